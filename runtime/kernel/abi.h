@@ -1,0 +1,35 @@
+//===- abi.h - The contract of generated code -------------------*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What a segment of a kernel is at run time. Buffers are dense, row-major,
+// ceil-shaped and aligned to kBufferAlignment; coordinates are those of the
+// shard in the slice's mesh, one per axis, major first; scratch has the
+// declared size and the same alignment and is not initialized. The code
+// allocates nothing, starts no thread, keeps its stack below kMaxStackBytes,
+// and calls only the functions of kernel_imports.h. It returns 0, or k > 0 when
+// the check at locations[k - 1] of the segment failed; the buffers' contents
+// are then unspecified.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_KERNEL_ABI_H_
+#define RUNTIME_KERNEL_ABI_H_
+
+#include <cstdint>
+
+namespace pathways {
+
+using KernelFunction = int32_t (*)(void* const* buffers,
+                                   const int32_t* coordinates, void* scratch);
+
+inline constexpr uint64_t kBufferAlignment = 128;
+inline constexpr uint64_t kMaxStackBytes = 256 << 10;
+
+}  // namespace pathways
+
+#endif  // RUNTIME_KERNEL_ABI_H_

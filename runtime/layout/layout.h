@@ -1,0 +1,155 @@
+//===- layout.h - The arithmetic of shards ----------------------*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// How a logical array is cut over a mesh, and which bytes move when its layout
+// or its mesh changes. Used by the compiler and by the runtime, so it depends
+// on the standard library alone. All functions are pure, deterministic and
+// thread-safe. Errors are returned as text: nothing here aborts on input.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_LAYOUT_LAYOUT_H_
+#define RUNTIME_LAYOUT_LAYOUT_H_
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pathways::layout {
+
+// One mesh axis. A mesh is a row-major grid of shards, first axis major; a mesh
+// without axes has one shard.
+struct Axis {
+  std::string name;
+  int64_t size = 1;
+  bool operator==(const Axis&) const = default;
+};
+using Mesh = std::vector<Axis>;
+
+enum class Reduction { kNone, kAdd, kMul, kMax, kMin };
+
+// How an array of `shape` (global, elements) is cut. Dimension d is split over
+// the axes dims[d], flattened, major first: with k = product of their sizes,
+// each block has ceil(shape[d] / k) elements and the last ones are short or
+// empty. Axes that appear nowhere hold copies, axes in `partial` hold
+// contributions that `reduction` combines.
+struct Layout {
+  std::vector<int64_t> shape;
+  std::vector<std::vector<std::string>> dims;
+  std::vector<std::string> partial;
+  Reduction reduction = Reduction::kNone;
+  bool operator==(const Layout&) const = default;
+};
+
+// A half-open box of a global array, in elements.
+struct Box {
+  std::vector<int64_t> begin;
+  std::vector<int64_t> extent;
+  bool empty() const;
+  int64_t num_elements() const;
+  bool operator==(const Box&) const = default;
+};
+
+// Largest number of shards, and of elements of an array, that is accepted.
+inline constexpr int64_t kMaxShards = int64_t{1} << 24;
+inline constexpr int64_t kMaxElements = int64_t{1} << 48;
+
+// Returns "" when `mesh` is well formed, else what is wrong (an axis name empty
+// or used twice, a size below 1, more than kMaxShards shards).
+std::string CheckMesh(const Mesh& mesh);
+
+// Returns "" when `layout` fits `mesh`, else what is wrong (an unknown axis, an
+// axis used twice, ranks that differ, a negative size, too many elements,
+// partial axes without a reduction or the reverse). `mesh` must be checked.
+std::string CheckLayout(const Layout& layout, const Mesh& mesh);
+
+// Everything below needs a mesh and a layout that were checked.
+
+int64_t NumShards(const Mesh& mesh);
+// Row-major coordinates of `shard`, one per axis.
+std::vector<int64_t> Coordinates(const Mesh& mesh, int64_t shard);
+int64_t ShardAt(const Mesh& mesh, const std::vector<int64_t>& coordinates);
+
+// Shape every shard's buffer has, in elements: each dimension rounded up.
+std::vector<int64_t> ShardShape(const Layout& layout, const Mesh& mesh);
+// The part of the global array that `shard` holds; short or empty at the end.
+Box ShardBox(const Layout& layout, const Mesh& mesh, int64_t shard);
+// Whether all shards are full: no shard has padding.
+bool IsEven(const Layout& layout, const Mesh& mesh);
+// Number of shards that hold the same block (product of the axes not used).
+int64_t NumCopies(const Layout& layout, const Mesh& mesh);
+
+// One part of a movement. Offsets are relative to the shard's own buffer.
+struct Piece {
+  int64_t source = 0;       // shard of the source mesh
+  int64_t destination = 0;  // shard of the destination mesh
+  std::vector<int64_t> source_offset;
+  std::vector<int64_t> destination_offset;
+  std::vector<int64_t> extent;
+  // Position in the reduction of this region, 0 first; always 0 where the
+  // source is not partial. Contributions are combined in this order.
+  int64_t rank = 0;
+  bool operator==(const Piece&) const = default;
+};
+
+// The movement of one array between two layouts, perhaps on two meshes. Total:
+// any layout of a shape to any other of the same shape. Of several copies of a
+// source block the destination shard takes the nearest: on one mesh
+// (`same_slice`) the one that shares its coordinates on the axes that hold
+// copies, so a shard that has the block takes its own; between slices all are
+// equally far and the lowest mesh index wins. A partial destination receives
+// the value where all coordinates on its partial axes are 0 and the identity
+// of its reduction elsewhere. What no piece covers (padding, other
+// contributions) is filled: zero for padding, the identity for contributions.
+class Movement {
+ public:
+  // Fails (text in *error, object unusable) when shapes differ or a layout
+  // does not fit its mesh. same_slice requires equal meshes.
+  static bool Create(const Layout& source, const Mesh& source_mesh,
+                     const Layout& destination, const Mesh& destination_mesh,
+                     bool same_slice, Movement* movement, std::string* error);
+
+  // Pieces that arrive at, or leave from, one shard, ordered by (destination,
+  // source, offset). Time and memory are proportional to the result.
+  std::vector<Piece> PiecesInto(int64_t destination) const;
+  std::vector<Piece> PiecesFrom(int64_t source) const;
+  // Number of pieces into / out of a shard without building them.
+  int64_t NumPiecesInto(int64_t destination) const;
+  int64_t NumPiecesFrom(int64_t source) const;
+
+  // Whether `destination` is to be filled before the pieces are written, that
+  // is, whether the pieces do not cover its whole ceil-shaped buffer.
+  bool NeedsFill(int64_t destination) const;
+  // Whether uncovered elements of `destination` hold the reduction's identity
+  // (a contribution other than the first) rather than zero.
+  bool FillsIdentity(int64_t destination) const;
+
+  const Layout& source() const { return source_; }
+  const Layout& destination() const { return destination_; }
+  const Mesh& source_mesh() const { return source_mesh_; }
+  const Mesh& destination_mesh() const { return destination_mesh_; }
+
+ private:
+  Layout source_, destination_;
+  Mesh source_mesh_, destination_mesh_;
+  bool same_slice_ = false;
+};
+
+// Copies the box `extent` of elements of `element_bytes` each between two
+// dense row-major buffers of the given shapes. Offsets and extent must fit.
+void CopyBox(const void* source, const std::vector<int64_t>& source_shape,
+             const std::vector<int64_t>& source_offset, void* destination,
+             const std::vector<int64_t>& destination_shape,
+             const std::vector<int64_t>& destination_offset,
+             const std::vector<int64_t>& extent, int64_t element_bytes);
+
+}  // namespace pathways::layout
+
+#endif  // RUNTIME_LAYOUT_LAYOUT_H_
