@@ -1,0 +1,106 @@
+//===- Compile.h - Parse or build programs, compile them to plans -*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The compiling half of the public API. Link PathwaysCompile.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PATHWAYS_COMPILE_H
+#define PATHWAYS_COMPILE_H
+
+#include "pathways/Execute.h"
+#include "pathways/Result.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace pathways {
+
+/// A location-agnostic program as text of the `pw` dialect.
+struct Program {
+  std::string text;
+  /// For messages and source locations.
+  std::string fileName = "program.mlir";
+};
+
+/// Reads a file; "-" is standard input. Errors: NotFound.
+Result<Program> readProgram(const std::string &path);
+
+struct CompileOptions {
+  /// As in SessionOptions; the machines to place the program on.
+  std::string topology;
+  /// Let several virtual devices, and virtual islands, share physical ones.
+  bool oversubscribe = false;
+  /// Steps that may be open at once; more overlap, more memory.
+  int stepsInFlight = 2;
+  /// Which pw.program of the text; may be empty when there is one.
+  std::string program;
+};
+
+struct Compiled {
+  Plan plan;
+  /// Remarks and warnings, "file:line:column: remark: ...", in order.
+  std::vector<std::string> remarks;
+};
+
+/// Places, lowers and generates code. Also takes the text of the `plan` dialect,
+/// which is only checked and translated. Errors: InvalidProgram.
+Result<Compiled> compile(const Program &program, const CompileOptions &options);
+
+/// The plan as text of the `plan` dialect, deterministic; compile() reads it back.
+/// Errors: InvalidArgument.
+Result<std::string> printPlan(const Plan &plan);
+
+/// Builds the text of a program step by step. Names are used as given; what does
+/// not fit together is reported by compile(), with the line of the text.
+class ProgramBuilder {
+public:
+  /// A value of the program under construction.
+  struct Array {
+    std::string name;
+    std::string type;
+  };
+  using Axes = std::vector<std::string>;
+
+  explicit ProgramBuilder(std::string name) : name(std::move(name)) {}
+
+  /// A mesh of virtual devices: axis names with sizes, major first.
+  void slice(const std::string &slice,
+             const std::vector<std::pair<std::string, int64_t>> &mesh,
+             const std::vector<std::string> &apartFrom = {});
+  /// MLIR text of one or more func.func, the bodies that call() names.
+  void functions(const std::string &mlir);
+  /// The type of an array of `shape` on `slice`; dims[d] are the mesh axes that
+  /// split dimension d.
+  static std::string arrayType(ElementType element,
+                               const std::vector<int64_t> &shape,
+                               const std::string &slice,
+                               const std::vector<Axes> &dims);
+
+  Array argument(const std::string &argument, const std::string &type);
+  /// Runs @function on all shards of its slice.
+  Array call(const std::string &function, const std::vector<Array> &operands,
+             const std::string &resultType);
+  /// Moves an array to another layout or slice.
+  Array reshard(const Array &array, const std::string &type);
+  void result(const std::string &result, const Array &array);
+
+  Program build() const;
+
+private:
+  std::string name, slices, bodies, ops;
+  std::vector<std::pair<std::string, Array>> arguments, results;
+  int nextValue = 0;
+};
+
+} // namespace pathways
+
+#endif // PATHWAYS_COMPILE_H

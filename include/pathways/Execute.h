@@ -1,0 +1,119 @@
+//===- Execute.h - Load plans, launch them, fetch results -*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The executing half of the public API. It needs no MLIR: link PathwaysExecute
+// to run plans that were compiled before, elsewhere or by Compile.h.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PATHWAYS_EXECUTE_H
+#define PATHWAYS_EXECUTE_H
+
+#include "pathways/Result.h"
+#include "runtime/base/host_array.h"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pathways {
+
+/// A low-level program: what runs, where, in which order. Immutable and cheap to
+/// copy. Contains executable code: load only plans you trust.
+class Plan {
+public:
+  /// Reads a plan file (docs/plan-format.md). Errors: NotFound, InvalidArgument.
+  static Result<Plan> read(const std::string &path);
+  /// The same from memory; the bytes are copied.
+  static Result<Plan> parse(std::string_view bytes);
+
+  /// The file's bytes, deterministic.
+  const std::string &bytes() const;
+  /// Writes the file, whole or not at all. Errors: Unwritable.
+  Status write(const std::string &path) const;
+
+  struct State;
+  explicit Plan(std::shared_ptr<const State> state) : state(std::move(state)) {}
+  const State &getState() const { return *state; }
+
+private:
+  std::shared_ptr<const State> state;
+};
+
+/// How a session runs.
+struct SessionOptions {
+  /// "2x1x4" (islands x hosts x devices of each), a .textproto file, or empty
+  /// for this machine.
+  std::string topology;
+  /// Run in a deterministic simulation, in virtual time, rather than on threads.
+  bool simulate = false;
+  /// Orders what the simulation leaves open; the same seed, the same run.
+  uint64_t seed = 0;
+  /// Worker threads; 0: one for each core.
+  int workers = 0;
+  /// Without progress for this long a run ends with an error that names what it
+  /// waits for.
+  int64_t stallTimeoutNs = 10'000'000'000;
+};
+
+/// A launch under way, and the owner of its results.
+class Run {
+public:
+  /// Waits for the end. Errors: RunFailed, with the first cause.
+  Status await();
+  /// Waits, then copies a result out: global, dense. Errors: as await;
+  /// InvalidArgument for a name that is no result.
+  Result<HostArray> fetch(const std::string &result);
+
+  struct State;
+  explicit Run(std::shared_ptr<State> state) : state(std::move(state)) {}
+
+private:
+  std::shared_ptr<State> state;
+};
+
+/// A loaded plan. Holds its memory on the devices until the last copy is gone.
+class Executable {
+public:
+  /// Starts `steps` steps and returns at once; several launches may be under way
+  /// and run in order. `arguments` has every argument by name, global and
+  /// dense; a stepped one has `steps` as an extra leading dimension. Errors:
+  /// InvalidArgument, naming the argument; Refused.
+  Result<Run> launch(const std::map<std::string, HostArray> &arguments,
+                     int64_t steps = 1);
+
+  struct State;
+  explicit Executable(std::shared_ptr<State> state) : state(std::move(state)) {}
+
+private:
+  std::shared_ptr<State> state;
+};
+
+/// A controller and its devices, in this process. Copies share them; the last
+/// one stops them. Thread-safe.
+class Session {
+public:
+  static Result<Session> open(const SessionOptions &options);
+
+  /// Checks, places and loads a plan. Errors: InvalidArgument for a plan that
+  /// breaks a rule; Refused when it does not fit, naming what is short.
+  Result<Executable> load(const Plan &plan);
+
+  struct State;
+  explicit Session(std::shared_ptr<State> state) : state(std::move(state)) {}
+
+private:
+  std::shared_ptr<State> state;
+};
+
+} // namespace pathways
+
+#endif // PATHWAYS_EXECUTE_H
