@@ -85,19 +85,37 @@ public:
                                const std::string &slice,
                                const std::vector<Axes> &dims);
 
-  Array argument(const std::string &argument, const std::string &type);
+  /// A `stepped` argument takes the next index of an extra leading dimension in
+  /// each step.
+  Array argument(const std::string &argument, const std::string &type,
+                 bool stepped = false);
   /// Runs @function on all shards of its slice.
   Array call(const std::string &function, const std::vector<Array> &operands,
              const std::string &resultType);
   /// Moves an array to another layout or slice.
   Array reshard(const Array &array, const std::string &type);
-  void result(const std::string &result, const Array &array);
+  /// A `stepped` result stacks the values of all steps; otherwise the last
+  /// step's is kept.
+  void result(const std::string &result, const Array &array,
+              bool stepped = false);
+  /// From the second step on, `argument` takes what `result` was in the step
+  /// before.
+  void carry(const std::string &result, const std::string &argument);
 
   Program build() const;
 
 private:
+  struct Port {
+    std::string name;
+    Array array;
+    bool stepped;
+  };
+  Array define(const std::string &op, const std::string &operands,
+               const std::vector<Array> &sources, const std::string &type);
+
   std::string name, slices, bodies, ops;
-  std::vector<std::pair<std::string, Array>> arguments, results;
+  std::vector<Port> arguments, results;
+  std::vector<std::pair<std::string, std::string>> carried;
   int nextValue = 0;
 };
 

@@ -1,0 +1,152 @@
+//===- ProgramBuilder.cpp - Programs as text, step by step ----------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The builder writes text of the pw dialect. What is wrong with a program is then
+// found by the same verifiers, with lines to point at, and the text can be saved
+// and read by pw-opt.
+//
+//===----------------------------------------------------------------------===//
+
+#include "pathways/Compile.h"
+
+using namespace pathways;
+
+/// "\"name\"", with what MLIR's strings need escaped.
+static std::string quoted(const std::string &text) {
+  static constexpr char kHex[] = "0123456789ABCDEF";
+  std::string result = "\"";
+  for (unsigned char c : text) {
+    if (c == '"' || c == '\\' || c < 0x20 || c >= 0x7f)
+      result += {'\\', kHex[c >> 4], kHex[c & 15]};
+    else
+      result += static_cast<char>(c);
+  }
+  return result + "\"";
+}
+
+template <typename Range, typename Fn>
+static std::string joined(const Range &range, Fn &&text) {
+  std::string result;
+  for (const auto &item : range)
+    result += (result.empty() ? "" : ", ") + text(item);
+  return result;
+}
+
+void ProgramBuilder::slice(
+    const std::string &slice,
+    const std::vector<std::pair<std::string, int64_t>> &mesh,
+    const std::vector<std::string> &apartFrom) {
+  slices += "pw.slice @" + slice + " mesh <" +
+            joined(mesh,
+                   [](const auto &axis) {
+                     return quoted(axis.first) + " = " +
+                            std::to_string(axis.second);
+                   }) +
+            ">";
+  if (!apartFrom.empty())
+    slices +=
+        " apart_from [" +
+        joined(apartFrom, [](const std::string &s) { return "@" + s; }) + "]";
+  slices += "\n";
+}
+
+void ProgramBuilder::functions(const std::string &mlir) {
+  bodies += mlir + "\n";
+}
+
+std::string ProgramBuilder::arrayType(ElementType element,
+                                      const std::vector<int64_t> &shape,
+                                      const std::string &slice,
+                                      const std::vector<Axes> &dims) {
+  return "!pw.array<" + ShapeString(element, shape) + ", @" + slice + ", [" +
+         joined(dims,
+                [](const Axes &axes) { return "{" + joined(axes, quoted) + "}"; }) +
+         "]>";
+}
+
+ProgramBuilder::Array ProgramBuilder::argument(const std::string &argument,
+                                               const std::string &type,
+                                               bool stepped) {
+  Array array{"%arg" + std::to_string(arguments.size()), type};
+  arguments.push_back({argument, array, stepped});
+  return array;
+}
+
+ProgramBuilder::Array
+ProgramBuilder::define(const std::string &op, const std::string &operands,
+                       const std::vector<Array> &sources,
+                       const std::string &type) {
+  Array array{"%v" + std::to_string(nextValue++), type};
+  std::string types = joined(sources, [](const Array &a) { return a.type; });
+  // A call lists its operand types like a function type.
+  if (op == "pw.call")
+    types = "(" + types + ")";
+  ops += "  " + array.name + " = " + op + " " + operands + " : " + types +
+         " -> " + type + "\n";
+  return array;
+}
+
+ProgramBuilder::Array ProgramBuilder::call(const std::string &function,
+                                           const std::vector<Array> &operands,
+                                           const std::string &resultType) {
+  auto names = joined(operands, [](const Array &a) { return a.name; });
+  return define("pw.call", "@" + function + "(" + names + ")", operands,
+                resultType);
+}
+
+ProgramBuilder::Array ProgramBuilder::reshard(const Array &array,
+                                              const std::string &type) {
+  return define("pw.reshard", array.name, {array}, type);
+}
+
+void ProgramBuilder::result(const std::string &result, const Array &array,
+                            bool stepped) {
+  results.push_back({result, array, stepped});
+}
+
+void ProgramBuilder::carry(const std::string &result,
+                           const std::string &argument) {
+  carried.emplace_back(result, argument);
+}
+
+Program ProgramBuilder::build() const {
+  auto attributes = [&](const Port &port) {
+    std::string text = "pw.name = " + quoted(port.name);
+    if (port.stepped)
+      text += ", pw.stepped";
+    return text;
+  };
+  auto argumentText = [&](const Port &port) {
+    std::string text = port.array.name + ": " + port.array.type + " {" +
+                       attributes(port);
+    for (const auto &[result, argument] : carried) {
+      if (argument != port.name)
+        continue;
+      // A name that is no result becomes an index that the verifier refuses.
+      size_t index = 0;
+      while (index < results.size() && results[index].name != result)
+        ++index;
+      text += ", pw.carried = " + std::to_string(index) + " : i64";
+    }
+    return text + "}";
+  };
+  auto resultText = [&](const Port &port) {
+    return port.array.type + " {" + attributes(port) + "}";
+  };
+
+  Program program;
+  program.fileName = name + ".mlir";
+  program.text =
+      slices + bodies + "pw.program @" + name + "(" +
+      joined(arguments, argumentText) + ") -> (" +
+      joined(results, resultText) + ") {\n" + ops + "  pw.return " +
+      joined(results, [](const Port &port) { return port.array.name; }) + " : " +
+      joined(results, [](const Port &port) { return port.array.type; }) +
+      "\n}\n";
+  return program;
+}
