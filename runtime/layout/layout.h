@@ -17,9 +17,7 @@
 #define RUNTIME_LAYOUT_LAYOUT_H_
 
 #include <cstdint>
-#include <functional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace pathways::layout {
@@ -57,7 +55,8 @@ struct Box {
   bool operator==(const Box&) const = default;
 };
 
-// Largest number of shards, and of elements of an array, that is accepted.
+// Largest number of shards, and of elements of an array, that is accepted. (In
+// an array with a dimension of 0 the others count as if it were 1.)
 inline constexpr int64_t kMaxShards = int64_t{1} << 24;
 inline constexpr int64_t kMaxElements = int64_t{1} << 48;
 
@@ -70,7 +69,13 @@ std::string CheckMesh(const Mesh& mesh);
 // partial axes without a reduction or the reverse). `mesh` must be checked.
 std::string CheckLayout(const Layout& layout, const Mesh& mesh);
 
-// Everything below needs a mesh and a layout that were checked.
+// As in a type: <"x" = 2, "y" = 4> and [{"x"}, {}] partial add {"y"}, without
+// the shape. For messages; any value will do.
+std::string ToString(const Mesh& mesh);
+std::string ToString(const Layout& layout);
+
+// Everything below needs a mesh and a layout that were checked, and shards of
+// that mesh.
 
 int64_t NumShards(const Mesh& mesh);
 // Row-major coordinates of `shard`, one per axis.
@@ -137,9 +142,50 @@ class Movement {
   const Mesh& destination_mesh() const { return destination_mesh_; }
 
  private:
+  // One side in numbers: axes by index, without those of size 1.
+  struct Side {
+    struct AxisInfo {
+      int64_t size = 1;
+      int64_t stride = 1;  // in shard numbers
+    };
+    struct Dim {
+      int64_t extent = 0;     // of the array
+      int64_t block = 0;      // elements of a full block
+      std::vector<int> axes;  // major first
+    };
+    std::vector<AxisInfo> axes;
+    std::vector<Dim> dims;
+    std::vector<int> partial;  // in the layout's order
+    std::vector<int> copies;   // axes that hold copies, in mesh order
+
+    Side() = default;
+    Side(const Layout& layout, const Mesh& mesh);
+    int64_t Coordinate(int64_t shard, int axis) const {
+      return shard / axes[axis].stride % axes[axis].size;
+    }
+    int64_t Block(int64_t shard, const Dim& dim) const;
+    bool IsFirstContribution(int64_t shard) const;
+  };
+  // First and last block of `other` that meet what `shard` holds of a
+  // dimension.
+  struct Overlap {
+    int64_t begin = 0, end = 0;  // of the shard's block, in the array
+    int64_t first = 0, last = 0;
+  };
+  struct Part;
+  class Product;
+
+  // False when `shard` holds nothing of the array.
+  static bool Overlaps(const Side& side, int64_t shard, const Side& other,
+                       std::vector<Overlap>* overlaps);
+  // Fills `fixed`, per axis of the destination mesh, with the only coordinate
+  // that takes from `source`, or -1; false when no shard takes from it.
+  bool FixedCoordinates(int64_t source, std::vector<int64_t>* fixed) const;
+
   Layout source_, destination_;
   Mesh source_mesh_, destination_mesh_;
   bool same_slice_ = false;
+  Side from_, into_;
 };
 
 // Copies the box `extent` of elements of `element_bytes` each between two

@@ -30,15 +30,18 @@ struct TokenEdge {
 struct Liveness {
   bool live = true;
   // When not live: index of the first edge, in edge order, that has no tokens
-  // and does not go forward.
+  // and does not go forward - of those on a cycle without tokens if there is
+  // one, else of all.
   int64_t bad_edge = -1;
   // Edges of a shortest cycle without tokens through bad_edge, in order and
   // starting with it; empty when another order of the actions would do.
   std::vector<int64_t> cycle;
 };
 
-// Every edge must join two of `num_actions` actions.
-Liveness CheckLiveness(int64_t num_actions, const std::vector<TokenEdge>& edges);
+// Every edge should join two of `num_actions` actions and have 0 tokens or
+// more; the first that does not is a bad edge without a cycle.
+Liveness CheckLiveness(int64_t num_actions,
+                       const std::vector<TokenEdge>& edges);
 
 }  // namespace pathways::layout
 

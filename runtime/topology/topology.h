@@ -129,7 +129,8 @@ class Topology {
   // by their number in the cluster.
   std::string IslandName(int island) const;
   std::string HostName(int host) const;
-  std::string DeviceName(int island, int64_t device) const;  // island/host/deviceN
+  std::string DeviceName(int island,
+                         int64_t device) const;  // island/host/deviceN
 
  private:
   Topology() = default;
