@@ -1,0 +1,95 @@
+//===- tables.h - Helpers over the tables of a plan ----------- -*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Small pure functions that the verifier, the executor, the compiler and the
+// tools share: a table entry as an object of the layout library, sizes, device
+// numbers, names for messages.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_PLAN_TABLES_H_
+#define RUNTIME_PLAN_TABLES_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "runtime/layout/layout.h"
+#include "runtime/proto/plan.pb.h"
+
+namespace pathways {
+
+// Offsets and strides of buffers are multiples of this, in bytes.
+inline constexpr uint64_t kBufferOffsetAlignment = 128;
+
+// These copy and check nothing; use layout::CheckMesh and CheckLayout.
+layout::Mesh MeshOf(const proto::Slice& slice);
+layout::Layout LayoutOf(const proto::Layout& layout);
+// kNone for an unspecified or unknown kind.
+layout::Reduction ReductionOf(proto::ReductionKind kind);
+proto::ReductionKind ReductionKindOf(layout::Reduction reduction);
+// The reverse of MeshOf and LayoutOf.
+void SetMesh(const layout::Mesh& mesh, proto::Slice* slice);
+proto::Layout ToProto(const layout::Layout& layout, proto::ElementType element);
+
+// Bytes of one element in memory; 0 for an unspecified or unknown type.
+int64_t ElementBytes(proto::ElementType element);
+
+// Shape of one shard, in elements, and its bytes, of a layout that fits the
+// slice's mesh (CheckLayout). Bytes are at most 2^51.
+std::vector<int64_t> ShardShape(const proto::Layout& layout,
+                                const proto::Slice& slice);
+uint64_t ShardBytes(const proto::Layout& layout, const proto::Slice& slice);
+// Of a buffer of a plan whose references are in range.
+std::vector<int64_t> ShardShape(const proto::Plan& plan,
+                                const proto::Buffer& buffer);
+uint64_t ShardBytes(const proto::Plan& plan, const proto::Buffer& buffer);
+// Bytes from the first byte of a buffer's first slot to the end of its last
+// slot. Of a buffer that passed VerifyPlan; no overflow is checked.
+uint64_t SpanBytes(const proto::Buffer& buffer);
+// Bytes of the memory segment of `slice`: where its last buffer ends. Of a plan
+// that passed VerifyPlan. Zero when it has no buffer there.
+uint64_t SegmentBytes(const proto::Plan& plan, uint32_t slice,
+                      proto::MemoryKind memory);
+
+// Number of shards, saturated at layout::kMaxShards + 1; safe on any input.
+int64_t NumShards(const proto::Slice& slice);
+// Device in the island that holds `shard`; nothing when the slice is not bound,
+// the binding does not fit the mesh, or the number is negative or above 2^31.
+std::optional<int64_t> DeviceOf(const proto::Slice& slice, int64_t shard);
+
+// Number of shards in a group of a collective over `axes` of `slice`: the
+// product of their sizes; unknown axes count 1.
+int64_t GroupSize(const proto::Slice& slice, const proto::Collective& collective);
+
+// The action that must wait before `buffer`'s memory may be overwritten by its
+// next content: its writer, or the writer's send when that is a recv.
+uint32_t EntryOf(const proto::Plan& plan, uint32_t writer);
+
+// Names as in the text of the `plan` dialect: "gang", "credit", "pieces",
+// "all_reduce", "add", "f32"; "unknown" for any other value.
+const char* ActionKindName(proto::ActionKind kind);
+const char* EdgeKindName(proto::EdgeKind kind);
+const char* RelationName(proto::Relation relation);
+const char* CollectiveKindName(proto::CollectiveKind kind);
+const char* ReductionName(proto::ReductionKind kind);
+const char* ElementTypeName(proto::ElementType element);
+const char* MemoryKindName(proto::MemoryKind memory);
+
+// `name` in single quotes for a message: escaped, and shortened in the middle
+// when it is very long.
+std::string Quoted(absl::string_view name);
+// "64x256xf32" or "f32".
+std::string ShapeText(const std::vector<int64_t>& shape,
+                      proto::ElementType element);
+
+}  // namespace pathways
+
+#endif  // RUNTIME_PLAN_TABLES_H_
