@@ -1,0 +1,178 @@
+//===- runtime.h - Load plans and run them ----------------------*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The embedded runtime: one controller, a scheduler per island, an executor per
+// host and a queue per device, all in this process, on threads or in a
+// simulation. Clients load plans, launch them asynchronously and fetch results.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_CLIENT_RUNTIME_H_
+#define RUNTIME_CLIENT_RUNTIME_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "runtime/base/host_array.h"
+#include "runtime/plan/plan_file.h"
+#include "runtime/proto/cluster.pb.h"
+#include "runtime/world/world.h"
+
+namespace pathways {
+
+class KernelResolver;
+
+// What happens to one message that crosses hosts (tests only).
+struct LinkFault {
+  enum Kind { kDeliver, kDrop, kDuplicate, kDelay } kind = kDeliver;
+  TimeNs delay_ns = 0;  // kDelay; also of the second copy of kDuplicate
+};
+
+struct RuntimeOptions {
+  enum WorldKind { kThreads, kSim };
+  WorldKind world = kThreads;
+  uint64_t seed = 0;  // simulation: order of ties, jitter, faults
+  int workers = 0;    // threads; 0: one per physical core
+  bool bind_workers = false;  // threads: pin each worker to a core
+  // Longest time without any progress of a launch before it ends with an error
+  // that names what it waits for. A simulation notices at once that nothing is
+  // left to happen.
+  TimeNs stall_timeout_ns = 10'000'000'000;
+  // False, in a simulation only: kernels and copies cost time, but do nothing
+  // and need no memory. Results have the right shapes and no values.
+  bool run_kernels = true;
+  // Where kernels come from; null: from the plan's object code. Not owned.
+  KernelResolver* kernels = nullptr;
+
+  // For tests of the protocol. Probabilities, per message between hosts; in a
+  // simulation only.
+  double duplicate_probability = 0;
+  double reorder_probability = 0;
+  // Called for every hot message between hosts; on threads by several workers.
+  std::function<LinkFault(ActorId from, ActorId to, const Message&)> fault_hook;
+  // False: islands grant in the order of arrival. Programs may then deadlock;
+  // exists to show that the detector names it.
+  bool ticket_order = true;
+};
+
+// Names of things a client holds. Plain values: copying one does not keep the
+// thing alive, and using one after its end is an error.
+struct ProgramHandle {
+  uint64_t id = 0;
+};
+struct RunHandle {
+  uint64_t id = 0;
+};
+struct ArrayHandle {
+  uint64_t id = 0;
+};
+
+// One argument: a value, or an array that was put (or kept) before.
+using LaunchArgument = std::variant<HostArray, ArrayHandle>;
+
+struct RuntimeStats {
+  struct Device {
+    std::string name;              // "island0/host1/device3"
+    uint64_t memory_bytes = 0;     // bound of the arena
+    uint64_t used_bytes = 0;       // held by loaded programs
+    uint64_t peak_bytes = 0;       // most ever held
+    uint64_t gangs_run = 0;        // gang entries
+    uint64_t kernels_run = 0;      // segments, per shard
+  };
+  struct Host {
+    std::string name;
+    uint64_t own_shards = 0;       // of all slices of loaded programs
+    uint64_t action_shards = 0;    // counters: own shards times their actions
+    uint64_t queue_entries = 0;    // gangs of the devices' queues
+    uint64_t edge_entries = 0;     // incoming edge ends of action shards
+    uint64_t messages_sent = 0;    // to other hosts
+    uint64_t bytes_sent = 0;
+    uint64_t duplicates_dropped = 0;
+    uint64_t stale_dropped = 0;
+    uint64_t memory_used_bytes = 0;
+  };
+  std::vector<Device> devices;
+  std::vector<Host> hosts;
+  // Sent so far, by kind of message, in a fixed order ("token", "piece", ...).
+  std::vector<std::pair<std::string, uint64_t>> messages;
+  uint64_t controller_messages = 0;  // received by the controller
+  uint64_t firings = 0;              // of action shards
+  uint64_t steps_done = 0;           // of all launches that ended
+  uint64_t object_bytes = 0;         // arrays and results held for clients
+  uint64_t programs = 0;             // loaded
+  uint64_t events = 0;               // simulation
+  uint64_t event_hash = 0;           // simulation
+  TimeNs now_ns = 0;                 // virtual or real, since creation
+};
+
+// Thread-safe: any number of client threads. The destructor stops all work,
+// also in the middle of a launch; waiting calls then return Cancelled.
+class Runtime {
+ public:
+  // InvalidArgument: the cluster or an option is wrong.
+  static absl::StatusOr<std::unique_ptr<Runtime>> Create(
+      const proto::Cluster& cluster, const RuntimeOptions& options = {});
+  ~Runtime();
+
+  // Checks `plan` (the rules of docs/plan-format.md, then against the cluster:
+  // islands, devices, kinds, code for their CPUs), admits it to the memory of
+  // all its devices at once, and derives the tables on every host. Waits.
+  // InvalidArgument, FailedPrecondition (no code for a device's CPU),
+  // ResourceExhausted (names the device, the need, the holders): nothing stays.
+  absl::StatusOr<ProgramHandle> Load(PlanData plan,
+                                     const std::string& client = "client0");
+  // FailedPrecondition while a launch of it has not ended. Waits.
+  absl::Status Unload(ProgramHandle program);
+
+  // Runs `steps` steps; arguments in the order of the plan's interface, stepped
+  // ones with a leading dimension of `steps`. Does not wait; launches of one
+  // runtime are ordered by their calls. InvalidArgument names the argument and
+  // both types.
+  absl::StatusOr<RunHandle> Launch(ProgramHandle program,
+                                   std::vector<LaunchArgument> arguments,
+                                   int64_t steps = 1);
+  // Waits for the end. Returns the first cause when an action failed (smallest
+  // step, position, shard), DeadlineExceeded when the run stalled, Cancelled at
+  // shutdown. May be called again, and by several threads.
+  absl::Status Await(RunHandle run);
+  // Await, then one result, global. Fails when any shard of it was fed by a
+  // failure; other results of the run stay available.
+  absl::StatusOr<HostArray> Fetch(RunHandle run, int64_t result);
+  absl::StatusOr<HostArray> Fetch(RunHandle run, const std::string& result);
+  // The same, kept in the store, to be an argument of a later launch.
+  absl::StatusOr<ArrayHandle> Keep(RunHandle run, int64_t result,
+                                   const std::string& client = "client0");
+  // Drops a run and its results, when it has ended.
+  absl::Status ReleaseRun(RunHandle run);
+
+  // Arrays held for a client. ResourceExhausted when host memory is full.
+  absl::StatusOr<ArrayHandle> Put(HostArray array,
+                                  const std::string& client = "client0");
+  absl::StatusOr<HostArray> Get(ArrayHandle array);
+  absl::Status Release(ArrayHandle array);
+  // Frees all arrays and ended runs of `client` and unloads its programs.
+  // FailedPrecondition while one of them runs.
+  absl::Status ReleaseClient(const std::string& client);
+
+  RuntimeStats Stats();
+
+ private:
+  class Impl;
+  explicit Runtime(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace pathways
+
+#endif  // RUNTIME_CLIENT_RUNTIME_H_
