@@ -31,11 +31,19 @@ using TimeNs = int64_t;
 using ActorId = uint32_t;
 inline constexpr ActorId kNoActor = UINT32_MAX;
 
+// The one bit of Message::flags that belongs to the world: this message (say, a
+// heartbeat or a stall timer) is not by itself a reason to go on. A simulation
+// with nothing but background messages under way is over.
+inline constexpr uint16_t kBackground = 0x8000;
+
 // A hot message: 64 bytes, copied, never allocated. `payload` is not owned; the
 // sender keeps it unchanged until the protocol says that it was consumed, and a
 // handler must copy what it wants to keep before it returns. The meaning of the
 // fields belongs to runtime/executor/protocol.h; the world only reads
-// payload_bytes, to charge the link.
+// kBackground and payload_bytes, to charge the link. No field but `payload` may
+// hold an address: a simulation hashes the others, and hands out a copy of a
+// payload that crossed hosts. `payload` with payload_bytes == 0 is passed on
+// untouched, payload_bytes without `payload` is a cost alone.
 struct Message {
   uint16_t kind = 0;
   uint16_t flags = 0;
@@ -92,12 +100,14 @@ class World {
 
   // Queues a message. Call from a handler of `from` only, or with from ==
   // kNoActor from any thread that is not a worker. Never blocks and never runs
-  // the receiver inside the call. Order is kept from one sender to one receiver
-  // unless they are on different hosts and the link has faults.
+  // the receiver inside the call. Order is kept from one sender to one
+  // receiver, over hot and control messages together, unless they are on
+  // different hosts and the link has faults. After Stop: dropped.
   virtual void Send(ActorId from, ActorId to, const Message& message) = 0;
   virtual void SendControl(ActorId from, ActorId to, std::string bytes) = 0;
   // Delivers to `to`, on the same host as `from`, after `delay` ns of the
-  // world's time; timers and completions of simulated work.
+  // world's time (a negative delay is zero); timers and completions of
+  // simulated work. In order of time, then of sending; no order with Send.
   virtual void SendAfter(ActorId from, ActorId to, TimeNs delay,
                          const Message& message) = 0;
 

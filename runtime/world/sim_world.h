@@ -1,0 +1,226 @@
+//===- sim_world.h - A deterministic simulation -----------------*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// One thread, virtual time. What happens is a function of the options and of
+// the actors alone: events run in order of time, then of a tie broken by the
+// seed, then of sending, and all that is delivered goes into a hash, so that
+// two runs can be compared by one number.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_WORLD_SIM_WORLD_H_
+#define RUNTIME_WORLD_SIM_WORLD_H_
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "runtime/world/fault.h"
+#include "runtime/world/mix.h"
+#include "runtime/world/world.h"
+
+namespace pathways {
+
+// What a link costs: a message of b bytes arrives after b / bytes_per_second,
+// latency_ns, and 0 to jitter_ns more, drawn from the seed.
+struct LinkModel {
+  TimeNs latency_ns = 0;
+  double bytes_per_second = 0;  // 0: not limited
+  TimeNs jitter_ns = 0;
+};
+
+// Probabilities, in [0, 1], for messages that cross hosts.
+struct FaultRates {
+  double drop = 0;
+  double duplicate = 0;  // the second copy comes up to max_extra_ns later
+  double delay = 0;      // this and all later ones of the link, in order
+  double reorder = 0;    // up to max_extra_ns later, may be overtaken
+  TimeNs max_extra_ns = 100'000;
+};
+
+// One delivery, as the observer sees it, before the handler runs.
+struct SimEvent {
+  uint64_t number = 0;  // of the deliveries, from 0
+  TimeNs time = 0;
+  ActorId from = kNoActor;
+  ActorId to = kNoActor;
+  const Message* message = nullptr;  // null: a control message
+  std::string_view control;
+};
+
+struct SimOptions {
+  uint64_t seed = 1;
+  int workers = 1;  // what num_workers() says; nothing runs in parallel
+  // Inside a host; between hosts of an island; between islands; from and to
+  // the controller's host. Inside a host a message waits for no other one. A
+  // direction of a pair of hosts (islands, for dcn) carries one at a time.
+  LinkModel local{100, 0, 100};
+  LinkModel ici{1'000, 50e9, 200};
+  LinkModel dcn{10'000, 12.5e9, 2'000};
+  LinkModel control{20'000, 1.25e9, 5'000};
+  FaultRates faults;          // of hot messages
+  FaultRates control_faults;  // of control messages
+  // Asked first; where it says kDeliver the rates decide.
+  FaultHook fault_hook;
+  ControlFaultHook control_fault_hook;
+  // Called before each delivery; must not call the world.
+  std::function<void(const SimEvent&)> observer;
+};
+
+struct SimStats {
+  uint64_t messages = 0;  // delivered, hot, timers left out
+  uint64_t timers = 0;
+  uint64_t controls = 0;
+  uint64_t crossed = 0;  // sent between hosts
+  uint64_t crossed_bytes = 0;
+  uint64_t dropped = 0;
+  uint64_t duplicated = 0;
+  uint64_t delayed = 0;
+  uint64_t reordered = 0;
+  // Hot messages, timers left out, sent to an actor that had as many under way
+  // as were reserved for it (World::Reserve).
+  uint64_t over_reserved = 0;
+};
+
+// Invariants: (1) without faults, messages from one actor to another arrive in
+// the order sent, whatever the jitter; (2) no handler runs inside another or
+// inside Send; (3) a payload that crosses hosts is copied at Send and the copy
+// is freed after its last delivery. Handlers run inside RunUntil, RunFor and
+// RunOne, on the calling thread; only one thread drives at a time, others wait.
+// Send and SendControl with kNoActor, Notify, Now and Stop may come from any
+// thread, but a run is repeatable only when one thread does it all.
+class SimWorld final : public World {
+ public:
+  // InvalidArgument: an option is out of range.
+  static absl::StatusOr<std::unique_ptr<SimWorld>> Create(SimOptions options);
+  ~SimWorld() override;
+
+  ActorId Register(Actor* actor, Placement placement,
+                   std::string name) override;
+  void Reserve(ActorId to, int64_t messages) override;
+  TimeNs Now() override { return now_.load(std::memory_order_relaxed); }
+  uint64_t Random() override { return actor_random_.Next(); }
+  int num_workers() const override { return options_.workers; }
+  void Send(ActorId from, ActorId to, const Message& message) override;
+  void SendControl(ActorId from, ActorId to, std::string bytes) override;
+  void SendAfter(ActorId from, ActorId to, TimeNs delay,
+                 const Message& message) override;
+  bool simulated() const override { return true; }
+  // `done` is looked at before the first event and after each one. False too
+  // when only background messages are left, or after Stop.
+  bool RunUntil(const std::function<bool()>& done) override;
+  void Notify() override {}
+  void Stop() override;
+
+  // Runs everything, background too, that is due within `duration` ns, and
+  // moves the clock to their end.
+  void RunFor(TimeNs duration);
+  // Runs the next event, background or not. False: there was none.
+  bool RunOne();
+
+  uint64_t events() const { return events_; }  // delivered
+  uint64_t event_hash() const { return hash_; }
+  size_t pending() const { return heap_.size(); }
+  const SimStats& stats() const { return stats_; }
+  const std::string& name(ActorId actor) const { return actors_[actor].name; }
+  Placement placement(ActorId actor) const { return actors_[actor].placement; }
+
+ private:
+  struct ActorInfo {
+    Actor* actor = nullptr;
+    Placement placement;
+    std::string name;
+    TimeNs last_local = 0;  // arrival of the last message it sent in its host
+    int64_t reserved = 0;
+    int64_t under_way = 0;  // hot messages to it, timers and duplicates not
+  };
+  struct Key {
+    TimeNs time;
+    uint32_t tie;
+    uint32_t slot;
+    uint64_t number;
+    bool operator<(const Key& other) const {
+      if (time != other.time) return time < other.time;
+      if (tie != other.tie) return tie < other.tie;
+      return number < other.number;
+    }
+  };
+  enum class EventKind : uint8_t;
+  struct Event;
+  struct Payload;
+  struct Posted;
+  struct HostLink {
+    TimeNs free_at = 0;       // when the wire has taken the last message
+    TimeNs last_arrival = 0;  // keeps order under jitter
+  };
+  struct Outcome;
+
+  explicit SimWorld(SimOptions options);
+
+  bool OnDriver() const;
+  Outcome Decide(const Fault& planted, const FaultRates& rates);
+  // Charges the link and returns the time of arrival.
+  TimeNs Arrival(ActorId from, ActorId to, uint64_t bytes,
+                 const Outcome& outcome);
+  bool Crosses(ActorId from, ActorId to) const;
+  void SendNow(ActorId from, ActorId to, const Message& message);
+  void SendControlNow(ActorId from, ActorId to, std::string bytes);
+  void SendAfterNow(ActorId from, ActorId to, TimeNs delay,
+                    const Message& message);
+  void PushMessage(TimeNs time, ActorId from, ActorId to,
+                   const Message& message, Payload* payload, EventKind kind);
+  void PushControl(TimeNs time, ActorId from, ActorId to, std::string* bytes);
+  void Push(TimeNs time, uint32_t slot);
+  Key Pop();
+  void StartDriving();
+  void StopDriving();
+  uint32_t NewEvent();
+  Event& At(uint32_t slot);
+  void FreeEvent(uint32_t slot);
+  void Deliver();
+  void TakePosted();
+  void Clear();
+  void Post(Posted posted);
+
+  SimOptions options_;
+  bool faulty_ = false, control_faulty_ = false;
+  std::vector<ActorInfo> actors_;
+  std::atomic<TimeNs> now_{0};
+  uint64_t events_ = 0, hash_ = 0, sent_ = 0;
+  size_t foreground_ = 0;  // events in the heap that are not background
+  TimeNs outside_last_ = 0;
+  std::vector<Key> heap_;  // 4-ary, least first
+  // Events live in blocks that never move, since a handler reads its message
+  // in place while it sends others.
+  std::vector<std::unique_ptr<Event[]>> blocks_;
+  std::vector<uint32_t> free_;
+  absl::flat_hash_map<uint64_t, HostLink> links_;    // by pair of hosts
+  absl::flat_hash_map<uint64_t, TimeNs> dcn_free_;  // by pair of islands
+  SplitMix jitter_random_, fault_random_, actor_random_;
+  SimStats stats_;
+
+  std::mutex drive_;  // held by the thread that runs events
+  std::atomic<std::thread::id> driver_{};
+  std::atomic<bool> stopped_{false};
+  std::mutex posted_mutex_;  // guards posted_
+  std::vector<Posted> posted_;  // sent by threads that do not drive
+  std::atomic<bool> has_posted_{false};
+};
+
+}  // namespace pathways
+
+#endif  // RUNTIME_WORLD_SIM_WORLD_H_
