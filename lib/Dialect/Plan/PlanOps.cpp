@@ -179,41 +179,6 @@ static void printSignature(OpAsmPrinter &printer, Operation *, ArrayAttr types,
   printer << ')';
 }
 
-// locations ["a.mlir:3:5": "division by zero"], or nothing
-static ParseResult parseLocations(OpAsmParser &parser, ArrayAttr &places,
-                                  ArrayAttr &messages) {
-  SmallVector<Attribute> where, what;
-  auto element = [&]() -> ParseResult {
-    std::string place, message;
-    if (parser.parseString(&place) || parser.parseColon() ||
-        parser.parseString(&message))
-      return failure();
-    where.push_back(parser.getBuilder().getStringAttr(place));
-    what.push_back(parser.getBuilder().getStringAttr(message));
-    return success();
-  };
-  if (failed(parser.parseOptionalKeyword("locations")))
-    return success();
-  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, element))
-    return failure();
-  if (where.empty())
-    return success();
-  places = parser.getBuilder().getArrayAttr(where);
-  messages = parser.getBuilder().getArrayAttr(what);
-  return success();
-}
-
-static void printLocations(OpAsmPrinter &printer, Operation *, ArrayAttr places,
-                           ArrayAttr messages) {
-  if (!places || !messages || places.empty())
-    return;
-  printer << "locations [";
-  llvm::interleaveComma(llvm::zip(places, messages), printer, [&](auto entry) {
-    printer << std::get<0>(entry) << ": " << std::get<1>(entry);
-  });
-  printer << ']';
-}
-
 //===----------------------------------------------------------------------===//
 // SliceOp
 //===----------------------------------------------------------------------===//
@@ -317,12 +282,12 @@ LogicalResult SegmentOp::verify() {
              << getOperandTypes().size() << ", got " << position;
     previous = position;
   }
-  if (getPlaces().size() != getMessages().size())
-    return emitOpError("expected one message per location, got ")
-           << getPlaces().size() << " locations and " << getMessages().size()
-           << " messages";
+  for (auto location : getLocations().getAsRange<ArrayAttr>()) // (C3)
+    if (location.size() != 2)
+      return emitOpError("expected a place and a message per location, got ")
+             << location;
   for (Type type : getOperandTypes().getAsValueRange<TypeAttr>()) {
-    auto tensor = dyn_cast<RankedTensorType>(type);
+    auto tensor = dyn_cast<RankedTensorType>(type); // (C2)
     if (!tensor || !tensor.hasStaticShape())
       return emitOpError("expected tensors of static shape as operands, got ")
              << type;
@@ -364,8 +329,6 @@ ElementsAttr mlir::pathways::plan::getCodeAttr(MLIRContext *context,
   return DenseResourceElementsAttr::get(
       type, name, HeapAsmResourceBlob::allocateAndCopyInferAlign(bytes));
 }
-
-LogicalResult ProgramOp::verifyRegions() { return success(); }
 
 #define GET_OP_CLASSES
 #include "pathways/Dialect/Plan/PlanOps.cpp.inc"

@@ -88,7 +88,8 @@ def Plan_Count : DefaultValuedOptionalAttr<I64Attr, "0">;
 def Plan_TensorType : TypeAttrOf<AnyStaticShapeTensor>;
 class Plan_EmptyList : DefaultValuedOptionalAttr<StrArrayAttr, "{}">;
 def Plan_Names : Plan_EmptyList;
-def Plan_ListOfLists : TypedArrayAttrBase<StrArrayAttr, "lists of axis names">;
+def Plan_ListOfLists : TypedArrayAttrBase<StrArrayAttr, "lists of strings">;
+def Plan_Locations : DefaultValuedOptionalAttr<Plan_ListOfLists, "{}">;
 
 //===----------------------------------------------------------------------===//
 // The program
@@ -229,20 +230,21 @@ def Plan_SegmentOp : Plan_Op<"segment", [HasParent<"KernelOp">]> {
     `operands` are the types of one shard of what is passed, with those at the
     positions in `written` being outputs; `scratch` is bytes of memory for the code's own
     use. The code returns k > 0 when the check at `locations[k - 1]` failed; each
-    location is a place and a message. Constraint: (C1) positions in `written` are
-    in range and increase; there are as many places as messages.
+    location is a place and a message. Constraints: (C1) positions in `written` are
+    in range and increase; (C2) operands are tensors of static shape; (C3) a
+    location has two strings.
 
     ```mlir
     plan.segment @main (tensor<4xi32>, tensor<4xi32>, out tensor<4xi32>)
-        scratch 128 locations ["a.mlir:3:5": "division by zero"]
+        scratch 128 locations [["a.mlir:3:5", "division by zero"]]
     ```
   }];
   let arguments = (ins SymbolNameAttr:$id, TypeArrayAttr:$operand_types,
                        DenseI64ArrayAttr:$written, Plan_Count:$scratch,
-                       Plan_Names:$places, Plan_Names:$messages);
+                       Plan_Locations:$locations);
   let assemblyFormat = [{
     $id custom<Signature>($operand_types, $written) (`scratch` $scratch^)?
-    custom<Locations>($places, $messages) attr-dict
+    (`locations` $locations^)? attr-dict
   }];
   let hasVerifier = 1;
   let builders = [

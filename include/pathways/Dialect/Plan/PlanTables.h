@@ -1,0 +1,54 @@
+//===- PlanTables.h - A plan.program as the tables of a plan ----*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PATHWAYS_DIALECT_PLAN_PLANTABLES_H
+#define PATHWAYS_DIALECT_PLAN_PLANTABLES_H
+
+#include "pathways/Dialect/Plan/PlanOps.h"
+#include "runtime/proto/plan.pb.h"
+#include <array>
+
+namespace mlir::pathways::plan {
+
+/// The tables of a plan, in the order in which they come in text and file.
+enum class Table { Slice, Layout, Kernel, Buffer, Action, Edge, Argument, Result };
+inline constexpr unsigned kNumTables = 8;
+
+/// The table that an operation directly in a plan.program is an entry of.
+std::optional<Table> getTable(Operation *op);
+
+/// A plan.program as the messages of plan.proto, and the way back.
+struct PlanTables {
+  ::pathways::proto::Plan plan;
+  /// The operation of each entry, by table.
+  std::array<SmallVector<Operation *>, kNumTables> entries;
+  /// Object code by offset in the blob section; equal code is there once. The
+  /// bytes are those of the resources and are empty where a resource is missing.
+  SmallVector<std::pair<uint64_t, ArrayRef<char>>> blobs;
+  uint64_t blobBytes = 0;
+  /// Whether every kernel has its code.
+  bool hasCode = true;
+
+  ArrayRef<Operation *> operator[](Table table) const {
+    return entries[static_cast<unsigned>(table)];
+  }
+};
+
+/// Builds the tables. Fails, with a diagnostic at the entry, on a name that is
+/// not in its table, entries out of order, and numbers and texts that do not
+/// fit into the messages. Does not check the rules of a plan.
+FailureOr<PlanTables> exportTables(ProgramOp program);
+
+/// The tensor element type of `element`, null for an unknown value, and back
+/// (unspecified for a type that arrays cannot have).
+Type getElementType(::pathways::proto::ElementType element, MLIRContext *context);
+::pathways::proto::ElementType getElementType(Type type);
+
+} // namespace mlir::pathways::plan
+
+#endif // PATHWAYS_DIALECT_PLAN_PLANTABLES_H
