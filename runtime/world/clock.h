@@ -1,0 +1,70 @@
+//===- clock.h - Time for worlds made of threads ----------------*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A ThreadWorld reads time from one of these, so that tests own it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_WORLD_CLOCK_H_
+#define RUNTIME_WORLD_CLOCK_H_
+
+#include <atomic>
+#include <functional>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "runtime/world/world.h"
+
+namespace pathways {
+
+// Thread-safe. Time never goes back.
+class Clock {
+ public:
+  virtual ~Clock() = default;
+  virtual TimeNs Now() = 0;
+  // How many real nanoseconds to sleep for until Now() may be `time`; negative:
+  // not known, the listeners are called when time moves.
+  virtual TimeNs RealDelay(TimeNs time) = 0;
+  // `listener` is called, on any thread and perhaps often, after time moved in
+  // a way that RealDelay could not foresee; it must not call the clock's other
+  // listeners' methods. Never called again once RemoveListener returned.
+  virtual int AddListener(std::function<void()> listener) = 0;
+  virtual void RemoveListener(int listener) = 0;
+};
+
+// The machine's monotonic clock.
+class SteadyClock final : public Clock {
+ public:
+  TimeNs Now() override;
+  TimeNs RealDelay(TimeNs time) override;
+  int AddListener(std::function<void()>) override { return 0; }
+  void RemoveListener(int) override {}
+};
+
+// Stands still but for Advance.
+class ManualClock final : public Clock {
+ public:
+  TimeNs Now() override { return now_.load(); }
+  TimeNs RealDelay(TimeNs) override { return -1; }
+  int AddListener(std::function<void()> listener) override;
+  void RemoveListener(int listener) override;
+  // Moves time by `duration` ns (negative: not at all) and wakes those asleep.
+  // Returns before what became due has run.
+  void Advance(TimeNs duration);
+
+ private:
+  std::atomic<TimeNs> now_{0};
+  std::mutex mutex_;  // guards the listeners, and is held while they run
+  std::vector<std::pair<int, std::function<void()>>> listeners_;
+  int next_listener_ = 1;
+};
+
+}  // namespace pathways
+
+#endif  // RUNTIME_WORLD_CLOCK_H_

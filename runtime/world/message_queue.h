@@ -1,0 +1,228 @@
+//===- message_queue.h - Queues between workers -----------------*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Messages under way lie in fixed blocks taken from one pool per world: a
+// queue is a chain of blocks, so that it has no bound that could be hit, while
+// a pool provisioned for all messages that may be under way at one time means
+// that no push allocates. The pool is touched once per block, not per message.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_WORLD_MESSAGE_QUEUE_H_
+#define RUNTIME_WORLD_MESSAGE_QUEUE_H_
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <new>
+
+#include "runtime/world/world.h"
+
+namespace pathways {
+
+inline constexpr uint32_t kMaxActors = (1u << 30) - 1;
+
+// A message with its addresses. What `payload` is depends on the kind.
+struct Envelope {
+  enum Kind : uint32_t {
+    kMessage = 0,
+    kControl = 1,       // payload: an owned std::string
+    kOwnedPayload = 2,  // payload: an owned copy (a message kept by a fault)
+  };
+  Message message;
+  ActorId from;
+  uint32_t to : 30;
+  uint32_t kind : 2;
+};
+static_assert(sizeof(Envelope) == 72);
+
+struct alignas(64) MessageBlock {
+  static constexpr uint32_t kSlots = 32;
+
+  MessageBlock* next;               // in a queue
+  uint32_t id;                      // in the pool
+  std::atomic<uint32_t> next_free;  // in the pool
+  alignas(64) std::byte slots[kSlots * sizeof(Envelope)];
+
+  Envelope* slot(uint32_t index) {
+    return std::launder(
+        reinterpret_cast<Envelope*>(slots + index * sizeof(Envelope)));
+  }
+  Envelope* Write(uint32_t index, const Message& message, ActorId from,
+                  ActorId to, Envelope::Kind kind) {
+    return ::new (slots + index * sizeof(Envelope))
+        Envelope{message, from, to, kind};
+  }
+};
+
+// Free blocks. Thread-safe; Take and Give are lock-free unless the pool is
+// empty. Memory is that of the most blocks ever provisioned or in use.
+class BlockPool {
+ public:
+  BlockPool();
+  ~BlockPool();
+  BlockPool(const BlockPool&) = delete;
+  BlockPool& operator=(const BlockPool&) = delete;
+
+  MessageBlock* Take() {
+    uint64_t head = head_.load(std::memory_order_acquire);
+    while (static_cast<uint32_t>(head) != kNone) {
+      MessageBlock* block = At(static_cast<uint32_t>(head));
+      // May be stale, if another thread took the block and gave it back; then
+      // the tag in the upper half differs and the exchange fails.
+      uint64_t next = NextTag(head) |
+                      block->next_free.load(std::memory_order_relaxed);
+      if (head_.compare_exchange_weak(head, next, std::memory_order_acq_rel,
+                                      std::memory_order_acquire)) {
+        block->next = nullptr;
+        return block;
+      }
+    }
+    return Grow();
+  }
+  void Give(MessageBlock* block) {
+    if (block->id == kNone) return Delete(block);
+    uint64_t head = head_.load(std::memory_order_relaxed);
+    uint64_t next;
+    do {
+      block->next_free.store(static_cast<uint32_t>(head),
+                             std::memory_order_relaxed);
+      next = NextTag(head) | block->id;
+    } while (!head_.compare_exchange_weak(head, next,
+                                          std::memory_order_acq_rel,
+                                          std::memory_order_relaxed));
+  }
+  // Makes the pool own at least `blocks`, in use or free.
+  void Provision(int64_t blocks);
+  int64_t size() const { return size_.load(std::memory_order_relaxed); }
+
+ private:
+  static constexpr uint32_t kNone = UINT32_MAX;
+  static constexpr uint32_t kSlabBlocks = 64;
+  static constexpr uint32_t kMaxSlabs = 1 << 15;
+
+  static uint64_t NextTag(uint64_t head) {
+    return ((head >> 32) + 1) << 32;
+  }
+  MessageBlock* At(uint32_t id) {
+    return slabs_[id / kSlabBlocks].load(std::memory_order_acquire) +
+           id % kSlabBlocks;
+  }
+  bool AddSlab();  // with mutex_ held
+  MessageBlock* Grow();
+  static void Delete(MessageBlock* block);
+
+  // Tag and id of the first free block; the tag makes each value new.
+  alignas(64) std::atomic<uint64_t> head_{kNone};
+  alignas(64) std::atomic<int64_t> size_{0};
+  std::mutex mutex_;  // guards the growth of slabs_
+  std::unique_ptr<std::atomic<MessageBlock*>[]> slabs_;
+  uint32_t num_slabs_ = 0;
+};
+
+// From a worker to itself.
+class LocalQueue {
+ public:
+  void Push(BlockPool& pool, const Message& message, ActorId from, ActorId to,
+            Envelope::Kind kind) {
+    if (tail_ == nullptr) {
+      head_ = tail_ = pool.Take();
+    } else if (tail_at_ == MessageBlock::kSlots) {
+      MessageBlock* block = pool.Take();
+      tail_->next = block;
+      tail_ = block;
+      tail_at_ = 0;
+    }
+    tail_->Write(tail_at_++, message, from, to, kind);
+  }
+  // The first one, which stays valid until Pop; null: empty.
+  Envelope* Front(BlockPool& pool) {
+    if (head_ == tail_) {
+      if (head_at_ == tail_at_) return nullptr;
+    } else if (head_at_ == MessageBlock::kSlots) {
+      // The next one is not empty: a block is added for a message.
+      MessageBlock* block = head_;
+      head_ = block->next;
+      head_at_ = 0;
+      pool.Give(block);
+    }
+    return head_->slot(head_at_);
+  }
+  void Pop() {
+    ++head_at_;
+    // Empty: start over, in memory that is still in the cache.
+    if (head_at_ == tail_at_ && head_ == tail_) head_at_ = tail_at_ = 0;
+  }
+  bool empty() const { return head_ == tail_ && head_at_ == tail_at_; }
+
+ private:
+  MessageBlock* head_ = nullptr;
+  MessageBlock* tail_ = nullptr;
+  uint32_t head_at_ = 0, tail_at_ = 0;
+};
+
+// From one worker to another. Push on the one, the rest on the other.
+class RemoteQueue {
+ public:
+  void Push(BlockPool& pool, const Message& message, ActorId from, ActorId to,
+            Envelope::Kind kind) {
+    if (tail_ == nullptr) {
+      first_ = tail_ = pool.Take();
+    } else if (tail_at_ == MessageBlock::kSlots) {
+      MessageBlock* block = pool.Take();
+      tail_->next = block;
+      tail_ = block;
+      tail_at_ = 0;
+    }
+    tail_->Write(tail_at_++, message, from, to, kind);
+    // Publishes the slot and the links to it. In one total order with the flag
+    // of a worker that goes to sleep: see ThreadWorld::Sleep.
+    pushed_.store(++count_, std::memory_order_seq_cst);
+  }
+  Envelope* Front(BlockPool& pool) {
+    if (popped_ == seen_) {
+      seen_ = pushed_.load(std::memory_order_acquire);
+      if (popped_ == seen_) return nullptr;
+    }
+    if (head_at_ == MessageBlock::kSlots) {
+      // The next block was linked before the message in it was published.
+      MessageBlock* block = head_;
+      head_ = block->next;
+      head_at_ = 0;
+      pool.Give(block);
+    } else if (head_ == nullptr) {
+      head_ = first_;
+    }
+    return head_->slot(head_at_);
+  }
+  void Pop() {
+    ++head_at_;
+    ++popped_;
+  }
+  bool empty() const {
+    return pushed_.load(std::memory_order_seq_cst) == popped_;
+  }
+
+ private:
+  // Of the sender; first_ is read by the receiver once a message is published.
+  alignas(64) MessageBlock* tail_ = nullptr;
+  MessageBlock* first_ = nullptr;
+  uint64_t count_ = 0;
+  uint32_t tail_at_ = 0;
+  alignas(64) std::atomic<uint64_t> pushed_{0};
+  // Of the receiver.
+  alignas(64) MessageBlock* head_ = nullptr;
+  uint64_t popped_ = 0, seen_ = 0;
+  uint32_t head_at_ = 0;
+};
+
+}  // namespace pathways
+
+#endif  // RUNTIME_WORLD_MESSAGE_QUEUE_H_

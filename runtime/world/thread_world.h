@@ -1,0 +1,175 @@
+//===- thread_world.h - Actors on threads -----------------------*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Fixed worker threads; an actor lives on one of them and needs no lock. From
+// an actor to another a message costs no lock and no allocation: on the same
+// worker it is a store into a queue, to another worker one atomic store more,
+// and one wake if that worker sleeps. A worker without work spins for some
+// tens of microseconds, then sleeps, so an idle process uses no CPU.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_WORLD_THREAD_WORLD_H_
+#define RUNTIME_WORLD_THREAD_WORLD_H_
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "runtime/world/clock.h"
+#include "runtime/world/fault.h"
+#include "runtime/world/message_queue.h"
+#include "runtime/world/world.h"
+
+namespace pathways {
+
+struct ThreadOptions {
+  static constexpr int kMaxWorkers = 256;
+
+  int workers = 0;  // 0: one for each core this process may use
+  // Called on each worker's thread before its first handler, say, to bind it
+  // to a core. Must not call the world.
+  std::function<void(int worker)> on_worker_start;
+  std::shared_ptr<Clock> clock;  // null: SteadyClock
+  // Real time that a worker without work spins before it sleeps; negative: the
+  // default, which is 30 us, or none with more workers than cores.
+  TimeNs spin_ns = -1;
+  uint64_t seed = 1;  // of Random
+  FaultHook fault_hook;
+  ControlFaultHook control_fault_hook;
+};
+
+// What one worker did so far. Read while it runs, the numbers may be of
+// slightly different moments.
+struct WorkerStats {
+  uint64_t messages = 0;  // handled, hot and control
+  uint64_t controls = 0;  // of these
+  uint64_t remote = 0;    // of these, from other workers
+  uint64_t outside = 0;   // of these, from threads that are not workers
+  uint64_t timers = 0;    // that came due
+  uint64_t spins = 0;     // times without work that ended while spinning
+  uint64_t sleeps = 0;    // times that it slept
+  uint64_t wakes = 0;     // sleeping workers that it woke
+};
+
+// Thread-safe as World says; Register and Reserve may be called from any
+// thread at any time. Invariants: (1) handlers of actors of one worker run one
+// at a time, on its thread; (2) messages from one actor to another, and from
+// one outside thread to an actor, arrive in the order sent, apart from planted
+// faults; (3) no Send fails or waits for a receiver. Send never takes a lock or
+// allocates, between actors and for a hot message, while no more are under way
+// than were reserved. Reserved memory is kept until the world is destroyed.
+class ThreadWorld final : public World {
+ public:
+  // InvalidArgument: an option is out of range. ResourceExhausted: the system
+  // refused a thread; none is left running.
+  static absl::StatusOr<std::unique_ptr<ThreadWorld>> Create(
+      ThreadOptions options);
+  ~ThreadWorld() override;
+
+  // kNoActor when there are kMaxActors already.
+  ActorId Register(Actor* actor, Placement placement,
+                   std::string name) override;
+  void Reserve(ActorId to, int64_t messages) override;
+  TimeNs Now() override;
+  uint64_t Random() override;
+  int num_workers() const override { return num_workers_; }
+  void Send(ActorId from, ActorId to, const Message& message) override;
+  void SendControl(ActorId from, ActorId to, std::string bytes) override;
+  void SendAfter(ActorId from, ActorId to, TimeNs delay,
+                 const Message& message) override;
+  bool simulated() const override { return false; }
+  // Looks at `done` at first and after each Notify. False only after Stop.
+  // Several threads may wait at one time, no worker may.
+  bool RunUntil(const std::function<bool()>& done) override;
+  void Notify() override;
+  // Idempotent, any thread. Called by a handler it returns at once: that
+  // handler is its worker's last, other workers may still end theirs.
+  void Stop() override;
+
+  WorkerStats stats(int worker) const;
+  uint64_t faults() const { return faults_.load(std::memory_order_relaxed); }
+  const std::string& name(ActorId actor) const;
+
+ private:
+  // Read for each message, so apart from the names.
+  struct HotActor {
+    Actor* actor;
+    int32_t worker;
+    int32_t host;
+  };
+  struct ActorChunk {
+    static constexpr uint32_t kActors = 1024;
+    HotActor hot[kActors];
+    std::string names[kActors];
+  };
+  struct Worker;
+  struct Timer;
+  struct Posted;
+
+  explicit ThreadWorld(ThreadOptions options);
+
+  HotActor& hot(ActorId actor) const {
+    return chunks_[actor / ActorChunk::kActors]
+        .load(std::memory_order_acquire)
+        ->hot[actor % ActorChunk::kActors];
+  }
+  Worker* Self() const;  // the calling thread's, null outside
+  absl::Status StartThreads();
+  void Run(Worker& self);
+  bool RunLocal(Worker& self);
+  bool RunRemote(Worker& self);
+  void TakeInbox(Worker& self);
+  bool FireTimers(Worker& self);
+  void Idle(Worker& self);
+  void Sleep(Worker& self);
+  bool HasWork(const Worker& self) const;
+  bool TimerDue(const Worker& self);
+  void Deliver(Envelope& envelope);
+  void Route(Worker& self, ActorId from, ActorId to, const Message& message,
+             Envelope::Kind kind);
+  void Post(ActorId to, TimeNs deadline, const Message& message,
+            Envelope::Kind kind);
+  void AddTimer(Worker& self, TimeNs deadline, const Envelope& envelope);
+  bool Crosses(ActorId from, ActorId to) const;
+  // Sends, or not, as a planted fault other than kDeliver says.
+  void SendFaulty(Worker& self, ActorId from, ActorId to, const Fault& fault,
+                  const Message& message, Envelope::Kind kind);
+  void Wake(Worker& worker);
+  void WakeAll();
+  void DropQueued();
+  static void Drop(const Envelope& envelope);
+
+  ThreadOptions options_;
+  int num_workers_ = 1;
+  TimeNs start_ = 0;  // the clock's time at which the world began
+  int listener_ = 0;
+  BlockPool pool_;
+  std::unique_ptr<Worker[]> workers_;
+  std::unique_ptr<std::atomic<ActorChunk*>[]> chunks_;
+  std::mutex register_mutex_;  // guards the growth of chunks_
+  uint32_t num_actors_ = 0;
+  std::atomic<int64_t> reserved_{0};
+  std::atomic<uint64_t> outside_random_{0};
+  std::atomic<uint64_t> faults_{0};
+  std::atomic<bool> stopping_{false};
+  std::mutex stop_mutex_;  // held while threads are joined
+  // RunUntil waits on the epoch, which Notify moves.
+  alignas(64) std::atomic<uint32_t> epoch_{0};
+  std::atomic<uint32_t> waiters_{0};
+};
+
+}  // namespace pathways
+
+#endif  // RUNTIME_WORLD_THREAD_WORLD_H_
