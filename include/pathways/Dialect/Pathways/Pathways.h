@@ -1,0 +1,48 @@
+//===- Pathways.h - The pw dialect ------------------------------*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Umbrella header: dialect, attributes, types and operations of `pw`.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PATHWAYS_DIALECT_PATHWAYS_PATHWAYS_H
+#define PATHWAYS_DIALECT_PATHWAYS_PATHWAYS_H
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "pathways/Dialect/Pathways/PathwaysDialect.h.inc"
+#include "pathways/Dialect/Pathways/PathwaysEnums.h.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "pathways/Dialect/Pathways/PathwaysAttrs.h.inc"
+#define GET_TYPEDEF_CLASSES
+#include "pathways/Dialect/Pathways/PathwaysTypes.h.inc"
+
+namespace mlir::pathways {
+class ReturnOp;
+namespace detail {
+/// Verifies what any collective must satisfy on its own.
+LogicalResult verifyCollective(Operation *op);
+} // namespace detail
+} // namespace mlir::pathways
+
+#include "pathways/Dialect/Pathways/PathwaysInterfaces.h.inc"
+#define GET_OP_CLASSES
+#include "pathways/Dialect/Pathways/PathwaysOps.h.inc"
+
+#endif // PATHWAYS_DIALECT_PATHWAYS_PATHWAYS_H

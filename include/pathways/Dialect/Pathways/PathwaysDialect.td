@@ -1,0 +1,68 @@
+//===- PathwaysDialect.td - The pw dialect -----------------*- tablegen -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PATHWAYS_DIALECT_PATHWAYS_DIALECT_TD
+#define PATHWAYS_DIALECT_PATHWAYS_DIALECT_TD
+
+include "mlir/IR/DialectBase.td"
+
+def Pathways_Dialect : Dialect {
+  let name = "pw";
+  let cppNamespace = "::mlir::pathways";
+  let summary = "Programs over sharded arrays that do not say where they run";
+  let description = [{
+    A `pw` program calls functions of upstream MLIR on *arrays*: logical tensors
+    cut over the named axes of a *slice*, a mesh of devices that is bound to
+    physical ones late. It stands between ordinary functions and the table the
+    runtime executes:
+
+    ```
+    func + linalg -> pw (location agnostic) -> pw (placed) -> plan -> object code
+    ```
+
+    *Location agnostic*: a layout names mesh axes, a place is a symbol, and no
+    device number is in any type, so binding a slice rewrites no types.
+    `pw.reshard` changes layout or slice without saying how.
+
+    *Placed*: every slice has a `pw.bind`, and every `pw.reshard` became
+    `pw.transfer` operations and calls of generated functions.
+
+    ### Attributes of functions
+
+    | attribute | on | means |
+    | --- | --- | --- |
+    | `pw.local_view` | `func.func` | the body is written for one shard and may communicate; without it tensors are global |
+    | `pw.pointwise` | `func.func` | garbage in padding elements of arguments stays in padding elements of results |
+    | `pw.accepts_partial` | an argument of a `pw.local_view` function | takes unreduced contributions |
+    | `pw.name` | an argument or result of `pw.program` | the name callers use; arguments default to the SSA name in text |
+    | `pw.stepped` | an argument or result of `pw.program` | each step takes, or adds, one index of a leading dimension |
+    | `pw.carried` | an argument of `pw.program` | index of the result it takes from the step before |
+  }];
+  let dependentDialects = ["::mlir::func::FuncDialect"];
+  let useDefaultAttributePrinterParser = 1;
+  let useDefaultTypePrinterParser = 1;
+  let hasOperationAttrVerify = 1;
+  let hasRegionArgAttrVerify = 1;
+  let hasRegionResultAttrVerify = 1;
+  let extraClassDeclaration = [{
+    static constexpr ::llvm::StringLiteral kLocalViewAttrName = "pw.local_view";
+    static constexpr ::llvm::StringLiteral kPointwiseAttrName = "pw.pointwise";
+    static constexpr ::llvm::StringLiteral kAcceptsPartialAttrName =
+        "pw.accepts_partial";
+    static constexpr ::llvm::StringLiteral kNameAttrName = "pw.name";
+    static constexpr ::llvm::StringLiteral kSteppedAttrName = "pw.stepped";
+    static constexpr ::llvm::StringLiteral kCarriedAttrName = "pw.carried";
+
+  private:
+    void registerAttributes();
+    void registerTypes();
+  public:
+  }];
+}
+
+#endif // PATHWAYS_DIALECT_PATHWAYS_DIALECT_TD

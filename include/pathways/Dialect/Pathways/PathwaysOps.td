@@ -1,0 +1,459 @@
+//===- PathwaysOps.td - Operations of pw -------------------*- tablegen -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PATHWAYS_DIALECT_PATHWAYS_OPS_TD
+#define PATHWAYS_DIALECT_PATHWAYS_OPS_TD
+
+include "mlir/IR/CommonAttrConstraints.td"
+include "mlir/IR/OpAsmInterface.td"
+include "mlir/IR/OpBase.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/ControlFlowInterfaces.td"
+include "mlir/Interfaces/FunctionInterfaces.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+include "pathways/Dialect/Pathways/PathwaysTypes.td"
+
+class Pathways_Op<string mnemonic, list<Trait> traits = []>
+    : Op<Pathways_Dialect, mnemonic, traits>;
+
+defvar PW_SymbolUser = DeclareOpInterfaceMethods<SymbolUserOpInterface>;
+
+//===----------------------------------------------------------------------===//
+// Slices
+//===----------------------------------------------------------------------===//
+
+def SliceOp : Pathways_Op<"slice", [Symbol, PW_SymbolUser, HasParent<"ModuleOp">]> {
+  let summary = "Declare a mesh of devices to run on";
+  let description = [{
+    Virtual devices, arranged as `mesh`, all on one island; `pw.bind` says which
+    physical ones they are. `kind` is the kind of device asked for, "cpu" when
+    absent. A slice is on another island than each slice in `apart_from` and on
+    the same one as each slice in `with`.
+
+    (C1) `apart_from` and `with` name slices; (C2) they do not name the slice
+    itself; (C3) no slice is in both.
+
+    ```mlir
+    pw.slice @front mesh <"data" = 2, "model" = 2>
+    pw.slice @back mesh <"data" = 4> kind "cpu" apart_from [@front]
+    ```
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name,
+                       OptionalAttr<StrAttr>:$sym_visibility,
+                       PW_MeshAttr:$mesh, OptionalAttr<StrAttr>:$kind,
+                       OptionalAttr<FlatSymbolRefArrayAttr>:$apart_from,
+                       OptionalAttr<FlatSymbolRefArrayAttr>:$with);
+  let assemblyFormat = [{
+    $sym_name `mesh` $mesh (`kind` $kind^)? (`apart_from` $apart_from^)?
+    (`with` $with^)? attr-dict
+  }];
+  let extraClassDeclaration = [{
+    /// The kind of device asked for.
+    ::llvm::StringRef getDeviceKind() { return getKind().value_or("cpu"); }
+  }];
+}
+
+def BindOp : Pathways_Op<"bind", [PW_SymbolUser, HasParent<"ModuleOp">]> {
+  let summary = "Bind a slice to devices of an island";
+  let description = [{
+    Shard with mesh coordinates c runs on device
+    `base + (sum of c[i] * strides[i]) mod span` of the island, span 0 meaning no
+    wrap-around, or on the device that `devices` lists for it, row-major over the
+    mesh. Several shards may share a device. Binding a slice to other devices
+    touches this operation only.
+
+    (C1) `slice` names a slice; (C2) there is one stride per mesh axis, or one
+    device per shard, and not both; (C3) a slice has at most one binding; (C4)
+    numbers are not negative and device numbers are below 2^20.
+
+    ```mlir
+    pw.bind @front to island 0 devices base 0 strides [2, 1]
+    pw.bind @small to island 0 devices base 4 strides [2, 1] span 2
+    pw.bind @back to island 1 devices [3, 1, 2, 0]
+    ```
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$slice, I64Attr:$island,
+                       OptionalAttr<I64Attr>:$base,
+                       OptionalAttr<DenseI64ArrayAttr>:$strides,
+                       OptionalAttr<I64Attr>:$span,
+                       OptionalAttr<DenseI64ArrayAttr>:$devices);
+  let assemblyFormat = [{
+    $slice `to` `island` $island `devices`
+    (`base` $base^ `strides` $strides)? (`span` $span^)? ($devices^)? attr-dict
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    bool isAffine() { return !getDevices(); }
+    /// Device of the shard with these mesh coordinates and row-major number.
+    int64_t getDevice(::llvm::ArrayRef<int64_t> coordinates, int64_t shard);
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// Programs
+//===----------------------------------------------------------------------===//
+
+def ProgramOp : Pathways_Op<"program", [
+    FunctionOpInterface, IsolatedFromAbove, SingleBlock, PW_SymbolUser,
+    HasParent<"ModuleOp">,
+    DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmBlockArgumentNames"]>]> {
+  let summary = "Define a program: one step of a computation over arrays";
+  let description = [{
+    Launching a program runs the body once per step, in order. Arguments are
+    values passed at launch; a `pw.stepped` argument is passed with one more,
+    leading dimension and each step takes its index; a `pw.carried` argument
+    takes, after the first step, the result of the step before with that index.
+    Results are those of the last step, or of all steps, stacked, when
+    `pw.stepped`.
+
+    In text the SSA name of an argument is its `pw.name` unless another is given.
+
+    (C1) Arguments and results are arrays; (C2) `pw.carried` is the index of a
+    result of equal type; (C3) an argument is not both carried and stepped; (C4)
+    no result is carried into two arguments; (C5) names are not empty and differ
+    among arguments, and among results; (C6) there is a body; (C7) array types
+    fit the meshes of their slices; (C8) only `pw` operations are in the body.
+
+    ```mlir
+    pw.program @train(%x: !pw.array<8xf32, @s, [{"d"} ]> {pw.stepped},
+                      %w: !pw.array<8xf32, @s, [{"d"} ]> {pw.carried = 0 : i64})
+        -> (!pw.array<8xf32, @s, [{"d"} ]> {pw.name = "w"}) {
+      %1 = pw.call @update(%w, %x) donate(%w)
+          : (!pw.array<8xf32, @s, [{"d"} ]>, !pw.array<8xf32, @s, [{"d"} ]>)
+          -> !pw.array<8xf32, @s, [{"d"} ]>
+      pw.return %1 : !pw.array<8xf32, @s, [{"d"} ]>
+    }
+    ```
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name,
+                       OptionalAttr<StrAttr>:$sym_visibility,
+                       TypeAttrOf<FunctionType>:$function_type,
+                       OptionalAttr<DictArrayAttr>:$arg_attrs,
+                       OptionalAttr<DictArrayAttr>:$res_attrs);
+  let regions = (region AnyRegion:$body);
+  let skipDefaultBuilders = 1;
+  let builders = [OpBuilder<(ins "::llvm::StringRef":$name,
+                                 "::mlir::FunctionType":$type)>];
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
+  let extraClassDeclaration = [{
+    ::llvm::ArrayRef<::mlir::Type> getArgumentTypes() {
+      return getFunctionType().getInputs();
+    }
+    ::llvm::ArrayRef<::mlir::Type> getResultTypes() {
+      return getFunctionType().getResults();
+    }
+    ::mlir::Region *getCallableRegion() { return &getBody(); }
+
+    /// Name of an argument or result: `pw.name`, else "arg0", "result0", ...
+    std::string getArgumentName(unsigned index);
+    std::string getResultName(unsigned index);
+    bool isArgumentStepped(unsigned index);
+    bool isResultStepped(unsigned index);
+    /// Index of the result carried into the argument, if any.
+    std::optional<unsigned> getCarriedResult(unsigned index);
+    ::mlir::pathways::ReturnOp getReturn();
+  }];
+}
+
+def ReturnOp : Pathways_Op<"return", [
+    Pure, Terminator, ReturnLike, HasParent<"ProgramOp">]> {
+  let summary = "End a program";
+  let description = [{
+    (C1) Operand types are the result types of the program.
+
+    ```mlir
+    pw.return %y : !pw.array<f32, @s, []>
+    ```
+  }];
+  let arguments = (ins Variadic<PW_ArrayType>:$results);
+  let assemblyFormat = "($results^ `:` type($results))? attr-dict";
+  let hasVerifier = 1;
+}
+
+def CallOp : Pathways_Op<"call", [
+    Pure, AttrSizedOperandSegments, PW_SymbolUser, HasParent<"ProgramOp">]> {
+  let summary = "Run a function on all shards of a slice";
+  let description = [{
+    The callee is a `func.func`. A `pw.local_view` callee runs once per shard
+    on tensors of the ceil-sized shard shape; any other callee is written on
+    global tensors.
+
+    `after` arrays are not read: the call starts when the operations that
+    produce them have completed. `donate` is a permission, not an order: the
+    memory of that operand may be used for a result if no later use needs it.
+
+    (C1) The callee is a `func.func` with a body of one block that returns; (C2)
+    operand and result counts are those of the callee, and there is at least one
+    result; (C3) all operands and results are on one slice; (C4) tensor types of
+    a local-view callee are shard shapes, of any other callee global shapes; (C5)
+    an operand with padding goes only to a callee that is `pw.pointwise` or asks
+    for `pw.valid_extent` of that argument; (C6) a partial operand goes only to
+    an argument with `pw.accepts_partial`; (C7) axes that the callee communicates
+    over or asks the index of are axes of the slice, and its shapes agree with
+    their sizes; (C8) `donated` indices are those of operands, in increasing
+    order.
+
+    ```mlir
+    %h = pw.call @layer(%x, %w) after(%t : !pw.array<f32, @s, []>) donate(%x)
+        : (!pw.array<8x8xf32, @s, [{"d"}, {} ]>, !pw.array<8x8xf32, @s, [{}, {} ]>)
+        -> !pw.array<8x8xf32, @s, [{"d"}, {} ]>
+    ```
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$callee,
+                       Variadic<PW_ArrayType>:$inputs,
+                       Variadic<PW_ArrayType>:$after,
+                       DefaultValuedOptionalAttr<DenseI64ArrayAttr, "{}">:$donated);
+  let results = (outs Variadic<PW_ArrayType>:$outputs);
+  let builders = [OpBuilder<(ins "::mlir::TypeRange":$outputs,
+                                 "::llvm::StringRef":$callee,
+                                 "::mlir::ValueRange":$inputs)>];
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// Slice of all operands and results.
+    ::mlir::FlatSymbolRefAttr getSlice() {
+      return ::llvm::cast<ArrayType>(getOutputs().front().getType()).getSlice();
+    }
+    bool isDonated(unsigned input) {
+      return ::llvm::is_contained(getDonated(), static_cast<int64_t>(input));
+    }
+  }];
+}
+
+def ReshardOp : Pathways_Op<"reshard", [Pure, PW_SymbolUser, HasParent<"ProgramOp">]> {
+  let summary = "Change the layout or the slice of an array";
+  let description = [{
+    The value stays; any layout becomes any other, on any slice. A partial
+    source is reduced unless the result is the same type. A partial result holds
+    the value where all coordinates on its partial axes are 0 and the identity of
+    its reduction elsewhere.
+
+    (C1) Source and result have the same global shape and element type.
+
+    ```mlir
+    %1 = pw.reshard %0 : !pw.array<8xf32, @a, [{"d"} ]> -> !pw.array<8xf32, @b, [{} ]>
+    ```
+  }];
+  let arguments = (ins PW_ArrayType:$source);
+  let results = (outs PW_ArrayType:$result);
+  let assemblyFormat = [{
+    $source attr-dict `:` type($source) `->` type($result)
+  }];
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+def TransferOp : Pathways_Op<"transfer", [Pure, PW_SymbolUser, HasParent<"ProgramOp">]> {
+  let summary = "Move the pieces of an array to another layout or slice";
+  let description = [{
+    Explicit movement, without reduction. `ici` and `dcn` are the bytes that one
+    step moves between different devices of one island, and between islands.
+
+    (C1) Source and result have the same global shape and element type; (C2)
+    neither is partial; (C3) byte counts are not negative.
+
+    ```mlir
+    %1 = pw.transfer %0 ici 0 dcn 32
+        : !pw.array<8xf32, @a, [{"d"} ]> -> !pw.array<8xf32, @b, [{} ]>
+    ```
+  }];
+  let arguments = (ins PW_ArrayType:$source, I64Attr:$ici_bytes, I64Attr:$dcn_bytes);
+  let results = (outs PW_ArrayType:$result);
+  let assemblyFormat = [{
+    $source `ici` $ici_bytes `dcn` $dcn_bytes attr-dict `:` type($source) `->`
+    type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def CopyOp : Pathways_Op<"copy", [
+    SameOperandsAndResultType, PW_SymbolUser, HasParent<"ProgramOp">]> {
+  let summary = "Copy an array, so that the copy may be donated";
+  let description = [{
+    Allocates: two copies of one array are two arrays.
+
+    (C1) Source and result have the same type; (C2) it is not partial.
+
+    ```mlir
+    %1 = pw.copy %0 : !pw.array<8xf32, @a, [{"d"} ]>
+    ```
+  }];
+  let arguments = (ins PW_ArrayType:$source);
+  let results = (outs Res<PW_ArrayType, "", [MemAlloc]>:$result);
+  let assemblyFormat = "$source attr-dict `:` type($source)";
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Local view
+//===----------------------------------------------------------------------===//
+
+/// What a collective of any kind must satisfy on its own; PW_CollectiveOp adds
+/// nothing that depends on a mesh, pw.call does (C7).
+def PW_CollectiveOpInterface : OpInterface<"CollectiveOpInterface"> {
+  let description = [{
+    Communicates among the shards that differ only in their coordinates on
+    `axes`: a group, ranked row-major in the order the axes are given.
+  }];
+  let cppNamespace = "::mlir::pathways";
+  let methods = [
+    InterfaceMethod<"Mesh axes of a group", "::mlir::ArrayAttr", "getAxes">,
+    InterfaceMethod<"The tensor communicated",
+                    "::mlir::TypedValue<::mlir::RankedTensorType>", "getSource">,
+    InterfaceMethod<"The outcome",
+                    "::mlir::TypedValue<::mlir::RankedTensorType>", "getResult">,
+    InterfaceMethod<[{
+      Shape of the result for groups of `groupSize`; fails, with a diagnostic by
+      `emitError`, when the source cannot be cut that way.
+    }], "::mlir::FailureOr<::llvm::SmallVector<int64_t>>", "getResultShape",
+      (ins "int64_t":$groupSize,
+           "::llvm::function_ref<::mlir::InFlightDiagnostic()>":$emitError)>
+  ];
+  let verify = "return ::mlir::pathways::detail::verifyCollective($_op);";
+}
+
+def PW_Tensor : RankedTensorOf<[F16, BF16, F32, F64, I1, I8, I32, I64]>;
+
+class Pathways_CollectiveOp<string mnemonic, list<Trait> traits = []>
+    : Pathways_Op<mnemonic, !listconcat([
+        Pure, DeclareOpInterfaceMethods<PW_CollectiveOpInterface, ["getResultShape"]>
+      ], traits)> {
+  let results = (outs PW_Tensor:$result);
+}
+
+def AllReduceOp : Pathways_CollectiveOp<"all_reduce", [SameOperandsAndResultType]> {
+  let summary = "Combine the tensors of a group, for everyone";
+  let description = [{
+    Combined in rank order, so that the bits do not depend on timing.
+
+    (C1) The op is at the top level of a `pw.local_view` function; (C2) `axes`
+    names at least one axis, none empty or twice; (C3) tensors are static, and i1
+    is combined by max or min only.
+
+    ```mlir
+    %1 = pw.all_reduce %0 add over ["model"] : tensor<8xf32>
+    ```
+  }];
+  let arguments = (ins PW_Tensor:$source, PW_ReductionKindAttr:$kind,
+                       StrArrayAttr:$axes);
+  let assemblyFormat = "$source $kind `over` $axes attr-dict `:` type($source)";
+}
+
+def AllGatherOp : Pathways_CollectiveOp<"all_gather"> {
+  let summary = "Concatenate the tensors of a group, for everyone";
+  let description = [{
+    Concatenated along `dim` in rank order. Constraints (C1) to (C3) as for
+    `pw.all_reduce`; (C4) `dim` is a dimension; (C5) the result is the source
+    with that dimension as many times as large as the group.
+
+    ```mlir
+    %1 = pw.all_gather %0 dim 0 over ["d"] : tensor<4xf32> -> tensor<8xf32>
+    ```
+  }];
+  let arguments = (ins PW_Tensor:$source, I64Attr:$dim, StrArrayAttr:$axes);
+  let assemblyFormat = [{
+    $source `dim` $dim `over` $axes attr-dict `:` type($source) `->` type($result)
+  }];
+}
+
+def ReduceScatterOp : Pathways_CollectiveOp<"reduce_scatter"> {
+  let summary = "Combine the tensors of a group, a block for each";
+  let description = [{
+    The result of rank r is block r, along `dim`, of what `pw.all_reduce` gives.
+    Constraints (C1) to (C3) as for `pw.all_reduce`; (C4) `dim` is a dimension;
+    (C5) the group's size divides that dimension and the result is one block.
+
+    ```mlir
+    %1 = pw.reduce_scatter %0 add dim 0 over ["d"] : tensor<8xf32> -> tensor<4xf32>
+    ```
+  }];
+  let arguments = (ins PW_Tensor:$source, PW_ReductionKindAttr:$kind,
+                       I64Attr:$dim, StrArrayAttr:$axes);
+  let assemblyFormat = [{
+    $source $kind `dim` $dim `over` $axes attr-dict `:` type($source) `->`
+    type($result)
+  }];
+}
+
+def AllToAllOp : Pathways_CollectiveOp<"all_to_all"> {
+  let summary = "Exchange blocks within a group";
+  let description = [{
+    Each tensor is cut along `split` into one block per rank; rank r concatenates
+    everyone's block r along `concat`, in rank order. Constraints (C1) to (C3) as
+    for `pw.all_reduce`; (C4) `split` and `concat` are dimensions; (C5) the
+    group's size divides `split` and the result has the exchanged shape.
+
+    ```mlir
+    %1 = pw.all_to_all %0 split 0 concat 1 over ["d"]
+        : tensor<8x2xf32> -> tensor<4x4xf32>
+    ```
+  }];
+  let arguments = (ins PW_Tensor:$source, I64Attr:$split, I64Attr:$concat,
+                       StrArrayAttr:$axes);
+  let assemblyFormat = [{
+    $source `split` $split `concat` $concat `over` $axes attr-dict `:`
+    type($source) `->` type($result)
+  }];
+}
+
+def PermuteOp : Pathways_CollectiveOp<"permute", [SameOperandsAndResultType]> {
+  let summary = "Shift tensors along the ranks of a group";
+  let description = [{
+    Rank r receives the tensor of rank r - `shift`, modulo the group's size with
+    `wrap`, else zeros where there is no such rank. Constraints (C1) to (C3) as
+    for `pw.all_reduce`.
+
+    ```mlir
+    %1 = pw.permute %0 shift 1 over ["d"] wrap : tensor<4xf32>
+    ```
+  }];
+  let arguments = (ins PW_Tensor:$source, I64Attr:$shift, StrArrayAttr:$axes,
+                       UnitAttr:$wrap);
+  let assemblyFormat = [{
+    $source `shift` $shift `over` $axes (`wrap` $wrap^)? attr-dict `:`
+    type($source)
+  }];
+}
+
+def ShardIndexOp : Pathways_Op<"shard_index", [Pure]> {
+  let summary = "Get the coordinate of this shard on a mesh axis";
+  let description = [{
+    (C1) The op is in a `pw.local_view` function; (C2) the axis has a name.
+
+    ```mlir
+    %i = pw.shard_index "model" : index
+    ```
+  }];
+  let arguments = (ins StrAttr:$axis);
+  let results = (outs Index:$result);
+  let assemblyFormat = "$axis attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
+def ValidExtentOp : Pathways_Op<"valid_extent", [Pure]> {
+  let summary = "Get how many elements of an argument are not padding";
+  let description = [{
+    Along dimension `dim`, on this shard; 0 when the shard is empty.
+
+    (C1) The op is in a `pw.local_view` function; (C2) `source` is an argument of
+    that function; (C3) `dim` is a dimension of it.
+
+    ```mlir
+    %n = pw.valid_extent %arg0, 0 : tensor<4xf32>
+    ```
+  }];
+  let arguments = (ins PW_Tensor:$source, I64Attr:$dim);
+  let results = (outs Index:$result);
+  let assemblyFormat = "$source `,` $dim attr-dict `:` type($source)";
+  let hasVerifier = 1;
+}
+
+#endif // PATHWAYS_DIALECT_PATHWAYS_OPS_TD

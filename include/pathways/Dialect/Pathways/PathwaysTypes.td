@@ -1,0 +1,139 @@
+//===- PathwaysTypes.td - Types and attributes of pw -------*- tablegen -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PATHWAYS_DIALECT_PATHWAYS_TYPES_TD
+#define PATHWAYS_DIALECT_PATHWAYS_TYPES_TD
+
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/EnumAttr.td"
+include "pathways/Dialect/Pathways/PathwaysDialect.td"
+
+class Pathways_Attr<string name, string attrMnemonic>
+    : AttrDef<Pathways_Dialect, name> {
+  let mnemonic = attrMnemonic;
+}
+
+def PW_ReductionKind
+    : I32EnumAttr<"ReductionKind", "How contributions are combined",
+                  [I32EnumAttrCase<"Add", 1, "add">,
+                   I32EnumAttrCase<"Mul", 2, "mul">,
+                   I32EnumAttrCase<"Max", 3, "max">,
+                   I32EnumAttrCase<"Min", 4, "min">]> {
+  let cppNamespace = "::mlir::pathways";
+  let genSpecializedAttr = 0;
+}
+
+def PW_ReductionKindAttr
+    : EnumAttr<Pathways_Dialect, PW_ReductionKind, "reduction"> {
+  let assemblyFormat = "$value";
+}
+
+def PW_MeshAttr : Pathways_Attr<"Mesh", "mesh"> {
+  let summary = "A row-major grid of shards with named axes";
+  let description = [{
+    Axes in order, the first one major. A mesh without axes has one shard.
+
+    (C1) Axis names are not empty and differ; (C2) sizes are positive; (C3) there
+    are at most 2^24 shards.
+
+    ```mlir
+    #pw.mesh<"data" = 2, "model" = 2>
+    ```
+  }];
+  let parameters = (ins ArrayRefParameter<"::mlir::StringAttr">:$names,
+                        ArrayRefParameter<"int64_t">:$sizes);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// Number of shards: the product of the sizes.
+    int64_t getNumShards() const;
+    /// Position of axis `name`, or -1.
+    int64_t getAxisIndex(::llvm::StringRef name) const;
+    /// Number of shards in a group over `axes`; fails, without a diagnostic, on
+    /// an axis the mesh lacks or one named twice.
+    ::mlir::FailureOr<int64_t> getGroupSize(::mlir::ArrayAttr axes) const;
+  }];
+}
+
+def PW_ShardingAttr : Pathways_Attr<"Sharding", "sharding"> {
+  let summary = "How an array is cut over mesh axes";
+  let description = [{
+    For each dimension of the array the axes that split it, major first: with k
+    the product of their sizes, each block has ceil(size / k) elements, and the
+    last ones may be short or empty. Axes named nowhere hold copies. `partial`
+    axes hold contributions that the reduction combines.
+
+    (C1) No axis is named twice; (C2) a `partial` list has at least one axis.
+
+    ```mlir
+    #pw.sharding<[{"data"}, {} ] partial add {"model"}>
+    ```
+  }];
+  let parameters = (ins
+    ArrayRefParameter<"::mlir::ArrayAttr", "lists of axis names">:$dims,
+    OptionalParameter<"::mlir::pathways::ReductionKindAttr">:$partialKind,
+    OptionalArrayRefParameter<"::mlir::StringAttr">:$partialAxes);
+  let builders = [
+    AttrBuilder<(ins "::llvm::ArrayRef<::mlir::ArrayAttr>":$dims), [{
+      return $_get($_ctxt, dims, ::mlir::pathways::ReductionKindAttr(),
+                   ::llvm::ArrayRef<::mlir::StringAttr>());
+    }]>
+  ];
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    bool isPartial() const { return !getPartialAxes().empty(); }
+    /// The same cut without `partial`: its axes then hold copies.
+    ShardingAttr withoutPartial() const;
+    /// Parses and prints the part between < and >.
+    static ::mlir::FailureOr<ShardingAttr> parseBody(::mlir::AsmParser &parser);
+    void printBody(::mlir::AsmPrinter &printer) const;
+  }];
+}
+
+def PW_ArrayType : TypeDef<Pathways_Dialect, "Array"> {
+  let mnemonic = "array";
+  let summary = "A logical array, cut over a slice";
+  let description = [{
+    `shape` is global, in elements. `slice` is the symbol of a `pw.slice`.
+
+    (C1) The shape is static, each size at least 0, with at most 2^48 elements;
+    (C2) the element type is f16, bf16, f32, f64, i1, i8, i32 or i64; (C3) the
+    sharding has one list of axes per dimension; (C4) an i1 array is partial with
+    max or min only.
+
+    ```mlir
+    !pw.array<64x256xf32, @front, [{"data"}, {"model"} ] partial add {"x"}>
+    !pw.array<f32, @front, []>
+    ```
+  }];
+  let parameters = (ins ArrayRefParameter<"int64_t">:$shape,
+                        "::mlir::Type":$elementType,
+                        "::mlir::FlatSymbolRefAttr":$slice,
+                        "::mlir::pathways::ShardingAttr":$sharding);
+  let builders = [
+    TypeBuilderWithInferredContext<(ins
+        "::llvm::ArrayRef<int64_t>":$shape, "::mlir::Type":$elementType,
+        "::mlir::FlatSymbolRefAttr":$slice,
+        "::mlir::pathways::ShardingAttr":$sharding), [{
+      return $_get(elementType.getContext(), shape, elementType, slice, sharding);
+    }]>
+  ];
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    int64_t getRank() const { return getShape().size(); }
+    /// The global view: a tensor of the whole shape.
+    ::mlir::RankedTensorType getGlobalTensorType() const;
+    /// The same array with another sharding, or on another slice.
+    ArrayType withSharding(::mlir::pathways::ShardingAttr sharding) const;
+    ArrayType withSlice(::mlir::FlatSymbolRefAttr slice) const;
+  }];
+}
+
+#endif // PATHWAYS_DIALECT_PATHWAYS_TYPES_TD

@@ -1,0 +1,430 @@
+//===- PathwaysDialect.cpp - Dialect, types and attributes of pw ----------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "pathways/Dialect/Pathways/Pathways.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "runtime/layout/layout.h"
+#include "llvm/ADT/SmallSet.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace mlir::pathways;
+namespace layout = ::pathways::layout;
+
+#include "pathways/Dialect/Pathways/PathwaysDialect.cpp.inc"
+#include "pathways/Dialect/Pathways/PathwaysEnums.cpp.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "pathways/Dialect/Pathways/PathwaysAttrs.cpp.inc"
+#define GET_TYPEDEF_CLASSES
+#include "pathways/Dialect/Pathways/PathwaysTypes.cpp.inc"
+
+void PathwaysDialect::initialize() {
+  registerAttributes();
+  registerTypes();
+  addOperations<
+#define GET_OP_LIST
+#include "pathways/Dialect/Pathways/PathwaysOps.cpp.inc"
+      >();
+}
+
+void PathwaysDialect::registerAttributes() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "pathways/Dialect/Pathways/PathwaysAttrs.cpp.inc"
+      >();
+}
+
+void PathwaysDialect::registerTypes() {
+  addTypes<
+#define GET_TYPEDEF_LIST
+#include "pathways/Dialect/Pathways/PathwaysTypes.cpp.inc"
+      >();
+}
+
+//===----------------------------------------------------------------------===//
+// Attributes of functions
+//===----------------------------------------------------------------------===//
+
+LogicalResult
+PathwaysDialect::verifyOperationAttribute(Operation *op,
+                                          NamedAttribute attribute) {
+  StringRef name = attribute.getName();
+  if (name != kLocalViewAttrName && name != kPointwiseAttrName)
+    return op->emitOpError("has attribute '")
+           << name << "' that pw does not define; expected '"
+           << kLocalViewAttrName << "' or '" << kPointwiseAttrName << "'";
+  if (!isa<func::FuncOp>(op))
+    return op->emitOpError("has attribute '")
+           << name << "', which belongs on a 'func.func'";
+  if (!isa<UnitAttr>(attribute.getValue()))
+    return op->emitOpError("expected '")
+           << name << "' to be a unit attribute, got " << attribute.getValue();
+  return success();
+}
+
+/// Reports an attribute of an argument or result whose value has another form
+/// than `expected`.
+static LogicalResult emitBadValue(Operation *op, NamedAttribute attribute,
+                                  StringRef expected) {
+  return op->emitOpError("expected '")
+         << attribute.getName().strref() << "' to be " << expected << ", got "
+         << attribute.getValue();
+}
+
+LogicalResult PathwaysDialect::verifyRegionArgAttribute(
+    Operation *op, unsigned regionIndex, unsigned argIndex,
+    NamedAttribute attribute) {
+  StringRef name = attribute.getName();
+  Attribute value = attribute.getValue();
+  if (name == kAcceptsPartialAttrName) {
+    if (!isa<func::FuncOp>(op) || !op->hasAttr(kLocalViewAttrName))
+      return op->emitOpError("has '")
+             << name << "' on argument " << argIndex
+             << ", which belongs on a function with '" << kLocalViewAttrName
+             << "'";
+    return isa<UnitAttr>(value)
+               ? success()
+               : emitBadValue(op, attribute, "a unit attribute");
+  }
+  if (name != kNameAttrName && name != kSteppedAttrName &&
+      name != kCarriedAttrName)
+    return op->emitOpError("has attribute '")
+           << name << "' on argument " << argIndex
+           << " that pw does not define";
+  if (!isa<ProgramOp>(op))
+    return op->emitOpError("has attribute '")
+           << name << "' on argument " << argIndex
+           << ", which belongs on a 'pw.program'";
+  if (name == kSteppedAttrName && !isa<UnitAttr>(value))
+    return emitBadValue(op, attribute, "a unit attribute");
+  if (name == kNameAttrName && !isa<StringAttr>(value))
+    return emitBadValue(op, attribute, "a string");
+  if (name == kCarriedAttrName) {
+    auto index = dyn_cast<IntegerAttr>(value);
+    if (!index || !index.getType().isSignlessInteger(64))
+      return emitBadValue(op, attribute, "a 64-bit integer");
+  }
+  return success();
+}
+
+LogicalResult PathwaysDialect::verifyRegionResultAttribute(
+    Operation *op, unsigned regionIndex, unsigned resultIndex,
+    NamedAttribute attribute) {
+  StringRef name = attribute.getName();
+  if (!isa<ProgramOp>(op) ||
+      (name != kNameAttrName && name != kSteppedAttrName))
+    return op->emitOpError("has attribute '")
+           << name << "' on result " << resultIndex
+           << "; results of a 'pw.program' may have '" << kNameAttrName
+           << "' and '" << kSteppedAttrName << "'";
+  if (name == kSteppedAttrName && !isa<UnitAttr>(attribute.getValue()))
+    return emitBadValue(op, attribute, "a unit attribute");
+  if (name == kNameAttrName && !isa<StringAttr>(attribute.getValue()))
+    return emitBadValue(op, attribute, "a string");
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// MeshAttr
+//===----------------------------------------------------------------------===//
+
+Attribute MeshAttr::parse(AsmParser &parser, Type) {
+  SmallVector<StringAttr> names;
+  SmallVector<int64_t> sizes;
+  SMLoc loc = parser.getCurrentLocation();
+  auto parseAxis = [&]() -> ParseResult {
+    std::string name;
+    if (parser.parseString(&name) || parser.parseEqual() ||
+        parser.parseInteger(sizes.emplace_back()))
+      return failure();
+    names.push_back(StringAttr::get(parser.getContext(), name));
+    return success();
+  };
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::LessGreater,
+                                     parseAxis, " in mesh"))
+    return {};
+  return parser.getChecked<MeshAttr>(loc, parser.getContext(), names, sizes);
+}
+
+void MeshAttr::print(AsmPrinter &printer) const {
+  printer << '<';
+  llvm::interleaveComma(llvm::zip_equal(getNames(), getSizes()), printer,
+                        [&](auto axis) {
+                          printer.printString(std::get<0>(axis).getValue());
+                          printer << " = " << std::get<1>(axis);
+                        });
+  printer << '>';
+}
+
+LogicalResult MeshAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                               ArrayRef<StringAttr> names,
+                               ArrayRef<int64_t> sizes) {
+  if (names.size() != sizes.size())
+    return emitError() << "mesh has " << names.size() << " axis names and "
+                       << sizes.size() << " sizes";
+  llvm::SmallDenseSet<StringAttr> seen;
+  int64_t shards = 1;
+  for (auto [name, size] : llvm::zip_equal(names, sizes)) {
+    if (name.empty()) // (C1)
+      return emitError() << "mesh has an axis without a name";
+    if (!seen.insert(name).second) // (C1)
+      return emitError() << "mesh has axis " << name << " twice";
+    if (size < 1) // (C2)
+      return emitError() << "expected mesh axis " << name
+                         << " to have a positive size, got " << size;
+    if (size > layout::kMaxShards / shards) // (C3)
+      return emitError() << "mesh has more than " << layout::kMaxShards
+                         << " shards";
+    shards *= size;
+  }
+  return success();
+}
+
+int64_t MeshAttr::getNumShards() const {
+  int64_t shards = 1;
+  for (int64_t size : getSizes())
+    shards *= size;
+  return shards;
+}
+
+int64_t MeshAttr::getAxisIndex(StringRef name) const {
+  for (auto [index, axis] : llvm::enumerate(getNames()))
+    if (axis.getValue() == name)
+      return index;
+  return -1;
+}
+
+FailureOr<int64_t> MeshAttr::getGroupSize(ArrayAttr axes) const {
+  int64_t size = 1;
+  SmallVector<int64_t> seen;
+  for (Attribute axis : axes) {
+    auto name = dyn_cast<StringAttr>(axis);
+    int64_t index = name ? getAxisIndex(name) : -1;
+    if (index < 0 || llvm::is_contained(seen, index))
+      return failure();
+    seen.push_back(index);
+    size *= getSizes()[index];
+  }
+  return size;
+}
+
+//===----------------------------------------------------------------------===//
+// ShardingAttr
+//===----------------------------------------------------------------------===//
+
+static ParseResult parseAxes(AsmParser &parser,
+                             SmallVectorImpl<StringAttr> &axes) {
+  return parser.parseCommaSeparatedList(
+      AsmParser::Delimiter::Braces,
+      [&]() -> ParseResult {
+        std::string name;
+        if (parser.parseString(&name))
+          return failure();
+        axes.push_back(StringAttr::get(parser.getContext(), name));
+        return success();
+      },
+      " in axes");
+}
+
+FailureOr<ShardingAttr> ShardingAttr::parseBody(AsmParser &parser) {
+  SmallVector<ArrayAttr> dims;
+  SMLoc loc = parser.getCurrentLocation();
+  auto parseDim = [&]() -> ParseResult {
+    SmallVector<StringAttr> axes;
+    if (parseAxes(parser, axes))
+      return failure();
+    dims.push_back(ArrayAttr::get(
+        parser.getContext(), SmallVector<Attribute>(axes.begin(), axes.end())));
+    return success();
+  };
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseDim,
+                                     " in sharding"))
+    return failure();
+  ReductionKindAttr kind;
+  SmallVector<StringAttr> partialAxes;
+  if (succeeded(parser.parseOptionalKeyword("partial"))) {
+    StringRef keyword;
+    SMLoc kindLoc = parser.getCurrentLocation();
+    if (parser.parseKeyword(&keyword))
+      return failure();
+    std::optional<ReductionKind> value = symbolizeReductionKind(keyword);
+    if (!value) {
+      parser.emitError(kindLoc, "expected a reduction (add, mul, max, min), got '")
+          << keyword << "'";
+      return failure();
+    }
+    kind = ReductionKindAttr::get(parser.getContext(), *value);
+    if (parseAxes(parser, partialAxes))
+      return failure();
+  }
+  auto sharding = parser.getChecked<ShardingAttr>(loc, parser.getContext(),
+                                                  dims, kind, partialAxes);
+  if (!sharding)
+    return failure();
+  return sharding;
+}
+
+static void printAxes(AsmPrinter &printer, ArrayRef<StringAttr> axes) {
+  printer << '{';
+  llvm::interleaveComma(axes, printer, [&](StringAttr axis) {
+    printer.printString(axis.getValue());
+  });
+  printer << '}';
+}
+
+void ShardingAttr::printBody(AsmPrinter &printer) const {
+  printer << '[';
+  llvm::interleaveComma(getDims(), printer, [&](ArrayAttr axes) {
+    printAxes(printer, llvm::to_vector(axes.getAsRange<StringAttr>()));
+  });
+  printer << ']';
+  if (ReductionKindAttr kind = getPartialKind()) {
+    printer << " partial " << stringifyReductionKind(kind.getValue()) << ' ';
+    printAxes(printer, getPartialAxes());
+  }
+}
+
+Attribute ShardingAttr::parse(AsmParser &parser, Type) {
+  if (parser.parseLess())
+    return {};
+  FailureOr<ShardingAttr> sharding = parseBody(parser);
+  if (failed(sharding) || parser.parseGreater())
+    return {};
+  return *sharding;
+}
+
+void ShardingAttr::print(AsmPrinter &printer) const {
+  printer << '<';
+  printBody(printer);
+  printer << '>';
+}
+
+LogicalResult ShardingAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                   ArrayRef<ArrayAttr> dims,
+                                   ReductionKindAttr partialKind,
+                                   ArrayRef<StringAttr> partialAxes) {
+  llvm::SmallDenseSet<StringAttr> seen;
+  auto check = [&](Attribute attribute) -> LogicalResult {
+    auto axis = dyn_cast<StringAttr>(attribute);
+    if (!axis)
+      return emitError() << "expected sharding axes to be strings, got "
+                         << attribute;
+    if (axis.empty())
+      return emitError() << "sharding names an axis without a name";
+    if (!seen.insert(axis).second) // (C1)
+      return emitError() << "sharding names axis " << axis << " twice";
+    return success();
+  };
+  for (ArrayAttr axes : dims) {
+    if (!axes)
+      return emitError() << "sharding lacks the axes of a dimension";
+    for (Attribute axis : axes)
+      if (failed(check(axis)))
+        return failure();
+  }
+  for (StringAttr axis : partialAxes)
+    if (failed(check(axis)))
+      return failure();
+  if (partialKind && partialAxes.empty()) // (C2)
+    return emitError() << "sharding is partial, but over no axis";
+  if (!partialKind && !partialAxes.empty()) // (C2)
+    return emitError() << "sharding has partial axes, but no reduction";
+  return success();
+}
+
+ShardingAttr ShardingAttr::withoutPartial() const {
+  return isPartial() ? get(getContext(), getDims()) : *this;
+}
+
+//===----------------------------------------------------------------------===//
+// ArrayType
+//===----------------------------------------------------------------------===//
+
+Type ArrayType::parse(AsmParser &parser) {
+  SmallVector<int64_t> shape;
+  Type elementType;
+  StringAttr slice;
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseLess() || parser.parseDimensionList(shape) ||
+      parser.parseType(elementType) || parser.parseComma() ||
+      parser.parseSymbolName(slice) || parser.parseComma())
+    return {};
+  FailureOr<ShardingAttr> sharding = ShardingAttr::parseBody(parser);
+  if (failed(sharding) || parser.parseGreater())
+    return {};
+  return parser.getChecked<ArrayType>(loc, parser.getContext(), shape,
+                                      elementType, FlatSymbolRefAttr::get(slice),
+                                      *sharding);
+}
+
+void ArrayType::print(AsmPrinter &printer) const {
+  printer << '<';
+  for (int64_t size : getShape())
+    printer << size << 'x';
+  printer << getElementType() << ", " << getSlice() << ", ";
+  getSharding().printBody(printer);
+  printer << '>';
+}
+
+LogicalResult ArrayType::verify(function_ref<InFlightDiagnostic()> emitError,
+                                ArrayRef<int64_t> shape, Type elementType,
+                                FlatSymbolRefAttr slice,
+                                ShardingAttr sharding) {
+  if (!elementType || !slice || !sharding)
+    return emitError()
+           << "expected an array type to have an element type, a slice and a "
+              "sharding";
+  int64_t elements = 1;
+  for (int64_t size : shape) {
+    if (ShapedType::isDynamic(size)) // (C1)
+      return emitError() << "array has a dynamic size '?'; shapes are static, "
+                            "known before inputs exist";
+    if (size < 0) // (C1)
+      return emitError() << "expected array sizes of at least 0, got " << size;
+    // Zero sizes do not hide the others: layouts multiply those too.
+    if (size > 0 && size > layout::kMaxElements / elements) // (C1)
+      return emitError() << "array has more than " << layout::kMaxElements
+                         << " elements";
+    elements *= std::max<int64_t>(size, 1);
+  }
+  bool isInteger = elementType.isSignlessInteger(1) ||
+                   elementType.isSignlessInteger(8) ||
+                   elementType.isSignlessInteger(32) ||
+                   elementType.isSignlessInteger(64);
+  if (!isInteger &&
+      !isa<Float16Type, BFloat16Type, Float32Type, Float64Type>(elementType))
+    return emitError() << "expected element type f16, bf16, f32, f64, i1, i8, "
+                          "i32 or i64, got "
+                       << elementType; // (C2)
+  if (sharding.getDims().size() != shape.size()) // (C3)
+    return emitError() << "array has " << shape.size()
+                       << " dimensions, but its sharding has "
+                       << sharding.getDims().size();
+  if (sharding.isPartial() && elementType.isSignlessInteger(1)) { // (C4)
+    ReductionKind kind = sharding.getPartialKind().getValue();
+    if (kind != ReductionKind::Max && kind != ReductionKind::Min)
+      return emitError() << "expected an i1 array to be partial max or min, got "
+                         << stringifyReductionKind(kind);
+  }
+  return success();
+}
+
+RankedTensorType ArrayType::getGlobalTensorType() const {
+  return RankedTensorType::get(getShape(), getElementType());
+}
+
+ArrayType ArrayType::withSharding(ShardingAttr sharding) const {
+  return get(getShape(), getElementType(), getSlice(), sharding);
+}
+
+ArrayType ArrayType::withSlice(FlatSymbolRefAttr slice) const {
+  return get(getShape(), getElementType(), slice, getSharding());
+}

@@ -1,0 +1,295 @@
+//===- PathwaysOps.cpp - Syntax and folding of pw operations --------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "pathways/Dialect/Pathways/Pathways.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/Interfaces/CallInterfaces.h"
+#include "mlir/Interfaces/FunctionImplementation.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+using namespace mlir::pathways;
+
+#include "pathways/Dialect/Pathways/PathwaysInterfaces.cpp.inc"
+#define GET_OP_CLASSES
+#include "pathways/Dialect/Pathways/PathwaysOps.cpp.inc"
+
+//===----------------------------------------------------------------------===//
+// BindOp
+//===----------------------------------------------------------------------===//
+
+int64_t BindOp::getDevice(ArrayRef<int64_t> coordinates, int64_t shard) {
+  if (std::optional<ArrayRef<int64_t>> devices = getDevices())
+    return (*devices)[shard];
+  int64_t sum = 0;
+  for (auto [coordinate, stride] : llvm::zip_equal(coordinates, *getStrides()))
+    sum += coordinate * stride;
+  int64_t span = getSpan().value_or(0);
+  return *getBase() + (span ? sum % span : sum);
+}
+
+//===----------------------------------------------------------------------===//
+// ProgramOp
+//===----------------------------------------------------------------------===//
+
+void ProgramOp::build(OpBuilder &builder, OperationState &state, StringRef name,
+                      FunctionType type) {
+  OpBuilder::InsertionGuard guard(builder);
+  state.addAttribute(getSymNameAttrName(state.name),
+                     builder.getStringAttr(name));
+  state.addAttribute(getFunctionTypeAttrName(state.name), TypeAttr::get(type));
+  Region *body = state.addRegion();
+  Block *block = builder.createBlock(body);
+  for (Type input : type.getInputs())
+    block->addArgument(input, state.location);
+}
+
+/// Name that a program argument has when none is given.
+static std::string getDefaultArgumentName(unsigned index) {
+  return "arg" + std::to_string(index);
+}
+
+ParseResult ProgramOp::parse(OpAsmParser &parser, OperationState &result) {
+  Builder &builder = parser.getBuilder();
+  (void)mlir::impl::parseOptionalVisibilityKeyword(parser, result.attributes);
+
+  StringAttr name;
+  SmallVector<OpAsmParser::Argument> arguments;
+  SmallVector<Type> resultTypes;
+  SmallVector<DictionaryAttr> resultAttrs;
+  bool isVariadic = false;
+  if (parser.parseSymbolName(name, getSymNameAttrName(result.name),
+                             result.attributes) ||
+      function_interface_impl::parseFunctionSignatureWithArguments(
+          parser, /*allowVariadic=*/false, arguments, isVariadic, resultTypes,
+          resultAttrs))
+    return failure();
+
+  SmallVector<Type> argumentTypes;
+  for (auto [index, argument] : llvm::enumerate(arguments)) {
+    argumentTypes.push_back(argument.type);
+    // The SSA name of an argument is its name; numbers name nothing.
+    StringRef ssaName = argument.ssaName.name.drop_while(
+        [](char c) { return c == '%'; });
+    if (ssaName.empty() || llvm::isDigit(ssaName.front()) ||
+        ssaName == getDefaultArgumentName(index) ||
+        (argument.attrs && argument.attrs.contains(
+                               PathwaysDialect::kNameAttrName)))
+      continue;
+    NamedAttrList attributes(argument.attrs);
+    attributes.set(PathwaysDialect::kNameAttrName,
+                   builder.getStringAttr(ssaName));
+    argument.attrs = attributes.getDictionary(parser.getContext());
+  }
+  result.addAttribute(
+      getFunctionTypeAttrName(result.name),
+      TypeAttr::get(builder.getFunctionType(argumentTypes, resultTypes)));
+
+  NamedAttrList attributes;
+  if (parser.parseOptionalAttrDictWithKeyword(attributes))
+    return failure();
+  result.attributes.append(attributes);
+  call_interface_impl::addArgAndResultAttrs(
+      builder, result, arguments, resultAttrs, getArgAttrsAttrName(result.name),
+      getResAttrsAttrName(result.name));
+  return parser.parseRegion(*result.addRegion(), arguments);
+}
+
+void ProgramOp::print(OpAsmPrinter &printer) {
+  printer << ' ';
+  if (std::optional<StringRef> visibility = getSymVisibility())
+    printer << *visibility << ' ';
+  printer.printSymbolName(getSymName());
+
+  // A name is printed unless parsing would find the same one again. The printer
+  // knows SSA names, which it makes unique, only when they are printed.
+  SmallVector<Attribute> argAttrs;
+  for (unsigned i = 0, e = getArgumentTypes().size(); i != e; ++i) {
+    std::string argumentName = getArgumentName(i), printed;
+    llvm::raw_string_ostream os(printed);
+    if (!getBody().empty() && i < getBody().front().getNumArguments())
+      printer.printOperand(getBody().front().getArgument(i), os);
+    NamedAttrList attributes(
+        function_interface_impl::getArgAttrDict(*this, i));
+    StringAttr nameAttr = StringAttr::get(getContext(), argumentName);
+    if (StringRef(printed).drop_front(printed.empty() ? 0 : 1) == argumentName)
+      attributes.erase(PathwaysDialect::kNameAttrName);
+    else
+      attributes.set(PathwaysDialect::kNameAttrName, nameAttr);
+    argAttrs.push_back(attributes.getDictionary(getContext()));
+  }
+  call_interface_impl::printFunctionSignature(
+      printer, getArgumentTypes(), ArrayAttr::get(getContext(), argAttrs),
+      /*isVariadic=*/false, getResultTypes(), getResAttrsAttr(), &getBody());
+  printer.printOptionalAttrDictWithKeyword(
+      (*this)->getAttrs(),
+      {getSymNameAttrName(), getSymVisibilityAttrName(),
+       getFunctionTypeAttrName(), getArgAttrsAttrName(),
+       getResAttrsAttrName()});
+  printer << ' ';
+  printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
+}
+
+void ProgramOp::getAsmBlockArgumentNames(Region &region,
+                                         OpAsmSetValueNameFn setName) {
+  if (region.empty())
+    return;
+  for (BlockArgument argument : region.front().getArguments())
+    setName(argument, getArgumentName(argument.getArgNumber()));
+}
+
+std::string ProgramOp::getArgumentName(unsigned index) {
+  if (auto name = getArgAttrOfType<StringAttr>(index,
+                                               PathwaysDialect::kNameAttrName))
+    return name.str();
+  return getDefaultArgumentName(index);
+}
+
+std::string ProgramOp::getResultName(unsigned index) {
+  if (auto name = getResultAttrOfType<StringAttr>(
+          index, PathwaysDialect::kNameAttrName))
+    return name.str();
+  return "result" + std::to_string(index);
+}
+
+bool ProgramOp::isArgumentStepped(unsigned index) {
+  return !!getArgAttr(index, PathwaysDialect::kSteppedAttrName);
+}
+
+bool ProgramOp::isResultStepped(unsigned index) {
+  return !!getResultAttr(index, PathwaysDialect::kSteppedAttrName);
+}
+
+std::optional<unsigned> ProgramOp::getCarriedResult(unsigned index) {
+  if (auto carried = getArgAttrOfType<IntegerAttr>(
+          index, PathwaysDialect::kCarriedAttrName))
+    return carried.getInt();
+  return std::nullopt;
+}
+
+mlir::pathways::ReturnOp ProgramOp::getReturn() {
+  return cast<ReturnOp>(getBody().front().getTerminator());
+}
+
+//===----------------------------------------------------------------------===//
+// CallOp
+//===----------------------------------------------------------------------===//
+
+void CallOp::build(OpBuilder &builder, OperationState &state,
+                   TypeRange outputs, StringRef callee, ValueRange inputs) {
+  build(builder, state, outputs,
+        FlatSymbolRefAttr::get(builder.getContext(), callee), inputs,
+        /*after=*/ValueRange());
+}
+
+ParseResult CallOp::parse(OpAsmParser &parser, OperationState &result) {
+  Builder &builder = parser.getBuilder();
+  StringAttr callee;
+  SmallVector<OpAsmParser::UnresolvedOperand> inputs, after, donated;
+  SmallVector<Type> afterTypes;
+  SMLoc inputsLoc;
+  if (parser.parseSymbolName(callee) ||
+      parser.getCurrentLocation(&inputsLoc) ||
+      parser.parseOperandList(inputs, OpAsmParser::Delimiter::Paren))
+    return failure();
+  result.addAttribute(getCalleeAttrName(result.name),
+                      FlatSymbolRefAttr::get(callee));
+
+  SMLoc afterLoc = parser.getCurrentLocation();
+  if (succeeded(parser.parseOptionalKeyword("after")) &&
+      (parser.parseLParen() || parser.parseOperandList(after) ||
+       parser.parseColonTypeList(afterTypes) || parser.parseRParen()))
+    return failure();
+
+  if (succeeded(parser.parseOptionalKeyword("donate"))) {
+    if (parser.parseOperandList(donated, OpAsmParser::Delimiter::Paren))
+      return failure();
+    SmallVector<int64_t> indices;
+    for (const OpAsmParser::UnresolvedOperand &operand : donated) {
+      auto *input = llvm::find_if(inputs, [&](const auto &candidate) {
+        return candidate.name == operand.name &&
+               candidate.number == operand.number;
+      });
+      if (input == inputs.end())
+        return parser.emitError(operand.location, "'")
+               << operand.name << "' is donated, but is not an operand";
+      int64_t index = input - inputs.begin();
+      if (llvm::is_contained(indices, index))
+        return parser.emitError(operand.location, "'")
+               << operand.name << "' is donated twice";
+      indices.push_back(index);
+    }
+    llvm::sort(indices);
+    result.addAttribute(getDonatedAttrName(result.name),
+                        builder.getDenseI64ArrayAttr(indices));
+  }
+
+  FunctionType type;
+  if (parser.parseOptionalAttrDict(result.attributes) ||
+      parser.parseColonType(type) ||
+      parser.resolveOperands(inputs, type.getInputs(), inputsLoc,
+                             result.operands) ||
+      parser.resolveOperands(after, afterTypes, afterLoc, result.operands))
+    return failure();
+  result.addTypes(type.getResults());
+  result.getOrAddProperties<Properties>().operandSegmentSizes = {
+      static_cast<int32_t>(inputs.size()), static_cast<int32_t>(after.size())};
+  return success();
+}
+
+void CallOp::print(OpAsmPrinter &printer) {
+  printer << ' ';
+  printer.printSymbolName(getCallee());
+  printer << '(' << getInputs() << ')';
+  if (!getAfter().empty())
+    printer << " after(" << getAfter() << " : " << getAfter().getTypes() << ')';
+  // Equal operands, which CSE makes, are donated together.
+  llvm::SmallSetVector<Value, 4> donated;
+  for (int64_t index : getDonated())
+    if (index >= 0 && index < static_cast<int64_t>(getInputs().size()))
+      donated.insert(getInputs()[index]);
+  if (!donated.empty()) {
+    printer << " donate(";
+    llvm::interleaveComma(donated, printer);
+    printer << ')';
+  }
+  printer.printOptionalAttrDict((*this)->getAttrs(),
+                                {getCalleeAttrName(), getDonatedAttrName(),
+                                 getOperandSegmentSizesAttrName()});
+  printer << " : ";
+  printer.printFunctionalType(getInputs().getTypes(), getOutputs().getTypes());
+}
+
+//===----------------------------------------------------------------------===//
+// ReshardOp
+//===----------------------------------------------------------------------===//
+
+OpFoldResult ReshardOp::fold(FoldAdaptor) {
+  if (getSource().getType() == getType())
+    return getSource();
+  auto inner = getSource().getDefiningOp<ReshardOp>();
+  if (!inner)
+    return {};
+  ArrayType first = inner.getSource().getType(), second = inner.getType();
+  // There and back. A partial array on the way is left alone: adding the
+  // identity changes the sign of a zero, and reducing loses contributions.
+  if (first == getType() && !first.getSharding().isPartial() &&
+      !second.getSharding().isPartial())
+    return inner.getSource();
+  // Within a slice a detour costs; between slices it may be what saves bytes on
+  // the slower network. With other uses the array in the middle stays anyway.
+  if (first.getSlice() == second.getSlice() &&
+      second.getSlice() == getType().getSlice() &&
+      !first.getSharding().isPartial() && !second.getSharding().isPartial() &&
+      !getType().getSharding().isPartial() && inner->hasOneUse()) {
+    getSourceMutable().assign(inner.getSource());
+    return getResult();
+  }
+  return {};
+}

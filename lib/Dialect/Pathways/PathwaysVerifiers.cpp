@@ -1,0 +1,778 @@
+//===- PathwaysVerifiers.cpp - Verifiers of pw operations -----------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// (C1), (C2), ... are the numbered constraints of the operations' descriptions.
+//
+//===----------------------------------------------------------------------===//
+
+#include "pathways/Dialect/Pathways/Layouts.h"
+#include "pathways/Dialect/Pathways/Pathways.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::pathways;
+
+/// Devices of an island are numbered below this.
+static constexpr int64_t kMaxDevices = int64_t{1} << 20;
+
+//===----------------------------------------------------------------------===//
+// Arrays and slices
+//===----------------------------------------------------------------------===//
+
+/// Checks that slices of array types are declared and have their axes.
+static LogicalResult verifyArrays(Operation *op, SymbolTableCollection &symbols,
+                                  TypeRange types) {
+  for (Type type : types) {
+    auto array = dyn_cast<ArrayType>(type);
+    if (!array)
+      continue;
+    SliceOp slice = lookupSlice(symbols, op, array.getSlice());
+    if (!slice)
+      return op->emitOpError("type ")
+             << type << " names slice " << array.getSlice()
+             << ", which is not declared by a 'pw.slice'";
+    if (failed(verifyLayout([&] { return op->emitOpError(); }, array, slice)))
+      return failure();
+  }
+  return success();
+}
+
+LogicalResult SliceOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  llvm::SmallDenseSet<Attribute> apart;
+  auto check = [&](Attribute attribute, StringRef relation) -> LogicalResult {
+    auto other = cast<FlatSymbolRefAttr>(attribute);
+    if (!lookupSlice(symbols, *this, other)) // (C1)
+      return emitOpError() << "'" << getSymName() << "' is " << relation << " "
+                           << other
+                           << ", which is not declared by a 'pw.slice'";
+    if (other.getValue() == getSymName()) // (C2)
+      return emitOpError() << "'" << getSymName() << "' is " << relation
+                           << " itself";
+    return success();
+  };
+  if (std::optional<ArrayAttr> slices = getApartFrom())
+    for (Attribute other : *slices) {
+      if (failed(check(other, "apart_from")))
+        return failure();
+      apart.insert(other);
+    }
+  if (std::optional<ArrayAttr> slices = getWith())
+    for (Attribute other : *slices) {
+      if (failed(check(other, "with")))
+        return failure();
+      if (apart.contains(other)) // (C3)
+        return emitOpError() << "'" << getSymName() << "' is both apart_from "
+                             << other << " and with " << other;
+    }
+  return success();
+}
+
+LogicalResult BindOp::verify() {
+  bool isList = getDevices().has_value();
+  if (isList == (getBase() && getStrides()) ||
+      (isList && (getBase() || getStrides() || getSpan()))) // (C2)
+    return emitOpError("expected either a list of devices, or a base and "
+                       "strides with an optional span");
+  auto check = [&](int64_t value, StringRef what, int64_t limit) {
+    if (value >= 0 && value < limit) // (C4)
+      return success();
+    return LogicalResult(emitOpError()
+                         << "expected " << what << " from 0 to " << limit - 1
+                         << ", got " << value);
+  };
+  if (failed(check(getIsland(), "an island", kMaxDevices)))
+    return failure();
+  if (isList) {
+    ArrayRef<int64_t> devices = *getDevices();
+    for (int64_t device : devices)
+      if (failed(check(device, "devices", kMaxDevices)))
+        return failure();
+    return success();
+  }
+  if (failed(check(*getBase(), "a base", kMaxDevices)) ||
+      failed(check(getSpan().value_or(0), "a span", kMaxDevices + 1)))
+    return failure();
+  ArrayRef<int64_t> strides = *getStrides();
+  for (int64_t stride : strides)
+    if (failed(check(stride, "strides", kMaxDevices)))
+      return failure();
+  return success();
+}
+
+LogicalResult BindOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  SliceOp slice = lookupSlice(symbols, *this, getSliceAttr());
+  if (!slice) // (C1)
+    return emitOpError() << "binds " << getSliceAttr()
+                         << ", which is not declared by a 'pw.slice'";
+  auto noteSlice = [&](InFlightDiagnostic diagnostic) -> LogicalResult {
+    diagnostic.attachNote(slice.getLoc())
+        << "slice '" << slice.getSymName() << "' is declared here";
+    return diagnostic;
+  };
+  MeshAttr mesh = slice.getMesh();
+  int64_t shards = mesh.getNumShards();
+  if (std::optional<ArrayRef<int64_t>> devices = getDevices()) {
+    if (static_cast<int64_t>(devices->size()) != shards) // (C2)
+      return noteSlice(emitOpError()
+                       << "lists " << devices->size() << " devices for the "
+                       << shards << " shards of slice '" << getSlice() << "'");
+  } else {
+    ArrayRef<int64_t> strides = *getStrides();
+    if (strides.size() != mesh.getSizes().size()) // (C2)
+      return noteSlice(emitOpError() << "has " << strides.size()
+                                     << " strides for the "
+                                     << mesh.getSizes().size()
+                                     << " mesh axes of slice '" << getSlice()
+                                     << "'");
+    // Sizes multiply to at most 2^24 and strides are below 2^20: no overflow.
+    int64_t last = 0;
+    for (auto [size, stride] : llvm::zip_equal(mesh.getSizes(), strides))
+      last += (size - 1) * stride;
+    if (int64_t span = getSpan().value_or(0))
+      last = std::min(last, span - 1);
+    if (*getBase() + last >= kMaxDevices) // (C4)
+      return noteSlice(emitOpError() << "reaches device " << *getBase() + last
+                                     << "; device numbers are below "
+                                     << kMaxDevices);
+  }
+  // (C3) The first binding of the module looks at all of them. Walking back to
+  // the one before keeps this linear in the module.
+  for (Operation *op = (*this)->getPrevNode(); op; op = op->getPrevNode())
+    if (isa<BindOp>(op))
+      return success();
+  llvm::SmallDenseMap<Attribute, BindOp> bound;
+  for (auto bind : (*this)->getBlock()->getOps<BindOp>()) {
+    auto [it, inserted] = bound.try_emplace(bind.getSliceAttr(), bind);
+    if (inserted)
+      continue;
+    InFlightDiagnostic diagnostic = bind.emitOpError()
+                                    << "binds slice '" << bind.getSlice()
+                                    << "' a second time";
+    diagnostic.attachNote(it->second.getLoc()) << "it is bound here";
+    return diagnostic;
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Programs
+//===----------------------------------------------------------------------===//
+
+LogicalResult ProgramOp::verify() {
+  if (getBody().empty()) // (C6)
+    return emitOpError() << "'" << getSymName() << "' has no body";
+  for (auto [index, type] : llvm::enumerate(getArgumentTypes()))
+    if (!isa<ArrayType>(type)) // (C1)
+      return emitOpError() << "expected argument " << index
+                           << " to be a '!pw.array', got " << type;
+  for (auto [index, type] : llvm::enumerate(getResultTypes()))
+    if (!isa<ArrayType>(type)) // (C1)
+      return emitOpError() << "expected result " << index
+                           << " to be a '!pw.array', got " << type;
+
+  llvm::SmallDenseMap<int64_t, unsigned> carriedInto;
+  llvm::StringMap<unsigned> names;
+  for (unsigned i = 0, e = getArgumentTypes().size(); i != e; ++i) {
+    std::string name = getArgumentName(i);
+    if (name.empty()) // (C5)
+      return emitOpError() << "argument " << i << " has an empty name";
+    auto [it, inserted] = names.try_emplace(name, i);
+    if (!inserted) // (C5)
+      return emitOpError() << "arguments " << it->second << " and " << i
+                           << " are both named '" << name << "'";
+    auto carried =
+        getArgAttrOfType<IntegerAttr>(i, PathwaysDialect::kCarriedAttrName);
+    if (!carried)
+      continue;
+    int64_t from = carried.getInt();
+    int64_t numResults = getResultTypes().size();
+    if (from < 0 || from >= numResults) // (C2)
+      return emitOpError() << "argument '" << name << "' is carried from result "
+                           << from << ", but there are " << numResults
+                           << " results";
+    if (getResultTypes()[from] != getArgumentTypes()[i]) // (C2)
+      return emitOpError() << "argument '" << name << "' of type "
+                           << getArgumentTypes()[i]
+                           << " is carried from result " << from << " of type "
+                           << getResultTypes()[from];
+    if (isArgumentStepped(i)) // (C3)
+      return emitOpError() << "argument '" << name
+                           << "' is both carried and stepped";
+    auto [other, isFirst] = carriedInto.try_emplace(from, i);
+    if (!isFirst) // (C4)
+      return emitOpError() << "result " << from << " is carried into both '"
+                           << getArgumentName(other->second) << "' and '"
+                           << name << "'";
+  }
+  names.clear();
+  for (unsigned i = 0, e = getResultTypes().size(); i != e; ++i) {
+    std::string name = getResultName(i);
+    if (name.empty()) // (C5)
+      return emitOpError() << "result " << i << " has an empty name";
+    auto [it, inserted] = names.try_emplace(name, i);
+    if (!inserted) // (C5)
+      return emitOpError() << "results " << it->second << " and " << i
+                           << " are both named '" << name << "'";
+  }
+  return success();
+}
+
+LogicalResult ProgramOp::verifyRegions() {
+  for (Operation &op : getBody().front())
+    if (!isa<CallOp, ReshardOp, TransferOp, CopyOp, ReturnOp>(op)) { // (C8)
+      InFlightDiagnostic diagnostic =
+          op.emitOpError("is not allowed in the body of 'pw.program'; compute "
+                         "in a function and call it with 'pw.call'");
+      diagnostic.attachNote(getLoc())
+          << "program '" << getSymName() << "' is defined here";
+      return diagnostic;
+    }
+  return success();
+}
+
+LogicalResult ProgramOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  if (failed(verifyArrays(*this, symbols, getArgumentTypes()))) // (C7)
+    return failure();
+  return verifyArrays(*this, symbols, getResultTypes());
+}
+
+LogicalResult ReturnOp::verify() {
+  auto program = (*this)->getParentOfType<ProgramOp>();
+  ArrayRef<Type> expected = program.getResultTypes();
+  auto noteProgram = [&](InFlightDiagnostic diagnostic) -> LogicalResult {
+    diagnostic.attachNote(program.getLoc())
+        << "program '" << program.getSymName() << "' is defined here";
+    return diagnostic;
+  };
+  if (getResults().size() != expected.size()) // (C1)
+    return noteProgram(emitOpError()
+                       << "expected " << expected.size() << " results, got "
+                       << getResults().size());
+  for (auto [index, value] : llvm::enumerate(getResults()))
+    if (value.getType() != expected[index]) // (C1)
+      return noteProgram(emitOpError() << "expected result " << index
+                                       << " of type " << expected[index]
+                                       << ", got " << value.getType());
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Calls
+//===----------------------------------------------------------------------===//
+
+LogicalResult CallOp::verify() {
+  if (getOutputs().empty()) // (C2)
+    return emitOpError() << "of '" << getCallee()
+                         << "' has no result; a call without one cannot be "
+                            "waited for";
+  FlatSymbolRefAttr slice = getSlice();
+  auto checkSlice = [&](Value value, StringRef kind,
+                        unsigned index) -> LogicalResult {
+    FlatSymbolRefAttr found = cast<ArrayType>(value.getType()).getSlice();
+    if (found == slice) // (C3)
+      return success();
+    InFlightDiagnostic diagnostic =
+        emitOpError() << "of '" << getCallee() << "' has result 0 on slice "
+                      << slice << ", but " << kind << ' ' << index
+                      << " on slice " << found
+                      << "; bring it there with 'pw.reshard'";
+    if (kind == "operand")
+      diagnostic.attachNote(value.getLoc()) << "the operand is defined here";
+    return diagnostic;
+  };
+  for (auto [index, value] : llvm::enumerate(getInputs()))
+    if (failed(checkSlice(value, "operand", index)))
+      return failure();
+  for (auto [index, value] : llvm::enumerate(getOutputs()))
+    if (failed(checkSlice(value, "result", index)))
+      return failure();
+  int64_t previous = -1, numInputs = getInputs().size();
+  for (int64_t index : getDonated()) { // (C8)
+    if (index <= previous || index >= numInputs)
+      return emitOpError() << "expected donated operands in increasing order, "
+                              "each from 0 to "
+                           << numInputs - 1 << ", got "
+                           << (*this)->getAttr(getDonatedAttrName());
+    previous = index;
+  }
+  return success();
+}
+
+namespace {
+/// Checks a call against its callee, and what the callee communicates against
+/// the mesh of the call.
+class CalleeVerifier {
+public:
+  CalleeVerifier(CallOp call, func::FuncOp callee, SliceOp slice,
+                 SymbolTableCollection &symbols)
+      : call(call), callee(callee), slice(slice), symbols(symbols),
+        isLocalView(callee->hasAttr(PathwaysDialect::kLocalViewAttrName)) {}
+
+  LogicalResult verify() {
+    FunctionType type = callee.getFunctionType();
+    if (type.getNumInputs() != call.getInputs().size()) // (C2)
+      return note(call.emitOpError()
+                  << "of '" << call.getCallee() << "' has "
+                  << call.getInputs().size() << " operands, but the function "
+                  << "has " << type.getNumInputs() << " arguments");
+    if (type.getNumResults() != call.getOutputs().size()) // (C2)
+      return note(call.emitOpError()
+                  << "of '" << call.getCallee() << "' has "
+                  << call.getOutputs().size() << " results, but the function "
+                  << "has " << type.getNumResults());
+    for (unsigned i = 0, e = type.getNumInputs(); i != e; ++i)
+      if (failed(verifyOperand(i, type.getInput(i))))
+        return failure();
+    for (unsigned i = 0, e = type.getNumResults(); i != e; ++i) {
+      auto array = cast<ArrayType>(call.getOutputs()[i].getType());
+      if (failed(verifyTensor(array, type.getResult(i), "result", i)))
+        return failure();
+      if (!isLocalView && array.getSharding().isPartial()) // (C6)
+        return note(call.emitOpError()
+                    << "of '" << call.getCallee() << "' has partial result "
+                    << i << ", but only a function with '"
+                    << PathwaysDialect::kLocalViewAttrName
+                    << "' makes contributions");
+    }
+    return verifyBody(callee, /*isTopLevel=*/true);
+  }
+
+private:
+  LogicalResult note(InFlightDiagnostic diagnostic) {
+    diagnostic.attachNote(callee.getLoc())
+        << "function '" << callee.getSymName() << "' is defined here";
+    return diagnostic;
+  }
+
+  LogicalResult verifyTensor(ArrayType array, Type tensor, StringRef kind,
+                             unsigned index) {
+    RankedTensorType expected =
+        isLocalView ? getShardTensorType(array, slice.getMesh())
+                    : array.getGlobalTensorType();
+    if (tensor == expected) // (C4)
+      return success();
+    return note(call.emitOpError()
+                << "of '" << call.getCallee() << "' has " << kind << ' '
+                << index << " of type " << array << ", whose "
+                << (isLocalView ? "shards are " : "global view is ")
+                << expected << ", but the function has " << tensor);
+  }
+
+  LogicalResult verifyOperand(unsigned index, Type tensor) {
+    auto array = cast<ArrayType>(call.getInputs()[index].getType());
+    if (failed(verifyTensor(array, tensor, "operand", index)))
+      return failure();
+    if (array.getSharding().isPartial() &&
+        !callee.getArgAttr(index,
+                           PathwaysDialect::kAcceptsPartialAttrName)) // (C6)
+      return note(call.emitOpError()
+                  << "of '" << call.getCallee() << "' has partial operand "
+                  << index << ", but the function does not mark the argument '"
+                  << PathwaysDialect::kAcceptsPartialAttrName << "'");
+    if (!isLocalView || callee->hasAttr(PathwaysDialect::kPointwiseAttrName) ||
+        isEven(array, slice.getMesh()))
+      return success();
+    for (Operation *user : callee.getArgument(index).getUsers())
+      if (isa<ValidExtentOp>(user))
+        return success();
+    return note(call.emitOpError()
+                << "of '" << call.getCallee() << "' has operand " << index
+                << " of type " << array
+                << ", some shards of which have padding; the function must ask "
+                   "for 'pw.valid_extent' of that argument or be marked '"
+                << PathwaysDialect::kPointwiseAttrName << "'"); // (C5)
+  }
+
+  LogicalResult emitInBody(Operation *op, const Twine &message) {
+    InFlightDiagnostic diagnostic = call.emitOpError()
+                                    << "of '" << call.getCallee()
+                                    << "' on slice '" << slice.getSymName()
+                                    << "' " << message;
+    diagnostic.attachNote(op->getLoc()) << "it is here";
+    diagnostic.attachNote(slice.getLoc())
+        << "slice '" << slice.getSymName() << "' is declared here";
+    return diagnostic;
+  }
+
+  /// (C7) for `function` and all it calls. Recursion ends here and is reported
+  /// by pw-check-program.
+  LogicalResult verifyBody(func::FuncOp function, bool isTopLevel) {
+    if (!visited.insert({function, isTopLevel}).second)
+      return success();
+    WalkResult result = function.getBody().walk([&](Operation *op) {
+      bool isAtTop = isTopLevel && op->getParentOp() == function;
+      if (auto nested = dyn_cast<func::CallOp>(op)) {
+        auto next = symbols.lookupNearestSymbolFrom<func::FuncOp>(
+            op, nested.getCalleeAttr());
+        return next && failed(verifyBody(next, isAtTop))
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      }
+      return failed(verifyOp(op, function, isAtTop)) ? WalkResult::interrupt()
+                                                     : WalkResult::advance();
+    });
+    return failure(result.wasInterrupted());
+  }
+
+  LogicalResult verifyOp(Operation *op, func::FuncOp function, bool isAtTop) {
+    auto collective = dyn_cast<CollectiveOpInterface>(op);
+    auto shardIndex = dyn_cast<ShardIndexOp>(op);
+    if (!collective && !shardIndex && !isa<ValidExtentOp>(op))
+      return success();
+    StringRef name = op->getName().getStringRef();
+    if (!isLocalView)
+      return emitInBody(op, "is in global view, but reaches '" + name + "'");
+    if (isa<ValidExtentOp>(op)) {
+      if (function == callee)
+        return success();
+      return emitInBody(op, "reaches 'pw.valid_extent' in function '" +
+                                function.getSymName() +
+                                "', whose arguments are not operands of the "
+                                "call");
+    }
+    MeshAttr mesh = slice.getMesh();
+    if (shardIndex) {
+      if (mesh.getAxisIndex(shardIndex.getAxis()) >= 0)
+        return success();
+      return emitInBody(op, "asks the index on axis \"" +
+                                shardIndex.getAxis() +
+                                "\", which the mesh lacks");
+    }
+    if (!isAtTop)
+      return emitInBody(op, "reaches '" + name +
+                                "' under control flow; shards that do not "
+                                "arrive would block the others");
+    for (auto axis : collective.getAxes().getAsRange<StringAttr>())
+      if (mesh.getAxisIndex(axis) < 0)
+        return emitInBody(op, "communicates over axis \"" + axis.getValue() +
+                                  "\", which the mesh lacks");
+    FailureOr<int64_t> groupSize = mesh.getGroupSize(collective.getAxes());
+    if (failed(groupSize))
+      return emitInBody(op, "communicates over an axis twice");
+    bool reported = false;
+    FailureOr<SmallVector<int64_t>> shape = collective.getResultShape(
+        *groupSize, [&] {
+          reported = true;
+          InFlightDiagnostic diagnostic =
+              call.emitOpError() << "of '" << call.getCallee() << "' on slice '"
+                                 << slice.getSymName() << "': ";
+          diagnostic.attachNote(op->getLoc()) << "it is here";
+          return diagnostic;
+        });
+    if (failed(shape))
+      return reported ? failure()
+                      : emitInBody(op, "communicates a shape that cannot be cut");
+    auto resultType = collective.getResult().getType();
+    if (resultType.getShape() == ArrayRef<int64_t>(*shape))
+      return success();
+    std::string found, expected;
+    llvm::raw_string_ostream(found) << resultType;
+    llvm::raw_string_ostream(expected)
+        << RankedTensorType::get(*shape, resultType.getElementType());
+    return emitInBody(op, "communicates in groups of " + Twine(*groupSize) +
+                              ", for which '" + name + "' gives '" + expected +
+                              "', not '" + found + "'");
+  }
+
+  CallOp call;
+  func::FuncOp callee;
+  SliceOp slice;
+  SymbolTableCollection &symbols;
+  bool isLocalView;
+  llvm::DenseSet<std::pair<Operation *, unsigned>> visited;
+};
+} // namespace
+
+LogicalResult CallOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  if (failed(verifyArrays(*this, symbols, getOutputs().getTypes())) ||
+      failed(verifyArrays(*this, symbols, getOperandTypes())))
+    return failure();
+  Operation *symbol = symbols.lookupNearestSymbolFrom(*this, getCalleeAttr());
+  if (!symbol) // (C1)
+    return emitOpError() << "calls '" << getCallee()
+                         << "', which is not defined";
+  auto callee = dyn_cast<func::FuncOp>(symbol);
+  auto noteSymbol = [&](InFlightDiagnostic diagnostic) -> LogicalResult {
+    diagnostic.attachNote(symbol->getLoc())
+        << "'" << getCallee() << "' is defined here";
+    return diagnostic;
+  };
+  if (!callee) // (C1)
+    return noteSymbol(emitOpError()
+                      << "calls '" << getCallee() << "', which is a '"
+                      << symbol->getName() << "', not a 'func.func'");
+  if (callee.isExternal()) // (C1)
+    return noteSymbol(emitOpError() << "calls '" << getCallee()
+                                    << "', which has no body");
+  if (!callee.getBody().hasOneBlock() ||
+      !isa<func::ReturnOp>(callee.getBody().front().getTerminator())) // (C1)
+    return noteSymbol(emitOpError()
+                      << "calls '" << getCallee()
+                      << "', whose body is not one block ending in "
+                         "'func.return'; use 'scf' for control flow");
+  return CalleeVerifier(*this, callee, lookupSlice(symbols, *this, getSlice()),
+                        symbols)
+      .verify();
+}
+
+//===----------------------------------------------------------------------===//
+// Movement
+//===----------------------------------------------------------------------===//
+
+static LogicalResult verifySameArray(Operation *op, ArrayType source,
+                                     ArrayType result) {
+  if (source.getShape() == result.getShape() &&
+      source.getElementType() == result.getElementType())
+    return success();
+  return op->emitOpError("expected source and result to have the same global "
+                         "shape and element type, got ")
+         << source << " and " << result;
+}
+
+LogicalResult ReshardOp::verify() {
+  return verifySameArray(*this, getSource().getType(), getType()); // (C1)
+}
+
+LogicalResult ReshardOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  return verifyArrays(*this, symbols, {getSource().getType(), getType()});
+}
+
+LogicalResult TransferOp::verify() {
+  if (failed(verifySameArray(*this, getSource().getType(), getType()))) // (C1)
+    return failure();
+  for (ArrayType type : {getSource().getType(), getType()})
+    if (type.getSharding().isPartial()) // (C2)
+      return emitOpError("moves contributions unreduced: ")
+             << type << " is partial; reduce it first";
+  for (int64_t bytes : {getIciBytes(), getDcnBytes()})
+    if (bytes < 0) // (C3)
+      return emitOpError("expected byte counts of at least 0, got ") << bytes;
+  return success();
+}
+
+LogicalResult TransferOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  return verifyArrays(*this, symbols, {getSource().getType(), getType()});
+}
+
+LogicalResult CopyOp::verify() {
+  if (getType().getSharding().isPartial()) // (C2)
+    return emitOpError("copies contributions: ") << getType() << " is partial";
+  return success();
+}
+
+LogicalResult CopyOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  return verifyArrays(*this, symbols, getType());
+}
+
+//===----------------------------------------------------------------------===//
+// Local view
+//===----------------------------------------------------------------------===//
+
+/// (C1) of all operations of the local view; fails with a diagnostic.
+static FailureOr<func::FuncOp> getLocalViewFunction(Operation *op) {
+  auto function = op->getParentOfType<func::FuncOp>();
+  if (function && function->hasAttr(PathwaysDialect::kLocalViewAttrName))
+    return function;
+  InFlightDiagnostic diagnostic =
+      op->emitOpError("is only allowed in a 'func.func' with '")
+      << PathwaysDialect::kLocalViewAttrName << "'";
+  if (function)
+    diagnostic.attachNote(function.getLoc())
+        << "function '" << function.getSymName() << "' has a global view";
+  return diagnostic;
+}
+
+/// (C4): `dim` is a dimension of `type`.
+static LogicalResult verifyDim(Operation *op, StringRef what, int64_t dim,
+                               RankedTensorType type) {
+  if (dim >= 0 && dim < type.getRank())
+    return success();
+  return op->emitOpError("expected ")
+         << what << " to be a dimension of " << type << ", got " << dim;
+}
+
+/// A group size for which `op` may be right: what sizes of source and result
+/// say. The real one is known where the function is called.
+static int64_t guessGroupSize(Operation *op, ArrayRef<int64_t> source,
+                              ArrayRef<int64_t> result) {
+  auto ratio = [](int64_t large, int64_t small) -> int64_t {
+    return small > 0 && large > 0 ? llvm::divideCeil(large, small) : 1;
+  };
+  return TypeSwitch<Operation *, int64_t>(op)
+      .Case([&](AllGatherOp gather) {
+        return ratio(result[gather.getDim()], source[gather.getDim()]);
+      })
+      .Case([&](ReduceScatterOp scatter) {
+        return ratio(source[scatter.getDim()], result[scatter.getDim()]);
+      })
+      .Case([&](AllToAllOp exchange) {
+        int64_t split = exchange.getSplit(), concat = exchange.getConcat();
+        if (split == concat)
+          return int64_t{1};
+        if (source[split] > 0)
+          return ratio(source[split], result[split]);
+        return ratio(result[concat], source[concat]);
+      })
+      .Default([](Operation *) { return int64_t{1}; });
+}
+
+LogicalResult mlir::pathways::detail::verifyCollective(Operation *op) {
+  auto collective = cast<CollectiveOpInterface>(op);
+  FailureOr<func::FuncOp> function = getLocalViewFunction(op); // (C1)
+  if (failed(function))
+    return failure();
+  if (op->getParentOp() != *function) { // (C1)
+    InFlightDiagnostic diagnostic =
+        op->emitOpError("is under control flow; shards that do not arrive "
+                        "would block the others, so move it to the top level "
+                        "of the function");
+    diagnostic.attachNote(op->getParentOp()->getLoc()) << "it is inside this";
+    return diagnostic;
+  }
+  if (collective.getAxes().empty()) // (C2)
+    return op->emitOpError("names no axis to communicate over");
+  llvm::StringSet<> seen;
+  for (auto axis : collective.getAxes().getAsRange<StringAttr>()) {
+    if (axis.empty()) // (C2)
+      return op->emitOpError("names an axis without a name");
+    if (!seen.insert(axis).second) // (C2)
+      return op->emitOpError("names axis ") << axis << " twice";
+  }
+  RankedTensorType source = collective.getSource().getType();
+  RankedTensorType result = collective.getResult().getType();
+  for (RankedTensorType type : {source, result})
+    if (!type.hasStaticShape()) // (C3)
+      return op->emitOpError("expected static shapes, got ") << type;
+  if (source.getElementType() != result.getElementType() ||
+      source.getRank() != result.getRank())
+    return op->emitOpError("expected source and result to have the same rank "
+                           "and element type, got ")
+           << source << " and " << result;
+
+  LogicalResult dims = // (C4)
+      TypeSwitch<Operation *, LogicalResult>(op)
+          .Case<AllGatherOp, ReduceScatterOp>([&](auto concrete) {
+            return verifyDim(op, "'dim'", concrete.getDim(), source);
+          })
+          .Case([&](AllToAllOp exchange) {
+            return success(
+                succeeded(
+                    verifyDim(op, "'split'", exchange.getSplit(), source)) &&
+                succeeded(
+                    verifyDim(op, "'concat'", exchange.getConcat(), source)));
+          })
+          .Default(success());
+  if (failed(dims))
+    return failure();
+
+  std::optional<ReductionKind> reduction;
+  if (auto reduce = dyn_cast<AllReduceOp>(op))
+    reduction = reduce.getKind();
+  if (auto scatter = dyn_cast<ReduceScatterOp>(op))
+    reduction = scatter.getKind();
+  if (reduction && source.getElementType().isSignlessInteger(1) &&
+      *reduction != ReductionKind::Max && *reduction != ReductionKind::Min)
+    return op->emitOpError("expected i1 tensors to be combined by max or min, "
+                           "got ")
+           << stringifyReductionKind(*reduction);
+
+  int64_t groupSize =
+      guessGroupSize(op, source.getShape(), result.getShape());
+  FailureOr<SmallVector<int64_t>> shape =
+      collective.getResultShape(groupSize, [&] { return op->emitOpError(); });
+  if (failed(shape))
+    return failure();
+  if (result.getShape() != ArrayRef<int64_t>(*shape)) // (C5)
+    return op->emitOpError("for no size of the group takes ")
+           << source << " to " << result << "; a group of " << groupSize
+           << " gives "
+           << RankedTensorType::get(*shape, source.getElementType());
+  return success();
+}
+
+FailureOr<SmallVector<int64_t>>
+AllReduceOp::getResultShape(int64_t, function_ref<InFlightDiagnostic()>) {
+  return llvm::to_vector(getSource().getType().getShape());
+}
+
+FailureOr<SmallVector<int64_t>>
+PermuteOp::getResultShape(int64_t, function_ref<InFlightDiagnostic()>) {
+  return llvm::to_vector(getSource().getType().getShape());
+}
+
+/// Cuts, or grows, dimension `dim` of `shape` by the group's size.
+static LogicalResult cut(SmallVectorImpl<int64_t> &shape, int64_t dim,
+                         int64_t groupSize,
+                         function_ref<InFlightDiagnostic()> emitError) {
+  if (shape[dim] % groupSize != 0)
+    return emitError() << "dimension " << dim << " of " << shape[dim]
+                       << " elements cannot be cut into " << groupSize
+                       << " equal blocks";
+  shape[dim] /= groupSize;
+  return success();
+}
+
+static LogicalResult grow(SmallVectorImpl<int64_t> &shape, int64_t dim,
+                          int64_t groupSize,
+                          function_ref<InFlightDiagnostic()> emitError) {
+  if (llvm::MulOverflow(shape[dim], groupSize, shape[dim]))
+    return emitError() << "dimension " << dim << " is too large to gather";
+  return success();
+}
+
+FailureOr<SmallVector<int64_t>>
+AllGatherOp::getResultShape(int64_t groupSize,
+                            function_ref<InFlightDiagnostic()> emitError) {
+  SmallVector<int64_t> shape(getSource().getType().getShape());
+  if (failed(grow(shape, getDim(), groupSize, emitError)))
+    return failure();
+  return shape;
+}
+
+FailureOr<SmallVector<int64_t>>
+ReduceScatterOp::getResultShape(int64_t groupSize,
+                                function_ref<InFlightDiagnostic()> emitError) {
+  SmallVector<int64_t> shape(getSource().getType().getShape());
+  if (failed(cut(shape, getDim(), groupSize, emitError)))
+    return failure();
+  return shape;
+}
+
+FailureOr<SmallVector<int64_t>>
+AllToAllOp::getResultShape(int64_t groupSize,
+                           function_ref<InFlightDiagnostic()> emitError) {
+  SmallVector<int64_t> shape(getSource().getType().getShape());
+  if (failed(cut(shape, getSplit(), groupSize, emitError)) ||
+      failed(grow(shape, getConcat(), groupSize, emitError)))
+    return failure();
+  return shape;
+}
+
+LogicalResult ShardIndexOp::verify() {
+  if (failed(getLocalViewFunction(*this))) // (C1)
+    return failure();
+  if (getAxis().empty()) // (C2)
+    return emitOpError("names an axis without a name");
+  return success();
+}
+
+LogicalResult ValidExtentOp::verify() {
+  FailureOr<func::FuncOp> function = getLocalViewFunction(*this); // (C1)
+  if (failed(function))
+    return failure();
+  auto argument = dyn_cast<BlockArgument>(getSource());
+  if (!argument || argument.getOwner()->getParentOp() != *function ||
+      !argument.getOwner()->isEntryBlock()) // (C2)
+    return emitOpError("expected an argument of function '")
+           << function->getSymName() << "', got another value";
+  return verifyDim(*this, "'dim'", getDim(), getSource().getType()); // (C3)
+}
