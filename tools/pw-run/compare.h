@@ -1,0 +1,47 @@
+//===- compare.h - Are two arrays the same, within tolerances ---*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// got is expected when |got - expected| <= atol + rtol * |expected|. NaN
+// matches NaN and nothing else, an infinity itself alone. Integers and booleans
+// must be equal: tolerances are for floats.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TOOLS_PW_RUN_COMPARE_H_
+#define TOOLS_PW_RUN_COMPARE_H_
+
+#include <cstdint>
+#include <string>
+
+#include "runtime/base/host_array.h"
+
+namespace pathways::pw_run {
+
+struct Tolerance {
+  double rtol = 1e-5;
+  double atol = 1e-6;
+};
+
+struct Comparison {
+  int64_t mismatches = 0;
+  int64_t first = 0;  // row-major index of the first one
+};
+
+// The arrays must have the same element type and shape.
+Comparison Compare(const HostArray& got, const HostArray& expected,
+                   const Tolerance& tolerance);
+
+// "y[1][2]: got 3, expected 4 (rtol 1e-05, atol 1e-06); 1 of 6 elements
+// differ", for a comparison with mismatches.
+std::string MismatchText(const std::string& name, const HostArray& got,
+                         const HostArray& expected, const Tolerance& tolerance,
+                         const Comparison& comparison);
+
+}  // namespace pathways::pw_run
+
+#endif  // TOOLS_PW_RUN_COMPARE_H_

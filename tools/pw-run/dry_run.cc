@@ -1,0 +1,314 @@
+//===- dry_run.cc - What a plan costs, without running it -----------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/pw-run/dry_run.h"
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "runtime/layout/layout.h"
+#include "runtime/plan/tables.h"
+#include "tools/pw-run/plan_view.h"
+
+namespace pathways::pw_run {
+namespace {
+
+// Pieces of movements that are counted one by one, in one plan.
+constexpr int64_t kMaxPieces = int64_t{1} << 25;
+
+class Coster {
+ public:
+  explicit Coster(const proto::Plan& plan) : plan_(plan) {
+    for (const proto::Slice& slice : plan.slices()) {
+      devices_.push_back(DevicesOf(slice));
+    }
+  }
+
+  PlanCost Run() {
+    Memory();
+    for (const proto::Action& action : plan_.actions()) {
+      if (action.kind() == proto::GANG) Gang(action);
+      if (action.kind() == proto::SEND) Send(action);
+    }
+    return std::move(cost_);
+  }
+
+ private:
+  uint32_t IslandOf(uint32_t slice) const {
+    return plan_.slices(slice).binding().island();
+  }
+
+  void Memory() {
+    // Shards of one device run one at a time and share their scratch.
+    std::vector<uint64_t> scratch(plan_.slices_size(), 0);
+    for (const proto::Action& action : plan_.actions()) {
+      for (const proto::GangStep& step : action.steps()) {
+        if (!step.has_run()) continue;
+        uint64_t& most = scratch[action.slice()];
+        most = std::max<uint64_t>(most, plan_.kernels(action.kernel())
+                                            .segments(step.run().segment())
+                                            .scratch_bytes());
+      }
+    }
+    std::map<std::pair<uint32_t, int64_t>, uint64_t> scratch_of;
+    for (int s = 0; s < plan_.slices_size(); ++s) {
+      uint64_t bytes = SegmentBytes(plan_, s, proto::DEVICE);
+      for (int64_t device : devices_[s]) {
+        std::pair<uint32_t, int64_t> key(IslandOf(s), device);
+        PlanCost::Device& cost = cost_.devices[key];
+        cost.bytes += bytes;
+        cost.shards += 1;
+        uint64_t& most = scratch_of[key];
+        most = std::max(most, scratch[s]);
+      }
+    }
+    for (const auto& [key, bytes] : scratch_of) {
+      cost_.devices[key].bytes += bytes;
+    }
+  }
+
+  void Gang(const proto::Action& action) {
+    uint32_t island = IslandOf(action.slice());
+    cost_.gangs[island] += 1;
+    std::vector<int64_t> devices = devices_[action.slice()];
+    std::sort(devices.begin(), devices.end());
+    devices.erase(std::unique(devices.begin(), devices.end()), devices.end());
+    for (int64_t device : devices) {
+      cost_.devices[{island, device}].gang_entries += 1;
+    }
+    for (const proto::GangStep& step : action.steps()) {
+      if (!step.has_collective()) continue;
+      uint64_t bytes = CollectiveBytes(action.slice(), step.collective());
+      if (bytes > 0) cost_.ici_bytes[island] += bytes;
+    }
+  }
+
+  // Devices of the members of each group of a collective, in rank order.
+  std::vector<std::vector<int64_t>> Groups(uint32_t slice,
+                                           const proto::Collective& c) const {
+    layout::Mesh mesh = MeshOf(plan_.slices(slice));
+    std::vector<size_t> axes;
+    for (const std::string& name : c.axes()) {
+      for (size_t a = 0; a < mesh.size(); ++a) {
+        if (mesh[a].name == name) axes.push_back(a);
+      }
+    }
+    std::map<int64_t, std::vector<std::pair<int64_t, int64_t>>> members;
+    for (size_t shard = 0; shard < devices_[slice].size(); ++shard) {
+      std::vector<int64_t> at = layout::Coordinates(mesh, shard);
+      int64_t rank = 0;
+      for (size_t a : axes) {
+        rank = rank * mesh[a].size + at[a];
+        at[a] = 0;
+      }
+      members[layout::ShardAt(mesh, at)].emplace_back(rank,
+                                                      devices_[slice][shard]);
+    }
+    std::vector<std::vector<int64_t>> groups;
+    for (auto& [first, ranks] : members) {
+      std::sort(ranks.begin(), ranks.end());
+      groups.emplace_back();
+      for (const auto& [rank, device] : ranks) groups.back().push_back(device);
+    }
+    return groups;
+  }
+
+  uint64_t CollectiveBytes(uint32_t slice, const proto::Collective& c) {
+    uint64_t source = ShardBytes(plan_, plan_.buffers(c.source()));
+    uint64_t result = ShardBytes(plan_, plan_.buffers(c.result()));
+    uint64_t total = 0;
+    for (const std::vector<int64_t>& group : Groups(slice, c)) {
+      std::map<int64_t, uint64_t> on_device;
+      for (int64_t device : group) on_device[device] += 1;
+      uint64_t ranks = group.size(), links = on_device.size() - 1;
+      switch (c.kind()) {
+        case proto::ALL_REDUCE: total += 2 * links * source; break;
+        case proto::ALL_GATHER: total += links * result; break;
+        case proto::REDUCE_SCATTER: total += links * source; break;
+        case proto::ALL_TO_ALL: {
+          uint64_t pairs = ranks * ranks;
+          for (const auto& [device, count] : on_device) pairs -= count * count;
+          total += pairs * (source / ranks);
+          break;
+        }
+        case proto::PERMUTE: {
+          // By the receiver's rank.
+          auto n = static_cast<int64_t>(ranks);
+          for (int64_t rank = 0; rank < n; ++rank) {
+            int64_t from = rank - c.shift() % n;
+            bool outside = c.shift() <= -n || c.shift() >= n || from < 0 ||
+                           from >= n;
+            if (outside && !c.wrap()) continue;
+            from = (from % n + n) % n;
+            if (group[from] != group[rank]) total += source;
+          }
+          break;
+        }
+        default: break;
+      }
+    }
+    return total;
+  }
+
+  struct Moved {
+    uint64_t bytes = 0;  // between different devices
+    bool counted = true;
+  };
+
+  void Send(const proto::Action& send) {
+    const proto::Action& recv = plan_.actions(send.peer());
+    const proto::Buffer& from = plan_.buffers(send.operands(0));
+    const proto::Buffer& to = plan_.buffers(recv.results(0));
+    // Pipelines repeat the same movement many times.
+    auto key = std::make_tuple(from.slice(), from.layout(), to.slice(),
+                               to.layout());
+    auto [known, added] = moved_.try_emplace(key);
+    if (added) known->second = Count(from, to);
+    if (!known->second.counted) cost_.not_counted.push_back(send.name());
+    if (known->second.bytes == 0) return;
+    uint32_t source = IslandOf(from.slice()), target = IslandOf(to.slice());
+    if (source == target) {
+      cost_.ici_bytes[source] += known->second.bytes;
+    } else {
+      cost_.dcn_bytes[{source, target}] += known->second.bytes;
+    }
+  }
+
+  Moved Count(const proto::Buffer& from, const proto::Buffer& to) {
+    layout::Movement movement;
+    std::string error;
+    Moved moved;
+    if (!layout::Movement::Create(
+            LayoutOf(plan_.layouts(from.layout())),
+            MeshOf(plan_.slices(from.slice())),
+            LayoutOf(plan_.layouts(to.layout())),
+            MeshOf(plan_.slices(to.slice())), from.slice() == to.slice(),
+            &movement, &error)) {
+      moved.counted = false;  // the verifier refuses such a plan
+      return moved;
+    }
+    int64_t element =
+        ElementBytes(plan_.layouts(from.layout()).element());
+    const std::vector<int64_t>& sources = devices_[from.slice()];
+    const std::vector<int64_t>& targets = devices_[to.slice()];
+    bool same_island = IslandOf(from.slice()) == IslandOf(to.slice());
+    int64_t pieces = 0;
+    for (size_t shard = 0; shard < targets.size(); ++shard) {
+      pieces += movement.NumPiecesInto(shard);
+      if (pieces_ + pieces > kMaxPieces) {
+        moved.counted = false;
+        moved.bytes = 0;
+        return moved;
+      }
+      for (const layout::Piece& piece : movement.PiecesInto(shard)) {
+        if (same_island && sources[piece.source] == targets[shard]) continue;
+        uint64_t bytes = element;
+        for (int64_t extent : piece.extent) bytes *= extent;
+        moved.bytes += bytes;
+      }
+    }
+    pieces_ += pieces;
+    return moved;
+  }
+
+  const proto::Plan& plan_;
+  std::vector<std::vector<int64_t>> devices_;  // by slice and shard
+  std::map<std::tuple<uint32_t, uint32_t, uint32_t, uint32_t>, Moved> moved_;
+  int64_t pieces_ = 0;
+  PlanCost cost_;
+};
+
+}  // namespace
+
+PlanCost CostOf(const proto::Plan& plan) { return Coster(plan).Run(); }
+
+std::string DryRunText(const PlanCost& cost, const Topology& topology) {
+  std::vector<std::vector<std::string>> rows = {
+      {"devices", "", "peak bytes", "of", "shards", "gangs per step"}};
+  for (auto it = cost.devices.begin(); it != cost.devices.end();) {
+    auto [island, device] = it->first;
+    uint64_t memory = DeviceMemoryBytes(topology.device(island, device));
+    int64_t last = device;
+    auto next = std::next(it);
+    while (next != cost.devices.end() &&
+           next->first == std::make_pair(island, last + 1) &&
+           next->second == it->second &&
+           DeviceMemoryBytes(topology.device(island, last + 1)) == memory) {
+      ++last;
+      ++next;
+    }
+    rows.push_back({topology.IslandName(island),
+                    absl::StrCat("device ", device,
+                                 last > device ? absl::StrCat("-", last) : ""),
+                    absl::StrCat(it->second.bytes), absl::StrCat(memory),
+                    absl::StrCat(it->second.shards),
+                    absl::StrCat(it->second.gang_entries)});
+    it = next;
+  }
+  std::string text = TableText(rows) + "\n";
+  rows = {{"links", "bytes per step", "gangs per step"}};
+  for (int island = 0; island < topology.num_islands(); ++island) {
+    auto ici = cost.ici_bytes.find(island);
+    auto gang = cost.gangs.find(island);
+    if (ici == cost.ici_bytes.end() && gang == cost.gangs.end()) continue;
+    uint64_t here = gang == cost.gangs.end() ? 0 : gang->second;
+    rows.push_back(
+        {absl::StrCat("ici ", topology.IslandName(island)),
+         absl::StrCat(ici == cost.ici_bytes.end() ? 0 : ici->second),
+         absl::StrCat(here)});
+  }
+  for (const auto& [link, bytes] : cost.dcn_bytes) {
+    rows.push_back({absl::StrCat("dcn ", topology.IslandName(link.first),
+                                 " -> ", topology.IslandName(link.second)),
+                    absl::StrCat(bytes), ""});
+  }
+  text += TableText(rows);
+  if (!cost.not_counted.empty()) {
+    absl::StrAppend(&text, "not counted, too many pieces: ",
+                    absl::StrJoin(cost.not_counted, ", "), "\n");
+  }
+  return text;
+}
+
+std::string PlacementText(const proto::Plan& plan, const Topology& topology) {
+  std::vector<uint64_t> gangs(plan.slices_size(), 0);
+  for (const proto::Action& action : plan.actions()) {
+    if (action.kind() == proto::GANG) gangs[action.slice()] += 1;
+  }
+  std::vector<std::vector<std::string>> rows = {
+      {"slice", "mesh", "island", "devices", "hosts", "gangs",
+       "bytes per shard"}};
+  for (int s = 0; s < plan.slices_size(); ++s) {
+    const proto::Slice& slice = plan.slices(s);
+    int island = static_cast<int>(slice.binding().island());
+    std::vector<int64_t> devices = DevicesOf(slice);
+    std::set<int> hosts;
+    for (int64_t device : devices) {
+      hosts.insert(topology.Locate(island, device).host);
+    }
+    std::set<int64_t> distinct(devices.begin(), devices.end());
+    std::string where = RangesText(devices);
+    if (distinct.size() < devices.size()) {
+      absl::StrAppend(&where, " (", CountText(devices.size(), "shard"), ")");
+    }
+    std::string host_names = topology.HostName(*hosts.begin());
+    if (hosts.size() > 1) {
+      absl::StrAppend(&host_names, hosts.size() > 2 ? " .. " : ", ",
+                      topology.HostName(*hosts.rbegin()));
+    }
+    rows.push_back({slice.name(), MeshText(slice), topology.IslandName(island),
+                    where, host_names, absl::StrCat(gangs[s]),
+                    absl::StrCat(SegmentBytes(plan, s, proto::DEVICE))});
+  }
+  return TableText(rows);
+}
+
+}  // namespace pathways::pw_run

@@ -1,0 +1,60 @@
+//===- files.h - Files read and written by the tool -------------*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Reads whole regular files, and writes files that are known to be writable
+// before any work is done.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TOOLS_PW_RUN_FILES_H_
+#define TOOLS_PW_RUN_FILES_H_
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+
+namespace pathways::pw_run {
+
+// Largest file that is read, in bytes.
+inline constexpr int64_t kMaxFileBytes = int64_t{1} << 36;
+
+// The bytes of a regular file; never blocks on anything else. InvalidArgument,
+// naming the path and the reason: not there, not readable, not a regular file.
+absl::StatusOr<std::string> ReadWholeFile(const std::string& path);
+
+// All of standard input, up to 1 GiB.
+absl::StatusOr<std::string> ReadStdin();
+
+// A file to be written later, as a whole. Open() proves that it can be written,
+// by creating a temporary file beside it; Commit() writes that and renames it,
+// so that readers see the old file or the new one. Dropped without Commit(),
+// it leaves nothing behind. What exists and is no regular file (/dev/null, a
+// pipe) is written directly.
+class OutputFile {
+ public:
+  OutputFile() = default;
+  OutputFile(OutputFile&& other) noexcept { *this = std::move(other); }
+  OutputFile& operator=(OutputFile&& other) noexcept;
+  ~OutputFile();
+
+  // InvalidArgument, naming the path and the reason.
+  static absl::StatusOr<OutputFile> Open(const std::string& path);
+  absl::Status Commit(absl::string_view bytes);
+
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_, temporary_;  // temporary_ is empty when written directly
+  int fd_ = -1;
+};
+
+}  // namespace pathways::pw_run
+
+#endif  // TOOLS_PW_RUN_FILES_H_

@@ -1,0 +1,98 @@
+//===- load_program.cc - From a file to a checked plan --------------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/pw-run/load_program.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "pathways/Compile.h"
+#include "runtime/plan/tables.h"
+#include "runtime/plan/verify.h"
+#include "tools/pw-run/files.h"
+
+namespace pathways::pw_run {
+namespace {
+
+bool Fail(Failure* failure, ExitCode code, absl::string_view message) {
+  *failure = {code, std::string(message)};
+  return false;
+}
+
+bool Compile(const Options& options, std::string text,
+             const std::string& file_name, Loaded* loaded, Failure* failure) {
+  CompileOptions compile;
+  compile.topology = options.topology;
+  compile.oversubscribe = options.oversubscribe;
+  compile.stepsInFlight = options.steps_in_flight;
+  compile.program = options.program;
+  Result<Compiled> compiled =
+      pathways::compile(Program{std::move(text), file_name}, compile);
+  if (!compiled) {
+    return Fail(failure,
+                compiled.error().code == ErrorCode::InvalidArgument
+                    ? kUsageError
+                    : kCompileError,
+                compiled.error().message);
+  }
+  loaded->remarks = compiled->remarks;
+  loaded->bytes = compiled->plan.bytes();
+  return true;
+}
+
+}  // namespace
+
+bool LoadProgram(const Options& options, Loaded* loaded, Failure* failure) {
+  bool standard_input = options.file == "-";
+  absl::StatusOr<std::string> bytes =
+      standard_input ? ReadStdin() : ReadWholeFile(options.file);
+  if (!bytes.ok()) {
+    return Fail(failure, kUsageError, bytes.status().message());
+  }
+  const std::string name = standard_input ? "<stdin>" : options.file;
+  if (bytes->empty()) {
+    return Fail(failure, kUsageError, absl::StrCat(name, ": the file is empty"));
+  }
+  bool is_plan = LooksLikePlan(*bytes);
+  if (is_plan) {
+    loaded->bytes = *std::move(bytes);
+  } else if (bytes->find('\0') != std::string::npos) {
+    return Fail(failure, kUsageError,
+                absl::StrCat(name, ": neither a plan file nor text"));
+  } else if (!Compile(options, *std::move(bytes), name, loaded, failure)) {
+    return false;
+  }
+  absl::StatusOr<PlanData> plan = ParsePlan(loaded->bytes);
+  if (!plan.ok()) {
+    return Fail(failure, kPlanRefused,
+                absl::StrCat(name, ": ", plan.status().message()));
+  }
+  loaded->plan = *std::move(plan);
+  if (absl::Status s = CheckPlan(loaded->plan); !s.ok()) {
+    return Fail(failure, kPlanRefused, absl::StrCat(name, ": ", s.message()));
+  }
+  const std::string& program = loaded->plan.tables.header().program();
+  if (is_plan && !options.program.empty() && options.program != program) {
+    return Fail(failure, kUsageError,
+                absl::StrCat("--program: ", name, " is the plan of ",
+                             Quoted(program), ", not of ",
+                             Quoted(options.program)));
+  }
+  return true;
+}
+
+bool PlanText(const Loaded& loaded, std::string* text, Failure* failure) {
+  Result<Plan> plan = Plan::parse(loaded.bytes);
+  if (!plan) return Fail(failure, kPlanRefused, plan.error().message);
+  Result<std::string> printed = printPlan(*plan);
+  if (!printed) return Fail(failure, kPlanRefused, printed.error().message);
+  *text = *std::move(printed);
+  return true;
+}
+
+}  // namespace pathways::pw_run

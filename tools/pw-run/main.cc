@@ -1,0 +1,356 @@
+//===- main.cc - Run programs and plans from the command line -------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// In this order, so that nothing is computed that cannot be used: the command
+// line; the program; the interface and the inputs; the files to write; then the
+// run. --help has the rest.
+//
+//===----------------------------------------------------------------------===//
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <memory>
+#include <new>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "runtime/client/runtime.h"
+#include "runtime/topology/topology.h"
+#include "tools/pw-run/dry_run.h"
+#include "tools/pw-run/dump_graph.h"
+#include "tools/pw-run/files.h"
+#include "tools/pw-run/load_program.h"
+#include "tools/pw-run/npy.h"
+#include "tools/pw-run/options.h"
+#include "tools/pw-run/plan_view.h"
+#include "tools/pw-run/progress.h"
+#include "tools/pw-run/signature.h"
+#include "tools/pw-run/stats.h"
+#include "tools/pw-run/values.h"
+
+namespace pathways::pw_run {
+namespace {
+
+// Elements of a result that is printed although nobody asked for all of it.
+constexpr int64_t kMaxPrinted = 1000;
+
+void Print(const std::string& text) {
+  std::fwrite(text.data(), 1, text.size(), stdout);
+}
+
+// One run of the tool. The steps return false after setting failure_.
+class Session {
+ public:
+  explicit Session(Options options)
+      : options_(std::move(options)), progress_(isatty(STDERR_FILENO)) {}
+
+  int Run() {
+    bool done = OpenFiles() && Load() && Describe();
+    if (done && !options_.dry_run && !options_.compile_only) {
+      done = Prepare() && Execute() && Finish();
+    }
+    progress_.Clear();
+    if (!done) {
+      std::fflush(stdout);
+      std::fprintf(stderr, "pw-run: error: %s\n", failure_.message.c_str());
+      if (failure_.code == kRunError) Print("[FAILED] the run did not finish\n");
+      return failure_.code;
+    }
+    return exit_code_;
+  }
+
+ private:
+  bool Fail(ExitCode code, absl::string_view message) {
+    failure_ = {code, std::string(message)};
+    return false;
+  }
+  bool Check(ExitCode code, const absl::Status& status) {
+    return status.ok() || Fail(code, status.message());
+  }
+
+  // A file to be written, proven writable now. "-" and "" need none.
+  bool Open(const std::string& path, OutputFile* file) {
+    if (path.empty() || path == "-") return true;
+    for (const std::string& other : paths_) {
+      if (other == path) {
+        return Fail(kUsageError, absl::StrCat("'", path, "' is to be written "
+                                              "twice"));
+      }
+    }
+    paths_.push_back(path);
+    absl::StatusOr<OutputFile> opened = OutputFile::Open(path);
+    if (!opened.ok()) return Fail(kUsageError, opened.status().message());
+    *file = *std::move(opened);
+    return true;
+  }
+
+  // Writes to a file that Open() opened for `path`, or prints.
+  bool Emit(const std::string& path, OutputFile* file, absl::string_view text) {
+    if (path == "-") {
+      Print(std::string(text));
+      return true;
+    }
+    return Check(kUsageError, file->Commit(text));
+  }
+
+  bool OpenFiles() {
+    if (options_.stats[0] == '@' &&
+        !Open(options_.stats.substr(1), &stats_file_)) {
+      return false;
+    }
+    output_files_.resize(options_.outputs.size());
+    for (size_t i = 0; i < options_.outputs.size(); ++i) {
+      const std::string& spec = options_.outputs[i].spec;
+      if (spec != "-" && !Open(spec.substr(1), &output_files_[i])) return false;
+    }
+    return Open(options_.emit_plan, &plan_file_) &&
+           Open(options_.emit_plan_text, &plan_text_file_) &&
+           Open(options_.dump_graph, &graph_file_);
+  }
+
+  bool Load() {
+    absl::StatusOr<proto::Cluster> cluster = ReadTopology(options_.topology);
+    if (!cluster.ok()) {
+      return Fail(kUsageError,
+                  absl::StrCat("--topology: ", cluster.status().message()));
+    }
+    absl::StatusOr<Topology> topology = Topology::Create(*std::move(cluster));
+    if (!topology.ok()) {
+      return Fail(kUsageError,
+                  absl::StrCat("--topology: ", topology.status().message()));
+    }
+    topology_ = *std::move(topology);
+    progress_.Show("compiling");
+    bool loaded = LoadProgram(options_, &loaded_, &failure_);
+    progress_.Clear();
+    for (const std::string& remark : loaded_.remarks) {
+      std::fprintf(stderr, "%s\n", remark.c_str());
+    }
+    return loaded && Check(kPlanRefused, CheckFits(plan(), *topology_));
+  }
+
+  // Everything that comes from the plan alone.
+  bool Describe() {
+    if (!options_.emit_plan.empty() &&
+        !Emit(options_.emit_plan, &plan_file_, loaded_.bytes)) {
+      return false;
+    }
+    if (!options_.emit_plan_text.empty()) {
+      std::string text;
+      if (!PlanText(loaded_, &text, &failure_) ||
+          !Emit(options_.emit_plan_text, &plan_text_file_, text)) {
+        return false;
+      }
+    }
+    if (!options_.dump_graph.empty() &&
+        !Emit(options_.dump_graph, &graph_file_, GraphText(plan()))) {
+      return false;
+    }
+    if (options_.explain_placement) {
+      Print(absl::StrCat(FormatTopology(*topology_), "\n",
+                         PlacementText(plan(), *topology_), "\n"));
+    }
+    if (options_.dry_run) Print(DryRunText(CostOf(plan()), *topology_));
+    return true;
+  }
+
+  // Inputs, expected values, and the memory for results.
+  bool Prepare() {
+    signature_ = SignatureOf(plan());
+    for (const NamedSpec& output : options_.outputs) {
+      absl::StatusOr<size_t> port =
+          FindPort(signature_.results, output.name, "result");
+      if (!port.ok()) return Fail(kUsageError, port.status().message());
+      output_ports_.push_back(*port);
+    }
+    for (const Port& port : signature_.results) {
+      if (!Check(kUsageError, CheckSize(port, options_.steps))) return false;
+    }
+    for (const NamedSpec& expected : options_.expected) {
+      absl::StatusOr<size_t> port =
+          FindPort(signature_.results, expected.name, "result");
+      if (!port.ok()) return Fail(kUsageError, port.status().message());
+      absl::StatusOr<HostArray> array =
+          MakeArray("expected value of result", signature_.results[*port],
+                    options_.steps, expected.spec);
+      if (!array.ok()) return Fail(kUsageError, array.status().message());
+      expected_.emplace_back(*port, *std::move(array));
+    }
+    absl::StatusOr<std::vector<HostArray>> inputs =
+        MakeInputs(signature_.arguments, options_.steps, options_.inputs);
+    if (!inputs.ok()) return Fail(kUsageError, inputs.status().message());
+    inputs_ = *std::move(inputs);
+    return true;
+  }
+
+  bool Execute() {
+    RuntimeOptions runtime_options;
+    runtime_options.world =
+        options_.simulate ? RuntimeOptions::kSim : RuntimeOptions::kThreads;
+    runtime_options.seed = options_.seed;
+    runtime_options.workers = options_.workers;
+    runtime_options.stall_timeout_ns = options_.stall_timeout_ns;
+    absl::StatusOr<std::unique_ptr<Runtime>> created =
+        Runtime::Create(topology_->cluster(), runtime_options);
+    if (!created.ok()) return Fail(kUsageError, created.status().message());
+    runtime_ = *std::move(created);
+    progress_.Show("loading");
+    absl::StatusOr<ProgramHandle> program = runtime_->Load(loaded_.plan);
+    if (!program.ok()) return Fail(kPlanRefused, program.status().message());
+    std::vector<LaunchArgument> arguments;
+    for (HostArray& input : inputs_) arguments.emplace_back(std::move(input));
+    progress_.Track("running", [this, total = FiringsExpected()] {
+      return static_cast<double>(runtime_->Stats().firings) / total;
+    });
+    absl::StatusOr<RunHandle> run =
+        runtime_->Launch(*program, std::move(arguments), options_.steps);
+    if (!run.ok()) return Fail(kRunError, run.status().message());
+    if (!Check(kRunError, runtime_->Await(*run))) return false;
+    for (size_t i = 0; i < signature_.results.size(); ++i) {
+      absl::StatusOr<HostArray> result =
+          runtime_->Fetch(*run, static_cast<int64_t>(i));
+      if (!result.ok()) return Fail(kRunError, result.status().message());
+      results_.push_back(*std::move(result));
+    }
+    progress_.Clear();
+    return true;
+  }
+
+  // Firings of action shards in the whole launch, for the progress line.
+  double FiringsExpected() const {
+    double shards = 0;
+    std::vector<double> of_slice;
+    for (const proto::Slice& slice : plan().slices()) {
+      double product = 1;
+      for (const proto::Axis& axis : slice.axes()) {
+        product *= static_cast<double>(axis.size());
+      }
+      of_slice.push_back(product);
+    }
+    for (const proto::Action& action : plan().actions()) {
+      shards += of_slice[action.slice()];
+    }
+    return shards * static_cast<double>(options_.steps) + 1;
+  }
+
+  // Stores, prints and compares.
+  bool Finish() {
+    for (size_t i = 0; i < options_.outputs.size(); ++i) {
+      const std::string& spec = options_.outputs[i].spec;
+      const HostArray& result = results_[output_ports_[i]];
+      if (spec == "-") {
+        PrintResult(output_ports_[i], result.num_elements());
+      } else if (!Check(kUsageError,
+                        output_files_[i].Commit(SerializeNpy(result)))) {
+        return false;
+      }
+    }
+    if (options_.outputs.empty() && options_.expected.empty()) {
+      for (size_t i = 0; i < results_.size(); ++i) PrintResult(i, kMaxPrinted);
+    }
+    if (!options_.stats.empty() && !WriteStats()) return false;
+    for (const auto& [port, expected] : expected_) {
+      Comparison comparison =
+          Compare(results_[port], expected, options_.tolerance);
+      if (comparison.mismatches == 0) continue;
+      exit_code_ = kComparisonFailed;
+      Print(absl::StrCat("[FAILED] ",
+                         MismatchText(signature_.results[port].name,
+                                      results_[port], expected,
+                                      options_.tolerance, comparison),
+                         "\n"));
+    }
+    if (exit_code_ != kSuccess) return true;
+    std::string compared;
+    if (!expected_.empty()) {
+      compared = absl::StrCat(", ", CountText(expected_.size(), "result"),
+                              " as expected");
+    }
+    Print(absl::StrCat("[SUCCESS] ", CountText(options_.steps, "step"),
+                       compared, "\n"));
+    return true;
+  }
+
+  void PrintResult(size_t port, int64_t max_elements) {
+    const HostArray& result = results_[port];
+    Print(absl::StrCat(signature_.results[port].name, ": ",
+                       ShapeString(result.element, result.shape), " = ",
+                       ArrayText(result, max_elements), "\n"));
+  }
+
+  bool WriteStats() {
+    RunFacts facts;
+    facts.plan_bytes = static_cast<int64_t>(loaded_.bytes.size());
+    facts.steps = options_.steps;
+    facts.simulated = options_.simulate;
+    RuntimeStats stats = runtime_->Stats();
+    if (options_.stats == "table") {
+      Print(StatsTable(plan(), stats, facts));
+    } else if (options_.stats == "json") {
+      Print(StatsJson(plan(), stats, facts));
+    } else {
+      return Check(kUsageError,
+                   stats_file_.Commit(StatsJson(plan(), stats, facts)));
+    }
+    return true;
+  }
+
+  const proto::Plan& plan() const { return loaded_.plan.tables; }
+
+  const Options options_;
+  Failure failure_;
+  ExitCode exit_code_ = kSuccess;
+  std::vector<std::string> paths_;  // of all files to be written
+  OutputFile plan_file_, plan_text_file_, graph_file_, stats_file_;
+  std::vector<OutputFile> output_files_;  // as options_.outputs
+  std::vector<size_t> output_ports_;      // as options_.outputs
+  std::optional<Topology> topology_;
+  Loaded loaded_;
+  Signature signature_;
+  std::vector<HostArray> inputs_, results_;
+  std::vector<std::pair<size_t, HostArray>> expected_;  // by result
+  std::unique_ptr<Runtime> runtime_;
+  // After runtime_: its thread reads statistics, and must end first.
+  Progress progress_;
+};
+
+int Main(int argc, char** argv) {
+  absl::StatusOr<ParsedOptions> parsed = ParseOptions(argc, argv);
+  if (!parsed.ok()) {
+    std::fprintf(stderr, "pw-run: error: %s\npw-run --help says more\n",
+                 std::string(parsed.status().message()).c_str());
+    return kUsageError;
+  }
+  if (!parsed->print.empty()) {
+    Print(parsed->print);
+    return kSuccess;
+  }
+  try {
+    return Session(std::move(parsed->options)).Run();
+  } catch (const std::bad_alloc&) {
+    std::fprintf(stderr, "pw-run: error: out of memory\n");
+    return kRunError;
+  }
+}
+
+}  // namespace
+}  // namespace pathways::pw_run
+
+int main(int argc, char** argv) {
+  int code = pathways::pw_run::Main(argc, argv);
+  // A full disk behind standard output must not look like success.
+  if (std::fflush(stdout) != 0 || std::ferror(stdout)) {
+    std::fprintf(stderr, "pw-run: error: cannot write standard output\n");
+    if (code == 0) code = pathways::pw_run::kUsageError;
+  }
+  return code;
+}

@@ -1,0 +1,236 @@
+//===- options.cc - The command line of pw-run ----------------------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/pw-run/options.h"
+
+#include <CLI/CLI.hpp>
+#include <cmath>
+
+#include "absl/status/status.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "tools/pw-run/signature.h"
+
+namespace pathways::pw_run {
+namespace {
+
+constexpr char kDescription[] =
+    R"(Compiles a program over sharded arrays, runs it on the devices of this machine
+or in a simulation, and compares or stores its results.
+
+FILE is a program (text of the `pw` dialect), a plan as text (`plan` dialect), or
+a plan file; its content tells which. A plan contains machine code: run only plans
+you trust.)";
+
+constexpr char kFooter[] =
+    R"(
+Values of --input and --expected:
+  @x.npy          an array file, as numpy.save writes it; its element type and
+                  shape are exactly those of the argument (bf16: two raw bytes)
+  0.5             every element
+  1,2;3,4         rows, separated by ';'     [[1,2],[3,4]]  any dimensions
+  zeros  ones     every element              random:SEED    in [-1, 1), or any int8
+  ramp            0, 1, 2, ...; starts over where the type stops being exact
+A stepped argument or result has one more, leading dimension: the steps.
+
+Topologies: 2x1x4 is two islands of one host with four devices each; a file
+ending in .textproto, or @FILE, describes any cluster; the default is this
+machine, one device for each core.
+
+Examples:
+  pw-run prog.mlir --topology=1x1x8 --input=x=@x.npy --input=w=random:1
+  pw-run prog.mlir --input=x=1,2 --expected=y=3,5 --world=sim --seed=7
+  pw-run prog.mlir --topology=2x1x4 --emit-plan=prog.plan --compile-only
+  pw-run prog.plan --topology=2x1x4 --dry-run
+
+Exit codes: 0 success; 1 a result is not as expected; 2 the command line or an
+input file is wrong; 3 the program does not compile; 4 the plan was refused (it
+breaks a rule or does not fit the devices); 5 the run failed.
+)";
+
+// "--inptu" is answered with "--input".
+std::string Suggestion(const CLI::App& app, const std::string& message) {
+  size_t at = message.find("--");
+  if (at == std::string::npos) return "";
+  std::string given = message.substr(at, message.find_first_of("=,; ", at) - at);
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) {
+      names.push_back("--" + name);
+    }
+  }
+  std::string closest = Closest(given, names);
+  if (closest.empty()) return "";
+  return absl::StrCat("; did you mean '", closest, "'?");
+}
+
+absl::Status CheckTarget(absl::string_view option, const std::string& spec) {
+  if (spec == "-" || (spec.size() > 1 && spec[0] == '@')) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat(option, ": expected @FILE or -, got '", spec, "'"));
+}
+
+}  // namespace
+
+absl::StatusOr<ParsedOptions> ParseOptions(int argc, const char* const* argv) {
+  ParsedOptions parsed;
+  Options& o = parsed.options;
+  CLI::App app(kDescription, "pw-run");
+  app.footer(kFooter);
+  app.set_version_flag("--version", "pw-run (Pathways) " PATHWAYS_VERSION,
+                       "Print the version");
+  std::vector<std::string> inputs, outputs, expected;
+  std::string world = "threads", stall = "10s";
+
+  app.add_option("FILE", o.file, "Program or plan; - is standard input");
+  auto many = [&](const char* name, std::vector<std::string>& to,
+                  const char* help, const char* group) {
+    app.add_option(name, to, help)
+        ->type_name("NAME=VALUE")
+        ->allow_extra_args(false)
+        ->group(group);
+  };
+  constexpr char kData[] = "Data";
+  many("--input", inputs, "Value of an argument; every argument needs one",
+       kData);
+  many("--output", outputs,
+       "Store a result: NAME=@y.npy, or NAME=- to print all of it", kData);
+  many("--expected", expected, "Compare a result with a value", kData);
+  app.add_option("--rtol", o.tolerance.rtol,
+                 "Floats differ when |got - expected| > atol + rtol * |expected|")
+      ->capture_default_str()
+      ->group(kData);
+  app.add_option("--atol", o.tolerance.atol, "See --rtol; NaN equals NaN only")
+      ->capture_default_str()
+      ->group(kData);
+
+  constexpr char kCompile[] = "Compiling";
+  app.add_option("--program", o.program,
+                 "Which pw.program, when FILE has several")
+      ->group(kCompile);
+  app.add_option("--topology", o.topology,
+                 "Machines: IxHxD, a .textproto file, or 'local'")
+      ->group(kCompile);
+  app.add_flag("--oversubscribe", o.oversubscribe,
+               "Let virtual devices and islands share physical ones")
+      ->group(kCompile);
+  app.add_option("--steps-in-flight", o.steps_in_flight,
+                 "Steps that may overlap; more takes more memory")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1024))
+      ->group(kCompile);
+  app.add_option("--emit-plan", o.emit_plan, "Write the plan file")
+      ->group(kCompile);
+  app.add_option("--emit-plan-text", o.emit_plan_text,
+                 "Write the plan as text; - prints it")
+      ->group(kCompile);
+  app.add_flag("--compile-only", o.compile_only,
+               "Stop before running; needs no inputs")
+      ->group(kCompile);
+
+  constexpr char kRun[] = "Running";
+  app.add_option("--steps", o.steps, "Steps to run in one launch")
+      ->capture_default_str()
+      ->check(CLI::Range(int64_t{1}, int64_t{1} << 31))
+      ->group(kRun);
+  app.add_option("--world", world,
+                 "threads, or sim: one thread, virtual time, repeatable")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"threads", "sim"}))
+      ->group(kRun);
+  app.add_option("--seed", o.seed, "Order of what --world=sim leaves open")
+      ->capture_default_str()
+      ->group(kRun);
+  app.add_option("--workers", o.workers, "Threads; 0: one for each core")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 1024))
+      ->group(kRun);
+  app.add_option("--stall-timeout", stall,
+                 "End a run that makes no progress for this long, e.g. 500ms")
+      ->capture_default_str()
+      ->group(kRun);
+
+  constexpr char kLook[] = "Looking";
+  app.add_flag("--dry-run", o.dry_run,
+               "Print memory, bytes moved and gangs per step; run nothing")
+      ->group(kLook);
+  app.add_flag("--explain-placement", o.explain_placement,
+               "Print where each slice is")
+      ->group(kLook);
+  app.add_option("--dump-graph", o.dump_graph,
+                 "Write actions and edges for Graphviz; - prints them")
+      ->group(kLook);
+  // A flag with a value: "--stats FILE" must not take FILE.
+  app.add_flag("--stats{table}", o.stats,
+               "Print statistics of the run; --stats=json as one line of JSON, "
+               "--stats=@FILE writes that line to a file")
+      ->group(kLook);
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    parsed.print = app.help();
+    return parsed;
+  } catch (const CLI::CallForVersion& version) {
+    parsed.print = absl::StrCat(version.what(), "\n");
+    return parsed;
+  } catch (const CLI::ParseError& error) {
+    std::string message = error.what();
+    return absl::InvalidArgumentError(
+        absl::StrCat(message, Suggestion(app, message)));
+  }
+  if (o.file.empty()) {
+    return absl::InvalidArgumentError("no FILE is given; - is standard input");
+  }
+  for (auto [option, values, specs] :
+       {std::make_tuple("--input", &inputs, &o.inputs),
+        std::make_tuple("--output", &outputs, &o.outputs),
+        std::make_tuple("--expected", &expected, &o.expected)}) {
+    absl::StatusOr<std::vector<NamedSpec>> result =
+        ParseNamedSpecs(option, *values);
+    if (!result.ok()) return result.status();
+    *specs = *std::move(result);
+  }
+  for (const NamedSpec& output : o.outputs) {
+    absl::Status s =
+        CheckTarget(absl::StrCat("--output=", output.name), output.spec);
+    if (!s.ok()) return s;
+  }
+  for (auto [name, value] : {std::make_pair("--rtol", o.tolerance.rtol),
+                             std::make_pair("--atol", o.tolerance.atol)}) {
+    if (std::isfinite(value) && value >= 0) continue;
+    return absl::InvalidArgumentError(absl::StrCat(
+        name, ": expected a finite number of at least 0, got ", value));
+  }
+  absl::Duration timeout;
+  if (!absl::ParseDuration(stall, &timeout) ||
+      timeout < absl::Milliseconds(1) || timeout > absl::Hours(24 * 365)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--stall-timeout: expected a duration from 1ms to one "
+                     "year, such as 10s or 500ms, got '",
+                     stall, "'"));
+  }
+  o.stall_timeout_ns = absl::ToInt64Nanoseconds(timeout);
+  o.simulate = world == "sim";
+  if (!o.stats.empty() && o.stats != "table" && o.stats != "json" &&
+      (o.stats[0] != '@' || o.stats.size() == 1)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--stats: expected table, json or @FILE, got '", o.stats, "'"));
+  }
+  if (o.emit_plan == "-") {
+    return absl::InvalidArgumentError(
+        "--emit-plan: a plan file is binary, give a path; --emit-plan-text=- "
+        "prints text");
+  }
+  return parsed;
+}
+
+}  // namespace pathways::pw_run

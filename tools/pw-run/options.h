@@ -1,0 +1,70 @@
+//===- options.h - The command line of pw-run -------------------*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TOOLS_PW_RUN_OPTIONS_H_
+#define TOOLS_PW_RUN_OPTIONS_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "tools/pw-run/compare.h"
+#include "tools/pw-run/input_spec.h"
+
+namespace pathways::pw_run {
+
+// What the process returns; part of the tool's interface, see --help.
+enum ExitCode {
+  kSuccess = 0,
+  kComparisonFailed = 1,
+  kUsageError = 2,
+  kCompileError = 3,
+  kPlanRefused = 4,
+  kRunError = 5,
+};
+
+struct Options {
+  std::string file;  // "-": standard input
+  std::string program;
+  std::string topology;
+  bool oversubscribe = false;
+  int steps_in_flight = 2;
+
+  std::vector<NamedSpec> inputs;
+  std::vector<NamedSpec> outputs;   // "-" or "@PATH"
+  std::vector<NamedSpec> expected;
+  Tolerance tolerance;
+
+  int64_t steps = 1;
+  bool simulate = false;
+  uint64_t seed = 0;
+  int workers = 0;
+  int64_t stall_timeout_ns = 10'000'000'000;
+
+  bool dry_run = false;
+  bool compile_only = false;
+  bool explain_placement = false;
+  std::string dump_graph;      // path; "-": standard output; empty: none
+  std::string emit_plan;       // path
+  std::string emit_plan_text;  // path or "-"
+  std::string stats;           // "", "table", "json" or "@PATH" (as JSON)
+};
+
+struct ParsedOptions {
+  Options options;
+  // Set when there is nothing to do but print this, for --help and --version.
+  std::string print;
+};
+
+// InvalidArgument: the command line is wrong; the message is for the user.
+absl::StatusOr<ParsedOptions> ParseOptions(int argc, const char* const* argv);
+
+}  // namespace pathways::pw_run
+
+#endif  // TOOLS_PW_RUN_OPTIONS_H_

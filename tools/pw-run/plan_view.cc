@@ -1,0 +1,117 @@
+//===- plan_view.cc - Where the slices of a plan are ----------------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/pw-run/plan_view.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "absl/strings/str_cat.h"
+#include "runtime/plan/tables.h"
+
+namespace pathways::pw_run {
+
+absl::Status CheckFits(const proto::Plan& plan, const Topology& topology) {
+  int64_t total = 0;
+  for (const proto::Slice& slice : plan.slices()) {
+    total += NumShards(slice);
+    if (total > kMaxShards) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("slices up to ", Quoted(slice.name()), " have ", total,
+                       " shards, at most ", kMaxShards, " are accepted"));
+    }
+  }
+  for (const proto::Slice& slice : plan.slices()) {
+    uint32_t island = slice.binding().island();
+    if (island >= static_cast<uint32_t>(topology.num_islands())) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "slice ", Quoted(slice.name()), " is bound to island ", island,
+          ", but the topology has ",
+          CountText(topology.num_islands(), "island")));
+    }
+    int64_t devices = topology.num_devices(island), shards = NumShards(slice);
+    for (int64_t shard = 0; shard < shards; ++shard) {
+      std::optional<int64_t> device = DeviceOf(slice, shard);
+      if (device.has_value() && *device < devices) continue;
+      return absl::InvalidArgumentError(absl::StrCat(
+          "shard ", shard, " of slice ", Quoted(slice.name()),
+          device.has_value() ? absl::StrCat(" is bound to device ", *device)
+                             : std::string(" is bound to no device"),
+          ", but ", topology.IslandName(island), " has ",
+          CountText(devices, "device")));
+    }
+  }
+  return absl::OkStatus();
+}
+
+std::vector<int64_t> DevicesOf(const proto::Slice& slice) {
+  std::vector<int64_t> devices(NumShards(slice));
+  for (size_t shard = 0; shard < devices.size(); ++shard) {
+    devices[shard] = DeviceOf(slice, shard).value_or(0);
+  }
+  return devices;
+}
+
+std::string RangesText(std::vector<int64_t> numbers) {
+  std::sort(numbers.begin(), numbers.end());
+  numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
+  std::string text;
+  for (size_t i = 0; i < numbers.size();) {
+    size_t end = i + 1;
+    while (end < numbers.size() && numbers[end] == numbers[end - 1] + 1) ++end;
+    absl::StrAppend(&text, text.empty() ? "" : ", ", numbers[i]);
+    if (end - i > 1) absl::StrAppend(&text, "-", numbers[end - 1]);
+    i = end;
+  }
+  return text;
+}
+
+std::string MeshText(const proto::Slice& slice) {
+  std::string text;
+  for (const proto::Axis& axis : slice.axes()) {
+    absl::StrAppend(&text, text.empty() ? "" : " ", axis.name(), "=",
+                    axis.size());
+  }
+  return text.empty() ? "one device" : text;
+}
+
+std::string TableText(const std::vector<std::vector<std::string>>& rows) {
+  std::vector<size_t> widths;
+  std::vector<bool> numeric;
+  for (size_t r = 0; r < rows.size(); ++r) {
+    for (size_t c = 0; c < rows[r].size(); ++c) {
+      if (widths.size() <= c) {
+        widths.push_back(0);
+        numeric.push_back(true);
+      }
+      widths[c] = std::max(widths[c], rows[r][c].size());
+      bool digit = !rows[r][c].empty() &&
+                   rows[r][c].find_first_not_of("0123456789") ==
+                       std::string::npos;
+      if (r > 0 && !digit) numeric[c] = false;
+    }
+  }
+  std::string text;
+  for (const std::vector<std::string>& row : rows) {
+    std::string line;
+    for (size_t c = 0; c < row.size(); ++c) {
+      std::string space(widths[c] - row[c].size(), ' ');
+      absl::StrAppend(&line, c > 0 ? "  " : "", numeric[c] ? space : "",
+                      row[c], numeric[c] ? "" : space);
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    absl::StrAppend(&text, line, "\n");
+  }
+  return text;
+}
+
+std::string CountText(uint64_t count, const std::string& what) {
+  return absl::StrCat(count, " ", what, count == 1 ? "" : "s");
+}
+
+}  // namespace pathways::pw_run

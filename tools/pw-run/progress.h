@@ -1,0 +1,55 @@
+//===- progress.h - A line on a terminal that says what goes on -*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Rewrites one line of standard error when that is a terminal, and is silent
+// otherwise, so that logs stay clean.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TOOLS_PW_RUN_PROGRESS_H_
+#define TOOLS_PW_RUN_PROGRESS_H_
+
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <thread>
+
+namespace pathways::pw_run {
+
+// One at a time. The line is gone when the object is. Not thread-safe; the
+// function given to Track() is called by a thread of the object's own.
+class Progress {
+ public:
+  // `enabled`: normally isatty(2).
+  explicit Progress(bool enabled) : enabled_(enabled) {}
+  ~Progress() { Clear(); }
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  // Shows `text` until the next call.
+  void Show(const std::string& text);
+  // Shows `text` and a percentage, done() of 1, a few times a second.
+  void Track(const std::string& text, std::function<double()> done);
+  // Stops and clears the line. Call before anything else is printed.
+  void Clear();
+
+ private:
+  void Stop();
+
+  const bool enabled_;
+  bool shown_ = false;
+  bool stop_ = false;  // under mutex_
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::thread thread_;
+};
+
+}  // namespace pathways::pw_run
+
+#endif  // TOOLS_PW_RUN_PROGRESS_H_

@@ -1,0 +1,66 @@
+//===- signature.h - Arguments and results of a program ---------*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The interface of a plan as the tool's user sees it, and the wording of errors
+// about its names.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TOOLS_PW_RUN_SIGNATURE_H_
+#define TOOLS_PW_RUN_SIGNATURE_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "runtime/base/host_array.h"
+#include "runtime/proto/plan.pb.h"
+
+namespace pathways::pw_run {
+
+// An argument or a result.
+struct Port {
+  std::string name;
+  ElementType element = ElementType::kInvalid;
+  std::vector<int64_t> shape;  // of one step, global, in elements
+  bool stepped = false;
+
+  // With the leading dimension of `steps`, when stepped.
+  std::vector<int64_t> ShapeOver(int64_t steps) const;
+  // "64x256xf32", or "4x64x256xf32 (4 steps of 64x256xf32)".
+  std::string TypeOver(int64_t steps) const;
+};
+
+struct Signature {
+  std::vector<Port> arguments;
+  std::vector<Port> results;
+};
+
+// `plan` must have passed the verifier.
+Signature SignatureOf(const proto::Plan& plan);
+
+// Index in `ports` of `name`. InvalidArgument when there is none: says which
+// ones there are, or which one was probably meant. `what` is "input", "result".
+absl::StatusOr<size_t> FindPort(const std::vector<Port>& ports,
+                                absl::string_view name, absl::string_view what);
+
+// Largest array that the tool creates, in bytes: this machine's memory.
+int64_t MaxArrayBytes();
+
+// Fails when an array of this type over `steps` steps is larger than that.
+absl::Status CheckSize(const Port& port, int64_t steps);
+
+// The one of `names` closest to `name`, or "" when none is close.
+std::string Closest(absl::string_view name,
+                    const std::vector<std::string>& names);
+
+}  // namespace pathways::pw_run
+
+#endif  // TOOLS_PW_RUN_SIGNATURE_H_

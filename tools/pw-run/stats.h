@@ -1,0 +1,36 @@
+//===- stats.h - What a run did, as a table or JSON -------------*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TOOLS_PW_RUN_STATS_H_
+#define TOOLS_PW_RUN_STATS_H_
+
+#include <cstdint>
+#include <string>
+
+#include "runtime/client/runtime.h"
+#include "runtime/proto/plan.pb.h"
+
+namespace pathways::pw_run {
+
+struct RunFacts {
+  int64_t plan_bytes = 0;  // of the plan as a file
+  int64_t steps = 0;
+  bool simulated = false;
+};
+
+// A short table for people. Real time is not in it, virtual time is.
+std::string StatsTable(const proto::Plan& plan, const RuntimeStats& stats,
+                       const RunFacts& facts);
+
+// One line: an object with "plan", "run", "messages", "hosts" and "devices".
+std::string StatsJson(const proto::Plan& plan, const RuntimeStats& stats,
+                      const RunFacts& facts);
+
+}  // namespace pathways::pw_run
+
+#endif  // TOOLS_PW_RUN_STATS_H_

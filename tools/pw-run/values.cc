@@ -1,0 +1,274 @@
+//===- values.cc - Elements as numbers and as text ------------------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/pw-run/values.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+
+namespace pathways::pw_run {
+namespace {
+
+// Elements printed of an array that is not printed whole.
+constexpr int64_t kMaxShown = 10000;
+
+// A binary float format of 16 bits.
+struct Format16 {
+  int mantissa_bits;
+  int min_exponent;  // of normal numbers
+  int max_exponent;
+};
+constexpr Format16 kHalf = {10, -14, 15};
+constexpr Format16 kBrain = {7, -126, 127};
+
+double Expand(uint16_t bits, const Format16& format) {
+  int exponent_bits = 15 - format.mantissa_bits;
+  int exponent = bits >> format.mantissa_bits & ((1 << exponent_bits) - 1);
+  int mantissa = bits & ((1 << format.mantissa_bits) - 1);
+  double value;
+  if (exponent == (1 << exponent_bits) - 1) {
+    value = mantissa == 0 ? std::numeric_limits<double>::infinity()
+                          : std::numeric_limits<double>::quiet_NaN();
+  } else if (exponent == 0) {
+    value = std::ldexp(mantissa, format.min_exponent - format.mantissa_bits);
+  } else {
+    value = std::ldexp(mantissa + (1 << format.mantissa_bits),
+                       exponent - 1 + format.min_exponent -
+                           format.mantissa_bits);
+  }
+  return bits >> 15 ? -value : value;
+}
+
+uint16_t Round(double value, const Format16& format) {
+  uint16_t sign = std::signbit(value) ? 0x8000 : 0;
+  uint16_t infinity =
+      static_cast<uint16_t>(0x7fff >> format.mantissa_bits
+                                          << format.mantissa_bits);
+  if (std::isnan(value)) {
+    return sign | infinity | 1 << (format.mantissa_bits - 1);
+  }
+  value = std::fabs(value);
+  if (std::isinf(value)) return sign | infinity;
+  int exponent = value == 0 ? format.min_exponent : std::ilogb(value);
+  if (exponent < format.min_exponent) exponent = format.min_exponent;
+  if (exponent > format.max_exponent) return sign | infinity;
+  // In units of the last place: exact, and rounded to nearest even. A carry
+  // goes into the exponent field, which is what it should do.
+  auto mantissa = static_cast<int64_t>(
+      std::nearbyint(std::ldexp(value, format.mantissa_bits - exponent)));
+  int64_t bits = mantissa;
+  if (mantissa >= int64_t{1} << format.mantissa_bits) {
+    bits = (static_cast<int64_t>(exponent - format.min_exponent)
+            << format.mantissa_bits) +
+           mantissa;
+  }
+  return sign | static_cast<uint16_t>(bits < infinity ? bits : infinity);
+}
+
+template <typename T>
+T Load(const char* data) {
+  T value;
+  std::memcpy(&value, data, sizeof value);
+  return value;
+}
+
+template <typename T>
+void Store(T value, char* data) {
+  std::memcpy(data, &value, sizeof value);
+}
+
+const Format16& FormatOf(ElementType element) {
+  return element == ElementType::kF16 ? kHalf : kBrain;
+}
+
+// Plain to_chars writes "1e+20" and "nan"; a NaN's sign means nothing here.
+template <typename T>
+std::string FloatText(T value) {
+  if (std::isnan(value)) return "nan";
+  char text[64];
+  std::to_chars_result result = std::to_chars(text, text + sizeof text, value);
+  return std::string(text, result.ptr);
+}
+
+// The shortest decimal that rounds to the same 16 bits. to_chars has no such
+// type, so digits are added until it reads back.
+std::string Text16(uint16_t bits, const Format16& format) {
+  double value = Expand(bits, format);
+  if (!std::isfinite(value)) return FloatText(value);
+  for (int digits = 1; digits < 17; ++digits) {
+    char text[64];
+    std::to_chars_result result = std::to_chars(
+        text, text + sizeof text, value, std::chars_format::general, digits);
+    double back = 0;
+    std::from_chars(text, result.ptr, back);
+    if (Round(back, format) == bits) return std::string(text, result.ptr);
+  }
+  return FloatText(value);
+}
+
+absl::Status DoesNotFit(ElementType element, absl::string_view text) {
+  return absl::InvalidArgumentError(
+      absl::StrCat("'", text, "' does not fit ", ElementName(element)));
+}
+
+template <typename T>
+absl::Status Parse(ElementType element, absl::string_view text, T* value) {
+  absl::string_view digits = text;
+  if (!digits.empty() && digits[0] == '+') digits.remove_prefix(1);
+  const char* end = digits.data() + digits.size();
+  std::from_chars_result result = std::from_chars(digits.data(), end, *value);
+  if (result.ptr != end || result.ec == std::errc::invalid_argument) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("'", text, "' is not a number of type ",
+                     ElementName(element)));
+  }
+  if (result.ec != std::errc()) return DoesNotFit(element, text);
+  return absl::OkStatus();
+}
+
+void AppendElements(const HostArray& array, bool all, size_t dim,
+                    int64_t* element, int64_t step, std::string* text) {
+  int64_t bytes = ElementBytes(array.element);
+  if (dim == array.shape.size()) {
+    *text +=
+        ElementText(array.element, array.data.data() + *element * bytes);
+    *element += 1;
+    return;
+  }
+  int64_t extent = array.shape[dim];
+  int64_t inner = extent == 0 ? 0 : step / extent;
+  *text += "[";
+  for (int64_t i = 0; i < extent; ++i) {
+    if (i > 0) *text += ", ";
+    if (!all && extent > 6 && i == 3) {
+      *text += "..., ";
+      i = extent - 3;
+      *element += inner * (extent - 6);
+    }
+    AppendElements(array, all, dim + 1, element, inner, text);
+  }
+  *text += "]";
+}
+
+}  // namespace
+
+bool IsFloat(ElementType element) {
+  return element == ElementType::kF16 || element == ElementType::kBF16 ||
+         element == ElementType::kF32 || element == ElementType::kF64;
+}
+
+double LoadFloat(ElementType element, const char* data) {
+  if (element == ElementType::kF32) return Load<float>(data);
+  if (element == ElementType::kF64) return Load<double>(data);
+  return Expand(Load<uint16_t>(data), FormatOf(element));
+}
+
+int64_t LoadInteger(ElementType element, const char* data) {
+  if (element == ElementType::kI64) return Load<int64_t>(data);
+  if (element == ElementType::kI32) return Load<int32_t>(data);
+  return Load<int8_t>(data);
+}
+
+void StoreFloat(ElementType element, double value, char* data) {
+  if (element == ElementType::kF32) {
+    Store(static_cast<float>(value), data);
+  } else if (element == ElementType::kF64) {
+    Store(value, data);
+  } else {
+    Store(Round(value, FormatOf(element)), data);
+  }
+}
+
+void StoreInteger(ElementType element, int64_t value, char* data) {
+  if (element == ElementType::kI64) {
+    Store(value, data);
+  } else if (element == ElementType::kI32) {
+    Store(static_cast<int32_t>(value), data);
+  } else if (element == ElementType::kI8) {
+    Store(static_cast<int8_t>(value), data);
+  } else {
+    Store(static_cast<int8_t>(value & 1), data);
+  }
+}
+
+absl::Status StoreText(ElementType element, absl::string_view text,
+                       char* data) {
+  if (element == ElementType::kF32) {
+    // Not by way of double, which would round twice.
+    float value = 0;
+    if (absl::Status s = Parse(element, text, &value); !s.ok()) return s;
+    Store(value, data);
+    return absl::OkStatus();
+  }
+  if (IsFloat(element)) {
+    double value = 0;
+    if (absl::Status s = Parse(element, text, &value); !s.ok()) return s;
+    StoreFloat(element, value, data);
+    if (std::isfinite(value) && !std::isfinite(LoadFloat(element, data))) {
+      return DoesNotFit(element, text);
+    }
+    return absl::OkStatus();
+  }
+  if (element == ElementType::kI1 && (text == "true" || text == "false")) {
+    StoreInteger(element, text == "true", data);
+    return absl::OkStatus();
+  }
+  int64_t value = 0;
+  if (absl::Status s = Parse(element, text, &value); !s.ok()) return s;
+  StoreInteger(element, value, data);
+  if (LoadInteger(element, data) != value) return DoesNotFit(element, text);
+  return absl::OkStatus();
+}
+
+std::string ElementText(ElementType element, const char* data) {
+  if (element == ElementType::kF32) return FloatText(Load<float>(data));
+  if (element == ElementType::kF64) return FloatText(Load<double>(data));
+  if (IsFloat(element)) {
+    return Text16(Load<uint16_t>(data), FormatOf(element));
+  }
+  int64_t value = LoadInteger(element, data);
+  if (element == ElementType::kI1) return value != 0 ? "true" : "false";
+  return absl::StrCat(value);
+}
+
+std::string NumberText(double value) { return FloatText(value); }
+
+std::string ArrayText(const HostArray& array, int64_t max_elements) {
+  // What would be printed, whatever the mix of extents: small dimensions are
+  // never cut, and empty arrays may have huge ones.
+  int64_t count = array.num_elements();
+  bool all = count > 0 ? count <= max_elements : true;
+  int64_t shown = 1;
+  for (int64_t extent : array.shape) {
+    shown *= all ? std::max<int64_t>(extent, 1)
+                 : std::clamp<int64_t>(extent, 1, 6);
+    if (shown > (count > 0 && all ? count : kMaxShown)) return "[...]";
+  }
+  std::string text;
+  int64_t element = 0;
+  AppendElements(array, all, 0, &element, count, &text);
+  return text;
+}
+
+std::string IndexText(const std::vector<int64_t>& shape, int64_t index) {
+  std::string text;
+  for (size_t d = shape.size(); d-- > 0;) {
+    text = absl::StrCat("[", index % shape[d], "]", text);
+    index /= shape[d];
+  }
+  return text;
+}
+
+}  // namespace pathways::pw_run
