@@ -1,4 +1,4 @@
-//===- check_cluster.cc - Is this a cluster one can run on? -------------===//
+//===- check_cluster.cc - Is this a cluster one can run on? ---------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

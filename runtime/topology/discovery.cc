@@ -1,4 +1,4 @@
-//===- discovery.cc - What this machine has, by hwloc -------------------===//
+//===- discovery.cc - What this machine has, by hwloc ---------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

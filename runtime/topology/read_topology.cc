@@ -1,4 +1,4 @@
-//===- read_topology.cc - Cluster from shorthand or file ----------------===//
+//===- read_topology.cc - Cluster from shorthand or file ------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

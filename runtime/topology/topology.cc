@@ -1,4 +1,4 @@
-//===- topology.cc - Numbers islands, hosts and devices -----------------===//
+//===- topology.cc - Numbers islands, hosts and devices -------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
