@@ -172,7 +172,7 @@ TEST_F(ReadTopologyTest, RandomBytes) {
   std::mt19937_64 random(seed);
   const std::string good =
       "islands { shape: [1, 2] torus: [true, false] hosts { name: 'h' devices "
-      "{ coordinates: [0, 1] } devices { target { cpu: 'x' } } } ici { "
+      "{ coordinates: [0, 0] } devices { target { cpu: 'x' } } } ici { "
       "bytes_per_second: 1e9 } }";
   int accepted = 0;
   for (int i = 0; i < 5000; ++i) {
@@ -199,7 +199,7 @@ TEST_F(ReadTopologyTest, RandomBytes) {
       EXPECT_TRUE(absl::IsInvalidArgument(cluster.status()));
     }
   }
-  EXPECT_GT(accepted, 0);
+  EXPECT_GT(accepted, 1000);  // a quarter are as they were
 }
 
 }  // namespace
