@@ -1,0 +1,59 @@
+//===- conformance_test.cc - Both worlds do what a world must ---*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include <utility>
+
+#include "runtime/world/sim_world.h"
+#include "runtime/world/thread_world.h"
+#include "unittests/runtime/world/world_conformance.h"
+
+namespace pathways {
+namespace {
+
+WorldCase Threads(int workers, TimeNs spin_ns) {
+  std::string name = "threads" + std::to_string(workers);
+  if (spin_ns == 0) name += "nospin";
+  return {name, [=](FaultHook hook, ControlFaultHook control) {
+            ThreadOptions options;
+            options.workers = workers;
+            options.spin_ns = spin_ns;
+            auto clock = std::make_shared<ManualClock>();
+            options.clock = clock;
+            options.fault_hook = std::move(hook);
+            options.control_fault_hook = std::move(control);
+            auto world = ThreadWorld::Create(std::move(options));
+            EXPECT_TRUE(world.ok()) << world.status();
+            return MadeWorld{*std::move(world), [clock](TimeNs by) {
+                               clock->Advance(by);
+                             }};
+          }};
+}
+
+WorldCase Sim(uint64_t seed) {
+  return {"sim" + std::to_string(seed),
+          [=](FaultHook hook, ControlFaultHook control) {
+            SimOptions options;
+            options.seed = seed;
+            options.workers = 4;
+            options.fault_hook = std::move(hook);
+            options.control_fault_hook = std::move(control);
+            auto world = SimWorld::Create(std::move(options));
+            EXPECT_TRUE(world.ok()) << world.status();
+            // RunUntil moves its time to whatever happens next.
+            return MadeWorld{*std::move(world), [](TimeNs) {}};
+          }};
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Worlds, WorldConformance,
+    testing::Values(Threads(1, -1), Threads(2, -1), Threads(2, 0),
+                    Threads(4, -1), Sim(1), Sim(2), Sim(3)),
+    [](const auto& info) { return info.param.name; });
+
+}  // namespace
+}  // namespace pathways

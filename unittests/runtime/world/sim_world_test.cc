@@ -1,0 +1,538 @@
+//===- sim_world_test.cc - Time, links, seeds and faults --------*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/world/sim_world.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <deque>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "unittests/runtime/world/test_actor.h"
+
+namespace pathways {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+std::unique_ptr<SimWorld> Make(SimOptions options) {
+  auto world = SimWorld::Create(std::move(options));
+  EXPECT_TRUE(world.ok()) << world.status();
+  return *std::move(world);
+}
+
+// Links that cost nothing, to be filled in.
+SimOptions Free() {
+  SimOptions options;
+  options.local = options.ici = options.dcn = options.control = {};
+  return options;
+}
+
+bool Never() { return false; }
+
+constexpr int kHosts = 6;
+
+struct Outcome {
+  uint64_t hash = 0;
+  uint64_t events = 0;
+  std::vector<uint32_t> order;  // receivers
+  SimStats stats;
+};
+
+// Actors on six hosts of two islands that pass messages on at random.
+Outcome Gossip(uint64_t seed, FaultRates faults = {}, int lives = 40) {
+  std::deque<TestActor> actors(24);
+  SimOptions options;
+  options.seed = seed;
+  options.faults = faults;
+  Outcome outcome;
+  options.observer = [&](const SimEvent& event) {
+    EXPECT_EQ(event.number, outcome.order.size());
+    outcome.order.push_back(event.to);
+  };
+  auto world = Make(std::move(options));
+  std::vector<char> bytes(200, 'p');
+  for (size_t i = 0; i < actors.size(); ++i) {
+    int host = static_cast<int>(i) % kHosts;
+    actors[i].Join(*world, host, 0, host / 3);
+    actors[i].on_message = [&, i](ActorId, const Message& message) {
+      if (message.step == 0) return;
+      Message out = Numbered(message.step - 1);
+      out.payload = bytes.data();
+      out.payload_bytes = world->Random() % bytes.size();
+      ActorId to = actors[world->Random() % actors.size()].id;
+      world->Send(actors[i].id, to, out);
+      if (message.step % 5 == 0) {
+        world->SendAfter(actors[i].id, actors[i].id, 700, out);
+        world->SendControl(actors[i].id, to, "control");
+      }
+    };
+  }
+  for (TestActor& actor : actors) {
+    world->Send(kNoActor, actor.id, Numbered(lives));
+  }
+  EXPECT_FALSE(world->RunUntil(Never));
+  outcome.hash = world->event_hash();
+  outcome.events = world->events();
+  outcome.stats = world->stats();
+  EXPECT_EQ(world->pending(), 0u);
+  return outcome;
+}
+
+TEST(SimWorldTest, OneSeedOneHistory) {
+  Outcome first = Gossip(7, {.drop = .01, .duplicate = .01, .delay = .1,
+                             .reorder = .1}, 12);
+  EXPECT_GT(first.events, 200u);
+  for (int i = 0; i < 100; ++i) {
+    Outcome again = Gossip(7, {.drop = .01, .duplicate = .01, .delay = .1,
+                               .reorder = .1}, 12);
+    ASSERT_EQ(again.hash, first.hash);
+    ASSERT_EQ(again.events, first.events);
+    ASSERT_EQ(again.order, first.order);
+  }
+}
+
+TEST(SimWorldTest, SeedsDiffer) {
+  std::set<uint64_t> hashes;
+  std::set<std::vector<uint32_t>> orders;
+  for (uint64_t seed = 0; seed < 100; ++seed) {
+    Outcome outcome = Gossip(seed, {}, 4);
+    hashes.insert(outcome.hash);
+    orders.insert(outcome.order);
+  }
+  EXPECT_EQ(hashes.size(), 100u);
+  EXPECT_EQ(orders.size(), 100u);
+}
+
+// Two senders, one receiver, no jitter at all: the tie alone decides, and both
+// outcomes are seen.
+TEST(SimWorldTest, SeedBreaksTies) {
+  int first[2] = {0, 0};
+  for (uint64_t seed = 0; seed < 64; ++seed) {
+    TestActor a, b, to;
+    SimOptions options = Free();
+    options.seed = seed;
+    auto world = Make(std::move(options));
+    a.Join(*world, 0, 0);
+    b.Join(*world, 0, 0);
+    to.Join(*world, 0, 0);
+    std::vector<ActorId> order;
+    to.on_message = [&](ActorId from, const Message&) {
+      order.push_back(from);
+    };
+    a.on_message = b.on_message = [&](ActorId, const Message& message) {
+      ActorId self = message.target;
+      world->Send(self, to.id, Numbered(0));
+      world->Send(self, to.id, Numbered(1));
+    };
+    for (TestActor* actor : {&a, &b}) {
+      Message message;
+      message.target = actor->id;
+      world->Send(kNoActor, actor->id, message);
+    }
+    EXPECT_FALSE(world->RunUntil(Never));
+    ASSERT_EQ(order.size(), 4u);
+    ++first[order[0] == a.id ? 0 : 1];
+    EXPECT_EQ(world->Now(), 0);
+  }
+  EXPECT_GT(first[0], 10);
+  EXPECT_GT(first[1], 10);
+}
+
+TEST(SimWorldTest, HashCoversEveryFieldAndTheContentOfThePayload) {
+  char bytes[2][16] = {"same content", "same content"};
+  auto hash = [&](const Message& message, std::string control) {
+    TestActor a, b;
+    auto world = Make(Free());
+    a.Join(*world, 0, 0);
+    b.Join(*world, 1, 0);
+    a.on_control = [&](ActorId, std::string_view) {
+      world->Send(a.id, b.id, message);
+      world->SendControl(a.id, b.id, control);
+    };
+    world->SendControl(kNoActor, a.id, "");
+    EXPECT_FALSE(world->RunUntil(Never));
+    EXPECT_EQ(world->events(), 3u);
+    return world->event_hash();
+  };
+  Message plain;
+  plain.payload = bytes[0];
+  plain.payload_bytes = sizeof(bytes[0]);
+  uint64_t base = hash(plain, "c");
+  Message moved = plain;
+  moved.payload = bytes[1];
+  EXPECT_EQ(hash(moved, "c"), base);  // the address is not part of it
+  bytes[1][11] = 'T';
+  std::set<uint64_t> all{base, hash(moved, "c"), hash(plain, "d"),
+                         hash(plain, "")};
+  for (int field = 0; field < 10; ++field) {
+    Message m = plain;
+    switch (field) {
+      case 0: m.kind = 1; break;
+      case 1: m.flags = 1; break;
+      case 2: m.program = 1; break;
+      case 3: m.incarnation = 1; break;
+      case 4: m.target = 1; break;
+      case 5: m.step = 1; break;
+      case 6: m.sequence = 1; break;
+      case 7: m.shard = 1; break;
+      case 8: m.item = 1; break;
+      case 9: m.extra = 1; break;
+    }
+    all.insert(hash(m, "c"));
+  }
+  EXPECT_EQ(all.size(), 14u);
+}
+
+TEST(SimWorldTest, BackgroundAloneDoesNotKeepTheWorldGoing) {
+  TestActor actor;
+  auto world = Make(Free());
+  actor.Join(*world, 0, 0);
+  int beats = 0, real = 0;
+  actor.on_message = [&](ActorId, const Message& message) {
+    if (message.flags & kBackground) {
+      ++beats;
+      return world->SendAfter(actor.id, actor.id, 100, message);
+    }
+    ++real;
+  };
+  Message beat;
+  beat.flags = kBackground;
+  world->SendAfter(kNoActor, actor.id, 100, beat);
+  EXPECT_FALSE(world->RunUntil(Never));
+  EXPECT_EQ(beats, 0);
+  // It runs as long as something else is under way.
+  world->SendAfter(kNoActor, actor.id, 1050, Numbered(0));
+  EXPECT_FALSE(world->RunUntil(Never));
+  EXPECT_EQ(beats, 10);
+  EXPECT_EQ(real, 1);
+  EXPECT_EQ(world->Now(), 1050);
+  EXPECT_EQ(world->pending(), 1u);
+  // And when asked to.
+  EXPECT_TRUE(world->RunOne());
+  EXPECT_EQ(beats, 11);
+  world->RunFor(1000);
+  EXPECT_EQ(beats, 21);
+  EXPECT_EQ(world->Now(), 2100);
+  world->RunFor(-5);
+  EXPECT_EQ(world->Now(), 2100);
+}
+
+TEST(SimWorldTest, RunUntilStopsAtTheEvent) {
+  TestActor actor;
+  auto world = Make(Free());
+  actor.Join(*world, 0, 0);
+  for (int i = 0; i < 10; ++i) world->Send(kNoActor, actor.id, Numbered(i));
+  EXPECT_TRUE(world->RunUntil([&] { return world->events() == 4; }));
+  EXPECT_EQ(world->pending(), 6u);
+  EXPECT_EQ(world->stats().messages, 4u);
+  EXPECT_FALSE(world->RunUntil(Never));
+  EXPECT_FALSE(world->RunOne());
+  EXPECT_EQ(world->events(), 10u);
+}
+
+// Sends `count` messages of `bytes` from host `from` to host `to` at time 0
+// and returns when each arrives.
+std::vector<TimeNs> Arrivals(SimOptions options, Placement from, Placement to,
+                             int count, uint64_t bytes, bool control = false) {
+  TestActor a, b;
+  auto world = Make(std::move(options));
+  a.id = world->Register(&a, from, "a");
+  b.id = world->Register(&b, to, "b");
+  std::vector<TimeNs> times;
+  b.on_message = [&](ActorId, const Message&) {
+    times.push_back(world->Now());
+  };
+  b.on_control = [&](ActorId, std::string_view) {
+    times.push_back(world->Now());
+  };
+  a.on_message = [&](ActorId, const Message&) {
+    for (int i = 0; i < count; ++i) {
+      Message message;
+      message.payload_bytes = bytes;
+      if (control) {
+        world->SendControl(a.id, b.id, std::string(bytes, 'c'));
+      } else {
+        world->Send(a.id, b.id, message);
+      }
+    }
+  };
+  // Not from kNoActor: its message must cost nothing.
+  world->SendAfter(kNoActor, a.id, 0, Numbered(0));
+  EXPECT_FALSE(world->RunUntil(Never));
+  return times;
+}
+
+TEST(SimWorldTest, LinksCostLatencyAndBandwidth) {
+  SimOptions options = Free();
+  options.local.latency_ns = 3;
+  options.ici = {100, 1e9, 0};  // a byte takes 1 ns
+  options.dcn = {5000, 0.5e9, 0};
+  options.control = {7, 0.25e9, 0};
+  // 64 bytes of header each; one at a time between hosts.
+  EXPECT_THAT(Arrivals(options, {0, 0, 0}, {0, 1, 0}, 2, 936),
+              ElementsAre(3, 3));
+  EXPECT_THAT(Arrivals(options, {0, 0, 0}, {1, 0, 0}, 3, 936),
+              ElementsAre(1100, 2100, 3100));
+  EXPECT_THAT(Arrivals(options, {0, 0, 0}, {1, 0, 1}, 2, 936),
+              ElementsAre(7000, 9000));
+  EXPECT_THAT(Arrivals(options, {0, 0, 0}, {-1, 0, -1}, 2, 936),
+              ElementsAre(4007, 8007));
+  EXPECT_THAT(Arrivals(options, {0, 0, 0}, {1, 0, 0}, 2, 136, true),
+              ElementsAre(300, 500));
+  // So slow that it never arrives, rather than overflow.
+  options.ici.bytes_per_second = 1e-300;
+  EXPECT_THAT(Arrivals(options, {0, 0, 0}, {1, 0, 0}, 2, UINT64_MAX - 64),
+              ElementsAre(INT64_MAX / 4, INT64_MAX / 4));
+}
+
+// Hosts of an island share the wire to another island, in one direction.
+TEST(SimWorldTest, BusyDcnIsSharedByDirection) {
+  std::deque<TestActor> actors(4);
+  SimOptions options = Free();
+  options.dcn = {0, 1e9, 0};
+  auto world = Make(std::move(options));
+  std::vector<TimeNs> times(4, -1);
+  for (int i = 0; i < 4; ++i) {
+    actors[i].Join(*world, i, 0, i / 2);
+    actors[i].on_message = [&, i](ActorId from, const Message&) {
+      if (from != kNoActor) {
+        times[i] = world->Now();
+        return;
+      }
+      Message message;
+      message.payload_bytes = 936;
+      world->Send(actors[i].id, actors[(i + 2) % 4].id, message);
+    };
+  }
+  for (TestActor& actor : actors) world->Send(kNoActor, actor.id, {});
+  EXPECT_FALSE(world->RunUntil(Never));
+  std::sort(times.begin(), times.end());
+  EXPECT_THAT(times, ElementsAre(1000, 1000, 2000, 2000));
+}
+
+TEST(SimWorldTest, JitterKeepsOrderButMovesTime) {
+  std::set<TimeNs> seen;
+  for (uint64_t seed = 0; seed < 50; ++seed) {
+    SimOptions options = Free();
+    options.seed = seed;
+    options.ici = {100, 0, 1000};
+    std::vector<TimeNs> times =
+        Arrivals(options, {0, 0, 0}, {1, 0, 0}, 5, 0);
+    ASSERT_EQ(times.size(), 5u);
+    EXPECT_GE(times.front(), 100);
+    EXPECT_LE(times.back(), 1100);
+    seen.insert(times.front());
+  }
+  EXPECT_GT(seen.size(), 20u);
+}
+
+TEST(SimWorldTest, PayloadThatCrossesHostsIsCopied) {
+  TestActor a, near, far;
+  auto world = Make({});
+  a.Join(*world, 0, 0);
+  near.Join(*world, 0, 0);
+  far.Join(*world, 1, 0);
+  std::string bytes = "before";
+  const void *near_address = nullptr, *far_address = nullptr;
+  std::string far_bytes;
+  near.on_message = [&](ActorId, const Message& m) {
+    near_address = m.payload;
+  };
+  far.on_message = [&](ActorId, const Message& m) {
+    far_address = m.payload;
+    if (m.payload_bytes > 0 && m.payload != nullptr) {
+      far_bytes.assign(static_cast<const char*>(m.payload), m.payload_bytes);
+    }
+  };
+  Message message;
+  message.payload = bytes.data();
+  message.payload_bytes = bytes.size();
+  a.on_message = [&](ActorId, const Message&) {
+    world->Send(a.id, near.id, message);
+    world->Send(a.id, far.id, message);
+  };
+  world->Send(kNoActor, a.id, {});
+  EXPECT_TRUE(world->RunOne());
+  bytes = "after.";
+  EXPECT_FALSE(world->RunUntil(Never));
+  EXPECT_EQ(near_address, bytes.data());
+  EXPECT_NE(far_address, bytes.data());
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(far_address) % 128, 0u);
+  EXPECT_EQ(far_bytes, "before");
+  // A cost without content stays one.
+  message.payload = nullptr;
+  world->Send(kNoActor, a.id, {});
+  EXPECT_FALSE(world->RunUntil(Never));
+  EXPECT_EQ(far_address, nullptr);
+}
+
+struct Sorted {
+  int received = 0, doubled = 0, overtaken = 0;
+  SimStats stats;
+};
+
+Sorted SendMany(FaultRates rates, int count, bool control) {
+  TestActor a, b;
+  SimOptions options = Free();
+  options.seed = 99;
+  (control ? options.control_faults : options.faults) = rates;
+  auto world = Make(std::move(options));
+  a.Join(*world, 0, 0);
+  b.Join(*world, 1, 0);
+  Sorted sorted;
+  std::vector<int> seen(count, 0);
+  int64_t highest = -1;
+  auto take = [&](int64_t step) {
+    ++sorted.received;
+    if (seen[step]++ > 0) {
+      ++sorted.doubled;
+    } else if (step < highest) {
+      ++sorted.overtaken;
+    }
+    highest = std::max(highest, step);
+  };
+  b.on_message = [&](ActorId, const Message& m) { take(m.step); };
+  b.on_control = [&](ActorId, std::string_view bytes) {
+    take(std::stoll(std::string(bytes)));
+  };
+  a.on_message = [&](ActorId, const Message&) {
+    for (int i = 0; i < count; ++i) {
+      if (control) {
+        world->SendControl(a.id, b.id, std::to_string(i));
+      } else {
+        world->Send(a.id, b.id, Numbered(i));
+      }
+    }
+  };
+  world->Send(kNoActor, a.id, {});
+  EXPECT_FALSE(world->RunUntil(Never));
+  sorted.stats = world->stats();
+  return sorted;
+}
+
+TEST(SimWorldTest, FaultRatesDoWhatTheySay) {
+  constexpr int kCount = 10'000;
+  for (bool control : {false, true}) {
+    SCOPED_TRACE(control);
+    Sorted none = SendMany({}, kCount, control);
+    EXPECT_EQ(none.received, kCount);
+    EXPECT_EQ(none.overtaken, 0);
+
+    Sorted drop = SendMany({.drop = .3}, kCount, control);
+    EXPECT_EQ(drop.received + drop.stats.dropped, uint64_t{kCount});
+    EXPECT_NEAR(drop.received, .7 * kCount, 300);
+    EXPECT_EQ(drop.overtaken, 0);
+
+    Sorted twice = SendMany({.duplicate = .3}, kCount, control);
+    EXPECT_EQ(twice.received, kCount + twice.doubled);
+    EXPECT_EQ(uint64_t(twice.doubled), twice.stats.duplicated);
+    EXPECT_NEAR(twice.doubled, .3 * kCount, 300);
+    EXPECT_EQ(twice.overtaken, 0);  // the first copies are in order
+
+    Sorted delay = SendMany({.delay = .3}, kCount, control);
+    EXPECT_EQ(delay.received, kCount);
+    EXPECT_NEAR(delay.stats.delayed, .3 * kCount, 300);
+    EXPECT_EQ(delay.overtaken, 0);
+
+    Sorted reorder = SendMany({.reorder = .3}, kCount, control);
+    EXPECT_EQ(reorder.received, kCount);
+    EXPECT_GT(reorder.overtaken, .2 * kCount);
+
+    Sorted all = SendMany({.drop = 1}, kCount, control);
+    EXPECT_EQ(all.received, 0);
+  }
+  // The rates of one kind leave the other alone.
+  EXPECT_EQ(SendMany({.drop = 1}, 10, true).stats.dropped, 10u);
+}
+
+TEST(SimWorldTest, CountsWhatWasNotReserved) {
+  TestActor a, b;
+  auto world = Make(Free());
+  a.Join(*world, 0, 0);
+  b.Join(*world, 0, 0);
+  world->Reserve(a.id, 1);
+  world->Reserve(b.id, 3);
+  a.on_message = [&](ActorId, const Message& message) {
+    for (uint64_t i = 0; i < message.step; ++i) {
+      world->Send(a.id, b.id, {});
+    }
+    world->SendAfter(a.id, b.id, 0, {});  // not counted
+  };
+  world->Send(kNoActor, a.id, Numbered(3));
+  EXPECT_FALSE(world->RunUntil(Never));
+  EXPECT_EQ(world->stats().over_reserved, 0u);
+  world->Reserve(b.id, -1);
+  world->Send(kNoActor, a.id, Numbered(4));
+  EXPECT_FALSE(world->RunUntil(Never));
+  EXPECT_EQ(world->stats().over_reserved, 2u);
+}
+
+TEST(SimWorldTest, BadOptionsAreRefused) {
+  auto error = [](auto change) {
+    SimOptions options;
+    change(options);
+    auto world = SimWorld::Create(std::move(options));
+    EXPECT_EQ(world.status().code(), absl::StatusCode::kInvalidArgument);
+    return std::string(world.status().message());
+  };
+  EXPECT_EQ(error([](SimOptions& o) { o.workers = 0; }),
+            "a simulation of 0 workers, expected at least 1");
+  EXPECT_EQ(error([](SimOptions& o) { o.dcn.latency_ns = -5; }),
+            "simulated link 'dcn' has a latency of -5 ns, expected 0 to "
+            "2305843009213693951");
+  EXPECT_EQ(error([](SimOptions& o) { o.local.jitter_ns = -1; }),
+            "simulated link 'local' has a jitter of -1 ns, expected 0 to "
+            "2305843009213693951");
+  EXPECT_EQ(error([](SimOptions& o) { o.ici.bytes_per_second = -2; }),
+            "simulated link 'ici' carries -2 bytes per second, expected a "
+            "finite number, 0 for no limit");
+  EXPECT_THAT(error([](SimOptions& o) { o.control.bytes_per_second = NAN; }),
+              HasSubstr("'control' carries nan"));
+  EXPECT_EQ(error([](SimOptions& o) { o.faults.drop = 1.5; }),
+            "the probability to drop messages is 1.5, expected 0 to 1");
+  EXPECT_EQ(error([](SimOptions& o) { o.control_faults.reorder = -.5; }),
+            "the probability to reorder control messages is -0.5, expected 0 "
+            "to 1");
+  EXPECT_THAT(error([](SimOptions& o) { o.faults.duplicate = NAN; }),
+              HasSubstr("to duplicate messages is nan"));
+  EXPECT_EQ(error([](SimOptions& o) { o.faults.max_extra_ns = -1; }),
+            "the longest delay of messages is -1 ns, expected 0 to "
+            "2305843009213693951");
+}
+
+// As large as the clusters to come: 4096 devices on 512 hosts.
+TEST(SimWorldTest, ManyActors) {
+  constexpr int kDevices = 4096;
+  std::deque<TestActor> actors(kDevices);
+  auto world = Make({});
+  for (int i = 0; i < kDevices; ++i) {
+    actors[i].Join(*world, i / 8, i % 8);
+    actors[i].on_message = [&, i](ActorId, const Message& message) {
+      if (message.step == 0) return;
+      world->Send(actors[i].id, actors[(i + 1) % kDevices].id,
+                  Numbered(message.step - 1));
+    };
+  }
+  for (TestActor& actor : actors) {
+    world->Send(kNoActor, actor.id, Numbered(100));
+  }
+  EXPECT_FALSE(world->RunUntil(Never));
+  EXPECT_EQ(world->events(), uint64_t{kDevices} * 101);
+}
+
+}  // namespace
+}  // namespace pathways

@@ -1,0 +1,318 @@
+//===- thread_world_test.cc - Workers, clocks and sleep ---------*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/world/thread_world.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <deque>
+#include <set>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "unittests/runtime/world/test_actor.h"
+
+namespace pathways {
+namespace {
+
+std::unique_ptr<ThreadWorld> Make(ThreadOptions options) {
+  auto world = ThreadWorld::Create(std::move(options));
+  EXPECT_TRUE(world.ok()) << world.status();
+  return *std::move(world);
+}
+
+ThreadOptions Workers(int workers, TimeNs spin_ns = -1) {
+  ThreadOptions options;
+  options.workers = workers;
+  options.spin_ns = spin_ns;
+  return options;
+}
+
+// Waits for a state that some other thread reaches by itself.
+void Await(const std::function<bool()>& state) {
+  while (!state()) std::this_thread::yield();
+}
+
+TEST(ThreadWorldTest, BadOptionsAreRefused) {
+  for (int workers : {-1, 257}) {
+    auto world = ThreadWorld::Create(Workers(workers));
+    EXPECT_EQ(world.status().code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_EQ(world.status().message(),
+              std::to_string(workers) +
+                  " workers asked for, expected 1 to 256, or 0 for one for "
+                  "each core");
+  }
+}
+
+TEST(ThreadWorldTest, ZeroWorkersMeansOneForEachCore) {
+  auto world = Make(Workers(0));
+  EXPECT_GE(world->num_workers(), 1);
+  EXPECT_EQ(world->num_workers(),
+            std::clamp<int>(std::thread::hardware_concurrency(), 1, 256));
+  EXPECT_FALSE(world->simulated());
+}
+
+TEST(ThreadWorldTest, ActorsStayOnTheirWorker) {
+  std::deque<TestActor> actors(32);
+  std::mutex mutex;
+  std::set<std::pair<int, std::thread::id>> started;
+  std::vector<std::set<std::thread::id>> ran(32);
+  std::atomic<int> total{0};
+  ThreadOptions options = Workers(4);
+  options.on_worker_start = [&](int worker) {
+    std::lock_guard<std::mutex> lock(mutex);
+    started.emplace(worker, std::this_thread::get_id());
+  };
+  auto world = Make(std::move(options));
+  for (int i = 0; i < 32; ++i) {
+    // Any number is taken modulo the workers, negative ones too.
+    actors[i].Join(*world, 0, i - 16);
+    actors[i].on_message = [&, i](ActorId, const Message& message) {
+      ran[i].insert(std::this_thread::get_id());
+      if (message.step == 0) {
+        if (total.fetch_add(1) == 31) world->Notify();
+        return;
+      }
+      world->Send(actors[i].id, actors[message.step % 2 ? i : 31 - i].id,
+                  Numbered(message.step - 1));
+    };
+    EXPECT_EQ(world->name(actors[i].id), "test");
+  }
+  for (TestActor& actor : actors) {
+    world->Send(kNoActor, actor.id, Numbered(50));
+  }
+  EXPECT_TRUE(world->RunUntil([&] { return total.load() == 32; }));
+  world->Stop();
+  ASSERT_EQ(started.size(), 4u);
+  for (int i = 0; i < 32; ++i) {
+    ASSERT_EQ(ran[i].size(), 1u);
+    EXPECT_EQ(started.count({i % 4, *ran[i].begin()}), 1u);
+  }
+}
+
+TEST(ThreadWorldTest, StatsCountWhatWorkersDid) {
+  TestActor a, b;
+  auto world = Make(Workers(2));
+  a.Join(*world, 0, 0);
+  b.Join(*world, 0, 1);
+  std::atomic<int> done{0};
+  b.on_message = [&](ActorId, const Message&) {};
+  b.on_control = [&](ActorId, std::string_view) {
+    done = 1;
+    world->Notify();
+  };
+  a.on_message = [&](ActorId, const Message& message) {
+    if (message.step == 0) {
+      for (int i = 1; i <= 3; ++i) world->Send(a.id, a.id, Numbered(i));
+      for (int i = 0; i < 5; ++i) world->Send(a.id, b.id, Numbered(i));
+      world->SendControl(a.id, b.id, "end");
+    }
+  };
+  world->Send(kNoActor, a.id, Numbered(0));
+  ASSERT_TRUE(world->RunUntil([&] { return done.load() == 1; }));
+  world->Stop();
+  EXPECT_EQ(world->stats(0).messages, 4u);
+  EXPECT_EQ(world->stats(0).outside, 1u);
+  EXPECT_EQ(world->stats(0).remote, 0u);
+  EXPECT_EQ(world->stats(0).controls, 0u);
+  EXPECT_EQ(world->stats(1).messages, 6u);
+  EXPECT_EQ(world->stats(1).outside, 0u);
+  EXPECT_EQ(world->stats(1).remote, 6u);
+  EXPECT_EQ(world->stats(1).controls, 1u);
+  EXPECT_EQ(world->faults(), 0u);
+}
+
+// An idle world sleeps: each worker does, and none gets up by itself.
+TEST(ThreadWorldTest, IdleWorkersSleep) {
+  auto world = Make(Workers(3));
+  Await([&] {
+    for (int i = 0; i < 3; ++i) {
+      if (world->stats(i).sleeps == 0) return false;
+    }
+    return true;
+  });
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(world->stats(i).messages, 0u);
+}
+
+// Every message finds the other worker asleep or about to be.
+TEST(ThreadWorldTest, NoWakeUpIsLost) {
+  constexpr int kRounds = 20'000;
+  TestActor a, b;
+  auto world = Make(Workers(2, /*spin_ns=*/0));
+  a.Join(*world, 0, 0);
+  b.Join(*world, 0, 1);
+  std::atomic<bool> done{false};
+  a.on_message = [&](ActorId, const Message& message) {
+    if (message.step == kRounds) {
+      done = true;
+      return world->Notify();
+    }
+    world->Send(a.id, b.id, Numbered(message.step + 1));
+  };
+  b.on_message = [&](ActorId, const Message& message) {
+    world->Send(b.id, a.id, message);
+  };
+  world->Send(kNoActor, a.id, Numbered(0));
+  EXPECT_TRUE(world->RunUntil([&] { return done.load(); }));
+  world->Stop();
+  EXPECT_GT(world->stats(0).sleeps + world->stats(1).sleeps, 0u);
+}
+
+TEST(ThreadWorldTest, ManualClockWakesSleepersAndNothingIsEarly) {
+  TestActor actor;
+  ThreadOptions options = Workers(1, /*spin_ns=*/0);
+  auto clock = std::make_shared<ManualClock>();
+  clock->Advance(12345);  // the world's time starts at 0 nevertheless
+  options.clock = clock;
+  auto world = Make(std::move(options));
+  actor.Join(*world, 0, 0);
+  std::atomic<int> fired{0}, echoed{0};
+  TimeNs fired_at = -1;
+  actor.on_message = [&](ActorId, const Message& message) {
+    if (message.kind == 0) {
+      fired_at = world->Now();
+      ++fired;
+    } else {
+      ++echoed;
+    }
+    world->Notify();
+  };
+  EXPECT_EQ(world->Now(), 0);
+  world->SendAfter(kNoActor, actor.id, 1000, Numbered(0, 0));
+  for (int i = 1; i <= 50; ++i) {
+    clock->Advance(i == 1 ? 999 : 0);
+    // Twice through the worker: it has looked at its timers since.
+    for (int k = 0; k < 2; ++k) {
+      int want = echoed + 1;
+      world->Send(kNoActor, actor.id, Numbered(0, 1));
+      ASSERT_TRUE(world->RunUntil([&] { return echoed.load() == want; }));
+    }
+    ASSERT_EQ(fired.load(), 0);
+  }
+  uint64_t sleeps = world->stats(0).sleeps;
+  Await([&] { return world->stats(0).sleeps > sleeps || sleeps > 0; });
+  clock->Advance(1);
+  EXPECT_TRUE(world->RunUntil([&] { return fired.load() == 1; }));
+  EXPECT_EQ(fired_at, 1000);
+  EXPECT_EQ(world->stats(0).timers, 1u);
+}
+
+TEST(ThreadWorldTest, RealTimersFire) {
+  TestActor actor;
+  auto world = Make(Workers(1));
+  actor.Join(*world, 0, 0);
+  std::atomic<TimeNs> fired_at{-1};
+  actor.on_message = [&](ActorId, const Message&) {
+    fired_at = world->Now();
+    world->Notify();
+  };
+  TimeNs set_at = world->Now();
+  world->SendAfter(kNoActor, actor.id, 2'000'000, {});
+  EXPECT_TRUE(world->RunUntil([&] { return fired_at.load() >= 0; }));
+  EXPECT_GE(fired_at.load(), set_at + 2'000'000);
+  // One that is never due keeps nobody from stopping.
+  world->SendAfter(kNoActor, actor.id, INT64_MAX, {});
+}
+
+// A worker that always has work for itself still hears the others, and its
+// timers.
+TEST(ThreadWorldTest, BusyWorkerIsFair) {
+  TestActor busy, other, timed;
+  auto world = Make(Workers(2));
+  busy.Join(*world, 0, 0);
+  timed.Join(*world, 0, 0);
+  other.Join(*world, 0, 1);
+  std::atomic<int> heard{0};
+  busy.on_message = [&](ActorId from, const Message& message) {
+    if (from == other.id) {
+      heard.fetch_or(1);
+      return world->Notify();
+    }
+    if (message.step == 0) world->SendAfter(busy.id, timed.id, 1000, {});
+    world->Send(busy.id, busy.id, Numbered(1));
+  };
+  busy.on_control = [&](ActorId, std::string_view) {
+    heard.fetch_or(4);
+    world->Notify();
+  };
+  timed.on_message = [&](ActorId, const Message&) {
+    heard.fetch_or(2);
+    world->Notify();
+  };
+  other.on_message = [&](ActorId, const Message&) {
+    world->Send(other.id, busy.id, {});
+  };
+  world->Send(kNoActor, busy.id, Numbered(0));
+  world->Send(kNoActor, other.id, {});
+  world->SendControl(kNoActor, busy.id, "outside");
+  EXPECT_TRUE(world->RunUntil([&] { return heard.load() == 7; }));
+}
+
+// Messages from all sides while the world ends, over and over.
+TEST(ThreadWorldTest, StopsInTheMiddleOfWork) {
+  for (int round = 0; round < 30; ++round) {
+    std::deque<TestActor> actors(6);
+    auto world = Make(Workers(3));
+    std::atomic<int> handled{0};
+    for (int i = 0; i < 6; ++i) {
+      actors[i].Join(*world, i, i);
+      actors[i].on_message = [&, i](ActorId, const Message& message) {
+        handled.fetch_add(1);
+        world->Notify();
+        world->Send(actors[i].id, actors[(i + 1) % 6].id, message);
+        if (message.step % 3 == 0) {
+          world->SendControl(actors[i].id, actors[(i + 2) % 6].id, "text");
+        }
+      };
+    }
+    std::atomic<bool> quit{false};
+    std::thread outside([&] {
+      for (uint64_t i = 0; !quit.load(); ++i) {
+        world->SendControl(kNoActor, actors[i % 6].id, "outside");
+        world->Send(kNoActor, actors[i % 6].id, Numbered(i));
+        if (i > 100) std::this_thread::yield();
+      }
+    });
+    EXPECT_TRUE(world->RunUntil([&] { return handled.load() > 100; }));
+    std::thread second([&] { world->Stop(); });
+    world->Stop();
+    int after = handled.load();
+    second.join();
+    quit = true;
+    outside.join();
+    EXPECT_EQ(handled.load(), after);
+  }
+}
+
+TEST(ThreadWorldTest, RandomFollowsTheSeed) {
+  auto draw = [](uint64_t seed) {
+    TestActor actor;
+    ThreadOptions options = Workers(1);
+    options.seed = seed;
+    auto world = Make(std::move(options));
+    actor.Join(*world, 0, 0);
+    std::atomic<bool> done{false};
+    uint64_t number = 0;
+    actor.on_message = [&](ActorId, const Message&) {
+      number = world->Random();
+      done = true;
+      world->Notify();
+    };
+    world->Send(kNoActor, actor.id, {});
+    EXPECT_TRUE(world->RunUntil([&] { return done.load(); }));
+    return number;
+  };
+  EXPECT_EQ(draw(5), draw(5));
+  EXPECT_NE(draw(5), draw(6));
+}
+
+}  // namespace
+}  // namespace pathways

@@ -1,0 +1,586 @@
+//===- world_conformance.h - What every world must do -----------*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Instantiate WorldConformance with a WorldCase for each world. Nothing here
+// sleeps or measures time: a case moves its world's clock itself.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef UNITTESTS_RUNTIME_WORLD_WORLD_CONFORMANCE_H_
+#define UNITTESTS_RUNTIME_WORLD_WORLD_CONFORMANCE_H_
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstring>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "runtime/world/fault.h"
+#include "runtime/world/world.h"
+#include "unittests/runtime/world/test_actor.h"
+
+namespace pathways {
+
+struct MadeWorld {
+  std::unique_ptr<World> world;
+  // Lets this much of the world's time pass: what became due runs in a later
+  // RunUntil at the latest.
+  std::function<void(TimeNs)> advance;
+};
+
+struct WorldCase {
+  std::string name;
+  std::function<MadeWorld(FaultHook, ControlFaultHook)> make;
+  friend void PrintTo(const WorldCase& c, std::ostream* out) { *out << c.name; }
+};
+
+class WorldConformance : public testing::TestWithParam<WorldCase> {
+ protected:
+  void Make(FaultHook hook = nullptr, ControlFaultHook control = nullptr) {
+    MadeWorld made = GetParam().make(std::move(hook), std::move(control));
+    advance_ = made.advance;
+    world_ = std::move(made.world);
+  }
+  TestActor& Add(int host, int worker) {
+    TestActor& actor = actors_.emplace_back();
+    actor.Join(*world_, host, worker);
+    return actor;
+  }
+  // Runs until `count` is `want`; each change must call Notify.
+  bool RunTo(const std::atomic<int64_t>& count, int64_t want) {
+    return world_->RunUntil([&] { return count.load() >= want; });
+  }
+  void Bump(std::atomic<int64_t>& count) {
+    count.fetch_add(1);
+    world_->Notify();
+  }
+
+  std::deque<TestActor> actors_;  // outlive the world
+  std::unique_ptr<World> world_;
+  std::function<void(TimeNs)> advance_;
+};
+
+TEST_P(WorldConformance, KeepsOrderOfEachPair) {
+  Make();
+  constexpr int kSenders = 6, kReceivers = 6, kEach = 2000;
+  std::atomic<int64_t> received{0};
+  std::vector<std::vector<uint64_t>> next(
+      kReceivers, std::vector<uint64_t>(kSenders, 0));
+  std::atomic<int64_t> wrong{0};
+  std::vector<TestActor*> receivers;
+  for (int r = 0; r < kReceivers; ++r) {
+    // Every other one on another host and another worker.
+    TestActor& actor = Add(r % 3, r);
+    auto take = [&, r](uint64_t sender, uint64_t step) {
+      if (next[r][sender]++ != step) wrong.fetch_add(1);
+      if (received.fetch_add(1) + 1 == kSenders * kReceivers * kEach) {
+        world_->Notify();
+      }
+    };
+    actor.on_message = [take](ActorId, const Message& message) {
+      take(message.target, message.step);
+    };
+    actor.on_control = [take](ActorId, std::string_view bytes) {
+      uint64_t words[2];
+      ASSERT_EQ(bytes.size(), sizeof(words));
+      std::memcpy(words, bytes.data(), sizeof(words));
+      take(words[0], words[1]);
+    };
+    receivers.push_back(&actor);
+  }
+  for (int s = 0; s < kSenders; ++s) {
+    TestActor& actor = Add(s % 2, s + 1);
+    actor.on_message = [&, s](ActorId, const Message& message) {
+      if (message.step == kEach) return;
+      for (TestActor* receiver : receivers) {
+        // Hot and control messages keep one order.
+        if (message.step % 7 == 3) {
+          uint64_t words[2] = {static_cast<uint64_t>(s), message.step};
+          world_->SendControl(
+              actors_[kReceivers + s].id, receiver->id,
+              std::string(reinterpret_cast<char*>(words), sizeof(words)));
+        } else {
+          Message out = Numbered(message.step);
+          out.target = s;
+          world_->Send(actors_[kReceivers + s].id, receiver->id, out);
+        }
+      }
+      ActorId self = actors_[kReceivers + s].id;
+      world_->Send(self, self, Numbered(message.step + 1));
+    };
+  }
+  for (int s = 0; s < kSenders; ++s) {
+    world_->Send(kNoActor, actors_[kReceivers + s].id, Numbered(0));
+  }
+  EXPECT_TRUE(RunTo(received, kSenders * kReceivers * kEach));
+  EXPECT_EQ(wrong.load(), 0);
+}
+
+TEST_P(WorldConformance, NoHandlerRunsInsideAnother) {
+  Make();
+  std::atomic<int64_t> done{0};
+  std::atomic<int64_t> nested{0};
+  // All on one worker, so never two at a time.
+  int depth = 0;
+  for (int i = 0; i < 3; ++i) Add(0, 0);
+  for (int i = 0; i < 3; ++i) {
+    actors_[i].on_message = [&, i](ActorId, const Message& message) {
+      if (depth++ != 0) nested.fetch_add(1);
+      if (message.step < 8) {
+        for (int to = 0; to < 3; ++to) {
+          world_->Send(actors_[i].id, actors_[to].id,
+                       Numbered(message.step + 1));
+        }
+        world_->SendControl(actors_[i].id, actors_[i].id, "x");
+      }
+      if (--depth != 0) nested.fetch_add(1);
+      if (message.step == 8) Bump(done);
+    };
+    actors_[i].on_control = [&](ActorId, std::string_view) {
+      if (depth != 0) nested.fetch_add(1);
+    };
+  }
+  world_->Send(kNoActor, actors_[0].id, Numbered(0));
+  EXPECT_TRUE(RunTo(done, 6561));  // 3^8
+  EXPECT_EQ(nested.load(), 0);
+}
+
+TEST_P(WorldConformance, TimersFireInOrderOfTimeThenOfSending) {
+  Make();
+  std::atomic<int64_t> fired{0}, set{0};
+  std::vector<uint64_t> order;
+  std::vector<TimeNs> late;
+  TestActor& actor = Add(0, 1);
+  TimeNs begin = 0;
+  actor.on_control = [&](ActorId, std::string_view) {
+    const TimeNs delays[] = {5000, 1000, 3000, 1000, 4000, 3000, -7, 2000};
+    uint64_t number = 0;
+    begin = world_->Now();
+    for (TimeNs delay : delays) {
+      Message message = Numbered(number++);
+      message.extra = delay < 0 ? 0 : delay;
+      world_->SendAfter(actor.id, actor.id, delay, message);
+    }
+    Bump(set);
+  };
+  actor.on_message = [&](ActorId from, const Message& message) {
+    EXPECT_EQ(from, actor.id);
+    order.push_back(message.step);
+    late.push_back(world_->Now() - begin - static_cast<TimeNs>(message.extra));
+    Bump(fired);
+  };
+  world_->SendControl(kNoActor, actor.id, "go");
+  ASSERT_TRUE(RunTo(set, 1));
+  advance_(10'000);
+  ASSERT_TRUE(RunTo(fired, 8));
+  // The delays are milliseconds apart from clock error, none is doubled.
+  EXPECT_THAT(order, testing::ElementsAre(6, 1, 3, 7, 2, 5, 4, 0));
+  EXPECT_THAT(late, testing::Each(testing::Ge(0)));
+}
+
+TEST_P(WorldConformance, TimerReachesAnActorOnAnotherWorker) {
+  Make();
+  std::atomic<int64_t> fired{0}, set{0};
+  TestActor& from = Add(0, 0);
+  TestActor& to = Add(0, 1);
+  from.on_message = [&](ActorId, const Message&) {
+    world_->SendAfter(from.id, to.id, 1000, Numbered(9));
+    Bump(set);
+  };
+  to.on_message = [&](ActorId sender, const Message& message) {
+    EXPECT_EQ(sender, from.id);
+    EXPECT_EQ(message.step, 9u);
+    Bump(fired);
+  };
+  world_->Send(kNoActor, from.id, Numbered(0));
+  ASSERT_TRUE(RunTo(set, 1));
+  advance_(1000);
+  EXPECT_TRUE(RunTo(fired, 1));
+  // From outside too.
+  world_->SendAfter(kNoActor, from.id, 500, Numbered(1));
+  advance_(500);
+  ASSERT_TRUE(RunTo(set, 2));
+}
+
+TEST_P(WorldConformance, ControlBytesArriveWhole) {
+  Make();
+  std::atomic<int64_t> got{0};
+  std::vector<std::string> all;
+  TestActor& actor = Add(0, 0);
+  actor.on_control = [&](ActorId from, std::string_view bytes) {
+    EXPECT_EQ(from, kNoActor);
+    all.emplace_back(bytes);
+    Bump(got);
+  };
+  std::string large(1 << 20, 'x');
+  large[77] = 'y';
+  world_->SendControl(kNoActor, actor.id, "");
+  world_->SendControl(kNoActor, actor.id, std::string("a\0b", 3));
+  world_->SendControl(kNoActor, actor.id, large);
+  ASSERT_TRUE(RunTo(got, 3));
+  EXPECT_THAT(all,
+              testing::ElementsAre("", std::string("a\0b", 3), large));
+}
+
+TEST_P(WorldConformance, MessageArrivesUnchanged) {
+  Make();
+  std::atomic<int64_t> got{0};
+  std::vector<unsigned char> bytes(1001);
+  for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = i * 7;
+  TestActor& from = Add(0, 0);
+  auto expect = [&](ActorId sender, const Message& m) {
+    EXPECT_EQ(sender, from.id);
+    EXPECT_EQ(m.kind, 11);
+    EXPECT_EQ(m.flags, 12);
+    EXPECT_EQ(m.program, 13u);
+    EXPECT_EQ(m.incarnation, 14u);
+    EXPECT_EQ(m.target, 15u);
+    EXPECT_EQ(m.step, uint64_t{1} << 40);
+    EXPECT_EQ(m.sequence, uint64_t{1} << 41);
+    EXPECT_EQ(m.shard, 16u);
+    EXPECT_EQ(m.item, 17u);
+    EXPECT_EQ(m.extra, uint64_t{1} << 42);
+    ASSERT_EQ(m.payload_bytes, bytes.size());
+    EXPECT_EQ(std::memcmp(m.payload, bytes.data(), bytes.size()), 0);
+    Bump(got);
+  };
+  TestActor& near = Add(0, 1);
+  TestActor& far = Add(1, 1);
+  near.on_message = far.on_message = expect;
+  from.on_message = [&](ActorId, const Message&) {
+    Message m{11, 12, 13, 14, 15, uint64_t{1} << 40, uint64_t{1} << 41, 16,
+              17, bytes.data(), bytes.size(), uint64_t{1} << 42};
+    world_->Send(from.id, near.id, m);
+    world_->Send(from.id, far.id, m);
+  };
+  world_->Send(kNoActor, from.id, Numbered(0));
+  EXPECT_TRUE(RunTo(got, 2));
+}
+
+TEST_P(WorldConformance, HandlersRegisterAndReserve) {
+  Make();
+  constexpr int kMade = 3000;  // more than fit where the first ones are
+  std::atomic<int64_t> born{0};
+  std::deque<TestActor> children(kMade);
+  TestActor& parent = Add(0, 0);
+  parent.on_message = [&](ActorId, const Message&) {
+    for (int i = 0; i < kMade; ++i) {
+      children[i].on_message = [&, i](ActorId, const Message& message) {
+        EXPECT_EQ(message.step, static_cast<uint64_t>(i));
+        Bump(born);
+      };
+      children[i].Join(*world_, i % 4, i);
+      world_->Reserve(children[i].id, 2);
+      world_->Send(parent.id, children[i].id, Numbered(i));
+      world_->Reserve(children[i].id, -2);
+    }
+  };
+  world_->Send(kNoActor, parent.id, Numbered(0));
+  EXPECT_TRUE(RunTo(born, kMade));
+  world_->Stop();  // before the children go
+}
+
+TEST_P(WorldConformance, AnyThreadSendsFromOutside) {
+  Make();
+  constexpr int kThreads = 4, kEach = 5000;
+  std::atomic<int64_t> got{0};
+  std::vector<uint64_t> next(kThreads, 0);
+  int64_t wrong = 0;
+  TestActor& actor = Add(0, 1);
+  actor.on_message = [&](ActorId from, const Message& message) {
+    if (from != kNoActor || next[message.target]++ != message.step) ++wrong;
+    if (got.fetch_add(1) + 1 == kThreads * kEach) world_->Notify();
+  };
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < kEach; ++i) {
+        Message message = Numbered(i);
+        message.target = t;
+        world_->Send(kNoActor, actor.id, message);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_TRUE(RunTo(got, kThreads * kEach));
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST_P(WorldConformance, BurstOfAMillionAcrossWorkers) {
+  Make();
+  constexpr int64_t kBurst = 1'000'000;
+  std::atomic<int64_t> got{0};
+  uint64_t next = 0;
+  int64_t wrong = 0;
+  TestActor& from = Add(0, 0);
+  TestActor& to = Add(0, 1);
+  from.on_message = [&](ActorId, const Message&) {
+    for (int64_t i = 0; i < kBurst; ++i) {
+      world_->Send(from.id, to.id, Numbered(i));
+    }
+  };
+  to.on_message = [&](ActorId, const Message& message) {
+    if (next++ != message.step) ++wrong;
+    if (got.fetch_add(1) + 1 == kBurst) world_->Notify();
+  };
+  world_->Send(kNoActor, from.id, Numbered(0));
+  EXPECT_TRUE(RunTo(got, kBurst));
+  EXPECT_EQ(wrong, 0);
+}
+
+// Queues that wrap again and again while they are neither empty nor full.
+TEST_P(WorldConformance, QueuesWrap) {
+  Make();
+  constexpr int kUnderWay = 45, kRounds = 1000;
+  std::atomic<int64_t> got{0};
+  TestActor& a = Add(0, 0);
+  TestActor& b = Add(0, 1);
+  uint64_t next[2] = {0, 0};
+  std::atomic<int64_t> wrong{0};
+  auto bounce = [&](int self, TestActor& me, TestActor& other) {
+    me.on_message = [&, self](ActorId, const Message& message) {
+      if (next[self]++ != message.step) wrong.fetch_add(1);
+      if (message.step + 1 < kRounds * kUnderWay || self == 0) {
+        if (self == 1) {
+          Message back = message;
+          back.step += kUnderWay;
+          if (back.step < kRounds * kUnderWay) {
+            world_->Send(me.id, other.id, back);
+          }
+        } else {
+          world_->Send(me.id, other.id, message);
+        }
+      }
+      if (self == 1 && next[1] == kRounds * kUnderWay) Bump(got);
+    };
+  };
+  bounce(0, a, b);
+  bounce(1, b, a);
+  for (int i = 0; i < kUnderWay; ++i) {
+    world_->Send(kNoActor, a.id, Numbered(i));
+  }
+  EXPECT_TRUE(RunTo(got, 1));
+  EXPECT_EQ(wrong.load(), 0);
+}
+
+TEST_P(WorldConformance, RunUntilSeesEveryNotify) {
+  Make();
+  std::atomic<int64_t> count{0};
+  TestActor& actor = Add(0, 0);
+  actor.on_message = [&](ActorId, const Message&) { Bump(count); };
+  // True at once, with nothing to run.
+  EXPECT_TRUE(world_->RunUntil([] { return true; }));
+  for (int i = 0; i < 5000; ++i) {
+    world_->Send(kNoActor, actor.id, Numbered(i));
+    ASSERT_TRUE(RunTo(count, i + 1));
+  }
+}
+
+TEST_P(WorldConformance, SeveralThreadsWait) {
+  Make();
+  constexpr int kThreads = 3, kEach = 500;
+  std::vector<std::atomic<int64_t>> counts(kThreads);
+  std::atomic<int64_t> failed{0};
+  TestActor& actor = Add(0, 0);
+  actor.on_message = [&](ActorId, const Message& message) {
+    Bump(counts[message.target]);
+  };
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < kEach; ++i) {
+        Message message = Numbered(i);
+        message.target = t;
+        world_->Send(kNoActor, actor.id, message);
+        if (!RunTo(counts[t], i + 1)) failed.fetch_add(1);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(failed.load(), 0);
+}
+
+TEST_P(WorldConformance, StopDropsWhatIsQueued) {
+  Make();
+  std::atomic<int64_t> started{0}, handled{0};
+  std::atomic<bool> stopped{false};
+  std::atomic<int64_t> after{0};
+  // Two that feed each other and themselves for ever, with strings to free.
+  TestActor& a = Add(0, 0);
+  TestActor& b = Add(1, 1);
+  auto feed = [&](TestActor& me, TestActor& other) {
+    me.on_message = [&](ActorId, const Message& message) {
+      if (stopped.load()) after.fetch_add(1);
+      handled.fetch_add(1);
+      world_->SendControl(me.id, other.id, std::string(100, 'q'));
+      world_->SendAfter(me.id, me.id, 1'000'000'000'000, message);
+      world_->Send(me.id, other.id, message);
+      Bump(started);
+    };
+  };
+  feed(a, b);
+  feed(b, a);
+  for (int i = 0; i < 10; ++i) world_->Send(kNoActor, a.id, Numbered(i));
+  ASSERT_TRUE(RunTo(started, 1000));
+  world_->Stop();
+  stopped = true;
+  int64_t before = handled.load();
+  world_->Send(kNoActor, a.id, Numbered(0));
+  world_->SendControl(kNoActor, a.id, "late");
+  world_->SendAfter(kNoActor, a.id, 0, Numbered(0));
+  EXPECT_FALSE(RunTo(started, INT64_MAX));
+  EXPECT_TRUE(world_->RunUntil([] { return true; }));
+  world_->Stop();
+  EXPECT_EQ(handled.load(), before);
+  EXPECT_EQ(after.load(), 0);
+}
+
+TEST_P(WorldConformance, AHandlerMayStop) {
+  Make();
+  std::atomic<int64_t> handled{0};
+  TestActor& actor = Add(0, 0);
+  actor.on_control = [&](ActorId, std::string_view bytes) {
+    EXPECT_EQ(bytes, "stop");
+    world_->Send(actor.id, actor.id, Numbered(0));
+    world_->Stop();
+    // The message at hand outlives the queue it came from.
+    EXPECT_EQ(bytes, "stop");
+  };
+  actor.on_message = [&](ActorId, const Message&) { handled.fetch_add(1); };
+  world_->SendControl(kNoActor, actor.id, "stop");
+  EXPECT_FALSE(world_->RunUntil([&] { return handled.load() > 0; }));
+  world_->Stop();
+  EXPECT_EQ(handled.load(), 0);
+}
+
+TEST_P(WorldConformance, StopsWithoutAnyMessage) { Make(); }
+
+TEST_P(WorldConformance, RandomNumbersDiffer) {
+  Make();
+  std::atomic<int64_t> got{0};
+  TestActor& actor = Add(0, 0);
+  std::vector<uint64_t> numbers;
+  actor.on_message = [&](ActorId, const Message&) {
+    for (int i = 0; i < 100; ++i) numbers.push_back(world_->Random());
+    Bump(got);
+  };
+  world_->Send(kNoActor, actor.id, Numbered(0));
+  ASSERT_TRUE(RunTo(got, 1));
+  std::sort(numbers.begin(), numbers.end());
+  EXPECT_EQ(std::unique(numbers.begin(), numbers.end()), numbers.end());
+}
+
+// Drops 2, doubles 4, delays 6 past the end, of the hot ones; drops "b" and
+// doubles "c" of the others. Only what crosses hosts is at risk.
+TEST_P(WorldConformance, PlantedFaultsAreExact) {
+  std::atomic<int64_t> asked{0};
+  Make(
+      [&](ActorId, ActorId, const Message& message) {
+        asked.fetch_add(1);
+        switch (message.step) {
+          case 2: return Fault::Drop();
+          case 4: return Fault::Duplicate(1'000'000'000);
+          case 6: return Fault::Delay(2'000'000'000);
+          default: return Fault::Deliver();
+        }
+      },
+      [&](ActorId, ActorId, std::string_view bytes) {
+        if (bytes == "b") return Fault::Drop();
+        if (bytes == "c") return Fault::Duplicate(3'000'000'000);
+        if (bytes == "d") return Fault::Delay(4'000'000'000);
+        return Fault::Deliver();
+      });
+  std::atomic<int64_t> got{0};
+  std::vector<uint64_t> near_steps, far_steps;
+  std::string far_control;
+  TestActor& from = Add(0, 0);
+  TestActor& near = Add(0, 1);
+  TestActor& far = Add(1, 1);
+  std::vector<char> buffer(64);
+  std::vector<char> content;
+  near.on_message = [&](ActorId, const Message& message) {
+    near_steps.push_back(message.step);
+    Bump(got);
+  };
+  far.on_message = [&](ActorId, const Message& message) {
+    far_steps.push_back(message.step);
+    content.push_back(*static_cast<const char*>(message.payload));
+    Bump(got);
+  };
+  far.on_control = [&](ActorId, std::string_view bytes) {
+    far_control += bytes;
+    Bump(got);
+  };
+  std::atomic<int64_t> rewritten{0};
+  from.on_message = [&](ActorId, const Message& message) {
+    if (message.kind == 1) {
+      // Consumed, so far as the sender knows: the memory is used again.
+      std::fill(buffer.begin(), buffer.end(), '?');
+      return Bump(rewritten);
+    }
+    for (int i = 0; i < 8; ++i) {
+      buffer[i] = 'A' + i;
+      Message out = Numbered(i);
+      world_->Send(from.id, near.id, out);
+      out.payload = &buffer[i];
+      out.payload_bytes = 1;
+      world_->Send(from.id, far.id, out);
+    }
+    for (const char* bytes : {"a", "b", "c", "d", "e"}) {
+      world_->SendControl(from.id, far.id, bytes);
+    }
+  };
+  world_->Send(kNoActor, from.id, Numbered(0));
+  // In order: 8 near, then 0 1 3 4 5 7 and a c e.
+  auto count = [&] { return got.load() >= 8 + 6 + 3; };
+  ASSERT_TRUE(world_->RunUntil(count));
+  world_->Send(kNoActor, from.id, Numbered(0, /*kind=*/1));
+  ASSERT_TRUE(RunTo(rewritten, 1));
+  advance_(5'000'000'000);
+  ASSERT_TRUE(RunTo(got, 8 + 6 + 3 + 2 + 2));
+  EXPECT_THAT(near_steps, testing::ElementsAre(0, 1, 2, 3, 4, 5, 6, 7));
+  EXPECT_THAT(far_steps, testing::ElementsAre(0, 1, 3, 4, 5, 7, 4, 6));
+  // The late ones carry what was sent, not what the memory holds by now.
+  EXPECT_EQ(std::string(content.begin(), content.end()), "ABDEFHEG");
+  EXPECT_EQ(far_control, "acecd");
+  EXPECT_EQ(asked.load(), 8);
+}
+
+// What a fault still holds is freed when the world ends.
+TEST_P(WorldConformance, StopsWithDelayedMessages) {
+  Make([](ActorId, ActorId, const Message&) {
+         return Fault::Delay(1'000'000'000);
+       },
+       [](ActorId, ActorId, std::string_view) {
+         return Fault::Duplicate(1'000'000'000);
+       });
+  std::atomic<int64_t> got{0};
+  TestActor& from = Add(0, 0);
+  TestActor& far = Add(1, 1);
+  char byte = 1;
+  from.on_message = [&](ActorId, const Message&) {
+    Message out;
+    out.payload = &byte;
+    out.payload_bytes = 1;
+    world_->Send(from.id, far.id, out);
+    world_->SendControl(from.id, far.id, std::string(1000, 'z'));
+  };
+  far.on_control = [&](ActorId, std::string_view) { Bump(got); };
+  world_->Send(kNoActor, from.id, Numbered(0));
+  ASSERT_TRUE(RunTo(got, 1));
+}
+
+}  // namespace pathways
+
+#endif  // UNITTESTS_RUNTIME_WORLD_WORLD_CONFORMANCE_H_

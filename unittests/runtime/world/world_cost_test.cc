@@ -1,0 +1,191 @@
+//===- world_cost_test.cc - No lock and no allocation -----------*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What a hot message between actors may not do, on threads, at any load that
+// was reserved. This binary replaces operator new and wraps pthread_mutex_lock.
+//
+//===----------------------------------------------------------------------===//
+
+#include <gtest/gtest.h>
+#include <pthread.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <deque>
+#include <memory>
+#include <new>
+#include <utility>
+
+#include "runtime/world/thread_world.h"
+#include "unittests/runtime/world/test_actor.h"
+
+namespace {
+std::atomic<uint64_t> allocations{0};
+std::atomic<uint64_t> locks{0};
+
+void* Allocate(std::size_t bytes, std::size_t align) {
+  allocations.fetch_add(1, std::memory_order_relaxed);
+  void* memory = std::aligned_alloc(align, (bytes + align) & ~(align - 1));
+  if (memory == nullptr) std::abort();
+  return memory;
+}
+}  // namespace
+
+void* operator new(std::size_t bytes) { return Allocate(bytes, 16); }
+void* operator new[](std::size_t bytes) { return Allocate(bytes, 16); }
+void* operator new(std::size_t bytes, std::align_val_t align) {
+  return Allocate(bytes, static_cast<std::size_t>(align));
+}
+void* operator new[](std::size_t bytes, std::align_val_t align) {
+  return Allocate(bytes, static_cast<std::size_t>(align));
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete[](void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete[](void* memory, std::size_t) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, std::align_val_t) noexcept {
+  std::free(memory);
+}
+void operator delete[](void* memory, std::align_val_t) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
+  std::free(memory);
+}
+void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept {
+  std::free(memory);
+}
+
+extern "C" {
+int __real_pthread_mutex_lock(pthread_mutex_t* mutex);
+int __real_pthread_mutex_trylock(pthread_mutex_t* mutex);
+int __wrap_pthread_mutex_lock(pthread_mutex_t* mutex) {
+  locks.fetch_add(1, std::memory_order_relaxed);
+  return __real_pthread_mutex_lock(mutex);
+}
+int __wrap_pthread_mutex_trylock(pthread_mutex_t* mutex) {
+  locks.fetch_add(1, std::memory_order_relaxed);
+  return __real_pthread_mutex_trylock(mutex);
+}
+}
+
+namespace pathways {
+namespace {
+
+// The counters count: without this the test below could not fail.
+TEST(WorldCostCounters, CountersWork) {
+  uint64_t before = allocations.load();
+  auto held = std::make_unique<std::atomic<int>>(1);
+  EXPECT_EQ(held->load(), 1);
+  EXPECT_GE(allocations.load(), before + 1);
+  before = locks.load();
+  std::mutex mutex;
+  mutex.lock();
+  mutex.unlock();
+  EXPECT_EQ(locks.load(), before + 1);
+}
+
+class WorldCostTest : public testing::TestWithParam<TimeNs> {};
+
+// Actors on two workers pass `under_way` messages around, some to their own
+// worker and some to the other, and all of them to one actor at times.
+TEST_P(WorldCostTest, HotMessagesNeitherLockNorAllocate) {
+  constexpr int kActors = 8, kUnderWay = 1000;
+  constexpr uint64_t kMessages = 400'000;
+  std::deque<TestActor> actors(kActors);
+  ThreadOptions options;
+  options.workers = 2;
+  options.spin_ns = GetParam();
+  auto made = ThreadWorld::Create(std::move(options));
+  ASSERT_TRUE(made.ok());
+  auto& world = **made;
+  std::atomic<uint64_t> handled{0};
+  std::atomic<bool> start_seen{false}, end_seen{false};
+  std::atomic<uint64_t> start_allocations{0}, end_allocations{0};
+  std::atomic<uint64_t> start_locks{0}, end_locks{0};
+  for (int i = 0; i < kActors; ++i) {
+    actors[i].Join(world, i, i);
+    world.Reserve(actors[i].id, kUnderWay);
+    actors[i].on_message = [&, i](ActorId, const Message& message) {
+      uint64_t number = handled.fetch_add(1) + 1;
+      if (number == kMessages / 10) {
+        start_allocations = allocations.load();
+        start_locks = locks.load();
+        start_seen = true;
+      }
+      if (number == kMessages) {
+        end_allocations = allocations.load();
+        end_locks = locks.load();
+        end_seen = true;
+        world.Notify();
+      }
+      if (number >= kMessages) return;
+      // Phases in which all crowd at one actor make every queue long.
+      uint64_t to = (number >> 12) % 3 == 0
+                        ? (number >> 14) % kActors
+                        : (i + message.step) % kActors;
+      Message out = message;
+      out.step = out.step * 5 + 3;
+      world.Send(actors[i].id, actors[to].id, out);
+    };
+  }
+  for (int i = 0; i < kUnderWay; ++i) {
+    world.Send(kNoActor, actors[i % kActors].id, Numbered(i));
+  }
+  ASSERT_TRUE(world.RunUntil([&] { return end_seen.load(); }));
+  ASSERT_TRUE(start_seen.load());
+  EXPECT_EQ(end_allocations - start_allocations, 0u);
+  EXPECT_EQ(end_locks - start_locks, 0u);
+  EXPECT_GT(world.stats(0).remote, 1000u);
+  EXPECT_GT(world.stats(0).messages, world.stats(0).remote + 1000);
+  world.Stop();
+}
+
+// Timers are as quiet once their heap has grown.
+TEST_P(WorldCostTest, TimersDoNeitherOnceWarm) {
+  TestActor actor;
+  ThreadOptions options;
+  options.workers = 1;
+  options.spin_ns = GetParam();
+  auto made = ThreadWorld::Create(std::move(options));
+  ASSERT_TRUE(made.ok());
+  auto& world = **made;
+  actor.Join(world, 0, 0);
+  std::atomic<bool> done{false};
+  uint64_t start_allocations = 0, end_allocations = 0;
+  uint64_t start_locks = 0, end_locks = 0;
+  actor.on_message = [&](ActorId, const Message& message) {
+    if (message.step == 10) {
+      start_allocations = allocations.load();
+      start_locks = locks.load();
+    }
+    if (message.step == 2000) {
+      end_allocations = allocations.load();
+      end_locks = locks.load();
+      done = true;
+      return world.Notify();
+    }
+    world.SendAfter(actor.id, actor.id, 0, Numbered(message.step + 1));
+  };
+  world.Send(kNoActor, actor.id, Numbered(0));
+  ASSERT_TRUE(world.RunUntil([&] { return done.load(); }));
+  EXPECT_EQ(end_allocations - start_allocations, 0u);
+  EXPECT_EQ(end_locks - start_locks, 0u);
+  world.Stop();
+}
+
+INSTANTIATE_TEST_SUITE_P(Spin, WorldCostTest,
+                         testing::Values(TimeNs{0}, TimeNs{30'000}),
+                         [](const auto& info) {
+                           return info.param == 0 ? "sleeping" : "spinning";
+                         });
+
+}  // namespace
+}  // namespace pathways
