@@ -31,7 +31,7 @@ namespace pathways {
 inline constexpr uint32_t kPlanFormatVersion = 1;
 inline constexpr uint64_t kBlobAlignment = 64;
 // Largest serialized table, in bytes. Blobs have no such limit.
-inline constexpr uint64_t kMaxTableBytes = uint64_t{1} << 30;
+inline constexpr uint64_t kMaxTableBytes = uint64_t{1} << 28;
 
 // A plan in memory. `blobs` starts at a multiple of kBlobAlignment and lives as
 // long as `owner` or a copy of it (a mapping of the file, or memory).

@@ -67,7 +67,8 @@ std::optional<int64_t> DeviceOf(const proto::Slice& slice, int64_t shard);
 
 // Number of shards in a group of a collective over `axes` of `slice`: the
 // product of their sizes; unknown axes count 1.
-int64_t GroupSize(const proto::Slice& slice, const proto::Collective& collective);
+int64_t GroupSize(const proto::Slice& slice,
+                  const proto::Collective& collective);
 
 // The action that must wait before `buffer`'s memory may be overwritten by its
 // next content: its writer, or the writer's send when that is a recv.

@@ -1,0 +1,316 @@
+//===- tables.cc - Helpers over the tables of a plan
+//------------------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/plan/tables.h"
+
+#include <algorithm>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "runtime/base/host_array.h"
+
+namespace pathways {
+namespace {
+
+// Largest device number in an island that is accepted.
+constexpr int64_t kMaxDevice = int64_t{1} << 31;
+
+bool KnownElement(proto::ElementType element) {
+  return element >= proto::F32 && element <= proto::BF16;
+}
+
+}  // namespace
+
+layout::Mesh MeshOf(const proto::Slice& slice) {
+  layout::Mesh mesh;
+  mesh.reserve(slice.axes_size());
+  for (const proto::Axis& axis : slice.axes())
+    mesh.push_back({axis.name(), axis.size()});
+  return mesh;
+}
+
+layout::Layout LayoutOf(const proto::Layout& layout) {
+  layout::Layout result;
+  result.shape.assign(layout.shape().begin(), layout.shape().end());
+  result.dims.reserve(layout.dims_size());
+  for (const proto::DimAxes& dim : layout.dims())
+    result.dims.emplace_back(dim.axes().begin(), dim.axes().end());
+  result.partial.assign(layout.partial_axes().begin(),
+                        layout.partial_axes().end());
+  result.reduction = ReductionOf(layout.partial_kind());
+  return result;
+}
+
+layout::Reduction ReductionOf(proto::ReductionKind kind) {
+  switch (kind) {
+    case proto::ADD:
+      return layout::Reduction::kAdd;
+    case proto::MUL:
+      return layout::Reduction::kMul;
+    case proto::MAX:
+      return layout::Reduction::kMax;
+    case proto::MIN:
+      return layout::Reduction::kMin;
+    default:
+      return layout::Reduction::kNone;
+  }
+}
+
+proto::ReductionKind ReductionKindOf(layout::Reduction reduction) {
+  switch (reduction) {
+    case layout::Reduction::kAdd:
+      return proto::ADD;
+    case layout::Reduction::kMul:
+      return proto::MUL;
+    case layout::Reduction::kMax:
+      return proto::MAX;
+    case layout::Reduction::kMin:
+      return proto::MIN;
+    case layout::Reduction::kNone:
+      break;
+  }
+  return proto::REDUCTION_UNSPECIFIED;
+}
+
+void SetMesh(const layout::Mesh& mesh, proto::Slice* slice) {
+  slice->clear_axes();
+  for (const layout::Axis& axis : mesh) {
+    proto::Axis* added = slice->add_axes();
+    added->set_name(axis.name);
+    added->set_size(axis.size);
+  }
+}
+
+proto::Layout ToProto(const layout::Layout& layout,
+                      proto::ElementType element) {
+  proto::Layout result;
+  for (int64_t size : layout.shape) result.add_shape(size);
+  result.set_element(element);
+  for (const std::vector<std::string>& dim : layout.dims) {
+    proto::DimAxes* axes = result.add_dims();
+    for (const std::string& axis : dim) axes->add_axes(axis);
+  }
+  for (const std::string& axis : layout.partial) result.add_partial_axes(axis);
+  result.set_partial_kind(ReductionKindOf(layout.reduction));
+  return result;
+}
+
+int64_t ElementBytes(proto::ElementType element) {
+  return KnownElement(element) ? ElementBytes(static_cast<ElementType>(element))
+                               : 0;
+}
+
+std::vector<int64_t> ShardShape(const proto::Layout& layout,
+                                const proto::Slice& slice) {
+  return layout::ShardShape(LayoutOf(layout), MeshOf(slice));
+}
+
+uint64_t ShardBytes(const proto::Layout& layout, const proto::Slice& slice) {
+  uint64_t bytes = static_cast<uint64_t>(ElementBytes(layout.element()));
+  for (int64_t size : ShardShape(layout, slice))
+    bytes *= static_cast<uint64_t>(size);
+  return bytes;
+}
+
+std::vector<int64_t> ShardShape(const proto::Plan& plan,
+                                const proto::Buffer& buffer) {
+  return ShardShape(plan.layouts(buffer.layout()), plan.slices(buffer.slice()));
+}
+
+uint64_t ShardBytes(const proto::Plan& plan, const proto::Buffer& buffer) {
+  return ShardBytes(plan.layouts(buffer.layout()), plan.slices(buffer.slice()));
+}
+
+uint64_t SpanBytes(const proto::Buffer& buffer) {
+  return (uint64_t{buffer.credits()} - 1) * buffer.slot_stride() +
+         buffer.bytes();
+}
+
+uint64_t SegmentBytes(const proto::Plan& plan, uint32_t slice,
+                      proto::MemoryKind memory) {
+  uint64_t bytes = 0;
+  for (const proto::Buffer& buffer : plan.buffers()) {
+    if (buffer.slice() == slice && buffer.memory() == memory)
+      bytes = std::max(bytes, buffer.offset() + SpanBytes(buffer));
+  }
+  return bytes;
+}
+
+int64_t NumShards(const proto::Slice& slice) {
+  int64_t shards = 1;
+  for (const proto::Axis& axis : slice.axes()) {
+    if (axis.size() <= 0) return 0;
+    // At most 2^24 times at most 2^24 + 1 here, so no overflow.
+    shards *= std::min(axis.size(), layout::kMaxShards + 1);
+    shards = std::min(shards, layout::kMaxShards + 1);
+  }
+  return shards;
+}
+
+std::optional<int64_t> DeviceOf(const proto::Slice& slice, int64_t shard) {
+  if (shard < 0 || shard >= NumShards(slice)) return std::nullopt;
+  const proto::Binding& binding = slice.binding();
+  if (binding.has_list()) {
+    if (shard >= binding.list().devices_size()) return std::nullopt;
+    int64_t device = binding.list().devices(static_cast<int>(shard));
+    if (device < 0 || device > kMaxDevice) return std::nullopt;
+    return device;
+  }
+  if (!binding.has_affine()) return std::nullopt;
+  const proto::AffineDevices& affine = binding.affine();
+  if (affine.strides_size() != slice.axes_size()) return std::nullopt;
+  if (affine.base() < 0 || affine.base() > kMaxDevice || affine.span() < 0)
+    return std::nullopt;
+  // Coordinates are below 2^25 and strides at most 2^31, so a sum over axes
+  // that is cut at once above 2^57 cannot overflow.
+  int64_t sum = 0;
+  for (int i = slice.axes_size(); i-- > 0;) {
+    int64_t size = slice.axes(i).size();
+    int64_t stride = affine.strides(i);
+    if (stride < 0 || stride > kMaxDevice) return std::nullopt;
+    sum += shard % size * stride;
+    shard /= size;
+    if (sum > int64_t{1} << 57) return std::nullopt;
+  }
+  if (affine.span() > 0) sum %= affine.span();
+  if (sum > kMaxDevice - affine.base()) return std::nullopt;
+  return affine.base() + sum;
+}
+
+int64_t GroupSize(const proto::Slice& slice,
+                  const proto::Collective& collective) {
+  int64_t size = 1;
+  for (const std::string& name : collective.axes()) {
+    for (const proto::Axis& axis : slice.axes()) {
+      if (axis.name() == name) {
+        size = std::min(
+            size * std::clamp<int64_t>(axis.size(), 1, layout::kMaxShards + 1),
+            layout::kMaxShards + 1);
+      }
+    }
+  }
+  return size;
+}
+
+uint32_t EntryOf(const proto::Plan& plan, uint32_t writer) {
+  const proto::Action& action = plan.actions(static_cast<int>(writer));
+  return action.kind() == proto::RECV ? action.peer() : writer;
+}
+
+const char* ActionKindName(proto::ActionKind kind) {
+  switch (kind) {
+    case proto::GANG:
+      return "gang";
+    case proto::SEND:
+      return "send";
+    case proto::RECV:
+      return "recv";
+    case proto::FEED:
+      return "feed";
+    case proto::FETCH:
+      return "fetch";
+    default:
+      return "unknown";
+  }
+}
+
+const char* EdgeKindName(proto::EdgeKind kind) {
+  switch (kind) {
+    case proto::DATA:
+      return "data";
+    case proto::CREDIT:
+      return "credit";
+    case proto::REUSE:
+      return "reuse";
+    case proto::CONTROL:
+      return "control";
+    default:
+      return "unknown";
+  }
+}
+
+const char* RelationName(proto::Relation relation) {
+  switch (relation) {
+    case proto::SAME:
+      return "same";
+    case proto::PIECES:
+      return "pieces";
+    case proto::ALL:
+      return "all";
+    default:
+      return "unknown";
+  }
+}
+
+const char* CollectiveKindName(proto::CollectiveKind kind) {
+  switch (kind) {
+    case proto::ALL_REDUCE:
+      return "all_reduce";
+    case proto::ALL_GATHER:
+      return "all_gather";
+    case proto::REDUCE_SCATTER:
+      return "reduce_scatter";
+    case proto::ALL_TO_ALL:
+      return "all_to_all";
+    case proto::PERMUTE:
+      return "permute";
+    default:
+      return "unknown";
+  }
+}
+
+const char* ReductionName(proto::ReductionKind kind) {
+  switch (kind) {
+    case proto::ADD:
+      return "add";
+    case proto::MUL:
+      return "mul";
+    case proto::MAX:
+      return "max";
+    case proto::MIN:
+      return "min";
+    default:
+      return "unknown";
+  }
+}
+
+const char* ElementTypeName(proto::ElementType element) {
+  return KnownElement(element) ? ElementName(static_cast<ElementType>(element))
+                               : "unknown";
+}
+
+const char* MemoryKindName(proto::MemoryKind memory) {
+  switch (memory) {
+    case proto::DEVICE:
+      return "device";
+    case proto::HOST:
+      return "host";
+    default:
+      return "unknown";
+  }
+}
+
+std::string Quoted(absl::string_view name) {
+  constexpr size_t kLongest = 160;
+  constexpr size_t kEnd = 64;
+  if (name.size() <= kLongest)
+    return absl::StrCat("'", absl::Utf8SafeCHexEscape(name), "'");
+  // Cutting may split a character: escape all but ASCII.
+  return absl::StrCat("'", absl::CHexEscape(name.substr(0, kEnd)), "...",
+                      absl::CHexEscape(name.substr(name.size() - kEnd)), "'");
+}
+
+std::string ShapeText(const std::vector<int64_t>& shape,
+                      proto::ElementType element) {
+  std::string text;
+  for (int64_t size : shape) absl::StrAppend(&text, size, "x");
+  return absl::StrCat(text, ElementTypeName(element));
+}
+
+}  // namespace pathways

@@ -1,0 +1,542 @@
+//===- verify_actions.cc - Each action has the shape of its kind ----------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include <algorithm>
+#include <string>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/string_view.h"
+#include "runtime/plan/tables.h"
+#include "runtime/plan/verify_internal.h"
+
+namespace pathways::verify_internal {
+namespace {
+
+constexpr int kActions = 7;
+constexpr int kInterface = 8;
+
+// What a gang's steps have done to a buffer so far.
+struct BufferState {
+  bool operand = false;
+  bool result = false;
+  bool valid = false;    // holds a value that a step may read
+  bool written = false;  // by a step, or in place through an alias
+};
+using States = absl::flat_hash_map<uint32_t, BufferState>;
+
+class ActionChecker {
+ public:
+  explicit ActionChecker(Context* context)
+      : context_(*context), plan_(context->plan) {}
+
+  void Run() {
+    for (int i = 0; i < plan_.actions_size() && !context_.full(); ++i) {
+      action_ = static_cast<uint32_t>(i);
+      name_ = context_.ActionText(action_);
+      CheckCommon();
+      switch (plan_.actions(i).kind()) {
+        case proto::GANG:
+          CheckGang();
+          break;
+        case proto::SEND:
+          CheckCounts(1, 1, 0);
+          CheckSend();
+          break;
+        case proto::RECV:
+          CheckCounts(0, 0, 1);
+          CheckRecv();
+          break;
+        case proto::FEED:
+          CheckCounts(0, 1, 1);
+          break;
+        default:
+          CheckCounts(1, 1, 0);
+          break;
+      }
+    }
+    for (int i = 0; i < plan_.edges_size() && !context_.full(); ++i)
+      CheckEdge(static_cast<uint32_t>(i));
+  }
+
+ private:
+  const proto::Action& action() const { return context_.action(action_); }
+
+  template <typename... Parts>
+  PlanIssue& Add(const Parts&... parts) {
+    return context_.Add(kActions, Subject::kAction, action_, name_, parts...);
+  }
+
+  // Buffers are on the action's slice; results are named once; fields of other
+  // kinds of action are not set.
+  void CheckCommon() {
+    for (bool is_result : {false, true}) {
+      for (uint32_t b : is_result ? action().results() : action().operands()) {
+        uint32_t slice = context_.buffer(b).slice();
+        if (slice == action().slice()) continue;
+        Add(" on ", context_.SliceText(action().slice()),
+            is_result ? " writes " : " reads ", context_.BufferText(b), " on ",
+            context_.SliceText(slice))
+            .notes.push_back(
+                {{Subject::kBuffer, b}, context_.BufferText(b) + " is here"});
+      }
+    }
+    absl::flat_hash_set<uint32_t> results;
+    for (uint32_t b : action().results()) {
+      if (!results.insert(b).second)
+        Add(" has ", context_.BufferText(b), " twice among its results");
+    }
+    proto::ActionKind kind = action().kind();
+    bool gang = kind == proto::GANG;
+    bool runs = false;
+    for (const proto::GangStep& step : action().steps()) runs |= step.has_run();
+    if (!gang && action().steps_size() > 0)
+      Add(" has ", action().steps_size(), " steps, only a gang has steps");
+    if (!gang && action().aliases_size() > 0)
+      Add(" has ", action().aliases_size(),
+          " aliases, only a gang has aliases");
+    if (!(gang && runs) && action().kernel() != 0)
+      Add(" names kernel ", action().kernel(), " but runs none");
+    if (kind != proto::SEND && kind != proto::RECV && action().peer() != 0)
+      Add(" names peer ", action().peer(), ", only a send or recv has a peer");
+    if (kind != proto::FEED && kind != proto::FETCH &&
+        action().interface() != 0)
+      Add(" names interface entry ", action().interface(),
+          ", only a feed or fetch has one");
+  }
+
+  void CheckCounts(int least_operands, int most_operands, int results) {
+    int operands = action().operands_size();
+    if (operands < least_operands || operands > most_operands)
+      Add(" has ", operands, " operands, expected ",
+          least_operands == most_operands ? "" : "at most ", most_operands);
+    if (action().results_size() != results)
+      Add(" has ", action().results_size(), " results, expected ", results);
+    for (bool is_result : {false, true}) {
+      for (uint32_t b : is_result ? action().results() : action().operands()) {
+        if (!context_.layouts[context_.buffer(b).layout()].partial.empty())
+          Add(is_result ? " writes " : " reads ", context_.BufferText(b),
+              ", which is partial: only gangs touch unreduced values");
+      }
+    }
+  }
+
+  bool CheckPeer(proto::ActionKind expected) {
+    const proto::Action& peer = context_.action(action().peer());
+    if (peer.kind() != expected) {
+      Add(" has ", context_.ActionText(action().peer()),
+          " as its peer, expected a ", ActionKindName(expected))
+          .notes.push_back(
+              {{Subject::kAction, action().peer()}, "the peer is here"});
+      return false;
+    }
+    if (peer.peer() != action_) {
+      Add(" has ", context_.ActionText(action().peer()),
+          " as its peer, whose own peer is ", context_.ActionText(peer.peer()))
+          .notes.push_back(
+              {{Subject::kAction, action().peer()}, "the peer is here"});
+      return false;
+    }
+    return true;
+  }
+
+  void CheckRecv() { CheckPeer(proto::SEND); }
+
+  void CheckSend() {
+    if (!CheckPeer(proto::RECV)) return;
+    const proto::Action& recv = context_.action(action().peer());
+    if (action().operands_size() != 1 || recv.results_size() != 1) return;
+    const proto::Layout& source = plan_.layouts(
+        static_cast<int>(context_.buffer(action().operands(0)).layout()));
+    const proto::Layout& destination = plan_.layouts(
+        static_cast<int>(context_.buffer(recv.results(0)).layout()));
+    std::vector<int64_t> from(source.shape().begin(), source.shape().end());
+    std::vector<int64_t> to(destination.shape().begin(),
+                            destination.shape().end());
+    if (from != to || source.element() != destination.element())
+      Add(" sends ", ShapeText(from, source.element()), " from ",
+          context_.BufferText(action().operands(0)), ", ",
+          context_.ActionText(action().peer()), " receives ",
+          ShapeText(to, destination.element()), " in ",
+          context_.BufferText(recv.results(0)))
+          .notes.push_back(
+              {{Subject::kAction, action().peer()}, "the peer is here"});
+  }
+
+  void CheckGang() {
+    States states;
+    for (uint32_t b : action().operands()) {
+      states[b].operand = true;
+      states[b].valid = true;
+    }
+    for (uint32_t b : action().results()) {
+      states[b].result = true;
+      // Also an operand: it is the content of this firing that counts.
+      states[b].valid = false;
+    }
+    CheckAliases(&states);
+    for (int s = 0; s < action().steps_size() && !context_.full(); ++s) {
+      const proto::GangStep& step = action().steps(s);
+      std::string where = absl::StrCat(", step ", s, ",");
+      if (step.has_run())
+        CheckRun(step.run(), where, &states);
+      else
+        CheckCollective(step.collective(), where, &states);
+    }
+    // Without steps a gang only costs time.
+    if (action().steps().empty()) return;
+    for (uint32_t b : action().results()) {
+      if (!states[b].written && !context_.full())
+        Add(" has ", context_.BufferText(b),
+            " as a result, but no step writes it");
+    }
+  }
+
+  void CheckAliases(States* states) {
+    absl::flat_hash_set<uint32_t> operands, results;
+    for (const proto::Alias& alias : action().aliases()) {
+      const proto::Buffer& from = context_.buffer(alias.operand());
+      const proto::Buffer& to = context_.buffer(alias.result());
+      std::string pair =
+          absl::StrCat(" aliases ", context_.BufferText(alias.operand()),
+                       " and ", context_.BufferText(alias.result()));
+      auto operand = states->find(alias.operand());
+      auto result = states->find(alias.result());
+      if (operand == states->end() || !operand->second.operand ||
+          result == states->end() || !result->second.result) {
+        Add(pair, ", expected an operand and a result of its own");
+        continue;
+      }
+      if (operand->second.result || result->second.operand) {
+        Add(pair, ", of which one is both operand and result");
+        continue;
+      }
+      if (!operands.insert(alias.operand()).second ||
+          !results.insert(alias.result()).second) {
+        Add(pair, ", of which one is aliased already");
+        continue;
+      }
+      if (from.offset() != to.offset() || from.bytes() != to.bytes() ||
+          from.memory() != to.memory()) {
+        Add(pair, " at offsets ", from.offset(), " and ", to.offset(), " with ",
+            from.bytes(), " and ", to.bytes(), " bytes in ",
+            MemoryKindName(from.memory()), " and ", MemoryKindName(to.memory()),
+            " memory, expected one place");
+        continue;
+      }
+      // Left as it is, the result is the operand's value.
+      result->second.written = true;
+      result->second.valid = true;
+    }
+  }
+
+  // A step reads or writes `b`: the gang must have it as operand or result.
+  void Touch(uint32_t b, bool writes, const std::string& where,
+             States* states) {
+    auto it = states->find(b);
+    if (it == states->end()) {
+      Add(where, " uses ", context_.BufferText(b),
+          ", which is neither operand nor result of the gang");
+      return;
+    }
+    BufferState& state = it->second;
+    if (!writes) {
+      if (!state.valid)
+        Add(where, " reads ", context_.BufferText(b),
+            " before any step writes it");
+      return;
+    }
+    if (!state.result)
+      Add(where, " writes ", context_.BufferText(b),
+          ", which is not a result of the gang");
+    state.valid = true;
+    state.written = true;
+  }
+
+  void CheckRun(const proto::GangStep::Run& run, const std::string& where,
+                States* states) {
+    const proto::Kernel& kernel =
+        plan_.kernels(static_cast<int>(action().kernel()));
+    if (context_.options.before_codegen && kernel.segments().empty()) {
+      // Which are read and which are written is not known yet.
+      for (uint32_t b : run.buffers()) {
+        auto it = states->find(b);
+        if (it == states->end())
+          Touch(b, /*writes=*/false, where, states);
+        else if (it->second.result)
+          Touch(b, /*writes=*/true, where, states);
+      }
+      return;
+    }
+    int axes = plan_.slices(static_cast<int>(action().slice())).axes_size();
+    if (kernel.coordinates() > static_cast<uint32_t>(axes))
+      Add(where, " runs kernel ", Quoted(kernel.name()), ", which expects ",
+          kernel.coordinates(), " coordinates, ",
+          context_.SliceText(action().slice()), " has ", axes, " mesh axes");
+    const proto::Segment& segment =
+        kernel.segments(static_cast<int>(run.segment()));
+    if (run.buffers_size() != segment.operands_size()) {
+      Add(where, " passes ", run.buffers_size(), " buffers to segment ",
+          Quoted(segment.symbol()), ", which has ", segment.operands_size(),
+          " operands");
+      return;
+    }
+    for (int k = 0; k < run.buffers_size() && !context_.full(); ++k) {
+      uint32_t b = run.buffers(k);
+      const proto::KernelOperand& operand = segment.operands(k);
+      proto::ElementType element =
+          plan_.layouts(static_cast<int>(context_.buffer(b).layout()))
+              .element();
+      std::vector<int64_t> have = context_.ShardShape(b);
+      std::vector<int64_t> want(operand.shape().begin(), operand.shape().end());
+      if (have != want || element != operand.element())
+        Add(where, " passes ", context_.BufferText(b), " with shards of ",
+            ShapeText(have, element), " as operand ", k, " of segment ",
+            Quoted(segment.symbol()), ", which expects ",
+            ShapeText(want, operand.element()))
+            .notes.push_back(
+                {{Subject::kBuffer, b}, context_.BufferText(b) + " is here"});
+    }
+    // First what is read: a segment may write what another operand passes in.
+    for (bool writes : {false, true}) {
+      for (int k = 0; k < run.buffers_size() && !context_.full(); ++k) {
+        if (segment.operands(k).written() == writes)
+          Touch(run.buffers(k), writes, where, states);
+      }
+    }
+  }
+
+  void CheckCollective(const proto::Collective& collective,
+                       const std::string& where, States* states) {
+    std::string what =
+        absl::StrCat(where, " ", CollectiveKindName(collective.kind()));
+    const layout::Mesh& mesh = context_.meshes[action().slice()];
+    int64_t group = 1;
+    absl::flat_hash_set<absl::string_view> axes;
+    for (const std::string& name : collective.axes()) {
+      auto axis = std::find_if(mesh.begin(), mesh.end(),
+                               [&](const auto& a) { return a.name == name; });
+      if (axis == mesh.end()) {
+        Add(what, " over axis ", Quoted(name), ", which ",
+            context_.SliceText(action().slice()), " does not have");
+        return;
+      }
+      if (!axes.insert(axis->name).second) {
+        Add(what, " has axis ", Quoted(name), " twice");
+        return;
+      }
+      group *= axis->size;
+    }
+    bool reduces = collective.kind() == proto::ALL_REDUCE ||
+                   collective.kind() == proto::REDUCE_SCATTER;
+    if (reduces != (collective.reduction() != proto::REDUCTION_UNSPECIFIED))
+      Add(what, reduces ? " has no reduction" : " has a reduction");
+    Touch(collective.source(), /*writes=*/false, what, states);
+    Touch(collective.result(), /*writes=*/true, what, states);
+    if (collective.source() == collective.result()) {
+      Add(what, " reads and writes ", context_.BufferText(collective.source()),
+          ", expected two buffers");
+      return;
+    }
+    for (const proto::Alias& alias : action().aliases()) {
+      if (alias.operand() == collective.source() &&
+          alias.result() == collective.result())
+        Add(what, " reads ", context_.BufferText(collective.source()),
+            " and writes ", context_.BufferText(collective.result()),
+            ", which are aliased: other shards may still read it");
+    }
+    CheckCollectiveShapes(collective, group, what);
+  }
+
+  void CheckCollectiveShapes(const proto::Collective& collective, int64_t group,
+                             const std::string& what) {
+    auto element = [&](uint32_t b) {
+      return plan_.layouts(static_cast<int>(context_.buffer(b).layout()))
+          .element();
+    };
+    proto::ElementType from = element(collective.source());
+    proto::ElementType to = element(collective.result());
+    std::vector<int64_t> source = context_.ShardShape(collective.source());
+    std::vector<int64_t> result = context_.ShardShape(collective.result());
+    int64_t rank = static_cast<int64_t>(source.size());
+    std::vector<int64_t> expected = source;
+    bool has_dim = collective.kind() == proto::ALL_GATHER ||
+                   collective.kind() == proto::REDUCE_SCATTER ||
+                   collective.kind() == proto::ALL_TO_ALL;
+    if (has_dim && (collective.dim() < 0 || collective.dim() >= rank)) {
+      Add(what, " has dimension ", collective.dim(), ", ",
+          context_.BufferText(collective.source()), " has rank ", rank);
+      return;
+    }
+    bool cuts = has_dim && collective.kind() != proto::ALL_GATHER;
+    if (cuts && source[collective.dim()] % group != 0) {
+      Add(what, " cuts dimension ", collective.dim(), " of ",
+          context_.BufferText(collective.source()), " of size ",
+          source[collective.dim()], ", not a multiple of the ", group,
+          " shards of a group");
+      return;
+    }
+    // Sizes are at most 2^48 and groups at most 2^24: a product may overflow,
+    // but then it cannot be the size of a result.
+    auto grown = [&](int64_t size) {
+      return size > layout::kMaxElements / group ? -1 : size * group;
+    };
+    if (collective.kind() == proto::ALL_GATHER) {
+      expected[collective.dim()] = grown(expected[collective.dim()]);
+    } else if (cuts) {
+      expected[collective.dim()] /= group;
+    }
+    if (collective.kind() == proto::ALL_TO_ALL) {
+      if (collective.concat_dim() < 0 || collective.concat_dim() >= rank) {
+        Add(what, " has concat dimension ", collective.concat_dim(), ", ",
+            context_.BufferText(collective.source()), " has rank ", rank);
+        return;
+      }
+      expected[collective.concat_dim()] =
+          grown(expected[collective.concat_dim()]);
+    }
+    if (from != to || result != expected)
+      Add(what, " of ", ShapeText(source, from), " from ",
+          context_.BufferText(collective.source()), " writes ",
+          ShapeText(result, to), " in ",
+          context_.BufferText(collective.result()), ", expected ",
+          ShapeText(expected, from));
+  }
+
+  void CheckEdge(uint32_t i) {
+    const proto::Edge& edge = context_.edge(i);
+    const proto::Action& from = context_.action(edge.from());
+    const proto::Action& to = context_.action(edge.to());
+    std::string name = context_.EdgeText(i);
+    auto add = [&](auto&&... parts) {
+      context_.Add(kActions, Subject::kEdge, i, name, parts...).notes = {
+          {{Subject::kAction, edge.from()}, "from here"},
+          {{Subject::kAction, edge.to()}, "to here"}};
+    };
+    if (edge.kind() == proto::CONTROL && edge.tokens() != 0)
+      add(": a control edge has no tokens");
+    switch (edge.relation()) {
+      case proto::SAME:
+        if (from.slice() != to.slice())
+          add(" joins ", context_.SliceText(from.slice()), " and ",
+              context_.SliceText(to.slice()), ", expected one slice");
+        break;
+      case proto::PIECES:
+        if (edge.kind() == proto::CONTROL) {
+          add(": a control edge is same or all");
+        } else if (edge.kind() == proto::DATA) {
+          if (from.kind() != proto::SEND || from.peer() != edge.to())
+            add(" does not go from a send to its recv");
+        } else if (to.kind() != proto::SEND) {
+          add(" does not go to a send");
+        } else if (uint32_t slice = context_.action(to.peer()).slice();
+                   slice != from.slice()) {
+          add(" comes from ", context_.SliceText(from.slice()),
+              ", the movement goes to ", context_.SliceText(slice));
+        }
+        break;
+      default:
+        if (edge.kind() == proto::DATA) add(": a data edge is same or pieces");
+        break;
+    }
+  }
+
+  Context& context_;
+  const proto::Plan& plan_;
+  uint32_t action_ = 0;
+  std::string name_;
+};
+
+}  // namespace
+
+void CheckActions(Context* context) { ActionChecker(context).Run(); }
+
+void CheckInterface(Context* context) {
+  const proto::Plan& plan = context->plan;
+  const proto::Interface& interface = plan.interface();
+  // Both ways, so that they match one to one.
+  auto check = [&](const auto& table, Subject::Table kind,
+                   proto::ActionKind action_kind, absl::string_view what) {
+    for (int i = 0; i < table.size() && !context->full(); ++i) {
+      const proto::Action& action = context->action(table[i].action());
+      if (action.kind() == action_kind &&
+          action.interface() == static_cast<uint32_t>(i))
+        continue;
+      context
+          ->Add(
+              kInterface, kind, i, what, " ", Quoted(table[i].name()),
+              " names ", context->ActionText(table[i].action()),
+              action.kind() == action_kind
+                  ? absl::StrCat(", which belongs to ", what, " ",
+                                 Quoted(table[action.interface()].name()))
+                  : absl::StrCat(", expected a ", ActionKindName(action_kind)))
+          .notes.push_back(
+              {{Subject::kAction, table[i].action()}, "the action is here"});
+    }
+    for (int a = 0; a < plan.actions_size() && !context->full(); ++a) {
+      const proto::Action& action = plan.actions(a);
+      if (action.kind() != action_kind) continue;
+      const auto& entry = table[action.interface()];
+      if (entry.action() == static_cast<uint32_t>(a)) continue;
+      context
+          ->Add(kInterface, Subject::kAction, a, context->ActionText(a),
+                " is for ", what, " ", Quoted(entry.name()),
+                ", whose action is ", context->ActionText(entry.action()))
+          .notes.push_back({{kind, action.interface()},
+                            absl::StrCat("the ", what, " is here")});
+    }
+  };
+  check(interface.arguments(), Subject::kArgument, proto::FEED, "argument");
+  check(interface.results(), Subject::kResult, proto::FETCH, "result");
+  if (!context->issues.empty()) return;
+
+  for (int i = 0; i < interface.arguments_size() && !context->full(); ++i) {
+    const proto::Argument& argument = interface.arguments(i);
+    const proto::Action& feed = context->action(argument.action());
+    std::string name = absl::StrCat("argument ", Quoted(argument.name()));
+    if (!argument.carried()) {
+      if (feed.operands_size() != 0)
+        context->Add(kInterface, Subject::kArgument, i, name,
+                     " is not carried, but ",
+                     context->ActionText(argument.action()), " reads ",
+                     context->BufferText(feed.operands(0)));
+      if (argument.from() != 0)
+        context->Add(kInterface, Subject::kArgument, i, name,
+                     " is not carried, but names result ", argument.from());
+      continue;
+    }
+    const proto::Result& result =
+        interface.results(static_cast<int>(argument.from()));
+    std::string from = absl::StrCat("result ", Quoted(result.name()));
+    auto add = [&](auto&&... parts) {
+      context->Add(kInterface, Subject::kArgument, i, name, parts...).notes = {
+          {{Subject::kResult, argument.from()}, from + " is here"}};
+    };
+    if (argument.stepped()) add(" is both carried and stepped");
+    uint32_t source = context->action(result.action()).operands(0);
+    if (feed.operands_size() != 1 || feed.operands(0) != source) {
+      add(" is carried from ", from, " in ", context->BufferText(source), ", ",
+          context->ActionText(argument.action()), " reads ",
+          feed.operands_size() == 0 ? "nothing"
+                                    : context->BufferText(feed.operands(0)));
+      continue;
+    }
+    const proto::Buffer& a = context->buffer(source);
+    const proto::Buffer& b = context->buffer(feed.results(0));
+    const proto::Layout& la = plan.layouts(static_cast<int>(a.layout()));
+    const proto::Layout& lb = plan.layouts(static_cast<int>(b.layout()));
+    if (context->layouts[a.layout()] != context->layouts[b.layout()] ||
+        la.element() != lb.element())
+      add(" in ", context->BufferText(feed.results(0)), " has layout ",
+          b.layout(), ", it is carried from ", from, " in ",
+          context->BufferText(source), " of layout ", a.layout(),
+          ", which is not equal");
+  }
+}
+
+}  // namespace pathways::verify_internal
