@@ -245,6 +245,7 @@ void CheckClosed(Context* context, const PathIndex& paths) {
   AllEdges all(plan);
   for (int i = 0; i < plan.edges_size() && !context->full(); ++i) {
     const proto::Edge& edge = plan.edges(i);
+    uint64_t enough = edge.tokens() <= most ? most - edge.tokens() : 0;
     uint64_t back = 0;
     const char* what = nullptr;
     if (edge.relation() == proto::ALL) {
@@ -252,11 +253,12 @@ void CheckClosed(Context* context, const PathIndex& paths) {
       back = tokens == nullptr ? PathIndex::kNoPath : *tokens;
       what = "edge of relation all";
     } else if (edge.relation() == proto::SAME) {
-      back = paths.Tokens(edge.to(), edge.from());
+      back = paths.Tokens(edge.to(), edge.from(), enough);
       what = "path";
     } else if (edge.kind() == proto::REUSE) {
       // What the send overwrites was last used by the source of this edge.
-      back = paths.Tokens(context->action(edge.to()).peer(), edge.from());
+      back =
+          paths.Tokens(context->action(edge.to()).peer(), edge.from(), enough);
       what = "path from its recv";
     } else {
       continue;

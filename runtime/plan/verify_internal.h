@@ -123,23 +123,24 @@ struct Context {
   std::string EdgeText(uint32_t i) const;
 };
 
-// Shortest paths in tokens of the form "queue order, an edge, queue order";
-// any of the three may be missing. Queue order joins the gangs of one slice:
-// forward in the table without tokens, backward with one. Only edges that keep
-// or widen the shard count: relations same and all; from the destination slice
-// of a movement back to its send (pieces) also counts as an edge, relation
-// same, to the recv, because no piece comes before the send had that token.
+// Short paths in tokens: an edge; or the queue order of one slice, which an
+// action that is no gang joins, and leaves, by one edge. Queue order joins the
+// gangs of one slice: forward in the table without tokens, backward with one.
+// Only edges that hold shard by shard count: relations same and all, and, as if
+// it were relation same to its recv, relation pieces back to a send, because
+// no piece comes to a shard before the send had that shard's token.
 class PathIndex {
  public:
   static constexpr uint64_t kNoPath = std::numeric_limits<uint64_t>::max();
 
   explicit PathIndex(const Context& context);
 
-  // Fewest tokens on a path from `from` to `to`; 0 when they are one.
-  uint64_t Tokens(uint32_t from, uint32_t to) const;
-  // Fewest tokens on a path from `from`, on the destination slice of the
-  // movement of `send`, to all shards of `send` that send to the shard.
-  uint64_t TokensToSend(uint32_t from, uint32_t send) const;
+  // Fewest tokens on a path from `from` to `to`, or any number up to `enough`;
+  // 0 when they are one.
+  uint64_t Tokens(uint32_t from, uint32_t to, uint64_t enough) const;
+  // The same for a path from `from`, on the destination slice of the movement
+  // of `send`, to all shards of `send` that send to the shard.
+  uint64_t TokensToSend(uint32_t from, uint32_t send, uint64_t enough) const;
 
  private:
   struct Link {
@@ -163,6 +164,9 @@ class PathIndex {
   // From `node` by a link to a gang at or after `position`.
   static uint64_t ToGang(const Links& links, uint32_t node, uint32_t slice,
                          uint32_t position);
+  // From `from` by a link of out_, queue order of `from`'s slice, and a link of
+  // `in`, to `to`.
+  uint64_t ThroughQueue(uint32_t from, const Links& in, uint32_t to) const;
   bool IsGang(uint32_t action) const {
     return context_.action(action).kind() == proto::GANG;
   }
@@ -173,6 +177,10 @@ class PathIndex {
   Links to_send_;  // into sends, from gangs
   Direct direct_;
   Direct direct_to_send_;
+  // Links that ThroughQueue may still look at; without any left it finds no
+  // path. Linear in the plan: only a plan in which many actions with very many
+  // edges share memory could need more.
+  mutable int64_t budget_;
 };
 
 // Rules 1 and 9.

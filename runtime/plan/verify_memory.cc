@@ -278,8 +278,9 @@ class MemoryChecker {
     }
     bool moved =
         context_.action(context_.access[b].writer).kind() == proto::RECV;
-    uint64_t tokens =
-        moved ? paths_.TokensToSend(by, entry) : paths_.Tokens(by, entry);
+    uint64_t enough = most > lag ? most - lag : 0;
+    uint64_t tokens = moved ? paths_.TokensToSend(by, entry, enough)
+                            : paths_.Tokens(by, entry, enough);
     if (tokens != PathIndex::kNoPath && tokens + lag <= most) return;
     PlanIssue& issue =
         AddPair(a, b, " share memory, but ", context_.ActionText(by),

@@ -13,7 +13,9 @@
 
 namespace pathways::verify_internal {
 
-PathIndex::PathIndex(const Context& context) : context_(context) {
+PathIndex::PathIndex(const Context& context)
+    : context_(context),
+      budget_((int64_t{1} << 20) + 64 * int64_t{context.plan.edges_size()}) {
   for (const proto::Edge& edge : context.plan.edges()) {
     uint32_t from = edge.from();
     uint32_t to = edge.to();
@@ -111,13 +113,43 @@ uint64_t PathIndex::ToGang(const Links& links, uint32_t node, uint32_t slice,
   return tokens;
 }
 
-uint64_t PathIndex::Tokens(uint32_t from, uint32_t to) const {
+uint64_t PathIndex::ThroughQueue(uint32_t from, const Links& in,
+                                 uint32_t to) const {
+  uint32_t slice = context_.action(from).slice();
+  auto begin_of = [&](const Links& links, uint32_t node) {
+    return std::lower_bound(links.begin(), links.end(), std::tie(node, slice),
+                            [](const Link& link, const auto& key) {
+                              return std::tie(link.node, link.slice) < key;
+                            });
+  };
+  auto on = begin_of(out_, from);
+  auto off = begin_of(in, to);
+  auto at = [&](const Links& links, Links::const_iterator link, uint32_t node) {
+    return link != links.end() && link->node == node && link->slice == slice;
+  };
+  if (!at(out_, on, from) || !at(in, off, to)) return kNoPath;
+  // One token more joins any two gangs.
+  uint64_t tokens = on->from + off->from + 1;
+  uint64_t joined = kNoPath;
+  for (; at(in, off, to); ++off) {
+    for (; at(out_, on, from) && on->gang <= off->gang; ++on) {
+      joined = on->upto;
+      if (--budget_ < 0) return kNoPath;
+    }
+    if (joined != kNoPath) tokens = std::min(tokens, joined + off->tokens);
+    if (--budget_ < 0) return kNoPath;
+  }
+  return tokens;
+}
+
+uint64_t PathIndex::Tokens(uint32_t from, uint32_t to, uint64_t enough) const {
   if (from == to) return 0;
   uint64_t tokens = FindDirect(direct_, from, to);
   bool from_gang = IsGang(from);
   bool to_gang = IsGang(to);
   uint32_t from_slice = context_.action(from).slice();
   uint32_t to_slice = context_.action(to).slice();
+  if (tokens <= enough) return tokens;
   if (from_gang && to_gang) {
     if (from_slice == to_slice)
       tokens = std::min<uint64_t>(tokens, from < to ? 0 : 1);
@@ -125,16 +157,20 @@ uint64_t PathIndex::Tokens(uint32_t from, uint32_t to) const {
     tokens = std::min(tokens, FromGang(in_, to, from_slice, from));
   } else if (to_gang) {
     tokens = std::min(tokens, ToGang(out_, from, to_slice, to));
+  } else {
+    tokens = std::min(tokens, ThroughQueue(from, in_, to));
   }
   return tokens;
 }
 
-uint64_t PathIndex::TokensToSend(uint32_t from, uint32_t send) const {
+uint64_t PathIndex::TokensToSend(uint32_t from, uint32_t send,
+                                 uint64_t enough) const {
   uint64_t tokens = FindDirect(direct_to_send_, from, send);
-  if (IsGang(from))
-    tokens = std::min(
-        tokens, FromGang(to_send_, send, context_.action(from).slice(), from));
-  return tokens;
+  if (tokens <= enough) return tokens;
+  return std::min(tokens, IsGang(from)
+                              ? FromGang(to_send_, send,
+                                         context_.action(from).slice(), from)
+                              : ThroughQueue(from, to_send_, send));
 }
 
 }  // namespace pathways::verify_internal
