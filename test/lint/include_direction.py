@@ -1,0 +1,298 @@
+#!/usr/bin/env python3
+# Part of the Pathways project, under the Apache License v2.0 with LLVM
+# Exceptions. See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Checks that includes and links point the way the READMEs draw them.
+
+Usage: include_direction.py [--self-test] [TREE]
+
+Prints one line per violation, "file:line: what", and exits with 1 if there is
+one. With --self-test, plants one violation of each kind in a small tree of its
+own and checks that exactly those are found.
+"""
+
+import os
+import re
+import sys
+import tempfile
+
+# Parts of a tier may include those of earlier tiers, and not each other.
+RUNTIME_TIERS = [
+    ["base", "layout", "proto"],
+    ["topology", "plan", "world"],
+    ["store", "kernel", "transport"],
+    ["executor"],
+    ["scheduler"],
+    ["resource"],
+    ["client"],
+]
+COMPILER_TIERS = [
+    ["Dialect/Pathways", "Dialect/Plan"],
+    ["Transforms"],
+    ["Lowering"],
+    ["API"],
+    ["tools"],
+]
+# What of the runtime the compiler may see; more for those who launch, and the
+# ABI of generated code for those who generate it.
+COMPILER_SEES = {"base", "layout", "proto", "topology", "plan"}
+COMPILER_SEES_MORE = {
+    "Lowering": {"kernel"},
+    "API": {"client", "kernel"},
+    "tools": {"client", "kernel", "world"},
+}
+RUNTIME_USES_LLVM = {"kernel"}
+# Seen by the compiler's dialects and by those who embed us: nothing to link.
+STANDARD_ONLY = {"base", "layout"}
+HWLOC_USER = "runtime/topology/discovery.cc"
+
+SOURCES = (".h", ".cc", ".cpp", ".inc")
+INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)')
+
+
+def tier_of(tiers):
+    return {part: i for i, parts in enumerate(tiers) for part in parts}
+
+
+RUNTIME_TIER = tier_of(RUNTIME_TIERS)
+COMPILER_TIER = tier_of(COMPILER_TIERS)
+
+
+def runtime_part(path):
+    """Part of "runtime/<part>/file", or None."""
+    words = path.split("/")
+    return words[1] if words[0] == "runtime" and len(words) > 2 else None
+
+
+def compiler_part(path):
+    """Part of a source or include path of the compiler, or None."""
+    words = path.split("/")
+    if words[0] == "include":
+        words = words[1:]
+    if words[0] == "tools":
+        return "tools"
+    if words[0] not in ("lib", "pathways") or len(words) < 2:
+        return None
+    if words[1] == "Dialect" and len(words) > 3:
+        return "Dialect/" + words[2]
+    return words[1] if len(words) > 2 else "API"
+
+
+def may_include(tier, tiers, user, used):
+    return user == used or tiers[tier[used]] != tiers[tier[user]] and (
+        tier[used] < tier[user])
+
+
+def is_standard(header):
+    return "." not in header and "/" not in header
+
+
+def check_runtime(path, part, header, is_quoted):
+    if header.startswith(("mlir/", "pathways/")):
+        return f"the runtime includes '{header}' of the compiler"
+    if header.startswith(("llvm/", "llvm-c/", "clang/")):
+        if part not in RUNTIME_USES_LLVM:
+            return (f"runtime/{part} includes '{header}'; only runtime/kernel "
+                    "may use LLVM")
+    if header.startswith("hwloc") and path != HWLOC_USER:
+        return f"'{header}' may be included by {HWLOC_USER} alone"
+    used = runtime_part(header)
+    if part in STANDARD_ONLY and used != part and (
+            is_quoted or not is_standard(header)):
+        return (f"runtime/{part} includes '{header}'; it depends on the "
+                "standard library alone")
+    if used is None:
+        return None
+    if used not in RUNTIME_TIER:
+        return f"'{header}' is of runtime/{used}, which has no tier here"
+    if not may_include(RUNTIME_TIER, RUNTIME_TIERS, part, used):
+        return f"runtime/{part} includes '{header}' against the arrows"
+    return None
+
+
+def check_compiler(path, part, header):
+    used = runtime_part(header)
+    if used is not None:
+        allowed = COMPILER_SEES | COMPILER_SEES_MORE.get(part, set())
+        if used not in allowed:
+            return (f"{part} includes '{header}'; of the runtime it may see "
+                    f"{', '.join(sorted(allowed))}")
+    if is_public(path) and not (
+            is_standard(header) or used in STANDARD_ONLY or
+            header.startswith("pathways/")):
+        return (f"a public header includes '{header}', expected the standard "
+                "library, pathways/, runtime/base and runtime/layout alone")
+    used = compiler_part(header) if header.startswith("pathways/") else None
+    if used is None:
+        return None
+    if used not in COMPILER_TIER:
+        return f"'{header}' is of {used}, which has no tier here"
+    if not may_include(COMPILER_TIER, COMPILER_TIERS, part, used):
+        return f"{part} includes '{header}' against the arrows"
+    return None
+
+
+def is_public(path):
+    return os.path.dirname(path) == "include/pathways"
+
+
+def check_include(path, header, is_quoted):
+    """What is wrong with an include, or None."""
+    words = path.split("/")
+    if words[0] == "runtime":
+        part = runtime_part(path)
+        if part not in RUNTIME_TIER:
+            return f"{path} is in a part which has no tier here"
+        return check_runtime(path, part, header, is_quoted)
+    if words[0] == "unittests":
+        if words[1] == "runtime" and header.startswith(("mlir/", "pathways/")):
+            return f"a test of the runtime includes '{header}' of the compiler"
+        return None
+    part = compiler_part(path)
+    if part not in COMPILER_TIER:
+        return f"{path} is in a part which has no tier here"
+    return check_compiler(path, part, header)
+
+
+def check_links(path, text):
+    """Violations of a CMakeLists.txt of the runtime, as (line, what)."""
+    part = runtime_part(path)
+    for number, line in enumerate(text.splitlines(), 1):
+        line = line.split("#")[0]
+        for word in re.findall(r"[\w:]+", line):
+            if word.startswith("MLIR"):
+                yield number, f"the runtime names '{word}'"
+            elif word.startswith("LLVM") and part not in RUNTIME_USES_LLVM:
+                yield number, (f"runtime/{part} names '{word}'; only "
+                               "runtime/kernel may use LLVM")
+            elif part in STANDARD_ONLY and word == "target_link_libraries":
+                yield number, (f"runtime/{part} links something; it depends "
+                               "on the standard library alone")
+            elif part and word.startswith("pathways::"):
+                used = word[len("pathways::"):].split("_")[0]
+                if used in RUNTIME_TIER and not may_include(
+                        RUNTIME_TIER, RUNTIME_TIERS, part, used):
+                    yield number, (f"runtime/{part} links '{word}' against "
+                                   "the arrows")
+
+
+def files(tree):
+    for root in ("include", "lib", "runtime", "tools", "unittests"):
+        for folder, folders, names in os.walk(os.path.join(tree, root)):
+            folders.sort()
+            for name in sorted(names):
+                path = os.path.join(folder, name)
+                yield os.path.relpath(path, tree).replace(os.sep, "/")
+
+
+def check_tree(tree):
+    """All violations, as (path, line, what), and the number of files read."""
+    found = []
+    count = 0
+    for path in files(tree):
+        is_cmake = (path.startswith("runtime/") and
+                    path.endswith("/CMakeLists.txt"))
+        if not is_cmake and not path.endswith(SOURCES):
+            continue
+        count += 1
+        with open(os.path.join(tree, path), encoding="utf-8") as file:
+            text = file.read()
+        if is_cmake:
+            found += [(path, *violation) for violation in check_links(path, text)]
+            continue
+        for number, line in enumerate(text.splitlines(), 1):
+            match = INCLUDE.match(line)
+            if not match:
+                continue
+            what = check_include(path, match[1] or match[2], match[1] is not None)
+            if what:
+                found.append((path, number, what))
+    return found, count
+
+
+# Path, first line, and whether it is a violation.
+PLANTED = [
+    ("runtime/layout/a.cc", "#include <vector>", False),
+    ("runtime/layout/b.cc", '#include "runtime/layout/layout.h"', False),
+    ("runtime/layout/c.cc", '#include "absl/status/status.h"', True),
+    ("runtime/layout/d.cc", '#include "runtime/base/host_array.h"', True),
+    ("runtime/layout/e.cc", "#include <sys/mman.h>", True),
+    ("runtime/layout/CMakeLists.txt", "target_link_libraries(x PUBLIC y)", True),
+    ("runtime/world/a.cc", '#include "runtime/topology/discovery.h"', True),
+    ("runtime/world/b.cc", '#  include "runtime/layout/layout.h"', False),
+    ("runtime/store/a.cc", '#include "runtime/executor/protocol.h"', True),
+    ("runtime/executor/a.cc", '#include "runtime/store/store.h"', False),
+    ("runtime/executor/b.cc", '#include "mlir/IR/Operation.h"', True),
+    ("runtime/executor/c.cc", '#include "pathways/Execute.h"', True),
+    ("runtime/executor/d.cc", "#include <llvm/ADT/StringRef.h>", True),
+    ("runtime/executor/e.cc", "#include <hwloc.h>", True),
+    ("runtime/executor/f.cc", '// #include "mlir/IR/Operation.h"', False),
+    ("runtime/executor/CMakeLists.txt", "t(x pathways::client) # MLIR", True),
+    ("runtime/store/CMakeLists.txt", "t(x pathways::base)", False),
+    ("runtime/kernel/a.cc", '#include "llvm/Support/Error.h"', False),
+    ("runtime/kernel/CMakeLists.txt", "t(x PUBLIC LLVM)", False),
+    ("runtime/world/CMakeLists.txt", "t(x PUBLIC LLVM)", True),
+    ("runtime/plan/CMakeLists.txt", "t(x PUBLIC MLIRIR)", True),
+    ("runtime/topology/discovery.cc", "#include <hwloc.h>", False),
+    ("runtime/client/a.cc", '#include "runtime/nowhere/a.h"', True),
+    ("runtime/nowhere/a.cc", "#include <vector>", True),
+    ("lib/Dialect/Plan/A.cpp", '#include "pathways/Dialect/Pathways/B.h"', True),
+    ("lib/Dialect/Plan/B.cpp", '#include "pathways/Dialect/Plan/B.h"', False),
+    ("lib/Dialect/Plan/C.cpp", '#include "runtime/plan/verify.h"', False),
+    ("lib/Transforms/A.cpp", '#include "pathways/Lowering/Passes.h"', True),
+    ("lib/Transforms/B.cpp", '#include "runtime/world/world.h"', True),
+    ("lib/Lowering/A.cpp", '#include "pathways/Transforms/Passes.h"', False),
+    ("lib/Lowering/B.cpp", '#include "pathways/Compile.h"', True),
+    ("lib/Lowering/C.cpp", '#include "runtime/client/runtime.h"', True),
+    ("lib/Lowering/D.cpp", '#include "runtime/kernel/abi.h"', False),
+    ("lib/API/A.cpp", '#include "runtime/client/runtime.h"', False),
+    ("include/pathways/A.h", "#include <string>", False),
+    ("include/pathways/C.h", '#include "runtime/base/host_array.h"', False),
+    ("include/pathways/D.h", '#include "runtime/plan/tables.h"', True),
+    ("runtime/base/a.cc", '#include "absl/status/status.h"', True),
+    ("include/pathways/B.h", '#include "absl/status/status.h"', True),
+    ("include/pathways/Transforms/A.h", '#include "mlir/Pass/Pass.h"', False),
+    ("tools/pw-opt/a.cpp", '#include "pathways/Lowering/Passes.h"', False),
+    ("tools/pw-run/a.cc", '#include "runtime/executor/launch.h"', True),
+    ("unittests/runtime/base/a.cc", '#include "mlir/IR/Operation.h"', True),
+    ("unittests/runtime/base/b.cc", '#include "runtime/base/a.h"', False),
+]
+
+
+def self_test():
+    with tempfile.TemporaryDirectory() as tree:
+        for path, line, _ in PLANTED:
+            full = os.path.join(tree, path)
+            os.makedirs(os.path.dirname(full), exist_ok=True)
+            with open(full, "w", encoding="utf-8") as file:
+                file.write(line + "\n")
+        found, count = check_tree(tree)
+    want = {path for path, _, is_wrong in PLANTED if is_wrong}
+    got = {path for path, _, _ in found}
+    for path in sorted(want - got):
+        print(f"{path}: the planted violation was not found")
+    for path, _, what in found:
+        if path not in want:
+            print(f"{path}: found, but it is allowed: {what}")
+    if count != len(PLANTED):
+        print(f"read {count} files, expected {len(PLANTED)}")
+    return want == got and count == len(PLANTED)
+
+
+def main(arguments):
+    if arguments[:1] == ["--self-test"]:
+        return 0 if self_test() else 1
+    tree = arguments[0] if arguments else os.path.join(
+        os.path.dirname(os.path.abspath(__file__)), "..", "..")
+    found, count = check_tree(tree)
+    for path, line, what in found:
+        print(f"{path}:{line}: {what}")
+    if count == 0:
+        print(f"{tree}: no sources found")
+        return 1
+    print(f"{count} files, {len(found)} violations")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
