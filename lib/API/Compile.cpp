@@ -1,0 +1,191 @@
+//===- Compile.cpp - Text to plans ----------------------------------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "pathways/Compile.h"
+
+#include "PlanState.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+#include "pathways/Lowering/Passes.h"
+#include "pathways/Lowering/PlanFile.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace pathways;
+
+//===----------------------------------------------------------------------===//
+// Diagnostics
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Collects diagnostics as lines "file:line:column: severity: text", notes after
+/// what they belong to. A context of one thread reports them in order.
+class DiagnosticLines : public mlir::ScopedDiagnosticHandler {
+public:
+  explicit DiagnosticLines(mlir::MLIRContext *context)
+      : ScopedDiagnosticHandler(context) {
+    setHandler([this](mlir::Diagnostic &diagnostic) {
+      bool isError =
+          diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error;
+      std::string text = line(diagnostic);
+      for (mlir::Diagnostic &note : diagnostic.getNotes())
+        text += "\n" + line(note);
+      if (!isError)
+        remarks.push_back(text);
+      else
+        errors += (errors.empty() ? "" : "\n") + text;
+      return mlir::success();
+    });
+  }
+
+  Error takeError(const std::string &otherwise) {
+    return Error{ErrorCode::InvalidProgram,
+                 errors.empty() ? otherwise : std::move(errors)};
+  }
+
+  std::vector<std::string> remarks;
+
+private:
+  static std::string line(mlir::Diagnostic &diagnostic) {
+    std::string text;
+    llvm::raw_string_ostream os(text);
+    if (auto location =
+            diagnostic.getLocation()->findInstanceOf<mlir::FileLineColLoc>())
+      os << location.getFilename().getValue() << ":" << location.getLine()
+         << ":" << location.getColumn() << ": ";
+    switch (diagnostic.getSeverity()) {
+    case mlir::DiagnosticSeverity::Error:
+      os << "error: ";
+      break;
+    case mlir::DiagnosticSeverity::Warning:
+      os << "warning: ";
+      break;
+    case mlir::DiagnosticSeverity::Remark:
+      os << "remark: ";
+      break;
+    case mlir::DiagnosticSeverity::Note:
+      os << "note: ";
+      break;
+    }
+    os << diagnostic.str();
+    return text;
+  }
+
+  std::string errors;
+};
+} // namespace
+
+/// Loads what programs may contain.
+static mlir::DialectRegistry makeRegistry() {
+  mlir::DialectRegistry registry;
+  mlir::pathways::registerPathwaysLoweringDialects(registry);
+  return registry;
+}
+
+//===----------------------------------------------------------------------===//
+// Compiling
+//===----------------------------------------------------------------------===//
+
+Result<Program> pathways::readProgram(const std::string &path) {
+  auto buffer = llvm::MemoryBuffer::getFileOrSTDIN(path, /*IsText=*/true);
+  if (!buffer)
+    return Error{ErrorCode::NotFound, "cannot read program '" + path +
+                                          "': " + buffer.getError().message()};
+  return Program{(*buffer)->getBuffer().str(),
+                 path == "-" ? "<stdin>" : path};
+}
+
+/// Removes all programs but the one called `name`, or fails with a sentence.
+static Status selectProgram(mlir::ModuleOp module, const std::string &name) {
+  using mlir::pathways::ProgramOp;
+  llvm::SmallVector<ProgramOp> programs(module.getOps<ProgramOp>());
+  std::string names;
+  ProgramOp selected;
+  for (ProgramOp program : programs) {
+    names += (names.empty() ? "@" : ", @") + program.getSymName().str();
+    if (name.empty() || program.getSymName() == name)
+      selected = program;
+  }
+  if (programs.empty())
+    return Error{ErrorCode::InvalidProgram, "there is no pw.program"};
+  if (!selected)
+    return Error{ErrorCode::InvalidProgram,
+                 "there is no pw.program @" + name + "; there is " + names};
+  if (name.empty() && programs.size() > 1)
+    return Error{ErrorCode::InvalidProgram,
+                 "there are several programs, name one of: " + names};
+  for (ProgramOp program : programs)
+    if (program != selected)
+      program.erase();
+  return {};
+}
+
+Result<Compiled> pathways::compile(const Program &program,
+                                   const CompileOptions &options) {
+  mlir::MLIRContext context(makeRegistry(),
+                            mlir::MLIRContext::Threading::DISABLED);
+  DiagnosticLines diagnostics(&context);
+
+  // The parser wants text that ends in a NUL, which a std::string has.
+  llvm::SourceMgr sourceMgr;
+  sourceMgr.AddNewSourceBuffer(
+      llvm::MemoryBuffer::getMemBuffer(program.text, program.fileName),
+      llvm::SMLoc());
+  mlir::OwningOpRef<mlir::ModuleOp> module =
+      mlir::parseSourceFile<mlir::ModuleOp>(sourceMgr, &context);
+  if (!module)
+    return diagnostics.takeError(program.fileName + ": cannot be parsed");
+
+  // Text of the plan dialect is a plan already, but for its form.
+  auto plans = module->getOps<mlir::pathways::plan::ProgramOp>();
+  if (plans.empty()) {
+    if (Status selected = selectProgram(*module, options.program); !selected)
+      return Error{selected.error().code,
+                   program.fileName + ": " + selected.error().message};
+    mlir::PassManager passes(&context);
+    mlir::pathways::CompileOptions pipelineOptions;
+    pipelineOptions.topology = options.topology;
+    pipelineOptions.oversubscribe = options.oversubscribe;
+    pipelineOptions.stepsInFlight = static_cast<unsigned>(options.stepsInFlight);
+    mlir::pathways::buildCompilePipeline(passes, pipelineOptions);
+    if (mlir::failed(passes.run(*module)))
+      return diagnostics.takeError(program.fileName + ": compiling failed");
+  }
+
+  auto plan = mlir::pathways::getSingleProgram(*module);
+  if (mlir::failed(plan))
+    return diagnostics.takeError(program.fileName + ": there is no program");
+  auto exported = mlir::pathways::exportPlan(*plan);
+  if (mlir::failed(exported))
+    return diagnostics.takeError(program.fileName + ": emitting failed");
+  const auto *blobs = reinterpret_cast<const uint8_t *>(exported->blobs.data());
+  return Compiled{makePlan(MakePlanData(std::move(exported->tables),
+                                        {blobs, exported->blobs.size()})),
+                  std::move(diagnostics.remarks)};
+}
+
+Result<std::string> pathways::printPlan(const Plan &plan) {
+  mlir::MLIRContext context(makeRegistry(),
+                            mlir::MLIRContext::Threading::DISABLED);
+  DiagnosticLines diagnostics(&context);
+  mlir::OwningOpRef<mlir::ModuleOp> module =
+      mlir::pathways::importPlan(plan.getState().data, &context);
+  if (!module) {
+    Error error = diagnostics.takeError("the plan cannot be printed");
+    error.code = ErrorCode::InvalidArgument;
+    return error;
+  }
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  module->print(os);
+  os << "\n";
+  return text;
+}
