@@ -17,13 +17,18 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
+#include <cstdint>
 #include <cstring>
 #include <deque>
 #include <functional>
 #include <memory>
+#include <ostream>
 #include <string>
+#include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "runtime/world/fault.h"
@@ -342,35 +347,29 @@ TEST_P(WorldConformance, BurstOfAMillionAcrossWorkers) {
 // Queues that wrap again and again while they are neither empty nor full.
 TEST_P(WorldConformance, QueuesWrap) {
   Make();
-  constexpr int kUnderWay = 45, kRounds = 1000;
-  std::atomic<int64_t> got{0};
+  constexpr uint64_t kUnderWay = 45, kLast = 1000 * kUnderWay;
+  std::atomic<int64_t> done{0}, wrong{0};
+  uint64_t next[2] = {0, 0};
   TestActor& a = Add(0, 0);
   TestActor& b = Add(0, 1);
-  uint64_t next[2] = {0, 0};
-  std::atomic<int64_t> wrong{0};
-  auto bounce = [&](int self, TestActor& me, TestActor& other) {
-    me.on_message = [&, self](ActorId, const Message& message) {
-      if (next[self]++ != message.step) wrong.fetch_add(1);
-      if (message.step + 1 < kRounds * kUnderWay || self == 0) {
-        if (self == 1) {
-          Message back = message;
-          back.step += kUnderWay;
-          if (back.step < kRounds * kUnderWay) {
-            world_->Send(me.id, other.id, back);
-          }
-        } else {
-          world_->Send(me.id, other.id, message);
-        }
-      }
-      if (self == 1 && next[1] == kRounds * kUnderWay) Bump(got);
-    };
+  a.on_message = [&](ActorId, const Message& message) {
+    if (next[0]++ != message.step) wrong.fetch_add(1);
+    world_->Send(a.id, b.id, message);
   };
-  bounce(0, a, b);
-  bounce(1, b, a);
-  for (int i = 0; i < kUnderWay; ++i) {
-    world_->Send(kNoActor, a.id, Numbered(i));
-  }
-  EXPECT_TRUE(RunTo(got, 1));
+  b.on_message = [&](ActorId, const Message& message) {
+    if (next[1]++ != message.step) wrong.fetch_add(1);
+    if (next[1] == kLast) Bump(done);
+    uint64_t later = message.step + kUnderWay;
+    if (later < kLast) world_->Send(b.id, a.id, Numbered(later));
+  };
+  // All at once, so that the first is not back before the last has left.
+  b.on_control = [&](ActorId, std::string_view) {
+    for (uint64_t i = 0; i < kUnderWay; ++i) {
+      world_->Send(b.id, a.id, Numbered(i));
+    }
+  };
+  world_->SendControl(kNoActor, b.id, "go");
+  EXPECT_TRUE(RunTo(done, 1));
   EXPECT_EQ(wrong.load(), 0);
 }
 
