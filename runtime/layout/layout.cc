@@ -81,6 +81,10 @@ int64_t Box::num_elements() const {
 }
 
 std::string CheckMesh(const Mesh& mesh) {
+  if (mesh.size() > static_cast<size_t>(kMaxAxes)) {
+    return "the mesh has " + std::to_string(mesh.size()) +
+           " axes, expected at most " + std::to_string(kMaxAxes);
+  }
   std::set<std::string> names;
   int64_t shards = 1;
   for (size_t i = 0; i < mesh.size(); ++i) {

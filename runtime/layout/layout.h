@@ -59,9 +59,11 @@ struct Box {
 // an array with a dimension of 0 the others count as if it were 1.)
 inline constexpr int64_t kMaxShards = int64_t{1} << 24;
 inline constexpr int64_t kMaxElements = int64_t{1} << 48;
+// Largest number of axes of a mesh; those of size 1 count.
+inline constexpr int64_t kMaxAxes = 64;
 
 // Returns "" when `mesh` is well formed, else what is wrong (an axis name empty
-// or used twice, a size below 1, more than kMaxShards shards).
+// or used twice, a size below 1, more than kMaxAxes axes or kMaxShards shards).
 std::string CheckMesh(const Mesh& mesh);
 
 // Returns "" when `layout` fits `mesh`, else what is wrong (an unknown axis, an

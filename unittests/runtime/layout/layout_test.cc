@@ -45,6 +45,14 @@ TEST(LayoutTest, MeshErrors) {
             "9223372036854775807");
 }
 
+TEST(LayoutTest, TooManyAxes) {
+  Mesh mesh;
+  for (int i = 0; i < 64; ++i) mesh.push_back({"a" + std::to_string(i), 1});
+  EXPECT_EQ(CheckMesh(mesh), "");
+  mesh.push_back({"b", 1});
+  EXPECT_EQ(CheckMesh(mesh), "the mesh has 65 axes, expected at most 64");
+}
+
 TEST(LayoutTest, LayoutErrors) {
   Mesh mesh = {{"a", 2}, {"b", 3}};
   EXPECT_EQ(CheckLayout(Split({4, 0}, {{"b", "a"}, {}}), mesh), "");
