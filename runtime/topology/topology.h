@@ -29,7 +29,7 @@ namespace pathways {
 // Limits of a cluster; CheckCluster refuses more.
 inline constexpr int64_t kMaxDevices = int64_t{1} << 20;  // in all islands
 inline constexpr uint64_t kMaxMemoryBytes = uint64_t{1} << 50;  // of one item
-inline constexpr int64_t kMaxTopologyFileBytes = int64_t{64} << 20;
+inline constexpr int64_t kMaxTopologyFileBytes = int64_t{16} << 20;
 
 // What memory_bytes == 0 stands for.
 inline constexpr uint64_t kDefaultDeviceMemoryBytes = uint64_t{1} << 30;

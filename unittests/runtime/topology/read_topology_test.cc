@@ -135,7 +135,7 @@ TEST_F(ReadTopologyTest, FilesThatCannotBeRead) {
   ExpectRefused(std::string("@a\0b", 4), "the name has a zero byte");
   std::string path = Write("huge", "");
   ASSERT_EQ(truncate(path.c_str(), kMaxTopologyFileBytes + 1), 0);
-  ExpectRefused("@" + path, "more than 67108864 bytes long");
+  ExpectRefused("@" + path, "more than 16777216 bytes long");
   // Opens, but a read at address 0 fails.
   ExpectRefused("@/proc/self/mem", "cannot be read");
 }
