@@ -12,7 +12,7 @@
 #include <cmath>
 
 #include "absl/status/status.h"
-#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "tools/pw-run/signature.h"
@@ -88,7 +88,8 @@ absl::StatusOr<ParsedOptions> ParseOptions(int argc, const char* const* argv) {
   app.set_version_flag("--version", "pw-run (Pathways) " PATHWAYS_VERSION,
                        "Print the version");
   std::vector<std::string> inputs, outputs, expected;
-  std::string world = "threads", stall = "10s";
+  // The seed as text: the parser of numbers takes -1 for 2^64 - 1.
+  std::string world = "threads", stall = "10s", seed = "0";
 
   app.add_option("FILE", o.file, "Program or plan; - is standard input");
   auto many = [&](const char* name, std::vector<std::string>& to,
@@ -146,7 +147,7 @@ absl::StatusOr<ParsedOptions> ParseOptions(int argc, const char* const* argv) {
       ->capture_default_str()
       ->check(CLI::IsMember({"threads", "sim"}))
       ->group(kRun);
-  app.add_option("--seed", o.seed, "Order of what --world=sim leaves open")
+  app.add_option("--seed", seed, "Order of what --world=sim leaves open")
       ->capture_default_str()
       ->group(kRun);
   app.add_option("--workers", o.workers, "Threads; 0: one for each core")
@@ -220,6 +221,10 @@ absl::StatusOr<ParsedOptions> ParseOptions(int argc, const char* const* argv) {
   }
   o.stall_timeout_ns = absl::ToInt64Nanoseconds(timeout);
   o.simulate = world == "sim";
+  if (!absl::SimpleAtoi(seed, &o.seed)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--seed: expected a number from 0 to 2^64 - 1, got '", seed, "'"));
+  }
   if (!o.stats.empty() && o.stats != "table" && o.stats != "json" &&
       (o.stats[0] != '@' || o.stats.size() == 1)) {
     return absl::InvalidArgumentError(absl::StrCat(

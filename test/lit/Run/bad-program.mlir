@@ -1,0 +1,31 @@
+// Programs that do not compile exit with 3, plans that are refused with 4.
+
+// RUN: echo 'pw.slice @s mesh <"x" = 0>' > %t.mlir
+// RUN: %python %S/Inputs/exits.py 3 pw-run %t.mlir --topology=1x1x1 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=SYNTAX
+// SYNTAX: {{.*}}.mlir:1:{{[0-9]+}}: error:
+
+// Not enough devices, and how to go on.
+// RUN: %python %S/Inputs/exits.py 3 pw-run %S/Inputs/axpy.mlir \
+// RUN:   --topology=1x1x3 2>&1 | FileCheck %s --check-prefix=DEVICES
+// DEVICES: axpy.mlir:3:1: error: {{.*}}'t'{{.*}}2 'cpu' devices
+
+// A damaged plan, and one for other machines.
+// RUN: pw-run %S/Inputs/axpy.mlir --topology=1x1x4 --compile-only \
+// RUN:   --emit-plan=%t.plan
+// RUN: %python -c "d = bytearray(open(r'%t.plan', 'rb').read()); d[-1] ^= 1; open(r'%t.bad', 'wb').write(d)"
+// RUN: %python %S/Inputs/exits.py 4 pw-run %t.bad --topology=1x1x4 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=DAMAGED
+// DAMAGED: pw-run: error: {{.*}}.bad: {{.*}}checksum
+// RUN: %python %S/Inputs/exits.py 4 pw-run %t.plan --topology=1x1x3 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=FIT
+// FIT: shard 1 of slice 't' is bound to device 3, but island0 has 3 devices
+// RUN: %python %S/Inputs/exits.py 2 pw-run %t.plan --program=other 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=NAME
+// NAME: --program: {{.*}} is the plan of 'axpy_program', not of 'other'
+
+// A failed assert in a body ends the run: exit 5, with its line.
+// RUN: %python %S/Inputs/exits.py 5 pw-run %S/Inputs/asserts.mlir \
+// RUN:   --topology=1x1x2 --input=x=1,-1 2>&1 | FileCheck %s --check-prefix=ASSERT
+// ASSERT-DAG: {{.*}}asserts.mlir:[[#]]:{{.*}}x is positive
+// ASSERT-DAG: [FAILED] the run did not finish

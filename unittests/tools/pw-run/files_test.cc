@@ -1,0 +1,99 @@
+//===- files_test.cc ------------------------------------------------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/pw-run/files.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace pathways::pw_run {
+namespace {
+
+using ::testing::HasSubstr;
+namespace fs = std::filesystem;
+
+class FilesTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::path(testing::TempDir()) /
+              ("files_test." + std::to_string(getpid()));
+    fs::create_directory(folder_);
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+  std::string Path(const std::string& name) const {
+    return (folder_ / name).string();
+  }
+  size_t NumFiles() const {
+    return std::distance(fs::directory_iterator(folder_),
+                         fs::directory_iterator());
+  }
+  fs::path folder_;
+};
+
+TEST_F(FilesTest, WritesWholeFilesOrNone) {
+  std::ofstream(Path("a")) << "old";
+  {
+    absl::StatusOr<OutputFile> file = OutputFile::Open(Path("a"));
+    ASSERT_TRUE(file.ok()) << file.status();
+    EXPECT_EQ(*ReadWholeFile(Path("a")), "old");
+  }
+  EXPECT_EQ(*ReadWholeFile(Path("a")), "old");
+  EXPECT_EQ(NumFiles(), 1);  // what was not committed left nothing
+  absl::StatusOr<OutputFile> file = OutputFile::Open(Path("a"));
+  ASSERT_TRUE(file->Commit("new").ok());
+  EXPECT_EQ(*ReadWholeFile(Path("a")), "new");
+  EXPECT_EQ(NumFiles(), 1);
+}
+
+TEST_F(FilesTest, KeepsTheModeOfAFile) {
+  std::ofstream(Path("a")) << "old";
+  fs::permissions(Path("a"), fs::perms(0640));
+  ASSERT_TRUE(OutputFile::Open(Path("a"))->Commit("new").ok());
+  EXPECT_EQ(fs::status(Path("a")).permissions(), fs::perms(0640));
+}
+
+TEST_F(FilesTest, NamesWhatCannotBeWritten) {
+  EXPECT_EQ(OutputFile::Open(Path("no/b")).status().message(),
+            "cannot write '" + Path("no/b") + "': No such file or directory");
+  EXPECT_THAT(std::string(OutputFile::Open(folder_).status().message()),
+              HasSubstr("Is a directory"));
+  std::ofstream(Path("plain")) << "x";
+  EXPECT_THAT(
+      std::string(OutputFile::Open(Path("plain/b")).status().message()),
+      HasSubstr("Not a directory"));
+  EXPECT_EQ(NumFiles(), 1);
+}
+
+TEST_F(FilesTest, WritesDevicesDirectly) {
+  absl::StatusOr<OutputFile> file = OutputFile::Open("/dev/null");
+  ASSERT_TRUE(file.ok()) << file.status();
+  EXPECT_TRUE(file->Commit("gone").ok());
+  absl::StatusOr<OutputFile> full = OutputFile::Open("/dev/full");
+  ASSERT_TRUE(full.ok()) << full.status();
+  EXPECT_EQ(full->Commit("x").message(),
+            "cannot write '/dev/full': No space left on device");
+}
+
+// A pipe without a writer must not make the reader wait.
+TEST_F(FilesTest, ReadsRegularFilesOnly) {
+  ASSERT_EQ(mkfifo(Path("pipe").c_str(), 0600), 0);
+  EXPECT_EQ(ReadWholeFile(Path("pipe")).status().message(),
+            "cannot read '" + Path("pipe") + "': not a regular file");
+  EXPECT_THAT(std::string(ReadWholeFile("/dev/zero").status().message()),
+              HasSubstr("not a regular file"));
+  EXPECT_THAT(std::string(ReadWholeFile(folder_).status().message()),
+              HasSubstr("Is a directory"));
+}
+
+}  // namespace
+}  // namespace pathways::pw_run

@@ -1,0 +1,102 @@
+//===- options_test.cc ----------------------------------------------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/pw-run/options.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace pathways::pw_run {
+namespace {
+
+using ::testing::HasSubstr;
+
+absl::StatusOr<ParsedOptions> Parse(std::vector<const char*> arguments) {
+  arguments.insert(arguments.begin(), "pw-run");
+  return ParseOptions(static_cast<int>(arguments.size()), arguments.data());
+}
+
+std::string ErrorOf(std::vector<const char*> arguments) {
+  absl::StatusOr<ParsedOptions> parsed = Parse(std::move(arguments));
+  if (parsed.ok()) return "";
+  return std::string(parsed.status().message());
+}
+
+TEST(OptionsTest, Defaults) {
+  absl::StatusOr<ParsedOptions> parsed = Parse({"f.mlir"});
+  ASSERT_TRUE(parsed.ok()) << parsed.status();
+  const Options& o = parsed->options;
+  EXPECT_EQ(o.file, "f.mlir");
+  EXPECT_EQ(o.steps, 1);
+  EXPECT_FALSE(o.simulate);
+  EXPECT_EQ(o.stall_timeout_ns, 10'000'000'000);
+  EXPECT_EQ(o.stats, "");
+}
+
+TEST(OptionsTest, EverythingGiven) {
+  absl::StatusOr<ParsedOptions> parsed = Parse(
+      {"--input=x=[[1,2],[3,4]]", "--input", "w=-1", "--output=y=@y.npy",
+       "--expected=y=1", "--rtol=0", "--atol=0.5", "--steps=3", "--world=sim",
+       "--seed=18446744073709551615", "--workers=2", "--stall-timeout=250ms",
+       "--topology=2x1x4", "--oversubscribe", "--program=f", "--stats", "-"});
+  ASSERT_TRUE(parsed.ok()) << parsed.status();
+  const Options& o = parsed->options;
+  EXPECT_EQ(o.file, "-");
+  ASSERT_EQ(o.inputs.size(), 2);
+  EXPECT_EQ(o.inputs[0].spec, "[[1,2],[3,4]]");
+  EXPECT_EQ(o.inputs[1].spec, "-1");
+  EXPECT_EQ(o.tolerance.atol, 0.5);
+  EXPECT_TRUE(o.simulate);
+  EXPECT_EQ(o.seed, 18446744073709551615u);
+  EXPECT_EQ(o.stall_timeout_ns, 250'000'000);
+  EXPECT_EQ(o.stats, "table");
+  EXPECT_EQ(Parse({"f", "--stats=json"})->options.stats, "json");
+}
+
+TEST(OptionsTest, HelpAndVersion) {
+  std::string help = Parse({"--help"})->print;
+  EXPECT_THAT(help, HasSubstr("Exit codes: 0 success"));
+  EXPECT_THAT(help, HasSubstr("Examples:"));
+  EXPECT_THAT(help, HasSubstr("--expected"));
+  EXPECT_THAT(Parse({"--version"})->print, HasSubstr("pw-run (Pathways) "));
+}
+
+TEST(OptionsTest, Mistakes) {
+  EXPECT_EQ(ErrorOf({}), "no FILE is given; - is standard input");
+  EXPECT_THAT(ErrorOf({"f", "--inptu=x=1"}),
+              HasSubstr("did you mean '--input'?"));
+  EXPECT_THAT(ErrorOf({"f", "g"}), HasSubstr("g"));
+  EXPECT_THAT(ErrorOf({"f", "--steps=0"}), HasSubstr("--steps"));
+  EXPECT_THAT(ErrorOf({"f", "--steps=99999999999999999999"}),
+              HasSubstr("--steps"));
+  EXPECT_THAT(ErrorOf({"f", "--workers=-1"}), HasSubstr("--workers"));
+  EXPECT_EQ(ErrorOf({"f", "--seed=-1"}),
+            "--seed: expected a number from 0 to 2^64 - 1, got '-1'");
+  EXPECT_THAT(ErrorOf({"f", "--world=mars"}), HasSubstr("--world"));
+  EXPECT_THAT(ErrorOf({"f", "--steps-in-flight=0"}),
+              HasSubstr("--steps-in-flight"));
+  EXPECT_THAT(ErrorOf({"f", "--input=x"}), HasSubstr("expected NAME=VALUE"));
+  EXPECT_EQ(ErrorOf({"f", "--output=y=y.npy"}),
+            "--output=y: expected @FILE or -, got 'y.npy'");
+  EXPECT_EQ(ErrorOf({"f", "--output=y=@"}),
+            "--output=y: expected @FILE or -, got '@'");
+  EXPECT_EQ(ErrorOf({"f", "--rtol=-1"}),
+            "--rtol: expected a finite number of at least 0, got -1");
+  EXPECT_THAT(ErrorOf({"f", "--atol=nan"}), HasSubstr("--atol"));
+  EXPECT_EQ(ErrorOf({"f", "--stats=xml"}),
+            "--stats: expected table, json or @FILE, got 'xml'");
+  EXPECT_THAT(ErrorOf({"f", "--emit-plan=-"}), HasSubstr("binary"));
+  for (const char* bad : {"--stall-timeout=0s", "--stall-timeout=-1s",
+                          "--stall-timeout=inf", "--stall-timeout=10",
+                          "--stall-timeout=soon"}) {
+    EXPECT_THAT(ErrorOf({"f", bad}), HasSubstr("--stall-timeout: expected"));
+  }
+}
+
+}  // namespace
+}  // namespace pathways::pw_run

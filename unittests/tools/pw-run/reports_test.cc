@@ -1,0 +1,210 @@
+//===- reports_test.cc ----------------------------------------------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include <gmock/gmock.h>
+#include <google/protobuf/text_format.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tools/pw-run/dry_run.h"
+#include "tools/pw-run/dump_graph.h"
+#include "tools/pw-run/plan_view.h"
+#include "tools/pw-run/signature.h"
+#include "tools/pw-run/stats.h"
+
+namespace pathways::pw_run {
+namespace {
+
+using ::testing::HasSubstr;
+
+// A gang with an all-reduce on four shards, whose result moves to another
+// island and is gathered on one device.
+proto::Plan MakePlan() {
+  proto::Plan plan;
+  EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(
+      R"pb(
+        header { program: "f" steps_in_flight: 2 }
+        slices {
+          name: "front"
+          axes { name: "x" size: 4 }
+          binding { island: 0 affine { base: 0 strides: 1 } }
+        }
+        slices {
+          name: "back"
+          binding { island: 1 affine { base: 2 } }
+        }
+        layouts { shape: 8 element: F32 dims { axes: "x" } }
+        layouts { shape: 8 element: F32 dims {} }
+        kernels {
+          name: "k"
+          segments { symbol: "k0" scratch_bytes: 512 }
+        }
+        buffers { name: "x" slice: 0 layout: 0 bytes: 8 slot_stride: 128 credits: 2 }
+        buffers { name: "h" slice: 0 layout: 0 offset: 256 bytes: 8 slot_stride: 128 credits: 1 }
+        buffers { name: "y" slice: 1 layout: 1 bytes: 32 slot_stride: 128 credits: 2 }
+        actions { name: "x.feed" kind: FEED slice: 0 results: 0 interface: 0 }
+        actions {
+          name: "gang \"one\"" kind: GANG slice: 0 operands: 0 results: 1
+          location: "f.mlir:3:5"
+          steps { run { segment: 0 buffers: [ 0, 1 ] } }
+          steps { collective { kind: ALL_REDUCE reduction: ADD axes: "x" source: 1 result: 1 } }
+        }
+        actions { name: "send" kind: SEND slice: 0 operands: 1 peer: 3 }
+        actions { name: "recv" kind: RECV slice: 1 results: 2 peer: 2 }
+        actions { name: "y.fetch" kind: FETCH slice: 1 operands: 2 interface: 0 }
+        edges { from: 0 to: 1 kind: DATA relation: SAME }
+        edges { from: 1 to: 0 tokens: 2 kind: CREDIT relation: SAME }
+        edges { from: 1 to: 2 kind: DATA relation: SAME }
+        edges { from: 2 to: 3 kind: DATA relation: PIECES }
+        edges { from: 3 to: 4 kind: CONTROL relation: ALL }
+        interface {
+          arguments { name: "x" action: 0 stepped: true }
+          results { name: "y" action: 4 }
+        }
+      )pb",
+      &plan));
+  return plan;
+}
+
+Topology MakeTopology(const std::string& spec) {
+  return *Topology::Create(*ReadTopology(spec));
+}
+
+TEST(ReportsTest, SignatureHasNamesAndTypes) {
+  Signature signature = SignatureOf(MakePlan());
+  ASSERT_EQ(signature.arguments.size(), 1);
+  EXPECT_EQ(signature.arguments[0].TypeOver(3), "3x8xf32 (3 steps of 8xf32)");
+  ASSERT_EQ(signature.results.size(), 1);
+  EXPECT_EQ(signature.results[0].TypeOver(3), "8xf32");
+}
+
+TEST(ReportsTest, CostsComeFromTheTables) {
+  PlanCost cost = CostOf(MakePlan());
+  ASSERT_EQ(cost.devices.size(), 5);
+  // Buffers up to 256 + 8, and the scratch of the gang.
+  EXPECT_EQ((cost.devices[{0, 0}].bytes), 264 + 512);
+  EXPECT_EQ((cost.devices[{0, 3}].gang_entries), 1);
+  EXPECT_EQ((cost.devices[{1, 2}].bytes), 128 + 32);
+  EXPECT_EQ((cost.devices[{1, 2}].gang_entries), 0);
+  // A ring of four: 2 * 3 * 8 bytes. The movement: all 32 bytes.
+  EXPECT_EQ(cost.ici_bytes[0], 48);
+  EXPECT_EQ((cost.dcn_bytes[{0, 1}]), 32);
+  EXPECT_EQ(cost.gangs[0], 1);
+}
+
+TEST(ReportsTest, NothingMovesWithinOneDevice) {
+  proto::Plan plan = MakePlan();
+  plan.mutable_slices(0)->mutable_binding()->mutable_affine()->set_span(1);
+  plan.mutable_slices(1)->mutable_binding()->set_island(0);
+  plan.mutable_slices(1)->mutable_binding()->mutable_affine()->set_base(0);
+  PlanCost cost = CostOf(plan);
+  EXPECT_TRUE(cost.ici_bytes.empty());
+  EXPECT_TRUE(cost.dcn_bytes.empty());
+  ASSERT_EQ(cost.devices.size(), 1);
+  // Four shards' segments, one scratch, and the other slice.
+  EXPECT_EQ((cost.devices[{0, 0}].bytes), 4 * 264 + 512 + 160);
+  EXPECT_EQ((cost.devices[{0, 0}].shards), 5);
+}
+
+TEST(ReportsTest, CollectivesCountWhatCrossesDevices) {
+  auto ici = [](const std::string& fields, int64_t span = 0) {
+    proto::Plan plan = MakePlan();
+    plan.mutable_slices(0)->mutable_binding()->mutable_affine()->set_span(span);
+    proto::Collective* c =
+        plan.mutable_actions(1)->mutable_steps(1)->mutable_collective();
+    c->Clear();
+    c->add_axes("x");
+    c->set_source(1);
+    c->set_result(1);
+    EXPECT_TRUE(
+        google::protobuf::TextFormat::MergeFromString(fields, c));
+    return CostOf(plan).ici_bytes[0];
+  };
+  EXPECT_EQ(ici("kind: ALL_GATHER"), 3 * 8);
+  EXPECT_EQ(ici("kind: REDUCE_SCATTER"), 3 * 8);
+  EXPECT_EQ(ici("kind: ALL_TO_ALL"), 12 * 2);
+  EXPECT_EQ(ici("kind: ALL_TO_ALL", 2), 8 * 2);
+  EXPECT_EQ(ici("kind: PERMUTE shift: 1"), 3 * 8);
+  EXPECT_EQ(ici("kind: PERMUTE shift: 1 wrap: true"), 4 * 8);
+  EXPECT_EQ(ici("kind: PERMUTE shift: -5 wrap: true"), 4 * 8);
+  EXPECT_EQ(ici("kind: PERMUTE shift: 4 wrap: true"), 0);
+  EXPECT_EQ(ici("kind: PERMUTE shift: 4"), 0);
+  EXPECT_EQ(ici("kind: PERMUTE shift: 2 wrap: true", 2), 0);
+  EXPECT_EQ(ici("kind: PERMUTE shift: -9223372036854775808 wrap: true"), 0);
+}
+
+TEST(ReportsTest, DryRunGroupsEqualDevices) {
+  std::string text = DryRunText(CostOf(MakePlan()), MakeTopology("2x1x4"));
+  EXPECT_THAT(text, HasSubstr("island0  device 0-3         776  1073741824"));
+  EXPECT_THAT(text, HasSubstr("island1  device 2"));
+  EXPECT_THAT(text, HasSubstr("ici island0"));
+  EXPECT_THAT(text, HasSubstr("dcn island0 -> island1"));
+  EXPECT_EQ(text.find(" \n"), std::string::npos);
+}
+
+TEST(ReportsTest, PlacementNamesDevicesAndHosts) {
+  std::string text = PlacementText(MakePlan(), MakeTopology("2x2x2"));
+  EXPECT_THAT(text, HasSubstr("front  x=4         island0  0-3      host0, host1"));
+  EXPECT_THAT(text, HasSubstr("back   one device  island1  2        host3"));
+}
+
+TEST(ReportsTest, PlansThatDoNotFitAreNamed) {
+  proto::Plan plan = MakePlan();
+  EXPECT_TRUE(CheckFits(plan, MakeTopology("2x1x4")).ok());
+  EXPECT_EQ(CheckFits(plan, MakeTopology("1x1x8")).message(),
+            "slice 'back' is bound to island 1, but the topology has 1 island");
+  EXPECT_EQ(CheckFits(plan, MakeTopology("2x1x3")).message(),
+            "shard 3 of slice 'front' is bound to device 3, but island0 has 3 "
+            "devices");
+  // Many slices of the largest mesh must not take all memory.
+  plan.mutable_slices(0)->mutable_axes(0)->set_size(1 << 24);
+  plan.mutable_slices(0)->mutable_binding()->mutable_affine()->set_span(1);
+  EXPECT_EQ(CheckFits(plan, MakeTopology("2x1x3")).message(),
+            "slices up to 'back' have 16777217 shards, at most 16777216 are "
+            "accepted");
+}
+
+TEST(ReportsTest, GraphHasEveryActionAndEdge) {
+  std::string text = GraphText(MakePlan());
+  EXPECT_THAT(text, HasSubstr("digraph \"f\" {"));
+  EXPECT_THAT(text, HasSubstr("label=\"@front: x=4, island 0\""));
+  EXPECT_THAT(text, HasSubstr("a1 [label=\"gang \\\"one\\\"\", shape=box, "
+                              "tooltip=\"gang f.mlir:3:5\"]"));
+  EXPECT_THAT(text, HasSubstr("a1 -> a0 [style=dashed, color=gray50, label=2, "
+                              "constraint=false, tooltip=\"credit same\"]"));
+  EXPECT_THAT(text, HasSubstr("a3 -> a4 [style=bold, color=blue"));
+}
+
+TEST(ReportsTest, Ranges) {
+  EXPECT_EQ(RangesText({}), "");
+  EXPECT_EQ(RangesText({3, 1, 2, 2, 7, 5}), "1-3, 5, 7");
+}
+
+TEST(ReportsTest, StatisticsAsJson) {
+  RuntimeStats stats;
+  stats.hosts.resize(2);
+  stats.devices.resize(3);
+  stats.devices[1].name = "island0/host0/device\xff";  // not UTF-8
+  stats.messages = {{"token", 4}};
+  stats.event_hash = 0xabc;
+  proto::Plan plan = MakePlan();
+  RunFacts facts{.plan_bytes = 1000, .steps = 3, .simulated = true};
+  std::string text = StatsJson(plan, stats, facts);
+  EXPECT_EQ(text.find('\n'), text.size() - 1);
+  nlohmann::json json = nlohmann::json::parse(text);
+  EXPECT_EQ(json["plan"]["actions"], 5);
+  EXPECT_EQ(json["plan"]["bytes"], 1000);
+  EXPECT_EQ(json["run"]["event_hash"], "0000000000000abc");
+  EXPECT_EQ(json["messages"]["token"], 4);
+  EXPECT_EQ(json["devices"].size(), 3);
+  EXPECT_THAT(StatsTable(plan, stats, facts), HasSubstr("messages: token"));
+}
+
+}  // namespace
+}  // namespace pathways::pw_run
