@@ -16,6 +16,72 @@
 using namespace mlir;
 using namespace mlir::pathways;
 
+/// Either `base N strides [...] (span N)?` or `[...]`.
+static ParseResult parseDevices(OpAsmParser &parser, IntegerAttr &base,
+                                DenseI64ArrayAttr &strides, IntegerAttr &span,
+                                DenseI64ArrayAttr &devices) {
+  Builder &builder = parser.getBuilder();
+  auto parseNumber = [&](IntegerAttr &attribute) -> ParseResult {
+    int64_t value;
+    if (parser.parseInteger(value))
+      return failure();
+    attribute = builder.getI64IntegerAttr(value);
+    return success();
+  };
+  auto parseList = [&](DenseI64ArrayAttr &attribute) -> ParseResult {
+    SmallVector<int64_t> values;
+    if (parser.parseCommaSeparatedList(
+            AsmParser::Delimiter::Square,
+            [&] { return parser.parseInteger(values.emplace_back()); },
+            " in list of numbers"))
+      return failure();
+    attribute = builder.getDenseI64ArrayAttr(values);
+    return success();
+  };
+  if (failed(parser.parseOptionalKeyword("base")))
+    return parseList(devices);
+  if (parseNumber(base) || parser.parseKeyword("strides") || parseList(strides))
+    return failure();
+  if (succeeded(parser.parseOptionalKeyword("span")))
+    return parseNumber(span);
+  return success();
+}
+
+static void printDevices(OpAsmPrinter &printer, Operation *, IntegerAttr base,
+                         DenseI64ArrayAttr strides, IntegerAttr span,
+                         DenseI64ArrayAttr devices) {
+  auto printList = [&](DenseI64ArrayAttr list) {
+    printer << '[';
+    llvm::interleaveComma(list.asArrayRef(), printer);
+    printer << ']';
+  };
+  if (devices)
+    return printList(devices);
+  printer << "base " << base.getInt() << " strides ";
+  printList(strides);
+  if (span)
+    printer << " span " << span.getInt();
+}
+
+static ParseResult parseReduction(OpAsmParser &parser, ReductionKindAttr &kind) {
+  StringRef keyword;
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseKeyword(&keyword))
+    return failure();
+  std::optional<ReductionKind> value = symbolizeReductionKind(keyword);
+  if (!value)
+    return parser.emitError(
+               loc, "expected a reduction (add, mul, max, min), got '")
+           << keyword << "'";
+  kind = ReductionKindAttr::get(parser.getContext(), *value);
+  return success();
+}
+
+static void printReduction(OpAsmPrinter &printer, Operation *,
+                           ReductionKindAttr kind) {
+  printer << stringifyReductionKind(kind.getValue());
+}
+
 #include "pathways/Dialect/Pathways/PathwaysInterfaces.cpp.inc"
 #define GET_OP_CLASSES
 #include "pathways/Dialect/Pathways/PathwaysOps.cpp.inc"

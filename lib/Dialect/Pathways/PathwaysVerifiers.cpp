@@ -343,7 +343,7 @@ public:
                     << PathwaysDialect::kLocalViewAttrName
                     << "' makes contributions");
     }
-    return verifyBody(callee, /*isTopLevel=*/true);
+    return verifyBodies();
   }
 
 private:
@@ -403,24 +403,37 @@ private:
     return diagnostic;
   }
 
-  /// (C7) for `function` and all it calls. Recursion ends here and is reported
-  /// by pw-check-program.
-  LogicalResult verifyBody(func::FuncOp function, bool isTopLevel) {
-    if (!visited.insert({function, isTopLevel}).second)
-      return success();
-    WalkResult result = function.getBody().walk([&](Operation *op) {
-      bool isAtTop = isTopLevel && op->getParentOp() == function;
-      if (auto nested = dyn_cast<func::CallOp>(op)) {
-        auto next = symbols.lookupNearestSymbolFrom<func::FuncOp>(
-            op, nested.getCalleeAttr());
-        return next && failed(verifyBody(next, isAtTop))
-                   ? WalkResult::interrupt()
-                   : WalkResult::advance();
-      }
-      return failed(verifyOp(op, function, isAtTop)) ? WalkResult::interrupt()
-                                                     : WalkResult::advance();
-    });
-    return failure(result.wasInterrupted());
+  /// (C7) for the callee and all it calls. Without recursion: chains of calls
+  /// may be long. Cycles end here and are reported by pw-check-program.
+  LogicalResult verifyBodies() {
+    using Entry = std::pair<Operation *, unsigned>; // Function, at top level?
+    llvm::DenseSet<Entry> visited;
+    SmallVector<Entry> worklist;
+    auto push = [&](func::FuncOp function, bool isTopLevel) {
+      Entry entry(function, isTopLevel);
+      if (visited.insert(entry).second)
+        worklist.push_back(entry);
+    };
+    push(callee, /*isTopLevel=*/true);
+    while (!worklist.empty()) {
+      auto [op, isTopLevel] = worklist.pop_back_val();
+      auto function = cast<func::FuncOp>(op);
+      bool topLevel = isTopLevel;
+      WalkResult result = function.getBody().walk([&](Operation *op) {
+        bool isAtTop = topLevel && op->getParentOp() == function;
+        if (auto nested = dyn_cast<func::CallOp>(op)) {
+          if (auto next = symbols.lookupNearestSymbolFrom<func::FuncOp>(
+                  op, nested.getCalleeAttr()))
+            push(next, isAtTop);
+          return WalkResult::advance();
+        }
+        return failed(verifyOp(op, function, isAtTop)) ? WalkResult::interrupt()
+                                                       : WalkResult::advance();
+      });
+      if (result.wasInterrupted())
+        return failure();
+    }
+    return success();
   }
 
   LogicalResult verifyOp(Operation *op, func::FuncOp function, bool isAtTop) {
@@ -488,7 +501,6 @@ private:
   SliceOp slice;
   SymbolTableCollection &symbols;
   bool isLocalView;
-  llvm::DenseSet<std::pair<Operation *, unsigned>> visited;
 };
 } // namespace
 

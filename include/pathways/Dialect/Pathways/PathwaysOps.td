@@ -85,7 +85,7 @@ def BindOp : Pathways_Op<"bind", [PW_SymbolUser, HasParent<"ModuleOp">]> {
                        OptionalAttr<DenseI64ArrayAttr>:$devices);
   let assemblyFormat = [{
     $slice `to` `island` $island `devices`
-    (`base` $base^ `strides` $strides)? (`span` $span^)? ($devices^)? attr-dict
+    custom<Devices>($base, $strides, $span, $devices) attr-dict
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
@@ -174,7 +174,7 @@ def ReturnOp : Pathways_Op<"return", [
     ```
   }];
   let arguments = (ins Variadic<PW_ArrayType>:$results);
-  let assemblyFormat = "($results^ `:` type($results))? attr-dict";
+  let assemblyFormat = "($results^ `:` qualified(type($results)))? attr-dict";
   let hasVerifier = 1;
 }
 
@@ -245,7 +245,7 @@ def ReshardOp : Pathways_Op<"reshard", [Pure, PW_SymbolUser, HasParent<"ProgramO
   let arguments = (ins PW_ArrayType:$source);
   let results = (outs PW_ArrayType:$result);
   let assemblyFormat = [{
-    $source attr-dict `:` type($source) `->` type($result)
+    $source attr-dict `:` qualified(type($source)) `->` qualified(type($result))
   }];
   let hasVerifier = 1;
   let hasFolder = 1;
@@ -268,8 +268,8 @@ def TransferOp : Pathways_Op<"transfer", [Pure, PW_SymbolUser, HasParent<"Progra
   let arguments = (ins PW_ArrayType:$source, I64Attr:$ici_bytes, I64Attr:$dcn_bytes);
   let results = (outs PW_ArrayType:$result);
   let assemblyFormat = [{
-    $source `ici` $ici_bytes `dcn` $dcn_bytes attr-dict `:` type($source) `->`
-    type($result)
+    $source `ici` $ici_bytes `dcn` $dcn_bytes attr-dict `:`
+    qualified(type($source)) `->` qualified(type($result))
   }];
   let hasVerifier = 1;
 }
@@ -288,7 +288,7 @@ def CopyOp : Pathways_Op<"copy", [
   }];
   let arguments = (ins PW_ArrayType:$source);
   let results = (outs Res<PW_ArrayType, "", [MemAlloc]>:$result);
-  let assemblyFormat = "$source attr-dict `:` type($source)";
+  let assemblyFormat = "$source attr-dict `:` qualified(type($source))";
   let hasVerifier = 1;
 }
 
@@ -344,7 +344,9 @@ def AllReduceOp : Pathways_CollectiveOp<"all_reduce", [SameOperandsAndResultType
   }];
   let arguments = (ins PW_Tensor:$source, PW_ReductionKindAttr:$kind,
                        StrArrayAttr:$axes);
-  let assemblyFormat = "$source $kind `over` $axes attr-dict `:` type($source)";
+  let assemblyFormat = [{
+    $source custom<Reduction>($kind) `over` $axes attr-dict `:` type($source)
+  }];
 }
 
 def AllGatherOp : Pathways_CollectiveOp<"all_gather"> {
@@ -378,8 +380,8 @@ def ReduceScatterOp : Pathways_CollectiveOp<"reduce_scatter"> {
   let arguments = (ins PW_Tensor:$source, PW_ReductionKindAttr:$kind,
                        I64Attr:$dim, StrArrayAttr:$axes);
   let assemblyFormat = [{
-    $source $kind `dim` $dim `over` $axes attr-dict `:` type($source) `->`
-    type($result)
+    $source custom<Reduction>($kind) `dim` $dim `over` $axes attr-dict `:`
+    type($source) `->` type($result)
   }];
 }
 

@@ -30,7 +30,7 @@ def PW_ReductionKind
 
 def PW_ReductionKindAttr
     : EnumAttr<Pathways_Dialect, PW_ReductionKind, "reduction"> {
-  let assemblyFormat = "$value";
+  let assemblyFormat = "`<` $value `>`";
 }
 
 def PW_MeshAttr : Pathways_Attr<"Mesh", "mesh"> {

@@ -1,0 +1,141 @@
+//===- Passes.td - Passes from pw to pw -----------------------------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PATHWAYS_TRANSFORMS_PASSES_TD
+#define PATHWAYS_TRANSFORMS_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def CheckProgramPass : Pass<"pw-check-program", "::mlir::ModuleOp"> {
+  let summary = "Check that programs call only what can be compiled";
+  let description = [{
+    Verifies, beyond what single operations can, each function that a `pw.call`
+    reaches, and changes nothing:
+
+    * it has a body of one block, and so have the functions it calls, none of
+      which calls itself, however indirectly;
+    * its operations are of dialects that become object code: `func`, `linalg`,
+      `tensor`, `arith`, `math`, `scf`, `affine`, `cf.assert`, `ub.poison` and
+      the local view of `pw`;
+    * a function in global view is called on slices of one device only:
+      partitioning it is not available, so write it in local view;
+    * a value is donated to one call only.
+
+    Fails with an error at the call or at the operation, and a note at the other.
+  }];
+}
+
+def PlacePass : Pass<"pw-place", "::mlir::ModuleOp"> {
+  let summary = "Bind slices to devices of a topology";
+  let description = [{
+    Adds a `pw.bind` for each slice that has none: on one island, with devices of
+    the slice's kind, apart from and together with the slices it says, and on
+    devices that no other slice has. Bindings that are there stay and are checked
+    against the topology. Slices are tried largest first, islands with the most
+    free devices first, so equal input gives equal output; where that fails
+    other islands are tried, up to a fixed number of attempts.
+
+    ```mlir
+    pw.slice @s mesh <"x" = 2, "y" = 2>
+    // pw-place{topology=1x1x4}
+    pw.slice @s mesh <"x" = 2, "y" = 2>
+    pw.bind @s to island 0 devices base 0 strides [2, 1]
+    ```
+
+    With `oversubscribe`, slices share devices, shards of a slice too, and slices
+    that are `apart_from` each other may be on one island, where there is no
+    better way; each with a remark. Fails with an error at the slice that says
+    what is missing and where.
+  }];
+  let options = [
+    Option<"topology", "topology", "std::string", /*default=*/[{"local"}],
+           "Machines: local, ISLANDSxHOSTSxDEVICES, or a textproto file">,
+    Option<"oversubscribe", "oversubscribe", "bool", /*default=*/"false",
+           "Share devices and islands where there are too few">
+  ];
+  let dependentDialects = ["::mlir::pathways::PathwaysDialect"];
+}
+
+def InsertTransfersPass : Pass<"pw-insert-transfers", "::mlir::ModuleOp"> {
+  let summary = "Turn changes of layout and slice into explicit movement";
+  let description = [{
+    Needs every slice bound. Replaces each `pw.reshard` by what does it: a
+    partial source is reduced on its slice by a call of a generated function, the
+    pieces move by `pw.transfer`, and a partial result is masked by another
+    generated function. Generated functions are private and named after what they
+    do, so that equal ones are shared.
+
+    ```mlir
+    %1 = pw.reshard %0 : !pw.array<8xf32, @a, [{} ] partial add {"m"}>
+        -> !pw.array<8xf32, @b, [{"d"} ]>
+    // becomes
+    %1 = pw.call @pw_all_reduce_add_8xf32_m(%0)
+        : (!pw.array<8xf32, @a, [{} ] partial add {"m"}>) -> !pw.array<8xf32, @a, [{} ]>
+    %2 = pw.transfer %1 ici 0 dcn 32
+        : !pw.array<8xf32, @a, [{} ]> -> !pw.array<8xf32, @b, [{"d"} ]>
+    ```
+
+    Bytes are those that one step moves between different devices. Time does not
+    depend on the number of shards unless a binding lists devices one by one.
+    Fails with an error at a `pw.reshard` between slices that are not bound.
+  }];
+  let dependentDialects = ["::mlir::pathways::PathwaysDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::func::FuncDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+def DedupComputationsPass : Pass<"pw-dedup-computations", "::mlir::ModuleOp"> {
+  let summary = "Merge equal functions";
+  let description = [{
+    Functions that are equal but for their names and locations, visibility aside,
+    become one: the first in the module stays. Merging may make callers equal, so
+    it is repeated until nothing changes. Private functions that nothing uses any
+    more are removed. Recursive functions stay as they are.
+
+    ```mlir
+    func.func private @layer0(...) {...}
+    func.func private @layer1(...) {/*the same*/}
+    %1 = pw.call @layer1(%0) ...
+    // becomes
+    func.func private @layer0(...) {...}
+    %1 = pw.call @layer0(%0) ...
+    ```
+  }];
+  let statistics = [
+    Statistic<"numMerged", "merged", "Functions replaced by an equal one">,
+    Statistic<"numRemoved", "removed", "Private functions without a use removed">
+  ];
+}
+
+def ResolveDonationPass : Pass<"pw-resolve-donation", "::mlir::pathways::ProgramOp"> {
+  let summary = "Let only last uses donate";
+  let description = [{
+    Afterwards each donated operand is used for the last time, by that call and
+    once. A donation before a later use, which CSE and folding may have brought
+    about, is served by a `pw.copy`, with a remark at the call and a note at the
+    later use. A donation of an operand that no copy helps (the call reads it
+    twice, or it is partial) is dropped, with a remark.
+
+    ```mlir
+    %1 = pw.call @f(%0) donate(%0) ...
+    %2 = pw.call @g(%0) ...
+    // becomes
+    %c = pw.copy %0 ...
+    %1 = pw.call @f(%c) donate(%c) ...
+    %2 = pw.call @g(%0) ...
+    ```
+
+    `after` and `pw.return` count: an array waited for by `after` is not read, so
+    it may be donated before; one that is returned is read at the end.
+  }];
+  let statistics = [Statistic<"numCopies", "copies", "Copies inserted">];
+}
+
+#endif // PATHWAYS_TRANSFORMS_PASSES_TD

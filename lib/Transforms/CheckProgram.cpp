@@ -1,0 +1,176 @@
+//===- CheckProgram.cpp - Check that called functions can be compiled -----===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "pathways/Dialect/Pathways/Layouts.h"
+#include "pathways/Transforms/Passes.h"
+
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/StringSwitch.h"
+
+namespace mlir::pathways {
+#define GEN_PASS_DEF_CHECKPROGRAMPASS
+#include "pathways/Transforms/Passes.h.inc"
+} // namespace mlir::pathways
+
+using namespace mlir;
+using namespace mlir::pathways;
+
+namespace {
+
+/// Whether operations like `op` become object code.
+bool isCompilable(Operation *op) {
+  if (isa<func::CallOp, func::ReturnOp, cf::AssertOp, CollectiveOpInterface,
+          ShardIndexOp, ValidExtentOp>(op))
+    return true;
+  return llvm::StringSwitch<bool>(op->getName().getDialectNamespace())
+      .Cases({"affine", "arith", "linalg", "math", "scf", "tensor", "ub"}, true)
+      .Default(false);
+}
+
+class CheckProgramPass : public mlir::pathways::impl::CheckProgramPassBase<CheckProgramPass> {
+  void runOnOperation() override {
+    SymbolTableCollection symbols;
+    bool failedAny = false;
+    llvm::DenseSet<Operation *> globalViewReported;
+    for (auto program : getOperation().getOps<ProgramOp>())
+      for (auto call : program.getBody().getOps<CallOp>()) {
+        auto callee = symbols.lookupNearestSymbolFrom<func::FuncOp>(
+            call, call.getCalleeAttr());
+        failedAny |= failed(checkView(call, callee, symbols,
+                                      globalViewReported));
+        failedAny |= failed(checkFunctions(callee, symbols));
+      }
+    for (auto program : getOperation().getOps<ProgramOp>())
+      failedAny |= failed(checkDonations(program));
+    if (failedAny)
+      signalPassFailure();
+    markAllAnalysesPreserved();
+  }
+
+  /// Reports a function in global view once, at its first call on more than one
+  /// device.
+  LogicalResult checkView(CallOp call, func::FuncOp callee,
+                          SymbolTableCollection &symbols,
+                          llvm::DenseSet<Operation *> &reported) {
+    if (callee->hasAttr(PathwaysDialect::kLocalViewAttrName))
+      return success();
+    SliceOp slice = lookupSlice(symbols, call, call.getSlice());
+    int64_t shards = slice.getMesh().getNumShards();
+    if (shards == 1 || !reported.insert(callee).second)
+      return success();
+    InFlightDiagnostic diagnostic =
+        call.emitOpError()
+        << "of '" << callee.getSymName() << "', a function in global view, on "
+        << "slice '" << slice.getSymName() << "' of " << shards
+        << " devices: partitioning a global view is not available yet; write "
+           "the function for one shard and mark it '"
+        << PathwaysDialect::kLocalViewAttrName << "'";
+    diagnostic.attachNote(callee.getLoc())
+        << "function '" << callee.getSymName() << "' is defined here";
+    return diagnostic;
+  }
+
+  /// Checks `root` and what it calls, each function once over the whole pass.
+  /// Depth first with a stack of its own: chains of calls may be long.
+  LogicalResult checkFunctions(func::FuncOp root,
+                               SymbolTableCollection &symbols) {
+    struct Frame {
+      func::FuncOp function;
+      SmallVector<func::CallOp> calls;
+      size_t next = 0;
+    };
+    std::vector<Frame> stack;
+    bool ok = true;
+    auto enter = [&](func::FuncOp function) {
+      states[function] = State::OnStack;
+      Frame &frame = stack.emplace_back();
+      frame.function = function;
+      ok &= succeeded(checkBody(function, frame.calls));
+    };
+    if (!states.contains(root))
+      enter(root);
+    while (!stack.empty()) {
+      Frame &frame = stack.back();
+      if (frame.next == frame.calls.size()) {
+        states[frame.function] = State::Done;
+        stack.pop_back();
+        continue;
+      }
+      func::CallOp call = frame.calls[frame.next++];
+      auto callee = symbols.lookupNearestSymbolFrom<func::FuncOp>(
+          call, call.getCalleeAttr());
+      if (!callee)
+        continue; // Refused by the verifier of func.call.
+      auto it = states.find(callee);
+      if (it == states.end()) {
+        enter(callee);
+      } else if (it->second == State::OnStack) {
+        InFlightDiagnostic diagnostic =
+            call.emitOpError() << "calls '" << callee.getSymName()
+                               << "' from within itself; recursion cannot be "
+                                  "compiled";
+        diagnostic.attachNote(callee.getLoc())
+            << "function '" << callee.getSymName() << "' is defined here";
+        ok = false;
+      }
+    }
+    return success(ok);
+  }
+
+  LogicalResult checkBody(func::FuncOp function,
+                          SmallVectorImpl<func::CallOp> &calls) {
+    if (function.isExternal())
+      return function.emitOpError()
+             << "'" << function.getSymName()
+             << "' has no body, so there is nothing to compile";
+    if (!function.getBody().hasOneBlock())
+      return function.emitOpError()
+             << "'" << function.getSymName()
+             << "' has more than one block; use 'scf' for control flow";
+    bool ok = true;
+    function.getBody().walk([&](Operation *op) {
+      if (auto call = dyn_cast<func::CallOp>(op))
+        calls.push_back(call);
+      if (!ok || isCompilable(op))
+        return;
+      InFlightDiagnostic diagnostic =
+          op->emitOpError() << "cannot be compiled; functions that programs "
+                               "call use func, linalg, tensor, arith, math, "
+                               "scf, affine and cf.assert";
+      diagnostic.attachNote(function.getLoc())
+          << "function '" << function.getSymName() << "' is defined here";
+      ok = false;
+    });
+    return success(ok);
+  }
+
+  LogicalResult checkDonations(ProgramOp program) {
+    llvm::DenseMap<Value, CallOp> donatedTo;
+    bool ok = true;
+    for (auto call : program.getBody().getOps<CallOp>())
+      for (int64_t index : call.getDonated()) {
+        auto [it, inserted] =
+            donatedTo.try_emplace(call.getInputs()[index], call);
+        if (inserted || it->second == call)
+          continue;
+        InFlightDiagnostic diagnostic =
+            call.emitOpError() << "of '" << call.getCallee() << "' donates "
+                               << "operand " << index
+                               << ", which was donated before";
+        diagnostic.attachNote(it->second.getLoc()) << "it is donated here";
+        ok = false;
+      }
+    return success(ok);
+  }
+
+  enum class State { OnStack, Done };
+  llvm::DenseMap<Operation *, State> states;
+};
+
+} // namespace

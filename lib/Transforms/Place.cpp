@@ -1,0 +1,649 @@
+//===- Place.cpp - Bind slices to devices ---------------------------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Which island a slice goes to is a small search over counts of devices; which
+// devices of it is decided afterwards, for all slices of an island together.
+//
+//===----------------------------------------------------------------------===//
+
+#include "pathways/Transforms/Passes.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/SymbolTable.h"
+#include "llvm/ADT/EquivalenceClasses.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringMap.h"
+
+#include "runtime/topology/topology.h"
+
+namespace mlir::pathways {
+#define GEN_PASS_DEF_PLACEPASS
+#include "pathways/Transforms/Passes.h.inc"
+} // namespace mlir::pathways
+
+using namespace mlir;
+using namespace mlir::pathways;
+
+namespace {
+
+/// Islands tried for a slice before the search gives up.
+constexpr int64_t kMaxAttempts = 20000;
+/// Islands that a message lists.
+constexpr int kMaxListed = 4;
+
+using KindCounts = llvm::MapVector<StringRef, int64_t>;
+
+/// Slices that must be on one island: joined by `with`.
+struct Group {
+  SmallVector<SliceOp> slices;
+  SmallVector<unsigned> apart; // Groups to be apart from.
+  KindCounts needs;            // Devices of slices not bound yet, by kind.
+  int64_t total = 0;           // Sum of needs.
+  int island = -1;
+};
+
+/// What may be given up, in order of preference.
+struct Relaxation {
+  bool shareDevices = false;
+  bool ignoreApart = false;
+};
+
+class Placer {
+public:
+  Placer(ModuleOp module, const ::pathways::Topology &topology,
+         bool oversubscribe)
+      : module(module), topology(topology), oversubscribe(oversubscribe) {}
+
+  LogicalResult place();
+
+private:
+  LogicalResult readSlices();
+  LogicalResult readBindings();
+  LogicalResult checkBinding(BindOp bind, SliceOp slice);
+  void countDevices();
+  LogicalResult checkKinds();
+  LogicalResult searchIslands();
+  bool assign(size_t depth, ArrayRef<unsigned> order, Relaxation relaxation);
+  SmallVector<int> getCandidates(unsigned group, Relaxation relaxation);
+  bool isApart(unsigned group, int island, unsigned *conflict = nullptr);
+  bool hasRoom(const Group &group, int island);
+  LogicalResult reportShortage(unsigned group);
+  void chooseDevices();
+  bool tryContiguous(ArrayRef<SliceOp> slices, int island);
+  void bindShared(SliceOp slice, int island);
+  void bind(SliceOp slice, int island, int64_t base, int64_t span);
+  void bindList(SliceOp slice, int island, ArrayRef<int64_t> devices);
+
+  StringRef kindOf(int island, int64_t device) {
+    return ::pathways::DeviceKind(topology.device(island, device));
+  }
+  static int64_t shardsOf(SliceOp slice) {
+    return slice.getMesh().getNumShards();
+  }
+
+  ModuleOp module;
+  const ::pathways::Topology &topology;
+  bool oversubscribe;
+
+  SmallVector<SliceOp> slices;
+  llvm::StringMap<BindOp> binds;
+  std::vector<Group> groups;
+  llvm::StringMap<unsigned> groupOf;
+  // Per island: number of slices' shards on each device, devices and free
+  // devices by kind.
+  std::vector<std::vector<int64_t>> load;
+  std::vector<KindCounts> all, available;
+  Operation *insertAfter = nullptr;
+  int64_t attempts = 0;
+  // The first group that found no island, and what was free then.
+  std::optional<unsigned> stuck;
+  std::vector<KindCounts> availableWhenStuck;
+  SmallVector<int> islandsWhenStuck;
+};
+
+LogicalResult Placer::readSlices() {
+  llvm::append_range(slices, module.getOps<SliceOp>());
+  llvm::StringMap<unsigned> index;
+  llvm::EquivalenceClasses<unsigned> together;
+  for (auto [i, slice] : llvm::enumerate(slices)) {
+    index[slice.getSymName()] = i;
+    together.insert(i);
+    insertAfter = slice;
+  }
+  for (auto [i, slice] : llvm::enumerate(slices))
+    if (std::optional<ArrayAttr> with = slice.getWith())
+      for (auto other : with->getAsRange<FlatSymbolRefAttr>())
+        together.unionSets(i, index.lookup(other.getValue()));
+  // Groups in order of their first slice.
+  llvm::DenseMap<unsigned, unsigned> groupOfLeader;
+  for (auto [i, slice] : llvm::enumerate(slices)) {
+    auto [it, inserted] =
+        groupOfLeader.try_emplace(together.getLeaderValue(i), groups.size());
+    if (inserted)
+      groups.emplace_back();
+    groups[it->second].slices.push_back(slice);
+    groupOf[slice.getSymName()] = it->second;
+  }
+  for (SliceOp slice : slices) {
+    unsigned group = groupOf.lookup(slice.getSymName());
+    std::optional<ArrayAttr> apart = slice.getApartFrom();
+    if (!apart)
+      continue;
+    for (auto name : apart->getAsRange<FlatSymbolRefAttr>()) {
+      unsigned other = groupOf.lookup(name.getValue());
+      if (group == other) {
+        InFlightDiagnostic diagnostic =
+            slice.emitOpError() << "'" << slice.getSymName()
+                                << "' is apart_from " << name
+                                << ", but 'with' puts both on one island";
+        diagnostic.attachNote(slices[index.lookup(name.getValue())].getLoc())
+            << "slice '" << name.getValue() << "' is declared here";
+        return diagnostic;
+      }
+      groups[group].apart.push_back(other);
+      groups[other].apart.push_back(group);
+    }
+  }
+  return success();
+}
+
+void Placer::countDevices() {
+  int islands = topology.num_islands();
+  load.resize(islands);
+  all.resize(islands);
+  for (int island = 0; island != islands; ++island) {
+    load[island].resize(topology.num_devices(island));
+    for (int64_t d = 0, e = topology.num_devices(island); d != e; ++d)
+      ++all[island][kindOf(island, d)];
+  }
+}
+
+/// Checks a binding that is there against the topology.
+LogicalResult Placer::checkBinding(BindOp bind, SliceOp slice) {
+  int64_t island = bind.getIsland();
+  if (island >= topology.num_islands())
+    return bind.emitOpError() << "binds slice '" << slice.getSymName()
+                              << "' to island " << island
+                              << ", but the topology has "
+                              << topology.num_islands();
+  int64_t devices = topology.num_devices(island), shards = shardsOf(slice);
+  // Beyond this many shards devices are shared anyway and walking shards would
+  // take long: take the binding to use all that it can reach.
+  MeshAttr mesh = slice.getMesh();
+  SmallVector<int64_t> used;
+  if (std::optional<ArrayRef<int64_t>> list = bind.getDevices()) {
+    used.assign(list->begin(), list->end());
+  } else if (shards <= devices) {
+    SmallVector<int64_t> coordinates(mesh.getSizes().size());
+    for (int64_t shard = 0; shard != shards; ++shard) {
+      used.push_back(bind.getDevice(coordinates, shard));
+      for (int64_t axis = coordinates.size() - 1; axis >= 0; --axis) {
+        if (++coordinates[axis] < mesh.getSizes()[axis])
+          break;
+        coordinates[axis] = 0;
+      }
+    }
+  } else {
+    int64_t last = 0, span = bind.getSpan().value_or(0);
+    for (auto [size, stride] :
+         llvm::zip_equal(mesh.getSizes(), *bind.getStrides()))
+      last += (size - 1) * stride;
+    if (span)
+      last = std::min(last, span - 1);
+    for (int64_t device = 0; device <= last; ++device)
+      used.push_back(*bind.getBase() + device);
+  }
+  for (int64_t device : used) {
+    if (device >= devices)
+      return bind.emitOpError()
+             << "binds slice '" << slice.getSymName() << "' to device "
+             << device << " of island " << island << ", which has " << devices
+             << " devices";
+    if (kindOf(island, device) != slice.getDeviceKind()) {
+      InFlightDiagnostic diagnostic =
+          bind.emitOpError() << "binds slice '" << slice.getSymName()
+                             << "' to device " << device << " of island "
+                             << island << ", whose kind is '"
+                             << kindOf(island, device) << "', not '"
+                             << slice.getDeviceKind() << "'";
+      diagnostic.attachNote(slice.getLoc()) << "slice is declared here";
+      return diagnostic;
+    }
+    ++load[island][device];
+  }
+  return success();
+}
+
+LogicalResult Placer::readBindings() {
+  for (auto bind : module.getOps<BindOp>()) {
+    binds[bind.getSlice()] = bind;
+    if (insertAfter->isBeforeInBlock(bind))
+      insertAfter = bind;
+  }
+  for (SliceOp slice : slices) {
+    Group &group = groups[groupOf.lookup(slice.getSymName())];
+    BindOp bind = binds.lookup(slice.getSymName());
+    if (!bind) {
+      group.needs[slice.getDeviceKind()] += shardsOf(slice);
+      group.total += shardsOf(slice);
+      continue;
+    }
+    if (failed(checkBinding(bind, slice)))
+      return failure();
+    int island = bind.getIsland();
+    if (group.island >= 0 && group.island != island)
+      return bind.emitOpError()
+             << "binds slice '" << slice.getSymName() << "' to island "
+             << island << ", but a slice it is with is bound to island "
+             << group.island;
+    group.island = island;
+  }
+  for (auto [i, group] : llvm::enumerate(groups)) {
+    unsigned conflict;
+    if (oversubscribe || group.island < 0 ||
+        !isApart(i, group.island, &conflict))
+      continue;
+    SliceOp slice = group.slices.front(), other = groups[conflict].slices.front();
+    InFlightDiagnostic diagnostic =
+        slice.emitOpError() << "'" << slice.getSymName()
+                            << "' is bound to island " << group.island
+                            << ", like '" << other.getSymName()
+                            << "', which it is to be apart from";
+    diagnostic.attachNote(other.getLoc())
+        << "slice '" << other.getSymName() << "' is declared here";
+    return diagnostic;
+  }
+  available.resize(all.size());
+  for (size_t island = 0; island != all.size(); ++island)
+    for (auto [device, used] : llvm::enumerate(load[island]))
+      available[island][kindOf(island, device)] += used == 0;
+  return success();
+}
+
+/// A kind that no island has is wrong whatever is relaxed.
+LogicalResult Placer::checkKinds() {
+  for (SliceOp slice : slices) {
+    if (binds.contains(slice.getSymName()))
+      continue;
+    KindCounts kinds;
+    for (const KindCounts &counts : all)
+      for (const auto &[kind, count] : counts)
+        kinds[kind] += count;
+    if (kinds.contains(slice.getDeviceKind()))
+      continue;
+    InFlightDiagnostic diagnostic =
+        slice.emitOpError() << "'" << slice.getSymName() << "' needs '"
+                            << slice.getDeviceKind()
+                            << "' devices, but the topology has only ";
+    llvm::interleaveComma(kinds, diagnostic, [&](const auto &entry) {
+      diagnostic << "'" << entry.first << "'";
+    });
+    return diagnostic;
+  }
+  return success();
+}
+
+/// Whether a group that `group` is to be apart from is on `island`.
+bool Placer::isApart(unsigned group, int island, unsigned *conflict) {
+  for (unsigned other : groups[group].apart)
+    if (groups[other].island == island) {
+      if (conflict)
+        *conflict = other;
+      return true;
+    }
+  return false;
+}
+
+bool Placer::hasRoom(const Group &group, int island) {
+  return llvm::all_of(group.needs, [&](const auto &need) {
+    return available[island].lookup(need.first) >= need.second;
+  });
+}
+
+/// Islands for `group`, best first: nothing given up, most free devices of the
+/// kinds it needs, first in the topology.
+SmallVector<int> Placer::getCandidates(unsigned index, Relaxation relaxation) {
+  const Group &group = groups[index];
+  struct Candidate {
+    int island;
+    int givenUp;
+    int64_t free;
+  };
+  SmallVector<Candidate> candidates;
+  for (int island = 0, e = topology.num_islands(); island != e; ++island) {
+    if (group.island >= 0 && group.island != island)
+      continue;
+    bool hasKinds = llvm::all_of(group.needs, [&](const auto &need) {
+      return all[island].contains(need.first);
+    });
+    bool room = hasRoom(group, island);
+    bool conflict = group.island < 0 && isApart(index, island);
+    if (!hasKinds || (!room && !relaxation.shareDevices) ||
+        (conflict && !relaxation.ignoreApart))
+      continue;
+    int64_t free = 0;
+    for (const auto &need : group.needs)
+      free += available[island].lookup(need.first);
+    candidates.push_back({island, (conflict ? 2 : 0) + (room ? 0 : 1), free});
+  }
+  llvm::stable_sort(candidates, [](const Candidate &a, const Candidate &b) {
+    return std::tuple(a.givenUp, -a.free) < std::tuple(b.givenUp, -b.free);
+  });
+  SmallVector<int> islands;
+  for (const Candidate &candidate : candidates)
+    islands.push_back(candidate.island);
+  return islands;
+}
+
+/// Gives islands to order[depth] and all after it. Iterative: there may be many
+/// slices.
+bool Placer::assign(size_t depth, ArrayRef<unsigned> order,
+                    Relaxation relaxation) {
+  struct Level {
+    SmallVector<int> candidates;
+    size_t next = 0;
+    bool wasBound = false;
+    KindCounts saved;
+  };
+  std::vector<Level> levels;
+  auto open = [&](size_t depth) {
+    Level &level = levels.emplace_back();
+    level.wasBound = groups[order[depth]].island >= 0;
+    level.candidates = getCandidates(order[depth], relaxation);
+    if (level.candidates.empty() && !stuck) {
+      stuck = order[depth];
+      availableWhenStuck = available;
+      for (const Group &group : groups)
+        islandsWhenStuck.push_back(group.island);
+    }
+  };
+  if (order.empty())
+    return true;
+  open(depth);
+  while (!levels.empty()) {
+    Level &level = levels.back();
+    Group &group = groups[order[levels.size() - 1]];
+    if (level.next > 0) { // Undo the candidate that led nowhere.
+      available[level.candidates[level.next - 1]] = level.saved;
+      if (!level.wasBound)
+        group.island = -1;
+    }
+    if (level.next == level.candidates.size() || ++attempts > kMaxAttempts) {
+      levels.pop_back();
+      continue;
+    }
+    int island = level.candidates[level.next++];
+    level.saved = available[island];
+    group.island = island;
+    for (const auto &[kind, count] : group.needs) {
+      int64_t &free = available[island][kind];
+      free = std::max<int64_t>(0, free - count);
+    }
+    if (levels.size() == order.size())
+      return true;
+    open(levels.size());
+  }
+  return false;
+}
+
+LogicalResult Placer::searchIslands() {
+  SmallVector<unsigned> order;
+  for (unsigned i = 0; i != groups.size(); ++i)
+    if (groups[i].total > 0)
+      order.push_back(i);
+  // Largest first: they are the hardest to place. Bound groups have no choice.
+  llvm::stable_sort(order, [&](unsigned a, unsigned b) {
+    return std::tuple(groups[a].island < 0, -groups[a].total) <
+           std::tuple(groups[b].island < 0, -groups[b].total);
+  });
+  SmallVector<Relaxation> relaxations = {{}};
+  if (oversubscribe)
+    relaxations.append({{/*shareDevices=*/true, /*ignoreApart=*/false},
+                        {/*shareDevices=*/false, /*ignoreApart=*/true},
+                        {/*shareDevices=*/true, /*ignoreApart=*/true}});
+  for (Relaxation relaxation : relaxations) {
+    attempts = 0;
+    if (assign(0, order, relaxation))
+      return success();
+  }
+  // A search that ran out of attempts got stuck on the way.
+  return reportShortage(stuck.value_or(order.front()));
+}
+
+LogicalResult Placer::reportShortage(unsigned index) {
+  Group &group = groups[index];
+  SliceOp slice = *llvm::find_if(group.slices, [&](SliceOp slice) {
+    return !binds.contains(slice.getSymName());
+  });
+  for (auto [i, island] : llvm::enumerate(islandsWhenStuck))
+    groups[i].island = island;
+  available = availableWhenStuck;
+  InFlightDiagnostic diagnostic = slice.emitOpError()
+                                  << "'" << slice.getSymName() << "' needs ";
+  llvm::interleaveComma(group.needs, diagnostic, [&](const auto &need) {
+    diagnostic << need.second << " '" << need.first << "' devices";
+  });
+  diagnostic << " on one island";
+  if (group.slices.size() > 1)
+    diagnostic << ", with the slices it is with";
+  if (!group.apart.empty()) {
+    diagnostic << ", apart from ";
+    SmallVector<unsigned> apart(group.apart);
+    llvm::sort(apart);
+    apart.erase(llvm::unique(apart), apart.end());
+    llvm::interleaveComma(apart, diagnostic, [&](unsigned other) {
+      diagnostic << "'" << groups[other].slices.front().getSymName() << "'";
+    });
+  }
+  diagnostic << ", but ";
+  int listed = 0;
+  for (int island = 0, e = topology.num_islands(); island != e; ++island) {
+    if (group.island >= 0 && group.island != island)
+      continue;
+    if (listed == kMaxListed) {
+      diagnostic << "; and so on for the other islands";
+      break;
+    }
+    diagnostic << (listed++ ? "; " : "") << topology.IslandName(island);
+    unsigned conflict;
+    if (isApart(index, island, &conflict)) {
+      diagnostic << " has '" << groups[conflict].slices.front().getSymName()
+                 << "'";
+      continue;
+    }
+    diagnostic << " has ";
+    llvm::interleaveComma(group.needs, diagnostic, [&](const auto &need) {
+      diagnostic << available[island].lookup(need.first) << " of "
+                 << all[island].lookup(need.first) << " '" << need.first
+                 << "' devices free";
+    });
+  }
+  diagnostic.attachNote() << "use a topology with more or larger islands, or "
+                             "set oversubscribe to share "
+                             "devices and islands";
+  return diagnostic;
+}
+
+void Placer::bind(SliceOp slice, int island, int64_t base, int64_t span) {
+  // Row-major: the last axis runs over neighbours.
+  ArrayRef<int64_t> sizes = slice.getMesh().getSizes();
+  SmallVector<int64_t> strides(sizes.size(), 1);
+  for (int64_t i = static_cast<int64_t>(sizes.size()) - 2; i >= 0; --i)
+    strides[i] = strides[i + 1] * sizes[i + 1];
+  // A stride of a whole number of spans is no step; strides stay small.
+  if (span)
+    for (int64_t &stride : strides)
+      stride %= span;
+  OpBuilder builder(module.getContext());
+  builder.setInsertionPointAfter(insertAfter);
+  insertAfter = BindOp::create(
+      builder, slice.getLoc(), slice.getSymName(), uint64_t(island),
+      builder.getI64IntegerAttr(base), builder.getDenseI64ArrayAttr(strides),
+      span ? builder.getI64IntegerAttr(span) : IntegerAttr(),
+      DenseI64ArrayAttr());
+}
+
+void Placer::bindList(SliceOp slice, int island, ArrayRef<int64_t> devices) {
+  OpBuilder builder(module.getContext());
+  builder.setInsertionPointAfter(insertAfter);
+  insertAfter = BindOp::create(builder, slice.getLoc(), slice.getSymName(),
+                               uint64_t(island), IntegerAttr(),
+                               DenseI64ArrayAttr(), IntegerAttr(),
+                               builder.getDenseI64ArrayAttr(devices));
+}
+
+/// Finds neighbouring free devices for all of `slices`, in this order; binds
+/// none unless there are some for each.
+bool Placer::tryContiguous(ArrayRef<SliceOp> slices, int island) {
+  std::vector<int64_t> trial = load[island];
+  SmallVector<int64_t> bases;
+  for (SliceOp slice : slices) {
+    int64_t run = 0, base = -1, wanted = shardsOf(slice);
+    for (int64_t d = 0, e = trial.size(); d != e && base < 0; ++d) {
+      bool isFree = trial[d] == 0 && kindOf(island, d) == slice.getDeviceKind();
+      run = isFree ? run + 1 : 0;
+      if (run == wanted)
+        base = d - wanted + 1;
+    }
+    if (base < 0)
+      return false;
+    for (int64_t d = base; d != base + wanted; ++d)
+      ++trial[d];
+    bases.push_back(base);
+  }
+  for (auto [slice, base] : llvm::zip_equal(slices, bases))
+    bind(slice, island, base, /*span=*/0);
+  load[island] = std::move(trial);
+  return true;
+}
+
+/// Binds to devices that others use: free ones where there are enough, else the
+/// neighbours with the least load, around and around if there are fewer than
+/// shards.
+void Placer::bindShared(SliceOp slice, int island) {
+  int64_t shards = shardsOf(slice), size = load[island].size();
+  SmallVector<int64_t> free;
+  for (int64_t d = 0; d != size; ++d)
+    if (load[island][d] == 0 && kindOf(island, d) == slice.getDeviceKind())
+      free.push_back(d);
+  if (static_cast<int64_t>(free.size()) >= shards) {
+    free.resize(shards);
+    for (int64_t d : free)
+      ++load[island][d];
+    bool isRun = free.back() - free.front() == shards - 1;
+    if (isRun)
+      bind(slice, island, free.front(), /*span=*/0);
+    else
+      bindList(slice, island, free);
+    return;
+  }
+  slice.emitRemark() << "slice '" << slice.getSymName() << "' of " << shards
+                     << " shards shares devices: "
+                     << topology.IslandName(island) << " has " << free.size()
+                     << " of " << all[island].lookup(slice.getDeviceKind())
+                     << " '" << slice.getDeviceKind() << "' devices free";
+  // The longest run of the kind, then the window of it with the least load.
+  int64_t runBase = 0, runSize = 0, run = 0;
+  for (int64_t d = 0; d != size; ++d) {
+    run = kindOf(island, d) == slice.getDeviceKind() ? run + 1 : 0;
+    if (run > runSize) {
+      runSize = run;
+      runBase = d - run + 1;
+    }
+  }
+  int64_t window = std::min(shards, runSize), sum = 0, base = runBase;
+  for (int64_t d = runBase; d != runBase + window; ++d)
+    sum += load[island][d];
+  int64_t least = sum;
+  for (int64_t d = runBase + window; d < runBase + runSize; ++d) {
+    sum += load[island][d] - load[island][d - window];
+    if (sum < least) {
+      least = sum;
+      base = d - window + 1;
+    }
+  }
+  for (int64_t d = base; d != base + window; ++d)
+    load[island][d] += shards / window + (d - base < shards % window);
+  bind(slice, island, base, window < shards ? window : 0);
+}
+
+void Placer::chooseDevices() {
+  for (int island = 0, e = topology.num_islands(); island != e; ++island) {
+    SmallVector<SliceOp> here;
+    for (SliceOp slice : slices)
+      if (!binds.contains(slice.getSymName()) &&
+          groups[groupOf.lookup(slice.getSymName())].island == island)
+        here.push_back(slice);
+    if (here.empty() || tryContiguous(here, island))
+      continue;
+    SmallVector<SliceOp> largestFirst(here);
+    llvm::stable_sort(largestFirst, [](SliceOp a, SliceOp b) {
+      return shardsOf(a) > shardsOf(b);
+    });
+    if (tryContiguous(largestFirst, island))
+      continue;
+    for (SliceOp slice : largestFirst)
+      bindShared(slice, island);
+  }
+}
+
+LogicalResult Placer::place() {
+  if (failed(readSlices()))
+    return failure();
+  if (slices.empty())
+    return success();
+  countDevices();
+  if (failed(readBindings()) || failed(checkKinds()) || failed(searchIslands()))
+    return failure();
+  // Each pair once, at the later of the two, unless both were bound already.
+  for (auto [i, group] : llvm::enumerate(groups)) {
+    llvm::SmallDenseSet<unsigned> reported;
+    for (unsigned other : group.apart) {
+      if (other >= i || groups[other].island != group.island ||
+          (group.total == 0 && groups[other].total == 0) ||
+          !reported.insert(other).second)
+        continue;
+      SliceOp slice = group.slices.front();
+      InFlightDiagnostic remark =
+          slice.emitRemark()
+          << "slice '" << slice.getSymName() << "' is on "
+          << topology.IslandName(group.island) << " like '"
+          << groups[other].slices.front().getSymName()
+          << "', which it is to be apart from; it acts as another island";
+    }
+  }
+  chooseDevices();
+  return success();
+}
+
+class PlacePass : public mlir::pathways::impl::PlacePassBase<PlacePass> {
+public:
+  using PlacePassBase::PlacePassBase;
+
+  void runOnOperation() override {
+    auto fail = [&](const absl::Status &status) {
+      absl::string_view message = status.message();
+      getOperation().emitError()
+          << "cannot read topology '" << topology
+          << "': " << StringRef(message.data(), message.size());
+      signalPassFailure();
+    };
+    absl::StatusOr<::pathways::proto::Cluster> cluster =
+        ::pathways::ReadTopology(topology);
+    if (!cluster.ok())
+      return fail(cluster.status());
+    absl::StatusOr<::pathways::Topology> created =
+        ::pathways::Topology::Create(*std::move(cluster));
+    if (!created.ok())
+      return fail(created.status());
+    if (failed(Placer(getOperation(), *created, oversubscribe).place()))
+      signalPassFailure();
+  }
+};
+
+} // namespace
