@@ -33,6 +33,9 @@ constexpr int kBatch = 64;
 // Rounds of a busy worker between two looks at the clock.
 constexpr uint32_t kRoundsPerClock = 32;
 constexpr TimeNs kDefaultSpinNs = 30'000;
+// Blocks set aside by reservation at most (75 MiB); messages beyond get theirs
+// when they are first needed, so that a huge plan costs no more than it uses.
+constexpr int64_t kMaxReservedBlocks = 1 << 15;
 constexpr uint32_t kMaxChunks = 1 << 14;
 // Blocks to start with, for the first message of each pair of workers.
 constexpr int64_t kMaxPairBlocks = 2048;
@@ -242,8 +245,10 @@ void ThreadWorld::Reserve(ActorId to, int64_t messages) {
   // Each queue may hold one block that is full in part and one that is empty
   // but not given back yet.
   int64_t queues = int64_t{num_workers_} * num_workers_;
-  pool_.Provision(total / MessageBlock::kSlots + 2 * std::min(queues, total) +
-                  std::min(queues, kMaxPairBlocks));
+  pool_.Provision(std::min(total / MessageBlock::kSlots +
+                               2 * std::min(queues, total) +
+                               std::min(queues, kMaxPairBlocks),
+                           kMaxReservedBlocks));
 }
 
 TimeNs ThreadWorld::Now() { return options_.clock->Now() - start_; }

@@ -69,7 +69,8 @@ struct WorkerStats {
 // one outside thread to an actor, arrive in the order sent, apart from planted
 // faults; (3) no Send fails or waits for a receiver. Send never takes a lock or
 // allocates, between actors and for a hot message, while no more are under way
-// than were reserved. Reserved memory is kept until the world is destroyed.
+// than were reserved, up to about a million; beyond, it allocates at first.
+// Reserved memory is kept until the world is destroyed.
 class ThreadWorld final : public World {
  public:
   // InvalidArgument: an option is out of range. ResourceExhausted: the system

@@ -11,9 +11,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
+#include <cstdint>
 #include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
 #include <set>
+#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -290,6 +296,22 @@ TEST(ThreadWorldTest, StopsInTheMiddleOfWork) {
     outside.join();
     EXPECT_EQ(handled.load(), after);
   }
+}
+
+// A reservation beyond reason is not paid for in advance, and can be undone.
+TEST(ThreadWorldTest, HugeReservationIsCapped) {
+  TestActor actor;
+  auto world = Make(Workers(2));
+  actor.Join(*world, 0, 0);
+  world->Reserve(actor.id, int64_t{1} << 60);
+  world->Reserve(actor.id, -(int64_t{1} << 60));
+  std::atomic<bool> done{false};
+  actor.on_message = [&](ActorId, const Message&) {
+    done = true;
+    world->Notify();
+  };
+  world->Send(kNoActor, actor.id, {});
+  EXPECT_TRUE(world->RunUntil([&] { return done.load(); }));
 }
 
 TEST(ThreadWorldTest, RandomFollowsTheSeed) {
