@@ -9,7 +9,6 @@
 #include <string>
 
 #include "absl/container/flat_hash_set.h"
-#include "absl/strings/escaping.h"
 #include "absl/strings/string_view.h"
 #include "runtime/plan/tables.h"
 #include "runtime/plan/verify_internal.h"
@@ -20,8 +19,17 @@ namespace {
 constexpr int kReferences = 1;
 constexpr int kLimits = 9;
 
+// Messages of the layout library hold names as they are.
 std::string Escaped(const std::string& text) {
-  return absl::Utf8SafeCHexEscape(text);
+  std::string escaped;
+  for (char c : text) {
+    unsigned char byte = static_cast<unsigned char>(c);
+    if (byte >= 0x20 && byte != 0x7f)
+      escaped.push_back(c);
+    else
+      absl::StrAppend(&escaped, "\\x", absl::Hex(byte, absl::kZeroPad2));
+  }
+  return escaped;
 }
 
 class EntryChecker {

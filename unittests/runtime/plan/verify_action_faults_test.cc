@@ -1,0 +1,394 @@
+//===- verify_action_faults_test.cc - Planted faults of rules 7 to 10 -----===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "unittests/runtime/plan/planted_fault.h"
+
+namespace pathways::testing {
+namespace {
+
+const std::vector<Fault>& Faults() {
+  static const auto* const kFaults = new std::vector<Fault>{
+      // 7. Actions.
+      {"operand_elsewhere",
+       7,
+       {"gang 'layer1' on slice 'back' reads buffer 's' on slice "
+        "'front'"},
+       [](Edit& e) { e.Action("layer1")->set_operands(0, e.B("s")); }},
+      {"result_twice",
+       7,
+       {"gang 'layer0'", "'h' twice"},
+       [](Edit& e) { e.Action("layer0")->add_results(e.B("h")); }},
+      {"steps_of_a_send",
+       7,
+       {"send 'm.send' has 1 steps"},
+       [](Edit& e) { e.Action("m.send")->add_steps()->mutable_run(); }},
+      {"alias_of_a_fetch",
+       7,
+       {"fetch 'z.fetch' has 1 aliases"},
+       [](Edit& e) { e.Action("z.fetch")->add_aliases(); }},
+      {"kernel_without_run",
+       7,
+       {"gang 'reduce' names kernel 1 but runs none"},
+       [](Edit& e) { e.Action("reduce")->set_kernel(1); }},
+      {"peer_of_a_gang",
+       7,
+       {"gang 'layer0' names peer 3"},
+       [](Edit& e) { e.Action("layer0")->set_peer(3); }},
+      {"interface_of_a_gang",
+       7,
+       {"gang 'layer0' names interface entry 1"},
+       [](Edit& e) { e.Action("layer0")->set_interface(1); }},
+      {"send_of_two",
+       7,
+       {"send 'm.send' has 2 operands, expected 1"},
+       [](Edit& e) { e.Action("m.send")->add_operands(e.B("h")); }},
+      {"recv_of_none",
+       7,
+       {"recv 'm.recv' has 0 results, expected 1"},
+       [](Edit& e) { e.Action("m.recv")->clear_results(); }},
+      {"fetch_of_partial",
+       7,
+       {"fetch 'w2.fetch' reads buffer 'h'", "partial"},
+       [](Edit& e) { e.Action("w2.fetch")->set_operands(0, e.B("h")); }},
+      {"peer_is_no_recv",
+       7,
+       {"send 'm.send' has gang 'layer0' as its peer, expected a "
+        "recv"},
+       [](Edit& e) { e.Action("m.send")->set_peer(e.A("layer0")); }},
+      {"peer_of_another",
+       7,
+       {"recv 'm.recv'", "whose own peer is"},
+       [](Edit& e) {
+         proto::Action copy = *e.Action("m.recv");
+         copy.set_name("m2.recv");
+         *e.plan->add_actions() = copy;
+         e.Action("m.send")->set_peer(e.plan->actions_size() - 1);
+       }},
+      {"sent_shape",
+       7,
+       {"send 'm.send' sends 2x6xf32", "receives 4x6xf32"},
+       [](Edit& e) { e.LayoutOf("g")->set_shape(0, 4); }},
+      {"sent_element",
+       7,
+       {"sends 2x6xf32", "receives 2x6xi32"},
+       [](Edit& e) { e.LayoutOf("g")->set_element(proto::I32); }},
+      {"run_count",
+       7,
+       {"gang 'layer0', step 0,", "2 buffers", "3 operands"},
+       [](Edit& e) {
+         e.Action("layer0")
+             ->mutable_steps(0)
+             ->mutable_run()
+             ->mutable_buffers()
+             ->RemoveLast();
+       }},
+      {"run_shape",
+       7,
+       {"gang 'layer0'", "buffer 'w'", "2x6xf32", "operand 0", "'layer0_0'",
+        "2x7xf32"},
+       [](Edit& e) {
+         e.plan->mutable_kernels(0)
+             ->mutable_segments(0)
+             ->mutable_operands(0)
+             ->set_shape(1, 7);
+       }},
+      {"run_element",
+       7,
+       {"buffer 'w'", "2x6xf32", "expects 2x6xf64"},
+       [](Edit& e) {
+         e.plan->mutable_kernels(0)
+             ->mutable_segments(0)
+             ->mutable_operands(0)
+             ->set_element(proto::F64);
+       }},
+      {"coordinates",
+       7,
+       {"kernel 'layer0'", "2 coordinates", "1 mesh axes"},
+       [](Edit& e) { e.plan->mutable_kernels(0)->set_coordinates(2); }},
+      {"run_foreign_buffer",
+       7,
+       {"gang 'layer0', step 0, uses buffer 'w2', which is "
+        "neither"},
+       [](Edit& e) {
+         e.Action("layer0")->mutable_steps(0)->mutable_run()->set_buffers(
+             0, e.B("w2"));
+       }},
+      {"run_writes_operand",
+       7,
+       {"gang 'layer0'", "writes buffer 'x'"},
+       [](Edit& e) {
+         e.plan->mutable_kernels(0)
+             ->mutable_segments(0)
+             ->mutable_operands(1)
+             ->set_written(true);
+       }},
+      {"read_before_write",
+       7,
+       {"gang 'update', step 0,", "reads buffer 't' before any step writes it"},
+       [](Edit& e) {
+         e.Action("update")->mutable_steps()->SwapElements(0, 1);
+       }},
+      {"result_not_written",
+       7,
+       {"gang 'update'", "'w2'", "no step writes it"},
+       [](Edit& e) { e.Action("update")->mutable_steps()->RemoveLast(); }},
+      {"alias_of_others",
+       7,
+       {"gang 'inplace' aliases buffer 'g'"},
+       [](Edit& e) {
+         e.Action("inplace")->mutable_aliases(0)->set_operand(e.B("g"));
+       }},
+      {"alias_twice",
+       7,
+       {"gang 'inplace'", "aliased already"},
+       [](Edit& e) {
+         *e.Action("inplace")->add_aliases() = e.Action("inplace")->aliases(0);
+       }},
+      {"alias_apart",
+       7,
+       {"'y'", "'z'", "at offsets", "expected one place"},
+       [](Edit& e) { e.Buffer("z")->set_offset(1 << 20); }},
+      {"collective_axis",
+       7,
+       {"gang 'reduce'", "axis 'k'", "slice 'front'"},
+       [](Edit& e) { e.Reduce()->set_axes(0, "k"); }},
+      {"collective_axis_twice",
+       7,
+       {"gang 'reduce'", "axis 'x' twice"},
+       [](Edit& e) { e.Reduce()->add_axes("x"); }},
+      {"no_reduction",
+       7,
+       {"gang 'reduce'", "all_reduce has no reduction"},
+       [](Edit& e) { e.Reduce()->clear_reduction(); }},
+      {"reduction_of_a_permute",
+       7,
+       {"permute has a reduction"},
+       [](Edit& e) { e.Reduce()->set_kind(proto::PERMUTE); }},
+      {"collective_in_place",
+       7,
+       {"reads and writes buffer 's'"},
+       [](Edit& e) { e.Reduce()->set_source(e.B("s")); }},
+      {"gather_shape",
+       7,
+       {"all_gather of 2x6xf32", "writes 2x6xf32", "expected 2x12xf32"},
+       [](Edit& e) {
+         e.Reduce()->clear_reduction();
+         e.Reduce()->set_kind(proto::ALL_GATHER);
+         e.Reduce()->set_dim(1);
+       }},
+      {"scatter_shape",
+       7,
+       {"reduce_scatter of 2x6xf32", "expected 1x6xf32"},
+       [](Edit& e) { e.Reduce()->set_kind(proto::REDUCE_SCATTER); }},
+      {"scatter_dim",
+       7,
+       {"reduce_scatter", "dimension 2", "rank 2"},
+       [](Edit& e) {
+         e.Reduce()->set_kind(proto::REDUCE_SCATTER);
+         e.Reduce()->set_dim(2);
+       }},
+      {"exchange_shape",
+       7,
+       {"all_to_all of 2x6xf32", "expected 1x12xf32"},
+       [](Edit& e) {
+         e.Reduce()->clear_reduction();
+         e.Reduce()->set_kind(proto::ALL_TO_ALL);
+         e.Reduce()->set_concat_dim(1);
+       }},
+      {"exchange_concat_dim",
+       7,
+       {"all_to_all", "concat dimension -1"},
+       [](Edit& e) {
+         e.Reduce()->clear_reduction();
+         e.Reduce()->set_kind(proto::ALL_TO_ALL);
+         e.Reduce()->set_concat_dim(-1);
+       }},
+      {"same_between_slices",
+       7,
+       {"reuse edge 'layer0' -> 'layer1'", "slice 'front' and slice 'back'"},
+       [](Edit& e) {
+         e.AddEdge("layer0", "layer1", 0, proto::REUSE, proto::SAME);
+       }},
+      {"pieces_without_send",
+       7,
+       {"reuse edge 'layer0' -> 'update'", "does not go to a send"},
+       [](Edit& e) {
+         e.AddEdge("layer0", "update", 0, proto::REUSE, proto::PIECES);
+       }},
+      {"pieces_from_elsewhere",
+       7,
+       {"reuse edge 'layer0' -> 'm.send'", "slice 'front'",
+        "the movement goes to slice 'back'"},
+       [](Edit& e) {
+         e.AddEdge("layer0", "m.send", 0, proto::REUSE, proto::PIECES);
+       }},
+      {"pieces_data",
+       7,
+       {"'layer0' -> 'reduce'", "from a send to its recv"},
+       [](Edit& e) {
+         e.Edge("layer0", "reduce", proto::DATA)->set_relation(proto::PIECES);
+       }},
+      {"pieces_control",
+       7,
+       {"control edge", "is same or all"},
+       [](Edit& e) {
+         e.Edge("update", "layer1", proto::CONTROL)
+             ->set_relation(proto::PIECES);
+       }},
+      {"data_to_all",
+       7,
+       {"'layer0' -> 'reduce'", "is same or pieces"},
+       [](Edit& e) {
+         e.Edge("layer0", "reduce", proto::DATA)->set_relation(proto::ALL);
+       }},
+      {"control_tokens",
+       7,
+       {"control edge 'update' -> 'layer1'", "no tokens"},
+       [](Edit& e) {
+         e.Edge("update", "layer1", proto::CONTROL)->set_tokens(1);
+       }},
+
+      // 8. Interface.
+      {"argument_is_no_feed",
+       8,
+       {"argument 'x'", "gang 'layer0'", "a feed"},
+       [](Edit& e) { e.Argument(1)->set_action(e.A("layer0")); }},
+      {"argument_of_another",
+       8,
+       {"argument 'x'", "feed 'w.feed'", "belongs to argument 'w'"},
+       [](Edit& e) { e.Argument(1)->set_action(e.A("w.feed")); }},
+      {"feed_of_another",
+       8,
+       {"feed 'x.feed' is for argument 'w', whose action is feed "
+        "'w.feed'"},
+       [](Edit& e) { e.Action("x.feed")->set_interface(0); }},
+      {"result_of_another",
+       8,
+       {"result 'z'", "fetch 'w2.fetch'"},
+       [](Edit& e) { e.Result(1)->set_action(e.A("w2.fetch")); }},
+      {"carried_and_stepped",
+       8,
+       {"argument 'w' is both carried and stepped"},
+       [](Edit& e) { e.Argument(0)->set_stepped(true); }},
+      {"carried_reads_nothing",
+       8,
+       {"argument 'w'", "result 'w2'", "feed 'w.feed' reads nothing"},
+       [](Edit& e) { e.Action("w.feed")->clear_operands(); }},
+      {"carried_reads_another",
+       8,
+       {"argument 'w'", "buffer 'w2'", "reads buffer 's'"},
+       [](Edit& e) { e.Action("w.feed")->set_operands(0, e.B("s")); }},
+      {"carried_layout",
+       8,
+       {"argument 'w' in buffer 'w'", "not equal"},
+       [](Edit& e) { e.Buffer("w")->set_layout(e.Buffer("s")->layout()); }},
+      {"not_carried_reads",
+       8,
+       {"argument 'x' is not carried", "reads buffer 'w2'"},
+       [](Edit& e) { e.Action("x.feed")->add_operands(e.B("w2")); }},
+      {"not_carried_from",
+       8,
+       {"argument 'x' is not carried", "result 1"},
+       [](Edit& e) { e.Argument(1)->set_from(1); }},
+
+      // 9. Limits.
+      {"no_steps_in_flight",
+       9,
+       {"'sample' has 0 steps in flight", "1 to 1024"},
+       [](Edit& e) { e.plan->mutable_header()->set_steps_in_flight(0); }},
+      {"many_steps_in_flight",
+       9,
+       {"1025 steps in flight"},
+       [](Edit& e) { e.plan->mutable_header()->set_steps_in_flight(1025); }},
+      {"many_shards",
+       9,
+       {"slice 'front' has more than 16777216 shards"},
+       [](Edit& e) {
+         e.Slice("front")->mutable_axes(0)->set_size((1 << 24) + 1);
+       }},
+      {"shards_overflow",
+       9,
+       {"slice 'front' has more than 16777216 shards"},
+       [](Edit& e) {
+         for (int i = 0; i < 8; ++i) {
+           auto* axis = e.Slice("front")->add_axes();
+           axis->set_name("a" + std::to_string(i));
+           axis->set_size(std::numeric_limits<int64_t>::max());
+         }
+       }},
+      {"many_axes",
+       9,
+       {"slice 'front' has 66 mesh axes, at most 64"},
+       [](Edit& e) {
+         for (int i = 0; i < 65; ++i) {
+           auto* axis = e.Slice("front")->add_axes();
+           axis->set_name("a" + std::to_string(i));
+           axis->set_size(1);
+         }
+       }},
+      {"rank",
+       9,
+       {"layout 0 has rank 67, at most 64"},
+       [](Edit& e) {
+         for (int i = 0; i < 65; ++i) e.plan->mutable_layouts(0)->add_shape(1);
+       }},
+      {"elements",
+       9,
+       {"layout 0 has more than 281474976710656 elements"},
+       [](Edit& e) {
+         e.plan->mutable_layouts(0)->set_shape(0, int64_t{1} << 60);
+         e.plan->mutable_layouts(0)->set_shape(1, int64_t{1} << 60);
+       }},
+      {"segment_bytes",
+       9,
+       {"buffer 's'", "ends beyond"},
+       [](Edit& e) { e.Buffer("s")->set_offset(uint64_t{1} << 62); }},
+      {"segment_overflows",
+       9,
+       {"buffer 's'", "18446744073709551488"},
+       [](Edit& e) { e.Buffer("s")->set_slot_stride(kHuge - 127); }},
+      {"scratch",
+       9,
+       {"kernel 'layer0'", "segment 0", "of scratch"},
+       [](Edit& e) {
+         e.plan->mutable_kernels(0)->mutable_segments(0)->set_scratch_bytes(
+             kHuge);
+       }},
+      {"cost",
+       9,
+       {"gang 'layer0' has a cost of 18446744073709551615 ns"},
+       [](Edit& e) { e.Action("layer0")->set_cost_ns(kHuge); }},
+
+      // 10. Ends.
+      {"first_action",
+       10,
+       {"buffer 'h'", "from action 3", "gang 'layer0' at 2"},
+       [](Edit& e) { e.Buffer("h")->set_first_action(3); }},
+      {"last_action",
+       10,
+       {"buffer 'h'", "gang 'reduce' at 3"},
+       [](Edit& e) { e.Buffer("h")->set_last_action(99); }},
+  };
+  return *kFaults;
+}
+
+class ActionFaultTest : public ::testing::TestWithParam<Fault> {};
+
+TEST_P(ActionFaultTest, IsRefusedByName) { ExpectRefused(GetParam()); }
+
+INSTANTIATE_TEST_SUITE_P(Planted, ActionFaultTest,
+                         ::testing::ValuesIn(Faults()), [](const auto& info) {
+                           return std::string(info.param.name);
+                         });
+
+TEST(ActionFaultTestList, EveryRuleHasFaults) {
+  ExpectFaultsOfRules(Faults(), 7, 10);
+}
+
+}  // namespace
+}  // namespace pathways::testing
