@@ -12,6 +12,7 @@
 #include "pathways/Dialect/Plan/PlanOps.h"
 #include "runtime/proto/plan.pb.h"
 #include <array>
+#include <optional>
 
 namespace mlir::pathways::plan {
 
@@ -43,6 +44,16 @@ struct PlanTables {
 /// not in its table, entries out of order, and numbers and texts that do not
 /// fit into the messages. Does not check the rules of a plan.
 FailureOr<PlanTables> exportTables(ProgramOp program);
+
+/// Builds the plan.program of `plan` at the builder's insertion point, the exact
+/// reverse of exportTables. Requires that references are in range, that types
+/// and enumerations are known and that shapes are those of tensors, as in any
+/// plan that obeys the rules; fails, with a diagnostic at `loc`, on what the rules
+/// allow and text cannot say: two segments of one name in a kernel. Objects whose
+/// code is not inside `blobs` are refused.
+FailureOr<ProgramOp> importTables(OpBuilder &builder, Location loc,
+                                  const ::pathways::proto::Plan &plan,
+                                  ArrayRef<char> blobs);
 
 /// The tensor element type of `element`, null for an unknown value, and back
 /// (unspecified for a type that arrays cannot have).

@@ -1,0 +1,58 @@
+//===- Passes.h - Passes from pw to plan and code ---------------*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PATHWAYS_LOWERING_PASSES_H
+#define PATHWAYS_LOWERING_PASSES_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/Pass.h"
+#include "mlir/Pass/PassOptions.h"
+#include "pathways/Dialect/Pathways/Pathways.h"
+#include "pathways/Dialect/Plan/PlanOps.h"
+#include <string>
+
+namespace mlir::pathways {
+
+#define GEN_PASS_DECL
+#include "pathways/Lowering/Passes.h.inc"
+
+#define GEN_PASS_REGISTRATION
+#include "pathways/Lowering/Passes.h.inc"
+
+/// How a program is compiled; the options of the pipeline pw-compile.
+struct CompileOptions : public PassPipelineOptions<CompileOptions> {
+  PassOptions::Option<std::string> topology{
+      *this, "topology",
+      llvm::cl::desc("Machines: local, ISLANDSxHOSTSxDEVICES, or a textproto file"),
+      llvm::cl::init("local")};
+  PassOptions::Option<bool> oversubscribe{
+      *this, "oversubscribe",
+      llvm::cl::desc("Share devices and islands where there are too few"),
+      llvm::cl::init(false)};
+  PassOptions::Option<unsigned> stepsInFlight{
+      *this, "steps-in-flight",
+      llvm::cl::desc("Steps of a program that may be open at a time, 1 to 1024"),
+      llvm::cl::init(2)};
+  PassOptions::Option<unsigned> credits{
+      *this, "credits",
+      llvm::cl::desc("Slots of an array that is fed, fetched or moved; 0: steps in flight"),
+      llvm::cl::init(0)};
+};
+
+/// From a module of `pw` to plans with code.
+void buildCompilePipeline(OpPassManager &pm, const CompileOptions &options);
+
+/// Registers all of the above by name, with the pipeline pw-compile.
+void registerPathwaysLoweringPasses();
+
+/// Adds the dialects and external models that code generation needs.
+void registerPathwaysLoweringDialects(DialectRegistry &registry);
+
+} // namespace mlir::pathways
+
+#endif // PATHWAYS_LOWERING_PASSES_H

@@ -1,0 +1,69 @@
+//===- Passes.td - Passes from pw to plan and code ------------------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PATHWAYS_LOWERING_PASSES_TD
+#define PATHWAYS_LOWERING_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def LowerToPlan : Pass<"pw-lower-to-plan", "::mlir::ModuleOp"> {
+  let summary = "Turn programs into plans";
+  let description = [{
+    Needs placed programs: every slice bound, no `pw.reshard`, donations that are last
+    uses. Replaces each `pw.program` by a `plan.program` of the same name, and
+    slices, bindings and the functions that programs call by what the plan holds of
+    them. Bodies are cut at collectives into the segments of a `plan.kernel`, one
+    per different computation; calls that run the same code share it.
+
+    | in `pw` | in the plan |
+    | --- | --- |
+    | an argument | a feed, before everything else |
+    | `pw.call` | a gang |
+    | `pw.transfer`, `pw.copy` | a send and a recv |
+    | an operand of `pw.return` | a fetch, after everything else |
+    | an array | a buffer |
+
+    Edges follow from who reads and writes a buffer. An array that is fed, fetched or
+    moved has as many slots as there are steps in flight, so that its two ends need
+    not wait for each other; one that stays with the gangs of a slice has one slot,
+    since these follow each other anyway. Arrays whose lives do not overlap share memory.
+    A donated operand's memory becomes that of a result of the same type where the code can
+    work in place.
+
+    Fails with an error at the op that is not in the form needed, naming the pass that
+    brings it there. Time and size do not depend on the number of shards.
+  }];
+  let options = [
+    Option<"stepsInFlight", "steps-in-flight", "unsigned", /*default=*/"2",
+           "Steps of a program that may be open at a time, 1 to 1024">,
+    Option<"credits", "credits", "unsigned", /*default=*/"0",
+           "Slots of an array that is fed, fetched or moved; 0: steps in flight">
+  ];
+  let dependentDialects = ["::mlir::pathways::plan::PlanDialect",
+                           "::mlir::pathways::PathwaysDialect"];
+}
+
+def CompileKernels : Pass<"pw-compile-kernels", "::mlir::ModuleOp"> {
+  let summary = "Compile the functions of kernels to object code";
+  let description = [{
+    Replaces the functions of each `plan.kernel` by one `plan.object` per different
+    target among the devices that the slices of its program are bound to, and
+    completes its segments: scratch memory and the places of checks. Without a
+    device there, the target is this machine. Kernels that have code stay.
+    Deterministic: equal functions and targets give equal bytes.
+
+    Fails with an error at the op that cannot become code.
+  }];
+  let options = [
+    Option<"topology", "topology", "std::string", /*default=*/[{"local"}],
+           "Machines: local, ISLANDSxHOSTSxDEVICES, or a textproto file">
+  ];
+  let dependentDialects = ["::mlir::pathways::plan::PlanDialect"];
+}
+
+#endif // PATHWAYS_LOWERING_PASSES_TD

@@ -1,0 +1,367 @@
+//===- PlanImport.cpp - The tables of a plan as a plan.program ------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "mlir/IR/Builders.h"
+#include "pathways/Dialect/Plan/PlanTables.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace mlir;
+using namespace mlir::pathways::plan;
+namespace proto = ::pathways::proto;
+
+namespace {
+
+class Importer {
+public:
+  Importer(OpBuilder &builder, Location loc, const proto::Plan &plan,
+           ArrayRef<char> blobs)
+      : b(builder), loc(loc), plan(plan), blobs(blobs) {}
+
+  FailureOr<ProgramOp> run();
+
+private:
+  void addSlice(const proto::Slice &slice);
+  LogicalResult addLayout(int number, const proto::Layout &layout);
+  LogicalResult addKernel(const proto::Kernel &kernel);
+  void addBuffer(const proto::Buffer &buffer);
+  void addAction(const proto::Action &action);
+  void addGang(const proto::Action &action);
+
+  /// Builds an operation of the given properties. Entries are far too many
+  /// and too plain for a builder each.
+  template <typename Op, typename Fill> Op add(Fill fill) {
+    OperationState state(loc, Op::getOperationName());
+    fill(state.getOrAddProperties<typename Op::Properties>());
+    for (unsigned i = 0; i < Op::template hasTrait<OpTrait::OneRegion>(); ++i)
+      state.addRegion()->emplaceBlock();
+    return cast<Op>(b.create(state));
+  }
+
+  StringAttr str(const std::string &text) { return b.getStringAttr(text); }
+  /// Attributes with their default value are absent.
+  StringAttr textOrNull(const std::string &text) {
+    return text.empty() ? StringAttr() : str(text);
+  }
+  IntegerAttr i64(uint64_t value) {
+    return b.getI64IntegerAttr(static_cast<int64_t>(value));
+  }
+  IntegerAttr countOrNull(uint64_t value) {
+    return value ? i64(value) : IntegerAttr();
+  }
+  UnitAttr flag(bool value) { return value ? b.getUnitAttr() : UnitAttr(); }
+  template <typename Strings> ArrayAttr strings(const Strings &values) {
+    SmallVector<Attribute> attrs;
+    for (const std::string &value : values)
+      attrs.push_back(str(value));
+    return b.getArrayAttr(attrs);
+  }
+  template <typename Numbers> ArrayAttr bufferNames(const Numbers &numbers) {
+    SmallVector<Attribute> names;
+    for (uint32_t number : numbers)
+      names.push_back(str(plan.buffers(number).name()));
+    return b.getArrayAttr(names);
+  }
+  StringAttr bufferName(uint32_t number) {
+    return str(plan.buffers(number).name());
+  }
+  StringAttr sliceName(uint32_t number) {
+    return str(plan.slices(number).name());
+  }
+  StringAttr actionName(uint32_t number) {
+    return str(plan.actions(number).name());
+  }
+  template <typename Numbers> DenseI64ArrayAttr numbers(const Numbers &values) {
+    return b.getDenseI64ArrayAttr(SmallVector<int64_t>(values.begin(), values.end()));
+  }
+  template <typename Entry> TypeAttr tensor(const Entry &entry) {
+    Type element = getElementType(entry.element(), b.getContext());
+    SmallVector<int64_t> shape(entry.shape().begin(), entry.shape().end());
+    auto type = element ? RankedTensorType::getChecked(
+                              [&] { return mlir::emitError(loc); }, shape, element)
+                        : RankedTensorType();
+    return type ? TypeAttr::get(type) : TypeAttr();
+  }
+
+  OpBuilder &b;
+  Location loc;
+  const proto::Plan &plan;
+  ArrayRef<char> blobs;
+};
+
+} // namespace
+
+FailureOr<ProgramOp> Importer::run() {
+  auto program = add<ProgramOp>([&](auto &p) {
+    p.sym_name = str(plan.header().program());
+    p.source = textOrNull(plan.header().source());
+    p.producer = textOrNull(plan.header().producer());
+    p.in_flight = i64(plan.header().steps_in_flight());
+  });
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(&program.getBody().front());
+  auto fill = [&]() -> LogicalResult {
+    for (const proto::Slice &slice : plan.slices())
+      addSlice(slice);
+    for (auto [number, layout] : llvm::enumerate(plan.layouts()))
+      if (failed(addLayout(number, layout)))
+        return failure();
+    for (const proto::Kernel &kernel : plan.kernels())
+      if (failed(addKernel(kernel)))
+        return failure();
+    for (const proto::Buffer &buffer : plan.buffers())
+      addBuffer(buffer);
+    for (const proto::Action &action : plan.actions())
+      addAction(action);
+    for (const proto::Edge &edge : plan.edges())
+      add<EdgeOp>([&](auto &p) {
+        p.from = actionName(edge.from());
+        p.to = actionName(edge.to());
+        p.kind = EdgeKindAttr::get(b.getContext(),
+                                   static_cast<EdgeKind>(edge.kind()));
+        p.relation = RelationAttr::get(b.getContext(),
+                                       static_cast<Relation>(edge.relation()));
+        p.tokens = countOrNull(edge.tokens());
+      });
+    for (const proto::Argument &argument : plan.interface().arguments())
+      add<ArgumentOp>([&](auto &p) {
+        p.id = str(argument.name());
+        p.action = actionName(argument.action());
+        p.stepped = flag(argument.stepped());
+        if (argument.carried())
+          p.carried = str(plan.interface().results(argument.from()).name());
+      });
+    for (const proto::Result &result : plan.interface().results())
+      add<ResultOp>([&](auto &p) {
+        p.id = str(result.name());
+        p.action = actionName(result.action());
+        p.stepped = flag(result.stepped());
+      });
+    return success();
+  };
+  if (succeeded(fill()))
+    return program;
+  program.erase();
+  return failure();
+}
+
+void Importer::addSlice(const proto::Slice &slice) {
+  add<SliceOp>([&](auto &p) {
+    p.id = str(slice.name());
+    SmallVector<Attribute> axes;
+    SmallVector<int64_t> sizes;
+    for (const proto::Axis &axis : slice.axes()) {
+      axes.push_back(str(axis.name()));
+      sizes.push_back(axis.size());
+    }
+    p.axes = b.getArrayAttr(axes);
+    p.sizes = b.getDenseI64ArrayAttr(sizes);
+    p.kind = textOrNull(slice.kind());
+    if (!slice.has_binding())
+      return;
+    const proto::Binding &binding = slice.binding();
+    p.island = i64(binding.island());
+    if (binding.has_affine()) {
+      p.base = countOrNull(binding.affine().base());
+      p.strides = numbers(binding.affine().strides());
+      p.span = countOrNull(binding.affine().span());
+    } else if (binding.has_list()) {
+      p.devices = numbers(binding.list().devices());
+    }
+  });
+}
+
+LogicalResult Importer::addLayout(int number, const proto::Layout &layout) {
+  TypeAttr type = tensor(layout);
+  if (!type)
+    return mlir::emitError(loc) << "layout " << number << " is no tensor type";
+  add<LayoutOp>([&](auto &p) {
+    p.number = i64(number);
+    p.type = type;
+    SmallVector<Attribute> dims;
+    for (const proto::DimAxes &axes : layout.dims())
+      dims.push_back(strings(axes.axes()));
+    p.dims = b.getArrayAttr(dims);
+    if (layout.partial_kind() == proto::REDUCTION_UNSPECIFIED)
+      return;
+    p.reduction = ReductionAttr::get(
+        b.getContext(), static_cast<Reduction>(layout.partial_kind()));
+    p.partial = strings(layout.partial_axes());
+  });
+  return success();
+}
+
+LogicalResult Importer::addKernel(const proto::Kernel &kernel) {
+  auto op = add<KernelOp>([&](auto &p) {
+    p.id = str(kernel.name());
+    p.coordinates = countOrNull(kernel.coordinates());
+    p.hash = textOrNull(kernel.hash());
+  });
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(&op.getBody().front());
+  llvm::StringSet<> symbols;
+  for (const proto::Segment &segment : kernel.segments()) {
+    if (!symbols.insert(segment.symbol()).second)
+      return mlir::emitError(loc) << "kernel '" << kernel.name()
+                                  << "' has two segments '" << segment.symbol()
+                                  << "'";
+    SmallVector<Attribute> types;
+    SmallVector<int64_t> written;
+    for (const proto::KernelOperand &operand : segment.operands()) {
+      if (operand.written())
+        written.push_back(types.size());
+      TypeAttr type = tensor(operand);
+      if (!type)
+        return mlir::emitError(loc)
+               << "an operand of segment '" << segment.symbol()
+               << "' of kernel '" << kernel.name() << "' is no tensor type";
+      types.push_back(type);
+    }
+    add<SegmentOp>([&](auto &p) {
+      p.id = str(segment.symbol());
+      p.operand_types = b.getArrayAttr(types);
+      p.written = b.getDenseI64ArrayAttr(written);
+      p.scratch = countOrNull(segment.scratch_bytes());
+      SmallVector<Attribute> locations;
+      for (const proto::Location &location : segment.locations())
+        locations.push_back(b.getStrArrayAttr({location.where(), location.message()}));
+      if (!locations.empty())
+        p.locations = b.getArrayAttr(locations);
+    });
+  }
+  for (auto [number, object] : llvm::enumerate(kernel.objects())) {
+    if (object.blob_offset() > blobs.size() ||
+        object.blob_bytes() > blobs.size() - object.blob_offset())
+      return mlir::emitError(loc)
+             << "object " << number << " of kernel '" << kernel.name()
+             << "' ends at byte " << object.blob_offset() << " + "
+             << object.blob_bytes() << " of " << blobs.size();
+    ArrayRef<char> code =
+        blobs.slice(object.blob_offset(), object.blob_bytes());
+    add<ObjectOp>([&](auto &p) {
+      if (object.has_target()) {
+        p.triple = str(object.target().triple());
+        p.cpu = textOrNull(object.target().cpu());
+        if (object.target().features_size())
+          p.features = strings(object.target().features());
+      }
+      p.code = getCodeAttr(b.getContext(), kernel.name(), number, code);
+    });
+  }
+  return success();
+}
+
+void Importer::addBuffer(const proto::Buffer &buffer) {
+  add<BufferOp>([&](auto &p) {
+    p.id = str(buffer.name());
+    p.slice = sliceName(buffer.slice());
+    p.layout = i64(buffer.layout());
+    p.host = flag(buffer.memory() == proto::HOST);
+    p.offset = i64(buffer.offset());
+    p.bytes = i64(buffer.bytes());
+    p.stride = i64(buffer.slot_stride());
+    p.credits = i64(buffer.credits());
+  });
+}
+
+void Importer::addGang(const proto::Action &action) {
+  bool runs = llvm::any_of(action.steps(), [](const proto::GangStep &step) {
+    return step.has_run();
+  });
+  auto gang = add<GangOp>([&](auto &p) {
+    p.id = str(action.name());
+    p.slice = sliceName(action.slice());
+    if (runs)
+      p.kernel = str(plan.kernels(action.kernel()).name());
+    p.reads = bufferNames(action.operands());
+    p.writes = bufferNames(action.results());
+    p.cost = countOrNull(action.cost_ns());
+    p.where = textOrNull(action.location());
+  });
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(&gang.getBody().front());
+  for (const proto::GangStep &step : action.steps()) {
+    if (step.has_run()) {
+      add<RunOp>([&](auto &p) {
+        p.segment = str(
+            plan.kernels(action.kernel()).segments(step.run().segment()).symbol());
+        p.buffers = bufferNames(step.run().buffers());
+      });
+      continue;
+    }
+    const proto::Collective &collective = step.collective();
+    add<CollectiveOp>([&](auto &p) {
+      p.kind = CollectiveKindAttr::get(
+          b.getContext(), static_cast<CollectiveKind>(collective.kind()));
+      p.source = bufferName(collective.source());
+      p.result = bufferName(collective.result());
+      p.axes = strings(collective.axes());
+      if (collective.reduction() != proto::REDUCTION_UNSPECIFIED)
+        p.reduction = ReductionAttr::get(
+            b.getContext(), static_cast<Reduction>(collective.reduction()));
+      p.dim = countOrNull(collective.dim());
+      p.concat = countOrNull(collective.concat_dim());
+      p.shift = countOrNull(collective.shift());
+      p.wrap = flag(collective.wrap());
+    });
+  }
+  for (const proto::Alias &alias : action.aliases())
+    add<AliasOp>([&](auto &p) {
+      p.operand = bufferName(alias.operand());
+      p.result = bufferName(alias.result());
+    });
+}
+
+void Importer::addAction(const proto::Action &action) {
+  auto common = [&](auto &p) {
+    p.id = str(action.name());
+    p.slice = sliceName(action.slice());
+    p.cost = countOrNull(action.cost_ns());
+    p.where = textOrNull(action.location());
+  };
+  switch (action.kind()) {
+  case proto::SEND:
+    add<SendOp>([&](auto &p) {
+      common(p);
+      p.operand = bufferName(action.operands(0));
+      p.peer = actionName(action.peer());
+    });
+    return;
+  case proto::RECV:
+    add<RecvOp>([&](auto &p) {
+      common(p);
+      p.result = bufferName(action.results(0));
+      p.peer = actionName(action.peer());
+    });
+    return;
+  case proto::FEED:
+    add<FeedOp>([&](auto &p) {
+      common(p);
+      p.argument = str(plan.interface().arguments(action.interface()).name());
+      p.result = bufferName(action.results(0));
+      if (action.operands_size())
+        p.carried = bufferName(action.operands(0));
+    });
+    return;
+  case proto::FETCH:
+    add<FetchOp>([&](auto &p) {
+      common(p);
+      p.operand = bufferName(action.operands(0));
+      p.output = str(plan.interface().results(action.interface()).name());
+    });
+    return;
+  default:
+    addGang(action);
+  }
+}
+
+FailureOr<ProgramOp>
+mlir::pathways::plan::importTables(OpBuilder &builder, Location loc,
+                                   const proto::Plan &plan,
+                                   ArrayRef<char> blobs) {
+  return Importer(builder, loc, plan, blobs).run();
+}

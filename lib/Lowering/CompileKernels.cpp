@@ -1,0 +1,173 @@
+//===- CompileKernels.cpp - From functions in kernels to object code ------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "pathways/Lowering/KernelCodegen.h"
+#include "pathways/Lowering/Passes.h"
+#include "runtime/topology/topology.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/Threading.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace mlir::pathways {
+#define GEN_PASS_DEF_COMPILEKERNELS
+#include "pathways/Lowering/Passes.h.inc"
+} // namespace mlir::pathways
+
+using namespace mlir;
+using namespace mlir::pathways;
+namespace proto = ::pathways::proto;
+
+namespace {
+
+/// One kernel to compile and what became of it.
+struct Job {
+  plan::KernelOp kernel;
+  SmallVector<func::FuncOp> functions; ///< one per segment
+  std::vector<proto::Target> targets;
+  CompiledKernel code;
+};
+
+struct CompileKernels
+    : public ::mlir::pathways::impl::CompileKernelsBase<CompileKernels> {
+  using CompileKernelsBase::CompileKernelsBase;
+
+  void getDependentDialects(DialectRegistry &registry) const override {
+    CompileKernelsBase::getDependentDialects(registry);
+    registerKernelDialects(registry);
+  }
+
+  void runOnOperation() override;
+
+private:
+  /// Targets of the devices that may run `slice`, each once.
+  const std::vector<proto::Target> &getTargets(plan::SliceOp slice);
+  void addJobs(plan::ProgramOp program, SmallVectorImpl<Job> &jobs);
+  void finish(Job &job);
+
+  proto::Cluster cluster;
+  std::map<std::pair<int64_t, std::string>, std::vector<proto::Target>> targets;
+};
+
+} // namespace
+
+/// A text that is equal for equal targets.
+static std::string getKey(const proto::Target &target) {
+  return target.SerializeAsString();
+}
+
+const std::vector<proto::Target> &
+CompileKernels::getTargets(plan::SliceOp slice) {
+  int64_t island = slice.getIsland().value_or(-1);
+  std::string kind = slice.getKind().empty() ? "cpu" : slice.getKind().str();
+  auto [entry, isNew] = targets.try_emplace({island, kind});
+  if (!isNew)
+    return entry->second;
+  // All devices of the kind on the island: the slice may be bound to others
+  // later without compiling again.
+  llvm::SetVector<std::string> seen;
+  if (island >= 0 && island < cluster.islands_size())
+    for (const proto::Host &host : cluster.islands(island).hosts())
+      for (const proto::Device &device : host.devices())
+        if (::pathways::DeviceKind(device) == kind &&
+            seen.insert(getKey(device.target())))
+          entry->second.push_back(device.target());
+  // Without one it is this machine.
+  if (entry->second.empty())
+    entry->second.emplace_back();
+  return entry->second;
+}
+
+void CompileKernels::addJobs(plan::ProgramOp program,
+                             SmallVectorImpl<Job> &jobs) {
+  llvm::StringMap<plan::SliceOp> slices;
+  for (auto slice : program.getBody().getOps<plan::SliceOp>())
+    slices[slice.getId()] = slice;
+  llvm::StringMap<llvm::SetVector<Operation *>> users; // by kernel
+  for (auto gang : program.getBody().getOps<plan::GangOp>())
+    if (gang.getKernel())
+      users[*gang.getKernel()].insert(slices.lookup(gang.getSlice()));
+  for (auto kernel : program.getBody().getOps<plan::KernelOp>()) {
+    if (kernel.hasCode())
+      continue;
+    Job &job = jobs.emplace_back();
+    job.kernel = kernel;
+    llvm::StringMap<func::FuncOp> functions;
+    for (auto function : kernel.getBody().getOps<func::FuncOp>())
+      functions[function.getSymName()] = function;
+    // The verifier of the kernel has seen that there is one for each.
+    for (auto segment : kernel.getBody().getOps<plan::SegmentOp>())
+      job.functions.push_back(functions.lookup(segment.getId()));
+    llvm::SetVector<std::string> seen;
+    for (Operation *slice : users[kernel.getId()])
+      for (const proto::Target &target : getTargets(cast<plan::SliceOp>(slice)))
+        if (seen.insert(getKey(target)))
+          job.targets.push_back(target);
+    if (job.targets.empty())
+      job.targets.emplace_back();
+  }
+}
+
+void CompileKernels::finish(Job &job) {
+  OpBuilder b(job.kernel.getContext());
+  job.kernel.setHash(job.code.hash);
+  for (auto [segment, code] :
+       llvm::zip(job.kernel.getBody().getOps<plan::SegmentOp>(),
+                 job.code.segments)) {
+    if (code.scratchBytes)
+      segment.setScratch(code.scratchBytes);
+    SmallVector<Attribute> locations;
+    for (const CodeLocation &location : code.locations)
+      locations.push_back(b.getStrArrayAttr({location.where, location.message}));
+    if (!locations.empty())
+      segment.setLocationsAttr(b.getArrayAttr(locations));
+  }
+  for (auto function : llvm::make_early_inc_range(
+           job.kernel.getBody().getOps<func::FuncOp>()))
+    function.erase();
+  b.setInsertionPointToEnd(&job.kernel.getBody().front());
+  for (auto [number, target, object] :
+       llvm::enumerate(job.code.targets, job.code.objects)) {
+    SmallVector<StringRef> features(target.features().begin(),
+                                    target.features().end());
+    plan::ObjectOp::create(
+        b, job.kernel.getLoc(), b.getStringAttr(target.triple()),
+        b.getStringAttr(target.cpu()),
+        features.empty() ? ArrayAttr() : b.getStrArrayAttr(features),
+        plan::getCodeAttr(b.getContext(), job.kernel.getId(), number,
+                          ArrayRef<char>(object.data(), object.size())));
+  }
+}
+
+void CompileKernels::runOnOperation() {
+  absl::StatusOr<proto::Cluster> read = ::pathways::ReadTopology(topology);
+  if (!read.ok()) {
+    getOperation().emitError("topology '")
+        << topology << "': " << std::string(read.status().message());
+    return signalPassFailure();
+  }
+  cluster = std::move(*read);
+  targets.clear();
+  SmallVector<Job> jobs;
+  for (auto program : getOperation().getOps<plan::ProgramOp>())
+    addJobs(program, jobs);
+  auto compile = [](Job &job) {
+    FailureOr<CompiledKernel> code = compileKernel(job.functions, job.targets);
+    if (failed(code))
+      return failure();
+    job.code = std::move(*code);
+    return success();
+  };
+  // Kernels know nothing of each other; results are taken in table order.
+  if (failed(failableParallelForEach(&getContext(), jobs, compile)))
+    return signalPassFailure();
+  for (Job &job : jobs)
+    finish(job);
+}

@@ -1,0 +1,62 @@
+//===- Pipelines.cpp - From a program to a plan with code -----------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "pathways/Lowering/KernelCodegen.h"
+#include "pathways/Lowering/Passes.h"
+#include "pathways/Transforms/Passes.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace mlir::pathways;
+
+void mlir::pathways::buildCompilePipeline(OpPassManager &pm,
+                                          const CompileOptions &options) {
+  // First of all: what cannot be compiled is reported as it was written.
+  pm.addPass(createCheckProgram());
+  // Before placing, so that folded reshards cost nothing; movement that CSE merges
+  // moves once.
+  pm.addNestedPass<ProgramOp>(createCanonicalizerPass());
+  pm.addNestedPass<ProgramOp>(createCSEPass());
+  PlaceOptions place;
+  place.topology = options.topology;
+  place.oversubscribe = options.oversubscribe;
+  pm.addPass(createPlace(place));
+  // Needs bindings: bytes are counted by link.
+  pm.addPass(createInsertTransfers());
+  // After the functions that movement generates, which repeat as others do. Calls of
+  // merged functions may be equal, so CSE follows.
+  pm.addPass(createDedupComputations());
+  pm.addNestedPass<ProgramOp>(createCSEPass());
+  // The last pass that looks at uses: CSE may have added later ones to what is
+  // donated, and nothing after it may.
+  pm.addNestedPass<ProgramOp>(createResolveDonation());
+  LowerToPlanOptions lower;
+  lower.stepsInFlight = options.stepsInFlight;
+  lower.credits = options.credits;
+  pm.addPass(createLowerToPlan(lower));
+  // Compiles for the devices of the topology that slices are bound to.
+  CompileKernelsOptions compile;
+  compile.topology = options.topology;
+  pm.addPass(createCompileKernels(compile));
+}
+
+void mlir::pathways::registerPathwaysLoweringPasses() {
+  registerPathwaysSingleLoweringPasses();
+  PassPipelineRegistration<CompileOptions>(
+      "pw-compile", "Place a program, lower it to a plan and compile its code",
+      buildCompilePipeline);
+}
+
+void mlir::pathways::registerPathwaysLoweringDialects(DialectRegistry &registry) {
+  registry.insert<PathwaysDialect, plan::PlanDialect>();
+  registerKernelDialects(registry);
+}

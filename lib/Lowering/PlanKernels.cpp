@@ -1,0 +1,156 @@
+//===- PlanKernels.cpp - Kernels that calls share -------------------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "PlanKernels.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/IR/Builders.h"
+#include "pathways/Dialect/Plan/PlanTables.h"
+#include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::pathways;
+namespace proto = ::pathways::proto;
+
+KernelCache::Needs KernelCache::getNeeds(func::FuncOp callee) {
+  auto known = needs.find(callee);
+  if (known != needs.end())
+    return known->second;
+  Needs result = Needs::Nothing;
+  // All functions reached; a cycle is for splitAtCollectives to refuse.
+  SmallVector<func::FuncOp> work = {callee};
+  llvm::SmallPtrSet<Operation *, 8> seen = {callee};
+  while (!work.empty()) {
+    func::FuncOp function = work.pop_back_val();
+    function.walk([&](Operation *op) {
+      if (isa<ValidExtentOp>(op))
+        result = Needs::Extents;
+      else if (isa<ShardIndexOp>(op) && result == Needs::Nothing)
+        result = Needs::Coordinates;
+      else if (auto call = dyn_cast<func::CallOp>(op))
+        if (auto next = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
+                call, call.getCalleeAttr()))
+          if (seen.insert(next).second)
+            work.push_back(next);
+    });
+  }
+  return needs[callee] = result;
+}
+
+/// A rough count of nanoseconds for one shard: what is computed at eight elements
+/// a nanosecond, what is communicated at one. Only the ratio between actions
+/// matters.
+static uint64_t estimateCost(func::FuncOp body) {
+  uint64_t work = 0;
+  auto multiply = [](ArrayRef<int64_t> sizes) {
+    uint64_t product = 1;
+    for (int64_t size : sizes)
+      product = llvm::SaturatingMultiply<uint64_t>(
+          product, ShapedType::isDynamic(size) ? 1 : size);
+    return product;
+  };
+  body.walk([&](Operation *op) {
+    if (isa<linalg::LinalgOp>(op->getParentOp()))
+      return;
+    uint64_t elements = 0;
+    if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op)) {
+      elements = multiply(linalgOp.getStaticLoopRanges());
+    } else {
+      for (Type type : op->getResultTypes())
+        if (auto tensor = dyn_cast<RankedTensorType>(type))
+          elements = std::max(elements, multiply(tensor.getShape()));
+      if (isa<CollectiveOpInterface>(op))
+        elements = llvm::SaturatingMultiply<uint64_t>(elements, 8);
+    }
+    work = llvm::SaturatingAdd(work, elements);
+  });
+  // The largest cost that a plan accepts.
+  return std::min<uint64_t>(1 + work / 8, uint64_t{1} << 50);
+}
+
+PlanKernel *
+KernelCache::get(func::FuncOp callee, MeshAttr mesh,
+                 ArrayRef<ArrayType> operands,
+                 ArrayRef<std::pair<unsigned, SmallVector<unsigned>>> wanted) {
+  Builder b(callee.getContext());
+  Needs need = getNeeds(callee);
+  SmallVector<Attribute> parts = {callee.getSymNameAttr()};
+  if (need != Needs::Nothing)
+    parts.push_back(mesh);
+  if (need == Needs::Extents) {
+    // Which slice does not matter.
+    auto nowhere = FlatSymbolRefAttr::get(b.getContext(), "");
+    for (ArrayType type : operands)
+      parts.push_back(TypeAttr::get(type.withSlice(nowhere)));
+  }
+  Attribute code = b.getArrayAttr(parts);
+  SmallVector<Attribute> wish = {code};
+  for (const auto &[argument, results] : wanted) {
+    wish.push_back(b.getI64IntegerAttr(argument));
+    wish.push_back(b.getI64ArrayAttr(
+        SmallVector<int64_t>(results.begin(), results.end())));
+  }
+  PlanKernel *&known = byWish[b.getArrayAttr(wish)];
+  if (known)
+    return known;
+
+  std::string name = builder.kernelNames.get(callee.getSymName());
+  auto kernel = std::make_unique<PlanKernel>();
+  kernel->holder = ModuleOp::create(callee.getLoc());
+  OpBuilder body = OpBuilder::atBlockEnd(kernel->holder->getBody());
+  // The dot keeps functions apart from those that generated code imports.
+  FailureOr<SegmentedBody> split =
+      splitAtCollectives(callee, mesh, operands, body, name + ".run");
+  if (failed(split))
+    return nullptr;
+  kernel->body = std::move(*split);
+  llvm::SmallDenseSet<unsigned> taken;
+  for (const auto &[argument, results] : wanted) {
+    for (unsigned result : results) {
+      if (taken.contains(result) || !canAlias(kernel->body, argument, result))
+        continue;
+      addAlias(kernel->body, argument, result);
+      kernel->aliases.push_back({argument, result});
+      taken.insert(result);
+      break;
+    }
+  }
+  SmallVector<Attribute> got = {code};
+  for (auto [argument, result] : kernel->aliases)
+    got.push_back(b.getI64ArrayAttr({argument, result}));
+  PlanKernel *&same = byResult[b.getArrayAttr(got)];
+  if (same)
+    return known = same;
+
+  kernel->number = builder.plan.kernels_size();
+  kernel->costNs = estimateCost(*kernel->body.inlined);
+  proto::Kernel *entry = builder.plan.add_kernels();
+  entry->set_name(name);
+  if (need != Needs::Nothing)
+    entry->set_coordinates(mesh.getNames().size());
+  for (func::FuncOp function : kernel->body.segments) {
+    proto::Segment *segment = entry->add_segments();
+    segment->set_symbol(function.getSymName().str());
+    auto add = [&](Type type, bool written) {
+      auto tensor = cast<RankedTensorType>(type);
+      proto::KernelOperand *operand = segment->add_operands();
+      operand->set_element(plan::getElementType(tensor.getElementType()));
+      operand->mutable_shape()->Add(tensor.getShape().begin(),
+                                    tensor.getShape().end());
+      operand->set_written(written);
+    };
+    for (Type type : function.getArgumentTypes())
+      add(type, /*written=*/false);
+    for (Type type : function.getResultTypes())
+      add(type, /*written=*/true);
+  }
+  kernels.push_back(std::move(kernel));
+  same = kernels.back().get();
+  return known = same;
+}

@@ -1,0 +1,63 @@
+//===- PlanKernels.h - Kernels that calls share -----------------*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PATHWAYS_LIB_LOWERING_PLANKERNELS_H
+#define PATHWAYS_LIB_LOWERING_PLANKERNELS_H
+
+#include "PlanBuilder.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "pathways/Dialect/Pathways/Pathways.h"
+#include "pathways/Lowering/KernelSegments.h"
+#include "llvm/ADT/DenseMap.h"
+#include <memory>
+
+namespace mlir::pathways {
+
+/// An argument and a result of a computation in the same memory.
+using AliasPair = std::pair<unsigned, unsigned>;
+
+struct PlanKernel {
+  uint32_t number = 0; ///< in the table
+  SegmentedBody body;
+  /// Those wanted that the code can do.
+  SmallVector<AliasPair> aliases;
+  uint64_t costNs = 0; ///< of one shard
+  /// Holds the segment functions until there is a plan.kernel.
+  OwningOpRef<ModuleOp> holder;
+};
+
+/// Gives equal computations one kernel.
+class KernelCache {
+public:
+  explicit KernelCache(PlanBuilder &builder) : builder(builder) {}
+
+  /// The kernel for calls of `callee` with operands of these types on `mesh`.
+  /// In each of `wanted`, an argument with the results, best first, that could
+  /// take its memory. Null after a diagnostic.
+  PlanKernel *
+  get(func::FuncOp callee, MeshAttr mesh, ArrayRef<ArrayType> operands,
+      ArrayRef<std::pair<unsigned, SmallVector<unsigned>>> wanted);
+
+  /// In the order of the table.
+  MutableArrayRef<std::unique_ptr<PlanKernel>> getKernels() { return kernels; }
+
+private:
+  /// What of a mesh and of layouts the code of `callee` depends on.
+  enum class Needs { Nothing, Coordinates, Extents };
+  Needs getNeeds(func::FuncOp callee);
+
+  PlanBuilder &builder;
+  DenseMap<Operation *, Needs> needs;
+  DenseMap<Attribute, PlanKernel *> byWish;   // as asked for
+  DenseMap<Attribute, PlanKernel *> byResult; // with the aliases it got
+  std::vector<std::unique_ptr<PlanKernel>> kernels;
+};
+
+} // namespace mlir::pathways
+
+#endif // PATHWAYS_LIB_LOWERING_PLANKERNELS_H
