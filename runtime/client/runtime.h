@@ -16,7 +16,6 @@
 #define RUNTIME_CLIENT_RUNTIME_H_
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 #include <variant>
@@ -27,17 +26,12 @@
 #include "runtime/base/host_array.h"
 #include "runtime/plan/plan_file.h"
 #include "runtime/proto/cluster.pb.h"
+#include "runtime/world/fault.h"
 #include "runtime/world/world.h"
 
 namespace pathways {
 
 class KernelResolver;
-
-// What happens to one message that crosses hosts (tests only).
-struct LinkFault {
-  enum Kind { kDeliver, kDrop, kDuplicate, kDelay } kind = kDeliver;
-  TimeNs delay_ns = 0;  // kDelay; also of the second copy of kDuplicate
-};
 
 struct RuntimeOptions {
   enum WorldKind { kThreads, kSim };
@@ -60,7 +54,7 @@ struct RuntimeOptions {
   double duplicate_probability = 0;
   double reorder_probability = 0;
   // Called for every hot message between hosts; on threads by several workers.
-  std::function<LinkFault(ActorId from, ActorId to, const Message&)> fault_hook;
+  FaultHook fault_hook;
   // False: islands grant in the order of arrival. Programs may then deadlock;
   // exists to show that the detector names it.
   bool ticket_order = true;

@@ -1,0 +1,445 @@
+//===- runtime.cc - Start and stop, programs, statistics ------------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/client/runtime.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "runtime/client/runtime_impl.h"
+#include "runtime/plan/verify.h"
+#include "runtime/topology/discovery.h"
+
+namespace pathways {
+namespace {
+
+absl::Status ShutDown() {
+  return absl::CancelledError("the runtime was shut down");
+}
+
+// The cluster's numbers where it has them, the simulation's defaults else.
+void Apply(const proto::Link& link, LinkModel* model) {
+  if (link.latency_seconds() > 0) {
+    model->latency_ns = static_cast<TimeNs>(
+        std::min(link.latency_seconds(), 1000.0) * 1e9);
+  }
+  if (link.bytes_per_second() > 0) {
+    model->bytes_per_second = link.bytes_per_second();
+  }
+}
+
+absl::Status CheckOptions(const RuntimeOptions& options) {
+  if (options.workers < 0 || options.workers > ThreadOptions::kMaxWorkers) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the number of workers is ", options.workers,
+                     ", expected 0 to ", ThreadOptions::kMaxWorkers));
+  }
+  if (options.stall_timeout_ns <= 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the stall timeout is ", options.stall_timeout_ns,
+                     " ns, expected at least 1"));
+  }
+  if (options.world == RuntimeOptions::kThreads &&
+      (!options.run_kernels || options.duplicate_probability != 0 ||
+       options.reorder_probability != 0)) {
+    return absl::InvalidArgumentError(
+        "runs without kernels, and links with faults, need a simulation");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+Runtime::Impl::Impl(Topology topology, const RuntimeOptions& options,
+                    uint64_t host_memory)
+    : options_(options),
+      topology_(std::move(topology)),
+      objects_(host_memory) {
+  context_.topology = &topology_;
+  context_.run_kernels = options_.run_kernels;
+}
+
+Runtime::Impl::~Impl() {
+  stopping_.store(true);
+  if (world_ != nullptr) {
+    world_->Notify();
+    world_->Stop();
+  }
+  absl::MutexLock lock(&mutex_);
+  mutex_.Await(absl::Condition(
+      +[](int* calls) { return *calls == 0; }, &calls_));
+}
+
+absl::StatusOr<std::unique_ptr<Runtime::Impl>> Runtime::Impl::Create(
+    const proto::Cluster& cluster, const RuntimeOptions& options) {
+  absl::Status checked = CheckOptions(options);
+  if (!checked.ok()) return checked;
+  absl::StatusOr<Topology> topology = Topology::Create(cluster);
+  if (!topology.ok()) return topology.status();
+  uint64_t memory = 0;
+  for (int h = 0; h < topology->num_hosts(); ++h) {
+    memory += std::min<uint64_t>(HostMemoryBytes(topology->host(h)),
+                                 (uint64_t{1} << 62) - memory);
+  }
+  std::unique_ptr<Impl> impl(
+      new Impl(*std::move(topology), options, memory));
+  absl::Status started = impl->StartWorld();
+  if (!started.ok()) return started;
+  return impl;
+}
+
+absl::Status Runtime::Impl::StartWorld() {
+  if (options_.world == RuntimeOptions::kSim) {
+    SimOptions sim;
+    sim.seed = options_.seed;
+    sim.workers = std::max(1, options_.workers);
+    Apply(topology_.island(0).ici(), &sim.ici);
+    Apply(topology_.cluster().dcn(), &sim.dcn);
+    sim.faults.duplicate = options_.duplicate_probability;
+    sim.faults.reorder = options_.reorder_probability;
+    sim.control_faults = sim.faults;
+    sim.fault_hook = options_.fault_hook;
+    absl::StatusOr<std::unique_ptr<SimWorld>> world =
+        SimWorld::Create(std::move(sim));
+    if (!world.ok()) return world.status();
+    sim_ = world->get();
+    world_ = *std::move(world);
+  } else {
+    ThreadOptions threads;
+    threads.workers =
+        options_.workers > 0
+            ? options_.workers
+            : std::clamp(NumPhysicalCores(), 1, ThreadOptions::kMaxWorkers);
+    threads.seed = options_.seed;
+    threads.fault_hook = options_.fault_hook;
+    if (options_.bind_workers) {
+      threads.on_worker_start = [](int worker) {
+        // Without the right to bind, the worker runs anywhere.
+        (void)BindThisThreadToCore(worker % std::max(1, NumPhysicalCores()));
+      };
+    }
+    absl::StatusOr<std::unique_ptr<ThreadWorld>> world =
+        ThreadWorld::Create(std::move(threads));
+    if (!world.ok()) return world.status();
+    world_ = *std::move(world);
+  }
+  context_.world = world_.get();
+  RegisterActors();
+  return absl::OkStatus();
+}
+
+void Runtime::Impl::RegisterActors() {
+  // No message is sent before a client asks for something, so the directory is
+  // complete when anybody reads it.
+  Directory& directory = context_.directory;
+  auto add = [&](Actor* actor, int host, int island, int worker,
+                 std::string name) {
+    const ActorId id =
+        world_->Register(actor, {host, worker, island}, std::move(name));
+    if (directory.host_of.size() <= id) directory.host_of.resize(id + 1, -1);
+    directory.host_of[id] = host;
+    return id;
+  };
+  controller_ = std::make_unique<Controller>(&context_, this,
+                                             options_.stall_timeout_ns);
+  directory.controller = add(controller_.get(), -1, -1, 0, "controller");
+  for (int i = 0; i < topology_.num_islands(); ++i) {
+    schedulers_.push_back(std::make_unique<IslandScheduler>(
+        world_.get(), &directory, i, options_.ticket_order));
+    directory.schedulers.push_back(
+        add(schedulers_.back().get(), topology_.first_host(i), i, i,
+            topology_.IslandName(i) + "/scheduler"));
+  }
+  int worker = 0;
+  for (int h = 0; h < topology_.num_hosts(); ++h) {
+    const int island = topology_.island_of_host(h);
+    executors_.push_back(std::make_unique<HostExecutor>(&context_, h));
+    directory.executors.push_back(
+        add(executors_.back().get(), h, island, worker,
+            topology_.HostName(h) + "/executor"));
+    directory.devices.emplace_back();
+    devices_.emplace_back();
+    for (int d = 0; d < topology_.num_host_devices(h); ++d, ++worker) {
+      const int64_t device = topology_.first_device(h) + d;
+      devices_[h].push_back(std::make_unique<Device>(
+          world_.get(), &directory, h, d, device, options_.run_kernels));
+      directory.devices[h].push_back(
+          add(devices_[h].back().get(), h, island, worker,
+              topology_.DeviceName(island, device)));
+    }
+  }
+}
+
+void Runtime::Impl::Answer(uint64_t id, absl::Status status,
+                           uint64_t program) {
+  std::shared_ptr<Request> request;
+  {
+    absl::MutexLock lock(&mutex_);
+    auto found = requests_.find(id);
+    if (found == requests_.end()) return;
+    request = std::move(found->second);
+    requests_.erase(found);
+  }
+  request->status = std::move(status);
+  request->program = program;
+  request->done.store(true, std::memory_order_release);
+  world_->Notify();
+}
+
+void Runtime::Impl::LaunchEnded(uint64_t launch, absl::Status status,
+                                bool completed) {
+  std::shared_ptr<Run> run = FindRun(launch);
+  if (run == nullptr || run->done.load()) return;
+  run->status = std::move(status);
+  run->completed = completed;
+  context_.launches.Remove(launch);
+  run->done.store(true, std::memory_order_release);
+  world_->Notify();
+}
+
+template <typename Fill>
+std::shared_ptr<Runtime::Impl::Request> Runtime::Impl::Ask(const Fill& fill) {
+  auto request = std::make_shared<Request>();
+  proto::Control control;
+  {
+    absl::MutexLock lock(&mutex_);
+    const uint64_t id = ++next_request_;
+    requests_[id] = request;
+    fill(id, &control);
+  }
+  world_->SendControl(kNoActor, context_.directory.controller,
+                      control.SerializeAsString());
+  return request;
+}
+
+absl::Status Runtime::Impl::WaitFor(const std::atomic<bool>& done,
+                                    const std::string& what) {
+  auto over = [&] {
+    return done.load(std::memory_order_acquire) ||
+           stopping_.load(std::memory_order_relaxed);
+  };
+  // Each diagnosis ends at least one launch, if there is one.
+  int64_t diagnoses = 0;
+  while (!world_->RunUntil(over)) {
+    if (stopping_.load() || sim_ == nullptr) break;
+    int64_t limit;
+    {
+      absl::MutexLock lock(&mutex_);
+      limit = 3 + static_cast<int64_t>(runs_.size());
+    }
+    if (++diagnoses > limit) {
+      return absl::DeadlineExceededError(
+          absl::StrCat(what, " got no answer, and nothing is left to happen"));
+    }
+    std::shared_ptr<Request> diagnosis =
+        Ask([](uint64_t id, proto::Control* control) {
+          control->mutable_diagnose_request()->set_request(id);
+        });
+    world_->RunUntil([&] { return diagnosis->done.load() || over(); });
+  }
+  if (done.load(std::memory_order_acquire)) return absl::OkStatus();
+  return ShutDown();
+}
+
+absl::StatusOr<ProgramHandle> Runtime::Impl::Load(PlanData plan,
+                                                  const std::string& client) {
+  Call call(this);
+  absl::Status checked = CheckPlan(plan);
+  if (!checked.ok()) return checked;
+  const std::string name = plan.tables.header().program();
+  absl::StatusOr<std::shared_ptr<const PreparedPlan>> prepared =
+      PreparedPlan::Create(
+          std::move(plan), topology_,
+          options_.kernels != nullptr ? options_.kernels : &plan_kernels_,
+          options_.run_kernels);
+  if (!prepared.ok()) return prepared.status();
+  const uint64_t plan_id = context_.plans.Add(*prepared);
+  std::shared_ptr<Request> request =
+      Ask([&](uint64_t id, proto::Control* control) {
+        control->mutable_load_request()->set_request(id);
+        control->mutable_load_request()->set_plan(plan_id);
+        control->mutable_load_request()->set_client(client);
+      });
+  absl::Status waited =
+      WaitFor(request->done, absl::StrCat("the load of program '", name, "'"));
+  if (!waited.ok()) return waited;
+  if (!request->status.ok()) return request->status;
+  absl::MutexLock lock(&mutex_);
+  programs_[request->program] = {*std::move(prepared), client};
+  return ProgramHandle{request->program};
+}
+
+absl::Status Runtime::Impl::Unload(uint64_t program) {
+  Call call(this);
+  {
+    absl::MutexLock lock(&mutex_);
+    if (programs_.count(program) == 0) {
+      return absl::FailedPreconditionError(
+          absl::StrCat("program ", program, " is not loaded"));
+    }
+  }
+  std::shared_ptr<Request> request =
+      Ask([&](uint64_t id, proto::Control* control) {
+        control->mutable_unload_request()->set_request(id);
+        control->mutable_unload_request()->set_program(program);
+      });
+  absl::Status waited =
+      WaitFor(request->done, absl::StrCat("the unload of program ", program));
+  if (!waited.ok()) return waited;
+  if (request->status.ok()) {
+    absl::MutexLock lock(&mutex_);
+    programs_.erase(program);
+  }
+  return request->status;
+}
+
+absl::Status Runtime::Impl::ReleaseClient(const std::string& client) {
+  std::vector<uint64_t> programs, runs;
+  {
+    absl::MutexLock lock(&mutex_);
+    for (const auto& [id, run] : runs_) {
+      if (run->client != client) continue;
+      if (!run->done.load()) {
+        return absl::FailedPreconditionError(
+            absl::StrCat("client '", client, "' still runs program '",
+                         run->plan->name(), "'"));
+      }
+      runs.push_back(id);
+    }
+    for (const auto& [id, program] : programs_) {
+      if (program.client == client) programs.push_back(id);
+    }
+  }
+  for (uint64_t run : runs) {
+    absl::Status released = ReleaseRun(run);
+    if (!released.ok()) return released;
+  }
+  for (uint64_t program : programs) {
+    absl::Status unloaded = Unload(program);
+    if (!unloaded.ok()) return unloaded;
+  }
+  objects_.ReleaseClient(client);
+  return absl::OkStatus();
+}
+
+RuntimeStats Runtime::Impl::Stats() {
+  Call call(this);
+  RuntimeStats stats;
+  uint64_t sent[kNumMessageKinds] = {};
+  for (int h = 0; h < topology_.num_hosts(); ++h) {
+    const HostCounters& host = executors_[h]->counters();
+    RuntimeStats::Host out;
+    out.name = topology_.HostName(h);
+    out.own_shards = host.own_shards.get();
+    out.action_shards = host.entries.get();
+    out.queue_entries = host.queue_entries.get();
+    out.edge_entries = host.in_edges.get();
+    out.messages_sent = host.messages.get();
+    out.bytes_sent = host.bytes.get();
+    out.duplicates_dropped = host.duplicates.get();
+    out.stale_dropped = host.stale.get();
+    out.memory_used_bytes = executors_[h]->host_arena().used();
+    for (int k = 0; k < kNumMessageKinds; ++k) sent[k] += host.sent[k].get();
+    stats.hosts.push_back(std::move(out));
+    for (size_t d = 0; d < devices_[h].size(); ++d) {
+      const DeviceCounters& device = devices_[h][d]->counters();
+      const Arena& arena = executors_[h]->arena(static_cast<int>(d));
+      RuntimeStats::Device one;
+      one.name = arena.name();
+      one.memory_bytes = arena.bound();
+      one.used_bytes = arena.used();
+      one.peak_bytes = arena.peak();
+      one.gangs_run = device.gangs.get();
+      one.kernels_run = device.kernels.get();
+      stats.firings += device.firings.get();
+      for (int k = 0; k < kNumMessageKinds; ++k) {
+        sent[k] += device.sent[k].get();
+      }
+      stats.devices.push_back(std::move(one));
+    }
+  }
+  for (int k = 1; k < kNumMessageKinds; ++k) {
+    stats.messages.emplace_back(MessageKindName(k), sent[k]);
+  }
+  stats.controller_messages = controller_->messages_received();
+  stats.steps_done = controller_->steps_done();
+  stats.programs = controller_->programs();
+  stats.object_bytes = objects_.used();
+  if (sim_ != nullptr) {
+    stats.events = sim_->events();
+    stats.event_hash = sim_->event_hash();
+  }
+  stats.now_ns = world_->Now();
+  return stats;
+}
+
+Runtime::Runtime(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Runtime::~Runtime() = default;
+
+absl::StatusOr<std::unique_ptr<Runtime>> Runtime::Create(
+    const proto::Cluster& cluster, const RuntimeOptions& options) {
+  absl::StatusOr<std::unique_ptr<Impl>> impl = Impl::Create(cluster, options);
+  if (!impl.ok()) return impl.status();
+  return std::unique_ptr<Runtime>(new Runtime(*std::move(impl)));
+}
+
+absl::StatusOr<ProgramHandle> Runtime::Load(PlanData plan,
+                                            const std::string& client) {
+  return impl_->Load(std::move(plan), client);
+}
+absl::Status Runtime::Unload(ProgramHandle program) {
+  return impl_->Unload(program.id);
+}
+absl::StatusOr<RunHandle> Runtime::Launch(ProgramHandle program,
+                                          std::vector<LaunchArgument> arguments,
+                                          int64_t steps) {
+  return impl_->Launch(program.id, std::move(arguments), steps);
+}
+absl::Status Runtime::Await(RunHandle run) { return impl_->Await(run.id); }
+absl::StatusOr<HostArray> Runtime::Fetch(RunHandle run, int64_t result) {
+  return impl_->Fetch(run.id, result);
+}
+absl::StatusOr<HostArray> Runtime::Fetch(RunHandle run,
+                                         const std::string& result) {
+  absl::StatusOr<int64_t> index = impl_->ResultIndex(run.id, result);
+  if (!index.ok()) return index.status();
+  return impl_->Fetch(run.id, *index);
+}
+absl::StatusOr<ArrayHandle> Runtime::Keep(RunHandle run, int64_t result,
+                                          const std::string& client) {
+  absl::StatusOr<HostArray> array = impl_->Fetch(run.id, result);
+  if (!array.ok()) return array.status();
+  return Put(*std::move(array), client);
+}
+absl::Status Runtime::ReleaseRun(RunHandle run) {
+  return impl_->ReleaseRun(run.id);
+}
+absl::StatusOr<ArrayHandle> Runtime::Put(HostArray array,
+                                         const std::string& client) {
+  absl::StatusOr<uint64_t> id = impl_->objects().Put(
+      std::make_shared<const HostArray>(std::move(array)), client);
+  if (!id.ok()) return id.status();
+  return ArrayHandle{*id};
+}
+absl::StatusOr<HostArray> Runtime::Get(ArrayHandle array) {
+  absl::StatusOr<std::shared_ptr<const HostArray>> found =
+      impl_->objects().Get(array.id);
+  if (!found.ok()) return found.status();
+  return **found;
+}
+absl::Status Runtime::Release(ArrayHandle array) {
+  return impl_->objects().Release(array.id);
+}
+absl::Status Runtime::ReleaseClient(const std::string& client) {
+  return impl_->ReleaseClient(client);
+}
+RuntimeStats Runtime::Stats() { return impl_->Stats(); }
+
+}  // namespace pathways

@@ -1,0 +1,46 @@
+//===- counters.h - Numbers an actor keeps and others read ------*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_EXECUTOR_COUNTERS_H_
+#define RUNTIME_EXECUTOR_COUNTERS_H_
+
+#include <atomic>
+#include <cstdint>
+
+#include "runtime/executor/protocol.h"
+
+namespace pathways {
+
+// Written by one actor, read by any thread: no read-modify-write.
+class Counter {
+ public:
+  void Add(uint64_t n = 1) {
+    value_.store(value_.load(std::memory_order_relaxed) + n,
+                 std::memory_order_relaxed);
+  }
+  void Set(uint64_t n) { value_.store(n, std::memory_order_relaxed); }
+  uint64_t get() const { return value_.load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<uint64_t> value_{0};
+};
+
+struct DeviceCounters {
+  Counter sent[kNumMessageKinds];
+  Counter gangs, kernels, firings;
+};
+
+struct HostCounters {
+  Counter sent[kNumMessageKinds];
+  Counter messages, bytes, duplicates, stale;
+  Counter own_shards, entries, queue_entries, in_edges;  // loaded now
+};
+
+}  // namespace pathways
+
+#endif  // RUNTIME_EXECUTOR_COUNTERS_H_

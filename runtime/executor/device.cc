@@ -1,0 +1,608 @@
+//===- device.cc - One device: an in-order queue of gangs -----------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/executor/device.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "runtime/plan/tables.h"
+
+namespace pathways {
+namespace {
+
+// Firings in one turn, so that devices of a worker share it.
+constexpr int kTurn = 128;
+// Of a gang whose cost the plan does not know, in virtual time.
+constexpr TimeNs kUnknownCostNs = 1000;
+constexpr int kMaxReported = 8;
+
+}  // namespace
+
+Message Device::New(MessageKind kind, const DeviceProgram& program) const {
+  Message message;
+  message.kind = kind;
+  message.program = program.program;
+  message.incarnation = program.incarnation;
+  return message;
+}
+
+void Device::Send(ActorId to, const Message& message) {
+  counters_.sent[message.kind].Add();
+  world_->Send(self(), to, message);
+}
+
+void Device::OnMessage(ActorId, const Message& message) {
+  if (message.kind == kAttach) {
+    Attach(static_cast<DeviceProgram*>(const_cast<void*>(message.payload)));
+    return;
+  }
+  if (message.kind == kInspect) {
+    Inspect(message);
+    return;
+  }
+  if (message.kind == kContinue) {
+    continuing_ = false;
+    Pump();
+    return;
+  }
+  DeviceProgram* program = Find(message);
+  if (message.kind == kDetach) {
+    if (program != nullptr) Detach(program);
+    Message reply = message;
+    reply.kind = kDetached;
+    reply.item = index_;
+    Send(executor(), reply);
+    Pump();
+    return;
+  }
+  if (program == nullptr) return;  // of a load that ended
+  switch (message.kind) {
+    case kLocalToken:
+      if (message.target >= program->in_edges.size()) return;
+      Deliver(program, message.target, message.step,
+              message.flags & kPoisoned);
+      break;
+    case kGrantDevice:
+      Grant(program, static_cast<HostLaunch*>(
+                         const_cast<void*>(message.payload)));
+      break;
+    case kGroupDone:
+      GroupDone(program, message);
+      break;
+    case kCostDone:
+      if (costing_ && message.step == generation_) {
+        costing_ = false;
+        cost_paid_ = true;
+      }
+      break;
+    default:
+      return;
+  }
+  Pump();
+}
+
+void Device::Attach(DeviceProgram* program) {
+  if (program->program >= programs_.size()) {
+    programs_.resize(program->program + 1);
+  }
+  programs_[program->program] = program;
+  size_t entries = 0;
+  for (const DeviceProgram* p : programs_) {
+    if (p == nullptr) continue;
+    entries += p->entries.size();
+    if (p->max_operands > operands_.size()) operands_.resize(p->max_operands);
+    if (p->max_group > contributions_.size()) {
+      contributions_.resize(p->max_group);
+    }
+    if (p->max_shards > shard_poison_.size()) {
+      shard_poison_.resize(p->max_shards);
+    }
+  }
+  if (entries > ready_.size()) {
+    std::rotate(ready_.begin(), ready_.begin() + ready_begin_, ready_.end());
+    ready_begin_ = 0;
+    ready_.resize(std::max(entries, 2 * ready_.size()));
+  }
+  Message reply = New(kAttached, *program);
+  reply.item = index_;
+  Send(executor(), reply);
+}
+
+void Device::Detach(DeviceProgram* program) {
+  programs_[program->program] = nullptr;
+  if (!queue_.empty() && queue_.front().program == program) {
+    gang_ = step_ = 0;
+    started_ = arrived_ = cost_paid_ = costing_ = false;
+    waiting_groups_ = 0;
+    ++generation_;
+  }
+  queue_.erase(std::remove_if(queue_.begin(), queue_.end(),
+                              [&](const Granted& granted) {
+                                return granted.program == program;
+                              }),
+               queue_.end());
+  const size_t size = ready_size_;
+  for (size_t i = 0; i < size; ++i) {
+    const Ready ready = ready_[ready_begin_];
+    ready_begin_ = (ready_begin_ + 1) % ready_.size();
+    --ready_size_;
+    if (ready.program == program) continue;
+    ready_[(ready_begin_ + ready_size_++) % ready_.size()] = ready;
+  }
+}
+
+void Device::Grant(DeviceProgram* program, HostLaunch* launch) {
+  program->granted = launch->end;
+  program->active.push_back(
+      {launch, (launch->end - launch->first) * program->entries.size()});
+  if (!program->gangs.empty()) {
+    queue_.push_back({program, launch->first, launch->end});
+  }
+  for (uint32_t i = 0; i < program->entries.size(); ++i) {
+    PushIfReady(program, i);
+  }
+}
+
+void Device::PushIfReady(DeviceProgram* program, uint32_t index) {
+  Entry& entry = program->entries[index];
+  if (entry.kind == proto::GANG || entry.queued ||
+      entry.next >= program->granted ||
+      program->counts[uint64_t{index} * program->window +
+                      entry.next % program->window] != 0) {
+    return;
+  }
+  entry.queued = true;
+  ready_[(ready_begin_ + ready_size_++) % ready_.size()] = {program, index};
+}
+
+void Device::Deliver(DeviceProgram* program, uint32_t in_edge, uint64_t firing,
+                     bool poison) {
+  const uint32_t index = program->in_edges[in_edge].entry;
+  const uint64_t slot = firing % program->window;
+  const uint64_t at = uint64_t{index} * program->window + slot;
+  if (program->counts[at] == 0) return;  // no such token is expected
+  ++program->arrived[uint64_t{in_edge} * program->window + slot];
+  program->poison[at] |= poison;
+  if (--program->counts[at] == 0) PushIfReady(program, index);
+}
+
+void Device::Pump() {
+  for (int turn = 0; turn < kTurn; ++turn) {
+    if (ready_size_ > 0) {
+      const Ready ready = ready_[ready_begin_];
+      ready_begin_ = ready_begin_ + 1 == ready_.size() ? 0 : ready_begin_ + 1;
+      --ready_size_;
+      RunEntry(ready.program, ready.entry);
+    } else if (!RunHead()) {
+      return;
+    }
+  }
+  if (continuing_) return;
+  continuing_ = true;
+  Message message;
+  message.kind = kContinue;
+  Send(self(), message);
+}
+
+void Device::RunEntry(DeviceProgram* program, uint32_t index) {
+  Entry& entry = program->entries[index];
+  entry.queued = false;
+  const uint64_t firing = entry.next;
+  const bool poison = program->poison[uint64_t{index} * program->window +
+                                      firing % program->window];
+  const HostLaunch* launch = nullptr;
+  for (const DeviceProgram::Active& active : program->active) {
+    launch = active.launch;
+    if (firing < launch->end) break;
+  }
+  switch (entry.kind) {
+    case proto::SEND:
+      RunSend(program, entry, firing, poison);
+      break;
+    case proto::RECV:
+      if (!poison && run_kernels_) RunRecv(program->recvs[entry.op], firing);
+      break;
+    case proto::FEED:
+      if (!poison && run_kernels_) {
+        RunFeed(program->feeds[entry.op], firing, *launch);
+      }
+      break;
+    case proto::FETCH:
+      RunFetch(program->fetches[entry.op], firing, *launch, poison);
+      break;
+    default:
+      break;
+  }
+  Fire(program, index, poison);
+  PushIfReady(program, index);
+}
+
+void Device::Fire(DeviceProgram* program, uint32_t index, bool poison) {
+  Entry& entry = program->entries[index];
+  const uint64_t firing = entry.next++;
+  const uint64_t at =
+      uint64_t{index} * program->window + firing % program->window;
+  // The slot is free before anybody can know that the firing has happened.
+  program->counts[at] = entry.need;
+  program->poison[at] = 0;
+  ++program->fired;
+  counters_.firings.Add();
+  DeviceProgram::Active* active = &program->active.front();
+  if (firing >= active->launch->end) {
+    auto it = program->active.begin();
+    while (firing >= it->launch->end) ++it;
+    active = &*it;
+  }
+  // What is carried into a later launch starts anew there.
+  const uint64_t end = active->launch->end;
+  for (uint32_t i = entry.out_begin; i < entry.out_end; ++i) {
+    const OutToken& token = program->out[i];
+    const bool poisons =
+        poison && token.poisons && firing + token.tokens < end;
+    switch (token.type) {
+      case OutToken::kLocal:
+        Deliver(program, token.target, firing + token.tokens, poisons);
+        break;
+      case OutToken::kPeer: {
+        Message message = New(kLocalToken, *program);
+        message.flags = poisons ? kPoisoned : 0;
+        message.target = token.target;
+        message.step = firing + token.tokens;
+        Send(token.where, message);
+        break;
+      }
+      case OutToken::kRemote: {
+        Message message = New(kForwardToken, *program);
+        message.flags = poisons ? kPoisoned : 0;
+        message.target = token.target;
+        message.shard = token.shard;
+        message.item = entry.shard;
+        message.step = firing + token.tokens;
+        message.extra = token.where;
+        Send(executor(), message);
+        break;
+      }
+      case OutToken::kAll: {
+        Message message = New(kAllFired, *program);
+        message.flags = poisons ? kPoisoned : 0;
+        message.target = token.target;
+        message.step = firing;
+        Send(executor(), message);
+        break;
+      }
+    }
+  }
+  if (--active->remaining == 0) {
+    // Launches end in order: an entry fires in order.
+    Message message = New(kDeviceDone, *program);
+    message.item = index_;
+    message.extra = active->launch->id;
+    program->active.pop_front();
+    Send(executor(), message);
+  }
+}
+
+bool Device::RunHead() {
+  if (queue_.empty() || costing_ || waiting_groups_ > 0) return false;
+  Granted& head = queue_.front();
+  DeviceProgram* program = head.program;
+  const Gang& gang = program->gangs[gang_];
+  const uint64_t firing = head.next;
+  const uint64_t slot = firing % program->window;
+  if (!started_) {
+    for (uint32_t k = 0; k < gang.shards; ++k) {
+      const uint64_t at =
+          uint64_t{gang.first_entry + k} * program->window + slot;
+      if (program->counts[at] != 0) return false;
+      shard_poison_[k] = program->poison[at];
+    }
+    started_ = true;
+    step_ = 0;
+  }
+  while (step_ < gang.steps.size()) {
+    if (!RunStep(program, gang, firing)) return false;
+  }
+  if (world_->simulated() && !cost_paid_) {
+    costing_ = true;
+    Message message = New(kCostDone, *program);
+    message.step = ++generation_;
+    counters_.sent[kCostDone].Add();
+    world_->SendAfter(self(), self(),
+                      gang.cost_ns > 0 ? gang.cost_ns : kUnknownCostNs,
+                      message);
+    return false;
+  }
+  started_ = cost_paid_ = false;
+  counters_.gangs.Add();
+  if (++gang_ == program->gangs.size()) {
+    gang_ = 0;
+    ++head.next;
+  }
+  if (head.next == head.end) queue_.pop_front();
+  for (uint32_t k = 0; k < gang.shards; ++k) {
+    Fire(program, gang.first_entry + k, shard_poison_[k]);
+  }
+  return true;
+}
+
+bool Device::RunStep(DeviceProgram* program, const Gang& gang,
+                     uint64_t firing) {
+  const GangStepTable& step = gang.steps[step_];
+  if (!step.collective) {
+    if (run_kernels_) RunKernels(program, gang, step, firing);
+    ++step_;
+    return true;
+  }
+  if (!arrived_) {
+    arrived_ = true;
+    Arrive(program, gang, step, firing);
+  }
+  if (waiting_groups_ > 0) return false;
+  if (run_kernels_) Combine(program, step, firing);
+  arrived_ = false;
+  ++step_;
+  return true;
+}
+
+void Device::RunKernels(DeviceProgram* program, const Gang& gang,
+                        const GangStepTable& step, uint64_t firing) {
+  for (uint32_t k = 0; k < gang.shards; ++k) {
+    if (shard_poison_[k]) continue;
+    for (uint32_t i = 0; i < step.operands; ++i) {
+      operands_[i] = step.slots[k * step.operands + i].at(firing);
+    }
+    const int32_t code = step.function(
+        operands_.data(), gang.coordinates.data() + k * gang.num_coordinates,
+        program->scratch);
+    counters_.kernels.Add();
+    if (code == 0) continue;
+    shard_poison_[k] = 1;
+    Message message = New(kFailed, *program);
+    message.step = firing;
+    message.target = gang.action;
+    message.shard = program->entries[gang.first_entry + k].shard;
+    message.item = static_cast<uint32_t>(step_);
+    message.extra = static_cast<uint32_t>(code);
+    Send(executor(), message);
+  }
+}
+
+void Device::Arrive(DeviceProgram* program, const Gang& gang,
+                    const GangStepTable& step, uint64_t firing) {
+  for (uint32_t k = 0; k < gang.shards; ++k) {
+    const GangStepTable::Member& member = step.members[k];
+    const HostGroup& group = program->groups[member.group];
+    if (run_kernels_ && !shard_poison_[k]) {
+      std::memcpy(group.contribution(firing, member.rank),
+                  member.source.at(firing), group.bytes);
+    }
+  }
+  for (uint32_t g : step.groups) {
+    const HostGroup& group = program->groups[g];
+    bool poison = false;
+    for (uint32_t k = 0; k < gang.shards; ++k) {
+      poison |= step.members[k].group == g && shard_poison_[k];
+    }
+    if (group.remotes.empty() && group.locals.size() == 1) {
+      // All of it is here.
+      for (uint32_t k = 0; k < gang.shards; ++k) {
+        if (step.members[k].group == g) shard_poison_[k] |= poison;
+      }
+      continue;
+    }
+    ++waiting_groups_;
+    Message message = New(kArrive, *program);
+    message.flags = poison ? kPoisoned : 0;
+    message.step = firing;
+    message.target = g;
+    message.item = index_;
+    Send(executor(), message);
+  }
+}
+
+void Device::GroupDone(DeviceProgram* program, const Message& message) {
+  if (queue_.empty() || queue_.front().program != program || !arrived_ ||
+      queue_.front().next != message.step || waiting_groups_ == 0) {
+    return;
+  }
+  const Gang& gang = program->gangs[gang_];
+  const GangStepTable& step = gang.steps[step_];
+  for (uint32_t k = 0; k < gang.shards; ++k) {
+    if (step.members[k].group == message.target) {
+      shard_poison_[k] |= (message.flags & kPoisoned) != 0;
+    }
+  }
+  --waiting_groups_;
+}
+
+void Device::Combine(DeviceProgram* program, const GangStepTable& step,
+                     uint64_t firing) {
+  for (size_t k = 0; k < step.members.size(); ++k) {
+    if (shard_poison_[k]) continue;
+    const GangStepTable::Member& member = step.members[k];
+    const HostGroup& group = program->groups[member.group];
+    for (uint32_t r = 0; r < group.members.size(); ++r) {
+      contributions_[r] = group.contribution(firing, r);
+    }
+    CombineCollective(*step.shape, member.rank, contributions_.data(),
+                      member.result.at(firing));
+  }
+}
+
+void Device::RunSend(DeviceProgram* program, const Entry& entry,
+                     uint64_t firing, bool poison) {
+  const SendOp& op = program->sends[entry.op];
+  for (uint32_t i = op.begin; i < op.end; ++i) {
+    const PieceOut& piece = program->pieces[i];
+    const bool remote = piece.token.type == OutToken::kRemote;
+    char* to = piece.to.at(firing);
+    if (run_kernels_ && !poison) {
+      layout::CopyBox(piece.from.at(firing), piece.source->shape,
+                      piece.source_offset, to,
+                      remote ? piece.extent : piece.destination->shape,
+                      remote ? piece.zeros : piece.destination_offset,
+                      piece.extent, piece.source->element_bytes);
+    }
+    Message message;
+    switch (piece.token.type) {
+      case OutToken::kPeer:
+        message = New(kLocalToken, *program);
+        message.flags = poison ? kPoisoned : 0;
+        message.target = piece.token.target;
+        message.step = firing;
+        Send(piece.token.where, message);
+        break;
+      case OutToken::kRemote:
+        message = New(kForwardPiece, *program);
+        message.flags = poison ? kPoisoned : 0;
+        message.target = piece.token.target;
+        message.shard = piece.token.shard;
+        message.item = entry.shard;
+        message.step = firing;
+        message.extra = piece.token.where;
+        message.payload = poison ? nullptr : to;
+        message.payload_bytes = poison ? 0 : piece.bytes;
+        Send(executor(), message);
+        break;
+      default:
+        Deliver(program, piece.token.target, firing, poison);
+    }
+  }
+}
+
+void Device::RunRecv(const RecvOp& op, uint64_t firing) {
+  char* to = op.to.at(firing);
+  int64_t count = 1;
+  for (int64_t size : op.buffer->shape) count *= size;
+  switch (op.fill) {
+    case RecvOp::kNone:
+      return;
+    case RecvOp::kPadding:
+      FillPadding(op.buffer->shape, op.valid, op.buffer->element_bytes, to);
+      return;
+    case RecvOp::kZero:
+      std::memset(to, 0, count * op.buffer->element_bytes);
+      return;
+    case RecvOp::kIdentity:
+      FillIdentity(ReductionKindOf(op.buffer->layout.reduction),
+                   op.buffer->element, count, to);
+      return;
+  }
+}
+
+void Device::RunFeed(const FeedOp& op, uint64_t firing,
+                     const HostLaunch& launch) {
+  char* to = op.to.at(firing);
+  if (op.carried && firing != launch.first) {
+    const char* from = op.carried_from.at(firing - 1);
+    if (from != to) std::memcpy(to, from, op.bytes);
+    return;
+  }
+  const int64_t element = op.buffer->element_bytes;
+  if (op.identity) {
+    FillIdentity(ReductionKindOf(op.buffer->layout.reduction),
+                 op.buffer->element, op.bytes / element, to);
+    return;
+  }
+  if (op.box.extent != op.buffer->shape) {
+    FillPadding(op.buffer->shape, op.box.extent, element, to);
+  }
+  const HostArray& array = *launch.values->arguments[op.argument];
+  const char* from = array.data.data();
+  if (op.stepped) from += (firing - launch.first) * op.global_bytes;
+  layout::CopyBox(from, op.buffer->layout.shape, op.box.begin, to,
+                  op.buffer->shape, op.zeros, op.box.extent, element);
+}
+
+void Device::RunFetch(const FetchOp& op, uint64_t firing,
+                      const HostLaunch& launch, bool poison) {
+  if (!op.stepped && firing + 1 != launch.end) return;
+  LaunchValues::Result& result = *launch.values->results[op.result];
+  if (poison) {
+    result.poisoned.store(true, std::memory_order_relaxed);
+    return;
+  }
+  if (!run_kernels_ || !op.writes || result.data.empty()) return;
+  char* to = result.data.data();
+  const uint64_t steps = op.stepped ? launch.end - launch.first : 1;
+  to += op.contribution * steps * result.step_bytes;
+  if (op.stepped) to += (firing - launch.first) * result.step_bytes;
+  layout::CopyBox(op.from.at(firing), op.buffer->shape, op.zeros, to,
+                  op.buffer->layout.shape, op.box.begin, op.box.extent,
+                  op.buffer->element_bytes);
+}
+
+void Device::Inspect(const Message& message) {
+  DeviceReport* out =
+      static_cast<DeviceReport*>(const_cast<void*>(message.payload));
+  DeviceProgram* program = Find(message);
+  if (program != nullptr) {
+    out->report.set_fired(program->fired);
+    out->report.set_granted(program->granted);
+    // The smallest (firing, position) that has not happened.
+    uint64_t firing = UINT64_MAX;
+    uint32_t action = 0;
+    for (const Entry& entry : program->entries) {
+      if (entry.next < program->granted &&
+          (entry.next < firing ||
+           (entry.next == firing && entry.action < action))) {
+        firing = entry.next;
+        action = entry.action;
+      }
+    }
+    for (uint32_t i = 0; i < program->entries.size() && firing != UINT64_MAX;
+         ++i) {
+      const Entry& entry = program->entries[i];
+      if (entry.action != action || entry.next != firing ||
+          out->report.stuck_size() == kMaxReported) {
+        continue;
+      }
+      proto::StuckShard* stuck = out->report.add_stuck();
+      out->groups.push_back(UINT32_MAX);
+      stuck->set_firing(firing);
+      stuck->set_action(action);
+      stuck->set_shard(entry.shard);
+      stuck->set_device(island_device_);
+      for (uint32_t e = 0; e < program->in_edges.size(); ++e) {
+        const InEdge& in = program->in_edges[e];
+        if (in.entry != i) continue;
+        const uint32_t tokens = program->TokensOf(e, firing);
+        if (tokens == in.expected) continue;
+        proto::MissingEdge* missing = stuck->add_missing();
+        missing->set_edge(in.edge);
+        missing->set_expected(in.expected);
+        missing->set_arrived(tokens);
+      }
+      if (entry.kind != proto::GANG || queue_.empty()) continue;
+      const Granted& head = queue_.front();
+      const Gang& gang = head.program->gangs[gang_];
+      if (head.program == program && head.next == firing &&
+          gang.action == action) {
+        stuck->set_running(costing_);
+        if (started_ && arrived_ && waiting_groups_ > 0) {
+          const uint32_t k = i - gang.first_entry;
+          stuck->set_in_collective(true);
+          stuck->set_collective_step(static_cast<uint32_t>(step_));
+          out->groups.back() = gang.steps[step_].members[k].group;
+        }
+      } else if (stuck->missing_size() == 0) {
+        stuck->set_blocked(true);
+        stuck->set_blocked_program(head.program->program);
+        stuck->set_blocked_action(gang.action);
+        stuck->set_blocked_firing(head.next);
+      }
+    }
+  }
+  Message reply = message;
+  reply.kind = kInspected;
+  reply.item = index_;
+  Send(executor(), reply);
+}
+
+}  // namespace pathways

@@ -1,0 +1,143 @@
+//===- device.h - One device: an in-order queue of gangs --------*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A device owns the counters of the entries bound to it and the queue of its
+// gangs: (grant, firing, table position), strictly in order, the head only.
+// Sends, receives, feeds and fetches are not queued; they happen when their
+// tokens are there and their firing is granted.
+//
+// Invariants: (1) a firing happens once, after all its tokens, and tokens of
+// firing n + window come only after firing n, so slot n mod window is free;
+// (2) nothing waits on a thread: the head of the queue may wait for tokens or
+// for a collective, and the actor returns; (3) no allocation and no lock
+// between a grant and the end of a launch, failures apart.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_EXECUTOR_DEVICE_H_
+#define RUNTIME_EXECUTOR_DEVICE_H_
+
+#include <deque>
+#include <vector>
+
+#include "runtime/executor/counters.h"
+#include "runtime/executor/host_program.h"
+#include "runtime/executor/protocol.h"
+#include "runtime/proto/control.pb.h"
+#include "runtime/world/world.h"
+
+namespace pathways {
+
+// What a device says about a program when asked why it does not go on.
+struct DeviceReport {
+  proto::Report report;
+  std::vector<uint32_t> groups;  // of report.stuck; UINT32_MAX: none
+};
+
+class Device final : public Actor {
+ public:
+  // `index` on `host`. Not owned; the directory is filled before Start.
+  Device(World* world, const Directory* directory, int host, int index,
+         int64_t island_device, bool run_kernels)
+      : world_(world),
+        directory_(directory),
+        host_(host),
+        index_(index),
+        island_device_(island_device),
+        run_kernels_(run_kernels) {}
+
+  void OnMessage(ActorId from, const Message& message) override;
+  void OnControl(ActorId, std::string_view) override {}
+
+  const DeviceCounters& counters() const { return counters_; }
+
+ private:
+  struct Granted {
+    DeviceProgram* program;
+    uint64_t next, end;
+  };
+  struct Ready {
+    DeviceProgram* program;
+    uint32_t entry;
+  };
+
+  DeviceProgram* Find(const Message& message) const {
+    return message.program < programs_.size() &&
+                   programs_[message.program] != nullptr &&
+                   programs_[message.program]->incarnation ==
+                       message.incarnation
+               ? programs_[message.program]
+               : nullptr;
+  }
+  ActorId self() const { return directory_->devices[host_][index_]; }
+  ActorId executor() const { return directory_->executors[host_]; }
+  Message New(MessageKind kind, const DeviceProgram& program) const;
+  void Send(ActorId to, const Message& message);
+
+  void Attach(DeviceProgram* program);
+  void Detach(DeviceProgram* program);
+  void Grant(DeviceProgram* program, HostLaunch* launch);
+  void GroupDone(DeviceProgram* program, const Message& message);
+  void Inspect(const Message& message);
+
+  // One token for firing `firing` of an entry.
+  void Deliver(DeviceProgram* program, uint32_t in_edge, uint64_t firing,
+               bool poison);
+  void PushIfReady(DeviceProgram* program, uint32_t entry);
+  // Runs what can run, then lets others have their turn.
+  void Pump();
+  void RunEntry(DeviceProgram* program, uint32_t entry);
+  bool RunHead();
+  bool RunStep(DeviceProgram* program, const Gang& gang, uint64_t firing);
+  void RunKernels(DeviceProgram* program, const Gang& gang,
+                  const GangStepTable& step, uint64_t firing);
+  void Arrive(DeviceProgram* program, const Gang& gang,
+              const GangStepTable& step, uint64_t firing);
+  void Combine(DeviceProgram* program, const GangStepTable& step,
+               uint64_t firing);
+  void RunSend(DeviceProgram* program, const Entry& entry, uint64_t firing,
+               bool poison);
+  void RunRecv(const RecvOp& op, uint64_t firing);
+  void RunFeed(const FeedOp& op, uint64_t firing, const HostLaunch& launch);
+  void RunFetch(const FetchOp& op, uint64_t firing, const HostLaunch& launch,
+                bool poison);
+  // An entry has fired: frees its slot, passes its tokens.
+  void Fire(DeviceProgram* program, uint32_t entry, bool poison);
+
+  World* const world_;
+  const Directory* const directory_;
+  const int host_, index_;
+  const int64_t island_device_;
+  const bool run_kernels_;
+  DeviceCounters counters_;
+
+  std::vector<DeviceProgram*> programs_;
+  std::deque<Granted> queue_;
+
+  // The head of the queue.
+  size_t gang_ = 0;      // in its program's list
+  bool started_ = false;
+  size_t step_ = 0;
+  bool arrived_ = false;  // at the collective that is step_
+  uint32_t waiting_groups_ = 0;
+  bool cost_paid_ = false, costing_ = false;
+  uint64_t generation_ = 0;  // tells an old kCostDone from a new one
+  std::vector<uint8_t> shard_poison_;
+
+  // Ring of entries that may happen; each entry at most once.
+  std::vector<Ready> ready_;
+  size_t ready_begin_ = 0, ready_size_ = 0;
+  bool continuing_ = false;
+
+  std::vector<void*> operands_;
+  std::vector<const char*> contributions_;
+};
+
+}  // namespace pathways
+
+#endif  // RUNTIME_EXECUTOR_DEVICE_H_

@@ -1,0 +1,666 @@
+//===- host_executor.cc - One host: its tables, links and grants ----------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/executor/host_executor.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace pathways {
+namespace {
+
+// Messages in flight to an actor that no plan accounts for.
+constexpr int64_t kControlReserve = 64;
+
+}  // namespace
+
+HostExecutor::HostExecutor(RuntimeContext* context, int host)
+    : context_(*context),
+      world_(context->world),
+      host_(host),
+      host_arena_(absl::StrCat("host memory of ",
+                               context->topology->HostName(host)),
+                  HostMemoryBytes(context->topology->host(host)),
+                  context->run_kernels) {
+  const Topology& topology = *context->topology;
+  const int island = topology.island_of_host(host);
+  for (int d = 0; d < topology.num_host_devices(host); ++d) {
+    const int64_t device = topology.first_device(host) + d;
+    arenas_.push_back(std::make_unique<Arena>(
+        topology.DeviceName(island, device),
+        DeviceMemoryBytes(topology.device(island, device)),
+        context->run_kernels));
+  }
+}
+
+HostProgram* HostExecutor::Find(uint32_t program, uint32_t incarnation) const {
+  if (program >= programs_.size() || programs_[program] == nullptr ||
+      programs_[program]->incarnation != incarnation ||
+      programs_[program]->stopping) {
+    return nullptr;
+  }
+  return programs_[program].get();
+}
+
+void HostExecutor::Send(ActorId to, const Message& message) {
+  counters_.sent[message.kind].Add();
+  world_->Send(self(), to, message);
+}
+
+void HostExecutor::SendToHost(int host, Message message) {
+  message.sequence = ++links_[host].sent;
+  counters_.messages.Add();
+  counters_.bytes.Add(message.payload_bytes);
+  Send(context_.directory.executors[host], message);
+}
+
+void HostExecutor::SendControl(ActorId to, const proto::Control& control) {
+  world_->SendControl(self(), to, control.SerializeAsString());
+}
+
+void HostExecutor::OnMessage(ActorId from, const Message& message) {
+  switch (message.kind) {
+    case kAttached: return OnAttached(message);
+    case kDetached: return OnDetached(message);
+    case kInspected: return OnInspected(message);
+    default: break;
+  }
+  HostProgram* program = Find(message.program, message.incarnation);
+  if (message.kind <= kPartMessage) {
+    const int host = from < context_.directory.host_of.size()
+                         ? context_.directory.host_of[from]
+                         : -1;
+    if (host < 0) return;
+    if (!links_[host].seen.Accept(message.sequence)) {
+      counters_.duplicates.Add();
+      return;
+    }
+    if (program == nullptr) {
+      counters_.stale.Add();
+      return;
+    }
+    return OnRemote(host, program, message);
+  }
+  if (program == nullptr) return;
+  switch (message.kind) {
+    case kForwardToken:
+    case kForwardPiece: {
+      Message out = message;
+      out.kind = message.kind == kForwardToken ? kTokenMessage : kPieceMessage;
+      out.extra = 0;
+      return SendToHost(static_cast<int>(message.extra), out);
+    }
+    case kAllFired: return OnAllFired(program, message);
+    case kArrive: return OnArrive(program, message);
+    case kFailed: return OnFailed(program, message);
+    case kDeviceDone: return OnDeviceDone(program, message);
+    default: return;
+  }
+}
+
+void HostExecutor::OnRemote(int host, HostProgram* program,
+                            const Message& message) {
+  switch (message.kind) {
+    case kTokenMessage: return OnToken(program, message);
+    case kPieceMessage: return OnPiece(program, message);
+    case kAllMessage:
+      return OnAll(program, message.target, message.step, message.item,
+                   message.flags & kPoisoned);
+    case kPartMessage: return OnPart(host, program, message);
+    default: return;
+  }
+}
+
+void HostExecutor::TokenToDevice(HostProgram* program, uint32_t device,
+                                 uint32_t in_edge, uint64_t firing,
+                                 bool poison) {
+  Message message;
+  message.kind = kLocalToken;
+  message.flags = poison ? kPoisoned : 0;
+  message.program = program->program;
+  message.incarnation = program->incarnation;
+  message.target = in_edge;
+  message.step = firing;
+  Send(context_.directory.devices[host_][device], message);
+}
+
+void HostExecutor::OnToken(HostProgram* program, const Message& message) {
+  const PreparedPlan& plan = *program->plan;
+  if (message.target >= plan.edges().size()) return;
+  const PreparedSlice& slice =
+      plan.slices()[plan.plan()
+                        .actions(plan.edges()[message.target].to)
+                        .slice()];
+  if (message.shard >= slice.device_of.size()) return;
+  const Topology::Place place = context_.topology->Locate(
+      slice.island, slice.device_of[message.shard]);
+  if (place.host != host_) return;
+  const uint32_t in_edge =
+      program->devices[place.device]->InEdgeOf(message.target, message.shard);
+  if (in_edge == UINT32_MAX) return;
+  TokenToDevice(program, place.device, in_edge, message.step,
+                message.flags & kPoisoned);
+}
+
+void HostExecutor::OnPiece(HostProgram* program, const Message& message) {
+  const PreparedPlan& plan = *program->plan;
+  if (message.target >= plan.edges().size()) return;
+  const uint32_t recv = plan.edges()[message.target].to;
+  const PreparedSlice& slice =
+      plan.slices()[plan.plan().actions(recv).slice()];
+  if (message.shard >= slice.device_of.size()) return;
+  const Topology::Place place = context_.topology->Locate(
+      slice.island, slice.device_of[message.shard]);
+  if (place.host != host_) return;
+  const DeviceProgram& device = *program->devices[place.device];
+  const uint64_t entry =
+      device.first_entry[recv] +
+      device.LocalIndex(plan.plan().actions(recv).slice(), message.shard);
+  auto pieces = program->pieces_in.find(
+      static_cast<uint64_t>(place.device) << 32 | entry);
+  if (pieces == program->pieces_in.end()) return;
+  const int32_t source = static_cast<int32_t>(message.item);
+  auto piece = std::lower_bound(pieces->second.begin(), pieces->second.end(),
+                                source, [](const PieceIn& a, int32_t shard) {
+                                  return a.source_shard < shard;
+                                });
+  if (piece == pieces->second.end() || piece->source_shard != source) return;
+  const bool poison = message.flags & kPoisoned;
+  // The sender had the credit of this slot, so nobody reads it now.
+  if (!poison && message.payload != nullptr && piece->to.base != nullptr &&
+      message.payload_bytes == piece->bytes) {
+    layout::CopyBox(message.payload, piece->extent, piece->zeros,
+                    piece->to.at(message.step), piece->destination->shape,
+                    piece->destination_offset, piece->extent,
+                    piece->destination->element_bytes);
+  }
+  TokenToDevice(program, place.device, piece->in_edge, message.step, poison);
+}
+
+void HostExecutor::OnAllFired(HostProgram* program, const Message& message) {
+  const int32_t index = message.target < program->all_of_edge.size()
+                            ? program->all_of_edge[message.target]
+                            : -1;
+  if (index < 0) return;
+  HostAllEdge& all = program->all_edges[index];
+  const uint64_t slot = message.step % program->plan->window();
+  all.left_poison[slot] |= (message.flags & kPoisoned) != 0;
+  if (--all.left[slot] != 0) return;
+  const bool poison = all.left_poison[slot];
+  all.left[slot] = all.own_sources;
+  all.left_poison[slot] = 0;
+  Message out;
+  out.kind = kAllMessage;
+  out.flags = poison ? kPoisoned : 0;
+  out.program = program->program;
+  out.incarnation = program->incarnation;
+  out.target = message.target;
+  out.step = message.step;
+  out.item = all.own_sources;
+  for (int32_t host : all.target_hosts) SendToHost(host, out);
+  OnAll(program, message.target, message.step, all.own_sources, poison);
+}
+
+void HostExecutor::OnAll(HostProgram* program, uint32_t edge, uint64_t firing,
+                         uint32_t count, bool poison) {
+  const int32_t index =
+      edge < program->all_of_edge.size() ? program->all_of_edge[edge] : -1;
+  if (index < 0) return;
+  HostAllEdge& all = program->all_edges[index];
+  if (all.targets.empty()) return;
+  const uint64_t slot = firing % program->plan->window();
+  all.arrived[slot] += count;
+  all.arrived_poison[slot] |= poison;
+  if (all.arrived[slot] < all.all_sources) return;
+  poison = all.arrived_poison[slot];
+  all.arrived[slot] = 0;
+  all.arrived_poison[slot] = 0;
+  const uint32_t tokens = program->plan->edges()[edge].tokens;
+  for (const HostAllEdge::Target& target : all.targets) {
+    TokenToDevice(program, target.device, target.in_edge, firing + tokens,
+                  poison);
+  }
+}
+
+void HostExecutor::OnArrive(HostProgram* program, const Message& message) {
+  HostGroup& group = program->groups[message.target];
+  const int slot = message.step & 1;
+  group.poisoned[slot] |= (message.flags & kPoisoned) != 0;
+  for (const HostGroup::Local& local : group.locals) {
+    if (local.device != message.item) continue;
+    for (uint32_t rank : local.ranks) {
+      group.here[slot * group.members.size() + rank] = 1;
+    }
+    group.own_arrived[slot] += local.ranks.size();
+    group.arrived[slot] += local.ranks.size();
+  }
+  if (group.own_arrived[slot] == group.own_count && !group.remotes.empty()) {
+    // All that this host contributes, once to each other host of the group.
+    Message out;
+    out.kind = kPartMessage;
+    out.flags = message.flags;
+    if (group.poisoned[slot]) out.flags |= kPoisoned;
+    out.program = program->program;
+    out.incarnation = program->incarnation;
+    out.target = group.action;
+    out.item = group.step;
+    out.shard = static_cast<uint32_t>(group.members[0]);
+    out.step = message.step;
+    out.payload_bytes = group.bytes * group.own_count;
+    if (group.data != nullptr) {
+      out.payload = group.data + (slot * group.members.size() +
+                                  group.own_begin) * group.bytes;
+    }
+    for (const HostGroup::Remote& remote : group.remotes) {
+      SendToHost(remote.host, out);
+    }
+  }
+  FinishGroup(program, message.target, message.step);
+}
+
+void HostExecutor::OnPart(int host, HostProgram* program,
+                          const Message& message) {
+  auto found = program->group_of.find(
+      {message.target, message.item, message.shard});
+  if (found == program->group_of.end()) return;
+  HostGroup& group = program->groups[found->second];
+  const int slot = message.step & 1;
+  for (const HostGroup::Remote& remote : group.remotes) {
+    if (remote.host != host) continue;
+    const bool poison = message.flags & kPoisoned;
+    group.poisoned[slot] |= poison;
+    if (!poison && message.payload != nullptr && group.data != nullptr &&
+        message.payload_bytes == group.bytes * remote.count) {
+      std::memcpy(group.data + (slot * group.members.size() + remote.begin) *
+                                   group.bytes,
+                  message.payload, message.payload_bytes);
+    }
+    for (uint32_t r = 0; r < group.members.size(); ++r) {
+      if (group.place[r] >= remote.begin &&
+          group.place[r] < remote.begin + remote.count) {
+        group.here[slot * group.members.size() + r] = 1;
+      }
+    }
+    group.arrived[slot] += remote.count;
+    FinishGroup(program, found->second, message.step);
+    return;
+  }
+}
+
+void HostExecutor::FinishGroup(HostProgram* program, uint32_t index,
+                               uint64_t firing) {
+  HostGroup& group = program->groups[index];
+  const int slot = firing & 1;
+  if (group.arrived[slot] != group.members.size()) return;
+  Message out;
+  out.kind = kGroupDone;
+  out.flags = group.poisoned[slot] ? kPoisoned : 0;
+  out.program = program->program;
+  out.incarnation = program->incarnation;
+  out.target = index;
+  out.step = firing;
+  group.arrived[slot] = group.own_arrived[slot] = 0;
+  group.poisoned[slot] = false;
+  std::fill_n(group.here.begin() + slot * group.members.size(),
+              group.members.size(), 0);
+  for (const HostGroup::Local& local : group.locals) {
+    Send(context_.directory.devices[host_][local.device], out);
+  }
+}
+
+void HostExecutor::OnFailed(HostProgram* program, const Message& message) {
+  for (auto& launch : program->launches) {
+    if (message.step >= launch->end) continue;
+    const auto now = std::make_tuple(message.step, message.target,
+                                     message.shard);
+    const auto before =
+        std::make_tuple(launch->failed_firing, launch->failed_action,
+                        launch->failed_shard);
+    if (launch->failed && before <= now) return;
+    launch->failed = true;
+    launch->failed_firing = message.step;
+    launch->failed_action = message.target;
+    launch->failed_shard = message.shard;
+    launch->failed_step = message.item;
+    launch->failed_code = static_cast<int32_t>(message.extra);
+    return;
+  }
+}
+
+void HostExecutor::OnDeviceDone(HostProgram* program, const Message& message) {
+  auto launch = std::find_if(
+      program->launches.begin(), program->launches.end(),
+      [&](const auto& l) { return l->id == message.extra; });
+  if (launch == program->launches.end()) return;
+  if (--(*launch)->devices_left != 0) return;
+  proto::Control control;
+  proto::LaunchDone* done = control.mutable_launch_done();
+  done->set_program(program->program);
+  done->set_incarnation(program->incarnation);
+  done->set_launch((*launch)->id);
+  done->set_sender(host_);
+  if ((*launch)->failed) {
+    proto::Failure* failure = done->mutable_failure();
+    failure->set_firing((*launch)->failed_firing);
+    failure->set_action((*launch)->failed_action);
+    failure->set_shard((*launch)->failed_shard);
+    failure->set_step((*launch)->failed_step);
+    failure->set_code((*launch)->failed_code);
+  }
+  program->launches.erase(launch);
+  SendControl(context_.directory
+                  .schedulers[context_.topology->island_of_host(host_)],
+              control);
+}
+
+void HostExecutor::OnControl(ActorId, std::string_view bytes) {
+  proto::Control control;
+  if (!control.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+    return;
+  }
+  switch (control.kind_case()) {
+    case proto::Control::kLoadProgram: return OnLoad(control.load_program());
+    case proto::Control::kStopProgram: return OnStop(control.stop_program());
+    case proto::Control::kFreeProgram: return OnFree(control.free_program());
+    case proto::Control::kGrant: return OnGrant(control.grant());
+    case proto::Control::kQuery: return OnQuery(control.query());
+    default: return;
+  }
+}
+
+void HostExecutor::ReplyLoaded(uint32_t program, uint32_t incarnation,
+                               const absl::Status& status) {
+  proto::Control control;
+  proto::LoadReply* reply = control.mutable_load_reply();
+  reply->set_program(program);
+  reply->set_incarnation(incarnation);
+  reply->set_host(host_);
+  reply->set_code(static_cast<int>(status.code()));
+  reply->set_message(std::string(status.message()));
+  SendControl(context_.directory.controller, control);
+}
+
+void HostExecutor::OnLoad(const proto::LoadProgram& load) {
+  const uint32_t id = load.program();
+  if (id < programs_.size() && programs_[id] != nullptr) {
+    HostProgram* old = programs_[id].get();
+    if (old->incarnation == load.incarnation() && old->waiting == 0 &&
+        !old->stopping) {
+      ReplyLoaded(id, load.incarnation(), absl::OkStatus());
+    }
+    return;
+  }
+  std::shared_ptr<const PreparedPlan> plan = context_.plans.Find(load.plan());
+  if (plan == nullptr) {
+    return;  // a second copy, after the program ended
+  }
+  std::vector<Arena*> arenas;
+  for (auto& arena : arenas_) arenas.push_back(arena.get());
+  absl::StatusOr<std::unique_ptr<HostProgram>> built = HostProgram::Build(
+      std::move(plan), *context_.topology, context_.directory, host_, id,
+      load.incarnation(), arenas, &host_arena_);
+  if (!built.ok()) {
+    ReplyLoaded(id, load.incarnation(), built.status());
+    return;
+  }
+  if (id >= programs_.size()) programs_.resize(id + 1);
+  programs_[id] = *std::move(built);
+  HostProgram* program = programs_[id].get();
+  Reserve(program, 1);
+  UpdateCounters();
+  for (auto& device : program->devices) {
+    if (device == nullptr) continue;
+    ++program->waiting;
+    Message message;
+    message.kind = kAttach;
+    message.program = id;
+    message.incarnation = load.incarnation();
+    message.payload = device.get();
+    Send(context_.directory.devices[host_][device->device], message);
+  }
+}
+
+void HostExecutor::Reserve(HostProgram* program, int sign) {
+  // At most `window` firings of anything are open.
+  const int64_t window = program->plan->window();
+  int64_t own = kControlReserve;
+  for (auto& device : program->devices) {
+    if (device == nullptr) continue;
+    int64_t in = kControlReserve;
+    for (const InEdge& edge : device->in_edges) in += edge.expected * window;
+    for (const Gang& gang : device->gangs) {
+      for (const GangStepTable& step : gang.steps) {
+        in += step.groups.size() * 2;
+        own += step.groups.size() * 2;
+      }
+    }
+    own += (device->out.size() + device->pieces.size()) * window;
+    world_->Reserve(context_.directory.devices[host_][device->device],
+                    sign * in);
+  }
+  for (const auto& [entry, pieces] : program->pieces_in) {
+    own += pieces.size() * window;
+  }
+  for (const HostGroup& group : program->groups) {
+    own += 2 * group.remotes.size();
+  }
+  for (const HostAllEdge& all : program->all_edges) {
+    own += window * (all.target_hosts.size() + 1);
+  }
+  // Tokens from other hosts pass through here too.
+  for (auto& device : program->devices) {
+    if (device == nullptr) continue;
+    for (const InEdge& edge : device->in_edges) {
+      if (program->plan->edges()[edge.edge].relation == proto::PIECES) {
+        own += edge.expected * window;
+      }
+    }
+  }
+  world_->Reserve(self(), sign * own);
+}
+
+void HostExecutor::UpdateCounters() {
+  uint64_t shards = 0, entries = 0, queue = 0, edges = 0;
+  for (const auto& program : programs_) {
+    if (program == nullptr) continue;
+    shards += program->num_own_shards;
+    entries += program->num_entries;
+    queue += program->num_queue_entries;
+    edges += program->num_in_edges;
+  }
+  counters_.own_shards.Set(shards);
+  counters_.entries.Set(entries);
+  counters_.queue_entries.Set(queue);
+  counters_.in_edges.Set(edges);
+}
+
+void HostExecutor::OnAttached(const Message& message) {
+  HostProgram* program = Find(message.program, message.incarnation);
+  if (program == nullptr || program->waiting == 0) return;
+  if (--program->waiting == 0) {
+    ReplyLoaded(program->program, program->incarnation, absl::OkStatus());
+  }
+}
+
+void HostExecutor::OnStop(const proto::StopProgram& stop) {
+  HostProgram* program = stop.program() < programs_.size()
+                             ? programs_[stop.program()].get()
+                             : nullptr;
+  if (program != nullptr && program->incarnation == stop.incarnation()) {
+    if (program->stopping && !program->stopped) return;  // being done
+    if (!program->stopping) {
+      program->stopping = true;
+      program->waiting = 0;
+      for (auto& device : program->devices) {
+        if (device == nullptr) continue;
+        ++program->waiting;
+        Message message;
+        message.kind = kDetach;
+        message.program = program->program;
+        message.incarnation = program->incarnation;
+        Send(context_.directory.devices[host_][device->device], message);
+      }
+      if (program->waiting > 0) return;
+      program->stopped = true;
+    }
+  }
+  proto::Control control;
+  proto::StopReply* reply = control.mutable_stop_reply();
+  reply->set_program(stop.program());
+  reply->set_incarnation(stop.incarnation());
+  reply->set_host(host_);
+  SendControl(context_.directory.controller, control);
+}
+
+void HostExecutor::OnDetached(const Message& message) {
+  HostProgram* program = message.program < programs_.size()
+                             ? programs_[message.program].get()
+                             : nullptr;
+  if (program == nullptr || program->incarnation != message.incarnation ||
+      !program->stopping || program->waiting == 0) {
+    return;
+  }
+  if (--program->waiting != 0) return;
+  program->stopped = true;
+  proto::StopProgram again;
+  again.set_program(message.program);
+  again.set_incarnation(message.incarnation);
+  OnStop(again);
+}
+
+void HostExecutor::OnFree(const proto::FreeProgram& free) {
+  HostProgram* program = free.program() < programs_.size()
+                             ? programs_[free.program()].get()
+                             : nullptr;
+  if (program != nullptr && program->incarnation == free.incarnation()) {
+    if (!program->stopped) return;  // out of order: StopProgram comes first
+    Reserve(program, -1);
+    programs_[free.program()].reset();
+    UpdateCounters();
+  }
+  proto::Control control;
+  proto::FreeReply* reply = control.mutable_free_reply();
+  reply->set_program(free.program());
+  reply->set_incarnation(free.incarnation());
+  reply->set_host(host_);
+  SendControl(context_.directory.controller, control);
+}
+
+void HostExecutor::OnGrant(const proto::Grant& grant) {
+  if (grant.place() <= last_place_) return;  // a second copy
+  if (grant.previous_place() != last_place_) {
+    early_[grant.previous_place()] = grant;
+    return;
+  }
+  proto::Grant next = grant;
+  while (true) {
+    ApplyGrant(next);
+    last_place_ = next.place();
+    auto early = early_.find(last_place_);
+    if (early == early_.end()) return;
+    next = std::move(early->second);
+    early_.erase(early);
+  }
+}
+
+void HostExecutor::ApplyGrant(const proto::Grant& grant) {
+  HostProgram* program = Find(grant.program(), grant.incarnation());
+  if (program == nullptr || grant.skip()) return;
+  auto launch = std::make_unique<HostLaunch>();
+  launch->id = grant.launch();
+  launch->first = grant.first();
+  launch->end = grant.first() + grant.steps();
+  launch->values = context_.launches.Find(grant.launch());
+  if (launch->values == nullptr) return;  // given up
+  program->granted = launch->end;
+  for (auto& device : program->devices) launch->devices_left += device != nullptr;
+  for (auto& device : program->devices) {
+    if (device == nullptr) continue;
+    Message message;
+    message.kind = kGrantDevice;
+    message.program = program->program;
+    message.incarnation = program->incarnation;
+    message.payload = launch.get();
+    Send(context_.directory.devices[host_][device->device], message);
+  }
+  program->launches.push_back(std::move(launch));
+}
+
+void HostExecutor::OnQuery(const proto::Query& query) {
+  Inspection& inspection = inspections_[query.program()];
+  if (inspection.waiting > 0) {
+    inspection.round = std::max(inspection.round, query.round());
+    return;
+  }
+  inspection.round = query.round();
+  inspection.incarnation = query.incarnation();
+  inspection.reports.clear();
+  for (size_t d = 0; d < arenas_.size(); ++d) {
+    inspection.reports.push_back(std::make_unique<DeviceReport>());
+    ++inspection.waiting;
+    Message message;
+    message.kind = kInspect;
+    message.program = query.program();
+    message.incarnation = query.incarnation();
+    message.payload = inspection.reports.back().get();
+    Send(context_.directory.devices[host_][d], message);
+  }
+}
+
+void HostExecutor::OnInspected(const Message& message) {
+  auto found = inspections_.find(message.program);
+  if (found == inspections_.end() || found->second.waiting == 0) return;
+  Inspection& inspection = found->second;
+  if (--inspection.waiting != 0) return;
+  HostProgram* program = Find(message.program, inspection.incarnation);
+  proto::Control control;
+  proto::Report* report = control.mutable_report();
+  report->set_round(inspection.round);
+  report->set_program(message.program);
+  report->set_incarnation(inspection.incarnation);
+  report->set_host(host_);
+  if (program != nullptr) report->set_granted(program->granted);
+  // Of the devices, those with the smallest (firing, position).
+  auto place = [](const DeviceReport& r) {
+    return r.report.stuck_size() == 0
+               ? std::make_pair(UINT64_MAX, uint32_t{0})
+               : std::make_pair(r.report.stuck(0).firing(),
+                                r.report.stuck(0).action());
+  };
+  std::pair<uint64_t, uint32_t> least{UINT64_MAX, 0};
+  for (const auto& r : inspection.reports) {
+    report->set_fired(report->fired() + r->report.fired());
+    least = std::min(least, place(*r));
+  }
+  for (auto& r : inspection.reports) {
+    if (least.first == UINT64_MAX || place(*r) != least) continue;
+    for (int i = 0; i < r->report.stuck_size(); ++i) {
+      proto::StuckShard* stuck = report->add_stuck();
+      *stuck = r->report.stuck(i);
+      if (program == nullptr || r->groups[i] >= program->groups.size()) {
+        continue;
+      }
+      const HostGroup& group = program->groups[r->groups[i]];
+      const uint64_t slot = stuck->firing() & 1;
+      for (uint32_t rank = 0; rank < group.members.size(); ++rank) {
+        if (!group.here[slot * group.members.size() + rank] &&
+            stuck->absent_size() < 16) {
+          stuck->add_absent(group.members[rank]);
+        }
+      }
+    }
+  }
+  inspections_.erase(found);
+  SendControl(context_.directory.controller, control);
+}
+
+}  // namespace pathways

@@ -1,0 +1,123 @@
+//===- host_executor.h - One host: its tables, links and grants --*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The executor of a host loads its part of each plan, is the only one on the
+// host that talks to other hosts, and passes grants on to its devices in the
+// order of its island. docs/protocol.md describes its messages.
+//
+// Invariants: (1) every message from another host is handled once, whatever
+// the link does; (2) payloads are read while their incarnation is loaded, and
+// never after StopReply; (3) grants reach the devices in order of place.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_EXECUTOR_HOST_EXECUTOR_H_
+#define RUNTIME_EXECUTOR_HOST_EXECUTOR_H_
+
+#include <map>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "runtime/executor/counters.h"
+#include "runtime/executor/device.h"
+#include "runtime/executor/host_program.h"
+#include "runtime/executor/protocol.h"
+#include "runtime/proto/control.pb.h"
+#include "runtime/store/store.h"
+#include "runtime/topology/topology.h"
+#include "runtime/world/world.h"
+
+namespace pathways {
+
+// Shared by all parts of a runtime; outlives its actors.
+struct RuntimeContext {
+  World* world = nullptr;
+  const Topology* topology = nullptr;
+  Directory directory;
+  Registry<const PreparedPlan> plans;
+  Registry<LaunchValues> launches;
+  bool run_kernels = true;
+};
+
+class HostExecutor final : public Actor {
+ public:
+  HostExecutor(RuntimeContext* context, int host);
+
+  void OnMessage(ActorId from, const Message& message) override;
+  void OnControl(ActorId from, std::string_view bytes) override;
+
+  // Any thread.
+  const HostCounters& counters() const { return counters_; }
+  const Arena& arena(int device) const { return *arenas_[device]; }
+  const Arena& host_arena() const { return host_arena_; }
+
+ private:
+  struct Link {
+    uint64_t sent = 0;
+    SequenceWindow seen;
+  };
+  // A question that waits for the devices' answers.
+  struct Inspection {
+    uint64_t round = 0;
+    uint32_t incarnation = 0;
+    uint32_t waiting = 0;
+    std::vector<std::unique_ptr<DeviceReport>> reports;  // by device
+  };
+
+  ActorId self() const { return context_.directory.executors[host_]; }
+  HostProgram* Find(uint32_t program, uint32_t incarnation) const;
+  void Send(ActorId to, const Message& message);
+  void SendToHost(int host, Message message);
+  void SendControl(ActorId to, const proto::Control& control);
+
+  void OnRemote(int host, HostProgram* program, const Message& message);
+  void OnToken(HostProgram* program, const Message& message);
+  void OnPiece(HostProgram* program, const Message& message);
+  void OnAll(HostProgram* program, uint32_t edge, uint64_t firing,
+             uint32_t count, bool poison);
+  void OnAllFired(HostProgram* program, const Message& message);
+  void OnArrive(HostProgram* program, const Message& message);
+  void OnPart(int host, HostProgram* program, const Message& message);
+  void FinishGroup(HostProgram* program, uint32_t group, uint64_t firing);
+  void OnFailed(HostProgram* program, const Message& message);
+  void OnDeviceDone(HostProgram* program, const Message& message);
+  void OnAttached(const Message& message);
+  void OnDetached(const Message& message);
+  void OnInspected(const Message& message);
+
+  void OnLoad(const proto::LoadProgram& load);
+  void ReplyLoaded(uint32_t program, uint32_t incarnation,
+                   const absl::Status& status);
+  void OnStop(const proto::StopProgram& stop);
+  void OnFree(const proto::FreeProgram& free);
+  void OnGrant(const proto::Grant& grant);
+  void ApplyGrant(const proto::Grant& grant);
+  void OnQuery(const proto::Query& query);
+  // Tells a device that one token has come.
+  void TokenToDevice(HostProgram* program, uint32_t device, uint32_t in_edge,
+                     uint64_t firing, bool poison);
+  void Reserve(HostProgram* program, int sign);
+  void UpdateCounters();
+
+  RuntimeContext& context_;
+  World* const world_;
+  const int host_;
+  HostCounters counters_;
+  std::vector<std::unique_ptr<Arena>> arenas_;  // per device
+  Arena host_arena_;
+  std::vector<std::unique_ptr<HostProgram>> programs_;
+  absl::flat_hash_map<int, Link> links_;  // by host
+  uint64_t last_place_ = 0;
+  std::map<uint64_t, proto::Grant> early_;  // by previous place
+  std::map<uint32_t, Inspection> inspections_;  // by program
+};
+
+}  // namespace pathways
+
+#endif  // RUNTIME_EXECUTOR_HOST_EXECUTOR_H_

@@ -1,0 +1,312 @@
+//===- host_program.h - One host's tables of a loaded plan ------*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Derived at load from a PreparedPlan, for the host's own shards only. Every
+// shard of an action that is bound to one of the host's devices is an *entry*
+// of that device: it counts tokens for `window` firings at a time, firing n in
+// slot n mod window. A DeviceProgram belongs to its device's actor, the rest of
+// a HostProgram to the host's executor; the tables are only read once built.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_EXECUTOR_HOST_PROGRAM_H_
+#define RUNTIME_EXECUTOR_HOST_PROGRAM_H_
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <tuple>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "runtime/executor/collective.h"
+#include "runtime/executor/launch.h"
+#include "runtime/executor/prepared_plan.h"
+#include "runtime/executor/protocol.h"
+#include "runtime/store/store.h"
+
+namespace pathways {
+
+// A buffer on one shard: one of `credits` slots per firing.
+struct SlotRef {
+  char* base = nullptr;  // null: kernels do not run
+  uint64_t stride = 0;
+  uint32_t credits = 1;
+  char* at(uint64_t firing) const {
+    return credits == 1 ? base : base + (firing % credits) * stride;
+  }
+};
+
+// What an entry does when it has fired: one token each.
+struct OutToken {
+  enum Type : uint8_t { kLocal, kPeer, kRemote, kAll };
+  Type type = kLocal;
+  bool poisons = false;
+  uint16_t tokens = 0;
+  uint32_t target = 0;  // kLocal, kPeer: in-edge entry; else edge
+  uint32_t shard = 0;   // kRemote
+  uint32_t where = 0;   // kPeer: actor; kRemote: host
+};
+
+// One incoming edge of one entry: `expected` tokens a firing.
+struct InEdge {
+  uint32_t entry = 0;
+  uint32_t edge = 0;
+  uint32_t expected = 0;
+};
+
+// One piece that a send moves.
+struct PieceOut {
+  OutToken token;  // kLocal, kPeer: copied in place; kRemote: packed, sent
+  const PreparedBuffer* source = nullptr;
+  const PreparedBuffer* destination = nullptr;
+  std::vector<int64_t> source_offset, destination_offset, extent, zeros;
+  SlotRef from;
+  SlotRef to;  // the destination, or staging
+  uint64_t bytes = 0;
+};
+
+// One piece that comes from another host.
+struct PieceIn {
+  int32_t source_shard = 0;
+  uint32_t in_edge = 0;
+  const PreparedBuffer* destination = nullptr;
+  std::vector<int64_t> destination_offset, extent, zeros;
+  SlotRef to;
+  uint64_t bytes = 0;
+};
+
+struct SendOp {
+  uint32_t begin = 0, end = 0;  // pieces
+  SlotRef from;
+};
+struct RecvOp {
+  enum Fill : uint8_t { kNone, kPadding, kZero, kIdentity };
+  Fill fill = kNone;
+  SlotRef to;
+  const PreparedBuffer* buffer = nullptr;
+  std::vector<int64_t> valid;  // extent of the shard's box
+};
+struct FeedOp {
+  uint32_t argument = 0;
+  bool stepped = false, carried = false, identity = false;
+  SlotRef to, carried_from;
+  const PreparedBuffer* buffer = nullptr;
+  layout::Box box;  // global
+  std::vector<int64_t> zeros;
+  uint64_t global_bytes = 0;  // of one step
+  uint64_t bytes = 0;         // of the shard's buffer
+};
+struct FetchOp {
+  uint32_t result = 0;
+  bool stepped = false;
+  bool writes = true;  // false: another shard holds the same block
+  int64_t contribution = 0;
+  SlotRef from;
+  const PreparedBuffer* buffer = nullptr;
+  layout::Box box;
+  std::vector<int64_t> zeros;
+};
+
+struct GangStepTable {
+  bool collective = false;
+  // Run: operands of co-resident shard k are slots[k * operands ...].
+  KernelFunction function = nullptr;
+  uint32_t operands = 0;
+  std::vector<SlotRef> slots;
+  // Collective: of co-resident shard k.
+  struct Member {
+    uint32_t group = 0;
+    uint32_t rank = 0;
+    SlotRef source, result;
+  };
+  const CollectiveShape* shape = nullptr;
+  std::vector<Member> members;
+  std::vector<uint32_t> groups;  // distinct
+};
+
+// All shards of one gang on one device: an entry of the device's queue.
+struct Gang {
+  uint32_t action = 0;
+  uint32_t first_entry = 0;  // those of the shards follow
+  uint32_t shards = 0;
+  uint32_t num_coordinates = 0;
+  std::vector<int32_t> coordinates;  // [shard][axis]
+  std::vector<GangStepTable> steps;
+  TimeNs cost_ns = 0;
+};
+
+// An entry: one action on one shard.
+struct Entry {
+  uint32_t action = 0;
+  uint32_t shard = 0;
+  uint32_t need = 0;  // tokens a firing
+  uint32_t out_begin = 0, out_end = 0;
+  uint32_t op = 0;  // index in the table of its kind
+  uint8_t kind = 0;  // proto::ActionKind
+  bool queued = false;  // in the device's list of ready entries
+  uint64_t next = 0;  // first firing that has not happened
+};
+
+// A range of firings on one host.
+struct HostLaunch {
+  uint64_t id = 0;
+  uint64_t first = 0, end = 0;
+  std::shared_ptr<LaunchValues> values;
+  uint32_t devices_left = 0;
+  bool failed = false;
+  uint64_t failed_firing = 0;
+  uint32_t failed_action = 0, failed_shard = 0, failed_step = 0;
+  int32_t failed_code = 0;
+};
+
+struct HostGroup;
+
+struct DeviceProgram {
+  const PreparedPlan* plan = nullptr;
+  uint32_t program = 0, incarnation = 0;
+  uint32_t device = 0;  // on the host
+  uint32_t window = 1;
+
+  std::vector<std::vector<int32_t>> shards;  // per slice
+  std::vector<uint32_t> first_entry;         // per action
+  std::vector<uint32_t> edge_base;  // per edge: in-edge entry of local shard 0
+  std::vector<uint32_t> self_base;  // per edge: the same at a recv without
+                                    // pieces, in place of its send
+
+  std::vector<Entry> entries;
+  std::vector<InEdge> in_edges;
+  std::vector<OutToken> out;
+  std::vector<uint32_t> counts;   // [entry][slot]: tokens missing
+  // [in-edge][slot]: tokens of all firings of the slot; see TokensOf.
+  std::vector<uint32_t> arrived;
+  std::vector<uint8_t> poison;    // [entry][slot]
+
+  std::vector<Gang> gangs;
+  const HostGroup* groups = nullptr;  // of the host
+  std::vector<SendOp> sends;
+  std::vector<RecvOp> recvs;
+  std::vector<FeedOp> feeds;
+  std::vector<FetchOp> fetches;
+  std::vector<PieceOut> pieces;
+  char* scratch = nullptr;
+  uint32_t max_operands = 0;
+  uint64_t max_group = 0;
+  uint32_t max_shards = 0;
+
+  // The device's own, while it runs.
+  uint64_t granted = 0;  // firings below may happen
+  struct Active {
+    HostLaunch* launch;
+    uint64_t remaining;  // firings of entries
+  };
+  std::deque<Active> active;
+  uint64_t fired = 0;
+
+  Arena::Segment memory;  // freed with the tables
+
+  // In-edge entry of `edge` at `shard`; UINT32_MAX when it is not here.
+  uint32_t InEdgeOf(uint32_t edge, uint32_t shard) const;
+  // Position of `shard` among the local shards of `slice`; -1: not here.
+  int64_t LocalIndex(uint32_t slice, uint32_t shard) const;
+  // Tokens of a firing that have come along an in-edge; it has not happened.
+  uint32_t TokensOf(uint32_t in_edge, uint64_t firing) const;
+};
+
+// The members of one group of a collective, as one host sees them. Firing n
+// uses slot n mod 2: nobody can arrive at n + 2 before all have read n.
+struct HostGroup {
+  uint32_t action = 0, step = 0;
+  std::vector<int32_t> members;   // shards, by rank
+  std::vector<uint32_t> place;    // of a rank in `data`: by host, then rank
+  uint64_t bytes = 0;             // of one contribution
+  char* data = nullptr;           // [slot][place]
+  struct Local {
+    uint32_t device = 0;
+    std::vector<uint32_t> ranks;
+  };
+  std::vector<Local> locals;
+  struct Remote {
+    int32_t host = 0;
+    uint32_t begin = 0, count = 0;  // places
+  };
+  std::vector<Remote> remotes;
+  uint32_t own_begin = 0, own_count = 0;
+  uint32_t own_arrived[2] = {0, 0};
+  uint32_t arrived[2] = {0, 0};
+  bool poisoned[2] = {false, false};
+  std::vector<uint8_t> here;  // [slot][rank]
+
+  char* contribution(uint64_t firing, uint32_t rank) const {
+    return data + ((firing & 1) * members.size() + place[rank]) * bytes;
+  }
+};
+
+// One edge of relation all.
+struct HostAllEdge {
+  uint32_t edge = 0;
+  uint32_t own_sources = 0, all_sources = 0;
+  std::vector<int32_t> target_hosts;  // without this one
+  struct Target {
+    uint32_t device = 0;
+    uint32_t in_edge = 0;
+  };
+  std::vector<Target> targets;
+  std::vector<uint32_t> left;     // [slot]: own sources that have not fired
+  std::vector<uint32_t> arrived;  // [slot]: sources, of all hosts
+  std::vector<uint8_t> left_poison, arrived_poison;
+};
+
+class HostProgram {
+ public:
+  // Derives the tables of `host`. `arenas` are those of its devices,
+  // `host_arena` the host's own. ResourceExhausted: nothing is held.
+  static absl::StatusOr<std::unique_ptr<HostProgram>> Build(
+      std::shared_ptr<const PreparedPlan> plan, const Topology& topology,
+      const Directory& directory, int host, uint32_t program,
+      uint32_t incarnation, const std::vector<Arena*>& arenas,
+      Arena* host_arena);
+
+  std::shared_ptr<const PreparedPlan> plan;
+  uint32_t program = 0, incarnation = 0;
+  int host = 0;
+  std::vector<std::unique_ptr<DeviceProgram>> devices;  // null: no shards
+  std::vector<CollectiveShape> shapes;
+  std::vector<HostGroup> groups;
+  // (action, step, rank 0) -> group.
+  absl::flat_hash_map<std::tuple<uint32_t, uint32_t, uint32_t>, uint32_t>
+      group_of;
+  std::vector<HostAllEdge> all_edges;
+  std::vector<int32_t> all_of_edge;  // per edge; -1: not of relation all
+  // Pieces that come from other hosts, per (device, entry): sorted by source.
+  absl::flat_hash_map<uint64_t, std::vector<PieceIn>> pieces_in;
+  Arena::Segment host_memory;
+
+  // Runs, in order; and what the executor knows of the load.
+  std::deque<std::unique_ptr<HostLaunch>> launches;
+  uint64_t granted = 0;
+  uint32_t waiting = 0;  // devices that have not answered
+  bool stopping = false, stopped = false;
+  int64_t reserved = 0;
+
+  uint64_t num_own_shards = 0, num_entries = 0, num_queue_entries = 0,
+           num_in_edges = 0;
+
+ private:
+  friend class HostProgramBuilder;
+};
+
+// Zeros what is outside the box [0, valid) of a dense array.
+void FillPadding(const std::vector<int64_t>& shape,
+                 const std::vector<int64_t>& valid, int64_t element_bytes,
+                 char* data);
+
+}  // namespace pathways
+
+#endif  // RUNTIME_EXECUTOR_HOST_PROGRAM_H_

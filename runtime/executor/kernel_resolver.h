@@ -1,0 +1,43 @@
+//===- kernel_resolver.h - Where the executor gets code from ----*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_EXECUTOR_KERNEL_RESOLVER_H_
+#define RUNTIME_EXECUTOR_KERNEL_RESOLVER_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "runtime/kernel/abi.h"
+#include "runtime/proto/plan.pb.h"
+
+namespace pathways {
+
+// The loaded code of one kernel for one target: a function per segment, valid
+// while `owner` lives.
+struct ResolvedKernel {
+  std::vector<KernelFunction> segments;
+  std::shared_ptr<const void> owner;
+};
+
+// Turns kernels of a plan into functions. Thread-safe. The default one links
+// the plan's object code; tests may bring functions of their own.
+class KernelResolver {
+ public:
+  virtual ~KernelResolver() = default;
+  // FailedPrecondition: no code of `kernel` runs on `target`.
+  virtual absl::StatusOr<ResolvedKernel> Resolve(
+      const proto::Kernel& kernel, absl::Span<const uint8_t> blobs,
+      const proto::Target& target) = 0;
+};
+
+}  // namespace pathways
+
+#endif  // RUNTIME_EXECUTOR_KERNEL_RESOLVER_H_

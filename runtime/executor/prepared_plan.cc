@@ -1,0 +1,277 @@
+//===- prepared_plan.cc - A plan bound to a cluster -----------------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/executor/prepared_plan.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include "absl/strings/str_cat.h"
+#include "runtime/plan/tables.h"
+
+namespace pathways {
+namespace {
+
+std::string TargetText(const proto::Target& target) {
+  std::string text = absl::StrCat(target.triple(), "|", target.cpu());
+  for (const std::string& feature : target.features()) {
+    absl::StrAppend(&text, "|", feature);
+  }
+  return text;
+}
+
+}  // namespace
+
+absl::Status PreparedPlan::Bind(const Topology& topology) {
+  const proto::Plan& plan = this->plan();
+  std::set<int32_t> hosts, islands;
+  slices_.resize(plan.slices_size());
+  for (int s = 0; s < plan.slices_size(); ++s) {
+    const proto::Slice& slice = plan.slices(s);
+    PreparedSlice& out = slices_[s];
+    const uint32_t island = slice.binding().island();
+    if (island >= static_cast<uint32_t>(topology.num_islands())) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "slice '", slice.name(), "' is bound to island ", island,
+          ", but the cluster has ", topology.num_islands(), " islands"));
+    }
+    out.island = static_cast<int>(island);
+    out.mesh = MeshOf(slice);
+    out.num_shards = layout::NumShards(out.mesh);
+    const int64_t devices = topology.num_devices(out.island);
+    const std::string kind = slice.kind().empty() ? "cpu" : slice.kind();
+    out.device_of.reserve(out.num_shards);
+    out.by_device.reserve(out.num_shards);
+    for (int64_t shard = 0; shard < out.num_shards; ++shard) {
+      std::optional<int64_t> device = DeviceOf(slice, shard);
+      if (!device || *device < 0 || *device >= devices) {
+        return absl::InvalidArgumentError(absl::StrCat(
+            "slice '", slice.name(), "' puts shard ", shard, " on device ",
+            device ? absl::StrCat(*device) : std::string("(out of range)"),
+            " of ", topology.IslandName(out.island), ", which has ", devices,
+            " devices"));
+      }
+      const std::string& has = DeviceKind(topology.device(out.island, *device));
+      if (has != kind) {
+        return absl::InvalidArgumentError(absl::StrCat(
+            "slice '", slice.name(), "' asks for devices of kind '", kind,
+            "', but ", topology.DeviceName(out.island, *device),
+            " is of kind '", has, "'"));
+      }
+      out.device_of.push_back(static_cast<int32_t>(*device));
+      out.by_device.emplace_back(static_cast<int32_t>(*device),
+                                 static_cast<int32_t>(shard));
+    }
+    std::sort(out.by_device.begin(), out.by_device.end());
+    for (const auto& [device, shard] : out.by_device) {
+      const int host = topology.Locate(out.island, device).host;
+      if (out.hosts.empty() || out.hosts.back().first != host) {
+        out.hosts.emplace_back(host, 0);
+        hosts.insert(host);
+      }
+      ++out.hosts.back().second;
+    }
+    islands.insert(out.island);
+    out.device_bytes = SegmentBytes(plan, s, proto::DEVICE);
+    out.host_bytes = SegmentBytes(plan, s, proto::HOST);
+  }
+  hosts_.assign(hosts.begin(), hosts.end());
+  islands_.assign(islands.begin(), islands.end());
+  return absl::OkStatus();
+}
+
+absl::Status PreparedPlan::LoadKernels(const Topology& topology,
+                                       KernelResolver* resolver) {
+  const proto::Plan& plan = this->plan();
+  std::map<std::string, proto::Target> targets;
+  bool first = true;
+  std::set<std::pair<int, int32_t>> seen;
+  // Which targets does each kernel run on?
+  std::map<uint32_t, std::set<std::string>> wanted;
+  std::vector<std::set<std::string>> slice_targets(slices_.size());
+  for (size_t s = 0; s < slices_.size(); ++s) {
+    int32_t last = -1;
+    for (const auto& [device, shard] : slices_[s].by_device) {
+      if (device == last) continue;
+      last = device;
+      const proto::Target& target =
+          topology.device(slices_[s].island, device).target();
+      const std::string text = TargetText(target);
+      if (first) common_target_ = text;
+      first = false;
+      targets.emplace(text, target);
+      slice_targets[s].insert(text);
+      if (text != common_target_) {
+        target_of_[{slices_[s].island, device}] = text;
+      }
+    }
+  }
+  for (const proto::Action& action : plan.actions()) {
+    if (action.kind() != proto::GANG) continue;
+    for (const proto::GangStep& step : action.steps()) {
+      if (!step.has_run()) continue;
+      wanted[action.kernel()].insert(slice_targets[action.slice()].begin(),
+                                     slice_targets[action.slice()].end());
+      break;
+    }
+  }
+  for (const auto& [kernel, texts] : wanted) {
+    for (const std::string& text : texts) {
+      absl::StatusOr<ResolvedKernel> code = resolver->Resolve(
+          plan.kernels(kernel), data_.blobs, targets.at(text));
+      if (!code.ok()) return code.status();
+      if (code->segments.size() !=
+          static_cast<size_t>(plan.kernels(kernel).segments_size())) {
+        return absl::InvalidArgumentError(absl::StrCat(
+            "the code of kernel '", plan.kernels(kernel).name(), "' has ",
+            code->segments.size(), " segments, the plan ",
+            plan.kernels(kernel).segments_size()));
+      }
+      code_[{kernel, text}] = *std::move(code);
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::shared_ptr<const PreparedPlan>> PreparedPlan::Create(
+    PlanData data, const Topology& topology, KernelResolver* resolver,
+    bool run_kernels) {
+  std::shared_ptr<PreparedPlan> self(new PreparedPlan);
+  self->data_ = std::move(data);
+  const proto::Plan& plan = self->plan();
+  self->window_ = std::max<uint32_t>(1, plan.header().steps_in_flight());
+  absl::Status bound = self->Bind(topology);
+  if (!bound.ok()) return bound;
+
+  uint64_t entries = 0;
+  for (const proto::Action& action : plan.actions()) {
+    entries += self->slices_[action.slice()].num_shards;
+    if (entries > kMaxActionShards) break;
+  }
+  for (const proto::Edge& edge : plan.edges()) {
+    entries += self->slices_[plan.actions(edge.to()).slice()].num_shards;
+    if (entries > kMaxActionShards) break;
+  }
+  if (entries > kMaxActionShards / self->window_) {
+    return absl::ResourceExhaustedError(absl::StrCat(
+        "program '", self->name(), "' needs at least ", entries, " counters of ",
+        self->window_, " firings, more than the ",
+        kMaxActionShards, " that are supported"));
+  }
+
+  self->buffers_.resize(plan.buffers_size());
+  for (int b = 0; b < plan.buffers_size(); ++b) {
+    PreparedBuffer& out = self->buffers_[b];
+    out.slice = plan.buffers(b).slice();
+    out.layout = LayoutOf(plan.layouts(plan.buffers(b).layout()));
+    out.element = plan.layouts(plan.buffers(b).layout()).element();
+    out.element_bytes = pathways::ElementBytes(out.element);
+    out.shape =
+        layout::ShardShape(out.layout, self->slices_[out.slice].mesh);
+  }
+
+  for (int a = 0; a < plan.actions_size(); ++a) {
+    const proto::Action& action = plan.actions(a);
+    if (action.kind() != proto::SEND) continue;
+    const PreparedBuffer& source = self->buffers_[action.operands(0)];
+    const PreparedBuffer& destination =
+        self->buffers_[plan.actions(action.peer()).results(0)];
+    std::string error;
+    if (!layout::Movement::Create(
+            source.layout, self->slices_[source.slice].mesh,
+            destination.layout, self->slices_[destination.slice].mesh,
+            source.slice == destination.slice, &self->movements_[a], &error)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("send '", action.name(), "': ", error));
+    }
+    if (!source.layout.partial.empty()) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "send '", action.name(), "' moves a partial buffer '",
+          plan.buffers(action.operands(0)).name(), "'"));
+    }
+  }
+
+  self->in_edges_.resize(plan.actions_size());
+  self->out_edges_.resize(plan.actions_size());
+  for (int e = 0; e < plan.edges_size(); ++e) {
+    const proto::Edge& edge = plan.edges(e);
+    PreparedEdge out;
+    out.from = edge.from();
+    out.to = edge.to();
+    out.tokens = edge.tokens();
+    out.kind = edge.kind();
+    out.relation = edge.relation();
+    out.poisons = edge.kind() == proto::DATA || edge.kind() == proto::CONTROL;
+    const proto::Action& from = plan.actions(edge.from());
+    const proto::Action& to = plan.actions(edge.to());
+    // Queue order: u's firing n is before v's firing n + t in every queue.
+    out.elided = edge.relation() == proto::SAME && !out.poisons &&
+                 from.kind() == proto::GANG && to.kind() == proto::GANG &&
+                 from.slice() == to.slice() &&
+                 (edge.tokens() > 0 || edge.from() < edge.to());
+    if (edge.relation() == proto::PIECES) {
+      out.send = edge.kind() == proto::DATA ? edge.from() : edge.to();
+    }
+    self->edges_.push_back(out);
+    self->in_edges_[edge.to()].push_back(e);
+    self->out_edges_[edge.from()].push_back(e);
+  }
+  if (run_kernels) {
+    absl::Status loaded = self->LoadKernels(topology, resolver);
+    if (!loaded.ok()) return loaded;
+  }
+  return std::shared_ptr<const PreparedPlan>(std::move(self));
+}
+
+const ResolvedKernel* PreparedPlan::kernel(uint32_t kernel, int island,
+                                           int64_t device) const {
+  auto target = target_of_.find({island, device});
+  auto code = code_.find(
+      {kernel, target == target_of_.end() ? common_target_ : target->second});
+  return code == code_.end() ? nullptr : &code->second;
+}
+
+std::vector<int32_t> PreparedPlan::ShardsOn(int slice, int64_t device) const {
+  const auto& table = slices_[slice].by_device;
+  std::vector<int32_t> shards;
+  for (auto it = std::lower_bound(
+           table.begin(), table.end(),
+           std::make_pair(static_cast<int32_t>(device), int32_t{0}));
+       it != table.end() && it->first == device; ++it) {
+    shards.push_back(it->second);
+  }
+  return shards;
+}
+
+std::vector<int32_t> PreparedPlan::Group(int slice,
+                                         const proto::Collective& collective,
+                                         int32_t shard) const {
+  const layout::Mesh& mesh = slices_[slice].mesh;
+  std::vector<int64_t> at = layout::Coordinates(mesh, shard);
+  std::vector<size_t> axes;
+  for (const std::string& name : collective.axes()) {
+    for (size_t i = 0; i < mesh.size(); ++i) {
+      if (mesh[i].name == name) {
+        axes.push_back(i);
+        at[i] = 0;
+      }
+    }
+  }
+  std::vector<int32_t> members;
+  while (true) {
+    members.push_back(static_cast<int32_t>(layout::ShardAt(mesh, at)));
+    size_t i = axes.size();
+    while (i > 0 && ++at[axes[i - 1]] == mesh[axes[i - 1]].size) {
+      at[axes[--i]] = 0;
+    }
+    if (i == 0) return members;
+  }
+}
+
+}  // namespace pathways

@@ -1,0 +1,167 @@
+//===- prepared_plan.h - A plan bound to a cluster, before it is spread --*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What all hosts need of a plan and none changes: its tables in a form that is
+// quick to read, the movements, the code, and which shard is on which device.
+// Made once per load and shared by the hosts of the process; a host's own
+// tables (host_program.h) are derived from it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_EXECUTOR_PREPARED_PLAN_H_
+#define RUNTIME_EXECUTOR_PREPARED_PLAN_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "runtime/executor/kernel_resolver.h"
+#include "runtime/layout/layout.h"
+#include "runtime/plan/plan_file.h"
+#include "runtime/topology/topology.h"
+
+namespace pathways {
+
+// Most action shards times firings in flight of one plan, and edge ends.
+inline constexpr uint64_t kMaxActionShards = uint64_t{1} << 27;
+
+struct PreparedSlice {
+  int island = 0;
+  layout::Mesh mesh;
+  int64_t num_shards = 1;
+  std::vector<int32_t> device_of;  // island device, per shard
+  // (device, shard), sorted: the shards of a device are together.
+  std::vector<std::pair<int32_t, int32_t>> by_device;
+  // (host, number of shards), by host.
+  std::vector<std::pair<int32_t, int32_t>> hosts;
+  uint64_t device_bytes = 0;  // of one shard's segments, without padding
+  uint64_t host_bytes = 0;
+};
+
+struct PreparedBuffer {
+  int slice = 0;
+  layout::Layout layout;
+  std::vector<int64_t> shape;  // of a shard
+  int64_t element_bytes = 0;
+  proto::ElementType element = proto::ELEMENT_TYPE_UNSPECIFIED;
+};
+
+struct PreparedEdge {
+  uint32_t from = 0, to = 0, tokens = 0;
+  proto::EdgeKind kind = proto::DATA;
+  proto::Relation relation = proto::SAME;
+  bool poisons = false;
+  // Follows from the order of the device queues: never counted.
+  bool elided = false;
+  // Relation pieces: the send whose movement it follows.
+  uint32_t send = UINT32_MAX;
+};
+
+// Immutable once created; any thread.
+class PreparedPlan {
+ public:
+  // `plan` must have passed VerifyPlan. Checks it against the machines:
+  // InvalidArgument (island, device, kind), FailedPrecondition (no code for a
+  // device's CPU), ResourceExhausted (tables too large). Without
+  // `run_kernels` no code is loaded.
+  static absl::StatusOr<std::shared_ptr<const PreparedPlan>> Create(
+      PlanData plan, const Topology& topology, KernelResolver* resolver,
+      bool run_kernels);
+
+  const proto::Plan& plan() const { return data_.tables; }
+  const std::string& name() const { return plan().header().program(); }
+  uint32_t window() const { return window_; }
+  const std::vector<PreparedSlice>& slices() const { return slices_; }
+  const std::vector<PreparedBuffer>& buffers() const { return buffers_; }
+  const std::vector<PreparedEdge>& edges() const { return edges_; }
+  const std::vector<uint32_t>& in_edges(uint32_t action) const {
+    return in_edges_[action];
+  }
+  const std::vector<uint32_t>& out_edges(uint32_t action) const {
+    return out_edges_[action];
+  }
+  // Of a send.
+  const layout::Movement& movement(uint32_t send) const {
+    return movements_.at(send);
+  }
+  // Functions of a kernel for a device; null without code.
+  const ResolvedKernel* kernel(uint32_t kernel, int island,
+                               int64_t device) const;
+  // Buffer that a carried argument's feed reads, or null.
+  const proto::Argument& argument(uint32_t feed) const {
+    return plan().interface().arguments(
+        plan().actions(feed).interface());
+  }
+  // Shards of `slice` on a device, ascending.
+  std::vector<int32_t> ShardsOn(int slice, int64_t device) const;
+  // Members of the group of `shard` in a collective, in rank order.
+  std::vector<int32_t> Group(int slice, const proto::Collective& collective,
+                             int32_t shard) const;
+  // Hosts with a shard of any slice, ascending; islands likewise.
+  const std::vector<int32_t>& hosts() const { return hosts_; }
+  const std::vector<int32_t>& islands() const { return islands_; }
+
+ private:
+  PreparedPlan() = default;
+  absl::Status Bind(const Topology& topology);
+  absl::Status LoadKernels(const Topology& topology, KernelResolver* resolver);
+
+  PlanData data_;
+  uint32_t window_ = 1;
+  std::vector<PreparedSlice> slices_;
+  std::vector<PreparedBuffer> buffers_;
+  std::vector<PreparedEdge> edges_;
+  std::vector<std::vector<uint32_t>> in_edges_, out_edges_;
+  std::map<uint32_t, layout::Movement> movements_;
+  std::vector<int32_t> hosts_, islands_;
+  // Targets of the cluster's devices, as text; code per (kernel, target).
+  std::map<std::pair<uint32_t, std::string>, ResolvedKernel> code_;
+  std::map<std::pair<int, int64_t>, std::string> target_of_;
+  std::string common_target_;  // of the devices that are not in target_of_
+};
+
+// Objects of the process that messages name by number: the counterpart, inside
+// one process, of fetching a plan or a value over a link. Thread-safe.
+template <typename T>
+class Registry {
+ public:
+  uint64_t Add(std::shared_ptr<T> object) {
+    absl::MutexLock lock(&mutex_);
+    objects_[++last_] = std::move(object);
+    return last_;
+  }
+  std::shared_ptr<T> Find(uint64_t id) const {
+    absl::MutexLock lock(&mutex_);
+    auto it = objects_.find(id);
+    return it == objects_.end() ? nullptr : it->second;
+  }
+  void Remove(uint64_t id) {
+    std::shared_ptr<T> dropped;  // destroyed outside the lock
+    absl::MutexLock lock(&mutex_);
+    auto it = objects_.find(id);
+    if (it == objects_.end()) return;
+    dropped = std::move(it->second);
+    objects_.erase(it);
+  }
+
+ private:
+  mutable absl::Mutex mutex_;
+  uint64_t last_ ABSL_GUARDED_BY(mutex_) = 0;
+  absl::flat_hash_map<uint64_t, std::shared_ptr<T>> objects_
+      ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace pathways
+
+#endif  // RUNTIME_EXECUTOR_PREPARED_PLAN_H_

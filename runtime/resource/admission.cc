@@ -1,0 +1,122 @@
+//===- admission.cc - Who holds the memory of the devices -----------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/resource/admission.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "runtime/kernel/abi.h"
+#include "runtime/plan/tables.h"
+
+namespace pathways {
+namespace {
+
+constexpr uint64_t kTop = uint64_t{1} << 62;
+
+uint64_t AddTimes(uint64_t total, uint64_t bytes, uint64_t times) {
+  const unsigned __int128 more = static_cast<unsigned __int128>(bytes) * times;
+  return more > kTop - total ? kTop : total + static_cast<uint64_t>(more);
+}
+
+// The largest buffers on a device, for messages.
+std::string Largest(const PreparedPlan& plan, int island, int64_t device) {
+  std::vector<std::pair<uint64_t, int>> sizes;
+  for (int b = 0; b < plan.plan().buffers_size(); ++b) {
+    const proto::Buffer& buffer = plan.plan().buffers(b);
+    if (buffer.memory() != proto::DEVICE ||
+        plan.slices()[buffer.slice()].island != island) {
+      continue;
+    }
+    const size_t shards = plan.ShardsOn(buffer.slice(), device).size();
+    if (shards > 0) sizes.emplace_back(AddTimes(0, SpanBytes(buffer), shards), b);
+  }
+  std::stable_sort(sizes.begin(), sizes.end(),
+                   [](auto& a, auto& b) { return a.first > b.first; });
+  if (sizes.size() > 3) sizes.resize(3);
+  return absl::StrJoin(sizes, ", ", [&](std::string* out, const auto& size) {
+    absl::StrAppend(out, "'", plan.plan().buffers(size.second).name(), "' ",
+                    size.first);
+  });
+}
+
+}  // namespace
+
+Admission::Admission(const Topology& topology)
+    : topology_(topology), used_(topology.num_devices()) {}
+
+absl::Status Admission::Admit(uint64_t id, const PreparedPlan& plan,
+                              const std::string& client) {
+  Holder holder{plan.name(), client, {}};
+  std::map<int64_t, uint64_t> scratch;
+  for (const proto::Action& action : plan.plan().actions()) {
+    if (action.kind() != proto::GANG) continue;
+    uint64_t most = 0;
+    for (const proto::GangStep& step : action.steps()) {
+      if (!step.has_run()) continue;
+      most = std::max<uint64_t>(most, plan.plan()
+                                          .kernels(action.kernel())
+                                          .segments(step.run().segment())
+                                          .scratch_bytes());
+    }
+    if (most == 0) continue;
+    const PreparedSlice& slice = plan.slices()[action.slice()];
+    for (const auto& [device, shard] : slice.by_device) {
+      uint64_t& s = scratch[topology_.GlobalDevice(slice.island, device)];
+      s = std::max(s, most);
+    }
+  }
+  for (const PreparedSlice& slice : plan.slices()) {
+    const uint64_t bytes = (slice.device_bytes + kBufferAlignment - 1) /
+                           kBufferAlignment * kBufferAlignment;
+    for (const auto& [device, shard] : slice.by_device) {
+      uint64_t& total =
+          holder.bytes[topology_.GlobalDevice(slice.island, device)];
+      total = AddTimes(total, bytes, 1);
+    }
+  }
+  for (const auto& [device, bytes] : scratch) {
+    holder.bytes[device] = AddTimes(holder.bytes[device], bytes, 1);
+  }
+  for (const auto& [global, bytes] : holder.bytes) {
+    const auto [island, device] = topology_.FromGlobalDevice(global);
+    const uint64_t bound =
+        DeviceMemoryBytes(topology_.device(island, device));
+    if (bytes <= bound - std::min(bound, used_[global])) continue;
+    std::string held;
+    for (const auto& [other, h] : holders_) {
+      auto there = h.bytes.find(global);
+      if (there == h.bytes.end() || there->second == 0) continue;
+      absl::StrAppend(&held, held.empty() ? "; held by " : ", ", "program '",
+                      h.program, "' of client '", h.client, "' (",
+                      there->second, ")");
+    }
+    const std::string largest = Largest(plan, island, device);
+    return absl::ResourceExhaustedError(absl::StrCat(
+        "program '", plan.name(), "' needs ", bytes, " bytes on ",
+        topology_.DeviceName(island, device),
+        largest.empty() ? "" : absl::StrCat(" (largest buffers: ", largest, ")"),
+        ", where ", used_[global], " of ", bound, " bytes are used", held));
+  }
+  for (const auto& [global, bytes] : holder.bytes) used_[global] += bytes;
+  holders_[id] = std::move(holder);
+  return absl::OkStatus();
+}
+
+void Admission::Release(uint64_t id) {
+  auto holder = holders_.find(id);
+  if (holder == holders_.end()) return;
+  for (const auto& [global, bytes] : holder->second.bytes) {
+    used_[global] -= bytes;
+  }
+  holders_.erase(holder);
+}
+
+}  // namespace pathways

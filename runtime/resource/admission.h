@@ -1,0 +1,51 @@
+//===- admission.h - Who holds the memory of the devices --------*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Admission is atomic over all devices of a plan, by its static peak, which it
+// holds while it is loaded.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_RESOURCE_ADMISSION_H_
+#define RUNTIME_RESOURCE_ADMISSION_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "runtime/executor/prepared_plan.h"
+#include "runtime/topology/topology.h"
+
+namespace pathways {
+
+class Admission {
+ public:
+  explicit Admission(const Topology& topology);
+
+  // Holds what `plan` needs under the number `holder`, or nothing.
+  // ResourceExhausted says how much is needed, where, for what, and who holds
+  // the rest.
+  absl::Status Admit(uint64_t holder, const PreparedPlan& plan,
+                     const std::string& client);
+  void Release(uint64_t holder);
+
+ private:
+  struct Holder {
+    std::string program, client;
+    std::map<int64_t, uint64_t> bytes;  // by device of the cluster
+  };
+  const Topology& topology_;
+  std::vector<uint64_t> used_;  // by device of the cluster
+  std::map<uint64_t, Holder> holders_;
+};
+
+}  // namespace pathways
+
+#endif  // RUNTIME_RESOURCE_ADMISSION_H_

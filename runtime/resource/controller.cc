@@ -1,0 +1,344 @@
+//===- controller.cc - The one controller of a cluster --------------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/resource/controller.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "runtime/scheduler/island_scheduler.h"
+
+namespace pathways {
+
+void Controller::SendTo(ActorId to, const proto::Control& control) {
+  context_.world->SendControl(self(), to, control.SerializeAsString());
+}
+
+void Controller::SendToHosts(const Program& program,
+                             const proto::Control& control) {
+  const std::string bytes = control.SerializeAsString();
+  for (int32_t host : program.plan->hosts()) {
+    context_.world->SendControl(self(), context_.directory.executors[host],
+                                bytes);
+  }
+}
+
+Controller::Program* Controller::Find(uint32_t program, uint32_t incarnation) {
+  if (program >= programs_.size() || programs_[program] == nullptr ||
+      programs_[program]->incarnation != incarnation) {
+    return nullptr;
+  }
+  return programs_[program].get();
+}
+
+Controller::Program* Controller::FindHandle(uint64_t handle,
+                                            uint32_t* program) {
+  for (uint32_t p = 0; p < programs_.size(); ++p) {
+    if (programs_[p] != nullptr && programs_[p]->handle == handle) {
+      *program = p;
+      return programs_[p].get();
+    }
+  }
+  return nullptr;
+}
+
+void Controller::OnMessage(ActorId, const Message& message) {
+  if (message.kind != kStallTick) return;
+  timer_armed_ = false;
+  if (launches_.empty()) return;
+  if (!in_round_) StartRound();
+  ArmTimer();
+}
+
+void Controller::OnControl(ActorId, std::string_view bytes) {
+  proto::Control control;
+  if (!control.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+    return;
+  }
+  received_.Add();
+  switch (control.kind_case()) {
+    case proto::Control::kLoadRequest: return OnLoad(control.load_request());
+    case proto::Control::kUnloadRequest:
+      return OnUnload(control.unload_request());
+    case proto::Control::kLaunchRequest:
+      return OnLaunch(control.launch_request());
+    case proto::Control::kDiagnoseRequest:
+      return OnDiagnose(control.diagnose_request());
+    case proto::Control::kLoadReply: return OnLoadReply(control.load_reply());
+    case proto::Control::kStopReply: return OnStopReply(control.stop_reply());
+    case proto::Control::kFreeReply: return OnFreeReply(control.free_reply());
+    case proto::Control::kLaunchDone: return OnDone(control.launch_done());
+    case proto::Control::kReport: return OnReport(control.report());
+    default: return;
+  }
+}
+
+void Controller::OnLoad(const proto::LoadRequest& request) {
+  auto program = std::make_unique<Program>();
+  program->plan = context_.plans.Find(request.plan());
+  program->plan_id = request.plan();
+  if (program->plan == nullptr) {
+    port_->Answer(request.request(), absl::InternalError("no such plan"), 0);
+    return;
+  }
+  program->client = request.client();
+  program->handle = ++next_handle_;
+  program->incarnation = ++next_incarnation_;
+  program->request = request.request();
+  absl::Status admitted =
+      admission_.Admit(program->handle, *program->plan, program->client);
+  if (!admitted.ok()) {
+    context_.plans.Remove(program->plan_id);
+    port_->Answer(request.request(), admitted, 0);
+    return;
+  }
+  uint32_t id = 0;
+  while (id < programs_.size() && programs_[id] != nullptr) ++id;
+  if (id == programs_.size()) programs_.emplace_back();
+  for (int32_t host : program->plan->hosts()) program->waiting.insert(host);
+  proto::Control control;
+  proto::LoadProgram* load = control.mutable_load_program();
+  load->set_program(id);
+  load->set_incarnation(program->incarnation);
+  load->set_plan(program->plan_id);
+  programs_[id] = std::move(program);
+  SendToHosts(*programs_[id], control);
+}
+
+void Controller::OnLoadReply(const proto::LoadReply& reply) {
+  Program* program = Find(reply.program(), reply.incarnation());
+  if (program == nullptr || program->state != Program::kLoading ||
+      program->waiting.erase(reply.host()) == 0) {
+    return;
+  }
+  if (reply.code() != 0 && program->error.ok()) {
+    program->error = absl::Status(
+        static_cast<absl::StatusCode>(reply.code()), reply.message());
+  }
+  if (!program->waiting.empty()) return;
+  context_.plans.Remove(program->plan_id);
+  if (!program->error.ok()) {
+    Stop(reply.program());  // answers when it is gone
+    return;
+  }
+  program->state = Program::kReady;
+  num_programs_.Add();
+  port_->Answer(program->request, absl::OkStatus(), program->handle);
+  program->request = 0;
+}
+
+void Controller::OnUnload(const proto::UnloadRequest& request) {
+  uint32_t id = 0;
+  Program* program = FindHandle(request.program(), &id);
+  if (program == nullptr || program->state == Program::kLoading ||
+      program->state == Program::kFreeing || program->request != 0) {
+    port_->Answer(request.request(),
+                  absl::FailedPreconditionError(absl::StrCat(
+                      "program ", request.program(), " is not loaded")),
+                  0);
+    return;
+  }
+  if (!program->launches.empty()) {
+    port_->Answer(request.request(),
+                  absl::FailedPreconditionError(absl::StrCat(
+                      "program '", program->plan->name(), "' still has ",
+                      program->launches.size(),
+                      " launches that have not ended")),
+                  0);
+    return;
+  }
+  program->request = request.request();
+  program->error = absl::OkStatus();
+  switch (program->state) {
+    case Program::kReady: Stop(id); break;
+    case Program::kBroken: Free(id); break;  // was stopped when it broke
+    default: break;                          // is being stopped
+  }
+}
+
+void Controller::Stop(uint32_t id) {
+  Program& program = *programs_[id];
+  program.state = Program::kStopping;
+  program.waiting.clear();
+  for (int32_t host : program.plan->hosts()) program.waiting.insert(host);
+  proto::Control control;
+  control.mutable_stop_program()->set_program(id);
+  control.mutable_stop_program()->set_incarnation(program.incarnation);
+  SendToHosts(program, control);
+}
+
+void Controller::OnStopReply(const proto::StopReply& reply) {
+  Program* program = Find(reply.program(), reply.incarnation());
+  if (program == nullptr || program->state != Program::kStopping ||
+      program->waiting.erase(reply.host()) == 0 || !program->waiting.empty()) {
+    return;
+  }
+  if (program->request == 0) {
+    program->state = Program::kBroken;  // until the client unloads it
+    return;
+  }
+  Free(reply.program());
+}
+
+void Controller::Free(uint32_t id) {
+  Program& program = *programs_[id];
+  program.state = Program::kFreeing;
+  program.waiting.clear();
+  for (int32_t host : program.plan->hosts()) program.waiting.insert(host);
+  proto::Control control;
+  control.mutable_free_program()->set_program(id);
+  control.mutable_free_program()->set_incarnation(program.incarnation);
+  SendToHosts(program, control);
+}
+
+void Controller::OnFreeReply(const proto::FreeReply& reply) {
+  Program* program = Find(reply.program(), reply.incarnation());
+  if (program == nullptr || program->state != Program::kFreeing ||
+      program->waiting.erase(reply.host()) == 0 || !program->waiting.empty()) {
+    return;
+  }
+  admission_.Release(program->handle);
+  const uint64_t request = program->request;
+  const absl::Status error = program->error;
+  if (error.ok()) num_programs_.Add(-1);
+  programs_[reply.program()].reset();
+  port_->Answer(request, error, 0);
+}
+
+void Controller::OnLaunch(const proto::LaunchRequest& request) {
+  uint32_t id = 0;
+  Program* program = FindHandle(request.program(), &id);
+  if (program == nullptr || program->state == Program::kLoading ||
+      program->state == Program::kFreeing) {
+    port_->LaunchEnded(request.launch(),
+                       absl::FailedPreconditionError(absl::StrCat(
+                           "program ", request.program(), " is not loaded")),
+                       /*completed=*/false);
+    return;
+  }
+  if (program->state != Program::kReady) {
+    port_->LaunchEnded(
+        request.launch(),
+        absl::FailedPreconditionError(absl::StrCat(
+            "program '", program->plan->name(),
+            "' was given up and must be loaded again",
+            program->error.ok() ? ""
+                                : absl::StrCat(": ", absl::string_view(
+                                                         program->error
+                                                             .message())))),
+        /*completed=*/false);
+    return;
+  }
+  if (launches_.count(request.launch()) != 0) return;
+  Launch& launch = launches_[request.launch()];
+  launch.program = id;
+  launch.ticket = ++last_ticket_;
+  launch.first = program->next_firing;
+  launch.steps = request.steps();
+  program->next_firing += request.steps();
+  if (program->launches.empty()) {
+    program->last_progress = context_.world->Now();
+  }
+  program->launches.insert(request.launch());
+  for (int32_t island : program->plan->islands()) {
+    launch.waiting.insert(island);
+    launch.previous[island] = ticket_of_[island];
+    ticket_of_[island] = launch.ticket;
+  }
+  SendStarts(request.launch(), launch, /*skip=*/false);
+  ArmTimer();
+}
+
+void Controller::SendStarts(uint64_t id, const Launch& launch, bool skip) {
+  const Program& program = *programs_[launch.program];
+  for (const auto& [island, previous] : launch.previous) {
+    proto::Control control;
+    proto::Start* start = control.mutable_start();
+    start->set_program(launch.program);
+    start->set_incarnation(program.incarnation);
+    start->set_launch(id);
+    start->set_ticket(launch.ticket);
+    start->set_previous_ticket(previous);
+    start->set_first(launch.first);
+    start->set_steps(launch.steps);
+    start->set_skip(skip);
+    for (int32_t host : program.plan->hosts()) {
+      if (context_.topology->island_of_host(host) == island) {
+        start->add_hosts(host);
+      }
+    }
+    SendTo(context_.directory.schedulers[island], control);
+  }
+}
+
+void Controller::OnDone(const proto::LaunchDone& done) {
+  auto found = launches_.find(done.launch());
+  if (found == launches_.end()) return;
+  Launch& launch = found->second;
+  Program* program = Find(launch.program, done.incarnation());
+  if (program == nullptr || launch.waiting.erase(done.sender()) == 0) return;
+  if (done.has_failure() &&
+      (!launch.failed || Before(done.failure(), launch.failure))) {
+    launch.failed = true;
+    launch.failure = done.failure();
+  }
+  if (!launch.waiting.empty()) return;
+  absl::Status status =
+      launch.failed
+          ? FailureStatus(*program->plan, launch.first, launch.failure)
+          : absl::OkStatus();
+  steps_done_.Add(launch.steps);
+  program->launches.erase(done.launch());
+  launches_.erase(found);
+  port_->LaunchEnded(done.launch(), std::move(status), /*completed=*/true);
+}
+
+absl::Status Controller::FailureStatus(const PreparedPlan& plan,
+                                       uint64_t first,
+                                       const proto::Failure& failure) const {
+  const proto::Action& action = plan.plan().actions(failure.action());
+  const PreparedSlice& slice = plan.slices()[action.slice()];
+  std::string what = absl::StrCat("code ", failure.code());
+  std::string where = action.location();
+  if (static_cast<int>(failure.step()) < action.steps_size() &&
+      action.steps(failure.step()).has_run()) {
+    const proto::Segment& segment =
+        plan.plan()
+            .kernels(action.kernel())
+            .segments(action.steps(failure.step()).run().segment());
+    if (failure.code() > 0 && failure.code() <= segment.locations_size()) {
+      const proto::Location& location = segment.locations(failure.code() - 1);
+      if (!location.message().empty()) what = location.message();
+      if (!location.where().empty()) where = location.where();
+    }
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      where.empty() ? "" : absl::StrCat(where, ": "), "'", action.name(),
+      "' of program '", plan.name(), "' failed at step ",
+      failure.firing() - first, " on shard ", failure.shard(), " (",
+      context_.topology->DeviceName(slice.island,
+                                    slice.device_of[failure.shard()]),
+      "): ", what));
+}
+
+void Controller::Abort(uint32_t id, absl::Status status) {
+  Program& program = *programs_[id];
+  program.error = status;
+  const std::set<uint64_t> launches = std::move(program.launches);
+  program.launches.clear();
+  Stop(id);
+  for (uint64_t launch : launches) {
+    // Later launches of these islands must not wait for this one.
+    SendStarts(launch, launches_[launch], /*skip=*/true);
+    launches_.erase(launch);
+    port_->LaunchEnded(launch, status, /*completed=*/false);
+  }
+}
+
+}  // namespace pathways

@@ -1,0 +1,141 @@
+//===- controller.h - The one controller of a cluster -----------*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Owns the table of programs and the order of launches. Clients ask through
+// control messages and are answered through a ClientPort. A launch costs one
+// message to each island and one back; a step costs none.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_RESOURCE_CONTROLLER_H_
+#define RUNTIME_RESOURCE_CONTROLLER_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "runtime/executor/host_executor.h"
+#include "runtime/resource/admission.h"
+#include "runtime/resource/stall.h"
+
+namespace pathways {
+
+// How the controller answers. Called on its worker; must not block.
+class ClientPort {
+ public:
+  virtual ~ClientPort() = default;
+  // Of LoadRequest (`program`: its handle) and UnloadRequest.
+  virtual void Answer(uint64_t request, absl::Status status,
+                      uint64_t program) = 0;
+  // `completed`: all firings are over, so results that are not poisoned hold.
+  virtual void LaunchEnded(uint64_t launch, absl::Status status,
+                           bool completed) = 0;
+};
+
+class Controller final : public Actor {
+ public:
+  Controller(RuntimeContext* context, ClientPort* port,
+             TimeNs stall_timeout_ns)
+      : context_(*context),
+        port_(port),
+        stall_timeout_ns_(stall_timeout_ns),
+        admission_(*context->topology) {}
+
+  void OnMessage(ActorId from, const Message& message) override;
+  void OnControl(ActorId from, std::string_view bytes) override;
+
+  uint64_t messages_received() const { return received_.get(); }
+  uint64_t programs() const { return num_programs_.get(); }
+  uint64_t steps_done() const { return steps_done_.get(); }
+
+ private:
+  struct Program {
+    enum State { kLoading, kReady, kStopping, kFreeing, kBroken };
+    State state = kLoading;
+    uint64_t handle = 0;
+    uint32_t incarnation = 0;
+    uint64_t plan_id = 0;
+    std::shared_ptr<const PreparedPlan> plan;
+    std::string client;
+    std::set<uint32_t> waiting;  // hosts that have not answered
+    uint64_t request = 0;        // to answer when the state has changed
+    absl::Status error;          // of the load, or why it is broken
+    uint64_t next_firing = 0;
+    std::set<uint64_t> launches;  // not ended
+    // Stall detection.
+    std::map<uint32_t, proto::Report> reports;  // by host
+    uint64_t last_fired = 0;
+    TimeNs last_progress = 0;
+  };
+  struct Launch {
+    uint32_t program = 0;
+    uint64_t ticket = 0, first = 0, steps = 0;
+    std::map<int32_t, uint64_t> previous;  // ticket, per island
+    std::set<uint32_t> waiting;            // islands
+    bool failed = false;
+    proto::Failure failure;
+  };
+
+  ActorId self() const { return context_.directory.controller; }
+  void SendTo(ActorId to, const proto::Control& control);
+  void SendToHosts(const Program& program, const proto::Control& control);
+  Program* Find(uint32_t program, uint32_t incarnation);
+  Program* FindHandle(uint64_t handle, uint32_t* program);
+
+  void OnLoad(const proto::LoadRequest& request);
+  void OnLoadReply(const proto::LoadReply& reply);
+  void OnUnload(const proto::UnloadRequest& request);
+  void OnStopReply(const proto::StopReply& reply);
+  void OnFreeReply(const proto::FreeReply& reply);
+  void OnLaunch(const proto::LaunchRequest& request);
+  void OnDone(const proto::LaunchDone& done);
+  void SendStarts(uint64_t id, const Launch& launch, bool skip);
+  void Stop(uint32_t program);
+  void Free(uint32_t program);
+  // Ends all launches of a program and takes it off the hosts.
+  void Abort(uint32_t program, absl::Status status);
+
+  // Stalls (stall_detection.cc).
+  void ArmTimer();
+  void StartRound();
+  void OnReport(const proto::Report& report);
+  void OnDiagnose(const proto::DiagnoseRequest& request);
+  void FinishRound();
+
+  absl::Status FailureStatus(const PreparedPlan& plan, uint64_t first,
+                             const proto::Failure& failure) const;
+
+  RuntimeContext& context_;
+  ClientPort* const port_;
+  const TimeNs stall_timeout_ns_;
+  Admission admission_;
+  std::vector<std::unique_ptr<Program>> programs_;
+  std::map<uint64_t, Launch> launches_;
+  uint64_t next_handle_ = 0;
+  uint32_t next_incarnation_ = 0;
+  uint64_t last_ticket_ = 0;
+  std::map<int32_t, uint64_t> ticket_of_;  // last one, per island
+
+  bool timer_armed_ = false;
+  bool forced_ = false;  // the round was asked for: nothing will happen
+  bool in_round_ = false;
+  uint64_t round_ = 0;
+  uint64_t diagnose_request_ = 0;
+  std::set<std::pair<uint32_t, uint32_t>> round_waiting_;  // (program, host)
+
+  Counter received_, num_programs_, steps_done_;
+};
+
+}  // namespace pathways
+
+#endif  // RUNTIME_RESOURCE_CONTROLLER_H_

@@ -1,0 +1,122 @@
+//===- island_scheduler.cc - The gang scheduler of one island -------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/scheduler/island_scheduler.h"
+
+#include <tuple>
+#include <utility>
+
+namespace pathways {
+
+bool Before(const proto::Failure& a, const proto::Failure& b) {
+  return std::make_tuple(a.firing(), a.action(), a.shard(), a.step()) <
+         std::make_tuple(b.firing(), b.action(), b.shard(), b.step());
+}
+
+void IslandScheduler::OnControl(ActorId, std::string_view bytes) {
+  proto::Control control;
+  if (!control.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+    return;
+  }
+  if (control.has_start()) OnStart(control.start());
+  if (control.has_launch_done()) OnDone(control.launch_done());
+}
+
+void IslandScheduler::OnStart(const proto::Start& start) {
+  if (!ticket_order_) {
+    if (start.skip()) {
+      seen_.insert(start.ticket());
+      auto granted = granted_.find(start.launch());
+      if (granted == granted_.end()) return;
+      SendGrants(granted->second, /*skip=*/true);
+      granted_.erase(granted);
+    } else if (seen_.insert(start.ticket()).second) {
+      Apply(start);
+    }
+    return;
+  }
+  if (start.ticket() <= last_ticket_) {
+    // A second copy, or one that is given up after it was granted: hosts that
+    // did not get the grant must not wait for it.
+    auto granted = granted_.find(start.launch());
+    if (!start.skip() || granted == granted_.end()) return;
+    SendGrants(granted->second, /*skip=*/true);
+    granted_.erase(granted);
+    return;
+  }
+  if (start.previous_ticket() != last_ticket_) {
+    proto::Start& early = early_[start.previous_ticket()];
+    const bool skip = early.skip();
+    early = start;
+    early.set_skip(skip || start.skip());
+    return;
+  }
+  proto::Start next = start;
+  while (true) {
+    last_ticket_ = next.ticket();
+    if (!next.skip()) Apply(next);
+    auto early = early_.find(last_ticket_);
+    if (early == early_.end()) return;
+    next = std::move(early->second);
+    early_.erase(early);
+  }
+}
+
+void IslandScheduler::Apply(const proto::Start& start) {
+  Granted& granted = granted_[start.launch()];
+  granted.start = start;
+  granted.place = ++last_place_;
+  for (uint32_t host : start.hosts()) {
+    granted.waiting.insert(host);
+    granted.previous[host] = place_of_[host];
+    place_of_[host] = granted.place;
+  }
+  SendGrants(granted, /*skip=*/false);
+}
+
+void IslandScheduler::SendGrants(const Granted& granted, bool skip) {
+  for (const auto& [host, previous] : granted.previous) {
+    if (host >= directory_->executors.size()) continue;
+    proto::Control control;
+    proto::Grant* grant = control.mutable_grant();
+    grant->set_program(granted.start.program());
+    grant->set_incarnation(granted.start.incarnation());
+    grant->set_launch(granted.start.launch());
+    grant->set_place(granted.place);
+    grant->set_previous_place(previous);
+    grant->set_first(granted.start.first());
+    grant->set_steps(granted.start.steps());
+    grant->set_skip(skip);
+    world_->SendControl(self(), directory_->executors[host],
+                        control.SerializeAsString());
+  }
+}
+
+void IslandScheduler::OnDone(const proto::LaunchDone& done) {
+  auto found = granted_.find(done.launch());
+  if (found == granted_.end()) return;
+  Granted& granted = found->second;
+  if (granted.waiting.erase(done.sender()) == 0) return;  // a second copy
+  if (done.has_failure() &&
+      (!granted.failed || Before(done.failure(), granted.failure))) {
+    granted.failed = true;
+    granted.failure = done.failure();
+  }
+  if (!granted.waiting.empty()) return;
+  proto::Control control;
+  proto::LaunchDone* out = control.mutable_launch_done();
+  *out = done;
+  out->set_sender(island_);
+  out->clear_failure();
+  if (granted.failed) *out->mutable_failure() = granted.failure;
+  granted_.erase(found);
+  world_->SendControl(self(), directory_->controller,
+                      control.SerializeAsString());
+}
+
+}  // namespace pathways

@@ -1,0 +1,82 @@
+//===- island_scheduler.h - The gang scheduler of one island ----*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Gives the launches of all programs one order on the island and grants them to
+// its hosts in that order. The order is that of tickets, which are one total
+// order over all islands; so if a gang waits for a token, what it waits for has
+// a smaller (ticket, firing, position) and stands before it in every queue:
+// the smallest firing that has not happened is always ready, and programs that
+// share islands cannot wait for each other in a circle. A scheduler therefore
+// holds back a launch until the previous ticket of its island has come.
+//
+// One grant covers all steps of a launch: a step sends nothing here.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_SCHEDULER_ISLAND_SCHEDULER_H_
+#define RUNTIME_SCHEDULER_ISLAND_SCHEDULER_H_
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string_view>
+
+#include "runtime/executor/protocol.h"
+#include "runtime/proto/control.pb.h"
+#include "runtime/world/world.h"
+
+namespace pathways {
+
+class IslandScheduler final : public Actor {
+ public:
+  // `ticket_order` false grants in the order of arrival, which can deadlock;
+  // for tests of the stall detector only.
+  IslandScheduler(World* world, const Directory* directory, int island,
+                  bool ticket_order)
+      : world_(world),
+        directory_(directory),
+        island_(island),
+        ticket_order_(ticket_order) {}
+
+  void OnMessage(ActorId, const Message&) override {}
+  void OnControl(ActorId from, std::string_view bytes) override;
+
+ private:
+  struct Granted {
+    proto::Start start;
+    std::map<uint32_t, uint64_t> previous;  // place per host
+    uint64_t place = 0;
+    std::set<uint32_t> waiting;  // hosts that have not finished
+    bool failed = false;
+    proto::Failure failure;
+  };
+
+  void OnStart(const proto::Start& start);
+  void Apply(const proto::Start& start);
+  void SendGrants(const Granted& granted, bool skip);
+  void OnDone(const proto::LaunchDone& done);
+  ActorId self() const { return directory_->schedulers[island_]; }
+
+  World* const world_;
+  const Directory* const directory_;
+  const int island_;
+  const bool ticket_order_;
+  uint64_t last_ticket_ = 0;
+  uint64_t last_place_ = 0;
+  std::map<uint64_t, proto::Start> early_;   // by previous ticket
+  std::map<uint32_t, uint64_t> place_of_;    // last one, per host
+  std::map<uint64_t, Granted> granted_;      // by launch
+  std::set<uint64_t> seen_;                  // tickets, without order only
+};
+
+// Whether failure a is before b: by step, position, shard.
+bool Before(const proto::Failure& a, const proto::Failure& b);
+
+}  // namespace pathways
+
+#endif  // RUNTIME_SCHEDULER_ISLAND_SCHEDULER_H_
