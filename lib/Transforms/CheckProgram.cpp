@@ -14,7 +14,7 @@
 #include "llvm/ADT/StringSwitch.h"
 
 namespace mlir::pathways {
-#define GEN_PASS_DEF_CHECKPROGRAMPASS
+#define GEN_PASS_DEF_CHECKPROGRAM
 #include "pathways/Transforms/Passes.h.inc"
 } // namespace mlir::pathways
 
@@ -33,7 +33,7 @@ bool isCompilable(Operation *op) {
       .Default(false);
 }
 
-class CheckProgramPass : public mlir::pathways::impl::CheckProgramPassBase<CheckProgramPass> {
+class CheckProgramPass : public mlir::pathways::impl::CheckProgramBase<CheckProgramPass> {
   void runOnOperation() override {
     SymbolTableCollection symbols;
     bool failedAny = false;

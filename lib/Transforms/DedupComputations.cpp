@@ -15,7 +15,7 @@
 #include "llvm/ADT/SetVector.h"
 
 namespace mlir::pathways {
-#define GEN_PASS_DEF_DEDUPCOMPUTATIONSPASS
+#define GEN_PASS_DEF_DEDUPCOMPUTATIONS
 #include "pathways/Transforms/Passes.h.inc"
 } // namespace mlir::pathways
 
@@ -48,7 +48,7 @@ bool areEqual(func::FuncOp a, func::FuncOp b) {
 }
 
 class DedupComputationsPass
-    : public mlir::pathways::impl::DedupComputationsPassBase<DedupComputationsPass> {
+    : public mlir::pathways::impl::DedupComputationsBase<DedupComputationsPass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     SmallVector<func::FuncOp> functions(module.getOps<func::FuncOp>());

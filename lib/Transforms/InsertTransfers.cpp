@@ -18,7 +18,7 @@
 #include "llvm/ADT/StringMap.h"
 
 namespace mlir::pathways {
-#define GEN_PASS_DEF_INSERTTRANSFERSPASS
+#define GEN_PASS_DEF_INSERTTRANSFERS
 #include "pathways/Transforms/Passes.h.inc"
 } // namespace mlir::pathways
 
@@ -61,7 +61,7 @@ TypedAttr getIdentity(Builder &builder, ReductionKind kind, Type type) {
 }
 
 class InsertTransfersPass
-    : public mlir::pathways::impl::InsertTransfersPassBase<InsertTransfersPass> {
+    : public mlir::pathways::impl::InsertTransfersBase<InsertTransfersPass> {
   void runOnOperation() override {
     for (auto bind : getOperation().getOps<BindOp>())
       binds[bind.getSlice()] = bind;

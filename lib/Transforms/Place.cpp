@@ -22,7 +22,7 @@
 #include "runtime/topology/topology.h"
 
 namespace mlir::pathways {
-#define GEN_PASS_DEF_PLACEPASS
+#define GEN_PASS_DEF_PLACE
 #include "pathways/Transforms/Passes.h.inc"
 } // namespace mlir::pathways
 
@@ -621,9 +621,9 @@ LogicalResult Placer::place() {
   return success();
 }
 
-class PlacePass : public mlir::pathways::impl::PlacePassBase<PlacePass> {
+class PlacePass : public mlir::pathways::impl::PlaceBase<PlacePass> {
 public:
-  using PlacePassBase::PlacePassBase;
+  using PlaceBase::PlaceBase;
 
   void runOnOperation() override {
     auto fail = [&](const absl::Status &status) {

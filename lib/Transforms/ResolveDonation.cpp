@@ -11,7 +11,7 @@
 #include "mlir/IR/Builders.h"
 
 namespace mlir::pathways {
-#define GEN_PASS_DEF_RESOLVEDONATIONPASS
+#define GEN_PASS_DEF_RESOLVEDONATION
 #include "pathways/Transforms/Passes.h.inc"
 } // namespace mlir::pathways
 
@@ -20,7 +20,7 @@ using namespace mlir::pathways;
 
 namespace {
 class ResolveDonationPass
-    : public mlir::pathways::impl::ResolveDonationPassBase<ResolveDonationPass> {
+    : public mlir::pathways::impl::ResolveDonationBase<ResolveDonationPass> {
   void runOnOperation() override {
     // Last operation that reads each array, before anything is inserted: a copy
     // only adds a read before a later one. `after` waits and does not read.

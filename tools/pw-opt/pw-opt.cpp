@@ -11,14 +11,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "pathways/Dialect/Pathways/Pathways.h"
-#include "pathways/Transforms/Passes.h"
-#ifdef PATHWAYS_HAS_PLAN_DIALECT
-#include "pathways/Dialect/Plan/Plan.h"
-#endif
-#ifdef PATHWAYS_HAS_LOWERING
 #include "pathways/Lowering/Passes.h"
-#endif
+#include "pathways/Transforms/Passes.h"
 
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
@@ -33,15 +27,10 @@ int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   mlir::registerAllDialects(registry);
   mlir::registerAllExtensions(registry);
-  registry.insert<mlir::pathways::PathwaysDialect>();
-#ifdef PATHWAYS_HAS_PLAN_DIALECT
-  registry.insert<mlir::pathways::plan::PlanDialect>();
-#endif
+  mlir::pathways::registerPathwaysLoweringDialects(registry);
   mlir::registerAllPasses();
   mlir::pathways::registerPathwaysTransformsPasses();
-#ifdef PATHWAYS_HAS_LOWERING
   mlir::pathways::registerPathwaysLoweringPasses();
-#endif
   return mlir::asMainReturnCode(
       mlir::MlirOptMain(argc, argv, "Pathways optimizer driver\n", registry));
 }

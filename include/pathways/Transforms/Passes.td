@@ -11,7 +11,7 @@
 
 include "mlir/Pass/PassBase.td"
 
-def CheckProgramPass : Pass<"pw-check-program", "::mlir::ModuleOp"> {
+def CheckProgram : Pass<"pw-check-program", "::mlir::ModuleOp"> {
   let summary = "Check that programs call only what can be compiled";
   let description = [{
     Verifies, beyond what single operations can, each function that a `pw.call`
@@ -30,7 +30,7 @@ def CheckProgramPass : Pass<"pw-check-program", "::mlir::ModuleOp"> {
   }];
 }
 
-def PlacePass : Pass<"pw-place", "::mlir::ModuleOp"> {
+def Place : Pass<"pw-place", "::mlir::ModuleOp"> {
   let summary = "Bind slices to devices of a topology";
   let description = [{
     Adds a `pw.bind` for each slice that has none: on one island, with devices of
@@ -61,7 +61,7 @@ def PlacePass : Pass<"pw-place", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::pathways::PathwaysDialect"];
 }
 
-def InsertTransfersPass : Pass<"pw-insert-transfers", "::mlir::ModuleOp"> {
+def InsertTransfers : Pass<"pw-insert-transfers", "::mlir::ModuleOp"> {
   let summary = "Turn changes of layout and slice into explicit movement";
   let description = [{
     Needs every slice bound. Replaces each `pw.reshard` by what does it: a
@@ -91,7 +91,7 @@ def InsertTransfersPass : Pass<"pw-insert-transfers", "::mlir::ModuleOp"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
-def DedupComputationsPass : Pass<"pw-dedup-computations", "::mlir::ModuleOp"> {
+def DedupComputations : Pass<"pw-dedup-computations", "::mlir::ModuleOp"> {
   let summary = "Merge equal functions";
   let description = [{
     Functions that are equal but for their names and locations, visibility aside,
@@ -114,7 +114,7 @@ def DedupComputationsPass : Pass<"pw-dedup-computations", "::mlir::ModuleOp"> {
   ];
 }
 
-def ResolveDonationPass : Pass<"pw-resolve-donation", "::mlir::pathways::ProgramOp"> {
+def ResolveDonation : Pass<"pw-resolve-donation", "::mlir::pathways::ProgramOp"> {
   let summary = "Let only last uses donate";
   let description = [{
     Afterwards each donated operand is used for the last time, by that call and
