@@ -151,12 +151,14 @@ class EntryChecker {
                    slice.axes_size(), " axes");
       return;
     }
-    // Strides are not negative, so the last shard has the largest sum; only
-    // with a wrap-around may an earlier one be the larger number.
-    std::optional<int64_t> last = DeviceOf(slice, shards - 1);
-    bool wraps_far = affine.span() > (int64_t{1} << 31) ||
-                     affine.base() > (int64_t{1} << 31) - affine.span();
-    if (!last.has_value() || (affine.span() > 0 && wraps_far))
+    // Strides are not negative, so the last shard has the largest sum; with a
+    // wrap-around any number below the span may come up.
+    constexpr int64_t kMost = int64_t{1} << 31;
+    bool fits = DeviceOf(slice, shards - 1).has_value();
+    // Then neither base nor span is negative.
+    if (fits && affine.span() > 0)
+      fits = affine.span() <= kMost && affine.base() <= kMost - affine.span();
+    if (!fits)
       context_.Add(kReferences, Subject::kSlice, i, name, " is bound from ",
                    affine.base(), " with a span of ", affine.span(),
                    ", which does not give a device number to each of its ",
