@@ -60,7 +60,10 @@ class Coster {
     }
     std::map<std::pair<uint32_t, int64_t>, uint64_t> scratch_of;
     for (int s = 0; s < plan_.slices_size(); ++s) {
-      uint64_t bytes = SegmentBytes(plan_, s, proto::DEVICE);
+      // As admission counts them: segments follow each other, aligned.
+      uint64_t bytes = (SegmentBytes(plan_, s, proto::DEVICE) +
+                        kBufferOffsetAlignment - 1) /
+                       kBufferOffsetAlignment * kBufferOffsetAlignment;
       for (int64_t device : devices_[s]) {
         std::pair<uint32_t, int64_t> key(IslandOf(s), device);
         PlanCost::Device& cost = cost_.devices[key];

@@ -2,11 +2,11 @@
 // DEFINE: %{run} = pw-run %S/Inputs/axpy.mlir --topology=1x2x2
 
 // RUN: %{run} --dry-run | FileCheck %s --check-prefix=DRY
-// DRY:      devices {{.*}} peak bytes {{ *}}of shards gangs per step
-// DRY-NEXT: island0 device 0-1 {{ *[0-9]+}} 1073741824 1 1
-// DRY-NEXT: island0 device 2-3 {{ *[0-9]+}} 1073741824 1 0
-// DRY:      links {{ *}}bytes per step gangs per step
-// DRY-NEXT: ici island0 {{ *}}16 {{ *}}1
+// DRY:      devices peak bytes of shards gangs per step
+// DRY-NEXT: island0 device 0-1 {{[0-9]+}} 1073741824 1 1
+// DRY-NEXT: island0 device 2-3 {{[0-9]+}} 1073741824 1 0
+// DRY:      links bytes per step gangs per step
+// DRY-NEXT: ici island0 16 1
 // DRY-NOT: SUCCESS
 
 // RUN: %{run} --compile-only --explain-placement | FileCheck %s --check-prefix=PLACE
@@ -56,3 +56,8 @@
 // VERSION: pw-run (Pathways) {{[0-9]+\.[0-9]+\.[0-9]+}}
 // No progress line in a log.
 // RUN: %{run} --input=x=1 --input=weights=1 2>&1 >/dev/null | count 0
+
+// What the dry run says of memory is what a run takes.
+// RUN: %{run} --dry-run > %t.dry
+// RUN: %python %S/Inputs/peaks.py %t.dry %t.json | FileCheck %s --check-prefix=PEAKS
+// PEAKS: 4 devices agree

@@ -87,10 +87,10 @@ TEST(ReportsTest, SignatureHasNamesAndTypes) {
 TEST(ReportsTest, CostsComeFromTheTables) {
   PlanCost cost = CostOf(MakePlan());
   ASSERT_EQ(cost.devices.size(), 5);
-  // Buffers up to 256 + 8, and the scratch of the gang.
-  EXPECT_EQ((cost.devices[{0, 0}].bytes), 264 + 512);
+  // Buffers up to 256 + 8, aligned to 128, and the scratch of the gang.
+  EXPECT_EQ((cost.devices[{0, 0}].bytes), 384 + 512);
   EXPECT_EQ((cost.devices[{0, 3}].gang_entries), 1);
-  EXPECT_EQ((cost.devices[{1, 2}].bytes), 128 + 32);
+  EXPECT_EQ((cost.devices[{1, 2}].bytes), 256);
   EXPECT_EQ((cost.devices[{1, 2}].gang_entries), 0);
   // A ring of four: 2 * 3 * 8 bytes. The movement: all 32 bytes.
   EXPECT_EQ(cost.ici_bytes[0], 48);
@@ -108,7 +108,7 @@ TEST(ReportsTest, NothingMovesWithinOneDevice) {
   EXPECT_TRUE(cost.dcn_bytes.empty());
   ASSERT_EQ(cost.devices.size(), 1);
   // Four shards' segments, one scratch, and the other slice.
-  EXPECT_EQ((cost.devices[{0, 0}].bytes), 4 * 264 + 512 + 160);
+  EXPECT_EQ((cost.devices[{0, 0}].bytes), 4 * 384 + 512 + 256);
   EXPECT_EQ((cost.devices[{0, 0}].shards), 5);
 }
 
@@ -141,7 +141,7 @@ TEST(ReportsTest, CollectivesCountWhatCrossesDevices) {
 
 TEST(ReportsTest, DryRunGroupsEqualDevices) {
   std::string text = DryRunText(CostOf(MakePlan()), MakeTopology("2x1x4"));
-  EXPECT_THAT(text, HasSubstr("island0  device 0-3         776  1073741824"));
+  EXPECT_THAT(text, HasSubstr("island0  device 0-3         896  1073741824"));
   EXPECT_THAT(text, HasSubstr("island1  device 2"));
   EXPECT_THAT(text, HasSubstr("ici island0"));
   EXPECT_THAT(text, HasSubstr("dcn island0 -> island1"));
