@@ -33,7 +33,7 @@
 namespace pathways::verify_internal {
 
 inline constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max();
-inline constexpr int kMaxAxes = 64;
+inline constexpr int kMaxAxes = static_cast<int>(layout::kMaxAxes);
 inline constexpr int kMaxRank = 64;
 inline constexpr uint32_t kMaxStepsInFlight = 1 << 10;
 inline constexpr uint64_t kMaxSegmentBytes = uint64_t{1} << 62;
