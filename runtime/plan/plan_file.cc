@@ -1,4 +1,4 @@
-//===- plan_file.cc - Plans as files and bytes --------------------------===//
+//===- plan_file.cc - Plans as files and bytes ----------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

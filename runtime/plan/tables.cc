@@ -1,4 +1,4 @@
-//===- tables.cc - Helpers over the tables of a plan --------------------===//
+//===- tables.cc - Helpers over the tables of a plan ----------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
