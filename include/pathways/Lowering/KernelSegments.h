@@ -32,13 +32,13 @@ class MeshAttr;
 
 /// Function attribute of a segment: the MeshAttr whose axes pw.shard_index
 /// names, in the order of the coordinates the code receives.
-inline constexpr llvm::StringLiteral kSegmentMeshAttrName = "pw.mesh";
+inline constexpr llvm::StringLiteral kSegmentMeshAttrName = "segment_mesh";
 
 /// Function attribute of a segment: an array of pairs (input, output), both
 /// indices as integers in an `array<i64: input, output, input, output...>`, of
 /// buffers that may be the same memory at run time. All other buffers are
 /// assumed distinct, but one buffer may be passed as several inputs.
-inline constexpr llvm::StringLiteral kSegmentAliasAttrName = "pw.may_alias";
+inline constexpr llvm::StringLiteral kSegmentAliasAttrName = "segment_may_alias";
 
 /// One array of a computation, as its caller sees it.
 struct SegmentValue {

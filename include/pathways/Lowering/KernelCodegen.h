@@ -1,0 +1,74 @@
+//===- KernelCodegen.h - From functions on tensors to code ------*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+///
+/// \file
+/// Compiles functions on tensors into object files with the calling convention
+/// of runtime/kernel/abi.h. Deterministic: equal functions and equal targets
+/// give equal bytes.
+///
+//===----------------------------------------------------------------------===//
+
+#ifndef PATHWAYS_LOWERING_KERNELCODEGEN_H
+#define PATHWAYS_LOWERING_KERNELCODEGEN_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "runtime/proto/plan.pb.h"
+#include <string>
+#include <vector>
+
+namespace mlir {
+class DialectRegistry;
+namespace pathways {
+
+/// Dialects and external models that compileKernel needs in the context.
+void registerKernelDialects(DialectRegistry &registry);
+/// Loads them; not while other threads use the context.
+void loadKernelDialects(MLIRContext *context);
+
+/// What a check that failed reports.
+struct CodeLocation {
+  std::string where;   ///< "file:line:column", or "unknown"
+  std::string message; ///< e.g. the text of the assert
+  bool operator==(const CodeLocation &) const = default;
+};
+
+struct CompiledSegment {
+  std::string symbol;
+  uint64_t scratchBytes = 0; ///< largest of all targets
+  std::vector<CodeLocation> locations;
+};
+
+struct CompiledKernel {
+  std::vector<CompiledSegment> segments;   ///< one per function
+  std::vector<::pathways::proto::Target> targets; ///< complete, none empty
+  std::vector<std::string> objects;        ///< bytes, one per target
+  std::string hash;                        ///< of all of it, hexadecimal
+};
+
+/// Compiles `segments` for each of `targets` (empty fields: as this machine;
+/// no target: this machine). The functions are left as they are. Operands and
+/// results are tensors of static shape of f32, f64, i1, i8, i32 or i64; bodies
+/// use func.return, linalg, tensor, arith, math, scf, affine, cf.assert and
+/// pw.shard_index (axes: the function's kSegmentMeshAttrName).
+///
+/// A failed cf.assert, an integer division by zero or without a representable
+/// result, an index or slice out of bounds and a loop step below 1 make the code return
+/// the location's number; floating point follows IEEE 754 without contraction or
+/// reassociation, except that a sum along the innermost dimension and the
+/// products of a contraction are added in an order fixed by shape and target.
+///
+/// Fails, with a diagnostic at the op, on anything else. Thread-safe as long as
+/// the dialects are loaded.
+FailureOr<CompiledKernel>
+compileKernel(ArrayRef<func::FuncOp> segments,
+              ArrayRef<::pathways::proto::Target> targets);
+
+} // namespace pathways
+} // namespace mlir
+
+#endif // PATHWAYS_LOWERING_KERNELCODEGEN_H

@@ -1,0 +1,13 @@
+# Bodies to segments to object code. A library of its own: tests of code
+# generation need nothing of the plan.
+add_library(PathwaysKernels
+  KernelBuffers.cpp
+  KernelChecks.cpp
+  KernelCodegen.cpp
+  KernelMatmul.cpp
+  KernelObject.cpp
+  KernelPrepare.cpp
+  KernelSegments.cpp)
+target_link_libraries(PathwaysKernels
+  PUBLIC PathwaysDialect pathways::proto MLIR LLVM
+  PRIVATE pathways::kernel_target)

@@ -1,0 +1,38 @@
+//===- kernel_imports.h - What generated code may call ----------*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The closed list of functions that a kernel may import: memory and floating
+// point, nothing that allocates, blocks or has state beyond errno. The compiler refuses
+// to write an object that needs another, the loader to load one.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_KERNEL_KERNEL_IMPORTS_H_
+#define RUNTIME_KERNEL_KERNEL_IMPORTS_H_
+
+// PATHWAYS_MATH1(f): f and its float form take one number and return one.
+#define PATHWAYS_FOR_EACH_MATH1(X)                                         \
+  X(acos) X(acosh) X(asin) X(asinh) X(atan) X(atanh) X(cbrt) X(ceil) X(cos) \
+  X(cosh) X(erf) X(erfc) X(exp) X(exp2) X(expm1) X(fabs) X(floor) X(log)   \
+  X(log10) X(log1p) X(log2) X(rint) X(nearbyint) X(round) X(sin) X(sinh)   \
+  X(sqrt) X(tan) X(tanh) X(trunc)
+// The same with two numbers.
+#define PATHWAYS_FOR_EACH_MATH2(X) \
+  X(atan2) X(copysign) X(fmax) X(fmin) X(fmod) X(pow)
+// Everything else has a type of its own: memcpy, memmove, memset, bcmp, memcmp,
+// fma, ldexp, roundeven and sincos, the last four with their float forms.
+
+namespace pathways {
+
+// The address of the function that a kernel may import as `name`, else null.
+// `name` need not end in a zero byte.
+const void* FindKernelImport(const char* name, unsigned long name_bytes);
+
+}  // namespace pathways
+
+#endif  // RUNTIME_KERNEL_KERNEL_IMPORTS_H_

@@ -1,0 +1,64 @@
+//===- kernel_library.h - Load the code of a kernel -------------*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_KERNEL_KERNEL_LIBRARY_H_
+#define RUNTIME_KERNEL_KERNEL_LIBRARY_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "runtime/kernel/abi.h"
+#include "runtime/kernel/target.h"
+#include "runtime/proto/plan.pb.h"
+
+namespace pathways {
+
+// The code of one kernel, in executable memory of this process. Immutable and
+// thread-safe; functions are valid as long as the library exists.
+class KernelLibrary {
+ public:
+  // Loads the object of `kernel` that suits `wanted`, the target of a device of
+  // this machine (empty fields: as this machine): the one that was made for it,
+  // else, of those this machine can run, the one that uses most of its
+  // features, the first among equals. A kernel that is loaded already is
+  // shared. Thread-safe.
+  //
+  // FailedPrecondition: this machine runs none of the objects; the message
+  // names each target and what is missing. InvalidArgument: the code is not
+  // what its hash says, is not sound, imports what kernels may not, or lacks a
+  // segment. Nothing of the object runs here.
+  static absl::StatusOr<std::shared_ptr<const KernelLibrary>> Load(
+      const proto::Kernel& kernel, absl::Span<const uint8_t> blobs,
+      const proto::Target& wanted);
+
+  ~KernelLibrary();
+  KernelLibrary(const KernelLibrary&) = delete;
+  KernelLibrary& operator=(const KernelLibrary&) = delete;
+
+  // The code of a segment of the kernel; null when there is no such segment.
+  KernelFunction Lookup(uint32_t segment) const {
+    return segment < functions_.size() ? functions_[segment] : nullptr;
+  }
+  int num_segments() const { return static_cast<int>(functions_.size()); }
+
+ private:
+  class Session;
+  KernelLibrary();
+  static absl::StatusOr<std::shared_ptr<const KernelLibrary>> Link(
+      const proto::Kernel& kernel, absl::Span<const uint8_t> object);
+
+  std::unique_ptr<Session> session_;
+  std::vector<KernelFunction> functions_;
+};
+
+}  // namespace pathways
+
+#endif  // RUNTIME_KERNEL_KERNEL_LIBRARY_H_

@@ -1,0 +1,36 @@
+//===- object_check.h - Whether an object may be linked ---------*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_KERNEL_OBJECT_CHECK_H_
+#define RUNTIME_KERNEL_OBJECT_CHECK_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+
+namespace pathways {
+
+struct ObjectSymbols {
+  std::vector<std::string> defined;   // global
+  std::vector<std::string> imported;  // all in kernel_imports.h
+};
+
+// Reads `object`, relocatable ELF code for this machine's architecture, and
+// returns its symbols. Everything that linking it relies on is checked first:
+// that tables, names and relocations lie inside their sections and have known
+// kinds, that no section needs more memory than the object has bytes, that
+// nothing would run by itself, and that only allowed functions are imported.
+// InvalidArgument, naming what is wrong, otherwise. `object` is 8-byte aligned.
+absl::StatusOr<ObjectSymbols> CheckObject(absl::Span<const uint8_t> object);
+
+}  // namespace pathways
+
+#endif  // RUNTIME_KERNEL_OBJECT_CHECK_H_
