@@ -87,9 +87,8 @@ Stall ClassifyStall(const PreparedPlan& plan, const Topology& topology,
     if (!s->blocked()) continue;
     stall.kind = Stall::kBlocked;
     stall.blocked_by = s->blocked_program();
-    stall.text = absl::StrCat(who(*s), " is behind action ",
-                              s->blocked_action(), " of firing ",
-                              s->blocked_firing(), " of another program");
+    stall.blocked_action = s->blocked_action();
+    stall.text = who(*s);
     return stall;
   }
   for (const proto::StuckShard* s : stuck) {

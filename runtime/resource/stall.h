@@ -33,8 +33,10 @@ struct Stall {
     kBlocked,   // it stands behind another program
   };
   Kind kind = kProgress;
-  uint32_t blocked_by = 0;  // program
-  std::string text;         // what it waits for, without the program's name
+  // kBlocked: the program, and its action at the head of the queue.
+  uint32_t blocked_by = 0, blocked_action = 0;
+  // What it waits for, without the program's name; kBlocked: what waits.
+  std::string text;
 };
 
 // `reports` of the hosts of a program (by host); `end` is the first firing that

@@ -120,13 +120,11 @@ void Controller::FinishRound() {
     chain.erase(chain.begin(), std::find(chain.begin(), chain.end(), p));
     std::string text = "programs wait for each other";
     for (uint32_t c : chain) {
-      const uint32_t by = stalls[c].blocked_by;
-      absl::StrAppend(&text, "; '", programs_[c]->plan->name(),
-                      "' waits for '",
-                      by < programs_.size() && programs_[by] != nullptr
-                          ? programs_[by]->plan->name()
-                          : "",
-                      "': ", stalls[c].text);
+      const PreparedPlan& by = *programs_[stalls[c].blocked_by]->plan;
+      absl::StrAppend(&text, "; '", programs_[c]->plan->name(), "': ",
+                      stalls[c].text, " is behind '",
+                      by.plan().actions(stalls[c].blocked_action).name(),
+                      "' of '", by.name(), "'");
     }
     end(chain.front(), text);
     ended = true;

@@ -1,0 +1,276 @@
+//===- fault_test.cc - Lost, doubled and overtaking messages --------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include <atomic>
+
+#include "runtime/executor/protocol.h"
+#include "runtime/plan/testing/random_plan.h"
+#include "unittests/runtime/client/runtime_test_support.h"
+
+namespace pathways::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+const std::vector<std::pair<uint32_t, int64_t>> kThreeHosts = {
+    {0, 0}, {0, 2}, {1, 0}};
+
+// Loses the `number`-th message of a kind.
+FaultHook Lose(MessageKind kind, int number) {
+  auto count = std::make_shared<std::atomic<int>>(0);
+  return [=](ActorId, ActorId, const Message& message) {
+    if (message.kind != kind || (*count)++ != number) return Fault::Deliver();
+    return Fault::Drop();
+  };
+}
+
+class LossTest : public ::testing::TestWithParam<RuntimeOptions::WorldKind> {
+ protected:
+  RuntimeOptions Options(FaultHook hook) {
+    RuntimeOptions options;
+    options.world = GetParam();
+    options.seed = 3;
+    options.stall_timeout_ns = 100'000'000;
+    options.fault_hook = std::move(hook);
+    return options;
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Worlds, LossTest,
+                         ::testing::Values(RuntimeOptions::kSim,
+                                           RuntimeOptions::kThreads),
+                         [](const auto& info) {
+                           return info.param == RuntimeOptions::kSim
+                                      ? "Sim"
+                                      : "Threads";
+                         });
+
+TEST_P(LossTest, LostPieceIsNamedAndOthersGoOn) {
+  // On the golden plan the pieces of step n are: to_b and to_c, two shards
+  // each, then to_a. All slices are on different hosts.
+  auto runtime = Start("2x2x2", Options(Lose(kPieceMessage, 4 * 6)));
+  const ProgramHandle program = LoadPlan(*runtime, GoldenPlan(kThreeHosts));
+  const ProgramHandle other = LoadPlan(*runtime, GoldenPlan(kThreeHosts));
+  const RunHandle run =
+      LaunchPlan(*runtime, program, {Floats({2}, {1, 2})}, 10);
+  const absl::Status status = runtime->Await(run);
+  EXPECT_EQ(status.code(), absl::StatusCode::kDeadlineExceeded);
+  EXPECT_THAT(
+      std::string(status.message()),
+      ::testing::ContainsRegex(
+          "program 'golden' does not go on: 'to_[abc].recv' at step [0-9], "
+          "shard [01] on island[01]/host[12]/device[0-3] waits for the data "
+          "edge from 'to_[abc].send' to 'to_[abc].recv': 0 of 1 tokens came"));
+  // The other program was behind it, or not: it ends.
+  const RunHandle second =
+      LaunchPlan(*runtime, other, {Floats({2}, {1, 2})}, 5);
+  EXPECT_THAT(FetchValues(*runtime, second, "y"), ElementsAre(3, 5));
+  const RunHandle refused = LaunchPlan(*runtime, program, {Floats({2}, {1, 2})});
+  EXPECT_EQ(runtime->Await(refused).code(),
+            absl::StatusCode::kFailedPrecondition);
+  EXPECT_TRUE(runtime->Unload(program).ok());
+  const ProgramHandle again = LoadPlan(*runtime, GoldenPlan(kThreeHosts));
+  const RunHandle third =
+      LaunchPlan(*runtime, again, {Floats({2}, {1, 2})}, 5);
+  EXPECT_THAT(FetchValues(*runtime, third, "z"), ElementsAre(2, 4));
+}
+
+TEST_P(LossTest, LostCreditIsNamed) {
+  auto runtime = Start("2x2x2", Options(Lose(kTokenMessage, 3)));
+  const ProgramHandle program = LoadPlan(*runtime, GoldenPlan(kThreeHosts));
+  const RunHandle run =
+      LaunchPlan(*runtime, program, {Floats({2}, {1, 2})}, 10);
+  EXPECT_THAT(std::string(runtime->Await(run).message()),
+              ::testing::ContainsRegex("waits for the credit edge from "
+                                       "'(a2|b|c)' to 'to_[abc].send': 0 of 1 "
+                                       "tokens came"));
+}
+
+TEST_P(LossTest, LostContributionNamesTheAbsentShards) {
+  auto runtime = Start("1x2x2", Options(Lose(kPartMessage, 5)));
+  PlanBuilder b("sum", 2);
+  const uint32_t s = b.AddSlice("s", {{"x", 4}}, 0);
+  const uint32_t u = b.AddBuffer("u", s, Rows({4}), 2);
+  const uint32_t v = b.AddBuffer("v", s, Rows({4}), 2);
+  b.AddFeed("u", u);
+  AddCollective(b, b.AddGang("reduce", s, {u}, {v}), proto::ALL_REDUCE, "x");
+  b.AddFetch("v", v);
+  const ProgramHandle program = LoadPlan(*runtime, b.Finish());
+  const RunHandle run =
+      LaunchPlan(*runtime, program, {Floats({4}, {1, 2, 3, 4})}, 10);
+  EXPECT_THAT(std::string(runtime->Await(run).message()),
+              ::testing::ContainsRegex(
+                  "'reduce' at step 2, shard [0-3] on island0/host[01]/"
+                  "device[0-3] waits in the collective of step 0 for shards "
+                  "(0 1|2 3)$"));
+}
+
+TEST_P(LossTest, LostControlEdgeIsNamed) {
+  auto runtime = Start("1x2x1", Options(Lose(kAllMessage, 4)));
+  PlanBuilder b("after", 2);
+  const uint32_t s = b.AddSlice("s", {{"x", 1}}, 0, 0);
+  const uint32_t t = b.AddSlice("t", {{"x", 1}}, 0, 1);
+  const uint32_t u = b.AddBuffer("u", s, Rows({1}), 2);
+  const uint32_t v = b.AddBuffer("v", s, Rows({1}), 2);
+  const uint32_t w = b.AddBuffer("w", t, Rows({1}), 2);
+  const uint32_t z = b.AddBuffer("z", t, Rows({1}), 2);
+  b.AddFeed("u", u);
+  b.AddFeed("w", w);
+  const uint32_t first = b.AddGang("first", s, {u}, {v});
+  const uint32_t second = b.AddGang("second", t, {w}, {z});
+  AddRun(b, first, "twice1");
+  AddRun(b, second, "twice1");
+  b.AddFetch("v", v);
+  b.AddFetch("z", z);
+  b.AddControl(first, second);
+  const ProgramHandle program = LoadPlan(*runtime, b.Finish());
+  const RunHandle run = LaunchPlan(
+      *runtime, program, {Floats({1}, {1}), Floats({1}, {1})}, 10);
+  EXPECT_THAT(std::string(runtime->Await(run).message()),
+              ::testing::ContainsRegex(
+                  "waits for the (control edge from 'first' to 'second'|credit "
+                  "edge from 'second' to 'first'): 0 of 1 tokens came"));
+}
+
+TEST(FaultTest, DoubledAndOvertakingMessagesChangeNothing) {
+  uint64_t dropped = 0;
+  for (uint64_t seed = 1; seed <= 50; ++seed) {
+    SCOPED_TRACE(seed);
+    RuntimeOptions options = Sim(seed);
+    options.duplicate_probability = 0.3;
+    options.reorder_probability = 0.3;
+    auto runtime = Start("2x2x2", options);
+    for (int i = 0; i < 2; ++i) {
+      const ProgramHandle program = LoadPlan(*runtime, GoldenPlan(kThreeHosts));
+      std::vector<RunHandle> runs;
+      for (int k = 0; k < 3; ++k) {
+        runs.push_back(LaunchPlan(*runtime, program,
+                                  {Floats({2}, {float(k), 2})}, 10));
+      }
+      for (int k = 0; k < 3; ++k) {
+        EXPECT_THAT(FetchValues(*runtime, runs[k], "y"),
+                    ElementsAre(2 * k + 1, 5));
+        EXPECT_THAT(FetchValues(*runtime, runs[k], "z"),
+                    ElementsAre(2 * k, 4));
+      }
+      EXPECT_TRUE(runtime->Unload(program).ok());
+    }
+    for (const auto& host : runtime->Stats().hosts) {
+      dropped += host.duplicates_dropped;
+    }
+  }
+  EXPECT_GT(dropped, 1000u);
+}
+
+// `first` on one island feeds `second` on another one.
+proto::Plan CrossPlan(const std::string& name, uint32_t from, uint32_t to) {
+  PlanBuilder b(name, 2);
+  const uint32_t s = b.AddSlice("s", {{"x", 2}}, from);
+  const uint32_t t = b.AddSlice("t", {{"x", 2}}, to);
+  const uint32_t u = b.AddBuffer("u", s, Rows({2}), 2);
+  const uint32_t v = b.AddBuffer("v", s, Rows({2}), 2);
+  const uint32_t w = b.AddBuffer("w", t, Rows({2}), 2);
+  const uint32_t z = b.AddBuffer("z", t, Rows({2}), 2);
+  b.AddFeed("u", u);
+  AddRun(b, b.AddGang("first", s, {u}, {v}), "twice1");
+  b.AddMove("m", v, w);
+  AddRun(b, b.AddGang("second", t, {w}, {z}), "twice1");
+  b.AddFetch("z", z);
+  return b.Finish();
+}
+
+// A sum over two devices of the island.
+proto::Plan PairPlan(const std::string& name, int64_t one, int64_t two) {
+  PlanBuilder b(name, 2);
+  const uint32_t s = b.AddSlice("s", {{"x", 2}}, 0);
+  auto* list = b.plan().mutable_slices(s)->mutable_binding()->mutable_list();
+  list->add_devices(one);
+  list->add_devices(two);
+  const uint32_t u = b.AddBuffer("u", s, Rows({2}), 2);
+  const uint32_t v = b.AddBuffer("v", s, Rows({2}), 2);
+  b.AddFeed("u", u);
+  AddCollective(b, b.AddGang("sum", s, {u}, {v}), proto::ALL_REDUCE, "x");
+  b.AddFetch("v", v);
+  return b.Finish();
+}
+
+// Launches programs that share devices in opposite order and returns the first
+// error.
+absl::Status RunCrossing(Runtime& runtime, int launches) {
+  const ProgramHandle a = LoadPlan(runtime, CrossPlan("there", 0, 1));
+  const ProgramHandle b = LoadPlan(runtime, CrossPlan("back", 1, 0));
+  std::vector<RunHandle> runs;
+  for (int i = 0; i < launches; ++i) {
+    runs.push_back(LaunchPlan(runtime, a, {Floats({2}, {1, 2})}, 3));
+    runs.push_back(LaunchPlan(runtime, b, {Floats({2}, {3, 4})}, 3));
+  }
+  absl::Status first;
+  for (RunHandle run : runs) first.Update(runtime.Await(run));
+  if (first.ok()) {
+    EXPECT_THAT(FetchValues(runtime, runs[0], "z"), ElementsAre(4, 8));
+    EXPECT_THAT(FetchValues(runtime, runs[1], "z"), ElementsAre(12, 16));
+  }
+  return first;
+}
+
+absl::Status RunCycle(Runtime& runtime, int launches) {
+  const ProgramHandle a = LoadPlan(runtime, PairPlan("a", 0, 1));
+  const ProgramHandle b = LoadPlan(runtime, PairPlan("b", 1, 2));
+  const ProgramHandle c = LoadPlan(runtime, PairPlan("c", 2, 0));
+  std::vector<RunHandle> runs;
+  for (int i = 0; i < launches; ++i) {
+    for (ProgramHandle p : {a, b, c}) {
+      runs.push_back(LaunchPlan(runtime, p, {Floats({2}, {1, 2})}, 3));
+    }
+  }
+  absl::Status first;
+  for (RunHandle run : runs) first.Update(runtime.Await(run));
+  for (RunHandle run : runs) {
+    EXPECT_THAT(FetchValues(runtime, run, "v"), ElementsAre(3, 3));
+  }
+  return first;
+}
+
+TEST(FaultTest, ProgramsThatCrossNeverDeadlock) {
+  for (uint64_t seed = 1; seed <= 200; ++seed) {
+    SCOPED_TRACE(seed);
+    RuntimeOptions options = Sim(seed);
+    options.reorder_probability = 0.5;
+    EXPECT_TRUE(RunCrossing(*Start("2x2x1", options), 3).ok());
+    EXPECT_TRUE(RunCycle(*Start("1x3x1", options), 3).ok());
+  }
+  EXPECT_TRUE(RunCrossing(*Start("2x2x1"), 100).ok());
+  EXPECT_TRUE(RunCycle(*Start("1x3x1"), 100).ok());
+}
+
+// The same without the order of tickets: they do deadlock, and it is said who
+// waits for whom.
+TEST(FaultTest, WithoutTicketOrderTheCycleIsNamed) {
+  int deadlocks = 0;
+  for (uint64_t seed = 1; seed <= 200; ++seed) {
+    RuntimeOptions options = Sim(seed);
+    options.reorder_probability = 0.5;
+    options.ticket_order = false;
+    const absl::Status status = RunCrossing(*Start("2x2x1", options), 1);
+    if (status.ok()) continue;
+    ++deadlocks;
+    EXPECT_EQ(status.code(), absl::StatusCode::kDeadlineExceeded);
+    EXPECT_THAT(std::string(status.message()),
+                HasSubstr("programs wait for each other"));
+    EXPECT_THAT(std::string(status.message()),
+                HasSubstr("; 'there': 'first' at step 0, shard 0 on "
+                          "island0/host0/device0 is behind 'second' of 'back'"));
+    EXPECT_THAT(std::string(status.message()),
+                HasSubstr("; 'back': 'first' at step 0, shard 0 on "
+                          "island1/host2/device0 is behind 'second' of 'there'"));
+  }
+  EXPECT_GT(deadlocks, 10);
+}
+
+}  // namespace
+}  // namespace pathways::testing

@@ -1,0 +1,394 @@
+//===- run_test.cc - Values: moves, collectives, state, failures ----------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include <set>
+
+#include "unittests/runtime/client/runtime_test_support.h"
+
+namespace pathways::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::ElementsAreArray;
+using ::testing::HasSubstr;
+
+class RunTest : public ::testing::TestWithParam<RuntimeOptions::WorldKind> {
+ protected:
+  RuntimeOptions Options() {
+    RuntimeOptions options;
+    options.world = GetParam();
+    options.seed = 7;
+    return options;
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Worlds, RunTest,
+                         ::testing::Values(RuntimeOptions::kSim,
+                                           RuntimeOptions::kThreads),
+                         [](const auto& info) {
+                           return info.param == RuntimeOptions::kSim
+                                      ? "Sim"
+                                      : "Threads";
+                         });
+
+TEST_P(RunTest, GoldenOnEveryTopology) {
+  struct {
+    const char* topology;
+    std::vector<std::pair<uint32_t, int64_t>> where;
+  } const cases[] = {
+      {"1x1x8", {{0, 0}, {0, 2}, {0, 4}}}, {"1x1x2", {{0, 0}, {0, 0}, {0, 0}}},
+      {"2x1x4", {{0, 0}, {1, 0}, {1, 2}}}, {"3x2x1", {{0, 0}, {1, 0}, {2, 0}}},
+      {"1x6x1", {{0, 4}, {0, 2}, {0, 0}}},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.topology);
+    auto runtime = Start(c.topology, Options());
+    const ProgramHandle program = LoadPlan(*runtime, GoldenPlan(c.where));
+    for (int64_t steps : {1, 5}) {
+      const RunHandle run =
+          LaunchPlan(*runtime, program, {Floats({2}, {1, 2})}, steps);
+      EXPECT_TRUE(runtime->Await(run).ok()) << runtime->Await(run);
+      EXPECT_THAT(FetchValues(*runtime, run, "y"), ElementsAre(3, 5));
+      EXPECT_THAT(FetchValues(*runtime, run, "z"), ElementsAre(2, 4));
+      EXPECT_TRUE(runtime->ReleaseRun(run).ok());
+    }
+    EXPECT_TRUE(runtime->Unload(program).ok());
+    for (const auto& device : runtime->Stats().devices) {
+      EXPECT_EQ(device.used_bytes, 0u) << device.name;
+    }
+    for (const auto& host : runtime->Stats().hosts) {
+      EXPECT_EQ(host.memory_used_bytes, 0u) << host.name;
+      EXPECT_EQ(host.action_shards, 0u);
+    }
+    EXPECT_EQ(runtime->Stats().object_bytes, 0u);
+    EXPECT_EQ(runtime->Stats().programs, 0u);
+  }
+}
+
+// Any layout to any other between slices of different size and place.
+TEST_P(RunTest, UnevenMovesKeepValues) {
+  auto runtime = Start("2x2x2", Options());
+  const std::vector<std::vector<std::vector<std::string>>> cuts = {
+      {{}, {}}, {{"x"}, {}}, {{}, {"x"}}, {{"x"}, {"y"}}, {{"y", "x"}, {}},
+      {{}, {"x", "y"}}};
+  for (const auto& from : cuts) {
+    for (const auto& to : cuts) {
+      PlanBuilder b("move", 2);
+      const uint32_t s0 = b.AddSlice("s0", {{"x", 2}, {"y", 2}}, 0);
+      const uint32_t s1 = b.AddSlice("s1", {{"x", 3}, {"y", 1}}, 1, 1);
+      const layout::Layout source{{5, 7}, from, {}, layout::Reduction::kNone};
+      const layout::Layout target{{5, 7}, to, {}, layout::Reduction::kNone};
+      const uint32_t u = b.AddBuffer("u", s0, source, 2);
+      const uint32_t v = b.AddBuffer("v", s1, target, 2);
+      const uint32_t w = b.AddBuffer("w", s0, target, 1);
+      b.AddFeed("u", u, /*stepped=*/true);
+      b.AddMove("m0", u, v);
+      b.AddMove("m1", v, w);
+      b.AddFetch("w", w, /*stepped=*/true);
+      const ProgramHandle program = LoadPlan(*runtime, b.Finish());
+      const std::vector<float> values = Ramp(4 * 35);
+      const RunHandle run =
+          LaunchPlan(*runtime, program, {Floats({4, 5, 7}, values)}, 4);
+      EXPECT_THAT(FetchValues(*runtime, run, "w"), ElementsAreArray(values));
+      EXPECT_TRUE(runtime->ReleaseRun(run).ok());
+      EXPECT_TRUE(runtime->Unload(program).ok());
+    }
+  }
+}
+
+// A slice of four over two hosts, or all on one device.
+struct CollectiveCase {
+  proto::CollectiveKind kind;
+  std::vector<int64_t> source, result;  // of a shard
+  std::vector<float> expected;          // of all shards, in order
+};
+
+TEST_P(RunTest, Collectives) {
+  // Shard r holds 4r+1 .. 4r+4.
+  const CollectiveCase cases[] = {
+      {proto::ALL_REDUCE, {4}, {4},
+       {28, 32, 36, 40, 28, 32, 36, 40, 28, 32, 36, 40, 28, 32, 36, 40}},
+      {proto::ALL_GATHER, {4}, {16}, {}},
+      {proto::REDUCE_SCATTER, {4}, {1}, {28, 32, 36, 40}},
+      {proto::ALL_TO_ALL, {4}, {4},
+       {1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15, 4, 8, 12, 16}},
+      {proto::PERMUTE, {4}, {4},
+       {13, 14, 15, 16, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}},
+  };
+  for (const char* topology : {"1x1x1", "1x1x4", "1x2x2", "1x4x1"}) {
+    auto runtime = Start(topology, Options());
+    for (const CollectiveCase& c : cases) {
+      SCOPED_TRACE(absl::StrCat(topology, " ", CollectiveKindName(c.kind)));
+      PlanBuilder b("collective", 2);
+      const int64_t devices = runtime->Stats().devices.size();
+      const uint32_t s = b.AddSlice("s", {{"x", 4}}, 0, 0, devices);
+      const uint32_t u = b.AddBuffer("u", s, Rows({4 * c.source[0]}), 2);
+      const uint32_t v = b.AddBuffer("v", s, Rows({4 * c.result[0]}), 2);
+      b.AddFeed("u", u, /*stepped=*/true);
+      const uint32_t gang = b.AddGang("g", s, {u}, {v});
+      proto::Collective* collective = AddCollective(b, gang, c.kind, "x");
+      collective->set_shift(1);
+      collective->set_wrap(true);
+      b.AddFetch("v", v, /*stepped=*/true);
+      const ProgramHandle program = LoadPlan(*runtime, b.Finish());
+      std::vector<float> expected = c.expected;
+      if (c.kind == proto::ALL_GATHER) {
+        for (int r = 0; r < 4; ++r) {
+          for (float v : Ramp(16)) expected.push_back(v);
+        }
+      }
+      // The second step holds the first one's values times 1.
+      std::vector<float> values = Ramp(16);
+      for (int i = 0; i < 2; ++i) {
+        for (float v : Ramp(16)) values.push_back(v);
+      }
+      const RunHandle run =
+          LaunchPlan(*runtime, program, {Floats({3, 16}, values)}, 3);
+      std::vector<float> three;
+      for (int i = 0; i < 3; ++i) {
+        three.insert(three.end(), expected.begin(), expected.end());
+      }
+      EXPECT_THAT(FetchValues(*runtime, run, "v"), ElementsAreArray(three));
+      EXPECT_TRUE(runtime->Unload(program).ok());
+    }
+  }
+}
+
+// state' = state + x, the sum over all steps; several launches in flight.
+proto::Plan CounterPlan(uint32_t window) {
+  PlanBuilder b("counter", window);
+  const uint32_t s = b.AddSlice("s", {{"x", 2}}, 0);
+  const layout::Layout rows = Rows({2});
+  const uint32_t state = b.AddBuffer("state", s, rows, 2);
+  const uint32_t x = b.AddBuffer("x", s, rows, 2);
+  const uint32_t next = b.AddBuffer("next", s, rows, 2);
+  const uint32_t feed = b.AddFeed("state", state);
+  b.AddFeed("x", x, /*stepped=*/true);
+  AddRun(b, b.AddGang("add", s, {state, x}, {next}), "add1");
+  const uint32_t fetch = b.AddFetch("next", next);
+  b.AddFetch("all", next, /*stepped=*/true);
+  b.Carry(feed, fetch);
+  return b.Finish();
+}
+
+TEST_P(RunTest, CarriedAndSteppedWithManyLaunches) {
+  auto runtime = Start("1x2x1", Options());
+  const ProgramHandle program = LoadPlan(*runtime, CounterPlan(3));
+  std::vector<RunHandle> runs;
+  for (int i = 0; i < 20; ++i) {
+    runs.push_back(LaunchPlan(
+        *runtime, program,
+        {Floats({2}, {float(i), float(10 * i)}), Floats({4, 2}, Ramp(8))}, 4));
+  }
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_THAT(FetchValues(*runtime, runs[i], "next"),
+                ElementsAre(16 + i, 20 + 10 * i));
+    EXPECT_THAT(FetchValues(*runtime, runs[i], "all"),
+                ElementsAre(1 + i, 2 + 10 * i, 4 + i, 6 + 10 * i, 9 + i,
+                            12 + 10 * i, 16 + i, 20 + 10 * i));
+  }
+  EXPECT_EQ(runtime->Stats().steps_done, 80u);
+}
+
+// check(x) on two shards of two hosts; its result is summed up over steps.
+proto::Plan FailingPlan() {
+  PlanBuilder b("failing", 2);
+  const uint32_t s = b.AddSlice("s", {{"x", 2}}, 0);
+  const uint32_t t = b.AddSlice("t", {{"x", 2}}, 0);
+  const layout::Layout rows = Rows({2});
+  const uint32_t state = b.AddBuffer("state", s, rows, 2);
+  const uint32_t x = b.AddBuffer("x", s, rows, 2);
+  const uint32_t checked = b.AddBuffer("checked", s, rows, 2);
+  const uint32_t next = b.AddBuffer("next", s, rows, 2);
+  const uint32_t moved = b.AddBuffer("moved", t, Whole({2}), 2);
+  const uint32_t feed = b.AddFeed("state", state);
+  b.AddFeed("x", x, /*stepped=*/true);
+  AddRun(b, b.AddGang("check", s, {x}, {checked}), "check1");
+  AddRun(b, b.AddGang("add", s, {state, checked}, {next}), "add1");
+  b.AddMove("m", checked, moved);
+  const uint32_t fetch = b.AddFetch("next", next);
+  b.AddFetch("x", x);
+  b.AddFetch("moved", moved, /*stepped=*/true);
+  b.Carry(feed, fetch);
+  return b.Finish();
+}
+
+TEST_P(RunTest, FirstCauseIsReportedAndNextLaunchIsClean) {
+  auto runtime = Start("1x2x1", Options());
+  const ProgramHandle program = LoadPlan(*runtime, FailingPlan());
+  // Step 1 fails on shard 1, step 2 on shard 0.
+  const RunHandle bad =
+      LaunchPlan(*runtime, program,
+                 {Floats({2}, {0, 0}),
+                  Floats({4, 2}, {1, 2, 3, -4, -5, 6, 7, 8})},
+                 4);
+  const RunHandle good =
+      LaunchPlan(*runtime, program,
+                 {Floats({2}, {100, 200}), Floats({2, 2}, {1, 2, 3, 4})}, 2);
+  const absl::Status status = runtime->Await(bad);
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(status.message(),
+            "model.mlir:7:3: 'check' of program 'failing' failed at step 1 on "
+            "shard 1 (island0/host1/device0): expected no negative element");
+  EXPECT_EQ(runtime->Fetch(bad, "next").status(), status);
+  EXPECT_EQ(runtime->Fetch(bad, "moved").status(), status);
+  // What no failure fed is still there.
+  EXPECT_THAT(FetchValues(*runtime, bad, "x"), ElementsAre(7, 8));
+  // Nothing leaks into the next launch.
+  EXPECT_TRUE(runtime->Await(good).ok()) << runtime->Await(good);
+  EXPECT_THAT(FetchValues(*runtime, good, "next"), ElementsAre(104, 206));
+}
+
+TEST_P(RunTest, CollectiveCarriesPoison) {
+  for (const char* topology : {"1x1x1", "1x1x2", "1x2x1"}) {
+    auto runtime = Start(topology, Options());
+    PlanBuilder b("poison", 2);
+    const uint32_t s = b.AddSlice("s", {{"x", 2}}, 0, 0,
+                                  runtime->Stats().devices.size());
+    const uint32_t u = b.AddBuffer("u", s, Rows({2}), 1);
+    const uint32_t c = b.AddBuffer("c", s, Rows({2}), 1);
+    const uint32_t v = b.AddBuffer("v", s, Rows({2}), 1);
+    b.AddFeed("u", u);
+    AddRun(b, b.AddGang("check", s, {u}, {c}), "check1");
+    AddCollective(b, b.AddGang("sum", s, {c}, {v}), proto::ALL_REDUCE, "x");
+    b.AddFetch("v", v);
+    const ProgramHandle program = LoadPlan(*runtime, b.Finish());
+    const RunHandle bad =
+        LaunchPlan(*runtime, program, {Floats({2}, {1, -1})}, 3);
+    EXPECT_THAT(std::string(runtime->Fetch(bad, 0).status().message()),
+                HasSubstr("failed at step 0 on shard 1"));
+    const RunHandle good =
+        LaunchPlan(*runtime, program, {Floats({2}, {1, 2})}, 3);
+    EXPECT_THAT(FetchValues(*runtime, good, "v"), ElementsAre(3, 3));
+  }
+}
+
+TEST_P(RunTest, UserErrorsNameBothSides) {
+  auto runtime = Start("1x2x1", Options());
+  const ProgramHandle program = LoadPlan(*runtime, CounterPlan(2));
+  auto error = [&](std::vector<LaunchArgument> arguments, int64_t steps) {
+    return std::string(
+        runtime->Launch(program, std::move(arguments), steps).status().message());
+  };
+  EXPECT_EQ(error({}, 1), "program 'counter' takes 2 arguments, got 0");
+  EXPECT_EQ(error({Floats({2}, {1, 2}), Floats({2}, {1, 2})}, 1),
+            "argument 'x' of program 'counter' is 2xf32, expected 1x2xf32 (one "
+            "index per step)");
+  HostArray wrong = Floats({2}, {1, 2});
+  wrong.element = ElementType::kI32;
+  EXPECT_EQ(error({wrong, Floats({1, 2}, {1, 2})}, 1),
+            "argument 'state' of program 'counter' is 2xi32, expected 2xf32");
+  EXPECT_EQ(error({Floats({2}, {1}), Floats({1, 2}, {1, 2})}, 1),
+            "argument 'state' of program 'counter' has 4 bytes, expected 8");
+  EXPECT_EQ(error({}, 0),
+            "program 'counter' was launched for 0 steps, expected 1 to "
+            "1099511627776");
+  EXPECT_EQ(error({ArrayHandle{99}, Floats({1, 2}, {1, 2})}, 1),
+            "argument 'state': no array 99, or it was released");
+  const RunHandle run = LaunchPlan(
+      *runtime, program, {Floats({2}, {1, 2}), Floats({1, 2}, {1, 2})});
+  EXPECT_TRUE(runtime->Await(run).ok());
+  EXPECT_EQ(runtime->Fetch(run, "nix").status().message(),
+            "program 'counter' has no result 'nix'; it has 'next', 'all'");
+  EXPECT_EQ(runtime->Fetch(run, 2).status().message(),
+            "program 'counter' has 2 results, there is no result 2");
+  EXPECT_EQ(runtime->Await({77}).message(), "no run 77, or it was released");
+  EXPECT_EQ(runtime->Unload({77}).message(), "program 77 is not loaded");
+}
+
+TEST_P(RunTest, ArraysAreHeldCountedAndReleased) {
+  auto runtime = Start("1x2x1", Options());
+  const ProgramHandle program = LoadPlan(*runtime, CounterPlan(2), "alice");
+  absl::StatusOr<ArrayHandle> x =
+      runtime->Put(Floats({2, 2}, {1, 2, 3, 4}), "alice");
+  absl::StatusOr<ArrayHandle> bobs = runtime->Put(Floats({1}, {1}), "bob");
+  ASSERT_TRUE(x.ok() && bobs.ok());
+  absl::StatusOr<RunHandle> run =
+      runtime->Launch(program, {Floats({2}, {0, 0}), *x}, 2);
+  ASSERT_TRUE(run.ok());
+  EXPECT_TRUE(runtime->Release(*x).ok());  // the run still has it
+  EXPECT_EQ(runtime->Get(*x).status().code(), absl::StatusCode::kNotFound);
+  absl::StatusOr<ArrayHandle> kept = runtime->Keep(*run, 0, "alice");
+  ASSERT_TRUE(kept.ok()) << kept.status();
+  EXPECT_THAT(Values(*runtime->Get(*kept)), ElementsAre(4, 6));
+  EXPECT_TRUE(runtime->ReleaseClient("alice").ok());
+  EXPECT_EQ(runtime->Stats().object_bytes, 4u);  // bob's
+  EXPECT_EQ(runtime->Stats().programs, 0u);
+  EXPECT_TRUE(runtime->ReleaseClient("bob").ok());
+  EXPECT_EQ(runtime->Stats().object_bytes, 0u);
+}
+
+TEST_P(RunTest, MemoryIsAdmittedAtomically) {
+  proto::Cluster cluster = MakeCluster("1x1x2");
+  for (auto& device :
+       *cluster.mutable_islands(0)->mutable_hosts(0)->mutable_devices()) {
+    device.set_memory_bytes(4096);
+  }
+  RuntimeOptions options = Options();
+  options.kernels = &Kernels();
+  options.workers = 2;
+  auto runtime = *Runtime::Create(cluster, options);
+  auto plan = [](const char* name, int64_t elements) {
+    PlanBuilder b(name, 1);
+    const uint32_t s = b.AddSlice("s", {{"x", 2}}, 0);
+    const uint32_t u = b.AddBuffer("u", s, Rows({elements}), 1);
+    b.AddFeed("u", u);
+    b.AddFetch("u", u);
+    return b.Finish();
+  };
+  absl::StatusOr<ProgramHandle> large =
+      runtime->Load(MakePlanData(plan("large", 4096), {}));
+  EXPECT_EQ(large.status().code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(large.status().message(),
+            "program 'large' needs 8192 bytes on island0/host0/device0 "
+            "(largest buffers: 'u' 8192), where 0 of 4096 bytes are used");
+  const ProgramHandle first = LoadPlan(*runtime, plan("first", 1280), "ann");
+  absl::StatusOr<ProgramHandle> second =
+      runtime->Load(MakePlanData(plan("second", 1280), {}), "bo");
+  EXPECT_EQ(second.status().message(),
+            "program 'second' needs 2560 bytes on island0/host0/device0 "
+            "(largest buffers: 'u' 2560), where 2560 of 4096 bytes are used; "
+            "held by program 'first' of client 'ann' (2560)");
+  EXPECT_TRUE(runtime->Unload(first).ok());
+  LoadPlan(*runtime, plan("second", 1280), "bo");
+}
+
+TEST_P(RunTest, PlansThatDoNotFitTheClusterAreRefused) {
+  auto runtime = Start("1x1x2", Options());
+  auto error = [&](proto::Plan plan) {
+    absl::StatusOr<ProgramHandle> p =
+        runtime->Load(MakePlanData(std::move(plan), {}));
+    return std::string(p.status().message());
+  };
+  EXPECT_EQ(error(GoldenPlan({{0, 0}, {1, 0}, {0, 0}})),
+            "slice 's1' is bound to island 1, but the cluster has 1 islands");
+  EXPECT_EQ(error(GoldenPlan({{0, 0}, {0, 1}, {0, 0}})),
+            "slice 's1' puts shard 1 on device 2 of island0, which has 2 "
+            "devices");
+  proto::Plan gpu = GoldenPlan({{0, 0}, {0, 0}, {0, 0}});
+  gpu.mutable_slices(2)->set_kind("gpu");
+  EXPECT_EQ(error(gpu),
+            "slice 's2' asks for devices of kind 'gpu', but "
+            "island0/host0/device0 is of kind 'cpu'");
+  proto::Plan unknown = GoldenPlan({{0, 0}, {0, 0}, {0, 0}});
+  unknown.mutable_kernels(0)->set_name("mystery");
+  EXPECT_EQ(error(unknown), "no kernel mystery");
+}
+
+TEST_P(RunTest, ShutdownInTheMiddleOfWork) {
+  for (int i = 0; i < 5; ++i) {
+    auto runtime = Start("1x2x1", Options());
+    const ProgramHandle program = LoadPlan(*runtime, CounterPlan(2));
+    std::vector<float> x(2 * 100000, 1);
+    LaunchPlan(*runtime, program,
+               {Floats({2}, {0, 0}), Floats({100000, 2}, x)}, 100000);
+    runtime.reset();
+  }
+}
+
+}  // namespace
+}  // namespace pathways::testing

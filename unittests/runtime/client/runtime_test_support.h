@@ -1,0 +1,270 @@
+//===- runtime_test_support.h - Plans with C++ kernels, run in any world --*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef UNITTESTS_RUNTIME_CLIENT_RUNTIME_TEST_SUPPORT_H_
+#define UNITTESTS_RUNTIME_CLIENT_RUNTIME_TEST_SUPPORT_H_
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "runtime/client/runtime.h"
+#include "runtime/executor/kernel_resolver.h"
+#include "runtime/plan/tables.h"
+#include "runtime/plan/testing/plan_builder.h"
+#include "runtime/topology/topology.h"
+
+namespace pathways::testing {
+
+// Kernels by name, one segment each.
+class TestKernels final : public KernelResolver {
+ public:
+  std::map<std::string, KernelFunction> functions;
+  absl::StatusOr<ResolvedKernel> Resolve(const proto::Kernel& kernel,
+                                         absl::Span<const uint8_t>,
+                                         const proto::Target&) override {
+    auto found = functions.find(kernel.name());
+    if (found == functions.end()) {
+      return absl::FailedPreconditionError("no kernel " + kernel.name());
+    }
+    return ResolvedKernel{
+        std::vector<KernelFunction>(kernel.segments_size(), found->second),
+        nullptr};
+  }
+};
+
+// Kernels on N floats per shard: result[i] = f(operand[i]).
+template <int N, typename F>
+int32_t Map(void* const* buffers, F f) {
+  const float* in = static_cast<const float*>(buffers[0]);
+  float* out = static_cast<float*>(buffers[1]);
+  for (int i = 0; i < N; ++i) out[i] = f(in[i]);
+  return 0;
+}
+template <int N>
+int32_t Twice(void* const* buffers, const int32_t*, void*) {
+  return Map<N>(buffers, [](float v) { return 2 * v; });
+}
+template <int N>
+int32_t AddOne(void* const* buffers, const int32_t*, void*) {
+  return Map<N>(buffers, [](float v) { return v + 1; });
+}
+template <int N>
+int32_t Half(void* const* buffers, const int32_t*, void*) {
+  return Map<N>(buffers, [](float v) { return v / 2; });
+}
+// Fails where an element is negative.
+template <int N>
+int32_t Check(void* const* buffers, const int32_t*, void*) {
+  const float* in = static_cast<const float*>(buffers[0]);
+  for (int i = 0; i < N; ++i) {
+    if (in[i] < 0) return 1;
+  }
+  return Map<N>(buffers, [](float v) { return v; });
+}
+template <int N>
+int32_t Add(void* const* buffers, const int32_t*, void*) {
+  for (int i = 0; i < N; ++i) {
+    static_cast<float*>(buffers[2])[i] =
+        static_cast<float*>(buffers[0])[i] + static_cast<float*>(buffers[1])[i];
+  }
+  return 0;
+}
+
+// Adds a run step of kernel `name` to a gang; the kernel reads the gang's
+// operands, then writes its results, in order.
+inline void AddRun(PlanBuilder& b, uint32_t gang, const std::string& name) {
+  proto::Plan& plan = b.plan();
+  proto::Action* action = plan.mutable_actions(gang);
+  action->set_kernel(plan.kernels_size());
+  proto::Kernel* kernel = plan.add_kernels();
+  kernel->set_name(absl::StrCat(name));
+  for (int k = 0; k + 1 < plan.kernels_size(); ++k) {
+    if (plan.kernels(k).name() != name) continue;
+    plan.mutable_kernels()->RemoveLast();  // the same kernel again
+    action->set_kernel(k);
+    kernel = nullptr;
+    break;
+  }
+  proto::GangStep::Run* run = action->add_steps()->mutable_run();
+  proto::Segment* segment = nullptr;
+  if (kernel != nullptr) {
+    kernel->set_hash(absl::StrCat("ab", absl::Hex(std::hash<std::string>()(name))));
+    segment = kernel->add_segments();
+    segment->set_symbol(name);
+    proto::Location* location = segment->add_locations();
+    location->set_where("model.mlir:7:3");
+    location->set_message("expected no negative element");
+  }
+  for (bool written : {false, true}) {
+    for (uint32_t buffer : written ? action->results() : action->operands()) {
+      run->add_buffers(buffer);
+      if (segment == nullptr) continue;
+      proto::KernelOperand* operand = segment->add_operands();
+      operand->set_element(
+          plan.layouts(plan.buffers(buffer).layout()).element());
+      operand->set_written(written);
+      for (int64_t size : ShardShape(plan, plan.buffers(buffer))) {
+        operand->add_shape(size);
+      }
+    }
+  }
+}
+
+inline proto::Collective* AddCollective(PlanBuilder& b, uint32_t gang,
+                                        proto::CollectiveKind kind,
+                                        const std::string& axis) {
+  proto::Action* action = b.plan().mutable_actions(gang);
+  proto::Collective* c = action->add_steps()->mutable_collective();
+  c->set_kind(kind);
+  if (kind == proto::ALL_REDUCE || kind == proto::REDUCE_SCATTER) {
+    c->set_reduction(proto::ADD);
+  }
+  c->add_axes(axis);
+  c->set_source(action->operands(0));
+  c->set_result(action->results(0));
+  return c;
+}
+
+inline layout::Layout Rows(std::vector<int64_t> shape) {
+  layout::Layout layout;
+  layout.dims.resize(shape.size());
+  if (!shape.empty()) layout.dims[0] = {"x"};
+  layout.shape = std::move(shape);
+  return layout;
+}
+inline layout::Layout Whole(std::vector<int64_t> shape) {
+  layout::Layout layout;
+  layout.dims.resize(shape.size());
+  layout.shape = std::move(shape);
+  return layout;
+}
+
+inline proto::Cluster MakeCluster(const std::string& spec) {
+  absl::StatusOr<proto::Cluster> cluster = ReadTopology(spec);
+  EXPECT_TRUE(cluster.ok()) << cluster.status();
+  return *std::move(cluster);
+}
+
+inline HostArray Floats(std::vector<int64_t> shape,
+                        const std::vector<float>& values) {
+  HostArray array;
+  array.element = ElementType::kF32;
+  array.shape = std::move(shape);
+  array.data.resize(values.size() * 4);
+  std::memcpy(array.data.data(), values.data(), array.data.size());
+  return array;
+}
+inline std::vector<float> Values(const HostArray& array) {
+  std::vector<float> values(array.data.size() / 4);
+  std::memcpy(values.data(), array.data.data(), array.data.size());
+  return values;
+}
+inline std::vector<float> Ramp(int64_t count, float first = 1) {
+  std::vector<float> values(count);
+  for (int64_t i = 0; i < count; ++i) values[i] = first + i;
+  return values;
+}
+
+inline TestKernels& Kernels() {
+  static TestKernels* kernels = [] {
+    auto* k = new TestKernels;
+    k->functions = {{"twice1", Twice<1>},   {"add_one1", AddOne<1>},
+                    {"half1", Half<1>},     {"check1", Check<1>},
+                    {"add1", Add<1>},       {"twice8", Twice<8>},
+                    {"add8", Add<8>},       {"add_one8", AddOne<8>}};
+    return k;
+  }();
+  return *kernels;
+}
+
+inline std::unique_ptr<Runtime> Start(const std::string& topology,
+                                      RuntimeOptions options = {}) {
+  if (options.kernels == nullptr) options.kernels = &Kernels();
+  if (options.world == RuntimeOptions::kThreads && options.workers == 0) {
+    options.workers = 2;
+  }
+  absl::StatusOr<std::unique_ptr<Runtime>> runtime =
+      Runtime::Create(MakeCluster(topology), options);
+  EXPECT_TRUE(runtime.ok()) << runtime.status();
+  return *std::move(runtime);
+}
+
+inline RuntimeOptions Sim(uint64_t seed = 1) {
+  RuntimeOptions options;
+  options.world = RuntimeOptions::kSim;
+  options.seed = seed;
+  return options;
+}
+
+inline ProgramHandle LoadPlan(Runtime& runtime, proto::Plan plan,
+                              const std::string& client = "client0") {
+  absl::StatusOr<ProgramHandle> program =
+      runtime.Load(MakePlanData(std::move(plan), {}), client);
+  EXPECT_TRUE(program.ok()) << program.status();
+  return program.ok() ? *program : ProgramHandle{};
+}
+
+inline RunHandle LaunchPlan(Runtime& runtime, ProgramHandle program,
+                            std::vector<HostArray> arguments,
+                            int64_t steps = 1) {
+  std::vector<LaunchArgument> values;
+  for (HostArray& a : arguments) values.emplace_back(std::move(a));
+  absl::StatusOr<RunHandle> run =
+      runtime.Launch(program, std::move(values), steps);
+  EXPECT_TRUE(run.ok()) << run.status();
+  return run.ok() ? *run : RunHandle{};
+}
+
+inline std::vector<float> FetchValues(Runtime& runtime, RunHandle run,
+                                      const std::string& result) {
+  absl::StatusOr<HostArray> array = runtime.Fetch(run, result);
+  EXPECT_TRUE(array.ok()) << array.status();
+  return array.ok() ? Values(*array) : std::vector<float>{};
+}
+
+// The example of the Pathways paper: x = a(v), y = b(x), z = a(c(x)) with
+// a(v) = 2v, b(v) = v + 1, c(v) = v / 2 on three slices of two devices.
+inline proto::Plan GoldenPlan(const std::vector<std::pair<uint32_t, int64_t>>&
+                                  island_and_base) {
+  PlanBuilder b("golden", 3);
+  const layout::Layout rows = Rows({2});
+  uint32_t s[3];
+  for (int i = 0; i < 3; ++i) {
+    s[i] = b.AddSlice(absl::StrCat("s", i), {{"x", 2}},
+                      island_and_base[i].first, island_and_base[i].second);
+  }
+  auto buffer = [&](const char* name, int slice) {
+    return b.AddBuffer(name, s[slice], rows, 2);
+  };
+  const uint32_t v = buffer("v", 0), x = buffer("x", 0), xb = buffer("xb", 1),
+                 y = buffer("y", 1), xc = buffer("xc", 2), h = buffer("h", 2),
+                 ha = buffer("ha", 0), z = buffer("z", 0);
+  b.AddFeed("v", v);
+  AddRun(b, b.AddGang("a", s[0], {v}, {x}), "twice1");
+  b.AddMove("to_b", x, xb);
+  AddRun(b, b.AddGang("b", s[1], {xb}, {y}), "add_one1");
+  b.AddMove("to_c", x, xc);
+  AddRun(b, b.AddGang("c", s[2], {xc}, {h}), "half1");
+  b.AddMove("to_a", h, ha);
+  AddRun(b, b.AddGang("a2", s[0], {ha}, {z}), "twice1");
+  b.AddFetch("y", y);
+  b.AddFetch("z", z);
+  return b.Finish();
+}
+
+}  // namespace pathways::testing
+
+#endif  // UNITTESTS_RUNTIME_CLIENT_RUNTIME_TEST_SUPPORT_H_

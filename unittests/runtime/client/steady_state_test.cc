@@ -1,0 +1,96 @@
+//===- steady_state_test.cc - A step takes no memory and no lock ----------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include <pthread.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+#include "unittests/runtime/client/runtime_test_support.h"
+
+namespace {
+std::atomic<uint64_t> allocations{0}, locks{0};
+}  // namespace
+
+void* operator new(size_t size) {
+  allocations.fetch_add(1, std::memory_order_relaxed);
+  void* memory = std::malloc(size == 0 ? 1 : size);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, size_t) noexcept { std::free(memory); }
+
+// The linker sends calls of our libraries here (-Wl,--wrap).
+extern "C" {
+int __real_pthread_mutex_lock(pthread_mutex_t* mutex);
+int __wrap_pthread_mutex_lock(pthread_mutex_t* mutex) {
+  locks.fetch_add(1, std::memory_order_relaxed);
+  return __real_pthread_mutex_lock(mutex);
+}
+}
+
+namespace pathways::testing {
+namespace {
+
+// Gangs in a chain between two slices on devices of two workers.
+proto::Plan ChainPlan() {
+  PlanBuilder b("chain", 4);
+  const uint32_t s[2] = {b.AddSlice("s0", {{"x", 1}}, 0, 0),
+                         b.AddSlice("s1", {{"x", 1}}, 0, 1)};
+  uint32_t last = b.AddBuffer("b0", s[0], Rows({1}), 2);
+  b.AddFeed("b0", last);
+  for (int i = 1; i <= 6; ++i) {
+    const uint32_t slice = s[i / 2 % 2];
+    const uint32_t next =
+        b.AddBuffer(absl::StrCat("b", i), slice, Rows({1}), 2);
+    if (b.plan().buffers(last).slice() == slice) {
+      AddRun(b, b.AddGang(absl::StrCat("g", i), slice, {last}, {next}),
+             "add_one1");
+    } else {
+      b.AddMove(absl::StrCat("m", i), last, next);
+    }
+    last = next;
+  }
+  b.AddFetch("out", last);
+  return b.Finish();
+}
+
+TEST(SteadyStateTest, StepsTakeNoMemoryAndNoLock) {
+  // On one host, and over a link between two hosts.
+  for (const char* topology : {"1x1x2", "1x2x1"}) {
+    SCOPED_TRACE(topology);
+    RuntimeOptions options;
+    options.stall_timeout_ns = 600'000'000'000;  // its timer costs messages
+    auto runtime = Start(topology, options);
+    const ProgramHandle program = LoadPlan(*runtime, ChainPlan());
+    auto cost = [&](int64_t steps) {
+      const uint64_t a = allocations.load(), l = locks.load();
+      const uint64_t controller = runtime->Stats().controller_messages;
+      const RunHandle run =
+          LaunchPlan(*runtime, program, {Floats({1}, {0})}, steps);
+      EXPECT_TRUE(runtime->Await(run).ok());
+      EXPECT_EQ(runtime->Stats().controller_messages - controller, 2u);
+      return std::make_pair(allocations.load() - a, locks.load() - l);
+    };
+    cost(1000);  // warm
+    const auto few = cost(1000);
+    const auto many = cost(11000);
+    // Both launches cost about the same, however many steps they have; sleeping
+    // and waking workers takes a few locks.
+    EXPECT_LE(many.first, few.first + 100);
+    EXPECT_LE(many.second, few.second + 100);
+    EXPECT_GT(few.first, 0u);  // the counter counts
+    const RuntimeStats stats = runtime->Stats();
+    EXPECT_EQ(stats.steps_done, 13000u);
+  }
+}
+
+}  // namespace
+}  // namespace pathways::testing
