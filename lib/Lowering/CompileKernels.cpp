@@ -13,8 +13,9 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Threading.h"
-#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringSet.h"
+#include <map>
 
 namespace mlir::pathways {
 #define GEN_PASS_DEF_COMPILEKERNELS
@@ -72,12 +73,12 @@ CompileKernels::getTargets(plan::SliceOp slice) {
     return entry->second;
   // All devices of the kind on the island: the slice may be bound to others
   // later without compiling again.
-  llvm::SetVector<std::string> seen;
+  llvm::StringSet<> seen;
   if (island >= 0 && island < cluster.islands_size())
     for (const proto::Host &host : cluster.islands(island).hosts())
       for (const proto::Device &device : host.devices())
         if (::pathways::DeviceKind(device) == kind &&
-            seen.insert(getKey(device.target())))
+            seen.insert(getKey(device.target())).second)
           entry->second.push_back(device.target());
   // Without one it is this machine.
   if (entry->second.empty())
@@ -105,10 +106,10 @@ void CompileKernels::addJobs(plan::ProgramOp program,
     // The verifier of the kernel has seen that there is one for each.
     for (auto segment : kernel.getBody().getOps<plan::SegmentOp>())
       job.functions.push_back(functions.lookup(segment.getId()));
-    llvm::SetVector<std::string> seen;
+    llvm::StringSet<> seen;
     for (Operation *slice : users[kernel.getId()])
       for (const proto::Target &target : getTargets(cast<plan::SliceOp>(slice)))
-        if (seen.insert(getKey(target)))
+        if (seen.insert(getKey(target)).second)
           job.targets.push_back(target);
     if (job.targets.empty())
       job.targets.emplace_back();

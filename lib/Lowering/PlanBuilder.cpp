@@ -96,10 +96,7 @@ void PlanBuilder::addEdge(uint32_t from, uint32_t to, uint32_t tokens,
 }
 
 void PlanBuilder::addControl(uint32_t from, uint32_t to) {
-  addEdge(from, to, 0, proto::CONTROL, proto::ALL);
-  // The way back keeps the number of open firings bounded; unlike a control
-  // edge it carries no poison.
-  addEdge(to, from, plan.header().steps_in_flight(), proto::CREDIT, proto::ALL);
+  controls.emplace_back(from, to);
 }
 
 void PlanBuilder::addBufferEdges() {
@@ -127,9 +124,18 @@ LogicalResult PlanBuilder::finish(Location loc) {
   for (Usage &use : usage)
     llvm::sort(use.readers);
   equalizeCredits();
-  if (failed(placeBuffers(loc)))
+  FailureOr<std::vector<Slot>> slots = placeBuffers(loc);
+  if (failed(slots))
     return failure();
   addBufferEdges();
+  for (const Slot &slot : *slots)
+    orderSlot(slot);
+  for (auto [from, to] : controls) {
+    addEdge(from, to, 0, proto::CONTROL, proto::ALL);
+    // The way back keeps the number of open firings bounded; unlike a control
+    // edge it carries no poison.
+    addEdge(to, from, plan.header().steps_in_flight(), proto::CREDIT, proto::ALL);
+  }
   for (auto [position, action] : llvm::enumerate(plan.actions())) {
     auto touch = [&, position = position](uint32_t b) {
       proto::Buffer *buffer = plan.mutable_buffers(b);

@@ -123,7 +123,8 @@ private:
   Unit makeUnit(uint32_t head) const;
   static void packSlots(Frame &frame);
   void orderSlot(const Slot &slot);
-  LogicalResult placeBuffers(Location loc);
+  /// Sets offsets and strides; the slots say which edges that needs.
+  FailureOr<std::vector<Slot>> placeBuffers(Location loc);
   void addBufferEdges();
   void addEdge(uint32_t from, uint32_t to, uint32_t tokens,
                ::pathways::proto::EdgeKind kind,
@@ -132,8 +133,8 @@ private:
   std::vector<Usage> usage;   // per buffer
   std::vector<Location> locs; // per action
   llvm::StringMap<uint32_t> layouts; // by serialized layout
-  // Ends of the reuse and control edges so far, with their tokens.
-  llvm::DenseSet<std::pair<uint64_t, uint64_t>> edges;
+  std::vector<std::pair<uint32_t, uint32_t>> controls;
+  llvm::DenseSet<std::pair<uint64_t, uint64_t>> edges; // ends; all the rest
 };
 
 } // namespace mlir::pathways

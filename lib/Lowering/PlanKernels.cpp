@@ -55,8 +55,9 @@ static uint64_t estimateCost(func::FuncOp body) {
           product, ShapedType::isDynamic(size) ? 1 : size);
     return product;
   };
-  body.walk([&](Operation *op) {
-    if (isa<linalg::LinalgOp>(op->getParentOp()))
+  body.getBody().walk([&](Operation *op) {
+    if (isa<linalg::LinalgOp>(op->getParentOp()) ||
+        op->hasTrait<OpTrait::ConstantLike>())
       return;
     uint64_t elements = 0;
     if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op)) {
@@ -135,6 +136,9 @@ KernelCache::get(func::FuncOp callee, MeshAttr mesh,
   if (need != Needs::Nothing)
     entry->set_coordinates(mesh.getNames().size());
   for (func::FuncOp function : kernel->body.segments) {
+    // Code that asks for no coordinates serves any mesh.
+    if (need == Needs::Nothing)
+      function->removeAttr(kSegmentMeshAttrName);
     proto::Segment *segment = entry->add_segments();
     segment->set_symbol(function.getSymName().str());
     auto add = [&](Type type, bool written) {

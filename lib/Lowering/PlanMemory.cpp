@@ -129,13 +129,15 @@ void PlanBuilder::orderSlot(const Slot &slot) {
     addEdge(lastGang, entry, credits, proto::REUSE, relation);
 }
 
-LogicalResult PlanBuilder::placeBuffers(Location loc) {
+FailureOr<std::vector<PlanBuilder::Slot>>
+PlanBuilder::placeBuffers(Location loc) {
   std::map<std::pair<uint32_t, uint32_t>, Frame> frames; // slice, credits
   for (uint32_t b = 0; b < usage.size(); ++b)
     if (usage[b].operand == kNone)
       frames[{plan.buffers(b).slice(), plan.buffers(b).credits()}]
           .units.push_back(makeUnit(b));
 
+  std::vector<Slot> slots;
   std::vector<uint64_t> used(plan.slices_size());
   for (auto &[key, frame] : frames) {
     auto [slice, credits] = key;
@@ -160,15 +162,15 @@ LogicalResult PlanBuilder::placeBuffers(Location loc) {
       return mlir::emitError(loc)
              << "slice '" << plan.slices(slice).name()
              << "' needs more than 2^62 bytes on a device";
-    for (const Slot &slot : frame.slots) {
+    for (Slot &slot : frame.slots) {
       for (uint32_t b : slot.buffers) {
         proto::Buffer *buffer = plan.mutable_buffers(b);
         buffer->set_offset(used[slice] + slot.offset);
         buffer->set_slot_stride(bytes);
       }
-      orderSlot(slot);
+      slots.push_back(std::move(slot));
     }
     used[slice] = end;
   }
-  return success();
+  return slots;
 }
