@@ -192,7 +192,8 @@ void ProgramOp::print(OpAsmPrinter &printer) {
   }
   call_interface_impl::printFunctionSignature(
       printer, getArgumentTypes(), ArrayAttr::get(getContext(), argAttrs),
-      /*isVariadic=*/false, getResultTypes(), getResAttrsAttr(), &getBody());
+      /*isVariadic=*/false, getResultTypes(), getResAttrsAttr(), &getBody(),
+      /*printEmptyResult=*/false);
   printer.printOptionalAttrDictWithKeyword(
       (*this)->getAttrs(),
       {getSymNameAttrName(), getSymVisibilityAttrName(),

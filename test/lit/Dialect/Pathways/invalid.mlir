@@ -1,0 +1,647 @@
+// One broken constraint a case; names say which.
+// RUN: pw-opt %s -split-input-file -verify-diagnostics
+
+//===----------------------------------------------------------------------===//
+// slice, bind
+//===----------------------------------------------------------------------===//
+
+// expected-error@+1 {{'slice_c1' is apart_from @other, which is not declared by a 'pw.slice'}}
+pw.slice @slice_c1 mesh <> apart_from [@other]
+// -----
+// expected-error@+1 {{'slice_c1_with' is with @f, which is not declared by a 'pw.slice'}}
+pw.slice @slice_c1_with mesh <> with [@f]
+func.func private @f()
+// -----
+// expected-error@+1 {{'slice_c2' is apart_from itself}}
+pw.slice @slice_c2 mesh <> apart_from [@slice_c2]
+// -----
+pw.slice @other mesh <>
+// expected-error@+1 {{'slice_c3' is both apart_from @other and with @other}}
+pw.slice @slice_c3 mesh <> apart_from [@other] with [@other]
+// -----
+// expected-error@+1 {{binds @bind_c1, which is not declared by a 'pw.slice'}}
+pw.bind @bind_c1 to island 0 devices base 0 strides []
+// -----
+// expected-note@+1 {{slice 'bind_c2' is declared here}}
+pw.slice @bind_c2 mesh <"x" = 2, "y" = 2>
+// expected-error@+1 {{has 1 strides for the 2 mesh axes of slice 'bind_c2'}}
+pw.bind @bind_c2 to island 0 devices base 0 strides [1]
+// -----
+// expected-note@+1 {{slice 'bind_c2_list' is declared here}}
+pw.slice @bind_c2_list mesh <"x" = 2, "y" = 2>
+// expected-error@+1 {{lists 3 devices for the 4 shards of slice 'bind_c2_list'}}
+pw.bind @bind_c2_list to island 0 devices [0, 1, 2]
+// -----
+pw.slice @bind_c2_both mesh <>
+// expected-error@+1 {{expected either a list of devices, or a base and strides with an optional span}}
+"pw.bind"() {slice = @bind_c2_both, island = 0 : i64, base = 0 : i64, strides = array<i64>, devices = array<i64: 0>} : () -> ()
+// -----
+pw.slice @bind_c2_half mesh <>
+// expected-error@+1 {{expected either a list of devices, or a base and strides with an optional span}}
+"pw.bind"() {slice = @bind_c2_half, island = 0 : i64, base = 0 : i64} : () -> ()
+// -----
+pw.slice @bind_c3 mesh <>
+pw.slice @between mesh <>
+// expected-note@+1 {{it is bound here}}
+pw.bind @bind_c3 to island 0 devices base 0 strides []
+pw.bind @between to island 0 devices base 1 strides []
+// expected-error@+1 {{binds slice 'bind_c3' a second time}}
+pw.bind @bind_c3 to island 0 devices base 2 strides []
+// -----
+pw.slice @bind_c4 mesh <>
+// expected-error@+1 {{expected an island from 0 to 1048575, got -1}}
+pw.bind @bind_c4 to island -1 devices base 0 strides []
+// -----
+pw.slice @bind_c4_base mesh <>
+// expected-error@+1 {{expected a base from 0 to 1048575, got 9223372036854775807}}
+pw.bind @bind_c4_base to island 0 devices base 9223372036854775807 strides []
+// -----
+pw.slice @bind_c4_stride mesh <"x" = 2>
+// expected-error@+1 {{expected strides from 0 to 1048575, got -2}}
+pw.bind @bind_c4_stride to island 0 devices base 4 strides [-2]
+// -----
+pw.slice @bind_c4_span mesh <"x" = 2>
+// expected-error@+1 {{expected a span from 0 to 1048576, got -2}}
+pw.bind @bind_c4_span to island 0 devices base 4 strides [1] span -2
+// -----
+pw.slice @bind_c4_list mesh <"x" = 2>
+// expected-error@+1 {{expected devices from 0 to 1048575, got 1048576}}
+pw.bind @bind_c4_list to island 0 devices [0, 1048576]
+// -----
+// expected-note@+1 {{slice 'bind_c4_reach' is declared here}}
+pw.slice @bind_c4_reach mesh <"x" = 3>
+// expected-error@+1 {{reaches device 2000000; device numbers are below 1048576}}
+pw.bind @bind_c4_reach to island 0 devices base 0 strides [1000000]
+// -----
+
+//===----------------------------------------------------------------------===//
+// program, return
+//===----------------------------------------------------------------------===//
+
+// expected-error@+1 {{expected argument 0 to be a '!pw.array', got 'tensor<f32>'}}
+pw.program @program_c1(%x: tensor<f32>) {
+  pw.return
+}
+// -----
+pw.slice @s mesh <>
+// expected-error@+1 {{argument 'x' is carried from result 1, but there are 1 results}}
+pw.program @program_c2(%x: !pw.array<f32, @s, []> {pw.carried = 1 : i64}) -> (!pw.array<f32, @s, []>) {
+  pw.return %x : !pw.array<f32, @s, []>
+}
+// -----
+pw.slice @s mesh <>
+// expected-error@+1 {{argument 'x' is carried from result -1, but there are 1 results}}
+pw.program @program_c2_negative(%x: !pw.array<f32, @s, []> {pw.carried = -1 : i64}) -> (!pw.array<f32, @s, []>) {
+  pw.return %x : !pw.array<f32, @s, []>
+}
+// -----
+pw.slice @s mesh <>
+// expected-error@+1 {{argument 'x' of type '!pw.array<f32, @s, []>' is carried from result 0 of type '!pw.array<f64, @s, []>'}}
+pw.program @program_c2_type(%x: !pw.array<f32, @s, []> {pw.carried = 0 : i64}, %y: !pw.array<f64, @s, []>) -> (!pw.array<f64, @s, []>) {
+  pw.return %y : !pw.array<f64, @s, []>
+}
+// -----
+pw.slice @s mesh <>
+// expected-error@+1 {{argument 'x' is both carried and stepped}}
+pw.program @program_c3(%x: !pw.array<f32, @s, []> {pw.carried = 0 : i64, pw.stepped}) -> (!pw.array<f32, @s, []>) {
+  pw.return %x : !pw.array<f32, @s, []>
+}
+// -----
+pw.slice @s mesh <>
+// expected-error@+1 {{result 0 is carried into both 'x' and 'y'}}
+pw.program @program_c4(%x: !pw.array<f32, @s, []> {pw.carried = 0 : i64}, %y: !pw.array<f32, @s, []> {pw.carried = 0 : i64}) -> (!pw.array<f32, @s, []>) {
+  pw.return %x : !pw.array<f32, @s, []>
+}
+// -----
+pw.slice @s mesh <>
+// expected-error@+1 {{arguments 0 and 1 are both named 'arg1'}}
+pw.program @program_c5(%x: !pw.array<f32, @s, []> {pw.name = "arg1"}, %0: !pw.array<f32, @s, []>) {
+  pw.return
+}
+// -----
+pw.slice @s mesh <>
+// expected-error@+1 {{argument 0 has an empty name}}
+pw.program @program_c5_empty(%x: !pw.array<f32, @s, []> {pw.name = ""}) {
+  pw.return
+}
+// -----
+pw.slice @s mesh <>
+// expected-error@+1 {{results 0 and 1 are both named 'result1'}}
+pw.program @program_c5_results(%x: !pw.array<f32, @s, []>) -> (!pw.array<f32, @s, []> {pw.name = "result1"}, !pw.array<f32, @s, []>) {
+  pw.return %x, %x : !pw.array<f32, @s, []>, !pw.array<f32, @s, []>
+}
+// -----
+// expected-error@+1 {{'program_c6' has no body}}
+"pw.program"() ({}) {sym_name = "program_c6", function_type = () -> ()} : () -> ()
+// -----
+// expected-error@+1 {{type '!pw.array<f32, @nowhere, []>' names slice @nowhere, which is not declared by a 'pw.slice'}}
+pw.program @program_c7(%x: !pw.array<f32, @nowhere, []>) {
+  pw.return
+}
+// -----
+// expected-note@+1 {{slice 's' is declared here}}
+pw.slice @s mesh <"x" = 2>
+// expected-error@+1 {{names axis "y", but slice 's' has mesh #pw.mesh<"x" = 2>}}
+pw.program @program_c7_axis(%x: !pw.array<4xf32, @s, [{"y"}]>) {
+  pw.return
+}
+// -----
+// expected-note@+1 {{program 'program_c8' is defined here}}
+pw.program @program_c8() {
+  // expected-error@+1 {{is not allowed in the body of 'pw.program'; compute in a function and call it with 'pw.call'}}
+  %0 = arith.constant 1 : i32
+  pw.return
+}
+// -----
+pw.slice @s mesh <>
+// expected-note@+1 {{program 'return_c1' is defined here}}
+pw.program @return_c1(%x: !pw.array<f32, @s, []>) -> (!pw.array<f32, @s, []>) {
+  // expected-error@+1 {{expected 1 results, got 0}}
+  pw.return
+}
+// -----
+pw.slice @s mesh <>
+// expected-note@+1 {{program 'return_c1_type' is defined here}}
+pw.program @return_c1_type(%x: !pw.array<f32, @s, []>) -> (!pw.array<f64, @s, []>) {
+  // expected-error@+1 {{expected result 0 of type '!pw.array<f64, @s, []>', got '!pw.array<f32, @s, []>'}}
+  pw.return %x : !pw.array<f32, @s, []>
+}
+// -----
+
+//===----------------------------------------------------------------------===//
+// call
+//===----------------------------------------------------------------------===//
+
+pw.slice @s mesh <>
+pw.program @call_c1(%x: !pw.array<f32, @s, []>) {
+  // expected-error@+1 {{calls 'nothing', which is not defined}}
+  %0 = pw.call @nothing(%x) : (!pw.array<f32, @s, []>) -> !pw.array<f32, @s, []>
+  pw.return
+}
+// -----
+// expected-note@+1 {{'s' is defined here}}
+pw.slice @s mesh <>
+pw.program @call_c1_kind(%x: !pw.array<f32, @s, []>) {
+  // expected-error@+1 {{calls 's', which is a 'pw.slice', not a 'func.func'}}
+  %0 = pw.call @s(%x) : (!pw.array<f32, @s, []>) -> !pw.array<f32, @s, []>
+  pw.return
+}
+// -----
+pw.slice @s mesh <>
+// expected-note@+1 {{'f' is defined here}}
+func.func private @f(tensor<f32>) -> tensor<f32>
+pw.program @call_c1_external(%x: !pw.array<f32, @s, []>) {
+  // expected-error@+1 {{calls 'f', which has no body}}
+  %0 = pw.call @f(%x) : (!pw.array<f32, @s, []>) -> !pw.array<f32, @s, []>
+  pw.return
+}
+// -----
+pw.slice @s mesh <>
+// expected-note@+1 {{'f' is defined here}}
+func.func private @f(%x: tensor<f32>) -> tensor<f32> {
+  cf.br ^bb1
+^bb1:
+  return %x : tensor<f32>
+}
+pw.program @call_c1_blocks(%x: !pw.array<f32, @s, []>) {
+  // expected-error@+1 {{calls 'f', whose body is not one block ending in 'func.return'}}
+  %0 = pw.call @f(%x) : (!pw.array<f32, @s, []>) -> !pw.array<f32, @s, []>
+  pw.return
+}
+// -----
+pw.slice @s mesh <>
+// expected-note@+1 {{function 'f' is defined here}}
+func.func private @f(%x: tensor<f32>) -> tensor<f32> { return %x : tensor<f32> }
+pw.program @call_c2(%x: !pw.array<f32, @s, []>) {
+  // expected-error@+1 {{of 'f' has 2 operands, but the function has 1 arguments}}
+  %0 = pw.call @f(%x, %x) : (!pw.array<f32, @s, []>, !pw.array<f32, @s, []>) -> !pw.array<f32, @s, []>
+  pw.return
+}
+// -----
+pw.slice @s mesh <>
+// expected-note@+1 {{function 'f' is defined here}}
+func.func private @f(%x: tensor<f32>) -> tensor<f32> { return %x : tensor<f32> }
+pw.program @call_c2_results(%x: !pw.array<f32, @s, []>) {
+  // expected-error@+1 {{of 'f' has 2 results, but the function has 1}}
+  %0:2 = pw.call @f(%x) : (!pw.array<f32, @s, []>) -> (!pw.array<f32, @s, []>, !pw.array<f32, @s, []>)
+  pw.return
+}
+// -----
+pw.slice @s mesh <>
+func.func private @f(%x: tensor<f32>) { return }
+pw.program @call_c2_none(%x: !pw.array<f32, @s, []>) {
+  // expected-error@+1 {{of 'f' has no result; a call without one cannot be waited for}}
+  pw.call @f(%x) : (!pw.array<f32, @s, []>) -> ()
+  pw.return
+}
+// -----
+pw.slice @a mesh <>
+pw.slice @b mesh <>
+func.func private @f(%x: tensor<f32>) -> tensor<f32> { return %x : tensor<f32> }
+// expected-note@+1 {{the operand is defined here}}
+pw.program @call_c3(%x: !pw.array<f32, @a, []>) {
+  // expected-error@+1 {{of 'f' has result 0 on slice @b, but operand 0 on slice @a; bring it there with 'pw.reshard'}}
+  %0 = pw.call @f(%x) : (!pw.array<f32, @a, []>) -> !pw.array<f32, @b, []>
+  pw.return
+}
+// -----
+pw.slice @a mesh <>
+pw.slice @b mesh <>
+func.func private @f() -> (tensor<f32>, tensor<f32>) {
+  %0 = arith.constant dense<0.0> : tensor<f32>
+  return %0, %0 : tensor<f32>, tensor<f32>
+}
+pw.program @call_c3_results() {
+  // expected-error@+1 {{of 'f' has result 0 on slice @a, but result 1 on slice @b}}
+  %0:2 = pw.call @f() : () -> (!pw.array<f32, @a, []>, !pw.array<f32, @b, []>)
+  pw.return
+}
+// -----
+pw.slice @s mesh <"x" = 2>
+// expected-note@+1 {{function 'f' is defined here}}
+func.func private @f(%x: tensor<4xf32>) -> tensor<4xf32> attributes {pw.local_view} { return %x : tensor<4xf32> }
+pw.program @call_c4(%x: !pw.array<4xf32, @s, [{"x"}]>) {
+  // expected-error@+1 {{has operand 0 of type '!pw.array<4xf32, @s, [{"x"}]>', whose shards are 'tensor<2xf32>', but the function has 'tensor<4xf32>'}}
+  %0 = pw.call @f(%x) : (!pw.array<4xf32, @s, [{"x"}]>) -> !pw.array<4xf32, @s, [{"x"}]>
+  pw.return
+}
+// -----
+pw.slice @s mesh <"x" = 2>
+// expected-note@+1 {{function 'f' is defined here}}
+func.func private @f(%x: tensor<4xf32>) -> tensor<2xf32> {
+  %0 = tensor.extract_slice %x[0] [2] [1] : tensor<4xf32> to tensor<2xf32>
+  return %0 : tensor<2xf32>
+}
+pw.program @call_c4_global(%x: !pw.array<4xf32, @s, [{"x"}]>) {
+  // expected-error@+1 {{has result 0 of type '!pw.array<4xf32, @s, [{"x"}]>', whose global view is 'tensor<4xf32>', but the function has 'tensor<2xf32>'}}
+  %0 = pw.call @f(%x) : (!pw.array<4xf32, @s, [{"x"}]>) -> !pw.array<4xf32, @s, [{"x"}]>
+  pw.return
+}
+// -----
+pw.slice @s mesh <"x" = 2>
+// expected-note@+1 {{function 'f' is defined here}}
+func.func private @f(%x: tensor<3xf32>) -> tensor<3xf32> attributes {pw.local_view} { return %x : tensor<3xf32> }
+pw.program @call_c5(%x: !pw.array<5xf32, @s, [{"x"}]>) {
+  // expected-error@+1 {{has operand 0 of type '!pw.array<5xf32, @s, [{"x"}]>', some shards of which have padding; the function must ask for 'pw.valid_extent' of that argument or be marked 'pw.pointwise'}}
+  %0 = pw.call @f(%x) : (!pw.array<5xf32, @s, [{"x"}]>) -> !pw.array<5xf32, @s, [{"x"}]>
+  pw.return
+}
+// -----
+pw.slice @s mesh <"x" = 2>
+// expected-note@+1 {{function 'f' is defined here}}
+func.func private @f(%x: tensor<4xf32>) -> tensor<4xf32> attributes {pw.local_view} { return %x : tensor<4xf32> }
+pw.program @call_c6(%x: !pw.array<4xf32, @s, [{}] partial add {"x"}>) {
+  // expected-error@+1 {{of 'f' has partial operand 0, but the function does not mark the argument 'pw.accepts_partial'}}
+  %0 = pw.call @f(%x) : (!pw.array<4xf32, @s, [{}] partial add {"x"}>) -> !pw.array<4xf32, @s, [{}]>
+  pw.return
+}
+// -----
+pw.slice @s mesh <"x" = 2>
+// expected-note@+1 {{function 'f' is defined here}}
+func.func private @f(%x: tensor<4xf32>) -> tensor<4xf32> { return %x : tensor<4xf32> }
+pw.program @call_c6_result(%x: !pw.array<4xf32, @s, [{}]>) {
+  // expected-error@+1 {{of 'f' has partial result 0, but only a function with 'pw.local_view' makes contributions}}
+  %0 = pw.call @f(%x) : (!pw.array<4xf32, @s, [{}]>) -> !pw.array<4xf32, @s, [{}] partial add {"x"}>
+  pw.return
+}
+// -----
+// expected-note@+1 {{slice 's' is declared here}}
+pw.slice @s mesh <"x" = 2>
+func.func private @f(%x: tensor<4xf32>) -> tensor<4xf32> attributes {pw.local_view} {
+  // expected-note@+1 {{it is here}}
+  %0 = pw.all_reduce %x add over ["y"] : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+pw.program @call_c7(%x: !pw.array<4xf32, @s, [{}]>) {
+  // expected-error@+1 {{of 'f' on slice 's' communicates over axis "y", which the mesh lacks}}
+  %0 = pw.call @f(%x) : (!pw.array<4xf32, @s, [{}]>) -> !pw.array<4xf32, @s, [{}]>
+  pw.return
+}
+// -----
+// expected-note@+1 {{slice 's' is declared here}}
+pw.slice @s mesh <"x" = 2>
+func.func private @f(%x: tensor<4xf32>) -> tensor<4xf32> attributes {pw.local_view} {
+  // expected-note@+1 {{it is here}}
+  %0 = pw.shard_index "y" : index
+  return %x : tensor<4xf32>
+}
+pw.program @call_c7_index(%x: !pw.array<4xf32, @s, [{}]>) {
+  // expected-error@+1 {{of 'f' on slice 's' asks the index on axis "y", which the mesh lacks}}
+  %0 = pw.call @f(%x) : (!pw.array<4xf32, @s, [{}]>) -> !pw.array<4xf32, @s, [{}]>
+  pw.return
+}
+// -----
+// expected-note@+1 {{slice 's' is declared here}}
+pw.slice @s mesh <"x" = 4>
+func.func private @f(%x: tensor<4xf32>) -> tensor<8xf32> attributes {pw.local_view} {
+  // expected-note@+1 {{it is here}}
+  %0 = pw.all_gather %x dim 0 over ["x"] : tensor<4xf32> -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+pw.program @call_c7_size(%x: !pw.array<4xf32, @s, [{}]>) {
+  // expected-error@+1 {{communicates in groups of 4, for which 'pw.all_gather' gives 'tensor<16xf32>', not 'tensor<8xf32>'}}
+  %0 = pw.call @f(%x) : (!pw.array<4xf32, @s, [{}]>) -> !pw.array<8xf32, @s, [{}]>
+  pw.return
+}
+// -----
+pw.slice @s mesh <"x" = 3>
+func.func private @f(%x: tensor<4xf32>) -> tensor<2xf32> attributes {pw.local_view} {
+  // expected-note@+1 {{it is here}}
+  %0 = pw.reduce_scatter %x add dim 0 over ["x"] : tensor<4xf32> -> tensor<2xf32>
+  return %0 : tensor<2xf32>
+}
+pw.program @call_c7_cut(%x: !pw.array<4xf32, @s, [{}]>) {
+  // expected-error@+1 {{of 'f' on slice 's': dimension 0 of 4 elements cannot be cut into 3 equal blocks}}
+  %0 = pw.call @f(%x) : (!pw.array<4xf32, @s, [{}]>) -> !pw.array<2xf32, @s, [{}]>
+  pw.return
+}
+// -----
+// A collective in a function that is called under control flow.
+// expected-note@+1 {{slice 's' is declared here}}
+pw.slice @s mesh <"x" = 2>
+func.func private @reduce(%x: tensor<4xf32>) -> tensor<4xf32> attributes {pw.local_view} {
+  // expected-note@+1 {{it is here}}
+  %0 = pw.all_reduce %x add over ["x"] : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+func.func private @f(%x: tensor<4xf32>, %c: tensor<i1>) -> tensor<4xf32> attributes {pw.local_view} {
+  %b = tensor.extract %c[] : tensor<i1>
+  %0 = scf.if %b -> tensor<4xf32> {
+    %1 = func.call @reduce(%x) : (tensor<4xf32>) -> tensor<4xf32>
+    scf.yield %1 : tensor<4xf32>
+  } else {
+    scf.yield %x : tensor<4xf32>
+  }
+  return %0 : tensor<4xf32>
+}
+pw.program @call_c7_nested(%x: !pw.array<4xf32, @s, [{}]>, %c: !pw.array<i1, @s, []>) {
+  // expected-error@+1 {{reaches 'pw.all_reduce' under control flow; shards that do not arrive would block the others}}
+  %0 = pw.call @f(%x, %c) : (!pw.array<4xf32, @s, [{}]>, !pw.array<i1, @s, []>) -> !pw.array<4xf32, @s, [{}]>
+  pw.return
+}
+// -----
+// expected-note@+1 {{slice 's' is declared here}}
+pw.slice @s mesh <>
+func.func private @helper(%x: tensor<4xf32>) -> tensor<4xf32> attributes {pw.local_view} {
+  // expected-note@+1 {{it is here}}
+  %0 = pw.valid_extent %x, 0 : tensor<4xf32>
+  return %x : tensor<4xf32>
+}
+func.func private @f(%x: tensor<4xf32>) -> tensor<4xf32> attributes {pw.local_view} {
+  %0 = func.call @helper(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+pw.program @call_c7_extent(%x: !pw.array<4xf32, @s, [{}]>) {
+  // expected-error@+1 {{reaches 'pw.valid_extent' in function 'helper', whose arguments are not operands of the call}}
+  %0 = pw.call @f(%x) : (!pw.array<4xf32, @s, [{}]>) -> !pw.array<4xf32, @s, [{}]>
+  pw.return
+}
+// -----
+// expected-note@+1 {{slice 's' is declared here}}
+pw.slice @s mesh <>
+func.func private @helper(%x: tensor<4xf32>) -> tensor<4xf32> attributes {pw.local_view} {
+  // expected-note@+1 {{it is here}}
+  %0 = pw.shard_index "x" : index
+  return %x : tensor<4xf32>
+}
+func.func private @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = func.call @helper(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+pw.program @call_c7_global(%x: !pw.array<4xf32, @s, [{}]>) {
+  // expected-error@+1 {{is in global view, but reaches 'pw.shard_index'}}
+  %0 = pw.call @f(%x) : (!pw.array<4xf32, @s, [{}]>) -> !pw.array<4xf32, @s, [{}]>
+  pw.return
+}
+// -----
+pw.slice @s mesh <>
+func.func private @f(%x: tensor<f32>) -> tensor<f32> { return %x : tensor<f32> }
+pw.program @call_c8(%x: !pw.array<f32, @s, []>) {
+  // expected-error@+1 {{expected donated operands in increasing order, each from 0 to 0, got array<i64: 1>}}
+  %0 = "pw.call"(%x) {callee = @f, donated = array<i64: 1>, operandSegmentSizes = array<i32: 1, 0>} : (!pw.array<f32, @s, []>) -> !pw.array<f32, @s, []>
+  pw.return
+}
+// -----
+pw.slice @s mesh <>
+pw.program @call_donate_other(%x: !pw.array<f32, @s, []>, %y: !pw.array<f32, @s, []>) {
+  // expected-error@+1 {{'%y' is donated, but is not an operand}}
+  %0 = pw.call @f(%x) donate(%y) : (!pw.array<f32, @s, []>) -> !pw.array<f32, @s, []>
+  pw.return
+}
+// -----
+pw.slice @s mesh <>
+pw.program @call_donate_twice(%x: !pw.array<f32, @s, []>) {
+  // expected-error@+1 {{'%x' is donated twice}}
+  %0 = pw.call @f(%x) donate(%x, %x) : (!pw.array<f32, @s, []>) -> !pw.array<f32, @s, []>
+  pw.return
+}
+// -----
+
+//===----------------------------------------------------------------------===//
+// reshard, transfer, copy
+//===----------------------------------------------------------------------===//
+
+pw.slice @s mesh <>
+pw.program @reshard_c1(%x: !pw.array<4xf32, @s, [{}]>) {
+  // expected-error@+1 {{expected source and result to have the same global shape and element type, got '!pw.array<4xf32, @s, [{}]>' and '!pw.array<5xf32, @s, [{}]>'}}
+  %0 = pw.reshard %x : !pw.array<4xf32, @s, [{}]> -> !pw.array<5xf32, @s, [{}]>
+  pw.return
+}
+// -----
+pw.slice @s mesh <>
+pw.program @transfer_c1(%x: !pw.array<4xf32, @s, [{}]>) {
+  // expected-error@+1 {{expected source and result to have the same global shape and element type}}
+  %0 = pw.transfer %x ici 0 dcn 0 : !pw.array<4xf32, @s, [{}]> -> !pw.array<4xf64, @s, [{}]>
+  pw.return
+}
+// -----
+pw.slice @s mesh <"x" = 2>
+pw.program @transfer_c2(%x: !pw.array<4xf32, @s, [{}]>) {
+  // expected-error@+1 {{moves contributions unreduced: '!pw.array<4xf32, @s, [{}] partial add {"x"}>' is partial; reduce it first}}
+  %0 = pw.transfer %x ici 0 dcn 0 : !pw.array<4xf32, @s, [{}]> -> !pw.array<4xf32, @s, [{}] partial add {"x"}>
+  pw.return
+}
+// -----
+pw.slice @s mesh <>
+pw.program @transfer_c3(%x: !pw.array<4xf32, @s, [{}]>) {
+  // expected-error@+1 {{expected byte counts of at least 0, got -8}}
+  %0 = pw.transfer %x ici 0 dcn -8 : !pw.array<4xf32, @s, [{}]> -> !pw.array<4xf32, @s, [{}]>
+  pw.return
+}
+// -----
+pw.slice @s mesh <>
+pw.program @reshard_undeclared(%x: !pw.array<4xf32, @s, [{}]>) {
+  // expected-error@+1 {{names slice @t, which is not declared by a 'pw.slice'}}
+  %0 = pw.reshard %x : !pw.array<4xf32, @s, [{}]> -> !pw.array<4xf32, @t, [{}]>
+  pw.return
+}
+// -----
+pw.slice @s mesh <"x" = 2>
+pw.program @copy_c2(%x: !pw.array<4xf32, @s, [{}] partial add {"x"}>) {
+  // expected-error@+1 {{copies contributions: '!pw.array<4xf32, @s, [{}] partial add {"x"}>' is partial}}
+  %0 = pw.copy %x : !pw.array<4xf32, @s, [{}] partial add {"x"}>
+  pw.return
+}
+// -----
+
+//===----------------------------------------------------------------------===//
+// Local view
+//===----------------------------------------------------------------------===//
+
+// expected-note@+1 {{function 'collective_c1' has a global view}}
+func.func @collective_c1(%x: tensor<4xf32>) {
+  // expected-error@+1 {{is only allowed in a 'func.func' with 'pw.local_view'}}
+  %0 = pw.all_reduce %x add over ["x"] : tensor<4xf32>
+  return
+}
+// -----
+func.func @collective_c1_nested(%x: tensor<4xf32>, %b: i1) attributes {pw.local_view} {
+  // expected-note@+1 {{it is inside this}}
+  scf.if %b {
+    // expected-error@+1 {{is under control flow; shards that do not arrive would block the others, so move it to the top level of the function}}
+    %0 = pw.all_reduce %x add over ["x"] : tensor<4xf32>
+  }
+  return
+}
+// -----
+func.func @collective_c2(%x: tensor<4xf32>) attributes {pw.local_view} {
+  // expected-error@+1 {{names no axis to communicate over}}
+  %0 = pw.all_reduce %x add over [] : tensor<4xf32>
+  return
+}
+// -----
+func.func @collective_c2_twice(%x: tensor<4xf32>) attributes {pw.local_view} {
+  // expected-error@+1 {{names axis "x" twice}}
+  %0 = pw.permute %x shift 1 over ["x", "x"] : tensor<4xf32>
+  return
+}
+// -----
+func.func @collective_c2_name(%x: tensor<4xf32>) attributes {pw.local_view} {
+  // expected-error@+1 {{names an axis without a name}}
+  %0 = pw.all_reduce %x add over [""] : tensor<4xf32>
+  return
+}
+// -----
+func.func @collective_c3(%x: tensor<?xf32>) attributes {pw.local_view} {
+  // expected-error@+1 {{expected static shapes, got 'tensor<?xf32>'}}
+  %0 = pw.all_reduce %x add over ["x"] : tensor<?xf32>
+  return
+}
+// -----
+func.func @collective_c3_bool(%x: tensor<4xi1>) attributes {pw.local_view} {
+  // expected-error@+1 {{expected i1 tensors to be combined by max or min, got add}}
+  %0 = pw.all_reduce %x add over ["x"] : tensor<4xi1>
+  return
+}
+// -----
+func.func @all_gather_c4(%x: tensor<4xf32>) attributes {pw.local_view} {
+  // expected-error@+1 {{expected 'dim' to be a dimension of 'tensor<4xf32>', got 1}}
+  %0 = pw.all_gather %x dim 1 over ["x"] : tensor<4xf32> -> tensor<8xf32>
+  return
+}
+// -----
+func.func @all_gather_c5(%x: tensor<4xf32>) attributes {pw.local_view} {
+  // expected-error@+1 {{for no size of the group takes 'tensor<4xf32>' to 'tensor<6xf32>'; a group of 2 gives 'tensor<8xf32>'}}
+  %0 = pw.all_gather %x dim 0 over ["x"] : tensor<4xf32> -> tensor<6xf32>
+  return
+}
+// -----
+func.func @all_gather_element(%x: tensor<4xf32>) attributes {pw.local_view} {
+  // expected-error@+1 {{expected source and result to have the same rank and element type, got 'tensor<4xf32>' and 'tensor<4xf64>'}}
+  %0 = pw.all_gather %x dim 0 over ["x"] : tensor<4xf32> -> tensor<4xf64>
+  return
+}
+// -----
+func.func @reduce_scatter_c4(%x: tensor<4xf32>) attributes {pw.local_view} {
+  // expected-error@+1 {{expected 'dim' to be a dimension of 'tensor<4xf32>', got -1}}
+  %0 = pw.reduce_scatter %x add dim -1 over ["x"] : tensor<4xf32> -> tensor<2xf32>
+  return
+}
+// -----
+func.func @reduce_scatter_c5(%x: tensor<4xf32>) attributes {pw.local_view} {
+  // expected-error@+1 {{for no size of the group takes 'tensor<4xf32>' to 'tensor<3xf32>'; a group of 2 gives 'tensor<2xf32>'}}
+  %0 = pw.reduce_scatter %x add dim 0 over ["x"] : tensor<4xf32> -> tensor<3xf32>
+  return
+}
+// -----
+func.func @reduce_scatter_c5_cut(%x: tensor<5xf32>) attributes {pw.local_view} {
+  // expected-error@+1 {{dimension 0 of 5 elements cannot be cut into 2 equal blocks}}
+  %0 = pw.reduce_scatter %x add dim 0 over ["x"] : tensor<5xf32> -> tensor<3xf32>
+  return
+}
+// -----
+func.func @all_to_all_c4(%x: tensor<4x4xf32>) attributes {pw.local_view} {
+  // expected-error@+1 {{expected 'concat' to be a dimension of 'tensor<4x4xf32>', got 2}}
+  %0 = pw.all_to_all %x split 0 concat 2 over ["x"] : tensor<4x4xf32> -> tensor<2x8xf32>
+  return
+}
+// -----
+func.func @all_to_all_c5(%x: tensor<4x4xf32>) attributes {pw.local_view} {
+  // expected-error@+1 {{for no size of the group takes 'tensor<4x4xf32>' to 'tensor<2x4xf32>'; a group of 2 gives 'tensor<2x8xf32>'}}
+  %0 = pw.all_to_all %x split 0 concat 1 over ["x"] : tensor<4x4xf32> -> tensor<2x4xf32>
+  return
+}
+// -----
+// expected-note@+1 {{function 'shard_index_c1' has a global view}}
+func.func @shard_index_c1() {
+  // expected-error@+1 {{is only allowed in a 'func.func' with 'pw.local_view'}}
+  %0 = pw.shard_index "x" : index
+  return
+}
+// -----
+func.func @shard_index_c2() attributes {pw.local_view} {
+  // expected-error@+1 {{names an axis without a name}}
+  %0 = pw.shard_index "" : index
+  return
+}
+// -----
+func.func @valid_extent_c2() attributes {pw.local_view} {
+  %x = tensor.empty() : tensor<4xf32>
+  // expected-error@+1 {{expected an argument of function 'valid_extent_c2', got another value}}
+  %0 = pw.valid_extent %x, 0 : tensor<4xf32>
+  return
+}
+// -----
+func.func @valid_extent_c3(%x: tensor<4xf32>) attributes {pw.local_view} {
+  // expected-error@+1 {{expected 'dim' to be a dimension of 'tensor<4xf32>', got 9223372036854775807}}
+  %0 = pw.valid_extent %x, 9223372036854775807 : tensor<4xf32>
+  return
+}
+// -----
+
+//===----------------------------------------------------------------------===//
+// Attributes of functions
+//===----------------------------------------------------------------------===//
+
+// expected-error@+1 {{has attribute 'pw.local' that pw does not define}}
+func.func private @attribute_unknown() attributes {pw.local}
+// -----
+// expected-error@+1 {{has attribute 'pw.local_view', which belongs on a 'func.func'}}
+module attributes {pw.local_view} {}
+// -----
+// expected-error@+1 {{expected 'pw.pointwise' to be a unit attribute, got true}}
+func.func private @attribute_value() attributes {pw.pointwise = true}
+// -----
+// expected-error@+1 {{has 'pw.accepts_partial' on argument 0, which belongs on a function with 'pw.local_view'}}
+func.func private @accepts_partial(tensor<f32> {pw.accepts_partial})
+// -----
+// expected-error@+1 {{has attribute 'pw.stepped' on argument 0, which belongs on a 'pw.program'}}
+func.func private @stepped(tensor<f32> {pw.stepped})
+// -----
+pw.slice @s mesh <>
+// expected-error@+1 {{expected 'pw.carried' to be a 64-bit integer, got 0 : i32}}
+pw.program @carried(%x: !pw.array<f32, @s, []> {pw.carried = 0 : i32}) {
+  pw.return
+}
+// -----
+pw.slice @s mesh <>
+// expected-error@+1 {{has attribute 'pw.step' on argument 0 that pw does not define}}
+pw.program @argument_unknown(%x: !pw.array<f32, @s, []> {pw.step}) {
+  pw.return
+}
+// -----
+pw.slice @s mesh <>
+// expected-error@+1 {{has attribute 'pw.carried' on result 0; results of a 'pw.program' may have 'pw.name' and 'pw.stepped'}}
+pw.program @result_unknown(%x: !pw.array<f32, @s, []>) -> (!pw.array<f32, @s, []> {pw.carried = 0 : i64}) {
+  pw.return %x : !pw.array<f32, @s, []>
+}

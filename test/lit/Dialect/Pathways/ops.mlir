@@ -1,0 +1,105 @@
+// Every operation and attribute prints what it parses, in both syntaxes and in
+// bytecode.
+// RUN: pw-opt %s > %t.once && pw-opt %t.once | diff %t.once - && FileCheck %s < %t.once
+// RUN: pw-opt %s --mlir-print-op-generic | pw-opt | diff %t.once -
+// RUN: pw-opt %s --emit-bytecode -o %t.bc && pw-opt %t.bc | diff %t.once -
+
+// CHECK: module attributes {test.mesh = #pw.mesh<>, test.mesh2 = #pw.mesh<"a b" = 3>, test.sharding = #pw.sharding<[{"x", "y"}, {}] partial min {"z"}>}
+module attributes {
+  test.mesh = #pw.mesh<>, test.mesh2 = #pw.mesh<"a b" = 3>,
+  test.sharding = #pw.sharding<[{"x", "y"}, {}] partial min {"z"}>} {
+
+// CHECK: pw.slice @front mesh <"data" = 2, "model" = 2>
+pw.slice @front mesh <"data" = 2, "model" = 2>
+// CHECK: pw.slice @back mesh <"data" = 4> kind "cpu" apart_from [@front]
+pw.slice @back mesh <"data" = 4> kind "cpu" apart_from [@front]
+// CHECK: pw.slice @one mesh <> with [@front]
+pw.slice @one mesh <> with [@front]
+
+// CHECK: pw.bind @front to island 0 devices base 0 strides [2, 1]{{$}}
+pw.bind @front to island 0 devices base 0 strides [2, 1]
+// CHECK: pw.bind @back to island 1 devices [3, 1, 2, 0]
+pw.bind @back to island 1 devices [3, 1, 2, 0]
+// CHECK: pw.bind @one to island 0 devices base 4 strides [] span 3
+pw.bind @one to island 0 devices base 4 strides [] span 3
+
+// CHECK-LABEL: func.func private @local
+func.func private @local(%x: tensor<4x8xf32> {pw.accepts_partial}) -> tensor<4x8xf32>
+    attributes {pw.local_view} {
+  // CHECK: pw.all_reduce %{{.*}} add over ["model"] : tensor<4x8xf32>
+  %0 = pw.all_reduce %x add over ["model"] : tensor<4x8xf32>
+  // CHECK: pw.all_gather %{{.*}} dim 0 over ["data"] : tensor<4x8xf32> -> tensor<8x8xf32>
+  %1 = pw.all_gather %0 dim 0 over ["data"] : tensor<4x8xf32> -> tensor<8x8xf32>
+  // CHECK: pw.reduce_scatter %{{.*}} max dim 0 over ["data"] : tensor<8x8xf32> -> tensor<4x8xf32>
+  %2 = pw.reduce_scatter %1 max dim 0 over ["data"] : tensor<8x8xf32> -> tensor<4x8xf32>
+  // CHECK: pw.all_to_all %{{.*}} split 0 concat 1 over ["model"] : tensor<4x8xf32> -> tensor<2x16xf32>
+  %3 = pw.all_to_all %2 split 0 concat 1 over ["model"] : tensor<4x8xf32> -> tensor<2x16xf32>
+  %4 = pw.all_to_all %3 split 1 concat 0 over ["model"] : tensor<2x16xf32> -> tensor<4x8xf32>
+  // CHECK: pw.permute %{{.*}} shift -1 over ["data", "model"] wrap : tensor<4x8xf32>
+  %5 = pw.permute %4 shift -1 over ["data", "model"] wrap : tensor<4x8xf32>
+  // CHECK: pw.permute %{{.*}} shift 1 over ["data"] : tensor<4x8xf32>
+  %6 = pw.permute %5 shift 1 over ["data"] : tensor<4x8xf32>
+  // CHECK: pw.shard_index "model" : index
+  %i = pw.shard_index "model" : index
+  // CHECK: pw.valid_extent %{{.*}}, 1 : tensor<4x8xf32>
+  %n = pw.valid_extent %x, 1 : tensor<4x8xf32>
+  return %6 : tensor<4x8xf32>
+}
+
+// CHECK: func.func private @global{{.*}} attributes {pw.pointwise}
+func.func private @global(%x: tensor<f32>) -> tensor<f32> attributes {pw.pointwise} {
+  return %x : tensor<f32>
+}
+
+// Names of arguments are their SSA names; others are printed.
+// CHECK-LABEL: pw.program @names(
+// CHECK-SAME: %x: !pw.array<f32, @one, []>,
+// CHECK-SAME: %arg1: !pw.array<f32, @one, []>,
+// CHECK-SAME: %a_b: !pw.array<f32, @one, []> {pw.name = "a b"},
+// CHECK-SAME: %x_0: !pw.array<f32, @one, []> {pw.name = "x 0", pw.stepped})
+// CHECK-SAME: -> (!pw.array<f32, @one, []> {pw.name = "r", pw.stepped}, !pw.array<f32, @one, []>)
+pw.program @names(%x: !pw.array<f32, @one, []>, %1: !pw.array<f32, @one, []>,
+                  %y: !pw.array<f32, @one, []> {pw.name = "a b"},
+                  %z: !pw.array<f32, @one, []> {pw.name = "x 0", pw.stepped})
+    -> (!pw.array<f32, @one, []> {pw.name = "r", pw.stepped}, !pw.array<f32, @one, []>)
+    attributes {test.note} {
+  // CHECK: pw.return %x, %arg1 : !pw.array<f32, @one, []>, !pw.array<f32, @one, []>
+  pw.return %x, %1 : !pw.array<f32, @one, []>, !pw.array<f32, @one, []>
+}
+
+// CHECK: pw.program @empty() {
+// CHECK-NEXT: pw.return
+pw.program @empty() {
+  pw.return
+}
+
+// CHECK-LABEL: pw.program private @body
+pw.program private @body(%x: !pw.array<8x8xf32, @front, [{"data"}, {}] partial add {"model"}>,
+                         %w: !pw.array<f32, @one, []> {pw.carried = 0 : i64})
+    -> (!pw.array<f32, @one, []>, !pw.array<8x8xf32, @back, [{}, {"data"}]>) {
+  // CHECK: %[[W:.*]] = pw.call @global(%w) donate(%w) : (!pw.array<f32, @one, []>) -> !pw.array<f32, @one, []>
+  %0 = pw.call @global(%w) donate(%w) : (!pw.array<f32, @one, []>) -> !pw.array<f32, @one, []>
+  // CHECK: %[[X:.*]] = pw.call @local(%x) after(%[[W]] : !pw.array<f32, @one, []>) {test.note = 1 : i64} :
+  // CHECK-SAME: (!pw.array<8x8xf32, @front, [{"data"}, {}] partial add {"model"}>) -> !pw.array<8x8xf32, @front, [{"data"}, {}]>
+  %1 = pw.call @local(%x) after(%0 : !pw.array<f32, @one, []>) {test.note = 1}
+      : (!pw.array<8x8xf32, @front, [{"data"}, {}] partial add {"model"}>) -> !pw.array<8x8xf32, @front, [{"data"}, {}]>
+  // CHECK: %[[R:.*]] = pw.reshard %[[X]] : !pw.array<8x8xf32, @front, [{"data"}, {}]> -> !pw.array<8x8xf32, @back, [{"data"}, {}]>
+  %2 = pw.reshard %1 : !pw.array<8x8xf32, @front, [{"data"}, {}]> -> !pw.array<8x8xf32, @back, [{"data"}, {}]>
+  // CHECK: %[[T:.*]] = pw.transfer %[[R]] ici 192 dcn 0 : !pw.array<8x8xf32, @back, [{"data"}, {}]> -> !pw.array<8x8xf32, @back, [{}, {"data"}]>
+  %3 = pw.transfer %2 ici 192 dcn 0 : !pw.array<8x8xf32, @back, [{"data"}, {}]> -> !pw.array<8x8xf32, @back, [{}, {"data"}]>
+  // CHECK: pw.copy %[[T]] : !pw.array<8x8xf32, @back, [{}, {"data"}]>
+  %4 = pw.copy %3 : !pw.array<8x8xf32, @back, [{}, {"data"}]>
+  pw.return %0, %4 : !pw.array<f32, @one, []>, !pw.array<8x8xf32, @back, [{}, {"data"}]>
+}
+
+// An uneven operand of a body that asks what is valid.
+func.func private @sum(%x: tensor<3xi8>) -> tensor<3xi8> attributes {pw.local_view} {
+  %n = pw.valid_extent %x, 0 : tensor<3xi8>
+  return %x : tensor<3xi8>
+}
+pw.program @uneven(%x: !pw.array<5xi8, @front, [{"model"}]>, %e: !pw.array<0x3xbf16, @back, [{"data"}, {}]>)
+    -> (!pw.array<5xi8, @front, [{"model"}]>) {
+  %0 = pw.call @sum(%x) : (!pw.array<5xi8, @front, [{"model"}]>) -> !pw.array<5xi8, @front, [{"model"}]>
+  pw.return %0 : !pw.array<5xi8, @front, [{"model"}]>
+}
+}

@@ -1,0 +1,82 @@
+// RUN: pw-opt %s -split-input-file -verify-diagnostics -pw-check-program
+
+// Reported once a function.
+pw.slice @s mesh <"x" = 2>
+// expected-note@+1 {{function 'f' is defined here}}
+func.func private @f(%x: tensor<4xf32>) -> tensor<4xf32> { return %x : tensor<4xf32> }
+pw.program @global_view(%x: !pw.array<4xf32, @s, [{"x"}]>) {
+  // expected-error@+1 {{of 'f', a function in global view, on slice 's' of 2 devices: partitioning a global view is not available yet; write the function for one shard and mark it 'pw.local_view'}}
+  %0 = pw.call @f(%x) : (!pw.array<4xf32, @s, [{"x"}]>) -> !pw.array<4xf32, @s, [{"x"}]>
+  %1 = pw.call @f(%0) : (!pw.array<4xf32, @s, [{"x"}]>) -> !pw.array<4xf32, @s, [{"x"}]>
+  pw.return
+}
+// -----
+pw.slice @s mesh <>
+func.func private @f(%x: tensor<f32>) -> tensor<f32> {
+  %0 = func.call @g(%x) : (tensor<f32>) -> tensor<f32>
+  return %0 : tensor<f32>
+}
+// expected-note@+1 {{function 'g' is defined here}}
+func.func private @g(%x: tensor<f32>) -> tensor<f32> {
+  %0 = func.call @h(%x) : (tensor<f32>) -> tensor<f32>
+  return %0 : tensor<f32>
+}
+func.func private @h(%x: tensor<f32>) -> tensor<f32> {
+  // expected-error@+1 {{calls 'g' from within itself; recursion cannot be compiled}}
+  %0 = func.call @g(%x) : (tensor<f32>) -> tensor<f32>
+  return %0 : tensor<f32>
+}
+pw.program @recursion(%x: !pw.array<f32, @s, []>) {
+  %0 = pw.call @f(%x) : (!pw.array<f32, @s, []>) -> !pw.array<f32, @s, []>
+  pw.return
+}
+// -----
+pw.slice @s mesh <>
+// expected-error@+1 {{'g' has no body, so there is nothing to compile}}
+func.func private @g(tensor<f32>) -> tensor<f32>
+func.func private @f(%x: tensor<f32>) -> tensor<f32> {
+  %0 = func.call @g(%x) : (tensor<f32>) -> tensor<f32>
+  return %0 : tensor<f32>
+}
+pw.program @external(%x: !pw.array<f32, @s, []>) {
+  %0 = pw.call @f(%x) : (!pw.array<f32, @s, []>) -> !pw.array<f32, @s, []>
+  pw.return
+}
+// -----
+pw.slice @s mesh <>
+// expected-error@+1 {{'g' has more than one block; use 'scf' for control flow}}
+func.func private @g(%x: tensor<f32>) -> tensor<f32> {
+  cf.br ^bb1
+^bb1:
+  return %x : tensor<f32>
+}
+func.func private @f(%x: tensor<f32>) -> tensor<f32> {
+  %0 = func.call @g(%x) : (tensor<f32>) -> tensor<f32>
+  return %0 : tensor<f32>
+}
+pw.program @blocks(%x: !pw.array<f32, @s, []>) {
+  %0 = pw.call @f(%x) : (!pw.array<f32, @s, []>) -> !pw.array<f32, @s, []>
+  pw.return
+}
+// -----
+pw.slice @s mesh <>
+// expected-note@+1 {{function 'f' is defined here}}
+func.func private @f(%x: tensor<f32>) -> tensor<f32> {
+  // expected-error@+1 {{cannot be compiled; functions that programs call use func, linalg, tensor, arith, math, scf, affine and cf.assert}}
+  %0 = memref.alloc() : memref<f32>
+  return %x : tensor<f32>
+}
+pw.program @dialect(%x: !pw.array<f32, @s, []>) {
+  %0 = pw.call @f(%x) : (!pw.array<f32, @s, []>) -> !pw.array<f32, @s, []>
+  pw.return
+}
+// -----
+pw.slice @s mesh <>
+func.func private @f(%x: tensor<f32>) -> tensor<f32> { return %x : tensor<f32> }
+pw.program @donated_twice(%x: !pw.array<f32, @s, []>) -> (!pw.array<f32, @s, []>, !pw.array<f32, @s, []>) {
+  // expected-note@+1 {{it is donated here}}
+  %0 = pw.call @f(%x) donate(%x) : (!pw.array<f32, @s, []>) -> !pw.array<f32, @s, []>
+  // expected-error@+1 {{of 'f' donates operand 0, which was donated before}}
+  %1 = pw.call @f(%x) donate(%x) : (!pw.array<f32, @s, []>) -> !pw.array<f32, @s, []>
+  pw.return %0, %1 : !pw.array<f32, @s, []>, !pw.array<f32, @s, []>
+}

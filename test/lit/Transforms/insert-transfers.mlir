@@ -1,0 +1,118 @@
+// RUN: pw-opt %s -pw-insert-transfers -split-input-file | FileCheck %s
+// RUN: pw-opt %s -pw-insert-transfers -split-input-file | pw-opt -pw-insert-transfers -split-input-file | FileCheck %s
+
+pw.slice @a mesh <"x" = 2, "m" = 2>
+pw.slice @b mesh <"x" = 4>
+pw.slice @c mesh <"x" = 4>
+pw.bind @a to island 0 devices base 0 strides [2, 1]
+pw.bind @b to island 1 devices base 0 strides [1]
+pw.bind @c to island 0 devices base 4 strides [1]
+
+// CHECK-LABEL: pw.program @move
+pw.program @move(%x: !pw.array<8x4xf32, @a, [{"x"}, {"m"}]>)
+    -> (!pw.array<8x4xf32, @b, [{"x"}, {}]>, !pw.array<8x4xf32, @c, [{}, {}]>,
+        !pw.array<8x4xf32, @a, [{"x"}, {}]>, !pw.array<8x4xf32, @a, [{"m"}, {"x"}]>) {
+  // Between islands, once.
+  // CHECK: pw.transfer %x ici 0 dcn 128
+  %0 = pw.reshard %x : !pw.array<8x4xf32, @a, [{"x"}, {"m"}]> -> !pw.array<8x4xf32, @b, [{"x"}, {}]>
+  // Within an island, to each of four copies.
+  // CHECK: pw.transfer %x ici 512 dcn 0
+  %1 = pw.reshard %x : !pw.array<8x4xf32, @a, [{"x"}, {"m"}]> -> !pw.array<8x4xf32, @c, [{}, {}]>
+  // Each shard has half of its block.
+  // CHECK: pw.transfer %x ici 128 dcn 0
+  %2 = pw.reshard %x : !pw.array<8x4xf32, @a, [{"x"}, {"m"}]> -> !pw.array<8x4xf32, @a, [{"x"}, {}]>
+  // Two of four shards keep theirs.
+  // CHECK: pw.transfer %x ici 64 dcn 0
+  %3 = pw.reshard %x : !pw.array<8x4xf32, @a, [{"x"}, {"m"}]> -> !pw.array<8x4xf32, @a, [{"m"}, {"x"}]>
+  // CHECK-NOT: pw.reshard
+  pw.return %0, %1, %2, %3 : !pw.array<8x4xf32, @b, [{"x"}, {}]>, !pw.array<8x4xf32, @c, [{}, {}]>,
+        !pw.array<8x4xf32, @a, [{"x"}, {}]>, !pw.array<8x4xf32, @a, [{"m"}, {"x"}]>
+}
+
+// A shard that has the source takes its own copy: nothing moves.
+// CHECK-LABEL: pw.program @slice
+// CHECK: pw.transfer %x ici 0 dcn 0
+pw.program @slice(%x: !pw.array<7xf64, @a, [{}]>) -> (!pw.array<7xf64, @a, [{"m"}]>) {
+  %0 = pw.reshard %x : !pw.array<7xf64, @a, [{}]> -> !pw.array<7xf64, @a, [{"m"}]>
+  pw.return %0 : !pw.array<7xf64, @a, [{"m"}]>
+}
+
+// Reduced where it is, then moved; equal ones share a function.
+// CHECK-LABEL: pw.program @reduce
+// CHECK: %[[R:.*]] = pw.call @pw_all_reduce_add_2x8xf32_m(%x) : (!pw.array<4x8xf32, @a, [{"x"}, {}] partial add {"m"}>) -> !pw.array<4x8xf32, @a, [{"x"}, {}]>
+// CHECK: %[[T:.*]] = pw.transfer %[[R]] ici 0 dcn 128
+// CHECK: %[[S:.*]] = pw.call @pw_all_reduce_add_2x8xf32_m(%x)
+// CHECK: pw.return %[[T]], %[[S]]
+pw.program @reduce(%x: !pw.array<4x8xf32, @a, [{"x"}, {}] partial add {"m"}>)
+    -> (!pw.array<4x8xf32, @b, [{"x"}, {}]>, !pw.array<4x8xf32, @a, [{"x"}, {}]>) {
+  %0 = pw.reshard %x : !pw.array<4x8xf32, @a, [{"x"}, {}] partial add {"m"}> -> !pw.array<4x8xf32, @b, [{"x"}, {}]>
+  %1 = pw.reshard %x : !pw.array<4x8xf32, @a, [{"x"}, {}] partial add {"m"}> -> !pw.array<4x8xf32, @a, [{"x"}, {}]>
+  pw.return %0, %1 : !pw.array<4x8xf32, @b, [{"x"}, {}]>, !pw.array<4x8xf32, @a, [{"x"}, {}]>
+}
+
+// The same partial type on both sides is no work at all.
+// CHECK-LABEL: pw.program @nothing
+// CHECK-NEXT: pw.return %x
+pw.program @nothing(%x: !pw.array<4xf32, @a, [{}] partial add {"m"}>) -> (!pw.array<4xf32, @a, [{}] partial add {"m"}>) {
+  %0 = pw.reshard %x : !pw.array<4xf32, @a, [{}] partial add {"m"}> -> !pw.array<4xf32, @a, [{}] partial add {"m"}>
+  pw.return %0 : !pw.array<4xf32, @a, [{}] partial add {"m"}>
+}
+
+// A partial result keeps the value at coordinates 0.
+// CHECK-LABEL: pw.program @contribute
+// CHECK: %[[T:.*]] = pw.transfer %x ici 0 dcn 128 : !pw.array<8xf32, @b, [{"x"}]> -> !pw.array<8xf32, @a, [{}]>
+// CHECK: pw.call @pw_contribute_max_8xf32_x_m(%[[T]]) : (!pw.array<8xf32, @a, [{}]>) -> !pw.array<8xf32, @a, [{}] partial max {"x", "m"}>
+pw.program @contribute(%x: !pw.array<8xf32, @b, [{"x"}]>, %y: !pw.array<i1, @a, []>)
+    -> (!pw.array<8xf32, @a, [{}] partial max {"x", "m"}>, !pw.array<i1, @a, [] partial min {"m"}>) {
+  %0 = pw.reshard %x : !pw.array<8xf32, @b, [{"x"}]> -> !pw.array<8xf32, @a, [{}] partial max {"x", "m"}>
+  // CHECK: pw.call @pw_contribute_min_i1_m(%y)
+  %1 = pw.reshard %y : !pw.array<i1, @a, []> -> !pw.array<i1, @a, [] partial min {"m"}>
+  pw.return %0, %1 : !pw.array<8xf32, @a, [{}] partial max {"x", "m"}>, !pw.array<i1, @a, [] partial min {"m"}>
+}
+
+// CHECK: func.func private @pw_all_reduce_add_2x8xf32_m(%[[X:.*]]: tensor<2x8xf32> {pw.accepts_partial}) -> tensor<2x8xf32> attributes {pw.local_view, pw.pointwise}
+// CHECK-NEXT: %[[R:.*]] = pw.all_reduce %[[X]] add over ["m"] : tensor<2x8xf32>
+// CHECK-NEXT: return %[[R]]
+// CHECK: func.func private @pw_contribute_max_8xf32_x_m(%{{.*}}: tensor<8xf32>) -> tensor<8xf32> attributes {pw.local_view, pw.pointwise}
+// CHECK-DAG: pw.shard_index "x" : index
+// CHECK-DAG: pw.shard_index "m" : index
+// CHECK-DAG: arith.constant 0xFF800000 : f32
+// CHECK: arith.select
+// CHECK: func.func private @pw_contribute_min_i1_m
+// CHECK: arith.constant true
+
+// -----
+
+// Bound to devices that are shared: pieces on one device do not move.
+pw.slice @a mesh <"x" = 4>
+pw.slice @b mesh <"x" = 4>
+pw.bind @a to island 0 devices base 0 strides [1] span 2
+pw.bind @b to island 0 devices [0, 1, 0, 1]
+// CHECK-LABEL: pw.program @shared
+// CHECK: pw.transfer %x ici 0 dcn 0
+// CHECK: pw.transfer %x ici 64 dcn 0
+pw.program @shared(%x: !pw.array<8xf32, @a, [{"x"}]>) -> (!pw.array<8xf32, @b, [{"x"}]>, !pw.array<8xf32, @b, [{}]>) {
+  %0 = pw.reshard %x : !pw.array<8xf32, @a, [{"x"}]> -> !pw.array<8xf32, @b, [{"x"}]>
+  %1 = pw.reshard %x : !pw.array<8xf32, @a, [{"x"}]> -> !pw.array<8xf32, @b, [{}]>
+  pw.return %0, %1 : !pw.array<8xf32, @b, [{"x"}]>, !pw.array<8xf32, @b, [{}]>
+}
+
+// -----
+
+// Generated names give way to those of the program, and counts saturate.
+pw.slice @a mesh <"x" = 16777216>
+pw.slice @b mesh <"x" = 16777216>
+pw.bind @a to island 0 devices base 0 strides [1] span 8
+pw.bind @b to island 1 devices base 0 strides [1] span 8
+func.func private @pw_all_reduce_add_f32_x() { return }
+// CHECK-LABEL: pw.program @large
+// CHECK: pw.call @pw_all_reduce_add_f32_x_0(%x)
+// CHECK: pw.transfer %y ici 0 dcn 9223372036854775807
+// CHECK: pw.transfer %y ici 9223372036854775807 dcn 0
+pw.program @large(%x: !pw.array<f32, @a, [] partial add {"x"}>, %y: !pw.array<281474976710656xf64, @a, [{"x"}]>)
+    -> (!pw.array<f32, @a, []>, !pw.array<281474976710656xf64, @b, [{}]>, !pw.array<281474976710656xf64, @a, [{}]>) {
+  %0 = pw.reshard %x : !pw.array<f32, @a, [] partial add {"x"}> -> !pw.array<f32, @a, []>
+  %1 = pw.reshard %y : !pw.array<281474976710656xf64, @a, [{"x"}]> -> !pw.array<281474976710656xf64, @b, [{}]>
+  %2 = pw.reshard %y : !pw.array<281474976710656xf64, @a, [{"x"}]> -> !pw.array<281474976710656xf64, @a, [{}]>
+  pw.return %0, %1, %2 : !pw.array<f32, @a, []>, !pw.array<281474976710656xf64, @b, [{}]>, !pw.array<281474976710656xf64, @a, [{}]>
+}

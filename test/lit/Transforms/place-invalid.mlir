@@ -1,0 +1,51 @@
+// RUN: pw-opt %s -split-input-file -verify-diagnostics -pw-place=topology=2x1x4
+// RUN: echo | not pw-opt -pw-place=topology=0x1 2>&1 | FileCheck %s --check-prefix=TOPOLOGY
+// TOPOLOGY: error: cannot read topology '0x1':
+
+pw.slice @front mesh <"x" = 4>
+pw.slice @mid mesh <"x" = 2>
+// expected-error@+2 {{'back' needs 3 'cpu' devices on one island, apart from 'front', but island0 has 'front'; island1 has 2 of 4 'cpu' devices free}}
+// expected-note@+1 {{use a topology with more or larger islands, or set oversubscribe to share devices and islands}}
+pw.slice @back mesh <"x" = 3> apart_from [@front]
+pw.bind @front to island 0 devices base 0 strides [1]
+pw.bind @mid to island 1 devices base 0 strides [1]
+// -----
+// expected-error@+2 {{'large' needs 5 'cpu' devices on one island, but island0 has 4 of 4 'cpu' devices free; island1 has 4 of 4 'cpu' devices free}}
+// expected-note@+1 {{use a topology with more}}
+pw.slice @large mesh <"x" = 5>
+// -----
+// expected-error@+1 {{'s' needs 'tpu' devices, but the topology has only 'cpu'}}
+pw.slice @s mesh <> kind "tpu"
+// -----
+// expected-note@+1 {{slice 'a' is declared here}}
+pw.slice @a mesh <>
+pw.slice @b mesh <> with [@a]
+// expected-error@+1 {{'c' is apart_from @a, but 'with' puts both on one island}}
+pw.slice @c mesh <> apart_from [@a] with [@b]
+// -----
+pw.slice @s mesh <>
+// expected-error@+1 {{binds slice 's' to island 2, but the topology has 2}}
+pw.bind @s to island 2 devices base 0 strides []
+// -----
+pw.slice @s mesh <"x" = 4>
+// expected-error@+1 {{binds slice 's' to device 4 of island 1, which has 4 devices}}
+pw.bind @s to island 1 devices base 1 strides [1]
+// -----
+pw.slice @a mesh <>
+pw.slice @b mesh <> with [@a]
+pw.bind @a to island 0 devices base 0 strides []
+// expected-error@+1 {{binds slice 'b' to island 1, but a slice it is with is bound to island 0}}
+pw.bind @b to island 1 devices base 0 strides []
+// -----
+// expected-error@+1 {{'a' is bound to island 0, like 'b', which it is to be apart from}}
+pw.slice @a mesh <> apart_from [@b]
+// expected-note@+1 {{slice 'b' is declared here}}
+pw.slice @b mesh <>
+pw.bind @a to island 0 devices base 0 strides []
+pw.bind @b to island 0 devices base 1 strides []
+// -----
+// expected-error@+2 {{'b' needs 3 'cpu' devices on one island, with the slices it is with, but island0 has 2 of 4 'cpu' devices free}}
+// expected-note@+1 {{use a topology with more}}
+pw.slice @b mesh <"x" = 3> with [@a]
+pw.slice @a mesh <"x" = 2>
+pw.bind @a to island 0 devices base 0 strides [1]
