@@ -66,12 +66,15 @@ Runtime::Impl::Impl(Topology topology, const RuntimeOptions& options,
   context_.run_kernels = options_.run_kernels;
 }
 
-Runtime::Impl::~Impl() {
+void Runtime::Impl::Shutdown() {
   stopping_.store(true);
-  if (world_ != nullptr) {
-    world_->Notify();
-    world_->Stop();
-  }
+  if (world_ == nullptr) return;
+  world_->Notify();
+  world_->Stop();
+}
+
+Runtime::Impl::~Impl() {
+  Shutdown();
   absl::MutexLock lock(&mutex_);
   mutex_.Await(absl::Condition(
       +[](int* calls) { return *calls == 0; }, &calls_));
@@ -441,5 +444,6 @@ absl::Status Runtime::ReleaseClient(const std::string& client) {
   return impl_->ReleaseClient(client);
 }
 RuntimeStats Runtime::Stats() { return impl_->Stats(); }
+void Runtime::Shutdown() { impl_->Shutdown(); }
 
 }  // namespace pathways

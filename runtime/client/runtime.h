@@ -110,8 +110,8 @@ struct RuntimeStats {
   TimeNs now_ns = 0;                 // virtual or real, since creation
 };
 
-// Thread-safe: any number of client threads. The destructor stops all work,
-// also in the middle of a launch; waiting calls then return Cancelled.
+// Thread-safe: any number of client threads. May be stopped in the middle of a
+// launch.
 class Runtime {
  public:
   // InvalidArgument: the cluster or an option is wrong.
@@ -160,6 +160,10 @@ class Runtime {
   absl::Status ReleaseClient(const std::string& client);
 
   RuntimeStats Stats();
+
+  // Stops all work. Calls that wait, and later ones that would, return
+  // Cancelled. The destructor does it too, but a call may not overlap with that.
+  void Shutdown();
 
  private:
   class Impl;

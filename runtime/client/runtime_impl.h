@@ -77,6 +77,7 @@ class Runtime::Impl final : public ClientPort {
   absl::Status ReleaseRun(uint64_t run);
   absl::Status ReleaseClient(const std::string& client);
   RuntimeStats Stats();
+  void Shutdown();
   ObjectStore& objects() { return objects_; }
 
  private:

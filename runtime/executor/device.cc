@@ -139,6 +139,13 @@ void Device::Detach(DeviceProgram* program) {
 
 void Device::Grant(DeviceProgram* program, HostLaunch* launch) {
   program->granted = launch->end;
+  if (program->entries.empty()) {  // shards, but nothing to do for them
+    Message message = New(kDeviceDone, *program);
+    message.item = index_;
+    message.extra = launch->id;
+    Send(executor(), message);
+    return;
+  }
   program->active.push_back(
       {launch, (launch->end - launch->first) * program->entries.size()});
   if (!program->gangs.empty()) {

@@ -238,7 +238,7 @@ void HostExecutor::OnArrive(HostProgram* program, const Message& message) {
   for (const HostGroup::Local& local : group.locals) {
     if (local.device != message.item) continue;
     for (uint32_t rank : local.ranks) {
-      group.here[slot * group.members.size() + rank] = 1;
+      group.here[slot * group.members.size() + group.place[rank]] = 1;
     }
     group.own_arrived[slot] += local.ranks.size();
     group.arrived[slot] += local.ranks.size();
@@ -284,12 +284,9 @@ void HostExecutor::OnPart(int host, HostProgram* program,
                                    group.bytes,
                   message.payload, message.payload_bytes);
     }
-    for (uint32_t r = 0; r < group.members.size(); ++r) {
-      if (group.place[r] >= remote.begin &&
-          group.place[r] < remote.begin + remote.count) {
-        group.here[slot * group.members.size() + r] = 1;
-      }
-    }
+    std::fill_n(
+        group.here.begin() + slot * group.members.size() + remote.begin,
+        remote.count, 1);
     group.arrived[slot] += remote.count;
     FinishGroup(program, found->second, message.step);
     return;
@@ -652,7 +649,7 @@ void HostExecutor::OnInspected(const Message& message) {
       const HostGroup& group = program->groups[r->groups[i]];
       const uint64_t slot = stuck->firing() & 1;
       for (uint32_t rank = 0; rank < group.members.size(); ++rank) {
-        if (!group.here[slot * group.members.size() + rank] &&
+        if (!group.here[slot * group.members.size() + group.place[rank]] &&
             stuck->absent_size() < 16) {
           stuck->add_absent(group.members[rank]);
         }

@@ -97,7 +97,9 @@ class HostProgramBuilder {
     island_ = topology_.island_of_host(out_.host);
     first_device_ = topology_.first_device(out_.host);
     FindShards();
-    absl::Status memory = AllocateDevices(arenas);
+    absl::Status memory = CheckTables(*host_arena);
+    if (!memory.ok()) return memory;
+    memory = AllocateDevices(arenas);
     if (!memory.ok()) return memory;
     for (auto& device : out_.devices) {
       if (device != nullptr) LayOut(device.get());
@@ -145,6 +147,39 @@ class HostProgramBuilder {
       device->shards = std::move(shards);
       out_.devices[d] = std::move(device);
     }
+  }
+
+  // The tables are not in the arena, but must be of its order: a plan with many
+  // shards on one device is refused before anything is allocated for it.
+  absl::Status CheckTables(const Arena& arena) const {
+    Sum sum;
+    for (const auto& device : out_.devices) {
+      if (device == nullptr) continue;
+      for (int a = 0; a < plan().actions_size(); ++a) {
+        const proto::Action& action = plan().actions(a);
+        const std::vector<int32_t>& shards = device->shards[action.slice()];
+        sum.Add(sizeof(Entry) + 5 * p_.window(), shards.size());
+        sum.Add((sizeof(InEdge) + 4 * p_.window()) * p_.in_edges(a).size() +
+                    sizeof(OutToken) * p_.out_edges(a).size(),
+                shards.size());
+        if (action.kind() != proto::SEND && action.kind() != proto::RECV) {
+          continue;
+        }
+        const bool send = action.kind() == proto::SEND;
+        const layout::Movement& movement =
+            p_.movement(send ? a : action.peer());
+        for (int32_t shard : shards) {
+          sum.Add(sizeof(PieceOut) + sizeof(layout::Piece),
+                  send ? movement.NumPiecesFrom(shard)
+                       : movement.NumPiecesInto(shard));
+        }
+      }
+    }
+    if (sum.total() <= arena.bound() - arena.used()) return absl::OkStatus();
+    return absl::ResourceExhaustedError(absl::StrCat(
+        "the tables of program '", p_.name(), "' need ", sum.total(),
+        " bytes of ", arena.name(), ", where ", arena.used(), " of ",
+        arena.bound(), " bytes are used"));
   }
 
   absl::Status AllocateDevices(const std::vector<Arena*>& arenas) {

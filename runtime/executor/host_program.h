@@ -241,7 +241,7 @@ struct HostGroup {
   uint32_t own_arrived[2] = {0, 0};
   uint32_t arrived[2] = {0, 0};
   bool poisoned[2] = {false, false};
-  std::vector<uint8_t> here;  // [slot][rank]
+  std::vector<uint8_t> here;  // [slot][place]
 
   char* contribution(uint64_t firing, uint32_t rank) const {
     return data + ((firing & 1) * members.size() + place[rank]) * bytes;

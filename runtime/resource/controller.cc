@@ -109,6 +109,7 @@ void Controller::OnLoad(const proto::LoadRequest& request) {
   load->set_plan(program->plan_id);
   programs_[id] = std::move(program);
   SendToHosts(*programs_[id], control);
+  if (programs_[id]->waiting.empty()) FinishLoad(id);  // a plan without shards
 }
 
 void Controller::OnLoadReply(const proto::LoadReply& reply) {
@@ -121,16 +122,20 @@ void Controller::OnLoadReply(const proto::LoadReply& reply) {
     program->error = absl::Status(
         static_cast<absl::StatusCode>(reply.code()), reply.message());
   }
-  if (!program->waiting.empty()) return;
-  context_.plans.Remove(program->plan_id);
-  if (!program->error.ok()) {
-    Stop(reply.program());  // answers when it is gone
+  if (program->waiting.empty()) FinishLoad(reply.program());
+}
+
+void Controller::FinishLoad(uint32_t id) {
+  Program& program = *programs_[id];
+  context_.plans.Remove(program.plan_id);
+  if (!program.error.ok()) {
+    Stop(id);  // answers when it is gone
     return;
   }
-  program->state = Program::kReady;
+  program.state = Program::kReady;
   num_programs_.Add();
-  port_->Answer(program->request, absl::OkStatus(), program->handle);
-  program->request = 0;
+  port_->Answer(program.request, absl::OkStatus(), program.handle);
+  program.request = 0;
 }
 
 void Controller::OnUnload(const proto::UnloadRequest& request) {
@@ -171,19 +176,24 @@ void Controller::Stop(uint32_t id) {
   control.mutable_stop_program()->set_program(id);
   control.mutable_stop_program()->set_incarnation(program.incarnation);
   SendToHosts(program, control);
+  if (program.waiting.empty()) FinishStop(id);
 }
 
 void Controller::OnStopReply(const proto::StopReply& reply) {
   Program* program = Find(reply.program(), reply.incarnation());
   if (program == nullptr || program->state != Program::kStopping ||
-      program->waiting.erase(reply.host()) == 0 || !program->waiting.empty()) {
+      program->waiting.erase(reply.host()) == 0) {
     return;
   }
-  if (program->request == 0) {
-    program->state = Program::kBroken;  // until the client unloads it
+  if (program->waiting.empty()) FinishStop(reply.program());
+}
+
+void Controller::FinishStop(uint32_t id) {
+  if (programs_[id]->request == 0) {
+    programs_[id]->state = Program::kBroken;  // until the client unloads it
     return;
   }
-  Free(reply.program());
+  Free(id);
 }
 
 void Controller::Free(uint32_t id) {
@@ -195,20 +205,24 @@ void Controller::Free(uint32_t id) {
   control.mutable_free_program()->set_program(id);
   control.mutable_free_program()->set_incarnation(program.incarnation);
   SendToHosts(program, control);
+  if (program.waiting.empty()) FinishFree(id);
 }
 
 void Controller::OnFreeReply(const proto::FreeReply& reply) {
   Program* program = Find(reply.program(), reply.incarnation());
   if (program == nullptr || program->state != Program::kFreeing ||
-      program->waiting.erase(reply.host()) == 0 || !program->waiting.empty()) {
+      program->waiting.erase(reply.host()) == 0) {
     return;
   }
+  if (program->waiting.empty()) FinishFree(reply.program());
+}
+
+void Controller::FinishFree(uint32_t id) {
+  const std::unique_ptr<Program> program = std::move(programs_[id]);
   admission_.Release(program->handle);
-  const uint64_t request = program->request;
-  const absl::Status error = program->error;
-  if (error.ok()) num_programs_.Add(-1);
-  programs_[reply.program()].reset();
-  port_->Answer(request, error, 0);
+  // An error is that of a load, which never counted.
+  if (program->error.ok()) num_programs_.Add(-1);
+  port_->Answer(program->request, program->error, 0);
 }
 
 void Controller::OnLaunch(const proto::LaunchRequest& request) {
@@ -251,6 +265,10 @@ void Controller::OnLaunch(const proto::LaunchRequest& request) {
     launch.previous[island] = ticket_of_[island];
     ticket_of_[island] = launch.ticket;
   }
+  if (launch.waiting.empty()) {
+    FinishLaunch(request.launch());  // a plan without shards
+    return;
+  }
   SendStarts(request.launch(), launch, /*skip=*/false);
   ArmTimer();
 }
@@ -288,15 +306,20 @@ void Controller::OnDone(const proto::LaunchDone& done) {
     launch.failed = true;
     launch.failure = done.failure();
   }
-  if (!launch.waiting.empty()) return;
+  if (launch.waiting.empty()) FinishLaunch(done.launch());
+}
+
+void Controller::FinishLaunch(uint64_t id) {
+  const Launch& launch = launches_[id];
+  Program& program = *programs_[launch.program];
   absl::Status status =
       launch.failed
-          ? FailureStatus(*program->plan, launch.first, launch.failure)
+          ? FailureStatus(*program.plan, launch.first, launch.failure)
           : absl::OkStatus();
   steps_done_.Add(launch.steps);
-  program->launches.erase(done.launch());
-  launches_.erase(found);
-  port_->LaunchEnded(done.launch(), std::move(status), /*completed=*/true);
+  program.launches.erase(id);
+  launches_.erase(id);
+  port_->LaunchEnded(id, std::move(status), /*completed=*/true);
 }
 
 absl::Status Controller::FailureStatus(const PreparedPlan& plan,

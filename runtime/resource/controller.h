@@ -100,8 +100,13 @@ class Controller final : public Actor {
   void OnLaunch(const proto::LaunchRequest& request);
   void OnDone(const proto::LaunchDone& done);
   void SendStarts(uint64_t id, const Launch& launch, bool skip);
+  // Each asks all hosts; the Finish... goes on when they have answered.
   void Stop(uint32_t program);
   void Free(uint32_t program);
+  void FinishLoad(uint32_t program);
+  void FinishStop(uint32_t program);
+  void FinishFree(uint32_t program);
+  void FinishLaunch(uint64_t launch);
   // Ends all launches of a program and takes it off the hosts.
   void Abort(uint32_t program, absl::Status status);
 

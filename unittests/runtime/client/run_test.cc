@@ -6,7 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include <set>
+#include <atomic>
+#include <thread>
 
 #include "unittests/runtime/client/runtime_test_support.h"
 
@@ -377,6 +378,85 @@ TEST_P(RunTest, PlansThatDoNotFitTheClusterAreRefused) {
   proto::Plan unknown = GoldenPlan({{0, 0}, {0, 0}, {0, 0}});
   unknown.mutable_kernels(0)->set_name("mystery");
   EXPECT_EQ(error(unknown), "no kernel mystery");
+}
+
+TEST_P(RunTest, PlansWithNothingToDo) {
+  auto runtime = Start("1x2x1", Options());
+  PlanBuilder nothing("nothing", 1);
+  PlanBuilder unused("unused", 1);
+  unused.AddSlice("s", {{"x", 2}}, 0);
+  for (PlanBuilder* b : {&nothing, &unused}) {
+    const ProgramHandle program = LoadPlan(*runtime, b->Finish());
+    const RunHandle run = LaunchPlan(*runtime, program, {}, 3);
+    EXPECT_TRUE(runtime->Await(run).ok()) << runtime->Await(run);
+    EXPECT_TRUE(runtime->Unload(program).ok());
+  }
+}
+
+TEST_P(RunTest, TablesLargerThanHostMemoryAreRefused) {
+  proto::Cluster cluster = MakeCluster("1x1x1");
+  cluster.mutable_islands(0)->mutable_hosts(0)->set_memory_bytes(1 << 20);
+  RuntimeOptions options = Options();
+  options.kernels = &Kernels();
+  auto runtime = *Runtime::Create(cluster, options);
+  PlanBuilder b("wide", 1);
+  const uint32_t s = b.AddSlice("s", {{"x", 1 << 16}}, 0, 0, 1);
+  const uint32_t u = b.AddBuffer("u", s, Rows({1 << 16}), 1);
+  b.AddFeed("u", u);
+  b.AddFetch("u", u);
+  absl::StatusOr<ProgramHandle> program =
+      runtime->Load(MakePlanData(b.Finish(), {}));
+  EXPECT_EQ(program.status().code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_THAT(std::string(program.status().message()),
+              HasSubstr("the tables of program 'wide' need "));
+  EXPECT_EQ(runtime->Stats().devices[0].used_bytes, 0u);
+  EXPECT_EQ(runtime->Stats().programs, 0u);
+}
+
+TEST_P(RunTest, ManyClientsAtOnce) {
+  auto runtime = Start("2x2x2", Options());
+  std::vector<std::thread> clients;
+  for (int c = 0; c < 4; ++c) {
+    clients.emplace_back([&, c] {
+      const std::string name = absl::StrCat("client", c);
+      for (int round = 0; round < 3; ++round) {
+        const ProgramHandle program =
+            LoadPlan(*runtime, GoldenPlan({{0, 0}, {0, 2}, {1, 0}}), name);
+        for (int i = 0; i < 5; ++i) {
+          const RunHandle run = LaunchPlan(*runtime, program,
+                                           {Floats({2}, {float(c), 2})}, 4);
+          EXPECT_THAT(FetchValues(*runtime, run, "y"),
+                      ElementsAre(2 * c + 1, 5));
+        }
+        EXPECT_TRUE(runtime->ReleaseClient(name).ok());
+      }
+    });
+  }
+  for (std::thread& client : clients) client.join();
+  EXPECT_EQ(runtime->Stats().programs, 0u);
+  EXPECT_EQ(runtime->Stats().object_bytes, 0u);
+}
+
+TEST_P(RunTest, ShutdownWakesThoseWhoWait) {
+  auto runtime = Start("1x2x1", Options());
+  const ProgramHandle program = LoadPlan(*runtime, CounterPlan(2));
+  std::vector<float> x(2 * 300000, 1);
+  const RunHandle run = LaunchPlan(
+      *runtime, program, {Floats({2}, {0, 0}), Floats({300000, 2}, x)}, 300000);
+  absl::Status status;
+  std::atomic<bool> waiting{false};
+  std::thread client([&] {
+    waiting = true;
+    status = runtime->Await(run);
+  });
+  while (!waiting) std::this_thread::yield();
+  // Either it had ended, or it was cut off; it never hangs.
+  runtime->Shutdown();
+  client.join();
+  EXPECT_TRUE(status.ok() || status.code() == absl::StatusCode::kCancelled)
+      << status;
+  EXPECT_EQ(runtime->Load(MakePlanData(CounterPlan(2), {})).status().code(),
+            absl::StatusCode::kCancelled);
 }
 
 TEST_P(RunTest, ShutdownInTheMiddleOfWork) {
