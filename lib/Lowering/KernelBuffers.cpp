@@ -18,6 +18,8 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
@@ -33,7 +35,75 @@ static constexpr uint64_t kAlignment = ::pathways::kBufferAlignment;
 // Bufferization
 //===----------------------------------------------------------------------===//
 
+/// Whether `value` is `argument` after updates that can happen in its buffer.
+static bool isUpdateOf(Value value, BlockArgument argument) {
+  while (value != argument) {
+    Operation *op = value.getDefiningOp();
+    if (auto insert = dyn_cast_or_null<tensor::InsertOp>(op))
+      value = insert.getDest();
+    else if (auto slice = dyn_cast_or_null<tensor::InsertSliceOp>(op))
+      value = slice.getDest();
+    else
+      return false;
+  }
+  return true;
+}
+
+/// Values that go around a loop must come back in the buffer they left in: adds
+/// copies there. What comes back from another place of the same loop is saved first.
+static void returnToBuffers(Operation *terminator, MutableOperandRange operands,
+                            Block *block, unsigned firstArgument) {
+  OpBuilder b(terminator);
+  Location loc = terminator->getLoc();
+  struct Return {
+    OpOperand *operand;
+    BlockArgument argument;
+  };
+  SmallVector<Return> returns;
+  for (auto [i, operand] : llvm::enumerate(operands)) {
+    if (!isa<RankedTensorType>(operand.get().getType()) ||
+        firstArgument + i >= block->getNumArguments())
+      continue;
+    BlockArgument argument = block->getArgument(firstArgument + i);
+    if (argument == operand.get() ||
+        argument.getType() != operand.get().getType())
+      continue;
+    returns.push_back({&operand, argument});
+  }
+  for (Return &entry : returns) {
+    Value value = entry.operand->get();
+    bool isFresh = isa_and_nonnull<linalg::LinalgOp, arith::ConstantOp>(
+                       value.getDefiningOp()) &&
+                   value.getParentBlock() == block;
+    if (isFresh || isUpdateOf(value, entry.argument))
+      continue;
+    entry.operand->set(bufferization::AllocTensorOp::create(
+        b, loc, cast<RankedTensorType>(value.getType()), ValueRange(), value));
+  }
+  for (Return &entry : returns)
+    entry.operand->set(bufferization::MaterializeInDestinationOp::create(
+                           b, loc, entry.operand->get().getType(),
+                           entry.operand->get(), entry.argument)
+                           ->getResult(0));
+}
+
+static void prepareLoops(ModuleOp module) {
+  module.walk([](Operation *op) {
+    if (auto loop = dyn_cast<scf::ForOp>(op)) {
+      auto yield = cast<scf::YieldOp>(loop.getBody()->getTerminator());
+      returnToBuffers(yield, yield.getResultsMutable(), loop.getBody(), 1);
+    } else if (auto loop = dyn_cast<scf::WhileOp>(op)) {
+      scf::ConditionOp condition = loop.getConditionOp();
+      returnToBuffers(condition, condition.getArgsMutable(),
+                      loop.getBeforeBody(), 0);
+      scf::YieldOp yield = loop.getYieldOp();
+      returnToBuffers(yield, yield.getResultsMutable(), loop.getAfterBody(), 0);
+    }
+  });
+}
+
 LogicalResult kernel::bufferizeSegments(ModuleOp module) {
+  prepareLoops(module);
   PassManager pm(module.getContext());
   // Compute in the output buffer where the chain of results begins.
   pm.addPass(bufferization::createEmptyTensorEliminationPass());
@@ -238,6 +308,20 @@ LogicalResult kernel::assignScratch(func::FuncOp func,
         body.getArgument(firstArgument + regionOf[i]), zero, ValueRange());
     interval.alloc.replaceAllUsesWith(view);
     interval.alloc.erase();
+  }
+  // A buffer without elements has strides that no bare pointer stands for.
+  b.setInsertionPointToStart(&body);
+  for (BlockArgument argument : body.getArguments()) {
+    auto type = cast<MemRefType>(argument.getType());
+    if (type.getNumElements() != 0)
+      continue;
+    argument.setType(MemRefType::get({0}, b.getI8Type()));
+    if (argument.use_empty())
+      continue;
+    Value zero = arith::ConstantIndexOp::create(b, func.getLoc(), 0);
+    auto view = memref::ViewOp::create(b, func.getLoc(), type, argument, zero,
+                                       ValueRange());
+    argument.replaceAllUsesExcept(view, view);
   }
   func.setType(FunctionType::get(func.getContext(), body.getArgumentTypes(),
                                  func.getResultTypes()));

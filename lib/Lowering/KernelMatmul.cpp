@@ -23,6 +23,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
@@ -235,7 +236,8 @@ void ContractionWriter::writeTile(Value kBegin, Value kEnd, Value row,
         Value &sum = sums[r * types.size() + i];
         Value lanes = vector::BroadcastOp::create(b, type, left);
         if (tiles.hasFma)
-          sum = vector::FMAOp::create(b, lanes, rights[i], sum);
+          // Not vector.fma, which may become two roundings.
+          sum = math::FmaOp::create(b, lanes, rights[i], sum);
         else
           sum = arith::AddFOp::create(
               b, sum, arith::MulFOp::create(b, lanes, rights[i]));

@@ -146,8 +146,13 @@ LogicalResult kernel::lowerToLLVM(ModuleOp module,
   pm.addPass(createCSEPass());
   if (failed(pm.run(module)))
     return failure();
-  for (const LoweredSegment &segment : segments)
-    addEntry(module, segment, module.lookupSymbol<LLVM::LLVMFuncOp>(segment.symbol));
+  for (const LoweredSegment &segment : segments) {
+    auto body = module.lookupSymbol<LLVM::LLVMFuncOp>(segment.symbol);
+    if (!body)
+      return module.emitError("segment '") << segment.entry
+                                           << "' did not lower to code";
+    addEntry(module, segment, body);
+  }
   return success();
 }
 

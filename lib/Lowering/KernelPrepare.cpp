@@ -444,8 +444,9 @@ LogicalResult kernel::takeBuffers(func::FuncOp func) {
   if (walk.wasInterrupted())
     return failure();
   terminator->setOperands(ValueRange());
-  for (StringRef name : {"arg_attrs", "res_attrs"})
-    func->removeAttr(name);
+  func.removeArgAttrsAttr();
+  func.removeResAttrsAttr();
+  func->setDiscardableAttrs(DictionaryAttr::get(context));
   func.setType(FunctionType::get(context, body.getArgumentTypes(), {}));
   return success();
 }

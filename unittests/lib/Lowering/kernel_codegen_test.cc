@@ -891,9 +891,9 @@ TEST(KernelRefusals, SayWhat) {
   };
   const Case cases[] = {
       {"func.func @f(%x: tensor<?xf32>) -> tensor<?xf32> { return %x : tensor<?xf32> }",
-       "argument 0 cannot be passed to a kernel: it has 'tensor<?xf32>', whose shape is not known"},
+       "argument 0 cannot be passed to a kernel: it has tensor<?xf32>, whose shape is not known"},
       {"func.func @f(%x: tensor<4xf16>) -> tensor<4xf16> { return %x : tensor<4xf16> }",
-       "has elements of 'f16', expected one of f32, f64, i1, i8, i32, i64"},
+       "has elements of f16, expected one of f32, f64, i1, i8, i32, i64"},
       {"func.func @f(%x: f32) -> f32 { return %x : f32 }",
        "argument 0 cannot be passed to a kernel: expected a tensor"},
       {"func.func @f(%x: tensor<4xindex>) -> tensor<4xindex> { return %x : tensor<4xindex> }",
@@ -906,11 +906,11 @@ TEST(KernelRefusals, SayWhat) {
        "  %i = arith.index_cast %k : i64 to index\n"
        "  %e = tensor.empty(%i) : tensor<?xf32>\n"
        "  return %n : tensor<i64> }",
-       "'tensor.empty' op has 'tensor<?xf32>', whose shape is not known"},
+       "'tensor.empty' op has tensor<?xf32>, whose shape is not known"},
       {"func.func @f(%x: tensor<2xf32>) -> tensor<2xf32> {\n"
        "  %v = arith.constant dense<0.0> : vector<4xf32>\n"
        "  return %x : tensor<2xf32> }",
-       "has a value of type 'vector<4xf32>'"},
+       "has a value of type vector<4xf32>"},
       {"func.func @f(%x: tensor<2xf32>) -> tensor<2xf32> {\n"
        "  %m = memref.alloc() : memref<4xf32>\n"
        "  return %x : tensor<2xf32> }",

@@ -176,8 +176,8 @@ TEST(Segments, ValuesCrossCuts) {
       return %g, %d : tensor<2xf32>, tensor<2xf32>
     })");
   ASSERT_TRUE(cut.ok()) << cut.kernel.errors();
-  EXPECT_EQ(cut.steps(), "part.0(A0)->T1T0; all_reduce T0->T2; part.1(T2T0)->R1T3; "
-                         "all_reduce T3->T4; part.2(T1T4)->R0");
+  EXPECT_EQ(cut.steps(), "part.0(A0)->T3T0; all_reduce T0->T1; part.1(T1T0)->R1T2; "
+                         "all_reduce T2->T4; part.2(T3T4)->R0");
   auto results = cut.run({{{1, 2}}, {{3, 4}}}, {2, 2});
   // a = {11,12} {13,14}; b = {24,26}; d = {35,38} {37,40}; e = {45,48} {47,50}.
   EXPECT_EQ(results[0][1], (std::vector<float>{35, 38}));
