@@ -132,6 +132,8 @@ Result<Compiled> pathways::compile(const Program &program,
                                    const CompileOptions &options) {
   mlir::MLIRContext context(makeRegistry(),
                             mlir::MLIRContext::Threading::DISABLED);
+  // The line is enough; a program's text may be long.
+  context.printOpOnDiagnostic(false);
   DiagnosticLines diagnostics(&context);
 
   // The parser wants text that ends in a NUL, which a std::string has.
