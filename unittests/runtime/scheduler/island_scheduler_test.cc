@@ -1,0 +1,135 @@
+//===- island_scheduler_test.cc - Grants in the order of tickets ----------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/scheduler/island_scheduler.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <utility>
+#include <vector>
+
+namespace pathways {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+// Keeps what is sent.
+class RecordingWorld final : public World {
+ public:
+  std::vector<std::pair<ActorId, proto::Control>> sent;
+
+  ActorId Register(Actor*, Placement, std::string) override { return 0; }
+  void Reserve(ActorId, int64_t) override {}
+  TimeNs Now() override { return 0; }
+  uint64_t Random() override { return 0; }
+  int num_workers() const override { return 1; }
+  void Send(ActorId, ActorId, const Message&) override {}
+  void SendControl(ActorId, ActorId to, std::string bytes) override {
+    sent.emplace_back(to, proto::Control());
+    ASSERT_TRUE(sent.back().second.ParseFromString(bytes));
+  }
+  void SendAfter(ActorId, ActorId, TimeNs, const Message&) override {}
+  bool simulated() const override { return true; }
+  bool RunUntil(const std::function<bool()>&) override { return false; }
+  void Notify() override {}
+  void Stop() override {}
+};
+
+class IslandSchedulerTest : public ::testing::Test {
+ protected:
+  IslandSchedulerTest() {
+    directory_.controller = 0;
+    directory_.schedulers = {1};
+    directory_.executors = {10, 11};
+  }
+  void Start(uint64_t ticket, uint64_t previous, std::vector<uint32_t> hosts,
+             bool skip = false) {
+    proto::Control control;
+    control.mutable_start()->set_launch(100 + ticket);
+    control.mutable_start()->set_ticket(ticket);
+    control.mutable_start()->set_previous_ticket(previous);
+    control.mutable_start()->set_skip(skip);
+    for (uint32_t host : hosts) control.mutable_start()->add_hosts(host);
+    scheduler_.OnControl(0, control.SerializeAsString());
+  }
+  void Done(uint64_t ticket, uint32_t host, uint64_t failed_firing = 0) {
+    proto::Control control;
+    control.mutable_launch_done()->set_launch(100 + ticket);
+    control.mutable_launch_done()->set_sender(host);
+    if (failed_firing != 0) {
+      control.mutable_launch_done()->mutable_failure()->set_firing(
+          failed_firing);
+    }
+    scheduler_.OnControl(10 + host, control.SerializeAsString());
+  }
+  // (executor, launch, previous place) of the grants since the last call.
+  std::vector<std::string> Grants() {
+    std::vector<std::string> grants;
+    for (const auto& [to, control] : world_.sent) {
+      if (!control.has_grant()) continue;
+      grants.push_back(std::to_string(to) + ":" +
+                       std::to_string(control.grant().launch()) + " after " +
+                       std::to_string(control.grant().previous_place()) +
+                       (control.grant().skip() ? " skip" : ""));
+    }
+    world_.sent.clear();
+    return grants;
+  }
+
+  RecordingWorld world_;
+  Directory directory_;
+  IslandScheduler scheduler_{&world_, &directory_, 0, /*ticket_order=*/true};
+};
+
+TEST_F(IslandSchedulerTest, WaitsForTheTicketBefore) {
+  Start(7, 4, {0, 1});
+  EXPECT_THAT(Grants(), IsEmpty());
+  Start(9, 7, {1});
+  Start(4, 0, {0});
+  EXPECT_THAT(Grants(), ElementsAre("10:104 after 0", "10:107 after 1",
+                                    "11:107 after 0", "11:109 after 2"));
+  Start(4, 0, {0});  // a second copy
+  Start(9, 7, {1});
+  EXPECT_THAT(Grants(), IsEmpty());
+}
+
+TEST_F(IslandSchedulerTest, SkippedTicketsHoldNobodyUp) {
+  Start(2, 1, {0});
+  Start(1, 0, {0}, /*skip=*/true);
+  EXPECT_THAT(Grants(), ElementsAre("10:102 after 0"));
+  // After it was granted: the hosts may not have got the grant.
+  Start(2, 1, {0}, /*skip=*/true);
+  EXPECT_THAT(Grants(), ElementsAre("10:102 after 0 skip"));
+  Start(2, 1, {0}, /*skip=*/true);
+  EXPECT_THAT(Grants(), IsEmpty());
+}
+
+TEST_F(IslandSchedulerTest, EndsOnceWithTheFirstFailure) {
+  Start(1, 0, {0, 1});
+  Grants();
+  Done(1, 0, 8);
+  Done(1, 0, 2);  // a second copy counts for nothing
+  EXPECT_THAT(world_.sent, IsEmpty());
+  Done(1, 1, 5);
+  ASSERT_EQ(world_.sent.size(), 1u);
+  EXPECT_EQ(world_.sent[0].first, 0u);
+  EXPECT_EQ(world_.sent[0].second.launch_done().launch(), 101u);
+  EXPECT_EQ(world_.sent[0].second.launch_done().failure().firing(), 5u);
+  Done(1, 1, 5);
+  EXPECT_EQ(world_.sent.size(), 1u);
+}
+
+TEST_F(IslandSchedulerTest, IgnoresWhatIsNotAMessage) {
+  scheduler_.OnControl(0, "\xff\xff\xff");
+  EXPECT_THAT(world_.sent, IsEmpty());
+}
+
+}  // namespace
+}  // namespace pathways
