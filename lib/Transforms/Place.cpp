@@ -31,8 +31,9 @@ using namespace mlir::pathways;
 
 namespace {
 
-/// Islands tried for a slice before the search gives up.
-constexpr int64_t kMaxAttempts = 20000;
+/// Looks at an island for a slice that taking choices back may cost, beside one
+/// look for each slice at each island.
+constexpr int64_t kMaxLooks = 1 << 22;
 /// Islands that a message lists.
 constexpr int kMaxListed = 4;
 
@@ -68,7 +69,7 @@ private:
   void countDevices();
   LogicalResult checkKinds();
   LogicalResult searchIslands();
-  bool assign(size_t depth, ArrayRef<unsigned> order, Relaxation relaxation);
+  bool assign(ArrayRef<unsigned> order, Relaxation relaxation);
   SmallVector<int> getCandidates(unsigned group, Relaxation relaxation);
   bool isApart(unsigned group, int island, unsigned *conflict = nullptr);
   bool hasRoom(const Group &group, int island);
@@ -99,7 +100,7 @@ private:
   std::vector<std::vector<int64_t>> load;
   std::vector<KindCounts> all, available;
   Operation *insertAfter = nullptr;
-  int64_t attempts = 0;
+  int64_t looks = 0;
   // The first group that found no island, and what was free then.
   std::optional<unsigned> stuck;
   std::vector<KindCounts> availableWhenStuck;
@@ -340,10 +341,8 @@ SmallVector<int> Placer::getCandidates(unsigned index, Relaxation relaxation) {
   return islands;
 }
 
-/// Gives islands to order[depth] and all after it. Iterative: there may be many
-/// slices.
-bool Placer::assign(size_t depth, ArrayRef<unsigned> order,
-                    Relaxation relaxation) {
+/// Gives islands to the groups of `order`. Iterative: there may be many.
+bool Placer::assign(ArrayRef<unsigned> order, Relaxation relaxation) {
   struct Level {
     SmallVector<int> candidates;
     size_t next = 0;
@@ -355,6 +354,7 @@ bool Placer::assign(size_t depth, ArrayRef<unsigned> order,
     Level &level = levels.emplace_back();
     level.wasBound = groups[order[depth]].island >= 0;
     level.candidates = getCandidates(order[depth], relaxation);
+    looks += topology.num_islands();
     if (level.candidates.empty() && !stuck) {
       stuck = order[depth];
       availableWhenStuck = available;
@@ -364,7 +364,9 @@ bool Placer::assign(size_t depth, ArrayRef<unsigned> order,
   };
   if (order.empty())
     return true;
-  open(depth);
+  int64_t maxLooks =
+      kMaxLooks + topology.num_islands() * static_cast<int64_t>(order.size());
+  open(0);
   while (!levels.empty()) {
     Level &level = levels.back();
     Group &group = groups[order[levels.size() - 1]];
@@ -373,7 +375,7 @@ bool Placer::assign(size_t depth, ArrayRef<unsigned> order,
       if (!level.wasBound)
         group.island = -1;
     }
-    if (level.next == level.candidates.size() || ++attempts > kMaxAttempts) {
+    if (level.next == level.candidates.size() || looks > maxLooks) {
       levels.pop_back();
       continue;
     }
@@ -407,11 +409,11 @@ LogicalResult Placer::searchIslands() {
                         {/*shareDevices=*/false, /*ignoreApart=*/true},
                         {/*shareDevices=*/true, /*ignoreApart=*/true}});
   for (Relaxation relaxation : relaxations) {
-    attempts = 0;
-    if (assign(0, order, relaxation))
+    looks = 0;
+    if (assign(order, relaxation))
       return success();
   }
-  // A search that ran out of attempts got stuck on the way.
+  // A search that gave up got stuck on the way, too.
   return reportShortage(stuck.value_or(order.front()));
 }
 

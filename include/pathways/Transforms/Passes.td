@@ -38,7 +38,7 @@ def Place : Pass<"pw-place", "::mlir::ModuleOp"> {
     devices that no other slice has. Bindings that are there stay and are checked
     against the topology. Slices are tried largest first, islands with the most
     free devices first, so equal input gives equal output; where that fails
-    other islands are tried, up to a fixed number of attempts.
+    other islands are tried, up to a fixed amount of work.
 
     ```mlir
     pw.slice @s mesh <"x" = 2, "y" = 2>
