@@ -61,7 +61,11 @@ class Session {
     progress_.Clear();
     if (!done) {
       std::fflush(stdout);
-      std::fprintf(stderr, "pw-run: error: %s\n", failure_.message.c_str());
+      // Diagnostics of the compiler begin with their place, for editors.
+      bool placed = failure_.code == kCompileError &&
+                    failure_.message.find(": error: ") != std::string::npos;
+      std::fprintf(stderr, "%s%s\n", placed ? "" : "pw-run: error: ",
+                   failure_.message.c_str());
       if (failure_.code == kRunError) Print("[FAILED] the run did not finish\n");
       return failure_.code;
     }

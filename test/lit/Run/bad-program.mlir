@@ -3,6 +3,7 @@
 // RUN: echo 'pw.slice @s mesh <"x" = 0>' > %t.mlir
 // RUN: %python %S/Inputs/exits.py 3 pw-run %t.mlir --topology=1x1x1 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=SYNTAX
+// SYNTAX-NOT: pw-run
 // SYNTAX: {{.*}}.mlir:1:{{[0-9]+}}: error:
 
 // Not enough devices, and how to go on.

@@ -18,7 +18,7 @@
 
 // The text keeps the lines of the program it came from.
 // RUN: FileCheck %s --input-file=%t.plan.mlir --check-prefix=WHERE
-// WHERE: axpy.mlir:18:8
+// WHERE: plan.gang @axpy {{.*}}axpy.mlir:17:8"
 
 // What pw-opt lowers, pw-run runs, errors with their lines included.
 // RUN: pw-opt %S/Inputs/asserts.mlir --pw-compile="topology=1x1x2" > %t.asserts

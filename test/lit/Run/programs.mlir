@@ -4,7 +4,7 @@
 // TWO: y: f32 = 3
 // RUN: %python %S/Inputs/exits.py 3 pw-run %s --topology=1x1x1 --program=three 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=THREE
-// THREE: error: {{.*}}'three'
+// THREE: pw-run: error: {{.*}} no pw.program @three; there is @one, @two
 // RUN: %python %S/Inputs/exits.py 3 pw-run %s --topology=1x1x1 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=WHICH
 // WHICH: error: {{.*}}one{{.*}}two
