@@ -1,0 +1,2 @@
+plan.program @a in_flight 2 {}
+plan.program @b in_flight 2 {}
