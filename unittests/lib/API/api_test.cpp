@@ -1,0 +1,183 @@
+//===- api_test.cpp - The public API, as a client uses it -----------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "pathways/Pathways.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+#include <cstring>
+#include <thread>
+
+namespace pathways {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+HostArray floats(std::vector<int64_t> shape, std::vector<float> values) {
+  HostArray array{ElementType::kF32, std::move(shape), {}};
+  array.data.resize(values.size() * sizeof(float));
+  std::memcpy(array.data.data(), values.data(), array.data.size());
+  return array;
+}
+
+std::vector<float> values(const HostArray &array) {
+  std::vector<float> result(array.num_elements());
+  std::memcpy(result.data(), array.data.data(), array.data.size());
+  return result;
+}
+
+constexpr char kAdd[] = R"(
+func.func private @add(%a: tensor<1xf32>, %b: tensor<1xf32>) -> tensor<1xf32>
+    attributes {pw.local_view, pw.pointwise} {
+  %c = arith.addf %a, %b : tensor<1xf32>
+  return %c : tensor<1xf32>
+})";
+
+/// total' = total + x, on two devices; `trail` has all totals.
+Program runningSum() {
+  ProgramBuilder builder("sum");
+  builder.slice("s", {{"d", 2}});
+  builder.functions(kAdd);
+  auto type = ProgramBuilder::arrayType(ElementType::kF32, {2}, "s", {{"d"}});
+  auto x = builder.argument("x", type, /*stepped=*/true);
+  auto start = builder.argument("start", type);
+  auto total = builder.call("add", {start, x}, type);
+  builder.result("total", total);
+  builder.result("trail", total, /*stepped=*/true);
+  builder.carry("total", "start");
+  return builder.build();
+}
+
+template <typename T> T take(Result<T> result) {
+  EXPECT_TRUE(result) << result.error().message;
+  return *std::move(result);
+}
+
+TEST(ApiTest, CarriedAndSteppedOnBothWorlds) {
+  auto compiled = take(compile(runningSum(), {.topology = "1x1x2"}));
+  for (bool simulate : {false, true}) {
+    auto session = take(
+        Session::open({.topology = "1x1x2", .simulate = simulate, .seed = 5}));
+    auto executable = take(session.load(compiled.plan));
+    auto run = take(executable.launch({{"x", floats({3, 2}, {1, 2, 3, 4, 5, 6})},
+                                       {"start", floats({2}, {10, 20})}},
+                                      /*steps=*/3));
+    EXPECT_TRUE(run.await());
+    EXPECT_THAT(values(take(run.fetch("total"))), ElementsAre(19, 32));
+    EXPECT_THAT(values(take(run.fetch("trail"))),
+                ElementsAre(11, 22, 14, 26, 19, 32));
+  }
+}
+
+TEST(ApiTest, LaunchesOfManyThreadsDoNotMix) {
+  auto compiled = take(compile(runningSum(), {.topology = "1x1x2"}));
+  auto session = take(Session::open({.topology = "1x1x2"}));
+  auto executable = take(session.load(compiled.plan));
+  std::vector<std::thread> clients;
+  for (int client = 0; client < 4; ++client) {
+    clients.emplace_back([&, client] {
+      for (int i = 0; i < 20; ++i) {
+        float x = client * 100 + i;
+        auto run = take(executable.launch(
+            {{"x", floats({1, 2}, {x, x})}, {"start", floats({2}, {1, 2})}}));
+        EXPECT_THAT(values(take(run.fetch("total"))),
+                    ElementsAre(x + 1, x + 2));
+      }
+    });
+  }
+  for (std::thread &client : clients)
+    client.join();
+}
+
+TEST(ApiTest, PlanSurvivesBytesAndText) {
+  auto plan = take(compile(runningSum(), {.topology = "1x1x2"})).plan;
+  auto parsed = take(Plan::parse(plan.bytes()));
+  EXPECT_EQ(parsed.bytes(), plan.bytes());
+  auto text = take(printPlan(plan));
+  auto again = take(compile(Program{text, "plan.mlir"}, {}));
+  EXPECT_EQ(again.plan.bytes(), plan.bytes());
+
+  std::string path = ::testing::TempDir() + "/api_test.plan";
+  EXPECT_TRUE(plan.write(path));
+  EXPECT_EQ(take(Plan::read(path)).bytes(), plan.bytes());
+}
+
+TEST(ApiTest, HandlesReleaseInAnyOrder) {
+  auto compiled = take(compile(runningSum(), {.topology = "1x1x2"}));
+  std::optional<pathways::Run> run;
+  {
+    auto session = take(Session::open({.topology = "1x1x2"}));
+    auto executable = take(session.load(compiled.plan));
+    run = take(executable.launch(
+        {{"x", floats({1, 2}, {1, 2})}, {"start", floats({2}, {0, 0})}}));
+  }
+  // The run keeps what it needs alive.
+  EXPECT_THAT(values(take(run->fetch("total"))), ElementsAre(1, 2));
+}
+
+TEST(ApiTest, ErrorsSayWhat) {
+  auto broken = compile(Program{"pw.program @p(", "broken.mlir"}, {});
+  ASSERT_FALSE(broken);
+  EXPECT_EQ(broken.error().code, ErrorCode::InvalidProgram);
+  EXPECT_THAT(broken.error().message, HasSubstr("broken.mlir:1:"));
+
+  auto none = compile(Program{"module {}", "none.mlir"}, {});
+  ASSERT_FALSE(none);
+  EXPECT_THAT(none.error().message, HasSubstr("no pw.program"));
+
+  auto other = compile(runningSum(), {.topology = "1x1x2", .program = "other"});
+  ASSERT_FALSE(other);
+  EXPECT_THAT(other.error().message,
+              AllOf(HasSubstr("@other"), HasSubstr("@sum")));
+
+  auto small = compile(runningSum(), {.topology = "1x1x1"});
+  ASSERT_FALSE(small);
+  EXPECT_THAT(small.error().message, HasSubstr("'s'"));
+
+  auto topology = Session::open({.topology = "0x1x1"});
+  ASSERT_FALSE(topology);
+  EXPECT_EQ(topology.error().code, ErrorCode::InvalidArgument);
+
+  auto file = Plan::read("/nonexistent/x.plan");
+  ASSERT_FALSE(file);
+  EXPECT_EQ(file.error().code, ErrorCode::NotFound);
+  EXPECT_THAT(file.error().message, HasSubstr("/nonexistent/x.plan"));
+
+  auto compiled = take(compile(runningSum(), {.topology = "1x1x2"}));
+  Status unwritable = compiled.plan.write("/nonexistent/x.plan");
+  ASSERT_FALSE(unwritable);
+  EXPECT_EQ(unwritable.error().code, ErrorCode::Unwritable);
+
+  auto session = take(Session::open({.topology = "1x1x2"}));
+  auto executable = take(session.load(compiled.plan));
+  auto missing = executable.launch({{"x", floats({1, 2}, {1, 2})}});
+  ASSERT_FALSE(missing);
+  EXPECT_THAT(missing.error().message, HasSubstr("'start' is missing"));
+  auto unknown = executable.launch({{"x", floats({1, 2}, {1, 2})},
+                                    {"start", floats({2}, {0, 0})},
+                                    {"y", floats({2}, {0, 0})}});
+  ASSERT_FALSE(unknown);
+  EXPECT_THAT(unknown.error().message, HasSubstr("no argument 'y'"));
+  auto shape = executable.launch(
+      {{"x", floats({1, 3}, {1, 2, 3})}, {"start", floats({2}, {0, 0})}});
+  ASSERT_FALSE(shape);
+  EXPECT_THAT(shape.error().message,
+              AllOf(HasSubstr("'x'"), HasSubstr("1x3xf32"),
+                    HasSubstr("1x2xf32")));
+
+  auto run = take(executable.launch(
+      {{"x", floats({1, 2}, {1, 2})}, {"start", floats({2}, {0, 0})}}));
+  auto result = run.fetch("nothing");
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code, ErrorCode::InvalidArgument);
+}
+
+} // namespace
+} // namespace pathways
