@@ -135,7 +135,7 @@ absl::StatusOr<RunHandle> Runtime::Impl::Launch(
   Call call(this);
   auto run = std::make_shared<Run>();
   {
-    absl::MutexLock lock(&mutex_);
+    MutexLock lock(&mutex_);
     auto found = programs_.find(program);
     if (found == programs_.end()) {
       return absl::FailedPreconditionError(
@@ -160,7 +160,7 @@ absl::StatusOr<RunHandle> Runtime::Impl::Launch(
   control.mutable_launch_request()->set_program(program);
   control.mutable_launch_request()->set_steps(static_cast<uint64_t>(steps));
   {
-    absl::MutexLock lock(&mutex_);
+    MutexLock lock(&mutex_);
     runs_[run->id] = run;
   }
   world_->SendControl(kNoActor, context_.directory.controller,
@@ -169,7 +169,7 @@ absl::StatusOr<RunHandle> Runtime::Impl::Launch(
 }
 
 std::shared_ptr<Runtime::Impl::Run> Runtime::Impl::FindRun(uint64_t run) {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   auto found = runs_.find(run);
   return found == runs_.end() ? nullptr : found->second;
 }
@@ -253,7 +253,7 @@ void Runtime::Impl::Drop(Run* run) {
 absl::Status Runtime::Impl::ReleaseRun(uint64_t id) {
   std::shared_ptr<Run> run;
   {
-    absl::MutexLock lock(&mutex_);
+    MutexLock lock(&mutex_);
     auto found = runs_.find(id);
     if (found == runs_.end()) {
       return absl::NotFoundError(

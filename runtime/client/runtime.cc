@@ -75,9 +75,8 @@ void Runtime::Impl::Shutdown() {
 
 Runtime::Impl::~Impl() {
   Shutdown();
-  absl::MutexLock lock(&mutex_);
-  mutex_.Await(absl::Condition(
-      +[](int* calls) { return *calls == 0; }, &calls_));
+  MutexLock lock(&mutex_);
+  while (calls_ != 0) calls_ended_.wait(mutex_);
 }
 
 absl::StatusOr<std::unique_ptr<Runtime::Impl>> Runtime::Impl::Create(
@@ -184,7 +183,7 @@ void Runtime::Impl::Answer(uint64_t id, absl::Status status,
                            uint64_t program) {
   std::shared_ptr<Request> request;
   {
-    absl::MutexLock lock(&mutex_);
+    MutexLock lock(&mutex_);
     auto found = requests_.find(id);
     if (found == requests_.end()) return;
     request = std::move(found->second);
@@ -212,7 +211,7 @@ std::shared_ptr<Runtime::Impl::Request> Runtime::Impl::Ask(const Fill& fill) {
   auto request = std::make_shared<Request>();
   proto::Control control;
   {
-    absl::MutexLock lock(&mutex_);
+    MutexLock lock(&mutex_);
     const uint64_t id = ++next_request_;
     requests_[id] = request;
     fill(id, &control);
@@ -234,7 +233,7 @@ absl::Status Runtime::Impl::WaitFor(const std::atomic<bool>& done,
     if (stopping_.load() || sim_ == nullptr) break;
     int64_t limit;
     {
-      absl::MutexLock lock(&mutex_);
+      MutexLock lock(&mutex_);
       limit = 3 + static_cast<int64_t>(runs_.size());
     }
     if (++diagnoses > limit) {
@@ -274,7 +273,7 @@ absl::StatusOr<ProgramHandle> Runtime::Impl::Load(PlanData plan,
       WaitFor(request->done, absl::StrCat("the load of program '", name, "'"));
   if (!waited.ok()) return waited;
   if (!request->status.ok()) return request->status;
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   programs_[request->program] = {*std::move(prepared), client};
   return ProgramHandle{request->program};
 }
@@ -282,7 +281,7 @@ absl::StatusOr<ProgramHandle> Runtime::Impl::Load(PlanData plan,
 absl::Status Runtime::Impl::Unload(uint64_t program) {
   Call call(this);
   {
-    absl::MutexLock lock(&mutex_);
+    MutexLock lock(&mutex_);
     if (programs_.count(program) == 0) {
       return absl::FailedPreconditionError(
           absl::StrCat("program ", program, " is not loaded"));
@@ -297,7 +296,7 @@ absl::Status Runtime::Impl::Unload(uint64_t program) {
       WaitFor(request->done, absl::StrCat("the unload of program ", program));
   if (!waited.ok()) return waited;
   if (request->status.ok()) {
-    absl::MutexLock lock(&mutex_);
+    MutexLock lock(&mutex_);
     programs_.erase(program);
   }
   return request->status;
@@ -306,7 +305,7 @@ absl::Status Runtime::Impl::Unload(uint64_t program) {
 absl::Status Runtime::Impl::ReleaseClient(const std::string& client) {
   std::vector<uint64_t> programs, runs;
   {
-    absl::MutexLock lock(&mutex_);
+    MutexLock lock(&mutex_);
     for (const auto& [id, run] : runs_) {
       if (run->client != client) continue;
       if (!run->done.load()) {

@@ -15,13 +15,14 @@
 #define RUNTIME_CLIENT_RUNTIME_IMPL_H_
 
 #include <atomic>
+#include <condition_variable>
 #include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
-#include "absl/synchronization/mutex.h"
+#include "runtime/base/mutex.h"
 #include "runtime/client/plan_kernels.h"
 #include "runtime/client/runtime.h"
 #include "runtime/resource/controller.h"
@@ -106,13 +107,14 @@ class Runtime::Impl final : public ClientPort {
   RuntimeContext context_;
   ObjectStore objects_;
 
-  absl::Mutex mutex_;
+  Mutex mutex_;
   uint64_t next_request_ ABSL_GUARDED_BY(mutex_) = 0;
   std::map<uint64_t, std::shared_ptr<Request>> requests_
       ABSL_GUARDED_BY(mutex_);
   std::map<uint64_t, Program> programs_ ABSL_GUARDED_BY(mutex_);
   std::map<uint64_t, std::shared_ptr<Run>> runs_ ABSL_GUARDED_BY(mutex_);
   int calls_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::condition_variable_any calls_ended_;
   std::atomic<bool> stopping_{false};
 
   std::unique_ptr<Controller> controller_;
@@ -126,12 +128,12 @@ class Runtime::Impl final : public ClientPort {
 class Runtime::Impl::Call {
  public:
   explicit Call(Impl* impl) : impl_(impl) {
-    absl::MutexLock lock(&impl_->mutex_);
+    MutexLock lock(&impl_->mutex_);
     ++impl_->calls_;
   }
   ~Call() {
-    absl::MutexLock lock(&impl_->mutex_);
-    --impl_->calls_;
+    MutexLock lock(&impl_->mutex_);
+    if (--impl_->calls_ == 0) impl_->calls_ended_.notify_all();
   }
 
  private:

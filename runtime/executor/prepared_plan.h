@@ -25,7 +25,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
-#include "absl/synchronization/mutex.h"
+#include "runtime/base/mutex.h"
 #include "runtime/executor/kernel_resolver.h"
 #include "runtime/layout/layout.h"
 #include "runtime/plan/plan_file.h"
@@ -137,18 +137,18 @@ template <typename T>
 class Registry {
  public:
   uint64_t Add(std::shared_ptr<T> object) {
-    absl::MutexLock lock(&mutex_);
+    MutexLock lock(&mutex_);
     objects_[++last_] = std::move(object);
     return last_;
   }
   std::shared_ptr<T> Find(uint64_t id) const {
-    absl::MutexLock lock(&mutex_);
+    MutexLock lock(&mutex_);
     auto it = objects_.find(id);
     return it == objects_.end() ? nullptr : it->second;
   }
   void Remove(uint64_t id) {
     std::shared_ptr<T> dropped;  // destroyed outside the lock
-    absl::MutexLock lock(&mutex_);
+    MutexLock lock(&mutex_);
     auto it = objects_.find(id);
     if (it == objects_.end()) return;
     dropped = std::move(it->second);
@@ -156,7 +156,7 @@ class Registry {
   }
 
  private:
-  mutable absl::Mutex mutex_;
+  mutable Mutex mutex_;
   uint64_t last_ ABSL_GUARDED_BY(mutex_) = 0;
   absl::flat_hash_map<uint64_t, std::shared_ptr<T>> objects_
       ABSL_GUARDED_BY(mutex_);

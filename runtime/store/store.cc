@@ -82,7 +82,7 @@ absl::StatusOr<Arena::Segment> Arena::Allocate(uint64_t bytes,
 }
 
 absl::Status ObjectStore::Charge(uint64_t bytes, const std::string& what) {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   if (bytes > bound_ - used_) {
     return absl::ResourceExhaustedError(
         absl::StrCat(what, " needs ", bytes, " bytes of host memory, where ",
@@ -93,7 +93,7 @@ absl::Status ObjectStore::Charge(uint64_t bytes, const std::string& what) {
 }
 
 void ObjectStore::Uncharge(uint64_t bytes) {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   used_ -= bytes;
 }
 
@@ -103,7 +103,7 @@ absl::StatusOr<uint64_t> ObjectStore::Put(
       array->data.size(), absl::StrCat("array ", ShapeString(array->element, array->shape),
                                        " of client '", client, "'"));
   if (!charged.ok()) return charged;
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   const uint64_t id = next_++;
   objects_[id] = Object{std::move(array), client};
   return id;
@@ -111,7 +111,7 @@ absl::StatusOr<uint64_t> ObjectStore::Put(
 
 absl::StatusOr<std::shared_ptr<const HostArray>> ObjectStore::Get(
     uint64_t id) const {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   auto object = objects_.find(id);
   if (object == objects_.end() || !object->second.owned) {
     return absl::NotFoundError(
@@ -121,7 +121,7 @@ absl::StatusOr<std::shared_ptr<const HostArray>> ObjectStore::Get(
 }
 
 absl::Status ObjectStore::Retain(uint64_t id) {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   auto object = objects_.find(id);
   if (object == objects_.end() || !object->second.owned) {
     return absl::NotFoundError(
@@ -132,13 +132,13 @@ absl::Status ObjectStore::Retain(uint64_t id) {
 }
 
 void ObjectStore::Unretain(uint64_t id) {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   auto object = objects_.find(id);
   if (object != objects_.end()) Drop(object);
 }
 
 absl::Status ObjectStore::Release(uint64_t id) {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   auto object = objects_.find(id);
   if (object == objects_.end() || !object->second.owned) {
     return absl::NotFoundError(
@@ -156,7 +156,7 @@ void ObjectStore::Drop(std::map<uint64_t, Object>::iterator object) {
 }
 
 void ObjectStore::ReleaseClient(const std::string& client) {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   for (auto it = objects_.begin(); it != objects_.end();) {
     auto object = it++;
     if (object->second.owned && object->second.client == client) {
@@ -167,12 +167,12 @@ void ObjectStore::ReleaseClient(const std::string& client) {
 }
 
 uint64_t ObjectStore::used() const {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   return used_;
 }
 
 uint64_t ObjectStore::num_objects() const {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   return objects_.size();
 }
 

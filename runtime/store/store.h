@@ -23,8 +23,8 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/synchronization/mutex.h"
 #include "runtime/base/host_array.h"
+#include "runtime/base/mutex.h"
 
 namespace pathways {
 
@@ -127,7 +127,7 @@ class ObjectStore {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const uint64_t bound_;
-  mutable absl::Mutex mutex_;
+  mutable Mutex mutex_;
   uint64_t used_ ABSL_GUARDED_BY(mutex_) = 0;
   uint64_t next_ ABSL_GUARDED_BY(mutex_) = 1;
   std::map<uint64_t, Object> objects_ ABSL_GUARDED_BY(mutex_);
