@@ -109,7 +109,8 @@ LogicalResult kernel::checkSegment(func::FuncOp func) {
                   << type;
     }
   }
-  WalkResult walk = func.walk([&](Operation *op) -> WalkResult {
+  // Outer operations first: the reason is theirs.
+  WalkResult walk = func.walk<WalkOrder::PreOrder>([&](Operation *op) -> WalkResult {
     if (op == func)
       return WalkResult::advance();
     Dialect *dialect = op->getDialect();
@@ -123,8 +124,7 @@ LogicalResult kernel::checkSegment(func::FuncOp func) {
       return op->emitOpError("is a call, expected one that was inlined");
     if (!isKnown)
       return op->emitOpError("is not supported in a kernel");
-    if (isa<linalg::SoftmaxOp, linalg::PackOp, linalg::UnPackOp>(op) &&
-        !isa<linalg::SoftmaxOp>(op))
+    if (isa<linalg::PackOp, linalg::UnPackOp>(op))
       return op->emitOpError("is not supported in a kernel");
     auto check = [&](Type type) -> LogicalResult {
       std::string reason = reasonAgainst(type);

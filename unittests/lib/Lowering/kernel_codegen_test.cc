@@ -656,6 +656,115 @@ TEST(KernelControl, LoopsAndBranches) {
   EXPECT_EQ(w.as<int32_t>()[0], 192);
 }
 
+/// What goes around a loop may change places, be updated in part, or come from
+/// a loop or branch inside.
+TEST(KernelControl, LoopsThatMoveTheirValues) {
+  Kernel kernel;
+  ASSERT_TRUE(kernel.compile(R"(
+    func.func @swap(%x: tensor<4xi32>, %y: tensor<4xi32>, %n: tensor<i64>)
+        -> (tensor<4xi32>, tensor<4xi32>, tensor<4xi32>) {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %k = tensor.extract %n[] : tensor<i64>
+      %end = arith.index_cast %k : i64 to index
+      %z = arith.constant dense<7> : tensor<4xi32>
+      %r:3 = scf.for %i = %c0 to %end step %c1 iter_args(%a = %x, %b = %y, %c = %z)
+          -> (tensor<4xi32>, tensor<4xi32>, tensor<4xi32>) {
+        scf.yield %b, %c, %a : tensor<4xi32>, tensor<4xi32>, tensor<4xi32>
+      }
+      return %r#0, %r#1, %r#2 : tensor<4xi32>, tensor<4xi32>, tensor<4xi32>
+    }
+    func.func @scan(%x: tensor<9xi32>) -> tensor<9xi32> {
+      %c1 = arith.constant 1 : index
+      %c9 = arith.constant 9 : index
+      %r = scf.for %i = %c1 to %c9 step %c1 iter_args(%a = %x) -> tensor<9xi32> {
+        %j = arith.subi %i, %c1 : index
+        %p = tensor.extract %a[%j] : tensor<9xi32>
+        %q = tensor.extract %a[%i] : tensor<9xi32>
+        %s = arith.addi %p, %q : i32
+        %t = tensor.insert %s into %a[%i] : tensor<9xi32>
+        scf.yield %t : tensor<9xi32>
+      }
+      return %r : tensor<9xi32>
+    }
+    func.func @cross(%x: tensor<4xi32>) -> (tensor<4xi32>, tensor<4xi32>) {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %c3 = arith.constant 3 : index
+      %one = arith.constant 1 : i32
+      %r:2 = scf.for %i = %c0 to %c3 step %c1 iter_args(%a = %x, %b = %x)
+          -> (tensor<4xi32>, tensor<4xi32>) {
+        %v = tensor.extract %a[%i] : tensor<4xi32>
+        %w = arith.addi %v, %one : i32
+        %u = tensor.insert %w into %a[%i] : tensor<4xi32>
+        scf.yield %b, %u : tensor<4xi32>, tensor<4xi32>
+      }
+      return %r#0, %r#1 : tensor<4xi32>, tensor<4xi32>
+    }
+    func.func @nested(%x: tensor<4xi32>) -> tensor<4xi32> {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %c2 = arith.constant 2 : index
+      %c3 = arith.constant 3 : index
+      %r = scf.for %i = %c0 to %c3 step %c1 iter_args(%a = %x) -> tensor<4xi32> {
+        %even = arith.remui %i, %c2 : index
+        %is = arith.cmpi eq, %even, %c0 : index
+        %in = scf.for %j = %c0 to %c2 step %c1 iter_args(%b = %a) -> tensor<4xi32> {
+          %d = arith.addi %b, %a : tensor<4xi32>
+          scf.yield %d : tensor<4xi32>
+        }
+        %out = scf.if %is -> tensor<4xi32> {
+          scf.yield %in : tensor<4xi32>
+        } else {
+          %e = arith.addi %in, %x : tensor<4xi32>
+          scf.yield %e : tensor<4xi32>
+        }
+        scf.yield %out : tensor<4xi32>
+      }
+      return %r : tensor<4xi32>
+    }
+    func.func @gcd(%x: tensor<i32>, %y: tensor<i32>) -> tensor<i32> {
+      %zero = arith.constant 0 : i32
+      %r:2 = scf.while (%a = %x, %b = %y) : (tensor<i32>, tensor<i32>)
+          -> (tensor<i32>, tensor<i32>) {
+        %s = tensor.extract %b[] : tensor<i32>
+        %go = arith.cmpi ne, %s, %zero : i32
+        scf.condition(%go) %a, %b : tensor<i32>, tensor<i32>
+      } do {
+      ^bb0(%a: tensor<i32>, %b: tensor<i32>):
+        %m = arith.remsi %a, %b : tensor<i32>
+        scf.yield %b, %m : tensor<i32>, tensor<i32>
+      }
+      return %r#0 : tensor<i32>
+    })")) << kernel.errors();
+  for (int n : {0, 1, 2, 3, 7}) {
+    std::vector<int32_t> values[3] = {{1, 2, 3, 4}, {5, 6, 7, 8}, {7, 7, 7, 7}};
+    Buffer x = Buffer::of(values[0]), y = Buffer::of(values[1]), a(16), b(16), c(16),
+           count = Buffer::of(std::vector<int64_t>{n});
+    ASSERT_EQ(kernel.run(0, {&x, &y, &count, &a, &b, &c}), 0);
+    EXPECT_EQ(a.as<int32_t>(), values[n % 3]);
+    EXPECT_EQ(b.as<int32_t>(), values[(n + 1) % 3]);
+    EXPECT_EQ(c.as<int32_t>(), values[(n + 2) % 3]);
+    EXPECT_EQ(x.as<int32_t>(), values[0]); // Inputs stay.
+  }
+  Buffer ones = Buffer::of(std::vector<int32_t>(9, 1)), sums(36);
+  ASSERT_EQ(kernel.run(1, {&ones, &sums}), 0);
+  EXPECT_THAT(sums.as<int32_t>(), ElementsAre(1, 2, 3, 4, 5, 6, 7, 8, 9));
+  EXPECT_THAT(ones.as<int32_t>(), testing::Each(1));
+  Buffer four = Buffer::of(std::vector<int32_t>{10, 20, 30, 40}), a(16), b(16);
+  ASSERT_EQ(kernel.run(2, {&four, &a, &b}), 0);
+  // a, b -> b, a+e0 -> a+e0, b+e1 -> b+e1, a+e0+e2.
+  EXPECT_THAT(a.as<int32_t>(), ElementsAre(10, 21, 30, 40));
+  EXPECT_THAT(b.as<int32_t>(), ElementsAre(11, 20, 31, 40));
+  ASSERT_EQ(kernel.run(3, {&four, &a}), 0);
+  // 3x; 9x + x; 30x.
+  EXPECT_THAT(a.as<int32_t>(), ElementsAre(300, 600, 900, 1200));
+  Buffer p = Buffer::of(std::vector<int32_t>{84}), q = Buffer::of(std::vector<int32_t>{36}),
+         g(4);
+  ASSERT_EQ(kernel.run(4, {&p, &q, &g}), 0);
+  EXPECT_EQ(g.as<int32_t>()[0], 12);
+}
+
 TEST(KernelChecks, Asserts) {
   Kernel kernel;
   ASSERT_TRUE(kernel.compile(R"(
