@@ -573,7 +573,7 @@ struct LowerToPlan
     options.credits = credits;
     if (stepsInFlight < 1 || stepsInFlight > 1024) {
       root.emitError("expected between 1 and 1024 steps in flight, got ")
-          << stepsInFlight;
+          << stepsInFlight.getValue();
       return signalPassFailure();
     }
     SmallVector<ProgramOp> programs(root.getOps<ProgramOp>());
