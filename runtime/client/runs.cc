@@ -62,8 +62,8 @@ absl::Status Runtime::Impl::MakeValues(const PreparedPlan& plan,
           objects_.Get(handle->id);
       if (!found.ok()) {
         return absl::Status(found.status().code(),
-                            absl::StrCat("argument '", argument.name(), "': ",
-                                         found.status().message()));
+                            absl::StrCat("argument '", argument.name(),
+                                         "': ", found.status().message()));
       }
       absl::Status retained = objects_.Retain(handle->id);
       if (!retained.ok()) return retained;
@@ -80,8 +80,8 @@ absl::Status Runtime::Impl::MakeValues(const PreparedPlan& plan,
         WithSteps(buffer.layout, argument.stepped(), steps);
     if (array->element != element || array->shape != shape) {
       return absl::InvalidArgumentError(absl::StrCat(
-          "argument '", argument.name(), "' of program '", plan.name(),
-          "' is ", ShapeString(array->element, array->shape), ", expected ",
+          "argument '", argument.name(), "' of program '", plan.name(), "' is ",
+          ShapeString(array->element, array->shape), ", expected ",
           ShapeString(element, shape),
           argument.stepped() ? " (one index per step)" : ""));
     }
@@ -107,8 +107,7 @@ absl::Status Runtime::Impl::MakeValues(const PreparedPlan& plan,
         if (axis.name == name) result->contributions *= axis.size;
       }
     }
-    result->step_bytes =
-        BytesOf(result->array.element, buffer.layout.shape);
+    result->step_bytes = BytesOf(result->array.element, buffer.layout.shape);
     std::vector<int64_t> all = result->array.shape;
     all.insert(all.begin(), result->contributions);
     const uint64_t bytes = BytesOf(result->array.element, all);
@@ -231,12 +230,10 @@ absl::StatusOr<HostArray> Runtime::Impl::Fetch(uint64_t id, int64_t index) {
   array.data.assign(result.data.begin(), result.data.begin() + bytes);
   // Unreduced contributions are combined in the order of their ranks.
   const PreparedBuffer& buffer =
-      run->plan->buffers()[run->plan->plan()
-                               .actions(run->plan->plan()
-                                            .interface()
-                                            .results(index)
-                                            .action())
-                               .operands(0)];
+      run->plan->buffers()
+          [run->plan->plan()
+               .actions(run->plan->plan().interface().results(index).action())
+               .operands(0)];
   for (int64_t c = 1; c < result.contributions && bytes > 0; ++c) {
     Accumulate(ReductionKindOf(buffer.layout.reduction), buffer.element,
                static_cast<int64_t>(bytes) / buffer.element_bytes,

@@ -27,8 +27,8 @@ absl::Status ShutDown() {
 // The cluster's numbers where it has them, the simulation's defaults else.
 void Apply(const proto::Link& link, LinkModel* model) {
   if (link.latency_seconds() > 0) {
-    model->latency_ns = static_cast<TimeNs>(
-        std::min(link.latency_seconds(), 1000.0) * 1e9);
+    model->latency_ns =
+        static_cast<TimeNs>(std::min(link.latency_seconds(), 1000.0) * 1e9);
   }
   if (link.bytes_per_second() > 0) {
     model->bytes_per_second = link.bytes_per_second();
@@ -42,9 +42,9 @@ absl::Status CheckOptions(const RuntimeOptions& options) {
                      ", expected 0 to ", ThreadOptions::kMaxWorkers));
   }
   if (options.stall_timeout_ns <= 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("the stall timeout is ", options.stall_timeout_ns,
-                     " ns, expected at least 1"));
+    return absl::InvalidArgumentError(absl::StrCat("the stall timeout is ",
+                                                   options.stall_timeout_ns,
+                                                   " ns, expected at least 1"));
   }
   if (options.world == RuntimeOptions::kThreads &&
       (!options.run_kernels || options.duplicate_probability != 0 ||
@@ -59,9 +59,7 @@ absl::Status CheckOptions(const RuntimeOptions& options) {
 
 Runtime::Impl::Impl(Topology topology, const RuntimeOptions& options,
                     uint64_t host_memory)
-    : options_(options),
-      topology_(std::move(topology)),
-      objects_(host_memory) {
+    : options_(options), topology_(std::move(topology)), objects_(host_memory) {
   context_.topology = &topology_;
   context_.run_kernels = options_.run_kernels;
 }
@@ -90,8 +88,7 @@ absl::StatusOr<std::unique_ptr<Runtime::Impl>> Runtime::Impl::Create(
     memory += std::min<uint64_t>(HostMemoryBytes(topology->host(h)),
                                  (uint64_t{1} << 62) - memory);
   }
-  std::unique_ptr<Impl> impl(
-      new Impl(*std::move(topology), options, memory));
+  std::unique_ptr<Impl> impl(new Impl(*std::move(topology), options, memory));
   absl::Status started = impl->StartWorld();
   if (!started.ok()) return started;
   return impl;
@@ -149,38 +146,37 @@ void Runtime::Impl::RegisterActors() {
     directory.host_of[id] = host;
     return id;
   };
-  controller_ = std::make_unique<Controller>(&context_, this,
-                                             options_.stall_timeout_ns);
+  controller_ =
+      std::make_unique<Controller>(&context_, this, options_.stall_timeout_ns);
   directory.controller = add(controller_.get(), -1, -1, 0, "controller");
   for (int i = 0; i < topology_.num_islands(); ++i) {
     schedulers_.push_back(std::make_unique<IslandScheduler>(
         world_.get(), &directory, i, options_.ticket_order));
-    directory.schedulers.push_back(
-        add(schedulers_.back().get(), topology_.first_host(i), i, i,
-            topology_.IslandName(i) + "/scheduler"));
+    directory.schedulers.push_back(add(schedulers_.back().get(),
+                                       topology_.first_host(i), i, i,
+                                       topology_.IslandName(i) + "/scheduler"));
   }
   int worker = 0;
   for (int h = 0; h < topology_.num_hosts(); ++h) {
     const int island = topology_.island_of_host(h);
     executors_.push_back(std::make_unique<HostExecutor>(&context_, h));
-    directory.executors.push_back(
-        add(executors_.back().get(), h, island, worker,
-            topology_.HostName(h) + "/executor"));
+    directory.executors.push_back(add(executors_.back().get(), h, island,
+                                      worker,
+                                      topology_.HostName(h) + "/executor"));
     directory.devices.emplace_back();
     devices_.emplace_back();
     for (int d = 0; d < topology_.num_host_devices(h); ++d, ++worker) {
       const int64_t device = topology_.first_device(h) + d;
       devices_[h].push_back(std::make_unique<Device>(
           world_.get(), &directory, h, d, device, options_.run_kernels));
-      directory.devices[h].push_back(
-          add(devices_[h].back().get(), h, island, worker,
-              topology_.DeviceName(island, device)));
+      directory.devices[h].push_back(add(devices_[h].back().get(), h, island,
+                                         worker,
+                                         topology_.DeviceName(island, device)));
     }
   }
 }
 
-void Runtime::Impl::Answer(uint64_t id, absl::Status status,
-                           uint64_t program) {
+void Runtime::Impl::Answer(uint64_t id, absl::Status status, uint64_t program) {
   std::shared_ptr<Request> request;
   {
     MutexLock lock(&mutex_);

@@ -36,8 +36,8 @@ class KernelResolver;
 struct RuntimeOptions {
   enum WorldKind { kThreads, kSim };
   WorldKind world = kThreads;
-  uint64_t seed = 0;  // simulation: order of ties, jitter, faults
-  int workers = 0;    // threads; 0: one per physical core
+  uint64_t seed = 0;          // simulation: order of ties, jitter, faults
+  int workers = 0;            // threads; 0: one per physical core
   bool bind_workers = false;  // threads: pin each worker to a core
   // Longest time without any progress of a launch before it ends with an error
   // that names what it waits for. A simulation notices at once that nothing is
@@ -77,20 +77,20 @@ using LaunchArgument = std::variant<HostArray, ArrayHandle>;
 
 struct RuntimeStats {
   struct Device {
-    std::string name;              // "island0/host1/device3"
-    uint64_t memory_bytes = 0;     // bound of the arena
-    uint64_t used_bytes = 0;       // held by loaded programs
-    uint64_t peak_bytes = 0;       // most ever held
-    uint64_t gangs_run = 0;        // gang entries
-    uint64_t kernels_run = 0;      // segments, per shard
+    std::string name;           // "island0/host1/device3"
+    uint64_t memory_bytes = 0;  // bound of the arena
+    uint64_t used_bytes = 0;    // held by loaded programs
+    uint64_t peak_bytes = 0;    // most ever held
+    uint64_t gangs_run = 0;     // gang entries
+    uint64_t kernels_run = 0;   // segments, per shard
   };
   struct Host {
     std::string name;
-    uint64_t own_shards = 0;       // of all slices of loaded programs
-    uint64_t action_shards = 0;    // counters: own shards times their actions
-    uint64_t queue_entries = 0;    // gangs of the devices' queues
-    uint64_t edge_entries = 0;     // incoming edge ends of action shards
-    uint64_t messages_sent = 0;    // to other hosts
+    uint64_t own_shards = 0;     // of all slices of loaded programs
+    uint64_t action_shards = 0;  // counters: own shards times their actions
+    uint64_t queue_entries = 0;  // gangs of the devices' queues
+    uint64_t edge_entries = 0;   // incoming edge ends of action shards
+    uint64_t messages_sent = 0;  // to other hosts
     uint64_t bytes_sent = 0;
     uint64_t duplicates_dropped = 0;
     uint64_t stale_dropped = 0;
@@ -162,7 +162,8 @@ class Runtime {
   RuntimeStats Stats();
 
   // Stops all work. Calls that wait, and later ones that would, return
-  // Cancelled. The destructor does it too, but a call may not overlap with that.
+  // Cancelled. The destructor does it too, but a call may not overlap with
+  // that.
   void Shutdown();
 
  private:

@@ -45,10 +45,10 @@ class Runtime::Impl final : public ClientPort {
     std::shared_ptr<const PreparedPlan> plan;
     std::string client;
     std::shared_ptr<LaunchValues> values;
-    uint64_t charged = 0;             // bytes of results, in the store
-    std::vector<uint64_t> retained;   // arrays
-    absl::Status status;              // before done is set
-    bool completed = false;           // likewise
+    uint64_t charged = 0;            // bytes of results, in the store
+    std::vector<uint64_t> retained;  // arrays
+    absl::Status status;             // before done is set
+    bool completed = false;          // likewise
     std::atomic<bool> done{false};
   };
   struct Request {
@@ -62,8 +62,7 @@ class Runtime::Impl final : public ClientPort {
   };
 
   // ClientPort.
-  void Answer(uint64_t request, absl::Status status,
-              uint64_t program) override;
+  void Answer(uint64_t request, absl::Status status, uint64_t program) override;
   void LaunchEnded(uint64_t launch, absl::Status status,
                    bool completed) override;
 
@@ -97,8 +96,8 @@ class Runtime::Impl final : public ClientPort {
   absl::Status WaitFor(const std::atomic<bool>& done, const std::string& what);
   std::shared_ptr<Run> FindRun(uint64_t run);
   absl::Status MakeValues(const PreparedPlan& plan,
-                          std::vector<LaunchArgument>& arguments,
-                          int64_t steps, Run* run);
+                          std::vector<LaunchArgument>& arguments, int64_t steps,
+                          Run* run);
   void Drop(Run* run);
 
   RuntimeOptions options_;

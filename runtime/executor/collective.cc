@@ -87,8 +87,8 @@ T Min(T a, T b) {
 template <typename T>
 T Apply(proto::ReductionKind kind, T a, T b) {
   if constexpr (std::is_integral_v<T>) {
-    using U = std::conditional_t<(sizeof(T) < 4), uint32_t,
-                                 std::make_unsigned_t<T>>;
+    using U =
+        std::conditional_t<(sizeof(T) < 4), uint32_t, std::make_unsigned_t<T>>;
     if (kind == proto::ADD) return static_cast<T>(U(a) + U(b));
     if (kind == proto::MUL) return static_cast<T>(U(a) * U(b));
   } else {
@@ -210,35 +210,49 @@ int64_t Block(const std::vector<int64_t>& shape, int64_t dim, int64_t size) {
 void Accumulate(proto::ReductionKind kind, proto::ElementType element,
                 int64_t count, const char* from, char* into) {
   switch (element) {
-    case proto::F32: return AccumulateAs<float>(kind, count, from, into);
-    case proto::F64: return AccumulateAs<double>(kind, count, from, into);
-    case proto::I8: return AccumulateAs<int8_t>(kind, count, from, into);
-    case proto::I32: return AccumulateAs<int32_t>(kind, count, from, into);
-    case proto::I64: return AccumulateAs<int64_t>(kind, count, from, into);
-    case proto::I1: return AccumulateBits(kind, count, from, into);
+    case proto::F32:
+      return AccumulateAs<float>(kind, count, from, into);
+    case proto::F64:
+      return AccumulateAs<double>(kind, count, from, into);
+    case proto::I8:
+      return AccumulateAs<int8_t>(kind, count, from, into);
+    case proto::I32:
+      return AccumulateAs<int32_t>(kind, count, from, into);
+    case proto::I64:
+      return AccumulateAs<int64_t>(kind, count, from, into);
+    case proto::I1:
+      return AccumulateBits(kind, count, from, into);
     case proto::F16:
       return AccumulateNarrow(kind, count, from, into, FromF16, ToF16);
     case proto::BF16:
       return AccumulateNarrow(kind, count, from, into, FromBF16, ToBF16);
-    default: return;
+    default:
+      return;
   }
 }
 
 void FillIdentity(proto::ReductionKind kind, proto::ElementType element,
                   int64_t count, char* data) {
   switch (element) {
-    case proto::F32: return FillWith(count, data, Identity<float>(kind));
-    case proto::F64: return FillWith(count, data, Identity<double>(kind));
-    case proto::I8: return FillWith(count, data, Identity<int8_t>(kind));
-    case proto::I32: return FillWith(count, data, Identity<int32_t>(kind));
-    case proto::I64: return FillWith(count, data, Identity<int64_t>(kind));
+    case proto::F32:
+      return FillWith(count, data, Identity<float>(kind));
+    case proto::F64:
+      return FillWith(count, data, Identity<double>(kind));
+    case proto::I8:
+      return FillWith(count, data, Identity<int8_t>(kind));
+    case proto::I32:
+      return FillWith(count, data, Identity<int32_t>(kind));
+    case proto::I64:
+      return FillWith(count, data, Identity<int64_t>(kind));
     case proto::I1:
       return FillWith<int8_t>(count, data,
                               kind == proto::MUL || kind == proto::MIN);
-    case proto::F16: return FillWith(count, data, ToF16(Identity<float>(kind)));
+    case proto::F16:
+      return FillWith(count, data, ToF16(Identity<float>(kind)));
     case proto::BF16:
       return FillWith(count, data, ToBF16(Identity<float>(kind)));
-    default: return;
+    default:
+      return;
   }
 }
 
@@ -246,6 +260,7 @@ void CombineCollective(const CollectiveShape& shape, int64_t rank,
                        const char* const* contributions, char* result) {
   const int64_t bytes = shape.element_bytes;
   const int64_t result_bytes = Elements(shape.result) * bytes;
+  if (result_bytes == 0) return;
   switch (shape.kind) {
     case proto::ALL_REDUCE:
       std::memcpy(result, contributions[0], result_bytes);
@@ -295,9 +310,8 @@ void CombineCollective(const CollectiveShape& shape, int64_t rank,
       if (shape.source[shape.dim] % shape.size != 0) {
         std::memset(result, 0, result_bytes);
       }
-      const int64_t place = shape.dim == shape.concat_dim
-                                ? cut
-                                : shape.source[shape.concat_dim];
+      const int64_t place =
+          shape.dim == shape.concat_dim ? cut : shape.source[shape.concat_dim];
       if (shape.dim == shape.concat_dim) {
         // The block is as long as `cut`, not as the rest of the array.
         int64_t outer = 1, inner = bytes;
@@ -306,11 +320,12 @@ void CombineCollective(const CollectiveShape& shape, int64_t rank,
           if (static_cast<int64_t>(d) > shape.dim) inner *= shape.source[d];
         }
         const int64_t from_begin = rank * cut;
-        const int64_t available = std::clamp<int64_t>(
-            shape.source[shape.dim] - from_begin, 0, cut);
+        const int64_t available =
+            std::clamp<int64_t>(shape.source[shape.dim] - from_begin, 0, cut);
         for (int64_t r = 0; r < shape.size; ++r) {
-          const int64_t count = std::min(
-              available, std::max<int64_t>(0, shape.result[shape.dim] - r * cut));
+          const int64_t count =
+              std::min(available,
+                       std::max<int64_t>(0, shape.result[shape.dim] - r * cut));
           for (int64_t o = 0; o < outer && count > 0; ++o) {
             std::memcpy(
                 result + (o * shape.result[shape.dim] + r * cut) * inner,
@@ -330,8 +345,8 @@ void CombineCollective(const CollectiveShape& shape, int64_t rank,
     case proto::PERMUTE: {
       int64_t from;
       if (shape.wrap) {
-        const int64_t shift = (shape.shift % shape.size + shape.size) %
-                              shape.size;
+        const int64_t shift =
+            (shape.shift % shape.size + shape.size) % shape.size;
         from = (rank - shift + shape.size) % shape.size;
       } else if (shape.shift > shape.size || shape.shift < -shape.size) {
         from = -1;

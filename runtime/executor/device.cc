@@ -65,12 +65,11 @@ void Device::OnMessage(ActorId, const Message& message) {
   switch (message.kind) {
     case kLocalToken:
       if (message.target >= program->in_edges.size()) return;
-      Deliver(program, message.target, message.step,
-              message.flags & kPoisoned);
+      Deliver(program, message.target, message.step, message.flags & kPoisoned);
       break;
     case kGrantDevice:
-      Grant(program, static_cast<HostLaunch*>(
-                         const_cast<void*>(message.payload)));
+      Grant(program,
+            static_cast<HostLaunch*>(const_cast<void*>(message.payload)));
       break;
     case kGroupDone:
       GroupDone(program, message);
@@ -250,8 +249,7 @@ void Device::Fire(DeviceProgram* program, uint32_t index, bool poison) {
   const uint64_t end = active->launch->end;
   for (uint32_t i = entry.out_begin; i < entry.out_end; ++i) {
     const OutToken& token = program->out[i];
-    const bool poisons =
-        poison && token.poisons && firing + token.tokens < end;
+    const bool poisons = poison && token.poisons && firing + token.tokens < end;
     switch (token.type) {
       case OutToken::kLocal:
         Deliver(program, token.target, firing + token.tokens, poisons);
@@ -385,7 +383,7 @@ void Device::Arrive(DeviceProgram* program, const Gang& gang,
   for (uint32_t k = 0; k < gang.shards; ++k) {
     const GangStepTable::Member& member = step.members[k];
     const HostGroup& group = program->groups[member.group];
-    if (run_kernels_ && !shard_poison_[k]) {
+    if (run_kernels_ && !shard_poison_[k] && group.bytes > 0) {
       std::memcpy(group.contribution(firing, member.rank),
                   member.source.at(firing), group.bytes);
     }
@@ -487,6 +485,7 @@ void Device::RunRecv(const RecvOp& op, uint64_t firing) {
   char* to = op.to.at(firing);
   int64_t count = 1;
   for (int64_t size : op.buffer->shape) count *= size;
+  if (count == 0) return;
   switch (op.fill) {
     case RecvOp::kNone:
       return;
@@ -505,6 +504,7 @@ void Device::RunRecv(const RecvOp& op, uint64_t firing) {
 
 void Device::RunFeed(const FeedOp& op, uint64_t firing,
                      const HostLaunch& launch) {
+  if (op.bytes == 0) return;  // nothing of the array is anywhere
   char* to = op.to.at(firing);
   if (op.carried && firing != launch.first) {
     const char* from = op.carried_from.at(firing - 1);

@@ -120,7 +120,7 @@ class Device final : public Actor {
   std::deque<Granted> queue_;
 
   // The head of the queue.
-  size_t gang_ = 0;      // in its program's list
+  size_t gang_ = 0;  // in its program's list
   bool started_ = false;
   size_t step_ = 0;
   bool arrived_ = false;  // at the collective that is step_

@@ -27,10 +27,10 @@ HostExecutor::HostExecutor(RuntimeContext* context, int host)
     : context_(*context),
       world_(context->world),
       host_(host),
-      host_arena_(absl::StrCat("host memory of ",
-                               context->topology->HostName(host)),
-                  HostMemoryBytes(context->topology->host(host)),
-                  context->run_kernels) {
+      host_arena_(
+          absl::StrCat("host memory of ", context->topology->HostName(host)),
+          HostMemoryBytes(context->topology->host(host)),
+          context->run_kernels) {
   const Topology& topology = *context->topology;
   const int island = topology.island_of_host(host);
   for (int d = 0; d < topology.num_host_devices(host); ++d) {
@@ -69,10 +69,14 @@ void HostExecutor::SendControl(ActorId to, const proto::Control& control) {
 
 void HostExecutor::OnMessage(ActorId from, const Message& message) {
   switch (message.kind) {
-    case kAttached: return OnAttached(message);
-    case kDetached: return OnDetached(message);
-    case kInspected: return OnInspected(message);
-    default: break;
+    case kAttached:
+      return OnAttached(message);
+    case kDetached:
+      return OnDetached(message);
+    case kInspected:
+      return OnInspected(message);
+    default:
+      break;
   }
   HostProgram* program = Find(message.program, message.incarnation);
   if (message.kind <= kPartMessage) {
@@ -99,24 +103,33 @@ void HostExecutor::OnMessage(ActorId from, const Message& message) {
       out.extra = 0;
       return SendToHost(static_cast<int>(message.extra), out);
     }
-    case kAllFired: return OnAllFired(program, message);
-    case kArrive: return OnArrive(program, message);
-    case kFailed: return OnFailed(program, message);
-    case kDeviceDone: return OnDeviceDone(program, message);
-    default: return;
+    case kAllFired:
+      return OnAllFired(program, message);
+    case kArrive:
+      return OnArrive(program, message);
+    case kFailed:
+      return OnFailed(program, message);
+    case kDeviceDone:
+      return OnDeviceDone(program, message);
+    default:
+      return;
   }
 }
 
 void HostExecutor::OnRemote(int host, HostProgram* program,
                             const Message& message) {
   switch (message.kind) {
-    case kTokenMessage: return OnToken(program, message);
-    case kPieceMessage: return OnPiece(program, message);
+    case kTokenMessage:
+      return OnToken(program, message);
+    case kPieceMessage:
+      return OnPiece(program, message);
     case kAllMessage:
       return OnAll(program, message.target, message.step, message.item,
                    message.flags & kPoisoned);
-    case kPartMessage: return OnPart(host, program, message);
-    default: return;
+    case kPartMessage:
+      return OnPart(host, program, message);
+    default:
+      return;
   }
 }
 
@@ -137,12 +150,11 @@ void HostExecutor::OnToken(HostProgram* program, const Message& message) {
   const PreparedPlan& plan = *program->plan;
   if (message.target >= plan.edges().size()) return;
   const PreparedSlice& slice =
-      plan.slices()[plan.plan()
-                        .actions(plan.edges()[message.target].to)
-                        .slice()];
+      plan.slices()
+          [plan.plan().actions(plan.edges()[message.target].to).slice()];
   if (message.shard >= slice.device_of.size()) return;
-  const Topology::Place place = context_.topology->Locate(
-      slice.island, slice.device_of[message.shard]);
+  const Topology::Place place =
+      context_.topology->Locate(slice.island, slice.device_of[message.shard]);
   if (place.host != host_) return;
   const uint32_t in_edge =
       program->devices[place.device]->InEdgeOf(message.target, message.shard);
@@ -155,11 +167,10 @@ void HostExecutor::OnPiece(HostProgram* program, const Message& message) {
   const PreparedPlan& plan = *program->plan;
   if (message.target >= plan.edges().size()) return;
   const uint32_t recv = plan.edges()[message.target].to;
-  const PreparedSlice& slice =
-      plan.slices()[plan.plan().actions(recv).slice()];
+  const PreparedSlice& slice = plan.slices()[plan.plan().actions(recv).slice()];
   if (message.shard >= slice.device_of.size()) return;
-  const Topology::Place place = context_.topology->Locate(
-      slice.island, slice.device_of[message.shard]);
+  const Topology::Place place =
+      context_.topology->Locate(slice.island, slice.device_of[message.shard]);
   if (place.host != host_) return;
   const DeviceProgram& device = *program->devices[place.device];
   const uint64_t entry =
@@ -169,10 +180,9 @@ void HostExecutor::OnPiece(HostProgram* program, const Message& message) {
       static_cast<uint64_t>(place.device) << 32 | entry);
   if (pieces == program->pieces_in.end()) return;
   const int32_t source = static_cast<int32_t>(message.item);
-  auto piece = std::lower_bound(pieces->second.begin(), pieces->second.end(),
-                                source, [](const PieceIn& a, int32_t shard) {
-                                  return a.source_shard < shard;
-                                });
+  auto piece = std::lower_bound(
+      pieces->second.begin(), pieces->second.end(), source,
+      [](const PieceIn& a, int32_t shard) { return a.source_shard < shard; });
   if (piece == pieces->second.end() || piece->source_shard != source) return;
   const bool poison = message.flags & kPoisoned;
   // The sender had the credit of this slot, so nobody reads it now.
@@ -257,8 +267,9 @@ void HostExecutor::OnArrive(HostProgram* program, const Message& message) {
     out.step = message.step;
     out.payload_bytes = group.bytes * group.own_count;
     if (group.data != nullptr) {
-      out.payload = group.data + (slot * group.members.size() +
-                                  group.own_begin) * group.bytes;
+      out.payload =
+          group.data +
+          (slot * group.members.size() + group.own_begin) * group.bytes;
     }
     for (const HostGroup::Remote& remote : group.remotes) {
       SendToHost(remote.host, out);
@@ -269,8 +280,8 @@ void HostExecutor::OnArrive(HostProgram* program, const Message& message) {
 
 void HostExecutor::OnPart(int host, HostProgram* program,
                           const Message& message) {
-  auto found = program->group_of.find(
-      {message.target, message.item, message.shard});
+  auto found =
+      program->group_of.find({message.target, message.item, message.shard});
   if (found == program->group_of.end()) return;
   HostGroup& group = program->groups[found->second];
   const int slot = message.step & 1;
@@ -284,9 +295,8 @@ void HostExecutor::OnPart(int host, HostProgram* program,
                                    group.bytes,
                   message.payload, message.payload_bytes);
     }
-    std::fill_n(
-        group.here.begin() + slot * group.members.size() + remote.begin,
-        remote.count, 1);
+    std::fill_n(group.here.begin() + slot * group.members.size() + remote.begin,
+                remote.count, 1);
     group.arrived[slot] += remote.count;
     FinishGroup(program, found->second, message.step);
     return;
@@ -317,11 +327,10 @@ void HostExecutor::FinishGroup(HostProgram* program, uint32_t index,
 void HostExecutor::OnFailed(HostProgram* program, const Message& message) {
   for (auto& launch : program->launches) {
     if (message.step >= launch->end) continue;
-    const auto now = std::make_tuple(message.step, message.target,
-                                     message.shard);
-    const auto before =
-        std::make_tuple(launch->failed_firing, launch->failed_action,
-                        launch->failed_shard);
+    const auto now =
+        std::make_tuple(message.step, message.target, message.shard);
+    const auto before = std::make_tuple(
+        launch->failed_firing, launch->failed_action, launch->failed_shard);
     if (launch->failed && before <= now) return;
     launch->failed = true;
     launch->failed_firing = message.step;
@@ -334,9 +343,9 @@ void HostExecutor::OnFailed(HostProgram* program, const Message& message) {
 }
 
 void HostExecutor::OnDeviceDone(HostProgram* program, const Message& message) {
-  auto launch = std::find_if(
-      program->launches.begin(), program->launches.end(),
-      [&](const auto& l) { return l->id == message.extra; });
+  auto launch =
+      std::find_if(program->launches.begin(), program->launches.end(),
+                   [&](const auto& l) { return l->id == message.extra; });
   if (launch == program->launches.end()) return;
   if (--(*launch)->devices_left != 0) return;
   proto::Control control;
@@ -354,9 +363,9 @@ void HostExecutor::OnDeviceDone(HostProgram* program, const Message& message) {
     failure->set_code((*launch)->failed_code);
   }
   program->launches.erase(launch);
-  SendControl(context_.directory
-                  .schedulers[context_.topology->island_of_host(host_)],
-              control);
+  SendControl(
+      context_.directory.schedulers[context_.topology->island_of_host(host_)],
+      control);
 }
 
 void HostExecutor::OnControl(ActorId, std::string_view bytes) {
@@ -365,12 +374,18 @@ void HostExecutor::OnControl(ActorId, std::string_view bytes) {
     return;
   }
   switch (control.kind_case()) {
-    case proto::Control::kLoadProgram: return OnLoad(control.load_program());
-    case proto::Control::kStopProgram: return OnStop(control.stop_program());
-    case proto::Control::kFreeProgram: return OnFree(control.free_program());
-    case proto::Control::kGrant: return OnGrant(control.grant());
-    case proto::Control::kQuery: return OnQuery(control.query());
-    default: return;
+    case proto::Control::kLoadProgram:
+      return OnLoad(control.load_program());
+    case proto::Control::kStopProgram:
+      return OnStop(control.stop_program());
+    case proto::Control::kFreeProgram:
+      return OnFree(control.free_program());
+    case proto::Control::kGrant:
+      return OnGrant(control.grant());
+    case proto::Control::kQuery:
+      return OnQuery(control.query());
+    default:
+      return;
   }
 }
 
@@ -579,7 +594,8 @@ void HostExecutor::ApplyGrant(const proto::Grant& grant) {
   launch->values = context_.launches.Find(grant.launch());
   if (launch->values == nullptr) return;  // given up
   program->granted = launch->end;
-  for (auto& device : program->devices) launch->devices_left += device != nullptr;
+  for (auto& device : program->devices)
+    launch->devices_left += device != nullptr;
   for (auto& device : program->devices) {
     if (device == nullptr) continue;
     Message message;

@@ -1,4 +1,4 @@
-//===- host_executor.h - One host: its tables, links and grants --*- C++ -*-===//
+//===- host_executor.h - One host: its tables, links and grants -*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -114,7 +114,7 @@ class HostExecutor final : public Actor {
   std::vector<std::unique_ptr<HostProgram>> programs_;
   absl::flat_hash_map<int, Link> links_;  // by host
   uint64_t last_place_ = 0;
-  std::map<uint64_t, proto::Grant> early_;  // by previous place
+  std::map<uint64_t, proto::Grant> early_;      // by previous place
   std::map<uint32_t, Inspection> inspections_;  // by program
 };
 

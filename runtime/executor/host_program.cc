@@ -29,7 +29,8 @@ uint64_t Align(uint64_t bytes) {
 class Sum {
  public:
   void Add(uint64_t bytes, uint64_t times = 1) {
-    const unsigned __int128 more = static_cast<unsigned __int128>(bytes) * times;
+    const unsigned __int128 more =
+        static_cast<unsigned __int128>(bytes) * times;
     total_ = more > kMax - total_ ? kMax : total_ + static_cast<uint64_t>(more);
   }
   uint64_t total() const { return total_; }
@@ -43,8 +44,8 @@ class Sum {
 
 int64_t DeviceProgram::LocalIndex(uint32_t slice, uint32_t shard) const {
   const std::vector<int32_t>& local = shards[slice];
-  auto it = std::lower_bound(local.begin(), local.end(),
-                             static_cast<int32_t>(shard));
+  auto it =
+      std::lower_bound(local.begin(), local.end(), static_cast<int32_t>(shard));
   if (it == local.end() || *it != static_cast<int32_t>(shard)) return -1;
   return it - local.begin();
 }
@@ -176,10 +177,10 @@ class HostProgramBuilder {
       }
     }
     if (sum.total() <= arena.bound() - arena.used()) return absl::OkStatus();
-    return absl::ResourceExhaustedError(absl::StrCat(
-        "the tables of program '", p_.name(), "' need ", sum.total(),
-        " bytes of ", arena.name(), ", where ", arena.used(), " of ",
-        arena.bound(), " bytes are used"));
+    return absl::ResourceExhaustedError(
+        absl::StrCat("the tables of program '", p_.name(), "' need ",
+                     sum.total(), " bytes of ", arena.name(), ", where ",
+                     arena.used(), " of ", arena.bound(), " bytes are used"));
   }
 
   absl::Status AllocateDevices(const std::vector<Arena*>& arenas) {
@@ -313,8 +314,8 @@ class HostProgramBuilder {
     ref.credits = std::max<uint32_t>(1, b.credits());
     ref.stride = b.slot_stride();
     const bool on_host = b.memory() == proto::HOST;
-    char* base = on_host ? out_.host_memory.data()
-                         : out_.devices[device]->memory.data();
+    char* base =
+        on_host ? out_.host_memory.data() : out_.devices[device]->memory.data();
     if (base == nullptr) {
       ref.stride = 0;
       return ref;
@@ -375,9 +376,8 @@ class HostProgramBuilder {
         if (device == nullptr) continue;
         all.own_sources += device->shards[from].size();
         for (size_t k = 0; k < device->shards[to].size(); ++k) {
-          all.targets.push_back(
-              {device->device,
-               device->edge_base[e] + static_cast<uint32_t>(k)});
+          all.targets.push_back({device->device, device->edge_base[e] +
+                                                     static_cast<uint32_t>(k)});
         }
       }
       if (all.own_sources == 0 && all.targets.empty()) continue;
@@ -482,8 +482,7 @@ class HostProgramBuilder {
   void MakeOps(DeviceProgram* device) {
     for (int a = 0; a < plan().actions_size(); ++a) {
       const proto::Action& action = plan().actions(a);
-      if (action.kind() != proto::SEND ||
-          device->first_entry[a] == kNone) {
+      if (action.kind() != proto::SEND || device->first_entry[a] == kNone) {
         continue;
       }
       // Staging for every piece of every local shard that leaves the host.
@@ -512,11 +511,20 @@ class HostProgramBuilder {
         case proto::GANG:
           if (k == 0) MakeGang(device, entry.action);
           break;
-        case proto::SEND: MakeSend(device, &entry, action, k); break;
-        case proto::RECV: MakeRecv(device, &entry, action, k); break;
-        case proto::FEED: MakeFeed(device, &entry, action, k); break;
-        case proto::FETCH: MakeFetch(device, &entry, action, k); break;
-        default: break;
+        case proto::SEND:
+          MakeSend(device, &entry, action, k);
+          break;
+        case proto::RECV:
+          MakeRecv(device, &entry, action, k);
+          break;
+        case proto::FEED:
+          MakeFeed(device, &entry, action, k);
+          break;
+        case proto::FETCH:
+          MakeFetch(device, &entry, action, k);
+          break;
+        default:
+          break;
       }
     }
   }
@@ -561,15 +569,15 @@ class HostProgramBuilder {
           const std::vector<int32_t> members =
               p_.Group(action.slice(), c, shards[k]);
           GangStepTable::Member member;
-          member.group = out_.group_of.at({a, static_cast<uint32_t>(i),
-                                           static_cast<uint32_t>(members[0])});
+          member.group = out_.group_of.at(
+              {a, static_cast<uint32_t>(i), static_cast<uint32_t>(members[0])});
           member.rank = static_cast<uint32_t>(
               std::find(members.begin(), members.end(), shards[k]) -
               members.begin());
           member.source = Slot(c.source(), device->device, k);
           member.result = Slot(c.result(), device->device, k);
-          if (std::find(step.groups.begin(), step.groups.end(),
-                        member.group) == step.groups.end()) {
+          if (std::find(step.groups.begin(), step.groups.end(), member.group) ==
+              step.groups.end()) {
             step.groups.push_back(member.group);
           }
           step.members.push_back(member);
@@ -610,19 +618,18 @@ class HostProgramBuilder {
       out.extent = std::move(piece.extent);
       if (out.token.type == OutToken::kRemote) {
         const uint64_t at = staging_[next_staging_++];
-        out.to.credits = std::max<uint32_t>(
-            1, plan().buffers(recv.results(0)).credits());
+        out.to.credits =
+            std::max<uint32_t>(1, plan().buffers(recv.results(0)).credits());
         if (out_.host_memory.data() != nullptr) {
           out.to.base = out_.host_memory.data() + at;
           out.to.stride = Align(out.bytes);
         }
       } else {
-        const Topology::Place place =
-            PlaceOf(recv.slice(), piece.destination);
-        out.to = Slot(recv.results(0), place.device,
-                      out_.devices[place.device]->LocalIndex(
-                          recv.slice(),
-                          static_cast<uint32_t>(piece.destination)));
+        const Topology::Place place = PlaceOf(recv.slice(), piece.destination);
+        out.to =
+            Slot(recv.results(0), place.device,
+                 out_.devices[place.device]->LocalIndex(
+                     recv.slice(), static_cast<uint32_t>(piece.destination)));
       }
       device->pieces.push_back(std::move(out));
     }
@@ -638,8 +645,8 @@ class HostProgramBuilder {
     RecvOp op;
     op.to = Slot(action.results(0), device->device, k);
     op.buffer = &p_.buffers()[action.results(0)];
-    op.valid = layout::ShardBox(op.buffer->layout, slice.mesh, entry->shard)
-                   .extent;
+    op.valid =
+        layout::ShardBox(op.buffer->layout, slice.mesh, entry->shard).extent;
     const std::vector<layout::Piece>& pieces =
         PiecesInto(action.peer(), entry->shard);
     if (movement.NeedsFill(entry->shard)) {

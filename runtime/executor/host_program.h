@@ -148,10 +148,10 @@ struct Entry {
   uint32_t shard = 0;
   uint32_t need = 0;  // tokens a firing
   uint32_t out_begin = 0, out_end = 0;
-  uint32_t op = 0;  // index in the table of its kind
-  uint8_t kind = 0;  // proto::ActionKind
+  uint32_t op = 0;      // index in the table of its kind
+  uint8_t kind = 0;     // proto::ActionKind
   bool queued = false;  // in the device's list of ready entries
-  uint64_t next = 0;  // first firing that has not happened
+  uint64_t next = 0;    // first firing that has not happened
 };
 
 // A range of firings on one host.
@@ -183,10 +183,10 @@ struct DeviceProgram {
   std::vector<Entry> entries;
   std::vector<InEdge> in_edges;
   std::vector<OutToken> out;
-  std::vector<uint32_t> counts;   // [entry][slot]: tokens missing
+  std::vector<uint32_t> counts;  // [entry][slot]: tokens missing
   // [in-edge][slot]: tokens of all firings of the slot; see TokensOf.
   std::vector<uint32_t> arrived;
-  std::vector<uint8_t> poison;    // [entry][slot]
+  std::vector<uint8_t> poison;  // [entry][slot]
 
   std::vector<Gang> gangs;
   const HostGroup* groups = nullptr;  // of the host
@@ -223,10 +223,10 @@ struct DeviceProgram {
 // uses slot n mod 2: nobody can arrive at n + 2 before all have read n.
 struct HostGroup {
   uint32_t action = 0, step = 0;
-  std::vector<int32_t> members;   // shards, by rank
-  std::vector<uint32_t> place;    // of a rank in `data`: by host, then rank
-  uint64_t bytes = 0;             // of one contribution
-  char* data = nullptr;           // [slot][place]
+  std::vector<int32_t> members;  // shards, by rank
+  std::vector<uint32_t> place;   // of a rank in `data`: by host, then rank
+  uint64_t bytes = 0;            // of one contribution
+  char* data = nullptr;          // [slot][place]
   struct Local {
     uint32_t device = 0;
     std::vector<uint32_t> ranks;

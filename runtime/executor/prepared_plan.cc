@@ -159,10 +159,10 @@ absl::StatusOr<std::shared_ptr<const PreparedPlan>> PreparedPlan::Create(
     if (entries > kMaxActionShards) break;
   }
   if (entries > kMaxActionShards / self->window_) {
-    return absl::ResourceExhaustedError(absl::StrCat(
-        "program '", self->name(), "' needs at least ", entries, " counters of ",
-        self->window_, " firings, more than the ",
-        kMaxActionShards, " that are supported"));
+    return absl::ResourceExhaustedError(
+        absl::StrCat("program '", self->name(), "' needs at least ", entries,
+                     " counters of ", self->window_, " firings, more than the ",
+                     kMaxActionShards, " that are supported"));
   }
 
   self->buffers_.resize(plan.buffers_size());
@@ -172,8 +172,7 @@ absl::StatusOr<std::shared_ptr<const PreparedPlan>> PreparedPlan::Create(
     out.layout = LayoutOf(plan.layouts(plan.buffers(b).layout()));
     out.element = plan.layouts(plan.buffers(b).layout()).element();
     out.element_bytes = pathways::ElementBytes(out.element);
-    out.shape =
-        layout::ShardShape(out.layout, self->slices_[out.slice].mesh);
+    out.shape = layout::ShardShape(out.layout, self->slices_[out.slice].mesh);
   }
 
   for (int a = 0; a < plan.actions_size(); ++a) {
@@ -184,16 +183,16 @@ absl::StatusOr<std::shared_ptr<const PreparedPlan>> PreparedPlan::Create(
         self->buffers_[plan.actions(action.peer()).results(0)];
     std::string error;
     if (!layout::Movement::Create(
-            source.layout, self->slices_[source.slice].mesh,
-            destination.layout, self->slices_[destination.slice].mesh,
+            source.layout, self->slices_[source.slice].mesh, destination.layout,
+            self->slices_[destination.slice].mesh,
             source.slice == destination.slice, &self->movements_[a], &error)) {
       return absl::InvalidArgumentError(
           absl::StrCat("send '", action.name(), "': ", error));
     }
     if (!source.layout.partial.empty()) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "send '", action.name(), "' moves a partial buffer '",
-          plan.buffers(action.operands(0)).name(), "'"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("send '", action.name(), "' moves a partial buffer '",
+                       plan.buffers(action.operands(0)).name(), "'"));
     }
   }
 

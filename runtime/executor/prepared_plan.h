@@ -1,4 +1,5 @@
-//===- prepared_plan.h - A plan bound to a cluster, before it is spread --*- C++ -*-===//
+//===- prepared_plan.h - A plan bound to a cluster, before it is spread -*- C++
+//-*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -100,8 +101,7 @@ class PreparedPlan {
                                int64_t device) const;
   // Buffer that a carried argument's feed reads, or null.
   const proto::Argument& argument(uint32_t feed) const {
-    return plan().interface().arguments(
-        plan().actions(feed).interface());
+    return plan().interface().arguments(plan().actions(feed).interface());
   }
   // Shards of `slice` on a device, ascending.
   std::vector<int32_t> ShardsOn(int slice, int64_t device) const;

@@ -12,29 +12,52 @@ namespace pathways {
 
 const char* MessageKindName(int kind) {
   switch (kind) {
-    case kTokenMessage: return "token";
-    case kPieceMessage: return "piece";
-    case kAllMessage: return "all";
-    case kPartMessage: return "part";
-    case kLocalToken: return "local-token";
-    case kForwardToken: return "forward-token";
-    case kForwardPiece: return "forward-piece";
-    case kAllFired: return "all-fired";
-    case kArrive: return "arrive";
-    case kGroupDone: return "group-done";
-    case kFailed: return "failed";
-    case kDeviceDone: return "device-done";
-    case kAttach: return "attach";
-    case kAttached: return "attached";
-    case kDetach: return "detach";
-    case kDetached: return "detached";
-    case kGrantDevice: return "grant-device";
-    case kInspect: return "inspect";
-    case kInspected: return "inspected";
-    case kCostDone: return "cost-done";
-    case kContinue: return "continue";
-    case kStallTick: return "stall-tick";
-    default: return "unknown";
+    case kTokenMessage:
+      return "token";
+    case kPieceMessage:
+      return "piece";
+    case kAllMessage:
+      return "all";
+    case kPartMessage:
+      return "part";
+    case kLocalToken:
+      return "local-token";
+    case kForwardToken:
+      return "forward-token";
+    case kForwardPiece:
+      return "forward-piece";
+    case kAllFired:
+      return "all-fired";
+    case kArrive:
+      return "arrive";
+    case kGroupDone:
+      return "group-done";
+    case kFailed:
+      return "failed";
+    case kDeviceDone:
+      return "device-done";
+    case kAttach:
+      return "attach";
+    case kAttached:
+      return "attached";
+    case kDetach:
+      return "detach";
+    case kDetached:
+      return "detached";
+    case kGrantDevice:
+      return "grant-device";
+    case kInspect:
+      return "inspect";
+    case kInspected:
+      return "inspected";
+    case kCostDone:
+      return "cost-done";
+    case kContinue:
+      return "continue";
+    case kStallTick:
+      return "stall-tick";
+    default:
+      return "unknown";
   }
 }
 

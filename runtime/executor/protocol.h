@@ -44,10 +44,10 @@ enum MessageKind : uint16_t {
   kAttach,        // payload: the DeviceProgram
   kAttached,      // item: device
   kDetach,
-  kDetached,      // item: device
-  kGrantDevice,   // payload: the HostLaunch
-  kInspect,       // payload: the DeviceReport to fill
-  kInspected,     // item: device
+  kDetached,     // item: device
+  kGrantDevice,  // payload: the HostLaunch
+  kInspect,      // payload: the DeviceReport to fill
+  kInspected,    // item: device
 
   // An actor to itself.
   kCostDone,   // a gang's virtual time is over

@@ -36,7 +36,8 @@ std::string Largest(const PreparedPlan& plan, int island, int64_t device) {
       continue;
     }
     const size_t shards = plan.ShardsOn(buffer.slice(), device).size();
-    if (shards > 0) sizes.emplace_back(AddTimes(0, SpanBytes(buffer), shards), b);
+    if (shards > 0)
+      sizes.emplace_back(AddTimes(0, SpanBytes(buffer), shards), b);
   }
   std::stable_sort(sizes.begin(), sizes.end(),
                    [](auto& a, auto& b) { return a.first > b.first; });
@@ -87,8 +88,7 @@ absl::Status Admission::Admit(uint64_t id, const PreparedPlan& plan,
   }
   for (const auto& [global, bytes] : holder.bytes) {
     const auto [island, device] = topology_.FromGlobalDevice(global);
-    const uint64_t bound =
-        DeviceMemoryBytes(topology_.device(island, device));
+    const uint64_t bound = DeviceMemoryBytes(topology_.device(island, device));
     if (bytes <= bound - std::min(bound, used_[global])) continue;
     std::string held;
     for (const auto& [other, h] : holders_) {
@@ -102,7 +102,8 @@ absl::Status Admission::Admit(uint64_t id, const PreparedPlan& plan,
     return absl::ResourceExhaustedError(absl::StrCat(
         "program '", plan.name(), "' needs ", bytes, " bytes on ",
         topology_.DeviceName(island, device),
-        largest.empty() ? "" : absl::StrCat(" (largest buffers: ", largest, ")"),
+        largest.empty() ? ""
+                        : absl::StrCat(" (largest buffers: ", largest, ")"),
         ", where ", used_[global], " of ", bound, " bytes are used", held));
   }
   for (const auto& [global, bytes] : holder.bytes) used_[global] += bytes;

@@ -63,19 +63,26 @@ void Controller::OnControl(ActorId, std::string_view bytes) {
   }
   received_.Add();
   switch (control.kind_case()) {
-    case proto::Control::kLoadRequest: return OnLoad(control.load_request());
+    case proto::Control::kLoadRequest:
+      return OnLoad(control.load_request());
     case proto::Control::kUnloadRequest:
       return OnUnload(control.unload_request());
     case proto::Control::kLaunchRequest:
       return OnLaunch(control.launch_request());
     case proto::Control::kDiagnoseRequest:
       return OnDiagnose(control.diagnose_request());
-    case proto::Control::kLoadReply: return OnLoadReply(control.load_reply());
-    case proto::Control::kStopReply: return OnStopReply(control.stop_reply());
-    case proto::Control::kFreeReply: return OnFreeReply(control.free_reply());
-    case proto::Control::kLaunchDone: return OnDone(control.launch_done());
-    case proto::Control::kReport: return OnReport(control.report());
-    default: return;
+    case proto::Control::kLoadReply:
+      return OnLoadReply(control.load_reply());
+    case proto::Control::kStopReply:
+      return OnStopReply(control.stop_reply());
+    case proto::Control::kFreeReply:
+      return OnFreeReply(control.free_reply());
+    case proto::Control::kLaunchDone:
+      return OnDone(control.launch_done());
+    case proto::Control::kReport:
+      return OnReport(control.report());
+    default:
+      return;
   }
 }
 
@@ -119,8 +126,8 @@ void Controller::OnLoadReply(const proto::LoadReply& reply) {
     return;
   }
   if (reply.code() != 0 && program->error.ok()) {
-    program->error = absl::Status(
-        static_cast<absl::StatusCode>(reply.code()), reply.message());
+    program->error = absl::Status(static_cast<absl::StatusCode>(reply.code()),
+                                  reply.message());
   }
   if (program->waiting.empty()) FinishLoad(reply.program());
 }
@@ -150,20 +157,25 @@ void Controller::OnUnload(const proto::UnloadRequest& request) {
     return;
   }
   if (!program->launches.empty()) {
-    port_->Answer(request.request(),
-                  absl::FailedPreconditionError(absl::StrCat(
-                      "program '", program->plan->name(), "' still has ",
-                      program->launches.size(),
-                      " launches that have not ended")),
-                  0);
+    port_->Answer(
+        request.request(),
+        absl::FailedPreconditionError(absl::StrCat(
+            "program '", program->plan->name(), "' still has ",
+            program->launches.size(), " launches that have not ended")),
+        0);
     return;
   }
   program->request = request.request();
   program->error = absl::OkStatus();
   switch (program->state) {
-    case Program::kReady: Stop(id); break;
-    case Program::kBroken: Free(id); break;  // was stopped when it broke
-    default: break;                          // is being stopped
+    case Program::kReady:
+      Stop(id);
+      break;
+    case Program::kBroken:
+      Free(id);
+      break;  // was stopped when it broke
+    default:
+      break;  // is being stopped
   }
 }
 
@@ -242,10 +254,10 @@ void Controller::OnLaunch(const proto::LaunchRequest& request) {
         absl::FailedPreconditionError(absl::StrCat(
             "program '", program->plan->name(),
             "' was given up and must be loaded again",
-            program->error.ok() ? ""
-                                : absl::StrCat(": ", absl::string_view(
-                                                         program->error
-                                                             .message())))),
+            program->error.ok()
+                ? ""
+                : absl::StrCat(": ",
+                               absl::string_view(program->error.message())))),
         /*completed=*/false);
     return;
   }
@@ -313,17 +325,15 @@ void Controller::FinishLaunch(uint64_t id) {
   const Launch& launch = launches_[id];
   Program& program = *programs_[launch.program];
   absl::Status status =
-      launch.failed
-          ? FailureStatus(*program.plan, launch.first, launch.failure)
-          : absl::OkStatus();
+      launch.failed ? FailureStatus(*program.plan, launch.first, launch.failure)
+                    : absl::OkStatus();
   steps_done_.Add(launch.steps);
   program.launches.erase(id);
   launches_.erase(id);
   port_->LaunchEnded(id, std::move(status), /*completed=*/true);
 }
 
-absl::Status Controller::FailureStatus(const PreparedPlan& plan,
-                                       uint64_t first,
+absl::Status Controller::FailureStatus(const PreparedPlan& plan, uint64_t first,
                                        const proto::Failure& failure) const {
   const proto::Action& action = plan.plan().actions(failure.action());
   const PreparedSlice& slice = plan.slices()[action.slice()];

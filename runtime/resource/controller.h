@@ -44,8 +44,7 @@ class ClientPort {
 
 class Controller final : public Actor {
  public:
-  Controller(RuntimeContext* context, ClientPort* port,
-             TimeNs stall_timeout_ns)
+  Controller(RuntimeContext* context, ClientPort* port, TimeNs stall_timeout_ns)
       : context_(*context),
         port_(port),
         stall_timeout_ns_(stall_timeout_ns),

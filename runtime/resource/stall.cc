@@ -48,11 +48,11 @@ Stall ClassifyStall(const PreparedPlan& plan, const Topology& topology,
   if (behind != nullptr &&
       (stuck.empty() || stuck[0]->firing() >= behind->granted())) {
     stall.kind = Stall::kRoot;
-    stall.text = absl::StrCat(
-        topology.HostName(static_cast<int>(behind->host())),
-        " was granted the steps before ",
-        behind->granted() < first ? 0 : behind->granted() - first, " of ",
-        end - first, " only: a start or a grant was lost");
+    stall.text =
+        absl::StrCat(topology.HostName(static_cast<int>(behind->host())),
+                     " was granted the steps before ",
+                     behind->granted() < first ? 0 : behind->granted() - first,
+                     " of ", end - first, " only: a start or a grant was lost");
     return stall;
   }
   if (stuck.empty()) {
@@ -64,8 +64,8 @@ Stall ClassifyStall(const PreparedPlan& plan, const Topology& topology,
   const int island = plan.slices()[action.slice()].island;
   auto who = [&](const proto::StuckShard& s) {
     return absl::StrCat("'", action.name(), "' at step ",
-                        s.firing() < first ? 0 : s.firing() - first,
-                        ", shard ", s.shard(), " on ",
+                        s.firing() < first ? 0 : s.firing() - first, ", shard ",
+                        s.shard(), " on ",
                         topology.DeviceName(island, s.device()));
   };
   for (const proto::StuckShard* s : stuck) {

@@ -83,12 +83,11 @@ void Controller::FinishRound() {
     if (program.reports.empty() && !forced) continue;
     uint64_t fired = 0;
     for (const auto& [host, report] : program.reports) fired += report.fired();
-    Stall stall =
-        ClassifyStall(*program.plan, *context_.topology, program.reports,
-                      launches_[*program.launches.begin()].first,
-                      program.next_firing);
-    if (!forced && (stall.kind == Stall::kProgress ||
-                    fired != program.last_fired)) {
+    Stall stall = ClassifyStall(
+        *program.plan, *context_.topology, program.reports,
+        launches_[*program.launches.begin()].first, program.next_firing);
+    if (!forced &&
+        (stall.kind == Stall::kProgress || fired != program.last_fired)) {
       program.last_progress = now;
     }
     program.last_fired = fired;
@@ -121,8 +120,8 @@ void Controller::FinishRound() {
     std::string text = "programs wait for each other";
     for (uint32_t c : chain) {
       const PreparedPlan& by = *programs_[stalls[c].blocked_by]->plan;
-      absl::StrAppend(&text, "; '", programs_[c]->plan->name(), "': ",
-                      stalls[c].text, " is behind '",
+      absl::StrAppend(&text, "; '", programs_[c]->plan->name(),
+                      "': ", stalls[c].text, " is behind '",
                       by.plan().actions(stalls[c].blocked_action).name(),
                       "' of '", by.name(), "'");
     }

@@ -68,10 +68,10 @@ class IslandScheduler final : public Actor {
   const bool ticket_order_;
   uint64_t last_ticket_ = 0;
   uint64_t last_place_ = 0;
-  std::map<uint64_t, proto::Start> early_;   // by previous ticket
-  std::map<uint32_t, uint64_t> place_of_;    // last one, per host
-  std::map<uint64_t, Granted> granted_;      // by launch
-  std::set<uint64_t> seen_;                  // tickets, without order only
+  std::map<uint64_t, proto::Start> early_;  // by previous ticket
+  std::map<uint32_t, uint64_t> place_of_;   // last one, per host
+  std::map<uint64_t, Granted> granted_;     // by launch
+  std::set<uint64_t> seen_;                 // tickets, without order only
 };
 
 // Whether failure a is before b: by step, position, shard.

@@ -99,9 +99,10 @@ void ObjectStore::Uncharge(uint64_t bytes) {
 
 absl::StatusOr<uint64_t> ObjectStore::Put(
     std::shared_ptr<const HostArray> array, const std::string& client) {
-  absl::Status charged = Charge(
-      array->data.size(), absl::StrCat("array ", ShapeString(array->element, array->shape),
-                                       " of client '", client, "'"));
+  absl::Status charged =
+      Charge(array->data.size(),
+             absl::StrCat("array ", ShapeString(array->element, array->shape),
+                          " of client '", client, "'"));
   if (!charged.ok()) return charged;
   MutexLock lock(&mutex_);
   const uint64_t id = next_++;

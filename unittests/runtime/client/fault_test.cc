@@ -70,13 +70,13 @@ TEST_P(LossTest, LostPieceIsNamedAndOthersGoOn) {
   const RunHandle second =
       LaunchPlan(*runtime, other, {Floats({2}, {1, 2})}, 5);
   EXPECT_THAT(FetchValues(*runtime, second, "y"), ElementsAre(3, 5));
-  const RunHandle refused = LaunchPlan(*runtime, program, {Floats({2}, {1, 2})});
+  const RunHandle refused =
+      LaunchPlan(*runtime, program, {Floats({2}, {1, 2})});
   EXPECT_EQ(runtime->Await(refused).code(),
             absl::StatusCode::kFailedPrecondition);
   EXPECT_TRUE(runtime->Unload(program).ok());
   const ProgramHandle again = LoadPlan(*runtime, GoldenPlan(kThreeHosts));
-  const RunHandle third =
-      LaunchPlan(*runtime, again, {Floats({2}, {1, 2})}, 5);
+  const RunHandle third = LaunchPlan(*runtime, again, {Floats({2}, {1, 2})}, 5);
   EXPECT_THAT(FetchValues(*runtime, third, "z"), ElementsAre(2, 4));
 }
 
@@ -129,8 +129,8 @@ TEST_P(LossTest, LostControlEdgeIsNamed) {
   b.AddFetch("z", z);
   b.AddControl(first, second);
   const ProgramHandle program = LoadPlan(*runtime, b.Finish());
-  const RunHandle run = LaunchPlan(
-      *runtime, program, {Floats({1}, {1}), Floats({1}, {1})}, 10);
+  const RunHandle run =
+      LaunchPlan(*runtime, program, {Floats({1}, {1}), Floats({1}, {1})}, 10);
   EXPECT_THAT(std::string(runtime->Await(run).message()),
               ::testing::ContainsRegex(
                   "waits for the (control edge from 'first' to 'second'|credit "
@@ -149,14 +149,13 @@ TEST(FaultTest, DoubledAndOvertakingMessagesChangeNothing) {
       const ProgramHandle program = LoadPlan(*runtime, GoldenPlan(kThreeHosts));
       std::vector<RunHandle> runs;
       for (int k = 0; k < 3; ++k) {
-        runs.push_back(LaunchPlan(*runtime, program,
-                                  {Floats({2}, {float(k), 2})}, 10));
+        runs.push_back(
+            LaunchPlan(*runtime, program, {Floats({2}, {float(k), 2})}, 10));
       }
       for (int k = 0; k < 3; ++k) {
         EXPECT_THAT(FetchValues(*runtime, runs[k], "y"),
                     ElementsAre(2 * k + 1, 5));
-        EXPECT_THAT(FetchValues(*runtime, runs[k], "z"),
-                    ElementsAre(2 * k, 4));
+        EXPECT_THAT(FetchValues(*runtime, runs[k], "z"), ElementsAre(2 * k, 4));
       }
       EXPECT_TRUE(runtime->Unload(program).ok());
     }
@@ -262,12 +261,14 @@ TEST(FaultTest, WithoutTicketOrderTheCycleIsNamed) {
     EXPECT_EQ(status.code(), absl::StatusCode::kDeadlineExceeded);
     EXPECT_THAT(std::string(status.message()),
                 HasSubstr("programs wait for each other"));
-    EXPECT_THAT(std::string(status.message()),
-                HasSubstr("; 'there': 'first' at step 0, shard 0 on "
-                          "island0/host0/device0 is behind 'second' of 'back'"));
-    EXPECT_THAT(std::string(status.message()),
-                HasSubstr("; 'back': 'first' at step 0, shard 0 on "
-                          "island1/host2/device0 is behind 'second' of 'there'"));
+    EXPECT_THAT(
+        std::string(status.message()),
+        HasSubstr("; 'there': 'first' at step 0, shard 0 on "
+                  "island0/host0/device0 is behind 'second' of 'back'"));
+    EXPECT_THAT(
+        std::string(status.message()),
+        HasSubstr("; 'back': 'first' at step 0, shard 0 on "
+                  "island1/host2/device0 is behind 'second' of 'there'"));
   }
   EXPECT_GT(deadlocks, 10);
 }

@@ -74,8 +74,8 @@ TEST_P(RunTest, GoldenOnEveryTopology) {
 TEST_P(RunTest, UnevenMovesKeepValues) {
   auto runtime = Start("2x2x2", Options());
   const std::vector<std::vector<std::vector<std::string>>> cuts = {
-      {{}, {}}, {{"x"}, {}}, {{}, {"x"}}, {{"x"}, {"y"}}, {{"y", "x"}, {}},
-      {{}, {"x", "y"}}};
+      {{}, {}},       {{"x"}, {}},      {{}, {"x"}},
+      {{"x"}, {"y"}}, {{"y", "x"}, {}}, {{}, {"x", "y"}}};
   for (const auto& from : cuts) {
     for (const auto& to : cuts) {
       PlanBuilder b("move", 2);
@@ -111,13 +111,19 @@ struct CollectiveCase {
 TEST_P(RunTest, Collectives) {
   // Shard r holds 4r+1 .. 4r+4.
   const CollectiveCase cases[] = {
-      {proto::ALL_REDUCE, {4}, {4},
+      {proto::ALL_REDUCE,
+       {4},
+       {4},
        {28, 32, 36, 40, 28, 32, 36, 40, 28, 32, 36, 40, 28, 32, 36, 40}},
       {proto::ALL_GATHER, {4}, {16}, {}},
       {proto::REDUCE_SCATTER, {4}, {1}, {28, 32, 36, 40}},
-      {proto::ALL_TO_ALL, {4}, {4},
+      {proto::ALL_TO_ALL,
+       {4},
+       {4},
        {1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15, 4, 8, 12, 16}},
-      {proto::PERMUTE, {4}, {4},
+      {proto::PERMUTE,
+       {4},
+       {4},
        {13, 14, 15, 16, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}},
   };
   for (const char* topology : {"1x1x1", "1x1x4", "1x2x2", "1x4x1"}) {
@@ -222,11 +228,9 @@ TEST_P(RunTest, FirstCauseIsReportedAndNextLaunchIsClean) {
   auto runtime = Start("1x2x1", Options());
   const ProgramHandle program = LoadPlan(*runtime, FailingPlan());
   // Step 1 fails on shard 1, step 2 on shard 0.
-  const RunHandle bad =
-      LaunchPlan(*runtime, program,
-                 {Floats({2}, {0, 0}),
-                  Floats({4, 2}, {1, 2, 3, -4, -5, 6, 7, 8})},
-                 4);
+  const RunHandle bad = LaunchPlan(
+      *runtime, program,
+      {Floats({2}, {0, 0}), Floats({4, 2}, {1, 2, 3, -4, -5, 6, 7, 8})}, 4);
   const RunHandle good =
       LaunchPlan(*runtime, program,
                  {Floats({2}, {100, 200}), Floats({2, 2}, {1, 2, 3, 4})}, 2);
@@ -248,8 +252,8 @@ TEST_P(RunTest, CollectiveCarriesPoison) {
   for (const char* topology : {"1x1x1", "1x1x2", "1x2x1"}) {
     auto runtime = Start(topology, Options());
     PlanBuilder b("poison", 2);
-    const uint32_t s = b.AddSlice("s", {{"x", 2}}, 0, 0,
-                                  runtime->Stats().devices.size());
+    const uint32_t s =
+        b.AddSlice("s", {{"x", 2}}, 0, 0, runtime->Stats().devices.size());
     const uint32_t u = b.AddBuffer("u", s, Rows({2}), 1);
     const uint32_t c = b.AddBuffer("c", s, Rows({2}), 1);
     const uint32_t v = b.AddBuffer("v", s, Rows({2}), 1);
@@ -272,8 +276,9 @@ TEST_P(RunTest, UserErrorsNameBothSides) {
   auto runtime = Start("1x2x1", Options());
   const ProgramHandle program = LoadPlan(*runtime, CounterPlan(2));
   auto error = [&](std::vector<LaunchArgument> arguments, int64_t steps) {
-    return std::string(
-        runtime->Launch(program, std::move(arguments), steps).status().message());
+    return std::string(runtime->Launch(program, std::move(arguments), steps)
+                           .status()
+                           .message());
   };
   EXPECT_EQ(error({}, 1), "program 'counter' takes 2 arguments, got 0");
   EXPECT_EQ(error({Floats({2}, {1, 2}), Floats({2}, {1, 2})}, 1),
@@ -423,8 +428,8 @@ TEST_P(RunTest, ManyClientsAtOnce) {
         const ProgramHandle program =
             LoadPlan(*runtime, GoldenPlan({{0, 0}, {0, 2}, {1, 0}}), name);
         for (int i = 0; i < 5; ++i) {
-          const RunHandle run = LaunchPlan(*runtime, program,
-                                           {Floats({2}, {float(c), 2})}, 4);
+          const RunHandle run =
+              LaunchPlan(*runtime, program, {Floats({2}, {float(c), 2})}, 4);
           EXPECT_THAT(FetchValues(*runtime, run, "y"),
                       ElementsAre(2 * c + 1, 5));
         }
@@ -464,8 +469,8 @@ TEST_P(RunTest, ShutdownInTheMiddleOfWork) {
     auto runtime = Start("1x2x1", Options());
     const ProgramHandle program = LoadPlan(*runtime, CounterPlan(2));
     std::vector<float> x(2 * 100000, 1);
-    LaunchPlan(*runtime, program,
-               {Floats({2}, {0, 0}), Floats({100000, 2}, x)}, 100000);
+    LaunchPlan(*runtime, program, {Floats({2}, {0, 0}), Floats({100000, 2}, x)},
+               100000);
     runtime.reset();
   }
 }

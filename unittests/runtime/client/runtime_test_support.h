@@ -1,4 +1,5 @@
-//===- runtime_test_support.h - Plans with C++ kernels, run in any world --*- C++ -*-===//
+//===- runtime_test_support.h - Plans with C++ kernels, run in any world -*- C++
+//-*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -101,7 +102,8 @@ inline void AddRun(PlanBuilder& b, uint32_t gang, const std::string& name) {
   proto::GangStep::Run* run = action->add_steps()->mutable_run();
   proto::Segment* segment = nullptr;
   if (kernel != nullptr) {
-    kernel->set_hash(absl::StrCat("ab", absl::Hex(std::hash<std::string>()(name))));
+    kernel->set_hash(
+        absl::StrCat("ab", absl::Hex(std::hash<std::string>()(name))));
     segment = kernel->add_segments();
     segment->set_symbol(name);
     proto::Location* location = segment->add_locations();
@@ -181,10 +183,10 @@ inline std::vector<float> Ramp(int64_t count, float first = 1) {
 inline TestKernels& Kernels() {
   static TestKernels* kernels = [] {
     auto* k = new TestKernels;
-    k->functions = {{"twice1", Twice<1>},   {"add_one1", AddOne<1>},
-                    {"half1", Half<1>},     {"check1", Check<1>},
-                    {"add1", Add<1>},       {"twice8", Twice<8>},
-                    {"add8", Add<8>},       {"add_one8", AddOne<8>}};
+    k->functions = {{"twice1", Twice<1>}, {"add_one1", AddOne<1>},
+                    {"half1", Half<1>},   {"check1", Check<1>},
+                    {"add1", Add<1>},     {"twice8", Twice<8>},
+                    {"add8", Add<8>},     {"add_one8", AddOne<8>}};
     return k;
   }();
   return *kernels;
@@ -237,8 +239,8 @@ inline std::vector<float> FetchValues(Runtime& runtime, RunHandle run,
 
 // The example of the Pathways paper: x = a(v), y = b(x), z = a(c(x)) with
 // a(v) = 2v, b(v) = v + 1, c(v) = v / 2 on three slices of two devices.
-inline proto::Plan GoldenPlan(const std::vector<std::pair<uint32_t, int64_t>>&
-                                  island_and_base) {
+inline proto::Plan GoldenPlan(
+    const std::vector<std::pair<uint32_t, int64_t>>& island_and_base) {
   PlanBuilder b("golden", 3);
   const layout::Layout rows = Rows({2});
   uint32_t s[3];

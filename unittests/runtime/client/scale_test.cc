@@ -17,9 +17,8 @@ using ::testing::ElementsAre;
 std::vector<HostArray> ShapesOnly(const proto::Plan& plan, int64_t steps) {
   std::vector<HostArray> arguments;
   for (const proto::Argument& argument : plan.interface().arguments()) {
-    const proto::Layout& layout =
-        plan.layouts(plan.buffers(plan.actions(argument.action()).results(0))
-                         .layout());
+    const proto::Layout& layout = plan.layouts(
+        plan.buffers(plan.actions(argument.action()).results(0)).layout());
     HostArray array;
     array.element = static_cast<ElementType>(layout.element());
     if (argument.stepped()) array.shape.push_back(steps);

@@ -41,9 +41,8 @@ TEST(AccumulateTest, EveryType) {
               ElementsAre(3, 8));
   EXPECT_THAT(Reduce<int8_t>(proto::ADD, proto::I8, {127, -128}, {1, -1}),
               ElementsAre(-128, 127));
-  EXPECT_THAT(
-      Reduce<int32_t>(proto::MUL, proto::I32, {1 << 30, -3}, {4, 5}),
-      ElementsAre(0, -15));
+  EXPECT_THAT(Reduce<int32_t>(proto::MUL, proto::I32, {1 << 30, -3}, {4, 5}),
+              ElementsAre(0, -15));
   EXPECT_THAT(Reduce<int64_t>(proto::ADD, proto::I64, {INT64_MAX}, {1}),
               ElementsAre(INT64_MIN));
   EXPECT_THAT(Reduce<int64_t>(proto::MIN, proto::I64, {-5, 7}, {3, 2}),
@@ -55,10 +54,10 @@ TEST(AccumulateTest, EveryType) {
   EXPECT_THAT(Reduce<int8_t>(proto::MIN, proto::I1, {0, 0, 1, 1}, {0, 1, 0, 1}),
               ElementsAre(0, 0, 0, 1));
   // 1.5 + 2.25, as half and as bfloat16; overflow and subnormal halves.
-  EXPECT_THAT(Reduce<uint16_t>(proto::ADD, proto::F16,
-                               {0x3e00, 0x7bff, 0x0001, 0x03ff},
-                               {0x4080, 0x7bff, 0x0001, 0x0001}),
-              ElementsAre(0x4380, 0x7c00, 0x0002, 0x0400));
+  EXPECT_THAT(
+      Reduce<uint16_t>(proto::ADD, proto::F16, {0x3e00, 0x7bff, 0x0001, 0x03ff},
+                       {0x4080, 0x7bff, 0x0001, 0x0001}),
+      ElementsAre(0x4380, 0x7c00, 0x0002, 0x0400));
   EXPECT_THAT(Reduce<uint16_t>(proto::ADD, proto::BF16, {0x3fc0, 0x7fc0},
                                {0x4010, 0x3f80}),
               ElementsAre(0x4070, 0x7fc0));
@@ -85,9 +84,8 @@ TEST(AccumulateTest, IdentityChangesNothing) {
                 ElementsAre(-3, 5));
     int32_t i[2];
     FillIdentity(kind, proto::I32, 2, reinterpret_cast<char*>(i));
-    EXPECT_THAT(
-        Reduce<int32_t>(kind, proto::I32, {INT32_MIN, 5}, {i[0], i[1]}),
-        ElementsAre(INT32_MIN, 5));
+    EXPECT_THAT(Reduce<int32_t>(kind, proto::I32, {INT32_MIN, 5}, {i[0], i[1]}),
+                ElementsAre(INT32_MIN, 5));
     int8_t b[2];
     FillIdentity(kind, proto::I1, 2, reinterpret_cast<char*>(b));
     EXPECT_THAT(Reduce<int8_t>(kind, proto::I1, {0, 1}, {b[0], b[1]}),
@@ -156,8 +154,8 @@ TEST(CombineTest, BlocksInEveryDimension) {
                   expected = in[from][at(source, i)];
                 }
                 ASSERT_EQ(out[at(shape.result, {a, b, c})], expected)
-                    << "kind " << kind << " dim " << dim << " concat "
-                    << concat << " rank " << rank;
+                    << "kind " << kind << " dim " << dim << " concat " << concat
+                    << " rank " << rank;
               }
             }
           }

@@ -42,7 +42,8 @@ TEST(ArenaTest, UnbackedOnlyCounts) {
 
 TEST(ArenaTest, TheSystemMayHaveLess) {
   Arena arena("device", uint64_t{1} << 60, /*backed=*/true);
-  absl::Status status = arena.Allocate(uint64_t{1} << 59, "program 'a'").status();
+  absl::Status status =
+      arena.Allocate(uint64_t{1} << 59, "program 'a'").status();
   EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
   EXPECT_EQ(status.message(),
             "program 'a' needs 576460752303423488 bytes of device: the system "
