@@ -1,4 +1,4 @@
-//===- KernelPrepare.cpp - Kernels while they are on tensors ---------------===//
+//===- KernelPrepare.cpp - Kernels while they are on tensors --------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -47,8 +47,8 @@ static constexpr int64_t kMaxTensorBytes = int64_t{1} << 48;
 /// Elements of a tensor inside a body; those at its boundary are checked apart.
 static bool isElement(Type type) {
   return type.isF32() || type.isF64() || type.isIndex() ||
-         type.isInteger(1) || type.isInteger(8) || type.isInteger(32) ||
-         type.isInteger(64);
+         type.isSignlessInteger(1) || type.isSignlessInteger(8) ||
+         type.isSignlessInteger(32) || type.isSignlessInteger(64);
 }
 
 /// Says why a value of `type` cannot be in a kernel, or returns "".
@@ -124,7 +124,9 @@ LogicalResult kernel::checkSegment(func::FuncOp func) {
       return op->emitOpError("is a call, expected one that was inlined");
     if (!isKnown)
       return op->emitOpError("is not supported in a kernel");
-    if (isa<linalg::PackOp, linalg::UnPackOp>(op))
+    // Known, but without a form on buffers.
+    if (isa<linalg::PackOp, linalg::UnPackOp, tensor::BitcastOp,
+            tensor::GatherOp, tensor::ScatterOp, ub::PoisonOp>(op))
       return op->emitOpError("is not supported in a kernel");
     auto check = [&](Type type) -> LogicalResult {
       std::string reason = reasonAgainst(type);
@@ -143,6 +145,12 @@ LogicalResult kernel::checkSegment(func::FuncOp func) {
           ShapedType::isDynamicShape(pad.getStaticHigh()))
         return pad.emitOpError(
             "has padding that is not constant, which a kernel does not support");
+    if (auto pad = dyn_cast<tensor::PadOp>(op))
+      for (ArrayRef<int64_t> widths : {pad.getStaticLow(), pad.getStaticHigh()})
+        for (int64_t width : widths)
+          if (width < 0)
+            return pad.emitOpError("expected padding of at least 0, got ")
+                   << width;
     return WalkResult::advance();
   });
   return failure(walk.wasInterrupted());

@@ -1003,6 +1003,24 @@ TEST(KernelRefusals, SayWhat) {
        "argument 0 cannot be passed to a kernel: it has tensor<?xf32>, whose shape is not known"},
       {"func.func @f(%x: tensor<4xf16>) -> tensor<4xf16> { return %x : tensor<4xf16> }",
        "has elements of f16, expected one of f32, f64, i1, i8, i32, i64"},
+      {"func.func @f(%x: tensor<4xui32>) { return }", "has elements of ui32"},
+      {"func.func @f(%x: tensor<4xf32>) -> tensor<4xi32> {\n"
+       "  %r = tensor.bitcast %x : tensor<4xf32> to tensor<4xi32>\n"
+       "  return %r : tensor<4xi32> }",
+       "'tensor.bitcast' op is not supported in a kernel"},
+      {"func.func @f(%x: tensor<6xf32>) -> tensor<4xf32> {\n"
+       "  %c = arith.constant 0.0 : f32\n"
+       "  %r = tensor.pad %x low[-1] high[-1] { ^bb0(%i: index): tensor.yield %c : f32 }\n"
+       "    : tensor<6xf32> to tensor<4xf32>\n"
+       "  return %r : tensor<4xf32> }",
+       "expected padding of at least 0, got -1"},
+      {"func.func @f(%x: tensor<2xi64>) -> tensor<2xi64> {\n"
+       "  %w = arith.extsi %x : tensor<2xi64> to tensor<2xi128>\n"
+       "  return %x : tensor<2xi64> }",
+       "has elements of i128"},
+      {"func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {\n"
+       "  cf.br ^next\n^next:\n  return %x : tensor<4xf32> }",
+       "expected a body of one block, got 2"},
       {"func.func @f(%x: f32) -> f32 { return %x : f32 }",
        "argument 0 cannot be passed to a kernel: expected a tensor"},
       {"func.func @f(%x: tensor<4xindex>) -> tensor<4xindex> { return %x : tensor<4xindex> }",
