@@ -70,6 +70,12 @@ std::string Suggestion(const CLI::App& app, const std::string& message) {
   return absl::StrCat("; did you mean '", closest, "'?");
 }
 
+// A whole number from `low` to `high`, both included.
+CLI::Validator Between(int64_t low, int64_t high) {
+  CLI::Validator range = CLI::Range(low, high);
+  return range.description("");
+}
+
 absl::Status CheckTarget(absl::string_view option, const std::string& spec) {
   if (spec == "-" || (spec.size() > 1 && spec[0] == '@')) {
     return absl::OkStatus();
@@ -91,7 +97,8 @@ absl::StatusOr<ParsedOptions> ParseOptions(int argc, const char* const* argv) {
   // The seed as text: the parser of numbers takes -1 for 2^64 - 1.
   std::string world = "threads", stall = "10s", seed = "0";
 
-  app.add_option("FILE", o.file, "Program or plan; - is standard input");
+  app.add_option("FILE", o.file, "Program or plan; - is standard input")
+      ->type_name("");
   auto many = [&](const char* name, std::vector<std::string>& to,
                   const char* help, const char* group) {
     app.add_option(name, to, help)
@@ -107,18 +114,22 @@ absl::StatusOr<ParsedOptions> ParseOptions(int argc, const char* const* argv) {
   many("--expected", expected, "Compare a result with a value", kData);
   app.add_option("--rtol", o.tolerance.rtol,
                  "Floats differ when |got - expected| > atol + rtol * |expected|")
+      ->type_name("NUMBER")
       ->capture_default_str()
       ->group(kData);
   app.add_option("--atol", o.tolerance.atol, "See --rtol; NaN equals NaN only")
+      ->type_name("NUMBER")
       ->capture_default_str()
       ->group(kData);
 
   constexpr char kCompile[] = "Compiling";
   app.add_option("--program", o.program,
                  "Which pw.program, when FILE has several")
+      ->type_name("NAME")
       ->group(kCompile);
   app.add_option("--topology", o.topology,
                  "Machines: IxHxD, a .textproto file, or 'local'")
+      ->type_name("SPEC")
       ->group(kCompile);
   app.add_flag("--oversubscribe", o.oversubscribe,
                "Let virtual devices and islands share physical ones")
@@ -126,12 +137,15 @@ absl::StatusOr<ParsedOptions> ParseOptions(int argc, const char* const* argv) {
   app.add_option("--steps-in-flight", o.steps_in_flight,
                  "Steps that may overlap; more takes more memory")
       ->capture_default_str()
-      ->check(CLI::Range(1, 1024))
+      ->type_name("N")
+      ->check(Between(1, 1024))
       ->group(kCompile);
   app.add_option("--emit-plan", o.emit_plan, "Write the plan file")
+      ->type_name("FILE")
       ->group(kCompile);
   app.add_option("--emit-plan-text", o.emit_plan_text,
                  "Write the plan as text; - prints it")
+      ->type_name("FILE")
       ->group(kCompile);
   app.add_flag("--compile-only", o.compile_only,
                "Stop before running; needs no inputs")
@@ -140,23 +154,28 @@ absl::StatusOr<ParsedOptions> ParseOptions(int argc, const char* const* argv) {
   constexpr char kRun[] = "Running";
   app.add_option("--steps", o.steps, "Steps to run in one launch")
       ->capture_default_str()
-      ->check(CLI::Range(int64_t{1}, int64_t{1} << 31))
+      ->type_name("N")
+      ->check(Between(1, int64_t{1} << 31))
       ->group(kRun);
   app.add_option("--world", world,
                  "threads, or sim: one thread, virtual time, repeatable")
       ->capture_default_str()
-      ->check(CLI::IsMember({"threads", "sim"}))
+      ->type_name("threads|sim")
+      ->check(CLI::IsMember({"threads", "sim"}).description(""))
       ->group(kRun);
   app.add_option("--seed", seed, "Order of what --world=sim leaves open")
       ->capture_default_str()
+      ->type_name("N")
       ->group(kRun);
   app.add_option("--workers", o.workers, "Threads; 0: one for each core")
       ->capture_default_str()
-      ->check(CLI::Range(0, 1024))
+      ->type_name("N")
+      ->check(Between(0, 1024))
       ->group(kRun);
   app.add_option("--stall-timeout", stall,
                  "End a run that makes no progress for this long, e.g. 500ms")
       ->capture_default_str()
+      ->type_name("TIME")
       ->group(kRun);
 
   constexpr char kLook[] = "Looking";
@@ -168,6 +187,7 @@ absl::StatusOr<ParsedOptions> ParseOptions(int argc, const char* const* argv) {
       ->group(kLook);
   app.add_option("--dump-graph", o.dump_graph,
                  "Write actions and edges for Graphviz; - prints them")
+      ->type_name("FILE")
       ->group(kLook);
   // A flag with a value: "--stats FILE" must not take FILE.
   app.add_flag("--stats{table}", o.stats,

@@ -49,7 +49,7 @@ std::string StatsTable(const proto::Plan& plan, const RuntimeStats& stats,
   add("messages between hosts", sent);
   add("bytes between hosts", bytes);
   for (const auto& [kind, count] : stats.messages) {
-    add(absl::StrCat("messages: ", kind), count);
+    if (count > 0) add(absl::StrCat("messages: ", kind), count);
   }
   add("messages to the controller", stats.controller_messages);
   add(absl::StrCat("peak device bytes (", most.name, ")"), most.peak_bytes);
