@@ -1,4 +1,4 @@
-//===- Compile.h - Parse or build programs, compile them to plans -*- C++ -*-===//
+//===- Compile.h - Parse or build programs, compile them --------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- Execute.h - Load plans, launch them, fetch results -*- C++ -*-===//
+//===- Execute.h - Load plans, launch them, fetch results -------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

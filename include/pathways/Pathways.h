@@ -1,4 +1,4 @@
-//===- Pathways.h - The public API -*- C++ -*-===//
+//===- Pathways.h - The public API ------------------------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- Result.h - A value or an error, without exceptions -*- C++ -*-===//
+//===- Result.h - A value or an error, without exceptions -------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,5 +1,4 @@
-//===- prepared_plan.h - A plan bound to a cluster, before it is spread -*- C++
-//-*-===//
+//===- prepared_plan.h - A plan, checked against the cluster ----*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- kernel_harness.h - Compile, load and run kernels in tests *- C++ -*-===//
+//===- kernel_harness.h - Compile, load, run kernels in tests ---*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

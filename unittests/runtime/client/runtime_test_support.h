@@ -1,5 +1,4 @@
-//===- runtime_test_support.h - Plans with C++ kernels, run in any world -*- C++
-//-*-===//
+//===- runtime_test_support.h - Plans with C++ kernels ----------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
