@@ -1,4 +1,4 @@
-//===- KernelBuffers.cpp - Kernels while they are on buffers ---------------===//
+//===- KernelBuffers.cpp - Kernels while they are on buffers --------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- KernelChecks.cpp - Guard what could trap in a kernel ----------------===//
+//===- KernelChecks.cpp - Guard what could trap in a kernel ---------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- KernelCodegen.cpp - From functions on tensors to code ---------------===//
+//===- KernelCodegen.cpp - From functions on tensors to code --------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

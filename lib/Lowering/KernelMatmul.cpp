@@ -1,4 +1,4 @@
-//===- KernelMatmul.cpp - Contractions as register-tiled vector code -------===//
+//===- KernelMatmul.cpp - Contractions as register-tiled vector code ------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

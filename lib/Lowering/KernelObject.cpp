@@ -1,4 +1,4 @@
-//===- KernelObject.cpp - Kernels from loops to object files ---------------===//
+//===- KernelObject.cpp - Kernels from loops to object files --------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- KernelSegments.cpp - Cut a body at its collectives ------------------===//
+//===- KernelSegments.cpp - Cut a body at its collectives -----------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
