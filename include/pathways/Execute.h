@@ -59,6 +59,8 @@ struct SessionOptions {
   uint64_t seed = 0;
   /// Worker threads; 0: one for each core.
   int workers = 0;
+  /// Keep each worker on a core of its own.
+  bool bindWorkers = false;
   /// Without progress for this long a run ends with an error that names what it
   /// waits for.
   int64_t stallTimeoutNs = 10'000'000'000;

@@ -116,6 +116,7 @@ Result<Session> Session::open(const SessionOptions &options) {
       options.simulate ? RuntimeOptions::kSim : RuntimeOptions::kThreads;
   runtimeOptions.seed = options.seed;
   runtimeOptions.workers = options.workers;
+  runtimeOptions.bind_workers = options.bindWorkers;
   runtimeOptions.stall_timeout_ns = options.stallTimeoutNs;
   auto runtime = Runtime::Create(*cluster, runtimeOptions);
   if (!runtime.ok())

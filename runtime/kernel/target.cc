@@ -41,7 +41,7 @@ std::unique_ptr<llvm::MCSubtargetInfo> Subtarget(const std::string& triple,
       llvm::TargetRegistry::lookupTarget(llvm::Triple(triple), *error);
   if (code == nullptr) return nullptr;
   std::unique_ptr<llvm::MCSubtargetInfo> subtarget(
-      code->createMCSubtargetInfo(triple, cpu, features));
+      code->createMCSubtargetInfo(llvm::Triple(triple), cpu, features));
   if (subtarget == nullptr) *error = "no description of its processors";
   return subtarget;
 }

@@ -202,6 +202,7 @@ class Session {
         options_.simulate ? RuntimeOptions::kSim : RuntimeOptions::kThreads;
     runtime_options.seed = options_.seed;
     runtime_options.workers = options_.workers;
+    runtime_options.bind_workers = options_.bind_workers;
     runtime_options.stall_timeout_ns = options_.stall_timeout_ns;
     absl::StatusOr<std::unique_ptr<Runtime>> created =
         Runtime::Create(topology_->cluster(), runtime_options);

@@ -167,6 +167,9 @@ absl::StatusOr<ParsedOptions> ParseOptions(int argc, const char* const* argv) {
       ->capture_default_str()
       ->type_name("N")
       ->group(kRun);
+  app.add_flag("--bind-workers,!--no-bind-workers", o.bind_workers,
+               "Keep each thread on a core of its own; on unless negated")
+      ->group(kRun);
   app.add_option("--workers", o.workers, "Threads; 0: one for each core")
       ->capture_default_str()
       ->type_name("N")

@@ -45,6 +45,7 @@ struct Options {
   bool simulate = false;
   uint64_t seed = 0;
   int workers = 0;
+  bool bind_workers = true;
   int64_t stall_timeout_ns = 10'000'000'000;
 
   bool dry_run = false;

@@ -36,6 +36,8 @@ TEST(OptionsTest, Defaults) {
   EXPECT_FALSE(o.simulate);
   EXPECT_EQ(o.stall_timeout_ns, 10'000'000'000);
   EXPECT_EQ(o.stats, "");
+  EXPECT_TRUE(o.bind_workers);
+  EXPECT_FALSE(Parse({"f", "--no-bind-workers"})->options.bind_workers);
 }
 
 TEST(OptionsTest, EverythingGiven) {
