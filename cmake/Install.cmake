@@ -1,0 +1,36 @@
+# What `cmake --install` copies, and the package that find_package(Pathways)
+# finds. Only the public headers are installed; the libraries behind them are
+# linked but not seen.
+
+include(CMakePackageConfigHelpers)
+include(GNUInstallDirs)
+
+set(pathways_libraries
+  pathways_base pathways_layout pathways_proto pathways_topology pathways_plan
+  pathways_world pathways_store pathways_kernel_target pathways_kernel
+  pathways_executor pathways_scheduler pathways_resource pathways_client)
+if(PATHWAYS_COMPILER)
+  list(APPEND pathways_libraries
+    PathwaysDialect PathwaysPlanDialect PathwaysTransforms PathwaysKernels
+    PathwaysLowering PathwaysExecute PathwaysCompile)
+  install(TARGETS pw-opt pw-run pw-translate)
+endif()
+
+install(TARGETS ${pathways_libraries} EXPORT PathwaysTargets)
+install(EXPORT PathwaysTargets NAMESPACE pathways::
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Pathways)
+install(FILES include/pathways/Compile.h include/pathways/Execute.h
+              include/pathways/Pathways.h include/pathways/Result.h
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/pathways)
+install(FILES runtime/base/host_array.h
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/runtime/base)
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+configure_package_config_file(cmake/PathwaysConfig.cmake.in
+  ${PROJECT_BINARY_DIR}/PathwaysConfig.cmake
+  INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Pathways)
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/PathwaysConfigVersion.cmake
+  COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/PathwaysConfig.cmake
+              ${PROJECT_BINARY_DIR}/PathwaysConfigVersion.cmake
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Pathways)
