@@ -15,7 +15,6 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "absl/synchronization/mutex.h"
 #include "llvm/ExecutionEngine/JITLink/JITLinkMemoryManager.h"
 #include "llvm/ExecutionEngine/Orc/AbsoluteSymbols.h"
 #include "llvm/ExecutionEngine/Orc/Core.h"
@@ -23,6 +22,7 @@
 #include "llvm/ExecutionEngine/Orc/SelfExecutorProcessControl.h"
 #include "llvm/ExecutionEngine/Orc/TaskDispatch.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include "runtime/base/mutex.h"
 #include "runtime/kernel/kernel_imports.h"
 #include "runtime/kernel/object_check.h"
 
@@ -33,7 +33,7 @@ namespace orc = llvm::orc;
 
 // Kernels that are loaded, by hash and number of the object.
 struct Cache {
-  absl::Mutex mutex;
+  Mutex mutex;
   std::map<std::string, std::weak_ptr<const KernelLibrary>> loaded
       ABSL_GUARDED_BY(mutex);
 };
@@ -201,7 +201,7 @@ absl::StatusOr<std::shared_ptr<const KernelLibrary>> KernelLibrary::Load(
 
   // Held while linking: the second of two that want the same waits for it.
   Cache& cache = TheCache();
-  absl::MutexLock lock(&cache.mutex);
+  MutexLock lock(&cache.mutex);
   std::weak_ptr<const KernelLibrary>& entry =
       cache.loaded[absl::StrCat(*hash, "/", *index)];
   if (std::shared_ptr<const KernelLibrary> loaded = entry.lock()) return loaded;

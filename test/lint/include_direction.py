@@ -98,6 +98,9 @@ def check_runtime(path, part, header, is_quoted):
                     "may use LLVM")
     if header.startswith("hwloc") and path != HWLOC_USER:
         return f"'{header}' may be included by {HWLOC_USER} alone"
+    if header.startswith("absl/synchronization/"):
+        return (f"runtime/{part} includes '{header}'; ThreadSanitizer does not "
+                "see the installed library, use runtime/base/mutex.h")
     used = runtime_part(header)
     if part in STANDARD_ONLY and used != part and (
             is_quoted or not is_standard(header)):
@@ -228,6 +231,7 @@ PLANTED = [
     ("runtime/executor/c.cc", '#include "pathways/Execute.h"', True),
     ("runtime/executor/d.cc", "#include <llvm/ADT/StringRef.h>", True),
     ("runtime/executor/e.cc", "#include <hwloc.h>", True),
+    ("runtime/executor/g.cc", '#include "absl/synchronization/mutex.h"', True),
     ("runtime/executor/f.cc", '// #include "mlir/IR/Operation.h"', False),
     ("runtime/executor/CMakeLists.txt", "t(x pathways::client) # MLIR", True),
     ("runtime/store/CMakeLists.txt", "t(x pathways::base)", False),
