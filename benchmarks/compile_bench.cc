@@ -1,0 +1,129 @@
+//===- compile_bench.cc - How long compiling takes --------------*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// compile_bench chain [CALLS]: from text to plan bytes, object code included,
+// for CALLS calls of one body in a chain, and for a tenth of them.
+// compile_bench shards [CALLS]: a chain with movements on 4 and 4096 devices.
+//
+//===----------------------------------------------------------------------===//
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "benchmarks/bench.h"
+#include "pathways/Compile.h"
+#include "runtime/plan/plan_file.h"
+
+namespace pathways::bench {
+namespace {
+
+const char kBody[] = R"(
+func.func private @body(%v: tensor<4xf32>) -> tensor<4xf32>
+    attributes {pw.local_view} {
+  %one = arith.constant dense<1.0> : tensor<4xf32>
+  %r = arith.addf %v, %one : tensor<4xf32>
+  return %r : tensor<4xf32>
+}
+)";
+
+// `moves`: every tenth value goes to another slice and back.
+Program Chain(int64_t devices, int calls, bool moves) {
+  ProgramBuilder b("chain");
+  b.slice("s", {{"x", devices}});
+  if (moves) b.slice("t", {{"x", devices}});
+  b.functions(kBody);
+  auto type = [&](const char* slice) {
+    return ProgramBuilder::arrayType(ElementType::kF32, {4 * devices}, slice,
+                                     {{"x"}});
+  };
+  ProgramBuilder::Array value = b.argument("v", type("s"));
+  for (int i = 0; i < calls; ++i) {
+    if (moves && i % 10 == 9) {
+      value = b.reshard(value, type("t"));
+      value = b.call("body", {value}, type("t"));
+      value = b.reshard(value, type("s"));
+    } else {
+      value = b.call("body", {value}, type("s"));
+    }
+  }
+  b.result("out", value);
+  return b.build();
+}
+
+struct Cost {
+  double seconds;
+  size_t bytes;
+};
+
+// A plan has an action for each of `calls`, or it was not compiled.
+Cost Compile(const Program& program, const std::string& topology, int calls) {
+  CompileOptions options;
+  options.topology = topology;
+  const double start = Seconds();
+  Result<Compiled> compiled = compile(program, options);
+  const double seconds = Seconds() - start;
+  if (!compiled) {
+    std::fprintf(stderr, "error: %s\n", compiled.error().message.c_str());
+    std::exit(1);
+  }
+  absl::StatusOr<PlanData> plan = ParsePlan(compiled->plan.bytes());
+  int gangs = 0;
+  if (plan.ok()) {
+    for (const proto::Action& action : plan->tables.actions()) {
+      gangs += action.kind() == proto::GANG && action.steps_size() > 0;
+    }
+  }
+  if (gangs != calls) {
+    std::fprintf(stderr, "error: the plan has %d gangs, expected %d\n", gangs,
+                 calls);
+    std::exit(1);
+  }
+  return {seconds, compiled->plan.bytes().size()};
+}
+
+int Main(int argc, char** argv) {
+  const std::string what = argc > 1 ? argv[1] : "";
+  const int calls = argc > 2 ? std::max(10, std::atoi(argv[2])) : 0;
+  Compile(Chain(8, 10, false), "1x1x8", 10);  // what is set up once
+  if (what == "chain") {
+    const int most = calls > 0 ? calls : 10000;
+    // The best of three of the short one, so that the slope is not noise.
+    double few = 1e9;
+    for (int i = 0; i < 3; ++i) {
+      few = std::min(
+          few, Compile(Chain(8, most / 10, false), "1x1x8", most / 10).seconds);
+    }
+    const Cost many = Compile(Chain(8, most, false), "1x1x8", most);
+    Figure("compile.chain" + std::to_string(most) + ".s", many.seconds, "s");
+    Figure("compile.chain.exponent",
+           std::log(many.seconds / few) / std::log(10.0), "");
+  } else if (what == "shards") {
+    const int length = calls > 0 ? calls : 300;
+    Cost few{1e9, 0}, many{1e9, 0};
+    for (int i = 0; i < 3; ++i) {
+      const Cost four = Compile(Chain(4, length, true), "1x1x8", length);
+      const Cost all = Compile(Chain(4096, length, true), "1x1024x8", length);
+      few = {std::min(few.seconds, four.seconds), four.bytes};
+      many = {std::min(many.seconds, all.seconds), all.bytes};
+    }
+    Figure("compile.shards.bytes_ratio", double(many.bytes) / few.bytes, "x");
+    Figure("compile.shards.time_ratio", many.seconds / few.seconds, "x");
+  } else {
+    std::fprintf(stderr, "usage: compile_bench chain|shards [CALLS]\n");
+    return 2;
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace pathways::bench
+
+int main(int argc, char** argv) { return pathways::bench::Main(argc, argv); }

@@ -1,0 +1,306 @@
+//===- dispatch_bench.cc - What running nothing costs -----------*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// dispatch_bench gang8 [GANGS STEPS]      a chain of empty gangs on 8 devices
+// dispatch_bench unit KIND DEVICES [SECONDS]
+//                                         an all-reduce of a scalar, an
+//                                         addition
+// dispatch_bench launch [LAUNCHES]        one small step, from call to result
+//
+// Plans are made by hand and kernels are C++ functions, so that nothing but the
+// runtime is measured. Two workers, whatever the devices. Values are checked.
+//
+//===----------------------------------------------------------------------===//
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "benchmarks/bench.h"
+#include "runtime/client/runtime.h"
+#include "runtime/executor/kernel_resolver.h"
+#include "runtime/plan/tables.h"
+#include "runtime/plan/testing/plan_builder.h"
+#include "runtime/topology/topology.h"
+
+namespace pathways::bench {
+namespace {
+
+using testing::PlanBuilder;
+
+[[noreturn]] void Die(const std::string& what) {
+  std::fprintf(stderr, "error: %s\n", what.c_str());
+  std::exit(1);
+}
+template <typename T>
+T Must(absl::StatusOr<T> value) {
+  if (!value.ok()) Die(value.status().ToString());
+  return *std::move(value);
+}
+void Must(const absl::Status& status) {
+  if (!status.ok()) Die(status.ToString());
+}
+
+int32_t Nothing(void* const*, const int32_t*, void*) { return 0; }
+int32_t AddOne(void* const* buffers, const int32_t*, void*) {
+  *static_cast<float*>(buffers[1]) = *static_cast<float*>(buffers[0]) + 1;
+  return 0;
+}
+
+class Kernels final : public KernelResolver {
+ public:
+  absl::StatusOr<ResolvedKernel> Resolve(const proto::Kernel& kernel,
+                                         absl::Span<const uint8_t>,
+                                         const proto::Target&) override {
+    return ResolvedKernel{{kernel.name() == "nothing" ? Nothing : AddOne},
+                          nullptr};
+  }
+};
+
+layout::Layout Rows(int64_t size) {
+  layout::Layout layout;
+  layout.shape = {size};
+  layout.dims = {{"x"}};
+  return layout;
+}
+
+// Appends a run of the only kernel, which reads `from` and writes `to`.
+void AddRun(PlanBuilder& b, uint32_t gang, const std::string& name,
+            uint32_t from, uint32_t to) {
+  proto::Plan& plan = b.plan();
+  if (plan.kernels_size() == 0) {
+    proto::Kernel* kernel = plan.add_kernels();
+    kernel->set_name(name);
+    kernel->set_hash("ab");
+    proto::Segment* segment = kernel->add_segments();
+    segment->set_symbol(name);
+    for (bool written : {false, true}) {
+      proto::KernelOperand* operand = segment->add_operands();
+      operand->set_element(proto::F32);
+      operand->set_written(written);
+      operand->add_shape(1);
+    }
+  }
+  proto::Action* action = plan.mutable_actions(gang);
+  action->set_kernel(0);
+  proto::GangStep::Run* run = action->add_steps()->mutable_run();
+  run->add_buffers(from);
+  run->add_buffers(to);
+}
+
+void AddAllReduce(PlanBuilder& b, uint32_t gang, uint32_t from, uint32_t to) {
+  proto::Collective* c =
+      b.plan().mutable_actions(gang)->add_steps()->mutable_collective();
+  c->set_kind(proto::ALL_REDUCE);
+  c->set_reduction(proto::ADD);
+  c->add_axes("x");
+  c->set_source(from);
+  c->set_result(to);
+}
+
+HostArray Zeros(int64_t count) {
+  HostArray array;
+  array.element = ElementType::kF32;
+  array.shape = {count};
+  array.data.resize(count * 4);
+  return array;
+}
+
+std::unique_ptr<Runtime> Start(int64_t devices) {
+  static Kernels kernels;
+  RuntimeOptions options;
+  options.workers = 2;
+  options.kernels = &kernels;
+  options.stall_timeout_ns = 600'000'000'000;
+  return Must(Runtime::Create(Must(ReadTopology(absl::StrCat("1x1x", devices))),
+                              options));
+}
+
+// An argument, `gangs` gangs that each read the result of the one before, lane
+// by lane, and a result.
+proto::Plan GangChain(int64_t gangs) {
+  PlanBuilder b("chain", 4);
+  const uint32_t slice = b.AddSlice("s", {{"x", 8}}, 0);
+  uint32_t last = b.AddBuffer("b0", slice, Rows(8), 2);
+  b.AddFeed("v", last);
+  for (int64_t i = 1; i <= gangs; ++i) {
+    const uint32_t next = b.AddBuffer(absl::StrCat("b", i), slice, Rows(8), 2);
+    const uint32_t gang =
+        b.AddGang(absl::StrCat("g", i), slice, {last}, {next});
+    AddRun(b, gang, "nothing", last, next);
+    last = next;
+  }
+  b.AddFetch("out", last);
+  return b.Finish();
+}
+
+void Gang8(int64_t gangs, int64_t steps) {
+  auto runtime = Start(8);
+  const ProgramHandle program =
+      Must(runtime->Load(MakePlanData(GangChain(gangs), {})));
+  auto launch = [&](int64_t n) {
+    const double start = Seconds();
+    const RunHandle run = Must(runtime->Launch(program, {Zeros(8)}, n));
+    Must(runtime->Await(run));
+    const double seconds = Seconds() - start;
+    Must(runtime->ReleaseRun(run));
+    return seconds;
+  };
+  launch(std::max<int64_t>(1, steps / 10));
+  const RuntimeStats before = runtime->Stats();
+  const double seconds = launch(steps);
+  const RuntimeStats after = runtime->Stats();
+  const uint64_t run =
+      after.devices[0].kernels_run - before.devices[0].kernels_run;
+  if (run != uint64_t(gangs * steps)) Die(absl::StrCat(run, " kernels ran"));
+  Figure("dispatch.gang8.us", seconds * 1e6 / (gangs * steps), "us");
+  // The launch costs two, for however many steps.
+  const uint64_t one = after.controller_messages - before.controller_messages;
+  launch(2 * steps);
+  const uint64_t two =
+      runtime->Stats().controller_messages - after.controller_messages;
+  Figure("dispatch.messages_per_step", double(two - one) / steps, "messages");
+}
+
+// `computations` times: the sum of a scalar over all devices, and one added. As
+// a gang each, or all as steps of one gang.
+proto::Plan UnitPlan(int64_t devices, int computations, bool fused) {
+  PlanBuilder b("unit", 2);
+  const uint32_t slice = b.AddSlice("s", {{"x", devices}}, 0);
+  uint32_t last = b.AddBuffer("b0", slice, Rows(devices), 2);
+  b.AddFeed("v", last);
+  uint32_t gang = 0, sum = 0, next = 0;
+  for (int i = 1; i <= computations; ++i) {
+    if (i == 1 || !fused) {
+      sum = b.AddBuffer(absl::StrCat("s", i), slice, Rows(devices), 2);
+      next = b.AddBuffer(absl::StrCat("b", i), slice, Rows(devices), 2);
+      gang = b.AddGang(absl::StrCat("g", i), slice, {last}, {sum, next});
+    }
+    AddAllReduce(b, gang, last, sum);
+    AddRun(b, gang, "add_one", sum, next);
+    last = next;
+  }
+  b.AddFetch("out", last);
+  return b.Finish();
+}
+
+// o: a computation for each launch; c: 128 gangs; f: 128 in one gang. What a
+// launch returns is the argument of the next.
+void Unit(const std::string& kind, int64_t devices, double at_least) {
+  const int computations = kind == "o" ? 1 : 128;
+  auto runtime = Start(devices);
+  const ProgramHandle program = Must(runtime->Load(
+      MakePlanData(UnitPlan(devices, computations, kind == "f"), {})));
+  auto next = [&](LaunchArgument argument) {
+    const RunHandle run = Must(runtime->Launch(program, {argument}));
+    const ArrayHandle out = Must(runtime->Keep(run, 0));
+    Must(runtime->ReleaseRun(run));
+    return out;
+  };
+  // Sums grow without end, so the check is of the first launch.
+  ArrayHandle array = next(Zeros(devices));
+  double expected = 0;
+  for (int i = 0; i < computations; ++i) {
+    expected = float(expected * devices) + 1;
+  }
+  const HostArray first = Must(runtime->Get(array));
+  for (int64_t i = 0; i < devices; ++i) {
+    float value;
+    std::memcpy(&value, first.data.data() + 4 * i, 4);
+    if (value != float(expected)) {
+      Die(absl::StrCat("shard ", i, " is ", value, ", expected ", expected));
+    }
+  }
+  auto some = [&](int64_t launches) {
+    const double start = Seconds();
+    for (int64_t i = 0; i < launches; ++i) {
+      const ArrayHandle result = next(array);
+      Must(runtime->Release(array));
+      array = result;
+    }
+    return Seconds() - start;
+  };
+  some(3);
+  int64_t launches = 1;
+  double seconds = some(launches);
+  while (seconds < at_least) {
+    launches = std::max<int64_t>(
+        2 * launches,
+        std::min<double>(64 * launches, 1.1 * at_least / seconds * launches));
+    seconds = some(launches);
+  }
+  const double us = seconds * 1e6 / (launches * computations);
+  Figure(absl::StrCat("dispatch.unit.", kind, ".", devices, ".us"), us, "us");
+  Figure(absl::StrCat("dispatch.unit.", kind, ".", devices, ".us_per_device"),
+         us / devices, "us");
+}
+
+void Launch(int64_t launches) {
+  auto runtime = Start(8);
+  const ProgramHandle program =
+      Must(runtime->Load(MakePlanData(GangChain(1), {})));
+  const HostArray argument = Zeros(8);
+  auto one = [&] {
+    const double start = Seconds();
+    const RunHandle run = Must(runtime->Launch(program, {argument}));
+    Must(runtime->Await(run));
+    const double seconds = Seconds() - start;
+    Must(runtime->ReleaseRun(run));
+    return seconds;
+  };
+  for (int64_t i = 0; i < launches / 10 + 1; ++i) one();
+  // Nobody sleeps between them, so all of it counts.
+  const double start = Seconds();
+  for (int64_t i = 0; i < launches; ++i) one();
+  Figure("dispatch.launch.us", (Seconds() - start) * 1e6 / launches, "us");
+  // Everybody sleeps before each; the median.
+  std::vector<double> cold;
+  for (int64_t i = 0; i < launches / 100 + 1; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    cold.push_back(one());
+  }
+  std::nth_element(cold.begin(), cold.begin() + cold.size() / 2, cold.end());
+  Figure("dispatch.launch_cold.us", cold[cold.size() / 2] * 1e6, "us");
+}
+
+int64_t Number(int argc, char** argv, int i, int64_t otherwise) {
+  if (i >= argc) return otherwise;
+  const int64_t value = std::atoll(argv[i]);
+  if (value < 1) Die(absl::StrCat("'", argv[i], "' is no number above 0"));
+  return value;
+}
+
+int Main(int argc, char** argv) {
+  const std::string what = argc > 1 ? argv[1] : "";
+  if (what == "gang8") {
+    Gang8(Number(argc, argv, 2, 1000), Number(argc, argv, 3, 5000));
+  } else if (what == "unit" && argc > 3) {
+    const std::string kind = argv[2];
+    if (kind != "o" && kind != "c" && kind != "f") Die("kinds are o, c, f");
+    Unit(kind, Number(argc, argv, 3, 1), argc > 4 ? std::atof(argv[4]) : 0.3);
+  } else if (what == "launch") {
+    Launch(Number(argc, argv, 2, 20000));
+  } else {
+    Die("usage: dispatch_bench gang8 [GANGS STEPS] | unit o|c|f DEVICES "
+        "[SECONDS] | launch [LAUNCHES]");
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace pathways::bench
+
+int main(int argc, char** argv) { return pathways::bench::Main(argc, argv); }

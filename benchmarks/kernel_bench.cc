@@ -1,0 +1,263 @@
+//===- kernel_bench.cc - Generated code against libraries -------*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// kernel_bench [SECONDS]: compiles bodies as a program has them, takes the
+// kernel out of the plan and calls it on one thread, in turns with OpenBLAS
+// (products) or memcpy of the operand (rows). Ratios are speed over theirs:
+// above 1 the generated code is faster. Results are compared too.
+//
+//===----------------------------------------------------------------------===//
+
+#include <cblas.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "benchmarks/bench.h"
+#include "pathways/Compile.h"
+#include "runtime/kernel/kernel_library.h"
+#include "runtime/plan/plan_file.h"
+
+extern "C" char* openblas_get_corename();
+
+namespace pathways::bench {
+namespace {
+
+[[noreturn]] void Die(const std::string& what) {
+  std::fprintf(stderr, "error: %s\n", what.c_str());
+  std::exit(1);
+}
+
+struct Free {
+  void operator()(void* memory) const { std::free(memory); }
+};
+using Memory = std::unique_ptr<float, Free>;
+
+Memory Allocate(uint64_t bytes) {
+  Memory memory(
+      static_cast<float*>(std::aligned_alloc(128, (bytes + 255) / 128 * 128)));
+  for (uint64_t i = 0; i < bytes / 4; ++i) {
+    memory.get()[i] = float((i * 2654435761u >> 8) % 2001) / 1000 - 1;
+  }
+  return memory;
+}
+
+// The kernel of a program of one call, with memory for its operands.
+class Kernel {
+ public:
+  // `body` is named @body and is for the whole array, on one device.
+  Kernel(const std::string& body, const std::vector<std::vector<int64_t>>& in,
+         const std::vector<int64_t>& out) {
+    ProgramBuilder b("bench");
+    b.slice("s", {{"x", 1}});
+    b.functions(body);
+    auto type = [](const std::vector<int64_t>& shape) {
+      return ProgramBuilder::arrayType(
+          ElementType::kF32, shape, "s",
+          std::vector<ProgramBuilder::Axes>(shape.size()));
+    };
+    std::vector<ProgramBuilder::Array> arguments;
+    for (size_t i = 0; i < in.size(); ++i) {
+      arguments.push_back(b.argument("a" + std::to_string(i), type(in[i])));
+    }
+    b.result("out", b.call("body", arguments, type(out)));
+    CompileOptions options;
+    options.topology = "1x1x1";
+    Result<Compiled> compiled = compile(b.build(), options);
+    if (!compiled) Die(compiled.error().message);
+    absl::StatusOr<PlanData> plan = ParsePlan(compiled->plan.bytes());
+    if (!plan.ok()) Die(plan.status().ToString());
+    if (plan->tables.kernels_size() != 1 ||
+        plan->tables.kernels(0).segments_size() != 1) {
+      Die("expected one kernel of one segment");
+    }
+    const proto::Kernel& kernel = plan->tables.kernels(0);
+    auto loaded = KernelLibrary::Load(kernel, plan->blobs, proto::Target());
+    if (!loaded.ok()) Die(loaded.status().ToString());
+    library_ = *std::move(loaded);
+    const proto::Segment& segment = kernel.segments(0);
+    for (const proto::KernelOperand& operand : segment.operands()) {
+      uint64_t bytes = 4;
+      for (int64_t size : operand.shape()) bytes *= size;
+      memory_.push_back(Allocate(bytes));
+      pointers_.push_back(memory_.back().get());
+      if (operand.written()) out_ = memory_.back().get();
+    }
+    memory_.push_back(Allocate(segment.scratch_bytes()));
+  }
+
+  void Run() {
+    const int32_t coordinates[1] = {0};
+    if (library_->Lookup(0)(pointers_.data(), coordinates,
+                            memory_.back().get()) != 0) {
+      Die("a check of the kernel failed");
+    }
+  }
+  float* operand(int i) { return static_cast<float*>(pointers_[i]); }
+  float* out() { return out_; }
+
+ private:
+  std::shared_ptr<const KernelLibrary> library_;
+  std::vector<Memory> memory_;
+  std::vector<void*> pointers_;
+  float* out_ = nullptr;
+};
+
+// Seconds of a call of each, in turns; the median, as others use the machine.
+std::pair<double, double> InTurns(double seconds,
+                                  const std::function<void()>& one,
+                                  const std::function<void()>& two) {
+  std::vector<double> first, second;
+  one();
+  two();
+  const double end = Seconds() + seconds;
+  while (Seconds() < end || first.size() < 5) {
+    double start = Seconds();
+    one();
+    first.push_back(Seconds() - start);
+    start = Seconds();
+    two();
+    second.push_back(Seconds() - start);
+  }
+  auto median = [](std::vector<double>& v) {
+    std::nth_element(v.begin(), v.begin() + v.size() / 2, v.end());
+    return v[v.size() / 2];
+  };
+  return {median(first), median(second)};
+}
+
+std::string Shape(const std::vector<int64_t>& shape) {
+  std::string text = "tensor<";
+  for (int64_t size : shape) text += std::to_string(size) + "x";
+  return text + "f32>";
+}
+
+void Matmul(const std::string& name, int64_t m, int64_t n, int64_t k,
+            double seconds) {
+  const std::string a = Shape({m, k}), b = Shape({k, n}), c = Shape({m, n});
+  Kernel kernel(
+      "func.func private @body(%a: " + a + ", %b: " + b + ") -> " + c +
+          " attributes {pw.local_view} {\n"
+          "  %zero = arith.constant 0.0 : f32\n"
+          "  %e = tensor.empty() : " +
+          c +
+          "\n"
+          "  %z = linalg.fill ins(%zero : f32) outs(%e : " +
+          c + ") -> " + c + "\n  %r = linalg.matmul ins(%a, %b : " + a + ", " +
+          b + ") outs(%z : " + c + ") -> " + c + "\n  return %r : " + c +
+          "\n}\n",
+      {{m, k}, {k, n}}, {m, n});
+  Memory theirs = Allocate(m * n * 4);
+  const auto [ours_s, theirs_s] = InTurns(
+      seconds, [&] { kernel.Run(); },
+      [&] {
+        cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, m, n, k, 1,
+                    kernel.operand(0), k, kernel.operand(1), n, 0, theirs.get(),
+                    n);
+      });
+  for (int64_t i = 0; i < m * n; ++i) {
+    if (!(std::fabs(kernel.out()[i] - theirs.get()[i]) < 1e-2)) {
+      Die(name + ": element " + std::to_string(i) + " is " +
+          std::to_string(kernel.out()[i]) + ", OpenBLAS has " +
+          std::to_string(theirs.get()[i]));
+    }
+  }
+  Figure("kernel." + name + ".gflops", 2e-9 * m * n * k / ours_s, "GFLOP/s");
+  Figure("kernel." + name + ".vs_openblas", theirs_s / ours_s, "x");
+}
+
+constexpr int64_t kRows = 1024, kColumns = 1024;
+
+// Statements on %x, the operand, that define %r. %zero, %row and %full are
+// there; reductions go along dimension 1.
+void Rows(const std::string& name, const std::string& statements,
+          double seconds) {
+  const std::string x = Shape({kRows, kColumns});
+  Kernel kernel("func.func private @body(%x: " + x + ") -> " + x +
+                    " attributes {pw.local_view} {\n"
+                    "  %zero = arith.constant 0.0 : f32\n"
+                    "  %row = tensor.empty() : tensor<1024xf32>\n"
+                    "  %full = tensor.empty() : tensor<1024x1024xf32>\n" +
+                    statements + "  return %r : " + x + "\n}\n",
+                {{kRows, kColumns}}, {kRows, kColumns});
+  Memory copy = Allocate(kRows * kColumns * 4);
+  const auto [ours_s, copy_s] = InTurns(
+      seconds, [&] { kernel.Run(); },
+      [&] {
+        std::memcpy(copy.get(), kernel.operand(0), kRows * kColumns * 4);
+      });
+  // Rows of a softmax add up to 1, those of a layer norm to 0.
+  double sum = 0;
+  for (int64_t i = 0; i < kColumns; ++i) sum += kernel.out()[i];
+  if (!(std::fabs(sum - (name == "softmax" ? 1 : 0)) < 1e-2)) {
+    Die(name + ": the first row adds up to " + std::to_string(sum));
+  }
+  Figure("kernel." + name + ".vs_memcpy", copy_s / ours_s, "x");
+}
+
+const char kSoftmax[] = R"(
+  %lowest = arith.constant 0xFF800000 : f32
+  %max_init = linalg.fill ins(%lowest : f32) outs(%row : tensor<1024xf32>) -> tensor<1024xf32>
+  %max = linalg.reduce { arith.maximumf } ins(%x : tensor<1024x1024xf32>)
+      outs(%max_init : tensor<1024xf32>) dimensions = [1]
+  %maxes = linalg.broadcast ins(%max : tensor<1024xf32>)
+      outs(%full : tensor<1024x1024xf32>) dimensions = [1]
+  %shifted = arith.subf %x, %maxes : tensor<1024x1024xf32>
+  %e = math.exp %shifted : tensor<1024x1024xf32>
+  %sum_init = linalg.fill ins(%zero : f32) outs(%row : tensor<1024xf32>) -> tensor<1024xf32>
+  %sum = linalg.reduce { arith.addf } ins(%e : tensor<1024x1024xf32>)
+      outs(%sum_init : tensor<1024xf32>) dimensions = [1]
+  %sums = linalg.broadcast ins(%sum : tensor<1024xf32>)
+      outs(%full : tensor<1024x1024xf32>) dimensions = [1]
+  %r = arith.divf %e, %sums : tensor<1024x1024xf32>
+)";
+
+const char kLayerNorm[] = R"(
+  %scale = arith.constant dense<9.765625e-04> : tensor<1024xf32>
+  %epsilon = arith.constant dense<1.0e-05> : tensor<1024xf32>
+  %init = linalg.fill ins(%zero : f32) outs(%row : tensor<1024xf32>) -> tensor<1024xf32>
+  %sum = linalg.reduce { arith.addf } ins(%x : tensor<1024x1024xf32>)
+      outs(%init : tensor<1024xf32>) dimensions = [1]
+  %mean = arith.mulf %sum, %scale : tensor<1024xf32>
+  %means = linalg.broadcast ins(%mean : tensor<1024xf32>)
+      outs(%full : tensor<1024x1024xf32>) dimensions = [1]
+  %centred = arith.subf %x, %means : tensor<1024x1024xf32>
+  %squares = arith.mulf %centred, %centred : tensor<1024x1024xf32>
+  %total = linalg.reduce { arith.addf } ins(%squares : tensor<1024x1024xf32>)
+      outs(%init : tensor<1024xf32>) dimensions = [1]
+  %variance = arith.mulf %total, %scale : tensor<1024xf32>
+  %safe = arith.addf %variance, %epsilon : tensor<1024xf32>
+  %inverse = math.rsqrt %safe : tensor<1024xf32>
+  %inverses = linalg.broadcast ins(%inverse : tensor<1024xf32>)
+      outs(%full : tensor<1024x1024xf32>) dimensions = [1]
+  %r = arith.mulf %centred, %inverses : tensor<1024x1024xf32>
+)";
+
+int Main(int argc, char** argv) {
+  const double seconds = argc > 1 ? std::atof(argv[1]) : 1;
+  openblas_set_num_threads(1);
+  std::printf("OpenBLAS uses its %s kernels\n", openblas_get_corename());
+  Matmul("matmul512", 512, 512, 512, seconds);
+  Matmul("matmul1024", 1024, 1024, 1024, seconds);
+  Matmul("matmul_odd", 511, 509, 507, seconds);
+  Rows("softmax", kSoftmax, seconds);
+  Rows("layernorm", kLayerNorm, seconds);
+  return 0;
+}
+
+}  // namespace
+}  // namespace pathways::bench
+
+int main(int argc, char** argv) { return pathways::bench::Main(argc, argv); }
