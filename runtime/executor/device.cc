@@ -160,7 +160,7 @@ void Device::PushIfReady(DeviceProgram* program, uint32_t index) {
   if (entry.kind == proto::GANG || entry.queued ||
       entry.next >= program->granted ||
       program->counts[uint64_t{index} * program->window +
-                      entry.next % program->window] != 0) {
+                      SlotOf(entry.next, program->window)] != 0) {
     return;
   }
   entry.queued = true;
@@ -170,7 +170,7 @@ void Device::PushIfReady(DeviceProgram* program, uint32_t index) {
 void Device::Deliver(DeviceProgram* program, uint32_t in_edge, uint64_t firing,
                      bool poison) {
   const uint32_t index = program->in_edges[in_edge].entry;
-  const uint64_t slot = firing % program->window;
+  const uint64_t slot = SlotOf(firing, program->window);
   const uint64_t at = uint64_t{index} * program->window + slot;
   if (program->counts[at] == 0) return;  // no such token is expected
   ++program->arrived[uint64_t{in_edge} * program->window + slot];
@@ -201,7 +201,7 @@ void Device::RunEntry(DeviceProgram* program, uint32_t index) {
   entry.queued = false;
   const uint64_t firing = entry.next;
   const bool poison = program->poison[uint64_t{index} * program->window +
-                                      firing % program->window];
+                                      SlotOf(firing, program->window)];
   const HostLaunch* launch = nullptr;
   for (const DeviceProgram::Active& active : program->active) {
     launch = active.launch;
@@ -233,7 +233,7 @@ void Device::Fire(DeviceProgram* program, uint32_t index, bool poison) {
   Entry& entry = program->entries[index];
   const uint64_t firing = entry.next++;
   const uint64_t at =
-      uint64_t{index} * program->window + firing % program->window;
+      uint64_t{index} * program->window + SlotOf(firing, program->window);
   // The slot is free before anybody can know that the firing has happened.
   program->counts[at] = entry.need;
   program->poison[at] = 0;
@@ -283,6 +283,13 @@ void Device::Fire(DeviceProgram* program, uint32_t index, bool poison) {
       }
     }
   }
+  if (poison) {
+    for (uint32_t i = entry.out_end; i < entry.poison_end; ++i) {
+      // Of the same firing, which comes later in the queue.
+      program->poison[uint64_t{program->out[i].target} * program->window +
+                      SlotOf(firing, program->window)] = 1;
+    }
+  }
   if (--active->remaining == 0) {
     // Launches end in order: an entry fires in order.
     Message message = New(kDeviceDone, *program);
@@ -299,12 +306,12 @@ bool Device::RunHead() {
   DeviceProgram* program = head.program;
   const Gang& gang = program->gangs[gang_];
   const uint64_t firing = head.next;
-  const uint64_t slot = firing % program->window;
   if (!started_) {
+    const uint64_t slot = SlotOf(firing, program->window);
     for (uint32_t k = 0; k < gang.shards; ++k) {
       const uint64_t at =
           uint64_t{gang.first_entry + k} * program->window + slot;
-      if (program->counts[at] != 0) return false;
+      if (gang.need != 0 && program->counts[at] != 0) return false;
       shard_poison_[k] = program->poison[at];
     }
     started_ = true;
@@ -313,7 +320,7 @@ bool Device::RunHead() {
   while (step_ < gang.steps.size()) {
     if (!RunStep(program, gang, firing)) return false;
   }
-  if (world_->simulated() && !cost_paid_) {
+  if (simulated_ && !cost_paid_) {
     costing_ = true;
     Message message = New(kCostDone, *program);
     message.step = ++generation_;

@@ -49,7 +49,8 @@ class Device final : public Actor {
         host_(host),
         index_(index),
         island_device_(island_device),
-        run_kernels_(run_kernels) {}
+        run_kernels_(run_kernels),
+        simulated_(world->simulated()) {}
 
   void OnMessage(ActorId from, const Message& message) override;
   void OnControl(ActorId, std::string_view) override {}
@@ -114,6 +115,7 @@ class Device final : public Actor {
   const int host_, index_;
   const int64_t island_device_;
   const bool run_kernels_;
+  const bool simulated_;
   DeviceCounters counters_;
 
   std::vector<DeviceProgram*> programs_;

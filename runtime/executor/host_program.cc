@@ -539,6 +539,9 @@ class HostProgramBuilder {
     gang.action = a;
     gang.first_entry = device->first_entry[a];
     gang.shards = static_cast<uint32_t>(shards.size());
+    for (uint32_t k = 0; k < gang.shards; ++k) {
+      gang.need += device->entries[gang.first_entry + k].need;
+    }
     gang.num_coordinates = static_cast<uint32_t>(mesh.size());
     gang.cost_ns = static_cast<TimeNs>(
         std::min<uint64_t>(action.cost_ns(), uint64_t{1} << 50));
@@ -785,6 +788,15 @@ class HostProgramBuilder {
         }  // else: goes with the pieces
       }
       entry.out_end = static_cast<uint32_t>(device->out.size());
+      for (uint32_t e : p_.out_edges(entry.action)) {
+        const PreparedEdge& edge = p_.edges()[e];
+        if (!edge.elided || !edge.poisons) continue;
+        OutToken token;
+        token.poisons = true;
+        token.target = device->first_entry[edge.to] + static_cast<uint32_t>(k);
+        device->out.push_back(token);
+      }
+      entry.poison_end = static_cast<uint32_t>(device->out.size());
     }
   }
 

@@ -33,13 +33,20 @@
 
 namespace pathways {
 
+// firing mod count. Almost every count is a power of two, and a division costs
+// more than all else that finding a slot takes.
+inline uint64_t SlotOf(uint64_t firing, uint32_t count) {
+  const uint64_t mask = count - 1;
+  return (count & mask) == 0 ? firing & mask : firing % count;
+}
+
 // A buffer on one shard: one of `credits` slots per firing.
 struct SlotRef {
   char* base = nullptr;  // null: kernels do not run
   uint64_t stride = 0;
   uint32_t credits = 1;
   char* at(uint64_t firing) const {
-    return credits == 1 ? base : base + (firing % credits) * stride;
+    return base + SlotOf(firing, credits) * stride;
   }
 };
 
@@ -49,7 +56,8 @@ struct OutToken {
   Type type = kLocal;
   bool poisons = false;
   uint16_t tokens = 0;
-  uint32_t target = 0;  // kLocal, kPeer: in-edge entry; else edge
+  uint32_t target = 0;  // kLocal, kPeer: in-edge entry; else edge; an entry,
+                        // when poison is all that it carries
   uint32_t shard = 0;   // kRemote
   uint32_t where = 0;   // kPeer: actor; kRemote: host
 };
@@ -137,6 +145,7 @@ struct Gang {
   uint32_t first_entry = 0;  // those of the shards follow
   uint32_t shards = 0;
   uint32_t num_coordinates = 0;
+  uint32_t need = 0;                 // tokens a firing, of all its entries
   std::vector<int32_t> coordinates;  // [shard][axis]
   std::vector<GangStepTable> steps;
   TimeNs cost_ns = 0;
@@ -148,6 +157,8 @@ struct Entry {
   uint32_t shard = 0;
   uint32_t need = 0;  // tokens a firing
   uint32_t out_begin = 0, out_end = 0;
+  // Behind them: entries later in the queue that it only poisons.
+  uint32_t poison_end = 0;
   uint32_t op = 0;      // index in the table of its kind
   uint8_t kind = 0;     // proto::ActionKind
   bool queued = false;  // in the device's list of ready entries

@@ -210,10 +210,11 @@ absl::StatusOr<std::shared_ptr<const PreparedPlan>> PreparedPlan::Create(
     const proto::Action& from = plan.actions(edge.from());
     const proto::Action& to = plan.actions(edge.to());
     // Queue order: u's firing n is before v's firing n + t in every queue.
-    out.elided = edge.relation() == proto::SAME && !out.poisons &&
-                 from.kind() == proto::GANG && to.kind() == proto::GANG &&
-                 from.slice() == to.slice() &&
-                 (edge.tokens() > 0 || edge.from() < edge.to());
+    // Poison that would go to a later firing might go to another launch.
+    out.elided = edge.relation() == proto::SAME && from.kind() == proto::GANG &&
+                 to.kind() == proto::GANG && from.slice() == to.slice() &&
+                 (edge.from() < edge.to() ? !out.poisons || edge.tokens() == 0
+                                          : !out.poisons && edge.tokens() > 0);
     if (edge.relation() == proto::PIECES) {
       out.send = edge.kind() == proto::DATA ? edge.from() : edge.to();
     }

@@ -62,7 +62,8 @@ struct PreparedEdge {
   proto::EdgeKind kind = proto::DATA;
   proto::Relation relation = proto::SAME;
   bool poisons = false;
-  // Follows from the order of the device queues: never counted.
+  // Follows from the order of the device queues: never counted. If it poisons,
+  // poison is all that it carries.
   bool elided = false;
   // Relation pieces: the send whose movement it follows.
   uint32_t send = UINT32_MAX;
