@@ -12,10 +12,10 @@
 include "mlir/Pass/PassBase.td"
 
 def CheckProgram : Pass<"pw-check-program", "::mlir::ModuleOp"> {
-  let summary = "Check that programs call only what can be compiled";
+  let summary = "Check that programs can be compiled";
   let description = [{
-    Verifies, beyond what single operations can, each function that a `pw.call`
-    reaches, and changes nothing:
+    Verifies, beyond what single operations can, programs and each function that
+    a `pw.call` reaches, and changes nothing:
 
     * it has a body of one block, and so have the functions it calls, none of
       which calls itself, however indirectly;
@@ -24,7 +24,8 @@ def CheckProgram : Pass<"pw-check-program", "::mlir::ModuleOp"> {
       the local view of `pw`;
     * a function in global view is called on slices of one device only:
       partitioning it is not available, so write it in local view;
-    * a value is donated to one call only.
+    * a value is donated to one call only;
+    * arguments and results of a program are not partial.
 
     Fails with an error at the call or at the operation, and a note at the other.
   }];
