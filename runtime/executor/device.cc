@@ -235,8 +235,8 @@ void Device::Fire(DeviceProgram* program, uint32_t index, bool poison) {
   const uint64_t at =
       uint64_t{index} * program->window + SlotOf(firing, program->window);
   // The slot is free before anybody can know that the firing has happened.
-  program->counts[at] = entry.need;
-  program->poison[at] = 0;
+  if (entry.need != 0) program->counts[at] = entry.need;
+  if (program->poison[at]) program->poison[at] = 0;
   ++program->fired;
   counters_.firings.Add();
   DeviceProgram::Active* active = &program->active.front();
@@ -317,7 +317,7 @@ bool Device::RunHead() {
     started_ = true;
     step_ = 0;
   }
-  while (step_ < gang.steps.size()) {
+  while (step_ < gang.step_end - gang.step_begin) {
     if (!RunStep(program, gang, firing)) return false;
   }
   if (simulated_ && !cost_paid_) {
@@ -345,18 +345,18 @@ bool Device::RunHead() {
 
 bool Device::RunStep(DeviceProgram* program, const Gang& gang,
                      uint64_t firing) {
-  const GangStepTable& step = gang.steps[step_];
-  if (!step.collective) {
+  const GangStepTable& step = program->steps[gang.step_begin + step_];
+  if (step.collective == nullptr) {
     if (run_kernels_) RunKernels(program, gang, step, firing);
     ++step_;
     return true;
   }
   if (!arrived_) {
     arrived_ = true;
-    Arrive(program, gang, step, firing);
+    Arrive(program, *step.collective, firing);
   }
   if (waiting_groups_ > 0) return false;
-  if (run_kernels_) Combine(program, step, firing);
+  if (run_kernels_) Combine(program, *step.collective, firing);
   arrived_ = false;
   ++step_;
   return true;
@@ -364,14 +364,17 @@ bool Device::RunStep(DeviceProgram* program, const Gang& gang,
 
 void Device::RunKernels(DeviceProgram* program, const Gang& gang,
                         const GangStepTable& step, uint64_t firing) {
+  const SlotRef* slots = program->slots.data() + step.first_slot;
+  const int32_t* coordinates =
+      program->coordinates.data() + gang.first_coordinate;
   for (uint32_t k = 0; k < gang.shards; ++k) {
     if (shard_poison_[k]) continue;
     for (uint32_t i = 0; i < step.operands; ++i) {
-      operands_[i] = step.slots[k * step.operands + i].at(firing);
+      operands_[i] = slots[k * step.operands + i].at(firing);
     }
-    const int32_t code = step.function(
-        operands_.data(), gang.coordinates.data() + k * gang.num_coordinates,
-        program->scratch);
+    const int32_t code =
+        step.function(operands_.data(), coordinates + k * gang.num_coordinates,
+                      program->scratch);
     counters_.kernels.Add();
     if (code == 0) continue;
     shard_poison_[k] = 1;
@@ -385,26 +388,27 @@ void Device::RunKernels(DeviceProgram* program, const Gang& gang,
   }
 }
 
-void Device::Arrive(DeviceProgram* program, const Gang& gang,
-                    const GangStepTable& step, uint64_t firing) {
-  for (uint32_t k = 0; k < gang.shards; ++k) {
-    const GangStepTable::Member& member = step.members[k];
+void Device::Arrive(DeviceProgram* program, const CollectiveTable& table,
+                    uint64_t firing) {
+  const size_t shards = table.members.size();
+  for (size_t k = 0; k < shards; ++k) {
+    const CollectiveTable::Member& member = table.members[k];
     const HostGroup& group = program->groups[member.group];
     if (run_kernels_ && !shard_poison_[k] && group.bytes > 0) {
       std::memcpy(group.contribution(firing, member.rank),
                   member.source.at(firing), group.bytes);
     }
   }
-  for (uint32_t g : step.groups) {
+  for (uint32_t g : table.groups) {
     const HostGroup& group = program->groups[g];
     bool poison = false;
-    for (uint32_t k = 0; k < gang.shards; ++k) {
-      poison |= step.members[k].group == g && shard_poison_[k];
+    for (size_t k = 0; k < shards; ++k) {
+      poison |= table.members[k].group == g && shard_poison_[k];
     }
     if (group.remotes.empty() && group.locals.size() == 1) {
       // All of it is here.
-      for (uint32_t k = 0; k < gang.shards; ++k) {
-        if (step.members[k].group == g) shard_poison_[k] |= poison;
+      for (size_t k = 0; k < shards; ++k) {
+        if (table.members[k].group == g) shard_poison_[k] |= poison;
       }
       continue;
     }
@@ -423,26 +427,26 @@ void Device::GroupDone(DeviceProgram* program, const Message& message) {
       queue_.front().next != message.step || waiting_groups_ == 0) {
     return;
   }
-  const Gang& gang = program->gangs[gang_];
-  const GangStepTable& step = gang.steps[step_];
-  for (uint32_t k = 0; k < gang.shards; ++k) {
-    if (step.members[k].group == message.target) {
+  const CollectiveTable& table =
+      *program->steps[program->gangs[gang_].step_begin + step_].collective;
+  for (size_t k = 0; k < table.members.size(); ++k) {
+    if (table.members[k].group == message.target) {
       shard_poison_[k] |= (message.flags & kPoisoned) != 0;
     }
   }
   --waiting_groups_;
 }
 
-void Device::Combine(DeviceProgram* program, const GangStepTable& step,
+void Device::Combine(DeviceProgram* program, const CollectiveTable& table,
                      uint64_t firing) {
-  for (size_t k = 0; k < step.members.size(); ++k) {
+  for (size_t k = 0; k < table.members.size(); ++k) {
     if (shard_poison_[k]) continue;
-    const GangStepTable::Member& member = step.members[k];
+    const CollectiveTable::Member& member = table.members[k];
     const HostGroup& group = program->groups[member.group];
     for (uint32_t r = 0; r < group.members.size(); ++r) {
       contributions_[r] = group.contribution(firing, r);
     }
-    CombineCollective(*step.shape, member.rank, contributions_.data(),
+    CombineCollective(*table.shape, member.rank, contributions_.data(),
                       member.result.at(firing));
   }
 }
@@ -603,7 +607,9 @@ void Device::Inspect(const Message& message) {
           const uint32_t k = i - gang.first_entry;
           stuck->set_in_collective(true);
           stuck->set_collective_step(static_cast<uint32_t>(step_));
-          out->groups.back() = gang.steps[step_].members[k].group;
+          out->groups.back() = program->steps[gang.step_begin + step_]
+                                   .collective->members[k]
+                                   .group;
         }
       } else if (stuck->missing_size() == 0) {
         stuck->set_blocked(true);

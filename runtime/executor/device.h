@@ -97,9 +97,9 @@ class Device final : public Actor {
   bool RunStep(DeviceProgram* program, const Gang& gang, uint64_t firing);
   void RunKernels(DeviceProgram* program, const Gang& gang,
                   const GangStepTable& step, uint64_t firing);
-  void Arrive(DeviceProgram* program, const Gang& gang,
-              const GangStepTable& step, uint64_t firing);
-  void Combine(DeviceProgram* program, const GangStepTable& step,
+  void Arrive(DeviceProgram* program, const CollectiveTable& table,
+              uint64_t firing);
+  void Combine(DeviceProgram* program, const CollectiveTable& table,
                uint64_t firing);
   void RunSend(DeviceProgram* program, const Entry& entry, uint64_t firing,
                bool poison);
@@ -124,7 +124,7 @@ class Device final : public Actor {
   // The head of the queue.
   size_t gang_ = 0;  // in its program's list
   bool started_ = false;
-  size_t step_ = 0;
+  uint32_t step_ = 0;     // of the gang
   bool arrived_ = false;  // at the collective that is step_
   uint32_t waiting_groups_ = 0;
   bool cost_paid_ = false, costing_ = false;

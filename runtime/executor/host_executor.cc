@@ -449,11 +449,9 @@ void HostExecutor::Reserve(HostProgram* program, int sign) {
     if (device == nullptr) continue;
     int64_t in = kControlReserve;
     for (const InEdge& edge : device->in_edges) in += edge.expected * window;
-    for (const Gang& gang : device->gangs) {
-      for (const GangStepTable& step : gang.steps) {
-        in += step.groups.size() * 2;
-        own += step.groups.size() * 2;
-      }
+    for (const CollectiveTable& table : device->collectives) {
+      in += table.groups.size() * 2;
+      own += table.groups.size() * 2;
     }
     own += (device->out.size() + device->pieces.size()) * window;
     world_->Reserve(context_.directory.devices[host_][device->device],

@@ -545,33 +545,42 @@ class HostProgramBuilder {
     gang.num_coordinates = static_cast<uint32_t>(mesh.size());
     gang.cost_ns = static_cast<TimeNs>(
         std::min<uint64_t>(action.cost_ns(), uint64_t{1} << 50));
-    for (int32_t shard : shards) {
-      for (int64_t c : layout::Coordinates(mesh, shard)) {
-        gang.coordinates.push_back(static_cast<int32_t>(c));
+    auto [coordinates, fresh] = coordinates_of_.try_emplace(
+        {device->device, action.slice()},
+        static_cast<uint32_t>(device->coordinates.size()));
+    gang.first_coordinate = coordinates->second;
+    if (fresh) {
+      for (int32_t shard : shards) {
+        for (int64_t c : layout::Coordinates(mesh, shard)) {
+          device->coordinates.push_back(static_cast<int32_t>(c));
+        }
       }
     }
+    gang.step_begin = static_cast<uint32_t>(device->steps.size());
     for (int i = 0; i < action.steps_size(); ++i) {
       GangStepTable step;
       if (action.steps(i).has_run()) {
         const proto::GangStep::Run& run = action.steps(i).run();
         if (kernel != nullptr) step.function = kernel->segments[run.segment()];
         step.operands = static_cast<uint32_t>(run.buffers_size());
+        step.first_slot = static_cast<uint32_t>(device->slots.size());
         device->max_operands = std::max(device->max_operands, step.operands);
         for (size_t k = 0; k < shards.size(); ++k) {
           for (uint32_t buffer : run.buffers()) {
-            step.slots.push_back(Slot(buffer, device->device, k));
+            device->slots.push_back(Slot(buffer, device->device, k));
           }
         }
       } else if (action.steps(i).has_collective()) {
         const proto::Collective& c = action.steps(i).collective();
-        step.collective = true;
-        step.shape = &out_.shapes[shape_of_[{a, static_cast<uint32_t>(i)}]];
+        CollectiveTable& table = device->collectives.emplace_back();
+        step.collective = &table;
+        table.shape = &out_.shapes[shape_of_[{a, static_cast<uint32_t>(i)}]];
         device->max_group =
-            std::max<uint64_t>(device->max_group, step.shape->size);
+            std::max<uint64_t>(device->max_group, table.shape->size);
         for (size_t k = 0; k < shards.size(); ++k) {
           const std::vector<int32_t> members =
               p_.Group(action.slice(), c, shards[k]);
-          GangStepTable::Member member;
+          CollectiveTable::Member member;
           member.group = out_.group_of.at(
               {a, static_cast<uint32_t>(i), static_cast<uint32_t>(members[0])});
           member.rank = static_cast<uint32_t>(
@@ -579,17 +588,18 @@ class HostProgramBuilder {
               members.begin());
           member.source = Slot(c.source(), device->device, k);
           member.result = Slot(c.result(), device->device, k);
-          if (std::find(step.groups.begin(), step.groups.end(), member.group) ==
-              step.groups.end()) {
-            step.groups.push_back(member.group);
+          if (std::find(table.groups.begin(), table.groups.end(),
+                        member.group) == table.groups.end()) {
+            table.groups.push_back(member.group);
           }
-          step.members.push_back(member);
+          table.members.push_back(member);
         }
       } else {
         continue;
       }
-      gang.steps.push_back(std::move(step));
+      device->steps.push_back(step);
     }
+    gang.step_end = static_cast<uint32_t>(device->steps.size());
     device->gangs.push_back(std::move(gang));
   }
 
@@ -823,6 +833,8 @@ class HostProgramBuilder {
   std::vector<uint64_t> staging_;
   size_t next_staging_ = 0;
   std::map<std::pair<uint32_t, uint32_t>, size_t> shape_of_;
+  // (device, slice) -> where the coordinates of its shards begin.
+  std::map<std::pair<uint32_t, uint32_t>, uint32_t> coordinates_of_;
   absl::flat_hash_map<std::pair<uint32_t, int32_t>, std::vector<layout::Piece>>
       into_;
 };

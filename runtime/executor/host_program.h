@@ -122,14 +122,9 @@ struct FetchOp {
   std::vector<int64_t> zeros;
 };
 
-struct GangStepTable {
-  bool collective = false;
-  // Run: operands of co-resident shard k are slots[k * operands ...].
-  KernelFunction function = nullptr;
-  uint32_t operands = 0;
-  std::vector<SlotRef> slots;
-  // Collective: of co-resident shard k.
-  struct Member {
+// A collective as one device sees it.
+struct CollectiveTable {
+  struct Member {  // of co-resident shard k
     uint32_t group = 0;
     uint32_t rank = 0;
     SlotRef source, result;
@@ -139,15 +134,26 @@ struct GangStepTable {
   std::vector<uint32_t> groups;  // distinct
 };
 
-// All shards of one gang on one device: an entry of the device's queue.
+// Either a collective or a run of `function`; operands of co-resident shard k
+// are those from k * operands on.
+struct GangStepTable {
+  KernelFunction function = nullptr;
+  uint32_t operands = 0;
+  uint32_t first_slot = 0;  // in DeviceProgram::slots
+  const CollectiveTable* collective = nullptr;
+};
+
+// All shards of one gang on one device: an entry of the device's queue. What a
+// queue runs lies in its order in a few arrays, so that the processor sees what
+// comes next.
 struct Gang {
   uint32_t action = 0;
   uint32_t first_entry = 0;  // those of the shards follow
   uint32_t shards = 0;
   uint32_t num_coordinates = 0;
-  uint32_t need = 0;                 // tokens a firing, of all its entries
-  std::vector<int32_t> coordinates;  // [shard][axis]
-  std::vector<GangStepTable> steps;
+  uint32_t need = 0;              // tokens a firing, of all its entries
+  uint32_t first_coordinate = 0;  // [shard][axis], in DeviceProgram
+  uint32_t step_begin = 0, step_end = 0;
   TimeNs cost_ns = 0;
 };
 
@@ -200,6 +206,10 @@ struct DeviceProgram {
   std::vector<uint8_t> poison;  // [entry][slot]
 
   std::vector<Gang> gangs;
+  std::vector<GangStepTable> steps;
+  std::vector<SlotRef> slots;
+  std::vector<int32_t> coordinates;  // per slice
+  std::deque<CollectiveTable> collectives;
   const HostGroup* groups = nullptr;  // of the host
   std::vector<SendOp> sends;
   std::vector<RecvOp> recvs;
