@@ -38,6 +38,7 @@ namespace {
 constexpr int64_t kDepthBlock = 256; // of k; a multiple of kUnroll
 constexpr int64_t kRowBlock = 128;
 constexpr int64_t kUnroll = 4;
+constexpr int64_t kPackTile = 16;
 
 /// One contraction being written.
 class ContractionWriter {
@@ -192,13 +193,30 @@ SmallVector<Value> ContractionWriter::subscripts(AffineMap map, Value mv,
 }
 
 void ContractionWriter::packB() {
-  auto type = MemRefType::get({size(k), size(n)}, element);
+  // Rows apart by no power of two: those of one tile would share a cache set.
+  int64_t lanes = 64 / (element.getIntOrFloatBitWidth() / 8);
+  int64_t width = llvm::alignTo(size(n), lanes) + lanes;
+  auto type = MemRefType::get({size(k), width}, element);
   Value packed = memref::AllocOp::create(b, type);
-  // In the order of the source's memory as far as it is known: n is not innermost.
-  loop(0, size(n), 1, [&](Value nv) {
-    loop(0, size(k), 1, [&](Value kv) {
-      Value value = memref::LoadOp::create(b, rhs, subscripts(rhsMap, {}, nv, kv));
-      memref::StoreOp::create(b, value, packed, ValueRange{kv, nv});
+  auto within = [&](Value begin, int64_t dim, Body body) {
+    if (size(dim) <= kPackTile)
+      return loop(0, size(dim), 1, body);
+    Value end = add(begin, kPackTile);
+    if (size(dim) % kPackTile != 0)
+      end = min(end, index(size(dim)));
+    loop(begin, end, 1, body);
+  };
+  // Tile by tile, or every line would leave the cache before it is full. In the
+  // order of the source's memory as far as it is known: n is not innermost.
+  loop(0, size(k), kPackTile, [&](Value kTile) {
+    loop(0, size(n), kPackTile, [&](Value nTile) {
+      within(nTile, n, [&](Value nv) {
+        within(kTile, k, [&](Value kv) {
+          Value value =
+              memref::LoadOp::create(b, rhs, subscripts(rhsMap, {}, nv, kv));
+          memref::StoreOp::create(b, value, packed, ValueRange{kv, nv});
+        });
+      });
     });
   });
   rhs = packed;
