@@ -15,6 +15,7 @@
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Target/LLVMIR/Export.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "mlir/Transforms/Passes.h"
 #include "runtime/kernel/abi.h"
 #include "runtime/kernel/kernel_imports.h"
@@ -119,10 +120,15 @@ static void callAccurateFunctions(ModuleOp module) {
 LogicalResult kernel::lowerToLLVM(ModuleOp module,
                                   ArrayRef<LoweredSegment> segments) {
   callAccurateFunctions(module);
+  // Not all that arith can expand: maxima and minima have instructions, and as
+  // compare and select their reductions would not become vector code.
+  RewritePatternSet patterns(module.getContext());
+  arith::populateCeilFloorDivExpandOpsPatterns(patterns);
+  if (failed(applyPatternsGreedily(module, std::move(patterns))))
+    return failure();
   PassManager pm(module.getContext());
   pm.addPass(memref::createExpandStridedMetadataPass());
   pm.addPass(createLowerAffinePass());
-  pm.addPass(arith::createArithExpandOpsPass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   pm.addPass(createLoopInvariantCodeMotionPass());

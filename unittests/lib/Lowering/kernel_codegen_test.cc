@@ -230,6 +230,9 @@ TEST(KernelMatmul, Shapes) {
     checkMatmul<float>(1, 300, 63, "f32", op);
     checkMatmul<float>(129, 3, 1, "f32", op);
   }
+  // Operands that are turned first: tiles of that, whole and cut.
+  checkMatmul<float>(5, 47, 33, "f32", "tb");
+  checkMatmul<float>(8, 16, 160, "f32", "tb");
   checkMatmul<double>(33, 258, 47, "f64", "");
   checkMatmul<double>(9, 4, 17, "f64", "tb");
   checkMatmul<float>(511, 509, 507, "f32", "");
@@ -384,6 +387,40 @@ TEST(KernelReduce, OneOrderForAllRows) {
   ASSERT_EQ(kernel.run(0, {&x, &y}), 0);
   for (float value : y.as<float>())
     EXPECT_EQ(value, y.as<float>()[0]);
+}
+
+/// Lanes may not lose a NaN, nor find one that maxnum is to pass over.
+TEST(KernelReduce, MaximaWithNaN) {
+  const int n = 517;
+  Kernel kernel;
+  std::string text;
+  for (const char *op : {"maximumf", "maxnumf", "minimumf", "minnumf"})
+    text += std::string("func.func @r_") + op + R"((%x: tensor<4x517xf32>) -> tensor<4xf32> {
+      %z = arith.constant dense<0.25> : tensor<4xf32>
+      %r = linalg.reduce { arith.)" + op + R"( } ins(%x : tensor<4x517xf32>)
+             outs(%z : tensor<4xf32>) dimensions = [1]
+      return %r : tensor<4xf32>
+    }
+)";
+  ASSERT_TRUE(kernel.compile(text)) << kernel.errors();
+  auto xs = numbers<float>(4 * n, 21, -3, 3);
+  xs[1 * n + 0] = xs[2 * n + 300] = xs[3 * n + n - 1] = NAN;
+  Buffer x = Buffer::of(xs), y(16);
+  for (int segment = 0; segment < 4; ++segment) {
+    SCOPED_TRACE(segment);
+    bool isMax = segment < 2, keepsNaN = segment % 2 == 0;
+    ASSERT_EQ(kernel.run(segment, {&x, &y}), 0);
+    for (int i = 0; i < 4; ++i) {
+      float expected = 0.25f;
+      for (int j = 0; j < n; ++j)
+        expected = isMax ? std::fmax(expected, xs[i * n + j])
+                         : std::fmin(expected, xs[i * n + j]);
+      if (i > 0 && keepsNaN)
+        EXPECT_TRUE(std::isnan(y.as<float>()[i])) << i;
+      else
+        EXPECT_EQ(y.as<float>()[i], expected) << i;
+    }
+  }
 }
 
 TEST(KernelModels, SoftmaxAndLayerNorm) {
