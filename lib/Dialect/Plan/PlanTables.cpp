@@ -279,10 +279,8 @@ LogicalResult Exporter::add(LayoutOp op) {
     return op.emitOpError("expected number ")
            << tables.plan.layouts_size() << ", got " << op.getNumber();
   proto::Layout *layout = tables.plan.add_layouts();
-  auto type = dyn_cast<RankedTensorType>(op.getType());
+  auto type = cast<RankedTensorType>(op.getType());
   proto::ElementType element = proto::ELEMENT_TYPE_UNSPECIFIED;
-  if (!type)
-    return op.emitOpError("expected a ranked tensor, got ") << op.getType();
   if (failed(elementType(op, type.getElementType(), &element)))
     return failure();
   layout->set_element(element);

@@ -1112,3 +1112,67 @@ plan.program @p in_flight 2 {
   plan.argument @a feed @feed
   plan.result @r fetch @fetch
 }
+
+// -----
+
+// Not only the size of each axis.
+plan.program @p in_flight 2 {
+  // expected-error@+1 {{'plan.slice' op expected one size per axis, got 1 axes and 2 sizes}}
+  "plan.slice"() <{axes = ["d"], id = "s", sizes = array<i64: 2, 3>}> : () -> ()
+}
+
+// -----
+
+// A program has table entries only.
+plan.program @p in_flight 2 {
+  // expected-error@+1 {{'arith.constant' op is not an entry of a plan's tables}}
+  %c = arith.constant 0 : i32
+}
+
+// -----
+
+// An entry without a name.
+plan.program @p in_flight 2 {
+  // expected-error@+1 {{'plan.slice' op expected a name that is not empty}}
+  plan.slice @"" mesh <"d" = 2> island 0 strides [1]
+}
+
+// -----
+
+// Shards have a rank and a shape.
+plan.program @p in_flight 2 {
+  // expected-error@+1 {{attribute 'type' failed to satisfy constraint: type attribute of statically shaped tensor}}
+  plan.layout 0 tensor<*xf32> [{"d"}]
+}
+
+// -----
+
+// An output that is there twice.
+plan.program @p in_flight 2 {
+  plan.kernel @k {
+    // expected-error@+1 {{'plan.segment' op expected increasing positions of outputs below 2, got 1}}
+    "plan.segment"() <{id = "main", operand_types = [tensor<4xf32>, tensor<4xf32>], written = array<i64: 1, 1>}> : () -> ()
+  }
+}
+
+// -----
+
+// An output that is no operand.
+plan.program @p in_flight 2 {
+  plan.kernel @k {
+    // expected-error@+1 {{'plan.segment' op expected increasing positions of outputs below 2, got 2}}
+    "plan.segment"() <{id = "main", operand_types = [tensor<4xf32>, tensor<4xf32>], written = array<i64: 2>}> : () -> ()
+  }
+}
+
+// -----
+
+// Code that is shorter than it says.
+plan.program @p in_flight 2 {
+  plan.kernel @k {
+    plan.segment @main (tensor<4xf32>, out tensor<4xf32>)
+    // expected-error@+1 {{'plan.object' op expected 5 bytes of code, got 4}}
+    plan.object code dense_resource<short> : tensor<5xi8>
+  }
+}
+{-# dialect_resources: { builtin: { short: "0x0100000001020304" } } #-}
