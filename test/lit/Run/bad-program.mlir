@@ -21,6 +21,16 @@
 // RUN: %python %S/Inputs/exits.py 4 pw-run %t.plan --topology=1x1x3 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=FIT
 // FIT: shard 1 of slice 't' is bound to device 3, but island0 has 3 devices
+// A plan of another format; code for another CPU, with both named.
+// RUN: %python -c "d = bytearray(open(r'%t.plan', 'rb').read()); d[8] = 7; open(r'%t.seven', 'wb').write(d)"
+// RUN: %python %S/Inputs/exits.py 4 pw-run %t.seven --topology=1x1x4 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=VERSION
+// VERSION: pw-run: error: {{.*}}.seven: plan has format version 7, this reader knows 1
+// RUN: pw-run %S/Inputs/axpy.mlir --topology=@%S/Inputs/apple.textproto \
+// RUN:   --compile-only --emit-plan=%t.apple
+// RUN: %python %S/Inputs/exits.py 4 pw-run %t.apple --topology=1x1x4 \
+// RUN:   --input=x=1 --input=weights=1 2>&1 | FileCheck %s --check-prefix=CPU
+// CPU: code for 'aarch64-unknown-linux-gnu apple-m4' does not run on this machine, '{{.+ .+}}'
 // RUN: %python %S/Inputs/exits.py 2 pw-run %t.plan --program=other 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=NAME
 // NAME: --program: {{.*}} is the plan of 'axpy_program', not of 'other'
