@@ -1,6 +1,9 @@
 // RUN: pw-opt %s -split-input-file -verify-diagnostics -pw-place=topology=2x1x4
 // RUN: echo | not pw-opt -pw-place=topology=0x1 2>&1 | FileCheck %s --check-prefix=TOPOLOGY
 // TOPOLOGY: error: cannot read topology '0x1':
+// RUN: echo 'pw.slice @s mesh <"x" = 2>' | not pw-opt -pw-place=topology=5x1x1 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=MANY
+// MANY: but island0 has {{.*}}; island3 has 1 of 1 'cpu' devices free; and so on for the other islands
 
 pw.slice @front mesh <"x" = 4>
 pw.slice @mid mesh <"x" = 2>
