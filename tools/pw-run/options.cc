@@ -58,7 +58,7 @@ breaks a rule or does not fit the devices); 5 the run failed.
 std::string Suggestion(const CLI::App& app, const std::string& message) {
   size_t at = message.find("--");
   if (at == std::string::npos) return "";
-  std::string given = message.substr(at, message.find_first_of("=,; ", at) - at);
+  std::string given = message.substr(at, message.find_first_of("=,:; ", at) - at);
   std::vector<std::string> names;
   for (const CLI::Option* option : app.get_options()) {
     for (const std::string& name : option->get_lnames()) {
@@ -66,8 +66,23 @@ std::string Suggestion(const CLI::App& app, const std::string& message) {
     }
   }
   std::string closest = Closest(given, names);
-  if (closest.empty()) return "";
+  // What is wrong may be its value.
+  if (closest.empty() || closest == given) return "";
   return absl::StrCat("; did you mean '", closest, "'?");
+}
+
+// "--option=" has no value. The parser would take the next argument for it.
+absl::Status CheckValues(int argc, const char* const* argv) {
+  for (int i = 1; i < argc && absl::string_view(argv[i]) != "--"; ++i) {
+    absl::string_view argument = argv[i];
+    if (argument.size() > 3 && argument.substr(0, 2) == "--" &&
+        argument.find('=') == argument.size() - 1) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(argument.substr(0, argument.size() - 1),
+                       ": expected a value after '='"));
+    }
+  }
+  return absl::OkStatus();
 }
 
 // A whole number from `low` to `high`, both included.
@@ -198,6 +213,7 @@ absl::StatusOr<ParsedOptions> ParseOptions(int argc, const char* const* argv) {
                "--stats=@FILE writes that line to a file")
       ->group(kLook);
 
+  if (absl::Status s = CheckValues(argc, argv); !s.ok()) return s;
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {

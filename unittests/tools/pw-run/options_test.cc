@@ -14,7 +14,9 @@
 namespace pathways::pw_run {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 absl::StatusOr<ParsedOptions> Parse(std::vector<const char*> arguments) {
   arguments.insert(arguments.begin(), "pw-run");
@@ -73,7 +75,12 @@ TEST(OptionsTest, Mistakes) {
   EXPECT_THAT(ErrorOf({"f", "--inptu=x=1"}),
               HasSubstr("did you mean '--input'?"));
   EXPECT_THAT(ErrorOf({"f", "g"}), HasSubstr("g"));
-  EXPECT_THAT(ErrorOf({"f", "--steps=0"}), HasSubstr("--steps"));
+  // The name is right, so it is not suggested.
+  EXPECT_THAT(ErrorOf({"f", "--steps=0"}),
+              AllOf(HasSubstr("--steps"), Not(HasSubstr("did you mean"))));
+  EXPECT_EQ(ErrorOf({"f", "--topology=", "--dry-run"}),
+            "--topology: expected a value after '='");
+  EXPECT_EQ(ErrorOf({"f", "--stats="}), "--stats: expected a value after '='");
   EXPECT_THAT(ErrorOf({"f", "--steps=99999999999999999999"}),
               HasSubstr("--steps"));
   EXPECT_THAT(ErrorOf({"f", "--workers=-1"}), HasSubstr("--workers"));
