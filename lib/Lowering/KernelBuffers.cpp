@@ -102,8 +102,100 @@ static void prepareLoops(ModuleOp module) {
   });
 }
 
+/// Whether what `use` makes may lie in the buffer of what it uses, or needs that to
+/// be as it is at the end.
+static bool mayAlias(OpOperand &use) {
+  Operation *op = use.getOwner();
+  if (isa<bufferization::MaterializeInDestinationOp>(op))
+    return true;
+  auto inPlace = dyn_cast<DestinationStyleOpInterface>(op);
+  return inPlace ? inPlace.isDpsInit(&use)
+                 : !isa<tensor::ExtractOp, tensor::DimOp>(op);
+}
+
+/// Gives each user that may write to it a tensor.empty, or a fill of one, of its
+/// own: to fill again is less work than to copy, and such users do not get into
+/// each other's way. Not in a loop, where the fill would be done each time.
+static void unshareFills(ModuleOp module) {
+  auto isBeginning = [](Operation *op) {
+    auto fill = dyn_cast<linalg::LinalgOp>(op);
+    bool isFill = fill && fill.getNumDpsInits() == 1 && fill->getNumResults() == 1 &&
+                  llvm::none_of(fill.getDpsInputs(), [](Value input) {
+                    return isa<ShapedType>(input.getType());
+                  }) &&
+                  fill.getDpsInits()[0].getDefiningOp<tensor::EmptyOp>() &&
+                  !fill.payloadUsesValueFromOperand(fill.getDpsInitOperand(0));
+    return isFill || isa<tensor::EmptyOp>(op);
+  };
+  SmallVector<Operation *> beginnings;
+  module.walk([&](Operation *op) {
+    if (isBeginning(op))
+      beginnings.push_back(op);
+  });
+  // Users before what they use: a clone of a fill is a user of its tensor.empty.
+  for (Operation *op : llvm::reverse(beginnings)) {
+    Value value = op->getResult(0);
+    SmallVector<OpOperand *> writers;
+    for (OpOperand &use : value.getUses())
+      if (use.getOwner()->getBlock() == op->getBlock() && mayAlias(use))
+        writers.push_back(&use);
+    if (value.hasOneUse())
+      continue;
+    for (OpOperand *use : writers) {
+      OpBuilder b(use->getOwner());
+      use->set(b.clone(*op)->getResult(0));
+    }
+  }
+}
+
+/// Whether something else may be written where `result` is computed, or lie there
+/// when results are put in their places: it, or a value that it was made from, is
+/// also where something else begins.
+static bool sharesItsBeginning(Value result) {
+  SetVector<Value> chain;
+  chain.insert(result);
+  for (unsigned i = 0; i < chain.size(); ++i) {
+    Value value = chain[i];
+    if (llvm::count_if(value.getUses(), mayAlias) > 1)
+      return true;
+    // Behind an argument of a region are the operands of its op.
+    Operation *op = value.getDefiningOp();
+    if (!op)
+      op = value.getParentBlock()->getParentOp();
+    if (isa<func::FuncOp, linalg::LinalgOp>(op) && isa<BlockArgument>(value))
+      continue;
+    for (OpOperand &operand : op->getOpOperands())
+      if (isa<RankedTensorType>(operand.get().getType()) && mayAlias(operand))
+        chain.insert(operand.get());
+    if (isa<linalg::LinalgOp>(op))
+      continue;
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        for (Value yielded : block.getTerminator()->getOperands())
+          if (isa<RankedTensorType>(yielded.getType()))
+            chain.insert(yielded);
+  }
+  return false;
+}
+
+/// Results are computed in the output buffers where that is safe. Bufferization
+/// does not see it when it is not: it takes a write to an output to touch no tensor.
+static void computeAside(ModuleOp module) {
+  module.walk([](bufferization::MaterializeInDestinationOp write) {
+    Value result = write.getSource();
+    if (!isa<MemRefType>(write.getDest().getType()) || !sharesItsBeginning(result))
+      return;
+    OpBuilder b(write);
+    write.getSourceMutable().assign(bufferization::AllocTensorOp::create(
+        b, write.getLoc(), cast<RankedTensorType>(result.getType()), ValueRange(),
+        result));
+  });
+}
+
 LogicalResult kernel::bufferizeSegments(ModuleOp module) {
   prepareLoops(module);
+  unshareFills(module);
+  computeAside(module);
   PassManager pm(module.getContext());
   // Compute in the output buffer where the chain of results begins.
   pm.addPass(bufferization::createEmptyTensorEliminationPass());

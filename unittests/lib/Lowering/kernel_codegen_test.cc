@@ -16,8 +16,10 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <map>
 
 using namespace kernel_test;
+using testing::Each;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -1000,6 +1002,65 @@ TEST(KernelShards, CoordinatesAndAliases) {
   ASSERT_EQ(kernel.run(2, {&a, &b, &a, &b}), 0);
   EXPECT_THAT(a.as<float>(), ElementsAre(6, 7, 8, 9, 10));
   EXPECT_THAT(b.as<float>(), ElementsAre(1, 2, 3, 4, 5));
+}
+
+/// Results may come from one beginning, or one from the other, in any order: none
+/// is computed where another still lies.
+TEST(KernelResults, OfOneBeginning) {
+  auto sum = [](std::string from, std::string to) {
+    return "  %" + to + " = linalg.reduce { arith.addf } ins(%" + to[0] +
+           " : tensor<4x8xf32>) outs(%" + from +
+           " : tensor<8xf32>) dimensions = [0]\n";
+  };
+  struct Case {
+    std::string body;
+    std::vector<std::string> results;
+  };
+  std::vector<Case> cases;
+  for (bool swap : {false, true}) {
+    auto inOrder = [&](std::string first, std::string second) {
+      if (swap)
+        std::swap(first, second);
+      return std::vector<std::string>{first, second};
+    };
+    cases.push_back({sum("zero", "x1") + sum("zero", "y1"), inOrder("x1", "y1")});
+    cases.push_back({sum("zero", "x1") + sum("x1", "y2"), inOrder("x1", "y2")});
+    cases.push_back({sum("zero", "x1"), inOrder("x1", "zero")});
+    cases.push_back({sum("zero", "x1") + sum("x1", "y2") + sum("x1", "x3"),
+                     inOrder("y2", "x3")});
+  }
+  cases.push_back({sum("zero", "x1"), {"x1", "x1"}});
+  cases.push_back({sum("zero", "x1") + sum("x1", "y2") + sum("y2", "x4"),
+                   {"x4", "y2", "x1"}});
+  Buffer x = Buffer::of(std::vector<float>(32, 1)), y = Buffer::of(std::vector<float>(32, 10));
+  // Four rows of ones or tens, on top of what a value starts from.
+  const std::map<std::string, float> values = {
+      {"zero", 0}, {"x1", 4}, {"y1", 40}, {"y2", 44}, {"x3", 8}, {"x4", 48}};
+  for (const Case &test : cases) {
+    std::string types, names;
+    for (const std::string &result : test.results) {
+      types += (types.empty() ? "" : ", ") + std::string("tensor<8xf32>");
+      names += (names.empty() ? "%" : ", %") + result;
+    }
+    std::string text = "func.func @f(%x: tensor<4x8xf32>, %y: tensor<4x8xf32>) -> (" +
+                       types + ") {\n  %c = arith.constant 0.0 : f32\n"
+                       "  %e = tensor.empty() : tensor<8xf32>\n"
+                       "  %zero = linalg.fill ins(%c : f32) outs(%e : tensor<8xf32>)"
+                       " -> tensor<8xf32>\n" +
+                       test.body + "  return " + names + " : " + types + "\n}\n";
+    SCOPED_TRACE(text);
+    Kernel kernel;
+    ASSERT_TRUE(kernel.compile(text)) << kernel.errors();
+    std::vector<Buffer> outputs;
+    for (size_t i = 0; i < test.results.size(); ++i)
+      outputs.emplace_back(8 * 4);
+    std::vector<Buffer *> buffers = {&x, &y};
+    for (Buffer &output : outputs)
+      buffers.push_back(&output);
+    ASSERT_EQ(kernel.run(0, buffers), 0);
+    for (auto [result, output] : llvm::zip_equal(test.results, outputs))
+      EXPECT_THAT(output.as<float>(), Each(values.at(result))) << result;
+  }
 }
 
 /// A chain of matrices needs temporaries, but only as many as live together.
