@@ -5,6 +5,7 @@ add_library(PathwaysKernels
   KernelChecks.cpp
   KernelCodegen.cpp
   KernelMatmul.cpp
+  KernelNarrow.cpp
   KernelObject.cpp
   KernelPrepare.cpp
   KernelSegments.cpp)

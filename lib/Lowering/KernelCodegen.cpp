@@ -111,6 +111,18 @@ static kernel::MatmulTiles tilesFor(const llvm::TargetMachine &machine) {
   }
 }
 
+/// Whether the target has instructions between f16 and f32.
+static bool hasHalves(const llvm::TargetMachine &machine) {
+  switch (machine.getTargetTriple().getArch()) {
+  case llvm::Triple::x86_64:
+    return machine.getMCSubtargetInfo()->checkFeatures("+f16c");
+  case llvm::Triple::aarch64:
+    return true;
+  default:
+    return false;
+  }
+}
+
 //===----------------------------------------------------------------------===//
 // The stages in order
 //===----------------------------------------------------------------------===//
@@ -125,6 +137,9 @@ uint64_t bytesOf(Type type) {
 /// Stages that do not depend on the target. Leaves functions on buffers.
 LogicalResult lowerToBuffers(ModuleOp module, ArrayRef<func::FuncOp> functions,
                              MutableArrayRef<CompiledSegment> compiled) {
+  for (func::FuncOp function : functions)
+    if (failed(kernel::widenNarrowFloats(function)))
+      return failure();
   if (failed(kernel::normalizeTensors(module)))
     return failure();
   for (auto [function, segment] : llvm::zip_equal(functions, compiled)) {
@@ -150,7 +165,8 @@ FailureOr<std::string> lowerToObject(ModuleOp module, const Target &target,
   kernel::MatmulTiles tiles = tilesFor(**machine);
   for (func::FuncOp function : module.getOps<func::FuncOp>())
     kernel::lowerContractions(function, tiles);
-  if (failed(kernel::lowerToLoops(module)))
+  if (failed(kernel::expandNarrowConversions(module, hasHalves(**machine))) ||
+      failed(kernel::lowerToLoops(module)))
     return failure();
   std::vector<kernel::LoweredSegment> segments;
   for (auto [i, constant] : llvm::enumerate(originals)) {
@@ -185,6 +201,10 @@ FailureOr<std::string> lowerToObject(ModuleOp module, const Target &target,
 
 static ::pathways::proto::ElementType protoElement(Type type) {
   namespace proto = ::pathways::proto;
+  if (type.isF16())
+    return proto::F16;
+  if (type.isBF16())
+    return proto::BF16;
   if (type.isF32())
     return proto::F32;
   if (type.isF64())

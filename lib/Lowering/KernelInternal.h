@@ -51,6 +51,9 @@ struct MatmulTiles {
 /// Refuses what code generation does not take, with the reason at the op.
 LogicalResult checkSegment(func::FuncOp func);
 
+/// Makes f16 and bf16 f32 inside: widens arguments, rounds results.
+LogicalResult widenNarrowFloats(func::FuncOp func);
+
 /// Brings the bodies to linalg.generic, contractions, tensor and scf.
 LogicalResult normalizeTensors(ModuleOp module);
 
@@ -70,6 +73,10 @@ LogicalResult takeBuffers(func::FuncOp func);
 
 /// Tensors to memrefs.
 LogicalResult bufferizeSegments(ModuleOp module);
+
+/// Conversions that the target lacks to integer code: all of bf16, and those of
+/// f16 unless `hasF16`.
+LogicalResult expandNarrowConversions(ModuleOp module, bool hasF16);
 
 /// Contractions to register-tiled vector code.
 void lowerContractions(func::FuncOp func, const MatmulTiles &tiles);

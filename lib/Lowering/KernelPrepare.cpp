@@ -46,7 +46,8 @@ static constexpr int64_t kMaxTensorBytes = int64_t{1} << 48;
 
 /// Elements of a tensor inside a body; those at its boundary are checked apart.
 static bool isElement(Type type) {
-  return type.isF32() || type.isF64() || type.isIndex() ||
+  return type.isF16() || type.isBF16() || type.isF32() || type.isF64() ||
+         type.isIndex() ||
          type.isSignlessInteger(1) || type.isSignlessInteger(8) ||
          type.isSignlessInteger(32) || type.isSignlessInteger(64);
 }
@@ -67,7 +68,7 @@ static std::string reasonAgainst(Type type) {
     }
     if (!isElement(element)) {
       os << "has elements of " << element
-         << ", expected one of f32, f64, i1, i8, i32, i64";
+         << ", expected one of f16, bf16, f32, f64, i1, i8, i32, i64";
       return text;
     }
     int64_t bytes = 8;
@@ -79,13 +80,14 @@ static std::string reasonAgainst(Type type) {
       }
     return text;
   }
-  bool isScalar = type.isF32() || type.isF64() || type.isIndex();
+  bool isScalar = type.isF16() || type.isBF16() || type.isF32() ||
+                  type.isF64() || type.isIndex();
   if (auto integer = dyn_cast<IntegerType>(type))
     isScalar = integer.isSignless() && integer.getWidth() <= 64;
   if (!isScalar)
     os << "has a value of type " << type
-       << ", expected tensors and scalars of f32, f64 and integers of at most "
-          "64 bits";
+       << ", expected tensors and scalars of f16, bf16, f32, f64 and integers "
+          "of at most 64 bits";
   return text;
 }
 
@@ -105,7 +107,8 @@ LogicalResult kernel::checkSegment(func::FuncOp func) {
                                 << " " << i << " cannot be passed to a kernel: ";
       if (!reason.empty())
         return diag << "it " << reason;
-      return diag << "expected a tensor of f32, f64, i1, i8, i32 or i64, got "
+      return diag << "expected a tensor of f16, bf16, f32, f64, i1, i8, i32 or "
+                     "i64, got "
                   << type;
     }
   }

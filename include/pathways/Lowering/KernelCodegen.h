@@ -52,15 +52,19 @@ struct CompiledKernel {
 
 /// Compiles `segments` for each of `targets` (empty fields: as this machine;
 /// no target: this machine). The functions are left as they are. Operands and
-/// results are tensors of static shape of f32, f64, i1, i8, i32 or i64; bodies
-/// use func.return, linalg, tensor, arith, math, scf, affine, cf.assert and
-/// pw.shard_index (axes: the function's kSegmentMeshAttrName).
+/// results are tensors of static shape of f16, bf16, f32, f64, i1, i8, i32 or
+/// i64; bodies use func.return, linalg, tensor, arith, math, scf, affine,
+/// cf.assert and pw.shard_index (axes: the function's kSegmentMeshAttrName).
 ///
 /// A failed cf.assert, an integer division by zero or without a representable
 /// result, an index or slice out of bounds and a loop step below 1 make the code return
 /// the location's number; floating point follows IEEE 754 without contraction or
 /// reassociation, except that a sum along the innermost dimension and the
 /// products of a contraction are added in an order fixed by shape and target.
+///
+/// f16 and bf16 are formats of storage: a segment computes with them in f32 and
+/// rounds a result once, to nearest even, when it stores it; an arith.truncf
+/// that the body has rounds where it is.
 ///
 /// Fails, with a diagnostic at the op, on anything else. Thread-safe as long as
 /// the dialects are loaded.

@@ -3,9 +3,9 @@
 
 pw.slice @s mesh <>
 func.func private @half(%x: tensor<4xf32>) -> tensor<4xf32> {
-  // expected-error @below {{has elements of f16, expected one of f32, f64, i1, i8, i32, i64}}
-  %0 = arith.truncf %x : tensor<4xf32> to tensor<4xf16>
-  %1 = arith.extf %0 : tensor<4xf16> to tensor<4xf32>
+  // expected-error @below {{has elements of f8E5M2, expected one of f16, bf16, f32, f64, i1, i8, i32, i64}}
+  %0 = arith.truncf %x : tensor<4xf32> to tensor<4xf8E5M2>
+  %1 = arith.extf %0 : tensor<4xf8E5M2> to tensor<4xf32>
   return %1 : tensor<4xf32>
 }
 pw.program @main(%x: !pw.array<4xf32, @s, [{}]>) -> (!pw.array<4xf32, @s, [{}]>) {

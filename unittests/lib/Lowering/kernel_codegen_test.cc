@@ -1099,8 +1099,17 @@ TEST(KernelRefusals, SayWhat) {
   const Case cases[] = {
       {"func.func @f(%x: tensor<?xf32>) -> tensor<?xf32> { return %x : tensor<?xf32> }",
        "argument 0 cannot be passed to a kernel: it has tensor<?xf32>, whose shape is not known"},
-      {"func.func @f(%x: tensor<4xf16>) -> tensor<4xf16> { return %x : tensor<4xf16> }",
-       "has elements of f16, expected one of f32, f64, i1, i8, i32, i64"},
+      {"func.func @f(%x: tensor<4xf8E5M2>) -> tensor<4xf8E5M2> { return %x : tensor<4xf8E5M2> }",
+       "has elements of f8E5M2, expected one of f16, bf16, f32, f64, i1, i8, i32, i64"},
+      {"func.func @f(%x: tensor<4xf64>) -> tensor<4xf16> {\n"
+       "  %r = arith.truncf %x : tensor<4xf64> to tensor<4xf16>\n"
+       "  return %r : tensor<4xf16> }",
+       "rounds f64 to 'f16', which a kernel does not support; round to f32 first"},
+      {"func.func @f(%x: tensor<bf16>) -> tensor<bf16> {\n"
+       "  %v = tensor.extract %x[] : tensor<bf16>\n"
+       "  %b = arith.bitcast %v : bf16 to i16\n"
+       "  return %x : tensor<bf16> }",
+       "looks at the bits of f16 or bf16, which a kernel does not support"},
       {"func.func @f(%x: tensor<4xui32>) { return }", "has elements of ui32"},
       {"func.func @f(%x: tensor<4xf32>) -> tensor<4xi32> {\n"
        "  %r = tensor.bitcast %x : tensor<4xf32> to tensor<4xi32>\n"

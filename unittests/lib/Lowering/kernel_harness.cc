@@ -63,7 +63,9 @@ bool Kernel::compile(llvm::ArrayRef<mlir::func::FuncOp> functions,
       auto tensor = mlir::cast<mlir::RankedTensorType>(type);
       auto *operand = out->add_operands();
       mlir::Type element = tensor.getElementType();
-      operand->set_element(element.isF32()          ? pathways::proto::F32
+      operand->set_element(element.isF16()          ? pathways::proto::F16
+                           : element.isBF16()       ? pathways::proto::BF16
+                           : element.isF32()          ? pathways::proto::F32
                            : element.isF64()        ? pathways::proto::F64
                            : element.isInteger(1)   ? pathways::proto::I1
                            : element.isInteger(8)   ? pathways::proto::I8
