@@ -50,8 +50,8 @@ Examples:
   pw-run prog.plan --topology=2x1x4 --dry-run
 
 Exit codes: 0 success; 1 a result is not as expected; 2 the command line or an
-input file is wrong; 3 the program does not compile; 4 the plan was refused (it
-breaks a rule or does not fit the devices); 5 the run failed.
+input file is wrong; 3 the program, or the text of a plan, does not compile; 4 the
+plan was refused (it breaks a rule or does not fit the devices); 5 the run failed.
 )";
 
 // "--inptu" is answered with "--input".
