@@ -1,0 +1,223 @@
+//===- PathwaysLocalView.cpp - Verifiers of the local view ----------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Collectives, whose result shapes follow from the size of a group, and the
+// place of a shard. (C1), (C2), ... are the numbered constraints of the
+// operations' descriptions. What only a call knows, CallOp verifies.
+//
+//===----------------------------------------------------------------------===//
+
+#include "pathways/Dialect/Pathways/Pathways.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::pathways;
+
+/// (C1) of all operations of the local view; fails with a diagnostic.
+static FailureOr<func::FuncOp> getLocalViewFunction(Operation *op) {
+  auto function = op->getParentOfType<func::FuncOp>();
+  if (function && function->hasAttr(PathwaysDialect::kLocalViewAttrName))
+    return function;
+  InFlightDiagnostic diagnostic =
+      op->emitOpError("is only allowed in a 'func.func' with '")
+      << PathwaysDialect::kLocalViewAttrName << "'";
+  if (function)
+    diagnostic.attachNote(function.getLoc())
+        << "function '" << function.getSymName() << "' has a global view";
+  return diagnostic;
+}
+
+/// (C4): `dim` is a dimension of `type`.
+static LogicalResult verifyDim(Operation *op, StringRef what, int64_t dim,
+                               RankedTensorType type) {
+  if (dim >= 0 && dim < type.getRank())
+    return success();
+  return op->emitOpError("expected ")
+         << what << " to be a dimension of " << type << ", got " << dim;
+}
+
+/// A group size for which `op` may be right: what sizes of source and result
+/// say. The real one is known where the function is called.
+static int64_t guessGroupSize(Operation *op, ArrayRef<int64_t> source,
+                              ArrayRef<int64_t> result) {
+  auto ratio = [](int64_t large, int64_t small) -> int64_t {
+    return small > 0 && large > 0 ? llvm::divideCeil(large, small) : 1;
+  };
+  return TypeSwitch<Operation *, int64_t>(op)
+      .Case([&](AllGatherOp gather) {
+        return ratio(result[gather.getDim()], source[gather.getDim()]);
+      })
+      .Case([&](ReduceScatterOp scatter) {
+        return ratio(source[scatter.getDim()], result[scatter.getDim()]);
+      })
+      .Case([&](AllToAllOp exchange) {
+        int64_t split = exchange.getSplit(), concat = exchange.getConcat();
+        if (split == concat)
+          return int64_t{1};
+        if (source[split] > 0)
+          return ratio(source[split], result[split]);
+        return ratio(result[concat], source[concat]);
+      })
+      .Default([](Operation *) { return int64_t{1}; });
+}
+
+LogicalResult mlir::pathways::detail::verifyCollective(Operation *op) {
+  auto collective = cast<CollectiveOpInterface>(op);
+  FailureOr<func::FuncOp> function = getLocalViewFunction(op); // (C1)
+  if (failed(function))
+    return failure();
+  if (op->getParentOp() != *function) { // (C1)
+    InFlightDiagnostic diagnostic =
+        op->emitOpError("is under control flow; shards that do not arrive "
+                        "would block the others, so move it to the top level "
+                        "of the function");
+    diagnostic.attachNote(op->getParentOp()->getLoc()) << "it is inside this";
+    return diagnostic;
+  }
+  if (collective.getAxes().empty()) // (C2)
+    return op->emitOpError("names no axis to communicate over");
+  llvm::StringSet<> seen;
+  for (auto axis : collective.getAxes().getAsRange<StringAttr>()) {
+    if (axis.empty()) // (C2)
+      return op->emitOpError("names an axis without a name");
+    if (!seen.insert(axis).second) // (C2)
+      return op->emitOpError("names axis ") << axis << " twice";
+  }
+  RankedTensorType source = collective.getSource().getType();
+  RankedTensorType result = collective.getResult().getType();
+  for (RankedTensorType type : {source, result})
+    if (!type.hasStaticShape()) // (C3)
+      return op->emitOpError("expected static shapes, got ") << type;
+  if (source.getElementType() != result.getElementType() ||
+      source.getRank() != result.getRank())
+    return op->emitOpError("expected source and result to have the same rank "
+                           "and element type, got ")
+           << source << " and " << result;
+
+  LogicalResult dims = // (C4)
+      TypeSwitch<Operation *, LogicalResult>(op)
+          .Case<AllGatherOp, ReduceScatterOp>([&](auto concrete) {
+            return verifyDim(op, "'dim'", concrete.getDim(), source);
+          })
+          .Case([&](AllToAllOp exchange) {
+            return success(
+                succeeded(
+                    verifyDim(op, "'split'", exchange.getSplit(), source)) &&
+                succeeded(
+                    verifyDim(op, "'concat'", exchange.getConcat(), source)));
+          })
+          .Default(success());
+  if (failed(dims))
+    return failure();
+
+  std::optional<ReductionKind> reduction;
+  if (auto reduce = dyn_cast<AllReduceOp>(op))
+    reduction = reduce.getKind();
+  if (auto scatter = dyn_cast<ReduceScatterOp>(op))
+    reduction = scatter.getKind();
+  if (reduction && source.getElementType().isSignlessInteger(1) &&
+      *reduction != ReductionKind::Max && *reduction != ReductionKind::Min)
+    return op->emitOpError("expected i1 tensors to be combined by max or min, "
+                           "got ")
+           << stringifyReductionKind(*reduction);
+
+  int64_t groupSize =
+      guessGroupSize(op, source.getShape(), result.getShape());
+  FailureOr<SmallVector<int64_t>> shape =
+      collective.getResultShape(groupSize, [&] { return op->emitOpError(); });
+  if (failed(shape))
+    return failure();
+  if (result.getShape() != ArrayRef<int64_t>(*shape)) // (C5)
+    return op->emitOpError("for no size of the group takes ")
+           << source << " to " << result << "; a group of " << groupSize
+           << " gives "
+           << RankedTensorType::get(*shape, source.getElementType());
+  return success();
+}
+
+FailureOr<SmallVector<int64_t>>
+AllReduceOp::getResultShape(int64_t, function_ref<InFlightDiagnostic()>) {
+  return llvm::to_vector(getSource().getType().getShape());
+}
+
+FailureOr<SmallVector<int64_t>>
+PermuteOp::getResultShape(int64_t, function_ref<InFlightDiagnostic()>) {
+  return llvm::to_vector(getSource().getType().getShape());
+}
+
+/// Cuts, or grows, dimension `dim` of `shape` by the group's size.
+static LogicalResult cut(SmallVectorImpl<int64_t> &shape, int64_t dim,
+                         int64_t groupSize,
+                         function_ref<InFlightDiagnostic()> emitError) {
+  if (shape[dim] % groupSize != 0)
+    return emitError() << "dimension " << dim << " of " << shape[dim]
+                       << " elements cannot be cut into " << groupSize
+                       << " equal blocks";
+  shape[dim] /= groupSize;
+  return success();
+}
+
+static LogicalResult grow(SmallVectorImpl<int64_t> &shape, int64_t dim,
+                          int64_t groupSize,
+                          function_ref<InFlightDiagnostic()> emitError) {
+  if (llvm::MulOverflow(shape[dim], groupSize, shape[dim]))
+    return emitError() << "dimension " << dim << " is too large to gather";
+  return success();
+}
+
+FailureOr<SmallVector<int64_t>>
+AllGatherOp::getResultShape(int64_t groupSize,
+                            function_ref<InFlightDiagnostic()> emitError) {
+  SmallVector<int64_t> shape(getSource().getType().getShape());
+  if (failed(grow(shape, getDim(), groupSize, emitError)))
+    return failure();
+  return shape;
+}
+
+FailureOr<SmallVector<int64_t>>
+ReduceScatterOp::getResultShape(int64_t groupSize,
+                                function_ref<InFlightDiagnostic()> emitError) {
+  SmallVector<int64_t> shape(getSource().getType().getShape());
+  if (failed(cut(shape, getDim(), groupSize, emitError)))
+    return failure();
+  return shape;
+}
+
+FailureOr<SmallVector<int64_t>>
+AllToAllOp::getResultShape(int64_t groupSize,
+                           function_ref<InFlightDiagnostic()> emitError) {
+  SmallVector<int64_t> shape(getSource().getType().getShape());
+  if (failed(cut(shape, getSplit(), groupSize, emitError)) ||
+      failed(grow(shape, getConcat(), groupSize, emitError)))
+    return failure();
+  return shape;
+}
+
+LogicalResult ShardIndexOp::verify() {
+  if (failed(getLocalViewFunction(*this))) // (C1)
+    return failure();
+  if (getAxis().empty()) // (C2)
+    return emitOpError("names an axis without a name");
+  return success();
+}
+
+LogicalResult ValidExtentOp::verify() {
+  FailureOr<func::FuncOp> function = getLocalViewFunction(*this); // (C1)
+  if (failed(function))
+    return failure();
+  auto argument = dyn_cast<BlockArgument>(getSource());
+  if (!argument || argument.getOwner()->getParentOp() != *function ||
+      !argument.getOwner()->isEntryBlock()) // (C2)
+    return emitOpError("expected an argument of function '")
+           << function->getSymName() << "', got another value";
+  return verifyDim(*this, "'dim'", getDim(), getSource().getType()); // (C3)
+}
