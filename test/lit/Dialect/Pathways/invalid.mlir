@@ -645,3 +645,16 @@ pw.slice @s mesh <>
 pw.program @result_unknown(%x: !pw.array<f32, @s, []>) -> (!pw.array<f32, @s, []> {pw.carried = 0 : i64}) {
   pw.return %x : !pw.array<f32, @s, []>
 }
+// -----
+pw.slice @s mesh <"x" = 16>
+func.func private @f(%x: tensor<f32>) -> tensor<f32> attributes {pw.local_view} {
+  %0 = tensor.empty() : tensor<1152921504606846976xi8>
+  // expected-note@+1 {{it is here}}
+  %1 = pw.all_gather %0 dim 0 over ["x"] : tensor<1152921504606846976xi8> -> tensor<1152921504606846976xi8>
+  return %x : tensor<f32>
+}
+pw.program @all_gather_overflow(%x: !pw.array<f32, @s, []>) {
+  // expected-error@+1 {{of 'f' on slice 's': dimension 0 is too large to gather}}
+  %0 = pw.call @f(%x) : (!pw.array<f32, @s, []>) -> !pw.array<f32, @s, []>
+  pw.return
+}
