@@ -128,8 +128,44 @@ static Status selectProgram(mlir::ModuleOp module, const std::string &name) {
   return {};
 }
 
+/// Parsing and passes recurse where text nests, and the stack is finite.
+static constexpr int kMaxNesting = 256;
+
+/// Fails, with the place, where brackets nest more than kMaxNesting deep.
+static Status checkNesting(const Program &program) {
+  int depth = 0;
+  bool isString = false;
+  llvm::StringRef text = program.text;
+  for (size_t i = 0; i < text.size(); ++i) {
+    char c = text[i], next = i + 1 < text.size() ? text[i + 1] : '\0';
+    if (c == '"' || c == '\n') // Strings end on their line.
+      isString = c == '"' && !isString;
+    else if (isString)
+      i += c == '\\';
+    else if (c == '/' && next == '/')
+      i = std::min(text.find('\n', i), text.size()) - 1;
+    else if (c == '(' || c == '[' || c == '{' || (c == '<' && next != '='))
+      ++depth;
+    else if (c == ')' || c == ']' || c == '}' || (c == '>' && next != '='))
+      depth = std::max(0, depth - 1);
+    else if (c == '-' && next == '>')
+      ++i;
+    if (depth <= kMaxNesting)
+      continue;
+    llvm::StringRef before = text.take_front(i);
+    return Error{ErrorCode::InvalidProgram,
+                 program.fileName + ":" + std::to_string(before.count('\n') + 1) +
+                     ":" + std::to_string(i - (before.rfind('\n') + 1) + 1) +
+                     ": error: nested more than " + std::to_string(kMaxNesting) +
+                     " deep"};
+  }
+  return {};
+}
+
 Result<Compiled> pathways::compile(const Program &program,
                                    const CompileOptions &options) {
+  if (Status shallow = checkNesting(program); !shallow)
+    return shallow.error();
   mlir::MLIRContext context(makeRegistry(),
                             mlir::MLIRContext::Threading::DISABLED);
   // The line is enough; a program's text may be long.

@@ -6,6 +6,17 @@
 // SYNTAX-NOT: pw-run
 // SYNTAX: {{.*}}.mlir:1:{{[0-9]+}}: error:
 
+// Text that would take all of the stack to read.
+// RUN: %python -c "print('module {\n' * 100000 + '}' * 100000)" > %t.deep
+// RUN: %python %S/Inputs/exits.py 3 pw-run %t.deep 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=DEEP
+// DEEP: {{.*}}.deep:257:8: error: nested more than 256 deep
+// Brackets in strings and comments, and arrows, do not nest.
+// RUN: %python -c "print('// ((((' * 300 + '\n' + 'module attributes {test.a = [' + '\x22((\x22, ' * 300 + '1, (i1) -> (i1)]} {}')" > %t.flat
+// RUN: %python %S/Inputs/exits.py 3 pw-run %t.flat 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=FLAT
+// FLAT: {{.*}}.flat: there is no pw.program
+
 // Not enough devices, and how to go on.
 // RUN: %python %S/Inputs/exits.py 3 pw-run %S/Inputs/axpy.mlir \
 // RUN:   --topology=1x1x3 2>&1 | FileCheck %s --check-prefix=DEVICES
