@@ -77,7 +77,8 @@ bool LoadProgram(const Options& options, Loaded* loaded, Failure* failure) {
     return Fail(failure, kPlanRefused, absl::StrCat(name, ": ", s.message()));
   }
   const std::string& program = loaded->plan.tables.header().program();
-  if (is_plan && !options.program.empty() && options.program != program) {
+  // Of several programs the compiler took the one that was asked for.
+  if (!options.program.empty() && options.program != program) {
     return Fail(failure, kUsageError,
                 absl::StrCat("--program: ", name, " is the plan of ",
                              Quoted(program), ", not of ",

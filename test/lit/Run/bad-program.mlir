@@ -44,6 +44,9 @@
 // CPU: code for 'aarch64-unknown-linux-gnu apple-m4' does not run on this machine, '{{.+ .+}}'
 // RUN: %python %S/Inputs/exits.py 2 pw-run %t.plan --program=other 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=NAME
+// RUN: pw-run %t.plan --topology=1x1x4 --compile-only --emit-plan-text=%t.text
+// RUN: %python %S/Inputs/exits.py 2 pw-run %t.text --topology=1x1x4 --program=other 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=NAME
 // NAME: --program: {{.*}} is the plan of 'axpy_program', not of 'other'
 
 // A failed assert in a body ends the run: exit 5, with its line.
