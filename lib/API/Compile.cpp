@@ -15,6 +15,7 @@
 #include "mlir/Pass/PassManager.h"
 #include "pathways/Lowering/Passes.h"
 #include "pathways/Lowering/PlanFile.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/raw_ostream.h"
@@ -153,11 +154,11 @@ static Status checkNesting(const Program &program) {
     if (depth <= kMaxNesting)
       continue;
     llvm::StringRef before = text.take_front(i);
+    size_t line = before.count('\n') + 1, column = i - before.rfind('\n');
     return Error{ErrorCode::InvalidProgram,
-                 program.fileName + ":" + std::to_string(before.count('\n') + 1) +
-                     ":" + std::to_string(i - (before.rfind('\n') + 1) + 1) +
-                     ": error: nested more than " + std::to_string(kMaxNesting) +
-                     " deep"};
+                 llvm::formatv("{0}:{1}:{2}: error: nested more than {3} deep",
+                               program.fileName, line, column, kMaxNesting)
+                     .str()};
   }
   return {};
 }

@@ -50,15 +50,17 @@ Examples:
   pw-run prog.plan --topology=2x1x4 --dry-run
 
 Exit codes: 0 success; 1 a result is not as expected; 2 the command line or an
-input file is wrong; 3 the program, or the text of a plan, does not compile; 4 the
-plan was refused (it breaks a rule or does not fit the devices); 5 the run failed.
+input file is wrong; 3 the program, or the text of a plan, does not compile; 4
+the plan was refused (it breaks a rule or does not fit the devices); 5 the run
+failed.
 )";
 
 // "--inptu" is answered with "--input".
 std::string Suggestion(const CLI::App& app, const std::string& message) {
   size_t at = message.find("--");
   if (at == std::string::npos) return "";
-  std::string given = message.substr(at, message.find_first_of("=,:; ", at) - at);
+  std::string given =
+      message.substr(at, message.find_first_of("=,:; ", at) - at);
   std::vector<std::string> names;
   for (const CLI::Option* option : app.get_options()) {
     for (const std::string& name : option->get_lnames()) {
