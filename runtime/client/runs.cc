@@ -7,12 +7,10 @@
 //===----------------------------------------------------------------------===//
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "runtime/client/runtime_impl.h"
-#include "runtime/executor/collective.h"
 #include "runtime/plan/tables.h"
 
 namespace pathways {
@@ -43,128 +41,229 @@ std::vector<int64_t> WithSteps(const layout::Layout& layout, bool stepped,
 
 }  // namespace
 
-absl::Status Runtime::Impl::MakeValues(const PreparedPlan& plan,
-                                       std::vector<LaunchArgument>& arguments,
-                                       int64_t steps, Run* run) {
+absl::Status Runtime::Impl::CheckArgument(const PreparedPlan& plan, int index,
+                                          ElementType got_element,
+                                          const std::vector<int64_t>& got,
+                                          uint64_t got_bytes,
+                                          int64_t steps) const {
+  const proto::Argument& argument = plan.plan().interface().arguments(index);
+  const PreparedBuffer& buffer =
+      plan.buffers()[plan.plan().actions(argument.action()).results(0)];
+  const ElementType element = static_cast<ElementType>(buffer.element);
+  const std::vector<int64_t> shape =
+      WithSteps(buffer.layout, argument.stepped(), steps);
+  if (got_element != element || got != shape) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("argument '", argument.name(), "' of program '",
+                     plan.name(), "' is ", ShapeString(got_element, got),
+                     ", expected ", ShapeString(element, shape),
+                     argument.stepped() ? " (one index per step)" : ""));
+  }
+  const uint64_t bytes = BytesOf(element, shape);
+  if (got_bytes != bytes && (options_.run_kernels || got_bytes != 0)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "argument '", argument.name(), "' of program '", plan.name(), "' has ",
+        got_bytes, " bytes, expected ", bytes));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Runtime::Impl::MakeResults(const Program& program, int64_t steps,
+                                        Run* run) {
+  const PreparedPlan& plan = *program.plan;
   const proto::Interface& interface = plan.plan().interface();
+  for (int r = 0; r < interface.results_size(); ++r) {
+    const proto::Result& out = interface.results(r);
+    const PreparedBuffer& buffer =
+        plan.buffers()[plan.plan().actions(out.action()).operands(0)];
+    Run::Result result;
+    result.element = static_cast<ElementType>(buffer.element);
+    result.shape = WithSteps(buffer.layout, out.stepped(), steps);
+    if (options_.run_kernels) {
+      result.placed.placement = program.results[r];
+      const uint64_t bytes = BytesOf(result.element, result.shape);
+      if (bytes > kMaxBytes) {
+        return absl::ResourceExhaustedError(
+            absl::StrCat("result '", out.name(), "' of program '", plan.name(),
+                         "' needs more than ", kMaxBytes, " bytes"));
+      }
+      if (bytes > 0) result.placed.object = ++next_object_;
+    }
+    run->results.push_back(std::move(result));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<RunHandle> Runtime::Impl::Launch(
+    uint64_t program_id, std::vector<LaunchArgument> arguments, int64_t steps) {
+  Call call(this);
+  auto run = std::make_shared<Run>();
+  Program program;
+  {
+    MutexLock lock(&mutex_);
+    auto found = programs_.find(program_id);
+    if (found == programs_.end()) {
+      return absl::FailedPreconditionError(
+          absl::StrCat("program ", program_id, " is not loaded"));
+    }
+    program = found->second;
+  }
+  run->plan = program.plan;
+  run->client = program.client;
+  const PreparedPlan& plan = *program.plan;
+  const proto::Interface& interface = plan.plan().interface();
+  if (steps < 1 || steps > kMaxSteps) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("program '", plan.name(), "' was launched for ", steps,
+                     " steps, expected 1 to ", kMaxSteps));
+  }
   if (static_cast<int>(arguments.size()) != interface.arguments_size()) {
     return absl::InvalidArgumentError(absl::StrCat(
         "program '", plan.name(), "' takes ", interface.arguments_size(),
         " arguments, got ", arguments.size()));
   }
-  auto values = std::make_shared<LaunchValues>();
-  values->steps = static_cast<uint64_t>(steps);
-  for (int i = 0; i < interface.arguments_size(); ++i) {
-    const proto::Argument& argument = interface.arguments(i);
-    std::shared_ptr<const HostArray> array;
-    if (auto* handle = std::get_if<ArrayHandle>(&arguments[i])) {
-      absl::StatusOr<std::shared_ptr<const HostArray>> found =
-          objects_.Get(handle->id);
-      if (!found.ok()) {
-        return absl::Status(found.status().code(),
-                            absl::StrCat("argument '", argument.name(),
-                                         "': ", found.status().message()));
-      }
-      absl::Status retained = objects_.Retain(handle->id);
-      if (!retained.ok()) return retained;
-      run->retained.push_back(handle->id);
-      array = *std::move(found);
-    } else {
-      array = std::make_shared<const HostArray>(
-          std::get<HostArray>(std::move(arguments[i])));
-    }
-    const PreparedBuffer& buffer =
-        plan.buffers()[plan.plan().actions(argument.action()).results(0)];
-    const ElementType element = static_cast<ElementType>(buffer.element);
-    const std::vector<int64_t> shape =
-        WithSteps(buffer.layout, argument.stepped(), steps);
-    if (array->element != element || array->shape != shape) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "argument '", argument.name(), "' of program '", plan.name(), "' is ",
-          ShapeString(array->element, array->shape), ", expected ",
-          ShapeString(element, shape),
-          argument.stepped() ? " (one index per step)" : ""));
-    }
-    const uint64_t bytes = BytesOf(element, shape);
-    if (array->data.size() != bytes &&
-        (options_.run_kernels || !array->data.empty())) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "argument '", argument.name(), "' of program '", plan.name(),
-          "' has ", array->data.size(), " bytes, expected ", bytes));
-    }
-    values->arguments.push_back(std::move(array));
-  }
-  for (const proto::Result& out : interface.results()) {
-    const PreparedBuffer& buffer =
-        plan.buffers()[plan.plan().actions(out.action()).operands(0)];
-    const layout::Mesh& mesh = plan.slices()[buffer.slice].mesh;
-    auto result = std::make_unique<LaunchValues::Result>();
-    result->stepped = out.stepped();
-    result->array.element = static_cast<ElementType>(buffer.element);
-    result->array.shape = WithSteps(buffer.layout, out.stepped(), steps);
-    for (const std::string& name : buffer.layout.partial) {
-      for (const layout::Axis& axis : mesh) {
-        if (axis.name == name) result->contributions *= axis.size;
-      }
-    }
-    result->step_bytes = BytesOf(result->array.element, buffer.layout.shape);
-    std::vector<int64_t> all = result->array.shape;
-    all.insert(all.begin(), result->contributions);
-    const uint64_t bytes = BytesOf(result->array.element, all);
-    if (options_.run_kernels) {
-      const std::string what = absl::StrCat("result '", out.name(),
-                                            "' of program '", plan.name(), "'");
-      if (bytes > kMaxBytes) {
-        return absl::ResourceExhaustedError(
-            absl::StrCat(what, " needs more than ", kMaxBytes, " bytes"));
-      }
-      absl::Status charged = objects_.Charge(bytes, what);
-      if (!charged.ok()) return charged;
-      run->charged += bytes;
-      result->data.resize(bytes);
-    }
-    values->results.push_back(std::move(result));
-  }
-  run->values = std::move(values);
-  return absl::OkStatus();
-}
+  run->steps = static_cast<uint64_t>(steps);
+  absl::Status made = MakeResults(program, steps, run.get());
+  if (!made.ok()) return made;
+  made = BringHome(program, &arguments);
+  if (!made.ok()) return made;
 
-absl::StatusOr<RunHandle> Runtime::Impl::Launch(
-    uint64_t program, std::vector<LaunchArgument> arguments, int64_t steps) {
-  Call call(this);
-  auto run = std::make_shared<Run>();
-  {
-    MutexLock lock(&mutex_);
-    auto found = programs_.find(program);
-    if (found == programs_.end()) {
-      return absl::FailedPreconditionError(
-          absl::StrCat("program ", program, " is not loaded"));
-    }
-    run->plan = found->second.plan;
-    run->client = found->second.client;
-  }
-  if (steps < 1 || steps > kMaxSteps) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("program '", run->plan->name(), "' was launched for ",
-                     steps, " steps, expected 1 to ", kMaxSteps));
-  }
-  absl::Status made = MakeValues(*run->plan, arguments, steps, run.get());
-  if (!made.ok()) {
-    Drop(run.get());
-    return made;
-  }
-  run->id = context_.launches.Add(run->values);
+  MutexLock launching(&launch_mutex_);
+  run->id = ++next_run_;
   proto::Control control;
-  control.mutable_launch_request()->set_launch(run->id);
-  control.mutable_launch_request()->set_program(program);
-  control.mutable_launch_request()->set_steps(static_cast<uint64_t>(steps));
+  proto::LaunchRequest* request = control.mutable_launch_request();
+  request->set_launch(run->id);
+  request->set_program(program_id);
+  request->set_steps(run->steps);
+  auto refer = [](const Placed& placed, proto::ObjectRef* ref) {
+    ref->set_object(placed.object);
+    if (placed.object == 0) return;
+    for (const ArrayPlacement::Host& host : placed.placement->hosts) {
+      ref->add_hosts(static_cast<uint32_t>(host.host));
+    }
+  };
+  // What goes out with this launch.
+  struct Fresh {
+    int argument;
+    Placed placed;
+    std::shared_ptr<const HostArray> array;
+  };
+  std::vector<Fresh> fresh;
   {
     MutexLock lock(&mutex_);
+    std::vector<std::pair<Array*, Placed>> placing;
+    for (int i = 0; i < interface.arguments_size(); ++i) {
+      std::shared_ptr<const HostArray> value;
+      Array* array = nullptr;
+      if (auto* handle = std::get_if<ArrayHandle>(&arguments[i])) {
+        auto found = arrays_.find(handle->id);
+        if (found == arrays_.end()) {
+          return absl::NotFoundError(
+              absl::StrCat("argument '", interface.arguments(i).name(),
+                           "': no array ", handle->id, ", or it was released"));
+        }
+        array = &found->second;
+        value = array->dense;
+      } else {
+        value = std::make_shared<const HostArray>(
+            std::get<HostArray>(std::move(arguments[i])));
+      }
+      made = array != nullptr
+                 ? CheckArgument(plan, i, array->element, array->shape,
+                                 array->bytes, steps)
+                 : CheckArgument(plan, i, value->element, value->shape,
+                                 value->data.size(), steps);
+      if (!made.ok()) return made;
+      proto::ObjectRef* ref = request->add_arguments();
+      if (!options_.run_kernels) continue;
+      Placed placed;
+      placed.placement = program.arguments[i];
+      if (placed.placement->hosts.empty()) continue;  // no bytes
+      // The same array twice in one launch.
+      for (const auto& [other, where] : placing) {
+        if (other == array && where.placement->Fits(*placed.placement)) {
+          placed.object = where.object;
+        }
+      }
+      if (placed.object == 0 && array != nullptr && array->placed.object != 0 &&
+          array->placed.placement->Fits(*placed.placement)) {
+        placed.object = array->placed.object;
+      }
+      if (placed.object != 0) {
+        refer(placed, ref);
+        continue;
+      }
+      if (value == nullptr) {
+        // Another launch has brought it elsewhere in this moment.
+        return absl::AbortedError(absl::StrCat(
+            "argument '", interface.arguments(i).name(),
+            "' was being moved by another launch; launch it again"));
+      }
+      placed.object = ++next_object_;
+      refer(placed, ref);
+      ref->set_fresh(true);
+      if (array != nullptr && array->placed.object == 0) {
+        ref->set_keep(true);
+        placing.emplace_back(array, placed);
+      }
+      fresh.push_back({i, std::move(placed), std::move(value)});
+    }
+    for (auto& [array, placed] : placing) {
+      if (array->placed.object != 0) continue;
+      array->placed = placed;
+      array->placing = run->id;
+    }
+    for (const Run::Result& result : run->results) {
+      refer(result.placed, request->add_results());
+    }
     runs_[run->id] = run;
   }
   world_->SendControl(kNoActor, context_.directory.controller,
                       control.SerializeAsString());
+  for (const Fresh& one : fresh) {
+    SendParts(
+        run->id,
+        absl::StrCat("argument '", interface.arguments(one.argument).name(),
+                     "' of program '", plan.name(), "'"),
+        one.placed, *one.array,
+        interface.arguments(one.argument).stepped() ? run->steps : 1);
+  }
   return RunHandle{run->id};
+}
+
+void Runtime::Impl::LaunchEnded(uint64_t launch, absl::Status status,
+                                bool completed,
+                                const std::vector<uint32_t>& poisoned) {
+  std::shared_ptr<Run> run = FindRun(launch);
+  if (run == nullptr || run->done.load()) return;
+  run->status = std::move(status);
+  run->completed = completed;
+  for (uint32_t result : poisoned) {
+    if (result < run->results.size()) run->results[result].poisoned = true;
+  }
+  proto::Control release;
+  {
+    MutexLock lock(&mutex_);
+    for (auto& [id, array] : arrays_) {
+      if (array.placing != launch) continue;
+      array.placing = 0;
+      if (completed) {
+        array.dense.reset();
+        array.charge = Arena::Segment();
+      } else {
+        release.mutable_release_request()->add_objects(array.placed.object);
+        array.placed = Placed();
+      }
+    }
+  }
+  if (release.has_release_request()) {
+    // This is the controller's own worker.
+    world_->SendControl(context_.directory.controller,
+                        context_.directory.controller,
+                        release.SerializeAsString());
+  }
+  run->done.store(true, std::memory_order_release);
+  world_->Notify();
 }
 
 std::shared_ptr<Runtime::Impl::Run> Runtime::Impl::FindRun(uint64_t run) {
@@ -203,8 +302,8 @@ absl::StatusOr<int64_t> Runtime::Impl::ResultIndex(uint64_t id,
                    "'; it has ", names.empty() ? "none" : names));
 }
 
-absl::StatusOr<HostArray> Runtime::Impl::Fetch(uint64_t id, int64_t index) {
-  Call call(this);
+absl::StatusOr<std::shared_ptr<Runtime::Impl::Run>> Runtime::Impl::FindResult(
+    uint64_t id, int64_t index) {
   std::shared_ptr<Run> run = FindRun(id);
   if (run == nullptr) {
     return absl::NotFoundError(
@@ -214,40 +313,63 @@ absl::StatusOr<HostArray> Runtime::Impl::Fetch(uint64_t id, int64_t index) {
       run->done, absl::StrCat("a run of program '", run->plan->name(), "'"));
   if (!waited.ok()) return waited;
   if (!run->completed) return run->status;
-  const int64_t count = static_cast<int64_t>(run->values->results.size());
+  const int64_t count = static_cast<int64_t>(run->results.size());
   if (index < 0 || index >= count) {
     return absl::InvalidArgumentError(
         absl::StrCat("program '", run->plan->name(), "' has ", count,
                      " results, there is no result ", index));
   }
-  const LaunchValues::Result& result = *run->values->results[index];
-  if (result.poisoned.load()) {
+  if (run->results[index].poisoned) {
     return run->status.ok() ? absl::InternalError("a result has no cause")
                             : run->status;
   }
-  HostArray array = result.array;
-  const uint64_t bytes = result.data.size() / result.contributions;
-  array.data.assign(result.data.begin(), result.data.begin() + bytes);
-  // Unreduced contributions are combined in the order of their ranks.
-  const PreparedBuffer& buffer =
-      run->plan->buffers()
-          [run->plan->plan()
-               .actions(run->plan->plan().interface().results(index).action())
-               .operands(0)];
-  for (int64_t c = 1; c < result.contributions && bytes > 0; ++c) {
-    Accumulate(ReductionKindOf(buffer.layout.reduction), buffer.element,
-               static_cast<int64_t>(bytes) / buffer.element_bytes,
-               result.data.data() + c * bytes, array.data.data());
-  }
-  return array;
+  return run;
 }
 
-void Runtime::Impl::Drop(Run* run) {
-  objects_.Uncharge(run->charged);
-  for (uint64_t array : run->retained) objects_.Unretain(array);
+absl::StatusOr<HostArray> Runtime::Impl::Fetch(uint64_t id, int64_t index) {
+  Call call(this);
+  absl::StatusOr<std::shared_ptr<Run>> run = FindResult(id, index);
+  if (!run.ok()) return run.status();
+  const Run::Result& result = (*run)->results[index];
+  return Gather(result.placed, result.element, result.shape,
+                absl::StrCat("run ", id));
+}
+
+absl::StatusOr<ArrayHandle> Runtime::Impl::Keep(uint64_t id, int64_t index,
+                                                const std::string& client) {
+  Call call(this);
+  absl::StatusOr<std::shared_ptr<Run>> run = FindResult(id, index);
+  if (!run.ok()) return run.status();
+  const Run::Result& result = (*run)->results[index];
+  if (result.placed.object == 0) {  // no bytes
+    absl::StatusOr<HostArray> array = Fetch(id, index);
+    if (!array.ok()) return array.status();
+    return Put(*std::move(array), client);
+  }
+  MutexLock lock(&mutex_);
+  // With the run here, its own reference is there until the controller has
+  // this one.
+  if (runs_.count(id) == 0) {
+    return absl::NotFoundError(
+        absl::StrCat("no run ", id, ", or it was released"));
+  }
+  proto::Control control;
+  control.mutable_retain_request()->set_object(result.placed.object);
+  world_->SendControl(kNoActor, context_.directory.controller,
+                      control.SerializeAsString());
+  Array array;
+  array.client = client;
+  array.element = result.element;
+  array.shape = result.shape;
+  array.bytes = BytesOf(result.element, result.shape);
+  array.placed = result.placed;
+  const uint64_t handle = ++next_array_;
+  arrays_[handle] = std::move(array);
+  return ArrayHandle{handle};
 }
 
 absl::Status Runtime::Impl::ReleaseRun(uint64_t id) {
+  Call call(this);
   std::shared_ptr<Run> run;
   {
     MutexLock lock(&mutex_);
@@ -264,8 +386,11 @@ absl::Status Runtime::Impl::ReleaseRun(uint64_t id) {
     run = std::move(found->second);
     runs_.erase(found);
   }
-  Drop(run.get());
-  return absl::OkStatus();
+  std::vector<uint64_t> objects;
+  for (const Run::Result& result : run->results) {
+    if (result.placed.object != 0) objects.push_back(result.placed.object);
+  }
+  return ReleaseObjects(objects);
 }
 
 }  // namespace pathways

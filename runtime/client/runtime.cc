@@ -58,8 +58,10 @@ absl::Status CheckOptions(const RuntimeOptions& options) {
 }  // namespace
 
 Runtime::Impl::Impl(Topology topology, const RuntimeOptions& options,
-                    uint64_t host_memory)
-    : options_(options), topology_(std::move(topology)), objects_(host_memory) {
+                    uint64_t client_memory)
+    : options_(options),
+      topology_(std::move(topology)),
+      client_memory_("the clients' memory", client_memory, /*backed=*/false) {
   context_.topology = &topology_;
   context_.run_kernels = options_.run_kernels;
 }
@@ -191,32 +193,6 @@ void Runtime::Impl::Answer(uint64_t id, absl::Status status, uint64_t program) {
   world_->Notify();
 }
 
-void Runtime::Impl::LaunchEnded(uint64_t launch, absl::Status status,
-                                bool completed) {
-  std::shared_ptr<Run> run = FindRun(launch);
-  if (run == nullptr || run->done.load()) return;
-  run->status = std::move(status);
-  run->completed = completed;
-  context_.launches.Remove(launch);
-  run->done.store(true, std::memory_order_release);
-  world_->Notify();
-}
-
-template <typename Fill>
-std::shared_ptr<Runtime::Impl::Request> Runtime::Impl::Ask(const Fill& fill) {
-  auto request = std::make_shared<Request>();
-  proto::Control control;
-  {
-    MutexLock lock(&mutex_);
-    const uint64_t id = ++next_request_;
-    requests_[id] = request;
-    fill(id, &control);
-  }
-  world_->SendControl(kNoActor, context_.directory.controller,
-                      control.SerializeAsString());
-  return request;
-}
-
 absl::Status Runtime::Impl::WaitFor(const std::atomic<bool>& done,
                                     const std::string& what) {
   auto over = [&] {
@@ -269,8 +245,22 @@ absl::StatusOr<ProgramHandle> Runtime::Impl::Load(PlanData plan,
       WaitFor(request->done, absl::StrCat("the load of program '", name, "'"));
   if (!waited.ok()) return waited;
   if (!request->status.ok()) return request->status;
+  Program program{*prepared, client, {}, {}};
+  if (options_.run_kernels) {
+    const proto::Plan& tables = (*prepared)->plan();
+    for (const proto::Argument& argument : tables.interface().arguments()) {
+      program.arguments.push_back(MakeArrayPlacement(
+          **prepared, topology_, tables.actions(argument.action()).results(0),
+          argument.stepped()));
+    }
+    for (const proto::Result& result : tables.interface().results()) {
+      program.results.push_back(MakeArrayPlacement(
+          **prepared, topology_, tables.actions(result.action()).operands(0),
+          result.stepped()));
+    }
+  }
   MutexLock lock(&mutex_);
-  programs_[request->program] = {*std::move(prepared), client};
+  programs_[request->program] = std::move(program);
   return ProgramHandle{request->program};
 }
 
@@ -299,7 +289,7 @@ absl::Status Runtime::Impl::Unload(uint64_t program) {
 }
 
 absl::Status Runtime::Impl::ReleaseClient(const std::string& client) {
-  std::vector<uint64_t> programs, runs;
+  std::vector<uint64_t> programs, runs, arrays;
   {
     MutexLock lock(&mutex_);
     for (const auto& [id, run] : runs_) {
@@ -314,6 +304,9 @@ absl::Status Runtime::Impl::ReleaseClient(const std::string& client) {
     for (const auto& [id, program] : programs_) {
       if (program.client == client) programs.push_back(id);
     }
+    for (const auto& [id, array] : arrays_) {
+      if (array.client == client) arrays.push_back(id);
+    }
   }
   for (uint64_t run : runs) {
     absl::Status released = ReleaseRun(run);
@@ -323,7 +316,10 @@ absl::Status Runtime::Impl::ReleaseClient(const std::string& client) {
     absl::Status unloaded = Unload(program);
     if (!unloaded.ok()) return unloaded;
   }
-  objects_.ReleaseClient(client);
+  for (uint64_t array : arrays) {
+    absl::Status released = Release(array);
+    if (!released.ok() && !absl::IsNotFound(released)) return released;
+  }
   return absl::OkStatus();
 }
 
@@ -344,6 +340,11 @@ RuntimeStats Runtime::Impl::Stats() {
     out.duplicates_dropped = host.duplicates.get();
     out.stale_dropped = host.stale.get();
     out.memory_used_bytes = executors_[h]->host_arena().used();
+    // Read at two times: programs may come between.
+    const uint64_t programs = host.program_bytes.get();
+    out.object_bytes =
+        out.memory_used_bytes - std::min(out.memory_used_bytes, programs);
+    stats.object_bytes += out.object_bytes;
     for (int k = 0; k < kNumMessageKinds; ++k) sent[k] += host.sent[k].get();
     stats.hosts.push_back(std::move(out));
     for (size_t d = 0; d < devices_[h].size(); ++d) {
@@ -369,7 +370,10 @@ RuntimeStats Runtime::Impl::Stats() {
   stats.controller_messages = controller_->messages_received();
   stats.steps_done = controller_->steps_done();
   stats.programs = controller_->programs();
-  stats.object_bytes = objects_.used();
+  {
+    MutexLock lock(&mutex_);
+    stats.object_bytes += client_memory_.used();
+  }
   if (sim_ != nullptr) {
     stats.events = sim_->events();
     stats.event_hash = sim_->event_hash();
@@ -412,28 +416,20 @@ absl::StatusOr<HostArray> Runtime::Fetch(RunHandle run,
 }
 absl::StatusOr<ArrayHandle> Runtime::Keep(RunHandle run, int64_t result,
                                           const std::string& client) {
-  absl::StatusOr<HostArray> array = impl_->Fetch(run.id, result);
-  if (!array.ok()) return array.status();
-  return Put(*std::move(array), client);
+  return impl_->Keep(run.id, result, client);
 }
 absl::Status Runtime::ReleaseRun(RunHandle run) {
   return impl_->ReleaseRun(run.id);
 }
 absl::StatusOr<ArrayHandle> Runtime::Put(HostArray array,
                                          const std::string& client) {
-  absl::StatusOr<uint64_t> id = impl_->objects().Put(
-      std::make_shared<const HostArray>(std::move(array)), client);
-  if (!id.ok()) return id.status();
-  return ArrayHandle{*id};
+  return impl_->Put(std::move(array), client);
 }
 absl::StatusOr<HostArray> Runtime::Get(ArrayHandle array) {
-  absl::StatusOr<std::shared_ptr<const HostArray>> found =
-      impl_->objects().Get(array.id);
-  if (!found.ok()) return found.status();
-  return **found;
+  return impl_->Get(array.id);
 }
 absl::Status Runtime::Release(ArrayHandle array) {
-  return impl_->objects().Release(array.id);
+  return impl_->Release(array.id);
 }
 absl::Status Runtime::ReleaseClient(const std::string& client) {
   return impl_->ReleaseClient(client);

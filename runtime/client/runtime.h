@@ -94,7 +94,8 @@ struct RuntimeStats {
     uint64_t bytes_sent = 0;
     uint64_t duplicates_dropped = 0;
     uint64_t stale_dropped = 0;
-    uint64_t memory_used_bytes = 0;
+    uint64_t memory_used_bytes = 0;  // by programs and by what follows
+    uint64_t object_bytes = 0;       // its parts of arrays and results
   };
   std::vector<Device> devices;
   std::vector<Host> hosts;
@@ -103,7 +104,7 @@ struct RuntimeStats {
   uint64_t controller_messages = 0;  // received by the controller
   uint64_t firings = 0;              // of action shards
   uint64_t steps_done = 0;           // of all launches that ended
-  uint64_t object_bytes = 0;         // arrays and results held for clients
+  uint64_t object_bytes = 0;         // arrays and results, by anybody
   uint64_t programs = 0;             // loaded
   uint64_t events = 0;               // simulation
   uint64_t event_hash = 0;           // simulation
@@ -130,27 +131,35 @@ class Runtime {
   absl::Status Unload(ProgramHandle program);
 
   // Runs `steps` steps; arguments in the order of the plan's interface, stepped
-  // ones with a leading dimension of `steps`. Does not wait; launches of one
-  // runtime are ordered by their calls. InvalidArgument names the argument and
-  // both types.
+  // ones with a leading dimension of `steps`. Each host is sent what its own
+  // shards need, and makes room for what they will return. Does not wait, but
+  // for an array that lies on hosts in another way than the program wants it:
+  // its values then come back and go out again. Launches of one runtime are
+  // ordered by their calls. InvalidArgument names the argument and both types.
   absl::StatusOr<RunHandle> Launch(ProgramHandle program,
                                    std::vector<LaunchArgument> arguments,
                                    int64_t steps = 1);
   // Waits for the end. Returns the first cause when an action failed (smallest
-  // step, position, shard), DeadlineExceeded when the run stalled, Cancelled at
-  // shutdown. May be called again, and by several threads.
+  // step, position, shard), ResourceExhausted when a host had no room for its
+  // part of the values (nothing has run then), DeadlineExceeded when the run
+  // stalled, Cancelled at shutdown. May be called again, and by several
+  // threads.
   absl::Status Await(RunHandle run);
   // Await, then one result, global. Fails when any shard of it was fed by a
   // failure; other results of the run stay available.
   absl::StatusOr<HostArray> Fetch(RunHandle run, int64_t result);
   absl::StatusOr<HostArray> Fetch(RunHandle run, const std::string& result);
-  // The same, kept in the store, to be an argument of a later launch.
+  // The same, to be an argument of a later launch. Its parts stay where they
+  // are.
   absl::StatusOr<ArrayHandle> Keep(RunHandle run, int64_t result,
                                    const std::string& client = "client0");
-  // Drops a run and its results, when it has ended.
+  // Drops a run and its results, on all hosts, when it has ended. Waits.
   absl::Status ReleaseRun(RunHandle run);
 
-  // Arrays held for a client. ResourceExhausted when host memory is full.
+  // Arrays held for a client. A new one stays in the client's memory, which is
+  // bounded by that of all hosts together (ResourceExhausted), until its first
+  // launch has ended; from then on the hosts of that launch hold it in parts,
+  // and launches that want it so move none of it.
   absl::StatusOr<ArrayHandle> Put(HostArray array,
                                   const std::string& client = "client0");
   absl::StatusOr<HostArray> Get(ArrayHandle array);

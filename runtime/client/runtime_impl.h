@@ -18,6 +18,7 @@
 #include <condition_variable>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,7 @@
 #include "runtime/base/mutex.h"
 #include "runtime/client/plan_kernels.h"
 #include "runtime/client/runtime.h"
+#include "runtime/executor/parts.h"
 #include "runtime/resource/controller.h"
 #include "runtime/scheduler/island_scheduler.h"
 #include "runtime/store/store.h"
@@ -39,32 +41,67 @@ class Runtime::Impl final : public ClientPort {
       const proto::Cluster& cluster, const RuntimeOptions& options);
   ~Impl() override;
 
+  // Values that hosts hold in parts. Without an object no host holds any: the
+  // array is empty, or kernels do not run.
+  struct Placed {
+    uint64_t object = 0;
+    std::shared_ptr<const ArrayPlacement> placement;
+  };
   // A launch, as clients see it.
   struct Run {
     uint64_t id = 0;
     std::shared_ptr<const PreparedPlan> plan;
     std::string client;
-    std::shared_ptr<LaunchValues> values;
-    uint64_t charged = 0;            // bytes of results, in the store
-    std::vector<uint64_t> retained;  // arrays
-    absl::Status status;             // before done is set
-    bool completed = false;          // likewise
+    struct Result {
+      Placed placed;
+      ElementType element = ElementType::kInvalid;
+      std::vector<int64_t> shape;  // with steps
+      bool poisoned = false;       // before done is set
+    };
+    std::vector<Result> results;
+    uint64_t steps = 1;
+    absl::Status status;     // before done is set
+    bool completed = false;  // likewise
     std::atomic<bool> done{false};
   };
   struct Request {
     absl::Status status;
     uint64_t program = 0;
+    // Of a fetch: what is to come, ordered, and from whom it came already.
+    struct Range {
+      int32_t host = 0;
+      uint64_t offset = 0;
+      std::vector<char> data;
+    };
+    std::vector<Range> ranges;
+    std::set<std::pair<int32_t, uint64_t>> seen;
+    uint64_t remaining = 0;  // bytes
     std::atomic<bool> done{false};
   };
   struct Program {
     std::shared_ptr<const PreparedPlan> plan;
     std::string client;
+    std::vector<std::shared_ptr<const ArrayPlacement>> arguments, results;
+  };
+  // A logical array. It stays with the client until a launch says where it
+  // belongs; from the end of that launch on only the hosts hold it.
+  struct Array {
+    std::string client;
+    ElementType element = ElementType::kInvalid;
+    std::vector<int64_t> shape;
+    uint64_t bytes = 0;
+    std::shared_ptr<const HostArray> dense;
+    Arena::Segment charge;  // of `dense`
+    Placed placed;
+    uint64_t placing = 0;  // run that brings it to the hosts, not ended
   };
 
   // ClientPort.
   void Answer(uint64_t request, absl::Status status, uint64_t program) override;
-  void LaunchEnded(uint64_t launch, absl::Status status,
-                   bool completed) override;
+  void LaunchEnded(uint64_t launch, absl::Status status, bool completed,
+                   const std::vector<uint32_t>& poisoned) override;
+  void Deliver(uint64_t request, int32_t host, uint64_t offset,
+               const std::string& data) override;
 
   absl::StatusOr<ProgramHandle> Load(PlanData plan, const std::string& client);
   absl::Status Unload(uint64_t program);
@@ -75,38 +112,77 @@ class Runtime::Impl final : public ClientPort {
   absl::StatusOr<HostArray> Fetch(uint64_t run, int64_t result);
   absl::StatusOr<int64_t> ResultIndex(uint64_t run, const std::string& name);
   absl::Status ReleaseRun(uint64_t run);
+  absl::StatusOr<ArrayHandle> Keep(uint64_t run, int64_t result,
+                                   const std::string& client);
+  absl::StatusOr<ArrayHandle> Put(HostArray array, const std::string& client);
+  absl::StatusOr<HostArray> Get(uint64_t array);
+  absl::Status Release(uint64_t array);
   absl::Status ReleaseClient(const std::string& client);
   RuntimeStats Stats();
   void Shutdown();
-  ObjectStore& objects() { return objects_; }
 
  private:
   friend class Runtime;
-  Impl(Topology topology, const RuntimeOptions& options, uint64_t host_memory);
+  Impl(Topology topology, const RuntimeOptions& options,
+       uint64_t client_memory);
   absl::Status StartWorld();
   void RegisterActors();
 
   // Counts a client's call, so that the destructor can wait for it.
   class Call;
-  // Sends a request and waits for the answer.
+  // Sends a request, to be waited for.
   template <typename Fill>
-  std::shared_ptr<Request> Ask(const Fill& fill);
+  std::shared_ptr<Request> Ask(
+      const Fill& fill,
+      std::shared_ptr<Request> request = std::make_shared<Request>()) {
+    proto::Control control;
+    {
+      MutexLock lock(&mutex_);
+      const uint64_t id = ++next_request_;
+      requests_[id] = request;
+      fill(id, &control);
+    }
+    world_->SendControl(kNoActor, context_.directory.controller,
+                        control.SerializeAsString());
+    return request;
+  }
   // Waits for `done`. DeadlineExceeded: it will never be (in a simulation);
   // Cancelled: shutdown.
   absl::Status WaitFor(const std::atomic<bool>& done, const std::string& what);
   std::shared_ptr<Run> FindRun(uint64_t run);
-  absl::Status MakeValues(const PreparedPlan& plan,
-                          std::vector<LaunchArgument>& arguments, int64_t steps,
-                          Run* run);
-  void Drop(Run* run);
+  absl::Status CheckArgument(const PreparedPlan& plan, int index,
+                             ElementType element,
+                             const std::vector<int64_t>& shape, uint64_t bytes,
+                             int64_t steps) const;
+  absl::Status MakeResults(const Program& program, int64_t steps, Run* run);
+  // Replaces arrays that lie elsewhere than `program` wants by their values.
+  absl::Status BringHome(const Program& program,
+                         std::vector<LaunchArgument>* arguments);
+  // Sends what hosts need of `array`, in pieces.
+  void SendParts(uint64_t launch, const std::string& what, const Placed& placed,
+                 const HostArray& array, uint64_t steps);
+  // Joins the parts that hosts hold; waits. NotFound: released meanwhile.
+  absl::StatusOr<HostArray> Gather(const Placed& placed, ElementType element,
+                                   const std::vector<int64_t>& shape,
+                                   const std::string& what);
+  // The run, when it has ended and the result is good. Waits.
+  absl::StatusOr<std::shared_ptr<Run>> FindResult(uint64_t run, int64_t index);
+  absl::Status ReleaseObjects(const std::vector<uint64_t>& objects);
 
   RuntimeOptions options_;
   Topology topology_;
   PlanKernels plan_kernels_;
   RuntimeContext context_;
-  ObjectStore objects_;
+
+  // Held while a launch is cut and sent: launches reach the controller in the
+  // order in which they look at arrays. Taken before mutex_.
+  Mutex launch_mutex_;
+  std::atomic<uint64_t> next_run_{0}, next_object_{0};
 
   Mutex mutex_;
+  Arena client_memory_ ABSL_GUARDED_BY(mutex_);
+  uint64_t next_array_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::map<uint64_t, Array> arrays_ ABSL_GUARDED_BY(mutex_);
   uint64_t next_request_ ABSL_GUARDED_BY(mutex_) = 0;
   std::map<uint64_t, std::shared_ptr<Request>> requests_
       ABSL_GUARDED_BY(mutex_);

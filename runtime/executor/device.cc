@@ -523,37 +523,32 @@ void Device::RunFeed(const FeedOp& op, uint64_t firing,
     return;
   }
   const int64_t element = op.buffer->element_bytes;
-  if (op.identity) {
-    FillIdentity(ReductionKindOf(op.buffer->layout.reduction),
-                 op.buffer->element, op.bytes / element, to);
-    return;
+  if (op.extent != op.buffer->shape) {
+    FillPadding(op.buffer->shape, op.extent, element, to);
   }
-  if (op.box.extent != op.buffer->shape) {
-    FillPadding(op.buffer->shape, op.box.extent, element, to);
-  }
-  const HostArray& array = *launch.values->arguments[op.argument];
-  const char* from = array.data.data();
-  if (op.stepped) from += (firing - launch.first) * op.global_bytes;
-  layout::CopyBox(from, op.buffer->layout.shape, op.box.begin, to,
-                  op.buffer->shape, op.zeros, op.box.extent, element);
+  if (op.part.bytes == 0) return;  // all padding
+  const HostStore::Object& parts = *launch.values->arguments[op.argument];
+  const char* from =
+      parts.data() + op.part.offset * (op.stepped ? launch.values->steps : 1);
+  if (op.stepped) from += (firing - launch.first) * op.part.bytes;
+  layout::CopyBox(from, op.extent, op.zeros, to, op.buffer->shape, op.zeros,
+                  op.extent, element);
 }
 
 void Device::RunFetch(const FetchOp& op, uint64_t firing,
                       const HostLaunch& launch, bool poison) {
   if (!op.stepped && firing + 1 != launch.end) return;
-  LaunchValues::Result& result = *launch.values->results[op.result];
+  HostValues::Result& result = launch.values->results[op.result];
   if (poison) {
     result.poisoned.store(true, std::memory_order_relaxed);
     return;
   }
-  if (!run_kernels_ || !op.writes || result.data.empty()) return;
-  char* to = result.data.data();
-  const uint64_t steps = op.stepped ? launch.end - launch.first : 1;
-  to += op.contribution * steps * result.step_bytes;
-  if (op.stepped) to += (firing - launch.first) * result.step_bytes;
-  layout::CopyBox(op.from.at(firing), op.buffer->shape, op.zeros, to,
-                  op.buffer->layout.shape, op.box.begin, op.box.extent,
-                  op.buffer->element_bytes);
+  if (!run_kernels_ || !op.writes) return;
+  char* to = result.object->data() +
+             op.part.offset * (op.stepped ? launch.values->steps : 1);
+  if (op.stepped) to += (firing - launch.first) * op.part.bytes;
+  layout::CopyBox(op.from.at(firing), op.buffer->shape, op.zeros, to, op.extent,
+                  op.zeros, op.extent, op.buffer->element_bytes);
 }
 
 void Device::Inspect(const Message& message) {

@@ -29,8 +29,8 @@ HostExecutor::HostExecutor(RuntimeContext* context, int host)
       host_(host),
       host_arena_(
           absl::StrCat("host memory of ", context->topology->HostName(host)),
-          HostMemoryBytes(context->topology->host(host)),
-          context->run_kernels) {
+          HostMemoryBytes(context->topology->host(host)), context->run_kernels),
+      store_(&host_arena_) {
   const Topology& topology = *context->topology;
   const int island = topology.island_of_host(host);
   for (int d = 0; d < topology.num_host_devices(host); ++d) {
@@ -362,6 +362,12 @@ void HostExecutor::OnDeviceDone(HostProgram* program, const Message& message) {
     failure->set_step((*launch)->failed_step);
     failure->set_code((*launch)->failed_code);
   }
+  const auto& results = (*launch)->values->results;
+  for (size_t r = 0; r < results.size(); ++r) {
+    if (results[r].poisoned.load(std::memory_order_relaxed)) {
+      done->add_poisoned(static_cast<uint32_t>(r));
+    }
+  }
   program->launches.erase(launch);
   SendControl(
       context_.directory.schedulers[context_.topology->island_of_host(host_)],
@@ -384,6 +390,14 @@ void HostExecutor::OnControl(ActorId, std::string_view bytes) {
       return OnGrant(control.grant());
     case proto::Control::kQuery:
       return OnQuery(control.query());
+    case proto::Control::kStorePart:
+      return OnStorePart(control.store_part());
+    case proto::Control::kPrepareLaunch:
+      return OnPrepare(control.prepare_launch());
+    case proto::Control::kDropObjects:
+      return OnDrop(control.drop_objects());
+    case proto::Control::kFetchPart:
+      return OnFetchPart(control.fetch_part());
     default:
       return;
   }
@@ -479,18 +493,20 @@ void HostExecutor::Reserve(HostProgram* program, int sign) {
 }
 
 void HostExecutor::UpdateCounters() {
-  uint64_t shards = 0, entries = 0, queue = 0, edges = 0;
+  uint64_t shards = 0, entries = 0, queue = 0, edges = 0, bytes = 0;
   for (const auto& program : programs_) {
     if (program == nullptr) continue;
     shards += program->num_own_shards;
     entries += program->num_entries;
     queue += program->num_queue_entries;
     edges += program->num_in_edges;
+    bytes += program->host_memory.bytes();
   }
   counters_.own_shards.Set(shards);
   counters_.entries.Set(entries);
   counters_.queue_entries.Set(queue);
   counters_.in_edges.Set(edges);
+  counters_.program_bytes.Set(bytes);
 }
 
 void HostExecutor::OnAttached(const Message& message) {
@@ -541,6 +557,7 @@ void HostExecutor::OnDetached(const Message& message) {
   }
   if (--program->waiting != 0) return;
   program->stopped = true;
+  program->launches.clear();  // no device looks at their values any more
   proto::StopProgram again;
   again.set_program(message.program);
   again.set_incarnation(message.incarnation);
@@ -589,7 +606,7 @@ void HostExecutor::ApplyGrant(const proto::Grant& grant) {
   launch->id = grant.launch();
   launch->first = grant.first();
   launch->end = grant.first() + grant.steps();
-  launch->values = context_.launches.Find(grant.launch());
+  launch->values = TakeValues(*program, grant);
   if (launch->values == nullptr) return;  // given up
   program->granted = launch->end;
   for (auto& device : program->devices)

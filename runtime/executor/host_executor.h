@@ -12,7 +12,8 @@
 //
 // Invariants: (1) every message from another host is handled once, whatever
 // the link does; (2) payloads are read while their incarnation is loaded, and
-// never after StopReply; (3) grants reach the devices in order of place.
+// never after StopReply; (3) grants reach the devices in order of place; (4)
+// a launch is granted when its arguments, and room for its results, are here.
 //
 //===----------------------------------------------------------------------===//
 
@@ -41,7 +42,6 @@ struct RuntimeContext {
   const Topology* topology = nullptr;
   Directory directory;
   Registry<const PreparedPlan> plans;
-  Registry<LaunchValues> launches;
   bool run_kernels = true;
 };
 
@@ -99,6 +99,17 @@ class HostExecutor final : public Actor {
   void OnGrant(const proto::Grant& grant);
   void ApplyGrant(const proto::Grant& grant);
   void OnQuery(const proto::Query& query);
+
+  // Values of launches (host_values.cc).
+  void OnStorePart(const proto::StorePart& part);
+  void OnPrepare(const proto::PrepareLaunch& prepare);
+  void OnDrop(const proto::DropObjects& drop);
+  void OnFetchPart(const proto::FetchPart& fetch);
+  // Answers those whose arguments are here.
+  void TryPrepare();
+  absl::Status Prepare(const proto::PrepareLaunch& prepare);
+  std::unique_ptr<HostValues> TakeValues(const HostProgram& program,
+                                         const proto::Grant& grant);
   // Tells a device that one token has come.
   void TokenToDevice(HostProgram* program, uint32_t device, uint32_t in_edge,
                      uint64_t firing, bool poison);
@@ -111,6 +122,14 @@ class HostExecutor final : public Actor {
   HostCounters counters_;
   std::vector<std::unique_ptr<Arena>> arenas_;  // per device
   Arena host_arena_;
+  HostStore store_;
+  SequenceWindow store_seen_;  // of messages that change the store
+  std::map<uint64_t, proto::PrepareLaunch> preparing_;  // by launch
+  struct Prepared {
+    uint32_t program = 0, incarnation = 0;
+    std::unique_ptr<HostValues> values;
+  };
+  std::map<uint64_t, Prepared> prepared_;  // not granted yet, by launch
   std::vector<std::unique_ptr<HostProgram>> programs_;
   absl::flat_hash_map<int, Link> links_;  // by host
   uint64_t last_place_ = 0;

@@ -105,6 +105,7 @@ class HostProgramBuilder {
     for (auto& device : out_.devices) {
       if (device != nullptr) LayOut(device.get());
     }
+    CutValues();
     MakeAllEdges();
     MakeGroups();
     for (auto& device : out_.devices) {
@@ -702,17 +703,32 @@ class HostProgramBuilder {
     device->recvs.push_back(std::move(op));
   }
 
-  // Which of the unreduced contributions a shard holds.
-  int64_t Contribution(const layout::Layout& layout, const layout::Mesh& mesh,
-                       int64_t shard) const {
-    const std::vector<int64_t> at = layout::Coordinates(mesh, shard);
-    int64_t index = 0;
-    for (const std::string& name : layout.partial) {
-      for (size_t i = 0; i < mesh.size(); ++i) {
-        if (mesh[i].name == name) index = index * mesh[i].size + at[i];
+  // What this host holds of the arrays that go in and out.
+  void CutValues() {
+    auto cut = [&](int slice, uint32_t buffer) {
+      HostBlocks blocks;
+      for (const auto& device : out_.devices) {
+        if (device == nullptr) continue;
+        blocks.shards.insert(blocks.shards.end(), device->shards[slice].begin(),
+                             device->shards[slice].end());
       }
+      std::sort(blocks.shards.begin(), blocks.shards.end());
+      const PreparedBuffer& b = p_.buffers()[buffer];
+      blocks.parts = CutParts(b.layout, p_.slices()[slice].mesh,
+                              b.element_bytes, blocks.shards);
+      return blocks;
+    };
+    const proto::Interface& interface = plan().interface();
+    for (const proto::Argument& argument : interface.arguments()) {
+      const proto::Action& feed = plan().actions(argument.action());
+      arguments_.push_back(cut(feed.slice(), feed.results(0)));
+      out_.argument_bytes.push_back(arguments_.back().parts.step_bytes);
     }
-    return index;
+    for (const proto::Result& result : interface.results()) {
+      const proto::Action& fetch = plan().actions(result.action());
+      results_.push_back(cut(fetch.slice(), fetch.operands(0)));
+      out_.result_bytes.push_back(results_.back().parts.step_bytes);
+    }
   }
 
   void MakeFeed(DeviceProgram* device, Entry* entry,
@@ -729,12 +745,11 @@ class HostProgramBuilder {
       op.carried_from = Slot(action.operands(0), device->device, k);
     }
     const layout::Mesh& mesh = p_.slices()[action.slice()].mesh;
-    op.box = layout::ShardBox(op.buffer->layout, mesh, entry->shard);
-    op.identity = Contribution(op.buffer->layout, mesh, entry->shard) != 0;
+    op.extent = layout::ShardBox(op.buffer->layout, mesh, entry->shard).extent;
     op.zeros.assign(op.buffer->shape.size(), 0);
-    op.bytes = op.global_bytes = op.buffer->element_bytes;
+    op.bytes = op.buffer->element_bytes;
     for (int64_t size : op.buffer->shape) op.bytes *= size;
-    for (int64_t size : op.buffer->layout.shape) op.global_bytes *= size;
+    op.part = arguments_[op.argument].Of(entry->shard);
     entry->op = static_cast<uint32_t>(device->feeds.size());
     device->feeds.push_back(std::move(op));
   }
@@ -747,21 +762,11 @@ class HostProgramBuilder {
     op.buffer = &p_.buffers()[action.operands(0)];
     op.from = Slot(action.operands(0), device->device, k);
     const layout::Mesh& mesh = p_.slices()[action.slice()].mesh;
-    op.box = layout::ShardBox(op.buffer->layout, mesh, entry->shard);
-    op.contribution = Contribution(op.buffer->layout, mesh, entry->shard);
+    op.extent = layout::ShardBox(op.buffer->layout, mesh, entry->shard).extent;
     op.zeros.assign(op.buffer->shape.size(), 0);
-    // Of shards with the same block, the one at 0 on the axes that hold copies.
-    const std::vector<int64_t> at = layout::Coordinates(mesh, entry->shard);
-    for (size_t i = 0; i < mesh.size(); ++i) {
-      bool used = false;
-      for (const auto& axes : op.buffer->layout.dims) {
-        used |= std::find(axes.begin(), axes.end(), mesh[i].name) != axes.end();
-      }
-      const auto& partial = op.buffer->layout.partial;
-      used |= std::find(partial.begin(), partial.end(), mesh[i].name) !=
-              partial.end();
-      if (!used && at[i] != 0) op.writes = false;
-    }
+    op.part = results_[op.result].Of(entry->shard);
+    op.writes = op.part.bytes > 0 &&
+                op.part.shard == static_cast<int32_t>(entry->shard);
     entry->op = static_cast<uint32_t>(device->fetches.size());
     device->fetches.push_back(std::move(op));
   }
@@ -820,10 +825,23 @@ class HostProgramBuilder {
     }
   }
 
+  // The blocks of one array on this host.
+  struct HostBlocks {
+    std::vector<int32_t> shards;  // ascending
+    Parts parts;
+    Part Of(uint32_t shard) const {
+      const auto at = std::lower_bound(shards.begin(), shards.end(),
+                                       static_cast<int32_t>(shard));
+      const int32_t part = parts.part_of[at - shards.begin()];
+      return part < 0 ? Part{} : parts.parts[part];
+    }
+  };
+
   const PreparedPlan& p_;
   const Topology& topology_;
   const Directory& directory_;
   HostProgram& out_;
+  std::vector<HostBlocks> arguments_, results_;
   int island_ = 0;
   int64_t first_device_ = 0;
   // Of each device and slice: where its first shard begins.

@@ -27,6 +27,7 @@
 #include "absl/status/statusor.h"
 #include "runtime/executor/collective.h"
 #include "runtime/executor/launch.h"
+#include "runtime/executor/parts.h"
 #include "runtime/executor/prepared_plan.h"
 #include "runtime/executor/protocol.h"
 #include "runtime/store/store.h"
@@ -103,23 +104,23 @@ struct RecvOp {
 };
 struct FeedOp {
   uint32_t argument = 0;
-  bool stepped = false, carried = false, identity = false;
+  bool stepped = false, carried = false;
   SlotRef to, carried_from;
   const PreparedBuffer* buffer = nullptr;
-  layout::Box box;  // global
+  std::vector<int64_t> extent;  // of the shard's block
   std::vector<int64_t> zeros;
-  uint64_t global_bytes = 0;  // of one step
-  uint64_t bytes = 0;         // of the shard's buffer
+  Part part;           // of the host's; no bytes when the block is empty
+  uint64_t bytes = 0;  // of the shard's buffer
 };
 struct FetchOp {
   uint32_t result = 0;
   bool stepped = false;
-  bool writes = true;  // false: another shard holds the same block
-  int64_t contribution = 0;
+  bool writes = true;  // false: empty, or another shard here has the block
   SlotRef from;
   const PreparedBuffer* buffer = nullptr;
-  layout::Box box;
+  std::vector<int64_t> extent;  // of the shard's block
   std::vector<int64_t> zeros;
+  Part part;  // of the host's
 };
 
 // A collective as one device sees it.
@@ -175,7 +176,7 @@ struct Entry {
 struct HostLaunch {
   uint64_t id = 0;
   uint64_t first = 0, end = 0;
-  std::shared_ptr<LaunchValues> values;
+  std::unique_ptr<HostValues> values;
   uint32_t devices_left = 0;
   bool failed = false;
   uint64_t failed_firing = 0;
@@ -308,6 +309,8 @@ class HostProgram {
   // Pieces that come from other hosts, per (device, entry): sorted by source.
   absl::flat_hash_map<uint64_t, std::vector<PieceIn>> pieces_in;
   Arena::Segment host_memory;
+  // Of each argument and result, what the host holds, of one step.
+  std::vector<uint64_t> argument_bytes, result_bytes;
 
   // Runs, in order; and what the executor knows of the load.
   std::deque<std::unique_ptr<HostLaunch>> launches;

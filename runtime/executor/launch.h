@@ -11,32 +11,28 @@
 
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <memory>
-#include <string>
 #include <vector>
 
-#include "runtime/base/host_array.h"
+#include "runtime/store/store.h"
 
 namespace pathways {
 
-// The values of one launch. Written by the client before the launch is asked
-// for, then by the fetches of all hosts, each its own part of a result; read by
-// the client when the launch has ended.
-struct LaunchValues {
-  // Global arrays by argument; stepped ones have a leading dimension. Empty
-  // data where kernels do not run.
-  std::vector<std::shared_ptr<const HostArray>> arguments;
+// Most bytes of an array in one message.
+inline constexpr uint64_t kMaxPieceBytes = uint64_t{4} << 20;
+
+// What one host holds of the values of one launch. Made by the host's executor
+// before the launch is granted; then the host's devices read the arguments and
+// write, each its own shards, the results.
+struct HostValues {
+  // Parts of each array, as parts.h cuts them. Null: nothing of it is here.
+  std::vector<std::shared_ptr<const HostStore::Object>> arguments;
   struct Result {
-    HostArray array;  // as given to the client
-    // One copy of the array per unreduced contribution, one after the other;
-    // stepped results hold all steps of a contribution together.
-    std::vector<char> data;
-    int64_t contributions = 1;
-    uint64_t step_bytes = 0;  // of one step of one contribution
-    bool stepped = false;
+    std::shared_ptr<HostStore::Object> object;
     std::atomic<bool> poisoned{false};
   };
-  std::vector<std::unique_ptr<Result>> results;
+  std::deque<Result> results;
   uint64_t steps = 1;
 };
 

@@ -12,7 +12,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "runtime/scheduler/island_scheduler.h"
 
 namespace pathways {
 
@@ -81,6 +80,20 @@ void Controller::OnControl(ActorId, std::string_view bytes) {
       return OnDone(control.launch_done());
     case proto::Control::kReport:
       return OnReport(control.report());
+    case proto::Control::kStorePart:
+      return OnStorePart(&control);
+    case proto::Control::kLaunchReady:
+      return OnLaunchReady(control.launch_ready());
+    case proto::Control::kRetainRequest:
+      return OnRetain(control.retain_request());
+    case proto::Control::kReleaseRequest:
+      return OnRelease(control.release_request());
+    case proto::Control::kObjectsDropped:
+      return OnDropped(control.objects_dropped());
+    case proto::Control::kFetchRequest:
+      return OnFetch(control.fetch_request());
+    case proto::Control::kPartData:
+      return OnPartData(control.part_data());
     default:
       return;
   }
@@ -237,102 +250,6 @@ void Controller::FinishFree(uint32_t id) {
   port_->Answer(program->request, program->error, 0);
 }
 
-void Controller::OnLaunch(const proto::LaunchRequest& request) {
-  uint32_t id = 0;
-  Program* program = FindHandle(request.program(), &id);
-  if (program == nullptr || program->state == Program::kLoading ||
-      program->state == Program::kFreeing) {
-    port_->LaunchEnded(request.launch(),
-                       absl::FailedPreconditionError(absl::StrCat(
-                           "program ", request.program(), " is not loaded")),
-                       /*completed=*/false);
-    return;
-  }
-  if (program->state != Program::kReady) {
-    port_->LaunchEnded(
-        request.launch(),
-        absl::FailedPreconditionError(absl::StrCat(
-            "program '", program->plan->name(),
-            "' was given up and must be loaded again",
-            program->error.ok()
-                ? ""
-                : absl::StrCat(": ",
-                               absl::string_view(program->error.message())))),
-        /*completed=*/false);
-    return;
-  }
-  if (launches_.count(request.launch()) != 0) return;
-  Launch& launch = launches_[request.launch()];
-  launch.program = id;
-  launch.ticket = ++last_ticket_;
-  launch.first = program->next_firing;
-  launch.steps = request.steps();
-  program->next_firing += request.steps();
-  if (program->launches.empty()) {
-    program->last_progress = context_.world->Now();
-  }
-  program->launches.insert(request.launch());
-  for (int32_t island : program->plan->islands()) {
-    launch.waiting.insert(island);
-    launch.previous[island] = ticket_of_[island];
-    ticket_of_[island] = launch.ticket;
-  }
-  if (launch.waiting.empty()) {
-    FinishLaunch(request.launch());  // a plan without shards
-    return;
-  }
-  SendStarts(request.launch(), launch, /*skip=*/false);
-  ArmTimer();
-}
-
-void Controller::SendStarts(uint64_t id, const Launch& launch, bool skip) {
-  const Program& program = *programs_[launch.program];
-  for (const auto& [island, previous] : launch.previous) {
-    proto::Control control;
-    proto::Start* start = control.mutable_start();
-    start->set_program(launch.program);
-    start->set_incarnation(program.incarnation);
-    start->set_launch(id);
-    start->set_ticket(launch.ticket);
-    start->set_previous_ticket(previous);
-    start->set_first(launch.first);
-    start->set_steps(launch.steps);
-    start->set_skip(skip);
-    for (int32_t host : program.plan->hosts()) {
-      if (context_.topology->island_of_host(host) == island) {
-        start->add_hosts(host);
-      }
-    }
-    SendTo(context_.directory.schedulers[island], control);
-  }
-}
-
-void Controller::OnDone(const proto::LaunchDone& done) {
-  auto found = launches_.find(done.launch());
-  if (found == launches_.end()) return;
-  Launch& launch = found->second;
-  Program* program = Find(launch.program, done.incarnation());
-  if (program == nullptr || launch.waiting.erase(done.sender()) == 0) return;
-  if (done.has_failure() &&
-      (!launch.failed || Before(done.failure(), launch.failure))) {
-    launch.failed = true;
-    launch.failure = done.failure();
-  }
-  if (launch.waiting.empty()) FinishLaunch(done.launch());
-}
-
-void Controller::FinishLaunch(uint64_t id) {
-  const Launch& launch = launches_[id];
-  Program& program = *programs_[launch.program];
-  absl::Status status =
-      launch.failed ? FailureStatus(*program.plan, launch.first, launch.failure)
-                    : absl::OkStatus();
-  steps_done_.Add(launch.steps);
-  program.launches.erase(id);
-  launches_.erase(id);
-  port_->LaunchEnded(id, std::move(status), /*completed=*/true);
-}
-
 absl::Status Controller::FailureStatus(const PreparedPlan& plan, uint64_t first,
                                        const proto::Failure& failure) const {
   const proto::Action& action = plan.plan().actions(failure.action());
@@ -366,11 +283,16 @@ void Controller::Abort(uint32_t id, absl::Status status) {
   const std::set<uint64_t> launches = std::move(program.launches);
   program.launches.clear();
   Stop(id);
-  for (uint64_t launch : launches) {
+  for (uint64_t id : launches) {
+    Launch& launch = launches_[id];
+    port_->LaunchEnded(id, status, /*completed=*/false, {});
+    if (launch.ticket == 0) {
+      launch.ended = true;  // goes when the hosts have answered
+      continue;
+    }
     // Later launches of these islands must not wait for this one.
-    SendStarts(launch, launches_[launch], /*skip=*/true);
-    launches_.erase(launch);
-    port_->LaunchEnded(launch, status, /*completed=*/false);
+    SendStarts(id, launch, /*skip=*/true);
+    Forget(id);
   }
 }
 

@@ -8,7 +8,8 @@
 //
 // Owns the table of programs and the order of launches. Clients ask through
 // control messages and are answered through a ClientPort. A launch costs one
-// message to each island and one back; a step costs none.
+// message to each host and back, then to each island and back; a step costs
+// none.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,6 +17,7 @@
 #define RUNTIME_RESOURCE_CONTROLLER_H_
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <set>
@@ -23,6 +25,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "runtime/executor/host_executor.h"
 #include "runtime/resource/admission.h"
@@ -34,12 +37,17 @@ namespace pathways {
 class ClientPort {
  public:
   virtual ~ClientPort() = default;
-  // Of LoadRequest (`program`: its handle) and UnloadRequest.
+  // Of LoadRequest (`program`: its handle), UnloadRequest, ReleaseRequest, and
+  // of FetchRequest when it fails.
   virtual void Answer(uint64_t request, absl::Status status,
                       uint64_t program) = 0;
-  // `completed`: all firings are over, so results that are not poisoned hold.
-  virtual void LaunchEnded(uint64_t launch, absl::Status status,
-                           bool completed) = 0;
+  // `completed`: all firings are over, so results that are not in `poisoned`
+  // hold.
+  virtual void LaunchEnded(uint64_t launch, absl::Status status, bool completed,
+                           const std::vector<uint32_t>& poisoned) = 0;
+  // Of FetchRequest: a piece of what `host` holds, perhaps a second time.
+  virtual void Deliver(uint64_t request, int32_t host, uint64_t offset,
+                       const std::string& data) = 0;
 };
 
 class Controller final : public Actor {
@@ -78,11 +86,25 @@ class Controller final : public Actor {
   };
   struct Launch {
     uint32_t program = 0;
+    std::shared_ptr<const PreparedPlan> plan;
     uint64_t ticket = 0, first = 0, steps = 0;
     std::map<int32_t, uint64_t> previous;  // ticket, per island
     std::set<uint32_t> waiting;            // islands
     bool failed = false;
     proto::Failure failure;
+    std::set<uint32_t> poisoned;  // results
+    // Before it begins, that is, has a ticket.
+    std::set<uint32_t> unprepared;  // hosts that have not answered
+    absl::Status refusal;
+    uint32_t refused_by = 0;
+    bool ended = false;  // the client was told; waits for the hosts alone
+    std::vector<uint64_t> arguments, results;  // objects that are somewhere
+  };
+  // A logical array, of which hosts hold parts. Released on all hosts when
+  // nobody refers to it: runs, their launches, and clients that keep it.
+  struct Object {
+    std::vector<int32_t> hosts;  // ascending
+    uint64_t references = 0;
   };
 
   ActorId self() const { return context_.directory.controller; }
@@ -98,6 +120,26 @@ class Controller final : public Actor {
   void OnFreeReply(const proto::FreeReply& reply);
   void OnLaunch(const proto::LaunchRequest& request);
   void OnDone(const proto::LaunchDone& done);
+  absl::Status CheckLaunch(const proto::LaunchRequest& request, uint32_t* id);
+  void OnStorePart(proto::Control* control);
+  void OnLaunchReady(const proto::LaunchReady& ready);
+  void OnRetain(const proto::RetainRequest& request);
+  void OnRelease(const proto::ReleaseRequest& request);
+  void OnDropped(const proto::ObjectsDropped& dropped);
+  void OnFetch(const proto::FetchRequest& request);
+  void OnPartData(const proto::PartData& part);
+  // Numbers a message that changes a host's store, and sends it.
+  void SendStore(int32_t host, proto::Control control);
+  // Begins the launches that are next and whose hosts are ready.
+  void Advance();
+  void Begin(uint64_t launch);
+  // Takes a launch off the table, and its references.
+  void Forget(uint64_t launch);
+  // Drops one reference to each; the hosts drop objects that have none left.
+  // `hosts` forget the values of `launch` besides. Answers `request` when they
+  // have, unless it is 0.
+  void Unreference(const std::vector<uint64_t>& objects, uint64_t launch,
+                   uint64_t request, const std::vector<int32_t>& hosts = {});
   void SendStarts(uint64_t id, const Launch& launch, bool skip);
   // Each asks all hosts; the Finish... goes on when they have answered.
   void Stop(uint32_t program);
@@ -125,6 +167,10 @@ class Controller final : public Actor {
   Admission admission_;
   std::vector<std::unique_ptr<Program>> programs_;
   std::map<uint64_t, Launch> launches_;
+  std::deque<uint64_t> pending_;  // launches that have not begun, in order
+  std::map<uint64_t, Object> objects_;
+  std::map<uint64_t, std::set<uint32_t>> dropping_;        // hosts, by request
+  absl::flat_hash_map<int32_t, uint64_t> store_sequence_;  // by host
   uint64_t next_handle_ = 0;
   uint32_t next_incarnation_ = 0;
   uint64_t last_ticket_ = 0;

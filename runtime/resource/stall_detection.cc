@@ -81,11 +81,23 @@ void Controller::FinishRound() {
     Program& program = *programs_[p];
     // Launched after the round began.
     if (program.reports.empty() && !forced) continue;
+    auto begun =
+        std::find_if(program.launches.begin(), program.launches.end(),
+                     [&](uint64_t id) { return launches_[id].ticket != 0; });
+    if (begun == program.launches.end()) {
+      // Values are on their way to the hosts.
+      program.last_progress = now;
+      if (forced) {
+        stalls[p].kind = Stall::kRoot;
+        stalls[p].text = "hosts do not have the values of a launch";
+      }
+      continue;
+    }
     uint64_t fired = 0;
     for (const auto& [host, report] : program.reports) fired += report.fired();
-    Stall stall = ClassifyStall(
-        *program.plan, *context_.topology, program.reports,
-        launches_[*program.launches.begin()].first, program.next_firing);
+    Stall stall =
+        ClassifyStall(*program.plan, *context_.topology, program.reports,
+                      launches_[*begun].first, program.next_firing);
     if (!forced &&
         (stall.kind == Stall::kProgress || fired != program.last_fired)) {
       program.last_progress = now;

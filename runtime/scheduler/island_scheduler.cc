@@ -107,6 +107,7 @@ void IslandScheduler::OnDone(const proto::LaunchDone& done) {
     granted.failed = true;
     granted.failure = done.failure();
   }
+  granted.poisoned.insert(done.poisoned().begin(), done.poisoned().end());
   if (!granted.waiting.empty()) return;
   proto::Control control;
   proto::LaunchDone* out = control.mutable_launch_done();
@@ -114,6 +115,8 @@ void IslandScheduler::OnDone(const proto::LaunchDone& done) {
   out->set_sender(island_);
   out->clear_failure();
   if (granted.failed) *out->mutable_failure() = granted.failure;
+  out->clear_poisoned();
+  for (uint32_t result : granted.poisoned) out->add_poisoned(result);
   granted_.erase(found);
   world_->SendControl(self(), directory_->controller,
                       control.SerializeAsString());

@@ -54,6 +54,7 @@ class IslandScheduler final : public Actor {
     std::set<uint32_t> waiting;  // hosts that have not finished
     bool failed = false;
     proto::Failure failure;
+    std::set<uint32_t> poisoned;  // results
   };
 
   void OnStart(const proto::Start& start);

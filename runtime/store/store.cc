@@ -10,11 +10,18 @@
 
 #include <sys/mman.h>
 
+#include <cstring>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 
 namespace pathways {
+namespace {
+
+// From here on an object has pages of its own.
+constexpr uint64_t kPagedBytes = uint64_t{1} << 16;
+
+}  // namespace
 
 Mapping& Mapping::operator=(Mapping&& other) noexcept {
   std::swap(data_, other.data_);
@@ -58,21 +65,26 @@ Arena::Segment::~Segment() {
 
 absl::StatusOr<Arena::Segment> Arena::Allocate(uint64_t bytes,
                                                const std::string& what) {
+  absl::StatusOr<Segment> segment = Charge(bytes, what);
+  if (!segment.ok() || bytes == 0 || !backed_) return segment;
+  absl::StatusOr<Mapping> mapping = Mapping::Create(bytes);
+  if (!mapping.ok()) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat(what, " needs ", bytes, " bytes of ", name_, ": ",
+                     mapping.status().message()));
+  }
+  segment->mapping_ = *std::move(mapping);
+  return segment;
+}
+
+absl::StatusOr<Arena::Segment> Arena::Charge(uint64_t bytes,
+                                             const std::string& what) {
   Segment segment;
   if (bytes == 0) return segment;
   if (bytes > bound_ - used()) {
     return absl::ResourceExhaustedError(
         absl::StrCat(what, " needs ", bytes, " bytes of ", name_, ", where ",
                      used(), " of ", bound_, " bytes are used"));
-  }
-  if (backed_) {
-    absl::StatusOr<Mapping> mapping = Mapping::Create(bytes);
-    if (!mapping.ok()) {
-      return absl::ResourceExhaustedError(
-          absl::StrCat(what, " needs ", bytes, " bytes of ", name_, ": ",
-                       mapping.status().message()));
-    }
-    segment.mapping_ = *std::move(mapping);
   }
   segment.arena_ = this;
   segment.bytes_ = bytes;
@@ -81,100 +93,48 @@ absl::StatusOr<Arena::Segment> Arena::Allocate(uint64_t bytes,
   return segment;
 }
 
-absl::Status ObjectStore::Charge(uint64_t bytes, const std::string& what) {
-  MutexLock lock(&mutex_);
-  if (bytes > bound_ - used_) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat(what, " needs ", bytes, " bytes of host memory, where ",
-                     used_, " of ", bound_, " bytes are used"));
+std::shared_ptr<HostStore::Object> HostStore::Create(uint64_t id,
+                                                     uint64_t bytes,
+                                                     const std::string& what) {
+  auto object = std::make_shared<Object>();
+  object->bytes = bytes;
+  const bool paged = bytes >= kPagedBytes;
+  absl::StatusOr<Arena::Segment> segment =
+      paged ? arena_.Allocate(bytes, what) : arena_.Charge(bytes, what);
+  if (!segment.ok()) {
+    object->status = segment.status();
+  } else {
+    object->segment_ = *std::move(segment);
+    if (!paged) object->heap_ = std::make_unique<char[]>(bytes);
   }
-  used_ += bytes;
-  return absl::OkStatus();
+  objects_[id] = object;
+  return object;
 }
 
-void ObjectStore::Uncharge(uint64_t bytes) {
-  MutexLock lock(&mutex_);
-  used_ -= bytes;
+std::shared_ptr<HostStore::Object> HostStore::Write(uint64_t id, uint64_t bytes,
+                                                    uint64_t offset,
+                                                    absl::string_view piece,
+                                                    const std::string& what) {
+  std::shared_ptr<Object> object = Find(id);
+  if (object == nullptr) object = Create(id, bytes, what);
+  if (object->bytes != bytes || offset > bytes ||
+      piece.size() > bytes - offset ||
+      piece.size() > bytes - object->received) {
+    object->status.Update(absl::InvalidArgumentError(
+        absl::StrCat(what, " has ", object->bytes, " bytes here, got ",
+                     piece.size(), " at ", offset, " of ", bytes)));
+    return object;
+  }
+  object->received += piece.size();
+  if (object->status.ok() && !piece.empty()) {
+    std::memcpy(object->data() + offset, piece.data(), piece.size());
+  }
+  return object;
 }
 
-absl::StatusOr<uint64_t> ObjectStore::Put(
-    std::shared_ptr<const HostArray> array, const std::string& client) {
-  absl::Status charged =
-      Charge(array->data.size(),
-             absl::StrCat("array ", ShapeString(array->element, array->shape),
-                          " of client '", client, "'"));
-  if (!charged.ok()) return charged;
-  MutexLock lock(&mutex_);
-  const uint64_t id = next_++;
-  objects_[id] = Object{std::move(array), client};
-  return id;
-}
-
-absl::StatusOr<std::shared_ptr<const HostArray>> ObjectStore::Get(
-    uint64_t id) const {
-  MutexLock lock(&mutex_);
+std::shared_ptr<HostStore::Object> HostStore::Find(uint64_t id) const {
   auto object = objects_.find(id);
-  if (object == objects_.end() || !object->second.owned) {
-    return absl::NotFoundError(
-        absl::StrCat("no array ", id, ", or it was released"));
-  }
-  return object->second.array;
-}
-
-absl::Status ObjectStore::Retain(uint64_t id) {
-  MutexLock lock(&mutex_);
-  auto object = objects_.find(id);
-  if (object == objects_.end() || !object->second.owned) {
-    return absl::NotFoundError(
-        absl::StrCat("no array ", id, ", or it was released"));
-  }
-  ++object->second.references;
-  return absl::OkStatus();
-}
-
-void ObjectStore::Unretain(uint64_t id) {
-  MutexLock lock(&mutex_);
-  auto object = objects_.find(id);
-  if (object != objects_.end()) Drop(object);
-}
-
-absl::Status ObjectStore::Release(uint64_t id) {
-  MutexLock lock(&mutex_);
-  auto object = objects_.find(id);
-  if (object == objects_.end() || !object->second.owned) {
-    return absl::NotFoundError(
-        absl::StrCat("no array ", id, ", or it was released"));
-  }
-  object->second.owned = false;
-  Drop(object);
-  return absl::OkStatus();
-}
-
-void ObjectStore::Drop(std::map<uint64_t, Object>::iterator object) {
-  if (--object->second.references != 0) return;
-  used_ -= object->second.array->data.size();
-  objects_.erase(object);
-}
-
-void ObjectStore::ReleaseClient(const std::string& client) {
-  MutexLock lock(&mutex_);
-  for (auto it = objects_.begin(); it != objects_.end();) {
-    auto object = it++;
-    if (object->second.owned && object->second.client == client) {
-      object->second.owned = false;
-      Drop(object);
-    }
-  }
-}
-
-uint64_t ObjectStore::used() const {
-  MutexLock lock(&mutex_);
-  return used_;
-}
-
-uint64_t ObjectStore::num_objects() const {
-  MutexLock lock(&mutex_);
-  return objects_.size();
+  return object == objects_.end() ? nullptr : object->second;
 }
 
 }  // namespace pathways

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Bounded memory. An Arena is the memory of one device, or the part of a host's
-// memory that loaded programs use; an ObjectStore holds arrays for clients.
+// Bounded memory. An Arena is the memory of one device or host; a HostStore
+// holds a host's parts of arrays in it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,11 +20,9 @@
 #include <memory>
 #include <string>
 
-#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "runtime/base/host_array.h"
-#include "runtime/base/mutex.h"
+#include "absl/strings/string_view.h"
 
 namespace pathways {
 
@@ -74,6 +72,8 @@ class Arena {
   // ResourceExhausted names the arena, the need, what is used and the bound;
   // nothing is held then. `what` says for whom.
   absl::StatusOr<Segment> Allocate(uint64_t bytes, const std::string& what);
+  // The same without pages of its own: only counts.
+  absl::StatusOr<Segment> Charge(uint64_t bytes, const std::string& what);
 
   const std::string& name() const { return name_; }
   uint64_t bound() const { return bound_; }
@@ -87,50 +87,49 @@ class Arena {
   std::atomic<uint64_t> used_{0}, peak_{0};
 };
 
-// Arrays of clients: each logical array has one reference count and the name of
-// its owner. Runs hold a reference while they use an array, so releasing it
-// early is safe. Thread-safe.
-class ObjectStore {
+// What one host holds of arrays: of each object its parts, one after the other,
+// charged to the host's memory. Which parts, and for how long, the controller
+// says; a reader keeps an object alive by its pointer. One owner calls it.
+class HostStore {
  public:
-  explicit ObjectStore(uint64_t bound_bytes) : bound_(bound_bytes) {}
+  struct Object {
+    uint64_t bytes = 0;
+    uint64_t received = 0;  // of an object that comes in pieces
+    absl::Status status;    // ResourceExhausted: there was no room, no data
+    bool complete() const { return received == bytes; }
+    char* data() const {
+      return heap_ != nullptr ? heap_.get() : segment_.data();
+    }
 
-  // Counts `bytes` against the bound until *Uncharge. ResourceExhausted names
-  // `what`, the need, what is used and the bound.
-  absl::Status Charge(uint64_t bytes, const std::string& what);
-  void Uncharge(uint64_t bytes);
+   private:
+    friend class HostStore;
+    Arena::Segment segment_;
+    std::unique_ptr<char[]> heap_;
+  };
 
-  // Takes the array, with one reference, for `client`.
-  absl::StatusOr<uint64_t> Put(std::shared_ptr<const HostArray> array,
-                               const std::string& client);
-  // NotFound: no such array, or released.
-  absl::StatusOr<std::shared_ptr<const HostArray>> Get(uint64_t id) const;
-  // A run's own reference to an array, added and dropped; the last drop frees.
-  // NotFound as above.
-  absl::Status Retain(uint64_t id);
-  void Unretain(uint64_t id);
-  // Drops the client's reference. NotFound as above.
-  absl::Status Release(uint64_t id);
-  // Drops the client's own references.
-  void ReleaseClient(const std::string& client);
+  // `arena` is the host's memory; it outlives the objects.
+  explicit HostStore(Arena* arena) : arena_(*arena) {}
 
-  uint64_t used() const;
-  uint64_t num_objects() const;
+  // Makes an object of `bytes` bytes, zeroed. When there is no room its status
+  // is ResourceExhausted, naming `what` and the arena's numbers; it is held all
+  // the same, without memory. An id is used once.
+  std::shared_ptr<Object> Create(uint64_t id, uint64_t bytes,
+                                 const std::string& what);
+  // Takes a piece; makes the object at the first. Each piece comes once. A
+  // piece that does not fit is dropped, and InvalidArgument becomes the
+  // object's status.
+  std::shared_ptr<Object> Write(uint64_t id, uint64_t bytes, uint64_t offset,
+                                absl::string_view piece,
+                                const std::string& what);
+  // Null: not here.
+  std::shared_ptr<Object> Find(uint64_t id) const;
+  // Memory comes back with the last pointer.
+  void Drop(uint64_t id) { objects_.erase(id); }
+  uint64_t num_objects() const { return objects_.size(); }
 
  private:
-  struct Object {
-    std::shared_ptr<const HostArray> array;
-    std::string client;
-    uint64_t references = 1;
-    bool owned = true;  // the client's own reference is still there
-  };
-  void Drop(std::map<uint64_t, Object>::iterator object)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-
-  const uint64_t bound_;
-  mutable Mutex mutex_;
-  uint64_t used_ ABSL_GUARDED_BY(mutex_) = 0;
-  uint64_t next_ ABSL_GUARDED_BY(mutex_) = 1;
-  std::map<uint64_t, Object> objects_ ABSL_GUARDED_BY(mutex_);
+  Arena& arena_;
+  std::map<uint64_t, std::shared_ptr<Object>> objects_;
 };
 
 }  // namespace pathways

@@ -51,34 +51,62 @@ TEST(ArenaTest, TheSystemMayHaveLess) {
   EXPECT_EQ(arena.used(), 0u);
 }
 
-std::shared_ptr<const HostArray> Bytes(int64_t count) {
-  auto array = std::make_shared<HostArray>();
-  array->element = ElementType::kI8;
-  array->shape = {count};
-  array->data.resize(count);
-  return array;
+TEST(ArenaTest, ChargesShareTheBound) {
+  Arena arena("host memory of host0", 100, /*backed=*/true);
+  absl::StatusOr<Arena::Segment> a = arena.Charge(60, "array 'a'");
+  ASSERT_TRUE(a.ok());
+  EXPECT_EQ(a->data(), nullptr);
+  EXPECT_FALSE(arena.Allocate(41, "b").ok());
+  EXPECT_EQ(arena.Charge(41, "array 'b'").status().message(),
+            "array 'b' needs 41 bytes of host memory of host0, where 60 of 100 "
+            "bytes are used");
 }
 
-TEST(ObjectStoreTest, CountsReferencesAndOwners) {
-  ObjectStore store(100);
-  const uint64_t a = *store.Put(Bytes(40), "ann");
-  const uint64_t b = *store.Put(Bytes(50), "bo");
-  EXPECT_EQ(store.Put(Bytes(11), "ann").status().message(),
-            "array 11xi8 of client 'ann' needs 11 bytes of host memory, where "
-            "90 of 100 bytes are used");
-  EXPECT_TRUE(store.Retain(a).ok());
-  EXPECT_TRUE(store.Release(a).ok());
-  EXPECT_EQ(store.used(), 90u);  // a run has it
-  EXPECT_EQ(store.Release(a).message(), "no array 1, or it was released");
-  EXPECT_EQ(store.Retain(a).code(), absl::StatusCode::kNotFound);
-  EXPECT_EQ(store.Get(a).status().code(), absl::StatusCode::kNotFound);
-  store.Unretain(a);
-  EXPECT_EQ(store.used(), 50u);
-  store.ReleaseClient("ann");
-  EXPECT_TRUE(store.Get(b).ok());
-  store.ReleaseClient("bo");
-  EXPECT_EQ(store.used(), 0u);
+TEST(HostStoreTest, PiecesComeInAnyOrder) {
+  Arena arena("host", 1 << 20, /*backed=*/true);
+  HostStore store(&arena);
+  for (uint64_t bytes : {6, 1 << 17}) {  // of both kinds of memory
+    EXPECT_FALSE(store.Write(1, bytes, 3, "def", "array")->complete());
+    EXPECT_EQ(arena.used(), bytes);
+    EXPECT_EQ(store.Write(1, bytes, 0, "abc", "array")->complete(), bytes == 6);
+    EXPECT_EQ(std::string(store.Find(1)->data(), 6), "abcdef");
+    store.Drop(1);
+    EXPECT_EQ(store.Find(1), nullptr);
+    EXPECT_EQ(arena.used(), 0u);
+  }
+}
+
+TEST(HostStoreTest, AnObjectWithoutRoomStillCountsItsPieces) {
+  Arena arena("host memory of host0", 10, /*backed=*/true);
+  HostStore store(&arena);
+  std::shared_ptr<HostStore::Object> small = store.Create(1, 4, "result 'y'");
+  EXPECT_TRUE(small->status.ok() && small->data()[3] == 0);
+  std::shared_ptr<HostStore::Object> object =
+      store.Write(2, 8, 0, "abcd", "argument 'x'");
+  EXPECT_EQ(object->status.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(object->status.message(),
+            "argument 'x' needs 8 bytes of host memory of host0, where 4 of 10 "
+            "bytes are used");
+  EXPECT_TRUE(store.Write(2, 8, 4, "efgh", "argument 'x'")->complete());
+  store.Drop(2);
+  EXPECT_EQ(arena.used(), 4u);
+  store.Drop(1);
+  EXPECT_EQ(arena.used(), 4u);  // somebody reads it
+  small.reset();
+  EXPECT_EQ(arena.used(), 0u);
   EXPECT_EQ(store.num_objects(), 0u);
+}
+
+TEST(HostStoreTest, PiecesThatDoNotFitAreRefused) {
+  Arena arena("host", 100, /*backed=*/true);
+  HostStore store(&arena);
+  EXPECT_EQ(store.Write(1, 4, 2, "abc", "array")->status.message(),
+            "array has 4 bytes here, got 3 at 2 of 4");
+  EXPECT_FALSE(store.Write(2, 4, UINT64_MAX, "a", "array")->status.ok());
+  EXPECT_TRUE(store.Write(3, 4, 0, "abcd", "array")->complete());
+  EXPECT_FALSE(store.Write(3, 4, 0, "abcd", "array")->status.ok());
+  EXPECT_TRUE(store.Write(4, 4, 0, "ab", "array")->status.ok());
+  EXPECT_FALSE(store.Write(4, 5, 2, "cd", "array")->status.ok());
 }
 
 }  // namespace

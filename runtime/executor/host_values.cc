@@ -1,0 +1,171 @@
+//===- host_values.cc - What a host holds of the values of launches -------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "runtime/executor/host_executor.h"
+
+namespace pathways {
+
+void HostExecutor::OnStorePart(const proto::StorePart& part) {
+  if (!store_seen_.Accept(part.sequence())) {
+    counters_.duplicates.Add();
+    return;
+  }
+  const std::string& data = part.data();
+  std::shared_ptr<HostStore::Object> object = store_.Write(
+      part.object(), part.bytes(), part.offset(), data, part.what());
+  if (object->complete()) TryPrepare();
+}
+
+void HostExecutor::OnPrepare(const proto::PrepareLaunch& prepare) {
+  if (!store_seen_.Accept(prepare.sequence())) {
+    counters_.duplicates.Add();
+    return;
+  }
+  preparing_[prepare.launch()] = prepare;
+  TryPrepare();
+}
+
+void HostExecutor::TryPrepare() {
+  for (auto it = preparing_.begin(); it != preparing_.end();) {
+    const proto::PrepareLaunch& prepare = it->second;
+    bool complete = true;
+    for (uint64_t id : prepare.arguments()) {
+      if (id == 0) continue;
+      std::shared_ptr<HostStore::Object> object = store_.Find(id);
+      complete &= object != nullptr && object->complete();
+    }
+    if (!complete) {
+      ++it;
+      continue;
+    }
+    const absl::Status status = Prepare(prepare);
+    proto::Control control;
+    proto::LaunchReady* ready = control.mutable_launch_ready();
+    ready->set_launch(prepare.launch());
+    ready->set_host(host_);
+    ready->set_code(static_cast<int>(status.code()));
+    ready->set_message(std::string(status.message()));
+    SendControl(context_.directory.controller, control);
+    it = preparing_.erase(it);
+  }
+}
+
+absl::Status HostExecutor::Prepare(const proto::PrepareLaunch& prepare) {
+  const HostProgram* program = Find(prepare.program(), prepare.incarnation());
+  if (program == nullptr) {
+    return absl::FailedPreconditionError("the program is not loaded");
+  }
+  const proto::Interface& interface = program->plan->plan().interface();
+  if (prepare.arguments_size() != interface.arguments_size() ||
+      prepare.results_size() != interface.results_size()) {
+    return absl::InternalError("a launch has other arguments than its program");
+  }
+  auto values = std::make_unique<HostValues>();
+  values->steps = prepare.steps();
+  // The client has checked that all steps of any array are below 2^51 bytes.
+  for (int i = 0; i < interface.arguments_size(); ++i) {
+    const uint64_t bytes =
+        program->argument_bytes[i] *
+        (interface.arguments(i).stepped() ? prepare.steps() : 1);
+    std::shared_ptr<HostStore::Object> object =
+        store_.Find(prepare.arguments(i));
+    if (bytes == 0) object = nullptr;
+    if (object != nullptr && !object->status.ok()) return object->status;
+    if (object == nullptr ? bytes != 0 : object->bytes != bytes) {
+      return absl::InternalError(absl::StrCat(
+          "argument '", interface.arguments(i).name(), "' of program '",
+          program->plan->name(), "' has ", object ? object->bytes : 0,
+          " bytes on ", context_.topology->HostName(host_), ", expected ",
+          bytes));
+    }
+    values->arguments.push_back(std::move(object));
+  }
+  absl::Status status;
+  for (int r = 0; r < interface.results_size() && status.ok(); ++r) {
+    const uint64_t bytes =
+        program->result_bytes[r] *
+        (interface.results(r).stepped() ? prepare.steps() : 1);
+    HostValues::Result& result = values->results.emplace_back();
+    if (bytes == 0) continue;
+    result.object = store_.Create(
+        prepare.results(r), bytes,
+        absl::StrCat("result '", interface.results(r).name(), "' of program '",
+                     program->plan->name(), "'"));
+    result.object->received = bytes;
+    status = result.object->status;
+  }
+  if (!status.ok()) {
+    for (uint64_t id : prepare.results()) store_.Drop(id);
+    return status;
+  }
+  prepared_[prepare.launch()] =
+      Prepared{prepare.program(), prepare.incarnation(), std::move(values)};
+  return absl::OkStatus();
+}
+
+std::unique_ptr<HostValues> HostExecutor::TakeValues(
+    const HostProgram& program, const proto::Grant& grant) {
+  auto found = prepared_.find(grant.launch());
+  if (found != prepared_.end()) {
+    std::unique_ptr<HostValues> values = std::move(found->second.values);
+    prepared_.erase(found);
+    return values;
+  }
+  if (context_.run_kernels) return nullptr;
+  auto values = std::make_unique<HostValues>();
+  values->steps = grant.steps();
+  for (int r = 0; r < program.plan->plan().interface().results_size(); ++r) {
+    values->results.emplace_back();
+  }
+  return values;
+}
+
+void HostExecutor::OnDrop(const proto::DropObjects& drop) {
+  // Everything about these has arrived before: the controller waits for the
+  // answers of all launches that use them.
+  if (!store_seen_.Accept(drop.sequence())) {
+    counters_.duplicates.Add();
+    return;
+  }
+  if (drop.launch() != 0) prepared_.erase(drop.launch());
+  for (uint64_t id : drop.objects()) store_.Drop(id);
+  if (drop.request() == 0) return;
+  proto::Control control;
+  control.mutable_objects_dropped()->set_request(drop.request());
+  control.mutable_objects_dropped()->set_host(host_);
+  SendControl(context_.directory.controller, control);
+}
+
+void HostExecutor::OnFetchPart(const proto::FetchPart& fetch) {
+  std::shared_ptr<HostStore::Object> object = store_.Find(fetch.object());
+  const proto::PartRange& range = fetch.range();
+  proto::Control control;
+  proto::PartData* part = control.mutable_part_data();
+  part->set_request(fetch.request());
+  part->set_host(host_);
+  if (object == nullptr || !object->status.ok() ||
+      range.offset() > object->bytes ||
+      range.bytes() > object->bytes - range.offset()) {
+    part->set_missing(true);
+    SendControl(context_.directory.controller, control);
+    return;
+  }
+  const uint64_t end = range.offset() + range.bytes();
+  for (uint64_t at = range.offset(); at < end; at += kMaxPieceBytes) {
+    part->set_offset(at);
+    part->set_data(object->data() + at, std::min(kMaxPieceBytes, end - at));
+    SendControl(context_.directory.controller, control);
+  }
+}
+
+}  // namespace pathways

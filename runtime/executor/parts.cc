@@ -1,0 +1,75 @@
+//===- parts.cc - How hosts hold arrays in parts --------------------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/executor/parts.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace pathways {
+
+Parts CutParts(const layout::Layout& layout, const layout::Mesh& mesh,
+               int64_t element_bytes, const std::vector<int32_t>& shards) {
+  Parts out;
+  std::map<std::vector<int64_t>, int32_t> seen;  // by where a block begins
+  for (int32_t shard : shards) {
+    const layout::Box box = layout::ShardBox(layout, mesh, shard);
+    if (box.empty()) {
+      out.part_of.push_back(-1);
+      continue;
+    }
+    auto [found, added] =
+        seen.try_emplace(box.begin, static_cast<int32_t>(seen.size()));
+    out.part_of.push_back(found->second);
+    if (!added) continue;
+    Part part;
+    part.shard = shard;
+    part.offset = out.step_bytes;
+    part.bytes = static_cast<uint64_t>(box.num_elements()) * element_bytes;
+    out.step_bytes += part.bytes;
+    out.parts.push_back(part);
+  }
+  return out;
+}
+
+bool ArrayPlacement::Fits(const ArrayPlacement& there) const {
+  return this == &there ||
+         (layout == there.layout && mesh == there.mesh &&
+          island == there.island && device_of == there.device_of &&
+          element == there.element && stepped == there.stepped);
+}
+
+std::shared_ptr<const ArrayPlacement> MakeArrayPlacement(
+    const PreparedPlan& plan, const Topology& topology, int buffer,
+    bool stepped) {
+  const PreparedBuffer& b = plan.buffers()[buffer];
+  const PreparedSlice& slice = plan.slices()[b.slice];
+  auto out = std::make_shared<ArrayPlacement>();
+  out->layout = b.layout;
+  out->mesh = slice.mesh;
+  out->island = slice.island;
+  out->device_of = slice.device_of;
+  out->element_bytes = b.element_bytes;
+  out->element = b.element;
+  out->stepped = stepped;
+  std::map<int32_t, std::vector<int32_t>> shards;  // by host
+  for (size_t s = 0; s < slice.device_of.size(); ++s) {
+    shards[topology.Locate(slice.island, slice.device_of[s]).host].push_back(
+        static_cast<int32_t>(s));
+  }
+  for (const auto& [host, own] : shards) {
+    ArrayPlacement::Host one{
+        host, CutParts(b.layout, slice.mesh, b.element_bytes, own)};
+    one.parts.part_of = {};
+    if (one.parts.step_bytes > 0) out->hosts.push_back(std::move(one));
+  }
+  return out;
+}
+
+}  // namespace pathways
