@@ -9,6 +9,7 @@
 #include "runtime/world/thread_world.h"
 
 #include <linux/futex.h>
+#include <sched.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -130,8 +131,10 @@ struct alignas(64) ThreadWorld::Worker {
   struct {
     Counter messages, controls, remote, outside, timers, spins, sleeps, wakes;
   } stats;
+  // Read by others: the core it was on when it last had no work; -1: none yet.
+  alignas(64) std::atomic<int> core{-1};
   // Written by others.
-  alignas(64) std::atomic<uint32_t> sleeping{0};  // 1: asleep, or about to be
+  std::atomic<uint32_t> sleeping{0};  // 1: asleep, or about to be
   alignas(64) std::atomic<bool> has_inbox{false};
   std::mutex inbox_mutex;  // guards inbox
   std::vector<Posted> inbox;
@@ -522,10 +525,28 @@ void ThreadWorld::Idle(Worker& self) {
       if (FireTimers(self)) return;
       TimeNs now = real.Now();
       if (end < 0) end = now + options_.spin_ns;
-      if (now >= end) return Sleep(self);
+      if (now >= end || SharesCore(self)) return Sleep(self);
     }
     Pause();
   }
+}
+
+// Whether a worker that may have work was last seen on this worker's core. Then
+// spinning keeps it from the work that this one waits for.
+bool ThreadWorld::SharesCore(Worker& self) {
+  const int core = sched_getcpu();
+  if (core != self.core.load(std::memory_order_relaxed)) {
+    self.core.store(core, std::memory_order_relaxed);
+  }
+  if (core < 0) return false;
+  for (int i = 0; i < num_workers_; ++i) {
+    const Worker& other = workers_[i];
+    if (&other != &self && other.core.load(std::memory_order_relaxed) == core &&
+        other.sleeping.load(std::memory_order_relaxed) == 0) {
+      return true;
+    }
+  }
+  return false;
 }
 
 // No wake-up is lost: a sender publishes its message, then reads `sleeping`;

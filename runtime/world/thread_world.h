@@ -10,7 +10,8 @@
 // an actor to another a message costs no lock and no allocation: on the same
 // worker it is a store into a queue, to another worker one atomic store more,
 // and one wake if that worker sleeps. A worker without work spins for some
-// tens of microseconds, then sleeps, so an idle process uses no CPU.
+// tens of microseconds, unless another one waits for its core, then sleeps, so
+// an idle process uses no CPU.
 //
 //===----------------------------------------------------------------------===//
 
@@ -134,6 +135,7 @@ class ThreadWorld final : public World {
   void TakeInbox(Worker& self);
   bool FireTimers(Worker& self);
   void Idle(Worker& self);
+  bool SharesCore(Worker& self);
   void Sleep(Worker& self);
   bool HasWork(const Worker& self) const;
   bool TimerDue(const Worker& self);
