@@ -399,13 +399,16 @@ void Device::Arrive(DeviceProgram* program, const CollectiveTable& table,
                   member.source.at(firing), group.bytes);
     }
   }
-  for (uint32_t g : table.groups) {
+  for (size_t i = 0; i < table.groups.size(); ++i) {
+    const uint32_t g = table.groups[i];
     const HostGroup& group = program->groups[g];
     bool poison = false;
     for (size_t k = 0; k < shards; ++k) {
       poison |= table.members[k].group == g && shard_poison_[k];
     }
-    if (group.remotes.empty() && group.locals.size() == 1) {
+    if (group.meeting != nullptr
+            ? Meet(program, table, g, table.locals[i], firing, &poison)
+            : group.remotes.empty()) {
       // All of it is here.
       for (size_t k = 0; k < shards; ++k) {
         if (table.members[k].group == g) shard_poison_[k] |= poison;
@@ -413,6 +416,7 @@ void Device::Arrive(DeviceProgram* program, const CollectiveTable& table,
       continue;
     }
     ++waiting_groups_;
+    if (group.meeting != nullptr) continue;
     Message message = New(kArrive, *program);
     message.flags = poison ? kPoisoned : 0;
     message.step = firing;
@@ -420,6 +424,40 @@ void Device::Arrive(DeviceProgram* program, const CollectiveTable& table,
     message.item = index_;
     Send(executor(), message);
   }
+}
+
+bool Device::Meet(DeviceProgram* program, const CollectiveTable& table,
+                  uint32_t group_index, uint32_t local, uint64_t firing,
+                  bool* poison) {
+  const HostGroup& group = program->groups[group_index];
+  GroupMeeting::Slot& slot = group.meeting->slots[firing & 1];
+  group.meeting->last[local].store(firing + 1, std::memory_order_relaxed);
+  if (*poison) slot.poisoned.store(true, std::memory_order_relaxed);
+  // Releases this device's contributions, and to the last one acquires all.
+  if (slot.arrived.fetch_add(1, std::memory_order_acq_rel) + 1 <
+      group.locals.size()) {
+    return false;
+  }
+  *poison = slot.poisoned.load(std::memory_order_relaxed);
+  // The others use the slot again only after the messages below.
+  slot.arrived.store(0, std::memory_order_relaxed);
+  slot.poisoned.store(false, std::memory_order_relaxed);
+  if (group.shared && run_kernels_ && !*poison) {
+    for (uint32_t r = 0; r < group.members.size(); ++r) {
+      contributions_[r] = group.contribution(firing, r);
+    }
+    CombineCollective(*table.shape, 0, contributions_.data(),
+                      group.result(firing));
+  }
+  Message message = New(kGroupDone, *program);
+  message.flags = *poison ? kPoisoned : 0;
+  message.target = group_index;
+  message.step = firing;
+  for (const HostGroup::Local& other : group.locals) {
+    if (static_cast<int>(other.device) == index_) continue;
+    Send(directory_->devices[host_][other.device], message);
+  }
+  return true;
 }
 
 void Device::GroupDone(DeviceProgram* program, const Message& message) {
@@ -443,6 +481,13 @@ void Device::Combine(DeviceProgram* program, const CollectiveTable& table,
     if (shard_poison_[k]) continue;
     const CollectiveTable::Member& member = table.members[k];
     const HostGroup& group = program->groups[member.group];
+    if (group.shared) {
+      if (group.bytes > 0) {
+        std::memcpy(member.result.at(firing), group.result(firing),
+                    group.bytes);
+      }
+      continue;
+    }
     for (uint32_t r = 0; r < group.members.size(); ++r) {
       contributions_[r] = group.contribution(firing, r);
     }

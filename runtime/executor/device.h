@@ -99,6 +99,9 @@ class Device final : public Actor {
                   const GangStepTable& step, uint64_t firing);
   void Arrive(DeviceProgram* program, const CollectiveTable& table,
               uint64_t firing);
+  // Whether all are there; the last one tells the others.
+  bool Meet(DeviceProgram* program, const CollectiveTable& table,
+            uint32_t group, uint32_t local, uint64_t firing, bool* poison);
   void Combine(DeviceProgram* program, const CollectiveTable& table,
                uint64_t firing);
   void RunSend(DeviceProgram* program, const Entry& entry, uint64_t firing,

@@ -678,11 +678,23 @@ void HostExecutor::OnInspected(const Message& message) {
         continue;
       }
       const HostGroup& group = program->groups[r->groups[i]];
+      auto absent = [&](uint32_t rank) {
+        if (stuck->absent_size() < 16) stuck->add_absent(group.members[rank]);
+      };
+      if (group.meeting != nullptr) {
+        for (size_t l = 0; l < group.locals.size(); ++l) {
+          if (group.meeting->last[l].load(std::memory_order_relaxed) >
+              stuck->firing()) {
+            continue;
+          }
+          for (uint32_t rank : group.locals[l].ranks) absent(rank);
+        }
+        continue;
+      }
       const uint64_t slot = stuck->firing() & 1;
       for (uint32_t rank = 0; rank < group.members.size(); ++rank) {
-        if (!group.here[slot * group.members.size() + group.place[rank]] &&
-            stuck->absent_size() < 16) {
-          stuck->add_absent(group.members[rank]);
+        if (!group.here[slot * group.members.size() + group.place[rank]]) {
+          absent(rank);
         }
       }
     }

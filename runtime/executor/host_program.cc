@@ -474,8 +474,12 @@ class HostProgramBuilder {
     }
     group.here.assign(2 * members.size(), 0);
     group.members = std::move(members);
+    if (group.remotes.empty() && group.locals.size() > 1) {
+      group.meeting = std::make_unique<GroupMeeting>(group.locals.size());
+      group.shared = shape.kind == proto::ALL_REDUCE;
+    }
     group_at_.push_back(host_sum_.total());
-    host_sum_.Add(Align(2 * group.bytes), group.members.size());
+    host_sum_.Add(Align(2 * group.bytes), group.members.size() + group.shared);
     out_.groups.push_back(std::move(group));
   }
 
@@ -592,6 +596,12 @@ class HostProgramBuilder {
           if (std::find(table.groups.begin(), table.groups.end(),
                         member.group) == table.groups.end()) {
             table.groups.push_back(member.group);
+            uint32_t local = 0;
+            for (const HostGroup::Local& l : out_.groups[member.group].locals) {
+              if (l.device == device->device) break;
+              ++local;
+            }
+            table.locals.push_back(local);
           }
           table.members.push_back(member);
         }

@@ -17,6 +17,7 @@
 #ifndef RUNTIME_EXECUTOR_HOST_PROGRAM_H_
 #define RUNTIME_EXECUTOR_HOST_PROGRAM_H_
 
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -133,6 +134,7 @@ struct CollectiveTable {
   const CollectiveShape* shape = nullptr;
   std::vector<Member> members;
   std::vector<uint32_t> groups;  // distinct
+  std::vector<uint32_t> locals;  // of a group: where the device is in it
 };
 
 // Either a collective or a run of `function`; operands of co-resident shard k
@@ -241,6 +243,19 @@ struct DeviceProgram {
   uint32_t TokensOf(uint32_t in_edge, uint64_t firing) const;
 };
 
+// Where devices of one host meet when a group has no members elsewhere. Who
+// arrives last resets the slot, then tells the others.
+struct alignas(64) GroupMeeting {
+  struct Slot {
+    std::atomic<uint32_t> arrived{0};  // devices
+    std::atomic<bool> poisoned{false};
+  };
+  Slot slots[2];
+  // Of each local: the last firing at which it arrived, and one. For reports.
+  std::vector<std::atomic<uint64_t>> last;
+  explicit GroupMeeting(size_t locals) : last(locals) {}
+};
+
 // The members of one group of a collective, as one host sees them. Firing n
 // uses slot n mod 2: nobody can arrive at n + 2 before all have read n.
 struct HostGroup {
@@ -264,7 +279,15 @@ struct HostGroup {
   uint32_t arrived[2] = {0, 0};
   bool poisoned[2] = {false, false};
   std::vector<uint8_t> here;  // [slot][place]
+  std::unique_ptr<GroupMeeting> meeting;
+  // Set when there is a meeting whose result is the same for all: who arrives
+  // last computes it.
+  bool shared = false;
 
+  // Behind the contributions.
+  char* result(uint64_t firing) const {
+    return data + (2 * members.size() + (firing & 1)) * bytes;
+  }
   char* contribution(uint64_t firing, uint32_t rank) const {
     return data + ((firing & 1) * members.size() + place[rank]) * bytes;
   }

@@ -37,7 +37,7 @@ enum MessageKind : uint16_t {
   kForwardToken,  // kTokenMessage for host `extra`
   kForwardPiece,  // kPieceMessage for host `extra`
   kAllFired,      // step: firing of the source; target: edge
-  kArrive,        // step; target: group; item: device
+  kArrive,        // step; target: group, with members elsewhere; item: device
   kGroupDone,     // step; target: group
   kFailed,        // step; target: action; shard; item: gang step; extra: code
   kDeviceDone,    // extra: launch; item: device
