@@ -41,14 +41,7 @@ class LossTest : public ::testing::TestWithParam<RuntimeOptions::WorldKind> {
     return options;
   }
 };
-INSTANTIATE_TEST_SUITE_P(Worlds, LossTest,
-                         ::testing::Values(RuntimeOptions::kSim,
-                                           RuntimeOptions::kThreads),
-                         [](const auto& info) {
-                           return info.param == RuntimeOptions::kSim
-                                      ? "Sim"
-                                      : "Threads";
-                         });
+INSTANTIATE_TEST_SUITE_P(Worlds, LossTest, BothWorlds(), WorldName);
 
 TEST_P(LossTest, LostPieceIsNamedAndOthersGoOn) {
   // On the golden plan the pieces of step n are: to_b and to_c, two shards

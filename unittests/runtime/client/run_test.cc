@@ -27,14 +27,7 @@ class RunTest : public ::testing::TestWithParam<RuntimeOptions::WorldKind> {
     return options;
   }
 };
-INSTANTIATE_TEST_SUITE_P(Worlds, RunTest,
-                         ::testing::Values(RuntimeOptions::kSim,
-                                           RuntimeOptions::kThreads),
-                         [](const auto& info) {
-                           return info.param == RuntimeOptions::kSim
-                                      ? "Sim"
-                                      : "Threads";
-                         });
+INSTANTIATE_TEST_SUITE_P(Worlds, RunTest, BothWorlds(), WorldName);
 
 TEST_P(RunTest, GoldenOnEveryTopology) {
   struct {

@@ -28,6 +28,16 @@
 
 namespace pathways::testing {
 
+// For suites that run in each world: INSTANTIATE_TEST_SUITE_P(Worlds, SomeTest,
+// BothWorlds(), WorldName).
+inline auto BothWorlds() {
+  return ::testing::Values(RuntimeOptions::kSim, RuntimeOptions::kThreads);
+}
+inline std::string WorldName(
+    const ::testing::TestParamInfo<RuntimeOptions::WorldKind>& info) {
+  return info.param == RuntimeOptions::kSim ? "Sim" : "Threads";
+}
+
 // Kernels by name, one segment each.
 class TestKernels final : public KernelResolver {
  public:

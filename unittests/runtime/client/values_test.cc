@@ -27,14 +27,7 @@ class ValuesTest : public ::testing::TestWithParam<RuntimeOptions::WorldKind> {
     return options;
   }
 };
-INSTANTIATE_TEST_SUITE_P(Worlds, ValuesTest,
-                         ::testing::Values(RuntimeOptions::kSim,
-                                           RuntimeOptions::kThreads),
-                         [](const auto& info) {
-                           return info.param == RuntimeOptions::kSim
-                                      ? "Sim"
-                                      : "Threads";
-                         });
+INSTANTIATE_TEST_SUITE_P(Worlds, ValuesTest, BothWorlds(), WorldName);
 
 // u in, u out, on `shards` devices from `base` on.
 proto::Plan PassPlan(const std::string& name, const layout::Layout& layout,
