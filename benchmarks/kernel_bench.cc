@@ -8,8 +8,9 @@
 //
 // kernel_bench [SECONDS]: compiles bodies as a program has them, takes the
 // kernel out of the plan and calls it on one thread, in turns with OpenBLAS
-// (products) or memcpy of the operand (rows). Ratios are speed over theirs:
-// above 1 the generated code is faster. Results are compared too.
+// (products) or memcpy of the operand (rows). Ratios are speed over
+// OpenBLAS's, above 1 the generated code is faster, and time over memcpy's. Results
+// are compared too.
 //
 //===----------------------------------------------------------------------===//
 
@@ -204,7 +205,7 @@ void Rows(const std::string& name, const std::string& statements,
   if (!(std::fabs(sum - (name == "softmax" ? 1 : 0)) < 1e-2)) {
     Die(name + ": the first row adds up to " + std::to_string(sum));
   }
-  Figure("kernel." + name + ".vs_memcpy", copy_s / ours_s, "x");
+  Figure("kernel." + name + ".vs_memcpy", ours_s / copy_s, "x");
 }
 
 const char kSoftmax[] = R"(
