@@ -182,24 +182,31 @@ void Gang8(int64_t gangs, int64_t steps) {
 }
 
 // `computations` times: the sum of a scalar over all devices, and one added. As
-// a gang each, or all as steps of one gang.
+// a gang each, or all as steps of one gang. What is no longer used makes room, as
+// the compiler would have it.
 proto::Plan UnitPlan(int64_t devices, int computations, bool fused) {
   PlanBuilder b("unit", 2);
   const uint32_t slice = b.AddSlice("s", {{"x", devices}}, 0);
   uint32_t last = b.AddBuffer("b0", slice, Rows(devices), 2);
   b.AddFeed("v", last);
   uint32_t gang = 0, sum = 0, next = 0;
+  std::vector<uint32_t> sums, values[2];  // that lie in one place
   for (int i = 1; i <= computations; ++i) {
     if (i == 1 || !fused) {
       sum = b.AddBuffer(absl::StrCat("s", i), slice, Rows(devices), 2);
       next = b.AddBuffer(absl::StrCat("b", i), slice, Rows(devices), 2);
       gang = b.AddGang(absl::StrCat("g", i), slice, {last}, {sum, next});
+      sums.push_back(sum);
+      if (i < computations && !fused) values[i % 2].push_back(next);
     }
     AddAllReduce(b, gang, last, sum);
     AddRun(b, gang, "add_one", sum, next);
     last = next;
   }
   b.AddFetch("out", last);
+  for (const std::vector<uint32_t>& place : {sums, values[0], values[1]}) {
+    if (place.size() > 1) b.ShareMemory(place);
+  }
   return b.Finish();
 }
 

@@ -166,11 +166,22 @@ void Runtime::Impl::RegisterActors() {
                                       worker,
                                       topology_.HostName(h) + "/executor"));
     directory.devices.emplace_back();
+    directory.cohorts.emplace_back();
     devices_.emplace_back();
+    // Devices of the host that share a worker. In a simulation whose workers
+    // nobody asked for each has its own, so that more may come between them.
+    std::map<int, uint32_t> cohort_of;
+    const size_t first_cohort = cohorts_.size();
     for (int d = 0; d < topology_.num_host_devices(h); ++d, ++worker) {
       const int64_t device = topology_.first_device(h) + d;
+      const bool alone = sim_ != nullptr && options_.workers == 0;
+      const auto [cohort, fresh] = cohort_of.try_emplace(
+          alone ? d : worker % world_->num_workers(), cohort_of.size());
+      if (fresh) cohorts_.emplace_back();
+      directory.cohorts[h].push_back(cohort->second);
       devices_[h].push_back(std::make_unique<Device>(
-          world_.get(), &directory, h, d, device, options_.run_kernels));
+          world_.get(), &directory, &cohorts_[first_cohort + cohort->second], h,
+          d, device, options_.run_kernels));
       directory.devices[h].push_back(add(devices_[h].back().get(), h, island,
                                          worker,
                                          topology_.DeviceName(island, device)));

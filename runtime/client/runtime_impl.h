@@ -16,6 +16,7 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <deque>
 #include <map>
 #include <memory>
 #include <set>
@@ -195,6 +196,7 @@ class Runtime::Impl final : public ClientPort {
   std::unique_ptr<Controller> controller_;
   std::vector<std::unique_ptr<IslandScheduler>> schedulers_;
   std::vector<std::unique_ptr<HostExecutor>> executors_;
+  std::deque<Cohort> cohorts_;
   std::vector<std::vector<std::unique_ptr<Device>>> devices_;  // per host
   SimWorld* sim_ = nullptr;
   std::unique_ptr<World> world_;  // destroyed first

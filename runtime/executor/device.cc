@@ -16,8 +16,10 @@
 namespace pathways {
 namespace {
 
-// Firings in one turn, so that devices of a worker share it.
-constexpr int kTurn = 128;
+// What a turn may cost, by the plan's estimate of kernels and this of a firing,
+// so that devices and other actors share a worker.
+constexpr TimeNs kTurnNs = 20'000;
+constexpr TimeNs kFiringNs = 150;
 // Of a gang whose cost the plan does not know, in virtual time.
 constexpr TimeNs kUnknownCostNs = 1000;
 constexpr int kMaxReported = 8;
@@ -47,18 +49,17 @@ void Device::OnMessage(ActorId, const Message& message) {
     return;
   }
   if (message.kind == kContinue) {
-    continuing_ = false;
-    Pump();
+    cohort_->Continue();
     return;
   }
-  DeviceProgram* program = Find(message);
+  DeviceProgram* program = Find(message.program, message.incarnation);
   if (message.kind == kDetach) {
     if (program != nullptr) Detach(program);
     Message reply = message;
     reply.kind = kDetached;
     reply.item = index_;
     Send(executor(), reply);
-    Pump();
+    cohort_->Run(this);
     return;
   }
   if (program == nullptr) return;  // of a load that ended
@@ -71,9 +72,16 @@ void Device::OnMessage(ActorId, const Message& message) {
       Grant(program,
             static_cast<HostLaunch*>(const_cast<void*>(message.payload)));
       break;
-    case kGroupDone:
-      GroupDone(program, message);
+    case kGroupDone: {
+      const bool poison = message.flags & kPoisoned;
+      if (program->groups[message.target].meeting != nullptr) {
+        NearDone(*program, message.target, message.step, poison,
+                 /*except=*/nullptr);
+      } else {
+        GroupDone(program, message.target, message.step, poison);
+      }
       break;
+    }
     case kCostDone:
       if (costing_ && message.step == generation_) {
         costing_ = false;
@@ -83,7 +91,7 @@ void Device::OnMessage(ActorId, const Message& message) {
     default:
       return;
   }
-  Pump();
+  cohort_->Run(this);
 }
 
 void Device::Attach(DeviceProgram* program) {
@@ -178,19 +186,30 @@ void Device::Deliver(DeviceProgram* program, uint32_t in_edge, uint64_t firing,
   if (--program->counts[at] == 0) PushIfReady(program, index);
 }
 
-void Device::Pump() {
-  for (int turn = 0; turn < kTurn; ++turn) {
+void Device::DeliverNear(const DeviceProgram& program, const OutToken& token,
+                         uint64_t firing, bool poison) {
+  Device* peer = cohort_->at(token.where);
+  DeviceProgram* there = peer->Find(program.program, program.incarnation);
+  if (there == nullptr) return;  // detached already
+  peer->Deliver(there, token.target, firing, poison);
+  cohort_->Wake(peer);
+}
+
+bool Device::Pump() {
+  for (turn_ns_ = kTurnNs; turn_ns_ > 0; turn_ns_ -= kFiringNs) {
     if (ready_size_ > 0) {
       const Ready ready = ready_[ready_begin_];
       ready_begin_ = ready_begin_ + 1 == ready_.size() ? 0 : ready_begin_ + 1;
       --ready_size_;
       RunEntry(ready.program, ready.entry);
     } else if (!RunHead()) {
-      return;
+      return false;
     }
   }
-  if (continuing_) return;
-  continuing_ = true;
+  return true;
+}
+
+void Device::SendContinue() {
   Message message;
   message.kind = kContinue;
   Send(self(), message);
@@ -253,6 +272,9 @@ void Device::Fire(DeviceProgram* program, uint32_t index, bool poison) {
     switch (token.type) {
       case OutToken::kLocal:
         Deliver(program, token.target, firing + token.tokens, poisons);
+        break;
+      case OutToken::kNear:
+        DeliverNear(*program, token, firing + token.tokens, poisons);
         break;
       case OutToken::kPeer: {
         Message message = New(kLocalToken, *program);
@@ -331,6 +353,7 @@ bool Device::RunHead() {
     return false;
   }
   started_ = cost_paid_ = false;
+  turn_ns_ -= gang.cost_ns;
   counters_.gangs.Add();
   if (++gang_ == program->gangs.size()) {
     gang_ = 0;
@@ -407,7 +430,7 @@ void Device::Arrive(DeviceProgram* program, const CollectiveTable& table,
       poison |= table.members[k].group == g && shard_poison_[k];
     }
     if (group.meeting != nullptr
-            ? Meet(program, table, g, table.locals[i], firing, &poison)
+            ? Meet(program, table, i, firing, &poison)
             : group.remotes.empty()) {
       // All of it is here.
       for (size_t k = 0; k < shards; ++k) {
@@ -427,21 +450,30 @@ void Device::Arrive(DeviceProgram* program, const CollectiveTable& table,
 }
 
 bool Device::Meet(DeviceProgram* program, const CollectiveTable& table,
-                  uint32_t group_index, uint32_t local, uint64_t firing,
-                  bool* poison) {
-  const HostGroup& group = program->groups[group_index];
-  GroupMeeting::Slot& slot = group.meeting->slots[firing & 1];
-  group.meeting->last[local].store(firing + 1, std::memory_order_relaxed);
-  if (*poison) slot.poisoned.store(true, std::memory_order_relaxed);
-  // Releases this device's contributions, and to the last one acquires all.
-  if (slot.arrived.fetch_add(1, std::memory_order_acq_rel) + 1 <
-      group.locals.size()) {
-    return false;
+                  size_t i, uint64_t firing, bool* poison) {
+  const HostGroup& group = program->groups[table.groups[i]];
+  GroupMeeting& meeting = *group.meeting;
+  GroupMeeting::Cohort& near = meeting.cohorts[table.cohorts[i]];
+  const uint64_t which = firing & 1;
+  meeting.last[table.locals[i]].store(firing + 1, std::memory_order_relaxed);
+  near.poisoned[which] |= *poison;
+  if (++near.arrived[which] < near.devices.size()) return false;
+  *poison = near.poisoned[which];
+  near.arrived[which] = 0;
+  near.poisoned[which] = false;
+  const size_t cohorts = meeting.cohorts.size();
+  if (cohorts > 1) {
+    GroupMeeting::Slot& slot = meeting.slots[which];
+    if (*poison) slot.poisoned.store(true, std::memory_order_relaxed);
+    // Releases the cohort's contributions, and to the last one acquires all.
+    if (slot.arrived.fetch_add(1, std::memory_order_acq_rel) + 1 < cohorts) {
+      return false;
+    }
+    *poison = slot.poisoned.load(std::memory_order_relaxed);
+    // The others use the slot again only after the messages below.
+    slot.arrived.store(0, std::memory_order_relaxed);
+    slot.poisoned.store(false, std::memory_order_relaxed);
   }
-  *poison = slot.poisoned.load(std::memory_order_relaxed);
-  // The others use the slot again only after the messages below.
-  slot.arrived.store(0, std::memory_order_relaxed);
-  slot.poisoned.store(false, std::memory_order_relaxed);
   if (group.shared && run_kernels_ && !*poison) {
     for (uint32_t r = 0; r < group.members.size(); ++r) {
       contributions_[r] = group.contribution(firing, r);
@@ -451,26 +483,42 @@ bool Device::Meet(DeviceProgram* program, const CollectiveTable& table,
   }
   Message message = New(kGroupDone, *program);
   message.flags = *poison ? kPoisoned : 0;
-  message.target = group_index;
+  message.target = table.groups[i];
   message.step = firing;
-  for (const HostGroup::Local& other : group.locals) {
-    if (static_cast<int>(other.device) == index_) continue;
-    Send(directory_->devices[host_][other.device], message);
+  for (size_t c = 0; c < cohorts; ++c) {
+    if (c == table.cohorts[i]) continue;
+    Send(directory_->devices[host_][meeting.cohorts[c].devices[0]], message);
   }
+  NearDone(*program, table.groups[i], firing, *poison, /*except=*/this);
   return true;
 }
 
-void Device::GroupDone(DeviceProgram* program, const Message& message) {
+void Device::NearDone(const DeviceProgram& program, uint32_t group,
+                      uint64_t firing, bool poison, const Device* except) {
+  for (const GroupMeeting::Cohort& near :
+       program.groups[group].meeting->cohorts) {
+    if (cohort_->at(near.devices[0]) == nullptr) continue;
+    for (uint32_t index : near.devices) {
+      Device* device = cohort_->at(index);
+      if (device == except) continue;
+      DeviceProgram* there = device->Find(program.program, program.incarnation);
+      if (there == nullptr) continue;  // detached already
+      device->GroupDone(there, group, firing, poison);
+      cohort_->Wake(device);
+    }
+  }
+}
+
+void Device::GroupDone(DeviceProgram* program, uint32_t group, uint64_t firing,
+                       bool poison) {
   if (queue_.empty() || queue_.front().program != program || !arrived_ ||
-      queue_.front().next != message.step || waiting_groups_ == 0) {
+      queue_.front().next != firing || waiting_groups_ == 0) {
     return;
   }
   const CollectiveTable& table =
       *program->steps[program->gangs[gang_].step_begin + step_].collective;
   for (size_t k = 0; k < table.members.size(); ++k) {
-    if (table.members[k].group == message.target) {
-      shard_poison_[k] |= (message.flags & kPoisoned) != 0;
-    }
+    if (table.members[k].group == group) shard_poison_[k] |= poison;
   }
   --waiting_groups_;
 }
@@ -512,6 +560,9 @@ void Device::RunSend(DeviceProgram* program, const Entry& entry,
     }
     Message message;
     switch (piece.token.type) {
+      case OutToken::kNear:
+        DeliverNear(*program, piece.token, firing, poison);
+        break;
       case OutToken::kPeer:
         message = New(kLocalToken, *program);
         message.flags = poison ? kPoisoned : 0;
@@ -599,7 +650,7 @@ void Device::RunFetch(const FetchOp& op, uint64_t firing,
 void Device::Inspect(const Message& message) {
   DeviceReport* out =
       static_cast<DeviceReport*>(const_cast<void*>(message.payload));
-  DeviceProgram* program = Find(message);
+  DeviceProgram* program = Find(message.program, message.incarnation);
   if (program != nullptr) {
     out->report.set_fired(program->fired);
     out->report.set_granted(program->granted);

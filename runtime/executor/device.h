@@ -25,6 +25,7 @@
 #include <deque>
 #include <vector>
 
+#include "runtime/executor/cohort.h"
 #include "runtime/executor/counters.h"
 #include "runtime/executor/host_program.h"
 #include "runtime/executor/protocol.h"
@@ -42,15 +43,18 @@ struct DeviceReport {
 class Device final : public Actor {
  public:
   // `index` on `host`. Not owned; the directory is filled before Start.
-  Device(World* world, const Directory* directory, int host, int index,
-         int64_t island_device, bool run_kernels)
+  Device(World* world, const Directory* directory, Cohort* cohort, int host,
+         int index, int64_t island_device, bool run_kernels)
       : world_(world),
         directory_(directory),
+        cohort_(cohort),
         host_(host),
         index_(index),
         island_device_(island_device),
         run_kernels_(run_kernels),
-        simulated_(world->simulated()) {}
+        simulated_(world->simulated()) {
+    cohort->Add(index, this);
+  }
 
   void OnMessage(ActorId from, const Message& message) override;
   void OnControl(ActorId, std::string_view) override {}
@@ -58,6 +62,7 @@ class Device final : public Actor {
   const DeviceCounters& counters() const { return counters_; }
 
  private:
+  friend class Cohort;
   struct Granted {
     DeviceProgram* program;
     uint64_t next, end;
@@ -67,12 +72,10 @@ class Device final : public Actor {
     uint32_t entry;
   };
 
-  DeviceProgram* Find(const Message& message) const {
-    return message.program < programs_.size() &&
-                   programs_[message.program] != nullptr &&
-                   programs_[message.program]->incarnation ==
-                       message.incarnation
-               ? programs_[message.program]
+  DeviceProgram* Find(uint32_t program, uint32_t incarnation) const {
+    return program < programs_.size() && programs_[program] != nullptr &&
+                   programs_[program]->incarnation == incarnation
+               ? programs_[program]
                : nullptr;
   }
   ActorId self() const { return directory_->devices[host_][index_]; }
@@ -83,15 +86,25 @@ class Device final : public Actor {
   void Attach(DeviceProgram* program);
   void Detach(DeviceProgram* program);
   void Grant(DeviceProgram* program, HostLaunch* launch);
-  void GroupDone(DeviceProgram* program, const Message& message);
+  // All members of a group have arrived at `firing`.
+  void GroupDone(DeviceProgram* program, uint32_t group, uint64_t firing,
+                 bool poison);
+  // The same for the group's members in the cohort, without `except`.
+  void NearDone(const DeviceProgram& program, uint32_t group, uint64_t firing,
+                bool poison, const Device* except);
   void Inspect(const Message& message);
 
+  // A token for a device of the cohort.
+  void DeliverNear(const DeviceProgram& program, const OutToken& token,
+                   uint64_t firing, bool poison);
   // One token for firing `firing` of an entry.
   void Deliver(DeviceProgram* program, uint32_t in_edge, uint64_t firing,
                bool poison);
   void PushIfReady(DeviceProgram* program, uint32_t entry);
-  // Runs what can run, then lets others have their turn.
-  void Pump();
+  // Runs what can run; true when its turn is over and more may be there.
+  bool Pump();
+  // Asks for another turn of the cohort, after other actors had theirs.
+  void SendContinue();
   void RunEntry(DeviceProgram* program, uint32_t entry);
   bool RunHead();
   bool RunStep(DeviceProgram* program, const Gang& gang, uint64_t firing);
@@ -100,8 +113,8 @@ class Device final : public Actor {
   void Arrive(DeviceProgram* program, const CollectiveTable& table,
               uint64_t firing);
   // Whether all are there; the last one tells the others.
-  bool Meet(DeviceProgram* program, const CollectiveTable& table,
-            uint32_t group, uint32_t local, uint64_t firing, bool* poison);
+  bool Meet(DeviceProgram* program, const CollectiveTable& table, size_t i,
+            uint64_t firing, bool* poison);
   void Combine(DeviceProgram* program, const CollectiveTable& table,
                uint64_t firing);
   void RunSend(DeviceProgram* program, const Entry& entry, uint64_t firing,
@@ -115,6 +128,7 @@ class Device final : public Actor {
 
   World* const world_;
   const Directory* const directory_;
+  Cohort* const cohort_;
   const int host_, index_;
   const int64_t island_device_;
   const bool run_kernels_;
@@ -137,7 +151,8 @@ class Device final : public Actor {
   // Ring of entries that may happen; each entry at most once.
   std::vector<Ready> ready_;
   size_t ready_begin_ = 0, ready_size_ = 0;
-  bool continuing_ = false;
+  bool awake_ = false;  // in the cohort's ring
+  TimeNs turn_ns_ = 0;  // left of its turn
 
   std::vector<void*> operands_;
   std::vector<const char*> contributions_;

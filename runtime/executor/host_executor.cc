@@ -268,8 +268,7 @@ void HostExecutor::OnArrive(HostProgram* program, const Message& message) {
     out.payload_bytes = group.bytes * group.own_count;
     if (group.data != nullptr) {
       out.payload =
-          group.data +
-          (slot * group.members.size() + group.own_begin) * group.bytes;
+          group.contributions(message.step) + group.own_begin * group.bytes;
     }
     for (const HostGroup::Remote& remote : group.remotes) {
       SendToHost(remote.host, out);
@@ -291,9 +290,9 @@ void HostExecutor::OnPart(int host, HostProgram* program,
     group.poisoned[slot] |= poison;
     if (!poison && message.payload != nullptr && group.data != nullptr &&
         message.payload_bytes == group.bytes * remote.count) {
-      std::memcpy(group.data + (slot * group.members.size() + remote.begin) *
-                                   group.bytes,
-                  message.payload, message.payload_bytes);
+      std::memcpy(
+          group.contributions(message.step) + remote.begin * group.bytes,
+          message.payload, message.payload_bytes);
     }
     std::fill_n(group.here.begin() + slot * group.members.size() + remote.begin,
                 remote.count, 1);

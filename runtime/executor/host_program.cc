@@ -352,8 +352,14 @@ class HostProgramBuilder {
     token.target = out_.devices[place.device]->InEdgeOf(
         edge, static_cast<uint32_t>(shard));
     if (place.device == static_cast<int>(from.device)) return token;
-    token.type = OutToken::kPeer;
-    token.where = directory_.devices[out_.host][place.device];
+    const std::vector<uint32_t>& cohorts = directory_.cohorts[out_.host];
+    if (cohorts[place.device] == cohorts[from.device]) {
+      token.type = OutToken::kNear;
+      token.where = place.device;
+    } else {
+      token.type = OutToken::kPeer;
+      token.where = directory_.devices[out_.host][place.device];
+    }
     return token;
   }
 
@@ -476,11 +482,51 @@ class HostProgramBuilder {
     group.members = std::move(members);
     if (group.remotes.empty() && group.locals.size() > 1) {
       group.meeting = std::make_unique<GroupMeeting>(group.locals.size());
+      std::map<uint32_t, GroupMeeting::Cohort> cohorts;
+      for (const HostGroup::Local& local : group.locals) {
+        cohorts[directory_.cohorts[out_.host][local.device]].devices.push_back(
+            local.device);
+      }
+      for (auto& [cohort, members] : cohorts) {
+        group.meeting->cohorts.push_back(std::move(members));
+      }
       group.shared = shape.kind == proto::ALL_REDUCE;
     }
+    group.at.resize(group.members.size());
+    if (group.meeting == nullptr) {
+      for (uint32_t r = 0; r < group.members.size(); ++r) {
+        group.at[r] = group.place[r] * group.bytes;
+      }
+      group.slot_bytes = Align(group.members.size() * group.bytes);
+    } else {
+      for (uint32_t c = 0; c < group.meeting->cohorts.size(); ++c) {
+        for (const HostGroup::Local& local : group.locals) {
+          if (CohortIn(group, local.device) != c) continue;
+          for (uint32_t rank : local.ranks) {
+            group.at[rank] = group.slot_bytes;
+            group.slot_bytes += group.bytes;
+          }
+        }
+        group.slot_bytes = Align(group.slot_bytes);
+      }
+    }
+    if (group.shared) group.result_bytes = Align(group.bytes);
     group_at_.push_back(host_sum_.total());
-    host_sum_.Add(Align(2 * group.bytes), group.members.size() + group.shared);
+    host_sum_.Add(group.slot_bytes, 2);
+    host_sum_.Add(group.result_bytes, 2);
     out_.groups.push_back(std::move(group));
+  }
+
+  // Which cohort of the group's meeting a device is in.
+  static uint32_t CohortIn(const HostGroup& group, uint32_t device) {
+    if (group.meeting == nullptr) return 0;
+    uint32_t cohort = 0;
+    for (; cohort < group.meeting->cohorts.size(); ++cohort) {
+      const std::vector<uint32_t>& devices =
+          group.meeting->cohorts[cohort].devices;
+      if (std::binary_search(devices.begin(), devices.end(), device)) break;
+    }
+    return cohort;
   }
 
   // Sends, receives, feeds and fetches; staging is only counted here.
@@ -596,12 +642,11 @@ class HostProgramBuilder {
           if (std::find(table.groups.begin(), table.groups.end(),
                         member.group) == table.groups.end()) {
             table.groups.push_back(member.group);
+            const HostGroup& group = out_.groups[member.group];
             uint32_t local = 0;
-            for (const HostGroup::Local& l : out_.groups[member.group].locals) {
-              if (l.device == device->device) break;
-              ++local;
-            }
+            while (group.locals[local].device != device->device) ++local;
             table.locals.push_back(local);
+            table.cohorts.push_back(CohortIn(group, device->device));
           }
           table.members.push_back(member);
         }

@@ -54,14 +54,15 @@ struct SlotRef {
 
 // What an entry does when it has fired: one token each.
 struct OutToken {
-  enum Type : uint8_t { kLocal, kPeer, kRemote, kAll };
+  // kNear, kPeer: on another device of this host, of the same worker or not.
+  enum Type : uint8_t { kLocal, kNear, kPeer, kRemote, kAll };
   Type type = kLocal;
   bool poisons = false;
   uint16_t tokens = 0;
-  uint32_t target = 0;  // kLocal, kPeer: in-edge entry; else edge; an entry,
-                        // when poison is all that it carries
+  uint32_t target = 0;  // kRemote, kAll: edge; else in-edge entry, or an
+                        // entry when poison is all that it carries
   uint32_t shard = 0;   // kRemote
-  uint32_t where = 0;   // kPeer: actor; kRemote: host
+  uint32_t where = 0;   // kNear: device; kPeer: actor; kRemote: host
 };
 
 // One incoming edge of one entry: `expected` tokens a firing.
@@ -73,7 +74,7 @@ struct InEdge {
 
 // One piece that a send moves.
 struct PieceOut {
-  OutToken token;  // kLocal, kPeer: copied in place; kRemote: packed, sent
+  OutToken token;  // kRemote: packed and sent; else copied in place
   const PreparedBuffer* source = nullptr;
   const PreparedBuffer* destination = nullptr;
   std::vector<int64_t> source_offset, destination_offset, extent, zeros;
@@ -135,6 +136,7 @@ struct CollectiveTable {
   std::vector<Member> members;
   std::vector<uint32_t> groups;  // distinct
   std::vector<uint32_t> locals;  // of a group: where the device is in it
+  std::vector<uint32_t> cohorts;  // of a group: where its cohort is in it
 };
 
 // Either a collective or a run of `function`; operands of co-resident shard k
@@ -243,14 +245,22 @@ struct DeviceProgram {
   uint32_t TokensOf(uint32_t in_edge, uint64_t firing) const;
 };
 
-// Where devices of one host meet when a group has no members elsewhere. Who
-// arrives last resets the slot, then tells the others.
+// Where devices of one host meet when a group has no members elsewhere: first
+// those of each worker, then the workers. Who arrives last resets the slot,
+// then tells the others.
 struct alignas(64) GroupMeeting {
   struct Slot {
-    std::atomic<uint32_t> arrived{0};  // devices
+    std::atomic<uint32_t> arrived{0};  // cohorts
     std::atomic<bool> poisoned{false};
   };
   Slot slots[2];
+  // Members on devices of one cohort; of its worker.
+  struct alignas(64) Cohort {
+    std::vector<uint32_t> devices;
+    uint32_t arrived[2] = {0, 0};
+    bool poisoned[2] = {false, false};
+  };
+  std::vector<Cohort> cohorts;
   // Of each local: the last firing at which it arrived, and one. For reports.
   std::vector<std::atomic<uint64_t>> last;
   explicit GroupMeeting(size_t locals) : last(locals) {}
@@ -261,9 +271,14 @@ struct alignas(64) GroupMeeting {
 struct HostGroup {
   uint32_t action = 0, step = 0;
   std::vector<int32_t> members;  // shards, by rank
-  std::vector<uint32_t> place;   // of a rank in `data`: by host, then rank
+  std::vector<uint32_t> place;   // of a rank: by host, then rank
   uint64_t bytes = 0;            // of one contribution
-  char* data = nullptr;          // [slot][place]
+  // Two slots of contributions, then two of results. Of a slot, where that of
+  // each rank begins: dense by place; but where devices meet, by cohort, so
+  // that no two workers write to one cache line.
+  char* data = nullptr;
+  std::vector<uint64_t> at;
+  uint64_t slot_bytes = 0, result_bytes = 0;
   struct Local {
     uint32_t device = 0;
     std::vector<uint32_t> ranks;
@@ -284,12 +299,14 @@ struct HostGroup {
   // last computes it.
   bool shared = false;
 
-  // Behind the contributions.
   char* result(uint64_t firing) const {
-    return data + (2 * members.size() + (firing & 1)) * bytes;
+    return data + 2 * slot_bytes + (firing & 1) * result_bytes;
+  }
+  char* contributions(uint64_t firing) const {
+    return data + (firing & 1) * slot_bytes;
   }
   char* contribution(uint64_t firing, uint32_t rank) const {
-    return data + ((firing & 1) * members.size() + place[rank]) * bytes;
+    return contributions(firing) + at[rank];
   }
 };
 

@@ -38,7 +38,7 @@ enum MessageKind : uint16_t {
   kForwardPiece,  // kPieceMessage for host `extra`
   kAllFired,      // step: firing of the source; target: edge
   kArrive,        // step; target: group, with members elsewhere; item: device
-  kGroupDone,     // step; target: group
+  kGroupDone,     // step; target: group; to one device of a cohort
   kFailed,        // step; target: action; shard; item: gang step; extra: code
   kDeviceDone,    // extra: launch; item: device
   kAttach,        // payload: the DeviceProgram
@@ -69,6 +69,8 @@ struct Directory {
   std::vector<ActorId> executors;             // per host of the cluster
   std::vector<std::vector<ActorId>> devices;  // per host, per device
   std::vector<int32_t> host_of;               // per actor; -1: none
+  // Per host, per device: devices of one number share a worker (cohort.h).
+  std::vector<std::vector<uint32_t>> cohorts;
 };
 
 // Numbers of the messages seen from one sender, to drop second copies. Numbers

@@ -1,0 +1,59 @@
+//===- cohort.h - Devices of one host on one worker -------------*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What a device does for another of its cohort is a call, not a message: a token
+// is a decrement, and the end of a collective a flag. Each device that got
+// something is woken, and runs in its turn.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_EXECUTOR_COHORT_H_
+#define RUNTIME_EXECUTOR_COHORT_H_
+
+#include <cstddef>
+#include <vector>
+
+namespace pathways {
+
+class Device;
+
+class Cohort {
+ public:
+  // Called by the device at `index` of its host.
+  void Add(int index, Device* device);
+  // Null: the device is in another cohort.
+  Device* at(size_t index) const {
+    return index < devices_.size() ? devices_[index] : nullptr;
+  }
+
+  // Has `device` run before the worker goes on to another actor, or soon after.
+  void Wake(Device* device);
+  // Wakes `device`, then runs those that are awake, each for a turn.
+  void Run(Device* device) {
+    Wake(device);
+    RunAwake();
+  }
+  // On a device's message to itself, when turns were left.
+  void Continue() {
+    continuing_ = false;
+    RunAwake();
+  }
+
+ private:
+  void RunAwake();
+
+  std::vector<Device*> devices_;  // by index
+  // Ring of those awake, each once.
+  std::vector<Device*> awake_;
+  size_t begin_ = 0, size_ = 0;
+  bool continuing_ = false;
+};
+
+}  // namespace pathways
+
+#endif  // RUNTIME_EXECUTOR_COHORT_H_
