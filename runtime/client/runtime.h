@@ -37,7 +37,9 @@ struct RuntimeOptions {
   enum WorldKind { kThreads, kSim };
   WorldKind world = kThreads;
   uint64_t seed = 0;          // simulation: order of ties, jitter, faults
-  int workers = 0;            // threads; 0: one per physical core
+  // Threads; 0: one per physical core. In a simulation, places that devices of a
+  // host share; 0: none.
+  int workers = 0;
   bool bind_workers = false;  // threads: pin each worker to a core
   // Longest time without any progress of a launch before it ends with an error
   // that names what it waits for. A simulation notices at once that nothing is

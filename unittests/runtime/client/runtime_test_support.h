@@ -217,6 +217,8 @@ inline RuntimeOptions Sim(uint64_t seed = 1) {
   RuntimeOptions options;
   options.world = RuntimeOptions::kSim;
   options.seed = seed;
+  // Devices by themselves, all of a host together, or in two cohorts.
+  options.workers = static_cast<int>((seed + 2) % 3);
   return options;
 }
 
