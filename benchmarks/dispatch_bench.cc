@@ -211,7 +211,8 @@ proto::Plan UnitPlan(int64_t devices, int computations, bool fused) {
 }
 
 // o: a computation for each launch; c: 128 gangs; f: 128 in one gang. What a
-// launch returns is the argument of the next.
+// launch returns is the argument of the next, which does not wait for it. A
+// sample is a chain of launches and the wait for its end.
 void Unit(const std::string& kind, int64_t devices, double at_least) {
   const int computations = kind == "o" ? 1 : 128;
   auto runtime = Start(devices);
@@ -238,21 +239,21 @@ void Unit(const std::string& kind, int64_t devices, double at_least) {
     }
   }
   std::vector<double> samples;
-  double last = Seconds();
-  auto some = [&](int64_t launches) {
-    for (int64_t i = 0; i < launches; ++i) {
+  const int chain = kind == "o" ? 128 : 16;
+  auto sample = [&] {
+    const double start = Seconds();
+    for (int64_t i = 0; i < chain; ++i) {
       const ArrayHandle result = next(array);
       Must(runtime->Release(array));
       array = result;
-      const double now = Seconds();
-      samples.push_back(now - last);
-      last = now;
     }
+    Must(runtime->Get(array));
+    samples.push_back((Seconds() - start) / chain);
   };
-  some(3);
+  sample();
   samples.clear();
   const double end = Seconds() + at_least;
-  while (Seconds() < end || samples.size() < 5) some(1);
+  while (Seconds() < end || samples.size() < 5) sample();
   const std::string name = absl::StrCat("dispatch.unit.", kind, ".", devices);
   std::sort(samples.begin(), samples.end());
   const double us = samples[samples.size() / 2] * 1e6 / computations;

@@ -168,19 +168,23 @@ absl::Status Runtime::Impl::BringHome(const Program& program,
     Placed placed;
     ElementType element;
     std::vector<int64_t> shape;
-    {
+    auto home = [&] {
       MutexLock lock(&mutex_);
       auto found = arrays_.find(handle->id);
-      if (found == arrays_.end()) continue;  // the launch says so
+      if (found == arrays_.end()) return true;  // the launch says so
       const Array& array = found->second;
       if (array.dense != nullptr || array.placed.object == 0 ||
           array.placed.placement->Fits(*program.arguments[i])) {
-        continue;
+        return true;
       }
       placed = array.placed;
       element = array.element;
       shape = array.shape;
-    }
+      return false;
+    };
+    if (home()) continue;
+    absl::Status good = AwaitArray(handle->id);
+    if (!good.ok()) return good;
     absl::StatusOr<HostArray> value =
         Gather(placed, element, shape, absl::StrCat("array ", handle->id));
     if (!value.ok()) return value.status();
@@ -209,8 +213,27 @@ absl::StatusOr<ArrayHandle> Runtime::Impl::Put(HostArray value,
   return ArrayHandle{id};
 }
 
+absl::Status Runtime::Impl::AwaitArray(uint64_t id) {
+  std::shared_ptr<Run> producer;
+  int64_t result;
+  {
+    MutexLock lock(&mutex_);
+    auto found = arrays_.find(id);
+    if (found == arrays_.end()) return NoArray(id);
+    producer = found->second.producer;
+    result = found->second.result;
+  }
+  if (producer == nullptr) return absl::OkStatus();
+  absl::Status waited = WaitFor(
+      producer->done,
+      absl::StrCat("a run of program '", producer->plan->name(), "'"));
+  return waited.ok() ? CheckResult(*producer, result) : waited;
+}
+
 absl::StatusOr<HostArray> Runtime::Impl::Get(uint64_t id) {
   Call call(this);
+  absl::Status good = AwaitArray(id);
+  if (!good.ok()) return good;
   Placed placed;
   ElementType element;
   std::vector<int64_t> shape;
@@ -230,36 +253,47 @@ absl::StatusOr<HostArray> Runtime::Impl::Get(uint64_t id) {
 
 absl::Status Runtime::Impl::Release(uint64_t id) {
   Call call(this);
-  std::vector<uint64_t> objects;
-  {
-    // Not between the look of a launch at the array and its request.
-    MutexLock launching(&launch_mutex_);
-    MutexLock lock(&mutex_);
-    auto found = arrays_.find(id);
-    if (found == arrays_.end()) return NoArray(id);
-    if (found->second.placed.object != 0) {
-      objects.push_back(found->second.placed.object);
-    }
-    arrays_.erase(found);
-  }
-  return ReleaseObjects(objects);
+  // Not between the look of a launch at the array and its request.
+  MutexLock launching(&launch_mutex_);
+  MutexLock lock(&mutex_);
+  auto found = arrays_.find(id);
+  if (found == arrays_.end()) return NoArray(id);
+  Unhold({found->second.placed.object});
+  arrays_.erase(found);
+  return absl::OkStatus();
 }
 
-absl::Status Runtime::Impl::ReleaseObjects(
-    const std::vector<uint64_t>& objects) {
-  if (objects.empty()) return absl::OkStatus();
-  std::shared_ptr<Request> request =
-      Ask([&](uint64_t id, proto::Control* control) {
-        control->mutable_release_request()->set_request(id);
-        for (uint64_t object : objects) {
-          control->mutable_release_request()->add_objects(object);
-        }
-      });
-  absl::Status waited =
-      WaitFor(request->done, "the release of an array or a run");
-  // What a stopped runtime holds goes with it.
-  if (absl::IsCancelled(waited)) return absl::OkStatus();
-  return waited.ok() ? request->status : waited;
+void Runtime::Impl::Unhold(const std::vector<uint64_t>& objects,
+                           ActorId from) {
+  proto::Control control;
+  for (uint64_t object : objects) {
+    auto found = holds_.find(object);
+    if (found == holds_.end() || --found->second > 0) continue;
+    holds_.erase(found);
+    control.mutable_release_request()->add_objects(object);
+  }
+  if (!control.has_release_request()) return;
+  auto request = std::make_shared<Request>();
+  const uint64_t id = ++next_request_;
+  requests_[id] = releases_[id] = request;
+  control.mutable_release_request()->set_request(id);
+  control.mutable_release_request()->set_after(last_run_);
+  world_->SendControl(from, context_.directory.controller,
+                      control.SerializeAsString());
+}
+
+absl::Status Runtime::Impl::AwaitReleases() {
+  std::vector<std::shared_ptr<Request>> waiting;
+  {
+    MutexLock lock(&mutex_);
+    for (const auto& [id, request] : releases_) waiting.push_back(request);
+  }
+  for (const std::shared_ptr<Request>& request : waiting) {
+    absl::Status waited =
+        WaitFor(request->done, "the release of an array or a run");
+    if (!waited.ok()) return waited;
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace pathways

@@ -32,6 +32,20 @@ uint64_t BytesOf(ElementType element, const std::vector<int64_t>& shape) {
   return static_cast<uint64_t>(bytes);
 }
 
+absl::Status NoRun(uint64_t id) {
+  return absl::NotFoundError(
+      absl::StrCat("no run ", id, ", or it was released"));
+}
+
+absl::Status CheckIndex(const PreparedPlan& plan, size_t results,
+                        int64_t index) {
+  const int64_t count = static_cast<int64_t>(results);
+  if (index >= 0 && index < count) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("program '", plan.name(), "' has ", count,
+                   " results, there is no result ", index));
+}
+
 std::vector<int64_t> WithSteps(const layout::Layout& layout, bool stepped,
                                int64_t steps) {
   std::vector<int64_t> shape = layout.shape;
@@ -128,11 +142,12 @@ absl::StatusOr<RunHandle> Runtime::Impl::Launch(
   made = BringHome(program, &arguments);
   if (!made.ok()) return made;
 
+  made = AwaitTurn();
+  if (!made.ok()) return made;
+
   MutexLock launching(&launch_mutex_);
-  run->id = ++next_run_;
   proto::Control control;
   proto::LaunchRequest* request = control.mutable_launch_request();
-  request->set_launch(run->id);
   request->set_program(program_id);
   request->set_steps(run->steps);
   auto refer = [](const Placed& placed, proto::ObjectRef* ref) {
@@ -151,6 +166,7 @@ absl::StatusOr<RunHandle> Runtime::Impl::Launch(
   std::vector<Fresh> fresh;
   {
     MutexLock lock(&mutex_);
+    run->id = last_run_ + 1;
     std::vector<std::pair<Array*, Placed>> placing;
     for (int i = 0; i < interface.arguments_size(); ++i) {
       std::shared_ptr<const HostArray> value;
@@ -164,6 +180,11 @@ absl::StatusOr<RunHandle> Runtime::Impl::Launch(
         }
         array = &found->second;
         value = array->dense;
+        if (array->producer != nullptr && array->producer->done.load()) {
+          made = CheckResult(*array->producer, array->result);
+          if (!made.ok()) return made;
+          array->producer.reset();
+        }
       } else {
         value = std::make_shared<const HostArray>(
             std::get<HostArray>(std::move(arguments[i])));
@@ -212,11 +233,16 @@ absl::StatusOr<RunHandle> Runtime::Impl::Launch(
       if (array->placed.object != 0) continue;
       array->placed = placed;
       array->placing = run->id;
+      holds_[placed.object] = 1;
     }
     for (const Run::Result& result : run->results) {
       refer(result.placed, request->add_results());
+      if (result.placed.object != 0) holds_[result.placed.object] = 1;
     }
+    request->set_launch(run->id);
+    last_run_ = run->id;
     runs_[run->id] = run;
+    unended_.insert(run->id);
   }
   world_->SendControl(kNoActor, context_.directory.controller,
                       control.SerializeAsString());
@@ -231,19 +257,38 @@ absl::StatusOr<RunHandle> Runtime::Impl::Launch(
   return RunHandle{run->id};
 }
 
+absl::Status Runtime::Impl::AwaitTurn() {
+  while (true) {
+    std::shared_ptr<Run> oldest;
+    {
+      MutexLock lock(&mutex_);
+      if (unended_.size() < kMaxLaunches) return absl::OkStatus();
+      oldest = runs_[*unended_.begin()];
+    }
+    absl::Status waited =
+        WaitFor(oldest->done,
+                absl::StrCat("a run of program '", oldest->plan->name(), "'"));
+    if (!waited.ok()) return waited;
+  }
+}
+
 void Runtime::Impl::LaunchEnded(uint64_t launch, absl::Status status,
                                 bool completed,
                                 const std::vector<uint32_t>& poisoned) {
-  std::shared_ptr<Run> run = FindRun(launch);
-  if (run == nullptr || run->done.load()) return;
+  std::shared_ptr<Run> run;
+  {
+    MutexLock lock(&mutex_);
+    if (unended_.count(launch) == 0) return;
+    run = runs_[launch];
+  }
   run->status = std::move(status);
   run->completed = completed;
   for (uint32_t result : poisoned) {
     if (result < run->results.size()) run->results[result].poisoned = true;
   }
-  proto::Control release;
   {
     MutexLock lock(&mutex_);
+    std::vector<uint64_t> objects;
     for (auto& [id, array] : arrays_) {
       if (array.placing != launch) continue;
       array.placing = 0;
@@ -251,16 +296,15 @@ void Runtime::Impl::LaunchEnded(uint64_t launch, absl::Status status,
         array.dense.reset();
         array.charge = Arena::Segment();
       } else {
-        release.mutable_release_request()->add_objects(array.placed.object);
+        objects.push_back(array.placed.object);
         array.placed = Placed();
       }
     }
-  }
-  if (release.has_release_request()) {
+    if (!completed || run->released) TakeResults(run.get(), &objects);
     // This is the controller's own worker.
-    world_->SendControl(context_.directory.controller,
-                        context_.directory.controller,
-                        release.SerializeAsString());
+    Unhold(objects, context_.directory.controller);
+    if (run->released) runs_.erase(launch);
+    unended_.erase(launch);
   }
   run->done.store(true, std::memory_order_release);
   world_->Notify();
@@ -269,16 +313,14 @@ void Runtime::Impl::LaunchEnded(uint64_t launch, absl::Status status,
 std::shared_ptr<Runtime::Impl::Run> Runtime::Impl::FindRun(uint64_t run) {
   MutexLock lock(&mutex_);
   auto found = runs_.find(run);
-  return found == runs_.end() ? nullptr : found->second;
+  return found == runs_.end() || found->second->released ? nullptr
+                                                          : found->second;
 }
 
 absl::Status Runtime::Impl::Await(uint64_t id) {
   Call call(this);
   std::shared_ptr<Run> run = FindRun(id);
-  if (run == nullptr) {
-    return absl::NotFoundError(
-        absl::StrCat("no run ", id, ", or it was released"));
-  }
+  if (run == nullptr) return NoRun(id);
   absl::Status waited = WaitFor(
       run->done, absl::StrCat("a run of program '", run->plan->name(), "'"));
   return waited.ok() ? run->status : waited;
@@ -287,10 +329,7 @@ absl::Status Runtime::Impl::Await(uint64_t id) {
 absl::StatusOr<int64_t> Runtime::Impl::ResultIndex(uint64_t id,
                                                    const std::string& name) {
   std::shared_ptr<Run> run = FindRun(id);
-  if (run == nullptr) {
-    return absl::NotFoundError(
-        absl::StrCat("no run ", id, ", or it was released"));
-  }
+  if (run == nullptr) return NoRun(id);
   const proto::Interface& interface = run->plan->plan().interface();
   std::string names;
   for (int i = 0; i < interface.results_size(); ++i) {
@@ -302,27 +341,24 @@ absl::StatusOr<int64_t> Runtime::Impl::ResultIndex(uint64_t id,
                    "'; it has ", names.empty() ? "none" : names));
 }
 
+absl::Status Runtime::Impl::CheckResult(const Run& run, int64_t index) {
+  if (!run.completed) return run.status;
+  if (!run.results[index].poisoned) return absl::OkStatus();
+  return run.status.ok() ? absl::InternalError("a result has no cause")
+                         : run.status;
+}
+
 absl::StatusOr<std::shared_ptr<Runtime::Impl::Run>> Runtime::Impl::FindResult(
     uint64_t id, int64_t index) {
   std::shared_ptr<Run> run = FindRun(id);
-  if (run == nullptr) {
-    return absl::NotFoundError(
-        absl::StrCat("no run ", id, ", or it was released"));
-  }
+  if (run == nullptr) return NoRun(id);
   absl::Status waited = WaitFor(
       run->done, absl::StrCat("a run of program '", run->plan->name(), "'"));
   if (!waited.ok()) return waited;
   if (!run->completed) return run->status;
-  const int64_t count = static_cast<int64_t>(run->results.size());
-  if (index < 0 || index >= count) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("program '", run->plan->name(), "' has ", count,
-                     " results, there is no result ", index));
-  }
-  if (run->results[index].poisoned) {
-    return run->status.ok() ? absl::InternalError("a result has no cause")
-                            : run->status;
-  }
+  absl::Status good = CheckIndex(*run->plan, run->results.size(), index);
+  if (good.ok()) good = CheckResult(*run, index);
+  if (!good.ok()) return good;
   return run;
 }
 
@@ -338,59 +374,63 @@ absl::StatusOr<HostArray> Runtime::Impl::Fetch(uint64_t id, int64_t index) {
 absl::StatusOr<ArrayHandle> Runtime::Impl::Keep(uint64_t id, int64_t index,
                                                 const std::string& client) {
   Call call(this);
-  absl::StatusOr<std::shared_ptr<Run>> run = FindResult(id, index);
-  if (!run.ok()) return run.status();
-  const Run::Result& result = (*run)->results[index];
+  std::shared_ptr<Run> run = FindRun(id);
+  if (run == nullptr) return NoRun(id);
+  absl::Status good = CheckIndex(*run->plan, run->results.size(), index);
+  if (!good.ok()) return good;
+  const Run::Result& result = run->results[index];
   if (result.placed.object == 0) {  // no bytes
     absl::StatusOr<HostArray> array = Fetch(id, index);
     if (!array.ok()) return array.status();
     return Put(*std::move(array), client);
   }
-  MutexLock lock(&mutex_);
-  // With the run here, its own reference is there until the controller has
-  // this one.
-  if (runs_.count(id) == 0) {
-    return absl::NotFoundError(
-        absl::StrCat("no run ", id, ", or it was released"));
+  auto keep = [&](bool ended) -> absl::StatusOr<ArrayHandle> {
+    MutexLock lock(&mutex_);
+    // With the run here, its own hold is there.
+    if (runs_.count(id) == 0 || !run->holds) return NoRun(id);
+    ++holds_[result.placed.object];
+    Array array;
+    array.client = client;
+    array.element = result.element;
+    array.shape = result.shape;
+    array.bytes = BytesOf(result.element, result.shape);
+    array.placed = result.placed;
+    if (!ended) {
+      array.producer = run;
+      array.result = index;
+    }
+    const uint64_t handle = ++next_array_;
+    arrays_[handle] = std::move(array);
+    return ArrayHandle{handle};
+  };
+  if (!run->done.load()) {
+    absl::StatusOr<ArrayHandle> kept = keep(/*ended=*/false);
+    if (kept.ok()) return kept;
   }
-  proto::Control control;
-  control.mutable_retain_request()->set_object(result.placed.object);
-  world_->SendControl(kNoActor, context_.directory.controller,
-                      control.SerializeAsString());
-  Array array;
-  array.client = client;
-  array.element = result.element;
-  array.shape = result.shape;
-  array.bytes = BytesOf(result.element, result.shape);
-  array.placed = result.placed;
-  const uint64_t handle = ++next_array_;
-  arrays_[handle] = std::move(array);
-  return ArrayHandle{handle};
+  absl::StatusOr<std::shared_ptr<Run>> ended = FindResult(id, index);
+  if (!ended.ok()) return ended.status();
+  return keep(/*ended=*/true);
 }
 
 absl::Status Runtime::Impl::ReleaseRun(uint64_t id) {
   Call call(this);
-  std::shared_ptr<Run> run;
-  {
-    MutexLock lock(&mutex_);
-    auto found = runs_.find(id);
-    if (found == runs_.end()) {
-      return absl::NotFoundError(
-          absl::StrCat("no run ", id, ", or it was released"));
-    }
-    if (!found->second->done.load()) {
-      return absl::FailedPreconditionError(
-          absl::StrCat("a run of program '", found->second->plan->name(),
-                       "' has not ended"));
-    }
-    run = std::move(found->second);
-    runs_.erase(found);
-  }
+  MutexLock lock(&mutex_);
+  auto found = runs_.find(id);
+  if (found == runs_.end() || found->second->released) return NoRun(id);
+  found->second->released = true;
+  if (unended_.count(id)) return absl::OkStatus();  // goes when it ends
   std::vector<uint64_t> objects;
+  TakeResults(found->second.get(), &objects);
+  Unhold(objects);
+  runs_.erase(found);
+  return absl::OkStatus();
+}
+
+void Runtime::Impl::TakeResults(Run* run, std::vector<uint64_t>* objects) {
+  if (!std::exchange(run->holds, false)) return;
   for (const Run::Result& result : run->results) {
-    if (result.placed.object != 0) objects.push_back(result.placed.object);
+    objects->push_back(result.placed.object);
   }
-  return ReleaseObjects(objects);
 }
 
 }  // namespace pathways

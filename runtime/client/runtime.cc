@@ -197,6 +197,7 @@ void Runtime::Impl::Answer(uint64_t id, absl::Status status, uint64_t program) {
     if (found == requests_.end()) return;
     request = std::move(found->second);
     requests_.erase(found);
+    releases_.erase(id);
   }
   request->status = std::move(status);
   request->program = program;
@@ -237,6 +238,9 @@ absl::StatusOr<ProgramHandle> Runtime::Impl::Load(PlanData plan,
                                                   const std::string& client) {
   Call call(this);
   absl::Status checked = CheckPlan(plan);
+  if (!checked.ok()) return checked;
+  // What was released makes room.
+  checked = AwaitReleases();
   if (!checked.ok()) return checked;
   const std::string name = plan.tables.header().program();
   absl::StatusOr<std::shared_ptr<const PreparedPlan>> prepared =
@@ -336,6 +340,7 @@ absl::Status Runtime::Impl::ReleaseClient(const std::string& client) {
 
 RuntimeStats Runtime::Impl::Stats() {
   Call call(this);
+  (void)AwaitReleases();  // shut down: what is left goes with the runtime
   RuntimeStats stats;
   uint64_t sent[kNumMessageKinds] = {};
   for (int h = 0; h < topology_.num_hosts(); ++h) {

@@ -113,6 +113,9 @@ struct RuntimeStats {
   TimeNs now_ns = 0;                 // virtual or real, since creation
 };
 
+// Launches of one runtime that have not ended; a further one waits.
+inline constexpr size_t kMaxLaunches = 64;
+
 // Thread-safe: any number of client threads. May be stopped in the middle of a
 // launch.
 class Runtime {
@@ -135,15 +138,17 @@ class Runtime {
   // Runs `steps` steps; arguments in the order of the plan's interface, stepped
   // ones with a leading dimension of `steps`. Each host is sent what its own
   // shards need, and makes room for what they will return. Does not wait, but
-  // for an array that lies on hosts in another way than the program wants it:
-  // its values then come back and go out again. Launches of one runtime are
-  // ordered by their calls. InvalidArgument names the argument and both types.
+  // while kMaxLaunches have not ended, and for an array that lies on hosts in
+  // another way than the program wants it: its values then come back and go out
+  // again. Launches of one runtime are ordered by their calls. InvalidArgument
+  // names the argument and both types.
   absl::StatusOr<RunHandle> Launch(ProgramHandle program,
                                    std::vector<LaunchArgument> arguments,
                                    int64_t steps = 1);
   // Waits for the end. Returns the first cause when an action failed (smallest
   // step, position, shard), ResourceExhausted when a host had no room for its
-  // part of the values (nothing has run then), DeadlineExceeded when the run
+  // part of the values (nothing has run then), the failure of an earlier run
+  // when that filled an argument, DeadlineExceeded when the run
   // stalled, Cancelled at shutdown. May be called again, and by several
   // threads.
   absl::Status Await(RunHandle run);
@@ -152,10 +157,11 @@ class Runtime {
   absl::StatusOr<HostArray> Fetch(RunHandle run, int64_t result);
   absl::StatusOr<HostArray> Fetch(RunHandle run, const std::string& result);
   // The same, to be an argument of a later launch. Its parts stay where they
-  // are.
+  // are. Does not wait: what failed is said by who uses the array.
   absl::StatusOr<ArrayHandle> Keep(RunHandle run, int64_t result,
                                    const std::string& client = "client0");
-  // Drops a run and its results, on all hosts, when it has ended. Waits.
+  // Drops a run and those of its results that nobody keeps, on all hosts, when
+  // it has ended. Does not wait.
   absl::Status ReleaseRun(RunHandle run);
 
   // Arrays held for a client. A new one stays in the client's memory, which is

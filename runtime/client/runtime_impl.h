@@ -64,6 +64,8 @@ class Runtime::Impl final : public ClientPort {
     absl::Status status;     // before done is set
     bool completed = false;  // likewise
     std::atomic<bool> done{false};
+    // With mutex_: nobody asks for it when it has ended; it holds its results.
+    bool released = false, holds = true;
   };
   struct Request {
     absl::Status status;
@@ -95,6 +97,9 @@ class Runtime::Impl final : public ClientPort {
     Arena::Segment charge;  // of `dense`
     Placed placed;
     uint64_t placing = 0;  // run that brings it to the hosts, not ended
+    // Run and result that it is, until somebody has seen that it is good.
+    std::shared_ptr<Run> producer;
+    int64_t result = 0;
   };
 
   // ClientPort.
@@ -166,9 +171,23 @@ class Runtime::Impl final : public ClientPort {
   absl::StatusOr<HostArray> Gather(const Placed& placed, ElementType element,
                                    const std::vector<int64_t>& shape,
                                    const std::string& what);
+  // Whether a result of a run that has ended is good.
+  static absl::Status CheckResult(const Run& run, int64_t index);
   // The run, when it has ended and the result is good. Waits.
   absl::StatusOr<std::shared_ptr<Run>> FindResult(uint64_t run, int64_t index);
-  absl::Status ReleaseObjects(const std::vector<uint64_t>& objects);
+  // Waits until the array is good, if it is a result.
+  absl::Status AwaitArray(uint64_t array);
+  // Waits while kMaxLaunches have not ended.
+  absl::Status AwaitTurn();
+  // Adds what the run holds, for Unhold.
+  void TakeResults(Run* run, std::vector<uint64_t>* objects)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Gives up one hold of each object; asks for those no more that nothing here
+  // holds. Does not wait.
+  void Unhold(const std::vector<uint64_t>& objects, ActorId from = kNoActor)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Waits until the hosts have dropped what was released so far.
+  absl::Status AwaitReleases();
 
   RuntimeOptions options_;
   Topology topology_;
@@ -178,7 +197,7 @@ class Runtime::Impl final : public ClientPort {
   // Held while a launch is cut and sent: launches reach the controller in the
   // order in which they look at arrays. Taken before mutex_.
   Mutex launch_mutex_;
-  std::atomic<uint64_t> next_run_{0}, next_object_{0};
+  std::atomic<uint64_t> next_object_{0};
 
   Mutex mutex_;
   Arena client_memory_ ABSL_GUARDED_BY(mutex_);
@@ -189,6 +208,12 @@ class Runtime::Impl final : public ClientPort {
       ABSL_GUARDED_BY(mutex_);
   std::map<uint64_t, Program> programs_ ABSL_GUARDED_BY(mutex_);
   std::map<uint64_t, std::shared_ptr<Run>> runs_ ABSL_GUARDED_BY(mutex_);
+  uint64_t last_run_ ABSL_GUARDED_BY(mutex_) = 0;  // sent, or about to be
+  std::set<uint64_t> unended_ ABSL_GUARDED_BY(mutex_);  // of runs_
+  // Per object: runs and arrays here whose values it has.
+  absl::flat_hash_map<uint64_t, int> holds_ ABSL_GUARDED_BY(mutex_);
+  std::map<uint64_t, std::shared_ptr<Request>> releases_
+      ABSL_GUARDED_BY(mutex_);  // not answered
   int calls_ ABSL_GUARDED_BY(mutex_) = 0;
   std::condition_variable_any calls_ended_;
   std::atomic<bool> stopping_{false};

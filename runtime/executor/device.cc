@@ -219,8 +219,8 @@ void Device::RunEntry(DeviceProgram* program, uint32_t index) {
   Entry& entry = program->entries[index];
   entry.queued = false;
   const uint64_t firing = entry.next;
-  const bool poison = program->poison[uint64_t{index} * program->window +
-                                      SlotOf(firing, program->window)];
+  bool poison = program->poison[uint64_t{index} * program->window +
+                                SlotOf(firing, program->window)];
   const HostLaunch* launch = nullptr;
   for (const DeviceProgram::Active& active : program->active) {
     launch = active.launch;
@@ -234,8 +234,10 @@ void Device::RunEntry(DeviceProgram* program, uint32_t index) {
       if (!poison && run_kernels_) RunRecv(program->recvs[entry.op], firing);
       break;
     case proto::FEED:
-      if (!poison && run_kernels_) {
-        RunFeed(program->feeds[entry.op], firing, *launch);
+      if (run_kernels_) {
+        const FeedOp& op = program->feeds[entry.op];
+        poison |= IsPoisoned(op, firing, *launch);
+        if (!poison) RunFeed(op, firing, *launch);
       }
       break;
     case proto::FETCH:
@@ -607,6 +609,13 @@ void Device::RunRecv(const RecvOp& op, uint64_t firing) {
                    op.buffer->element, count, to);
       return;
   }
+}
+
+bool Device::IsPoisoned(const FeedOp& op, uint64_t firing,
+                        const HostLaunch& launch) {
+  if (op.carried && firing != launch.first) return false;
+  const auto& argument = launch.values->arguments[op.argument];
+  return argument != nullptr && argument->poisoned;
 }
 
 void Device::RunFeed(const FeedOp& op, uint64_t firing,

@@ -120,6 +120,9 @@ class Device final : public Actor {
   void RunSend(DeviceProgram* program, const Entry& entry, uint64_t firing,
                bool poison);
   void RunRecv(const RecvOp& op, uint64_t firing);
+  // Whether what it would read comes from a launch that failed.
+  static bool IsPoisoned(const FeedOp& op, uint64_t firing,
+                         const HostLaunch& launch);
   void RunFeed(const FeedOp& op, uint64_t firing, const HostLaunch& launch);
   void RunFetch(const FetchOp& op, uint64_t firing, const HostLaunch& launch,
                 bool poison);

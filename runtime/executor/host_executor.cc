@@ -367,10 +367,12 @@ void HostExecutor::OnDeviceDone(HostProgram* program, const Message& message) {
       done->add_poisoned(static_cast<uint32_t>(r));
     }
   }
+  FinishValues(*(*launch)->values, /*failed=*/false);
   program->launches.erase(launch);
   SendControl(
       context_.directory.schedulers[context_.topology->island_of_host(host_)],
       control);
+  ApplyGrants();
 }
 
 void HostExecutor::OnControl(ActorId, std::string_view bytes) {
@@ -390,11 +392,11 @@ void HostExecutor::OnControl(ActorId, std::string_view bytes) {
     case proto::Control::kQuery:
       return OnQuery(control.query());
     case proto::Control::kStorePart:
-      return OnStorePart(control.store_part());
+      return OnStore(control.store_part().sequence(), control);
     case proto::Control::kPrepareLaunch:
-      return OnPrepare(control.prepare_launch());
+      return OnStore(control.prepare_launch().sequence(), control);
     case proto::Control::kDropObjects:
-      return OnDrop(control.drop_objects());
+      return OnStore(control.drop_objects().sequence(), control);
     case proto::Control::kFetchPart:
       return OnFetchPart(control.fetch_part());
     default:
@@ -556,7 +558,12 @@ void HostExecutor::OnDetached(const Message& message) {
   }
   if (--program->waiting != 0) return;
   program->stopped = true;
-  program->launches.clear();  // no device looks at their values any more
+  // No device looks at their values any more.
+  for (const auto& launch : program->launches) {
+    FinishValues(*launch->values, /*failed=*/true);
+  }
+  program->launches.clear();
+  ApplyGrants();
   proto::StopProgram again;
   again.set_program(message.program);
   again.set_incarnation(message.incarnation);
@@ -587,15 +594,32 @@ void HostExecutor::OnGrant(const proto::Grant& grant) {
     early_[grant.previous_place()] = grant;
     return;
   }
-  proto::Grant next = grant;
-  while (true) {
-    ApplyGrant(next);
-    last_place_ = next.place();
-    auto early = early_.find(last_place_);
-    if (early == early_.end()) return;
-    next = std::move(early->second);
+  grants_.push_back(grant);
+  last_place_ = grant.place();
+  for (auto early = early_.find(last_place_); early != early_.end();
+       early = early_.find(last_place_)) {
+    last_place_ = early->second.place();
+    grants_.push_back(std::move(early->second));
     early_.erase(early);
   }
+  ApplyGrants();
+}
+
+void HostExecutor::ApplyGrants() {
+  while (!grants_.empty() && Unfilled(grants_.front().launch()) == nullptr) {
+    const proto::Grant grant = std::move(grants_.front());
+    grants_.pop_front();
+    ApplyGrant(grant);
+  }
+}
+
+const HostStore::Object* HostExecutor::Unfilled(uint64_t launch) const {
+  auto found = prepared_.find(launch);
+  if (found == prepared_.end()) return nullptr;
+  for (const auto& argument : found->second.values->arguments) {
+    if (argument != nullptr && !argument->filled) return argument.get();
+  }
+  return nullptr;
 }
 
 void HostExecutor::ApplyGrant(const proto::Grant& grant) {
@@ -656,6 +680,10 @@ void HostExecutor::OnInspected(const Message& message) {
   report->set_incarnation(inspection.incarnation);
   report->set_host(host_);
   if (program != nullptr) report->set_granted(program->granted);
+  if (!grants_.empty()) {
+    report->set_held(true);
+    report->set_held_by(Unfilled(grants_.front().launch())->writer);
+  }
   // Of the devices, those with the smallest (firing, position).
   auto place = [](const DeviceReport& r) {
     return r.report.stuck_size() == 0

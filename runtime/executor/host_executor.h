@@ -13,13 +13,15 @@
 // Invariants: (1) every message from another host is handled once, whatever
 // the link does; (2) payloads are read while their incarnation is loaded, and
 // never after StopReply; (3) grants reach the devices in order of place; (4)
-// a launch is granted when its arguments, and room for its results, are here.
+// a launch begins when its arguments, and room for its results, are here, and
+// reaches the devices when launches with smaller places have filled them.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef RUNTIME_EXECUTOR_HOST_EXECUTOR_H_
 #define RUNTIME_EXECUTOR_HOST_EXECUTOR_H_
 
+#include <deque>
 #include <map>
 #include <memory>
 #include <string_view>
@@ -97,10 +99,16 @@ class HostExecutor final : public Actor {
   void OnStop(const proto::StopProgram& stop);
   void OnFree(const proto::FreeProgram& free);
   void OnGrant(const proto::Grant& grant);
+  // Passes on the grants that are next and whose arguments are filled.
+  void ApplyGrants();
   void ApplyGrant(const proto::Grant& grant);
+  // An argument of the launch that is not filled yet; null: none.
+  const HostStore::Object* Unfilled(uint64_t launch) const;
   void OnQuery(const proto::Query& query);
 
-  // Values of launches (host_values.cc).
+  // Values of launches (host_values.cc). What changes the store goes by its
+  // number: `sequence` is that of `control`.
+  void OnStore(uint64_t sequence, const proto::Control& control);
   void OnStorePart(const proto::StorePart& part);
   void OnPrepare(const proto::PrepareLaunch& prepare);
   void OnDrop(const proto::DropObjects& drop);
@@ -110,6 +118,8 @@ class HostExecutor final : public Actor {
   absl::Status Prepare(const proto::PrepareLaunch& prepare);
   std::unique_ptr<HostValues> TakeValues(const HostProgram& program,
                                          const proto::Grant& grant);
+  // The launch is over here, or will not be: later ones may read its results.
+  void FinishValues(const HostValues& values, bool failed);
   // Tells a device that one token has come.
   void TokenToDevice(HostProgram* program, uint32_t device, uint32_t in_edge,
                      uint64_t firing, bool poison);
@@ -123,7 +133,8 @@ class HostExecutor final : public Actor {
   std::vector<std::unique_ptr<Arena>> arenas_;  // per device
   Arena host_arena_;
   HostStore store_;
-  SequenceWindow store_seen_;  // of messages that change the store
+  uint64_t last_store_ = 0;  // of the messages that change the store
+  std::map<uint64_t, proto::Control> early_store_;  // by number
   std::map<uint64_t, proto::PrepareLaunch> preparing_;  // by launch
   struct Prepared {
     uint32_t program = 0, incarnation = 0;
@@ -134,6 +145,7 @@ class HostExecutor final : public Actor {
   absl::flat_hash_map<int, Link> links_;  // by host
   uint64_t last_place_ = 0;
   std::map<uint64_t, proto::Grant> early_;      // by previous place
+  std::deque<proto::Grant> grants_;             // in order, not passed on
   std::map<uint32_t, Inspection> inspections_;  // by program
 };
 

@@ -15,11 +15,35 @@
 
 namespace pathways {
 
-void HostExecutor::OnStorePart(const proto::StorePart& part) {
-  if (!store_seen_.Accept(part.sequence())) {
+void HostExecutor::OnStore(uint64_t sequence, const proto::Control& control) {
+  if (sequence <= last_store_) {
     counters_.duplicates.Add();
     return;
   }
+  if (sequence != last_store_ + 1) {
+    early_store_.emplace(sequence, control);
+    return;
+  }
+  auto handle = [&](const proto::Control& next) {
+    ++last_store_;
+    switch (next.kind_case()) {
+      case proto::Control::kStorePart:
+        return OnStorePart(next.store_part());
+      case proto::Control::kPrepareLaunch:
+        return OnPrepare(next.prepare_launch());
+      default:
+        return OnDrop(next.drop_objects());
+    }
+  };
+  handle(control);
+  while (!early_store_.empty() &&
+         early_store_.begin()->first == last_store_ + 1) {
+    handle(early_store_.begin()->second);
+    early_store_.erase(early_store_.begin());
+  }
+}
+
+void HostExecutor::OnStorePart(const proto::StorePart& part) {
   const std::string& data = part.data();
   std::shared_ptr<HostStore::Object> object = store_.Write(
       part.object(), part.bytes(), part.offset(), data, part.what());
@@ -27,10 +51,6 @@ void HostExecutor::OnStorePart(const proto::StorePart& part) {
 }
 
 void HostExecutor::OnPrepare(const proto::PrepareLaunch& prepare) {
-  if (!store_seen_.Accept(prepare.sequence())) {
-    counters_.duplicates.Add();
-    return;
-  }
   preparing_[prepare.launch()] = prepare;
   TryPrepare();
 }
@@ -102,6 +122,8 @@ absl::Status HostExecutor::Prepare(const proto::PrepareLaunch& prepare) {
         absl::StrCat("result '", interface.results(r).name(), "' of program '",
                      program->plan->name(), "'"));
     result.object->received = bytes;
+    result.object->filled = false;
+    result.object->writer = prepare.program();
     status = result.object->status;
   }
   if (!status.ok()) {
@@ -130,14 +152,24 @@ std::unique_ptr<HostValues> HostExecutor::TakeValues(
   return values;
 }
 
-void HostExecutor::OnDrop(const proto::DropObjects& drop) {
-  // Everything about these has arrived before: the controller waits for the
-  // answers of all launches that use them.
-  if (!store_seen_.Accept(drop.sequence())) {
-    counters_.duplicates.Add();
-    return;
+void HostExecutor::FinishValues(const HostValues& values, bool failed) {
+  for (const HostValues::Result& result : values.results) {
+    if (result.object == nullptr) continue;
+    result.object->poisoned =
+        failed || result.poisoned.load(std::memory_order_relaxed);
+    result.object->filled = true;
   }
-  if (drop.launch() != 0) prepared_.erase(drop.launch());
+}
+
+void HostExecutor::OnDrop(const proto::DropObjects& drop) {
+  preparing_.erase(drop.launch());
+  auto prepared = prepared_.find(drop.launch());
+  if (prepared != prepared_.end()) {
+    // It will not be granted any more.
+    FinishValues(*prepared->second.values, /*failed=*/true);
+    prepared_.erase(prepared);
+    ApplyGrants();
+  }
   for (uint64_t id : drop.objects()) store_.Drop(id);
   if (drop.request() == 0) return;
   proto::Control control;

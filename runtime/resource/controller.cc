@@ -84,8 +84,6 @@ void Controller::OnControl(ActorId, std::string_view bytes) {
       return OnStorePart(&control);
     case proto::Control::kLaunchReady:
       return OnLaunchReady(control.launch_ready());
-    case proto::Control::kRetainRequest:
-      return OnRetain(control.retain_request());
     case proto::Control::kReleaseRequest:
       return OnRelease(control.release_request());
     case proto::Control::kObjectsDropped:
@@ -284,8 +282,11 @@ void Controller::Abort(uint32_t id, absl::Status status) {
   program.launches.clear();
   Stop(id);
   for (uint64_t id : launches) {
-    Launch& launch = launches_[id];
+    auto found = launches_.find(id);
+    if (found == launches_.end()) continue;  // ended with one before it
+    Launch& launch = found->second;
     port_->LaunchEnded(id, status, /*completed=*/false, {});
+    Settle(id, status, /*completed=*/false);
     if (launch.ticket == 0) {
       launch.ended = true;  // goes when the hosts have answered
       continue;

@@ -98,13 +98,22 @@ class Controller final : public Actor {
     absl::Status refusal;
     uint32_t refused_by = 0;
     bool ended = false;  // the client was told; waits for the hosts alone
-    std::vector<uint64_t> arguments, results;  // objects that are somewhere
+    std::vector<uint64_t> arguments;  // objects that are somewhere
+    std::vector<uint64_t> results;    // by result; 0: nothing is anywhere
+    // Launches that fill arguments and have not ended, and those that wait for
+    // this one: it ends when they have, so that their failures come first.
+    std::set<uint64_t> after;
+    std::vector<uint64_t> before;
+    bool finished = false;  // all its firings are over
   };
   // A logical array, of which hosts hold parts. Released on all hosts when
   // nobody refers to it: runs, their launches, and clients that keep it.
   struct Object {
     std::vector<int32_t> hosts;  // ascending
     uint64_t references = 0;
+    uint64_t filling = 0;  // launch that fills it and has not ended
+    absl::Status failure;  // of that launch
+    bool missing = false;  // that launch did not begin
   };
 
   ActorId self() const { return context_.directory.controller; }
@@ -119,11 +128,11 @@ class Controller final : public Actor {
   void OnStopReply(const proto::StopReply& reply);
   void OnFreeReply(const proto::FreeReply& reply);
   void OnLaunch(const proto::LaunchRequest& request);
+  void AddLaunch(const proto::LaunchRequest& request);
   void OnDone(const proto::LaunchDone& done);
   absl::Status CheckLaunch(const proto::LaunchRequest& request, uint32_t* id);
   void OnStorePart(proto::Control* control);
   void OnLaunchReady(const proto::LaunchReady& ready);
-  void OnRetain(const proto::RetainRequest& request);
   void OnRelease(const proto::ReleaseRequest& request);
   void OnDropped(const proto::ObjectsDropped& dropped);
   void OnFetch(const proto::FetchRequest& request);
@@ -133,6 +142,10 @@ class Controller final : public Actor {
   // Begins the launches that are next and whose hosts are ready.
   void Advance();
   void Begin(uint64_t launch);
+  // The first failure among its arguments.
+  absl::Status ArgumentFailure(const Launch& launch, bool missing_only) const;
+  // Marks the results; lets those end that wait for this end.
+  void Settle(uint64_t launch, const absl::Status& status, bool completed);
   // Takes a launch off the table, and its references.
   void Forget(uint64_t launch);
   // Drops one reference to each; the hosts drop objects that have none left.
@@ -168,6 +181,8 @@ class Controller final : public Actor {
   std::vector<std::unique_ptr<Program>> programs_;
   std::map<uint64_t, Launch> launches_;
   std::deque<uint64_t> pending_;  // launches that have not begun, in order
+  uint64_t last_launch_ = 0;  // that was asked for; they come in order
+  std::vector<proto::ReleaseRequest> releases_;  // came before a launch
   std::map<uint64_t, Object> objects_;
   std::map<uint64_t, std::set<uint32_t>> dropping_;        // hosts, by request
   absl::flat_hash_map<int32_t, uint64_t> store_sequence_;  // by host

@@ -58,7 +58,15 @@ absl::Status Controller::CheckLaunch(const proto::LaunchRequest& request,
 }
 
 void Controller::OnLaunch(const proto::LaunchRequest& request) {
-  if (launches_.count(request.launch()) != 0) return;
+  if (request.launch() <= last_launch_) return;
+  last_launch_ = request.launch();
+  AddLaunch(request);
+  for (const proto::ReleaseRequest& early : std::exchange(releases_, {})) {
+    OnRelease(early);
+  }
+}
+
+void Controller::AddLaunch(const proto::LaunchRequest& request) {
   uint32_t id = 0;
   const absl::Status checked = CheckLaunch(request, &id);
   if (!checked.ok()) {
@@ -83,13 +91,17 @@ void Controller::OnLaunch(const proto::LaunchRequest& request) {
     }
     ++object.references;
     launch.arguments.push_back(ref.object());
+    if (object.filling != 0 && launch.after.insert(object.filling).second) {
+      launches_[object.filling].before.push_back(request.launch());
+    }
   }
   for (const proto::ObjectRef& ref : request.results()) {
+    launch.results.push_back(ref.object());
     if (ref.object() == 0) continue;
     Object& object = objects_[ref.object()];
     object.hosts.assign(ref.hosts().begin(), ref.hosts().end());
     object.references = 1;
-    launch.results.push_back(ref.object());
+    object.filling = request.launch();
   }
   pending_.push_back(request.launch());
   if (context_.run_kernels) {
@@ -152,20 +164,61 @@ void Controller::Advance() {
   while (!pending_.empty()) {
     const uint64_t id = pending_.front();
     Launch& launch = launches_[id];
-    if (!launch.unprepared.empty()) return;
+    // Hosts do not answer when an argument will never be there.
+    const absl::Status missing = ArgumentFailure(launch, /*missing_only=*/true);
+    if (!missing.ok()) {
+      launch.refusal = missing;
+    } else if (!launch.unprepared.empty()) {
+      return;
+    }
     pending_.pop_front();
     if (launch.ended) {
       Forget(id);
     } else if (!launch.refusal.ok()) {
       programs_[launch.program]->launches.erase(id);
       const absl::Status refusal = launch.refusal;
-      const std::vector<uint64_t> results = launch.results;
+      Settle(id, refusal, /*completed=*/false);
       Forget(id);
-      Unreference(results, /*launch=*/0, /*request=*/0);
       port_->LaunchEnded(id, refusal, /*completed=*/false, {});
     } else {
       Begin(id);
     }
+  }
+}
+
+absl::Status Controller::ArgumentFailure(const Launch& launch,
+                                         bool missing_only) const {
+  for (uint64_t id : launch.arguments) {
+    const Object& object = objects_.at(id);
+    if (!object.failure.ok() && (object.missing || !missing_only)) {
+      return object.failure;
+    }
+  }
+  return absl::OkStatus();
+}
+
+void Controller::Settle(uint64_t id, const absl::Status& status,
+                        bool completed) {
+  Launch& launch = launches_[id];
+  for (uint32_t r = 0; r < launch.results.size(); ++r) {
+    auto object = objects_.find(launch.results[r]);
+    if (object == objects_.end()) continue;
+    object->second.filling = 0;
+    if (!completed || launch.poisoned.count(r)) {
+      object->second.failure = status;
+      object->second.missing = launch.ticket == 0;
+    }
+  }
+  for (uint64_t other : launch.after) {
+    auto found = launches_.find(other);
+    if (found == launches_.end()) continue;
+    std::vector<uint64_t>& before = found->second.before;
+    before.erase(std::remove(before.begin(), before.end(), id), before.end());
+  }
+  for (uint64_t waiting : std::exchange(launch.before, {})) {
+    Launch& next = launches_[waiting];
+    next.after.erase(id);
+    if (next.finished && next.after.empty()) FinishLaunch(waiting);
   }
 }
 
@@ -225,17 +278,21 @@ void Controller::OnDone(const proto::LaunchDone& done) {
 }
 
 void Controller::FinishLaunch(uint64_t id) {
-  const Launch& launch = launches_[id];
+  Launch& launch = launches_[id];
+  launch.finished = true;
+  if (!launch.after.empty()) return;
   Program& program = *programs_[launch.program];
-  absl::Status status =
-      launch.failed ? FailureStatus(*program.plan, launch.first, launch.failure)
-                    : absl::OkStatus();
+  absl::Status status = ArgumentFailure(launch, /*missing_only=*/false);
+  if (status.ok() && launch.failed) {
+    status = FailureStatus(*program.plan, launch.first, launch.failure);
+  }
   const std::vector<uint32_t> poisoned(launch.poisoned.begin(),
                                        launch.poisoned.end());
   steps_done_.Add(launch.steps);
   program.launches.erase(id);
+  port_->LaunchEnded(id, status, /*completed=*/true, poisoned);
+  Settle(id, status, /*completed=*/true);
   Forget(id);
-  port_->LaunchEnded(id, std::move(status), /*completed=*/true, poisoned);
 }
 
 void Controller::Forget(uint64_t id) {
@@ -278,12 +335,11 @@ void Controller::Unreference(const std::vector<uint64_t>& objects,
   }
 }
 
-void Controller::OnRetain(const proto::RetainRequest& request) {
-  auto found = objects_.find(request.object());
-  if (found != objects_.end()) ++found->second.references;
-}
-
 void Controller::OnRelease(const proto::ReleaseRequest& request) {
+  if (request.after() > last_launch_) {
+    releases_.push_back(request);
+    return;
+  }
   Unreference({request.objects().begin(), request.objects().end()},
               /*launch=*/0, request.request());
 }

@@ -47,6 +47,13 @@ Stall ClassifyStall(const PreparedPlan& plan, const Topology& topology,
   }
   if (behind != nullptr &&
       (stuck.empty() || stuck[0]->firing() >= behind->granted())) {
+    if (behind->held()) {
+      stall.kind = Stall::kBlocked;
+      stall.blocked_by = behind->held_by();
+      stall.text = absl::StrCat("a launch at ", topology.HostName(
+                                static_cast<int>(behind->host())));
+      return stall;
+    }
     stall.kind = Stall::kRoot;
     stall.text =
         absl::StrCat(topology.HostName(static_cast<int>(behind->host())),

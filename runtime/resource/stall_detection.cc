@@ -83,11 +83,15 @@ void Controller::FinishRound() {
     if (program.reports.empty() && !forced) continue;
     auto begun =
         std::find_if(program.launches.begin(), program.launches.end(),
-                     [&](uint64_t id) { return launches_[id].ticket != 0; });
+                     [&](uint64_t id) {
+                       return launches_[id].ticket != 0 &&
+                              !launches_[id].finished;
+                     });
     if (begun == program.launches.end()) {
-      // Values are on their way to the hosts.
+      // Values are on their way to the hosts; or all has happened, and the end
+      // waits for that of a launch that filled an argument.
       program.last_progress = now;
-      if (forced) {
+      if (forced && launches_[*program.launches.begin()].ticket == 0) {
         stalls[p].kind = Stall::kRoot;
         stalls[p].text = "hosts do not have the values of a launch";
       }

@@ -97,6 +97,11 @@ class HostStore {
     uint64_t received = 0;  // of an object that comes in pieces
     absl::Status status;    // ResourceExhausted: there was no room, no data
     bool complete() const { return received == bytes; }
+    // Of an object that a launch fills: not before that launch is over on this
+    // host, which `writer`, a program, does.
+    bool filled = true;
+    bool poisoned = false;  // then nothing may read its values
+    uint32_t writer = 0;
     char* data() const {
       return heap_ != nullptr ? heap_.get() : segment_.data();
     }

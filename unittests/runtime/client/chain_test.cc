@@ -1,0 +1,226 @@
+//===- chain_test.cc - Launches whose arguments are not there yet ---------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/executor/protocol.h"
+#include "unittests/runtime/client/runtime_test_support.h"
+
+namespace pathways::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+class ChainTest : public ::testing::TestWithParam<RuntimeOptions::WorldKind> {
+ protected:
+  RuntimeOptions Options() {
+    RuntimeOptions options;
+    options.world = GetParam();
+    options.seed = 3;
+    return options;
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Worlds, ChainTest, BothWorlds(), WorldName);
+
+// v = kernel(u), four floats, one on each of four devices.
+proto::Plan MapPlan(const std::string& name, const std::string& kernel,
+                    int64_t base = 0) {
+  PlanBuilder b(name, 2);
+  const uint32_t s = b.AddSlice("s", {{"x", 4}}, 0, base);
+  const uint32_t u = b.AddBuffer("u", s, Rows({4}), 2);
+  const uint32_t v = b.AddBuffer("v", s, Rows({4}), 2);
+  b.AddFeed("u", u);
+  AddRun(b, b.AddGang("map", s, {u}, {v}), kernel);
+  b.AddFetch("v", v);
+  return b.Finish();
+}
+
+// v = u, by way of the next host.
+proto::Plan MovePlan() {
+  PlanBuilder b("move", 2);
+  const uint32_t s = b.AddSlice("s", {{"x", 4}}, 0, 0);
+  const uint32_t t = b.AddSlice("t", {{"x", 4}}, 0, 2);
+  const uint32_t u = b.AddBuffer("u", s, Rows({4}), 2);
+  const uint32_t w = b.AddBuffer("w", t, Rows({4}), 2);
+  const uint32_t v = b.AddBuffer("v", s, Rows({4}), 2);
+  b.AddFeed("u", u);
+  b.AddMove("there", u, w);
+  b.AddMove("back", w, v);
+  b.AddFetch("v", v);
+  return b.Finish();
+}
+
+// Launches `program` on `array`, which it releases, and returns its result,
+// without waiting for anything.
+ArrayHandle Next(Runtime& runtime, ProgramHandle program, ArrayHandle array) {
+  const absl::StatusOr<RunHandle> run = runtime.Launch(program, {array});
+  EXPECT_TRUE(run.ok()) << run.status();
+  const absl::StatusOr<ArrayHandle> out = runtime.Keep(*run, 0);
+  EXPECT_TRUE(out.ok()) << out.status();
+  EXPECT_TRUE(runtime.ReleaseRun(*run).ok());
+  EXPECT_TRUE(runtime.Release(array).ok());
+  return *out;
+}
+
+uint64_t HeldBytes(Runtime& runtime) {
+  EXPECT_TRUE(runtime.ReleaseClient("client0").ok());
+  const RuntimeStats stats = runtime.Stats();
+  uint64_t bytes = stats.object_bytes;
+  for (const auto& host : stats.hosts) bytes += host.memory_used_bytes;
+  return bytes;
+}
+
+// More launches than may be open at once, of programs that share devices.
+TEST_P(ChainTest, LaunchesFollowEachOther) {
+  for (const char* topology : {"1x1x4", "1x2x2", "1x4x1", "2x2x2"}) {
+    SCOPED_TRACE(topology);
+    auto runtime = Start(topology, Options());
+    const ProgramHandle add = LoadPlan(*runtime, MapPlan("add", "add_one1"));
+    const ProgramHandle half = LoadPlan(*runtime, MapPlan("half", "half1"));
+    ArrayHandle array = *runtime->Put(Floats({4}, {1, 2, 3, 4}));
+    std::vector<float> expected = {1, 2, 3, 4};
+    for (size_t i = 0; i < 2 * kMaxLaunches; ++i) {
+      array = Next(*runtime, i % 3 ? add : half, array);
+      for (float& value : expected) value = i % 3 ? value + 1 : value / 2;
+    }
+    EXPECT_EQ(Values(*runtime->Get(array)), expected);
+    EXPECT_TRUE(runtime->Release(array).ok());
+    EXPECT_EQ(HeldBytes(*runtime), 0u);
+  }
+}
+
+// An array that lies elsewhere than the next program wants it is waited for.
+TEST_P(ChainTest, ArraysMoveWhenTheyAreThere) {
+  auto runtime = Start("1x4x2", Options());
+  const ProgramHandle here = LoadPlan(*runtime, MapPlan("here", "add_one1"));
+  const ProgramHandle there =
+      LoadPlan(*runtime, MapPlan("there", "twice1", /*base=*/3));
+  ArrayHandle array = *runtime->Put(Floats({4}, {0, 1, 2, 3}));
+  for (int i = 0; i < 3; ++i) {
+    array = Next(*runtime, there, Next(*runtime, here, array));
+  }
+  EXPECT_THAT(Values(*runtime->Get(array)), ElementsAre(14, 22, 30, 38));
+  EXPECT_EQ(HeldBytes(*runtime), 0u);
+}
+
+TEST_P(ChainTest, AFailureReachesWhatFollows) {
+  auto runtime = Start("1x2x2", Options());
+  const ProgramHandle check = LoadPlan(*runtime, MapPlan("check", "check1"));
+  const ProgramHandle add = LoadPlan(*runtime, MapPlan("add", "add_one1"));
+  const RunHandle bad =
+      LaunchPlan(*runtime, check, {Floats({4}, {1, 2, -3, 4})});
+  const ArrayHandle poisoned = *runtime->Keep(bad, 0);
+  const RunHandle next = *runtime->Launch(add, {poisoned}, 2);
+  const ArrayHandle later = *runtime->Keep(next, 0);
+  const RunHandle last = *runtime->Launch(check, {later});
+  const RunHandle good = LaunchPlan(*runtime, add, {Floats({4}, {1, 2, 3, 4})});
+  const absl::Status cause = runtime->Await(bad);
+  EXPECT_THAT(std::string(cause.message()),
+              HasSubstr("'map' of program 'check' failed at step 0 on shard 2"))
+      << cause;
+  EXPECT_EQ(runtime->Await(last), cause);
+  EXPECT_EQ(runtime->Await(next), cause);
+  EXPECT_EQ(runtime->Fetch(last, 0).status(), cause);
+  EXPECT_EQ(runtime->Get(later).status(), cause);
+  EXPECT_EQ(runtime->Launch(add, {poisoned}).status(), cause);
+  EXPECT_THAT(FetchValues(*runtime, good, "v"), ElementsAre(2, 3, 4, 5));
+  EXPECT_EQ(HeldBytes(*runtime), 0u);
+}
+
+TEST_P(ChainTest, WhatIsRefusedRefusesWhatFollows) {
+  proto::Cluster cluster = MakeCluster("1x2x2");
+  // Of 8 bytes each: an argument, but no result beside it.
+  cluster.mutable_islands(0)->mutable_hosts(1)->set_memory_bytes(4000);
+  RuntimeOptions options = Options();
+  options.kernels = &Kernels();
+  options.workers = 2;
+  auto runtime = *Runtime::Create(cluster, options);
+  const ProgramHandle add = LoadPlan(*runtime, MapPlan("add", "add_one1"));
+  PlanBuilder b("large", 1);
+  const uint32_t s = b.AddSlice("s", {{"x", 4}}, 0);
+  const uint32_t u = b.AddBuffer("u", s, Rows({4}), 1);
+  const uint32_t w = b.AddBuffer("w", s, Rows({1200}), 1);
+  b.AddFeed("u", u);
+  b.AddFeed("w", w);
+  b.AddFetch("u", u);
+  b.AddFetch("w", w);
+  const ProgramHandle large = LoadPlan(*runtime, b.Finish());
+  const HostArray small = Floats({4}, {1, 2, 3, 4});
+  const RunHandle refused = LaunchPlan(
+      *runtime, large, {small, Floats({1200}, std::vector<float>(1200))});
+  const ArrayHandle never = *runtime->Keep(refused, 0);
+  const RunHandle next = *runtime->Launch(add, {never});
+  const ArrayHandle later = *runtime->Keep(next, 0);
+  const RunHandle last = *runtime->Launch(add, {later});
+  const RunHandle good = LaunchPlan(*runtime, add, {small});
+  const absl::Status cause = runtime->Await(refused);
+  EXPECT_EQ(cause.code(), absl::StatusCode::kResourceExhausted) << cause;
+  EXPECT_EQ(runtime->Await(next), cause);
+  EXPECT_EQ(runtime->Await(last), cause);
+  EXPECT_EQ(runtime->Get(later).status(), cause);
+  EXPECT_EQ(runtime->Launch(add, {never}).status(), cause);
+  EXPECT_THAT(FetchValues(*runtime, good, "v"), ElementsAre(2, 3, 4, 5));
+  EXPECT_EQ(HeldBytes(*runtime), 0u);
+}
+
+// A launch that is given up poisons what waits for it; others behind it go on.
+TEST_P(ChainTest, WhatIsGivenUpIsTheCauseOfWhatFollows) {
+  RuntimeOptions options = Options();
+  auto lost = std::make_shared<std::atomic<bool>>(false);
+  options.stall_timeout_ns = 200'000'000;
+  options.fault_hook = [lost](ActorId, ActorId, const Message& message) {
+    const bool drop = message.kind == kPieceMessage && !lost->exchange(true);
+    return drop ? Fault::Drop() : Fault::Deliver();
+  };
+  auto runtime = Start("1x3x2", options);
+  const ProgramHandle move = LoadPlan(*runtime, MovePlan());
+  const ProgramHandle add = LoadPlan(*runtime, MapPlan("add", "add_one1"));
+  const ProgramHandle other =
+      LoadPlan(*runtime, MapPlan("other", "twice1", /*base=*/1));
+  const HostArray value = Floats({4}, {1, 2, 3, 4});
+  const RunHandle stuck = LaunchPlan(*runtime, move, {value});
+  const ArrayHandle moved = *runtime->Keep(stuck, 0);
+  const RunHandle next = *runtime->Launch(add, {moved});
+  const RunHandle good = LaunchPlan(*runtime, other, {value});
+  const absl::Status cause = runtime->Await(stuck);
+  EXPECT_THAT(
+      std::string(cause.message()),
+      ::testing::ContainsRegex("program 'move' does not go on: '(there|back)"));
+  EXPECT_EQ(runtime->Await(next), cause);
+  EXPECT_THAT(FetchValues(*runtime, good, "v"), ElementsAre(2, 4, 6, 8));
+  const RunHandle after = LaunchPlan(*runtime, add, {value});
+  EXPECT_THAT(FetchValues(*runtime, after, "v"), ElementsAre(2, 3, 4, 5));
+  EXPECT_EQ(HeldBytes(*runtime), 0u);
+}
+
+TEST(ChainFaultTest, DoubledAndOvertakingMessagesChangeNothing) {
+  for (uint64_t seed = 1; seed <= 100; ++seed) {
+    SCOPED_TRACE(seed);
+    RuntimeOptions options = Sim(seed);
+    options.duplicate_probability = 0.3;
+    options.reorder_probability = 0.3;
+    auto runtime = Start("1x3x2", options);
+    const ProgramHandle add = LoadPlan(*runtime, MapPlan("add", "add_one1"));
+    const ProgramHandle check = LoadPlan(*runtime, MapPlan("check", "check1"));
+    const ProgramHandle move = LoadPlan(*runtime, MovePlan());
+    ArrayHandle good = *runtime->Put(Floats({4}, {1, 2, 3, 4}));
+    ArrayHandle bad = *runtime->Put(Floats({4}, {1, 2, -9, -9}));
+    for (int i = 0; i < 4; ++i) {
+      for (ProgramHandle program : {add, move, check}) {
+        good = Next(*runtime, program, good);
+        bad = Next(*runtime, program, bad);
+      }
+    }
+    EXPECT_THAT(Values(*runtime->Get(good)), ElementsAre(5, 6, 7, 8));
+    EXPECT_THAT(std::string(runtime->Get(bad).status().message()),
+                HasSubstr("program 'check' failed at step 0 on shard 2"));
+    EXPECT_EQ(HeldBytes(*runtime), 0u);
+  }
+}
+
+}  // namespace
+}  // namespace pathways::testing
