@@ -64,6 +64,13 @@ struct SessionOptions {
   /// Without progress for this long a run ends with an error that names what it
   /// waits for.
   int64_t stallTimeoutNs = 10'000'000'000;
+  /// Hosts prepare an action once the actions that it reads from are enqueued,
+  /// rather than all actions of a step ahead of their inputs. The same results,
+  /// later: a baseline.
+  bool sequentialDispatch = false;
+  /// Emulates slower hosts: nanoseconds, 0 to one hour, that preparing one
+  /// action for one step takes a host.
+  int64_t hostWorkNs = 0;
 };
 
 /// A launch under way, and the owner of its results.

@@ -118,6 +118,10 @@ Result<Session> Session::open(const SessionOptions &options) {
   runtimeOptions.workers = options.workers;
   runtimeOptions.bind_workers = options.bindWorkers;
   runtimeOptions.stall_timeout_ns = options.stallTimeoutNs;
+  runtimeOptions.dispatch = options.sequentialDispatch
+                                ? RuntimeOptions::kSequential
+                                : RuntimeOptions::kParallel;
+  runtimeOptions.host_work_ns = options.hostWorkNs;
   auto runtime = Runtime::Create(*cluster, runtimeOptions);
   if (!runtime.ok())
     return makeError(runtime.status());

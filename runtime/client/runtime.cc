@@ -46,6 +46,12 @@ absl::Status CheckOptions(const RuntimeOptions& options) {
                                                    options.stall_timeout_ns,
                                                    " ns, expected at least 1"));
   }
+  constexpr TimeNs kMaxHostWorkNs = 3'600'000'000'000;
+  if (options.host_work_ns < 0 || options.host_work_ns > kMaxHostWorkNs) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the host work is ", options.host_work_ns,
+                     " ns, expected 0 to ", kMaxHostWorkNs));
+  }
   if (options.world == RuntimeOptions::kThreads &&
       (!options.run_kernels || options.duplicate_probability != 0 ||
        options.reorder_probability != 0)) {
@@ -64,6 +70,9 @@ Runtime::Impl::Impl(Topology topology, const RuntimeOptions& options,
       client_memory_("the clients' memory", client_memory, /*backed=*/false) {
   context_.topology = &topology_;
   context_.run_kernels = options_.run_kernels;
+  context_.dispatch.sequential =
+      options_.dispatch == RuntimeOptions::kSequential;
+  context_.dispatch.host_work_ns = options_.host_work_ns;
 }
 
 void Runtime::Impl::Shutdown() {

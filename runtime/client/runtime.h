@@ -48,6 +48,14 @@ struct RuntimeOptions {
   // False, in a simulation only: kernels and copies cost time, but do nothing
   // and need no memory. Results have the right shapes and no values.
   bool run_kernels = true;
+  // When hosts prepare the actions of a step: all of them at once, ahead of
+  // what they read, or each when it was heard that the actions it reads from
+  // are enqueued. Sequential is there to be compared with.
+  enum Dispatch { kParallel, kSequential };
+  Dispatch dispatch = kParallel;
+  // Emulates slower hosts: time that a host needs to prepare one action for one
+  // step, one after another. 0: none, then parallel dispatch is free.
+  TimeNs host_work_ns = 0;
   // Where kernels come from; null: from the plan's object code. Not owned.
   KernelResolver* kernels = nullptr;
 

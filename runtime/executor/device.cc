@@ -72,6 +72,9 @@ void Device::OnMessage(ActorId, const Message& message) {
       Grant(program,
             static_cast<HostLaunch*>(const_cast<void*>(message.payload)));
       break;
+    case kEnqueue:
+      Enqueue(program, message);
+      break;
     case kGroupDone: {
       const bool poison = message.flags & kPoisoned;
       if (program->groups[message.target].meeting != nullptr) {
@@ -195,6 +198,19 @@ void Device::DeliverNear(const DeviceProgram& program, const OutToken& token,
   cohort_->Wake(peer);
 }
 
+// The host's token, for each shard of an action.
+void Device::Enqueue(DeviceProgram* program, const Message& message) {
+  const uint64_t slot = SlotOf(message.step, program->window);
+  for (uint32_t i = program->first_entry[message.target];
+       i < program->entries.size() &&
+       program->entries[i].action == message.target;
+       ++i) {
+    if (--program->counts[uint64_t{i} * program->window + slot] == 0) {
+      PushIfReady(program, i);
+    }
+  }
+}
+
 bool Device::Pump() {
   for (turn_ns_ = kTurnNs; turn_ns_ > 0; turn_ns_ -= kFiringNs) {
     if (ready_size_ > 0) {
@@ -294,6 +310,13 @@ void Device::Fire(DeviceProgram* program, uint32_t index, bool poison) {
         message.item = entry.shard;
         message.step = firing + token.tokens;
         message.extra = token.where;
+        Send(executor(), message);
+        break;
+      }
+      case OutToken::kHost: {
+        Message message = New(kActionFired, *program);
+        message.target = token.target;
+        message.step = firing;
         Send(executor(), message);
         break;
       }
@@ -687,6 +710,9 @@ void Device::Inspect(const Message& message) {
       stuck->set_action(action);
       stuck->set_shard(entry.shard);
       stuck->set_device(island_device_);
+      // Whatever is not missing along an edge is the host's token.
+      uint32_t unexplained = program->counts[uint64_t{i} * program->window +
+                                             SlotOf(firing, program->window)];
       for (uint32_t e = 0; e < program->in_edges.size(); ++e) {
         const InEdge& in = program->in_edges[e];
         if (in.entry != i) continue;
@@ -696,7 +722,9 @@ void Device::Inspect(const Message& message) {
         missing->set_edge(in.edge);
         missing->set_expected(in.expected);
         missing->set_arrived(tokens);
+        unexplained -= in.expected - tokens;
       }
+      stuck->set_unprepared(unexplained > 0);
       if (entry.kind != proto::GANG || queue_.empty()) continue;
       const Granted& head = queue_.front();
       const Gang& gang = head.program->gangs[gang_];

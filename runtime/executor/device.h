@@ -100,6 +100,7 @@ class Device final : public Actor {
   // One token for firing `firing` of an entry.
   void Deliver(DeviceProgram* program, uint32_t in_edge, uint64_t firing,
                bool poison);
+  void Enqueue(DeviceProgram* program, const Message& message);
   void PushIfReady(DeviceProgram* program, uint32_t entry);
   // Runs what can run; true when its turn is over and more may be there.
   bool Pump();

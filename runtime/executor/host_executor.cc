@@ -75,11 +75,13 @@ void HostExecutor::OnMessage(ActorId from, const Message& message) {
       return OnDetached(message);
     case kInspected:
       return OnInspected(message);
+    case kHostWorkDone:
+      return OnHostWorkDone(message);
     default:
       break;
   }
   HostProgram* program = Find(message.program, message.incarnation);
-  if (message.kind <= kPartMessage) {
+  if (message.kind <= kEnqueuedMessage) {
     const int host = from < context_.directory.host_of.size()
                          ? context_.directory.host_of[from]
                          : -1;
@@ -107,6 +109,8 @@ void HostExecutor::OnMessage(ActorId from, const Message& message) {
       return OnAllFired(program, message);
     case kArrive:
       return OnArrive(program, message);
+    case kActionFired:
+      return OnActionFired(program, message);
     case kFailed:
       return OnFailed(program, message);
     case kDeviceDone:
@@ -128,6 +132,8 @@ void HostExecutor::OnRemote(int host, HostProgram* program,
                    message.flags & kPoisoned);
     case kPartMessage:
       return OnPart(host, program, message);
+    case kEnqueuedMessage:
+      return OnEnqueued(host, program, message);
     default:
       return;
   }
@@ -433,8 +439,8 @@ void HostExecutor::OnLoad(const proto::LoadProgram& load) {
   std::vector<Arena*> arenas;
   for (auto& arena : arenas_) arenas.push_back(arena.get());
   absl::StatusOr<std::unique_ptr<HostProgram>> built = HostProgram::Build(
-      std::move(plan), *context_.topology, context_.directory, host_, id,
-      load.incarnation(), arenas, &host_arena_);
+      std::move(plan), *context_.topology, context_.directory,
+      context_.dispatch, host_, id, load.incarnation(), arenas, &host_arena_);
   if (!built.ok()) {
     ReplyLoaded(id, load.incarnation(), built.status());
     return;
@@ -490,6 +496,18 @@ void HostExecutor::Reserve(HostProgram* program, int sign) {
       }
     }
   }
+  if (program->dispatch != nullptr) {
+    for (const DispatchTable::Item& item : program->dispatch->items) {
+      own += item.shards * window;
+      for (uint32_t device : item.devices) {
+        world_->Reserve(context_.directory.devices[host_][device],
+                        sign * window);
+      }
+    }
+    // A sender may be a window ahead of what its devices sent, and they one
+    // ahead of what was read here.
+    own += program->dispatch->remotes.size() * 2 * window;
+  }
   world_->Reserve(self(), sign * own);
 }
 
@@ -526,6 +544,7 @@ void HostExecutor::OnStop(const proto::StopProgram& stop) {
     if (program->stopping && !program->stopped) return;  // being done
     if (!program->stopping) {
       program->stopping = true;
+      work_.Drop(program->program, program->incarnation);
       program->waiting = 0;
       for (auto& device : program->devices) {
         if (device == nullptr) continue;
@@ -627,6 +646,7 @@ void HostExecutor::ApplyGrant(const proto::Grant& grant) {
   if (program == nullptr || grant.skip()) return;
   auto launch = std::make_unique<HostLaunch>();
   launch->id = grant.launch();
+  launch->place = grant.place();
   launch->first = grant.first();
   launch->end = grant.first() + grant.steps();
   launch->values = TakeValues(*program, grant);
@@ -644,6 +664,7 @@ void HostExecutor::ApplyGrant(const proto::Grant& grant) {
     Send(context_.directory.devices[host_][device->device], message);
   }
   program->launches.push_back(std::move(launch));
+  PrepareGranted(program);
 }
 
 void HostExecutor::OnQuery(const proto::Query& query) {
@@ -701,6 +722,9 @@ void HostExecutor::OnInspected(const Message& message) {
     for (int i = 0; i < r->report.stuck_size(); ++i) {
       proto::StuckShard* stuck = report->add_stuck();
       *stuck = r->report.stuck(i);
+      if (program != nullptr && stuck->unprepared()) {
+        ReportDispatch(*program, stuck);
+      }
       if (program == nullptr || r->groups[i] >= program->groups.size()) {
         continue;
       }

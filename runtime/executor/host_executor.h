@@ -29,6 +29,7 @@
 
 #include "runtime/executor/counters.h"
 #include "runtime/executor/device.h"
+#include "runtime/executor/dispatch.h"
 #include "runtime/executor/host_program.h"
 #include "runtime/executor/protocol.h"
 #include "runtime/proto/control.pb.h"
@@ -45,6 +46,7 @@ struct RuntimeContext {
   Directory directory;
   Registry<const PreparedPlan> plans;
   bool run_kernels = true;
+  DispatchOptions dispatch;
 };
 
 class HostExecutor final : public Actor {
@@ -106,6 +108,18 @@ class HostExecutor final : public Actor {
   const HostStore::Object* Unfilled(uint64_t launch) const;
   void OnQuery(const proto::Query& query);
 
+  // Host-side work (host_dispatch.cc). Offer leaves an action to the host's
+  // time if it can be prepared; Work spends that time.
+  void PrepareGranted(HostProgram* program);
+  void Offer(HostProgram* program, uint32_t item);
+  void Work();
+  void OnHostWorkDone(const Message& message);
+  void Enqueue(HostProgram* program, uint32_t item);
+  void OnEnqueued(int host, HostProgram* program, const Message& message);
+  void OnActionFired(HostProgram* program, const Message& message);
+  void ReportDispatch(const HostProgram& program,
+                      proto::StuckShard* stuck) const;
+
   // Values of launches (host_values.cc). What changes the store goes by its
   // number: `sequence` is that of `control`.
   void OnStore(uint64_t sequence, const proto::Control& control);
@@ -142,6 +156,8 @@ class HostExecutor final : public Actor {
   };
   std::map<uint64_t, Prepared> prepared_;  // not granted yet, by launch
   std::vector<std::unique_ptr<HostProgram>> programs_;
+  bool working_ = false;  // until kHostWorkDone
+  HostWork work_;
   absl::flat_hash_map<int, Link> links_;  // by host
   uint64_t last_place_ = 0;
   std::map<uint64_t, proto::Grant> early_;      // by previous place

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -91,8 +92,13 @@ void FillPadding(const std::vector<int64_t>& shape,
 class HostProgramBuilder {
  public:
   HostProgramBuilder(const PreparedPlan& plan, const Topology& topology,
-                     const Directory& directory, HostProgram* out)
-      : p_(plan), topology_(topology), directory_(directory), out_(*out) {}
+                     const Directory& directory,
+                     const DispatchOptions& dispatch, HostProgram* out)
+      : p_(plan),
+        topology_(topology),
+        directory_(directory),
+        dispatch_(dispatch),
+        out_(*out) {}
 
   absl::Status Build(const std::vector<Arena*>& arenas, Arena* host_arena) {
     island_ = topology_.island_of_host(out_.host);
@@ -119,6 +125,7 @@ class HostProgramBuilder {
       MakeTokens(device.get());
       ResetCounters(device.get());
     }
+    if (dispatch_.prepares()) MakeDispatch();
     CountAll();
     return absl::OkStatus();
   }
@@ -164,6 +171,10 @@ class HostProgramBuilder {
         sum.Add((sizeof(InEdge) + 4 * p_.window()) * p_.in_edges(a).size() +
                     sizeof(OutToken) * p_.out_edges(a).size(),
                 shards.size());
+        if (dispatch_.prepares()) {
+          sum.Add(sizeof(OutToken), shards.size());
+          sum.Add(sizeof(DispatchTable::Item) + 4 * p_.window());
+        }
         if (action.kind() != proto::SEND && action.kind() != proto::RECV) {
           continue;
         }
@@ -254,6 +265,7 @@ class HostProgramBuilder {
         entry.action = a;
         entry.shard = shard;
         entry.kind = static_cast<uint8_t>(action.kind());
+        entry.need = dispatch_.prepares();
         device->entries.push_back(entry);
       }
       for (uint32_t e : p_.in_edges(a)) {
@@ -297,7 +309,8 @@ class HostProgramBuilder {
 
   void ResetCounters(DeviceProgram* device) {
     const uint64_t window = device->window;
-    device->counts.assign(device->entries.size() * window, 0);
+    device->counts.assign(device->entries.size() * window,
+                          dispatch_.prepares());
     device->poison.assign(device->entries.size() * window, 0);
     device->arrived.assign(device->in_edges.size() * window, 0);
     for (const InEdge& in : device->in_edges) {
@@ -857,6 +870,12 @@ class HostProgramBuilder {
           }
         }  // else: goes with the pieces
       }
+      if (dispatch_.prepares()) {
+        OutToken token;
+        token.type = OutToken::kHost;
+        token.target = entry.action;
+        device->out.push_back(token);
+      }
       entry.out_end = static_cast<uint32_t>(device->out.size());
       for (uint32_t e : p_.out_edges(entry.action)) {
         const PreparedEdge& edge = p_.edges()[e];
@@ -868,6 +887,88 @@ class HostProgramBuilder {
       }
       entry.poison_end = static_cast<uint32_t>(device->out.size());
     }
+  }
+
+  // With sequential dispatch, sources are those of data edges: of a movement
+  // into shards of this host, on every host that sends them pieces.
+  void MakeDispatch() {
+    auto table = std::make_unique<DispatchTable>();
+    table->window = p_.window();
+    table->item_of.assign(plan().actions_size(), -1);
+    for (int a = 0; a < plan().actions_size(); ++a) {
+      DispatchTable::Item item;
+      item.action = a;
+      for (const auto& device : out_.devices) {
+        if (device == nullptr || device->first_entry[a] == kNone) continue;
+        item.devices.push_back(device->device);
+        item.shards += device->shards[plan().actions(a).slice()].size();
+      }
+      if (item.shards == 0) continue;
+      item.left.assign(p_.window(), item.shards);
+      table->item_of[a] = static_cast<int32_t>(table->items.size());
+      table->items.push_back(std::move(item));
+    }
+    for (uint32_t e = 0; e < p_.edges().size() && dispatch_.sequential; ++e) {
+      const PreparedEdge& edge = p_.edges()[e];
+      if (edge.kind != proto::DATA) continue;
+      const int32_t from = table->item_of[edge.from];
+      const int32_t to = table->item_of[edge.to];
+      auto add = [&](bool remote, size_t index) {
+        table->items[to].sources.push_back(
+            {remote, static_cast<uint32_t>(index), edge.tokens});
+      };
+      if (edge.relation == proto::SAME) {
+        if (to < 0) continue;
+        add(/*remote=*/false, from);
+        table->items[from].followers.push_back(to);
+        continue;
+      }
+      if (from >= 0) {
+        for (int32_t host : HostsOfPieces(edge, /*from_here=*/true)) {
+          if (host != out_.host) {
+            table->items[from].elsewhere.push_back({host, e});
+          }
+        }
+      }
+      if (to < 0) continue;
+      for (int32_t host : HostsOfPieces(edge, /*from_here=*/false)) {
+        if (host == out_.host) {
+          add(/*remote=*/false, from);
+          table->items[from].followers.push_back(to);
+        } else {
+          add(/*remote=*/true, table->remotes.size());
+          table->remotes.push_back(
+              {host, e, static_cast<uint32_t>(to), /*enqueued=*/0});
+        }
+      }
+    }
+    out_.dispatch = std::move(table);
+  }
+
+  // Hosts to which shards of this host send pieces along a data edge, or from
+  // which they receive some; ascending.
+  std::set<int32_t> HostsOfPieces(const PreparedEdge& edge, bool from_here) {
+    const uint32_t own =
+        plan().actions(from_here ? edge.from : edge.to).slice();
+    const uint32_t other =
+        plan().actions(from_here ? edge.to : edge.from).slice();
+    std::set<int32_t> hosts;
+    for (const auto& device : out_.devices) {
+      if (device == nullptr) continue;
+      for (int32_t shard : device->shards[own]) {
+        if (from_here) {
+          for (const layout::Piece& piece :
+               p_.movement(edge.send).PiecesFrom(shard)) {
+            hosts.insert(PlaceOf(other, piece.destination).host);
+          }
+        } else {
+          for (const layout::Piece& piece : PiecesInto(edge.send, shard)) {
+            hosts.insert(PlaceOf(other, piece.source).host);
+          }
+        }
+      }
+    }
+    return hosts;
   }
 
   void CountAll() {
@@ -895,6 +996,7 @@ class HostProgramBuilder {
   const PreparedPlan& p_;
   const Topology& topology_;
   const Directory& directory_;
+  const DispatchOptions& dispatch_;
   HostProgram& out_;
   std::vector<HostBlocks> arguments_, results_;
   int island_ = 0;
@@ -914,8 +1016,8 @@ class HostProgramBuilder {
 
 absl::StatusOr<std::unique_ptr<HostProgram>> HostProgram::Build(
     std::shared_ptr<const PreparedPlan> plan, const Topology& topology,
-    const Directory& directory, int host, uint32_t program,
-    uint32_t incarnation, const std::vector<Arena*>& arenas,
+    const Directory& directory, const DispatchOptions& dispatch, int host,
+    uint32_t program, uint32_t incarnation, const std::vector<Arena*>& arenas,
     Arena* host_arena) {
   auto self = std::make_unique<HostProgram>();
   self->plan = std::move(plan);
@@ -923,7 +1025,7 @@ absl::StatusOr<std::unique_ptr<HostProgram>> HostProgram::Build(
   self->incarnation = incarnation;
   self->host = host;
   absl::Status built =
-      HostProgramBuilder(*self->plan, topology, directory, self.get())
+      HostProgramBuilder(*self->plan, topology, directory, dispatch, self.get())
           .Build(arenas, host_arena);
   if (!built.ok()) return built;
   return self;

@@ -27,6 +27,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "runtime/executor/collective.h"
+#include "runtime/executor/dispatch.h"
 #include "runtime/executor/launch.h"
 #include "runtime/executor/parts.h"
 #include "runtime/executor/prepared_plan.h"
@@ -55,12 +56,12 @@ struct SlotRef {
 // What an entry does when it has fired: one token each.
 struct OutToken {
   // kNear, kPeer: on another device of this host, of the same worker or not.
-  enum Type : uint8_t { kLocal, kNear, kPeer, kRemote, kAll };
+  enum Type : uint8_t { kLocal, kNear, kPeer, kRemote, kAll, kHost };
   Type type = kLocal;
   bool poisons = false;
   uint16_t tokens = 0;
-  uint32_t target = 0;  // kRemote, kAll: edge; else in-edge entry, or an
-                        // entry when poison is all that it carries
+  uint32_t target = 0;  // kRemote, kAll: edge; kHost: action; else in-edge
+                        // entry, or entry when poison is all that it carries
   uint32_t shard = 0;   // kRemote
   uint32_t where = 0;   // kNear: device; kPeer: actor; kRemote: host
 };
@@ -166,7 +167,7 @@ struct Gang {
 struct Entry {
   uint32_t action = 0;
   uint32_t shard = 0;
-  uint32_t need = 0;  // tokens a firing
+  uint32_t need = 0;  // tokens a firing, and one from the host if it prepares
   uint32_t out_begin = 0, out_end = 0;
   // Behind them: entries later in the queue that it only poisons.
   uint32_t poison_end = 0;
@@ -179,6 +180,7 @@ struct Entry {
 // A range of firings on one host.
 struct HostLaunch {
   uint64_t id = 0;
+  uint64_t place = 0;  // of the grant
   uint64_t first = 0, end = 0;
   std::unique_ptr<HostValues> values;
   uint32_t devices_left = 0;
@@ -331,8 +333,8 @@ class HostProgram {
   // `host_arena` the host's own. ResourceExhausted: nothing is held.
   static absl::StatusOr<std::unique_ptr<HostProgram>> Build(
       std::shared_ptr<const PreparedPlan> plan, const Topology& topology,
-      const Directory& directory, int host, uint32_t program,
-      uint32_t incarnation, const std::vector<Arena*>& arenas,
+      const Directory& directory, const DispatchOptions& dispatch, int host,
+      uint32_t program, uint32_t incarnation, const std::vector<Arena*>& arenas,
       Arena* host_arena);
 
   std::shared_ptr<const PreparedPlan> plan;
@@ -348,6 +350,8 @@ class HostProgram {
   std::vector<int32_t> all_of_edge;  // per edge; -1: not of relation all
   // Pieces that come from other hosts, per (device, entry): sorted by source.
   absl::flat_hash_map<uint64_t, std::vector<PieceIn>> pieces_in;
+  // Null: actions need nothing from their host before they may fire.
+  std::unique_ptr<DispatchTable> dispatch;
   Arena::Segment host_memory;
   // Of each argument and result, what the host holds, of one step.
   std::vector<uint64_t> argument_bytes, result_bytes;

@@ -20,6 +20,8 @@ const char* MessageKindName(int kind) {
       return "all";
     case kPartMessage:
       return "part";
+    case kEnqueuedMessage:
+      return "enqueued";
     case kLocalToken:
       return "local-token";
     case kForwardToken:
@@ -50,12 +52,18 @@ const char* MessageKindName(int kind) {
       return "inspect";
     case kInspected:
       return "inspected";
+    case kEnqueue:
+      return "enqueue";
+    case kActionFired:
+      return "action-fired";
     case kCostDone:
       return "cost-done";
     case kContinue:
       return "continue";
     case kStallTick:
       return "stall-tick";
+    case kHostWorkDone:
+      return "host-work-done";
     default:
       return "unknown";
   }

@@ -31,6 +31,8 @@ enum MessageKind : uint16_t {
                       // many of its shards have fired
   kPartMessage,       // step; target: action; item: its step; shard: rank 0 of
                       // the group; payload: the host's contributions
+  kEnqueuedMessage,   // step: firing of a send that was enqueued; target: its
+                      // data edge
 
   // Inside a host: between devices, or between a device and its executor.
   kLocalToken,    // step: firing of the target; target: in-edge entry
@@ -48,11 +50,14 @@ enum MessageKind : uint16_t {
   kGrantDevice,  // payload: the HostLaunch
   kInspect,      // payload: the DeviceReport to fill
   kInspected,    // item: device
+  kEnqueue,      // step; target: action, which is prepared
+  kActionFired,  // step; target: action; one shard of it
 
   // An actor to itself.
-  kCostDone,   // a gang's virtual time is over
-  kContinue,   // go on, after others had their turn
-  kStallTick,  // the controller's timer
+  kCostDone,      // a gang's virtual time is over
+  kContinue,      // go on, after others had their turn
+  kStallTick,     // the controller's timer
+  kHostWorkDone,  // target: item of the program's DispatchTable
   kNumMessageKinds
 };
 

@@ -88,6 +88,16 @@ Stall ClassifyStall(const PreparedPlan& plan, const Topology& topology,
     return stall;
   }
   for (const proto::StuckShard* s : stuck) {
+    if (!s->unheard()) continue;
+    const PreparedEdge& edge = plan.edges()[s->unheard_edge()];
+    stall.kind = Stall::kRoot;
+    stall.text =
+        absl::StrCat(who(*s), " is not prepared: it waits to hear that ",
+                     topology.HostName(static_cast<int>(s->unheard_host())),
+                     " enqueued '", plan.plan().actions(edge.from).name(), "'");
+    return stall;
+  }
+  for (const proto::StuckShard* s : stuck) {
     if (s->running()) return stall;
   }
   for (const proto::StuckShard* s : stuck) {

@@ -113,6 +113,7 @@ absl::StatusOr<ParsedOptions> ParseOptions(int argc, const char* const* argv) {
   std::vector<std::string> inputs, outputs, expected;
   // The seed as text: the parser of numbers takes -1 for 2^64 - 1.
   std::string world = "threads", stall = "10s", seed = "0";
+  std::string dispatch = "parallel", host_work = "0";
 
   app.add_option("FILE", o.file, "Program or plan; - is standard input")
       ->type_name("");
@@ -198,6 +199,21 @@ absl::StatusOr<ParsedOptions> ParseOptions(int argc, const char* const* argv) {
       ->type_name("TIME")
       ->group(kRun);
 
+  app.add_option("--dispatch", dispatch,
+                 "When hosts prepare the actions of a step: all of them ahead "
+                 "of their inputs, or each once those that it reads from are "
+                 "enqueued, as a baseline")
+      ->capture_default_str()
+      ->type_name("parallel|sequential")
+      ->check(CLI::IsMember({"parallel", "sequential"}).description(""))
+      ->group(kRun);
+  app.add_option("--host-work", host_work,
+                 "Emulate slower hosts: what preparing one action for one step "
+                 "takes a host, e.g. 100us")
+      ->capture_default_str()
+      ->type_name("TIME")
+      ->group(kRun);
+
   constexpr char kLook[] = "Looking";
   app.add_flag("--dry-run", o.dry_run,
                "Print memory, bytes moved and gangs per step; run nothing")
@@ -261,6 +277,17 @@ absl::StatusOr<ParsedOptions> ParseOptions(int argc, const char* const* argv) {
                      stall, "'"));
   }
   o.stall_timeout_ns = absl::ToInt64Nanoseconds(timeout);
+  // "-0" and numbers too large for a duration are refused with the rest.
+  absl::Duration work;
+  if (!absl::ParseDuration(host_work, &work) || host_work[0] == '-' ||
+      work > absl::Hours(1)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--host-work: expected a duration from 0 to 1h, such as "
+                     "100us, 2ms or 500ns, got '",
+                     host_work, "'"));
+  }
+  o.host_work_ns = absl::ToInt64Nanoseconds(work);
+  o.sequential = dispatch == "sequential";
   o.simulate = world == "sim";
   if (!absl::SimpleAtoi(seed, &o.seed)) {
     return absl::InvalidArgumentError(absl::StrCat(

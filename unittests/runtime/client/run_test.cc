@@ -18,16 +18,41 @@ using ::testing::ElementsAre;
 using ::testing::ElementsAreArray;
 using ::testing::HasSubstr;
 
-class RunTest : public ::testing::TestWithParam<RuntimeOptions::WorldKind> {
+struct RunCase {
+  const char* name;
+  RuntimeOptions::WorldKind world;
+  RuntimeOptions::Dispatch dispatch;
+  TimeNs host_work_ns;
+};
+
+class RunTest : public ::testing::TestWithParam<RunCase> {
  protected:
   RuntimeOptions Options() {
     RuntimeOptions options;
-    options.world = GetParam();
+    options.world = GetParam().world;
     options.seed = 7;
+    options.dispatch = GetParam().dispatch;
+    options.host_work_ns = GetParam().host_work_ns;
     return options;
   }
 };
-INSTANTIATE_TEST_SUITE_P(Worlds, RunTest, BothWorlds(), WorldName);
+INSTANTIATE_TEST_SUITE_P(
+    Worlds, RunTest,
+    ::testing::Values(RunCase{"Sim", RuntimeOptions::kSim,
+                              RuntimeOptions::kParallel, 0},
+                      RunCase{"Threads", RuntimeOptions::kThreads,
+                              RuntimeOptions::kParallel, 0},
+                      RunCase{"SimSequential", RuntimeOptions::kSim,
+                              RuntimeOptions::kSequential, 0},
+                      RunCase{"ThreadsSequential", RuntimeOptions::kThreads,
+                              RuntimeOptions::kSequential, 0},
+                      RunCase{"SimSequentialSlow", RuntimeOptions::kSim,
+                              RuntimeOptions::kSequential, 100'000},
+                      RunCase{"SimParallelSlow", RuntimeOptions::kSim,
+                              RuntimeOptions::kParallel, 100'000},
+                      RunCase{"ThreadsParallelSlow", RuntimeOptions::kThreads,
+                              RuntimeOptions::kParallel, 1'000}),
+    [](const auto& info) { return info.param.name; });
 
 TEST_P(RunTest, GoldenOnEveryTopology) {
   struct {

@@ -11,6 +11,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "absl/strings/str_cat.h"
+
 namespace pathways::pw_run {
 namespace {
 
@@ -38,6 +40,8 @@ TEST(OptionsTest, Defaults) {
   EXPECT_FALSE(o.simulate);
   EXPECT_EQ(o.stall_timeout_ns, 10'000'000'000);
   EXPECT_EQ(o.stats, "");
+  EXPECT_FALSE(o.sequential);
+  EXPECT_EQ(o.host_work_ns, 0);
   EXPECT_TRUE(o.bind_workers);
   EXPECT_FALSE(Parse({"f", "--no-bind-workers"})->options.bind_workers);
 }
@@ -47,7 +51,8 @@ TEST(OptionsTest, EverythingGiven) {
       {"--input=x=[[1,2],[3,4]]", "--input", "w=-1", "--output=y=@y.npy",
        "--expected=y=1", "--rtol=0", "--atol=0.5", "--steps=3", "--world=sim",
        "--seed=18446744073709551615", "--workers=2", "--stall-timeout=250ms",
-       "--topology=2x1x4", "--oversubscribe", "--program=f", "--stats", "-"});
+       "--topology=2x1x4", "--oversubscribe", "--program=f", "--stats", "-",
+       "--dispatch=sequential", "--host-work=100us"});
   ASSERT_TRUE(parsed.ok()) << parsed.status();
   const Options& o = parsed->options;
   EXPECT_EQ(o.file, "-");
@@ -59,6 +64,8 @@ TEST(OptionsTest, EverythingGiven) {
   EXPECT_EQ(o.seed, 18446744073709551615u);
   EXPECT_EQ(o.stall_timeout_ns, 250'000'000);
   EXPECT_EQ(o.stats, "table");
+  EXPECT_TRUE(o.sequential);
+  EXPECT_EQ(o.host_work_ns, 100'000);
   EXPECT_EQ(Parse({"f", "--stats=json"})->options.stats, "json");
 }
 
@@ -104,6 +111,28 @@ TEST(OptionsTest, Mistakes) {
                           "--stall-timeout=inf", "--stall-timeout=10",
                           "--stall-timeout=soon"}) {
     EXPECT_THAT(ErrorOf({"f", bad}), HasSubstr("--stall-timeout: expected"));
+  }
+  EXPECT_THAT(ErrorOf({"f", "--dispatch=both"}), HasSubstr("--dispatch"));
+  for (const char *bad :
+       {"--host-work=100", "--host-work=-1us", "--host-work=-0",
+        "--host-work=inf", "--host-work=61m", "--host-work=fast"}) {
+    EXPECT_EQ(
+        ErrorOf({"f", bad}),
+        absl::StrCat("--host-work: expected a duration from 0 to 1h, such "
+                     "as 100us, 2ms or 500ns, got '",
+                     bad + std::string("--host-work=").size(), "'"));
+  }
+}
+
+TEST(OptionsTest, UnitsOfHostWork) {
+  for (const auto &[text, ns] : {std::pair{"--host-work=0", 0},
+                                 {"--host-work=7ns", 7},
+                                 {"--host-work=1.5us", 1500},
+                                 {"--host-work=2ms", 2'000'000},
+                                 {"--host-work=1s", 1'000'000'000}}) {
+    absl::StatusOr<ParsedOptions> parsed = Parse({"f", text});
+    ASSERT_TRUE(parsed.ok()) << parsed.status();
+    EXPECT_EQ(parsed->options.host_work_ns, ns) << text;
   }
 }
 

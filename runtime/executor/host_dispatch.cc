@@ -1,0 +1,125 @@
+//===- host_dispatch.cc - When a host enqueues actions on its devices -----===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include <algorithm>
+
+#include "runtime/executor/host_executor.h"
+
+namespace pathways {
+
+void HostExecutor::PrepareGranted(HostProgram* program) {
+  if (program->dispatch == nullptr) return;
+  for (uint32_t i = 0; i < program->dispatch->items.size(); ++i) {
+    Offer(program, i);
+  }
+  Work();
+}
+
+void HostExecutor::Offer(HostProgram* program, uint32_t index) {
+  DispatchTable::Item& item = program->dispatch->items[index];
+  if (!program->dispatch->Ready(item, program->granted)) return;
+  // A launch is there until the devices have done all its firings.
+  auto launch =
+      std::find_if(program->launches.begin(), program->launches.end(),
+                   [&](const auto& l) { return item.prepared < l->end; });
+  if (launch == program->launches.end()) return;
+  item.working = true;
+  work_.Add({(*launch)->place, item.prepared, index, program->program,
+             program->incarnation});
+}
+
+void HostExecutor::Work() {
+  const TimeNs cost = context_.dispatch.host_work_ns;
+  while (!working_ && !work_.empty()) {
+    const HostWork::Piece piece = work_.Take();
+    if (cost == 0) {
+      Enqueue(Find(piece.program, piece.incarnation), piece.item);
+      continue;
+    }
+    working_ = true;
+    Message message;
+    message.kind = kHostWorkDone;
+    message.program = piece.program;
+    message.incarnation = piece.incarnation;
+    message.target = piece.item;
+    counters_.sent[kHostWorkDone].Add();
+    world_->SendAfter(self(), self(), cost, message);
+  }
+}
+
+void HostExecutor::OnHostWorkDone(const Message& message) {
+  working_ = false;
+  Enqueue(Find(message.program, message.incarnation), message.target);
+  Work();
+}
+
+void HostExecutor::Enqueue(HostProgram* program, uint32_t index) {
+  if (program == nullptr) return;  // stopped meanwhile
+  DispatchTable::Item& item = program->dispatch->items[index];
+  Message message;
+  message.program = program->program;
+  message.incarnation = program->incarnation;
+  message.step = item.prepared;
+  item.working = false;
+  ++item.prepared;
+  message.kind = kEnqueue;
+  message.target = item.action;
+  for (uint32_t device : item.devices) {
+    Send(context_.directory.devices[host_][device], message);
+  }
+  message.kind = kEnqueuedMessage;
+  for (const DispatchTable::Follower& follower : item.elsewhere) {
+    message.target = follower.edge;
+    SendToHost(follower.host, message);
+  }
+  Offer(program, index);
+  for (uint32_t follower : item.followers) Offer(program, follower);
+}
+
+void HostExecutor::OnEnqueued(int host, HostProgram* program,
+                              const Message& message) {
+  if (program->dispatch == nullptr) return;
+  DispatchTable::Remote* remote =
+      program->dispatch->FindRemote(message.target, host);
+  if (remote == nullptr) return;
+  // Enqueued in order, so it says the same of all firings before.
+  remote->enqueued = std::max(remote->enqueued, message.step + 1);
+  Offer(program, remote->item);
+  Work();
+}
+
+void HostExecutor::OnActionFired(HostProgram* program, const Message& message) {
+  DispatchTable& table = *program->dispatch;
+  const uint32_t index = table.item_of[message.target];
+  DispatchTable::Item& item = table.items[index];
+  uint32_t& left = item.left[message.step % table.window];
+  if (--left != 0) return;
+  left = item.shards;
+  ++item.fired;
+  Offer(program, index);
+  Work();
+}
+
+// Says what an entry that is not enqueued waits for.
+void HostExecutor::ReportDispatch(const HostProgram& program,
+                                  proto::StuckShard* stuck) const {
+  const DispatchTable& table = *program.dispatch;
+  const DispatchTable::Item& item = table.items[table.item_of[stuck->action()]];
+  const DispatchTable::Source* source = table.Missing(item);
+  if (item.prepared > stuck->firing() || source == nullptr) {
+    stuck->set_running(true);  // the host has it to do, or just did it
+    return;
+  }
+  if (!source->remote) return;
+  const DispatchTable::Remote& remote = table.remotes[source->index];
+  stuck->set_unheard(true);
+  stuck->set_unheard_host(remote.host);
+  stuck->set_unheard_edge(remote.edge);
+}
+
+}  // namespace pathways
