@@ -91,6 +91,7 @@ class HostWork {
     uint64_t firing = 0;
     uint32_t item = 0;
     uint32_t program = 0, incarnation = 0;
+    TimeNs since = 0;  // it could be done
     // For a heap with the first on top. Items are in the order of the table.
     bool operator<(const Piece& other) const {
       if (place != other.place) return place > other.place;

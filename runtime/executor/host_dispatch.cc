@@ -30,7 +30,7 @@ void HostExecutor::Offer(HostProgram* program, uint32_t index) {
   if (launch == program->launches.end()) return;
   item.working = true;
   work_.Add({(*launch)->place, item.prepared, index, program->program,
-             program->incarnation});
+             program->incarnation, world_->Now()});
 }
 
 void HostExecutor::Work() {
@@ -42,13 +42,15 @@ void HostExecutor::Work() {
       continue;
     }
     working_ = true;
+    // On threads a timer may be late; that is no time the host worked.
+    work_end_ = std::max(work_end_, piece.since) + cost;
     Message message;
     message.kind = kHostWorkDone;
     message.program = piece.program;
     message.incarnation = piece.incarnation;
     message.target = piece.item;
     counters_.sent[kHostWorkDone].Add();
-    world_->SendAfter(self(), self(), cost, message);
+    world_->SendAfter(self(), self(), work_end_ - world_->Now(), message);
   }
 }
 

@@ -157,6 +157,7 @@ class HostExecutor final : public Actor {
   std::map<uint64_t, Prepared> prepared_;  // not granted yet, by launch
   std::vector<std::unique_ptr<HostProgram>> programs_;
   bool working_ = false;  // until kHostWorkDone
+  TimeNs work_end_ = 0;   // of what the host does, or did last
   HostWork work_;
   absl::flat_hash_map<int, Link> links_;  // by host
   uint64_t last_place_ = 0;
