@@ -11,6 +11,8 @@
 //                                         an all-reduce of a scalar, an
 //                                         addition
 // dispatch_bench launch [LAUNCHES]        one small step, from call to result
+// dispatch_bench host_work [LAUNCHES]     16 slow hosts, one after the other or
+//                                         all at once
 //
 // Plans are made by hand and kernels are C++ functions, so that nothing but the
 // runtime is measured. Two workers, whatever the devices. Values are checked. A
@@ -57,6 +59,14 @@ void Must(const absl::Status& status) {
 }
 
 int32_t Nothing(void* const*, const int32_t*, void*) { return 0; }
+// Takes 10 us of whatever time there is.
+constexpr int64_t kKernelNs = 10'000;
+int32_t Spin(void *const *, const int32_t *, void *) {
+  const double end = Seconds() + kKernelNs * 1e-9;
+  while (Seconds() < end) {
+  }
+  return 0;
+}
 int32_t AddOne(void* const* buffers, const int32_t*, void*) {
   *static_cast<float*>(buffers[1]) = *static_cast<float*>(buffers[0]) + 1;
   return 0;
@@ -67,8 +77,10 @@ class Kernels final : public KernelResolver {
   absl::StatusOr<ResolvedKernel> Resolve(const proto::Kernel& kernel,
                                          absl::Span<const uint8_t>,
                                          const proto::Target&) override {
-    return ResolvedKernel{{kernel.name() == "nothing" ? Nothing : AddOne},
-                          nullptr};
+    const KernelFunction function = kernel.name() == "nothing" ? Nothing
+                                    : kernel.name() == "spin"  ? Spin
+                                                               : AddOne;
+    return ResolvedKernel{{function}, nullptr};
   }
 };
 
@@ -293,6 +305,77 @@ void Launch(int64_t launches) {
   Figure("dispatch.launch_cold.us", cold[cold.size() / 2] * 1e6, "us");
 }
 
+// `stages` islands of one host with one device, a gang on each that reads what
+// the one before computed.
+proto::Plan StagePlan(int stages) {
+  PlanBuilder b("stages", 64);
+  uint32_t last = 0;
+  for (int i = 0; i < stages; ++i) {
+    const uint32_t slice = b.AddSlice(absl::StrCat("s", i), {{"x", 1}}, i);
+    const uint32_t in = b.AddBuffer(absl::StrCat("i", i), slice, Rows(1), 2);
+    const uint32_t out = b.AddBuffer(absl::StrCat("o", i), slice, Rows(1), 2);
+    if (i == 0) {
+      b.AddFeed("v", in);
+    } else {
+      b.AddMove(absl::StrCat("m", i), last, in);
+    }
+    const uint32_t gang =
+        b.AddGang(absl::StrCat("g", i), slice, {in}, {out}, kKernelNs);
+    AddRun(b, gang, "spin", in, out);
+    last = out;
+  }
+  b.AddFetch("out", last);
+  return b.Finish();
+}
+
+// The median time from the call of a launch to its end, in the world's time.
+double StageSeconds(RuntimeOptions::WorldKind world,
+                    RuntimeOptions::Dispatch dispatch, int64_t steps,
+                    int64_t launches) {
+  constexpr int kStages = 16;
+  static Kernels kernels;
+  RuntimeOptions options;
+  options.world = world;
+  options.workers = 2;
+  options.kernels = &kernels;
+  options.run_kernels = world == RuntimeOptions::kThreads;
+  options.dispatch = dispatch;
+  options.host_work_ns = 100'000;
+  auto runtime = Must(Runtime::Create(
+      Must(ReadTopology(absl::StrCat(kStages, "x1x1"))), options));
+  const ProgramHandle program =
+      Must(runtime->Load(MakePlanData(StagePlan(kStages), {})));
+  std::vector<double> samples;
+  for (int64_t i = 0; i <= launches; ++i) {
+    const TimeNs start = runtime->Stats().now_ns;
+    const RunHandle run = Must(runtime->Launch(program, {Zeros(1)}, steps));
+    Must(runtime->Await(run));
+    if (i > 0)
+      samples.push_back((runtime->Stats().now_ns - start) * 1e-9);
+    Must(runtime->ReleaseRun(run));
+  }
+  std::sort(samples.begin(), samples.end());
+  return samples[samples.size() / 2];
+}
+
+void HostWork(int64_t launches) {
+  for (int64_t steps : {1, 64}) {
+    for (auto world : {RuntimeOptions::kSim, RuntimeOptions::kThreads}) {
+      const double sequential =
+          StageSeconds(world, RuntimeOptions::kSequential, steps, launches);
+      const double parallel =
+          StageSeconds(world, RuntimeOptions::kParallel, steps, launches);
+      const std::string name =
+          absl::StrCat("dispatch.parallel_vs_sequential",
+                       steps > 1 ? absl::StrCat(".steps", steps) : "",
+                       world == RuntimeOptions::kSim ? "" : ".threads");
+      Figure(name, sequential / parallel, "x");
+      Figure(name + ".sequential.us", sequential * 1e6, "us");
+      Figure(name + ".parallel.us", parallel * 1e6, "us");
+    }
+  }
+}
+
 int64_t Number(int argc, char** argv, int i, int64_t otherwise) {
   if (i >= argc) return otherwise;
   const int64_t value = std::atoll(argv[i]);
@@ -310,9 +393,11 @@ int Main(int argc, char** argv) {
     Unit(kind, Number(argc, argv, 3, 1), argc > 4 ? std::atof(argv[4]) : 0.3);
   } else if (what == "launch") {
     Launch(Number(argc, argv, 2, 20000));
+  } else if (what == "host_work") {
+    HostWork(Number(argc, argv, 2, 25));
   } else {
     Die("usage: dispatch_bench gang8 [GANGS STEPS] | unit o|c|f DEVICES "
-        "[SECONDS] | launch [LAUNCHES]");
+        "[SECONDS] | launch [LAUNCHES] | host_work [LAUNCHES]");
   }
   return 0;
 }
