@@ -3,8 +3,9 @@
 # Exceptions. See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Runs an example on several topologies, on threads and in the simulation, and
-# fails unless every run succeeds with the same bytes in every result.
+# Runs an example on several topologies, on threads and in the simulation, with
+# parallel and sequential dispatch, and fails unless every run succeeds with the
+# same bytes in every result.
 #
 #   check_matrix.py PW_RUN EXAMPLE RESULT...
 
@@ -15,8 +16,11 @@ import sys
 import tempfile
 
 TOPOLOGIES = ["1x1x1", "1x1x8", "2x1x4", "2x2x2"]
-WORLDS = [["--world=threads"]] + [
-    ["--world=sim", f"--seed={seed}"] for seed in (0, 1, 2022)
+MODES = [
+    ["--world=threads"],
+    ["--world=threads", "--dispatch=sequential"],
+    *(["--world=sim", f"--seed={seed}"] for seed in (0, 1, 2022)),
+    ["--world=sim", "--dispatch=sequential", "--host-work=100us"],
 ]
 
 
@@ -27,8 +31,8 @@ def main():
     failures = 0
     with tempfile.TemporaryDirectory() as folder:
         for topology in TOPOLOGIES:
-            for world in WORLDS:
-                flags = [f"--topology={topology}", "--oversubscribe", *world]
+            for mode in MODES:
+                flags = [f"--topology={topology}", "--oversubscribe", *mode]
                 what = f"{example} {' '.join(flags)}"
                 files = {name: pathlib.Path(folder, f"{name}.npy") for name in results}
                 outputs = [f"--output={name}=@{path}" for name, path in files.items()]
@@ -54,7 +58,7 @@ def main():
                         failures += 1
                 for path in files.values():
                     path.unlink()
-    runs = len(TOPOLOGIES) * len(WORLDS)
+    runs = len(TOPOLOGIES) * len(MODES)
     print(f"{example}: {runs} runs, {failures} failures")
     return 1 if failures or first is None else 0
 

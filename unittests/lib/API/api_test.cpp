@@ -76,6 +76,24 @@ TEST(ApiTest, CarriedAndSteppedOnBothWorlds) {
   }
 }
 
+TEST(ApiTest, DispatchIsPartOfASession) {
+  auto compiled = take(compile(runningSum(), {.topology = "1x1x2"}));
+  for (bool simulate : {false, true}) {
+    auto session = take(Session::open({.topology = "1x1x2",
+                                       .simulate = simulate,
+                                       .sequentialDispatch = true,
+                                       .hostWorkNs = 1000}));
+    auto executable = take(session.load(compiled.plan));
+    auto run = take(executable.launch(
+        {{"x", floats({1, 2}, {1, 2})}, {"start", floats({2}, {10, 20})}}));
+    EXPECT_THAT(values(take(run.fetch("total"))), ElementsAre(11, 22));
+  }
+  auto session = Session::open({.topology = "1x1x2", .hostWorkNs = -1});
+  ASSERT_FALSE(session);
+  EXPECT_EQ(session.error().message,
+            "the host work is -1 ns, expected 0 to 3600000000000");
+}
+
 TEST(ApiTest, LaunchesOfManyThreadsDoNotMix) {
   auto compiled = take(compile(runningSum(), {.topology = "1x1x2"}));
   auto session = take(Session::open({.topology = "1x1x2"}));
