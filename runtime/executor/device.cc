@@ -274,16 +274,8 @@ void Device::Fire(DeviceProgram* program, uint32_t index, bool poison) {
   // The slot is free before anybody can know that the firing has happened.
   if (entry.need != 0) program->counts[at] = entry.need;
   if (program->poison[at]) program->poison[at] = 0;
-  ++program->fired;
-  counters_.firings.Add();
-  DeviceProgram::Active* active = &program->active.front();
-  if (firing >= active->launch->end) {
-    auto it = program->active.begin();
-    while (firing >= it->launch->end) ++it;
-    active = &*it;
-  }
   // What is carried into a later launch starts anew there.
-  const uint64_t end = active->launch->end;
+  const uint64_t end = ActiveAt(program, firing).launch->end;
   for (uint32_t i = entry.out_begin; i < entry.out_end; ++i) {
     const OutToken& token = program->out[i];
     const bool poisons = poison && token.poisons && firing + token.tokens < end;
@@ -337,14 +329,29 @@ void Device::Fire(DeviceProgram* program, uint32_t index, bool poison) {
                       SlotOf(firing, program->window)] = 1;
     }
   }
-  if (--active->remaining == 0) {
-    // Launches end in order: an entry fires in order.
-    Message message = New(kDeviceDone, *program);
-    message.item = index_;
-    message.extra = active->launch->id;
-    program->active.pop_front();
-    Send(executor(), message);
-  }
+  CountFirings(program, firing, 1);
+}
+
+DeviceProgram::Active& Device::ActiveAt(DeviceProgram* program,
+                                        uint64_t firing) {
+  auto it = program->active.begin();
+  while (firing >= it->launch->end) ++it;
+  return *it;
+}
+
+void Device::CountFirings(DeviceProgram* program, uint64_t firing,
+                          uint64_t count) {
+  program->fired += count;
+  counters_.firings.Add(count);
+  DeviceProgram::Active& active = ActiveAt(program, firing);
+  active.remaining -= count;
+  if (active.remaining > 0) return;
+  // Launches end in order: an entry fires in order.
+  Message message = New(kDeviceDone, *program);
+  message.item = index_;
+  message.extra = active.launch->id;
+  program->active.pop_front();
+  Send(executor(), message);
 }
 
 bool Device::RunHead() {
@@ -354,6 +361,9 @@ bool Device::RunHead() {
   const Gang& gang = program->gangs[gang_];
   const uint64_t firing = head.next;
   if (!started_) {
+    if (gang.plain_end > 0 && !simulated_ && RunPlain(&head, gang.plain_end)) {
+      return true;
+    }
     const uint64_t slot = SlotOf(firing, program->window);
     for (uint32_t k = 0; k < gang.shards; ++k) {
       const uint64_t at =
@@ -379,32 +389,86 @@ bool Device::RunHead() {
   }
   started_ = cost_paid_ = false;
   turn_ns_ -= gang.cost_ns;
-  counters_.gangs.Add();
-  if (++gang_ == program->gangs.size()) {
-    gang_ = 0;
-    ++head.next;
-  }
-  if (head.next == head.end) queue_.pop_front();
+  Advance(&head, 1);
   for (uint32_t k = 0; k < gang.shards; ++k) {
     Fire(program, gang.first_entry + k, shard_poison_[k]);
   }
   return true;
 }
 
+void Device::Advance(Granted* head, size_t gangs) {
+  counters_.gangs.Add(gangs);
+  gang_ += gangs;
+  if (gang_ < head->program->gangs.size()) return;
+  gang_ = 0;
+  if (++head->next == head->end) queue_.pop_front();
+}
+
+bool Device::RunPlain(Granted* head, size_t end) {
+  DeviceProgram* program = head->program;
+  const uint64_t firing = head->next;
+  const uint64_t window = program->window;
+  const uint64_t slot = SlotOf(firing, program->window);
+  const bool run = run_kernels_;
+  step_ = 0;
+  void** const operands = operands_.data();
+  TimeNs left = turn_ns_;
+  size_t g = gang_;
+  for (; g < end && left > 0; ++g) {
+    const Gang& gang = program->gangs[g];
+    if (program->poison[gang.first_entry * window + slot]) break;
+    if (run) {
+      const GangStepTable& step = program->steps[gang.step_begin];
+      const SlotRef* slots = program->slots.data() + step.first_slot;
+      for (uint32_t i = 0; i < step.operands; ++i) {
+        operands[i] = slots[i].at(firing);
+      }
+      const int32_t code = step.function(
+          operands, program->coordinates.data() + gang.first_coordinate,
+          program->scratch);
+      if (code != 0) [[unlikely]] {
+        // It has run, so it fires here, and poisons.
+        FinishPlain(head, g - gang_, left);
+        counters_.kernels.Add();
+        SendFailed(*program, gang, /*shard=*/0, firing, code);
+        Advance(head, 1);
+        Fire(program, gang.first_entry, /*poison=*/true);
+        return true;
+      }
+    }
+    program->entries[gang.first_entry].next = firing + 1;
+    left -= kFiringNs + gang.cost_ns;
+  }
+  const size_t count = g - gang_;
+  FinishPlain(head, count, left);
+  return count > 0;
+}
+
+void Device::FinishPlain(Granted* head, size_t count, TimeNs left) {
+  if (count == 0) return;
+  turn_ns_ = left;
+  if (run_kernels_) counters_.kernels.Add(count);
+  DeviceProgram* program = head->program;
+  const uint64_t firing = head->next;
+  Advance(head, count);
+  CountFirings(program, firing, count);
+}
+
 bool Device::RunStep(DeviceProgram* program, const Gang& gang,
                      uint64_t firing) {
   const GangStepTable& step = program->steps[gang.step_begin + step_];
-  if (step.collective == nullptr) {
+  if (step.collective < 0) {
     if (run_kernels_) RunKernels(program, gang, step, firing);
     ++step_;
     return true;
   }
+  const CollectiveTable& table = program->collectives[step.collective];
   if (!arrived_) {
     arrived_ = true;
-    Arrive(program, *step.collective, firing);
+    Arrive(program, table, firing);
   }
   if (waiting_groups_ > 0) return false;
-  if (run_kernels_) Combine(program, *step.collective, firing);
+  if (run_kernels_) Combine(program, table, firing);
   arrived_ = false;
   ++step_;
   return true;
@@ -426,61 +490,66 @@ void Device::RunKernels(DeviceProgram* program, const Gang& gang,
     counters_.kernels.Add();
     if (code == 0) continue;
     shard_poison_[k] = 1;
-    Message message = New(kFailed, *program);
-    message.step = firing;
-    message.target = gang.action;
-    message.shard = program->entries[gang.first_entry + k].shard;
-    message.item = static_cast<uint32_t>(step_);
-    message.extra = static_cast<uint32_t>(code);
-    Send(executor(), message);
+    SendFailed(*program, gang, k, firing, code);
   }
+}
+
+void Device::SendFailed(const DeviceProgram& program, const Gang& gang,
+                        uint32_t shard, uint64_t firing, int32_t code) {
+  Message message = New(kFailed, program);
+  message.step = firing;
+  message.target = gang.action;
+  message.shard = program.entries[gang.first_entry + shard].shard;
+  message.item = step_;
+  message.extra = static_cast<uint32_t>(code);
+  Send(executor(), message);
 }
 
 void Device::Arrive(DeviceProgram* program, const CollectiveTable& table,
                     uint64_t firing) {
-  const size_t shards = table.members.size();
-  for (size_t k = 0; k < shards; ++k) {
-    const CollectiveTable::Member& member = table.members[k];
-    const HostGroup& group = program->groups[member.group];
-    if (run_kernels_ && !shard_poison_[k] && group.bytes > 0) {
-      std::memcpy(group.contribution(firing, member.rank),
-                  member.source.at(firing), group.bytes);
+  const CollectiveMember* const members =
+      program->members.data() + table.member_begin;
+  const size_t shards = table.member_end - table.member_begin;
+  if (run_kernels_ && table.bytes > 0) {
+    for (size_t k = 0; k < shards; ++k) {
+      if (shard_poison_[k]) continue;
+      std::memcpy(members[k].contribution.at(firing),
+                  members[k].source.at(firing), table.bytes);
     }
   }
-  for (size_t i = 0; i < table.groups.size(); ++i) {
-    const uint32_t g = table.groups[i];
-    const HostGroup& group = program->groups[g];
+  for (uint32_t i = table.group_begin; i < table.group_end; ++i) {
+    const DeviceGroup& in = program->groups_in[i];
     bool poison = false;
     for (size_t k = 0; k < shards; ++k) {
-      poison |= table.members[k].group == g && shard_poison_[k];
+      poison |= members[k].group == in.group && shard_poison_[k];
     }
-    if (group.meeting != nullptr
+    if (in.meeting != nullptr
             ? Meet(program, table, i, firing, &poison)
-            : group.remotes.empty()) {
+            : program->groups[in.group].remotes.empty()) {
       // All of it is here.
       for (size_t k = 0; k < shards; ++k) {
-        if (table.members[k].group == g) shard_poison_[k] |= poison;
+        if (members[k].group == in.group) shard_poison_[k] |= poison;
       }
       continue;
     }
     ++waiting_groups_;
-    if (group.meeting != nullptr) continue;
+    if (in.meeting != nullptr) continue;
     Message message = New(kArrive, *program);
     message.flags = poison ? kPoisoned : 0;
     message.step = firing;
-    message.target = g;
+    message.target = in.group;
     message.item = index_;
     Send(executor(), message);
   }
 }
 
 bool Device::Meet(DeviceProgram* program, const CollectiveTable& table,
-                  size_t i, uint64_t firing, bool* poison) {
-  const HostGroup& group = program->groups[table.groups[i]];
-  GroupMeeting& meeting = *group.meeting;
-  GroupMeeting::Cohort& near = meeting.cohorts[table.cohorts[i]];
+                  uint32_t i, uint64_t firing, bool* poison) {
+  const DeviceGroup& in = program->groups_in[i];
+  GroupMeeting& meeting = *in.meeting;
+  GroupMeeting::Cohort& near = meeting.cohorts[in.cohort];
   const uint64_t which = firing & 1;
-  meeting.last[table.locals[i]].store(firing + 1, std::memory_order_relaxed);
+  program->met[i].store(firing + 1, std::memory_order_relaxed);
   near.poisoned[which] |= *poison;
   if (++near.arrived[which] < near.devices.size()) return false;
   *poison = near.poisoned[which];
@@ -499,6 +568,7 @@ bool Device::Meet(DeviceProgram* program, const CollectiveTable& table,
     slot.arrived.store(0, std::memory_order_relaxed);
     slot.poisoned.store(false, std::memory_order_relaxed);
   }
+  const HostGroup& group = program->groups[in.group];
   if (group.shared && run_kernels_ && !*poison) {
     for (uint32_t r = 0; r < group.members.size(); ++r) {
       contributions_[r] = group.contribution(firing, r);
@@ -506,15 +576,17 @@ bool Device::Meet(DeviceProgram* program, const CollectiveTable& table,
     CombineCollective(*table.shape, 0, contributions_.data(),
                       group.result(firing));
   }
-  Message message = New(kGroupDone, *program);
-  message.flags = *poison ? kPoisoned : 0;
-  message.target = table.groups[i];
-  message.step = firing;
-  for (size_t c = 0; c < cohorts; ++c) {
-    if (c == table.cohorts[i]) continue;
-    Send(directory_->devices[host_][meeting.cohorts[c].devices[0]], message);
+  if (cohorts > 1) {
+    Message message = New(kGroupDone, *program);
+    message.flags = *poison ? kPoisoned : 0;
+    message.target = in.group;
+    message.step = firing;
+    for (size_t c = 0; c < cohorts; ++c) {
+      if (c == in.cohort) continue;
+      Send(directory_->devices[host_][meeting.cohorts[c].devices[0]], message);
+    }
   }
-  NearDone(*program, table.groups[i], firing, *poison, /*except=*/this);
+  NearDone(*program, in.group, firing, *poison, /*except=*/this);
   return true;
 }
 
@@ -541,26 +613,30 @@ void Device::GroupDone(DeviceProgram* program, uint32_t group, uint64_t firing,
     return;
   }
   const CollectiveTable& table =
-      *program->steps[program->gangs[gang_].step_begin + step_].collective;
-  for (size_t k = 0; k < table.members.size(); ++k) {
-    if (table.members[k].group == group) shard_poison_[k] |= poison;
+      program->collectives[program
+                               ->steps[program->gangs[gang_].step_begin + step_]
+                               .collective];
+  for (uint32_t m = table.member_begin; m < table.member_end; ++m) {
+    if (program->members[m].group == group) {
+      shard_poison_[m - table.member_begin] |= poison;
+    }
   }
   --waiting_groups_;
 }
 
 void Device::Combine(DeviceProgram* program, const CollectiveTable& table,
                      uint64_t firing) {
-  for (size_t k = 0; k < table.members.size(); ++k) {
-    if (shard_poison_[k]) continue;
-    const CollectiveTable::Member& member = table.members[k];
-    const HostGroup& group = program->groups[member.group];
-    if (group.shared) {
-      if (group.bytes > 0) {
-        std::memcpy(member.result.at(firing), group.result(firing),
-                    group.bytes);
+  for (uint32_t m = table.member_begin; m < table.member_end; ++m) {
+    if (shard_poison_[m - table.member_begin]) continue;
+    const CollectiveMember& member = program->members[m];
+    if (member.has_combined) {
+      if (table.bytes > 0) {
+        std::memcpy(member.result.at(firing), member.combined.at(firing),
+                    table.bytes);
       }
       continue;
     }
+    const HostGroup& group = program->groups[member.group];
     for (uint32_t r = 0; r < group.members.size(); ++r) {
       contributions_[r] = group.contribution(firing, r);
     }
@@ -735,9 +811,10 @@ void Device::Inspect(const Message& message) {
           const uint32_t k = i - gang.first_entry;
           stuck->set_in_collective(true);
           stuck->set_collective_step(static_cast<uint32_t>(step_));
-          out->groups.back() = program->steps[gang.step_begin + step_]
-                                   .collective->members[k]
-                                   .group;
+          const CollectiveTable& table =
+              program->collectives[program->steps[gang.step_begin + step_]
+                                       .collective];
+          out->groups.back() = program->members[table.member_begin + k].group;
         }
       } else if (stuck->missing_size() == 0) {
         stuck->set_blocked(true);

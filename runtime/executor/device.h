@@ -108,13 +108,26 @@ class Device final : public Actor {
   void SendContinue();
   void RunEntry(DeviceProgram* program, uint32_t entry);
   bool RunHead();
+  // Runs plain gangs from the head on up to `end`, while its turn lasts; false:
+  // none, as the first is poisoned.
+  bool RunPlain(Granted* head, size_t end);
+  void FinishPlain(Granted* head, size_t count, TimeNs left);
+  // The next `gangs` of the queue have run.
+  void Advance(Granted* head, size_t gangs);
+  // The launch of a firing.
+  static DeviceProgram::Active& ActiveAt(DeviceProgram* program,
+                                         uint64_t firing);
+  // `count` entries have fired; says so when the launch is over here.
+  void CountFirings(DeviceProgram* program, uint64_t firing, uint64_t count);
+  void SendFailed(const DeviceProgram& program, const Gang& gang,
+                  uint32_t shard, uint64_t firing, int32_t code);
   bool RunStep(DeviceProgram* program, const Gang& gang, uint64_t firing);
   void RunKernels(DeviceProgram* program, const Gang& gang,
                   const GangStepTable& step, uint64_t firing);
   void Arrive(DeviceProgram* program, const CollectiveTable& table,
               uint64_t firing);
   // Whether all are there; the last one tells the others.
-  bool Meet(DeviceProgram* program, const CollectiveTable& table, size_t i,
+  bool Meet(DeviceProgram* program, const CollectiveTable& table, uint32_t i,
             uint64_t firing, bool* poison);
   void Combine(DeviceProgram* program, const CollectiveTable& table,
                uint64_t firing);

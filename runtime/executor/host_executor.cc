@@ -471,8 +471,8 @@ void HostExecutor::Reserve(HostProgram* program, int sign) {
     int64_t in = kControlReserve;
     for (const InEdge& edge : device->in_edges) in += edge.expected * window;
     for (const CollectiveTable& table : device->collectives) {
-      in += table.groups.size() * 2;
-      own += table.groups.size() * 2;
+      in += (table.group_end - table.group_begin) * 2;
+      own += (table.group_end - table.group_begin) * 2;
     }
     own += (device->out.size() + device->pieces.size()) * window;
     world_->Reserve(context_.directory.devices[host_][device->device],
@@ -733,12 +733,12 @@ void HostExecutor::OnInspected(const Message& message) {
         if (stuck->absent_size() < 16) stuck->add_absent(group.members[rank]);
       };
       if (group.meeting != nullptr) {
-        for (size_t l = 0; l < group.locals.size(); ++l) {
-          if (group.meeting->last[l].load(std::memory_order_relaxed) >
-              stuck->firing()) {
+        for (const HostGroup::Local& local : group.locals) {
+          if (program->devices[local.device]->met[local.met].load(
+                  std::memory_order_relaxed) > stuck->firing()) {
             continue;
           }
-          for (uint32_t rank : group.locals[l].ranks) absent(rank);
+          for (uint32_t rank : local.ranks) absent(rank);
         }
         continue;
       }

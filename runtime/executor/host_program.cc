@@ -122,7 +122,10 @@ class HostProgramBuilder {
     for (auto& device : out_.devices) {
       if (device == nullptr) continue;
       MakeGangs(device.get());
+      device->met =
+          std::vector<std::atomic<uint64_t>>(device->groups_in.size());
       MakeTokens(device.get());
+      MarkPlain(device.get());
       ResetCounters(device.get());
     }
     if (dispatch_.prepares()) MakeDispatch();
@@ -489,12 +492,12 @@ class HostProgramBuilder {
       }
     }
     for (auto& [device, ranks] : locals) {
-      group.locals.push_back({device, std::move(ranks)});
+      group.locals.push_back({device, /*met=*/0, std::move(ranks)});
     }
     group.here.assign(2 * members.size(), 0);
     group.members = std::move(members);
     if (group.remotes.empty() && group.locals.size() > 1) {
-      group.meeting = std::make_unique<GroupMeeting>(group.locals.size());
+      group.meeting = std::make_unique<GroupMeeting>();
       std::map<uint32_t, GroupMeeting::Cohort> cohorts;
       for (const HostGroup::Local& local : group.locals) {
         cohorts[directory_.cohorts[out_.host][local.device]].devices.push_back(
@@ -635,34 +638,8 @@ class HostProgramBuilder {
           }
         }
       } else if (action.steps(i).has_collective()) {
-        const proto::Collective& c = action.steps(i).collective();
-        CollectiveTable& table = device->collectives.emplace_back();
-        step.collective = &table;
-        table.shape = &out_.shapes[shape_of_[{a, static_cast<uint32_t>(i)}]];
-        device->max_group =
-            std::max<uint64_t>(device->max_group, table.shape->size);
-        for (size_t k = 0; k < shards.size(); ++k) {
-          const std::vector<int32_t> members =
-              p_.Group(action.slice(), c, shards[k]);
-          CollectiveTable::Member member;
-          member.group = out_.group_of.at(
-              {a, static_cast<uint32_t>(i), static_cast<uint32_t>(members[0])});
-          member.rank = static_cast<uint32_t>(
-              std::find(members.begin(), members.end(), shards[k]) -
-              members.begin());
-          member.source = Slot(c.source(), device->device, k);
-          member.result = Slot(c.result(), device->device, k);
-          if (std::find(table.groups.begin(), table.groups.end(),
-                        member.group) == table.groups.end()) {
-            table.groups.push_back(member.group);
-            const HostGroup& group = out_.groups[member.group];
-            uint32_t local = 0;
-            while (group.locals[local].device != device->device) ++local;
-            table.locals.push_back(local);
-            table.cohorts.push_back(CohortIn(group, device->device));
-          }
-          table.members.push_back(member);
-        }
+        step.collective = static_cast<int32_t>(device->collectives.size());
+        MakeCollective(device, a, static_cast<uint32_t>(i));
       } else {
         continue;
       }
@@ -670,6 +647,73 @@ class HostProgramBuilder {
     }
     gang.step_end = static_cast<uint32_t>(device->steps.size());
     device->gangs.push_back(std::move(gang));
+  }
+
+  void MakeCollective(DeviceProgram* device, uint32_t a, uint32_t i) {
+    const proto::Action& action = plan().actions(a);
+    const proto::Collective& c = action.steps(i).collective();
+    const std::vector<int32_t>& shards = device->shards[action.slice()];
+    CollectiveTable table;
+    table.shape = &out_.shapes[shape_of_[{a, i}]];
+    table.member_begin = static_cast<uint32_t>(device->members.size());
+    table.group_begin = static_cast<uint32_t>(device->groups_in.size());
+    device->max_group =
+        std::max<uint64_t>(device->max_group, table.shape->size);
+    for (size_t k = 0; k < shards.size(); ++k) {
+      const std::vector<int32_t> ranks =
+          p_.Group(action.slice(), c, shards[k]);
+      CollectiveMember member;
+      member.group =
+          out_.group_of.at({a, i, static_cast<uint32_t>(ranks[0])});
+      member.rank = static_cast<uint32_t>(
+          std::find(ranks.begin(), ranks.end(), shards[k]) - ranks.begin());
+      HostGroup& group = out_.groups[member.group];
+      table.bytes = group.bytes;
+      member.source = Slot(c.source(), device->device, k);
+      member.result = Slot(c.result(), device->device, k);
+      if (group.data != nullptr) {
+        member.contribution = {group.contribution(0, member.rank),
+                               group.slot_bytes, 2};
+        member.combined = {group.result(0), group.result_bytes, 2};
+      }
+      member.has_combined = group.shared;
+      device->members.push_back(member);
+      if (std::any_of(device->groups_in.begin() + table.group_begin,
+                      device->groups_in.end(), [&](const DeviceGroup& in) {
+                        return in.group == member.group;
+                      })) {
+        continue;
+      }
+      for (HostGroup::Local& local : group.locals) {
+        if (local.device != device->device) continue;
+        local.met = static_cast<uint32_t>(device->groups_in.size());
+      }
+      device->groups_in.push_back({member.group,
+                                   CohortIn(group, device->device),
+                                   group.meeting.get()});
+    }
+    table.member_end = static_cast<uint32_t>(device->members.size());
+    table.group_end = static_cast<uint32_t>(device->groups_in.size());
+    device->collectives.push_back(table);
+  }
+
+  // Which gangs only run a kernel, once it is known what they wait for and
+  // whom they tell.
+  void MarkPlain(DeviceProgram* device) {
+    uint32_t end = 0;
+    for (size_t g = device->gangs.size(); g-- > 0;) {
+      Gang& gang = device->gangs[g];
+      const Entry& entry = device->entries[gang.first_entry];
+      if (gang.shards != 1 || gang.need != 0 ||
+          entry.out_begin != entry.out_end ||
+          gang.step_end != gang.step_begin + 1 ||
+          device->steps[gang.step_begin].collective >= 0) {
+        end = 0;
+        continue;
+      }
+      if (end == 0) end = static_cast<uint32_t>(g) + 1;
+      gang.plain_end = end;
+    }
   }
 
   void MakeSend(DeviceProgram* device, Entry* entry,

@@ -126,18 +126,28 @@ struct FetchOp {
   Part part;  // of the host's
 };
 
-// A collective as one device sees it.
+// A collective as one device sees it: ranges of its members and groups.
 struct CollectiveTable {
-  struct Member {  // of co-resident shard k
-    uint32_t group = 0;
-    uint32_t rank = 0;
-    SlotRef source, result;
-  };
   const CollectiveShape* shape = nullptr;
-  std::vector<Member> members;
-  std::vector<uint32_t> groups;  // distinct
-  std::vector<uint32_t> locals;  // of a group: where the device is in it
-  std::vector<uint32_t> cohorts;  // of a group: where its cohort is in it
+  uint64_t bytes = 0;  // of one contribution
+  uint32_t member_begin = 0, member_end = 0;  // by co-resident shard
+  uint32_t group_begin = 0, group_end = 0;    // distinct
+};
+// A co-resident shard in a collective.
+struct CollectiveMember {
+  uint32_t group = 0;
+  uint32_t rank = 0;
+  SlotRef source, result;
+  SlotRef contribution;    // in the group's memory
+  SlotRef combined;        // there too, if the group has one result for all
+  bool has_combined = false;
+};
+struct GroupMeeting;
+// A group of a collective in which the device has members.
+struct DeviceGroup {
+  uint32_t group = 0;
+  uint32_t cohort = 0;  // where the device's is in the meeting
+  GroupMeeting* meeting = nullptr;
 };
 
 // Either a collective or a run of `function`; operands of co-resident shard k
@@ -146,7 +156,7 @@ struct GangStepTable {
   KernelFunction function = nullptr;
   uint32_t operands = 0;
   uint32_t first_slot = 0;  // in DeviceProgram::slots
-  const CollectiveTable* collective = nullptr;
+  int32_t collective = -1;  // in DeviceProgram::collectives
 };
 
 // All shards of one gang on one device: an entry of the device's queue. What a
@@ -160,6 +170,9 @@ struct Gang {
   uint32_t need = 0;              // tokens a firing, of all its entries
   uint32_t first_coordinate = 0;  // [shard][axis], in DeviceProgram
   uint32_t step_begin = 0, step_end = 0;
+  // First gang after this one that is not plain; 0: this one is not. A plain
+  // one is of one shard and one kernel, waits for no token and sends none.
+  uint32_t plain_end = 0;
   TimeNs cost_ns = 0;
 };
 
@@ -216,7 +229,12 @@ struct DeviceProgram {
   std::vector<GangStepTable> steps;
   std::vector<SlotRef> slots;
   std::vector<int32_t> coordinates;  // per slice
-  std::deque<CollectiveTable> collectives;
+  std::vector<CollectiveTable> collectives;
+  std::vector<CollectiveMember> members;
+  std::vector<DeviceGroup> groups_in;
+  // Per entry of groups_in: the last firing at which the device arrived, and
+  // one. For reports.
+  std::vector<std::atomic<uint64_t>> met;
   const HostGroup* groups = nullptr;  // of the host
   std::vector<SendOp> sends;
   std::vector<RecvOp> recvs;
@@ -263,9 +281,6 @@ struct alignas(64) GroupMeeting {
     bool poisoned[2] = {false, false};
   };
   std::vector<Cohort> cohorts;
-  // Of each local: the last firing at which it arrived, and one. For reports.
-  std::vector<std::atomic<uint64_t>> last;
-  explicit GroupMeeting(size_t locals) : last(locals) {}
 };
 
 // The members of one group of a collective, as one host sees them. Firing n
@@ -283,6 +298,7 @@ struct HostGroup {
   uint64_t slot_bytes = 0, result_bytes = 0;
   struct Local {
     uint32_t device = 0;
+    uint32_t met = 0;  // in the device's table
     std::vector<uint32_t> ranks;
   };
   std::vector<Local> locals;
