@@ -307,6 +307,14 @@ LogicalResult kernel::storeBooleansAsBytes(func::FuncOp func) {
       }
       return WalkResult::advance();
     }
+    if (auto fill = dyn_cast<linalg::FillOp>(op)) {
+      if (asBytes(fill.output().getType())) {
+        fill.getInputsMutable().assign(toByte(op, fill.value()));
+        for (BlockArgument argument : fill.getRegion().getArguments())
+          argument.setType(byte);
+      }
+      return WalkResult::advance();
+    }
     if (isa<linalg::LinalgOp>(op) &&
         llvm::any_of(op->getOperandTypes(), [](Type t) { return !!asBytes(t); }))
       return op->emitOpError("of i1 is not supported in a kernel");

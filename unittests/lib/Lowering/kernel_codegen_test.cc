@@ -115,6 +115,26 @@ TEST(KernelElementwise, Booleans) {
   EXPECT_EQ(e.as<uint8_t>()[0], xs[3] < ys[3]);
 }
 
+TEST(KernelElementwise, FillOfBooleans) {
+  Kernel kernel;
+  ASSERT_TRUE(kernel.compile(R"(
+    func.func @f(%b: tensor<i1>) -> (tensor<5xi1>, tensor<2x3xi1>) {
+      %yes = arith.constant true
+      %e = tensor.empty() : tensor<5xi1>
+      %all = linalg.fill ins(%yes : i1) outs(%e : tensor<5xi1>) -> tensor<5xi1>
+      %one = tensor.extract %b[] : tensor<i1>
+      %e2 = tensor.empty() : tensor<2x3xi1>
+      %same = linalg.fill ins(%one : i1) outs(%e2 : tensor<2x3xi1>) -> tensor<2x3xi1>
+      return %all, %same : tensor<5xi1>, tensor<2x3xi1>
+    })")) << kernel.errors();
+  for (uint8_t one : {0, 1}) {
+    Buffer b = Buffer::of(std::vector<uint8_t>{one}), all(5), same(6);
+    ASSERT_EQ(kernel.run(0, {&b, &all, &same}), 0);
+    EXPECT_THAT(all.as<uint8_t>(), Each(1));
+    EXPECT_THAT(same.as<uint8_t>(), Each(one));
+  }
+}
+
 /// Whatever approximates a function of the C library stays close to it, also at
 /// the ends, and gives the same in vector bodies and tails.
 TEST(KernelMath, Functions) {
