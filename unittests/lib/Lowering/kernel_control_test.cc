@@ -565,6 +565,39 @@ TEST(KernelRefusals, SayWhat) {
   }
 }
 
+/// What is chosen among computed and given values is kept until it is written out,
+/// though the place where it was computed has other uses in between.
+TEST(KernelBranches, ChosenValuesAreKept) {
+  Kernel kernel;
+  ASSERT_TRUE(kernel.compile(R"(
+    func.func @f(%x: tensor<8x8xi32>, %c: tensor<i1>)
+        -> (tensor<8x8xi32>, tensor<8x8xi32>, tensor<8x8xi32>) {
+      %z = arith.constant dense<0> : tensor<8x8xi32>
+      %twice = arith.addi %x, %x : tensor<8x8xi32>
+      %flag = tensor.extract %c[] : tensor<i1>
+      %v = scf.if %flag -> tensor<8x8xi32> {
+        scf.yield %twice : tensor<8x8xi32>
+      } else {
+        scf.yield %x : tensor<8x8xi32>
+      }
+      %p = linalg.matmul ins(%x, %x : tensor<8x8xi32>, tensor<8x8xi32>)
+             outs(%z : tensor<8x8xi32>) -> tensor<8x8xi32>
+      %q = linalg.matmul ins(%p, %x : tensor<8x8xi32>, tensor<8x8xi32>)
+             outs(%z : tensor<8x8xi32>) -> tensor<8x8xi32>
+      return %q, %v, %v : tensor<8x8xi32>, tensor<8x8xi32>, tensor<8x8xi32>
+    })")) << kernel.errors();
+  auto xs = numbers<int32_t>(64, 1, -99, 99);
+  for (uint8_t flag : {0, 1}) {
+    Buffer x = Buffer::of(xs), c = Buffer::of(std::vector<uint8_t>{flag}), q(256),
+           v(256), w(256);
+    ASSERT_EQ(kernel.run(0, {&x, &c, &q, &v, &w}), 0);
+    for (int i = 0; i < 64; ++i) {
+      EXPECT_EQ(v.as<int32_t>()[i], (flag ? 2 : 1) * xs[i]);
+      EXPECT_EQ(w.as<int32_t>()[i], (flag ? 2 : 1) * xs[i]);
+    }
+  }
+}
+
 TEST(KernelTargets, OthersAndUnknown) {
   const char *text = R"(
     func.func @f(%x: tensor<37x41xf32>, %y: tensor<41x29xf32>) -> tensor<37x29xf32> {
