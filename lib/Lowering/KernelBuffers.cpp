@@ -271,11 +271,11 @@ LogicalResult kernel::lowerToLoops(ModuleOp module) {
   MLIRContext *context = module.getContext();
   RewritePatternSet patterns(context);
   patterns.add<CopyByLoops>(context);
+  addExpPattern(patterns);
   // One rule for vector bodies and tails: the same straight code for both. These
   // are within a few units in the last place; the others go to the C library.
   populateMathPolynomialApproximationPatterns(patterns, [](StringRef name) {
-    return name == math::ExpOp::getOperationName() ||
-           name == math::TanhOp::getOperationName() ||
+    return name == math::TanhOp::getOperationName() ||
            name == math::LogOp::getOperationName() ||
            name == math::ErfOp::getOperationName();
   });

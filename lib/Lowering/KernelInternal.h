@@ -16,6 +16,7 @@
 #define LIB_LOWERING_KERNELINTERNAL_H
 
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/PatternMatch.h"
 #include "pathways/Lowering/KernelCodegen.h"
 
 namespace llvm {
@@ -80,6 +81,10 @@ LogicalResult expandNarrowConversions(ModuleOp module, bool hasF16);
 
 /// Contractions to register-tiled vector code.
 void lowerContractions(func::FuncOp func, const MatmulTiles &tiles);
+
+/// Writes exp of f32 as straight code: 1 unit in the last place, all of IEEE 754's
+/// special values, subnormal results too.
+void addExpPattern(RewritePatternSet &patterns);
 
 /// Everything else of linalg, and copies, to loops.
 LogicalResult lowerToLoops(ModuleOp module);

@@ -198,6 +198,44 @@ TEST(KernelMath, Functions) {
   EXPECT_EQ(ys[3], -inf);
 }
 
+/// All over the floats: within one unit in the last place, subnormal results too.
+TEST(KernelMath, ExpIsRightToTheLastPlace) {
+  constexpr int kCount = 1 << 20;
+  Kernel kernel;
+  ASSERT_TRUE(kernel.compile("func.func @f(%x: tensor<1048576xf32>) -> "
+                             "tensor<1048576xf32> {\n"
+                             "  %r = math.exp %x : tensor<1048576xf32>\n"
+                             "  return %r : tensor<1048576xf32>\n}\n"))
+      << kernel.errors();
+  std::vector<float> xs(kCount);
+  for (int i = 0; i < kCount; ++i) {
+    uint32_t bits = uint32_t(i) * 4096 + 77;
+    std::memcpy(&xs[i], &bits, 4);
+  }
+  // Where the result is not simply 1, 0 or infinity.
+  for (int i = 0; i < kCount / 2; ++i)
+    xs[2 * i] = -104.5f + 194.0f * i / (kCount / 2);
+  Buffer x = Buffer::of(xs), y(kCount * 4);
+  ASSERT_EQ(kernel.run(0, {&x, &y}), 0);
+  auto ys = y.as<float>();
+  double worst = 0;
+  for (int i = 0; i < kCount; ++i) {
+    if (std::isnan(xs[i])) {
+      ASSERT_TRUE(std::isnan(ys[i])) << i;
+      continue;
+    }
+    double expected = std::exp(double(xs[i]));
+    float rounded = static_cast<float>(expected);
+    if (std::isinf(rounded)) {
+      ASSERT_EQ(ys[i], rounded) << xs[i];
+      continue;
+    }
+    double unit = std::ldexp(1.0, std::max(std::ilogb(std::max(rounded, 1e-45f)), -126) - 23);
+    worst = std::max(worst, std::fabs(ys[i] - expected) / unit);
+  }
+  EXPECT_LE(worst, 1.0);
+}
+
 std::string matmulText(int m, int k, int n, const char *type, const char *op) {
   auto shape = [&](int a, int b) {
     return "tensor<" + std::to_string(a) + "x" + std::to_string(b) + "x" + type + ">";
