@@ -4,6 +4,7 @@ add_library(PathwaysKernels
   KernelBuffers.cpp
   KernelChecks.cpp
   KernelCodegen.cpp
+  KernelFusion.cpp
   KernelMath.cpp
   KernelMatmul.cpp
   KernelNarrow.cpp

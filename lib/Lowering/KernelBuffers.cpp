@@ -35,6 +35,11 @@ static constexpr uint64_t kAlignment = ::pathways::kBufferAlignment;
 // Bufferization
 //===----------------------------------------------------------------------===//
 
+/// Made by fuseRows: only ever puts rows into what it carries.
+static bool isRowLoop(Operation *op) {
+  return op->hasAttr(kernel::kRowLoopAttrName);
+}
+
 /// Whether `value` is `argument` after updates that can happen in its buffer.
 static bool isUpdateOf(Value value, BlockArgument argument) {
   while (value != argument) {
@@ -43,6 +48,8 @@ static bool isUpdateOf(Value value, BlockArgument argument) {
       value = insert.getDest();
     else if (auto slice = dyn_cast_or_null<tensor::InsertSliceOp>(op))
       value = slice.getDest();
+    else if (auto loop = dyn_cast_or_null<scf::ForOp>(op); loop && isRowLoop(op))
+      value = loop.getTiedLoopInit(cast<OpResult>(value))->get();
     else
       return false;
   }
@@ -72,9 +79,9 @@ static void returnToBuffers(Operation *terminator, MutableOperandRange operands,
   }
   for (Return &entry : returns) {
     Value value = entry.operand->get();
-    bool isFresh = isa_and_nonnull<linalg::LinalgOp, arith::ConstantOp>(
-                       value.getDefiningOp()) &&
-                   value.getParentBlock() == block;
+    Operation *def = value.getDefiningOp();
+    bool isFresh = def && def->getBlock() == block &&
+                   (isa<linalg::LinalgOp, arith::ConstantOp>(def) || isRowLoop(def));
     if (isFresh || isUpdateOf(value, entry.argument))
       continue;
     entry.operand->set(bufferization::AllocTensorOp::create(
@@ -89,6 +96,8 @@ static void returnToBuffers(Operation *terminator, MutableOperandRange operands,
 
 static void prepareLoops(ModuleOp module) {
   module.walk([](Operation *op) {
+    if (isRowLoop(op))
+      return;
     if (auto loop = dyn_cast<scf::ForOp>(op)) {
       auto yield = cast<scf::YieldOp>(loop.getBody()->getTerminator());
       returnToBuffers(yield, yield.getResultsMutable(), loop.getBody(), 1);
@@ -164,6 +173,11 @@ static bool sharesItsBeginning(Value result) {
       op = value.getParentBlock()->getParentOp();
     if (isa<func::FuncOp, linalg::LinalgOp>(op) && isa<BlockArgument>(value))
       continue;
+    if (isRowLoop(op)) {
+      if (auto result = dyn_cast<OpResult>(value))
+        chain.insert(cast<scf::ForOp>(op).getTiedLoopInit(result)->get());
+      continue;
+    }
     for (OpOperand &operand : op->getOpOperands())
       if (isa<RankedTensorType>(operand.get().getType()) && mayAlias(operand))
         chain.insert(operand.get());
@@ -227,6 +241,10 @@ struct CopyByLoops : OpRewritePattern<memref::CopyOp> {
 
   LogicalResult matchAndRewrite(memref::CopyOp op,
                                 PatternRewriter &rewriter) const override {
+    if (op.getSource() == op.getTarget()) {
+      rewriter.eraseOp(op);
+      return success();
+    }
     auto isDense = [](Value value) {
       auto type = cast<MemRefType>(value.getType());
       return type.hasStaticShape() && type.getLayout().isIdentity();

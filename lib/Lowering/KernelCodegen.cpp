@@ -147,8 +147,10 @@ LogicalResult lowerToBuffers(ModuleOp module, ArrayRef<func::FuncOp> functions,
   for (auto [function, segment] : llvm::zip_equal(functions, compiled)) {
     kernel::LocationTable table;
     if (failed(kernel::insertChecks(function, table)) ||
-        failed(kernel::storeBooleansAsBytes(function)) ||
-        failed(kernel::takeBuffers(function)))
+        failed(kernel::storeBooleansAsBytes(function)))
+      return failure();
+    kernel::fuseRows(function);
+    if (failed(kernel::takeBuffers(function)))
       return failure();
     segment.locations = table.take();
   }

@@ -66,6 +66,12 @@ LogicalResult insertChecks(func::FuncOp func, LocationTable &table);
 /// Turns tensors of i1 into tensors of i8 that hold 0 or 1.
 LogicalResult storeBooleansAsBytes(func::FuncOp func);
 
+/// On the loops of fuseRows.
+inline constexpr llvm::StringLiteral kRowLoopAttrName = "row_loop";
+
+/// Lets ops of linalg that hand values to each other run row by row together.
+void fuseRows(func::FuncOp func);
+
 /// Replaces tensor arguments and results by memref arguments: inputs, outputs,
 /// coordinates. Outputs that may share memory with an input are computed aside.
 LogicalResult takeBuffers(func::FuncOp func);

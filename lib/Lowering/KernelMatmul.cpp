@@ -22,6 +22,7 @@
 #include "KernelInternal.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -29,6 +30,8 @@
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
+#include "mlir/Transforms/LoopInvariantCodeMotionUtils.h"
 
 using namespace mlir;
 using namespace mlir::pathways;
@@ -89,7 +92,8 @@ private:
   Value lhs, rhs, out;
   AffineMap lhsMap, rhsMap, outMap;
   SmallVector<int64_t> sizes;
-  SmallVector<Value> outer; ///< values of the loop dimensions other than m, n, k
+  SmallVector<int64_t> others; ///< loop dimensions other than m, n, k
+  SmallVector<Value> outer;    ///< their values
   Type element;
   bool mustPack = false;
 };
@@ -167,6 +171,9 @@ bool ContractionWriter::match() {
   }
   if (k < 0)
     return false;
+  for (int64_t dim = 0, e = sizes.size(); dim < e; ++dim)
+    if (dim != m && dim != n && dim != k)
+      others.push_back(dim);
   mustPack = !isDenseAlong(rhs, rhsMap, n);
   // Packing costs as much as multiplying by one row.
   return !mustPack || size(m) >= 4;
@@ -327,17 +334,57 @@ void ContractionWriter::writeBlock(Value kBegin, Value kEnd) {
     strip(fullRows, size(m), size(m) - fullRows);
 }
 
+/// Whether something in `loop` may write to `buffer`, through any view of it.
+static bool mayBeWritten(Value buffer, scf::ForOp loop) {
+  for (OpOperand &use : buffer.getUses()) {
+    Operation *user = use.getOwner();
+    bool isView = isa<ViewLikeOpInterface>(user);
+    if (isView && mayBeWritten(user->getResult(0), loop))
+      return true;
+    if (isView || !loop->isAncestor(user) ||
+        isa<memref::LoadOp, vector::LoadOp>(user))
+      continue;
+    auto structured = dyn_cast<linalg::LinalgOp>(user);
+    if (!structured || !structured.isDpsInput(&use))
+      return true;
+  }
+  return false;
+}
+
+/// The outermost loop around `op` in which `buffer` stays as it is; `op` itself
+/// where there is none.
+static Operation *outermostUser(Value buffer, Operation *op) {
+  Value whole = buffer;
+  while (auto view = whole.getDefiningOp<ViewLikeOpInterface>())
+    whole = view.getViewSource();
+  auto argument = dyn_cast<BlockArgument>(whole);
+  bool isKnown = whole.getDefiningOp<memref::AllocOp>() ||
+                 (argument && isa<func::FuncOp>(argument.getOwner()->getParentOp()));
+  while (isKnown) {
+    auto loop = dyn_cast<scf::ForOp>(op->getParentOp());
+    if (!loop || !loop.isDefinedOutsideOfLoop(buffer) || mayBeWritten(whole, loop))
+      break;
+    op = loop;
+  }
+  return op;
+}
+
 void ContractionWriter::write() {
   outer.resize(sizes.size());
+  // Where all are the same matrix it is packed once, before loops that keep it.
+  if (mustPack && llvm::all_of(others, [&](int64_t dim) { return sizes[dim] == 1; })) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPoint(outermostUser(rhs, op));
+    for (int64_t dim : others)
+      outer[dim] = index(0);
+    packB();
+    mustPack = false;
+  }
   // Loops over all other dimensions, outermost first.
-  SmallVector<int64_t> dims;
-  for (int64_t dim = 0, e = sizes.size(); dim < e; ++dim)
-    if (dim != m && dim != n && dim != k)
-      dims.push_back(dim);
   std::function<void(size_t)> nest = [&](size_t i) {
-    if (i < dims.size())
-      return loop(0, sizes[dims[i]], 1, [&](Value value) {
-        outer[dims[i]] = value;
+    if (i < others.size())
+      return loop(0, sizes[others[i]], 1, [&](Value value) {
+        outer[others[i]] = value;
         nest(i + 1);
       });
     if (mustPack)
@@ -354,6 +401,8 @@ void ContractionWriter::write() {
 }
 
 void kernel::lowerContractions(func::FuncOp func, const MatmulTiles &tiles) {
+  // Views of what stays the same leave the loops.
+  func.walk([](LoopLikeOpInterface loop) { moveLoopInvariantCode(loop); });
   SmallVector<linalg::LinalgOp> ops;
   func.walk([&](linalg::LinalgOp op) { ops.push_back(op); });
   for (linalg::LinalgOp op : ops) {
