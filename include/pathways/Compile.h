@@ -43,16 +43,33 @@ struct CompileOptions {
   int stepsInFlight = 2;
   /// Which pw.program of the text; may be empty when there is one.
   std::string program;
+  /// Folder where compiled kernels are kept and looked for; empty: none. Any number
+  /// of processes may share it. The plan is the same with and without.
+  std::string kernelCache;
+  /// Bytes to keep there, what was used last first; 0: no bound.
+  uint64_t kernelCacheBytes = uint64_t{1} << 30;
+};
+
+/// What the code of one kernel cost.
+struct KernelCost {
+  std::string kernel;
+  /// From CompileOptions::kernelCache, not compiled.
+  bool isCached = false;
+  /// To compile it, or to find it; of one thread.
+  double seconds = 0;
 };
 
 struct Compiled {
   Plan plan;
   /// Remarks and warnings, "file:line:column: remark: ...", in order.
   std::vector<std::string> remarks;
+  /// Kernels compiled, in the order of the plan's table.
+  std::vector<KernelCost> kernels;
 };
 
 /// Places, lowers and generates code. Also takes the text of the `plan` dialect,
-/// which is only checked and translated. Errors: InvalidProgram.
+/// which is only checked and translated. Errors: InvalidProgram; InvalidArgument
+/// when CompileOptions::kernelCache cannot be written, before anything is compiled.
 Result<Compiled> compile(const Program &program, const CompileOptions &options);
 
 /// The plan as text of the `plan` dialect, deterministic; compile() reads it back.

@@ -13,6 +13,7 @@
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
+#include "pathways/Lowering/CodeCache.h"
 #include "pathways/Lowering/Passes.h"
 #include "pathways/Lowering/PlanFile.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -167,6 +168,12 @@ Result<Compiled> pathways::compile(const Program &program,
                                    const CompileOptions &options) {
   if (Status shallow = checkNesting(program); !shallow)
     return shallow.error();
+  if (!options.kernelCache.empty()) {
+    auto cache = mlir::pathways::CodeCache::open(options.kernelCache);
+    if (!cache)
+      return Error{ErrorCode::InvalidArgument,
+                   llvm::toString(cache.takeError())};
+  }
   mlir::MLIRContext context(makeRegistry(),
                             mlir::MLIRContext::Threading::DISABLED);
   // The line is enough; a program's text may be long.
@@ -184,6 +191,7 @@ Result<Compiled> pathways::compile(const Program &program,
     return diagnostics.takeError(program.fileName + ": cannot be parsed");
 
   // Text of the plan dialect is a plan already, but for its form.
+  std::vector<mlir::pathways::KernelCost> costs;
   auto plans = module->getOps<mlir::pathways::plan::ProgramOp>();
   if (plans.empty()) {
     if (Status selected = selectProgram(*module, options.program); !selected)
@@ -194,7 +202,9 @@ Result<Compiled> pathways::compile(const Program &program,
     pipelineOptions.topology = options.topology;
     pipelineOptions.oversubscribe = options.oversubscribe;
     pipelineOptions.stepsInFlight = static_cast<unsigned>(options.stepsInFlight);
-    mlir::pathways::buildCompilePipeline(passes, pipelineOptions);
+    pipelineOptions.kernelCache = options.kernelCache;
+    pipelineOptions.kernelCacheBytes = options.kernelCacheBytes;
+    mlir::pathways::buildCompilePipeline(passes, pipelineOptions, &costs);
     if (mlir::failed(passes.run(*module)))
       return diagnostics.takeError(program.fileName + ": compiling failed");
   }
@@ -206,9 +216,12 @@ Result<Compiled> pathways::compile(const Program &program,
   if (mlir::failed(exported))
     return diagnostics.takeError(program.fileName + ": emitting failed");
   const auto *blobs = reinterpret_cast<const uint8_t *>(exported->blobs.data());
+  std::vector<KernelCost> kernels;
+  for (const mlir::pathways::KernelCost &cost : costs)
+    kernels.push_back({cost.kernel, cost.isCached, cost.seconds});
   return Compiled{makePlan(MakePlanData(std::move(exported->tables),
                                         {blobs, exported->blobs.size()})),
-                  std::move(diagnostics.remarks)};
+                  std::move(diagnostics.remarks), std::move(kernels)};
 }
 
 Result<std::string> pathways::printPlan(const Plan &plan) {

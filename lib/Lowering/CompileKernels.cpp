@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "pathways/Lowering/CodeCache.h"
 #include "pathways/Lowering/KernelCodegen.h"
 #include "pathways/Lowering/Passes.h"
 #include "runtime/topology/topology.h"
@@ -15,6 +16,7 @@
 #include "mlir/IR/Threading.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringSet.h"
+#include <chrono>
 #include <map>
 
 namespace mlir::pathways {
@@ -34,11 +36,14 @@ struct Job {
   SmallVector<func::FuncOp> functions; ///< one per segment
   std::vector<proto::Target> targets;
   CompiledKernel code;
+  double seconds = 0;
 };
 
 struct CompileKernels
     : public ::mlir::pathways::impl::CompileKernelsBase<CompileKernels> {
   using CompileKernelsBase::CompileKernelsBase;
+  CompileKernels(CompileKernelsOptions options, std::vector<KernelCost> *costs)
+      : CompileKernelsBase(std::move(options)), costs(costs) {}
 
   void getDependentDialects(DialectRegistry &registry) const override {
     CompileKernelsBase::getDependentDialects(registry);
@@ -53,6 +58,7 @@ private:
   void addJobs(plan::ProgramOp program, SmallVectorImpl<Job> &jobs);
   void finish(Job &job);
 
+  std::vector<KernelCost> *costs = nullptr;
   proto::Cluster cluster;
   std::map<std::pair<int64_t, std::string>, std::vector<proto::Target>> targets;
 };
@@ -156,19 +162,46 @@ void CompileKernels::runOnOperation() {
   }
   cluster = std::move(*read);
   targets.clear();
+  std::unique_ptr<CodeCache> cache;
+  if (!kernelCache.empty()) {
+    auto opened = CodeCache::open(kernelCache, kernelCacheBytes);
+    if (!opened) {
+      getOperation().emitError(llvm::toString(opened.takeError()));
+      return signalPassFailure();
+    }
+    cache = std::move(*opened);
+  }
   SmallVector<Job> jobs;
   for (auto program : getOperation().getOps<plan::ProgramOp>())
     addJobs(program, jobs);
-  auto compile = [](Job &job) {
-    FailureOr<CompiledKernel> code = compileKernel(job.functions, job.targets);
+  auto compile = [&](Job &job) {
+    auto start = std::chrono::steady_clock::now();
+    FailureOr<CompiledKernel> code =
+        compileKernel(job.functions, job.targets, cache.get());
     if (failed(code))
       return failure();
     job.code = std::move(*code);
+    job.seconds = std::chrono::duration<double>(
+                      std::chrono::steady_clock::now() - start)
+                      .count();
     return success();
   };
   // Kernels know nothing of each other; results are taken in table order.
-  if (failed(failableParallelForEach(&getContext(), jobs, compile)))
+  LogicalResult result = failableParallelForEach(&getContext(), jobs, compile);
+  if (cache)
+    cache->trim();
+  if (failed(result))
     return signalPassFailure();
-  for (Job &job : jobs)
+  for (Job &job : jobs) {
     finish(job);
+    if (costs)
+      costs->push_back(
+          {job.kernel.getId().str(), job.code.isCached, job.seconds});
+  }
+}
+
+std::unique_ptr<Pass>
+mlir::pathways::createCompileKernels(CompileKernelsOptions options,
+                                     std::vector<KernelCost> *costs) {
+  return std::make_unique<CompileKernels>(std::move(options), costs);
 }

@@ -1,6 +1,7 @@
 # Bodies to segments to object code. A library of its own: tests of code
 # generation need nothing of the plan.
 add_library(PathwaysKernels
+  CodeCache.cpp
   KernelBuffers.cpp
   KernelChecks.cpp
   KernelCodegen.cpp

@@ -35,6 +35,7 @@
 #include "mlir/IR/Verifier.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "pathways/Lowering/CodeCache.h"
 #include "pathways/Lowering/KernelSegments.h"
 #include "runtime/kernel/target.h"
 #include "llvm/MC/MCSubtargetInfo.h"
@@ -268,7 +269,7 @@ static FailureOr<std::string> hashOf(const CompiledKernel &kernel,
 
 FailureOr<CompiledKernel>
 mlir::pathways::compileKernel(ArrayRef<func::FuncOp> segments,
-                              ArrayRef<Target> targets) {
+                              ArrayRef<Target> targets, CodeCache *cache) {
   CompiledKernel kernel;
   if (segments.empty())
     return kernel;
@@ -287,6 +288,13 @@ mlir::pathways::compileKernel(ArrayRef<func::FuncOp> segments,
           return other.SerializeAsString() == complete->SerializeAsString();
         }))
       kernel.targets.push_back(std::move(*complete));
+  }
+
+  CodeCache::Keys keys;
+  if (cache) {
+    keys = CodeCache::getKeys(segments, kernel.targets);
+    if (auto found = cache->find(keys, kernel.targets, loc))
+      return std::move(*found);
   }
 
   OwningOpRef<ModuleOp> module = ModuleOp::create(loc);
@@ -317,5 +325,7 @@ mlir::pathways::compileKernel(ArrayRef<func::FuncOp> segments,
   if (failed(hash))
     return failure();
   kernel.hash = *hash;
+  if (cache)
+    cache->store(keys, kernel, loc);
   return kernel;
 }

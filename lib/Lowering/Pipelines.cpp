@@ -19,7 +19,8 @@ using namespace mlir;
 using namespace mlir::pathways;
 
 void mlir::pathways::buildCompilePipeline(OpPassManager &pm,
-                                          const CompileOptions &options) {
+                                          const CompileOptions &options,
+                                          std::vector<KernelCost> *costs) {
   // First of all: what cannot be compiled is reported as it was written.
   pm.addPass(createCheckProgram());
   // Before placing, so that folded reshards cost nothing; movement that CSE merges
@@ -46,14 +47,18 @@ void mlir::pathways::buildCompilePipeline(OpPassManager &pm,
   // Compiles for the devices of the topology that slices are bound to.
   CompileKernelsOptions compile;
   compile.topology = options.topology;
-  pm.addPass(createCompileKernels(compile));
+  compile.kernelCache = options.kernelCache;
+  compile.kernelCacheBytes = options.kernelCacheBytes;
+  pm.addPass(createCompileKernels(compile, costs));
 }
 
 void mlir::pathways::registerPathwaysLoweringPasses() {
   registerPathwaysSingleLoweringPasses();
   PassPipelineRegistration<CompileOptions>(
       "pw-compile", "Place a program, lower it to a plan and compile its code",
-      buildCompilePipeline);
+      [](OpPassManager &pm, const CompileOptions &options) {
+        buildCompilePipeline(pm, options, /*costs=*/nullptr);
+      });
 }
 
 void mlir::pathways::registerPathwaysLoweringDialects(DialectRegistry &registry) {

@@ -31,6 +31,8 @@ bool Compile(const Options& options, std::string text,
   compile.oversubscribe = options.oversubscribe;
   compile.stepsInFlight = options.steps_in_flight;
   compile.program = options.program;
+  compile.kernelCache = options.kernel_cache;
+  compile.kernelCacheBytes = options.kernel_cache_bytes;
   Result<Compiled> compiled =
       pathways::compile(Program{std::move(text), file_name}, compile);
   if (!compiled) {
@@ -41,6 +43,9 @@ bool Compile(const Options& options, std::string text,
                 compiled.error().message);
   }
   loaded->remarks = compiled->remarks;
+  for (const KernelCost& cost : compiled->kernels) {
+    loaded->kernels[cost.kernel] = {cost.isCached, cost.seconds};
+  }
   loaded->bytes = compiled->plan.bytes();
   return true;
 }

@@ -13,10 +13,12 @@
 #ifndef TOOLS_PW_RUN_LOAD_PROGRAM_H_
 #define TOOLS_PW_RUN_LOAD_PROGRAM_H_
 
+#include <map>
 #include <string>
 #include <vector>
 
 #include "runtime/plan/plan_file.h"
+#include "tools/pw-run/explain_kernels.h"
 #include "tools/pw-run/options.h"
 
 namespace pathways::pw_run {
@@ -25,6 +27,7 @@ struct Loaded {
   PlanData plan;      // passed the verifier
   std::string bytes;  // of the plan as a file
   std::vector<std::string> remarks;  // of the compiler, one per line
+  std::map<std::string, CodeOrigin> kernels;  // those that had no code yet
 };
 
 // The tool's own failures: what to say, and what to return.

@@ -27,6 +27,7 @@
 #include "runtime/topology/topology.h"
 #include "tools/pw-run/dry_run.h"
 #include "tools/pw-run/dump_graph.h"
+#include "tools/pw-run/explain_kernels.h"
 #include "tools/pw-run/files.h"
 #include "tools/pw-run/load_program.h"
 #include "tools/pw-run/npy.h"
@@ -163,6 +164,7 @@ class Session {
       Print(absl::StrCat(FormatTopology(*topology_), "\n",
                          PlacementText(plan(), *topology_), "\n"));
     }
+    if (options_.explain_kernels) Print(KernelsText(plan(), loaded_.kernels));
     if (options_.dry_run) Print(DryRunText(CostOf(plan()), *topology_));
     return true;
   }

@@ -158,6 +158,18 @@ absl::StatusOr<ParsedOptions> ParseOptions(int argc, const char* const* argv) {
       ->type_name("N")
       ->check(Between(1, 1024))
       ->group(kCompile);
+  app.add_option("--kernel-cache", o.kernel_cache,
+                 "Keep compiled kernels in this folder and look there first; "
+                 "other processes may share it, its files may be deleted")
+      ->type_name("DIR")
+      ->envname("PATHWAYS_KERNEL_CACHE")
+      ->group(kCompile);
+  app.add_option("--kernel-cache-bytes", o.kernel_cache_bytes,
+                 "Bytes to keep there, what was used last first; 0: no bound")
+      ->capture_default_str()
+      ->type_name("N")
+      ->check(Between(0, int64_t{1} << 62))
+      ->group(kCompile);
   app.add_option("--emit-plan", o.emit_plan, "Write the plan file")
       ->type_name("FILE")
       ->group(kCompile);
@@ -220,6 +232,9 @@ absl::StatusOr<ParsedOptions> ParseOptions(int argc, const char* const* argv) {
       ->group(kLook);
   app.add_flag("--explain-placement", o.explain_placement,
                "Print where each slice is")
+      ->group(kLook);
+  app.add_flag("--explain-kernels", o.explain_kernels,
+               "Print what code each kernel has, where from, and its cost")
       ->group(kLook);
   app.add_option("--dump-graph", o.dump_graph,
                  "Write actions and edges for Graphviz; - prints them")

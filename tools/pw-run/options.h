@@ -35,6 +35,8 @@ struct Options {
   std::string topology;
   bool oversubscribe = false;
   int steps_in_flight = 2;
+  std::string kernel_cache;  // folder; empty: none
+  uint64_t kernel_cache_bytes = uint64_t{1} << 30;  // 0: no bound
 
   std::vector<NamedSpec> inputs;
   std::vector<NamedSpec> outputs;   // "-" or "@PATH"
@@ -53,6 +55,7 @@ struct Options {
   bool dry_run = false;
   bool compile_only = false;
   bool explain_placement = false;
+  bool explain_kernels = false;
   std::string dump_graph;      // path; "-": standard output; empty: none
   std::string emit_plan;       // path
   std::string emit_plan_text;  // path or "-"

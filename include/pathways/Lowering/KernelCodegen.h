@@ -24,6 +24,7 @@
 namespace mlir {
 class DialectRegistry;
 namespace pathways {
+class CodeCache;
 
 /// Dialects and external models that compileKernel needs in the context.
 void registerKernelDialects(DialectRegistry &registry);
@@ -48,6 +49,7 @@ struct CompiledKernel {
   std::vector<::pathways::proto::Target> targets; ///< complete, none empty
   std::vector<std::string> objects;        ///< bytes, one per target
   std::string hash;                        ///< of all of it, hexadecimal
+  bool isCached = false;                   ///< found, not compiled
 };
 
 /// Compiles `segments` for each of `targets` (empty fields: as this machine;
@@ -66,11 +68,14 @@ struct CompiledKernel {
 /// rounds a result once, to nearest even, when it stores it; an arith.truncf
 /// that the body has rounds where it is.
 ///
+/// With a `cache`, what is there is taken from it, and the rest put there.
+///
 /// Fails, with a diagnostic at the op, on anything else. Thread-safe as long as
 /// the dialects are loaded.
 FailureOr<CompiledKernel>
 compileKernel(ArrayRef<func::FuncOp> segments,
-              ArrayRef<::pathways::proto::Target> targets);
+              ArrayRef<::pathways::proto::Target> targets,
+              CodeCache *cache = nullptr);
 
 } // namespace pathways
 } // namespace mlir

@@ -14,7 +14,9 @@
 #include "mlir/Pass/PassOptions.h"
 #include "pathways/Dialect/Pathways/Pathways.h"
 #include "pathways/Dialect/Plan/PlanOps.h"
+#include <memory>
 #include <string>
+#include <vector>
 
 namespace mlir::pathways {
 
@@ -42,10 +44,29 @@ struct CompileOptions : public PassPipelineOptions<CompileOptions> {
       *this, "credits",
       llvm::cl::desc("Slots of an array that is fed, fetched or moved; 0: steps in flight"),
       llvm::cl::init(0)};
+  PassOptions::Option<std::string> kernelCache{
+      *this, "kernel-cache",
+      llvm::cl::desc("Folder of compiled kernels; empty: none")};
+  PassOptions::Option<uint64_t> kernelCacheBytes{
+      *this, "kernel-cache-bytes",
+      llvm::cl::desc("Bytes to keep there, what was used last first; 0: no bound"),
+      llvm::cl::init(uint64_t{1} << 30)};
 };
 
-/// From a module of `pw` to plans with code.
-void buildCompilePipeline(OpPassManager &pm, const CompileOptions &options);
+/// What the code of one kernel cost. No part of a plan: it differs between runs.
+struct KernelCost {
+  std::string kernel;
+  bool isCached = false; ///< found, not compiled
+  double seconds = 0;    ///< to compile or to find it, on one thread
+};
+
+/// pw-compile-kernels that appends to `costs`, in the order of the tables.
+std::unique_ptr<Pass> createCompileKernels(CompileKernelsOptions options,
+                                           std::vector<KernelCost> *costs);
+
+/// From a module of `pw` to plans with code. `costs` may be null.
+void buildCompilePipeline(OpPassManager &pm, const CompileOptions &options,
+                          std::vector<KernelCost> *costs);
 
 /// Registers all of the above by name, with the pipeline pw-compile.
 void registerPathwaysLoweringPasses();

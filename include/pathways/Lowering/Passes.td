@@ -57,11 +57,22 @@ def CompileKernels : Pass<"pw-compile-kernels", "::mlir::ModuleOp"> {
     device there, the target is this machine. Kernels that have code stay.
     Deterministic: equal functions and targets give equal bytes.
 
-    Fails with an error at the op that cannot become code.
+    With `kernel-cache`, code is kept in a folder by a hash of all that it follows
+    from, and what is there is not compiled again; the plan is the same. Any number
+    of processes may share the folder, and any of its files may be deleted at any
+    time. A file that is damaged is a warning, and is replaced.
+
+    Fails with an error at the op that cannot become code, and, before anything is
+    compiled, when the folder cannot be written.
   }];
   let options = [
     Option<"topology", "topology", "std::string", /*default=*/[{"local"}],
-           "Machines: local, ISLANDSxHOSTSxDEVICES, or a textproto file">
+           "Machines: local, ISLANDSxHOSTSxDEVICES, or a textproto file">,
+    Option<"kernelCache", "kernel-cache", "std::string", /*default=*/[{""}],
+           "Folder of compiled kernels; empty: none">,
+    Option<"kernelCacheBytes", "kernel-cache-bytes", "uint64_t",
+           /*default=*/"uint64_t{1} << 30",
+           "Bytes to keep there, what was used last first; 0: no bound">
   ];
   let dependentDialects = ["::mlir::pathways::plan::PlanDialect"];
 }

@@ -11,6 +11,7 @@
 #include "gtest/gtest.h"
 
 #include <cstring>
+#include <filesystem>
 #include <thread>
 
 namespace pathways {
@@ -125,6 +126,32 @@ TEST(ApiTest, PlanSurvivesBytesAndText) {
   std::string path = ::testing::TempDir() + "/api_test.plan";
   EXPECT_TRUE(plan.write(path));
   EXPECT_EQ(take(Plan::read(path)).bytes(), plan.bytes());
+}
+
+TEST(ApiTest, KernelsAreCompiledOnce) {
+  const std::string folder = testing::TempDir() + "/api_test_kernels";
+  std::filesystem::remove_all(folder);
+  CompileOptions options{.topology = "1x1x2", .kernelCache = folder};
+  auto first = take(compile(runningSum(), options));
+  auto again = take(compile(runningSum(), options));
+  options.kernelCache = "";
+  auto none = take(compile(runningSum(), options));
+  for (const Compiled *compiled : {&first, &again, &none}) {
+    ASSERT_EQ(compiled->kernels.size(), 1u);
+    EXPECT_EQ(compiled->kernels[0].kernel, "add");
+    EXPECT_GT(compiled->kernels[0].seconds, 0);
+    EXPECT_EQ(compiled->kernels[0].isCached, compiled == &again);
+    EXPECT_EQ(compiled->plan.bytes(), none.plan.bytes());
+    EXPECT_THAT(compiled->remarks, testing::IsEmpty());
+  }
+  std::filesystem::remove_all(folder);
+
+  options.kernelCache = "/proc/none";
+  auto refused = compile(runningSum(), options);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::InvalidArgument);
+  EXPECT_THAT(refused.error().message,
+              HasSubstr("cannot keep compiled kernels in '/proc/none': "));
 }
 
 TEST(ApiTest, HandlesReleaseInAnyOrder) {
