@@ -35,6 +35,7 @@ struct Envelope {
     kMessage = 0,
     kControl = 1,       // payload: an owned std::string
     kOwnedPayload = 2,  // payload: an owned copy (a message kept by a fault)
+    kLater = 3,         // payload: an owned envelope, and when it is due
   };
   Message message;
   ActorId from;

@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <cassert>
-#include <cmath>
 #include <cstring>
 #include <new>
 #include <utility>
@@ -22,46 +21,7 @@ namespace pathways {
 namespace {
 
 constexpr size_t kBlockEvents = 1024;  // events allocated at once
-constexpr size_t kHeapWays = 4;        // children of a node: 4 keys are 96 bytes
-// Far enough to be never, near enough that sums of two do not overflow.
-constexpr TimeNs kFarAway = INT64_MAX / 4;
-constexpr uint64_t kHeaderBytes = sizeof(Message);
-
-TimeNs Later(TimeNs time, TimeNs by) {
-  if (by < 0) by = 0;
-  return by >= kFarAway || time >= kFarAway - by ? kFarAway : time + by;
-}
-
-TimeNs WireTime(const LinkModel& link, uint64_t bytes) {
-  if (link.bytes_per_second <= 0) return 0;
-  double ns = static_cast<double>(bytes) * 1e9 / link.bytes_per_second;
-  return ns >= static_cast<double>(kFarAway) ? kFarAway
-                                             : static_cast<TimeNs>(ns);
-}
-
-uint64_t PairKey(int32_t from, int32_t to) {
-  return static_cast<uint64_t>(static_cast<uint32_t>(from)) << 32 |
-         static_cast<uint32_t>(to);
-}
-
-absl::Status CheckLink(absl::string_view name, const LinkModel& link) {
-  if (link.latency_ns < 0 || link.latency_ns > kFarAway) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("simulated link '", name, "' has a latency of ",
-                     link.latency_ns, " ns, expected 0 to ", kFarAway));
-  }
-  if (link.jitter_ns < 0 || link.jitter_ns > kFarAway) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("simulated link '", name, "' has a jitter of ",
-                     link.jitter_ns, " ns, expected 0 to ", kFarAway));
-  }
-  if (!std::isfinite(link.bytes_per_second) || link.bytes_per_second < 0) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "simulated link '", name, "' carries ", link.bytes_per_second,
-        " bytes per second, expected a finite number, 0 for no limit"));
-  }
-  return absl::OkStatus();
-}
+constexpr size_t kHeapWays = 4;  // children of a node: 4 keys are 96 bytes
 
 absl::Status CheckRates(absl::string_view of, const FaultRates& rates) {
   const std::pair<absl::string_view, double> all[] = {
@@ -82,6 +42,10 @@ absl::Status CheckRates(absl::string_view of, const FaultRates& rates) {
                      " ns, expected 0 to ", kFarAway));
   }
   return absl::OkStatus();
+}
+
+LinkModels Links(const SimOptions& options) {
+  return {options.ici, options.ici_of, options.dcn, options.control};
 }
 
 bool AnyFault(const FaultRates& rates) {
@@ -170,16 +134,10 @@ absl::StatusOr<std::unique_ptr<SimWorld>> SimWorld::Create(SimOptions options) {
         absl::StrCat("a simulation of ", options.workers,
                      " workers, expected at least 1"));
   }
-  const std::pair<absl::string_view, const LinkModel*> links[] = {
-      {"local", &options.local},
-      {"ici", &options.ici},
-      {"dcn", &options.dcn},
-      {"control", &options.control}};
-  for (const auto& [name, link] : links) {
-    if (absl::Status status = CheckLink(name, *link); !status.ok()) {
-      return status;
-    }
+  if (absl::Status s = CheckLinkModel("local", options.local); !s.ok()) {
+    return s;
   }
+  if (absl::Status s = CheckLinkModels(Links(options)); !s.ok()) return s;
   if (absl::Status s = CheckRates("messages", options.faults); !s.ok()) {
     return s;
   }
@@ -194,6 +152,7 @@ SimWorld::SimWorld(SimOptions options)
     : options_(std::move(options)),
       faulty_(AnyFault(options_.faults)),
       control_faulty_(AnyFault(options_.control_faults)),
+      links_(Links(options_)),
       jitter_random_(Mix(options_.seed, 1)),
       fault_random_(Mix(options_.seed, 2)),
       actor_random_(Mix(options_.seed, 3)) {}
@@ -288,30 +247,19 @@ TimeNs SimWorld::Arrival(ActorId from, ActorId to, uint64_t bytes,
   TimeNs now = Now();
   if (!Crosses(from, to)) {
     const LinkModel& link = options_.local;
-    TimeNs time = Later(Later(now, WireTime(link, bytes)),
-                        link.latency_ns + jitter(link));
+    TimeNs time =
+        Later(Later(now, link.WireTime(bytes)), link.latency_ns + jitter(link));
     // One clamp per sender keeps order for each of its receivers; receivers
     // that it makes equal are told apart by the tie.
     TimeNs& last =
         from == kNoActor ? outside_last_ : actors_[from].last_local;
     return last = std::max(last, time);
   }
-  const Placement& source = actors_[from].placement;
-  const Placement& target = actors_[to].placement;
-  HostLink& wire = links_[PairKey(source.host, target.host)];
-  TimeNs* free_at = &wire.free_at;
-  const LinkModel* link = &options_.ici;
-  if (source.host < 0 || target.host < 0) {
-    link = &options_.control;
-  } else if (source.island != target.island) {
-    link = &options_.dcn;
-    free_at = &dcn_free_[PairKey(source.island, target.island)];
-  }
+  Wire& wire = links_.Between(actors_[from].placement, actors_[to].placement);
   ++stats_.crossed;
   stats_.crossed_bytes += bytes;
-  *free_at = Later(std::max(*free_at, now), WireTime(*link, bytes));
-  TimeNs time = Later(*free_at, link->latency_ns + jitter(*link));
-  time = Later(std::max(time, wire.last_arrival), outcome.extra_ns);
+  TimeNs time =
+      Later(wire.Carry(now, bytes, jitter(*wire.model)), outcome.extra_ns);
   if (!outcome.overtaken && !outcome.dropped) wire.last_arrival = time;
   return time;
 }

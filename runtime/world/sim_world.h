@@ -27,21 +27,13 @@
 #include <thread>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "runtime/world/fault.h"
+#include "runtime/world/link.h"
 #include "runtime/world/mix.h"
 #include "runtime/world/world.h"
 
 namespace pathways {
-
-// What a link costs: a message of b bytes arrives after b / bytes_per_second,
-// latency_ns, and 0 to jitter_ns more, drawn from the seed.
-struct LinkModel {
-  TimeNs latency_ns = 0;
-  double bytes_per_second = 0;  // 0: not limited
-  TimeNs jitter_ns = 0;
-};
 
 // Probabilities, in [0, 1], for messages that cross hosts.
 struct FaultRates {
@@ -70,6 +62,7 @@ struct SimOptions {
   // direction of a pair of hosts (islands, for dcn) carries one at a time.
   LinkModel local{100, 0, 100};
   LinkModel ici{1'000, 50e9, 200};
+  std::vector<LinkModel> ici_of;  // by island; of those that it lacks: ici
   LinkModel dcn{10'000, 12.5e9, 2'000};
   LinkModel control{20'000, 1.25e9, 5'000};
   FaultRates faults;          // of hot messages
@@ -163,10 +156,6 @@ class SimWorld final : public World {
   struct Event;
   struct Payload;
   struct Posted;
-  struct HostLink {
-    TimeNs free_at = 0;       // when the wire has taken the last message
-    TimeNs last_arrival = 0;  // keeps order under jitter
-  };
   struct Outcome;
 
   explicit SimWorld(SimOptions options);
@@ -208,8 +197,7 @@ class SimWorld final : public World {
   // in place while it sends others.
   std::vector<std::unique_ptr<Event[]>> blocks_;
   std::vector<uint32_t> free_;
-  absl::flat_hash_map<uint64_t, HostLink> links_;    // by pair of hosts
-  absl::flat_hash_map<uint64_t, TimeNs> dcn_free_;  // by pair of islands
+  LinkTable links_;
   SplitMix jitter_random_, fault_random_, actor_random_;
   SimStats stats_;
 

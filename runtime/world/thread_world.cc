@@ -31,7 +31,7 @@ namespace {
 
 // Messages taken from one queue before the others are looked at.
 constexpr int kBatch = 64;
-// Rounds of a busy worker between two looks at the clock.
+// Rounds of a busy worker between two looks at the clock, a power of two.
 constexpr uint32_t kRoundsPerClock = 32;
 constexpr TimeNs kDefaultSpinNs = 30'000;
 // Blocks set aside by reservation at most (75 MiB); messages beyond get theirs
@@ -40,7 +40,6 @@ constexpr int64_t kMaxReservedBlocks = 1 << 15;
 constexpr uint32_t kMaxChunks = 1 << 14;
 // Blocks to start with, for the first message of each pair of workers.
 constexpr int64_t kMaxPairBlocks = 2048;
-constexpr TimeNs kFarAway = INT64_MAX / 4;
 constexpr TimeNs kSecond = 1'000'000'000;
 
 void Pause() {
@@ -82,10 +81,10 @@ class Counter {
 constexpr std::align_val_t kPayloadAlign{128};
 
 // A copy of a message that a fault keeps longer than its sender's promise.
-Envelope Keep(ActorId from, ActorId to, const Message& message,
-              Envelope::Kind kind) {
-  Envelope kept{message, from, to, kind};
-  if (kind == Envelope::kControl) {
+Envelope Keep(const Envelope& envelope) {
+  const Message& message = envelope.message;
+  Envelope kept = envelope;
+  if (envelope.kind == Envelope::kControl) {
     kept.message.payload = new std::string(
         *static_cast<const std::string*>(message.payload));
   } else if (message.payload != nullptr && message.payload_bytes > 0) {
@@ -111,7 +110,8 @@ struct ThreadWorld::Timer {
   }
 };
 
-// Sent by a thread that is not a worker.
+// Sent by a thread that is not a worker; or, when a message is kept, what its
+// envelope points to.
 struct ThreadWorld::Posted {
   TimeNs deadline;  // negative: not a timer
   Envelope envelope;
@@ -156,6 +156,9 @@ absl::StatusOr<std::unique_ptr<ThreadWorld>> ThreadWorld::Create(
         options.workers, " workers asked for, expected 1 to ",
         ThreadOptions::kMaxWorkers, ", or 0 for one for each core"));
   }
+  if (options.links) {
+    if (absl::Status s = CheckLinkModels(*options.links); !s.ok()) return s;
+  }
   std::unique_ptr<ThreadWorld> world(new ThreadWorld(std::move(options)));
   if (absl::Status status = world->StartThreads(); !status.ok()) {
     return status;
@@ -176,6 +179,12 @@ ThreadWorld::ThreadWorld(ThreadOptions options)
   if (options_.clock == nullptr) {
     options_.clock = std::make_shared<SteadyClock>();
   }
+  clock_mask_ = kRoundsPerClock - 1;
+  if (options_.links) {
+    links_.emplace(*options_.links);
+    clock_mask_ = 0;
+  }
+  watched_ = options_.fault_hook || options_.control_fault_hook || links_;
   start_ = options_.clock->Now();
   int64_t queues = int64_t{num_workers_} * num_workers_;
   pool_.Provision(std::min(queues, kMaxPairBlocks));
@@ -230,6 +239,7 @@ ActorId ThreadWorld::Register(Actor* actor, Placement placement,
   int32_t worker = placement.worker % num_workers_;
   if (worker < 0) worker += num_workers_;
   chunk->hot[at] = {actor, worker, placement.host};
+  chunk->islands[at] = placement.island;
   chunk->names[at] = std::move(name);
   // Others read the entry only once they were told the number, in a message.
   return num_actors_++;
@@ -288,25 +298,28 @@ void ThreadWorld::Send(ActorId from, ActorId to, const Message& message) {
     assert(from == kNoActor && "only a handler sends for its actor");
     return Post(to, -1, message, Envelope::kMessage);
   }
-  if (options_.fault_hook && Crosses(from, to)) [[unlikely]] {
-    Fault fault = options_.fault_hook(from, to, message);
-    if (fault.kind != Fault::kDeliver) {
-      return SendFaulty(*self, from, to, fault, message, Envelope::kMessage);
-    }
+  if (watched_ && Crosses(from, to)) [[unlikely]] {
+    Fault fault;
+    if (options_.fault_hook) fault = options_.fault_hook(from, to, message);
+    return SendAcross(*self, Envelope{message, from, to, Envelope::kMessage},
+                      message.payload_bytes, fault);
   }
   Route(*self, from, to, message, Envelope::kMessage);
 }
 
 void ThreadWorld::SendControl(ActorId from, ActorId to, std::string bytes) {
   assert(to <= kMaxActors && "message to an actor that is not registered");
-  Message message;
   Worker* self = Self();
-  if (self != nullptr && options_.control_fault_hook && Crosses(from, to)) {
-    Fault fault = options_.control_fault_hook(from, to, bytes);
-    if (fault.kind != Fault::kDeliver) {
-      message.payload = new std::string(std::move(bytes));
-      return SendFaulty(*self, from, to, fault, message, Envelope::kControl);
+  Message message;
+  if (self != nullptr && watched_ && Crosses(from, to)) {
+    Fault fault;
+    if (options_.control_fault_hook) {
+      fault = options_.control_fault_hook(from, to, bytes);
     }
+    const uint64_t size = bytes.size();
+    message.payload = new std::string(std::move(bytes));
+    return SendAcross(*self, Envelope{message, from, to, Envelope::kControl},
+                      size, fault);
   }
   message.payload = new std::string(std::move(bytes));
   if (self == nullptr) {
@@ -326,33 +339,57 @@ void ThreadWorld::SendAfter(ActorId from, ActorId to, TimeNs delay,
   AddTimer(*self, deadline, Envelope{message, from, to, Envelope::kMessage});
 }
 
-void ThreadWorld::SendFaulty(Worker& self, ActorId from, ActorId to,
-                             const Fault& fault, const Message& message,
-                             Envelope::Kind kind) {
+Placement ThreadWorld::PlaceOf(ActorId actor) const {
+  const ActorChunk* chunk =
+      chunks_[actor / ActorChunk::kActors].load(std::memory_order_acquire);
+  const uint32_t at = actor % ActorChunk::kActors;
+  return {chunk->hot[at].host, chunk->hot[at].worker, chunk->islands[at]};
+}
+
+void ThreadWorld::SendAcross(Worker& self, const Envelope& envelope,
+                             uint64_t bytes, const Fault& fault) {
+  const bool kept_in_order =
+      fault.kind == Fault::kDeliver || fault.kind == Fault::kDuplicate;
+  const TimeNs time =
+      links_ ? Carry(self, envelope, kHeaderBytes + bytes, kept_in_order) : -1;
+  if (fault.kind == Fault::kDeliver) return SendAt(self, time, envelope);
   faults_.fetch_add(1, std::memory_order_relaxed);
-  Envelope original{message, from, to, kind};
-  TimeNs deadline = Now() + std::clamp<TimeNs>(fault.delay_ns, 0, kFarAway);
-  switch (fault.kind) {
-    case Fault::kDeliver:
-      Route(self, from, to, message, kind);
-      break;
-    case Fault::kDrop:
-      Drop(original);
-      break;
-    case Fault::kDuplicate: {
-      // Before the first copy goes out, and may be consumed.
-      Envelope second = Keep(from, to, message, kind);
-      Route(self, from, to, message, kind);
-      AddTimer(self, deadline, second);
-      break;
-    }
-    case Fault::kDelay: {
-      Envelope kept = Keep(from, to, message, kind);
-      Drop(original);
-      AddTimer(self, deadline, kept);
-      break;
-    }
+  if (fault.kind == Fault::kDrop) return Drop(envelope);
+  const TimeNs later = Later(time < 0 ? Now() : time, fault.delay_ns);
+  // Before the first copy goes out, and may be consumed.
+  const Envelope kept = Keep(envelope);
+  if (fault.kind == Fault::kDuplicate) {
+    SendAt(self, time, envelope);
+  } else {
+    Drop(envelope);
   }
+  SendAt(self, later, kept);
+}
+
+TimeNs ThreadWorld::Carry(Worker& self, const Envelope& envelope,
+                          uint64_t bytes, bool in_order) {
+  const Placement from = PlaceOf(envelope.from), to = PlaceOf(envelope.to);
+  std::lock_guard<std::mutex> lock(links_mutex_);
+  Wire& wire = links_->Between(from, to);
+  if (wire.model->free()) return -1;
+  TimeNs jitter = 0;
+  if (wire.model->jitter_ns != 0) {
+    jitter = static_cast<TimeNs>(self.random.UpTo(wire.model->jitter_ns));
+  }
+  // Looked at here, so that no message is put on a wire before an earlier one.
+  const TimeNs time = wire.Carry(Now(), bytes, jitter);
+  if (in_order) wire.last_arrival = time;
+  return time;
+}
+
+void ThreadWorld::SendAt(Worker& self, TimeNs time, const Envelope& envelope) {
+  if (time < 0) {
+    return Route(self, envelope.from, envelope.to, envelope.message,
+                 static_cast<Envelope::Kind>(envelope.kind));
+  }
+  Message carrier;
+  carrier.payload = new Posted{time, envelope};
+  Route(self, envelope.from, envelope.to, carrier, Envelope::kLater);
 }
 
 void ThreadWorld::Post(ActorId to, TimeNs deadline, const Message& message,
@@ -419,20 +456,35 @@ bool ThreadWorld::FireTimers(Worker& self) {
   return any;
 }
 
-void ThreadWorld::Deliver(Envelope& envelope) {
+bool ThreadWorld::Deliver(Worker& self, Envelope& envelope) {
   Actor* actor = hot(envelope.to).actor;
-  if (envelope.kind == Envelope::kControl) [[unlikely]] {
-    std::unique_ptr<const std::string> bytes(
-        static_cast<const std::string*>(envelope.message.payload));
-    // Dropped with the queue otherwise, should the handler stop the world.
-    envelope.kind = Envelope::kMessage;
-    actor->OnControl(envelope.from, *bytes);
-    return;
+  if (envelope.kind != Envelope::kMessage) [[unlikely]] {
+    return DeliverRare(self, actor, envelope);
   }
   actor->OnMessage(envelope.from, envelope.message);
-  if (envelope.kind == Envelope::kOwnedPayload) [[unlikely]] {
+  return true;
+}
+
+bool ThreadWorld::DeliverRare(Worker& self, Actor* actor, Envelope& envelope) {
+  if (envelope.kind == Envelope::kOwnedPayload) {
+    actor->OnMessage(envelope.from, envelope.message);
     Drop(envelope);
+    return true;
   }
+  if (envelope.kind == Envelope::kLater) {
+    // From one sender these come in the order of their times.
+    std::unique_ptr<const Posted> posted(
+        static_cast<const Posted*>(envelope.message.payload));
+    AddTimer(self, posted->deadline, posted->envelope);
+    return false;
+  }
+  std::unique_ptr<const std::string> bytes(
+      static_cast<const std::string*>(envelope.message.payload));
+  // Dropped with the queue otherwise, should the handler stop the world.
+  envelope.kind = Envelope::kMessage;
+  actor->OnControl(envelope.from, *bytes);
+  self.stats.controls.Add(1);
+  return true;
 }
 
 void ThreadWorld::Drop(const Envelope& envelope) {
@@ -441,44 +493,45 @@ void ThreadWorld::Drop(const Envelope& envelope) {
   } else if (envelope.kind == Envelope::kOwnedPayload) {
     ::operator delete(const_cast<void*>(envelope.message.payload),
                       kPayloadAlign);
+  } else if (envelope.kind == Envelope::kLater) {
+    const Posted* posted = static_cast<const Posted*>(envelope.message.payload);
+    Drop(posted->envelope);
+    delete posted;
   }
 }
 
 bool ThreadWorld::RunLocal(Worker& self) {
-  int done = 0;
-  uint64_t controls = 0;
-  while (done < kBatch && !stopping_.load(std::memory_order_relaxed)) {
+  int taken = 0;
+  uint64_t handled = 0;
+  while (taken < kBatch && !stopping_.load(std::memory_order_relaxed)) {
     Envelope* envelope = self.local.Front(pool_);
     if (envelope == nullptr) break;
-    controls += envelope->kind == Envelope::kControl;
-    Deliver(*envelope);
+    handled += Deliver(self, *envelope);
     self.local.Pop();
-    ++done;
+    ++taken;
   }
-  if (done == 0) return false;
-  self.stats.messages.Add(done);
-  self.stats.controls.Add(controls);
+  if (taken == 0) return false;
+  self.stats.messages.Add(handled);
   return true;
 }
 
 bool ThreadWorld::RunRemote(Worker& self) {
-  uint64_t all = 0, controls = 0;
+  bool any = false;
+  uint64_t handled = 0;
   for (int from = 0; from < num_workers_; ++from) {
     RemoteQueue& queue = self.remote[from];
     for (int i = 0; i < kBatch && !stopping_.load(std::memory_order_relaxed);
          ++i) {
       Envelope* envelope = queue.Front(pool_);
       if (envelope == nullptr) break;
-      controls += envelope->kind == Envelope::kControl;
-      Deliver(*envelope);
+      handled += Deliver(self, *envelope);
       queue.Pop();
-      ++all;
+      any = true;
     }
   }
-  if (all == 0) return false;
-  self.stats.messages.Add(all);
-  self.stats.controls.Add(controls);
-  self.stats.remote.Add(all);
+  if (!any) return false;
+  self.stats.messages.Add(handled);
+  self.stats.remote.Add(handled);
   return true;
 }
 
@@ -505,7 +558,7 @@ void ThreadWorld::Run(Worker& self) {
       busy = true;
     }
     // A busy worker looks at the clock now and then, one without work in Idle.
-    if (++self.rounds % kRoundsPerClock == 0) busy |= FireTimers(self);
+    if ((++self.rounds & clock_mask_) == 0) busy |= FireTimers(self);
     if (!busy) Idle(self);
   }
   this_worker = nullptr;

@@ -23,6 +23,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,7 @@
 #include "absl/status/statusor.h"
 #include "runtime/world/clock.h"
 #include "runtime/world/fault.h"
+#include "runtime/world/link.h"
 #include "runtime/world/message_queue.h"
 #include "runtime/world/world.h"
 
@@ -46,7 +48,11 @@ struct ThreadOptions {
   // Real time that a worker without work spins before it sleeps; negative: the
   // default, which is 30 us, or none with more workers than cores.
   TimeNs spin_ns = -1;
-  uint64_t seed = 1;  // of Random
+  uint64_t seed = 1;  // of Random, and of jitter
+  // What messages between hosts cost; without, nothing. A message whose link
+  // costs something takes an allocation and a lock, and its receiver's worker
+  // keeps it until its time has come: never earlier, later when that is busy.
+  std::optional<LinkModels> links;
   FaultHook fault_hook;
   ControlFaultHook control_fault_hook;
 };
@@ -114,6 +120,7 @@ class ThreadWorld final : public World {
   struct ActorChunk {
     static constexpr uint32_t kActors = 1024;
     HotActor hot[kActors];
+    int32_t islands[kActors];
     std::string names[kActors];
   };
   struct Worker;
@@ -139,22 +146,33 @@ class ThreadWorld final : public World {
   void Sleep(Worker& self);
   bool HasWork(const Worker& self) const;
   bool TimerDue(const Worker& self);
-  void Deliver(Envelope& envelope);
+  // Whether a handler ran.
+  bool Deliver(Worker& self, Envelope& envelope);
+  bool DeliverRare(Worker& self, Actor* actor, Envelope& envelope);
   void Route(Worker& self, ActorId from, ActorId to, const Message& message,
              Envelope::Kind kind);
   void Post(ActorId to, TimeNs deadline, const Message& message,
             Envelope::Kind kind);
   void AddTimer(Worker& self, TimeNs deadline, const Envelope& envelope);
   bool Crosses(ActorId from, ActorId to) const;
-  // Sends, or not, as a planted fault other than kDeliver says.
-  void SendFaulty(Worker& self, ActorId from, ActorId to, const Fault& fault,
-                  const Message& message, Envelope::Kind kind);
+  Placement PlaceOf(ActorId actor) const;
+  // What faults and links do to a message between hosts, of `bytes`.
+  void SendAcross(Worker& self, const Envelope& envelope, uint64_t bytes,
+                  const Fault& fault);
+  // Puts a message on its link and returns when it arrives; negative: at once.
+  TimeNs Carry(Worker& self, const Envelope& envelope, uint64_t bytes,
+               bool in_order);
+  // Has the receiver's worker keep a message until `time`; negative: does not.
+  void SendAt(Worker& self, TimeNs time, const Envelope& envelope);
   void Wake(Worker& worker);
   void WakeAll();
   void DropQueued();
   static void Drop(const Envelope& envelope);
 
   ThreadOptions options_;
+  bool watched_ = false;  // faults or links see what crosses hosts
+  uint32_t clock_mask_ =
+      0;  // a busy worker's rounds between looks at the clock
   int num_workers_ = 1;
   TimeNs start_ = 0;  // the clock's time at which the world began
   int listener_ = 0;
@@ -165,6 +183,8 @@ class ThreadWorld final : public World {
   uint32_t num_actors_ = 0;
   std::atomic<int64_t> reserved_{0};
   std::atomic<uint64_t> outside_random_{0};
+  std::mutex links_mutex_;          // guards links_
+  std::optional<LinkTable> links_;  // none: nothing costs
   std::atomic<uint64_t> faults_{0};
   std::atomic<bool> stopping_{false};
   std::mutex stop_mutex_;  // held while threads are joined

@@ -492,13 +492,13 @@ TEST(SimWorldTest, BadOptionsAreRefused) {
   EXPECT_EQ(error([](SimOptions& o) { o.workers = 0; }),
             "a simulation of 0 workers, expected at least 1");
   EXPECT_EQ(error([](SimOptions& o) { o.dcn.latency_ns = -5; }),
-            "simulated link 'dcn' has a latency of -5 ns, expected 0 to "
+            "link 'dcn' has a latency of -5 ns, expected 0 to "
             "2305843009213693951");
   EXPECT_EQ(error([](SimOptions& o) { o.local.jitter_ns = -1; }),
-            "simulated link 'local' has a jitter of -1 ns, expected 0 to "
+            "link 'local' has a jitter of -1 ns, expected 0 to "
             "2305843009213693951");
   EXPECT_EQ(error([](SimOptions& o) { o.ici.bytes_per_second = -2; }),
-            "simulated link 'ici' carries -2 bytes per second, expected a "
+            "link 'ici' carries -2 bytes per second, expected a "
             "finite number, 0 for no limit");
   EXPECT_THAT(error([](SimOptions& o) { o.control.bytes_per_second = NAN; }),
               HasSubstr("'control' carries nan"));

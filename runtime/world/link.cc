@@ -1,0 +1,91 @@
+//===- link.cc - What a message between hosts costs -----------------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/world/link.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "absl/strings/str_cat.h"
+
+namespace pathways {
+namespace {
+
+uint64_t PairKey(int32_t from, int32_t to) {
+  return static_cast<uint64_t>(static_cast<uint32_t>(from)) << 32 |
+         static_cast<uint32_t>(to);
+}
+
+}  // namespace
+
+TimeNs Later(TimeNs time, TimeNs by) {
+  if (by < 0) by = 0;
+  return by >= kFarAway || time >= kFarAway - by ? kFarAway : time + by;
+}
+
+TimeNs LinkModel::WireTime(uint64_t bytes) const {
+  if (bytes_per_second <= 0) return 0;
+  double ns = static_cast<double>(bytes) * 1e9 / bytes_per_second;
+  return ns >= static_cast<double>(kFarAway) ? kFarAway
+                                             : static_cast<TimeNs>(ns);
+}
+
+absl::Status CheckLinkModel(absl::string_view link, const LinkModel& model) {
+  if (model.latency_ns < 0 || model.latency_ns > kFarAway) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("link '", link, "' has a latency of ", model.latency_ns,
+                     " ns, expected 0 to ", kFarAway));
+  }
+  if (model.jitter_ns < 0 || model.jitter_ns > kFarAway) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("link '", link, "' has a jitter of ", model.jitter_ns,
+                     " ns, expected 0 to ", kFarAway));
+  }
+  if (!std::isfinite(model.bytes_per_second) || model.bytes_per_second < 0) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "link '", link, "' carries ", model.bytes_per_second,
+        " bytes per second, expected a finite number, 0 for no limit"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckLinkModels(const LinkModels& models) {
+  absl::Status status = CheckLinkModel("ici", models.ici);
+  for (size_t i = 0; i < models.ici_of.size(); ++i) {
+    status.Update(
+        CheckLinkModel(absl::StrCat("ici of island ", i), models.ici_of[i]));
+  }
+  status.Update(CheckLinkModel("dcn", models.dcn));
+  status.Update(CheckLinkModel("control", models.control));
+  return status;
+}
+
+TimeNs Wire::Carry(TimeNs now, uint64_t bytes, TimeNs jitter) {
+  TimeNs& free = shared != nullptr ? *shared : free_at;
+  free = Later(std::max(free, now), model->WireTime(bytes));
+  return std::max(Later(free, model->latency_ns + jitter), last_arrival);
+}
+
+Wire& LinkTable::Between(const Placement& from, const Placement& to) {
+  auto [it, fresh] = wires_.try_emplace(PairKey(from.host, to.host));
+  Wire& wire = it->second;
+  if (!fresh) return wire;
+  if (from.host < 0 || to.host < 0) {
+    wire.model = &models_.control;
+  } else if (from.island != to.island) {
+    wire.model = &models_.dcn;
+    wire.shared = &dcn_[PairKey(from.island, to.island)];
+  } else {
+    const size_t island = static_cast<size_t>(from.island);
+    wire.model =
+        island < models_.ici_of.size() ? &models_.ici_of[island] : &models_.ici;
+  }
+  return wire;
+}
+
+}  // namespace pathways
