@@ -64,6 +64,9 @@ struct SessionOptions {
   /// Without progress for this long a run ends with an error that names what it
   /// waits for.
   int64_t stallTimeoutNs = 10'000'000'000;
+  /// On threads too, have messages between hosts take the time that the links
+  /// of the topology say. (A simulation always does.)
+  bool linkCosts = false;
   /// Hosts prepare an action once the actions that it reads from are enqueued,
   /// rather than all actions of a step ahead of their inputs. The same results,
   /// later: a baseline.

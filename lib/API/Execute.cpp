@@ -118,6 +118,7 @@ Result<Session> Session::open(const SessionOptions &options) {
   runtimeOptions.workers = options.workers;
   runtimeOptions.bind_workers = options.bindWorkers;
   runtimeOptions.stall_timeout_ns = options.stallTimeoutNs;
+  runtimeOptions.link_costs = options.linkCosts;
   runtimeOptions.dispatch = options.sequentialDispatch
                                 ? RuntimeOptions::kSequential
                                 : RuntimeOptions::kParallel;

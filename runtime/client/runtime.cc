@@ -24,11 +24,10 @@ absl::Status ShutDown() {
   return absl::CancelledError("the runtime was shut down");
 }
 
-// The cluster's numbers where it has them, the simulation's defaults else.
+// The cluster's numbers where it has them; others stay.
 void Apply(const proto::Link& link, LinkModel* model) {
   if (link.latency_seconds() > 0) {
-    model->latency_ns =
-        static_cast<TimeNs>(std::min(link.latency_seconds(), 1000.0) * 1e9);
+    model->latency_ns = static_cast<TimeNs>(link.latency_seconds() * 1e9);
   }
   if (link.bytes_per_second() > 0) {
     model->bytes_per_second = link.bytes_per_second();
@@ -110,7 +109,10 @@ absl::Status Runtime::Impl::StartWorld() {
     SimOptions sim;
     sim.seed = options_.seed;
     sim.workers = std::max(1, options_.workers);
-    Apply(topology_.island(0).ici(), &sim.ici);
+    for (int i = 0; i < topology_.num_islands(); ++i) {
+      sim.ici_of.push_back(sim.ici);
+      Apply(topology_.island(i).ici(), &sim.ici_of.back());
+    }
     Apply(topology_.cluster().dcn(), &sim.dcn);
     sim.faults.duplicate = options_.duplicate_probability;
     sim.faults.reorder = options_.reorder_probability;
@@ -129,6 +131,13 @@ absl::Status Runtime::Impl::StartWorld() {
             : std::clamp(NumPhysicalCores(), 1, ThreadOptions::kMaxWorkers);
     threads.seed = options_.seed;
     threads.fault_hook = options_.fault_hook;
+    if (options_.link_costs) {
+      threads.links.emplace();
+      for (int i = 0; i < topology_.num_islands(); ++i) {
+        Apply(topology_.island(i).ici(), &threads.links->ici_of.emplace_back());
+      }
+      Apply(topology_.cluster().dcn(), &threads.links->dcn);
+    }
     if (options_.bind_workers) {
       threads.on_worker_start = [](int worker) {
         // Without the right to bind, the worker runs anywhere.

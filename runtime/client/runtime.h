@@ -41,6 +41,10 @@ struct RuntimeOptions {
   // host share; 0: none.
   int workers = 0;
   bool bind_workers = false;  // threads: pin each worker to a core
+  // Threads: whether a message between hosts takes the time that the cluster's
+  // links say; what they leave out costs nothing. A simulation always keeps
+  // them, and has numbers of its own for what they leave out.
+  bool link_costs = false;
   // Longest time without any progress of a launch before it ends with an error
   // that names what it waits for. A simulation notices at once that nothing is
   // left to happen.

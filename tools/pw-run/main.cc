@@ -206,6 +206,7 @@ class Session {
     runtime_options.workers = options_.workers;
     runtime_options.bind_workers = options_.bind_workers;
     runtime_options.stall_timeout_ns = options_.stall_timeout_ns;
+    runtime_options.link_costs = options_.link_costs;
     runtime_options.dispatch = options_.sequential ? RuntimeOptions::kSequential
                                                    : RuntimeOptions::kParallel;
     runtime_options.host_work_ns = options_.host_work_ns;

@@ -113,7 +113,7 @@ absl::StatusOr<ParsedOptions> ParseOptions(int argc, const char* const* argv) {
   std::vector<std::string> inputs, outputs, expected;
   // The seed as text: the parser of numbers takes -1 for 2^64 - 1.
   std::string world = "threads", stall = "10s", seed = "0";
-  std::string dispatch = "parallel", host_work = "0";
+  std::string dispatch = "parallel", host_work = "0", links;
 
   app.add_option("FILE", o.file, "Program or plan; - is standard input")
       ->type_name("");
@@ -219,6 +219,13 @@ absl::StatusOr<ParsedOptions> ParseOptions(int argc, const char* const* argv) {
       ->type_name("parallel|sequential")
       ->check(CLI::IsMember({"parallel", "sequential"}).description(""))
       ->group(kRun);
+  app.add_option("--links", links,
+                 "Whether messages between hosts take the time that the "
+                 "topology's links say: free, which threads are unless told, "
+                 "or cost, which a simulation always is")
+      ->type_name("free|cost")
+      ->check(CLI::IsMember({"free", "cost"}).description(""))
+      ->group(kRun);
   app.add_option("--host-work", host_work,
                  "Emulate slower hosts: what preparing one action for one step "
                  "takes a host, e.g. 100us")
@@ -304,6 +311,11 @@ absl::StatusOr<ParsedOptions> ParseOptions(int argc, const char* const* argv) {
   o.host_work_ns = absl::ToInt64Nanoseconds(work);
   o.sequential = dispatch == "sequential";
   o.simulate = world == "sim";
+  if (o.simulate && links == "free") {
+    return absl::InvalidArgumentError(
+        "--links=free: links of a simulation always cost time; leave it out");
+  }
+  o.link_costs = links == "cost";
   if (!absl::SimpleAtoi(seed, &o.seed)) {
     return absl::InvalidArgumentError(absl::StrCat(
         "--seed: expected a number from 0 to 2^64 - 1, got '", seed, "'"));

@@ -41,18 +41,34 @@ TEST(OptionsTest, Defaults) {
   EXPECT_EQ(o.stall_timeout_ns, 10'000'000'000);
   EXPECT_EQ(o.stats, "");
   EXPECT_FALSE(o.sequential);
+  EXPECT_FALSE(o.link_costs);
+  EXPECT_FALSE(Parse({"f", "--links=free"})->options.link_costs);
   EXPECT_EQ(o.host_work_ns, 0);
   EXPECT_TRUE(o.bind_workers);
   EXPECT_FALSE(Parse({"f", "--no-bind-workers"})->options.bind_workers);
 }
 
 TEST(OptionsTest, EverythingGiven) {
-  absl::StatusOr<ParsedOptions> parsed = Parse(
-      {"--input=x=[[1,2],[3,4]]", "--input", "w=-1", "--output=y=@y.npy",
-       "--expected=y=1", "--rtol=0", "--atol=0.5", "--steps=3", "--world=sim",
-       "--seed=18446744073709551615", "--workers=2", "--stall-timeout=250ms",
-       "--topology=2x1x4", "--oversubscribe", "--program=f", "--stats", "-",
-       "--dispatch=sequential", "--host-work=100us"});
+  absl::StatusOr<ParsedOptions> parsed = Parse({"--input=x=[[1,2],[3,4]]",
+                                                "--input",
+                                                "w=-1",
+                                                "--output=y=@y.npy",
+                                                "--expected=y=1",
+                                                "--rtol=0",
+                                                "--atol=0.5",
+                                                "--steps=3",
+                                                "--world=sim",
+                                                "--seed=18446744073709551615",
+                                                "--workers=2",
+                                                "--stall-timeout=250ms",
+                                                "--topology=2x1x4",
+                                                "--oversubscribe",
+                                                "--program=f",
+                                                "--stats",
+                                                "-",
+                                                "--dispatch=sequential",
+                                                "--host-work=100us",
+                                                "--links=cost"});
   ASSERT_TRUE(parsed.ok()) << parsed.status();
   const Options& o = parsed->options;
   EXPECT_EQ(o.file, "-");
@@ -65,6 +81,7 @@ TEST(OptionsTest, EverythingGiven) {
   EXPECT_EQ(o.stall_timeout_ns, 250'000'000);
   EXPECT_EQ(o.stats, "table");
   EXPECT_TRUE(o.sequential);
+  EXPECT_TRUE(o.link_costs);
   EXPECT_EQ(o.host_work_ns, 100'000);
   EXPECT_EQ(Parse({"f", "--stats=json"})->options.stats, "json");
 }
@@ -113,6 +130,10 @@ TEST(OptionsTest, Mistakes) {
     EXPECT_THAT(ErrorOf({"f", bad}), HasSubstr("--stall-timeout: expected"));
   }
   EXPECT_THAT(ErrorOf({"f", "--dispatch=both"}), HasSubstr("--dispatch"));
+  EXPECT_THAT(ErrorOf({"f", "--links=slow"}), HasSubstr("--links"));
+  EXPECT_EQ(ErrorOf({"f", "--links=free", "--world=sim"}),
+            "--links=free: links of a simulation always cost time; leave it "
+            "out");
   for (const char *bad :
        {"--host-work=100", "--host-work=-1us", "--host-work=-0",
         "--host-work=inf", "--host-work=61m", "--host-work=fast"}) {
