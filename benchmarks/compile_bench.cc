@@ -9,6 +9,8 @@
 // compile_bench chain [CALLS]: from text to plan bytes, object code included,
 // for CALLS calls of one body in a chain, and for a tenth of them.
 // compile_bench shards [CALLS]: a chain with movements on 4 and 4096 devices.
+// compile_bench kernels [KERNELS]: bodies that are all different, without and with
+// a cache that has them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,6 +18,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <string>
 
 #include "benchmarks/bench.h"
@@ -58,15 +61,40 @@ Program Chain(int64_t devices, int calls, bool moves) {
   return b.build();
 }
 
+// Calls of bodies that differ in a constant: each is a kernel of its own.
+Program ManyKernels(int kernels) {
+  ProgramBuilder b("kernels");
+  b.slice("s", {{"x", 8}});
+  const std::string type =
+      ProgramBuilder::arrayType(ElementType::kF32, {8 * 64}, "s", {{"x"}});
+  ProgramBuilder::Array value = b.argument("v", type);
+  for (int i = 0; i < kernels; ++i) {
+    const std::string name = "body" + std::to_string(i);
+    b.functions("func.func private @" + name + R"((%v: tensor<64xf32>)
+    -> tensor<64xf32> attributes {pw.local_view} {
+  %c = arith.constant dense<)" + std::to_string(i + 1) + R"(.5> : tensor<64xf32>
+  %0 = arith.mulf %v, %c : tensor<64xf32>
+  %1 = math.exp %0 : tensor<64xf32>
+  %2 = arith.addf %1, %v : tensor<64xf32>
+  return %2 : tensor<64xf32>
+})");
+    value = b.call(name, {value}, type);
+  }
+  b.result("out", value);
+  return b.build();
+}
+
 struct Cost {
   double seconds;
   size_t bytes;
 };
 
 // A plan has an action for each of `calls`, or it was not compiled.
-Cost Compile(const Program& program, const std::string& topology, int calls) {
+Cost Compile(const Program& program, const std::string& topology, int calls,
+             const std::string& kernel_cache = "") {
   CompileOptions options;
   options.topology = topology;
+  options.kernelCache = kernel_cache;
   const double start = Seconds();
   Result<Compiled> compiled = compile(program, options);
   const double seconds = Seconds() - start;
@@ -116,8 +144,31 @@ int Main(int argc, char** argv) {
     }
     Figure("compile.shards.bytes_ratio", double(many.bytes) / few.bytes, "x");
     Figure("compile.shards.time_ratio", many.seconds / few.seconds, "x");
+  } else if (what == "kernels") {
+    const int kernels = calls > 0 ? calls : 1000;
+    const Program program = ManyKernels(kernels);
+    std::string folder = std::filesystem::temp_directory_path() / "pw-XXXXXX";
+    if (mkdtemp(folder.data()) == nullptr) {
+      std::fprintf(stderr, "error: cannot make a folder like %s\n",
+                   folder.c_str());
+      return 1;
+    }
+    const Cost none = Compile(program, "1x1x8", kernels);
+    const Cost cold = Compile(program, "1x1x8", kernels, folder);
+    double warm = 1e9;
+    for (int i = 0; i < 3; ++i) {
+      warm =
+          std::min(warm, Compile(program, "1x1x8", kernels, folder).seconds);
+    }
+    std::filesystem::remove_all(folder);
+    const std::string name = "compile.kernels" + std::to_string(kernels);
+    Figure(name + ".ms_per_kernel", none.seconds * 1e3 / kernels, "ms");
+    Figure(name + ".cached_ms_per_kernel", warm * 1e3 / kernels, "ms");
+    Figure(name + ".cache_speedup", none.seconds / warm, "x");
+    Figure(name + ".cold_cache_cost", cold.seconds / none.seconds, "x");
   } else {
-    std::fprintf(stderr, "usage: compile_bench chain|shards [CALLS]\n");
+    std::fprintf(stderr,
+                 "usage: compile_bench chain|shards|kernels [COUNT]\n");
     return 2;
   }
   return 0;

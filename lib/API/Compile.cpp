@@ -29,7 +29,7 @@ using namespace pathways;
 
 namespace {
 /// Collects diagnostics as lines "file:line:column: severity: text", notes after
-/// what they belong to. A context of one thread reports them in order.
+/// what they belong to. MLIR passes those of its threads on in a fixed order.
 class DiagnosticLines : public mlir::ScopedDiagnosticHandler {
 public:
   explicit DiagnosticLines(mlir::MLIRContext *context)
@@ -175,7 +175,7 @@ Result<Compiled> pathways::compile(const Program &program,
                    llvm::toString(cache.takeError())};
   }
   mlir::MLIRContext context(makeRegistry(),
-                            mlir::MLIRContext::Threading::DISABLED);
+                            mlir::MLIRContext::Threading::ENABLED);
   // The line is enough; a program's text may be long.
   context.printOpOnDiagnostic(false);
   DiagnosticLines diagnostics(&context);

@@ -35,6 +35,7 @@ struct Job {
   plan::KernelOp kernel;
   SmallVector<func::FuncOp> functions; ///< one per segment
   std::vector<proto::Target> targets;
+  bool isDone = false;
   CompiledKernel code;
   double seconds = 0;
 };
@@ -179,18 +180,20 @@ void CompileKernels::runOnOperation() {
     FailureOr<CompiledKernel> code =
         compileKernel(job.functions, job.targets, cache.get());
     if (failed(code))
-      return failure();
+      return;
     job.code = std::move(*code);
+    job.isDone = true;
     job.seconds = std::chrono::duration<double>(
                       std::chrono::steady_clock::now() - start)
                       .count();
-    return success();
   };
-  // Kernels know nothing of each other; results are taken in table order.
-  LogicalResult result = failableParallelForEach(&getContext(), jobs, compile);
+  // Kernels know nothing of each other; diagnostics and results come in table
+  // order. All are compiled, also when one fails: which ones would be left out
+  // depends on the threads.
+  parallelForEach(&getContext(), jobs, compile);
   if (cache)
     cache->trim();
-  if (failed(result))
+  if (!llvm::all_of(jobs, [](const Job &job) { return job.isDone; }))
     return signalPassFailure();
   for (Job &job : jobs) {
     finish(job);

@@ -97,6 +97,24 @@ makeMachine(const Target &target, Location loc) {
   return machine;
 }
 
+/// The machine for `target` of this thread. To make one, and what it derives from
+/// its features on first use, is a good part of compiling a small kernel.
+static FailureOr<llvm::TargetMachine *> getMachine(const Target &target,
+                                                   Location loc) {
+  static constexpr size_t kMost = 8;
+  thread_local llvm::StringMap<std::unique_ptr<llvm::TargetMachine>> machines;
+  std::string key = target.SerializeAsString();
+  if (auto known = machines.find(key); known != machines.end())
+    return known->second.get();
+  FailureOr<std::unique_ptr<llvm::TargetMachine>> made =
+      makeMachine(target, loc);
+  if (failed(made))
+    return failure();
+  if (machines.size() == kMost)
+    machines.clear();
+  return (machines[key] = std::move(*made)).get();
+}
+
 /// Register tiles that leave room for one row of B and one number of A.
 static kernel::MatmulTiles tilesFor(const llvm::TargetMachine &machine) {
   const llvm::MCSubtargetInfo &subtarget = *machine.getMCSubtargetInfo();
@@ -164,7 +182,8 @@ LogicalResult lowerToBuffers(ModuleOp module, ArrayRef<func::FuncOp> functions,
 FailureOr<std::string> lowerToObject(ModuleOp module, const Target &target,
                                      MutableArrayRef<CompiledSegment> compiled,
                                      ArrayRef<func::FuncOp> originals) {
-  auto machine = makeMachine(target, module.getLoc());
+  FailureOr<llvm::TargetMachine *> machine =
+      getMachine(target, module.getLoc());
   if (failed(machine))
     return failure();
   kernel::MatmulTiles tiles = tilesFor(**machine);

@@ -64,3 +64,29 @@ pw.program @main(%x: !pw.array<4xf32, @s, [{}]>, %n: !pw.array<i64, @s, []>) -> 
   %0 = pw.call @outside(%x, %n) : (!pw.array<4xf32, @s, [{}]>, !pw.array<i64, @s, []>) -> !pw.array<2xf32, @s, [{}]>
   pw.return %0 : !pw.array<2xf32, @s, [{}]>
 }
+
+// -----
+
+// All kernels that are refused are reported, whichever is compiled first.
+pw.slice @s mesh <>
+func.func private @one(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @below {{has elements of f8E5M2}}
+  %0 = arith.truncf %x : tensor<4xf32> to tensor<4xf8E5M2>
+  %1 = arith.extf %0 : tensor<4xf8E5M2> to tensor<4xf32>
+  return %1 : tensor<4xf32>
+}
+func.func private @fine(%x: tensor<4xf32>) -> tensor<4xf32> {
+  return %x : tensor<4xf32>
+}
+func.func private @two(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @below {{has elements of f8E4M3}}
+  %0 = arith.truncf %x : tensor<4xf32> to tensor<4xf8E4M3>
+  %1 = arith.extf %0 : tensor<4xf8E4M3> to tensor<4xf32>
+  return %1 : tensor<4xf32>
+}
+pw.program @main(%x: !pw.array<4xf32, @s, [{}]>) -> (!pw.array<4xf32, @s, [{}]>) {
+  %0 = pw.call @two(%x) : (!pw.array<4xf32, @s, [{}]>) -> !pw.array<4xf32, @s, [{}]>
+  %1 = pw.call @fine(%0) : (!pw.array<4xf32, @s, [{}]>) -> !pw.array<4xf32, @s, [{}]>
+  %2 = pw.call @one(%1) : (!pw.array<4xf32, @s, [{}]>) -> !pw.array<4xf32, @s, [{}]>
+  pw.return %2 : !pw.array<4xf32, @s, [{}]>
+}
