@@ -9,6 +9,7 @@
 #include "pathways/Lowering/CodeCache.h"
 #include "pathways/Lowering/KernelCodegen.h"
 #include "pathways/Lowering/Passes.h"
+#include "runtime/kernel/target.h"
 #include "runtime/topology/topology.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -54,17 +55,27 @@ struct CompileKernels
   void runOnOperation() override;
 
 private:
-  /// Targets of the devices that may run `slice`, each once.
+  /// Targets of the devices that may run `slice`, each once. Reports those that
+  /// no code can be made for.
   const std::vector<proto::Target> &getTargets(plan::SliceOp slice);
   void addJobs(plan::ProgramOp program, SmallVectorImpl<Job> &jobs);
   void finish(Job &job);
 
   std::vector<KernelCost> *costs = nullptr;
-  proto::Cluster cluster;
+  std::optional<::pathways::Topology> cluster;
+  bool hasBadTarget = false;
   std::map<std::pair<int64_t, std::string>, std::vector<proto::Target>> targets;
 };
 
 } // namespace
+
+static absl::StatusOr<::pathways::Topology>
+readMachines(const std::string &topology) {
+  absl::StatusOr<proto::Cluster> cluster = ::pathways::ReadTopology(topology);
+  if (!cluster.ok())
+    return cluster.status();
+  return ::pathways::Topology::Create(*std::move(cluster));
+}
 
 /// A text that is equal for equal targets.
 static std::string getKey(const proto::Target &target) {
@@ -81,12 +92,21 @@ CompileKernels::getTargets(plan::SliceOp slice) {
   // All devices of the kind on the island: the slice may be bound to others
   // later without compiling again.
   llvm::StringSet<> seen;
-  if (island >= 0 && island < cluster.islands_size())
-    for (const proto::Host &host : cluster.islands(island).hosts())
-      for (const proto::Device &device : host.devices())
-        if (::pathways::DeviceKind(device) == kind &&
-            seen.insert(getKey(device.target())).second)
-          entry->second.push_back(device.target());
+  if (island >= 0 && island < cluster->num_islands())
+    for (int64_t d = 0, e = cluster->num_devices(island); d < e; ++d) {
+      const proto::Device &device = cluster->device(island, d);
+      if (::pathways::DeviceKind(device) != kind ||
+          !seen.insert(getKey(device.target())).second)
+        continue;
+      entry->second.push_back(device.target());
+      auto complete = ::pathways::CompleteTarget(device.target());
+      if (!complete.ok()) {
+        slice.emitError("device ")
+            << cluster->DeviceName(island, d) << ": "
+            << std::string(complete.status().message());
+        hasBadTarget = true;
+      }
+    }
   // Without one it is this machine.
   if (entry->second.empty())
     entry->second.emplace_back();
@@ -155,14 +175,15 @@ void CompileKernels::finish(Job &job) {
 }
 
 void CompileKernels::runOnOperation() {
-  absl::StatusOr<proto::Cluster> read = ::pathways::ReadTopology(topology);
-  if (!read.ok()) {
+  absl::StatusOr<::pathways::Topology> machines = readMachines(topology);
+  if (!machines.ok()) {
     getOperation().emitError("topology '")
-        << topology << "': " << std::string(read.status().message());
+        << topology << "': " << std::string(machines.status().message());
     return signalPassFailure();
   }
-  cluster = std::move(*read);
+  cluster = *std::move(machines);
   targets.clear();
+  hasBadTarget = false;
   std::unique_ptr<CodeCache> cache;
   if (!kernelCache.empty()) {
     auto opened = CodeCache::open(kernelCache, kernelCacheBytes);
@@ -175,6 +196,8 @@ void CompileKernels::runOnOperation() {
   SmallVector<Job> jobs;
   for (auto program : getOperation().getOps<plan::ProgramOp>())
     addJobs(program, jobs);
+  if (hasBadTarget)
+    return signalPassFailure();
   auto compile = [&](Job &job) {
     auto start = std::chrono::steady_clock::now();
     FailureOr<CompiledKernel> code =

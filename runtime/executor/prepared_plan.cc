@@ -89,7 +89,11 @@ absl::Status PreparedPlan::Bind(const Topology& topology) {
 absl::Status PreparedPlan::LoadKernels(const Topology& topology,
                                        KernelResolver* resolver) {
   const proto::Plan& plan = this->plan();
-  std::map<std::string, proto::Target> targets;
+  struct Wanted {
+    proto::Target target;
+    std::string device;  // the first that has it
+  };
+  std::map<std::string, Wanted> targets;
   bool first = true;
   std::set<std::pair<int, int32_t>> seen;
   // Which targets does each kernel run on?
@@ -105,7 +109,10 @@ absl::Status PreparedPlan::LoadKernels(const Topology& topology,
       const std::string text = TargetText(target);
       if (first) common_target_ = text;
       first = false;
-      targets.emplace(text, target);
+      if (targets.count(text) == 0) {
+        targets[text] = {target,
+                         topology.DeviceName(slices_[s].island, device)};
+      }
       slice_targets[s].insert(text);
       if (text != common_target_) {
         target_of_[{slices_[s].island, device}] = text;
@@ -124,8 +131,12 @@ absl::Status PreparedPlan::LoadKernels(const Topology& topology,
   for (const auto& [kernel, texts] : wanted) {
     for (const std::string& text : texts) {
       absl::StatusOr<ResolvedKernel> code = resolver->Resolve(
-          plan.kernels(kernel), data_.blobs, targets.at(text));
-      if (!code.ok()) return code.status();
+          plan.kernels(kernel), data_.blobs, targets.at(text).target);
+      if (!code.ok()) {
+        return absl::Status(code.status().code(),
+                            absl::StrCat("device ", targets.at(text).device,
+                                         ": ", code.status().message()));
+      }
       if (code->segments.size() !=
           static_cast<size_t>(plan.kernels(kernel).segments_size())) {
         return absl::InvalidArgumentError(absl::StrCat(

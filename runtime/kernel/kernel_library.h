@@ -31,7 +31,8 @@ class KernelLibrary {
   // features, the first among equals. A kernel that is loaded already is
   // shared. Thread-safe.
   //
-  // FailedPrecondition: this machine runs none of the objects; the message
+  // FailedPrecondition: this machine is no such device or runs none of the
+  // objects; the message
   // names each target and what is missing. InvalidArgument: the code is not
   // what its hash says, is not sound, imports what kernels may not, or lacks a
   // segment. Nothing of the object runs here.

@@ -46,6 +46,15 @@ std::unique_ptr<llvm::MCSubtargetInfo> Subtarget(const std::string& triple,
   return subtarget;
 }
 
+// Some targets end in text, or in a format that is no object file.
+bool HasObjectFiles(const llvm::Triple& triple) {
+  std::string error;
+  const llvm::Target* code = llvm::TargetRegistry::lookupTarget(triple, error);
+  return code != nullptr && code->hasMCAsmBackend() &&
+         (triple.isOSBinFormatELF() || triple.isOSBinFormatCOFF() ||
+          triple.isOSBinFormatMachO());
+}
+
 bool SameMachine(const llvm::Triple& a, const llvm::Triple& b) {
   return a.getArch() == b.getArch() && a.getSubArch() == b.getSubArch() &&
          a.getOS() == b.getOS() && a.getEnvironment() == b.getEnvironment() &&
@@ -98,6 +107,10 @@ absl::StatusOr<proto::Target> CompleteTarget(const proto::Target& target) {
   std::string error;
   std::unique_ptr<llvm::MCSubtargetInfo> known =
       Subtarget(result.triple(), "", "", &error);
+  if (known != nullptr && !HasObjectFiles(llvm::Triple(result.triple()))) {
+    error = "it has no object files";
+    known = nullptr;
+  }
   if (known == nullptr) {
     return absl::InvalidArgumentError(absl::StrCat(
         "no code can be made for target '", target.triple(), "': ", error));

@@ -191,6 +191,15 @@ TEST(TargetTest, RefusesUnknownNames) {
   target.set_cpu("abacus");
   EXPECT_THAT(ErrorOf(CompleteTarget(target).status()),
               HasSubstr("has no CPU called 'abacus'"));
+  // Code generators that write text, or what no linker reads.
+  target.clear_cpu();
+  for (const char* triple : {"nvptx64-nvidia-cuda", "spirv64-unknown-unknown",
+                             "wasm32-unknown-unknown"}) {
+    target.set_triple(triple);
+    EXPECT_EQ(ErrorOf(CompleteTarget(target).status()),
+              absl::StrCat("no code can be made for target '", triple,
+                           "': it has no object files"));
+  }
   target.set_triple("no such machine");
   EXPECT_EQ(CompleteTarget(target).status().code(),
             absl::StatusCode::kInvalidArgument);
