@@ -11,7 +11,8 @@ add_library(PathwaysKernels
   KernelNarrow.cpp
   KernelObject.cpp
   KernelPrepare.cpp
-  KernelSegments.cpp)
+  KernelSegments.cpp
+  KernelTranspose.cpp)
 target_link_libraries(PathwaysKernels
   PUBLIC PathwaysDialect pathways::proto MLIR LLVM
   PRIVATE pathways::kernel_target)

@@ -187,8 +187,10 @@ FailureOr<std::string> lowerToObject(ModuleOp module, const Target &target,
   if (failed(machine))
     return failure();
   kernel::MatmulTiles tiles = tilesFor(**machine);
-  for (func::FuncOp function : module.getOps<func::FuncOp>())
+  for (func::FuncOp function : module.getOps<func::FuncOp>()) {
     kernel::lowerContractions(function, tiles);
+    kernel::lowerTransposes(function, tiles);
+  }
   if (failed(kernel::expandNarrowConversions(module, hasHalves(**machine))) ||
       failed(kernel::lowerToLoops(module)))
     return failure();

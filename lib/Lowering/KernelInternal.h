@@ -88,6 +88,9 @@ LogicalResult expandNarrowConversions(ModuleOp module, bool hasF16);
 /// Contractions to register-tiled vector code.
 void lowerContractions(func::FuncOp func, const MatmulTiles &tiles);
 
+/// Ops that change the order of elements to loops over tiles that use whole lines.
+void lowerTransposes(func::FuncOp func, const MatmulTiles &tiles);
+
 /// Writes exp of f32 as straight code: 1 unit in the last place, all of IEEE 754's
 /// special values, subnormal results too.
 void addExpPattern(RewritePatternSet &patterns);

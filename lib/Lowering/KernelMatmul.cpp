@@ -41,7 +41,6 @@ namespace {
 constexpr int64_t kDepthBlock = 256; // of k; a multiple of kUnroll
 constexpr int64_t kRowBlock = 128;
 constexpr int64_t kUnroll = 4;
-constexpr int64_t kPackTile = 16;
 
 /// One contraction being written.
 class ContractionWriter {
@@ -205,27 +204,36 @@ void ContractionWriter::packB() {
   int64_t width = llvm::alignTo(size(n), lanes) + lanes;
   auto type = MemRefType::get({size(k), width}, element);
   Value packed = memref::AllocOp::create(b, type);
-  auto within = [&](Value begin, int64_t dim, Body body) {
-    if (size(dim) <= kPackTile)
-      return loop(0, size(dim), 1, body);
-    Value end = add(begin, kPackTile);
-    if (size(dim) % kPackTile != 0)
-      end = min(end, index(size(dim)));
-    loop(begin, end, 1, body);
-  };
-  // Tile by tile, or every line would leave the cache before it is full. In the
-  // order of the source's memory as far as it is known: n is not innermost.
-  loop(0, size(k), kPackTile, [&](Value kTile) {
-    loop(0, size(n), kPackTile, [&](Value nTile) {
-      within(nTile, n, [&](Value nv) {
-        within(kTile, k, [&](Value kv) {
-          Value value =
-              memref::LoadOp::create(b, rhs, subscripts(rhsMap, {}, nv, kv));
-          memref::StoreOp::create(b, value, packed, ValueRange{kv, nv});
-        });
+  SmallVector<OpFoldResult> offsets, extents,
+      strides(rhsMap.getNumResults(), b.getIndexAttr(1));
+  SmallVector<int64_t> shape;
+  SmallVector<AffineExpr> order; // of the loops over k and n, in the source
+  for (AffineExpr expr : rhsMap.getResults()) {
+    int64_t dim = cast<AffineDimExpr>(expr).getPosition();
+    bool isKept = dim == k || dim == n;
+    offsets.push_back(isKept ? OpFoldResult(b.getIndexAttr(0)) : outer[dim]);
+    extents.push_back(b.getIndexAttr(isKept ? size(dim) : 1));
+    if (isKept) {
+      shape.push_back(size(dim));
+      order.push_back(b.getAffineDimExpr(dim == k ? 0 : 1));
+    }
+  }
+  auto sourceType = memref::SubViewOp::inferRankReducedResultType(
+      shape, cast<MemRefType>(rhs.getType()), offsets, extents, strides);
+  Value source =
+      memref::SubViewOp::create(b, sourceType, rhs, offsets, extents, strides);
+  Value target = memref::SubViewOp::create(
+      b, packed, SmallVector<OpFoldResult>(2, b.getIndexAttr(0)),
+      SmallVector<OpFoldResult>{b.getIndexAttr(size(k)), b.getIndexAttr(size(n))},
+      SmallVector<OpFoldResult>(2, b.getIndexAttr(1)));
+  linalg::GenericOp::create(
+      b, ValueRange(source), ValueRange(target),
+      ArrayRef<AffineMap>{AffineMap::get(2, 0, order, b.getContext()),
+                          b.getMultiDimIdentityMap(2)},
+      SmallVector<utils::IteratorType>(2, utils::IteratorType::parallel),
+      [](OpBuilder &inner, Location loc, ValueRange args) {
+        linalg::YieldOp::create(inner, loc, args.front());
       });
-    });
-  });
   rhs = packed;
   rhsMap = AffineMap::get(sizes.size(), 0,
                           {b.getAffineDimExpr(k), b.getAffineDimExpr(n)},

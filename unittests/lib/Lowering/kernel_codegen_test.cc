@@ -693,4 +693,68 @@ TEST(KernelTensor, Constants) {
   EXPECT_LT(kernel.code().objects[0].size(), 40000u);
 }
 
+/// Whole tiles, what is left over on either side, and dimensions around.
+template <typename T>
+void checkTranspose(const std::string &type) {
+  SCOPED_TRACE(type);
+  const int a = 3, b = 37, c = 50;
+  auto shape = [&](int x, int y, int z) {
+    return "tensor<" + std::to_string(x) + "x" + std::to_string(y) + "x" +
+           std::to_string(z) + "x" + type + ">";
+  };
+  std::string in = shape(a, b, c), out = shape(c, a, b);
+  Kernel kernel;
+  ASSERT_TRUE(kernel.compile(
+      "func.func @f(%x: " + in + ") -> " + out + " {\n  %e = tensor.empty() : " + out +
+      "\n  %r = linalg.transpose ins(%x : " + in + ") outs(%e : " + out +
+      ") permutation = [2, 0, 1]\n  return %r : " + out + "\n}\n"))
+      << kernel.errors();
+  auto xs = numbers<T>(a * b * c, 1, -100, 100);
+  Buffer x = Buffer::of(xs), y(xs.size() * sizeof(T));
+  ASSERT_EQ(kernel.run(0, {&x, &y}), 0);
+  auto ys = y.as<T>();
+  for (int i = 0; i < a; ++i)
+    for (int j = 0; j < b; ++j)
+      for (int k = 0; k < c; ++k)
+        ASSERT_EQ(ys[(k * a + i) * b + j], xs[(i * b + j) * c + k]);
+}
+
+TEST(KernelTranspose, AllWidths) {
+  checkTranspose<int8_t>("i8");
+  checkTranspose<int32_t>("i32");
+  checkTranspose<float>("f32");
+  checkTranspose<double>("f64");
+}
+
+/// Of two operands one is turned around: tile by tile, with the work in between.
+TEST(KernelTranspose, AmongOtherOperands) {
+  Kernel kernel;
+  ASSERT_TRUE(kernel.compile(R"(
+    func.func @f(%x: tensor<45x70xf32>, %y: tensor<70x45xf32>) -> tensor<45x70xf32> {
+      %e = tensor.empty() : tensor<45x70xf32>
+      %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>,
+                                            affine_map<(i, j) -> (j, i)>,
+                                            affine_map<(i, j) -> (i, j)>],
+                           iterator_types = ["parallel", "parallel"]}
+             ins(%x, %y : tensor<45x70xf32>, tensor<70x45xf32>)
+             outs(%e : tensor<45x70xf32>) {
+      ^bb0(%a: f32, %b: f32, %out: f32):
+        %i = linalg.index 1 : index
+        %n = arith.index_cast %i : index to i32
+        %f = arith.sitofp %n : i32 to f32
+        %s = arith.subf %a, %b : f32
+        %t = arith.addf %s, %f : f32
+        linalg.yield %t : f32
+      } -> tensor<45x70xf32>
+      return %r : tensor<45x70xf32>
+    })")) << kernel.errors();
+  auto xs = numbers<float>(45 * 70, 1), ys = numbers<float>(45 * 70, 2);
+  Buffer x = Buffer::of(xs), y = Buffer::of(ys), z(45 * 70 * 4);
+  ASSERT_EQ(kernel.run(0, {&x, &y, &z}), 0);
+  auto zs = z.as<float>();
+  for (int i = 0; i < 45; ++i)
+    for (int j = 0; j < 70; ++j)
+      ASSERT_EQ(zs[i * 70 + j], xs[i * 70 + j] - ys[j * 45 + i] + j);
+}
+
 } // namespace
