@@ -66,6 +66,7 @@ struct Wire {
   TimeNs free_at = 0;        // when the last message has left it
   TimeNs last_arrival = 0;   // of those that later ones do not overtake
 
+  TimeNs busy_until() const { return shared != nullptr ? *shared : free_at; }
   // Puts a message on the wire at `now` and returns when it arrives: in order
   // with those before. The caller moves last_arrival, unless the message is to
   // be overtaken.

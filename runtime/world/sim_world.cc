@@ -239,7 +239,7 @@ SimWorld::Outcome SimWorld::Decide(const Fault& planted,
 }
 
 TimeNs SimWorld::Arrival(ActorId from, ActorId to, uint64_t bytes,
-                         const Outcome& outcome) {
+                         uint64_t sequence, const Outcome& outcome) {
   auto jitter = [this](const LinkModel& link) -> TimeNs {
     if (link.jitter_ns == 0) return 0;
     return static_cast<TimeNs>(jitter_random_.UpTo(link.jitter_ns));
@@ -258,9 +258,14 @@ TimeNs SimWorld::Arrival(ActorId from, ActorId to, uint64_t bytes,
   Wire& wire = links_.Between(actors_[from].placement, actors_[to].placement);
   ++stats_.crossed;
   stats_.crossed_bytes += bytes;
+  const TimeNs begin = std::max(now, wire.busy_until());
   TimeNs time =
       Later(wire.Carry(now, bytes, jitter(*wire.model)), outcome.extra_ns);
   if (!outcome.overtaken && !outcome.dropped) wire.last_arrival = time;
+  if (options_.on_crossing && !outcome.dropped) {
+    options_.on_crossing(
+        {from, to, now, begin, wire.busy_until(), time, bytes, sequence});
+  }
   return time;
 }
 
@@ -309,7 +314,8 @@ void SimWorld::SendNow(ActorId from, ActorId to, const Message& message) {
     outcome = Decide(planted, options_.faults);
   }
   TimeNs time =
-      Arrival(from, to, kHeaderBytes + message.payload_bytes, outcome);
+      Arrival(from, to, kHeaderBytes + message.payload_bytes,
+              message.sequence, outcome);
   if (outcome.dropped) return;
   Payload* payload = nullptr;
   if (crosses && message.payload != nullptr && message.payload_bytes > 0) {
@@ -335,7 +341,8 @@ void SimWorld::SendControlNow(ActorId from, ActorId to, std::string bytes) {
     }
     outcome = Decide(planted, options_.control_faults);
   }
-  TimeNs time = Arrival(from, to, kHeaderBytes + bytes.size(), outcome);
+  TimeNs time =
+      Arrival(from, to, kHeaderBytes + bytes.size(), /*sequence=*/0, outcome);
   if (outcome.dropped) return;
   if (outcome.duplicated) {
     PushControl(Later(time, outcome.duplicate_ns), from, to,

@@ -54,6 +54,16 @@ struct SimEvent {
   std::string_view control;
 };
 
+// The way of a message between hosts, known when it is sent: it waits for the
+// wire until `begin`, is on it until `end`, and arrives at `arrival`.
+struct SimCrossing {
+  ActorId from = kNoActor;
+  ActorId to = kNoActor;
+  TimeNs sent = 0, begin = 0, end = 0, arrival = 0;
+  uint64_t bytes = 0;
+  uint64_t sequence = 0;  // Message::sequence; 0: a control message
+};
+
 struct SimOptions {
   uint64_t seed = 1;
   int workers = 1;  // what num_workers() says; nothing runs in parallel
@@ -72,6 +82,9 @@ struct SimOptions {
   ControlFaultHook control_fault_hook;
   // Called before each delivery; must not call the world.
   std::function<void(const SimEvent&)> observer;
+  // Called for each message between hosts that is not dropped; must not call
+  // the world.
+  std::function<void(const SimCrossing&)> on_crossing;
 };
 
 struct SimStats {
@@ -163,7 +176,7 @@ class SimWorld final : public World {
   bool OnDriver() const;
   Outcome Decide(const Fault& planted, const FaultRates& rates);
   // Charges the link and returns the time of arrival.
-  TimeNs Arrival(ActorId from, ActorId to, uint64_t bytes,
+  TimeNs Arrival(ActorId from, ActorId to, uint64_t bytes, uint64_t sequence,
                  const Outcome& outcome);
   bool Crosses(ActorId from, ActorId to) const;
   void SendNow(ActorId from, ActorId to, const Message& message);

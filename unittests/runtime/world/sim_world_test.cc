@@ -300,6 +300,54 @@ TEST(SimWorldTest, LinksCostLatencyAndBandwidth) {
 }
 
 // Hosts of an island share the wire to another island, in one direction.
+TEST(SimWorldTest, CrossingsTellTheWayOfMessages) {
+  SimOptions options = Free();
+  options.ici = {50, 1e9, 0};  // a byte takes 1 ns
+  std::vector<SimCrossing> crossings;
+  options.on_crossing = [&](const SimCrossing& c) { crossings.push_back(c); };
+  options.fault_hook = [](ActorId, ActorId, const Message& message) {
+    return Fault{message.sequence == 3 ? Fault::kDrop : Fault::kDeliver, 0};
+  };
+  auto world = Make(std::move(options));
+  TestActor a, b, c;
+  a.Join(*world, 0, 0);
+  b.Join(*world, 1, 0);
+  c.Join(*world, 0, 0);
+  std::vector<TimeNs> arrivals;
+  b.on_message = [&](ActorId, const Message&) {
+    arrivals.push_back(world->Now());
+  };
+  b.on_control = [&](ActorId, std::string_view) {
+    arrivals.push_back(world->Now());
+  };
+  a.on_message = [&](ActorId, const Message&) {
+    world->Send(a.id, c.id, Numbered(0));  // stays on the host
+    for (uint64_t sequence : {1, 3}) {
+      Message message = Numbered(0);
+      message.sequence = sequence;
+      message.payload_bytes = 36;
+      world->Send(a.id, b.id, message);
+    }
+    world->SendControl(a.id, b.id, "0123456789");
+  };
+  world->Send(kNoActor, a.id, Numbered(0));
+  world->RunUntil(Never);
+  ASSERT_EQ(crossings.size(), 2u);
+  EXPECT_EQ(crossings[0].from, a.id);
+  EXPECT_EQ(crossings[0].to, b.id);
+  EXPECT_EQ(crossings[0].bytes, 100u);  // with the message itself
+  EXPECT_EQ(crossings[0].sequence, 1u);
+  EXPECT_EQ(crossings[0].begin, crossings[0].sent);
+  EXPECT_EQ(crossings[0].end, crossings[0].begin + 100);
+  EXPECT_EQ(crossings[0].arrival, crossings[0].end + 50);
+  // Behind the first, and the one that was lost, on the same wire.
+  EXPECT_EQ(crossings[1].sequence, 0u);
+  EXPECT_EQ(crossings[1].begin, crossings[1].sent + 200);
+  EXPECT_EQ(crossings[1].end, crossings[1].begin + 74);
+  EXPECT_THAT(arrivals,
+              ElementsAre(crossings[0].arrival, crossings[1].arrival));
+}
+
 TEST(SimWorldTest, BusyDcnIsSharedByDirection) {
   std::deque<TestActor> actors(4);
   SimOptions options = Free();
