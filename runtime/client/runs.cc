@@ -111,6 +111,7 @@ absl::Status Runtime::Impl::MakeResults(const Program& program, int64_t steps,
 absl::StatusOr<RunHandle> Runtime::Impl::Launch(
     uint64_t program_id, std::vector<LaunchArgument> arguments, int64_t steps) {
   Call call(this);
+  TracedCall traced(this, TraceCall::kLaunch);
   auto run = std::make_shared<Run>();
   Program program;
   {
@@ -241,6 +242,7 @@ absl::StatusOr<RunHandle> Runtime::Impl::Launch(
     }
     request->set_launch(run->id);
     last_run_ = run->id;
+    traced.set_launch(run->id);
     runs_[run->id] = run;
     unended_.insert(run->id);
   }
@@ -306,6 +308,13 @@ void Runtime::Impl::LaunchEnded(uint64_t launch, absl::Status status,
     if (run->released) runs_.erase(launch);
     unended_.erase(launch);
   }
+  if (trace_ != nullptr) {
+    // This is the controller's own worker.
+    TraceEvent event = NewTraceEvent(
+        TraceKind::kRunEnded, context_.directory.controller, trace_->Now());
+    event.other = static_cast<uint32_t>(launch);
+    trace_->ring(0)->Record(event);
+  }
   run->done.store(true, std::memory_order_release);
   world_->Notify();
 }
@@ -319,6 +328,7 @@ std::shared_ptr<Runtime::Impl::Run> Runtime::Impl::FindRun(uint64_t run) {
 
 absl::Status Runtime::Impl::Await(uint64_t id) {
   Call call(this);
+  TracedCall traced(this, TraceCall::kAwait, id);
   std::shared_ptr<Run> run = FindRun(id);
   if (run == nullptr) return NoRun(id);
   absl::Status waited = WaitFor(
@@ -364,6 +374,7 @@ absl::StatusOr<std::shared_ptr<Runtime::Impl::Run>> Runtime::Impl::FindResult(
 
 absl::StatusOr<HostArray> Runtime::Impl::Fetch(uint64_t id, int64_t index) {
   Call call(this);
+  TracedCall traced(this, TraceCall::kFetch, id);
   absl::StatusOr<std::shared_ptr<Run>> run = FindResult(id, index);
   if (!run.ok()) return run.status();
   const Run::Result& result = (*run)->results[index];

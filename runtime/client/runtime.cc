@@ -16,12 +16,18 @@
 #include "runtime/client/runtime_impl.h"
 #include "runtime/plan/verify.h"
 #include "runtime/topology/discovery.h"
+#include "runtime/trace/chrome_trace.h"
 
 namespace pathways {
 namespace {
 
 absl::Status ShutDown() {
   return absl::CancelledError("the runtime was shut down");
+}
+
+absl::Status NotTraced() {
+  return absl::FailedPreconditionError(
+      "nothing was traced: the runtime's options have no trace_events");
 }
 
 // The cluster's numbers where it has them; others stay.
@@ -39,6 +45,10 @@ absl::Status CheckOptions(const RuntimeOptions& options) {
     return absl::InvalidArgumentError(
         absl::StrCat("the number of workers is ", options.workers,
                      ", expected 0 to ", ThreadOptions::kMaxWorkers));
+  }
+  if (options.trace_events < 0) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "a trace of ", options.trace_events, " events, expected at least 0"));
   }
   if (options.stall_timeout_ns <= 0) {
     return absl::InvalidArgumentError(absl::StrCat("the stall timeout is ",
@@ -118,6 +128,9 @@ absl::Status Runtime::Impl::StartWorld() {
     sim.faults.reorder = options_.reorder_probability;
     sim.control_faults = sim.faults;
     sim.fault_hook = options_.fault_hook;
+    if (options_.trace_events > 0) {
+      sim.on_crossing = [this](const SimCrossing& c) { TraceCrossing(c); };
+    }
     absl::StatusOr<std::unique_ptr<SimWorld>> world =
         SimWorld::Create(std::move(sim));
     if (!world.ok()) return world.status();
@@ -151,7 +164,56 @@ absl::Status Runtime::Impl::StartWorld() {
   }
   context_.world = world_.get();
   RegisterActors();
+  if (options_.trace_events > 0) return StartTrace();
   return absl::OkStatus();
+}
+
+absl::Status Runtime::Impl::StartTrace() {
+  absl::StatusOr<std::unique_ptr<Trace>> trace =
+      Trace::Create(world_.get(), options_.trace_events);
+  if (!trace.ok()) return trace.status();
+  trace_ = *std::move(trace);
+  context_.trace = trace_.get();
+  const Directory& directory = context_.directory;
+  trace_->AddActor(directory.controller,
+                   {TraceActor::kController, -1, -1, -1, "controller"});
+  for (int i = 0; i < topology_.num_islands(); ++i) {
+    trace_->AddActor(directory.schedulers[i],
+                     {TraceActor::kScheduler, i, topology_.first_host(i), -1,
+                      topology_.IslandName(i)});
+    schedulers_[i]->StartTrace(trace_->ring(i));
+  }
+  int worker = 0;
+  for (int h = 0; h < topology_.num_hosts(); ++h) {
+    const int island = topology_.island_of_host(h);
+    trace_->AddActor(directory.executors[h],
+                     {TraceActor::kExecutor, island, h, -1,
+                      topology_.HostName(h)});
+    executors_[h]->StartTrace(trace_->ring(worker));
+    for (size_t d = 0; d < devices_[h].size(); ++d, ++worker) {
+      const int64_t device = topology_.first_device(h) + d;
+      trace_->AddActor(directory.devices[h][d],
+                       {TraceActor::kDevice, island, h, device,
+                        topology_.DeviceName(island, device)});
+      devices_[h][d]->StartTrace(trace_->ring(worker));
+    }
+  }
+  return absl::OkStatus();
+}
+
+void Runtime::Impl::TraceCrossing(const SimCrossing& crossing) {
+  auto clamp = [](uint64_t value, int bits) {
+    return std::min(value, (uint64_t{1} << bits) - 1);
+  };
+  TraceEvent event =
+      NewTraceEvent(TraceKind::kCrossed, crossing.from, crossing.sent);
+  event.value = static_cast<uint64_t>(crossing.begin);
+  event.target = static_cast<uint32_t>(clamp(crossing.end - crossing.begin, 32));
+  event.firing = clamp(crossing.arrival - crossing.sent, 40);
+  event.item = clamp(crossing.bytes, 24);
+  event.program = static_cast<uint32_t>(crossing.sequence);
+  event.other = crossing.to;
+  trace_->ring(0)->Record(event);  // a simulation has one thread
 }
 
 void Runtime::Impl::RegisterActors() {
@@ -255,6 +317,7 @@ absl::Status Runtime::Impl::WaitFor(const std::atomic<bool>& done,
 absl::StatusOr<ProgramHandle> Runtime::Impl::Load(PlanData plan,
                                                   const std::string& client) {
   Call call(this);
+  TracedCall traced(this, TraceCall::kLoad);
   absl::Status checked = CheckPlan(plan);
   if (!checked.ok()) return checked;
   // What was released makes room.
@@ -416,6 +479,24 @@ RuntimeStats Runtime::Impl::Stats() {
   return stats;
 }
 
+absl::Status Runtime::Impl::WriteTrace(std::ostream* out) {
+  Call call(this);
+  if (trace_ == nullptr) return NotTraced();
+  TraceFacts facts;
+  facts.simulated = sim_ != nullptr;
+  facts.seed = options_.seed;
+  facts.workers = world_->num_workers();
+  facts.topology = FormatTopology(topology_);
+  WriteChromeTrace(trace_->Read(), facts, out);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<TraceSummary> Runtime::Impl::Summarize() {
+  Call call(this);
+  if (trace_ == nullptr) return NotTraced();
+  return SummarizeTrace(trace_->Read());
+}
+
 Runtime::Runtime(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Runtime::~Runtime() = default;
 
@@ -469,6 +550,10 @@ absl::Status Runtime::ReleaseClient(const std::string& client) {
   return impl_->ReleaseClient(client);
 }
 RuntimeStats Runtime::Stats() { return impl_->Stats(); }
+absl::Status Runtime::WriteTrace(std::ostream* out) {
+  return impl_->WriteTrace(out);
+}
+absl::StatusOr<TraceSummary> Runtime::Summarize() { return impl_->Summarize(); }
 void Runtime::Shutdown() { impl_->Shutdown(); }
 
 }  // namespace pathways

@@ -17,6 +17,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <ostream>
 #include <string>
 #include <variant>
 #include <vector>
@@ -26,6 +27,7 @@
 #include "runtime/base/host_array.h"
 #include "runtime/plan/plan_file.h"
 #include "runtime/proto/cluster.pb.h"
+#include "runtime/trace/summary.h"
 #include "runtime/world/fault.h"
 #include "runtime/world/world.h"
 
@@ -62,6 +64,11 @@ struct RuntimeOptions {
   TimeNs host_work_ns = 0;
   // Where kernels come from; null: from the plan's object code. Not owned.
   KernelResolver* kernels = nullptr;
+
+  // Keep this many of the last events of each worker, and more that a power of
+  // two leaves room for, 40 bytes each, for WriteTrace and Summarize; 0: trace
+  // nothing.
+  int64_t trace_events = 0;
 
   // For tests of the protocol. Probabilities, per message between hosts; in a
   // simulation only.
@@ -189,6 +196,13 @@ class Runtime {
   absl::Status ReleaseClient(const std::string& client);
 
   RuntimeStats Stats();
+
+  // What was traced so far, also of a run that goes on or failed.
+  // FailedPrecondition: the options have no trace_events.
+  //
+  // As JSON that Perfetto opens (docs/tracing.md).
+  absl::Status WriteTrace(std::ostream* out);
+  absl::StatusOr<TraceSummary> Summarize();
 
   // Stops all work. Calls that wait, and later ones that would, return
   // Cancelled. The destructor does it too, but a call may not overlap with

@@ -125,6 +125,8 @@ class Runtime::Impl final : public ClientPort {
   absl::Status Release(uint64_t array);
   absl::Status ReleaseClient(const std::string& client);
   RuntimeStats Stats();
+  absl::Status WriteTrace(std::ostream* out);
+  absl::StatusOr<TraceSummary> Summarize();
   void Shutdown();
 
  private:
@@ -133,6 +135,10 @@ class Runtime::Impl final : public ClientPort {
        uint64_t client_memory);
   absl::Status StartWorld();
   void RegisterActors();
+  absl::Status StartTrace();
+  void TraceCrossing(const SimCrossing& crossing);
+  // A client's call, for the trace.
+  class TracedCall;
 
   // Counts a client's call, so that the destructor can wait for it.
   class Call;
@@ -224,7 +230,33 @@ class Runtime::Impl final : public ClientPort {
   std::deque<Cohort> cohorts_;
   std::vector<std::vector<std::unique_ptr<Device>>> devices_;  // per host
   SimWorld* sim_ = nullptr;
+  std::unique_ptr<Trace> trace_;  // null: not asked for
   std::unique_ptr<World> world_;  // destroyed first
+};
+
+// From its making to its end, when there is a trace.
+class Runtime::Impl::TracedCall {
+ public:
+  TracedCall(Impl* impl, TraceCall call, uint64_t launch = 0)
+      : trace_(impl->trace_.get()) {
+    if (trace_ == nullptr) return;
+    event_ = NewTraceEvent(TraceKind::kCall, impl->context_.directory.controller,
+                           trace_->Now());
+    event_.target = static_cast<uint32_t>(call);
+    set_launch(launch);
+  }
+  ~TracedCall() {
+    if (trace_ == nullptr) return;
+    event_.value = static_cast<uint64_t>(trace_->Now());
+    trace_->RecordOutside(event_);
+  }
+  void set_launch(uint64_t launch) {
+    event_.other = static_cast<uint32_t>(launch);
+  }
+
+ private:
+  Trace* const trace_;
+  TraceEvent event_;
 };
 
 class Runtime::Impl::Call {

@@ -119,6 +119,7 @@ void Device::Attach(DeviceProgram* program) {
     ready_begin_ = 0;
     ready_.resize(std::max(entries, 2 * ready_.size()));
   }
+  trace_.Attach(program);
   Message reply = New(kAttached, *program);
   reply.item = index_;
   Send(executor(), reply);
@@ -131,6 +132,7 @@ void Device::Detach(DeviceProgram* program) {
     started_ = arrived_ = cost_paid_ = costing_ = false;
     waiting_groups_ = 0;
     ++generation_;
+    trace_.DetachHead();
   }
   queue_.erase(std::remove_if(queue_.begin(), queue_.end(),
                               [&](const Granted& granted) {
@@ -149,10 +151,12 @@ void Device::Detach(DeviceProgram* program) {
 
 void Device::Grant(DeviceProgram* program, HostLaunch* launch) {
   program->granted = launch->end;
+  trace_.Submitted(*program, *launch);
   if (program->entries.empty()) {  // shards, but nothing to do for them
     Message message = New(kDeviceDone, *program);
     message.item = index_;
     message.extra = launch->id;
+    trace_.Drained(*program, launch->id);
     Send(executor(), message);
     return;
   }
@@ -186,7 +190,9 @@ void Device::Deliver(DeviceProgram* program, uint32_t in_edge, uint64_t firing,
   if (program->counts[at] == 0) return;  // no such token is expected
   ++program->arrived[uint64_t{in_edge} * program->window + slot];
   program->poison[at] |= poison;
-  if (--program->counts[at] == 0) PushIfReady(program, index);
+  if (--program->counts[at] != 0) return;
+  trace_.LastToken(program, at, in_edge);
+  PushIfReady(program, index);
 }
 
 void Device::DeliverNear(const DeviceProgram& program, const OutToken& token,
@@ -205,9 +211,10 @@ void Device::Enqueue(DeviceProgram* program, const Message& message) {
        i < program->entries.size() &&
        program->entries[i].action == message.target;
        ++i) {
-    if (--program->counts[uint64_t{i} * program->window + slot] == 0) {
-      PushIfReady(program, i);
-    }
+    const uint64_t at = uint64_t{i} * program->window + slot;
+    if (--program->counts[at] != 0) continue;
+    trace_.LastEnqueued(program, at);
+    PushIfReady(program, i);
   }
 }
 
@@ -242,6 +249,7 @@ void Device::RunEntry(DeviceProgram* program, uint32_t index) {
     launch = active.launch;
     if (firing < launch->end) break;
   }
+  trace_.MoveBegins();
   switch (entry.kind) {
     case proto::SEND:
       RunSend(program, entry, firing, poison);
@@ -262,6 +270,7 @@ void Device::RunEntry(DeviceProgram* program, uint32_t index) {
     default:
       break;
   }
+  trace_.MoveEnds(*program, index, firing, poison);
   Fire(program, index, poison);
   PushIfReady(program, index);
 }
@@ -350,6 +359,7 @@ void Device::CountFirings(DeviceProgram* program, uint64_t firing,
   Message message = New(kDeviceDone, *program);
   message.item = index_;
   message.extra = active.launch->id;
+  trace_.Drained(*program, message.extra);
   program->active.pop_front();
   Send(executor(), message);
 }
@@ -361,18 +371,24 @@ bool Device::RunHead() {
   const Gang& gang = program->gangs[gang_];
   const uint64_t firing = head.next;
   if (!started_) {
-    if (gang.plain_end > 0 && !simulated_ && RunPlain(&head, gang.plain_end)) {
+    // A trace has each firing on its own.
+    if (gang.plain_end > 0 && !simulated_ && !trace_.is_on() &&
+        RunPlain(&head, gang.plain_end)) {
       return true;
     }
     const uint64_t slot = SlotOf(firing, program->window);
     for (uint32_t k = 0; k < gang.shards; ++k) {
       const uint64_t at =
           uint64_t{gang.first_entry + k} * program->window + slot;
-      if (gang.need != 0 && program->counts[at] != 0) return false;
+      if (gang.need != 0 && program->counts[at] != 0) {
+        trace_.HeadWaits();
+        return false;
+      }
       shard_poison_[k] = program->poison[at];
     }
     started_ = true;
     step_ = 0;
+    trace_.HeadBegins(*program, gang, firing);
   }
   while (step_ < gang.step_end - gang.step_begin) {
     if (!RunStep(program, gang, firing)) return false;
@@ -389,6 +405,7 @@ bool Device::RunHead() {
   }
   started_ = cost_paid_ = false;
   turn_ns_ -= gang.cost_ns;
+  trace_.HeadEnds(*program, gang, firing, shard_poison_.data());
   Advance(&head, 1);
   for (uint32_t k = 0; k < gang.shards; ++k) {
     Fire(program, gang.first_entry + k, shard_poison_[k]);
@@ -458,20 +475,41 @@ bool Device::RunStep(DeviceProgram* program, const Gang& gang,
                      uint64_t firing) {
   const GangStepTable& step = program->steps[gang.step_begin + step_];
   if (step.collective < 0) {
-    if (run_kernels_) RunKernels(program, gang, step, firing);
+    if (trace_.is_on()) [[unlikely]] {
+      RunTraced(program, gang, step, firing);
+    } else if (run_kernels_) {
+      RunKernels(program, gang, step, firing);
+    }
     ++step_;
     return true;
   }
   const CollectiveTable& table = program->collectives[step.collective];
   if (!arrived_) {
     arrived_ = true;
+    trace_.MeetingBegins();
     Arrive(program, table, firing);
   }
-  if (waiting_groups_ > 0) return false;
+  if (waiting_groups_ > 0) {
+    trace_.MeetingWaits();
+    return false;
+  }
+  trace_.MeetingEnds(*program, gang, firing, step_);
   if (run_kernels_) Combine(program, table, firing);
+  trace_.CollectiveEnds(*program, gang, firing, step_);
   arrived_ = false;
   ++step_;
   return true;
+}
+
+void Device::RunTraced(DeviceProgram* program, const Gang& gang,
+                       const GangStepTable& step, uint64_t firing) {
+  // A gang of one step says it all. In a simulation kernels take no time, the
+  // cost of their gang does.
+  const bool is_own_event =
+      gang.step_end - gang.step_begin > 1 && !simulated_;
+  if (is_own_event) trace_.KernelBegins();
+  if (run_kernels_) RunKernels(program, gang, step, firing);
+  if (is_own_event) trace_.KernelEnds(*program, gang, firing, step_);
 }
 
 void Device::RunKernels(DeviceProgram* program, const Gang& gang,

@@ -27,6 +27,7 @@
 
 #include "runtime/executor/cohort.h"
 #include "runtime/executor/counters.h"
+#include "runtime/executor/device_trace.h"
 #include "runtime/executor/host_program.h"
 #include "runtime/executor/protocol.h"
 #include "runtime/proto/control.pb.h"
@@ -60,6 +61,8 @@ class Device final : public Actor {
   void OnControl(ActorId, std::string_view) override {}
 
   const DeviceCounters& counters() const { return counters_; }
+  // Before the world starts. `ring` is that of the device's worker.
+  void StartTrace(TraceRing* ring) { trace_.Start(ring, self()); }
 
  private:
   friend class Cohort;
@@ -122,6 +125,8 @@ class Device final : public Actor {
   void SendFailed(const DeviceProgram& program, const Gang& gang,
                   uint32_t shard, uint64_t firing, int32_t code);
   bool RunStep(DeviceProgram* program, const Gang& gang, uint64_t firing);
+  void RunTraced(DeviceProgram* program, const Gang& gang,
+                 const GangStepTable& step, uint64_t firing);
   void RunKernels(DeviceProgram* program, const Gang& gang,
                   const GangStepTable& step, uint64_t firing);
   void Arrive(DeviceProgram* program, const CollectiveTable& table,
@@ -163,6 +168,7 @@ class Device final : public Actor {
   uint32_t waiting_groups_ = 0;
   bool cost_paid_ = false, costing_ = false;
   uint64_t generation_ = 0;  // tells an old kCostDone from a new one
+  DeviceTrace trace_;
   std::vector<uint8_t> shard_poison_;
 
   // Ring of entries that may happen; each entry at most once.

@@ -60,6 +60,7 @@ void HostExecutor::SendToHost(int host, Message message) {
   message.sequence = ++links_[host].sent;
   counters_.messages.Add();
   counters_.bytes.Add(message.payload_bytes);
+  if (trace_ != nullptr) TraceMessage(TraceKind::kSent, host, message);
   Send(context_.directory.executors[host], message);
 }
 
@@ -94,6 +95,7 @@ void HostExecutor::OnMessage(ActorId from, const Message& message) {
       counters_.stale.Add();
       return;
     }
+    if (trace_ != nullptr) TraceMessage(TraceKind::kReceived, host, message);
     return OnRemote(host, program, message);
   }
   if (program == nullptr) return;
@@ -386,6 +388,11 @@ void HostExecutor::OnControl(ActorId, std::string_view bytes) {
   if (!control.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
     return;
   }
+  Handle(control);
+  if (trace_ != nullptr) TraceMemory();
+}
+
+void HostExecutor::Handle(const proto::Control& control) {
   switch (control.kind_case()) {
     case proto::Control::kLoadProgram:
       return OnLoad(control.load_program());
@@ -407,6 +414,37 @@ void HostExecutor::OnControl(ActorId, std::string_view bytes) {
       return OnFetchPart(control.fetch_part());
     default:
       return;
+  }
+}
+
+void HostExecutor::TraceMessage(TraceKind kind, int host,
+                                const Message& message) {
+  static_assert(uint16_t{kTokenMessage} == kTracedToken &&
+                uint16_t{kPieceMessage} == kTracedPiece &&
+                uint16_t{kAllMessage} == kTracedAll &&
+                uint16_t{kPartMessage} == kTracedPart);
+  TraceEvent event = NewTraceEvent(kind, self(), trace_->Now());
+  event.program = message.incarnation;
+  event.target = message.target;
+  event.item = message.kind;
+  event.firing = kind == TraceKind::kSent ? message.step : message.payload_bytes;
+  event.value = message.sequence;
+  event.other = static_cast<uint32_t>(host);
+  trace_->Record(event);
+}
+
+void HostExecutor::TraceMemory() {
+  traced_bytes_.resize(1 + arenas_.size());
+  for (size_t i = 0; i < traced_bytes_.size(); ++i) {
+    const uint64_t used = i == 0 ? host_arena_.used() : arenas_[i - 1]->used();
+    if (used == traced_bytes_[i]) continue;
+    traced_bytes_[i] = used;
+    TraceEvent event = NewTraceEvent(
+        i == 0 ? TraceKind::kHostBytes : TraceKind::kDeviceBytes, self(),
+        trace_->Now());
+    event.value = used;
+    if (i > 0) event.other = context_.directory.devices[host_][i - 1];
+    trace_->Record(event);
   }
 }
 
@@ -435,6 +473,11 @@ void HostExecutor::OnLoad(const proto::LoadProgram& load) {
   std::shared_ptr<const PreparedPlan> plan = context_.plans.Find(load.plan());
   if (plan == nullptr) {
     return;  // a second copy, after the program ended
+  }
+  if (context_.trace != nullptr) {
+    context_.trace->AddProgram(
+        load.incarnation(),
+        std::shared_ptr<const proto::Plan>(plan, &plan->plan()));
   }
   std::vector<Arena*> arenas;
   for (auto& arena : arenas_) arenas.push_back(arena.get());

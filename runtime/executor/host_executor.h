@@ -35,6 +35,7 @@
 #include "runtime/proto/control.pb.h"
 #include "runtime/store/store.h"
 #include "runtime/topology/topology.h"
+#include "runtime/trace/trace.h"
 #include "runtime/world/world.h"
 
 namespace pathways {
@@ -47,6 +48,7 @@ struct RuntimeContext {
   Registry<const PreparedPlan> plans;
   bool run_kernels = true;
   DispatchOptions dispatch;
+  Trace* trace = nullptr;  // null: nothing is traced
 };
 
 class HostExecutor final : public Actor {
@@ -55,6 +57,9 @@ class HostExecutor final : public Actor {
 
   void OnMessage(ActorId from, const Message& message) override;
   void OnControl(ActorId from, std::string_view bytes) override;
+
+  // Before the world starts. `ring` is that of the executor's worker.
+  void StartTrace(TraceRing* ring) { trace_ = ring; }
 
   // Any thread.
   const HostCounters& counters() const { return counters_; }
@@ -95,6 +100,7 @@ class HostExecutor final : public Actor {
   void OnDetached(const Message& message);
   void OnInspected(const Message& message);
 
+  void Handle(const proto::Control& control);
   void OnLoad(const proto::LoadProgram& load);
   void ReplyLoaded(uint32_t program, uint32_t incarnation,
                    const absl::Status& status);
@@ -139,11 +145,16 @@ class HostExecutor final : public Actor {
                      uint64_t firing, bool poison);
   void Reserve(HostProgram* program, int sign);
   void UpdateCounters();
+  void TraceMessage(TraceKind kind, int host, const Message& message);
+  // What changed of the memory in use.
+  void TraceMemory();
 
   RuntimeContext& context_;
   World* const world_;
   const int host_;
   HostCounters counters_;
+  TraceRing* trace_ = nullptr;
+  std::vector<uint64_t> traced_bytes_;  // last ones: the host's, each device's
   std::vector<std::unique_ptr<Arena>> arenas_;  // per device
   Arena host_arena_;
   HostStore store_;

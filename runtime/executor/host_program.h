@@ -254,6 +254,13 @@ struct DeviceProgram {
   };
   std::deque<Active> active;
   uint64_t fired = 0;
+  // [entry][slot], while tracing: along which edge the last token came, and
+  // when among those of the device.
+  struct LastToken {
+    uint64_t order = 0;
+    uint32_t edge = UINT32_MAX;
+  };
+  std::vector<LastToken> last_tokens;
 
   Arena::Segment memory;  // freed with the tables
 

@@ -8,6 +8,7 @@
 
 #include "runtime/scheduler/island_scheduler.h"
 
+#include <algorithm>
 #include <tuple>
 #include <utility>
 
@@ -27,7 +28,18 @@ void IslandScheduler::OnControl(ActorId, std::string_view bytes) {
   if (control.has_launch_done()) OnDone(control.launch_done());
 }
 
+void IslandScheduler::Record(TraceKind kind, const proto::Start& start) {
+  TraceEvent event = NewTraceEvent(kind, self(), trace_->Now());
+  event.program = start.incarnation();
+  event.firing = start.first();
+  event.value = start.launch();
+  event.other = static_cast<uint32_t>(
+      std::min<uint64_t>(start.steps(), UINT32_MAX));
+  trace_->Record(event);
+}
+
 void IslandScheduler::OnStart(const proto::Start& start) {
+  if (trace_ != nullptr) Record(TraceKind::kJoined, start);
   if (!ticket_order_) {
     if (start.skip()) {
       seen_.insert(start.ticket());
@@ -76,6 +88,7 @@ void IslandScheduler::Apply(const proto::Start& start) {
     granted.previous[host] = place_of_[host];
     place_of_[host] = granted.place;
   }
+  if (trace_ != nullptr) Record(TraceKind::kGranted, start);
   SendGrants(granted, /*skip=*/false);
 }
 
@@ -117,6 +130,7 @@ void IslandScheduler::OnDone(const proto::LaunchDone& done) {
   if (granted.failed) *out->mutable_failure() = granted.failure;
   out->clear_poisoned();
   for (uint32_t result : granted.poisoned) out->add_poisoned(result);
+  if (trace_ != nullptr) Record(TraceKind::kDone, granted.start);
   granted_.erase(found);
   world_->SendControl(self(), directory_->controller,
                       control.SerializeAsString());

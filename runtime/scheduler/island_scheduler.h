@@ -28,6 +28,7 @@
 
 #include "runtime/executor/protocol.h"
 #include "runtime/proto/control.pb.h"
+#include "runtime/trace/trace.h"
 #include "runtime/world/world.h"
 
 namespace pathways {
@@ -46,6 +47,9 @@ class IslandScheduler final : public Actor {
   void OnMessage(ActorId, const Message&) override {}
   void OnControl(ActorId from, std::string_view bytes) override;
 
+  // Before the world starts. `ring` is that of the scheduler's worker.
+  void StartTrace(TraceRing* ring) { trace_ = ring; }
+
  private:
   struct Granted {
     proto::Start start;
@@ -61,12 +65,14 @@ class IslandScheduler final : public Actor {
   void Apply(const proto::Start& start);
   void SendGrants(const Granted& granted, bool skip);
   void OnDone(const proto::LaunchDone& done);
+  void Record(TraceKind kind, const proto::Start& start);
   ActorId self() const { return directory_->schedulers[island_]; }
 
   World* const world_;
   const Directory* const directory_;
   const int island_;
   const bool ticket_order_;
+  TraceRing* trace_ = nullptr;
   uint64_t last_ticket_ = 0;
   uint64_t last_place_ = 0;
   std::map<uint64_t, proto::Start> early_;  // by previous ticket

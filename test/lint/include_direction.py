@@ -20,7 +20,7 @@ import tempfile
 RUNTIME_TIERS = [
     ["base", "layout", "proto"],
     ["topology", "plan", "world"],
-    ["store", "kernel", "transport"],
+    ["store", "kernel", "trace", "transport"],
     ["executor"],
     ["scheduler"],
     ["resource"],
@@ -39,7 +39,7 @@ COMPILER_SEES = {"base", "layout", "proto", "topology", "plan"}
 COMPILER_SEES_MORE = {
     "Lowering": {"kernel"},
     "API": {"client", "kernel"},
-    "tools": {"client", "kernel", "world"},
+    "tools": {"client", "kernel", "trace", "world"},
 }
 RUNTIME_USES_LLVM = {"kernel"}
 # Depends on nothing but the standard library.
@@ -226,6 +226,8 @@ PLANTED = [
     ("runtime/world/a.cc", '#include "runtime/topology/discovery.h"', True),
     ("runtime/world/b.cc", '#  include "runtime/layout/layout.h"', False),
     ("runtime/store/a.cc", '#include "runtime/executor/protocol.h"', True),
+    ("runtime/trace/a.cc", '#include "runtime/store/store.h"', True),
+    ("runtime/trace/b.cc", '#include "runtime/world/world.h"', False),
     ("runtime/executor/a.cc", '#include "runtime/store/store.h"', False),
     ("runtime/executor/b.cc", '#include "mlir/IR/Operation.h"', True),
     ("runtime/executor/c.cc", '#include "pathways/Execute.h"', True),

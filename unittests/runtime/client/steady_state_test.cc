@@ -63,10 +63,13 @@ proto::Plan ChainPlan() {
 }
 
 TEST(SteadyStateTest, StepsTakeNoMemoryAndNoLock) {
-  // On one host, and over a link between two hosts.
-  for (const char* topology : {"1x1x2", "1x2x1"}) {
-    SCOPED_TRACE(topology);
+  // On one host, and over a link between two hosts; traced or not.
+  for (auto [topology, trace_events] :
+       {std::make_pair("1x1x2", 0), std::make_pair("1x2x1", 0),
+        std::make_pair("1x2x1", 1000)}) {
+    SCOPED_TRACE(absl::StrCat(topology, ", ", trace_events));
     RuntimeOptions options;
+    options.trace_events = trace_events;
     options.stall_timeout_ns = 600'000'000'000;  // its timer costs messages
     auto runtime = Start(topology, options);
     const ProgramHandle program = LoadPlan(*runtime, ChainPlan());

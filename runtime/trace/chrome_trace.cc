@@ -1,0 +1,886 @@
+//===- chrome_trace.cc - Traces as JSON for viewers -----------------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/trace/chrome_trace.h"
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "runtime/plan/tables.h"
+#include "runtime/trace/log_index.h"
+
+namespace pathways {
+namespace {
+
+// A JSON string. Names may be any bytes.
+std::string Json(const std::string& text) {
+  return nlohmann::json(text).dump(-1, ' ', false,
+                                   nlohmann::json::error_handler_t::replace);
+}
+
+// The format counts microseconds.
+std::string Us(TimeNs ns) {
+  return absl::StrFormat("%d.%03d", ns / 1000, ns % 1000);
+}
+
+// Members of an "args" object.
+class Args {
+ public:
+  Args& Add(const char* key, const std::string& value) {
+    return AddRaw(key, Json(value));
+  }
+  Args& Add(const char* key, uint64_t value) {
+    return AddRaw(key, absl::StrCat(value));
+  }
+  Args& AddRaw(const char* key, const std::string& json) {
+    absl::StrAppend(&text_, text_.empty() ? "" : ",", "\"", key, "\":", json);
+    return *this;
+  }
+  const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+};
+
+// One slice, with the ends of flows that begin or end in it, at its beginning.
+struct Slice {
+  TimeNs begin = 0, end = 0;
+  const char* category = "";
+  std::string name;
+  std::string args;
+  struct FlowEnd {
+    uint64_t id;
+    const char* name;
+    bool starts;
+  };
+  std::vector<FlowEnd> flows;
+};
+
+struct Track {
+  std::string name;
+  std::vector<Slice> slices;
+};
+
+// Slices that may overlap, in order of beginning, on as few tracks as it takes.
+// What is inside of a slice goes where it is.
+class Lanes {
+ public:
+  struct Group {
+    Slice outer;
+    std::vector<Slice> inner;
+  };
+  void Add(Group group) { groups_.push_back(std::move(group)); }
+
+  // Appends the tracks, called `name`, "`name` 2", ...
+  void Place(const std::string& name, std::vector<Track>* tracks) {
+    std::stable_sort(groups_.begin(), groups_.end(),
+                     [](const Group& a, const Group& b) {
+                       return std::make_pair(a.outer.begin, a.outer.end) <
+                              std::make_pair(b.outer.begin, b.outer.end);
+                     });
+    const size_t first = tracks->size();
+    std::set<std::pair<TimeNs, size_t>> busy;  // until when, which
+    std::set<size_t> free;
+    for (Group& group : groups_) {
+      while (!busy.empty() && busy.begin()->first <= group.outer.begin) {
+        free.insert(busy.begin()->second);
+        busy.erase(busy.begin());
+      }
+      if (free.empty()) {
+        const size_t lane = tracks->size() - first;
+        free.insert(lane);
+        tracks->push_back(
+            {lane == 0 ? name : absl::StrCat(name, " ", lane + 1), {}});
+      }
+      const size_t lane = *free.begin();
+      free.erase(free.begin());
+      busy.insert({group.outer.end, lane});
+      std::vector<Slice>& slices = (*tracks)[first + lane].slices;
+      slices.push_back(std::move(group.outer));
+      for (Slice& slice : group.inner) slices.push_back(std::move(slice));
+    }
+  }
+
+ private:
+  std::vector<Group> groups_;
+};
+
+// A number over time: changes at times.
+class Steps {
+ public:
+  void Add(TimeNs time, int64_t change) { changes_.emplace_back(time, change); }
+  // (time, value after it), once for each time at which it changes. Starts
+  // high enough never to be negative: what is gone from the log is counted.
+  std::vector<std::pair<TimeNs, int64_t>> Values() {
+    // At one time, what is taken before what is given back.
+    std::sort(changes_.begin(), changes_.end(),
+              [](const auto& a, const auto& b) {
+                return a.first != b.first ? a.first < b.first
+                                          : a.second > b.second;
+              });
+    int64_t value = 0, least = 0;
+    for (const auto& [time, change] : changes_) {
+      least = std::min(least, value += change);
+    }
+    value = -least;
+    std::vector<std::pair<TimeNs, int64_t>> values;
+    for (const auto& [time, change] : changes_) {
+      value += change;
+      if (!values.empty() && values.back().first == time) {
+        values.back().second = value;
+      } else {
+        values.emplace_back(time, value);
+      }
+    }
+    return values;
+  }
+
+ private:
+  std::vector<std::pair<TimeNs, int64_t>> changes_;
+};
+
+struct Counter {
+  std::string name;
+  const char* unit;
+  std::vector<std::pair<TimeNs, int64_t>> values;
+};
+
+// Tracks and counters of one heading of the viewer.
+struct Process {
+  std::string name;
+  std::vector<Track> tracks;
+  std::vector<Counter> counters;
+};
+
+const char* const kMessageNames[] = {"control", "token", "piece", "all",
+                                     "part"};
+
+class Writer {
+ public:
+  Writer(const TraceLog& log, const TraceFacts& facts, std::ostream* out)
+      : log_(log), facts_(facts), index_(&log), out_(*out) {}
+
+  void Write() {
+    for (uint32_t i = 0; i < log_.events.size(); ++i) Sort(i);
+    AddClient();
+    std::map<int, std::vector<uint32_t>> islands;
+    for (uint32_t id = 0; id < log_.actors.size(); ++id) {
+      if (log_.actors[id].island >= 0) {
+        islands[log_.actors[id].island].push_back(id);
+      }
+    }
+    for (const auto& [island, actors] : islands) AddIsland(actors);
+    AddLinks();
+    Print();
+  }
+
+ private:
+  const TraceEvent& event(uint32_t i) const { return log_.events[i]; }
+
+  // Puts event i where it is looked for.
+  void Sort(uint32_t i) {
+    const TraceEvent& e = event(i);
+    switch (e.Kind()) {
+      case TraceKind::kCall:
+        calls_.push_back(i);
+        break;
+      case TraceKind::kRunEnded:
+        run_ended_.emplace(e.other, e.time);
+        break;
+      case TraceKind::kJoined:
+        joined_.try_emplace({e.actor, e.value}, i);
+        launch_program_.try_emplace(static_cast<uint32_t>(e.value), i);
+        break;
+      case TraceKind::kGranted:
+        if (granted_.try_emplace({e.actor, e.value}, i).second) {
+          grants_[static_cast<uint32_t>(e.value)].push_back(i);
+        }
+        break;
+      case TraceKind::kDone:
+        done_.try_emplace({e.actor, e.value}, i);
+        break;
+      case TraceKind::kSent: {
+        const TraceActor* from = index_.actor(e.actor);
+        if (from != nullptr) sent_.emplace(MessageKey(from->host, e), i);
+        break;
+      }
+      case TraceKind::kReceived:
+        received_.push_back(i);
+        break;
+      case TraceKind::kCrossed:
+        crossed_.push_back(i);
+        break;
+      case TraceKind::kHostBytes:
+      case TraceKind::kDeviceBytes:
+        of_actor_[e.Kind() == TraceKind::kHostBytes ? e.actor : e.other]
+            .push_back(i);
+        break;
+      case TraceKind::kGang:
+        gangs_[{e.actor, e.program}].push_back(i);
+        [[fallthrough]];
+      default:
+        of_actor_[e.actor].push_back(i);
+    }
+  }
+  // (from, to, sequence), of a kSent of `from`.
+  static std::tuple<int, int, uint64_t> MessageKey(int from,
+                                                   const TraceEvent& sent) {
+    return {from, static_cast<int>(sent.other), sent.value};
+  }
+
+  std::string ActionName(const TraceEvent& e) {
+    const proto::Action* action = index_.action(e);
+    return action != nullptr ? action->name() : absl::StrCat("action ", e.target);
+  }
+  // "edge 5 (data): a -> b".
+  std::string EdgeText(uint32_t program, uint32_t number) {
+    const proto::Edge* edge = index_.edge(program, number);
+    if (edge == nullptr) return absl::StrCat("edge ", number);
+    return absl::StrCat("edge ", number, " (", EdgeKindName(edge->kind()),
+                        "): ", index_.action(program, edge->from())->name(),
+                        " -> ", index_.action(program, edge->to())->name());
+  }
+  std::string ShardsJson(const std::vector<int64_t>& shards) {
+    std::string text = "[";
+    for (size_t i = 0; i < shards.size(); ++i) {
+      absl::StrAppend(&text, i ? "," : "", shards[i]);
+    }
+    return text + "]";
+  }
+
+  // Of a gang; null: it runs none.
+  const proto::Kernel* KernelOf(const TraceEvent& e) {
+    const proto::Action* action = index_.action(e);
+    if (action == nullptr) return nullptr;
+    for (const proto::GangStep& step : action->steps()) {
+      if (!step.has_run()) continue;
+      return &index_.plan(e.program)->kernels(
+          static_cast<int>(action->kernel()));
+    }
+    return nullptr;
+  }
+
+  // What there is to say about a firing of an action.
+  Args ActionArgs(const TraceEvent& e) {
+    Args args;
+    args.Add("program", index_.ProgramName(e.program));
+    args.Add("firing", e.firing);
+    const proto::Action* action = index_.action(e);
+    if (action == nullptr) return args;
+    args.AddRaw("shards",
+                e.Kind() == TraceKind::kMove
+                    ? absl::StrCat("[", e.item, "]")
+                    : ShardsJson(index_.ShardsOn(e.program, action->slice(),
+                                                 e.actor)));
+    if (!action->location().empty()) args.Add("location", action->location());
+    if (e.other != kNoTraceEdge &&
+        (e.Kind() == TraceKind::kGang || e.Kind() == TraceKind::kWait ||
+         e.Kind() == TraceKind::kMove)) {
+      args.Add("last token", EdgeText(e.program, e.other));
+    }
+    if (e.poisoned) args.AddRaw("poisoned", "true");
+    return args;
+  }
+
+  Slice SliceOf(const TraceEvent& e, const char* category, std::string name,
+                const Args& args) {
+    Slice slice;
+    slice.begin = e.time;
+    slice.end = e.HasDuration() ? static_cast<TimeNs>(e.value) : e.time;
+    slice.category = category;
+    slice.name = std::move(name);
+    slice.args = args.text();
+    return slice;
+  }
+  static Slice Span(TimeNs begin, TimeNs end, const char* category,
+                    std::string name, std::string args = "") {
+    return {begin, std::max(begin, end), category, std::move(name),
+            std::move(args), {}};
+  }
+
+  // "train, 3 steps from 0" of a scheduler's event.
+  std::string LaunchName(const TraceEvent& e) {
+    return absl::StrCat(index_.ProgramName(e.program), ", ", e.other,
+                        e.other == 1 ? " step" : " steps", " from ",
+                        uint64_t{e.firing});
+  }
+
+  void AddClient() {
+    Process process{"client", {}, {}};
+    static const char* const kCalls[] = {"load", "launch", "await", "fetch"};
+    Lanes calls, runs;
+    for (uint32_t i : calls_) {
+      const TraceEvent& e = event(i);
+      std::string name = e.target < 4 ? kCalls[e.target] : "call";
+      auto launch = launch_program_.find(e.other);
+      const bool known = e.other != 0 && launch != launch_program_.end();
+      if (known) {
+        absl::StrAppend(&name, " ",
+                        index_.ProgramName(event(launch->second).program));
+      }
+      Args args;
+      if (e.other != 0) args.Add("launch", e.other);
+      Slice slice = SliceOf(e, "client", std::move(name), args);
+      if (e.target == static_cast<uint32_t>(TraceCall::kLaunch)) {
+        // One arrow to each island that granted it.
+        for (uint32_t granted : grants_[e.other]) {
+          if (event(granted).time < e.time) continue;
+          slice.flows.push_back({++last_flow_, "launch", true});
+          launch_flow_[granted] = last_flow_;
+        }
+        auto ended = run_ended_.find(e.other);
+        if (ended != run_ended_.end() && known) {
+          runs.Add({Span(e.time, ended->second, "run",
+                         LaunchName(event(launch->second)), args.text()),
+                    {}});
+        }
+      }
+      calls.Add({std::move(slice), {}});
+    }
+    calls.Place("calls", &process.tracks);
+    runs.Place("runs", &process.tracks);
+
+    // Steps in flight: from the first beginning of a firing to the last end.
+    std::map<std::pair<uint32_t, uint64_t>, std::pair<TimeNs, TimeNs>> firings;
+    for (const TraceEvent& e : log_.events) {
+      if (e.Kind() != TraceKind::kGang && e.Kind() != TraceKind::kMove) {
+        continue;
+      }
+      const TimeNs end = static_cast<TimeNs>(e.value);
+      auto [found, is_new] =
+          firings.try_emplace({e.program, e.firing}, e.time, end);
+      found->second.first = std::min(found->second.first, e.time);
+      found->second.second = std::max(found->second.second, end);
+    }
+    std::map<uint32_t, Steps> steps;
+    for (const auto& [key, span] : firings) {
+      steps[key.first].Add(span.first, 1);
+      steps[key.first].Add(span.second, -1);
+    }
+    for (auto& [program, counter] : steps) {
+      process.counters.push_back(
+          {absl::StrCat(index_.ProgramName(program), " steps in flight"),
+           "steps", counter.Values()});
+    }
+    processes_.push_back(std::move(process));
+  }
+
+  void AddIsland(const std::vector<uint32_t>& actors) {
+    Process process;
+    for (uint32_t id : actors) {
+      const TraceActor& actor = log_.actors[id];
+      switch (actor.role) {
+        case TraceActor::kScheduler:
+          process.name = actor.name;
+          AddScheduler(id, &process);
+          break;
+        case TraceActor::kDevice:
+          AddDevice(id, &process);
+          break;
+        default:
+          break;
+      }
+      if (actor.role == TraceActor::kExecutor) {
+        AddBytes(absl::StrCat(actor.name, " memory"), of_actor_[id],
+                 TraceKind::kHostBytes, &process);
+      }
+    }
+    processes_.push_back(std::move(process));
+  }
+
+  void AddScheduler(uint32_t id, Process* process) {
+    Lanes lanes;
+    for (auto at = granted_.lower_bound({id, 0});
+         at != granted_.end() && at->first.first == id; ++at) {
+      const auto& [key, i] = *at;
+      const TraceEvent& e = event(i);
+      auto joined = joined_.find(key);
+      auto done = done_.find(key);
+      const TimeNs begin =
+          joined == joined_.end() ? e.time : event(joined->second).time;
+      const TimeNs end =
+          done == done_.end() ? log_.end : event(done->second).time;
+      Args args;
+      args.Add("launch", e.value);
+      Lanes::Group group{
+          Span(begin, end, "scheduler", LaunchName(e), args.text()), {}};
+      if (begin < e.time) {
+        group.inner.push_back(Span(begin, e.time, "scheduler", "held back"));
+      }
+      Slice granted = Span(e.time, end, "scheduler", "granted");
+      if (auto flow = launch_flow_.find(i); flow != launch_flow_.end()) {
+        granted.flows.push_back({flow->second, "launch", false});
+      }
+      for (uint32_t gang : FirstGangs(e)) {
+        granted.flows.push_back({++last_flow_, "grant", true});
+        grant_flow_[gang] = last_flow_;
+      }
+      group.inner.push_back(std::move(granted));
+      lanes.Add(std::move(group));
+    }
+    lanes.Place("scheduler", &process->tracks);
+  }
+
+  // Of the devices of a scheduler's island, the first gang (an event) of the
+  // launch that it granted.
+  std::vector<uint32_t> FirstGangs(const TraceEvent& granted) {
+    std::vector<uint32_t> first;
+    for (const auto& [key, gangs] : gangs_) {
+      if (key.second != granted.program ||
+          log_.actors[key.first].island != log_.actors[granted.actor].island) {
+        continue;
+      }
+      const auto at = std::lower_bound(
+          gangs.begin(), gangs.end(), uint64_t{granted.firing},
+          [&](uint32_t i, uint64_t firing) { return event(i).firing < firing; });
+      if (at == gangs.end() || event(*at).time < granted.time ||
+          event(*at).firing >= uint64_t{granted.firing} + granted.other) {
+        continue;
+      }
+      first.push_back(*at);
+    }
+    return first;
+  }
+
+  void AddBytes(const std::string& name, const std::vector<uint32_t>& events,
+                TraceKind kind, Process* process) {
+    Counter counter{name, "bytes", {}};
+    for (uint32_t i : events) {
+      if (event(i).Kind() != kind) continue;
+      counter.values.emplace_back(event(i).time,
+                                  static_cast<int64_t>(event(i).value));
+    }
+    if (!counter.values.empty()) process->counters.push_back(std::move(counter));
+  }
+
+  void AddDevice(uint32_t id, Process* process) {
+    const std::string& name = log_.actors[id].name;
+    Track queue{name, {}}, moves{name + " transfers", {}};
+    Lanes submitted;
+    std::map<std::pair<uint32_t, uint32_t>, TimeNs> drained;
+    const std::vector<uint32_t>& events = of_actor_[id];
+    for (uint32_t i : events) {
+      const TraceEvent& e = event(i);
+      if (e.Kind() == TraceKind::kDrained) {
+        drained[{e.program, e.other}] = e.time;
+      }
+    }
+    for (uint32_t i : events) {
+      const TraceEvent& e = event(i);
+      switch (e.Kind()) {
+        case TraceKind::kGang: {
+          Args args = ActionArgs(e);
+          if (const proto::Kernel* kernel = KernelOf(e); kernel != nullptr) {
+            args.Add("kernel", kernel->name());
+          }
+          Slice slice = SliceOf(e, "kernel", ActionName(e), args);
+          if (auto flow = grant_flow_.find(i); flow != grant_flow_.end()) {
+            slice.flows.push_back({flow->second, "grant", false});
+          }
+          queue.slices.push_back(std::move(slice));
+          break;
+        }
+        case TraceKind::kWait:
+          queue.slices.push_back(SliceOf(
+              e, "wait", absl::StrCat("wait: ", ActionName(e)), ActionArgs(e)));
+          break;
+        case TraceKind::kKernel:
+        case TraceKind::kCollective:
+        case TraceKind::kMeet:
+          queue.slices.push_back(StepSlice(e));
+          break;
+        case TraceKind::kMove:
+          moves.slices.push_back(MoveSlice(e));
+          break;
+        case TraceKind::kSubmitted: {
+          auto end = drained.find({e.program, e.other});
+          Args args;
+          args.Add("launch", e.other);
+          submitted.Add(
+              {Span(e.time, end == drained.end() ? log_.end : end->second,
+                    "submit",
+                    absl::StrCat(index_.ProgramName(e.program), ", firings ",
+                                 uint64_t{e.firing}, " to ", e.value - 1),
+                    args.text()),
+               {}});
+          break;
+        }
+        default:
+          break;
+      }
+    }
+    if (!queue.slices.empty()) process->tracks.push_back(std::move(queue));
+    if (!moves.slices.empty()) process->tracks.push_back(std::move(moves));
+    submitted.Place(name + " submitted", &process->tracks);
+    AddBytes(name + " memory", events, TraceKind::kDeviceBytes, process);
+    AddCredits(name, events, process);
+  }
+
+  // A step of a gang.
+  Slice StepSlice(const TraceEvent& e) {
+    const proto::Action* action = index_.action(e);
+    std::string name = "step";
+    if (action != nullptr && e.item < static_cast<uint64_t>(action->steps_size())) {
+      const proto::GangStep& step = action->steps(static_cast<int>(e.item));
+      if (step.has_collective()) {
+        name = CollectiveKindName(step.collective().kind());
+      } else if (const proto::Kernel* kernel = KernelOf(e); kernel != nullptr) {
+        name = kernel->segments(static_cast<int>(step.run().segment())).symbol();
+      }
+    }
+    Args args;
+    args.Add("firing", e.firing).Add("step", e.item);
+    switch (e.Kind()) {
+      case TraceKind::kMeet:
+        return SliceOf(e, "wait", "wait: others", args);
+      case TraceKind::kCollective:
+        return SliceOf(e, "collective", name, args);
+      default:
+        return SliceOf(e, "kernel", name, args);
+    }
+  }
+
+  // A send, recv, feed or fetch, with arrows to and from other devices.
+  Slice MoveSlice(const TraceEvent& e) {
+    const proto::Action* action = index_.action(e);
+    Slice slice =
+        SliceOf(e, action != nullptr ? ActionKindName(action->kind()) : "move",
+                ActionName(e), ActionArgs(e));
+    if (action == nullptr) return slice;
+    const bool is_send = action->kind() == proto::SEND;
+    if (!is_send && action->kind() != proto::RECV) return slice;
+    const uint32_t send = is_send ? e.target : action->peer();
+    const layout::Movement* movement = index_.movement(e.program, send);
+    if (movement == nullptr) return slice;
+    const int64_t shard = static_cast<int64_t>(e.item);
+    const proto::Action* peer = index_.action(e.program, action->peer());
+    int64_t last = -1;  // a shard may send several pieces to another
+    for (const layout::Piece& piece :
+         is_send ? movement->PiecesFrom(shard) : movement->PiecesInto(shard)) {
+      const int64_t other = is_send ? piece.destination : piece.source;
+      if (other == last) continue;
+      last = other;
+      if (index_.DeviceOfShard(e.program, peer->slice(), other) == e.actor) {
+        continue;
+      }
+      const PieceKey key{e.program, send, e.firing, is_send ? shard : other,
+                         is_send ? other : shard};
+      PieceEnds& ends = pieces_[key];
+      if (ends.id == 0) ends.id = ++last_flow_;
+      (is_send ? ends.has_send : ends.has_recv) = true;
+      (is_send ? ends.sent : ends.received) = e.time;
+      slice.flows.push_back({ends.id, "piece", is_send});
+      piece_of_flow_[ends.id] = key;
+    }
+    return slice;
+  }
+
+  // Slots of buffers that are filled and whose credit is not back yet.
+  void AddCredits(const std::string& name, const std::vector<uint32_t>& events,
+                  Process* process) {
+    // By (program, edge): its own, so that one that begins in the middle of
+    // things does not hide another.
+    std::map<std::pair<uint32_t, uint32_t>, Steps> edges;
+    for (uint32_t i : events) {
+      const TraceEvent& e = event(i);
+      if (e.Kind() != TraceKind::kGang && e.Kind() != TraceKind::kMove) continue;
+      const proto::Action* action = index_.action(e);
+      if (action == nullptr) continue;
+      const int64_t shards =
+          e.Kind() == TraceKind::kMove
+              ? 1
+              : static_cast<int64_t>(
+                    index_.ShardsOn(e.program, action->slice(), e.actor).size());
+      for (const CreditUse& use : CreditsOf(e.program, e.target)) {
+        // A carried argument's feed reads what was written a firing before.
+        if (use.is_carried && e.firing == 0) continue;
+        edges[{e.program, use.edge}].Add(static_cast<TimeNs>(e.value),
+                                         use.takes ? shards : -shards);
+      }
+    }
+    Steps all;
+    for (auto& [key, steps] : edges) {
+      int64_t value = 0;
+      for (const auto& [time, now] : steps.Values()) {
+        all.Add(time, now - value);
+        value = now;
+      }
+    }
+    Counter counter{name + " credits in use", "credits", all.Values()};
+    if (!counter.values.empty()) process->counters.push_back(std::move(counter));
+  }
+  struct CreditUse {
+    uint32_t edge;
+    bool takes;       // writes the buffer; else gives its credit back
+    bool is_carried;  // gives back as the feed of a carried argument
+  };
+  const std::vector<CreditUse>& CreditsOf(uint32_t program, uint32_t action) {
+    auto [found, is_new] = credits_.try_emplace(program);
+    if (is_new) {
+      const proto::Plan& plan = *index_.plan(program);
+      found->second.resize(plan.actions_size());
+      for (int e = 0; e < plan.edges_size(); ++e) {
+        const proto::Edge& edge = plan.edges(e);
+        if (edge.kind() != proto::CREDIT || edge.relation() == proto::ALL) {
+          continue;
+        }
+        const proto::Action& to = plan.actions(edge.to());
+        const proto::Action& from = plan.actions(edge.from());
+        // A received buffer is written where it is.
+        const uint32_t writer =
+            to.kind() == proto::SEND && edge.relation() == proto::PIECES
+                ? to.peer()
+                : edge.to();
+        if (writer == edge.from()) continue;
+        const bool is_carried =
+            from.kind() == proto::FEED &&
+            plan.interface().arguments(from.interface()).carried();
+        found->second[writer].push_back({static_cast<uint32_t>(e), true, false});
+        found->second[edge.from()].push_back(
+            {static_cast<uint32_t>(e), false, is_carried});
+      }
+    }
+    return found->second[action];
+  }
+
+  void AddLinks() {
+    struct Link {
+      Lanes lanes;
+      std::string name;
+    };
+    // By (kind, from, to): 0 ici, 1 dcn, 2 control; hosts.
+    std::map<std::tuple<int, int, int>, Link> links;
+    auto link = [&](const TraceActor& from, const TraceActor& to) -> Link& {
+      const int kind = from.host < 0 || to.host < 0    ? 2
+                       : from.island != to.island ? 1
+                                                  : 0;
+      static const char* const kKinds[] = {"ici", "dcn", "control"};
+      Link& found = links[{kind, from.host, to.host}];
+      if (found.name.empty()) {
+        found.name = absl::StrCat(kKinds[kind], ": ", HostName(from), " -> ",
+                                  HostName(to));
+      }
+      return found;
+    };
+    // A simulation knows the way of each message, threads only its ends.
+    for (uint32_t i : crossed_) {
+      const TraceEvent& e = event(i);
+      const TraceActor* from = index_.actor(e.actor);
+      const TraceActor* to = index_.actor(e.other);
+      if (from == nullptr || to == nullptr) continue;
+      const TimeNs wire = static_cast<TimeNs>(e.value);
+      const TimeNs wired = wire + e.target;
+      const TimeNs arrival = std::max<TimeNs>(e.time + e.firing, wired);
+      auto sent = e.program != 0 ? sent_.find({from->host, to->host, e.program})
+                                 : sent_.end();
+      Args args;
+      args.Add("bytes", e.item);
+      Lanes::Group group{
+          Span(e.time, arrival, "link",
+               sent == sent_.end() ? "control"
+                                   : MessageName(event(sent->second), &args)),
+          {}};
+      group.outer.args = args.text();
+      if (e.time < wire) {
+        group.inner.push_back(Span(e.time, wire, "link", "queue"));
+      }
+      if (wire < wired) {
+        group.inner.push_back(Span(wire, wired, "link", "wire"));
+      }
+      if (wired < arrival) {
+        group.inner.push_back(Span(wired, arrival, "link", "flight"));
+      }
+      link(*from, *to).lanes.Add(std::move(group));
+    }
+    for (uint32_t i : crossed_.empty() ? received_ : std::vector<uint32_t>()) {
+      const TraceEvent& e = event(i);
+      const TraceActor* to = index_.actor(e.actor);
+      if (to == nullptr) continue;
+      auto sent = sent_.find({static_cast<int>(e.other), to->host, e.value});
+      if (sent == sent_.end()) continue;
+      const TraceEvent& s = event(sent->second);
+      Args args;
+      args.Add("bytes", e.firing);
+      std::string name = MessageName(s, &args);
+      link(log_.actors[s.actor], *to)
+          .lanes.Add({Span(s.time, e.time, "link", name, args.text()), {}});
+    }
+    Process process{"links", {}, {}};
+    for (auto& [key, one] : links) one.lanes.Place(one.name, &process.tracks);
+    if (!process.tracks.empty()) processes_.push_back(std::move(process));
+  }
+  std::string HostName(const TraceActor& actor) const {
+    if (actor.host < 0) return "controller";
+    for (const TraceActor& other : log_.actors) {
+      if (other.role == TraceActor::kExecutor && other.host == actor.host) {
+        return other.name;
+      }
+    }
+    return absl::StrCat("host", actor.host);
+  }
+  // Of a kSent: "piece w.send".
+  std::string MessageName(const TraceEvent& sent, Args* args) {
+    const char* kind = kMessageNames[sent.item < 5 ? sent.item : 0];
+    args->Add("program", index_.ProgramName(sent.program));
+    args->Add("firing", sent.firing);
+    if (sent.item == kTracedPart) {
+      const proto::Action* action = index_.action(sent);
+      return absl::StrCat(kind, " ", action != nullptr ? action->name() : "");
+    }
+    const proto::Edge* edge = index_.edge(sent.program, sent.target);
+    if (edge == nullptr) return kind;
+    args->Add("edge", EdgeText(sent.program, sent.target));
+    return absl::StrCat(kind, " ",
+                        index_.action(sent.program, edge->from())->name());
+  }
+
+  // Whether both ends of a flow of a movement are there, in order.
+  bool IsWhole(const Slice::FlowEnd& flow) const {
+    auto key = piece_of_flow_.find(flow.id);
+    if (key == piece_of_flow_.end()) return true;
+    const PieceEnds& ends = pieces_.at(key->second);
+    return ends.has_send && ends.has_recv && ends.sent <= ends.received;
+  }
+
+  void Print() {
+    out_ << "{\"displayTimeUnit\":\"ns\",\"otherData\":{"
+         << "\"producer\":\"pathways\",\"world\":"
+         << (facts_.simulated ? "\"sim\"" : "\"threads\"")
+         << ",\"seed\":\"" << facts_.seed << "\",\"workers\":\""
+         << facts_.workers << "\",\"topology\":" << Json(facts_.topology)
+         << ",\"programs\":" << Json(ProgramsText())
+         << ",\"events\":\"" << log_.events.size()
+         << "\",\"events_dropped\":\"" << log_.dropped
+         << "\",\"complete_from_us\":\"" << Us(log_.begin)
+         << "\"},\n\"traceEvents\":[";
+    int tid = 0;
+    for (size_t p = 0; p < processes_.size(); ++p) {
+      const int pid = static_cast<int>(p) + 1;
+      Process& process = processes_[p];
+      Meta("process_name", pid, 0, "name", Json(process.name));
+      Meta("process_sort_index", pid, 0, "sort_index", absl::StrCat(pid));
+      for (Track& track : process.tracks) {
+        ++tid;
+        Meta("thread_name", pid, tid, "name", Json(track.name));
+        Meta("thread_sort_index", pid, tid, "sort_index", absl::StrCat(tid));
+        PrintTrack(pid, tid, &track);
+      }
+      for (const Counter& counter : process.counters) {
+        for (const auto& [time, value] : counter.values) {
+          Begin() << "{\"ph\":\"C\",\"pid\":" << pid << ",\"ts\":" << Us(time)
+                  << ",\"name\":" << Json(counter.name) << ",\"args\":{\""
+                  << counter.unit << "\":" << value << "}}";
+        }
+      }
+    }
+    if (log_.dropped > 0) {
+      Begin() << "{\"ph\":\"i\",\"s\":\"g\",\"pid\":1,\"tid\":0,\"ts\":"
+              << Us(log_.begin) << ",\"cat\":\"trace\",\"name\":"
+              << Json(absl::StrCat(log_.dropped,
+                                   " older events were dropped; what is there "
+                                   "is complete from here on"))
+              << "}";
+    }
+    out_ << "\n]}\n";
+  }
+  std::ostream& Begin() {
+    out_ << (is_first_ ? "\n" : ",\n");
+    is_first_ = false;
+    return out_;
+  }
+  void Meta(const char* name, int pid, int tid, const char* key,
+            const std::string& value) {
+    Begin() << "{\"ph\":\"M\",\"pid\":" << pid << ",\"tid\":" << tid
+            << ",\"name\":\"" << name << "\",\"args\":{\"" << key
+            << "\":" << value << "}}";
+  }
+  void PrintTrack(int pid, int tid, Track* track) {
+    // The outer of two that begin together first.
+    std::stable_sort(track->slices.begin(), track->slices.end(),
+                     [](const Slice& a, const Slice& b) {
+                       return a.begin != b.begin ? a.begin < b.begin
+                                                 : a.end > b.end;
+                     });
+    for (const Slice& slice : track->slices) {
+      Begin() << "{\"ph\":\"X\",\"pid\":" << pid << ",\"tid\":" << tid
+              << ",\"ts\":" << Us(slice.begin)
+              << ",\"dur\":" << Us(slice.end - slice.begin) << ",\"cat\":\""
+              << slice.category << "\",\"name\":" << Json(slice.name)
+              << ",\"args\":{" << slice.args << "}}";
+      for (const Slice::FlowEnd& flow : slice.flows) {
+        if (!IsWhole(flow)) continue;
+        Begin() << "{\"ph\":\"" << (flow.starts ? "s" : "f")
+                << (flow.starts ? "" : "\",\"bp\":\"e") << "\",\"id\":"
+                << flow.id << ",\"pid\":" << pid << ",\"tid\":" << tid
+                << ",\"ts\":" << Us(slice.begin) << ",\"cat\":\"flow\""
+                << ",\"name\":\"" << flow.name << "\"}";
+      }
+    }
+  }
+  std::string ProgramsText() const {
+    std::string text;
+    for (const auto& [program, plan] : log_.programs) {
+      absl::StrAppend(&text, text.empty() ? "" : ", ",
+                      index_.ProgramName(program));
+      if (!plan->header().source().empty()) {
+        absl::StrAppend(&text, " (", plan->header().source(), ")");
+      }
+    }
+    return text;
+  }
+
+  // Of a movement: program, send, firing, source, destination.
+  using PieceKey = std::tuple<uint32_t, uint32_t, uint64_t, int64_t, int64_t>;
+  struct PieceEnds {
+    uint64_t id = 0;
+    bool has_send = false, has_recv = false;
+    TimeNs sent = 0, received = 0;
+  };
+  // (scheduler, launch).
+  using LaunchKey = std::pair<uint32_t, uint64_t>;
+
+  const TraceLog& log_;
+  const TraceFacts& facts_;
+  LogIndex index_;
+  std::ostream& out_;
+  bool is_first_ = true;
+  std::vector<Process> processes_;
+  // Events, in order of time.
+  std::vector<uint32_t> calls_, received_, crossed_;
+  std::map<uint32_t, std::vector<uint32_t>> of_actor_;
+  std::map<LaunchKey, uint32_t> joined_, granted_, done_;
+  std::map<uint32_t, std::vector<uint32_t>> grants_;  // kGranted, by launch
+  // By (device, program), so by firing too.
+  std::map<std::pair<uint32_t, uint32_t>, std::vector<uint32_t>> gangs_;
+  std::map<uint32_t, uint32_t> launch_program_;  // kJoined, by launch
+  std::map<uint32_t, TimeNs> run_ended_;         // by launch
+  std::map<std::tuple<int, int, uint64_t>, uint32_t> sent_;
+  std::map<uint32_t, std::vector<std::vector<CreditUse>>> credits_;
+  uint64_t last_flow_ = 0;
+  std::map<uint32_t, uint64_t> launch_flow_;  // to a kGranted
+  std::map<uint32_t, uint64_t> grant_flow_;   // to a kGang
+  absl::flat_hash_map<PieceKey, PieceEnds> pieces_;
+  absl::flat_hash_map<uint64_t, PieceKey> piece_of_flow_;
+};
+
+}  // namespace
+
+void WriteChromeTrace(const TraceLog& log, const TraceFacts& facts,
+                      std::ostream* out) {
+  Writer(log, facts, out).Write();
+}
+
+}  // namespace pathways

@@ -1,0 +1,122 @@
+//===- log_index.cc - Names and shards of what was traced -----------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/trace/log_index.h"
+
+#include "absl/strings/str_cat.h"
+#include "runtime/plan/tables.h"
+
+namespace pathways {
+
+LogIndex::LogIndex(const TraceLog* log) : log_(*log) {
+  std::map<std::string, int> uses;
+  for (const auto& [program, plan] : log_.programs) {
+    ++uses[plan->header().program()];
+  }
+  for (const auto& [program, plan] : log_.programs) {
+    const std::string& name = plan->header().program();
+    names_[program] =
+        uses[name] > 1 ? absl::StrCat(name, " #", program) : name;
+  }
+  for (uint32_t id = 0; id < log_.actors.size(); ++id) {
+    const TraceActor& actor = log_.actors[id];
+    if (actor.role == TraceActor::kDevice) {
+      device_actors_[{actor.island, actor.device}] = id;
+    }
+  }
+}
+
+const proto::Plan* LogIndex::plan(uint32_t program) const {
+  auto found = log_.programs.find(program);
+  return found == log_.programs.end() ? nullptr : found->second.get();
+}
+
+const proto::Action* LogIndex::action(uint32_t program, uint32_t action) const {
+  const proto::Plan* tables = plan(program);
+  return tables != nullptr &&
+                 action < static_cast<uint32_t>(tables->actions_size())
+             ? &tables->actions(action)
+             : nullptr;
+}
+
+const proto::Edge* LogIndex::edge(uint32_t program, uint32_t edge) const {
+  const proto::Plan* tables = plan(program);
+  return tables != nullptr && edge < static_cast<uint32_t>(tables->edges_size())
+             ? &tables->edges(edge)
+             : nullptr;
+}
+
+const std::string& LogIndex::ProgramName(uint32_t program) const {
+  static const std::string* const unknown = new std::string("a program");
+  auto found = names_.find(program);
+  return found == names_.end() ? *unknown : found->second;
+}
+
+ActorId LogIndex::DeviceActor(int island, int64_t device) const {
+  auto found = device_actors_.find({island, device});
+  return found == device_actors_.end() ? kNoActor : found->second;
+}
+
+const std::vector<int64_t>& LogIndex::ShardsOn(uint32_t program,
+                                               uint32_t slice_index,
+                                               ActorId device) {
+  auto [found, is_new] = shards_.try_emplace({program, slice_index});
+  if (is_new) {
+    const proto::Plan* tables = plan(program);
+    if (tables != nullptr &&
+        slice_index < static_cast<uint32_t>(tables->slices_size())) {
+      const proto::Slice& slice = tables->slices(slice_index);
+      const int island = static_cast<int>(slice.binding().island());
+      for (int64_t shard = 0; shard < NumShards(slice); ++shard) {
+        const std::optional<int64_t> where = DeviceOf(slice, shard);
+        if (!where.has_value()) continue;
+        found->second[DeviceActor(island, *where)].push_back(shard);
+      }
+    }
+  }
+  return found->second[device];
+}
+
+ActorId LogIndex::DeviceOfShard(uint32_t program, uint32_t slice_index,
+                                int64_t shard) {
+  const proto::Plan* tables = plan(program);
+  if (tables == nullptr ||
+      slice_index >= static_cast<uint32_t>(tables->slices_size())) {
+    return kNoActor;
+  }
+  const proto::Slice& slice = tables->slices(slice_index);
+  const std::optional<int64_t> where = DeviceOf(slice, shard);
+  return where.has_value()
+             ? DeviceActor(static_cast<int>(slice.binding().island()), *where)
+             : kNoActor;
+}
+
+const layout::Movement* LogIndex::movement(uint32_t program, uint32_t index) {
+  const proto::Action* send = action(program, index);
+  if (send == nullptr || send->kind() != proto::SEND) return nullptr;
+  auto [found, is_new] = movements_.try_emplace({program, index});
+  if (is_new) {
+    const proto::Plan& tables = *plan(program);
+    const proto::Action& recv = tables.actions(send->peer());
+    const proto::Buffer& from = tables.buffers(send->operands(0));
+    const proto::Buffer& to = tables.buffers(recv.results(0));
+    layout::Movement movement;
+    std::string error;
+    if (layout::Movement::Create(LayoutOf(tables.layouts(from.layout())),
+                                 MeshOf(tables.slices(send->slice())),
+                                 LayoutOf(tables.layouts(to.layout())),
+                                 MeshOf(tables.slices(recv.slice())),
+                                 send->slice() == recv.slice(), &movement,
+                                 &error)) {
+      found->second = std::move(movement);
+    }
+  }
+  return found->second.has_value() ? &*found->second : nullptr;
+}
+
+}  // namespace pathways
