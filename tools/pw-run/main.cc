@@ -18,6 +18,7 @@
 #include <memory>
 #include <new>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,6 +26,7 @@
 #include "absl/strings/str_cat.h"
 #include "runtime/client/runtime.h"
 #include "runtime/topology/topology.h"
+#include "runtime/trace/summary.h"
 #include "tools/pw-run/dry_run.h"
 #include "tools/pw-run/dump_graph.h"
 #include "tools/pw-run/explain_kernels.h"
@@ -57,7 +59,9 @@ class Session {
   int Run() {
     bool done = OpenFiles() && Load() && Describe();
     if (done && !options_.dry_run && !options_.compile_only) {
-      done = Prepare() && Execute() && Finish();
+      done = Prepare() && Execute();
+      // Of a run that failed, too.
+      done = WriteTrace(done) && Finish();
     }
     progress_.Clear();
     if (!done) {
@@ -119,6 +123,7 @@ class Session {
     }
     return Open(options_.emit_plan, &plan_file_) &&
            Open(options_.emit_plan_text, &plan_text_file_) &&
+           Open(options_.trace, &trace_file_) &&
            Open(options_.dump_graph, &graph_file_);
   }
 
@@ -210,6 +215,9 @@ class Session {
     runtime_options.dispatch = options_.sequential ? RuntimeOptions::kSequential
                                                    : RuntimeOptions::kParallel;
     runtime_options.host_work_ns = options_.host_work_ns;
+    if (!options_.trace.empty() || !options_.stats.empty()) {
+      runtime_options.trace_events = options_.trace_events;
+    }
     absl::StatusOr<std::unique_ptr<Runtime>> created =
         Runtime::Create(topology_->cluster(), runtime_options);
     if (!created.ok()) return Fail(kUsageError, created.status().message());
@@ -234,6 +242,23 @@ class Session {
     }
     progress_.Clear();
     return true;
+  }
+
+  // After a run that ended well, or not. Returns whether all went well.
+  bool WriteTrace(bool has_run) {
+    if (options_.trace.empty() || runtime_ == nullptr) return has_run;
+    progress_.Clear();
+    std::ostringstream text;
+    const absl::Status status = runtime_->WriteTrace(&text);
+    // The first failure is the one to tell.
+    if (!has_run) {
+      if (status.ok() && options_.trace != "-") {
+        (void)trace_file_.Commit(text.str());
+      }
+      return false;
+    }
+    return Check(kRunError, status) &&
+           Emit(options_.trace, &trace_file_, text.str());
   }
 
   // Firings of action shards in the whole launch, for the progress line.
@@ -304,13 +329,16 @@ class Session {
     facts.steps = options_.steps;
     facts.simulated = options_.simulate;
     RuntimeStats stats = runtime_->Stats();
+    absl::StatusOr<TraceSummary> summary = runtime_->Summarize();
+    if (!summary.ok()) return Fail(kRunError, summary.status().message());
     if (options_.stats == "table") {
-      Print(StatsTable(plan(), stats, facts));
+      Print(StatsTable(plan(), stats, *summary, facts));
     } else if (options_.stats == "json") {
-      Print(StatsJson(plan(), stats, facts));
+      Print(StatsJson(plan(), stats, *summary, facts));
     } else {
       return Check(kUsageError,
-                   stats_file_.Commit(StatsJson(plan(), stats, facts)));
+                   stats_file_.Commit(
+                       StatsJson(plan(), stats, *summary, facts)));
     }
     return true;
   }
@@ -321,7 +349,7 @@ class Session {
   Failure failure_;
   ExitCode exit_code_ = kSuccess;
   std::vector<std::string> paths_;  // of all files to be written
-  OutputFile plan_file_, plan_text_file_, graph_file_, stats_file_;
+  OutputFile plan_file_, plan_text_file_, graph_file_, stats_file_, trace_file_;
   std::vector<OutputFile> output_files_;  // as options_.outputs
   std::vector<size_t> output_ports_;      // as options_.outputs
   std::optional<Topology> topology_;

@@ -247,6 +247,16 @@ absl::StatusOr<ParsedOptions> ParseOptions(int argc, const char* const* argv) {
                  "Write actions and edges for Graphviz; - prints them")
       ->type_name("FILE")
       ->group(kLook);
+  app.add_option("--trace", o.trace,
+                 "Write what happened when, for ui.perfetto.dev; - prints it")
+      ->type_name("FILE")
+      ->group(kLook);
+  app.add_option("--trace-events", o.trace_events,
+                 "Keep the last N events of each thread for --trace and --stats")
+      ->capture_default_str()
+      ->type_name("N")
+      ->check(Between(1, int64_t{1} << 28))
+      ->group(kLook);
   // A flag with a value: "--stats FILE" must not take FILE.
   app.add_flag("--stats{table}", o.stats,
                "Print statistics of the run; --stats=json as one line of JSON, "
@@ -324,6 +334,11 @@ absl::StatusOr<ParsedOptions> ParseOptions(int argc, const char* const* argv) {
       (o.stats[0] != '@' || o.stats.size() == 1)) {
     return absl::InvalidArgumentError(absl::StrCat(
         "--stats: expected table, json or @FILE, got '", o.stats, "'"));
+  }
+  if (!o.trace.empty() && (o.dry_run || o.compile_only)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--trace: nothing runs with ",
+                     o.dry_run ? "--dry-run" : "--compile-only"));
   }
   if (o.emit_plan == "-") {
     return absl::InvalidArgumentError(

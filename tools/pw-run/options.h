@@ -60,6 +60,8 @@ struct Options {
   std::string dump_graph;      // path; "-": standard output; empty: none
   std::string emit_plan;       // path
   std::string emit_plan_text;  // path or "-"
+  std::string trace;           // path; "-": standard output; empty: none
+  int64_t trace_events = int64_t{1} << 18;  // per worker
   std::string stats;           // "", "table", "json" or "@PATH" (as JSON)
 };
 

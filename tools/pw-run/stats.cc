@@ -17,9 +17,142 @@
 #include "tools/pw-run/plan_view.h"
 
 namespace pathways::pw_run {
+namespace {
+
+// Rows of the table that says where the time went.
+constexpr size_t kMaxDevices = 32;
+constexpr size_t kMaxShares = 8;
+
+std::string Time(TimeNs ns) {
+  if (ns < 1000) return absl::StrCat(ns, " ns");
+  if (ns < 10'000'000) return absl::StrFormat("%.1f us", ns / 1e3);
+  return absl::StrFormat("%.2f ms", ns / 1e6);
+}
+
+double Fraction(TimeNs part, TimeNs whole) {
+  return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0;
+}
+
+std::string Percent(TimeNs part, TimeNs whole) {
+  return absl::StrFormat("%.1f%%", 100 * Fraction(part, whole));
+}
+
+// "'x' (program.mlir:3:5)".
+std::string Named(const std::string& action, const std::string& location) {
+  return location.empty() ? absl::StrCat("'", action, "'")
+                          : absl::StrCat("'", action, "' (", location, ")");
+}
+
+std::string WaitText(const TraceSummary::Wait& wait) {
+  std::string what;
+  if (wait.is_collective) {
+    what = absl::StrCat("for others in ", wait.kind, " of ",
+                        Named(wait.to, wait.to_location));
+  } else {
+    what = absl::StrCat("for edge ", wait.edge, " (", wait.kind, ") from ",
+                        Named(wait.from, wait.from_location), " to ",
+                        Named(wait.to, wait.to_location));
+  }
+  return absl::StrCat("  ", Time(wait.ns), " on ", wait.device, " ", what,
+                      " in firing ", wait.firing, "; ",
+                      CountText(wait.count, "such wait"), ", ",
+                      Time(wait.total_ns), " in all\n");
+}
+
+std::string SummaryText(const TraceSummary& summary) {
+  const TimeNs wall = summary.wall_ns();
+  std::string text;
+  if (summary.events_dropped > 0) {
+    absl::StrAppend(&text, "of the last ", Time(wall), " alone: ",
+                    CountText(summary.events_dropped, "older event"),
+                    " were dropped, see --trace-events\n");
+  }
+  std::vector<std::vector<std::string>> rows = {
+      {"device", "busy", "waits", "of " + Time(wall)}};
+  for (const TraceSummary::Device& device : summary.devices) {
+    if (rows.size() > kMaxDevices) {
+      rows.push_back({absl::StrCat(
+          "and ", summary.devices.size() - kMaxDevices, " more")});
+      break;
+    }
+    rows.push_back({device.name, Time(device.busy_ns), Time(device.waiting_ns),
+                    Percent(device.busy_ns, wall) + " busy"});
+  }
+  absl::StrAppend(&text, "\n", TableText(rows));
+  rows = {{"critical path", "firings", "time", "of " + Time(wall)}};
+  TimeNs rest = 0;
+  uint64_t rest_firings = 0;
+  for (size_t i = 0; i < summary.path.size(); ++i) {
+    const TraceSummary::Share& share = summary.path[i];
+    if (i >= kMaxShares) {
+      rest += share.ns;
+      rest_firings += share.firings;
+      continue;
+    }
+    rows.push_back({Named(share.action, share.location),
+                    absl::StrCat(share.firings), Time(share.ns),
+                    Percent(share.ns, wall)});
+  }
+  if (summary.path.size() > kMaxShares) {
+    rows.push_back({absl::StrCat(summary.path.size() - kMaxShares, " more"),
+                    absl::StrCat(rest_firings), Time(rest),
+                    Percent(rest, wall)});
+  }
+  rows.push_back({"between them", "", Time(summary.path_between_ns),
+                  Percent(summary.path_between_ns, wall)});
+  absl::StrAppend(&text, "\n", TableText(rows));
+  if (!summary.waits.empty()) absl::StrAppend(&text, "\nlongest waits:\n");
+  for (const TraceSummary::Wait& wait : summary.waits) {
+    absl::StrAppend(&text, WaitText(wait));
+  }
+  return text;
+}
+
+nlohmann::ordered_json SummaryJson(const TraceSummary& summary) {
+  using Json = nlohmann::ordered_json;
+  const TimeNs wall = summary.wall_ns();
+  Json json = {{"wall_ns", wall}, {"events_dropped", summary.events_dropped}};
+  json["devices"] = Json::array();
+  for (const TraceSummary::Device& device : summary.devices) {
+    json["devices"].push_back({{"name", device.name},
+                               {"busy_ns", device.busy_ns},
+                               {"waiting_ns", device.waiting_ns},
+                               {"utilization", Fraction(device.busy_ns, wall)}});
+  }
+  json["critical_path"] = Json::array();
+  for (const TraceSummary::Share& share : summary.path) {
+    json["critical_path"].push_back({{"program", share.program},
+                                     {"action", share.action},
+                                     {"location", share.location},
+                                     {"firings", share.firings},
+                                     {"ns", share.ns},
+                                     {"share", Fraction(share.ns, wall)}});
+  }
+  json["between_ns"] = summary.path_between_ns;
+  json["longest_waits"] = Json::array();
+  for (const TraceSummary::Wait& wait : summary.waits) {
+    Json one = {{"kind", wait.kind}, {"program", wait.program}};
+    if (!wait.is_collective) {
+      one["edge"] = wait.edge;
+      one["from"] = wait.from;
+      one["from_location"] = wait.from_location;
+    }
+    one["to"] = wait.to;
+    one["to_location"] = wait.to_location;
+    one["device"] = wait.device;
+    one["firing"] = wait.firing;
+    one["ns"] = wait.ns;
+    one["count"] = wait.count;
+    one["total_ns"] = wait.total_ns;
+    json["longest_waits"].push_back(std::move(one));
+  }
+  return json;
+}
+
+}  // namespace
 
 std::string StatsTable(const proto::Plan& plan, const RuntimeStats& stats,
-                       const RunFacts& facts) {
+                       const TraceSummary& summary, const RunFacts& facts) {
   RuntimeStats::Device most;
   uint64_t gangs = 0, kernels = 0;
   for (const RuntimeStats::Device& device : stats.devices) {
@@ -57,11 +190,11 @@ std::string StatsTable(const proto::Plan& plan, const RuntimeStats& stats,
     add("events", stats.events);
     add("virtual time in ns", stats.now_ns);
   }
-  return TableText(rows);
+  return TableText(rows) + SummaryText(summary);
 }
 
 std::string StatsJson(const proto::Plan& plan, const RuntimeStats& stats,
-                      const RunFacts& facts) {
+                      const TraceSummary& summary, const RunFacts& facts) {
   // Keeps the order in which keys are added.
   using Json = nlohmann::ordered_json;
   Json json;
@@ -104,6 +237,7 @@ std::string StatsJson(const proto::Plan& plan, const RuntimeStats& stats,
                                {"gangs_run", device.gangs_run},
                                {"kernels_run", device.kernels_run}});
   }
+  json["time"] = SummaryJson(summary);
   // Names may be any bytes.
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -14,6 +14,7 @@
 
 #include "runtime/client/runtime.h"
 #include "runtime/proto/plan.pb.h"
+#include "runtime/trace/summary.h"
 
 namespace pathways::pw_run {
 
@@ -23,13 +24,15 @@ struct RunFacts {
   bool simulated = false;
 };
 
-// A short table for people. Real time is not in it, virtual time is.
+// For people: a table of counts, which are the same in every run, then where the
+// time went.
 std::string StatsTable(const proto::Plan& plan, const RuntimeStats& stats,
-                       const RunFacts& facts);
+                       const TraceSummary& summary, const RunFacts& facts);
 
-// One line: an object with "plan", "run", "messages", "hosts" and "devices".
+// One line: an object with "plan", "run", "messages", "hosts", "devices" and
+// "time", which has what the table says of time.
 std::string StatsJson(const proto::Plan& plan, const RuntimeStats& stats,
-                      const RunFacts& facts);
+                      const TraceSummary& summary, const RunFacts& facts);
 
 }  // namespace pathways::pw_run
 

@@ -84,6 +84,8 @@ TEST(OptionsTest, EverythingGiven) {
   EXPECT_TRUE(o.link_costs);
   EXPECT_EQ(o.host_work_ns, 100'000);
   EXPECT_EQ(Parse({"f", "--stats=json"})->options.stats, "json");
+  EXPECT_EQ(Parse({"f", "--trace=t.json"})->options.trace, "t.json");
+  EXPECT_EQ(Parse({"f", "--trace-events=9"})->options.trace_events, 9);
 }
 
 TEST(OptionsTest, HelpAndVersion) {

@@ -195,7 +195,17 @@ TEST(ReportsTest, StatisticsAsJson) {
   stats.event_hash = 0xabc;
   proto::Plan plan = MakePlan();
   RunFacts facts{.plan_bytes = 1000, .steps = 3, .simulated = true};
-  std::string text = StatsJson(plan, stats, facts);
+  TraceSummary summary;
+  summary.end = 2000;
+  summary.events_dropped = 3;
+  summary.devices = {{"island0/host0/device\xff", 500, 1500}};
+  summary.path = {{"f", "gang", "f.mlir:3:5", 2, 400}};
+  summary.path_between_ns = 1600;
+  summary.waits = {{false, 5, "data", "f", "x.feed", "f.mlir:1:1", "gang",
+                    "f.mlir:3:5", "island0/host0/device1", 4, 900, 2, 1000},
+                   {true, 0, "all_reduce", "f", "", "", "gang", "",
+                    "island0/host0/device1", 4, 100, 1, 100}};
+  std::string text = StatsJson(plan, stats, summary, facts);
   EXPECT_EQ(text.find('\n'), text.size() - 1);
   nlohmann::json json = nlohmann::json::parse(text);
   EXPECT_EQ(json["plan"]["actions"], 5);
@@ -203,7 +213,23 @@ TEST(ReportsTest, StatisticsAsJson) {
   EXPECT_EQ(json["run"]["event_hash"], "0000000000000abc");
   EXPECT_EQ(json["messages"]["token"], 4);
   EXPECT_EQ(json["devices"].size(), 3);
-  EXPECT_THAT(StatsTable(plan, stats, facts), HasSubstr("messages: token"));
+  EXPECT_EQ(json["time"]["wall_ns"], 2000);
+  EXPECT_EQ(json["time"]["devices"][0]["utilization"], 0.25);
+  EXPECT_EQ(json["time"]["critical_path"][0]["share"], 0.2);
+  EXPECT_EQ(json["time"]["longest_waits"][0]["edge"], 5);
+  EXPECT_FALSE(json["time"]["longest_waits"][1].contains("edge"));
+  const std::string table = StatsTable(plan, stats, summary, facts);
+  EXPECT_THAT(table, HasSubstr("messages: token"));
+  EXPECT_THAT(table, HasSubstr("3 older events were dropped"));
+  EXPECT_THAT(table, HasSubstr("500 ns  1.5 us  25.0% busy"));
+  EXPECT_THAT(table, HasSubstr("'gang' (f.mlir:3:5)  2        400 ns  20.0%"));
+  EXPECT_THAT(table, HasSubstr("between them                  1.6 us  80.0%"));
+  EXPECT_THAT(
+      table,
+      HasSubstr("900 ns on island0/host0/device1 for edge 5 (data) from "
+                "'x.feed' (f.mlir:1:1) to 'gang' (f.mlir:3:5) in firing 4; "
+                "2 such waits, 1.0 us in all"));
+  EXPECT_THAT(table, HasSubstr("for others in all_reduce of 'gang' in"));
 }
 
 }  // namespace
