@@ -20,6 +20,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <ostream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -74,6 +75,9 @@ struct SessionOptions {
   /// Emulates slower hosts: nanoseconds, 0 to one hour, that preparing one
   /// action for one step takes a host.
   int64_t hostWorkNs = 0;
+  /// Keep this many of the last events of each worker for writeTrace, 40 bytes
+  /// each; 0: trace nothing.
+  int64_t traceEvents = 0;
 };
 
 /// A launch under way, and the owner of its results.
@@ -118,6 +122,11 @@ public:
   /// Checks, places and loads a plan. Errors: InvalidArgument for a plan that
   /// breaks a rule; Refused when it does not fit, naming what is short.
   Result<Executable> load(const Plan &plan);
+
+  /// Writes what happened so far as JSON that Perfetto opens (docs/tracing.md);
+  /// runs may be under way. Errors: InvalidArgument without traceEvents;
+  /// Unwritable when the stream failed.
+  Status writeTrace(std::ostream &out);
 
   struct State;
   explicit Session(std::shared_ptr<State> state) : state(std::move(state)) {}

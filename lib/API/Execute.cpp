@@ -123,6 +123,7 @@ Result<Session> Session::open(const SessionOptions &options) {
                                 ? RuntimeOptions::kSequential
                                 : RuntimeOptions::kParallel;
   runtimeOptions.host_work_ns = options.hostWorkNs;
+  runtimeOptions.trace_events = options.traceEvents;
   auto runtime = Runtime::Create(*cluster, runtimeOptions);
   if (!runtime.ok())
     return makeError(runtime.status());
@@ -137,6 +138,15 @@ Result<Executable> Session::load(const Plan &plan) {
   if (!program.ok())
     return makeError(program.status());
   return Executable(std::make_shared<Executable::State>(state, plan, *program));
+}
+
+Status Session::writeTrace(std::ostream &out) {
+  absl::Status status = state->runtime->WriteTrace(&out);
+  if (!status.ok())
+    return makeError(ErrorCode::InvalidArgument, status);
+  if (!out.flush())
+    return Error{ErrorCode::Unwritable, "cannot write the trace"};
+  return {};
 }
 
 Result<Run>

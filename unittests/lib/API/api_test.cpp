@@ -12,6 +12,8 @@
 
 #include <cstring>
 #include <filesystem>
+#include <iostream>
+#include <sstream>
 #include <thread>
 
 namespace pathways {
@@ -152,6 +154,33 @@ TEST(ApiTest, KernelsAreCompiledOnce) {
   EXPECT_EQ(refused.error().code, ErrorCode::InvalidArgument);
   EXPECT_THAT(refused.error().message,
               HasSubstr("cannot keep compiled kernels in '/proc/none': "));
+}
+
+TEST(ApiTest, TraceOfARun) {
+  SessionOptions options;
+  options.topology = "1x1x2";
+  options.simulate = true;
+  options.traceEvents = 1000;
+  Session session = take(Session::open(options));
+  CompileOptions compileOptions;
+  compileOptions.topology = "1x1x2";
+  Executable executable =
+      take(session.load(take(compile(runningSum(), compileOptions)).plan));
+  auto run = take(executable.launch(
+      {{"x", floats({1, 2}, {1, 2})}, {"start", floats({2}, {0, 0})}}));
+  EXPECT_TRUE(run.await());
+  std::ostringstream text;
+  EXPECT_TRUE(session.writeTrace(text));
+  EXPECT_THAT(text.str(), HasSubstr("\"cat\":\"kernel\",\"name\":\"add\""));
+  text.setstate(std::ios::badbit);
+  EXPECT_EQ(session.writeTrace(text).error().code, ErrorCode::Unwritable);
+  options.traceEvents = 0;
+  Status untraced = take(Session::open(options)).writeTrace(std::cout);
+  EXPECT_EQ(untraced.error().code, ErrorCode::InvalidArgument);
+  EXPECT_THAT(untraced.error().message, HasSubstr("trace_events"));
+  options.traceEvents = -1;
+  EXPECT_THAT(Session::open(options).error().message,
+              HasSubstr("a trace of -1 events"));
 }
 
 TEST(ApiTest, HandlesReleaseInAnyOrder) {
