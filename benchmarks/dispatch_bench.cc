@@ -13,6 +13,8 @@
 // dispatch_bench launch [LAUNCHES]        one small step, from call to result
 // dispatch_bench host_work [LAUNCHES]     16 slow hosts, one after the other or
 //                                         all at once
+// dispatch_bench trace [ROUNDS]           a chain of gangs of 10 us, traced and
+//                                         not
 //
 // Plans are made by hand and kernels are C++ functions, so that nothing but the
 // runtime is measured. Two workers, whatever the devices. Values are checked. A
@@ -133,9 +135,10 @@ HostArray Zeros(int64_t count) {
   return array;
 }
 
-std::unique_ptr<Runtime> Start(int64_t devices) {
+std::unique_ptr<Runtime> Start(int64_t devices, int64_t trace_events = 0) {
   static Kernels kernels;
   RuntimeOptions options;
+  options.trace_events = trace_events;
   options.workers = 2;
   options.kernels = &kernels;
   options.stall_timeout_ns = 600'000'000'000;
@@ -145,7 +148,7 @@ std::unique_ptr<Runtime> Start(int64_t devices) {
 
 // An argument, `gangs` gangs that each read the result of the one before, lane
 // by lane, and a result.
-proto::Plan GangChain(int64_t gangs) {
+proto::Plan GangChain(int64_t gangs, const std::string& kernel = "nothing") {
   PlanBuilder b("chain", 4);
   const uint32_t slice = b.AddSlice("s", {{"x", 8}}, 0);
   uint32_t last = b.AddBuffer("b0", slice, Rows(8), 2);
@@ -154,7 +157,7 @@ proto::Plan GangChain(int64_t gangs) {
     const uint32_t next = b.AddBuffer(absl::StrCat("b", i), slice, Rows(8), 2);
     const uint32_t gang =
         b.AddGang(absl::StrCat("g", i), slice, {last}, {next});
-    AddRun(b, gang, "nothing", last, next);
+    AddRun(b, gang, kernel, last, next);
     last = next;
   }
   b.AddFetch("out", last);
@@ -376,6 +379,50 @@ void HostWork(int64_t launches) {
   }
 }
 
+// Rounds of a traced and an untraced runtime alternate; the figures are of the
+// median round.
+void TraceCost(int64_t rounds) {
+  constexpr int64_t kGangs = 100, kSteps = 5, kDevices = 8;
+  struct Side {
+    std::unique_ptr<Runtime> runtime;
+    ProgramHandle program;
+    std::vector<double> seconds, cpu;
+  } sides[2];
+  for (int traced : {0, 1}) {
+    sides[traced].runtime = Start(kDevices, traced ? 1 << 16 : 0);
+    sides[traced].program = Must(sides[traced].runtime->Load(
+        MakePlanData(GangChain(kGangs, "spin"), {})));
+  }
+  for (int64_t round = 0; round <= rounds; ++round) {
+    for (int i : {0, 1}) {
+      Side& side = sides[(round + i) % 2];
+      const double start = Seconds();
+      const std::clock_t cpu = std::clock();
+      const RunHandle run =
+          Must(side.runtime->Launch(side.program, {Zeros(kDevices)}, kSteps));
+      Must(side.runtime->Await(run));
+      const double seconds = Seconds() - start;
+      const double cpu_seconds = double(std::clock() - cpu) / CLOCKS_PER_SEC;
+      Must(side.runtime->ReleaseRun(run));
+      if (round == 0) continue;  // warms up
+      side.seconds.push_back(seconds);
+      side.cpu.push_back(cpu_seconds);
+    }
+  }
+  const TraceSummary summary = Must(sides[1].runtime->Summarize());
+  if (summary.devices.size() != kDevices) Die("not all devices were traced");
+  auto median = [](std::vector<double> samples) {
+    std::sort(samples.begin(), samples.end());
+    return samples[samples.size() / 2];
+  };
+  const double off = median(sides[0].seconds), on = median(sides[1].seconds);
+  // Two workers share the devices.
+  Figure("trace.firing.us", off * 1e6 * 2 / (kGangs * kSteps * kDevices), "us");
+  Figure("trace.overhead", on / off, "x");
+  Figure("trace.overhead_cpu", median(sides[1].cpu) / median(sides[0].cpu),
+         "x");
+}
+
 int64_t Number(int argc, char** argv, int i, int64_t otherwise) {
   if (i >= argc) return otherwise;
   const int64_t value = std::atoll(argv[i]);
@@ -395,9 +442,12 @@ int Main(int argc, char** argv) {
     Launch(Number(argc, argv, 2, 20000));
   } else if (what == "host_work") {
     HostWork(Number(argc, argv, 2, 25));
+  } else if (what == "trace") {
+    TraceCost(Number(argc, argv, 2, 51));
   } else {
     Die("usage: dispatch_bench gang8 [GANGS STEPS] | unit o|c|f DEVICES "
-        "[SECONDS] | launch [LAUNCHES] | host_work [LAUNCHES]");
+        "[SECONDS] | launch [LAUNCHES] | host_work [LAUNCHES] | trace "
+        "[ROUNDS]");
   }
   return 0;
 }
