@@ -34,12 +34,17 @@ def mean(values):
     return sum(values) / len(values)
 
 
-losses, accuracies = (read_floats(path) for path in sys.argv[1:3])
-steps = len(losses)
-print(f"{steps} steps of {ROWS} images, none of which was seen before its step")
-print("   steps   loss  read right")
-for begin in range(0, steps, STEPS_PER_LINE):
-    end = min(begin + STEPS_PER_LINE, steps)
-    right = mean(accuracies[begin:end])
-    bar = "#" * round(40 * right)
-    print(f"{begin + 1:4} -{end:3} {mean(losses[begin:end]):6.3f} {right:7.1%}  {bar}")
+def main():
+    losses, accuracies = (read_floats(path) for path in sys.argv[1:3])
+    steps = len(losses)
+    print(f"{steps} steps of {ROWS} images, none of which was seen before its step")
+    print("   steps   loss  read right")
+    for begin in range(0, steps, STEPS_PER_LINE):
+        end = min(begin + STEPS_PER_LINE, steps)
+        right = mean(accuracies[begin:end])
+        bar = "#" * round(40 * right)
+        print(f"{begin + 1:4} -{end:3} {mean(losses[begin:end]):6.3f} {right:7.1%}  {bar}")
+
+
+if __name__ == "__main__":
+    main()
