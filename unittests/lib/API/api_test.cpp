@@ -79,11 +79,12 @@ TEST(ApiTest, CarriedAndSteppedOnBothWorlds) {
   }
 }
 
-TEST(ApiTest, DispatchIsPartOfASession) {
-  auto compiled = take(compile(runningSum(), {.topology = "1x1x2"}));
+TEST(ApiTest, DispatchAndLinksArePartOfASession) {
+  auto compiled = take(compile(runningSum(), {.topology = "1x2x1"}));
   for (bool simulate : {false, true}) {
-    auto session = take(Session::open({.topology = "1x1x2",
+    auto session = take(Session::open({.topology = "1x2x1",
                                        .simulate = simulate,
+                                       .linkCosts = true,
                                        .sequentialDispatch = true,
                                        .hostWorkNs = 1000}));
     auto executable = take(session.load(compiled.plan));
@@ -91,7 +92,7 @@ TEST(ApiTest, DispatchIsPartOfASession) {
         {{"x", floats({1, 2}, {1, 2})}, {"start", floats({2}, {10, 20})}}));
     EXPECT_THAT(values(take(run.fetch("total"))), ElementsAre(11, 22));
   }
-  auto session = Session::open({.topology = "1x1x2", .hostWorkNs = -1});
+  auto session = Session::open({.topology = "1x2x1", .hostWorkNs = -1});
   ASSERT_FALSE(session);
   EXPECT_EQ(session.error().message,
             "the host work is -1 ns, expected 0 to 3600000000000");
