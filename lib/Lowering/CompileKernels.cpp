@@ -19,6 +19,7 @@
 #include "llvm/ADT/StringSet.h"
 #include <chrono>
 #include <map>
+#include <optional>
 
 namespace mlir::pathways {
 #define GEN_PASS_DEF_COMPILEKERNELS

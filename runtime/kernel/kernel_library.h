@@ -32,10 +32,9 @@ class KernelLibrary {
   // shared. Thread-safe.
   //
   // FailedPrecondition: this machine is no such device or runs none of the
-  // objects; the message
-  // names each target and what is missing. InvalidArgument: the code is not
-  // what its hash says, is not sound, imports what kernels may not, or lacks a
-  // segment. Nothing of the object runs here.
+  // objects; the message names each target and what is missing.
+  // InvalidArgument: the code is not what its hash says, is not sound, imports
+  // what kernels may not, or lacks a segment. Nothing of the object runs here.
   static absl::StatusOr<std::shared_ptr<const KernelLibrary>> Load(
       const proto::Kernel& kernel, absl::Span<const uint8_t> blobs,
       const proto::Target& wanted);
