@@ -45,6 +45,8 @@ constexpr int64_t kLeastColumns = 16;
 /// Rows of a block around a contraction: the widest value should be about this large.
 constexpr int64_t kBlockBytes = 512 << 10;
 constexpr int64_t kLeastBlock = 64, kMostBlock = 128;
+/// Keep the time to compile linear in the size of a body.
+constexpr size_t kMostMembers = 64, kMostBetween = 1024;
 
 /// Ops that can become one loop, in the order of the block.
 struct Group {
@@ -216,7 +218,10 @@ int64_t BlockFuser::depthOf(const Group &group) const {
 bool BlockFuser::isConvex(const Group &group) const {
   llvm::SmallPtrSet<Operation *, 16> behind;
   auto last = group.members.back()->getIterator();
+  size_t between = 0;
   for (auto it = group.members.front()->getIterator(); ; ++it) {
+    if (++between > kMostBetween)
+      return false;
     bool isMember = group.contains(&*it), needsMember = false, needsBehind = false;
     forEachUse(&*it, [&](Value value) {
       Operation *def = value.getDefiningOp();
@@ -236,6 +241,8 @@ bool BlockFuser::isConvex(const Group &group) const {
 }
 
 std::optional<Group> BlockFuser::merged(const Group &a, const Group &b) const {
+  if (a.members.size() + b.members.size() > kMostMembers)
+    return std::nullopt;
   Group both;
   both.members = a.members;
   llvm::append_range(both.members, b.members);

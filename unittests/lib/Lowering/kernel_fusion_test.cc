@@ -188,4 +188,33 @@ TEST(KernelFusion, ResultsInTheMiddle) {
   EXPECT_EQ(b.as<float>(), bs);
 }
 
+/// More ops than one loop takes.
+TEST(KernelFusion, LongChains) {
+  std::string type = "tensor<70x64xf32>", body, last = "%x";
+  const int rounds = 25;
+  for (int i = 0; i < rounds; ++i) {
+    std::string n = std::to_string(i);
+    body += "  %e" + n + " = tensor.empty() : " + type + "\n  %p" + n +
+            " = linalg.softmax dimension(1) ins(" + last + " : " + type + ") outs(%e" +
+            n + " : " + type + ") -> " + type + "\n  %r" + n + " = arith.addf %p" + n +
+            ", %x : " + type + "\n";
+    last = "%r" + n;
+  }
+  Kernel kernel;
+  ASSERT_TRUE(kernel.compile("func.func @f(%x: " + type + ") -> " + type + " {\n" +
+                             body + "  return " + last + " : " + type + "\n}\n"))
+      << kernel.errors();
+  EXPECT_LT(kernel.code().segments[0].scratchBytes, 6u * 70 * 64 * 4);
+  auto xs = numbers<float>(70 * 64, 1);
+  auto expected = xs;
+  for (int i = 0; i < rounds; ++i) {
+    expected = softmaxOfRows(expected, 64);
+    for (int j = 0; j < 70 * 64; ++j)
+      expected[j] += xs[j];
+  }
+  Buffer x = Buffer::of(xs), y(70 * 64 * 4);
+  ASSERT_EQ(kernel.run(0, {&x, &y}), 0);
+  expectNear(y.as<float>(), expected, 1e-5);
+}
+
 } // namespace
