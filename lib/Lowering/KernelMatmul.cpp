@@ -79,6 +79,8 @@ private:
   /// Subscripts of an operand where the loop dimensions have the given values.
   SmallVector<Value> subscripts(AffineMap map, Value mv, Value nv, Value kv);
   void packB();
+  /// Where all of C was just set to one number: takes that op away.
+  void takeFill();
   /// All tiles for one block of k.
   void writeBlock(Value kBegin, Value kEnd);
   /// One register tile: `rows` rows from `row`, vectors of `widths` from `column`.
@@ -95,6 +97,7 @@ private:
   SmallVector<Value> outer;    ///< their values
   Type element;
   bool mustPack = false;
+  Value fill; ///< what sums begin with; none: with what is in C
 };
 
 } // namespace
@@ -254,8 +257,10 @@ void ContractionWriter::writeTile(Value kBegin, Value kEnd, Value row,
   for (int64_t r = 0; r < rows; ++r) {
     rowValues.push_back(add(row, r));
     for (auto [type, cv] : llvm::zip_equal(types, columns))
-      sums.push_back(vector::LoadOp::create(
-          b, type, out, subscripts(outMap, rowValues[r], cv, {})));
+      sums.push_back(
+          fill ? vector::BroadcastOp::create(b, type, fill).getResult()
+               : vector::LoadOp::create(b, type, out,
+                                        subscripts(outMap, rowValues[r], cv, {})));
   }
   auto step = [&](Value kv, SmallVectorImpl<Value> &sums) {
     SmallVector<Value> rights;
@@ -342,6 +347,27 @@ void ContractionWriter::writeBlock(Value kBegin, Value kEnd) {
     strip(fullRows, size(m), size(m) - fullRows);
 }
 
+void ContractionWriter::takeFill() {
+  // The first of several blocks of k would need code of its own.
+  if (size(k) > kDepthBlock)
+    return;
+  Operation *before = op->getPrevNode();
+  while (before && (isMemoryEffectFree(before) || isa<memref::AllocOp>(before)))
+    before = before->getPrevNode();
+  auto setter = dyn_cast_or_null<linalg::LinalgOp>(before);
+  if (!setter || setter.getNumDpsInits() != 1 || setter.getDpsInits()[0] != out ||
+      !setter.getMatchingIndexingMap(setter.getDpsInitOperand(0)).isPermutation())
+    return;
+  Value value = setter.getBlock()->getTerminator()->getOperand(0);
+  if (auto argument = dyn_cast<BlockArgument>(value);
+      argument && argument.getOwner() == setter.getBlock())
+    value = setter->getOperand(argument.getArgNumber());
+  if (value.getType() != element || value.getParentBlock() == setter.getBlock())
+    return;
+  fill = value;
+  setter->erase();
+}
+
 /// Whether something in `loop` may write to `buffer`, through any view of it.
 static bool mayBeWritten(Value buffer, scf::ForOp loop) {
   for (OpOperand &use : buffer.getUses()) {
@@ -379,6 +405,7 @@ static Operation *outermostUser(Value buffer, Operation *op) {
 
 void ContractionWriter::write() {
   outer.resize(sizes.size());
+  takeFill();
   // Where all are the same matrix it is packed once, before loops that keep it.
   if (mustPack && llvm::all_of(others, [&](int64_t dim) { return sizes[dim] == 1; })) {
     OpBuilder::InsertionGuard guard(b);
