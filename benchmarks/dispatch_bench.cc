@@ -188,6 +188,9 @@ void Gang8(int64_t gangs, int64_t steps) {
   Figure("dispatch.gang8.us", seconds * 1e6 / (gangs * steps), "us");
   // Of all threads: does not depend on who else uses the processors.
   Figure("dispatch.gang8.cpu_us", cpu_seconds * 1e6 / (gangs * steps), "us");
+  Figure("dispatch.gang8.wakeups_per_step",
+         double(after.worker_wakeups - before.worker_wakeups) / steps,
+         "wake-ups");
   // The launch costs two, for however many steps.
   const uint64_t one = after.controller_messages - before.controller_messages;
   launch(2 * steps);
@@ -295,7 +298,11 @@ void Launch(int64_t launches) {
   for (int64_t i = 0; i < launches / 10 + 1; ++i) one();
   // Workers spin between them.
   std::vector<double> warm, cold;
+  const uint64_t before = runtime->Stats().worker_wakeups;
   for (int64_t i = 0; i < launches; ++i) warm.push_back(one());
+  Figure("dispatch.launch.wakeups",
+         double(runtime->Stats().worker_wakeups - before) / launches,
+         "wake-ups");
   std::sort(warm.begin(), warm.end());
   Figure("dispatch.launch.us", warm[warm.size() / 2] * 1e6, "us");
   Figure("dispatch.launch.us_best_tenth", warm[warm.size() / 10] * 1e6, "us");

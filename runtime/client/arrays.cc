@@ -23,9 +23,10 @@ absl::Status NoArray(uint64_t id) {
 
 }  // namespace
 
-void Runtime::Impl::SendParts(uint64_t launch, const std::string& what,
-                              const Placed& placed, const HostArray& array,
-                              uint64_t steps) {
+void Runtime::Impl::CutParts(
+    uint64_t launch, const std::string& what, const Placed& placed,
+    const HostArray& array, uint64_t steps,
+    absl::FunctionRef<void(proto::StorePart)> pass_on) {
   const ArrayPlacement& placement = *placed.placement;
   const layout::Layout& layout = placement.layout;
   const std::vector<int64_t> zeros(layout.shape.size(), 0);
@@ -43,18 +44,16 @@ void Runtime::Impl::SendParts(uint64_t launch, const std::string& what,
       }
     }
     for (uint64_t at = 0; at < bytes.size(); at += kMaxPieceBytes) {
-      proto::Control control;
-      proto::StorePart* part = control.mutable_store_part();
-      part->set_launch(launch);
-      part->set_host(static_cast<uint32_t>(host.host));
-      part->set_object(placed.object);
-      part->set_bytes(bytes.size());
-      part->set_offset(at);
-      part->set_what(what);
-      part->set_data(bytes.data() + at,
-                     std::min<uint64_t>(kMaxPieceBytes, bytes.size() - at));
-      world_->SendControl(kNoActor, context_.directory.controller,
-                          control.SerializeAsString());
+      proto::StorePart part;
+      part.set_launch(launch);
+      part.set_host(static_cast<uint32_t>(host.host));
+      part.set_object(placed.object);
+      part.set_bytes(bytes.size());
+      part.set_offset(at);
+      part.set_what(what);
+      part.set_data(bytes.data() + at,
+                    std::min<uint64_t>(kMaxPieceBytes, bytes.size() - at));
+      pass_on(std::move(part));
     }
   }
 }

@@ -18,6 +18,8 @@ namespace {
 
 constexpr int64_t kMaxSteps = int64_t{1} << 40;
 constexpr uint64_t kMaxBytes = uint64_t{1} << 50;
+// Bytes of values that go with the request for their launch.
+constexpr uint64_t kSmallBytes = 16384;
 
 // Bytes of an array; kMaxBytes + 1 when it is larger than that.
 uint64_t BytesOf(ElementType element, const std::vector<int64_t>& shape) {
@@ -246,15 +248,38 @@ absl::StatusOr<RunHandle> Runtime::Impl::Launch(
     runs_[run->id] = run;
     unended_.insert(run->id);
   }
-  world_->SendControl(kNoActor, context_.directory.controller,
-                      control.SerializeAsString());
+  auto cut = [&](absl::FunctionRef<void(proto::StorePart)> pass_on) {
+    for (const Fresh& one : fresh) {
+      CutParts(
+          run->id,
+          absl::StrCat("argument '", interface.arguments(one.argument).name(),
+                       "' of program '", plan.name(), "'"),
+          one.placed, *one.array,
+          interface.arguments(one.argument).stepped() ? run->steps : 1,
+          pass_on);
+    }
+  };
+  auto send = [&](const proto::Control& message) {
+    world_->SendControl(kNoActor, context_.directory.controller,
+                        message.SerializeAsString());
+  };
+  uint64_t bytes = 0;
   for (const Fresh& one : fresh) {
-    SendParts(
-        run->id,
-        absl::StrCat("argument '", interface.arguments(one.argument).name(),
-                     "' of program '", plan.name(), "'"),
-        one.placed, *one.array,
-        interface.arguments(one.argument).stepped() ? run->steps : 1);
+    bytes += one.array->data.size() * one.placed.placement->hosts.size();
+  }
+  const bool small = bytes <= kSmallBytes;
+  if (small) {
+    cut([&](proto::StorePart part) {
+      *request->add_parts() = std::move(part);
+    });
+  }
+  send(control);
+  if (!small) {
+    cut([&](proto::StorePart part) {
+      proto::Control message;
+      *message.mutable_store_part() = std::move(part);
+      send(message);
+    });
   }
   return RunHandle{run->id};
 }

@@ -160,6 +160,7 @@ absl::Status Runtime::Impl::StartWorld() {
     absl::StatusOr<std::unique_ptr<ThreadWorld>> world =
         ThreadWorld::Create(std::move(threads));
     if (!world.ok()) return world.status();
+    threads_ = world->get();
     world_ = *std::move(world);
   }
   context_.world = world_.get();
@@ -470,6 +471,9 @@ RuntimeStats Runtime::Impl::Stats() {
   {
     MutexLock lock(&mutex_);
     stats.object_bytes += client_memory_.used();
+  }
+  for (int w = 0; threads_ != nullptr && w < threads_->num_workers(); ++w) {
+    stats.worker_wakeups += threads_->stats(w).sleeps;
   }
   if (sim_ != nullptr) {
     stats.events = sim_->events();

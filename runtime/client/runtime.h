@@ -127,6 +127,7 @@ struct RuntimeStats {
   uint64_t steps_done = 0;           // of all launches that ended
   uint64_t object_bytes = 0;         // arrays and results, by anybody
   uint64_t programs = 0;             // loaded
+  uint64_t worker_wakeups = 0;       // threads: of workers that slept
   uint64_t events = 0;               // simulation
   uint64_t event_hash = 0;           // simulation
   TimeNs now_ns = 0;                 // virtual or real, since creation

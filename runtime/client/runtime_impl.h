@@ -24,6 +24,8 @@
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/functional/function_ref.h"
 #include "runtime/base/mutex.h"
 #include "runtime/client/plan_kernels.h"
 #include "runtime/client/runtime.h"
@@ -170,9 +172,11 @@ class Runtime::Impl final : public ClientPort {
   // Replaces arrays that lie elsewhere than `program` wants by their values.
   absl::Status BringHome(const Program& program,
                          std::vector<LaunchArgument>* arguments);
-  // Sends what hosts need of `array`, in pieces.
-  void SendParts(uint64_t launch, const std::string& what, const Placed& placed,
-                 const HostArray& array, uint64_t steps);
+  // Cuts what hosts need of `array` into messages, and passes each on.
+  static void CutParts(uint64_t launch, const std::string& what,
+                       const Placed& placed, const HostArray& array,
+                       uint64_t steps,
+                       absl::FunctionRef<void(proto::StorePart)> pass_on);
   // Joins the parts that hosts hold; waits. NotFound: released meanwhile.
   absl::StatusOr<HostArray> Gather(const Placed& placed, ElementType element,
                                    const std::vector<int64_t>& shape,
@@ -229,8 +233,9 @@ class Runtime::Impl final : public ClientPort {
   std::vector<std::unique_ptr<HostExecutor>> executors_;
   std::deque<Cohort> cohorts_;
   std::vector<std::vector<std::unique_ptr<Device>>> devices_;  // per host
-  SimWorld* sim_ = nullptr;
-  std::unique_ptr<Trace> trace_;  // null: not asked for
+  SimWorld* sim_ = nullptr;         // which of the two
+  ThreadWorld* threads_ = nullptr;  // world_ is
+  std::unique_ptr<Trace> trace_;    // null: not asked for
   std::unique_ptr<World> world_;  // destroyed first
 };
 

@@ -130,6 +130,7 @@ class HostExecutor final : public Actor {
   // number: `sequence` is that of `control`.
   void OnStore(uint64_t sequence, const proto::Control& control);
   void OnStorePart(const proto::StorePart& part);
+  std::shared_ptr<HostStore::Object> Store(const proto::StorePart& part);
   void OnPrepare(const proto::PrepareLaunch& prepare);
   void OnDrop(const proto::DropObjects& drop);
   void OnFetchPart(const proto::FetchPart& fetch);

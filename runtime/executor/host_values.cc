@@ -44,13 +44,18 @@ void HostExecutor::OnStore(uint64_t sequence, const proto::Control& control) {
 }
 
 void HostExecutor::OnStorePart(const proto::StorePart& part) {
+  if (Store(part)->complete()) TryPrepare();
+}
+
+std::shared_ptr<HostStore::Object> HostExecutor::Store(
+    const proto::StorePart& part) {
   const std::string& data = part.data();
-  std::shared_ptr<HostStore::Object> object = store_.Write(
-      part.object(), part.bytes(), part.offset(), data, part.what());
-  if (object->complete()) TryPrepare();
+  return store_.Write(part.object(), part.bytes(), part.offset(), data,
+                      part.what());
 }
 
 void HostExecutor::OnPrepare(const proto::PrepareLaunch& prepare) {
+  for (const proto::StorePart& part : prepare.parts()) Store(part);
   preparing_[prepare.launch()] = prepare;
   TryPrepare();
 }

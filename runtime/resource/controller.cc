@@ -67,7 +67,7 @@ void Controller::OnControl(ActorId, std::string_view bytes) {
     case proto::Control::kUnloadRequest:
       return OnUnload(control.unload_request());
     case proto::Control::kLaunchRequest:
-      return OnLaunch(control.launch_request());
+      return OnLaunch(control.mutable_launch_request());
     case proto::Control::kDiagnoseRequest:
       return OnDiagnose(control.diagnose_request());
     case proto::Control::kLoadReply:

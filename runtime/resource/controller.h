@@ -127,8 +127,8 @@ class Controller final : public Actor {
   void OnUnload(const proto::UnloadRequest& request);
   void OnStopReply(const proto::StopReply& reply);
   void OnFreeReply(const proto::FreeReply& reply);
-  void OnLaunch(const proto::LaunchRequest& request);
-  void AddLaunch(const proto::LaunchRequest& request);
+  void OnLaunch(proto::LaunchRequest* request);
+  void AddLaunch(proto::LaunchRequest* request);
   void OnDone(const proto::LaunchDone& done);
   absl::Status CheckLaunch(const proto::LaunchRequest& request, uint32_t* id);
   void OnStorePart(proto::Control* control);

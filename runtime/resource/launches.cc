@@ -57,16 +57,17 @@ absl::Status Controller::CheckLaunch(const proto::LaunchRequest& request,
   return absl::OkStatus();
 }
 
-void Controller::OnLaunch(const proto::LaunchRequest& request) {
-  if (request.launch() <= last_launch_) return;
-  last_launch_ = request.launch();
+void Controller::OnLaunch(proto::LaunchRequest* request) {
+  if (request->launch() <= last_launch_) return;
+  last_launch_ = request->launch();
   AddLaunch(request);
   for (const proto::ReleaseRequest& early : std::exchange(releases_, {})) {
     OnRelease(early);
   }
 }
 
-void Controller::AddLaunch(const proto::LaunchRequest& request) {
+void Controller::AddLaunch(proto::LaunchRequest* with_parts) {
+  const proto::LaunchRequest& request = *with_parts;
   uint32_t id = 0;
   const absl::Status checked = CheckLaunch(request, &id);
   if (!checked.ok()) {
@@ -127,6 +128,10 @@ void Controller::AddLaunch(const proto::LaunchRequest& request) {
       }
       for (const proto::ObjectRef& ref : request.results()) {
         prepare->add_results(here(ref));
+      }
+      for (proto::StorePart& part : *with_parts->mutable_parts()) {
+        if (static_cast<int32_t>(part.host()) != host) continue;
+        prepare->add_parts()->Swap(&part);
       }
       SendStore(host, std::move(control));
     }

@@ -34,6 +34,8 @@ namespace {
 constexpr int kBatch = 64;
 // Rounds of a busy worker between two looks at the clock, a power of two.
 constexpr uint32_t kRoundsPerClock = 32;
+// Rounds of a worker without work between two looks for a client to let run.
+constexpr uint32_t kRoundsPerYield = 4;
 constexpr TimeNs kDefaultSpinNs = 30'000;
 // Blocks set aside by reservation at most (75 MiB); messages beyond get theirs
 // when they are first needed, so that a huge plan costs no more than it uses.
@@ -583,6 +585,10 @@ void ThreadWorld::Idle(Worker& self) {
       if (end < 0) end = now + options_.spin_ns;
       if (now >= end || SharesCore(self)) return Sleep(self);
     }
+    // A client that was woken may have been put on this core.
+    if (i % kRoundsPerYield == 0 && woken_.load(std::memory_order_relaxed)) {
+      sched_yield();
+    }
     Pause();
   }
 }
@@ -647,6 +653,7 @@ bool ThreadWorld::RunUntil(const std::function<bool()>& done) {
     reached = done();
     if (reached || stopping) break;
     FutexWait(epoch_, epoch, -1);
+    woken_.store(false, std::memory_order_relaxed);
   }
   waiters_.fetch_sub(1, std::memory_order_seq_cst);
   return reached;
@@ -655,6 +662,7 @@ bool ThreadWorld::RunUntil(const std::function<bool()>& done) {
 void ThreadWorld::Notify() {
   epoch_.fetch_add(1, std::memory_order_seq_cst);
   if (waiters_.load(std::memory_order_seq_cst) != 0) {
+    woken_.store(true, std::memory_order_relaxed);
     FutexWake(epoch_, INT_MAX);
   }
 }

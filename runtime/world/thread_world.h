@@ -191,6 +191,8 @@ class ThreadWorld final : public World {
   // RunUntil waits on the epoch, which Notify moves.
   alignas(64) std::atomic<uint32_t> epoch_{0};
   std::atomic<uint32_t> waiters_{0};
+  // A waiting thread was woken and none has run since. A hint.
+  std::atomic<bool> woken_{false};
 };
 
 }  // namespace pathways
