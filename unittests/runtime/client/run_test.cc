@@ -400,7 +400,7 @@ TEST_P(RunTest, PlansThatDoNotFitTheClusterAreRefused) {
             "island0/host0/device0 is of kind 'cpu'");
   proto::Plan unknown = GoldenPlan({{0, 0}, {0, 0}, {0, 0}});
   unknown.mutable_kernels(0)->set_name("mystery");
-  EXPECT_EQ(error(unknown), "no kernel mystery");
+  EXPECT_EQ(error(unknown), "device island0/host0/device0: no kernel mystery");
 }
 
 TEST_P(RunTest, PlansWithNothingToDo) {
