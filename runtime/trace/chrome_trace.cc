@@ -9,6 +9,7 @@
 #include "runtime/trace/chrome_trace.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -165,8 +166,9 @@ struct Process {
   std::vector<Counter> counters;
 };
 
-const char* const kMessageNames[] = {"control", "token", "piece", "all",
-                                     "part"};
+// By kind, behind kTracedPart: that a send was enqueued.
+const char* const kMessageNames[] = {"control", "token", "piece",
+                                     "all",     "part",  "enqueued"};
 
 class Writer {
  public:
@@ -733,7 +735,8 @@ class Writer {
   }
   // Of a kSent: "piece w.send".
   std::string MessageName(const TraceEvent& sent, Args* args) {
-    const char* kind = kMessageNames[sent.item < 5 ? sent.item : 0];
+    const char* kind =
+        kMessageNames[sent.item < std::size(kMessageNames) ? sent.item : 0];
     args->Add("program", index_.ProgramName(sent.program));
     args->Add("firing", sent.firing);
     if (sent.item == kTracedPart) {

@@ -6,7 +6,7 @@
 
   check_examples.py PW_RUN EXAMPLES
 
-Each trace keeps the rules of validate.py, those of a simulation are the same
+With either dispatch. Each trace keeps the rules of validate.py, those of a simulation are the same
 bytes for the same seed, and a trace with room for few events says what it
 dropped and is good, too.
 """
@@ -28,7 +28,9 @@ RUNS = [
     ("train", "2x2x2", 8),
 ]
 WORLDS = [["--world=threads"], ["--world=sim", "--seed=1"],
-          ["--world=sim", "--seed=2022"]]
+          ["--world=sim", "--seed=2022"],
+          ["--world=sim", "--seed=3", "--dispatch=sequential"],
+          ["--world=threads", "--dispatch=sequential"]]
 
 
 def run(command, **arguments):
