@@ -21,6 +21,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "KernelContraction.h"
 #include "KernelInternal.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -33,12 +34,13 @@
 
 using namespace mlir;
 using namespace mlir::pathways;
+using kernel::isContraction;
 
 namespace {
 
 /// What is handed over from op to op, in all, before cutting it up is worth it.
 constexpr int64_t kLeastBytes = 16 << 10;
-/// A row of the widest value must fit in the cache that is nearest, several times.
+/// A row of the widest value: some of them must fit in the cache of one core.
 constexpr int64_t kRowBytes = 256 << 10;
 /// Fewer elements than this in a row leave vectors empty.
 constexpr int64_t kLeastColumns = 16;
@@ -87,15 +89,6 @@ private:
 };
 
 } // namespace
-
-static bool isContraction(linalg::LinalgOp op) {
-  return op.getNumDpsInputs() == 2 && op.getNumDpsInits() == 1 &&
-         op.getNumReductionLoops() > 0 &&
-         linalg::detail::isContractionBody(
-             *op.getBlock(), [](Operation *first, Operation *second) {
-               return isa<arith::MulFOp>(first) && isa<arith::AddFOp>(second);
-             });
-}
 
 static bool isFill(linalg::LinalgOp op) {
   return llvm::none_of(op.getDpsInputs(), [](Value input) {

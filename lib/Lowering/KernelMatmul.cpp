@@ -19,6 +19,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "KernelContraction.h"
 #include "KernelInternal.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -116,18 +117,12 @@ static bool isDenseAlong(Value buffer, AffineMap map, int64_t dim) {
 }
 
 bool ContractionWriter::match() {
-  if (op.getNumDpsInputs() != 2 || op.getNumDpsInits() != 1 ||
-      !op.hasPureBufferSemantics())
+  if (!op.hasPureBufferSemantics() || !kernel::isContraction(op))
     return false;
   sizes = op.getStaticLoopRanges();
   if (ShapedType::isDynamicShape(sizes) || llvm::is_contained(sizes, 0))
     return false;
   Block *body = op.getBlock();
-  if (!linalg::detail::isContractionBody(
-          *body, [](Operation *first, Operation *second) {
-            return isa<arith::MulFOp>(first) && isa<arith::AddFOp>(second);
-          }))
-    return false;
   // The products are of the operands themselves, not of something made of them.
   if (!llvm::hasNItems(body->getOperations(), 3) ||
       !llvm::all_of(body->getArguments(),

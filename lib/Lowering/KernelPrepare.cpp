@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "KernelContraction.h"
 #include "KernelInternal.h"
 
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
@@ -200,17 +201,6 @@ struct DecomposeSoftmax : OpRewritePattern<linalg::SoftmaxOp> {
 
 } // namespace
 
-/// Whether `op` multiplies two floating-point operands and adds to the third.
-static bool isContraction(linalg::LinalgOp op) {
-  if (op.getNumDpsInputs() != 2 || op.getNumDpsInits() != 1 ||
-      op.getNumReductionLoops() == 0)
-    return false;
-  return linalg::detail::isContractionBody(
-      *op.getBlock(), [](Operation *first, Operation *second) {
-        return isa<arith::MulFOp>(first) && isa<arith::AddFOp>(second);
-      });
-}
-
 /// Computing an operand on the fly must not compute any element twice, and a
 /// contraction is worth more whole.
 static bool shouldFuse(OpOperand *operand) {
@@ -218,7 +208,7 @@ static bool shouldFuse(OpOperand *operand) {
   auto consumer = dyn_cast<linalg::GenericOp>(operand->getOwner());
   if (!producer || !consumer || !producer->hasOneUse())
     return false;
-  if (isContraction(consumer))
+  if (kernel::isContraction(consumer))
     return false;
   return consumer.getMatchingIndexingMap(operand).isPermutation();
 }
