@@ -60,23 +60,25 @@ struct ExpandExp : OpRewritePattern<math::ExpOp> {
     Value r = fma(n, number(-0x1.62e4p-1f), x);
     r = fma(n, number(-0x1.7f7d1cp-20f), r);
 
-    Value q = number(0x1.6a23cep-10f);
-    for (float c : {0x1.123a2p-7f, 0x1.5558f2p-5f, 0x1.555492p-3f, 0x1.fffffcp-2f})
-      q = fma(q, r, number(c));
+    // q in two halves, which do not wait for each other.
     Value square = arith::MulFOp::create(b, r, r);
-    Value power = arith::AddFOp::create(b, fma(q, square, r), number(1));
+    Value low = fma(number(0x1.555492p-3f), r, number(0x1.fffffcp-2f));
+    Value high = fma(number(0x1.123a2p-7f), r, number(0x1.5558f2p-5f));
+    high = fma(number(0x1.6a23cep-10f), square, high);
+    Value rest = fma(fma(high, square, low), square, r); // exp(r) - 1
 
     // 2^n as a product of two: one alone would not reach the subnormal results.
     Value bits = arith::BitcastOp::create(b, i32, sum);
     Value whole = arith::SubIOp::create(b, bits, integer(0x4b400000));
     Value half = arith::ShRSIOp::create(b, whole, integer(1));
-    Value rest = arith::SubIOp::create(b, whole, half);
-    for (Value exponent : {half, rest}) {
+    auto powerOf2 = [&](Value exponent) -> Value {
       Value biased = arith::AddIOp::create(b, exponent, integer(127));
-      Value scale = arith::ShLIOp::create(b, biased, integer(23));
-      power = arith::MulFOp::create(b, power,
-                                    arith::BitcastOp::create(b, f32, scale));
-    }
+      Value shifted = arith::ShLIOp::create(b, biased, integer(23));
+      return arith::BitcastOp::create(b, f32, shifted);
+    };
+    Value first = powerOf2(half);
+    Value second = powerOf2(arith::SubIOp::create(b, whole, half));
+    Value power = arith::MulFOp::create(b, fma(rest, first, first), second);
     rewriter.replaceOp(op, power);
     return success();
   }
