@@ -262,22 +262,28 @@ absl::Status Runtime::Impl::Release(uint64_t id) {
   return absl::OkStatus();
 }
 
-void Runtime::Impl::Unhold(const std::vector<uint64_t>& objects,
-                           ActorId from) {
-  proto::Control control;
+proto::ReleaseRequest Runtime::Impl::MakeRelease(
+    const std::vector<uint64_t>& objects) {
+  proto::ReleaseRequest release;
   for (uint64_t object : objects) {
     auto found = holds_.find(object);
     if (found == holds_.end() || --found->second > 0) continue;
     holds_.erase(found);
-    control.mutable_release_request()->add_objects(object);
+    release.add_objects(object);
   }
-  if (!control.has_release_request()) return;
-  auto request = std::make_shared<Request>();
+  if (release.objects_size() == 0) return release;
   const uint64_t id = ++next_request_;
-  requests_[id] = releases_[id] = request;
-  control.mutable_release_request()->set_request(id);
-  control.mutable_release_request()->set_after(last_run_);
-  world_->SendControl(from, context_.directory.controller,
+  requests_[id] = releases_[id] = std::make_shared<Request>();
+  release.set_request(id);
+  release.set_after(last_run_);
+  return release;
+}
+
+void Runtime::Impl::Unhold(const std::vector<uint64_t>& objects) {
+  proto::Control control;
+  *control.mutable_release_request() = MakeRelease(objects);
+  if (control.release_request().objects_size() == 0) return;
+  world_->SendControl(kNoActor, context_.directory.controller,
                       control.SerializeAsString());
 }
 

@@ -299,13 +299,13 @@ absl::Status Runtime::Impl::AwaitTurn() {
   }
 }
 
-void Runtime::Impl::LaunchEnded(uint64_t launch, absl::Status status,
-                                bool completed,
-                                const std::vector<uint32_t>& poisoned) {
+proto::ReleaseRequest Runtime::Impl::LaunchEnded(
+    uint64_t launch, absl::Status status, bool completed,
+    const std::vector<uint32_t>& poisoned) {
   std::shared_ptr<Run> run;
   {
     MutexLock lock(&mutex_);
-    if (unended_.count(launch) == 0) return;
+    if (unended_.count(launch) == 0) return {};
     run = runs_[launch];
   }
   run->status = std::move(status);
@@ -313,6 +313,7 @@ void Runtime::Impl::LaunchEnded(uint64_t launch, absl::Status status,
   for (uint32_t result : poisoned) {
     if (result < run->results.size()) run->results[result].poisoned = true;
   }
+  proto::ReleaseRequest release;
   {
     MutexLock lock(&mutex_);
     std::vector<uint64_t> objects;
@@ -328,8 +329,7 @@ void Runtime::Impl::LaunchEnded(uint64_t launch, absl::Status status,
       }
     }
     if (!completed || run->released) TakeResults(run.get(), &objects);
-    // This is the controller's own worker.
-    Unhold(objects, context_.directory.controller);
+    release = MakeRelease(objects);
     if (run->released) runs_.erase(launch);
     unended_.erase(launch);
   }
@@ -342,6 +342,7 @@ void Runtime::Impl::LaunchEnded(uint64_t launch, absl::Status status,
   }
   run->done.store(true, std::memory_order_release);
   world_->Notify();
+  return release;
 }
 
 std::shared_ptr<Runtime::Impl::Run> Runtime::Impl::FindRun(uint64_t run) {

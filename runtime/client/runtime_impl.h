@@ -106,8 +106,9 @@ class Runtime::Impl final : public ClientPort {
 
   // ClientPort.
   void Answer(uint64_t request, absl::Status status, uint64_t program) override;
-  void LaunchEnded(uint64_t launch, absl::Status status, bool completed,
-                   const std::vector<uint32_t>& poisoned) override;
+  proto::ReleaseRequest LaunchEnded(
+      uint64_t launch, absl::Status status, bool completed,
+      const std::vector<uint32_t>& poisoned) override;
   void Deliver(uint64_t request, int32_t host, uint64_t offset,
                const std::string& data) override;
 
@@ -192,9 +193,11 @@ class Runtime::Impl final : public ClientPort {
   // Adds what the run holds, for Unhold.
   void TakeResults(Run* run, std::vector<uint64_t>* objects)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Gives up one hold of each object; asks for those no more that nothing here
-  // holds. Does not wait.
-  void Unhold(const std::vector<uint64_t>& objects, ActorId from = kNoActor)
+  // Gives up one hold of each object; returns those that nothing here holds.
+  proto::ReleaseRequest MakeRelease(const std::vector<uint64_t>& objects)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // The same; asks the controller to release them. Does not wait.
+  void Unhold(const std::vector<uint64_t>& objects)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Waits until the hosts have dropped what was released so far.
   absl::Status AwaitReleases();

@@ -285,7 +285,7 @@ void Controller::Abort(uint32_t id, absl::Status status) {
     auto found = launches_.find(id);
     if (found == launches_.end()) continue;  // ended with one before it
     Launch& launch = found->second;
-    port_->LaunchEnded(id, status, /*completed=*/false, {});
+    EndLaunch(id, status, /*completed=*/false, {});
     Settle(id, status, /*completed=*/false);
     if (launch.ticket == 0) {
       launch.ended = true;  // goes when the hosts have answered

@@ -42,9 +42,11 @@ class ClientPort {
   virtual void Answer(uint64_t request, absl::Status status,
                       uint64_t program) = 0;
   // `completed`: all firings are over, so results that are not in `poisoned`
-  // hold.
-  virtual void LaunchEnded(uint64_t launch, absl::Status status, bool completed,
-                           const std::vector<uint32_t>& poisoned) = 0;
+  // hold. Returns what the client holds no more, which is released before
+  // anything that it asks for next.
+  virtual proto::ReleaseRequest LaunchEnded(
+      uint64_t launch, absl::Status status, bool completed,
+      const std::vector<uint32_t>& poisoned) = 0;
   // Of FetchRequest: a piece of what `host` holds, perhaps a second time.
   virtual void Deliver(uint64_t request, int32_t host, uint64_t offset,
                        const std::string& data) = 0;
@@ -142,6 +144,9 @@ class Controller final : public Actor {
   // Begins the launches that are next and whose hosts are ready.
   void Advance();
   void Begin(uint64_t launch);
+  // Tells the client, and releases what it gives up.
+  void EndLaunch(uint64_t launch, const absl::Status& status, bool completed,
+                 const std::vector<uint32_t>& poisoned);
   // The first failure among its arguments.
   absl::Status ArgumentFailure(const Launch& launch, bool missing_only) const;
   // Marks the results; lets those end that wait for this end.

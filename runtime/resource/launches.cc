@@ -71,7 +71,7 @@ void Controller::AddLaunch(proto::LaunchRequest* with_parts) {
   uint32_t id = 0;
   const absl::Status checked = CheckLaunch(request, &id);
   if (!checked.ok()) {
-    port_->LaunchEnded(request.launch(), checked, /*completed=*/false, {});
+    EndLaunch(request.launch(), checked, /*completed=*/false, {});
     return;
   }
   Program& program = *programs_[id];
@@ -184,11 +184,19 @@ void Controller::Advance() {
       const absl::Status refusal = launch.refusal;
       Settle(id, refusal, /*completed=*/false);
       Forget(id);
-      port_->LaunchEnded(id, refusal, /*completed=*/false, {});
+      EndLaunch(id, refusal, /*completed=*/false, {});
     } else {
       Begin(id);
     }
   }
+}
+
+void Controller::EndLaunch(uint64_t launch, const absl::Status& status,
+                           bool completed,
+                           const std::vector<uint32_t>& poisoned) {
+  const proto::ReleaseRequest release =
+      port_->LaunchEnded(launch, status, completed, poisoned);
+  if (release.objects_size() > 0) OnRelease(release);
 }
 
 absl::Status Controller::ArgumentFailure(const Launch& launch,
@@ -295,7 +303,7 @@ void Controller::FinishLaunch(uint64_t id) {
                                        launch.poisoned.end());
   steps_done_.Add(launch.steps);
   program.launches.erase(id);
-  port_->LaunchEnded(id, status, /*completed=*/true, poisoned);
+  EndLaunch(id, status, /*completed=*/true, poisoned);
   Settle(id, status, /*completed=*/true);
   Forget(id);
 }

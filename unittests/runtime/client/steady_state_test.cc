@@ -79,10 +79,10 @@ TEST(SteadyStateTest, StepsTakeNoMemoryAndNoLock) {
       const RunHandle run =
           LaunchPlan(*runtime, program, {Floats({1}, {0})}, steps);
       EXPECT_TRUE(runtime->Await(run).ok());
-      // The launch, its argument for one host, an answer of each host, and the
-      // end: whatever the steps.
+      // The launch with its argument, an answer of each host, and the end:
+      // whatever the steps.
       const RuntimeStats stats = runtime->Stats();
-      EXPECT_EQ(stats.controller_messages - controller, 3 + stats.hosts.size());
+      EXPECT_EQ(stats.controller_messages - controller, 2 + stats.hosts.size());
       return std::make_pair(allocations.load() - a, locks.load() - l);
     };
     cost(1000);  // warm
