@@ -34,7 +34,7 @@ namespace {
 constexpr int kBatch = 64;
 // Rounds of a busy worker between two looks at the clock, a power of two.
 constexpr uint32_t kRoundsPerClock = 32;
-// Rounds of a worker without work between two looks for a client to let run.
+// Rounds of a worker without work between two looks for others to let run.
 constexpr uint32_t kRoundsPerYield = 4;
 constexpr TimeNs kDefaultSpinNs = 30'000;
 // Blocks set aside by reservation at most (75 MiB); messages beyond get theirs
@@ -573,6 +573,7 @@ void ThreadWorld::Idle(Worker& self) {
   // Real time, whatever the world's clock: spinning is a matter of the machine.
   SteadyClock real;
   TimeNs end = -1;
+  bool shares = false;
   for (uint32_t i = 1;; ++i) {
     if (HasWork(self)) {
       self.stats.spins.Add(1);
@@ -583,10 +584,13 @@ void ThreadWorld::Idle(Worker& self) {
       if (FireTimers(self)) return;
       TimeNs now = real.Now();
       if (end < 0) end = now + options_.spin_ns;
-      if (now >= end || SharesCore(self)) return Sleep(self);
+      if (now >= end) return Sleep(self);
+      shares = SharesCore(self);
     }
-    // A client that was woken may have been put on this core.
-    if (i % kRoundsPerYield == 0 && woken_.load(std::memory_order_relaxed)) {
+    // A client that spins too may be on this core. To yield costs less than to
+    // sleep and be woken.
+    if (i % kRoundsPerYield == 0 &&
+        (shares || spinning_.load(std::memory_order_relaxed) != 0)) {
       sched_yield();
     }
     Pause();
@@ -594,7 +598,7 @@ void ThreadWorld::Idle(Worker& self) {
 }
 
 // Whether a worker that may have work was last seen on this worker's core. Then
-// spinning keeps it from the work that this one waits for.
+// spinning would keep it from the work that this one waits for.
 bool ThreadWorld::SharesCore(Worker& self) {
   const int core = sched_getcpu();
   if (core != self.core.load(std::memory_order_relaxed)) {
@@ -644,8 +648,20 @@ void ThreadWorld::WakeAll() {
 
 bool ThreadWorld::RunUntil(const std::function<bool()>& done) {
   assert(Self() == nullptr && "a handler must not wait for its world");
+  bool reached = false;
+  // To be woken costs more than many a wait takes.
+  if (options_.spin_ns > 0) {
+    SteadyClock real;
+    const TimeNs end = real.Now() + options_.spin_ns;
+    spinning_.fetch_add(1, std::memory_order_relaxed);
+    while (!(reached = done()) &&
+           !stopping_.load(std::memory_order_relaxed) && real.Now() < end) {
+      sched_yield();
+    }
+    spinning_.fetch_sub(1, std::memory_order_relaxed);
+    if (reached) return true;
+  }
   waiters_.fetch_add(1, std::memory_order_seq_cst);
-  bool reached;
   while (true) {
     // Read before the condition: a Notify after it lets the wait return.
     uint32_t epoch = epoch_.load(std::memory_order_seq_cst);
@@ -653,7 +669,6 @@ bool ThreadWorld::RunUntil(const std::function<bool()>& done) {
     reached = done();
     if (reached || stopping) break;
     FutexWait(epoch_, epoch, -1);
-    woken_.store(false, std::memory_order_relaxed);
   }
   waiters_.fetch_sub(1, std::memory_order_seq_cst);
   return reached;
@@ -662,7 +677,6 @@ bool ThreadWorld::RunUntil(const std::function<bool()>& done) {
 void ThreadWorld::Notify() {
   epoch_.fetch_add(1, std::memory_order_seq_cst);
   if (waiters_.load(std::memory_order_seq_cst) != 0) {
-    woken_.store(true, std::memory_order_relaxed);
     FutexWake(epoch_, INT_MAX);
   }
 }

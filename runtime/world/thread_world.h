@@ -10,8 +10,8 @@
 // an actor to another a message costs no lock and no allocation: on the same
 // worker it is a store into a queue, to another worker one atomic store more,
 // and one wake if that worker sleeps. A worker without work spins for some
-// tens of microseconds, unless another one waits for its core, then sleeps, so
-// an idle process uses no CPU.
+// tens of microseconds, yielding to those who want its core, then sleeps, so an
+// idle process uses no CPU.
 //
 //===----------------------------------------------------------------------===//
 
@@ -191,8 +191,7 @@ class ThreadWorld final : public World {
   // RunUntil waits on the epoch, which Notify moves.
   alignas(64) std::atomic<uint32_t> epoch_{0};
   std::atomic<uint32_t> waiters_{0};
-  // A waiting thread was woken and none has run since. A hint.
-  std::atomic<bool> woken_{false};
+  std::atomic<uint32_t> spinning_{0};  // threads in RunUntil that do not sleep
 };
 
 }  // namespace pathways
