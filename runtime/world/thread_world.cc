@@ -584,8 +584,10 @@ void ThreadWorld::Idle(Worker& self) {
       if (FireTimers(self)) return;
       TimeNs now = real.Now();
       if (end < 0) end = now + options_.spin_ns;
-      if (now >= end) return Sleep(self);
       shares = SharesCore(self);
+      if (now >= end || (shares && now >= end - options_.spin_ns * 3 / 4)) {
+        return Sleep(self);
+      }
     }
     // A client that spins too may be on this core. To yield costs less than to
     // sleep and be woken.
