@@ -286,15 +286,16 @@ absl::StatusOr<RunHandle> Runtime::Impl::Launch(
 
 absl::Status Runtime::Impl::AwaitTurn() {
   while (true) {
-    std::shared_ptr<Run> oldest;
+    std::shared_ptr<Run> run;
     {
       MutexLock lock(&mutex_);
       if (unended_.size() < kMaxLaunches) return absl::OkStatus();
-      oldest = runs_[*unended_.begin()];
+      // Not the oldest one: then this would be waited for with each launch.
+      run = runs_[*std::next(unended_.begin(), kMaxLaunches / 2)];
     }
     absl::Status waited =
-        WaitFor(oldest->done,
-                absl::StrCat("a run of program '", oldest->plan->name(), "'"));
+        WaitFor(run->done,
+                absl::StrCat("a run of program '", run->plan->name(), "'"));
     if (!waited.ok()) return waited;
   }
 }
@@ -340,8 +341,7 @@ proto::ReleaseRequest Runtime::Impl::LaunchEnded(
     event.other = static_cast<uint32_t>(launch);
     trace_->ring(0)->Record(event);
   }
-  run->done.store(true, std::memory_order_release);
-  world_->Notify();
+  if (run->done.Set()) world_->Notify();
   return release;
 }
 

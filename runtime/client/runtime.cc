@@ -282,15 +282,13 @@ void Runtime::Impl::Answer(uint64_t id, absl::Status status, uint64_t program) {
   }
   request->status = std::move(status);
   request->program = program;
-  request->done.store(true, std::memory_order_release);
-  world_->Notify();
+  if (request->done.Set()) world_->Notify();
 }
 
-absl::Status Runtime::Impl::WaitFor(const std::atomic<bool>& done,
-                                    const std::string& what) {
+absl::Status Runtime::Impl::WaitFor(Completion& done, const std::string& what) {
+  done.Await();
   auto over = [&] {
-    return done.load(std::memory_order_acquire) ||
-           stopping_.load(std::memory_order_relaxed);
+    return done.load() || stopping_.load(std::memory_order_relaxed);
   };
   // Each diagnosis ends at least one launch, if there is one.
   int64_t diagnoses = 0;
@@ -309,9 +307,10 @@ absl::Status Runtime::Impl::WaitFor(const std::atomic<bool>& done,
         Ask([](uint64_t id, proto::Control* control) {
           control->mutable_diagnose_request()->set_request(id);
         });
+    diagnosis->done.Await();
     world_->RunUntil([&] { return diagnosis->done.load() || over(); });
   }
-  if (done.load(std::memory_order_acquire)) return absl::OkStatus();
+  if (done.load()) return absl::OkStatus();
   return ShutDown();
 }
 

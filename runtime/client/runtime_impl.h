@@ -44,6 +44,23 @@ class Runtime::Impl final : public ClientPort {
       const proto::Cluster& cluster, const RuntimeOptions& options);
   ~Impl() override;
 
+  // That something has ended, and whether anybody waits for it: most launches
+  // and releases end unwatched, and to wake a thread costs more than they do.
+  class Completion {
+   public:
+    // After it, everything that was written before Set is seen.
+    bool load() const { return done_.load(std::memory_order_seq_cst); }
+    // Whether waiters must be notified.
+    bool Set() {
+      done_.store(true, std::memory_order_seq_cst);
+      return awaited_.load(std::memory_order_seq_cst);
+    }
+    // Before the waiter looks.
+    void Await() { awaited_.store(true, std::memory_order_seq_cst); }
+
+   private:
+    std::atomic<bool> done_{false}, awaited_{false};
+  };
   // Values that hosts hold in parts. Without an object no host holds any: the
   // array is empty, or kernels do not run.
   struct Placed {
@@ -65,7 +82,7 @@ class Runtime::Impl final : public ClientPort {
     uint64_t steps = 1;
     absl::Status status;     // before done is set
     bool completed = false;  // likewise
-    std::atomic<bool> done{false};
+    Completion done;
     // With mutex_: nobody asks for it when it has ended; it holds its results.
     bool released = false, holds = true;
   };
@@ -81,7 +98,7 @@ class Runtime::Impl final : public ClientPort {
     std::vector<Range> ranges;
     std::set<std::pair<int32_t, uint64_t>> seen;
     uint64_t remaining = 0;  // bytes
-    std::atomic<bool> done{false};
+    Completion done;
   };
   struct Program {
     std::shared_ptr<const PreparedPlan> plan;
@@ -163,7 +180,7 @@ class Runtime::Impl final : public ClientPort {
   }
   // Waits for `done`. DeadlineExceeded: it will never be (in a simulation);
   // Cancelled: shutdown.
-  absl::Status WaitFor(const std::atomic<bool>& done, const std::string& what);
+  absl::Status WaitFor(Completion& done, const std::string& what);
   std::shared_ptr<Run> FindRun(uint64_t run);
   absl::Status CheckArgument(const PreparedPlan& plan, int index,
                              ElementType element,
