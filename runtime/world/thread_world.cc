@@ -573,28 +573,23 @@ void ThreadWorld::Idle(Worker& self) {
   // Real time, whatever the world's clock: spinning is a matter of the machine.
   SteadyClock real;
   TimeNs end = -1;
-  bool shares = false;
   for (uint32_t i = 1;; ++i) {
     if (HasWork(self)) {
       self.stats.spins.Add(1);
       return;
     }
     // Not at first: the answer to a message is often here before the clock is.
+    const bool crowded = spinning_.load(std::memory_order_relaxed) != 0;
     if (i % kRoundsPerClock == 0 || options_.spin_ns == 0) {
       if (FireTimers(self)) return;
       TimeNs now = real.Now();
       if (end < 0) end = now + options_.spin_ns;
-      shares = SharesCore(self);
-      if (now >= end || (shares && now >= end - options_.spin_ns * 3 / 4)) {
-        return Sleep(self);
-      }
+      // Who is woken may be put on a free core.
+      if (now >= end || (!crowded && SharesCore(self))) return Sleep(self);
     }
     // A client that spins too may be on this core. To yield costs less than to
     // sleep and be woken.
-    if (i % kRoundsPerYield == 0 &&
-        (shares || spinning_.load(std::memory_order_relaxed) != 0)) {
-      sched_yield();
-    }
+    if (crowded && i % kRoundsPerYield == 0) sched_yield();
     Pause();
   }
 }
