@@ -343,15 +343,19 @@ void ContractionWriter::writeBlock(Value kBegin, Value kEnd) {
 }
 
 void ContractionWriter::takeFill() {
-  // The first of several blocks of k would need code of its own.
-  if (size(k) > kDepthBlock)
+  // The first of several blocks of k, or of other sums around k, would need code of
+  // its own.
+  if (size(k) > kDepthBlock || llvm::any_of(others, [&](int64_t dim) {
+        return !outMap.isFunctionOfDim(dim) && sizes[dim] > 1;
+      }))
     return;
   Operation *before = op->getPrevNode();
   while (before && (isMemoryEffectFree(before) || isa<memref::AllocOp>(before)))
     before = before->getPrevNode();
   auto setter = dyn_cast_or_null<linalg::LinalgOp>(before);
   if (!setter || setter.getNumDpsInits() != 1 || setter.getDpsInits()[0] != out ||
-      !setter.getMatchingIndexingMap(setter.getDpsInitOperand(0)).isPermutation())
+      !setter.getMatchingIndexingMap(setter.getDpsInitOperand(0)).isPermutation() ||
+      !llvm::hasSingleElement(*setter.getBlock()))
     return;
   Value value = setter.getBlock()->getTerminator()->getOperand(0);
   if (auto argument = dyn_cast<BlockArgument>(value);

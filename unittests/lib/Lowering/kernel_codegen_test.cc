@@ -365,6 +365,50 @@ TEST(KernelMatmul, BatchesAndVectors) {
   EXPECT_NEAR(d.as<float>()[0], sum, 1e-4);
 }
 
+/// Each of several inner dimensions adds to what the others began, from the number
+/// that the result is filled with: also one that only one operand has.
+TEST(KernelMatmul, SeveralInnerDimensions) {
+  const int m = 5, n = 9, k = 3, l = 6;
+  for (bool isInBoth : {true, false}) {
+    SCOPED_TRACE(isInBoth);
+    std::string type = isInBoth ? "tensor<3x6x9xf32>" : "tensor<6x9xf32>";
+    Kernel kernel;
+    ASSERT_TRUE(kernel.compile(R"(
+      func.func @f(%a: tensor<5x3x6xf32>, %b: )" + type + R"() -> tensor<5x9xf32> {
+        %e = tensor.empty() : tensor<5x9xf32>
+        %c = arith.constant 2.0 : f32
+        %f = linalg.fill ins(%c : f32) outs(%e : tensor<5x9xf32>) -> tensor<5x9xf32>
+        %r = linalg.generic {
+               indexing_maps = [affine_map<(m, n, k, l) -> (m, k, l)>,
+                                affine_map<(m, n, k, l) -> ()" +
+                               (isInBoth ? "k, l, n" : "l, n") + R"()>,
+                                affine_map<(m, n, k, l) -> (m, n)>],
+               iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
+               ins(%a, %b : tensor<5x3x6xf32>, )" + type + R"()
+               outs(%f : tensor<5x9xf32>) {
+        ^bb0(%x: f32, %y: f32, %sum: f32):
+          %p = arith.mulf %x, %y : f32
+          %s = arith.addf %sum, %p : f32
+          linalg.yield %s : f32
+        } -> tensor<5x9xf32>
+        return %r : tensor<5x9xf32>
+      })")) << kernel.errors();
+    auto as = numbers<float>(m * k * l, 1),
+         bs = numbers<float>((isInBoth ? k : 1) * l * n, 2);
+    Buffer a = Buffer::of(as), b = Buffer::of(bs), c(m * n * 4);
+    ASSERT_EQ(kernel.run(0, {&a, &b, &c}), 0);
+    for (int i = 0; i < m; ++i)
+      for (int j = 0; j < n; ++j) {
+        double sum = 2;
+        for (int p = 0; p < k; ++p)
+          for (int q = 0; q < l; ++q)
+            sum += double(as[(i * k + p) * l + q]) *
+                   bs[((isInBoth ? p * l : 0) + q) * n + j];
+        ASSERT_NEAR(c.as<float>()[i * n + j], sum, 1e-5) << i << ", " << j;
+      }
+  }
+}
+
 TEST(KernelMatmul, SpeedOfOneCore) {
   const int n = 512;
   Kernel kernel;
