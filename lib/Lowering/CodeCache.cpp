@@ -23,6 +23,7 @@
 #include "llvm/Support/Process.h"
 #include "llvm/Support/raw_ostream.h"
 #include <algorithm>
+#include <limits>
 #include <tuple>
 #include <vector>
 
@@ -67,8 +68,11 @@ private:
 } // namespace
 
 static std::string printFunction(func::FuncOp function, bool withPlaces) {
+  // All of it, whatever options for printing the command line has.
   OpPrintingFlags flags;
   flags.useLocalScope().printGenericOpForm().enableDebugInfo(withPlaces);
+  flags.skipRegions(false);
+  flags.elideLargeElementsAttrs(std::numeric_limits<int64_t>::max());
   std::string text;
   llvm::raw_string_ostream os(text);
   function->print(os, flags);

@@ -37,6 +37,20 @@
 // RUN: %{compile} --explain-kernels --kernel-cache=%t/pass \
 // RUN:   | FileCheck %s --check-prefix=WARM
 
+// All of a function is in its key, whatever is not to be printed: bodies, constants.
+// DEFINE: %{silent} = pw-opt --mlir-print-skip-regions \
+// DEFINE:   --mlir-elide-elementsattrs-if-larger=1 -o /dev/null \
+// DEFINE:   --pw-compile="topology=1x1x2 kernel-cache=%t/silent"
+// RUN: %{silent} %s
+// RUN: sed 's/arith.addi/arith.muli/' %s > %t/times.mlir
+// RUN: %{silent} %t/times.mlir
+// RUN: sed 's/%0 = arith.addi.*/%0 = arith.constant dense<[1, 2, 3, 4]> : tensor<4xi32>/' \
+// RUN:   %s > %t/four.mlir
+// RUN: %{silent} %t/four.mlir
+// RUN: sed 's/2, 3, 4]/2, 3, 5]/' %t/four.mlir > %t/five.mlir
+// RUN: %{silent} %t/five.mlir
+// RUN: ls %t/silent | count 8
+
 // A place in the source is that of this source: two lines more.
 // RUN: printf '\n\n' > %t/moved.mlir
 // RUN: cat %s >> %t/moved.mlir
