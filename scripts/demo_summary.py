@@ -43,7 +43,15 @@ def table(heading, rows):
 
 
 def main():
-    folder = pathlib.Path(sys.argv[1])
+    if len(sys.argv) != 2:
+        sys.exit("usage: demo_summary.py FOLDER")
+    try:
+        write_summary(pathlib.Path(sys.argv[1]))
+    except OSError as error:
+        sys.exit(f"demo_summary.py: error: '{error.filename}': {error.strerror}")
+
+
+def write_summary(folder):
     loss = read_floats(folder / "loss.npy")
     right = read_floats(folder / "accuracy.npy")
     stats = json.loads((folder / "stats.json").read_text(encoding="utf-8"))

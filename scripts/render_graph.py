@@ -58,9 +58,13 @@ def main():
             kind = match[3].split(" ")[0]
             if kind in ("data", "control"):
                 edges.append((int(match[1]), int(match[2]), kind))
-    if not nodes:
+    if not nodes or not slices:
         fail(f"'{arguments.graph}' has no actions; pw-run --dump-graph writes such "
              "files")
+    for a, b, _ in edges:
+        if a not in nodes or b not in nodes:
+            fail(f"'{arguments.graph}' has an edge from a{a} to a{b}, which are not "
+                 "both actions there")
 
     def middle(action):
         column = nodes[action][0]

@@ -34,29 +34,49 @@ def fail(text):
 
 
 def read(path):
+    tracks, flows, processes = {}, {}, {}
     try:
         with open(path, encoding="utf-8") as file:
             trace = json.load(file, parse_float=decimal.Decimal)
         events = trace["traceEvents"]
+        for e in events:
+            if e["ph"] == "M" and e["name"] == "process_name":
+                processes[e["pid"]] = e["args"]["name"]
+            elif e["ph"] == "M" and e["name"] == "thread_name":
+                tracks[e["tid"]] = {"heading": processes[e["pid"]],
+                                    "name": e["args"]["name"], "slices": []}
+        for e in events:
+            if e["ph"] == "X":
+                # What is drawn of each.
+                _ = e["name"] + e["cat"], e["ts"] + e["dur"]
+                if e["cat"] == "kernel":
+                    _ = e["args"]["firing"]
+                tracks[e["tid"]]["slices"].append(e)
+            elif e["ph"] in ("s", "f") and e["name"] == "piece":
+                _ = tracks[e["tid"]], e["ts"]
+                flows.setdefault(e["id"], {})[e["ph"]] = e
+        return trace.get("otherData", {}), tracks, flows
     except OSError as error:
         fail(f"cannot read '{path}': {error.strerror}")
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, LookupError, TypeError) as error:
         fail(f"'{path}' is no trace: {error!r}")
-    tracks = {}
-    processes = {}
-    for e in events:
-        if e["ph"] == "M" and e["name"] == "process_name":
-            processes[e["pid"]] = e["args"]["name"]
-        elif e["ph"] == "M" and e["name"] == "thread_name":
-            tracks[e["tid"]] = {"heading": processes[e["pid"]],
-                                "name": e["args"]["name"], "slices": []}
-    flows = {}
-    for e in events:
-        if e["ph"] == "X":
-            tracks[e["tid"]]["slices"].append(e)
-        elif e["ph"] in "sf" and e["name"] == "piece":
-            flows.setdefault(e["id"], {})[e["ph"]] = e
-    return trace.get("otherData", {}), tracks, flows
+
+
+def count(text):
+    value = int(text)
+    if value < 1:
+        raise ValueError(text)
+    return value
+
+
+def time(text):
+    try:
+        value = decimal.Decimal(text)
+    except decimal.InvalidOperation:
+        raise ValueError(text) from None
+    if not value.is_finite():
+        raise ValueError(text)
+    return value
 
 
 def rows_of(tracks):
@@ -248,11 +268,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("trace", metavar="TRACE.json")
     parser.add_argument("out", metavar="OUT.svg")
-    parser.add_argument("--steps", type=int, metavar="N")
-    parser.add_argument("--from", dest="begin", type=decimal.Decimal, metavar="US")
-    parser.add_argument("--to", dest="end", type=decimal.Decimal, metavar="US")
+    parser.add_argument("--steps", type=count, metavar="N")
+    parser.add_argument("--from", dest="begin", type=time, metavar="US")
+    parser.add_argument("--to", dest="end", type=time, metavar="US")
     parser.add_argument("--title", default="What ran when")
     arguments = parser.parse_args()
+    if arguments.steps and (arguments.begin, arguments.end) != (None, None):
+        parser.error("argument --steps: not allowed with --from or --to")
     facts, tracks, flows = read(arguments.trace)
     svg = render(facts, tracks, flows, arguments.begin, arguments.end,
                  arguments.steps, arguments.title)

@@ -49,17 +49,37 @@ def main():
         nothing = pathlib.Path(folder, "nothing")
         empty = pathlib.Path(folder, "empty.json")
         empty.write_text('{"traceEvents":[]}', encoding="utf-8")
-        for script, given, out, want in (
-                ("render_timeline.py", nothing, drawn, "No such file"),
-                ("render_timeline.py", picture, drawn, "is no trace"),
-                ("render_timeline.py", empty, drawn, "no device that ran"),
-                ("render_timeline.py", trace, folder, "Is a directory"),
-                ("render_graph.py", nothing, drawn, "No such file"),
-                ("render_graph.py", trace, drawn, "has no actions")):
-            done = run(sys.executable, scripts / script, given, out)
-            if done.returncode != 1 or want not in done.stdout:
+        torn = pathlib.Path(folder, "torn.json")
+        torn.write_text('{"traceEvents":[{"ph":"X","tid":1}]}', encoding="utf-8")
+        loose = pathlib.Path(folder, "loose.dot")
+        loose.write_text('label="s";\na0 [label="x", shape=box, tooltip="t"];\n'
+                         'a0 -> a7 [tooltip="data"];\n', encoding="utf-8")
+        for script, code, want, *given in (
+                ("render_timeline.py", 1, "No such file", nothing, drawn),
+                ("render_timeline.py", 1, "is no trace", picture, drawn),
+                ("render_timeline.py", 1, "is no trace", torn, drawn),
+                ("render_timeline.py", 1, "no device that ran", empty, drawn),
+                ("render_timeline.py", 1, "Is a directory", trace, folder),
+                ("render_timeline.py", 1, "nothing is from 9 us to 1 us",
+                 trace, drawn, "--from=9", "--to=1"),
+                ("render_timeline.py", 2, "--steps: invalid count value: '0'",
+                 trace, drawn, "--steps=0"),
+                ("render_timeline.py", 2, "--from: invalid time value: 'soon'",
+                 trace, drawn, "--from=soon"),
+                ("render_timeline.py", 2, "--to: invalid time value: 'nan'",
+                 trace, drawn, "--to=nan"),
+                ("render_timeline.py", 2, "--steps: not allowed with",
+                 trace, drawn, "--steps=1", "--from=0"),
+                ("render_graph.py", 1, "No such file", nothing, drawn),
+                ("render_graph.py", 1, "has no actions", trace, drawn),
+                ("render_graph.py", 1, "has an edge from a0 to a7", loose, drawn),
+                ("demo_summary.py", 1, "usage: demo_summary.py FOLDER"),
+                ("demo_summary.py", 1, f"'{nothing}/loss.npy': No such file",
+                 nothing)):
+            done = run(sys.executable, scripts / script, *given)
+            if done.returncode != code or want not in done.stdout:
                 print(f"FAILED {script} {given}: exit {done.returncode}, expected "
-                      f"'{want}': {done.stdout}")
+                      f"{code} and '{want}': {done.stdout}")
                 failures += 1
     print(f"{failures} failures")
     return 1 if failures else 0
