@@ -106,7 +106,7 @@ CodeCache::Keys CodeCache::getKeys(ArrayRef<func::FuncOp> functions,
     hasher.add(llvm::join(target.features(), ","));
   }
   PartHasher withPlaces = hasher;
-  // A function's text begins with "func", a target's triple does not, so that
+  // A function's text begins with a quote, a target's triple does not, so that
   // the lists need no counts.
   for (func::FuncOp function : functions) {
     hasher.add(printFunction(function, /*withPlaces=*/false));
