@@ -502,6 +502,8 @@ void BlockFuser::run() {
 }
 
 void kernel::fuseRows(func::FuncOp func) {
+  // In a program the mark is a name like any other.
+  func.walk([](Operation *op) { op->removeDiscardableAttr(kernel::kRowLoopAttrName); });
   for (bool aroundContractions : {true, false}) {
     SmallVector<Block *> blocks;
     func.walk([&](Block *block) {

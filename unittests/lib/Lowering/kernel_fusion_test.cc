@@ -188,6 +188,40 @@ TEST(KernelFusion, ResultsInTheMiddle) {
   EXPECT_EQ(b.as<float>(), bs);
 }
 
+/// The mark of loops over rows is the code generator's: in a program it says nothing.
+TEST(KernelFusion, MarksOfTheProgramSayNothing) {
+  Kernel kernel;
+  ASSERT_TRUE(kernel.compile(R"(
+    func.func @f(%a: tensor<4xf32>, %b: tensor<4xf32>)
+        -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %c3 = arith.constant 3 : index
+      %r:2 = scf.for %i = %c0 to %c3 step %c1 iter_args(%x = %a, %y = %b)
+          -> (tensor<4xf32>, tensor<4xf32>) {
+        %z = arith.addf %x, %y : tensor<4xf32>
+        scf.yield %y, %z : tensor<4xf32>, tensor<4xf32>
+      } {row_loop}
+      %e = tensor.empty() : tensor<4xf32>
+      %s = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>],
+                           iterator_types = ["parallel"]}
+             ins(%a : tensor<4xf32>) outs(%e : tensor<4xf32>) attrs = {row_loop} {
+      ^bb0(%x: f32, %out: f32):
+        %d = arith.addf %x, %x : f32
+        linalg.yield %d : f32
+      } -> tensor<4xf32>
+      return %r#0, %r#1, %s : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+    })")) << kernel.errors();
+  std::vector<float> as = {1, 2, 3, 4}, bs = {1, 1, 0, -1};
+  Buffer a = Buffer::of(as), b = Buffer::of(bs), x(16), y(16), s(16);
+  ASSERT_EQ(kernel.run(0, {&a, &b, &x, &y, &s}), 0);
+  for (int i = 0; i < 4; ++i) {
+    EXPECT_EQ(x.as<float>()[i], as[i] + 2 * bs[i]);
+    EXPECT_EQ(y.as<float>()[i], 2 * as[i] + 3 * bs[i]);
+    EXPECT_EQ(s.as<float>()[i], 2 * as[i]);
+  }
+}
+
 /// More ops than one loop takes.
 TEST(KernelFusion, LongChains) {
   std::string type = "tensor<70x64xf32>", body, last = "%x";
