@@ -6,6 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include <atomic>
+#include <thread>
+
 #include "runtime/executor/protocol.h"
 #include "unittests/runtime/client/runtime_test_support.h"
 
@@ -15,24 +18,13 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-class ChainTest : public ::testing::TestWithParam<RuntimeOptions::WorldKind> {
- protected:
-  RuntimeOptions Options() {
-    RuntimeOptions options;
-    options.world = GetParam();
-    options.seed = 3;
-    return options;
-  }
-};
-INSTANTIATE_TEST_SUITE_P(Worlds, ChainTest, BothWorlds(), WorldName);
-
-// v = kernel(u), four floats, one on each of four devices.
+// v = kernel(u), one float on each of `size` devices.
 proto::Plan MapPlan(const std::string& name, const std::string& kernel,
-                    int64_t base = 0) {
+                    int64_t base = 0, int64_t size = 4) {
   PlanBuilder b(name, 2);
-  const uint32_t s = b.AddSlice("s", {{"x", 4}}, 0, base);
-  const uint32_t u = b.AddBuffer("u", s, Rows({4}), 2);
-  const uint32_t v = b.AddBuffer("v", s, Rows({4}), 2);
+  const uint32_t s = b.AddSlice("s", {{"x", size}}, 0, base);
+  const uint32_t u = b.AddBuffer("u", s, Rows({size}), 2);
+  const uint32_t v = b.AddBuffer("v", s, Rows({size}), 2);
   b.AddFeed("u", u);
   AddRun(b, b.AddGang("map", s, {u}, {v}), kernel);
   b.AddFetch("v", v);
@@ -66,6 +58,60 @@ ArrayHandle Next(Runtime& runtime, ProgramHandle program, ArrayHandle array) {
   return *out;
 }
 
+std::atomic<int> holding{0};
+std::atomic<bool> hold_open{false};
+int32_t HoldWorker(void* const*, const int32_t*, void*) {
+  ++holding;
+  while (!hold_open) std::this_thread::yield();
+  return 0;
+}
+
+// Keeps both workers busy until Open, so that nothing comes of what a client
+// asks for meanwhile. In a simulation nothing happens before a client waits.
+class Hold {
+ public:
+  // Of options with Kernels().
+  Hold(Runtime& runtime, RuntimeOptions::WorldKind world) : runtime_(runtime) {
+    holding = 0;
+    hold_open = false;
+    const ProgramHandle program =
+        LoadPlan(runtime, MapPlan("hold", "hold1", /*base=*/0, /*size=*/2));
+    run_ = LaunchPlan(runtime, program, {Floats({2}, {0, 0})});
+    while (world == RuntimeOptions::kThreads && holding < 2 &&
+           !::testing::Test::HasFailure()) {
+      std::this_thread::yield();
+    }
+  }
+  ~Hold() { hold_open = true; }
+  void Open() {
+    hold_open = true;
+    EXPECT_TRUE(runtime_.Await(run_).ok());
+  }
+  static TestKernels* Kernels() {
+    static TestKernels* kernels = [] {
+      auto* k = new TestKernels(testing::Kernels());
+      k->functions["hold1"] = HoldWorker;
+      return k;
+    }();
+    return kernels;
+  }
+
+ private:
+  Runtime& runtime_;
+  RunHandle run_;
+};
+
+// Loses the first piece that is sent to another host, so that the program that
+// sends it is given up.
+void LoseAPiece(RuntimeOptions& options) {
+  auto lost = std::make_shared<std::atomic<bool>>(false);
+  options.stall_timeout_ns = 200'000'000;
+  options.fault_hook = [lost](ActorId, ActorId, const Message& message) {
+    const bool drop = message.kind == kPieceMessage && !lost->exchange(true);
+    return drop ? Fault::Drop() : Fault::Deliver();
+  };
+}
+
 uint64_t HeldBytes(Runtime& runtime) {
   EXPECT_TRUE(runtime.ReleaseClient("client0").ok());
   const RuntimeStats stats = runtime.Stats();
@@ -73,6 +119,18 @@ uint64_t HeldBytes(Runtime& runtime) {
   for (const auto& host : stats.hosts) bytes += host.memory_used_bytes;
   return bytes;
 }
+
+class ChainTest : public ::testing::TestWithParam<RuntimeOptions::WorldKind> {
+ protected:
+  RuntimeOptions Options() {
+    RuntimeOptions options;
+    options.world = GetParam();
+    options.seed = 3;
+    options.kernels = Hold::Kernels();
+    return options;
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Worlds, ChainTest, BothWorlds(), WorldName);
 
 // More launches than may be open at once, of programs that share devices.
 TEST_P(ChainTest, LaunchesFollowEachOther) {
@@ -111,6 +169,7 @@ TEST_P(ChainTest, AFailureReachesWhatFollows) {
   auto runtime = Start("1x2x2", Options());
   const ProgramHandle check = LoadPlan(*runtime, MapPlan("check", "check1"));
   const ProgramHandle add = LoadPlan(*runtime, MapPlan("add", "add_one1"));
+  Hold hold(*runtime, GetParam());
   const RunHandle bad =
       LaunchPlan(*runtime, check, {Floats({4}, {1, 2, -3, 4})});
   const ArrayHandle poisoned = *runtime->Keep(bad, 0);
@@ -118,6 +177,7 @@ TEST_P(ChainTest, AFailureReachesWhatFollows) {
   const ArrayHandle later = *runtime->Keep(next, 0);
   const RunHandle last = *runtime->Launch(check, {later});
   const RunHandle good = LaunchPlan(*runtime, add, {Floats({4}, {1, 2, 3, 4})});
+  hold.Open();
   const absl::Status cause = runtime->Await(bad);
   EXPECT_THAT(std::string(cause.message()),
               HasSubstr("'map' of program 'check' failed at step 0 on shard 2"))
@@ -136,7 +196,6 @@ TEST_P(ChainTest, WhatIsRefusedRefusesWhatFollows) {
   // Of 8 bytes each: an argument, but no result beside it.
   cluster.mutable_islands(0)->mutable_hosts(1)->set_memory_bytes(4000);
   RuntimeOptions options = Options();
-  options.kernels = &Kernels();
   options.workers = 2;
   auto runtime = *Runtime::Create(cluster, options);
   const ProgramHandle add = LoadPlan(*runtime, MapPlan("add", "add_one1"));
@@ -150,6 +209,7 @@ TEST_P(ChainTest, WhatIsRefusedRefusesWhatFollows) {
   b.AddFetch("w", w);
   const ProgramHandle large = LoadPlan(*runtime, b.Finish());
   const HostArray small = Floats({4}, {1, 2, 3, 4});
+  Hold hold(*runtime, GetParam());
   const RunHandle refused = LaunchPlan(
       *runtime, large, {small, Floats({1200}, std::vector<float>(1200))});
   const ArrayHandle never = *runtime->Keep(refused, 0);
@@ -157,6 +217,7 @@ TEST_P(ChainTest, WhatIsRefusedRefusesWhatFollows) {
   const ArrayHandle later = *runtime->Keep(next, 0);
   const RunHandle last = *runtime->Launch(add, {later});
   const RunHandle good = LaunchPlan(*runtime, add, {small});
+  hold.Open();
   const absl::Status cause = runtime->Await(refused);
   EXPECT_EQ(cause.code(), absl::StatusCode::kResourceExhausted) << cause;
   EXPECT_EQ(runtime->Await(next), cause);
@@ -170,12 +231,7 @@ TEST_P(ChainTest, WhatIsRefusedRefusesWhatFollows) {
 // A launch that is given up poisons what waits for it; others behind it go on.
 TEST_P(ChainTest, WhatIsGivenUpIsTheCauseOfWhatFollows) {
   RuntimeOptions options = Options();
-  auto lost = std::make_shared<std::atomic<bool>>(false);
-  options.stall_timeout_ns = 200'000'000;
-  options.fault_hook = [lost](ActorId, ActorId, const Message& message) {
-    const bool drop = message.kind == kPieceMessage && !lost->exchange(true);
-    return drop ? Fault::Drop() : Fault::Deliver();
-  };
+  LoseAPiece(options);
   auto runtime = Start("1x3x2", options);
   const ProgramHandle move = LoadPlan(*runtime, MovePlan());
   const ProgramHandle add = LoadPlan(*runtime, MapPlan("add", "add_one1"));
