@@ -203,9 +203,12 @@ absl::StatusOr<RunHandle> Runtime::Impl::Launch(
       Placed placed;
       placed.placement = program.arguments[i];
       if (placed.placement->hosts.empty()) continue;  // no bytes
-      // The same array twice in one launch.
+      // The same array twice in one launch. It stays where the first one is.
+      bool is_placed = array != nullptr && array->placed.object != 0;
       for (const auto& [other, where] : placing) {
-        if (other == array && where.placement->Fits(*placed.placement)) {
+        if (other != array) continue;
+        is_placed = true;
+        if (where.placement->Fits(*placed.placement)) {
           placed.object = where.object;
         }
       }
@@ -226,14 +229,13 @@ absl::StatusOr<RunHandle> Runtime::Impl::Launch(
       placed.object = ++next_object_;
       refer(placed, ref);
       ref->set_fresh(true);
-      if (array != nullptr && array->placed.object == 0) {
+      if (array != nullptr && !is_placed) {
         ref->set_keep(true);
         placing.emplace_back(array, placed);
       }
       fresh.push_back({i, std::move(placed), std::move(value)});
     }
     for (auto& [array, placed] : placing) {
-      if (array->placed.object != 0) continue;
       array->placed = placed;
       array->placing = run->id;
       holds_[placed.object] = 1;

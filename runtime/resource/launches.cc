@@ -47,8 +47,11 @@ absl::Status Controller::CheckLaunch(const proto::LaunchRequest& request,
             ? ""
             : absl::StrCat(": ", absl::string_view(program->error.message()))));
   }
+  std::set<uint64_t> fresh;
   for (const proto::ObjectRef& ref : request.arguments()) {
-    if (ref.object() != 0 && !ref.fresh() && !objects_.count(ref.object())) {
+    if (ref.fresh()) fresh.insert(ref.object());
+    if (ref.object() != 0 && !fresh.count(ref.object()) &&
+        !objects_.count(ref.object())) {
       return absl::FailedPreconditionError(absl::StrCat(
           "a launch of program '", program->plan->name(),
           "' uses an array whose own launch did not begin; launch it again"));

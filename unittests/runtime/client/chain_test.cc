@@ -46,6 +46,23 @@ proto::Plan MovePlan() {
   return b.Finish();
 }
 
+// w = u + v, where u and v lie on the devices from `first` and `second` on.
+proto::Plan SumPlan(int64_t first, int64_t second) {
+  PlanBuilder b("sum", 2);
+  const uint32_t s = b.AddSlice("s", {{"x", 2}}, 0, first);
+  const uint32_t t = b.AddSlice("t", {{"x", 2}}, 0, second);
+  const uint32_t u = b.AddBuffer("u", s, Rows({2}), 2);
+  const uint32_t v = b.AddBuffer("v", t, Rows({2}), 2);
+  const uint32_t here = b.AddBuffer("here", s, Rows({2}), 2);
+  const uint32_t w = b.AddBuffer("w", s, Rows({2}), 2);
+  b.AddFeed("u", u);
+  b.AddFeed("v", v);
+  b.AddMove("bring", v, here);
+  AddRun(b, b.AddGang("add", s, {u, here}, {w}), "add1");
+  b.AddFetch("w", w);
+  return b.Finish();
+}
+
 // Launches `program` on `array`, which it releases, and returns its result,
 // without waiting for anything.
 ArrayHandle Next(Runtime& runtime, ProgramHandle program, ArrayHandle array) {
@@ -251,6 +268,27 @@ TEST_P(ChainTest, WhatIsGivenUpIsTheCauseOfWhatFollows) {
   const RunHandle after = LaunchPlan(*runtime, add, {value});
   EXPECT_THAT(FetchValues(*runtime, after, "v"), ElementsAre(2, 3, 4, 5));
   EXPECT_EQ(HeldBytes(*runtime), 0u);
+}
+
+// One array for two arguments, which lie on the same devices or not.
+TEST_P(ChainTest, AnArrayIsTwoArguments) {
+  for (int64_t second : {0, 2}) {
+    SCOPED_TRACE(second);
+    auto runtime = Start("1x2x2", Options());
+    const ProgramHandle sum = LoadPlan(*runtime, SumPlan(0, second));
+    ArrayHandle array = *runtime->Put(Floats({2}, {1, 2}));
+    for (int i = 0; i < 3; ++i) {
+      const RunHandle run = *runtime->Launch(sum, {array, array});
+      EXPECT_TRUE(runtime->Release(array).ok());
+      array = *runtime->Keep(run, 0);
+      EXPECT_TRUE(runtime->ReleaseRun(run).ok());
+    }
+    const absl::StatusOr<HostArray> value = runtime->Get(array);
+    ASSERT_TRUE(value.ok()) << value.status();
+    EXPECT_THAT(Values(*value), ElementsAre(8, 16));
+    EXPECT_TRUE(runtime->Release(array).ok());
+    EXPECT_EQ(HeldBytes(*runtime), 0u);
+  }
 }
 
 TEST(ChainFaultTest, DoubledAndOvertakingMessagesChangeNothing) {
