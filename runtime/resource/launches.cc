@@ -74,6 +74,14 @@ void Controller::AddLaunch(proto::LaunchRequest* with_parts) {
   uint32_t id = 0;
   const absl::Status checked = CheckLaunch(request, &id);
   if (!checked.ok()) {
+    // Launches that use its results are refused with the same error.
+    for (const proto::ObjectRef& ref : request.results()) {
+      if (ref.object() == 0) continue;
+      Object& object = objects_[ref.object()];
+      object.references = 1;
+      object.failure = checked;
+      object.missing = true;
+    }
     EndLaunch(request.launch(), checked, /*completed=*/false, {});
     return;
   }

@@ -291,6 +291,30 @@ TEST_P(ChainTest, AnArrayIsTwoArguments) {
   }
 }
 
+// A launch of a program that was given up is refused, and so is what follows.
+TEST_P(ChainTest, WhatAskedABrokenProgramIsTheCauseOfWhatFollows) {
+  RuntimeOptions options = Options();
+  LoseAPiece(options);
+  auto runtime = Start("1x3x2", options);
+  const ProgramHandle move = LoadPlan(*runtime, MovePlan());
+  const ProgramHandle add = LoadPlan(*runtime, MapPlan("add", "add_one1"));
+  const HostArray value = Floats({4}, {1, 2, 3, 4});
+  EXPECT_FALSE(runtime->Await(LaunchPlan(*runtime, move, {value})).ok());
+  Hold hold(*runtime, GetParam());
+  const RunHandle refused = LaunchPlan(*runtime, move, {value});
+  const ArrayHandle never = *runtime->Keep(refused, 0);
+  const RunHandle next = *runtime->Launch(add, {never});
+  const ArrayHandle later = *runtime->Keep(next, 0);
+  const RunHandle last = *runtime->Launch(add, {later});
+  hold.Open();
+  const absl::Status cause = runtime->Await(refused);
+  EXPECT_THAT(std::string(cause.message()), HasSubstr("'move' was given up"));
+  EXPECT_EQ(runtime->Await(next), cause);
+  EXPECT_EQ(runtime->Await(last), cause);
+  EXPECT_EQ(runtime->Launch(add, {never}).status(), cause);
+  EXPECT_EQ(HeldBytes(*runtime), 0u);
+}
+
 TEST(ChainFaultTest, DoubledAndOvertakingMessagesChangeNothing) {
   for (uint64_t seed = 1; seed <= 100; ++seed) {
     SCOPED_TRACE(seed);
