@@ -158,11 +158,13 @@ void Runtime::Impl::Deliver(uint64_t id, int32_t host, uint64_t offset,
   if (request->remaining == 0) Answer(id, absl::OkStatus(), 0);
 }
 
-absl::Status Runtime::Impl::BringHome(const Program& program,
-                                      std::vector<LaunchArgument>* arguments) {
-  if (!options_.run_kernels) return absl::OkStatus();
-  for (size_t i = 0; i < arguments->size(); ++i) {
-    auto* handle = std::get_if<ArrayHandle>(&(*arguments)[i]);
+absl::StatusOr<std::vector<std::shared_ptr<const HostArray>>>
+Runtime::Impl::BringHome(const Program& program,
+                         const std::vector<LaunchArgument>& arguments) {
+  std::vector<std::shared_ptr<const HostArray>> values(arguments.size());
+  if (!options_.run_kernels) return values;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    auto* handle = std::get_if<ArrayHandle>(&arguments[i]);
     if (handle == nullptr) continue;
     Placed placed;
     ElementType element;
@@ -172,6 +174,7 @@ absl::Status Runtime::Impl::BringHome(const Program& program,
       auto found = arrays_.find(handle->id);
       if (found == arrays_.end()) return true;  // the launch says so
       const Array& array = found->second;
+      values[i] = array.dense;
       if (array.dense != nullptr || array.placed.object == 0 ||
           array.placed.placement->Fits(*program.arguments[i])) {
         return true;
@@ -187,9 +190,9 @@ absl::Status Runtime::Impl::BringHome(const Program& program,
     absl::StatusOr<HostArray> value =
         Gather(placed, element, shape, absl::StrCat("array ", handle->id));
     if (!value.ok()) return value.status();
-    (*arguments)[i] = *std::move(value);
+    values[i] = std::make_shared<const HostArray>(*std::move(value));
   }
-  return absl::OkStatus();
+  return values;
 }
 
 absl::StatusOr<ArrayHandle> Runtime::Impl::Put(HostArray value,

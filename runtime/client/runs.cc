@@ -142,8 +142,8 @@ absl::StatusOr<RunHandle> Runtime::Impl::Launch(
   run->steps = static_cast<uint64_t>(steps);
   absl::Status made = MakeResults(program, steps, run.get());
   if (!made.ok()) return made;
-  made = BringHome(program, &arguments);
-  if (!made.ok()) return made;
+  auto home = BringHome(program, arguments);
+  if (!home.ok()) return home.status();
 
   made = AwaitTurn();
   if (!made.ok()) return made;
@@ -172,7 +172,7 @@ absl::StatusOr<RunHandle> Runtime::Impl::Launch(
     run->id = last_run_ + 1;
     std::vector<std::pair<Array*, Placed>> placing;
     for (int i = 0; i < interface.arguments_size(); ++i) {
-      std::shared_ptr<const HostArray> value;
+      std::shared_ptr<const HostArray> value = std::move((*home)[i]);
       Array* array = nullptr;
       if (auto* handle = std::get_if<ArrayHandle>(&arguments[i])) {
         auto found = arrays_.find(handle->id);
@@ -182,7 +182,6 @@ absl::StatusOr<RunHandle> Runtime::Impl::Launch(
                            "': no array ", handle->id, ", or it was released"));
         }
         array = &found->second;
-        value = array->dense;
         if (array->producer != nullptr && array->producer->done.load()) {
           made = CheckResult(*array->producer, array->result);
           if (!made.ok()) return made;
@@ -219,12 +218,6 @@ absl::StatusOr<RunHandle> Runtime::Impl::Launch(
       if (placed.object != 0) {
         refer(placed, ref);
         continue;
-      }
-      if (value == nullptr) {
-        // Another launch has brought it elsewhere in this moment.
-        return absl::AbortedError(absl::StrCat(
-            "argument '", interface.arguments(i).name(),
-            "' was being moved by another launch; launch it again"));
       }
       placed.object = ++next_object_;
       refer(placed, ref);

@@ -187,9 +187,10 @@ class Runtime::Impl final : public ClientPort {
                              const std::vector<int64_t>& shape, uint64_t bytes,
                              int64_t steps) const;
   absl::Status MakeResults(const Program& program, int64_t steps, Run* run);
-  // Replaces arrays that lie elsewhere than `program` wants by their values.
-  absl::Status BringHome(const Program& program,
-                         std::vector<LaunchArgument>* arguments);
+  // Of arguments that are arrays, the values of those that the client has, or
+  // that lie elsewhere than `program` wants them; null: of the others. Waits.
+  absl::StatusOr<std::vector<std::shared_ptr<const HostArray>>> BringHome(
+      const Program& program, const std::vector<LaunchArgument>& arguments);
   // Cuts what hosts need of `array` into messages, and passes each on.
   static void CutParts(uint64_t launch, const std::string& what,
                        const Placed& placed, const HostArray& array,

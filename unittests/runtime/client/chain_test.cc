@@ -47,14 +47,14 @@ proto::Plan MovePlan() {
 }
 
 // w = u + v, where u and v lie on the devices from `first` and `second` on.
-proto::Plan SumPlan(int64_t first, int64_t second) {
+proto::Plan SumPlan(int64_t first, int64_t second, int64_t size = 2) {
   PlanBuilder b("sum", 2);
-  const uint32_t s = b.AddSlice("s", {{"x", 2}}, 0, first);
-  const uint32_t t = b.AddSlice("t", {{"x", 2}}, 0, second);
-  const uint32_t u = b.AddBuffer("u", s, Rows({2}), 2);
-  const uint32_t v = b.AddBuffer("v", t, Rows({2}), 2);
-  const uint32_t here = b.AddBuffer("here", s, Rows({2}), 2);
-  const uint32_t w = b.AddBuffer("w", s, Rows({2}), 2);
+  const uint32_t s = b.AddSlice("s", {{"x", size}}, 0, first);
+  const uint32_t t = b.AddSlice("t", {{"x", size}}, 0, second);
+  const uint32_t u = b.AddBuffer("u", s, Rows({size}), 2);
+  const uint32_t v = b.AddBuffer("v", t, Rows({size}), 2);
+  const uint32_t here = b.AddBuffer("here", s, Rows({size}), 2);
+  const uint32_t w = b.AddBuffer("w", s, Rows({size}), 2);
   b.AddFeed("u", u);
   b.AddFeed("v", v);
   b.AddMove("bring", v, here);
@@ -289,6 +289,20 @@ TEST_P(ChainTest, AnArrayIsTwoArguments) {
     EXPECT_TRUE(runtime->Release(array).ok());
     EXPECT_EQ(HeldBytes(*runtime), 0u);
   }
+}
+
+// An array that goes to other devices while a launch waits for its next one.
+TEST_P(ChainTest, AnArrayMovesWhileALaunchWaits) {
+  auto runtime = Start("1x3x2", Options());
+  const ProgramHandle add = LoadPlan(*runtime, MapPlan("add", "add_one1"));
+  const ProgramHandle sum = LoadPlan(*runtime, SumPlan(2, 2, 4));
+  const ArrayHandle array = *runtime->Put(Floats({4}, {1, 2, 3, 4}));
+  const RunHandle run = *runtime->Launch(add, {array});
+  const ArrayHandle next = *runtime->Keep(run, 0);
+  const absl::StatusOr<RunHandle> both = runtime->Launch(sum, {array, next});
+  ASSERT_TRUE(both.ok()) << both.status();
+  EXPECT_THAT(FetchValues(*runtime, *both, "w"), ElementsAre(3, 5, 7, 9));
+  EXPECT_EQ(HeldBytes(*runtime), 0u);
 }
 
 // A launch of a program that was given up is refused, and so is what follows.
