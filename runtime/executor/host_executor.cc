@@ -687,6 +687,8 @@ const HostStore::Object* HostExecutor::Unfilled(uint64_t launch) const {
 void HostExecutor::ApplyGrant(const proto::Grant& grant) {
   HostProgram* program = Find(grant.program(), grant.incarnation());
   if (program == nullptr || grant.skip()) return;
+  // One before it was given up, so the program is: devices fire in order.
+  if (grant.first() != program->granted) return;
   auto launch = std::make_unique<HostLaunch>();
   launch->id = grant.launch();
   launch->place = grant.place();

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include <atomic>
+#include <random>
 #include <thread>
 
 #include "runtime/executor/protocol.h"
@@ -351,6 +352,174 @@ TEST(ChainFaultTest, DoubledAndOvertakingMessagesChangeNothing) {
     EXPECT_THAT(std::string(runtime->Get(bad).status().message()),
                 HasSubstr("program 'check' failed at step 0 on shard 2"));
     EXPECT_EQ(HeldBytes(*runtime), 0u);
+  }
+}
+
+// A program is given up while hosts hold grants of its later launches, and what
+// says so comes in any order.
+TEST(ChainFaultTest, WhatIsHeldIsGivenUpToo) {
+  for (uint64_t seed = 1; seed <= 200; ++seed) {
+    SCOPED_TRACE(seed);
+    RuntimeOptions options = Sim(seed);
+    options.reorder_probability = 0.5;
+    LoseAPiece(options);
+    auto runtime = Start("1x3x2", options);
+    const ProgramHandle move = LoadPlan(*runtime, MovePlan());
+    ArrayHandle array = *runtime->Put(Floats({4}, {1, 2, 3, 4}));
+    std::vector<RunHandle> runs;
+    for (int i = 0; i < 5; ++i) {
+      runs.push_back(*runtime->Launch(move, {array}));
+      array = *runtime->Keep(runs.back(), 0);
+    }
+    for (RunHandle run : runs) {
+      EXPECT_EQ(runtime->Await(run).code(),
+                absl::StatusCode::kDeadlineExceeded);
+    }
+    EXPECT_EQ(HeldBytes(*runtime), 0u);
+  }
+}
+
+// Random launches on random arrays, of which some fail; every third time a
+// message is lost, and programs are given up.
+class RandomChain {
+ public:
+  RandomChain(RuntimeOptions::WorldKind world, uint64_t seed)
+      : random_(seed),
+        lossy_(seed % 3 == 0),
+        waits_(lossy_ || world == RuntimeOptions::kThreads) {
+    RuntimeOptions options = Sim(seed);
+    if (world == RuntimeOptions::kSim) {
+      options.duplicate_probability = 0.2;
+      options.reorder_probability = 0.2;
+    }
+    options.world = world;
+    options.stall_timeout_ns = 20'000'000;
+    if (seed % 2 == 0) options.dispatch = RuntimeOptions::kSequential;
+    if (seed % 5 == 0) options.host_work_ns = 3000;
+    if (lossy_) {
+      auto left = std::make_shared<std::atomic<int>>(Below(20));
+      options.fault_hook = [left](ActorId, ActorId, const Message& message) {
+        const bool drop = (*left)-- == 0;
+        return drop ? Fault::Drop() : Fault::Deliver();
+      };
+    }
+    runtime_ = Start("1x3x2", options);
+    plans_ = {MapPlan("add", "add_one1"), MapPlan("there", "twice1", 2),
+              MapPlan("check", "check1"), MovePlan(),
+              SumPlan(0, 0, 4),           SumPlan(0, 2, 4)};
+    for (const proto::Plan& plan : plans_) {
+      programs_.push_back(LoadPlan(*runtime_, plan));
+    }
+  }
+
+  void Run() {
+    for (int i = 0; i < 80; ++i) Act();
+    while (!arrays_.empty()) Check(/*release=*/true);
+    for (RunHandle run : runs_) {
+      const absl::Status status = runtime_->Await(run);
+      EXPECT_FALSE(absl::IsDeadlineExceeded(status) && !lossy_) << status;
+      EXPECT_TRUE(runtime_->ReleaseRun(run).ok());
+    }
+    EXPECT_EQ(HeldBytes(*runtime_), 0u);
+  }
+
+ private:
+  struct Known {
+    ArrayHandle array;
+    std::vector<float> values;
+    bool good;
+  };
+
+  int Below(int n) { return static_cast<int>(random_() % n); }
+
+  void Act() {
+    const int what = Below(10);
+    if (arrays_.empty() || what == 0) {
+      std::vector<float> values(4);
+      for (float& v : values) v = static_cast<float>(Below(20) - 1);
+      arrays_.push_back({*runtime_->Put(Floats({4}, values)), values, true});
+    } else if (what <= 6) {
+      Launch(Below(static_cast<int>(programs_.size())));
+    } else if (what == 7) {
+      Check(/*release=*/Below(2) == 0);
+    } else if (what == 8) {
+      const size_t at = Below(static_cast<int>(arrays_.size()));
+      EXPECT_TRUE(runtime_->Release(arrays_[at].array).ok());
+      arrays_.erase(arrays_.begin() + at);
+    } else {
+      const int program = Below(static_cast<int>(programs_.size()));
+      // Refused while it runs.
+      if (runtime_->Unload(programs_[program]).ok()) {
+        programs_[program] = LoadPlan(*runtime_, plans_[program]);
+      }
+    }
+  }
+
+  void Launch(int program) {
+    const Known first = arrays_[Below(static_cast<int>(arrays_.size()))];
+    const Known second = arrays_[Below(static_cast<int>(arrays_.size()))];
+    Known out = first;
+    std::vector<LaunchArgument> arguments = {first.array};
+    for (size_t i = 0; i < out.values.size(); ++i) {
+      float& v = out.values[i];
+      if (program == 0) v += 1;
+      if (program == 1) v *= 2;
+      if (program == 2) out.good &= v >= 0;
+      if (program >= 4) v += second.values[i];
+    }
+    if (program >= 4) {
+      arguments.push_back(second.array);
+      out.good &= second.good;
+    }
+    const absl::StatusOr<RunHandle> run =
+        runtime_->Launch(programs_[program], arguments);
+    if (!run.ok()) {
+      EXPECT_TRUE(lossy_ || !out.good) << run.status();
+      return;
+    }
+    const absl::StatusOr<ArrayHandle> kept = runtime_->Keep(*run, 0);
+    EXPECT_TRUE(kept.ok() || lossy_ || !out.good) << kept.status();
+    if (kept.ok()) {
+      out.array = *kept;
+      arrays_.push_back(out);
+    }
+    if (kept.ok() && !waits_ && Below(2) == 0) {
+      EXPECT_TRUE(runtime_->ReleaseRun(*run).ok());
+    } else {
+      runs_.push_back(*run);
+    }
+  }
+
+  void Check(bool release) {
+    const size_t at = Below(static_cast<int>(arrays_.size()));
+    const Known known = arrays_[at];
+    const absl::StatusOr<HostArray> value = runtime_->Get(known.array);
+    EXPECT_TRUE(value.ok() ? known.good : lossy_ || !known.good)
+        << value.status();
+    if (value.ok()) EXPECT_EQ(Values(*value), known.values);
+    if (!release) return;
+    EXPECT_TRUE(runtime_->Release(known.array).ok());
+    arrays_.erase(arrays_.begin() + at);
+  }
+
+  std::mt19937_64 random_;
+  const bool lossy_;
+  // Whether it keeps all runs and waits for them in the end. Nobody else
+  // notices in a simulation that one is stuck; threads might still be at it.
+  const bool waits_;
+  std::unique_ptr<Runtime> runtime_;
+  std::vector<proto::Plan> plans_;
+  std::vector<ProgramHandle> programs_;
+  std::vector<RunHandle> runs_;
+  std::vector<Known> arrays_;
+};
+
+TEST_P(ChainTest, RandomLaunchesHaveTheirValuesAndLeaveNothing) {
+  const uint64_t seeds = GetParam() == RuntimeOptions::kSim ? 300 : 30;
+  for (uint64_t seed = 1; seed <= seeds; ++seed) {
+    SCOPED_TRACE(::testing::Message() << "seed " << seed);
+    RandomChain(GetParam(), seed).Run();
+    if (HasFailure()) return;
   }
 }
 
