@@ -306,6 +306,22 @@ TEST_P(ChainTest, AnArrayMovesWhileALaunchWaits) {
   EXPECT_EQ(HeldBytes(*runtime), 0u);
 }
 
+TEST_P(ChainTest, ShutdownEndsWhatIsNotThereYet) {
+  for (int launches = 1; launches <= 20; ++launches) {
+    auto runtime = Start("1x3x2", Options());
+    const ProgramHandle move = LoadPlan(*runtime, MovePlan());
+    ArrayHandle array = *runtime->Put(Floats({4}, {1, 2, 3, 4}));
+    for (int i = 0; i < launches; ++i) array = Next(*runtime, move, array);
+    runtime->Shutdown();
+    const absl::Status got = runtime->Get(array).status();
+    EXPECT_TRUE(absl::IsCancelled(got)) << got;
+    const absl::StatusOr<RunHandle> late = runtime->Launch(move, {array});
+    ASSERT_TRUE(late.ok()) << late.status();
+    const absl::Status ended = runtime->Await(*late);
+    EXPECT_TRUE(absl::IsCancelled(ended)) << ended;
+  }
+}
+
 // A launch of a program that was given up is refused, and so is what follows.
 TEST_P(ChainTest, WhatAskedABrokenProgramIsTheCauseOfWhatFollows) {
   RuntimeOptions options = Options();
