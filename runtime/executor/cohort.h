@@ -26,6 +26,8 @@ class Cohort {
  public:
   // Called by the device at `index` of its host.
   void Add(int index, Device* device);
+  // One more than the last index.
+  size_t size() const { return devices_.size(); }
   // Null: the device is in another cohort.
   Device* at(size_t index) const {
     return index < devices_.size() ? devices_[index] : nullptr;

@@ -69,8 +69,8 @@ void Device::OnMessage(ActorId, const Message& message) {
       Deliver(program, message.target, message.step, message.flags & kPoisoned);
       break;
     case kGrantDevice:
-      Grant(program,
-            static_cast<HostLaunch*>(const_cast<void*>(message.payload)));
+      GrantNear(*program,
+                static_cast<HostLaunch*>(const_cast<void*>(message.payload)));
       break;
     case kEnqueue:
       Enqueue(program, message);
@@ -149,15 +149,22 @@ void Device::Detach(DeviceProgram* program) {
   }
 }
 
+void Device::GrantNear(const DeviceProgram& program, HostLaunch* launch) {
+  for (size_t i = 0; i < cohort_->size(); ++i) {
+    Device* device = cohort_->at(i);
+    if (device == nullptr) continue;
+    DeviceProgram* there = device->Find(program.program, program.incarnation);
+    if (there == nullptr) continue;  // no shards, or detached already
+    device->Grant(there, launch);
+    cohort_->Wake(device);
+  }
+}
+
 void Device::Grant(DeviceProgram* program, HostLaunch* launch) {
   program->granted = launch->end;
   trace_.Submitted(*program, *launch);
   if (program->entries.empty()) {  // shards, but nothing to do for them
-    Message message = New(kDeviceDone, *program);
-    message.item = index_;
-    message.extra = launch->id;
-    trace_.Drained(*program, launch->id);
-    Send(executor(), message);
+    EndLaunch(*program, launch);
     return;
   }
   program->active.push_back(
@@ -356,11 +363,16 @@ void Device::CountFirings(DeviceProgram* program, uint64_t firing,
   active.remaining -= count;
   if (active.remaining > 0) return;
   // Launches end in order: an entry fires in order.
-  Message message = New(kDeviceDone, *program);
-  message.item = index_;
-  message.extra = active.launch->id;
-  trace_.Drained(*program, message.extra);
+  HostLaunch* launch = active.launch;
   program->active.pop_front();
+  EndLaunch(*program, launch);
+}
+
+void Device::EndLaunch(const DeviceProgram& program, HostLaunch* launch) {
+  trace_.Drained(program, launch->id);
+  if (--launch->left[directory_->cohorts[host_][index_]] > 0) return;
+  Message message = New(kDeviceDone, program);
+  message.extra = launch->id;
   Send(executor(), message);
 }
 

@@ -89,6 +89,10 @@ class Device final : public Actor {
   void Attach(DeviceProgram* program);
   void Detach(DeviceProgram* program);
   void Grant(DeviceProgram* program, HostLaunch* launch);
+  // The same at all devices of the cohort that the program is on.
+  void GrantNear(const DeviceProgram& program, HostLaunch* launch);
+  // A launch is over on this device.
+  void EndLaunch(const DeviceProgram& program, HostLaunch* launch);
   // All members of a group have arrived at `firing`.
   void GroupDone(DeviceProgram* program, uint32_t group, uint64_t firing,
                  bool poison);

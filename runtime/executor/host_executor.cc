@@ -354,7 +354,7 @@ void HostExecutor::OnDeviceDone(HostProgram* program, const Message& message) {
       std::find_if(program->launches.begin(), program->launches.end(),
                    [&](const auto& l) { return l->id == message.extra; });
   if (launch == program->launches.end()) return;
-  if (--(*launch)->devices_left != 0) return;
+  if (--(*launch)->cohorts_left != 0) return;
   proto::Control control;
   proto::LaunchDone* done = control.mutable_launch_done();
   done->set_program(program->program);
@@ -697,10 +697,16 @@ void HostExecutor::ApplyGrant(const proto::Grant& grant) {
   launch->values = TakeValues(*program, grant);
   if (launch->values == nullptr) return;  // given up
   program->granted = launch->end;
-  for (auto& device : program->devices)
-    launch->devices_left += device != nullptr;
+  const std::vector<uint32_t>& cohorts = context_.directory.cohorts[host_];
+  launch->left.assign(cohorts.size(), 0);
   for (auto& device : program->devices) {
     if (device == nullptr) continue;
+    launch->cohorts_left += launch->left[cohorts[device->device]]++ == 0;
+  }
+  std::vector<bool> told(cohorts.size());
+  for (auto& device : program->devices) {
+    if (device == nullptr || told[cohorts[device->device]]) continue;
+    told[cohorts[device->device]] = true;
     Message message;
     message.kind = kGrantDevice;
     message.program = program->program;

@@ -196,7 +196,9 @@ struct HostLaunch {
   uint64_t place = 0;  // of the grant
   uint64_t first = 0, end = 0;
   std::unique_ptr<HostValues> values;
-  uint32_t devices_left = 0;
+  uint32_t cohorts_left = 0;
+  // Per cohort: devices at which it is not over. Of the cohort's worker.
+  std::vector<uint32_t> left;
   bool failed = false;
   uint64_t failed_firing = 0;
   uint32_t failed_action = 0, failed_shard = 0, failed_step = 0;

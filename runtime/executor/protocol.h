@@ -42,12 +42,12 @@ enum MessageKind : uint16_t {
   kArrive,        // step; target: group, with members elsewhere; item: device
   kGroupDone,     // step; target: group; to one device of a cohort
   kFailed,        // step; target: action; shard; item: gang step; extra: code
-  kDeviceDone,    // extra: launch; item: device
+  kDeviceDone,    // extra: launch; from the last device of a cohort
   kAttach,        // payload: the DeviceProgram
   kAttached,      // item: device
   kDetach,
   kDetached,     // item: device
-  kGrantDevice,  // payload: the HostLaunch
+  kGrantDevice,  // payload: the HostLaunch; to one device of a cohort
   kInspect,      // payload: the DeviceReport to fill
   kInspected,    // item: device
   kEnqueue,      // step; target: action, which is prepared
