@@ -77,9 +77,11 @@ void Device::OnMessage(ActorId, const Message& message) {
       break;
     case kGroupDone: {
       const bool poison = message.flags & kPoisoned;
-      if (program->groups[message.target].meeting != nullptr) {
-        NearDone(*program, message.target, message.step, poison,
-                 /*except=*/nullptr);
+      const GroupMeeting* meeting =
+          program->groups[message.target].meeting.get();
+      if (meeting != nullptr) {
+        NearDone(*program, message.target, meeting->cohorts[message.item],
+                 message.step, poison, /*except=*/nullptr);
       } else {
         GroupDone(program, message.target, message.step, poison);
       }
@@ -597,11 +599,11 @@ bool Device::Meet(DeviceProgram* program, const CollectiveTable& table,
                   uint32_t i, uint64_t firing, bool* poison) {
   const DeviceGroup& in = program->groups_in[i];
   GroupMeeting& meeting = *in.meeting;
-  GroupMeeting::Cohort& near = meeting.cohorts[in.cohort];
+  GroupMeeting::Count& near = meeting.counts[in.cohort];
   const uint64_t which = firing & 1;
   program->met[i].store(firing + 1, std::memory_order_relaxed);
   near.poisoned[which] |= *poison;
-  if (++near.arrived[which] < near.devices.size()) return false;
+  if (++near.arrived[which] < meeting.cohorts[in.cohort].size()) return false;
   *poison = near.poisoned[which];
   near.arrived[which] = 0;
   near.poisoned[which] = false;
@@ -633,26 +635,25 @@ bool Device::Meet(DeviceProgram* program, const CollectiveTable& table,
     message.step = firing;
     for (size_t c = 0; c < cohorts; ++c) {
       if (c == in.cohort) continue;
-      Send(directory_->devices[host_][meeting.cohorts[c].devices[0]], message);
+      message.item = static_cast<uint32_t>(c);
+      Send(directory_->devices[host_][meeting.cohorts[c][0]], message);
     }
   }
-  NearDone(*program, in.group, firing, *poison, /*except=*/this);
+  NearDone(*program, in.group, meeting.cohorts[in.cohort], firing, *poison,
+           /*except=*/this);
   return true;
 }
 
 void Device::NearDone(const DeviceProgram& program, uint32_t group,
-                      uint64_t firing, bool poison, const Device* except) {
-  for (const GroupMeeting::Cohort& near :
-       program.groups[group].meeting->cohorts) {
-    if (cohort_->at(near.devices[0]) == nullptr) continue;
-    for (uint32_t index : near.devices) {
-      Device* device = cohort_->at(index);
-      if (device == except) continue;
-      DeviceProgram* there = device->Find(program.program, program.incarnation);
-      if (there == nullptr) continue;  // detached already
-      device->GroupDone(there, group, firing, poison);
-      cohort_->Wake(device);
-    }
+                      const std::vector<uint32_t>& devices, uint64_t firing,
+                      bool poison, const Device* except) {
+  for (uint32_t index : devices) {
+    Device* device = cohort_->at(index);
+    if (device == except) continue;
+    DeviceProgram* there = device->Find(program.program, program.incarnation);
+    if (there == nullptr) continue;  // detached already
+    device->GroupDone(there, group, firing, poison);
+    cohort_->Wake(device);
   }
 }
 

@@ -96,8 +96,10 @@ class Device final : public Actor {
   // All members of a group have arrived at `firing`.
   void GroupDone(DeviceProgram* program, uint32_t group, uint64_t firing,
                  bool poison);
-  // The same for the group's members in the cohort, without `except`.
-  void NearDone(const DeviceProgram& program, uint32_t group, uint64_t firing,
+  // The same for the group's members on the `devices` of the cohort, without
+  // `except`.
+  void NearDone(const DeviceProgram& program, uint32_t group,
+                const std::vector<uint32_t>& devices, uint64_t firing,
                 bool poison, const Device* except);
   void Inspect(const Message& message);
 

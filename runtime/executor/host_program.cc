@@ -498,14 +498,15 @@ class HostProgramBuilder {
     group.members = std::move(members);
     if (group.remotes.empty() && group.locals.size() > 1) {
       group.meeting = std::make_unique<GroupMeeting>();
-      std::map<uint32_t, GroupMeeting::Cohort> cohorts;
+      std::map<uint32_t, std::vector<uint32_t>> cohorts;
       for (const HostGroup::Local& local : group.locals) {
-        cohorts[directory_.cohorts[out_.host][local.device]].devices.push_back(
+        cohorts[directory_.cohorts[out_.host][local.device]].push_back(
             local.device);
       }
       for (auto& [cohort, members] : cohorts) {
         group.meeting->cohorts.push_back(std::move(members));
       }
+      group.meeting->counts.resize(cohorts.size());
       group.shared = shape.kind == proto::ALL_REDUCE;
     }
     group.at.resize(group.members.size());
@@ -538,8 +539,7 @@ class HostProgramBuilder {
     if (group.meeting == nullptr) return 0;
     uint32_t cohort = 0;
     for (; cohort < group.meeting->cohorts.size(); ++cohort) {
-      const std::vector<uint32_t>& devices =
-          group.meeting->cohorts[cohort].devices;
+      const std::vector<uint32_t>& devices = group.meeting->cohorts[cohort];
       if (std::binary_search(devices.begin(), devices.end(), device)) break;
     }
     return cohort;

@@ -277,19 +277,20 @@ struct DeviceProgram {
 // Where devices of one host meet when a group has no members elsewhere: first
 // those of each worker, then the workers. Who arrives last resets the slot,
 // then tells the others.
-struct alignas(64) GroupMeeting {
+struct GroupMeeting {
+  // Per cohort: the devices with members, which all read; how many of them have
+  // arrived, which is the cohort's own.
+  std::vector<std::vector<uint32_t>> cohorts;
+  struct alignas(64) Count {
+    uint32_t arrived[2] = {0, 0};
+    bool poisoned[2] = {false, false};
+  };
+  std::vector<Count> counts;
   struct Slot {
     std::atomic<uint32_t> arrived{0};  // cohorts
     std::atomic<bool> poisoned{false};
   };
-  Slot slots[2];
-  // Members on devices of one cohort; of its worker.
-  struct alignas(64) Cohort {
-    std::vector<uint32_t> devices;
-    uint32_t arrived[2] = {0, 0};
-    bool poisoned[2] = {false, false};
-  };
-  std::vector<Cohort> cohorts;
+  alignas(64) Slot slots[2];  // which all write
 };
 
 // The members of one group of a collective, as one host sees them. Firing n

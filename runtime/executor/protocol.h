@@ -40,7 +40,8 @@ enum MessageKind : uint16_t {
   kForwardPiece,  // kPieceMessage for host `extra`
   kAllFired,      // step: firing of the source; target: edge
   kArrive,        // step; target: group, with members elsewhere; item: device
-  kGroupDone,     // step; target: group; to one device of a cohort
+  kGroupDone,     // step; target: group; to one device of a cohort, item:
+                  // which of the group's
   kFailed,        // step; target: action; shard; item: gang step; extra: code
   kDeviceDone,    // extra: launch; from the last device of a cohort
   kAttach,        // payload: the DeviceProgram
