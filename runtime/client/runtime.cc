@@ -294,6 +294,10 @@ absl::Status Runtime::Impl::WaitFor(Completion& done, const std::string& what) {
   int64_t diagnoses = 0;
   while (!world_->RunUntil(over)) {
     if (stopping_.load() || sim_ == nullptr) break;
+    // What this waits for may wait for a launch that another thread has not
+    // sent yet.
+    { MutexLock launching(&launch_mutex_); }
+    if (world_->RunUntil(over)) break;
     int64_t limit;
     {
       MutexLock lock(&mutex_);
