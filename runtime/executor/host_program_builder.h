@@ -1,0 +1,157 @@
+//===- host_program_builder.h - Derive one host's tables --------*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Private to the host_program*.cc files: memory and shards (host_program.cc),
+// gangs and collectives (host_program_queue.cc), and what moves between shards
+// or in and out (host_program_moves.cc).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_EXECUTOR_HOST_PROGRAM_BUILDER_H_
+#define RUNTIME_EXECUTOR_HOST_PROGRAM_BUILDER_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "runtime/executor/host_program.h"
+
+namespace pathways {
+
+// No entry, or no in-edge.
+inline constexpr uint32_t kNoEntry = UINT32_MAX;
+
+inline uint64_t AlignBuffer(uint64_t bytes) {
+  return (bytes + kBufferAlignment - 1) / kBufferAlignment * kBufferAlignment;
+}
+
+// Adds up sizes; stays at the top instead of wrapping around.
+class ByteSum {
+ public:
+  void Add(uint64_t bytes, uint64_t times = 1) {
+    const unsigned __int128 more =
+        static_cast<unsigned __int128>(bytes) * times;
+    total_ = more > kMax - total_ ? kMax : total_ + static_cast<uint64_t>(more);
+  }
+  uint64_t total() const { return total_; }
+
+ private:
+  static constexpr uint64_t kMax = uint64_t{1} << 62;
+  uint64_t total_ = 0;
+};
+
+class HostProgramBuilder {
+ public:
+  HostProgramBuilder(const PreparedPlan& plan, const Topology& topology,
+                     const Directory& directory,
+                     const DispatchOptions& dispatch, HostProgram* out)
+      : p_(plan),
+        topology_(topology),
+        directory_(directory),
+        dispatch_(dispatch),
+        out_(*out) {}
+
+  absl::Status Build(const std::vector<Arena*>& arenas, Arena* host_arena);
+
+ private:
+  const proto::Plan& plan() const { return p_.plan(); }
+
+  // host_program.cc
+  void FindShards();
+  // The tables are not in the arena, but must be of its order: a plan with many
+  // shards on one device is refused before anything is allocated for it.
+  absl::Status CheckTables(const Arena& arena) const;
+  absl::Status AllocateDevices(const std::vector<Arena*>& arenas);
+  absl::Status AllocateHost(Arena* arena);
+  // In-edges and entries of a device. Nothing here looks at other devices.
+  void LayOut(DeviceProgram* device);
+  uint32_t Expected(const PreparedEdge& edge, int32_t shard) const;
+  void ResetCounters(DeviceProgram* device);
+  SlotRef Slot(uint32_t buffer, uint32_t device, int64_t k);
+  Topology::Place PlaceOf(uint32_t slice, int64_t shard) const;
+  // What this host holds of the arrays that go in and out.
+  void CutValues();
+  void CountAll();
+
+  // host_program_queue.cc
+  void MakeGroups();
+  void AddGroupMember(uint32_t action, uint32_t step, uint32_t slice,
+                      const proto::Collective& c, int32_t shard);
+  // Which cohort of the group's meeting a device is in.
+  static uint32_t CohortIn(const HostGroup& group, uint32_t device);
+  void MakeGangs(DeviceProgram* device);
+  void MakeGang(DeviceProgram* device, uint32_t a);
+  void MakeCollective(DeviceProgram* device, uint32_t a, uint32_t i);
+  // Which gangs only run a kernel, once it is known what they wait for and
+  // whom they tell.
+  void MarkPlain(DeviceProgram* device);
+
+  // host_program_moves.cc
+  // The token that says on `edge` that `from` has fired, to `shard`.
+  OutToken TokenTo(const DeviceProgram& from, uint32_t edge, int64_t shard);
+  const std::vector<layout::Piece>& PiecesInto(uint32_t send, int32_t shard);
+  void MakeAllEdges();
+  // Sends, receives, feeds and fetches; staging is only counted here.
+  void MakeOps(DeviceProgram* device);
+  void MakeSend(DeviceProgram* device, Entry* entry,
+                const proto::Action& action, int64_t k);
+  void MakeRecv(DeviceProgram* device, Entry* entry,
+                const proto::Action& action, int64_t k);
+  void MakeFeed(DeviceProgram* device, Entry* entry,
+                const proto::Action& action, int64_t k);
+  void MakeFetch(DeviceProgram* device, Entry* entry,
+                 const proto::Action& action, int64_t k);
+  void MakeTokens(DeviceProgram* device);
+  // With sequential dispatch, sources are those of data edges: of a movement
+  // into shards of this host, on every host that sends them pieces.
+  void MakeDispatch();
+  // Hosts to which shards of this host send pieces along a data edge, or from
+  // which they receive some; ascending.
+  std::set<int32_t> HostsOfPieces(const PreparedEdge& edge, bool from_here);
+
+  // The blocks of one array on this host.
+  struct HostBlocks {
+    std::vector<int32_t> shards;  // ascending
+    Parts parts;
+    Part Of(uint32_t shard) const {
+      const auto at = std::lower_bound(shards.begin(), shards.end(),
+                                       static_cast<int32_t>(shard));
+      const int32_t part = parts.part_of[at - shards.begin()];
+      return part < 0 ? Part{} : parts.parts[part];
+    }
+  };
+
+  const PreparedPlan& p_;
+  const Topology& topology_;
+  const Directory& directory_;
+  const DispatchOptions& dispatch_;
+  HostProgram& out_;
+  std::vector<HostBlocks> arguments_, results_;
+  int island_ = 0;
+  int64_t first_device_ = 0;
+  // Of each device and slice: where its first shard begins.
+  std::vector<std::vector<uint64_t>> device_base_, host_base_;
+  ByteSum host_sum_;
+  std::vector<uint64_t> group_at_;
+  std::vector<uint64_t> staging_;
+  size_t next_staging_ = 0;
+  std::map<std::pair<uint32_t, uint32_t>, size_t> shape_of_;
+  // (device, slice) -> where the coordinates of its shards begin.
+  std::map<std::pair<uint32_t, uint32_t>, uint32_t> coordinates_of_;
+  absl::flat_hash_map<std::pair<uint32_t, int32_t>, std::vector<layout::Piece>>
+      into_;
+};
+
+}  // namespace pathways
+
+#endif  // RUNTIME_EXECUTOR_HOST_PROGRAM_BUILDER_H_
