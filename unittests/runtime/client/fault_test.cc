@@ -18,9 +18,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-const std::vector<std::pair<uint32_t, int64_t>> kThreeHosts = {
-    {0, 0}, {0, 2}, {1, 0}};
-
 // Loses the `number`-th message of a kind.
 FaultHook Lose(MessageKind kind, int number) {
   auto count = std::make_shared<std::atomic<int>>(0);
@@ -138,23 +135,7 @@ TEST(FaultTest, DoubledAndOvertakingMessagesChangeNothing) {
     options.duplicate_probability = 0.3;
     options.reorder_probability = 0.3;
     auto runtime = Start("2x2x2", options);
-    for (int i = 0; i < 2; ++i) {
-      const ProgramHandle program = LoadPlan(*runtime, GoldenPlan(kThreeHosts));
-      std::vector<RunHandle> runs;
-      for (int k = 0; k < 3; ++k) {
-        runs.push_back(
-            LaunchPlan(*runtime, program, {Floats({2}, {float(k), 2})}, 10));
-      }
-      for (int k = 0; k < 3; ++k) {
-        EXPECT_THAT(FetchValues(*runtime, runs[k], "y"),
-                    ElementsAre(2 * k + 1, 5));
-        EXPECT_THAT(FetchValues(*runtime, runs[k], "z"), ElementsAre(2 * k, 4));
-      }
-      EXPECT_TRUE(runtime->Unload(program).ok());
-    }
-    for (const auto& host : runtime->Stats().hosts) {
-      dropped += host.duplicates_dropped;
-    }
+    dropped += RunGoldenTwice(*runtime);
   }
   EXPECT_GT(dropped, 1000u);
 }

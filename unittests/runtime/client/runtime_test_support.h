@@ -278,6 +278,38 @@ inline proto::Plan GoldenPlan(
   return b.Finish();
 }
 
+// Slices of the golden plan for "2x2x2", each on a host of its own.
+inline const std::vector<std::pair<uint32_t, int64_t>> kThreeHosts = {
+    {0, 0}, {0, 2}, {1, 0}};
+
+// Twice loads the golden plan, has three launches of it open at a time, looks at
+// their results and unloads it; hosts hold nothing then. Returns how many second
+// copies they dropped.
+inline uint64_t RunGoldenTwice(Runtime& runtime) {
+  for (int i = 0; i < 2; ++i) {
+    const ProgramHandle program = LoadPlan(runtime, GoldenPlan(kThreeHosts));
+    std::vector<RunHandle> runs;
+    for (int k = 0; k < 3; ++k) {
+      runs.push_back(
+          LaunchPlan(runtime, program, {Floats({2}, {float(k), 2})}, 10));
+    }
+    for (int k = 0; k < 3; ++k) {
+      EXPECT_THAT(FetchValues(runtime, runs[k], "y"),
+                  ::testing::ElementsAre(2 * k + 1, 5));
+      EXPECT_THAT(FetchValues(runtime, runs[k], "z"),
+                  ::testing::ElementsAre(2 * k, 4));
+      EXPECT_TRUE(runtime.ReleaseRun(runs[k]).ok());
+    }
+    EXPECT_TRUE(runtime.Unload(program).ok());
+  }
+  uint64_t dropped = 0;
+  for (const auto& host : runtime.Stats().hosts) {
+    dropped += host.duplicates_dropped;
+    EXPECT_EQ(host.memory_used_bytes, 0u) << host.name;
+  }
+  return dropped;
+}
+
 }  // namespace pathways::testing
 
 #endif  // UNITTESTS_RUNTIME_CLIENT_RUNTIME_TEST_SUPPORT_H_
