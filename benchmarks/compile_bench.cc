@@ -9,8 +9,8 @@
 // compile_bench chain [CALLS]: from text to plan bytes, object code included,
 // for CALLS calls of one body in a chain, and for a tenth of them.
 // compile_bench shards [CALLS]: a chain with movements on 4 and 4096 devices.
-// compile_bench kernels [KERNELS]: bodies that are all different, without and with
-// a cache that has them.
+// compile_bench kernels [KERNELS]: bodies that are all different, without and
+// with a cache that has them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -72,7 +72,8 @@ Program ManyKernels(int kernels) {
     const std::string name = "body" + std::to_string(i);
     b.functions("func.func private @" + name + R"((%v: tensor<64xf32>)
     -> tensor<64xf32> attributes {pw.local_view} {
-  %c = arith.constant dense<)" + std::to_string(i + 1) + R"(.5> : tensor<64xf32>
+  %c = arith.constant dense<)" +
+                std::to_string(i + 1) + R"(.5> : tensor<64xf32>
   %0 = arith.mulf %v, %c : tensor<64xf32>
   %1 = math.exp %0 : tensor<64xf32>
   %2 = arith.addf %1, %v : tensor<64xf32>
@@ -157,8 +158,7 @@ int Main(int argc, char** argv) {
     const Cost cold = Compile(program, "1x1x8", kernels, folder);
     double warm = 1e9;
     for (int i = 0; i < 3; ++i) {
-      warm =
-          std::min(warm, Compile(program, "1x1x8", kernels, folder).seconds);
+      warm = std::min(warm, Compile(program, "1x1x8", kernels, folder).seconds);
     }
     std::filesystem::remove_all(folder);
     const std::string name = "compile.kernels" + std::to_string(kernels);
@@ -167,8 +167,7 @@ int Main(int argc, char** argv) {
     Figure(name + ".cache_speedup", none.seconds / warm, "x");
     Figure(name + ".cold_cache_cost", cold.seconds / none.seconds, "x");
   } else {
-    std::fprintf(stderr,
-                 "usage: compile_bench chain|shards|kernels [COUNT]\n");
+    std::fprintf(stderr, "usage: compile_bench chain|shards|kernels [COUNT]\n");
     return 2;
   }
   return 0;

@@ -18,8 +18,8 @@
 //
 // Plans are made by hand and kernels are C++ functions, so that nothing but the
 // runtime is measured. Two workers, each bound to a core, whatever the devices:
-// where a system puts both on one core, they wait for it and not for each other.
-// Values are checked. A figure of launches is their median.
+// where a system puts both on one core, they wait for it and not for each
+// other. Values are checked. A figure of launches is their median.
 //
 //===----------------------------------------------------------------------===//
 
@@ -64,7 +64,7 @@ void Must(const absl::Status& status) {
 int32_t Nothing(void* const*, const int32_t*, void*) { return 0; }
 // Takes 10 us of whatever time there is.
 constexpr int64_t kKernelNs = 10'000;
-int32_t Spin(void *const *, const int32_t *, void *) {
+int32_t Spin(void* const*, const int32_t*, void*) {
   const double end = Seconds() + kKernelNs * 1e-9;
   while (Seconds() < end) {
   }
@@ -202,8 +202,8 @@ void Gang8(int64_t gangs, int64_t steps) {
 }
 
 // `computations` times: the sum of a scalar over all devices, and one added. As
-// a gang each, or all as steps of one gang. What is no longer used makes room, as
-// the compiler would have it.
+// a gang each, or all as steps of one gang. What is no longer used makes room,
+// as the compiler would have it.
 proto::Plan UnitPlan(int64_t devices, int computations, bool fused) {
   PlanBuilder b("unit", 2);
   const uint32_t slice = b.AddSlice("s", {{"x", devices}}, 0);
@@ -363,8 +363,7 @@ double StageSeconds(RuntimeOptions::WorldKind world,
     const TimeNs start = runtime->Stats().now_ns;
     const RunHandle run = Must(runtime->Launch(program, {Zeros(1)}, steps));
     Must(runtime->Await(run));
-    if (i > 0)
-      samples.push_back((runtime->Stats().now_ns - start) * 1e-9);
+    if (i > 0) samples.push_back((runtime->Stats().now_ns - start) * 1e-9);
     Must(runtime->ReleaseRun(run));
   }
   std::sort(samples.begin(), samples.end());

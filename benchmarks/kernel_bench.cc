@@ -31,24 +31,24 @@
 #include "runtime/kernel/kernel_library.h"
 #include "runtime/plan/plan_file.h"
 
-extern "C" char *openblas_get_corename();
+extern "C" char* openblas_get_corename();
 
 namespace pathways::bench {
 namespace {
 
-[[noreturn]] void Die(const std::string &what) {
+[[noreturn]] void Die(const std::string& what) {
   std::fprintf(stderr, "error: %s\n", what.c_str());
   std::exit(1);
 }
 
 struct Free {
-  void operator()(void *memory) const { std::free(memory); }
+  void operator()(void* memory) const { std::free(memory); }
 };
 using Memory = std::unique_ptr<float, Free>;
 
 Memory Allocate(uint64_t bytes) {
   Memory memory(
-      static_cast<float *>(std::aligned_alloc(128, (bytes + 255) / 128 * 128)));
+      static_cast<float*>(std::aligned_alloc(128, (bytes + 255) / 128 * 128)));
   for (uint64_t i = 0; i < bytes / 4; ++i) {
     memory.get()[i] = float((i * 2654435761u >> 8) % 2001) / 1000 - 1;
   }
@@ -57,15 +57,15 @@ Memory Allocate(uint64_t bytes) {
 
 // The kernel of a program of one call, with memory for its operands.
 class Kernel {
-public:
+ public:
   // `body` is named @body and is for the whole array, on one device.
-  Kernel(const std::string &body, const std::vector<std::vector<int64_t>> &in,
-         const std::vector<int64_t> &out,
+  Kernel(const std::string& body, const std::vector<std::vector<int64_t>>& in,
+         const std::vector<int64_t>& out,
          ElementType element = ElementType::kF32) {
     ProgramBuilder b("bench");
     b.slice("s", {{"x", 1}});
     b.functions(body);
-    auto type = [&](const std::vector<int64_t> &shape) {
+    auto type = [&](const std::vector<int64_t>& shape) {
       return ProgramBuilder::arrayType(
           element, shape, "s", std::vector<ProgramBuilder::Axes>(shape.size()));
     };
@@ -77,29 +77,24 @@ public:
     CompileOptions options;
     options.topology = "1x1x1";
     Result<Compiled> compiled = compile(b.build(), options);
-    if (!compiled)
-      Die(compiled.error().message);
+    if (!compiled) Die(compiled.error().message);
     absl::StatusOr<PlanData> plan = ParsePlan(compiled->plan.bytes());
-    if (!plan.ok())
-      Die(plan.status().ToString());
+    if (!plan.ok()) Die(plan.status().ToString());
     if (plan->tables.kernels_size() != 1 ||
         plan->tables.kernels(0).segments_size() != 1) {
       Die("expected one kernel of one segment");
     }
-    const proto::Kernel &kernel = plan->tables.kernels(0);
+    const proto::Kernel& kernel = plan->tables.kernels(0);
     auto loaded = KernelLibrary::Load(kernel, plan->blobs, proto::Target());
-    if (!loaded.ok())
-      Die(loaded.status().ToString());
+    if (!loaded.ok()) Die(loaded.status().ToString());
     library_ = *std::move(loaded);
-    const proto::Segment &segment = kernel.segments(0);
-    for (const proto::KernelOperand &operand : segment.operands()) {
+    const proto::Segment& segment = kernel.segments(0);
+    for (const proto::KernelOperand& operand : segment.operands()) {
       uint64_t bytes = 4;
-      for (int64_t size : operand.shape())
-        bytes *= size;
+      for (int64_t size : operand.shape()) bytes *= size;
       memory_.push_back(Allocate(bytes));
       pointers_.push_back(memory_.back().get());
-      if (operand.written())
-        out_ = memory_.back().get();
+      if (operand.written()) out_ = memory_.back().get();
     }
     memory_.push_back(Allocate(segment.scratch_bytes()));
   }
@@ -111,21 +106,21 @@ public:
       Die("a check of the kernel failed");
     }
   }
-  float *operand(int i) { return static_cast<float *>(pointers_[i]); }
-  void UseOperand(int i, float *memory) { pointers_[i] = memory; }
-  float *out() { return out_; }
+  float* operand(int i) { return static_cast<float*>(pointers_[i]); }
+  void UseOperand(int i, float* memory) { pointers_[i] = memory; }
+  float* out() { return out_; }
 
-private:
+ private:
   std::shared_ptr<const KernelLibrary> library_;
   std::vector<Memory> memory_;
-  std::vector<void *> pointers_;
-  float *out_ = nullptr;
+  std::vector<void*> pointers_;
+  float* out_ = nullptr;
 };
 
 // Seconds of a call of each, in turns; the median, as others use the machine.
 std::pair<double, double> InTurns(double seconds,
-                                  const std::function<void()> &one,
-                                  const std::function<void()> &two) {
+                                  const std::function<void()>& one,
+                                  const std::function<void()>& two) {
   std::vector<double> first, second;
   one();
   two();
@@ -138,25 +133,25 @@ std::pair<double, double> InTurns(double seconds,
     two();
     second.push_back(Seconds() - start);
   }
-  auto median = [](std::vector<double> &v) {
+  auto median = [](std::vector<double>& v) {
     std::nth_element(v.begin(), v.begin() + v.size() / 2, v.end());
     return v[v.size() / 2];
   };
   return {median(first), median(second)};
 }
 
-std::string Shape(const std::vector<int64_t> &shape,
-                  const std::string &element = "f32") {
+std::string Shape(const std::vector<int64_t>& shape,
+                  const std::string& element = "f32") {
   std::string text = "tensor<";
-  for (int64_t size : shape)
-    text += std::to_string(size) + "x";
+  for (int64_t size : shape) text += std::to_string(size) + "x";
   return text + element + ">";
 }
 
 // A product that defines %r, from %a and %b, and the types of all three.
 struct Product {
-  Product(int64_t m, int64_t n, int64_t k, const std::string &element = "f32")
-      : a(Shape({m, k}, element)), b(Shape({k, n}, element)),
+  Product(int64_t m, int64_t n, int64_t k, const std::string& element = "f32")
+      : a(Shape({m, k}, element)),
+        b(Shape({k, n}, element)),
         c(Shape({m, n}, element)),
         text("  %zero = arith.constant 0.0 : " + element +
              "\n  %e = tensor.empty() : " + c +
@@ -173,7 +168,7 @@ struct Product {
   std::string a, b, c, text;
 };
 
-void ExpectNear(const std::string &name, const float *ours, const float *theirs,
+void ExpectNear(const std::string& name, const float* ours, const float* theirs,
                 int64_t count, double tolerance) {
   for (int64_t i = 0; i < count; ++i) {
     if (!(std::fabs(ours[i] - theirs[i]) < tolerance)) {
@@ -184,7 +179,7 @@ void ExpectNear(const std::string &name, const float *ours, const float *theirs,
   }
 }
 
-void Matmul(const std::string &name, int64_t m, int64_t n, int64_t k,
+void Matmul(const std::string& name, int64_t m, int64_t n, int64_t k,
             double seconds) {
   Kernel kernel(Product(m, n, k).Function(), {{m, k}, {k, n}}, {m, n});
   Memory theirs = Allocate(m * n * 4);
@@ -200,7 +195,7 @@ void Matmul(const std::string &name, int64_t m, int64_t n, int64_t k,
   Figure("kernel." + name + ".vs_openblas", theirs_s / ours_s, "x");
 }
 
-constexpr int64_t kSize = 512; // of matrices that are compared with themselves
+constexpr int64_t kSize = 512;  // of matrices that are compared with themselves
 
 // The largest of 0 and the product with a bias added, next to the product
 // alone.
@@ -209,16 +204,15 @@ void BiasRelu(double seconds) {
   Kernel plain(product.Function(), {{kSize, kSize}, {kSize, kSize}},
                {kSize, kSize});
   const std::string bias = Shape({kSize}), &c = product.c;
-  Kernel kernel("func.func private @body(%a: " + c + ", %b: " + c +
-                    ", %bias: " + bias + ") -> " + c +
-                    " attributes {pw.local_view} {\n" + product.text +
-                    "  %wide = linalg.broadcast ins(%bias : " + bias +
-                    ") outs(%e : " + c +
-                    ") dimensions = [0]\n  %sum = arith.addf %r, %wide : " + c +
-                    "\n  %zeros = arith.constant dense<0.0> : " + c +
-                    "\n  %relu = arith.maximumf %sum, %zeros : " + c +
-                    "\n  return %relu : " + c + "\n}\n",
-                {{kSize, kSize}, {kSize, kSize}, {kSize}}, {kSize, kSize});
+  Kernel kernel(
+      "func.func private @body(%a: " + c + ", %b: " + c + ", %bias: " + bias +
+          ") -> " + c + " attributes {pw.local_view} {\n" + product.text +
+          "  %wide = linalg.broadcast ins(%bias : " + bias + ") outs(%e : " +
+          c + ") dimensions = [0]\n  %sum = arith.addf %r, %wide : " + c +
+          "\n  %zeros = arith.constant dense<0.0> : " + c +
+          "\n  %relu = arith.maximumf %sum, %zeros : " + c +
+          "\n  return %relu : " + c + "\n}\n",
+      {{kSize, kSize}, {kSize, kSize}, {kSize}}, {kSize, kSize});
   const auto [ours_s, plain_s] =
       InTurns(seconds, [&] { kernel.Run(); }, [&] { plain.Run(); });
   for (int64_t i = 0; i < kSize * kSize; ++i) {
@@ -231,7 +225,7 @@ void BiasRelu(double seconds) {
 }
 
 // Operands and result of half the width, sums in f32.
-void MatmulNarrow(const std::string &element, ElementType type,
+void MatmulNarrow(const std::string& element, ElementType type,
                   double seconds) {
   Kernel plain(Product(kSize, kSize, kSize).Function(),
                {{kSize, kSize}, {kSize, kSize}}, {kSize, kSize});
@@ -240,13 +234,13 @@ void MatmulNarrow(const std::string &element, ElementType type,
   // 1 everywhere: any other number would have to be rounded here too.
   const uint16_t one = element == "f16" ? 0x3c00 : 0x3f80;
   for (int i : {0, 1}) {
-    auto *numbers = reinterpret_cast<uint16_t *>(kernel.operand(i));
+    auto* numbers = reinterpret_cast<uint16_t*>(kernel.operand(i));
     std::fill(numbers, numbers + kSize * kSize, one);
   }
   const auto [ours_s, plain_s] =
       InTurns(seconds, [&] { kernel.Run(); }, [&] { plain.Run(); });
-  const uint16_t sum = element == "f16" ? 0x6000 : 0x4400; // 512
-  const auto *sums = reinterpret_cast<const uint16_t *>(kernel.out());
+  const uint16_t sum = element == "f16" ? 0x6000 : 0x4400;  // 512
+  const auto* sums = reinterpret_cast<const uint16_t*>(kernel.out());
   if (std::count(sums, sums + kSize * kSize, sum) != kSize * kSize) {
     Die("matmul_" + element + ": a sum of 512 ones is not 512");
   }
@@ -255,24 +249,24 @@ void MatmulNarrow(const std::string &element, ElementType type,
 
 // softmax(Q K^T / 8) V for some heads of 64 columns, in one kernel and as
 // three, each of which reads what the one before it left in memory.
-void Attention(const std::string &name, int64_t heads, int64_t length,
+void Attention(const std::string& name, int64_t heads, int64_t length,
                double seconds) {
   const std::vector<int64_t> rows = {heads, length, 64},
                              square = {heads, length, length};
   const std::string r = Shape(rows), s = Shape(square);
-  auto function = [](const std::string &arguments, const std::string &result,
-                     const std::string &text) {
+  auto function = [](const std::string& arguments, const std::string& result,
+                     const std::string& text) {
     return "func.func private @body(" + arguments + ") -> " + result +
            " attributes {pw.local_view} {\n"
            "  %zero = arith.constant 0.0 : f32\n" +
            text + "  return %o : " + result + "\n}\n";
   };
-  auto empty = [](const std::string &name, const std::string &type) {
+  auto empty = [](const std::string& name, const std::string& type) {
     return "  " + name + "_e = tensor.empty() : " + type + "\n  " + name +
            " = linalg.fill ins(%zero : f32) outs(" + name + "_e : " + type +
            ") -> " + type + "\n";
   };
-  auto scores = [&](const std::string &out) {
+  auto scores = [&](const std::string& out) {
     return empty("%zs", s) +
            "  %raw = linalg.batch_matmul indexing_maps = ["
            "affine_map<(b, m, n, k) -> (b, m, k)>, "
@@ -282,12 +276,12 @@ void Attention(const std::string &name, int64_t heads, int64_t length,
            "\n  %eighth = arith.constant dense<0.125> : " + s + "\n  " + out +
            " = arith.mulf %raw, %eighth : " + s + "\n";
   };
-  auto softmax = [&](const std::string &in, const std::string &out) {
+  auto softmax = [&](const std::string& in, const std::string& out) {
     return "  %ep = tensor.empty() : " + s + "\n  " + out +
            " = linalg.softmax dimension(2) ins(" + in + " : " + s +
            ") outs(%ep : " + s + ") -> " + s + "\n";
   };
-  auto weighted = [&](const std::string &in) {
+  auto weighted = [&](const std::string& in) {
     return empty("%zo", r) + "  %o = linalg.batch_matmul ins(" + in +
            ", %v : " + s + ", " + r + ") outs(%zo : " + r + ") -> " + r + "\n";
   };
@@ -316,7 +310,7 @@ void Attention(const std::string &name, int64_t heads, int64_t length,
 
 constexpr int64_t kRows = 1024, kColumns = 1024;
 
-std::pair<double, double> NextToMemcpy(Kernel &kernel, double seconds) {
+std::pair<double, double> NextToMemcpy(Kernel& kernel, double seconds) {
   Memory copy = Allocate(kRows * kColumns * 4);
   return InTurns(
       seconds, [&] { kernel.Run(); },
@@ -327,7 +321,7 @@ std::pair<double, double> NextToMemcpy(Kernel &kernel, double seconds) {
 
 // Statements on %x, the operand, that define %r. %zero, %row and %full are
 // there; reductions go along dimension 1.
-void Rows(const std::string &name, const std::string &statements,
+void Rows(const std::string& name, const std::string& statements,
           double seconds) {
   const std::string x = Shape({kRows, kColumns});
   Kernel kernel("func.func private @body(%x: " + x + ") -> " + x +
@@ -340,8 +334,7 @@ void Rows(const std::string &name, const std::string &statements,
   const auto [ours_s, copy_s] = NextToMemcpy(kernel, seconds);
   // Rows of a softmax add up to 1, those of a layer norm to 0.
   double sum = 0;
-  for (int64_t i = 0; i < kColumns; ++i)
-    sum += kernel.out()[i];
+  for (int64_t i = 0; i < kColumns; ++i) sum += kernel.out()[i];
   if (!(std::fabs(sum - (name == "softmax" ? 1 : 0)) < 1e-2)) {
     Die(name + ": the first row adds up to " + std::to_string(sum));
   }
@@ -426,7 +419,7 @@ const char kLayerNorm[] = R"(
   %r = arith.mulf %centred, %inverses : tensor<1024x1024xf32>
 )";
 
-int Main(int argc, char **argv) {
+int Main(int argc, char** argv) {
   const double seconds = argc > 1 ? std::atof(argv[1]) : 1;
   openblas_set_num_threads(1);
   std::printf("OpenBLAS uses its %s kernels\n", openblas_get_corename());
@@ -445,7 +438,7 @@ int Main(int argc, char **argv) {
   return 0;
 }
 
-} // namespace
-} // namespace pathways::bench
+}  // namespace
+}  // namespace pathways::bench
 
-int main(int argc, char **argv) { return pathways::bench::Main(argc, argv); }
+int main(int argc, char** argv) { return pathways::bench::Main(argc, argv); }

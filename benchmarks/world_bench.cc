@@ -110,9 +110,8 @@ double Simulate(int actors, int hosts, int64_t count, int under_way) {
   for (int i = 0; i < under_way; ++i) {
     (*world)->Send(kNoActor, relays[i % actors].self, Message());
   }
-  (*world)->RunUntil([&] {
-    return (*world)->events() >= static_cast<uint64_t>(count);
-  });
+  (*world)->RunUntil(
+      [&] { return (*world)->events() >= static_cast<uint64_t>(count); });
   return (Seconds() - start) * count / (*world)->events();
 }
 

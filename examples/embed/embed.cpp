@@ -34,7 +34,8 @@ int main() {
   auto split = builder.arrayType(ElementType::kF32, {8}, "front", {{"data"}});
   auto whole = builder.arrayType(ElementType::kF32, {8}, "back", {{}});
   auto x = builder.argument("x", split);
-  builder.result("y", builder.reshard(builder.call("double", {x}, split), whole));
+  builder.result("y",
+                 builder.reshard(builder.call("double", {x}, split), whole));
 
   const std::string topology = "2x1x2";
   auto compiled =

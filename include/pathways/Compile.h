@@ -43,8 +43,8 @@ struct CompileOptions {
   int stepsInFlight = 2;
   /// Which pw.program of the text; may be empty when there is one.
   std::string program;
-  /// Folder where compiled kernels are kept and looked for; empty: none. Any number
-  /// of processes may share it. The plan is the same with and without.
+  /// Folder where compiled kernels are kept and looked for; empty: none. Any
+  /// number of processes may share it. The plan is the same with and without.
   std::string kernelCache;
   /// Bytes to keep there, what was used last first; 0: no bound.
   uint64_t kernelCacheBytes = uint64_t{1} << 30;
@@ -67,17 +67,18 @@ struct Compiled {
   std::vector<KernelCost> kernels;
 };
 
-/// Places, lowers and generates code. Also takes the text of the `plan` dialect,
-/// which is only checked and translated. Errors: InvalidProgram; InvalidArgument
-/// when CompileOptions::kernelCache cannot be written, before anything is compiled.
+/// Places, lowers and generates code. Also takes the text of the `plan`
+/// dialect, which is only checked and translated. Errors: InvalidProgram;
+/// InvalidArgument when CompileOptions::kernelCache cannot be written, before
+/// anything is compiled.
 Result<Compiled> compile(const Program &program, const CompileOptions &options);
 
-/// The plan as text of the `plan` dialect, deterministic; compile() reads it back.
-/// Errors: InvalidArgument.
+/// The plan as text of the `plan` dialect, deterministic; compile() reads it
+/// back. Errors: InvalidArgument.
 Result<std::string> printPlan(const Plan &plan);
 
-/// Builds the text of a program step by step. Names are used as given; what does
-/// not fit together is reported by compile(), with the line of the text.
+/// Builds the text of a program step by step. Names are used as given; what
+/// does not fit together is reported by compile(), with the line of the text.
 class ProgramBuilder {
 public:
   /// A value of the program under construction.

@@ -27,11 +27,12 @@
 
 namespace pathways {
 
-/// A low-level program: what runs, where, in which order. Immutable and cheap to
-/// copy. Contains executable code: load only plans you trust.
+/// A low-level program: what runs, where, in which order. Immutable and cheap
+/// to copy. Contains executable code: load only plans you trust.
 class Plan {
 public:
-  /// Reads a plan file (docs/plan-format.md). Errors: NotFound, InvalidArgument.
+  /// Reads a plan file (docs/plan-format.md). Errors: NotFound,
+  /// InvalidArgument.
   static Result<Plan> read(const std::string &path);
   /// The same from memory; the bytes are copied.
   static Result<Plan> parse(std::string_view bytes);
@@ -54,7 +55,8 @@ struct SessionOptions {
   /// "2x1x4" (islands x hosts x devices of each), a .textproto file, or empty
   /// for this machine.
   std::string topology;
-  /// Run in a deterministic simulation, in virtual time, rather than on threads.
+  /// Run in a deterministic simulation, in virtual time, rather than on
+  /// threads.
   bool simulate = false;
   /// Orders what the simulation leaves open; the same seed, the same run.
   uint64_t seed = 0;
@@ -99,8 +101,8 @@ private:
 /// A loaded plan. Holds its memory on the devices until the last copy is gone.
 class Executable {
 public:
-  /// Starts `steps` steps and returns at once; several launches may be under way
-  /// and run in order. `arguments` has every argument by name, global and
+  /// Starts `steps` steps and returns at once; several launches may be under
+  /// way and run in order. `arguments` has every argument by name, global and
   /// dense; a stepped one has `steps` as an extra leading dimension. Errors:
   /// InvalidArgument, naming the argument; Refused.
   Result<Run> launch(const std::map<std::string, HostArray> &arguments,

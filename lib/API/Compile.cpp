@@ -28,8 +28,9 @@ using namespace pathways;
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Collects diagnostics as lines "file:line:column: severity: text", notes after
-/// what they belong to. MLIR passes those of its threads on in a fixed order.
+/// Collects diagnostics as lines "file:line:column: severity: text", notes
+/// after what they belong to. MLIR passes those of its threads on in a fixed
+/// order.
 class DiagnosticLines : public mlir::ScopedDiagnosticHandler {
 public:
   explicit DiagnosticLines(mlir::MLIRContext *context)
@@ -101,8 +102,7 @@ Result<Program> pathways::readProgram(const std::string &path) {
   if (!buffer)
     return Error{ErrorCode::NotFound, "cannot read program '" + path +
                                           "': " + buffer.getError().message()};
-  return Program{(*buffer)->getBuffer().str(),
-                 path == "-" ? "<stdin>" : path};
+  return Program{(*buffer)->getBuffer().str(), path == "-" ? "<stdin>" : path};
 }
 
 /// Removes all programs but the one called `name`, or fails with a sentence.
@@ -201,7 +201,8 @@ Result<Compiled> pathways::compile(const Program &program,
     mlir::pathways::CompileOptions pipelineOptions;
     pipelineOptions.topology = options.topology;
     pipelineOptions.oversubscribe = options.oversubscribe;
-    pipelineOptions.stepsInFlight = static_cast<unsigned>(options.stepsInFlight);
+    pipelineOptions.stepsInFlight =
+        static_cast<unsigned>(options.stepsInFlight);
     pipelineOptions.kernelCache = options.kernelCache;
     pipelineOptions.kernelCacheBytes = options.kernelCacheBytes;
     mlir::pathways::buildCompilePipeline(passes, pipelineOptions, &costs);

@@ -174,8 +174,8 @@ Executable::launch(const std::map<std::string, HostArray> &arguments,
                      "the program has no argument '" + name + "'"};
     }
   }
-  absl::StatusOr<RunHandle> run = state->session->runtime->Launch(
-      state->program, std::move(values), steps);
+  absl::StatusOr<RunHandle> run =
+      state->session->runtime->Launch(state->program, std::move(values), steps);
   if (!run.ok())
     return makeError(run.status());
   return Run(std::make_shared<Run::State>(state, *run));

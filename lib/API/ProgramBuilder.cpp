@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The builder writes text of the pw dialect. What is wrong with a program is then
-// found by the same verifiers, with lines to point at, and the text can be saved
-// and read by pw-opt.
+// The builder writes text of the pw dialect. What is wrong with a program is
+// then found by the same verifiers, with lines to point at, and the text can be
+// saved and read by pw-opt.
 //
 //===----------------------------------------------------------------------===//
 
@@ -41,17 +41,17 @@ void ProgramBuilder::slice(
     const std::string &slice,
     const std::vector<std::pair<std::string, int64_t>> &mesh,
     const std::vector<std::string> &apartFrom) {
-  slices += "pw.slice @" + slice + " mesh <" +
-            joined(mesh,
-                   [](const auto &axis) {
-                     return quoted(axis.first) + " = " +
-                            std::to_string(axis.second);
-                   }) +
-            ">";
+  slices +=
+      "pw.slice @" + slice + " mesh <" +
+      joined(mesh,
+             [](const auto &axis) {
+               return quoted(axis.first) + " = " + std::to_string(axis.second);
+             }) +
+      ">";
   if (!apartFrom.empty())
-    slices +=
-        " apart_from [" +
-        joined(apartFrom, [](const std::string &s) { return "@" + s; }) + "]";
+    slices += " apart_from [" +
+              joined(apartFrom, [](const std::string &s) { return "@" + s; }) +
+              "]";
   slices += "\n";
 }
 
@@ -65,7 +65,9 @@ std::string ProgramBuilder::arrayType(ElementType element,
                                       const std::vector<Axes> &dims) {
   return "!pw.array<" + ShapeString(element, shape) + ", @" + slice + ", [" +
          joined(dims,
-                [](const Axes &axes) { return "{" + joined(axes, quoted) + "}"; }) +
+                [](const Axes &axes) {
+                  return "{" + joined(axes, quoted) + "}";
+                }) +
          "]>";
 }
 
@@ -77,10 +79,10 @@ ProgramBuilder::Array ProgramBuilder::argument(const std::string &argument,
   return array;
 }
 
-ProgramBuilder::Array
-ProgramBuilder::define(const std::string &op, const std::string &operands,
-                       const std::vector<Array> &sources,
-                       const std::string &type) {
+ProgramBuilder::Array ProgramBuilder::define(const std::string &op,
+                                             const std::string &operands,
+                                             const std::vector<Array> &sources,
+                                             const std::string &type) {
   Array array{"%v" + std::to_string(nextValue++), type};
   std::string types = joined(sources, [](const Array &a) { return a.type; });
   // A call lists its operand types like a function type.
@@ -122,8 +124,8 @@ Program ProgramBuilder::build() const {
     return text;
   };
   auto argumentText = [&](const Port &port) {
-    std::string text = port.array.name + ": " + port.array.type + " {" +
-                       attributes(port);
+    std::string text =
+        port.array.name + ": " + port.array.type + " {" + attributes(port);
     for (const auto &[result, argument] : carried) {
       if (argument != port.name)
         continue;
@@ -143,9 +145,10 @@ Program ProgramBuilder::build() const {
   program.fileName = name + ".mlir";
   program.text =
       slices + bodies + "pw.program @" + name + "(" +
-      joined(arguments, argumentText) + ") -> (" +
-      joined(results, resultText) + ") {\n" + ops + "  pw.return " +
-      joined(results, [](const Port &port) { return port.array.name; }) + " : " +
+      joined(arguments, argumentText) + ") -> (" + joined(results, resultText) +
+      ") {\n" + ops + "  pw.return " +
+      joined(results, [](const Port &port) { return port.array.name; }) +
+      " : " +
       joined(results, [](const Port &port) { return port.array.type; }) +
       "\n}\n";
   return program;

@@ -46,7 +46,8 @@ static constexpr uint64_t kMaxEntryBytes = uint64_t{1} << 30;
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Hashes parts, each preceded by its size: no two lists of parts read the same.
+/// Hashes parts, each preceded by its size: no two lists of parts read the
+/// same.
 class PartHasher {
 public:
   void add(llvm::StringRef part) {
@@ -79,14 +80,15 @@ static std::string printFunction(func::FuncOp function, bool withPlaces) {
   return text;
 }
 
-/// What printing a function leaves out: its text has the names of resources only.
+/// What printing a function leaves out: its text has the names of resources
+/// only.
 static void addResources(PartHasher &hasher, func::FuncOp function) {
   function->walk([&](Operation *op) {
     op->getAttrDictionary().walk([&](DenseResourceElementsAttr constant) {
       hasher.add(constant.getRawHandle().getKey());
       if (const AsmResourceBlob *blob = constant.getRawHandle().getBlob())
-        hasher.add(llvm::StringRef(blob->getData().data(),
-                                   blob->getData().size()));
+        hasher.add(
+            llvm::StringRef(blob->getData().data(), blob->getData().size()));
     });
   });
 }
@@ -312,10 +314,9 @@ llvm::Error CodeCache::write(const Key &key,
 
 /// Calls visit(path, status) for the files whose names end in `suffix`. What
 /// disappears meanwhile is left out.
-static void
-visitFiles(llvm::StringRef folder, llvm::StringRef suffix,
-           llvm::function_ref<void(llvm::StringRef, const fs::file_status &)>
-               visit) {
+static void visitFiles(
+    llvm::StringRef folder, llvm::StringRef suffix,
+    llvm::function_ref<void(llvm::StringRef, const fs::file_status &)> visit) {
   std::error_code error;
   for (fs::directory_iterator it(folder, error, /*follow_symlinks=*/false), end;
        it != end && !error; it.increment(error)) {
@@ -331,8 +332,7 @@ llvm::Expected<std::unique_ptr<CodeCache>>
 CodeCache::open(llvm::StringRef folder, uint64_t maxBytes) {
   auto fail = [&](std::error_code error) {
     return llvm::createStringError(error, "cannot keep compiled kernels in '" +
-                                              folder +
-                                              "': " + error.message());
+                                              folder + "': " + error.message());
   };
   if (std::error_code error = fs::create_directories(folder))
     return fail(error);
@@ -391,9 +391,8 @@ void CodeCache::trim() {
 // Finding and storing
 //===----------------------------------------------------------------------===//
 
-std::optional<CompiledKernel> CodeCache::find(const Keys &keys,
-                                              ArrayRef<Target> targets,
-                                              Location loc) {
+std::optional<CompiledKernel>
+CodeCache::find(const Keys &keys, ArrayRef<Target> targets, Location loc) {
   for (const Key *key : {&keys.code, &keys.places}) {
     auto kernel = read(*key, targets);
     if (!kernel) {
@@ -434,7 +433,8 @@ void CodeCache::store(const Keys &keys, const CompiledKernel &kernel,
   }
   std::string reason = llvm::toString(std::move(error));
   if (!isBroken.exchange(true))
-    emitWarning(loc, "compiled kernels are not kept any more: cannot write to '")
+    emitWarning(loc,
+                "compiled kernels are not kept any more: cannot write to '")
         << folder << "': " << reason;
 }
 

@@ -102,9 +102,8 @@ CompileKernels::getTargets(plan::SliceOp slice) {
       entry->second.push_back(device.target());
       auto complete = ::pathways::CompleteTarget(device.target());
       if (!complete.ok()) {
-        slice.emitError("device ")
-            << cluster->DeviceName(island, d) << ": "
-            << std::string(complete.status().message());
+        slice.emitError("device ") << cluster->DeviceName(island, d) << ": "
+                                   << std::string(complete.status().message());
         hasBadTarget = true;
       }
     }
@@ -147,19 +146,19 @@ void CompileKernels::addJobs(plan::ProgramOp program,
 void CompileKernels::finish(Job &job) {
   OpBuilder b(job.kernel.getContext());
   job.kernel.setHash(job.code.hash);
-  for (auto [segment, code] :
-       llvm::zip(job.kernel.getBody().getOps<plan::SegmentOp>(),
-                 job.code.segments)) {
+  for (auto [segment, code] : llvm::zip(
+           job.kernel.getBody().getOps<plan::SegmentOp>(), job.code.segments)) {
     if (code.scratchBytes)
       segment.setScratch(code.scratchBytes);
     SmallVector<Attribute> locations;
     for (const CodeLocation &location : code.locations)
-      locations.push_back(b.getStrArrayAttr({location.where, location.message}));
+      locations.push_back(
+          b.getStrArrayAttr({location.where, location.message}));
     if (!locations.empty())
       segment.setLocationsAttr(b.getArrayAttr(locations));
   }
-  for (auto function : llvm::make_early_inc_range(
-           job.kernel.getBody().getOps<func::FuncOp>()))
+  for (auto function :
+       llvm::make_early_inc_range(job.kernel.getBody().getOps<func::FuncOp>()))
     function.erase();
   b.setInsertionPointToEnd(&job.kernel.getBody().front());
   for (auto [number, target, object] :
@@ -207,9 +206,9 @@ void CompileKernels::runOnOperation() {
       return;
     job.code = std::move(*code);
     job.isDone = true;
-    job.seconds = std::chrono::duration<double>(
-                      std::chrono::steady_clock::now() - start)
-                      .count();
+    job.seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
+            .count();
   };
   // Kernels know nothing of each other; diagnostics and results come in table
   // order. All are compiled, also when one fails: which ones would be left out

@@ -48,7 +48,8 @@ static bool isUpdateOf(Value value, BlockArgument argument) {
       value = insert.getDest();
     else if (auto slice = dyn_cast_or_null<tensor::InsertSliceOp>(op))
       value = slice.getDest();
-    else if (auto loop = dyn_cast_or_null<scf::ForOp>(op); loop && isRowLoop(op))
+    else if (auto loop = dyn_cast_or_null<scf::ForOp>(op);
+             loop && isRowLoop(op))
       value = loop.getTiedLoopInit(cast<OpResult>(value))->get();
     else
       return false;
@@ -57,7 +58,8 @@ static bool isUpdateOf(Value value, BlockArgument argument) {
 }
 
 /// Values that go around a loop must come back in the buffer they left in: adds
-/// copies there. What comes back from another place of the same loop is saved first.
+/// copies there. What comes back from another place of the same loop is saved
+/// first.
 static void returnToBuffers(Operation *terminator, MutableOperandRange operands,
                             Block *block, unsigned firstArgument) {
   OpBuilder b(terminator);
@@ -80,8 +82,9 @@ static void returnToBuffers(Operation *terminator, MutableOperandRange operands,
   for (Return &entry : returns) {
     Value value = entry.operand->get();
     Operation *def = value.getDefiningOp();
-    bool isFresh = def && def->getBlock() == block &&
-                   (isa<linalg::LinalgOp, arith::ConstantOp>(def) || isRowLoop(def));
+    bool isFresh =
+        def && def->getBlock() == block &&
+        (isa<linalg::LinalgOp, arith::ConstantOp>(def) || isRowLoop(def));
     if (isFresh || isUpdateOf(value, entry.argument))
       continue;
     entry.operand->set(bufferization::AllocTensorOp::create(
@@ -111,8 +114,8 @@ static void prepareLoops(ModuleOp module) {
   });
 }
 
-/// Whether what `use` makes may lie in the buffer of what it uses, or needs that to
-/// be as it is at the end.
+/// Whether what `use` makes may lie in the buffer of what it uses, or needs
+/// that to be as it is at the end.
 static bool mayAlias(OpOperand &use) {
   Operation *op = use.getOwner();
   if (isa<bufferization::MaterializeInDestinationOp>(op))
@@ -122,16 +125,19 @@ static bool mayAlias(OpOperand &use) {
                  : !isa<tensor::ExtractOp, tensor::DimOp>(op);
 }
 
-/// Gives each user that may write to it a tensor.empty, or a fill of one, of its
-/// own: to fill again is less work than to copy, and such users do not get into
-/// each other's way. Not in a loop, where the fill would be done each time.
+/// Gives each user that may write to it a tensor.empty, or a fill of one, of
+/// its own: to fill again is less work than to copy, and such users do not get
+/// into each other's way. Not in a loop, where the fill would be done each
+/// time.
 static void unshareFills(ModuleOp module) {
   auto isBeginning = [](Operation *op) {
     auto fill = dyn_cast<linalg::LinalgOp>(op);
-    bool isFill = fill && fill.getNumDpsInits() == 1 && fill->getNumResults() == 1 &&
-                  llvm::none_of(fill.getDpsInputs(), [](Value input) {
-                    return isa<ShapedType>(input.getType());
-                  }) &&
+    bool isFill = fill && fill.getNumDpsInits() == 1 &&
+                  fill->getNumResults() == 1 &&
+                  llvm::none_of(fill.getDpsInputs(),
+                                [](Value input) {
+                                  return isa<ShapedType>(input.getType());
+                                }) &&
                   fill.getDpsInits()[0].getDefiningOp<tensor::EmptyOp>() &&
                   !fill.payloadUsesValueFromOperand(fill.getDpsInitOperand(0));
     return isFill || isa<tensor::EmptyOp>(op);
@@ -141,7 +147,8 @@ static void unshareFills(ModuleOp module) {
     if (isBeginning(op))
       beginnings.push_back(op);
   });
-  // Users before what they use: a clone of a fill is a user of its tensor.empty.
+  // Users before what they use: a clone of a fill is a user of its
+  // tensor.empty.
   for (Operation *op : llvm::reverse(beginnings)) {
     Value value = op->getResult(0);
     SmallVector<OpOperand *> writers;
@@ -157,9 +164,9 @@ static void unshareFills(ModuleOp module) {
   }
 }
 
-/// Whether something else may be written where `result` is computed, or lie there
-/// when results are put in their places: it, or a value that it was made from, is
-/// also where something else begins.
+/// Whether something else may be written where `result` is computed, or lie
+/// there when results are put in their places: it, or a value that it was made
+/// from, is also where something else begins.
 static bool sharesItsBeginning(Value result) {
   SetVector<Value> chain;
   chain.insert(result);
@@ -193,16 +200,18 @@ static bool sharesItsBeginning(Value result) {
 }
 
 /// Results are computed in the output buffers where that is safe. Bufferization
-/// does not see it when it is not: it takes a write to an output to touch no tensor.
+/// does not see it when it is not: it takes a write to an output to touch no
+/// tensor.
 static void computeAside(ModuleOp module) {
   module.walk([](bufferization::MaterializeInDestinationOp write) {
     Value result = write.getSource();
-    if (!isa<MemRefType>(write.getDest().getType()) || !sharesItsBeginning(result))
+    if (!isa<MemRefType>(write.getDest().getType()) ||
+        !sharesItsBeginning(result))
       return;
     OpBuilder b(write);
     write.getSourceMutable().assign(bufferization::AllocTensorOp::create(
-        b, write.getLoc(), cast<RankedTensorType>(result.getType()), ValueRange(),
-        result));
+        b, write.getLoc(), cast<RankedTensorType>(result.getType()),
+        ValueRange(), result));
   });
 }
 
@@ -223,7 +232,8 @@ LogicalResult kernel::bufferizeSegments(ModuleOp module) {
     return failure();
   WalkResult walk = module.walk([](Operation *op) -> WalkResult {
     if (llvm::any_of(op->getResultTypes(), llvm::IsaPred<TensorType>))
-      return op->emitOpError("is not supported in a kernel: it has no form on buffers");
+      return op->emitOpError(
+          "is not supported in a kernel: it has no form on buffers");
     return WalkResult::advance();
   });
   return failure(walk.wasInterrupted());
@@ -267,16 +277,16 @@ struct CopyByLoops : OpRewritePattern<memref::CopyOp> {
 
 } // namespace
 
-/// Lets a sum along the innermost loop be added in lanes. Its order is then fixed
-/// by the shape and the target, and the same for every element of the result.
+/// Lets a sum along the innermost loop be added in lanes. Its order is then
+/// fixed by the shape and the target, and the same for every element of the
+/// result.
 static void addInLanes(linalg::GenericOp op) {
   auto iterators = op.getIteratorTypesArray();
   if (iterators.empty() || !linalg::isReductionIterator(iterators.back()))
     return;
   Block *body = op.getBody();
-  for (auto [yielded, result] :
-       llvm::zip_equal(body->getTerminator()->getOperands(),
-                       op.getRegionOutputArgs())) {
+  for (auto [yielded, result] : llvm::zip_equal(
+           body->getTerminator()->getOperands(), op.getRegionOutputArgs())) {
     Operation *add = yielded.getDefiningOp();
     if (!isa_and_nonnull<arith::AddFOp>(add) || !add->hasOneUse() ||
         !result.hasOneUse() || !llvm::is_contained(add->getOperands(), result))
@@ -290,8 +300,9 @@ LogicalResult kernel::lowerToLoops(ModuleOp module) {
   RewritePatternSet patterns(context);
   patterns.add<CopyByLoops>(context);
   addExpPattern(patterns);
-  // One rule for vector bodies and tails: the same straight code for both. These
-  // are within a few units in the last place; the others go to the C library.
+  // One rule for vector bodies and tails: the same straight code for both.
+  // These are within a few units in the last place; the others go to the C
+  // library.
   populateMathPolynomialApproximationPatterns(patterns, [](StringRef name) {
     return name == math::TanhOp::getOperationName() ||
            name == math::LogOp::getOperationName() ||
@@ -336,22 +347,24 @@ LogicalResult kernel::assignScratch(func::FuncOp func,
     if (!type.hasStaticShape() || !type.getLayout().isIdentity())
       return alloc.emitOpError("needs a buffer of ")
              << type << ", whose size is not known when it is compiled";
-    uint64_t element = type.getElementType().isIndex()
-                           ? 8
-                           : type.getElementTypeBitWidth() / 8;
+    uint64_t element =
+        type.getElementType().isIndex() ? 8 : type.getElementTypeBitWidth() / 8;
     unsigned begin = position.lookup(body.findAncestorOpInBlock(*op));
     unsigned end = begin;
     auto loop = alloc->getParentOfType<LoopLikeOpInterface>();
     for (Value value : aliases.resolve(alloc.getMemref())) {
       // Two iterations would then need two buffers.
-      if (loop && !loop->isProperAncestor(value.getParentBlock()->getParentOp()) &&
+      if (loop &&
+          !loop->isProperAncestor(value.getParentBlock()->getParentOp()) &&
           value.getParentBlock()->getParentOp() != loop)
-        return alloc.emitOpError("is a buffer that outlives its loop's iteration, "
-                                 "which a kernel does not support");
+        return alloc.emitOpError(
+            "is a buffer that outlives its loop's iteration, "
+            "which a kernel does not support");
       if (loop && isa<BlockArgument>(value) &&
           value.getParentBlock()->getParentOp() == loop)
-        return alloc.emitOpError("is a buffer that outlives its loop's iteration, "
-                                 "which a kernel does not support");
+        return alloc.emitOpError(
+            "is a buffer that outlives its loop's iteration, "
+            "which a kernel does not support");
       for (Operation *user : value.getUsers())
         end = std::max(end, position.lookup(body.findAncestorOpInBlock(*user)));
     }
@@ -405,9 +418,9 @@ LogicalResult kernel::assignScratch(func::FuncOp func,
   for (const Region &region : regions) {
     offsets.push_back(bytes);
     bytes += region.bytes;
-    body.addArgument(MemRefType::get({static_cast<int64_t>(region.bytes)},
-                                     b.getI8Type()),
-                     func.getLoc());
+    body.addArgument(
+        MemRefType::get({static_cast<int64_t>(region.bytes)}, b.getI8Type()),
+        func.getLoc());
   }
   for (auto [i, interval] : llvm::enumerate(intervals)) {
     b.setInsertionPoint(interval.alloc);
@@ -465,9 +478,10 @@ void kernel::lowerAsserts(func::FuncOp func) {
       assert(!isBad && "asserts were numbered by insertChecks");
       // The first failure stays.
       Value old = memref::LoadOp::create(b, loc, slot);
-      Value isFirst = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, old,
-                                            constant(0));
-      Value fresh = arith::SelectOp::create(b, loc, isFirst, constant(number), old);
+      Value isFirst = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
+                                            old, constant(0));
+      Value fresh =
+          arith::SelectOp::create(b, loc, isFirst, constant(number), old);
       Value next = arith::SelectOp::create(b, loc, op.getArg(), old, fresh);
       memref::StoreOp::create(b, loc, next, slot);
       op.erase();
@@ -479,5 +493,6 @@ void kernel::lowerAsserts(func::FuncOp func) {
     status = constant(0);
   }
   terminator->setOperands(status);
-  func.setType(FunctionType::get(func.getContext(), body.getArgumentTypes(), i32));
+  func.setType(
+      FunctionType::get(func.getContext(), body.getArgumentTypes(), i32));
 }

@@ -69,8 +69,9 @@ private:
     return arith::ConstantOp::create(b, type, b.getIntegerAttr(type, value));
   }
   static Value constant(Builder &b, Type type, int64_t value) {
-    return constant(b, type, APInt(width(type), value, /*isSigned=*/true,
-                                   /*implicitTrunc=*/true));
+    return constant(b, type,
+                    APInt(width(type), value, /*isSigned=*/true,
+                          /*implicitTrunc=*/true));
   }
   static unsigned width(Type type) {
     return type.isIndex() ? 64 : type.getIntOrFloatBitWidth();
@@ -114,13 +115,13 @@ void CheckInserter::guardDivision(Operation *op, bool isSigned,
     return;
 
   Value one = constant(b, type, 1);
-  Value notZero = compare(b, arith::CmpIPredicate::ne, divisor,
-                          constant(b, type, 0));
+  Value notZero =
+      compare(b, arith::CmpIPredicate::ne, divisor, constant(b, type, 0));
   require(b, notZero, "integer division by zero");
   divisor = arith::SelectOp::create(b, notZero, divisor, one);
   if (isSigned) {
-    Value isMinusOne = compare(b, arith::CmpIPredicate::eq, divisor,
-                               constant(b, type, -1));
+    Value isMinusOne =
+        compare(b, arith::CmpIPredicate::eq, divisor, constant(b, type, -1));
     // The smallest number divided by -1 traps. The remainder is 0 all the same,
     // as it is for 1; the quotient does not exist.
     Value isBad = isMinusOne;
@@ -129,8 +130,8 @@ void CheckInserter::guardDivision(Operation *op, bool isSigned,
           compare(b, arith::CmpIPredicate::eq, dividend,
                   constant(b, type, APInt::getSignedMinValue(width(type))));
       isBad = arith::AndIOp::create(b, isMinusOne, isSmallest);
-      Value isFine = arith::XOrIOp::create(b, isBad,
-                                           constant(b, b.getI1Type(), 1));
+      Value isFine =
+          arith::XOrIOp::create(b, isBad, constant(b, b.getI1Type(), 1));
       require(b, isFine, "integer division overflows");
     }
     divisor = arith::SelectOp::create(b, isBad, one, divisor);
@@ -147,8 +148,8 @@ void CheckInserter::guardPower(math::IPowIOp op) {
                               constant(b, exponent.getType(), 0));
   Value ok = arith::OrIOp::create(b, baseNotZero, notNegative);
   require(b, ok, "zero raised to a negative power");
-  Value safe = arith::SelectOp::create(b, ok, base,
-                                       constant(b, base.getType(), 1));
+  Value safe =
+      arith::SelectOp::create(b, ok, base, constant(b, base.getType(), 1));
   op.getLhsMutable().assign(safe);
 }
 
@@ -159,14 +160,14 @@ void CheckInserter::guardStep(scf::ForOp op) {
     return;
   Builder b(op.getLoc(), op);
   Type type = op.getStep().getType();
-  Value ok = compare(b, arith::CmpIPredicate::sgt, op.getStep(),
-                     constant(b, type, 0));
+  Value ok =
+      compare(b, arith::CmpIPredicate::sgt, op.getStep(), constant(b, type, 0));
   require(b, ok, "step of a loop is below 1");
   // Such a loop would never end: run no iteration instead.
-  Value safe = arith::SelectOp::create(b, ok, op.getStep(),
-                                       constant(b, type, 1));
-  Value end = arith::SelectOp::create(b, ok, op.getUpperBound(),
-                                      op.getLowerBound());
+  Value safe =
+      arith::SelectOp::create(b, ok, op.getStep(), constant(b, type, 1));
+  Value end =
+      arith::SelectOp::create(b, ok, op.getUpperBound(), op.getLowerBound());
   op.getStepMutable().assign(safe);
   op.getUpperBoundMutable().assign(end);
 }
@@ -204,8 +205,8 @@ SmallVector<Value> CheckInserter::guardIndices(Builder &b, ValueRange indices,
     Value ok = compare(b, arith::CmpIPredicate::ult, index,
                        constant(b, b.getIndexType(), size));
     require(b, ok, "index out of bounds");
-    safe.push_back(arith::SelectOp::create(
-        b, ok, index, constant(b, b.getIndexType(), 0)));
+    safe.push_back(arith::SelectOp::create(b, ok, index,
+                                           constant(b, b.getIndexType(), 0)));
   }
   return safe;
 }
@@ -215,8 +216,8 @@ LogicalResult CheckInserter::guardSlice(OffsetSizeAndStrideOpInterface op,
   Builder b(op->getLoc(), op);
   auto sizes = op.getStaticSizes(), strides = op.getStaticStrides();
   if (ShapedType::isDynamicShape(sizes) || ShapedType::isDynamicShape(strides))
-    return op->emitOpError(
-        "has sizes or strides that are not constant, which a kernel does not support");
+    return op->emitOpError("has sizes or strides that are not constant, which "
+                           "a kernel does not support");
   SmallVector<int64_t> offsets(op.getStaticOffsets());
   for (auto [dim, offset] : llvm::enumerate(offsets)) {
     // Last element that is touched, relative to the offset.
@@ -298,7 +299,8 @@ LogicalResult CheckInserter::run(func::FuncOp func) {
               if (type.getNumElements() == 0) {
                 // There is nothing to read, not even at a harmless index.
                 Value zero = arith::ConstantOp::create(
-                    b, type.getElementType(), b.getZeroAttr(type.getElementType()));
+                    b, type.getElementType(),
+                    b.getZeroAttr(type.getElementType()));
                 extract.replaceAllUsesWith(zero);
                 extract.erase();
               }

@@ -48,11 +48,12 @@ using namespace mlir::pathways;
 using ::pathways::proto::Target;
 
 void mlir::pathways::registerKernelDialects(DialectRegistry &registry) {
-  registry.insert<affine::AffineDialect, arith::ArithDialect,
-                  bufferization::BufferizationDialect, cf::ControlFlowDialect,
-                  func::FuncDialect, linalg::LinalgDialect, LLVM::LLVMDialect,
-                  math::MathDialect, memref::MemRefDialect, scf::SCFDialect,
-                  tensor::TensorDialect, ub::UBDialect, vector::VectorDialect>();
+  registry
+      .insert<affine::AffineDialect, arith::ArithDialect,
+              bufferization::BufferizationDialect, cf::ControlFlowDialect,
+              func::FuncDialect, linalg::LinalgDialect, LLVM::LLVMDialect,
+              math::MathDialect, memref::MemRefDialect, scf::SCFDialect,
+              tensor::TensorDialect, ub::UBDialect, vector::VectorDialect>();
   arith::registerBufferViewFlowOpInterfaceExternalModels(registry);
   arith::registerBufferizableOpInterfaceExternalModels(registry);
   cf::registerBufferizableOpInterfaceExternalModels(registry);
@@ -97,8 +98,8 @@ makeMachine(const Target &target, Location loc) {
   return machine;
 }
 
-/// The machine for `target` of this thread. To make one, and what it derives from
-/// its features on first use, is a good part of compiling a small kernel.
+/// The machine for `target` of this thread. To make one, and what it derives
+/// from its features on first use, is a good part of compiling a small kernel.
 static FailureOr<llvm::TargetMachine *> getMachine(const Target &target,
                                                    Location loc) {
   static constexpr size_t kMost = 8;
@@ -273,7 +274,8 @@ static FailureOr<std::string> hashOf(const CompiledKernel &kernel,
       addOperand(type, true);
   }
   std::string blobs;
-  for (auto [target, object] : llvm::zip_equal(kernel.targets, kernel.objects)) {
+  for (auto [target, object] :
+       llvm::zip_equal(kernel.targets, kernel.objects)) {
     ::pathways::proto::KernelObject *out = proto.add_objects();
     *out->mutable_target() = target;
     out->set_blob_offset(blobs.size());
@@ -281,8 +283,9 @@ static FailureOr<std::string> hashOf(const CompiledKernel &kernel,
     blobs += object;
   }
   absl::StatusOr<std::string> hash = ::pathways::KernelHash(
-      proto, absl::MakeConstSpan(
-                 reinterpret_cast<const uint8_t *>(blobs.data()), blobs.size()));
+      proto,
+      absl::MakeConstSpan(reinterpret_cast<const uint8_t *>(blobs.data()),
+                          blobs.size()));
   if (!hash.ok())
     return emitError(loc, std::string(hash.status().message()));
   return *hash;

@@ -6,18 +6,20 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Ops of linalg that hand values to each other and all run over the same leading
-// dimensions become one loop over these dimensions, in which each op makes only the
-// rows of that iteration: what they hand over stays in the cache.
+// Ops of linalg that hand values to each other and all run over the same
+// leading dimensions become one loop over these dimensions, in which each op
+// makes only the rows of that iteration: what they hand over stays in the
+// cache.
 //
 //   %m = max of the rows of %x     ->   for %i: %xi = row %i of %x
 //   %e = exp(%x - %m)                           %mi = max of %xi
 //   %s = sum of the rows of %e                  %ei = exp(%xi - %mi), ...
 //   %r = %e / %s                                row %i of %r = %ei / %si
 //
-// This is done twice. First around contractions, in blocks of many rows, so that a
-// block's use of the other matrix pays off; then for what is left, in the blocks too,
-// one row at a time. No element is computed twice or in another order.
+// This is done twice. First around contractions, in blocks of many rows, so
+// that a block's use of the other matrix pays off; then for what is left, in
+// the blocks too, one row at a time. No element is computed twice or in another
+// order.
 //
 //===----------------------------------------------------------------------===//
 
@@ -44,7 +46,8 @@ constexpr int64_t kLeastBytes = 16 << 10;
 constexpr int64_t kRowBytes = 256 << 10;
 /// Fewer elements than this in a row leave vectors empty.
 constexpr int64_t kLeastColumns = 16;
-/// Rows of a block around a contraction: the widest value should be about this large.
+/// Rows of a block around a contraction: the widest value should be about this
+/// large.
 constexpr int64_t kBlockBytes = 512 << 10;
 constexpr int64_t kLeastBlock = 64, kMostBlock = 128;
 /// Keep the time to compile linear in the size of a body.
@@ -55,9 +58,7 @@ struct Group {
   SmallVector<linalg::LinalgOp> members;
   int64_t depth = 0; ///< leading dimensions that are shared
 
-  bool contains(Operation *op) const {
-    return llvm::is_contained(members, op);
-  }
+  bool contains(Operation *op) const { return llvm::is_contained(members, op); }
   void sort() {
     llvm::sort(members, [](linalg::LinalgOp a, linalg::LinalgOp b) {
       return a->isBeforeInBlock(b);
@@ -98,7 +99,9 @@ static bool isFill(linalg::LinalgOp op) {
 
 static int64_t bytesPer(Type type) {
   Type element = getElementTypeOrSelf(type);
-  return element.isIndex() ? 8 : llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
+  return element.isIndex()
+             ? 8
+             : llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
 }
 
 static int64_t rowBytes(RankedTensorType type, int64_t depth) {
@@ -109,8 +112,8 @@ static AffineMap resultMap(linalg::LinalgOp op, unsigned result = 0) {
   return op.getMatchingIndexingMap(op.getDpsInitOperand(result));
 }
 
-/// Position of the loop that is dimension `d` of what `map` describes; -1: more than
-/// one loop, or none.
+/// Position of the loop that is dimension `d` of what `map` describes; -1: more
+/// than one loop, or none.
 static int64_t loopAt(AffineMap map, int64_t d) {
   auto expr = dyn_cast<AffineDimExpr>(map.getResult(d));
   return expr ? static_cast<int64_t>(expr.getPosition()) : -1;
@@ -134,7 +137,8 @@ bool BlockFuser::isCandidate(linalg::LinalgOp op) const {
   bool usesTensors = false;
   op->walk([&](Operation *inner) {
     if (inner != op)
-      usesTensors |= llvm::any_of(inner->getOperandTypes(), llvm::IsaPred<TensorType>);
+      usesTensors |=
+          llvm::any_of(inner->getOperandTypes(), llvm::IsaPred<TensorType>);
   });
   if (usesTensors)
     return false;
@@ -147,7 +151,8 @@ bool BlockFuser::fits(const Group &group, int64_t depth) const {
   int64_t most = 0;
   for (linalg::LinalgOp op : group.members) {
     auto type = cast<RankedTensorType>(op->getResult(0).getType());
-    if (type.getRank() < depth || (isContraction(op) && type.getRank() == depth))
+    if (type.getRank() < depth ||
+        (isContraction(op) && type.getRank() == depth))
       return false;
     if (extents.empty())
       extents = type.getShape().take_front(depth);
@@ -179,7 +184,8 @@ bool BlockFuser::fits(const Group &group, int64_t depth) const {
         for (int64_t d = 0, e = map.getNumResults(); d < e; ++d)
           if (map.getResult(d).isFunctionOfDim(loop)) {
             ++uses;
-            if (loopAt(map, d) != loop || (isInside && d != static_cast<int64_t>(g)))
+            if (loopAt(map, d) != loop ||
+                (isInside && d != static_cast<int64_t>(g)))
               return false;
           }
         if (uses > 1 || (isInside && uses != 1))
@@ -201,7 +207,8 @@ bool BlockFuser::fits(const Group &group, int64_t depth) const {
 int64_t BlockFuser::depthOf(const Group &group) const {
   int64_t depth = std::numeric_limits<int64_t>::max();
   for (linalg::LinalgOp op : group.members)
-    depth = std::min(depth, cast<RankedTensorType>(op->getResult(0).getType()).getRank());
+    depth = std::min(
+        depth, cast<RankedTensorType>(op->getResult(0).getType()).getRank());
   while (depth > 0 && !fits(group, depth))
     --depth;
   return depth;
@@ -212,10 +219,11 @@ bool BlockFuser::isConvex(const Group &group) const {
   llvm::SmallPtrSet<Operation *, 16> behind;
   auto last = group.members.back()->getIterator();
   size_t between = 0;
-  for (auto it = group.members.front()->getIterator(); ; ++it) {
+  for (auto it = group.members.front()->getIterator();; ++it) {
     if (++between > kMostBetween)
       return false;
-    bool isMember = group.contains(&*it), needsMember = false, needsBehind = false;
+    bool isMember = group.contains(&*it), needsMember = false,
+         needsBehind = false;
     forEachUse(&*it, [&](Value value) {
       Operation *def = value.getDefiningOp();
       needsMember |= def && group.contains(def);
@@ -258,8 +266,7 @@ bool BlockFuser::isWorthIt(const Group &group) const {
                        [&](Operation *user) { return group.contains(user); }))
         handedOver += rowBytes(cast<RankedTensorType>(result.getType()), 0);
   }
-  return handedOver >= kLeastBytes &&
-         hasContraction == aroundContractions;
+  return handedOver >= kLeastBytes && hasContraction == aroundContractions;
 }
 
 /// Rows of the innermost shared dimension that are made together.
@@ -278,7 +285,8 @@ int64_t BlockFuser::stepOf(const Group &group) const {
 }
 
 void BlockFuser::rewrite(Group &group) {
-  auto firstType = cast<RankedTensorType>(group.members.front()->getResult(0).getType());
+  auto firstType =
+      cast<RankedTensorType>(group.members.front()->getResult(0).getType());
   SmallVector<int64_t> extents(firstType.getShape().take_front(group.depth));
   int64_t step = std::min(stepOf(group), extents.back());
   if (llvm::product_of(extents) == step)
@@ -315,12 +323,13 @@ void BlockFuser::rewrite(Group &group) {
   SmallVector<Value> results, carried;
   for (linalg::LinalgOp op : group.members)
     for (Value result : op->getResults())
-      if (!llvm::all_of(result.getUsers(),
-                        [&](Operation *user) { return group.contains(user); })) {
+      if (!llvm::all_of(result.getUsers(), [&](Operation *user) {
+            return group.contains(user);
+          })) {
         auto type = cast<RankedTensorType>(result.getType());
         results.push_back(result);
-        carried.push_back(tensor::EmptyOp::create(b, type.getShape(),
-                                                  type.getElementType()));
+        carried.push_back(
+            tensor::EmptyOp::create(b, type.getShape(), type.getElementType()));
       }
 
   // Writes the members for the rows at `offsets`; updates `carried`.
@@ -358,8 +367,8 @@ void BlockFuser::rewrite(Group &group) {
         }
         SmallVector<OpFoldResult> begin, size;
         SmallVector<int64_t> tile;
-        bool isWhole = place(op.getMatchingIndexingMap(&operand), type.getShape(),
-                             begin, size, tile);
+        bool isWhole = place(op.getMatchingIndexingMap(&operand),
+                             type.getShape(), begin, size, tile);
         if (Value inside = tiles.lookupOrNull(value))
           operands.push_back(inside);
         else if (value.getDefiningOp<tensor::EmptyOp>())
@@ -379,8 +388,8 @@ void BlockFuser::rewrite(Group &group) {
       for (int64_t g = 0; g < group.depth; ++g)
         shifts[loopAt(out, g)] = offsets[g];
       linalg::offsetIndices(b, part, shifts);
-      for (auto [i, pair] :
-           llvm::enumerate(llvm::zip_equal(op->getResults(), part->getResults()))) {
+      for (auto [i, pair] : llvm::enumerate(
+               llvm::zip_equal(op->getResults(), part->getResults()))) {
         auto [whole, made] = pair;
         tiles.map(whole, made);
         auto it = llvm::find(results, whole);
@@ -435,9 +444,8 @@ void BlockFuser::rewrite(Group &group) {
   nest(0, carried);
 
   for (auto [result, whole] : llvm::zip_equal(results, carried))
-    result.replaceUsesWithIf(whole, [&](OpOperand &use) {
-      return !group.contains(use.getOwner());
-    });
+    result.replaceUsesWithIf(
+        whole, [&](OpOperand &use) { return !group.contains(use.getOwner()); });
   for (linalg::LinalgOp op : llvm::reverse(group.members))
     op->erase();
 }
@@ -446,7 +454,8 @@ void BlockFuser::rewrite(Group &group) {
 void BlockFuser::unshareFills() {
   for (Operation &op : llvm::make_early_inc_range(block)) {
     auto fill = dyn_cast<linalg::LinalgOp>(op);
-    if (!fill || !isFill(fill) || fill->getNumResults() != 1 || !isCandidate(fill))
+    if (!fill || !isFill(fill) || fill->getNumResults() != 1 ||
+        !isCandidate(fill))
       continue;
     if (fill->hasOneUse())
       continue;
@@ -503,7 +512,9 @@ void BlockFuser::run() {
 
 void kernel::fuseRows(func::FuncOp func) {
   // In a program the mark is a name like any other.
-  func.walk([](Operation *op) { op->removeDiscardableAttr(kernel::kRowLoopAttrName); });
+  func.walk([](Operation *op) {
+    op->removeDiscardableAttr(kernel::kRowLoopAttrName);
+  });
   for (bool aroundContractions : {true, false}) {
     SmallVector<Block *> blocks;
     func.walk([&](Block *block) {

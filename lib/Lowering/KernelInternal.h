@@ -39,7 +39,8 @@ private:
   std::vector<CodeLocation> entries;
 };
 
-/// What the target's registers allow. Fixes the order in which a contraction adds.
+/// What the target's registers allow. Fixes the order in which a contraction
+/// adds.
 struct MatmulTiles {
   int64_t vectorBytes = 16; ///< of one register
   int64_t rows = 4;         ///< of a register tile
@@ -59,8 +60,8 @@ LogicalResult widenNarrowFloats(func::FuncOp func);
 LogicalResult normalizeTensors(ModuleOp module);
 
 /// Guards what could trap or read out of bounds by cf.assert, makes the guarded
-/// op harmless when the assert fails, and replaces the text of every assert by its
-/// number in `table`.
+/// op harmless when the assert fails, and replaces the text of every assert by
+/// its number in `table`.
 LogicalResult insertChecks(func::FuncOp func, LocationTable &table);
 
 /// Turns tensors of i1 into tensors of i8 that hold 0 or 1.
@@ -88,20 +89,23 @@ LogicalResult expandNarrowConversions(ModuleOp module, bool hasF16);
 /// Contractions to register-tiled vector code.
 void lowerContractions(func::FuncOp func, const MatmulTiles &tiles);
 
-/// Ops that change the order of elements to loops over tiles that use whole lines.
+/// Ops that change the order of elements to loops over tiles that use whole
+/// lines.
 void lowerTransposes(func::FuncOp func, const MatmulTiles &tiles);
 
-/// Writes exp of f32 as straight code: 1 unit in the last place, all of IEEE 754's
-/// special values, subnormal results too.
+/// Writes exp of f32 as straight code: 1 unit in the last place, all of IEEE
+/// 754's special values, subnormal results too.
 void addExpPattern(RewritePatternSet &patterns);
 
 /// Everything else of linalg, and copies, to loops.
 LogicalResult lowerToLoops(ModuleOp module);
 
 /// Places allocations in regions of scratch memory. Each becomes an argument of
-/// its own, so that accesses to different regions are known not to meet; buffers that are
-/// never live together share a region. Appends the offsets of the regions.
-LogicalResult assignScratch(func::FuncOp func, SmallVectorImpl<uint64_t> &offsets,
+/// its own, so that accesses to different regions are known not to meet;
+/// buffers that are never live together share a region. Appends the offsets of
+/// the regions.
+LogicalResult assignScratch(func::FuncOp func,
+                            SmallVectorImpl<uint64_t> &offsets,
                             uint64_t &bytes);
 
 /// Makes the functions return the number of the first assert that failed, or 0.

@@ -22,9 +22,9 @@ using namespace mlir::pathways;
 
 namespace {
 
-/// exp(x) = 2^n exp(r), n the nearest integer to x / log(2), r = x - n log(2), and
-/// exp(r) = 1 + r + r^2 q(r) with the q that has the least relative error for
-/// |r| <= log(2) / 2: 0.06 units of 2^-24 before rounding.
+/// exp(x) = 2^n exp(r), n the nearest integer to x / log(2), r = x - n log(2),
+/// and exp(r) = 1 + r + r^2 q(r) with the q that has the least relative error
+/// for |r| <= log(2) / 2: 0.06 units of 2^-24 before rounding.
 struct ExpandExp : OpRewritePattern<math::ExpOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -43,12 +43,13 @@ struct ExpandExp : OpRewritePattern<math::ExpOp> {
     auto fma = [&](Value x, Value y, Value z) -> Value {
       return math::FmaOp::create(b, x, y, z);
     };
-    auto choose = [&](arith::CmpFPredicate predicate, Value bound, Value x) -> Value {
+    auto choose = [&](arith::CmpFPredicate predicate, Value bound,
+                      Value x) -> Value {
       Value isBeyond = arith::CmpFOp::create(b, predicate, bound, x);
       return arith::SelectOp::create(b, isBeyond, bound, x);
     };
-    // Beyond these it is 0 and infinity; the powers of 2 below stay in range. A NaN
-    // is beyond nothing.
+    // Beyond these it is 0 and infinity; the powers of 2 below stay in range. A
+    // NaN is beyond nothing.
     Value x = choose(arith::CmpFPredicate::OGT, number(-104), op.getOperand());
     x = choose(arith::CmpFPredicate::OLT, number(89), x);
 
@@ -56,7 +57,8 @@ struct ExpandExp : OpRewritePattern<math::ExpOp> {
     constexpr float kRound = 12582912;
     Value sum = fma(x, number(0x1.715476p+0f), number(kRound));
     Value n = arith::SubFOp::create(b, sum, number(kRound));
-    // log(2) in two parts; the first has few bits, so that its product is exact.
+    // log(2) in two parts; the first has few bits, so that its product is
+    // exact.
     Value r = fma(n, number(-0x1.62e4p-1f), x);
     r = fma(n, number(-0x1.7f7d1cp-20f), r);
 

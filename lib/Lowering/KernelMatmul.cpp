@@ -7,15 +7,15 @@
 //===----------------------------------------------------------------------===//
 //
 // Writes C[b, m, n] += A[b, m, k] * B[b, k, n] (any order of dimensions, any
-// number of each) as loops around a register tile: `rows` x `vectors` registers of
-// C stay in registers while k runs. B and C must be dense along n; where B is
-// not, it is copied first, and where m rather than n is innermost in C, A and B
-// change places. k is cut so that the rows of B in use stay in the cache.
+// number of each) as loops around a register tile: `rows` x `vectors` registers
+// of C stay in registers while k runs. B and C must be dense along n; where B
+// is not, it is copied first, and where m rather than n is innermost in C, A
+// and B change places. k is cut so that the rows of B in use stay in the cache.
 //
-// Every element of C is the same sum in every tile, full or at an edge: from the
-// value in C, products are added one by one in the order of k, with one rounding
-// each where the target has fused multiply-add. So results do not depend on where in
-// the matrix an element lies.
+// Every element of C is the same sum in every tile, full or at an edge: from
+// the value in C, products are added one by one in the order of k, with one
+// rounding each where the target has fused multiply-add. So results do not
+// depend on where in the matrix an element lies.
 //
 //===----------------------------------------------------------------------===//
 
@@ -60,11 +60,16 @@ private:
   /// Positions of the loop dimensions; -1: there is none.
   int64_t m = -1, n = -1, k = -1;
 
-  Value index(int64_t value) { return arith::ConstantIndexOp::create(b, value); }
-  Value add(Value lhs, int64_t rhs) {
-    return rhs == 0 ? lhs : arith::AddIOp::create(b, lhs, index(rhs)).getResult();
+  Value index(int64_t value) {
+    return arith::ConstantIndexOp::create(b, value);
   }
-  Value min(Value lhs, Value rhs) { return arith::MinSIOp::create(b, lhs, rhs); }
+  Value add(Value lhs, int64_t rhs) {
+    return rhs == 0 ? lhs
+                    : arith::AddIOp::create(b, lhs, index(rhs)).getResult();
+  }
+  Value min(Value lhs, Value rhs) {
+    return arith::MinSIOp::create(b, lhs, rhs);
+  }
   int64_t size(int64_t dim) { return dim < 0 ? 1 : sizes[dim]; }
 
   /// for i = begin to end step `step`.
@@ -84,9 +89,10 @@ private:
   void takeFill();
   /// All tiles for one block of k.
   void writeBlock(Value kBegin, Value kEnd);
-  /// One register tile: `rows` rows from `row`, vectors of `widths` from `column`.
-  void writeTile(Value kBegin, Value kEnd, Value row, int64_t rows, Value column,
-                 ArrayRef<int64_t> widths);
+  /// One register tile: `rows` rows from `row`, vectors of `widths` from
+  /// `column`.
+  void writeTile(Value kBegin, Value kEnd, Value row, int64_t rows,
+                 Value column, ArrayRef<int64_t> widths);
 
   linalg::LinalgOp op;
   const kernel::MatmulTiles &tiles;
@@ -132,7 +138,8 @@ bool ContractionWriter::match() {
   out = op.getDpsInits()[0];
   for (Value operand : {lhs, rhs, out}) {
     auto type = dyn_cast<MemRefType>(operand.getType());
-    if (!type || !(type.getElementType().isF32() || type.getElementType().isF64()))
+    if (!type ||
+        !(type.getElementType().isF32() || type.getElementType().isF64()))
       return false;
     element = type.getElementType();
   }
@@ -140,7 +147,8 @@ bool ContractionWriter::match() {
                    [&](Type type) { return type != element; }))
     return false;
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
-  if (!llvm::all_of(maps, [](AffineMap map) { return map.isProjectedPermutation(); }))
+  if (!llvm::all_of(maps,
+                    [](AffineMap map) { return map.isProjectedPermutation(); }))
     return false;
   lhsMap = maps[0], rhsMap = maps[1], outMap = maps[2];
 
@@ -157,7 +165,8 @@ bool ContractionWriter::match() {
   if (!rhsMap.isFunctionOfDim(n) || lhsMap.isFunctionOfDim(n))
     return false;
   for (int64_t dim = 0, e = sizes.size(); dim < e; ++dim) {
-    bool inLhs = lhsMap.isFunctionOfDim(dim), inRhs = rhsMap.isFunctionOfDim(dim),
+    bool inLhs = lhsMap.isFunctionOfDim(dim),
+         inRhs = rhsMap.isFunctionOfDim(dim),
          inOut = outMap.isFunctionOfDim(dim);
     if (!inLhs && !inRhs)
       return false;
@@ -222,7 +231,8 @@ void ContractionWriter::packB() {
       memref::SubViewOp::create(b, sourceType, rhs, offsets, extents, strides);
   Value target = memref::SubViewOp::create(
       b, packed, SmallVector<OpFoldResult>(2, b.getIndexAttr(0)),
-      SmallVector<OpFoldResult>{b.getIndexAttr(size(k)), b.getIndexAttr(size(n))},
+      SmallVector<OpFoldResult>{b.getIndexAttr(size(k)),
+                                b.getIndexAttr(size(n))},
       SmallVector<OpFoldResult>(2, b.getIndexAttr(1)));
   linalg::GenericOp::create(
       b, ValueRange(source), ValueRange(target),
@@ -254,14 +264,14 @@ void ContractionWriter::writeTile(Value kBegin, Value kEnd, Value row,
     for (auto [type, cv] : llvm::zip_equal(types, columns))
       sums.push_back(
           fill ? vector::BroadcastOp::create(b, type, fill).getResult()
-               : vector::LoadOp::create(b, type, out,
-                                        subscripts(outMap, rowValues[r], cv, {})));
+               : vector::LoadOp::create(
+                     b, type, out, subscripts(outMap, rowValues[r], cv, {})));
   }
   auto step = [&](Value kv, SmallVectorImpl<Value> &sums) {
     SmallVector<Value> rights;
     for (auto [type, cv] : llvm::zip_equal(types, columns))
-      rights.push_back(vector::LoadOp::create(b, type, rhs,
-                                              subscripts(rhsMap, {}, cv, kv)));
+      rights.push_back(
+          vector::LoadOp::create(b, type, rhs, subscripts(rhsMap, {}, cv, kv)));
     for (int64_t r = 0; r < rows; ++r) {
       Value left = memref::LoadOp::create(
           b, lhs, subscripts(lhsMap, rowValues[r], {}, kv));
@@ -322,7 +332,8 @@ void ContractionWriter::writeBlock(Value kBegin, Value kEnd) {
     // Rows in blocks, so that those of A stay in the cache over all columns.
     loop(begin, end, rows == tiles.rows ? kRowBlock / rows * rows : rows,
          [&](Value block) {
-           int64_t blockRows = rows == tiles.rows ? kRowBlock / rows * rows : rows;
+           int64_t blockRows =
+               rows == tiles.rows ? kRowBlock / rows * rows : rows;
            auto tilesAt = [&](Value column, ArrayRef<int64_t> widths) {
              if (end - begin <= rows)
                return writeTile(kBegin, kEnd, block, rows, column, widths);
@@ -343,8 +354,8 @@ void ContractionWriter::writeBlock(Value kBegin, Value kEnd) {
 }
 
 void ContractionWriter::takeFill() {
-  // The first of several blocks of k, or of other sums around k, would need code of
-  // its own.
+  // The first of several blocks of k, or of other sums around k, would need
+  // code of its own.
   if (size(k) > kDepthBlock || llvm::any_of(others, [&](int64_t dim) {
         return !outMap.isFunctionOfDim(dim) && sizes[dim] > 1;
       }))
@@ -353,8 +364,10 @@ void ContractionWriter::takeFill() {
   while (before && (isMemoryEffectFree(before) || isa<memref::AllocOp>(before)))
     before = before->getPrevNode();
   auto setter = dyn_cast_or_null<linalg::LinalgOp>(before);
-  if (!setter || setter.getNumDpsInits() != 1 || setter.getDpsInits()[0] != out ||
-      !setter.getMatchingIndexingMap(setter.getDpsInitOperand(0)).isPermutation() ||
+  if (!setter || setter.getNumDpsInits() != 1 ||
+      setter.getDpsInits()[0] != out ||
+      !setter.getMatchingIndexingMap(setter.getDpsInitOperand(0))
+           .isPermutation() ||
       !llvm::hasSingleElement(*setter.getBlock()))
     return;
   Value value = setter.getBlock()->getTerminator()->getOperand(0);
@@ -391,11 +404,13 @@ static Operation *outermostUser(Value buffer, Operation *op) {
   while (auto view = whole.getDefiningOp<ViewLikeOpInterface>())
     whole = view.getViewSource();
   auto argument = dyn_cast<BlockArgument>(whole);
-  bool isKnown = whole.getDefiningOp<memref::AllocOp>() ||
-                 (argument && isa<func::FuncOp>(argument.getOwner()->getParentOp()));
+  bool isKnown =
+      whole.getDefiningOp<memref::AllocOp>() ||
+      (argument && isa<func::FuncOp>(argument.getOwner()->getParentOp()));
   while (isKnown) {
     auto loop = dyn_cast<scf::ForOp>(op->getParentOp());
-    if (!loop || !loop.isDefinedOutsideOfLoop(buffer) || mayBeWritten(whole, loop))
+    if (!loop || !loop.isDefinedOutsideOfLoop(buffer) ||
+        mayBeWritten(whole, loop))
       break;
     op = loop;
   }
@@ -406,7 +421,8 @@ void ContractionWriter::write() {
   outer.resize(sizes.size());
   takeFill();
   // Where all are the same matrix it is packed once, before loops that keep it.
-  if (mustPack && llvm::all_of(others, [&](int64_t dim) { return sizes[dim] == 1; })) {
+  if (mustPack &&
+      llvm::all_of(others, [&](int64_t dim) { return sizes[dim] == 1; })) {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPoint(outermostUser(rhs, op));
     for (int64_t dim : others)

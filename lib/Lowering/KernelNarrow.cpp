@@ -40,7 +40,8 @@ static Type widened(Type type) {
 
 static APFloat widened(APFloat value) {
   bool losesInfo;
-  value.convert(APFloat::IEEEsingle(), APFloat::rmNearestTiesToEven, &losesInfo);
+  value.convert(APFloat::IEEEsingle(), APFloat::rmNearestTiesToEven,
+                &losesInfo);
   return value;
 }
 
@@ -80,9 +81,8 @@ LogicalResult kernel::widenNarrowFloats(func::FuncOp func) {
                  << ", which a kernel does not support; round to f32 first";
         roundings.push_back({rounding, rounding.getType()});
       }
-    if (isa<arith::BitcastOp>(op) &&
-        (isNarrow(op->getOperand(0).getType()) ||
-         isNarrow(op->getResult(0).getType())))
+    if (isa<arith::BitcastOp>(op) && (isNarrow(op->getOperand(0).getType()) ||
+                                      isNarrow(op->getResult(0).getType())))
       return op->emitOpError("looks at the bits of f16 or bf16, which a kernel "
                              "does not support");
     if (auto constant = dyn_cast<arith::ConstantOp>(op))
@@ -111,14 +111,17 @@ LogicalResult kernel::widenNarrowFloats(func::FuncOp func) {
   for (auto [op, type] : roundings) {
     op.getResult().setType(type);
     b.setInsertionPointAfter(op);
-    auto wide = arith::ExtFOp::create(b, op.getLoc(), widened(type), op.getResult());
+    auto wide =
+        arith::ExtFOp::create(b, op.getLoc(), widened(type), op.getResult());
     op.getResult().replaceAllUsesExcept(wide, wide);
   }
   b.setInsertionPointToStart(&body);
-  for (auto [argument, type] : llvm::zip_equal(body.getArguments(), arguments)) {
+  for (auto [argument, type] :
+       llvm::zip_equal(body.getArguments(), arguments)) {
     if (!isNarrow(type))
       continue;
-    auto wide = arith::ExtFOp::create(b, func.getLoc(), widened(type), argument);
+    auto wide =
+        arith::ExtFOp::create(b, func.getLoc(), widened(type), argument);
     argument.replaceAllUsesExcept(wide, wide);
   }
   Operation *terminator = body.getTerminator();
@@ -126,7 +129,8 @@ LogicalResult kernel::widenNarrowFloats(func::FuncOp func) {
   for (auto [operand, type] :
        llvm::zip_equal(terminator->getOpOperands(), results))
     if (isNarrow(type))
-      operand.set(arith::TruncFOp::create(b, func.getLoc(), type, operand.get()));
+      operand.set(
+          arith::TruncFOp::create(b, func.getLoc(), type, operand.get()));
   return success();
 }
 
@@ -140,7 +144,8 @@ using Predicate = arith::CmpIPredicate;
 
 /// What both conversions of a scalar f16 are written with.
 struct Bits : ImplicitLocOpBuilder {
-  Bits(Location loc, OpBuilder &rewriter) : ImplicitLocOpBuilder(loc, rewriter) {}
+  Bits(Location loc, OpBuilder &rewriter)
+      : ImplicitLocOpBuilder(loc, rewriter) {}
 
   Value constant(uint32_t value) {
     return arith::ConstantOp::create(
@@ -186,11 +191,11 @@ struct ExtendHalf : OpRewritePattern<arith::ExtFOp> {
     // The exponent by a product, which is exact: it makes numbers of the
     // smallest f16 normal too.
     Value scale = b.asFloat(b.constant((127 + 112) << 23));
-    Value scaled = b.asBits(arith::MulFOp::create(
-        b, b.asFloat(b.left(size, 13)), scale));
+    Value scaled =
+        b.asBits(arith::MulFOp::create(b, b.asFloat(b.left(size, 13)), scale));
     Value isFinite = b.is(Predicate::ult, size, 0x7c00);
-    Value wide = b.choose(isFinite, scaled,
-                          b.either(scaled, b.constant(0x7f800000)));
+    Value wide =
+        b.choose(isFinite, scaled, b.either(scaled, b.constant(0x7f800000)));
     rewriter.replaceOp(op, b.asFloat(b.either(wide, sign)));
     return success();
   }
@@ -207,7 +212,8 @@ struct RoundToHalf : OpRewritePattern<arith::TruncFOp> {
     Value bits = b.asBits(op.getIn());
     Value sign = b.right(b.both(bits, 0x80000000), 16);
     Value size = b.both(bits, 0x7fffffff);
-    // Below the smallest normal f16: the sum with 0.5 rounds at the right place.
+    // Below the smallest normal f16: the sum with 0.5 rounds at the right
+    // place.
     constexpr uint32_t kOneHalf = 126u << 23;
     Value sum = arith::AddFOp::create(b, b.asFloat(size),
                                       b.asFloat(b.constant(kOneHalf)));
@@ -220,9 +226,9 @@ struct RoundToHalf : OpRewritePattern<arith::TruncFOp> {
     Value large = b.choose(isNaN, b.constant(0x7e00), b.constant(0x7c00));
     Value isTiny = b.is(Predicate::ult, size, 113u << 23);
     Value isLarge = b.is(Predicate::uge, size, 143u << 23);
-    Value result =
-        b.choose(isLarge, large, b.choose(isTiny, tiny, normal));
-    Value half = arith::TruncIOp::create(b, b.getI16Type(), b.either(result, sign));
+    Value result = b.choose(isLarge, large, b.choose(isTiny, tiny, normal));
+    Value half =
+        arith::TruncIOp::create(b, b.getI16Type(), b.either(result, sign));
     rewriter.replaceOpWithNewOp<arith::BitcastOp>(op, b.getF16Type(), half);
     return success();
   }

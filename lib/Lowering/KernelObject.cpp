@@ -52,7 +52,8 @@ static void addEntry(ModuleOp module, const kernel::LoweredSegment &segment,
   };
   for (unsigned i = 0, e = body.getNumArguments(); i < e; ++i) {
     mark(i, LLVM::LLVMDialect::getNoCaptureAttrName(), b.getUnitAttr());
-    bool isShared = i < segment.buffers && llvm::is_contained(segment.shared, i);
+    bool isShared =
+        i < segment.buffers && llvm::is_contained(segment.shared, i);
     if (!isShared)
       mark(i, LLVM::LLVMDialect::getNoAliasAttrName(), b.getUnitAttr());
     if (i < segment.buffers || i >= scratchArgument)
@@ -67,8 +68,7 @@ static void addEntry(ModuleOp module, const kernel::LoweredSegment &segment,
 
   b.setInsertionPointToEnd(module.getBody());
   auto entry = LLVM::LLVMFuncOp::create(
-      b, loc, segment.entry,
-      LLVM::LLVMFunctionType::get(i32, {ptr, ptr, ptr}));
+      b, loc, segment.entry, LLVM::LLVMFunctionType::get(i32, {ptr, ptr, ptr}));
   Block *block = entry.addEntryBlock(b);
   b.setInsertionPointToStart(block);
   SmallVector<Value> arguments;
@@ -89,8 +89,8 @@ static void addEntry(ModuleOp module, const kernel::LoweredSegment &segment,
   LLVM::ReturnOp::create(b, loc, status);
 }
 
-/// Calls the C library for what the conversion to LLVM would spell out with a loss
-/// of accuracy near zero: exp(x) - 1 and log(1 + x).
+/// Calls the C library for what the conversion to LLVM would spell out with a
+/// loss of accuracy near zero: exp(x) - 1 and log(1 + x).
 static void callAccurateFunctions(ModuleOp module) {
   SymbolTable symbols(module);
   SmallVector<Operation *> ops;
@@ -111,7 +111,8 @@ static void callAccurateFunctions(ModuleOp module) {
       callee.setPrivate();
       symbols.insert(callee);
     }
-    auto call = func::CallOp::create(b, op->getLoc(), callee, op->getOperands());
+    auto call =
+        func::CallOp::create(b, op->getLoc(), callee, op->getOperands());
     op->replaceAllUsesWith(call);
     op->erase();
   }
@@ -155,8 +156,8 @@ LogicalResult kernel::lowerToLLVM(ModuleOp module,
   for (const LoweredSegment &segment : segments) {
     auto body = module.lookupSymbol<LLVM::LLVMFuncOp>(segment.symbol);
     if (!body)
-      return module.emitError("segment '") << segment.entry
-                                           << "' did not lower to code";
+      return module.emitError("segment '")
+             << segment.entry << "' did not lower to code";
     addEntry(module, segment, body);
   }
   return success();
@@ -223,7 +224,8 @@ static LogicalResult checkImports(ModuleOp module, llvm::StringRef bytes) {
     auto flags = symbol.getFlags();
     auto name = symbol.getName();
     if (!flags || !name)
-      return module.emitError("code generation wrote an object with a broken symbol");
+      return module.emitError(
+          "code generation wrote an object with a broken symbol");
     if ((*flags & llvm::object::SymbolRef::SF_Undefined) && !name->empty() &&
         *name != "_GLOBAL_OFFSET_TABLE_" &&
         ::pathways::FindKernelImport(name->data(), name->size()) == nullptr)

@@ -48,9 +48,9 @@ static constexpr int64_t kMaxTensorBytes = int64_t{1} << 48;
 /// Elements of a tensor inside a body; those at its boundary are checked apart.
 static bool isElement(Type type) {
   return type.isF16() || type.isBF16() || type.isF32() || type.isF64() ||
-         type.isIndex() ||
-         type.isSignlessInteger(1) || type.isSignlessInteger(8) ||
-         type.isSignlessInteger(32) || type.isSignlessInteger(64);
+         type.isIndex() || type.isSignlessInteger(1) ||
+         type.isSignlessInteger(8) || type.isSignlessInteger(32) ||
+         type.isSignlessInteger(64);
 }
 
 /// Says why a value of `type` cannot be in a kernel, or returns "".
@@ -74,8 +74,8 @@ static std::string reasonAgainst(Type type) {
     }
     int64_t bytes = 8;
     for (int64_t size : tensor.getShape())
-      if (size > 0 && (llvm::MulOverflow(bytes, size, bytes) ||
-                       bytes > kMaxTensorBytes)) {
+      if (size > 0 &&
+          (llvm::MulOverflow(bytes, size, bytes) || bytes > kMaxTensorBytes)) {
         os << "has " << type << ", which is larger than 2^48 bytes";
         return text;
       }
@@ -96,16 +96,16 @@ LogicalResult kernel::checkSegment(func::FuncOp func) {
   if (!llvm::hasSingleElement(func.getBody()))
     return func.emitOpError("expected a body of one block, got ")
            << func.getBody().getBlocks().size();
-  for (auto [kind, types] :
-       {std::pair{"argument", func.getArgumentTypes()},
-        std::pair{"result", func.getResultTypes()}}) {
+  for (auto [kind, types] : {std::pair{"argument", func.getArgumentTypes()},
+                             std::pair{"result", func.getResultTypes()}}) {
     for (auto [i, type] : llvm::enumerate(types)) {
       auto tensor = dyn_cast<RankedTensorType>(type);
       std::string reason = reasonAgainst(type);
       if (reason.empty() && tensor && !tensor.getElementType().isIndex())
         continue;
       InFlightDiagnostic diag = func.emitOpError(kind)
-                                << " " << i << " cannot be passed to a kernel: ";
+                                << " " << i
+                                << " cannot be passed to a kernel: ";
       if (!reason.empty())
         return diag << "it " << reason;
       return diag << "expected a tensor of f16, bf16, f32, f64, i1, i8, i32 or "
@@ -114,7 +114,8 @@ LogicalResult kernel::checkSegment(func::FuncOp func) {
     }
   }
   // Outer operations first: the reason is theirs.
-  WalkResult walk = func.walk<WalkOrder::PreOrder>([&](Operation *op) -> WalkResult {
+  WalkResult walk = func.walk<WalkOrder::PreOrder>([&](Operation *op)
+                                                       -> WalkResult {
     if (op == func)
       return WalkResult::advance();
     Dialect *dialect = op->getDialect();
@@ -147,8 +148,8 @@ LogicalResult kernel::checkSegment(func::FuncOp func) {
     if (auto pad = dyn_cast<tensor::PadOp>(op))
       if (ShapedType::isDynamicShape(pad.getStaticLow()) ||
           ShapedType::isDynamicShape(pad.getStaticHigh()))
-        return pad.emitOpError(
-            "has padding that is not constant, which a kernel does not support");
+        return pad.emitOpError("has padding that is not constant, which a "
+                               "kernel does not support");
     if (auto pad = dyn_cast<tensor::PadOp>(op))
       for (ArrayRef<int64_t> widths : {pad.getStaticLow(), pad.getStaticHigh()})
         for (int64_t width : widths)
@@ -290,8 +291,8 @@ LogicalResult kernel::storeBooleansAsBytes(func::FuncOp func) {
         }
         if (generic.isDpsInit(&operand)) {
           Operation *yield = body->getTerminator();
-          OpOperand &result = yield->getOpOperand(
-              operand.getOperandNumber() - generic.getNumDpsInputs());
+          OpOperand &result = yield->getOpOperand(operand.getOperandNumber() -
+                                                  generic.getNumDpsInputs());
           result.set(toByte(yield, result.get()));
         }
       }
@@ -306,7 +307,8 @@ LogicalResult kernel::storeBooleansAsBytes(func::FuncOp func) {
       return WalkResult::advance();
     }
     if (isa<linalg::LinalgOp>(op) &&
-        llvm::any_of(op->getOperandTypes(), [](Type t) { return !!asBytes(t); }))
+        llvm::any_of(op->getOperandTypes(),
+                     [](Type t) { return !!asBytes(t); }))
       return op->emitOpError("of i1 is not supported in a kernel");
     if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
       RankedTensorType type = asBytes(constant.getType());
@@ -315,9 +317,8 @@ LogicalResult kernel::storeBooleansAsBytes(func::FuncOp func) {
       auto dense = dyn_cast<DenseIntElementsAttr>(constant.getValue());
       if (!dense)
         return constant.emitOpError("expected i1 elements to be written out");
-      constant.setValueAttr(dense.mapValues(byte, [](const APInt &value) {
-        return value.zext(8);
-      }));
+      constant.setValueAttr(dense.mapValues(
+          byte, [](const APInt &value) { return value.zext(8); }));
       return WalkResult::advance();
     }
     if (auto extract = dyn_cast<tensor::ExtractOp>(op)) {
@@ -390,14 +391,15 @@ LogicalResult kernel::takeBuffers(func::FuncOp func) {
   unsigned numInputs = body.getNumArguments();
 
   SmallVector<bool> isShared(results.size());
-  if (auto pairs = func->getAttrOfType<DenseI64ArrayAttr>(kSegmentAliasAttrName)) {
+  if (auto pairs =
+          func->getAttrOfType<DenseI64ArrayAttr>(kSegmentAliasAttrName)) {
     for (size_t i = 0; i + 1 < static_cast<size_t>(pairs.size()); i += 2) {
       int64_t input = pairs[i], output = pairs[i + 1];
       if (input < 0 || input >= numInputs || output < 0 ||
           output >= static_cast<int64_t>(results.size()))
         return func.emitOpError("may share memory between input ")
-               << input << " and output " << output << ", but has "
-               << numInputs << " inputs and " << results.size() << " outputs";
+               << input << " and output " << output << ", but has " << numInputs
+               << " inputs and " << results.size() << " outputs";
       isShared[output] = true;
     }
   }
@@ -434,8 +436,8 @@ LogicalResult kernel::takeBuffers(func::FuncOp func) {
 
   auto mesh = func->getAttrOfType<MeshAttr>(kSegmentMeshAttrName);
   int64_t numAxes = mesh ? mesh.getSizes().size() : 0;
-  Value coordinates = body.addArgument(
-      MemRefType::get({numAxes}, b.getI32Type()), loc);
+  Value coordinates =
+      body.addArgument(MemRefType::get({numAxes}, b.getI32Type()), loc);
   WalkResult walk = func.walk([&](ShardIndexOp op) -> WalkResult {
     int64_t axis = mesh ? mesh.getAxisIndex(op.getAxis()) : -1;
     if (axis < 0)

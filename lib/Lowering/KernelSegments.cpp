@@ -21,7 +21,8 @@
 using namespace mlir;
 using namespace mlir::pathways;
 
-/// Operations of a body after inlining; calls of calls can multiply without end.
+/// Operations of a body after inlining; calls of calls can multiply without
+/// end.
 static constexpr int64_t kMaxInlinedOps = 1 << 18;
 
 //===----------------------------------------------------------------------===//
@@ -185,8 +186,9 @@ bool isCheap(Value value, unsigned depth = 0) {
                   op->getNumResults() == 1 && !isa<ShapedType>(value.getType());
   if (!isScalar && !isa<linalg::FillOp>(op))
     return false;
-  return llvm::all_of(op->getOperands(),
-                      [&](Value operand) { return isCheap(operand, depth + 1); });
+  return llvm::all_of(op->getOperands(), [&](Value operand) {
+    return isCheap(operand, depth + 1);
+  });
 }
 
 /// Cuts one body.
@@ -369,7 +371,8 @@ FailureOr<func::FuncOp> Cutter::writeSegment(unsigned segment, StringRef symbol,
   auto storedType = [&](Value value) -> Type {
     if (isa<RankedTensorType>(value.getType()))
       return value.getType();
-    Type element = value.getType().isIndex() ? builder.getI64Type() : value.getType();
+    Type element =
+        value.getType().isIndex() ? builder.getI64Type() : value.getType();
     return RankedTensorType::get({}, element);
   };
   for (Value value : inputs) {
@@ -381,23 +384,26 @@ FailureOr<func::FuncOp> Cutter::writeSegment(unsigned segment, StringRef symbol,
     outputTypes.push_back(storedType(output.value));
     step.outputs.push_back(output.home);
   }
-  auto function = func::FuncOp::create(
-      builder, body.getLoc(), symbol,
-      builder.getFunctionType(inputTypes, outputTypes));
+  auto function =
+      func::FuncOp::create(builder, body.getLoc(), symbol,
+                           builder.getFunctionType(inputTypes, outputTypes));
   function->setAttr(PathwaysDialect::kLocalViewAttrName, builder.getUnitAttr());
   if (mesh)
     function->setAttr(kSegmentMeshAttrName, mesh);
 
   OpBuilder::InsertionGuard guard(builder);
-  Block *entry = builder.createBlock(&function.getBody(), {}, inputTypes, inputLocs);
+  Block *entry =
+      builder.createBlock(&function.getBody(), {}, inputTypes, inputLocs);
   IRMapping map;
-  for (auto [value, argument] : llvm::zip_equal(inputs, entry->getArguments())) {
+  for (auto [value, argument] :
+       llvm::zip_equal(inputs, entry->getArguments())) {
     Location loc = value.getLoc();
     Value local = argument;
     if (!isa<RankedTensorType>(value.getType())) {
       local = tensor::ExtractOp::create(builder, loc, argument, ValueRange());
       if (value.getType().isIndex())
-        local = arith::IndexCastOp::create(builder, loc, value.getType(), local);
+        local =
+            arith::IndexCastOp::create(builder, loc, value.getType(), local);
     }
     map.map(value, local);
   }
@@ -411,7 +417,8 @@ FailureOr<func::FuncOp> Cutter::writeSegment(unsigned segment, StringRef symbol,
     Location loc = output.value.getLoc();
     if (!isa<RankedTensorType>(value.getType())) {
       if (value.getType().isIndex())
-        value = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), value);
+        value = arith::IndexCastOp::create(builder, loc, builder.getI64Type(),
+                                           value);
       value = tensor::FromElementsOp::create(
           builder, loc, RankedTensorType::get({}, value.getType()), value);
     }
@@ -429,17 +436,19 @@ LogicalResult Cutter::run(SegmentedBody &out) {
   for (auto [segment, given] : llvm::enumerate(outputs))
     exists[segment] = !given.empty();
   for (Operation &op : block)
-    if (auto it = segments.find(&op);
-        it != segments.end() && &op != block.getTerminator() &&
-        !isMemoryEffectFree(&op))
+    if (auto it = segments.find(&op); it != segments.end() &&
+                                      &op != block.getTerminator() &&
+                                      !isMemoryEffectFree(&op))
       exists[it->second] = true;
   bool isAlone = llvm::count(exists, true) == 1;
   unsigned number = 0;
   for (unsigned segment = 0; segment < outputs.size(); ++segment) {
     if (exists[segment]) {
       SegmentStep step;
-      step.segment = isAlone ? name.str() : (name + "." + Twine(number++)).str();
-      FailureOr<func::FuncOp> function = writeSegment(segment, step.segment, step);
+      step.segment =
+          isAlone ? name.str() : (name + "." + Twine(number++)).str();
+      FailureOr<func::FuncOp> function =
+          writeSegment(segment, step.segment, step);
       if (failed(function))
         return failure();
       out.segments.push_back(*function);

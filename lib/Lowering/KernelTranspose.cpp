@@ -6,10 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// An op whose operand and result are dense along different dimensions touches a cache
-// line for every element of one of them. Such ops run over square tiles, so that
-// all of a line is used while it is there. What only moves elements goes through
-// registers: a tile is loaded as rows, transposed by shuffles, stored as rows.
+// An op whose operand and result are dense along different dimensions touches a
+// cache line for every element of one of them. Such ops run over square tiles,
+// so that all of a line is used while it is there. What only moves elements
+// goes through registers: a tile is loaded as rows, transposed by shuffles,
+// stored as rows.
 //
 //===----------------------------------------------------------------------===//
 
@@ -47,11 +48,14 @@ private:
   using Body = llvm::function_ref<void(Value)>;
 
   bool onlyMoves();
-  Value index(int64_t value) { return arith::ConstantIndexOp::create(b, value); }
+  Value index(int64_t value) {
+    return arith::ConstantIndexOp::create(b, value);
+  }
   void loop(int64_t begin, int64_t end, int64_t step, Body body);
   SmallVector<Value> subscripts(AffineMap map, Value mv, Value nv) const;
   void writeTile(Value mv, Value nv, int64_t lanes);
-  void writeElements(int64_t mBegin, int64_t mEnd, int64_t nBegin, int64_t nEnd);
+  void writeElements(int64_t mBegin, int64_t mEnd, int64_t nBegin,
+                     int64_t nEnd);
 
   linalg::GenericOp op;
   const kernel::MatmulTiles &tiles;
@@ -66,14 +70,16 @@ private:
 } // namespace
 
 static int64_t innermost(AffineMap map) {
-  return map.getNumResults() == 0 ? -1 : map.getDimPosition(map.getNumResults() - 1);
+  return map.getNumResults() == 0 ? -1
+                                  : map.getDimPosition(map.getNumResults() - 1);
 }
 
 static bool isDense(Value buffer) {
   SmallVector<int64_t> strides;
   int64_t offset;
   auto type = cast<MemRefType>(buffer.getType());
-  return succeeded(type.getStridesAndOffset(strides, offset)) && strides.back() == 1;
+  return succeeded(type.getStridesAndOffset(strides, offset)) &&
+         strides.back() == 1;
 }
 
 bool TransposeWriter::match() {
@@ -84,8 +90,9 @@ bool TransposeWriter::match() {
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
   outMap = maps.back();
   if (ShapedType::isDynamicShape(sizes) || llvm::is_contained(sizes, 0) ||
-      !outMap.isPermutation() ||
-      !llvm::all_of(maps, [](AffineMap map) { return map.isProjectedPermutation(); }))
+      !outMap.isPermutation() || !llvm::all_of(maps, [](AffineMap map) {
+        return map.isProjectedPermutation();
+      }))
     return false;
   n = innermost(outMap);
   out = op.getDpsInits()[0];
@@ -105,10 +112,12 @@ bool TransposeWriter::match() {
 bool TransposeWriter::onlyMoves() {
   return op.getNumDpsInputs() == 1 && inMap.isPermutation() && isDense(in) &&
          isDense(out) && llvm::hasSingleElement(*op.getBody()) &&
-         op.getBody()->getTerminator()->getOperand(0) == op.getBody()->getArgument(0);
+         op.getBody()->getTerminator()->getOperand(0) ==
+             op.getBody()->getArgument(0);
 }
 
-void TransposeWriter::loop(int64_t begin, int64_t end, int64_t step, Body body) {
+void TransposeWriter::loop(int64_t begin, int64_t end, int64_t step,
+                           Body body) {
   if (begin >= end)
     return;
   if (end - begin <= step)
@@ -133,13 +142,15 @@ void TransposeWriter::writeTile(Value mv, Value nv, int64_t lanes) {
   Type element = getElementTypeOrSelf(in.getType());
   auto type = VectorType::get(lanes, element);
   auto shifted = [&](Value value, int64_t by) -> Value {
-    return by == 0 ? value : arith::AddIOp::create(b, value, index(by)).getResult();
+    return by == 0 ? value
+                   : arith::AddIOp::create(b, value, index(by)).getResult();
   };
   SmallVector<Value> rows;
   for (int64_t i = 0; i < lanes; ++i)
-    rows.push_back(
-        vector::LoadOp::create(b, type, in, subscripts(inMap, mv, shifted(nv, i))));
-  // Rows that differ in one bit of their number exchange the lanes that differ in it.
+    rows.push_back(vector::LoadOp::create(
+        b, type, in, subscripts(inMap, mv, shifted(nv, i))));
+  // Rows that differ in one bit of their number exchange the lanes that differ
+  // in it.
   for (int64_t bit = 1; bit < lanes; bit *= 2) {
     SmallVector<int64_t> low, high;
     for (int64_t lane = 0; lane < lanes; ++lane) {
@@ -155,11 +166,12 @@ void TransposeWriter::writeTile(Value mv, Value nv, int64_t lanes) {
     }
   }
   for (int64_t i = 0; i < lanes; ++i)
-    vector::StoreOp::create(b, rows[i], out, subscripts(outMap, shifted(mv, i), nv));
+    vector::StoreOp::create(b, rows[i], out,
+                            subscripts(outMap, shifted(mv, i), nv));
 }
 
-void TransposeWriter::writeElements(int64_t mBegin, int64_t mEnd, int64_t nBegin,
-                                    int64_t nEnd) {
+void TransposeWriter::writeElements(int64_t mBegin, int64_t mEnd,
+                                    int64_t nBegin, int64_t nEnd) {
   loop(mBegin, mEnd, 1, [&](Value mv) {
     loop(nBegin, nEnd, 1, [&](Value nv) {
       Value value = memref::LoadOp::create(b, in, subscripts(inMap, mv, nv));

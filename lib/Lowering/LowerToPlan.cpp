@@ -37,8 +37,8 @@ static std::string getPlace(Location loc, std::string *file = nullptr) {
       return WalkResult::advance();
     if (file)
       *file = range.getFilename().str();
-    place = (range.getFilename().getValue() + ":" + Twine(range.getStartLine()) +
-             ":" + Twine(range.getStartColumn()))
+    place = (range.getFilename().getValue() + ":" +
+             Twine(range.getStartLine()) + ":" + Twine(range.getStartColumn()))
                 .str();
     return WalkResult::interrupt();
   });
@@ -129,9 +129,9 @@ FailureOr<uint32_t> ProgramLowering::getSlice(FlatSymbolRefAttr name,
            << "slice '" << name.getValue() << "' is not declared";
   BindOp bind = module.bindings.lookup(name.getAttr());
   if (!bind) {
-    InFlightDiagnostic error = mlir::emitError(loc)
-                               << "slice '" << name.getValue()
-                               << "' is not bound to devices; run pw-place first";
+    InFlightDiagnostic error =
+        mlir::emitError(loc) << "slice '" << name.getValue()
+                             << "' is not bound to devices; run pw-place first";
     error.attachNote(slice.getLoc()) << "slice is declared here";
     return error;
   }
@@ -176,7 +176,8 @@ FailureOr<ProgramLowering::ArrayInfo> ProgramLowering::getInfo(Value value) {
 
 /// Gangs of one slice follow each other, so an array that only they touch needs
 /// one slot: it is written again after it was read. Other ends run beside
-/// the gangs, and with one slot for each step in flight neither waits for the other.
+/// the gangs, and with one slot for each step in flight neither waits for the
+/// other.
 uint32_t ProgramLowering::chooseCredits(Value value) {
   if (!value.getDefiningOp<CallOp>())
     return credits;
@@ -186,9 +187,9 @@ uint32_t ProgramLowering::chooseCredits(Value value) {
   return 1;
 }
 
-proto::Action &ProgramLowering::addAction(proto::ActionKind kind, StringRef name,
-                                          uint32_t slice, uint64_t cost,
-                                          Location loc) {
+proto::Action &ProgramLowering::addAction(proto::ActionKind kind,
+                                          StringRef name, uint32_t slice,
+                                          uint64_t cost, Location loc) {
   proto::Action &action = builder.addAction(kind, name, slice, loc);
   action.set_cost_ns(cost);
   action.set_location(getPlace(loc));
@@ -231,8 +232,7 @@ LogicalResult ProgramLowering::addFeeds() {
     feed.set_interface(argument.getArgNumber());
     if (failed(define(argument, lastAction(), name)))
       return failure();
-    proto::Argument *entry =
-        builder.plan.mutable_interface()->add_arguments();
+    proto::Argument *entry = builder.plan.mutable_interface()->add_arguments();
     entry->set_name(name);
     entry->set_action(lastAction());
     entry->set_stepped(program.isArgumentStepped(argument.getArgNumber()));
@@ -278,7 +278,8 @@ ProgramLowering::getDonations(CallOp call) {
 }
 
 LogicalResult ProgramLowering::addCall(CallOp call) {
-  auto callee = module.symbols.lookup<func::FuncOp>(call.getCalleeAttr().getAttr());
+  auto callee =
+      module.symbols.lookup<func::FuncOp>(call.getCalleeAttr().getAttr());
   if (!callee || callee.isExternal())
     return call.emitOpError("calls '")
            << call.getCallee() << "', which has no body";
@@ -400,8 +401,7 @@ LogicalResult ProgramLowering::addSteps(CallOp call, const PlanKernel &kernel,
       layout.add_dims();
     }
     uint32_t number = builder.getLayout(layout);
-    uint64_t bytes =
-        ::pathways::ShardBytes(layout, builder.plan.slices(slice));
+    uint64_t bytes = ::pathways::ShardBytes(layout, builder.plan.slices(slice));
     temps.push_back(builder.addBuffer(name + ".tmp", slice, number, bytes,
                                       /*credits=*/1));
     builder.addWrite(gang, temps.back());
@@ -423,8 +423,7 @@ LogicalResult ProgramLowering::addSteps(CallOp call, const PlanKernel &kernel,
   proto::Action *action = builder.plan.mutable_actions(gang);
   for (const SegmentStep &step : body.steps) {
     if (step.isCollective()) {
-      proto::Collective *collective =
-          action->add_steps()->mutable_collective();
+      proto::Collective *collective = action->add_steps()->mutable_collective();
       collective->set_source(getBuffer(step.source));
       collective->set_result(getBuffer(step.result));
       if (failed(setCollective(step.collective, collective)))
@@ -546,8 +545,8 @@ FailureOr<plan::ProgramOp> ProgramLowering::emit() {
   for (auto [entry, kernel] :
        llvm::zip(body.getOps<plan::KernelOp>(), kernels.getKernels())) {
     Block &code = entry.getBody().front();
-    code.getOperations().splice(
-        code.end(), kernel->holder->getBody()->getOperations());
+    code.getOperations().splice(code.end(),
+                                kernel->holder->getBody()->getOperations());
   }
   // Diagnostics of later stages point into the program.
   uint32_t action = 0, slice = 0;

@@ -23,8 +23,8 @@ void mlir::pathways::buildCompilePipeline(OpPassManager &pm,
                                           std::vector<KernelCost> *costs) {
   // First of all: what cannot be compiled is reported as it was written.
   pm.addPass(createCheckProgram());
-  // Before placing, so that folded reshards cost nothing; movement that CSE merges
-  // moves once.
+  // Before placing, so that folded reshards cost nothing; movement that CSE
+  // merges moves once.
   pm.addNestedPass<ProgramOp>(createCanonicalizerPass());
   pm.addNestedPass<ProgramOp>(createCSEPass());
   PlaceOptions place;
@@ -33,8 +33,8 @@ void mlir::pathways::buildCompilePipeline(OpPassManager &pm,
   pm.addPass(createPlace(place));
   // Needs bindings: bytes are counted by link.
   pm.addPass(createInsertTransfers());
-  // After the functions that movement generates, which repeat as others do. Calls of
-  // merged functions may be equal, so CSE follows.
+  // After the functions that movement generates, which repeat as others do.
+  // Calls of merged functions may be equal, so CSE follows.
   pm.addPass(createDedupComputations());
   pm.addNestedPass<ProgramOp>(createCSEPass());
   // The last pass that looks at uses: CSE may have added later ones to what is
@@ -61,7 +61,8 @@ void mlir::pathways::registerPathwaysLoweringPasses() {
       });
 }
 
-void mlir::pathways::registerPathwaysLoweringDialects(DialectRegistry &registry) {
+void mlir::pathways::registerPathwaysLoweringDialects(
+    DialectRegistry &registry) {
   registry.insert<PathwaysDialect, plan::PlanDialect>();
   registerKernelDialects(registry);
 }

@@ -18,7 +18,8 @@ std::string UniqueNames::get(StringRef name) {
   auto [entry, isNew] = used.try_emplace(name, 1);
   if (isNew)
     return name.str();
-  // "x.1" may be there by itself, so look further; each try moves the number on.
+  // "x.1" may be there by itself, so look further; each try moves the number
+  // on.
   while (true) {
     std::string candidate = (name + "." + Twine(entry->second++)).str();
     if (!used.contains(candidate)) {
@@ -84,7 +85,8 @@ void PlanBuilder::addAlias(uint32_t action, uint32_t operand, uint32_t result) {
 void PlanBuilder::addEdge(uint32_t from, uint32_t to, uint32_t tokens,
                           proto::EdgeKind kind, proto::Relation relation) {
   uint64_t ends = uint64_t{from} << 32 | to;
-  uint64_t what = uint64_t{tokens} << 8 | uint64_t(kind) << 4 | uint64_t(relation);
+  uint64_t what =
+      uint64_t{tokens} << 8 | uint64_t(kind) << 4 | uint64_t(relation);
   if (!edges.insert({ends, what}).second)
     return;
   proto::Edge *edge = plan.add_edges();
@@ -134,7 +136,8 @@ LogicalResult PlanBuilder::finish(Location loc) {
     addEdge(from, to, 0, proto::CONTROL, proto::ALL);
     // The way back keeps the number of open firings bounded; unlike a control
     // edge it carries no poison.
-    addEdge(to, from, plan.header().steps_in_flight(), proto::CREDIT, proto::ALL);
+    addEdge(to, from, plan.header().steps_in_flight(), proto::CREDIT,
+            proto::ALL);
   }
   for (auto [position, action] : llvm::enumerate(plan.actions())) {
     auto touch = [&, position = position](uint32_t b) {

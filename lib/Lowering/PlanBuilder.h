@@ -72,8 +72,8 @@ public:
   /// Firing n of `to` starts when firing n of `from` is done on all shards.
   void addControl(uint32_t from, uint32_t to);
 
-  /// Completes buffers and edges. Fails, with a diagnostic at `loc`, when a slice
-  /// needs more memory than a plan can say.
+  /// Completes buffers and edges. Fails, with a diagnostic at `loc`, when a
+  /// slice needs more memory than a plan can say.
   LogicalResult finish(Location loc);
 
 private:
@@ -130,8 +130,8 @@ private:
                ::pathways::proto::EdgeKind kind,
                ::pathways::proto::Relation relation);
 
-  std::vector<Usage> usage;   // per buffer
-  std::vector<Location> locs; // per action
+  std::vector<Usage> usage;          // per buffer
+  std::vector<Location> locs;        // per action
   llvm::StringMap<uint32_t> layouts; // by serialized layout
   std::vector<std::pair<uint32_t, uint32_t>> controls;
   llvm::DenseSet<std::pair<uint64_t, uint64_t>> edges; // ends; all the rest

@@ -43,9 +43,9 @@ KernelCache::Needs KernelCache::getNeeds(func::FuncOp callee) {
   return needs[callee] = result;
 }
 
-/// A rough count of nanoseconds for one shard: what is computed at eight elements
-/// a nanosecond, what is communicated at one. Only the ratio between actions
-/// matters.
+/// A rough count of nanoseconds for one shard: what is computed at eight
+/// elements a nanosecond, what is communicated at one. Only the ratio between
+/// actions matters.
 static uint64_t estimateCost(func::FuncOp body) {
   uint64_t work = 0;
   auto multiply = [](ArrayRef<int64_t> sizes) {

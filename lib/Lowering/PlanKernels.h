@@ -39,9 +39,9 @@ public:
   /// The kernel for calls of `callee` with operands of these types on `mesh`.
   /// In each of `wanted`, an argument with the results, best first, that could
   /// take its memory. Null after a diagnostic.
-  PlanKernel *
-  get(func::FuncOp callee, MeshAttr mesh, ArrayRef<ArrayType> operands,
-      ArrayRef<std::pair<unsigned, SmallVector<unsigned>>> wanted);
+  PlanKernel *get(func::FuncOp callee, MeshAttr mesh,
+                  ArrayRef<ArrayType> operands,
+                  ArrayRef<std::pair<unsigned, SmallVector<unsigned>>> wanted);
 
   /// In the order of the table.
   MutableArrayRef<std::unique_ptr<PlanKernel>> getKernels() { return kernels; }

@@ -8,10 +8,10 @@
 //
 // Buffers with equal credits on a slice form a frame of slots; firing n of all
 // of them uses copy n mod credits of the frame. Buffers take turns in a slot
-// when only gangs write them: the queue then orders writers and readers that are gangs, a
-// step apart too, and what remains is an edge from each send or fetch to the
-// next writer. Whatever is written from outside, by a feed or a recv, has a slot of its
-// own, but for the results that alias it.
+// when only gangs write them: the queue then orders writers and readers that
+// are gangs, a step apart too, and what remains is an edge from each send or
+// fetch to the next writer. Whatever is written from outside, by a feed or a
+// recv, has a slot of its own, but for the results that alias it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -159,9 +159,8 @@ PlanBuilder::placeBuffers(Location loc) {
     uint64_t end = llvm::SaturatingMultiplyAdd(bytes, uint64_t{credits},
                                                used[slice], &tooLarge);
     if (overflow || tooLarge || end > kMaxSegmentBytes)
-      return mlir::emitError(loc)
-             << "slice '" << plan.slices(slice).name()
-             << "' needs more than 2^62 bytes on a device";
+      return mlir::emitError(loc) << "slice '" << plan.slices(slice).name()
+                                  << "' needs more than 2^62 bytes on a device";
     for (Slot &slot : frame.slots) {
       for (uint32_t b : slot.buffers) {
         proto::Buffer *buffer = plan.mutable_buffers(b);

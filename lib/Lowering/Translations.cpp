@@ -35,7 +35,8 @@ static LogicalResult writePlan(Operation *op, raw_ostream &output) {
   return success();
 }
 
-static OwningOpRef<Operation *> readPlan(StringRef input, MLIRContext *context) {
+static OwningOpRef<Operation *> readPlan(StringRef input,
+                                         MLIRContext *context) {
   absl::StatusOr<::pathways::PlanData> plan =
       ::pathways::ParsePlan(absl::string_view(input.data(), input.size()));
   if (!plan.ok()) {
@@ -54,7 +55,6 @@ void mlir::pathways::registerPlanTranslations() {
         registerKernelDialects(registry);
       });
   static TranslateToMLIRRegistration toText(
-      "file-to-plan", "print a plan file as a plan.program",
-      readPlan,
+      "file-to-plan", "print a plan file as a plan.program", readPlan,
       [](DialectRegistry &registry) { registry.insert<plan::PlanDialect>(); });
 }

@@ -33,7 +33,8 @@ bool isCompilable(Operation *op) {
       .Default(false);
 }
 
-class CheckProgramPass : public mlir::pathways::impl::CheckProgramBase<CheckProgramPass> {
+class CheckProgramPass
+    : public mlir::pathways::impl::CheckProgramBase<CheckProgramPass> {
   void runOnOperation() override {
     SymbolTableCollection symbols;
     bool failedAny = false;
@@ -42,8 +43,8 @@ class CheckProgramPass : public mlir::pathways::impl::CheckProgramBase<CheckProg
       for (auto call : program.getBody().getOps<CallOp>()) {
         auto callee = symbols.lookupNearestSymbolFrom<func::FuncOp>(
             call, call.getCalleeAttr());
-        failedAny |= failed(checkView(call, callee, symbols,
-                                      globalViewReported));
+        failedAny |=
+            failed(checkView(call, callee, symbols, globalViewReported));
         failedAny |= failed(checkFunctions(callee, symbols));
       }
     for (auto program : getOperation().getOps<ProgramOp>()) {
@@ -185,9 +186,9 @@ class CheckProgramPass : public mlir::pathways::impl::CheckProgramBase<CheckProg
         if (inserted || it->second == call)
           continue;
         InFlightDiagnostic diagnostic =
-            call.emitOpError() << "of '" << call.getCallee() << "' donates "
-                               << "operand " << index
-                               << ", which was donated before";
+            call.emitOpError()
+            << "of '" << call.getCallee() << "' donates "
+            << "operand " << index << ", which was donated before";
         diagnostic.attachNote(it->second.getLoc()) << "it is donated here";
         ok = false;
       }

@@ -48,7 +48,8 @@ bool areEqual(func::FuncOp a, func::FuncOp b) {
 }
 
 class DedupComputationsPass
-    : public mlir::pathways::impl::DedupComputationsBase<DedupComputationsPass> {
+    : public mlir::pathways::impl::DedupComputationsBase<
+          DedupComputationsPass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     SmallVector<func::FuncOp> functions(module.getOps<func::FuncOp>());
@@ -103,10 +104,10 @@ class DedupComputationsPass
     removeUnused(functions, symbols);
   }
 
-  /// Post-order over calls, functions in module order otherwise. With a stack of
-  /// its own: chains of calls may be long.
-  SmallVector<func::FuncOp>
-  orderCalleesFirst(ArrayRef<func::FuncOp> functions, SymbolTable &symbols) {
+  /// Post-order over calls, functions in module order otherwise. With a stack
+  /// of its own: chains of calls may be long.
+  SmallVector<func::FuncOp> orderCalleesFirst(ArrayRef<func::FuncOp> functions,
+                                              SymbolTable &symbols) {
     struct Frame {
       func::FuncOp function;
       SmallVector<func::FuncOp> callees;

@@ -34,11 +34,13 @@ TypedAttr getIdentity(Builder &builder, ReductionKind kind, Type type) {
     const llvm::fltSemantics &semantics = floatType.getFloatSemantics();
     switch (kind) {
     case ReductionKind::Add:
-      return FloatAttr::get(type, APFloat::getZero(semantics, /*Negative=*/true));
+      return FloatAttr::get(type,
+                            APFloat::getZero(semantics, /*Negative=*/true));
     case ReductionKind::Mul:
       return FloatAttr::get(type, APFloat::getOne(semantics));
     case ReductionKind::Max:
-      return FloatAttr::get(type, APFloat::getInf(semantics, /*Negative=*/true));
+      return FloatAttr::get(type,
+                            APFloat::getInf(semantics, /*Negative=*/true));
     case ReductionKind::Min:
       return FloatAttr::get(type, APFloat::getInf(semantics));
     }
@@ -111,10 +113,9 @@ class InsertTransfersPass
     auto slice = symbols->lookup<SliceOp>(type.getSlice().getAttr());
     if (BindOp bind = binds.lookup(type.getSlice().getValue()))
       return BoundSlice{slice, bind};
-    InFlightDiagnostic diagnostic = reshard.emitOpError()
-                                    << "moves between slices, but "
-                                    << type.getSlice()
-                                    << " is not bound; run pw-place first";
+    InFlightDiagnostic diagnostic =
+        reshard.emitOpError() << "moves between slices, but " << type.getSlice()
+                              << " is not bound; run pw-place first";
     diagnostic.attachNote(slice.getLoc())
         << "slice '" << slice.getSymName() << "' is declared here";
     return diagnostic;
@@ -130,18 +131,17 @@ class InsertTransfersPass
   /// Shards' tensor of a partial array, on the mesh of its slice.
   RankedTensorType getShard(ArrayType type) {
     return getShardTensorType(
-        type,
-        symbols->lookup<SliceOp>(type.getSlice().getAttr()).getMesh());
+        type, symbols->lookup<SliceOp>(type.getSlice().getAttr()).getMesh());
   }
 
   /// The function that `build` makes for contributions like those of `partial`,
   /// shared by all with equal shards, reduction and axes. In it padding stays
   /// padding.
-  func::FuncOp getGenerated(
-      ImplicitLocOpBuilder &builder, StringRef what, ArrayType partial,
-      function_ref<Value(ImplicitLocOpBuilder &, Value, ReductionKind,
-                         ArrayRef<StringAttr>)>
-          build) {
+  func::FuncOp
+  getGenerated(ImplicitLocOpBuilder &builder, StringRef what, ArrayType partial,
+               function_ref<Value(ImplicitLocOpBuilder &, Value, ReductionKind,
+                                  ArrayRef<StringAttr>)>
+                   build) {
     RankedTensorType tensor = getShard(partial);
     ReductionKind kind = partial.getSharding().getPartialKind().getValue();
     ArrayRef<StringAttr> axes = partial.getSharding().getPartialAxes();
@@ -174,8 +174,8 @@ class InsertTransfersPass
                       builder.getUnitAttr());
     Block *block = function.addEntryBlock();
     builder.setInsertionPointToStart(block);
-    func::ReturnOp::create(
-        builder, build(builder, block->getArgument(0), kind, axes));
+    func::ReturnOp::create(builder,
+                           build(builder, block->getArgument(0), kind, axes));
     // At the end of the module; another name where the program has this one.
     symbols->insert(function);
     return function;

@@ -73,10 +73,10 @@ static std::optional<uint64_t> countStaying(const layout::Layout &source,
   // sum over all shards of a product is then a product of sums.
   unsigned numAxes = mesh.size(), rank = source.shape.size();
   auto axisIndex = [&](const std::string &name) {
-    return unsigned(llvm::find_if(mesh, [&](const layout::Axis &axis) {
-                      return axis.name == name;
-                    }) -
-                    mesh.begin());
+    return unsigned(
+        llvm::find_if(
+            mesh, [&](const layout::Axis &axis) { return axis.name == name; }) -
+        mesh.begin());
   };
   std::vector<SmallVector<unsigned>> sourceAxes(rank), resultAxes(rank);
   llvm::EquivalenceClasses<unsigned> classes; // Axes, then dimensions.
@@ -88,8 +88,8 @@ static std::optional<uint64_t> countStaying(const layout::Layout &source,
       sourceAxes[dim].push_back(axisIndex(name));
     for (const std::string &name : result.dims[dim])
       resultAxes[dim].push_back(axisIndex(name));
-    for (unsigned axis : llvm::concat<unsigned>(sourceAxes[dim],
-                                                resultAxes[dim]))
+    for (unsigned axis :
+         llvm::concat<unsigned>(sourceAxes[dim], resultAxes[dim]))
       classes.unionSets(numAxes + dim, axis);
   }
 
@@ -143,9 +143,9 @@ static std::optional<uint64_t> countStaying(const layout::Layout &source,
       for (unsigned dim : dims) {
         auto [begin, end] = block(sourceAxes[dim], source.shape[dim]);
         auto [begin2, end2] = block(resultAxes[dim], source.shape[dim]);
-        product = multiply(product, std::max<int64_t>(
-                                        0, std::min(end, end2) -
-                                               std::max(begin, begin2)));
+        product = multiply(product,
+                           std::max<int64_t>(0, std::min(end, end2) -
+                                                    std::max(begin, begin2)));
       }
       sum = llvm::SaturatingAdd(sum, product);
     }
@@ -208,8 +208,7 @@ MovedBytes mlir::pathways::countMovedBytes(ArrayType source, BoundSlice from,
     if (from.slice == to.slice && !fromReach.mayShare)
       staying = countStaying(sourceLayout, resultLayout,
                              toMesh(from.slice.getMesh()));
-    else if (fromReach.first <= toReach.last &&
-             toReach.first <= fromReach.last)
+    else if (fromReach.first <= toReach.last && toReach.first <= fromReach.last)
       staying = countOnSameDevice(sourceLayout, from, resultLayout, to);
     elements -= std::min(elements, staying.value_or(0));
   }

@@ -30,9 +30,9 @@ struct MovedBytes {
 };
 
 /// Counts for a movement between types without `partial` that fit their slices.
-/// Saturates at the largest int64. Where it would take long to tell which pieces
-/// stay on their device (many coupled coordinates, or devices shared by many
-/// shards), all are counted as moved.
+/// Saturates at the largest int64. Where it would take long to tell which
+/// pieces stay on their device (many coupled coordinates, or devices shared by
+/// many shards), all are counted as moved.
 MovedBytes countMovedBytes(ArrayType source, BoundSlice from, ArrayType result,
                            BoundSlice to);
 

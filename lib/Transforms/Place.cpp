@@ -139,9 +139,9 @@ LogicalResult Placer::readSlices() {
       unsigned other = groupOf.lookup(name.getValue());
       if (group == other) {
         InFlightDiagnostic diagnostic =
-            slice.emitOpError() << "'" << slice.getSymName()
-                                << "' is apart_from " << name
-                                << ", but 'with' puts both on one island";
+            slice.emitOpError()
+            << "'" << slice.getSymName() << "' is apart_from " << name
+            << ", but 'with' puts both on one island";
         diagnostic.attachNote(slices[index.lookup(name.getValue())].getLoc())
             << "slice '" << name.getValue() << "' is declared here";
         return diagnostic;
@@ -168,10 +168,9 @@ void Placer::countDevices() {
 LogicalResult Placer::checkBinding(BindOp bind, SliceOp slice) {
   int64_t island = bind.getIsland();
   if (island >= topology.num_islands())
-    return bind.emitOpError() << "binds slice '" << slice.getSymName()
-                              << "' to island " << island
-                              << ", but the topology has "
-                              << topology.num_islands();
+    return bind.emitOpError()
+           << "binds slice '" << slice.getSymName() << "' to island " << island
+           << ", but the topology has " << topology.num_islands();
   int64_t devices = topology.num_devices(island), shards = shardsOf(slice);
   // Beyond this many shards devices are shared anyway and walking shards would
   // take long: take the binding to use all that it can reach.
@@ -207,11 +206,11 @@ LogicalResult Placer::checkBinding(BindOp bind, SliceOp slice) {
              << " devices";
     if (kindOf(island, device) != slice.getDeviceKind()) {
       InFlightDiagnostic diagnostic =
-          bind.emitOpError() << "binds slice '" << slice.getSymName()
-                             << "' to device " << device << " of island "
-                             << island << ", whose kind is '"
-                             << kindOf(island, device) << "', not '"
-                             << slice.getDeviceKind() << "'";
+          bind.emitOpError()
+          << "binds slice '" << slice.getSymName() << "' to device " << device
+          << " of island " << island << ", whose kind is '"
+          << kindOf(island, device) << "', not '" << slice.getDeviceKind()
+          << "'";
       diagnostic.attachNote(slice.getLoc()) << "slice is declared here";
       return diagnostic;
     }
@@ -249,12 +248,13 @@ LogicalResult Placer::readBindings() {
     if (oversubscribe || group.island < 0 ||
         !isApart(i, group.island, &conflict))
       continue;
-    SliceOp slice = group.slices.front(), other = groups[conflict].slices.front();
-    InFlightDiagnostic diagnostic =
-        slice.emitOpError() << "'" << slice.getSymName()
-                            << "' is bound to island " << group.island
-                            << ", like '" << other.getSymName()
-                            << "', which it is to be apart from";
+    SliceOp slice = group.slices.front(),
+            other = groups[conflict].slices.front();
+    InFlightDiagnostic diagnostic = slice.emitOpError()
+                                    << "'" << slice.getSymName()
+                                    << "' is bound to island " << group.island
+                                    << ", like '" << other.getSymName()
+                                    << "', which it is to be apart from";
     diagnostic.attachNote(other.getLoc())
         << "slice '" << other.getSymName() << "' is declared here";
     return diagnostic;
@@ -277,10 +277,10 @@ LogicalResult Placer::checkKinds() {
         kinds[kind] += count;
     if (kinds.contains(slice.getDeviceKind()))
       continue;
-    InFlightDiagnostic diagnostic =
-        slice.emitOpError() << "'" << slice.getSymName() << "' needs '"
-                            << slice.getDeviceKind()
-                            << "' devices, but the topology has only ";
+    InFlightDiagnostic diagnostic = slice.emitOpError()
+                                    << "'" << slice.getSymName() << "' needs '"
+                                    << slice.getDeviceKind()
+                                    << "' devices, but the topology has only ";
     llvm::interleaveComma(kinds, diagnostic, [&](const auto &entry) {
       diagnostic << "'" << entry.first << "'";
     });
@@ -493,10 +493,10 @@ void Placer::bind(SliceOp slice, int island, int64_t base, int64_t span) {
 void Placer::bindList(SliceOp slice, int island, ArrayRef<int64_t> devices) {
   OpBuilder builder(module.getContext());
   builder.setInsertionPointAfter(insertAfter);
-  insertAfter = BindOp::create(builder, slice.getLoc(), slice.getSymName(),
-                               uint64_t(island), IntegerAttr(),
-                               DenseI64ArrayAttr(), IntegerAttr(),
-                               builder.getDenseI64ArrayAttr(devices));
+  insertAfter =
+      BindOp::create(builder, slice.getLoc(), slice.getSymName(),
+                     uint64_t(island), IntegerAttr(), DenseI64ArrayAttr(),
+                     IntegerAttr(), builder.getDenseI64ArrayAttr(devices));
 }
 
 /// Finds neighbouring free devices for all of `slices`, in this order; binds

@@ -30,8 +30,8 @@ class ResolveDonationPass
       for (Value operand : call ? call.getInputs() : op.getOperands())
         lastRead[operand] = &op;
     }
-    for (auto call : llvm::make_early_inc_range(
-             getOperation().getBody().getOps<CallOp>()))
+    for (auto call :
+         llvm::make_early_inc_range(getOperation().getBody().getOps<CallOp>()))
       resolve(call, lastRead);
   }
 
@@ -41,9 +41,9 @@ class ResolveDonationPass
     bool isChanged = false;
     auto drop = [&](int64_t index, StringRef reason) {
       isChanged = true;
-      return call.emitRemark() << "operand " << index << " of '"
-                               << call.getCallee() << "' is not donated: "
-                               << reason;
+      return call.emitRemark()
+             << "operand " << index << " of '" << call.getCallee()
+             << "' is not donated: " << reason;
     };
     llvm::SmallDenseMap<Value, unsigned, 8> reads;
     if (!call.getDonated().empty())
@@ -68,12 +68,13 @@ class ResolveDonationPass
         continue;
       }
       InFlightDiagnostic remark =
-          call.emitRemark() << "operand " << index << " of '"
-                            << call.getCallee()
-                            << "' is donated, but used later; a copy is made";
+          call.emitRemark()
+          << "operand " << index << " of '" << call.getCallee()
+          << "' is donated, but used later; a copy is made";
       remark.attachNote(last->getLoc()) << "the later use is here";
       OpBuilder builder(call);
-      auto copy = CopyOp::create(builder, call.getLoc(), value.getType(), value);
+      auto copy =
+          CopyOp::create(builder, call.getLoc(), value.getType(), value);
       call.getInputsMutable()[index].set(copy);
       donated.push_back(index);
       ++numCopies;

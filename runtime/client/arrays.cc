@@ -226,9 +226,9 @@ absl::Status Runtime::Impl::AwaitArray(uint64_t id) {
     result = found->second.result;
   }
   if (producer == nullptr) return absl::OkStatus();
-  absl::Status waited = WaitFor(
-      producer->done,
-      absl::StrCat("a run of program '", producer->plan->name(), "'"));
+  absl::Status waited =
+      WaitFor(producer->done,
+              absl::StrCat("a run of program '", producer->plan->name(), "'"));
   return waited.ok() ? CheckResult(*producer, result) : waited;
 }
 

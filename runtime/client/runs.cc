@@ -288,9 +288,8 @@ absl::Status Runtime::Impl::AwaitTurn() {
       // Not the oldest one: then this would be waited for with each launch.
       run = runs_[*std::next(unended_.begin(), kMaxLaunches / 2)];
     }
-    absl::Status waited =
-        WaitFor(run->done,
-                absl::StrCat("a run of program '", run->plan->name(), "'"));
+    absl::Status waited = WaitFor(
+        run->done, absl::StrCat("a run of program '", run->plan->name(), "'"));
     if (!waited.ok()) return waited;
   }
 }
@@ -344,7 +343,7 @@ std::shared_ptr<Runtime::Impl::Run> Runtime::Impl::FindRun(uint64_t run) {
   MutexLock lock(&mutex_);
   auto found = runs_.find(run);
   return found == runs_.end() || found->second->released ? nullptr
-                                                          : found->second;
+                                                         : found->second;
 }
 
 absl::Status Runtime::Impl::Await(uint64_t id) {

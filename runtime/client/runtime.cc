@@ -187,9 +187,8 @@ absl::Status Runtime::Impl::StartTrace() {
   int worker = 0;
   for (int h = 0; h < topology_.num_hosts(); ++h) {
     const int island = topology_.island_of_host(h);
-    trace_->AddActor(directory.executors[h],
-                     {TraceActor::kExecutor, island, h, -1,
-                      topology_.HostName(h)});
+    trace_->AddActor(directory.executors[h], {TraceActor::kExecutor, island, h,
+                                              -1, topology_.HostName(h)});
     executors_[h]->StartTrace(trace_->ring(worker));
     for (size_t d = 0; d < devices_[h].size(); ++d, ++worker) {
       const int64_t device = topology_.first_device(h) + d;
@@ -209,7 +208,8 @@ void Runtime::Impl::TraceCrossing(const SimCrossing& crossing) {
   TraceEvent event =
       NewTraceEvent(TraceKind::kCrossed, crossing.from, crossing.sent);
   event.value = static_cast<uint64_t>(crossing.begin);
-  event.target = static_cast<uint32_t>(clamp(crossing.end - crossing.begin, 32));
+  event.target =
+      static_cast<uint32_t>(clamp(crossing.end - crossing.begin, 32));
   event.firing = clamp(crossing.arrival - crossing.sent, 40);
   event.item = clamp(crossing.bytes, 24);
   event.program = static_cast<uint32_t>(crossing.sequence);
@@ -296,7 +296,9 @@ absl::Status Runtime::Impl::WaitFor(Completion& done, const std::string& what) {
     if (stopping_.load() || sim_ == nullptr) break;
     // What this waits for may wait for a launch that another thread has not
     // sent yet.
-    { MutexLock launching(&launch_mutex_); }
+    {
+      MutexLock launching(&launch_mutex_);
+    }
     if (world_->RunUntil(over)) break;
     int64_t limit;
     {

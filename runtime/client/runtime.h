@@ -38,9 +38,9 @@ class KernelResolver;
 struct RuntimeOptions {
   enum WorldKind { kThreads, kSim };
   WorldKind world = kThreads;
-  uint64_t seed = 0;          // simulation: order of ties, jitter, faults
-  // Threads; 0: one per physical core. In a simulation, places that devices of a
-  // host share; 0: none.
+  uint64_t seed = 0;  // simulation: order of ties, jitter, faults
+  // Threads; 0: one per physical core. In a simulation, places that devices of
+  // a host share; 0: none.
   int workers = 0;
   bool bind_workers = false;  // threads: pin each worker to a core
   // Threads: whether a message between hosts takes the time that the cluster's

@@ -239,7 +239,7 @@ class Runtime::Impl final : public ClientPort {
       ABSL_GUARDED_BY(mutex_);
   std::map<uint64_t, Program> programs_ ABSL_GUARDED_BY(mutex_);
   std::map<uint64_t, std::shared_ptr<Run>> runs_ ABSL_GUARDED_BY(mutex_);
-  uint64_t last_run_ ABSL_GUARDED_BY(mutex_) = 0;  // sent, or about to be
+  uint64_t last_run_ ABSL_GUARDED_BY(mutex_) = 0;       // sent, or about to be
   std::set<uint64_t> unended_ ABSL_GUARDED_BY(mutex_);  // of runs_
   // Per object: runs and arrays here whose values it has.
   absl::flat_hash_map<uint64_t, int> holds_ ABSL_GUARDED_BY(mutex_);
@@ -257,7 +257,7 @@ class Runtime::Impl final : public ClientPort {
   SimWorld* sim_ = nullptr;         // which of the two
   ThreadWorld* threads_ = nullptr;  // world_ is
   std::unique_ptr<Trace> trace_;    // null: not asked for
-  std::unique_ptr<World> world_;  // destroyed first
+  std::unique_ptr<World> world_;    // destroyed first
 };
 
 // From its making to its end, when there is a trace.
@@ -266,8 +266,8 @@ class Runtime::Impl::TracedCall {
   TracedCall(Impl* impl, TraceCall call, uint64_t launch = 0)
       : trace_(impl->trace_.get()) {
     if (trace_ == nullptr) return;
-    event_ = NewTraceEvent(TraceKind::kCall, impl->context_.directory.controller,
-                           trace_->Now());
+    event_ = NewTraceEvent(TraceKind::kCall,
+                           impl->context_.directory.controller, trace_->Now());
     event_.target = static_cast<uint32_t>(call);
     set_launch(launch);
   }

@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What a device does for another of its cohort is a call, not a message: a token
-// is a decrement, and the end of a collective a flag. Each device that got
-// something is woken, and runs in its turn.
+// What a device does for another of its cohort is a call, not a message: a
+// token is a decrement, and the end of a collective a flag. Each device that
+// got something is woken, and runs in its turn.
 //
 //===----------------------------------------------------------------------===//
 

@@ -519,8 +519,7 @@ void Device::RunTraced(DeviceProgram* program, const Gang& gang,
                        const GangStepTable& step, uint64_t firing) {
   // A gang of one step says it all. In a simulation kernels take no time, the
   // cost of their gang does.
-  const bool is_own_event =
-      gang.step_end - gang.step_begin > 1 && !simulated_;
+  const bool is_own_event = gang.step_end - gang.step_begin > 1 && !simulated_;
   if (is_own_event) trace_.KernelBegins();
   if (run_kernels_) RunKernels(program, gang, step, firing);
   if (is_own_event) trace_.KernelEnds(*program, gang, firing, step_);
@@ -575,9 +574,8 @@ void Device::Arrive(DeviceProgram* program, const CollectiveTable& table,
     for (size_t k = 0; k < shards; ++k) {
       poison |= members[k].group == in.group && shard_poison_[k];
     }
-    if (in.meeting != nullptr
-            ? Meet(program, table, i, firing, &poison)
-            : program->groups[in.group].remotes.empty()) {
+    if (in.meeting != nullptr ? Meet(program, table, i, firing, &poison)
+                              : program->groups[in.group].remotes.empty()) {
       // All of it is here.
       for (size_t k = 0; k < shards; ++k) {
         if (members[k].group == in.group) shard_poison_[k] |= poison;
@@ -664,9 +662,8 @@ void Device::GroupDone(DeviceProgram* program, uint32_t group, uint64_t firing,
     return;
   }
   const CollectiveTable& table =
-      program->collectives[program
-                               ->steps[program->gangs[gang_].step_begin + step_]
-                               .collective];
+      program->collectives
+          [program->steps[program->gangs[gang_].step_begin + step_].collective];
   for (uint32_t m = table.member_begin; m < table.member_end; ++m) {
     if (program->members[m].group == group) {
       shard_poison_[m - table.member_begin] |= poison;

@@ -32,7 +32,8 @@ class DeviceTrace {
   bool is_on() const { return ring_ != nullptr; }
 
   void Attach(DeviceProgram* program) {
-    if (is_on()) [[unlikely]] MakeLastTokens(program);
+    if (is_on()) [[unlikely]]
+      MakeLastTokens(program);
   }
   // The head of the queue was taken off.
   void DetachHead() {
@@ -41,34 +42,41 @@ class DeviceTrace {
   }
 
   void Submitted(const DeviceProgram& program, const HostLaunch& launch) {
-    if (is_on()) [[unlikely]] RecordSubmitted(program, launch);
+    if (is_on()) [[unlikely]]
+      RecordSubmitted(program, launch);
   }
   void Drained(const DeviceProgram& program, uint64_t launch) {
-    if (is_on()) [[unlikely]] RecordDrained(program, launch);
+    if (is_on()) [[unlikely]]
+      RecordDrained(program, launch);
   }
 
   // The last token of an entry's firing, counted at `at`, came along an edge.
   void LastToken(DeviceProgram* program, uint64_t at, uint32_t in_edge) {
-    if (is_on()) [[unlikely]] KeepLastToken(program, at, in_edge);
+    if (is_on()) [[unlikely]]
+      KeepLastToken(program, at, in_edge);
   }
 
   // The same of the host's own token.
   void LastEnqueued(DeviceProgram* program, uint64_t at) {
-    if (is_on()) [[unlikely]] KeepLastEnqueued(program, at);
+    if (is_on()) [[unlikely]]
+      KeepLastEnqueued(program, at);
   }
 
   // The head of the queue misses tokens; begins; ends. `poison`: of each of its
   // shards.
   void HeadWaits() {
-    if (is_on()) [[unlikely]] BeginWait();
+    if (is_on()) [[unlikely]]
+      BeginWait();
   }
   void HeadBegins(const DeviceProgram& program, const Gang& gang,
                   uint64_t firing) {
-    if (is_on()) [[unlikely]] BeginHead(program, gang, firing);
+    if (is_on()) [[unlikely]]
+      BeginHead(program, gang, firing);
   }
   void HeadEnds(const DeviceProgram& program, const Gang& gang, uint64_t firing,
                 const uint8_t* poison) {
-    if (is_on()) [[unlikely]] RecordHead(program, gang, firing, poison);
+    if (is_on()) [[unlikely]]
+      RecordHead(program, gang, firing, poison);
   }
 
   // A run step of the head, around it. For who is_on().
@@ -81,7 +89,8 @@ class DeviceTrace {
   // A collective of the head: the device's shards arrive; not all others are
   // there; they are; there are results.
   void MeetingBegins() {
-    if (is_on()) [[unlikely]] step_begin_ = ring_->Now();
+    if (is_on()) [[unlikely]]
+      step_begin_ = ring_->Now();
   }
   void MeetingWaits() { meeting_waits_ = true; }
   void MeetingEnds(const DeviceProgram& program, const Gang& gang,
@@ -100,11 +109,13 @@ class DeviceTrace {
 
   // A send, recv, feed or fetch.
   void MoveBegins() {
-    if (is_on()) [[unlikely]] move_begin_ = ring_->Now();
+    if (is_on()) [[unlikely]]
+      move_begin_ = ring_->Now();
   }
   void MoveEnds(const DeviceProgram& program, uint32_t entry, uint64_t firing,
                 bool poisoned) {
-    if (is_on()) [[unlikely]] RecordMove(program, entry, firing, poisoned);
+    if (is_on()) [[unlikely]]
+      RecordMove(program, entry, firing, poisoned);
   }
 
  private:

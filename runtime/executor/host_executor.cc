@@ -427,7 +427,8 @@ void HostExecutor::TraceMessage(TraceKind kind, int host,
   event.program = message.incarnation;
   event.target = message.target;
   event.item = message.kind;
-  event.firing = kind == TraceKind::kSent ? message.step : message.payload_bytes;
+  event.firing =
+      kind == TraceKind::kSent ? message.step : message.payload_bytes;
   event.value = message.sequence;
   event.other = static_cast<uint32_t>(host);
   trace_->Record(event);
@@ -439,9 +440,9 @@ void HostExecutor::TraceMemory() {
     const uint64_t used = i == 0 ? host_arena_.used() : arenas_[i - 1]->used();
     if (used == traced_bytes_[i]) continue;
     traced_bytes_[i] = used;
-    TraceEvent event = NewTraceEvent(
-        i == 0 ? TraceKind::kHostBytes : TraceKind::kDeviceBytes, self(),
-        trace_->Now());
+    TraceEvent event =
+        NewTraceEvent(i == 0 ? TraceKind::kHostBytes : TraceKind::kDeviceBytes,
+                      self(), trace_->Now());
     event.value = used;
     if (i > 0) event.other = context_.directory.devices[host_][i - 1];
     trace_->Record(event);

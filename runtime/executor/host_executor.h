@@ -160,7 +160,7 @@ class HostExecutor final : public Actor {
   Arena host_arena_;
   HostStore store_;
   uint64_t last_store_ = 0;  // of the messages that change the store
-  std::map<uint64_t, proto::Control> early_store_;  // by number
+  std::map<uint64_t, proto::Control> early_store_;      // by number
   std::map<uint64_t, proto::PrepareLaunch> preparing_;  // by launch
   struct Prepared {
     uint32_t program = 0, incarnation = 0;

@@ -129,7 +129,7 @@ struct FetchOp {
 // A collective as one device sees it: ranges of its members and groups.
 struct CollectiveTable {
   const CollectiveShape* shape = nullptr;
-  uint64_t bytes = 0;  // of one contribution
+  uint64_t bytes = 0;                         // of one contribution
   uint32_t member_begin = 0, member_end = 0;  // by co-resident shard
   uint32_t group_begin = 0, group_end = 0;    // distinct
 };
@@ -138,8 +138,8 @@ struct CollectiveMember {
   uint32_t group = 0;
   uint32_t rank = 0;
   SlotRef source, result;
-  SlotRef contribution;    // in the group's memory
-  SlotRef combined;        // there too, if the group has one result for all
+  SlotRef contribution;  // in the group's memory
+  SlotRef combined;      // there too, if the group has one result for all
   bool has_combined = false;
 };
 struct GroupMeeting;

@@ -54,13 +54,13 @@ std::vector<Import> MakeImports() {
       {"sincos", Address<void(double, double*, double*)>(sincos)},
       {"sincosf", Address<void(float, float*, float*)>(sincosf)},
   };
-#define PATHWAYS_ADD(name) \
-  imports.push_back({#name, Address(static_cast<F1>(::name))});          \
+#define PATHWAYS_ADD(name)                                      \
+  imports.push_back({#name, Address(static_cast<F1>(::name))}); \
   imports.push_back({#name "f", Address(static_cast<F1f>(::name##f))});
   PATHWAYS_FOR_EACH_MATH1(PATHWAYS_ADD)
 #undef PATHWAYS_ADD
-#define PATHWAYS_ADD(name) \
-  imports.push_back({#name, Address(static_cast<F2>(::name))});          \
+#define PATHWAYS_ADD(name)                                      \
+  imports.push_back({#name, Address(static_cast<F2>(::name))}); \
   imports.push_back({#name "f", Address(static_cast<F2f>(::name##f))});
   PATHWAYS_FOR_EACH_MATH2(PATHWAYS_ADD)
 #undef PATHWAYS_ADD

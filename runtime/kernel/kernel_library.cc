@@ -44,9 +44,9 @@ Cache& TheCache() {
 }
 
 int NumWantedFeatures(const proto::Target& target) {
-  return static_cast<int>(
-      std::count_if(target.features().begin(), target.features().end(),
-                    [](const std::string& f) { return !f.empty() && f[0] == '+'; }));
+  return static_cast<int>(std::count_if(
+      target.features().begin(), target.features().end(),
+      [](const std::string& f) { return !f.empty() && f[0] == '+'; }));
 }
 
 // Index of the object to load.
@@ -133,14 +133,15 @@ absl::StatusOr<std::shared_ptr<const KernelLibrary>> KernelLibrary::Link(
     const proto::Kernel& kernel, absl::Span<const uint8_t> object) {
   // A copy is aligned, and stays as it was checked.
   auto buffer = llvm::MemoryBuffer::getMemBufferCopy(
-      llvm::StringRef(reinterpret_cast<const char*>(object.data()), object.size()),
+      llvm::StringRef(reinterpret_cast<const char*>(object.data()),
+                      object.size()),
       "kernel");
   const auto in_kernel = [&](absl::string_view what) {
     return absl::StrCat("kernel '", kernel.name(), "': ", what);
   };
-  absl::StatusOr<ObjectSymbols> symbols = CheckObject(
-      {reinterpret_cast<const uint8_t*>(buffer->getBufferStart()),
-       buffer->getBufferSize()});
+  absl::StatusOr<ObjectSymbols> symbols =
+      CheckObject({reinterpret_cast<const uint8_t*>(buffer->getBufferStart()),
+                   buffer->getBufferSize()});
   if (!symbols.ok()) {
     return absl::InvalidArgumentError(in_kernel(symbols.status().message()));
   }
@@ -148,8 +149,8 @@ absl::StatusOr<std::shared_ptr<const KernelLibrary>> KernelLibrary::Link(
     const std::string symbol = SegmentSymbol(segment.symbol());
     if (std::find(symbols->defined.begin(), symbols->defined.end(), symbol) ==
         symbols->defined.end()) {
-      return absl::InvalidArgumentError(in_kernel(absl::StrCat(
-          "the object does not define '", symbol, "'")));
+      return absl::InvalidArgumentError(
+          in_kernel(absl::StrCat("the object does not define '", symbol, "'")));
     }
   }
 
@@ -172,7 +173,8 @@ absl::StatusOr<std::shared_ptr<const KernelLibrary>> KernelLibrary::Link(
         llvm::JITSymbolFlags::Exported | llvm::JITSymbolFlags::Callable};
   }
   if (!imports.empty()) {
-    if (llvm::Error error = dylib.define(orc::absoluteSymbols(std::move(imports)))) {
+    if (llvm::Error error =
+            dylib.define(orc::absoluteSymbols(std::move(imports)))) {
       return failed(std::move(error));
     }
   }
@@ -184,7 +186,8 @@ absl::StatusOr<std::shared_ptr<const KernelLibrary>> KernelLibrary::Link(
     auto address = es.lookup(orc::makeJITDylibSearchOrder(&dylib),
                              es.intern(SegmentSymbol(segment.symbol())));
     if (!address) return failed(address.takeError());
-    library->functions_.push_back(address->getAddress().toPtr<KernelFunction>());
+    library->functions_.push_back(
+        address->getAddress().toPtr<KernelFunction>());
   }
   library->session_ = std::move(*session);
   return std::shared_ptr<const KernelLibrary>(std::move(library));
@@ -211,8 +214,8 @@ absl::StatusOr<std::shared_ptr<const KernelLibrary>> KernelLibrary::Load(
       cache.loaded[absl::StrCat(*hash, "/", *index)];
   if (std::shared_ptr<const KernelLibrary> loaded = entry.lock()) return loaded;
   const proto::KernelObject& object = kernel.objects(*index);
-  absl::StatusOr<std::shared_ptr<const KernelLibrary>> library = Link(
-      kernel, blobs.subspan(object.blob_offset(), object.blob_bytes()));
+  absl::StatusOr<std::shared_ptr<const KernelLibrary>> library =
+      Link(kernel, blobs.subspan(object.blob_offset(), object.blob_bytes()));
   if (!library.ok()) {
     cache.loaded.erase(absl::StrCat(*hash, "/", *index));
     return library;

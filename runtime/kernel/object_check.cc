@@ -189,15 +189,16 @@ absl::Status Checker::CheckSection(const Section& section) {
 
 absl::Status Checker::CheckRelocations(const Section& section) {
   if (section.sh_info == 0 || section.sh_info >= sections_.size()) {
-    return Bad("relocations of section ", uint64_t{section.sh_info}, ", but there are ",
-               sections_.size());
+    return Bad("relocations of section ", uint64_t{section.sh_info},
+               ", but there are ", sections_.size());
   }
   if (section.sh_link >= sections_.size() ||
       &sections_[section.sh_link] != symbol_section_) {
     return Bad("relocations for another symbol table");
   }
   const Section& target = sections_[section.sh_info];
-  const uint64_t size = target.sh_type == elf::SHT_NOBITS ? 0 : uint64_t{target.sh_size};
+  const uint64_t size =
+      target.sh_type == elf::SHT_NOBITS ? 0 : uint64_t{target.sh_size};
   auto relocations = file_.relas(section);
   if (!relocations) return Bad("relocations", relocations.takeError());
   for (const auto& relocation : *relocations) {
@@ -282,7 +283,8 @@ absl::Status Checker::Run(ObjectSymbols* symbols) {
   if (!sections) return Bad("sections", sections.takeError());
   sections_ = *sections;
   for (const Section& section : sections_) {
-    if (absl::Status status = CheckSection(section); !status.ok()) return status;
+    if (absl::Status status = CheckSection(section); !status.ok())
+      return status;
   }
   if (symbol_section_ == nullptr) return Bad("no symbols");
   auto table = file_.symbols(symbol_section_);

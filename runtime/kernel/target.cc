@@ -98,8 +98,8 @@ absl::StatusOr<proto::Target> CompleteTarget(const proto::Target& target) {
   proto::Target result;
   result.set_triple(llvm::Triple::normalize(
       target.triple().empty() ? host.triple() : target.triple()));
-  const bool is_host = SameMachine(llvm::Triple(result.triple()),
-                                   llvm::Triple(host.triple()));
+  const bool is_host =
+      SameMachine(llvm::Triple(result.triple()), llvm::Triple(host.triple()));
   if (is_host && target.cpu().empty() && target.features().empty()) {
     return host;
   }
@@ -119,9 +119,9 @@ absl::StatusOr<proto::Target> CompleteTarget(const proto::Target& target) {
   if (target.cpu().empty()) {
     if (!known->isCPUStringValid("generic")) result.clear_cpu();
   } else if (!known->isCPUStringValid(target.cpu())) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("target '", result.triple(), "' has no CPU called '",
-                     target.cpu(), "'"));
+    return absl::InvalidArgumentError(absl::StrCat("target '", result.triple(),
+                                                   "' has no CPU called '",
+                                                   target.cpu(), "'"));
   }
   std::map<std::string, char> sorted;
   for (const std::string& feature : target.features()) {
@@ -149,14 +149,15 @@ absl::Status CheckTarget(const proto::Target& target) {
   const proto::Target& host = HostTarget();
   absl::StatusOr<proto::Target> code = CompleteTarget(target);
   if (!code.ok()) return absl::FailedPreconditionError(code.status().message());
-  const std::string both =
-      absl::StrCat("code for '", TargetString(*code),
-                   "' does not run on this machine, '", TargetString(host), "'");
+  const std::string both = absl::StrCat("code for '", TargetString(*code),
+                                        "' does not run on this machine, '",
+                                        TargetString(host), "'");
   if (!SameMachine(llvm::Triple(code->triple()), llvm::Triple(host.triple()))) {
     return absl::FailedPreconditionError(both);
   }
   std::string error;
-  auto needed = Subtarget(code->triple(), code->cpu(), JoinFeatures(*code), &error);
+  auto needed =
+      Subtarget(code->triple(), code->cpu(), JoinFeatures(*code), &error);
   auto had = Subtarget(host.triple(), host.cpu(), JoinFeatures(host), &error);
   if (needed == nullptr || had == nullptr) {
     return absl::FailedPreconditionError(absl::StrCat(both, ": ", error));
@@ -190,7 +191,8 @@ absl::StatusOr<std::string> KernelHash(const proto::Kernel& kernel,
   // Every part is preceded by its size, so that no two kernels read the same.
   const auto add_number = [&](uint64_t number) {
     uint8_t bytes[8];
-    for (int i = 0; i < 8; ++i) bytes[i] = static_cast<uint8_t>(number >> (8 * i));
+    for (int i = 0; i < 8; ++i)
+      bytes[i] = static_cast<uint8_t>(number >> (8 * i));
     hasher.update(llvm::ArrayRef<uint8_t>(bytes, 8));
   };
   const auto add_text = [&](const std::string& text) {
@@ -207,7 +209,8 @@ absl::StatusOr<std::string> KernelHash(const proto::Kernel& kernel,
       add_number(operand.element());
       add_number(operand.written());
       add_number(operand.shape_size());
-      for (int64_t size : operand.shape()) add_number(static_cast<uint64_t>(size));
+      for (int64_t size : operand.shape())
+        add_number(static_cast<uint64_t>(size));
     }
   }
   add_number(kernel.objects_size());
@@ -215,13 +218,14 @@ absl::StatusOr<std::string> KernelHash(const proto::Kernel& kernel,
     add_text(object.target().triple());
     add_text(object.target().cpu());
     add_number(object.target().features_size());
-    for (const std::string& feature : object.target().features()) add_text(feature);
+    for (const std::string& feature : object.target().features())
+      add_text(feature);
     if (object.blob_offset() > blobs.size() ||
         object.blob_bytes() > blobs.size() - object.blob_offset()) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "code of kernel '", kernel.name(), "' is ", object.blob_bytes(),
-          " bytes at ", object.blob_offset(), ", but the plan has ",
-          blobs.size(), " bytes of code"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("code of kernel '", kernel.name(), "' is ",
+                       object.blob_bytes(), " bytes at ", object.blob_offset(),
+                       ", but the plan has ", blobs.size(), " bytes of code"));
     }
     add_number(object.blob_bytes());
     hasher.update(llvm::ArrayRef<uint8_t>(blobs.data() + object.blob_offset(),

@@ -32,8 +32,9 @@ const proto::Target& HostTarget();
 
 // `target` with its empty fields filled in: the triple by this machine's; CPU
 // and features too where both are empty and the triple is this machine's, else
-// "generic". Features come sorted and once each. InvalidArgument: no code generator
-// that writes object files for the triple, or it does not know the CPU or a feature.
+// "generic". Features come sorted and once each. InvalidArgument: no code
+// generator that writes object files for the triple, or it does not know the
+// CPU or a feature.
 absl::StatusOr<proto::Target> CompleteTarget(const proto::Target& target);
 
 // OK when this machine runs code for `target`; else FailedPrecondition, naming

@@ -186,7 +186,7 @@ class Controller final : public Actor {
   std::vector<std::unique_ptr<Program>> programs_;
   std::map<uint64_t, Launch> launches_;
   std::deque<uint64_t> pending_;  // launches that have not begun, in order
-  uint64_t last_launch_ = 0;  // that was asked for; they come in order
+  uint64_t last_launch_ = 0;      // that was asked for; they come in order
   std::vector<proto::ReleaseRequest> releases_;  // came before a launch
   std::map<uint64_t, Object> objects_;
   std::map<uint64_t, std::set<uint32_t>> dropping_;        // hosts, by request

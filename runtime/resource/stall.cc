@@ -50,8 +50,8 @@ Stall ClassifyStall(const PreparedPlan& plan, const Topology& topology,
     if (behind->held()) {
       stall.kind = Stall::kBlocked;
       stall.blocked_by = behind->held_by();
-      stall.text = absl::StrCat("a launch at ", topology.HostName(
-                                static_cast<int>(behind->host())));
+      stall.text = absl::StrCat(
+          "a launch at ", topology.HostName(static_cast<int>(behind->host())));
       return stall;
     }
     stall.kind = Stall::kRoot;

@@ -81,12 +81,10 @@ void Controller::FinishRound() {
     Program& program = *programs_[p];
     // Launched after the round began.
     if (program.reports.empty() && !forced) continue;
-    auto begun =
-        std::find_if(program.launches.begin(), program.launches.end(),
-                     [&](uint64_t id) {
-                       return launches_[id].ticket != 0 &&
-                              !launches_[id].finished;
-                     });
+    auto begun = std::find_if(
+        program.launches.begin(), program.launches.end(), [&](uint64_t id) {
+          return launches_[id].ticket != 0 && !launches_[id].finished;
+        });
     if (begun == program.launches.end()) {
       // Values are on their way to the hosts; or all has happened, and the end
       // waits for that of a launch that filled an argument.

@@ -33,8 +33,8 @@ void IslandScheduler::Record(TraceKind kind, const proto::Start& start) {
   event.program = start.incarnation();
   event.firing = start.first();
   event.value = start.launch();
-  event.other = static_cast<uint32_t>(
-      std::min<uint64_t>(start.steps(), UINT32_MAX));
+  event.other =
+      static_cast<uint32_t>(std::min<uint64_t>(start.steps(), UINT32_MAX));
   trace_->Record(event);
 }
 

@@ -127,11 +127,10 @@ class Steps {
   // high enough never to be negative: what is gone from the log is counted.
   std::vector<std::pair<TimeNs, int64_t>> Values() {
     // At one time, what is taken before what is given back.
-    std::sort(changes_.begin(), changes_.end(),
-              [](const auto& a, const auto& b) {
-                return a.first != b.first ? a.first < b.first
-                                          : a.second > b.second;
-              });
+    std::sort(
+        changes_.begin(), changes_.end(), [](const auto& a, const auto& b) {
+          return a.first != b.first ? a.first < b.first : a.second > b.second;
+        });
     int64_t value = 0, least = 0;
     for (const auto& [time, change] : changes_) {
       least = std::min(least, value += change);
@@ -245,7 +244,8 @@ class Writer {
 
   std::string ActionName(const TraceEvent& e) {
     const proto::Action* action = index_.action(e);
-    return action != nullptr ? action->name() : absl::StrCat("action ", e.target);
+    return action != nullptr ? action->name()
+                             : absl::StrCat("action ", e.target);
   }
   // "edge 5 (data): a -> b".
   std::string EdgeText(uint32_t program, uint32_t number) {
@@ -282,11 +282,10 @@ class Writer {
     args.Add("firing", e.firing);
     const proto::Action* action = index_.action(e);
     if (action == nullptr) return args;
-    args.AddRaw("shards",
-                e.Kind() == TraceKind::kMove
-                    ? absl::StrCat("[", e.item, "]")
-                    : ShardsJson(index_.ShardsOn(e.program, action->slice(),
-                                                 e.actor)));
+    args.AddRaw("shards", e.Kind() == TraceKind::kMove
+                              ? absl::StrCat("[", e.item, "]")
+                              : ShardsJson(index_.ShardsOn(
+                                    e.program, action->slice(), e.actor)));
     if (!action->location().empty()) args.Add("location", action->location());
     if (e.other != kNoTraceEdge &&
         (e.Kind() == TraceKind::kGang || e.Kind() == TraceKind::kWait ||
@@ -309,8 +308,8 @@ class Writer {
   }
   static Slice Span(TimeNs begin, TimeNs end, const char* category,
                     std::string name, std::string args = "") {
-    return {begin, std::max(begin, end), category, std::move(name),
-            std::move(args), {}};
+    return {begin,           std::max(begin, end), category,
+            std::move(name), std::move(args),      {}};
   }
 
   // "train, 3 steps from 0" of a scheduler's event.
@@ -445,9 +444,11 @@ class Writer {
           log_.actors[key.first].island != log_.actors[granted.actor].island) {
         continue;
       }
-      const auto at = std::lower_bound(
-          gangs.begin(), gangs.end(), uint64_t{granted.firing},
-          [&](uint32_t i, uint64_t firing) { return event(i).firing < firing; });
+      const auto at =
+          std::lower_bound(gangs.begin(), gangs.end(), uint64_t{granted.firing},
+                           [&](uint32_t i, uint64_t firing) {
+                             return event(i).firing < firing;
+                           });
       if (at == gangs.end() || event(*at).time < granted.time ||
           event(*at).firing >= uint64_t{granted.firing} + granted.other) {
         continue;
@@ -465,7 +466,8 @@ class Writer {
       counter.values.emplace_back(event(i).time,
                                   static_cast<int64_t>(event(i).value));
     }
-    if (!counter.values.empty()) process->counters.push_back(std::move(counter));
+    if (!counter.values.empty())
+      process->counters.push_back(std::move(counter));
   }
 
   void AddDevice(uint32_t id, Process* process) {
@@ -535,12 +537,14 @@ class Writer {
   Slice StepSlice(const TraceEvent& e) {
     const proto::Action* action = index_.action(e);
     std::string name = "step";
-    if (action != nullptr && e.item < static_cast<uint64_t>(action->steps_size())) {
+    if (action != nullptr &&
+        e.item < static_cast<uint64_t>(action->steps_size())) {
       const proto::GangStep& step = action->steps(static_cast<int>(e.item));
       if (step.has_collective()) {
         name = CollectiveKindName(step.collective().kind());
       } else if (const proto::Kernel* kernel = KernelOf(e); kernel != nullptr) {
-        name = kernel->segments(static_cast<int>(step.run().segment())).symbol();
+        name =
+            kernel->segments(static_cast<int>(step.run().segment())).symbol();
       }
     }
     Args args;
@@ -598,14 +602,16 @@ class Writer {
     std::map<std::pair<uint32_t, uint32_t>, Steps> edges;
     for (uint32_t i : events) {
       const TraceEvent& e = event(i);
-      if (e.Kind() != TraceKind::kGang && e.Kind() != TraceKind::kMove) continue;
+      if (e.Kind() != TraceKind::kGang && e.Kind() != TraceKind::kMove)
+        continue;
       const proto::Action* action = index_.action(e);
       if (action == nullptr) continue;
       const int64_t shards =
           e.Kind() == TraceKind::kMove
               ? 1
               : static_cast<int64_t>(
-                    index_.ShardsOn(e.program, action->slice(), e.actor).size());
+                    index_.ShardsOn(e.program, action->slice(), e.actor)
+                        .size());
       for (const CreditUse& use : CreditsOf(e.program, e.target)) {
         // A carried argument's feed reads what was written a firing before.
         if (use.is_carried && e.firing == 0) continue;
@@ -622,7 +628,8 @@ class Writer {
       }
     }
     Counter counter{name + " credits in use", "credits", all.Values()};
-    if (!counter.values.empty()) process->counters.push_back(std::move(counter));
+    if (!counter.values.empty())
+      process->counters.push_back(std::move(counter));
   }
   struct CreditUse {
     uint32_t edge;
@@ -650,7 +657,8 @@ class Writer {
         const bool is_carried =
             from.kind() == proto::FEED &&
             plan.interface().arguments(from.interface()).carried();
-        found->second[writer].push_back({static_cast<uint32_t>(e), true, false});
+        found->second[writer].push_back(
+            {static_cast<uint32_t>(e), true, false});
         found->second[edge.from()].push_back(
             {static_cast<uint32_t>(e), false, is_carried});
       }
@@ -666,9 +674,9 @@ class Writer {
     // By (kind, from, to): 0 ici, 1 dcn, 2 control; hosts.
     std::map<std::tuple<int, int, int>, Link> links;
     auto link = [&](const TraceActor& from, const TraceActor& to) -> Link& {
-      const int kind = from.host < 0 || to.host < 0    ? 2
-                       : from.island != to.island ? 1
-                                                  : 0;
+      const int kind = from.host < 0 || to.host < 0 ? 2
+                       : from.island != to.island   ? 1
+                                                    : 0;
       static const char* const kKinds[] = {"ici", "dcn", "control"};
       Link& found = links[{kind, from.host, to.host}];
       if (found.name.empty()) {
@@ -761,12 +769,11 @@ class Writer {
   void Print() {
     out_ << "{\"displayTimeUnit\":\"ns\",\"otherData\":{"
          << "\"producer\":\"pathways\",\"world\":"
-         << (facts_.simulated ? "\"sim\"" : "\"threads\"")
-         << ",\"seed\":\"" << facts_.seed << "\",\"workers\":\""
-         << facts_.workers << "\",\"topology\":" << Json(facts_.topology)
-         << ",\"programs\":" << Json(ProgramsText())
-         << ",\"events\":\"" << log_.events.size()
-         << "\",\"events_dropped\":\"" << log_.dropped
+         << (facts_.simulated ? "\"sim\"" : "\"threads\"") << ",\"seed\":\""
+         << facts_.seed << "\",\"workers\":\"" << facts_.workers
+         << "\",\"topology\":" << Json(facts_.topology)
+         << ",\"programs\":" << Json(ProgramsText()) << ",\"events\":\""
+         << log_.events.size() << "\",\"events_dropped\":\"" << log_.dropped
          << "\",\"complete_from_us\":\"" << Us(log_.begin)
          << "\"},\n\"traceEvents\":[";
     int tid = 0;
@@ -826,9 +833,10 @@ class Writer {
       for (const Slice::FlowEnd& flow : slice.flows) {
         if (!IsWhole(flow)) continue;
         Begin() << "{\"ph\":\"" << (flow.starts ? "s" : "f")
-                << (flow.starts ? "" : "\",\"bp\":\"e") << "\",\"id\":"
-                << flow.id << ",\"pid\":" << pid << ",\"tid\":" << tid
-                << ",\"ts\":" << Us(slice.begin) << ",\"cat\":\"flow\""
+                << (flow.starts ? "" : "\",\"bp\":\"e")
+                << "\",\"id\":" << flow.id << ",\"pid\":" << pid
+                << ",\"tid\":" << tid << ",\"ts\":" << Us(slice.begin)
+                << ",\"cat\":\"flow\""
                 << ",\"name\":\"" << flow.name << "\"}";
       }
     }

@@ -20,8 +20,7 @@ LogIndex::LogIndex(const TraceLog* log) : log_(*log) {
   }
   for (const auto& [program, plan] : log_.programs) {
     const std::string& name = plan->header().program();
-    names_[program] =
-        uses[name] > 1 ? absl::StrCat(name, " #", program) : name;
+    names_[program] = uses[name] > 1 ? absl::StrCat(name, " #", program) : name;
   }
   for (uint32_t id = 0; id < log_.actors.size(); ++id) {
     const TraceActor& actor = log_.actors[id];

@@ -261,9 +261,8 @@ class Summarizer {
       }
       summary_.path.push_back(std::move(share));
     }
-    std::stable_sort(
-        summary_.path.begin(), summary_.path.end(),
-        [](const auto& a, const auto& b) { return a.ns > b.ns; });
+    std::stable_sort(summary_.path.begin(), summary_.path.end(),
+                     [](const auto& a, const auto& b) { return a.ns > b.ns; });
     summary_.path_between_ns = summary_.wall_ns() - on_path;
   }
 
@@ -307,9 +306,8 @@ class Summarizer {
       wait.from_location = from->location();
     }
     for (auto& [key, wait] : waits) summary_.waits.push_back(std::move(wait));
-    std::stable_sort(
-        summary_.waits.begin(), summary_.waits.end(),
-        [](const auto& a, const auto& b) { return a.ns > b.ns; });
+    std::stable_sort(summary_.waits.begin(), summary_.waits.end(),
+                     [](const auto& a, const auto& b) { return a.ns > b.ns; });
     if (summary_.waits.size() > kWaits) summary_.waits.resize(kWaits);
   }
 

@@ -51,19 +51,17 @@ uint64_t TraceRing::Read(std::vector<TraceEvent>* events) const {
 absl::StatusOr<std::unique_ptr<Trace>> Trace::Create(World* world,
                                                      int64_t events) {
   if (events < 1 || events > kMaxEvents) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("a trace of ", events, " events, expected 1 to ",
-                     kMaxEvents));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "a trace of ", events, " events, expected 1 to ", kMaxEvents));
   }
   const uint64_t capacity = std::bit_ceil(static_cast<uint64_t>(events));
   std::unique_ptr<Trace> trace(new Trace(world));
   for (int i = 0; i <= world->num_workers(); ++i) {
     std::unique_ptr<TraceRing> ring = TraceRing::Create(world, capacity);
     if (ring == nullptr) {
-      return absl::ResourceExhaustedError(
-          absl::StrCat("the system has no memory for a trace of ", capacity,
-                       " events for each of ", world->num_workers(),
-                       " workers"));
+      return absl::ResourceExhaustedError(absl::StrCat(
+          "the system has no memory for a trace of ", capacity,
+          " events for each of ", world->num_workers(), " workers"));
     }
     if (i < world->num_workers()) {
       trace->rings_.push_back(std::move(ring));
@@ -114,10 +112,9 @@ TraceLog Trace::Read() const {
       [&](const TraceEvent& event) { return event.end() < log.begin; });
   log.dropped += log.events.end() - kept;
   log.events.erase(kept, log.events.end());
-  std::stable_sort(log.events.begin(), log.events.end(),
-                   [](const TraceEvent& a, const TraceEvent& b) {
-                     return a.time < b.time;
-                   });
+  std::stable_sort(
+      log.events.begin(), log.events.end(),
+      [](const TraceEvent& a, const TraceEvent& b) { return a.time < b.time; });
   return log;
 }
 

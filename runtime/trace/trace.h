@@ -170,7 +170,7 @@ struct TraceActor {
   enum Role : uint8_t { kController, kScheduler, kExecutor, kDevice };
   Role role = kController;
   int island = -1;
-  int host = -1;  // of the cluster; -1: the controller's own
+  int host = -1;        // of the cluster; -1: the controller's own
   int64_t device = -1;  // in its island
   std::string name;     // "island0/host0/device1"
 };

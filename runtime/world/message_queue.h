@@ -78,8 +78,8 @@ class BlockPool {
       MessageBlock* block = At(static_cast<uint32_t>(head));
       // May be stale, if another thread took the block and gave it back; then
       // the tag in the upper half differs and the exchange fails.
-      uint64_t next = NextTag(head) |
-                      block->next_free.load(std::memory_order_relaxed);
+      uint64_t next =
+          NextTag(head) | block->next_free.load(std::memory_order_relaxed);
       if (head_.compare_exchange_weak(head, next, std::memory_order_acq_rel,
                                       std::memory_order_acquire)) {
         block->next = nullptr;
@@ -96,8 +96,7 @@ class BlockPool {
       block->next_free.store(static_cast<uint32_t>(head),
                              std::memory_order_relaxed);
       next = NextTag(head) | block->id;
-    } while (!head_.compare_exchange_weak(head, next,
-                                          std::memory_order_acq_rel,
+    } while (!head_.compare_exchange_weak(head, next, std::memory_order_acq_rel,
                                           std::memory_order_relaxed));
   }
   // Makes the pool own at least `blocks`, in use or free.
@@ -109,9 +108,7 @@ class BlockPool {
   static constexpr uint32_t kSlabBlocks = 64;
   static constexpr uint32_t kMaxSlabs = 1 << 15;
 
-  static uint64_t NextTag(uint64_t head) {
-    return ((head >> 32) + 1) << 32;
-  }
+  static uint64_t NextTag(uint64_t head) { return ((head >> 32) + 1) << 32; }
   MessageBlock* At(uint32_t id) {
     return slabs_[id / kSlabBlocks].load(std::memory_order_acquire) +
            id % kSlabBlocks;

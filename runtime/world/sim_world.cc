@@ -130,9 +130,8 @@ struct SimWorld::Outcome {
 
 absl::StatusOr<std::unique_ptr<SimWorld>> SimWorld::Create(SimOptions options) {
   if (options.workers < 1) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("a simulation of ", options.workers,
-                     " workers, expected at least 1"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "a simulation of ", options.workers, " workers, expected at least 1"));
   }
   if (absl::Status s = CheckLinkModel("local", options.local); !s.ok()) {
     return s;
@@ -251,8 +250,7 @@ TimeNs SimWorld::Arrival(ActorId from, ActorId to, uint64_t bytes,
         Later(Later(now, link.WireTime(bytes)), link.latency_ns + jitter(link));
     // One clamp per sender keeps order for each of its receivers; receivers
     // that it makes equal are told apart by the tie.
-    TimeNs& last =
-        from == kNoActor ? outside_last_ : actors_[from].last_local;
+    TimeNs& last = from == kNoActor ? outside_last_ : actors_[from].last_local;
     return last = std::max(last, time);
   }
   Wire& wire = links_.Between(actors_[from].placement, actors_[to].placement);
@@ -313,9 +311,8 @@ void SimWorld::SendNow(ActorId from, ActorId to, const Message& message) {
     if (options_.fault_hook) planted = options_.fault_hook(from, to, message);
     outcome = Decide(planted, options_.faults);
   }
-  TimeNs time =
-      Arrival(from, to, kHeaderBytes + message.payload_bytes,
-              message.sequence, outcome);
+  TimeNs time = Arrival(from, to, kHeaderBytes + message.payload_bytes,
+                        message.sequence, outcome);
   if (outcome.dropped) return;
   Payload* payload = nullptr;
   if (crosses && message.payload != nullptr && message.payload_bytes > 0) {
@@ -494,9 +491,9 @@ void SimWorld::Deliver() {
   uint64_t hash = Mix(hash_, static_cast<uint64_t>(key.time));
   hash = Mix(hash, static_cast<uint64_t>(event.from) << 32 | event.to);
   bool is_control = event.kind == EventKind::kControl;
-  hash_ = is_control ? MixBytes(hash, event.control->data(),
-                                event.control->size())
-                     : HashMessage(hash, event.message);
+  hash_ = is_control
+              ? MixBytes(hash, event.control->data(), event.control->size())
+              : HashMessage(hash, event.message);
   if (options_.observer) {
     SimEvent seen;
     seen.number = events_;

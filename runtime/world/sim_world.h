@@ -217,7 +217,7 @@ class SimWorld final : public World {
   std::mutex drive_;  // held by the thread that runs events
   std::atomic<std::thread::id> driver_{};
   std::atomic<bool> stopped_{false};
-  std::mutex posted_mutex_;  // guards posted_
+  std::mutex posted_mutex_;     // guards posted_
   std::vector<Posted> posted_;  // sent by threads that do not drive
   std::atomic<bool> has_posted_{false};
 };

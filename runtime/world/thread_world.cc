@@ -72,9 +72,7 @@ void FutexWake(std::atomic<uint32_t>& word, int count) {
 // A counter with one writer, so without an atomic read-modify-write.
 class Counter {
  public:
-  void Add(uint64_t n) {
-    value_.store(get() + n, std::memory_order_relaxed);
-  }
+  void Add(uint64_t n) { value_.store(get() + n, std::memory_order_relaxed); }
   uint64_t get() const { return value_.load(std::memory_order_relaxed); }
 
  private:
@@ -88,8 +86,8 @@ Envelope Keep(const Envelope& envelope) {
   const Message& message = envelope.message;
   Envelope kept = envelope;
   if (envelope.kind == Envelope::kControl) {
-    kept.message.payload = new std::string(
-        *static_cast<const std::string*>(message.payload));
+    kept.message.payload =
+        new std::string(*static_cast<const std::string*>(message.payload));
   } else if (message.payload != nullptr && message.payload_bytes > 0) {
     void* copy = ::operator new(message.payload_bytes, kPayloadAlign);
     std::memcpy(copy, message.payload, message.payload_bytes);
@@ -208,9 +206,8 @@ absl::Status ThreadWorld::StartThreads() {
       workers_[i].thread = std::thread([this, i] { Run(workers_[i]); });
     } catch (const std::system_error& error) {
       Stop();
-      return absl::ResourceExhaustedError(
-          absl::StrCat("cannot start worker ", i, " of ", num_workers_, ": ",
-                       error.what()));
+      return absl::ResourceExhaustedError(absl::StrCat(
+          "cannot start worker ", i, " of ", num_workers_, ": ", error.what()));
     }
   }
   listener_ = options_.clock->AddListener([this] { WakeAll(); });
@@ -539,8 +536,7 @@ bool ThreadWorld::RunRemote(Worker& self) {
 }
 
 bool ThreadWorld::HasWork(const Worker& self) const {
-  if (!self.local.empty() ||
-      self.has_inbox.load(std::memory_order_seq_cst) ||
+  if (!self.local.empty() || self.has_inbox.load(std::memory_order_seq_cst) ||
       stopping_.load(std::memory_order_seq_cst)) {
     return true;
   }
@@ -651,8 +647,8 @@ bool ThreadWorld::RunUntil(const std::function<bool()>& done) {
     SteadyClock real;
     const TimeNs end = real.Now() + options_.spin_ns;
     spinning_.fetch_add(1, std::memory_order_relaxed);
-    while (!(reached = done()) &&
-           !stopping_.load(std::memory_order_relaxed) && real.Now() < end) {
+    while (!(reached = done()) && !stopping_.load(std::memory_order_relaxed) &&
+           real.Now() < end) {
       sched_yield();
     }
     spinning_.fetch_sub(1, std::memory_order_relaxed);

@@ -61,9 +61,9 @@ class Coster {
     std::map<std::pair<uint32_t, int64_t>, uint64_t> scratch_of;
     for (int s = 0; s < plan_.slices_size(); ++s) {
       // As admission counts them: segments follow each other, aligned.
-      uint64_t bytes = (SegmentBytes(plan_, s, proto::DEVICE) +
-                        kBufferOffsetAlignment - 1) /
-                       kBufferOffsetAlignment * kBufferOffsetAlignment;
+      uint64_t bytes =
+          (SegmentBytes(plan_, s, proto::DEVICE) + kBufferOffsetAlignment - 1) /
+          kBufferOffsetAlignment * kBufferOffsetAlignment;
       for (int64_t device : devices_[s]) {
         std::pair<uint32_t, int64_t> key(IslandOf(s), device);
         PlanCost::Device& cost = cost_.devices[key];
@@ -133,9 +133,15 @@ class Coster {
       for (int64_t device : group) on_device[device] += 1;
       uint64_t ranks = group.size(), links = on_device.size() - 1;
       switch (c.kind()) {
-        case proto::ALL_REDUCE: total += 2 * links * source; break;
-        case proto::ALL_GATHER: total += links * result; break;
-        case proto::REDUCE_SCATTER: total += links * source; break;
+        case proto::ALL_REDUCE:
+          total += 2 * links * source;
+          break;
+        case proto::ALL_GATHER:
+          total += links * result;
+          break;
+        case proto::REDUCE_SCATTER:
+          total += links * source;
+          break;
         case proto::ALL_TO_ALL: {
           uint64_t pairs = ranks * ranks;
           for (const auto& [device, count] : on_device) pairs -= count * count;
@@ -147,15 +153,16 @@ class Coster {
           auto n = static_cast<int64_t>(ranks);
           for (int64_t rank = 0; rank < n; ++rank) {
             int64_t from = rank - c.shift() % n;
-            bool outside = c.shift() <= -n || c.shift() >= n || from < 0 ||
-                           from >= n;
+            bool outside =
+                c.shift() <= -n || c.shift() >= n || from < 0 || from >= n;
             if (outside && !c.wrap()) continue;
             from = (from % n + n) % n;
             if (group[from] != group[rank]) total += source;
           }
           break;
         }
-        default: break;
+        default:
+          break;
       }
     }
     return total;
@@ -171,8 +178,8 @@ class Coster {
     const proto::Buffer& from = plan_.buffers(send.operands(0));
     const proto::Buffer& to = plan_.buffers(recv.results(0));
     // Pipelines repeat the same movement many times.
-    auto key = std::make_tuple(from.slice(), from.layout(), to.slice(),
-                               to.layout());
+    auto key =
+        std::make_tuple(from.slice(), from.layout(), to.slice(), to.layout());
     auto [known, added] = moved_.try_emplace(key);
     if (added) known->second = Count(from, to);
     if (!known->second.counted) cost_.not_counted.push_back(send.name());
@@ -189,17 +196,16 @@ class Coster {
     layout::Movement movement;
     std::string error;
     Moved moved;
-    if (!layout::Movement::Create(
-            LayoutOf(plan_.layouts(from.layout())),
-            MeshOf(plan_.slices(from.slice())),
-            LayoutOf(plan_.layouts(to.layout())),
-            MeshOf(plan_.slices(to.slice())), from.slice() == to.slice(),
-            &movement, &error)) {
+    if (!layout::Movement::Create(LayoutOf(plan_.layouts(from.layout())),
+                                  MeshOf(plan_.slices(from.slice())),
+                                  LayoutOf(plan_.layouts(to.layout())),
+                                  MeshOf(plan_.slices(to.slice())),
+                                  from.slice() == to.slice(), &movement,
+                                  &error)) {
       moved.counted = false;  // the verifier refuses such a plan
       return moved;
     }
-    int64_t element =
-        ElementBytes(plan_.layouts(from.layout()).element());
+    int64_t element = ElementBytes(plan_.layouts(from.layout()).element());
     const std::vector<int64_t>& sources = devices_[from.slice()];
     const std::vector<int64_t>& targets = devices_[to.slice()];
     bool same_island = IslandOf(from.slice()) == IslandOf(to.slice());
@@ -263,10 +269,9 @@ std::string DryRunText(const PlanCost& cost, const Topology& topology) {
     auto gang = cost.gangs.find(island);
     if (ici == cost.ici_bytes.end() && gang == cost.gangs.end()) continue;
     uint64_t here = gang == cost.gangs.end() ? 0 : gang->second;
-    rows.push_back(
-        {absl::StrCat("ici ", topology.IslandName(island)),
-         absl::StrCat(ici == cost.ici_bytes.end() ? 0 : ici->second),
-         absl::StrCat(here)});
+    rows.push_back({absl::StrCat("ici ", topology.IslandName(island)),
+                    absl::StrCat(ici == cost.ici_bytes.end() ? 0 : ici->second),
+                    absl::StrCat(here)});
   }
   for (const auto& [link, bytes] : cost.dcn_bytes) {
     rows.push_back({absl::StrCat("dcn ", topology.IslandName(link.first),
@@ -286,9 +291,9 @@ std::string PlacementText(const proto::Plan& plan, const Topology& topology) {
   for (const proto::Action& action : plan.actions()) {
     if (action.kind() == proto::GANG) gangs[action.slice()] += 1;
   }
-  std::vector<std::vector<std::string>> rows = {
-      {"slice", "mesh", "island", "devices", "hosts", "gangs",
-       "bytes per shard"}};
+  std::vector<std::vector<std::string>> rows = {{"slice", "mesh", "island",
+                                                 "devices", "hosts", "gangs",
+                                                 "bytes per shard"}};
   for (int s = 0; s < plan.slices_size(); ++s) {
     const proto::Slice& slice = plan.slices(s);
     int island = static_cast<int>(slice.binding().island());

@@ -33,21 +33,31 @@ std::string Dot(absl::string_view text) {
 
 const char* ShapeOf(proto::ActionKind kind) {
   switch (kind) {
-    case proto::GANG: return "box";
-    case proto::SEND: return "rarrow";
-    case proto::RECV: return "larrow";
-    case proto::FEED: return "invhouse";
-    case proto::FETCH: return "house";
-    default: return "ellipse";
+    case proto::GANG:
+      return "box";
+    case proto::SEND:
+      return "rarrow";
+    case proto::RECV:
+      return "larrow";
+    case proto::FEED:
+      return "invhouse";
+    case proto::FETCH:
+      return "house";
+    default:
+      return "ellipse";
   }
 }
 
 const char* StyleOf(proto::EdgeKind kind) {
   switch (kind) {
-    case proto::CREDIT: return "style=dashed, color=gray50";
-    case proto::REUSE: return "style=dotted, color=gray50";
-    case proto::CONTROL: return "style=bold, color=blue";
-    default: return "style=solid";
+    case proto::CREDIT:
+      return "style=dashed, color=gray50";
+    case proto::REUSE:
+      return "style=dotted, color=gray50";
+    case proto::CONTROL:
+      return "style=bold, color=blue";
+    default:
+      return "style=solid";
   }
 }
 
@@ -60,9 +70,9 @@ std::string GraphText(const proto::Plan& plan) {
   std::vector<std::string> nodes(plan.slices_size());
   for (int a = 0; a < plan.actions_size(); ++a) {
     const proto::Action& action = plan.actions(a);
-    absl::StrAppend(&nodes[action.slice()], "    a", a, " [label=",
-                    Dot(action.name()), ", shape=", ShapeOf(action.kind()),
-                    ", tooltip=",
+    absl::StrAppend(&nodes[action.slice()], "    a", a,
+                    " [label=", Dot(action.name()),
+                    ", shape=", ShapeOf(action.kind()), ", tooltip=",
                     Dot(absl::StrCat(ActionKindName(action.kind()), " ",
                                      action.location())),
                     "];\n");

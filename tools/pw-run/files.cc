@@ -77,9 +77,9 @@ absl::StatusOr<std::string> ReadWholeFile(const std::string& path) {
 absl::StatusOr<std::string> ReadStdin() {
   std::string bytes;
   if (int error = ReadAll(STDIN_FILENO, size_t{1} << 30, &bytes); error != 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("cannot read standard input: ",
-                     error == E2BIG ? "more than 1 GiB" : std::strerror(error)));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "cannot read standard input: ",
+        error == E2BIG ? "more than 1 GiB" : std::strerror(error)));
   }
   return bytes;
 }

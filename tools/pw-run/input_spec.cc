@@ -47,9 +47,9 @@ class LiteralParser {
 
  private:
   absl::Status Error(absl::string_view expected) const {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "expected ", expected, " at character ", at_ + 1, " of '",
-        text_.substr(0, 60), text_.size() > 60 ? "..." : "", "'"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("expected ", expected, " at character ", at_ + 1, " of '",
+                     text_.substr(0, 60), text_.size() > 60 ? "..." : "", "'"));
   }
   void SkipSpace() {
     while (at_ < text_.size() && text_[at_] == ' ') ++at_;
@@ -138,13 +138,20 @@ class LiteralParser {
 // The element values of "ramp" start over before they stop being exact.
 int64_t RampPeriod(ElementType element) {
   switch (element) {
-    case ElementType::kF32: return int64_t{1} << 24;
-    case ElementType::kF16: return 2048;
-    case ElementType::kBF16: return 256;
-    case ElementType::kI8: return 128;
-    case ElementType::kI1: return 2;
-    case ElementType::kI32: return int64_t{1} << 31;
-    default: return int64_t{1} << 53;
+    case ElementType::kF32:
+      return int64_t{1} << 24;
+    case ElementType::kF16:
+      return 2048;
+    case ElementType::kBF16:
+      return 256;
+    case ElementType::kI8:
+      return 128;
+    case ElementType::kI1:
+      return 2;
+    case ElementType::kI32:
+      return int64_t{1} << 31;
+    default:
+      return int64_t{1} << 53;
   }
 }
 
@@ -213,9 +220,9 @@ absl::StatusOr<HostArray> MakeArrayUnnamed(const Port& port, int64_t steps,
           absl::StrCat(path, ": ", array.status().message()));
     }
     if (array->element != element || array->shape != port.ShapeOver(steps)) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          path, ": expected ", port.TypeOver(steps), ", got ",
-          ShapeString(array->element, array->shape)));
+      return absl::InvalidArgumentError(
+          absl::StrCat(path, ": expected ", port.TypeOver(steps), ", got ",
+                       ShapeString(array->element, array->shape)));
     }
     return array;
   }
@@ -269,9 +276,9 @@ absl::StatusOr<std::vector<NamedSpec>> ParseNamedSpecs(
     specs.push_back({value.substr(0, equals), value.substr(equals + 1)});
     for (size_t i = 0; i + 1 < specs.size(); ++i) {
       if (specs[i].name == specs.back().name) {
-        return absl::InvalidArgumentError(absl::StrCat(
-            option, ": '", specs[i].name, "' is given twice, as '",
-            specs[i].spec, "' and as '", specs.back().spec, "'"));
+        return absl::InvalidArgumentError(
+            absl::StrCat(option, ": '", specs[i].name, "' is given twice, as '",
+                         specs[i].spec, "' and as '", specs.back().spec, "'"));
       }
     }
   }

@@ -61,7 +61,8 @@ bool LoadProgram(const Options& options, Loaded* loaded, Failure* failure) {
   }
   const std::string name = standard_input ? "<stdin>" : options.file;
   if (bytes->empty()) {
-    return Fail(failure, kUsageError, absl::StrCat(name, ": the file is empty"));
+    return Fail(failure, kUsageError,
+                absl::StrCat(name, ": the file is empty"));
   }
   bool is_plan = LooksLikePlan(*bytes);
   if (is_plan) {
@@ -84,10 +85,10 @@ bool LoadProgram(const Options& options, Loaded* loaded, Failure* failure) {
   const std::string& program = loaded->plan.tables.header().program();
   // Of several programs the compiler took the one that was asked for.
   if (!options.program.empty() && options.program != program) {
-    return Fail(failure, kUsageError,
-                absl::StrCat("--program: ", name, " is the plan of ",
-                             Quoted(program), ", not of ",
-                             Quoted(options.program)));
+    return Fail(
+        failure, kUsageError,
+        absl::StrCat("--program: ", name, " is the plan of ", Quoted(program),
+                     ", not of ", Quoted(options.program)));
   }
   return true;
 }

@@ -24,9 +24,9 @@
 namespace pathways::pw_run {
 
 struct Loaded {
-  PlanData plan;      // passed the verifier
-  std::string bytes;  // of the plan as a file
-  std::vector<std::string> remarks;  // of the compiler, one per line
+  PlanData plan;                              // passed the verifier
+  std::string bytes;                          // of the plan as a file
+  std::vector<std::string> remarks;           // of the compiler, one per line
   std::map<std::string, CodeOrigin> kernels;  // those that had no code yet
 };
 

@@ -69,9 +69,10 @@ class Session {
       // Diagnostics of the compiler begin with their place, for editors.
       bool placed = failure_.code == kCompileError &&
                     failure_.message.find(": error: ") != std::string::npos;
-      std::fprintf(stderr, "%s%s\n", placed ? "" : "pw-run: error: ",
-                   failure_.message.c_str());
-      if (failure_.code == kRunError) Print("[FAILED] the run did not finish\n");
+      std::fprintf(stderr, "%s%s\n",
+                   placed ? "" : "pw-run: error: ", failure_.message.c_str());
+      if (failure_.code == kRunError)
+        Print("[FAILED] the run did not finish\n");
       return failure_.code;
     }
     return exit_code_;
@@ -91,7 +92,8 @@ class Session {
     if (path.empty() || path == "-") return true;
     for (const std::string& other : paths_) {
       if (other == path) {
-        return Fail(kUsageError, absl::StrCat("'", path, "' is to be written "
+        return Fail(kUsageError, absl::StrCat("'", path,
+                                              "' is to be written "
                                               "twice"));
       }
     }
@@ -299,11 +301,11 @@ class Session {
           Compare(results_[port], expected, options_.tolerance);
       if (comparison.mismatches == 0) continue;
       exit_code_ = kComparisonFailed;
-      Print(absl::StrCat("[FAILED] ",
-                         MismatchText(signature_.results[port].name,
-                                      results_[port], expected,
-                                      options_.tolerance, comparison),
-                         "\n"));
+      Print(absl::StrCat(
+          "[FAILED] ",
+          MismatchText(signature_.results[port].name, results_[port], expected,
+                       options_.tolerance, comparison),
+          "\n"));
     }
     if (exit_code_ != kSuccess) return true;
     std::string compared;
@@ -336,9 +338,8 @@ class Session {
     } else if (options_.stats == "json") {
       Print(StatsJson(plan(), stats, *summary, facts));
     } else {
-      return Check(kUsageError,
-                   stats_file_.Commit(
-                       StatsJson(plan(), stats, *summary, facts)));
+      return Check(kUsageError, stats_file_.Commit(
+                                    StatsJson(plan(), stats, *summary, facts)));
     }
     return true;
   }

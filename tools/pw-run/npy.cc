@@ -71,20 +71,19 @@ class HeaderParser {
     SkipSpace();
     if (at_ != text_.size()) return Malformed("nothing after the dictionary");
     if (!descr || !order || !shape) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("the header has no '",
-                       !descr   ? "descr"
-                       : !order ? "fortran_order"
-                                : "shape",
-                       "'"));
+      return absl::InvalidArgumentError(absl::StrCat("the header has no '",
+                                                     !descr   ? "descr"
+                                                     : !order ? "fortran_order"
+                                                              : "shape",
+                                                     "'"));
     }
     return header;
   }
 
  private:
   absl::Status Malformed(absl::string_view expected) const {
-    return absl::InvalidArgumentError(
-        absl::StrCat("malformed header: expected ", expected, " at byte ", at_));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "malformed header: expected ", expected, " at byte ", at_));
   }
   void SkipSpace() {
     while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n')) {
@@ -148,10 +147,10 @@ class HeaderParser {
 
 absl::StatusOr<ElementType> ElementFromDescr(const std::string& descr) {
   static constexpr std::pair<const char*, ElementType> kTypes[] = {
-      {"<f4", ElementType::kF32}, {"<f8", ElementType::kF64},
-      {"|b1", ElementType::kI1},  {"|i1", ElementType::kI8},
-      {"<i1", ElementType::kI8},  {"<i4", ElementType::kI32},
-      {"<i8", ElementType::kI64}, {"<f2", ElementType::kF16},
+      {"<f4", ElementType::kF32},  {"<f8", ElementType::kF64},
+      {"|b1", ElementType::kI1},   {"|i1", ElementType::kI8},
+      {"<i1", ElementType::kI8},   {"<i4", ElementType::kI32},
+      {"<i8", ElementType::kI64},  {"<f2", ElementType::kF16},
       {"<V2", ElementType::kBF16}, {"|V2", ElementType::kBF16}};
   for (const auto& [name, element] : kTypes) {
     if (descr == name) return element;
@@ -174,15 +173,24 @@ absl::StatusOr<ElementType> ElementFromDescr(const std::string& descr) {
 
 const char* DescrOf(ElementType element) {
   switch (element) {
-    case ElementType::kF32: return "<f4";
-    case ElementType::kF64: return "<f8";
-    case ElementType::kI1: return "|b1";
-    case ElementType::kI8: return "|i1";
-    case ElementType::kI32: return "<i4";
-    case ElementType::kI64: return "<i8";
-    case ElementType::kF16: return "<f2";
-    case ElementType::kBF16: return "<V2";
-    case ElementType::kInvalid: break;
+    case ElementType::kF32:
+      return "<f4";
+    case ElementType::kF64:
+      return "<f8";
+    case ElementType::kI1:
+      return "|b1";
+    case ElementType::kI8:
+      return "|i1";
+    case ElementType::kI32:
+      return "<i4";
+    case ElementType::kI64:
+      return "<i8";
+    case ElementType::kF16:
+      return "<f2";
+    case ElementType::kBF16:
+      return "<V2";
+    case ElementType::kInvalid:
+      break;
   }
   return "|V0";
 }
@@ -240,20 +248,21 @@ absl::StatusOr<HostArray> ParseNpy(absl::string_view bytes) {
         "not a .npy file: it does not begin with \\x93NUMPY");
   }
   if (bytes.size() < kMagicBytes + 4) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "the file is truncated: it has ", bytes.size(), " bytes"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("the file is truncated: it has ", bytes.size(), " bytes"));
   }
   int major = static_cast<uint8_t>(bytes[6]);
   if (major < 1 || major > 3) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "version ", major, ".", static_cast<int>(static_cast<uint8_t>(bytes[7])),
-        " of the format is not supported, 1.0 to 3.0 are"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("version ", major, ".",
+                     static_cast<int>(static_cast<uint8_t>(bytes[7])),
+                     " of the format is not supported, 1.0 to 3.0 are"));
   }
   size_t length_bytes = major == 1 ? 2 : 4;
   size_t header_at = kMagicBytes + 2 + length_bytes;
   if (bytes.size() < header_at) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "the file is truncated: it has ", bytes.size(), " bytes"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("the file is truncated: it has ", bytes.size(), " bytes"));
   }
   size_t header_bytes = LittleEndian(bytes.substr(8, length_bytes));
   if (header_bytes > kMaxNpyHeaderBytes) {
@@ -280,18 +289,19 @@ absl::StatusOr<HostArray> ParseNpy(absl::string_view bytes) {
   absl::string_view data = bytes.substr(header_at + header_bytes);
   uint64_t expected = static_cast<uint64_t>(elements) * ElementBytes(*element);
   if (data.size() != expected) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        data.size() < expected ? "the file is truncated: "
-                               : "the file has bytes to spare: ",
-        ShapeString(*element, header->shape), " takes ", expected,
-        " bytes of data, ", data.size(), " are there"));
+    return absl::InvalidArgumentError(
+        absl::StrCat(data.size() < expected ? "the file is truncated: "
+                                            : "the file has bytes to spare: ",
+                     ShapeString(*element, header->shape), " takes ", expected,
+                     " bytes of data, ", data.size(), " are there"));
   }
   if (*element == ElementType::kI1) {
     for (size_t i = 0; i < data.size(); ++i) {
       if (static_cast<uint8_t>(data[i]) > 1) {
-        return absl::InvalidArgumentError(absl::StrCat(
-            "element ", i, " is ", static_cast<int>(static_cast<uint8_t>(data[i])),
-            ", but a boolean is 0 or 1"));
+        return absl::InvalidArgumentError(
+            absl::StrCat("element ", i, " is ",
+                         static_cast<int>(static_cast<uint8_t>(data[i])),
+                         ", but a boolean is 0 or 1"));
       }
     }
   }

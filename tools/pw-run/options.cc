@@ -130,8 +130,9 @@ absl::StatusOr<ParsedOptions> ParseOptions(int argc, const char* const* argv) {
   many("--output", outputs,
        "Store a result: NAME=@y.npy, or NAME=- to print all of it", kData);
   many("--expected", expected, "Compare a result with a value", kData);
-  app.add_option("--rtol", o.tolerance.rtol,
-                 "Floats differ when |got - expected| > atol + rtol * |expected|")
+  app.add_option(
+         "--rtol", o.tolerance.rtol,
+         "Floats differ when |got - expected| > atol + rtol * |expected|")
       ->type_name("NUMBER")
       ->capture_default_str()
       ->group(kData);
@@ -251,8 +252,9 @@ absl::StatusOr<ParsedOptions> ParseOptions(int argc, const char* const* argv) {
                  "Write what happened when, for ui.perfetto.dev; - prints it")
       ->type_name("FILE")
       ->group(kLook);
-  app.add_option("--trace-events", o.trace_events,
-                 "Keep the last N events of each thread for --trace and --stats")
+  app.add_option(
+         "--trace-events", o.trace_events,
+         "Keep the last N events of each thread for --trace and --stats")
       ->capture_default_str()
       ->type_name("N")
       ->check(Between(1, int64_t{1} << 28))

@@ -35,11 +35,11 @@ struct Options {
   std::string topology;
   bool oversubscribe = false;
   int steps_in_flight = 2;
-  std::string kernel_cache;  // folder; empty: none
+  std::string kernel_cache;                         // folder; empty: none
   uint64_t kernel_cache_bytes = uint64_t{1} << 30;  // 0: no bound
 
   std::vector<NamedSpec> inputs;
-  std::vector<NamedSpec> outputs;   // "-" or "@PATH"
+  std::vector<NamedSpec> outputs;  // "-" or "@PATH"
   std::vector<NamedSpec> expected;
   Tolerance tolerance;
 
@@ -62,7 +62,7 @@ struct Options {
   std::string emit_plan_text;  // path or "-"
   std::string trace;           // path; "-": standard output; empty: none
   int64_t trace_events = int64_t{1} << 18;  // per worker
-  std::string stats;           // "", "table", "json" or "@PATH" (as JSON)
+  std::string stats;  // "", "table", "json" or "@PATH" (as JSON)
 };
 
 struct ParsedOptions {

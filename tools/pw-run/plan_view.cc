@@ -29,10 +29,10 @@ absl::Status CheckFits(const proto::Plan& plan, const Topology& topology) {
   for (const proto::Slice& slice : plan.slices()) {
     uint32_t island = slice.binding().island();
     if (island >= static_cast<uint32_t>(topology.num_islands())) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "slice ", Quoted(slice.name()), " is bound to island ", island,
-          ", but the topology has ",
-          CountText(topology.num_islands(), "island")));
+      return absl::InvalidArgumentError(
+          absl::StrCat("slice ", Quoted(slice.name()), " is bound to island ",
+                       island, ", but the topology has ",
+                       CountText(topology.num_islands(), "island")));
     }
     int64_t devices = topology.num_devices(island), shards = NumShards(slice);
     for (int64_t shard = 0; shard < shards; ++shard) {
@@ -90,9 +90,9 @@ std::string TableText(const std::vector<std::vector<std::string>>& rows) {
         numeric.push_back(true);
       }
       widths[c] = std::max(widths[c], rows[r][c].size());
-      bool digit = !rows[r][c].empty() &&
-                   rows[r][c].find_first_not_of("0123456789") ==
-                       std::string::npos;
+      bool digit =
+          !rows[r][c].empty() &&
+          rows[r][c].find_first_not_of("0123456789") == std::string::npos;
       if (r > 0 && !digit) numeric[c] = false;
     }
   }
@@ -101,8 +101,8 @@ std::string TableText(const std::vector<std::vector<std::string>>& rows) {
     std::string line;
     for (size_t c = 0; c < row.size(); ++c) {
       std::string space(widths[c] - row[c].size(), ' ');
-      absl::StrAppend(&line, c > 0 ? "  " : "", numeric[c] ? space : "",
-                      row[c], numeric[c] ? "" : space);
+      absl::StrAppend(&line, c > 0 ? "  " : "", numeric[c] ? space : "", row[c],
+                      numeric[c] ? "" : space);
     }
     line.erase(line.find_last_not_of(' ') + 1);
     absl::StrAppend(&text, line, "\n");

@@ -28,7 +28,8 @@ namespace pathways::pw_run {
 inline constexpr int64_t kMaxShards = int64_t{1} << 24;
 
 // Fails, naming the slice and both numbers, when a slice is bound to an island
-// or a device that the cluster does not have, or when there are too many shards.
+// or a device that the cluster does not have, or when there are too many
+// shards.
 absl::Status CheckFits(const proto::Plan& plan, const Topology& topology);
 
 // Device in its island of each shard of `slice`. Needs CheckFits.

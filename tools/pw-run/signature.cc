@@ -26,8 +26,7 @@ constexpr size_t kMaxListed = 16;
 
 Port PortOf(const proto::Plan& plan, const std::string& name, uint32_t buffer,
             bool stepped) {
-  const proto::Layout& layout =
-      plan.layouts(plan.buffers(buffer).layout());
+  const proto::Layout& layout = plan.layouts(plan.buffers(buffer).layout());
   Port port;
   port.name = name;
   port.element = static_cast<ElementType>(layout.element());
@@ -118,12 +117,11 @@ absl::StatusOr<size_t> FindPort(const std::vector<Port>& ports,
     absl::StrAppend(&message, "; it has none");
   } else {
     size_t shown = std::min(names.size(), kMaxListed);
-    absl::StrAppend(
-        &message, "; it has ",
-        absl::StrJoin(names.begin(), names.begin() + shown, ", "),
-        shown < names.size()
-            ? absl::StrCat(" and ", names.size() - shown, " more")
-            : "");
+    absl::StrAppend(&message, "; it has ",
+                    absl::StrJoin(names.begin(), names.begin() + shown, ", "),
+                    shown < names.size()
+                        ? absl::StrCat(" and ", names.size() - shown, " more")
+                        : "");
   }
   return absl::InvalidArgumentError(message);
 }

@@ -71,8 +71,8 @@ std::string SummaryText(const TraceSummary& summary) {
       {"device", "busy", "waits", "of " + Time(wall)}};
   for (const TraceSummary::Device& device : summary.devices) {
     if (rows.size() > kMaxDevices) {
-      rows.push_back({absl::StrCat(
-          "and ", summary.devices.size() - kMaxDevices, " more")});
+      rows.push_back({absl::StrCat("and ", summary.devices.size() - kMaxDevices,
+                                   " more")});
       break;
     }
     rows.push_back({device.name, Time(device.busy_ns), Time(device.waiting_ns),
@@ -114,10 +114,11 @@ nlohmann::ordered_json SummaryJson(const TraceSummary& summary) {
   Json json = {{"wall_ns", wall}, {"events_dropped", summary.events_dropped}};
   json["devices"] = Json::array();
   for (const TraceSummary::Device& device : summary.devices) {
-    json["devices"].push_back({{"name", device.name},
-                               {"busy_ns", device.busy_ns},
-                               {"waiting_ns", device.waiting_ns},
-                               {"utilization", Fraction(device.busy_ns, wall)}});
+    json["devices"].push_back(
+        {{"name", device.name},
+         {"busy_ns", device.busy_ns},
+         {"waiting_ns", device.waiting_ns},
+         {"utilization", Fraction(device.busy_ns, wall)}});
   }
   json["critical_path"] = Json::array();
   for (const TraceSummary::Share& share : summary.path) {
@@ -198,14 +199,11 @@ std::string StatsJson(const proto::Plan& plan, const RuntimeStats& stats,
   // Keeps the order in which keys are added.
   using Json = nlohmann::ordered_json;
   Json json;
-  json["plan"] = {{"program", plan.header().program()},
-                  {"slices", plan.slices_size()},
-                  {"layouts", plan.layouts_size()},
-                  {"kernels", plan.kernels_size()},
-                  {"buffers", plan.buffers_size()},
-                  {"actions", plan.actions_size()},
-                  {"edges", plan.edges_size()},
-                  {"bytes", facts.plan_bytes}};
+  json["plan"] = {
+      {"program", plan.header().program()}, {"slices", plan.slices_size()},
+      {"layouts", plan.layouts_size()},     {"kernels", plan.kernels_size()},
+      {"buffers", plan.buffers_size()},     {"actions", plan.actions_size()},
+      {"edges", plan.edges_size()},         {"bytes", facts.plan_bytes}};
   json["run"] = {{"steps", facts.steps},
                  {"firings", stats.firings},
                  {"controller_messages", stats.controller_messages}};

@@ -24,8 +24,8 @@ struct RunFacts {
   bool simulated = false;
 };
 
-// For people: a table of counts, which are the same in every run, then where the
-// time went.
+// For people: a table of counts, which are the same in every run, then where
+// the time went.
 std::string StatsTable(const proto::Plan& plan, const RuntimeStats& stats,
                        const TraceSummary& summary, const RunFacts& facts);
 

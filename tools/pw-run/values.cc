@@ -44,18 +44,17 @@ double Expand(uint16_t bits, const Format16& format) {
   } else if (exponent == 0) {
     value = std::ldexp(mantissa, format.min_exponent - format.mantissa_bits);
   } else {
-    value = std::ldexp(mantissa + (1 << format.mantissa_bits),
-                       exponent - 1 + format.min_exponent -
-                           format.mantissa_bits);
+    value =
+        std::ldexp(mantissa + (1 << format.mantissa_bits),
+                   exponent - 1 + format.min_exponent - format.mantissa_bits);
   }
   return bits >> 15 ? -value : value;
 }
 
 uint16_t Round(double value, const Format16& format) {
   uint16_t sign = std::signbit(value) ? 0x8000 : 0;
-  uint16_t infinity =
-      static_cast<uint16_t>(0x7fff >> format.mantissa_bits
-                                          << format.mantissa_bits);
+  uint16_t infinity = static_cast<uint16_t>(
+      0x7fff >> format.mantissa_bits << format.mantissa_bits);
   if (std::isnan(value)) {
     return sign | infinity | 1 << (format.mantissa_bits - 1);
   }
@@ -130,9 +129,8 @@ absl::Status Parse(ElementType element, absl::string_view text, T* value) {
   const char* end = digits.data() + digits.size();
   std::from_chars_result result = std::from_chars(digits.data(), end, *value);
   if (result.ptr != end || result.ec == std::errc::invalid_argument) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("'", text, "' is not a number of type ",
-                     ElementName(element)));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "'", text, "' is not a number of type ", ElementName(element)));
   }
   if (result.ec != std::errc()) return DoesNotFit(element, text);
   return absl::OkStatus();
@@ -142,8 +140,7 @@ void AppendElements(const HostArray& array, bool all, size_t dim,
                     int64_t* element, int64_t step, std::string* text) {
   int64_t bytes = ElementBytes(array.element);
   if (dim == array.shape.size()) {
-    *text +=
-        ElementText(array.element, array.data.data() + *element * bytes);
+    *text += ElementText(array.element, array.data.data() + *element * bytes);
     *element += 1;
     return;
   }
@@ -252,8 +249,8 @@ std::string ArrayText(const HostArray& array, int64_t max_elements) {
   bool all = count > 0 ? count <= max_elements : true;
   int64_t shown = 1;
   for (int64_t extent : array.shape) {
-    shown *= all ? std::max<int64_t>(extent, 1)
-                 : std::clamp<int64_t>(extent, 1, 6);
+    shown *=
+        all ? std::max<int64_t>(extent, 1) : std::clamp<int64_t>(extent, 1, 6);
     if (shown > (count > 0 && all ? count : kMaxShown)) return "[...]";
   }
   std::string text;

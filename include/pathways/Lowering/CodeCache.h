@@ -28,8 +28,8 @@
 
 namespace mlir::pathways {
 
-/// Entries of a folder, shared with other processes. Thread-safe. Nothing that is
-/// found in the folder, and nothing that other processes do to it, makes a
+/// Entries of a folder, shared with other processes. Thread-safe. Nothing that
+/// is found in the folder, and nothing that other processes do to it, makes a
 /// compilation fail; what is worth knowing is a warning.
 class CodeCache {
 public:
@@ -38,8 +38,8 @@ public:
   static constexpr int64_t kStaleSeconds = 3600;
 
   using Key = std::array<uint8_t, 32>;
-  /// `code` identifies the code alone, `places` also where in the source it comes
-  /// from: kernels whose checks report places are kept under the latter.
+  /// `code` identifies the code alone, `places` also where in the source it
+  /// comes from: kernels whose checks report places are kept under the latter.
   struct Keys {
     Key code, places;
   };
@@ -70,10 +70,10 @@ public:
 
   struct Counts {
     uint64_t hits = 0;
-    uint64_t misses = 0;   ///< damaged entries among them
+    uint64_t misses = 0; ///< damaged entries among them
     uint64_t damaged = 0;
     uint64_t stored = 0;
-    uint64_t removed = 0;  ///< by trim()
+    uint64_t removed = 0; ///< by trim()
   };
   Counts getCounts() const;
 

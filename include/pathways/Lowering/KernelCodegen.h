@@ -45,11 +45,11 @@ struct CompiledSegment {
 };
 
 struct CompiledKernel {
-  std::vector<CompiledSegment> segments;   ///< one per function
+  std::vector<CompiledSegment> segments;          ///< one per function
   std::vector<::pathways::proto::Target> targets; ///< complete, none empty
-  std::vector<std::string> objects;        ///< bytes, one per target
-  std::string hash;                        ///< of all of it, hexadecimal
-  bool isCached = false;                   ///< found, not compiled
+  std::vector<std::string> objects;               ///< bytes, one per target
+  std::string hash;                               ///< of all of it, hexadecimal
+  bool isCached = false;                          ///< found, not compiled
 };
 
 /// Compiles `segments` for each of `targets` (empty fields: as this machine;
@@ -59,10 +59,11 @@ struct CompiledKernel {
 /// cf.assert and pw.shard_index (axes: the function's kSegmentMeshAttrName).
 ///
 /// A failed cf.assert, an integer division by zero or without a representable
-/// result, an index or slice out of bounds and a loop step below 1 make the code return
-/// the location's number; floating point follows IEEE 754 without contraction or
-/// reassociation, except that a sum along the innermost dimension and the
-/// products of a contraction are added in an order fixed by shape and target.
+/// result, an index or slice out of bounds and a loop step below 1 make the
+/// code return the location's number; floating point follows IEEE 754 without
+/// contraction or reassociation, except that a sum along the innermost
+/// dimension and the products of a contraction are added in an order fixed by
+/// shape and target.
 ///
 /// f16 and bf16 are formats of storage: a segment computes with them in f32 and
 /// rounds a result once, to nearest even, when it stores it; an arith.truncf

@@ -38,7 +38,8 @@ inline constexpr llvm::StringLiteral kSegmentMeshAttrName = "segment_mesh";
 /// indices as integers in an `array<i64: input, output, input, output...>`, of
 /// buffers that may be the same memory at run time. All other buffers are
 /// assumed distinct, but one buffer may be passed as several inputs.
-inline constexpr llvm::StringLiteral kSegmentAliasAttrName = "segment_may_alias";
+inline constexpr llvm::StringLiteral kSegmentAliasAttrName =
+    "segment_may_alias";
 
 /// One array of a computation, as its caller sees it.
 struct SegmentValue {
@@ -84,13 +85,12 @@ struct SegmentedBody {
 /// stays and refers to kSegmentMeshAttrName. A body without work, such as one
 /// that only returns a collective's result, has steps without segments.
 ///
-/// Fails, with a diagnostic, on recursion, calls to declarations, bodies of more
-/// than one block, collectives inside a nested region, and bodies that become
-/// too large by inlining.
+/// Fails, with a diagnostic, on recursion, calls to declarations, bodies of
+/// more than one block, collectives inside a nested region, and bodies that
+/// become too large by inlining.
 FailureOr<SegmentedBody> splitAtCollectives(func::FuncOp body, MeshAttr mesh,
                                             ArrayRef<ArrayType> operandTypes,
-                                            OpBuilder &builder,
-                                            StringRef name);
+                                            OpBuilder &builder, StringRef name);
 
 /// Whether result `result` may occupy the memory of argument `argument`: no
 /// step after the first write of the result reads the argument, and no

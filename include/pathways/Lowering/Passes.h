@@ -30,7 +30,8 @@ namespace mlir::pathways {
 struct CompileOptions : public PassPipelineOptions<CompileOptions> {
   PassOptions::Option<std::string> topology{
       *this, "topology",
-      llvm::cl::desc("Machines: local, ISLANDSxHOSTSxDEVICES, or a textproto file"),
+      llvm::cl::desc(
+          "Machines: local, ISLANDSxHOSTSxDEVICES, or a textproto file"),
       llvm::cl::init("local")};
   PassOptions::Option<bool> oversubscribe{
       *this, "oversubscribe",
@@ -38,22 +39,26 @@ struct CompileOptions : public PassPipelineOptions<CompileOptions> {
       llvm::cl::init(false)};
   PassOptions::Option<unsigned> stepsInFlight{
       *this, "steps-in-flight",
-      llvm::cl::desc("Steps of a program that may be open at a time, 1 to 1024"),
+      llvm::cl::desc(
+          "Steps of a program that may be open at a time, 1 to 1024"),
       llvm::cl::init(2)};
   PassOptions::Option<unsigned> credits{
       *this, "credits",
-      llvm::cl::desc("Slots of an array that is fed, fetched or moved; 0: steps in flight"),
+      llvm::cl::desc("Slots of an array that is fed, fetched or moved; 0: "
+                     "steps in flight"),
       llvm::cl::init(0)};
   PassOptions::Option<std::string> kernelCache{
       *this, "kernel-cache",
       llvm::cl::desc("Folder of compiled kernels; empty: none")};
   PassOptions::Option<uint64_t> kernelCacheBytes{
       *this, "kernel-cache-bytes",
-      llvm::cl::desc("Bytes to keep there, what was used last first; 0: no bound"),
+      llvm::cl::desc(
+          "Bytes to keep there, what was used last first; 0: no bound"),
       llvm::cl::init(uint64_t{1} << 30)};
 };
 
-/// What the code of one kernel cost. No part of a plan: it differs between runs.
+/// What the code of one kernel cost. No part of a plan: it differs between
+/// runs.
 struct KernelCost {
   std::string kernel;
   bool isCached = false; ///< found, not compiled

@@ -79,17 +79,17 @@ static LogicalResult emitBadValue(Operation *op, NamedAttribute attribute,
          << attribute.getValue();
 }
 
-LogicalResult PathwaysDialect::verifyRegionArgAttribute(
-    Operation *op, unsigned regionIndex, unsigned argIndex,
-    NamedAttribute attribute) {
+LogicalResult
+PathwaysDialect::verifyRegionArgAttribute(Operation *op, unsigned regionIndex,
+                                          unsigned argIndex,
+                                          NamedAttribute attribute) {
   StringRef name = attribute.getName();
   Attribute value = attribute.getValue();
   if (name == kAcceptsPartialAttrName) {
     if (!isa<func::FuncOp>(op) || !op->hasAttr(kLocalViewAttrName))
-      return op->emitOpError("has '")
-             << name << "' on argument " << argIndex
-             << ", which belongs on a function with '" << kLocalViewAttrName
-             << "'";
+      return op->emitOpError("has '") << name << "' on argument " << argIndex
+                                      << ", which belongs on a function with '"
+                                      << kLocalViewAttrName << "'";
     return isa<UnitAttr>(value)
                ? success()
                : emitBadValue(op, attribute, "a unit attribute");
@@ -257,7 +257,8 @@ FailureOr<ShardingAttr> ShardingAttr::parseBody(AsmParser &parser) {
       return failure();
     std::optional<ReductionKind> value = symbolizeReductionKind(keyword);
     if (!value) {
-      parser.emitError(kindLoc, "expected a reduction (add, mul, max, min), got '")
+      parser.emitError(kindLoc,
+                       "expected a reduction (add, mul, max, min), got '")
           << keyword << "'";
       return failure();
     }
@@ -361,8 +362,8 @@ Type ArrayType::parse(AsmParser &parser) {
   if (failed(sharding) || parser.parseGreater())
     return {};
   return parser.getChecked<ArrayType>(loc, parser.getContext(), shape,
-                                      elementType, FlatSymbolRefAttr::get(slice),
-                                      *sharding);
+                                      elementType,
+                                      FlatSymbolRefAttr::get(slice), *sharding);
 }
 
 void ArrayType::print(AsmPrinter &printer) const {
@@ -395,15 +396,14 @@ LogicalResult ArrayType::verify(function_ref<InFlightDiagnostic()> emitError,
                          << " elements";
     elements *= std::max<int64_t>(size, 1);
   }
-  bool isInteger = elementType.isSignlessInteger(1) ||
-                   elementType.isSignlessInteger(8) ||
-                   elementType.isSignlessInteger(32) ||
-                   elementType.isSignlessInteger(64);
+  bool isInteger =
+      elementType.isSignlessInteger(1) || elementType.isSignlessInteger(8) ||
+      elementType.isSignlessInteger(32) || elementType.isSignlessInteger(64);
   if (!isInteger &&
       !isa<Float16Type, BFloat16Type, Float32Type, Float64Type>(elementType))
     return emitError() << "expected element type f16, bf16, f32, f64, i1, i8, "
                           "i32 or i64, got "
-                       << elementType; // (C2)
+                       << elementType;           // (C2)
   if (sharding.getDims().size() != shape.size()) // (C3)
     return emitError() << "array has " << shape.size()
                        << " dimensions, but its sharding has "
@@ -411,8 +411,9 @@ LogicalResult ArrayType::verify(function_ref<InFlightDiagnostic()> emitError,
   if (sharding.isPartial() && elementType.isSignlessInteger(1)) { // (C4)
     ReductionKind kind = sharding.getPartialKind().getValue();
     if (kind != ReductionKind::Max && kind != ReductionKind::Min)
-      return emitError() << "expected an i1 array to be partial max or min, got "
-                         << stringifyReductionKind(kind);
+      return emitError()
+             << "expected an i1 array to be partial max or min, got "
+             << stringifyReductionKind(kind);
   }
   return success();
 }

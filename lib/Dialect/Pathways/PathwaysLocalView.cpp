@@ -109,11 +109,10 @@ LogicalResult mlir::pathways::detail::verifyCollective(Operation *op) {
             return verifyDim(op, "'dim'", concrete.getDim(), source);
           })
           .Case([&](AllToAllOp exchange) {
-            return success(
-                succeeded(
-                    verifyDim(op, "'split'", exchange.getSplit(), source)) &&
-                succeeded(
-                    verifyDim(op, "'concat'", exchange.getConcat(), source)));
+            return success(succeeded(verifyDim(op, "'split'",
+                                               exchange.getSplit(), source)) &&
+                           succeeded(verifyDim(op, "'concat'",
+                                               exchange.getConcat(), source)));
           })
           .Default(success());
   if (failed(dims))
@@ -130,8 +129,7 @@ LogicalResult mlir::pathways::detail::verifyCollective(Operation *op) {
                            "got ")
            << stringifyReductionKind(*reduction);
 
-  int64_t groupSize =
-      guessGroupSize(op, source.getShape(), result.getShape());
+  int64_t groupSize = guessGroupSize(op, source.getShape(), result.getShape());
   FailureOr<SmallVector<int64_t>> shape =
       collective.getResultShape(groupSize, [&] { return op->emitOpError(); });
   if (failed(shape))

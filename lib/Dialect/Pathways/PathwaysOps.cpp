@@ -63,15 +63,16 @@ static void printDevices(OpAsmPrinter &printer, Operation *, IntegerAttr base,
     printer << " span " << span.getInt();
 }
 
-static ParseResult parseReduction(OpAsmParser &parser, ReductionKindAttr &kind) {
+static ParseResult parseReduction(OpAsmParser &parser,
+                                  ReductionKindAttr &kind) {
   StringRef keyword;
   SMLoc loc = parser.getCurrentLocation();
   if (parser.parseKeyword(&keyword))
     return failure();
   std::optional<ReductionKind> value = symbolizeReductionKind(keyword);
   if (!value)
-    return parser.emitError(
-               loc, "expected a reduction (add, mul, max, min), got '")
+    return parser.emitError(loc,
+                            "expected a reduction (add, mul, max, min), got '")
            << keyword << "'";
   kind = ReductionKindAttr::get(parser.getContext(), *value);
   return success();
@@ -141,12 +142,12 @@ ParseResult ProgramOp::parse(OpAsmParser &parser, OperationState &result) {
   for (auto [index, argument] : llvm::enumerate(arguments)) {
     argumentTypes.push_back(argument.type);
     // The SSA name of an argument is its name; numbers name nothing.
-    StringRef ssaName = argument.ssaName.name.drop_while(
-        [](char c) { return c == '%'; });
+    StringRef ssaName =
+        argument.ssaName.name.drop_while([](char c) { return c == '%'; });
     if (ssaName.empty() || llvm::isDigit(ssaName.front()) ||
         ssaName == getDefaultArgumentName(index) ||
-        (argument.attrs && argument.attrs.contains(
-                               PathwaysDialect::kNameAttrName)))
+        (argument.attrs &&
+         argument.attrs.contains(PathwaysDialect::kNameAttrName)))
       continue;
     NamedAttrList attributes(argument.attrs);
     attributes.set(PathwaysDialect::kNameAttrName,
@@ -181,8 +182,7 @@ void ProgramOp::print(OpAsmPrinter &printer) {
     llvm::raw_string_ostream os(printed);
     if (!getBody().empty() && i < getBody().front().getNumArguments())
       printer.printOperand(getBody().front().getArgument(i), os);
-    NamedAttrList attributes(
-        function_interface_impl::getArgAttrDict(*this, i));
+    NamedAttrList attributes(function_interface_impl::getArgAttrDict(*this, i));
     StringAttr nameAttr = StringAttr::get(getContext(), argumentName);
     if (StringRef(printed).drop_front(printed.empty() ? 0 : 1) == argumentName)
       attributes.erase(PathwaysDialect::kNameAttrName);
@@ -195,10 +195,9 @@ void ProgramOp::print(OpAsmPrinter &printer) {
       /*isVariadic=*/false, getResultTypes(), getResAttrsAttr(), &getBody(),
       /*printEmptyResult=*/false);
   printer.printOptionalAttrDictWithKeyword(
-      (*this)->getAttrs(),
-      {getSymNameAttrName(), getSymVisibilityAttrName(),
-       getFunctionTypeAttrName(), getArgAttrsAttrName(),
-       getResAttrsAttrName()});
+      (*this)->getAttrs(), {getSymNameAttrName(), getSymVisibilityAttrName(),
+                            getFunctionTypeAttrName(), getArgAttrsAttrName(),
+                            getResAttrsAttrName()});
   printer << ' ';
   printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
 }
@@ -212,8 +211,8 @@ void ProgramOp::getAsmBlockArgumentNames(Region &region,
 }
 
 std::string ProgramOp::getArgumentName(unsigned index) {
-  if (auto name = getArgAttrOfType<StringAttr>(index,
-                                               PathwaysDialect::kNameAttrName))
+  if (auto name =
+          getArgAttrOfType<StringAttr>(index, PathwaysDialect::kNameAttrName))
     return name.str();
   return getDefaultArgumentName(index);
 }
@@ -248,8 +247,8 @@ mlir::pathways::ReturnOp ProgramOp::getReturn() {
 // CallOp
 //===----------------------------------------------------------------------===//
 
-void CallOp::build(OpBuilder &builder, OperationState &state,
-                   TypeRange outputs, StringRef callee, ValueRange inputs) {
+void CallOp::build(OpBuilder &builder, OperationState &state, TypeRange outputs,
+                   StringRef callee, ValueRange inputs) {
   build(builder, state, outputs,
         FlatSymbolRefAttr::get(builder.getContext(), callee), inputs,
         /*after=*/ValueRange());
@@ -261,8 +260,7 @@ ParseResult CallOp::parse(OpAsmParser &parser, OperationState &result) {
   SmallVector<OpAsmParser::UnresolvedOperand> inputs, after, donated;
   SmallVector<Type> afterTypes;
   SMLoc inputsLoc;
-  if (parser.parseSymbolName(callee) ||
-      parser.getCurrentLocation(&inputsLoc) ||
+  if (parser.parseSymbolName(callee) || parser.getCurrentLocation(&inputsLoc) ||
       parser.parseOperandList(inputs, OpAsmParser::Delimiter::Paren))
     return failure();
   result.addAttribute(getCalleeAttrName(result.name),

@@ -82,9 +82,8 @@ LogicalResult BindOp::verify() {
   auto check = [&](int64_t value, StringRef what, int64_t limit) {
     if (value >= 0 && value < limit) // (C4)
       return success();
-    return LogicalResult(emitOpError()
-                         << "expected " << what << " from 0 to " << limit - 1
-                         << ", got " << value);
+    return LogicalResult(emitOpError() << "expected " << what << " from 0 to "
+                                       << limit - 1 << ", got " << value);
   };
   if (failed(check(getIsland(), "an island", kMaxDevices)))
     return failure();
@@ -125,11 +124,10 @@ LogicalResult BindOp::verifySymbolUses(SymbolTableCollection &symbols) {
   } else {
     ArrayRef<int64_t> strides = *getStrides();
     if (strides.size() != mesh.getSizes().size()) // (C2)
-      return noteSlice(emitOpError() << "has " << strides.size()
-                                     << " strides for the "
-                                     << mesh.getSizes().size()
-                                     << " mesh axes of slice '" << getSlice()
-                                     << "'");
+      return noteSlice(emitOpError()
+                       << "has " << strides.size() << " strides for the "
+                       << mesh.getSizes().size() << " mesh axes of slice '"
+                       << getSlice() << "'");
     // Sizes multiply to at most 2^24 and strides are below 2^20: no overflow.
     int64_t last = 0;
     for (auto [size, stride] : llvm::zip_equal(mesh.getSizes(), strides))
@@ -137,9 +135,9 @@ LogicalResult BindOp::verifySymbolUses(SymbolTableCollection &symbols) {
     if (int64_t span = getSpan().value_or(0))
       last = std::min(last, span - 1);
     if (*getBase() + last >= kMaxDevices) // (C4)
-      return noteSlice(emitOpError() << "reaches device " << *getBase() + last
-                                     << "; device numbers are below "
-                                     << kMaxDevices);
+      return noteSlice(emitOpError()
+                       << "reaches device " << *getBase() + last
+                       << "; device numbers are below " << kMaxDevices);
   }
   // (C3) The first binding of the module looks at all of them. Walking back to
   // the one before keeps this linear in the module.
@@ -193,9 +191,9 @@ LogicalResult ProgramOp::verify() {
     int64_t from = carried.getInt();
     int64_t numResults = getResultTypes().size();
     if (from < 0 || from >= numResults) // (C2)
-      return emitOpError() << "argument '" << name << "' is carried from result "
-                           << from << ", but there are " << numResults
-                           << " results";
+      return emitOpError() << "argument '" << name
+                           << "' is carried from result " << from
+                           << ", but there are " << numResults << " results";
     if (getResultTypes()[from] != getArgumentTypes()[i]) // (C2)
       return emitOpError() << "argument '" << name << "' of type "
                            << getArgumentTypes()[i]
@@ -256,9 +254,9 @@ LogicalResult ReturnOp::verify() {
                        << getResults().size());
   for (auto [index, value] : llvm::enumerate(getResults()))
     if (value.getType() != expected[index]) // (C1)
-      return noteProgram(emitOpError() << "expected result " << index
-                                       << " of type " << expected[index]
-                                       << ", got " << value.getType());
+      return noteProgram(emitOpError()
+                         << "expected result " << index << " of type "
+                         << expected[index] << ", got " << value.getType());
   return success();
 }
 
@@ -352,16 +350,16 @@ private:
 
   LogicalResult verifyTensor(ArrayType array, Type tensor, StringRef kind,
                              unsigned index) {
-    RankedTensorType expected =
-        isLocalView ? getShardTensorType(array, slice.getMesh())
-                    : array.getGlobalTensorType();
+    RankedTensorType expected = isLocalView
+                                    ? getShardTensorType(array, slice.getMesh())
+                                    : array.getGlobalTensorType();
     if (tensor == expected) // (C4)
       return success();
     return note(call.emitOpError()
                 << "of '" << call.getCallee() << "' has " << kind << ' '
                 << index << " of type " << array << ", whose "
-                << (isLocalView ? "shards are " : "global view is ")
-                << expected << ", but the function has " << tensor);
+                << (isLocalView ? "shards are " : "global view is ") << expected
+                << ", but the function has " << tensor);
   }
 
   LogicalResult verifyOperand(unsigned index, Type tensor) {
@@ -390,10 +388,9 @@ private:
   }
 
   LogicalResult emitInBody(Operation *op, const Twine &message) {
-    InFlightDiagnostic diagnostic = call.emitOpError()
-                                    << "of '" << call.getCallee()
-                                    << "' on slice '" << slice.getSymName()
-                                    << "' " << message;
+    InFlightDiagnostic diagnostic =
+        call.emitOpError() << "of '" << call.getCallee() << "' on slice '"
+                           << slice.getSymName() << "' " << message;
     diagnostic.attachNote(op->getLoc()) << "it is here";
     diagnostic.attachNote(slice.getLoc())
         << "slice '" << slice.getSymName() << "' is declared here";
@@ -453,8 +450,7 @@ private:
     if (shardIndex) {
       if (mesh.getAxisIndex(shardIndex.getAxis()) >= 0)
         return success();
-      return emitInBody(op, "asks the index on axis \"" +
-                                shardIndex.getAxis() +
+      return emitInBody(op, "asks the index on axis \"" + shardIndex.getAxis() +
                                 "\", which the mesh lacks");
     }
     if (!isAtTop)
@@ -469,8 +465,8 @@ private:
     if (failed(groupSize))
       return emitInBody(op, "communicates over an axis twice");
     bool reported = false;
-    FailureOr<SmallVector<int64_t>> shape = collective.getResultShape(
-        *groupSize, [&] {
+    FailureOr<SmallVector<int64_t>> shape =
+        collective.getResultShape(*groupSize, [&] {
           reported = true;
           InFlightDiagnostic diagnostic =
               call.emitOpError() << "of '" << call.getCallee() << "' on slice '"
@@ -479,8 +475,9 @@ private:
           return diagnostic;
         });
     if (failed(shape))
-      return reported ? failure()
-                      : emitInBody(op, "communicates a shape that cannot be cut");
+      return reported
+                 ? failure()
+                 : emitInBody(op, "communicates a shape that cannot be cut");
     auto resultType = collective.getResult().getType();
     if (resultType.getShape() == ArrayRef<int64_t>(*shape))
       return success();
@@ -520,8 +517,8 @@ LogicalResult CallOp::verifySymbolUses(SymbolTableCollection &symbols) {
                       << "calls '" << getCallee() << "', which is a '"
                       << symbol->getName() << "', not a 'func.func'");
   if (callee.isExternal()) // (C1)
-    return noteSymbol(emitOpError() << "calls '" << getCallee()
-                                    << "', which has no body");
+    return noteSymbol(emitOpError()
+                      << "calls '" << getCallee() << "', which has no body");
   if (!callee.getBody().hasOneBlock() ||
       !isa<func::ReturnOp>(callee.getBody().front().getTerminator())) // (C1)
     return noteSymbol(emitOpError()

@@ -76,14 +76,16 @@ private:
     return str(plan.actions(number).name());
   }
   template <typename Numbers> DenseI64ArrayAttr numbers(const Numbers &values) {
-    return b.getDenseI64ArrayAttr(SmallVector<int64_t>(values.begin(), values.end()));
+    return b.getDenseI64ArrayAttr(
+        SmallVector<int64_t>(values.begin(), values.end()));
   }
   template <typename Entry> TypeAttr tensor(const Entry &entry) {
     Type element = getElementType(entry.element(), b.getContext());
     SmallVector<int64_t> shape(entry.shape().begin(), entry.shape().end());
-    auto type = element ? RankedTensorType::getChecked(
-                              [&] { return mlir::emitError(loc); }, shape, element)
-                        : RankedTensorType();
+    auto type = element
+                    ? RankedTensorType::getChecked(
+                          [&] { return mlir::emitError(loc); }, shape, element)
+                    : RankedTensorType();
     return type ? TypeAttr::get(type) : TypeAttr();
   }
 
@@ -206,9 +208,9 @@ LogicalResult Importer::addKernel(const proto::Kernel &kernel) {
   llvm::StringSet<> symbols;
   for (const proto::Segment &segment : kernel.segments()) {
     if (!symbols.insert(segment.symbol()).second)
-      return mlir::emitError(loc) << "kernel '" << kernel.name()
-                                  << "' has two segments '" << segment.symbol()
-                                  << "'";
+      return mlir::emitError(loc)
+             << "kernel '" << kernel.name() << "' has two segments '"
+             << segment.symbol() << "'";
     SmallVector<Attribute> types;
     SmallVector<int64_t> written;
     for (const proto::KernelOperand &operand : segment.operands()) {
@@ -228,7 +230,8 @@ LogicalResult Importer::addKernel(const proto::Kernel &kernel) {
       p.scratch = countOrNull(segment.scratch_bytes());
       SmallVector<Attribute> locations;
       for (const proto::Location &location : segment.locations())
-        locations.push_back(b.getStrArrayAttr({location.where(), location.message()}));
+        locations.push_back(
+            b.getStrArrayAttr({location.where(), location.message()}));
       if (!locations.empty())
         p.locations = b.getArrayAttr(locations);
     });
@@ -287,8 +290,9 @@ void Importer::addGang(const proto::Action &action) {
   for (const proto::GangStep &step : action.steps()) {
     if (step.has_run()) {
       add<RunOp>([&](auto &p) {
-        p.segment = str(
-            plan.kernels(action.kernel()).segments(step.run().segment()).symbol());
+        p.segment = str(plan.kernels(action.kernel())
+                            .segments(step.run().segment())
+                            .symbol());
         p.buffers = bufferNames(step.run().buffers());
       });
       continue;
@@ -359,9 +363,9 @@ void Importer::addAction(const proto::Action &action) {
   }
 }
 
-FailureOr<ProgramOp>
-mlir::pathways::plan::importTables(OpBuilder &builder, Location loc,
-                                   const proto::Plan &plan,
-                                   ArrayRef<char> blobs) {
+FailureOr<ProgramOp> mlir::pathways::plan::importTables(OpBuilder &builder,
+                                                        Location loc,
+                                                        const proto::Plan &plan,
+                                                        ArrayRef<char> blobs) {
   return Importer(builder, loc, plan, blobs).run();
 }

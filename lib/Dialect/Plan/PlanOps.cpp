@@ -57,8 +57,9 @@ static ParseResult parseRefs(OpAsmParser &parser, ArrayAttr &refs) {
 static void printRefs(OpAsmPrinter &printer, Operation *, ArrayAttr refs) {
   printer << '[';
   if (refs)
-    llvm::interleaveComma(refs.getAsRange<StringAttr>(), printer,
-                          [&](StringAttr name) { printer.printSymbolName(name); });
+    llvm::interleaveComma(
+        refs.getAsRange<StringAttr>(), printer,
+        [&](StringAttr name) { printer.printSymbolName(name); });
   printer << ']';
 }
 
@@ -124,7 +125,8 @@ static ParseResult parseMesh(OpAsmParser &parser, ArrayAttr &axes,
     extents.push_back(size);
     return success();
   };
-  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::LessGreater, element))
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::LessGreater,
+                                     element))
     return failure();
   axes = parser.getBuilder().getArrayAttr(names);
   sizes = parser.getBuilder().getDenseI64ArrayAttr(extents);
@@ -134,11 +136,10 @@ static ParseResult parseMesh(OpAsmParser &parser, ArrayAttr &axes,
 static void printMesh(OpAsmPrinter &printer, Operation *, ArrayAttr axes,
                       DenseI64ArrayAttr sizes) {
   printer << '<';
-  llvm::interleaveComma(llvm::zip(axes, sizes.asArrayRef()), printer,
-                        [&](auto axis) {
-                          printer << std::get<0>(axis) << " = "
-                                  << std::get<1>(axis);
-                        });
+  llvm::interleaveComma(
+      llvm::zip(axes, sizes.asArrayRef()), printer, [&](auto axis) {
+        printer << std::get<0>(axis) << " = " << std::get<1>(axis);
+      });
   printer << '>';
 }
 
@@ -215,8 +216,8 @@ LogicalResult KernelOp::verifyRegions() {
       auto [entry, isNew] = segments.try_emplace(segment.getId(), segment);
       if (!isNew) { // (C1)
         InFlightDiagnostic error = segment.emitOpError("named '")
-                                   << segment.getId()
-                                   << "' twice in kernel '" << getId() << "'";
+                                   << segment.getId() << "' twice in kernel '"
+                                   << getId() << "'";
         error.attachNote(entry->second.getLoc()) << "first one is here";
         return error;
       }
@@ -312,7 +313,8 @@ LogicalResult ObjectOp::verify() {
            << getCode().getShapedType();
   ArrayRef<char> bytes = getBytes();
   // A resource may be elided from text that is only read by people.
-  if (!bytes.empty() && static_cast<int64_t>(bytes.size()) != type.getDimSize(0))
+  if (!bytes.empty() &&
+      static_cast<int64_t>(bytes.size()) != type.getDimSize(0))
     return emitOpError("expected ")
            << type.getDimSize(0) << " bytes of code, got " << bytes.size();
   if (!getTriple() && (!getCpu().empty() || !getFeatures().empty()))
@@ -321,7 +323,8 @@ LogicalResult ObjectOp::verify() {
 }
 
 ElementsAttr mlir::pathways::plan::getCodeAttr(MLIRContext *context,
-                                               StringRef kernel, unsigned object,
+                                               StringRef kernel,
+                                               unsigned object,
                                                ArrayRef<char> bytes) {
   auto type = RankedTensorType::get({static_cast<int64_t>(bytes.size())},
                                     IntegerType::get(context, 8));

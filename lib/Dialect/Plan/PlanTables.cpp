@@ -72,8 +72,9 @@ proto::ElementType mlir::pathways::plan::getElementType(Type type) {
 
 namespace {
 
-const char *const kTableNames[kNumTables] = {
-    "slice", "layout", "kernel", "buffer", "action", "edge", "argument", "result"};
+const char *const kTableNames[kNumTables] = {"slice",    "layout", "kernel",
+                                             "buffer",   "action", "edge",
+                                             "argument", "result"};
 
 class Exporter {
 public:
@@ -154,18 +155,19 @@ private:
   LogicalResult name(Operation *op, StringRef value, std::string *field) {
     if (value.empty())
       return op->emitOpError("expected a name that is not empty");
-    return text(op, "name", value, [&](std::string s) { *field = std::move(s); });
+    return text(op, "name", value,
+                [&](std::string s) { *field = std::move(s); });
   }
   LogicalResult texts(Operation *op, StringRef what, ArrayAttr values,
                       google::protobuf::RepeatedPtrField<std::string> *field) {
     for (StringAttr value : values.getAsRange<StringAttr>())
-      if (failed(text(op, what, value.getValue(), [&](std::string s) {
-            *field->Add() = std::move(s);
-          })))
+      if (failed(text(op, what, value.getValue(),
+                      [&](std::string s) { *field->Add() = std::move(s); })))
         return failure();
     return success();
   }
-  LogicalResult elementType(Operation *op, Type type, proto::ElementType *field) {
+  LogicalResult elementType(Operation *op, Type type,
+                            proto::ElementType *field) {
     *field = getElementType(type);
     if (*field == proto::ELEMENT_TYPE_UNSPECIFIED)
       return op->emitOpError("expected an element type of f16, bf16, f32, f64, "
@@ -211,8 +213,9 @@ LogicalResult Exporter::run() {
       failed(name(program, program.getSymName(), header->mutable_program())) ||
       failed(text(program, "source", program.getSource(),
                   [&](std::string s) { header->set_source(std::move(s)); })) ||
-      failed(text(program, "producer", program.getProducer(),
-                  [&](std::string s) { header->set_producer(std::move(s)); })) ||
+      failed(
+          text(program, "producer", program.getProducer(),
+               [&](std::string s) { header->set_producer(std::move(s)); })) ||
       failed(number(program, "in_flight", program.getInFlight(),
                     [&](uint32_t n) { header->set_steps_in_flight(n); })))
     return failure();
@@ -220,8 +223,8 @@ LogicalResult Exporter::run() {
     for (Operation *op : entries) {
       LogicalResult added =
           llvm::TypeSwitch<Operation *, LogicalResult>(op)
-              .Case<SliceOp, LayoutOp, KernelOp, BufferOp, GangOp, SendOp, RecvOp,
-                    FeedOp, FetchOp, EdgeOp, ArgumentOp, ResultOp>(
+              .Case<SliceOp, LayoutOp, KernelOp, BufferOp, GangOp, SendOp,
+                    RecvOp, FeedOp, FetchOp, EdgeOp, ArgumentOp, ResultOp>(
                   [&](auto entry) { return add(entry); })
               .Default([](Operation *) { return failure(); });
       if (failed(added))
@@ -321,10 +324,12 @@ LogicalResult Exporter::add(KernelOp op) {
       segment->mutable_operands(position)->set_written(true);
     for (ArrayAttr pair : op.getLocations().getAsRange<ArrayAttr>()) {
       proto::Location *location = segment->add_locations();
-      if (failed(text(op, "location", cast<StringAttr>(pair[0]).getValue(),
-                      [&](std::string s) { location->set_where(std::move(s)); })) ||
-          failed(text(op, "message", cast<StringAttr>(pair[1]).getValue(),
-                      [&](std::string s) { location->set_message(std::move(s)); })))
+      if (failed(text(
+              op, "location", cast<StringAttr>(pair[0]).getValue(),
+              [&](std::string s) { location->set_where(std::move(s)); })) ||
+          failed(text(
+              op, "message", cast<StringAttr>(pair[1]).getValue(),
+              [&](std::string s) { location->set_message(std::move(s)); })))
         return failure();
     }
   }
@@ -332,8 +337,9 @@ LogicalResult Exporter::add(KernelOp op) {
     proto::KernelObject *object = kernel->add_objects();
     if (op.getTriple()) {
       proto::Target *target = object->mutable_target();
-      if (failed(text(op, "target", *op.getTriple(),
-                      [&](std::string s) { target->set_triple(std::move(s)); })) ||
+      if (failed(
+              text(op, "target", *op.getTriple(),
+                   [&](std::string s) { target->set_triple(std::move(s)); })) ||
           failed(text(op, "cpu", op.getCpu(),
                       [&](std::string s) { target->set_cpu(std::move(s)); })) ||
           failed(texts(op, "feature", op.getFeatures(),
@@ -344,8 +350,8 @@ LogicalResult Exporter::add(KernelOp op) {
     ArrayRef<char> code = op.getBytes();
     uint64_t offset = llvm::alignTo(tables.blobBytes, kBlobAlignment);
     if (code.size() == bytes) {
-      auto [known, isNew] = blobOffsets.try_emplace(
-          StringRef(code.data(), code.size()), offset);
+      auto [known, isNew] =
+          blobOffsets.try_emplace(StringRef(code.data(), code.size()), offset);
       if (!isNew)
         offset = known->second;
     }
@@ -422,9 +428,10 @@ LogicalResult Exporter::addStep(Operation &op, KernelOp kernel,
       return run.emitOpError("runs segment '")
              << run.getSegment() << "' of a gang without a kernel";
     const proto::Kernel &entry = tables.plan.kernels(action->kernel());
-    auto segment = llvm::find_if(
-        entry.segments(),
-        [&](const proto::Segment &s) { return s.symbol() == run.getSegment(); });
+    auto segment =
+        llvm::find_if(entry.segments(), [&](const proto::Segment &s) {
+          return s.symbol() == run.getSegment();
+        });
     if (segment == entry.segments().end()) {
       InFlightDiagnostic error = run.emitOpError("refers to segment '")
                                  << run.getSegment() << "', which kernel '"
@@ -470,21 +477,23 @@ LogicalResult Exporter::addStep(Operation &op, KernelOp kernel,
 LogicalResult Exporter::add(SendOp op) {
   proto::Action *action = addAction(op, proto::SEND, op.getId(), op.getSlice(),
                                     op.getCost(), op.getWhere());
-  return success(action &&
-                 succeeded(reference(op, Table::Buffer, op.getOperand(),
-                                     [&](uint32_t n) { action->add_operands(n); })) &&
-                 succeeded(reference(op, Table::Action, op.getPeer(),
-                                     [&](uint32_t n) { action->set_peer(n); })));
+  return success(
+      action &&
+      succeeded(reference(op, Table::Buffer, op.getOperand(),
+                          [&](uint32_t n) { action->add_operands(n); })) &&
+      succeeded(reference(op, Table::Action, op.getPeer(),
+                          [&](uint32_t n) { action->set_peer(n); })));
 }
 
 LogicalResult Exporter::add(RecvOp op) {
   proto::Action *action = addAction(op, proto::RECV, op.getId(), op.getSlice(),
                                     op.getCost(), op.getWhere());
-  return success(action &&
-                 succeeded(reference(op, Table::Buffer, op.getResult(),
-                                     [&](uint32_t n) { action->add_results(n); })) &&
-                 succeeded(reference(op, Table::Action, op.getPeer(),
-                                     [&](uint32_t n) { action->set_peer(n); })));
+  return success(
+      action &&
+      succeeded(reference(op, Table::Buffer, op.getResult(),
+                          [&](uint32_t n) { action->add_results(n); })) &&
+      succeeded(reference(op, Table::Action, op.getPeer(),
+                          [&](uint32_t n) { action->set_peer(n); })));
 }
 
 LogicalResult Exporter::add(FeedOp op) {
@@ -505,24 +514,24 @@ LogicalResult Exporter::add(FeedOp op) {
 LogicalResult Exporter::add(FetchOp op) {
   proto::Action *action = addAction(op, proto::FETCH, op.getId(), op.getSlice(),
                                     op.getCost(), op.getWhere());
-  return success(action &&
-                 succeeded(reference(op, Table::Result, op.getOutput(),
-                                     [&](uint32_t n) { action->set_interface(n); })) &&
-                 succeeded(reference(op, Table::Buffer, op.getOperand(),
-                                     [&](uint32_t n) { action->add_operands(n); })));
+  return success(
+      action &&
+      succeeded(reference(op, Table::Result, op.getOutput(),
+                          [&](uint32_t n) { action->set_interface(n); })) &&
+      succeeded(reference(op, Table::Buffer, op.getOperand(),
+                          [&](uint32_t n) { action->add_operands(n); })));
 }
 
 LogicalResult Exporter::add(EdgeOp op) {
   proto::Edge *edge = tables.plan.add_edges();
   edge->set_kind(static_cast<proto::EdgeKind>(op.getKind()));
   edge->set_relation(static_cast<proto::Relation>(op.getRelation()));
-  return success(
-      succeeded(reference(op, Table::Action, op.getFrom(),
-                          [&](uint32_t n) { edge->set_from(n); })) &&
-      succeeded(reference(op, Table::Action, op.getTo(),
-                          [&](uint32_t n) { edge->set_to(n); })) &&
-      succeeded(number(op, "tokens", op.getTokens(),
-                       [&](uint32_t n) { edge->set_tokens(n); })));
+  return success(succeeded(reference(op, Table::Action, op.getFrom(),
+                                     [&](uint32_t n) { edge->set_from(n); })) &&
+                 succeeded(reference(op, Table::Action, op.getTo(),
+                                     [&](uint32_t n) { edge->set_to(n); })) &&
+                 succeeded(number(op, "tokens", op.getTokens(),
+                                  [&](uint32_t n) { edge->set_tokens(n); })));
 }
 
 LogicalResult Exporter::add(ArgumentOp op) {
@@ -542,9 +551,10 @@ LogicalResult Exporter::add(ArgumentOp op) {
 LogicalResult Exporter::add(ResultOp op) {
   proto::Result *result = tables.plan.mutable_interface()->add_results();
   result->set_stepped(op.getStepped());
-  return success(succeeded(name(op, op.getId(), result->mutable_name())) &&
-                 succeeded(reference(op, Table::Action, op.getAction(),
-                                     [&](uint32_t n) { result->set_action(n); })));
+  return success(
+      succeeded(name(op, op.getId(), result->mutable_name())) &&
+      succeeded(reference(op, Table::Action, op.getAction(),
+                          [&](uint32_t n) { result->set_action(n); })));
 }
 
 FailureOr<PlanTables> mlir::pathways::plan::exportTables(ProgramOp program) {

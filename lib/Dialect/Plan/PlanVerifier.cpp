@@ -59,10 +59,10 @@ LogicalResult ProgramOp::verifyRegions() {
   std::vector<::pathways::PlanIssue> issues =
       ::pathways::VerifyPlan(tables->plan, tables->blobBytes, options); // (C3)
   for (const ::pathways::PlanIssue &issue : issues) {
-    InFlightDiagnostic error = mlir::emitError(::getLoc(*this, *tables, issue.subject))
-                               << "plan rule " << issue.rule << " ("
-                               << ::pathways::RuleName(issue.rule)
-                               << "): " << issue.message;
+    InFlightDiagnostic error =
+        mlir::emitError(::getLoc(*this, *tables, issue.subject))
+        << "plan rule " << issue.rule << " ("
+        << ::pathways::RuleName(issue.rule) << "): " << issue.message;
     for (const ::pathways::PlanNote &note : issue.notes)
       error.attachNote(::getLoc(*this, *tables, note.subject)) << note.text;
   }

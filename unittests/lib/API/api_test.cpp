@@ -70,9 +70,10 @@ TEST(ApiTest, CarriedAndSteppedOnBothWorlds) {
     auto session = take(
         Session::open({.topology = "1x1x2", .simulate = simulate, .seed = 5}));
     auto executable = take(session.load(compiled.plan));
-    auto run = take(executable.launch({{"x", floats({3, 2}, {1, 2, 3, 4, 5, 6})},
-                                       {"start", floats({2}, {10, 20})}},
-                                      /*steps=*/3));
+    auto run =
+        take(executable.launch({{"x", floats({3, 2}, {1, 2, 3, 4, 5, 6})},
+                                {"start", floats({2}, {10, 20})}},
+                               /*steps=*/3));
     EXPECT_TRUE(run.await());
     EXPECT_THAT(values(take(run.fetch("total"))), ElementsAre(19, 32));
     EXPECT_THAT(values(take(run.fetch("trail"))),
@@ -245,9 +246,9 @@ TEST(ApiTest, ErrorsSayWhat) {
   auto shape = executable.launch(
       {{"x", floats({1, 3}, {1, 2, 3})}, {"start", floats({2}, {0, 0})}});
   ASSERT_FALSE(shape);
-  EXPECT_THAT(shape.error().message,
-              AllOf(HasSubstr("'x'"), HasSubstr("1x3xf32"),
-                    HasSubstr("1x2xf32")));
+  EXPECT_THAT(
+      shape.error().message,
+      AllOf(HasSubstr("'x'"), HasSubstr("1x3xf32"), HasSubstr("1x2xf32")));
 
   auto run = take(executable.launch(
       {{"x", floats({1, 2}, {1, 2})}, {"start", floats({2}, {0, 0})}}));

@@ -84,7 +84,8 @@ llvm::SmallVector<mlir::func::FuncOp> functionsOf(Kernel &kernel) {
   return llvm::to_vector(kernel.module().getOps<mlir::func::FuncOp>());
 }
 
-CodeCache::Keys keysOf(const std::string &text, const Target &target = MakeTarget("znver4")) {
+CodeCache::Keys keysOf(const std::string &text,
+                       const Target &target = MakeTarget("znver4")) {
   Kernel kernel;
   EXPECT_TRUE(kernel.parse(text)) << kernel.errors();
   return CodeCache::getKeys(functionsOf(kernel), {target});
@@ -156,8 +157,10 @@ TEST_F(CodeCacheTest, KeysFollowWhatCodeFollowsFrom) {
 TEST_F(CodeCacheTest, KeysFollowAttributesAndConstants) {
   auto constant = [](const std::string &attribute) {
     return keysOf("func.func @f() -> tensor<2xf32> {\n"
-                  "  %0 = arith.constant " + attribute +
-                  " : tensor<2xf32>\n  return %0 : tensor<2xf32>\n}").code;
+                  "  %0 = arith.constant " +
+                  attribute +
+                  " : tensor<2xf32>\n  return %0 : tensor<2xf32>\n}")
+        .code;
   };
   EXPECT_NE(constant("dense<[1.0, 2.0]>"), constant("dense<[1.0, 3.0]>"));
   // The sign of zero and the bits of a NaN are values too.
@@ -167,8 +170,9 @@ TEST_F(CodeCacheTest, KeysFollowAttributesAndConstants) {
     return keysOf("func.func @f() -> tensor<2xf32> {\n"
                   "  %0 = arith.constant dense_resource<r> : tensor<2xf32>\n"
                   "  return %0 : tensor<2xf32>\n}\n"
-                  "{-# dialect_resources: {builtin: {r: \"0x04000000" + bytes +
-                  "\"}} #-}").code;
+                  "{-# dialect_resources: {builtin: {r: \"0x04000000" +
+                  bytes + "\"}} #-}")
+        .code;
   };
   EXPECT_EQ(resource("0000803F00000040"), resource("0000803F00000040"));
   EXPECT_NE(resource("0000803F00000040"), resource("0000803F00004040"));
@@ -183,7 +187,8 @@ TEST_F(CodeCacheTest, GivesBackWhatWasCompiled) {
   auto compile = [&](const std::string &text) {
     Kernel kernel;
     EXPECT_TRUE(kernel.parse(text)) << kernel.errors();
-    auto code = mlir::pathways::compileKernel(functionsOf(kernel), {}, cache.get());
+    auto code =
+        mlir::pathways::compileKernel(functionsOf(kernel), {}, cache.get());
     EXPECT_TRUE(succeeded(code)) << kernel.errors();
     return std::move(*code);
   };
@@ -239,7 +244,8 @@ TEST_F(CodeCacheTest, DamageIsAMissThatIsReportedAndReplaced) {
     writeFile(file, bytes);
     Entry reader;
     EXPECT_FALSE(reader.find(*cache)) << what;
-    EXPECT_THAT(reader.warnings(), StartsWith("compiled again: '" + file.string()));
+    EXPECT_THAT(reader.warnings(),
+                StartsWith("compiled again: '" + file.string()));
     EXPECT_THAT(reader.warnings(), HasSubstr(what));
     EXPECT_EQ(cache->getCounts().damaged, ++damaged);
     EXPECT_TRUE(files().empty());
@@ -298,14 +304,16 @@ TEST_F(CodeCacheTest, ContentsThatDoNotFitAreAMiss) {
     writeFile(file, sign(wrong));
     Entry reader;
     EXPECT_FALSE(reader.find(*cache));
-    EXPECT_THAT(reader.warnings(), HasSubstr("does not hold what its key stands for"));
+    EXPECT_THAT(reader.warnings(),
+                HasSubstr("does not hold what its key stands for"));
   }
   // The right kernel, but for another target.
   entry.store(*cache);
   Entry reader;
   reader.code.targets = {MakeTarget("x86-64-v3")};
   EXPECT_FALSE(reader.find(*cache));
-  EXPECT_THAT(reader.warnings(), HasSubstr("does not hold what its key stands for"));
+  EXPECT_THAT(reader.warnings(),
+              HasSubstr("does not hold what its key stands for"));
 }
 
 TEST_F(CodeCacheTest, WhatIsNoFileIsNeitherOpenedNorKept) {
@@ -344,11 +352,12 @@ TEST_F(CodeCacheTest, AFolderThatCannotBeWrittenIsAnError) {
   writeFile(folder + "/file", "");
   EXPECT_EQ(errorOf(folder + "/file"), "cannot keep compiled kernels in '" +
                                            folder + "/file': Not a directory");
-  EXPECT_EQ(errorOf(folder + "/file/sub"),
-            "cannot keep compiled kernels in '" + folder +
-                "/file/sub': Not a directory");
-  EXPECT_THAT(errorOf("/proc/none/cache"),
-              StartsWith("cannot keep compiled kernels in '/proc/none/cache': "));
+  EXPECT_EQ(errorOf(folder + "/file/sub"), "cannot keep compiled kernels in '" +
+                                               folder +
+                                               "/file/sub': Not a directory");
+  EXPECT_THAT(
+      errorOf("/proc/none/cache"),
+      StartsWith("cannot keep compiled kernels in '/proc/none/cache': "));
   // A user who may write anywhere still cannot write here.
   EXPECT_THAT(errorOf("/proc"),
               StartsWith("cannot keep compiled kernels in '/proc': "));
@@ -390,7 +399,8 @@ TEST_F(CodeCacheTest, TrimKeepsWhatWasUsedLast) {
   auto path = [&](uint8_t number) {
     entry.keys.code.fill(number);
     return fs::path(folder) /
-           (llvm::toHex(llvm::ArrayRef<uint8_t>(entry.keys.code), true) + ".kernel");
+           (llvm::toHex(llvm::ArrayRef<uint8_t>(entry.keys.code), true) +
+            ".kernel");
   };
   uint64_t bytes = 0;
   {
@@ -407,7 +417,7 @@ TEST_F(CodeCacheTest, TrimKeepsWhatWasUsedLast) {
   std::unique_ptr<CodeCache> cache = open(3 * bytes + 10);
   path(4);
   EXPECT_TRUE(entry.find(*cache)); // The oldest is now the newest.
-  cache->trim(); // Who stored nothing does not look.
+  cache->trim();                   // Who stored nothing does not look.
   EXPECT_EQ(files().size(), 4u);
   path(5);
   entry.store(*cache);

@@ -30,7 +30,8 @@ TEST(KernelElementwise, Float) {
       %0 = arith.mulf %x, %y : tensor<37xf32>
       %1 = arith.addf %0, %x : tensor<37xf32>
       return %1 : tensor<37xf32>
-    })")) << kernel.errors();
+    })"))
+      << kernel.errors();
   auto xs = numbers<float>(37, 1), ys = numbers<float>(37, 2);
   Buffer x = Buffer::of(xs), y = Buffer::of(ys), z(37 * 4);
   ASSERT_EQ(kernel.run(0, {&x, &y, &z}), 0);
@@ -61,7 +62,8 @@ TEST(KernelElementwise, IntegersAndDoubles) {
     func.func @f64(%x: tensor<9xf64>) -> tensor<9xf64> {
       %0 = math.sqrt %x : tensor<9xf64>
       return %0 : tensor<9xf64>
-    })")) << kernel.errors();
+    })"))
+      << kernel.errors();
   auto bytes = numbers<int8_t>(19, 3, -100, 100);
   Buffer x8 = Buffer::of(bytes), y8(19);
   ASSERT_EQ(kernel.run(0, {&x8, &y8}), 0);
@@ -98,7 +100,8 @@ TEST(KernelElementwise, Booleans) {
       %n = tensor.insert %b into %not[%j] : tensor<67xi1>
       %e = tensor.from_elements %b : tensor<i1>
       return %both, %pick, %n, %e : tensor<67xi1>, tensor<67xf32>, tensor<67xi1>, tensor<i1>
-    })")) << kernel.errors();
+    })"))
+      << kernel.errors();
   auto xs = numbers<float>(67, 1), ys = numbers<float>(67, 2);
   std::vector<uint8_t> ms;
   for (int i = 0; i < 67; ++i)
@@ -126,7 +129,8 @@ TEST(KernelElementwise, FillOfBooleans) {
       %e2 = tensor.empty() : tensor<2x3xi1>
       %same = linalg.fill ins(%one : i1) outs(%e2 : tensor<2x3xi1>) -> tensor<2x3xi1>
       return %all, %same : tensor<5xi1>, tensor<2x3xi1>
-    })")) << kernel.errors();
+    })"))
+      << kernel.errors();
   for (uint8_t one : {0, 1}) {
     Buffer b = Buffer::of(std::vector<uint8_t>{one}), all(5), same(6);
     ASSERT_EQ(kernel.run(0, {&b, &all, &same}), 0);
@@ -146,19 +150,20 @@ TEST(KernelMath, Functions) {
   };
   auto rsqrt = [](double x) { return 1 / std::sqrt(x); };
   const Case cases[] = {
-      {"exp", std::exp, -80, 80, 4},    {"tanh", std::tanh, -9, 9, 8},
-      {"log", std::log, 1e-3, 1e4, 4},  {"erf", std::erf, -4, 4, 8},
-      {"sin", std::sin, -1e3, 1e3, 4},  {"cos", std::cos, -1e3, 1e3, 4},
-      {"sqrt", std::sqrt, 0, 1e6, 1},   {"rsqrt", rsqrt, 1e-6, 1e6, 4},
-      {"atan", std::atan, -50, 50, 4},  {"expm1", std::expm1, -5, 5, 4},
-      {"log1p", std::log1p, 0, 100, 4}, {"floor", std::floor, -50, 50, 0},
-      {"ceil", std::ceil, -50, 50, 0},  {"absf", std::fabs, -50, 50, 0},
+      {"exp", std::exp, -80, 80, 4},     {"tanh", std::tanh, -9, 9, 8},
+      {"log", std::log, 1e-3, 1e4, 4},   {"erf", std::erf, -4, 4, 8},
+      {"sin", std::sin, -1e3, 1e3, 4},   {"cos", std::cos, -1e3, 1e3, 4},
+      {"sqrt", std::sqrt, 0, 1e6, 1},    {"rsqrt", rsqrt, 1e-6, 1e6, 4},
+      {"atan", std::atan, -50, 50, 4},   {"expm1", std::expm1, -5, 5, 4},
+      {"log1p", std::log1p, 0, 100, 4},  {"floor", std::floor, -50, 50, 0},
+      {"ceil", std::ceil, -50, 50, 0},   {"absf", std::fabs, -50, 50, 0},
       {"round", std::round, -50, 50, 0}, {"tan", std::tan, -1, 1, 4},
       {"sinh", std::sinh, -5, 5, 8}};
   std::string text;
   for (const Case &c : cases)
     text += std::string("func.func @k_") + c.op +
-            "(%x: tensor<1003xf32>) -> tensor<1003xf32> {\n  %0 = math." + c.op +
+            "(%x: tensor<1003xf32>) -> tensor<1003xf32> {\n  %0 = math." +
+            c.op +
             " %x : tensor<1003xf32>\n  return %0 : tensor<1003xf32>\n}\n";
   Kernel kernel;
   ASSERT_TRUE(kernel.compile(text)) << kernel.errors();
@@ -198,7 +203,8 @@ TEST(KernelMath, Functions) {
   EXPECT_EQ(ys[3], -inf);
 }
 
-/// All over the floats: within one unit in the last place, subnormal results too.
+/// All over the floats: within one unit in the last place, subnormal results
+/// too.
 TEST(KernelMath, ExpIsRightToTheLastPlace) {
   constexpr int kCount = 1 << 20;
   Kernel kernel;
@@ -230,7 +236,8 @@ TEST(KernelMath, ExpIsRightToTheLastPlace) {
       ASSERT_EQ(ys[i], rounded) << xs[i];
       continue;
     }
-    double unit = std::ldexp(1.0, std::max(std::ilogb(std::max(rounded, 1e-45f)), -126) - 23);
+    double unit = std::ldexp(
+        1.0, std::max(std::ilogb(std::max(rounded, 1e-45f)), -126) - 23);
     worst = std::max(worst, std::fabs(ys[i] - expected) / unit);
   }
   EXPECT_LE(worst, 1.0);
@@ -238,27 +245,32 @@ TEST(KernelMath, ExpIsRightToTheLastPlace) {
 
 std::string matmulText(int m, int k, int n, const char *type, const char *op) {
   auto shape = [&](int a, int b) {
-    return "tensor<" + std::to_string(a) + "x" + std::to_string(b) + "x" + type + ">";
+    return "tensor<" + std::to_string(a) + "x" + std::to_string(b) + "x" +
+           type + ">";
   };
   bool ta = std::string(op) == "ta", tb = std::string(op) == "tb";
-  std::string A = ta ? shape(k, m) : shape(m, k), B = tb ? shape(n, k) : shape(k, n),
-              C = shape(m, n);
-  std::string maps =
-      ta   ? "indexing_maps = [affine_map<(m,n,k)->(k,m)>, affine_map<(m,n,k)->(k,n)>, "
-             "affine_map<(m,n,k)->(m,n)>]"
-      : tb ? "indexing_maps = [affine_map<(m,n,k)->(m,k)>, affine_map<(m,n,k)->(n,k)>, "
-             "affine_map<(m,n,k)->(m,n)>]"
-           : "";
+  std::string A = ta ? shape(k, m) : shape(m, k),
+              B = tb ? shape(n, k) : shape(k, n), C = shape(m, n);
+  std::string maps = ta ? "indexing_maps = [affine_map<(m,n,k)->(k,m)>, "
+                          "affine_map<(m,n,k)->(k,n)>, "
+                          "affine_map<(m,n,k)->(m,n)>]"
+                     : tb ? "indexing_maps = [affine_map<(m,n,k)->(m,k)>, "
+                            "affine_map<(m,n,k)->(n,k)>, "
+                            "affine_map<(m,n,k)->(m,n)>]"
+                          : "";
   return "func.func @mm(%a: " + A + ", %b: " + B + ") -> " + C +
-         " {\n  %z = arith.constant 0.0 : " + type + "\n  %e = tensor.empty() : " + C +
-         "\n  %f = linalg.fill ins(%z : " + type + ") outs(%e : " + C + ") -> " + C +
-         "\n  %r = linalg.matmul " + maps + " ins(%a, %b : " + A + ", " + B +
-         ") outs(%f : " + C + ") -> " + C + "\n  return %r : " + C + "\n}\n";
+         " {\n  %z = arith.constant 0.0 : " + type +
+         "\n  %e = tensor.empty() : " + C +
+         "\n  %f = linalg.fill ins(%z : " + type + ") outs(%e : " + C +
+         ") -> " + C + "\n  %r = linalg.matmul " + maps + " ins(%a, %b : " + A +
+         ", " + B + ") outs(%f : " + C + ") -> " + C + "\n  return %r : " + C +
+         "\n}\n";
 }
 
 template <typename T>
 void checkMatmul(int m, int k, int n, const char *type, const char *op) {
-  SCOPED_TRACE(testing::Message() << m << "x" << k << "x" << n << " " << type << " " << op);
+  SCOPED_TRACE(testing::Message()
+               << m << "x" << k << "x" << n << " " << type << " " << op);
   Kernel kernel;
   ASSERT_TRUE(kernel.compile(matmulText(m, k, n, type, op))) << kernel.errors();
   auto as = numbers<T>(size_t(m) * k, 11), bs = numbers<T>(size_t(k) * n, 12);
@@ -300,7 +312,8 @@ TEST(KernelMatmul, Shapes) {
 TEST(KernelMatmul, TilesAgree) {
   const int k = 513, n = 61, m = 19;
   Kernel kernel;
-  ASSERT_TRUE(kernel.compile(matmulText(m, k, n, "f32", ""))) << kernel.errors();
+  ASSERT_TRUE(kernel.compile(matmulText(m, k, n, "f32", "")))
+      << kernel.errors();
   auto row = numbers<float>(k, 3), column = numbers<float>(k, 4);
   std::vector<float> as, bs;
   for (int i = 0; i < m; ++i)
@@ -337,7 +350,8 @@ TEST(KernelMatmul, BatchesAndVectors) {
       %r = linalg.dot ins(%x, %y : tensor<33xf32>, tensor<33xf32>)
              outs(%z : tensor<f32>) -> tensor<f32>
       return %r : tensor<f32>
-    })")) << kernel.errors();
+    })"))
+      << kernel.errors();
   auto as = numbers<float>(105, 1), bs = numbers<float>(189, 2);
   Buffer a = Buffer::of(as), b = Buffer::of(bs), c(135 * 4);
   ASSERT_EQ(kernel.run(0, {&a, &b, &c}), 0);
@@ -365,8 +379,8 @@ TEST(KernelMatmul, BatchesAndVectors) {
   EXPECT_NEAR(d.as<float>()[0], sum, 1e-4);
 }
 
-/// Each of several inner dimensions adds to what the others began, from the number
-/// that the result is filled with: also one that only one operand has.
+/// Each of several inner dimensions adds to what the others began, from the
+/// number that the result is filled with: also one that only one operand has.
 TEST(KernelMatmul, SeveralInnerDimensions) {
   const int m = 5, n = 9, k = 3, l = 6;
   for (bool isInBoth : {true, false}) {
@@ -374,7 +388,8 @@ TEST(KernelMatmul, SeveralInnerDimensions) {
     std::string type = isInBoth ? "tensor<3x6x9xf32>" : "tensor<6x9xf32>";
     Kernel kernel;
     ASSERT_TRUE(kernel.compile(R"(
-      func.func @f(%a: tensor<5x3x6xf32>, %b: )" + type + R"() -> tensor<5x9xf32> {
+      func.func @f(%a: tensor<5x3x6xf32>, %b: )" +
+                               type + R"() -> tensor<5x9xf32> {
         %e = tensor.empty() : tensor<5x9xf32>
         %c = arith.constant 2.0 : f32
         %f = linalg.fill ins(%c : f32) outs(%e : tensor<5x9xf32>) -> tensor<5x9xf32>
@@ -384,7 +399,8 @@ TEST(KernelMatmul, SeveralInnerDimensions) {
                                (isInBoth ? "k, l, n" : "l, n") + R"()>,
                                 affine_map<(m, n, k, l) -> (m, n)>],
                iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
-               ins(%a, %b : tensor<5x3x6xf32>, )" + type + R"()
+               ins(%a, %b : tensor<5x3x6xf32>, )" +
+                               type + R"()
                outs(%f : tensor<5x9xf32>) {
         ^bb0(%x: f32, %y: f32, %sum: f32):
           %p = arith.mulf %x, %y : f32
@@ -392,7 +408,8 @@ TEST(KernelMatmul, SeveralInnerDimensions) {
           linalg.yield %s : f32
         } -> tensor<5x9xf32>
         return %r : tensor<5x9xf32>
-      })")) << kernel.errors();
+      })"))
+        << kernel.errors();
     auto as = numbers<float>(m * k * l, 1),
          bs = numbers<float>((isInBoth ? k : 1) * l * n, 2);
     Buffer a = Buffer::of(as), b = Buffer::of(bs), c(m * n * 4);
@@ -412,17 +429,20 @@ TEST(KernelMatmul, SeveralInnerDimensions) {
 TEST(KernelMatmul, SpeedOfOneCore) {
   const int n = 512;
   Kernel kernel;
-  ASSERT_TRUE(kernel.compile(matmulText(n, n, n, "f32", ""))) << kernel.errors();
+  ASSERT_TRUE(kernel.compile(matmulText(n, n, n, "f32", "")))
+      << kernel.errors();
   Buffer a = Buffer::of(numbers<float>(n * n, 1)),
          b = Buffer::of(numbers<float>(n * n, 2)), c(n * n * 4);
   double best = 1e9;
   for (int i = 0; i < 20; ++i) {
     auto start = std::chrono::steady_clock::now();
     ASSERT_EQ(kernel.run(0, {&a, &b, &c}), 0);
-    std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
+    std::chrono::duration<double> time =
+        std::chrono::steady_clock::now() - start;
     best = std::min(best, time.count());
   }
-  std::printf("matmul f32 512: %.0f GFLOP/s on one core\n", 2e-9 * n * n * n / best);
+  std::printf("matmul f32 512: %.0f GFLOP/s on one core\n",
+              2e-9 * n * n * n / best);
 }
 
 TEST(KernelReduce, RowsColumnsAll) {
@@ -445,7 +465,8 @@ TEST(KernelReduce, RowsColumnsAll) {
       %r = linalg.reduce { arith.addi } ins(%x : tensor<9x131xi32>)
              outs(%z : tensor<i32>) dimensions = [0, 1]
       return %r : tensor<i32>
-    })")) << kernel.errors();
+    })"))
+      << kernel.errors();
   auto xs = numbers<float>(9 * 131, 1);
   Buffer x = Buffer::of(xs), rows(9 * 4), columns(131 * 4);
   ASSERT_EQ(kernel.run(0, {&x, &rows}), 0);
@@ -480,7 +501,8 @@ TEST(KernelReduce, OneOrderForAllRows) {
       %r = linalg.reduce { arith.addf } ins(%x : tensor<21x203xf32>)
              outs(%z : tensor<21xf32>) dimensions = [1]
       return %r : tensor<21xf32>
-    })")) << kernel.errors();
+    })"))
+      << kernel.errors();
   auto row = numbers<float>(203, 9);
   std::vector<float> xs;
   for (int i = 0; i < 21; ++i)
@@ -503,9 +525,11 @@ void checkMaxima(const std::string &cpu) {
   Kernel kernel;
   std::string text;
   for (const char *op : {"maximumf", "maxnumf", "minimumf", "minnumf"})
-    text += std::string("func.func @r_") + op + R"((%x: tensor<4x517xf32>) -> tensor<4xf32> {
+    text += std::string("func.func @r_") + op +
+            R"((%x: tensor<4x517xf32>) -> tensor<4xf32> {
       %z = arith.constant dense<0.25> : tensor<4xf32>
-      %r = linalg.reduce { arith.)" + op + R"( } ins(%x : tensor<4x517xf32>)
+      %r = linalg.reduce { arith.)" +
+            op + R"( } ins(%x : tensor<4x517xf32>)
              outs(%z : tensor<4xf32>) dimensions = [1]
       return %r : tensor<4xf32>
     }
@@ -575,7 +599,8 @@ TEST(KernelModels, SoftmaxAndLayerNorm) {
           linalg.yield %res : f32
       } -> tensor<6x50xf32>
       return %r : tensor<6x50xf32>
-    })")) << kernel.errors();
+    })"))
+      << kernel.errors();
   auto xs = numbers<float>(300, 8, -4, 4);
   Buffer x = Buffer::of(xs), y(1200);
   ASSERT_EQ(kernel.run(0, {&x, &y}), 0);
@@ -584,7 +609,8 @@ TEST(KernelModels, SoftmaxAndLayerNorm) {
     for (int j = 0; j < 50; ++j)
       sum += std::exp(double(xs[i * 50 + j]));
     for (int j = 0; j < 50; ++j)
-      EXPECT_NEAR(y.as<float>()[i * 50 + j], std::exp(double(xs[i * 50 + j])) / sum, 1e-6);
+      EXPECT_NEAR(y.as<float>()[i * 50 + j],
+                  std::exp(double(xs[i * 50 + j])) / sum, 1e-6);
   }
   ASSERT_EQ(kernel.run(1, {&x, &y}), 0);
   for (int i = 0; i < 6; ++i) {
@@ -632,7 +658,8 @@ TEST(KernelTensor, MoveThingsAround) {
       %a = tensor.collapse_shape %x [[0, 1], [2]] : tensor<2x3x4xi32> into tensor<6x4xi32>
       %b = tensor.collapse_shape %x [[0], [1, 2]] : tensor<2x3x4xi32> into tensor<2x12xi32>
       return %a, %b : tensor<6x4xi32>, tensor<2x12xi32>
-    })")) << kernel.errors();
+    })"))
+      << kernel.errors();
   std::vector<float> xs = numbers<float>(35, 1);
   Buffer x = Buffer::of(xs), t(140);
   ASSERT_EQ(kernel.run(0, {&x, &t}), 0);
@@ -650,7 +677,8 @@ TEST(KernelTensor, MoveThingsAround) {
   for (int i = 0; i < 24; ++i)
     values[i] = i;
   for (int64_t at : {0, 3, 4}) {
-    Buffer v = Buffer::of(values), where = Buffer::of(std::vector<int64_t>{at}), w(96);
+    Buffer v = Buffer::of(values), where = Buffer::of(std::vector<int64_t>{at}),
+           w(96);
     ASSERT_EQ(kernel.run(3, {&v, &where, &w}), 0);
     for (int i = 0; i < 4; ++i)
       for (int j = 0; j < 6; ++j) {
@@ -661,7 +689,8 @@ TEST(KernelTensor, MoveThingsAround) {
       }
   }
   for (int64_t at : {int64_t(-1), int64_t(5), INT64_MAX, INT64_MIN}) {
-    Buffer v = Buffer::of(values), where = Buffer::of(std::vector<int64_t>{at}), w(96);
+    Buffer v = Buffer::of(values), where = Buffer::of(std::vector<int64_t>{at}),
+           w(96);
     ASSERT_GT(kernel.run(3, {&v, &where, &w}), 0);
   }
   Buffer v = Buffer::of(values), r1(96), r2(96);
@@ -694,7 +723,8 @@ TEST(KernelTensor, RankZeroEmptyAndUnused) {
     }
     func.func @nothing() {
       return
-    })")) << kernel.errors();
+    })"))
+      << kernel.errors();
   Buffer x = Buffer::of(std::vector<double>{1.5}), u(16), y(8);
   ASSERT_EQ(kernel.run(0, {&x, &u, &y}), 0);
   EXPECT_EQ(y.as<double>()[0], 3.0);
@@ -720,13 +750,18 @@ TEST(KernelTensor, Constants) {
   }
   Kernel kernel;
   ASSERT_TRUE(kernel.compile(
-      "func.func @c() -> (tensor<3000xi32>, tensor<3xf32>, tensor<3xi1>, tensor<100000xf32>) {\n"
-      "  %0 = arith.constant dense<[" + list + "]> : tensor<3000xi32>\n"
+      "func.func @c() -> (tensor<3000xi32>, tensor<3xf32>, tensor<3xi1>, "
+      "tensor<100000xf32>) {\n"
+      "  %0 = arith.constant dense<[" +
+      list +
+      "]> : tensor<3000xi32>\n"
       "  %1 = arith.constant dense<[1.0, 2.0, 3.0]> : tensor<3xf32>\n"
       "  %2 = arith.constant dense<[true, false, true]> : tensor<3xi1>\n"
       "  %3 = arith.constant dense<2.5> : tensor<100000xf32>\n"
-      "  return %0, %1, %2, %3 : tensor<3000xi32>, tensor<3xf32>, tensor<3xi1>, "
-      "tensor<100000xf32>\n}\n")) << kernel.errors();
+      "  return %0, %1, %2, %3 : tensor<3000xi32>, tensor<3xf32>, "
+      "tensor<3xi1>, "
+      "tensor<100000xf32>\n}\n"))
+      << kernel.errors();
   Buffer a(12000), b(12), c(3), d(400000);
   ASSERT_EQ(kernel.run(0, {&a, &b, &c, &d}), 0);
   EXPECT_EQ(a.as<int32_t>(), expected);
@@ -738,8 +773,7 @@ TEST(KernelTensor, Constants) {
 }
 
 /// Whole tiles, what is left over on either side, and dimensions around.
-template <typename T>
-void checkTranspose(const std::string &type) {
+template <typename T> void checkTranspose(const std::string &type) {
   SCOPED_TRACE(type);
   const int a = 3, b = 37, c = 50;
   auto shape = [&](int x, int y, int z) {
@@ -749,7 +783,8 @@ void checkTranspose(const std::string &type) {
   std::string in = shape(a, b, c), out = shape(c, a, b);
   Kernel kernel;
   ASSERT_TRUE(kernel.compile(
-      "func.func @f(%x: " + in + ") -> " + out + " {\n  %e = tensor.empty() : " + out +
+      "func.func @f(%x: " + in + ") -> " + out +
+      " {\n  %e = tensor.empty() : " + out +
       "\n  %r = linalg.transpose ins(%x : " + in + ") outs(%e : " + out +
       ") permutation = [2, 0, 1]\n  return %r : " + out + "\n}\n"))
       << kernel.errors();
@@ -770,7 +805,8 @@ TEST(KernelTranspose, AllWidths) {
   checkTranspose<double>("f64");
 }
 
-/// Of two operands one is turned around: tile by tile, with the work in between.
+/// Of two operands one is turned around: tile by tile, with the work in
+/// between.
 TEST(KernelTranspose, AmongOtherOperands) {
   Kernel kernel;
   ASSERT_TRUE(kernel.compile(R"(
@@ -791,7 +827,8 @@ TEST(KernelTranspose, AmongOtherOperands) {
         linalg.yield %t : f32
       } -> tensor<45x70xf32>
       return %r : tensor<45x70xf32>
-    })")) << kernel.errors();
+    })"))
+      << kernel.errors();
   auto xs = numbers<float>(45 * 70, 1), ys = numbers<float>(45 * 70, 2);
   Buffer x = Buffer::of(xs), y = Buffer::of(ys), z(45 * 70 * 4);
   ASSERT_EQ(kernel.run(0, {&x, &y, &z}), 0);

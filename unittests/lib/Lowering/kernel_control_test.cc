@@ -73,7 +73,8 @@ TEST(KernelControl, LoopsAndBranches) {
         scf.yield %d : tensor<i32>
       }
       return %r : tensor<i32>
-    })")) << kernel.errors();
+    })"))
+      << kernel.errors();
   Buffer x = Buffer::of(std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8}), y(32);
   for (int n : {0, 1, 5}) {
     Buffer count = Buffer::of(std::vector<int32_t>{n});
@@ -174,11 +175,12 @@ TEST(KernelControl, LoopsThatMoveTheirValues) {
         scf.yield %b, %m : tensor<i32>, tensor<i32>
       }
       return %r#0 : tensor<i32>
-    })")) << kernel.errors();
+    })"))
+      << kernel.errors();
   for (int n : {0, 1, 2, 3, 7}) {
     std::vector<int32_t> values[3] = {{1, 2, 3, 4}, {5, 6, 7, 8}, {7, 7, 7, 7}};
-    Buffer x = Buffer::of(values[0]), y = Buffer::of(values[1]), a(16), b(16), c(16),
-           count = Buffer::of(std::vector<int64_t>{n});
+    Buffer x = Buffer::of(values[0]), y = Buffer::of(values[1]), a(16), b(16),
+           c(16), count = Buffer::of(std::vector<int64_t>{n});
     ASSERT_EQ(kernel.run(0, {&x, &y, &count, &a, &b, &c}), 0);
     EXPECT_EQ(a.as<int32_t>(), values[n % 3]);
     EXPECT_EQ(b.as<int32_t>(), values[(n + 1) % 3]);
@@ -197,8 +199,8 @@ TEST(KernelControl, LoopsThatMoveTheirValues) {
   ASSERT_EQ(kernel.run(3, {&four, &a}), 0);
   // 3x; 9x + x; 30x.
   EXPECT_THAT(a.as<int32_t>(), ElementsAre(300, 600, 900, 1200));
-  Buffer p = Buffer::of(std::vector<int32_t>{84}), q = Buffer::of(std::vector<int32_t>{36}),
-         g(4);
+  Buffer p = Buffer::of(std::vector<int32_t>{84}),
+         q = Buffer::of(std::vector<int32_t>{36}), g(4);
   ASSERT_EQ(kernel.run(4, {&p, &q, &g}), 0);
   EXPECT_EQ(g.as<int32_t>()[0], 12);
 }
@@ -217,7 +219,8 @@ TEST(KernelChecks, Asserts) {
       %pb = arith.cmpi sgt, %b, %zero : i32
       cf.assert %pb, "second must be positive"
       return %x : tensor<4xi32>
-    })")) << kernel.errors();
+    })"))
+      << kernel.errors();
   auto status = [&](int a, int b) {
     Buffer x = Buffer::of(std::vector<int32_t>{a, b, 0, 0}), y(16);
     return kernel.run(0, {&x, &y});
@@ -240,14 +243,17 @@ TEST(KernelChecks, Divisions) {
   for (const char *op : ops)
     text += std::string("func.func @k_") + op +
             "(%x: tensor<33xi32>, %y: tensor<33xi32>) -> tensor<33xi32> {\n"
-            "  %0 = arith." + op + " %x, %y : tensor<33xi32>\n"
+            "  %0 = arith." +
+            op +
+            " %x, %y : tensor<33xi32>\n"
             "  return %0 : tensor<33xi32>\n}\n";
   Kernel kernel;
   ASSERT_TRUE(kernel.compile(text)) << kernel.errors();
   for (size_t s = 0; s < std::size(ops); ++s) {
     SCOPED_TRACE(ops[s]);
     bool isSigned = s < 4;
-    auto xs = numbers<int32_t>(33, 1, -1000, 1000), ys = numbers<int32_t>(33, 2, 1, 20);
+    auto xs = numbers<int32_t>(33, 1, -1000, 1000),
+         ys = numbers<int32_t>(33, 2, 1, 20);
     if (isSigned)
       for (int i = 0; i < 33; i += 2)
         ys[i] = -ys[i];
@@ -327,7 +333,8 @@ TEST(KernelChecks, PowersIndicesSteps) {
       %r = tensor.insert %v into %n[%j] : tensor<3xf32>
       %t = tensor.from_elements %v : tensor<f32>
       return %t, %r : tensor<f32>, tensor<3xf32>
-    })")) << good.errors();
+    })"))
+      << good.errors();
   Buffer x = Buffer::of(std::vector<int32_t>{2, -3, 1}),
          y = Buffer::of(std::vector<int32_t>{10, 3, -4}), z(12);
   ASSERT_EQ(good.run(0, {&x, &y, &z}), 0);
@@ -343,7 +350,8 @@ TEST(KernelChecks, PowersIndicesSteps) {
     Buffer out = Buffer::of(std::vector<int64_t>{0, 0, 0, bad, 0, 0, 0});
     int32_t status = good.run(1, {&t, &out, &g});
     ASSERT_EQ(status, 1);
-    EXPECT_EQ(good.code().segments[1].locations[0].message, "index out of bounds");
+    EXPECT_EQ(good.code().segments[1].locations[0].message,
+              "index out of bounds");
   }
   for (auto [step, count] : {std::pair{1, 10}, {3, 4}, {0, -1}, {-2, -1}}) {
     Buffer s = Buffer::of(std::vector<int64_t>{step}), r(8);
@@ -353,8 +361,8 @@ TEST(KernelChecks, PowersIndicesSteps) {
       EXPECT_EQ(r.as<int64_t>()[0], count);
     }
   }
-  Buffer nothing(0), three = Buffer::of(std::vector<float>{1, 2, 3}), v(4), w(12),
-      at = Buffer::of(std::vector<int64_t>{0});
+  Buffer nothing(0), three = Buffer::of(std::vector<float>{1, 2, 3}), v(4),
+                     w(12), at = Buffer::of(std::vector<int64_t>{0});
   EXPECT_GT(good.run(3, {&nothing, &three, &at, &v, &w}), 0);
 }
 
@@ -387,7 +395,8 @@ TEST(KernelShards, CoordinatesAndAliases) {
     func.func @swap(%x: tensor<5xf32>, %y: tensor<5xf32>) -> (tensor<5xf32>, tensor<5xf32>)
         attributes {segment_may_alias = array<i64: 0, 0, 1, 1>} {
       return %y, %x : tensor<5xf32>, tensor<5xf32>
-    })")) << kernel.errors();
+    })"))
+      << kernel.errors();
   Buffer t(16);
   ASSERT_EQ(kernel.run(0, {&t}, {3, 5}), 0);
   EXPECT_THAT(t.as<int64_t>(), ElementsAre(5, 3));
@@ -403,8 +412,8 @@ TEST(KernelShards, CoordinatesAndAliases) {
   EXPECT_THAT(b.as<float>(), ElementsAre(1, 2, 3, 4, 5));
 }
 
-/// Results may come from one beginning, or one from the other, in any order: none
-/// is computed where another still lies.
+/// Results may come from one beginning, or one from the other, in any order:
+/// none is computed where another still lies.
 TEST(KernelResults, OfOneBeginning) {
   auto sum = [](std::string from, std::string to) {
     return "  %" + to + " = linalg.reduce { arith.addf } ins(%" + to[0] +
@@ -422,7 +431,8 @@ TEST(KernelResults, OfOneBeginning) {
         std::swap(first, second);
       return std::vector<std::string>{first, second};
     };
-    cases.push_back({sum("zero", "x1") + sum("zero", "y1"), inOrder("x1", "y1")});
+    cases.push_back(
+        {sum("zero", "x1") + sum("zero", "y1"), inOrder("x1", "y1")});
     cases.push_back({sum("zero", "x1") + sum("x1", "y2"), inOrder("x1", "y2")});
     cases.push_back({sum("zero", "x1"), inOrder("x1", "zero")});
     cases.push_back({sum("zero", "x1") + sum("x1", "y2") + sum("x1", "x3"),
@@ -431,7 +441,8 @@ TEST(KernelResults, OfOneBeginning) {
   cases.push_back({sum("zero", "x1"), {"x1", "x1"}});
   cases.push_back({sum("zero", "x1") + sum("x1", "y2") + sum("y2", "x4"),
                    {"x4", "y2", "x1"}});
-  Buffer x = Buffer::of(std::vector<float>(32, 1)), y = Buffer::of(std::vector<float>(32, 10));
+  Buffer x = Buffer::of(std::vector<float>(32, 1)),
+         y = Buffer::of(std::vector<float>(32, 10));
   // Four rows of ones or tens, on top of what a value starts from.
   const std::map<std::string, float> values = {
       {"zero", 0}, {"x1", 4}, {"y1", 40}, {"y2", 44}, {"x3", 8}, {"x4", 48}};
@@ -441,12 +452,13 @@ TEST(KernelResults, OfOneBeginning) {
       types += (types.empty() ? "" : ", ") + std::string("tensor<8xf32>");
       names += (names.empty() ? "%" : ", %") + result;
     }
-    std::string text = "func.func @f(%x: tensor<4x8xf32>, %y: tensor<4x8xf32>) -> (" +
-                       types + ") {\n  %c = arith.constant 0.0 : f32\n"
-                       "  %e = tensor.empty() : tensor<8xf32>\n"
-                       "  %zero = linalg.fill ins(%c : f32) outs(%e : tensor<8xf32>)"
-                       " -> tensor<8xf32>\n" +
-                       test.body + "  return " + names + " : " + types + "\n}\n";
+    std::string text =
+        "func.func @f(%x: tensor<4x8xf32>, %y: tensor<4x8xf32>) -> (" + types +
+        ") {\n  %c = arith.constant 0.0 : f32\n"
+        "  %e = tensor.empty() : tensor<8xf32>\n"
+        "  %zero = linalg.fill ins(%c : f32) outs(%e : tensor<8xf32>)"
+        " -> tensor<8xf32>\n" +
+        test.body + "  return " + names + " : " + types + "\n}\n";
     SCOPED_TRACE(text);
     Kernel kernel;
     ASSERT_TRUE(kernel.compile(text)) << kernel.errors();
@@ -470,15 +482,18 @@ TEST(KernelScratch, SharedByThoseNotLiveTogether) {
     body += "  %e" + n + " = tensor.empty() : tensor<64x64xf32>\n  %f" + n +
             " = linalg.fill ins(%z : f32) outs(%e" + n +
             " : tensor<64x64xf32>) -> tensor<64x64xf32>\n  %r" + n +
-            " = linalg.matmul ins(" + last + ", %y : tensor<64x64xf32>, tensor<64x64xf32>) outs(%f" +
-            n + " : tensor<64x64xf32>) -> tensor<64x64xf32>\n";
+            " = linalg.matmul ins(" + last +
+            ", %y : tensor<64x64xf32>, tensor<64x64xf32>) outs(%f" + n +
+            " : tensor<64x64xf32>) -> tensor<64x64xf32>\n";
     last = "%r" + n;
   }
   Kernel kernel;
-  ASSERT_TRUE(kernel.compile(
-      "func.func @chain(%x: tensor<64x64xf32>, %y: tensor<64x64xf32>) -> tensor<64x64xf32> {\n"
-      "  %z = arith.constant 0.0 : f32\n" + body + "  return " + last +
-      " : tensor<64x64xf32>\n}\n")) << kernel.errors();
+  ASSERT_TRUE(kernel.compile("func.func @chain(%x: tensor<64x64xf32>, %y: "
+                             "tensor<64x64xf32>) -> tensor<64x64xf32> {\n"
+                             "  %z = arith.constant 0.0 : f32\n" +
+                             body + "  return " + last +
+                             " : tensor<64x64xf32>\n}\n"))
+      << kernel.errors();
   EXPECT_LE(kernel.code().segments[0].scratchBytes, 2u * 64 * 64 * 4);
   // y shifts columns by one: twelve times.
   std::vector<float> xs = numbers<float>(4096, 1), ys(4096, 0.0f);
@@ -496,14 +511,19 @@ TEST(KernelRefusals, SayWhat) {
     const char *text, *error;
   };
   const Case cases[] = {
-      {"func.func @f(%x: tensor<?xf32>) -> tensor<?xf32> { return %x : tensor<?xf32> }",
-       "argument 0 cannot be passed to a kernel: it has tensor<?xf32>, whose shape is not known"},
-      {"func.func @f(%x: tensor<4xf8E5M2>) -> tensor<4xf8E5M2> { return %x : tensor<4xf8E5M2> }",
-       "has elements of f8E5M2, expected one of f16, bf16, f32, f64, i1, i8, i32, i64"},
+      {"func.func @f(%x: tensor<?xf32>) -> tensor<?xf32> { return %x : "
+       "tensor<?xf32> }",
+       "argument 0 cannot be passed to a kernel: it has tensor<?xf32>, whose "
+       "shape is not known"},
+      {"func.func @f(%x: tensor<4xf8E5M2>) -> tensor<4xf8E5M2> { return %x : "
+       "tensor<4xf8E5M2> }",
+       "has elements of f8E5M2, expected one of f16, bf16, f32, f64, i1, i8, "
+       "i32, i64"},
       {"func.func @f(%x: tensor<4xf64>) -> tensor<4xf16> {\n"
        "  %r = arith.truncf %x : tensor<4xf64> to tensor<4xf16>\n"
        "  return %r : tensor<4xf16> }",
-       "rounds f64 to 'f16', which a kernel does not support; round to f32 first"},
+       "rounds f64 to 'f16', which a kernel does not support; round to f32 "
+       "first"},
       {"func.func @f(%x: tensor<bf16>) -> tensor<bf16> {\n"
        "  %v = tensor.extract %x[] : tensor<bf16>\n"
        "  %b = arith.bitcast %v : bf16 to i16\n"
@@ -516,7 +536,8 @@ TEST(KernelRefusals, SayWhat) {
        "'tensor.bitcast' op is not supported in a kernel"},
       {"func.func @f(%x: tensor<6xf32>) -> tensor<4xf32> {\n"
        "  %c = arith.constant 0.0 : f32\n"
-       "  %r = tensor.pad %x low[-1] high[-1] { ^bb0(%i: index): tensor.yield %c : f32 }\n"
+       "  %r = tensor.pad %x low[-1] high[-1] { ^bb0(%i: index): tensor.yield "
+       "%c : f32 }\n"
        "    : tensor<6xf32> to tensor<4xf32>\n"
        "  return %r : tensor<4xf32> }",
        "expected padding of at least 0, got -1"},
@@ -529,11 +550,13 @@ TEST(KernelRefusals, SayWhat) {
        "expected a body of one block, got 2"},
       {"func.func @f(%x: f32) -> f32 { return %x : f32 }",
        "argument 0 cannot be passed to a kernel: expected a tensor"},
-      {"func.func @f(%x: tensor<4xindex>) -> tensor<4xindex> { return %x : tensor<4xindex> }",
+      {"func.func @f(%x: tensor<4xindex>) -> tensor<4xindex> { return %x : "
+       "tensor<4xindex> }",
        "argument 0 cannot be passed to a kernel: expected a tensor"},
       {"func.func @f(%x: tensor<9223372036854775807xf32>) { return }",
        "larger than 2^48 bytes"},
-      {"func.func @f(%x: memref<4xf32>) { return }", "argument 0 cannot be passed"},
+      {"func.func @f(%x: memref<4xf32>) { return }",
+       "argument 0 cannot be passed"},
       {"func.func @f(%n: tensor<i64>) -> tensor<i64> {\n"
        "  %k = tensor.extract %n[] : tensor<i64>\n"
        "  %i = arith.index_cast %k : i64 to index\n"
@@ -549,9 +572,12 @@ TEST(KernelRefusals, SayWhat) {
        "  return %x : tensor<2xf32> }",
        "'memref.alloc' op is not supported in a kernel"},
       {"func.func @f(%x: tensor<2xf32>) -> tensor<2xf32>\n"
-       "    attributes {segment_may_alias = array<i64: 0, 4>} { return %x : tensor<2xf32> }",
-       "may share memory between input 0 and output 4, but has 1 inputs and 1 outputs"},
-      {"func.func @f() -> tensor<i64> attributes {pw.local_view, segment_mesh = #pw.mesh<\"a\" = 2>} {\n"
+       "    attributes {segment_may_alias = array<i64: 0, 4>} { return %x : "
+       "tensor<2xf32> }",
+       "may share memory between input 0 and output 4, but has 1 inputs and 1 "
+       "outputs"},
+      {"func.func @f() -> tensor<i64> attributes {pw.local_view, segment_mesh "
+       "= #pw.mesh<\"a\" = 2>} {\n"
        "  %m = pw.shard_index \"b\" : index\n"
        "  %k = arith.index_cast %m : index to i64\n"
        "  %t = tensor.from_elements %k : tensor<i64>\n"
@@ -565,8 +591,8 @@ TEST(KernelRefusals, SayWhat) {
   }
 }
 
-/// What is chosen among computed and given values is kept until it is written out,
-/// though the place where it was computed has other uses in between.
+/// What is chosen among computed and given values is kept until it is written
+/// out, though the place where it was computed has other uses in between.
 TEST(KernelBranches, ChosenValuesAreKept) {
   Kernel kernel;
   ASSERT_TRUE(kernel.compile(R"(
@@ -585,11 +611,12 @@ TEST(KernelBranches, ChosenValuesAreKept) {
       %q = linalg.matmul ins(%p, %x : tensor<8x8xi32>, tensor<8x8xi32>)
              outs(%z : tensor<8x8xi32>) -> tensor<8x8xi32>
       return %q, %v, %v : tensor<8x8xi32>, tensor<8x8xi32>, tensor<8x8xi32>
-    })")) << kernel.errors();
+    })"))
+      << kernel.errors();
   auto xs = numbers<int32_t>(64, 1, -99, 99);
   for (uint8_t flag : {0, 1}) {
-    Buffer x = Buffer::of(xs), c = Buffer::of(std::vector<uint8_t>{flag}), q(256),
-           v(256), w(256);
+    Buffer x = Buffer::of(xs), c = Buffer::of(std::vector<uint8_t>{flag}),
+           q(256), v(256), w(256);
     ASSERT_EQ(kernel.run(0, {&x, &c, &q, &v, &w}), 0);
     for (int i = 0; i < 64; ++i) {
       EXPECT_EQ(v.as<int32_t>()[i], (flag ? 2 : 1) * xs[i]);
@@ -613,10 +640,11 @@ TEST(KernelTargets, OthersAndUnknown) {
     return target;
   };
   Kernel kernel;
-  ASSERT_TRUE(kernel.compile(text, {target("x86_64-unknown-linux-gnu", "x86-64"),
-                                    target("x86_64-unknown-linux-gnu", "x86-64-v3"),
-                                    target("aarch64-unknown-linux-gnu", "neoverse-n1"),
-                                    target("x86_64-unknown-linux-gnu", "x86-64-v3")}))
+  ASSERT_TRUE(
+      kernel.compile(text, {target("x86_64-unknown-linux-gnu", "x86-64"),
+                            target("x86_64-unknown-linux-gnu", "x86-64-v3"),
+                            target("aarch64-unknown-linux-gnu", "neoverse-n1"),
+                            target("x86_64-unknown-linux-gnu", "x86-64-v3")}))
       << kernel.errors();
   EXPECT_EQ(kernel.code().targets.size(), 3u);
   Kernel again;
@@ -626,9 +654,11 @@ TEST(KernelTargets, OthersAndUnknown) {
 
   Kernel unknown;
   EXPECT_FALSE(unknown.compile(text, {target("pdp11-dec-unix", "")}));
-  EXPECT_THAT(unknown.errors(), HasSubstr("no code can be made for target 'pdp11-dec-unix'"));
+  EXPECT_THAT(unknown.errors(),
+              HasSubstr("no code can be made for target 'pdp11-dec-unix'"));
   Kernel cpu;
-  EXPECT_FALSE(cpu.compile(text, {target("x86_64-unknown-linux-gnu", "abacus")}));
+  EXPECT_FALSE(
+      cpu.compile(text, {target("x86_64-unknown-linux-gnu", "abacus")}));
   EXPECT_THAT(cpu.errors(), HasSubstr("has no CPU called 'abacus'"));
 }
 

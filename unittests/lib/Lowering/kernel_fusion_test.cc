@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// That ops run row by row together shows in how much scratch memory is left: rows,
-// not whole tensors.
+// That ops run row by row together shows in how much scratch memory is left:
+// rows, not whole tensors.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,8 +32,8 @@ std::vector<float> softmaxOfRows(std::vector<float> x, int columns) {
   return x;
 }
 
-std::vector<float> product(const std::vector<float> &a, const std::vector<float> &b,
-                           int m, int n, int k) {
+std::vector<float> product(const std::vector<float> &a,
+                           const std::vector<float> &b, int m, int n, int k) {
   std::vector<float> c(m * n);
   for (int i = 0; i < m; ++i)
     for (int j = 0; j < n; ++j) {
@@ -45,8 +45,8 @@ std::vector<float> product(const std::vector<float> &a, const std::vector<float>
   return c;
 }
 
-void expectNear(const std::vector<float> &got, const std::vector<float> &expected,
-                double tolerance) {
+void expectNear(const std::vector<float> &got,
+                const std::vector<float> &expected, double tolerance) {
   ASSERT_EQ(got.size(), expected.size());
   for (size_t i = 0; i < got.size(); ++i)
     ASSERT_NEAR(got[i], expected[i], tolerance) << "element " << i;
@@ -60,7 +60,8 @@ TEST(KernelFusion, SoftmaxKeepsOneRow) {
       %r = linalg.softmax dimension(1) ins(%x : tensor<301x77xf32>)
              outs(%e : tensor<301x77xf32>) -> tensor<301x77xf32>
       return %r : tensor<301x77xf32>
-    })")) << kernel.errors();
+    })"))
+      << kernel.errors();
   EXPECT_LE(kernel.code().segments[0].scratchBytes, 4096u);
   auto xs = numbers<float>(301 * 77, 1, -5, 5);
   Buffer x = Buffer::of(xs), y(301 * 77 * 4);
@@ -80,7 +81,8 @@ TEST(KernelFusion, RowsDoNotDependOnTheirPlace) {
       %r = linalg.softmax dimension(1) ins(%p : tensor<300x90xf32>)
              outs(%e : tensor<300x90xf32>) -> tensor<300x90xf32>
       return %r : tensor<300x90xf32>
-    })")) << kernel.errors();
+    })"))
+      << kernel.errors();
   EXPECT_LT(kernel.code().segments[0].scratchBytes, 128u * 90 * 4 * 2 + 8192);
   auto row = numbers<float>(40, 1), ws = numbers<float>(40 * 90, 2);
   std::vector<float> xs;
@@ -94,7 +96,8 @@ TEST(KernelFusion, RowsDoNotDependOnTheirPlace) {
     ASSERT_EQ(std::memcmp(&ys[0], &ys[i * 90], 90 * 4), 0) << "row " << i;
 }
 
-/// Scores of one block of queries at a time; keys are turned around once for each head.
+/// Scores of one block of queries at a time; keys are turned around once for
+/// each head.
 TEST(KernelFusion, AttentionKeepsOneBlockOfScores) {
   Kernel kernel;
   ASSERT_TRUE(kernel.compile(R"(
@@ -116,11 +119,14 @@ TEST(KernelFusion, AttentionKeepsOneBlockOfScores) {
       %o = linalg.batch_matmul ins(%p, %v : tensor<3x150x200xf32>, tensor<3x200x24xf32>)
              outs(%zo : tensor<3x150x24xf32>) -> tensor<3x150x24xf32>
       return %o : tensor<3x150x24xf32>
-    })")) << kernel.errors();
+    })"))
+      << kernel.errors();
   EXPECT_LT(kernel.code().segments[0].scratchBytes, 3u * 150 * 200 * 4);
-  auto qs = numbers<float>(3 * 150 * 16, 1), ks = numbers<float>(3 * 200 * 16, 2),
+  auto qs = numbers<float>(3 * 150 * 16, 1),
+       ks = numbers<float>(3 * 200 * 16, 2),
        vs = numbers<float>(3 * 200 * 24, 3);
-  Buffer q = Buffer::of(qs), k = Buffer::of(ks), v = Buffer::of(vs), o(3 * 150 * 24 * 4);
+  Buffer q = Buffer::of(qs), k = Buffer::of(ks), v = Buffer::of(vs),
+         o(3 * 150 * 24 * 4);
   ASSERT_EQ(kernel.run(0, {&q, &k, &v, &o}), 0);
   std::vector<float> expected;
   for (int head = 0; head < 3; ++head) {
@@ -138,8 +144,8 @@ TEST(KernelFusion, AttentionKeepsOneBlockOfScores) {
   expectNear(o.as<float>(), expected, 1e-5);
 }
 
-/// Values in the middle are results too, an op between others has nothing to do with
-/// rows, and the number of a row is that of the whole tensor.
+/// Values in the middle are results too, an op between others has nothing to do
+/// with rows, and the number of a row is that of the whole tensor.
 TEST(KernelFusion, ResultsInTheMiddle) {
   Kernel kernel;
   ASSERT_TRUE(kernel.compile(R"(
@@ -168,7 +174,8 @@ TEST(KernelFusion, ResultsInTheMiddle) {
       %b = arith.subf %a, %wide : tensor<90x64xf32>
       return %a, %rows, %columns, %b
           : tensor<90x64xf32>, tensor<90xf32>, tensor<64xf32>, tensor<90x64xf32>
-    })")) << kernel.errors();
+    })"))
+      << kernel.errors();
   auto xs = numbers<float>(90 * 64, 1);
   Buffer x = Buffer::of(xs), a(90 * 64 * 4), rows(90 * 4), columns(64 * 4),
          b(90 * 64 * 4);
@@ -188,7 +195,8 @@ TEST(KernelFusion, ResultsInTheMiddle) {
   EXPECT_EQ(b.as<float>(), bs);
 }
 
-/// The mark of loops over rows is the code generator's: in a program it says nothing.
+/// The mark of loops over rows is the code generator's: in a program it says
+/// nothing.
 TEST(KernelFusion, MarksOfTheProgramSayNothing) {
   Kernel kernel;
   ASSERT_TRUE(kernel.compile(R"(
@@ -211,7 +219,8 @@ TEST(KernelFusion, MarksOfTheProgramSayNothing) {
         linalg.yield %d : f32
       } -> tensor<4xf32>
       return %r#0, %r#1, %s : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
-    })")) << kernel.errors();
+    })"))
+      << kernel.errors();
   std::vector<float> as = {1, 2, 3, 4}, bs = {1, 1, 0, -1};
   Buffer a = Buffer::of(as), b = Buffer::of(bs), x(16), y(16), s(16);
   ASSERT_EQ(kernel.run(0, {&a, &b, &x, &y, &s}), 0);
@@ -229,14 +238,15 @@ TEST(KernelFusion, LongChains) {
   for (int i = 0; i < rounds; ++i) {
     std::string n = std::to_string(i);
     body += "  %e" + n + " = tensor.empty() : " + type + "\n  %p" + n +
-            " = linalg.softmax dimension(1) ins(" + last + " : " + type + ") outs(%e" +
-            n + " : " + type + ") -> " + type + "\n  %r" + n + " = arith.addf %p" + n +
-            ", %x : " + type + "\n";
+            " = linalg.softmax dimension(1) ins(" + last + " : " + type +
+            ") outs(%e" + n + " : " + type + ") -> " + type + "\n  %r" + n +
+            " = arith.addf %p" + n + ", %x : " + type + "\n";
     last = "%r" + n;
   }
   Kernel kernel;
-  ASSERT_TRUE(kernel.compile("func.func @f(%x: " + type + ") -> " + type + " {\n" +
-                             body + "  return " + last + " : " + type + "\n}\n"))
+  ASSERT_TRUE(kernel.compile("func.func @f(%x: " + type + ") -> " + type +
+                             " {\n" + body + "  return " + last + " : " + type +
+                             "\n}\n"))
       << kernel.errors();
   EXPECT_LT(kernel.code().segments[0].scratchBytes, 6u * 70 * 64 * 4);
   auto xs = numbers<float>(70 * 64, 1);

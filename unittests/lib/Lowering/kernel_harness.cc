@@ -37,7 +37,8 @@ bool Kernel::compile(const std::string &text,
                      const std::vector<pathways::proto::Target> &targets) {
   if (!parse(text))
     return false;
-  return compile(llvm::to_vector(moduleRef->getOps<mlir::func::FuncOp>()), targets);
+  return compile(llvm::to_vector(moduleRef->getOps<mlir::func::FuncOp>()),
+                 targets);
 }
 
 bool Kernel::compile(llvm::ArrayRef<mlir::func::FuncOp> functions,
@@ -63,14 +64,14 @@ bool Kernel::compile(llvm::ArrayRef<mlir::func::FuncOp> functions,
       auto tensor = mlir::cast<mlir::RankedTensorType>(type);
       auto *operand = out->add_operands();
       mlir::Type element = tensor.getElementType();
-      operand->set_element(element.isF16()          ? pathways::proto::F16
-                           : element.isBF16()       ? pathways::proto::BF16
-                           : element.isF32()          ? pathways::proto::F32
-                           : element.isF64()        ? pathways::proto::F64
-                           : element.isInteger(1)   ? pathways::proto::I1
-                           : element.isInteger(8)   ? pathways::proto::I8
-                           : element.isInteger(32)  ? pathways::proto::I32
-                                                    : pathways::proto::I64);
+      operand->set_element(element.isF16()         ? pathways::proto::F16
+                           : element.isBF16()      ? pathways::proto::BF16
+                           : element.isF32()       ? pathways::proto::F32
+                           : element.isF64()       ? pathways::proto::F64
+                           : element.isInteger(1)  ? pathways::proto::I1
+                           : element.isInteger(8)  ? pathways::proto::I8
+                           : element.isInteger(32) ? pathways::proto::I32
+                                                   : pathways::proto::I64);
       operand->set_written(written);
       for (int64_t size : tensor.getShape())
         operand->add_shape(size);
@@ -81,7 +82,8 @@ bool Kernel::compile(llvm::ArrayRef<mlir::func::FuncOp> functions,
       add(type, true);
   }
   blobBytes.clear();
-  for (auto [target, object] : llvm::zip_equal(compiled.targets, compiled.objects)) {
+  for (auto [target, object] :
+       llvm::zip_equal(compiled.targets, compiled.objects)) {
     blobBytes.resize((blobBytes.size() + 63) / 64 * 64);
     auto *out = kernel.add_objects();
     *out->mutable_target() = target;

@@ -31,19 +31,18 @@ public:
     std::memset(data, fill, bytes);
     std::memset(data + bytes, 0x5C, kGuard);
   }
-  template <typename T>
-  static Buffer of(const std::vector<T> &values) {
+  template <typename T> static Buffer of(const std::vector<T> &values) {
     Buffer buffer(values.size() * sizeof(T));
     if (!values.empty())
       std::memcpy(buffer.data, values.data(), buffer.bytes);
     return buffer;
   }
-  Buffer(Buffer &&other) : bytes(other.bytes), data(std::exchange(other.data, nullptr)) {}
+  Buffer(Buffer &&other)
+      : bytes(other.bytes), data(std::exchange(other.data, nullptr)) {}
   ~Buffer() { std::free(data); }
 
   void *get() { return data; }
-  template <typename T>
-  std::vector<T> as() const {
+  template <typename T> std::vector<T> as() const {
     std::vector<T> values(bytes / sizeof(T));
     if (bytes)
       std::memcpy(values.data(), data, bytes);
@@ -106,8 +105,8 @@ std::vector<T> numbers(size_t count, unsigned seed, double low = -1,
   std::vector<T> values;
   for (size_t i = 0; i < count; ++i) {
     state = state * 6364136223846793005ull + 1442695040888963407ull;
-    values.push_back(
-        static_cast<T>(low + (high - low) * double(state >> 11) / 9007199254740992.0));
+    values.push_back(static_cast<T>(low + (high - low) * double(state >> 11) /
+                                              9007199254740992.0));
   }
   return values;
 }

@@ -53,12 +53,20 @@ uint16_t roundTo(const Format &format, double value) {
 }
 
 std::string conversions(const std::string &type) {
-  return "func.func @widen(%x: tensor<65536x" + type + ">) -> tensor<65536xf32> {\n"
-         "  %r = arith.extf %x : tensor<65536x" + type + "> to tensor<65536xf32>\n"
+  return "func.func @widen(%x: tensor<65536x" + type +
+         ">) -> tensor<65536xf32> {\n"
+         "  %r = arith.extf %x : tensor<65536x" +
+         type +
+         "> to tensor<65536xf32>\n"
          "  return %r : tensor<65536xf32>\n}\n"
-         "func.func @round(%x: tensor<262144xf32>) -> tensor<262144x" + type + "> {\n"
-         "  %r = arith.truncf %x : tensor<262144xf32> to tensor<262144x" + type + ">\n"
-         "  return %r : tensor<262144x" + type + ">\n}\n";
+         "func.func @round(%x: tensor<262144xf32>) -> tensor<262144x" +
+         type +
+         "> {\n"
+         "  %r = arith.truncf %x : tensor<262144xf32> to tensor<262144x" +
+         type +
+         ">\n"
+         "  return %r : tensor<262144x" +
+         type + ">\n}\n";
 }
 
 /// Every number there is, and what lies between it and the next.
@@ -70,7 +78,8 @@ void checkConversions(const Format &format, const std::string &cpu) {
     target.set_cpu(cpu);
   }
   Kernel kernel;
-  ASSERT_TRUE(kernel.compile(conversions(format.name), {target})) << kernel.errors();
+  ASSERT_TRUE(kernel.compile(conversions(format.name), {target}))
+      << kernel.errors();
   std::vector<uint16_t> all(65536);
   for (int i = 0; i < 65536; ++i)
     all[i] = i;
@@ -89,8 +98,9 @@ void checkConversions(const Format &format, const std::string &cpu) {
     ASSERT_EQ(std::signbit(wide[i]), (i & 0x8000) != 0) << i;
     double next = i % 0x8000 + 1 < 0x8000 ? valueOf(format, i + 1) : expected;
     float middle = std::isfinite(next) ? float((expected + next) / 2) : wide[i];
-    probes.insert(probes.end(), {wide[i], middle, std::nextafter(middle, INFINITY),
-                                 std::nextafter(middle, -INFINITY)});
+    probes.insert(probes.end(),
+                  {wide[i], middle, std::nextafter(middle, INFINITY),
+                   std::nextafter(middle, -INFINITY)});
   }
   Buffer p = Buffer::of(probes), q(probes.size() * 2);
   ASSERT_EQ(kernel.run(1, {&p, &q}), 0);
@@ -113,7 +123,8 @@ TEST(KernelNarrow, EveryNumber) {
 #endif
 }
 
-std::vector<uint16_t> narrowNumbers(const Format &format, size_t count, unsigned seed) {
+std::vector<uint16_t> narrowNumbers(const Format &format, size_t count,
+                                    unsigned seed) {
   std::vector<uint16_t> bits;
   for (float value : numbers<float>(count, seed))
     bits.push_back(roundTo(format, value));
@@ -124,23 +135,46 @@ std::vector<uint16_t> narrowNumbers(const Format &format, size_t count, unsigned
 TEST(KernelNarrow, RoundsWhenStored) {
   for (const Format &format : {kHalf, kBrain}) {
     SCOPED_TRACE(format.name);
-    std::string t = std::string("tensor<1003x") + format.name + ">", f = format.name;
+    std::string t = std::string("tensor<1003x") + format.name + ">",
+                f = format.name;
     Kernel kernel;
-    ASSERT_TRUE(kernel.compile(
-        "func.func @chain(%x: " + t + ", %y: " + t + ") -> " + t + " {\n"
-        "  %c = arith.constant dense<0.3125> : " + t + "\n"
-        "  %0 = arith.mulf %x, %y : " + t + "\n  %1 = arith.addf %0, %c : " + t + "\n"
-        "  %2 = arith.subf %1, %x : " + t + "\n  return %2 : " + t + "\n}\n"
-        "func.func @asked(%x: " + t + ", %y: " + t + ") -> tensor<1003xf32> {\n"
-        "  %a = arith.extf %x : " + t + " to tensor<1003xf32>\n"
-        "  %b = arith.extf %y : " + t + " to tensor<1003xf32>\n"
-        "  %0 = arith.mulf %a, %b : tensor<1003xf32>\n"
-        "  %1 = arith.truncf %0 : tensor<1003xf32> to " + t + "\n"
-        "  %2 = arith.extf %1 : " + t + " to tensor<1003xf32>\n"
-        "  return %2 : tensor<1003xf32>\n}\n"
-        "func.func @same(%x: " + t + ", %y: " + t + ") -> " + t + " {\n"
-        "  return %y : " + t + "\n}\n")) << kernel.errors();
-    auto xs = narrowNumbers(format, 1003, 3), ys = narrowNumbers(format, 1003, 4);
+    ASSERT_TRUE(kernel.compile("func.func @chain(%x: " + t + ", %y: " + t +
+                               ") -> " + t +
+                               " {\n"
+                               "  %c = arith.constant dense<0.3125> : " +
+                               t +
+                               "\n"
+                               "  %0 = arith.mulf %x, %y : " +
+                               t + "\n  %1 = arith.addf %0, %c : " + t +
+                               "\n"
+                               "  %2 = arith.subf %1, %x : " +
+                               t + "\n  return %2 : " + t +
+                               "\n}\n"
+                               "func.func @asked(%x: " +
+                               t + ", %y: " + t +
+                               ") -> tensor<1003xf32> {\n"
+                               "  %a = arith.extf %x : " +
+                               t +
+                               " to tensor<1003xf32>\n"
+                               "  %b = arith.extf %y : " +
+                               t +
+                               " to tensor<1003xf32>\n"
+                               "  %0 = arith.mulf %a, %b : tensor<1003xf32>\n"
+                               "  %1 = arith.truncf %0 : tensor<1003xf32> to " +
+                               t +
+                               "\n"
+                               "  %2 = arith.extf %1 : " +
+                               t +
+                               " to tensor<1003xf32>\n"
+                               "  return %2 : tensor<1003xf32>\n}\n"
+                               "func.func @same(%x: " +
+                               t + ", %y: " + t + ") -> " + t +
+                               " {\n"
+                               "  return %y : " +
+                               t + "\n}\n"))
+        << kernel.errors();
+    auto xs = narrowNumbers(format, 1003, 3),
+         ys = narrowNumbers(format, 1003, 4);
     Buffer x = Buffer::of(xs), y = Buffer::of(ys), z(1003 * 2), w(1003 * 4);
     ASSERT_EQ(kernel.run(0, {&x, &y, &z}), 0);
     ASSERT_EQ(kernel.run(1, {&x, &y, &w}), 0);
@@ -148,7 +182,8 @@ TEST(KernelNarrow, RoundsWhenStored) {
       float a = valueOf(format, xs[i]), b = valueOf(format, ys[i]);
       volatile float product = a * b, sum = product + 0.3125f, all = sum - a;
       ASSERT_EQ(z.as<uint16_t>()[i], roundTo(format, all)) << i;
-      ASSERT_EQ(w.as<float>()[i], valueOf(format, roundTo(format, product))) << i;
+      ASSERT_EQ(w.as<float>()[i], valueOf(format, roundTo(format, product)))
+          << i;
     }
     ASSERT_EQ(kernel.run(2, {&x, &y, &z}), 0);
     EXPECT_EQ(z.as<uint16_t>(), ys);
@@ -165,13 +200,15 @@ TEST(KernelNarrow, Products) {
     std::string text;
     for (std::string out : {f, std::string("f32")})
       text += "func.func @mm_" + out + "(%a: " + A + ", %b: " + B +
-              ") -> tensor<37x45x" + out + "> {\n  %z = arith.constant dense<0.0> : tensor<37x45x" +
-              out + ">\n  %r = linalg.matmul ins(%a, %b : " + A + ", " + B +
+              ") -> tensor<37x45x" + out +
+              "> {\n  %z = arith.constant dense<0.0> : tensor<37x45x" + out +
+              ">\n  %r = linalg.matmul ins(%a, %b : " + A + ", " + B +
               ") outs(%z : tensor<37x45x" + out + ">) -> tensor<37x45x" + out +
               ">\n  return %r : tensor<37x45x" + out + ">\n}\n";
     Kernel kernel;
     ASSERT_TRUE(kernel.compile(text)) << kernel.errors();
-    auto as = narrowNumbers(format, m * k, 5), bs = narrowNumbers(format, k * n, 6);
+    auto as = narrowNumbers(format, m * k, 5),
+         bs = narrowNumbers(format, k * n, 6);
     Buffer a = Buffer::of(as), b = Buffer::of(bs), c(m * n * 2), d(m * n * 4);
     ASSERT_EQ(kernel.run(0, {&a, &b, &c}), 0);
     ASSERT_EQ(kernel.run(1, {&a, &b, &d}), 0);
@@ -179,7 +216,8 @@ TEST(KernelNarrow, Products) {
       for (int j = 0; j < n; ++j) {
         double sum = 0;
         for (int l = 0; l < k; ++l)
-          sum += valueOf(format, as[i * k + l]) * valueOf(format, bs[l * n + j]);
+          sum +=
+              valueOf(format, as[i * k + l]) * valueOf(format, bs[l * n + j]);
         float wide = d.as<float>()[i * n + j];
         ASSERT_NEAR(wide, sum, 1e-4);
         ASSERT_EQ(c.as<uint16_t>()[i * n + j], roundTo(format, wide));

@@ -36,7 +36,8 @@ public:
     if (!kernel.parse(text))
       return;
     MLIRContext *context = &kernel.context();
-    auto mesh = MeshAttr::get(context, {StringAttr::get(context, "x")}, {shards});
+    auto mesh =
+        MeshAttr::get(context, {StringAttr::get(context, "x")}, {shards});
     SmallVector<ArrayType> operands;
     for (const std::string &type : types)
       operands.push_back(cast<ArrayType>(parseType(type, context)));
@@ -123,8 +124,9 @@ public:
           sum[i] += part[i];
       }
       for (size_t s = 0; s < shards; ++s)
-        std::memcpy(at(s, step.result)->get(), sum.data(),
-                    std::min(sum.size(), at(s, step.result)->as<float>().size()) * 4);
+        std::memcpy(
+            at(s, step.result)->get(), sum.data(),
+            std::min(sum.size(), at(s, step.result)->as<float>().size()) * 4);
     }
     std::vector<std::vector<std::vector<float>>> results(shards);
     for (size_t s = 0; s < shards; ++s)
@@ -176,8 +178,9 @@ TEST(Segments, ValuesCrossCuts) {
       return %g, %d : tensor<2xf32>, tensor<2xf32>
     })");
   ASSERT_TRUE(cut.ok()) << cut.kernel.errors();
-  EXPECT_EQ(cut.steps(), "part.0(A0)->T3T0; all_reduce T0->T1; part.1(T1T0)->R1T2; "
-                         "all_reduce T2->T4; part.2(T3T4)->R0");
+  EXPECT_EQ(cut.steps(),
+            "part.0(A0)->T3T0; all_reduce T0->T1; part.1(T1T0)->R1T2; "
+            "all_reduce T2->T4; part.2(T3T4)->R0");
   auto results = cut.run({{{1, 2}}, {{3, 4}}}, {2, 2});
   // a = {11,12} {13,14}; b = {24,26}; d = {35,38} {37,40}; e = {45,48} {47,50}.
   EXPECT_EQ(results[0][1], (std::vector<float>{35, 38}));
@@ -209,7 +212,8 @@ TEST(Segments, ResultsThatAreTheSame) {
         : tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>
     })");
   ASSERT_TRUE(cut.ok()) << cut.kernel.errors();
-  EXPECT_EQ(cut.steps(), "part.0(A0)->R0R1; all_reduce R0->R2; part.1(R2A0)->R3R4");
+  EXPECT_EQ(cut.steps(),
+            "part.0(A0)->R0R1; all_reduce R0->R2; part.1(R2A0)->R3R4");
   auto results = cut.run({{{1, 2}}, {{3, 4}}}, {2, 2, 2, 2, 2});
   for (int s : {0, 1}) {
     EXPECT_EQ(results[s][0], (std::vector<float>{2.f + 4 * s, 4.f + 4 * s}));
@@ -254,7 +258,8 @@ TEST(Segments, ValidExtentFollowsTheLayout) {
       %f = arith.sitofp %i : i32 to f32
       %t = tensor.from_elements %f : tensor<f32>
       return %t : tensor<f32>
-    })", 4, {R"(!pw.array<5xf32, @s, [{"x"}]>)"});
+    })",
+          4, {R"(!pw.array<5xf32, @s, [{"x"}]>)"});
   ASSERT_TRUE(cut.ok()) << cut.kernel.errors();
   auto results = cut.run({{{0, 0}}, {{0, 0}}, {{0, 0}}, {{0, 0}}}, {1});
   EXPECT_EQ(results[0][0][0], 2);
@@ -268,16 +273,20 @@ TEST(Segments, Refusals) {
     std::string text, error;
   };
   // Each function calls the one before it twice.
-  std::string many = "func.func private @f0(%x: tensor<2xf32>) -> tensor<2xf32> { return %x : "
-                     "tensor<2xf32> }\n";
+  std::string many =
+      "func.func private @f0(%x: tensor<2xf32>) -> tensor<2xf32> { return %x : "
+      "tensor<2xf32> }\n";
   for (int i = 1; i <= 60; ++i) {
     std::string last = std::to_string(i - 1);
-    many += "func.func private @f" + std::to_string(i) +
-            "(%x: tensor<2xf32>) -> tensor<2xf32> {\n  %0 = func.call @f" + last +
-            "(%x) : (tensor<2xf32>) -> tensor<2xf32>\n  %1 = func.call @f" + last +
-            "(%0) : (tensor<2xf32>) -> tensor<2xf32>\n  return %1 : tensor<2xf32>\n}\n";
+    many +=
+        "func.func private @f" + std::to_string(i) +
+        "(%x: tensor<2xf32>) -> tensor<2xf32> {\n  %0 = func.call @f" + last +
+        "(%x) : (tensor<2xf32>) -> tensor<2xf32>\n  %1 = func.call @f" + last +
+        "(%0) : (tensor<2xf32>) -> tensor<2xf32>\n  return %1 : "
+        "tensor<2xf32>\n}\n";
   }
-  many += "func.func @body(%x: tensor<2xf32>) -> tensor<2xf32> {\n  %0 = func.call @f60(%x) : "
+  many += "func.func @body(%x: tensor<2xf32>) -> tensor<2xf32> {\n  %0 = "
+          "func.call @f60(%x) : "
           "(tensor<2xf32>) -> tensor<2xf32>\n  return %0 : tensor<2xf32>\n}\n";
   const Case cases[] = {
       {R"(func.func @body(%x: tensor<2xf32>) -> tensor<2xf32> {

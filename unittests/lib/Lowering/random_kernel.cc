@@ -35,8 +35,8 @@ int widthOf(Element e) {
   return widths[static_cast<int>(e)];
 }
 
-/// Half a unit in the last place of what a kernel computes with, and the smallest
-/// number it has.
+/// Half a unit in the last place of what a kernel computes with, and the
+/// smallest number it has.
 long double roundingOf(Element e) {
   return e == Element::F64 ? 0x1p-53L : 0x1p-24L;
 }
@@ -85,8 +85,8 @@ long double narrowValue(Element e, uint16_t bits) {
     return units ? NAN : bits & 0x8000 ? -INFINITY : INFINITY;
   if (exponent > 0)
     units += 1 << fraction;
-  long double size =
-      std::ldexp((long double)units, least + std::max(exponent - 1, 0) - fraction);
+  long double size = std::ldexp((long double)units,
+                                least + std::max(exponent - 1, 0) - fraction);
   return bits & 0x8000 ? -size : size;
 }
 
@@ -107,9 +107,9 @@ Cell rounded(Element e, long double value, long double inherited,
 using Unary = Cell (*)(Element, Cell);
 using Binary = Cell (*)(Element, Cell, Cell);
 
-/// For a function that only grows or only falls; some go through approximations.
-template <typename F>
-Cell monotone(Element e, Cell x, F f, long double units) {
+/// For a function that only grows or only falls; some go through
+/// approximations.
+template <typename F> Cell monotone(Element e, Cell x, F f, long double units) {
   long double at = f(x.real);
   long double apart = std::max(std::fabs(f(x.real + x.error) - at),
                                std::fabs(at - f(x.real - x.error)));
@@ -133,18 +133,21 @@ Cell smooth(Cell cell, Element e) {
 
 const UnaryOp kFloatUnary[] = {
     {"arith.negf", [](Element, Cell x) { return real(-x.real, x.error); }},
-    {"math.absf", [](Element, Cell x) { return real(std::fabs(x.real), x.error); }},
+    {"math.absf",
+     [](Element, Cell x) { return real(std::fabs(x.real), x.error); }},
     {"math.exp",
      [](Element e, Cell x) {
        return monotone(e, x, [](long double v) { return std::exp(v); }, 8);
      }},
     {"math.tanh",
      [](Element e, Cell x) {
-       return smooth(monotone(e, x, [](long double v) { return std::tanh(v); }, 16), e);
+       return smooth(
+           monotone(e, x, [](long double v) { return std::tanh(v); }, 16), e);
      }},
     {"math.erf",
      [](Element e, Cell x) {
-       return smooth(monotone(e, x, [](long double v) { return std::erf(v); }, 16), e);
+       return smooth(
+           monotone(e, x, [](long double v) { return std::erf(v); }, 16), e);
      }},
     {"math.sqrt",
      [](Element e, Cell x) {
@@ -156,7 +159,8 @@ const UnaryOp kFloatUnary[] = {
      }},
     {"math.log",
      [](Element e, Cell x) {
-       return smooth(monotone(e, x, [](long double v) { return std::log(v); }, 8), e);
+       return smooth(
+           monotone(e, x, [](long double v) { return std::log(v); }, 8), e);
      }},
     {"math.sin",
      [](Element e, Cell x) {
@@ -172,8 +176,8 @@ const BinaryOp kFloatBinary[] = {
     {"arith.mulf",
      [](Element e, Cell a, Cell b) {
        return rounded(e, a.real * b.real,
-                      std::fabs(a.real) * b.error + std::fabs(b.real) * a.error +
-                          a.error * b.error);
+                      std::fabs(a.real) * b.error +
+                          std::fabs(b.real) * a.error + a.error * b.error);
      }},
     {"arith.maximumf",
      [](Element, Cell a, Cell b) {
@@ -191,10 +195,9 @@ const BinaryOp kFloatBinary[] = {
      [](Element e, Cell a, Cell b) {
        long double value = a.real / b.real;
        long double room = std::fabs(b.real) - b.error;
-       return rounded(e, value,
-                      room < 0.05L
-                          ? NAN
-                          : (a.error + std::fabs(value) * b.error) / room);
+       return rounded(
+           e, value,
+           room < 0.05L ? NAN : (a.error + std::fabs(value) * b.error) / room);
      }},
 };
 
@@ -262,7 +265,8 @@ int64_t offsetOf(const Shape &shape, const Shape &index) {
 }
 
 /// Calls `visit` for every index of `shape`, the last dimension fastest.
-void forEach(const Shape &shape, const std::function<void(const Shape &)> &visit) {
+void forEach(const Shape &shape,
+             const std::function<void(const Shape &)> &visit) {
   if (countOf(shape) == 0)
     return;
   Shape index(shape.size(), 0);
@@ -314,11 +318,12 @@ std::string mapText(const Map &map, size_t loops) {
 // The generator
 //===----------------------------------------------------------------------===//
 
-/// Writes a function statement by statement and works each out at once. What would
-/// leave the range where errors stay small is left out again.
+/// Writes a function statement by statement and works each out at once. What
+/// would leave the range where errors stay small is left out again.
 class Generator {
 public:
-  Generator(const std::string &name, uint64_t seed) : name(name), random(seed) {}
+  Generator(const std::string &name, uint64_t seed)
+      : name(name), random(seed) {}
   RandomKernel run();
 
 private:
@@ -333,8 +338,7 @@ private:
 
   int64_t below(int64_t n) { return random() % n; }
   bool chance(int percent) { return below(100) < percent; }
-  template <typename C>
-  auto &pick(C &&from) {
+  template <typename C> auto &pick(C &&from) {
     return from[below(std::size(from))];
   }
 
@@ -351,14 +355,19 @@ private:
   int anyValue();
 
   std::string ref(int v) { return "%" + values[v].name; }
-  std::string type(int v) { return typeText(values[v].element, values[v].shape); }
-  std::string fresh(const char *prefix) { return prefix + std::to_string(next++); }
+  std::string type(int v) {
+    return typeText(values[v].element, values[v].shape);
+  }
+  std::string fresh(const char *prefix) {
+    return prefix + std::to_string(next++);
+  }
 
   /// Adds a statement that defines `results`, unless what it gives is no good.
   bool emit(const std::string &text, const std::vector<int> &results,
             Evaluation evaluation);
   bool isGood(const Tensor &tensor);
-  /// A tensor to write into: empty (its elements are never read), filled or a value.
+  /// A tensor to write into: empty (its elements are never read), filled or a
+  /// value.
   int destination(Element e, const Shape &shape, bool isRead, std::string &text,
                   std::vector<Evaluation> &evaluations);
 
@@ -391,14 +400,16 @@ private:
 };
 
 int64_t Generator::anySize() {
-  const int64_t sizes[] = {1, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 24, 31, 33, 40};
+  const int64_t sizes[] = {1, 1,  2,  3,  4,  5,  7,  8,
+                           9, 15, 16, 17, 24, 31, 33, 40};
   if (chance(2))
     return 0;
   return pick(sizes);
 }
 
 Shape Generator::anyShape(int least, int most) {
-  if (least <= 2 && most >= 2 && chance(8)) // Large enough to be cut into blocks.
+  if (least <= 2 && most >= 2 &&
+      chance(8)) // Large enough to be cut into blocks.
     return {60 + below(90), 40 + below(90)};
   const int ranks[] = {0, 1, 1, 2, 2, 2, 2, 2, 3, 3};
   while (true) {
@@ -419,7 +430,8 @@ std::vector<int> Generator::anyOrder(int n) {
 
 Cell Generator::anyCell(Element e) {
   if (!isFloat(e)) {
-    const int64_t ends[] = {0, 1, -1, INT64_MIN, INT64_MAX, 127, -128, INT32_MIN};
+    const int64_t ends[] = {0,         1,   -1,   INT64_MIN,
+                            INT64_MAX, 127, -128, INT32_MIN};
     return integer(wrapped(e, chance(10) ? pick(ends) : below(200) - 100));
   }
   long double value = (long double)(below(4001) - 2000) / 1000;
@@ -499,20 +511,20 @@ bool Generator::elementwise() {
   }
   const BinaryOp &op = isFloat(e) ? pick(kFloatBinary) : pick(kIntBinary);
   int y = operand(e, values[x].shape);
-  return emit(ref(r) + " = " + op.name + " " + ref(x) + ", " + ref(y) + " : " +
-                  type(x),
-              {r}, [=](Env &env) {
-                for (size_t i = 0; i < env[r].cells.size(); ++i)
-                  env[r].cells[i] =
-                      op.apply(e, env[x].cells[i], env[y].cells[i]);
-              });
+  return emit(
+      ref(r) + " = " + op.name + " " + ref(x) + ", " + ref(y) + " : " + type(x),
+      {r}, [=](Env &env) {
+        for (size_t i = 0; i < env[r].cells.size(); ++i)
+          env[r].cells[i] = op.apply(e, env[x].cells[i], env[y].cells[i]);
+      });
 }
 
 bool Generator::compareAndSelect() {
   int x = anyValue(), y = operand(values[x].element, values[x].shape);
   Element e = values[x].element;
   int c = addValue(fresh("v"), Element::I1, values[x].shape);
-  if (!emit(ref(c) + " = " + (isFloat(e) ? "arith.cmpf ogt, " : "arith.cmpi sgt, ") +
+  if (!emit(ref(c) + " = " +
+                (isFloat(e) ? "arith.cmpf ogt, " : "arith.cmpi sgt, ") +
                 ref(x) + ", " + ref(y) + " : " + type(x),
             {c}, [=](Env &env) {
               for (size_t i = 0; i < env[c].cells.size(); ++i) {
@@ -526,14 +538,15 @@ bool Generator::compareAndSelect() {
     return false;
   // Seen only through the choice it makes, which may be uncertain.
   scope.pop_back();
-  bool isCertain = std::all_of(env[c].cells.begin(), env[c].cells.end(),
-                               [](const Cell &cell) { return cell.error == 0; });
+  bool isCertain =
+      std::all_of(env[c].cells.begin(), env[c].cells.end(),
+                  [](const Cell &cell) { return cell.error == 0; });
   if (isCertain && depth == 0)
     scope.push_back(c);
   int a = operand(e, values[x].shape), b = operand(e, values[x].shape);
   int r = addValue(fresh("v"), e, values[x].shape);
-  return emit(ref(r) + " = arith.select " + ref(c) + ", " + ref(a) + ", " + ref(b) +
-                  " : " + type(c) + ", " + type(r),
+  return emit(ref(r) + " = arith.select " + ref(c) + ", " + ref(a) + ", " +
+                  ref(b) + " : " + type(c) + ", " + type(r),
               {r}, [=](Env &env) {
                 for (size_t i = 0; i < env[r].cells.size(); ++i) {
                   const Cell &one = env[a].cells[i], &other = env[b].cells[i];
@@ -555,49 +568,53 @@ bool Generator::convert() {
   else if (from == Element::I8)
     ways = {{"arith.extsi", Element::I32}, {"arith.sitofp", Element::F32}};
   else if (from == Element::I32)
-    ways = {{"arith.extsi", Element::I64}, {"arith.trunci", Element::I8},
+    ways = {{"arith.extsi", Element::I64},
+            {"arith.trunci", Element::I8},
             {"arith.extui", Element::I64}};
   else if (from == Element::I64)
     ways = {{"arith.trunci", Element::I32}};
   else if (isNarrow(from))
     ways = {{"arith.extf", Element::F32}};
   else if (from == Element::F32)
-    ways = {{"arith.truncf", Element::BF16}, {"arith.truncf", Element::F16},
+    ways = {{"arith.truncf", Element::BF16},
+            {"arith.truncf", Element::F16},
             {"arith.extf", Element::F64}};
   else
     ways = {{"arith.truncf", Element::F32}};
   auto [op, to] = pick(ways);
-  bool isZero = std::string(op) == "arith.extui" || std::string(op) == "arith.uitofp";
+  bool isZero =
+      std::string(op) == "arith.extui" || std::string(op) == "arith.uitofp";
   int r = addValue(fresh("v"), to, values[x].shape);
   Element target = to;
-  return emit(ref(r) + " = " + op + " " + ref(x) + " : " + type(x) + " to " + type(r),
-              {r}, [=](Env &env) {
-                for (size_t i = 0; i < env[r].cells.size(); ++i) {
-                  const Cell &in = env[x].cells[i];
-                  Cell &out = env[r].cells[i];
-                  uint64_t bits = in.integer;
-                  if (isZero && widthOf(from) < 64)
-                    bits &= (uint64_t(1) << widthOf(from)) - 1;
-                  if (!isFloat(from) && !isFloat(target)) {
-                    out = integer(wrapped(target, bits));
-                  } else if (!isFloat(from)) {
-                    out = real((long double)(int64_t)bits, 0);
-                  } else if (isNarrow(target)) {
-                    auto [fraction, least] = formatOf(target);
-                    out = real(in.real,
-                               in.error +
-                                   std::ldexp(std::fabs(in.real), -fraction - 1) +
-                                   std::ldexp(1.0L, least - fraction - 1));
-                    // What is exact rounds to exactly one number.
-                    if (in.error == 0)
-                      out = real(narrowed(target, in.real), 0);
-                  } else if (from == Element::F64) {
-                    out = rounded(target, in.real, in.error);
-                  } else {
-                    out = in;
-                  }
-                }
-              });
+  return emit(
+      ref(r) + " = " + op + " " + ref(x) + " : " + type(x) + " to " + type(r),
+      {r}, [=](Env &env) {
+        for (size_t i = 0; i < env[r].cells.size(); ++i) {
+          const Cell &in = env[x].cells[i];
+          Cell &out = env[r].cells[i];
+          uint64_t bits = in.integer;
+          if (isZero && widthOf(from) < 64)
+            bits &= (uint64_t(1) << widthOf(from)) - 1;
+          if (!isFloat(from) && !isFloat(target)) {
+            out = integer(wrapped(target, bits));
+          } else if (!isFloat(from)) {
+            out = real((long double)(int64_t)bits, 0);
+          } else if (isNarrow(target)) {
+            auto [fraction, least] = formatOf(target);
+            out =
+                real(in.real,
+                     in.error + std::ldexp(std::fabs(in.real), -fraction - 1) +
+                         std::ldexp(1.0L, least - fraction - 1));
+            // What is exact rounds to exactly one number.
+            if (in.error == 0)
+              out = real(narrowed(target, in.real), 0);
+          } else if (from == Element::F64) {
+            out = rounded(target, in.real, in.error);
+          } else {
+            out = in;
+          }
+        }
+      });
 }
 
 int Generator::destination(Element e, const Shape &shape, bool isRead,
@@ -616,14 +633,15 @@ int Generator::destination(Element e, const Shape &shape, bool isRead,
   int64_t number = below(3);
   if (e == Element::I1)
     number &= 1;
-  text += c + " = arith.constant " +
-          (e == Element::I1 ? (number ? "true" : "false")
-                            : std::to_string(number) + (isFloat(e) ? ".0" : "") +
-                                  " : " + nameOf(e)) +
-          "\n" + std::string(2 * depth + 2, ' ');
-  text += ref(filled) + " = linalg.fill ins(" + c + " : " + nameOf(e) + ") outs(" +
-          ref(empty) + " : " + type(empty) + ") -> " + type(filled) + "\n" +
-          std::string(2 * depth + 2, ' ');
+  text +=
+      c + " = arith.constant " +
+      (e == Element::I1 ? (number ? "true" : "false")
+                        : std::to_string(number) + (isFloat(e) ? ".0" : "") +
+                              " : " + nameOf(e)) +
+      "\n" + std::string(2 * depth + 2, ' ');
+  text += ref(filled) + " = linalg.fill ins(" + c + " : " + nameOf(e) +
+          ") outs(" + ref(empty) + " : " + type(empty) + ") -> " +
+          type(filled) + "\n" + std::string(2 * depth + 2, ' ');
   evaluations.push_back([=](Env &env) {
     for (Cell &cell : env[filled].cells)
       cell = isFloat(e) ? real(number, 0) : integer(number);
@@ -631,7 +649,8 @@ int Generator::destination(Element e, const Shape &shape, bool isRead,
   return filled;
 }
 
-/// Loops over parallel dimensions in any order, operands that have some of them.
+/// Loops over parallel dimensions in any order, operands that have some of
+/// them.
 bool Generator::generic() {
   int first = anyValue();
   Element e = values[first].element;
@@ -679,9 +698,7 @@ bool Generator::generic() {
   };
   std::vector<Step> steps;
   std::string inner, pad(2 * depth + 4, ' '), p = fresh("b");
-  auto scalar = [&](int i) {
-    return "%" + p + "_" + std::to_string(i);
-  };
+  auto scalar = [&](int i) { return "%" + p + "_" + std::to_string(i); };
   int available = inputs.size();
   int indexLoop = -1;
   if (!loops.empty() && chance(20)) {
@@ -690,10 +707,11 @@ bool Generator::generic() {
              std::to_string(indexLoop) + " : index\n";
     const char *to = isFloat(e) ? "i32" : nameOf(e);
     inner += pad + scalar(available) + (isFloat(e) ? "j" : "") +
-             " = arith.index_cast " + scalar(available) + "i : index to " + to + "\n";
+             " = arith.index_cast " + scalar(available) + "i : index to " + to +
+             "\n";
     if (isFloat(e))
-      inner += pad + scalar(available) + " = arith.sitofp " + scalar(available) +
-               "j : i32 to " + nameOf(e) + "\n";
+      inner += pad + scalar(available) + " = arith.sitofp " +
+               scalar(available) + "j : i32 to " + nameOf(e) + "\n";
     ++available;
   }
   for (int i = 1 + below(4); i > 0; --i) {
@@ -707,8 +725,8 @@ bool Generator::generic() {
       step.binary = isFloat(e) ? &pick(kFloatBinary) : &pick(kIntBinary);
     inner += pad + scalar(available) + " = " +
              (step.unary ? step.unary->name : step.binary->name) + " " +
-             scalar(step.a) + (step.binary ? ", " + scalar(step.b) : "") + " : " +
-             nameOf(e) + "\n";
+             scalar(step.a) + (step.binary ? ", " + scalar(step.b) : "") +
+             " : " + nameOf(e) + "\n";
     steps.push_back(step);
     ++available;
   }
@@ -720,7 +738,8 @@ bool Generator::generic() {
   auto join = [&](std::string &to, const std::string &item) {
     to += (to.empty() ? "" : ", ") + item;
   };
-  std::string ins, insTypes, outs, outTypes, mapList, iterators, parameters, names;
+  std::string ins, insTypes, outs, outTypes, mapList, iterators, parameters,
+      names;
   for (size_t i = 0; i < inputs.size(); ++i) {
     join(ins, ref(inputs[i])), join(insTypes, type(inputs[i]));
     join(mapList, mapText(maps[i], loops.size()));
@@ -738,10 +757,10 @@ bool Generator::generic() {
   for (int y : yields)
     join(yielded, scalar(y)), join(yieldTypes, nameOf(e));
   text += names + " = linalg.generic {indexing_maps = [" + mapList +
-          "], iterator_types = [" + iterators + "]} ins(" + ins + " : " + insTypes +
-          ") outs(" + outs + " : " + outTypes + ") {\n" +
-          std::string(2 * depth + 2, ' ') + "^bb0(" + parameters + "):\n" + inner +
-          pad + "linalg.yield " + yielded + " : " + yieldTypes + "\n" +
+          "], iterator_types = [" + iterators + "]} ins(" + ins + " : " +
+          insTypes + ") outs(" + outs + " : " + outTypes + ") {\n" +
+          std::string(2 * depth + 2, ' ') + "^bb0(" + parameters + "):\n" +
+          inner + pad + "linalg.yield " + yielded + " : " + yieldTypes + "\n" +
           std::string(2 * depth + 2, ' ') + "} -> " +
           (count == 1 ? outTypes : "(" + outTypes + ")");
   return emit(text, results, [=](Env &env) {
@@ -754,19 +773,20 @@ bool Generator::generic() {
         cells.push_back(isFloat(e) ? real(index[indexLoop], 0)
                                    : integer(wrapped(e, index[indexLoop])));
       for (const Step &step : steps)
-        cells.push_back(step.unary
-                            ? step.unary->apply(e, cells[step.a])
-                            : step.binary->apply(e, cells[step.a], cells[step.b]));
+        cells.push_back(
+            step.unary ? step.unary->apply(e, cells[step.a])
+                       : step.binary->apply(e, cells[step.a], cells[step.b]));
       for (int i = 0; i < count; ++i)
-        env[results[i]].cells[offsetOf(env[results[i]].shape,
-                                       select(outMaps[i], index))] =
+        env[results[i]]
+            .cells[offsetOf(env[results[i]].shape, select(outMaps[i], index))] =
             cells[yields[i]];
     });
   });
 }
 
 /// Combines cells that may be taken in any order. Sums know how many there are.
-Cell combine(const BinaryOp &op, Element e, Cell sum, const std::vector<Cell> &cells) {
+Cell combine(const BinaryOp &op, Element e, Cell sum,
+             const std::vector<Cell> &cells) {
   if (std::string(op.name) != "arith.addf") {
     for (const Cell &cell : cells)
       sum = op.apply(e, sum, cell);
@@ -803,8 +823,8 @@ bool Generator::reduce() {
   std::vector<Evaluation> before;
   int init = destination(e, select(kept, shape), /*isRead=*/true, text, before);
   int r = addValue(fresh("v"), e, values[init].shape);
-  text += ref(r) + " = linalg.reduce { " + op.name + " } ins(" + ref(x) + " : " +
-          type(x) + ") outs(" + ref(init) + " : " + type(init) +
+  text += ref(r) + " = linalg.reduce { " + op.name + " } ins(" + ref(x) +
+          " : " + type(x) + ") outs(" + ref(init) + " : " + type(init) +
           ") dimensions = [" + list(dims) + "]";
   return emit(text, {r}, [=](Env &env) {
     for (const Evaluation &each : before)
@@ -825,7 +845,8 @@ bool Generator::product() {
   bool isBatch = chance(30), isLeft = chance(30), isRight = chance(30);
   // A vector is a matrix of one row, a batch is one dimension more in front.
   int form = below(10); // 0: dot, 1: matvec, 2: vecmat, others: matrices
-  int64_t m = 1 + below(40), n = 1 + below(70), k = 1 + below(50), batch = 1 + below(4);
+  int64_t m = 1 + below(40), n = 1 + below(70), k = 1 + below(50),
+          batch = 1 + below(4);
   if (chance(6)) // More than one block of rows.
     m = 130 + below(150), n = 1 + below(40), k = 1 + below(20);
   Map lhs, rhs, out;
@@ -871,9 +892,9 @@ bool Generator::product() {
   if (loops.size() > 2 && (isLeft || isRight))
     maps = " indexing_maps = [" + mapText(lhs, loops.size()) + ", " +
            mapText(rhs, loops.size()) + ", " + mapText(out, loops.size()) + "]";
-  text += ref(r) + " = " + op + maps + " ins(" + ref(a) + ", " + ref(b) + " : " +
-          type(a) + ", " + type(b) + ") outs(" + ref(init) + " : " + type(init) +
-          ") -> " + type(r);
+  text += ref(r) + " = " + op + maps + " ins(" + ref(a) + ", " + ref(b) +
+          " : " + type(a) + ", " + type(b) + ") outs(" + ref(init) + " : " +
+          type(init) + ") -> " + type(r);
   const BinaryOp &times = isFloat(e) ? kFloatBinary[1] : kIntBinary[1];
   const BinaryOp &plus = isFloat(e) ? kFloatBinary[0] : kIntBinary[0];
   return emit(text, {r}, [=](Env &env) {
@@ -954,10 +975,10 @@ bool Generator::slice() {
                                         : std::string("0 : ") + nameOf(e);
     std::string pad(2 * depth + 2, ' ');
     return emit(c + " = arith.constant " + zero + "\n" + pad + ref(r) +
-                    " = tensor.pad " + ref(x) + " low[" + list(low) + "] high[" +
-                    list(high) + "] {\n" + pad + "^bb0(" + blocks + "):\n" + pad +
-                    "  tensor.yield " + c + " : " + nameOf(e) + "\n" + pad +
-                    "} : " + type(x) + " to " + type(r),
+                    " = tensor.pad " + ref(x) + " low[" + list(low) +
+                    "] high[" + list(high) + "] {\n" + pad + "^bb0(" + blocks +
+                    "):\n" + pad + "  tensor.yield " + c + " : " + nameOf(e) +
+                    "\n" + pad + "} : " + type(x) + " to " + type(r),
                 {r}, [=](Env &env) {
                   std::fill(env[r].cells.begin(), env[r].cells.end(), Cell());
                   forEach(in, [&](const Shape &index) {
@@ -976,8 +997,8 @@ bool Generator::slice() {
     int64_t room = (size - 1 - offsets.back()) / strides.back() + 1;
     sizes.push_back(chance(40) ? room : 1 + below(room));
   }
-  std::string where = "[" + list(offsets) + "] [" + list(sizes) + "] [" +
-                      list(strides) + "]";
+  std::string where =
+      "[" + list(offsets) + "] [" + list(sizes) + "] [" + list(strides) + "]";
   auto at = [=](const Shape &index) {
     Shape to = index;
     for (size_t d = 0; d < to.size(); ++d)
@@ -997,8 +1018,8 @@ bool Generator::slice() {
   }
   int part = operand(e, sizes);
   int r = addValue(fresh("v"), e, in);
-  return emit(ref(r) + " = tensor.insert_slice " + ref(part) + " into " + ref(x) +
-                  where + " : " + type(part) + " into " + type(x),
+  return emit(ref(r) + " = tensor.insert_slice " + ref(part) + " into " +
+                  ref(x) + where + " : " + type(part) + " into " + type(x),
               {r}, [=](Env &env) {
                 Tensor result = env[x];
                 forEach(sizes, [&](const Shape &index) {
@@ -1044,10 +1065,10 @@ bool Generator::reshape() {
   }
   int r = addValue(fresh("v"), e, shape);
   return emit(ref(r) + " = tensor." +
-                  (isSplit ? "expand_shape " : "collapse_shape ") + ref(x) + " [" +
-                  groups + "]" +
-                  (isSplit ? " output_shape [" + list(shape) + "]" : "") + " : " +
-                  type(x) + " into " + type(r),
+                  (isSplit ? "expand_shape " : "collapse_shape ") + ref(x) +
+                  " [" + groups + "]" +
+                  (isSplit ? " output_shape [" + list(shape) + "]" : "") +
+                  " : " + type(x) + " into " + type(r),
               {r}, [=](Env &env) { env[r].cells = env[x].cells; });
 }
 
@@ -1062,9 +1083,9 @@ bool Generator::softmax() {
   std::vector<Evaluation> before;
   int init = destination(e, shape, /*isRead=*/false, text, before);
   int r = addValue(fresh("v"), e, shape);
-  text += ref(r) + " = linalg.softmax dimension(" + std::to_string(dim) + ") ins(" +
-          ref(x) + " : " + type(x) + ") outs(" + ref(init) + " : " + type(init) +
-          ") -> " + type(r);
+  text += ref(r) + " = linalg.softmax dimension(" + std::to_string(dim) +
+          ") ins(" + ref(x) + " : " + type(x) + ") outs(" + ref(init) + " : " +
+          type(init) + ") -> " + type(r);
   return emit(text, {r}, [=](Env &env) {
     Map kept;
     for (size_t d = 0; d < shape.size(); ++d)
@@ -1127,7 +1148,8 @@ bool Generator::branch() {
     body.clear();
     evaluations = &sides[side];
     scope = outerScope;
-    scope.insert(scope.begin(), arguments.begin() + argumentsBefore, arguments.end());
+    scope.insert(scope.begin(), arguments.begin() + argumentsBefore,
+                 arguments.end());
     scope.push_back(x);
     for (int i = below(4); i > 0; --i)
       statement();
@@ -1138,16 +1160,17 @@ bool Generator::branch() {
   body = std::move(outerBody);
   evaluations = outerEvaluations;
   scope = std::move(outerScope);
-  scope.insert(scope.begin(), arguments.begin() + argumentsBefore, arguments.end());
+  scope.insert(scope.begin(), arguments.begin() + argumentsBefore,
+               arguments.end());
   int r = addValue(fresh("v"), e, shape);
   std::string text = "%" + c + "i = arith.constant " + std::to_string(at) +
                      " : index\n" + pad + "%" + c + " = tensor.extract " +
-                     ref(flags) + "[%" + c + "i] : " + type(flags) + "\n" + pad +
-                     ref(r) + " = scf.if %" + c + " -> (" + type(r) + ") {\n" +
-                     texts[0] + pad + "  scf.yield " + ref(yields[0]) + " : " +
-                     type(r) + "\n" + pad + "} else {\n" + texts[1] + pad +
-                     "  scf.yield " + ref(yields[1]) + " : " + type(r) + "\n" + pad +
-                     "}";
+                     ref(flags) + "[%" + c + "i] : " + type(flags) + "\n" +
+                     pad + ref(r) + " = scf.if %" + c + " -> (" + type(r) +
+                     ") {\n" + texts[0] + pad + "  scf.yield " +
+                     ref(yields[0]) + " : " + type(r) + "\n" + pad +
+                     "} else {\n" + texts[1] + pad + "  scf.yield " +
+                     ref(yields[1]) + " : " + type(r) + "\n" + pad + "}";
   return emit(text, {r}, [=](Env &env) {
     int side = env[flags].cells[at].integer ? 0 : 1;
     for (const Evaluation &each : sides[side])
@@ -1193,7 +1216,8 @@ bool Generator::loop() {
       int row = addValue(fresh("v"), e, shape);
       std::string offsets = "%" + p, sizes = "1", strides = "1";
       for (int64_t size : shape)
-        offsets += ", 0", sizes += ", " + std::to_string(size), strides += ", 1";
+        offsets += ", 0", sizes += ", " + std::to_string(size),
+            strides += ", 1";
       emit(ref(row) + " = tensor.extract_slice " + ref(table) + "[" + offsets +
                "] [" + sizes + "] [" + strides + "] : " + type(table) + " to " +
                type(row),
@@ -1215,7 +1239,8 @@ bool Generator::loop() {
   body = std::move(outerBody);
   evaluations = outerEvaluations;
   scope = std::move(outerScope);
-  scope.insert(scope.begin(), arguments.begin() + argumentsBefore, arguments.end());
+  scope.insert(scope.begin(), arguments.begin() + argumentsBefore,
+               arguments.end());
   std::vector<int> results;
   std::string carriedText, types, yielded;
   for (int i = 0; i < carried; ++i) {
@@ -1226,14 +1251,14 @@ bool Generator::loop() {
   std::string name = fresh("v");
   for (int i = 0; i < carried; ++i)
     results.push_back(addValue(name + "#" + std::to_string(i), e, shape));
-  std::string text = "%" + p + "0 = arith.constant 0 : index\n" + pad + "%" + p +
-                     "1 = arith.constant 1 : index\n" + pad + "%" + p +
-                     "n = arith.constant " + std::to_string(trips) + " : index\n" +
-                     pad + "%" + name + ":" + std::to_string(carried) +
-                     " = scf.for %" + p + " = %" + p + "0 to %" + p + "n step %" +
-                     p + "1 iter_args(" + carriedText + ") -> (" + types + ") {\n" +
-                     inner + pad + "  scf.yield " + yielded + " : " + types + "\n" +
-                     pad + "}";
+  std::string text =
+      "%" + p + "0 = arith.constant 0 : index\n" + pad + "%" + p +
+      "1 = arith.constant 1 : index\n" + pad + "%" + p + "n = arith.constant " +
+      std::to_string(trips) + " : index\n" + pad + "%" + name + ":" +
+      std::to_string(carried) + " = scf.for %" + p + " = %" + p + "0 to %" + p +
+      "n step %" + p + "1 iter_args(" + carriedText + ") -> (" + types +
+      ") {\n" + inner + pad + "  scf.yield " + yielded + " : " + types + "\n" +
+      pad + "}";
   return emit(text, results, [=](Env &env) {
     for (int i = 0; i < carried; ++i)
       env[iters[i]].cells = env[inits[i]].cells;
@@ -1267,8 +1292,9 @@ bool Generator::shardIndex() {
   int64_t at = coordinate;
   return emit(i + " = pw.shard_index \"x\" : index\n" +
                   std::string(2 * depth + 2, ' ') + ref(r) +
-                  " = tensor.extract_slice " + ref(table) + "[" + offsets + "] [" +
-                  sizes + "] [" + strides + "] : " + type(table) + " to " + type(r),
+                  " = tensor.extract_slice " + ref(table) + "[" + offsets +
+                  "] [" + sizes + "] [" + strides + "] : " + type(table) +
+                  " to " + type(r),
               {r}, [=](Env &env) {
                 int64_t count = countOf(shape);
                 for (int64_t i = 0; i < count; ++i)
@@ -1314,9 +1340,9 @@ bool Generator::statement() {
 }
 
 RandomKernel Generator::run() {
-  const Element elements[] = {Element::F32, Element::F32, Element::F32, Element::F32,
-                              Element::F64, Element::F16, Element::BF16,
-                              Element::I32, Element::I8,  Element::I64};
+  const Element elements[] = {
+      Element::F32, Element::F32,  Element::F32, Element::F32, Element::F64,
+      Element::F16, Element::BF16, Element::I32, Element::I8,  Element::I64};
   main = pick(elements);
   coordinate = below(4);
   std::vector<Evaluation> all;
@@ -1357,10 +1383,11 @@ RandomKernel Generator::run() {
                    std::to_string(r);
         }
       }
-  kernel.text = "func.func @" + name + "(" + parameters + ") -> (" + types +
-                ") attributes {pw.local_view, segment_mesh = #pw.mesh<\"x\" = 4>" +
-                (pairs.empty() ? "" : ", segment_may_alias = array<i64:" + pairs + ">") +
-                "} {\n" + body + "  return " + names + " : " + types + "\n}\n";
+  kernel.text =
+      "func.func @" + name + "(" + parameters + ") -> (" + types +
+      ") attributes {pw.local_view, segment_mesh = #pw.mesh<\"x\" = 4>" +
+      (pairs.empty() ? "" : ", segment_may_alias = array<i64:" + pairs + ">") +
+      "} {\n" + body + "  return " + names + " : " + types + "\n}\n";
   kernel.coordinates = {coordinate};
   return kernel;
 }
@@ -1403,7 +1430,8 @@ std::vector<uint8_t> Tensor::bytes() const {
   return bytes;
 }
 
-std::string difference(const Tensor &expected, const std::vector<uint8_t> &bytes) {
+std::string difference(const Tensor &expected,
+                       const std::vector<uint8_t> &bytes) {
   Element e = expected.element;
   size_t size = std::max(widthOf(e) / 8, 1);
   for (size_t i = 0; i < expected.cells.size(); ++i) {

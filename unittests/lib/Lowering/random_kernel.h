@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A random function as text, together with its operands and what it gives for them,
-// worked out element by element in plain C++ that knows nothing of MLIR.
+// A random function as text, together with its operands and what it gives for
+// them, worked out element by element in plain C++ that knows nothing of MLIR.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,8 +25,9 @@ enum class Element { I1, I8, I32, I64, F16, BF16, F32, F64 };
 
 using Shape = std::vector<int64_t>;
 
-/// One element. Of a number with a fraction: `real` and a bound on how far from it a
-/// correct kernel may be, whatever the order of its sums; of others: `integer`.
+/// One element. Of a number with a fraction: `real` and a bound on how far from
+/// it a correct kernel may be, whatever the order of its sums; of others:
+/// `integer`.
 struct Cell {
   long double real = 0, error = 0;
   int64_t integer = 0;
@@ -53,7 +54,8 @@ struct RandomKernel {
 RandomKernel makeRandomKernel(const std::string &name, uint64_t seed);
 
 /// Says which element of `bytes` is not what `expected` has, or "".
-std::string difference(const Tensor &expected, const std::vector<uint8_t> &bytes);
+std::string difference(const Tensor &expected,
+                       const std::vector<uint8_t> &bytes);
 
 } // namespace kernel_test
 

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// PATHWAYS_TEST_SEED and PATHWAYS_TEST_KERNELS choose others than the usual ones:
-// the kernel with seed S is the first of a run that starts at S.
+// PATHWAYS_TEST_SEED and PATHWAYS_TEST_KERNELS choose others than the usual
+// ones: the kernel with seed S is the first of a run that starts at S.
 //
 //===----------------------------------------------------------------------===//
 
@@ -67,14 +67,15 @@ TEST(RandomKernels, AgreeWithPlainCode) {
     std::vector<RandomKernel> randoms;
     std::string text;
     for (uint64_t i = first; i < std::min(first + kTogether, count); ++i) {
-      randoms.push_back(makeRandomKernel("k" + std::to_string(i - first), seed + i));
+      randoms.push_back(
+          makeRandomKernel("k" + std::to_string(i - first), seed + i));
       text += randoms.back().text;
     }
     Kernel together;
     bool areGood = together.compile(text);
     for (auto [i, random] : llvm::enumerate(randoms)) {
-      SCOPED_TRACE(testing::Message()
-                   << "seed " << seed + first + i << "\n" << random.text);
+      SCOPED_TRACE(testing::Message() << "seed " << seed + first + i << "\n"
+                                      << random.text);
       Kernel alone;
       if (!areGood && !alone.compile(random.text)) {
         ADD_FAILURE() << alone.errors();
@@ -98,8 +99,9 @@ TEST(RandomKernels, EqualSeedsGiveEqualKernels) {
 
 /// A wrong element is found: the comparison is not one that always agrees.
 TEST(RandomKernels, DifferencesAreSeen) {
-  for (Element element : {Element::I1, Element::I8, Element::I32, Element::I64,
-                          Element::F16, Element::BF16, Element::F32, Element::F64}) {
+  for (Element element :
+       {Element::I1, Element::I8, Element::I32, Element::I64, Element::F16,
+        Element::BF16, Element::F32, Element::F64}) {
     Tensor tensor{element, {2, 2}, std::vector<Cell>(4, {1, 1e-7L, 1})};
     std::vector<uint8_t> bytes = tensor.bytes();
     EXPECT_EQ(difference(tensor, bytes), "");

@@ -282,9 +282,9 @@ inline proto::Plan GoldenPlan(
 inline const std::vector<std::pair<uint32_t, int64_t>> kThreeHosts = {
     {0, 0}, {0, 2}, {1, 0}};
 
-// Twice loads the golden plan, has three launches of it open at a time, looks at
-// their results and unloads it; hosts hold nothing then. Returns how many second
-// copies they dropped.
+// Twice loads the golden plan, has three launches of it open at a time, looks
+// at their results and unloads it; hosts hold nothing then. Returns how many
+// second copies they dropped.
 inline uint64_t RunGoldenTwice(Runtime& runtime) {
   for (int i = 0; i < 2; ++i) {
     const ProgramHandle program = LoadPlan(runtime, GoldenPlan(kThreeHosts));

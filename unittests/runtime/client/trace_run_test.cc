@@ -15,8 +15,8 @@
 namespace pathways::testing {
 namespace {
 
-using ::testing::HasSubstr;
 using nlohmann::json;
+using ::testing::HasSubstr;
 
 // out = all_reduce(check(v)) + 1 on island 1, from v on island 0.
 proto::Plan TwoIslands() {

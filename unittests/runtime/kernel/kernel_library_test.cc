@@ -82,7 +82,8 @@ TEST(KernelLibraryTest, EqualKernelsAreShared) {
   for (std::thread& thread : threads) thread.join();
   for (const auto& library : libraries) EXPECT_EQ(library, libraries[0]);
   const proto::Kernel other = MakeKernel(object, {"fail"});
-  EXPECT_NE(KernelLibrary::Load(other, Bytes(object), {}).value(), libraries[0]);
+  EXPECT_NE(KernelLibrary::Load(other, Bytes(object), {}).value(),
+            libraries[0]);
   // Loading again after the last one went is a new start.
   libraries.clear();
   EXPECT_TRUE(KernelLibrary::Load(kernel, Bytes(object), {}).ok());
@@ -148,10 +149,11 @@ TEST(KernelLibraryTest, ChoosesTheBestItCanRun) {
   add("powerpc64le-unknown-linux-gnu", "pwr9");
   library = KernelLibrary::Load(kernel, Bytes(object), {});
   EXPECT_EQ(library.status().code(), absl::StatusCode::kFailedPrecondition);
-  EXPECT_THAT(ErrorOf(library.status()),
-              HasSubstr("code for 'powerpc64le-unknown-linux-gnu pwr9' does not "
-                        "run on this machine, '" +
-                        HostTarget().triple()));
+  EXPECT_THAT(
+      ErrorOf(library.status()),
+      HasSubstr("code for 'powerpc64le-unknown-linux-gnu pwr9' does not "
+                "run on this machine, '" +
+                HostTarget().triple()));
   add("", "");
   EXPECT_TRUE(KernelLibrary::Load(kernel, Bytes(object), {}).ok());
 }
@@ -162,11 +164,11 @@ TEST(TargetTest, HostRunsItsOwnCodeAndNotMore) {
   auto complete = CompleteTarget({});
   ASSERT_TRUE(complete.ok());
   EXPECT_EQ(complete->SerializeAsString(), HostTarget().SerializeAsString());
-  EXPECT_TRUE(std::is_sorted(
-      HostTarget().features().begin(), HostTarget().features().end(),
-      [](const std::string& a, const std::string& b) {
-        return a.substr(1) < b.substr(1);
-      }));
+  EXPECT_TRUE(std::is_sorted(HostTarget().features().begin(),
+                             HostTarget().features().end(),
+                             [](const std::string& a, const std::string& b) {
+                               return a.substr(1) < b.substr(1);
+                             }));
   // Whatever feature this machine lacks, code that needs it is refused.
   for (const std::string& feature : HostTarget().features()) {
     if (feature[0] != '-') continue;
@@ -218,10 +220,12 @@ TEST(ImportsTest, KnowsExactNamesOnly) {
 // Objects with a few changed bytes and a hash that fits: refused, or linked
 // without harm. What their code would then do is not looked at.
 TEST(ObjectCheckTest, DamageIsNoticed) {
-  const uint64_t seed = std::getenv("PATHWAYS_TEST_SEED")
-                            ? std::strtoull(std::getenv("PATHWAYS_TEST_SEED"), nullptr, 10)
-                            : 1;
-  std::printf("seed %llu (PATHWAYS_TEST_SEED)\n", static_cast<unsigned long long>(seed));
+  const uint64_t seed =
+      std::getenv("PATHWAYS_TEST_SEED")
+          ? std::strtoull(std::getenv("PATHWAYS_TEST_SEED"), nullptr, 10)
+          : 1;
+  std::printf("seed %llu (PATHWAYS_TEST_SEED)\n",
+              static_cast<unsigned long long>(seed));
   const std::string good = ReadObject("good");
   uint64_t state = seed * 0x9E3779B97F4A7C15ull + 1;
   const auto random = [&](uint64_t bound) {
@@ -236,15 +240,16 @@ TEST(ObjectCheckTest, DamageIsNoticed) {
     std::string object = good;
     for (uint64_t n = 1 + random(3); n > 0; --n) {
       // Headers and tables more often than the rest.
-      const uint64_t at = random(3) == 0   ? random(64)
-                          : random(2) == 0 ? sections + random(object.size() - sections)
-                                           : random(object.size());
+      const uint64_t at = random(3) == 0 ? random(64)
+                          : random(2) == 0
+                              ? sections + random(object.size() - sections)
+                              : random(object.size());
       object[at] = random(2) ? static_cast<char>(random(256))
                              : static_cast<char>(object[at] ^ (1 << random(8)));
     }
     if (random(20) == 0) object.resize(random(object.size()));
-    auto library =
-        KernelLibrary::Load(MakeKernel(object, {"scale", "fail"}), Bytes(object), {});
+    auto library = KernelLibrary::Load(MakeKernel(object, {"scale", "fail"}),
+                                       Bytes(object), {});
     refused += !library.ok();
   }
   EXPECT_GT(refused, kRounds / 4);
@@ -256,7 +261,8 @@ TEST(ObjectCheckTest, Symbols) {
   ASSERT_TRUE(symbols.ok()) << symbols.status();
   EXPECT_THAT(symbols->defined,
               testing::UnorderedElementsAre("pw.scale", "pw.fail"));
-  EXPECT_THAT(symbols->imported, testing::UnorderedElementsAre("exp", "memcpy"));
+  EXPECT_THAT(symbols->imported,
+              testing::UnorderedElementsAre("exp", "memcpy"));
   EXPECT_THAT(ErrorOf(CheckObject(Bytes(std::string(100, 'x'))).status()),
               HasSubstr("object code: not an ELF file"));
   EXPECT_THAT(ErrorOf(CheckObject({}).status()), HasSubstr("object code:"));

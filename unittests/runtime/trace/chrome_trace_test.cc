@@ -24,9 +24,9 @@
 namespace pathways::testing {
 namespace {
 
+using nlohmann::json;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
-using nlohmann::json;
 
 std::string Text(const TraceLog& log) {
   std::ostringstream text;
@@ -38,13 +38,16 @@ std::string Text(const TraceLog& log) {
   WriteChromeTrace(log, facts, &text);
   return text.str();
 }
-json Events(const TraceLog& log) { return json::parse(Text(log))["traceEvents"]; }
+json Events(const TraceLog& log) {
+  return json::parse(Text(log))["traceEvents"];
+}
 
 // The slices of a track, in order: "name begin+duration".
 std::vector<std::string> Slices(const json& events, const std::string& track) {
   json tid;
   for (const json& e : events) {
-    if (e["name"] == "thread_name" && e["args"]["name"] == track) tid = e["tid"];
+    if (e["name"] == "thread_name" && e["args"]["name"] == track)
+      tid = e["tid"];
   }
   std::vector<std::string> slices;
   for (const json& e : events) {
@@ -55,7 +58,8 @@ std::vector<std::string> Slices(const json& events, const std::string& track) {
   }
   return slices;
 }
-std::vector<std::string> Counts(const json& events, const std::string& counter) {
+std::vector<std::string> Counts(const json& events,
+                                const std::string& counter) {
   std::vector<std::string> values;
   for (const json& e : events) {
     if (e["ph"] != "C" || e["name"] != counter) continue;
@@ -155,10 +159,10 @@ TEST(ChromeTraceTest, MessagesThatOverlapHaveTracksOfTheirOwn) {
   cross(1000, 1010, 10, 40, 0);  // waits for the wire
   cross(1030, 1030, 10, 30, 0);  // the first has arrived
   const json events = Events(log);
-  EXPECT_THAT(Slices(events, "dcn: host0 -> host1"),
-              ElementsAre("piece m.send 1.0+0.03", "wire 1.0+0.01",
-                          "flight 1.01+0.02", "control 1.03+0.03",
-                          "wire 1.03+0.01", "flight 1.04+0.02"));
+  EXPECT_THAT(
+      Slices(events, "dcn: host0 -> host1"),
+      ElementsAre("piece m.send 1.0+0.03", "wire 1.0+0.01", "flight 1.01+0.02",
+                  "control 1.03+0.03", "wire 1.03+0.01", "flight 1.04+0.02"));
   EXPECT_THAT(Slices(events, "dcn: host0 -> host1 2"),
               ElementsAre("control 1.0+0.04", "queue 1.0+0.01",
                           "wire 1.01+0.01", "flight 1.02+0.02"));

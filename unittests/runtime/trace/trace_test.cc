@@ -82,8 +82,8 @@ TEST(TraceTest, ReadersSeeNoTornEvent) {
   std::atomic<bool> stop{false};
   std::thread writer([&] {
     for (uint64_t i = 1; !stop.load(std::memory_order_relaxed); ++i) {
-      TraceEvent event = NewTraceEvent(TraceKind::kGang, i % 1000,
-                                       static_cast<TimeNs>(i));
+      TraceEvent event =
+          NewTraceEvent(TraceKind::kGang, i % 1000, static_cast<TimeNs>(i));
       event.value = i;
       event.firing = i;
       event.program = event.target = event.other = static_cast<uint32_t>(i);
@@ -113,7 +113,8 @@ TEST(TraceTest, ALogIsCompleteFromItsBeginning) {
   auto trace = Trace::Create(world.get(), 3);  // rounded up to 4
   ASSERT_TRUE(trace.ok()) << trace.status();
   // Worker 0 loses what ended before 40.
-  for (int i = 0; i < 8; ++i) (*trace)->ring(0)->Record(Gang(10 * i - 5, 10 * i));
+  for (int i = 0; i < 8; ++i)
+    (*trace)->ring(0)->Record(Gang(10 * i - 5, 10 * i));
   (*trace)->ring(1)->Record(Gang(1, 12));
   (*trace)->ring(1)->Record(Gang(2, 40));
   (*trace)->ring(3)->Record(Gang(41, 42));  // worker 1 again

@@ -144,8 +144,9 @@ inline TraceLog OneStep() {
       Lasting(Kind::kWait, kDevice3, 3, 11, 56, 0, read),
       Lasting(Kind::kGang, kDevice3, 3, 56, 90, 0, read),
   };
-  std::stable_sort(log.events.begin(), log.events.end(),
-                   [](const auto& a, const auto& b) { return a.time < b.time; });
+  std::stable_sort(
+      log.events.begin(), log.events.end(),
+      [](const auto& a, const auto& b) { return a.time < b.time; });
   log.end = 110;
   return log;
 }

@@ -28,9 +28,8 @@ WorldCase Threads(int workers, TimeNs spin_ns) {
             options.control_fault_hook = std::move(control);
             auto world = ThreadWorld::Create(std::move(options));
             EXPECT_TRUE(world.ok()) << world.status();
-            return MadeWorld{*std::move(world), [clock](TimeNs by) {
-                               clock->Advance(by);
-                             }};
+            return MadeWorld{*std::move(world),
+                             [clock](TimeNs by) { clock->Advance(by); }};
           }};
 }
 
@@ -49,11 +48,11 @@ WorldCase Sim(uint64_t seed) {
           }};
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Worlds, WorldConformance,
-    testing::Values(Threads(1, -1), Threads(2, -1), Threads(2, 0),
-                    Threads(4, -1), Sim(1), Sim(2), Sim(3)),
-    [](const auto& info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(Worlds, WorldConformance,
+                         testing::Values(Threads(1, -1), Threads(2, -1),
+                                         Threads(2, 0), Threads(4, -1), Sim(1),
+                                         Sim(2), Sim(3)),
+                         [](const auto& info) { return info.param.name; });
 
 }  // namespace
 }  // namespace pathways

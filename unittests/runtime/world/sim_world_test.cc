@@ -93,12 +93,12 @@ Outcome Gossip(uint64_t seed, FaultRates faults = {}, int lives = 40) {
 }
 
 TEST(SimWorldTest, OneSeedOneHistory) {
-  Outcome first = Gossip(7, {.drop = .01, .duplicate = .01, .delay = .1,
-                             .reorder = .1}, 12);
+  Outcome first = Gossip(
+      7, {.drop = .01, .duplicate = .01, .delay = .1, .reorder = .1}, 12);
   EXPECT_GT(first.events, 200u);
   for (int i = 0; i < 100; ++i) {
-    Outcome again = Gossip(7, {.drop = .01, .duplicate = .01, .delay = .1,
-                               .reorder = .1}, 12);
+    Outcome again = Gossip(
+        7, {.drop = .01, .duplicate = .01, .delay = .1, .reorder = .1}, 12);
     ASSERT_EQ(again.hash, first.hash);
     ASSERT_EQ(again.events, first.events);
     ASSERT_EQ(again.order, first.order);
@@ -181,16 +181,36 @@ TEST(SimWorldTest, HashCoversEveryFieldAndTheContentOfThePayload) {
   for (int field = 0; field < 10; ++field) {
     Message m = plain;
     switch (field) {
-      case 0: m.kind = 1; break;
-      case 1: m.flags = 1; break;
-      case 2: m.program = 1; break;
-      case 3: m.incarnation = 1; break;
-      case 4: m.target = 1; break;
-      case 5: m.step = 1; break;
-      case 6: m.sequence = 1; break;
-      case 7: m.shard = 1; break;
-      case 8: m.item = 1; break;
-      case 9: m.extra = 1; break;
+      case 0:
+        m.kind = 1;
+        break;
+      case 1:
+        m.flags = 1;
+        break;
+      case 2:
+        m.program = 1;
+        break;
+      case 3:
+        m.incarnation = 1;
+        break;
+      case 4:
+        m.target = 1;
+        break;
+      case 5:
+        m.step = 1;
+        break;
+      case 6:
+        m.sequence = 1;
+        break;
+      case 7:
+        m.shard = 1;
+        break;
+      case 8:
+        m.item = 1;
+        break;
+      case 9:
+        m.extra = 1;
+        break;
     }
     all.insert(hash(m, "c"));
   }
@@ -378,8 +398,7 @@ TEST(SimWorldTest, JitterKeepsOrderButMovesTime) {
     SimOptions options = Free();
     options.seed = seed;
     options.ici = {100, 0, 1000};
-    std::vector<TimeNs> times =
-        Arrivals(options, {0, 0, 0}, {1, 0, 0}, 5, 0);
+    std::vector<TimeNs> times = Arrivals(options, {0, 0, 0}, {1, 0, 0}, 5, 0);
     ASSERT_EQ(times.size(), 5u);
     EXPECT_GE(times.front(), 100);
     EXPECT_LE(times.back(), 1100);

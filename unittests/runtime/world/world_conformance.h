@@ -80,8 +80,8 @@ TEST_P(WorldConformance, KeepsOrderOfEachPair) {
   Make();
   constexpr int kSenders = 6, kReceivers = 6, kEach = 2000;
   std::atomic<int64_t> received{0};
-  std::vector<std::vector<uint64_t>> next(
-      kReceivers, std::vector<uint64_t>(kSenders, 0));
+  std::vector<std::vector<uint64_t>> next(kReceivers,
+                                          std::vector<uint64_t>(kSenders, 0));
   std::atomic<int64_t> wrong{0};
   std::vector<TestActor*> receivers;
   for (int r = 0; r < kReceivers; ++r) {
@@ -234,8 +234,7 @@ TEST_P(WorldConformance, ControlBytesArriveWhole) {
   world_->SendControl(kNoActor, actor.id, std::string("a\0b", 3));
   world_->SendControl(kNoActor, actor.id, large);
   ASSERT_TRUE(RunTo(got, 3));
-  EXPECT_THAT(all,
-              testing::ElementsAre("", std::string("a\0b", 3), large));
+  EXPECT_THAT(all, testing::ElementsAre("", std::string("a\0b", 3), large));
 }
 
 TEST_P(WorldConformance, MessageArrivesUnchanged) {
@@ -264,8 +263,18 @@ TEST_P(WorldConformance, MessageArrivesUnchanged) {
   TestActor& far = Add(1, 1);
   near.on_message = far.on_message = expect;
   from.on_message = [&](ActorId, const Message&) {
-    Message m{11, 12, 13, 14, 15, uint64_t{1} << 40, uint64_t{1} << 41, 16,
-              17, bytes.data(), bytes.size(), uint64_t{1} << 42};
+    Message m{11,
+              12,
+              13,
+              14,
+              15,
+              uint64_t{1} << 40,
+              uint64_t{1} << 41,
+              16,
+              17,
+              bytes.data(),
+              bytes.size(),
+              uint64_t{1} << 42};
     world_->Send(from.id, near.id, m);
     world_->Send(from.id, far.id, m);
   };
@@ -488,10 +497,14 @@ TEST_P(WorldConformance, PlantedFaultsAreExact) {
       [&](ActorId, ActorId, const Message& message) {
         asked.fetch_add(1);
         switch (message.step) {
-          case 2: return Fault::Drop();
-          case 4: return Fault::Duplicate(1'000'000'000);
-          case 6: return Fault::Delay(2'000'000'000);
-          default: return Fault::Deliver();
+          case 2:
+            return Fault::Drop();
+          case 4:
+            return Fault::Duplicate(1'000'000'000);
+          case 6:
+            return Fault::Delay(2'000'000'000);
+          default:
+            return Fault::Deliver();
         }
       },
       [&](ActorId, ActorId, std::string_view bytes) {
@@ -558,9 +571,8 @@ TEST_P(WorldConformance, PlantedFaultsAreExact) {
 
 // What a fault still holds is freed when the world ends.
 TEST_P(WorldConformance, StopsWithDelayedMessages) {
-  Make([](ActorId, ActorId, const Message&) {
-         return Fault::Delay(1'000'000'000);
-       },
+  Make([](ActorId, ActorId,
+          const Message&) { return Fault::Delay(1'000'000'000); },
        [](ActorId, ActorId, std::string_view) {
          return Fault::Duplicate(1'000'000'000);
        });

@@ -122,9 +122,8 @@ TEST_P(WorldCostTest, HotMessagesNeitherLockNorAllocate) {
       }
       if (number >= kMessages) return;
       // Phases in which all crowd at one actor make every queue long.
-      uint64_t to = (number >> 12) % 3 == 0
-                        ? (number >> 14) % kActors
-                        : (i + message.step) % kActors;
+      uint64_t to = (number >> 12) % 3 == 0 ? (number >> 14) % kActors
+                                            : (i + message.step) % kActors;
       Message out = message;
       out.step = out.step * 5 + 3;
       world.Send(actors[i].id, actors[to].id, out);

@@ -76,9 +76,9 @@ TEST(CompareTest, NamesTheFirstMismatchAndCounts) {
 TEST(CompareTest, ScalarsAndEmptyArrays) {
   HostArray got = F64({1}), expected = F64({2});
   got.shape = expected.shape = {};
-  EXPECT_EQ(MismatchText("y", got, expected, {0, 0},
-                         Compare(got, expected, {0, 0})),
-            "y: got 1, expected 2 (rtol 0, atol 0); 1 of 1 element differs");
+  EXPECT_EQ(
+      MismatchText("y", got, expected, {0, 0}, Compare(got, expected, {0, 0})),
+      "y: got 1, expected 2 (rtol 0, atol 0); 1 of 1 element differs");
   EXPECT_EQ(Compare(F64({}), F64({}), {}).mismatches, 0);
 }
 

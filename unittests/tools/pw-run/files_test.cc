@@ -68,9 +68,8 @@ TEST_F(FilesTest, NamesWhatCannotBeWritten) {
   EXPECT_THAT(std::string(OutputFile::Open(folder_).status().message()),
               HasSubstr("Is a directory"));
   std::ofstream(Path("plain")) << "x";
-  EXPECT_THAT(
-      std::string(OutputFile::Open(Path("plain/b")).status().message()),
-      HasSubstr("Not a directory"));
+  EXPECT_THAT(std::string(OutputFile::Open(Path("plain/b")).status().message()),
+              HasSubstr("Not a directory"));
   EXPECT_EQ(NumFiles(), 1);
 }
 

@@ -63,7 +63,8 @@ TEST(InputSpecTest, BadLiterals) {
   EXPECT_THAT(Made(port, "[[],[[1]]]"), HasSubstr("expected a number at"));
   EXPECT_THAT(Made(port, "[[1,2],[3,4]"), HasSubstr("expected ',' or ']'"));
   EXPECT_THAT(Made(port, "[1]2"), HasSubstr("expected nothing more"));
-  EXPECT_THAT(Made(port, "1,,2"), HasSubstr("expected a number at character 3"));
+  EXPECT_THAT(Made(port, "1,,2"),
+              HasSubstr("expected a number at character 3"));
   EXPECT_THAT(Made(port, "1 2,3"), HasSubstr("expected nothing more"));
   EXPECT_THAT(Made(port, "]["), HasSubstr("expected '['"));
   EXPECT_THAT(Made(port, "a"), HasSubstr("'a' is not a number of type f32"));
@@ -91,8 +92,8 @@ TEST(InputSpecTest, RandomIsTheSameEverywhere) {
   Port port = MakePort(ElementType::kF32, {2});
   EXPECT_EQ(Made(port, "random:0"), "[0.7666216, -0.13694406]");
   EXPECT_NE(Made(port, "random:0"), Made(port, "random:1"));
-  absl::StatusOr<HostArray> many = MakeArray(
-      "input", MakePort(ElementType::kF32, {10000}), 1, "random:5");
+  absl::StatusOr<HostArray> many =
+      MakeArray("input", MakePort(ElementType::kF32, {10000}), 1, "random:5");
   double sum = 0;
   for (int i = 0; i < 10000; ++i) {
     double value = LoadFloat(ElementType::kF32, many->data.data() + 4 * i);

@@ -70,7 +70,8 @@ TEST(NpyTest, WritesTheBytesOfNumPy) {
   HostArray array{ElementType::kF32, {1, 3}, std::vector<char>(12)};
   const float values[3] = {1, 2, 3};
   std::memcpy(array.data.data(), values, 12);
-  std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 3), }";
+  std::string header =
+      "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 3), }";
   header.resize(117, ' ');
   header += '\n';
   EXPECT_EQ(SerializeNpy(array),
@@ -101,8 +102,9 @@ TEST(NpyTest, NamesWhatIsWrongWithTheFile) {
   EXPECT_EQ(ErrorOf(""), "the file is empty");
   EXPECT_THAT(ErrorOf("PK\x03\x04 and more"), HasSubstr("not a .npy file"));
   EXPECT_THAT(ErrorOf("\x93NUM"), HasSubstr("truncated: it has 4 bytes"));
-  EXPECT_THAT(ErrorOf(Npy(Header("<f4", "(3,)"), "1234")),
-              HasSubstr("truncated: 3xf32 takes 12 bytes of data, 4 are there"));
+  EXPECT_THAT(
+      ErrorOf(Npy(Header("<f4", "(3,)"), "1234")),
+      HasSubstr("truncated: 3xf32 takes 12 bytes of data, 4 are there"));
   EXPECT_THAT(ErrorOf(Npy(Header("<f4", "(1,)"), "12345")),
               HasSubstr("bytes to spare: 1xf32 takes 4 bytes of data, 5 are"));
   EXPECT_THAT(ErrorOf(Npy(Header("<f4", "()"), "")), HasSubstr("truncated"));
@@ -116,7 +118,8 @@ TEST(NpyTest, RefusesOtherElementTypes) {
   EXPECT_THAT(ErrorOf(Npy(Header("<c8", "(1,)"), "12345678")),
               HasSubstr("unknown element type '<c8'"));
   EXPECT_THAT(ErrorOf(Npy("{'descr': [('a', '<f4')], 'fortran_order': False, "
-                          "'shape': (1,)}", "1234")),
+                          "'shape': (1,)}",
+                          "1234")),
               HasSubstr("structured element types"));
   EXPECT_THAT(ErrorOf(Npy(Header("|b1", "(2,)"), "\x01\x02")),
               HasSubstr("element 1 is 2, but a boolean is 0 or 1"));

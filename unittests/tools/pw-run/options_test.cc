@@ -126,9 +126,9 @@ TEST(OptionsTest, Mistakes) {
   EXPECT_EQ(ErrorOf({"f", "--stats=xml"}),
             "--stats: expected table, json or @FILE, got 'xml'");
   EXPECT_THAT(ErrorOf({"f", "--emit-plan=-"}), HasSubstr("binary"));
-  for (const char* bad : {"--stall-timeout=0s", "--stall-timeout=-1s",
-                          "--stall-timeout=inf", "--stall-timeout=10",
-                          "--stall-timeout=soon"}) {
+  for (const char* bad :
+       {"--stall-timeout=0s", "--stall-timeout=-1s", "--stall-timeout=inf",
+        "--stall-timeout=10", "--stall-timeout=soon"}) {
     EXPECT_THAT(ErrorOf({"f", bad}), HasSubstr("--stall-timeout: expected"));
   }
   EXPECT_THAT(ErrorOf({"f", "--dispatch=both"}), HasSubstr("--dispatch"));
@@ -136,7 +136,7 @@ TEST(OptionsTest, Mistakes) {
   EXPECT_EQ(ErrorOf({"f", "--links=free", "--world=sim"}),
             "--links=free: links of a simulation always cost time; leave it "
             "out");
-  for (const char *bad :
+  for (const char* bad :
        {"--host-work=100", "--host-work=-1us", "--host-work=-0",
         "--host-work=inf", "--host-work=61m", "--host-work=fast"}) {
     EXPECT_EQ(
@@ -148,7 +148,7 @@ TEST(OptionsTest, Mistakes) {
 }
 
 TEST(OptionsTest, UnitsOfHostWork) {
-  for (const auto &[text, ns] : {std::pair{"--host-work=0", 0},
+  for (const auto& [text, ns] : {std::pair{"--host-work=0", 0},
                                  {"--host-work=7ns", 7},
                                  {"--host-work=1.5us", 1500},
                                  {"--host-work=2ms", 2'000'000},

@@ -33,31 +33,90 @@ proto::Plan MakePlan() {
         slices {
           name: "front"
           axes { name: "x" size: 4 }
-          binding { island: 0 affine { base: 0 strides: 1 } }
+          binding {
+            island: 0
+            affine { base: 0 strides: 1 }
+          }
         }
         slices {
           name: "back"
-          binding { island: 1 affine { base: 2 } }
+          binding {
+            island: 1
+            affine { base: 2 }
+          }
         }
-        layouts { shape: 8 element: F32 dims { axes: "x" } }
-        layouts { shape: 8 element: F32 dims {} }
+        layouts {
+          shape: 8
+          element: F32
+          dims { axes: "x" }
+        }
+        layouts {
+          shape: 8
+          element: F32
+          dims {}
+        }
         kernels {
           name: "k"
           segments { symbol: "k0" scratch_bytes: 512 }
         }
-        buffers { name: "x" slice: 0 layout: 0 bytes: 8 slot_stride: 128 credits: 2 }
-        buffers { name: "h" slice: 0 layout: 0 offset: 256 bytes: 8 slot_stride: 128 credits: 1 }
-        buffers { name: "y" slice: 1 layout: 1 bytes: 32 slot_stride: 128 credits: 2 }
+        buffers {
+          name: "x"
+          slice: 0
+          layout: 0
+          bytes: 8
+          slot_stride: 128
+          credits: 2
+        }
+        buffers {
+          name: "h"
+          slice: 0
+          layout: 0
+          offset: 256
+          bytes: 8
+          slot_stride: 128
+          credits: 1
+        }
+        buffers {
+          name: "y"
+          slice: 1
+          layout: 1
+          bytes: 32
+          slot_stride: 128
+          credits: 2
+        }
         actions { name: "x.feed" kind: FEED slice: 0 results: 0 interface: 0 }
         actions {
-          name: "gang \"one\"" kind: GANG slice: 0 operands: 0 results: 1
+          name: "gang \"one\""
+          kind: GANG
+          slice: 0
+          operands: 0
+          results: 1
           location: "f.mlir:3:5"
-          steps { run { segment: 0 buffers: [ 0, 1 ] } }
-          steps { collective { kind: ALL_REDUCE reduction: ADD axes: "x" source: 1 result: 1 } }
+          steps {
+            run {
+              segment: 0
+              buffers: [ 0, 1 ]
+            }
+          }
+          steps {
+            collective {
+              kind: ALL_REDUCE
+              reduction: ADD
+              axes: "x"
+              source: 1
+              result: 1
+            }
+          }
         }
         actions { name: "send" kind: SEND slice: 0 operands: 1 peer: 3 }
         actions { name: "recv" kind: RECV slice: 1 results: 2 peer: 2 }
-        actions { name: "y.fetch" kind: FETCH slice: 1 operands: 2 interface: 0 }
+        actions {
+          name: "y.fetch"
+          kind: FETCH
+          slice: 1
+          operands: 2
+          interface: 0
+        }
         edges { from: 0 to: 1 kind: DATA relation: SAME }
         edges { from: 1 to: 0 tokens: 2 kind: CREDIT relation: SAME }
         edges { from: 1 to: 2 kind: DATA relation: SAME }
@@ -122,8 +181,7 @@ TEST(ReportsTest, CollectivesCountWhatCrossesDevices) {
     c->add_axes("x");
     c->set_source(1);
     c->set_result(1);
-    EXPECT_TRUE(
-        google::protobuf::TextFormat::MergeFromString(fields, c));
+    EXPECT_TRUE(google::protobuf::TextFormat::MergeFromString(fields, c));
     return CostOf(plan).ici_bytes[0];
   };
   EXPECT_EQ(ici("kind: ALL_GATHER"), 3 * 8);
@@ -150,7 +208,8 @@ TEST(ReportsTest, DryRunGroupsEqualDevices) {
 
 TEST(ReportsTest, PlacementNamesDevicesAndHosts) {
   std::string text = PlacementText(MakePlan(), MakeTopology("2x2x2"));
-  EXPECT_THAT(text, HasSubstr("front  x=4         island0  0-3      host0, host1"));
+  EXPECT_THAT(text,
+              HasSubstr("front  x=4         island0  0-3      host0, host1"));
   EXPECT_THAT(text, HasSubstr("back   one device  island1  2        host3"));
 }
 

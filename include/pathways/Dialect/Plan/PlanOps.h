@@ -28,8 +28,8 @@ namespace mlir::pathways::plan {
 /// Makes the `code` of a plan.object from bytes. The name of the resource is
 /// derived from that of the kernel and the position among its objects, so that
 /// text is the same from run to run.
-ElementsAttr getCodeAttr(MLIRContext *context, StringRef kernel, unsigned object,
-                         ArrayRef<char> bytes);
+ElementsAttr getCodeAttr(MLIRContext *context, StringRef kernel,
+                         unsigned object, ArrayRef<char> bytes);
 
 } // namespace mlir::pathways::plan
 

@@ -17,7 +17,16 @@
 namespace mlir::pathways::plan {
 
 /// The tables of a plan, in the order in which they come in text and file.
-enum class Table { Slice, Layout, Kernel, Buffer, Action, Edge, Argument, Result };
+enum class Table {
+  Slice,
+  Layout,
+  Kernel,
+  Buffer,
+  Action,
+  Edge,
+  Argument,
+  Result
+};
 inline constexpr unsigned kNumTables = 8;
 
 /// The table that an operation directly in a plan.program is an entry of.
@@ -29,7 +38,8 @@ struct PlanTables {
   /// The operation of each entry, by table.
   std::array<SmallVector<Operation *>, kNumTables> entries;
   /// Object code by offset in the blob section; equal code is there once. The
-  /// bytes are those of the resources and are empty where a resource is missing.
+  /// bytes are those of the resources and are empty where a resource is
+  /// missing.
   SmallVector<std::pair<uint64_t, ArrayRef<char>>> blobs;
   uint64_t blobBytes = 0;
   /// Whether every kernel has its code.
@@ -45,19 +55,20 @@ struct PlanTables {
 /// fit into the messages. Does not check the rules of a plan.
 FailureOr<PlanTables> exportTables(ProgramOp program);
 
-/// Builds the plan.program of `plan` at the builder's insertion point, the exact
-/// reverse of exportTables. Requires that references are in range, that types
-/// and enumerations are known and that shapes are those of tensors, as in any
-/// plan that obeys the rules; fails, with a diagnostic at `loc`, on what the rules
-/// allow and text cannot say: two segments of one name in a kernel. Objects whose
-/// code is not inside `blobs` are refused.
+/// Builds the plan.program of `plan` at the builder's insertion point, the
+/// exact reverse of exportTables. Requires that references are in range, that
+/// types and enumerations are known and that shapes are those of tensors, as in
+/// any plan that obeys the rules; fails, with a diagnostic at `loc`, on what
+/// the rules allow and text cannot say: two segments of one name in a kernel.
+/// Objects whose code is not inside `blobs` are refused.
 FailureOr<ProgramOp> importTables(OpBuilder &builder, Location loc,
                                   const ::pathways::proto::Plan &plan,
                                   ArrayRef<char> blobs);
 
 /// The tensor element type of `element`, null for an unknown value, and back
 /// (unspecified for a type that arrays cannot have).
-Type getElementType(::pathways::proto::ElementType element, MLIRContext *context);
+Type getElementType(::pathways::proto::ElementType element,
+                    MLIRContext *context);
 ::pathways::proto::ElementType getElementType(Type type);
 
 } // namespace mlir::pathways::plan
