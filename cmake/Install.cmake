@@ -11,8 +11,8 @@ set(pathways_libraries
   pathways_executor pathways_scheduler pathways_resource pathways_client)
 if(PATHWAYS_COMPILER)
   list(APPEND pathways_libraries
-    PathwaysDialect PathwaysPlanDialect PathwaysTransforms PathwaysKernels
-    PathwaysLowering PathwaysExecute PathwaysCompile)
+    PathwaysDialect PathwaysPlanDialect PathwaysTransforms PathwaysCodegen
+    PathwaysLowering PathwaysPlanFile PathwaysExecute PathwaysCompile)
   install(TARGETS pw-opt pw-run pw-translate)
 endif()
 

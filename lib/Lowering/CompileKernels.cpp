@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "pathways/Lowering/CodeCache.h"
-#include "pathways/Lowering/KernelCodegen.h"
+#include "pathways/Codegen/CodeCache.h"
+#include "pathways/Codegen/Codegen.h"
 #include "pathways/Lowering/Passes.h"
 #include "runtime/kernel/target.h"
 #include "runtime/topology/topology.h"

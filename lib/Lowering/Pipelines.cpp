@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "pathways/Lowering/KernelCodegen.h"
+#include "pathways/Codegen/Codegen.h"
 #include "pathways/Lowering/Passes.h"
 #include "pathways/Transforms/Passes.h"
 

@@ -11,8 +11,8 @@
 
 #include "PlanBuilder.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "pathways/Codegen/Segments.h"
 #include "pathways/Dialect/Pathways/Pathways.h"
-#include "pathways/Lowering/KernelSegments.h"
 #include "llvm/ADT/DenseMap.h"
 #include <memory>
 

@@ -28,8 +28,8 @@ RUNTIME_TIERS = [
 ]
 COMPILER_TIERS = [
     ["Dialect/Pathways", "Dialect/Plan"],
-    ["Transforms"],
-    ["Lowering"],
+    ["Transforms", "Codegen"],
+    ["Lowering", "Target"],
     ["API"],
     ["tools"],
 ]
@@ -37,6 +37,7 @@ COMPILER_TIERS = [
 # ABI of generated code for those who generate it.
 COMPILER_SEES = {"base", "layout", "proto", "topology", "plan"}
 COMPILER_SEES_MORE = {
+    "Codegen": {"kernel"},
     "Lowering": {"kernel"},
     "API": {"client", "kernel"},
     "tools": {"client", "kernel", "trace", "world"},
@@ -253,6 +254,9 @@ PLANTED = [
     ("lib/Lowering/B.cpp", '#include "pathways/Compile.h"', True),
     ("lib/Lowering/C.cpp", '#include "runtime/client/runtime.h"', True),
     ("lib/Lowering/D.cpp", '#include "runtime/kernel/abi.h"', False),
+    ("lib/Codegen/A.cpp", '#include "pathways/Transforms/Passes.h"', True),
+    ("lib/Target/PlanFile/A.cpp", '#include "pathways/Lowering/Passes.h"', True),
+    ("lib/Target/PlanFile/B.cpp", '#include "pathways/Codegen/Codegen.h"', False),
     ("lib/API/A.cpp", '#include "runtime/client/runtime.h"', False),
     ("include/pathways/A.h", "#include <string>", False),
     ("include/pathways/C.h", '#include "runtime/base/host_array.h"', False),

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "mlir/Tools/mlir-translate/MlirTranslateMain.h"
-#include "pathways/Lowering/PlanFile.h"
+#include "pathways/Target/PlanFile.h"
 #include "llvm/Support/CommandLine.h"
 
 int main(int argc, char **argv) {

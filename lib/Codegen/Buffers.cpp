@@ -1,0 +1,498 @@
+//===- Buffers.cpp - Kernels while they are on buffers --------------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "CodegenInternal.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Bufferization/Transforms/BufferViewFlowAnalysis.h"
+#include "mlir/Dialect/Bufferization/Transforms/Passes.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Passes.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Math/Transforms/Passes.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "mlir/Transforms/Passes.h"
+#include "runtime/kernel/abi.h"
+
+using namespace mlir;
+using namespace mlir::pathways;
+
+static constexpr uint64_t kAlignment = ::pathways::kBufferAlignment;
+
+//===----------------------------------------------------------------------===//
+// Bufferization
+//===----------------------------------------------------------------------===//
+
+/// Made by fuseRows: only ever puts rows into what it carries.
+static bool isRowLoop(Operation *op) {
+  return op->hasAttr(kernel::kRowLoopAttrName);
+}
+
+/// Whether `value` is `argument` after updates that can happen in its buffer.
+static bool isUpdateOf(Value value, BlockArgument argument) {
+  while (value != argument) {
+    Operation *op = value.getDefiningOp();
+    if (auto insert = dyn_cast_or_null<tensor::InsertOp>(op))
+      value = insert.getDest();
+    else if (auto slice = dyn_cast_or_null<tensor::InsertSliceOp>(op))
+      value = slice.getDest();
+    else if (auto loop = dyn_cast_or_null<scf::ForOp>(op);
+             loop && isRowLoop(op))
+      value = loop.getTiedLoopInit(cast<OpResult>(value))->get();
+    else
+      return false;
+  }
+  return true;
+}
+
+/// Values that go around a loop must come back in the buffer they left in: adds
+/// copies there. What comes back from another place of the same loop is saved
+/// first.
+static void returnToBuffers(Operation *terminator, MutableOperandRange operands,
+                            Block *block, unsigned firstArgument) {
+  OpBuilder b(terminator);
+  Location loc = terminator->getLoc();
+  struct Return {
+    OpOperand *operand;
+    BlockArgument argument;
+  };
+  SmallVector<Return> returns;
+  for (auto [i, operand] : llvm::enumerate(operands)) {
+    if (!isa<RankedTensorType>(operand.get().getType()) ||
+        firstArgument + i >= block->getNumArguments())
+      continue;
+    BlockArgument argument = block->getArgument(firstArgument + i);
+    if (argument == operand.get() ||
+        argument.getType() != operand.get().getType())
+      continue;
+    returns.push_back({&operand, argument});
+  }
+  for (Return &entry : returns) {
+    Value value = entry.operand->get();
+    Operation *def = value.getDefiningOp();
+    bool isFresh =
+        def && def->getBlock() == block &&
+        (isa<linalg::LinalgOp, arith::ConstantOp>(def) || isRowLoop(def));
+    if (isFresh || isUpdateOf(value, entry.argument))
+      continue;
+    entry.operand->set(bufferization::AllocTensorOp::create(
+        b, loc, cast<RankedTensorType>(value.getType()), ValueRange(), value));
+  }
+  for (Return &entry : returns)
+    entry.operand->set(bufferization::MaterializeInDestinationOp::create(
+                           b, loc, entry.operand->get().getType(),
+                           entry.operand->get(), entry.argument)
+                           ->getResult(0));
+}
+
+static void prepareLoops(ModuleOp module) {
+  module.walk([](Operation *op) {
+    if (isRowLoop(op))
+      return;
+    if (auto loop = dyn_cast<scf::ForOp>(op)) {
+      auto yield = cast<scf::YieldOp>(loop.getBody()->getTerminator());
+      returnToBuffers(yield, yield.getResultsMutable(), loop.getBody(), 1);
+    } else if (auto loop = dyn_cast<scf::WhileOp>(op)) {
+      scf::ConditionOp condition = loop.getConditionOp();
+      returnToBuffers(condition, condition.getArgsMutable(),
+                      loop.getBeforeBody(), 0);
+      scf::YieldOp yield = loop.getYieldOp();
+      returnToBuffers(yield, yield.getResultsMutable(), loop.getAfterBody(), 0);
+    }
+  });
+}
+
+/// Whether what `use` makes may lie in the buffer of what it uses, or needs
+/// that to be as it is at the end.
+static bool mayAlias(OpOperand &use) {
+  Operation *op = use.getOwner();
+  if (isa<bufferization::MaterializeInDestinationOp>(op))
+    return true;
+  auto inPlace = dyn_cast<DestinationStyleOpInterface>(op);
+  return inPlace ? inPlace.isDpsInit(&use)
+                 : !isa<tensor::ExtractOp, tensor::DimOp>(op);
+}
+
+/// Gives each user that may write to it a tensor.empty, or a fill of one, of
+/// its own: to fill again is less work than to copy, and such users do not get
+/// into each other's way. Not in a loop, where the fill would be done each
+/// time.
+static void unshareFills(ModuleOp module) {
+  auto isBeginning = [](Operation *op) {
+    auto fill = dyn_cast<linalg::LinalgOp>(op);
+    bool isFill = fill && fill.getNumDpsInits() == 1 &&
+                  fill->getNumResults() == 1 &&
+                  llvm::none_of(fill.getDpsInputs(),
+                                [](Value input) {
+                                  return isa<ShapedType>(input.getType());
+                                }) &&
+                  fill.getDpsInits()[0].getDefiningOp<tensor::EmptyOp>() &&
+                  !fill.payloadUsesValueFromOperand(fill.getDpsInitOperand(0));
+    return isFill || isa<tensor::EmptyOp>(op);
+  };
+  SmallVector<Operation *> beginnings;
+  module.walk([&](Operation *op) {
+    if (isBeginning(op))
+      beginnings.push_back(op);
+  });
+  // Users before what they use: a clone of a fill is a user of its
+  // tensor.empty.
+  for (Operation *op : llvm::reverse(beginnings)) {
+    Value value = op->getResult(0);
+    SmallVector<OpOperand *> writers;
+    for (OpOperand &use : value.getUses())
+      if (use.getOwner()->getBlock() == op->getBlock() && mayAlias(use))
+        writers.push_back(&use);
+    if (value.hasOneUse())
+      continue;
+    for (OpOperand *use : writers) {
+      OpBuilder b(use->getOwner());
+      use->set(b.clone(*op)->getResult(0));
+    }
+  }
+}
+
+/// Whether something else may be written where `result` is computed, or lie
+/// there when results are put in their places: it, or a value that it was made
+/// from, is also where something else begins.
+static bool sharesItsBeginning(Value result) {
+  SetVector<Value> chain;
+  chain.insert(result);
+  for (unsigned i = 0; i < chain.size(); ++i) {
+    Value value = chain[i];
+    if (llvm::count_if(value.getUses(), mayAlias) > 1)
+      return true;
+    // Behind an argument of a region are the operands of its op.
+    Operation *op = value.getDefiningOp();
+    if (!op)
+      op = value.getParentBlock()->getParentOp();
+    if (isa<func::FuncOp, linalg::LinalgOp>(op) && isa<BlockArgument>(value))
+      continue;
+    if (isRowLoop(op)) {
+      if (auto result = dyn_cast<OpResult>(value))
+        chain.insert(cast<scf::ForOp>(op).getTiedLoopInit(result)->get());
+      continue;
+    }
+    for (OpOperand &operand : op->getOpOperands())
+      if (isa<RankedTensorType>(operand.get().getType()) && mayAlias(operand))
+        chain.insert(operand.get());
+    if (isa<linalg::LinalgOp>(op))
+      continue;
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        for (Value yielded : block.getTerminator()->getOperands())
+          if (isa<RankedTensorType>(yielded.getType()))
+            chain.insert(yielded);
+  }
+  return false;
+}
+
+/// Results are computed in the output buffers where that is safe. Bufferization
+/// does not see it when it is not: it takes a write to an output to touch no
+/// tensor.
+static void computeAside(ModuleOp module) {
+  module.walk([](bufferization::MaterializeInDestinationOp write) {
+    Value result = write.getSource();
+    if (!isa<MemRefType>(write.getDest().getType()) ||
+        !sharesItsBeginning(result))
+      return;
+    OpBuilder b(write);
+    write.getSourceMutable().assign(bufferization::AllocTensorOp::create(
+        b, write.getLoc(), cast<RankedTensorType>(result.getType()),
+        ValueRange(), result));
+  });
+}
+
+LogicalResult kernel::bufferizeSegments(ModuleOp module) {
+  prepareLoops(module);
+  unshareFills(module);
+  computeAside(module);
+  PassManager pm(module.getContext());
+  // Compute in the output buffer where the chain of results begins.
+  pm.addPass(bufferization::createEmptyTensorEliminationPass());
+  pm.addPass(bufferization::createEmptyTensorToAllocTensorPass());
+  bufferization::OneShotBufferizePassOptions options;
+  options.bufferAlignment = kAlignment;
+  pm.addPass(bufferization::createOneShotBufferizePass(options));
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  if (failed(pm.run(module)))
+    return failure();
+  WalkResult walk = module.walk([](Operation *op) -> WalkResult {
+    if (llvm::any_of(op->getResultTypes(), llvm::IsaPred<TensorType>))
+      return op->emitOpError(
+          "is not supported in a kernel: it has no form on buffers");
+    return WalkResult::advance();
+  });
+  return failure(walk.wasInterrupted());
+}
+
+//===----------------------------------------------------------------------===//
+// Loops
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Copies between buffers of which one is strided. Dense ones become memcpy.
+struct CopyByLoops : OpRewritePattern<memref::CopyOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(memref::CopyOp op,
+                                PatternRewriter &rewriter) const override {
+    if (op.getSource() == op.getTarget()) {
+      rewriter.eraseOp(op);
+      return success();
+    }
+    auto isDense = [](Value value) {
+      auto type = cast<MemRefType>(value.getType());
+      return type.hasStaticShape() && type.getLayout().isIdentity();
+    };
+    if (isDense(op.getSource()) && isDense(op.getTarget()))
+      return failure();
+    AffineMap map = rewriter.getMultiDimIdentityMap(
+        cast<MemRefType>(op.getTarget().getType()).getRank());
+    SmallVector<utils::IteratorType> iterators(map.getNumDims(),
+                                               utils::IteratorType::parallel);
+    rewriter.replaceOpWithNewOp<linalg::GenericOp>(
+        op, ValueRange(op.getSource()), ValueRange(op.getTarget()),
+        ArrayRef<AffineMap>{map, map}, iterators,
+        [](OpBuilder &b, Location loc, ValueRange args) {
+          linalg::YieldOp::create(b, loc, args.front());
+        });
+    return success();
+  }
+};
+
+} // namespace
+
+/// Lets a sum along the innermost loop be added in lanes. Its order is then
+/// fixed by the shape and the target, and the same for every element of the
+/// result.
+static void addInLanes(linalg::GenericOp op) {
+  auto iterators = op.getIteratorTypesArray();
+  if (iterators.empty() || !linalg::isReductionIterator(iterators.back()))
+    return;
+  Block *body = op.getBody();
+  for (auto [yielded, result] : llvm::zip_equal(
+           body->getTerminator()->getOperands(), op.getRegionOutputArgs())) {
+    Operation *add = yielded.getDefiningOp();
+    if (!isa_and_nonnull<arith::AddFOp>(add) || !add->hasOneUse() ||
+        !result.hasOneUse() || !llvm::is_contained(add->getOperands(), result))
+      continue;
+    cast<arith::AddFOp>(add).setFastmath(arith::FastMathFlags::reassoc);
+  }
+}
+
+LogicalResult kernel::lowerToLoops(ModuleOp module) {
+  MLIRContext *context = module.getContext();
+  RewritePatternSet patterns(context);
+  patterns.add<CopyByLoops>(context);
+  addExpPattern(patterns);
+  // One rule for vector bodies and tails: the same straight code for both.
+  // These are within a few units in the last place; the others go to the C
+  // library.
+  populateMathPolynomialApproximationPatterns(patterns, [](StringRef name) {
+    return name == math::TanhOp::getOperationName() ||
+           name == math::LogOp::getOperationName() ||
+           name == math::ErfOp::getOperationName();
+  });
+  if (failed(applyPatternsGreedily(module, std::move(patterns))))
+    return failure();
+  module.walk(addInLanes);
+  PassManager pm(context);
+  pm.nest<func::FuncOp>().addPass(createConvertLinalgToLoopsPass());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  return pm.run(module);
+}
+
+//===----------------------------------------------------------------------===//
+// Scratch
+//===----------------------------------------------------------------------===//
+
+LogicalResult kernel::assignScratch(func::FuncOp func,
+                                    SmallVectorImpl<uint64_t> &offsets,
+                                    uint64_t &bytes) {
+  Block &body = func.getBody().front();
+  llvm::DenseMap<Operation *, unsigned> position;
+  for (Operation &op : body)
+    position[&op] = position.size();
+
+  struct Interval {
+    memref::AllocOp alloc;
+    unsigned begin, end;
+    uint64_t bytes;
+  };
+  std::vector<Interval> intervals;
+  BufferViewFlowAnalysis aliases(func);
+  WalkResult walk = func.walk([&](Operation *op) -> WalkResult {
+    if (isa<memref::AllocaOp, memref::ReallocOp>(op))
+      return op->emitOpError("is not supported in a kernel");
+    auto alloc = dyn_cast<memref::AllocOp>(op);
+    if (!alloc)
+      return WalkResult::advance();
+    MemRefType type = alloc.getType();
+    if (!type.hasStaticShape() || !type.getLayout().isIdentity())
+      return alloc.emitOpError("needs a buffer of ")
+             << type << ", whose size is not known when it is compiled";
+    uint64_t element =
+        type.getElementType().isIndex() ? 8 : type.getElementTypeBitWidth() / 8;
+    unsigned begin = position.lookup(body.findAncestorOpInBlock(*op));
+    unsigned end = begin;
+    auto loop = alloc->getParentOfType<LoopLikeOpInterface>();
+    for (Value value : aliases.resolve(alloc.getMemref())) {
+      // Two iterations would then need two buffers.
+      if (loop &&
+          !loop->isProperAncestor(value.getParentBlock()->getParentOp()) &&
+          value.getParentBlock()->getParentOp() != loop)
+        return alloc.emitOpError(
+            "is a buffer that outlives its loop's iteration, "
+            "which a kernel does not support");
+      if (loop && isa<BlockArgument>(value) &&
+          value.getParentBlock()->getParentOp() == loop)
+        return alloc.emitOpError(
+            "is a buffer that outlives its loop's iteration, "
+            "which a kernel does not support");
+      for (Operation *user : value.getUsers())
+        end = std::max(end, position.lookup(body.findAncestorOpInBlock(*user)));
+    }
+    uint64_t size = llvm::alignTo(
+        std::max<uint64_t>(type.getNumElements() * element, 1), kAlignment);
+    intervals.push_back({alloc, begin, end, size});
+    return WalkResult::advance();
+  });
+  if (walk.wasInterrupted())
+    return failure();
+
+  // In order of begin, each takes the free region that fits best, or the
+  // largest free one, which then grows.
+  struct Region {
+    uint64_t bytes;
+    unsigned end;
+  };
+  std::vector<Region> regions;
+  std::vector<unsigned> regionOf(intervals.size());
+  llvm::stable_sort(intervals, [](const Interval &a, const Interval &b) {
+    return a.begin < b.begin;
+  });
+  for (auto [i, interval] : llvm::enumerate(intervals)) {
+    int best = -1;
+    for (auto [r, region] : llvm::enumerate(regions)) {
+      if (region.end >= interval.begin)
+        continue;
+      if (best < 0) {
+        best = r;
+        continue;
+      }
+      bool fits = region.bytes >= interval.bytes;
+      bool bestFits = regions[best].bytes >= interval.bytes;
+      if (fits != bestFits ? fits
+                           : (fits ? region.bytes < regions[best].bytes
+                                   : region.bytes > regions[best].bytes))
+        best = r;
+    }
+    if (best < 0) {
+      best = regions.size();
+      regions.push_back({interval.bytes, interval.end});
+    }
+    regions[best].bytes = std::max(regions[best].bytes, interval.bytes);
+    regions[best].end = interval.end;
+    regionOf[i] = best;
+  }
+
+  bytes = 0;
+  OpBuilder b(func.getContext());
+  unsigned firstArgument = body.getNumArguments();
+  for (const Region &region : regions) {
+    offsets.push_back(bytes);
+    bytes += region.bytes;
+    body.addArgument(
+        MemRefType::get({static_cast<int64_t>(region.bytes)}, b.getI8Type()),
+        func.getLoc());
+  }
+  for (auto [i, interval] : llvm::enumerate(intervals)) {
+    b.setInsertionPoint(interval.alloc);
+    Location loc = interval.alloc.getLoc();
+    Value zero = arith::ConstantIndexOp::create(b, loc, 0);
+    Value view = memref::ViewOp::create(
+        b, loc, interval.alloc.getType(),
+        body.getArgument(firstArgument + regionOf[i]), zero, ValueRange());
+    interval.alloc.replaceAllUsesWith(view);
+    interval.alloc.erase();
+  }
+  // A buffer without elements has strides that no bare pointer stands for.
+  b.setInsertionPointToStart(&body);
+  for (BlockArgument argument : body.getArguments()) {
+    auto type = cast<MemRefType>(argument.getType());
+    if (type.getNumElements() != 0)
+      continue;
+    argument.setType(MemRefType::get({0}, b.getI8Type()));
+    if (argument.use_empty())
+      continue;
+    Value zero = arith::ConstantIndexOp::create(b, func.getLoc(), 0);
+    auto view = memref::ViewOp::create(b, func.getLoc(), type, argument, zero,
+                                       ValueRange());
+    argument.replaceAllUsesExcept(view, view);
+  }
+  func.setType(FunctionType::get(func.getContext(), body.getArgumentTypes(),
+                                 func.getResultTypes()));
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Asserts
+//===----------------------------------------------------------------------===//
+
+void kernel::lowerAsserts(func::FuncOp func) {
+  OpBuilder b(func.getContext());
+  Type i32 = b.getI32Type();
+  Block &body = func.getBody().front();
+  Operation *terminator = body.getTerminator();
+  Location loc = func.getLoc();
+  auto constant = [&](int64_t value) -> Value {
+    return arith::ConstantIntOp::create(b, loc, i32, value);
+  };
+  SmallVector<cf::AssertOp> asserts;
+  func.walk([&](cf::AssertOp op) { asserts.push_back(op); });
+  Value status;
+  if (!asserts.empty()) {
+    b.setInsertionPointToStart(&body);
+    Value slot = memref::AllocaOp::create(b, loc, MemRefType::get({}, i32));
+    memref::StoreOp::create(b, loc, constant(0), slot);
+    for (cf::AssertOp op : asserts) {
+      b.setInsertionPoint(op);
+      int64_t number = 0;
+      [[maybe_unused]] bool isBad = op.getMsg().getAsInteger(10, number);
+      assert(!isBad && "asserts were numbered by insertChecks");
+      // The first failure stays.
+      Value old = memref::LoadOp::create(b, loc, slot);
+      Value isFirst = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
+                                            old, constant(0));
+      Value fresh =
+          arith::SelectOp::create(b, loc, isFirst, constant(number), old);
+      Value next = arith::SelectOp::create(b, loc, op.getArg(), old, fresh);
+      memref::StoreOp::create(b, loc, next, slot);
+      op.erase();
+    }
+    b.setInsertionPoint(terminator);
+    status = memref::LoadOp::create(b, loc, slot);
+  } else {
+    b.setInsertionPoint(terminator);
+    status = constant(0);
+  }
+  terminator->setOperands(status);
+  func.setType(
+      FunctionType::get(func.getContext(), body.getArgumentTypes(), i32));
+}

@@ -1,0 +1,355 @@
+//===- Codegen.cpp - From functions on tensors to code --------------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "pathways/Codegen/Codegen.h"
+
+#include "CodegenInternal.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Transforms/BufferViewFlowOpInterfaceImpl.h"
+#include "mlir/Dialect/Arith/Transforms/BufferizableOpInterfaceImpl.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/ControlFlow/Transforms/BufferizableOpInterfaceImpl.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Transforms/BufferizableOpInterfaceImpl.h"
+#include "mlir/Dialect/Linalg/Transforms/SubsetInsertionOpInterfaceImpl.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/SCF/Transforms/BufferizableOpInterfaceImpl.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Tensor/Transforms/BufferizableOpInterfaceImpl.h"
+#include "mlir/Dialect/Tensor/Transforms/SubsetInsertionOpInterfaceImpl.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/DialectRegistry.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "pathways/Codegen/CodeCache.h"
+#include "pathways/Codegen/Segments.h"
+#include "runtime/kernel/target.h"
+#include "llvm/MC/MCSubtargetInfo.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/Target/TargetOptions.h"
+
+using namespace mlir;
+using namespace mlir::pathways;
+using ::pathways::proto::Target;
+
+void mlir::pathways::registerKernelDialects(DialectRegistry &registry) {
+  registry
+      .insert<affine::AffineDialect, arith::ArithDialect,
+              bufferization::BufferizationDialect, cf::ControlFlowDialect,
+              func::FuncDialect, linalg::LinalgDialect, LLVM::LLVMDialect,
+              math::MathDialect, memref::MemRefDialect, scf::SCFDialect,
+              tensor::TensorDialect, ub::UBDialect, vector::VectorDialect>();
+  arith::registerBufferViewFlowOpInterfaceExternalModels(registry);
+  arith::registerBufferizableOpInterfaceExternalModels(registry);
+  cf::registerBufferizableOpInterfaceExternalModels(registry);
+  linalg::registerBufferizableOpInterfaceExternalModels(registry);
+  linalg::registerSubsetOpInterfaceExternalModels(registry);
+  scf::registerBufferizableOpInterfaceExternalModels(registry);
+  tensor::registerBufferizableOpInterfaceExternalModels(registry);
+  tensor::registerSubsetOpInterfaceExternalModels(registry);
+  registerBuiltinDialectTranslation(registry);
+  registerLLVMDialectTranslation(registry);
+}
+
+void mlir::pathways::loadKernelDialects(MLIRContext *context) {
+  DialectRegistry registry;
+  registerKernelDialects(registry);
+  context->appendDialectRegistry(registry);
+  for (StringRef name : registry.getDialectNames())
+    context->getOrLoadDialect(name);
+}
+
+//===----------------------------------------------------------------------===//
+// Targets
+//===----------------------------------------------------------------------===//
+
+static FailureOr<std::unique_ptr<llvm::TargetMachine>>
+makeMachine(const Target &target, Location loc) {
+  std::string error;
+  llvm::Triple triple(target.triple());
+  const llvm::Target *code = llvm::TargetRegistry::lookupTarget(triple, error);
+  if (!code)
+    return emitError(loc, "no code can be made for target '")
+           << target.triple() << "': " << error;
+  std::string features = llvm::join(target.features(), ",");
+  llvm::TargetOptions options;
+  options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
+  std::unique_ptr<llvm::TargetMachine> machine(code->createTargetMachine(
+      triple, target.cpu(), features, options, llvm::Reloc::PIC_,
+      llvm::CodeModel::Small, llvm::CodeGenOptLevel::Aggressive));
+  if (!machine)
+    return emitError(loc, "no code can be made for target '")
+           << target.triple() << "'";
+  return machine;
+}
+
+/// The machine for `target` of this thread. To make one, and what it derives
+/// from its features on first use, is a good part of compiling a small kernel.
+static FailureOr<llvm::TargetMachine *> getMachine(const Target &target,
+                                                   Location loc) {
+  static constexpr size_t kMost = 8;
+  thread_local llvm::StringMap<std::unique_ptr<llvm::TargetMachine>> machines;
+  std::string key = target.SerializeAsString();
+  if (auto known = machines.find(key); known != machines.end())
+    return known->second.get();
+  FailureOr<std::unique_ptr<llvm::TargetMachine>> made =
+      makeMachine(target, loc);
+  if (failed(made))
+    return failure();
+  if (machines.size() == kMost)
+    machines.clear();
+  return (machines[key] = std::move(*made)).get();
+}
+
+/// Register tiles that leave room for one row of B and one number of A.
+static kernel::MatmulTiles tilesFor(const llvm::TargetMachine &machine) {
+  const llvm::MCSubtargetInfo &subtarget = *machine.getMCSubtargetInfo();
+  switch (machine.getTargetTriple().getArch()) {
+  case llvm::Triple::x86_64:
+    if (subtarget.checkFeatures("+avx512f"))
+      return {/*vectorBytes=*/64, /*rows=*/8, /*vectors=*/2, /*hasFma=*/true};
+    if (subtarget.checkFeatures("+avx"))
+      return {32, 6, 2, subtarget.checkFeatures("+fma")};
+    return {16, 4, 2, false};
+  case llvm::Triple::aarch64:
+    return {16, 8, 2, true};
+  default:
+    return {16, 4, 2, false};
+  }
+}
+
+/// Whether the target has instructions between f16 and f32.
+static bool hasHalves(const llvm::TargetMachine &machine) {
+  switch (machine.getTargetTriple().getArch()) {
+  case llvm::Triple::x86_64:
+    return machine.getMCSubtargetInfo()->checkFeatures("+f16c");
+  case llvm::Triple::aarch64:
+    return true;
+  default:
+    return false;
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// The stages in order
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+uint64_t bytesOf(Type type) {
+  auto buffer = cast<MemRefType>(type);
+  return buffer.getNumElements() * (buffer.getElementTypeBitWidth() / 8);
+}
+
+/// Stages that do not depend on the target. Leaves functions on buffers.
+LogicalResult lowerToBuffers(ModuleOp module, ArrayRef<func::FuncOp> functions,
+                             MutableArrayRef<CompiledSegment> compiled) {
+  for (func::FuncOp function : functions)
+    if (failed(kernel::widenNarrowFloats(function)))
+      return failure();
+  if (failed(kernel::normalizeTensors(module)))
+    return failure();
+  for (auto [function, segment] : llvm::zip_equal(functions, compiled)) {
+    kernel::LocationTable table;
+    if (failed(kernel::insertChecks(function, table)) ||
+        failed(kernel::storeBooleansAsBytes(function)))
+      return failure();
+    kernel::fuseRows(function);
+    if (failed(kernel::takeBuffers(function)))
+      return failure();
+    segment.locations = table.take();
+  }
+  if (failed(verify(module)))
+    return failure();
+  return kernel::bufferizeSegments(module);
+}
+
+/// Stages for one target. Consumes `module`.
+FailureOr<std::string> lowerToObject(ModuleOp module, const Target &target,
+                                     MutableArrayRef<CompiledSegment> compiled,
+                                     ArrayRef<func::FuncOp> originals) {
+  FailureOr<llvm::TargetMachine *> machine =
+      getMachine(target, module.getLoc());
+  if (failed(machine))
+    return failure();
+  kernel::MatmulTiles tiles = tilesFor(**machine);
+  for (func::FuncOp function : module.getOps<func::FuncOp>()) {
+    kernel::lowerContractions(function, tiles);
+    kernel::lowerTransposes(function, tiles);
+  }
+  if (failed(kernel::expandNarrowConversions(module, hasHalves(**machine))) ||
+      failed(kernel::lowerToLoops(module)))
+    return failure();
+  std::vector<kernel::LoweredSegment> segments;
+  for (auto [i, constant] : llvm::enumerate(originals)) {
+    func::FuncOp original = constant;
+    auto function =
+        module.lookupSymbol<func::FuncOp>(("body." + Twine(i)).str());
+    kernel::LoweredSegment &segment = segments.emplace_back();
+    unsigned numInputs = original.getNumArguments();
+    segment.symbol = function.getName();
+    segment.entry = ::pathways::SegmentSymbol(compiled[i].symbol);
+    segment.buffers = numInputs + original.getNumResults();
+    for (unsigned b = 0; b < segment.buffers; ++b)
+      segment.bufferBytes.push_back(bytesOf(function.getArgumentTypes()[b]));
+    for (unsigned b = 0; b < numInputs; ++b)
+      segment.inputs.push_back(b);
+    if (auto pairs =
+            original->getAttrOfType<DenseI64ArrayAttr>(kSegmentAliasAttrName))
+      for (auto [p, index] : llvm::enumerate(pairs.asArrayRef()))
+        segment.shared.push_back(p % 2 == 0 ? index : numInputs + index);
+    uint64_t bytes = 0;
+    if (failed(kernel::assignScratch(function, segment.scratchOffsets, bytes)))
+      return failure();
+    compiled[i].scratchBytes = std::max(compiled[i].scratchBytes, bytes);
+    kernel::lowerAsserts(function);
+  }
+  if (failed(kernel::lowerToLLVM(module, segments)))
+    return failure();
+  return kernel::emitObject(module, segments, **machine);
+}
+
+} // namespace
+
+static ::pathways::proto::ElementType protoElement(Type type) {
+  namespace proto = ::pathways::proto;
+  if (type.isF16())
+    return proto::F16;
+  if (type.isBF16())
+    return proto::BF16;
+  if (type.isF32())
+    return proto::F32;
+  if (type.isF64())
+    return proto::F64;
+  switch (type.getIntOrFloatBitWidth()) {
+  case 1:
+    return proto::I1;
+  case 8:
+    return proto::I8;
+  case 32:
+    return proto::I32;
+  default:
+    return proto::I64;
+  }
+}
+
+/// The kernel as the loader will see it, for its hash.
+static FailureOr<std::string> hashOf(const CompiledKernel &kernel,
+                                     ArrayRef<func::FuncOp> functions,
+                                     Location loc) {
+  ::pathways::proto::Kernel proto;
+  for (auto [i, segment] : llvm::enumerate(kernel.segments)) {
+    ::pathways::proto::Segment *out = proto.add_segments();
+    out->set_symbol(segment.symbol);
+    out->set_scratch_bytes(segment.scratchBytes);
+    for (size_t k = 0; k < segment.locations.size(); ++k)
+      out->add_locations();
+    func::FuncOp function = functions[i];
+    auto addOperand = [&](Type type, bool isWritten) {
+      auto tensor = cast<RankedTensorType>(type);
+      ::pathways::proto::KernelOperand *operand = out->add_operands();
+      operand->set_element(protoElement(tensor.getElementType()));
+      operand->set_written(isWritten);
+      for (int64_t size : tensor.getShape())
+        operand->add_shape(size);
+    };
+    for (Type type : function.getArgumentTypes())
+      addOperand(type, false);
+    for (Type type : function.getResultTypes())
+      addOperand(type, true);
+  }
+  std::string blobs;
+  for (auto [target, object] :
+       llvm::zip_equal(kernel.targets, kernel.objects)) {
+    ::pathways::proto::KernelObject *out = proto.add_objects();
+    *out->mutable_target() = target;
+    out->set_blob_offset(blobs.size());
+    out->set_blob_bytes(object.size());
+    blobs += object;
+  }
+  absl::StatusOr<std::string> hash = ::pathways::KernelHash(
+      proto,
+      absl::MakeConstSpan(reinterpret_cast<const uint8_t *>(blobs.data()),
+                          blobs.size()));
+  if (!hash.ok())
+    return emitError(loc, std::string(hash.status().message()));
+  return *hash;
+}
+
+FailureOr<CompiledKernel>
+mlir::pathways::compileKernel(ArrayRef<func::FuncOp> segments,
+                              ArrayRef<Target> targets, CodeCache *cache) {
+  CompiledKernel kernel;
+  if (segments.empty())
+    return kernel;
+  func::FuncOp first = segments.front();
+  MLIRContext *context = first.getContext();
+  Location loc = first.getLoc();
+  ::pathways::InitializeTargets();
+
+  const Target host;
+  for (const Target &target : targets.empty() ? ArrayRef(host) : targets) {
+    absl::StatusOr<Target> complete = ::pathways::CompleteTarget(target);
+    if (!complete.ok())
+      return emitError(loc, std::string(complete.status().message()));
+    // Two spellings of one target need one object.
+    if (llvm::none_of(kernel.targets, [&](const Target &other) {
+          return other.SerializeAsString() == complete->SerializeAsString();
+        }))
+      kernel.targets.push_back(std::move(*complete));
+  }
+
+  CodeCache::Keys keys;
+  if (cache) {
+    keys = CodeCache::getKeys(segments, kernel.targets);
+    if (auto found = cache->find(keys, kernel.targets, loc))
+      return std::move(*found);
+  }
+
+  OwningOpRef<ModuleOp> module = ModuleOp::create(loc);
+  SmallVector<func::FuncOp> functions;
+  for (auto [i, constant] : llvm::enumerate(segments)) {
+    func::FuncOp segment = constant;
+    if (failed(kernel::checkSegment(segment)))
+      return failure();
+    kernel.segments.push_back({segment.getName().str(), 0, {}});
+    auto clone = cast<func::FuncOp>(segment->clone());
+    // A name that no function of the C library has.
+    clone.setName(("body." + Twine(i)).str());
+    clone.setPublic();
+    module->push_back(clone);
+    functions.push_back(clone);
+  }
+  if (failed(lowerToBuffers(*module, functions, kernel.segments)))
+    return failure();
+  for (const Target &target : kernel.targets) {
+    OwningOpRef<ModuleOp> copy = module->clone();
+    FailureOr<std::string> object =
+        lowerToObject(*copy, target, kernel.segments, segments);
+    if (failed(object))
+      return failure();
+    kernel.objects.push_back(std::move(*object));
+  }
+  FailureOr<std::string> hash = hashOf(kernel, segments, loc);
+  if (failed(hash))
+    return failure();
+  kernel.hash = *hash;
+  if (cache)
+    cache->store(keys, kernel, loc);
+  return kernel;
+}

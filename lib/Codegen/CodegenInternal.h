@@ -1,0 +1,137 @@
+//===- CodegenInternal.h - Stages of kernel code generation -----*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+///
+/// \file
+/// The stages of compileKernel, in order. Each takes and leaves a module whose
+/// functions are the segments.
+///
+//===----------------------------------------------------------------------===//
+
+#ifndef LIB_CODEGEN_CODEGENINTERNAL_H
+#define LIB_CODEGEN_CODEGENINTERNAL_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/PatternMatch.h"
+#include "pathways/Codegen/Codegen.h"
+
+namespace llvm {
+class TargetMachine;
+} // namespace llvm
+
+namespace mlir::pathways::kernel {
+
+/// "file:line:column" of `loc`, or "unknown".
+std::string describeLocation(Location loc);
+
+/// The locations of one segment; equal ones share a number.
+class LocationTable {
+public:
+  /// Returns the number of the entry, counted from 1.
+  unsigned add(Location loc, StringRef message);
+  std::vector<CodeLocation> take() { return std::move(entries); }
+
+private:
+  std::vector<CodeLocation> entries;
+};
+
+/// What the target's registers allow. Fixes the order in which a contraction
+/// adds.
+struct MatmulTiles {
+  int64_t vectorBytes = 16; ///< of one register
+  int64_t rows = 4;         ///< of a register tile
+  int64_t vectors = 2;      ///< per row of a register tile
+  bool hasFma = false;
+};
+
+//===-- On tensors --------------------------------------------------------===//
+
+/// Refuses what code generation does not take, with the reason at the op.
+LogicalResult checkSegment(func::FuncOp func);
+
+/// Makes f16 and bf16 f32 inside: widens arguments, rounds results.
+LogicalResult widenNarrowFloats(func::FuncOp func);
+
+/// Brings the bodies to linalg.generic, contractions, tensor and scf.
+LogicalResult normalizeTensors(ModuleOp module);
+
+/// Guards what could trap or read out of bounds by cf.assert, makes the guarded
+/// op harmless when the assert fails, and replaces the text of every assert by
+/// its number in `table`.
+LogicalResult insertChecks(func::FuncOp func, LocationTable &table);
+
+/// Turns tensors of i1 into tensors of i8 that hold 0 or 1.
+LogicalResult storeBooleansAsBytes(func::FuncOp func);
+
+/// On the loops of fuseRows.
+inline constexpr llvm::StringLiteral kRowLoopAttrName = "row_loop";
+
+/// Lets ops of linalg that hand values to each other run row by row together.
+void fuseRows(func::FuncOp func);
+
+/// Replaces tensor arguments and results by memref arguments: inputs, outputs,
+/// coordinates. Outputs that may share memory with an input are computed aside.
+LogicalResult takeBuffers(func::FuncOp func);
+
+//===-- On buffers --------------------------------------------------------===//
+
+/// Tensors to memrefs.
+LogicalResult bufferizeSegments(ModuleOp module);
+
+/// Conversions that the target lacks to integer code: all of bf16, and those of
+/// f16 unless `hasF16`.
+LogicalResult expandNarrowConversions(ModuleOp module, bool hasF16);
+
+/// Contractions to register-tiled vector code.
+void lowerContractions(func::FuncOp func, const MatmulTiles &tiles);
+
+/// Ops that change the order of elements to loops over tiles that use whole
+/// lines.
+void lowerTransposes(func::FuncOp func, const MatmulTiles &tiles);
+
+/// Writes exp of f32 as straight code: 1 unit in the last place, all of IEEE
+/// 754's special values, subnormal results too.
+void addExpPattern(RewritePatternSet &patterns);
+
+/// Everything else of linalg, and copies, to loops.
+LogicalResult lowerToLoops(ModuleOp module);
+
+/// Places allocations in regions of scratch memory. Each becomes an argument of
+/// its own, so that accesses to different regions are known not to meet;
+/// buffers that are never live together share a region. Appends the offsets of
+/// the regions.
+LogicalResult assignScratch(func::FuncOp func,
+                            SmallVectorImpl<uint64_t> &offsets,
+                            uint64_t &bytes);
+
+/// Makes the functions return the number of the first assert that failed, or 0.
+void lowerAsserts(func::FuncOp func);
+
+//===-- On LLVM -----------------------------------------------------------===//
+
+/// One segment as it enters the last stage.
+struct LoweredSegment {
+  std::string symbol; ///< of the function in the module
+  std::string entry;  ///< of the code to write
+  unsigned buffers = 0;
+  SmallVector<uint64_t> bufferBytes;
+  SmallVector<unsigned> inputs; ///< positions in buffers that are only read
+  SmallVector<unsigned> shared; ///< positions that may be the memory of another
+  SmallVector<uint64_t> scratchOffsets;
+};
+
+/// Lowers to the LLVM dialect and adds the entry points.
+LogicalResult lowerToLLVM(ModuleOp module, ArrayRef<LoweredSegment> segments);
+
+/// Optimizes and writes the object file.
+FailureOr<std::string> emitObject(ModuleOp module,
+                                  ArrayRef<LoweredSegment> segments,
+                                  llvm::TargetMachine &machine);
+
+} // namespace mlir::pathways::kernel
+
+#endif // LIB_CODEGEN_CODEGENINTERNAL_H

@@ -1,0 +1,286 @@
+//===- Object.cpp - Kernels from loops to object files --------------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "CodegenInternal.h"
+
+#include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/Transforms/Passes.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "mlir/Transforms/Passes.h"
+#include "runtime/kernel/abi.h"
+#include "runtime/kernel/kernel_imports.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Analysis/TargetLibraryInfo.h"
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/DiagnosticPrinter.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Object/ObjectFile.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Target/TargetMachine.h"
+
+using namespace mlir;
+using namespace mlir::pathways;
+
+//===----------------------------------------------------------------------===//
+// To the LLVM dialect
+//===----------------------------------------------------------------------===//
+
+/// Writes the function with the calling convention of abi.h: it takes buffers
+/// apart and calls the body, whose arguments carry what is known about them.
+static void addEntry(ModuleOp module, const kernel::LoweredSegment &segment,
+                     LLVM::LLVMFuncOp body) {
+  OpBuilder b(module.getContext());
+  Location loc = body.getLoc();
+  Type ptr = LLVM::LLVMPointerType::get(module.getContext());
+  Type i32 = b.getI32Type();
+  body.setLinkage(LLVM::Linkage::Internal);
+  unsigned scratchArgument = segment.buffers + 1;
+  auto mark = [&](unsigned i, StringRef name, Attribute value) {
+    body.setArgAttr(i, name, value);
+  };
+  for (unsigned i = 0, e = body.getNumArguments(); i < e; ++i) {
+    mark(i, LLVM::LLVMDialect::getNoCaptureAttrName(), b.getUnitAttr());
+    bool isShared =
+        i < segment.buffers && llvm::is_contained(segment.shared, i);
+    if (!isShared)
+      mark(i, LLVM::LLVMDialect::getNoAliasAttrName(), b.getUnitAttr());
+    if (i < segment.buffers || i >= scratchArgument)
+      mark(i, LLVM::LLVMDialect::getAlignAttrName(),
+           b.getI64IntegerAttr(::pathways::kBufferAlignment));
+    if (i < segment.buffers && segment.bufferBytes[i] > 0)
+      mark(i, LLVM::LLVMDialect::getDereferenceableAttrName(),
+           b.getI64IntegerAttr(segment.bufferBytes[i]));
+  }
+  for (unsigned i : segment.inputs)
+    mark(i, LLVM::LLVMDialect::getReadonlyAttrName(), b.getUnitAttr());
+
+  b.setInsertionPointToEnd(module.getBody());
+  auto entry = LLVM::LLVMFuncOp::create(
+      b, loc, segment.entry, LLVM::LLVMFunctionType::get(i32, {ptr, ptr, ptr}));
+  Block *block = entry.addEntryBlock(b);
+  b.setInsertionPointToStart(block);
+  SmallVector<Value> arguments;
+  for (unsigned i = 0; i < segment.buffers; ++i) {
+    Value slot = LLVM::GEPOp::create(b, loc, ptr, ptr, block->getArgument(0),
+                                     ArrayRef<LLVM::GEPArg>{int32_t(i)});
+    arguments.push_back(LLVM::LoadOp::create(b, loc, ptr, slot));
+  }
+  arguments.push_back(block->getArgument(1));
+  for (uint64_t offset : segment.scratchOffsets) {
+    Value bytes = LLVM::ConstantOp::create(b, loc, b.getI64Type(),
+                                           b.getI64IntegerAttr(offset));
+    arguments.push_back(LLVM::GEPOp::create(b, loc, ptr, b.getI8Type(),
+                                            block->getArgument(2),
+                                            ArrayRef<LLVM::GEPArg>{bytes}));
+  }
+  Value status = LLVM::CallOp::create(b, loc, body, arguments).getResult();
+  LLVM::ReturnOp::create(b, loc, status);
+}
+
+/// Calls the C library for what the conversion to LLVM would spell out with a
+/// loss of accuracy near zero: exp(x) - 1 and log(1 + x).
+static void callAccurateFunctions(ModuleOp module) {
+  SymbolTable symbols(module);
+  SmallVector<Operation *> ops;
+  module.walk([&](Operation *op) {
+    if (isa<math::ExpM1Op, math::Log1pOp>(op))
+      ops.push_back(op);
+  });
+  for (Operation *op : ops) {
+    OpBuilder b(op);
+    Type type = op->getResult(0).getType();
+    std::string name = isa<math::ExpM1Op>(op) ? "expm1" : "log1p";
+    if (type.isF32())
+      name += "f";
+    auto callee = symbols.lookup<func::FuncOp>(name);
+    if (!callee) {
+      callee = func::FuncOp::create(op->getLoc(), name,
+                                    b.getFunctionType(type, type));
+      callee.setPrivate();
+      symbols.insert(callee);
+    }
+    auto call =
+        func::CallOp::create(b, op->getLoc(), callee, op->getOperands());
+    op->replaceAllUsesWith(call);
+    op->erase();
+  }
+}
+
+LogicalResult kernel::lowerToLLVM(ModuleOp module,
+                                  ArrayRef<LoweredSegment> segments) {
+  callAccurateFunctions(module);
+  // Not all that arith can expand: maxima and minima have instructions, and as
+  // compare and select their reductions would not become vector code.
+  RewritePatternSet patterns(module.getContext());
+  arith::populateCeilFloorDivExpandOpsPatterns(patterns);
+  if (failed(applyPatternsGreedily(module, std::move(patterns))))
+    return failure();
+  PassManager pm(module.getContext());
+  pm.addPass(memref::createExpandStridedMetadataPass());
+  pm.addPass(createLowerAffinePass());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  pm.addPass(createLoopInvariantCodeMotionPass());
+  pm.addPass(createSCFToControlFlowPass());
+  // Integer powers become functions, what LLVM has an intrinsic for that, and
+  // the rest calls of the C library.
+  pm.addPass(createConvertMathToFuncs());
+  pm.addPass(createSCFToControlFlowPass());
+  pm.addPass(createConvertVectorToLLVMPass());
+  pm.addPass(createConvertMathToLLVMPass());
+  pm.addPass(createConvertMathToLibmPass());
+  pm.addPass(createFinalizeMemRefToLLVMConversionPass());
+  pm.addPass(createConvertControlFlowToLLVMPass());
+  pm.addPass(createArithToLLVMConversionPass());
+  pm.addPass(createConvertIndexToLLVMPass());
+  pm.addPass(createUBToLLVMConversionPass());
+  ConvertFuncToLLVMPassOptions options;
+  options.useBarePtrCallConv = true;
+  pm.addPass(createConvertFuncToLLVMPass(options));
+  pm.addPass(createReconcileUnrealizedCastsPass());
+  pm.addPass(createCSEPass());
+  if (failed(pm.run(module)))
+    return failure();
+  for (const LoweredSegment &segment : segments) {
+    auto body = module.lookupSymbol<LLVM::LLVMFuncOp>(segment.symbol);
+    if (!body)
+      return module.emitError("segment '")
+             << segment.entry << "' did not lower to code";
+    addEntry(module, segment, body);
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// To an object file
+//===----------------------------------------------------------------------===//
+
+/// Keeps the first complaint of LLVM's code generator.
+namespace {
+struct Complaints : llvm::DiagnosticHandler {
+  explicit Complaints(std::string &text) : text(text) {}
+
+  bool handleDiagnostics(const llvm::DiagnosticInfo &info) override {
+    bool isStack = info.getKind() == llvm::DK_StackSize;
+    if ((isStack || info.getSeverity() == llvm::DS_Error) && text.empty()) {
+      llvm::raw_string_ostream os(text);
+      llvm::DiagnosticPrinterRawOStream printer(os);
+      info.print(printer);
+    }
+    return true;
+  }
+
+  std::string &text;
+};
+} // namespace
+
+static void optimize(llvm::Module &code, llvm::TargetMachine &machine) {
+  llvm::LoopAnalysisManager lam;
+  llvm::FunctionAnalysisManager fam;
+  llvm::CGSCCAnalysisManager cgam;
+  llvm::ModuleAnalysisManager mam;
+  // LLVM may introduce calls only of what the loader has.
+  llvm::TargetLibraryInfoImpl library(machine.getTargetTriple());
+  for (unsigned i = 0; i < llvm::NumLibFuncs; ++i) {
+    auto function = static_cast<llvm::LibFunc>(i);
+    llvm::StringRef name = llvm::TargetLibraryInfo(library).getName(function);
+    if (::pathways::FindKernelImport(name.data(), name.size()) == nullptr)
+      library.setUnavailable(function);
+  }
+  fam.registerPass([&] { return llvm::TargetLibraryAnalysis(library); });
+  llvm::PipelineTuningOptions tuning;
+  tuning.LoopVectorization = true;
+  tuning.SLPVectorization = true;
+  llvm::PassBuilder builder(&machine, tuning);
+  builder.registerModuleAnalyses(mam);
+  builder.registerCGSCCAnalyses(cgam);
+  builder.registerFunctionAnalyses(fam);
+  builder.registerLoopAnalyses(lam);
+  builder.crossRegisterProxies(lam, fam, cgam, mam);
+  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3)
+      .run(code, mam);
+}
+
+/// Refuses an object that imports what the loader does not have.
+static LogicalResult checkImports(ModuleOp module, llvm::StringRef bytes) {
+  auto object = llvm::object::ObjectFile::createObjectFile(
+      llvm::MemoryBufferRef(bytes, "kernel"));
+  if (!object)
+    return module.emitError("code generation wrote no valid object: ")
+           << llvm::toString(object.takeError());
+  for (const llvm::object::SymbolRef &symbol : (*object)->symbols()) {
+    auto flags = symbol.getFlags();
+    auto name = symbol.getName();
+    if (!flags || !name)
+      return module.emitError(
+          "code generation wrote an object with a broken symbol");
+    if ((*flags & llvm::object::SymbolRef::SF_Undefined) && !name->empty() &&
+        *name != "_GLOBAL_OFFSET_TABLE_" &&
+        ::pathways::FindKernelImport(name->data(), name->size()) == nullptr)
+      return module.emitError("kernel needs the function '")
+             << *name << "', which is not among those a kernel may call";
+  }
+  return success();
+}
+
+FailureOr<std::string> kernel::emitObject(ModuleOp module,
+                                          ArrayRef<LoweredSegment> segments,
+                                          llvm::TargetMachine &machine) {
+  llvm::LLVMContext context;
+  std::string complaint;
+  context.setDiagnosticHandler(std::make_unique<Complaints>(complaint));
+  std::unique_ptr<llvm::Module> code =
+      translateModuleToLLVMIR(module, context, "kernel");
+  if (!code)
+    return failure();
+  code->setDataLayout(machine.createDataLayout());
+  code->setTargetTriple(machine.getTargetTriple());
+  code->setPICLevel(llvm::PICLevel::BigPIC);
+  llvm::StringSet<> entries, bodies;
+  for (const LoweredSegment &segment : segments) {
+    entries.insert(segment.entry);
+    bodies.insert(segment.symbol);
+  }
+  for (llvm::Function &function : *code) {
+    if (function.isDeclaration())
+      continue;
+    function.addFnAttr(llvm::Attribute::NoUnwind);
+    function.addFnAttr("warn-stack-size",
+                       std::to_string(::pathways::kMaxStackBytes));
+    if (!entries.contains(function.getName())) {
+      function.setLinkage(llvm::GlobalValue::InternalLinkage);
+      function.setComdat(nullptr);
+    }
+    // What is known of the arguments would be lost by inlining.
+    if (bodies.contains(function.getName()))
+      function.addFnAttr(llvm::Attribute::NoInline);
+    function.setDSOLocal(true);
+  }
+  optimize(*code, machine);
+  llvm::SmallVector<char, 0> bytes;
+  llvm::raw_svector_ostream os(bytes);
+  llvm::legacy::PassManager passes;
+  if (machine.addPassesToEmitFile(passes, os, nullptr,
+                                  llvm::CodeGenFileType::ObjectFile))
+    return module.emitError("no object files can be written for target ")
+           << machine.getTargetTriple().str();
+  passes.run(*code);
+  if (!complaint.empty())
+    return module.emitError("code generation failed: ") << complaint;
+  llvm::StringRef text(bytes.data(), bytes.size());
+  if (failed(checkImports(module, text)))
+    return failure();
+  return text.str();
+}

@@ -1,0 +1,463 @@
+//===- Prepare.cpp - Kernels while they are on tensors --------------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// From what a user may write to the few forms that the stages on buffers take,
+// and from results to outputs.
+//
+//===----------------------------------------------------------------------===//
+
+#include "CodegenInternal.h"
+#include "Contraction.h"
+
+#include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Passes.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Tensor/Transforms/Transforms.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "mlir/Transforms/Passes.h"
+#include "pathways/Codegen/Segments.h"
+#include "pathways/Dialect/Pathways/Pathways.h"
+
+using namespace mlir;
+using namespace mlir::pathways;
+
+//===----------------------------------------------------------------------===//
+// What is taken
+//===----------------------------------------------------------------------===//
+
+static constexpr int64_t kMaxTensorBytes = int64_t{1} << 48;
+
+/// Elements of a tensor inside a body; those at its boundary are checked apart.
+static bool isElement(Type type) {
+  return type.isF16() || type.isBF16() || type.isF32() || type.isF64() ||
+         type.isIndex() || type.isSignlessInteger(1) ||
+         type.isSignlessInteger(8) || type.isSignlessInteger(32) ||
+         type.isSignlessInteger(64);
+}
+
+/// Says why a value of `type` cannot be in a kernel, or returns "".
+static std::string reasonAgainst(Type type) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  if (auto tensor = dyn_cast<RankedTensorType>(type)) {
+    Type element = tensor.getElementType();
+    if (!tensor.hasStaticShape()) {
+      os << "has " << type << ", whose shape is not known when it is compiled";
+      return text;
+    }
+    if (tensor.getEncoding()) {
+      os << "has " << type << ", and encodings are not supported";
+      return text;
+    }
+    if (!isElement(element)) {
+      os << "has elements of " << element
+         << ", expected one of f16, bf16, f32, f64, i1, i8, i32, i64";
+      return text;
+    }
+    int64_t bytes = 8;
+    for (int64_t size : tensor.getShape())
+      if (size > 0 &&
+          (llvm::MulOverflow(bytes, size, bytes) || bytes > kMaxTensorBytes)) {
+        os << "has " << type << ", which is larger than 2^48 bytes";
+        return text;
+      }
+    return text;
+  }
+  bool isScalar = type.isF16() || type.isBF16() || type.isF32() ||
+                  type.isF64() || type.isIndex();
+  if (auto integer = dyn_cast<IntegerType>(type))
+    isScalar = integer.isSignless() && integer.getWidth() <= 64;
+  if (!isScalar)
+    os << "has a value of type " << type
+       << ", expected tensors and scalars of f16, bf16, f32, f64 and integers "
+          "of at most 64 bits";
+  return text;
+}
+
+LogicalResult kernel::checkSegment(func::FuncOp func) {
+  if (!llvm::hasSingleElement(func.getBody()))
+    return func.emitOpError("expected a body of one block, got ")
+           << func.getBody().getBlocks().size();
+  for (auto [kind, types] : {std::pair{"argument", func.getArgumentTypes()},
+                             std::pair{"result", func.getResultTypes()}}) {
+    for (auto [i, type] : llvm::enumerate(types)) {
+      auto tensor = dyn_cast<RankedTensorType>(type);
+      std::string reason = reasonAgainst(type);
+      if (reason.empty() && tensor && !tensor.getElementType().isIndex())
+        continue;
+      InFlightDiagnostic diag = func.emitOpError(kind)
+                                << " " << i
+                                << " cannot be passed to a kernel: ";
+      if (!reason.empty())
+        return diag << "it " << reason;
+      return diag << "expected a tensor of f16, bf16, f32, f64, i1, i8, i32 or "
+                     "i64, got "
+                  << type;
+    }
+  }
+  // Outer operations first: the reason is theirs.
+  WalkResult walk = func.walk<WalkOrder::PreOrder>([&](Operation *op)
+                                                       -> WalkResult {
+    if (op == func)
+      return WalkResult::advance();
+    Dialect *dialect = op->getDialect();
+    bool isKnown =
+        isa_and_nonnull<linalg::LinalgDialect, tensor::TensorDialect,
+                        arith::ArithDialect, math::MathDialect, ub::UBDialect,
+                        affine::AffineDialect>(dialect) ||
+        isa<scf::ForOp, scf::IfOp, scf::WhileOp, scf::ConditionOp, scf::YieldOp,
+            scf::IndexSwitchOp, cf::AssertOp, func::ReturnOp, ShardIndexOp>(op);
+    if (isa<func::CallOp>(op))
+      return op->emitOpError("is a call, expected one that was inlined");
+    if (!isKnown)
+      return op->emitOpError("is not supported in a kernel");
+    // Known, but without a form on buffers.
+    if (isa<linalg::PackOp, linalg::UnPackOp, tensor::BitcastOp,
+            tensor::GatherOp, tensor::ScatterOp, ub::PoisonOp>(op))
+      return op->emitOpError("is not supported in a kernel");
+    auto check = [&](Type type) -> LogicalResult {
+      std::string reason = reasonAgainst(type);
+      return reason.empty() ? success() : op->emitOpError(reason);
+    };
+    for (Type type : op->getResultTypes())
+      if (failed(check(type)))
+        return WalkResult::interrupt();
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        for (Type type : block.getArgumentTypes())
+          if (failed(check(type)))
+            return WalkResult::interrupt();
+    if (auto pad = dyn_cast<tensor::PadOp>(op))
+      if (ShapedType::isDynamicShape(pad.getStaticLow()) ||
+          ShapedType::isDynamicShape(pad.getStaticHigh()))
+        return pad.emitOpError("has padding that is not constant, which a "
+                               "kernel does not support");
+    if (auto pad = dyn_cast<tensor::PadOp>(op))
+      for (ArrayRef<int64_t> widths : {pad.getStaticLow(), pad.getStaticHigh()})
+        for (int64_t width : widths)
+          if (width < 0)
+            return pad.emitOpError("expected padding of at least 0, got ")
+                   << width;
+    return WalkResult::advance();
+  });
+  return failure(walk.wasInterrupted());
+}
+
+//===----------------------------------------------------------------------===//
+// Fewer forms
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Splat constants become fills: a large one would be spelled out in the code.
+struct FillFromSplat : OpRewritePattern<arith::ConstantOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(arith::ConstantOp op,
+                                PatternRewriter &rewriter) const override {
+    auto splat = dyn_cast<SplatElementsAttr>(op.getValue());
+    auto type = dyn_cast<RankedTensorType>(op.getType());
+    if (!splat || !type || type.getNumElements() == 0)
+      return failure();
+    Location loc = op.getLoc();
+    Value scalar = arith::ConstantOp::create(
+        rewriter, loc, cast<TypedAttr>(splat.getSplatValue<Attribute>()));
+    Value empty = tensor::EmptyOp::create(rewriter, loc, type.getShape(),
+                                          type.getElementType());
+    rewriter.replaceOpWithNewOp<linalg::FillOp>(op, scalar, empty);
+    return success();
+  }
+};
+
+struct DecomposeSoftmax : OpRewritePattern<linalg::SoftmaxOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(linalg::SoftmaxOp op,
+                                PatternRewriter &rewriter) const override {
+    FailureOr<SmallVector<Value>> values = op.decomposeOperation(rewriter);
+    if (failed(values))
+      return failure();
+    rewriter.replaceOp(op, *values);
+    return success();
+  }
+};
+
+} // namespace
+
+/// Computing an operand on the fly must not compute any element twice, and a
+/// contraction is worth more whole.
+static bool shouldFuse(OpOperand *operand) {
+  Operation *producer = operand->get().getDefiningOp();
+  auto consumer = dyn_cast<linalg::GenericOp>(operand->getOwner());
+  if (!producer || !consumer || !producer->hasOneUse())
+    return false;
+  if (kernel::isContraction(consumer))
+    return false;
+  return consumer.getMatchingIndexingMap(operand).isPermutation();
+}
+
+LogicalResult kernel::normalizeTensors(ModuleOp module) {
+  MLIRContext *context = module.getContext();
+  // Floating point is to be taken literally, in vector bodies and tails alike.
+  module.walk([&](arith::ArithFastMathInterface op) {
+    op->setAttr(op.getFastMathAttrName(),
+                arith::FastMathFlagsAttr::get(context, {}));
+  });
+  {
+    RewritePatternSet patterns(context);
+    tensor::populateDecomposeTensorConcatPatterns(patterns);
+    patterns.add<DecomposeSoftmax>(context);
+    if (failed(applyPatternsGreedily(module, std::move(patterns))))
+      return failure();
+  }
+  {
+    PassManager pm(context);
+    // Divisions hide in affine.apply; later stages must see them to check them.
+    pm.addPass(createLowerAffinePass());
+    OpPassManager &fpm = pm.nest<func::FuncOp>();
+    fpm.addPass(createConvertElementwiseToLinalgPass());
+    fpm.addPass(createLinalgGeneralizeNamedOpsPass());
+    fpm.addPass(createCanonicalizerPass());
+    fpm.addPass(createCSEPass());
+    if (failed(pm.run(module)))
+      return failure();
+  }
+  // Before fusion: a fill is then an operand that folds into its user.
+  RewritePatternSet patterns(context);
+  linalg::populateElementwiseOpsFusionPatterns(patterns, shouldFuse);
+  if (failed(applyPatternsGreedily(module, std::move(patterns))))
+    return failure();
+  RewritePatternSet fills(context);
+  fills.add<FillFromSplat>(context);
+  return applyPatternsGreedily(module, std::move(fills));
+}
+
+//===----------------------------------------------------------------------===//
+// Booleans
+//===----------------------------------------------------------------------===//
+
+static RankedTensorType asBytes(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (!tensor || !tensor.getElementType().isInteger(1))
+    return {};
+  return tensor.clone(IntegerType::get(type.getContext(), 8));
+}
+
+LogicalResult kernel::storeBooleansAsBytes(func::FuncOp func) {
+  OpBuilder b(func.getContext());
+  Type byte = b.getI8Type(), bit = b.getI1Type();
+  auto toByte = [&](Operation *at, Value value) -> Value {
+    b.setInsertionPoint(at);
+    return arith::ExtUIOp::create(b, at->getLoc(), byte, value);
+  };
+  auto toBit = [&](Location loc, Value value) -> Value {
+    Value zero = arith::ConstantOp::create(b, loc, b.getIntegerAttr(byte, 0));
+    return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, value, zero);
+  };
+  // Operands that are one element of such a tensor: looked at before types
+  // change. Bits that enter or leave a tensor are converted at that op.
+  WalkResult walk = func.walk([&](Operation *op) -> WalkResult {
+    if (auto generic = dyn_cast<linalg::GenericOp>(op)) {
+      Block *body = generic.getBody();
+      for (OpOperand &operand : op->getOpOperands()) {
+        if (!asBytes(operand.get().getType()))
+          continue;
+        BlockArgument argument = generic.getMatchingBlockArgument(&operand);
+        argument.setType(byte);
+        b.setInsertionPointToStart(body);
+        if (!argument.use_empty()) {
+          Value value = toBit(op->getLoc(), argument);
+          argument.replaceUsesWithIf(value, [&](OpOperand &use) {
+            return use.getOwner() != value.getDefiningOp();
+          });
+        }
+        if (generic.isDpsInit(&operand)) {
+          Operation *yield = body->getTerminator();
+          OpOperand &result = yield->getOpOperand(operand.getOperandNumber() -
+                                                  generic.getNumDpsInputs());
+          result.set(toByte(yield, result.get()));
+        }
+      }
+      return WalkResult::advance();
+    }
+    if (auto fill = dyn_cast<linalg::FillOp>(op)) {
+      if (asBytes(fill.output().getType())) {
+        fill.getInputsMutable().assign(toByte(op, fill.value()));
+        for (BlockArgument argument : fill.getRegion().getArguments())
+          argument.setType(byte);
+      }
+      return WalkResult::advance();
+    }
+    if (isa<linalg::LinalgOp>(op) &&
+        llvm::any_of(op->getOperandTypes(),
+                     [](Type t) { return !!asBytes(t); }))
+      return op->emitOpError("of i1 is not supported in a kernel");
+    if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
+      RankedTensorType type = asBytes(constant.getType());
+      if (!type)
+        return WalkResult::advance();
+      auto dense = dyn_cast<DenseIntElementsAttr>(constant.getValue());
+      if (!dense)
+        return constant.emitOpError("expected i1 elements to be written out");
+      constant.setValueAttr(dense.mapValues(
+          byte, [](const APInt &value) { return value.zext(8); }));
+      return WalkResult::advance();
+    }
+    if (auto extract = dyn_cast<tensor::ExtractOp>(op)) {
+      if (!asBytes(extract.getTensor().getType()))
+        return WalkResult::advance();
+      Value result = extract.getResult();
+      result.setType(byte);
+      b.setInsertionPointAfter(op);
+      Value value = toBit(op->getLoc(), result);
+      result.replaceUsesWithIf(value, [&](OpOperand &use) {
+        return use.getOwner() != value.getDefiningOp();
+      });
+      return WalkResult::advance();
+    }
+    if (auto insert = dyn_cast<tensor::InsertOp>(op)) {
+      if (asBytes(insert.getType()))
+        insert.getScalarMutable().assign(toByte(op, insert.getScalar()));
+      return WalkResult::advance();
+    }
+    if (isa<tensor::FromElementsOp, tensor::SplatOp>(op)) {
+      if (asBytes(op->getResult(0).getType()))
+        for (OpOperand &operand : op->getOpOperands())
+          if (operand.get().getType() == bit)
+            operand.set(toByte(op, operand.get()));
+      return WalkResult::advance();
+    }
+    if (isa<tensor::GenerateOp, tensor::PadOp>(op)) {
+      if (asBytes(op->getResult(0).getType())) {
+        Operation *yield = op->getRegion(0).front().getTerminator();
+        yield->setOperand(0, toByte(yield, yield->getOperand(0)));
+      }
+      return WalkResult::advance();
+    }
+    return WalkResult::advance();
+  });
+  if (walk.wasInterrupted())
+    return failure();
+  auto retype = [](Value value) {
+    if (RankedTensorType type = asBytes(value.getType()))
+      value.setType(type);
+  };
+  func.walk([&](Operation *op) {
+    for (Value result : op->getResults())
+      retype(result);
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        llvm::for_each(block.getArguments(), retype);
+  });
+  func.setType(FunctionType::get(
+      func.getContext(), func.getBody().getArgumentTypes(),
+      func.getBody().front().getTerminator()->getOperandTypes()));
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Buffers at the boundary
+//===----------------------------------------------------------------------===//
+
+static MemRefType bufferOf(Type type) {
+  auto tensor = cast<RankedTensorType>(type);
+  return MemRefType::get(tensor.getShape(), tensor.getElementType());
+}
+
+LogicalResult kernel::takeBuffers(func::FuncOp func) {
+  MLIRContext *context = func.getContext();
+  Location loc = func.getLoc();
+  Block &body = func.getBody().front();
+  Operation *terminator = body.getTerminator();
+  SmallVector<Value> results(terminator->getOperands());
+  unsigned numInputs = body.getNumArguments();
+
+  SmallVector<bool> isShared(results.size());
+  if (auto pairs =
+          func->getAttrOfType<DenseI64ArrayAttr>(kSegmentAliasAttrName)) {
+    for (size_t i = 0; i + 1 < static_cast<size_t>(pairs.size()); i += 2) {
+      int64_t input = pairs[i], output = pairs[i + 1];
+      if (input < 0 || input >= numInputs || output < 0 ||
+          output >= static_cast<int64_t>(results.size()))
+        return func.emitOpError("may share memory between input ")
+               << input << " and output " << output << ", but has " << numInputs
+               << " inputs and " << results.size() << " outputs";
+      isShared[output] = true;
+    }
+  }
+
+  OpBuilder b(context);
+  b.setInsertionPointToStart(&body);
+  for (BlockArgument argument : body.getArguments()) {
+    Type type = argument.getType();
+    argument.setType(bufferOf(type));
+    auto tensor = bufferization::ToTensorOp::create(b, loc, type, argument,
+                                                    /*restrict=*/true);
+    argument.replaceAllUsesExcept(tensor, tensor);
+    for (Value &result : results)
+      if (result == argument)
+        result = tensor;
+  }
+  b.setInsertionPoint(terminator);
+  SmallVector<std::pair<Value, Value>> copies;
+  for (auto [result, shared] : llvm::zip_equal(results, isShared)) {
+    MemRefType type = bufferOf(result.getType());
+    Value output = body.addArgument(type, loc), target = output;
+    if (shared) {
+      // The input must be read to its end before the output is written.
+      target = memref::AllocOp::create(b, loc, type);
+      copies.push_back({target, output});
+    }
+    auto write = bufferization::MaterializeInDestinationOp::create(
+        b, loc, result, target);
+    write.setRestrict(true);
+    write.setWritable(true);
+  }
+  for (auto [source, target] : copies)
+    memref::CopyOp::create(b, loc, source, target);
+
+  auto mesh = func->getAttrOfType<MeshAttr>(kSegmentMeshAttrName);
+  int64_t numAxes = mesh ? mesh.getSizes().size() : 0;
+  Value coordinates =
+      body.addArgument(MemRefType::get({numAxes}, b.getI32Type()), loc);
+  WalkResult walk = func.walk([&](ShardIndexOp op) -> WalkResult {
+    int64_t axis = mesh ? mesh.getAxisIndex(op.getAxis()) : -1;
+    if (axis < 0)
+      return op.emitOpError("names axis '")
+             << op.getAxis() << "', which the mesh of the segment lacks";
+    b.setInsertionPoint(op);
+    Value position = arith::ConstantIndexOp::create(b, op.getLoc(), axis);
+    Value value = memref::LoadOp::create(b, op.getLoc(), coordinates, position);
+    op.replaceAllUsesWith(
+        arith::IndexCastOp::create(b, op.getLoc(), b.getIndexType(), value)
+            .getResult());
+    op.erase();
+    return WalkResult::advance();
+  });
+  if (walk.wasInterrupted())
+    return failure();
+  terminator->setOperands(ValueRange());
+  func.removeArgAttrsAttr();
+  func.removeResAttrsAttr();
+  func->setDiscardableAttrs(DictionaryAttr::get(context));
+  func.setType(FunctionType::get(context, body.getArgumentTypes(), {}));
+  return success();
+}

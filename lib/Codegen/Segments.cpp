@@ -1,0 +1,539 @@
+//===- Segments.cpp - Cut a body at its collectives -----------------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "pathways/Codegen/Segments.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "pathways/Dialect/Pathways/Pathways.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace mlir::pathways;
+
+/// Operations of a body after inlining; calls of calls can multiply without
+/// end.
+static constexpr int64_t kMaxInlinedOps = 1 << 18;
+
+//===----------------------------------------------------------------------===//
+// Inlining
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+class Inliner {
+public:
+  explicit Inliner(func::FuncOp origin) : origin(origin) {}
+
+  LogicalResult run(func::FuncOp clone) {
+    stack.push_back(origin);
+    return visit(clone.getBody());
+  }
+
+private:
+  LogicalResult visit(Region &region);
+  LogicalResult inlineCall(func::CallOp call);
+
+  func::FuncOp origin;
+  SmallVector<func::FuncOp> stack; ///< functions being inlined, outermost first
+  int64_t numOps = 0;
+};
+
+} // namespace
+
+LogicalResult Inliner::visit(Region &region) {
+  for (Block &block : region) {
+    for (Operation &op : llvm::make_early_inc_range(block)) {
+      if (++numOps > kMaxInlinedOps)
+        return op.emitOpError("expected a body of at most ")
+               << kMaxInlinedOps << " operations after inlining";
+      for (Region &inner : op.getRegions())
+        if (failed(visit(inner)))
+          return failure();
+      if (auto call = dyn_cast<func::CallOp>(op))
+        if (failed(inlineCall(call)))
+          return failure();
+    }
+  }
+  return success();
+}
+
+LogicalResult Inliner::inlineCall(func::CallOp call) {
+  // The clone is outside of any module: look from the original.
+  auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
+      origin, call.getCalleeAttr());
+  if (!callee)
+    return call.emitOpError("calls '")
+           << call.getCallee() << "', which is not a func.func";
+  if (callee.isDeclaration()) {
+    InFlightDiagnostic diag = call.emitOpError("calls '")
+                              << call.getCallee() << "', which has no body";
+    diag.attachNote(callee.getLoc()) << "declared here";
+    return diag;
+  }
+  if (llvm::is_contained(stack, callee)) {
+    InFlightDiagnostic diag = call.emitOpError("calls '")
+                              << call.getCallee()
+                              << "', which is recursive, and kernels cannot be";
+    diag.attachNote(callee.getLoc()) << "function is here";
+    return diag;
+  }
+  if (!llvm::hasSingleElement(callee.getBody()))
+    return call.emitOpError("calls '")
+           << call.getCallee() << "', expected a body of one block, got "
+           << callee.getBody().getBlocks().size();
+  if (callee.getFunctionType() != call.getCalleeType())
+    return call.emitOpError("calls '")
+           << call.getCallee() << "' as " << call.getCalleeType()
+           << ", but it is " << callee.getFunctionType();
+  OwningOpRef<func::FuncOp> clone = callee.clone();
+  stack.push_back(callee);
+  if (failed(visit(clone->getBody())))
+    return failure();
+  stack.pop_back();
+
+  Block &body = clone->getBody().front();
+  for (auto [argument, operand] :
+       llvm::zip_equal(body.getArguments(), call.getOperands()))
+    argument.replaceAllUsesWith(operand);
+  Operation *terminator = body.getTerminator();
+  for (auto [result, value] :
+       llvm::zip_equal(call.getResults(), terminator->getOperands()))
+    result.replaceAllUsesWith(value);
+  terminator->erase();
+  call->getBlock()->getOperations().splice(Block::iterator(call),
+                                           body.getOperations());
+  call.erase();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Valid extents
+//===----------------------------------------------------------------------===//
+
+static LogicalResult expandValidExtents(func::FuncOp body, MeshAttr mesh,
+                                        ArrayRef<ArrayType> operandTypes) {
+  SmallVector<ValidExtentOp> ops;
+  body.walk([&](ValidExtentOp op) { ops.push_back(op); });
+  for (ValidExtentOp op : ops) {
+    auto argument = dyn_cast<BlockArgument>(op.getSource());
+    if (!argument || argument.getOwner() != &body.getBody().front() ||
+        argument.getArgNumber() >= operandTypes.size())
+      return op.emitOpError("expected an argument of the computation");
+    ArrayType type = operandTypes[argument.getArgNumber()];
+    int64_t dim = op.getDim();
+    if (dim < 0 || dim >= type.getRank())
+      return op.emitOpError("has dimension ")
+             << dim << ", but the operand has " << type.getRank();
+    OpBuilder b(op);
+    Location loc = op.getLoc();
+    auto constant = [&](int64_t value) -> Value {
+      return arith::ConstantIndexOp::create(b, loc, value);
+    };
+    // Rank of this shard among the blocks of the dimension, major axis first.
+    Value rank = constant(0);
+    int64_t numBlocks = 1;
+    for (Attribute name : type.getSharding().getDims()[dim]) {
+      auto axis = cast<StringAttr>(name);
+      int64_t position = mesh ? mesh.getAxisIndex(axis) : -1;
+      if (position < 0)
+        return op.emitOpError("depends on axis '")
+               << axis.getValue() << "', which the mesh lacks";
+      int64_t size = mesh.getSizes()[position];
+      numBlocks *= size;
+      rank = arith::MulIOp::create(b, loc, rank, constant(size));
+      rank = arith::AddIOp::create(
+          b, loc, rank, ShardIndexOp::create(b, loc, b.getIndexType(), axis));
+    }
+    int64_t size = type.getShape()[dim];
+    int64_t block = size / numBlocks + (size % numBlocks != 0);
+    Value begin = arith::MulIOp::create(b, loc, rank, constant(block));
+    Value left = arith::SubIOp::create(b, loc, constant(size), begin);
+    left = arith::MinSIOp::create(b, loc, left, constant(block));
+    left = arith::MaxSIOp::create(b, loc, left, constant(0));
+    op.replaceAllUsesWith(left);
+    op.erase();
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Cutting
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Whether to compute `value` again in each segment rather than to store it:
+/// constants, coordinates and what follows from them with little work.
+bool isCheap(Value value, unsigned depth = 0) {
+  Operation *op = value.getDefiningOp();
+  if (!op || depth > 16)
+    return false;
+  if (op->hasTrait<OpTrait::ConstantLike>() ||
+      isa<tensor::EmptyOp, ShardIndexOp>(op))
+    return true;
+  bool isScalar = op->getNumRegions() == 0 && isPure(op) &&
+                  op->getNumResults() == 1 && !isa<ShapedType>(value.getType());
+  if (!isScalar && !isa<linalg::FillOp>(op))
+    return false;
+  return llvm::all_of(op->getOperands(), [&](Value operand) {
+    return isCheap(operand, depth + 1);
+  });
+}
+
+/// Cuts one body.
+class Cutter {
+public:
+  Cutter(func::FuncOp body, MeshAttr mesh, OpBuilder &builder, StringRef name)
+      : body(body), block(body.getBody().front()), mesh(mesh), builder(builder),
+        name(name) {}
+
+  LogicalResult run(SegmentedBody &out);
+
+private:
+  /// What a segment gives to later steps, in order of its outputs.
+  struct Output {
+    Value value;
+    SegmentValue home;
+  };
+
+  LogicalResult findSegments();
+  LogicalResult findHomes(SegmentedBody &out);
+  LogicalResult giveTemp(Value value, SegmentedBody &out);
+  FailureOr<func::FuncOp> writeSegment(unsigned segment, StringRef symbol,
+                                       SegmentStep &step);
+
+  /// Segment of the op of the body that `op` is or is in.
+  unsigned segmentOf(Operation *op) {
+    return segments.lookup(block.findAncestorOpInBlock(*op));
+  }
+
+  func::FuncOp body;
+  Block &block;
+  MeshAttr mesh;
+  OpBuilder &builder;
+  StringRef name;
+  SmallVector<Operation *> collectives;
+  /// Number of collectives before each op; the return is after all.
+  DenseMap<Operation *, unsigned> segments;
+  /// Where a value is that is not only used in its own segment.
+  DenseMap<Value, SegmentValue> homes;
+  std::vector<SmallVector<Output>> outputs; ///< per segment
+};
+
+} // namespace
+
+LogicalResult Cutter::findSegments() {
+  WalkResult walk = body.walk([&](CollectiveOpInterface op) -> WalkResult {
+    if (op->getBlock() == &block)
+      return WalkResult::advance();
+    InFlightDiagnostic diag = op->emitOpError(
+        "is inside another operation, expected all shards to reach it: "
+        "collectives must be at the top level of a body");
+    diag.attachNote(op->getParentOp()->getLoc()) << "inside this operation";
+    return diag;
+  });
+  if (walk.wasInterrupted())
+    return failure();
+  for (Operation &op : block) {
+    if (isa<CollectiveOpInterface>(op))
+      collectives.push_back(&op);
+    else
+      segments[&op] = collectives.size();
+  }
+  outputs.resize(collectives.size() + 1);
+  return success();
+}
+
+LogicalResult Cutter::giveTemp(Value value, SegmentedBody &out) {
+  auto tensor = dyn_cast<RankedTensorType>(value.getType());
+  if (!tensor) {
+    Type element = value.getType();
+    if (element.isIndex())
+      element = builder.getI64Type();
+    tensor = RankedTensorType::get({}, element);
+  }
+  Type element = tensor.getElementType();
+  bool isStorable =
+      tensor.hasStaticShape() &&
+      (isa<Float16Type, BFloat16Type, Float32Type, Float64Type>(element) ||
+       element.isInteger(1) || element.isInteger(8) || element.isInteger(32) ||
+       element.isInteger(64));
+  if (!isStorable)
+    return emitError(value.getLoc(), "value of type ")
+           << value.getType()
+           << " is needed after a collective, but cannot be in a buffer";
+  homes[value] = {SegmentValue::Kind::Temp,
+                  static_cast<unsigned>(out.temps.size())};
+  out.temps.push_back(tensor);
+  return success();
+}
+
+LogicalResult Cutter::findHomes(SegmentedBody &out) {
+  for (BlockArgument argument : block.getArguments())
+    homes[argument] = {SegmentValue::Kind::Argument, argument.getArgNumber()};
+
+  // A value that is returned lives in the first result that it is.
+  Operation *terminator = block.getTerminator();
+  SmallVector<unsigned> copies; // results that are another's copy
+  for (auto [i, value] : llvm::enumerate(terminator->getOperands())) {
+    SegmentValue result{SegmentValue::Kind::Result, static_cast<unsigned>(i)};
+    if (homes.try_emplace(value, result).second)
+      continue;
+    copies.push_back(i);
+  }
+  // Everything else that is used behind its segment gets a temporary.
+  SetVector<Value> crossing;
+  for (Operation &top : block) {
+    if (&top == terminator)
+      continue;
+    bool isCollective = isa<CollectiveOpInterface>(top);
+    top.walk([&](Operation *op) {
+      for (Value operand : op->getOperands()) {
+        if (homes.contains(operand))
+          continue;
+        if (operand.getParentBlock() != &block)
+          continue;
+        Operation *definition = operand.getDefiningOp();
+        bool isOfCollective = isa<CollectiveOpInterface>(definition);
+        if (isCollective || isOfCollective)
+          crossing.insert(operand);
+        else if (segments.lookup(definition) != segments.lookup(&top) &&
+                 !isCheap(operand))
+          crossing.insert(operand);
+      }
+    });
+  }
+  for (Value value : crossing)
+    if (failed(giveTemp(value, out)))
+      return failure();
+
+  // Outputs in the order in which they are computed.
+  for (Operation &top : block)
+    if (auto it = segments.find(&top); it != segments.end())
+      for (Value result : top.getResults())
+        if (auto home = homes.find(result); home != homes.end())
+          outputs[it->second].push_back({result, home->second});
+  for (unsigned i : copies) {
+    Value value = terminator->getOperand(i);
+    Operation *definition = value.getDefiningOp();
+    bool isComputed = definition && !isa<CollectiveOpInterface>(definition);
+    unsigned segment =
+        isComputed ? segments.lookup(definition) : collectives.size();
+    outputs[segment].push_back({value, {SegmentValue::Kind::Result, i}});
+  }
+  return success();
+}
+
+FailureOr<func::FuncOp> Cutter::writeSegment(unsigned segment, StringRef symbol,
+                                             SegmentStep &step) {
+  SmallVector<Operation *> ops;
+  SetVector<Value> inputs, cheap;
+  std::function<void(Value)> need = [&](Value value) {
+    if (value.getParentBlock() != &block)
+      return;
+    Operation *definition = value.getDefiningOp();
+    if (definition && !isa<CollectiveOpInterface>(definition)) {
+      if (segments.lookup(definition) == segment)
+        return;
+      if (isCheap(value)) {
+        for (Value operand : definition->getOperands())
+          need(operand);
+        cheap.insert(value);
+        return;
+      }
+    }
+    inputs.insert(value);
+  };
+  for (Operation &top : block) {
+    auto it = segments.find(&top);
+    if (it == segments.end() || it->second != segment ||
+        &top == block.getTerminator())
+      continue;
+    ops.push_back(&top);
+    top.walk([&](Operation *op) { llvm::for_each(op->getOperands(), need); });
+  }
+  for (const Output &output : outputs[segment])
+    need(output.value);
+
+  SmallVector<Type> inputTypes, outputTypes;
+  SmallVector<Location> inputLocs;
+  auto storedType = [&](Value value) -> Type {
+    if (isa<RankedTensorType>(value.getType()))
+      return value.getType();
+    Type element =
+        value.getType().isIndex() ? builder.getI64Type() : value.getType();
+    return RankedTensorType::get({}, element);
+  };
+  for (Value value : inputs) {
+    inputTypes.push_back(storedType(value));
+    inputLocs.push_back(value.getLoc());
+    step.inputs.push_back(homes.lookup(value));
+  }
+  for (const Output &output : outputs[segment]) {
+    outputTypes.push_back(storedType(output.value));
+    step.outputs.push_back(output.home);
+  }
+  auto function =
+      func::FuncOp::create(builder, body.getLoc(), symbol,
+                           builder.getFunctionType(inputTypes, outputTypes));
+  function->setAttr(PathwaysDialect::kLocalViewAttrName, builder.getUnitAttr());
+  if (mesh)
+    function->setAttr(kSegmentMeshAttrName, mesh);
+
+  OpBuilder::InsertionGuard guard(builder);
+  Block *entry =
+      builder.createBlock(&function.getBody(), {}, inputTypes, inputLocs);
+  IRMapping map;
+  for (auto [value, argument] :
+       llvm::zip_equal(inputs, entry->getArguments())) {
+    Location loc = value.getLoc();
+    Value local = argument;
+    if (!isa<RankedTensorType>(value.getType())) {
+      local = tensor::ExtractOp::create(builder, loc, argument, ValueRange());
+      if (value.getType().isIndex())
+        local =
+            arith::IndexCastOp::create(builder, loc, value.getType(), local);
+    }
+    map.map(value, local);
+  }
+  for (Value value : cheap)
+    builder.clone(*value.getDefiningOp(), map);
+  for (Operation *op : ops)
+    builder.clone(*op, map);
+  SmallVector<Value> results;
+  for (const Output &output : outputs[segment]) {
+    Value value = map.lookup(output.value);
+    Location loc = output.value.getLoc();
+    if (!isa<RankedTensorType>(value.getType())) {
+      if (value.getType().isIndex())
+        value = arith::IndexCastOp::create(builder, loc, builder.getI64Type(),
+                                           value);
+      value = tensor::FromElementsOp::create(
+          builder, loc, RankedTensorType::get({}, value.getType()), value);
+    }
+    results.push_back(value);
+  }
+  func::ReturnOp::create(builder, block.getTerminator()->getLoc(), results);
+  return function;
+}
+
+LogicalResult Cutter::run(SegmentedBody &out) {
+  if (failed(findSegments()) || failed(findHomes(out)))
+    return failure();
+  // A segment that gives nothing and checks nothing does not exist.
+  SmallVector<bool> exists(outputs.size());
+  for (auto [segment, given] : llvm::enumerate(outputs))
+    exists[segment] = !given.empty();
+  for (Operation &op : block)
+    if (auto it = segments.find(&op); it != segments.end() &&
+                                      &op != block.getTerminator() &&
+                                      !isMemoryEffectFree(&op))
+      exists[it->second] = true;
+  bool isAlone = llvm::count(exists, true) == 1;
+  unsigned number = 0;
+  for (unsigned segment = 0; segment < outputs.size(); ++segment) {
+    if (exists[segment]) {
+      SegmentStep step;
+      step.segment =
+          isAlone ? name.str() : (name + "." + Twine(number++)).str();
+      FailureOr<func::FuncOp> function =
+          writeSegment(segment, step.segment, step);
+      if (failed(function))
+        return failure();
+      out.segments.push_back(*function);
+      out.steps.push_back(std::move(step));
+    }
+    if (segment == collectives.size())
+      break;
+    auto collective = cast<CollectiveOpInterface>(collectives[segment]);
+    // A collective whose result nobody takes says nothing to anybody.
+    auto home = homes.find(collective.getResult());
+    if (home == homes.end())
+      continue;
+    SegmentStep step;
+    step.collective = collective;
+    step.source = homes.lookup(collective.getSource());
+    step.result = home->second;
+    out.steps.push_back(std::move(step));
+  }
+  return success();
+}
+
+FailureOr<SegmentedBody>
+mlir::pathways::splitAtCollectives(func::FuncOp body, MeshAttr mesh,
+                                   ArrayRef<ArrayType> operandTypes,
+                                   OpBuilder &builder, StringRef name) {
+  if (!llvm::hasSingleElement(body.getBody()))
+    return body.emitOpError("expected a body of one block, got ")
+           << body.getBody().getBlocks().size();
+  SegmentedBody out;
+  out.inlined = body.clone();
+  if (failed(Inliner(body).run(*out.inlined)) ||
+      failed(expandValidExtents(*out.inlined, mesh, operandTypes)) ||
+      failed(Cutter(*out.inlined, mesh, builder, name).run(out)))
+    return failure();
+  return out;
+}
+
+//===----------------------------------------------------------------------===//
+// Aliases
+//===----------------------------------------------------------------------===//
+
+bool mlir::pathways::canAlias(const SegmentedBody &body, unsigned argument,
+                              unsigned result) {
+  SegmentValue operand{SegmentValue::Kind::Argument, argument};
+  SegmentValue written{SegmentValue::Kind::Result, result};
+  bool isWritten = false;
+  for (const SegmentStep &step : body.steps) {
+    if (step.isCollective()) {
+      bool reads = step.source == operand;
+      if (reads && (isWritten || step.result == written))
+        return false;
+      isWritten |= step.result == written;
+      continue;
+    }
+    if (isWritten && llvm::is_contained(step.inputs, operand))
+      return false;
+    isWritten |= llvm::is_contained(step.outputs, written);
+  }
+  return isWritten;
+}
+
+void mlir::pathways::addAlias(SegmentedBody &body, unsigned argument,
+                              unsigned result) {
+  SegmentValue operand{SegmentValue::Kind::Argument, argument};
+  SegmentValue written{SegmentValue::Kind::Result, result};
+  unsigned next = 0;
+  for (const SegmentStep &step : body.steps) {
+    if (step.isCollective())
+      continue;
+    func::FuncOp function = body.segments[next++];
+    auto input = llvm::find(step.inputs, operand);
+    auto output = llvm::find(step.outputs, written);
+    if (input == step.inputs.end() || output == step.outputs.end())
+      continue;
+    SmallVector<int64_t> pairs;
+    if (auto old =
+            function->getAttrOfType<DenseI64ArrayAttr>(kSegmentAliasAttrName))
+      llvm::append_range(pairs, old.asArrayRef());
+    int64_t first = input - step.inputs.begin();
+    int64_t second = output - step.outputs.begin();
+    for (size_t i = 0; i < pairs.size(); i += 2)
+      if (pairs[i] == first && pairs[i + 1] == second)
+        return;
+    pairs.append({first, second});
+    function->setAttr(kSegmentAliasAttrName,
+                      DenseI64ArrayAttr::get(function.getContext(), pairs));
+  }
+}

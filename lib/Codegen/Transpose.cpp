@@ -1,0 +1,233 @@
+//===- Transpose.cpp - Elements that change their order -------------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// An op whose operand and result are dense along different dimensions touches a
+// cache line for every element of one of them. Such ops run over square tiles,
+// so that all of a line is used while it is there. What only moves elements
+// goes through registers: a tile is loaded as rows, transposed by shuffles,
+// stored as rows.
+//
+//===----------------------------------------------------------------------===//
+
+#include "CodegenInternal.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+using namespace mlir;
+using namespace mlir::pathways;
+
+namespace {
+
+constexpr int64_t kTile = 16;
+/// Smaller tiles in registers gain nothing.
+constexpr int64_t kLeastLanes = 4;
+
+/// One op whose operand is dense along `m` and whose result is along `n`.
+class TransposeWriter {
+public:
+  TransposeWriter(linalg::GenericOp op, const kernel::MatmulTiles &tiles)
+      : op(op), tiles(tiles), b(op.getLoc(), op) {}
+
+  /// Returns false, and changes nothing, when the op is not for it.
+  bool match();
+  void write();
+
+private:
+  using Body = llvm::function_ref<void(Value)>;
+
+  bool onlyMoves();
+  Value index(int64_t value) {
+    return arith::ConstantIndexOp::create(b, value);
+  }
+  void loop(int64_t begin, int64_t end, int64_t step, Body body);
+  SmallVector<Value> subscripts(AffineMap map, Value mv, Value nv) const;
+  void writeTile(Value mv, Value nv, int64_t lanes);
+  void writeElements(int64_t mBegin, int64_t mEnd, int64_t nBegin,
+                     int64_t nEnd);
+
+  linalg::GenericOp op;
+  const kernel::MatmulTiles &tiles;
+  ImplicitLocOpBuilder b;
+  int64_t m = -1, n = -1; ///< positions of loop dimensions
+  Value in, out;
+  AffineMap inMap, outMap;
+  SmallVector<int64_t> sizes;
+  SmallVector<Value> outer; ///< values of the other loop dimensions
+};
+
+} // namespace
+
+static int64_t innermost(AffineMap map) {
+  return map.getNumResults() == 0 ? -1
+                                  : map.getDimPosition(map.getNumResults() - 1);
+}
+
+static bool isDense(Value buffer) {
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  auto type = cast<MemRefType>(buffer.getType());
+  return succeeded(type.getStridesAndOffset(strides, offset)) &&
+         strides.back() == 1;
+}
+
+bool TransposeWriter::match() {
+  if (!op.hasPureBufferSemantics() || op.getNumDpsInits() != 1 ||
+      op.getNumLoops() != op.getNumParallelLoops())
+    return false;
+  sizes = op.getStaticLoopRanges();
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  outMap = maps.back();
+  if (ShapedType::isDynamicShape(sizes) || llvm::is_contained(sizes, 0) ||
+      !outMap.isPermutation() || !llvm::all_of(maps, [](AffineMap map) {
+        return map.isProjectedPermutation();
+      }))
+    return false;
+  n = innermost(outMap);
+  out = op.getDpsInits()[0];
+  for (OpOperand *operand : op.getDpsInputOperands()) {
+    AffineMap map = op.getMatchingIndexingMap(operand);
+    int64_t last = innermost(map);
+    if (last < 0 || last == n || !map.isFunctionOfDim(n))
+      continue;
+    m = last;
+    in = operand->get();
+    inMap = map;
+    return sizes[m] >= kLeastLanes && sizes[n] >= kLeastLanes;
+  }
+  return false;
+}
+
+bool TransposeWriter::onlyMoves() {
+  return op.getNumDpsInputs() == 1 && inMap.isPermutation() && isDense(in) &&
+         isDense(out) && llvm::hasSingleElement(*op.getBody()) &&
+         op.getBody()->getTerminator()->getOperand(0) ==
+             op.getBody()->getArgument(0);
+}
+
+void TransposeWriter::loop(int64_t begin, int64_t end, int64_t step,
+                           Body body) {
+  if (begin >= end)
+    return;
+  if (end - begin <= step)
+    return body(index(begin));
+  auto loop = scf::ForOp::create(b, index(begin), index(end), index(step));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(loop.getBody()->getTerminator());
+  body(loop.getInductionVar());
+}
+
+SmallVector<Value> TransposeWriter::subscripts(AffineMap map, Value mv,
+                                               Value nv) const {
+  SmallVector<Value> values;
+  for (unsigned i = 0; i < map.getNumResults(); ++i) {
+    int64_t dim = map.getDimPosition(i);
+    values.push_back(dim == m ? mv : dim == n ? nv : outer[dim]);
+  }
+  return values;
+}
+
+void TransposeWriter::writeTile(Value mv, Value nv, int64_t lanes) {
+  Type element = getElementTypeOrSelf(in.getType());
+  auto type = VectorType::get(lanes, element);
+  auto shifted = [&](Value value, int64_t by) -> Value {
+    return by == 0 ? value
+                   : arith::AddIOp::create(b, value, index(by)).getResult();
+  };
+  SmallVector<Value> rows;
+  for (int64_t i = 0; i < lanes; ++i)
+    rows.push_back(vector::LoadOp::create(
+        b, type, in, subscripts(inMap, mv, shifted(nv, i))));
+  // Rows that differ in one bit of their number exchange the lanes that differ
+  // in it.
+  for (int64_t bit = 1; bit < lanes; bit *= 2) {
+    SmallVector<int64_t> low, high;
+    for (int64_t lane = 0; lane < lanes; ++lane) {
+      low.push_back(lane & bit ? lanes + lane - bit : lane);
+      high.push_back(lane & bit ? lanes + lane : lane + bit);
+    }
+    for (int64_t i = 0; i < lanes; ++i) {
+      if (i & bit)
+        continue;
+      Value first = rows[i], second = rows[i + bit];
+      rows[i] = vector::ShuffleOp::create(b, first, second, low);
+      rows[i + bit] = vector::ShuffleOp::create(b, first, second, high);
+    }
+  }
+  for (int64_t i = 0; i < lanes; ++i)
+    vector::StoreOp::create(b, rows[i], out,
+                            subscripts(outMap, shifted(mv, i), nv));
+}
+
+void TransposeWriter::writeElements(int64_t mBegin, int64_t mEnd,
+                                    int64_t nBegin, int64_t nEnd) {
+  loop(mBegin, mEnd, 1, [&](Value mv) {
+    loop(nBegin, nEnd, 1, [&](Value nv) {
+      Value value = memref::LoadOp::create(b, in, subscripts(inMap, mv, nv));
+      memref::StoreOp::create(b, value, out, subscripts(outMap, mv, nv));
+    });
+  });
+}
+
+void TransposeWriter::write() {
+  if (!onlyMoves()) {
+    linalg::LinalgTilingOptions options;
+    SmallVector<int64_t> tile(sizes.size(), 0);
+    tile[m] = tile[n] = kTile;
+    options.setTileSizes(tile);
+    IRRewriter rewriter(b);
+    if (succeeded(linalg::tileLinalgOp(rewriter, op, options)))
+      op->erase();
+    return;
+  }
+  Type element = getElementTypeOrSelf(in.getType());
+  int64_t bytes = element.isIndex() ? 8 : element.getIntOrFloatBitWidth() / 8;
+  int64_t lanes = std::min(tiles.vectorBytes / bytes, kTile);
+  while (lanes > sizes[m] || lanes > sizes[n])
+    lanes /= 2;
+  outer.resize(sizes.size());
+  SmallVector<int64_t> others;
+  for (int64_t dim = 0, e = sizes.size(); dim < e; ++dim)
+    if (dim != m && dim != n)
+      others.push_back(dim);
+  std::function<void(size_t)> nest = [&](size_t i) {
+    if (i < others.size())
+      return loop(0, sizes[others[i]], 1, [&](Value value) {
+        outer[others[i]] = value;
+        nest(i + 1);
+      });
+    int64_t mTiles = 0, nTiles = 0; // up to where they reach
+    if (lanes >= kLeastLanes) {
+      mTiles = sizes[m] / lanes * lanes;
+      nTiles = sizes[n] / lanes * lanes;
+    }
+    loop(0, mTiles, lanes, [&](Value mv) {
+      loop(0, nTiles, lanes, [&](Value nv) { writeTile(mv, nv, lanes); });
+    });
+    writeElements(0, mTiles, nTiles, sizes[n]);
+    writeElements(mTiles, sizes[m], 0, sizes[n]);
+  };
+  nest(0);
+  op->erase();
+}
+
+void kernel::lowerTransposes(func::FuncOp func, const MatmulTiles &tiles) {
+  SmallVector<linalg::GenericOp> ops;
+  func.walk([&](linalg::GenericOp op) { ops.push_back(op); });
+  for (linalg::GenericOp op : ops) {
+    TransposeWriter writer(op, tiles);
+    if (writer.match())
+      writer.write();
+  }
+}

@@ -1,0 +1,228 @@
+//===- narrow_test.cc - f16 and bf16 in kernels ---------------------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen_harness.h"
+
+#include "gtest/gtest.h"
+#include <cmath>
+#include <limits>
+
+using namespace kernel_test;
+
+namespace {
+
+/// A format: `fraction` bits below the leading one, exponents from `least`.
+struct Format {
+  const char *name;
+  int fraction, least, exponentBits;
+};
+const Format kHalf = {"f16", 10, -14, 5}, kBrain = {"bf16", 7, -126, 8};
+
+double valueOf(const Format &format, uint16_t bits) {
+  int top = (1 << format.exponentBits) - 1;
+  int exponent = (bits >> format.fraction) & top;
+  int fraction = bits & ((1 << format.fraction) - 1);
+  double sign = bits & 0x8000 ? -1 : 1;
+  if (exponent == top)
+    return fraction ? NAN : sign * INFINITY;
+  if (exponent == 0)
+    return sign * std::ldexp(fraction, format.least - format.fraction);
+  return sign * std::ldexp(fraction + (1 << format.fraction),
+                           format.least + exponent - 1 - format.fraction);
+}
+
+/// To nearest even, worked out in double.
+uint16_t roundTo(const Format &format, double value) {
+  uint16_t sign = std::signbit(value) ? 0x8000 : 0;
+  double size = std::fabs(value);
+  int infinity = ((1 << format.exponentBits) - 1) << format.fraction;
+  if (std::isinf(size))
+    return sign | infinity;
+  int exponent = format.least;
+  if (size >= std::ldexp(1.0, format.least))
+    exponent = std::ilogb(size);
+  // In units of the last place. A carry moves on to the next exponent.
+  int units = std::nearbyint(std::ldexp(size, format.fraction - exponent));
+  int bits = ((exponent - format.least) << format.fraction) + units;
+  return sign | std::min(bits, infinity);
+}
+
+std::string conversions(const std::string &type) {
+  return "func.func @widen(%x: tensor<65536x" + type +
+         ">) -> tensor<65536xf32> {\n"
+         "  %r = arith.extf %x : tensor<65536x" +
+         type +
+         "> to tensor<65536xf32>\n"
+         "  return %r : tensor<65536xf32>\n}\n"
+         "func.func @round(%x: tensor<262144xf32>) -> tensor<262144x" +
+         type +
+         "> {\n"
+         "  %r = arith.truncf %x : tensor<262144xf32> to tensor<262144x" +
+         type +
+         ">\n"
+         "  return %r : tensor<262144x" +
+         type + ">\n}\n";
+}
+
+/// Every number there is, and what lies between it and the next.
+void checkConversions(const Format &format, const std::string &cpu) {
+  SCOPED_TRACE(testing::Message() << format.name << " on '" << cpu << "'");
+  pathways::proto::Target target;
+  if (!cpu.empty()) {
+    target.set_triple(pathways::HostTarget().triple());
+    target.set_cpu(cpu);
+  }
+  Kernel kernel;
+  ASSERT_TRUE(kernel.compile(conversions(format.name), {target}))
+      << kernel.errors();
+  std::vector<uint16_t> all(65536);
+  for (int i = 0; i < 65536; ++i)
+    all[i] = i;
+  Buffer x = Buffer::of(all), y(65536 * 4);
+  ASSERT_EQ(kernel.run(0, {&x, &y}), 0);
+  auto wide = y.as<float>();
+  std::vector<float> probes;
+  for (int i = 0; i < 65536; ++i) {
+    double expected = valueOf(format, i);
+    if (std::isnan(expected)) {
+      ASSERT_TRUE(std::isnan(wide[i])) << i;
+      probes.insert(probes.end(), 4, NAN);
+      continue;
+    }
+    ASSERT_EQ(wide[i], expected) << i;
+    ASSERT_EQ(std::signbit(wide[i]), (i & 0x8000) != 0) << i;
+    double next = i % 0x8000 + 1 < 0x8000 ? valueOf(format, i + 1) : expected;
+    float middle = std::isfinite(next) ? float((expected + next) / 2) : wide[i];
+    probes.insert(probes.end(),
+                  {wide[i], middle, std::nextafter(middle, INFINITY),
+                   std::nextafter(middle, -INFINITY)});
+  }
+  Buffer p = Buffer::of(probes), q(probes.size() * 2);
+  ASSERT_EQ(kernel.run(1, {&p, &q}), 0);
+  auto rounded = q.as<uint16_t>();
+  for (size_t i = 0; i < probes.size(); ++i) {
+    if (std::isnan(probes[i]))
+      ASSERT_TRUE(std::isnan(valueOf(format, rounded[i]))) << i;
+    else
+      ASSERT_EQ(rounded[i], roundTo(format, probes[i])) << probes[i];
+  }
+}
+
+TEST(KernelNarrow, EveryNumber) {
+  checkConversions(kHalf, "");
+  checkConversions(kBrain, "");
+#if defined(__x86_64__)
+  // Without instructions for it.
+  checkConversions(kHalf, "x86-64");
+  checkConversions(kBrain, "x86-64");
+#endif
+}
+
+std::vector<uint16_t> narrowNumbers(const Format &format, size_t count,
+                                    unsigned seed) {
+  std::vector<uint16_t> bits;
+  for (float value : numbers<float>(count, seed))
+    bits.push_back(roundTo(format, value));
+  return bits;
+}
+
+/// One rounding for a whole chain, unless the body asks for another.
+TEST(KernelNarrow, RoundsWhenStored) {
+  for (const Format &format : {kHalf, kBrain}) {
+    SCOPED_TRACE(format.name);
+    std::string t = std::string("tensor<1003x") + format.name + ">",
+                f = format.name;
+    Kernel kernel;
+    ASSERT_TRUE(kernel.compile("func.func @chain(%x: " + t + ", %y: " + t +
+                               ") -> " + t +
+                               " {\n"
+                               "  %c = arith.constant dense<0.3125> : " +
+                               t +
+                               "\n"
+                               "  %0 = arith.mulf %x, %y : " +
+                               t + "\n  %1 = arith.addf %0, %c : " + t +
+                               "\n"
+                               "  %2 = arith.subf %1, %x : " +
+                               t + "\n  return %2 : " + t +
+                               "\n}\n"
+                               "func.func @asked(%x: " +
+                               t + ", %y: " + t +
+                               ") -> tensor<1003xf32> {\n"
+                               "  %a = arith.extf %x : " +
+                               t +
+                               " to tensor<1003xf32>\n"
+                               "  %b = arith.extf %y : " +
+                               t +
+                               " to tensor<1003xf32>\n"
+                               "  %0 = arith.mulf %a, %b : tensor<1003xf32>\n"
+                               "  %1 = arith.truncf %0 : tensor<1003xf32> to " +
+                               t +
+                               "\n"
+                               "  %2 = arith.extf %1 : " +
+                               t +
+                               " to tensor<1003xf32>\n"
+                               "  return %2 : tensor<1003xf32>\n}\n"
+                               "func.func @same(%x: " +
+                               t + ", %y: " + t + ") -> " + t +
+                               " {\n"
+                               "  return %y : " +
+                               t + "\n}\n"))
+        << kernel.errors();
+    auto xs = narrowNumbers(format, 1003, 3),
+         ys = narrowNumbers(format, 1003, 4);
+    Buffer x = Buffer::of(xs), y = Buffer::of(ys), z(1003 * 2), w(1003 * 4);
+    ASSERT_EQ(kernel.run(0, {&x, &y, &z}), 0);
+    ASSERT_EQ(kernel.run(1, {&x, &y, &w}), 0);
+    for (int i = 0; i < 1003; ++i) {
+      float a = valueOf(format, xs[i]), b = valueOf(format, ys[i]);
+      volatile float product = a * b, sum = product + 0.3125f, all = sum - a;
+      ASSERT_EQ(z.as<uint16_t>()[i], roundTo(format, all)) << i;
+      ASSERT_EQ(w.as<float>()[i], valueOf(format, roundTo(format, product)))
+          << i;
+    }
+    ASSERT_EQ(kernel.run(2, {&x, &y, &z}), 0);
+    EXPECT_EQ(z.as<uint16_t>(), ys);
+  }
+}
+
+/// Sums are of f32, whatever the operands are stored in.
+TEST(KernelNarrow, Products) {
+  const int m = 37, k = 700, n = 45;
+  for (const Format &format : {kHalf, kBrain}) {
+    SCOPED_TRACE(format.name);
+    std::string f = format.name, A = "tensor<37x700x" + f + ">",
+                B = "tensor<700x45x" + f + ">";
+    std::string text;
+    for (std::string out : {f, std::string("f32")})
+      text += "func.func @mm_" + out + "(%a: " + A + ", %b: " + B +
+              ") -> tensor<37x45x" + out +
+              "> {\n  %z = arith.constant dense<0.0> : tensor<37x45x" + out +
+              ">\n  %r = linalg.matmul ins(%a, %b : " + A + ", " + B +
+              ") outs(%z : tensor<37x45x" + out + ">) -> tensor<37x45x" + out +
+              ">\n  return %r : tensor<37x45x" + out + ">\n}\n";
+    Kernel kernel;
+    ASSERT_TRUE(kernel.compile(text)) << kernel.errors();
+    auto as = narrowNumbers(format, m * k, 5),
+         bs = narrowNumbers(format, k * n, 6);
+    Buffer a = Buffer::of(as), b = Buffer::of(bs), c(m * n * 2), d(m * n * 4);
+    ASSERT_EQ(kernel.run(0, {&a, &b, &c}), 0);
+    ASSERT_EQ(kernel.run(1, {&a, &b, &d}), 0);
+    for (int i = 0; i < m; ++i)
+      for (int j = 0; j < n; ++j) {
+        double sum = 0;
+        for (int l = 0; l < k; ++l)
+          sum +=
+              valueOf(format, as[i * k + l]) * valueOf(format, bs[l * n + j]);
+        float wide = d.as<float>()[i * n + j];
+        ASSERT_NEAR(wide, sum, 1e-4);
+        ASSERT_EQ(c.as<uint16_t>()[i * n + j], roundTo(format, wide));
+      }
+  }
+}
+
+} // namespace

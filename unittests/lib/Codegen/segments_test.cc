@@ -1,0 +1,316 @@
+//===- segments_test.cc ---------------------------------------------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Bodies are cut, all their segments compiled, and run on a few shards with
+// the collectives done here.
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen_harness.h"
+#include "mlir/AsmParser/AsmParser.h"
+#include "mlir/IR/Verifier.h"
+#include "pathways/Codegen/Segments.h"
+#include "pathways/Dialect/Pathways/Pathways.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+using namespace kernel_test;
+using namespace mlir;
+using namespace mlir::pathways;
+using testing::HasSubstr;
+
+namespace {
+
+using Kind = SegmentValue::Kind;
+
+/// A body on a mesh of one axis "x".
+class Cut {
+public:
+  explicit Cut(const std::string &text, int64_t shards = 2,
+               std::vector<std::string> types = {}) {
+    if (!kernel.parse(text))
+      return;
+    MLIRContext *context = &kernel.context();
+    auto mesh =
+        MeshAttr::get(context, {StringAttr::get(context, "x")}, {shards});
+    SmallVector<ArrayType> operands;
+    for (const std::string &type : types)
+      operands.push_back(cast<ArrayType>(parseType(type, context)));
+    auto body = kernel.module().lookupSymbol<func::FuncOp>("body");
+    OpBuilder builder(context);
+    builder.setInsertionPointToEnd(kernel.module().getBody());
+    auto result = splitAtCollectives(body, mesh, operands, builder, "part");
+    if (succeeded(result)) {
+      cut.emplace(std::move(*result));
+      for (func::FuncOp segment : cut->segments)
+        EXPECT_TRUE(succeeded(verify(segment)));
+    }
+  }
+
+  bool ok() const { return cut.has_value(); }
+  SegmentedBody &body() { return *cut; }
+
+  /// Steps in short, e.g. "part.0(A0)->T0; all_reduce T0->R0".
+  std::string steps() {
+    auto name = [](SegmentValue value) {
+      return std::string(value.kind == Kind::Argument ? "A"
+                         : value.kind == Kind::Result ? "R"
+                                                      : "T") +
+             std::to_string(value.index);
+    };
+    std::string text;
+    for (const SegmentStep &step : cut->steps) {
+      if (!text.empty())
+        text += "; ";
+      if (step.isCollective()) {
+        text += step.collective->getName().stripDialect().str() + " " +
+                name(step.source) + "->" + name(step.result);
+        continue;
+      }
+      text += step.segment + "(";
+      for (SegmentValue value : step.inputs)
+        text += name(value);
+      text += ")->";
+      for (SegmentValue value : step.outputs)
+        text += name(value);
+    }
+    return text;
+  }
+
+  /// Runs all shards of f32 arrays; all_reduce add is the only collective.
+  std::vector<std::vector<std::vector<float>>>
+  run(std::vector<std::vector<std::vector<float>>> arguments,
+      std::vector<size_t> resultSizes) {
+    EXPECT_TRUE(kernel.compile(cut->segments)) << kernel.errors();
+    size_t shards = arguments.size();
+    std::vector<std::vector<Buffer>> values[3];
+    for (size_t s = 0; s < shards; ++s) {
+      for (auto &array : values)
+        array.emplace_back();
+      for (auto &argument : arguments[s])
+        values[0][s].push_back(Buffer::of(argument));
+      for (size_t size : resultSizes)
+        values[1][s].emplace_back(size * 4);
+      for (RankedTensorType temp : cut->temps)
+        values[2][s].emplace_back(temp.getNumElements() * 8);
+    }
+    auto at = [&](size_t s, SegmentValue value) {
+      return &values[static_cast<int>(value.kind)][s][value.index];
+    };
+    unsigned segment = 0;
+    for (const SegmentStep &step : cut->steps) {
+      if (!step.isCollective()) {
+        for (size_t s = 0; s < shards; ++s) {
+          std::vector<Buffer *> buffers;
+          for (SegmentValue value : step.inputs)
+            buffers.push_back(at(s, value));
+          for (SegmentValue value : step.outputs)
+            buffers.push_back(at(s, value));
+          EXPECT_EQ(kernel.run(segment, buffers, {int32_t(s)}), 0);
+        }
+        ++segment;
+        continue;
+      }
+      std::vector<float> sum;
+      for (size_t s = 0; s < shards; ++s) {
+        auto part = at(s, step.source)->as<float>();
+        sum.resize(part.size());
+        for (size_t i = 0; i < part.size(); ++i)
+          sum[i] += part[i];
+      }
+      for (size_t s = 0; s < shards; ++s)
+        std::memcpy(
+            at(s, step.result)->get(), sum.data(),
+            std::min(sum.size(), at(s, step.result)->as<float>().size()) * 4);
+    }
+    std::vector<std::vector<std::vector<float>>> results(shards);
+    for (size_t s = 0; s < shards; ++s)
+      for (Buffer &buffer : values[1][s])
+        results[s].push_back(buffer.as<float>());
+    return results;
+  }
+
+  Kernel kernel;
+
+private:
+  std::optional<SegmentedBody> cut;
+};
+
+TEST(Segments, WithoutCollectives) {
+  Cut cut(R"(
+    func.func private @double(%x: tensor<2xf32>) -> tensor<2xf32> {
+      %0 = arith.addf %x, %x : tensor<2xf32>
+      return %0 : tensor<2xf32>
+    }
+    func.func @body(%x: tensor<2xf32>) -> tensor<2xf32> {
+      %0 = func.call @double(%x) : (tensor<2xf32>) -> tensor<2xf32>
+      %1 = func.call @double(%0) : (tensor<2xf32>) -> tensor<2xf32>
+      return %1 : tensor<2xf32>
+    })");
+  ASSERT_TRUE(cut.ok()) << cut.kernel.errors();
+  EXPECT_EQ(cut.steps(), "part(A0)->R0");
+  auto results = cut.run({{{1, 2}}, {{3, 4}}}, {2});
+  EXPECT_EQ(results[0][0], (std::vector<float>{4, 8}));
+  EXPECT_EQ(results[1][0], (std::vector<float>{12, 16}));
+}
+
+TEST(Segments, ValuesCrossCuts) {
+  Cut cut(R"(
+    func.func @body(%x: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>) attributes {pw.local_view} {
+      %c0 = arith.constant 0 : index
+      %c = arith.constant dense<10.0> : tensor<2xf32>
+      %s = tensor.extract %x[%c0] : tensor<2xf32>
+      %i = pw.shard_index "x" : index
+      %a = arith.addf %x, %c : tensor<2xf32>
+      %b = pw.all_reduce %a add over ["x"] : tensor<2xf32>
+      %d = arith.addf %b, %a : tensor<2xf32>
+      %e = arith.addf %d, %c : tensor<2xf32>
+      %f = pw.all_reduce %e add over ["x"] : tensor<2xf32>
+      %k = arith.index_cast %i : index to i32
+      %m = arith.sitofp %k : i32 to f32
+      %n = arith.addf %s, %m : f32
+      %g = tensor.insert %n into %f[%c0] : tensor<2xf32>
+      return %g, %d : tensor<2xf32>, tensor<2xf32>
+    })");
+  ASSERT_TRUE(cut.ok()) << cut.kernel.errors();
+  EXPECT_EQ(cut.steps(),
+            "part.0(A0)->T3T0; all_reduce T0->T1; part.1(T1T0)->R1T2; "
+            "all_reduce T2->T4; part.2(T3T4)->R0");
+  auto results = cut.run({{{1, 2}}, {{3, 4}}}, {2, 2});
+  // a = {11,12} {13,14}; b = {24,26}; d = {35,38} {37,40}; e = {45,48} {47,50}.
+  EXPECT_EQ(results[0][1], (std::vector<float>{35, 38}));
+  EXPECT_EQ(results[1][1], (std::vector<float>{37, 40}));
+  EXPECT_EQ(results[0][0], (std::vector<float>{1, 98}));
+  EXPECT_EQ(results[1][0], (std::vector<float>{4, 98}));
+}
+
+TEST(Segments, CollectiveOfAnArgumentReturned) {
+  Cut cut(R"(
+    func.func @body(%x: tensor<2xf32>) -> tensor<2xf32> attributes {pw.local_view} {
+      %b = pw.all_reduce %x add over ["x"] : tensor<2xf32>
+      return %b : tensor<2xf32>
+    })");
+  ASSERT_TRUE(cut.ok()) << cut.kernel.errors();
+  EXPECT_EQ(cut.steps(), "all_reduce A0->R0");
+  EXPECT_TRUE(cut.body().segments.empty());
+  EXPECT_FALSE(canAlias(cut.body(), 0, 0));
+}
+
+TEST(Segments, ResultsThatAreTheSame) {
+  Cut cut(R"(
+    func.func @body(%x: tensor<2xf32>)
+        -> (tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>)
+        attributes {pw.local_view} {
+      %a = arith.addf %x, %x : tensor<2xf32>
+      %b = pw.all_reduce %a add over ["x"] : tensor<2xf32>
+      return %a, %a, %b, %b, %x
+        : tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>
+    })");
+  ASSERT_TRUE(cut.ok()) << cut.kernel.errors();
+  EXPECT_EQ(cut.steps(),
+            "part.0(A0)->R0R1; all_reduce R0->R2; part.1(R2A0)->R3R4");
+  auto results = cut.run({{{1, 2}}, {{3, 4}}}, {2, 2, 2, 2, 2});
+  for (int s : {0, 1}) {
+    EXPECT_EQ(results[s][0], (std::vector<float>{2.f + 4 * s, 4.f + 4 * s}));
+    EXPECT_EQ(results[s][1], results[s][0]);
+    EXPECT_EQ(results[s][2], (std::vector<float>{8, 12}));
+    EXPECT_EQ(results[s][3], results[s][2]);
+    EXPECT_EQ(results[s][4], (std::vector<float>{1.f + 2 * s, 2.f + 2 * s}));
+  }
+  // The argument is read after result 0 was written; result 4 comes last.
+  EXPECT_FALSE(canAlias(cut.body(), 0, 0));
+  EXPECT_TRUE(canAlias(cut.body(), 0, 4));
+}
+
+TEST(Segments, AliasIsRecordedWhereItMatters) {
+  Cut cut(R"(
+    func.func @body(%x: tensor<2xf32>, %y: tensor<2xf32>) -> tensor<2xf32> attributes {pw.local_view} {
+      %a = arith.addf %x, %y : tensor<2xf32>
+      %b = pw.all_reduce %a add over ["x"] : tensor<2xf32>
+      %c = arith.addf %b, %y : tensor<2xf32>
+      return %c : tensor<2xf32>
+    })");
+  ASSERT_TRUE(cut.ok()) << cut.kernel.errors();
+  EXPECT_TRUE(canAlias(cut.body(), 0, 0));
+  ASSERT_TRUE(canAlias(cut.body(), 1, 0));
+  addAlias(cut.body(), 1, 0);
+  addAlias(cut.body(), 1, 0);
+  EXPECT_FALSE(cut.body().segments[0]->hasAttr(kSegmentAliasAttrName));
+  auto pairs = cut.body().segments[1]->getAttrOfType<DenseI64ArrayAttr>(
+      kSegmentAliasAttrName);
+  ASSERT_TRUE(pairs);
+  EXPECT_EQ(pairs.size(), 2);
+  EXPECT_EQ(pairs[0], 1);
+  EXPECT_EQ(pairs[1], 0);
+}
+
+TEST(Segments, ValidExtentFollowsTheLayout) {
+  // 5 elements over 4 shards: 2, 2, 1, 0.
+  Cut cut(R"(
+    func.func @body(%x: tensor<2xf32>) -> tensor<f32> attributes {pw.local_view} {
+      %n = pw.valid_extent %x, 0 : tensor<2xf32>
+      %i = arith.index_cast %n : index to i32
+      %f = arith.sitofp %i : i32 to f32
+      %t = tensor.from_elements %f : tensor<f32>
+      return %t : tensor<f32>
+    })",
+          4, {R"(!pw.array<5xf32, @s, [{"x"}]>)"});
+  ASSERT_TRUE(cut.ok()) << cut.kernel.errors();
+  auto results = cut.run({{{0, 0}}, {{0, 0}}, {{0, 0}}, {{0, 0}}}, {1});
+  EXPECT_EQ(results[0][0][0], 2);
+  EXPECT_EQ(results[1][0][0], 2);
+  EXPECT_EQ(results[2][0][0], 1);
+  EXPECT_EQ(results[3][0][0], 0);
+}
+
+TEST(Segments, Refusals) {
+  struct Case {
+    std::string text, error;
+  };
+  // Each function calls the one before it twice.
+  std::string many =
+      "func.func private @f0(%x: tensor<2xf32>) -> tensor<2xf32> { return %x : "
+      "tensor<2xf32> }\n";
+  for (int i = 1; i <= 60; ++i) {
+    std::string last = std::to_string(i - 1);
+    many +=
+        "func.func private @f" + std::to_string(i) +
+        "(%x: tensor<2xf32>) -> tensor<2xf32> {\n  %0 = func.call @f" + last +
+        "(%x) : (tensor<2xf32>) -> tensor<2xf32>\n  %1 = func.call @f" + last +
+        "(%0) : (tensor<2xf32>) -> tensor<2xf32>\n  return %1 : "
+        "tensor<2xf32>\n}\n";
+  }
+  many += "func.func @body(%x: tensor<2xf32>) -> tensor<2xf32> {\n  %0 = "
+          "func.call @f60(%x) : "
+          "(tensor<2xf32>) -> tensor<2xf32>\n  return %0 : tensor<2xf32>\n}\n";
+  const Case cases[] = {
+      {R"(func.func @body(%x: tensor<2xf32>) -> tensor<2xf32> {
+            %0 = func.call @other(%x) : (tensor<2xf32>) -> tensor<2xf32>
+            return %0 : tensor<2xf32>
+          }
+          func.func @other(%x: tensor<2xf32>) -> tensor<2xf32> {
+            %0 = func.call @body(%x) : (tensor<2xf32>) -> tensor<2xf32>
+            return %0 : tensor<2xf32>
+          })",
+       "calls 'body', which is recursive, and kernels cannot be"},
+      {R"(func.func private @other(%x: tensor<2xf32>) -> tensor<2xf32>
+          func.func @body(%x: tensor<2xf32>) -> tensor<2xf32> {
+            %0 = func.call @other(%x) : (tensor<2xf32>) -> tensor<2xf32>
+            return %0 : tensor<2xf32>
+          })",
+       "calls 'other', which has no body"},
+      {many, "expected a body of at most 262144 operations after inlining"},
+  };
+  for (const Case &c : cases) {
+    Cut cut(c.text);
+    EXPECT_FALSE(cut.ok());
+    EXPECT_THAT(cut.kernel.errors(), HasSubstr(c.error));
+  }
+}
+
+} // namespace
