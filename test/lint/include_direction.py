@@ -23,7 +23,7 @@ RUNTIME_TIERS = [
     ["store", "kernel", "trace", "transport"],
     ["executor"],
     ["scheduler"],
-    ["resource"],
+    ["controller"],
     ["client"],
 ]
 COMPILER_TIERS = [

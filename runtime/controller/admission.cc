@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/resource/admission.h"
+#include "runtime/controller/admission.h"
 
 #include <algorithm>
 #include <utility>

@@ -11,8 +11,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef RUNTIME_RESOURCE_ADMISSION_H_
-#define RUNTIME_RESOURCE_ADMISSION_H_
+#ifndef RUNTIME_CONTROLLER_ADMISSION_H_
+#define RUNTIME_CONTROLLER_ADMISSION_H_
 
 #include <cstdint>
 #include <map>
@@ -48,4 +48,4 @@ class Admission {
 
 }  // namespace pathways
 
-#endif  // RUNTIME_RESOURCE_ADMISSION_H_
+#endif  // RUNTIME_CONTROLLER_ADMISSION_H_

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/resource/stall.h"
+#include "runtime/controller/stall.h"
 
 #include <algorithm>
 #include <tuple>

@@ -13,8 +13,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef RUNTIME_RESOURCE_CONTROLLER_H_
-#define RUNTIME_RESOURCE_CONTROLLER_H_
+#ifndef RUNTIME_CONTROLLER_CONTROLLER_H_
+#define RUNTIME_CONTROLLER_CONTROLLER_H_
 
 #include <cstdint>
 #include <deque>
@@ -27,9 +27,9 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
+#include "runtime/controller/admission.h"
+#include "runtime/controller/stall.h"
 #include "runtime/executor/host_executor.h"
-#include "runtime/resource/admission.h"
-#include "runtime/resource/stall.h"
 
 namespace pathways {
 
@@ -208,4 +208,4 @@ class Controller final : public Actor {
 
 }  // namespace pathways
 
-#endif  // RUNTIME_RESOURCE_CONTROLLER_H_
+#endif  // RUNTIME_CONTROLLER_CONTROLLER_H_

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/resource/controller.h"
+#include "runtime/controller/controller.h"
 
 #include <algorithm>
 #include <utility>

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "runtime/resource/controller.h"
+#include "runtime/controller/controller.h"
 #include "runtime/scheduler/island_scheduler.h"
 
 namespace pathways {

@@ -13,8 +13,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef RUNTIME_RESOURCE_STALL_H_
-#define RUNTIME_RESOURCE_STALL_H_
+#ifndef RUNTIME_CONTROLLER_STALL_H_
+#define RUNTIME_CONTROLLER_STALL_H_
 
 #include <cstdint>
 #include <map>
@@ -47,4 +47,4 @@ Stall ClassifyStall(const PreparedPlan& plan, const Topology& topology,
 
 }  // namespace pathways
 
-#endif  // RUNTIME_RESOURCE_STALL_H_
+#endif  // RUNTIME_CONTROLLER_STALL_H_
