@@ -11,36 +11,18 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <utility>
+#include <string>
 #include <vector>
+
+#include "runtime/world/testing/recording_world.h"
 
 namespace pathways {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
-
-// Keeps what is sent.
-class RecordingWorld final : public World {
- public:
-  std::vector<std::pair<ActorId, proto::Control>> sent;
-
-  ActorId Register(Actor*, Placement, std::string) override { return 0; }
-  void Reserve(ActorId, int64_t) override {}
-  TimeNs Now() override { return 0; }
-  uint64_t Random() override { return 0; }
-  int num_workers() const override { return 1; }
-  void Send(ActorId, ActorId, const Message&) override {}
-  void SendControl(ActorId, ActorId to, std::string bytes) override {
-    sent.emplace_back(to, proto::Control());
-    ASSERT_TRUE(sent.back().second.ParseFromString(bytes));
-  }
-  void SendAfter(ActorId, ActorId, TimeNs, const Message&) override {}
-  bool simulated() const override { return true; }
-  bool RunUntil(const std::function<bool()>&) override { return false; }
-  void Notify() override {}
-  void Stop() override {}
-};
+using testing::RecordingWorld;
+using testing::Sent;
 
 class IslandSchedulerTest : public ::testing::Test {
  protected:
@@ -72,14 +54,14 @@ class IslandSchedulerTest : public ::testing::Test {
   // (executor, launch, previous place) of the grants since the last call.
   std::vector<std::string> Grants() {
     std::vector<std::string> grants;
-    for (const auto& [to, control] : world_.sent) {
+    for (const Sent& one : world_.Take()) {
+      const auto control = one.As<proto::Control>();
       if (!control.has_grant()) continue;
-      grants.push_back(std::to_string(to) + ":" +
+      grants.push_back(std::to_string(one.to) + ":" +
                        std::to_string(control.grant().launch()) + " after " +
                        std::to_string(control.grant().previous_place()) +
                        (control.grant().skip() ? " skip" : ""));
     }
-    world_.sent.clear();
     return grants;
   }
 
@@ -119,9 +101,10 @@ TEST_F(IslandSchedulerTest, EndsOnceWithTheFirstFailure) {
   EXPECT_THAT(world_.sent, IsEmpty());
   Done(1, 1, 5);
   ASSERT_EQ(world_.sent.size(), 1u);
-  EXPECT_EQ(world_.sent[0].first, 0u);
-  EXPECT_EQ(world_.sent[0].second.launch_done().launch(), 101u);
-  EXPECT_EQ(world_.sent[0].second.launch_done().failure().firing(), 5u);
+  EXPECT_EQ(world_.sent[0].to, 0u);
+  const auto control = world_.sent[0].As<proto::Control>();
+  EXPECT_EQ(control.launch_done().launch(), 101u);
+  EXPECT_EQ(control.launch_done().failure().firing(), 5u);
   Done(1, 1, 5);
   EXPECT_EQ(world_.sent.size(), 1u);
 }

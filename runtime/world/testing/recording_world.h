@@ -1,0 +1,107 @@
+//===- recording_world.h - A world around one actor -------------*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// For unit tests of actors. Nothing happens by itself: what an actor sends is
+// kept in the order of sending, for the test to look at and, if it likes, to
+// deliver; the clock stands still but for Advance.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_WORLD_TESTING_RECORDING_WORLD_H_
+#define RUNTIME_WORLD_TESTING_RECORDING_WORLD_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "runtime/world/mix.h"
+#include "runtime/world/world.h"
+
+namespace pathways::testing {
+
+// One thing that was sent.
+struct Sent {
+  enum Kind { kMessage, kControl, kTimer };
+  Kind kind = kMessage;
+  ActorId from = kNoActor;
+  ActorId to = kNoActor;
+  Message message;    // kMessage, kTimer; its payload is the sender's
+  std::string bytes;  // kControl
+  TimeNs due = 0;     // kTimer
+
+  // A control message, parsed as protocol buffer T.
+  template <typename T>
+  T As() const {
+    T parsed;
+    if (kind != kControl || !parsed.ParseFromString(bytes)) parsed.Clear();
+    return parsed;
+  }
+};
+
+// Used by one thread. Actors are not owned. Invariants: (1) no handler runs but
+// inside Deliver, Advance and DeliverAll; (2) a timer is delivered once, by
+// Advance, in order of time, then of sending.
+class RecordingWorld final : public World {
+ public:
+  explicit RecordingWorld(uint64_t seed = 1) : random_(seed) {}
+
+  // What was sent and not taken, timers too.
+  std::vector<Sent> sent;
+  std::vector<Sent> Take() { return std::exchange(sent, {}); }
+  // Hot messages that are reserved for each actor.
+  std::map<ActorId, int64_t> reserved;
+  bool is_simulated = true;
+  int workers = 1;
+
+  // Who gets what is delivered to `id`; without, nobody does.
+  void Place(ActorId id, Actor* actor);
+  // Has its receiver handle a message; false: nobody is there, or a timer.
+  bool Deliver(const Sent& one);
+  // Takes and delivers until nothing more is sent, timers left out, and returns
+  // what had no receiver. A test whose actors talk for ever does not end.
+  std::vector<Sent> DeliverAll();
+  // Moves the clock by `duration` ns and delivers the timers that become due,
+  // also those set meanwhile.
+  void Advance(TimeNs duration);
+  size_t timers() const { return timers_.size(); }
+
+  // One more than the largest number in use.
+  ActorId Register(Actor* actor, Placement placement,
+                   std::string name) override;
+  void Reserve(ActorId to, int64_t messages) override {
+    reserved[to] += messages;
+  }
+  TimeNs Now() override { return now_; }
+  uint64_t Random() override { return random_.Next(); }
+  int num_workers() const override { return workers; }
+  void Send(ActorId from, ActorId to, const Message& message) override;
+  void SendControl(ActorId from, ActorId to, std::string bytes) override;
+  void SendAfter(ActorId from, ActorId to, TimeNs delay,
+                 const Message& message) override;
+  bool simulated() const override { return is_simulated; }
+  bool RunUntil(const std::function<bool()>& done) override { return done(); }
+  void Notify() override { ++notified; }
+  void Stop() override {}
+
+  int notified = 0;
+
+ private:
+  SplitMix random_;
+  TimeNs now_ = 0;
+  std::map<ActorId, Actor*> actors_;
+  // By (time, number); what is kept of a timer is also in `sent`.
+  std::map<std::pair<TimeNs, uint64_t>, Sent> timers_;
+  uint64_t next_timer_ = 0;
+};
+
+}  // namespace pathways::testing
+
+#endif  // RUNTIME_WORLD_TESTING_RECORDING_WORLD_H_
