@@ -14,54 +14,10 @@
 #include <limits>
 #include <type_traits>
 
+#include "runtime/base/narrow_float.h"
+
 namespace pathways {
 namespace {
-
-// Narrow floats are widened, combined and rounded to nearest even.
-float FromBF16(uint16_t bits) {
-  const uint32_t wide = uint32_t{bits} << 16;
-  float value;
-  std::memcpy(&value, &wide, 4);
-  return value;
-}
-
-uint16_t ToBF16(float value) {
-  uint32_t bits;
-  std::memcpy(&bits, &value, 4);
-  if (std::isnan(value)) return static_cast<uint16_t>((bits >> 16) | 0x40);
-  return static_cast<uint16_t>((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
-}
-
-float FromF16(uint16_t bits) {
-  const float sign = bits & 0x8000 ? -1.0f : 1.0f;
-  const int exponent = (bits >> 10) & 31;
-  const int fraction = bits & 1023;
-  if (exponent == 31) {
-    return fraction ? std::numeric_limits<float>::quiet_NaN()
-                    : sign * std::numeric_limits<float>::infinity();
-  }
-  if (exponent == 0) return sign * std::ldexp(float(fraction), -24);
-  return sign * std::ldexp(float(fraction + 1024), exponent - 25);
-}
-
-uint16_t ToF16(float value) {
-  const uint16_t sign = std::signbit(value) ? 0x8000 : 0;
-  if (std::isnan(value)) return sign | 0x7e00;
-  const float size = std::fabs(value);
-  if (size >= 65520.0f) return sign | 0x7c00;
-  if (size < std::ldexp(1.0f, -14)) {
-    // nearbyint rounds halves to even in the default rounding mode.
-    return sign | static_cast<uint16_t>(std::nearbyint(std::ldexp(size, 24)));
-  }
-  int exponent;
-  const float fraction = std::frexp(size, &exponent);  // [0.5, 1)
-  int bits = static_cast<int>(std::nearbyint(std::ldexp(fraction, 11)));
-  if (bits == 2048) {
-    bits = 1024;
-    ++exponent;
-  }
-  return sign | static_cast<uint16_t>((exponent + 14) << 10 | (bits - 1024));
-}
 
 // As arith.maximumf and arith.minimumf: NaN wins, and -0 < +0.
 template <typename T>

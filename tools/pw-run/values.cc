@@ -12,69 +12,17 @@
 #include <charconv>
 #include <cmath>
 #include <cstring>
-#include <limits>
 #include <type_traits>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "runtime/base/narrow_float.h"
 
 namespace pathways::pw_run {
 namespace {
 
 // Elements printed of an array that is not printed whole.
 constexpr int64_t kMaxShown = 10000;
-
-// A binary float format of 16 bits.
-struct Format16 {
-  int mantissa_bits;
-  int min_exponent;  // of normal numbers
-  int max_exponent;
-};
-constexpr Format16 kHalf = {10, -14, 15};
-constexpr Format16 kBrain = {7, -126, 127};
-
-double Expand(uint16_t bits, const Format16& format) {
-  int exponent_bits = 15 - format.mantissa_bits;
-  int exponent = bits >> format.mantissa_bits & ((1 << exponent_bits) - 1);
-  int mantissa = bits & ((1 << format.mantissa_bits) - 1);
-  double value;
-  if (exponent == (1 << exponent_bits) - 1) {
-    value = mantissa == 0 ? std::numeric_limits<double>::infinity()
-                          : std::numeric_limits<double>::quiet_NaN();
-  } else if (exponent == 0) {
-    value = std::ldexp(mantissa, format.min_exponent - format.mantissa_bits);
-  } else {
-    value =
-        std::ldexp(mantissa + (1 << format.mantissa_bits),
-                   exponent - 1 + format.min_exponent - format.mantissa_bits);
-  }
-  return bits >> 15 ? -value : value;
-}
-
-uint16_t Round(double value, const Format16& format) {
-  uint16_t sign = std::signbit(value) ? 0x8000 : 0;
-  uint16_t infinity = static_cast<uint16_t>(
-      0x7fff >> format.mantissa_bits << format.mantissa_bits);
-  if (std::isnan(value)) {
-    return sign | infinity | 1 << (format.mantissa_bits - 1);
-  }
-  value = std::fabs(value);
-  if (std::isinf(value)) return sign | infinity;
-  int exponent = value == 0 ? format.min_exponent : std::ilogb(value);
-  if (exponent < format.min_exponent) exponent = format.min_exponent;
-  if (exponent > format.max_exponent) return sign | infinity;
-  // In units of the last place: exact, and rounded to nearest even. A carry
-  // goes into the exponent field, which is what it should do.
-  auto mantissa = static_cast<int64_t>(
-      std::nearbyint(std::ldexp(value, format.mantissa_bits - exponent)));
-  int64_t bits = mantissa;
-  if (mantissa >= int64_t{1} << format.mantissa_bits) {
-    bits = (static_cast<int64_t>(exponent - format.min_exponent)
-            << format.mantissa_bits) +
-           mantissa;
-  }
-  return sign | static_cast<uint16_t>(bits < infinity ? bits : infinity);
-}
 
 template <typename T>
 T Load(const char* data) {
@@ -88,8 +36,13 @@ void Store(T value, char* data) {
   std::memcpy(data, &value, sizeof value);
 }
 
-const Format16& FormatOf(ElementType element) {
-  return element == ElementType::kF16 ? kHalf : kBrain;
+double Widen(ElementType element, uint16_t bits) {
+  return element == ElementType::kF16 ? FromF16(bits) : FromBF16(bits);
+}
+
+uint16_t Narrow(ElementType element, double value) {
+  const float once = RoundToOdd(value);
+  return element == ElementType::kF16 ? ToF16(once) : ToBF16(once);
 }
 
 // Plain to_chars writes "1e+20" and "nan"; a NaN's sign means nothing here.
@@ -103,8 +56,8 @@ std::string FloatText(T value) {
 
 // The shortest decimal that rounds to the same 16 bits. to_chars has no such
 // type, so digits are added until it reads back.
-std::string Text16(uint16_t bits, const Format16& format) {
-  double value = Expand(bits, format);
+std::string Text16(ElementType element, uint16_t bits) {
+  double value = Widen(element, bits);
   if (!std::isfinite(value)) return FloatText(value);
   for (int digits = 1; digits < 17; ++digits) {
     char text[64];
@@ -112,7 +65,7 @@ std::string Text16(uint16_t bits, const Format16& format) {
         text, text + sizeof text, value, std::chars_format::general, digits);
     double back = 0;
     std::from_chars(text, result.ptr, back);
-    if (Round(back, format) == bits) return std::string(text, result.ptr);
+    if (Narrow(element, back) == bits) return std::string(text, result.ptr);
   }
   return FloatText(value);
 }
@@ -169,7 +122,7 @@ bool IsFloat(ElementType element) {
 double LoadFloat(ElementType element, const char* data) {
   if (element == ElementType::kF32) return Load<float>(data);
   if (element == ElementType::kF64) return Load<double>(data);
-  return Expand(Load<uint16_t>(data), FormatOf(element));
+  return Widen(element, Load<uint16_t>(data));
 }
 
 int64_t LoadInteger(ElementType element, const char* data) {
@@ -184,7 +137,7 @@ void StoreFloat(ElementType element, double value, char* data) {
   } else if (element == ElementType::kF64) {
     Store(value, data);
   } else {
-    Store(Round(value, FormatOf(element)), data);
+    Store(Narrow(element, value), data);
   }
 }
 
@@ -233,7 +186,7 @@ std::string ElementText(ElementType element, const char* data) {
   if (element == ElementType::kF32) return FloatText(Load<float>(data));
   if (element == ElementType::kF64) return FloatText(Load<double>(data));
   if (IsFloat(element)) {
-    return Text16(Load<uint16_t>(data), FormatOf(element));
+    return Text16(element, Load<uint16_t>(data));
   }
   int64_t value = LoadInteger(element, data);
   if (element == ElementType::kI1) return value != 0 ? "true" : "false";

@@ -7,8 +7,7 @@
 //===----------------------------------------------------------------------===//
 //
 // What the tool needs to know about single elements: their value as a number,
-// their text, and the reverse. f16 and bf16 are converted here, with rounding
-// to nearest even, so that no compiler support for them is needed.
+// their text, and the reverse, with rounding to nearest even.
 //
 //===----------------------------------------------------------------------===//
 
