@@ -93,14 +93,6 @@ class Device final : public Actor {
   void GrantNear(const DeviceProgram& program, HostLaunch* launch);
   // A launch is over on this device.
   void EndLaunch(const DeviceProgram& program, HostLaunch* launch);
-  // All members of a group have arrived at `firing`.
-  void GroupDone(DeviceProgram* program, uint32_t group, uint64_t firing,
-                 bool poison);
-  // The same for the group's members on the `devices` of the cohort, without
-  // `except`.
-  void NearDone(const DeviceProgram& program, uint32_t group,
-                const std::vector<uint32_t>& devices, uint64_t firing,
-                bool poison, const Device* except);
   void Inspect(const Message& message);
 
   // A token for a device of the cohort.
@@ -135,13 +127,6 @@ class Device final : public Actor {
                  const GangStepTable& step, uint64_t firing);
   void RunKernels(DeviceProgram* program, const Gang& gang,
                   const GangStepTable& step, uint64_t firing);
-  void Arrive(DeviceProgram* program, const CollectiveTable& table,
-              uint64_t firing);
-  // Whether all are there; the last one tells the others.
-  bool Meet(DeviceProgram* program, const CollectiveTable& table, uint32_t i,
-            uint64_t firing, bool* poison);
-  void Combine(DeviceProgram* program, const CollectiveTable& table,
-               uint64_t firing);
   void RunSend(DeviceProgram* program, const Entry& entry, uint64_t firing,
                bool poison);
   void RunRecv(const RecvOp& op, uint64_t firing);
@@ -153,6 +138,23 @@ class Device final : public Actor {
                 bool poison);
   // An entry has fired: frees its slot, passes its tokens.
   void Fire(DeviceProgram* program, uint32_t entry, bool poison);
+
+  // Collectives (device_collective.cc).
+  void Arrive(DeviceProgram* program, const CollectiveTable& table,
+              uint64_t firing);
+  // Whether all are there; the last one tells the others.
+  bool Meet(DeviceProgram* program, const CollectiveTable& table, uint32_t i,
+            uint64_t firing, bool* poison);
+  void Combine(DeviceProgram* program, const CollectiveTable& table,
+               uint64_t firing);
+  // All members of a group have arrived at `firing`.
+  void GroupDone(DeviceProgram* program, uint32_t group, uint64_t firing,
+                 bool poison);
+  // The same for the group's members on the `devices` of the cohort, without
+  // `except`.
+  void NearDone(const DeviceProgram& program, uint32_t group,
+                const std::vector<uint32_t>& devices, uint64_t firing,
+                bool poison, const Device* except);
 
   World* const world_;
   const Directory* const directory_;

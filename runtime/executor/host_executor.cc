@@ -249,88 +249,6 @@ void HostExecutor::OnAll(HostProgram* program, uint32_t edge, uint64_t firing,
   }
 }
 
-void HostExecutor::OnArrive(HostProgram* program, const Message& message) {
-  HostGroup& group = program->groups[message.target];
-  const int slot = message.step & 1;
-  group.poisoned[slot] |= (message.flags & kPoisoned) != 0;
-  for (const HostGroup::Local& local : group.locals) {
-    if (local.device != message.item) continue;
-    for (uint32_t rank : local.ranks) {
-      group.here[slot * group.members.size() + group.place[rank]] = 1;
-    }
-    group.own_arrived[slot] += local.ranks.size();
-    group.arrived[slot] += local.ranks.size();
-  }
-  if (group.own_arrived[slot] == group.own_count && !group.remotes.empty()) {
-    // All that this host contributes, once to each other host of the group.
-    Message out;
-    out.kind = kPartMessage;
-    out.flags = message.flags;
-    if (group.poisoned[slot]) out.flags |= kPoisoned;
-    out.program = program->program;
-    out.incarnation = program->incarnation;
-    out.target = group.action;
-    out.item = group.step;
-    out.shard = static_cast<uint32_t>(group.members[0]);
-    out.step = message.step;
-    out.payload_bytes = group.bytes * group.own_count;
-    if (group.data != nullptr) {
-      out.payload =
-          group.contributions(message.step) + group.own_begin * group.bytes;
-    }
-    for (const HostGroup::Remote& remote : group.remotes) {
-      SendToHost(remote.host, out);
-    }
-  }
-  FinishGroup(program, message.target, message.step);
-}
-
-void HostExecutor::OnPart(int host, HostProgram* program,
-                          const Message& message) {
-  auto found =
-      program->group_of.find({message.target, message.item, message.shard});
-  if (found == program->group_of.end()) return;
-  HostGroup& group = program->groups[found->second];
-  const int slot = message.step & 1;
-  for (const HostGroup::Remote& remote : group.remotes) {
-    if (remote.host != host) continue;
-    const bool poison = message.flags & kPoisoned;
-    group.poisoned[slot] |= poison;
-    if (!poison && message.payload != nullptr && group.data != nullptr &&
-        message.payload_bytes == group.bytes * remote.count) {
-      std::memcpy(
-          group.contributions(message.step) + remote.begin * group.bytes,
-          message.payload, message.payload_bytes);
-    }
-    std::fill_n(group.here.begin() + slot * group.members.size() + remote.begin,
-                remote.count, 1);
-    group.arrived[slot] += remote.count;
-    FinishGroup(program, found->second, message.step);
-    return;
-  }
-}
-
-void HostExecutor::FinishGroup(HostProgram* program, uint32_t index,
-                               uint64_t firing) {
-  HostGroup& group = program->groups[index];
-  const int slot = firing & 1;
-  if (group.arrived[slot] != group.members.size()) return;
-  Message out;
-  out.kind = kGroupDone;
-  out.flags = group.poisoned[slot] ? kPoisoned : 0;
-  out.program = program->program;
-  out.incarnation = program->incarnation;
-  out.target = index;
-  out.step = firing;
-  group.arrived[slot] = group.own_arrived[slot] = 0;
-  group.poisoned[slot] = false;
-  std::fill_n(group.here.begin() + slot * group.members.size(),
-              group.members.size(), 0);
-  for (const HostGroup::Local& local : group.locals) {
-    Send(context_.directory.devices[host_][local.device], out);
-  }
-}
-
 void HostExecutor::OnFailed(HostProgram* program, const Message& message) {
   for (auto& launch : program->launches) {
     if (message.step >= launch->end) continue;
@@ -780,26 +698,7 @@ void HostExecutor::OnInspected(const Message& message) {
       if (program == nullptr || r->groups[i] >= program->groups.size()) {
         continue;
       }
-      const HostGroup& group = program->groups[r->groups[i]];
-      auto absent = [&](uint32_t rank) {
-        if (stuck->absent_size() < 16) stuck->add_absent(group.members[rank]);
-      };
-      if (group.meeting != nullptr) {
-        for (const HostGroup::Local& local : group.locals) {
-          if (program->devices[local.device]->met[local.met].load(
-                  std::memory_order_relaxed) > stuck->firing()) {
-            continue;
-          }
-          for (uint32_t rank : local.ranks) absent(rank);
-        }
-        continue;
-      }
-      const uint64_t slot = stuck->firing() & 1;
-      for (uint32_t rank = 0; rank < group.members.size(); ++rank) {
-        if (!group.here[slot * group.members.size() + group.place[rank]]) {
-          absent(rank);
-        }
-      }
+      ReportAbsent(*program, program->groups[r->groups[i]], stuck);
     }
   }
   inspections_.erase(found);

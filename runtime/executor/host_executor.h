@@ -91,9 +91,6 @@ class HostExecutor final : public Actor {
   void OnAll(HostProgram* program, uint32_t edge, uint64_t firing,
              uint32_t count, bool poison);
   void OnAllFired(HostProgram* program, const Message& message);
-  void OnArrive(HostProgram* program, const Message& message);
-  void OnPart(int host, HostProgram* program, const Message& message);
-  void FinishGroup(HostProgram* program, uint32_t group, uint64_t firing);
   void OnFailed(HostProgram* program, const Message& message);
   void OnDeviceDone(HostProgram* program, const Message& message);
   void OnAttached(const Message& message);
@@ -125,6 +122,14 @@ class HostExecutor final : public Actor {
   void OnActionFired(HostProgram* program, const Message& message);
   void ReportDispatch(const HostProgram& program,
                       proto::StuckShard* stuck) const;
+
+  // Groups of collectives with members on other hosts (host_collectives.cc).
+  void OnArrive(HostProgram* program, const Message& message);
+  void OnPart(int host, HostProgram* program, const Message& message);
+  void FinishGroup(HostProgram* program, uint32_t group, uint64_t firing);
+  // Which shards of the group a stuck one waits for.
+  static void ReportAbsent(const HostProgram& program, const HostGroup& group,
+                           proto::StuckShard* stuck);
 
   // Values of launches (host_values.cc). What changes the store goes by its
   // number: `sequence` is that of `control`.

@@ -26,32 +26,16 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
-#include "runtime/executor/collective.h"
+#include "runtime/executor/collective_group.h"
 #include "runtime/executor/dispatch.h"
 #include "runtime/executor/launch.h"
 #include "runtime/executor/parts.h"
 #include "runtime/executor/prepared_plan.h"
 #include "runtime/executor/protocol.h"
+#include "runtime/executor/slot_ref.h"
 #include "runtime/store/store.h"
 
 namespace pathways {
-
-// firing mod count. Almost every count is a power of two, and a division costs
-// more than all else that finding a slot takes.
-inline uint64_t SlotOf(uint64_t firing, uint32_t count) {
-  const uint64_t mask = count - 1;
-  return (count & mask) == 0 ? firing & mask : firing % count;
-}
-
-// A buffer on one shard: one of `credits` slots per firing.
-struct SlotRef {
-  char* base = nullptr;  // null: kernels do not run
-  uint64_t stride = 0;
-  uint32_t credits = 1;
-  char* at(uint64_t firing) const {
-    return base + SlotOf(firing, credits) * stride;
-  }
-};
 
 // What an entry does when it has fired: one token each.
 struct OutToken {
@@ -126,30 +110,6 @@ struct FetchOp {
   Part part;  // of the host's
 };
 
-// A collective as one device sees it: ranges of its members and groups.
-struct CollectiveTable {
-  const CollectiveShape* shape = nullptr;
-  uint64_t bytes = 0;                         // of one contribution
-  uint32_t member_begin = 0, member_end = 0;  // by co-resident shard
-  uint32_t group_begin = 0, group_end = 0;    // distinct
-};
-// A co-resident shard in a collective.
-struct CollectiveMember {
-  uint32_t group = 0;
-  uint32_t rank = 0;
-  SlotRef source, result;
-  SlotRef contribution;  // in the group's memory
-  SlotRef combined;      // there too, if the group has one result for all
-  bool has_combined = false;
-};
-struct GroupMeeting;
-// A group of a collective in which the device has members.
-struct DeviceGroup {
-  uint32_t group = 0;
-  uint32_t cohort = 0;  // where the device's is in the meeting
-  GroupMeeting* meeting = nullptr;
-};
-
 // Either a collective or a run of `function`; operands of co-resident shard k
 // are those from k * operands on.
 struct GangStepTable {
@@ -204,8 +164,6 @@ struct HostLaunch {
   uint32_t failed_action = 0, failed_shard = 0, failed_step = 0;
   int32_t failed_code = 0;
 };
-
-struct HostGroup;
 
 struct DeviceProgram {
   const PreparedPlan* plan = nullptr;
@@ -272,70 +230,6 @@ struct DeviceProgram {
   int64_t LocalIndex(uint32_t slice, uint32_t shard) const;
   // Tokens of a firing that have come along an in-edge; it has not happened.
   uint32_t TokensOf(uint32_t in_edge, uint64_t firing) const;
-};
-
-// Where devices of one host meet when a group has no members elsewhere: first
-// those of each worker, then the workers. Who arrives last resets the slot,
-// then tells the others.
-struct GroupMeeting {
-  // Per cohort: the devices with members, which all read; how many of them have
-  // arrived, which is the cohort's own.
-  std::vector<std::vector<uint32_t>> cohorts;
-  struct alignas(64) Count {
-    uint32_t arrived[2] = {0, 0};
-    bool poisoned[2] = {false, false};
-  };
-  std::vector<Count> counts;
-  struct Slot {
-    std::atomic<uint32_t> arrived{0};  // cohorts
-    std::atomic<bool> poisoned{false};
-  };
-  alignas(64) Slot slots[2];  // which all write
-};
-
-// The members of one group of a collective, as one host sees them. Firing n
-// uses slot n mod 2: nobody can arrive at n + 2 before all have read n.
-struct HostGroup {
-  uint32_t action = 0, step = 0;
-  std::vector<int32_t> members;  // shards, by rank
-  std::vector<uint32_t> place;   // of a rank: by host, then rank
-  uint64_t bytes = 0;            // of one contribution
-  // Two slots of contributions, then two of results. Of a slot, where that of
-  // each rank begins: dense by place; but where devices meet, by cohort, so
-  // that no two workers write to one cache line.
-  char* data = nullptr;
-  std::vector<uint64_t> at;
-  uint64_t slot_bytes = 0, result_bytes = 0;
-  struct Local {
-    uint32_t device = 0;
-    uint32_t met = 0;  // in the device's table
-    std::vector<uint32_t> ranks;
-  };
-  std::vector<Local> locals;
-  struct Remote {
-    int32_t host = 0;
-    uint32_t begin = 0, count = 0;  // places
-  };
-  std::vector<Remote> remotes;
-  uint32_t own_begin = 0, own_count = 0;
-  uint32_t own_arrived[2] = {0, 0};
-  uint32_t arrived[2] = {0, 0};
-  bool poisoned[2] = {false, false};
-  std::vector<uint8_t> here;  // [slot][place]
-  std::unique_ptr<GroupMeeting> meeting;
-  // Set when there is a meeting whose result is the same for all: who arrives
-  // last computes it.
-  bool shared = false;
-
-  char* result(uint64_t firing) const {
-    return data + 2 * slot_bytes + (firing & 1) * result_bytes;
-  }
-  char* contributions(uint64_t firing) const {
-    return data + (firing & 1) * slot_bytes;
-  }
-  char* contribution(uint64_t firing, uint32_t rank) const {
-    return contributions(firing) + at[rank];
-  }
 };
 
 // One edge of relation all.

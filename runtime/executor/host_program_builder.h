@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Private to the host_program*.cc files: memory and shards (host_program.cc),
-// gangs and collectives (host_program_queue.cc), and what moves between shards
-// or in and out (host_program_moves.cc).
+// gangs (host_program_queue.cc), collectives (host_program_collectives.cc), and
+// what moves between shards or in and out (host_program_moves.cc).
 //
 //===----------------------------------------------------------------------===//
 
@@ -83,15 +83,17 @@ class HostProgramBuilder {
   void CutValues();
   void CountAll();
 
-  // host_program_queue.cc
+  // host_program_collectives.cc
   void MakeGroups();
   void AddGroupMember(uint32_t action, uint32_t step, uint32_t slice,
                       const proto::Collective& c, int32_t shard);
   // Which cohort of the group's meeting a device is in.
   static uint32_t CohortIn(const HostGroup& group, uint32_t device);
+  void MakeCollective(DeviceProgram* device, uint32_t a, uint32_t i);
+
+  // host_program_queue.cc
   void MakeGangs(DeviceProgram* device);
   void MakeGang(DeviceProgram* device, uint32_t a);
-  void MakeCollective(DeviceProgram* device, uint32_t a, uint32_t i);
   // Which gangs only run a kernel, once it is known what they wait for and
   // whom they tell.
   void MarkPlain(DeviceProgram* device);
