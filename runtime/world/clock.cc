@@ -24,19 +24,19 @@ TimeNs SteadyClock::RealDelay(TimeNs time) {
 }
 
 int ManualClock::AddListener(std::function<void()> listener) {
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   listeners_.emplace_back(next_listener_, std::move(listener));
   return next_listener_++;
 }
 
 void ManualClock::RemoveListener(int listener) {
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   std::erase_if(listeners_,
                 [&](const auto& entry) { return entry.first == listener; });
 }
 
 void ManualClock::Advance(TimeNs duration) {
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   if (duration > 0) now_.store(now_.load() + duration);
   for (auto& [number, listener] : listeners_) listener();
 }

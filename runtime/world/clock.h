@@ -15,10 +15,11 @@
 
 #include <atomic>
 #include <functional>
-#include <mutex>
 #include <utility>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
+#include "runtime/base/mutex.h"
 #include "runtime/world/world.h"
 
 namespace pathways {
@@ -60,9 +61,10 @@ class ManualClock final : public Clock {
 
  private:
   std::atomic<TimeNs> now_{0};
-  std::mutex mutex_;  // guards the listeners, and is held while they run
-  std::vector<std::pair<int, std::function<void()>>> listeners_;
-  int next_listener_ = 1;
+  Mutex mutex_;  // held while listeners run
+  std::vector<std::pair<int, std::function<void()>>> listeners_
+      ABSL_GUARDED_BY(mutex_);
+  int next_listener_ ABSL_GUARDED_BY(mutex_) = 1;
 };
 
 }  // namespace pathways

@@ -41,7 +41,7 @@ bool BlockPool::AddSlab() {
 }
 
 void BlockPool::Provision(int64_t blocks) {
-  std::lock_guard<std::mutex> lock(mutex_);
+  MutexLock lock(&mutex_);
   while (size() < blocks && AddSlab()) {
   }
 }
@@ -49,7 +49,7 @@ void BlockPool::Provision(int64_t blocks) {
 MessageBlock* BlockPool::Grow() {
   bool added;
   {
-    std::lock_guard<std::mutex> lock(mutex_);
+    MutexLock lock(&mutex_);
     added = AddSlab();
   }
   // Others may empty the new slab before this thread takes from it; each time

@@ -20,9 +20,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <new>
 
+#include "absl/base/thread_annotations.h"
+#include "runtime/base/mutex.h"
 #include "runtime/world/world.h"
 
 namespace pathways {
@@ -113,16 +114,16 @@ class BlockPool {
     return slabs_[id / kSlabBlocks].load(std::memory_order_acquire) +
            id % kSlabBlocks;
   }
-  bool AddSlab();  // with mutex_ held
+  bool AddSlab() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   MessageBlock* Grow();
   static void Delete(MessageBlock* block);
 
   // Tag and id of the first free block; the tag makes each value new.
   alignas(64) std::atomic<uint64_t> head_{kNone};
   alignas(64) std::atomic<int64_t> size_{0};
-  std::mutex mutex_;  // guards the growth of slabs_
+  Mutex mutex_;  // held while slabs_ grows; it is read without
   std::unique_ptr<std::atomic<MessageBlock*>[]> slabs_;
-  uint32_t num_slabs_ = 0;
+  uint32_t num_slabs_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
 // From a worker to itself.

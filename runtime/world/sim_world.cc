@@ -358,7 +358,7 @@ void SimWorld::SendAfterNow(ActorId from, ActorId to, TimeNs delay,
 }
 
 void SimWorld::Post(Posted posted) {
-  std::lock_guard<std::mutex> lock(posted_mutex_);
+  MutexLock lock(&posted_mutex_);
   if (stopped_.load(std::memory_order_relaxed)) return;
   posted_.push_back(std::move(posted));
   has_posted_.store(true, std::memory_order_release);
@@ -368,7 +368,7 @@ void SimWorld::TakePosted() {
   if (!has_posted_.load(std::memory_order_acquire)) return;
   std::vector<Posted> taken;
   {
-    std::lock_guard<std::mutex> lock(posted_mutex_);
+    MutexLock lock(&posted_mutex_);
     taken.swap(posted_);
     has_posted_.store(false, std::memory_order_relaxed);
   }
@@ -562,7 +562,7 @@ void SimWorld::Clear() {
   for (const Key& key : heap_) FreeEvent(key.slot);
   heap_.clear();
   foreground_ = 0;
-  std::lock_guard<std::mutex> lock(posted_mutex_);
+  MutexLock lock(&posted_mutex_);
   posted_.clear();
   has_posted_.store(false, std::memory_order_relaxed);
 }
@@ -570,7 +570,7 @@ void SimWorld::Clear() {
 void SimWorld::Stop() {
   stopped_.store(true, std::memory_order_relaxed);
   if (OnDriver()) return Clear();
-  std::lock_guard<std::mutex> lock(drive_);
+  MutexLock lock(&drive_);
   Clear();
 }
 

@@ -21,13 +21,14 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <thread>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
+#include "runtime/base/mutex.h"
 #include "runtime/world/fault.h"
 #include "runtime/world/link.h"
 #include "runtime/world/mix.h"
@@ -188,13 +189,13 @@ class SimWorld final : public World {
   void PushControl(TimeNs time, ActorId from, ActorId to, std::string* bytes);
   void Push(TimeNs time, uint32_t slot);
   Key Pop();
-  void StartDriving();
-  void StopDriving();
+  void StartDriving() ABSL_EXCLUSIVE_LOCK_FUNCTION(drive_);
+  void StopDriving() ABSL_UNLOCK_FUNCTION(drive_);
   uint32_t NewEvent();
   Event& At(uint32_t slot);
   void FreeEvent(uint32_t slot);
-  void Deliver();
-  void TakePosted();
+  void Deliver() ABSL_EXCLUSIVE_LOCKS_REQUIRED(drive_);
+  void TakePosted() ABSL_EXCLUSIVE_LOCKS_REQUIRED(drive_);
   void Clear();
   void Post(Posted posted);
 
@@ -214,11 +215,12 @@ class SimWorld final : public World {
   SplitMix jitter_random_, fault_random_, actor_random_;
   SimStats stats_;
 
-  std::mutex drive_;  // held by the thread that runs events
+  Mutex drive_;  // held by the thread that runs events
   std::atomic<std::thread::id> driver_{};
   std::atomic<bool> stopped_{false};
-  std::mutex posted_mutex_;     // guards posted_
-  std::vector<Posted> posted_;  // sent by threads that do not drive
+  Mutex posted_mutex_;
+  // Sent by threads that do not drive.
+  std::vector<Posted> posted_ ABSL_GUARDED_BY(posted_mutex_);
   std::atomic<bool> has_posted_{false};
 };
 

@@ -137,8 +137,8 @@ struct alignas(64) ThreadWorld::Worker {
   // Written by others.
   std::atomic<uint32_t> sleeping{0};  // 1: asleep, or about to be
   alignas(64) std::atomic<bool> has_inbox{false};
-  std::mutex inbox_mutex;  // guards inbox
-  std::vector<Posted> inbox;
+  Mutex inbox_mutex;
+  std::vector<Posted> inbox ABSL_GUARDED_BY(inbox_mutex);
 };
 
 // Of the world whose worker this thread is. A thread is a worker of one world
@@ -185,7 +185,8 @@ ThreadWorld::ThreadWorld(ThreadOptions options)
     links_.emplace(*options_.links);
     clock_mask_ = 0;
   }
-  watched_ = options_.fault_hook || options_.control_fault_hook || links_;
+  watched_ =
+      options_.fault_hook || options_.control_fault_hook || options_.links;
   start_ = options_.clock->Now();
   int64_t queues = int64_t{num_workers_} * num_workers_;
   pool_.Provision(std::min(queues, kMaxPairBlocks));
@@ -210,6 +211,7 @@ absl::Status ThreadWorld::StartThreads() {
           "cannot start worker ", i, " of ", num_workers_, ": ", error.what()));
     }
   }
+  MutexLock lock(&stop_mutex_);
   listener_ = options_.clock->AddListener([this] { WakeAll(); });
   return absl::OkStatus();
 }
@@ -227,7 +229,7 @@ ThreadWorld::~ThreadWorld() {
 ActorId ThreadWorld::Register(Actor* actor, Placement placement,
                               std::string name) {
   assert(actor != nullptr);
-  std::lock_guard<std::mutex> lock(register_mutex_);
+  MutexLock lock(&register_mutex_);
   uint32_t index = num_actors_ / ActorChunk::kActors;
   uint32_t at = num_actors_ % ActorChunk::kActors;
   if (index == kMaxChunks) return kNoActor;
@@ -351,7 +353,9 @@ void ThreadWorld::SendAcross(Worker& self, const Envelope& envelope,
   const bool kept_in_order =
       fault.kind == Fault::kDeliver || fault.kind == Fault::kDuplicate;
   const TimeNs time =
-      links_ ? Carry(self, envelope, kHeaderBytes + bytes, kept_in_order) : -1;
+      options_.links
+          ? Carry(self, envelope, kHeaderBytes + bytes, kept_in_order)
+          : -1;
   if (fault.kind == Fault::kDeliver) return SendAt(self, time, envelope);
   faults_.fetch_add(1, std::memory_order_relaxed);
   if (fault.kind == Fault::kDrop) return Drop(envelope);
@@ -369,7 +373,7 @@ void ThreadWorld::SendAcross(Worker& self, const Envelope& envelope,
 TimeNs ThreadWorld::Carry(Worker& self, const Envelope& envelope,
                           uint64_t bytes, bool in_order) {
   const Placement from = PlaceOf(envelope.from), to = PlaceOf(envelope.to);
-  std::lock_guard<std::mutex> lock(links_mutex_);
+  MutexLock lock(&links_mutex_);
   Wire& wire = links_->Between(from, to);
   if (wire.model->free()) return -1;
   TimeNs jitter = 0;
@@ -397,7 +401,7 @@ void ThreadWorld::Post(ActorId to, TimeNs deadline, const Message& message,
   Posted posted{deadline, Envelope{message, kNoActor, to, kind}};
   Worker& worker = workers_[hot(to).worker];
   {
-    std::lock_guard<std::mutex> lock(worker.inbox_mutex);
+    MutexLock lock(&worker.inbox_mutex);
     // Stop empties the inbox with this lock held, after it set the flag.
     if (stopping_.load(std::memory_order_seq_cst)) {
       return Drop(posted.envelope);
@@ -412,7 +416,7 @@ void ThreadWorld::TakeInbox(Worker& self) {
   // Before the messages are taken: one posted meanwhile sets it again.
   self.has_inbox.store(false, std::memory_order_seq_cst);
   {
-    std::lock_guard<std::mutex> lock(self.inbox_mutex);
+    MutexLock lock(&self.inbox_mutex);
     self.taken.swap(self.inbox);
   }
   for (const Posted& posted : self.taken) {
@@ -680,7 +684,7 @@ void ThreadWorld::Stop() {
   Notify();
   if (Self() != nullptr) return;
   // Also waits for another thread that is in here.
-  std::lock_guard<std::mutex> lock(stop_mutex_);
+  MutexLock lock(&stop_mutex_);
   if (listener_ != 0) options_.clock->RemoveListener(listener_);
   listener_ = 0;
   for (int i = 0; i < num_workers_; ++i) {
@@ -706,7 +710,7 @@ void ThreadWorld::DropQueued() {
     }
     for (const Timer& timer : worker.timers) Drop(timer.envelope);
     worker.timers.clear();
-    std::lock_guard<std::mutex> lock(worker.inbox_mutex);
+    MutexLock lock(&worker.inbox_mutex);
     for (const Posted& posted : worker.inbox) Drop(posted.envelope);
     worker.inbox.clear();
   }

@@ -22,13 +22,14 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "runtime/base/mutex.h"
 #include "runtime/world/clock.h"
 #include "runtime/world/fault.h"
 #include "runtime/world/link.h"
@@ -175,19 +176,20 @@ class ThreadWorld final : public World {
       0;  // a busy worker's rounds between looks at the clock
   int num_workers_ = 1;
   TimeNs start_ = 0;  // the clock's time at which the world began
-  int listener_ = 0;
+  int listener_ ABSL_GUARDED_BY(stop_mutex_) = 0;  // of the clock; 0: none
   BlockPool pool_;
   std::unique_ptr<Worker[]> workers_;
   std::unique_ptr<std::atomic<ActorChunk*>[]> chunks_;
-  std::mutex register_mutex_;  // guards the growth of chunks_
-  uint32_t num_actors_ = 0;
+  Mutex register_mutex_;  // held while chunks_ grows; it is read without
+  uint32_t num_actors_ ABSL_GUARDED_BY(register_mutex_) = 0;
   std::atomic<int64_t> reserved_{0};
   std::atomic<uint64_t> outside_random_{0};
-  std::mutex links_mutex_;          // guards links_
-  std::optional<LinkTable> links_;  // none: nothing costs
+  Mutex links_mutex_;
+  // As options_.links has them; none: nothing costs.
+  std::optional<LinkTable> links_ ABSL_GUARDED_BY(links_mutex_);
   std::atomic<uint64_t> faults_{0};
   std::atomic<bool> stopping_{false};
-  std::mutex stop_mutex_;  // held while threads are joined
+  Mutex stop_mutex_;  // held while threads are joined
   // RunUntil waits on the epoch, which Notify moves.
   alignas(64) std::atomic<uint32_t> epoch_{0};
   std::atomic<uint32_t> waiters_{0};

@@ -16,6 +16,8 @@
 namespace pathways::pw_run {
 namespace {
 
+constexpr std::chrono::milliseconds kPause{200};  // between two figures
+
 // "\r" to the start of the line, "\x1b[K" clears the rest of it.
 void Write(const std::string& text) {
   std::fprintf(stderr, "\r\x1b[K%s", text.c_str());
@@ -35,26 +37,32 @@ void Progress::Track(const std::string& text, std::function<double()> done) {
   if (!enabled_) return;
   Show(text);
   thread_ = std::thread([this, text, done = std::move(done)] {
-    std::unique_lock<std::mutex> lock(mutex_);
     // The first figure after a moment: short runs show none.
-    while (!wake_.wait_for(lock, std::chrono::milliseconds(200),
-                           [this] { return stop_; })) {
-      lock.unlock();
+    while (!Wait()) {
       int percent = static_cast<int>(std::clamp(done(), 0.0, 1.0) * 100);
       Write("pw-run: " + text + " " + std::to_string(percent) + " %");
-      lock.lock();
     }
   });
+}
+
+bool Progress::Wait() {
+  const auto end = std::chrono::steady_clock::now() + kPause;
+  MutexLock lock(&mutex_);
+  while (!stop_) {
+    if (wake_.wait_until(mutex_, end) == std::cv_status::timeout) break;
+  }
+  return stop_;
 }
 
 void Progress::Stop() {
   if (!thread_.joinable()) return;
   {
-    std::lock_guard<std::mutex> lock(mutex_);
+    MutexLock lock(&mutex_);
     stop_ = true;
   }
   wake_.notify_all();
   thread_.join();
+  MutexLock lock(&mutex_);
   stop_ = false;
 }
 

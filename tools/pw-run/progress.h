@@ -16,9 +16,11 @@
 
 #include <condition_variable>
 #include <functional>
-#include <mutex>
 #include <string>
 #include <thread>
+
+#include "absl/base/thread_annotations.h"
+#include "runtime/base/mutex.h"
 
 namespace pathways::pw_run {
 
@@ -40,13 +42,15 @@ class Progress {
   void Clear();
 
  private:
+  // Sleeps for a moment; true: to stop.
+  bool Wait();
   void Stop();
 
   const bool enabled_;
   bool shown_ = false;
-  bool stop_ = false;  // under mutex_
-  std::mutex mutex_;
-  std::condition_variable wake_;
+  Mutex mutex_;
+  bool stop_ ABSL_GUARDED_BY(mutex_) = false;
+  std::condition_variable_any wake_;
   std::thread thread_;
 };
 

@@ -414,7 +414,7 @@ class RandomChain {
     if (seed % 5 == 0) options.host_work_ns = 3000;
     if (lossy_) {
       auto left = std::make_shared<std::atomic<int>>(Below(20));
-      options.fault_hook = [left](ActorId, ActorId, const Message& message) {
+      options.fault_hook = [left](ActorId, ActorId, const Message&) {
         const bool drop = (*left)-- == 0;
         return drop ? Fault::Drop() : Fault::Deliver();
       };

@@ -15,13 +15,14 @@
 #include <atomic>
 #include <deque>
 #include <memory>
-#include <mutex>
 #include <random>
 #include <set>
 #include <string>
 #include <tuple>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
+#include "runtime/base/mutex.h"
 #include "runtime/world/sim_world.h"
 #include "runtime/world/thread_world.h"
 #include "unittests/runtime/world/test_actor.h"
@@ -197,12 +198,12 @@ class Traffic {
     return world_.RunUntil([&] { return this->count() >= count; });
   }
   size_t count() {
-    std::lock_guard<std::mutex> lock(mutex_);
+    MutexLock lock(&mutex_);
     return came_.size();
   }
   // By time, then as they came for each receiver.
   std::vector<Came> came() {
-    std::lock_guard<std::mutex> lock(mutex_);
+    MutexLock lock(&mutex_);
     std::vector<Came> result = came_;
     std::stable_sort(result.begin(), result.end(),
                      [](const Came& a, const Came& b) {
@@ -235,7 +236,7 @@ class Traffic {
   }
   void Note(uint32_t a, uint64_t number) {
     {
-      std::lock_guard<std::mutex> lock(mutex_);
+      MutexLock lock(&mutex_);
       came_.push_back({world_.Now(), a, number});
     }
     world_.Notify();
@@ -244,8 +245,8 @@ class Traffic {
   World& world_;
   const std::vector<Sent> sent_;
   std::deque<TestActor> actors_;
-  std::mutex mutex_;  // guards came_
-  std::vector<Came> came_;
+  Mutex mutex_;
+  std::vector<Came> came_ ABSL_GUARDED_BY(mutex_);
   std::atomic<int> begun_{0}, pings_{0};
 };
 
