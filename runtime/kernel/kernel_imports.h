@@ -15,15 +15,15 @@
 #ifndef RUNTIME_KERNEL_KERNEL_IMPORTS_H_
 #define RUNTIME_KERNEL_KERNEL_IMPORTS_H_
 
-// PATHWAYS_MATH1(f): f and its float form take one number and return one.
-#define PATHWAYS_FOR_EACH_MATH1(X)                                        \
-  X(acos)                                                                 \
-  X(acosh)                                                                \
-  X(asin) X(asinh) X(atan) X(atanh) X(cbrt) X(ceil) X(cos) X(cosh) X(erf) \
-      X(erfc) X(exp) X(exp2) X(expm1) X(fabs) X(floor) X(log) X(log10)    \
-          X(log1p) X(log2) X(rint) X(nearbyint) X(round) X(sin) X(sinh)   \
-              X(sqrt) X(tan) X(tanh) X(trunc)
-// The same with two numbers.
+// X(f) for each f that, like its float form, takes one number and returns one.
+// clang-format off: formatted twice it differs from formatted once.
+#define PATHWAYS_FOR_EACH_MATH1(X)                                            \
+  X(acos) X(acosh) X(asin) X(asinh) X(atan) X(atanh) X(cbrt) X(ceil) X(cos)   \
+  X(cosh) X(erf) X(erfc) X(exp) X(exp2) X(expm1) X(fabs) X(floor) X(log)      \
+  X(log10) X(log1p) X(log2) X(rint) X(nearbyint) X(round) X(sin) X(sinh)      \
+  X(sqrt) X(tan) X(tanh) X(trunc)
+// clang-format on
+// X(f) for each f that, like its float form, takes two numbers and returns one.
 #define PATHWAYS_FOR_EACH_MATH2(X) \
   X(atan2) X(copysign) X(fmax) X(fmin) X(fmod) X(pow)
 // Everything else has a type of its own: memcpy, memmove, memset, bcmp, memcmp,
