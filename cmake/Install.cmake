@@ -7,7 +7,7 @@ include(GNUInstallDirs)
 
 set(pathways_libraries
   pathways_base pathways_layout pathways_proto pathways_topology pathways_plan
-  pathways_world pathways_trace pathways_store pathways_kernel_target pathways_kernel
+  pathways_protocol pathways_world pathways_trace pathways_store pathways_kernel_target pathways_kernel
   pathways_executor pathways_scheduler pathways_controller pathways_client)
 if(PATHWAYS_COMPILER)
   list(APPEND pathways_libraries

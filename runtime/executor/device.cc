@@ -26,7 +26,7 @@ constexpr int kMaxReported = 8;
 
 }  // namespace
 
-Message Device::New(MessageKind kind, const DeviceProgram& program) const {
+Message Device::New(LocalKind kind, const DeviceProgram& program) const {
   Message message;
   message.kind = kind;
   message.program = program.program;

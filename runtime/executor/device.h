@@ -83,7 +83,7 @@ class Device final : public Actor {
   }
   ActorId self() const { return directory_->devices[host_][index_]; }
   ActorId executor() const { return directory_->executors[host_]; }
-  Message New(MessageKind kind, const DeviceProgram& program) const;
+  Message New(LocalKind kind, const DeviceProgram& program) const;
   void Send(ActorId to, const Message& message);
 
   void Attach(DeviceProgram* program);

@@ -24,7 +24,7 @@ void HostExecutor::OnArrive(HostProgram* program, const Message& message) {
       !group.remotes.empty()) {
     // All that this host contributes, once to each other host of the group.
     Message out;
-    out.kind = kPartMessage;
+    out.kind = kContributionMessage;
     out.flags = message.flags;
     if (group.poisoned[message.step & 1]) out.flags |= kPoisoned;
     out.program = program->program;
@@ -45,8 +45,8 @@ void HostExecutor::OnArrive(HostProgram* program, const Message& message) {
   FinishGroup(program, message.target, message.step);
 }
 
-void HostExecutor::OnPart(int host, HostProgram* program,
-                          const Message& message) {
+void HostExecutor::OnContribution(int host, HostProgram* program,
+                                  const Message& message) {
   auto found =
       program->group_of.find({message.target, message.item, message.shard});
   if (found == program->group_of.end()) return;

@@ -132,8 +132,8 @@ void HostExecutor::OnRemote(int host, HostProgram* program,
     case kAllMessage:
       return OnAll(program, message.target, message.step, message.item,
                    message.flags & kPoisoned);
-    case kPartMessage:
-      return OnPart(host, program, message);
+    case kContributionMessage:
+      return OnContribution(host, program, message);
     case kEnqueuedMessage:
       return OnEnqueued(host, program, message);
     default:
@@ -337,10 +337,6 @@ void HostExecutor::Handle(const proto::Control& control) {
 
 void HostExecutor::TraceMessage(TraceKind kind, int host,
                                 const Message& message) {
-  static_assert(uint16_t{kTokenMessage} == kTracedToken &&
-                uint16_t{kPieceMessage} == kTracedPiece &&
-                uint16_t{kAllMessage} == kTracedAll &&
-                uint16_t{kPartMessage} == kTracedPart);
   TraceEvent event = NewTraceEvent(kind, self(), trace_->Now());
   event.program = message.incarnation;
   event.target = message.target;

@@ -33,6 +33,7 @@
 #include "runtime/executor/host_program.h"
 #include "runtime/executor/protocol.h"
 #include "runtime/proto/control.pb.h"
+#include "runtime/protocol/sequence_window.h"
 #include "runtime/store/store.h"
 #include "runtime/topology/topology.h"
 #include "runtime/trace/trace.h"
@@ -125,7 +126,7 @@ class HostExecutor final : public Actor {
 
   // Groups of collectives with members on other hosts (host_collectives.cc).
   void OnArrive(HostProgram* program, const Message& message);
-  void OnPart(int host, HostProgram* program, const Message& message);
+  void OnContribution(int host, HostProgram* program, const Message& message);
   void FinishGroup(HostProgram* program, uint32_t group, uint64_t firing);
   // Which shards of the group a stuck one waits for.
   static void ReportAbsent(const HostProgram& program, const HostGroup& group,

@@ -12,16 +12,6 @@ namespace pathways {
 
 const char* MessageKindName(int kind) {
   switch (kind) {
-    case kTokenMessage:
-      return "token";
-    case kPieceMessage:
-      return "piece";
-    case kAllMessage:
-      return "all";
-    case kPartMessage:
-      return "part";
-    case kEnqueuedMessage:
-      return "enqueued";
     case kLocalToken:
       return "local-token";
     case kForwardToken:
@@ -65,7 +55,7 @@ const char* MessageKindName(int kind) {
     case kHostWorkDone:
       return "host-work-done";
     default:
-      return "unknown";
+      return WireKindName(kind);
   }
 }
 

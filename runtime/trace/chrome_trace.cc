@@ -9,7 +9,6 @@
 #include "runtime/trace/chrome_trace.h"
 
 #include <algorithm>
-#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -21,6 +20,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "runtime/plan/tables.h"
+#include "runtime/protocol/wire_kind.h"
 #include "runtime/trace/log_index.h"
 
 namespace pathways {
@@ -164,10 +164,6 @@ struct Process {
   std::vector<Track> tracks;
   std::vector<Counter> counters;
 };
-
-// By kind, behind kTracedPart: that a send was enqueued.
-const char* const kMessageNames[] = {"control", "token", "piece",
-                                     "all",     "part",  "enqueued"};
 
 class Writer {
  public:
@@ -743,11 +739,10 @@ class Writer {
   }
   // Of a kSent: "piece w.send".
   std::string MessageName(const TraceEvent& sent, Args* args) {
-    const char* kind =
-        kMessageNames[sent.item < std::size(kMessageNames) ? sent.item : 0];
+    const char* kind = WireKindName(static_cast<int>(sent.item));
     args->Add("program", index_.ProgramName(sent.program));
     args->Add("firing", sent.firing);
-    if (sent.item == kTracedPart) {
+    if (sent.item == kContributionMessage) {
       const proto::Action* action = index_.action(sent);
       return absl::StrCat(kind, " ", action != nullptr ? action->name() : "");
     }

@@ -52,8 +52,8 @@ enum class TraceKind : uint8_t {
                // other: launch
   kDrained,    // it is over on this device; other: launch
   // Of a host's executor.
-  kSent,         // program, target, firing, item: kind of message; value:
-                 // sequence; other: receiving host
+  kSent,         // program, target, firing, item: WireKind; value: sequence;
+                 // other: receiving host
   kReceived,     // firing: bytes; value: sequence; other: sending host
   kHostBytes,    // value: bytes in use
   kDeviceBytes,  // the same of the device whose actor is `other`
@@ -69,11 +69,6 @@ enum class TraceKind : uint8_t {
              // firing: ns from sending to arrival; item: bytes; program: low
              // bits of the sequence, 0: a control message; other: receiver
 };
-
-// Kinds of messages between executors; `target` is an edge, of kTracedPart an
-// action.
-inline constexpr uint16_t kTracedToken = 1, kTracedPiece = 2, kTracedAll = 3,
-                          kTracedPart = 4;
 
 enum class TraceCall : uint32_t { kLoad, kLaunch, kAwait, kFetch };
 

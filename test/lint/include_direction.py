@@ -19,7 +19,7 @@ import tempfile
 # Parts of a tier may include those of earlier tiers, and not each other.
 RUNTIME_TIERS = [
     ["base", "layout", "proto"],
-    ["topology", "plan", "world"],
+    ["topology", "plan", "protocol", "world"],
     ["store", "kernel", "trace", "transport"],
     ["executor"],
     ["scheduler"],

@@ -19,7 +19,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 // Loses the `number`-th message of a kind.
-FaultHook Lose(MessageKind kind, int number) {
+FaultHook Lose(WireKind kind, int number) {
   auto count = std::make_shared<std::atomic<int>>(0);
   return [=](ActorId, ActorId, const Message& message) {
     if (message.kind != kind || (*count)++ != number) return Fault::Deliver();
@@ -82,7 +82,7 @@ TEST_P(LossTest, LostCreditIsNamed) {
 }
 
 TEST_P(LossTest, LostContributionNamesTheAbsentShards) {
-  auto runtime = Start("1x2x2", Options(Lose(kPartMessage, 5)));
+  auto runtime = Start("1x2x2", Options(Lose(kContributionMessage, 5)));
   PlanBuilder b("sum", 2);
   const uint32_t s = b.AddSlice("s", {{"x", 4}}, 0);
   const uint32_t u = b.AddBuffer("u", s, Rows({4}), 2);

@@ -18,7 +18,6 @@
 #include <random>
 
 #include "runtime/executor/host_program.h"
-#include "runtime/executor/protocol.h"
 
 namespace pathways {
 namespace {
@@ -206,32 +205,6 @@ TEST(FillPaddingTest, KeepsTheValidBoxOnly) {
       }
     }
   }
-}
-
-TEST(SequenceWindowTest, EachNumberOnceInAnyOrder) {
-  std::mt19937 random(5);
-  SequenceWindow window;
-  std::vector<uint64_t> numbers;
-  for (uint64_t n = 1; n <= 20000; ++n) {
-    numbers.push_back(n);
-    if (n % 3 == 0) numbers.push_back(n);
-  }
-  // Each moves by less than the window.
-  for (size_t i = 0; i + 1000 < numbers.size(); ++i) {
-    std::swap(numbers[i], numbers[i + random() % 1000]);
-  }
-  std::vector<int> accepted(20001);
-  for (uint64_t n : numbers) accepted[n] += window.Accept(n);
-  int once = 0;
-  for (uint64_t n = 1; n <= 20000; ++n) {
-    ASSERT_LE(accepted[n], 1);
-    once += accepted[n];
-  }
-  EXPECT_GT(once, 19900);  // a swap chain may carry one far
-  EXPECT_FALSE(window.Accept(0));
-  EXPECT_FALSE(window.Accept(1));  // too old
-  EXPECT_TRUE(window.Accept(uint64_t{1} << 60));
-  EXPECT_FALSE(window.Accept(20001));
 }
 
 }  // namespace

@@ -19,6 +19,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "runtime/protocol/wire_kind.h"
 #include "unittests/runtime/trace/trace_test_support.h"
 
 namespace pathways::testing {
@@ -151,7 +152,7 @@ TEST(ChromeTraceTest, MessagesThatOverlapHaveTracksOfTheirOwn) {
   TraceEvent sent = NewTraceEvent(TraceKind::kSent, kExecutor0, 1000);
   sent.program = kProgram;
   sent.target = DataEdge(*log.programs[kProgram], 1, 2);
-  sent.item = kTracedPiece;
+  sent.item = kPieceMessage;
   sent.value = 1;
   sent.other = 1;  // host
   log.events.push_back(sent);

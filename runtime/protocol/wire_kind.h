@@ -1,0 +1,47 @@
+//===- wire_kind.h - Hot messages that cross hosts --------------*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What one executor tells another while programs run. docs/protocol.md says who
+// sends each kind, and why every handler may be called twice. All carry
+// `program` and `incarnation`; those of an incarnation that is not loaded are
+// dropped.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_PROTOCOL_WIRE_KIND_H_
+#define RUNTIME_PROTOCOL_WIRE_KIND_H_
+
+#include <cstdint>
+
+namespace pathways {
+
+// The numbers are part of the wire format: they are never used again for
+// something else. `sequence` numbers messages per direction of a pair of hosts.
+enum WireKind : uint16_t {
+  kTokenMessage = 1,         // step: firing of the target; target: edge; shard
+  kPieceMessage = 2,         // likewise of a send's data edge; item: source
+                             // shard; payload: the piece, dense
+  kAllMessage = 3,           // step: firing of the source; target: edge; item:
+                             // how many of its shards have fired
+  kContributionMessage = 4,  // step; target: action; item: its step; shard:
+                             // rank 0 of the group; payload: the host's
+                             // contributions
+  kEnqueuedMessage = 5,      // step: firing of a send that was enqueued;
+                             // target: its data edge
+  kNumWireKinds
+};
+
+// A bit of `flags`: what the message tells of is poisoned.
+inline constexpr uint16_t kPoisoned = 1;
+
+// For statistics and traces: "token", "piece", ...; "unknown" of others.
+const char* WireKindName(int kind);
+
+}  // namespace pathways
+
+#endif  // RUNTIME_PROTOCOL_WIRE_KIND_H_
