@@ -9,8 +9,13 @@
 #include "runtime/store/store.h"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <cstring>
+#include <fstream>
+#include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -20,6 +25,47 @@ namespace {
 
 // From here on an object has pages of its own.
 constexpr uint64_t kPagedBytes = uint64_t{1} << 16;
+constexpr uint64_t kHugePageBytes = uint64_t{2} << 20;
+// From here on the system is asked what it has before pages are touched: it
+// would rather end a process than refuse.
+constexpr uint64_t kAskBytes = uint64_t{64} << 20;
+// MADV_POPULATE_WRITE of linux/mman.h since 5.14, which libraries may lack.
+constexpr int kPopulateWrite = 23;
+
+// Bytes that the system can give without swapping, in this control group too;
+// UINT64_MAX: it does not say.
+uint64_t AvailableBytes() {
+  uint64_t available = UINT64_MAX;
+  std::ifstream memory("/proc/meminfo");
+  for (std::string word; memory >> word;) {
+    if (word != "MemAvailable:") continue;
+    uint64_t kib = 0;
+    if (memory >> kib) available = kib << 10;
+    break;
+  }
+  uint64_t limit = 0, current = 0;
+  std::ifstream max("/sys/fs/cgroup/memory.max");
+  std::ifstream now("/sys/fs/cgroup/memory.current");
+  if (max >> limit && now >> current) {  // "max": no limit
+    available = std::min(available, limit - std::min(limit, current));
+  }
+  return available;
+}
+
+// Touches pages that hold zeros, and leaves them so.
+bool Touch(char* data, uint64_t bytes) {
+  int done;
+  do {
+    done = madvise(data, bytes, kPopulateWrite);
+  } while (done != 0 && (errno == EINTR || errno == EAGAIN));
+  if (done == 0) return true;
+  if (errno != EINVAL) return false;
+  const uint64_t page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  for (uint64_t at = 0; at < bytes; at += page) {
+    static_cast<volatile char*>(data)[at] = 0;
+  }
+  return true;
+}
 
 }  // namespace
 
@@ -36,45 +82,114 @@ Mapping::~Mapping() {
 absl::StatusOr<Mapping> Mapping::Create(uint64_t bytes) {
   Mapping mapping;
   if (bytes == 0) return mapping;
-  void* data = MAP_FAILED;
-  if (bytes <= (uint64_t{1} << 50)) {
-    data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  }
-  if (data == MAP_FAILED) {
+  auto refused = [&] {
     return absl::ResourceExhaustedError(
         absl::StrCat("the system has no ", bytes, " bytes of memory left"));
+  };
+  if (bytes > (uint64_t{1} << 50)) return refused();
+  if (bytes >= kAskBytes) {
+    const uint64_t available = AvailableBytes();
+    if (bytes > available) {
+      return absl::ResourceExhaustedError(
+          absl::StrCat("the system has ", available, " bytes of memory left"));
+    }
   }
+  // Huge pages begin at a multiple of their size.
+  const bool huge = bytes >= kHugePageBytes;
+  const uint64_t spare = huge ? kHugePageBytes : 0;
+  void* data = mmap(nullptr, bytes + spare, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (data == MAP_FAILED) return refused();
   mapping.data_ = static_cast<char*>(data);
   mapping.bytes_ = bytes;
+  if (huge) {
+    const uint64_t page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+    const uint64_t begin = reinterpret_cast<uintptr_t>(data);
+    const uint64_t head =
+        (kHugePageBytes - begin % kHugePageBytes) % kHugePageBytes;
+    const uint64_t end = (head + bytes + page - 1) / page * page;
+    if (head > 0) munmap(data, head);
+    if (end < bytes + spare) {
+      munmap(mapping.data_ + end, bytes + spare - end);
+    }
+    mapping.data_ += head;
+    // Without huge pages it is the same memory, only slower.
+    (void)madvise(mapping.data_, bytes, MADV_HUGEPAGE);
+  }
+  if (!Touch(mapping.data_, bytes)) return refused();
   return mapping;
 }
 
 Arena::Segment& Arena::Segment::operator=(Segment&& other) noexcept {
   std::swap(arena_, other.arena_);
   std::swap(bytes_, other.bytes_);
+  std::swap(taken_, other.taken_);
   std::swap(mapping_, other.mapping_);
   return *this;
 }
 
 Arena::Segment::~Segment() {
-  if (arena_ != nullptr) {
-    arena_->used_.store(arena_->used() - bytes_, std::memory_order_relaxed);
-  }
+  if (arena_ == nullptr) return;
+  arena_->used_.store(arena_->used() - bytes_, std::memory_order_relaxed);
+  if (taken_) arena_->Spare(std::move(mapping_));
 }
 
 absl::StatusOr<Arena::Segment> Arena::Allocate(uint64_t bytes,
                                                const std::string& what) {
   absl::StatusOr<Segment> segment = Charge(bytes, what);
   if (!segment.ok() || bytes == 0 || !backed_) return segment;
+  return Back(*std::move(segment), what);
+}
+
+absl::StatusOr<Arena::Segment> Arena::Take(uint64_t bytes,
+                                           const std::string& what) {
+  Mapping pages;
+  auto spare = std::find_if(
+      spare_.begin(), spare_.end(),
+      [&](const Mapping& mapping) { return mapping.bytes() == bytes; });
+  if (spare != spare_.end()) {
+    spare_bytes_ -= bytes;
+    pages = std::move(*spare);
+    spare_.erase(spare);
+  }
+  absl::StatusOr<Segment> segment = Charge(bytes, what);
+  if (!segment.ok() || bytes == 0 || !backed_) return segment;
+  segment->taken_ = true;
+  if (pages.bytes() == 0) return Back(*std::move(segment), what);
+  segment->mapping_ = std::move(pages);
+  return segment;
+}
+
+absl::StatusOr<Arena::Segment> Arena::Back(Segment segment,
+                                           const std::string& what) {
+  const uint64_t bytes = segment.bytes_;
   absl::StatusOr<Mapping> mapping = Mapping::Create(bytes);
   if (!mapping.ok()) {
     return absl::ResourceExhaustedError(
         absl::StrCat(what, " needs ", bytes, " bytes of ", name_, ": ",
                      mapping.status().message()));
   }
-  segment->mapping_ = *std::move(mapping);
+  segment.mapping_ = *std::move(mapping);
   return segment;
+}
+
+void Arena::Spare(Mapping mapping) {
+  const uint64_t bytes = mapping.bytes();
+  if (bytes == 0 || bytes > kMaxSparePages || bytes > bound_ - used()) return;
+  MakeRoom(bytes);
+  while (spare_bytes_ + bytes > kMaxSparePages) {
+    spare_bytes_ -= spare_.front().bytes();
+    spare_.pop_front();
+  }
+  spare_bytes_ += bytes;
+  spare_.push_back(std::move(mapping));
+}
+
+void Arena::MakeRoom(uint64_t bytes) {
+  while (spare_bytes_ + bytes > bound_ - used()) {
+    spare_bytes_ -= spare_.front().bytes();
+    spare_.pop_front();
+  }
 }
 
 absl::StatusOr<Arena::Segment> Arena::Charge(uint64_t bytes,
@@ -86,6 +201,7 @@ absl::StatusOr<Arena::Segment> Arena::Charge(uint64_t bytes,
         absl::StrCat(what, " needs ", bytes, " bytes of ", name_, ", where ",
                      used(), " of ", bound_, " bytes are used"));
   }
+  if (spare_bytes_ > 0) MakeRoom(bytes);
   segment.arena_ = this;
   segment.bytes_ = bytes;
   used_.store(used() + bytes, std::memory_order_relaxed);
@@ -97,15 +213,16 @@ std::shared_ptr<HostStore::Object> HostStore::Create(uint64_t id,
                                                      uint64_t bytes,
                                                      const std::string& what) {
   auto object = std::make_shared<Object>();
+  object->id = id;
   object->bytes = bytes;
   const bool paged = bytes >= kPagedBytes;
   absl::StatusOr<Arena::Segment> segment =
-      paged ? arena_.Allocate(bytes, what) : arena_.Charge(bytes, what);
+      paged ? arena_.Take(bytes, what) : arena_.Charge(bytes, what);
   if (!segment.ok()) {
     object->status = segment.status();
   } else {
     object->segment_ = *std::move(segment);
-    if (!paged) object->heap_ = std::make_unique<char[]>(bytes);
+    if (!paged) object->heap_ = std::make_unique_for_overwrite<char[]>(bytes);
   }
   objects_[id] = object;
   return object;

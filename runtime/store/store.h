@@ -16,6 +16,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <string>
@@ -26,14 +27,16 @@
 
 namespace pathways {
 
-// Pages from the system, zeroed, given back by the destructor. Move only.
+// Pages from the system, zeroed and touched, so that nobody pays for a first
+// touch later; huge ones where there are any. Given back by the destructor.
+// Move only.
 class Mapping {
  public:
   Mapping() = default;
   Mapping(Mapping&& other) noexcept { *this = std::move(other); }
   Mapping& operator=(Mapping&& other) noexcept;
   ~Mapping();
-  // ResourceExhausted when the system has no more.
+  // ResourceExhausted when the system has no more, with what it has.
   static absl::StatusOr<Mapping> Create(uint64_t bytes);
   char* data() const { return data_; }
   uint64_t bytes() const { return bytes_; }
@@ -45,7 +48,10 @@ class Mapping {
 
 // A bounded memory that hands out segments, each with its own pages, so that a
 // segment that fits by bytes fits by place. One owner changes it; the numbers
-// may be read by any thread. Segments must be freed before it goes.
+// may be read by any thread. Segments must be freed before it goes. Pages of
+// segments that were taken stay with the arena when they are freed, for the
+// next one of their size: at most kMaxSparePages bytes, and with what is used
+// never more than the bound.
 class Arena {
  public:
   // `backed` false: only counts.
@@ -67,12 +73,16 @@ class Arena {
     friend class Arena;
     Arena* arena_ = nullptr;
     uint64_t bytes_ = 0;
+    bool taken_ = false;
     Mapping mapping_;
   };
   // ResourceExhausted names the arena, the need, what is used and the bound;
   // nothing is held then. `what` says for whom.
   absl::StatusOr<Segment> Allocate(uint64_t bytes, const std::string& what);
-  // The same without pages of its own: only counts.
+  // As Allocate, but what the segment holds is undefined: for who writes all of
+  // it before anything is read.
+  absl::StatusOr<Segment> Take(uint64_t bytes, const std::string& what);
+  // As Allocate, but without pages: only counts.
   absl::StatusOr<Segment> Charge(uint64_t bytes, const std::string& what);
 
   const std::string& name() const { return name_; }
@@ -80,11 +90,21 @@ class Arena {
   uint64_t used() const { return used_.load(std::memory_order_relaxed); }
   uint64_t peak() const { return peak_.load(std::memory_order_relaxed); }
 
+  static constexpr uint64_t kMaxSparePages = uint64_t{256} << 20;
+
  private:
+  absl::StatusOr<Segment> Back(Segment segment, const std::string& what);
+  // Keeps the pages of a segment that was taken, as far as there is room.
+  void Spare(Mapping mapping);
+  // Gives back spare pages, the oldest first, until `bytes` more may be used.
+  void MakeRoom(uint64_t bytes);
+
   const std::string name_;
   const uint64_t bound_;
   const bool backed_;
   std::atomic<uint64_t> used_{0}, peak_{0};
+  std::deque<Mapping> spare_;  // in the order in which they were freed
+  uint64_t spare_bytes_ = 0;
 };
 
 // What one host holds of arrays: of each object its parts, one after the other,
@@ -93,6 +113,7 @@ class Arena {
 class HostStore {
  public:
   struct Object {
+    uint64_t id = 0;
     uint64_t bytes = 0;
     uint64_t received = 0;  // of an object that comes in pieces
     absl::Status status;    // ResourceExhausted: there was no room, no data
@@ -115,9 +136,10 @@ class HostStore {
   // `arena` is the host's memory; it outlives the objects.
   explicit HostStore(Arena* arena) : arena_(*arena) {}
 
-  // Makes an object of `bytes` bytes, zeroed. When there is no room its status
-  // is ResourceExhausted, naming `what` and the arena's numbers; it is held all
-  // the same, without memory. An id is used once.
+  // Makes an object of `bytes` bytes, which are undefined until they are
+  // written. When there is no room its status is ResourceExhausted, naming
+  // `what` and the arena's numbers; it is held all the same, without memory. An
+  // id is used once.
   std::shared_ptr<Object> Create(uint64_t id, uint64_t bytes,
                                  const std::string& what);
   // Takes a piece; makes the object at the first. Each piece comes once. A
