@@ -460,6 +460,8 @@ RuntimeStats Runtime::Impl::Stats() {
       one.peak_bytes = arena.peak();
       one.gangs_run = device.gangs.get();
       one.kernels_run = device.kernels.get();
+      one.fed_bytes = device.fed_bytes.get();
+      one.fetched_bytes = device.fetched_bytes.get();
       stats.firings += device.firings.get();
       for (int k = 0; k < kNumMessageKinds; ++k) {
         sent[k] += device.sent[k].get();

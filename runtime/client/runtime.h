@@ -104,6 +104,8 @@ struct RuntimeStats {
     uint64_t peak_bytes = 0;    // most ever held
     uint64_t gangs_run = 0;     // gang entries
     uint64_t kernels_run = 0;   // segments, per shard
+    // Copied from arguments into buffers, and from buffers into results.
+    uint64_t fed_bytes = 0, fetched_bytes = 0;
   };
   struct Host {
     std::string name;

@@ -19,10 +19,9 @@ constexpr int kMaxRuns = 256;
 }  // namespace
 
 void Cohort::Add(int index, Device* device) {
-  if (devices_.size() <= static_cast<size_t>(index)) {
-    devices_.resize(index + 1);
-  }
-  devices_[index] = device;
+  if (devices_.empty()) first_ = static_cast<size_t>(index);
+  devices_.resize(static_cast<size_t>(index) + 1 - first_);
+  devices_.back() = device;
   awake_.push_back(nullptr);
 }
 

@@ -24,13 +24,15 @@ class Device;
 
 class Cohort {
  public:
-  // Called by the device at `index` of its host.
+  // Called by the device at `index` of its host; indices only grow.
   void Add(int index, Device* device);
-  // One more than the last index.
-  size_t size() const { return devices_.size(); }
+  // The first index, and one more than the last.
+  size_t begin_index() const { return first_; }
+  size_t end_index() const { return first_ + devices_.size(); }
   // Null: the device is in another cohort.
   Device* at(size_t index) const {
-    return index < devices_.size() ? devices_[index] : nullptr;
+    return index - first_ < devices_.size() ? devices_[index - first_]
+                                            : nullptr;
   }
 
   // Has `device` run before the worker goes on to another actor, or soon after.
@@ -49,7 +51,9 @@ class Cohort {
  private:
   void RunAwake();
 
-  std::vector<Device*> devices_;  // by index
+  // By index, from the first on: a host may have very many cohorts of one.
+  size_t first_ = 0;
+  std::vector<Device*> devices_;
   // Ring of those awake, each once.
   std::vector<Device*> awake_;
   size_t begin_ = 0, size_ = 0;

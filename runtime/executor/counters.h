@@ -33,6 +33,7 @@ class Counter {
 struct DeviceCounters {
   Counter sent[kNumMessageKinds];
   Counter gangs, kernels, firings;
+  Counter fed_bytes, fetched_bytes;  // written by feeds, by fetches
 };
 
 struct HostCounters {

@@ -152,7 +152,7 @@ void Device::Detach(DeviceProgram* program) {
 }
 
 void Device::GrantNear(const DeviceProgram& program, HostLaunch* launch) {
-  for (size_t i = 0; i < cohort_->size(); ++i) {
+  for (size_t i = cohort_->begin_index(); i < cohort_->end_index(); ++i) {
     Device* device = cohort_->at(i);
     if (device == nullptr) continue;
     DeviceProgram* there = device->Find(program.program, program.incarnation);
@@ -268,9 +268,9 @@ void Device::RunEntry(DeviceProgram* program, uint32_t index) {
       break;
     case proto::FEED:
       if (run_kernels_) {
-        const FeedOp& op = program->feeds[entry.op];
+        FeedOp& op = program->feeds[entry.op];
         poison |= IsPoisoned(op, firing, *launch);
-        if (!poison) RunFeed(op, firing, *launch);
+        if (!poison) RunFeed(&op, firing, *launch);
       }
       break;
     case proto::FETCH:
@@ -628,24 +628,32 @@ bool Device::IsPoisoned(const FeedOp& op, uint64_t firing,
   return argument != nullptr && argument->poisoned;
 }
 
-void Device::RunFeed(const FeedOp& op, uint64_t firing,
-                     const HostLaunch& launch) {
+void Device::RunFeed(FeedOp* feed, uint64_t firing, const HostLaunch& launch) {
+  const FeedOp& op = *feed;
   if (op.bytes == 0) return;  // nothing of the array is anywhere
   char* to = op.to.at(firing);
   if (op.carried && firing != launch.first) {
     const char* from = op.carried_from.at(firing - 1);
-    if (from != to) std::memcpy(to, from, op.bytes);
+    if (from == to) return;
+    std::memcpy(to, from, op.bytes);
+    counters_.fed_bytes.Add(op.bytes);
     return;
+  }
+  const HostStore::Object* object = launch.values->arguments[op.argument].get();
+  if (!op.placed.empty() && object != nullptr) {
+    uint64_t& placed = feed->placed[SlotOf(firing, op.to.credits)];
+    if (placed == object->id) return;
+    placed = object->id;
   }
   const int64_t element = op.buffer->element_bytes;
   if (op.extent != op.buffer->shape) {
     FillPadding(op.buffer->shape, op.extent, element, to);
   }
   if (op.part.bytes == 0) return;  // all padding
-  const HostStore::Object& parts = *launch.values->arguments[op.argument];
   const char* from =
-      parts.data() + op.part.offset * (op.stepped ? launch.values->steps : 1);
+      object->data() + op.part.offset * (op.stepped ? launch.values->steps : 1);
   if (op.stepped) from += (firing - launch.first) * op.part.bytes;
+  counters_.fed_bytes.Add(op.part.bytes);
   layout::CopyBox(from, op.extent, op.zeros, to, op.buffer->shape, op.zeros,
                   op.extent, element);
 }
@@ -662,6 +670,7 @@ void Device::RunFetch(const FetchOp& op, uint64_t firing,
   char* to = result.object->data() +
              op.part.offset * (op.stepped ? launch.values->steps : 1);
   if (op.stepped) to += (firing - launch.first) * op.part.bytes;
+  counters_.fetched_bytes.Add(op.part.bytes);
   layout::CopyBox(op.from.at(firing), op.buffer->shape, op.zeros, to, op.extent,
                   op.zeros, op.extent, op.buffer->element_bytes);
 }

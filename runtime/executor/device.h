@@ -133,7 +133,7 @@ class Device final : public Actor {
   // Whether what it would read comes from a launch that failed.
   static bool IsPoisoned(const FeedOp& op, uint64_t firing,
                          const HostLaunch& launch);
-  void RunFeed(const FeedOp& op, uint64_t firing, const HostLaunch& launch);
+  void RunFeed(FeedOp* op, uint64_t firing, const HostLaunch& launch);
   void RunFetch(const FetchOp& op, uint64_t firing, const HostLaunch& launch,
                 bool poison);
   // An entry has fired: frees its slot, passes its tokens.

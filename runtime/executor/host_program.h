@@ -98,6 +98,9 @@ struct FeedOp {
   std::vector<int64_t> zeros;
   Part part;           // of the host's; no bytes when the block is empty
   uint64_t bytes = 0;  // of the shard's buffer
+  // Of an argument that is the same at each step, in memory that nobody else
+  // writes: which object each slot has, 0 for none. The device's own.
+  std::vector<uint64_t> placed;
 };
 struct FetchOp {
   uint32_t result = 0;

@@ -225,6 +225,9 @@ void HostProgramBuilder::MakeFeed(DeviceProgram* device, Entry* entry,
   op.bytes = op.buffer->element_bytes;
   for (int64_t size : op.buffer->shape) op.bytes *= size;
   op.part = arguments_[op.argument].Of(entry->shard);
+  if (!op.stepped && !op.carried && op.buffer->is_alone) {
+    op.placed.assign(op.to.credits, 0);
+  }
   entry->op = static_cast<uint32_t>(device->feeds.size());
   device->feeds.push_back(std::move(op));
 }

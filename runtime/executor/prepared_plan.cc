@@ -9,8 +9,10 @@
 #include "runtime/executor/prepared_plan.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
+#include <tuple>
 
 #include "absl/strings/str_cat.h"
 #include "runtime/plan/tables.h"
@@ -150,6 +152,66 @@ absl::Status PreparedPlan::LoadKernels(const Topology& topology,
   return absl::OkStatus();
 }
 
+// Buffers whose slots turn together lie side by side within one stride. Others
+// are apart as a whole, or count as sharing what they have.
+void PreparedPlan::FindShared() {
+  struct Range {
+    uint64_t begin = 0, end = 0;  // of the first slot
+    uint32_t buffer = 0;
+    bool operator<(const Range& other) const {
+      return std::tie(begin, end, buffer) <
+             std::tie(other.begin, other.end, other.buffer);
+    }
+  };
+  struct Turn {
+    uint64_t begin = UINT64_MAX, end = 0;  // of all slots
+    std::vector<Range> ranges;
+  };
+  using Memory = std::tuple<uint32_t, int>;                  // slice, kind
+  std::map<Memory, std::map<std::tuple<uint32_t, uint64_t>,  // credits, stride
+                            Turn>>
+      turns;
+  for (int b = 0; b < plan().buffers_size(); ++b) {
+    const proto::Buffer& buffer = plan().buffers(b);
+    buffers_[b].is_alone = true;
+    if (buffer.bytes() == 0) continue;
+    Turn& turn = turns[{buffer.slice(), buffer.memory()}][{
+        buffer.credits(), buffer.credits() > 1 ? buffer.slot_stride() : 0}];
+    turn.begin = std::min(turn.begin, buffer.offset());
+    turn.end = std::max(turn.end, buffer.offset() + SpanBytes(buffer));
+    turn.ranges.push_back({buffer.offset(), buffer.offset() + buffer.bytes(),
+                           static_cast<uint32_t>(b)});
+  }
+  auto share = [&](const Turn& turn) {
+    for (const Range& range : turn.ranges) {
+      buffers_[range.buffer].is_alone = false;
+    }
+  };
+  for (auto& [memory, by_turn] : turns) {
+    std::vector<const Turn*> order;
+    for (auto& [key, turn] : by_turn) {
+      order.push_back(&turn);
+      std::sort(turn.ranges.begin(), turn.ranges.end());
+      const Range* furthest = nullptr;
+      for (const Range& range : turn.ranges) {
+        // Whoever else it meets has met `furthest`.
+        if (furthest != nullptr && range.begin < furthest->end) {
+          buffers_[range.buffer].is_alone = false;
+          buffers_[furthest->buffer].is_alone = false;
+        }
+        if (furthest == nullptr || range.end >= furthest->end) {
+          furthest = &range;
+        }
+      }
+    }
+    for (const Turn* a : order) {
+      for (const Turn* b : order) {
+        if (a != b && a->begin < b->end && b->begin < a->end) share(*a);
+      }
+    }
+  }
+}
+
 absl::StatusOr<std::shared_ptr<const PreparedPlan>> PreparedPlan::Create(
     PlanData data, const Topology& topology, KernelResolver* resolver,
     bool run_kernels) {
@@ -185,6 +247,7 @@ absl::StatusOr<std::shared_ptr<const PreparedPlan>> PreparedPlan::Create(
     out.element_bytes = pathways::ElementBytes(out.element);
     out.shape = layout::ShardShape(out.layout, self->slices_[out.slice].mesh);
   }
+  self->FindShared();
 
   for (int a = 0; a < plan.actions_size(); ++a) {
     const proto::Action& action = plan.actions(a);

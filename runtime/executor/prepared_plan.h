@@ -55,6 +55,7 @@ struct PreparedBuffer {
   std::vector<int64_t> shape;  // of a shard
   int64_t element_bytes = 0;
   proto::ElementType element = proto::ELEMENT_TYPE_UNSPECIFIED;
+  bool is_alone = false;  // no other buffer has bytes of it
 };
 
 struct PreparedEdge {
@@ -115,6 +116,7 @@ class PreparedPlan {
  private:
   PreparedPlan() = default;
   absl::Status Bind(const Topology& topology);
+  void FindShared();
   absl::Status LoadKernels(const Topology& topology, KernelResolver* resolver);
 
   PlanData data_;

@@ -58,6 +58,66 @@ RunHandle LaunchArrays(Runtime& runtime, ProgramHandle program,
   return *run;
 }
 
+uint64_t FedBytes(Runtime& runtime) {
+  uint64_t bytes = 0;
+  for (const auto& device : runtime.Stats().devices) bytes += device.fed_bytes;
+  return bytes;
+}
+
+// u in, 2u out; in place if asked for, then u has no memory of its own.
+proto::Plan TwicePlan(const std::string& name, bool in_place) {
+  PlanBuilder b(name, 2);
+  const uint32_t s = b.AddSlice("s", {{"x", 2}}, 0);
+  const uint32_t u = b.AddBuffer("u", s, Rows({2}), 2);
+  const uint32_t v = b.AddBuffer("v", s, Rows({2}), 2);
+  b.AddFeed("u", u);
+  const uint32_t gang = b.AddGang("twice", s, {u}, {v});
+  AddRun(b, gang, "twice1");
+  b.AddFetch("v", v, /*stepped=*/true);
+  if (in_place) {
+    b.ShareMemory({u, v});
+    b.AddAlias(gang, u, v);
+    b.AddEdge(gang, 0, 2, proto::REUSE, proto::SAME);
+    b.AddEdge(2, 0, 2, proto::REUSE, proto::SAME);
+  }
+  return b.Finish();
+}
+
+TEST_P(ValuesTest, AnArgumentIsPlacedOncePerSlotNotAtEachStep) {
+  auto runtime = Start("1x1x2", Options());
+  const ProgramHandle program =
+      LoadPlan(*runtime, TwicePlan("apart", /*in_place=*/false));
+  const ArrayHandle u = *runtime->Put(Floats({2}, {3, 4}));
+  const ArrayHandle w = *runtime->Put(Floats({2}, {5, 6}));
+  EXPECT_EQ(
+      Values(*runtime->Fetch(LaunchArrays(*runtime, program, {u}, 5), "v")),
+      (std::vector<float>{6, 8, 6, 8, 6, 8, 6, 8, 6, 8}));
+  EXPECT_EQ(FedBytes(*runtime), 2 * 8u);  // two slots
+  // What lies there already is not placed again by a later launch.
+  EXPECT_EQ(
+      Values(*runtime->Fetch(LaunchArrays(*runtime, program, {u}, 1), "v")),
+      (std::vector<float>{6, 8}));
+  EXPECT_EQ(FedBytes(*runtime), 2 * 8u);
+  EXPECT_EQ(
+      Values(*runtime->Fetch(LaunchArrays(*runtime, program, {w}, 1), "v")),
+      (std::vector<float>{10, 12}));
+  EXPECT_EQ(FedBytes(*runtime), 3 * 8u);
+  EXPECT_EQ(
+      Values(*runtime->Fetch(LaunchArrays(*runtime, program, {u}, 3), "v")),
+      (std::vector<float>{6, 8, 6, 8, 6, 8}));
+}
+
+TEST_P(ValuesTest, AnArgumentWhoseMemoryIsWrittenIsPlacedAtEachStep) {
+  auto runtime = Start("1x1x2", Options());
+  const ProgramHandle program =
+      LoadPlan(*runtime, TwicePlan("in_place", /*in_place=*/true));
+  const ArrayHandle u = *runtime->Put(Floats({2}, {3, 4}));
+  EXPECT_EQ(
+      Values(*runtime->Fetch(LaunchArrays(*runtime, program, {u}, 3), "v")),
+      (std::vector<float>{6, 8, 6, 8, 6, 8}));
+  EXPECT_EQ(FedBytes(*runtime), 3 * 8u);
+}
+
 TEST_P(ValuesTest, AHostHoldsWhatItsOwnShardsNeed) {
   auto runtime = Start("1x4x2", Options());
   // Six shards of 100 floats on three hosts; the last block is short.
