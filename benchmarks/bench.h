@@ -11,7 +11,12 @@
 
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 
 namespace pathways::bench {
 
@@ -25,6 +30,20 @@ inline double Seconds() {
 inline void Figure(const std::string& name, double value, const char* unit) {
   std::printf("figure %s %.6g %s\n", name.c_str(), value, unit);
   std::fflush(stdout);
+}
+
+[[noreturn]] inline void Die(const std::string& what) {
+  std::fprintf(stderr, "error: %s\n", what.c_str());
+  std::exit(1);
+}
+// The value, or an end of the program with what went wrong.
+template <typename T>
+T Must(absl::StatusOr<T> value) {
+  if (!value.ok()) Die(value.status().ToString());
+  return *std::move(value);
+}
+inline void Must(const absl::Status& status) {
+  if (!status.ok()) Die(status.ToString());
 }
 
 }  // namespace pathways::bench

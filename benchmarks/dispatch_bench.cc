@@ -48,19 +48,6 @@ namespace {
 
 using testing::PlanBuilder;
 
-[[noreturn]] void Die(const std::string& what) {
-  std::fprintf(stderr, "error: %s\n", what.c_str());
-  std::exit(1);
-}
-template <typename T>
-T Must(absl::StatusOr<T> value) {
-  if (!value.ok()) Die(value.status().ToString());
-  return *std::move(value);
-}
-void Must(const absl::Status& status) {
-  if (!status.ok()) Die(status.ToString());
-}
-
 int32_t Nothing(void* const*, const int32_t*, void*) { return 0; }
 // Takes 10 us of whatever time there is.
 constexpr int64_t kKernelNs = 10'000;

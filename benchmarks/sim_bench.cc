@@ -1,0 +1,134 @@
+//===- sim_bench.cc - What a simulation costs -------------------*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// sim_bench events [STEPS]     deliveries per second of a pipeline over eight
+//                              hosts, an all-reduce in each of its stages
+// sim_bench host [DEVICES]     memory that one host with so many devices takes
+//
+// Without kernels, so that nothing but the simulation is measured.
+//
+//===----------------------------------------------------------------------===//
+
+#include <sys/resource.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "benchmarks/bench.h"
+#include "runtime/client/runtime.h"
+#include "runtime/plan/tables.h"
+#include "runtime/plan/testing/plan_builder.h"
+#include "runtime/topology/topology.h"
+
+namespace pathways::bench {
+namespace {
+
+using testing::PlanBuilder;
+
+std::unique_ptr<Runtime> Start(const std::string& topology) {
+  RuntimeOptions options;
+  options.world = RuntimeOptions::kSim;
+  options.seed = 1;
+  options.run_kernels = false;
+  return Must(Runtime::Create(Must(ReadTopology(topology)), options));
+}
+
+layout::Layout Rows(int64_t size) {
+  layout::Layout layout;
+  layout.shape = {size};
+  layout.dims = {{"x"}};
+  return layout;
+}
+
+// `stages` slices of `devices` devices, one per island when `apart`, each with
+// a gang on one number per device, an all-reduce when `reduces`.
+proto::Plan Pipeline(int stages, int64_t devices, bool apart, bool reduces) {
+  PlanBuilder b("pipeline", 2);
+  uint32_t last = 0;
+  for (int i = 0; i < stages; ++i) {
+    const uint32_t slice = b.AddSlice(absl::StrCat("s", i), {{"x", devices}},
+                                      apart ? static_cast<uint32_t>(i) : 0);
+    auto buffer = [&](const char* name) {
+      return b.AddBuffer(absl::StrCat(name, i), slice, Rows(devices), 2);
+    };
+    const uint32_t in = buffer("in"), out = buffer("out");
+    if (i == 0) {
+      b.AddFeed("v", in);
+    } else {
+      b.AddMove(absl::StrCat("to", i), last, in);
+    }
+    const uint32_t gang = b.AddGang(absl::StrCat("g", i), slice, {in}, {out},
+                                    /*cost_ns=*/1000);
+    last = out;
+    if (!reduces) continue;
+    proto::Collective* c =
+        b.plan().mutable_actions(gang)->add_steps()->mutable_collective();
+    c->set_kind(proto::ALL_REDUCE);
+    c->set_reduction(proto::ADD);
+    c->add_axes("x");
+    c->set_source(in);
+    c->set_result(out);
+  }
+  b.AddFetch("y", last);
+  return b.Finish();
+}
+
+HostArray Shape(int64_t count) {
+  HostArray array;
+  array.element = ElementType::kF32;
+  array.shape = {count};
+  return array;
+}
+
+void Launch(Runtime& runtime, proto::Plan plan, int64_t size, int64_t steps) {
+  const ProgramHandle program =
+      Must(runtime.Load(MakePlanData(std::move(plan), {})));
+  const RunHandle run = Must(runtime.Launch(program, {Shape(size)}, steps));
+  Must(runtime.Await(run));
+}
+
+void Events(int64_t steps) {
+  auto runtime = Start("4x2x4");
+  const double start = Seconds();
+  Launch(*runtime, Pipeline(4, 8, /*apart=*/true, /*reduces=*/true), 8, steps);
+  const double seconds = Seconds() - start;
+  Figure("sim.events_per_s", runtime->Stats().events / seconds, "1/s");
+}
+
+double PeakMiB() {
+  rusage usage;
+  getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_maxrss / 1024.0;
+}
+
+void Host(int64_t devices) {
+  const double before = PeakMiB();
+  auto runtime = Start(absl::StrCat("1x1x", devices));
+  Launch(*runtime, Pipeline(1, devices, /*apart=*/false, /*reduces=*/false),
+         devices, 2);
+  Figure(absl::StrCat("sim.host", devices, ".MiB"), PeakMiB() - before, "MiB");
+}
+
+}  // namespace
+}  // namespace pathways::bench
+
+int main(int argc, char** argv) {
+  using namespace pathways::bench;
+  const std::string mode = argc > 1 ? argv[1] : "";
+  if (mode == "events") {
+    Events(argc > 2 ? std::atoll(argv[2]) : 3000);
+  } else if (mode == "host") {
+    Host(argc > 2 ? std::atoll(argv[2]) : 40000);
+  } else {
+    Die("usage: sim_bench events|host [N]");
+  }
+}
