@@ -162,8 +162,9 @@ class Runtime {
   // shards need, and makes room for what they will return. Does not wait, but
   // while kMaxLaunches have not ended, and for an array that lies on hosts in
   // another way than the program wants it: its values then come back and go out
-  // again. Launches of one runtime are ordered by their calls. InvalidArgument
-  // names the argument and both types.
+  // again. Launches of one program are ordered by their calls, and so are those
+  // that use each other's results. InvalidArgument names the argument and both
+  // types.
   absl::StatusOr<RunHandle> Launch(ProgramHandle program,
                                    std::vector<LaunchArgument> arguments,
                                    int64_t steps = 1);

@@ -50,7 +50,7 @@ Controller::Program* Controller::FindHandle(uint64_t handle,
 void Controller::OnMessage(ActorId, const Message& message) {
   if (message.kind != kStallTick) return;
   timer_armed_ = false;
-  if (launches_.empty()) return;
+  if (launches_.size() == 0) return;
   if (!in_round_) StartRound();
   ArmTimer();
 }
@@ -126,6 +126,7 @@ void Controller::OnLoad(const proto::LoadRequest& request) {
   load->set_incarnation(program->incarnation);
   load->set_plan(program->plan_id);
   programs_[id] = std::move(program);
+  grants_.Restart(id);
   SendToHosts(*programs_[id], control);
   if (programs_[id]->waiting.empty()) FinishLoad(id);  // a plan without shards
 }
@@ -167,12 +168,12 @@ void Controller::OnUnload(const proto::UnloadRequest& request) {
                   0);
     return;
   }
-  if (!program->launches.empty()) {
+  if (!launches_.Open(id).empty()) {
     port_->Answer(
         request.request(),
         absl::FailedPreconditionError(absl::StrCat(
             "program '", program->plan->name(), "' still has ",
-            program->launches.size(), " launches that have not ended")),
+            launches_.Open(id).size(), " launches that have not ended")),
         0);
     return;
   }
@@ -248,53 +249,11 @@ void Controller::FinishFree(uint32_t id) {
   port_->Answer(program->request, program->error, 0);
 }
 
-absl::Status Controller::FailureStatus(const PreparedPlan& plan, uint64_t first,
-                                       const proto::Failure& failure) const {
-  const proto::Action& action = plan.plan().actions(failure.action());
-  const PreparedSlice& slice = plan.slices()[action.slice()];
-  std::string what = absl::StrCat("code ", failure.code());
-  std::string where = action.location();
-  if (static_cast<int>(failure.step()) < action.steps_size() &&
-      action.steps(failure.step()).has_run()) {
-    const proto::Segment& segment =
-        plan.plan()
-            .kernels(action.kernel())
-            .segments(action.steps(failure.step()).run().segment());
-    if (failure.code() > 0 && failure.code() <= segment.locations_size()) {
-      const proto::Location& location = segment.locations(failure.code() - 1);
-      if (!location.message().empty()) what = location.message();
-      if (!location.where().empty()) where = location.where();
-    }
-  }
-  return absl::InvalidArgumentError(absl::StrCat(
-      where.empty() ? "" : absl::StrCat(where, ": "), "'", action.name(),
-      "' of program '", plan.name(), "' failed at step ",
-      failure.firing() - first, " on shard ", failure.shard(), " (",
-      context_.topology->DeviceName(slice.island,
-                                    slice.device_of[failure.shard()]),
-      "): ", what));
-}
-
 void Controller::Abort(uint32_t id, absl::Status status) {
-  Program& program = *programs_[id];
-  program.error = status;
-  const std::set<uint64_t> launches = std::move(program.launches);
-  program.launches.clear();
+  programs_[id]->error = status;
   Stop(id);
-  for (uint64_t id : launches) {
-    auto found = launches_.find(id);
-    if (found == launches_.end()) continue;  // ended with one before it
-    Launch& launch = found->second;
-    EndLaunch(id, status, /*completed=*/false, {});
-    Settle(id, status, /*completed=*/false);
-    if (launch.ticket == 0) {
-      launch.ended = true;  // goes when the hosts have answered
-      continue;
-    }
-    // Later launches of these islands must not wait for this one.
-    SendStarts(id, launch, /*skip=*/true);
-    Forget(id);
-  }
+  launches_.Abort(id, status, &effects_);
+  Apply();
 }
 
 }  // namespace pathways

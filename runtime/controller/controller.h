@@ -17,7 +17,6 @@
 #define RUNTIME_CONTROLLER_CONTROLLER_H_
 
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <memory>
 #include <set>
@@ -28,6 +27,9 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "runtime/controller/admission.h"
+#include "runtime/controller/grant_order.h"
+#include "runtime/controller/launch_table.h"
+#include "runtime/controller/object_table.h"
 #include "runtime/controller/stall.h"
 #include "runtime/executor/host_executor.h"
 
@@ -79,45 +81,11 @@ class Controller final : public Actor {
     std::set<uint32_t> waiting;  // hosts that have not answered
     uint64_t request = 0;        // to answer when the state has changed
     absl::Status error;          // of the load, or why it is broken
-    uint64_t next_firing = 0;
-    std::set<uint64_t> launches;  // not ended
     // Stall detection.
     std::map<uint32_t, proto::Report> reports;  // by host
     uint64_t last_fired = 0;
     TimeNs last_progress = 0;
   };
-  struct Launch {
-    uint32_t program = 0;
-    std::shared_ptr<const PreparedPlan> plan;
-    uint64_t ticket = 0, first = 0, steps = 0;
-    std::map<int32_t, uint64_t> previous;  // ticket, per island
-    std::set<uint32_t> waiting;            // islands
-    bool failed = false;
-    proto::Failure failure;
-    std::set<uint32_t> poisoned;  // results
-    // Before it begins, that is, has a ticket.
-    std::set<uint32_t> unprepared;  // hosts that have not answered
-    absl::Status refusal;
-    uint32_t refused_by = 0;
-    bool ended = false;  // the client was told; waits for the hosts alone
-    std::vector<uint64_t> arguments;  // objects that are somewhere
-    std::vector<uint64_t> results;    // by result; 0: nothing is anywhere
-    // Launches that fill arguments and have not ended, and those that wait for
-    // this one: it ends when they have, so that their failures come first.
-    std::set<uint64_t> after;
-    std::vector<uint64_t> before;
-    bool finished = false;  // all its firings are over
-  };
-  // A logical array, of which hosts hold parts. Released on all hosts when
-  // nobody refers to it: runs, their launches, and clients that keep it.
-  struct Object {
-    std::vector<int32_t> hosts;  // ascending
-    uint64_t references = 0;
-    uint64_t filling = 0;  // launch that fills it and has not ended
-    absl::Status failure;  // of that launch
-    bool missing = false;  // that launch did not begin
-  };
-
   ActorId self() const { return context_.directory.controller; }
   void SendTo(ActorId to, const proto::Control& control);
   void SendToHosts(const Program& program, const proto::Control& control);
@@ -131,8 +99,12 @@ class Controller final : public Actor {
   void OnFreeReply(const proto::FreeReply& reply);
   void OnLaunch(proto::LaunchRequest* request);
   void AddLaunch(proto::LaunchRequest* request);
+  // Tells a host what the launch needs there, with its parts of `request`.
+  void SendPrepare(int32_t host, const Program& program,
+                   const LaunchTable::Launch& launch,
+                   proto::LaunchRequest* request);
+  absl::Status CheckProgram(uint64_t handle, uint32_t* id);
   void OnDone(const proto::LaunchDone& done);
-  absl::Status CheckLaunch(const proto::LaunchRequest& request, uint32_t* id);
   void OnStorePart(proto::Control* control);
   void OnLaunchReady(const proto::LaunchReady& ready);
   void OnRelease(const proto::ReleaseRequest& request);
@@ -141,31 +113,17 @@ class Controller final : public Actor {
   void OnPartData(const proto::PartData& part);
   // Numbers a message that changes a host's store, and sends it.
   void SendStore(int32_t host, proto::Control control);
-  // Begins the launches that are next and whose hosts are ready.
-  void Advance();
-  void Begin(uint64_t launch);
-  // Tells the client, and releases what it gives up.
-  void EndLaunch(uint64_t launch, const absl::Status& status, bool completed,
-                 const std::vector<uint32_t>& poisoned);
-  // The first failure among its arguments.
-  absl::Status ArgumentFailure(const Launch& launch, bool missing_only) const;
-  // Marks the results; lets those end that wait for this end.
-  void Settle(uint64_t launch, const absl::Status& status, bool completed);
-  // Takes a launch off the table, and its references.
-  void Forget(uint64_t launch);
-  // Drops one reference to each; the hosts drop objects that have none left.
-  // `hosts` forget the values of `launch` besides. Answers `request` when they
-  // have, unless it is 0.
-  void Unreference(const std::vector<uint64_t>& objects, uint64_t launch,
-                   uint64_t request, const std::vector<int32_t>& hosts = {});
-  void SendStarts(uint64_t id, const Launch& launch, bool skip);
+  // Does what effects_ says, and empties it.
+  void Apply();
+  void SendGrants(uint64_t launch, bool skip);
+  // Tells hosts; they answer `request` unless it is 0. Returns which.
+  std::vector<int32_t> SendDrops(std::vector<Drop>* drops, uint64_t request);
   // Each asks all hosts; the Finish... goes on when they have answered.
   void Stop(uint32_t program);
   void Free(uint32_t program);
   void FinishLoad(uint32_t program);
   void FinishStop(uint32_t program);
   void FinishFree(uint32_t program);
-  void FinishLaunch(uint64_t launch);
   // Ends all launches of a program and takes it off the hosts.
   void Abort(uint32_t program, absl::Status status);
 
@@ -176,25 +134,20 @@ class Controller final : public Actor {
   void OnDiagnose(const proto::DiagnoseRequest& request);
   void FinishRound();
 
-  absl::Status FailureStatus(const PreparedPlan& plan, uint64_t first,
-                             const proto::Failure& failure) const;
-
   RuntimeContext& context_;
   ClientPort* const port_;
   const TimeNs stall_timeout_ns_;
   Admission admission_;
   std::vector<std::unique_ptr<Program>> programs_;
-  std::map<uint64_t, Launch> launches_;
-  std::deque<uint64_t> pending_;  // launches that have not begun, in order
-  uint64_t last_launch_ = 0;      // that was asked for; they come in order
+  ObjectTable objects_;
+  LaunchTable launches_{&objects_};
+  GrantOrder grants_;
+  LaunchEffects effects_;     // empty between messages
+  uint64_t last_launch_ = 0;  // that was asked for; they come in order
   std::vector<proto::ReleaseRequest> releases_;  // came before a launch
-  std::map<uint64_t, Object> objects_;
-  std::map<uint64_t, std::set<uint32_t>> dropping_;        // hosts, by request
   absl::flat_hash_map<int32_t, uint64_t> store_sequence_;  // by host
   uint64_t next_handle_ = 0;
   uint32_t next_incarnation_ = 0;
-  uint64_t last_ticket_ = 0;
-  std::map<int32_t, uint64_t> ticket_of_;  // last one, per island
 
   bool timer_armed_ = false;
   bool forced_ = false;  // the round was asked for: nothing will happen

@@ -1,4 +1,4 @@
-//===- launches.cc - Launches, and the objects that they use --------------===//
+//===- launches.cc - The controller's messages about launches and arrays --===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -11,9 +11,17 @@
 
 #include "absl/strings/str_cat.h"
 #include "runtime/controller/controller.h"
-#include "runtime/scheduler/island_scheduler.h"
 
 namespace pathways {
+namespace {
+
+LaunchSpec::Array ReadArray(const proto::ObjectRef& ref) {
+  return {ref.object(),
+          absl::MakeConstSpan(ref.hosts().data(), ref.hosts_size()),
+          ref.fresh(), ref.keep()};
+}
+
+}  // namespace
 
 void Controller::SendStore(int32_t host, proto::Control control) {
   const uint64_t sequence = ++store_sequence_[host];
@@ -31,13 +39,12 @@ void Controller::SendStore(int32_t host, proto::Control control) {
   SendTo(context_.directory.executors[host], control);
 }
 
-absl::Status Controller::CheckLaunch(const proto::LaunchRequest& request,
-                                     uint32_t* id) {
-  const Program* program = FindHandle(request.program(), id);
+absl::Status Controller::CheckProgram(uint64_t handle, uint32_t* id) {
+  const Program* program = FindHandle(handle, id);
   if (program == nullptr || program->state == Program::kLoading ||
       program->state == Program::kFreeing) {
     return absl::FailedPreconditionError(
-        absl::StrCat("program ", request.program(), " is not loaded"));
+        absl::StrCat("program ", handle, " is not loaded"));
   }
   if (program->state != Program::kReady) {
     return absl::FailedPreconditionError(absl::StrCat(
@@ -46,16 +53,6 @@ absl::Status Controller::CheckLaunch(const proto::LaunchRequest& request,
         program->error.ok()
             ? ""
             : absl::StrCat(": ", absl::string_view(program->error.message()))));
-  }
-  std::set<uint64_t> fresh;
-  for (const proto::ObjectRef& ref : request.arguments()) {
-    if (ref.fresh()) fresh.insert(ref.object());
-    if (ref.object() != 0 && !fresh.count(ref.object()) &&
-        !objects_.count(ref.object())) {
-      return absl::FailedPreconditionError(absl::StrCat(
-          "a launch of program '", program->plan->name(),
-          "' uses an array whose own launch did not begin; launch it again"));
-    }
   }
   return absl::OkStatus();
 }
@@ -69,213 +66,126 @@ void Controller::OnLaunch(proto::LaunchRequest* request) {
   }
 }
 
-void Controller::AddLaunch(proto::LaunchRequest* with_parts) {
-  const proto::LaunchRequest& request = *with_parts;
-  uint32_t id = 0;
-  const absl::Status checked = CheckLaunch(request, &id);
-  if (!checked.ok()) {
-    // Launches that use its results are refused with the same error.
-    for (const proto::ObjectRef& ref : request.results()) {
-      if (ref.object() == 0) continue;
-      Object& object = objects_[ref.object()];
-      object.references = 1;
-      object.failure = checked;
-      object.missing = true;
-    }
-    EndLaunch(request.launch(), checked, /*completed=*/false, {});
-    return;
+void Controller::AddLaunch(proto::LaunchRequest* request) {
+  LaunchSpec spec;
+  spec.launch = request->launch();
+  spec.steps = request->steps();
+  for (const proto::ObjectRef& ref : request->arguments()) {
+    spec.arguments.push_back(ReadArray(ref));
   }
-  Program& program = *programs_[id];
-  Launch& launch = launches_[request.launch()];
-  launch.program = id;
-  launch.plan = program.plan;
-  launch.steps = request.steps();
-  if (program.launches.empty()) {
+  for (const proto::ObjectRef& ref : request->results()) {
+    spec.results.push_back(ReadArray(ref));
+  }
+  absl::Status checked = CheckProgram(request->program(), &spec.program);
+  if (checked.ok()) {
+    checked = launches_.Check(spec, programs_[spec.program]->plan->name());
+  }
+  if (!checked.ok()) {
+    launches_.Refuse(spec, checked, &effects_);
+    return Apply();
+  }
+  Program& program = *programs_[spec.program];
+  if (context_.run_kernels) spec.hosts = program.plan->hosts();
+  spec.islands = program.plan->islands();
+  if (launches_.Open(spec.program).empty()) {
     program.last_progress = context_.world->Now();
   }
-  program.launches.insert(request.launch());
-  for (const proto::ObjectRef& ref : request.arguments()) {
-    if (ref.object() == 0) continue;
-    Object& object = objects_[ref.object()];
-    if (ref.fresh()) {
-      object.hosts.assign(ref.hosts().begin(), ref.hosts().end());
-      object.references = ref.keep() ? 1 : 0;
-    }
-    ++object.references;
-    launch.arguments.push_back(ref.object());
-    if (object.filling != 0 && launch.after.insert(object.filling).second) {
-      launches_[object.filling].before.push_back(request.launch());
+  launches_.Add(spec, &effects_);
+  if (const auto* launch = launches_.Find(spec.launch)) {
+    for (int32_t host : spec.hosts) {
+      SendPrepare(host, program, *launch, request);
     }
   }
-  for (const proto::ObjectRef& ref : request.results()) {
-    launch.results.push_back(ref.object());
-    if (ref.object() == 0) continue;
-    Object& object = objects_[ref.object()];
-    object.hosts.assign(ref.hosts().begin(), ref.hosts().end());
-    object.references = 1;
-    object.filling = request.launch();
-  }
-  pending_.push_back(request.launch());
-  if (context_.run_kernels) {
-    for (int32_t host : program.plan->hosts()) {
-      launch.unprepared.insert(host);
-      proto::Control control;
-      proto::PrepareLaunch* prepare = control.mutable_prepare_launch();
-      prepare->set_launch(request.launch());
-      prepare->set_program(id);
-      prepare->set_incarnation(program.incarnation);
-      prepare->set_steps(request.steps());
-      // A host waits for what it will be sent, and for nothing else.
-      auto here = [&](const proto::ObjectRef& ref) {
-        auto object = objects_.find(ref.object());
-        if (object == objects_.end()) return uint64_t{0};
-        const std::vector<int32_t>& hosts = object->second.hosts;
-        return std::binary_search(hosts.begin(), hosts.end(), host)
-                   ? ref.object()
-                   : 0;
-      };
-      for (const proto::ObjectRef& ref : request.arguments()) {
-        prepare->add_arguments(here(ref));
-      }
-      for (const proto::ObjectRef& ref : request.results()) {
-        prepare->add_results(here(ref));
-      }
-      for (proto::StorePart& part : *with_parts->mutable_parts()) {
-        if (static_cast<int32_t>(part.host()) != host) continue;
-        prepare->add_parts()->Swap(&part);
-      }
-      SendStore(host, std::move(control));
-    }
-  }
-  Advance();
+  Apply();
   ArmTimer();
+}
+
+void Controller::SendPrepare(int32_t host, const Program& program,
+                             const LaunchTable::Launch& launch,
+                             proto::LaunchRequest* request) {
+  proto::Control control;
+  proto::PrepareLaunch* prepare = control.mutable_prepare_launch();
+  prepare->set_launch(launch.id);
+  prepare->set_program(launch.program);
+  prepare->set_incarnation(program.incarnation);
+  prepare->set_steps(launch.steps);
+  // A host waits for what it will be sent, and for nothing else.
+  auto here = [&](uint64_t id) {
+    const ObjectTable::Object* object = objects_.Find(id);
+    return object != nullptr && std::binary_search(object->hosts.begin(),
+                                                   object->hosts.end(), host)
+               ? id
+               : 0;
+  };
+  for (const proto::ObjectRef& ref : request->arguments()) {
+    prepare->add_arguments(here(ref.object()));
+  }
+  for (const proto::ObjectRef& ref : request->results()) {
+    prepare->add_results(here(ref.object()));
+  }
+  for (proto::StorePart& part : *request->mutable_parts()) {
+    if (static_cast<int32_t>(part.host()) != host) continue;
+    prepare->add_parts()->Swap(&part);
+  }
+  SendStore(host, std::move(control));
 }
 
 void Controller::OnStorePart(proto::Control* control) {
   const proto::StorePart& part = control->store_part();
   // Parts of a launch that was refused at once go nowhere.
-  if (launches_.count(part.launch()) == 0) return;
+  if (launches_.Find(part.launch()) == nullptr) return;
   const int32_t host = static_cast<int32_t>(part.host());
   SendStore(host, std::move(*control));
 }
 
 void Controller::OnLaunchReady(const proto::LaunchReady& ready) {
-  auto found = launches_.find(ready.launch());
-  if (found == launches_.end()) return;
-  Launch& launch = found->second;
-  if (launch.unprepared.erase(ready.host()) == 0) return;  // a second copy
-  // Of several refusals that of the smallest host counts.
-  if (ready.code() != 0 &&
-      (launch.refusal.ok() || ready.host() < launch.refused_by)) {
-    launch.refusal = absl::Status(static_cast<absl::StatusCode>(ready.code()),
-                                  ready.message());
-    launch.refused_by = ready.host();
-  }
-  Advance();
+  launches_.Staged(ready.launch(), static_cast<int32_t>(ready.host()),
+                   absl::Status(static_cast<absl::StatusCode>(ready.code()),
+                                ready.message()),
+                   &effects_);
+  Apply();
 }
 
-// Launches begin in the order in which they were asked for: firings and tickets
-// are given when a launch begins, so one that is refused leaves no hole.
-void Controller::Advance() {
-  while (!pending_.empty()) {
-    const uint64_t id = pending_.front();
-    Launch& launch = launches_[id];
-    // Hosts do not answer when an argument will never be there.
-    const absl::Status missing = ArgumentFailure(launch, /*missing_only=*/true);
-    if (!missing.ok()) {
-      launch.refusal = missing;
-    } else if (!launch.unprepared.empty()) {
-      return;
-    }
-    pending_.pop_front();
-    if (launch.ended) {
-      Forget(id);
-    } else if (!launch.refusal.ok()) {
-      programs_[launch.program]->launches.erase(id);
-      const absl::Status refusal = launch.refusal;
-      Settle(id, refusal, /*completed=*/false);
-      Forget(id);
-      EndLaunch(id, refusal, /*completed=*/false, {});
-    } else {
-      Begin(id);
-    }
+void Controller::Apply() {
+  LaunchEffects effects;
+  std::swap(effects, effects_);
+  for (size_t i = 0; i < effects.ready.size(); ++i) {  // it grows
+    const LaunchTable::Launch* launch = launches_.Find(effects.ready[i]);
+    if (launch == nullptr) continue;
+    grants_.Give(launch->id, launch->program, launch->steps,
+                 programs_[launch->program]->plan->islands());
+    SendGrants(launch->id, /*skip=*/false);
+    launches_.Granted(effects.ready[i], &effects);
   }
+  // Later launches of their islands must not wait for these.
+  for (uint64_t launch : effects.given_up) SendGrants(launch, /*skip=*/true);
+  for (const LaunchEffects::End& end : effects.ended) {
+    grants_.Forget(end.launch);
+    if (end.completed) steps_done_.Add(end.steps);
+  }
+  SendDrops(&effects.drops, /*request=*/0);
+  for (const LaunchEffects::End& end : effects.ended) {
+    const proto::ReleaseRequest release =
+        port_->LaunchEnded(end.launch, end.status, end.completed, end.poisoned);
+    if (release.objects_size() > 0) OnRelease(release);
+  }
+  effects.Clear();
+  std::swap(effects, effects_);
 }
 
-void Controller::EndLaunch(uint64_t launch, const absl::Status& status,
-                           bool completed,
-                           const std::vector<uint32_t>& poisoned) {
-  const proto::ReleaseRequest release =
-      port_->LaunchEnded(launch, status, completed, poisoned);
-  if (release.objects_size() > 0) OnRelease(release);
-}
-
-absl::Status Controller::ArgumentFailure(const Launch& launch,
-                                         bool missing_only) const {
-  for (uint64_t id : launch.arguments) {
-    const Object& object = objects_.at(id);
-    if (!object.failure.ok() && (object.missing || !missing_only)) {
-      return object.failure;
-    }
-  }
-  return absl::OkStatus();
-}
-
-void Controller::Settle(uint64_t id, const absl::Status& status,
-                        bool completed) {
-  Launch& launch = launches_[id];
-  for (uint32_t r = 0; r < launch.results.size(); ++r) {
-    auto object = objects_.find(launch.results[r]);
-    if (object == objects_.end()) continue;
-    object->second.filling = 0;
-    if (!completed || launch.poisoned.count(r)) {
-      object->second.failure = status;
-      object->second.missing = launch.ticket == 0;
-    }
-  }
-  for (uint64_t other : launch.after) {
-    auto found = launches_.find(other);
-    if (found == launches_.end()) continue;
-    std::vector<uint64_t>& before = found->second.before;
-    before.erase(std::remove(before.begin(), before.end(), id), before.end());
-  }
-  for (uint64_t waiting : std::exchange(launch.before, {})) {
-    Launch& next = launches_[waiting];
-    next.after.erase(id);
-    if (next.finished && next.after.empty()) FinishLaunch(waiting);
-  }
-}
-
-void Controller::Begin(uint64_t id) {
-  Launch& launch = launches_[id];
-  Program& program = *programs_[launch.program];
-  launch.ticket = ++last_ticket_;
-  launch.first = program.next_firing;
-  program.next_firing += launch.steps;
-  for (int32_t island : program.plan->islands()) {
-    launch.waiting.insert(island);
-    launch.previous[island] = ticket_of_[island];
-    ticket_of_[island] = launch.ticket;
-  }
-  if (launch.waiting.empty()) {
-    FinishLaunch(id);  // a plan without shards
-    return;
-  }
-  SendStarts(id, launch, /*skip=*/false);
-}
-
-void Controller::SendStarts(uint64_t id, const Launch& launch, bool skip) {
-  const Program& program = *programs_[launch.program];
-  for (const auto& [island, previous] : launch.previous) {
+void Controller::SendGrants(uint64_t id, bool skip) {
+  const Grant& grant = *grants_.Find(id);
+  const Program& program = *programs_[grant.program];
+  for (const auto& [island, previous] : grant.previous) {
     proto::Control control;
     proto::Start* start = control.mutable_start();
-    start->set_program(launch.program);
+    start->set_program(grant.program);
     start->set_incarnation(program.incarnation);
     start->set_launch(id);
-    start->set_ticket(launch.ticket);
+    start->set_ticket(grant.ticket);
     start->set_previous_ticket(previous);
-    start->set_first(launch.first);
-    start->set_steps(launch.steps);
+    start->set_first(grant.first);
+    start->set_steps(grant.end - grant.first);
     start->set_skip(skip);
     for (int32_t host : program.plan->hosts()) {
       if (context_.topology->island_of_host(host) == island) {
@@ -287,76 +197,46 @@ void Controller::SendStarts(uint64_t id, const Launch& launch, bool skip) {
 }
 
 void Controller::OnDone(const proto::LaunchDone& done) {
-  auto found = launches_.find(done.launch());
-  if (found == launches_.end()) return;
-  Launch& launch = found->second;
-  Program* program = Find(launch.program, done.incarnation());
-  if (program == nullptr || launch.waiting.erase(done.sender()) == 0) return;
-  if (done.has_failure() &&
-      (!launch.failed || Before(done.failure(), launch.failure))) {
-    launch.failed = true;
-    launch.failure = done.failure();
+  const LaunchTable::Launch* launch = launches_.Find(done.launch());
+  const Grant* grant = grants_.Find(done.launch());
+  if (launch == nullptr || grant == nullptr) return;
+  const Program* program = Find(launch->program, done.incarnation());
+  if (program == nullptr) return;
+  Failure failure;
+  if (done.has_failure()) {
+    failure = ReadFailure(*program->plan, *context_.topology, grant->first,
+                          done.failure());
   }
-  launch.poisoned.insert(done.poisoned().begin(), done.poisoned().end());
-  if (launch.waiting.empty()) FinishLaunch(done.launch());
+  launches_.Done(
+      done.launch(), static_cast<int32_t>(done.sender()),
+      done.has_failure() ? &failure : nullptr,
+      absl::MakeConstSpan(done.poisoned().data(), done.poisoned_size()),
+      &effects_);
+  Apply();
 }
 
-void Controller::FinishLaunch(uint64_t id) {
-  Launch& launch = launches_[id];
-  launch.finished = true;
-  if (!launch.after.empty()) return;
-  Program& program = *programs_[launch.program];
-  absl::Status status = ArgumentFailure(launch, /*missing_only=*/false);
-  if (status.ok() && launch.failed) {
-    status = FailureStatus(*program.plan, launch.first, launch.failure);
-  }
-  const std::vector<uint32_t> poisoned(launch.poisoned.begin(),
-                                       launch.poisoned.end());
-  steps_done_.Add(launch.steps);
-  program.launches.erase(id);
-  EndLaunch(id, status, /*completed=*/true, poisoned);
-  Settle(id, status, /*completed=*/true);
-  Forget(id);
-}
-
-void Controller::Forget(uint64_t id) {
-  auto found = launches_.find(id);
-  const std::vector<uint64_t> arguments = std::move(found->second.arguments);
-  // A launch that did not begin, or was given up, has left values on hosts.
+std::vector<int32_t> Controller::SendDrops(std::vector<Drop>* drops,
+                                           uint64_t request) {
+  // One message to each host for each launch, in the order in which they ended.
+  std::stable_sort(
+      drops->begin(), drops->end(),
+      [](const Drop& a, const Drop& b) { return a.host < b.host; });
   std::vector<int32_t> hosts;
-  if (!found->second.waiting.empty() || found->second.ticket == 0) {
-    hosts = found->second.plan->hosts();
-  }
-  launches_.erase(found);
-  Unreference(arguments, id, /*request=*/0, hosts);
-}
-
-void Controller::Unreference(const std::vector<uint64_t>& objects,
-                             uint64_t launch, uint64_t request,
-                             const std::vector<int32_t>& hosts) {
-  std::map<int32_t, proto::Control> drops;
-  for (int32_t host : hosts) {
-    drops[host].mutable_drop_objects()->set_launch(launch);
-  }
-  for (uint64_t id : objects) {
-    auto found = objects_.find(id);
-    if (found == objects_.end() || --found->second.references != 0) continue;
-    for (int32_t host : found->second.hosts) {
-      proto::DropObjects* drop = drops[host].mutable_drop_objects();
-      drop->set_launch(launch);
-      drop->add_objects(id);
+  for (size_t i = 0; i < drops->size();) {
+    const Drop& first = (*drops)[i];
+    proto::Control control;
+    proto::DropObjects* drop = control.mutable_drop_objects();
+    drop->set_request(request);
+    drop->set_launch(first.launch);
+    for (; i < drops->size() && (*drops)[i].host == first.host &&
+           (*drops)[i].launch == first.launch;
+         ++i) {
+      if ((*drops)[i].object != 0) drop->add_objects((*drops)[i].object);
     }
-    objects_.erase(found);
+    hosts.push_back(first.host);
+    SendStore(first.host, std::move(control));
   }
-  if (!context_.run_kernels) drops.clear();  // hosts hold nothing
-  for (auto& [host, control] : drops) {
-    control.mutable_drop_objects()->set_request(request);
-    if (request != 0) dropping_[request].insert(static_cast<uint32_t>(host));
-    SendStore(host, std::move(control));
-  }
-  if (request != 0 && drops.empty()) {
-    port_->Answer(request, absl::OkStatus(), 0);
-  }
+  return hosts;
 }
 
 void Controller::OnRelease(const proto::ReleaseRequest& request) {
@@ -364,21 +244,28 @@ void Controller::OnRelease(const proto::ReleaseRequest& request) {
     releases_.push_back(request);
     return;
   }
-  Unreference({request.objects().begin(), request.objects().end()},
-              /*launch=*/0, request.request());
+  std::vector<Drop> drops;
+  objects_.Release(
+      absl::MakeConstSpan(request.objects().data(), request.objects_size()),
+      /*launch=*/0, &drops);
+  const std::vector<int32_t> hosts = SendDrops(&drops, request.request());
+  if (hosts.empty()) {
+    port_->Answer(request.request(), absl::OkStatus(), 0);
+  } else {
+    objects_.Await(request.request(), hosts);
+  }
 }
 
 void Controller::OnDropped(const proto::ObjectsDropped& dropped) {
-  auto found = dropping_.find(dropped.request());
-  if (found == dropping_.end()) return;
-  found->second.erase(dropped.host());
-  if (!found->second.empty()) return;
-  dropping_.erase(found);
+  if (!objects_.Dropped(dropped.request(),
+                        static_cast<int32_t>(dropped.host()))) {
+    return;
+  }
   port_->Answer(dropped.request(), absl::OkStatus(), 0);
 }
 
 void Controller::OnFetch(const proto::FetchRequest& request) {
-  if (objects_.count(request.object()) == 0) {
+  if (objects_.Find(request.object()) == nullptr) {
     port_->Answer(request.request(),
                   absl::NotFoundError("the values were released"), 0);
     return;

@@ -33,7 +33,7 @@ void Controller::StartRound() {
   ++round_;
   round_waiting_.clear();
   for (uint32_t p = 0; p < programs_.size(); ++p) {
-    if (programs_[p] == nullptr || programs_[p]->launches.empty()) continue;
+    if (programs_[p] == nullptr || launches_.Open(p).empty()) continue;
     Program& program = *programs_[p];
     program.reports.clear();
     proto::Control control;
@@ -77,19 +77,19 @@ void Controller::FinishRound() {
   const TimeNs now = context_.world->Now();
   std::map<uint32_t, Stall> stalls;
   for (uint32_t p = 0; p < programs_.size(); ++p) {
-    if (programs_[p] == nullptr || programs_[p]->launches.empty()) continue;
+    if (programs_[p] == nullptr || launches_.Open(p).empty()) continue;
     Program& program = *programs_[p];
     // Launched after the round began.
     if (program.reports.empty() && !forced) continue;
-    auto begun = std::find_if(
-        program.launches.begin(), program.launches.end(), [&](uint64_t id) {
-          return launches_[id].ticket != 0 && !launches_[id].finished;
-        });
-    if (begun == program.launches.end()) {
+    const std::vector<uint64_t>& open = launches_.Open(p);
+    auto begun = std::find_if(open.begin(), open.end(), [&](uint64_t id) {
+      return launches_.Find(id)->granted && !launches_.Find(id)->over;
+    });
+    if (begun == open.end()) {
       // Values are on their way to the hosts; or all has happened, and the end
       // waits for that of a launch that filled an argument.
       program.last_progress = now;
-      if (forced && launches_[*program.launches.begin()].ticket == 0) {
+      if (forced && !launches_.Find(open.front())->granted) {
         stalls[p].kind = Stall::kRoot;
         stalls[p].text = "hosts do not have the values of a launch";
       }
@@ -99,7 +99,7 @@ void Controller::FinishRound() {
     for (const auto& [host, report] : program.reports) fired += report.fired();
     Stall stall =
         ClassifyStall(*program.plan, *context_.topology, program.reports,
-                      launches_[*begun].first, program.next_firing);
+                      grants_.Find(*begun)->first, grants_.next_firing(p));
     if (!forced &&
         (stall.kind == Stall::kProgress || fired != program.last_fired)) {
       program.last_progress = now;

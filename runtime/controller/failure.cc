@@ -1,0 +1,66 @@
+//===- failure.cc - What a launch failed of -------------------------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/controller/failure.h"
+
+#include <string>
+#include <tuple>
+
+#include "absl/strings/str_cat.h"
+
+namespace pathways {
+namespace {
+
+absl::Status Describe(const PreparedPlan& plan, const Topology& topology,
+                      uint64_t first, const proto::Failure& failure) {
+  const int index = static_cast<int>(failure.action());
+  if (index < 0 || index >= plan.plan().actions_size() ||
+      failure.shard() >=
+          plan.slices()[plan.plan().actions(index).slice()].device_of.size()) {
+    return absl::InternalError(absl::StrCat(
+        "program '", plan.name(), "' failed in action ", failure.action(),
+        " on shard ", failure.shard(), ", which it does not have"));
+  }
+  const proto::Action& action = plan.plan().actions(index);
+  const PreparedSlice& slice = plan.slices()[action.slice()];
+  std::string what = absl::StrCat("code ", failure.code());
+  std::string where = action.location();
+  if (static_cast<int>(failure.step()) < action.steps_size() &&
+      action.steps(failure.step()).has_run()) {
+    const proto::Segment& segment =
+        plan.plan()
+            .kernels(action.kernel())
+            .segments(action.steps(failure.step()).run().segment());
+    if (failure.code() > 0 && failure.code() <= segment.locations_size()) {
+      const proto::Location& location = segment.locations(failure.code() - 1);
+      if (!location.message().empty()) what = location.message();
+      if (!location.where().empty()) where = location.where();
+    }
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      where.empty() ? "" : absl::StrCat(where, ": "), "'", action.name(),
+      "' of program '", plan.name(), "' failed at step ",
+      failure.firing() - first, " on shard ", failure.shard(), " (",
+      topology.DeviceName(slice.island, slice.device_of[failure.shard()]),
+      "): ", what));
+}
+
+}  // namespace
+
+bool Failure::operator<(const Failure& other) const {
+  return std::tie(firing, action, shard, step) <
+         std::tie(other.firing, other.action, other.shard, other.step);
+}
+
+Failure ReadFailure(const PreparedPlan& plan, const Topology& topology,
+                    uint64_t first, const proto::Failure& failure) {
+  return {failure.firing(), failure.action(), failure.shard(), failure.step(),
+          Describe(plan, topology, first, failure)};
+}
+
+}  // namespace pathways

@@ -1,0 +1,261 @@
+//===- launch_table.cc - Launches, until they end -------------------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/controller/launch_table.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace pathways {
+
+void LaunchEffects::Clear() {
+  ready.clear();
+  given_up.clear();
+  ended.clear();
+  drops.clear();
+}
+
+void LaunchTable::Launch::Reset() {
+  id = steps = 0;
+  program = 0;
+  ready = granted = over = false;
+  hosts = {};
+  staging.Clear();
+  running.Clear();
+  ungranted = unended = 0;
+  readers.clear();
+  arguments.clear();
+  results.clear();
+  refusal = absl::OkStatus();
+  refused_by = 0;
+  failed = false;
+  failure = Failure();
+  poisoned.clear();
+}
+
+const std::vector<uint64_t>& LaunchTable::Open(uint32_t program) const {
+  static const std::vector<uint64_t>* const none = new std::vector<uint64_t>;
+  auto found = programs_.find(program);
+  return found == programs_.end() ? *none : found->second.open;
+}
+
+absl::Status LaunchTable::Check(const LaunchSpec& spec,
+                                const std::string& program) const {
+  for (size_t i = 0; i < spec.arguments.size(); ++i) {
+    const LaunchSpec::Array& argument = spec.arguments[i];
+    if (argument.object == 0 || argument.fresh ||
+        objects_.Find(argument.object) != nullptr ||
+        std::any_of(spec.arguments.begin(), spec.arguments.begin() + i,
+                    [&](const LaunchSpec::Array& other) {
+                      return other.fresh && other.object == argument.object;
+                    })) {
+      continue;
+    }
+    return absl::FailedPreconditionError(absl::StrCat(
+        "a launch of program '", program,
+        "' uses an array whose own launch did not begin; launch it again"));
+  }
+  return absl::OkStatus();
+}
+
+void LaunchTable::Refuse(const LaunchSpec& spec, const absl::Status& status,
+                         LaunchEffects* effects) {
+  for (const LaunchSpec::Array& result : spec.results) {
+    if (result.object != 0) objects_.AddMissing(result.object, status);
+  }
+  effects->ended.push_back(
+      {spec.launch, spec.steps, status, /*completed=*/false, {}});
+}
+
+void LaunchTable::Add(const LaunchSpec& spec, LaunchEffects* effects) {
+  Launch& launch = launches_.Insert(spec.launch);
+  launch.id = spec.launch;
+  launch.program = spec.program;
+  launch.steps = spec.steps;
+  launch.hosts = spec.hosts;
+  launch.staging.Assign(spec.hosts);
+  launch.running.Assign(spec.islands);
+  ProgramLaunches& program = programs_[spec.program];
+  program.open.push_back(spec.launch);
+  for (const LaunchSpec::Array& argument : spec.arguments) {
+    if (argument.object == 0) continue;
+    if (argument.fresh) {
+      objects_.Add(argument.object, argument.hosts, argument.keep ? 1 : 0,
+                   /*filling=*/0);
+    }
+    objects_.Refer(argument.object);
+    launch.arguments.push_back(argument.object);
+    Follow(objects_.Find(argument.object)->filling, &launch);
+  }
+  for (const LaunchSpec::Array& result : spec.results) {
+    launch.results.push_back(result.object);
+    if (result.object == 0) continue;
+    objects_.Add(result.object, result.hosts, /*references=*/1, spec.launch);
+  }
+  absl::Status missing =
+      objects_.FirstFailure(launch.arguments, /*missing_only=*/true);
+  if (!missing.ok()) {
+    endings_.push_back({launch.id, std::move(missing), /*completed=*/false});
+    return EndAll(effects);
+  }
+  Offer(&program, effects);
+}
+
+void LaunchTable::Follow(uint64_t filling, Launch* launch) {
+  Launch* filler = filling == 0 ? nullptr : launches_.Find(filling);
+  if (filler == nullptr) return;
+  std::vector<uint64_t>& readers = filler->readers;
+  if (std::find(readers.begin(), readers.end(), launch->id) != readers.end()) {
+    return;
+  }
+  readers.push_back(launch->id);
+  ++launch->unended;
+  if (!filler->granted) ++launch->ungranted;
+}
+
+void LaunchTable::Offer(ProgramLaunches* program, LaunchEffects* effects) {
+  if (program->granted == program->open.size()) return;
+  Launch* next = launches_.Find(program->open[program->granted]);
+  if (next->ready || next->ungranted != 0 || !next->staging.empty() ||
+      !next->refusal.ok()) {
+    return;
+  }
+  next->ready = true;
+  effects->ready.push_back(next->id);
+}
+
+void LaunchTable::Staged(uint64_t id, int32_t host, const absl::Status& status,
+                         LaunchEffects* effects) {
+  Launch* launch = launches_.Find(id);
+  if (launch == nullptr || !launch->staging.Erase(host)) return;
+  if (!status.ok() && (launch->refusal.ok() || host < launch->refused_by)) {
+    launch->refusal = status;
+    launch->refused_by = host;
+  }
+  if (!launch->staging.empty()) return;
+  if (launch->refusal.ok()) return Offer(&programs_[launch->program], effects);
+  endings_.push_back({id, launch->refusal, /*completed=*/false});
+  EndAll(effects);
+}
+
+void LaunchTable::Granted(uint64_t id, LaunchEffects* effects) {
+  Launch* launch = launches_.Find(id);
+  if (launch == nullptr || !launch->ready || launch->granted) return;
+  launch->granted = true;
+  ProgramLaunches& program = programs_[launch->program];
+  ++program.granted;
+  Offer(&program, effects);
+  for (uint64_t reader : launch->readers) {
+    Launch* after = launches_.Find(reader);
+    if (after == nullptr) continue;
+    --after->ungranted;
+    Offer(&programs_[after->program], effects);
+  }
+  launch->over = launch->running.empty();  // nothing of it runs anywhere
+  EndIfOver(*launch);
+  EndAll(effects);
+}
+
+void LaunchTable::Done(uint64_t id, int32_t island, const Failure* failure,
+                       absl::Span<const uint32_t> poisoned,
+                       LaunchEffects* effects) {
+  Launch* launch = launches_.Find(id);
+  if (launch == nullptr || !launch->granted || !launch->running.Erase(island)) {
+    return;
+  }
+  if (failure != nullptr && (!launch->failed || *failure < launch->failure)) {
+    launch->failed = true;
+    launch->failure = *failure;
+  }
+  for (uint32_t result : poisoned) {
+    auto at = std::lower_bound(launch->poisoned.begin(), launch->poisoned.end(),
+                               result);
+    if (at != launch->poisoned.end() && *at == result) continue;
+    launch->poisoned.insert(at, result);
+  }
+  launch->over = launch->running.empty();
+  EndIfOver(*launch);
+  EndAll(effects);
+}
+
+void LaunchTable::Abort(uint32_t program, const absl::Status& status,
+                        LaunchEffects* effects) {
+  for (uint64_t id : Open(program)) {
+    endings_.push_back({id, status, /*completed=*/false});
+  }
+  EndAll(effects);
+  effects->ready.erase(
+      std::remove_if(effects->ready.begin(), effects->ready.end(),
+                     [this](uint64_t id) { return Find(id) == nullptr; }),
+      effects->ready.end());
+}
+
+void LaunchTable::EndIfOver(const Launch& launch) {
+  if (!launch.over || launch.unended != 0) return;
+  absl::Status status =
+      objects_.FirstFailure(launch.arguments, /*missing_only=*/false);
+  if (status.ok() && launch.failed) status = launch.failure.status;
+  endings_.push_back({launch.id, std::move(status), /*completed=*/true});
+}
+
+void LaunchTable::EndAll(LaunchEffects* effects) {
+  for (size_t i = 0; i < endings_.size(); ++i) {  // it grows
+    const Ending ending = std::move(endings_[i]);
+    Launch* launch = launches_.Find(ending.launch);
+    // It may have ended with one before.
+    if (launch != nullptr) End(launch, ending, effects);
+  }
+  endings_.clear();
+}
+
+void LaunchTable::End(Launch* launch, const Ending& ending,
+                      LaunchEffects* effects) {
+  for (uint32_t r = 0; r < launch->results.size(); ++r) {
+    if (launch->results[r] == 0) continue;
+    const bool bad =
+        !ending.completed ||
+        std::binary_search(launch->poisoned.begin(), launch->poisoned.end(), r);
+    objects_.Settle(launch->results[r], bad ? ending.status : absl::OkStatus(),
+                    /*missing=*/bad && !launch->granted);
+  }
+  effects->ended.push_back(
+      {launch->id, launch->steps, ending.status, ending.completed, {}});
+  if (ending.completed) effects->ended.back().poisoned = launch->poisoned;
+  if (launch->granted && !ending.completed) {
+    effects->given_up.push_back(launch->id);
+  }
+  if (!launch->running.empty()) {
+    // It left values on its hosts, or a grant that is not to be waited for.
+    for (int32_t host : launch->hosts) {
+      effects->drops.push_back({host, launch->id, 0});
+    }
+  }
+  objects_.Release(launch->arguments, launch->id, &effects->drops);
+
+  ProgramLaunches& program = programs_[launch->program];
+  auto place = std::find(program.open.begin(), program.open.end(), launch->id);
+  program.open.erase(place);
+  if (launch->granted) --program.granted;
+  Offer(&program, effects);
+  for (uint64_t reader : launch->readers) {
+    Launch* after = launches_.Find(reader);
+    if (after == nullptr) continue;
+    --after->unended;
+    if (launch->granted) {
+      EndIfOver(*after);
+    } else {
+      endings_.push_back(
+          {reader, objects_.FirstFailure(after->arguments, true), false});
+    }
+  }
+  launches_.Erase(launch->id);
+}
+
+}  // namespace pathways

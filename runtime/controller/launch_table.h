@@ -1,0 +1,155 @@
+//===- launch_table.h - Launches, until they end ----------------*- C++ -*-===//
+//-*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_CONTROLLER_LAUNCH_TABLE_H_
+#define RUNTIME_CONTROLLER_LAUNCH_TABLE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "runtime/controller/failure.h"
+#include "runtime/controller/object_table.h"
+#include "runtime/controller/record_pool.h"
+#include "runtime/controller/wait_set.h"
+
+namespace pathways {
+
+// What a client asks for.
+struct LaunchSpec {
+  struct Array {
+    uint64_t object = 0;               // 0: no host holds a byte of it
+    absl::Span<const uint32_t> hosts;  // that hold blocks of it, ascending
+    // Of an argument: its values come with this launch, and whether the client
+    // refers to it beyond the launch.
+    bool fresh = false, keep = false;
+  };
+  uint64_t launch = 0;
+  uint32_t program = 0;
+  uint64_t steps = 0;
+  // Hosts that must have its values before it begins, and islands that each say
+  // when it is over. Both outlive the launch.
+  absl::Span<const int32_t> hosts, islands;
+  std::vector<Array> arguments, results;
+};
+
+// What is to be done after a fact, each list in order.
+struct LaunchEffects {
+  struct End {
+    uint64_t launch = 0, steps = 0;
+    absl::Status status;
+    bool completed = false;          // all its firings are over
+    std::vector<uint32_t> poisoned;  // results without values, ascending
+  };
+  std::vector<uint64_t> ready;     // to be granted
+  std::vector<uint64_t> given_up;  // granted, and not to be waited for
+  std::vector<End> ended;          // of which their clients are told
+  std::vector<Drop> drops;         // of which hosts are told
+
+  void Clear();
+};
+
+// Launches from the request to the end: what each waits for, and what it ends
+// with. Invariants: (1) a launch is ready, once, when all its hosts have its
+// values, those that fill its arguments have been granted, and so have those
+// of its program that were asked for before: nothing else holds it back; (2)
+// it ends once, behind the launches that fill its arguments, with the first
+// failure of those or with the smallest of its own; (3) one that was not
+// granted when it ended takes those along that read its results; (4) when it
+// has ended, its arguments have a reference less and it is here no more. What
+// is granted, when, and in what portions is decided elsewhere. One owner calls
+// it; it sends nothing and knows no clock. Effects are added to what is there.
+class LaunchTable {
+ public:
+  struct Launch {
+    uint64_t id = 0, steps = 0;
+    uint32_t program = 0;
+    bool ready = false, granted = false;
+    bool over = false;  // all its firings, on all islands
+    absl::Span<const int32_t> hosts;
+    WaitSet staging;  // hosts that do not have its values yet
+    WaitSet running;  // islands on which it is not over
+    // Of the launches that fill its arguments, and those that read its results.
+    uint32_t ungranted = 0, unended = 0;
+    std::vector<uint64_t> readers;
+    std::vector<uint64_t> arguments, results;  // objects
+    absl::Status refusal;  // of the smallest host that refused
+    int32_t refused_by = 0;
+    bool failed = false;
+    Failure failure;
+    std::vector<uint32_t> poisoned;  // results, ascending
+
+    void Reset();
+  };
+
+  explicit LaunchTable(ObjectTable* objects) : objects_(*objects) {}
+
+  // Whether its arguments are there. FailedPrecondition: one is not, since the
+  // launch that was to fill it did not begin.
+  absl::Status Check(const LaunchSpec& spec, const std::string& program) const;
+  // Takes it. It may have ended then, when an argument is missing; otherwise
+  // the hosts are to be told what they must have.
+  void Add(const LaunchSpec& spec, LaunchEffects* effects);
+  // Ends it at once: what reads its results is refused with the same error.
+  void Refuse(const LaunchSpec& spec, const absl::Status& status,
+              LaunchEffects* effects);
+
+  // A host has the values, or says why not.
+  void Staged(uint64_t launch, int32_t host, const absl::Status& status,
+              LaunchEffects* effects);
+  // One that was ready has its first grant.
+  void Granted(uint64_t launch, LaunchEffects* effects);
+  // It is over on an island. `failure`: the smallest there, or null.
+  void Done(uint64_t launch, int32_t island, const Failure* failure,
+            absl::Span<const uint32_t> poisoned, LaunchEffects* effects);
+  // Ends all launches of a program that cannot go on.
+  void Abort(uint32_t program, const absl::Status& status,
+             LaunchEffects* effects);
+
+  const Launch* Find(uint64_t launch) const { return launches_.Find(launch); }
+  // Launches of a program that have not ended, in the order of asking.
+  const std::vector<uint64_t>& Open(uint32_t program) const;
+  size_t size() const { return launches_.size(); }
+
+ private:
+  // Those that have not ended, in order of asking: first the granted ones.
+  struct ProgramLaunches {
+    std::vector<uint64_t> open;
+    size_t granted = 0;
+  };
+  // An end to come in this call.
+  struct Ending {
+    uint64_t launch = 0;
+    absl::Status status;
+    bool completed = false;
+  };
+
+  // `launch` waits for `filling`.
+  void Follow(uint64_t filling, Launch* launch);
+  // The next one of the program is ready, if nothing else holds it back.
+  void Offer(ProgramLaunches* program, LaunchEffects* effects);
+  // It ends if it is over, and so are those that it waits for.
+  void EndIfOver(const Launch& launch);
+  // Ends those of endings_, and all that end with them.
+  void EndAll(LaunchEffects* effects);
+  void End(Launch* launch, const Ending& ending, LaunchEffects* effects);
+
+  ObjectTable& objects_;
+  RecordPool<Launch> launches_;
+  std::map<uint32_t, ProgramLaunches> programs_;
+  std::vector<Ending> endings_;  // empty between calls
+};
+
+}  // namespace pathways
+
+#endif  // RUNTIME_CONTROLLER_LAUNCH_TABLE_H_

@@ -1,0 +1,83 @@
+//===- object_table.h - Who holds arrays, and for whom ----------*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_CONTROLLER_OBJECT_TABLE_H_
+#define RUNTIME_CONTROLLER_OBJECT_TABLE_H_
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "runtime/controller/record_pool.h"
+#include "runtime/controller/wait_set.h"
+
+namespace pathways {
+
+// What a host is to be told: that it may drop `object`, unless that is 0, and
+// that `launch` is over or will not be, unless that is 0.
+struct Drop {
+  int32_t host = 0;
+  uint64_t launch = 0;
+  uint64_t object = 0;
+};
+
+// The arrays of which hosts hold blocks: one record for each logical array,
+// whatever its shards. Invariants: (1) an object is here while somebody refers
+// to it: the client, or launches that read it; (2) when nobody does, each host
+// that holds blocks of it is told once; (3) an object that a launch fills says
+// which, until that has ended, and then whether its values are good. One owner
+// calls it; it sends nothing and knows no clock.
+class ObjectTable {
+ public:
+  struct Object {
+    std::vector<int32_t> hosts;  // that hold blocks, ascending
+    uint64_t references = 0;
+    uint64_t filling = 0;  // launch that fills it and has not ended
+    absl::Status failure;  // of that launch, when the values are not good
+    bool missing = false;  // that launch did not begin: no host fills it
+
+    void Reset();
+  };
+
+  // An object with as many references. `filling`: the launch whose result it
+  // is; 0: its values come from the client.
+  void Add(uint64_t id, absl::Span<const uint32_t> hosts, uint64_t references,
+           uint64_t filling);
+  // The result of a launch that was refused: who uses it gets `failure`.
+  void AddMissing(uint64_t id, const absl::Status& failure);
+  const Object* Find(uint64_t id) const { return objects_.Find(id); }
+  // One reference more; of an object that is here.
+  void Refer(uint64_t id) { ++objects_.Find(id)->references; }
+  // The launch that fills it has ended. `failure`: why its values are not good.
+  // `missing`: it never began.
+  void Settle(uint64_t id, const absl::Status& failure, bool missing);
+  // The first failure among `ids`, those that are missing only or all.
+  absl::Status FirstFailure(absl::Span<const uint64_t> ids,
+                            bool missing_only) const;
+  // Takes one reference from each of `ids` that is here; adds what hosts are to
+  // be told of those that have none left, and of `launch`.
+  void Release(absl::Span<const uint64_t> ids, uint64_t launch,
+               std::vector<Drop>* drops);
+
+  // Requests to be answered when `hosts` have dropped what they were told.
+  void Await(uint64_t request, absl::Span<const int32_t> hosts);
+  // `host` has. Whether it was the last one: the request is over.
+  bool Dropped(uint64_t request, int32_t host);
+
+  size_t size() const { return objects_.size(); }
+
+ private:
+  RecordPool<Object> objects_;
+  std::map<uint64_t, WaitSet> dropping_;  // by request
+};
+
+}  // namespace pathways
+
+#endif  // RUNTIME_CONTROLLER_OBJECT_TABLE_H_

@@ -1,0 +1,67 @@
+//===- record_pool.h - Records by number, used again ------------*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_CONTROLLER_RECORD_POOL_H_
+#define RUNTIME_CONTROLLER_RECORD_POOL_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+
+namespace pathways {
+
+// Records by number. Invariants: (1) a record stays where it is until it is
+// erased; (2) a record that was erased is given out again, after its Reset(),
+// with the memory that its members have: in a steady state nothing is
+// allocated; (3) nothing depends on the order of the map, which is looked up
+// and never walked. One owner calls it.
+template <typename T>
+class RecordPool {
+ public:
+  // The record of `id`, as new or Reset() leaves it.
+  T& Insert(uint64_t id) {
+    T*& record = by_id_[id];
+    if (record == nullptr && free_.empty()) {
+      return *(record = &records_.emplace_back());
+    }
+    if (record == nullptr) {
+      record = free_.back();
+      free_.pop_back();
+    }
+    record->Reset();
+    return *record;
+  }
+  // Null: not there.
+  T* Find(uint64_t id) {
+    auto found = by_id_.find(id);
+    return found == by_id_.end() ? nullptr : found->second;
+  }
+  const T* Find(uint64_t id) const {
+    auto found = by_id_.find(id);
+    return found == by_id_.end() ? nullptr : found->second;
+  }
+  void Erase(uint64_t id) {
+    auto found = by_id_.find(id);
+    if (found == by_id_.end()) return;
+    free_.push_back(found->second);
+    by_id_.erase(found);
+  }
+  size_t size() const { return by_id_.size(); }
+
+ private:
+  std::deque<T> records_;
+  std::vector<T*> free_;
+  absl::flat_hash_map<uint64_t, T*> by_id_;
+};
+
+}  // namespace pathways
+
+#endif  // RUNTIME_CONTROLLER_RECORD_POOL_H_

@@ -1,0 +1,96 @@
+//===- object_table_test.cc - Who holds arrays, and for whom --------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/controller/object_table.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "absl/strings/str_cat.h"
+
+namespace pathways {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+class ObjectTableTest : public ::testing::Test {
+ protected:
+  // "host:launch:object", and forgets them.
+  std::vector<std::string> Drops() {
+    std::vector<std::string> text;
+    for (const Drop& d : drops_) {
+      text.push_back(absl::StrCat(d.host, ":", d.launch, ":", d.object));
+    }
+    drops_.clear();
+    return text;
+  }
+
+  ObjectTable objects_;
+  std::vector<Drop> drops_;
+};
+
+TEST_F(ObjectTableTest, HostsAreToldWhenNobodyRefersToIt) {
+  objects_.Add(5, {1, 3}, /*references=*/1, /*filling=*/0);
+  objects_.Refer(5);
+  objects_.Release({5}, /*launch=*/9, &drops_);
+  EXPECT_THAT(Drops(), IsEmpty());
+  objects_.Release({5}, /*launch=*/9, &drops_);
+  EXPECT_THAT(Drops(), ElementsAre("1:9:5", "3:9:5"));
+  EXPECT_EQ(objects_.size(), 0u);
+  // A second time, and one that never was.
+  objects_.Release({5, 6}, /*launch=*/0, &drops_);
+  EXPECT_THAT(Drops(), IsEmpty());
+}
+
+TEST_F(ObjectTableTest, OneArrayMayBeNamedTwice) {
+  objects_.Add(5, {0}, /*references=*/0, /*filling=*/0);
+  objects_.Refer(5);
+  objects_.Refer(5);
+  objects_.Release({5, 5}, /*launch=*/1, &drops_);
+  EXPECT_THAT(Drops(), ElementsAre("0:1:5"));
+}
+
+TEST_F(ObjectTableTest, SaysWhoFillsItAndWithWhat) {
+  objects_.Add(1, {0}, 1, /*filling=*/7);
+  objects_.Add(2, {0}, 1, /*filling=*/7);
+  EXPECT_EQ(objects_.Find(1)->filling, 7u);
+  objects_.Settle(1, absl::OkStatus(), /*missing=*/false);
+  objects_.Settle(2, absl::InternalError("broke"), /*missing=*/false);
+  objects_.Settle(3, absl::InternalError("nobody"), /*missing=*/false);
+  EXPECT_EQ(objects_.Find(1)->filling, 0u);
+  EXPECT_TRUE(objects_.FirstFailure({1}, /*missing_only=*/false).ok());
+  EXPECT_EQ(objects_.FirstFailure({1, 2}, false).message(), "broke");
+  EXPECT_TRUE(objects_.FirstFailure({1, 2}, /*missing_only=*/true).ok());
+}
+
+TEST_F(ObjectTableTest, ThoseThatAreMissingComeFirstWhereAskedFor) {
+  objects_.Add(1, {0}, 1, /*filling=*/7);
+  objects_.Settle(1, absl::InternalError("poisoned"), /*missing=*/false);
+  objects_.AddMissing(2, absl::UnavailableError("refused"));
+  EXPECT_EQ(objects_.FirstFailure({0, 1, 2}, true).message(), "refused");
+  EXPECT_EQ(objects_.FirstFailure({0, 1, 2}, false).message(), "poisoned");
+  objects_.Release({2}, 0, &drops_);
+  EXPECT_THAT(Drops(), IsEmpty());  // no host holds it
+  EXPECT_EQ(objects_.Find(2), nullptr);
+}
+
+TEST_F(ObjectTableTest, ARequestIsOverWhenAllItsHostsHaveDropped) {
+  objects_.Await(4, {0, 2});
+  EXPECT_FALSE(objects_.Dropped(4, 2));
+  EXPECT_FALSE(objects_.Dropped(4, 2));  // a second copy
+  EXPECT_FALSE(objects_.Dropped(4, 1));
+  EXPECT_FALSE(objects_.Dropped(5, 0));
+  EXPECT_TRUE(objects_.Dropped(4, 0));
+  EXPECT_FALSE(objects_.Dropped(4, 0));
+}
+
+}  // namespace
+}  // namespace pathways
