@@ -14,44 +14,32 @@
 #include "absl/strings/str_cat.h"
 
 namespace pathways {
+namespace {
+
+absl::Status ToStatus(int32_t code, const std::string& message) {
+  return absl::Status(static_cast<absl::StatusCode>(code), message);
+}
+
+}  // namespace
 
 void Controller::SendTo(ActorId to, const proto::Control& control) {
   context_.world->SendControl(self(), to, control.SerializeAsString());
 }
 
-void Controller::SendToHosts(const Program& program,
+void Controller::SendToHosts(const PreparedPlan& plan,
                              const proto::Control& control) {
   const std::string bytes = control.SerializeAsString();
-  for (int32_t host : program.plan->hosts()) {
+  for (int32_t host : plan.hosts()) {
     context_.world->SendControl(self(), context_.directory.executors[host],
                                 bytes);
   }
-}
-
-Controller::Program* Controller::Find(uint32_t program, uint32_t incarnation) {
-  if (program >= programs_.size() || programs_[program] == nullptr ||
-      programs_[program]->incarnation != incarnation) {
-    return nullptr;
-  }
-  return programs_[program].get();
-}
-
-Controller::Program* Controller::FindHandle(uint64_t handle,
-                                            uint32_t* program) {
-  for (uint32_t p = 0; p < programs_.size(); ++p) {
-    if (programs_[p] != nullptr && programs_[p]->handle == handle) {
-      *program = p;
-      return programs_[p].get();
-    }
-  }
-  return nullptr;
 }
 
 void Controller::OnMessage(ActorId, const Message& message) {
   if (message.kind != kStallTick) return;
   timer_armed_ = false;
   if (launches_.size() == 0) return;
-  if (!in_round_) StartRound();
+  if (!stalls_.in_round()) StartRound();
   ArmTimer();
 }
 
@@ -60,7 +48,7 @@ void Controller::OnControl(ActorId, std::string_view bytes) {
   if (!control.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
     return;
   }
-  received_.Add();
+  counters_.received.Add();
   switch (control.kind_case()) {
     case proto::Control::kLoadRequest:
       return OnLoad(control.load_request());
@@ -97,163 +85,166 @@ void Controller::OnControl(ActorId, std::string_view bytes) {
   }
 }
 
+void Controller::Answer(uint64_t request, const absl::Status& status,
+                        uint64_t handle) {
+  port_->Answer(request, status, handle);
+}
+
+void Controller::TellEnded(const LaunchEffects::End& end) {
+  const proto::ReleaseRequest release =
+      port_->LaunchEnded(end.launch, end.status, end.completed, end.poisoned);
+  if (release.objects_size() > 0) OnRelease(release);
+}
+
 void Controller::OnLoad(const proto::LoadRequest& request) {
-  auto program = std::make_unique<Program>();
-  program->plan = context_.plans.Find(request.plan());
-  program->plan_id = request.plan();
-  if (program->plan == nullptr) {
-    port_->Answer(request.request(), absl::InternalError("no such plan"), 0);
-    return;
+  std::shared_ptr<const PreparedPlan> plan =
+      context_.plans.Find(request.plan());
+  if (plan == nullptr) {
+    return Answer(request.request(), absl::InternalError("no such plan"));
   }
-  program->client = request.client();
-  program->handle = ++next_handle_;
-  program->incarnation = ++next_incarnation_;
-  program->request = request.request();
-  absl::Status admitted =
-      admission_.Admit(program->handle, *program->plan, program->client);
-  if (!admitted.ok()) {
-    context_.plans.Remove(program->plan_id);
-    port_->Answer(request.request(), admitted, 0);
-    return;
+  const absl::StatusOr<ProgramNext> next = programs_.Load(
+      std::move(plan), request.plan(), request.client(), request.request());
+  if (!next.ok()) {
+    context_.plans.Remove(request.plan());
+    return Answer(request.request(), next.status());
   }
-  uint32_t id = 0;
-  while (id < programs_.size() && programs_[id] != nullptr) ++id;
-  if (id == programs_.size()) programs_.emplace_back();
-  for (int32_t host : program->plan->hosts()) program->waiting.insert(host);
-  proto::Control control;
-  proto::LoadProgram* load = control.mutable_load_program();
-  load->set_program(id);
-  load->set_incarnation(program->incarnation);
-  load->set_plan(program->plan_id);
-  programs_[id] = std::move(program);
-  grants_.Restart(id);
-  SendToHosts(*programs_[id], control);
-  if (programs_[id]->waiting.empty()) FinishLoad(id);  // a plan without shards
+  grants_.Restart(next->program);
+  Proceed(*next);
 }
 
 void Controller::OnLoadReply(const proto::LoadReply& reply) {
-  Program* program = Find(reply.program(), reply.incarnation());
-  if (program == nullptr || program->state != Program::kLoading ||
-      program->waiting.erase(reply.host()) == 0) {
-    return;
-  }
-  if (reply.code() != 0 && program->error.ok()) {
-    program->error = absl::Status(static_cast<absl::StatusCode>(reply.code()),
-                                  reply.message());
-  }
-  if (program->waiting.empty()) FinishLoad(reply.program());
-}
-
-void Controller::FinishLoad(uint32_t id) {
-  Program& program = *programs_[id];
-  context_.plans.Remove(program.plan_id);
-  if (!program.error.ok()) {
-    Stop(id);  // answers when it is gone
-    return;
-  }
-  program.state = Program::kReady;
-  num_programs_.Add();
-  port_->Answer(program.request, absl::OkStatus(), program.handle);
-  program.request = 0;
+  Proceed(programs_.Answered(ProgramTable::State::kLoading, reply.program(),
+                             reply.incarnation(),
+                             static_cast<int32_t>(reply.host()),
+                             ToStatus(reply.code(), reply.message())));
 }
 
 void Controller::OnUnload(const proto::UnloadRequest& request) {
-  uint32_t id = 0;
-  Program* program = FindHandle(request.program(), &id);
-  if (program == nullptr || program->state == Program::kLoading ||
-      program->state == Program::kFreeing || program->request != 0) {
-    port_->Answer(request.request(),
-                  absl::FailedPreconditionError(absl::StrCat(
-                      "program ", request.program(), " is not loaded")),
-                  0);
-    return;
-  }
-  if (!launches_.Open(id).empty()) {
-    port_->Answer(
-        request.request(),
-        absl::FailedPreconditionError(absl::StrCat(
-            "program '", program->plan->name(), "' still has ",
-            launches_.Open(id).size(), " launches that have not ended")),
-        0);
-    return;
-  }
-  program->request = request.request();
-  program->error = absl::OkStatus();
-  switch (program->state) {
-    case Program::kReady:
-      Stop(id);
-      break;
-    case Program::kBroken:
-      Free(id);
-      break;  // was stopped when it broke
-    default:
-      break;  // is being stopped
-  }
-}
-
-void Controller::Stop(uint32_t id) {
-  Program& program = *programs_[id];
-  program.state = Program::kStopping;
-  program.waiting.clear();
-  for (int32_t host : program.plan->hosts()) program.waiting.insert(host);
-  proto::Control control;
-  control.mutable_stop_program()->set_program(id);
-  control.mutable_stop_program()->set_incarnation(program.incarnation);
-  SendToHosts(program, control);
-  if (program.waiting.empty()) FinishStop(id);
+  const absl::StatusOr<ProgramNext> next = programs_.Unload(
+      request.program(), request.request(),
+      launches_.Open(programs_.IdOf(request.program())).size());
+  if (!next.ok()) return Answer(request.request(), next.status());
+  Proceed(*next);
 }
 
 void Controller::OnStopReply(const proto::StopReply& reply) {
-  Program* program = Find(reply.program(), reply.incarnation());
-  if (program == nullptr || program->state != Program::kStopping ||
-      program->waiting.erase(reply.host()) == 0) {
-    return;
-  }
-  if (program->waiting.empty()) FinishStop(reply.program());
-}
-
-void Controller::FinishStop(uint32_t id) {
-  if (programs_[id]->request == 0) {
-    programs_[id]->state = Program::kBroken;  // until the client unloads it
-    return;
-  }
-  Free(id);
-}
-
-void Controller::Free(uint32_t id) {
-  Program& program = *programs_[id];
-  program.state = Program::kFreeing;
-  program.waiting.clear();
-  for (int32_t host : program.plan->hosts()) program.waiting.insert(host);
-  proto::Control control;
-  control.mutable_free_program()->set_program(id);
-  control.mutable_free_program()->set_incarnation(program.incarnation);
-  SendToHosts(program, control);
-  if (program.waiting.empty()) FinishFree(id);
+  Proceed(programs_.Answered(
+      ProgramTable::State::kStopping, reply.program(), reply.incarnation(),
+      static_cast<int32_t>(reply.host()), absl::OkStatus()));
 }
 
 void Controller::OnFreeReply(const proto::FreeReply& reply) {
-  Program* program = Find(reply.program(), reply.incarnation());
-  if (program == nullptr || program->state != Program::kFreeing ||
-      program->waiting.erase(reply.host()) == 0) {
+  Proceed(programs_.Answered(
+      ProgramTable::State::kFreeing, reply.program(), reply.incarnation(),
+      static_cast<int32_t>(reply.host()), absl::OkStatus()));
+}
+
+void Controller::Proceed(const ProgramNext& next) {
+  counters_.programs.Set(programs_.loaded());
+  if (next.loaded != 0) context_.plans.Remove(next.loaded);
+  if (next.kind == ProgramNext::kAnswer) {
+    return Answer(next.request, next.status, next.handle);
+  }
+  if (next.kind != ProgramNext::kAsk) return;
+  const ProgramTable::Program& program = programs_.at(next.program);
+  proto::Control control;
+  auto fill = [&](auto* message) {
+    message->set_program(program.id);
+    message->set_incarnation(program.incarnation);
+  };
+  switch (program.state) {
+    case ProgramTable::State::kLoading:
+      control.mutable_load_program()->set_plan(program.plan_id);
+      fill(control.mutable_load_program());
+      break;
+    case ProgramTable::State::kStopping:
+      fill(control.mutable_stop_program());
+      break;
+    default:
+      fill(control.mutable_free_program());
+      break;
+  }
+  SendToHosts(*program.plan, control);
+}
+
+void Controller::ArmTimer() {
+  // A simulation notices by itself that nothing is left to happen.
+  if (timer_armed_ || stall_timeout_ns_ <= 0 || context_.world->simulated()) {
     return;
   }
-  if (program->waiting.empty()) FinishFree(reply.program());
+  timer_armed_ = true;
+  Message message;
+  message.kind = kStallTick;
+  message.flags = kBackground;
+  context_.world->SendAfter(self(), self(),
+                            std::max<TimeNs>(stall_timeout_ns_ / 4, 1'000'000),
+                            message);
 }
 
-void Controller::FinishFree(uint32_t id) {
-  const std::unique_ptr<Program> program = std::move(programs_[id]);
-  admission_.Release(program->handle);
-  // An error is that of a load, which never counted.
-  if (program->error.ok()) num_programs_.Add(-1);
-  port_->Answer(program->request, program->error, 0);
+std::vector<StallDetector::Subject> Controller::StallSubjects() const {
+  std::vector<StallDetector::Subject> subjects;
+  for (uint32_t p = 0; p < programs_.end(); ++p) {
+    const std::vector<uint64_t>& open = launches_.Open(p);
+    if (!programs_.Has(p) || open.empty()) continue;
+    const LaunchTable::Launch& oldest = *launches_.Find(open.front());
+    StallDetector::Subject subject;
+    subject.program = p;
+    subject.incarnation = programs_.at(p).incarnation;
+    subject.plan = programs_.at(p).plan.get();
+    subject.since = oldest.asked;
+    subject.staging = !oldest.granted;
+    subject.end = grants_.next_firing(p);
+    for (uint64_t id : open) {
+      const LaunchTable::Launch& launch = *launches_.Find(id);
+      if (!launch.granted || launch.over) continue;
+      subject.running = true;
+      subject.first = grants_.Find(id)->first;
+      break;
+    }
+    subjects.push_back(subject);
+  }
+  return subjects;
 }
 
-void Controller::Abort(uint32_t id, absl::Status status) {
-  programs_[id]->error = status;
-  Stop(id);
-  launches_.Abort(id, status, &effects_);
-  Apply();
+void Controller::StartRound() {
+  const std::vector<StallDetector::Subject> subjects = StallSubjects();
+  const uint64_t round = stalls_.Begin(subjects);
+  for (const StallDetector::Subject& subject : subjects) {
+    proto::Control control;
+    control.mutable_query()->set_round(round);
+    control.mutable_query()->set_program(subject.program);
+    control.mutable_query()->set_incarnation(subject.incarnation);
+    SendToHosts(*subject.plan, control);
+  }
+  if (stalls_.complete()) FinishRound();
+}
+
+void Controller::OnReport(const proto::Report& report) {
+  stalls_.Add(report);
+  if (stalls_.complete()) FinishRound();
+}
+
+void Controller::OnDiagnose(const proto::DiagnoseRequest& request) {
+  stalls_.Force();
+  diagnoses_.push_back(request.request());
+  // The answers that are missing from a round were lost.
+  stalls_.in_round() ? FinishRound() : StartRound();
+}
+
+void Controller::FinishRound() {
+  const std::vector<StallDetector::Verdict> verdicts =
+      stalls_.Finish(context_.world->Now(), StallSubjects());
+  for (const StallDetector::Verdict& verdict : verdicts) {
+    const absl::Status status = absl::DeadlineExceededError(
+        absl::StrCat("program '", programs_.at(verdict.program).plan->name(),
+                     "' does not go on: ", verdict.text));
+    Proceed(programs_.Break(verdict.program, status));
+    launches_.Abort(verdict.program, status, &effects_);
+    Apply();
+  }
+  for (uint64_t request : std::exchange(diagnoses_, {})) {
+    Answer(request, absl::OkStatus());
+  }
 }
 
 }  // namespace pathways

@@ -25,6 +25,7 @@ void LaunchEffects::Clear() {
 void LaunchTable::Launch::Reset() {
   id = steps = 0;
   program = 0;
+  asked = 0;
   ready = granted = over = false;
   hosts = {};
   staging.Clear();
@@ -79,6 +80,7 @@ void LaunchTable::Add(const LaunchSpec& spec, LaunchEffects* effects) {
   launch.id = spec.launch;
   launch.program = spec.program;
   launch.steps = spec.steps;
+  launch.asked = spec.asked;
   launch.hosts = spec.hosts;
   launch.staging.Assign(spec.hosts);
   launch.running.Assign(spec.islands);

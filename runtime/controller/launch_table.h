@@ -22,6 +22,7 @@
 #include "runtime/controller/object_table.h"
 #include "runtime/controller/record_pool.h"
 #include "runtime/controller/wait_set.h"
+#include "runtime/world/world.h"
 
 namespace pathways {
 
@@ -37,6 +38,7 @@ struct LaunchSpec {
   uint64_t launch = 0;
   uint32_t program = 0;
   uint64_t steps = 0;
+  TimeNs asked = 0;
   // Hosts that must have its values before it begins, and islands that each say
   // when it is over. Both outlive the launch.
   absl::Span<const int32_t> hosts, islands;
@@ -74,6 +76,7 @@ class LaunchTable {
   struct Launch {
     uint64_t id = 0, steps = 0;
     uint32_t program = 0;
+    TimeNs asked = 0;
     bool ready = false, granted = false;
     bool over = false;  // all its firings, on all islands
     absl::Span<const int32_t> hosts;

@@ -39,24 +39,6 @@ void Controller::SendStore(int32_t host, proto::Control control) {
   SendTo(context_.directory.executors[host], control);
 }
 
-absl::Status Controller::CheckProgram(uint64_t handle, uint32_t* id) {
-  const Program* program = FindHandle(handle, id);
-  if (program == nullptr || program->state == Program::kLoading ||
-      program->state == Program::kFreeing) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("program ", handle, " is not loaded"));
-  }
-  if (program->state != Program::kReady) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        "program '", program->plan->name(),
-        "' was given up and must be loaded again",
-        program->error.ok()
-            ? ""
-            : absl::StrCat(": ", absl::string_view(program->error.message()))));
-  }
-  return absl::OkStatus();
-}
-
 void Controller::OnLaunch(proto::LaunchRequest* request) {
   if (request->launch() <= last_launch_) return;
   last_launch_ = request->launch();
@@ -76,38 +58,33 @@ void Controller::AddLaunch(proto::LaunchRequest* request) {
   for (const proto::ObjectRef& ref : request->results()) {
     spec.results.push_back(ReadArray(ref));
   }
-  absl::Status checked = CheckProgram(request->program(), &spec.program);
-  if (checked.ok()) {
-    checked = launches_.Check(spec, programs_[spec.program]->plan->name());
-  }
+  const absl::StatusOr<const ProgramTable::Program*> program =
+      programs_.Ready(request->program());
+  absl::Status checked = program.status();
+  if (checked.ok()) checked = launches_.Check(spec, (*program)->plan->name());
   if (!checked.ok()) {
     launches_.Refuse(spec, checked, &effects_);
     return Apply();
   }
-  Program& program = *programs_[spec.program];
-  if (context_.run_kernels) spec.hosts = program.plan->hosts();
-  spec.islands = program.plan->islands();
-  if (launches_.Open(spec.program).empty()) {
-    program.last_progress = context_.world->Now();
-  }
+  spec.program = (*program)->id;
+  if (context_.run_kernels) spec.hosts = (*program)->plan->hosts();
+  spec.islands = (*program)->plan->islands();
+  spec.asked = context_.world->Now();
   launches_.Add(spec, &effects_);
-  if (const auto* launch = launches_.Find(spec.launch)) {
-    for (int32_t host : spec.hosts) {
-      SendPrepare(host, program, *launch, request);
-    }
+  if (const LaunchTable::Launch* launch = launches_.Find(spec.launch)) {
+    for (int32_t host : spec.hosts) SendPrepare(host, *launch, request);
   }
   Apply();
   ArmTimer();
 }
 
-void Controller::SendPrepare(int32_t host, const Program& program,
-                             const LaunchTable::Launch& launch,
+void Controller::SendPrepare(int32_t host, const LaunchTable::Launch& launch,
                              proto::LaunchRequest* request) {
   proto::Control control;
   proto::PrepareLaunch* prepare = control.mutable_prepare_launch();
   prepare->set_launch(launch.id);
   prepare->set_program(launch.program);
-  prepare->set_incarnation(program.incarnation);
+  prepare->set_incarnation(programs_.at(launch.program).incarnation);
   prepare->set_steps(launch.steps);
   // A host waits for what it will be sent, and for nothing else.
   auto here = [&](uint64_t id) {
@@ -153,7 +130,7 @@ void Controller::Apply() {
     const LaunchTable::Launch* launch = launches_.Find(effects.ready[i]);
     if (launch == nullptr) continue;
     grants_.Give(launch->id, launch->program, launch->steps,
-                 programs_[launch->program]->plan->islands());
+                 programs_.at(launch->program).plan->islands());
     SendGrants(launch->id, /*skip=*/false);
     launches_.Granted(effects.ready[i], &effects);
   }
@@ -161,7 +138,7 @@ void Controller::Apply() {
   for (uint64_t launch : effects.given_up) SendGrants(launch, /*skip=*/true);
   for (const LaunchEffects::End& end : effects.ended) {
     grants_.Forget(end.launch);
-    if (end.completed) steps_done_.Add(end.steps);
+    if (end.completed) counters_.steps_done.Add(end.steps);
   }
   SendDrops(&effects.drops, /*request=*/0);
   for (const LaunchEffects::End& end : effects.ended) {
@@ -175,7 +152,7 @@ void Controller::Apply() {
 
 void Controller::SendGrants(uint64_t id, bool skip) {
   const Grant& grant = *grants_.Find(id);
-  const Program& program = *programs_[grant.program];
+  const ProgramTable::Program& program = programs_.at(grant.program);
   for (const auto& [island, previous] : grant.previous) {
     proto::Control control;
     proto::Start* start = control.mutable_start();
@@ -200,7 +177,8 @@ void Controller::OnDone(const proto::LaunchDone& done) {
   const LaunchTable::Launch* launch = launches_.Find(done.launch());
   const Grant* grant = grants_.Find(done.launch());
   if (launch == nullptr || grant == nullptr) return;
-  const Program* program = Find(launch->program, done.incarnation());
+  const ProgramTable::Program* program =
+      programs_.Find(launch->program, done.incarnation());
   if (program == nullptr) return;
   Failure failure;
   if (done.has_failure()) {
@@ -250,7 +228,7 @@ void Controller::OnRelease(const proto::ReleaseRequest& request) {
       /*launch=*/0, &drops);
   const std::vector<int32_t> hosts = SendDrops(&drops, request.request());
   if (hosts.empty()) {
-    port_->Answer(request.request(), absl::OkStatus(), 0);
+    Answer(request.request(), absl::OkStatus());
   } else {
     objects_.Await(request.request(), hosts);
   }
@@ -261,13 +239,12 @@ void Controller::OnDropped(const proto::ObjectsDropped& dropped) {
                         static_cast<int32_t>(dropped.host()))) {
     return;
   }
-  port_->Answer(dropped.request(), absl::OkStatus(), 0);
+  Answer(dropped.request(), absl::OkStatus());
 }
 
 void Controller::OnFetch(const proto::FetchRequest& request) {
   if (objects_.Find(request.object()) == nullptr) {
-    port_->Answer(request.request(),
-                  absl::NotFoundError("the values were released"), 0);
+    Answer(request.request(), absl::NotFoundError("the values were released"));
     return;
   }
   for (const proto::PartRange& range : request.ranges()) {
@@ -282,8 +259,7 @@ void Controller::OnFetch(const proto::FetchRequest& request) {
 
 void Controller::OnPartData(const proto::PartData& part) {
   if (part.missing()) {
-    port_->Answer(part.request(),
-                  absl::NotFoundError("the values were released"), 0);
+    Answer(part.request(), absl::NotFoundError("the values were released"));
     return;
   }
   port_->Deliver(part.request(), static_cast<int32_t>(part.host()),

@@ -8,27 +8,34 @@
 
 #include "runtime/controller/stall.h"
 
-#include <algorithm>
+#include <optional>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "runtime/plan/tables.h"
 
 namespace pathways {
+namespace {
 
-Stall ClassifyStall(const PreparedPlan& plan, const Topology& topology,
-                    const std::map<uint32_t, proto::Report>& reports,
-                    uint64_t first, uint64_t end) {
+using Reports = std::map<uint32_t, proto::Report>;
+using StuckShards = std::vector<const proto::StuckShard*>;
+
+Stall Root(std::string text) {
   Stall stall;
-  for (int32_t host : plan.hosts()) {
-    if (reports.count(host)) continue;
-    stall.kind = Stall::kRoot;
-    stall.text = absl::StrCat(topology.HostName(host), " does not answer");
-    return stall;
-  }
-  // The smallest (firing, position), with all its shards.
-  std::vector<const proto::StuckShard*> stuck;
+  stall.kind = Stall::kRoot;
+  stall.text = std::move(text);
+  return stall;
+}
+
+uint64_t StepOf(uint64_t firing, uint64_t first) {
+  return firing < first ? 0 : firing - first;
+}
+
+// The smallest (firing, position), with all its shards.
+StuckShards SmallestOf(const Reports& reports) {
+  StuckShards stuck;
   for (const auto& [host, report] : reports) {
     for (const proto::StuckShard& s : report.stuck()) {
       if (!stuck.empty()) {
@@ -41,84 +48,128 @@ Stall ClassifyStall(const PreparedPlan& plan, const Topology& topology,
       stuck.push_back(&s);
     }
   }
-  const proto::Report* behind = nullptr;
-  for (const auto& [host, report] : reports) {
-    if (report.granted() < end && behind == nullptr) behind = &report;
+  return stuck;
+}
+
+// What names the shards of one stall.
+class Names {
+ public:
+  Names(const PreparedPlan& plan, const Topology& topology, uint64_t first)
+      : plan_(plan), topology_(topology), first_(first) {}
+
+  std::string Action(uint32_t action) const {
+    return absl::StrCat("'", plan_.plan().actions(action).name(), "'");
   }
-  if (behind != nullptr &&
-      (stuck.empty() || stuck[0]->firing() >= behind->granted())) {
-    if (behind->held()) {
+  std::string Host(uint32_t host) const {
+    return topology_.HostName(static_cast<int>(host));
+  }
+  std::string Shard(const proto::StuckShard& s) const {
+    const int island =
+        plan_.slices()[plan_.plan().actions(s.action()).slice()].island;
+    return absl::StrCat(Action(s.action()), " at step ",
+                        StepOf(s.firing(), first_), ", shard ", s.shard(),
+                        " on ", topology_.DeviceName(island, s.device()));
+  }
+
+ private:
+  const PreparedPlan& plan_;
+  const Topology& topology_;
+  const uint64_t first_;
+};
+
+// A host that was not granted all firings, and has none left that it was.
+std::optional<Stall> MissingGrant(const Reports& reports,
+                                  const StuckShards& stuck, const Names& names,
+                                  uint64_t first, uint64_t end) {
+  for (const auto& [host, report] : reports) {
+    if (report.granted() >= end) continue;
+    if (!stuck.empty() && stuck[0]->firing() < report.granted()) {
+      return std::nullopt;
+    }
+    if (report.held()) {
+      Stall stall;
       stall.kind = Stall::kBlocked;
-      stall.blocked_by = behind->held_by();
-      stall.text = absl::StrCat(
-          "a launch at ", topology.HostName(static_cast<int>(behind->host())));
+      stall.blocked_by = report.held_by();
+      stall.text = absl::StrCat("a launch at ", names.Host(report.host()));
       return stall;
     }
-    stall.kind = Stall::kRoot;
-    stall.text =
-        absl::StrCat(topology.HostName(static_cast<int>(behind->host())),
-                     " was granted the steps before ",
-                     behind->granted() < first ? 0 : behind->granted() - first,
-                     " of ", end - first, " only: a start or a grant was lost");
-    return stall;
+    return Root(absl::StrCat(
+        names.Host(report.host()), " was granted the steps before ",
+        StepOf(report.granted(), first), " of ", end - first,
+        " only: a start or a grant was lost"));
   }
-  if (stuck.empty()) {
-    stall.kind = Stall::kRoot;
-    stall.text = "all its actions are done, but the end was not announced";
-    return stall;
-  }
-  const proto::Action& action = plan.plan().actions(stuck[0]->action());
-  const int island = plan.slices()[action.slice()].island;
-  auto who = [&](const proto::StuckShard& s) {
-    return absl::StrCat("'", action.name(), "' at step ",
-                        s.firing() < first ? 0 : s.firing() - first, ", shard ",
-                        s.shard(), " on ",
-                        topology.DeviceName(island, s.device()));
-  };
+  return std::nullopt;
+}
+
+std::optional<Stall> MissingToken(const PreparedPlan& plan,
+                                  const StuckShards& stuck,
+                                  const Names& names) {
   for (const proto::StuckShard* s : stuck) {
     if (s->missing_size() == 0) continue;
     const proto::MissingEdge& missing = s->missing(0);
     const PreparedEdge& edge = plan.edges()[missing.edge()];
-    stall.kind = Stall::kRoot;
-    stall.text = absl::StrCat(
-        who(*s), " waits for the ", EdgeKindName(edge.kind), " edge from '",
-        plan.plan().actions(edge.from).name(), "' to '",
-        plan.plan().actions(edge.to).name(), "': ", missing.arrived(), " of ",
-        missing.expected(), " tokens came");
-    return stall;
+    return Root(absl::StrCat(
+        names.Shard(*s), " waits for the ", EdgeKindName(edge.kind),
+        " edge from ", names.Action(edge.from), " to ", names.Action(edge.to),
+        ": ", missing.arrived(), " of ", missing.expected(), " tokens came"));
   }
   for (const proto::StuckShard* s : stuck) {
     if (!s->unheard()) continue;
     const PreparedEdge& edge = plan.edges()[s->unheard_edge()];
-    stall.kind = Stall::kRoot;
-    stall.text =
-        absl::StrCat(who(*s), " is not prepared: it waits to hear that ",
-                     topology.HostName(static_cast<int>(s->unheard_host())),
-                     " enqueued '", plan.plan().actions(edge.from).name(), "'");
-    return stall;
+    return Root(absl::StrCat(
+        names.Shard(*s), " is not prepared: it waits to hear that ",
+        names.Host(s->unheard_host()), " enqueued ", names.Action(edge.from)));
   }
-  for (const proto::StuckShard* s : stuck) {
-    if (s->running()) return stall;
-  }
+  return std::nullopt;
+}
+
+std::optional<Stall> BehindOthers(const StuckShards& stuck,
+                                  const Names& names) {
   for (const proto::StuckShard* s : stuck) {
     if (!s->blocked()) continue;
+    Stall stall;
     stall.kind = Stall::kBlocked;
     stall.blocked_by = s->blocked_program();
     stall.blocked_action = s->blocked_action();
-    stall.text = who(*s);
+    stall.text = names.Shard(*s);
     return stall;
   }
   for (const proto::StuckShard* s : stuck) {
     if (!s->in_collective()) continue;
-    stall.kind = Stall::kRoot;
-    stall.text = absl::StrCat(who(*s), " waits in the collective of step ",
-                              s->collective_step(), " for shards");
-    for (uint32_t shard : s->absent()) absl::StrAppend(&stall.text, " ", shard);
-    if (s->absent_size() == 0) absl::StrAppend(&stall.text, " of its group");
-    return stall;
+    std::string text =
+        absl::StrCat(names.Shard(*s), " waits in the collective of step ",
+                     s->collective_step(), " for shards");
+    for (uint32_t shard : s->absent()) absl::StrAppend(&text, " ", shard);
+    if (s->absent_size() == 0) absl::StrAppend(&text, " of its group");
+    return Root(std::move(text));
   }
-  stall.kind = Stall::kProgress;
-  stall.text = absl::StrCat(who(*stuck[0]), " is ready");
+  return std::nullopt;
+}
+
+}  // namespace
+
+Stall ClassifyStall(const PreparedPlan& plan, const Topology& topology,
+                    const std::map<uint32_t, proto::Report>& reports,
+                    uint64_t first, uint64_t end) {
+  const Names names(plan, topology, first);
+  for (int32_t host : plan.hosts()) {
+    if (reports.count(host)) continue;
+    return Root(absl::StrCat(topology.HostName(host), " does not answer"));
+  }
+  const StuckShards stuck = SmallestOf(reports);
+  if (auto stall = MissingGrant(reports, stuck, names, first, end)) {
+    return *std::move(stall);
+  }
+  if (stuck.empty()) {
+    return Root("all its actions are done, but the end was not announced");
+  }
+  if (auto stall = MissingToken(plan, stuck, names)) return *std::move(stall);
+  for (const proto::StuckShard* s : stuck) {
+    if (s->running()) return Stall();
+  }
+  if (auto stall = BehindOthers(stuck, names)) return *std::move(stall);
+  Stall stall;
+  stall.text = absl::StrCat(names.Shard(*stuck[0]), " is ready");
   return stall;
 }
 

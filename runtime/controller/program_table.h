@@ -1,0 +1,117 @@
+//===- program_table.h - Which programs are loaded, and where ---*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_CONTROLLER_PROGRAM_TABLE_H_
+#define RUNTIME_CONTROLLER_PROGRAM_TABLE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "runtime/controller/admission.h"
+#include "runtime/controller/wait_set.h"
+#include "runtime/executor/prepared_plan.h"
+#include "runtime/topology/topology.h"
+
+namespace pathways {
+
+// What is to be done for a program after a fact.
+struct ProgramNext {
+  enum Kind {
+    kNothing,
+    kAsk,     // tell the program's hosts what its state says
+    kAnswer,  // the client: `request` is over
+  };
+  Kind kind = kNothing;
+  uint32_t program = 0;
+  uint64_t request = 0;
+  absl::Status status;
+  uint64_t handle = 0;  // of a program that is ready now; 0: of none
+  uint64_t loaded = 0;  // the plan that no host asks for again; 0: none
+};
+
+// The programs from their load to their end. A load asks all hosts, and when
+// one refuses or the client unloads, the program goes in two rounds: all hosts
+// stop it, then all free it.
+//
+//   loading -> ready -> stopping -> freeing -> (gone)
+//      |         |         ^ |         ^
+//      |         +- Break -+ +-> broken: until the client unloads it
+//      +---- a host refused it: stopping, then freeing
+//
+// Invariants: (1) a program holds the memory that it needs on all devices, or
+// it is not here; (2) each host counts once in each round, and a round ends
+// when all have answered; (3) every request is answered once. A program's
+// number is used again when it is gone, its incarnation, which is the client's
+// handle too, never. One owner calls it; it sends nothing and knows no clock.
+class ProgramTable {
+ public:
+  enum class State : uint8_t { kLoading, kReady, kStopping, kBroken, kFreeing };
+  struct Program {
+    uint32_t id = 0, incarnation = 0;
+    State state = State::kLoading;
+    uint64_t plan_id = 0;
+    std::shared_ptr<const PreparedPlan> plan;
+    WaitSet waiting;       // hosts that have not answered
+    absl::Status error;    // why it cannot be used
+    uint64_t request = 0;  // to be answered when the load, or all, is over
+    absl::Status outcome;  // the answer to one that waits for the end
+    bool counted = false;  // it has been ready
+  };
+
+  explicit ProgramTable(const Topology& topology) : admission_(topology) {}
+
+  // Takes a program for `client`. ResourceExhausted: it does not fit, and the
+  // message says who holds the memory.
+  absl::StatusOr<ProgramNext> Load(std::shared_ptr<const PreparedPlan> plan,
+                                   uint64_t plan_id, const std::string& client,
+                                   uint64_t request);
+  // A host has done what it was asked in `state`; `status`: how a load went.
+  ProgramNext Answered(State state, uint32_t program, uint32_t incarnation,
+                       int32_t host, const absl::Status& status);
+  // FailedPrecondition: it is not loaded, or `launches` of it have not ended.
+  absl::StatusOr<ProgramNext> Unload(uint64_t handle, uint64_t request,
+                                     size_t launches);
+  // A program that is ready cannot go on: `error` says why.
+  ProgramNext Break(uint32_t program, const absl::Status& error);
+
+  // Null: there is no such program (any more).
+  const Program* Find(uint32_t program, uint32_t incarnation) const;
+  // One that is here.
+  const Program& at(uint32_t program) const { return *programs_[program]; }
+  // What may be launched. FailedPrecondition: not loaded, or given up and why.
+  absl::StatusOr<const Program*> Ready(uint64_t handle) const;
+  // Its number; UINT32_MAX: it is not here.
+  uint32_t IdOf(uint64_t handle) const;
+  // One above the largest number of a program that is here.
+  uint32_t end() const { return static_cast<uint32_t>(programs_.size()); }
+  bool Has(uint32_t program) const { return programs_[program] != nullptr; }
+  size_t loaded() const { return loaded_; }
+
+ private:
+  Program* FindHandle(uint64_t handle) const;
+  // Begins a round; goes on at once when there is no host.
+  ProgramNext Enter(Program* program, State state);
+  // All hosts have answered.
+  ProgramNext Leave(Program* program);
+
+  Admission admission_;
+  std::vector<std::unique_ptr<Program>> programs_;
+  absl::flat_hash_map<uint64_t, uint32_t> by_handle_;
+  uint32_t last_incarnation_ = 0;
+  size_t loaded_ = 0;
+};
+
+}  // namespace pathways
+
+#endif  // RUNTIME_CONTROLLER_PROGRAM_TABLE_H_

@@ -1,0 +1,153 @@
+//===- stall_detector.cc - Rounds of questions to hosts -------------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/controller/stall_detector.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace pathways {
+namespace {
+
+using Stalls = std::map<uint32_t, Stall>;  // by program
+using Plans = std::map<uint32_t, const PreparedPlan*>;
+
+// Programs from `program` on, each of which stands behind the next one, if they
+// end in a circle: that circle.
+std::vector<uint32_t> FindCircle(const Stalls& stalls, uint32_t program) {
+  std::vector<uint32_t> chain;
+  while (std::find(chain.begin(), chain.end(), program) == chain.end()) {
+    auto stall = stalls.find(program);
+    if (stall == stalls.end() || stall->second.kind != Stall::kBlocked) {
+      return {};
+    }
+    chain.push_back(program);
+    program = stall->second.blocked_by;
+  }
+  chain.erase(chain.begin(), std::find(chain.begin(), chain.end(), program));
+  return chain;
+}
+
+std::string CircleText(const Stalls& stalls, const Plans& plans,
+                       const std::vector<uint32_t>& circle) {
+  std::string text = "programs wait for each other";
+  for (uint32_t program : circle) {
+    const Stall& stall = stalls.at(program);
+    const PreparedPlan& by = *plans.at(stall.blocked_by);
+    absl::StrAppend(&text, "; '", plans.at(program)->name(), "': ", stall.text,
+                    " is behind '",
+                    by.plan().actions(stall.blocked_action).name(), "' of '",
+                    by.name(), "'");
+  }
+  return text;
+}
+
+}  // namespace
+
+uint64_t StallDetector::Begin(absl::Span<const Subject> subjects) {
+  in_round_ = true;
+  std::map<uint32_t, Watched> watched;
+  for (const Subject& subject : subjects) {
+    Watched& one = watched[subject.program];
+    auto before = watched_.find(subject.program);
+    if (before != watched_.end() &&
+        before->second.incarnation == subject.incarnation) {
+      one = std::move(before->second);
+    }
+    one.incarnation = subject.incarnation;
+    one.waiting.Assign(subject.plan->hosts());
+    one.reports.clear();
+  }
+  watched_ = std::move(watched);
+  return ++round_;
+}
+
+bool StallDetector::complete() const {
+  return in_round_ &&
+         std::all_of(watched_.begin(), watched_.end(), [](const auto& watched) {
+           return watched.second.waiting.empty();
+         });
+}
+
+void StallDetector::Add(const proto::Report& report) {
+  if (!in_round_ || report.round() != round_) return;
+  auto found = watched_.find(report.program());
+  if (found == watched_.end() ||
+      found->second.incarnation != report.incarnation() ||
+      !found->second.waiting.Erase(static_cast<int32_t>(report.host()))) {
+    return;
+  }
+  found->second.reports[report.host()] = report;
+}
+
+std::optional<Stall> StallDetector::Judge(TimeNs now, const Subject& subject,
+                                          Watched* watched) const {
+  watched->progress = std::max(watched->progress, subject.since);
+  if (!subject.running) {
+    // Values are on their way to the hosts; or all has happened, and the end
+    // waits for that of a launch that filled an argument.
+    watched->progress = now;
+    if (!forced_ || !subject.staging) return std::nullopt;
+    Stall stall;
+    stall.kind = Stall::kRoot;
+    stall.text = "hosts do not have the values of a launch";
+    return stall;
+  }
+  uint64_t fired = 0;
+  for (const auto& [host, report] : watched->reports) fired += report.fired();
+  Stall stall = ClassifyStall(*subject.plan, topology_, watched->reports,
+                              subject.first, subject.end);
+  if (!forced_ && (stall.kind == Stall::kProgress || fired != watched->fired)) {
+    watched->progress = now;
+  }
+  watched->fired = fired;
+  if (!forced_ && now - watched->progress < timeout_ns_) return std::nullopt;
+  return stall;
+}
+
+std::vector<StallDetector::Verdict> StallDetector::Finish(
+    TimeNs now, absl::Span<const Subject> subjects) {
+  Stalls stalls;
+  Plans plans;
+  for (const Subject& subject : subjects) {
+    plans[subject.program] = subject.plan;
+    auto found = watched_.find(subject.program);
+    // Launched after the round began, or loaded.
+    const bool asked = found != watched_.end() &&
+                       found->second.incarnation == subject.incarnation;
+    if (!asked && !forced_) continue;
+    Watched& watched = watched_[subject.program];
+    if (!asked) watched = Watched();
+    watched.incarnation = subject.incarnation;
+    std::optional<Stall> stall = Judge(now, subject, &watched);
+    if (stall.has_value()) stalls[subject.program] = *std::move(stall);
+  }
+  const bool forced = std::exchange(forced_, false);
+  in_round_ = false;
+  std::vector<Verdict> verdicts;
+  for (const auto& [program, stall] : stalls) {
+    if (stall.kind == Stall::kRoot) verdicts.push_back({program, stall.text});
+  }
+  // Programs that wait for each other in a circle: the first of them goes.
+  for (auto it = stalls.begin(); verdicts.empty() && it != stalls.end(); ++it) {
+    const std::vector<uint32_t> circle = FindCircle(stalls, it->first);
+    if (circle.empty()) continue;
+    verdicts.push_back({circle.front(), CircleText(stalls, plans, circle)});
+  }
+  if (verdicts.empty() && forced && !stalls.empty()) {
+    const auto& [program, stall] = *stalls.begin();
+    verdicts.push_back({program, stall.text.empty()
+                                     ? "nothing is left to happen"
+                                     : stall.text});
+  }
+  return verdicts;
+}
+
+}  // namespace pathways

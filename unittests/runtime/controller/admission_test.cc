@@ -1,0 +1,74 @@
+//===- admission_test.cc - Who holds the memory of devices ----------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/controller/admission.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "unittests/runtime/controller/controller_test_support.h"
+
+namespace pathways::testing {
+namespace {
+
+// Devices of 16384 bytes. A MovePlan of n elements on one device has there four
+// buffers with two credits: 32 n bytes.
+class AdmissionTest : public ::testing::Test {
+ protected:
+  static Topology Small() {
+    proto::Cluster cluster;
+    proto::Island* island = cluster.add_islands();
+    for (int h = 0; h < 2; ++h) {
+      island->add_hosts()->add_devices()->set_memory_bytes(16384);
+    }
+    absl::StatusOr<Topology> topology = Topology::Create(cluster);
+    EXPECT_TRUE(topology.ok()) << topology.status();
+    return *std::move(topology);
+  }
+  absl::Status Admit(uint64_t holder, const std::string& name,
+                     int64_t elements) {
+    return admission_.Admit(
+        holder, *Prepare(MovePlan(name, 1, 0, 0, /*base=*/1, elements), wide_),
+        "me");
+  }
+
+  Topology topology_ = Small();
+  Topology wide_ = MakeTopology("1x2x1");  // where any of the plans fits
+  Admission admission_{topology_};
+};
+
+TEST_F(AdmissionTest, HoldsWhatFitsUntilItIsReleased) {
+  EXPECT_TRUE(Admit(1, "one", 256).ok());
+  EXPECT_FALSE(Admit(2, "two", 512).ok());
+  EXPECT_FALSE(Admit(2, "two", 512).ok());  // held nothing
+  admission_.Release(1);
+  admission_.Release(1);
+  EXPECT_FALSE(Admit(3, "three", 1024).ok());
+  EXPECT_TRUE(Admit(3, "three", 256).ok());
+}
+
+TEST_F(AdmissionTest, NamesWhatIsNeededWhereAndWhoHoldsTheRest) {
+  ASSERT_TRUE(Admit(1, "one", 128).ok());
+  const absl::Status status = Admit(2, "two", 512);
+  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(status.message(),
+            "program 'two' needs 16384 bytes on island0/host1/device0 (largest "
+            "buffers: 'u' 4096, 'v' 4096, 'w' 4096), where 4096 of 16384 bytes "
+            "are used; held by program 'one' of client 'me' (4096)");
+}
+
+TEST_F(AdmissionTest, DevicesOfNoShardAreNotCounted) {
+  // All lies on the second device: the first one has room.
+  ASSERT_TRUE(Admit(1, "one", 512).ok());
+  const absl::Status other = admission_.Admit(
+      2, *Prepare(MovePlan("two", 1, 0, 0, /*base=*/0, 512), wide_), "me");
+  EXPECT_TRUE(other.ok()) << other;
+}
+
+}  // namespace
+}  // namespace pathways::testing

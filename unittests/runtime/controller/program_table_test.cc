@@ -1,0 +1,178 @@
+//===- program_table_test.cc - Programs from their load to their end ------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/controller/program_table.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "unittests/runtime/controller/controller_test_support.h"
+
+namespace pathways::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using State = ProgramTable::State;
+
+class ProgramTableTest : public ::testing::Test {
+ protected:
+  // On both hosts; the request is 1, the plan 77.
+  ProgramNext Load(const std::string& name = "p", uint64_t request = 1) {
+    absl::StatusOr<ProgramNext> next =
+        table_.Load(Prepare(MovePlan(name, 4), topology_), 77, "me", request);
+    EXPECT_TRUE(next.ok()) << next.status();
+    return *next;
+  }
+  ProgramNext Answer(State state, int32_t host,
+                     absl::Status status = absl::OkStatus()) {
+    return table_.Answered(state, 0, incarnation_, host, status);
+  }
+  // Both hosts.
+  ProgramNext AnswerAll(State state) {
+    EXPECT_EQ(Answer(state, 0).kind, ProgramNext::kNothing);
+    return Answer(state, 1);
+  }
+
+  Topology topology_ = MakeTopology("1x2x2");
+  ProgramTable table_{topology_};
+  uint32_t incarnation_ = 1;
+};
+
+TEST_F(ProgramTableTest, IsReadyWhenAllHostsHaveLoadedIt) {
+  EXPECT_EQ(Load().kind, ProgramNext::kAsk);
+  EXPECT_EQ(table_.at(0).state, State::kLoading);
+  EXPECT_EQ(table_.Ready(1).status().message(), "program 1 is not loaded");
+  EXPECT_EQ(Answer(State::kLoading, 1).kind, ProgramNext::kNothing);
+  EXPECT_EQ(Answer(State::kLoading, 1).kind, ProgramNext::kNothing);
+  EXPECT_EQ(Answer(State::kStopping, 0).kind, ProgramNext::kNothing);
+  EXPECT_EQ(table_.Answered(State::kLoading, 0, 2, 0, absl::OkStatus()).kind,
+            ProgramNext::kNothing);
+  EXPECT_EQ(table_.Answered(State::kLoading, 5, 1, 0, absl::OkStatus()).kind,
+            ProgramNext::kNothing);
+  const ProgramNext next = Answer(State::kLoading, 0);
+  EXPECT_EQ(next.kind, ProgramNext::kAnswer);
+  EXPECT_EQ(next.request, 1u);
+  EXPECT_EQ(next.handle, 1u);
+  EXPECT_EQ(next.loaded, 77u);
+  EXPECT_TRUE(next.status.ok());
+  EXPECT_EQ(table_.loaded(), 1u);
+  ASSERT_TRUE(table_.Ready(1).ok());
+  EXPECT_EQ((*table_.Ready(1))->plan->name(), "p");
+}
+
+TEST_F(ProgramTableTest, GoesInTwoRounds) {
+  Load();
+  AnswerAll(State::kLoading);
+  const absl::StatusOr<ProgramNext> next = table_.Unload(1, 2, 0);
+  ASSERT_TRUE(next.ok());
+  EXPECT_EQ(next->kind, ProgramNext::kAsk);
+  EXPECT_EQ(table_.at(0).state, State::kStopping);
+  EXPECT_EQ(table_.Unload(1, 3, 0).status().message(),
+            "program 1 is not loaded");
+  EXPECT_EQ(AnswerAll(State::kStopping).kind, ProgramNext::kAsk);
+  EXPECT_EQ(table_.at(0).state, State::kFreeing);
+  const ProgramNext gone = AnswerAll(State::kFreeing);
+  EXPECT_EQ(gone.kind, ProgramNext::kAnswer);
+  EXPECT_EQ(gone.request, 2u);
+  EXPECT_EQ(gone.handle, 0u);
+  EXPECT_TRUE(gone.status.ok());
+  EXPECT_EQ(table_.loaded(), 0u);
+  EXPECT_EQ(table_.Find(0, 1), nullptr);
+  // Its number is used again, with another incarnation and handle.
+  Load();
+  EXPECT_EQ(table_.at(0).incarnation, 2u);
+  EXPECT_EQ(table_.IdOf(1), UINT32_MAX);
+  EXPECT_EQ(table_.IdOf(2), 0u);
+}
+
+TEST_F(ProgramTableTest, ALoadThatAHostRefusesIsTakenBack) {
+  Load();
+  EXPECT_EQ(
+      Answer(State::kLoading, 1, absl::ResourceExhaustedError("full")).kind,
+      ProgramNext::kNothing);
+  const ProgramNext next =
+      Answer(State::kLoading, 0, absl::ResourceExhaustedError("later"));
+  EXPECT_EQ(next.kind, ProgramNext::kAsk);
+  EXPECT_EQ(next.loaded, 77u);
+  EXPECT_EQ(table_.at(0).state, State::kStopping);
+  AnswerAll(State::kStopping);
+  const ProgramNext gone = AnswerAll(State::kFreeing);
+  EXPECT_EQ(gone.request, 1u);
+  EXPECT_EQ(gone.status.message(), "full");
+  EXPECT_EQ(gone.handle, 0u);
+  EXPECT_EQ(table_.loaded(), 0u);
+}
+
+TEST_F(ProgramTableTest, AProgramThatBrokeStaysUntilItIsUnloaded) {
+  Load();
+  AnswerAll(State::kLoading);
+  EXPECT_EQ(table_.Break(0, absl::DeadlineExceededError("hangs")).kind,
+            ProgramNext::kAsk);
+  EXPECT_EQ(table_.Break(0, absl::InternalError("again")).kind,
+            ProgramNext::kNothing);
+  EXPECT_EQ(AnswerAll(State::kStopping).kind, ProgramNext::kNothing);
+  EXPECT_EQ(table_.at(0).state, State::kBroken);
+  EXPECT_EQ(table_.Ready(1).status().message(),
+            "program 'p' was given up and must be loaded again: hangs");
+  EXPECT_EQ(table_.loaded(), 1u);
+  EXPECT_EQ(table_.Unload(1, 2, 0)->kind, ProgramNext::kAsk);
+  EXPECT_EQ(table_.at(0).state, State::kFreeing);
+  const ProgramNext gone = AnswerAll(State::kFreeing);
+  EXPECT_EQ(gone.request, 2u);
+  EXPECT_TRUE(gone.status.ok());
+}
+
+TEST_F(ProgramTableTest, IsUnloadedWhileItBreaks) {
+  Load();
+  AnswerAll(State::kLoading);
+  table_.Break(0, absl::DeadlineExceededError("hangs"));
+  EXPECT_EQ(table_.Unload(1, 2, 0)->kind, ProgramNext::kNothing);
+  EXPECT_EQ(AnswerAll(State::kStopping).kind, ProgramNext::kAsk);
+  EXPECT_EQ(AnswerAll(State::kFreeing).request, 2u);
+}
+
+TEST_F(ProgramTableTest, IsNotUnloadedWhileItIsLoadedOrLaunched) {
+  Load();
+  EXPECT_EQ(table_.Unload(1, 2, 0).status().message(),
+            "program 1 is not loaded");
+  AnswerAll(State::kLoading);
+  const absl::Status status = table_.Unload(1, 2, 3).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(status.message(),
+            "program 'p' still has 3 launches that have not ended");
+  EXPECT_FALSE(table_.Unload(9, 2, 0).ok());
+}
+
+TEST_F(ProgramTableTest, WhatDoesNotFitIsNotHere) {
+  // 768 MiB each, on one device of 1 GiB.
+  auto big = [&](const std::string& name) {
+    return Prepare(MovePlan(name, 1, 0, 0, 0, int64_t{3} << 23), topology_);
+  };
+  ASSERT_TRUE(table_.Load(big("one"), 1, "me", 1).ok());
+  const absl::StatusOr<ProgramNext> refused =
+      table_.Load(big("two"), 2, "me", 2);
+  EXPECT_EQ(refused.status().code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_THAT(std::string(refused.status().message()),
+              HasSubstr("held by program 'one' of client 'me'"));
+  EXPECT_EQ(table_.end(), 1u);
+}
+
+TEST_F(ProgramTableTest, APlanWithoutShardsNeedsNobody) {
+  PlanBuilder b("empty", 1);
+  const absl::StatusOr<ProgramNext> next =
+      table_.Load(Prepare(b.Finish(), topology_), 5, "me", 1);
+  ASSERT_TRUE(next.ok());
+  EXPECT_EQ(next->kind, ProgramNext::kAnswer);
+  EXPECT_EQ(next->handle, 1u);
+  const absl::StatusOr<ProgramNext> gone = table_.Unload(1, 2, 0);
+  EXPECT_EQ(gone->kind, ProgramNext::kAnswer);
+  EXPECT_EQ(gone->request, 2u);
+}
+
+}  // namespace
+}  // namespace pathways::testing
