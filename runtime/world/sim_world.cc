@@ -144,6 +144,11 @@ absl::StatusOr<std::unique_ptr<SimWorld>> SimWorld::Create(SimOptions options) {
       !s.ok()) {
     return s;
   }
+  for (const HostStop& stop : options.host_stops) {
+    if (stop.host >= 0) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("host ", stop.host, " stops, expected a host from 0 on"));
+  }
   return std::unique_ptr<SimWorld>(new SimWorld(std::move(options)));
 }
 
@@ -187,6 +192,11 @@ ActorId SimWorld::Register(Actor* actor, Placement placement,
 
 void SimWorld::Reserve(ActorId to, int64_t messages) {
   actors_[to].reserved += messages;
+}
+
+bool SimWorld::HasStopped(int32_t host) const {
+  return std::find(stopped_hosts_.begin(), stopped_hosts_.end(), host) !=
+         stopped_hosts_.end();
 }
 
 bool SimWorld::Crosses(ActorId from, ActorId to) const {
@@ -487,10 +497,21 @@ void SimWorld::Deliver() {
   if (!event.background()) --foreground_;
   now_.store(key.time, std::memory_order_relaxed);
   ActorInfo& info = actors_[event.to];
+  bool is_control = event.kind == EventKind::kControl;
+  for (const HostStop& stop : options_.host_stops) {
+    if (is_control && stop.control == stats_.controls &&
+        !HasStopped(stop.host)) {
+      stopped_hosts_.push_back(stop.host);
+    }
+  }
+  if (HasStopped(info.placement.host)) {
+    ++stats_.unheard;
+    if (event.kind == EventKind::kMessage) --info.under_way;
+    return FreeEvent(key.slot);
+  }
   Actor* actor = info.actor;
   uint64_t hash = Mix(hash_, static_cast<uint64_t>(key.time));
   hash = Mix(hash, static_cast<uint64_t>(event.from) << 32 | event.to);
-  bool is_control = event.kind == EventKind::kControl;
   hash_ = is_control
               ? MixBytes(hash, event.control->data(), event.control->size())
               : HashMessage(hash, event.message);

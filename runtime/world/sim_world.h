@@ -45,6 +45,14 @@ struct FaultRates {
   TimeNs max_extra_ns = 100'000;
 };
 
+// A host that stops for ever: from then on nothing reaches it, timers of its
+// own neither, so nothing comes from it. What it had sent arrives.
+struct HostStop {
+  int32_t host = 0;
+  uint64_t control = 0;  // before the control message of this number, from 0,
+                         // of those that are delivered to anybody
+};
+
 // One delivery, as the observer sees it, before the handler runs.
 struct SimEvent {
   uint64_t number = 0;  // of the deliveries, from 0
@@ -78,6 +86,7 @@ struct SimOptions {
   LinkModel control{20'000, 1.25e9, 5'000};
   FaultRates faults;          // of hot messages
   FaultRates control_faults;  // of control messages
+  std::vector<HostStop> host_stops;
   // Asked first; where it says kDeliver the rates decide.
   FaultHook fault_hook;
   ControlFaultHook control_fault_hook;
@@ -98,6 +107,7 @@ struct SimStats {
   uint64_t duplicated = 0;
   uint64_t delayed = 0;
   uint64_t reordered = 0;
+  uint64_t unheard = 0;  // due at hosts that have stopped
   // Hot messages, timers left out, sent to an actor that had as many under way
   // as were reserved for it (World::Reserve).
   uint64_t over_reserved = 0;
@@ -188,6 +198,7 @@ class SimWorld final : public World {
                    const Message& message, Payload* payload, EventKind kind);
   void PushControl(TimeNs time, ActorId from, ActorId to, std::string* bytes);
   void Push(TimeNs time, uint32_t slot);
+  bool HasStopped(int32_t host) const;
   Key Pop();
   void StartDriving() ABSL_EXCLUSIVE_LOCK_FUNCTION(drive_);
   void StopDriving() ABSL_UNLOCK_FUNCTION(drive_);
@@ -201,6 +212,7 @@ class SimWorld final : public World {
 
   SimOptions options_;
   bool faulty_ = false, control_faulty_ = false;
+  std::vector<int32_t> stopped_hosts_;
   std::vector<ActorInfo> actors_;
   std::atomic<TimeNs> now_{0};
   uint64_t events_ = 0, hash_ = 0, sent_ = 0;

@@ -526,6 +526,39 @@ TEST(SimWorldTest, FaultRatesDoWhatTheySay) {
   EXPECT_EQ(SendMany({.drop = 1}, 10, true).stats.dropped, 10u);
 }
 
+TEST(SimWorldTest, AHostStopsBeforeTheChosenControlMessage) {
+  SimOptions options = Free();
+  options.host_stops = {{1, 2}};
+  TestActor near, far;
+  auto world = Make(std::move(options));
+  near.Join(*world, 0, 0);
+  far.Join(*world, 1, 0);
+  std::vector<std::string> heard;
+  near.on_control = [&](ActorId, std::string_view bytes) {
+    heard.emplace_back(bytes);
+  };
+  far.on_control = [&](ActorId, std::string_view bytes) {
+    heard.emplace_back(bytes);
+    world->SendAfter(far.id, far.id, 10, Numbered(0));
+    world->SendControl(far.id, near.id, "sent before");
+  };
+  far.on_message = [&](ActorId, const Message&) { heard.push_back("message"); };
+  world->SendControl(kNoActor, near.id, "one");
+  world->SendControl(kNoActor, far.id, "two");
+  EXPECT_FALSE(world->RunUntil(Never));
+  // The third one to be delivered is the answer of the host that stops then.
+  EXPECT_THAT(heard, ElementsAre("one", "two", "sent before"));
+  EXPECT_EQ(world->stats().unheard, 1u);  // its timer
+  world->SendControl(kNoActor, far.id, "late");
+  world->Send(kNoActor, far.id, Numbered(0));
+  world->SendControl(kNoActor, near.id, "others go on");
+  EXPECT_FALSE(world->RunUntil(Never));
+  EXPECT_THAT(heard, ElementsAre("one", "two", "sent before", "others go on"));
+  EXPECT_EQ(world->stats().unheard, 3u);
+  EXPECT_EQ(world->stats().controls, 4u);
+  EXPECT_EQ(world->events(), 4u);
+}
+
 TEST(SimWorldTest, CountsWhatWasNotReserved) {
   TestActor a, b;
   auto world = Make(Free());
@@ -576,6 +609,8 @@ TEST(SimWorldTest, BadOptionsAreRefused) {
             "to 1");
   EXPECT_THAT(error([](SimOptions& o) { o.faults.duplicate = NAN; }),
               HasSubstr("to duplicate messages is nan"));
+  EXPECT_EQ(error([](SimOptions& o) { o.host_stops = {{1, 0}, {-1, 5}}; }),
+            "host -1 stops, expected a host from 0 on");
   EXPECT_EQ(error([](SimOptions& o) { o.faults.max_extra_ns = -1; }),
             "the longest delay of messages is -1 ns, expected 0 to "
             "2305843009213693951");
