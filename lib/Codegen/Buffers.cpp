@@ -7,11 +7,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "CodegenInternal.h"
+#include "Rewrite.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Bufferization/Transforms/BufferViewFlowAnalysis.h"
 #include "mlir/Dialect/Bufferization/Transforms/Passes.h"
+#include "mlir/Dialect/Bufferization/Transforms/Transforms.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Passes.h"
@@ -22,7 +24,6 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "mlir/Pass/PassManager.h"
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "mlir/Transforms/Passes.h"
 #include "runtime/kernel/abi.h"
 
@@ -219,16 +220,23 @@ LogicalResult kernel::bufferizeSegments(ModuleOp module) {
   prepareLoops(module);
   unshareFills(module);
   computeAside(module);
-  PassManager pm(module.getContext());
+  MLIRContext *context = module.getContext();
+  PassManager pm(context);
   // Compute in the output buffer where the chain of results begins.
   pm.addPass(bufferization::createEmptyTensorEliminationPass());
-  pm.addPass(bufferization::createEmptyTensorToAllocTensorPass());
+  if (failed(runPasses(pm, module)))
+    return failure();
+  // Not by upstream's pass, which fails after a number of rounds.
+  RewritePatternSet patterns(context);
+  bufferization::populateEmptyTensorToAllocTensorPattern(patterns);
+  applyPatternsToEnd(module, std::move(patterns));
+  PassManager bufferize(context);
   bufferization::OneShotBufferizePassOptions options;
   options.bufferAlignment = kAlignment;
-  pm.addPass(bufferization::createOneShotBufferizePass(options));
-  pm.addPass(createCanonicalizerPass());
-  pm.addPass(createCSEPass());
-  if (failed(pm.run(module)))
+  bufferize.addPass(bufferization::createOneShotBufferizePass(options));
+  bufferize.addPass(createCanonicalizerPass());
+  bufferize.addPass(createCSEPass());
+  if (failed(runPasses(bufferize, module)))
     return failure();
   WalkResult walk = module.walk([](Operation *op) -> WalkResult {
     if (llvm::any_of(op->getResultTypes(), llvm::IsaPred<TensorType>))
@@ -308,14 +316,13 @@ LogicalResult kernel::lowerToLoops(ModuleOp module) {
            name == math::LogOp::getOperationName() ||
            name == math::ErfOp::getOperationName();
   });
-  if (failed(applyPatternsGreedily(module, std::move(patterns))))
-    return failure();
+  applyPatternsToEnd(module, std::move(patterns));
   module.walk(addInLanes);
   PassManager pm(context);
   pm.nest<func::FuncOp>().addPass(createConvertLinalgToLoopsPass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
-  return pm.run(module);
+  return runPasses(pm, module);
 }
 
 //===----------------------------------------------------------------------===//

@@ -84,7 +84,7 @@ LogicalResult bufferizeSegments(ModuleOp module);
 
 /// Conversions that the target lacks to integer code: all of bf16, and those of
 /// f16 unless `hasF16`.
-LogicalResult expandNarrowConversions(ModuleOp module, bool hasF16);
+void expandNarrowConversions(ModuleOp module, bool hasF16);
 
 /// Contractions to register-tiled vector code.
 void lowerContractions(func::FuncOp func, const MatmulTiles &tiles);

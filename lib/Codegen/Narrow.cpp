@@ -13,12 +13,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "CodegenInternal.h"
+#include "Rewrite.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/IR/PatternMatch.h"
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 using namespace mlir;
 using namespace mlir::pathways;
@@ -236,10 +236,10 @@ struct RoundToHalf : OpRewritePattern<arith::TruncFOp> {
 
 } // namespace
 
-LogicalResult kernel::expandNarrowConversions(ModuleOp module, bool hasF16) {
+void kernel::expandNarrowConversions(ModuleOp module, bool hasF16) {
   RewritePatternSet patterns(module.getContext());
   arith::populateExpandBFloat16Patterns(patterns);
   if (!hasF16)
     patterns.add<ExtendHalf, RoundToHalf>(module.getContext());
-  return applyPatternsGreedily(module, std::move(patterns));
+  applyPatternsToEnd(module, std::move(patterns));
 }

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CodegenInternal.h"
+#include "Rewrite.h"
 
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
@@ -15,7 +16,6 @@
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Target/LLVMIR/Export.h"
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "mlir/Transforms/Passes.h"
 #include "runtime/kernel/abi.h"
 #include "runtime/kernel/kernel_imports.h"
@@ -125,8 +125,7 @@ LogicalResult kernel::lowerToLLVM(ModuleOp module,
   // compare and select their reductions would not become vector code.
   RewritePatternSet patterns(module.getContext());
   arith::populateCeilFloorDivExpandOpsPatterns(patterns);
-  if (failed(applyPatternsGreedily(module, std::move(patterns))))
-    return failure();
+  applyPatternsToEnd(module, std::move(patterns));
   PassManager pm(module.getContext());
   pm.addPass(memref::createExpandStridedMetadataPass());
   pm.addPass(createLowerAffinePass());
@@ -151,7 +150,7 @@ LogicalResult kernel::lowerToLLVM(ModuleOp module,
   pm.addPass(createConvertFuncToLLVMPass(options));
   pm.addPass(createReconcileUnrealizedCastsPass());
   pm.addPass(createCSEPass());
-  if (failed(pm.run(module)))
+  if (failed(runPasses(pm, module)))
     return failure();
   for (const LoweredSegment &segment : segments) {
     auto body = module.lookupSymbol<LLVM::LLVMFuncOp>(segment.symbol);
@@ -241,10 +240,14 @@ FailureOr<std::string> kernel::emitObject(ModuleOp module,
   llvm::LLVMContext context;
   std::string complaint;
   context.setDiagnosticHandler(std::make_unique<Complaints>(complaint));
+  ErrorWatch watch(module.getContext());
   std::unique_ptr<llvm::Module> code =
       translateModuleToLLVMIR(module, context, "kernel");
   if (!code)
-    return failure();
+    return watch.hasSeenError()
+               ? failure()
+               : module.emitError("code generation failed: the module has no "
+                                  "form as LLVM IR");
   code->setDataLayout(machine.createDataLayout());
   code->setTargetTriple(machine.getTargetTriple());
   code->setPICLevel(llvm::PICLevel::BigPIC);

@@ -13,6 +13,7 @@
 
 #include "CodegenInternal.h"
 #include "Contraction.h"
+#include "Rewrite.h"
 
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -31,7 +32,6 @@
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Pass/PassManager.h"
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "mlir/Transforms/Passes.h"
 #include "pathways/Codegen/Segments.h"
 #include "pathways/Dialect/Pathways/Pathways.h"
@@ -225,8 +225,7 @@ LogicalResult kernel::normalizeTensors(ModuleOp module) {
     RewritePatternSet patterns(context);
     tensor::populateDecomposeTensorConcatPatterns(patterns);
     patterns.add<DecomposeSoftmax>(context);
-    if (failed(applyPatternsGreedily(module, std::move(patterns))))
-      return failure();
+    applyPatternsToEnd(module, std::move(patterns));
   }
   {
     PassManager pm(context);
@@ -237,17 +236,17 @@ LogicalResult kernel::normalizeTensors(ModuleOp module) {
     fpm.addPass(createLinalgGeneralizeNamedOpsPass());
     fpm.addPass(createCanonicalizerPass());
     fpm.addPass(createCSEPass());
-    if (failed(pm.run(module)))
+    if (failed(runPasses(pm, module)))
       return failure();
   }
   // Before fusion: a fill is then an operand that folds into its user.
   RewritePatternSet patterns(context);
   linalg::populateElementwiseOpsFusionPatterns(patterns, shouldFuse);
-  if (failed(applyPatternsGreedily(module, std::move(patterns))))
-    return failure();
+  applyPatternsToEnd(module, std::move(patterns));
   RewritePatternSet fills(context);
   fills.add<FillFromSplat>(context);
-  return applyPatternsGreedily(module, std::move(fills));
+  applyPatternsToEnd(module, std::move(fills));
+  return success();
 }
 
 //===----------------------------------------------------------------------===//

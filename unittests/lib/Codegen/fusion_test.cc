@@ -15,6 +15,7 @@
 #include "gtest/gtest.h"
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 using namespace kernel_test;
 
@@ -259,6 +260,86 @@ TEST(KernelFusion, LongChains) {
   Buffer x = Buffer::of(xs), y(70 * 64 * 4);
   ASSERT_EQ(kernel.run(0, {&x, &y}), 0);
   expectNear(y.as<float>(), expected, 1e-5);
+}
+
+/// A chain in which each value has two users, the next two: what becomes one
+/// op only after as many rounds of rewriting as it has links.
+std::string chainOfTwoUsers(int length, const std::string &type,
+                            const std::string &add, const std::string &sub) {
+  std::string text = "func.func @f" + std::to_string(length) + "(%x: " + type +
+                     ") -> " + type + " {\n  %v0 = " + add +
+                     " %x, %x : " + type + "\n  %v1 = " + sub +
+                     " %v0, %x : " + type + "\n";
+  for (int i = 2; i < length; ++i)
+    text += "  %v" + std::to_string(i) + " = " + (i % 3 ? sub : add) + " %v" +
+            std::to_string(i - 1) + ", %v" + std::to_string(i - 2) + " : " +
+            type + "\n";
+  return text + "  return %v" + std::to_string(length - 1) + " : " + type +
+         "\n}\n";
+}
+
+template <typename T> T endOfChain(int length, T x) {
+  T before = x + x, value = before - x;
+  for (int i = 2; i < length; ++i)
+    before =
+        std::exchange(value, i % 3 ? T(value - before) : T(value + before));
+  return value;
+}
+
+TEST(KernelFusion, ChainsOfAnyLengthCompile) {
+  const int lengths[] = {2, 12, 60, 400};
+  std::string floats, integers, bytes;
+  for (int length : lengths) {
+    floats +=
+        chainOfTwoUsers(length, "tensor<19xf32>", "arith.addf", "arith.subf");
+    integers +=
+        chainOfTwoUsers(length, "tensor<19xi32>", "arith.addi", "arith.subi");
+    bytes += chainOfTwoUsers(length, "tensor<i8>", "arith.addi", "arith.subi");
+  }
+  auto xs = numbers<float>(19, 1);
+  auto is = numbers<uint32_t>(19, 2, 0, 1e9);
+  Buffer x = Buffer::of(xs), y(19 * 4), i = Buffer::of(is);
+  Buffer byte = Buffer::of(std::vector<uint8_t>{77}), z(1);
+  Kernel f32, i32, i8;
+  ASSERT_TRUE(f32.compile(floats)) << f32.errors();
+  ASSERT_TRUE(i32.compile(integers)) << i32.errors();
+  ASSERT_TRUE(i8.compile(bytes)) << i8.errors();
+  for (auto [segment, length] : llvm::enumerate(lengths)) {
+    SCOPED_TRACE(length);
+    ASSERT_EQ(f32.run(segment, {&x, &y}), 0);
+    for (int k = 0; k < 19; ++k)
+      ASSERT_EQ(y.as<float>()[k], endOfChain(length, xs[k]));
+    ASSERT_EQ(i32.run(segment, {&i, &y}), 0);
+    for (int k = 0; k < 19; ++k)
+      ASSERT_EQ(y.as<uint32_t>()[k], endOfChain(length, is[k]));
+    ASSERT_EQ(i8.run(segment, {&byte, &z}), 0);
+    EXPECT_EQ(z.as<uint8_t>()[0], endOfChain(length, uint8_t(77)));
+  }
+}
+
+/// The same chain in front of a sum.
+TEST(KernelFusion, AChainBecomesPartOfASum) {
+  std::string text =
+      chainOfTwoUsers(60, "tensor<5x19xf32>", "arith.addf", "arith.subf");
+  text.replace(text.find(") -> tensor<5x19xf32>"), 21, ") -> tensor<5xf32>");
+  text.replace(text.find("  return"), std::string::npos, R"(
+    %z = arith.constant dense<0.0> : tensor<5xf32>
+    %s = linalg.reduce { arith.addf } ins(%v59 : tensor<5x19xf32>)
+           outs(%z : tensor<5xf32>) dimensions = [1]
+    return %s : tensor<5xf32>
+  })");
+  Kernel kernel;
+  ASSERT_TRUE(kernel.compile(text)) << kernel.errors();
+  EXPECT_EQ(kernel.code().segments[0].scratchBytes, 0u);
+  auto xs = numbers<float>(95, 3);
+  Buffer x = Buffer::of(xs), y(20);
+  ASSERT_EQ(kernel.run(0, {&x, &y}), 0);
+  for (int row = 0; row < 5; ++row) {
+    double sum = 0;
+    for (int k = 0; k < 19; ++k)
+      sum += endOfChain(60, xs[19 * row + k]);
+    EXPECT_NEAR(y.as<float>()[row], sum, 1e-4 * std::abs(sum));
+  }
 }
 
 } // namespace

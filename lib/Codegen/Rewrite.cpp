@@ -1,0 +1,62 @@
+//===- Rewrite.cpp - Rewriting that ends well or says why -----------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Rewrite.h"
+
+#include "mlir/Pass/Pass.h"
+#include "mlir/Pass/PassInstrumentation.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "llvm/Support/Threading.h"
+
+using namespace mlir;
+using namespace mlir::pathways;
+
+kernel::ErrorWatch::ErrorWatch(MLIRContext *context)
+    : handler(context, [this, thread = llvm::get_threadid()](Diagnostic &diag) {
+        if (diag.getSeverity() == DiagnosticSeverity::Error &&
+            llvm::get_threadid() == thread)
+          seenError = true;
+        return failure(); // Others are to see it too.
+      }) {}
+
+void kernel::applyPatternsToEnd(ModuleOp module, RewritePatternSet &&patterns) {
+  GreedyRewriteConfig config;
+  config.setMaxIterations(GreedyRewriteConfig::kNoLimit);
+  // Without a bound there is nothing that it could fail of.
+  (void)applyPatternsGreedily(module, std::move(patterns), config);
+}
+
+namespace {
+
+/// Keeps the name of the pass that failed first.
+struct FailedPass : PassInstrumentation {
+  explicit FailedPass(std::string &name) : name(name) {}
+
+  void runAfterPassFailed(Pass *pass, Operation *) override {
+    if (name.empty())
+      name = pass->getArgument().empty() ? pass->getName().str()
+                                         : pass->getArgument().str();
+  }
+
+  std::string &name;
+};
+
+} // namespace
+
+LogicalResult kernel::runPasses(PassManager &passes, ModuleOp module) {
+  std::string name;
+  passes.addInstrumentation(std::make_unique<FailedPass>(name));
+  ErrorWatch watch(module.getContext());
+  if (succeeded(passes.run(module)))
+    return success();
+  if (watch.hasSeenError())
+    return failure();
+  return module.emitError("code generation failed: pass '")
+         << name << "' gave up and did not say why";
+}

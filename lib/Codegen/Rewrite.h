@@ -1,0 +1,52 @@
+//===- Rewrite.h - Rewriting that ends well or says why ---------*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+///
+/// \file
+/// How the stages of code generation apply patterns and passes: neither of the
+/// two fails without an error that the user sees.
+///
+//===----------------------------------------------------------------------===//
+
+#ifndef LIB_CODEGEN_REWRITE_H
+#define LIB_CODEGEN_REWRITE_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/PatternMatch.h"
+
+namespace mlir {
+class PassManager;
+} // namespace mlir
+
+namespace mlir::pathways::kernel {
+
+/// Knows whether the thread that made it reported an error since. Others may
+/// use the context meanwhile.
+class ErrorWatch {
+public:
+  explicit ErrorWatch(MLIRContext *context);
+
+  bool hasSeenError() const { return seenError; }
+
+private:
+  bool seenError = false;
+  ScopedDiagnosticHandler handler;
+};
+
+/// Applies `patterns` in `module` until none matches, in as many rounds as that
+/// takes: how many are needed grows with the body, so a bound is none on the
+/// time, only on what compiles. The patterns must come to an end by themselves.
+void applyPatternsToEnd(ModuleOp module, RewritePatternSet &&patterns);
+
+/// Runs `passes` on `module`. A pass that fails and does not say why is named
+/// at the module.
+LogicalResult runPasses(PassManager &passes, ModuleOp module);
+
+} // namespace mlir::pathways::kernel
+
+#endif // LIB_CODEGEN_REWRITE_H
