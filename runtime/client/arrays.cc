@@ -130,8 +130,10 @@ absl::StatusOr<HostArray> Runtime::Impl::Gather(
   return array;
 }
 
-void Runtime::Impl::Deliver(uint64_t id, int32_t host, uint64_t offset,
-                            const std::string& data) {
+void Runtime::Impl::Deliver(const proto::PartData& part) {
+  const uint64_t id = part.request(), offset = part.offset();
+  const int32_t host = static_cast<int32_t>(part.host());
+  const std::string& data = part.data();
   std::shared_ptr<Request> request;
   {
     MutexLock lock(&mutex_);
@@ -255,8 +257,6 @@ absl::StatusOr<HostArray> Runtime::Impl::Get(uint64_t id) {
 
 absl::Status Runtime::Impl::Release(uint64_t id) {
   Call call(this);
-  // Not between the look of a launch at the array and its request.
-  MutexLock launching(&launch_mutex_);
   MutexLock lock(&mutex_);
   auto found = arrays_.find(id);
   if (found == arrays_.end()) return NoArray(id);
@@ -265,42 +265,37 @@ absl::Status Runtime::Impl::Release(uint64_t id) {
   return absl::OkStatus();
 }
 
-proto::ReleaseRequest Runtime::Impl::MakeRelease(
-    const std::vector<uint64_t>& objects) {
-  proto::ReleaseRequest release;
+void Runtime::Impl::Unhold(const std::vector<uint64_t>& objects, ActorId from) {
+  proto::Control control;
+  proto::ReleaseRequest& release = *control.mutable_release_request();
   for (uint64_t object : objects) {
     auto found = holds_.find(object);
     if (found == holds_.end() || --found->second > 0) continue;
     holds_.erase(found);
     release.add_objects(object);
   }
-  if (release.objects_size() == 0) return release;
-  const uint64_t id = ++next_request_;
-  requests_[id] = releases_[id] = std::make_shared<Request>();
-  release.set_request(id);
-  release.set_after(last_run_);
-  return release;
-}
-
-void Runtime::Impl::Unhold(const std::vector<uint64_t>& objects) {
-  proto::Control control;
-  *control.mutable_release_request() = MakeRelease(objects);
-  if (control.release_request().objects_size() == 0) return;
-  world_->SendControl(kNoActor, context_.directory.controller,
-                      control.SerializeAsString());
+  if (release.objects_size() == 0) return;
+  Number(&control);
+  last_release_ = control.sequence();
+  Send(control, from);
 }
 
 absl::Status Runtime::Impl::AwaitReleases() {
-  std::vector<std::shared_ptr<Request>> waiting;
+  uint64_t release;
   {
     MutexLock lock(&mutex_);
-    for (const auto& [id, request] : releases_) waiting.push_back(request);
+    release = last_release_;
+    if (release <= settled_) return absl::OkStatus();
   }
-  for (const std::shared_ptr<Request>& request : waiting) {
-    absl::Status waited =
-        WaitFor(request->done, "the release of an array or a run");
-    if (!waited.ok()) return waited;
-  }
+  std::shared_ptr<Request> request =
+      Ask([&](uint64_t id, proto::Control* control) {
+        control->mutable_settle_request()->set_request(id);
+      });
+  absl::Status waited =
+      WaitFor(request->done, "the release of an array or a run");
+  if (!waited.ok()) return waited;
+  MutexLock lock(&mutex_);
+  settled_ = std::max(settled_, release);
   return absl::OkStatus();
 }
 

@@ -238,6 +238,7 @@ absl::StatusOr<RunHandle> Runtime::Impl::Launch(
       if (result.placed.object != 0) holds_[result.placed.object] = 1;
     }
     request->set_launch(run->id);
+    Number(&control);
     last_run_ = run->id;
     traced.set_launch(run->id);
     runs_[run->id] = run;
@@ -254,10 +255,6 @@ absl::StatusOr<RunHandle> Runtime::Impl::Launch(
           pass_on);
     }
   };
-  auto send = [&](const proto::Control& message) {
-    world_->SendControl(kNoActor, context_.directory.controller,
-                        message.SerializeAsString());
-  };
   uint64_t bytes = 0;
   for (const Fresh& one : fresh) {
     bytes += one.array->data.size() * one.placed.placement->hosts.size();
@@ -268,12 +265,16 @@ absl::StatusOr<RunHandle> Runtime::Impl::Launch(
       *request->add_parts() = std::move(part);
     });
   }
-  send(control);
+  Send(control);
   if (!small) {
     cut([&](proto::StorePart part) {
       proto::Control message;
       *message.mutable_store_part() = std::move(part);
-      send(message);
+      {
+        MutexLock lock(&mutex_);
+        Number(&message);
+      }
+      Send(message);
     });
   }
   return RunHandle{run->id};
@@ -294,28 +295,27 @@ absl::Status Runtime::Impl::AwaitTurn() {
   }
 }
 
-proto::ReleaseRequest Runtime::Impl::LaunchEnded(
-    uint64_t launch, absl::Status status, bool completed,
-    const std::vector<uint32_t>& poisoned) {
+void Runtime::Impl::LaunchEnded(const proto::LaunchEnded& ended) {
+  const uint64_t launch = ended.launch();
   std::shared_ptr<Run> run;
   {
     MutexLock lock(&mutex_);
-    if (unended_.count(launch) == 0) return {};
+    if (unended_.count(launch) == 0) return;
     run = runs_[launch];
   }
-  run->status = std::move(status);
-  run->completed = completed;
-  for (uint32_t result : poisoned) {
+  run->status = absl::Status(static_cast<absl::StatusCode>(ended.code()),
+                             ended.message());
+  run->completed = ended.completed();
+  for (uint32_t result : ended.poisoned()) {
     if (result < run->results.size()) run->results[result].poisoned = true;
   }
-  proto::ReleaseRequest release;
   {
     MutexLock lock(&mutex_);
     std::vector<uint64_t> objects;
     for (auto& [id, array] : arrays_) {
       if (array.placing != launch) continue;
       array.placing = 0;
-      if (completed) {
+      if (run->completed) {
         array.dense.reset();
         array.charge = Arena::Segment();
       } else {
@@ -323,20 +323,19 @@ proto::ReleaseRequest Runtime::Impl::LaunchEnded(
         array.placed = Placed();
       }
     }
-    if (!completed || run->released) TakeResults(run.get(), &objects);
-    release = MakeRelease(objects);
+    if (!run->completed || run->released) TakeResults(run.get(), &objects);
+    Unhold(objects, context_.directory.clients.front());
     if (run->released) runs_.erase(launch);
     unended_.erase(launch);
   }
   if (trace_ != nullptr) {
-    // This is the controller's own worker.
+    // The client's actor is on the controller's worker.
     TraceEvent event = NewTraceEvent(
         TraceKind::kRunEnded, context_.directory.controller, trace_->Now());
     event.other = static_cast<uint32_t>(launch);
     trace_->ring(0)->Record(event);
   }
   if (run->done.Set()) world_->Notify();
-  return release;
 }
 
 std::shared_ptr<Runtime::Impl::Run> Runtime::Impl::FindRun(uint64_t run) {

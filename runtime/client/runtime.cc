@@ -230,8 +230,10 @@ void Runtime::Impl::RegisterActors() {
     return id;
   };
   controller_ =
-      std::make_unique<Controller>(&context_, this, options_.stall_timeout_ns);
+      std::make_unique<Controller>(&context_, options_.stall_timeout_ns);
   directory.controller = add(controller_.get(), -1, -1, 0, "controller");
+  // On the controller's worker, so that an answer takes no other thread.
+  directory.clients.push_back(add(this, -1, -1, 0, "client"));
   for (int i = 0; i < topology_.num_islands(); ++i) {
     schedulers_.push_back(std::make_unique<IslandScheduler>(
         world_.get(), &directory, i, options_.ticket_order));
@@ -270,6 +272,27 @@ void Runtime::Impl::RegisterActors() {
   }
 }
 
+void Runtime::Impl::OnControl(ActorId, std::string_view bytes) {
+  proto::Control control;
+  if (!control.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+    return;
+  }
+  switch (control.kind_case()) {
+    case proto::Control::kAnswer:
+      return Answer(
+          control.answer().request(),
+          absl::Status(static_cast<absl::StatusCode>(control.answer().code()),
+                       control.answer().message()),
+          control.answer().program());
+    case proto::Control::kLaunchEnded:
+      return LaunchEnded(control.launch_ended());
+    case proto::Control::kPartData:
+      return Deliver(control.part_data());
+    default:
+      return;
+  }
+}
+
 void Runtime::Impl::Answer(uint64_t id, absl::Status status, uint64_t program) {
   std::shared_ptr<Request> request;
   {
@@ -278,7 +301,6 @@ void Runtime::Impl::Answer(uint64_t id, absl::Status status, uint64_t program) {
     if (found == requests_.end()) return;
     request = std::move(found->second);
     requests_.erase(found);
-    releases_.erase(id);
   }
   request->status = std::move(status);
   request->program = program;

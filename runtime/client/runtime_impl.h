@@ -38,7 +38,7 @@
 
 namespace pathways {
 
-class Runtime::Impl final : public ClientPort {
+class Runtime::Impl final : public Actor {
  public:
   static absl::StatusOr<std::unique_ptr<Impl>> Create(
       const proto::Cluster& cluster, const RuntimeOptions& options);
@@ -121,13 +121,9 @@ class Runtime::Impl final : public ClientPort {
     int64_t result = 0;
   };
 
-  // ClientPort.
-  void Answer(uint64_t request, absl::Status status, uint64_t program) override;
-  proto::ReleaseRequest LaunchEnded(
-      uint64_t launch, absl::Status status, bool completed,
-      const std::vector<uint32_t>& poisoned) override;
-  void Deliver(uint64_t request, int32_t host, uint64_t offset,
-               const std::string& data) override;
+  // The client's actor.
+  void OnMessage(ActorId, const Message&) override {}
+  void OnControl(ActorId from, std::string_view bytes) override;
 
   absl::StatusOr<ProgramHandle> Load(PlanData plan, const std::string& client);
   absl::Status Unload(uint64_t program);
@@ -153,6 +149,9 @@ class Runtime::Impl final : public ClientPort {
   friend class Runtime;
   Impl(Topology topology, const RuntimeOptions& options,
        uint64_t client_memory);
+  void Answer(uint64_t request, absl::Status status, uint64_t program);
+  void LaunchEnded(const proto::LaunchEnded& ended);
+  void Deliver(const proto::PartData& part);
   absl::Status StartWorld();
   void RegisterActors();
   absl::Status StartTrace();
@@ -168,15 +167,23 @@ class Runtime::Impl final : public ClientPort {
       const Fill& fill,
       std::shared_ptr<Request> request = std::make_shared<Request>()) {
     proto::Control control;
-    {
-      MutexLock lock(&mutex_);
-      const uint64_t id = ++next_request_;
-      requests_[id] = request;
-      fill(id, &control);
-    }
-    world_->SendControl(kNoActor, context_.directory.controller,
-                        control.SerializeAsString());
+    MutexLock lock(&mutex_);
+    const uint64_t id = ++next_request_;
+    requests_[id] = request;
+    fill(id, &control);
+    Number(&control);
+    Send(control);
     return request;
+  }
+  // Gives a request its place among those of this client, which must be sent
+  // before mutex_ or launch_mutex_ is given back.
+  void Number(proto::Control* control) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    control->set_sequence(++next_sequence_);
+  }
+  // `from`: the client's actor, in its handler; else nobody.
+  void Send(const proto::Control& control, ActorId from = kNoActor) {
+    world_->SendControl(from, context_.directory.controller,
+                        control.SerializeAsString());
   }
   // Waits for `done`. DeadlineExceeded: it will never be (in a simulation);
   // Cancelled: shutdown.
@@ -211,11 +218,9 @@ class Runtime::Impl final : public ClientPort {
   // Adds what the run holds, for Unhold.
   void TakeResults(Run* run, std::vector<uint64_t>* objects)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Gives up one hold of each object; returns those that nothing here holds.
-  proto::ReleaseRequest MakeRelease(const std::vector<uint64_t>& objects)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // The same; asks the controller to release them. Does not wait.
-  void Unhold(const std::vector<uint64_t>& objects)
+  // Gives up one hold of each object; asks the controller, as Send, to release
+  // those that nothing here holds. Does not wait.
+  void Unhold(const std::vector<uint64_t>& objects, ActorId from = kNoActor)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Waits until the hosts have dropped what was released so far.
   absl::Status AwaitReleases();
@@ -234,17 +239,19 @@ class Runtime::Impl final : public ClientPort {
   Arena client_memory_ ABSL_GUARDED_BY(mutex_);
   uint64_t next_array_ ABSL_GUARDED_BY(mutex_) = 0;
   std::map<uint64_t, Array> arrays_ ABSL_GUARDED_BY(mutex_);
+  uint64_t next_sequence_ ABSL_GUARDED_BY(mutex_) = 0;
   uint64_t next_request_ ABSL_GUARDED_BY(mutex_) = 0;
   std::map<uint64_t, std::shared_ptr<Request>> requests_
       ABSL_GUARDED_BY(mutex_);
   std::map<uint64_t, Program> programs_ ABSL_GUARDED_BY(mutex_);
   std::map<uint64_t, std::shared_ptr<Run>> runs_ ABSL_GUARDED_BY(mutex_);
-  uint64_t last_run_ ABSL_GUARDED_BY(mutex_) = 0;       // sent, or about to be
+  uint64_t last_run_ ABSL_GUARDED_BY(mutex_) = 0;
   std::set<uint64_t> unended_ ABSL_GUARDED_BY(mutex_);  // of runs_
   // Per object: runs and arrays here whose values it has.
   absl::flat_hash_map<uint64_t, int> holds_ ABSL_GUARDED_BY(mutex_);
-  std::map<uint64_t, std::shared_ptr<Request>> releases_
-      ABSL_GUARDED_BY(mutex_);  // not answered
+  // Numbers: of the last release, and of the last one that hosts have done.
+  uint64_t last_release_ ABSL_GUARDED_BY(mutex_) = 0;
+  uint64_t settled_ ABSL_GUARDED_BY(mutex_) = 0;
   int calls_ ABSL_GUARDED_BY(mutex_) = 0;
   std::condition_variable_any calls_ended_;
   std::atomic<bool> stopping_{false};

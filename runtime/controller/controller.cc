@@ -49,15 +49,24 @@ void Controller::OnControl(ActorId, std::string_view bytes) {
     return;
   }
   counters_.received.Add();
+  if (control.sequence() == 0) return Handle(&control);
+  if (control.client() >= context_.directory.clients.size()) return;
+  clients_[control.client()].Take(
+      std::move(control), [this](proto::Control* next) { Handle(next); });
+}
+
+void Controller::Handle(proto::Control* message) {
+  const proto::Control& control = *message;
+  const uint32_t client = control.client();
   switch (control.kind_case()) {
     case proto::Control::kLoadRequest:
-      return OnLoad(control.load_request());
+      return OnLoad(client, control.load_request());
     case proto::Control::kUnloadRequest:
-      return OnUnload(control.unload_request());
+      return OnUnload(client, control.unload_request());
     case proto::Control::kLaunchRequest:
-      return OnLaunch(control.mutable_launch_request());
+      return OnLaunch(client, message->mutable_launch_request());
     case proto::Control::kDiagnoseRequest:
-      return OnDiagnose(control.diagnose_request());
+      return OnDiagnose(client, control.diagnose_request());
     case proto::Control::kLoadReply:
       return OnLoadReply(control.load_reply());
     case proto::Control::kStopReply:
@@ -69,44 +78,67 @@ void Controller::OnControl(ActorId, std::string_view bytes) {
     case proto::Control::kReport:
       return OnReport(control.report());
     case proto::Control::kStorePart:
-      return OnStorePart(&control);
+      return OnStorePart(message);
     case proto::Control::kLaunchReady:
       return OnLaunchReady(control.launch_ready());
     case proto::Control::kReleaseRequest:
       return OnRelease(control.release_request());
+    case proto::Control::kSettleRequest:
+      return OnSettle(client, control.settle_request());
     case proto::Control::kObjectsDropped:
       return OnDropped(control.objects_dropped());
     case proto::Control::kFetchRequest:
-      return OnFetch(control.fetch_request());
+      return OnFetch(client, control.fetch_request());
     case proto::Control::kPartData:
-      return OnPartData(control.part_data());
+      return OnPartData(control);
     default:
       return;
   }
 }
 
-void Controller::Answer(uint64_t request, const absl::Status& status,
+void Controller::SendToClient(const proto::Control& control) {
+  const std::vector<ActorId>& clients = context_.directory.clients;
+  if (control.client() < clients.size()) {
+    SendTo(clients[control.client()], control);
+  }
+}
+
+void Controller::Answer(ClientRequest request, const absl::Status& status,
                         uint64_t handle) {
-  port_->Answer(request, status, handle);
+  if (request.id == 0) return;
+  proto::Control control;
+  control.set_client(request.client);
+  proto::Answer* answer = control.mutable_answer();
+  answer->set_request(request.id);
+  answer->set_code(static_cast<int>(status.code()));
+  answer->set_message(status.message().data(), status.message().size());
+  answer->set_program(handle);
+  SendToClient(control);
 }
 
 void Controller::TellEnded(const LaunchEffects::End& end) {
-  const proto::ReleaseRequest release =
-      port_->LaunchEnded(end.launch, end.status, end.completed, end.poisoned);
-  if (release.objects_size() > 0) OnRelease(release);
+  proto::Control control;
+  control.set_client(end.client);
+  proto::LaunchEnded* ended = control.mutable_launch_ended();
+  ended->set_launch(end.launch);
+  ended->set_code(static_cast<int>(end.status.code()));
+  ended->set_message(end.status.message().data(), end.status.message().size());
+  ended->set_completed(end.completed);
+  for (uint32_t result : end.poisoned) ended->add_poisoned(result);
+  SendToClient(control);
 }
 
-void Controller::OnLoad(const proto::LoadRequest& request) {
-  std::shared_ptr<const PreparedPlan> plan =
-      context_.plans.Find(request.plan());
+void Controller::OnLoad(uint32_t client, const proto::LoadRequest& load) {
+  const ClientRequest request{client, load.request()};
+  std::shared_ptr<const PreparedPlan> plan = context_.plans.Find(load.plan());
   if (plan == nullptr) {
-    return Answer(request.request(), absl::InternalError("no such plan"));
+    return Answer(request, absl::InternalError("no such plan"));
   }
-  const absl::StatusOr<ProgramNext> next = programs_.Load(
-      std::move(plan), request.plan(), request.client(), request.request());
+  const absl::StatusOr<ProgramNext> next =
+      programs_.Load(std::move(plan), load.plan(), load.client(), request);
   if (!next.ok()) {
-    context_.plans.Remove(request.plan());
-    return Answer(request.request(), next.status());
+    context_.plans.Remove(load.plan());
+    return Answer(request, next.status());
   }
   grants_.Restart(next->program);
   Proceed(*next);
@@ -119,11 +151,12 @@ void Controller::OnLoadReply(const proto::LoadReply& reply) {
                              ToStatus(reply.code(), reply.message())));
 }
 
-void Controller::OnUnload(const proto::UnloadRequest& request) {
-  const absl::StatusOr<ProgramNext> next = programs_.Unload(
-      request.program(), request.request(),
-      launches_.Open(programs_.IdOf(request.program())).size());
-  if (!next.ok()) return Answer(request.request(), next.status());
+void Controller::OnUnload(uint32_t client, const proto::UnloadRequest& unload) {
+  const ClientRequest request{client, unload.request()};
+  const absl::StatusOr<ProgramNext> next =
+      programs_.Unload(unload.program(), request,
+                       launches_.Open(programs_.IdOf(unload.program())).size());
+  if (!next.ok()) return Answer(request, next.status());
   Proceed(*next);
 }
 
@@ -224,9 +257,10 @@ void Controller::OnReport(const proto::Report& report) {
   if (stalls_.complete()) FinishRound();
 }
 
-void Controller::OnDiagnose(const proto::DiagnoseRequest& request) {
+void Controller::OnDiagnose(uint32_t client,
+                            const proto::DiagnoseRequest& request) {
   stalls_.Force();
-  diagnoses_.push_back(request.request());
+  diagnoses_.push_back({client, request.request()});
   // The answers that are missing from a round were lost.
   stalls_.in_round() ? FinishRound() : StartRound();
 }
@@ -242,7 +276,7 @@ void Controller::FinishRound() {
     launches_.Abort(verdict.program, status, &effects_);
     Apply();
   }
-  for (uint64_t request : std::exchange(diagnoses_, {})) {
+  for (const ClientRequest& request : std::exchange(diagnoses_, {})) {
     Answer(request, absl::OkStatus());
   }
 }

@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Clients ask through control messages and are answered through a ClientPort. A
-// launch costs one message to each host and back, then to each island and back;
-// a step costs none. What is loaded, launched, held and granted is in tables
+// Clients ask and are answered by control messages. A launch costs one message
+// to each host and back, then to each island and back, and one to its client; a
+// step costs none. What is loaded, launched, held and granted is in tables
 // beside it, which know no messages.
 //
 //===----------------------------------------------------------------------===//
@@ -17,39 +17,22 @@
 #define RUNTIME_CONTROLLER_CONTROLLER_H_
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
+#include "runtime/controller/client_requests.h"
 #include "runtime/controller/grant_order.h"
 #include "runtime/controller/launch_table.h"
 #include "runtime/controller/object_table.h"
 #include "runtime/controller/program_table.h"
 #include "runtime/controller/stall_detector.h"
+#include "runtime/controller/store_log.h"
 #include "runtime/executor/host_executor.h"
 
 namespace pathways {
-
-// How the controller answers. Called on its worker; must not block.
-class ClientPort {
- public:
-  virtual ~ClientPort() = default;
-  // Of LoadRequest (`program`: its handle), UnloadRequest, ReleaseRequest, and
-  // of FetchRequest when it fails.
-  virtual void Answer(uint64_t request, absl::Status status,
-                      uint64_t program) = 0;
-  // `completed`: all firings are over, so results that are not in `poisoned`
-  // hold. Returns what the client holds no more, which is released before
-  // anything that it asks for next.
-  virtual proto::ReleaseRequest LaunchEnded(
-      uint64_t launch, absl::Status status, bool completed,
-      const std::vector<uint32_t>& poisoned) = 0;
-  // Of FetchRequest: a piece of what `host` holds, perhaps a second time.
-  virtual void Deliver(uint64_t request, int32_t host, uint64_t offset,
-                       const std::string& data) = 0;
-};
 
 // Decodes what it is told, works the tables, and sends what they say; every
 // decision is theirs. Invariants: (1) a message that comes twice, late, or from
@@ -59,10 +42,9 @@ class ClientPort {
 // world stops is dropped, and clients are told by the runtime.
 class Controller final : public Actor {
  public:
-  // `context` and `port` outlive it.
-  Controller(RuntimeContext* context, ClientPort* port, TimeNs stall_timeout_ns)
+  // `context` outlives it.
+  Controller(RuntimeContext* context, TimeNs stall_timeout_ns)
       : context_(*context),
-        port_(port),
         stall_timeout_ns_(stall_timeout_ns),
         programs_(*context->topology),
         stalls_(*context->topology, stall_timeout_ns) {}
@@ -85,21 +67,24 @@ class Controller final : public Actor {
   void SendToHosts(const PreparedPlan& plan, const proto::Control& control);
 
   // To clients.
-  void Answer(uint64_t request, const absl::Status& status,
+  void SendToClient(const proto::Control& control);  // which it names
+  void Answer(ClientRequest request, const absl::Status& status,
               uint64_t handle = 0);
   void TellEnded(const LaunchEffects::End& end);
 
+  // Any message; those of clients are in order.
+  void Handle(proto::Control* control);
+
   // Programs (controller.cc).
-  void OnLoad(const proto::LoadRequest& request);
+  void OnLoad(uint32_t client, const proto::LoadRequest& request);
   void OnLoadReply(const proto::LoadReply& reply);
-  void OnUnload(const proto::UnloadRequest& request);
+  void OnUnload(uint32_t client, const proto::UnloadRequest& request);
   void OnStopReply(const proto::StopReply& reply);
   void OnFreeReply(const proto::FreeReply& reply);
   void Proceed(const ProgramNext& next);
 
   // Launches and arrays (launches.cc).
-  void OnLaunch(proto::LaunchRequest* request);
-  void AddLaunch(proto::LaunchRequest* request);
+  void OnLaunch(uint32_t client, proto::LaunchRequest* request);
   // Tells a host what the launch needs there, with its parts of `request`.
   void SendPrepare(int32_t host, const LaunchTable::Launch& launch,
                    proto::LaunchRequest* request);
@@ -107,39 +92,37 @@ class Controller final : public Actor {
   void OnLaunchReady(const proto::LaunchReady& ready);
   void OnDone(const proto::LaunchDone& done);
   void OnRelease(const proto::ReleaseRequest& request);
+  void OnSettle(uint32_t client, const proto::SettleRequest& request);
   void OnDropped(const proto::ObjectsDropped& dropped);
-  void OnFetch(const proto::FetchRequest& request);
-  void OnPartData(const proto::PartData& part);
+  void OnFetch(uint32_t client, const proto::FetchRequest& request);
+  void OnPartData(const proto::Control& control);
   // Numbers a message that changes a host's store, and sends it.
   void SendStore(int32_t host, proto::Control control);
   // Does what effects_ says, and empties it.
   void Apply();
   void SendGrants(uint64_t launch, bool skip);
-  // Tells hosts; they answer `request` unless it is 0. Returns which.
-  std::vector<int32_t> SendDrops(std::vector<Drop>* drops, uint64_t request);
+  void SendDrops(std::vector<Drop>* drops);
 
   // Stalls (controller.cc).
   void ArmTimer();
   std::vector<StallDetector::Subject> StallSubjects() const;
   void StartRound();
   void OnReport(const proto::Report& report);
-  void OnDiagnose(const proto::DiagnoseRequest& request);
+  void OnDiagnose(uint32_t client, const proto::DiagnoseRequest& request);
   void FinishRound();
 
   RuntimeContext& context_;
-  ClientPort* const port_;
   const TimeNs stall_timeout_ns_;
   ProgramTable programs_;
   ObjectTable objects_;
   LaunchTable launches_{&objects_};
   GrantOrder grants_;
   StallDetector stalls_;
-  LaunchEffects effects_;     // empty between messages
-  uint64_t last_launch_ = 0;  // that was asked for; they come in order
-  std::vector<proto::ReleaseRequest> releases_;  // came before a launch
-  absl::flat_hash_map<int32_t, uint64_t> store_sequence_;  // by host
+  LaunchEffects effects_;                       // empty between messages
+  std::map<uint32_t, ClientRequests> clients_;  // by number
+  StoreLog stores_;
   bool timer_armed_ = false;
-  std::vector<uint64_t> diagnoses_;  // requests to answer after the round
+  std::vector<ClientRequest> diagnoses_;  // to answer after the round
   Counters counters_;
 };
 

@@ -24,7 +24,7 @@ void LaunchEffects::Clear() {
 
 void LaunchTable::Launch::Reset() {
   id = steps = 0;
-  program = 0;
+  client = program = 0;
   asked = 0;
   ready = granted = over = false;
   hosts = {};
@@ -72,12 +72,13 @@ void LaunchTable::Refuse(const LaunchSpec& spec, const absl::Status& status,
     if (result.object != 0) objects_.AddMissing(result.object, status);
   }
   effects->ended.push_back(
-      {spec.launch, spec.steps, status, /*completed=*/false, {}});
+      {spec.client, spec.launch, spec.steps, status, /*completed=*/false, {}});
 }
 
 void LaunchTable::Add(const LaunchSpec& spec, LaunchEffects* effects) {
   Launch& launch = launches_.Insert(spec.launch);
   launch.id = spec.launch;
+  launch.client = spec.client;
   launch.program = spec.program;
   launch.steps = spec.steps;
   launch.asked = spec.asked;
@@ -227,8 +228,12 @@ void LaunchTable::End(Launch* launch, const Ending& ending,
     objects_.Settle(launch->results[r], bad ? ending.status : absl::OkStatus(),
                     /*missing=*/bad && !launch->granted);
   }
-  effects->ended.push_back(
-      {launch->id, launch->steps, ending.status, ending.completed, {}});
+  effects->ended.push_back({launch->client,
+                            launch->id,
+                            launch->steps,
+                            ending.status,
+                            ending.completed,
+                            {}});
   if (ending.completed) effects->ended.back().poisoned = launch->poisoned;
   if (launch->granted && !ending.completed) {
     effects->given_up.push_back(launch->id);

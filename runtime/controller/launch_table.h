@@ -36,7 +36,7 @@ struct LaunchSpec {
     bool fresh = false, keep = false;
   };
   uint64_t launch = 0;
-  uint32_t program = 0;
+  uint32_t client = 0, program = 0;
   uint64_t steps = 0;
   TimeNs asked = 0;
   // Hosts that must have its values before it begins, and islands that each say
@@ -48,6 +48,7 @@ struct LaunchSpec {
 // What is to be done after a fact, each list in order.
 struct LaunchEffects {
   struct End {
+    uint32_t client = 0;
     uint64_t launch = 0, steps = 0;
     absl::Status status;
     bool completed = false;          // all its firings are over
@@ -75,7 +76,7 @@ class LaunchTable {
  public:
   struct Launch {
     uint64_t id = 0, steps = 0;
-    uint32_t program = 0;
+    uint32_t client = 0, program = 0;
     TimeNs asked = 0;
     bool ready = false, granted = false;
     bool over = false;  // all its firings, on all islands

@@ -24,7 +24,8 @@ LaunchSpec::Array ReadArray(const proto::ObjectRef& ref) {
 }  // namespace
 
 void Controller::SendStore(int32_t host, proto::Control control) {
-  const uint64_t sequence = ++store_sequence_[host];
+  const uint64_t sequence =
+      stores_.Number(host, /*drops=*/control.has_drop_objects());
   switch (control.kind_case()) {
     case proto::Control::kStorePart:
       control.mutable_store_part()->set_sequence(sequence);
@@ -39,17 +40,9 @@ void Controller::SendStore(int32_t host, proto::Control control) {
   SendTo(context_.directory.executors[host], control);
 }
 
-void Controller::OnLaunch(proto::LaunchRequest* request) {
-  if (request->launch() <= last_launch_) return;
-  last_launch_ = request->launch();
-  AddLaunch(request);
-  for (const proto::ReleaseRequest& early : std::exchange(releases_, {})) {
-    OnRelease(early);
-  }
-}
-
-void Controller::AddLaunch(proto::LaunchRequest* request) {
+void Controller::OnLaunch(uint32_t client, proto::LaunchRequest* request) {
   LaunchSpec spec;
+  spec.client = client;
   spec.launch = request->launch();
   spec.steps = request->steps();
   for (const proto::ObjectRef& ref : request->arguments()) {
@@ -140,12 +133,8 @@ void Controller::Apply() {
     grants_.Forget(end.launch);
     if (end.completed) counters_.steps_done.Add(end.steps);
   }
-  SendDrops(&effects.drops, /*request=*/0);
-  for (const LaunchEffects::End& end : effects.ended) {
-    const proto::ReleaseRequest release =
-        port_->LaunchEnded(end.launch, end.status, end.completed, end.poisoned);
-    if (release.objects_size() > 0) OnRelease(release);
-  }
+  SendDrops(&effects.drops);
+  for (const LaunchEffects::End& end : effects.ended) TellEnded(end);
   effects.Clear();
   std::swap(effects, effects_);
 }
@@ -193,62 +182,61 @@ void Controller::OnDone(const proto::LaunchDone& done) {
   Apply();
 }
 
-std::vector<int32_t> Controller::SendDrops(std::vector<Drop>* drops,
-                                           uint64_t request) {
+void Controller::SendDrops(std::vector<Drop>* drops) {
   // One message to each host for each launch, in the order in which they ended.
   std::stable_sort(
       drops->begin(), drops->end(),
       [](const Drop& a, const Drop& b) { return a.host < b.host; });
-  std::vector<int32_t> hosts;
   for (size_t i = 0; i < drops->size();) {
     const Drop& first = (*drops)[i];
     proto::Control control;
     proto::DropObjects* drop = control.mutable_drop_objects();
-    drop->set_request(request);
     drop->set_launch(first.launch);
     for (; i < drops->size() && (*drops)[i].host == first.host &&
            (*drops)[i].launch == first.launch;
          ++i) {
       if ((*drops)[i].object != 0) drop->add_objects((*drops)[i].object);
     }
-    hosts.push_back(first.host);
     SendStore(first.host, std::move(control));
   }
-  return hosts;
 }
 
 void Controller::OnRelease(const proto::ReleaseRequest& request) {
-  if (request.after() > last_launch_) {
-    releases_.push_back(request);
-    return;
-  }
   std::vector<Drop> drops;
   objects_.Release(
       absl::MakeConstSpan(request.objects().data(), request.objects_size()),
       /*launch=*/0, &drops);
-  const std::vector<int32_t> hosts = SendDrops(&drops, request.request());
-  if (hosts.empty()) {
-    Answer(request.request(), absl::OkStatus());
-  } else {
-    objects_.Await(request.request(), hosts);
+  SendDrops(&drops);
+}
+
+void Controller::OnSettle(uint32_t client, const proto::SettleRequest& settle) {
+  const ClientRequest request{client, settle.request()};
+  const std::vector<int32_t> hosts = stores_.Unsettled();
+  if (hosts.empty()) return Answer(request, absl::OkStatus());
+  for (int32_t host : hosts) {
+    proto::Control control;
+    control.mutable_drop_objects()->set_answer(true);
+    SendStore(host, std::move(control));
   }
+  stores_.Await(request, hosts);
 }
 
 void Controller::OnDropped(const proto::ObjectsDropped& dropped) {
-  if (!objects_.Dropped(dropped.request(),
-                        static_cast<int32_t>(dropped.host()))) {
-    return;
+  for (const ClientRequest& request : stores_.Settled(
+           static_cast<int32_t>(dropped.host()), dropped.sequence())) {
+    Answer(request, absl::OkStatus());
   }
-  Answer(dropped.request(), absl::OkStatus());
 }
 
-void Controller::OnFetch(const proto::FetchRequest& request) {
+void Controller::OnFetch(uint32_t client, const proto::FetchRequest& request) {
   if (objects_.Find(request.object()) == nullptr) {
-    Answer(request.request(), absl::NotFoundError("the values were released"));
+    Answer({client, request.request()},
+           absl::NotFoundError("the values were released"));
     return;
   }
   for (const proto::PartRange& range : request.ranges()) {
     proto::Control control;
+    control.set_client(client);
     proto::FetchPart* fetch = control.mutable_fetch_part();
     fetch->set_request(request.request());
     fetch->set_object(request.object());
@@ -257,13 +245,10 @@ void Controller::OnFetch(const proto::FetchRequest& request) {
   }
 }
 
-void Controller::OnPartData(const proto::PartData& part) {
-  if (part.missing()) {
-    Answer(part.request(), absl::NotFoundError("the values were released"));
-    return;
-  }
-  port_->Deliver(part.request(), static_cast<int32_t>(part.host()),
-                 part.offset(), part.data());
+void Controller::OnPartData(const proto::Control& control) {
+  if (!control.part_data().missing()) return SendToClient(control);
+  Answer({control.client(), control.part_data().request()},
+         absl::NotFoundError("the values were released"));
 }
 
 }  // namespace pathways

@@ -63,17 +63,4 @@ void ObjectTable::Release(absl::Span<const uint64_t> ids, uint64_t launch,
   }
 }
 
-void ObjectTable::Await(uint64_t request, absl::Span<const int32_t> hosts) {
-  dropping_[request].Assign(hosts);
-}
-
-bool ObjectTable::Dropped(uint64_t request, int32_t host) {
-  auto found = dropping_.find(request);
-  if (found == dropping_.end()) return false;
-  found->second.Erase(host);
-  if (!found->second.empty()) return false;
-  dropping_.erase(found);
-  return true;
-}
-
 }  // namespace pathways

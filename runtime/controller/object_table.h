@@ -10,13 +10,11 @@
 #define RUNTIME_CONTROLLER_OBJECT_TABLE_H_
 
 #include <cstdint>
-#include <map>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "runtime/controller/record_pool.h"
-#include "runtime/controller/wait_set.h"
 
 namespace pathways {
 
@@ -66,16 +64,10 @@ class ObjectTable {
   void Release(absl::Span<const uint64_t> ids, uint64_t launch,
                std::vector<Drop>* drops);
 
-  // Requests to be answered when `hosts` have dropped what they were told.
-  void Await(uint64_t request, absl::Span<const int32_t> hosts);
-  // `host` has. Whether it was the last one: the request is over.
-  bool Dropped(uint64_t request, int32_t host);
-
   size_t size() const { return objects_.size(); }
 
  private:
   RecordPool<Object> objects_;
-  std::map<uint64_t, WaitSet> dropping_;  // by request
 };
 
 }  // namespace pathways

@@ -61,7 +61,7 @@ absl::StatusOr<const ProgramTable::Program*> ProgramTable::Ready(
 
 absl::StatusOr<ProgramNext> ProgramTable::Load(
     std::shared_ptr<const PreparedPlan> plan, uint64_t plan_id,
-    const std::string& client, uint64_t request) {
+    const std::string& client, ClientRequest request) {
   const uint32_t incarnation = last_incarnation_ + 1;
   absl::Status admitted = admission_.Admit(incarnation, *plan, client);
   if (!admitted.ok()) return admitted;
@@ -107,11 +107,11 @@ ProgramNext ProgramTable::Leave(Program* program) {
       program->counted = true;
       ++loaded_;
       next.kind = ProgramNext::kAnswer;
-      next.request = std::exchange(program->request, 0);
+      next.request = std::exchange(program->request, {});
       next.handle = program->incarnation;
       return next;
     case State::kStopping:
-      if (program->request != 0) return Enter(program, State::kFreeing);
+      if (program->request.id != 0) return Enter(program, State::kFreeing);
       program->state = State::kBroken;
       return next;
     default:
@@ -139,10 +139,10 @@ ProgramNext ProgramTable::Answered(State state, uint32_t id,
 }
 
 absl::StatusOr<ProgramNext> ProgramTable::Unload(uint64_t handle,
-                                                 uint64_t request,
+                                                 ClientRequest request,
                                                  size_t launches) {
   Program* program = FindHandle(handle);
-  if (program == nullptr || program->request != 0) return NotLoaded(handle);
+  if (program == nullptr || program->request.id != 0) return NotLoaded(handle);
   if (launches > 0) {
     return absl::FailedPreconditionError(
         absl::StrCat("program '", program->plan->name(), "' still has ",

@@ -19,6 +19,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "runtime/controller/admission.h"
+#include "runtime/controller/client_requests.h"
 #include "runtime/controller/wait_set.h"
 #include "runtime/executor/prepared_plan.h"
 #include "runtime/topology/topology.h"
@@ -34,7 +35,7 @@ struct ProgramNext {
   };
   Kind kind = kNothing;
   uint32_t program = 0;
-  uint64_t request = 0;
+  ClientRequest request;
   absl::Status status;
   uint64_t handle = 0;  // of a program that is ready now; 0: of none
   uint64_t loaded = 0;  // the plan that no host asks for again; 0: none
@@ -62,11 +63,11 @@ class ProgramTable {
     State state = State::kLoading;
     uint64_t plan_id = 0;
     std::shared_ptr<const PreparedPlan> plan;
-    WaitSet waiting;       // hosts that have not answered
-    absl::Status error;    // why it cannot be used
-    uint64_t request = 0;  // to be answered when the load, or all, is over
-    absl::Status outcome;  // the answer to one that waits for the end
-    bool counted = false;  // it has been ready
+    WaitSet waiting;        // hosts that have not answered
+    absl::Status error;     // why it cannot be used
+    ClientRequest request;  // to be answered when the load, or all, is over
+    absl::Status outcome;   // the answer to one that waits for the end
+    bool counted = false;   // it has been ready
   };
 
   explicit ProgramTable(const Topology& topology) : admission_(topology) {}
@@ -75,12 +76,12 @@ class ProgramTable {
   // message says who holds the memory.
   absl::StatusOr<ProgramNext> Load(std::shared_ptr<const PreparedPlan> plan,
                                    uint64_t plan_id, const std::string& client,
-                                   uint64_t request);
+                                   ClientRequest request);
   // A host has done what it was asked in `state`; `status`: how a load went.
   ProgramNext Answered(State state, uint32_t program, uint32_t incarnation,
                        int32_t host, const absl::Status& status);
   // FailedPrecondition: it is not loaded, or `launches` of it have not ended.
-  absl::StatusOr<ProgramNext> Unload(uint64_t handle, uint64_t request,
+  absl::StatusOr<ProgramNext> Unload(uint64_t handle, ClientRequest request,
                                      size_t launches);
   // A program that is ready cannot go on: `error` says why.
   ProgramNext Break(uint32_t program, const absl::Status& error);

@@ -329,7 +329,7 @@ void HostExecutor::Handle(const proto::Control& control) {
     case proto::Control::kDropObjects:
       return OnStore(control.drop_objects().sequence(), control);
     case proto::Control::kFetchPart:
-      return OnFetchPart(control.fetch_part());
+      return OnFetchPart(control.client(), control.fetch_part());
     default:
       return;
   }

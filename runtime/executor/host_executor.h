@@ -139,7 +139,7 @@ class HostExecutor final : public Actor {
   std::shared_ptr<HostStore::Object> Store(const proto::StorePart& part);
   void OnPrepare(const proto::PrepareLaunch& prepare);
   void OnDrop(const proto::DropObjects& drop);
-  void OnFetchPart(const proto::FetchPart& fetch);
+  void OnFetchPart(uint32_t client, const proto::FetchPart& fetch);
   // Answers those whose arguments are here.
   void TryPrepare();
   absl::Status Prepare(const proto::PrepareLaunch& prepare);

@@ -176,17 +176,18 @@ void HostExecutor::OnDrop(const proto::DropObjects& drop) {
     ApplyGrants();
   }
   for (uint64_t id : drop.objects()) store_.Drop(id);
-  if (drop.request() == 0) return;
+  if (!drop.answer()) return;
   proto::Control control;
-  control.mutable_objects_dropped()->set_request(drop.request());
   control.mutable_objects_dropped()->set_host(host_);
+  control.mutable_objects_dropped()->set_sequence(drop.sequence());
   SendControl(context_.directory.controller, control);
 }
 
-void HostExecutor::OnFetchPart(const proto::FetchPart& fetch) {
+void HostExecutor::OnFetchPart(uint32_t client, const proto::FetchPart& fetch) {
   std::shared_ptr<HostStore::Object> object = store_.Find(fetch.object());
   const proto::PartRange& range = fetch.range();
   proto::Control control;
+  control.set_client(client);
   proto::PartData* part = control.mutable_part_data();
   part->set_request(fetch.request());
   part->set_host(host_);

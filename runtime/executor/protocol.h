@@ -60,6 +60,7 @@ const char* MessageKindName(int kind);
 // Who is where. Filled before the world starts, never changed.
 struct Directory {
   ActorId controller = kNoActor;
+  std::vector<ActorId> clients;               // by Control::client
   std::vector<ActorId> schedulers;            // per island
   std::vector<ActorId> executors;             // per host of the cluster
   std::vector<std::vector<ActorId>> devices;  // per host, per device

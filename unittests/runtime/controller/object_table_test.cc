@@ -82,15 +82,5 @@ TEST_F(ObjectTableTest, ThoseThatAreMissingComeFirstWhereAskedFor) {
   EXPECT_EQ(objects_.Find(2), nullptr);
 }
 
-TEST_F(ObjectTableTest, ARequestIsOverWhenAllItsHostsHaveDropped) {
-  objects_.Await(4, {0, 2});
-  EXPECT_FALSE(objects_.Dropped(4, 2));
-  EXPECT_FALSE(objects_.Dropped(4, 2));  // a second copy
-  EXPECT_FALSE(objects_.Dropped(4, 1));
-  EXPECT_FALSE(objects_.Dropped(5, 0));
-  EXPECT_TRUE(objects_.Dropped(4, 0));
-  EXPECT_FALSE(objects_.Dropped(4, 0));
-}
-
 }  // namespace
 }  // namespace pathways

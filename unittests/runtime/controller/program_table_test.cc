@@ -23,8 +23,8 @@ class ProgramTableTest : public ::testing::Test {
  protected:
   // On both hosts; the request is 1, the plan 77.
   ProgramNext Load(const std::string& name = "p", uint64_t request = 1) {
-    absl::StatusOr<ProgramNext> next =
-        table_.Load(Prepare(MovePlan(name, 4), topology_), 77, "me", request);
+    absl::StatusOr<ProgramNext> next = table_.Load(
+        Prepare(MovePlan(name, 4), topology_), 77, "me", {0, request});
     EXPECT_TRUE(next.ok()) << next.status();
     return *next;
   }
@@ -56,7 +56,7 @@ TEST_F(ProgramTableTest, IsReadyWhenAllHostsHaveLoadedIt) {
             ProgramNext::kNothing);
   const ProgramNext next = Answer(State::kLoading, 0);
   EXPECT_EQ(next.kind, ProgramNext::kAnswer);
-  EXPECT_EQ(next.request, 1u);
+  EXPECT_EQ(next.request.id, 1u);
   EXPECT_EQ(next.handle, 1u);
   EXPECT_EQ(next.loaded, 77u);
   EXPECT_TRUE(next.status.ok());
@@ -68,17 +68,17 @@ TEST_F(ProgramTableTest, IsReadyWhenAllHostsHaveLoadedIt) {
 TEST_F(ProgramTableTest, GoesInTwoRounds) {
   Load();
   AnswerAll(State::kLoading);
-  const absl::StatusOr<ProgramNext> next = table_.Unload(1, 2, 0);
+  const absl::StatusOr<ProgramNext> next = table_.Unload(1, {0, 2}, 0);
   ASSERT_TRUE(next.ok());
   EXPECT_EQ(next->kind, ProgramNext::kAsk);
   EXPECT_EQ(table_.at(0).state, State::kStopping);
-  EXPECT_EQ(table_.Unload(1, 3, 0).status().message(),
+  EXPECT_EQ(table_.Unload(1, {0, 3}, 0).status().message(),
             "program 1 is not loaded");
   EXPECT_EQ(AnswerAll(State::kStopping).kind, ProgramNext::kAsk);
   EXPECT_EQ(table_.at(0).state, State::kFreeing);
   const ProgramNext gone = AnswerAll(State::kFreeing);
   EXPECT_EQ(gone.kind, ProgramNext::kAnswer);
-  EXPECT_EQ(gone.request, 2u);
+  EXPECT_EQ(gone.request.id, 2u);
   EXPECT_EQ(gone.handle, 0u);
   EXPECT_TRUE(gone.status.ok());
   EXPECT_EQ(table_.loaded(), 0u);
@@ -102,7 +102,7 @@ TEST_F(ProgramTableTest, ALoadThatAHostRefusesIsTakenBack) {
   EXPECT_EQ(table_.at(0).state, State::kStopping);
   AnswerAll(State::kStopping);
   const ProgramNext gone = AnswerAll(State::kFreeing);
-  EXPECT_EQ(gone.request, 1u);
+  EXPECT_EQ(gone.request.id, 1u);
   EXPECT_EQ(gone.status.message(), "full");
   EXPECT_EQ(gone.handle, 0u);
   EXPECT_EQ(table_.loaded(), 0u);
@@ -120,10 +120,10 @@ TEST_F(ProgramTableTest, AProgramThatBrokeStaysUntilItIsUnloaded) {
   EXPECT_EQ(table_.Ready(1).status().message(),
             "program 'p' was given up and must be loaded again: hangs");
   EXPECT_EQ(table_.loaded(), 1u);
-  EXPECT_EQ(table_.Unload(1, 2, 0)->kind, ProgramNext::kAsk);
+  EXPECT_EQ(table_.Unload(1, {0, 2}, 0)->kind, ProgramNext::kAsk);
   EXPECT_EQ(table_.at(0).state, State::kFreeing);
   const ProgramNext gone = AnswerAll(State::kFreeing);
-  EXPECT_EQ(gone.request, 2u);
+  EXPECT_EQ(gone.request.id, 2u);
   EXPECT_TRUE(gone.status.ok());
 }
 
@@ -131,21 +131,21 @@ TEST_F(ProgramTableTest, IsUnloadedWhileItBreaks) {
   Load();
   AnswerAll(State::kLoading);
   table_.Break(0, absl::DeadlineExceededError("hangs"));
-  EXPECT_EQ(table_.Unload(1, 2, 0)->kind, ProgramNext::kNothing);
+  EXPECT_EQ(table_.Unload(1, {0, 2}, 0)->kind, ProgramNext::kNothing);
   EXPECT_EQ(AnswerAll(State::kStopping).kind, ProgramNext::kAsk);
-  EXPECT_EQ(AnswerAll(State::kFreeing).request, 2u);
+  EXPECT_EQ(AnswerAll(State::kFreeing).request.id, 2u);
 }
 
 TEST_F(ProgramTableTest, IsNotUnloadedWhileItIsLoadedOrLaunched) {
   Load();
-  EXPECT_EQ(table_.Unload(1, 2, 0).status().message(),
+  EXPECT_EQ(table_.Unload(1, {0, 2}, 0).status().message(),
             "program 1 is not loaded");
   AnswerAll(State::kLoading);
-  const absl::Status status = table_.Unload(1, 2, 3).status();
+  const absl::Status status = table_.Unload(1, {0, 2}, 3).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_EQ(status.message(),
             "program 'p' still has 3 launches that have not ended");
-  EXPECT_FALSE(table_.Unload(9, 2, 0).ok());
+  EXPECT_FALSE(table_.Unload(9, {0, 2}, 0).ok());
 }
 
 TEST_F(ProgramTableTest, WhatDoesNotFitIsNotHere) {
@@ -153,9 +153,9 @@ TEST_F(ProgramTableTest, WhatDoesNotFitIsNotHere) {
   auto big = [&](const std::string& name) {
     return Prepare(MovePlan(name, 1, 0, 0, 0, int64_t{3} << 23), topology_);
   };
-  ASSERT_TRUE(table_.Load(big("one"), 1, "me", 1).ok());
+  ASSERT_TRUE(table_.Load(big("one"), 1, "me", {0, 1}).ok());
   const absl::StatusOr<ProgramNext> refused =
-      table_.Load(big("two"), 2, "me", 2);
+      table_.Load(big("two"), 2, "me", {0, 2});
   EXPECT_EQ(refused.status().code(), absl::StatusCode::kResourceExhausted);
   EXPECT_THAT(std::string(refused.status().message()),
               HasSubstr("held by program 'one' of client 'me'"));
@@ -165,13 +165,13 @@ TEST_F(ProgramTableTest, WhatDoesNotFitIsNotHere) {
 TEST_F(ProgramTableTest, APlanWithoutShardsNeedsNobody) {
   PlanBuilder b("empty", 1);
   const absl::StatusOr<ProgramNext> next =
-      table_.Load(Prepare(b.Finish(), topology_), 5, "me", 1);
+      table_.Load(Prepare(b.Finish(), topology_), 5, "me", {0, 1});
   ASSERT_TRUE(next.ok());
   EXPECT_EQ(next->kind, ProgramNext::kAnswer);
   EXPECT_EQ(next->handle, 1u);
-  const absl::StatusOr<ProgramNext> gone = table_.Unload(1, 2, 0);
+  const absl::StatusOr<ProgramNext> gone = table_.Unload(1, {0, 2}, 0);
   EXPECT_EQ(gone->kind, ProgramNext::kAnswer);
-  EXPECT_EQ(gone->request, 2u);
+  EXPECT_EQ(gone->request.id, 2u);
 }
 
 }  // namespace
