@@ -44,11 +44,14 @@ void Report(const char* what, int64_t count,
 // Passes messages on until `left` of them were handled.
 struct Relay : Actor {
   World* world = nullptr;
-  ActorId self = kNoActor, next = kNoActor;
+  LocalId next = kNobody;                               // of the same host, or
+  ActorId address = kNoActor, next_address = kNoActor;  // of another one
   int64_t left = 0;
   std::atomic<bool>* done = nullptr;
 
-  void OnMessage(ActorId, const Message& message) override {
+  void OnLocal(const LocalMessage&) override { PassOn(); }
+  void OnWire(ActorId, const WireMessage&, Payload) override { PassOn(); }
+  void PassOn() {
     if (--left <= 0) {
       if (left == 0) {
         done->store(true);
@@ -56,9 +59,12 @@ struct Relay : Actor {
       }
       return;
     }
-    world->Send(self, next, message);
+    if (next != kNobody) {
+      world->SendLocal(local_id(), next, LocalMessage());
+    } else {
+      world->Send(address, next_address, WireMessage());
+    }
   }
-  void OnControl(ActorId, std::string_view) override {}
 };
 
 // Two actors, on workers 0 and `worker`, with this many messages under way.
@@ -72,18 +78,17 @@ double PingPong(int worker, int64_t count, int under_way, TimeNs spin_ns) {
   Relay relays[2];
   for (int i = 0; i < 2; ++i) {
     relays[i].world = world->get();
-    relays[i].self =
-        (*world)->Register(&relays[i], {0, i * worker, 0}, "relay");
+    (*world)->Register(&relays[i], {0, i * worker, 0}, "relay");
     // The second never ends it.
     relays[i].left = i == 0 ? count / 2 : INT64_MAX;
     relays[i].done = &done;
-    (*world)->Reserve(relays[i].self, under_way);
+    (*world)->Reserve(relays[i].local_id(), under_way);
   }
-  relays[0].next = relays[1].self;
-  relays[1].next = relays[0].self;
+  relays[0].next = relays[1].local_id();
+  relays[1].next = relays[0].local_id();
   double start = Seconds();
   for (int i = 0; i < under_way; ++i) {
-    (*world)->Send(kNoActor, relays[0].self, Message());
+    (*world)->SendLocal(kNobody, relays[0].local_id(), LocalMessage());
   }
   (*world)->RunUntil([&] { return done.load(); });
   double seconds = Seconds() - start;
@@ -99,16 +104,15 @@ double Simulate(int actors, int hosts, int64_t count, int under_way) {
   for (int i = 0; i < actors; ++i) {
     int host = static_cast<int>(int64_t{i} * hosts / actors);
     relays[i].world = world->get();
-    relays[i].self = (*world)->Register(&relays[i], {host, 0, 0}, "relay");
+    relays[i].address = static_cast<ActorId>(i);
+    relays[i].next_address = static_cast<ActorId>((i + 1) % actors);
+    (*world)->Register(&relays[i], {host, 0, 0}, "relay", relays[i].address);
     relays[i].left = count / under_way;
     relays[i].done = &done;
   }
-  for (int i = 0; i < actors; ++i) {
-    relays[i].next = relays[(i + 1) % actors].self;
-  }
   double start = Seconds();
   for (int i = 0; i < under_way; ++i) {
-    (*world)->Send(kNoActor, relays[i % actors].self, Message());
+    (*world)->Send(kNoActor, relays[i % actors].address, WireMessage());
   }
   (*world)->RunUntil(
       [&] { return (*world)->events() >= static_cast<uint64_t>(count); });

@@ -324,14 +324,14 @@ void Runtime::Impl::LaunchEnded(const proto::LaunchEnded& ended) {
       }
     }
     if (!run->completed || run->released) TakeResults(run.get(), &objects);
-    Unhold(objects, context_.directory.clients.front());
+    Unhold(objects, context_.directory.client(kClient));
     if (run->released) runs_.erase(launch);
     unended_.erase(launch);
   }
   if (trace_ != nullptr) {
     // The client's actor is on the controller's worker.
     TraceEvent event = NewTraceEvent(
-        TraceKind::kRunEnded, context_.directory.controller, trace_->Now());
+        TraceKind::kRunEnded, IndexOf(controller_->local_id()), trace_->Now());
     event.other = static_cast<uint32_t>(launch);
     trace_->ring(0)->Record(event);
   }

@@ -175,11 +175,10 @@ absl::Status Runtime::Impl::StartTrace() {
   if (!trace.ok()) return trace.status();
   trace_ = *std::move(trace);
   context_.trace = trace_.get();
-  const Directory& directory = context_.directory;
-  trace_->AddActor(directory.controller,
+  trace_->AddActor(controller_->local_id(),
                    {TraceActor::kController, -1, -1, -1, "controller"});
   for (int i = 0; i < topology_.num_islands(); ++i) {
-    trace_->AddActor(directory.schedulers[i],
+    trace_->AddActor(schedulers_[i]->local_id(),
                      {TraceActor::kScheduler, i, topology_.first_host(i), -1,
                       topology_.IslandName(i)});
     schedulers_[i]->StartTrace(trace_->ring(i));
@@ -187,12 +186,12 @@ absl::Status Runtime::Impl::StartTrace() {
   int worker = 0;
   for (int h = 0; h < topology_.num_hosts(); ++h) {
     const int island = topology_.island_of_host(h);
-    trace_->AddActor(directory.executors[h], {TraceActor::kExecutor, island, h,
-                                              -1, topology_.HostName(h)});
+    trace_->AddActor(executors_[h]->local_id(), {TraceActor::kExecutor, island,
+                                                 h, -1, topology_.HostName(h)});
     executors_[h]->StartTrace(trace_->ring(worker));
     for (size_t d = 0; d < devices_[h].size(); ++d, ++worker) {
       const int64_t device = topology_.first_device(h) + d;
-      trace_->AddActor(directory.devices[h][d],
+      trace_->AddActor(devices_[h][d]->local_id(),
                        {TraceActor::kDevice, island, h, device,
                         topology_.DeviceName(island, device)});
       devices_[h][d]->StartTrace(trace_->ring(worker));
@@ -206,69 +205,67 @@ void Runtime::Impl::TraceCrossing(const SimCrossing& crossing) {
     return std::min(value, (uint64_t{1} << bits) - 1);
   };
   TraceEvent event =
-      NewTraceEvent(TraceKind::kCrossed, crossing.from, crossing.sent);
+      NewTraceEvent(TraceKind::kCrossed, IndexOf(crossing.from), crossing.sent);
   event.value = static_cast<uint64_t>(crossing.begin);
   event.target =
       static_cast<uint32_t>(clamp(crossing.end - crossing.begin, 32));
   event.firing = clamp(crossing.arrival - crossing.sent, 40);
   event.item = clamp(crossing.bytes, 24);
   event.program = static_cast<uint32_t>(crossing.sequence);
-  event.other = crossing.to;
+  event.other = IndexOf(crossing.to);
   trace_->ring(0)->Record(event);  // a simulation has one thread
 }
 
 void Runtime::Impl::RegisterActors() {
-  // No message is sent before a client asks for something, so the directory is
-  // complete when anybody reads it.
-  Directory& directory = context_.directory;
-  auto add = [&](Actor* actor, int host, int island, int worker,
-                 std::string name) {
-    const ActorId id =
-        world_->Register(actor, {host, worker, island}, std::move(name));
-    if (directory.host_of.size() <= id) directory.host_of.resize(id + 1, -1);
-    directory.host_of[id] = host;
-    return id;
-  };
+  // No message is sent before a client asks for something, so all tables are
+  // complete when anybody reads them.
+  context_.directory = DirectoryOf(topology_);
+  const Directory& directory = context_.directory;
   controller_ =
       std::make_unique<Controller>(&context_, options_.stall_timeout_ns);
-  directory.controller = add(controller_.get(), -1, -1, 0, "controller");
+  world_->Register(controller_.get(), {-1, 0, -1}, "controller",
+                   directory.controller());
   // On the controller's worker, so that an answer takes no other thread.
-  directory.clients.push_back(add(this, -1, -1, 0, "client"));
+  world_->Register(this, {-1, 0, -1}, "client", directory.client(kClient));
   for (int i = 0; i < topology_.num_islands(); ++i) {
     schedulers_.push_back(std::make_unique<IslandScheduler>(
         world_.get(), &directory, i, options_.ticket_order));
-    directory.schedulers.push_back(add(schedulers_.back().get(),
-                                       topology_.first_host(i), i, i,
-                                       topology_.IslandName(i) + "/scheduler"));
+    world_->Register(schedulers_.back().get(), {topology_.first_host(i), i, i},
+                     topology_.IslandName(i) + "/scheduler",
+                     directory.scheduler(i));
   }
   int worker = 0;
   for (int h = 0; h < topology_.num_hosts(); ++h) {
-    const int island = topology_.island_of_host(h);
-    executors_.push_back(std::make_unique<HostExecutor>(&context_, h));
-    directory.executors.push_back(add(executors_.back().get(), h, island,
-                                      worker,
-                                      topology_.HostName(h) + "/executor"));
-    directory.devices.emplace_back();
-    directory.cohorts.emplace_back();
-    devices_.emplace_back();
-    // Devices of the host that share a worker. In a simulation whose workers
-    // nobody asked for each has its own, so that more may come between them.
-    std::map<int, uint32_t> cohort_of;
-    const size_t first_cohort = cohorts_.size();
-    for (int d = 0; d < topology_.num_host_devices(h); ++d, ++worker) {
-      const int64_t device = topology_.first_device(h) + d;
-      const bool alone = sim_ != nullptr && options_.workers == 0;
-      const auto [cohort, fresh] = cohort_of.try_emplace(
-          alone ? d : worker % world_->num_workers(), cohort_of.size());
-      if (fresh) cohorts_.emplace_back();
-      directory.cohorts[h].push_back(cohort->second);
-      devices_[h].push_back(std::make_unique<Device>(
-          world_.get(), &directory, &cohorts_[first_cohort + cohort->second], h,
-          d, device, options_.run_kernels));
-      directory.devices[h].push_back(add(devices_[h].back().get(), h, island,
-                                         worker,
-                                         topology_.DeviceName(island, device)));
-    }
+    RegisterHost(h, worker);
+    worker += topology_.num_host_devices(h);
+  }
+}
+
+void Runtime::Impl::RegisterHost(int h, int worker) {
+  const int island = topology_.island_of_host(h);
+  HostActors& actors = host_actors_.emplace_back();
+  executors_.push_back(std::make_unique<HostExecutor>(&context_, &actors, h));
+  actors.executor = world_->Register(
+      executors_.back().get(), {h, worker, island},
+      topology_.HostName(h) + "/executor", context_.directory.executor(h));
+  devices_.emplace_back();
+  // Devices of the host that share a worker. In a simulation whose workers
+  // nobody asked for each has its own, so that more may come between them.
+  const bool alone = sim_ != nullptr && options_.workers == 0;
+  std::map<int, uint32_t> cohort_of;
+  const size_t first_cohort = cohorts_.size();
+  for (int d = 0; d < topology_.num_host_devices(h); ++d, ++worker) {
+    const int64_t device = topology_.first_device(h) + d;
+    const auto [cohort, fresh] = cohort_of.try_emplace(
+        alone ? d : worker % world_->num_workers(), cohort_of.size());
+    if (fresh) cohorts_.emplace_back();
+    actors.cohorts.push_back(cohort->second);
+    devices_[h].push_back(std::make_unique<Device>(
+        world_.get(), &actors, &cohorts_[first_cohort + cohort->second], h, d,
+        device, options_.run_kernels));
+    actors.devices.push_back(
+        world_->Register(devices_[h].back().get(), {h, worker, island},
+                         topology_.DeviceName(island, device)));
   }
 }
 

@@ -121,8 +121,8 @@ class Runtime::Impl final : public Actor {
     int64_t result = 0;
   };
 
-  // The client's actor.
-  void OnMessage(ActorId, const Message&) override {}
+  // The client's actor, and its number (proto::Control::client).
+  static constexpr uint32_t kClient = 0;
   void OnControl(ActorId from, std::string_view bytes) override;
 
   absl::StatusOr<ProgramHandle> Load(PlanData plan, const std::string& client);
@@ -154,6 +154,8 @@ class Runtime::Impl final : public Actor {
   void Deliver(const proto::PartData& part);
   absl::Status StartWorld();
   void RegisterActors();
+  // `worker`: of the executor and the first device.
+  void RegisterHost(int host, int worker);
   absl::Status StartTrace();
   void TraceCrossing(const SimCrossing& crossing);
   // A client's call, for the trace.
@@ -182,7 +184,7 @@ class Runtime::Impl final : public Actor {
   }
   // `from`: the client's actor, in its handler; else nobody.
   void Send(const proto::Control& control, ActorId from = kNoActor) {
-    world_->SendControl(from, context_.directory.controller,
+    world_->SendControl(from, context_.directory.controller(),
                         control.SerializeAsString());
   }
   // Waits for `done`. DeadlineExceeded: it will never be (in a simulation);
@@ -259,6 +261,7 @@ class Runtime::Impl final : public Actor {
   std::unique_ptr<Controller> controller_;
   std::vector<std::unique_ptr<IslandScheduler>> schedulers_;
   std::vector<std::unique_ptr<HostExecutor>> executors_;
+  std::deque<HostActors> host_actors_;  // per host
   std::deque<Cohort> cohorts_;
   std::vector<std::vector<std::unique_ptr<Device>>> devices_;  // per host
   SimWorld* sim_ = nullptr;         // which of the two
@@ -273,8 +276,9 @@ class Runtime::Impl::TracedCall {
   TracedCall(Impl* impl, TraceCall call, uint64_t launch = 0)
       : trace_(impl->trace_.get()) {
     if (trace_ == nullptr) return;
-    event_ = NewTraceEvent(TraceKind::kCall,
-                           impl->context_.directory.controller, trace_->Now());
+    event_ =
+        NewTraceEvent(TraceKind::kCall, IndexOf(impl->controller_->local_id()),
+                      trace_->Now());
     event_.target = static_cast<uint32_t>(call);
     set_launch(launch);
   }

@@ -30,12 +30,12 @@ void Controller::SendToHosts(const PreparedPlan& plan,
                              const proto::Control& control) {
   const std::string bytes = control.SerializeAsString();
   for (int32_t host : plan.hosts()) {
-    context_.world->SendControl(self(), context_.directory.executors[host],
+    context_.world->SendControl(self(), context_.directory.executor(host),
                                 bytes);
   }
 }
 
-void Controller::OnMessage(ActorId, const Message& message) {
+void Controller::OnLocal(const LocalMessage& message) {
   if (message.kind != kStallTick) return;
   timer_armed_ = false;
   if (launches_.size() == 0) return;
@@ -43,14 +43,19 @@ void Controller::OnMessage(ActorId, const Message& message) {
   ArmTimer();
 }
 
-void Controller::OnControl(ActorId, std::string_view bytes) {
+void Controller::OnControl(ActorId from, std::string_view bytes) {
   proto::Control control;
   if (!control.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
     return;
   }
   counters_.received.Add();
   if (control.sequence() == 0) return Handle(&control);
-  if (control.client() >= context_.directory.clients.size()) return;
+  // A thread of this process speaks for its client.
+  if (control.client() >= kMaxClients ||
+      (from != kNoActor &&
+       from != context_.directory.client(control.client()))) {
+    return;
+  }
   clients_[control.client()].Take(
       std::move(control), [this](proto::Control* next) { Handle(next); });
 }
@@ -97,10 +102,8 @@ void Controller::Handle(proto::Control* message) {
 }
 
 void Controller::SendToClient(const proto::Control& control) {
-  const std::vector<ActorId>& clients = context_.directory.clients;
-  if (control.client() < clients.size()) {
-    SendTo(clients[control.client()], control);
-  }
+  if (control.client() >= kMaxClients) return;
+  SendTo(context_.directory.client(control.client()), control);
 }
 
 void Controller::Answer(ClientRequest request, const absl::Status& status,
@@ -206,10 +209,10 @@ void Controller::ArmTimer() {
     return;
   }
   timer_armed_ = true;
-  Message message;
+  LocalMessage message;
   message.kind = kStallTick;
   message.flags = kBackground;
-  context_.world->SendAfter(self(), self(),
+  context_.world->SendAfter(local_id(), local_id(),
                             std::max<TimeNs>(stall_timeout_ns_ / 4, 1'000'000),
                             message);
 }

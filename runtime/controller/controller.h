@@ -49,7 +49,7 @@ class Controller final : public Actor {
         programs_(*context->topology),
         stalls_(*context->topology, stall_timeout_ns) {}
 
-  void OnMessage(ActorId from, const Message& message) override;
+  void OnLocal(const LocalMessage& message) override;
   void OnControl(ActorId from, std::string_view bytes) override;
 
   // Any thread.
@@ -62,7 +62,7 @@ class Controller final : public Actor {
     Counter received, programs, steps_done;
   };
 
-  ActorId self() const { return context_.directory.controller; }
+  ActorId self() const { return context_.directory.controller(); }
   void SendTo(ActorId to, const proto::Control& control);
   void SendToHosts(const PreparedPlan& plan, const proto::Control& control);
 

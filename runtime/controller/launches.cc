@@ -37,7 +37,7 @@ void Controller::SendStore(int32_t host, proto::Control control) {
       control.mutable_drop_objects()->set_sequence(sequence);
       break;
   }
-  SendTo(context_.directory.executors[host], control);
+  SendTo(context_.directory.executor(host), control);
 }
 
 void Controller::OnLaunch(uint32_t client, proto::LaunchRequest* request) {
@@ -158,7 +158,7 @@ void Controller::SendGrants(uint64_t id, bool skip) {
         start->add_hosts(host);
       }
     }
-    SendTo(context_.directory.schedulers[island], control);
+    SendTo(context_.directory.scheduler(island), control);
   }
 }
 
@@ -241,7 +241,7 @@ void Controller::OnFetch(uint32_t client, const proto::FetchRequest& request) {
     fetch->set_request(request.request());
     fetch->set_object(request.object());
     *fetch->mutable_range() = range;
-    SendTo(context_.directory.executors[range.host()], control);
+    SendTo(context_.directory.executor(range.host()), control);
   }
 }
 

@@ -50,8 +50,9 @@ bool HostGroup::ArriveOwn(uint32_t device, uint64_t firing, bool poison) {
   return own_arrived[slot] == own_count;
 }
 
-bool HostGroup::ReceivePart(int host, uint64_t firing, bool poison,
-                            const void* payload, uint64_t payload_bytes) {
+bool HostGroup::ReceiveContribution(int host, uint64_t firing, bool poison,
+                                    const void* payload,
+                                    uint64_t payload_bytes) {
   const int slot = firing & 1;
   for (const Remote& remote : remotes) {
     if (remote.host != host) continue;

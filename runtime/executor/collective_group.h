@@ -112,8 +112,8 @@ struct HostGroup {
   bool ArriveOwn(uint32_t device, uint64_t firing, bool poison);
   // The contributions of another host have come, without data when poisoned.
   // False: it has no members.
-  bool ReceivePart(int host, uint64_t firing, bool poison, const void* payload,
-                   uint64_t payload_bytes);
+  bool ReceiveContribution(int host, uint64_t firing, bool poison,
+                           const void* payload, uint64_t payload_bytes);
   // Whether all members have arrived at `firing`, poisoned or not. When they
   // have, counts for the firing after the next from then on.
   std::optional<bool> TakeComplete(uint64_t firing);

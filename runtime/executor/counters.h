@@ -12,7 +12,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "runtime/executor/protocol.h"
+#include "runtime/executor/local_kind.h"
 
 namespace pathways {
 

@@ -26,22 +26,22 @@ constexpr int kMaxReported = 8;
 
 }  // namespace
 
-Message Device::New(LocalKind kind, const DeviceProgram& program) const {
-  Message message;
+LocalMessage Device::New(LocalKind kind, const DeviceProgram& program) const {
+  LocalMessage message;
   message.kind = kind;
   message.program = program.program;
   message.incarnation = program.incarnation;
   return message;
 }
 
-void Device::Send(ActorId to, const Message& message) {
+void Device::Send(LocalId to, const LocalMessage& message) {
   counters_.sent[message.kind].Add();
-  world_->Send(self(), to, message);
+  world_->SendLocal(local_id(), to, message);
 }
 
-void Device::OnMessage(ActorId, const Message& message) {
+void Device::OnLocal(const LocalMessage& message) {
   if (message.kind == kAttach) {
-    Attach(static_cast<DeviceProgram*>(const_cast<void*>(message.payload)));
+    Attach(static_cast<DeviceProgram*>(message.payload));
     return;
   }
   if (message.kind == kInspect) {
@@ -55,7 +55,7 @@ void Device::OnMessage(ActorId, const Message& message) {
   DeviceProgram* program = Find(message.program, message.incarnation);
   if (message.kind == kDetach) {
     if (program != nullptr) Detach(program);
-    Message reply = message;
+    LocalMessage reply = message;
     reply.kind = kDetached;
     reply.item = index_;
     Send(executor(), reply);
@@ -69,8 +69,7 @@ void Device::OnMessage(ActorId, const Message& message) {
       Deliver(program, message.target, message.step, message.flags & kPoisoned);
       break;
     case kGrantDevice:
-      GrantNear(*program,
-                static_cast<HostLaunch*>(const_cast<void*>(message.payload)));
+      GrantNear(*program, static_cast<HostLaunch*>(message.payload));
       break;
     case kEnqueue:
       Enqueue(program, message);
@@ -122,7 +121,7 @@ void Device::Attach(DeviceProgram* program) {
     ready_.resize(std::max(entries, 2 * ready_.size()));
   }
   trace_.Attach(program);
-  Message reply = New(kAttached, *program);
+  LocalMessage reply = New(kAttached, *program);
   reply.item = index_;
   Send(executor(), reply);
 }
@@ -214,7 +213,7 @@ void Device::DeliverNear(const DeviceProgram& program, const OutToken& token,
 }
 
 // The host's token, for each shard of an action.
-void Device::Enqueue(DeviceProgram* program, const Message& message) {
+void Device::Enqueue(DeviceProgram* program, const LocalMessage& message) {
   const uint64_t slot = SlotOf(message.step, program->window);
   for (uint32_t i = program->first_entry[message.target];
        i < program->entries.size() &&
@@ -242,9 +241,9 @@ bool Device::Pump() {
 }
 
 void Device::SendContinue() {
-  Message message;
+  LocalMessage message;
   message.kind = kContinue;
-  Send(self(), message);
+  Send(local_id(), message);
 }
 
 void Device::RunEntry(DeviceProgram* program, uint32_t index) {
@@ -305,15 +304,15 @@ void Device::Fire(DeviceProgram* program, uint32_t index, bool poison) {
         DeliverNear(*program, token, firing + token.tokens, poisons);
         break;
       case OutToken::kPeer: {
-        Message message = New(kLocalToken, *program);
+        LocalMessage message = New(kLocalToken, *program);
         message.flags = poisons ? kPoisoned : 0;
         message.target = token.target;
         message.step = firing + token.tokens;
-        Send(token.where, message);
+        Send(LocalId{token.where}, message);
         break;
       }
       case OutToken::kRemote: {
-        Message message = New(kForwardToken, *program);
+        LocalMessage message = New(kForwardToken, *program);
         message.flags = poisons ? kPoisoned : 0;
         message.target = token.target;
         message.shard = token.shard;
@@ -324,14 +323,14 @@ void Device::Fire(DeviceProgram* program, uint32_t index, bool poison) {
         break;
       }
       case OutToken::kHost: {
-        Message message = New(kActionFired, *program);
+        LocalMessage message = New(kActionFired, *program);
         message.target = token.target;
         message.step = firing;
         Send(executor(), message);
         break;
       }
       case OutToken::kAll: {
-        Message message = New(kAllFired, *program);
+        LocalMessage message = New(kAllFired, *program);
         message.flags = poisons ? kPoisoned : 0;
         message.target = token.target;
         message.step = firing;
@@ -372,8 +371,8 @@ void Device::CountFirings(DeviceProgram* program, uint64_t firing,
 
 void Device::EndLaunch(const DeviceProgram& program, HostLaunch* launch) {
   trace_.Drained(program, launch->id);
-  if (--launch->left[directory_->cohorts[host_][index_]] > 0) return;
-  Message message = New(kDeviceDone, program);
+  if (--launch->left[host_actors_.cohorts[index_]] > 0) return;
+  LocalMessage message = New(kDeviceDone, program);
   message.extra = launch->id;
   Send(executor(), message);
 }
@@ -409,10 +408,10 @@ bool Device::RunHead() {
   }
   if (simulated_ && !cost_paid_) {
     costing_ = true;
-    Message message = New(kCostDone, *program);
+    LocalMessage message = New(kCostDone, *program);
     message.step = ++generation_;
     counters_.sent[kCostDone].Add();
-    world_->SendAfter(self(), self(),
+    world_->SendAfter(local_id(), local_id(),
                       gang.cost_ns > 0 ? gang.cost_ns : kUnknownCostNs,
                       message);
     return false;
@@ -547,7 +546,7 @@ void Device::RunKernels(DeviceProgram* program, const Gang& gang,
 
 void Device::SendFailed(const DeviceProgram& program, const Gang& gang,
                         uint32_t shard, uint64_t firing, int32_t code) {
-  Message message = New(kFailed, program);
+  LocalMessage message = New(kFailed, program);
   message.step = firing;
   message.target = gang.action;
   message.shard = program.entries[gang.first_entry + shard].shard;
@@ -570,7 +569,7 @@ void Device::RunSend(DeviceProgram* program, const Entry& entry,
                       remote ? piece.zeros : piece.destination_offset,
                       piece.extent, piece.source->element_bytes);
     }
-    Message message;
+    LocalMessage message;
     switch (piece.token.type) {
       case OutToken::kNear:
         DeliverNear(*program, piece.token, firing, poison);
@@ -580,7 +579,7 @@ void Device::RunSend(DeviceProgram* program, const Entry& entry,
         message.flags = poison ? kPoisoned : 0;
         message.target = piece.token.target;
         message.step = firing;
-        Send(piece.token.where, message);
+        Send(LocalId{piece.token.where}, message);
         break;
       case OutToken::kRemote:
         message = New(kForwardPiece, *program);
@@ -675,9 +674,8 @@ void Device::RunFetch(const FetchOp& op, uint64_t firing,
                   op.zeros, op.extent, op.buffer->element_bytes);
 }
 
-void Device::Inspect(const Message& message) {
-  DeviceReport* out =
-      static_cast<DeviceReport*>(const_cast<void*>(message.payload));
+void Device::Inspect(const LocalMessage& message) {
+  DeviceReport* out = static_cast<DeviceReport*>(message.payload);
   DeviceProgram* program = Find(message.program, message.incarnation);
   if (program != nullptr) {
     out->report.set_fired(program->fired);
@@ -744,7 +742,7 @@ void Device::Inspect(const Message& message) {
       }
     }
   }
-  Message reply = message;
+  LocalMessage reply = message;
   reply.kind = kInspected;
   reply.item = index_;
   Send(executor(), reply);

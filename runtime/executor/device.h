@@ -28,8 +28,9 @@
 #include "runtime/executor/cohort.h"
 #include "runtime/executor/counters.h"
 #include "runtime/executor/device_trace.h"
+#include "runtime/executor/host_actors.h"
 #include "runtime/executor/host_program.h"
-#include "runtime/executor/protocol.h"
+#include "runtime/executor/local_kind.h"
 #include "runtime/proto/control.pb.h"
 #include "runtime/world/world.h"
 
@@ -43,11 +44,11 @@ struct DeviceReport {
 
 class Device final : public Actor {
  public:
-  // `index` on `host`. Not owned; the directory is filled before Start.
-  Device(World* world, const Directory* directory, Cohort* cohort, int host,
+  // `index` on `host`. What the pointers point to is not owned.
+  Device(World* world, const HostActors* host_actors, Cohort* cohort, int host,
          int index, int64_t island_device, bool run_kernels)
       : world_(world),
-        directory_(directory),
+        host_actors_(*host_actors),
         cohort_(cohort),
         host_(host),
         index_(index),
@@ -57,12 +58,11 @@ class Device final : public Actor {
     cohort->Add(index, this);
   }
 
-  void OnMessage(ActorId from, const Message& message) override;
-  void OnControl(ActorId, std::string_view) override {}
+  void OnLocal(const LocalMessage& message) override;
 
   const DeviceCounters& counters() const { return counters_; }
   // Before the world starts. `ring` is that of the device's worker.
-  void StartTrace(TraceRing* ring) { trace_.Start(ring, self()); }
+  void StartTrace(TraceRing* ring) { trace_.Start(ring, local_id()); }
 
  private:
   friend class Cohort;
@@ -81,10 +81,9 @@ class Device final : public Actor {
                ? programs_[program]
                : nullptr;
   }
-  ActorId self() const { return directory_->devices[host_][index_]; }
-  ActorId executor() const { return directory_->executors[host_]; }
-  Message New(LocalKind kind, const DeviceProgram& program) const;
-  void Send(ActorId to, const Message& message);
+  LocalId executor() const { return host_actors_.executor; }
+  LocalMessage New(LocalKind kind, const DeviceProgram& program) const;
+  void Send(LocalId to, const LocalMessage& message);
 
   void Attach(DeviceProgram* program);
   void Detach(DeviceProgram* program);
@@ -93,7 +92,7 @@ class Device final : public Actor {
   void GrantNear(const DeviceProgram& program, HostLaunch* launch);
   // A launch is over on this device.
   void EndLaunch(const DeviceProgram& program, HostLaunch* launch);
-  void Inspect(const Message& message);
+  void Inspect(const LocalMessage& message);
 
   // A token for a device of the cohort.
   void DeliverNear(const DeviceProgram& program, const OutToken& token,
@@ -101,7 +100,7 @@ class Device final : public Actor {
   // One token for firing `firing` of an entry.
   void Deliver(DeviceProgram* program, uint32_t in_edge, uint64_t firing,
                bool poison);
-  void Enqueue(DeviceProgram* program, const Message& message);
+  void Enqueue(DeviceProgram* program, const LocalMessage& message);
   void PushIfReady(DeviceProgram* program, uint32_t entry);
   // Runs what can run; true when its turn is over and more may be there.
   bool Pump();
@@ -157,7 +156,7 @@ class Device final : public Actor {
                 bool poison, const Device* except);
 
   World* const world_;
-  const Directory* const directory_;
+  const HostActors& host_actors_;
   Cohort* const cohort_;
   const int host_, index_;
   const int64_t island_device_;

@@ -40,7 +40,7 @@ void Device::Arrive(DeviceProgram* program, const CollectiveTable& table,
     }
     ++waiting_groups_;
     if (in.meeting != nullptr) continue;
-    Message message = New(kArrive, *program);
+    LocalMessage message = New(kArrive, *program);
     message.flags = poison ? kPoisoned : 0;
     message.step = firing;
     message.target = in.group;
@@ -65,14 +65,14 @@ bool Device::Meet(DeviceProgram* program, const CollectiveTable& table,
                       group.result(firing));
   }
   if (cohorts > 1) {
-    Message message = New(kGroupDone, *program);
+    LocalMessage message = New(kGroupDone, *program);
     message.flags = *poison ? kPoisoned : 0;
     message.target = in.group;
     message.step = firing;
     for (size_t c = 0; c < cohorts; ++c) {
       if (c == in.cohort) continue;
       message.item = static_cast<uint32_t>(c);
-      Send(directory_->devices[host_][meeting.cohorts[c][0]], message);
+      Send(host_actors_.devices[meeting.cohorts[c][0]], message);
     }
   }
   NearDone(*program, in.group, meeting.cohorts[in.cohort], firing, *poison,

@@ -25,9 +25,9 @@ namespace pathways {
 class DeviceTrace {
  public:
   // Before the world starts.
-  void Start(TraceRing* ring, ActorId device) {
+  void Start(TraceRing* ring, LocalId device) {
     ring_ = ring;
-    device_ = device;
+    device_ = IndexOf(device);
   }
   bool is_on() const { return ring_ != nullptr; }
 
@@ -141,7 +141,7 @@ class DeviceTrace {
                  uint64_t firing, TimeNs begin) const;
 
   TraceRing* ring_ = nullptr;
-  ActorId device_ = kNoActor;
+  uint32_t device_ = kNoTraceActor;
   uint32_t last_edge_ = kNoTraceEdge;  // of the head
   bool meeting_waits_ = false;
   uint64_t last_order_ = 0;  // of last tokens

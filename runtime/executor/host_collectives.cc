@@ -17,13 +17,12 @@ constexpr int kMaxAbsent = 16;  // that are named
 
 }  // namespace
 
-void HostExecutor::OnArrive(HostProgram* program, const Message& message) {
+void HostExecutor::OnArrive(HostProgram* program, const LocalMessage& message) {
   HostGroup& group = program->groups[message.target];
-  if (group.ArriveOwn(static_cast<uint32_t>(message.item), message.step,
-                      message.flags & kPoisoned) &&
+  if (group.ArriveOwn(message.item, message.step, message.flags & kPoisoned) &&
       !group.remotes.empty()) {
     // All that this host contributes, once to each other host of the group.
-    Message out;
+    WireMessage out;
     out.kind = kContributionMessage;
     out.flags = message.flags;
     if (group.poisoned[message.step & 1]) out.flags |= kPoisoned;
@@ -33,26 +32,27 @@ void HostExecutor::OnArrive(HostProgram* program, const Message& message) {
     out.item = group.step;
     out.shard = static_cast<uint32_t>(group.members[0]);
     out.step = message.step;
-    out.payload_bytes = group.bytes * group.own_count;
+    Payload payload;
+    payload.bytes = group.bytes * group.own_count;
     if (group.data != nullptr) {
-      out.payload =
+      payload.data =
           group.contributions(message.step) + group.own_begin * group.bytes;
     }
     for (const HostGroup::Remote& remote : group.remotes) {
-      SendToHost(remote.host, out);
+      SendToHost(remote.host, out, payload);
     }
   }
   FinishGroup(program, message.target, message.step);
 }
 
 void HostExecutor::OnContribution(int host, HostProgram* program,
-                                  const Message& message) {
+                                  const WireMessage& message, Payload payload) {
   auto found =
       program->group_of.find({message.target, message.item, message.shard});
   if (found == program->group_of.end()) return;
   HostGroup& group = program->groups[found->second];
-  if (group.ReceivePart(host, message.step, message.flags & kPoisoned,
-                        message.payload, message.payload_bytes)) {
+  if (group.ReceiveContribution(host, message.step, message.flags & kPoisoned,
+                                payload.data, payload.bytes)) {
     FinishGroup(program, found->second, message.step);
   }
 }
@@ -62,7 +62,7 @@ void HostExecutor::FinishGroup(HostProgram* program, uint32_t index,
   HostGroup& group = program->groups[index];
   const std::optional<bool> poison = group.TakeComplete(firing);
   if (!poison.has_value()) return;
-  Message out;
+  LocalMessage out;
   out.kind = kGroupDone;
   out.flags = *poison ? kPoisoned : 0;
   out.program = program->program;
@@ -70,7 +70,7 @@ void HostExecutor::FinishGroup(HostProgram* program, uint32_t index,
   out.target = index;
   out.step = firing;
   for (const HostGroup::Local& local : group.locals) {
-    Send(context_.directory.devices[host_][local.device], out);
+    SendToDevice(local.device, out);
   }
 }
 

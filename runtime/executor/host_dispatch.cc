@@ -44,17 +44,18 @@ void HostExecutor::Work() {
     working_ = true;
     // On threads a timer may be late; that is no time the host worked.
     work_end_ = std::max(work_end_, piece.since) + cost;
-    Message message;
+    LocalMessage message;
     message.kind = kHostWorkDone;
     message.program = piece.program;
     message.incarnation = piece.incarnation;
     message.target = piece.item;
     counters_.sent[kHostWorkDone].Add();
-    world_->SendAfter(self(), self(), work_end_ - world_->Now(), message);
+    world_->SendAfter(local_id(), local_id(), work_end_ - world_->Now(),
+                      message);
   }
 }
 
-void HostExecutor::OnHostWorkDone(const Message& message) {
+void HostExecutor::OnHostWorkDone(const LocalMessage& message) {
   working_ = false;
   Enqueue(Find(message.program, message.incarnation), message.target);
   Work();
@@ -63,7 +64,7 @@ void HostExecutor::OnHostWorkDone(const Message& message) {
 void HostExecutor::Enqueue(HostProgram* program, uint32_t index) {
   if (program == nullptr) return;  // stopped meanwhile
   DispatchTable::Item& item = program->dispatch->items[index];
-  Message message;
+  LocalMessage message;
   message.program = program->program;
   message.incarnation = program->incarnation;
   message.step = item.prepared;
@@ -71,20 +72,22 @@ void HostExecutor::Enqueue(HostProgram* program, uint32_t index) {
   ++item.prepared;
   message.kind = kEnqueue;
   message.target = item.action;
-  for (uint32_t device : item.devices) {
-    Send(context_.directory.devices[host_][device], message);
-  }
-  message.kind = kEnqueuedMessage;
+  for (uint32_t device : item.devices) SendToDevice(device, message);
+  WireMessage enqueued;
+  enqueued.kind = kEnqueuedMessage;
+  enqueued.program = program->program;
+  enqueued.incarnation = program->incarnation;
+  enqueued.step = message.step;
   for (const DispatchTable::Follower& follower : item.elsewhere) {
-    message.target = follower.edge;
-    SendToHost(follower.host, message);
+    enqueued.target = follower.edge;
+    SendToHost(follower.host, enqueued);
   }
   Offer(program, index);
   for (uint32_t follower : item.followers) Offer(program, follower);
 }
 
 void HostExecutor::OnEnqueued(int host, HostProgram* program,
-                              const Message& message) {
+                              const WireMessage& message) {
   if (program->dispatch == nullptr) return;
   DispatchTable::Remote* remote =
       program->dispatch->FindRemote(message.target, host);
@@ -95,7 +98,8 @@ void HostExecutor::OnEnqueued(int host, HostProgram* program,
   Work();
 }
 
-void HostExecutor::OnActionFired(HostProgram* program, const Message& message) {
+void HostExecutor::OnActionFired(HostProgram* program,
+                                 const LocalMessage& message) {
   DispatchTable& table = *program->dispatch;
   const uint32_t index = table.item_of[message.target];
   DispatchTable::Item& item = table.items[index];

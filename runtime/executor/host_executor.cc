@@ -23,9 +23,11 @@ constexpr int64_t kControlReserve = 64;
 
 }  // namespace
 
-HostExecutor::HostExecutor(RuntimeContext* context, int host)
+HostExecutor::HostExecutor(RuntimeContext* context, const HostActors* actors,
+                           int host)
     : context_(*context),
       world_(context->world),
+      actors_(*actors),
       host_(host),
       host_arena_(
           absl::StrCat("host memory of ", context->topology->HostName(host)),
@@ -51,24 +53,60 @@ HostProgram* HostExecutor::Find(uint32_t program, uint32_t incarnation) const {
   return programs_[program].get();
 }
 
-void HostExecutor::Send(ActorId to, const Message& message) {
+void HostExecutor::Send(LocalId to, const LocalMessage& message) {
   counters_.sent[message.kind].Add();
-  world_->Send(self(), to, message);
+  world_->SendLocal(local_id(), to, message);
 }
 
-void HostExecutor::SendToHost(int host, Message message) {
+void HostExecutor::SendToHost(int host, WireMessage message, Payload payload) {
   message.sequence = ++links_[host].sent;
+  counters_.sent[message.kind].Add();
   counters_.messages.Add();
-  counters_.bytes.Add(message.payload_bytes);
-  if (trace_ != nullptr) TraceMessage(TraceKind::kSent, host, message);
-  Send(context_.directory.executors[host], message);
+  counters_.bytes.Add(payload.bytes);
+  if (trace_ != nullptr) {
+    TraceMessage(TraceKind::kSent, host, message, payload.bytes);
+  }
+  world_->Send(self(), context_.directory.executor(host), message, payload);
 }
 
 void HostExecutor::SendControl(ActorId to, const proto::Control& control) {
   world_->SendControl(self(), to, control.SerializeAsString());
 }
 
-void HostExecutor::OnMessage(ActorId from, const Message& message) {
+void HostExecutor::OnWire(ActorId from, const WireMessage& message,
+                          Payload payload) {
+  const int host = context_.directory.HostOfExecutor(from);
+  if (host < 0) return;
+  if (!links_[host].seen.Accept(message.sequence)) {
+    counters_.duplicates.Add();
+    return;
+  }
+  HostProgram* program = Find(message.program, message.incarnation);
+  if (program == nullptr) {
+    counters_.stale.Add();
+    return;
+  }
+  if (trace_ != nullptr) {
+    TraceMessage(TraceKind::kReceived, host, message, payload.bytes);
+  }
+  switch (message.kind) {
+    case kTokenMessage:
+      return OnToken(program, message);
+    case kPieceMessage:
+      return OnPiece(program, message, payload);
+    case kAllMessage:
+      return OnAll(program, message.target, message.step, message.item,
+                   message.flags & kPoisoned);
+    case kContributionMessage:
+      return OnContribution(host, program, message, payload);
+    case kEnqueuedMessage:
+      return OnEnqueued(host, program, message);
+    default:
+      return;
+  }
+}
+
+void HostExecutor::OnLocal(const LocalMessage& message) {
   switch (message.kind) {
     case kAttached:
       return OnAttached(message);
@@ -82,31 +120,11 @@ void HostExecutor::OnMessage(ActorId from, const Message& message) {
       break;
   }
   HostProgram* program = Find(message.program, message.incarnation);
-  if (message.kind <= kEnqueuedMessage) {
-    const int host = from < context_.directory.host_of.size()
-                         ? context_.directory.host_of[from]
-                         : -1;
-    if (host < 0) return;
-    if (!links_[host].seen.Accept(message.sequence)) {
-      counters_.duplicates.Add();
-      return;
-    }
-    if (program == nullptr) {
-      counters_.stale.Add();
-      return;
-    }
-    if (trace_ != nullptr) TraceMessage(TraceKind::kReceived, host, message);
-    return OnRemote(host, program, message);
-  }
   if (program == nullptr) return;
   switch (message.kind) {
     case kForwardToken:
-    case kForwardPiece: {
-      Message out = message;
-      out.kind = message.kind == kForwardToken ? kTokenMessage : kPieceMessage;
-      out.extra = 0;
-      return SendToHost(static_cast<int>(message.extra), out);
-    }
+    case kForwardPiece:
+      return Forward(message);
     case kAllFired:
       return OnAllFired(program, message);
     case kArrive:
@@ -122,39 +140,34 @@ void HostExecutor::OnMessage(ActorId from, const Message& message) {
   }
 }
 
-void HostExecutor::OnRemote(int host, HostProgram* program,
-                            const Message& message) {
-  switch (message.kind) {
-    case kTokenMessage:
-      return OnToken(program, message);
-    case kPieceMessage:
-      return OnPiece(program, message);
-    case kAllMessage:
-      return OnAll(program, message.target, message.step, message.item,
-                   message.flags & kPoisoned);
-    case kContributionMessage:
-      return OnContribution(host, program, message);
-    case kEnqueuedMessage:
-      return OnEnqueued(host, program, message);
-    default:
-      return;
-  }
+void HostExecutor::Forward(const LocalMessage& message) {
+  WireMessage out;
+  out.kind = message.kind == kForwardToken ? kTokenMessage : kPieceMessage;
+  out.flags = message.flags;
+  out.program = message.program;
+  out.incarnation = message.incarnation;
+  out.target = message.target;
+  out.shard = message.shard;
+  out.item = message.item;
+  out.step = message.step;
+  SendToHost(static_cast<int>(message.extra), out,
+             {message.payload, message.payload_bytes});
 }
 
 void HostExecutor::TokenToDevice(HostProgram* program, uint32_t device,
                                  uint32_t in_edge, uint64_t firing,
                                  bool poison) {
-  Message message;
+  LocalMessage message;
   message.kind = kLocalToken;
   message.flags = poison ? kPoisoned : 0;
   message.program = program->program;
   message.incarnation = program->incarnation;
   message.target = in_edge;
   message.step = firing;
-  Send(context_.directory.devices[host_][device], message);
+  SendToDevice(device, message);
 }
 
-void HostExecutor::OnToken(HostProgram* program, const Message& message) {
+void HostExecutor::OnToken(HostProgram* program, const WireMessage& message) {
   const PreparedPlan& plan = *program->plan;
   if (message.target >= plan.edges().size()) return;
   const PreparedSlice& slice =
@@ -171,7 +184,8 @@ void HostExecutor::OnToken(HostProgram* program, const Message& message) {
                 message.flags & kPoisoned);
 }
 
-void HostExecutor::OnPiece(HostProgram* program, const Message& message) {
+void HostExecutor::OnPiece(HostProgram* program, const WireMessage& message,
+                           Payload payload) {
   const PreparedPlan& plan = *program->plan;
   if (message.target >= plan.edges().size()) return;
   const uint32_t recv = plan.edges()[message.target].to;
@@ -194,9 +208,9 @@ void HostExecutor::OnPiece(HostProgram* program, const Message& message) {
   if (piece == pieces->second.end() || piece->source_shard != source) return;
   const bool poison = message.flags & kPoisoned;
   // The sender had the credit of this slot, so nobody reads it now.
-  if (!poison && message.payload != nullptr && piece->to.base != nullptr &&
-      message.payload_bytes == piece->bytes) {
-    layout::CopyBox(message.payload, piece->extent, piece->zeros,
+  if (!poison && payload.data != nullptr && piece->to.base != nullptr &&
+      payload.bytes == piece->bytes) {
+    layout::CopyBox(payload.data, piece->extent, piece->zeros,
                     piece->to.at(message.step), piece->destination->shape,
                     piece->destination_offset, piece->extent,
                     piece->destination->element_bytes);
@@ -204,7 +218,8 @@ void HostExecutor::OnPiece(HostProgram* program, const Message& message) {
   TokenToDevice(program, place.device, piece->in_edge, message.step, poison);
 }
 
-void HostExecutor::OnAllFired(HostProgram* program, const Message& message) {
+void HostExecutor::OnAllFired(HostProgram* program,
+                              const LocalMessage& message) {
   const int32_t index = message.target < program->all_of_edge.size()
                             ? program->all_of_edge[message.target]
                             : -1;
@@ -216,7 +231,7 @@ void HostExecutor::OnAllFired(HostProgram* program, const Message& message) {
   const bool poison = all.left_poison[slot];
   all.left[slot] = all.own_sources;
   all.left_poison[slot] = 0;
-  Message out;
+  WireMessage out;
   out.kind = kAllMessage;
   out.flags = poison ? kPoisoned : 0;
   out.program = program->program;
@@ -249,7 +264,7 @@ void HostExecutor::OnAll(HostProgram* program, uint32_t edge, uint64_t firing,
   }
 }
 
-void HostExecutor::OnFailed(HostProgram* program, const Message& message) {
+void HostExecutor::OnFailed(HostProgram* program, const LocalMessage& message) {
   for (auto& launch : program->launches) {
     if (message.step >= launch->end) continue;
     const auto now =
@@ -267,7 +282,8 @@ void HostExecutor::OnFailed(HostProgram* program, const Message& message) {
   }
 }
 
-void HostExecutor::OnDeviceDone(HostProgram* program, const Message& message) {
+void HostExecutor::OnDeviceDone(HostProgram* program,
+                                const LocalMessage& message) {
   auto launch =
       std::find_if(program->launches.begin(), program->launches.end(),
                    [&](const auto& l) { return l->id == message.extra; });
@@ -296,7 +312,7 @@ void HostExecutor::OnDeviceDone(HostProgram* program, const Message& message) {
   FinishValues(*(*launch)->values, /*failed=*/false);
   program->launches.erase(launch);
   SendControl(
-      context_.directory.schedulers[context_.topology->island_of_host(host_)],
+      context_.directory.scheduler(context_.topology->island_of_host(host_)),
       control);
   ApplyGrants();
 }
@@ -336,13 +352,13 @@ void HostExecutor::Handle(const proto::Control& control) {
 }
 
 void HostExecutor::TraceMessage(TraceKind kind, int host,
-                                const Message& message) {
-  TraceEvent event = NewTraceEvent(kind, self(), trace_->Now());
+                                const WireMessage& message,
+                                uint64_t payload_bytes) {
+  TraceEvent event = NewTraceEvent(kind, IndexOf(local_id()), trace_->Now());
   event.program = message.incarnation;
   event.target = message.target;
   event.item = message.kind;
-  event.firing =
-      kind == TraceKind::kSent ? message.step : message.payload_bytes;
+  event.firing = kind == TraceKind::kSent ? message.step : payload_bytes;
   event.value = message.sequence;
   event.other = static_cast<uint32_t>(host);
   trace_->Record(event);
@@ -356,9 +372,9 @@ void HostExecutor::TraceMemory() {
     traced_bytes_[i] = used;
     TraceEvent event =
         NewTraceEvent(i == 0 ? TraceKind::kHostBytes : TraceKind::kDeviceBytes,
-                      self(), trace_->Now());
+                      IndexOf(local_id()), trace_->Now());
     event.value = used;
-    if (i > 0) event.other = context_.directory.devices[host_][i - 1];
+    if (i > 0) event.other = IndexOf(actors_.devices[i - 1]);
     trace_->Record(event);
   }
 }
@@ -372,7 +388,7 @@ void HostExecutor::ReplyLoaded(uint32_t program, uint32_t incarnation,
   reply->set_host(host_);
   reply->set_code(static_cast<int>(status.code()));
   reply->set_message(std::string(status.message()));
-  SendControl(context_.directory.controller, control);
+  SendControl(context_.directory.controller(), control);
 }
 
 void HostExecutor::OnLoad(const proto::LoadProgram& load) {
@@ -397,8 +413,8 @@ void HostExecutor::OnLoad(const proto::LoadProgram& load) {
   std::vector<Arena*> arenas;
   for (auto& arena : arenas_) arenas.push_back(arena.get());
   absl::StatusOr<std::unique_ptr<HostProgram>> built = HostProgram::Build(
-      std::move(plan), *context_.topology, context_.directory,
-      context_.dispatch, host_, id, load.incarnation(), arenas, &host_arena_);
+      std::move(plan), *context_.topology, actors_, context_.dispatch, host_,
+      id, load.incarnation(), arenas, &host_arena_);
   if (!built.ok()) {
     ReplyLoaded(id, load.incarnation(), built.status());
     return;
@@ -411,12 +427,12 @@ void HostExecutor::OnLoad(const proto::LoadProgram& load) {
   for (auto& device : program->devices) {
     if (device == nullptr) continue;
     ++program->waiting;
-    Message message;
+    LocalMessage message;
     message.kind = kAttach;
     message.program = id;
     message.incarnation = load.incarnation();
     message.payload = device.get();
-    Send(context_.directory.devices[host_][device->device], message);
+    SendToDevice(device->device, message);
   }
 }
 
@@ -433,8 +449,7 @@ void HostExecutor::Reserve(HostProgram* program, int sign) {
       own += (table.group_end - table.group_begin) * 2;
     }
     own += (device->out.size() + device->pieces.size()) * window;
-    world_->Reserve(context_.directory.devices[host_][device->device],
-                    sign * in);
+    world_->Reserve(actors_.devices[device->device], sign * in);
   }
   for (const auto& [entry, pieces] : program->pieces_in) {
     own += pieces.size() * window;
@@ -458,15 +473,14 @@ void HostExecutor::Reserve(HostProgram* program, int sign) {
     for (const DispatchTable::Item& item : program->dispatch->items) {
       own += item.shards * window;
       for (uint32_t device : item.devices) {
-        world_->Reserve(context_.directory.devices[host_][device],
-                        sign * window);
+        world_->Reserve(actors_.devices[device], sign * window);
       }
     }
     // A sender may be a window ahead of what its devices sent, and they one
     // ahead of what was read here.
     own += program->dispatch->remotes.size() * 2 * window;
   }
-  world_->Reserve(self(), sign * own);
+  world_->Reserve(local_id(), sign * own);
 }
 
 void HostExecutor::UpdateCounters() {
@@ -486,7 +500,7 @@ void HostExecutor::UpdateCounters() {
   counters_.program_bytes.Set(bytes);
 }
 
-void HostExecutor::OnAttached(const Message& message) {
+void HostExecutor::OnAttached(const LocalMessage& message) {
   HostProgram* program = Find(message.program, message.incarnation);
   if (program == nullptr || program->waiting == 0) return;
   if (--program->waiting == 0) {
@@ -507,11 +521,11 @@ void HostExecutor::OnStop(const proto::StopProgram& stop) {
       for (auto& device : program->devices) {
         if (device == nullptr) continue;
         ++program->waiting;
-        Message message;
+        LocalMessage message;
         message.kind = kDetach;
         message.program = program->program;
         message.incarnation = program->incarnation;
-        Send(context_.directory.devices[host_][device->device], message);
+        SendToDevice(device->device, message);
       }
       if (program->waiting > 0) return;
       program->stopped = true;
@@ -522,10 +536,10 @@ void HostExecutor::OnStop(const proto::StopProgram& stop) {
   reply->set_program(stop.program());
   reply->set_incarnation(stop.incarnation());
   reply->set_host(host_);
-  SendControl(context_.directory.controller, control);
+  SendControl(context_.directory.controller(), control);
 }
 
-void HostExecutor::OnDetached(const Message& message) {
+void HostExecutor::OnDetached(const LocalMessage& message) {
   HostProgram* program = message.program < programs_.size()
                              ? programs_[message.program].get()
                              : nullptr;
@@ -562,7 +576,7 @@ void HostExecutor::OnFree(const proto::FreeProgram& free) {
   reply->set_program(free.program());
   reply->set_incarnation(free.incarnation());
   reply->set_host(host_);
-  SendControl(context_.directory.controller, control);
+  SendControl(context_.directory.controller(), control);
 }
 
 void HostExecutor::OnGrant(const proto::Grant& grant) {
@@ -612,7 +626,7 @@ void HostExecutor::ApplyGrant(const proto::Grant& grant) {
   launch->values = TakeValues(*program, grant);
   if (launch->values == nullptr) return;  // given up
   program->granted = launch->end;
-  const std::vector<uint32_t>& cohorts = context_.directory.cohorts[host_];
+  const std::vector<uint32_t>& cohorts = actors_.cohorts;
   launch->left.assign(cohorts.size(), 0);
   for (auto& device : program->devices) {
     if (device == nullptr) continue;
@@ -622,12 +636,12 @@ void HostExecutor::ApplyGrant(const proto::Grant& grant) {
   for (auto& device : program->devices) {
     if (device == nullptr || told[cohorts[device->device]]) continue;
     told[cohorts[device->device]] = true;
-    Message message;
+    LocalMessage message;
     message.kind = kGrantDevice;
     message.program = program->program;
     message.incarnation = program->incarnation;
     message.payload = launch.get();
-    Send(context_.directory.devices[host_][device->device], message);
+    SendToDevice(device->device, message);
   }
   program->launches.push_back(std::move(launch));
   PrepareGranted(program);
@@ -645,16 +659,16 @@ void HostExecutor::OnQuery(const proto::Query& query) {
   for (size_t d = 0; d < arenas_.size(); ++d) {
     inspection.reports.push_back(std::make_unique<DeviceReport>());
     ++inspection.waiting;
-    Message message;
+    LocalMessage message;
     message.kind = kInspect;
     message.program = query.program();
     message.incarnation = query.incarnation();
     message.payload = inspection.reports.back().get();
-    Send(context_.directory.devices[host_][d], message);
+    SendToDevice(d, message);
   }
 }
 
-void HostExecutor::OnInspected(const Message& message) {
+void HostExecutor::OnInspected(const LocalMessage& message) {
   auto found = inspections_.find(message.program);
   if (found == inspections_.end() || found->second.waiting == 0) return;
   Inspection& inspection = found->second;
@@ -698,7 +712,7 @@ void HostExecutor::OnInspected(const Message& message) {
     }
   }
   inspections_.erase(found);
-  SendControl(context_.directory.controller, control);
+  SendControl(context_.directory.controller(), control);
 }
 
 }  // namespace pathways

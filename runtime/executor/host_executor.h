@@ -30,9 +30,11 @@
 #include "runtime/executor/counters.h"
 #include "runtime/executor/device.h"
 #include "runtime/executor/dispatch.h"
+#include "runtime/executor/host_actors.h"
 #include "runtime/executor/host_program.h"
-#include "runtime/executor/protocol.h"
+#include "runtime/executor/local_kind.h"
 #include "runtime/proto/control.pb.h"
+#include "runtime/protocol/directory.h"
 #include "runtime/protocol/sequence_window.h"
 #include "runtime/store/store.h"
 #include "runtime/topology/topology.h"
@@ -54,9 +56,12 @@ struct RuntimeContext {
 
 class HostExecutor final : public Actor {
  public:
-  HostExecutor(RuntimeContext* context, int host);
+  // `actors`: of the host; not owned, filled before the first message.
+  HostExecutor(RuntimeContext* context, const HostActors* actors, int host);
 
-  void OnMessage(ActorId from, const Message& message) override;
+  void OnWire(ActorId from, const WireMessage& message,
+              Payload payload) override;
+  void OnLocal(const LocalMessage& message) override;
   void OnControl(ActorId from, std::string_view bytes) override;
 
   // Before the world starts. `ring` is that of the executor's worker.
@@ -80,23 +85,28 @@ class HostExecutor final : public Actor {
     std::vector<std::unique_ptr<DeviceReport>> reports;  // by device
   };
 
-  ActorId self() const { return context_.directory.executors[host_]; }
+  ActorId self() const { return context_.directory.executor(host_); }
   HostProgram* Find(uint32_t program, uint32_t incarnation) const;
-  void Send(ActorId to, const Message& message);
-  void SendToHost(int host, Message message);
+  void Send(LocalId to, const LocalMessage& message);
+  void SendToDevice(uint32_t device, const LocalMessage& message) {
+    Send(actors_.devices[device], message);
+  }
+  void SendToHost(int host, WireMessage message, Payload payload = {});
   void SendControl(ActorId to, const proto::Control& control);
 
-  void OnRemote(int host, HostProgram* program, const Message& message);
-  void OnToken(HostProgram* program, const Message& message);
-  void OnPiece(HostProgram* program, const Message& message);
+  // What a device has for another host.
+  void Forward(const LocalMessage& message);
+  void OnToken(HostProgram* program, const WireMessage& message);
+  void OnPiece(HostProgram* program, const WireMessage& message,
+               Payload payload);
   void OnAll(HostProgram* program, uint32_t edge, uint64_t firing,
              uint32_t count, bool poison);
-  void OnAllFired(HostProgram* program, const Message& message);
-  void OnFailed(HostProgram* program, const Message& message);
-  void OnDeviceDone(HostProgram* program, const Message& message);
-  void OnAttached(const Message& message);
-  void OnDetached(const Message& message);
-  void OnInspected(const Message& message);
+  void OnAllFired(HostProgram* program, const LocalMessage& message);
+  void OnFailed(HostProgram* program, const LocalMessage& message);
+  void OnDeviceDone(HostProgram* program, const LocalMessage& message);
+  void OnAttached(const LocalMessage& message);
+  void OnDetached(const LocalMessage& message);
+  void OnInspected(const LocalMessage& message);
 
   void Handle(const proto::Control& control);
   void OnLoad(const proto::LoadProgram& load);
@@ -117,16 +127,17 @@ class HostExecutor final : public Actor {
   void PrepareGranted(HostProgram* program);
   void Offer(HostProgram* program, uint32_t item);
   void Work();
-  void OnHostWorkDone(const Message& message);
+  void OnHostWorkDone(const LocalMessage& message);
   void Enqueue(HostProgram* program, uint32_t item);
-  void OnEnqueued(int host, HostProgram* program, const Message& message);
-  void OnActionFired(HostProgram* program, const Message& message);
+  void OnEnqueued(int host, HostProgram* program, const WireMessage& message);
+  void OnActionFired(HostProgram* program, const LocalMessage& message);
   void ReportDispatch(const HostProgram& program,
                       proto::StuckShard* stuck) const;
 
   // Groups of collectives with members on other hosts (host_collectives.cc).
-  void OnArrive(HostProgram* program, const Message& message);
-  void OnContribution(int host, HostProgram* program, const Message& message);
+  void OnArrive(HostProgram* program, const LocalMessage& message);
+  void OnContribution(int host, HostProgram* program,
+                      const WireMessage& message, Payload payload);
   void FinishGroup(HostProgram* program, uint32_t group, uint64_t firing);
   // Which shards of the group a stuck one waits for.
   static void ReportAbsent(const HostProgram& program, const HostGroup& group,
@@ -152,12 +163,14 @@ class HostExecutor final : public Actor {
                      uint64_t firing, bool poison);
   void Reserve(HostProgram* program, int sign);
   void UpdateCounters();
-  void TraceMessage(TraceKind kind, int host, const Message& message);
+  void TraceMessage(TraceKind kind, int host, const WireMessage& message,
+                    uint64_t payload_bytes);
   // What changed of the memory in use.
   void TraceMemory();
 
   RuntimeContext& context_;
   World* const world_;
+  const HostActors& actors_;
   const int host_;
   HostCounters counters_;
   TraceRing* trace_ = nullptr;

@@ -348,7 +348,7 @@ void HostProgramBuilder::CountAll() {
 
 absl::StatusOr<std::unique_ptr<HostProgram>> HostProgram::Build(
     std::shared_ptr<const PreparedPlan> plan, const Topology& topology,
-    const Directory& directory, const DispatchOptions& dispatch, int host,
+    const HostActors& host_actors, const DispatchOptions& dispatch, int host,
     uint32_t program, uint32_t incarnation, const std::vector<Arena*>& arenas,
     Arena* host_arena) {
   auto self = std::make_unique<HostProgram>();
@@ -356,9 +356,9 @@ absl::StatusOr<std::unique_ptr<HostProgram>> HostProgram::Build(
   self->program = program;
   self->incarnation = incarnation;
   self->host = host;
-  absl::Status built =
-      HostProgramBuilder(*self->plan, topology, directory, dispatch, self.get())
-          .Build(arenas, host_arena);
+  absl::Status built = HostProgramBuilder(*self->plan, topology, host_actors,
+                                          dispatch, self.get())
+                           .Build(arenas, host_arena);
   if (!built.ok()) return built;
   return self;
 }

@@ -28,10 +28,11 @@
 #include "absl/status/statusor.h"
 #include "runtime/executor/collective_group.h"
 #include "runtime/executor/dispatch.h"
+#include "runtime/executor/host_actors.h"
 #include "runtime/executor/launch.h"
+#include "runtime/executor/local_kind.h"
 #include "runtime/executor/parts.h"
 #include "runtime/executor/prepared_plan.h"
-#include "runtime/executor/protocol.h"
 #include "runtime/executor/slot_ref.h"
 #include "runtime/store/store.h"
 
@@ -256,7 +257,7 @@ class HostProgram {
   // `host_arena` the host's own. ResourceExhausted: nothing is held.
   static absl::StatusOr<std::unique_ptr<HostProgram>> Build(
       std::shared_ptr<const PreparedPlan> plan, const Topology& topology,
-      const Directory& directory, const DispatchOptions& dispatch, int host,
+      const HostActors& host_actors, const DispatchOptions& dispatch, int host,
       uint32_t program, uint32_t incarnation, const std::vector<Arena*>& arenas,
       Arena* host_arena);
 

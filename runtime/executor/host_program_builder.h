@@ -53,11 +53,11 @@ class ByteSum {
 class HostProgramBuilder {
  public:
   HostProgramBuilder(const PreparedPlan& plan, const Topology& topology,
-                     const Directory& directory,
+                     const HostActors& host_actors,
                      const DispatchOptions& dispatch, HostProgram* out)
       : p_(plan),
         topology_(topology),
-        directory_(directory),
+        host_actors_(host_actors),
         dispatch_(dispatch),
         out_(*out) {}
 
@@ -135,7 +135,7 @@ class HostProgramBuilder {
 
   const PreparedPlan& p_;
   const Topology& topology_;
-  const Directory& directory_;
+  const HostActors& host_actors_;
   const DispatchOptions& dispatch_;
   HostProgram& out_;
   std::vector<HostBlocks> arguments_, results_;

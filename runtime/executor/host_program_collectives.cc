@@ -99,8 +99,7 @@ void HostProgramBuilder::AddGroupMember(uint32_t action, uint32_t step,
     group.meeting = std::make_unique<GroupMeeting>();
     std::map<uint32_t, std::vector<uint32_t>> cohorts;
     for (const HostGroup::Local& local : group.locals) {
-      cohorts[directory_.cohorts[out_.host][local.device]].push_back(
-          local.device);
+      cohorts[host_actors_.cohorts[local.device]].push_back(local.device);
     }
     for (auto& [cohort, members] : cohorts) {
       group.meeting->cohorts.push_back(std::move(members));

@@ -33,13 +33,13 @@ OutToken HostProgramBuilder::TokenTo(const DeviceProgram& from, uint32_t edge,
   token.target =
       out_.devices[place.device]->InEdgeOf(edge, static_cast<uint32_t>(shard));
   if (place.device == static_cast<int>(from.device)) return token;
-  const std::vector<uint32_t>& cohorts = directory_.cohorts[out_.host];
+  const std::vector<uint32_t>& cohorts = host_actors_.cohorts;
   if (cohorts[place.device] == cohorts[from.device]) {
     token.type = OutToken::kNear;
     token.where = place.device;
   } else {
     token.type = OutToken::kPeer;
-    token.where = directory_.devices[out_.host][place.device];
+    token.where = IndexOf(host_actors_.devices[place.device]);
   }
   return token;
 }

@@ -80,7 +80,7 @@ void HostExecutor::TryPrepare() {
     ready->set_host(host_);
     ready->set_code(static_cast<int>(status.code()));
     ready->set_message(std::string(status.message()));
-    SendControl(context_.directory.controller, control);
+    SendControl(context_.directory.controller(), control);
     it = preparing_.erase(it);
   }
 }
@@ -180,7 +180,7 @@ void HostExecutor::OnDrop(const proto::DropObjects& drop) {
   proto::Control control;
   control.mutable_objects_dropped()->set_host(host_);
   control.mutable_objects_dropped()->set_sequence(drop.sequence());
-  SendControl(context_.directory.controller, control);
+  SendControl(context_.directory.controller(), control);
 }
 
 void HostExecutor::OnFetchPart(uint32_t client, const proto::FetchPart& fetch) {
@@ -195,14 +195,14 @@ void HostExecutor::OnFetchPart(uint32_t client, const proto::FetchPart& fetch) {
       range.offset() > object->bytes ||
       range.bytes() > object->bytes - range.offset()) {
     part->set_missing(true);
-    SendControl(context_.directory.controller, control);
+    SendControl(context_.directory.controller(), control);
     return;
   }
   const uint64_t end = range.offset() + range.bytes();
   for (uint64_t at = range.offset(); at < end; at += kMaxPieceBytes) {
     part->set_offset(at);
     part->set_data(object->data() + at, std::min(kMaxPieceBytes, end - at));
-    SendControl(context_.directory.controller, control);
+    SendControl(context_.directory.controller(), control);
   }
 }
 

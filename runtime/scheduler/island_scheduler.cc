@@ -29,7 +29,7 @@ void IslandScheduler::OnControl(ActorId, std::string_view bytes) {
 }
 
 void IslandScheduler::Record(TraceKind kind, const proto::Start& start) {
-  TraceEvent event = NewTraceEvent(kind, self(), trace_->Now());
+  TraceEvent event = NewTraceEvent(kind, IndexOf(local_id()), trace_->Now());
   event.program = start.incarnation();
   event.firing = start.first();
   event.value = start.launch();
@@ -94,7 +94,7 @@ void IslandScheduler::Apply(const proto::Start& start) {
 
 void IslandScheduler::SendGrants(const Granted& granted, bool skip) {
   for (const auto& [host, previous] : granted.previous) {
-    if (host >= directory_->executors.size()) continue;
+    if (host >= directory_->num_hosts()) continue;
     proto::Control control;
     proto::Grant* grant = control.mutable_grant();
     grant->set_program(granted.start.program());
@@ -105,7 +105,7 @@ void IslandScheduler::SendGrants(const Granted& granted, bool skip) {
     grant->set_first(granted.start.first());
     grant->set_steps(granted.start.steps());
     grant->set_skip(skip);
-    world_->SendControl(self(), directory_->executors[host],
+    world_->SendControl(self(), directory_->executor(host),
                         control.SerializeAsString());
   }
 }
@@ -132,7 +132,7 @@ void IslandScheduler::OnDone(const proto::LaunchDone& done) {
   for (uint32_t result : granted.poisoned) out->add_poisoned(result);
   if (trace_ != nullptr) Record(TraceKind::kDone, granted.start);
   granted_.erase(found);
-  world_->SendControl(self(), directory_->controller,
+  world_->SendControl(self(), directory_->controller(),
                       control.SerializeAsString());
 }
 

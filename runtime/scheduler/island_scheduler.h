@@ -26,8 +26,8 @@
 #include <set>
 #include <string_view>
 
-#include "runtime/executor/protocol.h"
 #include "runtime/proto/control.pb.h"
+#include "runtime/protocol/directory.h"
 #include "runtime/trace/trace.h"
 #include "runtime/world/world.h"
 
@@ -44,7 +44,6 @@ class IslandScheduler final : public Actor {
         island_(island),
         ticket_order_(ticket_order) {}
 
-  void OnMessage(ActorId, const Message&) override {}
   void OnControl(ActorId from, std::string_view bytes) override;
 
   // Before the world starts. `ring` is that of the scheduler's worker.
@@ -66,7 +65,7 @@ class IslandScheduler final : public Actor {
   void SendGrants(const Granted& granted, bool skip);
   void OnDone(const proto::LaunchDone& done);
   void Record(TraceKind kind, const proto::Start& start);
-  ActorId self() const { return directory_->schedulers[island_]; }
+  ActorId self() const { return directory_->scheduler(island_); }
 
   World* const world_;
   const Directory* const directory_;

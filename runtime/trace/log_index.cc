@@ -56,14 +56,14 @@ const std::string& LogIndex::ProgramName(uint32_t program) const {
   return found == names_.end() ? *unknown : found->second;
 }
 
-ActorId LogIndex::DeviceActor(int island, int64_t device) const {
+uint32_t LogIndex::DeviceActor(int island, int64_t device) const {
   auto found = device_actors_.find({island, device});
-  return found == device_actors_.end() ? kNoActor : found->second;
+  return found == device_actors_.end() ? kNoTraceActor : found->second;
 }
 
 const std::vector<int64_t>& LogIndex::ShardsOn(uint32_t program,
                                                uint32_t slice_index,
-                                               ActorId device) {
+                                               uint32_t device) {
   auto [found, is_new] = shards_.try_emplace({program, slice_index});
   if (is_new) {
     const proto::Plan* tables = plan(program);
@@ -81,18 +81,18 @@ const std::vector<int64_t>& LogIndex::ShardsOn(uint32_t program,
   return found->second[device];
 }
 
-ActorId LogIndex::DeviceOfShard(uint32_t program, uint32_t slice_index,
-                                int64_t shard) {
+uint32_t LogIndex::DeviceOfShard(uint32_t program, uint32_t slice_index,
+                                 int64_t shard) {
   const proto::Plan* tables = plan(program);
   if (tables == nullptr ||
       slice_index >= static_cast<uint32_t>(tables->slices_size())) {
-    return kNoActor;
+    return kNoTraceActor;
   }
   const proto::Slice& slice = tables->slices(slice_index);
   const std::optional<int64_t> where = DeviceOf(slice, shard);
   return where.has_value()
              ? DeviceActor(static_cast<int>(slice.binding().island()), *where)
-             : kNoActor;
+             : kNoTraceActor;
 }
 
 const layout::Movement* LogIndex::movement(uint32_t program, uint32_t index) {

@@ -44,23 +44,23 @@ class LogIndex {
   }
   // The program's name, with a number when several have it.
   const std::string& ProgramName(uint32_t program) const;
-  // The island's device is one of `actors`; kNoActor: none is.
-  ActorId DeviceActor(int island, int64_t device) const;
+  // The island's device is one of `actors`; kNoTraceActor: none is.
+  uint32_t DeviceActor(int island, int64_t device) const;
   // Shards of a slice on a device, ascending.
   const std::vector<int64_t>& ShardsOn(uint32_t program, uint32_t slice,
-                                       ActorId device);
-  // The device of a shard; kNoActor: not known.
-  ActorId DeviceOfShard(uint32_t program, uint32_t slice, int64_t shard);
+                                       uint32_t device);
+  // The device of a shard; kNoTraceActor: not known.
+  uint32_t DeviceOfShard(uint32_t program, uint32_t slice, int64_t shard);
   // Of a send: its movement, or null.
   const layout::Movement* movement(uint32_t program, uint32_t send);
 
  private:
   const TraceLog& log_;
   std::map<uint32_t, std::string> names_;
-  std::map<std::pair<int, int64_t>, ActorId> device_actors_;
+  std::map<std::pair<int, int64_t>, uint32_t> device_actors_;
   // By (program, slice): shards by device.
   std::map<std::pair<uint32_t, uint32_t>,
-           std::map<ActorId, std::vector<int64_t>>>
+           std::map<uint32_t, std::vector<int64_t>>>
       shards_;
   std::map<std::pair<uint32_t, uint32_t>, std::optional<layout::Movement>>
       movements_;

@@ -72,9 +72,9 @@ absl::StatusOr<std::unique_ptr<Trace>> Trace::Create(World* world,
   return trace;
 }
 
-void Trace::AddActor(ActorId id, TraceActor actor) {
-  if (id >= actors_.size()) actors_.resize(id + 1);
-  actors_[id] = std::move(actor);
+void Trace::AddActor(LocalId id, TraceActor actor) {
+  if (IndexOf(id) >= actors_.size()) actors_.resize(IndexOf(id) + 1);
+  actors_[IndexOf(id)] = std::move(actor);
 }
 
 void Trace::AddProgram(uint32_t incarnation,

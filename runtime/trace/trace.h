@@ -73,6 +73,7 @@ enum class TraceKind : uint8_t {
 enum class TraceCall : uint32_t { kLoad, kLaunch, kAwait, kFetch };
 
 inline constexpr uint32_t kNoTraceEdge = UINT32_MAX;
+inline constexpr uint32_t kNoTraceActor = UINT32_MAX;
 
 struct TraceEvent {
   TimeNs time = 0;
@@ -108,8 +109,8 @@ struct TraceEvent {
 };
 static_assert(sizeof(TraceEvent) == 40);
 
-// A new event of `kind`.
-inline TraceEvent NewTraceEvent(TraceKind kind, ActorId actor, TimeNs time) {
+// A new event of `kind`; `actor` is IndexOf the actor's LocalId.
+inline TraceEvent NewTraceEvent(TraceKind kind, uint32_t actor, TimeNs time) {
   TraceEvent event;
   event.kind = static_cast<uint32_t>(kind);
   event.actor = actor;
@@ -175,7 +176,7 @@ struct TraceLog {
   std::vector<TraceEvent> events;  // by time; ties as recorded, by worker
   uint64_t dropped = 0;            // older ones that are not there
   TimeNs begin = 0, end = 0;       // of the recording
-  std::vector<TraceActor> actors;  // by ActorId
+  std::vector<TraceActor> actors;  // by IndexOf their LocalId
   // By incarnation; of all programs ever loaded.
   std::map<uint32_t, std::shared_ptr<const proto::Plan>> programs;
 };
@@ -196,7 +197,7 @@ class Trace {
   }
   TimeNs Now() const { return world_->Now(); }
   // Before the first event.
-  void AddActor(ActorId id, TraceActor actor);
+  void AddActor(LocalId id, TraceActor actor);
   // Keeps `plan`, for names. Any thread; a second time does nothing.
   void AddProgram(uint32_t incarnation,
                   std::shared_ptr<const proto::Plan> plan);

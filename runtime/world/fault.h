@@ -37,7 +37,7 @@ struct Fault {
 // Asked once for each message that crosses hosts, inside Send: on the sending
 // worker, so on threads from several at a time. It must not call the world.
 using FaultHook =
-    std::function<Fault(ActorId from, ActorId to, const Message& message)>;
+    std::function<Fault(ActorId from, ActorId to, const WireMessage& message)>;
 using ControlFaultHook =
     std::function<Fault(ActorId from, ActorId to, std::string_view bytes)>;
 

@@ -48,7 +48,7 @@ struct LinkModel {
 absl::Status CheckLinkModel(absl::string_view link, const LinkModel& model);
 
 // Bytes of a message on a link, beside its payload or control bytes.
-inline constexpr uint64_t kHeaderBytes = sizeof(Message);
+inline constexpr uint64_t kHeaderBytes = sizeof(WireFrame);
 
 struct LinkModels {
   LinkModel ici;                  // between hosts of an island

@@ -21,6 +21,7 @@
 #include <cstdint>
 #include <memory>
 #include <new>
+#include <type_traits>
 
 #include "absl/base/thread_annotations.h"
 #include "runtime/base/mutex.h"
@@ -28,22 +29,58 @@
 
 namespace pathways {
 
-inline constexpr uint32_t kMaxActors = (1u << 30) - 1;
+// Of one process; also the largest address that it may have.
+inline constexpr uint32_t kMaxActors = (1u << 24) - 1;
 
-// A message with its addresses. What `payload` is depends on the kind.
+// A wire message and what goes beside it.
+struct WireBody {
+  WireMessage message;
+  Payload payload;
+};
+
+// Something under way, with who sent it and for whom. The kind says what the
+// body is; some bodies own something.
 struct Envelope {
   enum Kind : uint32_t {
-    kMessage = 0,
-    kControl = 1,       // payload: an owned std::string
-    kOwnedPayload = 2,  // payload: an owned copy (a message kept by a fault)
-    kLater = 3,         // payload: an owned envelope, and when it is due
+    kLocal,    // LocalMessage
+    kWire,     // WireBody
+    kOwned,    // WireBody with a copy of its payload (kept by a fault)
+    kControl,  // std::string*, owned
+    kLater,    // Posted*, owned: another envelope, and when it is due
+    kPeerDown  // Peer
   };
-  Message message;
-  ActorId from;
-  uint32_t to : 30;
-  uint32_t kind : 2;
+  alignas(8) std::byte body[64];
+  ActorId from;  // kNoActor of kLocal, kLater and kPeerDown
+  uint32_t to : 29;
+  uint32_t kind : 3;
+
+  template <typename T>
+  T& As() {
+    static_assert(sizeof(T) <= sizeof(body) &&
+                  std::is_trivially_copyable_v<T> && alignof(T) <= 8);
+    return *std::launder(reinterpret_cast<T*>(body));
+  }
+  template <typename T>
+  const T& As() const {
+    return const_cast<Envelope*>(this)->As<T>();
+  }
+  template <typename T>
+  void Fill(Kind new_kind, const T& new_body, ActorId new_from,
+            LocalId new_to) {
+    static_assert(sizeof(T) <= sizeof(body) && std::is_trivially_copyable_v<T>);
+    ::new (body) T(new_body);
+    from = new_from;
+    to = IndexOf(new_to);
+    kind = new_kind;
+  }
+  template <typename T>
+  static Envelope Of(Kind kind, const T& body, ActorId from, LocalId to) {
+    Envelope envelope;
+    envelope.Fill(kind, body, from, to);
+    return envelope;
+  }
 };
-static_assert(sizeof(Envelope) == 72);
+static_assert(sizeof(Envelope) == 72 && sizeof(WireBody) == 64);
 
 struct alignas(64) MessageBlock {
   static constexpr uint32_t kSlots = 32;
@@ -57,10 +94,9 @@ struct alignas(64) MessageBlock {
     return std::launder(
         reinterpret_cast<Envelope*>(slots + index * sizeof(Envelope)));
   }
-  Envelope* Write(uint32_t index, const Message& message, ActorId from,
-                  ActorId to, Envelope::Kind kind) {
-    return ::new (slots + index * sizeof(Envelope))
-        Envelope{message, from, to, kind};
+  // A new one, not filled.
+  Envelope* Write(uint32_t index) {
+    return ::new (slots + index * sizeof(Envelope)) Envelope;
   }
 };
 
@@ -129,8 +165,9 @@ class BlockPool {
 // From a worker to itself.
 class LocalQueue {
  public:
-  void Push(BlockPool& pool, const Message& message, ActorId from, ActorId to,
-            Envelope::Kind kind) {
+  template <typename T>
+  void Push(BlockPool& pool, Envelope::Kind kind, const T& body, ActorId from,
+            LocalId to) {
     if (tail_ == nullptr) {
       head_ = tail_ = pool.Take();
     } else if (tail_at_ == MessageBlock::kSlots) {
@@ -139,7 +176,7 @@ class LocalQueue {
       tail_ = block;
       tail_at_ = 0;
     }
-    tail_->Write(tail_at_++, message, from, to, kind);
+    tail_->Write(tail_at_++)->Fill(kind, body, from, to);
   }
   // The first one, which stays valid until Pop; null: empty.
   Envelope* Front(BlockPool& pool) {
@@ -170,8 +207,9 @@ class LocalQueue {
 // From one worker to another. Push on the one, the rest on the other.
 class RemoteQueue {
  public:
-  void Push(BlockPool& pool, const Message& message, ActorId from, ActorId to,
-            Envelope::Kind kind) {
+  template <typename T>
+  void Push(BlockPool& pool, Envelope::Kind kind, const T& body, ActorId from,
+            LocalId to) {
     if (tail_ == nullptr) {
       first_ = tail_ = pool.Take();
     } else if (tail_at_ == MessageBlock::kSlots) {
@@ -180,7 +218,7 @@ class RemoteQueue {
       tail_ = block;
       tail_at_ = 0;
     }
-    tail_->Write(tail_at_++, message, from, to, kind);
+    tail_->Write(tail_at_++)->Fill(kind, body, from, to);
     // Publishes the slot and the links to it. In one total order with the flag
     // of a worker that goes to sleep: see ThreadWorld::Sleep.
     pushed_.store(++count_, std::memory_order_seq_cst);

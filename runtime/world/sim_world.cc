@@ -53,71 +53,73 @@ bool AnyFault(const FaultRates& rates) {
          rates.reorder > 0;
 }
 
+uint64_t HashFields(uint64_t hash, uint16_t kind, uint16_t flags,
+                    uint32_t program, uint32_t incarnation, uint32_t target) {
+  hash = Mix(hash, static_cast<uint64_t>(kind) << 48 |
+                       static_cast<uint64_t>(flags) << 32 | program);
+  return Mix(hash, static_cast<uint64_t>(incarnation) << 32 | target);
+}
+
 // All of a message but the address of its payload.
-uint64_t HashMessage(uint64_t hash, const Message& m) {
-  hash = Mix(hash, static_cast<uint64_t>(m.kind) << 48 |
-                       static_cast<uint64_t>(m.flags) << 32 | m.program);
-  hash = Mix(hash, static_cast<uint64_t>(m.incarnation) << 32 | m.target);
+uint64_t HashWire(uint64_t hash, const WireBody& body) {
+  const WireMessage& m = body.message;
+  hash = HashFields(hash, m.kind, m.flags, m.program, m.incarnation, m.target);
   hash = Mix(hash, m.step);
   hash = Mix(hash, m.sequence);
   hash = Mix(hash, static_cast<uint64_t>(m.shard) << 32 | m.item);
-  hash = Mix(hash, m.payload_bytes);
-  hash = Mix(hash, m.extra);
-  if (m.payload != nullptr && m.payload_bytes > 0) {
-    hash = MixBytes(hash, m.payload, m.payload_bytes);
+  hash = Mix(hash, static_cast<uint64_t>(m.from_epoch) << 32 | m.to_epoch);
+  hash = Mix(hash, body.payload.bytes);
+  if (body.payload.data != nullptr && body.payload.bytes > 0) {
+    hash = MixBytes(hash, body.payload.data, body.payload.bytes);
   }
   return hash;
+}
+
+uint64_t HashLocal(uint64_t hash, const LocalMessage& m) {
+  hash = HashFields(hash, m.kind, m.flags, m.program, m.incarnation, m.target);
+  hash = Mix(hash, m.step);
+  hash = Mix(hash, static_cast<uint64_t>(m.shard) << 32 | m.item);
+  hash = Mix(hash, m.payload_bytes);
+  return Mix(hash, m.extra);
 }
 
 }  // namespace
 
 // Bytes that crossed hosts, shared by the copies of a duplicated message.
-struct alignas(128) SimWorld::Payload {
+struct alignas(128) SimWorld::PayloadCopy {
   uint32_t uses = 1;
 
   std::byte* bytes() { return reinterpret_cast<std::byte*>(this + 1); }
 
-  static Payload* Copy(const void* data, uint64_t bytes) {
-    void* memory = ::operator new(sizeof(Payload) + bytes,
-                                  std::align_val_t(alignof(Payload)));
-    Payload* payload = new (memory) Payload;
-    std::memcpy(payload->bytes(), data, bytes);
-    return payload;
+  static PayloadCopy* Make(Payload payload) {
+    void* memory = ::operator new(sizeof(PayloadCopy) + payload.bytes,
+                                  std::align_val_t(alignof(PayloadCopy)));
+    PayloadCopy* copy = new (memory) PayloadCopy;
+    std::memcpy(copy->bytes(), payload.data, payload.bytes);
+    return copy;
   }
-  static void Drop(Payload* payload) {
-    if (payload == nullptr || --payload->uses > 0) return;
-    ::operator delete(payload, std::align_val_t(alignof(Payload)));
+  static void Drop(PayloadCopy* copy) {
+    if (copy == nullptr || --copy->uses > 0) return;
+    ::operator delete(copy, std::align_val_t(alignof(PayloadCopy)));
   }
 };
 
-// kMessage alone is counted in under_way of its receiver.
-enum class SimWorld::EventKind : uint8_t {
-  kMessage,
-  kDuplicate,
-  kTimer,
-  kControl
-};
-
+// Its envelope is kLocal, kWire, kControl or kPeerDown.
 struct SimWorld::Event {
-  Message message;
-  ActorId from = kNoActor;
-  ActorId to = kNoActor;
-  Payload* payload = nullptr;
-  std::string* control = nullptr;  // owned; the message is not used then
-  EventKind kind = EventKind::kMessage;
+  Envelope envelope;
+  LocalId from = kNobody;
+  bool is_counted = false;  // in under_way of its receiver
+  bool is_timer = false;
+  PayloadCopy* payload = nullptr;
 
+  LocalId to() const { return LocalId{envelope.to}; }
   bool background() const {
-    return kind != EventKind::kControl && (message.flags & kBackground) != 0;
+    if (envelope.kind == Envelope::kLocal) {
+      return (envelope.As<LocalMessage>().flags & kBackground) != 0;
+    }
+    return envelope.kind == Envelope::kWire &&
+           (envelope.As<WireBody>().message.flags & kBackground) != 0;
   }
-};
-
-// A call made by a thread that does not drive.
-struct SimWorld::Posted {
-  ActorId to = kNoActor;
-  TimeNs delay = -1;  // -1: not a timer
-  Message message;
-  bool is_control = false;
-  std::string control;
 };
 
 struct SimWorld::Outcome {
@@ -179,29 +181,41 @@ void SimWorld::StopDriving() {
   drive_.unlock();
 }
 
-ActorId SimWorld::Register(Actor* actor, Placement placement,
-                           std::string name) {
+LocalId SimWorld::Register(Actor* actor, Placement placement, std::string name,
+                           ActorId address) {
   assert(actor != nullptr);
+  if (address != kNoActor && address > kMaxActors) return kNobody;
   ActorInfo info;
   info.actor = actor;
   info.placement = placement;
   info.name = std::move(name);
+  const LocalId id{static_cast<uint32_t>(actors_.size())};
   actors_.push_back(std::move(info));
-  return static_cast<ActorId>(actors_.size() - 1);
+  SetLocalId(actor, id);
+  if (address != kNoActor) {
+    if (address >= addresses_.size()) addresses_.resize(address + 1, kNobody);
+    addresses_[address] = id;
+  }
+  return id;
 }
 
-void SimWorld::Reserve(ActorId to, int64_t messages) {
-  actors_[to].reserved += messages;
+void SimWorld::Reserve(LocalId to, int64_t messages) {
+  actors_[IndexOf(to)].reserved += messages;
 }
 
-bool SimWorld::HasStopped(int32_t host) const {
-  return std::find(stopped_hosts_.begin(), stopped_hosts_.end(), host) !=
-         stopped_hosts_.end();
+LocalId SimWorld::Find(ActorId address) const {
+  return address < addresses_.size() ? addresses_[address] : kNobody;
 }
 
-bool SimWorld::Crosses(ActorId from, ActorId to) const {
-  return from != kNoActor &&
-         actors_[from].placement.host != actors_[to].placement.host;
+bool SimWorld::Crosses(LocalId from, LocalId to) const {
+  return from != kNobody && placement(from).host != placement(to).host;
+}
+
+bool SimWorld::IsUnheard(LocalId to) {
+  assert(IndexOf(to) < actors_.size() && "message to nobody");
+  if (actors_[IndexOf(to)].actor != nullptr) return false;
+  ++stats_.unheard;
+  return true;
 }
 
 SimWorld::Outcome SimWorld::Decide(const Fault& planted,
@@ -247,7 +261,7 @@ SimWorld::Outcome SimWorld::Decide(const Fault& planted,
   return outcome;
 }
 
-TimeNs SimWorld::Arrival(ActorId from, ActorId to, uint64_t bytes,
+TimeNs SimWorld::Arrival(LocalId from, LocalId to, uint64_t bytes,
                          uint64_t sequence, const Outcome& outcome) {
   auto jitter = [this](const LinkModel& link) -> TimeNs {
     if (link.jitter_ns == 0) return 0;
@@ -260,10 +274,11 @@ TimeNs SimWorld::Arrival(ActorId from, ActorId to, uint64_t bytes,
         Later(Later(now, link.WireTime(bytes)), link.latency_ns + jitter(link));
     // One clamp per sender keeps order for each of its receivers; receivers
     // that it makes equal are told apart by the tie.
-    TimeNs& last = from == kNoActor ? outside_last_ : actors_[from].last_local;
+    TimeNs& last =
+        from == kNobody ? outside_last_ : actors_[IndexOf(from)].last_local;
     return last = std::max(last, time);
   }
-  Wire& wire = links_.Between(actors_[from].placement, actors_[to].placement);
+  Wire& wire = links_.Between(placement(from), placement(to));
   ++stats_.crossed;
   stats_.crossed_bytes += bytes;
   const TimeNs begin = std::max(now, wire.busy_until());
@@ -277,127 +292,193 @@ TimeNs SimWorld::Arrival(ActorId from, ActorId to, uint64_t bytes,
   return time;
 }
 
-void SimWorld::Send(ActorId from, ActorId to, const Message& message) {
-  if (from == kNoActor && !OnDriver()) {
-    Posted posted;
-    posted.to = to;
-    posted.message = message;
-    return Post(std::move(posted));
+void SimWorld::Send(ActorId from, ActorId to, const WireMessage& message,
+                    Payload payload) {
+  if (OnDriver()) return SendNow(from, to, message, payload);
+  if (payload.data == nullptr || payload.bytes == 0) {
+    return Post([=, this] { SendNow(from, to, message, payload); });
   }
-  SendNow(from, to, message);
+  std::string bytes(static_cast<const char*>(payload.data), payload.bytes);
+  Post([=, this, bytes = std::move(bytes)] {
+    SendNow(from, to, message, {bytes.data(), bytes.size()});
+  });
 }
 
 void SimWorld::SendControl(ActorId from, ActorId to, std::string bytes) {
-  if (from == kNoActor && !OnDriver()) {
-    Posted posted;
-    posted.to = to;
-    posted.is_control = true;
-    posted.control = std::move(bytes);
-    return Post(std::move(posted));
-  }
-  SendControlNow(from, to, std::move(bytes));
+  if (OnDriver()) return SendControlNow(from, to, std::move(bytes));
+  Post(
+      [=, this, bytes = std::move(bytes)] { SendControlNow(from, to, bytes); });
 }
 
-void SimWorld::SendAfter(ActorId from, ActorId to, TimeNs delay,
-                         const Message& message) {
-  if (from == kNoActor && !OnDriver()) {
-    Posted posted;
-    posted.to = to;
-    posted.delay = std::max<TimeNs>(delay, 0);
-    posted.message = message;
-    return Post(std::move(posted));
-  }
-  SendAfterNow(from, to, delay, message);
+void SimWorld::SendLocal(LocalId from, LocalId to,
+                         const LocalMessage& message) {
+  if (OnDriver()) return SendLocalNow(from, to, message);
+  Post([=, this] { SendLocalNow(from, to, message); });
 }
 
-void SimWorld::SendNow(ActorId from, ActorId to, const Message& message) {
-  assert(to < actors_.size() && "message to an actor that is not registered");
+void SimWorld::SendAfter(LocalId from, LocalId to, TimeNs delay,
+                         const LocalMessage& message) {
+  if (OnDriver()) return SendAfterNow(from, to, delay, message);
+  Post([=, this] { SendAfterNow(from, to, delay, message); });
+}
+
+void SimWorld::ReportPeerDown(int32_t host, uint32_t epoch) {
+  if (OnDriver()) return ReportNow({host, epoch}, 0);
+  Post([=, this] { ReportNow({host, epoch}, 0); });
+}
+
+void SimWorld::CountUnderWay(LocalId to) {
+  ActorInfo& receiver = actors_[IndexOf(to)];
+  if (++receiver.under_way > receiver.reserved) ++stats_.over_reserved;
+}
+
+void SimWorld::SendNow(ActorId from, ActorId to, const WireMessage& message,
+                       Payload payload) {
   if (stopped_.load(std::memory_order_relaxed)) return;
-  ActorInfo& receiver = actors_[to];
+  const LocalId sender = Find(from), receiver = Find(to);
+  if (receiver == kNobody) {
+    if (options_.uplink.send) {
+      return options_.uplink.send(from, to, message, payload);
+    }
+    undelivered_.fetch_add(1, std::memory_order_relaxed);
+    return;
+  }
+  if (IsUnheard(receiver)) return;
   Outcome outcome;
-  bool crosses = Crosses(from, to);
+  const bool crosses = Crosses(sender, receiver);
   if (crosses && (faulty_ || options_.fault_hook)) {
     Fault planted;
     if (options_.fault_hook) planted = options_.fault_hook(from, to, message);
     outcome = Decide(planted, options_.faults);
   }
-  TimeNs time = Arrival(from, to, kHeaderBytes + message.payload_bytes,
+  TimeNs time = Arrival(sender, receiver, kHeaderBytes + payload.bytes,
                         message.sequence, outcome);
   if (outcome.dropped) return;
-  Payload* payload = nullptr;
-  if (crosses && message.payload != nullptr && message.payload_bytes > 0) {
-    payload = Payload::Copy(message.payload, message.payload_bytes);
+  PayloadCopy* copy = nullptr;
+  // One from outside is there during this call alone.
+  if ((crosses || sender == kNobody) && payload.data != nullptr &&
+      payload.bytes > 0) {
+    copy = PayloadCopy::Make(payload);
+    payload.data = copy->bytes();
   }
-  if (++receiver.under_way > receiver.reserved) ++stats_.over_reserved;
-  PushMessage(time, from, to, message, payload, EventKind::kMessage);
-  if (outcome.duplicated) {
-    if (payload != nullptr) ++payload->uses;
-    PushMessage(Later(time, outcome.duplicate_ns), from, to, message, payload,
-                EventKind::kDuplicate);
-  }
+  CountUnderWay(receiver);
+  const Envelope envelope =
+      Envelope::Of(Envelope::kWire, WireBody{message, payload}, from, receiver);
+  Event& first = Push(time, sender, envelope);
+  first.is_counted = true;
+  first.payload = copy;
+  if (!outcome.duplicated) return;
+  if (copy != nullptr) ++copy->uses;
+  Push(Later(time, outcome.duplicate_ns), sender, envelope).payload = copy;
 }
 
 void SimWorld::SendControlNow(ActorId from, ActorId to, std::string bytes) {
-  assert(to < actors_.size() && "message to an actor that is not registered");
   if (stopped_.load(std::memory_order_relaxed)) return;
+  const LocalId sender = Find(from), receiver = Find(to);
+  if (receiver == kNobody) {
+    if (options_.uplink.send_control) {
+      return options_.uplink.send_control(from, to, std::move(bytes));
+    }
+    undelivered_.fetch_add(1, std::memory_order_relaxed);
+    return;
+  }
+  if (IsUnheard(receiver)) return;
   Outcome outcome;
-  if (Crosses(from, to) && (control_faulty_ || options_.control_fault_hook)) {
+  if (Crosses(sender, receiver) &&
+      (control_faulty_ || options_.control_fault_hook)) {
     Fault planted;
     if (options_.control_fault_hook) {
       planted = options_.control_fault_hook(from, to, bytes);
     }
     outcome = Decide(planted, options_.control_faults);
   }
-  TimeNs time =
-      Arrival(from, to, kHeaderBytes + bytes.size(), /*sequence=*/0, outcome);
+  TimeNs time = Arrival(sender, receiver, kHeaderBytes + bytes.size(),
+                        /*sequence=*/0, outcome);
   if (outcome.dropped) return;
+  auto push = [&](TimeNs at, std::string* owned) {
+    Push(at, sender, Envelope::Of(Envelope::kControl, owned, from, receiver));
+  };
   if (outcome.duplicated) {
-    PushControl(Later(time, outcome.duplicate_ns), from, to,
-                new std::string(bytes));
+    push(Later(time, outcome.duplicate_ns), new std::string(bytes));
   }
-  PushControl(time, from, to, new std::string(std::move(bytes)));
+  push(time, new std::string(std::move(bytes)));
 }
 
-void SimWorld::SendAfterNow(ActorId from, ActorId to, TimeNs delay,
-                            const Message& message) {
-  assert(to < actors_.size() && "timer for an actor that is not registered");
+void SimWorld::SendLocalNow(LocalId from, LocalId to,
+                            const LocalMessage& message) {
+  if (stopped_.load(std::memory_order_relaxed) || IsUnheard(to)) return;
+  assert(!Crosses(from, to) && "a local message must not cross hosts");
+  const TimeNs time = Arrival(from, to, kHeaderBytes + message.payload_bytes,
+                              /*sequence=*/0, Outcome());
+  CountUnderWay(to);
+  Push(time, from, Envelope::Of(Envelope::kLocal, message, kNoActor, to))
+      .is_counted = true;
+}
+
+void SimWorld::SendAfterNow(LocalId from, LocalId to, TimeNs delay,
+                            const LocalMessage& message) {
+  if (stopped_.load(std::memory_order_relaxed) || IsUnheard(to)) return;
   assert(!Crosses(from, to) && "a timer must not cross hosts");
-  if (stopped_.load(std::memory_order_relaxed)) return;
-  PushMessage(Later(Now(), delay), from, to, message, nullptr,
-              EventKind::kTimer);
+  Push(Later(Now(), delay), from,
+       Envelope::Of(Envelope::kLocal, message, kNoActor, to))
+      .is_timer = true;
 }
 
-void SimWorld::Post(Posted posted) {
+void SimWorld::WatchPeers(LocalId actor) {
+  for (const Peer& peer : peers_.Add(actor)) TellPeerDown(actor, peer, 0);
+}
+
+void SimWorld::ReportNow(Peer peer, TimeNs delay) {
+  for (LocalId watcher : peers_.Report(peer)) {
+    TellPeerDown(watcher, peer, delay);
+  }
+}
+
+void SimWorld::TellPeerDown(LocalId watcher, Peer peer, TimeNs delay) {
+  if (stopped_.load(std::memory_order_relaxed)) return;
+  const ActorInfo& info = actors_[IndexOf(watcher)];
+  if (info.actor == nullptr || info.placement.host == peer.host) return;
+  Push(Later(Now(), delay), kNobody,
+       Envelope::Of(Envelope::kPeerDown, peer, kNoActor, watcher));
+}
+
+void SimWorld::StopHost(int32_t host, TimeNs tell_after) {
+  if (OnDriver()) return StopHostNow(host, tell_after);
+  MutexLock lock(&drive_);
+  StopHostNow(host, tell_after);
+}
+
+void SimWorld::StopHostNow(int32_t host, TimeNs tell_after) {
+  for (ActorInfo& info : actors_) {
+    if (info.actor == nullptr || info.placement.host != host) continue;
+    info.actor = nullptr;
+    if (tell_after >= 0) ReportNow({host, info.placement.epoch}, tell_after);
+  }
+}
+
+void SimWorld::Post(std::function<void()> call) {
   MutexLock lock(&posted_mutex_);
   if (stopped_.load(std::memory_order_relaxed)) return;
-  posted_.push_back(std::move(posted));
+  posted_.push_back(std::move(call));
   has_posted_.store(true, std::memory_order_release);
 }
 
 void SimWorld::TakePosted() {
   if (!has_posted_.load(std::memory_order_acquire)) return;
-  std::vector<Posted> taken;
+  std::vector<std::function<void()>> taken;
   {
     MutexLock lock(&posted_mutex_);
     taken.swap(posted_);
     has_posted_.store(false, std::memory_order_relaxed);
   }
-  for (Posted& posted : taken) {
-    if (posted.is_control) {
-      SendControlNow(kNoActor, posted.to, std::move(posted.control));
-    } else if (posted.delay >= 0) {
-      SendAfterNow(kNoActor, posted.to, posted.delay, posted.message);
-    } else {
-      SendNow(kNoActor, posted.to, posted.message);
-    }
-  }
+  for (const std::function<void()>& call : taken) call();
 }
 
 SimWorld::Event& SimWorld::At(uint32_t slot) {
   return blocks_[slot / kBlockEvents][slot % kBlockEvents];
 }
 
-uint32_t SimWorld::NewEvent() {
+uint32_t SimWorld::NewSlot() {
   if (free_.empty()) {
     uint32_t first = static_cast<uint32_t>(blocks_.size() * kBlockEvents);
     blocks_.push_back(std::make_unique<Event[]>(kBlockEvents));
@@ -411,48 +492,25 @@ uint32_t SimWorld::NewEvent() {
 
 void SimWorld::FreeEvent(uint32_t slot) {
   Event& event = At(slot);
-  if (event.payload != nullptr) {
-    Payload::Drop(event.payload);
-    event.payload = nullptr;
-  }
-  if (event.control != nullptr) {
-    delete event.control;
-    event.control = nullptr;
+  PayloadCopy::Drop(event.payload);
+  if (event.envelope.kind == Envelope::kControl) {
+    delete event.envelope.As<std::string*>();
   }
   free_.push_back(slot);
 }
 
-void SimWorld::PushMessage(TimeNs time, ActorId from, ActorId to,
-                           const Message& message, Payload* payload,
-                           EventKind kind) {
-  uint32_t slot = NewEvent();
+SimWorld::Event& SimWorld::Push(TimeNs time, LocalId from,
+                                const Envelope& envelope) {
+  const uint32_t slot = NewSlot();
   Event& event = At(slot);
-  event.message = message;
+  event.envelope = envelope;
   event.from = from;
-  event.to = to;
-  event.kind = kind;
-  event.payload = payload;
-  if (payload != nullptr) event.message.payload = payload->bytes();
-  Push(time, slot);
-}
-
-void SimWorld::PushControl(TimeNs time, ActorId from, ActorId to,
-                           std::string* bytes) {
-  uint32_t slot = NewEvent();
-  Event& event = At(slot);
-  event.from = from;
-  event.to = to;
-  event.kind = EventKind::kControl;
-  event.control = bytes;
-  Push(time, slot);
-}
-
-void SimWorld::Push(TimeNs time, uint32_t slot) {
-  const Event& event = At(slot);
+  event.is_counted = event.is_timer = false;
+  event.payload = nullptr;
   if (!event.background()) ++foreground_;
   // Equal for all messages of a pair at one time, so that their order holds;
   // between pairs the seed decides.
-  uint64_t pair = static_cast<uint64_t>(event.from) << 32 | event.to;
+  uint64_t pair = static_cast<uint64_t>(IndexOf(from)) << 32 | envelope.to;
   uint64_t tie = Mix(Mix(options_.seed, pair), static_cast<uint64_t>(time));
   Key key{time, static_cast<uint32_t>(tie >> 32), slot, sent_++};
   size_t at = heap_.size();
@@ -464,6 +522,7 @@ void SimWorld::Push(TimeNs time, uint32_t slot) {
     at = parent;
   }
   heap_[at] = key;
+  return event;
 }
 
 SimWorld::Key SimWorld::Pop() {
@@ -489,6 +548,60 @@ SimWorld::Key SimWorld::Pop() {
   return top;
 }
 
+// Into the hash, and to whoever looks on.
+void SimWorld::Observe(const Event& event) {
+  SimEvent seen;
+  seen.number = events_++;
+  seen.time = Now();
+  seen.from = event.from;
+  seen.to = event.to();
+  uint64_t hash = Mix(hash_, static_cast<uint64_t>(seen.time));
+  hash = Mix(hash, static_cast<uint64_t>(IndexOf(event.from)) << 32 |
+                       event.envelope.to);
+  switch (event.envelope.kind) {
+    case Envelope::kLocal:
+      seen.local = &event.envelope.As<LocalMessage>();
+      hash = HashLocal(hash, *seen.local);
+      break;
+    case Envelope::kWire:
+      seen.wire = &event.envelope.As<WireBody>().message;
+      seen.payload = event.envelope.As<WireBody>().payload;
+      hash = HashWire(hash, event.envelope.As<WireBody>());
+      break;
+    case Envelope::kControl:
+      seen.control = event.envelope.As<std::string*>();
+      hash = MixBytes(hash, seen.control->data(), seen.control->size());
+      break;
+    default: {
+      const Peer& peer = event.envelope.As<Peer>();
+      hash = Mix(hash, static_cast<uint64_t>(peer.host) << 32 | peer.epoch);
+    }
+  }
+  hash_ = hash;
+  if (options_.observer) options_.observer(seen);
+}
+
+void SimWorld::Handle(Actor* actor, const Event& event) {
+  const Envelope& envelope = event.envelope;
+  switch (envelope.kind) {
+    case Envelope::kLocal:
+      ++(event.is_timer ? stats_.timers : stats_.messages);
+      return actor->OnLocal(envelope.As<LocalMessage>());
+    case Envelope::kWire: {
+      ++stats_.messages;
+      const WireBody& wire = envelope.As<WireBody>();
+      return actor->OnWire(envelope.from, wire.message, wire.payload);
+    }
+    case Envelope::kControl:
+      ++stats_.controls;
+      return actor->OnControl(envelope.from, *envelope.As<std::string*>());
+    default: {
+      const Peer& peer = envelope.As<Peer>();
+      return actor->OnPeerDown(peer.host, peer.epoch);
+    }
+  }
+}
+
 // Runs the first event. Its slot is given back after the handler, which may
 // send, register and stop.
 void SimWorld::Deliver() {
@@ -496,50 +609,18 @@ void SimWorld::Deliver() {
   Event& event = At(key.slot);
   if (!event.background()) --foreground_;
   now_.store(key.time, std::memory_order_relaxed);
-  ActorInfo& info = actors_[event.to];
-  bool is_control = event.kind == EventKind::kControl;
-  for (const HostStop& stop : options_.host_stops) {
-    if (is_control && stop.control == stats_.controls &&
-        !HasStopped(stop.host)) {
-      stopped_hosts_.push_back(stop.host);
+  if (event.envelope.kind == Envelope::kControl) {
+    for (const HostStop& stop : options_.host_stops) {
+      if (stop.control != stats_.controls) continue;
+      StopHostNow(stop.host, stop.tell_after);
     }
   }
-  if (HasStopped(info.placement.host)) {
-    ++stats_.unheard;
-    if (event.kind == EventKind::kMessage) --info.under_way;
-    return FreeEvent(key.slot);
-  }
-  Actor* actor = info.actor;
-  uint64_t hash = Mix(hash_, static_cast<uint64_t>(key.time));
-  hash = Mix(hash, static_cast<uint64_t>(event.from) << 32 | event.to);
-  hash_ = is_control
-              ? MixBytes(hash, event.control->data(), event.control->size())
-              : HashMessage(hash, event.message);
-  if (options_.observer) {
-    SimEvent seen;
-    seen.number = events_;
-    seen.time = key.time;
-    seen.from = event.from;
-    seen.to = event.to;
-    if (is_control) {
-      seen.control = *event.control;
-    } else {
-      seen.message = &event.message;
-    }
-    options_.observer(seen);
-  }
-  ++events_;
-  if (is_control) {
-    ++stats_.controls;
-    actor->OnControl(event.from, *event.control);
-  } else {
-    if (event.kind == EventKind::kTimer) {
-      ++stats_.timers;
-    } else {
-      ++stats_.messages;
-      if (event.kind == EventKind::kMessage) --info.under_way;
-    }
-    actor->OnMessage(event.from, event.message);
+  ActorInfo& info = actors_[event.envelope.to];
+  if (event.is_counted) --info.under_way;
+  if (!IsUnheard(event.to())) {
+    Actor* actor = info.actor;
+    Observe(event);
+    Handle(actor, event);
   }
   FreeEvent(key.slot);
 }

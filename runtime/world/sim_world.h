@@ -22,7 +22,6 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -31,7 +30,10 @@
 #include "runtime/base/mutex.h"
 #include "runtime/world/fault.h"
 #include "runtime/world/link.h"
+#include "runtime/world/message_queue.h"
 #include "runtime/world/mix.h"
+#include "runtime/world/peer_watch.h"
+#include "runtime/world/uplink.h"
 #include "runtime/world/world.h"
 
 namespace pathways {
@@ -45,32 +47,35 @@ struct FaultRates {
   TimeNs max_extra_ns = 100'000;
 };
 
-// A host that stops for ever: from then on nothing reaches it, timers of its
-// own neither, so nothing comes from it. What it had sent arrives.
+// A host that stops for ever, see SimWorld::StopHost.
 struct HostStop {
   int32_t host = 0;
   uint64_t control = 0;  // before the control message of this number, from 0,
                          // of those that are delivered to anybody
+  TimeNs tell_after = -1;
 };
 
-// One delivery, as the observer sees it, before the handler runs.
+// One delivery, as the observer sees it, before the handler runs. Of `wire`,
+// `local` and `control` one is not null; or none is, and a peer is down.
 struct SimEvent {
   uint64_t number = 0;  // of the deliveries, from 0
   TimeNs time = 0;
-  ActorId from = kNoActor;
-  ActorId to = kNoActor;
-  const Message* message = nullptr;  // null: a control message
-  std::string_view control;
+  LocalId from = kNobody;  // kNobody: from outside
+  LocalId to = kNobody;
+  const WireMessage* wire = nullptr;
+  Payload payload;  // of `wire`
+  const LocalMessage* local = nullptr;
+  const std::string* control = nullptr;
 };
 
 // The way of a message between hosts, known when it is sent: it waits for the
 // wire until `begin`, is on it until `end`, and arrives at `arrival`.
 struct SimCrossing {
-  ActorId from = kNoActor;
-  ActorId to = kNoActor;
+  LocalId from = kNobody;
+  LocalId to = kNobody;
   TimeNs sent = 0, begin = 0, end = 0, arrival = 0;
   uint64_t bytes = 0;
-  uint64_t sequence = 0;  // Message::sequence; 0: a control message
+  uint64_t sequence = 0;  // WireMessage::sequence; 0: a control message
 };
 
 struct SimOptions {
@@ -90,6 +95,7 @@ struct SimOptions {
   // Asked first; where it says kDeliver the rates decide.
   FaultHook fault_hook;
   ControlFaultHook control_fault_hook;
+  Uplink uplink;  // to actors of other processes
   // Called before each delivery; must not call the world.
   std::function<void(const SimEvent&)> observer;
   // Called for each message between hosts that is not dropped; must not call
@@ -107,7 +113,7 @@ struct SimStats {
   uint64_t duplicated = 0;
   uint64_t delayed = 0;
   uint64_t reordered = 0;
-  uint64_t unheard = 0;  // due at hosts that have stopped
+  uint64_t unheard = 0;  // for actors of hosts that have stopped
   // Hot messages, timers left out, sent to an actor that had as many under way
   // as were reserved for it (World::Reserve).
   uint64_t over_reserved = 0;
@@ -118,24 +124,34 @@ struct SimStats {
 // inside Send; (3) a payload that crosses hosts is copied at Send and the copy
 // is freed after its last delivery. Handlers run inside RunUntil, RunFor and
 // RunOne, on the calling thread; only one thread drives at a time, others wait.
-// Send and SendControl with kNoActor, Notify, Now and Stop may come from any
-// thread, but a run is repeatable only when one thread does it all.
+// What sends from outside, ReportPeerDown, Notify, Now and Stop may come from
+// any thread, but a run is repeatable only when one thread does it all. Of a
+// message from outside the payload is copied.
 class SimWorld final : public World {
  public:
   // InvalidArgument: an option is out of range.
   static absl::StatusOr<std::unique_ptr<SimWorld>> Create(SimOptions options);
   ~SimWorld() override;
 
-  ActorId Register(Actor* actor, Placement placement,
-                   std::string name) override;
-  void Reserve(ActorId to, int64_t messages) override;
+  LocalId Register(Actor* actor, Placement placement, std::string name,
+                   ActorId address = kNoActor) override;
+  void Reserve(LocalId to, int64_t messages) override;
   TimeNs Now() override { return now_.load(std::memory_order_relaxed); }
   uint64_t Random() override { return actor_random_.Next(); }
   int num_workers() const override { return options_.workers; }
-  void Send(ActorId from, ActorId to, const Message& message) override;
+  using World::Send;
+  void Send(ActorId from, ActorId to, const WireMessage& message,
+            Payload payload) override;
   void SendControl(ActorId from, ActorId to, std::string bytes) override;
-  void SendAfter(ActorId from, ActorId to, TimeNs delay,
-                 const Message& message) override;
+  void SendLocal(LocalId from, LocalId to,
+                 const LocalMessage& message) override;
+  void SendAfter(LocalId from, LocalId to, TimeNs delay,
+                 const LocalMessage& message) override;
+  uint64_t undelivered() const override {
+    return undelivered_.load(std::memory_order_relaxed);
+  }
+  void WatchPeers(LocalId actor) override;
+  void ReportPeerDown(int32_t host, uint32_t epoch) override;
   bool simulated() const override { return true; }
   // `done` is looked at before the first event and after each one. False too
   // when only background messages are left, or after Stop.
@@ -149,16 +165,28 @@ class SimWorld final : public World {
   // Runs the next event, background or not. False: there was none.
   bool RunOne();
 
+  // Stops a host for ever: from then on nothing reaches its actors, timers of
+  // their own neither, so nothing comes from them, and they may be destroyed.
+  // What they had sent arrives. Those who watch (WatchPeers) are told after
+  // `tell_after` ns; negative: never. Actors that are registered for the host
+  // later, at the same addresses and with another epoch, are another life of
+  // it. Not from a handler of that host.
+  void StopHost(int32_t host, TimeNs tell_after);
+
   uint64_t events() const { return events_; }  // delivered
   uint64_t event_hash() const { return hash_; }
   size_t pending() const { return heap_.size(); }
   const SimStats& stats() const { return stats_; }
-  const std::string& name(ActorId actor) const { return actors_[actor].name; }
-  Placement placement(ActorId actor) const { return actors_[actor].placement; }
+  const std::string& name(LocalId actor) const {
+    return actors_[IndexOf(actor)].name;
+  }
+  Placement placement(LocalId actor) const {
+    return actors_[IndexOf(actor)].placement;
+  }
 
  private:
   struct ActorInfo {
-    Actor* actor = nullptr;
+    Actor* actor = nullptr;  // null: its host has stopped
     Placement placement;
     std::string name;
     TimeNs last_local = 0;  // arrival of the last message it sent in its host
@@ -176,10 +204,8 @@ class SimWorld final : public World {
       return number < other.number;
     }
   };
-  enum class EventKind : uint8_t;
   struct Event;
-  struct Payload;
-  struct Posted;
+  struct PayloadCopy;
   struct Outcome;
 
   explicit SimWorld(SimOptions options);
@@ -187,33 +213,46 @@ class SimWorld final : public World {
   bool OnDriver() const;
   Outcome Decide(const Fault& planted, const FaultRates& rates);
   // Charges the link and returns the time of arrival.
-  TimeNs Arrival(ActorId from, ActorId to, uint64_t bytes, uint64_t sequence,
+  TimeNs Arrival(LocalId from, LocalId to, uint64_t bytes, uint64_t sequence,
                  const Outcome& outcome);
-  bool Crosses(ActorId from, ActorId to) const;
-  void SendNow(ActorId from, ActorId to, const Message& message);
+  bool Crosses(LocalId from, LocalId to) const;
+  // kNobody: not of this process.
+  LocalId Find(ActorId address) const;
+  // Whether the actor's host has stopped; counts a message to it.
+  bool IsUnheard(LocalId to);
+  // Each does what the call without `Now` asked for, as the driver.
+  void SendNow(ActorId from, ActorId to, const WireMessage& message,
+               Payload payload);
   void SendControlNow(ActorId from, ActorId to, std::string bytes);
-  void SendAfterNow(ActorId from, ActorId to, TimeNs delay,
-                    const Message& message);
-  void PushMessage(TimeNs time, ActorId from, ActorId to,
-                   const Message& message, Payload* payload, EventKind kind);
-  void PushControl(TimeNs time, ActorId from, ActorId to, std::string* bytes);
-  void Push(TimeNs time, uint32_t slot);
-  bool HasStopped(int32_t host) const;
+  void SendLocalNow(LocalId from, LocalId to, const LocalMessage& message);
+  void SendAfterNow(LocalId from, LocalId to, TimeNs delay,
+                    const LocalMessage& message);
+  void ReportNow(Peer peer, TimeNs delay);
+  void TellPeerDown(LocalId watcher, Peer peer, TimeNs delay);
+  void StopHostNow(int32_t host, TimeNs tell_after);
+  void CountUnderWay(LocalId to);
+  // Puts what is sent from `from` into the heap.
+  Event& Push(TimeNs time, LocalId from, const Envelope& envelope);
   Key Pop();
   void StartDriving() ABSL_EXCLUSIVE_LOCK_FUNCTION(drive_);
   void StopDriving() ABSL_UNLOCK_FUNCTION(drive_);
-  uint32_t NewEvent();
+  uint32_t NewSlot();
   Event& At(uint32_t slot);
   void FreeEvent(uint32_t slot);
+  void Handle(Actor* actor, const Event& event);
+  void Observe(const Event& event);
   void Deliver() ABSL_EXCLUSIVE_LOCKS_REQUIRED(drive_);
   void TakePosted() ABSL_EXCLUSIVE_LOCKS_REQUIRED(drive_);
   void Clear();
-  void Post(Posted posted);
+  // Has the driver do something that another thread asked for.
+  void Post(std::function<void()> call);
 
   SimOptions options_;
   bool faulty_ = false, control_faulty_ = false;
-  std::vector<int32_t> stopped_hosts_;
   std::vector<ActorInfo> actors_;
+  std::vector<LocalId> addresses_;  // by ActorId; kNobody: not here
+  PeerWatch peers_;
+  std::atomic<uint64_t> undelivered_{0};
   std::atomic<TimeNs> now_{0};
   uint64_t events_ = 0, hash_ = 0, sent_ = 0;
   size_t foreground_ = 0;  // events in the heap that are not background
@@ -231,8 +270,8 @@ class SimWorld final : public World {
   std::atomic<std::thread::id> driver_{};
   std::atomic<bool> stopped_{false};
   Mutex posted_mutex_;
-  // Sent by threads that do not drive.
-  std::vector<Posted> posted_ ABSL_GUARDED_BY(posted_mutex_);
+  // Asked for by threads that do not drive.
+  std::vector<std::function<void()>> posted_ ABSL_GUARDED_BY(posted_mutex_);
   std::atomic<bool> has_posted_{false};
 };
 

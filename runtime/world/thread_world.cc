@@ -81,18 +81,18 @@ class Counter {
 
 constexpr std::align_val_t kPayloadAlign{128};
 
-// A copy of a message that a fault keeps longer than its sender's promise.
+// A copy of a message that is kept longer than its sender's promise.
 Envelope Keep(const Envelope& envelope) {
-  const Message& message = envelope.message;
   Envelope kept = envelope;
   if (envelope.kind == Envelope::kControl) {
-    kept.message.payload =
-        new std::string(*static_cast<const std::string*>(message.payload));
-  } else if (message.payload != nullptr && message.payload_bytes > 0) {
-    void* copy = ::operator new(message.payload_bytes, kPayloadAlign);
-    std::memcpy(copy, message.payload, message.payload_bytes);
-    kept.message.payload = copy;
-    kept.kind = Envelope::kOwnedPayload;
+    kept.As<std::string*>() = new std::string(*envelope.As<std::string*>());
+  } else if (envelope.kind == Envelope::kWire) {
+    Payload& payload = kept.As<WireBody>().payload;
+    if (payload.data == nullptr || payload.bytes == 0) return kept;
+    void* copy = ::operator new(payload.bytes, kPayloadAlign);
+    std::memcpy(copy, payload.data, payload.bytes);
+    payload.data = copy;
+    kept.kind = Envelope::kOwned;
   }
   return kept;
 }
@@ -169,7 +169,8 @@ absl::StatusOr<std::unique_ptr<ThreadWorld>> ThreadWorld::Create(
 
 ThreadWorld::ThreadWorld(ThreadOptions options)
     : options_(std::move(options)),
-      chunks_(std::make_unique<std::atomic<ActorChunk*>[]>(kMaxChunks)) {
+      chunks_(std::make_unique<std::atomic<ActorChunk*>[]>(kMaxChunks)),
+      addresses_(std::make_unique<std::atomic<AddressChunk*>[]>(kMaxChunks)) {
   int cores = std::max(1u, std::thread::hardware_concurrency());
   num_workers_ = options_.workers > 0
                      ? options_.workers
@@ -220,19 +221,22 @@ ThreadWorld::~ThreadWorld() {
   assert(Self() == nullptr && "a handler must not destroy its world");
   Stop();
   for (uint32_t i = 0; i < kMaxChunks; ++i) {
-    ActorChunk* chunk = chunks_[i].load(std::memory_order_relaxed);
-    if (chunk == nullptr) break;
-    delete chunk;
+    delete chunks_[i].load(std::memory_order_relaxed);
+    delete addresses_[i].load(std::memory_order_relaxed);
   }
 }
 
-ActorId ThreadWorld::Register(Actor* actor, Placement placement,
-                              std::string name) {
+LocalId ThreadWorld::Register(Actor* actor, Placement placement,
+                              std::string name, ActorId address) {
   assert(actor != nullptr);
   MutexLock lock(&register_mutex_);
   uint32_t index = num_actors_ / ActorChunk::kActors;
   uint32_t at = num_actors_ % ActorChunk::kActors;
-  if (index == kMaxChunks) return kNoActor;
+  const uint32_t address_index = address / ActorChunk::kActors;
+  if (index == kMaxChunks ||
+      (address != kNoActor && address_index >= kMaxChunks)) {
+    return kNobody;
+  }
   ActorChunk* chunk = chunks_[index].load(std::memory_order_relaxed);
   if (chunk == nullptr) {
     chunk = new ActorChunk;
@@ -243,17 +247,41 @@ ActorId ThreadWorld::Register(Actor* actor, Placement placement,
   chunk->hot[at] = {actor, worker, placement.host};
   chunk->islands[at] = placement.island;
   chunk->names[at] = std::move(name);
-  // Others read the entry only once they were told the number, in a message.
-  return num_actors_++;
+  const LocalId id{num_actors_++};
+  SetLocalId(actor, id);
+  // Others read the entry only once they were told the number, in a message, or
+  // have found the address.
+  if (address == kNoActor) return id;
+  AddressChunk* addresses =
+      addresses_[address_index].load(std::memory_order_relaxed);
+  if (addresses == nullptr) {
+    addresses = new AddressChunk;
+    for (std::atomic<LocalId>& one : addresses->ids) {
+      one.store(kNobody, std::memory_order_relaxed);
+    }
+    addresses_[address_index].store(addresses, std::memory_order_release);
+  }
+  addresses->ids[address % ActorChunk::kActors].store(
+      id, std::memory_order_release);
+  return id;
 }
 
-const std::string& ThreadWorld::name(ActorId actor) const {
-  return chunks_[actor / ActorChunk::kActors]
+LocalId ThreadWorld::Find(ActorId address) const {
+  const uint32_t index = address / ActorChunk::kActors;
+  if (index >= kMaxChunks) return kNobody;
+  const AddressChunk* chunk = addresses_[index].load(std::memory_order_acquire);
+  if (chunk == nullptr) return kNobody;
+  return chunk->ids[address % ActorChunk::kActors].load(
+      std::memory_order_acquire);
+}
+
+const std::string& ThreadWorld::name(LocalId actor) const {
+  return chunks_[IndexOf(actor) / ActorChunk::kActors]
       .load(std::memory_order_acquire)
-      ->names[actor % ActorChunk::kActors];
+      ->names[IndexOf(actor) % ActorChunk::kActors];
 }
 
-void ThreadWorld::Reserve(ActorId to, int64_t messages) {
+void ThreadWorld::Reserve(LocalId to, int64_t messages) {
   (void)to;  // one pool serves all queues
   int64_t total =
       reserved_.fetch_add(messages, std::memory_order_relaxed) + messages;
@@ -274,77 +302,135 @@ uint64_t ThreadWorld::Random() {
              ~outside_random_.fetch_add(1, std::memory_order_relaxed));
 }
 
-bool ThreadWorld::Crosses(ActorId from, ActorId to) const {
-  return from != kNoActor && hot(from).host != hot(to).host;
+bool ThreadWorld::Crosses(ActorId from, LocalId to) const {
+  const LocalId sender = Find(from);
+  return sender != kNobody &&
+         hot(IndexOf(sender)).host != hot(IndexOf(to)).host;
 }
 
-void ThreadWorld::Route(Worker& self, ActorId from, ActorId to,
-                        const Message& message, Envelope::Kind kind) {
-  int32_t target = hot(to).worker;
+template <typename T>
+void ThreadWorld::Route(Worker& self, Envelope::Kind kind, const T& body,
+                        ActorId from, LocalId to) {
+  int32_t target = hot(IndexOf(to)).worker;
   if (target == self.index) {
-    self.local.Push(pool_, message, from, to, kind);
+    self.local.Push(pool_, kind, body, from, to);
     return;
   }
   Worker& other = workers_[target];
-  other.remote[self.index].Push(pool_, message, from, to, kind);
+  other.remote[self.index].Push(pool_, kind, body, from, to);
   if (other.sleeping.load(std::memory_order_seq_cst) != 0) {
     self.stats.wakes.Add(1);
     Wake(other);
   }
 }
 
-void ThreadWorld::Send(ActorId from, ActorId to, const Message& message) {
-  assert(to <= kMaxActors && "message to an actor that is not registered");
+void ThreadWorld::SendLocal(LocalId from, LocalId to,
+                            const LocalMessage& message) {
+  assert(IndexOf(to) <= kMaxActors && "message to nobody");
   Worker* self = Self();
   if (self == nullptr) [[unlikely]] {
-    assert(from == kNoActor && "only a handler sends for its actor");
-    return Post(to, -1, message, Envelope::kMessage);
+    assert(from == kNobody && "only a handler sends for its actor");
+    return Post(-1, Envelope::Of(Envelope::kLocal, message, kNoActor, to));
   }
-  if (watched_ && Crosses(from, to)) [[unlikely]] {
+  assert(
+      (from == kNobody || hot(IndexOf(from)).host == hot(IndexOf(to)).host) &&
+      "a local message must not cross hosts");
+  Route(*self, Envelope::kLocal, message, kNoActor, to);
+}
+
+void ThreadWorld::Send(ActorId from, ActorId to, const WireMessage& message,
+                       Payload payload) {
+  const LocalId receiver = Find(to);
+  if (receiver == kNobody) [[unlikely]] {
+    if (options_.uplink.send) {
+      return options_.uplink.send(from, to, message, payload);
+    }
+    undelivered_.fetch_add(1, std::memory_order_relaxed);
+    return;
+  }
+  Worker* self = Self();
+  const WireBody body{message, payload};
+  if (self == nullptr) [[unlikely]] {
+    assert(Find(from) == kNobody && "only a handler sends for its actor");
+    return Post(-1, Keep(Envelope::Of(Envelope::kWire, body, from, receiver)));
+  }
+  if (watched_ && Crosses(from, receiver)) [[unlikely]] {
     Fault fault;
     if (options_.fault_hook) fault = options_.fault_hook(from, to, message);
-    return SendAcross(*self, Envelope{message, from, to, Envelope::kMessage},
-                      message.payload_bytes, fault);
+    return SendAcross(*self,
+                      Envelope::Of(Envelope::kWire, body, from, receiver),
+                      payload.bytes, fault);
   }
-  Route(*self, from, to, message, Envelope::kMessage);
+  Route(*self, Envelope::kWire, body, from, receiver);
 }
 
 void ThreadWorld::SendControl(ActorId from, ActorId to, std::string bytes) {
-  assert(to <= kMaxActors && "message to an actor that is not registered");
-  Worker* self = Self();
-  Message message;
-  if (self != nullptr && watched_ && Crosses(from, to)) {
-    Fault fault;
-    if (options_.control_fault_hook) {
-      fault = options_.control_fault_hook(from, to, bytes);
+  const LocalId receiver = Find(to);
+  if (receiver == kNobody) {
+    if (options_.uplink.send_control) {
+      return options_.uplink.send_control(from, to, std::move(bytes));
     }
-    const uint64_t size = bytes.size();
-    message.payload = new std::string(std::move(bytes));
-    return SendAcross(*self, Envelope{message, from, to, Envelope::kControl},
+    undelivered_.fetch_add(1, std::memory_order_relaxed);
+    return;
+  }
+  Worker* self = Self();
+  Fault fault;
+  const bool is_watched =
+      self != nullptr && watched_ && Crosses(from, receiver);
+  if (is_watched && options_.control_fault_hook) {
+    fault = options_.control_fault_hook(from, to, bytes);
+  }
+  const uint64_t size = bytes.size();
+  std::string* body = new std::string(std::move(bytes));
+  if (is_watched) {
+    return SendAcross(*self,
+                      Envelope::Of(Envelope::kControl, body, from, receiver),
                       size, fault);
   }
-  message.payload = new std::string(std::move(bytes));
   if (self == nullptr) {
-    assert(from == kNoActor && "only a handler sends for its actor");
-    return Post(to, -1, message, Envelope::kControl);
+    assert(Find(from) == kNobody && "only a handler sends for its actor");
+    return Post(-1, Envelope::Of(Envelope::kControl, body, from, receiver));
   }
-  Route(*self, from, to, message, Envelope::kControl);
+  Route(*self, Envelope::kControl, body, from, receiver);
 }
 
-void ThreadWorld::SendAfter(ActorId from, ActorId to, TimeNs delay,
-                            const Message& message) {
-  assert(to <= kMaxActors && "timer for an actor that is not registered");
+void ThreadWorld::SendAfter(LocalId from, LocalId to, TimeNs delay,
+                            const LocalMessage& message) {
+  assert(IndexOf(to) <= kMaxActors && "timer for nobody");
   TimeNs deadline = Now() + std::clamp<TimeNs>(delay, 0, kFarAway);
   Worker* self = Self();
-  if (self == nullptr) return Post(to, deadline, message, Envelope::kMessage);
-  assert(!Crosses(from, to) && "a timer must not cross hosts");
-  AddTimer(*self, deadline, Envelope{message, from, to, Envelope::kMessage});
+  const Envelope envelope =
+      Envelope::Of(Envelope::kLocal, message, kNoActor, to);
+  if (self == nullptr) return Post(deadline, envelope);
+  assert(
+      (from == kNobody || hot(IndexOf(from)).host == hot(IndexOf(to)).host) &&
+      "a timer must not cross hosts");
+  (void)from;
+  AddTimer(*self, deadline, envelope);
 }
 
-Placement ThreadWorld::PlaceOf(ActorId actor) const {
-  const ActorChunk* chunk =
-      chunks_[actor / ActorChunk::kActors].load(std::memory_order_acquire);
-  const uint32_t at = actor % ActorChunk::kActors;
+void ThreadWorld::Tell(LocalId watcher, Peer peer) {
+  const HotActor& actor = hot(IndexOf(watcher));
+  if (actor.host == peer.host) return;
+  if (Worker* self = Self()) {
+    return Route(*self, Envelope::kPeerDown, peer, kNoActor, watcher);
+  }
+  Post(-1, Envelope::Of(Envelope::kPeerDown, peer, kNoActor, watcher));
+}
+
+void ThreadWorld::WatchPeers(LocalId actor) {
+  for (const Peer& peer : peers_.Add(actor)) Tell(actor, peer);
+}
+
+void ThreadWorld::ReportPeerDown(int32_t host, uint32_t epoch) {
+  const Peer peer{host, epoch};
+  for (LocalId watcher : peers_.Report(peer)) Tell(watcher, peer);
+}
+
+Placement ThreadWorld::PlaceOf(LocalId actor) const {
+  const ActorChunk* chunk = chunks_[IndexOf(actor) / ActorChunk::kActors].load(
+      std::memory_order_acquire);
+  const uint32_t at = IndexOf(actor) % ActorChunk::kActors;
   return {chunk->hot[at].host, chunk->hot[at].worker, chunk->islands[at]};
 }
 
@@ -372,7 +458,8 @@ void ThreadWorld::SendAcross(Worker& self, const Envelope& envelope,
 
 TimeNs ThreadWorld::Carry(Worker& self, const Envelope& envelope,
                           uint64_t bytes, bool in_order) {
-  const Placement from = PlaceOf(envelope.from), to = PlaceOf(envelope.to);
+  const Placement from = PlaceOf(Find(envelope.from)),
+                  to = PlaceOf(LocalId{envelope.to});
   MutexLock lock(&links_mutex_);
   Wire& wire = links_->Between(from, to);
   if (wire.model->free()) return -1;
@@ -387,26 +474,29 @@ TimeNs ThreadWorld::Carry(Worker& self, const Envelope& envelope,
 }
 
 void ThreadWorld::SendAt(Worker& self, TimeNs time, const Envelope& envelope) {
-  if (time < 0) {
-    return Route(self, envelope.from, envelope.to, envelope.message,
-                 static_cast<Envelope::Kind>(envelope.kind));
-  }
-  Message carrier;
-  carrier.payload = new Posted{time, envelope};
-  Route(self, envelope.from, envelope.to, carrier, Envelope::kLater);
+  const LocalId to{envelope.to};
+  if (time < 0) return RouteAgain(self, envelope);
+  Posted* carrier = new Posted{time, envelope};
+  Route(self, Envelope::kLater, carrier, kNoActor, to);
 }
 
-void ThreadWorld::Post(ActorId to, TimeNs deadline, const Message& message,
-                       Envelope::Kind kind) {
-  Posted posted{deadline, Envelope{message, kNoActor, to, kind}};
-  Worker& worker = workers_[hot(to).worker];
+// All bodies are copied whole, whatever they are.
+void ThreadWorld::RouteAgain(Worker& self, const Envelope& envelope) {
+  struct Body {
+    alignas(8) std::byte bytes[sizeof(Envelope::body)];
+  } body;
+  std::memcpy(body.bytes, envelope.body, sizeof(body));
+  Route(self, static_cast<Envelope::Kind>(envelope.kind), body, envelope.from,
+        LocalId{envelope.to});
+}
+
+void ThreadWorld::Post(TimeNs deadline, const Envelope& envelope) {
+  Worker& worker = workers_[hot(envelope.to).worker];
   {
     MutexLock lock(&worker.inbox_mutex);
     // Stop empties the inbox with this lock held, after it set the flag.
-    if (stopping_.load(std::memory_order_seq_cst)) {
-      return Drop(posted.envelope);
-    }
-    worker.inbox.push_back(posted);
+    if (stopping_.load(std::memory_order_seq_cst)) return Drop(envelope);
+    worker.inbox.push_back(Posted{deadline, envelope});
   }
   worker.has_inbox.store(true, std::memory_order_seq_cst);
   if (worker.sleeping.load(std::memory_order_seq_cst) != 0) Wake(worker);
@@ -425,8 +515,7 @@ void ThreadWorld::TakeInbox(Worker& self) {
     if (posted.deadline >= 0) {
       AddTimer(self, posted.deadline, envelope);
     } else {
-      self.local.Push(pool_, envelope.message, envelope.from, envelope.to,
-                      static_cast<Envelope::Kind>(envelope.kind));
+      RouteAgain(self, envelope);
     }
   }
   self.taken.clear();
@@ -454,38 +543,50 @@ bool ThreadWorld::FireTimers(Worker& self) {
     self.timers.pop_back();
     self.stats.timers.Add(1);
     any = true;
-    Route(self, envelope.from, envelope.to, envelope.message,
-          static_cast<Envelope::Kind>(envelope.kind));
+    RouteAgain(self, envelope);
   }
   return any;
 }
 
 bool ThreadWorld::Deliver(Worker& self, Envelope& envelope) {
   Actor* actor = hot(envelope.to).actor;
-  if (envelope.kind != Envelope::kMessage) [[unlikely]] {
-    return DeliverRare(self, actor, envelope);
+  if (envelope.kind == Envelope::kLocal) {
+    actor->OnLocal(envelope.As<LocalMessage>());
+    return true;
   }
-  actor->OnMessage(envelope.from, envelope.message);
-  return true;
+  if (envelope.kind == Envelope::kWire) {
+    const WireBody& wire = envelope.As<WireBody>();
+    actor->OnWire(envelope.from, wire.message, wire.payload);
+    return true;
+  }
+  return DeliverRare(self, actor, envelope);
 }
 
 bool ThreadWorld::DeliverRare(Worker& self, Actor* actor, Envelope& envelope) {
-  if (envelope.kind == Envelope::kOwnedPayload) {
-    actor->OnMessage(envelope.from, envelope.message);
-    Drop(envelope);
-    return true;
+  switch (envelope.kind) {
+    case Envelope::kOwned: {
+      const WireBody& wire = envelope.As<WireBody>();
+      actor->OnWire(envelope.from, wire.message, wire.payload);
+      Drop(envelope);
+      return true;
+    }
+    case Envelope::kLater: {
+      // From one sender these come in the order of their times.
+      std::unique_ptr<const Posted> posted(envelope.As<Posted*>());
+      AddTimer(self, posted->deadline, posted->envelope);
+      return false;
+    }
+    case Envelope::kPeerDown: {
+      const Peer& peer = envelope.As<Peer>();
+      actor->OnPeerDown(peer.host, peer.epoch);
+      return true;
+    }
+    default:
+      break;
   }
-  if (envelope.kind == Envelope::kLater) {
-    // From one sender these come in the order of their times.
-    std::unique_ptr<const Posted> posted(
-        static_cast<const Posted*>(envelope.message.payload));
-    AddTimer(self, posted->deadline, posted->envelope);
-    return false;
-  }
-  std::unique_ptr<const std::string> bytes(
-      static_cast<const std::string*>(envelope.message.payload));
+  std::unique_ptr<const std::string> bytes(envelope.As<std::string*>());
   // Dropped with the queue otherwise, should the handler stop the world.
-  envelope.kind = Envelope::kMessage;
+  envelope.kind = Envelope::kLocal;
   actor->OnControl(envelope.from, *bytes);
   self.stats.controls.Add(1);
   return true;
@@ -493,12 +594,12 @@ bool ThreadWorld::DeliverRare(Worker& self, Actor* actor, Envelope& envelope) {
 
 void ThreadWorld::Drop(const Envelope& envelope) {
   if (envelope.kind == Envelope::kControl) {
-    delete static_cast<const std::string*>(envelope.message.payload);
-  } else if (envelope.kind == Envelope::kOwnedPayload) {
-    ::operator delete(const_cast<void*>(envelope.message.payload),
+    delete envelope.As<std::string*>();
+  } else if (envelope.kind == Envelope::kOwned) {
+    ::operator delete(const_cast<void*>(envelope.As<WireBody>().payload.data),
                       kPayloadAlign);
   } else if (envelope.kind == Envelope::kLater) {
-    const Posted* posted = static_cast<const Posted*>(envelope.message.payload);
+    const Posted* posted = envelope.As<Posted*>();
     Drop(posted->envelope);
     delete posted;
   }

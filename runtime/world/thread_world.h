@@ -34,6 +34,8 @@
 #include "runtime/world/fault.h"
 #include "runtime/world/link.h"
 #include "runtime/world/message_queue.h"
+#include "runtime/world/peer_watch.h"
+#include "runtime/world/uplink.h"
 #include "runtime/world/world.h"
 
 namespace pathways {
@@ -56,6 +58,7 @@ struct ThreadOptions {
   std::optional<LinkModels> links;
   FaultHook fault_hook;
   ControlFaultHook control_fault_hook;
+  Uplink uplink;  // to actors of other processes
 };
 
 // What one worker did so far. Read while it runs, the numbers may be of
@@ -75,9 +78,10 @@ struct WorkerStats {
 // thread at any time. Invariants: (1) handlers of actors of one worker run one
 // at a time, on its thread; (2) messages from one actor to another, and from
 // one outside thread to an actor, arrive in the order sent, apart from planted
-// faults; (3) no Send fails or waits for a receiver. Send never takes a lock or
-// allocates, between actors and for a hot message, while no more are under way
-// than were reserved, up to about a million; beyond, it allocates at first.
+// faults; (3) no Send fails or waits for a receiver. A hot message between
+// actors never takes a lock or allocates while no more are under way than were
+// reserved, up to about a million; beyond, it allocates at first. Of a message
+// from outside the payload is copied.
 // Reserved memory is kept until the world is destroyed.
 class ThreadWorld final : public World {
  public:
@@ -87,17 +91,26 @@ class ThreadWorld final : public World {
       ThreadOptions options);
   ~ThreadWorld() override;
 
-  // kNoActor when there are kMaxActors already.
-  ActorId Register(Actor* actor, Placement placement,
-                   std::string name) override;
-  void Reserve(ActorId to, int64_t messages) override;
+  // kNobody when there are kMaxActors already, or the address is above that.
+  LocalId Register(Actor* actor, Placement placement, std::string name,
+                   ActorId address = kNoActor) override;
+  void Reserve(LocalId to, int64_t messages) override;
   TimeNs Now() override;
   uint64_t Random() override;
   int num_workers() const override { return num_workers_; }
-  void Send(ActorId from, ActorId to, const Message& message) override;
+  using World::Send;
+  void Send(ActorId from, ActorId to, const WireMessage& message,
+            Payload payload) override;
   void SendControl(ActorId from, ActorId to, std::string bytes) override;
-  void SendAfter(ActorId from, ActorId to, TimeNs delay,
-                 const Message& message) override;
+  void SendLocal(LocalId from, LocalId to,
+                 const LocalMessage& message) override;
+  void SendAfter(LocalId from, LocalId to, TimeNs delay,
+                 const LocalMessage& message) override;
+  uint64_t undelivered() const override {
+    return undelivered_.load(std::memory_order_relaxed);
+  }
+  void WatchPeers(LocalId actor) override;
+  void ReportPeerDown(int32_t host, uint32_t epoch) override;
   bool simulated() const override { return false; }
   // Looks at `done` at first and after each Notify. False only after Stop.
   // Several threads may wait at one time, no worker may.
@@ -109,7 +122,7 @@ class ThreadWorld final : public World {
 
   WorkerStats stats(int worker) const;
   uint64_t faults() const { return faults_.load(std::memory_order_relaxed); }
-  const std::string& name(ActorId actor) const;
+  const std::string& name(LocalId actor) const;
 
  private:
   // Read for each message, so apart from the names.
@@ -124,17 +137,23 @@ class ThreadWorld final : public World {
     int32_t islands[kActors];
     std::string names[kActors];
   };
+  // By address: which actor of this process has it.
+  struct AddressChunk {
+    std::atomic<LocalId> ids[ActorChunk::kActors];
+  };
   struct Worker;
   struct Timer;
   struct Posted;
 
   explicit ThreadWorld(ThreadOptions options);
 
-  HotActor& hot(ActorId actor) const {
-    return chunks_[actor / ActorChunk::kActors]
+  HotActor& hot(uint32_t index) const {
+    return chunks_[index / ActorChunk::kActors]
         .load(std::memory_order_acquire)
-        ->hot[actor % ActorChunk::kActors];
+        ->hot[index % ActorChunk::kActors];
   }
+  // kNobody: not of this process.
+  LocalId Find(ActorId address) const;
   Worker* Self() const;  // the calling thread's, null outside
   absl::Status StartThreads();
   void Run(Worker& self);
@@ -150,13 +169,16 @@ class ThreadWorld final : public World {
   // Whether a handler ran.
   bool Deliver(Worker& self, Envelope& envelope);
   bool DeliverRare(Worker& self, Actor* actor, Envelope& envelope);
-  void Route(Worker& self, ActorId from, ActorId to, const Message& message,
-             Envelope::Kind kind);
-  void Post(ActorId to, TimeNs deadline, const Message& message,
-            Envelope::Kind kind);
+  template <typename T>
+  void Route(Worker& self, Envelope::Kind kind, const T& body, ActorId from,
+             LocalId to);
+  void RouteAgain(Worker& self, const Envelope& envelope);
+  // From a thread that is not a worker; negative: not a timer.
+  void Post(TimeNs deadline, const Envelope& envelope);
   void AddTimer(Worker& self, TimeNs deadline, const Envelope& envelope);
-  bool Crosses(ActorId from, ActorId to) const;
-  Placement PlaceOf(ActorId actor) const;
+  void Tell(LocalId watcher, Peer peer);
+  bool Crosses(ActorId from, LocalId to) const;
+  Placement PlaceOf(LocalId actor) const;
   // What faults and links do to a message between hosts, of `bytes`.
   void SendAcross(Worker& self, const Envelope& envelope, uint64_t bytes,
                   const Fault& fault);
@@ -180,6 +202,7 @@ class ThreadWorld final : public World {
   BlockPool pool_;
   std::unique_ptr<Worker[]> workers_;
   std::unique_ptr<std::atomic<ActorChunk*>[]> chunks_;
+  std::unique_ptr<std::atomic<AddressChunk*>[]> addresses_;
   Mutex register_mutex_;  // held while chunks_ grows; it is read without
   uint32_t num_actors_ ABSL_GUARDED_BY(register_mutex_) = 0;
   std::atomic<int64_t> reserved_{0};
@@ -188,6 +211,8 @@ class ThreadWorld final : public World {
   // As options_.links has them; none: nothing costs.
   std::optional<LinkTable> links_ ABSL_GUARDED_BY(links_mutex_);
   std::atomic<uint64_t> faults_{0};
+  std::atomic<uint64_t> undelivered_{0};
+  PeerWatch peers_;
   std::atomic<bool> stopping_{false};
   Mutex stop_mutex_;  // held while threads are joined
   // RunUntil waits on the epoch, which Notify moves.

@@ -22,54 +22,78 @@
 #include <string>
 #include <string_view>
 
+#include "runtime/protocol/address.h"
+#include "runtime/protocol/wire_message.h"
+
 namespace pathways {
 
 // Nanoseconds since the world began (virtual or real).
 using TimeNs = int64_t;
 
-// Dense index of an actor in its world.
-using ActorId = uint32_t;
-inline constexpr ActorId kNoActor = UINT32_MAX;
+// Number of an actor in its own process, dense, in the order of Register. Only
+// actors of one host may speak to each other by it: what has no ActorId besides
+// cannot be addressed from another host.
+enum class LocalId : uint32_t {};
+inline constexpr LocalId kNobody{UINT32_MAX};
+constexpr uint32_t IndexOf(LocalId id) { return static_cast<uint32_t>(id); }
 
-// The one bit of Message::flags that belongs to the world: this message (say, a
+// The one bit of `flags` that belongs to the world: this message (say, a
 // heartbeat or a stall timer) is not by itself a reason to go on. A simulation
 // with nothing but background messages under way is over.
 inline constexpr uint16_t kBackground = 0x8000;
 
-// A hot message: 64 bytes, copied, never allocated. `payload` is not owned; the
-// sender keeps it unchanged until the protocol says that it was consumed, and a
-// handler must copy what it wants to keep before it returns. The meaning of the
-// fields belongs to runtime/executor/protocol.h; the world only reads
-// kBackground and payload_bytes, to charge the link. No field but `payload` may
-// hold an address: a simulation hashes the others, and hands out a copy of a
-// payload that crossed hosts. `payload` with payload_bytes == 0 is passed on
-// untouched, payload_bytes without `payload` is a cost alone.
-struct Message {
+// What actors of one host tell each other: copied, never allocated, and never
+// seen by another host, so it may hold an address. A simulation hashes all
+// fields but `payload`.
+struct LocalMessage {
   uint16_t kind = 0;
   uint16_t flags = 0;
   uint32_t program = 0;      // loaded program, dense per controller
   uint32_t incarnation = 0;  // of that program; older ones are dropped
-  uint32_t target = 0;       // action or edge, by kind
-  uint64_t step = 0;         // firing
-  uint64_t sequence = 0;     // per sender and receiver host; 0: inside a host
+  uint32_t target = 0;       // action, edge, group or entry, by kind
   uint32_t shard = 0;        // of the receiving action
-  uint32_t item = 0;         // which of the expected items of an edge
-  const void* payload = nullptr;
+  uint32_t item = 0;         // which of several, by kind
+  uint64_t step = 0;         // firing
+  void* payload = nullptr;   // not owned; what it is goes by the kind
   uint64_t payload_bytes = 0;
   uint64_t extra = 0;
 };
-static_assert(sizeof(Message) == 64);
+static_assert(sizeof(LocalMessage) == 56);
 
-// One addressee: a device, a host executor, an island scheduler, the
+// One that is spoken to: a device, a host executor, an island scheduler, the
 // controller. All handlers of an actor run on its worker, one at a time, so an
-// actor needs no lock. Handlers must not block.
+// actor needs no lock. Handlers must not block. What an actor does not handle
+// is dropped.
 class Actor {
  public:
   virtual ~Actor() = default;
-  // A hot message. May be delivered twice when it crossed hosts.
-  virtual void OnMessage(ActorId from, const Message& message) = 0;
-  // A rare message: a serialized protocol buffer, valid during the call.
-  virtual void OnControl(ActorId from, std::string_view bytes) = 0;
+
+  // A hot message of an actor that may be on another host, and then may be
+  // delivered twice. The payload is there during the call.
+  virtual void OnWire(ActorId from, const WireMessage& message,
+                      Payload payload) {
+    (void)from, (void)message, (void)payload;
+  }
+  // A hot message of an actor of this host, or a timer.
+  virtual void OnLocal(const LocalMessage& message) { (void)message; }
+  // A rare message: a serialized protocol buffer, valid during the call. May be
+  // delivered twice when it crossed hosts. kNoActor: a thread of this process
+  // that is no worker.
+  virtual void OnControl(ActorId from, std::string_view bytes) {
+    (void)from, (void)bytes;
+  }
+  // A host is gone, with all that had this epoch there. Once for each (see
+  // World::WatchPeers).
+  virtual void OnPeerDown(int32_t host, uint32_t epoch) {
+    (void)host, (void)epoch;
+  }
+
+  // kNobody before World::Register.
+  LocalId local_id() const { return local_id_; }
+
+ private:
+  friend class World;
+  LocalId local_id_ = kNobody;
 };
 
 // Where an actor lives. Messages between actors of one host are reliable and in
@@ -78,6 +102,7 @@ struct Placement {
   int32_t host = 0;    // host number in the cluster; -1: the controller's own
   int32_t worker = 0;  // taken modulo num_workers()
   int32_t island = 0;  // -1: the controller's
+  uint32_t epoch = 1;  // of the host
 };
 
 class World {
@@ -85,31 +110,55 @@ class World {
   virtual ~World() = default;
 
   // Adds an actor, owned by the caller, which must outlive the world's last
-  // event for it (see Stop). Before Start, or from a handler.
-  virtual ActorId Register(Actor* actor, Placement placement,
-                           std::string name) = 0;
+  // event for it (see Stop). `address`: the number by which other hosts know
+  // it, which no other actor that lives has; kNoActor: they do not. Before the
+  // first message, or from a handler. kNobody: the world is full.
+  virtual LocalId Register(Actor* actor, Placement placement, std::string name,
+                           ActorId address = kNoActor) = 0;
   // Says that at most `messages` hot messages may be under way to `to` at one
-  // time beyond those already reserved, so that Send never allocates. Called
+  // time beyond those already reserved, so that sending never allocates. Called
   // when a plan is loaded; a negative number gives back.
-  virtual void Reserve(ActorId to, int64_t messages) = 0;
+  virtual void Reserve(LocalId to, int64_t messages) = 0;
 
   virtual TimeNs Now() = 0;
   // From a handler: the world's randomness, repeatable where the world is.
   virtual uint64_t Random() = 0;
   virtual int num_workers() const = 0;
 
-  // Queues a message. Call from a handler of `from` only, or with from ==
-  // kNoActor from any thread that is not a worker. Never blocks and never runs
-  // the receiver inside the call. Order is kept from one sender to one
-  // receiver, over hot and control messages together, unless they are on
-  // different hosts and the link has faults. After Stop: dropped.
-  virtual void Send(ActorId from, ActorId to, const Message& message) = 0;
+  // These queue a message. Call from a handler of `from` only, or with kNoActor
+  // or kNobody from any thread that is not a worker. They never block and never
+  // run the receiver inside the call. Order is kept from one sender to one
+  // receiver, over all kinds of messages together, unless they are on different
+  // hosts and the link has faults. After Stop: dropped.
+  //
+  // Of a hot message the world reads kBackground and the size of the payload,
+  // to charge the link. A receiver that is not of this process is spoken to
+  // through the world's Uplink (uplink.h); without one the message is dropped,
+  // and counted in undelivered().
+  virtual void Send(ActorId from, ActorId to, const WireMessage& message,
+                    Payload payload) = 0;
+  void Send(ActorId from, ActorId to, const WireMessage& message) {
+    Send(from, to, message, Payload());
+  }
   virtual void SendControl(ActorId from, ActorId to, std::string bytes) = 0;
-  // Delivers to `to`, on the same host as `from`, after `delay` ns of the
-  // world's time (a negative delay is zero); timers and completions of
-  // simulated work. In order of time, then of sending; no order with Send.
-  virtual void SendAfter(ActorId from, ActorId to, TimeNs delay,
-                         const Message& message) = 0;
+  // Between actors of one host.
+  virtual void SendLocal(LocalId from, LocalId to,
+                         const LocalMessage& message) = 0;
+  // Delivers after `delay` ns of the world's time (a negative delay is zero);
+  // timers and completions of simulated work. In order of time, then of
+  // sending; no order with SendLocal.
+  virtual void SendAfter(LocalId from, LocalId to, TimeNs delay,
+                         const LocalMessage& message) = 0;
+
+  // Messages, hot and control, whose receiver was nowhere.
+  virtual uint64_t undelivered() const = 0;
+
+  // Has `actor` told, by OnPeerDown, of each host that goes, once for each of
+  // its epochs; also of those that went before. Not of its own host.
+  virtual void WatchPeers(LocalId actor) = 0;
+  // Says that a host has gone. From whatever carries messages between processes
+  // (any thread that is not a worker), and from a simulation.
+  virtual void ReportPeerDown(int32_t host, uint32_t epoch) = 0;
 
   // Whether kernels cost virtual time (their estimate) rather than real time.
   virtual bool simulated() const = 0;
@@ -124,6 +173,9 @@ class World {
 
   // No handler runs after Stop returns; queued messages are dropped.
   virtual void Stop() = 0;
+
+ protected:
+  static void SetLocalId(Actor* actor, LocalId id) { actor->local_id_ = id; }
 };
 
 }  // namespace pathways

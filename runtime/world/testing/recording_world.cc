@@ -12,21 +12,28 @@
 
 namespace pathways::testing {
 
-void RecordingWorld::Place(ActorId id, Actor* actor) { actors_[id] = actor; }
-
-ActorId RecordingWorld::Register(Actor* actor, Placement, std::string) {
-  const ActorId id = actors_.empty() ? 0 : actors_.rbegin()->first + 1;
-  actors_[id] = actor;
+LocalId RecordingWorld::Register(Actor* actor, Placement, std::string,
+                                 ActorId address) {
+  const LocalId id{static_cast<uint32_t>(actors_.size())};
+  actors_.push_back(actor);
+  if (address != kNoActor) addresses_[address] = actor;
+  SetLocalId(actor, id);
   return id;
 }
 
 bool RecordingWorld::Deliver(const Sent& one) {
-  auto actor = actors_.find(one.to);
-  if (one.kind == Sent::kTimer || actor == actors_.end()) return false;
+  if (one.kind == Sent::kTimer) return false;
+  if (one.kind == Sent::kLocal) {
+    Actor* actor = At(one.local_to);
+    if (actor != nullptr) actor->OnLocal(one.local);
+    return actor != nullptr;
+  }
+  auto actor = addresses_.find(one.to);
+  if (actor == addresses_.end()) return false;
   if (one.kind == Sent::kControl) {
     actor->second->OnControl(one.from, one.bytes);
   } else {
-    actor->second->OnMessage(one.from, one.message);
+    actor->second->OnWire(one.from, one.wire, one.payload);
   }
   return true;
 }
@@ -47,18 +54,18 @@ void RecordingWorld::Advance(TimeNs duration) {
     const Sent timer = timers_.begin()->second;
     timers_.erase(timers_.begin());
     now_ = std::max(now_, timer.due);
-    auto actor = actors_.find(timer.to);
-    if (actor == actors_.end()) continue;
-    actor->second->OnMessage(timer.from, timer.message);
+    if (Actor* actor = At(timer.local_to)) actor->OnLocal(timer.local);
   }
   now_ = end;
 }
 
-void RecordingWorld::Send(ActorId from, ActorId to, const Message& message) {
+void RecordingWorld::Send(ActorId from, ActorId to, const WireMessage& message,
+                          Payload payload) {
   Sent one;
   one.from = from;
   one.to = to;
-  one.message = message;
+  one.wire = message;
+  one.payload = payload;
   sent.push_back(std::move(one));
 }
 
@@ -71,16 +78,32 @@ void RecordingWorld::SendControl(ActorId from, ActorId to, std::string bytes) {
   sent.push_back(std::move(one));
 }
 
-void RecordingWorld::SendAfter(ActorId from, ActorId to, TimeNs delay,
-                               const Message& message) {
+void RecordingWorld::SendLocal(LocalId from, LocalId to,
+                               const LocalMessage& message) {
+  Sent one;
+  one.kind = Sent::kLocal;
+  one.local_from = from;
+  one.local_to = to;
+  one.local = message;
+  sent.push_back(std::move(one));
+}
+
+void RecordingWorld::SendAfter(LocalId from, LocalId to, TimeNs delay,
+                               const LocalMessage& message) {
   Sent one;
   one.kind = Sent::kTimer;
-  one.from = from;
-  one.to = to;
-  one.message = message;
+  one.local_from = from;
+  one.local_to = to;
+  one.local = message;
   one.due = now_ + std::max<TimeNs>(delay, 0);
   timers_[{one.due, next_timer_++}] = one;
   sent.push_back(std::move(one));
+}
+
+void RecordingWorld::ReportPeerDown(int32_t host, uint32_t epoch) {
+  for (LocalId watcher : watchers) {
+    if (Actor* actor = At(watcher)) actor->OnPeerDown(host, epoch);
+  }
 }
 
 }  // namespace pathways::testing

@@ -29,11 +29,15 @@ namespace pathways::testing {
 
 // One thing that was sent.
 struct Sent {
-  enum Kind { kMessage, kControl, kTimer };
-  Kind kind = kMessage;
-  ActorId from = kNoActor;
+  enum Kind { kWire, kControl, kLocal, kTimer };
+  Kind kind = kWire;
+  ActorId from = kNoActor;  // kWire, kControl
   ActorId to = kNoActor;
-  Message message;    // kMessage, kTimer; its payload is the sender's
+  LocalId local_from = kNobody;  // kLocal, kTimer
+  LocalId local_to = kNobody;
+  WireMessage wire;
+  Payload payload;  // the sender's
+  LocalMessage local;
   std::string bytes;  // kControl
   TimeNs due = 0;     // kTimer
 
@@ -47,8 +51,8 @@ struct Sent {
 };
 
 // Used by one thread. Actors are not owned. Invariants: (1) no handler runs but
-// inside Deliver, Advance and DeliverAll; (2) a timer is delivered once, by
-// Advance, in order of time, then of sending.
+// inside Deliver, Advance, DeliverAll and ReportPeerDown; (2) a timer is
+// delivered once, by Advance, in order of time, then of sending.
 class RecordingWorld final : public World {
  public:
   explicit RecordingWorld(uint64_t seed = 1) : random_(seed) {}
@@ -57,12 +61,10 @@ class RecordingWorld final : public World {
   std::vector<Sent> sent;
   std::vector<Sent> Take() { return std::exchange(sent, {}); }
   // Hot messages that are reserved for each actor.
-  std::map<ActorId, int64_t> reserved;
+  std::map<LocalId, int64_t> reserved;
   bool is_simulated = true;
   int workers = 1;
 
-  // Who gets what is delivered to `id`; without, nobody does.
-  void Place(ActorId id, Actor* actor);
   // Has its receiver handle a message; false: nobody is there, or a timer.
   bool Deliver(const Sent& one);
   // Takes and delivers until nothing more is sent, timers left out, and returns
@@ -73,30 +75,43 @@ class RecordingWorld final : public World {
   void Advance(TimeNs duration);
   size_t timers() const { return timers_.size(); }
 
-  // One more than the largest number in use.
-  ActorId Register(Actor* actor, Placement placement,
-                   std::string name) override;
-  void Reserve(ActorId to, int64_t messages) override {
+  LocalId Register(Actor* actor, Placement placement, std::string name,
+                   ActorId address = kNoActor) override;
+  void Reserve(LocalId to, int64_t messages) override {
     reserved[to] += messages;
   }
   TimeNs Now() override { return now_; }
   uint64_t Random() override { return random_.Next(); }
   int num_workers() const override { return workers; }
-  void Send(ActorId from, ActorId to, const Message& message) override;
+  using World::Send;
+  void Send(ActorId from, ActorId to, const WireMessage& message,
+            Payload payload) override;
   void SendControl(ActorId from, ActorId to, std::string bytes) override;
-  void SendAfter(ActorId from, ActorId to, TimeNs delay,
-                 const Message& message) override;
+  void SendLocal(LocalId from, LocalId to,
+                 const LocalMessage& message) override;
+  void SendAfter(LocalId from, LocalId to, TimeNs delay,
+                 const LocalMessage& message) override;
+  uint64_t undelivered() const override { return 0; }
+  void WatchPeers(LocalId actor) override { watchers.push_back(actor); }
+  // Tells the watchers, during the call.
+  void ReportPeerDown(int32_t host, uint32_t epoch) override;
   bool simulated() const override { return is_simulated; }
   bool RunUntil(const std::function<bool()>& done) override { return done(); }
   void Notify() override { ++notified; }
   void Stop() override {}
 
+  std::vector<LocalId> watchers;
   int notified = 0;
 
  private:
+  Actor* At(LocalId id) const {
+    return IndexOf(id) < actors_.size() ? actors_[IndexOf(id)] : nullptr;
+  }
+
   SplitMix random_;
   TimeNs now_ = 0;
-  std::map<ActorId, Actor*> actors_;
+  std::vector<Actor*> actors_;  // by LocalId
+  std::map<ActorId, Actor*> addresses_;
   // By (time, number); what is kept of a timer is also in `sent`.
   std::map<std::pair<TimeNs, uint64_t>, Sent> timers_;
   uint64_t next_timer_ = 0;

@@ -10,7 +10,7 @@
 #include <random>
 #include <thread>
 
-#include "runtime/executor/protocol.h"
+#include "runtime/executor/local_kind.h"
 #include "unittests/runtime/client/runtime_test_support.h"
 
 namespace pathways::testing {
@@ -124,7 +124,7 @@ class Hold {
 void LoseAPiece(RuntimeOptions& options) {
   auto lost = std::make_shared<std::atomic<bool>>(false);
   options.stall_timeout_ns = 200'000'000;
-  options.fault_hook = [lost](ActorId, ActorId, const Message& message) {
+  options.fault_hook = [lost](ActorId, ActorId, const WireMessage& message) {
     const bool drop = message.kind == kPieceMessage && !lost->exchange(true);
     return drop ? Fault::Drop() : Fault::Deliver();
   };
@@ -414,7 +414,7 @@ class RandomChain {
     if (seed % 5 == 0) options.host_work_ns = 3000;
     if (lossy_) {
       auto left = std::make_shared<std::atomic<int>>(Below(20));
-      options.fault_hook = [left](ActorId, ActorId, const Message&) {
+      options.fault_hook = [left](ActorId, ActorId, const WireMessage&) {
         const bool drop = (*left)-- == 0;
         return drop ? Fault::Drop() : Fault::Deliver();
       };

@@ -13,7 +13,7 @@
 
 #include <atomic>
 
-#include "runtime/executor/protocol.h"
+#include "runtime/executor/local_kind.h"
 #include "runtime/plan/testing/random_plan.h"
 #include "unittests/runtime/client/runtime_test_support.h"
 
@@ -207,7 +207,7 @@ class DispatchLossTest
     options.world = GetParam();
     options.stall_timeout_ns = 100'000'000;
     options.dispatch = kSequential;
-    options.fault_hook = [=](ActorId, ActorId, const Message& message) {
+    options.fault_hook = [=](ActorId, ActorId, const WireMessage& message) {
       return message.kind == kEnqueuedMessage && message.step == firing
                  ? Fault::Drop()
                  : Fault::Deliver();

@@ -8,7 +8,7 @@
 
 #include <atomic>
 
-#include "runtime/executor/protocol.h"
+#include "runtime/executor/local_kind.h"
 #include "runtime/plan/testing/random_plan.h"
 #include "unittests/runtime/client/runtime_test_support.h"
 
@@ -21,7 +21,7 @@ using ::testing::HasSubstr;
 // Loses the `number`-th message of a kind.
 FaultHook Lose(WireKind kind, int number) {
   auto count = std::make_shared<std::atomic<int>>(0);
-  return [=](ActorId, ActorId, const Message& message) {
+  return [=](ActorId, ActorId, const WireMessage& message) {
     if (message.kind != kind || (*count)++ != number) return Fault::Deliver();
     return Fault::Drop();
   };

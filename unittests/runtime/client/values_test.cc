@@ -8,7 +8,7 @@
 
 #include <thread>
 
-#include "runtime/executor/protocol.h"
+#include "runtime/executor/local_kind.h"
 #include "unittests/runtime/client/runtime_test_support.h"
 
 namespace pathways::testing {
@@ -372,7 +372,7 @@ TEST(ValuesFaultTest, NothingStaysOfWhatWasGivenUp) {
     options.duplicate_probability = 0.2;
     options.reorder_probability = 0.2;
     auto lost = std::make_shared<bool>(false);
-    options.fault_hook = [lost](ActorId, ActorId, const Message& message) {
+    options.fault_hook = [lost](ActorId, ActorId, const WireMessage& message) {
       if (message.kind != kPieceMessage || *lost) return Fault::Deliver();
       *lost = true;
       return Fault::Drop();

@@ -26,11 +26,6 @@ using testing::Sent;
 
 class IslandSchedulerTest : public ::testing::Test {
  protected:
-  IslandSchedulerTest() {
-    directory_.controller = 0;
-    directory_.schedulers = {1};
-    directory_.executors = {10, 11};
-  }
   void Start(uint64_t ticket, uint64_t previous, std::vector<uint32_t> hosts,
              bool skip = false) {
     proto::Control control;
@@ -39,7 +34,7 @@ class IslandSchedulerTest : public ::testing::Test {
     control.mutable_start()->set_previous_ticket(previous);
     control.mutable_start()->set_skip(skip);
     for (uint32_t host : hosts) control.mutable_start()->add_hosts(host);
-    scheduler_.OnControl(0, control.SerializeAsString());
+    scheduler_.OnControl(directory_.controller(), control.SerializeAsString());
   }
   void Done(uint64_t ticket, uint32_t host, uint64_t failed_firing = 0) {
     proto::Control control;
@@ -49,15 +44,16 @@ class IslandSchedulerTest : public ::testing::Test {
       control.mutable_launch_done()->mutable_failure()->set_firing(
           failed_firing);
     }
-    scheduler_.OnControl(10 + host, control.SerializeAsString());
+    scheduler_.OnControl(directory_.executor(host),
+                         control.SerializeAsString());
   }
-  // (executor, launch, previous place) of the grants since the last call.
+  // (host, launch, previous place) of the grants since the last call.
   std::vector<std::string> Grants() {
     std::vector<std::string> grants;
     for (const Sent& one : world_.Take()) {
       const auto control = one.As<proto::Control>();
       if (!control.has_grant()) continue;
-      grants.push_back(std::to_string(one.to) + ":" +
+      grants.push_back(std::to_string(directory_.HostOfExecutor(one.to)) + ":" +
                        std::to_string(control.grant().launch()) + " after " +
                        std::to_string(control.grant().previous_place()) +
                        (control.grant().skip() ? " skip" : ""));
@@ -66,7 +62,8 @@ class IslandSchedulerTest : public ::testing::Test {
   }
 
   RecordingWorld world_;
-  Directory directory_;
+  // One island of two hosts.
+  const Directory directory_{{0}, std::vector<HostPlace>(2)};
   IslandScheduler scheduler_{&world_, &directory_, 0, /*ticket_order=*/true};
 };
 
@@ -75,8 +72,8 @@ TEST_F(IslandSchedulerTest, WaitsForTheTicketBefore) {
   EXPECT_THAT(Grants(), IsEmpty());
   Start(9, 7, {1});
   Start(4, 0, {0});
-  EXPECT_THAT(Grants(), ElementsAre("10:104 after 0", "10:107 after 1",
-                                    "11:107 after 0", "11:109 after 2"));
+  EXPECT_THAT(Grants(), ElementsAre("0:104 after 0", "0:107 after 1",
+                                    "1:107 after 0", "1:109 after 2"));
   Start(4, 0, {0});  // a second copy
   Start(9, 7, {1});
   EXPECT_THAT(Grants(), IsEmpty());
@@ -85,10 +82,10 @@ TEST_F(IslandSchedulerTest, WaitsForTheTicketBefore) {
 TEST_F(IslandSchedulerTest, SkippedTicketsHoldNobodyUp) {
   Start(2, 1, {0});
   Start(1, 0, {0}, /*skip=*/true);
-  EXPECT_THAT(Grants(), ElementsAre("10:102 after 0"));
+  EXPECT_THAT(Grants(), ElementsAre("0:102 after 0"));
   // After it was granted: the hosts may not have got the grant.
   Start(2, 1, {0}, /*skip=*/true);
-  EXPECT_THAT(Grants(), ElementsAre("10:102 after 0 skip"));
+  EXPECT_THAT(Grants(), ElementsAre("0:102 after 0 skip"));
   Start(2, 1, {0}, /*skip=*/true);
   EXPECT_THAT(Grants(), IsEmpty());
 }
@@ -101,7 +98,7 @@ TEST_F(IslandSchedulerTest, EndsOnceWithTheFirstFailure) {
   EXPECT_THAT(world_.sent, IsEmpty());
   Done(1, 1, 5);
   ASSERT_EQ(world_.sent.size(), 1u);
-  EXPECT_EQ(world_.sent[0].to, 0u);
+  EXPECT_EQ(world_.sent[0].to, directory_.controller());
   const auto control = world_.sent[0].As<proto::Control>();
   EXPECT_EQ(control.launch_done().launch(), 101u);
   EXPECT_EQ(control.launch_done().failure().firing(), 5u);
@@ -110,7 +107,7 @@ TEST_F(IslandSchedulerTest, EndsOnceWithTheFirstFailure) {
 }
 
 TEST_F(IslandSchedulerTest, IgnoresWhatIsNotAMessage) {
-  scheduler_.OnControl(0, "\xff\xff\xff");
+  scheduler_.OnControl(directory_.controller(), "\xff\xff\xff");
   EXPECT_THAT(world_.sent, IsEmpty());
 }
 

@@ -19,7 +19,7 @@
 namespace pathways::testing {
 
 // Actors of two islands of one host of two devices each.
-enum : ActorId {
+enum : uint32_t {
   kTheController,
   kScheduler0,
   kScheduler1,
@@ -86,7 +86,7 @@ inline uint32_t DataEdge(const proto::Plan& plan, uint32_t from, uint32_t to) {
 }
 
 // An event with a duration, of an action of kProgram.
-inline TraceEvent Lasting(TraceKind kind, ActorId actor, uint32_t action,
+inline TraceEvent Lasting(TraceKind kind, uint32_t actor, uint32_t action,
                           TimeNs begin, TimeNs end, uint32_t item = 0,
                           uint32_t other = kNoTraceEdge, uint64_t firing = 0) {
   TraceEvent event = NewTraceEvent(kind, actor, begin);
@@ -107,7 +107,7 @@ inline TraceEvent LaunchCall(TimeNs begin, TimeNs end) {
   return event;
 }
 
-inline TraceEvent OfLaunch(TraceKind kind, ActorId scheduler, TimeNs time) {
+inline TraceEvent OfLaunch(TraceKind kind, uint32_t scheduler, TimeNs time) {
   TraceEvent event = NewTraceEvent(kind, scheduler, time);
   event.program = kProgram;
   event.value = 1;

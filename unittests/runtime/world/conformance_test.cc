@@ -18,14 +18,15 @@ namespace {
 WorldCase Threads(int workers, TimeNs spin_ns) {
   std::string name = "threads" + std::to_string(workers);
   if (spin_ns == 0) name += "nospin";
-  return {name, [=](FaultHook hook, ControlFaultHook control) {
+  return {name, [=](Hooks hooks) {
             ThreadOptions options;
             options.workers = workers;
             options.spin_ns = spin_ns;
             auto clock = std::make_shared<ManualClock>();
             options.clock = clock;
-            options.fault_hook = std::move(hook);
-            options.control_fault_hook = std::move(control);
+            options.fault_hook = std::move(hooks.fault);
+            options.control_fault_hook = std::move(hooks.control_fault);
+            options.uplink = std::move(hooks.uplink);
             auto world = ThreadWorld::Create(std::move(options));
             EXPECT_TRUE(world.ok()) << world.status();
             return MadeWorld{*std::move(world),
@@ -34,13 +35,13 @@ WorldCase Threads(int workers, TimeNs spin_ns) {
 }
 
 WorldCase Sim(uint64_t seed) {
-  return {"sim" + std::to_string(seed),
-          [=](FaultHook hook, ControlFaultHook control) {
+  return {"sim" + std::to_string(seed), [=](Hooks hooks) {
             SimOptions options;
             options.seed = seed;
             options.workers = 4;
-            options.fault_hook = std::move(hook);
-            options.control_fault_hook = std::move(control);
+            options.fault_hook = std::move(hooks.fault);
+            options.control_fault_hook = std::move(hooks.control_fault);
+            options.uplink = std::move(hooks.uplink);
             auto world = SimWorld::Create(std::move(options));
             EXPECT_TRUE(world.ok()) << world.status();
             // RunUntil moves its time to whatever happens next.

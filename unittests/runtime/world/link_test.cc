@@ -157,7 +157,7 @@ class Traffic {
       *out << "#" << c.number << " to " << c.to << " at " << c.time;
     }
   };
-  static constexpr uint16_t kTimer = 1, kData = 2, kPing = 3;
+  static constexpr uint16_t kTimer = 1, kPing = 2;
 
   Traffic(World& world, std::vector<Sent> sent)
       : world_(world), sent_(std::move(sent)), actors_(5) {
@@ -165,11 +165,13 @@ class Traffic {
         {0, 0, 0}, {1, 1, 0}, {2, 0, 1}, {3, 1, 1}, {-1, 0, -1}};
     for (uint32_t a = 0; a < 5; ++a) {
       TestActor& actor = actors_[a];
-      actor.id = world.Register(&actor, places[a], "test");
-      actor.on_message = [this, a](ActorId, const Message& message) {
+      actor.Join(world, places[a]);
+      actor.on_local = [this](const LocalMessage& message) {
         if (message.kind == kTimer) Send(message.step);
-        if (message.kind == kData) Note(a, message.step);
         if (message.kind == kPing) pings_.fetch_add(1), world_.Notify();
+      };
+      actor.on_message = [this, a](ActorId, const WireMessage& message) {
+        Note(a, message.step);
       };
       actor.on_control = [this, a](ActorId, std::string_view bytes) {
         if (bytes.substr(0, 5) == "begin") return Begin(a);
@@ -189,7 +191,7 @@ class Traffic {
     for (int i = 0; i < 2; ++i) {
       pings_.store(0);
       for (TestActor& actor : actors_) {
-        world_.Send(kNoActor, actor.id, Numbered(0, kPing));
+        world_.SendLocal(kNobody, actor.local_id(), LocalNumbered(0, kPing));
       }
       world_.RunUntil([this] { return pings_.load() == 5; });
     }
@@ -216,8 +218,8 @@ class Traffic {
   void Begin(uint32_t a) {
     for (size_t i = 0; i < sent_.size(); ++i) {
       if (sent_[i].from != a) continue;
-      world_.SendAfter(actors_[a].id, actors_[a].id, sent_[i].time,
-                       Numbered(i, kTimer));
+      world_.SendAfter(actors_[a].local_id(), actors_[a].local_id(),
+                       sent_[i].time, LocalNumbered(i, kTimer));
     }
     begun_.fetch_add(1);
     world_.Notify();
@@ -230,9 +232,7 @@ class Traffic {
       bytes.resize(bytes.size() + sent.bytes, ' ');
       return world_.SendControl(from, to, std::move(bytes));
     }
-    Message message = Numbered(i, kData);
-    message.payload_bytes = sent.bytes;
-    world_.Send(from, to, message);
+    world_.Send(from, to, Numbered(i), {nullptr, sent.bytes});
   }
   void Note(uint32_t a, uint64_t number) {
     {
@@ -328,10 +328,10 @@ TEST(LinkTest, OrderOfSendersHoldsOnThreads) {
         world.Notify();
       }
     };
-    actors[a].on_message = [&, a, take](ActorId, const Message& message) {
+    actors[a].on_message = [&, a, take](ActorId, const WireMessage& message) {
       if (message.kind == 1) {
         return take(message.target, message.step,
-                    static_cast<TimeNs>(message.extra));
+                    static_cast<TimeNs>(message.sequence));
       }
       for (int i = 0; i < kEach; ++i) {
         for (int b = 0; b < kActors; ++b) {
@@ -342,9 +342,9 @@ TEST(LinkTest, OrderOfSendersHoldsOnThreads) {
                                   " " + std::to_string(world.Now()));
             continue;
           }
-          Message out = Numbered(i, 1);
+          WireMessage out = Numbered(i, 1);
           out.target = a;
-          out.extra = static_cast<uint64_t>(world.Now());
+          out.sequence = static_cast<uint64_t>(world.Now());
           world.Send(actors[a].id, actors[b].id, out);
         }
       }
@@ -374,7 +374,7 @@ TEST(LinkTest, StopDropsWhatIsUnderWay) {
   options.workers = 2;
   options.clock = clock;
   options.links = SomeLinks();
-  options.fault_hook = [](ActorId, ActorId, const Message& message) {
+  options.fault_hook = [](ActorId, ActorId, const WireMessage& message) {
     return message.step % 2 ? Fault::Duplicate(10) : Fault::Deliver();
   };
   auto made = ThreadWorld::Create(std::move(options));
@@ -388,13 +388,11 @@ TEST(LinkTest, StopDropsWhatIsUnderWay) {
     actors[a].on_control = [&](ActorId, std::string_view) {
       came.fetch_add(1);
     };
-    actors[a].on_message = [&, a](ActorId, const Message& message) {
+    actors[a].on_message = [&, a](ActorId, const WireMessage& message) {
       if (message.kind == 1) return void(came.fetch_add(1));
       for (int i = 0; i < 100; ++i) {
-        Message out = Numbered(i, 1);
-        out.payload = payload.data();
-        out.payload_bytes = payload.size();
-        world.Send(actors[a].id, actors[1 - a].id, out);
+        world.Send(actors[a].id, actors[1 - a].id, Numbered(i, 1),
+                   {payload.data(), payload.size()});
         world.SendControl(actors[a].id, actors[1 - a].id, payload);
       }
       sent.fetch_add(1);

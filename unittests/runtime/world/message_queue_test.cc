@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "runtime/world/peer_watch.h"
 #include "unittests/runtime/world/test_actor.h"
 
 namespace pathways {
@@ -30,8 +31,9 @@ void FillAndDrain() {
   for (int round = 0; round < 20; ++round) {
     for (int length = 0; length <= 3 * kSlots + 1; ++length) {
       for (int i = 0; i < length; ++i) {
-        queue.Push(pool, Numbered(in), static_cast<ActorId>(in % 97), in % 89,
-                   Envelope::kMessage);
+        queue.Push(pool, Envelope::kLocal, LocalNumbered(in),
+                   static_cast<ActorId>(in % 97),
+                   LocalId{static_cast<uint32_t>(in % 89)});
         ++in;
       }
       // Leave some behind in odd rounds.
@@ -39,7 +41,7 @@ void FillAndDrain() {
       while (out + keep < in) {
         Envelope* envelope = queue.Front(pool);
         ASSERT_NE(envelope, nullptr);
-        ASSERT_EQ(envelope->message.step, out);
+        ASSERT_EQ(envelope->As<LocalMessage>().step, out);
         ASSERT_EQ(envelope->from, out % 97);
         ASSERT_EQ(envelope->to, out % 89);
         queue.Pop();
@@ -62,24 +64,43 @@ TEST(MessageQueueTest, FrontStaysWhilePushed) {
   BlockPool pool;
   LocalQueue queue;
   for (int i = 0; i < kSlots; ++i) {
-    queue.Push(pool, Numbered(i), 0, 0, Envelope::kMessage);
+    queue.Push(pool, Envelope::kLocal, LocalNumbered(i), 1, LocalId{2});
   }
   for (int i = 0; i + 1 < kSlots; ++i) {
     queue.Front(pool);
     queue.Pop();
   }
   Envelope* last = queue.Front(pool);
-  ASSERT_EQ(last->message.step, uint64_t{kSlots - 1});
+  ASSERT_EQ(last->As<LocalMessage>().step, uint64_t{kSlots - 1});
   for (int i = 0; i < 3 * kSlots; ++i) {
-    queue.Push(pool, Numbered(100 + i), 0, 0, Envelope::kMessage);
+    queue.Push(pool, Envelope::kLocal, LocalNumbered(100 + i), 1, LocalId{2});
   }
-  EXPECT_EQ(last->message.step, uint64_t{kSlots - 1});
+  EXPECT_EQ(last->As<LocalMessage>().step, uint64_t{kSlots - 1});
   queue.Pop();
   for (int i = 0; i < 3 * kSlots; ++i) {
-    ASSERT_EQ(queue.Front(pool)->message.step, uint64_t(100 + i));
+    ASSERT_EQ(queue.Front(pool)->As<LocalMessage>().step, uint64_t(100 + i));
     queue.Pop();
   }
   EXPECT_TRUE(queue.empty());
+}
+
+// What a body is goes by the kind alone.
+TEST(MessageQueueTest, BodiesOfAllKinds) {
+  BlockPool pool;
+  LocalQueue queue;
+  const char byte = 'x';
+  queue.Push(pool, Envelope::kWire, WireBody{Numbered(7), {&byte, 1}}, 3,
+             LocalId{4});
+  queue.Push(pool, Envelope::kPeerDown, Peer{5, 6}, kNoActor, LocalId{7});
+  const Envelope wire = *queue.Front(pool);
+  EXPECT_EQ(wire.kind, Envelope::kWire);
+  EXPECT_EQ(wire.As<WireBody>().message.step, 7u);
+  EXPECT_EQ(wire.As<WireBody>().payload.data, &byte);
+  EXPECT_EQ(wire.from, 3u);
+  EXPECT_EQ(wire.to, 4u);
+  queue.Pop();
+  EXPECT_EQ(queue.Front(pool)->As<Peer>(), (Peer{5, 6}));
+  EXPECT_EQ(queue.Front(pool)->to, 7u);
 }
 
 TEST(MessageQueueTest, TwoThreads) {
@@ -88,7 +109,7 @@ TEST(MessageQueueTest, TwoThreads) {
   RemoteQueue queue;
   std::thread sender([&] {
     for (uint64_t i = 0; i < kCount; ++i) {
-      queue.Push(pool, Numbered(i), 1, 2, Envelope::kMessage);
+      queue.Push(pool, Envelope::kLocal, LocalNumbered(i), 1, LocalId{2});
     }
   });
   uint64_t next = 0, wrong = 0;
@@ -98,7 +119,7 @@ TEST(MessageQueueTest, TwoThreads) {
       std::this_thread::yield();
       continue;
     }
-    if (envelope->message.step != next++) ++wrong;
+    if (envelope->As<LocalMessage>().step != next++) ++wrong;
     queue.Pop();
   }
   sender.join();
@@ -120,10 +141,12 @@ TEST(MessageQueueTest, PoolIsSharedByThreads) {
         for (int i = 0; i < kHeld; ++i) {
           held[i] = pool.Take();
           if (held[i]->next != nullptr) wrong.fetch_add(1);
-          held[i]->Write(0, Numbered(t * 1000 + i), 0, 0, Envelope::kMessage);
+          held[i]->Write(0)->Fill(Envelope::kLocal, LocalNumbered(t * 1000 + i),
+                                  0, LocalId{0});
         }
         for (int i = 0; i < kHeld; ++i) {
-          if (held[i]->slot(0)->message.step != uint64_t(t * 1000 + i)) {
+          if (held[i]->slot(0)->As<LocalMessage>().step !=
+              uint64_t(t * 1000 + i)) {
             wrong.fetch_add(1);
           }
           pool.Give(held[i]);

@@ -32,23 +32,27 @@ TEST(RecordingWorld, KeepsWhatIsSentUntilItIsDelivered) {
   std::vector<std::string> seen;
   a.Join(world, 0, 0);
   b.Join(world, 0, 0);
-  b.on_message = [&](ActorId from, const Message& message) {
-    seen.push_back(std::to_string(from) + " " + std::to_string(message.step));
-    if (message.step == 1) world.Send(b.id, 99, Numbered(7));
+  b.on_message = [&](ActorId from, const WireMessage& message) {
+    seen.push_back((from == a.id ? "a " : "? ") + std::to_string(message.step));
+    if (message.step == 1) world.Send(b.id, kNoActor - 1, Numbered(7));
+  };
+  b.on_local = [&](const LocalMessage& message) {
+    seen.push_back("local " + std::to_string(message.step));
   };
   b.on_control = [&](ActorId, std::string_view bytes) {
     seen.emplace_back(bytes);
   };
   world.Send(a.id, b.id, Numbered(1));
   world.SendControl(a.id, b.id, "hello");
-  world.SendAfter(a.id, b.id, 5, Numbered(2));
-  ASSERT_THAT(world.sent, SizeIs(3));
+  world.SendAfter(a.local_id(), b.local_id(), 5, LocalNumbered(2));
+  world.SendLocal(a.local_id(), b.local_id(), LocalNumbered(3));
+  ASSERT_THAT(world.sent, SizeIs(4));
   EXPECT_THAT(seen, IsEmpty());
   const std::vector<Sent> left = world.DeliverAll();
-  EXPECT_THAT(seen, ElementsAre("0 1", "hello"));
+  EXPECT_THAT(seen, ElementsAre("a 1", "hello", "local 3"));
   ASSERT_THAT(left, SizeIs(2));  // the timer, and what nobody takes
   EXPECT_EQ(left[0].kind, Sent::kTimer);
-  EXPECT_EQ(left[1].to, 99u);
+  EXPECT_EQ(left[1].to, kNoActor - 1);
 }
 
 TEST(RecordingWorld, TimersFireInOrderWhileTheClockMoves) {
@@ -56,17 +60,17 @@ TEST(RecordingWorld, TimersFireInOrderWhileTheClockMoves) {
   TestActor actor;
   actor.Join(world, 0, 0);
   std::vector<std::string> seen;
-  actor.on_message = [&](ActorId, const Message& message) {
+  actor.on_local = [&](const LocalMessage& message) {
     seen.push_back(std::to_string(message.step) + " at " +
                    std::to_string(world.Now()));
     if (message.step == 1) {
-      world.SendAfter(actor.id, actor.id, 3, Numbered(4));
+      world.SendAfter(actor.local_id(), actor.local_id(), 3, LocalNumbered(4));
     }
   };
-  world.SendAfter(actor.id, actor.id, 10, Numbered(2));
-  world.SendAfter(actor.id, actor.id, 10, Numbered(3));
-  world.SendAfter(actor.id, actor.id, -1, Numbered(1));
-  world.SendAfter(actor.id, actor.id, 30, Numbered(5));
+  world.SendAfter(actor.local_id(), actor.local_id(), 10, LocalNumbered(2));
+  world.SendAfter(actor.local_id(), actor.local_id(), 10, LocalNumbered(3));
+  world.SendAfter(actor.local_id(), actor.local_id(), -1, LocalNumbered(1));
+  world.SendAfter(actor.local_id(), actor.local_id(), 30, LocalNumbered(5));
   EXPECT_THAT(seen, IsEmpty());
   world.Advance(20);
   EXPECT_THAT(seen, ElementsAre("1 at 0", "4 at 3", "2 at 10", "3 at 10"));

@@ -15,6 +15,7 @@
 #include <cmath>
 #include <cstring>
 #include <deque>
+#include <functional>
 #include <set>
 #include <string>
 #include <utility>
@@ -27,6 +28,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::UnorderedElementsAre;
 
 std::unique_ptr<SimWorld> Make(SimOptions options) {
   auto world = SimWorld::Create(std::move(options));
@@ -61,24 +63,37 @@ Outcome Gossip(uint64_t seed, FaultRates faults = {}, int lives = 40) {
   Outcome outcome;
   options.observer = [&](const SimEvent& event) {
     EXPECT_EQ(event.number, outcome.order.size());
-    outcome.order.push_back(event.to);
+    outcome.order.push_back(IndexOf(event.to));
   };
   auto world = Make(std::move(options));
   std::vector<char> bytes(200, 'p');
   for (size_t i = 0; i < actors.size(); ++i) {
     int host = static_cast<int>(i) % kHosts;
     actors[i].Join(*world, host, 0, host / 3);
-    actors[i].on_message = [&, i](ActorId, const Message& message) {
-      if (message.step == 0) return;
-      Message out = Numbered(message.step - 1);
-      out.payload = bytes.data();
-      out.payload_bytes = world->Random() % bytes.size();
-      ActorId to = actors[world->Random() % actors.size()].id;
-      world->Send(actors[i].id, to, out);
-      if (message.step % 5 == 0) {
-        world->SendAfter(actors[i].id, actors[i].id, 700, out);
-        world->SendControl(actors[i].id, to, "control");
+    auto pass_on = [&, i](uint64_t step) {
+      if (step == 0) return;
+      TestActor& from = actors[i];
+      TestActor& to = actors[world->Random() % actors.size()];
+      if (world->placement(to.local_id()).host ==
+              world->placement(from.local_id()).host &&
+          step % 2 == 0) {
+        world->SendLocal(from.local_id(), to.local_id(),
+                         LocalNumbered(step - 1));
+      } else {
+        world->Send(from.id, to.id, Numbered(step - 1),
+                    {bytes.data(), world->Random() % bytes.size()});
       }
+      if (step % 5 == 0) {
+        world->SendAfter(from.local_id(), from.local_id(), 700,
+                         LocalNumbered(step - 1));
+        world->SendControl(from.id, to.id, "control");
+      }
+    };
+    actors[i].on_message = [pass_on](ActorId, const WireMessage& message) {
+      pass_on(message.step);
+    };
+    actors[i].on_local = [pass_on](const LocalMessage& message) {
+      pass_on(message.step);
     };
   }
   for (TestActor& actor : actors) {
@@ -130,16 +145,16 @@ TEST(SimWorldTest, SeedBreaksTies) {
     b.Join(*world, 0, 0);
     to.Join(*world, 0, 0);
     std::vector<ActorId> order;
-    to.on_message = [&](ActorId from, const Message&) {
+    to.on_message = [&](ActorId from, const WireMessage&) {
       order.push_back(from);
     };
-    a.on_message = b.on_message = [&](ActorId, const Message& message) {
+    a.on_message = b.on_message = [&](ActorId, const WireMessage& message) {
       ActorId self = message.target;
       world->Send(self, to.id, Numbered(0));
       world->Send(self, to.id, Numbered(1));
     };
     for (TestActor* actor : {&a, &b}) {
-      Message message;
+      WireMessage message;
       message.target = actor->id;
       world->Send(kNoActor, actor->id, message);
     }
@@ -154,67 +169,58 @@ TEST(SimWorldTest, SeedBreaksTies) {
 
 TEST(SimWorldTest, HashCoversEveryFieldAndTheContentOfThePayload) {
   char bytes[2][16] = {"same content", "same content"};
-  auto hash = [&](const Message& message, std::string control) {
+  auto hash = [&](const WireMessage& message, Payload payload,
+                  std::string control, const LocalMessage& local) {
     TestActor a, b;
     auto world = Make(Free());
     a.Join(*world, 0, 0);
     b.Join(*world, 1, 0);
     a.on_control = [&](ActorId, std::string_view) {
-      world->Send(a.id, b.id, message);
+      world->Send(a.id, b.id, message, payload);
       world->SendControl(a.id, b.id, control);
+      world->SendLocal(a.local_id(), a.local_id(), local);
     };
     world->SendControl(kNoActor, a.id, "");
     EXPECT_FALSE(world->RunUntil(Never));
-    EXPECT_EQ(world->events(), 3u);
+    EXPECT_EQ(world->events(), 4u);
     return world->event_hash();
   };
-  Message plain;
-  plain.payload = bytes[0];
-  plain.payload_bytes = sizeof(bytes[0]);
-  uint64_t base = hash(plain, "c");
-  Message moved = plain;
-  moved.payload = bytes[1];
-  EXPECT_EQ(hash(moved, "c"), base);  // the address is not part of it
+  const WireMessage plain;
+  const Payload payload{bytes[0], sizeof(bytes[0])}, moved{bytes[1], 16};
+  const LocalMessage local;
+  uint64_t base = hash(plain, payload, "c", local);
+  // Addresses are not part of it.
+  EXPECT_EQ(hash(plain, moved, "c", local), base);
+  LocalMessage pointing;
+  pointing.payload = bytes;
+  EXPECT_EQ(hash(plain, payload, "c", pointing), base);
   bytes[1][11] = 'T';
-  std::set<uint64_t> all{base, hash(moved, "c"), hash(plain, "d"),
-                         hash(plain, "")};
-  for (int field = 0; field < 10; ++field) {
-    Message m = plain;
-    switch (field) {
-      case 0:
-        m.kind = 1;
-        break;
-      case 1:
-        m.flags = 1;
-        break;
-      case 2:
-        m.program = 1;
-        break;
-      case 3:
-        m.incarnation = 1;
-        break;
-      case 4:
-        m.target = 1;
-        break;
-      case 5:
-        m.step = 1;
-        break;
-      case 6:
-        m.sequence = 1;
-        break;
-      case 7:
-        m.shard = 1;
-        break;
-      case 8:
-        m.item = 1;
-        break;
-      case 9:
-        m.extra = 1;
-        break;
-    }
-    all.insert(hash(m, "c"));
+  std::set<uint64_t> all{base, hash(plain, moved, "c", local),
+                         hash(plain, {bytes[0], 15}, "c", local),
+                         hash(plain, payload, "d", local),
+                         hash(plain, payload, "", local)};
+  for (size_t byte = 0; byte < sizeof(WireMessage); ++byte) {
+    WireMessage m;
+    reinterpret_cast<char*>(&m)[byte] = 1;
+    all.insert(hash(m, payload, "c", local));
   }
-  EXPECT_EQ(all.size(), 14u);
+  const std::vector<std::function<void(LocalMessage&)>> changes = {
+      [](LocalMessage& m) { m.kind = 1; },
+      [](LocalMessage& m) { m.flags = 1; },
+      [](LocalMessage& m) { m.program = 1; },
+      [](LocalMessage& m) { m.incarnation = 1; },
+      [](LocalMessage& m) { m.target = 1; },
+      [](LocalMessage& m) { m.shard = 1; },
+      [](LocalMessage& m) { m.item = 1; },
+      [](LocalMessage& m) { m.step = 1; },
+      [](LocalMessage& m) { m.payload_bytes = 1; },
+      [](LocalMessage& m) { m.extra = 1; }};
+  for (const auto& change : changes) {
+    LocalMessage m;
+    change(m);
+    all.insert(hash(plain, payload, "c", m));
+  }
+  EXPECT_EQ(all.size(), 5 + sizeof(WireMessage) + changes.size());
 }
 
 TEST(SimWorldTest, BackgroundAloneDoesNotKeepTheWorldGoing) {
@@ -222,20 +228,20 @@ TEST(SimWorldTest, BackgroundAloneDoesNotKeepTheWorldGoing) {
   auto world = Make(Free());
   actor.Join(*world, 0, 0);
   int beats = 0, real = 0;
-  actor.on_message = [&](ActorId, const Message& message) {
+  actor.on_local = [&](const LocalMessage& message) {
     if (message.flags & kBackground) {
       ++beats;
-      return world->SendAfter(actor.id, actor.id, 100, message);
+      return world->SendAfter(actor.local_id(), actor.local_id(), 100, message);
     }
     ++real;
   };
-  Message beat;
+  LocalMessage beat;
   beat.flags = kBackground;
-  world->SendAfter(kNoActor, actor.id, 100, beat);
+  world->SendAfter(kNobody, actor.local_id(), 100, beat);
   EXPECT_FALSE(world->RunUntil(Never));
   EXPECT_EQ(beats, 0);
   // It runs as long as something else is under way.
-  world->SendAfter(kNoActor, actor.id, 1050, Numbered(0));
+  world->SendAfter(kNobody, actor.local_id(), 1050, LocalNumbered(0));
   EXPECT_FALSE(world->RunUntil(Never));
   EXPECT_EQ(beats, 10);
   EXPECT_EQ(real, 1);
@@ -270,28 +276,26 @@ std::vector<TimeNs> Arrivals(SimOptions options, Placement from, Placement to,
                              int count, uint64_t bytes, bool control = false) {
   TestActor a, b;
   auto world = Make(std::move(options));
-  a.id = world->Register(&a, from, "a");
-  b.id = world->Register(&b, to, "b");
+  a.Join(*world, from);
+  b.Join(*world, to);
   std::vector<TimeNs> times;
-  b.on_message = [&](ActorId, const Message&) {
+  b.on_message = [&](ActorId, const WireMessage&) {
     times.push_back(world->Now());
   };
   b.on_control = [&](ActorId, std::string_view) {
     times.push_back(world->Now());
   };
-  a.on_message = [&](ActorId, const Message&) {
+  a.on_local = [&](const LocalMessage&) {
     for (int i = 0; i < count; ++i) {
-      Message message;
-      message.payload_bytes = bytes;
       if (control) {
         world->SendControl(a.id, b.id, std::string(bytes, 'c'));
       } else {
-        world->Send(a.id, b.id, message);
+        world->Send(a.id, b.id, WireMessage(), {nullptr, bytes});
       }
     }
   };
-  // Not from kNoActor: its message must cost nothing.
-  world->SendAfter(kNoActor, a.id, 0, Numbered(0));
+  // A timer, which costs nothing.
+  world->SendAfter(kNobody, a.local_id(), 0, LocalNumbered(0));
   EXPECT_FALSE(world->RunUntil(Never));
   return times;
 }
@@ -325,7 +329,7 @@ TEST(SimWorldTest, CrossingsTellTheWayOfMessages) {
   options.ici = {50, 1e9, 0};  // a byte takes 1 ns
   std::vector<SimCrossing> crossings;
   options.on_crossing = [&](const SimCrossing& c) { crossings.push_back(c); };
-  options.fault_hook = [](ActorId, ActorId, const Message& message) {
+  options.fault_hook = [](ActorId, ActorId, const WireMessage& message) {
     return Fault{message.sequence == 3 ? Fault::kDrop : Fault::kDeliver, 0};
   };
   auto world = Make(std::move(options));
@@ -334,27 +338,26 @@ TEST(SimWorldTest, CrossingsTellTheWayOfMessages) {
   b.Join(*world, 1, 0);
   c.Join(*world, 0, 0);
   std::vector<TimeNs> arrivals;
-  b.on_message = [&](ActorId, const Message&) {
+  b.on_message = [&](ActorId, const WireMessage&) {
     arrivals.push_back(world->Now());
   };
   b.on_control = [&](ActorId, std::string_view) {
     arrivals.push_back(world->Now());
   };
-  a.on_message = [&](ActorId, const Message&) {
+  a.on_message = [&](ActorId, const WireMessage&) {
     world->Send(a.id, c.id, Numbered(0));  // stays on the host
     for (uint64_t sequence : {1, 3}) {
-      Message message = Numbered(0);
+      WireMessage message = Numbered(0);
       message.sequence = sequence;
-      message.payload_bytes = 36;
-      world->Send(a.id, b.id, message);
+      world->Send(a.id, b.id, message, {nullptr, 36});
     }
     world->SendControl(a.id, b.id, "0123456789");
   };
   world->Send(kNoActor, a.id, Numbered(0));
   world->RunUntil(Never);
   ASSERT_EQ(crossings.size(), 2u);
-  EXPECT_EQ(crossings[0].from, a.id);
-  EXPECT_EQ(crossings[0].to, b.id);
+  EXPECT_EQ(crossings[0].from, a.local_id());
+  EXPECT_EQ(crossings[0].to, b.local_id());
   EXPECT_EQ(crossings[0].bytes, 100u);  // with the message itself
   EXPECT_EQ(crossings[0].sequence, 1u);
   EXPECT_EQ(crossings[0].begin, crossings[0].sent);
@@ -376,14 +379,13 @@ TEST(SimWorldTest, BusyDcnIsSharedByDirection) {
   std::vector<TimeNs> times(4, -1);
   for (int i = 0; i < 4; ++i) {
     actors[i].Join(*world, i, 0, i / 2);
-    actors[i].on_message = [&, i](ActorId from, const Message&) {
+    actors[i].on_message = [&, i](ActorId from, const WireMessage&) {
       if (from != kNoActor) {
         times[i] = world->Now();
         return;
       }
-      Message message;
-      message.payload_bytes = 936;
-      world->Send(actors[i].id, actors[(i + 2) % 4].id, message);
+      world->Send(actors[i].id, actors[(i + 2) % 4].id, WireMessage(),
+                  {nullptr, 936});
     };
   }
   for (TestActor& actor : actors) world->Send(kNoActor, actor.id, {});
@@ -416,21 +418,20 @@ TEST(SimWorldTest, PayloadThatCrossesHostsIsCopied) {
   std::string bytes = "before";
   const void *near_address = nullptr, *far_address = nullptr;
   std::string far_bytes;
-  near.on_message = [&](ActorId, const Message& m) {
-    near_address = m.payload;
+  near.on_message = [&](ActorId, const WireMessage&) {
+    near_address = near.payload.data;
   };
-  far.on_message = [&](ActorId, const Message& m) {
-    far_address = m.payload;
-    if (m.payload_bytes > 0 && m.payload != nullptr) {
-      far_bytes.assign(static_cast<const char*>(m.payload), m.payload_bytes);
+  far.on_message = [&](ActorId, const WireMessage&) {
+    far_address = far.payload.data;
+    if (far.payload.bytes > 0 && far_address != nullptr) {
+      far_bytes.assign(static_cast<const char*>(far_address),
+                       far.payload.bytes);
     }
   };
-  Message message;
-  message.payload = bytes.data();
-  message.payload_bytes = bytes.size();
-  a.on_message = [&](ActorId, const Message&) {
-    world->Send(a.id, near.id, message);
-    world->Send(a.id, far.id, message);
+  Payload payload{bytes.data(), bytes.size()};
+  a.on_message = [&](ActorId, const WireMessage&) {
+    world->Send(a.id, near.id, WireMessage(), payload);
+    world->Send(a.id, far.id, WireMessage(), payload);
   };
   world->Send(kNoActor, a.id, {});
   EXPECT_TRUE(world->RunOne());
@@ -441,7 +442,7 @@ TEST(SimWorldTest, PayloadThatCrossesHostsIsCopied) {
   EXPECT_EQ(reinterpret_cast<uintptr_t>(far_address) % 128, 0u);
   EXPECT_EQ(far_bytes, "before");
   // A cost without content stays one.
-  message.payload = nullptr;
+  payload.data = nullptr;
   world->Send(kNoActor, a.id, {});
   EXPECT_FALSE(world->RunUntil(Never));
   EXPECT_EQ(far_address, nullptr);
@@ -472,11 +473,11 @@ Sorted SendMany(FaultRates rates, int count, bool control) {
     }
     highest = std::max(highest, step);
   };
-  b.on_message = [&](ActorId, const Message& m) { take(m.step); };
+  b.on_message = [&](ActorId, const WireMessage& m) { take(m.step); };
   b.on_control = [&](ActorId, std::string_view bytes) {
     take(std::stoll(std::string(bytes)));
   };
-  a.on_message = [&](ActorId, const Message&) {
+  a.on_message = [&](ActorId, const WireMessage&) {
     for (int i = 0; i < count; ++i) {
       if (control) {
         world->SendControl(a.id, b.id, std::to_string(i));
@@ -539,10 +540,13 @@ TEST(SimWorldTest, AHostStopsBeforeTheChosenControlMessage) {
   };
   far.on_control = [&](ActorId, std::string_view bytes) {
     heard.emplace_back(bytes);
-    world->SendAfter(far.id, far.id, 10, Numbered(0));
+    world->SendAfter(far.local_id(), far.local_id(), 10, LocalNumbered(0));
     world->SendControl(far.id, near.id, "sent before");
   };
-  far.on_message = [&](ActorId, const Message&) { heard.push_back("message"); };
+  far.on_message = [&](ActorId, const WireMessage&) {
+    heard.push_back("message");
+  };
+  far.on_local = [&](const LocalMessage&) { heard.push_back("timer"); };
   world->SendControl(kNoActor, near.id, "one");
   world->SendControl(kNoActor, far.id, "two");
   EXPECT_FALSE(world->RunUntil(Never));
@@ -559,23 +563,97 @@ TEST(SimWorldTest, AHostStopsBeforeTheChosenControlMessage) {
   EXPECT_EQ(world->events(), 4u);
 }
 
+TEST(SimWorldTest, WatchersHearOfAHostThatStops) {
+  for (TimeNs tell_after : {TimeNs{-1}, TimeNs{0}, TimeNs{500}}) {
+    SCOPED_TRACE(tell_after);
+    SimOptions options = Free();
+    options.host_stops = {{1, 0, tell_after}};
+    auto world = Make(std::move(options));
+    TestActor near, far, late;
+    near.Join(*world, 0, 0);
+    far.Join(*world, {1, 0, 0, /*epoch=*/7});
+    std::vector<std::string> heard;
+    auto hears = [&](TestActor* actor, std::string name) {
+      actor->on_peer_down = [&heard, &world, name](int32_t host,
+                                                   uint32_t epoch) {
+        heard.push_back(name + " " + std::to_string(host) + "." +
+                        std::to_string(epoch) + " at " +
+                        std::to_string(world->Now()));
+      };
+      world->WatchPeers(actor->local_id());
+    };
+    hears(&near, "near");
+    hears(&far, "far");  // not of itself
+    world->SendControl(kNoActor, near.id, "the first one");
+    EXPECT_FALSE(world->RunUntil(Never));
+    late.Join(*world, 2, 0);
+    hears(&late, "late");  // at once
+    EXPECT_FALSE(world->RunUntil(Never));
+    if (tell_after < 0) {
+      EXPECT_THAT(heard, ElementsAre());
+      // What found out by other means may say so.
+      world->ReportPeerDown(1, 7);
+      world->ReportPeerDown(1, 7);
+      EXPECT_FALSE(world->RunUntil(Never));
+      EXPECT_THAT(heard,
+                  UnorderedElementsAre("near 1.7 at 0", "late 1.7 at 0"));
+    } else {
+      const std::string at = " at " + std::to_string(tell_after);
+      EXPECT_THAT(heard, ElementsAre("near 1.7" + at, "late 1.7" + at));
+    }
+  }
+}
+
+// Actors of another life have the addresses of those before, and get nothing
+// that was for them.
+TEST(SimWorldTest, AHostMayStartAgain) {
+  SimOptions options = Free();
+  options.ici = {100, 0, 0};
+  auto world = Make(std::move(options));
+  TestActor near, again;
+  auto far = std::make_unique<TestActor>();
+  near.Join(*world, 0, 0);
+  far->Join(*world, {1, 0, 0, 1});
+  std::vector<std::string> heard;
+  again.on_control = [&](ActorId, std::string_view bytes) {
+    heard.emplace_back(bytes);
+  };
+  near.on_control = [&](ActorId, std::string_view bytes) {
+    world->SendControl(near.id, again.id, std::string(bytes));
+  };
+  again.id = far->id;
+  world->SendControl(kNoActor, near.id, "for the first life");
+  EXPECT_TRUE(world->RunUntil([&] { return world->stats().controls == 1; }));
+  world->StopHost(1, 0);
+  far.reset();
+  world->Register(&again, {1, 0, 0, 2}, "again", again.id);
+  world->SendControl(kNoActor, near.id, "for the second");
+  EXPECT_FALSE(world->RunUntil(Never));
+  EXPECT_THAT(heard, ElementsAre("for the second"));
+  EXPECT_EQ(world->stats().unheard, 1u);
+}
+
 TEST(SimWorldTest, CountsWhatWasNotReserved) {
   TestActor a, b;
   auto world = Make(Free());
   a.Join(*world, 0, 0);
   b.Join(*world, 0, 0);
-  world->Reserve(a.id, 1);
-  world->Reserve(b.id, 3);
-  a.on_message = [&](ActorId, const Message& message) {
+  world->Reserve(a.local_id(), 1);
+  world->Reserve(b.local_id(), 3);
+  a.on_message = [&](ActorId, const WireMessage& message) {
     for (uint64_t i = 0; i < message.step; ++i) {
-      world->Send(a.id, b.id, {});
+      if (i == 0) {
+        world->Send(a.id, b.id, {});
+      } else {
+        world->SendLocal(a.local_id(), b.local_id(), {});
+      }
     }
-    world->SendAfter(a.id, b.id, 0, {});  // not counted
+    world->SendAfter(a.local_id(), b.local_id(), 0, {});  // not counted
   };
   world->Send(kNoActor, a.id, Numbered(3));
   EXPECT_FALSE(world->RunUntil(Never));
   EXPECT_EQ(world->stats().over_reserved, 0u);
-  world->Reserve(b.id, -1);
+  world->Reserve(b.local_id(), -1);
   world->Send(kNoActor, a.id, Numbered(4));
   EXPECT_FALSE(world->RunUntil(Never));
   EXPECT_EQ(world->stats().over_reserved, 2u);
@@ -623,7 +701,7 @@ TEST(SimWorldTest, ManyActors) {
   auto world = Make({});
   for (int i = 0; i < kDevices; ++i) {
     actors[i].Join(*world, i / 8, i % 8);
-    actors[i].on_message = [&, i](ActorId, const Message& message) {
+    actors[i].on_message = [&, i](ActorId, const WireMessage& message) {
       if (message.step == 0) return;
       world->Send(actors[i].id, actors[(i + 1) % kDevices].id,
                   Numbered(message.step - 1));

@@ -9,6 +9,8 @@
 #ifndef UNITTESTS_RUNTIME_WORLD_TEST_ACTOR_H_
 #define UNITTESTS_RUNTIME_WORLD_TEST_ACTOR_H_
 
+#include <atomic>
+#include <cstdint>
 #include <functional>
 #include <string_view>
 
@@ -17,23 +19,48 @@
 namespace pathways {
 
 struct TestActor : Actor {
-  std::function<void(ActorId, const Message&)> on_message;
+  std::function<void(ActorId, const WireMessage&)> on_message;
+  std::function<void(const LocalMessage&)> on_local;
   std::function<void(ActorId, std::string_view)> on_control;
+  std::function<void(int32_t, uint32_t)> on_peer_down;
   ActorId id = kNoActor;
+  Payload payload;  // of the message at hand
 
-  void OnMessage(ActorId from, const Message& message) override {
+  void OnWire(ActorId from, const WireMessage& message,
+              Payload beside) override {
+    payload = beside;
     if (on_message) on_message(from, message);
+  }
+  void OnLocal(const LocalMessage& message) override {
+    if (on_local) on_local(message);
   }
   void OnControl(ActorId from, std::string_view bytes) override {
     if (on_control) on_control(from, bytes);
   }
+  void OnPeerDown(int32_t host, uint32_t epoch) override {
+    if (on_peer_down) on_peer_down(host, epoch);
+  }
   ActorId Join(World& world, int host, int worker, int island = 0) {
-    return id = world.Register(this, {host, worker, island}, "test");
+    return Join(world, Placement{host, worker, island});
+  }
+  // At an address that no other actor of the test has.
+  ActorId Join(World& world, Placement placement) {
+    static std::atomic<ActorId> last{0};
+    id = last.fetch_add(1);
+    world.Register(this, placement, "test", id);
+    return id;
   }
 };
 
-inline Message Numbered(uint64_t step, uint16_t kind = 0) {
-  Message message;
+inline WireMessage Numbered(uint64_t step, uint16_t kind = 0) {
+  WireMessage message;
+  message.kind = kind;
+  message.step = step;
+  return message;
+}
+
+inline LocalMessage LocalNumbered(uint64_t step, uint16_t kind = 0) {
+  LocalMessage message;
   message.kind = kind;
   message.step = step;
   return message;

@@ -81,7 +81,7 @@ TEST(ThreadWorldTest, ActorsStayOnTheirWorker) {
   for (int i = 0; i < 32; ++i) {
     // Any number is taken modulo the workers, negative ones too.
     actors[i].Join(*world, 0, i - 16);
-    actors[i].on_message = [&, i](ActorId, const Message& message) {
+    actors[i].on_message = [&, i](ActorId, const WireMessage& message) {
       ran[i].insert(std::this_thread::get_id());
       if (message.step == 0) {
         if (total.fetch_add(1) == 31) world->Notify();
@@ -90,7 +90,7 @@ TEST(ThreadWorldTest, ActorsStayOnTheirWorker) {
       world->Send(actors[i].id, actors[message.step % 2 ? i : 31 - i].id,
                   Numbered(message.step - 1));
     };
-    EXPECT_EQ(world->name(actors[i].id), "test");
+    EXPECT_EQ(world->name(actors[i].local_id()), "test");
   }
   for (TestActor& actor : actors) {
     world->Send(kNoActor, actor.id, Numbered(50));
@@ -110,14 +110,16 @@ TEST(ThreadWorldTest, StatsCountWhatWorkersDid) {
   a.Join(*world, 0, 0);
   b.Join(*world, 0, 1);
   std::atomic<int> done{0};
-  b.on_message = [&](ActorId, const Message&) {};
+  b.on_message = [&](ActorId, const WireMessage&) {};
   b.on_control = [&](ActorId, std::string_view) {
     done = 1;
     world->Notify();
   };
-  a.on_message = [&](ActorId, const Message& message) {
+  a.on_message = [&](ActorId, const WireMessage& message) {
     if (message.step == 0) {
-      for (int i = 1; i <= 3; ++i) world->Send(a.id, a.id, Numbered(i));
+      for (int i = 1; i <= 3; ++i) {
+        world->SendLocal(a.local_id(), a.local_id(), LocalNumbered(i));
+      }
       for (int i = 0; i < 5; ++i) world->Send(a.id, b.id, Numbered(i));
       world->SendControl(a.id, b.id, "end");
     }
@@ -156,14 +158,14 @@ TEST(ThreadWorldTest, NoWakeUpIsLost) {
   a.Join(*world, 0, 0);
   b.Join(*world, 0, 1);
   std::atomic<bool> done{false};
-  a.on_message = [&](ActorId, const Message& message) {
+  a.on_message = [&](ActorId, const WireMessage& message) {
     if (message.step == kRounds) {
       done = true;
       return world->Notify();
     }
     world->Send(a.id, b.id, Numbered(message.step + 1));
   };
-  b.on_message = [&](ActorId, const Message& message) {
+  b.on_message = [&](ActorId, const WireMessage& message) {
     world->Send(b.id, a.id, message);
   };
   world->Send(kNoActor, a.id, Numbered(0));
@@ -182,7 +184,7 @@ TEST(ThreadWorldTest, ManualClockWakesSleepersAndNothingIsEarly) {
   actor.Join(*world, 0, 0);
   std::atomic<int> fired{0}, echoed{0};
   TimeNs fired_at = -1;
-  actor.on_message = [&](ActorId, const Message& message) {
+  actor.on_local = [&](const LocalMessage& message) {
     if (message.kind == 0) {
       fired_at = world->Now();
       ++fired;
@@ -192,13 +194,13 @@ TEST(ThreadWorldTest, ManualClockWakesSleepersAndNothingIsEarly) {
     world->Notify();
   };
   EXPECT_EQ(world->Now(), 0);
-  world->SendAfter(kNoActor, actor.id, 1000, Numbered(0, 0));
+  world->SendAfter(kNobody, actor.local_id(), 1000, LocalNumbered(0, 0));
   for (int i = 1; i <= 50; ++i) {
     clock->Advance(i == 1 ? 999 : 0);
     // Twice through the worker: it has looked at its timers since.
     for (int k = 0; k < 2; ++k) {
       int want = echoed + 1;
-      world->Send(kNoActor, actor.id, Numbered(0, 1));
+      world->SendLocal(kNobody, actor.local_id(), LocalNumbered(0, 1));
       ASSERT_TRUE(world->RunUntil([&] { return echoed.load() == want; }));
     }
     ASSERT_EQ(fired.load(), 0);
@@ -216,16 +218,16 @@ TEST(ThreadWorldTest, RealTimersFire) {
   auto world = Make(Workers(1));
   actor.Join(*world, 0, 0);
   std::atomic<TimeNs> fired_at{-1};
-  actor.on_message = [&](ActorId, const Message&) {
+  actor.on_local = [&](const LocalMessage&) {
     fired_at = world->Now();
     world->Notify();
   };
   TimeNs set_at = world->Now();
-  world->SendAfter(kNoActor, actor.id, 2'000'000, {});
+  world->SendAfter(kNobody, actor.local_id(), 2'000'000, {});
   EXPECT_TRUE(world->RunUntil([&] { return fired_at.load() >= 0; }));
   EXPECT_GE(fired_at.load(), set_at + 2'000'000);
   // One that is never due keeps nobody from stopping.
-  world->SendAfter(kNoActor, actor.id, INT64_MAX, {});
+  world->SendAfter(kNobody, actor.local_id(), INT64_MAX, {});
 }
 
 // A worker that always has work for itself still hears the others, and its
@@ -237,23 +239,25 @@ TEST(ThreadWorldTest, BusyWorkerIsFair) {
   timed.Join(*world, 0, 0);
   other.Join(*world, 0, 1);
   std::atomic<int> heard{0};
-  busy.on_message = [&](ActorId from, const Message& message) {
+  busy.on_message = [&](ActorId from, const WireMessage& message) {
     if (from == other.id) {
       heard.fetch_or(1);
       return world->Notify();
     }
-    if (message.step == 0) world->SendAfter(busy.id, timed.id, 1000, {});
+    if (message.step == 0) {
+      world->SendAfter(busy.local_id(), timed.local_id(), 1000, {});
+    }
     world->Send(busy.id, busy.id, Numbered(1));
   };
   busy.on_control = [&](ActorId, std::string_view) {
     heard.fetch_or(4);
     world->Notify();
   };
-  timed.on_message = [&](ActorId, const Message&) {
+  timed.on_local = [&](const LocalMessage&) {
     heard.fetch_or(2);
     world->Notify();
   };
-  other.on_message = [&](ActorId, const Message&) {
+  other.on_message = [&](ActorId, const WireMessage&) {
     world->Send(other.id, busy.id, {});
   };
   world->Send(kNoActor, busy.id, Numbered(0));
@@ -270,7 +274,7 @@ TEST(ThreadWorldTest, StopsInTheMiddleOfWork) {
     std::atomic<int> handled{0};
     for (int i = 0; i < 6; ++i) {
       actors[i].Join(*world, i, i);
-      actors[i].on_message = [&, i](ActorId, const Message& message) {
+      actors[i].on_message = [&, i](ActorId, const WireMessage& message) {
         handled.fetch_add(1);
         world->Notify();
         world->Send(actors[i].id, actors[(i + 1) % 6].id, message);
@@ -303,10 +307,10 @@ TEST(ThreadWorldTest, HugeReservationIsCapped) {
   TestActor actor;
   auto world = Make(Workers(2));
   actor.Join(*world, 0, 0);
-  world->Reserve(actor.id, int64_t{1} << 60);
-  world->Reserve(actor.id, -(int64_t{1} << 60));
+  world->Reserve(actor.local_id(), int64_t{1} << 60);
+  world->Reserve(actor.local_id(), -(int64_t{1} << 60));
   std::atomic<bool> done{false};
-  actor.on_message = [&](ActorId, const Message&) {
+  actor.on_message = [&](ActorId, const WireMessage&) {
     done = true;
     world->Notify();
   };
@@ -323,7 +327,7 @@ TEST(ThreadWorldTest, RandomFollowsTheSeed) {
     actor.Join(*world, 0, 0);
     std::atomic<bool> done{false};
     uint64_t number = 0;
-    actor.on_message = [&](ActorId, const Message&) {
+    actor.on_message = [&](ActorId, const WireMessage&) {
       number = world->Random();
       done = true;
       world->Notify();

@@ -32,6 +32,7 @@
 #include <vector>
 
 #include "runtime/world/fault.h"
+#include "runtime/world/uplink.h"
 #include "runtime/world/world.h"
 #include "unittests/runtime/world/test_actor.h"
 
@@ -44,16 +45,24 @@ struct MadeWorld {
   std::function<void(TimeNs)> advance;
 };
 
+struct Hooks {
+  FaultHook fault;
+  ControlFaultHook control_fault;
+  Uplink uplink;
+};
+
 struct WorldCase {
   std::string name;
-  std::function<MadeWorld(FaultHook, ControlFaultHook)> make;
+  std::function<MadeWorld(Hooks)> make;
   friend void PrintTo(const WorldCase& c, std::ostream* out) { *out << c.name; }
 };
 
 class WorldConformance : public testing::TestWithParam<WorldCase> {
  protected:
-  void Make(FaultHook hook = nullptr, ControlFaultHook control = nullptr) {
-    MadeWorld made = GetParam().make(std::move(hook), std::move(control));
+  void Make(FaultHook hook = nullptr, ControlFaultHook control = nullptr,
+            Uplink uplink = {}) {
+    MadeWorld made = GetParam().make(
+        {std::move(hook), std::move(control), std::move(uplink)});
     advance_ = made.advance;
     world_ = std::move(made.world);
   }
@@ -93,7 +102,7 @@ TEST_P(WorldConformance, KeepsOrderOfEachPair) {
         world_->Notify();
       }
     };
-    actor.on_message = [take](ActorId, const Message& message) {
+    actor.on_message = [take](ActorId, const WireMessage& message) {
       take(message.target, message.step);
     };
     actor.on_control = [take](ActorId, std::string_view bytes) {
@@ -106,7 +115,7 @@ TEST_P(WorldConformance, KeepsOrderOfEachPair) {
   }
   for (int s = 0; s < kSenders; ++s) {
     TestActor& actor = Add(s % 2, s + 1);
-    actor.on_message = [&, s](ActorId, const Message& message) {
+    actor.on_message = [&, s](ActorId, const WireMessage& message) {
       if (message.step == kEach) return;
       for (TestActor* receiver : receivers) {
         // Hot and control messages keep one order.
@@ -116,7 +125,7 @@ TEST_P(WorldConformance, KeepsOrderOfEachPair) {
               actors_[kReceivers + s].id, receiver->id,
               std::string(reinterpret_cast<char*>(words), sizeof(words)));
         } else {
-          Message out = Numbered(message.step);
+          WireMessage out = Numbered(message.step);
           out.target = s;
           world_->Send(actors_[kReceivers + s].id, receiver->id, out);
         }
@@ -132,6 +141,148 @@ TEST_P(WorldConformance, KeepsOrderOfEachPair) {
   EXPECT_EQ(wrong.load(), 0);
 }
 
+// Also when they come in all kinds, between two actors of a host.
+TEST_P(WorldConformance, KindsOfMessagesKeepOneOrder) {
+  Make();
+  constexpr uint64_t kCount = 3000;
+  std::atomic<int64_t> received{0};
+  uint64_t next = 0, wrong = 0;
+  TestActor& from = Add(0, 0);
+  TestActor& to = Add(0, 1);
+  auto take = [&](uint64_t step) {
+    if (next++ != step) ++wrong;
+    Bump(received);
+  };
+  to.on_message = [&](ActorId, const WireMessage& m) { take(m.step); };
+  to.on_local = [&](const LocalMessage& m) { take(m.step); };
+  to.on_control = [&](ActorId, std::string_view bytes) {
+    take(std::stoull(std::string(bytes)));
+  };
+  from.on_local = [&](const LocalMessage&) {
+    for (uint64_t i = 0; i < kCount; ++i) {
+      switch (i * i % 7 % 3) {
+        case 0:
+          world_->SendLocal(from.local_id(), to.local_id(), LocalNumbered(i));
+          break;
+        case 1:
+          world_->Send(from.id, to.id, Numbered(i));
+          break;
+        default:
+          world_->SendControl(from.id, to.id, std::to_string(i));
+      }
+    }
+  };
+  world_->SendLocal(kNobody, from.local_id(), LocalNumbered(0));
+  ASSERT_TRUE(RunTo(received, kCount));
+  EXPECT_EQ(wrong, 0u);
+}
+
+// An address without an actor: nothing happens but for the count.
+TEST_P(WorldConformance, NobodyIsThere) {
+  Make();
+  std::atomic<int64_t> sent{0};
+  TestActor& from = Add(0, 0);
+  from.on_local = [&](const LocalMessage&) {
+    for (ActorId nobody : {from.id + 1000, kNoActor - 1, kNoActor}) {
+      world_->Send(from.id, nobody, Numbered(0), {&sent, sizeof(sent)});
+      world_->SendControl(from.id, nobody, "hello");
+    }
+    Bump(sent);
+  };
+  world_->SendLocal(kNobody, from.local_id(), LocalNumbered(0));
+  ASSERT_TRUE(RunTo(sent, 1));
+  EXPECT_EQ(world_->undelivered(), 6u);
+}
+
+// What is for an actor of another process goes up, and what comes from one is
+// handled with its number.
+TEST_P(WorldConformance, OtherProcessesAreReachedThroughTheUplink) {
+  std::vector<std::string> up;
+  Uplink uplink;
+  uplink.send = [&](ActorId from, ActorId to, const WireMessage& message,
+                    Payload payload) {
+    up.push_back(
+        std::to_string(to - from) + " " + std::to_string(message.step) + " " +
+        std::string(static_cast<const char*>(payload.data), payload.bytes));
+  };
+  uplink.send_control = [&](ActorId from, ActorId to, std::string bytes) {
+    up.push_back(std::to_string(to - from) + " " + bytes);
+  };
+  Make(nullptr, nullptr, std::move(uplink));
+  std::atomic<int64_t> got{0};
+  TestActor& actor = Add(0, 0);
+  const ActorId far = actor.id + 1000;
+  std::string down;
+  actor.on_message = [&](ActorId from, const WireMessage& message) {
+    EXPECT_EQ(from, far);
+    EXPECT_EQ(message.step, 8u);
+    down.assign(static_cast<const char*>(actor.payload.data),
+                actor.payload.bytes);
+    Bump(got);
+  };
+  actor.on_control = [&](ActorId from, std::string_view bytes) {
+    EXPECT_EQ(from, far);
+    EXPECT_EQ(bytes, "answer");
+    Bump(got);
+  };
+  actor.on_local = [&](const LocalMessage&) {
+    world_->Send(actor.id, far, Numbered(7), {"bytes", 5});
+    world_->SendControl(actor.id, far, "request");
+    Bump(got);
+  };
+  world_->SendLocal(kNobody, actor.local_id(), LocalNumbered(0));
+  ASSERT_TRUE(RunTo(got, 1));
+  EXPECT_THAT(up, testing::ElementsAre("1000 7 bytes", "1000 request"));
+  EXPECT_EQ(world_->undelivered(), 0u);
+  {
+    // Gone when the message is handled.
+    std::string buffer = "from afar";
+    world_->Send(far, actor.id, Numbered(8), {buffer.data(), buffer.size()});
+    buffer.assign(buffer.size(), '?');
+  }
+  world_->SendControl(far, actor.id, "answer");
+  ASSERT_TRUE(RunTo(got, 3));
+  EXPECT_EQ(down, "from afar");
+}
+
+TEST_P(WorldConformance, WatchersHearOfEachPeerOnce) {
+  Make();
+  std::atomic<int64_t> heard{0}, watching{0};
+  std::vector<std::pair<int32_t, uint32_t>> first, second;
+  TestActor& a = Add(0, 0);
+  TestActor& b = Add(1, 1);
+  a.on_peer_down = [&](int32_t host, uint32_t epoch) {
+    first.emplace_back(host, epoch);
+    Bump(heard);
+  };
+  b.on_peer_down = [&](int32_t host, uint32_t epoch) {
+    second.emplace_back(host, epoch);
+    Bump(heard);
+  };
+  a.on_local = [&](const LocalMessage&) {
+    world_->WatchPeers(a.local_id());
+    Bump(watching);
+  };
+  b.on_local = [&](const LocalMessage&) {
+    world_->WatchPeers(b.local_id());
+    Bump(watching);
+  };
+  world_->SendLocal(kNobody, a.local_id(), LocalNumbered(0));
+  ASSERT_TRUE(RunTo(watching, 1));
+  world_->ReportPeerDown(1, 3);
+  world_->ReportPeerDown(1, 3);
+  world_->ReportPeerDown(2, 1);
+  world_->ReportPeerDown(1, 4);
+  ASSERT_TRUE(RunTo(heard, 3));
+  // One that comes later, and is on one of them.
+  world_->SendLocal(kNobody, b.local_id(), LocalNumbered(0));
+  ASSERT_TRUE(RunTo(heard, 4));
+  world_->Stop();
+  using testing::Pair;
+  EXPECT_THAT(first, testing::ElementsAre(Pair(1, 3), Pair(2, 1), Pair(1, 4)));
+  EXPECT_THAT(second, testing::ElementsAre(Pair(2, 1)));
+}
+
 TEST_P(WorldConformance, NoHandlerRunsInsideAnother) {
   Make();
   std::atomic<int64_t> done{0};
@@ -140,7 +291,7 @@ TEST_P(WorldConformance, NoHandlerRunsInsideAnother) {
   int depth = 0;
   for (int i = 0; i < 3; ++i) Add(0, 0);
   for (int i = 0; i < 3; ++i) {
-    actors_[i].on_message = [&, i](ActorId, const Message& message) {
+    actors_[i].on_message = [&, i](ActorId, const WireMessage& message) {
       if (depth++ != 0) nested.fetch_add(1);
       if (message.step < 8) {
         for (int to = 0; to < 3; ++to) {
@@ -173,14 +324,13 @@ TEST_P(WorldConformance, TimersFireInOrderOfTimeThenOfSending) {
     uint64_t number = 0;
     begin = world_->Now();
     for (TimeNs delay : delays) {
-      Message message = Numbered(number++);
+      LocalMessage message = LocalNumbered(number++);
       message.extra = delay < 0 ? 0 : delay;
-      world_->SendAfter(actor.id, actor.id, delay, message);
+      world_->SendAfter(actor.local_id(), actor.local_id(), delay, message);
     }
     Bump(set);
   };
-  actor.on_message = [&](ActorId from, const Message& message) {
-    EXPECT_EQ(from, actor.id);
+  actor.on_local = [&](const LocalMessage& message) {
     order.push_back(message.step);
     late.push_back(world_->Now() - begin - static_cast<TimeNs>(message.extra));
     Bump(fired);
@@ -199,12 +349,12 @@ TEST_P(WorldConformance, TimerReachesAnActorOnAnotherWorker) {
   std::atomic<int64_t> fired{0}, set{0};
   TestActor& from = Add(0, 0);
   TestActor& to = Add(0, 1);
-  from.on_message = [&](ActorId, const Message&) {
-    world_->SendAfter(from.id, to.id, 1000, Numbered(9));
+  from.on_message = [&](ActorId, const WireMessage&) {
+    world_->SendAfter(from.local_id(), to.local_id(), 1000, LocalNumbered(9));
     Bump(set);
   };
-  to.on_message = [&](ActorId sender, const Message& message) {
-    EXPECT_EQ(sender, from.id);
+  from.on_local = [&](const LocalMessage&) { Bump(set); };
+  to.on_local = [&](const LocalMessage& message) {
     EXPECT_EQ(message.step, 9u);
     Bump(fired);
   };
@@ -213,7 +363,7 @@ TEST_P(WorldConformance, TimerReachesAnActorOnAnotherWorker) {
   advance_(1000);
   EXPECT_TRUE(RunTo(fired, 1));
   // From outside too.
-  world_->SendAfter(kNoActor, from.id, 500, Numbered(1));
+  world_->SendAfter(kNobody, from.local_id(), 500, LocalNumbered(1));
   advance_(500);
   ASSERT_TRUE(RunTo(set, 2));
 }
@@ -243,43 +393,74 @@ TEST_P(WorldConformance, MessageArrivesUnchanged) {
   std::vector<unsigned char> bytes(1001);
   for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = i * 7;
   TestActor& from = Add(0, 0);
-  auto expect = [&](ActorId sender, const Message& m) {
-    EXPECT_EQ(sender, from.id);
-    EXPECT_EQ(m.kind, 11);
-    EXPECT_EQ(m.flags, 12);
-    EXPECT_EQ(m.program, 13u);
-    EXPECT_EQ(m.incarnation, 14u);
-    EXPECT_EQ(m.target, 15u);
-    EXPECT_EQ(m.step, uint64_t{1} << 40);
-    EXPECT_EQ(m.sequence, uint64_t{1} << 41);
-    EXPECT_EQ(m.shard, 16u);
-    EXPECT_EQ(m.item, 17u);
-    EXPECT_EQ(m.extra, uint64_t{1} << 42);
-    ASSERT_EQ(m.payload_bytes, bytes.size());
-    EXPECT_EQ(std::memcmp(m.payload, bytes.data(), bytes.size()), 0);
-    Bump(got);
+  auto expect = [&](TestActor& to) {
+    return [&](ActorId sender, const WireMessage& m) {
+      EXPECT_EQ(sender, from.id);
+      EXPECT_EQ(m.kind, 11);
+      EXPECT_EQ(m.flags, 12);
+      EXPECT_EQ(m.program, 13u);
+      EXPECT_EQ(m.incarnation, 14u);
+      EXPECT_EQ(m.target, 15u);
+      EXPECT_EQ(m.shard, 16u);
+      EXPECT_EQ(m.item, 17u);
+      EXPECT_EQ(m.from_epoch, 18u);
+      EXPECT_EQ(m.to_epoch, 19u);
+      EXPECT_EQ(m.step, uint64_t{1} << 40);
+      EXPECT_EQ(m.sequence, uint64_t{1} << 41);
+      ASSERT_EQ(to.payload.bytes, bytes.size());
+      EXPECT_EQ(std::memcmp(to.payload.data, bytes.data(), bytes.size()), 0);
+      Bump(got);
+    };
   };
   TestActor& near = Add(0, 1);
   TestActor& far = Add(1, 1);
-  near.on_message = far.on_message = expect;
-  from.on_message = [&](ActorId, const Message&) {
-    Message m{11,
-              12,
-              13,
-              14,
-              15,
-              uint64_t{1} << 40,
-              uint64_t{1} << 41,
-              16,
-              17,
-              bytes.data(),
-              bytes.size(),
-              uint64_t{1} << 42};
-    world_->Send(from.id, near.id, m);
-    world_->Send(from.id, far.id, m);
+  near.on_message = expect(near);
+  far.on_message = expect(far);
+  int pointee = 0;
+  near.on_local = [&](const LocalMessage& m) {
+    EXPECT_EQ(m.kind, 21);
+    EXPECT_EQ(m.flags, 22);
+    EXPECT_EQ(m.program, 23u);
+    EXPECT_EQ(m.incarnation, 24u);
+    EXPECT_EQ(m.target, 25u);
+    EXPECT_EQ(m.shard, 26u);
+    EXPECT_EQ(m.item, 27u);
+    EXPECT_EQ(m.step, uint64_t{1} << 43);
+    EXPECT_EQ(m.payload, &pointee);
+    EXPECT_EQ(m.payload_bytes, uint64_t{1} << 44);
+    EXPECT_EQ(m.extra, uint64_t{1} << 45);
+    Bump(got);
+  };
+  from.on_message = [&](ActorId, const WireMessage&) {
+    const WireMessage m{11,
+                        12,
+                        13,
+                        14,
+                        15,
+                        16,
+                        17,
+                        18,
+                        19,
+                        uint64_t{1} << 40,
+                        uint64_t{1} << 41};
+    const Payload payload{bytes.data(), bytes.size()};
+    world_->Send(from.id, near.id, m, payload);
+    world_->Send(from.id, far.id, m, payload);
+    const LocalMessage local{21,
+                             22,
+                             23,
+                             24,
+                             25,
+                             26,
+                             27,
+                             uint64_t{1} << 43,
+                             &pointee,
+                             uint64_t{1} << 44,
+                             uint64_t{1} << 45};
+    world_->SendLocal(from.local_id(), near.local_id(), local);
   };
   world_->Send(kNoActor, from.id, Numbered(0));
-  EXPECT_TRUE(RunTo(got, 2));
+  EXPECT_TRUE(RunTo(got, 3));
 }
 
 TEST_P(WorldConformance, HandlersRegisterAndReserve) {
@@ -288,16 +469,16 @@ TEST_P(WorldConformance, HandlersRegisterAndReserve) {
   std::atomic<int64_t> born{0};
   std::deque<TestActor> children(kMade);
   TestActor& parent = Add(0, 0);
-  parent.on_message = [&](ActorId, const Message&) {
+  parent.on_message = [&](ActorId, const WireMessage&) {
     for (int i = 0; i < kMade; ++i) {
-      children[i].on_message = [&, i](ActorId, const Message& message) {
+      children[i].on_message = [&, i](ActorId, const WireMessage& message) {
         EXPECT_EQ(message.step, static_cast<uint64_t>(i));
         Bump(born);
       };
       children[i].Join(*world_, i % 4, i);
-      world_->Reserve(children[i].id, 2);
+      world_->Reserve(children[i].local_id(), 2);
       world_->Send(parent.id, children[i].id, Numbered(i));
-      world_->Reserve(children[i].id, -2);
+      world_->Reserve(children[i].local_id(), -2);
     }
   };
   world_->Send(kNoActor, parent.id, Numbered(0));
@@ -312,7 +493,7 @@ TEST_P(WorldConformance, AnyThreadSendsFromOutside) {
   std::vector<uint64_t> next(kThreads, 0);
   int64_t wrong = 0;
   TestActor& actor = Add(0, 1);
-  actor.on_message = [&](ActorId from, const Message& message) {
+  actor.on_message = [&](ActorId from, const WireMessage& message) {
     if (from != kNoActor || next[message.target]++ != message.step) ++wrong;
     if (got.fetch_add(1) + 1 == kThreads * kEach) world_->Notify();
   };
@@ -320,7 +501,7 @@ TEST_P(WorldConformance, AnyThreadSendsFromOutside) {
   for (int t = 0; t < kThreads; ++t) {
     threads.emplace_back([&, t] {
       for (int i = 0; i < kEach; ++i) {
-        Message message = Numbered(i);
+        WireMessage message = Numbered(i);
         message.target = t;
         world_->Send(kNoActor, actor.id, message);
       }
@@ -339,12 +520,12 @@ TEST_P(WorldConformance, BurstOfAMillionAcrossWorkers) {
   int64_t wrong = 0;
   TestActor& from = Add(0, 0);
   TestActor& to = Add(0, 1);
-  from.on_message = [&](ActorId, const Message&) {
+  from.on_message = [&](ActorId, const WireMessage&) {
     for (int64_t i = 0; i < kBurst; ++i) {
       world_->Send(from.id, to.id, Numbered(i));
     }
   };
-  to.on_message = [&](ActorId, const Message& message) {
+  to.on_message = [&](ActorId, const WireMessage& message) {
     if (next++ != message.step) ++wrong;
     if (got.fetch_add(1) + 1 == kBurst) world_->Notify();
   };
@@ -361,11 +542,11 @@ TEST_P(WorldConformance, QueuesWrap) {
   uint64_t next[2] = {0, 0};
   TestActor& a = Add(0, 0);
   TestActor& b = Add(0, 1);
-  a.on_message = [&](ActorId, const Message& message) {
+  a.on_message = [&](ActorId, const WireMessage& message) {
     if (next[0]++ != message.step) wrong.fetch_add(1);
     world_->Send(a.id, b.id, message);
   };
-  b.on_message = [&](ActorId, const Message& message) {
+  b.on_message = [&](ActorId, const WireMessage& message) {
     if (next[1]++ != message.step) wrong.fetch_add(1);
     if (next[1] == kLast) Bump(done);
     uint64_t later = message.step + kUnderWay;
@@ -386,7 +567,7 @@ TEST_P(WorldConformance, RunUntilSeesEveryNotify) {
   Make();
   std::atomic<int64_t> count{0};
   TestActor& actor = Add(0, 0);
-  actor.on_message = [&](ActorId, const Message&) { Bump(count); };
+  actor.on_message = [&](ActorId, const WireMessage&) { Bump(count); };
   // True at once, with nothing to run.
   EXPECT_TRUE(world_->RunUntil([] { return true; }));
   for (int i = 0; i < 5000; ++i) {
@@ -401,14 +582,14 @@ TEST_P(WorldConformance, SeveralThreadsWait) {
   std::vector<std::atomic<int64_t>> counts(kThreads);
   std::atomic<int64_t> failed{0};
   TestActor& actor = Add(0, 0);
-  actor.on_message = [&](ActorId, const Message& message) {
+  actor.on_message = [&](ActorId, const WireMessage& message) {
     Bump(counts[message.target]);
   };
   std::vector<std::thread> threads;
   for (int t = 0; t < kThreads; ++t) {
     threads.emplace_back([&, t] {
       for (int i = 0; i < kEach; ++i) {
-        Message message = Numbered(i);
+        WireMessage message = Numbered(i);
         message.target = t;
         world_->Send(kNoActor, actor.id, message);
         if (!RunTo(counts[t], i + 1)) failed.fetch_add(1);
@@ -428,11 +609,11 @@ TEST_P(WorldConformance, StopDropsWhatIsQueued) {
   TestActor& a = Add(0, 0);
   TestActor& b = Add(1, 1);
   auto feed = [&](TestActor& me, TestActor& other) {
-    me.on_message = [&](ActorId, const Message& message) {
+    me.on_message = [&](ActorId, const WireMessage& message) {
       if (stopped.load()) after.fetch_add(1);
       handled.fetch_add(1);
       world_->SendControl(me.id, other.id, std::string(100, 'q'));
-      world_->SendAfter(me.id, me.id, 1'000'000'000'000, message);
+      world_->SendAfter(me.local_id(), me.local_id(), 1'000'000'000'000, {});
       world_->Send(me.id, other.id, message);
       Bump(started);
     };
@@ -446,7 +627,8 @@ TEST_P(WorldConformance, StopDropsWhatIsQueued) {
   int64_t before = handled.load();
   world_->Send(kNoActor, a.id, Numbered(0));
   world_->SendControl(kNoActor, a.id, "late");
-  world_->SendAfter(kNoActor, a.id, 0, Numbered(0));
+  world_->SendAfter(kNobody, a.local_id(), 0, LocalNumbered(0));
+  world_->SendLocal(kNobody, a.local_id(), LocalNumbered(0));
   EXPECT_FALSE(RunTo(started, INT64_MAX));
   EXPECT_TRUE(world_->RunUntil([] { return true; }));
   world_->Stop();
@@ -465,7 +647,7 @@ TEST_P(WorldConformance, AHandlerMayStop) {
     // The message at hand outlives the queue it came from.
     EXPECT_EQ(bytes, "stop");
   };
-  actor.on_message = [&](ActorId, const Message&) { handled.fetch_add(1); };
+  actor.on_message = [&](ActorId, const WireMessage&) { handled.fetch_add(1); };
   world_->SendControl(kNoActor, actor.id, "stop");
   EXPECT_FALSE(world_->RunUntil([&] { return handled.load() > 0; }));
   world_->Stop();
@@ -479,7 +661,7 @@ TEST_P(WorldConformance, RandomNumbersDiffer) {
   std::atomic<int64_t> got{0};
   TestActor& actor = Add(0, 0);
   std::vector<uint64_t> numbers;
-  actor.on_message = [&](ActorId, const Message&) {
+  actor.on_message = [&](ActorId, const WireMessage&) {
     for (int i = 0; i < 100; ++i) numbers.push_back(world_->Random());
     Bump(got);
   };
@@ -494,7 +676,7 @@ TEST_P(WorldConformance, RandomNumbersDiffer) {
 TEST_P(WorldConformance, PlantedFaultsAreExact) {
   std::atomic<int64_t> asked{0};
   Make(
-      [&](ActorId, ActorId, const Message& message) {
+      [&](ActorId, ActorId, const WireMessage& message) {
         asked.fetch_add(1);
         switch (message.step) {
           case 2:
@@ -521,13 +703,13 @@ TEST_P(WorldConformance, PlantedFaultsAreExact) {
   TestActor& far = Add(1, 1);
   std::vector<char> buffer(64);
   std::vector<char> content;
-  near.on_message = [&](ActorId, const Message& message) {
+  near.on_message = [&](ActorId, const WireMessage& message) {
     near_steps.push_back(message.step);
     Bump(got);
   };
-  far.on_message = [&](ActorId, const Message& message) {
+  far.on_message = [&](ActorId, const WireMessage& message) {
     far_steps.push_back(message.step);
-    content.push_back(*static_cast<const char*>(message.payload));
+    content.push_back(*static_cast<const char*>(far.payload.data));
     Bump(got);
   };
   far.on_control = [&](ActorId, std::string_view bytes) {
@@ -535,7 +717,7 @@ TEST_P(WorldConformance, PlantedFaultsAreExact) {
     Bump(got);
   };
   std::atomic<int64_t> rewritten{0};
-  from.on_message = [&](ActorId, const Message& message) {
+  from.on_message = [&](ActorId, const WireMessage& message) {
     if (message.kind == 1) {
       // Consumed, so far as the sender knows: the memory is used again.
       std::fill(buffer.begin(), buffer.end(), '?');
@@ -543,11 +725,8 @@ TEST_P(WorldConformance, PlantedFaultsAreExact) {
     }
     for (int i = 0; i < 8; ++i) {
       buffer[i] = 'A' + i;
-      Message out = Numbered(i);
-      world_->Send(from.id, near.id, out);
-      out.payload = &buffer[i];
-      out.payload_bytes = 1;
-      world_->Send(from.id, far.id, out);
+      world_->Send(from.id, near.id, Numbered(i));
+      world_->Send(from.id, far.id, Numbered(i), {&buffer[i], 1});
     }
     for (const char* bytes : {"a", "b", "c", "d", "e"}) {
       world_->SendControl(from.id, far.id, bytes);
@@ -572,7 +751,7 @@ TEST_P(WorldConformance, PlantedFaultsAreExact) {
 // What a fault still holds is freed when the world ends.
 TEST_P(WorldConformance, StopsWithDelayedMessages) {
   Make([](ActorId, ActorId,
-          const Message&) { return Fault::Delay(1'000'000'000); },
+          const WireMessage&) { return Fault::Delay(1'000'000'000); },
        [](ActorId, ActorId, std::string_view) {
          return Fault::Duplicate(1'000'000'000);
        });
@@ -580,11 +759,8 @@ TEST_P(WorldConformance, StopsWithDelayedMessages) {
   TestActor& from = Add(0, 0);
   TestActor& far = Add(1, 1);
   char byte = 1;
-  from.on_message = [&](ActorId, const Message&) {
-    Message out;
-    out.payload = &byte;
-    out.payload_bytes = 1;
-    world_->Send(from.id, far.id, out);
+  from.on_message = [&](ActorId, const WireMessage&) {
+    world_->Send(from.id, far.id, WireMessage(), {&byte, 1});
     world_->SendControl(from.id, far.id, std::string(1000, 'z'));
   };
   far.on_control = [&](ActorId, std::string_view) { Bump(got); };

@@ -105,9 +105,10 @@ TEST_P(WorldCostTest, HotMessagesNeitherLockNorAllocate) {
   std::atomic<uint64_t> start_allocations{0}, end_allocations{0};
   std::atomic<uint64_t> start_locks{0}, end_locks{0};
   for (int i = 0; i < kActors; ++i) {
-    actors[i].Join(world, i, i);
-    world.Reserve(actors[i].id, kUnderWay);
-    actors[i].on_message = [&, i](ActorId, const Message& message) {
+    // Two to a host: half of the messages may be local.
+    actors[i].Join(world, i / 2, i);
+    world.Reserve(actors[i].local_id(), kUnderWay);
+    auto pass_on = [&, i](uint64_t step) {
       uint64_t number = handled.fetch_add(1) + 1;
       if (number == kMessages / 10) {
         start_allocations = allocations.load();
@@ -123,10 +124,20 @@ TEST_P(WorldCostTest, HotMessagesNeitherLockNorAllocate) {
       if (number >= kMessages) return;
       // Phases in which all crowd at one actor make every queue long.
       uint64_t to = (number >> 12) % 3 == 0 ? (number >> 14) % kActors
-                                            : (i + message.step) % kActors;
-      Message out = message;
-      out.step = out.step * 5 + 3;
-      world.Send(actors[i].id, actors[to].id, out);
+                                            : (i + step) % kActors;
+      step = step * 5 + 3;
+      if (to / 2 == static_cast<uint64_t>(i) / 2) {
+        world.SendLocal(actors[i].local_id(), actors[to].local_id(),
+                        LocalNumbered(step));
+      } else {
+        world.Send(actors[i].id, actors[to].id, Numbered(step), {&world, 1});
+      }
+    };
+    actors[i].on_message = [pass_on](ActorId, const WireMessage& message) {
+      pass_on(message.step);
+    };
+    actors[i].on_local = [pass_on](const LocalMessage& message) {
+      pass_on(message.step);
     };
   }
   for (int i = 0; i < kUnderWay; ++i) {
@@ -154,7 +165,7 @@ TEST_P(WorldCostTest, TimersDoNeitherOnceWarm) {
   std::atomic<bool> done{false};
   uint64_t start_allocations = 0, end_allocations = 0;
   uint64_t start_locks = 0, end_locks = 0;
-  actor.on_message = [&](ActorId, const Message& message) {
+  actor.on_local = [&](const LocalMessage& message) {
     if (message.step == 10) {
       start_allocations = allocations.load();
       start_locks = locks.load();
@@ -165,9 +176,10 @@ TEST_P(WorldCostTest, TimersDoNeitherOnceWarm) {
       done = true;
       return world.Notify();
     }
-    world.SendAfter(actor.id, actor.id, 0, Numbered(message.step + 1));
+    world.SendAfter(actor.local_id(), actor.local_id(), 0,
+                    LocalNumbered(message.step + 1));
   };
-  world.Send(kNoActor, actor.id, Numbered(0));
+  world.SendLocal(kNobody, actor.local_id(), LocalNumbered(0));
   ASSERT_TRUE(world.RunUntil([&] { return done.load(); }));
   EXPECT_EQ(end_allocations - start_allocations, 0u);
   EXPECT_EQ(end_locks - start_locks, 0u);

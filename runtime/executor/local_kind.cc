@@ -1,4 +1,4 @@
-//===- protocol.cc - Names of hot messages --------------------------------===//
+//===- local_kind.cc - Names of hot messages inside a host ----------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/executor/protocol.h"
+#include "runtime/executor/local_kind.h"
 
 namespace pathways {
 

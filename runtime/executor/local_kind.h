@@ -1,4 +1,4 @@
-//===- protocol.h - Hot messages inside a host ------------------*- C++ -*-===//
+//===- local_kind.h - Hot messages inside a host ----------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,24 +6,22 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What the fields of a Message mean, by kind, where it does not leave the host;
-// runtime/protocol/wire_kind.h has the others. All carry `program` and
-// `incarnation`; those of an incarnation that is not loaded are dropped.
+// What the fields of a LocalMessage mean, by kind; runtime/protocol/wire_kind.h
+// has those of messages between hosts. All carry `program` and `incarnation`;
+// those of an incarnation that is not loaded are dropped.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef RUNTIME_EXECUTOR_PROTOCOL_H_
-#define RUNTIME_EXECUTOR_PROTOCOL_H_
+#ifndef RUNTIME_EXECUTOR_LOCAL_KIND_H_
+#define RUNTIME_EXECUTOR_LOCAL_KIND_H_
 
 #include <cstdint>
-#include <vector>
 
 #include "runtime/protocol/wire_kind.h"
-#include "runtime/world/world.h"
 
 namespace pathways {
 
-// Those of WireKind, and what the actors of a host tell each other.
+// Behind the numbers of WireKind, so that statistics count both in one table.
 enum LocalKind : uint16_t {
   // Inside a host: between devices, or between a device and its executor.
   kLocalToken =
@@ -57,18 +55,6 @@ enum LocalKind : uint16_t {
 // For statistics, also of a WireKind: "token", "piece", ...
 const char* MessageKindName(int kind);
 
-// Who is where. Filled before the world starts, never changed.
-struct Directory {
-  ActorId controller = kNoActor;
-  std::vector<ActorId> clients;               // by Control::client
-  std::vector<ActorId> schedulers;            // per island
-  std::vector<ActorId> executors;             // per host of the cluster
-  std::vector<std::vector<ActorId>> devices;  // per host, per device
-  std::vector<int32_t> host_of;               // per actor; -1: none
-  // Per host, per device: devices of one number share a worker (cohort.h).
-  std::vector<std::vector<uint32_t>> cohorts;
-};
-
 }  // namespace pathways
 
-#endif  // RUNTIME_EXECUTOR_PROTOCOL_H_
+#endif  // RUNTIME_EXECUTOR_LOCAL_KIND_H_

@@ -1,0 +1,35 @@
+//===- host_actors.h - Who is on a host -------------------------*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_EXECUTOR_HOST_ACTORS_H_
+#define RUNTIME_EXECUTOR_HOST_ACTORS_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "runtime/protocol/directory.h"
+#include "runtime/topology/topology.h"
+#include "runtime/world/world.h"
+
+namespace pathways {
+
+// A host's executor and devices, as they know each other; no other host does.
+// Filled before the first message, then never changed.
+struct HostActors {
+  LocalId executor = kNobody;
+  std::vector<LocalId> devices;   // by their number on the host
+  std::vector<uint32_t> cohorts;  // likewise; one number, one worker (cohort.h)
+};
+
+// The numbers of a cluster's actors that other hosts may speak to, all hosts in
+// one process and in their first life.
+Directory DirectoryOf(const Topology& topology);
+
+}  // namespace pathways
+
+#endif  // RUNTIME_EXECUTOR_HOST_ACTORS_H_

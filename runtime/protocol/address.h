@@ -1,0 +1,48 @@
+//===- address.h - Who can be spoken to from another host -------*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The controller, the scheduler of an island, the executor of a host, a client.
+// Devices are known to their host alone and have no address.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_PROTOCOL_ADDRESS_H_
+#define RUNTIME_PROTOCOL_ADDRESS_H_
+
+#include <cstdint>
+
+namespace pathways {
+
+// The numbers are part of the wire format.
+enum class Role : uint8_t {
+  kController = 1,
+  kScheduler = 2,  // index: island
+  kExecutor = 3,   // index: host of the cluster
+  kClient = 4,     // index: as the controller gave it
+};
+
+// "controller", "scheduler", ...; "unknown" of other numbers.
+const char* RoleName(Role role);
+
+// Who an actor is. A host that starts again has a larger epoch, and so have its
+// actors; 0: of no epoch that is known.
+struct Address {
+  Role role = Role::kController;
+  uint32_t index = 0;
+  uint32_t epoch = 0;
+  bool operator==(const Address&) const = default;
+};
+
+// The number of an actor that has an address: a function of its role, its index
+// and the sizes of the cluster (directory.h), so the same in every process.
+using ActorId = uint32_t;
+inline constexpr ActorId kNoActor = UINT32_MAX;
+
+}  // namespace pathways
+
+#endif  // RUNTIME_PROTOCOL_ADDRESS_H_

@@ -1,0 +1,71 @@
+//===- directory.h - Who has which number -----------------------*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_PROTOCOL_DIRECTORY_H_
+#define RUNTIME_PROTOCOL_DIRECTORY_H_
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "runtime/protocol/address.h"
+
+namespace pathways {
+
+// In which process a host is, and which of its lives this is.
+struct HostPlace {
+  uint32_t process = 0;
+  uint32_t epoch = 1;
+};
+
+// Clients have numbers below this.
+inline constexpr uint32_t kMaxClients = 1 << 20;
+
+// Numbers of the actors of a cluster: the controller's is 0, then come the
+// schedulers by island, the executors by host, and the clients. A value: it
+// says the same wherever it was made of the same cluster. Any thread.
+class Directory {
+ public:
+  Directory() = default;
+  // `scheduler_hosts`: by island, the host that its scheduler is on. `hosts`:
+  // by host. `controller` is where the controller is, which is on no host.
+  Directory(std::vector<int32_t> scheduler_hosts, std::vector<HostPlace> hosts,
+            HostPlace controller = {});
+
+  uint32_t num_islands() const { return num_islands_; }
+  uint32_t num_hosts() const { return static_cast<uint32_t>(hosts_.size()); }
+
+  ActorId controller() const { return 0; }
+  ActorId scheduler(uint32_t island) const { return 1 + island; }
+  ActorId executor(uint32_t host) const { return 1 + num_islands_ + host; }
+  ActorId client(uint32_t index) const {
+    return 1 + num_islands_ + num_hosts() + index;
+  }
+
+  // Whose number this is; a client's epoch is not known here. Null: kNoActor.
+  std::optional<Address> Find(ActorId id) const;
+  // The host of an executor; -1: the number is not one of an executor.
+  int32_t HostOfExecutor(ActorId id) const {
+    const uint32_t host = id - 1 - num_islands_;  // wraps to a large number
+    return host < num_hosts() ? static_cast<int32_t>(host) : -1;
+  }
+  // Of a host; -1: the controller's place.
+  const HostPlace& place(int32_t host) const {
+    return host < 0 ? controller_ : hosts_[host];
+  }
+
+ private:
+  uint32_t num_islands_ = 0;
+  std::vector<int32_t> scheduler_hosts_;
+  std::vector<HostPlace> hosts_;
+  HostPlace controller_;
+};
+
+}  // namespace pathways
+
+#endif  // RUNTIME_PROTOCOL_DIRECTORY_H_
