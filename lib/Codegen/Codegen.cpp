@@ -159,9 +159,11 @@ uint64_t bytesOf(Type type) {
 /// Stages that do not depend on the target. Leaves functions on buffers.
 LogicalResult lowerToBuffers(ModuleOp module, ArrayRef<func::FuncOp> functions,
                              MutableArrayRef<CompiledSegment> compiled) {
-  for (func::FuncOp function : functions)
+  for (func::FuncOp function : functions) {
     if (failed(kernel::widenNarrowFloats(function)))
       return failure();
+    kernel::removePoison(function);
+  }
   if (failed(kernel::normalizeTensors(module)))
     return failure();
   for (auto [function, segment] : llvm::zip_equal(functions, compiled)) {
@@ -298,7 +300,6 @@ mlir::pathways::compileKernel(ArrayRef<func::FuncOp> segments,
   if (segments.empty())
     return kernel;
   func::FuncOp first = segments.front();
-  MLIRContext *context = first.getContext();
   Location loc = first.getLoc();
   ::pathways::InitializeTargets();
 

@@ -56,6 +56,15 @@ LogicalResult checkSegment(func::FuncOp func);
 /// Makes f16 and bf16 f32 inside: widens arguments, rounds results.
 LogicalResult widenNarrowFloats(func::FuncOp func);
 
+/// On asserts that others of their loop may overtake: which of them failed
+/// first need not be known.
+inline constexpr llvm::StringLiteral kLateAssertAttrName = "late_assert";
+
+/// Gives a result to every op for every operand, in the order in which nothing
+/// can be folded to another before: guards shifts by asserts, makes conversions
+/// of floats to integers saturate, drops promises that the program may break.
+void removePoison(func::FuncOp func);
+
 /// Brings the bodies to linalg.generic, contractions, tensor and scf.
 LogicalResult normalizeTensors(ModuleOp module);
 

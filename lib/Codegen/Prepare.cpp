@@ -216,11 +216,6 @@ static bool shouldFuse(OpOperand *operand) {
 
 LogicalResult kernel::normalizeTensors(ModuleOp module) {
   MLIRContext *context = module.getContext();
-  // Floating point is to be taken literally, in vector bodies and tails alike.
-  module.walk([&](arith::ArithFastMathInterface op) {
-    op->setAttr(op.getFastMathAttrName(),
-                arith::FastMathFlagsAttr::get(context, {}));
-  });
   {
     RewritePatternSet patterns(context);
     tensor::populateDecomposeTensorConcatPatterns(patterns);

@@ -59,11 +59,13 @@ struct CompiledKernel {
 /// cf.assert and pw.shard_index (axes: the function's kSegmentMeshAttrName).
 ///
 /// A failed cf.assert, an integer division by zero or without a representable
-/// result, an index or slice out of bounds and a loop step below 1 make the
-/// code return the location's number; floating point follows IEEE 754 without
-/// contraction or reassociation, except that a sum along the innermost
-/// dimension and the products of a contraction are added in an order fixed by
-/// shape and target.
+/// result, a shift by the width or more, an index or slice out of bounds and a
+/// loop step below 1 make the code return the location's number. Conversions of
+/// floats to integers saturate, and give 0 for NaN. Promises that the program
+/// makes (fastmath, overflow, exact) are ignored: floating point follows IEEE
+/// 754 without contraction or reassociation, except that a sum along the
+/// innermost dimension and the products of a contraction are added in an order
+/// fixed by shape and target.
 ///
 /// f16 and bf16 are formats of storage: a segment computes with them in f32 and
 /// rounds a result once, to nearest even, when it stores it; an arith.truncf

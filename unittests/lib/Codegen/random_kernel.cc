@@ -373,8 +373,10 @@ private:
 
   bool statement();
   bool elementwise();
+  bool shift();
   bool compareAndSelect();
   bool convert();
+  bool roundToInteger();
   bool generic();
   bool reduce();
   bool product();
@@ -519,6 +521,51 @@ bool Generator::elementwise() {
       });
 }
 
+/// By amounts that the compiler knows to be below the width, or does not.
+bool Generator::shift() {
+  int x = anyValue();
+  Element e = values[x].element;
+  Shape shape = values[x].shape;
+  if (isFloat(e))
+    return false;
+  int width = widthOf(e);
+  const char *ops[] = {"arith.shli", "arith.shrsi", "arith.shrui"};
+  int kind = below(3);
+  int r = addValue(fresh("v"), e, shape);
+  std::string text, amount;
+  int n;
+  if (chance(50)) {
+    n = argument(e, shape);
+    for (Cell &cell : env[n].cells)
+      cell = integer(below(width));
+    amount = ref(n);
+  } else {
+    n = operand(e, shape);
+    std::string mask = "%" + fresh("c"), pad(2 * depth + 2, ' ');
+    amount = "%" + fresh("n");
+    text = mask + " = arith.constant dense<" +
+           (e == Element::I1 ? "false" : std::to_string(width - 1)) +
+           "> : " + type(n) + "\n" + pad + amount + " = arith.andi " + ref(n) +
+           ", " + mask + " : " + type(n) + "\n" + pad;
+  }
+  return emit(text + ref(r) + " = " + ops[kind] + " " + ref(x) + ", " + amount +
+                  " : " + type(x),
+              {r}, [=](Env &env) {
+                for (size_t i = 0; i < env[r].cells.size(); ++i) {
+                  int64_t value = env[x].cells[i].integer;
+                  if (e == Element::I1 && kind == 1)
+                    value = -value;
+                  uint64_t bits = value;
+                  if (width < 64)
+                    bits &= (uint64_t(1) << width) - 1;
+                  int by = env[n].cells[i].integer & (width - 1);
+                  uint64_t results[] = {bits << by, uint64_t(value >> by),
+                                        bits >> by};
+                  env[r].cells[i] = integer(wrapped(e, results[kind]));
+                }
+              });
+}
+
 bool Generator::compareAndSelect() {
   int x = anyValue(), y = operand(values[x].element, values[x].shape);
   Element e = values[x].element;
@@ -615,6 +662,60 @@ bool Generator::convert() {
           }
         }
       });
+}
+
+/// Towards zero, to the nearest number that there is.
+int64_t saturated(Element to, bool isSigned, long double value) {
+  int width = widthOf(to);
+  long double end = std::ldexp(1.0L, isSigned ? width - 1 : width);
+  uint64_t most = isSigned ? 0 : 1;
+  for (int bit = 1; bit < width; ++bit)
+    most = 2 * most + 1;
+  long double whole = std::trunc(value);
+  if (whole >= end)
+    return wrapped(to, most);
+  if (whole < (isSigned ? -end : 0))
+    return wrapped(to, isSigned ? ~most : 0);
+  return wrapped(to, whole < 0 ? uint64_t(int64_t(whole)) : uint64_t(whole));
+}
+
+/// Floats to integers, where it is certain which.
+bool Generator::roundToInteger() {
+  int x = anyValue();
+  Element from = values[x].element;
+  if (!isFloat(from) || depth > 0)
+    return false;
+  const Element all[] = {Element::I1, Element::I8, Element::I32, Element::I64};
+  Element to = pick(all);
+  bool isSigned = chance(60);
+  // Large numbers too; the product is exact.
+  const int exponents[] = {0, 0, 6, 31, 63, 70};
+  int exponent = isNarrow(from) ? 0 : pick(exponents);
+  auto convert = [=](const Cell &cell, int side) {
+    return saturated(to, isSigned,
+                     std::ldexp(cell.real + side * cell.error, exponent));
+  };
+  for (const Cell &cell : env[x].cells)
+    if (convert(cell, -1) != convert(cell, 1))
+      return false;
+  int r = addValue(fresh("v"), to, values[x].shape);
+  std::string text, in = ref(x);
+  if (exponent != 0) {
+    std::string scale = "%" + fresh("c"), pad(2 * depth + 2, ' ');
+    in = "%" + fresh("n");
+    std::ostringstream number;
+    number.precision(20);
+    number << std::scientific << std::ldexp(1.0L, exponent);
+    text = scale + " = arith.constant dense<" + number.str() +
+           "> : " + type(x) + "\n" + pad + in + " = arith.mulf " + ref(x) +
+           ", " + scale + " : " + type(x) + "\n" + pad;
+  }
+  return emit(text + ref(r) + " = arith." + (isSigned ? "fptosi " : "fptoui ") +
+                  in + " : " + type(x) + " to " + type(r),
+              {r}, [=](Env &env) {
+                for (size_t i = 0; i < env[r].cells.size(); ++i)
+                  env[r].cells[i] = integer(convert(env[x].cells[i], 0));
+              });
 }
 
 int Generator::destination(Element e, const Shape &shape, bool isRead,
@@ -1308,11 +1409,11 @@ bool Generator::statement() {
   case 1:
   case 2:
   case 3:
-    return elementwise();
+    return chance(15) ? shift() : elementwise();
   case 4:
     return compareAndSelect();
   case 5:
-    return convert();
+    return chance(40) ? roundToInteger() : convert();
   case 6:
   case 7:
   case 8:
