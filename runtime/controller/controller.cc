@@ -78,8 +78,8 @@ void Controller::Handle(proto::Control* message) {
       return OnStopReply(control.stop_reply());
     case proto::Control::kFreeReply:
       return OnFreeReply(control.free_reply());
-    case proto::Control::kLaunchDone:
-      return OnDone(control.launch_done());
+    case proto::Control::kGrantDone:
+      return OnDone(control.grant_done());
     case proto::Control::kReport:
       return OnReport(control.report());
     case proto::Control::kStorePart:
@@ -131,6 +131,20 @@ void Controller::TellEnded(const LaunchEffects::End& end) {
   SendToClient(control);
 }
 
+// What a firing takes if nothing overlaps.
+static TimeNs FiringCost(const PreparedPlan& plan) {
+  constexpr uint64_t kUnknownNs = 1000;
+  constexpr uint64_t kMaxNs = uint64_t{1} << 62;
+  uint64_t cost_ns = 0;
+  for (const proto::Action& action : plan.plan().actions()) {
+    if (action.kind() != proto::GANG) continue;
+    const uint64_t gang_ns =
+        action.cost_ns() > 0 ? uint64_t(action.cost_ns()) : kUnknownNs;
+    cost_ns = std::min(kMaxNs, cost_ns + std::min(kMaxNs, gang_ns));
+  }
+  return static_cast<TimeNs>(cost_ns);
+}
+
 void Controller::OnLoad(uint32_t client, const proto::LoadRequest& load) {
   const ClientRequest request{client, load.request()};
   std::shared_ptr<const PreparedPlan> plan = context_.plans.Find(load.plan());
@@ -143,7 +157,7 @@ void Controller::OnLoad(uint32_t client, const proto::LoadRequest& load) {
     context_.plans.Remove(load.plan());
     return Answer(request, next.status());
   }
-  grants_.Restart(next->program);
+  grants_.Restart(next->program, FiringCost(*programs_.at(next->program).plan));
   Proceed(*next);
 }
 
@@ -228,13 +242,13 @@ std::vector<StallDetector::Subject> Controller::StallSubjects() const {
     subject.incarnation = programs_.at(p).incarnation;
     subject.plan = programs_.at(p).plan.get();
     subject.since = oldest.asked;
-    subject.staging = !oldest.granted;
+    subject.staging = !oldest.begun;
     subject.end = grants_.next_firing(p);
     for (uint64_t id : open) {
       const LaunchTable::Launch& launch = *launches_.Find(id);
-      if (!launch.granted || launch.over) continue;
+      if (!launch.begun || launch.over) continue;
       subject.running = true;
-      subject.first = grants_.Find(id)->first;
+      subject.first = grants_.FindLaunch(id)->first;
       break;
     }
     subjects.push_back(subject);

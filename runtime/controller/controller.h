@@ -90,7 +90,9 @@ class Controller final : public Actor {
                    proto::LaunchRequest* request);
   void OnStorePart(proto::Control* control);
   void OnLaunchReady(const proto::LaunchReady& ready);
-  void OnDone(const proto::LaunchDone& done);
+  void OnDone(const proto::GrantDone& done);
+  // Gives the program the grants that are within its horizon.
+  void GiveGrants(uint32_t program, LaunchEffects* effects);
   void OnRelease(const proto::ReleaseRequest& request);
   void OnSettle(uint32_t client, const proto::SettleRequest& request);
   void OnDropped(const proto::ObjectsDropped& dropped);
@@ -100,7 +102,7 @@ class Controller final : public Actor {
   void SendStore(int32_t host, proto::Control control);
   // Does what effects_ says, and empties it.
   void Apply();
-  void SendGrants(uint64_t launch, bool skip);
+  void SendGrant(const Grant& grant, bool skip);
   void SendDrops(std::vector<Drop>* drops);
 
   // Stalls (controller.cc).

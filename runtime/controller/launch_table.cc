@@ -26,7 +26,7 @@ void LaunchTable::Launch::Reset() {
   id = steps = 0;
   client = program = 0;
   asked = 0;
-  ready = granted = over = false;
+  ready = begun = granted = over = false;
   hosts = {};
   staging.Clear();
   running.Clear();
@@ -148,9 +148,14 @@ void LaunchTable::Staged(uint64_t id, int32_t host, const absl::Status& status,
   EndAll(effects);
 }
 
+void LaunchTable::Begun(uint64_t id) {
+  Launch* launch = launches_.Find(id);
+  if (launch != nullptr && launch->ready) launch->begun = true;
+}
+
 void LaunchTable::Granted(uint64_t id, LaunchEffects* effects) {
   Launch* launch = launches_.Find(id);
-  if (launch == nullptr || !launch->ready || launch->granted) return;
+  if (launch == nullptr || !launch->begun || launch->granted) return;
   launch->granted = true;
   ProgramLaunches& program = programs_[launch->program];
   ++program.granted;
@@ -235,7 +240,7 @@ void LaunchTable::End(Launch* launch, const Ending& ending,
                             ending.completed,
                             {}});
   if (ending.completed) effects->ended.back().poisoned = launch->poisoned;
-  if (launch->granted && !ending.completed) {
+  if (launch->begun && !ending.completed) {
     effects->given_up.push_back(launch->id);
   }
   if (!launch->running.empty()) {

@@ -78,8 +78,10 @@ class LaunchTable {
     uint64_t id = 0, steps = 0;
     uint32_t client = 0, program = 0;
     TimeNs asked = 0;
-    bool ready = false, granted = false;
-    bool over = false;  // all its firings, on all islands
+    bool ready = false;    // to be granted
+    bool begun = false;    // it has its first grant
+    bool granted = false;  // it has all its grants
+    bool over = false;     // all its firings, on all islands
     absl::Span<const int32_t> hosts;
     WaitSet staging;  // hosts that do not have its values yet
     WaitSet running;  // islands on which it is not over
@@ -112,6 +114,8 @@ class LaunchTable {
   void Staged(uint64_t launch, int32_t host, const absl::Status& status,
               LaunchEffects* effects);
   // One that was ready has its first grant.
+  void Begun(uint64_t launch);
+  // It has all its grants.
   void Granted(uint64_t launch, LaunchEffects* effects);
   // It is over on an island. `failure`: the smallest there, or null.
   void Done(uint64_t launch, int32_t island, const Failure* failure,

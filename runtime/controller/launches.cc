@@ -122,13 +122,19 @@ void Controller::Apply() {
   for (size_t i = 0; i < effects.ready.size(); ++i) {  // it grows
     const LaunchTable::Launch* launch = launches_.Find(effects.ready[i]);
     if (launch == nullptr) continue;
-    grants_.Give(launch->id, launch->program, launch->steps,
-                 programs_.at(launch->program).plan->islands());
-    SendGrants(launch->id, /*skip=*/false);
-    launches_.Granted(effects.ready[i], &effects);
+    grants_.Begin(launch->id, launch->program, launch->steps,
+                  programs_.at(launch->program).plan->islands());
+    launches_.Begun(launch->id);
+    GiveGrants(launch->program, &effects);
   }
   // Later launches of their islands must not wait for these.
-  for (uint64_t launch : effects.given_up) SendGrants(launch, /*skip=*/true);
+  for (uint64_t id : effects.given_up) {
+    const GrantOrder::Launch* launch = grants_.FindLaunch(id);
+    if (launch == nullptr) continue;
+    for (uint64_t ticket : launch->tickets) {
+      SendGrant(*grants_.Find(ticket), /*skip=*/true);
+    }
+  }
   for (const LaunchEffects::End& end : effects.ended) {
     grants_.Forget(end.launch);
     if (end.completed) counters_.steps_done.Add(end.steps);
@@ -139,20 +145,31 @@ void Controller::Apply() {
   std::swap(effects, effects_);
 }
 
-void Controller::SendGrants(uint64_t id, bool skip) {
-  const Grant& grant = *grants_.Find(id);
+void Controller::GiveGrants(uint32_t program, LaunchEffects* effects) {
+  while (const Grant* grant = grants_.Next(program)) {
+    SendGrant(*grant, /*skip=*/false);
+    if (grant->end == grants_.FindLaunch(grant->launch)->end) {
+      launches_.Granted(grant->launch, effects);
+    }
+  }
+}
+
+void Controller::SendGrant(const Grant& grant, bool skip) {
   const ProgramTable::Program& program = programs_.at(grant.program);
+  const GrantOrder::Launch& launch = *grants_.FindLaunch(grant.launch);
   for (const auto& [island, previous] : grant.previous) {
     proto::Control control;
     proto::Start* start = control.mutable_start();
     start->set_program(grant.program);
     start->set_incarnation(program.incarnation);
-    start->set_launch(id);
+    start->set_launch(grant.launch);
     start->set_ticket(grant.ticket);
     start->set_previous_ticket(previous);
     start->set_first(grant.first);
     start->set_steps(grant.end - grant.first);
     start->set_skip(skip);
+    start->set_launch_first(launch.first);
+    start->set_launch_steps(launch.end - launch.first);
     for (int32_t host : program.plan->hosts()) {
       if (context_.topology->island_of_host(host) == island) {
         start->add_hosts(host);
@@ -162,23 +179,33 @@ void Controller::SendGrants(uint64_t id, bool skip) {
   }
 }
 
-void Controller::OnDone(const proto::LaunchDone& done) {
+void Controller::OnDone(const proto::GrantDone& done) {
   const LaunchTable::Launch* launch = launches_.Find(done.launch());
-  const Grant* grant = grants_.Find(done.launch());
-  if (launch == nullptr || grant == nullptr) return;
+  const Grant* grant = grants_.Find(done.number());
+  if (launch == nullptr || grant == nullptr || grant->launch != launch->id) {
+    return;
+  }
   const ProgramTable::Program* program =
       programs_.Find(launch->program, done.incarnation());
   if (program == nullptr) return;
+  const int32_t island = static_cast<int32_t>(done.sender());
   Failure failure;
   if (done.has_failure()) {
-    failure = ReadFailure(*program->plan, *context_.topology, grant->first,
-                          done.failure());
+    failure =
+        ReadFailure(*program->plan, *context_.topology,
+                    grants_.FindLaunch(launch->id)->first, done.failure());
   }
-  launches_.Done(
-      done.launch(), static_cast<int32_t>(done.sender()),
-      done.has_failure() ? &failure : nullptr,
-      absl::MakeConstSpan(done.poisoned().data(), done.poisoned_size()),
-      &effects_);
+  const TimeNs time_ns = static_cast<TimeNs>(
+      std::min<uint64_t>(done.time_ns(), uint64_t{1} << 62));
+  if (grants_.Done(grant->ticket, island, time_ns)) {
+    GiveGrants(program->id, &effects_);
+  }
+  if (done.over()) {
+    launches_.Done(
+        done.launch(), island, done.has_failure() ? &failure : nullptr,
+        absl::MakeConstSpan(done.poisoned().data(), done.poisoned_size()),
+        &effects_);
+  }
   Apply();
 }
 

@@ -86,13 +86,6 @@ std::optional<Stall> MissingGrant(const Reports& reports,
     if (!stuck.empty() && stuck[0]->firing() < report.granted()) {
       return std::nullopt;
     }
-    if (report.held()) {
-      Stall stall;
-      stall.kind = Stall::kBlocked;
-      stall.blocked_by = report.held_by();
-      stall.text = absl::StrCat("a launch at ", names.Host(report.host()));
-      return stall;
-    }
     return Root(absl::StrCat(
         names.Host(report.host()), " was granted the steps before ",
         StepOf(report.granted(), first), " of ", end - first,
@@ -126,10 +119,10 @@ std::optional<Stall> MissingToken(const PreparedPlan& plan,
 std::optional<Stall> BehindOthers(const StuckShards& stuck,
                                   const Names& names) {
   for (const proto::StuckShard* s : stuck) {
-    if (!s->blocked()) continue;
+    if (!s->blocked() && !s->unfilled()) continue;
     Stall stall;
     stall.kind = Stall::kBlocked;
-    stall.blocked_by = s->blocked_program();
+    stall.blocked_by = s->unfilled() ? s->unfilled_by() : s->blocked_program();
     stall.blocked_action = s->blocked_action();
     stall.text = names.Shard(*s);
     return stall;

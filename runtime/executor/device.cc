@@ -69,7 +69,10 @@ void Device::OnLocal(const LocalMessage& message) {
       Deliver(program, message.target, message.step, message.flags & kPoisoned);
       break;
     case kGrantDevice:
-      GrantNear(*program, static_cast<HostLaunch*>(message.payload));
+      GrantNear(*program, static_cast<HostGrant*>(message.payload));
+      break;
+    case kArgumentFilled:
+      FeedNear(*program);
       break;
     case kEnqueue:
       Enqueue(program, message);
@@ -150,32 +153,58 @@ void Device::Detach(DeviceProgram* program) {
   }
 }
 
-void Device::GrantNear(const DeviceProgram& program, HostLaunch* launch) {
+void Device::GrantNear(const DeviceProgram& program, HostGrant* grant) {
   for (size_t i = cohort_->begin_index(); i < cohort_->end_index(); ++i) {
     Device* device = cohort_->at(i);
     if (device == nullptr) continue;
     DeviceProgram* there = device->Find(program.program, program.incarnation);
     if (there == nullptr) continue;  // no shards, or detached already
-    device->Grant(there, launch);
+    device->Grant(there, grant);
     cohort_->Wake(device);
   }
 }
 
-void Device::Grant(DeviceProgram* program, HostLaunch* launch) {
-  program->granted = launch->end;
-  trace_.Submitted(*program, *launch);
+void Device::Grant(DeviceProgram* program, HostGrant* grant) {
+  program->granted = grant->end;
+  if (grant->first == grant->launch->first) {
+    trace_.Submitted(*program, *grant->launch);
+  }
   if (program->entries.empty()) {  // shards, but nothing to do for them
-    EndLaunch(*program, launch);
+    EndGrant(*program, grant);
     return;
   }
   program->active.push_back(
-      {launch, (launch->end - launch->first) * program->entries.size()});
+      {grant, (grant->end - grant->first) * program->entries.size()});
   if (!program->gangs.empty()) {
-    queue_.push_back({program, launch->first, launch->end});
+    queue_.push_back({program, grant, grant->first});
   }
   for (uint32_t i = 0; i < program->entries.size(); ++i) {
     PushIfReady(program, i);
   }
+}
+
+void Device::FeedNear(const DeviceProgram& program) {
+  for (size_t i = cohort_->begin_index(); i < cohort_->end_index(); ++i) {
+    Device* device = cohort_->at(i);
+    if (device == nullptr) continue;
+    DeviceProgram* there = device->Find(program.program, program.incarnation);
+    if (there == nullptr) continue;  // no shards, or detached already
+    for (uint32_t entry : there->feed_entries) {
+      device->PushIfReady(there, entry);
+    }
+    cohort_->Wake(device);
+  }
+}
+
+bool Device::IsFilled(const DeviceProgram& program, const Entry& entry) const {
+  auto active = program.active.begin();
+  while (entry.next >= active->grant->end) ++active;
+  const HostLaunch& launch = *active->grant->launch;
+  const FeedOp& op = program.feeds[entry.op];
+  if (!run_kernels_ || (op.carried && entry.next != launch.first)) return true;
+  const auto& argument = launch.values->arguments[op.argument];
+  return argument == nullptr ||
+         argument->filled.load(std::memory_order_acquire);
 }
 
 void Device::PushIfReady(DeviceProgram* program, uint32_t index) {
@@ -183,7 +212,8 @@ void Device::PushIfReady(DeviceProgram* program, uint32_t index) {
   if (entry.kind == proto::GANG || entry.queued ||
       entry.next >= program->granted ||
       program->counts[uint64_t{index} * program->window +
-                      SlotOf(entry.next, program->window)] != 0) {
+                      SlotOf(entry.next, program->window)] != 0 ||
+      (entry.kind == proto::FEED && !IsFilled(*program, entry))) {
     return;
   }
   entry.queued = true;
@@ -254,8 +284,8 @@ void Device::RunEntry(DeviceProgram* program, uint32_t index) {
                                 SlotOf(firing, program->window)];
   const HostLaunch* launch = nullptr;
   for (const DeviceProgram::Active& active : program->active) {
-    launch = active.launch;
-    if (firing < launch->end) break;
+    launch = active.grant->launch;
+    if (firing < active.grant->end) break;
   }
   trace_.MoveBegins();
   switch (entry.kind) {
@@ -292,7 +322,7 @@ void Device::Fire(DeviceProgram* program, uint32_t index, bool poison) {
   if (entry.need != 0) program->counts[at] = entry.need;
   if (program->poison[at]) program->poison[at] = 0;
   // What is carried into a later launch starts anew there.
-  const uint64_t end = ActiveAt(program, firing).launch->end;
+  const uint64_t end = ActiveAt(program, firing).grant->launch->end;
   for (uint32_t i = entry.out_begin; i < entry.out_end; ++i) {
     const OutToken& token = program->out[i];
     const bool poisons = poison && token.poisons && firing + token.tokens < end;
@@ -352,7 +382,7 @@ void Device::Fire(DeviceProgram* program, uint32_t index, bool poison) {
 DeviceProgram::Active& Device::ActiveAt(DeviceProgram* program,
                                         uint64_t firing) {
   auto it = program->active.begin();
-  while (firing >= it->launch->end) ++it;
+  while (firing >= it->grant->end) ++it;
   return *it;
 }
 
@@ -363,17 +393,19 @@ void Device::CountFirings(DeviceProgram* program, uint64_t firing,
   DeviceProgram::Active& active = ActiveAt(program, firing);
   active.remaining -= count;
   if (active.remaining > 0) return;
-  // Launches end in order: an entry fires in order.
-  HostLaunch* launch = active.launch;
+  // Grants end in order: an entry fires in order.
+  HostGrant* grant = active.grant;
   program->active.pop_front();
-  EndLaunch(*program, launch);
+  EndGrant(*program, grant);
 }
 
-void Device::EndLaunch(const DeviceProgram& program, HostLaunch* launch) {
-  trace_.Drained(program, launch->id);
-  if (--launch->left[host_actors_.cohorts[index_]] > 0) return;
+void Device::EndGrant(const DeviceProgram& program, HostGrant* grant) {
+  if (grant->end == grant->launch->end) {
+    trace_.Drained(program, grant->launch->id);
+  }
+  if (--grant->cohorts[host_actors_.cohorts[index_]].left > 0) return;
   LocalMessage message = New(kDeviceDone, program);
-  message.extra = launch->id;
+  message.extra = grant->place;
   Send(executor(), message);
 }
 
@@ -383,6 +415,7 @@ bool Device::RunHead() {
   DeviceProgram* program = head.program;
   const Gang& gang = program->gangs[gang_];
   const uint64_t firing = head.next;
+  if (head.since < 0) head.since = world_->Now();
   if (!started_) {
     // A trace has each firing on its own.
     if (gang.plain_end > 0 && !simulated_ && !trace_.is_on() &&
@@ -431,7 +464,10 @@ void Device::Advance(Granted* head, size_t gangs) {
   gang_ += gangs;
   if (gang_ < head->program->gangs.size()) return;
   gang_ = 0;
-  if (++head->next == head->end) queue_.pop_front();
+  if (++head->next < head->grant->end) return;
+  TimeNs& time_ns = head->grant->cohorts[host_actors_.cohorts[index_]].time_ns;
+  time_ns = std::max(time_ns, world_->Now() - head->since);
+  queue_.pop_front();
 }
 
 bool Device::RunPlain(Granted* head, size_t end) {
@@ -719,6 +755,14 @@ void Device::Inspect(const LocalMessage& message) {
         unexplained -= in.expected - tokens;
       }
       stuck->set_unprepared(unexplained > 0);
+      if (entry.kind == proto::FEED && !IsFilled(*program, entry)) {
+        stuck->set_unfilled(true);
+        stuck->set_unfilled_by(
+            ActiveAt(program, firing)
+                .grant->launch->values
+                ->arguments[program->feeds[entry.op].argument]
+                ->writer);
+      }
       if (entry.kind != proto::GANG || queue_.empty()) continue;
       const Granted& head = queue_.front();
       const Gang& gang = head.program->gangs[gang_];

@@ -68,7 +68,9 @@ class Device final : public Actor {
   friend class Cohort;
   struct Granted {
     DeviceProgram* program;
-    uint64_t next, end;
+    HostGrant* grant;
+    uint64_t next;      // firing
+    TimeNs since = -1;  // it is the head
   };
   struct Ready {
     DeviceProgram* program;
@@ -87,11 +89,16 @@ class Device final : public Actor {
 
   void Attach(DeviceProgram* program);
   void Detach(DeviceProgram* program);
-  void Grant(DeviceProgram* program, HostLaunch* launch);
-  // The same at all devices of the cohort that the program is on.
-  void GrantNear(const DeviceProgram& program, HostLaunch* launch);
-  // A launch is over on this device.
-  void EndLaunch(const DeviceProgram& program, HostLaunch* launch);
+  void Grant(DeviceProgram* program, HostGrant* grant);
+  // As Grant, at all devices of the cohort that the program is on.
+  void GrantNear(const DeviceProgram& program, HostGrant* grant);
+  // A grant is over on this device.
+  void EndGrant(const DeviceProgram& program, HostGrant* grant);
+  // Some argument of the program was filled: looks at its feeds again, at all
+  // devices of the cohort.
+  void FeedNear(const DeviceProgram& program);
+  // Whether what a feed reads at its next firing, if it is granted, is there.
+  bool IsFilled(const DeviceProgram& program, const Entry& entry) const;
   void Inspect(const LocalMessage& message);
 
   // A token for a device of the cohort.
@@ -114,10 +121,10 @@ class Device final : public Actor {
   void FinishPlain(Granted* head, size_t count, TimeNs left);
   // The next `gangs` of the queue have run.
   void Advance(Granted* head, size_t gangs);
-  // The launch of a firing.
+  // The grant of a firing.
   static DeviceProgram::Active& ActiveAt(DeviceProgram* program,
                                          uint64_t firing);
-  // `count` entries have fired; says so when the launch is over here.
+  // `count` entries have fired; says so when the grant is over here.
   void CountFirings(DeviceProgram* program, uint64_t firing, uint64_t count);
   void SendFailed(const DeviceProgram& program, const Gang& gang,
                   uint32_t shard, uint64_t firing, int32_t code);

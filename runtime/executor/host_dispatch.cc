@@ -23,13 +23,13 @@ void HostExecutor::PrepareGranted(HostProgram* program) {
 void HostExecutor::Offer(HostProgram* program, uint32_t index) {
   DispatchTable::Item& item = program->dispatch->items[index];
   if (!program->dispatch->Ready(item, program->granted)) return;
-  // A launch is there until the devices have done all its firings.
-  auto launch =
-      std::find_if(program->launches.begin(), program->launches.end(),
-                   [&](const auto& l) { return item.prepared < l->end; });
-  if (launch == program->launches.end()) return;
+  // A grant is there until the devices have done all its firings.
+  auto grant =
+      std::find_if(program->grants.begin(), program->grants.end(),
+                   [&](const auto& g) { return item.prepared < g->end; });
+  if (grant == program->grants.end()) return;
   item.working = true;
-  work_.Add({(*launch)->place, item.prepared, index, program->program,
+  work_.Add({(*grant)->place, item.prepared, index, program->program,
              program->incarnation, world_->Now()});
 }
 

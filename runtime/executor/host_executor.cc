@@ -284,37 +284,61 @@ void HostExecutor::OnFailed(HostProgram* program, const LocalMessage& message) {
 
 void HostExecutor::OnDeviceDone(HostProgram* program,
                                 const LocalMessage& message) {
-  auto launch =
-      std::find_if(program->launches.begin(), program->launches.end(),
-                   [&](const auto& l) { return l->id == message.extra; });
-  if (launch == program->launches.end()) return;
-  if (--(*launch)->cohorts_left != 0) return;
+  auto grant =
+      std::find_if(program->grants.begin(), program->grants.end(),
+                   [&](const auto& g) { return g->place == message.extra; });
+  if (grant == program->grants.end()) return;
+  --(*grant)->cohorts_left;
+  // Of two cohorts, that of the later grant may have been heard first.
+  while (!program->grants.empty() &&
+         program->grants.front()->cohorts_left == 0) {
+    FinishGrant(program);
+  }
+}
+
+void HostExecutor::FinishGrant(HostProgram* program) {
+  const std::unique_ptr<HostGrant> grant = std::move(program->grants.front());
+  program->grants.pop_front();
+  const HostLaunch& launch = *grant->launch;
   proto::Control control;
-  proto::LaunchDone* done = control.mutable_launch_done();
+  proto::GrantDone* done = control.mutable_grant_done();
   done->set_program(program->program);
   done->set_incarnation(program->incarnation);
-  done->set_launch((*launch)->id);
+  done->set_launch(launch.id);
   done->set_sender(host_);
-  if ((*launch)->failed) {
-    proto::Failure* failure = done->mutable_failure();
-    failure->set_firing((*launch)->failed_firing);
-    failure->set_action((*launch)->failed_action);
-    failure->set_shard((*launch)->failed_shard);
-    failure->set_step((*launch)->failed_step);
-    failure->set_code((*launch)->failed_code);
+  done->set_number(grant->place);
+  TimeNs time_ns = 0;
+  for (const HostGrant::Cohort& cohort : grant->cohorts) {
+    time_ns = std::max(time_ns, cohort.time_ns);
   }
-  const auto& results = (*launch)->values->results;
+  done->set_time_ns(static_cast<uint64_t>(time_ns));
+  if (grant->end == launch.end) FinishLaunch(program, done);
+  SendControl(
+      context_.directory.scheduler(context_.topology->island_of_host(host_)),
+      control);
+}
+
+void HostExecutor::FinishLaunch(HostProgram* program, proto::GrantDone* done) {
+  const std::unique_ptr<HostLaunch> launch =
+      std::move(program->launches.front());
+  program->launches.pop_front();
+  done->set_over(true);
+  if (launch->failed) {
+    proto::Failure* failure = done->mutable_failure();
+    failure->set_firing(launch->failed_firing);
+    failure->set_action(launch->failed_action);
+    failure->set_shard(launch->failed_shard);
+    failure->set_step(launch->failed_step);
+    failure->set_code(launch->failed_code);
+  }
+  const auto& results = launch->values->results;
   for (size_t r = 0; r < results.size(); ++r) {
     if (results[r].poisoned.load(std::memory_order_relaxed)) {
       done->add_poisoned(static_cast<uint32_t>(r));
     }
   }
-  FinishValues(*(*launch)->values, /*failed=*/false);
-  program->launches.erase(launch);
-  SendControl(
-      context_.directory.scheduler(context_.topology->island_of_host(host_)),
-      control);
-  ApplyGrants();
+  FinishValues(*launch->values, /*failed=*/false);
+  TellFilled();
 }
 
 void HostExecutor::OnControl(ActorId, std::string_view bytes) {
@@ -553,8 +577,11 @@ void HostExecutor::OnDetached(const LocalMessage& message) {
   for (const auto& launch : program->launches) {
     FinishValues(*launch->values, /*failed=*/true);
   }
+  std::erase_if(unfilled_,
+                [&](const Unfilled& u) { return u.program == program; });
   program->launches.clear();
-  ApplyGrants();
+  program->grants.clear();
+  TellFilled();
   proto::StopProgram again;
   again.set_program(message.program);
   again.set_incarnation(message.incarnation);
@@ -585,66 +612,93 @@ void HostExecutor::OnGrant(const proto::Grant& grant) {
     early_[grant.previous_place()] = grant;
     return;
   }
-  grants_.push_back(grant);
   last_place_ = grant.place();
+  ApplyGrant(grant);
   for (auto early = early_.find(last_place_); early != early_.end();
        early = early_.find(last_place_)) {
     last_place_ = early->second.place();
-    grants_.push_back(std::move(early->second));
+    ApplyGrant(early->second);
     early_.erase(early);
   }
-  ApplyGrants();
 }
 
-void HostExecutor::ApplyGrants() {
-  while (!grants_.empty() && Unfilled(grants_.front().launch()) == nullptr) {
-    const proto::Grant grant = std::move(grants_.front());
-    grants_.pop_front();
-    ApplyGrant(grant);
-  }
-}
-
-const HostStore::Object* HostExecutor::Unfilled(uint64_t launch) const {
-  auto found = prepared_.find(launch);
-  if (found == prepared_.end()) return nullptr;
-  for (const auto& argument : found->second.values->arguments) {
-    if (argument != nullptr && !argument->filled) return argument.get();
-  }
-  return nullptr;
-}
-
-void HostExecutor::ApplyGrant(const proto::Grant& grant) {
-  HostProgram* program = Find(grant.program(), grant.incarnation());
-  if (program == nullptr || grant.skip()) return;
+HostLaunch* HostExecutor::LaunchOf(HostProgram* program,
+                                   const proto::Grant& grant) {
   // One before it was given up, so the program is: devices fire in order.
-  if (grant.first() != program->granted) return;
+  if (grant.first() != program->granted) return nullptr;
+  if (!program->launches.empty() &&
+      program->launches.back()->id == grant.launch()) {
+    return program->launches.back().get();
+  }
+  if (grant.first() != grant.launch_first()) return nullptr;
   auto launch = std::make_unique<HostLaunch>();
   launch->id = grant.launch();
-  launch->place = grant.place();
-  launch->first = grant.first();
-  launch->end = grant.first() + grant.steps();
+  launch->first = grant.launch_first();
+  launch->end = grant.launch_first() + grant.launch_steps();
   launch->values = TakeValues(*program, grant);
-  if (launch->values == nullptr) return;  // given up
-  program->granted = launch->end;
+  if (launch->values == nullptr) return nullptr;
+  size_t missing = 0;
+  for (const auto& argument : launch->values->arguments) {
+    missing += argument != nullptr && !argument->filled.load();
+  }
+  if (missing > 0) unfilled_.push_back({program, launch.get(), missing});
+  program->launches.push_back(std::move(launch));
+  return program->launches.back().get();
+}
+
+void HostExecutor::ApplyGrant(const proto::Grant& message) {
+  HostProgram* program = Find(message.program(), message.incarnation());
+  if (program == nullptr || message.skip()) return;
+  HostLaunch* launch = LaunchOf(program, message);
+  if (launch == nullptr) return;
+  auto grant = std::make_unique<HostGrant>();
+  grant->launch = launch;
+  grant->place = message.place();
+  grant->first = message.first();
+  grant->end = message.first() + message.steps();
+  program->granted = grant->end;
   const std::vector<uint32_t>& cohorts = actors_.cohorts;
-  launch->left.assign(cohorts.size(), 0);
+  grant->cohorts.resize(cohorts.size());
   for (auto& device : program->devices) {
     if (device == nullptr) continue;
-    launch->cohorts_left += launch->left[cohorts[device->device]]++ == 0;
+    grant->cohorts_left += grant->cohorts[cohorts[device->device]].left++ == 0;
   }
+  LocalMessage out;
+  out.kind = kGrantDevice;
+  out.program = program->program;
+  out.incarnation = program->incarnation;
+  out.payload = grant.get();
+  SendToCohorts(*program, out);
+  program->grants.push_back(std::move(grant));
+  PrepareGranted(program);
+}
+
+void HostExecutor::SendToCohorts(const HostProgram& program,
+                                 const LocalMessage& message) {
+  const std::vector<uint32_t>& cohorts = actors_.cohorts;
   std::vector<bool> told(cohorts.size());
-  for (auto& device : program->devices) {
+  for (const auto& device : program.devices) {
     if (device == nullptr || told[cohorts[device->device]]) continue;
     told[cohorts[device->device]] = true;
-    LocalMessage message;
-    message.kind = kGrantDevice;
-    message.program = program->program;
-    message.incarnation = program->incarnation;
-    message.payload = launch.get();
     SendToDevice(device->device, message);
   }
-  program->launches.push_back(std::move(launch));
-  PrepareGranted(program);
+}
+
+void HostExecutor::TellFilled() {
+  for (Unfilled& unfilled : unfilled_) {
+    size_t missing = 0;
+    for (const auto& argument : unfilled.launch->values->arguments) {
+      missing += argument != nullptr && !argument->filled.load();
+    }
+    if (missing == unfilled.missing) continue;
+    unfilled.missing = missing;
+    LocalMessage message;
+    message.kind = kArgumentFilled;
+    message.program = unfilled.program->program;
+    message.incarnation = unfilled.program->incarnation;
+    SendToCohorts(*unfilled.program, message);
+  }
+  std::erase_if(unfilled_, [](const Unfilled& u) { return u.missing == 0; });
 }
 
 void HostExecutor::OnQuery(const proto::Query& query) {
@@ -681,10 +735,6 @@ void HostExecutor::OnInspected(const LocalMessage& message) {
   report->set_incarnation(inspection.incarnation);
   report->set_host(host_);
   if (program != nullptr) report->set_granted(program->granted);
-  if (!grants_.empty()) {
-    report->set_held(true);
-    report->set_held_by(Unfilled(grants_.front().launch())->writer);
-  }
   // Of the devices, those with the smallest (firing, position).
   auto place = [](const DeviceReport& r) {
     return r.report.stuck_size() == 0

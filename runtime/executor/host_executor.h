@@ -13,8 +13,8 @@
 // Invariants: (1) every message from another host is handled once, whatever
 // the link does; (2) payloads are read while their incarnation is loaded, and
 // never after StopReply; (3) grants reach the devices in order of place; (4)
-// a launch begins when its arguments, and room for its results, are here, and
-// reaches the devices when launches with smaller places have filled them.
+// a launch begins when its arguments, or who fills them, and room for its
+// results are here; a feed waits until its argument is filled.
 //
 //===----------------------------------------------------------------------===//
 
@@ -104,6 +104,10 @@ class HostExecutor final : public Actor {
   void OnAllFired(HostProgram* program, const LocalMessage& message);
   void OnFailed(HostProgram* program, const LocalMessage& message);
   void OnDeviceDone(HostProgram* program, const LocalMessage& message);
+  // The program's first grant is over.
+  void FinishGrant(HostProgram* program);
+  // The program's first launch is over: completes `done`.
+  void FinishLaunch(HostProgram* program, proto::GrantDone* done);
   void OnAttached(const LocalMessage& message);
   void OnDetached(const LocalMessage& message);
   void OnInspected(const LocalMessage& message);
@@ -115,11 +119,14 @@ class HostExecutor final : public Actor {
   void OnStop(const proto::StopProgram& stop);
   void OnFree(const proto::FreeProgram& free);
   void OnGrant(const proto::Grant& grant);
-  // Passes on the grants that are next and whose arguments are filled.
-  void ApplyGrants();
   void ApplyGrant(const proto::Grant& grant);
-  // An argument of the launch that is not filled yet; null: none.
-  const HostStore::Object* Unfilled(uint64_t launch) const;
+  // The launch that a grant is for; null: it, or one before it, was given up.
+  HostLaunch* LaunchOf(HostProgram* program, const proto::Grant& grant);
+  // Sends `message` to one device of each cohort that the program is on.
+  void SendToCohorts(const HostProgram& program, const LocalMessage& message);
+  // Has the devices of launches whose arguments were filled look at their
+  // feeds.
+  void TellFilled();
   void OnQuery(const proto::Query& query);
 
   // Host-side work (host_dispatch.cc). Offer leaves an action to the host's
@@ -192,8 +199,14 @@ class HostExecutor final : public Actor {
   HostWork work_;
   absl::flat_hash_map<int, Link> links_;  // by host
   uint64_t last_place_ = 0;
-  std::map<uint64_t, proto::Grant> early_;      // by previous place
-  std::deque<proto::Grant> grants_;             // in order, not passed on
+  std::map<uint64_t, proto::Grant> early_;  // by previous place
+  // Launches with grants whose arguments are not all filled.
+  struct Unfilled {
+    HostProgram* program;
+    HostLaunch* launch;
+    size_t missing;  // arguments
+  };
+  std::vector<Unfilled> unfilled_;
   std::map<uint32_t, Inspection> inspections_;  // by program
 };
 

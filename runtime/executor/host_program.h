@@ -154,19 +154,32 @@ struct Entry {
   uint64_t next = 0;    // first firing that has not happened
 };
 
-// A range of firings on one host.
+// What a client asked for, on one host: a range of firings and its values. It
+// is there from its first grant until all its firings are over.
 struct HostLaunch {
   uint64_t id = 0;
-  uint64_t place = 0;  // of the grant
   uint64_t first = 0, end = 0;
   std::unique_ptr<HostValues> values;
-  uint32_t cohorts_left = 0;
-  // Per cohort: devices at which it is not over. Of the cohort's worker.
-  std::vector<uint32_t> left;
   bool failed = false;
   uint64_t failed_firing = 0;
   uint32_t failed_action = 0, failed_shard = 0, failed_step = 0;
   int32_t failed_code = 0;
+};
+
+// What the island's scheduler allowed so far: the next firings of a launch, at
+// a place in the island's order.
+struct HostGrant {
+  HostLaunch* launch = nullptr;
+  uint64_t place = 0;
+  uint64_t first = 0, end = 0;
+  uint32_t cohorts_left = 0;
+  // Of the cohort's worker: devices at which it is not over, and the longest
+  // time for which it was the head of one's queue.
+  struct Cohort {
+    uint32_t left = 0;
+    TimeNs time_ns = 0;
+  };
+  std::vector<Cohort> cohorts;
 };
 
 struct DeviceProgram {
@@ -203,6 +216,7 @@ struct DeviceProgram {
   std::vector<SendOp> sends;
   std::vector<RecvOp> recvs;
   std::vector<FeedOp> feeds;
+  std::vector<uint32_t> feed_entries;
   std::vector<FetchOp> fetches;
   std::vector<PieceOut> pieces;
   char* scratch = nullptr;
@@ -213,10 +227,10 @@ struct DeviceProgram {
   // The device's own, while it runs.
   uint64_t granted = 0;  // firings below may happen
   struct Active {
-    HostLaunch* launch;
+    HostGrant* grant;
     uint64_t remaining;  // firings of entries
   };
-  std::deque<Active> active;
+  std::deque<Active> active;  // grants that are not over here
   uint64_t fired = 0;
   // [entry][slot], while tracing: along which edge the last token came, and
   // when among those of the device.
@@ -282,6 +296,7 @@ class HostProgram {
 
   // Runs, in order; and what the executor knows of the load.
   std::deque<std::unique_ptr<HostLaunch>> launches;
+  std::deque<std::unique_ptr<HostGrant>> grants;
   uint64_t granted = 0;
   uint32_t waiting = 0;  // devices that have not answered
   bool stopping = false, stopped = false;

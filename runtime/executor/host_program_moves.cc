@@ -228,6 +228,8 @@ void HostProgramBuilder::MakeFeed(DeviceProgram* device, Entry* entry,
   if (!op.stepped && !op.carried && op.buffer->is_alone) {
     op.placed.assign(op.to.credits, 0);
   }
+  device->feed_entries.push_back(
+      static_cast<uint32_t>(entry - device->entries.data()));
   entry->op = static_cast<uint32_t>(device->feeds.size());
   device->feeds.push_back(std::move(op));
 }

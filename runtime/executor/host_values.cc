@@ -150,7 +150,7 @@ std::unique_ptr<HostValues> HostExecutor::TakeValues(
   }
   if (context_.run_kernels) return nullptr;
   auto values = std::make_unique<HostValues>();
-  values->steps = grant.steps();
+  values->steps = grant.launch_steps();
   for (int r = 0; r < program.plan->plan().interface().results_size(); ++r) {
     values->results.emplace_back();
   }
@@ -162,7 +162,7 @@ void HostExecutor::FinishValues(const HostValues& values, bool failed) {
     if (result.object == nullptr) continue;
     result.object->poisoned =
         failed || result.poisoned.load(std::memory_order_relaxed);
-    result.object->filled = true;
+    result.object->filled.store(true, std::memory_order_release);
   }
 }
 
@@ -173,7 +173,7 @@ void HostExecutor::OnDrop(const proto::DropObjects& drop) {
     // It will not be granted any more.
     FinishValues(*prepared->second.values, /*failed=*/true);
     prepared_.erase(prepared);
-    ApplyGrants();
+    TellFilled();
   }
   for (uint64_t id : drop.objects()) store_.Drop(id);
   if (!drop.answer()) return;

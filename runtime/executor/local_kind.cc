@@ -38,6 +38,8 @@ const char* MessageKindName(int kind) {
       return "detached";
     case kGrantDevice:
       return "grant-device";
+    case kArgumentFilled:
+      return "argument-filled";
     case kInspect:
       return "inspect";
     case kInspected:

@@ -33,16 +33,17 @@ enum LocalKind : uint16_t {
   kGroupDone,   // step; target: group; to one device of a cohort, item:
                 // which of the group's
   kFailed,      // step; target: action; shard; item: gang step; extra: code
-  kDeviceDone,  // extra: launch; from the last device of a cohort
+  kDeviceDone,  // extra: place of the grant; from a cohort's last device
   kAttach,      // payload: the DeviceProgram
   kAttached,    // item: device
   kDetach,
-  kDetached,     // item: device
-  kGrantDevice,  // payload: the HostLaunch; to one device of a cohort
-  kInspect,      // payload: the DeviceReport to fill
-  kInspected,    // item: device
-  kEnqueue,      // step; target: action, which is prepared
-  kActionFired,  // step; target: action; one shard of it
+  kDetached,        // item: device
+  kGrantDevice,     // payload: the HostGrant; to one device of a cohort
+  kArgumentFilled,  // to one device of a cohort
+  kInspect,         // payload: the DeviceReport to fill
+  kInspected,       // item: device
+  kEnqueue,         // step; target: action, which is prepared
+  kActionFired,     // step; target: action; one shard of it
 
   // An actor to itself.
   kCostDone,      // a gang's virtual time is over

@@ -25,28 +25,35 @@ void IslandScheduler::OnControl(ActorId, std::string_view bytes) {
     return;
   }
   if (control.has_start()) OnStart(control.start());
-  if (control.has_launch_done()) OnDone(control.launch_done());
+  if (control.has_grant_done()) OnDone(control.grant_done());
 }
 
 void IslandScheduler::Record(TraceKind kind, const proto::Start& start) {
+  if (trace_ == nullptr) return;
   TraceEvent event = NewTraceEvent(kind, IndexOf(local_id()), trace_->Now());
   event.program = start.incarnation();
   event.firing = start.first();
   event.value = start.launch();
-  event.other =
-      static_cast<uint32_t>(std::min<uint64_t>(start.steps(), UINT32_MAX));
+  event.other = static_cast<uint32_t>(
+      std::min<uint64_t>(start.launch_steps(), UINT32_MAX));
   trace_->Record(event);
 }
 
+void IslandScheduler::Skip(uint64_t ticket) {
+  auto granted = std::find_if(
+      granted_.begin(), granted_.end(),
+      [&](const auto& g) { return g.second.start.ticket() == ticket; });
+  if (granted == granted_.end()) return;
+  SendGrants(granted->second, /*skip=*/true);
+  granted_.erase(granted);
+}
+
 void IslandScheduler::OnStart(const proto::Start& start) {
-  if (trace_ != nullptr) Record(TraceKind::kJoined, start);
+  if (start.first() == start.launch_first()) Record(TraceKind::kJoined, start);
   if (!ticket_order_) {
     if (start.skip()) {
       seen_.insert(start.ticket());
-      auto granted = granted_.find(start.launch());
-      if (granted == granted_.end()) return;
-      SendGrants(granted->second, /*skip=*/true);
-      granted_.erase(granted);
+      Skip(start.ticket());
     } else if (seen_.insert(start.ticket()).second) {
       Apply(start);
     }
@@ -55,10 +62,7 @@ void IslandScheduler::OnStart(const proto::Start& start) {
   if (start.ticket() <= last_ticket_) {
     // A second copy, or one that is given up after it was granted: hosts that
     // did not get the grant must not wait for it.
-    auto granted = granted_.find(start.launch());
-    if (!start.skip() || granted == granted_.end()) return;
-    SendGrants(granted->second, /*skip=*/true);
-    granted_.erase(granted);
+    if (start.skip()) Skip(start.ticket());
     return;
   }
   if (start.previous_ticket() != last_ticket_) {
@@ -80,15 +84,15 @@ void IslandScheduler::OnStart(const proto::Start& start) {
 }
 
 void IslandScheduler::Apply(const proto::Start& start) {
-  Granted& granted = granted_[start.launch()];
+  Granted& granted = granted_[++last_place_];
   granted.start = start;
-  granted.place = ++last_place_;
+  granted.place = last_place_;
   for (uint32_t host : start.hosts()) {
     granted.waiting.insert(host);
     granted.previous[host] = place_of_[host];
     place_of_[host] = granted.place;
   }
-  if (trace_ != nullptr) Record(TraceKind::kGranted, start);
+  if (start.first() == start.launch_first()) Record(TraceKind::kGranted, start);
   SendGrants(granted, /*skip=*/false);
 }
 
@@ -105,13 +109,15 @@ void IslandScheduler::SendGrants(const Granted& granted, bool skip) {
     grant->set_first(granted.start.first());
     grant->set_steps(granted.start.steps());
     grant->set_skip(skip);
+    grant->set_launch_first(granted.start.launch_first());
+    grant->set_launch_steps(granted.start.launch_steps());
     world_->SendControl(self(), directory_->executor(host),
                         control.SerializeAsString());
   }
 }
 
-void IslandScheduler::OnDone(const proto::LaunchDone& done) {
-  auto found = granted_.find(done.launch());
+void IslandScheduler::OnDone(const proto::GrantDone& done) {
+  auto found = granted_.find(done.number());
   if (found == granted_.end()) return;
   Granted& granted = found->second;
   if (granted.waiting.erase(done.sender()) == 0) return;  // a second copy
@@ -121,16 +127,19 @@ void IslandScheduler::OnDone(const proto::LaunchDone& done) {
     granted.failure = done.failure();
   }
   granted.poisoned.insert(done.poisoned().begin(), done.poisoned().end());
+  granted.time_ns = std::max(granted.time_ns, done.time_ns());
   if (!granted.waiting.empty()) return;
   proto::Control control;
-  proto::LaunchDone* out = control.mutable_launch_done();
+  proto::GrantDone* out = control.mutable_grant_done();
   *out = done;
   out->set_sender(island_);
+  out->set_number(granted.start.ticket());
+  out->set_time_ns(granted.time_ns);
   out->clear_failure();
   if (granted.failed) *out->mutable_failure() = granted.failure;
   out->clear_poisoned();
   for (uint32_t result : granted.poisoned) out->add_poisoned(result);
-  if (trace_ != nullptr) Record(TraceKind::kDone, granted.start);
+  if (done.over()) Record(TraceKind::kDone, granted.start);
   granted_.erase(found);
   world_->SendControl(self(), directory_->controller(),
                       control.SerializeAsString());

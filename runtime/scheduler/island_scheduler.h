@@ -14,7 +14,8 @@
 // share islands cannot wait for each other in a circle. A scheduler therefore
 // holds back a launch until the previous ticket of its island has come.
 //
-// One grant covers all steps of a launch: a step sends nothing here.
+// A grant covers a range of a launch's steps; the controller asks for the next
+// ranges while the launch runs, so messages grow with time and not with steps.
 //
 //===----------------------------------------------------------------------===//
 
@@ -58,12 +59,15 @@ class IslandScheduler final : public Actor {
     bool failed = false;
     proto::Failure failure;
     std::set<uint32_t> poisoned;  // results
+    uint64_t time_ns = 0;         // of the slowest host
   };
 
   void OnStart(const proto::Start& start);
   void Apply(const proto::Start& start);
   void SendGrants(const Granted& granted, bool skip);
-  void OnDone(const proto::LaunchDone& done);
+  void OnDone(const proto::GrantDone& done);
+  // A grant that was given up: hosts that did not get it must not wait for it.
+  void Skip(uint64_t ticket);
   void Record(TraceKind kind, const proto::Start& start);
   ActorId self() const { return directory_->scheduler(island_); }
 
@@ -76,7 +80,7 @@ class IslandScheduler final : public Actor {
   uint64_t last_place_ = 0;
   std::map<uint64_t, proto::Start> early_;  // by previous ticket
   std::map<uint32_t, uint64_t> place_of_;   // last one, per host
-  std::map<uint64_t, Granted> granted_;     // by launch
+  std::map<uint64_t, Granted> granted_;     // by place
   std::set<uint64_t> seen_;                 // tickets, without order only
 };
 

@@ -119,9 +119,9 @@ class HostStore {
     absl::Status status;    // ResourceExhausted: there was no room, no data
     bool complete() const { return received == bytes; }
     // Of an object that a launch fills: not before that launch is over on this
-    // host, which `writer`, a program, does.
-    bool filled = true;
-    bool poisoned = false;  // then nothing may read its values
+    // host, which `writer`, a program, does. Devices look at it.
+    std::atomic<bool> filled{true};
+    bool poisoned = false;  // set before filled: nothing may read its values
     uint32_t writer = 0;
     char* data() const {
       return heap_ != nullptr ? heap_.get() : segment_.data();

@@ -68,6 +68,7 @@ class LaunchTableTest : public ::testing::Test {
     std::vector<uint64_t> granted;
     for (size_t i = 0; i < effects_.ready.size(); ++i) {
       granted.push_back(effects_.ready[i]);
+      table_.Begun(granted.back());
       table_.Granted(granted.back(), &effects_);
     }
     effects_.ready.clear();
@@ -110,6 +111,7 @@ TEST_F(LaunchTableTest, IsReadyWhenAllItsHostsHaveItsValues) {
   table_.Staged(1, 0, absl::OkStatus(), &effects_);
   EXPECT_THAT(Grant(), ElementsAre(1));
   table_.Staged(1, 0, absl::OkStatus(), &effects_);
+  table_.Begun(1);
   table_.Granted(1, &effects_);
   EXPECT_THAT(Grant(), IsEmpty());
   EXPECT_THAT(Ended(), IsEmpty());

@@ -115,14 +115,14 @@ TEST_F(StallTest, AGrantWasLost) {
   EXPECT_EQ(Classify().kind, Stall::kProgress);
 }
 
-TEST_F(StallTest, AGrantIsHeldByAnArgument) {
-  reports_[1].set_granted(10);
-  reports_[1].set_held(true);
-  reports_[1].set_held_by(3);
+TEST_F(StallTest, AFeedWaitsForAnArrayOfAnotherProgram) {
+  proto::StuckShard* stuck = Stick(0, 12, "first", 1);
+  stuck->set_unfilled(true);
+  stuck->set_unfilled_by(3);
   const Stall stall = Classify();
   EXPECT_EQ(stall.kind, Stall::kBlocked);
   EXPECT_EQ(stall.blocked_by, 3u);
-  EXPECT_EQ(stall.text, "a launch at host1");
+  EXPECT_EQ(stall.text, "'first' at step 2, shard 1 on island0/host0/device1");
 }
 
 TEST_F(StallTest, AnotherProgramStandsBefore) {

@@ -36,12 +36,15 @@ class IslandSchedulerTest : public ::testing::Test {
     for (uint32_t host : hosts) control.mutable_start()->add_hosts(host);
     scheduler_.OnControl(directory_.controller(), control.SerializeAsString());
   }
-  void Done(uint64_t ticket, uint32_t host, uint64_t failed_firing = 0) {
+  // `place`: of the grant, in the island's order.
+  void Done(uint64_t ticket, uint64_t place, uint32_t host,
+            uint64_t failed_firing = 0) {
     proto::Control control;
-    control.mutable_launch_done()->set_launch(100 + ticket);
-    control.mutable_launch_done()->set_sender(host);
+    control.mutable_grant_done()->set_launch(100 + ticket);
+    control.mutable_grant_done()->set_number(place);
+    control.mutable_grant_done()->set_sender(host);
     if (failed_firing != 0) {
-      control.mutable_launch_done()->mutable_failure()->set_firing(
+      control.mutable_grant_done()->mutable_failure()->set_firing(
           failed_firing);
     }
     scheduler_.OnControl(directory_.executor(host),
@@ -93,16 +96,17 @@ TEST_F(IslandSchedulerTest, SkippedTicketsHoldNobodyUp) {
 TEST_F(IslandSchedulerTest, EndsOnceWithTheFirstFailure) {
   Start(1, 0, {0, 1});
   Grants();
-  Done(1, 0, 8);
-  Done(1, 0, 2);  // a second copy counts for nothing
+  Done(1, 1, 0, 8);
+  Done(1, 1, 0, 2);  // a second copy counts for nothing
   EXPECT_THAT(world_.sent, IsEmpty());
-  Done(1, 1, 5);
+  Done(1, 1, 1, 5);
   ASSERT_EQ(world_.sent.size(), 1u);
   EXPECT_EQ(world_.sent[0].to, directory_.controller());
   const auto control = world_.sent[0].As<proto::Control>();
-  EXPECT_EQ(control.launch_done().launch(), 101u);
-  EXPECT_EQ(control.launch_done().failure().firing(), 5u);
-  Done(1, 1, 5);
+  EXPECT_EQ(control.grant_done().launch(), 101u);
+  EXPECT_EQ(control.grant_done().number(), 1u);  // the ticket
+  EXPECT_EQ(control.grant_done().failure().firing(), 5u);
+  Done(1, 1, 1, 5);
   EXPECT_EQ(world_.sent.size(), 1u);
 }
 

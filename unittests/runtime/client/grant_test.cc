@@ -1,0 +1,100 @@
+//===- grant_test.cc - Launches share devices by grants -------------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/controller/grant_order.h"
+#include "unittests/runtime/client/runtime_test_support.h"
+
+namespace pathways::testing {
+namespace {
+
+class GrantTest : public ::testing::TestWithParam<RuntimeOptions::WorldKind> {
+ protected:
+  RuntimeOptions Options(uint64_t seed = 3) {
+    RuntimeOptions options = Sim(seed);
+    options.world = GetParam();
+    return options;
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Worlds, GrantTest, BothWorlds(), WorldName);
+
+// v + 1 for each element, a gang of 0.1 ms on `devices` devices.
+proto::Plan Increment(const std::string& name, int64_t devices) {
+  PlanBuilder b(name, 2);
+  const uint32_t s = b.AddSlice("s", {{"x", devices}}, 0);
+  const uint32_t v = b.AddBuffer("v", s, Rows({devices}), 2);
+  const uint32_t w = b.AddBuffer("w", s, Rows({devices}), 2);
+  const uint32_t feed = b.AddFeed("v", v);
+  AddRun(b, b.AddGang("inc", s, {v}, {w}, /*cost_ns=*/100'000), "add_one1");
+  b.Carry(feed, b.AddFetch("w", w));
+  return b.Finish();
+}
+
+TEST(GrantSimTest, ANewcomerStartsWithinTheHorizon) {
+  RuntimeOptions options = Sim(7);
+  options.run_kernels = false;
+  auto runtime = Start("1x1x2", options);
+  const ProgramHandle endless = LoadPlan(*runtime, Increment("endless", 2));
+  const ProgramHandle shortly = LoadPlan(*runtime, Increment("shortly", 2));
+  HostArray shape;
+  shape.element = ElementType::kF32;
+  shape.shape = {2};
+  // A hundred seconds of device time.
+  LaunchPlan(*runtime, endless, {shape}, 1'000'000);
+  // Twenty milliseconds of it pass.
+  for (int i = 0; i < 20; ++i) {
+    const RunHandle other = LaunchPlan(*runtime, shortly, {shape}, 10);
+    const TimeNs start = runtime->Stats().now_ns;
+    ASSERT_TRUE(runtime->Await(other).ok());
+    // Its own millisecond, and what was granted before it came.
+    EXPECT_LT(runtime->Stats().now_ns - start, kGrantHorizonNs * 3 / 2) << i;
+  }
+  const uint64_t before = runtime->Stats().controller_messages;
+  const TimeNs start = runtime->Stats().now_ns;
+  const RunHandle last = LaunchPlan(*runtime, shortly, {shape}, 10'000);
+  ASSERT_TRUE(runtime->Await(last).ok());
+  // Half of the devices' time is the newcomer's.
+  const TimeNs took = runtime->Stats().now_ns - start;
+  EXPECT_NEAR(double(took), 2e9, 0.4e9);
+  // Messages grow with time, not with steps: 20,000 of them.
+  EXPECT_LT(runtime->Stats().controller_messages - before,
+            4 * static_cast<uint64_t>(took) / kGrantHorizonNs + 100);
+}
+
+TEST_P(GrantTest, StepsOfALongLaunchFollowEachOtherOverItsGrants) {
+  auto runtime = Start("1x2x2", Options());
+  const ProgramHandle program = LoadPlan(*runtime, Increment("long", 4));
+  const RunHandle run =
+      LaunchPlan(*runtime, program, {Floats({4}, {0, 10, 20, 30})}, 3000);
+  const RunHandle next =
+      LaunchPlan(*runtime, program, {Floats({4}, {1, 1, 1, 1})}, 500);
+  EXPECT_EQ(FetchValues(*runtime, run, "w"),
+            (std::vector<float>{3000, 3010, 3020, 3030}));
+  EXPECT_EQ(FetchValues(*runtime, next, "w"),
+            (std::vector<float>{501, 501, 501, 501}));
+}
+
+TEST_P(GrantTest, LaunchesOfTwoProgramsInterleave) {
+  constexpr int kLaunches = 5000;  // of each
+  auto runtime = Start("2x1x2", Options());
+  const ProgramHandle a = LoadPlan(*runtime, Increment("a", 2));
+  const ProgramHandle b = LoadPlan(*runtime, Increment("b", 2));
+  for (int i = 0; i < kLaunches; ++i) {
+    const float v = static_cast<float>(i);
+    const RunHandle one = LaunchPlan(*runtime, a, {Floats({2}, {v, -v})});
+    const RunHandle two = LaunchPlan(*runtime, b, {Floats({2}, {2 * v, 0})});
+    ASSERT_EQ(FetchValues(*runtime, one, "w"),
+              (std::vector<float>{v + 1, 1 - v}));
+    ASSERT_EQ(FetchValues(*runtime, two, "w"),
+              (std::vector<float>{2 * v + 1, 1}));
+    ASSERT_TRUE(runtime->ReleaseRun(one).ok());
+    ASSERT_TRUE(runtime->ReleaseRun(two).ok());
+  }
+}
+
+}  // namespace
+}  // namespace pathways::testing
