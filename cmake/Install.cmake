@@ -11,7 +11,7 @@ set(pathways_libraries
   pathways_executor pathways_scheduler pathways_controller pathways_client)
 if(PATHWAYS_COMPILER)
   list(APPEND pathways_libraries
-    PathwaysDialect PathwaysPlanDialect PathwaysTransforms PathwaysCodegen
+    PathwaysSupport PathwaysDialect PathwaysPlanDialect PathwaysTransforms PathwaysCodegen
     PathwaysLowering PathwaysPlanFile PathwaysExecute PathwaysCompile)
   install(TARGETS pw-opt pw-run pw-translate)
 endif()

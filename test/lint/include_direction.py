@@ -29,6 +29,7 @@ RUNTIME_TIERS = [
 # But for these: the world moves what the protocol describes.
 RUNTIME_SIDEWAYS = {"world": {"protocol"}}
 COMPILER_TIERS = [
+    ["Support"],
     ["Dialect/Pathways", "Dialect/Plan"],
     ["Transforms", "Codegen"],
     ["Lowering", "Target"],
