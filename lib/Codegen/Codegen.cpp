@@ -197,6 +197,7 @@ FailureOr<std::string> lowerToObject(ModuleOp module, const Target &target,
   kernel::expandNarrowConversions(module, hasHalves(**machine));
   if (failed(kernel::lowerToLoops(module)))
     return failure();
+  kernel::storeNarrowFloatsAsIntegers(module);
   std::vector<kernel::LoweredSegment> segments;
   for (auto [i, constant] : llvm::enumerate(originals)) {
     func::FuncOp original = constant;

@@ -109,6 +109,11 @@ void addExpPattern(RewritePatternSet &patterns);
 /// Everything else of linalg, and copies, to loops.
 LogicalResult lowerToLoops(ModuleOp module);
 
+/// Makes f16 and bf16 in buffers and registers integers of their size, but for
+/// what is converted in registers: not all targets can select what LLVM makes
+/// of moves of them.
+void storeNarrowFloatsAsIntegers(ModuleOp module);
+
 /// Places allocations in regions of scratch memory. Each becomes an argument of
 /// its own, so that accesses to different regions are known not to meet;
 /// buffers that are never live together share a region. Appends the offsets of

@@ -243,3 +243,67 @@ void kernel::expandNarrowConversions(ModuleOp module, bool hasF16) {
     patterns.add<ExtendHalf, RoundToHalf>(module.getContext());
   applyPatternsToEnd(module, std::move(patterns));
 }
+
+//===----------------------------------------------------------------------===//
+// Storage
+//===----------------------------------------------------------------------===//
+
+/// i16, or a vector or buffer of it, for a narrow type; any other as it is.
+static Type asInteger(Type type) {
+  if (!isNarrow(type))
+    return type;
+  Type i16 = IntegerType::get(type.getContext(), 16);
+  if (auto shaped = dyn_cast<ShapedType>(type))
+    return shaped.clone(i16);
+  return i16;
+}
+
+static void makeConstantInteger(arith::ConstantOp op) {
+  if (!isNarrow(op.getType()))
+    return;
+  Type type = asInteger(op.getType());
+  if (auto scalar = dyn_cast<FloatAttr>(op.getValue()))
+    op.setValueAttr(IntegerAttr::get(type, scalar.getValue().bitcastToAPInt()));
+  else if (auto dense = dyn_cast<DenseFPElementsAttr>(op.getValue()))
+    op.setValueAttr(dense.bitcast(getElementTypeOrSelf(type)));
+}
+
+void kernel::storeNarrowFloatsAsIntegers(ModuleOp module) {
+  OpBuilder b(module.getContext());
+  // What converts in registers, with the type that it converts.
+  SmallVector<std::pair<Operation *, Type>> conversions;
+  module.walk([&](Operation *op) {
+    if (isa<arith::ExtFOp>(op) && isNarrow(op->getOperand(0).getType()))
+      conversions.push_back({op, op->getOperand(0).getType()});
+    if (isa<arith::TruncFOp>(op) && isNarrow(op->getResult(0).getType()))
+      conversions.push_back({op, op->getResult(0).getType()});
+  });
+  module.walk([&](Operation *op) {
+    if (auto constant = dyn_cast<arith::ConstantOp>(op))
+      makeConstantInteger(constant);
+    for (Value result : op->getResults())
+      result.setType(asInteger(result.getType()));
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        for (BlockArgument argument : block.getArguments())
+          argument.setType(asInteger(argument.getType()));
+    if (auto func = dyn_cast<func::FuncOp>(op))
+      func.setType(b.getFunctionType(
+          llvm::map_to_vector(func.getArgumentTypes(), asInteger),
+          llvm::map_to_vector(func.getResultTypes(), asInteger)));
+  });
+  for (auto [op, narrow] : conversions) {
+    b.setInsertionPoint(op);
+    if (isa<arith::ExtFOp>(op)) {
+      op->setOperand(0, arith::BitcastOp::create(b, op->getLoc(), narrow,
+                                                 op->getOperand(0)));
+      continue;
+    }
+    Value result = op->getResult(0);
+    Type stored = result.getType();
+    result.setType(narrow);
+    b.setInsertionPointAfter(op);
+    auto bits = arith::BitcastOp::create(b, op->getLoc(), stored, result);
+    result.replaceAllUsesExcept(bits, bits);
+  }
+}
