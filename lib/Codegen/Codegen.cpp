@@ -37,9 +37,11 @@
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "pathways/Codegen/CodeCache.h"
 #include "pathways/Codegen/Segments.h"
+#include "pathways/Support/Shield.h"
 #include "runtime/kernel/target.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
+#include "llvm/Support/Threading.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Target/TargetOptions.h"
 
@@ -98,12 +100,27 @@ makeMachine(const Target &target, Location loc) {
   return machine;
 }
 
+using Machines = llvm::StringMap<std::unique_ptr<llvm::TargetMachine>>;
+
+/// Those of this thread, by target.
+static Machines &knownMachines() {
+  thread_local Machines machines;
+  return machines;
+}
+
+/// Loses those of this thread: one of them was at work when something crashed.
+static void abandonMachines() {
+  for (auto &machine : knownMachines())
+    (void)machine.second.release();
+  knownMachines().clear();
+}
+
 /// The machine for `target` of this thread. To make one, and what it derives
 /// from its features on first use, is a good part of compiling a small kernel.
 static FailureOr<llvm::TargetMachine *> getMachine(const Target &target,
                                                    Location loc) {
   static constexpr size_t kMost = 8;
-  thread_local llvm::StringMap<std::unique_ptr<llvm::TargetMachine>> machines;
+  Machines &machines = knownMachines();
   std::string key = target.SerializeAsString();
   if (auto known = machines.find(key); known != machines.end())
     return known->second.get();
@@ -294,12 +311,10 @@ static FailureOr<std::string> hashOf(const CompiledKernel &kernel,
   return *hash;
 }
 
-FailureOr<CompiledKernel>
-mlir::pathways::compileKernel(ArrayRef<func::FuncOp> segments,
-                              ArrayRef<Target> targets, CodeCache *cache) {
+static FailureOr<CompiledKernel>
+compileUnshielded(ArrayRef<func::FuncOp> segments, ArrayRef<Target> targets,
+                  CodeCache *cache) {
   CompiledKernel kernel;
-  if (segments.empty())
-    return kernel;
   func::FuncOp first = segments.front();
   Location loc = first.getLoc();
   ::pathways::InitializeTargets();
@@ -353,5 +368,33 @@ mlir::pathways::compileKernel(ArrayRef<func::FuncOp> segments,
   kernel.hash = *hash;
   if (cache)
     cache->store(keys, kernel, loc);
+  return kernel;
+}
+
+FailureOr<CompiledKernel>
+mlir::pathways::compileKernel(ArrayRef<func::FuncOp> segments,
+                              ArrayRef<Target> targets, CodeCache *cache) {
+  if (segments.empty())
+    return CompiledKernel();
+  func::FuncOp first = segments.front();
+  bool hasError = false;
+  const uint64_t thread = llvm::get_threadid();
+  ScopedDiagnosticHandler watcher(
+      first.getContext(), [&](Diagnostic &diagnostic) {
+        if (llvm::get_threadid() == thread)
+          hasError |= diagnostic.getSeverity() == DiagnosticSeverity::Error;
+        return failure(); // for the others to report
+      });
+  // It works on a copy of the segments, which is lost when it crashes.
+  FailureOr<CompiledKernel> kernel = failure();
+  auto crash = runShielded(
+      [&] { kernel = compileUnshielded(segments, targets, cache); });
+  if (crash) {
+    abandonMachines();
+    kernel = emitError(first.getLoc(), "code generation failed: ")
+             << crash->str();
+  } else if (failed(kernel) && !hasError) {
+    kernel = emitError(first.getLoc(), "code generation failed");
+  }
   return kernel;
 }

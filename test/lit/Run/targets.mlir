@@ -45,6 +45,12 @@
 // RUN:   | FileCheck %s --check-prefix=TEXT
 // TEXT: error: device left/rack/device1: no code can be made for target 'nvptx64-nvidia-cuda': it has no object files
 
+// What LLVM ends a process for is an error of the body.
+// RUN: %python %S/Inputs/target.py 'triple: "amdgcn-amd-amdhsa"' > %t/select.textproto
+// RUN: %{exits} 3 pw-run %s --topology=%t/select.textproto --dry-run 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=SELECT
+// SELECT: targets.mlir:[[#]]:1: error: code generation failed: Cannot select: (node): {{.+}} (Running pass '{{.+}}' on function '{{.+}}')
+
 pw.slice @s mesh <"x" = 2>
 
 func.func private @twice(%v: tensor<4xi32>) -> tensor<4xi32>

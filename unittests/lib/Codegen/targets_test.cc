@@ -16,11 +16,14 @@
 #include "random_kernel.h"
 
 #include "runtime/kernel/target.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include <cstdio>
 #include <cstdlib>
+#include <thread>
 
 using namespace kernel_test;
+using testing::HasSubstr;
 
 namespace {
 
@@ -109,6 +112,49 @@ TEST(Targets, RandomKernelsCanBeSelected) {
     Kernel kernel;
     EXPECT_TRUE(kernel.compile(random.text, targets())) << kernel.errors();
   }
+}
+
+constexpr char kLargest[] = R"(
+func.func @largest(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
+  %r = arith.maximumf %x, %y : tensor<4xf32>
+  return %r : tensor<4xf32>
+})";
+
+/// LLVM has code generators that do not know all that it asks of them.
+pathways::proto::Target unfinished(const char *triple) {
+  pathways::proto::Target target;
+  target.set_triple(triple);
+  return target;
+}
+
+TEST(Targets, WhatCannotBeSelectedIsAnErrorOfTheBody) {
+  for (int i = 0; i < 3; ++i) {
+    Kernel fatal, wrong, good;
+    EXPECT_FALSE(fatal.compile(kLargest, {unfinished("amdgcn-amd-amdhsa")}));
+    EXPECT_THAT(fatal.errors(),
+                HasSubstr("code generation failed: Cannot select: "));
+    EXPECT_FALSE(wrong.compile(kLargest, {unfinished("m68k")}));
+    EXPECT_THAT(wrong.errors(),
+                HasSubstr("code generation failed: segmentation fault"));
+    EXPECT_TRUE(good.compile(kLargest)) << good.errors();
+  }
+}
+
+TEST(Targets, ThreadsSurviveWhatOthersCannotSelect) {
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([t] {
+      for (int i = 0; i < 10; ++i) {
+        bool isGood = (t + i) % 2 == 0;
+        Kernel kernel;
+        EXPECT_EQ(kernel.compile(kLargest,
+                                 {isGood ? pathways::HostTarget()
+                                         : unfinished("amdgcn-amd-amdhsa")}),
+                  isGood);
+      }
+    });
+  for (std::thread &thread : threads)
+    thread.join();
 }
 
 } // namespace
