@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <type_traits>
 
@@ -54,20 +55,61 @@ std::string FloatText(T value) {
   return std::string(text, result.ptr);
 }
 
-// The shortest decimal that rounds to the same 16 bits. to_chars has no such
-// type, so digits are added until it reads back.
-std::string Text16(ElementType element, uint16_t bits) {
-  double value = Widen(element, bits);
-  if (!std::isfinite(value)) return FloatText(value);
-  for (int digits = 1; digits < 17; ++digits) {
-    char text[64];
-    std::to_chars_result result = std::to_chars(
-        text, text + sizeof text, value, std::chars_format::general, digits);
-    double back = 0;
-    std::from_chars(text, result.ptr, back);
-    if (Narrow(element, back) == bits) return std::string(text, result.ptr);
+// "1.5e+01" of 15.2 with 2 digits.
+std::string Scientific(double value, int digits) {
+  char text[64];
+  std::to_chars_result result =
+      std::to_chars(text, text + sizeof text, value,
+                    std::chars_format::scientific, digits - 1);
+  return std::string(text, result.ptr);
+}
+
+int ExponentOf(const std::string& scientific) {
+  const char* digits = scientific.c_str() + scientific.find('e') + 1;
+  return static_cast<int>(std::strtol(digits, nullptr, 10));
+}
+
+double Number(const std::string& text) {
+  double value = 0;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
+// The fewest digits that round to the same 16 bits. Those nearest to the value
+// may not: above a power of two its neighbours are farther than below.
+std::string ShortestScientific(ElementType element, uint16_t bits) {
+  const double value = Widen(element, bits);
+  for (int digits = 1;; ++digits) {
+    std::string nearest = Scientific(value, digits);
+    const double back = Number(nearest);
+    if (Narrow(element, back) == bits) return nearest;
+    const double unit = std::pow(10, ExponentOf(nearest) - (digits - 1));
+    std::string other =
+        Scientific(back < value ? back + unit : back - unit, digits);
+    if (Narrow(element, Number(other)) == bits) return other;
   }
-  return FloatText(value);
+}
+
+// As to_chars, which has no such type, writes those that it has: the shorter of
+// two, one of them without an exponent, in which whole numbers are exact.
+std::string Text16(ElementType element, uint16_t bits) {
+  const double value = Widen(element, bits);
+  if (!std::isfinite(value)) return FloatText(value);
+  const std::string scientific = ShortestScientific(element, bits);
+  double shown = value;
+  int decimals = 0;
+  if (value != std::trunc(value)) {
+    shown = Number(scientific);
+    // One for each digit behind the point, which the exponent moves.
+    const size_t end = scientific.find('e'), point = scientific.find('.');
+    const int behind = point < end ? static_cast<int>(end - point) - 1 : 0;
+    decimals = std::max(0, behind - ExponentOf(scientific));
+  }
+  char text[128];
+  std::to_chars_result result = std::to_chars(
+      text, text + sizeof text, shown, std::chars_format::fixed, decimals);
+  const std::string fixed(text, result.ptr);
+  return fixed.size() <= scientific.size() ? fixed : scientific;
 }
 
 absl::Status DoesNotFit(ElementType element, absl::string_view text) {

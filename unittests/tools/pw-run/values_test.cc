@@ -89,6 +89,30 @@ TEST(ValuesTest, PrintsTheShortestText) {
   EXPECT_EQ(Reprinted(ElementType::kI1, "0"), "false");
 }
 
+// Whole numbers are exact where that is not longer: 2.05e+03 reads as 2050.
+TEST(ValuesTest, PrintsWholeNumbersOfSixteenBitsExactly) {
+  for (const char* text : {"2048", "260", "1000", "0", "-0", "65280", "-384"}) {
+    EXPECT_EQ(Reprinted(ElementType::kBF16, text), text);
+  }
+  for (const char* text : {"2048", "65504", "2.5", "0.25"}) {
+    EXPECT_EQ(Reprinted(ElementType::kF16, text), text);
+  }
+  EXPECT_EQ(Reprinted(ElementType::kBF16, "1e30"), "1e+30");
+  EXPECT_EQ(Reprinted(ElementType::kBF16, "0.001"), "0.001");
+  EXPECT_EQ(Reprinted(ElementType::kBF16, "0.0001"), "1e-04");
+  EXPECT_EQ(Reprinted(ElementType::kBF16, "0.0123"), "0.0123");
+  EXPECT_EQ(Reprinted(ElementType::kBF16, "123.5"), "123.5");
+  EXPECT_EQ(Reprinted(ElementType::kBF16, "inf"), "inf");
+}
+
+// 2^-119 and the lower border of what rounds to it are so near that no number
+// of three digits lies between; 1.51e-36 is on the other side.
+TEST(ValuesTest, PrintsTheFewestDigitsAbovePowersOfTwo) {
+  EXPECT_EQ(Reprinted(ElementType::kBF16, "1.504632769052528e-36"), "1.51e-36");
+  EXPECT_EQ(Reprinted(ElementType::kBF16, "1.8446744073709552e+19"),
+            "1.85e+19");
+}
+
 TEST(ValuesTest, RefusesWhatDoesNotFit) {
   EXPECT_EQ(Reprinted(ElementType::kF32, "1e39"), "'1e39' does not fit f32");
   EXPECT_EQ(Reprinted(ElementType::kF16, "65520"), "'65520' does not fit f16");
