@@ -239,6 +239,5 @@ Result<std::string> pathways::printPlan(const Plan &plan) {
   std::string text;
   llvm::raw_string_ostream os(text);
   module->print(os);
-  os << "\n";
   return text;
 }

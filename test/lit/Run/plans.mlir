@@ -13,6 +13,7 @@
 // RUN: %{compile} --emit-plan=%t.again.plan --emit-plan-text=- > %t.again.mlir
 // RUN: cmp %t.plan %t.again.plan
 // RUN: cmp %t.plan.mlir %t.again.mlir
+// RUN: pw-translate --file-to-plan %t.plan | cmp - %t.plan.mlir
 // RUN: pw-run %t.plan.mlir --topology=2x1x2 --compile-only --emit-plan=%t.from-text.plan
 // RUN: cmp %t.plan %t.from-text.plan
 
