@@ -61,14 +61,16 @@ std::string WaitText(const TraceSummary::Wait& wait) {
 
 std::string SummaryText(const TraceSummary& summary) {
   const TimeNs wall = summary.wall_ns();
-  std::string text;
+  std::string text, whole = absl::StrCat("of ", Time(wall));
   if (summary.events_dropped > 0) {
-    absl::StrAppend(&text, "of the last ", Time(wall), " alone: ",
+    // Each table says so: it may be all that is read.
+    whole = absl::StrCat("of the last ", Time(wall));
+    absl::StrAppend(&text, "\nwhat follows is ", whole, " alone: ",
                     CountText(summary.events_dropped, "older event"),
-                    " were dropped, see --trace-events\n");
+                    " dropped, --trace-events keeps more\n");
   }
   std::vector<std::vector<std::string>> rows = {
-      {"device", "busy", "waits", "of " + Time(wall)}};
+      {"device", "busy", "waits", whole}};
   for (const TraceSummary::Device& device : summary.devices) {
     if (rows.size() > kMaxDevices) {
       rows.push_back({absl::StrCat("and ", summary.devices.size() - kMaxDevices,
@@ -79,7 +81,7 @@ std::string SummaryText(const TraceSummary& summary) {
                     Percent(device.busy_ns, wall) + " busy"});
   }
   absl::StrAppend(&text, "\n", TableText(rows));
-  rows = {{"critical path", "firings", "time", "of " + Time(wall)}};
+  rows = {{"critical path", "firings", "time", whole}};
   TimeNs rest = 0;
   uint64_t rest_firings = 0;
   for (size_t i = 0; i < summary.path.size(); ++i) {

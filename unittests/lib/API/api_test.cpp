@@ -128,9 +128,11 @@ TEST(ApiTest, PlanSurvivesBytesAndText) {
   auto again = take(compile(Program{text, "plan.mlir"}, {}));
   EXPECT_EQ(again.plan.bytes(), plan.bytes());
 
-  std::string path = ::testing::TempDir() + "/api_test.plan";
-  EXPECT_TRUE(plan.write(path));
-  EXPECT_EQ(take(Plan::read(path)).bytes(), plan.bytes());
+  std::string folder = testing::TempDir() + "/api_test_plan_XXXXXX";
+  ASSERT_NE(mkdtemp(folder.data()), nullptr);
+  EXPECT_TRUE(plan.write(folder + "/a.plan"));
+  EXPECT_EQ(take(Plan::read(folder + "/a.plan")).bytes(), plan.bytes());
+  std::filesystem::remove_all(folder);
 }
 
 TEST(ApiTest, KernelsAreCompiledOnce) {

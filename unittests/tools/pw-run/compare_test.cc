@@ -10,6 +10,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstring>
 #include <limits>
 
@@ -41,6 +42,23 @@ TEST(CompareTest, ToleranceIsAbsolutePlusRelative) {
   EXPECT_EQ(Mismatches(-110.9, -100, tolerance), 0);
   EXPECT_EQ(Mismatches(1, 1, {0, 0}), 0);
   EXPECT_EQ(Mismatches(1, 1 + 1e-15, {0, 0}), 1);
+}
+
+// A difference of atol + rtol * |expected| is none, the next larger one is. All
+// numbers here are exact.
+TEST(CompareTest, TheBorderBelongsToTheTolerance) {
+  Tolerance tolerance{.rtol = 0.5, .atol = 1};
+  EXPECT_EQ(Mismatches(7, 4, tolerance), 0);
+  EXPECT_EQ(Mismatches(std::nextafter(7, kInf), 4, tolerance), 1);
+  EXPECT_EQ(Mismatches(1, 4, tolerance), 0);
+  EXPECT_EQ(Mismatches(1 - std::ldexp(1, -50), 4, tolerance), 1);
+  EXPECT_EQ(Mismatches(-7, -4, tolerance), 0);
+  EXPECT_EQ(Mismatches(std::nextafter(-7, -kInf), -4, tolerance), 1);
+  EXPECT_EQ(Mismatches(6, 4, {.rtol = 0.5, .atol = 0}), 0);
+  EXPECT_EQ(Mismatches(std::nextafter(6, kInf), 4, {.rtol = 0.5, .atol = 0}),
+            1);
+  EXPECT_EQ(Mismatches(5, 4, {.rtol = 0, .atol = 1}), 0);
+  EXPECT_EQ(Mismatches(std::nextafter(5, kInf), 4, {.rtol = 0, .atol = 1}), 1);
 }
 
 TEST(CompareTest, SpecialValuesMatchThemselvesOnly) {

@@ -11,6 +11,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <fstream>
 
 #include "tools/pw-run/npy.h"
@@ -117,7 +118,9 @@ TEST(InputSpecTest, SteppedInputsHaveALeadingDimension) {
 }
 
 TEST(InputSpecTest, Files) {
-  std::string path = testing::TempDir() + "/input_spec_test.npy";
+  std::string folder = testing::TempDir() + "input_spec_XXXXXX";
+  ASSERT_NE(mkdtemp(folder.data()), nullptr);
+  const std::string path = folder + "/a.npy";
   HostArray array{ElementType::kI8, {2}, {5, 6}};
   std::ofstream(path, std::ios::binary) << SerializeNpy(array);
   Port port = MakePort(ElementType::kI8, {2});
@@ -131,8 +134,8 @@ TEST(InputSpecTest, Files) {
   EXPECT_THAT(Made(port, "@" + path + ".gone"),
               HasSubstr(".gone': No such file or directory"));
   EXPECT_THAT(Made(port, "@"), HasSubstr("No such file"));
-  EXPECT_THAT(Made(port, "@" + testing::TempDir()),
-              HasSubstr("Is a directory"));
+  EXPECT_THAT(Made(port, "@" + folder), HasSubstr("Is a directory"));
+  std::filesystem::remove_all(folder);
 }
 
 TEST(InputSpecTest, HugeArgumentsAreRefusedNotAllocated) {

@@ -279,7 +279,10 @@ TEST(ReportsTest, StatisticsAsJson) {
   EXPECT_FALSE(json["time"]["longest_waits"][1].contains("edge"));
   const std::string table = StatsTable(plan, stats, summary, facts);
   EXPECT_THAT(table, HasSubstr("messages: token"));
-  EXPECT_THAT(table, HasSubstr("3 older events were dropped"));
+  EXPECT_THAT(table, HasSubstr("what follows is of the last 2.0 us alone: 3 "
+                               "older events dropped, --trace-events keeps"));
+  EXPECT_THAT(table, HasSubstr("waits   of the last 2.0 us\n"));
+  EXPECT_THAT(table, HasSubstr("time    of the last 2.0 us\n"));
   EXPECT_THAT(table, HasSubstr("500 ns  1.5 us  25.0% busy"));
   EXPECT_THAT(table, HasSubstr("'gang' (f.mlir:3:5)  2        400 ns  20.0%"));
   EXPECT_THAT(table, HasSubstr("between them                  1.6 us  80.0%"));
@@ -289,6 +292,55 @@ TEST(ReportsTest, StatisticsAsJson) {
                 "'x.feed' (f.mlir:1:1) to 'gang' (f.mlir:3:5) in firing 4; "
                 "2 such waits, 1.0 us in all"));
   EXPECT_THAT(table, HasSubstr("for others in all_reduce of 'gang' in"));
+  summary.events_dropped = 0;
+  const std::string whole = StatsTable(plan, stats, summary, facts);
+  EXPECT_EQ(whole.find("the last"), std::string::npos);
+  EXPECT_THAT(whole, HasSubstr("waits   of 2.0 us\n"));
+}
+
+// The lines of a table between its heading and the first empty line.
+std::vector<std::string> RowsAfter(const std::string& text,
+                                   const std::string& heading) {
+  std::vector<std::string> rows;
+  size_t at = text.find("\n" + heading);
+  EXPECT_NE(at, std::string::npos) << heading;
+  for (at = text.find('\n', at + 1) + 1; at < text.size();) {
+    const size_t end = text.find('\n', at);
+    if (end == at) break;
+    rows.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return rows;
+}
+
+TEST(ReportsTest, StatisticsShowSoManyRows) {
+  auto table = [](int devices, int shares) {
+    TraceSummary summary;
+    summary.end = 1000;
+    for (int i = 0; i < devices; ++i) {
+      summary.devices.push_back({"device" + std::to_string(i), 1, 1});
+    }
+    for (int i = 0; i < shares; ++i) {
+      summary.path.push_back({"f", "a" + std::to_string(i), "", 1, 10});
+    }
+    return StatsTable(MakePlan(), RuntimeStats(), summary, RunFacts());
+  };
+  const std::string most = table(32, 8);
+  std::vector<std::string> rows = RowsAfter(most, "device ");
+  ASSERT_EQ(rows.size(), 32);
+  EXPECT_THAT(rows[31], HasSubstr("device31"));
+  rows = RowsAfter(most, "critical path ");
+  ASSERT_EQ(rows.size(), 8 + 1);
+  EXPECT_THAT(rows[7], HasSubstr("'a7'"));
+  EXPECT_THAT(rows[8], HasSubstr("between them"));
+  const std::string more = table(35, 11);
+  rows = RowsAfter(more, "device ");
+  ASSERT_EQ(rows.size(), 32 + 1);
+  EXPECT_EQ(rows[32], "and 3 more");
+  rows = RowsAfter(more, "critical path ");
+  ASSERT_EQ(rows.size(), 8 + 2);
+  EXPECT_THAT(rows[7], HasSubstr("'a7'"));
+  EXPECT_EQ(rows[8], "3 more         3        30 ns  3.0%");
 }
 
 }  // namespace
