@@ -12,6 +12,7 @@
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/IR/OperationSupport.h"
+#include "runtime/base/temporary_file.h"
 #include "llvm-c/Core.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/BLAKE3.h"
@@ -206,13 +207,11 @@ static std::optional<CompiledKernel> readPayload(llvm::StringRef payload,
   return kernel;
 }
 
-static std::error_code createTemporary(llvm::StringRef folder, int &fd,
-                                       std::string &file) {
-  llvm::SmallString<128> name;
-  std::error_code error = fs::createUniqueFile(
-      folder + "/%%%%%%%%%%%%%%%%" + kTemporarySuffix, fd, name);
-  file = name.str().str();
-  return error;
+static std::error_code createTemporary(llvm::StringRef folder,
+                                       ::pathways::TemporaryFile &file) {
+  return std::error_code(
+      file.Create((folder + "/").str(), kTemporarySuffix.str(), 0666),
+      std::generic_category());
 }
 
 std::string CodeCache::pathOf(const Key &key) const {
@@ -292,19 +291,13 @@ llvm::Error CodeCache::write(const Key &key,
 
   // Each writer has a file of its own, and the last step is atomic: readers see
   // an entry whole or not at all, whoever is killed when.
-  int fd = -1;
-  std::string temporary;
-  if (std::error_code error = createTemporary(folder, fd, temporary))
-    return llvm::errorCodeToError(error);
-  llvm::raw_fd_ostream os(fd, /*shouldClose=*/true);
-  os << header << payload;
-  os.close();
-  std::error_code error = os.error();
-  os.clear_error();
+  ::pathways::TemporaryFile file;
+  std::error_code error = createTemporary(folder, file);
   if (!error)
-    error = fs::rename(temporary, pathOf(key));
-  if (error)
-    fs::remove(temporary);
+    error.assign(::pathways::WriteAll(file.fd(), header + payload),
+                 std::generic_category());
+  if (!error)
+    error.assign(file.Commit(pathOf(key)), std::generic_category());
   return llvm::errorCodeToError(error);
 }
 
@@ -337,12 +330,9 @@ CodeCache::open(llvm::StringRef folder, uint64_t maxBytes) {
   if (std::error_code error = fs::create_directories(folder))
     return fail(error);
   // Permissions do not tell: file systems are read-only, users all-powerful.
-  int fd = -1;
-  std::string probe;
-  if (std::error_code error = createTemporary(folder, fd, probe))
+  ::pathways::TemporaryFile probe;
+  if (std::error_code error = createTemporary(folder, probe))
     return fail(error);
-  (void)llvm::sys::Process::SafelyCloseFileDescriptor(fd);
-  fs::remove(probe);
   std::unique_ptr<CodeCache> cache(new CodeCache(folder, maxBytes));
   cache->removeStaleTemporaries();
   return cache;

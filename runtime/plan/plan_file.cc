@@ -25,6 +25,7 @@
 #include "google/protobuf/io/coded_stream.h"
 #include "google/protobuf/io/zero_copy_stream_impl_lite.h"
 #include "google/protobuf/stubs/logging.h"
+#include "runtime/base/temporary_file.h"
 #include "runtime/plan/tables.h"
 
 namespace pathways {
@@ -260,18 +261,6 @@ class File {
   int descriptor_;
 };
 
-bool WriteAll(int descriptor, absl::string_view bytes) {
-  while (!bytes.empty()) {
-    ssize_t written = write(descriptor, bytes.data(), bytes.size());
-    if (written < 0) {
-      if (errno == EINTR) continue;
-      return false;
-    }
-    bytes.remove_prefix(static_cast<size_t>(written));
-  }
-  return true;
-}
-
 }  // namespace
 
 PlanData MakePlanData(proto::Plan tables, absl::Span<const uint8_t> blobs) {
@@ -402,8 +391,10 @@ absl::Status WritePlanFile(const std::string& path, const proto::Plan& plan,
       return SystemError("cannot write plan", path, EISDIR);
     // A device or a pipe cannot be replaced: write into it.
     File file(open(path.c_str(), O_WRONLY | O_CLOEXEC));
-    if (file.get() < 0 || !WriteAll(file.get(), bytes) || !file.Close())
-      return SystemError("cannot write plan", path, errno);
+    if (file.get() < 0) return SystemError("cannot write plan", path, errno);
+    int error = WriteAll(file.get(), {bytes.data(), bytes.size()});
+    if (error == 0 && !file.Close()) error = errno;
+    if (error != 0) return SystemError("cannot write plan", path, error);
     return absl::OkStatus();
   }
   // Renaming asks for the right to write the folder only; a file that is
@@ -416,19 +407,13 @@ absl::Status WritePlanFile(const std::string& path, const proto::Plan& plan,
     target = resolved;
     std::free(resolved);
   }
-  std::string temporary = absl::StrCat(target, ".XXXXXX");
-  int descriptor = mkostemp(temporary.data(), O_CLOEXEC);
-  if (descriptor < 0) return SystemError("cannot write plan", path, errno);
-  File file(descriptor);
-  mode_t mask = umask(0);
-  umask(mask);
-  mode_t mode = exists ? info.st_mode & 07777 : 0666 & ~mask;
-  if (fchmod(file.get(), mode) != 0 || !WriteAll(file.get(), bytes) ||
-      !file.Close() || rename(temporary.c_str(), target.c_str()) != 0) {
-    int error = errno;
-    unlink(temporary.c_str());
-    return SystemError("cannot write plan", path, error);
-  }
+  TemporaryFile file;
+  int error = file.Create(target + ".", "", 0666);
+  if (error == 0 && exists && fchmod(file.fd(), info.st_mode & 07777) != 0)
+    error = errno;
+  if (error == 0) error = WriteAll(file.fd(), {bytes.data(), bytes.size()});
+  if (error == 0) error = file.Commit(target);
+  if (error != 0) return SystemError("cannot write plan", path, error);
   return absl::OkStatus();
 }
 

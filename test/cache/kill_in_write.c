@@ -6,8 +6,8 @@
  *
  *===------------------------------------------------------------------------===
  *
- * Preloaded into a compiler by kernel_cache.py. KILL_AT=N:BYTES kills it by
- * SIGKILL in the N-th write to a temporary file of the kernel cache, once BYTES
+ * Preloaded into a compiler. KILL_AT=N:BYTES kills it by SIGKILL, or the signal
+ * with the number KILL_BY, in the N-th write to a temporary file of the kernel cache, once BYTES
  * of it are written; KILL_AT=N:rename and N:renamed right before and right after
  * the N-th of these files gets its final name.
  *
@@ -26,6 +26,11 @@ static const char kSuffix[] = ".kernel.tmp";
 static int isTemporary(const char *path, size_t size) {
   size_t suffix = sizeof kSuffix - 1;
   return size > suffix && memcmp(path + size - suffix, kSuffix, suffix) == 0;
+}
+
+static void end(void) {
+  const char *by = getenv("KILL_BY");
+  kill(getpid(), by ? atoi(by) : SIGKILL);
 }
 
 /* Whether this is the event to die in, and what KILL_AT says of it. */
@@ -47,7 +52,7 @@ ssize_t write(int fd, const void *bytes, size_t size) {
     if (what && *what != 'r') {
       size_t most = strtoul(what, NULL, 10);
       next(fd, bytes, most < size ? most : size);
-      kill(getpid(), SIGKILL);
+      end();
     }
   }
   return next(fd, bytes, size);
@@ -58,9 +63,9 @@ int rename(const char *from, const char *to) {
   int (*next)(const char *, const char *) = dlsym(RTLD_NEXT, "rename");
   const char *what = isTemporary(from, strlen(from)) ? atLast(&events) : NULL;
   if (what && strcmp(what, "rename") == 0)
-    kill(getpid(), SIGKILL);
+    end();
   int result = next(from, to);
   if (what && strcmp(what, "renamed") == 0)
-    kill(getpid(), SIGKILL);
+    end();
   return result;
 }

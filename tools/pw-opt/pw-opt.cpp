@@ -18,9 +18,12 @@
 #include "mlir/InitAllExtensions.h"
 #include "mlir/InitAllPasses.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "runtime/base/temporary_file.h"
 #include "llvm/Support/CommandLine.h"
 
 int main(int argc, char **argv) {
+  // Those of a cache of kernels.
+  pathways::RemoveTemporaryFilesOnSignals();
   llvm::cl::AddExtraVersionPrinter([](llvm::raw_ostream &os) {
     os << "Pathways version " << PATHWAYS_VERSION << '\n';
   });

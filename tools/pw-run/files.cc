@@ -86,63 +86,57 @@ absl::StatusOr<std::string> ReadStdin() {
 
 OutputFile& OutputFile::operator=(OutputFile&& other) noexcept {
   std::swap(path_, other.path_);
+  std::swap(target_, other.target_);
   std::swap(temporary_, other.temporary_);
-  std::swap(fd_, other.fd_);
+  std::swap(direct_, other.direct_);
   return *this;
 }
 
 OutputFile::~OutputFile() {
-  if (fd_ >= 0) close(fd_);
-  if (!temporary_.empty()) unlink(temporary_.c_str());
+  if (direct_ >= 0) close(direct_);
 }
 
 absl::StatusOr<OutputFile> OutputFile::Open(const std::string& path) {
   OutputFile file;
   file.path_ = path;
   struct stat info;
-  mode_t mode = 0666;
-  if (stat(path.c_str(), &info) == 0) {
+  const bool is_there = stat(path.c_str(), &info) == 0;
+  if (is_there) {
     if (S_ISDIR(info.st_mode)) return FileError(path, "write", EISDIR);
     if (access(path.c_str(), W_OK) != 0) return FileError(path, "write", errno);
     if (!S_ISREG(info.st_mode)) {
-      file.fd_ = open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK);
-      if (file.fd_ < 0) return FileError(path, "write", errno);
-      fcntl(file.fd_, F_SETFL, 0);
+      file.direct_ = open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK);
+      if (file.direct_ < 0) return FileError(path, "write", errno);
+      fcntl(file.direct_, F_SETFL, 0);
       return file;
     }
-    mode = info.st_mode & 0777;
   } else if (errno != ENOENT) {
     return FileError(path, "write", errno);
-  } else {
-    mode_t mask = umask(0);
-    umask(mask);
-    mode &= ~mask;
   }
-  std::string name = path + ".XXXXXX";
-  file.fd_ = mkostemp(name.data(), O_CLOEXEC);
-  if (file.fd_ < 0) return FileError(path, "write", errno);
-  file.temporary_ = std::move(name);
-  fchmod(file.fd_, mode);
+  // A link stays a link: what it points to is replaced.
+  file.target_ = path;
+  if (char* resolved = is_there ? realpath(path.c_str(), nullptr) : nullptr) {
+    file.target_ = resolved;
+    std::free(resolved);
+  }
+  int error = file.temporary_.Create(file.target_ + ".", "", 0666);
+  if (error != 0) {
+    return FileError(path, "write", error);
+  }
+  if (is_there) fchmod(file.temporary_.fd(), info.st_mode & 0777);
   return file;
 }
 
 absl::Status OutputFile::Commit(absl::string_view bytes) {
-  while (!bytes.empty()) {
-    ssize_t written = write(fd_, bytes.data(), bytes.size());
-    if (written < 0) {
-      if (errno == EINTR) continue;
-      return FileError(path_, "write", errno);
-    }
-    bytes.remove_prefix(written);
+  const bool is_direct = direct_ >= 0;
+  int error = WriteAll(is_direct ? direct_ : temporary_.fd(),
+                       {bytes.data(), bytes.size()});
+  if (is_direct) {
+    if (close(std::exchange(direct_, -1)) != 0 && error == 0) error = errno;
+  } else if (error == 0) {
+    error = temporary_.Commit(target_);
   }
-  int closed = close(std::exchange(fd_, -1));
-  if (closed != 0) return FileError(path_, "write", errno);
-  if (temporary_.empty()) return absl::OkStatus();
-  if (rename(temporary_.c_str(), path_.c_str()) != 0) {
-    return FileError(path_, "write", errno);
-  }
-  temporary_.clear();
-  return absl::OkStatus();
+  return error == 0 ? absl::OkStatus() : FileError(path_, "write", error);
 }
 
 }  // namespace pathways::pw_run

@@ -19,6 +19,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "runtime/base/temporary_file.h"
 
 namespace pathways::pw_run {
 
@@ -34,9 +35,9 @@ absl::StatusOr<std::string> ReadStdin();
 
 // A file to be written later, as a whole. Open() proves that it can be written,
 // by creating a temporary file beside it; Commit() writes that and renames it,
-// so that readers see the old file or the new one. Dropped without Commit(),
-// it leaves nothing behind. What exists and is no regular file (/dev/null, a
-// pipe) is written directly.
+// so that readers see the old file or the new one; links stay. Dropped without
+// Commit(), it leaves nothing behind. What exists and is no regular file
+// (/dev/null, a pipe) is written directly.
 class OutputFile {
  public:
   OutputFile() = default;
@@ -51,8 +52,10 @@ class OutputFile {
   const std::string& path() const { return path_; }
 
  private:
-  std::string path_, temporary_;  // temporary_ is empty when written directly
-  int fd_ = -1;
+  std::string path_;
+  std::string target_;  // what path_ leads to
+  TemporaryFile temporary_;
+  int direct_ = -1;  // what is written when there is no temporary file
 };
 
 }  // namespace pathways::pw_run

@@ -14,6 +14,7 @@
 
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdio>
 #include <memory>
 #include <new>
@@ -24,6 +25,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/base/temporary_file.h"
 #include "runtime/client/runtime.h"
 #include "runtime/topology/topology.h"
 #include "runtime/trace/summary.h"
@@ -386,6 +388,9 @@ int Main(int argc, char** argv) {
 }  // namespace pathways::pw_run
 
 int main(int argc, char** argv) {
+  // A file that may not grow is an error with its name.
+  std::signal(SIGXFSZ, SIG_IGN);
+  pathways::RemoveTemporaryFilesOnSignals();
   int code = pathways::pw_run::Main(argc, argv);
   // A full disk behind standard output must not look like success.
   if (std::fflush(stdout) != 0 || std::ferror(stdout)) {

@@ -25,9 +25,9 @@ namespace fs = std::filesystem;
 class FilesTest : public testing::Test {
  protected:
   void SetUp() override {
-    folder_ = fs::path(testing::TempDir()) /
-              ("files_test." + std::to_string(getpid()));
-    fs::create_directory(folder_);
+    std::string pattern = testing::TempDir() + "files_test_XXXXXX";
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    folder_ = pattern;
   }
   void TearDown() override { fs::remove_all(folder_); }
   std::string Path(const std::string& name) const {
@@ -60,6 +60,14 @@ TEST_F(FilesTest, KeepsTheModeOfAFile) {
   fs::permissions(Path("a"), fs::perms(0640));
   ASSERT_TRUE(OutputFile::Open(Path("a"))->Commit("new").ok());
   EXPECT_EQ(fs::status(Path("a")).permissions(), fs::perms(0640));
+}
+
+TEST_F(FilesTest, LinksStay) {
+  std::ofstream(Path("a")) << "old";
+  fs::create_symlink("a", Path("link"));
+  ASSERT_TRUE(OutputFile::Open(Path("link"))->Commit("new").ok());
+  EXPECT_TRUE(fs::is_symlink(Path("link")));
+  EXPECT_EQ(*ReadWholeFile(Path("a")), "new");
 }
 
 TEST_F(FilesTest, NamesWhatCannotBeWritten) {
