@@ -158,12 +158,17 @@ absl::StatusOr<proto::Cluster> ParseTopology(const std::string& text,
   return cluster;
 }
 
+std::string TopologyPath(const std::string& spec) {
+  if (absl::StartsWith(spec, "@")) return spec.substr(1);
+  const bool is_file =
+      absl::EndsWith(spec, ".textproto") || absl::EndsWith(spec, ".pbtxt");
+  return is_file ? spec : "";
+}
+
 absl::StatusOr<proto::Cluster> ReadTopology(const std::string& spec) {
   if (spec.empty() || spec == "local") return DiscoverCluster();
-  bool is_file = spec[0] == '@' || absl::EndsWith(spec, ".textproto") ||
-                 absl::EndsWith(spec, ".pbtxt");
-  if (!is_file) return ParseShorthand(spec);
-  std::string path = spec[0] == '@' ? spec.substr(1) : spec;
+  const std::string path = TopologyPath(spec);
+  if (path.empty() && spec != "@") return ParseShorthand(spec);
   absl::StatusOr<std::string> text = ReadFile(path);
   if (!text.ok()) return text.status();
   return ParseTopology(*text, path);

@@ -51,6 +51,9 @@ const std::string& DeviceKind(const proto::Device& device);
 // cluster is wrong; NotFound: no such file.
 absl::StatusOr<proto::Cluster> ReadTopology(const std::string& spec);
 
+// The file that ReadTopology() reads for `spec`; empty: none.
+std::string TopologyPath(const std::string& spec);
+
 // The textproto reader alone; `name` stands for the text in messages.
 absl::StatusOr<proto::Cluster> ParseTopology(const std::string& text,
                                              const std::string& name);

@@ -32,6 +32,7 @@
 #include "tools/pw-run/dry_run.h"
 #include "tools/pw-run/dump_graph.h"
 #include "tools/pw-run/explain_kernels.h"
+#include "tools/pw-run/file_claims.h"
 #include "tools/pw-run/files.h"
 #include "tools/pw-run/load_program.h"
 #include "tools/pw-run/npy.h"
@@ -89,17 +90,12 @@ class Session {
     return status.ok() || Fail(code, status.message());
   }
 
-  // A file to be written, proven writable now. "-" and "" need none.
-  bool Open(const std::string& path, OutputFile* file) {
+  // A file to be written by an option, proven writable now. "-" and "" need
+  // none.
+  bool Open(const std::string& option, const std::string& path,
+            OutputFile* file) {
     if (path.empty() || path == "-") return true;
-    for (const std::string& other : paths_) {
-      if (other == path) {
-        return Fail(kUsageError, absl::StrCat("'", path,
-                                              "' is to be written "
-                                              "twice"));
-      }
-    }
-    paths_.push_back(path);
+    if (!Check(kUsageError, claims_.AddOutput(option, path))) return false;
     absl::StatusOr<OutputFile> opened = OutputFile::Open(path);
     if (!opened.ok()) return Fail(kUsageError, opened.status().message());
     *file = *std::move(opened);
@@ -115,20 +111,47 @@ class Session {
     return Check(kUsageError, file->Commit(text));
   }
 
+  void ClaimInputs() {
+    if (options_.file == "-") {
+      claims_.AddInput("standard input", STDIN_FILENO);
+    } else {
+      claims_.AddInput("the program", options_.file);
+    }
+    const std::string topology = TopologyPath(options_.topology);
+    if (!topology.empty()) claims_.AddInput("--topology", topology);
+    for (auto [option, specs] :
+         {std::make_pair("--input=", &options_.inputs),
+          std::make_pair("--expected=", &options_.expected)}) {
+      for (const NamedSpec& input : *specs) {
+        if (input.spec[0] != '@') continue;
+        claims_.AddInput(absl::StrCat(option, input.name),
+                         input.spec.substr(1));
+      }
+    }
+    claims_.AddOutput("standard output", STDOUT_FILENO);
+    claims_.AddOutput("standard error", STDERR_FILENO);
+  }
+
   bool OpenFiles() {
+    ClaimInputs();
     if (options_.stats[0] == '@' &&
-        !Open(options_.stats.substr(1), &stats_file_)) {
+        !Open("--stats", options_.stats.substr(1), &stats_file_)) {
       return false;
     }
     output_files_.resize(options_.outputs.size());
     for (size_t i = 0; i < options_.outputs.size(); ++i) {
       const std::string& spec = options_.outputs[i].spec;
-      if (spec != "-" && !Open(spec.substr(1), &output_files_[i])) return false;
+      if (spec != "-" &&
+          !Open(absl::StrCat("--output=", options_.outputs[i].name),
+                spec.substr(1), &output_files_[i])) {
+        return false;
+      }
     }
-    return Open(options_.emit_plan, &plan_file_) &&
-           Open(options_.emit_plan_text, &plan_text_file_) &&
-           Open(options_.trace, &trace_file_) &&
-           Open(options_.dump_graph, &graph_file_);
+    return Open("--emit-plan", options_.emit_plan, &plan_file_) &&
+           Open("--emit-plan-text", options_.emit_plan_text,
+                &plan_text_file_) &&
+           Open("--trace", options_.trace, &trace_file_) &&
+           Open("--dump-graph", options_.dump_graph, &graph_file_);
   }
 
   bool Load() {
@@ -351,7 +374,7 @@ class Session {
   const Options options_;
   Failure failure_;
   ExitCode exit_code_ = kSuccess;
-  std::vector<std::string> paths_;  // of all files to be written
+  FileClaims claims_;
   OutputFile plan_file_, plan_text_file_, graph_file_, stats_file_, trace_file_;
   std::vector<OutputFile> output_files_;  // as options_.outputs
   std::vector<size_t> output_ports_;      // as options_.outputs
