@@ -36,16 +36,17 @@ Result<Program> readProgram(const std::string &path);
 
 struct CompileOptions {
   /// As in SessionOptions; the machines to place the program on.
-  std::string topology;
+  std::string topology = {};
   /// Let several virtual devices, and virtual islands, share physical ones.
   bool oversubscribe = false;
   /// Steps that may be open at once; more overlap, more memory.
   int stepsInFlight = 2;
   /// Which pw.program of the text; may be empty when there is one.
-  std::string program;
+  std::string program = {};
   /// Folder where compiled kernels are kept and looked for; empty: none. Any
   /// number of processes may share it. The plan is the same with and without.
-  std::string kernelCache;
+  /// Refused where others than this user and root may write to it.
+  std::string kernelCache = {};
   /// Bytes to keep there, what was used last first; 0: no bound.
   uint64_t kernelCacheBytes = uint64_t{1} << 30;
 };

@@ -19,6 +19,7 @@
 #include "llvm/Support/Chrono.h"
 #include "llvm/Support/Endian.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Format.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Process.h"
@@ -26,6 +27,7 @@
 #include <algorithm>
 #include <limits>
 #include <tuple>
+#include <unistd.h>
 #include <vector>
 
 using namespace mlir;
@@ -207,10 +209,33 @@ static std::optional<CompiledKernel> readPayload(llvm::StringRef payload,
   return kernel;
 }
 
+/// Why somebody else may have put code into what has `status`, which would run
+/// as this user; empty: nobody but this user and root. A folder with the sticky
+/// bit is fine: who may write to it cannot touch entries of others.
+static std::string getDistrust(const fs::file_status &status) {
+  const uint32_t user = geteuid();
+  if (status.getUser() != user && status.getUser() != 0)
+    return ("belongs to user " + Twine(status.getUser()) + ", expected user " +
+            Twine(user) + " or root")
+        .str();
+  const bool isSticky = status.type() == fs::file_type::directory_file &&
+                        (status.permissions() & fs::sticky_bit);
+  if (!isSticky &&
+      (status.permissions() & (fs::group_write | fs::others_write))) {
+    std::string mode;
+    llvm::raw_string_ostream(mode)
+        << llvm::format("0%03o", status.permissions() & 07777);
+    return "has mode " + mode +
+           ", expected none that lets others write (chmod go-w)";
+  }
+  return "";
+}
+
+/// What others may read and only this user may write.
 static std::error_code createTemporary(llvm::StringRef folder,
                                        ::pathways::TemporaryFile &file) {
   return std::error_code(
-      file.Create((folder + "/").str(), kTemporarySuffix.str(), 0666),
+      file.Create((folder + "/").str(), kTemporarySuffix.str(), 0644),
       std::generic_category());
 }
 
@@ -239,6 +264,8 @@ CodeCache::read(const Key &key, ArrayRef<Target> targets) const {
   if (status.getSize() > kMaxEntryBytes)
     return wrong("has " + Twine(status.getSize()) +
                  " bytes, expected at most " + Twine(kMaxEntryBytes));
+  if (std::string why = getDistrust(status); !why.empty())
+    return wrong(why);
   // Not mapped: who shortens the file meanwhile would end this process.
   auto buffer = llvm::MemoryBuffer::getFile(file, /*IsText=*/false,
                                             /*RequiresNullTerminator=*/false,
@@ -327,8 +354,18 @@ CodeCache::open(llvm::StringRef folder, uint64_t maxBytes) {
     return llvm::createStringError(error, "cannot keep compiled kernels in '" +
                                               folder + "': " + error.message());
   };
-  if (std::error_code error = fs::create_directories(folder))
+  if (std::error_code error = fs::create_directories(
+          folder, /*IgnoreExisting=*/true,
+          fs::owner_all | fs::group_read | fs::group_exe))
     return fail(error);
+  fs::file_status status;
+  if (std::error_code error = fs::status(folder, status))
+    return fail(error);
+  if (std::string why = getDistrust(status); !why.empty())
+    return llvm::createStringError(
+        std::make_error_code(std::errc::operation_not_permitted),
+        "cannot keep compiled kernels in '" + folder +
+            "', where others could put code for this user to run: it " + why);
   // Permissions do not tell: file systems are read-only, users all-powerful.
   ::pathways::TemporaryFile probe;
   if (std::error_code error = createTemporary(folder, probe))

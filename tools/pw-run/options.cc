@@ -161,7 +161,9 @@ absl::StatusOr<ParsedOptions> ParseOptions(int argc, const char* const* argv) {
       ->group(kCompile);
   app.add_option("--kernel-cache", o.kernel_cache,
                  "Keep compiled kernels in this folder and look there first; "
-                 "other processes may share it, its files may be deleted")
+                 "other processes may share it, its files may be deleted; it "
+                 "holds code that will run: refused when others than you and "
+                 "root may write to it")
       ->type_name("DIR")
       ->envname("PATHWAYS_KERNEL_CACHE")
       ->group(kCompile);

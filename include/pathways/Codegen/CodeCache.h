@@ -44,9 +44,10 @@ public:
     Key code, places;
   };
 
-  /// Creates `folder` where it is missing, proves that it can be written, and
-  /// removes stale temporary files. `maxBytes` bounds what trim() leaves; 0: no
-  /// bound. Fails with a sentence that names the folder and the reason.
+  /// Creates `folder` where it is missing, proves that this user can write to
+  /// it and that nobody else but root can, and removes stale temporary files.
+  /// `maxBytes` bounds what trim() leaves; 0: no bound. Fails with a sentence
+  /// that names the folder and the reason.
   static llvm::Expected<std::unique_ptr<CodeCache>>
   open(llvm::StringRef folder, uint64_t maxBytes = kDefaultBytes);
 

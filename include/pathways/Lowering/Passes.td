@@ -60,10 +60,12 @@ def CompileKernels : Pass<"pw-compile-kernels", "::mlir::ModuleOp"> {
     With `kernel-cache`, code is kept in a folder by a hash of all that it follows
     from, and what is there is not compiled again; the plan is the same. Any number
     of processes may share the folder, and any of its files may be deleted at any
-    time. A file that is damaged is a warning, and is replaced.
+    time. A file that is damaged, or that other users could have written, is a
+    warning, and is replaced.
 
     Fails with an error at the op that cannot become code, and, before anything is
-    compiled, when the folder cannot be written.
+    compiled, when the folder cannot be written, or when other users than this one
+    and root may write to it: what they put there would run.
   }];
   let options = [
     Option<"topology", "topology", "std::string", /*default=*/[{"local"}],

@@ -88,6 +88,11 @@
 // RUN:   | FileCheck %s --check-prefix=PASSFOLDER
 // PASSFOLDER: error: cannot keep compiled kernels in '{{.*}}/file': Not a directory
 
+// So it is where others could put code for this user to run.
+// RUN: mkdir %t/shared && chmod 777 %t/shared
+// RUN: %{bad} %s --kernel-cache=%t/shared 2>&1 | FileCheck %s --check-prefix=SHARED
+// SHARED: pw-run: error: cannot keep compiled kernels in '{{.*}}/shared', where others could put code for this user to run: it has mode 0777, expected none that lets others write (chmod go-w)
+
 pw.slice @s mesh <"x" = 2>
 
 func.func private @twice(%v: tensor<4xi32>) -> tensor<4xi32>

@@ -24,6 +24,7 @@
 #include <filesystem>
 #include <fstream>
 #include <sys/stat.h>
+#include <unistd.h>
 
 using namespace kernel_test;
 using mlir::pathways::CodeCache;
@@ -57,6 +58,8 @@ Target MakeTarget(const std::string &cpu) {
 class CodeCacheTest : public testing::Test {
 protected:
   CodeCacheTest() {
+    // What others may write to is not used.
+    umask(022);
     llvm::SmallString<128> name;
     EXPECT_FALSE(llvm::sys::fs::createUniqueDirectory("code_cache", name));
     folder = name.str().str();
@@ -364,6 +367,71 @@ TEST_F(CodeCacheTest, AFolderThatCannotBeWrittenIsAnError) {
   EXPECT_EQ(errorOf(folder + "/a/b/c"), "");
   EXPECT_TRUE(fs::is_directory(folder + "/a/b/c"));
   EXPECT_TRUE(fs::is_empty(folder + "/a/b/c"));
+}
+
+TEST_F(CodeCacheTest, AFolderThatOthersMayWriteToIsAnError) {
+  const std::string where = "cannot keep compiled kernels in '" + folder +
+                            "', where others could put code for this user to "
+                            "run: it ";
+  auto error = [&] {
+    auto cache = CodeCache::open(folder);
+    return cache ? std::string() : llvm::toString(cache.takeError());
+  };
+  const std::string good =
+      ", expected none that lets others write (chmod go-w)";
+  chmod(folder.c_str(), 0770);
+  EXPECT_EQ(error(), where + "has mode 0770" + good);
+  chmod(folder.c_str(), 0702);
+  EXPECT_EQ(error(), where + "has mode 0702" + good);
+  EXPECT_TRUE(files().empty());
+  // Nobody can touch what is mine.
+  chmod(folder.c_str(), 01777);
+  EXPECT_EQ(error(), "");
+  chmod(folder.c_str(), 0755);
+  EXPECT_EQ(error(), "");
+  if (geteuid() != 0)
+    return; // Only root can give it away.
+  ASSERT_EQ(chown(folder.c_str(), 1000, 1000), 0);
+  EXPECT_EQ(error(), where + "belongs to user 1000, expected user 0 or root");
+}
+
+// Its own files are nobody's to change, whatever the umask allows.
+TEST_F(CodeCacheTest, NewEntriesAndFoldersAreNotForOthersToWrite) {
+  umask(0);
+  const std::string top = folder;
+  folder = top + "/made/here";
+  std::unique_ptr<CodeCache> cache = open();
+  Entry entry;
+  entry.store(*cache);
+  EXPECT_TRUE(entry.find(*cache)) << entry.warnings();
+  EXPECT_EQ(fs::status(folder).permissions(), fs::perms(0750));
+  EXPECT_EQ(fs::status(files()[0]).permissions(), fs::perms(0644));
+  folder = top;
+}
+
+TEST_F(CodeCacheTest, AnEntryThatOthersMayWriteToIsAMiss) {
+  std::unique_ptr<CodeCache> cache = open();
+  Entry entry;
+  entry.store(*cache);
+  const fs::path file = files()[0];
+  auto expectMiss = [&](const std::string &what) {
+    Entry reader;
+    EXPECT_FALSE(reader.find(*cache)) << what;
+    EXPECT_EQ(reader.warnings(),
+              "compiled again: '" + file.string() + "' " + what + "\n");
+    entry.store(*cache);
+    EXPECT_TRUE(entry.find(*cache)) << what;
+  };
+  chmod(file.c_str(), 0664);
+  expectMiss("has mode 0664, expected none that lets others write "
+             "(chmod go-w)");
+  chmod(file.c_str(), 0646);
+  expectMiss("has mode 0646, expected none that lets others write "
+             "(chmod go-w)");
+  if (geteuid() != 0)
+    return; // Only root can give it away.
+  ASSERT_EQ(chown(file.c_str(), 1000, 1000), 0);
+  expectMiss("belongs to user 1000, expected user 0 or root");
 }
 
 TEST_F(CodeCacheTest, AFolderThatDisappearsIsOneWarning) {
