@@ -54,7 +54,7 @@ private:
 struct SessionOptions {
   /// "2x1x4" (islands x hosts x devices of each), a .textproto file, or empty
   /// for this machine.
-  std::string topology;
+  std::string topology = {};
   /// Run in a deterministic simulation, in virtual time, rather than on
   /// threads.
   bool simulate = false;

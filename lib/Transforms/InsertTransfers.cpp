@@ -29,7 +29,7 @@ namespace {
 
 /// The value that changes nothing when combined by `kind`. For sums of floats
 /// that is -0: adding +0 would change -0.
-TypedAttr getIdentity(Builder &builder, ReductionKind kind, Type type) {
+TypedAttr getIdentity(ReductionKind kind, Type type) {
   if (auto floatType = dyn_cast<FloatType>(type)) {
     const llvm::fltSemantics &semantics = floatType.getFloatSemantics();
     switch (kind) {
@@ -213,7 +213,7 @@ class InsertTransfersPass
           }
           auto type = cast<RankedTensorType>(value.getType());
           Value identity = arith::ConstantOp::create(
-              builder, getIdentity(builder, kind, type.getElementType()));
+              builder, getIdentity(kind, type.getElementType()));
           Value empty = tensor::EmptyOp::create(builder, type.getShape(),
                                                 type.getElementType());
           AffineMap map = builder.getMultiDimIdentityMap(type.getRank());

@@ -79,10 +79,8 @@ static LogicalResult emitBadValue(Operation *op, NamedAttribute attribute,
          << attribute.getValue();
 }
 
-LogicalResult
-PathwaysDialect::verifyRegionArgAttribute(Operation *op, unsigned regionIndex,
-                                          unsigned argIndex,
-                                          NamedAttribute attribute) {
+LogicalResult PathwaysDialect::verifyRegionArgAttribute(
+    Operation *op, unsigned, unsigned argIndex, NamedAttribute attribute) {
   StringRef name = attribute.getName();
   Attribute value = attribute.getValue();
   if (name == kAcceptsPartialAttrName) {
@@ -116,8 +114,7 @@ PathwaysDialect::verifyRegionArgAttribute(Operation *op, unsigned regionIndex,
 }
 
 LogicalResult PathwaysDialect::verifyRegionResultAttribute(
-    Operation *op, unsigned regionIndex, unsigned resultIndex,
-    NamedAttribute attribute) {
+    Operation *op, unsigned, unsigned resultIndex, NamedAttribute attribute) {
   StringRef name = attribute.getName();
   if (!isa<ProgramOp>(op) ||
       (name != kNameAttrName && name != kSteppedAttrName))

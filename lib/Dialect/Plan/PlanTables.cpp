@@ -278,7 +278,8 @@ LogicalResult Exporter::add(SliceOp op) {
 }
 
 LogicalResult Exporter::add(LayoutOp op) {
-  if (op.getNumber() != tables.plan.layouts_size()) // (C1)
+  if (op.getNumber() !=
+      static_cast<uint64_t>(tables.plan.layouts_size())) // (C1)
     return op.emitOpError("expected number ")
            << tables.plan.layouts_size() << ", got " << op.getNumber();
   proto::Layout *layout = tables.plan.add_layouts();
