@@ -14,7 +14,6 @@
 #include "runtime/plan/tables.h"
 
 namespace pathways {
-
 void HostProgramBuilder::MakeGroups() {
   // Shapes first: steps point at them.
   size_t count = 0;
@@ -36,13 +35,16 @@ void HostProgramBuilder::MakeGroups() {
       shape.reduction = c.reduction();
       shape.element = source.element;
       shape.element_bytes = source.element_bytes;
-      shape.size = GroupSize(plan().slices(action.slice()), c);
+      const layout::ReductionTree tree(
+          GroupAxes(p_.slices()[action.slice()].mesh, c));
+      shape.size = tree.size();
       shape.dim = c.dim();
       shape.concat_dim = c.concat_dim();
       shape.shift = c.shift();
       shape.wrap = c.wrap();
       shape.source = source.shape;
       shape.result = result.shape;
+      shape.Complete(tree);
       shape_of_[{a, i}] = out_.shapes.size();
       out_.shapes.push_back(std::move(shape));
       for (const auto& device : out_.devices) {
@@ -59,7 +61,7 @@ void HostProgramBuilder::AddGroupMember(uint32_t action, uint32_t step,
                                         uint32_t slice,
                                         const proto::Collective& c,
                                         int32_t shard) {
-  std::vector<int32_t> members = p_.Group(slice, c, shard);
+  std::vector<int32_t> members = GroupOf(p_.slices()[slice].mesh, c, shard);
   auto [it, fresh] = out_.group_of.try_emplace(
       {action, step, static_cast<uint32_t>(members[0])},
       static_cast<uint32_t>(out_.groups.size()));
@@ -153,7 +155,8 @@ void HostProgramBuilder::MakeCollective(DeviceProgram* device, uint32_t a,
   table.group_begin = static_cast<uint32_t>(device->groups_in.size());
   device->max_group = std::max<uint64_t>(device->max_group, table.shape->size);
   for (size_t k = 0; k < shards.size(); ++k) {
-    const std::vector<int32_t> ranks = p_.Group(action.slice(), c, shards[k]);
+    const std::vector<int32_t> ranks =
+        GroupOf(p_.slices()[action.slice()].mesh, c, shards[k]);
     CollectiveMember member;
     member.group = out_.group_of.at({a, i, static_cast<uint32_t>(ranks[0])});
     member.rank = static_cast<uint32_t>(

@@ -323,29 +323,4 @@ std::vector<int32_t> PreparedPlan::ShardsOn(int slice, int64_t device) const {
   return shards;
 }
 
-std::vector<int32_t> PreparedPlan::Group(int slice,
-                                         const proto::Collective& collective,
-                                         int32_t shard) const {
-  const layout::Mesh& mesh = slices_[slice].mesh;
-  std::vector<int64_t> at = layout::Coordinates(mesh, shard);
-  std::vector<size_t> axes;
-  for (const std::string& name : collective.axes()) {
-    for (size_t i = 0; i < mesh.size(); ++i) {
-      if (mesh[i].name == name) {
-        axes.push_back(i);
-        at[i] = 0;
-      }
-    }
-  }
-  std::vector<int32_t> members;
-  while (true) {
-    members.push_back(static_cast<int32_t>(layout::ShardAt(mesh, at)));
-    size_t i = axes.size();
-    while (i > 0 && ++at[axes[i - 1]] == mesh[axes[i - 1]].size) {
-      at[axes[--i]] = 0;
-    }
-    if (i == 0) return members;
-  }
-}
-
 }  // namespace pathways

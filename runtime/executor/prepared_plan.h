@@ -106,9 +106,6 @@ class PreparedPlan {
   }
   // Shards of `slice` on a device, ascending.
   std::vector<int32_t> ShardsOn(int slice, int64_t device) const;
-  // Members of the group of `shard` in a collective, in rank order.
-  std::vector<int32_t> Group(int slice, const proto::Collective& collective,
-                             int32_t shard) const;
   // Hosts with a shard of any slice, ascending; islands likewise.
   const std::vector<int32_t>& hosts() const { return hosts_; }
   const std::vector<int32_t>& islands() const { return islands_; }

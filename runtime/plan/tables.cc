@@ -182,19 +182,39 @@ std::optional<int64_t> DeviceOf(const proto::Slice& slice, int64_t shard) {
   return affine.base() + sum;
 }
 
-int64_t GroupSize(const proto::Slice& slice,
-                  const proto::Collective& collective) {
-  int64_t size = 1;
+std::vector<int64_t> GroupAxes(const layout::Mesh& mesh,
+                               const proto::Collective& collective) {
+  std::vector<int64_t> sizes;
   for (const std::string& name : collective.axes()) {
-    for (const proto::Axis& axis : slice.axes()) {
-      if (axis.name() == name) {
-        size = std::min(
-            size * std::clamp<int64_t>(axis.size(), 1, layout::kMaxShards + 1),
-            layout::kMaxShards + 1);
+    for (const layout::Axis& axis : mesh) {
+      if (axis.name == name) sizes.push_back(axis.size);
+    }
+  }
+  return sizes;
+}
+
+std::vector<int32_t> GroupOf(const layout::Mesh& mesh,
+                             const proto::Collective& collective,
+                             int64_t shard) {
+  std::vector<int64_t> at = layout::Coordinates(mesh, shard);
+  std::vector<size_t> axes;
+  for (const std::string& name : collective.axes()) {
+    for (size_t i = 0; i < mesh.size(); ++i) {
+      if (mesh[i].name == name) {
+        axes.push_back(i);
+        at[i] = 0;
       }
     }
   }
-  return size;
+  std::vector<int32_t> members;
+  while (true) {
+    members.push_back(static_cast<int32_t>(layout::ShardAt(mesh, at)));
+    size_t i = axes.size();
+    while (i > 0 && ++at[axes[i - 1]] == mesh[axes[i - 1]].size) {
+      at[axes[--i]] = 0;
+    }
+    if (i == 0) return members;
+  }
 }
 
 uint32_t EntryOf(const proto::Plan& plan, uint32_t writer) {

@@ -65,10 +65,14 @@ int64_t NumShards(const proto::Slice& slice);
 // the binding does not fit the mesh, or the number is negative or above 2^31.
 std::optional<int64_t> DeviceOf(const proto::Slice& slice, int64_t shard);
 
-// Number of shards in a group of a collective over `axes` of `slice`: the
-// product of their sizes; unknown axes count 1.
-int64_t GroupSize(const proto::Slice& slice,
-                  const proto::Collective& collective);
+// Sizes of the axes of a collective's groups, as named. Of a plan that passed
+// VerifyPlan, here and below.
+std::vector<int64_t> GroupAxes(const layout::Mesh& mesh,
+                               const proto::Collective& collective);
+// The group that `shard` is in: its members by rank.
+std::vector<int32_t> GroupOf(const layout::Mesh& mesh,
+                             const proto::Collective& collective,
+                             int64_t shard);
 
 // The action that must wait before `buffer`'s memory may be overwritten by its
 // next content: its writer, or the writer's send when that is a recv.

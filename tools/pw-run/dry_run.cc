@@ -97,29 +97,16 @@ class Coster {
   // Devices of the members of each group of a collective, in rank order.
   std::vector<std::vector<int64_t>> Groups(uint32_t slice,
                                            const proto::Collective& c) const {
-    layout::Mesh mesh = MeshOf(plan_.slices(slice));
-    std::vector<size_t> axes;
-    for (const std::string& name : c.axes()) {
-      for (size_t a = 0; a < mesh.size(); ++a) {
-        if (mesh[a].name == name) axes.push_back(a);
-      }
-    }
-    std::map<int64_t, std::vector<std::pair<int64_t, int64_t>>> members;
-    for (size_t shard = 0; shard < devices_[slice].size(); ++shard) {
-      std::vector<int64_t> at = layout::Coordinates(mesh, shard);
-      int64_t rank = 0;
-      for (size_t a : axes) {
-        rank = rank * mesh[a].size + at[a];
-        at[a] = 0;
-      }
-      members[layout::ShardAt(mesh, at)].emplace_back(rank,
-                                                      devices_[slice][shard]);
-    }
+    const layout::Mesh mesh = MeshOf(plan_.slices(slice));
     std::vector<std::vector<int64_t>> groups;
-    for (auto& [first, ranks] : members) {
-      std::sort(ranks.begin(), ranks.end());
+    for (size_t shard = 0; shard < devices_[slice].size(); ++shard) {
+      const std::vector<int32_t> members =
+          GroupOf(mesh, c, static_cast<int64_t>(shard));
+      if (members[0] != static_cast<int32_t>(shard)) continue;
       groups.emplace_back();
-      for (const auto& [rank, device] : ranks) groups.back().push_back(device);
+      for (int32_t member : members) {
+        groups.back().push_back(devices_[slice][member]);
+      }
     }
     return groups;
   }

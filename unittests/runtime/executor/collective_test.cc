@@ -24,78 +24,6 @@ namespace {
 
 using ::testing::ElementsAre;
 
-template <typename T>
-std::vector<T> Reduce(proto::ReductionKind kind, proto::ElementType element,
-                      std::vector<T> into, const std::vector<T>& from) {
-  Accumulate(kind, element, into.size(),
-             reinterpret_cast<const char*>(from.data()),
-             reinterpret_cast<char*>(into.data()));
-  return into;
-}
-
-TEST(AccumulateTest, EveryType) {
-  EXPECT_THAT(Reduce<float>(proto::ADD, proto::F32, {1, 2}, {3, 4}),
-              ElementsAre(4, 6));
-  EXPECT_THAT(Reduce<double>(proto::MUL, proto::F64, {1, 2}, {3, 4}),
-              ElementsAre(3, 8));
-  EXPECT_THAT(Reduce<int8_t>(proto::ADD, proto::I8, {127, -128}, {1, -1}),
-              ElementsAre(-128, 127));
-  EXPECT_THAT(Reduce<int32_t>(proto::MUL, proto::I32, {1 << 30, -3}, {4, 5}),
-              ElementsAre(0, -15));
-  EXPECT_THAT(Reduce<int64_t>(proto::ADD, proto::I64, {INT64_MAX}, {1}),
-              ElementsAre(INT64_MIN));
-  EXPECT_THAT(Reduce<int64_t>(proto::MIN, proto::I64, {-5, 7}, {3, 2}),
-              ElementsAre(-5, 2));
-  EXPECT_THAT(Reduce<int8_t>(proto::ADD, proto::I1, {0, 0, 1, 1}, {0, 1, 0, 1}),
-              ElementsAre(0, 1, 1, 0));
-  EXPECT_THAT(Reduce<int8_t>(proto::MAX, proto::I1, {0, 0, 1, 1}, {0, 1, 0, 1}),
-              ElementsAre(0, 1, 1, 1));
-  EXPECT_THAT(Reduce<int8_t>(proto::MIN, proto::I1, {0, 0, 1, 1}, {0, 1, 0, 1}),
-              ElementsAre(0, 0, 0, 1));
-  // 1.5 + 2.25, as half and as bfloat16; overflow and subnormal halves.
-  EXPECT_THAT(
-      Reduce<uint16_t>(proto::ADD, proto::F16, {0x3e00, 0x7bff, 0x0001, 0x03ff},
-                       {0x4080, 0x7bff, 0x0001, 0x0001}),
-      ElementsAre(0x4380, 0x7c00, 0x0002, 0x0400));
-  EXPECT_THAT(Reduce<uint16_t>(proto::ADD, proto::BF16, {0x3fc0, 0x7fc0},
-                               {0x4010, 0x3f80}),
-              ElementsAre(0x4070, 0x7fc0));
-}
-
-TEST(AccumulateTest, NanWinsAndZerosAreOrdered) {
-  const float nan = std::numeric_limits<float>::quiet_NaN();
-  for (proto::ReductionKind kind : {proto::MAX, proto::MIN}) {
-    EXPECT_TRUE(std::isnan(Reduce<float>(kind, proto::F32, {nan}, {1})[0]));
-    EXPECT_TRUE(std::isnan(Reduce<float>(kind, proto::F32, {1}, {nan})[0]));
-  }
-  EXPECT_FALSE(
-      std::signbit(Reduce<float>(proto::MAX, proto::F32, {-0.0f}, {0})[0]));
-  EXPECT_TRUE(
-      std::signbit(Reduce<float>(proto::MIN, proto::F32, {0}, {-0.0f})[0]));
-}
-
-TEST(AccumulateTest, IdentityChangesNothing) {
-  for (proto::ReductionKind kind :
-       {proto::ADD, proto::MUL, proto::MAX, proto::MIN}) {
-    float f[2];
-    FillIdentity(kind, proto::F32, 2, reinterpret_cast<char*>(f));
-    EXPECT_THAT(Reduce<float>(kind, proto::F32, {-3, 5}, {f[0], f[1]}),
-                ElementsAre(-3, 5));
-    int32_t i[2];
-    FillIdentity(kind, proto::I32, 2, reinterpret_cast<char*>(i));
-    EXPECT_THAT(Reduce<int32_t>(kind, proto::I32, {INT32_MIN, 5}, {i[0], i[1]}),
-                ElementsAre(INT32_MIN, 5));
-    int8_t b[2];
-    FillIdentity(kind, proto::I1, 2, reinterpret_cast<char*>(b));
-    EXPECT_THAT(Reduce<int8_t>(kind, proto::I1, {0, 1}, {b[0], b[1]}),
-                ElementsAre(0, 1));
-    uint16_t h[1];
-    FillIdentity(kind, proto::F16, 1, reinterpret_cast<char*>(h));
-    EXPECT_THAT(Reduce<uint16_t>(kind, proto::F16, {0x3e00}, {h[0]}),
-                ElementsAre(0x3e00));
-  }
-}
-
 // All of it in rank 3, against index arithmetic.
 TEST(CombineTest, BlocksInEveryDimension) {
   const std::vector<int64_t> source = {4, 2, 6};
@@ -129,6 +57,7 @@ TEST(CombineTest, BlocksInEveryDimension) {
           if (kind == proto::ALL_TO_ALL) shape.result[concat] *= kSize;
           const int64_t count =
               shape.result[0] * shape.result[1] * shape.result[2];
+          shape.Complete(layout::ReductionTree({kSize}));
           std::vector<int32_t> out(count, -1);
           CombineCollective(shape, rank, contributions,
                             reinterpret_cast<char*>(out.data()));
@@ -173,6 +102,7 @@ TEST(CombineTest, PermuteShiftsAndFillsZeros) {
   CollectiveShape shape;
   shape.kind = proto::PERMUTE;
   shape.size = 3;
+  shape.Complete(layout::ReductionTree({3}));
   auto all = [&](int64_t shift, bool wrap) {
     shape.shift = shift;
     shape.wrap = wrap;

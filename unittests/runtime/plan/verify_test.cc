@@ -346,6 +346,18 @@ TEST(TablesTest, DeviceOf) {
   EXPECT_FALSE(DeviceOf(proto::Slice(), 0).has_value());
 }
 
+TEST(TablesTest, GroupsAreRankedByTheirAxesAsNamed) {
+  const layout::Mesh mesh = {{"a", 2}, {"b", 3}, {"c", 2}};
+  proto::Collective c;
+  EXPECT_THAT(GroupOf(mesh, c, 7), ::testing::ElementsAre(7));
+  c.add_axes("c");
+  c.add_axes("a");
+  EXPECT_THAT(GroupAxes(mesh, c), ::testing::ElementsAre(2, 2));
+  // Shard 8 is at (1, 1, 0).
+  EXPECT_THAT(GroupOf(mesh, c, 8), ::testing::ElementsAre(2, 8, 3, 9));
+  EXPECT_THAT(GroupOf(mesh, c, 3), ::testing::ElementsAre(2, 8, 3, 9));
+}
+
 TEST(TablesTest, SizesAndNames) {
   proto::Plan plan = SamplePlan();
   Edit edit(&plan);
@@ -356,7 +368,8 @@ TEST(TablesTest, SizesAndNames) {
   EXPECT_EQ(SpanBytes(*edit.Buffer("w")), 128u + 48u);
   EXPECT_EQ(SegmentBytes(plan, 1, proto::DEVICE), 256u + 128u + 24u);
   EXPECT_EQ(SegmentBytes(plan, 1, proto::HOST), 0u);
-  EXPECT_EQ(GroupSize(plan.slices(0), *edit.Reduce()), 2);
+  EXPECT_THAT(GroupAxes(MeshOf(plan.slices(0)), *edit.Reduce()),
+              ::testing::ElementsAre(2));
   EXPECT_EQ(EntryOf(plan, edit.A("m.recv")), edit.A("m.send"));
   EXPECT_EQ(EntryOf(plan, edit.A("layer0")), edit.A("layer0"));
   EXPECT_EQ(ElementBytes(proto::BF16), 2);

@@ -332,7 +332,11 @@ class Pathways_CollectiveOp<string mnemonic, list<Trait> traits = []>
 def AllReduceOp : Pathways_CollectiveOp<"all_reduce", [SameOperandsAndResultType]> {
   let summary = "Combine the tensors of a group, for everyone";
   let description = [{
-    Combined in rank order, so that the bits do not depend on timing.
+    Combined axis by axis, the last named first. Along an axis of size n the first
+    m indices are combined, then the others, then those two, left before right,
+    where m is the largest power of two below n; and so on inside them. f16 and
+    bf16 are f32 there, and the result is rounded once. So the bits follow from
+    the text alone, not from timing or from where shards are.
 
     (C1) The op is at the top level of a `pw.local_view` function; (C2) `axes`
     names at least one axis, none empty or twice; (C3) tensors are static, and i1
