@@ -258,7 +258,7 @@ void Runtime::Impl::RegisterHost(int h, int worker) {
     const int64_t device = topology_.first_device(h) + d;
     const auto [cohort, fresh] = cohort_of.try_emplace(
         alone ? d : worker % world_->num_workers(), cohort_of.size());
-    if (fresh) cohorts_.emplace_back();
+    if (fresh) cohorts_.emplace_back(world_->kernel_gate(worker));
     actors.cohorts.push_back(cohort->second);
     devices_[h].push_back(std::make_unique<Device>(
         world_.get(), &actors, &cohorts_[first_cohort + cohort->second], h, d,

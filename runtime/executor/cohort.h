@@ -18,12 +18,17 @@
 #include <cstddef>
 #include <vector>
 
+#include "runtime/world/world.h"
+
 namespace pathways {
 
 class Device;
 
 class Cohort {
  public:
+  // `gate`: that of their worker, from their world.
+  explicit Cohort(KernelGate* const* gate) : gate_(gate) {}
+
   // Called by the device at `index` of its host; indices only grow.
   void Add(int index, Device* device);
   // The first index, and one more than the last.
@@ -34,6 +39,9 @@ class Cohort {
     return index - first_ < devices_.size() ? devices_[index - first_]
                                             : nullptr;
   }
+
+  // Where its devices enter kernels.
+  KernelGate& gate() const { return **gate_; }
 
   // Has `device` run before the worker goes on to another actor, or soon after.
   void Wake(Device* device);
@@ -51,6 +59,7 @@ class Cohort {
  private:
   void RunAwake();
 
+  KernelGate* const* const gate_;
   // By index, from the first on: a host may have very many cohorts of one.
   size_t first_ = 0;
   std::vector<Device*> devices_;

@@ -176,7 +176,7 @@ void Device::Grant(DeviceProgram* program, HostGrant* grant) {
   program->active.push_back(
       {grant, (grant->end - grant->first) * program->entries.size()});
   if (!program->gangs.empty()) {
-    queue_.push_back({program, grant, grant->first});
+    queue_.push_back({program, grant, grant->launch->first, grant->first});
   }
   for (uint32_t i = 0; i < program->entries.size(); ++i) {
     PushIfReady(program, i);
@@ -477,6 +477,9 @@ bool Device::RunPlain(Granted* head, size_t end) {
   const uint64_t slot = SlotOf(firing, program->window);
   const bool run = run_kernels_;
   step_ = 0;
+  KernelGate& gate = cohort_->gate();
+  gate.Announce(place_, program->incarnation, firing - head->first);
+  const uint64_t kernels = gate.Open();
   void** const operands = operands_.data();
   TimeNs left = turn_ns_;
   size_t g = gang_;
@@ -487,12 +490,14 @@ bool Device::RunPlain(Granted* head, size_t end) {
       const GangStepTable& step = program->steps[gang.step_begin];
       const SlotRef* slots = program->slots.data() + step.first_slot;
       for (uint32_t i = 0; i < step.operands; ++i) {
-        operands[i] = slots[i].at(firing);
+        operands[i] = slots[i].at_masked(firing);
       }
+      gate.Pass(kernels, static_cast<uint32_t>(g));
       const int32_t code = step.function(
           operands, program->coordinates.data() + gang.first_coordinate,
           program->scratch);
       if (code != 0) [[unlikely]] {
+        gate.Leave();
         // It has run, so it fires here, and poisons.
         FinishPlain(head, g - gang_, left);
         counters_.kernels.Add();
@@ -505,6 +510,7 @@ bool Device::RunPlain(Granted* head, size_t end) {
     program->entries[gang.first_entry].next = firing + 1;
     left -= kFiringNs + gang.cost_ns;
   }
+  gate.Leave();
   const size_t count = g - gang_;
   FinishPlain(head, count, left);
   return count > 0;
@@ -565,14 +571,18 @@ void Device::RunKernels(DeviceProgram* program, const Gang& gang,
   const SlotRef* slots = program->slots.data() + step.first_slot;
   const int32_t* coordinates =
       program->coordinates.data() + gang.first_coordinate;
+  KernelGate& gate = cohort_->gate();
+  gate.Announce(place_, program->incarnation, firing - queue_.front().first);
   for (uint32_t k = 0; k < gang.shards; ++k) {
     if (shard_poison_[k]) continue;
     for (uint32_t i = 0; i < step.operands; ++i) {
       operands_[i] = slots[k * step.operands + i].at(firing);
     }
+    gate.Enter(static_cast<uint32_t>(gang_), k);
     const int32_t code =
         step.function(operands_.data(), coordinates + k * gang.num_coordinates,
                       program->scratch);
+    gate.Leave();
     counters_.kernels.Add();
     if (code == 0) continue;
     shard_poison_[k] = 1;

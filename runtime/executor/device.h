@@ -52,6 +52,7 @@ class Device final : public Actor {
         cohort_(cohort),
         host_(host),
         index_(index),
+        place_(KernelGate::Place(host, index)),
         island_device_(island_device),
         run_kernels_(run_kernels),
         simulated_(world->simulated()) {
@@ -69,6 +70,7 @@ class Device final : public Actor {
   struct Granted {
     DeviceProgram* program;
     HostGrant* grant;
+    uint64_t first;     // firing of the launch
     uint64_t next;      // firing
     TimeNs since = -1;  // it is the head
   };
@@ -166,6 +168,7 @@ class Device final : public Actor {
   const HostActors& host_actors_;
   Cohort* const cohort_;
   const int host_, index_;
+  const uint64_t place_;  // for the gate
   const int64_t island_device_;
   const bool run_kernels_;
   const bool simulated_;

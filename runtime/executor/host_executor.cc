@@ -631,7 +631,7 @@ HostLaunch* HostExecutor::LaunchOf(HostProgram* program,
     return program->launches.back().get();
   }
   if (grant.first() != grant.launch_first()) return nullptr;
-  auto launch = std::make_unique<HostLaunch>();
+  auto launch = std::make_unique<HostLaunch>(world_);
   launch->id = grant.launch();
   launch->first = grant.launch_first();
   launch->end = grant.launch_first() + grant.launch_steps();

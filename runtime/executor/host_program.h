@@ -135,7 +135,8 @@ struct Gang {
   uint32_t first_coordinate = 0;  // [shard][axis], in DeviceProgram
   uint32_t step_begin = 0, step_end = 0;
   // First gang after this one that is not plain; 0: this one is not. A plain
-  // one is of one shard and one kernel, waits for no token and sends none.
+  // one is of one shard and one kernel, waits for no token and sends none, and
+  // the slots of its buffers have masks.
   uint32_t plain_end = 0;
   TimeNs cost_ns = 0;
 };
@@ -157,6 +158,9 @@ struct Entry {
 // What a client asked for, on one host: a range of firings and its values. It
 // is there from its first grant until all its firings are over.
 struct HostLaunch {
+  explicit HostLaunch(World* world) : kernels(world) {}
+
+  ExpectedKernels kernels;
   uint64_t id = 0;
   uint64_t first = 0, end = 0;
   std::unique_ptr<HostValues> values;

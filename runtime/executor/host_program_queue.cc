@@ -94,6 +94,11 @@ void HostProgramBuilder::MakeGang(DeviceProgram* device, uint32_t a) {
 }
 
 void HostProgramBuilder::MarkPlain(DeviceProgram* device) {
+  auto have_masks = [&](const GangStepTable& step) {
+    const auto slots = device->slots.begin() + step.first_slot;
+    return std::all_of(slots, slots + step.operands,
+                       [](const SlotRef& slot) { return slot.has_mask(); });
+  };
   uint32_t end = 0;
   for (size_t g = device->gangs.size(); g-- > 0;) {
     Gang& gang = device->gangs[g];
@@ -101,7 +106,8 @@ void HostProgramBuilder::MarkPlain(DeviceProgram* device) {
     if (gang.shards != 1 || gang.need != 0 ||
         entry.out_begin != entry.out_end ||
         gang.step_end != gang.step_begin + 1 ||
-        device->steps[gang.step_begin].collective >= 0) {
+        device->steps[gang.step_begin].collective >= 0 ||
+        !have_masks(device->steps[gang.step_begin])) {
       end = 0;
       continue;
     }

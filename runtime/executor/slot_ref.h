@@ -28,6 +28,11 @@ struct SlotRef {
   char* at(uint64_t firing) const {
     return base + SlotOf(firing, credits) * stride;
   }
+  // The same slot, of a buffer that has a power of two of them.
+  bool has_mask() const { return (credits & (credits - 1)) == 0; }
+  char* at_masked(uint64_t firing) const {
+    return base + (firing & (credits - 1)) * stride;
+  }
 };
 
 }  // namespace pathways

@@ -152,6 +152,9 @@ class SimWorld final : public World {
   }
   void WatchPeers(LocalId actor) override;
   void ReportPeerDown(int32_t host, uint32_t epoch) override;
+  // One for all: a simulation has one thread, and nobody watches it.
+  KernelGate* const* kernel_gate(int) override { return &gate_of_all_; }
+  void ExpectKernels(int) override {}
   bool simulated() const override { return true; }
   // `done` is looked at before the first event and after each one. False too
   // when only background messages are left, or after Stop.
@@ -265,6 +268,9 @@ class SimWorld final : public World {
   LinkTable links_;
   SplitMix jitter_random_, fault_random_, actor_random_;
   SimStats stats_;
+
+  KernelGate gate_;
+  KernelGate* const gate_of_all_ = &gate_;
 
   Mutex drive_;  // held by the thread that runs events
   std::atomic<std::thread::id> driver_{};

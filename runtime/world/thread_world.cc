@@ -8,12 +8,8 @@
 
 #include "runtime/world/thread_world.h"
 
-#include <linux/futex.h>
 #include <sched.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cassert>
@@ -25,6 +21,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/world/futex.h"
 #include "runtime/world/mix.h"
 
 namespace pathways {
@@ -43,7 +40,6 @@ constexpr int64_t kMaxReservedBlocks = 1 << 15;
 constexpr uint32_t kMaxChunks = 1 << 14;
 // Blocks to start with, for the first message of each pair of workers.
 constexpr int64_t kMaxPairBlocks = 2048;
-constexpr TimeNs kSecond = 1'000'000'000;
 
 void Pause() {
 #if defined(__x86_64__)
@@ -51,22 +47,6 @@ void Pause() {
 #elif defined(__aarch64__)
   asm volatile("yield");
 #endif
-}
-
-// Sleeps while `word` is `value`, for `timeout` ns at most; negative: no limit.
-// May return early for no reason.
-void FutexWait(std::atomic<uint32_t>& word, uint32_t value, TimeNs timeout) {
-  static_assert(sizeof(word) == sizeof(uint32_t));
-  timespec limit;
-  limit.tv_sec = timeout / kSecond;
-  limit.tv_nsec = timeout % kSecond;
-  syscall(SYS_futex, reinterpret_cast<uint32_t*>(&word), FUTEX_WAIT_PRIVATE,
-          value, timeout < 0 ? nullptr : &limit, nullptr, 0);
-}
-
-void FutexWake(std::atomic<uint32_t>& word, int count) {
-  syscall(SYS_futex, reinterpret_cast<uint32_t*>(&word), FUTEX_WAKE_PRIVATE,
-          count, nullptr, nullptr, 0);
 }
 
 // A counter with one writer, so without an atomic read-modify-write.
@@ -199,6 +179,7 @@ ThreadWorld::ThreadWorld(ThreadOptions options)
     worker.remote = std::make_unique<RemoteQueue[]>(num_workers_);
     worker.random = SplitMix(Mix(options_.seed, i));
     worker.timers.reserve(64);
+    gates_.push_back(new KernelGate);
   }
 }
 
@@ -212,14 +193,24 @@ absl::Status ThreadWorld::StartThreads() {
           "cannot start worker ", i, " of ", num_workers_, ": ", error.what()));
     }
   }
-  MutexLock lock(&stop_mutex_);
-  listener_ = options_.clock->AddListener([this] { WakeAll(); });
-  return absl::OkStatus();
+  {
+    MutexLock lock(&stop_mutex_);
+    listener_ = options_.clock->AddListener([this] { WakeAll(); });
+  }
+  const WatchOptions& watch = options_.watch;
+  if (watch.report_ns <= 0 && watch.limit_ns <= 0) return absl::OkStatus();
+  watchdog_ =
+      std::make_unique<Watchdog>(watch, options_.clock, &gates_,
+                                 [](int, const KernelCall&) { return false; });
+  absl::Status started = watchdog_->Start();
+  if (!started.ok()) Stop();
+  return started;
 }
 
 ThreadWorld::~ThreadWorld() {
   assert(Self() == nullptr && "a handler must not destroy its world");
   Stop();
+  for (KernelGate* gate : gates_) delete gate;
   for (uint32_t i = 0; i < kMaxChunks; ++i) {
     delete chunks_[i].load(std::memory_order_relaxed);
     delete addresses_[i].load(std::memory_order_relaxed);
@@ -242,9 +233,7 @@ LocalId ThreadWorld::Register(Actor* actor, Placement placement,
     chunk = new ActorChunk;
     chunks_[index].store(chunk, std::memory_order_release);
   }
-  int32_t worker = placement.worker % num_workers_;
-  if (worker < 0) worker += num_workers_;
-  chunk->hot[at] = {actor, worker, placement.host};
+  chunk->hot[at] = {actor, WorkerOf(placement.worker), placement.host};
   chunk->islands[at] = placement.island;
   chunk->names[at] = std::move(name);
   const LocalId id{num_actors_++};
@@ -292,6 +281,16 @@ void ThreadWorld::Reserve(LocalId to, int64_t messages) {
                                2 * std::min(queues, total) +
                                std::min(queues, kMaxPairBlocks),
                            kMaxReservedBlocks));
+}
+
+KernelGate* const* ThreadWorld::kernel_gate(int worker) {
+  return &gates_[WorkerOf(worker)];
+}
+
+void ThreadWorld::ExpectKernels(int by) {
+  if (watchdog_ == nullptr) return;
+  for (; by > 0; --by) watchdog_->Hold();
+  for (; by < 0; ++by) watchdog_->Release();
 }
 
 TimeNs ThreadWorld::Now() { return options_.clock->Now() - start_; }
@@ -788,9 +787,13 @@ void ThreadWorld::Stop() {
   MutexLock lock(&stop_mutex_);
   if (listener_ != 0) options_.clock->RemoveListener(listener_);
   listener_ = 0;
+  // Until the last one has ended its handler somebody looks whether it does.
+  ExpectKernels(1);
   for (int i = 0; i < num_workers_; ++i) {
     if (workers_[i].thread.joinable()) workers_[i].thread.join();
   }
+  ExpectKernels(-1);
+  if (watchdog_ != nullptr) watchdog_->Stop();
   DropQueued();
 }
 

@@ -36,6 +36,7 @@
 #include "runtime/world/message_queue.h"
 #include "runtime/world/peer_watch.h"
 #include "runtime/world/uplink.h"
+#include "runtime/world/watchdog.h"
 #include "runtime/world/world.h"
 
 namespace pathways {
@@ -59,6 +60,8 @@ struct ThreadOptions {
   FaultHook fault_hook;
   ControlFaultHook control_fault_hook;
   Uplink uplink;  // to actors of other processes
+  // Kernels that do not return. Without its times nobody looks for them.
+  WatchOptions watch;
 };
 
 // What one worker did so far. Read while it runs, the numbers may be of
@@ -111,6 +114,8 @@ class ThreadWorld final : public World {
   }
   void WatchPeers(LocalId actor) override;
   void ReportPeerDown(int32_t host, uint32_t epoch) override;
+  KernelGate* const* kernel_gate(int worker) override;
+  void ExpectKernels(int by) override;
   bool simulated() const override { return false; }
   // Looks at `done` at first and after each Notify. False only after Stop.
   // Several threads may wait at one time, no worker may.
@@ -123,6 +128,8 @@ class ThreadWorld final : public World {
   WorkerStats stats(int worker) const;
   uint64_t faults() const { return faults_.load(std::memory_order_relaxed); }
   const std::string& name(LocalId actor) const;
+  // Null: nobody watches.
+  const Watchdog* watchdog() const { return watchdog_.get(); }
 
  private:
   // Read for each message, so apart from the names.
@@ -154,6 +161,10 @@ class ThreadWorld final : public World {
   }
   // kNobody: not of this process.
   LocalId Find(ActorId address) const;
+  int WorkerOf(int placed) const {
+    const int worker = placed % num_workers_;
+    return worker < 0 ? worker + num_workers_ : worker;
+  }
   Worker* Self() const;  // the calling thread's, null outside
   absl::Status StartThreads();
   void Run(Worker& self);
@@ -201,6 +212,8 @@ class ThreadWorld final : public World {
   int listener_ ABSL_GUARDED_BY(stop_mutex_) = 0;  // of the clock; 0: none
   BlockPool pool_;
   std::unique_ptr<Worker[]> workers_;
+  std::vector<KernelGate*> gates_;  // by worker, owned
+  std::unique_ptr<Watchdog> watchdog_;
   std::unique_ptr<std::atomic<ActorChunk*>[]> chunks_;
   std::unique_ptr<std::atomic<AddressChunk*>[]> addresses_;
   Mutex register_mutex_;  // held while chunks_ grows; it is read without

@@ -24,6 +24,7 @@
 
 #include "runtime/protocol/address.h"
 #include "runtime/protocol/wire_message.h"
+#include "runtime/world/kernel_gate.h"
 
 namespace pathways {
 
@@ -160,6 +161,15 @@ class World {
   // (any thread that is not a worker), and from a simulation.
   virtual void ReportPeerDown(int32_t host, uint32_t epoch) = 0;
 
+  // Where the handlers of `worker` (taken modulo num_workers()) enter kernels.
+  // What this points to is there as long as the world; the gate itself may be
+  // another one in each handler.
+  virtual KernelGate* const* kernel_gate(int worker) = 0;
+  // Kernels may run for as many launches more (negative: fewer) as `by` says.
+  // While there are any, a world that can looks for kernels that do not return.
+  // Any thread; see ExpectedKernels.
+  virtual void ExpectKernels(int by) = 0;
+
   // Whether kernels cost virtual time (their estimate) rather than real time.
   virtual bool simulated() const = 0;
 
@@ -176,6 +186,20 @@ class World {
 
  protected:
   static void SetLocalId(Actor* actor, LocalId id) { actor->local_id_ = id; }
+};
+
+// Has a world expect the kernels of one launch for as long as this exists.
+class ExpectedKernels {
+ public:
+  explicit ExpectedKernels(World* world) : world_(world) {
+    world_->ExpectKernels(1);
+  }
+  ~ExpectedKernels() { world_->ExpectKernels(-1); }
+  ExpectedKernels(const ExpectedKernels&) = delete;
+  ExpectedKernels& operator=(const ExpectedKernels&) = delete;
+
+ private:
+  World* const world_;
 };
 
 }  // namespace pathways

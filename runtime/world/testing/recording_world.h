@@ -95,6 +95,8 @@ class RecordingWorld final : public World {
   void WatchPeers(LocalId actor) override { watchers.push_back(actor); }
   // Tells the watchers, during the call.
   void ReportPeerDown(int32_t host, uint32_t epoch) override;
+  KernelGate* const* kernel_gate(int) override { return &gate_of_all_; }
+  void ExpectKernels(int by) override { expected_kernels += by; }
   bool simulated() const override { return is_simulated; }
   bool RunUntil(const std::function<bool()>& done) override { return done(); }
   void Notify() override { ++notified; }
@@ -102,12 +104,15 @@ class RecordingWorld final : public World {
 
   std::vector<LocalId> watchers;
   int notified = 0;
+  int expected_kernels = 0;
 
  private:
   Actor* At(LocalId id) const {
     return IndexOf(id) < actors_.size() ? actors_[IndexOf(id)] : nullptr;
   }
 
+  KernelGate gate_;
+  KernelGate* const gate_of_all_ = &gate_;
   SplitMix random_;
   TimeNs now_ = 0;
   std::vector<Actor*> actors_;  // by LocalId
