@@ -18,6 +18,7 @@
 #include "runtime/base/host_array.h"
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <ostream>
@@ -67,6 +68,12 @@ struct SessionOptions {
   /// Without progress for this long a run ends with an error that names what it
   /// waits for.
   int64_t stallTimeoutNs = 10'000'000'000;
+  /// Called with one line for each kernel, and each preparation of an operation
+  /// by a host, that takes longer than that; it names program, operation,
+  /// source line, step and device. The run goes on, but may never end. On a
+  /// thread of the session's own: it must not call the session, nor wait for
+  /// long.
+  std::function<void(const std::string &warning)> onWarning;
   /// On threads too, have messages between hosts take the time that the links
   /// of the topology say. (A simulation always does.)
   bool linkCosts = false;

@@ -119,6 +119,9 @@ Result<Session> Session::open(const SessionOptions &options) {
   runtimeOptions.bind_workers = options.bindWorkers;
   runtimeOptions.stall_timeout_ns = options.stallTimeoutNs;
   runtimeOptions.link_costs = options.linkCosts;
+  if (options.onWarning)
+    runtimeOptions.on_long_work =
+        [warn = options.onWarning](const LongWork &work) { warn(work.Text()); };
   runtimeOptions.dispatch = options.sequentialDispatch
                                 ? RuntimeOptions::kSequential
                                 : RuntimeOptions::kParallel;

@@ -82,6 +82,8 @@ Runtime::Impl::Impl(Topology topology, const RuntimeOptions& options,
   context_.dispatch.sequential =
       options_.dispatch == RuntimeOptions::kSequential;
   context_.dispatch.host_work_ns = options_.host_work_ns;
+  context_.limits.report_ns = options_.stall_timeout_ns;
+  context_.limits.on_long = options_.on_long_work;
 }
 
 void Runtime::Impl::Shutdown() {
@@ -144,6 +146,11 @@ absl::Status Runtime::Impl::StartWorld() {
             : std::clamp(NumPhysicalCores(), 1, ThreadOptions::kMaxWorkers);
     threads.seed = options_.seed;
     threads.fault_hook = options_.fault_hook;
+    threads.clock = options_.clock;
+    threads.watch.report_ns = context_.limits.report_ns;
+    threads.watch.on_long = [this](const KernelCall& call, TimeNs ns) {
+      ReportKernel(call, ns);
+    };
     if (options_.link_costs) {
       threads.links.emplace();
       for (int i = 0; i < topology_.num_islands(); ++i) {
@@ -216,6 +223,15 @@ void Runtime::Impl::TraceCrossing(const SimCrossing& crossing) {
   trace_->ring(0)->Record(event);  // a simulation has one thread
 }
 
+void Runtime::Impl::ReportKernel(const KernelCall& call, TimeNs ns) {
+  const std::shared_ptr<const PreparedPlan> plan =
+      context_.loaded.Find(call.incarnation);
+  if (plan == nullptr || !context_.limits.on_long) return;
+  if (auto where = FindKernel(*plan, topology_, call)) {
+    context_.limits.on_long(DescribeKernel(*plan, topology_, *where, ns));
+  }
+}
+
 void Runtime::Impl::RegisterActors() {
   // No message is sent before a client asks for something, so all tables are
   // complete when anybody reads them.
@@ -262,7 +278,7 @@ void Runtime::Impl::RegisterHost(int h, int worker) {
     actors.cohorts.push_back(cohort->second);
     devices_[h].push_back(std::make_unique<Device>(
         world_.get(), &actors, &cohorts_[first_cohort + cohort->second], h, d,
-        device, options_.run_kernels));
+        device, options_.run_kernels, &context_.limits));
     actors.devices.push_back(
         world_->Register(devices_[h].back().get(), {h, worker, island},
                          topology_.DeviceName(island, device)));

@@ -16,6 +16,7 @@
 #define RUNTIME_CLIENT_RUNTIME_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <ostream>
 #include <string>
@@ -25,9 +26,11 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "runtime/base/host_array.h"
+#include "runtime/executor/long_work.h"
 #include "runtime/plan/plan_file.h"
 #include "runtime/proto/cluster.pb.h"
 #include "runtime/trace/summary.h"
+#include "runtime/world/clock.h"
 #include "runtime/world/fault.h"
 #include "runtime/world/world.h"
 
@@ -51,6 +54,11 @@ struct RuntimeOptions {
   // that names what it waits for. A simulation notices at once that nothing is
   // left to happen.
   TimeNs stall_timeout_ns = 10'000'000'000;
+  // Called once for each kernel, and each preparation of an action by a host,
+  // that takes longer than that: the run goes on, but may never end. On a
+  // thread of the runtime's own; it must not call the runtime. In a simulation
+  // time is virtual, and a kernel that never returns is not found.
+  std::function<void(const LongWork&)> on_long_work;
   // False, in a simulation only: kernels and copies cost time, but do nothing
   // and need no memory. Results have the right shapes and no values.
   bool run_kernels = true;
@@ -69,6 +77,9 @@ struct RuntimeOptions {
   // two leaves room for, 40 bytes each, for WriteTrace and Summarize; 0: trace
   // nothing.
   int64_t trace_events = 0;
+
+  // Threads: whose time they go by; null: the machine's.
+  std::shared_ptr<Clock> clock;
 
   // For tests of the protocol. Probabilities, per message between hosts; in a
   // simulation only.

@@ -158,6 +158,8 @@ class Runtime::Impl final : public Actor {
   void RegisterHost(int host, int worker);
   absl::Status StartTrace();
   void TraceCrossing(const SimCrossing& crossing);
+  // On the watchdog's thread.
+  void ReportKernel(const KernelCall& call, TimeNs ns);
   // A client's call, for the trace.
   class TracedCall;
 

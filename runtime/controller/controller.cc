@@ -39,7 +39,9 @@ void Controller::OnLocal(const LocalMessage& message) {
   if (message.kind != kStallTick) return;
   timer_armed_ = false;
   if (launches_.size() == 0) return;
-  if (!stalls_.in_round()) StartRound();
+  // Who has not answered by now has a device that is in a kernel.
+  if (stalls_.in_round()) FinishRound();
+  if (launches_.size() > 0) StartRound();
   ArmTimer();
 }
 

@@ -100,6 +100,11 @@ std::optional<Stall> StallDetector::Judge(TimeNs now, const Subject& subject,
     stall.text = "hosts do not have the values of a launch";
     return stall;
   }
+  if (!forced_ && !watched->waiting.empty()) {
+    // A device is in a kernel, which is watched elsewhere, or its host is busy.
+    watched->progress = now;
+    return std::nullopt;
+  }
   uint64_t fired = 0;
   for (const auto& [host, report] : watched->reports) fired += report.fired();
   Stall stall = ClassifyStall(*subject.plan, topology_, watched->reports,

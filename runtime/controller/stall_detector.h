@@ -28,8 +28,9 @@ namespace pathways {
 // Finds out which programs do not go on, in rounds: all hosts of all programs
 // with open launches are asked for the oldest thing that has not happened.
 // Invariants: (1) one round at a time, and an answer to another one counts for
-// nothing; (2) a program that has made progress within the timeout is not
-// ended, unless it is said that nothing can happen any more; (3) of programs
+// nothing; (2) a program that has made progress within the timeout, or of which
+// a host has not answered, is not ended, unless it is said that nothing can
+// happen any more; (3) of programs
 // that wait for each other in a circle one is ended, which is named with the
 // circle. One owner calls it; it sends nothing, and is told the time.
 class StallDetector {

@@ -95,6 +95,9 @@ void Device::OnLocal(const LocalMessage& message) {
         cost_paid_ = true;
       }
       break;
+    case kLongCost:
+      if (costing_ && message.step == generation_) ReportCost();
+      return;
     default:
       return;
   }
@@ -440,13 +443,7 @@ bool Device::RunHead() {
     if (!RunStep(program, gang, firing)) return false;
   }
   if (simulated_ && !cost_paid_) {
-    costing_ = true;
-    LocalMessage message = New(kCostDone, *program);
-    message.step = ++generation_;
-    counters_.sent[kCostDone].Add();
-    world_->SendAfter(local_id(), local_id(),
-                      gang.cost_ns > 0 ? gang.cost_ns : kUnknownCostNs,
-                      message);
+    StartCost(*program, gang);
     return false;
   }
   started_ = cost_paid_ = false;
@@ -457,6 +454,31 @@ bool Device::RunHead() {
     Fire(program, gang.first_entry + k, shard_poison_[k]);
   }
   return true;
+}
+
+void Device::StartCost(const DeviceProgram& program, const Gang& gang) {
+  costing_ = true;
+  const TimeNs cost = gang.cost_ns > 0 ? gang.cost_ns : kUnknownCostNs;
+  LocalMessage message = New(kCostDone, program);
+  message.step = ++generation_;
+  counters_.sent[kCostDone].Add();
+  world_->SendAfter(local_id(), local_id(), cost, message);
+  if (limits_->report_ns > 0 && cost > limits_->report_ns) {
+    message.kind = kLongCost;
+    counters_.sent[kLongCost].Add();
+    world_->SendAfter(local_id(), local_id(), limits_->report_ns, message);
+  }
+}
+
+void Device::ReportCost() {
+  const Granted& head = queue_.front();
+  const Gang& gang = head.program->gangs[gang_];
+  LocalMessage message = New(kLongKernel, *head.program);
+  message.target = gang.action;
+  message.shard = head.program->entries[gang.first_entry].shard;
+  message.step = head.next - head.first;
+  message.extra = static_cast<uint64_t>(limits_->report_ns);
+  Send(executor(), message);
 }
 
 void Device::Advance(Granted* head, size_t gangs) {

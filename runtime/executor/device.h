@@ -31,6 +31,7 @@
 #include "runtime/executor/host_actors.h"
 #include "runtime/executor/host_program.h"
 #include "runtime/executor/local_kind.h"
+#include "runtime/executor/long_work.h"
 #include "runtime/proto/control.pb.h"
 #include "runtime/world/world.h"
 
@@ -46,7 +47,8 @@ class Device final : public Actor {
  public:
   // `index` on `host`. What the pointers point to is not owned.
   Device(World* world, const HostActors* host_actors, Cohort* cohort, int host,
-         int index, int64_t island_device, bool run_kernels)
+         int index, int64_t island_device, bool run_kernels,
+         const WorkLimits* limits)
       : world_(world),
         host_actors_(*host_actors),
         cohort_(cohort),
@@ -55,6 +57,7 @@ class Device final : public Actor {
         place_(KernelGate::Place(host, index)),
         island_device_(island_device),
         run_kernels_(run_kernels),
+        limits_(limits),
         simulated_(world->simulated()) {
     cohort->Add(index, this);
   }
@@ -117,6 +120,10 @@ class Device final : public Actor {
   void SendContinue();
   void RunEntry(DeviceProgram* program, uint32_t entry);
   bool RunHead();
+  // The virtual time of the head begins.
+  void StartCost(const DeviceProgram& program, const Gang& gang);
+  // Says that it takes longer than it should.
+  void ReportCost();
   // Runs plain gangs from the head on up to `end`, while its turn lasts; false:
   // none, as the first is poisoned.
   bool RunPlain(Granted* head, size_t end);
@@ -171,6 +178,7 @@ class Device final : public Actor {
   const uint64_t place_;  // for the gate
   const int64_t island_device_;
   const bool run_kernels_;
+  const WorkLimits* const limits_;  // in virtual time
   const bool simulated_;
   DeviceCounters counters_;
 

@@ -43,7 +43,9 @@ void HostExecutor::Work() {
     }
     working_ = true;
     // On threads a timer may be late; that is no time the host worked.
-    work_end_ = std::max(work_end_, piece.since) + cost;
+    const TimeNs begin = std::max(work_end_, piece.since);
+    work_end_ = begin + cost;
+    ++work_number_;
     LocalMessage message;
     message.kind = kHostWorkDone;
     message.program = piece.program;
@@ -52,6 +54,15 @@ void HostExecutor::Work() {
     counters_.sent[kHostWorkDone].Add();
     world_->SendAfter(local_id(), local_id(), work_end_ - world_->Now(),
                       message);
+    const TimeNs report = context_.limits.report_ns;
+    if (report > 0 && cost > report) {
+      message.kind = kLongHostWork;
+      message.step = piece.firing;
+      message.extra = work_number_;
+      counters_.sent[kLongHostWork].Add();
+      world_->SendAfter(local_id(), local_id(), begin + report - world_->Now(),
+                        message);
+    }
   }
 }
 
@@ -59,6 +70,33 @@ void HostExecutor::OnHostWorkDone(const LocalMessage& message) {
   working_ = false;
   Enqueue(Find(message.program, message.incarnation), message.target);
   Work();
+}
+
+void HostExecutor::OnLongHostWork(const LocalMessage& message) {
+  const HostProgram* program = Find(message.program, message.incarnation);
+  const WorkLimits& limits = context_.limits;
+  if (!working_ || message.extra != work_number_ || program == nullptr ||
+      !limits.on_long) {
+    return;
+  }
+  auto launch =
+      std::find_if(program->launches.begin(), program->launches.end(),
+                   [&](const auto& l) { return message.step < l->end; });
+  if (launch == program->launches.end()) return;
+  WorkPlace where;
+  where.action = program->dispatch->items[message.target].action;
+  where.step = message.step - (*launch)->first;
+  limits.on_long(DescribeHostWork(*program->plan, *context_.topology, host_,
+                                  where, limits.report_ns));
+}
+
+void HostExecutor::OnLongKernel(const LocalMessage& message) {
+  const HostProgram* program = Find(message.program, message.incarnation);
+  if (program == nullptr || !context_.limits.on_long) return;
+  context_.limits.on_long(
+      DescribeKernel(*program->plan, *context_.topology,
+                     {message.target, message.shard, message.step},
+                     static_cast<TimeNs>(message.extra)));
 }
 
 void HostExecutor::Enqueue(HostProgram* program, uint32_t index) {

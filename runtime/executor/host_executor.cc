@@ -116,6 +116,8 @@ void HostExecutor::OnLocal(const LocalMessage& message) {
       return OnInspected(message);
     case kHostWorkDone:
       return OnHostWorkDone(message);
+    case kLongHostWork:
+      return OnLongHostWork(message);
     default:
       break;
   }
@@ -133,6 +135,8 @@ void HostExecutor::OnLocal(const LocalMessage& message) {
       return OnActionFired(program, message);
     case kFailed:
       return OnFailed(program, message);
+    case kLongKernel:
+      return OnLongKernel(message);
     case kDeviceDone:
       return OnDeviceDone(program, message);
     default:
@@ -338,6 +342,7 @@ void HostExecutor::FinishLaunch(HostProgram* program, proto::GrantDone* done) {
     }
   }
   FinishValues(*launch->values, /*failed=*/false);
+  world_->ExpectKernels(-1);
   TellFilled();
 }
 
@@ -446,6 +451,7 @@ void HostExecutor::OnLoad(const proto::LoadProgram& load) {
   if (id >= programs_.size()) programs_.resize(id + 1);
   programs_[id] = *std::move(built);
   HostProgram* program = programs_[id].get();
+  context_.loaded.Set(load.incarnation(), program->plan);
   Reserve(program, 1);
   UpdateCounters();
   for (auto& device : program->devices) {
@@ -579,6 +585,7 @@ void HostExecutor::OnDetached(const LocalMessage& message) {
   }
   std::erase_if(unfilled_,
                 [&](const Unfilled& u) { return u.program == program; });
+  world_->ExpectKernels(-static_cast<int>(program->launches.size()));
   program->launches.clear();
   program->grants.clear();
   TellFilled();
@@ -594,6 +601,8 @@ void HostExecutor::OnFree(const proto::FreeProgram& free) {
                              : nullptr;
   if (program != nullptr && program->incarnation == free.incarnation()) {
     if (!program->stopped) return;  // out of order: StopProgram comes first
+    // All hosts have stopped it.
+    context_.loaded.Remove(program->incarnation);
     Reserve(program, -1);
     programs_[free.program()].reset();
     UpdateCounters();
@@ -631,7 +640,7 @@ HostLaunch* HostExecutor::LaunchOf(HostProgram* program,
     return program->launches.back().get();
   }
   if (grant.first() != grant.launch_first()) return nullptr;
-  auto launch = std::make_unique<HostLaunch>(world_);
+  auto launch = std::make_unique<HostLaunch>();
   launch->id = grant.launch();
   launch->first = grant.launch_first();
   launch->end = grant.launch_first() + grant.launch_steps();
@@ -643,6 +652,7 @@ HostLaunch* HostExecutor::LaunchOf(HostProgram* program,
   }
   if (missing > 0) unfilled_.push_back({program, launch.get(), missing});
   program->launches.push_back(std::move(launch));
+  world_->ExpectKernels(1);
   return program->launches.back().get();
 }
 

@@ -33,6 +33,7 @@
 #include "runtime/executor/host_actors.h"
 #include "runtime/executor/host_program.h"
 #include "runtime/executor/local_kind.h"
+#include "runtime/executor/long_work.h"
 #include "runtime/proto/control.pb.h"
 #include "runtime/protocol/directory.h"
 #include "runtime/protocol/sequence_window.h"
@@ -49,8 +50,10 @@ struct RuntimeContext {
   const Topology* topology = nullptr;
   Directory directory;
   Registry<const PreparedPlan> plans;
+  Registry<const PreparedPlan> loaded;  // by incarnation
   bool run_kernels = true;
   DispatchOptions dispatch;
+  WorkLimits limits;
   Trace* trace = nullptr;  // null: nothing is traced
 };
 
@@ -135,6 +138,8 @@ class HostExecutor final : public Actor {
   void Offer(HostProgram* program, uint32_t item);
   void Work();
   void OnHostWorkDone(const LocalMessage& message);
+  void OnLongHostWork(const LocalMessage& message);
+  void OnLongKernel(const LocalMessage& message);
   void Enqueue(HostProgram* program, uint32_t item);
   void OnEnqueued(int host, HostProgram* program, const WireMessage& message);
   void OnActionFired(HostProgram* program, const LocalMessage& message);
@@ -194,8 +199,9 @@ class HostExecutor final : public Actor {
   };
   std::map<uint64_t, Prepared> prepared_;  // not granted yet, by launch
   std::vector<std::unique_ptr<HostProgram>> programs_;
-  bool working_ = false;  // until kHostWorkDone
-  TimeNs work_end_ = 0;   // of what the host does, or did last
+  bool working_ = false;      // until kHostWorkDone
+  TimeNs work_end_ = 0;       // of what the host does, or did last
+  uint64_t work_number_ = 0;  // of that
   HostWork work_;
   absl::flat_hash_map<int, Link> links_;  // by host
   uint64_t last_place_ = 0;

@@ -158,9 +158,6 @@ struct Entry {
 // What a client asked for, on one host: a range of firings and its values. It
 // is there from its first grant until all its firings are over.
 struct HostLaunch {
-  explicit HostLaunch(World* world) : kernels(world) {}
-
-  ExpectedKernels kernels;
   uint64_t id = 0;
   uint64_t first = 0, end = 0;
   std::unique_ptr<HostValues> values;

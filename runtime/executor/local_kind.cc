@@ -48,14 +48,20 @@ const char* MessageKindName(int kind) {
       return "enqueue";
     case kActionFired:
       return "action-fired";
+    case kLongKernel:
+      return "long-kernel";
     case kCostDone:
       return "cost-done";
+    case kLongCost:
+      return "long-cost";
     case kContinue:
       return "continue";
     case kStallTick:
       return "stall-tick";
     case kHostWorkDone:
       return "host-work-done";
+    case kLongHostWork:
+      return "long-host-work";
     default:
       return WireKindName(kind);
   }

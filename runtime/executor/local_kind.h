@@ -44,12 +44,16 @@ enum LocalKind : uint16_t {
   kInspected,       // item: device
   kEnqueue,         // step; target: action, which is prepared
   kActionFired,     // step; target: action; one shard of it
+  kLongKernel,  // step: of the launch; target: action; shard; extra: ns that it
+                // has taken; in virtual time
 
   // An actor to itself.
   kCostDone,      // a gang's virtual time is over
+  kLongCost,      // it takes longer than it should
   kContinue,      // go on, after others had their turn
   kStallTick,     // the controller's timer
   kHostWorkDone,  // target: item of the program's DispatchTable
+  kLongHostWork,  // likewise; it takes longer than it should; extra: which
   kNumMessageKinds
 };
 

@@ -140,6 +140,11 @@ class Registry {
     objects_[++last_] = std::move(object);
     return last_;
   }
+  // Under a number of the caller's, instead of one of its own.
+  void Set(uint64_t id, std::shared_ptr<T> object) {
+    MutexLock lock(&mutex_);
+    objects_[id] = std::move(object);
+  }
   std::shared_ptr<T> Find(uint64_t id) const {
     MutexLock lock(&mutex_);
     auto it = objects_.find(id);

@@ -167,7 +167,7 @@ class World {
   virtual KernelGate* const* kernel_gate(int worker) = 0;
   // Kernels may run for as many launches more (negative: fewer) as `by` says.
   // While there are any, a world that can looks for kernels that do not return.
-  // Any thread; see ExpectedKernels.
+  // Any thread.
   virtual void ExpectKernels(int by) = 0;
 
   // Whether kernels cost virtual time (their estimate) rather than real time.
@@ -186,20 +186,6 @@ class World {
 
  protected:
   static void SetLocalId(Actor* actor, LocalId id) { actor->local_id_ = id; }
-};
-
-// Has a world expect the kernels of one launch for as long as this exists.
-class ExpectedKernels {
- public:
-  explicit ExpectedKernels(World* world) : world_(world) {
-    world_->ExpectKernels(1);
-  }
-  ~ExpectedKernels() { world_->ExpectKernels(-1); }
-  ExpectedKernels(const ExpectedKernels&) = delete;
-  ExpectedKernels& operator=(const ExpectedKernels&) = delete;
-
- private:
-  World* const world_;
 };
 
 }  // namespace pathways

@@ -58,6 +58,8 @@ class Session {
  public:
   explicit Session(Options options)
       : options_(std::move(options)), progress_(isatty(STDERR_FILENO)) {}
+  // The line's thread reads statistics.
+  ~Session() { progress_.Clear(); }
 
   int Run() {
     bool done = OpenFiles() && Load() && Describe();
@@ -238,6 +240,9 @@ class Session {
     runtime_options.workers = options_.workers;
     runtime_options.bind_workers = options_.bind_workers;
     runtime_options.stall_timeout_ns = options_.stall_timeout_ns;
+    runtime_options.on_long_work = [this](const LongWork& work) {
+      progress_.Note(absl::StrCat("pw-run: warning: ", work.Text()));
+    };
     runtime_options.link_costs = options_.link_costs;
     runtime_options.dispatch = options_.sequential ? RuntimeOptions::kSequential
                                                    : RuntimeOptions::kParallel;
@@ -383,9 +388,9 @@ class Session {
   Signature signature_;
   std::vector<HostArray> inputs_, results_;
   std::vector<std::pair<size_t, HostArray>> expected_;  // by result
-  std::unique_ptr<Runtime> runtime_;
-  // After runtime_: its thread reads statistics, and must end first.
+  // Before runtime_, which may have something to note until its end.
   Progress progress_;
+  std::unique_ptr<Runtime> runtime_;
 };
 
 int Main(int argc, char** argv) {

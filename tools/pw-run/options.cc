@@ -209,7 +209,8 @@ absl::StatusOr<ParsedOptions> ParseOptions(int argc, const char* const* argv) {
       ->check(Between(0, 1024))
       ->group(kRun);
   app.add_option("--stall-timeout", stall,
-                 "End a run that makes no progress for this long, e.g. 500ms")
+                 "End a run that makes no progress for this long, e.g. 500ms, "
+                 "and warn of a kernel that takes longer")
       ->capture_default_str()
       ->type_name("TIME")
       ->group(kRun);

@@ -66,6 +66,12 @@ void Progress::Stop() {
   stop_ = false;
 }
 
+void Progress::Note(const std::string& text) const {
+  // One call, so that the tracking thread writes before or after it.
+  std::fprintf(stderr, "%s%s\n", enabled_ ? "\r\x1b[K" : "", text.c_str());
+  std::fflush(stderr);
+}
+
 void Progress::Clear() {
   Stop();
   if (shown_) Write("");

@@ -38,8 +38,11 @@ class Progress {
   void Show(const std::string& text);
   // Shows `text` and a percentage, done() of 1, a few times a second.
   void Track(const std::string& text, std::function<double()> done);
-  // Stops and clears the line. Call before anything else is printed.
+  // Stops and clears the line. Call before anything else is printed, but by
+  // Note.
   void Clear();
+  // Prints a line of its own on standard error. Any thread.
+  void Note(const std::string& text) const;
 
  private:
   // Sleeps for a moment; true: to stop.

@@ -132,6 +132,23 @@ TEST_F(StallDetectorTest, WhatFiresOrRunsGoesOn) {
   EXPECT_THAT(Finish(599), IsEmpty());
 }
 
+// A device in a kernel does not answer: its program is left alone, and others
+// are judged all the same.
+TEST_F(StallDetectorTest, WhatDoesNotAnswerIsLeftAlone) {
+  for (TimeNs now : {kTimeout, 2 * kTimeout}) {
+    Begin();
+    Report(0, 0, 7, Stall::kRoot);
+    ReportBoth(1, 7, Stall::kRoot);
+    EXPECT_FALSE(detector_.complete());
+    EXPECT_THAT(Finish(now), now == kTimeout ? std::vector<uint32_t>{}
+                                             : std::vector<uint32_t>{1});
+  }
+  // From then on its time counts.
+  Begin();
+  ReportBoth(0, 7, Stall::kRoot);
+  EXPECT_THAT(Finish(2 * kTimeout), IsEmpty());
+}
+
 TEST_F(StallDetectorTest, WhatWaitsForAClientGoesOn) {
   subjects_.pop_back();
   subjects_[0].running = false;

@@ -1,0 +1,88 @@
+//===- long_work.cc - Work that takes longer than it should ---------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/executor/long_work.h"
+
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+
+namespace pathways {
+namespace {
+
+LongWork Describe(const PreparedPlan& plan, const WorkPlace& where, TimeNs ns) {
+  const proto::Action& action =
+      plan.plan().actions(static_cast<int>(where.action));
+  LongWork work;
+  work.program = plan.name();
+  work.action = action.name();
+  work.location = action.location();
+  work.step = where.step;
+  work.shard = where.shard;
+  work.ns = ns;
+  return work;
+}
+
+}  // namespace
+
+std::string LongWork::Text() const {
+  const std::string time = absl::FormatDuration(absl::Nanoseconds(ns));
+  const std::string what =
+      absl::StrCat(location.empty() ? "" : absl::StrCat(location, ": "), "'",
+                   action, "' of program '", program, "'");
+  if (kind == kHostWork) {
+    return absl::StrCat(what, " is still being prepared for step ", step,
+                        " by ", place, " after ", time);
+  }
+  return absl::StrCat(what, " has not returned for ", time, " at step ", step,
+                      " on shard ", shard, " (", place, ")");
+}
+
+LongWork DescribeKernel(const PreparedPlan& plan, const Topology& topology,
+                        const WorkPlace& where, TimeNs ns) {
+  LongWork work = Describe(plan, where, ns);
+  const PreparedSlice& slice =
+      plan.slices()
+          [plan.plan().actions(static_cast<int>(where.action)).slice()];
+  work.place = topology.DeviceName(slice.island, slice.device_of[where.shard]);
+  return work;
+}
+
+LongWork DescribeHostWork(const PreparedPlan& plan, const Topology& topology,
+                          int host, const WorkPlace& where, TimeNs ns) {
+  LongWork work = Describe(plan, where, ns);
+  work.kind = LongWork::kHostWork;
+  work.place = topology.HostName(host);
+  return work;
+}
+
+std::optional<WorkPlace> FindKernel(const PreparedPlan& plan,
+                                    const Topology& topology,
+                                    const KernelCall& call) {
+  const int host = static_cast<int>(call.host);
+  const int64_t device =
+      topology.DeviceIndex({host, static_cast<int>(call.device)});
+  // A device's queue has the gangs with shards there in the table's order.
+  uint32_t gang = 0;
+  for (int a = 0; a < plan.plan().actions_size(); ++a) {
+    const proto::Action& action = plan.plan().actions(a);
+    if (action.kind() != proto::GANG ||
+        plan.slices()[action.slice()].island != topology.island_of_host(host)) {
+      continue;
+    }
+    const std::vector<int32_t> shards = plan.ShardsOn(action.slice(), device);
+    if (shards.empty() || gang++ != call.gang) continue;
+    if (call.shard >= shards.size()) return std::nullopt;
+    return WorkPlace{static_cast<uint32_t>(a),
+                     static_cast<uint32_t>(shards[call.shard]), call.step};
+  }
+  return std::nullopt;
+}
+
+}  // namespace pathways
