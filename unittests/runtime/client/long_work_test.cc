@@ -72,7 +72,7 @@ TEST(LongWorkTest, OtherStallsAreFoundMeanwhile) {
   BlockedKernels::Hold();
   RuntimeOptions options = Threads(3, clock, &warnings);
   std::atomic<bool> lost{false};
-  options.fault_hook = [&](ActorId, ActorId, const Message& message) {
+  options.fault_hook = [&](ActorId, ActorId, const WireMessage& message) {
     if (message.kind != kPieceMessage) return Fault::Deliver();
     lost = true;
     return Fault::Drop();
