@@ -73,9 +73,9 @@ struct CompiledKernel {
 ///
 /// With a `cache`, what is there is taken from it, and the rest put there.
 ///
-/// Fails, with a diagnostic at the op, on anything else; what LLVM ends a process
-/// for is a diagnostic at the first segment. Thread-safe as long as the dialects
-/// are loaded.
+/// Fails, with a diagnostic at the op, on anything else; what LLVM ends a
+/// process for is a diagnostic at the first segment. Thread-safe as long as the
+/// dialects are loaded.
 FailureOr<CompiledKernel>
 compileKernel(ArrayRef<func::FuncOp> segments,
               ArrayRef<::pathways::proto::Target> targets,
