@@ -645,7 +645,11 @@ HostLaunch* HostExecutor::LaunchOf(HostProgram* program,
   launch->first = grant.launch_first();
   launch->end = grant.launch_first() + grant.launch_steps();
   launch->values = TakeValues(*program, grant);
-  if (launch->values == nullptr) return nullptr;
+  // Firings beyond the values that were staged would read past them.
+  if (launch->values == nullptr ||
+      launch->values->steps != grant.launch_steps()) {
+    return nullptr;
+  }
   size_t missing = 0;
   for (const auto& argument : launch->values->arguments) {
     missing += argument != nullptr && !argument->filled.load();
@@ -660,7 +664,10 @@ void HostExecutor::ApplyGrant(const proto::Grant& message) {
   HostProgram* program = Find(message.program(), message.incarnation());
   if (program == nullptr || message.skip()) return;
   HostLaunch* launch = LaunchOf(program, message);
-  if (launch == nullptr) return;
+  if (launch == nullptr || message.steps() == 0 ||
+      message.steps() > launch->end - message.first()) {
+    return;
+  }
   auto grant = std::make_unique<HostGrant>();
   grant->launch = launch;
   grant->place = message.place();
