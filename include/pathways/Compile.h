@@ -39,7 +39,7 @@ struct CompileOptions {
   std::string topology = {};
   /// Let several virtual devices, and virtual islands, share physical ones.
   bool oversubscribe = false;
-  /// Steps that may be open at once; more overlap, more memory.
+  /// Steps that may be open at once, 1 to 1024; more overlap, more memory.
   int stepsInFlight = 2;
   /// Which pw.program of the text; may be empty when there is one.
   std::string program = {};
@@ -69,9 +69,12 @@ struct Compiled {
 };
 
 /// Places, lowers and generates code. Also takes the text of the `plan`
-/// dialect, which is only checked and translated. Errors: InvalidProgram;
-/// InvalidArgument when CompileOptions::kernelCache cannot be written, before
-/// anything is compiled.
+/// dialect, which is only checked and translated. No text ends the process:
+/// where MLIR or LLVM crash on it, that is an error too, and the memory of that
+/// compilation is lost. Uses what threads the system gives. Errors:
+/// InvalidProgram; InvalidArgument, before anything is compiled, when
+/// CompileOptions::stepsInFlight is out of bounds or
+/// CompileOptions::kernelCache cannot be written.
 Result<Compiled> compile(const Program &program, const CompileOptions &options);
 
 /// The plan as text of the `plan` dialect, deterministic; compile() reads it

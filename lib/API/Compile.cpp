@@ -11,14 +11,15 @@
 #include "PlanState.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
-#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassInstrumentation.h"
 #include "mlir/Pass/PassManager.h"
 #include "pathways/Codegen/CodeCache.h"
 #include "pathways/Lowering/Passes.h"
+#include "pathways/Support/Parse.h"
+#include "pathways/Support/Shield.h"
+#include "pathways/Support/TaskPool.h"
 #include "pathways/Target/PlanFile.h"
-#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace pathways;
@@ -130,92 +131,91 @@ static Status selectProgram(mlir::ModuleOp module, const std::string &name) {
   return {};
 }
 
-/// Parsing and passes recurse where text nests, and the stack is finite.
-static constexpr int kMaxNesting = 256;
+namespace {
 
-/// Fails, with the place, where brackets nest more than kMaxNesting deep.
-static Status checkNesting(const Program &program) {
-  int depth = 0;
-  bool isString = false;
-  llvm::StringRef text = program.text;
-  for (size_t i = 0; i < text.size(); ++i) {
-    char c = text[i], next = i + 1 < text.size() ? text[i + 1] : '\0';
-    if (c == '"' || c == '\n') // Strings end on their line.
-      isString = c == '"' && !isString;
-    else if (isString)
-      i += c == '\\';
-    else if (c == '/' && next == '/')
-      i = std::min(text.find('\n', i), text.size()) - 1;
-    else if (c == '(' || c == '[' || c == '{' || (c == '<' && next != '='))
-      ++depth;
-    else if (c == ')' || c == ']' || c == '}' || (c == '>' && next != '='))
-      depth = std::max(0, depth - 1);
-    else if (c == '-' && next == '>')
-      ++i;
-    if (depth <= kMaxNesting)
-      continue;
-    llvm::StringRef before = text.take_front(i);
-    size_t line = before.count('\n') + 1, column = i - before.rfind('\n');
-    return Error{ErrorCode::InvalidProgram,
-                 llvm::formatv("{0}:{1}:{2}: error: nested more than {3} deep",
-                               program.fileName, line, column, kMaxNesting)
-                     .str()};
+/// Keeps the name of the pass at work.
+class PassWatch : public mlir::PassInstrumentation {
+public:
+  explicit PassWatch(std::string &step) : step(step) {}
+
+  void runBeforePass(mlir::Pass *pass, mlir::Operation *) override {
+    if (!pass->getArgument().empty()) // else it runs others
+      step = "pass '" + pass->getArgument().str() + "'";
   }
+
+private:
+  std::string &step;
+};
+
+/// One compilation. After run() with hasCrashed(), what it made in MLIR may be
+/// broken, and this object is to be lost, not destroyed.
+class Compilation {
+public:
+  Compilation(const Program &program, const CompileOptions &options,
+              mlir::pathways::TaskPool &pool)
+      : program(program), options(options), pool(pool),
+        context(makeRegistry(), mlir::MLIRContext::Threading::DISABLED),
+        diagnostics(&context) {
+    // The line is enough; a program's text may be long.
+    context.printOpOnDiagnostic(false);
+  }
+
+  Result<Compiled> run();
+  bool hasCrashed() const { return isBroken; }
+
+private:
+  Status lower();
+  Result<Compiled> emit();
+  /// What was reported, or else that `step` failed.
+  Error fail(const std::string &how) {
+    return diagnostics.takeError(program.fileName + ": error: " + step + how);
+  }
+
+  const Program &program;
+  const CompileOptions &options;
+  mlir::pathways::TaskPool &pool;
+  mlir::MLIRContext context;
+  DiagnosticLines diagnostics;
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  std::vector<mlir::pathways::KernelCost> costs;
+  std::string step; ///< under way, for messages
+  bool isBroken = false;
+};
+
+} // namespace
+
+/// From a program to a plan with code.
+Status Compilation::lower() {
+  if (Status selected = selectProgram(*module, options.program); !selected)
+    return Error{selected.error().code,
+                 program.fileName + ": " + selected.error().message};
+  mlir::PassManager passes(&context);
+  passes.addInstrumentation(std::make_unique<PassWatch>(step));
+  mlir::pathways::CompileOptions pipelineOptions;
+  pipelineOptions.topology = options.topology;
+  pipelineOptions.oversubscribe = options.oversubscribe;
+  pipelineOptions.stepsInFlight = static_cast<unsigned>(options.stepsInFlight);
+  pipelineOptions.kernelCache = options.kernelCache;
+  pipelineOptions.kernelCacheBytes = options.kernelCacheBytes;
+  mlir::pathways::buildCompilePipeline(passes, pipelineOptions, &costs);
+  if (mlir::failed(passes.run(*module)))
+    return fail(" failed");
   return {};
 }
 
-Result<Compiled> pathways::compile(const Program &program,
-                                   const CompileOptions &options) {
-  if (Status shallow = checkNesting(program); !shallow)
-    return shallow.error();
-  if (!options.kernelCache.empty()) {
-    auto cache = mlir::pathways::CodeCache::open(options.kernelCache);
-    if (!cache)
-      return Error{ErrorCode::InvalidArgument,
-                   llvm::toString(cache.takeError())};
-  }
-  mlir::MLIRContext context(makeRegistry(),
-                            mlir::MLIRContext::Threading::ENABLED);
-  // The line is enough; a program's text may be long.
-  context.printOpOnDiagnostic(false);
-  DiagnosticLines diagnostics(&context);
-
-  // The parser wants text that ends in a NUL, which a std::string has.
-  llvm::SourceMgr sourceMgr;
-  sourceMgr.AddNewSourceBuffer(
-      llvm::MemoryBuffer::getMemBuffer(program.text, program.fileName),
-      llvm::SMLoc());
-  mlir::OwningOpRef<mlir::ModuleOp> module =
-      mlir::parseSourceFile<mlir::ModuleOp>(sourceMgr, &context);
-  if (!module)
-    return diagnostics.takeError(program.fileName + ": cannot be parsed");
-
+Result<Compiled> Compilation::emit() {
   // Text of the plan dialect is a plan already, but for its form.
-  std::vector<mlir::pathways::KernelCost> costs;
   auto plans = module->getOps<mlir::pathways::plan::ProgramOp>();
-  if (plans.empty()) {
-    if (Status selected = selectProgram(*module, options.program); !selected)
-      return Error{selected.error().code,
-                   program.fileName + ": " + selected.error().message};
-    mlir::PassManager passes(&context);
-    mlir::pathways::CompileOptions pipelineOptions;
-    pipelineOptions.topology = options.topology;
-    pipelineOptions.oversubscribe = options.oversubscribe;
-    pipelineOptions.stepsInFlight =
-        static_cast<unsigned>(options.stepsInFlight);
-    pipelineOptions.kernelCache = options.kernelCache;
-    pipelineOptions.kernelCacheBytes = options.kernelCacheBytes;
-    mlir::pathways::buildCompilePipeline(passes, pipelineOptions, &costs);
-    if (mlir::failed(passes.run(*module)))
-      return diagnostics.takeError(program.fileName + ": compiling failed");
-  }
-
+  if (plans.empty())
+    if (Status lowered = lower(); !lowered)
+      return lowered.error();
+  step = "writing the plan";
   auto plan = mlir::pathways::getSingleProgram(*module);
   if (mlir::failed(plan))
-    return diagnostics.takeError(program.fileName + ": there is no program");
+    return fail(" failed");
   auto exported = mlir::pathways::exportPlan(*plan);
   if (mlir::failed(exported))
-    return diagnostics.takeError(program.fileName + ": emitting failed");
+    return fail(" failed");
   const auto *blobs = reinterpret_cast<const uint8_t *>(exported->blobs.data());
   std::vector<KernelCost> kernels;
   for (const mlir::pathways::KernelCost &cost : costs)
@@ -223,6 +223,48 @@ Result<Compiled> pathways::compile(const Program &program,
   return Compiled{makePlan(MakePlanData(std::move(exported->tables),
                                         {blobs, exported->blobs.size()})),
                   std::move(diagnostics.remarks), std::move(kernels)};
+}
+
+Result<Compiled> Compilation::run() {
+  step = "parsing";
+  auto parsed =
+      mlir::pathways::parseShielded(program.text, program.fileName, &context);
+  isBroken = parsed.hasCrashed;
+  module = std::move(parsed.module);
+  if (!module)
+    return fail(" failed");
+  context.setThreadPool(pool);
+  Result<Compiled> result = Error{};
+  auto crash = mlir::pathways::runShielded([&] { result = emit(); });
+  if (!crash)
+    return result;
+  isBroken = true;
+  // That of a task is why the wait for it crashed.
+  if (auto first = pool.getCrash())
+    crash = std::move(first);
+  return fail(" crashed: " + crash->str());
+}
+
+Result<Compiled> pathways::compile(const Program &program,
+                                   const CompileOptions &options) {
+  constexpr int most = mlir::pathways::kMaxStepsInFlight;
+  if (options.stepsInFlight < 1 || options.stepsInFlight > most)
+    return Error{ErrorCode::InvalidArgument,
+                 "expected between 1 and " + std::to_string(most) +
+                     " steps in flight, got " +
+                     std::to_string(options.stepsInFlight)};
+  if (!options.kernelCache.empty()) {
+    auto cache = mlir::pathways::CodeCache::open(options.kernelCache);
+    if (!cache)
+      return Error{ErrorCode::InvalidArgument,
+                   llvm::toString(cache.takeError())};
+  }
+  mlir::pathways::TaskPool pool;
+  auto compilation = std::make_unique<Compilation>(program, options, pool);
+  Result<Compiled> result = compilation->run();
+  if (compilation->hasCrashed())
+    (void)compilation.release();
+  return result;
 }
 
 Result<std::string> pathways::printPlan(const Plan &plan) {

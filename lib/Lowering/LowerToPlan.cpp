@@ -570,8 +570,9 @@ struct LowerToPlan
     LowerToPlanOptions options;
     options.stepsInFlight = stepsInFlight;
     options.credits = credits;
-    if (stepsInFlight < 1 || stepsInFlight > 1024) {
-      root.emitError("expected between 1 and 1024 steps in flight, got ")
+    if (stepsInFlight < 1 || stepsInFlight > kMaxStepsInFlight) {
+      root.emitError("expected between 1 and ")
+          << kMaxStepsInFlight << " steps in flight, got "
           << stepsInFlight.getValue();
       return signalPassFailure();
     }

@@ -12,18 +12,52 @@
 //===----------------------------------------------------------------------===//
 
 #include "pathways/Lowering/Passes.h"
+#include "pathways/Support/Shield.h"
 #include "pathways/Transforms/Passes.h"
 
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
 #include "mlir/InitAllPasses.h"
+#include "mlir/Support/FileUtilities.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "runtime/base/temporary_file.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/ToolOutputFile.h"
+
+/// Reads a program and runs passes on it.
+static int optimize(llvm::StringRef input, llvm::StringRef output,
+                    mlir::DialectRegistry &registry,
+                    const mlir::MlirOptMainConfig &config) {
+  std::string error;
+  std::unique_ptr<llvm::MemoryBuffer> buffer =
+      mlir::openInputFile(input, &error);
+  std::unique_ptr<llvm::ToolOutputFile> file;
+  if (buffer)
+    file = mlir::openOutputFile(output, &error);
+  if (!file) {
+    llvm::errs() << error << "\n";
+    return EXIT_FAILURE;
+  }
+  std::string name = buffer->getBufferIdentifier().str();
+  llvm::StringRef text = buffer->getBuffer();
+  return mlir::pathways::runTool(
+      "pw-opt",
+      [&] {
+        if (failed(mlir::MlirOptMain(file->os(), std::move(buffer), registry,
+                                     config)))
+          return EXIT_FAILURE;
+        file->keep();
+        return EXIT_SUCCESS;
+      },
+      name, text);
+}
 
 int main(int argc, char **argv) {
   // Those of a cache of kernels.
   pathways::RemoveTemporaryFilesOnSignals();
+  llvm::InitLLVM llvm(argc, argv);
   llvm::cl::AddExtraVersionPrinter([](llvm::raw_ostream &os) {
     os << "Pathways version " << PATHWAYS_VERSION << '\n';
   });
@@ -34,6 +68,11 @@ int main(int argc, char **argv) {
   mlir::registerAllPasses();
   mlir::pathways::registerPathwaysTransformsPasses();
   mlir::pathways::registerPathwaysLoweringPasses();
-  return mlir::asMainReturnCode(
-      mlir::MlirOptMain(argc, argv, "Pathways optimizer driver\n", registry));
+  auto [input, output] = mlir::registerAndParseCLIOptions(
+      argc, argv, "Pathways optimizer driver\n", registry);
+  auto config = mlir::MlirOptMainConfig::createFromCLOptions();
+  if (config.shouldShowDialects() || config.shouldListPasses())
+    return mlir::asMainReturnCode(
+        mlir::MlirOptMain(argc, argv, input, output, registry));
+  return optimize(input, output, registry, config);
 }

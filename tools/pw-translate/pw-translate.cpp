@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "mlir/Tools/mlir-translate/MlirTranslateMain.h"
+#include "pathways/Support/Shield.h"
 #include "pathways/Target/PlanFile.h"
 #include "llvm/Support/CommandLine.h"
 
@@ -15,6 +16,8 @@ int main(int argc, char **argv) {
     os << "Pathways version " << PATHWAYS_VERSION << '\n';
   });
   mlir::pathways::registerPlanTranslations();
-  return failed(mlir::mlirTranslateMain(
-      argc, argv, "Pathways translation between plan text and plan files"));
+  return mlir::pathways::runTool("pw-translate", [&] {
+    return int(failed(mlir::mlirTranslateMain(
+        argc, argv, "Pathways translation between plan text and plan files")));
+  });
 }

@@ -10,16 +10,15 @@
 #include "mlir/Tools/mlir-translate/Translation.h"
 #include "pathways/Codegen/Codegen.h"
 #include "pathways/Dialect/Pathways/Pathways.h"
+#include "pathways/Support/Parse.h"
 #include "pathways/Target/PlanFile.h"
+#include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
 using namespace mlir::pathways;
 
-static LogicalResult writePlan(Operation *op, raw_ostream &output) {
-  auto module = dyn_cast<ModuleOp>(op);
-  if (!module)
-    return op->emitError("expected a module");
+static LogicalResult writePlan(ModuleOp module, raw_ostream &output) {
   FailureOr<plan::ProgramOp> program = getSingleProgram(module);
   if (failed(program))
     return failure();
@@ -46,14 +45,24 @@ static OwningOpRef<Operation *> readPlan(StringRef input,
   return importPlan(*plan, context).release().getOperation();
 }
 
+static LogicalResult
+parseAndWritePlan(const std::shared_ptr<llvm::SourceMgr> &source,
+                  raw_ostream &output, MLIRContext *context) {
+  DialectRegistry registry;
+  registry.insert<plan::PlanDialect, PathwaysDialect>();
+  // Functions of kernels without code are diagnosed, not unknown.
+  registerKernelDialects(registry);
+  context->appendDialectRegistry(registry);
+  const llvm::MemoryBuffer *buffer =
+      source->getMemoryBuffer(source->getMainFileID());
+  Parsed parsed = parseShielded(buffer->getBuffer(),
+                                buffer->getBufferIdentifier(), context);
+  return parsed.module ? writePlan(*parsed.module, output) : failure();
+}
+
 void mlir::pathways::registerPlanTranslations() {
-  static TranslateFromMLIRRegistration toFile(
-      "plan-to-file", "write a plan.program as a plan file", writePlan,
-      [](DialectRegistry &registry) {
-        registry.insert<plan::PlanDialect, PathwaysDialect>();
-        // Functions of kernels without code are diagnosed, not unknown.
-        registerKernelDialects(registry);
-      });
+  static TranslateRegistration toFile(
+      "plan-to-file", "write a plan.program as a plan file", parseAndWritePlan);
   static TranslateToMLIRRegistration toText(
       "file-to-plan", "print a plan file as a plan.program", readPlan,
       [](DialectRegistry &registry) { registry.insert<plan::PlanDialect>(); });

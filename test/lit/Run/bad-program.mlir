@@ -17,6 +17,32 @@
 // RUN:   | FileCheck %s --check-prefix=FLAT
 // FLAT: {{.*}}.flat: there is no pw.program
 
+// Text that ends MLIR's parsers, near the place; or the error that led there.
+// RUN: echo 'module attributes {a = array<index>} {}' > %t.index
+// RUN: %python %S/Inputs/exits.py 3 pw-run %t.index 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=INDEX
+// RUN: %python %S/Inputs/exits.py 1 pw-opt %t.index 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=INDEX
+// RUN: %python %S/Inputs/exits.py 1 pw-translate --plan-to-file %t.index 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=INDEX
+// INDEX: {{.*}}.index:1:36: error: the parser of MLIR crashed near here: segmentation fault (MLIR Parser: custom op parser 'builtin.module')
+// RUN: %python -c "print('func.func @f(%%x: tensor<2x6xf32>, %%o: tensor<2xf32>) {\n linalg.reduce { arith.addf } ins(%%x : tensor<2x6xf32>) outs(%%o : tensor<2xf32>) dimensions = 1\n return }')" > %t.reduce
+// RUN: %python %S/Inputs/exits.py 3 pw-run %t.reduce 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=REDUCE
+// REDUCE: {{.*}}.reduce:2:[[#]]: error: expected '['
+// REDUCE-NOT: crashed
+// Where no bracket nests but the parser does.
+// RUN: %python -c "print('module attributes {m = affine_map<(i) -> (i' + ' + i' * 300000 + ')>} {}')" > %t.sum
+// RUN: %python %S/Inputs/exits.py 3 pw-run %t.sum 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=SUM
+// RUN: %python %S/Inputs/exits.py 1 pw-opt %t.sum 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=SUM
+// SUM: {{.*}}.sum:1:{{[0-9]+}}: error: the parser of MLIR crashed near here: out of stack
+// A crash that is not of a parser.
+// RUN: %python %S/Inputs/exits.py 1 pw-opt %t.deep 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=STACK
+// STACK: error: {{.*}}crashed{{.*}}: out of stack
+
 // Not enough devices, and how to go on.
 // RUN: %python %S/Inputs/exits.py 3 pw-run %S/Inputs/axpy.mlir \
 // RUN:   --topology=1x1x3 2>&1 | FileCheck %s --check-prefix=DEVICES

@@ -217,6 +217,16 @@ TEST(ApiTest, ErrorsSayWhat) {
   EXPECT_THAT(other.error().message,
               AllOf(HasSubstr("@other"), HasSubstr("@sum")));
 
+  for (int steps : {-1, 0, 1025}) {
+    auto flight =
+        compile(runningSum(), {.topology = "1x1x2", .stepsInFlight = steps});
+    ASSERT_FALSE(flight);
+    EXPECT_EQ(flight.error().code, ErrorCode::InvalidArgument);
+    EXPECT_EQ(flight.error().message,
+              "expected between 1 and 1024 steps in flight, got " +
+                  std::to_string(steps));
+  }
+
   auto small = compile(runningSum(), {.topology = "1x1x1"});
   ASSERT_FALSE(small);
   EXPECT_THAT(small.error().message, HasSubstr("'s'"));
@@ -257,6 +267,19 @@ TEST(ApiTest, ErrorsSayWhat) {
   auto result = run.fetch("nothing");
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().code, ErrorCode::InvalidArgument);
+}
+
+/// What MLIR's own parser does not survive, this process does.
+TEST(ApiTest, TextsThatEndParsersAreErrors) {
+  for (int i = 0; i < 3; ++i) {
+    auto broken = compile(
+        Program{"module attributes {a = array<index>} {}", "t.mlir"}, {});
+    ASSERT_FALSE(broken);
+    EXPECT_EQ(broken.error().code, ErrorCode::InvalidProgram);
+    EXPECT_THAT(broken.error().message,
+                HasSubstr("t.mlir:1:36: error: the parser of MLIR crashed"));
+    take(compile(runningSum(), {.topology = "1x1x2"}));
+  }
 }
 
 } // namespace

@@ -1,0 +1,181 @@
+//===- Parse.cpp - From text to verified operations -----------------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "pathways/Support/Parse.h"
+
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Parser/Parser.h"
+#include "pathways/Support/Shield.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/SourceMgr.h"
+
+using namespace mlir;
+using namespace mlir::pathways;
+
+//===----------------------------------------------------------------------===//
+// Nesting
+//===----------------------------------------------------------------------===//
+
+/// Parsing and passes recurse where text nests, and the stack is finite.
+static constexpr int kMaxNesting = 256;
+
+/// The first place where brackets nest more than kMaxNesting deep.
+static std::optional<size_t> findDeepNesting(StringRef text) {
+  int depth = 0;
+  bool isString = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    char c = text[i], next = i + 1 < text.size() ? text[i + 1] : '\0';
+    if (c == '"' || c == '\n') // Strings end on their line.
+      isString = c == '"' && !isString;
+    else if (isString)
+      i += c == '\\';
+    else if (c == '/' && next == '/')
+      i = std::min(text.find('\n', i), text.size()) - 1;
+    else if (c == '(' || c == '[' || c == '{' || (c == '<' && next != '='))
+      ++depth;
+    else if (c == ')' || c == ']' || c == '}' || (c == '>' && next != '='))
+      depth = std::max(0, depth - 1);
+    else if (c == '-' && next == '>')
+      ++i;
+    if (depth > kMaxNesting)
+      return i;
+  }
+  return std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// Parsing
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Has the context work on this thread alone: a crash on another one would not
+/// be shielded, and one here would leave others waiting for its locks.
+class SingleThread {
+public:
+  explicit SingleThread(MLIRContext *context)
+      : context(context), wasMany(context->isMultithreadingEnabled()) {
+    if (wasMany)
+      context->disableMultithreading();
+  }
+  ~SingleThread() {
+    if (wasMany)
+      context->enableMultithreading();
+  }
+
+private:
+  MLIRContext *context;
+  bool wasMany;
+};
+
+/// One text on its way. What was said before a crash is why it crashed: parsers
+/// go on after an error with what they do not have. So a crash is reported only
+/// where nothing was.
+class Parse {
+public:
+  Parse(StringRef text, StringRef fileName, MLIRContext *context)
+      : text(text), fileName(fileName), context(context) {}
+
+  Parsed run();
+
+private:
+  Location locationAt(size_t offset);
+  bool read();
+  bool verifyAll();
+  Operation *findUnverifiable();
+
+  StringRef text, fileName;
+  MLIRContext *context;
+  Parsed parsed;
+  bool hasError = false;
+};
+
+} // namespace
+
+Location Parse::locationAt(size_t offset) {
+  StringRef before = text.take_front(offset);
+  return FileLineColLoc::get(context, fileName, before.count('\n') + 1,
+                             offset - before.rfind('\n'));
+}
+
+bool Parse::read() {
+  // A copy ends in a NUL, as the parser wants it.
+  auto buffer = llvm::MemoryBuffer::getMemBufferCopy(text, fileName);
+  StringRef watched = buffer->getBuffer();
+  llvm::SourceMgr sourceMgr;
+  sourceMgr.AddNewSourceBuffer(std::move(buffer), llvm::SMLoc());
+  ParserConfig config(context, /*verifyAfterParse=*/false);
+  std::optional<Crash> crash = runShielded(
+      [&] { parsed.module = parseSourceFile<ModuleOp>(sourceMgr, config); },
+      watched);
+  if (!crash)
+    return static_cast<bool>(parsed.module);
+  parsed.hasCrashed = true;
+  if (!hasError)
+    emitError(locationAt(crash->offset.value_or(0)),
+              crash->offset ? "the parser of MLIR crashed near here: "
+                            : "the parser of MLIR crashed: ")
+        << crash->str();
+  return false;
+}
+
+bool Parse::verifyAll() {
+  bool isValid = false;
+  std::optional<Crash> crash =
+      runShielded([&] { isValid = succeeded(verify(*parsed.module)); });
+  if (!crash)
+    return isValid;
+  parsed.hasCrashed = true;
+  if (hasError)
+    return false;
+  Operation *op = findUnverifiable();
+  emitError(op->getLoc(), "the verifier of MLIR crashed on '")
+      << op->getName().getStringRef() << "': " << crash->str();
+  return false;
+}
+
+/// The first operation, in the order of the text, whose verifier crashes; the
+/// module when none does alone.
+Operation *Parse::findUnverifiable() {
+  ScopedDiagnosticHandler quiet(context, [](Diagnostic &) {});
+  Operation *current = nullptr;
+  std::optional<Crash> crash = runShielded([&] {
+    parsed.module->walk<WalkOrder::PreOrder>([&](Operation *op) {
+      current = op;
+      (void)verify(op, /*verifyRecursively=*/false);
+    });
+  });
+  return crash ? current : *parsed.module;
+}
+
+Parsed Parse::run() {
+  ScopedDiagnosticHandler watcher(context, [&](Diagnostic &diagnostic) {
+    hasError |= diagnostic.getSeverity() == DiagnosticSeverity::Error;
+    return failure(); // for others to report
+  });
+  SingleThread single(context);
+  if (std::optional<size_t> deep = findDeepNesting(text)) {
+    emitError(locationAt(*deep), "nested more than ") << kMaxNesting << " deep";
+    return std::move(parsed);
+  }
+  if (read() && verifyAll())
+    return std::move(parsed);
+  if (!hasError)
+    emitError(locationAt(0), "cannot be parsed");
+  if (parsed.hasCrashed)
+    (void)parsed.module.release(); // not to be touched again
+  parsed.module = nullptr;
+  return std::move(parsed);
+}
+
+Parsed mlir::pathways::parseShielded(StringRef text, StringRef fileName,
+                                     MLIRContext *context) {
+  return Parse(text, fileName, context).run();
+}

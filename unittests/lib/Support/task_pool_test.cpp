@@ -1,0 +1,124 @@
+//===- task_pool_test.cpp - Threads that may be missing or crash ----------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "pathways/Support/TaskPool.h"
+
+#include "gtest/gtest.h"
+#include <atomic>
+#include <cstdlib>
+#include <fstream>
+#include <pthread.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+using llvm::ThreadPoolTaskGroup;
+using mlir::pathways::runShielded;
+using mlir::pathways::TaskPool;
+
+namespace {
+
+TEST(TaskPoolTest, RunsAllTasks) {
+  for (unsigned most : {0u, 1u, 2u, 7u}) {
+    TaskPool pool(most);
+    std::atomic<int> count = 0;
+    for (int round = 0; round < 3; ++round) {
+      ThreadPoolTaskGroup group(pool);
+      for (int i = 0; i < 100; ++i)
+        group.async([&] { ++count; });
+      group.wait();
+      EXPECT_EQ(count, 100 * (round + 1));
+    }
+    pool.async([&] { ++count; }); // of no group
+    pool.wait();
+    EXPECT_EQ(count, 301);
+    EXPECT_FALSE(pool.getCrash());
+  }
+}
+
+TEST(TaskPoolTest, TheDestructorRunsWhatIsLeft) {
+  std::atomic<int> count = 0;
+  {
+    TaskPool pool(3);
+    for (int i = 0; i < 50; ++i)
+      pool.async([&] { ++count; });
+  }
+  EXPECT_EQ(count, 50);
+}
+
+/// More waits than threads: who waits works.
+TEST(TaskPoolTest, TasksMayWaitForTasks) {
+  for (unsigned most : {1u, 2u, 4u}) {
+    TaskPool pool(most);
+    std::atomic<int> count = 0;
+    ThreadPoolTaskGroup outer(pool);
+    for (int i = 0; i < 8; ++i)
+      outer.async([&] {
+        ThreadPoolTaskGroup inner(pool);
+        for (int j = 0; j < 8; ++j)
+          inner.async([&] { ++count; });
+      });
+    outer.wait();
+    EXPECT_EQ(count, 64);
+  }
+}
+
+/// The other tasks run; then the wait ends as the task did.
+TEST(TaskPoolTest, ACrashOfATaskEndsWhoWaits) {
+  for (unsigned most : {1u, 2u, 4u}) {
+    TaskPool pool(most);
+    std::atomic<int> count = 0;
+    auto crash = runShielded([&] {
+      ThreadPoolTaskGroup outer(pool);
+      for (int i = 0; i < 4; ++i)
+        outer.async([&, i] {
+          ThreadPoolTaskGroup inner(pool);
+          for (int j = 0; j < 4; ++j)
+            inner.async([&, i, j] {
+              if (i == 2 && j == 2)
+                std::abort();
+              ++count;
+            });
+        });
+      outer.wait();
+      ADD_FAILURE() << "the wait returned";
+    });
+    ASSERT_TRUE(crash);
+    EXPECT_EQ(crash->what, "abort");
+    ASSERT_TRUE(pool.getCrash());
+    EXPECT_EQ(pool.getCrash()->what, "abort");
+    EXPECT_EQ(count, 15);
+  }
+}
+
+/// In a process of its own, which is not to have another thread.
+void runWithoutThreads() {
+  // Stacks of threads do not fit into what is left.
+  constexpr size_t left = 64 << 20;
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, 2 * left);
+  pthread_setattr_default_np(&attributes);
+  size_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  rlimit memory = {};
+  memory.rlim_cur = memory.rlim_max = pages * sysconf(_SC_PAGESIZE) + left;
+  setrlimit(RLIMIT_AS, &memory);
+  TaskPool pool(4);
+  std::atomic<int> count = 0;
+  ThreadPoolTaskGroup group(pool);
+  for (int i = 0; i < 100; ++i)
+    group.async([&] { ++count; });
+  group.wait();
+  _Exit(count == 100 ? 7 : 1);
+}
+
+TEST(TaskPoolDeathTest, WithoutThreadsTheTasksRunAllTheSame) {
+  EXPECT_EXIT(runWithoutThreads(), testing::ExitedWithCode(7), "");
+}
+
+} // namespace
