@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <map>
+#include <tuple>
 
 #include "absl/functional/function_ref.h"
 #include "runtime/proto/control.pb.h"
@@ -22,7 +23,15 @@ namespace pathways {
 struct ClientRequest {
   uint32_t client = 0;
   uint64_t id = 0;
+
+  bool operator<(const ClientRequest& other) const {
+    return std::tie(client, id) < std::tie(other.client, other.id);
+  }
 };
+
+// Puts ids for the launches and objects that a client names by its numbers
+// (runtime/protocol/client_id.h). False: one is none of its numbers.
+bool NameByIds(proto::Control* control);
 
 // Puts what one client sent into the order of Control::sequence, each once: its
 // threads and its actor send at their own times. What comes early is kept until

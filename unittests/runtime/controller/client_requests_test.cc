@@ -14,6 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/protocol/client_id.h"
+
 namespace pathways {
 namespace {
 
@@ -52,6 +54,44 @@ TEST_F(ClientRequestsTest, DropsSecondCopies) {
   EXPECT_THAT(Take(2), ElementsAre(2, 3));
   EXPECT_THAT(Take(2), IsEmpty());
   EXPECT_THAT(Take(3), IsEmpty());
+}
+
+TEST(NameByIdsTest, NumbersBecomeIdsOfTheirClient) {
+  proto::Control control;
+  control.set_client(3);
+  proto::LaunchRequest* launch = control.mutable_launch_request();
+  launch->set_launch(1);
+  launch->add_arguments()->set_object(2);
+  launch->add_results()->set_object(0);
+  launch->add_parts()->set_launch(1);
+  launch->mutable_parts(0)->set_object(2);
+  ASSERT_TRUE(NameByIds(&control));
+  EXPECT_EQ(launch->launch(), ClientId(3, 1));
+  EXPECT_EQ(launch->arguments(0).object(), ClientId(3, 2));
+  EXPECT_EQ(launch->results(0).object(), 0u);
+  EXPECT_EQ(launch->parts(0).launch(), ClientId(3, 1));
+  EXPECT_EQ(launch->parts(0).object(), ClientId(3, 2));
+
+  control.mutable_store_part()->set_object(5);
+  ASSERT_TRUE(NameByIds(&control));
+  EXPECT_EQ(control.store_part().object(), ClientId(3, 5));
+  control.mutable_release_request()->add_objects(6);
+  ASSERT_TRUE(NameByIds(&control));
+  EXPECT_EQ(control.release_request().objects(0), ClientId(3, 6));
+  control.mutable_fetch_request()->set_object(7);
+  ASSERT_TRUE(NameByIds(&control));
+  EXPECT_EQ(control.fetch_request().object(), ClientId(3, 7));
+}
+
+TEST(NameByIdsTest, ANumberOfAnotherClientIsRefused) {
+  proto::Control control;
+  control.mutable_release_request()->add_objects(1);
+  control.mutable_release_request()->add_objects(ClientId(1, 1));
+  EXPECT_FALSE(NameByIds(&control));
+  control.mutable_fetch_request()->set_object(kMaxClientNumber);
+  EXPECT_TRUE(NameByIds(&control));
+  control.mutable_fetch_request()->set_object(kMaxClientNumber + 1);
+  EXPECT_FALSE(NameByIds(&control));
 }
 
 }  // namespace

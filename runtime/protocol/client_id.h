@@ -1,0 +1,34 @@
+//===- client_id.h - Whose launch or array it is ----------------*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_PROTOCOL_CLIENT_ID_H_
+#define RUNTIME_PROTOCOL_CLIENT_ID_H_
+
+#include <cstdint>
+
+namespace pathways {
+
+// A client numbers its launches and its objects from 1. Between the controller
+// and the hosts each goes by an id that says whose it is, so clients know
+// nothing of each other's numbers and cannot name what is not theirs.
+inline constexpr int kClientNumberBits = 44;
+inline constexpr uint64_t kMaxClientNumber =
+    (uint64_t{1} << kClientNumberBits) - 1;
+
+// `number` is at most kMaxClientNumber; 0, which names nothing, stays 0.
+constexpr uint64_t ClientId(uint32_t client, uint64_t number) {
+  return number == 0 ? 0 : uint64_t{client} << kClientNumberBits | number;
+}
+constexpr uint32_t ClientOf(uint64_t id) {
+  return static_cast<uint32_t>(id >> kClientNumberBits);
+}
+constexpr uint64_t NumberOf(uint64_t id) { return id & kMaxClientNumber; }
+
+}  // namespace pathways
+
+#endif  // RUNTIME_PROTOCOL_CLIENT_ID_H_
