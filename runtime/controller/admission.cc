@@ -120,4 +120,14 @@ void Admission::Release(uint64_t id) {
   holders_.erase(holder);
 }
 
+void Admission::ReleaseExcept(uint64_t id, const WaitSet& hosts) {
+  auto holder = holders_.find(id);
+  if (holder == holders_.end()) return;
+  for (auto& [global, bytes] : holder->second.bytes) {
+    const auto [island, device] = topology_.FromGlobalDevice(global);
+    if (hosts.Contains(topology_.Locate(island, device).host)) continue;
+    used_[global] -= std::exchange(bytes, 0);
+  }
+}
+
 }  // namespace pathways

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "runtime/controller/wait_set.h"
 #include "runtime/executor/prepared_plan.h"
 #include "runtime/topology/topology.h"
 
@@ -35,6 +36,8 @@ class Admission {
   absl::Status Admit(uint64_t holder, const PreparedPlan& plan,
                      const std::string& client);
   void Release(uint64_t holder);
+  // Gives back what it holds on devices of other hosts than these.
+  void ReleaseExcept(uint64_t holder, const WaitSet& hosts);
 
  private:
   struct Holder {

@@ -17,21 +17,17 @@
 
 namespace pathways {
 
-// Hosts or islands, by number, of which an answer is awaited. Invariants: (1)
-// each member answers once: a second answer, or one of a stranger, is told
-// apart; (2) a set that is filled again takes no memory, unless a member is
-// larger than any before. A plain value.
+// Hosts, islands or pieces, by number, that are awaited. Invariants: (1)
+// each member comes once: a second time, or a stranger, is told apart; (2) a
+// set that is filled again takes no memory, unless a member is larger than any
+// before. A plain value.
 class WaitSet {
  public:
-  // `members` are not negative, and differ.
+  // `members` are not negative.
   void Assign(absl::Span<const int32_t> members) {
     words_.assign(words_.size(), 0);
-    size_ = members.size();
-    for (int32_t member : members) {
-      const size_t word = static_cast<size_t>(member) / 64;
-      if (word >= words_.size()) words_.resize(word + 1);
-      words_[word] |= Bit(member);
-    }
+    size_ = 0;
+    for (int32_t member : members) Insert(member);
   }
   bool Contains(int32_t member) const {
     const size_t word = static_cast<size_t>(member) / 64;
@@ -46,8 +42,29 @@ class WaitSet {
     return true;
   }
   void Clear() { Assign({}); }
+  // One more; it may be in the set.
+  void Insert(int32_t member) {
+    if (Contains(member)) return;
+    const size_t word = static_cast<size_t>(member) / 64;
+    if (word >= words_.size()) words_.resize(word + 1);
+    words_[word] |= Bit(member);
+    ++size_;
+  }
+  // Whether a member of one is a member of the other.
+  bool Meets(const WaitSet& other) const {
+    for (size_t w = 0; w < words_.size() && w < other.words_.size(); ++w) {
+      if ((words_[w] & other.words_[w]) != 0) return true;
+    }
+    return false;
+  }
   bool empty() const { return size_ == 0; }
   size_t size() const { return size_; }
+  // The smallest member of a set that is not empty.
+  int32_t First() const {
+    int32_t member = 0;
+    while (!Contains(member)) ++member;
+    return member;
+  }
   // Ascending.
   std::vector<int32_t> Members() const {
     std::vector<int32_t> members;

@@ -249,6 +249,17 @@ std::shared_ptr<HostStore::Object> HostStore::Write(uint64_t id, uint64_t bytes,
   return object;
 }
 
+std::shared_ptr<HostStore::Object> HostStore::Lose(uint64_t id, uint64_t bytes,
+                                                   uint64_t lost,
+                                                   const std::string& what) {
+  std::shared_ptr<Object> object = Find(id);
+  if (object == nullptr) object = Create(id, bytes, what);
+  object->status.Update(absl::UnavailableError(absl::StrCat(
+      what, ": ", lost, " bytes were lost on their way to ", arena_.name())));
+  object->received += std::min(lost, object->bytes - object->received);
+  return object;
+}
+
 std::shared_ptr<HostStore::Object> HostStore::Find(uint64_t id) const {
   auto object = objects_.find(id);
   return object == objects_.end() ? nullptr : object->second;

@@ -148,6 +148,10 @@ class HostStore {
   std::shared_ptr<Object> Write(uint64_t id, uint64_t bytes, uint64_t offset,
                                 absl::string_view piece,
                                 const std::string& what);
+  // Takes note of a piece of so many bytes that will not come: Unavailable
+  // becomes the object's status.
+  std::shared_ptr<Object> Lose(uint64_t id, uint64_t bytes, uint64_t lost,
+                               const std::string& what);
   // Null: not here.
   std::shared_ptr<Object> Find(uint64_t id) const;
   // Memory comes back with the last pointer.

@@ -70,5 +70,23 @@ TEST_F(AdmissionTest, DevicesOfNoShardAreNotCounted) {
   EXPECT_TRUE(other.ok()) << other;
 }
 
+TEST_F(AdmissionTest, KeepsWhatIsOnSomeHosts) {
+  auto both = [&](const std::string& name, int64_t elements) {
+    return Prepare(MovePlan(name, 2, 0, 0, /*base=*/0, elements), wide_);
+  };
+  ASSERT_TRUE(admission_.Admit(1, *both("one", 1024), "me").ok());
+  WaitSet hosts;
+  hosts.Assign({0});
+  admission_.ReleaseExcept(1, hosts);
+  admission_.ReleaseExcept(2, hosts);
+  EXPECT_TRUE(Admit(2, "two", 512).ok());  // on host 1
+  const absl::Status status = admission_.Admit(3, *both("three", 2), "me");
+  EXPECT_THAT(std::string(status.message()),
+              ::testing::HasSubstr("island0/host0/device0"));
+  admission_.Release(2);
+  admission_.Release(1);
+  EXPECT_TRUE(admission_.Admit(3, *both("three", 1024), "me").ok());
+}
+
 }  // namespace
 }  // namespace pathways::testing

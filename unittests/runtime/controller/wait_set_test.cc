@@ -23,6 +23,7 @@ TEST(WaitSetTest, EachMemberAnswersOnce) {
   set.Assign({3, 64, 200});
   EXPECT_EQ(set.size(), 3u);
   EXPECT_THAT(set.Members(), ElementsAre(3, 64, 200));
+  EXPECT_EQ(set.First(), 3);
   EXPECT_TRUE(set.Erase(64));
   EXPECT_FALSE(set.Erase(64));
   EXPECT_FALSE(set.Contains(64));
@@ -49,6 +50,22 @@ TEST(WaitSetTest, IsFilledAgain) {
   EXPECT_THAT(set.Members(), ElementsAre(2));
   set.Clear();
   EXPECT_THAT(set.Members(), IsEmpty());
+}
+
+TEST(WaitSetTest, MeetsWhatHasAMemberInCommon) {
+  WaitSet one, other;
+  one.Insert(1);
+  one.Insert(1);
+  one.Insert(100);
+  EXPECT_EQ(one.size(), 2u);
+  other.Assign({2, 101});
+  EXPECT_FALSE(one.Meets(other));
+  EXPECT_FALSE(other.Meets(WaitSet()));
+  other.Insert(100);
+  EXPECT_TRUE(one.Meets(other));
+  EXPECT_TRUE(other.Meets(one));
+  one.Erase(100);
+  EXPECT_FALSE(one.Meets(other));
 }
 
 }  // namespace

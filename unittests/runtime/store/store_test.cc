@@ -138,6 +138,21 @@ TEST(HostStoreTest, AnObjectWithoutRoomStillCountsItsPieces) {
   EXPECT_EQ(store.num_objects(), 0u);
 }
 
+TEST(HostStoreTest, AnObjectMayLoseAPiece) {
+  Arena arena("the arena", 1000, /*backed=*/true);
+  HostStore store(&arena);
+  store.Write(7, 6, 0, "abcd", "x");
+  std::shared_ptr<HostStore::Object> object = store.Lose(7, 6, 2, "x");
+  EXPECT_TRUE(object->complete());
+  EXPECT_EQ(object->status.code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(object->status.message(),
+            "x: 2 bytes were lost on their way to the arena");
+  // The first piece, and more than there are.
+  object = store.Lose(8, 6, 100, "y");
+  EXPECT_TRUE(object->complete());
+  EXPECT_EQ(object->status.code(), absl::StatusCode::kUnavailable);
+}
+
 TEST(HostStoreTest, PiecesThatDoNotFitAreRefused) {
   Arena arena("host", 100, /*backed=*/true);
   HostStore store(&arena);
