@@ -55,6 +55,11 @@ absl::Status CheckOptions(const RuntimeOptions& options) {
                                                    options.stall_timeout_ns,
                                                    " ns, expected at least 1"));
   }
+  if (options.answer_timeout_ns < 0) {
+    return absl::InvalidArgumentError(absl::StrCat("the answer timeout is ",
+                                                   options.answer_timeout_ns,
+                                                   " ns, expected at least 0"));
+  }
   constexpr TimeNs kMaxHostWorkNs = 3'600'000'000'000;
   if (options.host_work_ns < 0 || options.host_work_ns > kMaxHostWorkNs) {
     return absl::InvalidArgumentError(
@@ -63,7 +68,8 @@ absl::Status CheckOptions(const RuntimeOptions& options) {
   }
   if (options.world == RuntimeOptions::kThreads &&
       (!options.run_kernels || options.duplicate_probability != 0 ||
-       options.reorder_probability != 0)) {
+       options.reorder_probability != 0 || options.drop_probability != 0 ||
+       !options.host_stops.empty())) {
     return absl::InvalidArgumentError(
         "runs without kernels, and links with faults, need a simulation");
   }
@@ -129,7 +135,10 @@ absl::Status Runtime::Impl::StartWorld() {
     sim.faults.duplicate = options_.duplicate_probability;
     sim.faults.reorder = options_.reorder_probability;
     sim.control_faults = sim.faults;
+    sim.control_faults.drop = options_.drop_probability;
+    sim.host_stops = options_.host_stops;
     sim.fault_hook = options_.fault_hook;
+    sim.control_fault_hook = options_.control_fault_hook;
     if (options_.trace_events > 0) {
       sim.on_crossing = [this](const SimCrossing& c) { TraceCrossing(c); };
     }
@@ -146,6 +155,7 @@ absl::Status Runtime::Impl::StartWorld() {
             : std::clamp(NumPhysicalCores(), 1, ThreadOptions::kMaxWorkers);
     threads.seed = options_.seed;
     threads.fault_hook = options_.fault_hook;
+    threads.control_fault_hook = options_.control_fault_hook;
     threads.clock = options_.clock;
     threads.watch.report_ns = context_.limits.report_ns;
     threads.watch.on_long = [this](const KernelCall& call, TimeNs ns) {
@@ -237,10 +247,15 @@ void Runtime::Impl::RegisterActors() {
   // complete when anybody reads them.
   context_.directory = DirectoryOf(topology_);
   const Directory& directory = context_.directory;
-  controller_ =
-      std::make_unique<Controller>(&context_, options_.stall_timeout_ns);
+  ControllerOptions timeouts;
+  timeouts.stall_timeout_ns = options_.stall_timeout_ns;
+  timeouts.answer_timeout_ns = options_.answer_timeout_ns > 0
+                                   ? options_.answer_timeout_ns
+                                   : options_.stall_timeout_ns;
+  controller_ = std::make_unique<Controller>(&context_, timeouts);
   world_->Register(controller_.get(), {-1, 0, -1}, "controller",
                    directory.controller());
+  world_->WatchPeers(controller_->local_id());
   // On the controller's worker, so that an answer takes no other thread.
   world_->Register(this, {-1, 0, -1}, "client", directory.client(kClient));
   for (int i = 0; i < topology_.num_islands(); ++i) {
@@ -325,7 +340,7 @@ absl::Status Runtime::Impl::WaitFor(Completion& done, const std::string& what) {
   auto over = [&] {
     return done.load() || stopping_.load(std::memory_order_relaxed);
   };
-  // Each diagnosis ends at least one launch, if there is one.
+  // So many diagnoses end at least one launch, if there is one.
   int64_t diagnoses = 0;
   while (!world_->RunUntil(over)) {
     if (stopping_.load() || sim_ == nullptr) break;
@@ -338,7 +353,7 @@ absl::Status Runtime::Impl::WaitFor(Completion& done, const std::string& what) {
     int64_t limit;
     {
       MutexLock lock(&mutex_);
-      limit = 3 + static_cast<int64_t>(runs_.size());
+      limit = StallDetector::kAsks * (3 + static_cast<int64_t>(runs_.size()));
     }
     if (++diagnoses > limit) {
       return absl::DeadlineExceededError(

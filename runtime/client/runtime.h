@@ -59,6 +59,10 @@ struct RuntimeOptions {
   // thread of the runtime's own; it must not call the runtime. In a simulation
   // time is virtual, and a kernel that never returns is not found.
   std::function<void(const LongWork&)> on_long_work;
+  // Longest time without an answer of the hosts that a call waits for, before
+  // it ends with DeadlineExceeded, which names them; 0: the stall timeout.
+  // Hosts that have something to run are waited for: they may be in a kernel.
+  TimeNs answer_timeout_ns = 0;
   // False, in a simulation only: kernels and copies cost time, but do nothing
   // and need no memory. Results have the right shapes and no values.
   bool run_kernels = true;
@@ -85,8 +89,13 @@ struct RuntimeOptions {
   // simulation only.
   double duplicate_probability = 0;
   double reorder_probability = 0;
-  // Called for every hot message between hosts; on threads by several workers.
+  // Of control messages alone: a hot one that is lost stalls its program.
+  double drop_probability = 0;
+  std::vector<HostStop> host_stops;
+  // Called for every message between hosts, hot and control; on threads by
+  // several workers.
   FaultHook fault_hook;
+  ControlFaultHook control_fault_hook;
   // False: islands grant in the order of arrival. Programs may then deadlock;
   // exists to show that the detector names it.
   bool ticket_order = true;

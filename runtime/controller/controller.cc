@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/protocol/client_id.h"
 
 namespace pathways {
 namespace {
@@ -22,27 +23,31 @@ absl::Status ToStatus(int32_t code, const std::string& message) {
 
 }  // namespace
 
+Controller::Controller(RuntimeContext* context,
+                       const ControllerOptions& options)
+    : context_(*context),
+      options_(options),
+      programs_(*context->topology, options.answer_timeout_ns),
+      stalls_(*context->topology, options.stall_timeout_ns),
+      stores_(*context->topology, options.answer_timeout_ns),
+      fetches_(*context->topology, options.answer_timeout_ns, kMaxPieceBytes) {}
+
 void Controller::SendTo(ActorId to, const proto::Control& control) {
   context_.world->SendControl(self(), to, control.SerializeAsString());
 }
 
-void Controller::SendToHosts(const PreparedPlan& plan,
+void Controller::SendToHosts(const std::vector<int32_t>& hosts,
                              const proto::Control& control) {
   const std::string bytes = control.SerializeAsString();
-  for (int32_t host : plan.hosts()) {
+  for (int32_t host : hosts) {
     context_.world->SendControl(self(), context_.directory.executor(host),
                                 bytes);
   }
 }
 
 void Controller::OnLocal(const LocalMessage& message) {
-  if (message.kind != kStallTick) return;
-  timer_armed_ = false;
-  if (launches_.size() == 0) return;
-  // Who has not answered by now has a device that is in a kernel.
-  if (stalls_.in_round()) FinishRound();
-  if (launches_.size() > 0) StartRound();
-  ArmTimer();
+  // One that was followed by another timer does not count.
+  if (message.kind == kStallTick && message.step == timer_) OnTick();
 }
 
 void Controller::OnControl(ActorId from, std::string_view bytes) {
@@ -51,7 +56,7 @@ void Controller::OnControl(ActorId from, std::string_view bytes) {
     return;
   }
   counters_.received.Add();
-  if (control.sequence() == 0) return Handle(&control);
+  if (control.sequence() == 0) return HandleHost(control);
   // A thread of this process speaks for its client.
   if (control.client() >= kMaxClients ||
       (from != kNoActor &&
@@ -59,43 +64,50 @@ void Controller::OnControl(ActorId from, std::string_view bytes) {
     return;
   }
   clients_[control.client()].Take(
-      std::move(control), [this](proto::Control* next) { Handle(next); });
+      std::move(control), [this](proto::Control* next) { HandleClient(next); });
 }
 
-void Controller::Handle(proto::Control* message) {
-  const proto::Control& control = *message;
-  const uint32_t client = control.client();
-  switch (control.kind_case()) {
+void Controller::HandleClient(proto::Control* control) {
+  const uint32_t client = control->client();
+  if (!NameByIds(control)) return;
+  switch (control->kind_case()) {
     case proto::Control::kLoadRequest:
-      return OnLoad(client, control.load_request());
+      return OnLoad(client, control->load_request());
     case proto::Control::kUnloadRequest:
-      return OnUnload(client, control.unload_request());
+      return OnUnload(client, control->unload_request());
     case proto::Control::kLaunchRequest:
-      return OnLaunch(client, message->mutable_launch_request());
+      return OnLaunch(control->mutable_launch_request());
+    case proto::Control::kStorePart:
+      return OnStorePart(control);
+    case proto::Control::kReleaseRequest:
+      return OnRelease(control->release_request());
+    case proto::Control::kSettleRequest:
+      return OnSettle(client, control->settle_request());
+    case proto::Control::kFetchRequest:
+      return OnFetch(client, control->fetch_request());
     case proto::Control::kDiagnoseRequest:
-      return OnDiagnose(client, control.diagnose_request());
+      return OnDiagnose(client, control->diagnose_request());
+    default:
+      return;
+  }
+}
+
+void Controller::HandleHost(const proto::Control& control) {
+  switch (control.kind_case()) {
     case proto::Control::kLoadReply:
       return OnLoadReply(control.load_reply());
     case proto::Control::kStopReply:
       return OnStopReply(control.stop_reply());
     case proto::Control::kFreeReply:
       return OnFreeReply(control.free_reply());
+    case proto::Control::kLaunchReady:
+      return OnLaunchReady(control.launch_ready());
     case proto::Control::kGrantDone:
       return OnDone(control.grant_done());
     case proto::Control::kReport:
       return OnReport(control.report());
-    case proto::Control::kStorePart:
-      return OnStorePart(message);
-    case proto::Control::kLaunchReady:
-      return OnLaunchReady(control.launch_ready());
-    case proto::Control::kReleaseRequest:
-      return OnRelease(control.release_request());
-    case proto::Control::kSettleRequest:
-      return OnSettle(client, control.settle_request());
     case proto::Control::kObjectsDropped:
       return OnDropped(control.objects_dropped());
-    case proto::Control::kFetchRequest:
-      return OnFetch(client, control.fetch_request());
     case proto::Control::kPartData:
       return OnPartData(control);
     default:
@@ -123,9 +135,9 @@ void Controller::Answer(ClientRequest request, const absl::Status& status,
 
 void Controller::TellEnded(const LaunchEffects::End& end) {
   proto::Control control;
-  control.set_client(end.client);
+  control.set_client(ClientOf(end.launch));
   proto::LaunchEnded* ended = control.mutable_launch_ended();
-  ended->set_launch(end.launch);
+  ended->set_launch(NumberOf(end.launch));
   ended->set_code(static_cast<int>(end.status.code()));
   ended->set_message(end.status.message().data(), end.status.message().size());
   ended->set_completed(end.completed);
@@ -153,8 +165,8 @@ void Controller::OnLoad(uint32_t client, const proto::LoadRequest& load) {
   if (plan == nullptr) {
     return Answer(request, absl::InternalError("no such plan"));
   }
-  const absl::StatusOr<ProgramNext> next =
-      programs_.Load(std::move(plan), load.plan(), load.client(), request);
+  const absl::StatusOr<ProgramNext> next = programs_.Load(
+      Now(), std::move(plan), load.plan(), load.client(), request);
   if (!next.ok()) {
     context_.plans.Remove(load.plan());
     return Answer(request, next.status());
@@ -164,8 +176,8 @@ void Controller::OnLoad(uint32_t client, const proto::LoadRequest& load) {
 }
 
 void Controller::OnLoadReply(const proto::LoadReply& reply) {
-  Proceed(programs_.Answered(ProgramTable::State::kLoading, reply.program(),
-                             reply.incarnation(),
+  Proceed(programs_.Answered(Now(), ProgramTable::State::kLoading,
+                             reply.program(), reply.incarnation(),
                              static_cast<int32_t>(reply.host()),
                              ToStatus(reply.code(), reply.message())));
 }
@@ -173,22 +185,24 @@ void Controller::OnLoadReply(const proto::LoadReply& reply) {
 void Controller::OnUnload(uint32_t client, const proto::UnloadRequest& unload) {
   const ClientRequest request{client, unload.request()};
   const absl::StatusOr<ProgramNext> next =
-      programs_.Unload(unload.program(), request,
+      programs_.Unload(Now(), unload.program(), request,
                        launches_.Open(programs_.IdOf(unload.program())).size());
   if (!next.ok()) return Answer(request, next.status());
   Proceed(*next);
 }
 
 void Controller::OnStopReply(const proto::StopReply& reply) {
-  Proceed(programs_.Answered(
-      ProgramTable::State::kStopping, reply.program(), reply.incarnation(),
-      static_cast<int32_t>(reply.host()), absl::OkStatus()));
+  Proceed(programs_.Answered(Now(), ProgramTable::State::kStopping,
+                             reply.program(), reply.incarnation(),
+                             static_cast<int32_t>(reply.host()),
+                             absl::OkStatus()));
 }
 
 void Controller::OnFreeReply(const proto::FreeReply& reply) {
-  Proceed(programs_.Answered(
-      ProgramTable::State::kFreeing, reply.program(), reply.incarnation(),
-      static_cast<int32_t>(reply.host()), absl::OkStatus()));
+  Proceed(programs_.Answered(Now(), ProgramTable::State::kFreeing,
+                             reply.program(), reply.incarnation(),
+                             static_cast<int32_t>(reply.host()),
+                             absl::OkStatus()));
 }
 
 void Controller::Proceed(const ProgramNext& next) {
@@ -216,21 +230,14 @@ void Controller::Proceed(const ProgramNext& next) {
       fill(control.mutable_free_program());
       break;
   }
-  SendToHosts(*program.plan, control);
+  SendToHosts(program.waiting.Members(), control);
+  ArmTimer();
 }
 
-void Controller::ArmTimer() {
-  // A simulation notices by itself that nothing is left to happen.
-  if (timer_armed_ || stall_timeout_ns_ <= 0 || context_.world->simulated()) {
-    return;
-  }
-  timer_armed_ = true;
-  LocalMessage message;
-  message.kind = kStallTick;
-  message.flags = kBackground;
-  context_.world->SendAfter(local_id(), local_id(),
-                            std::max<TimeNs>(stall_timeout_ns_ / 4, 1'000'000),
-                            message);
+void Controller::GiveUp(uint32_t program, const absl::Status& why) {
+  Proceed(programs_.Break(Now(), program, why));
+  launches_.Abort(program, why, &effects_);
+  Apply();
 }
 
 std::vector<StallDetector::Subject> Controller::StallSubjects() const {
@@ -245,12 +252,14 @@ std::vector<StallDetector::Subject> Controller::StallSubjects() const {
     subject.plan = programs_.at(p).plan.get();
     subject.since = oldest.asked;
     subject.staging = !oldest.begun;
+    if (subject.staging) subject.hosts = oldest.staging.Members();
     subject.end = grants_.next_firing(p);
     for (uint64_t id : open) {
       const LaunchTable::Launch& launch = *launches_.Find(id);
       if (!launch.begun || launch.over) continue;
       subject.running = true;
       subject.first = grants_.FindLaunch(id)->first;
+      subject.islands = launch.running.Members();
       break;
     }
     subjects.push_back(subject);
@@ -260,15 +269,20 @@ std::vector<StallDetector::Subject> Controller::StallSubjects() const {
 
 void Controller::StartRound() {
   const std::vector<StallDetector::Subject> subjects = StallSubjects();
-  const uint64_t round = stalls_.Begin(subjects);
+  stalls_.Begin(subjects);
+  SendQueries(subjects);
+  if (stalls_.complete()) FinishRound();
+}
+
+void Controller::SendQueries(
+    absl::Span<const StallDetector::Subject> subjects) {
   for (const StallDetector::Subject& subject : subjects) {
     proto::Control control;
-    control.mutable_query()->set_round(round);
+    control.mutable_query()->set_round(stalls_.round());
     control.mutable_query()->set_program(subject.program);
     control.mutable_query()->set_incarnation(subject.incarnation);
-    SendToHosts(*subject.plan, control);
+    SendToHosts(stalls_.Awaited(subject.program), control);
   }
-  if (stalls_.complete()) FinishRound();
 }
 
 void Controller::OnReport(const proto::Report& report) {
@@ -280,20 +294,19 @@ void Controller::OnDiagnose(uint32_t client,
                             const proto::DiagnoseRequest& request) {
   stalls_.Force();
   diagnoses_.push_back({client, request.request()});
-  // The answers that are missing from a round were lost.
-  stalls_.in_round() ? FinishRound() : StartRound();
+  if (!stalls_.in_round()) return StartRound();
+  // The questions or answers that are missing were lost.
+  stalls_.AskAgain() ? SendQueries(StallSubjects()) : FinishRound();
 }
 
 void Controller::FinishRound() {
   const std::vector<StallDetector::Verdict> verdicts =
-      stalls_.Finish(context_.world->Now(), StallSubjects());
+      stalls_.Finish(Now(), StallSubjects());
   for (const StallDetector::Verdict& verdict : verdicts) {
     const absl::Status status = absl::DeadlineExceededError(
         absl::StrCat("program '", programs_.at(verdict.program).plan->name(),
                      "' does not go on: ", verdict.text));
-    Proceed(programs_.Break(verdict.program, status));
-    launches_.Abort(verdict.program, status, &effects_);
-    Apply();
+    GiveUp(verdict.program, status);
   }
   for (const ClientRequest& request : std::exchange(diagnoses_, {})) {
     Answer(request, absl::OkStatus());

@@ -24,6 +24,7 @@
 
 #include "absl/status/status.h"
 #include "runtime/controller/client_requests.h"
+#include "runtime/controller/fetch_table.h"
 #include "runtime/controller/grant_order.h"
 #include "runtime/controller/launch_table.h"
 #include "runtime/controller/object_table.h"
@@ -34,23 +35,30 @@
 
 namespace pathways {
 
+struct ControllerOptions {
+  // Longest time without any progress of a launch.
+  TimeNs stall_timeout_ns = 10'000'000'000;
+  // Longest time without any answer of the hosts that a call waits for, unless
+  // one of them has something to run: it may be in a kernel.
+  TimeNs answer_timeout_ns = 10'000'000'000;
+};
+
 // Decodes what it is told, works the tables, and sends what they say; every
 // decision is theirs. Invariants: (1) a message that comes twice, late, or from
 // nowhere changes nothing; (2) clients are answered through Answer and
-// TellEnded alone; (3) what changes a host's store is numbered. All of it runs
+// TellEnded alone; (3) what changes a host's store is numbered; (4) while a
+// call waits for hosts a timer runs, which asks them again and then ends the
+// call with an error that names them. All of it runs
 // on the controller's worker, but for the counters. What is pending when the
 // world stops is dropped, and clients are told by the runtime.
 class Controller final : public Actor {
  public:
   // `context` outlives it.
-  Controller(RuntimeContext* context, TimeNs stall_timeout_ns)
-      : context_(*context),
-        stall_timeout_ns_(stall_timeout_ns),
-        programs_(*context->topology),
-        stalls_(*context->topology, stall_timeout_ns) {}
+  Controller(RuntimeContext* context, const ControllerOptions& options);
 
   void OnLocal(const LocalMessage& message) override;
   void OnControl(ActorId from, std::string_view bytes) override;
+  void OnPeerDown(int32_t host, uint32_t epoch) override;
 
   // Any thread.
   uint64_t messages_received() const { return counters_.received.get(); }
@@ -64,7 +72,9 @@ class Controller final : public Actor {
 
   ActorId self() const { return context_.directory.controller(); }
   void SendTo(ActorId to, const proto::Control& control);
-  void SendToHosts(const PreparedPlan& plan, const proto::Control& control);
+  void SendToHosts(const std::vector<int32_t>& hosts,
+                   const proto::Control& control);
+  TimeNs Now() { return context_.world->Now(); }
 
   // To clients.
   void SendToClient(const proto::Control& control);  // which it names
@@ -72,8 +82,10 @@ class Controller final : public Actor {
               uint64_t handle = 0);
   void TellEnded(const LaunchEffects::End& end);
 
-  // Any message; those of clients are in order.
-  void Handle(proto::Control* control);
+  // Messages of clients, in order, with ids for the clients' numbers; and of
+  // all others.
+  void HandleClient(proto::Control* control);
+  void HandleHost(const proto::Control& control);
 
   // Programs (controller.cc).
   void OnLoad(uint32_t client, const proto::LoadRequest& request);
@@ -82,9 +94,11 @@ class Controller final : public Actor {
   void OnStopReply(const proto::StopReply& reply);
   void OnFreeReply(const proto::FreeReply& reply);
   void Proceed(const ProgramNext& next);
+  // The program cannot go on: `why`.
+  void GiveUp(uint32_t program, const absl::Status& why);
 
   // Launches and arrays (launches.cc).
-  void OnLaunch(uint32_t client, proto::LaunchRequest* request);
+  void OnLaunch(proto::LaunchRequest* request);
   // Tells a host what the launch needs there, with its parts of `request`.
   void SendPrepare(int32_t host, const LaunchTable::Launch& launch,
                    proto::LaunchRequest* request);
@@ -98,32 +112,47 @@ class Controller final : public Actor {
   void OnDropped(const proto::ObjectsDropped& dropped);
   void OnFetch(uint32_t client, const proto::FetchRequest& request);
   void OnPartData(const proto::Control& control);
-  // Numbers a message that changes a host's store, and sends it.
-  void SendStore(int32_t host, proto::Control control);
+  void SendFetch(ClientRequest request, uint64_t object,
+                 const FetchRange& range);
+  // Numbers a message that changes a host's store, and sends it. `launch` is
+  // what the host answers it for; 0: nothing.
+  void SendStore(int32_t host, uint64_t launch, proto::Control control);
   // Does what effects_ says, and empties it.
   void Apply();
   void SendGrant(const Grant& grant, bool skip);
   void SendDrops(std::vector<Drop>* drops);
 
-  // Stalls (controller.cc).
+  // What waits for hosts (deadlines.cc).
   void ArmTimer();
+  void OnTick();
+  // Whether a client's call waits for hosts none of which is in `busy`.
+  bool CallWaits(const WaitSet& busy) const;
+  // Hosts that have something to run.
+  WaitSet BusyHosts() const;
+
+  // Stalls (controller.cc).
   std::vector<StallDetector::Subject> StallSubjects() const;
   void StartRound();
+  void SendQueries(absl::Span<const StallDetector::Subject> subjects);
   void OnReport(const proto::Report& report);
   void OnDiagnose(uint32_t client, const proto::DiagnoseRequest& request);
   void FinishRound();
 
   RuntimeContext& context_;
-  const TimeNs stall_timeout_ns_;
+  const ControllerOptions options_;
   ProgramTable programs_;
   ObjectTable objects_;
   LaunchTable launches_{&objects_};
   GrantOrder grants_;
   StallDetector stalls_;
+  StoreLog stores_;
+  FetchTable fetches_;
   LaunchEffects effects_;                       // empty between messages
   std::map<uint32_t, ClientRequests> clients_;  // by number
-  StoreLog stores_;
-  bool timer_armed_ = false;
+  // The timer that counts, if there is one, and whether it is a reason for a
+  // simulation to go on.
+  uint64_t timer_ = 0, last_timer_ = 0;
+  bool timer_counts_ = false;
   std::vector<ClientRequest> diagnoses_;  // to answer after the round
   Counters counters_;
 };

@@ -24,7 +24,7 @@ void LaunchEffects::Clear() {
 
 void LaunchTable::Launch::Reset() {
   id = steps = 0;
-  client = program = 0;
+  program = 0;
   asked = 0;
   ready = begun = granted = over = false;
   hosts = {};
@@ -72,13 +72,12 @@ void LaunchTable::Refuse(const LaunchSpec& spec, const absl::Status& status,
     if (result.object != 0) objects_.AddMissing(result.object, status);
   }
   effects->ended.push_back(
-      {spec.client, spec.launch, spec.steps, status, /*completed=*/false, {}});
+      {spec.launch, spec.steps, status, /*completed=*/false, {}});
 }
 
 void LaunchTable::Add(const LaunchSpec& spec, LaunchEffects* effects) {
   Launch& launch = launches_.Insert(spec.launch);
   launch.id = spec.launch;
-  launch.client = spec.client;
   launch.program = spec.program;
   launch.steps = spec.steps;
   launch.asked = spec.asked;
@@ -151,6 +150,26 @@ void LaunchTable::Staged(uint64_t id, int32_t host, const absl::Status& status,
 void LaunchTable::Begun(uint64_t id) {
   Launch* launch = launches_.Find(id);
   if (launch != nullptr && launch->ready) launch->begun = true;
+}
+
+bool LaunchTable::Stages(int32_t host) const {
+  for (const auto& [program, launches] : programs_) {
+    for (uint64_t id : launches.open) {
+      if (Find(id)->staging.Contains(host)) return true;
+    }
+  }
+  return false;
+}
+
+void LaunchTable::Unanswered(int32_t host, const absl::Status& status,
+                             LaunchEffects* effects) {
+  std::vector<uint64_t> waiting;
+  for (const auto& [program, launches] : programs_) {
+    for (uint64_t id : launches.open) {
+      if (Find(id)->staging.Contains(host)) waiting.push_back(id);
+    }
+  }
+  for (uint64_t id : waiting) Staged(id, host, status, effects);
 }
 
 void LaunchTable::Granted(uint64_t id, LaunchEffects* effects) {
@@ -233,12 +252,8 @@ void LaunchTable::End(Launch* launch, const Ending& ending,
     objects_.Settle(launch->results[r], bad ? ending.status : absl::OkStatus(),
                     /*missing=*/bad && !launch->granted);
   }
-  effects->ended.push_back({launch->client,
-                            launch->id,
-                            launch->steps,
-                            ending.status,
-                            ending.completed,
-                            {}});
+  effects->ended.push_back(
+      {launch->id, launch->steps, ending.status, ending.completed, {}});
   if (ending.completed) effects->ended.back().poisoned = launch->poisoned;
   if (launch->begun && !ending.completed) {
     effects->given_up.push_back(launch->id);

@@ -26,7 +26,8 @@
 
 namespace pathways {
 
-// What a client asks for.
+// What a client asks for. Launches and objects go by ids that say whose they
+// are (runtime/protocol/client_id.h).
 struct LaunchSpec {
   struct Array {
     uint64_t object = 0;               // 0: no host holds a byte of it
@@ -36,7 +37,7 @@ struct LaunchSpec {
     bool fresh = false, keep = false;
   };
   uint64_t launch = 0;
-  uint32_t client = 0, program = 0;
+  uint32_t program = 0;
   uint64_t steps = 0;
   TimeNs asked = 0;
   // Hosts that must have its values before it begins, and islands that each say
@@ -48,7 +49,6 @@ struct LaunchSpec {
 // What is to be done after a fact, each list in order.
 struct LaunchEffects {
   struct End {
-    uint32_t client = 0;
     uint64_t launch = 0, steps = 0;
     absl::Status status;
     bool completed = false;          // all its firings are over
@@ -76,7 +76,7 @@ class LaunchTable {
  public:
   struct Launch {
     uint64_t id = 0, steps = 0;
-    uint32_t client = 0, program = 0;
+    uint32_t program = 0;
     TimeNs asked = 0;
     bool ready = false;    // to be granted
     bool begun = false;    // it has its first grant
@@ -113,6 +113,10 @@ class LaunchTable {
   // A host has the values, or says why not.
   void Staged(uint64_t launch, int32_t host, const absl::Status& status,
               LaunchEffects* effects);
+  // A host has not been heard for too long: as if it had refused all launches
+  // that wait for it.
+  void Unanswered(int32_t host, const absl::Status& status,
+                  LaunchEffects* effects);
   // One that was ready has its first grant.
   void Begun(uint64_t launch);
   // It has all its grants.
@@ -127,6 +131,8 @@ class LaunchTable {
   const Launch* Find(uint64_t launch) const { return launches_.Find(launch); }
   // Launches of a program that have not ended, in the order of asking.
   const std::vector<uint64_t>& Open(uint32_t program) const;
+  // Whether a launch waits for this host to have its values.
+  bool Stages(int32_t host) const;
   size_t size() const { return launches_.size(); }
 
  private:

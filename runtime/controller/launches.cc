@@ -11,6 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "runtime/controller/controller.h"
+#include "runtime/executor/launch.h"
 
 namespace pathways {
 namespace {
@@ -23,12 +24,15 @@ LaunchSpec::Array ReadArray(const proto::ObjectRef& ref) {
 
 }  // namespace
 
-void Controller::SendStore(int32_t host, proto::Control control) {
+void Controller::SendStore(int32_t host, uint64_t launch,
+                           proto::Control control) {
   const uint64_t sequence =
       stores_.Number(host, /*drops=*/control.has_drop_objects());
+  proto::StorePart* part = nullptr;
   switch (control.kind_case()) {
     case proto::Control::kStorePart:
-      control.mutable_store_part()->set_sequence(sequence);
+      part = control.mutable_store_part();
+      part->set_sequence(sequence);
       break;
     case proto::Control::kPrepareLaunch:
       control.mutable_prepare_launch()->set_sequence(sequence);
@@ -37,12 +41,20 @@ void Controller::SendStore(int32_t host, proto::Control control) {
       control.mutable_drop_objects()->set_sequence(sequence);
       break;
   }
-  SendTo(context_.directory.executor(host), control);
+  std::string bytes = control.SerializeAsString();
+  if (part != nullptr && part->data().size() > kMaxKeptBytes) {
+    part->set_lost_bytes(part->data().size());
+    part->clear_data();
+    stores_.Keep(Now(), host, launch, control.SerializeAsString());
+  } else {
+    stores_.Keep(Now(), host, launch, bytes);
+  }
+  context_.world->SendControl(self(), context_.directory.executor(host),
+                              std::move(bytes));
 }
 
-void Controller::OnLaunch(uint32_t client, proto::LaunchRequest* request) {
+void Controller::OnLaunch(proto::LaunchRequest* request) {
   LaunchSpec spec;
-  spec.client = client;
   spec.launch = request->launch();
   spec.steps = request->steps();
   for (const proto::ObjectRef& ref : request->arguments()) {
@@ -62,7 +74,7 @@ void Controller::OnLaunch(uint32_t client, proto::LaunchRequest* request) {
   spec.program = (*program)->id;
   if (context_.run_kernels) spec.hosts = (*program)->plan->hosts();
   spec.islands = (*program)->plan->islands();
-  spec.asked = context_.world->Now();
+  spec.asked = Now();
   launches_.Add(spec, &effects_);
   if (const LaunchTable::Launch* launch = launches_.Find(spec.launch)) {
     for (int32_t host : spec.hosts) SendPrepare(host, *launch, request);
@@ -97,19 +109,27 @@ void Controller::SendPrepare(int32_t host, const LaunchTable::Launch& launch,
     if (static_cast<int32_t>(part.host()) != host) continue;
     prepare->add_parts()->Swap(&part);
   }
-  SendStore(host, std::move(control));
+  SendStore(host, launch.id, std::move(control));
 }
 
 void Controller::OnStorePart(proto::Control* control) {
   const proto::StorePart& part = control->store_part();
   // Parts of a launch that was refused at once go nowhere.
-  if (launches_.Find(part.launch()) == nullptr) return;
+  const LaunchTable::Launch* launch = launches_.Find(part.launch());
   const int32_t host = static_cast<int32_t>(part.host());
-  SendStore(host, std::move(*control));
+  if (launch == nullptr ||
+      !std::binary_search(launch->hosts.begin(), launch->hosts.end(), host)) {
+    return;
+  }
+  SendStore(host, /*launch=*/0, std::move(*control));
 }
 
 void Controller::OnLaunchReady(const proto::LaunchReady& ready) {
-  launches_.Staged(ready.launch(), static_cast<int32_t>(ready.host()),
+  const int32_t host = static_cast<int32_t>(ready.host());
+  for (ClientRequest request : stores_.Answered(Now(), host, ready.launch())) {
+    Answer(request, absl::OkStatus());
+  }
+  launches_.Staged(ready.launch(), host,
                    absl::Status(static_cast<absl::StatusCode>(ready.code()),
                                 ready.message()),
                    &effects_);
@@ -224,7 +244,8 @@ void Controller::SendDrops(std::vector<Drop>* drops) {
          ++i) {
       if ((*drops)[i].object != 0) drop->add_objects((*drops)[i].object);
     }
-    SendStore(first.host, std::move(control));
+    stores_.Forget(first.host, first.launch);
+    SendStore(first.host, /*launch=*/0, std::move(control));
   }
 }
 
@@ -243,39 +264,63 @@ void Controller::OnSettle(uint32_t client, const proto::SettleRequest& settle) {
   for (int32_t host : hosts) {
     proto::Control control;
     control.mutable_drop_objects()->set_answer(true);
-    SendStore(host, std::move(control));
+    SendStore(host, /*launch=*/0, std::move(control));
   }
-  stores_.Await(request, hosts);
+  stores_.Await(Now(), request, hosts);
+  ArmTimer();
 }
 
 void Controller::OnDropped(const proto::ObjectsDropped& dropped) {
   for (const ClientRequest& request : stores_.Settled(
-           static_cast<int32_t>(dropped.host()), dropped.sequence())) {
+           Now(), static_cast<int32_t>(dropped.host()), dropped.sequence())) {
     Answer(request, absl::OkStatus());
   }
 }
 
-void Controller::OnFetch(uint32_t client, const proto::FetchRequest& request) {
-  if (objects_.Find(request.object()) == nullptr) {
-    Answer({client, request.request()},
-           absl::NotFoundError("the values were released"));
-    return;
+void Controller::OnFetch(uint32_t client, const proto::FetchRequest& fetch) {
+  const ClientRequest request{client, fetch.request()};
+  if (objects_.Find(fetch.object()) == nullptr) {
+    return Answer(request, absl::NotFoundError("the values were released"));
   }
-  for (const proto::PartRange& range : request.ranges()) {
-    proto::Control control;
-    control.set_client(client);
-    proto::FetchPart* fetch = control.mutable_fetch_part();
-    fetch->set_request(request.request());
-    fetch->set_object(request.object());
-    *fetch->mutable_range() = range;
-    SendTo(context_.directory.executor(range.host()), control);
+  std::vector<FetchRange> ranges;
+  for (const proto::PartRange& range : fetch.ranges()) {
+    if (range.host() >= context_.directory.num_hosts()) {
+      return Answer(request, absl::InvalidArgumentError(absl::StrCat(
+                                 "there is no host ", range.host())));
+    }
+    ranges.push_back(
+        {static_cast<int32_t>(range.host()), range.offset(), range.bytes()});
   }
+  fetches_.Add(Now(), request, fetch.object(), ranges);
+  for (const FetchRange& range : ranges) {
+    SendFetch(request, fetch.object(), range);
+  }
+  ArmTimer();
+}
+
+void Controller::SendFetch(ClientRequest request, uint64_t object,
+                           const FetchRange& range) {
+  proto::Control control;
+  control.set_client(request.client);
+  proto::FetchPart* fetch = control.mutable_fetch_part();
+  fetch->set_request(request.id);
+  fetch->set_object(object);
+  fetch->mutable_range()->set_host(static_cast<uint32_t>(range.host));
+  fetch->mutable_range()->set_offset(range.offset);
+  fetch->mutable_range()->set_bytes(range.bytes);
+  SendTo(context_.directory.executor(range.host), control);
 }
 
 void Controller::OnPartData(const proto::Control& control) {
-  if (!control.part_data().missing()) return SendToClient(control);
-  Answer({control.client(), control.part_data().request()},
-         absl::NotFoundError("the values were released"));
+  const proto::PartData& part = control.part_data();
+  const ClientRequest request{control.client(), part.request()};
+  if (part.missing()) {
+    if (!fetches_.Remove(request)) return;
+    return Answer(request, absl::NotFoundError("the values were released"));
+  }
+  fetches_.Arrived(Now(), request, static_cast<int32_t>(part.host()),
+                   part.offset());
+  SendToClient(control);
 }
 
 }  // namespace pathways

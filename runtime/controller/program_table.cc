@@ -8,6 +8,7 @@
 
 #include "runtime/controller/program_table.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -60,7 +61,7 @@ absl::StatusOr<const ProgramTable::Program*> ProgramTable::Ready(
 }
 
 absl::StatusOr<ProgramNext> ProgramTable::Load(
-    std::shared_ptr<const PreparedPlan> plan, uint64_t plan_id,
+    TimeNs now, std::shared_ptr<const PreparedPlan> plan, uint64_t plan_id,
     const std::string& client, ClientRequest request) {
   const uint32_t incarnation = last_incarnation_ + 1;
   absl::Status admitted = admission_.Admit(incarnation, *plan, client);
@@ -77,20 +78,22 @@ absl::StatusOr<ProgramNext> ProgramTable::Load(
   program->plan = std::move(plan);
   program->plan_id = plan_id;
   program->request = request;
-  return Enter(program, State::kLoading);
+  return Enter(now, program, State::kLoading);
 }
 
-ProgramNext ProgramTable::Enter(Program* program, State state) {
+ProgramNext ProgramTable::Enter(TimeNs now, Program* program, State state) {
   program->state = state;
+  program->since = now;
   program->waiting.Assign(program->plan->hosts());
-  if (program->waiting.empty()) return Leave(program);
+  for (int32_t host : program->gone.Members()) program->waiting.Erase(host);
+  if (program->waiting.empty()) return Leave(now, program);
   ProgramNext next;
   next.kind = ProgramNext::kAsk;
   next.program = program->id;
   return next;
 }
 
-ProgramNext ProgramTable::Leave(Program* program) {
+ProgramNext ProgramTable::Leave(TimeNs now, Program* program) {
   const uint64_t plan_id = program->plan_id;  // the program may go
   ProgramNext next;
   next.program = program->id;
@@ -98,7 +101,8 @@ ProgramNext ProgramTable::Leave(Program* program) {
     case State::kLoading:
       if (!program->error.ok()) {
         program->outcome = program->error;
-        next = Enter(program, State::kStopping);  // answers when it is gone
+        next =
+            Enter(now, program, State::kStopping);  // answers when it is gone
         next.loaded = plan_id;
         return next;
       }
@@ -111,14 +115,16 @@ ProgramNext ProgramTable::Leave(Program* program) {
       next.handle = program->incarnation;
       return next;
     case State::kStopping:
-      if (program->request.id != 0) return Enter(program, State::kFreeing);
+      if (program->request.id != 0 || program->unwanted) {
+        return Enter(now, program, State::kFreeing);
+      }
       program->state = State::kBroken;
       return next;
     default:
       break;
   }
   // Freed.
-  next.kind = ProgramNext::kAnswer;
+  if (program->request.id != 0) next.kind = ProgramNext::kAnswer;
   next.request = program->request;
   next.status = program->outcome;
   if (program->counted) --loaded_;
@@ -128,17 +134,18 @@ ProgramNext ProgramTable::Leave(Program* program) {
   return next;
 }
 
-ProgramNext ProgramTable::Answered(State state, uint32_t id,
+ProgramNext ProgramTable::Answered(TimeNs now, State state, uint32_t id,
                                    uint32_t incarnation, int32_t host,
                                    const absl::Status& status) {
   if (Find(id, incarnation) == nullptr) return {};
   Program* program = programs_[id].get();
   if (program->state != state || !program->waiting.Erase(host)) return {};
+  program->since = now;
   if (program->error.ok()) program->error = status;
-  return program->waiting.empty() ? Leave(program) : ProgramNext();
+  return program->waiting.empty() ? Leave(now, program) : ProgramNext();
 }
 
-absl::StatusOr<ProgramNext> ProgramTable::Unload(uint64_t handle,
+absl::StatusOr<ProgramNext> ProgramTable::Unload(TimeNs now, uint64_t handle,
                                                  ClientRequest request,
                                                  size_t launches) {
   Program* program = FindHandle(handle);
@@ -149,21 +156,107 @@ absl::StatusOr<ProgramNext> ProgramTable::Unload(uint64_t handle,
                      launches, " launches that have not ended"));
   }
   program->request = request;
+  program->outcome = absl::OkStatus();
+  program->since = now;
   switch (program->state) {
     case State::kReady:
-      return Enter(program, State::kStopping);
+      return Enter(now, program, State::kStopping);
     case State::kBroken:
-      return Enter(program, State::kFreeing);  // was stopped when it broke
+      return Enter(now, program, State::kFreeing);  // was stopped when it broke
     default:
-      return ProgramNext();  // is being stopped
+      return ProgramNext();  // is on its way
   }
 }
 
-ProgramNext ProgramTable::Break(uint32_t id, const absl::Status& error) {
+ProgramNext ProgramTable::Break(TimeNs now, uint32_t id,
+                                const absl::Status& error) {
   Program* program = programs_[id].get();
   if (program == nullptr || program->state != State::kReady) return {};
   program->error = error;
-  return Enter(program, State::kStopping);
+  return Enter(now, program, State::kStopping);
+}
+
+std::vector<ProgramNext> ProgramTable::HostGone(TimeNs now, int32_t host) {
+  std::vector<ProgramNext> nexts;
+  for (const std::unique_ptr<Program>& program : programs_) {
+    if (program == nullptr) continue;
+    const std::vector<int32_t>& hosts = program->plan->hosts();
+    if (!std::binary_search(hosts.begin(), hosts.end(), host)) continue;
+    program->gone.Insert(host);
+    if (program->state == State::kLoading && program->error.ok()) {
+      program->error = absl::UnavailableError(absl::StrCat(
+          "program '", program->plan->name(),
+          "' was not loaded: ", topology_.HostName(host), " is gone"));
+    }
+    if (!program->waiting.Erase(host)) continue;
+    program->since = now;
+    if (program->waiting.empty()) nexts.push_back(Leave(now, program.get()));
+  }
+  return nexts;
+}
+
+bool ProgramTable::HasRequest(const WaitSet& busy) const {
+  return std::any_of(programs_.begin(), programs_.end(),
+                     [&](const std::unique_ptr<Program>& program) {
+                       return program != nullptr && program->request.id != 0 &&
+                              !program->waiting.Meets(busy);
+                     });
+}
+
+bool ProgramTable::Waits() const {
+  return std::any_of(programs_.begin(), programs_.end(),
+                     [](const std::unique_ptr<Program>& program) {
+                       return program != nullptr && !program->waiting.empty();
+                     });
+}
+
+std::vector<ProgramNext> ProgramTable::Tick(TimeNs now, const WaitSet& busy) {
+  std::vector<ProgramNext> nexts;
+  for (const std::unique_ptr<Program>& program : programs_) {
+    if (program == nullptr || program->waiting.empty()) continue;
+    if (program->waiting.Meets(busy)) program->since = now;
+    if (program->request.id != 0 && now - program->since >= timeout_ns_) {
+      Expire(now, program.get(), &nexts);
+    } else {
+      ProgramNext next;
+      next.kind = ProgramNext::kAsk;
+      next.program = program->id;
+      nexts.push_back(next);
+    }
+  }
+  return nexts;
+}
+
+void ProgramTable::Expire(TimeNs now, Program* program,
+                          std::vector<ProgramNext>* nexts) {
+  const bool loading = program->state == State::kLoading;
+  const bool freeing = program->state == State::kFreeing;
+  std::string hosts;
+  for (int32_t host : program->waiting.Members()) {
+    absl::StrAppend(&hosts, hosts.empty() ? "" : ", ",
+                    topology_.HostName(host));
+  }
+  ProgramNext answer;
+  answer.kind = ProgramNext::kAnswer;
+  answer.program = program->id;
+  answer.request = std::exchange(program->request, {});
+  // Of a load that a host refused, the refusal says more.
+  answer.status = loading ? program->error : program->outcome;
+  answer.status.Update(absl::DeadlineExceededError(
+      absl::StrCat("program '", program->plan->name(), "' was not ",
+                   loading ? "loaded" : "unloaded", ": no answer from ", hosts,
+                   loading   ? ""
+                   : freeing ? ", where its memory is held until there is one"
+                             : ", and its memory is held until there is one")));
+  if (std::exchange(program->counted, false)) --loaded_;
+  program->unwanted = true;
+  if (freeing) admission_.ReleaseExcept(program->incarnation, program->waiting);
+  if (loading) {
+    program->error = answer.status;
+    answer.loaded = program->plan_id;
+  }
+  nexts->push_back(std::move(answer));
+  if (loading) nexts->push_back(Enter(now, program, State::kStopping));
 }
 
 }  // namespace pathways

@@ -23,6 +23,7 @@
 #include "runtime/controller/wait_set.h"
 #include "runtime/executor/prepared_plan.h"
 #include "runtime/topology/topology.h"
+#include "runtime/world/world.h"
 
 namespace pathways {
 
@@ -30,7 +31,7 @@ namespace pathways {
 struct ProgramNext {
   enum Kind {
     kNothing,
-    kAsk,     // tell the program's hosts what its state says
+    kAsk,     // tell the hosts that it waits for what its state says
     kAnswer,  // the client: `request` is over
   };
   Kind kind = kNothing;
@@ -52,9 +53,13 @@ struct ProgramNext {
 //
 // Invariants: (1) a program holds the memory that it needs on all devices, or
 // it is not here; (2) each host counts once in each round, and a round ends
-// when all have answered; (3) every request is answered once. A program's
-// number is used again when it is gone, its incarnation, which is the client's
-// handle too, never. One owner calls it; it sends nothing and knows no clock.
+// when all have answered or are gone, since until then one may read what
+// another would free; (3) every request is answered once: when no host has
+// answered for the timeout, by DeadlineExceeded, which names those that did
+// not, and the program goes on to its end without the client when they do or
+// are gone. A program's number is used again when it is gone, its incarnation,
+// which is the client's handle too, never. One owner calls it; it sends
+// nothing, and is told the time.
 class ProgramTable {
  public:
   enum class State : uint8_t { kLoading, kReady, kStopping, kBroken, kFreeing };
@@ -63,28 +68,46 @@ class ProgramTable {
     State state = State::kLoading;
     uint64_t plan_id = 0;
     std::shared_ptr<const PreparedPlan> plan;
-    WaitSet waiting;        // hosts that have not answered
+    WaitSet waiting;        // hosts that have not answered in this round
+    WaitSet gone;           // hosts that answer no more
+    TimeNs since = 0;       // the round began, or the request came
     absl::Status error;     // why it cannot be used
     ClientRequest request;  // to be answered when the load, or all, is over
     absl::Status outcome;   // the answer to one that waits for the end
     bool counted = false;   // it has been ready
+    bool unwanted = false;  // no client will unload it (again)
   };
 
-  explicit ProgramTable(const Topology& topology) : admission_(topology) {}
+  // `topology` outlives it. A request ends when no host has answered for
+  // `timeout_ns`.
+  ProgramTable(const Topology& topology, TimeNs timeout_ns)
+      : topology_(topology), timeout_ns_(timeout_ns), admission_(topology) {}
 
   // Takes a program for `client`. ResourceExhausted: it does not fit, and the
   // message says who holds the memory.
-  absl::StatusOr<ProgramNext> Load(std::shared_ptr<const PreparedPlan> plan,
+  absl::StatusOr<ProgramNext> Load(TimeNs now,
+                                   std::shared_ptr<const PreparedPlan> plan,
                                    uint64_t plan_id, const std::string& client,
                                    ClientRequest request);
   // A host has done what it was asked in `state`; `status`: how a load went.
-  ProgramNext Answered(State state, uint32_t program, uint32_t incarnation,
-                       int32_t host, const absl::Status& status);
+  ProgramNext Answered(TimeNs now, State state, uint32_t program,
+                       uint32_t incarnation, int32_t host,
+                       const absl::Status& status);
   // FailedPrecondition: it is not loaded, or `launches` of it have not ended.
-  absl::StatusOr<ProgramNext> Unload(uint64_t handle, ClientRequest request,
-                                     size_t launches);
+  absl::StatusOr<ProgramNext> Unload(TimeNs now, uint64_t handle,
+                                     ClientRequest request, size_t launches);
   // A program that is ready cannot go on: `error` says why.
-  ProgramNext Break(uint32_t program, const absl::Status& error);
+  ProgramNext Break(TimeNs now, uint32_t program, const absl::Status& error);
+  // A host has nothing of any program any more, and answers no more.
+  std::vector<ProgramNext> HostGone(TimeNs now, int32_t host);
+  // Ends requests whose round took too long, and asks those again that have
+  // not answered the others. Hosts in `busy` are given all the time that they
+  // need.
+  std::vector<ProgramNext> Tick(TimeNs now, const WaitSet& busy);
+  // Whether a request waits for hosts none of which is in `busy`, or anything
+  // for any.
+  bool HasRequest(const WaitSet& busy) const;
+  bool Waits() const;
 
   // Null: there is no such program (any more).
   const Program* Find(uint32_t program, uint32_t incarnation) const;
@@ -102,10 +125,14 @@ class ProgramTable {
  private:
   Program* FindHandle(uint64_t handle) const;
   // Begins a round; goes on at once when there is no host.
-  ProgramNext Enter(Program* program, State state);
+  ProgramNext Enter(TimeNs now, Program* program, State state);
   // All hosts have answered.
-  ProgramNext Leave(Program* program);
+  ProgramNext Leave(TimeNs now, Program* program);
+  // The request has waited too long. What is to be done, in order.
+  void Expire(TimeNs now, Program* program, std::vector<ProgramNext>* nexts);
 
+  const Topology& topology_;
+  const TimeNs timeout_ns_;
   Admission admission_;
   std::vector<std::unique_ptr<Program>> programs_;
   absl::flat_hash_map<uint64_t, uint32_t> by_handle_;

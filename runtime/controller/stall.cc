@@ -143,7 +143,8 @@ std::optional<Stall> BehindOthers(const StuckShards& stuck,
 
 Stall ClassifyStall(const PreparedPlan& plan, const Topology& topology,
                     const std::map<uint32_t, proto::Report>& reports,
-                    uint64_t first, uint64_t end) {
+                    uint64_t first, uint64_t end,
+                    absl::Span<const int32_t> islands) {
   const Names names(plan, topology, first);
   for (int32_t host : plan.hosts()) {
     if (reports.count(host)) continue;
@@ -154,7 +155,12 @@ Stall ClassifyStall(const PreparedPlan& plan, const Topology& topology,
     return *std::move(stall);
   }
   if (stuck.empty()) {
-    return Root("all its actions are done, but the end was not announced");
+    std::string text = "all its actions are done, but";
+    for (int32_t island : islands) {
+      absl::StrAppend(&text, island == islands[0] ? " " : ", ",
+                      topology.IslandName(island));
+    }
+    return Root(text + " did not announce the end");
   }
   if (auto stall = MissingToken(plan, stuck, names)) return *std::move(stall);
   for (const proto::StuckShard* s : stuck) {

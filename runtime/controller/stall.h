@@ -20,6 +20,7 @@
 #include <map>
 #include <string>
 
+#include "absl/types/span.h"
 #include "runtime/executor/prepared_plan.h"
 #include "runtime/proto/control.pb.h"
 #include "runtime/topology/topology.h"
@@ -41,9 +42,11 @@ struct Stall {
 
 // `reports` of the hosts of a program (by host); `end` is the first firing that
 // was not launched. Launches begin at `first` for the step numbers in the text.
+// `islands` have not said that the launch is over.
 Stall ClassifyStall(const PreparedPlan& plan, const Topology& topology,
                     const std::map<uint32_t, proto::Report>& reports,
-                    uint64_t first, uint64_t end);
+                    uint64_t first, uint64_t end,
+                    absl::Span<const int32_t> islands);
 
 }  // namespace pathways
 

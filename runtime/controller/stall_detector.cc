@@ -66,7 +66,20 @@ uint64_t StallDetector::Begin(absl::Span<const Subject> subjects) {
     one.reports.clear();
   }
   watched_ = std::move(watched);
+  asked_ = 1;
   return ++round_;
+}
+
+bool StallDetector::AskAgain() {
+  if (asked_ == kAsks) return false;
+  ++asked_;
+  return true;
+}
+
+std::vector<int32_t> StallDetector::Awaited(uint32_t program) const {
+  auto found = watched_.find(program);
+  return found == watched_.end() ? std::vector<int32_t>()
+                                 : found->second.waiting.Members();
 }
 
 bool StallDetector::complete() const {
@@ -97,7 +110,12 @@ std::optional<Stall> StallDetector::Judge(TimeNs now, const Subject& subject,
     if (!forced_ || !subject.staging) return std::nullopt;
     Stall stall;
     stall.kind = Stall::kRoot;
-    stall.text = "hosts do not have the values of a launch";
+    stall.text = "a launch that fills an argument does not begin";
+    for (size_t h = 0; h < subject.hosts.size(); ++h) {
+      const std::string name = topology_.HostName(subject.hosts[h]);
+      if (h == 0) stall.text = "the values of a launch are not on ";
+      absl::StrAppend(&stall.text, h == 0 ? "" : ", ", name);
+    }
     return stall;
   }
   if (!forced_ && !watched->waiting.empty()) {
@@ -108,7 +126,7 @@ std::optional<Stall> StallDetector::Judge(TimeNs now, const Subject& subject,
   uint64_t fired = 0;
   for (const auto& [host, report] : watched->reports) fired += report.fired();
   Stall stall = ClassifyStall(*subject.plan, topology_, watched->reports,
-                              subject.first, subject.end);
+                              subject.first, subject.end, subject.islands);
   if (!forced_ && (stall.kind == Stall::kProgress || fired != watched->fired)) {
     watched->progress = now;
   }

@@ -41,10 +41,14 @@ class StallDetector {
     const PreparedPlan* plan = nullptr;
     TimeNs since = 0;  // the oldest of them was asked for
     // Whether one is granted and not over; then the first firing of the first
-    // such, and the end of what is granted.
+    // such, the end of what is granted, and where it is not over.
     bool running = false;
     uint64_t first = 0, end = 0;
-    bool staging = false;  // the oldest of them is not granted
+    std::vector<int32_t> islands;
+    // Whether the oldest of them is not granted, and the hosts that have not
+    // said that its values are there.
+    bool staging = false;
+    std::vector<int32_t> hosts;
   };
   // A program that is to be given up, and what it waits for.
   struct Verdict {
@@ -60,6 +64,13 @@ class StallDetector {
   // are to be asked.
   uint64_t Begin(absl::Span<const Subject> subjects);
   bool in_round() const { return in_round_; }
+  // Whether those that have not answered are to be asked again: so often that
+  // each has been asked kAsks times.
+  static constexpr int kAsks = 3;
+  bool AskAgain();
+  // The number of the round, and who has not answered of a program.
+  uint64_t round() const { return round_; }
+  std::vector<int32_t> Awaited(uint32_t program) const;
   // Whether all answers of the round are there.
   bool complete() const;
   void Add(const proto::Report& report);
@@ -85,6 +96,7 @@ class StallDetector {
   const TimeNs timeout_ns_;
   bool in_round_ = false, forced_ = false;
   uint64_t round_ = 0;
+  int asked_ = 0;
   std::map<uint32_t, Watched> watched_;  // by program
 };
 

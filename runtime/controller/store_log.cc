@@ -11,6 +11,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+
 namespace pathways {
 
 uint64_t StoreLog::Number(int32_t host, bool drops) {
@@ -18,6 +20,12 @@ uint64_t StoreLog::Number(int32_t host, bool drops) {
   ++store.sent;
   if (drops) store.dropped = store.sent;
   return store.sent;
+}
+
+void StoreLog::Keep(TimeNs now, int32_t host, uint64_t launch,
+                    std::string bytes) {
+  Store& store = stores_[host];
+  store.kept.push_back({store.sent, launch, now, std::move(bytes)});
 }
 
 std::vector<int32_t> StoreLog::Unsettled() const {
@@ -28,20 +36,30 @@ std::vector<int32_t> StoreLog::Unsettled() const {
   return hosts;
 }
 
-void StoreLog::Await(ClientRequest request, const std::vector<int32_t>& hosts) {
-  Waiting waiting{request, {}};
+void StoreLog::Await(TimeNs now, ClientRequest request,
+                     const std::vector<int32_t>& hosts) {
+  Waiting waiting{request, now, {}};
   for (int32_t host : hosts) waiting.hosts[host] = stores_[host].sent;
   waiting_.push_back(std::move(waiting));
 }
 
-std::vector<ClientRequest> StoreLog::Settled(int32_t host, uint64_t sequence) {
+std::vector<ClientRequest> StoreLog::Settled(TimeNs now, int32_t host,
+                                             uint64_t sequence) {
   std::vector<ClientRequest> over;
   Store& store = stores_[host];
+  store.heard = now;
   store.settled = std::clamp(sequence, store.settled, store.sent);
+  store.kept.erase(std::remove_if(store.kept.begin(), store.kept.end(),
+                                  [&](const Message& message) {
+                                    return message.launch == 0 &&
+                                           message.sequence <= store.settled;
+                                  }),
+                   store.kept.end());
   for (auto one = waiting_.begin(); one != waiting_.end();) {
     auto behind = one->hosts.find(host);
     if (behind != one->hosts.end() && behind->second <= store.settled) {
       one->hosts.erase(behind);
+      one->since = now;
     }
     if (one->hosts.empty()) {
       over.push_back(one->request);
@@ -51,6 +69,92 @@ std::vector<ClientRequest> StoreLog::Settled(int32_t host, uint64_t sequence) {
     }
   }
   return over;
+}
+
+std::vector<ClientRequest> StoreLog::Answered(TimeNs now, int32_t host,
+                                              uint64_t launch) {
+  for (Message& message : stores_[host].kept) {
+    if (message.launch != launch) continue;
+    message.launch = 0;
+    return Settled(now, host, message.sequence);
+  }
+  return {};
+}
+
+void StoreLog::Forget(int32_t host, uint64_t launch) {
+  auto found = stores_.find(host);
+  if (found == stores_.end()) return;
+  for (Message& message : found->second.kept) {
+    if (message.launch == launch) message.launch = 0;
+  }
+}
+
+std::vector<ClientRequest> StoreLog::HostGone(TimeNs now, int32_t host) {
+  auto found = stores_.find(host);
+  if (found == stores_.end()) return {};
+  std::vector<ClientRequest> over = Settled(now, host, found->second.sent);
+  stores_.erase(host);
+  return over;
+}
+
+absl::Status StoreLog::NoAnswer(const Waiting& waiting) const {
+  std::string names;
+  for (const auto& [host, sequence] : waiting.hosts) {
+    absl::StrAppend(&names, names.empty() ? "" : ", ",
+                    topology_.HostName(host));
+  }
+  return absl::DeadlineExceededError(absl::StrCat(
+      "what was released is not known to be free: no answer from ", names));
+}
+
+StoreLog::Findings StoreLog::Tick(TimeNs now, const WaitSet& busy) {
+  Findings findings;
+  for (auto& [host, store] : stores_) {
+    if (busy.Contains(host)) store.heard = now;
+    if (store.kept.empty()) continue;
+    for (const Message& message : store.kept) {
+      // Later ones may still be on their way. An answer may be lost alone, but
+      // while the host goes on, values are.
+      if (message.sent >= last_tick_) break;
+      if (message.launch == 0 && store.heard > last_tick_) continue;
+      findings.again.push_back({host, message.bytes});
+    }
+    if (now - std::max(store.heard, store.kept.front().sent) >= timeout_ns_) {
+      findings.silent.push_back(host);
+    }
+  }
+  for (auto one = waiting_.begin(); one != waiting_.end();) {
+    for (const auto& [host, sequence] : one->hosts) {
+      if (busy.Contains(host)) one->since = now;
+    }
+    if (now - one->since < timeout_ns_) {
+      ++one;
+      continue;
+    }
+    findings.late.push_back({one->request, NoAnswer(*one)});
+    one = waiting_.erase(one);
+  }
+  last_tick_ = now;
+  return findings;
+}
+
+bool StoreLog::HasRequest(const WaitSet& busy) const {
+  return std::any_of(waiting_.begin(), waiting_.end(), [&](const Waiting& one) {
+    return std::none_of(
+        one.hosts.begin(), one.hosts.end(),
+        [&](const auto& host) { return busy.Contains(host.first); });
+  });
+}
+
+bool StoreLog::Owes(int32_t host) const {
+  auto found = stores_.find(host);
+  return found != stores_.end() && found->second.settled < found->second.sent;
+}
+
+bool StoreLog::empty() const {
+  return waiting_.empty() &&
+         std::all_of(stores_.begin(), stores_.end(),
+                     [](const auto& one) { return one.second.kept.empty(); });
 }
 
 }  // namespace pathways

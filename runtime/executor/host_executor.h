@@ -158,6 +158,11 @@ class HostExecutor final : public Actor {
   // Values of launches (host_values.cc). What changes the store goes by its
   // number: `sequence` is that of `control`.
   void OnStore(uint64_t sequence, const proto::Control& control);
+  // A numbered message came again: perhaps the answer was lost.
+  void AnswerAgain(const proto::Control& control);
+  // Says how far the store has come.
+  void SendStored();
+  void SendReady(uint64_t launch, const absl::Status& status);
   void OnStorePart(const proto::StorePart& part);
   std::shared_ptr<HostStore::Object> Store(const proto::StorePart& part);
   void OnPrepare(const proto::PrepareLaunch& prepare);
@@ -197,7 +202,8 @@ class HostExecutor final : public Actor {
     uint32_t program = 0, incarnation = 0;
     std::unique_ptr<HostValues> values;
   };
-  std::map<uint64_t, Prepared> prepared_;  // not granted yet, by launch
+  std::map<uint64_t, Prepared> prepared_;     // not granted yet, by launch
+  std::map<uint64_t, absl::Status> refused_;  // not dropped yet, by launch
   std::vector<std::unique_ptr<HostProgram>> programs_;
   bool working_ = false;      // until kHostWorkDone
   TimeNs work_end_ = 0;       // of what the host does, or did last

@@ -18,7 +18,7 @@ namespace pathways {
 void HostExecutor::OnStore(uint64_t sequence, const proto::Control& control) {
   if (sequence <= last_store_) {
     counters_.duplicates.Add();
-    return;
+    return AnswerAgain(control);
   }
   if (sequence != last_store_ + 1) {
     early_store_.emplace(sequence, control);
@@ -43,13 +43,48 @@ void HostExecutor::OnStore(uint64_t sequence, const proto::Control& control) {
   }
 }
 
+void HostExecutor::SendStored() {
+  proto::Control control;
+  control.mutable_objects_dropped()->set_host(host_);
+  control.mutable_objects_dropped()->set_sequence(last_store_);
+  SendControl(context_.directory.controller(), control);
+}
+
+void HostExecutor::AnswerAgain(const proto::Control& control) {
+  SendStored();
+  if (!control.has_prepare_launch()) return;
+  const uint64_t launch = control.prepare_launch().launch();
+  auto refused = refused_.find(launch);
+  if (refused != refused_.end()) {
+    SendReady(launch, refused->second);
+  } else if (prepared_.count(launch)) {
+    SendReady(launch, absl::OkStatus());
+  }
+}
+
+void HostExecutor::SendReady(uint64_t launch, const absl::Status& status) {
+  proto::Control control;
+  proto::LaunchReady* ready = control.mutable_launch_ready();
+  ready->set_launch(launch);
+  ready->set_host(host_);
+  ready->set_code(static_cast<int>(status.code()));
+  ready->set_message(std::string(status.message()));
+  SendControl(context_.directory.controller(), control);
+}
+
 void HostExecutor::OnStorePart(const proto::StorePart& part) {
   if (Store(part)->complete()) TryPrepare();
+  // However long all of them take, the controller hears that they come.
+  if (part.data().size() > kMaxKeptBytes) SendStored();
 }
 
 std::shared_ptr<HostStore::Object> HostExecutor::Store(
     const proto::StorePart& part) {
   const std::string& data = part.data();
+  if (part.lost_bytes() > 0) {
+    return store_.Lose(part.object(), part.bytes(), part.lost_bytes(),
+                       part.what());
+  }
   return store_.Write(part.object(), part.bytes(), part.offset(), data,
                       part.what());
 }
@@ -74,13 +109,8 @@ void HostExecutor::TryPrepare() {
       continue;
     }
     const absl::Status status = Prepare(prepare);
-    proto::Control control;
-    proto::LaunchReady* ready = control.mutable_launch_ready();
-    ready->set_launch(prepare.launch());
-    ready->set_host(host_);
-    ready->set_code(static_cast<int>(status.code()));
-    ready->set_message(std::string(status.message()));
-    SendControl(context_.directory.controller(), control);
+    if (!status.ok()) refused_[prepare.launch()] = status;
+    SendReady(prepare.launch(), status);
     it = preparing_.erase(it);
   }
 }
@@ -168,6 +198,7 @@ void HostExecutor::FinishValues(const HostValues& values, bool failed) {
 
 void HostExecutor::OnDrop(const proto::DropObjects& drop) {
   preparing_.erase(drop.launch());
+  refused_.erase(drop.launch());
   auto prepared = prepared_.find(drop.launch());
   if (prepared != prepared_.end()) {
     // It will not be granted any more.
@@ -176,11 +207,7 @@ void HostExecutor::OnDrop(const proto::DropObjects& drop) {
     TellFilled();
   }
   for (uint64_t id : drop.objects()) store_.Drop(id);
-  if (!drop.answer()) return;
-  proto::Control control;
-  control.mutable_objects_dropped()->set_host(host_);
-  control.mutable_objects_dropped()->set_sequence(drop.sequence());
-  SendControl(context_.directory.controller(), control);
+  if (drop.answer()) SendStored();
 }
 
 void HostExecutor::OnFetchPart(uint32_t client, const proto::FetchPart& fetch) {

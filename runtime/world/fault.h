@@ -34,6 +34,14 @@ struct Fault {
   static Fault Delay(TimeNs by_ns) { return {kDelay, by_ns}; }
 };
 
+// A host of a simulation that stops for ever, see SimWorld::StopHost.
+struct HostStop {
+  int32_t host = 0;
+  uint64_t control = 0;  // before the control message of this number, from 0,
+                         // of those that are delivered to anybody
+  TimeNs tell_after = -1;
+};
+
 // Asked once for each message that crosses hosts, inside Send: on the sending
 // worker, so on threads from several at a time. It must not call the world.
 using FaultHook =

@@ -47,14 +47,6 @@ struct FaultRates {
   TimeNs max_extra_ns = 100'000;
 };
 
-// A host that stops for ever, see SimWorld::StopHost.
-struct HostStop {
-  int32_t host = 0;
-  uint64_t control = 0;  // before the control message of this number, from 0,
-                         // of those that are delivered to anybody
-  TimeNs tell_after = -1;
-};
-
 // One delivery, as the observer sees it, before the handler runs. Of `wire`,
 // `local` and `control` one is not null; or none is, and a peer is down.
 struct SimEvent {

@@ -228,6 +228,25 @@ TEST_F(LaunchTableTest, OfRefusalsThatOfTheSmallestHostCounts) {
   EXPECT_THAT(Ended(), ElementsAre("6! zero"));
 }
 
+TEST_F(LaunchTableTest, AHostThatIsNotHeardRefusesWhatWaitsForIt) {
+  Launch(1, kP, {}, {1000});
+  Launch(2, kP);
+  Launch(3, kQ);
+  Launch(4, kQ, {1000});
+  Stage(1);
+  EXPECT_THAT(Grant(), ElementsAre(1));
+  table_.Staged(2, 0, absl::OkStatus(), &effects_);
+  table_.Staged(3, 1, absl::OkStatus(), &effects_);
+  Stage(4);
+  EXPECT_TRUE(table_.Stages(1));
+  table_.Unanswered(1, absl::DeadlineExceededError("silent"), &effects_);
+  EXPECT_FALSE(table_.Stages(1));
+  EXPECT_THAT(Ended(), ElementsAre("2! silent"));
+  EXPECT_THAT(Grant(), IsEmpty());  // the third waits for host 0
+  table_.Staged(3, 0, absl::OkStatus(), &effects_);
+  EXPECT_THAT(Grant(), ElementsAre(3, 4));
+}
+
 TEST_F(LaunchTableTest, AnArrayThatIsNotHereIsRefused) {
   Launch(1, kP, {500}, {1000});
   EXPECT_THAT(Ended(),

@@ -11,26 +11,34 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
 #include "unittests/runtime/controller/controller_test_support.h"
 
 namespace pathways::testing {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using State = ProgramTable::State;
+
+constexpr TimeNs kTimeout = 100;
 
 class ProgramTableTest : public ::testing::Test {
  protected:
   // On both hosts; the request is 1, the plan 77.
   ProgramNext Load(const std::string& name = "p", uint64_t request = 1) {
     absl::StatusOr<ProgramNext> next = table_.Load(
-        Prepare(MovePlan(name, 4), topology_), 77, "me", {0, request});
+        now_, Prepare(MovePlan(name, 4), topology_), 77, "me", {0, request});
     EXPECT_TRUE(next.ok()) << next.status();
     return *next;
   }
   ProgramNext Answer(State state, int32_t host,
                      absl::Status status = absl::OkStatus()) {
-    return table_.Answered(state, 0, incarnation_, host, status);
+    return table_.Answered(now_, state, 0, incarnation_, host, status);
   }
   // Both hosts.
   ProgramNext AnswerAll(State state) {
@@ -38,8 +46,30 @@ class ProgramTableTest : public ::testing::Test {
     return Answer(state, 1);
   }
 
+  // "ask STATE" or "answer REQUEST: STATUS", for each.
+  std::vector<std::string> Texts(const std::vector<ProgramNext>& nexts) {
+    std::vector<std::string> texts;
+    for (const ProgramNext& next : nexts) {
+      texts.push_back(
+          next.kind == ProgramNext::kAsk
+              ? absl::StrCat("ask ",
+                             static_cast<int>(table_.at(next.program).state))
+          : next.kind == ProgramNext::kAnswer
+              ? absl::StrCat("answer ", next.request.id, ": ",
+                             std::string(next.status.message()))
+              : "nothing");
+    }
+    return texts;
+  }
+  std::vector<std::string> Tick(TimeNs now) {
+    now_ = now;
+    return Texts(table_.Tick(now, busy_));
+  }
+
   Topology topology_ = MakeTopology("1x2x2");
-  ProgramTable table_{topology_};
+  ProgramTable table_{topology_, kTimeout};
+  TimeNs now_ = 0;
+  WaitSet busy_;
   uint32_t incarnation_ = 1;
 };
 
@@ -50,10 +80,12 @@ TEST_F(ProgramTableTest, IsReadyWhenAllHostsHaveLoadedIt) {
   EXPECT_EQ(Answer(State::kLoading, 1).kind, ProgramNext::kNothing);
   EXPECT_EQ(Answer(State::kLoading, 1).kind, ProgramNext::kNothing);
   EXPECT_EQ(Answer(State::kStopping, 0).kind, ProgramNext::kNothing);
-  EXPECT_EQ(table_.Answered(State::kLoading, 0, 2, 0, absl::OkStatus()).kind,
-            ProgramNext::kNothing);
-  EXPECT_EQ(table_.Answered(State::kLoading, 5, 1, 0, absl::OkStatus()).kind,
-            ProgramNext::kNothing);
+  EXPECT_EQ(
+      table_.Answered(now_, State::kLoading, 0, 2, 0, absl::OkStatus()).kind,
+      ProgramNext::kNothing);
+  EXPECT_EQ(
+      table_.Answered(now_, State::kLoading, 5, 1, 0, absl::OkStatus()).kind,
+      ProgramNext::kNothing);
   const ProgramNext next = Answer(State::kLoading, 0);
   EXPECT_EQ(next.kind, ProgramNext::kAnswer);
   EXPECT_EQ(next.request.id, 1u);
@@ -68,11 +100,11 @@ TEST_F(ProgramTableTest, IsReadyWhenAllHostsHaveLoadedIt) {
 TEST_F(ProgramTableTest, GoesInTwoRounds) {
   Load();
   AnswerAll(State::kLoading);
-  const absl::StatusOr<ProgramNext> next = table_.Unload(1, {0, 2}, 0);
+  const absl::StatusOr<ProgramNext> next = table_.Unload(now_, 1, {0, 2}, 0);
   ASSERT_TRUE(next.ok());
   EXPECT_EQ(next->kind, ProgramNext::kAsk);
   EXPECT_EQ(table_.at(0).state, State::kStopping);
-  EXPECT_EQ(table_.Unload(1, {0, 3}, 0).status().message(),
+  EXPECT_EQ(table_.Unload(now_, 1, {0, 3}, 0).status().message(),
             "program 1 is not loaded");
   EXPECT_EQ(AnswerAll(State::kStopping).kind, ProgramNext::kAsk);
   EXPECT_EQ(table_.at(0).state, State::kFreeing);
@@ -111,16 +143,16 @@ TEST_F(ProgramTableTest, ALoadThatAHostRefusesIsTakenBack) {
 TEST_F(ProgramTableTest, AProgramThatBrokeStaysUntilItIsUnloaded) {
   Load();
   AnswerAll(State::kLoading);
-  EXPECT_EQ(table_.Break(0, absl::DeadlineExceededError("hangs")).kind,
+  EXPECT_EQ(table_.Break(now_, 0, absl::DeadlineExceededError("hangs")).kind,
             ProgramNext::kAsk);
-  EXPECT_EQ(table_.Break(0, absl::InternalError("again")).kind,
+  EXPECT_EQ(table_.Break(now_, 0, absl::InternalError("again")).kind,
             ProgramNext::kNothing);
   EXPECT_EQ(AnswerAll(State::kStopping).kind, ProgramNext::kNothing);
   EXPECT_EQ(table_.at(0).state, State::kBroken);
   EXPECT_EQ(table_.Ready(1).status().message(),
             "program 'p' was given up and must be loaded again: hangs");
   EXPECT_EQ(table_.loaded(), 1u);
-  EXPECT_EQ(table_.Unload(1, {0, 2}, 0)->kind, ProgramNext::kAsk);
+  EXPECT_EQ(table_.Unload(now_, 1, {0, 2}, 0)->kind, ProgramNext::kAsk);
   EXPECT_EQ(table_.at(0).state, State::kFreeing);
   const ProgramNext gone = AnswerAll(State::kFreeing);
   EXPECT_EQ(gone.request.id, 2u);
@@ -130,22 +162,22 @@ TEST_F(ProgramTableTest, AProgramThatBrokeStaysUntilItIsUnloaded) {
 TEST_F(ProgramTableTest, IsUnloadedWhileItBreaks) {
   Load();
   AnswerAll(State::kLoading);
-  table_.Break(0, absl::DeadlineExceededError("hangs"));
-  EXPECT_EQ(table_.Unload(1, {0, 2}, 0)->kind, ProgramNext::kNothing);
+  table_.Break(now_, 0, absl::DeadlineExceededError("hangs"));
+  EXPECT_EQ(table_.Unload(now_, 1, {0, 2}, 0)->kind, ProgramNext::kNothing);
   EXPECT_EQ(AnswerAll(State::kStopping).kind, ProgramNext::kAsk);
   EXPECT_EQ(AnswerAll(State::kFreeing).request.id, 2u);
 }
 
 TEST_F(ProgramTableTest, IsNotUnloadedWhileItIsLoadedOrLaunched) {
   Load();
-  EXPECT_EQ(table_.Unload(1, {0, 2}, 0).status().message(),
+  EXPECT_EQ(table_.Unload(now_, 1, {0, 2}, 0).status().message(),
             "program 1 is not loaded");
   AnswerAll(State::kLoading);
-  const absl::Status status = table_.Unload(1, {0, 2}, 3).status();
+  const absl::Status status = table_.Unload(now_, 1, {0, 2}, 3).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_EQ(status.message(),
             "program 'p' still has 3 launches that have not ended");
-  EXPECT_FALSE(table_.Unload(9, {0, 2}, 0).ok());
+  EXPECT_FALSE(table_.Unload(now_, 9, {0, 2}, 0).ok());
 }
 
 TEST_F(ProgramTableTest, WhatDoesNotFitIsNotHere) {
@@ -153,9 +185,9 @@ TEST_F(ProgramTableTest, WhatDoesNotFitIsNotHere) {
   auto big = [&](const std::string& name) {
     return Prepare(MovePlan(name, 1, 0, 0, 0, int64_t{3} << 23), topology_);
   };
-  ASSERT_TRUE(table_.Load(big("one"), 1, "me", {0, 1}).ok());
+  ASSERT_TRUE(table_.Load(now_, big("one"), 1, "me", {0, 1}).ok());
   const absl::StatusOr<ProgramNext> refused =
-      table_.Load(big("two"), 2, "me", {0, 2});
+      table_.Load(now_, big("two"), 2, "me", {0, 2});
   EXPECT_EQ(refused.status().code(), absl::StatusCode::kResourceExhausted);
   EXPECT_THAT(std::string(refused.status().message()),
               HasSubstr("held by program 'one' of client 'me'"));
@@ -165,13 +197,129 @@ TEST_F(ProgramTableTest, WhatDoesNotFitIsNotHere) {
 TEST_F(ProgramTableTest, APlanWithoutShardsNeedsNobody) {
   PlanBuilder b("empty", 1);
   const absl::StatusOr<ProgramNext> next =
-      table_.Load(Prepare(b.Finish(), topology_), 5, "me", {0, 1});
+      table_.Load(now_, Prepare(b.Finish(), topology_), 5, "me", {0, 1});
   ASSERT_TRUE(next.ok());
   EXPECT_EQ(next->kind, ProgramNext::kAnswer);
   EXPECT_EQ(next->handle, 1u);
-  const absl::StatusOr<ProgramNext> gone = table_.Unload(1, {0, 2}, 0);
+  const absl::StatusOr<ProgramNext> gone = table_.Unload(now_, 1, {0, 2}, 0);
   EXPECT_EQ(gone->kind, ProgramNext::kAnswer);
   EXPECT_EQ(gone->request.id, 2u);
+}
+
+TEST_F(ProgramTableTest, ALoadEndsWithTheHostsThatDidNotAnswer) {
+  Load();
+  EXPECT_TRUE(table_.HasRequest(busy_));
+  EXPECT_THAT(Tick(99), ElementsAre("ask 0"));
+  EXPECT_THAT(table_.at(0).waiting.Members(), ElementsAre(0, 1));
+  Answer(State::kLoading, 0);  // at 99
+  EXPECT_THAT(Tick(198), ElementsAre("ask 0"));
+  EXPECT_THAT(Tick(199),
+              ElementsAre("answer 1: program 'p' was not loaded: no answer "
+                          "from host1",
+                          "ask 2"));
+  EXPECT_FALSE(table_.HasRequest(busy_));
+  EXPECT_FALSE(table_.Ready(1).ok());
+  // It is stopped and freed without anybody's request, when the host is back.
+  Answer(State::kStopping, 0);
+  EXPECT_THAT(Tick(1000), ElementsAre("ask 2"));
+  EXPECT_TRUE(table_.Waits());
+  EXPECT_EQ(Answer(State::kLoading, 1).kind, ProgramNext::kNothing);
+  EXPECT_EQ(Answer(State::kStopping, 1).kind, ProgramNext::kAsk);
+  EXPECT_EQ(AnswerAll(State::kFreeing).kind, ProgramNext::kNothing);
+  EXPECT_EQ(table_.Find(0, 1), nullptr);
+  EXPECT_FALSE(table_.Waits());
+}
+
+TEST_F(ProgramTableTest, ARefusalSaysMoreThanSilence) {
+  Load();
+  Answer(State::kLoading, 0, absl::ResourceExhaustedError("full"));
+  EXPECT_THAT(Tick(100), ElementsAre("answer 1: full", "ask 2"));
+}
+
+TEST_F(ProgramTableTest, AnUnloadEndsWithTheHostsThatDidNotAnswer) {
+  Load();
+  AnswerAll(State::kLoading);
+  now_ = 50;
+  table_.Unload(now_, 1, {0, 2}, 0).IgnoreError();
+  EXPECT_THAT(Tick(149), ElementsAre("ask 2"));
+  EXPECT_THAT(Tick(150),
+              ElementsAre("answer 2: program 'p' was not unloaded: no answer "
+                          "from host0, host1, and its memory is held until "
+                          "there is one"));
+  EXPECT_EQ(table_.loaded(), 0u);
+  // Nothing is freed before all hosts have stopped: one may read what another
+  // has. A second request waits for the same.
+  Answer(State::kStopping, 0);
+  EXPECT_EQ(table_.at(0).state, State::kStopping);
+  EXPECT_EQ(table_.Unload(now_, 1, {0, 3}, 0)->kind, ProgramNext::kNothing);
+  EXPECT_EQ(Answer(State::kStopping, 1).kind, ProgramNext::kAsk);
+  EXPECT_EQ(AnswerAll(State::kFreeing).request.id, 3u);
+}
+
+TEST_F(ProgramTableTest, MemoryIsHeldWhereAHostDidNotFreeIt) {
+  auto big = [&](int64_t base) {
+    return Prepare(MovePlan("big", 1, 0, 0, base, int64_t{3} << 23), topology_);
+  };
+  auto wide = Prepare(MovePlan("p", 4, 0, 0, 0, int64_t{12} << 23), topology_);
+  ASSERT_TRUE(table_.Load(now_, wide, 77, "me", {0, 1}).ok());
+  AnswerAll(State::kLoading);
+  table_.Unload(now_, 1, {0, 2}, 0).IgnoreError();
+  AnswerAll(State::kStopping);
+  Answer(State::kFreeing, 0);
+  EXPECT_FALSE(table_.Load(now_, big(0), 78, "me", {0, 3}).ok());
+  EXPECT_THAT(Tick(100),
+              ElementsAre("answer 2: program 'p' was not unloaded: no answer "
+                          "from host1, where its memory is held until there "
+                          "is one"));
+  EXPECT_TRUE(table_.Load(now_, big(0), 78, "me", {0, 3}).ok());
+  EXPECT_FALSE(table_.Load(now_, big(2), 79, "me", {0, 4}).ok());
+  EXPECT_EQ(Answer(State::kFreeing, 1).kind, ProgramNext::kNothing);
+  EXPECT_TRUE(table_.Load(now_, big(2), 79, "me", {0, 4}).ok());
+}
+
+TEST_F(ProgramTableTest, AHostThatIsGoneIsNotWaitedFor) {
+  Load();
+  EXPECT_THAT(Texts(table_.HostGone(now_, 1)), IsEmpty());
+  EXPECT_THAT(Texts(table_.HostGone(now_, 3)), IsEmpty());
+  EXPECT_EQ(Answer(State::kLoading, 0).kind, ProgramNext::kAsk);
+  EXPECT_EQ(table_.at(0).state, State::kStopping);
+  EXPECT_THAT(table_.at(0).waiting.Members(), ElementsAre(0));
+  EXPECT_EQ(Answer(State::kStopping, 0).kind, ProgramNext::kAsk);
+  EXPECT_THAT(Texts({Answer(State::kFreeing, 0)}),
+              ElementsAre("answer 1: program 'p' was not loaded: host1 is "
+                          "gone"));
+  EXPECT_FALSE(table_.Waits());
+}
+
+TEST_F(ProgramTableTest, TheLastHostToAnswerMayGo) {
+  Load();
+  AnswerAll(State::kLoading);
+  table_.Unload(now_, 1, {0, 2}, 0).IgnoreError();
+  Answer(State::kStopping, 0);
+  EXPECT_THAT(Texts(table_.HostGone(now_, 1)), ElementsAre("ask 4"));
+  EXPECT_THAT(Texts({Answer(State::kFreeing, 0)}), ElementsAre("answer 2: "));
+}
+
+TEST_F(ProgramTableTest, WhatBrokeWithoutARequestWaitsForItsHosts) {
+  Load();
+  AnswerAll(State::kLoading);
+  table_.Break(now_, 0, absl::DeadlineExceededError("hangs"));
+  EXPECT_FALSE(table_.HasRequest(busy_));
+  EXPECT_THAT(Tick(1000), ElementsAre("ask 2"));
+  EXPECT_EQ(AnswerAll(State::kStopping).kind, ProgramNext::kNothing);
+  EXPECT_THAT(Tick(2000), IsEmpty());
+}
+
+TEST_F(ProgramTableTest, AHostThatHasSomethingToRunIsGivenTime) {
+  Load();
+  Answer(State::kLoading, 0);
+  busy_.Assign({0});  // has answered
+  EXPECT_THAT(Tick(99), ElementsAre("ask 0"));
+  busy_.Assign({1});
+  EXPECT_THAT(Tick(5000), ElementsAre("ask 0"));
+  busy_.Clear();
+  EXPECT_THAT(Tick(5099), ElementsAre("ask 0"));
+  EXPECT_EQ(Tick(5100).size(), 2u);
 }
 
 }  // namespace

@@ -159,7 +159,12 @@ TEST_F(StallDetectorTest, WhatWaitsForAClientGoesOn) {
   detector_.Force();
   Begin();
   EXPECT_THAT(Finish(1000), ElementsAre(0));
-  EXPECT_EQ(last_[0].text, "hosts do not have the values of a launch");
+  EXPECT_EQ(last_[0].text, "a launch that fills an argument does not begin");
+  subjects_[0].hosts = {0, 1};
+  detector_.Force();
+  Begin();
+  EXPECT_THAT(Finish(1000), ElementsAre(0));
+  EXPECT_EQ(last_[0].text, "the values of a launch are not on host0, host1");
 }
 
 TEST_F(StallDetectorTest, ANewIncarnationBeginsAnew) {
@@ -222,6 +227,21 @@ TEST_F(StallDetectorTest, WhenNothingIsLeftToHappenOneIsEnded) {
             "'first' at step 0, shard 0 on island0/host0/device0 is ready");
   Begin();
   EXPECT_THAT(Finish(2), IsEmpty());  // it was said once
+}
+
+TEST_F(StallDetectorTest, AsksThoseAgainThatHaveNotAnswered) {
+  Begin();
+  EXPECT_THAT(detector_.Awaited(0), ElementsAre(0, 1));
+  Report(0, 1, 0);
+  EXPECT_THAT(detector_.Awaited(0), ElementsAre(0));
+  EXPECT_THAT(detector_.Awaited(7), IsEmpty());
+  for (int i = 1; i < StallDetector::kAsks; ++i) {
+    EXPECT_TRUE(detector_.AskAgain());
+  }
+  EXPECT_FALSE(detector_.AskAgain());
+  Finish(0);
+  Begin();
+  EXPECT_TRUE(detector_.AskAgain());
 }
 
 }  // namespace

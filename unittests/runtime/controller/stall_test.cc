@@ -37,7 +37,7 @@ class StallTest : public ::testing::Test {
   }
   Stall Classify() {
     return ClassifyStall(*plan_, topology_, reports_, /*first=*/10,
-                         /*end=*/30);
+                         /*end=*/30, islands_);
   }
   uint32_t Edge(const std::string& from, const std::string& to) {
     for (uint32_t e = 0; e < plan_->edges().size(); ++e) {
@@ -54,6 +54,7 @@ class StallTest : public ::testing::Test {
   std::shared_ptr<const PreparedPlan> plan_ =
       Prepare(MovePlan("p", 2, 0, 1), topology_);
   std::map<uint32_t, proto::Report> reports_;
+  std::vector<int32_t> islands_;
 };
 
 TEST_F(StallTest, AHostThatDoesNotAnswerComesFirst) {
@@ -162,8 +163,10 @@ TEST_F(StallTest, AnEnqueueWasNotHeard) {
 }
 
 TEST_F(StallTest, TheEndWasLost) {
+  islands_ = {0, 1};
   EXPECT_EQ(Classify().text,
-            "all its actions are done, but the end was not announced");
+            "all its actions are done, but island0, island1 did not announce "
+            "the end");
   EXPECT_EQ(Classify().kind, Stall::kRoot);
 }
 

@@ -1,0 +1,122 @@
+//===- deadlines.cc - What the controller does while it waits for hosts ---===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "runtime/controller/controller.h"
+
+namespace pathways {
+
+bool Controller::CallWaits(const WaitSet& busy) const {
+  if (programs_.HasRequest(busy) || fetches_.HasRequest(busy) ||
+      stores_.HasRequest(busy)) {
+    return true;
+  }
+  // A host that has all that it was sent waits for a client.
+  for (int32_t host = 0; host < context_.topology->num_hosts(); ++host) {
+    if (!busy.Contains(host) && stores_.Owes(host) && launches_.Stages(host)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+void Controller::ArmTimer() {
+  const bool simulated = context_.world->simulated();
+  // A simulation notices by itself that no launch goes on, and then asks why.
+  const bool counts =
+      simulated && CallWaits(WaitSet()) && CallWaits(BusyHosts());
+  if (!counts && !programs_.Waits() && stores_.empty() && fetches_.empty() &&
+      (simulated || launches_.size() == 0)) {
+    return;
+  }
+  if (timer_ != 0 && (timer_counts_ || !counts)) return;
+  timer_ = ++last_timer_;
+  timer_counts_ = counts;
+  LocalMessage message;
+  message.kind = kStallTick;
+  message.step = timer_;
+  // What no call waits for is no reason for a simulation to go on; nor is a
+  // host that will be given up when nothing is left to happen.
+  if (!counts) message.flags = kBackground;
+  const TimeNs timeout =
+      std::min(options_.stall_timeout_ns, options_.answer_timeout_ns);
+  context_.world->SendAfter(local_id(), local_id(),
+                            std::max<TimeNs>(timeout / 4, 1'000'000), message);
+}
+
+WaitSet Controller::BusyHosts() const {
+  WaitSet busy;
+  for (const StallDetector::Subject& subject : StallSubjects()) {
+    if (!subject.running) continue;
+    for (int32_t host : subject.plan->hosts()) busy.Insert(host);
+  }
+  return busy;
+}
+
+void Controller::OnTick() {
+  timer_ = 0;
+  const WaitSet busy = BusyHosts();
+  for (const ProgramNext& next : programs_.Tick(Now(), busy)) Proceed(next);
+
+  std::vector<FetchTable::Again> again;
+  std::vector<FetchTable::Late> late;
+  fetches_.Tick(Now(), busy, &again, &late);
+  for (const FetchTable::Again& one : again) {
+    SendFetch(one.request, one.object, one.range);
+  }
+  for (const FetchTable::Late& one : late) Answer(one.request, one.status);
+
+  const StoreLog::Findings found = stores_.Tick(Now(), busy);
+  for (const StoreLog::Again& one : found.again) {
+    context_.world->SendControl(self(), context_.directory.executor(one.host),
+                                one.bytes);
+  }
+  for (const StoreLog::Late& one : found.late) Answer(one.request, one.status);
+  for (int32_t host : found.silent) {
+    launches_.Unanswered(host,
+                         absl::DeadlineExceededError(absl::StrCat(
+                             "a launch did not begin: no answer from ",
+                             context_.topology->HostName(host))),
+                         &effects_);
+  }
+  Apply();
+
+  if (!context_.world->simulated()) {
+    // Who has not answered by now has a device that is in a kernel.
+    if (stalls_.in_round()) FinishRound();
+    if (launches_.size() > 0) StartRound();
+  }
+  ArmTimer();
+}
+
+void Controller::OnPeerDown(int32_t host, uint32_t) {
+  if (host < 0 || host >= context_.topology->num_hosts()) return;
+  const std::string name = context_.topology->HostName(host);
+  for (uint32_t p = 0; p < programs_.end(); ++p) {
+    if (!programs_.Has(p)) continue;
+    const PreparedPlan& plan = *programs_.at(p).plan;
+    if (!std::binary_search(plan.hosts().begin(), plan.hosts().end(), host)) {
+      continue;
+    }
+    GiveUp(p, absl::UnavailableError(absl::StrCat("program '", plan.name(),
+                                                  "' cannot go on: ", name,
+                                                  " is gone")));
+  }
+  for (const ProgramNext& next : programs_.HostGone(Now(), host)) Proceed(next);
+  for (ClientRequest request : fetches_.HostGone(host)) {
+    Answer(request, absl::UnavailableError(absl::StrCat(
+                        "values were not fetched: ", name, " is gone")));
+  }
+  for (ClientRequest request : stores_.HostGone(Now(), host)) {
+    Answer(request, absl::OkStatus());
+  }
+}
+
+}  // namespace pathways

@@ -1,0 +1,341 @@
+//===- silent_host_test.cc - Every call ends, whoever falls silent --------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <functional>
+#include <map>
+#include <memory>
+#include <random>
+
+#include "runtime/executor/host_actors.h"
+#include "runtime/proto/control.pb.h"
+#include "unittests/runtime/client/runtime_test_support.h"
+
+namespace pathways::testing {
+namespace {
+
+using ::testing::ContainsRegex;
+using ::testing::HasSubstr;
+
+// v = 2 u on the first of an island's two hosts, moved to the second one, and
+// plus one there.
+proto::Plan PairPlan(const std::string& name, uint32_t island) {
+  PlanBuilder b(name, 2);
+  const uint32_t s = b.AddSlice("s", {{"x", 1}}, island, 0);
+  const uint32_t t = b.AddSlice("t", {{"x", 1}}, island, 1);
+  const uint32_t u = b.AddBuffer("u", s, Rows({1}), 2);
+  const uint32_t v = b.AddBuffer("v", s, Rows({1}), 2);
+  const uint32_t w = b.AddBuffer("w", t, Rows({1}), 2);
+  const uint32_t z = b.AddBuffer("z", t, Rows({1}), 2);
+  b.AddFeed("u", u);
+  AddRun(b, b.AddGang("g", s, {u}, {v}), "twice1");
+  b.AddMove("m", v, w);
+  AddRun(b, b.AddGang("h", t, {w}, {z}), "add_one1");
+  b.AddFetch("v", v);
+  b.AddFetch("z", z);
+  return b.Finish();
+}
+
+// What a client does with a program, call by call, and what each returned.
+class Tenant {
+ public:
+  Tenant(Runtime& runtime, uint32_t island)
+      : runtime_(runtime), island_(island) {}
+
+  using Calls = std::vector<std::pair<std::string, absl::Status>>;
+  const Calls& calls() const { return calls_; }
+
+  void Load() {
+    absl::StatusOr<ProgramHandle> program = runtime_.Load(
+        MakePlanData(PairPlan(absl::StrCat("p", island_), island_), {}),
+        absl::StrCat("client", island_));
+    Note("load", program.status());
+    if (program.ok()) program_ = *program;
+    loaded_ = program.ok();
+  }
+  // Two launches, of which the second reads what the first returned, and all
+  // that they returned.
+  void Run() {
+    if (!loaded_) return;
+    absl::StatusOr<ArrayHandle> x = runtime_.Put(Floats({1}, {3}));
+    Note("put", x.status());
+    absl::StatusOr<RunHandle> first = runtime_.Launch(program_, {*x}, 3);
+    Note("launch", first.status());
+    if (!first.ok()) return;
+    absl::StatusOr<ArrayHandle> v = runtime_.Keep(*first, 0);
+    Note("keep", v.status());
+    if (v.ok()) {
+      absl::StatusOr<RunHandle> second = runtime_.Launch(program_, {*v}, 2);
+      Note("launch", second.status());
+      if (second.ok()) {
+        Note("await", runtime_.Await(*second));
+        Expect("fetch", runtime_.Fetch(*second, "z"), 13);
+        Note("release", runtime_.ReleaseRun(*second));
+      }
+    }
+    Expect("fetch", runtime_.Fetch(*first, "z"), 7);
+    Expect("get", runtime_.Get(*x), 3);
+    Note("release", runtime_.ReleaseRun(*first));
+    Note("release", runtime_.Release(*x));
+    if (v.ok()) Note("release", runtime_.Release(*v));
+  }
+  void Unload() {
+    if (!loaded_) return;
+    Note("unload", runtime_.Unload(program_));
+  }
+
+ private:
+  void Note(const std::string& call, const absl::Status& status) {
+    calls_.emplace_back(call, status);
+  }
+  void Expect(const std::string& call, const absl::StatusOr<HostArray>& array,
+              float value) {
+    Note(call, array.status());
+    if (array.ok()) EXPECT_EQ(Values(*array), std::vector<float>{value});
+  }
+
+  Runtime& runtime_;
+  const uint32_t island_;
+  ProgramHandle program_;
+  bool loaded_ = false;
+  Calls calls_;
+};
+
+// Two tenants on an island each.
+std::vector<Tenant> RunTenants(Runtime& runtime) {
+  std::vector<Tenant> tenants = {{runtime, 0}, {runtime, 1}};
+  for (Tenant& tenant : tenants) tenant.Load();
+  for (Tenant& tenant : tenants) tenant.Run();
+  runtime.Stats();
+  for (Tenant& tenant : tenants) tenant.Unload();
+  return tenants;
+}
+
+// A host that stops for ever before the control message of the seed. Calls that
+// need it end with an error that names it, the other tenant's with their
+// results. Returns the calls that ended with an error, by name.
+std::map<std::string, int> RunWithoutAHost(uint64_t seed) {
+  SCOPED_TRACE(absl::StrCat("seed ", seed));
+  const int host = static_cast<int>(seed % 4);
+  RuntimeOptions options = Sim(seed);
+  options.host_stops = {{host, seed / 4 % 125}};
+  // Whether anybody notices.
+  if (seed % 3 == 0) options.host_stops[0].tell_after = 1'000'000;
+  auto runtime = Start("2x2x1", options);
+  const std::vector<Tenant> tenants = RunTenants(*runtime);
+  std::map<std::string, int> errors;
+  for (const auto& [call, status] : tenants[host / 2].calls()) {
+    if (status.ok()) continue;
+    ++errors[call];
+    EXPECT_TRUE(absl::IsDeadlineExceeded(status) ||
+                absl::IsUnavailable(status) ||
+                absl::IsFailedPrecondition(status))
+        << call << ": " << status;
+    EXPECT_THAT(std::string(status.message()),
+                HasSubstr(absl::StrCat("host", host)))
+        << call;
+  }
+  for (const auto& [call, status] : tenants[1 - host / 2].calls()) {
+    EXPECT_TRUE(status.ok()) << call << ": " << status;
+  }
+  return errors;
+}
+
+TEST(SilentHostTest, EveryCallEndsAndNamesTheHost) {
+  std::map<std::string, int> errors;
+  int unharmed = 0;
+  for (uint64_t seed = 1; seed <= 1000; ++seed) {
+    const std::map<std::string, int> found = RunWithoutAHost(seed);
+    unharmed += found.empty();
+    for (const auto& [call, count] : found) errors[call] += count;
+    if (::testing::Test::HasFailure()) return;
+  }
+  // It was the last one for each kind of call.
+  for (const char* call : {"load", "await", "fetch", "get", "unload"}) {
+    EXPECT_GT(errors[call], 0) << call;
+  }
+  EXPECT_GT(unharmed, 0);
+}
+
+struct Counts {
+  int good = 0, bad = 0;
+};
+
+// Control messages are lost, doubled and overtaken. Calls that do not go well
+// name who did not answer.
+Counts RunWithLosses(uint64_t seed, double lost) {
+  SCOPED_TRACE(absl::StrCat("seed ", seed));
+  RuntimeOptions options = Sim(seed);
+  options.drop_probability = lost;
+  options.duplicate_probability = seed % 4 < 2 ? 0.1 : 0;
+  options.reorder_probability = seed % 8 < 4 ? 0.1 : 0;
+  auto runtime = Start("2x2x1", options);
+  Counts counts;
+  for (const Tenant& tenant : RunTenants(*runtime)) {
+    for (const auto& [call, status] : tenant.calls()) {
+      ++(status.ok() ? counts.good : counts.bad);
+      if (status.ok()) continue;
+      EXPECT_THAT(std::string(status.message()),
+                  ContainsRegex("(host|island)[0-3]"))
+          << call;
+    }
+  }
+  return counts;
+}
+
+// All but those of a grant are sent again, so most calls go well.
+TEST(SilentHostTest, LostControlMessagesAreSentAgain) {
+  for (double lost : {0.01, 0.1}) {
+    Counts sum;
+    for (uint64_t seed = 1; seed <= 500; ++seed) {
+      const Counts one = RunWithLosses(seed, lost);
+      sum.good += one.good;
+      sum.bad += one.bad;
+      if (::testing::Test::HasFailure()) return;
+    }
+    EXPECT_GT(sum.good, (lost < 0.05 ? 50 : 5) * sum.bad) << lost;
+    EXPECT_GT(sum.bad, 0) << lost;
+  }
+}
+
+// Other seeds each time.
+TEST(SilentHostTest, AFreshSample) {
+  const uint64_t first = std::random_device()();
+  std::printf("seeds %llu and the next 99\n",
+              static_cast<unsigned long long>(first));
+  for (uint64_t seed = first; seed < first + 100; ++seed) {
+    RunWithoutAHost(seed);
+    RunWithLosses(seed, 0.05);
+    if (::testing::Test::HasFailure()) return;
+  }
+}
+
+// Values take far longer than the timeout, but they come.
+TEST(SilentHostTest, ALongWayIsNoSilence) {
+  constexpr int64_t kElements = 8 << 20;
+  RuntimeOptions options = Sim();
+  // Half of what they take from the client to a host: 1.25 GB/s.
+  options.answer_timeout_ns = kElements * 4 / 2;
+  auto runtime = Start("1x1x1", options);
+  PlanBuilder b("long", 2);
+  const uint32_t s = b.AddSlice("s", {{"x", 1}}, 0, 0);
+  const uint32_t u = b.AddBuffer("u", s, Rows({kElements}), 2);
+  b.AddFeed("u", u);
+  b.AddFetch("u", u);
+  const ProgramHandle program = LoadPlan(*runtime, b.Finish());
+  const std::vector<float> values = Ramp(kElements);
+  const RunHandle run =
+      LaunchPlan(*runtime, program, {Floats({kElements}, values)});
+  EXPECT_TRUE(runtime->Await(run).ok());
+  EXPECT_EQ(FetchValues(*runtime, run, "u"), values);
+}
+
+// Time moves when the only worker has nothing left to do, as in a simulation.
+class IdleClock final : public Clock {
+ public:
+  TimeNs Now() override { return now_.load(); }
+  TimeNs RealDelay(TimeNs time) override {
+    if (time > now_.load()) now_ = time;
+    return 0;
+  }
+  int AddListener(std::function<void()>) override { return 0; }
+  void RemoveListener(int) override {}
+
+ private:
+  std::atomic<TimeNs> now_{0};
+};
+
+// A host that is neither heard nor told anything any more, from the control
+// message to it on that is the first of its kind.
+class Silence {
+ public:
+  Silence(int host, proto::Control::KindCase kind)
+      : host_(DirectoryOf(Topology::Create(MakeCluster("2x2x1")).value())
+                  .executor(host)),
+        kind_(kind) {}
+
+  void Install(RuntimeOptions* options) {
+    options->fault_hook = [this](ActorId from, ActorId to, const WireMessage&) {
+      return Lost(from, to);
+    };
+    options->control_fault_hook = [this](ActorId from, ActorId to,
+                                         std::string_view bytes) {
+      proto::Control control;
+      if (to == host_ && !begun_) {
+        begun_ = control.ParseFromArray(bytes.data(),
+                                        static_cast<int>(bytes.size())) &&
+                 control.kind_case() == kind_;
+      }
+      return Lost(from, to);
+    };
+  }
+
+ private:
+  Fault Lost(ActorId from, ActorId to) const {
+    return begun_ && (from == host_ || to == host_) ? Fault::Drop()
+                                                    : Fault::Deliver();
+  }
+
+  const ActorId host_;
+  const proto::Control::KindCase kind_;
+  bool begun_ = false;
+};
+
+std::vector<std::string> CallsWithout(RuntimeOptions options, int host,
+                                      proto::Control::KindCase kind) {
+  Silence silence(host, kind);
+  silence.Install(&options);
+  auto runtime = Start("2x2x1", options);
+  std::vector<std::string> texts;
+  for (const Tenant& tenant : RunTenants(*runtime)) {
+    for (const auto& [call, status] : tenant.calls()) {
+      texts.push_back(absl::StrCat(call, ": ", status.ToString()));
+    }
+  }
+  return texts;
+}
+
+// But for grants: on threads a host that has one may be in a kernel.
+TEST(SilentHostTest, TheSameErrorsInBothWorlds) {
+  using Control = proto::Control;
+  for (Control::KindCase kind :
+       {Control::kLoadProgram, Control::kPrepareLaunch, Control::kFetchPart,
+        Control::kStopProgram, Control::kFreeProgram}) {
+    for (int host = 0; host < 4; ++host) {
+      SCOPED_TRACE(absl::StrCat("host ", host, ", kind ", kind));
+      RuntimeOptions threads;
+      threads.workers = 1;
+      threads.clock = std::make_shared<IdleClock>();
+      const std::vector<std::string> calls = CallsWithout(threads, host, kind);
+      EXPECT_EQ(CallsWithout(Sim(), host, kind), calls);
+      EXPECT_THAT(calls,
+                  ::testing::Contains(HasSubstr(absl::StrCat("host", host))));
+    }
+  }
+}
+
+TEST(SilentHostTest, BadOptionsAreRefused) {
+  auto error = [](std::function<void(RuntimeOptions&)> change) {
+    RuntimeOptions options;
+    options.kernels = &Kernels();
+    change(options);
+    return std::string(
+        Runtime::Create(MakeCluster("1x1x1"), options).status().message());
+  };
+  EXPECT_EQ(error([](RuntimeOptions& o) { o.answer_timeout_ns = -1; }),
+            "the answer timeout is -1 ns, expected at least 0");
+  EXPECT_EQ(error([](RuntimeOptions& o) { o.drop_probability = 0.5; }),
+            "runs without kernels, and links with faults, need a simulation");
+  EXPECT_EQ(error([](RuntimeOptions& o) { o.host_stops = {{0, 5}}; }),
+            "runs without kernels, and links with faults, need a simulation");
+}
+
+}  // namespace
+}  // namespace pathways::testing

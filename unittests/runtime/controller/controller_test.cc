@@ -1,0 +1,295 @@
+//===- controller_test.cc - Who is told what, and when no longer ----------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/controller/controller.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "runtime/protocol/client_id.h"
+#include "runtime/world/testing/recording_world.h"
+#include "unittests/runtime/controller/controller_test_support.h"
+
+namespace pathways::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr TimeNs kTimeout = 400'000'000;
+
+// A controller of two hosts on an island, of which this test plays the hosts,
+// the island's scheduler and the clients.
+class ControllerTest : public ::testing::Test {
+ protected:
+  ControllerTest() {
+    context_.world = &world_;
+    context_.topology = &topology_;
+    context_.directory = Directory({0}, {{}, {}});
+    ControllerOptions options;
+    options.stall_timeout_ns = options.answer_timeout_ns = kTimeout;
+    controller_ = std::make_unique<Controller>(&context_, options);
+    world_.Register(controller_.get(), {-1, 0, -1}, "controller",
+                    context_.directory.controller());
+  }
+
+  void FromClient(uint32_t client, proto::Control control) {
+    control.set_client(client);
+    control.set_sequence(++sequence_[client]);
+    controller_->OnControl(kNoActor, control.SerializeAsString());
+  }
+  void FromHost(uint32_t host, const proto::Control& control) {
+    controller_->OnControl(context_.directory.executor(host),
+                           control.SerializeAsString());
+  }
+  // What was sent, as "KIND to WHOM" with what the test looks at.
+  std::vector<std::string> Sent() {
+    std::vector<std::string> texts;
+    for (const testing::Sent& one : world_.Take()) {
+      if (one.kind != testing::Sent::kControl) continue;
+      texts.push_back(Text(one.to, one.As<proto::Control>()));
+    }
+    return texts;
+  }
+  std::string Text(ActorId to, const proto::Control& c) {
+    std::string who = "scheduler";
+    for (uint32_t i = 0; i < 3; ++i) {
+      if (to == context_.directory.executor(i) && i < 2) {
+        who = absl::StrCat("host", i);
+      } else if (to == context_.directory.client(i)) {
+        who = absl::StrCat("client", i);
+      }
+    }
+    switch (c.kind_case()) {
+      case proto::Control::kLoadProgram:
+        return absl::StrCat("load to ", who);
+      case proto::Control::kStopProgram:
+        return absl::StrCat("stop to ", who);
+      case proto::Control::kFreeProgram:
+        return absl::StrCat("free to ", who);
+      case proto::Control::kPrepareLaunch:
+        return absl::StrCat("prepare ", NumberOf(c.prepare_launch().launch()),
+                            " to ", who);
+      case proto::Control::kStart:
+        return absl::StrCat("start ", NumberOf(c.start().launch()), " of ",
+                            ClientOf(c.start().launch()));
+      case proto::Control::kDropObjects:
+        return absl::StrCat("drop to ", who);
+      case proto::Control::kQuery:
+        return absl::StrCat("query to ", who);
+      case proto::Control::kFetchPart:
+        return absl::StrCat("fetch to ", who);
+      case proto::Control::kAnswer:
+        return absl::StrCat(who, " ", c.answer().request(), ": ",
+                            c.answer().message());
+      case proto::Control::kLaunchEnded:
+        return absl::StrCat(who, " ended ", c.launch_ended().launch(), ": ",
+                            c.launch_ended().message());
+      default:
+        return "something else";
+    }
+  }
+
+  // Request 1 of `client` loads a program; returns its handle.
+  uint64_t Load(uint32_t client) {
+    proto::Control control;
+    control.mutable_load_request()->set_request(1);
+    control.mutable_load_request()->set_plan(
+        context_.plans.Add(Prepare(MovePlan("p", 2), topology_)));
+    FromClient(client, control);
+    return ++loaded_;
+  }
+  void Reply(uint32_t host, uint64_t handle) {
+    proto::Control control;
+    control.mutable_load_reply()->set_host(host);
+    control.mutable_load_reply()->set_program(
+        static_cast<uint32_t>(handle - 1));
+    control.mutable_load_reply()->set_incarnation(
+        static_cast<uint32_t>(handle));
+    FromHost(host, control);
+  }
+  uint64_t LoadAll(uint32_t client) {
+    const uint64_t handle = Load(client);
+    Reply(0, handle);
+    Reply(1, handle);
+    Sent();
+    return handle;
+  }
+  void Launch(uint32_t client, uint64_t launch, uint64_t handle) {
+    proto::Control control;
+    control.mutable_launch_request()->set_launch(launch);
+    control.mutable_launch_request()->set_program(handle);
+    control.mutable_launch_request()->set_steps(1);
+    FromClient(client, control);
+  }
+  void Ready(uint32_t host, uint32_t client, uint64_t launch) {
+    proto::Control control;
+    control.mutable_launch_ready()->set_launch(ClientId(client, launch));
+    control.mutable_launch_ready()->set_host(host);
+    FromHost(host, control);
+  }
+  // The store of `host` has done what it was sent up to here.
+  void Stored(uint32_t host, uint64_t sequence) {
+    proto::Control control;
+    control.mutable_objects_dropped()->set_host(host);
+    control.mutable_objects_dropped()->set_sequence(sequence);
+    FromHost(host, control);
+  }
+  std::vector<std::string> Advance(TimeNs duration) {
+    world_.Advance(duration);
+    return Sent();
+  }
+
+  Topology topology_ = MakeTopology("1x2x1");
+  testing::RecordingWorld world_;
+  RuntimeContext context_;
+  std::unique_ptr<Controller> controller_;
+  std::map<uint32_t, uint64_t> sequence_;
+  uint64_t loaded_ = 0;
+};
+
+TEST_F(ControllerTest, ClientsNumberTheirLaunchesByThemselves) {
+  const uint64_t p = LoadAll(1), q = LoadAll(2);
+  Launch(1, 1, p);
+  Launch(2, 1, q);
+  EXPECT_THAT(Sent(), ElementsAre("prepare 1 to host0", "prepare 1 to host1",
+                                  "prepare 1 to host0", "prepare 1 to host1"));
+  for (uint32_t host : {0, 1}) Ready(host, 2, 1);
+  EXPECT_THAT(Sent(), ElementsAre("start 1 of 2"));
+  for (uint32_t host : {0, 1}) Ready(host, 1, 1);
+  EXPECT_THAT(Sent(), ElementsAre("start 1 of 1"));
+}
+
+// A client whose values do not come delays nobody else, for any time.
+TEST_F(ControllerTest, AClientThatSendsNoValuesDelaysOnlyItself) {
+  const uint64_t p = LoadAll(1), q = LoadAll(2);
+  Launch(1, 1, p);
+  Launch(1, 2, p);
+  Sent();
+  // The hosts have been told, and wait for the client.
+  for (uint32_t host : {0, 1}) Stored(host, 2);
+  for (int i = 0; i < 20; ++i) {
+    Launch(2, 1 + i, q);
+    for (uint32_t host : {0, 1}) Ready(host, 2, 1 + i);
+    EXPECT_THAT(Sent(),
+                ::testing::Contains(absl::StrCat("start ", 1 + i, " of 2")));
+    for (const std::string& text : Advance(kTimeout)) {
+      EXPECT_THAT(text, ::testing::Not(HasSubstr("ended")));
+    }
+    for (uint32_t host : {0, 1}) Stored(host, 3 + i);
+  }
+}
+
+TEST_F(ControllerTest, ALoadIsAskedForAgainAndEndsWithAName) {
+  const uint64_t p = Load(1);
+  EXPECT_THAT(Sent(), ElementsAre("load to host0", "load to host1"));
+  Reply(0, p);
+  EXPECT_THAT(Advance(kTimeout / 4), ElementsAre("load to host1"));
+  EXPECT_THAT(Advance(kTimeout / 2),
+              ElementsAre("load to host1", "load to host1"));
+  EXPECT_THAT(Advance(kTimeout / 4),
+              ElementsAre("client1 1: program 'p' was not loaded: no answer "
+                          "from host1",
+                          "stop to host0", "stop to host1"));
+  // Nobody waits any more, so nothing keeps a simulation going.
+  world_.Advance(kTimeout / 4);
+  for (const testing::Sent& one : world_.Take()) {
+    if (one.kind == testing::Sent::kTimer) {
+      EXPECT_TRUE(one.local.flags & kBackground);
+    }
+  }
+}
+
+TEST_F(ControllerTest, AHostThatDoesNotAnswerForALaunchIsNamed) {
+  const uint64_t p = LoadAll(1);
+  Launch(1, 1, p);
+  Sent();
+  Ready(0, 1, 1);
+  Advance(kTimeout / 4);
+  EXPECT_THAT(Advance(kTimeout / 4), ElementsAre("prepare 1 to host1"));
+  EXPECT_THAT(Advance(kTimeout / 2),
+              ElementsAre("prepare 1 to host1", "prepare 1 to host1",
+                          "drop to host0", "drop to host1",
+                          "client1 ended 1: a launch did not begin: no answer "
+                          "from host1"));
+  // The program is good for a launch when the host is back.
+  Stored(0, 2);
+  Stored(1, 2);
+  Launch(1, 2, p);
+  for (uint32_t host : {0, 1}) Ready(host, 1, 2);
+  EXPECT_THAT(Sent(), ::testing::Contains("start 2 of 1"));
+}
+
+TEST_F(ControllerTest, WhatIsLostIsSentAgainAndTheLaunchBegins) {
+  const uint64_t p = LoadAll(1);
+  Launch(1, 1, p);
+  Ready(0, 1, 1);
+  Sent();
+  Advance(kTimeout / 4);
+  EXPECT_THAT(Advance(kTimeout / 4), ElementsAre("prepare 1 to host1"));
+  Ready(1, 1, 1);
+  EXPECT_THAT(Sent(), ElementsAre("start 1 of 1"));
+  EXPECT_THAT(Advance(10 * kTimeout), IsEmpty());
+}
+
+TEST_F(ControllerTest, CallsThatWaitForAHostThatIsGoneEnd) {
+  const uint64_t p = LoadAll(1);
+  Launch(1, 1, p);
+  proto::Control control;
+  control.mutable_settle_request()->set_request(2);
+  FromClient(1, control);
+  Sent();
+  controller_->OnPeerDown(1, 1);
+  EXPECT_THAT(Sent(),
+              ElementsAre("stop to host0", "stop to host1", "drop to host0",
+                          "drop to host1",
+                          "client1 ended 1: program 'p' cannot go on: host1 is "
+                          "gone"));
+  control.mutable_unload_request()->set_request(3);
+  control.mutable_unload_request()->set_program(p);
+  FromClient(1, control);
+  proto::Control reply;
+  reply.mutable_stop_reply()->set_incarnation(static_cast<uint32_t>(p));
+  FromHost(0, reply);
+  EXPECT_THAT(Sent(), ElementsAre("free to host0"));
+  reply.mutable_free_reply()->set_incarnation(static_cast<uint32_t>(p));
+  FromHost(0, reply);
+  EXPECT_THAT(Sent(), ElementsAre("client1 3: "));
+  controller_->OnPeerDown(-1, 1);
+  controller_->OnPeerDown(7, 1);
+}
+
+TEST_F(ControllerTest, OnlyAClientSpeaksForItself) {
+  proto::Control control;
+  control.mutable_load_request()->set_request(1);
+  FromHost(0, control);  // hosts load nothing
+  control.set_client(1);
+  control.set_sequence(1);
+  FromHost(0, control);
+  controller_->OnControl(context_.directory.client(2),
+                         control.SerializeAsString());
+  EXPECT_THAT(Sent(), IsEmpty());
+  controller_->OnControl(context_.directory.client(1),
+                         control.SerializeAsString());
+  EXPECT_THAT(Sent(), ElementsAre("client1 1: no such plan"));
+}
+
+TEST_F(ControllerTest, IgnoresWhatIsNotAMessage) {
+  controller_->OnControl(kNoActor, "\xff\xff\xff");
+  EXPECT_THAT(Sent(), IsEmpty());
+}
+
+}  // namespace
+}  // namespace pathways::testing
