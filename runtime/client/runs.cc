@@ -16,7 +16,6 @@
 namespace pathways {
 namespace {
 
-constexpr int64_t kMaxSteps = int64_t{1} << 40;
 constexpr uint64_t kMaxBytes = uint64_t{1} << 50;
 // Bytes of values that go with the request for their launch.
 constexpr uint64_t kSmallBytes = 16384;
@@ -129,7 +128,7 @@ absl::StatusOr<RunHandle> Runtime::Impl::Launch(
   run->client = program.client;
   const PreparedPlan& plan = *program.plan;
   const proto::Interface& interface = plan.plan().interface();
-  if (steps < 1 || steps > kMaxSteps) {
+  if (steps < 1 || static_cast<uint64_t>(steps) > kMaxSteps) {
     return absl::InvalidArgumentError(
         absl::StrCat("program '", plan.name(), "' was launched for ", steps,
                      " steps, expected 1 to ", kMaxSteps));

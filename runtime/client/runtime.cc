@@ -10,11 +10,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "runtime/client/runtime_impl.h"
 #include "runtime/plan/verify.h"
+#include "runtime/protocol/control_check.h"
 #include "runtime/topology/discovery.h"
 #include "runtime/trace/chrome_trace.h"
 
@@ -300,11 +302,11 @@ void Runtime::Impl::RegisterHost(int h, int worker) {
   }
 }
 
-void Runtime::Impl::OnControl(ActorId, std::string_view bytes) {
-  proto::Control control;
-  if (!control.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
-    return;
-  }
+void Runtime::Impl::OnControl(ActorId from, std::string_view bytes) {
+  const std::optional<proto::Control> read = ReadControl(
+      context_.directory, from, context_.directory.client(kClient), bytes);
+  if (!read.has_value()) return;
+  const proto::Control& control = *read;
   switch (control.kind_case()) {
     case proto::Control::kAnswer:
       return Answer(

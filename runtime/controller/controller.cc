@@ -9,10 +9,12 @@
 #include "runtime/controller/controller.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "runtime/protocol/client_id.h"
+#include "runtime/protocol/control_check.h"
 
 namespace pathways {
 namespace {
@@ -51,20 +53,14 @@ void Controller::OnLocal(const LocalMessage& message) {
 }
 
 void Controller::OnControl(ActorId from, std::string_view bytes) {
-  proto::Control control;
-  if (!control.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
-    return;
-  }
+  std::optional<proto::Control> control =
+      ReadControl(context_.directory, from, self(), bytes);
+  if (!control.has_value()) return;
   counters_.received.Add();
-  if (control.sequence() == 0) return HandleHost(control);
-  // A thread of this process speaks for its client.
-  if (control.client() >= kMaxClients ||
-      (from != kNoActor &&
-       from != context_.directory.client(control.client()))) {
-    return;
-  }
-  clients_[control.client()].Take(
-      std::move(control), [this](proto::Control* next) { HandleClient(next); });
+  if (control->sequence() == 0) return HandleHost(*control);
+  clients_[control->client()].Take(
+      *std::move(control),
+      [this](proto::Control* next) { HandleClient(next); });
 }
 
 void Controller::HandleClient(proto::Control* control) {
@@ -116,7 +112,6 @@ void Controller::HandleHost(const proto::Control& control) {
 }
 
 void Controller::SendToClient(const proto::Control& control) {
-  if (control.client() >= kMaxClients) return;
   SendTo(context_.directory.client(control.client()), control);
 }
 

@@ -30,7 +30,7 @@ absl::Status Describe(const PreparedPlan& plan, const Topology& topology,
   const PreparedSlice& slice = plan.slices()[action.slice()];
   std::string what = absl::StrCat("code ", failure.code());
   std::string where = action.location();
-  if (static_cast<int>(failure.step()) < action.steps_size() &&
+  if (failure.step() < static_cast<uint32_t>(action.steps_size()) &&
       action.steps(failure.step()).has_run()) {
     const proto::Segment& segment =
         plan.plan()

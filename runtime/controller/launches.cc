@@ -113,6 +113,7 @@ void Controller::SendPrepare(int32_t host, const LaunchTable::Launch& launch,
 }
 
 void Controller::OnStorePart(proto::Control* control) {
+  control->clear_sequence();  // the client's, of which hosts know nothing
   const proto::StorePart& part = control->store_part();
   // Parts of a launch that was refused at once go nowhere.
   const LaunchTable::Launch* launch = launches_.Find(part.launch());

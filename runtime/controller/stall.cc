@@ -33,11 +33,34 @@ uint64_t StepOf(uint64_t firing, uint64_t first) {
   return firing < first ? 0 : firing - first;
 }
 
+// Whether all that a host says of a shard is of this program and these
+// machines.
+bool IsSound(const proto::StuckShard& s, const PreparedPlan& plan,
+             const Topology& topology) {
+  if (s.action() >= static_cast<uint32_t>(plan.plan().actions_size())) {
+    return false;
+  }
+  const int island =
+      plan.slices()[plan.plan().actions(s.action()).slice()].island;
+  if (s.device() < 0 || s.device() >= topology.num_devices(island) ||
+      (s.unheard() &&
+       (s.unheard_edge() >= plan.edges().size() ||
+        s.unheard_host() >= static_cast<uint32_t>(topology.num_hosts())))) {
+    return false;
+  }
+  for (const proto::MissingEdge& missing : s.missing()) {
+    if (missing.edge() >= plan.edges().size()) return false;
+  }
+  return true;
+}
+
 // The smallest (firing, position), with all its shards.
-StuckShards SmallestOf(const Reports& reports) {
+StuckShards SmallestOf(const Reports& reports, const PreparedPlan& plan,
+                       const Topology& topology) {
   StuckShards stuck;
   for (const auto& [host, report] : reports) {
     for (const proto::StuckShard& s : report.stuck()) {
+      if (!IsSound(s, plan, topology)) continue;
       if (!stuck.empty()) {
         const auto least =
             std::make_tuple(stuck[0]->firing(), stuck[0]->action());
@@ -150,7 +173,7 @@ Stall ClassifyStall(const PreparedPlan& plan, const Topology& topology,
     if (reports.count(host)) continue;
     return Root(absl::StrCat(topology.HostName(host), " does not answer"));
   }
-  const StuckShards stuck = SmallestOf(reports);
+  const StuckShards stuck = SmallestOf(reports, plan, topology);
   if (auto stall = MissingGrant(reports, stuck, names, first, end)) {
     return *std::move(stall);
   }

@@ -41,10 +41,14 @@ std::string CircleText(const Stalls& stalls, const Plans& plans,
   for (uint32_t program : circle) {
     const Stall& stall = stalls.at(program);
     const PreparedPlan& by = *plans.at(stall.blocked_by);
-    absl::StrAppend(&text, "; '", plans.at(program)->name(), "': ", stall.text,
-                    " is behind '",
-                    by.plan().actions(stall.blocked_action).name(), "' of '",
-                    by.name(), "'");
+    // As a host said, which may say anything.
+    const bool is_action =
+        stall.blocked_action < static_cast<uint32_t>(by.plan().actions_size());
+    absl::StrAppend(
+        &text, "; '", plans.at(program)->name(), "': ", stall.text,
+        " is behind '",
+        is_action ? by.plan().actions(stall.blocked_action).name() : "?",
+        "' of '", by.name(), "'");
   }
   return text;
 }

@@ -39,6 +39,7 @@ struct DeviceCounters {
 struct HostCounters {
   Counter sent[kNumMessageKinds];
   Counter messages, bytes, duplicates, stale;
+  Counter foreign;  // from who may not say such a thing; dropped
   Counter own_shards, entries, queue_entries, in_edges;  // loaded now
   Counter program_bytes;  // of host memory, held by loaded programs
 };

@@ -253,6 +253,7 @@ void Device::Enqueue(DeviceProgram* program, const LocalMessage& message) {
        program->entries[i].action == message.target;
        ++i) {
     const uint64_t at = uint64_t{i} * program->window + slot;
+    if (program->counts[at] == 0) continue;  // none is expected
     if (--program->counts[at] != 0) continue;
     trace_.LastEnqueued(program, at);
     PushIfReady(program, i);

@@ -10,16 +10,20 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/protocol/control_check.h"
 
 namespace pathways {
 namespace {
 
 // Messages in flight to an actor that no plan accounts for.
 constexpr int64_t kControlReserve = 64;
+// Numbers of programs are dense, so this many are never loaded.
+constexpr uint32_t kMaxPrograms = 1 << 20;
 
 }  // namespace
 
@@ -59,7 +63,7 @@ void HostExecutor::Send(LocalId to, const LocalMessage& message) {
 }
 
 void HostExecutor::SendToHost(int host, WireMessage message, Payload payload) {
-  message.sequence = ++links_[host].sent;
+  LinkTo(host).Stamp(&message);
   counters_.sent[message.kind].Add();
   counters_.messages.Add();
   counters_.bytes.Add(payload.bytes);
@@ -69,6 +73,14 @@ void HostExecutor::SendToHost(int host, WireMessage message, Payload payload) {
   world_->Send(self(), context_.directory.executor(host), message, payload);
 }
 
+PeerLink& HostExecutor::LinkTo(int host) {
+  const Directory& directory = context_.directory;
+  return links_
+      .try_emplace(host, directory.place(host_).epoch,
+                   directory.place(host).epoch)
+      .first->second;
+}
+
 void HostExecutor::SendControl(ActorId to, const proto::Control& control) {
   world_->SendControl(self(), to, control.SerializeAsString());
 }
@@ -76,10 +88,20 @@ void HostExecutor::SendControl(ActorId to, const proto::Control& control) {
 void HostExecutor::OnWire(ActorId from, const WireMessage& message,
                           Payload payload) {
   const int host = context_.directory.HostOfExecutor(from);
-  if (host < 0) return;
-  if (!links_[host].seen.Accept(message.sequence)) {
-    counters_.duplicates.Add();
+  if (host < 0 || host == host_ || message.kind == 0 ||
+      message.kind >= kNumWireKinds) {
+    counters_.foreign.Add();
     return;
+  }
+  switch (LinkTo(host).Accept(message)) {
+    case PeerLink::kNew:
+      break;
+    case PeerLink::kSecondCopy:
+      counters_.duplicates.Add();
+      return;
+    case PeerLink::kOtherLife:
+      counters_.stale.Add();
+      return;
   }
   HostProgram* program = Find(message.program, message.incarnation);
   if (program == nullptr) {
@@ -346,12 +368,14 @@ void HostExecutor::FinishLaunch(HostProgram* program, proto::GrantDone* done) {
   TellFilled();
 }
 
-void HostExecutor::OnControl(ActorId, std::string_view bytes) {
-  proto::Control control;
-  if (!control.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+void HostExecutor::OnControl(ActorId from, std::string_view bytes) {
+  const std::optional<proto::Control> control =
+      ReadControl(context_.directory, from, self(), bytes);
+  if (!control.has_value()) {
+    counters_.foreign.Add();
     return;
   }
-  Handle(control);
+  Handle(*control);
   if (trace_ != nullptr) TraceMemory();
 }
 
@@ -422,6 +446,12 @@ void HostExecutor::ReplyLoaded(uint32_t program, uint32_t incarnation,
 
 void HostExecutor::OnLoad(const proto::LoadProgram& load) {
   const uint32_t id = load.program();
+  if (id >= kMaxPrograms) {
+    return ReplyLoaded(
+        id, load.incarnation(),
+        absl::InvalidArgumentError(absl::StrCat(
+            "program ", id, " was loaded, expected below ", kMaxPrograms)));
+  }
   if (id < programs_.size() && programs_[id] != nullptr) {
     HostProgram* old = programs_[id].get();
     if (old->incarnation == load.incarnation() && old->waiting == 0 &&
@@ -639,17 +669,16 @@ HostLaunch* HostExecutor::LaunchOf(HostProgram* program,
       program->launches.back()->id == grant.launch()) {
     return program->launches.back().get();
   }
-  if (grant.first() != grant.launch_first()) return nullptr;
+  if (grant.first() != grant.launch_first() || grant.launch_steps() == 0 ||
+      grant.launch_steps() > kMaxSteps || grant.first() > UINT64_MAX / 2) {
+    return nullptr;
+  }
   auto launch = std::make_unique<HostLaunch>();
   launch->id = grant.launch();
   launch->first = grant.launch_first();
   launch->end = grant.launch_first() + grant.launch_steps();
   launch->values = TakeValues(*program, grant);
-  // Firings beyond the values that were staged would read past them.
-  if (launch->values == nullptr ||
-      launch->values->steps != grant.launch_steps()) {
-    return nullptr;
-  }
+  if (launch->values == nullptr) return nullptr;
   size_t missing = 0;
   for (const auto& argument : launch->values->arguments) {
     missing += argument != nullptr && !argument->filled.load();

@@ -36,7 +36,7 @@
 #include "runtime/executor/long_work.h"
 #include "runtime/proto/control.pb.h"
 #include "runtime/protocol/directory.h"
-#include "runtime/protocol/sequence_window.h"
+#include "runtime/protocol/peer_link.h"
 #include "runtime/store/store.h"
 #include "runtime/topology/topology.h"
 #include "runtime/trace/trace.h"
@@ -76,10 +76,6 @@ class HostExecutor final : public Actor {
   const Arena& host_arena() const { return host_arena_; }
 
  private:
-  struct Link {
-    uint64_t sent = 0;
-    SequenceWindow seen;
-  };
   // A question that waits for the devices' answers.
   struct Inspection {
     uint64_t round = 0;
@@ -95,6 +91,7 @@ class HostExecutor final : public Actor {
     Send(actors_.devices[device], message);
   }
   void SendToHost(int host, WireMessage message, Payload payload = {});
+  PeerLink& LinkTo(int host);
   void SendControl(ActorId to, const proto::Control& control);
 
   // What a device has for another host.
@@ -209,7 +206,7 @@ class HostExecutor final : public Actor {
   TimeNs work_end_ = 0;       // of what the host does, or did last
   uint64_t work_number_ = 0;  // of that
   HostWork work_;
-  absl::flat_hash_map<int, Link> links_;  // by host
+  absl::flat_hash_map<int, PeerLink> links_;  // by host
   uint64_t last_place_ = 0;
   std::map<uint64_t, proto::Grant> early_;  // by previous place
   // Launches with grants whose arguments are not all filled.

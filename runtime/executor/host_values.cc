@@ -125,13 +125,20 @@ absl::Status HostExecutor::Prepare(const proto::PrepareLaunch& prepare) {
       prepare.results_size() != interface.results_size()) {
     return absl::InternalError("a launch has other arguments than its program");
   }
+  if (prepare.steps() == 0 || prepare.steps() > kMaxSteps) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "a launch of ", prepare.steps(), " steps, expected 1 to ", kMaxSteps));
+  }
   auto values = std::make_unique<HostValues>();
   values->steps = prepare.steps();
-  // The client has checked that all steps of any array are below 2^51 bytes.
+  // Of all steps; more than any array has when that is too much.
+  auto total = [&](uint64_t bytes, bool stepped) {
+    const uint64_t steps = stepped ? prepare.steps() : 1;
+    return bytes > kMaxArrayBytes / steps ? UINT64_MAX : bytes * steps;
+  };
   for (int i = 0; i < interface.arguments_size(); ++i) {
     const uint64_t bytes =
-        program->argument_bytes[i] *
-        (interface.arguments(i).stepped() ? prepare.steps() : 1);
+        total(program->argument_bytes[i], interface.arguments(i).stepped());
     std::shared_ptr<HostStore::Object> object =
         store_.Find(prepare.arguments(i));
     if (bytes == 0) object = nullptr;
@@ -148,8 +155,7 @@ absl::Status HostExecutor::Prepare(const proto::PrepareLaunch& prepare) {
   absl::Status status;
   for (int r = 0; r < interface.results_size() && status.ok(); ++r) {
     const uint64_t bytes =
-        program->result_bytes[r] *
-        (interface.results(r).stepped() ? prepare.steps() : 1);
+        total(program->result_bytes[r], interface.results(r).stepped());
     HostValues::Result& result = values->results.emplace_back();
     if (bytes == 0) continue;
     result.object = store_.Create(
@@ -174,6 +180,12 @@ std::unique_ptr<HostValues> HostExecutor::TakeValues(
     const HostProgram& program, const proto::Grant& grant) {
   auto found = prepared_.find(grant.launch());
   if (found != prepared_.end()) {
+    const Prepared& prepared = found->second;
+    if (prepared.program != grant.program() ||
+        prepared.incarnation != grant.incarnation() ||
+        prepared.values->steps != grant.launch_steps()) {
+      return nullptr;  // what was staged is not what was granted
+    }
     std::unique_ptr<HostValues> values = std::move(found->second.values);
     prepared_.erase(found);
     return values;

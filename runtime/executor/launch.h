@@ -19,6 +19,10 @@
 
 namespace pathways {
 
+// Most steps of one launch, and most bytes of all steps of an array.
+inline constexpr uint64_t kMaxSteps = uint64_t{1} << 40;
+inline constexpr uint64_t kMaxArrayBytes = uint64_t{1} << 51;
+
 // Most bytes of an array in one message.
 inline constexpr uint64_t kMaxPieceBytes = uint64_t{4} << 20;
 // Of values that were lost on their way to a host, no more than this is sent

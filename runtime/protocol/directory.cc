@@ -8,27 +8,35 @@
 
 #include "runtime/protocol/directory.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace pathways {
 
-Directory::Directory(std::vector<int32_t> scheduler_hosts,
+Directory::Directory(std::vector<int32_t> first_hosts,
                      std::vector<HostPlace> hosts, HostPlace controller)
-    : num_islands_(static_cast<uint32_t>(scheduler_hosts.size())),
-      scheduler_hosts_(std::move(scheduler_hosts)),
+    : num_islands_(static_cast<uint32_t>(first_hosts.size())),
+      first_hosts_(std::move(first_hosts)),
       hosts_(std::move(hosts)),
       controller_(controller) {}
 
+uint32_t Directory::IslandOf(uint32_t host) const {
+  const auto after = std::upper_bound(first_hosts_.begin(), first_hosts_.end(),
+                                      static_cast<int32_t>(host));
+  return static_cast<uint32_t>(after - first_hosts_.begin()) - 1;
+}
+
 std::optional<Address> Directory::Find(ActorId id) const {
-  if (id == kNoActor) return std::nullopt;
   if (id == 0) return Address{Role::kController, 0, controller_.epoch};
   id -= 1;
   if (id < num_islands_) {
-    return Address{Role::kScheduler, id, place(scheduler_hosts_[id]).epoch};
+    return Address{Role::kScheduler, id, place(first_hosts_[id]).epoch};
   }
   id -= num_islands_;
   if (id < num_hosts()) return Address{Role::kExecutor, id, hosts_[id].epoch};
-  return Address{Role::kClient, id - num_hosts(), 0};
+  id -= num_hosts();
+  if (id < kMaxClients) return Address{Role::kClient, id, 0};
+  return std::nullopt;
 }
 
 }  // namespace pathways

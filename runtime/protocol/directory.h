@@ -32,9 +32,10 @@ inline constexpr uint32_t kMaxClients = 1 << 20;
 class Directory {
  public:
   Directory() = default;
-  // `scheduler_hosts`: by island, the host that its scheduler is on. `hosts`:
-  // by host. `controller` is where the controller is, which is on no host.
-  Directory(std::vector<int32_t> scheduler_hosts, std::vector<HostPlace> hosts,
+  // `first_hosts`: by island, ascending, the first of its hosts, which its
+  // scheduler is on. `hosts`: by host. `controller` is where the controller is,
+  // which is on no host.
+  Directory(std::vector<int32_t> first_hosts, std::vector<HostPlace> hosts,
             HostPlace controller = {});
 
   uint32_t num_islands() const { return num_islands_; }
@@ -47,13 +48,15 @@ class Directory {
     return 1 + num_islands_ + num_hosts() + index;
   }
 
-  // Whose number this is; a client's epoch is not known here. Null: kNoActor.
+  // Whose number this is; a client's epoch is not known here. Null: nobody's.
   std::optional<Address> Find(ActorId id) const;
   // The host of an executor; -1: the number is not one of an executor.
   int32_t HostOfExecutor(ActorId id) const {
     const uint32_t host = id - 1 - num_islands_;  // wraps to a large number
     return host < num_hosts() ? static_cast<int32_t>(host) : -1;
   }
+  // The island of a host that there is.
+  uint32_t IslandOf(uint32_t host) const;
   // Of a host; -1: the controller's place.
   const HostPlace& place(int32_t host) const {
     return host < 0 ? controller_ : hosts_[host];
@@ -61,7 +64,7 @@ class Directory {
 
  private:
   uint32_t num_islands_ = 0;
-  std::vector<int32_t> scheduler_hosts_;
+  std::vector<int32_t> first_hosts_;
   std::vector<HostPlace> hosts_;
   HostPlace controller_;
 };

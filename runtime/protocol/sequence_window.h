@@ -29,7 +29,8 @@ class SequenceWindow {
       if (gap >= kWindow) {
         bits_.assign(kWindow / 64, 0);
       } else {
-        for (uint64_t s = top_ + 1; s <= sequence; ++s) {
+        for (uint64_t left = gap; left > 0; --left) {
+          const uint64_t s = top_ + left;
           bits_[(s % kWindow) / 64] &= ~(uint64_t{1} << (s % 64));
         }
       }

@@ -9,8 +9,11 @@
 #include "runtime/scheduler/island_scheduler.h"
 
 #include <algorithm>
+#include <optional>
 #include <tuple>
 #include <utility>
+
+#include "runtime/protocol/control_check.h"
 
 namespace pathways {
 
@@ -19,13 +22,12 @@ bool Before(const proto::Failure& a, const proto::Failure& b) {
          std::make_tuple(b.firing(), b.action(), b.shard(), b.step());
 }
 
-void IslandScheduler::OnControl(ActorId, std::string_view bytes) {
-  proto::Control control;
-  if (!control.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
-    return;
-  }
-  if (control.has_start()) OnStart(control.start());
-  if (control.has_grant_done()) OnDone(control.grant_done());
+void IslandScheduler::OnControl(ActorId from, std::string_view bytes) {
+  const std::optional<proto::Control> control =
+      ReadControl(*directory_, from, self(), bytes);
+  if (!control.has_value()) return;
+  if (control->has_start()) OnStart(control->start());
+  if (control->has_grant_done()) OnDone(control->grant_done());
 }
 
 void IslandScheduler::Record(TraceKind kind, const proto::Start& start) {
@@ -98,7 +100,6 @@ void IslandScheduler::Apply(const proto::Start& start) {
 
 void IslandScheduler::SendGrants(const Granted& granted, bool skip) {
   for (const auto& [host, previous] : granted.previous) {
-    if (host >= directory_->num_hosts()) continue;
     proto::Control control;
     proto::Grant* grant = control.mutable_grant();
     grant->set_program(granted.start.program());

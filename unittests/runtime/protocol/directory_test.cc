@@ -34,6 +34,7 @@ TEST(DirectoryTest, NumbersAreDenseAndSayWhoHasThem) {
   EXPECT_EQ(directory.Find(5), (Address{Role::kExecutor, 2, 5}));
   EXPECT_EQ(directory.Find(1000), (Address{Role::kClient, 994, 0}));
   EXPECT_EQ(directory.Find(kNoActor), std::nullopt);
+  EXPECT_EQ(directory.Find(directory.client(kMaxClients)), std::nullopt);
 }
 
 TEST(DirectoryTest, OnlyExecutorsAreHosts) {
@@ -47,6 +48,13 @@ TEST(DirectoryTest, OnlyExecutorsAreHosts) {
   EXPECT_EQ(directory.HostOfExecutor(kNoActor), -1);
   EXPECT_EQ(Directory().HostOfExecutor(0), -1);
   EXPECT_EQ(Directory().HostOfExecutor(1), -1);
+}
+
+TEST(DirectoryTest, HostsOfAnIslandFollowItsFirst) {
+  const Directory directory = Cluster();
+  EXPECT_EQ(directory.IslandOf(0), 0u);
+  EXPECT_EQ(directory.IslandOf(1), 1u);
+  EXPECT_EQ(directory.IslandOf(2), 1u);
 }
 
 TEST(DirectoryTest, PlacesAreThoseOfTheTable) {

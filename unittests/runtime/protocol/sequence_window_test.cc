@@ -46,5 +46,13 @@ TEST(SequenceWindowTest, EachNumberOnceInAnyOrder) {
   EXPECT_FALSE(window.Accept(20001));
 }
 
+TEST(SequenceWindowTest, TheLargestNumberIsOneLikeOthers) {
+  SequenceWindow window;
+  EXPECT_TRUE(window.Accept(UINT64_MAX - 2));
+  EXPECT_TRUE(window.Accept(UINT64_MAX));
+  EXPECT_FALSE(window.Accept(UINT64_MAX));
+  EXPECT_TRUE(window.Accept(UINT64_MAX - 1));
+}
+
 }  // namespace
 }  // namespace pathways

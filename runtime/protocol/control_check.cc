@@ -1,0 +1,182 @@
+//===- control_check.cc - Who may say what to whom ------------------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/protocol/control_check.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+
+namespace pathways {
+namespace {
+
+using proto::Control;
+
+// docs/protocol.md has the reasons.
+struct Rule {
+  Control::KindCase kind;
+  Role from, to;
+};
+constexpr Rule kRules[] = {
+    {Control::kLoadRequest, Role::kClient, Role::kController},
+    {Control::kUnloadRequest, Role::kClient, Role::kController},
+    {Control::kLaunchRequest, Role::kClient, Role::kController},
+    {Control::kReleaseRequest, Role::kClient, Role::kController},
+    {Control::kSettleRequest, Role::kClient, Role::kController},
+    {Control::kFetchRequest, Role::kClient, Role::kController},
+    {Control::kDiagnoseRequest, Role::kClient, Role::kController},
+    {Control::kAnswer, Role::kController, Role::kClient},
+    {Control::kLaunchEnded, Role::kController, Role::kClient},
+    {Control::kLoadProgram, Role::kController, Role::kExecutor},
+    {Control::kLoadReply, Role::kExecutor, Role::kController},
+    {Control::kStopProgram, Role::kController, Role::kExecutor},
+    {Control::kStopReply, Role::kExecutor, Role::kController},
+    {Control::kFreeProgram, Role::kController, Role::kExecutor},
+    {Control::kFreeReply, Role::kExecutor, Role::kController},
+    {Control::kStorePart, Role::kClient, Role::kController},
+    {Control::kStorePart, Role::kController, Role::kExecutor},
+    {Control::kPrepareLaunch, Role::kController, Role::kExecutor},
+    {Control::kLaunchReady, Role::kExecutor, Role::kController},
+    {Control::kDropObjects, Role::kController, Role::kExecutor},
+    {Control::kObjectsDropped, Role::kExecutor, Role::kController},
+    {Control::kFetchPart, Role::kController, Role::kExecutor},
+    {Control::kPartData, Role::kExecutor, Role::kController},
+    {Control::kPartData, Role::kController, Role::kClient},
+    {Control::kStart, Role::kController, Role::kScheduler},
+    {Control::kGrant, Role::kScheduler, Role::kExecutor},
+    {Control::kGrantDone, Role::kExecutor, Role::kScheduler},
+    {Control::kGrantDone, Role::kScheduler, Role::kController},
+    {Control::kQuery, Role::kController, Role::kExecutor},
+    {Control::kReport, Role::kExecutor, Role::kController},
+};
+
+bool IsAllowed(Control::KindCase kind, Role from, Role to) {
+  return std::any_of(
+      std::begin(kRules), std::end(kRules), [&](const Rule& rule) {
+        return rule.kind == kind && rule.from == from && rule.to == to;
+      });
+}
+
+// The host or island that a message says it comes from; null: it does not say.
+std::optional<uint32_t> NamedSender(const Control& control) {
+  switch (control.kind_case()) {
+    case Control::kLoadReply:
+      return control.load_reply().host();
+    case Control::kStopReply:
+      return control.stop_reply().host();
+    case Control::kFreeReply:
+      return control.free_reply().host();
+    case Control::kLaunchReady:
+      return control.launch_ready().host();
+    case Control::kObjectsDropped:
+      return control.objects_dropped().host();
+    case Control::kPartData:
+      return control.part_data().host();
+    case Control::kGrantDone:
+      return control.grant_done().sender();
+    case Control::kReport:
+      return control.report().host();
+    default:
+      return std::nullopt;
+  }
+}
+
+// The largest number of a host that a message names.
+uint32_t LargestHost(const Control& control) {
+  uint32_t largest = 0;
+  auto see = [&](uint32_t host) { largest = std::max(largest, host); };
+  auto see_array = [&](const proto::ObjectRef& ref) {
+    for (uint32_t host : ref.hosts()) see(host);
+  };
+  switch (control.kind_case()) {
+    case Control::kLaunchRequest:
+      for (const auto& ref : control.launch_request().arguments()) {
+        see_array(ref);
+      }
+      for (const auto& ref : control.launch_request().results()) {
+        see_array(ref);
+      }
+      for (const auto& part : control.launch_request().parts()) {
+        see(part.host());
+      }
+      break;
+    case Control::kFetchRequest:
+      for (const auto& range : control.fetch_request().ranges()) {
+        see(range.host());
+      }
+      break;
+    case Control::kStorePart:
+      see(control.store_part().host());
+      break;
+    case Control::kPartData:
+      see(control.part_data().host());
+      break;
+    case Control::kStart:
+      for (uint32_t host : control.start().hosts()) see(host);
+      break;
+    default:
+      break;
+  }
+  return largest;
+}
+
+// Whether hosts and islands are those of the two that speak.
+bool IsInPlace(const Directory& directory, const Control& control,
+               const Address& from, const Address& to) {
+  if (LargestHost(control) >= directory.num_hosts()) return false;
+  switch (control.kind_case()) {
+    case Control::kGrant:
+      return directory.IslandOf(to.index) == from.index;
+    case Control::kGrantDone:
+      return to.role != Role::kScheduler ||
+             directory.IslandOf(from.index) == to.index;
+    case Control::kStart: {
+      const auto& hosts = control.start().hosts();
+      return std::all_of(hosts.begin(), hosts.end(), [&](uint32_t host) {
+        return directory.IslandOf(host) == to.index;
+      });
+    }
+    default:
+      return true;
+  }
+}
+
+}  // namespace
+
+std::optional<proto::Control> ReadControl(const Directory& directory,
+                                          ActorId from, ActorId to,
+                                          std::string_view bytes) {
+  const std::optional<Address> receiver = directory.Find(to);
+  std::optional<Address> sender = directory.Find(from);
+  Control control;
+  if (!receiver.has_value() || bytes.size() > std::numeric_limits<int>::max() ||
+      !control.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())) ||
+      control.client() >= kMaxClients) {
+    return std::nullopt;
+  }
+  if (from == kNoActor) sender = Address{Role::kClient, control.client(), 0};
+  if (!sender.has_value()) return std::nullopt;
+  if (!IsAllowed(control.kind_case(), sender->role, receiver->role)) {
+    return std::nullopt;
+  }
+  const Address& one = sender->role == Role::kClient ? *sender : *receiver;
+  if (one.role == Role::kClient && control.client() != one.index) {
+    return std::nullopt;
+  }
+  if ((sender->role == Role::kClient) != (control.sequence() != 0)) {
+    return std::nullopt;
+  }
+  if (sender->role == Role::kExecutor || sender->role == Role::kScheduler) {
+    const std::optional<uint32_t> named = NamedSender(control);
+    if (named.has_value() && *named != sender->index) return std::nullopt;
+  }
+  if (!IsInPlace(directory, control, *sender, *receiver)) return std::nullopt;
+  return control;
+}
+
+}  // namespace pathways

@@ -1,0 +1,65 @@
+//===- peer_link.h - Messages between this host and another -----*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_PROTOCOL_PEER_LINK_H_
+#define RUNTIME_PROTOCOL_PEER_LINK_H_
+
+#include <cstdint>
+
+#include "runtime/protocol/sequence_window.h"
+#include "runtime/protocol/wire_message.h"
+
+namespace pathways {
+
+// Numbers what goes to one other host, and says what of that which comes is to
+// be handled. Invariants: (1) numbers are of a pair of lives: when one of the
+// two hosts starts again they begin anew, and nothing of before counts; (2) of
+// each pair each number is new once. One owner calls it.
+class PeerLink {
+ public:
+  enum Verdict {
+    kNew,
+    kSecondCopy,
+    kOtherLife,  // from, or for, a life that is over (or not known here)
+  };
+
+  PeerLink() = default;
+  // `own`: this host's epoch; `peer`: that of the other, as far as it is known.
+  PeerLink(uint32_t own, uint32_t peer) : own_(own), peer_(peer) {}
+
+  uint32_t peer_epoch() const { return peer_; }
+
+  void Stamp(WireMessage* message) {
+    message->from_epoch = own_;
+    message->to_epoch = peer_;
+    message->sequence = ++sent_;
+  }
+  Verdict Accept(const WireMessage& message) {
+    if (message.to_epoch != own_ || message.from_epoch < peer_) {
+      return kOtherLife;
+    }
+    Renew(message.from_epoch);
+    return seen_.Accept(message.sequence) ? kNew : kSecondCopy;
+  }
+  // The peer is known to live in this epoch; an older one changes nothing.
+  void Renew(uint32_t epoch) {
+    if (epoch <= peer_) return;
+    peer_ = epoch;
+    sent_ = 0;
+    seen_ = SequenceWindow();
+  }
+
+ private:
+  uint32_t own_ = 0, peer_ = 0;
+  uint64_t sent_ = 0;
+  SequenceWindow seen_;
+};
+
+}  // namespace pathways
+
+#endif  // RUNTIME_PROTOCOL_PEER_LINK_H_

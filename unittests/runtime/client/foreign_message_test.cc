@@ -1,0 +1,286 @@
+//===- foreign_message_test.cc - What was not asked for, from anybody -----===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Every actor gets every kind of message, with random fields. From those who
+// may not send it, nothing comes of it: the run that goes on meanwhile has the
+// same end. From those who may, it may spoil the run, and nothing else: the
+// sanitizers look on.
+//
+//===----------------------------------------------------------------------===//
+
+#include <google/protobuf/descriptor.h>
+#include <gtest/gtest.h>
+
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "runtime/protocol/control_check.h"
+#include "runtime/protocol/wire_kind.h"
+#include "unittests/runtime/client/recorded_cluster.h"
+
+namespace pathways::testing {
+namespace {
+
+using google::protobuf::FieldDescriptor;
+using google::protobuf::Reflection;
+
+// A feed, a gang with a kernel, a sum over two hosts, a move to another island,
+// a control edge, a fetch.
+proto::Plan SomePlan() {
+  PlanBuilder b("p", 2);
+  const uint32_t s = b.AddSlice("s", {{"x", 4}}, 0);
+  const uint32_t t = b.AddSlice("t", {{"x", 4}}, 1);
+  auto buffer = [&](const char* name, uint32_t slice) {
+    return b.AddBuffer(name, slice, Rows({4}), 2);
+  };
+  const uint32_t u = buffer("u", s), v = buffer("v", s), w = buffer("w", s),
+                 x = buffer("x", t), y = buffer("y", t);
+  b.AddFeed("u", u);
+  const uint32_t first = b.AddGang("first", s, {u}, {v});
+  AddRun(b, first, "twice1");
+  AddCollective(b, b.AddGang("sum", s, {v}, {w}), proto::ALL_REDUCE, "x");
+  b.AddMove("m", w, x);
+  const uint32_t last = b.AddGang("last", t, {x}, {y});
+  AddRun(b, last, "add_one1");
+  b.AddControl(first, last);
+  b.AddFetch("y", y);
+  return b.Finish();
+}
+
+class Forger {
+ public:
+  Forger(uint64_t seed, RecordedCluster* cluster)
+      : random_(seed), cluster_(*cluster) {}
+
+  // Numbers that mean something, are next to what does, or are anything.
+  uint64_t Number() {
+    switch (random_() % 8) {
+      case 0:
+        return random_();
+      case 1:
+        return uint64_t{1} << (random_() % 64);
+      case 2:
+        return UINT32_MAX - random_() % 3;
+      case 3:
+        return UINT64_MAX - random_() % 3;
+      default:
+        return random_() % 6;
+    }
+  }
+  // An actor that there is, or a number next to them, or nobody's.
+  ActorId Anybody() {
+    const Directory& directory = cluster_.context.directory;
+    return random_() % 20 == 0 ? static_cast<ActorId>(Number())
+                               : random_() % (directory.client(0) + 3);
+  }
+  WireMessage Wire() {
+    WireMessage message;
+    message.kind =
+        static_cast<uint16_t>(random_() % 3 ? random_() % 8 : Number());
+    message.flags = static_cast<uint16_t>(random_() % 3);
+    message.program = random_() % 2 ? 0 : static_cast<uint32_t>(Number());
+    message.incarnation = random_() % 2 ? 1 : static_cast<uint32_t>(Number());
+    message.target = static_cast<uint32_t>(Number());
+    message.shard = static_cast<uint32_t>(Number());
+    message.item = static_cast<uint32_t>(Number());
+    message.from_epoch = random_() % 8 ? 1 : static_cast<uint32_t>(Number());
+    message.to_epoch = random_() % 8 ? 1 : static_cast<uint32_t>(Number());
+    message.step = Number();
+    // Numbers of which some were used, or will be.
+    message.sequence = random_() % 4 ? 1 + random_() % 100 : Number();
+    return message;
+  }
+  proto::Control Control() {
+    proto::Control control;
+    const auto* oneof = proto::Control::descriptor()->FindOneofByName("kind");
+    const FieldDescriptor* kind =
+        oneof->field(random_() % oneof->field_count());
+    Fill(control.GetReflection()->MutableMessage(&control, kind), 0);
+    control.set_client(random_() % 4 ? 0 : static_cast<uint32_t>(Number()));
+    control.set_sequence(random_() % 2 ? 0 : Number());
+    return control;
+  }
+  // Sends one of some kind to somebody.
+  void Send(bool control) {
+    const ActorId from = Anybody(), to = Anybody();
+    if (control) {
+      cluster_.world.SendControl(from, to, Control().SerializeAsString());
+      return;
+    }
+    bytes_.resize(random_() % 65);
+    cluster_.world.Send(from, to, Wire(), {bytes_.data(), bytes_.size()});
+  }
+  uint64_t random() { return random_(); }
+
+ private:
+  void Fill(google::protobuf::Message* message, int depth) {
+    const Reflection* reflection = message->GetReflection();
+    const auto* descriptor = message->GetDescriptor();
+    for (int i = 0; i < descriptor->field_count(); ++i) {
+      const FieldDescriptor* field = descriptor->field(i);
+      const int count =
+          field->is_repeated() ? random_() % 4 : random_() % 8 != 0;
+      for (int k = 0; k < count; ++k)
+        FillField(message, reflection, field, depth);
+    }
+  }
+  void FillField(google::protobuf::Message* message,
+                 const Reflection* reflection, const FieldDescriptor* field,
+                 int depth) {
+    const bool repeated = field->is_repeated();
+    switch (field->cpp_type()) {
+      case FieldDescriptor::CPPTYPE_UINT32: {
+        const uint32_t value = static_cast<uint32_t>(Number());
+        repeated ? reflection->AddUInt32(message, field, value)
+                 : reflection->SetUInt32(message, field, value);
+        break;
+      }
+      case FieldDescriptor::CPPTYPE_UINT64: {
+        const uint64_t value = Number();
+        repeated ? reflection->AddUInt64(message, field, value)
+                 : reflection->SetUInt64(message, field, value);
+        break;
+      }
+      case FieldDescriptor::CPPTYPE_INT32:
+        reflection->SetInt32(message, field, static_cast<int32_t>(Number()));
+        break;
+      case FieldDescriptor::CPPTYPE_INT64:
+        reflection->SetInt64(message, field, static_cast<int64_t>(Number()));
+        break;
+      case FieldDescriptor::CPPTYPE_BOOL:
+        reflection->SetBool(message, field, random_() % 2);
+        break;
+      case FieldDescriptor::CPPTYPE_STRING:
+        reflection->SetString(message, field, std::string(random_() % 20, 'x'));
+        break;
+      case FieldDescriptor::CPPTYPE_MESSAGE:
+        if (depth > 3) break;
+        Fill(repeated ? reflection->AddMessage(message, field)
+                      : reflection->MutableMessage(message, field),
+             depth + 1);
+        break;
+      default:
+        FAIL() << field->full_name();
+    }
+  }
+
+  std::mt19937_64 random_;
+  RecordedCluster& cluster_;
+  std::string bytes_;
+};
+
+DispatchOptions Dispatch(uint64_t seed) {
+  DispatchOptions dispatch;
+  dispatch.sequential = seed % 2 == 1;
+  return dispatch;
+}
+
+// The handle of the program that was loaded, and what a fetch brought.
+uint64_t Loaded(const RecordedCluster& cluster) {
+  for (const proto::Control& control : cluster.client.told) {
+    if (control.has_answer() && control.answer().request() == 1) {
+      EXPECT_EQ(control.answer().code(), 0) << control.answer().message();
+      return control.answer().program();
+    }
+  }
+  ADD_FAILURE() << "no answer to the load";
+  return 0;
+}
+std::string Fetched(const RecordedCluster& cluster) {
+  std::string bytes;
+  for (const proto::Control& control : cluster.client.told) {
+    if (control.has_part_data()) bytes += control.part_data().data();
+  }
+  return bytes;
+}
+
+// Sends that may be made by whoever makes them are left out.
+TEST(ForeignMessageTest, NothingComesOfWhatOthersMayNotSay) {
+  for (uint64_t seed = 1; seed <= 30; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    RecordedCluster cluster("2x2x2", Dispatch(seed));
+    const Directory& directory = cluster.context.directory;
+    Forger forger(seed, &cluster);
+    auto forge = [&] {
+      std::vector<Sent> kept = cluster.world.Take();
+      forger.Send(forger.random() % 2 == 0);
+      std::vector<Sent> forged = cluster.world.Take();
+      for (const Sent& one : forged) {
+        const bool is_allowed =
+            one.kind == Sent::kControl
+                ? ReadControl(directory, one.from, one.to, one.bytes)
+                      .has_value()
+                : directory.HostOfExecutor(one.from) >= 0 && one.from != one.to;
+        if (!is_allowed) kept.push_back(one);
+      }
+      for (Sent& one : kept) cluster.world.sent.push_back(std::move(one));
+    };
+    cluster.AskLoad(SomePlan());
+    cluster.Run(2000, forge);
+    cluster.Run();
+    const uint64_t program = Loaded(cluster);
+    cluster.AskLaunch(program, 1, 1.0f);
+    cluster.Run(2000, forge);
+    cluster.Run();
+    cluster.AskFetch(1);
+    cluster.Run(2000, forge);
+    cluster.Run();
+    // Twice 1, summed over four shards, and one more.
+    const std::string bytes = Fetched(cluster);
+    ASSERT_EQ(bytes.size(), 4 * sizeof(float));
+    for (int i = 0; i < 4; ++i) {
+      float value;
+      std::memcpy(&value, &bytes[i * sizeof(float)], sizeof(float));
+      EXPECT_EQ(value, 9.0f);
+    }
+    uint64_t foreign = 0;
+    for (const auto& executor : cluster.executors) {
+      foreign += executor->counters().foreign.get();
+    }
+    EXPECT_GT(foreign, 100u);
+    if (HasFailure()) return;
+  }
+}
+
+// All that other hosts may say, at every point of a run.
+TEST(ForeignMessageTest, NothingBreaksWhateverIsSaid) {
+  std::set<std::string> heard;
+  for (uint64_t seed = 1; seed <= 60; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    RecordedCluster cluster("2x2x2", Dispatch(seed));
+    const Directory& directory = cluster.context.directory;
+    Forger forger(seed, &cluster);
+    cluster.AskLoad(SomePlan());
+    cluster.Run();
+    cluster.AskLaunch(Loaded(cluster), 1, 1.0f);
+    cluster.AskLaunch(Loaded(cluster), 2, 2.0f);
+    cluster.Run(1500, [&] {
+      // Of control messages, those that pass.
+      for (int i = 0; i < 20; ++i) {
+        forger.Send(/*control=*/i < 19);
+        const Sent& one = cluster.world.sent.back();
+        if (one.kind != Sent::kControl) break;
+        std::optional<proto::Control> read =
+            ReadControl(directory, one.from, one.to, one.bytes);
+        if (read.has_value()) {
+          heard.insert(std::to_string(read->kind_case()) + " " +
+                       RoleName(directory.Find(one.to)->role));
+          break;
+        }
+        cluster.world.sent.pop_back();
+      }
+    });
+    if (HasFailure()) return;
+  }
+  EXPECT_GE(heard.size(), 25u);
+}
+
+}  // namespace
+}  // namespace pathways::testing

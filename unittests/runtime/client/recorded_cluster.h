@@ -1,0 +1,198 @@
+//===- recorded_cluster.h - All actors, in a recording world ----*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The controller, schedulers, executors and devices of a cluster, whose
+// messages a test delivers one by one, and among which it puts its own. In
+// place of a client there is an actor that keeps what it is told.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef UNITTESTS_RUNTIME_CLIENT_RECORDED_CLUSTER_H_
+#define UNITTESTS_RUNTIME_CLIENT_RECORDED_CLUSTER_H_
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <random>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "runtime/controller/controller.h"
+#include "runtime/executor/device.h"
+#include "runtime/executor/host_executor.h"
+#include "runtime/executor/parts.h"
+#include "runtime/protocol/control_check.h"
+#include "runtime/scheduler/island_scheduler.h"
+#include "runtime/world/testing/recording_world.h"
+#include "unittests/runtime/client/runtime_test_support.h"
+
+namespace pathways::testing {
+
+class RecordedCluster {
+ public:
+  // Each host's devices are one cohort.
+  RecordedCluster(const std::string& topology, DispatchOptions dispatch)
+      : topology_(*Topology::Create(MakeCluster(topology))) {
+    context.world = &world;
+    context.topology = &topology_;
+    context.directory = DirectoryOf(topology_);
+    context.dispatch = dispatch;
+    context.limits.report_ns = 1;
+    context.limits.on_long = [this](const LongWork&) { ++long_work; };
+    const Directory& directory = context.directory;
+    client.directory = &directory;
+    world.is_simulated = false;
+    controller = std::make_unique<Controller>(&context, ControllerOptions());
+    world.Register(controller.get(), {-1, 0, -1}, "controller",
+                   directory.controller());
+    world.Register(&client, {-1, 0, -1}, "client", directory.client(0));
+    for (int i = 0; i < topology_.num_islands(); ++i) {
+      schedulers.push_back(std::make_unique<IslandScheduler>(
+          &world, &directory, i, /*ticket_order=*/true));
+      world.Register(schedulers.back().get(), {}, "scheduler",
+                     directory.scheduler(i));
+    }
+    for (int h = 0; h < topology_.num_hosts(); ++h) {
+      HostActors& actors = actors_.emplace_back();
+      executors.push_back(std::make_unique<HostExecutor>(&context, &actors, h));
+      actors.executor = world.Register(executors.back().get(), {}, "executor",
+                                       directory.executor(h));
+      Cohort& cohort = cohorts_.emplace_back(world.kernel_gate(h));
+      for (int d = 0; d < topology_.num_host_devices(h); ++d) {
+        devices.push_back(std::make_unique<Device>(
+            &world, &actors, &cohort, h, d, topology_.first_device(h) + d,
+            /*run_kernels=*/true, &context.limits));
+        actors.cohorts.push_back(0);
+        actors.devices.push_back(
+            world.Register(devices.back().get(), {}, "device"));
+      }
+    }
+  }
+
+  // What a client would send next.
+  void Ask(proto::Control control) {
+    control.set_sequence(++asked_);
+    world.SendControl(context.directory.client(0),
+                      context.directory.controller(),
+                      control.SerializeAsString());
+  }
+  void AskLoad(proto::Plan plan) {
+    absl::StatusOr<std::shared_ptr<const PreparedPlan>> prepared =
+        PreparedPlan::Create(MakePlanData(std::move(plan), {}), topology_,
+                             &Kernels(), /*run_kernels=*/true);
+    EXPECT_TRUE(prepared.ok()) << prepared.status();
+    plan_ = *prepared;
+    proto::Control control;
+    control.mutable_load_request()->set_request(1);
+    control.mutable_load_request()->set_plan(context.plans.Add(plan_));
+    Ask(control);
+  }
+  // One argument and one result, whose shards are one float each.
+  void AskLaunch(uint64_t program, uint64_t launch, float value) {
+    const proto::Interface& interface = plan_->plan().interface();
+    const auto argument = MakeArrayPlacement(
+        *plan_, topology_,
+        plan_->plan().actions(interface.arguments(0).action()).results(0),
+        /*stepped=*/false);
+    result_ = MakeArrayPlacement(
+        *plan_, topology_,
+        plan_->plan().actions(interface.results(0).action()).operands(0),
+        /*stepped=*/false);
+    proto::Control control;
+    proto::LaunchRequest* request = control.mutable_launch_request();
+    request->set_launch(launch);
+    request->set_program(program);
+    request->set_steps(3);
+    proto::ObjectRef* in = request->add_arguments();
+    in->set_object(2 * launch);
+    in->set_fresh(true);
+    for (const ArrayPlacement::Host& host : argument->hosts) {
+      in->add_hosts(host.host);
+      proto::StorePart* part = request->add_parts();
+      part->set_launch(launch);
+      part->set_host(host.host);
+      part->set_object(2 * launch);
+      part->set_bytes(host.parts.step_bytes);
+      const std::vector<float> values(host.parts.step_bytes / 4, value);
+      part->set_data(values.data(), host.parts.step_bytes);
+    }
+    proto::ObjectRef* out = request->add_results();
+    out->set_object(2 * launch + 1);
+    for (const ArrayPlacement::Host& host : result_->hosts) {
+      out->add_hosts(host.host);
+    }
+    Ask(control);
+  }
+  void AskFetch(uint64_t launch) {
+    proto::Control control;
+    proto::FetchRequest* request = control.mutable_fetch_request();
+    request->set_request(2);
+    request->set_object(2 * launch + 1);
+    for (const ArrayPlacement::Host& host : result_->hosts) {
+      proto::PartRange* range = request->add_ranges();
+      range->set_host(host.host);
+      range->set_bytes(host.parts.step_bytes);
+    }
+    Ask(control);
+  }
+
+  // Delivers what was sent, oldest first, until nothing is left or `most`
+  // messages were; timers are due at once. `between` is called before each.
+  template <typename F>
+  void Run(int most, F between) {
+    std::deque<Sent> queue;
+    for (int i = 0; i < most; ++i) {
+      between();
+      for (Sent& one : world.Take()) queue.push_back(std::move(one));
+      if (queue.empty()) {
+        if (world.timers() == 0) return;
+        world.Advance(1'000'000'000);
+        continue;
+      }
+      world.Deliver(queue.front());
+      queue.pop_front();
+    }
+  }
+  void Run() {
+    Run(1 << 20, [] {});
+  }
+
+  class Client final : public Actor {
+   public:
+    std::vector<proto::Control> told;
+    void OnControl(ActorId from, std::string_view bytes) override {
+      std::optional<proto::Control> control =
+          ReadControl(*directory, from, directory->client(0), bytes);
+      if (control.has_value()) told.push_back(*std::move(control));
+    }
+    const Directory* directory = nullptr;
+  };
+
+  RecordingWorld world;
+  RuntimeContext context;
+  std::unique_ptr<Controller> controller;
+  std::vector<std::unique_ptr<IslandScheduler>> schedulers;
+  std::vector<std::unique_ptr<HostExecutor>> executors;
+  std::vector<std::unique_ptr<Device>> devices;
+  Client client;
+  int long_work = 0;  // that was reported
+
+ private:
+  const Topology topology_;
+  std::deque<HostActors> actors_;
+  std::deque<Cohort> cohorts_;
+  std::shared_ptr<const PreparedPlan> plan_;
+  std::shared_ptr<const ArrayPlacement> result_;
+  uint64_t asked_ = 0;
+};
+
+}  // namespace pathways::testing
+
+#endif  // UNITTESTS_RUNTIME_CLIENT_RECORDED_CLUSTER_H_
