@@ -14,7 +14,12 @@
 #include <limits>
 #include <type_traits>
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 #include "runtime/base/narrow_float.h"
+#include "runtime/plan/tables.h"
 
 namespace pathways {
 namespace {
@@ -124,8 +129,74 @@ void Narrow(proto::ElementType element, int64_t count,
 }
 
 bool IsNarrow(proto::ElementType element) {
-  return element == proto::F16 || element == proto::BF16;
+  return WideElement(element) != element;
 }
+
+float Widen(proto::ElementType element, uint16_t from) {
+  return element == proto::F16 ? FromF16(from) : FromBF16(from);
+}
+uint16_t Narrow(proto::ElementType element, float from) {
+  return element == proto::F16 ? ToF16(from) : ToBF16(from);
+}
+
+// One element, as it is in programs that do little else.
+template <typename T, typename Op>
+void ReduceOne(proto::ElementType element, bool widens, bool narrows,
+               const Reduction& r) {
+  T stack[layout::ReductionTree::kMaxDepth];
+  size_t depth = 0;
+  const size_t operands = r.order->operands.size();
+  for (size_t i = 0; i < operands; ++i) {
+    const char* operand = r.operands[r.order->operands[i]];
+    T value = {};
+    if constexpr (std::is_same_v<T, float>) {
+      if (widens) {
+        value =
+            Widen(element,
+                  reinterpret_cast<const uint16_t*>(operand)[r.operand_first]);
+      }
+    }
+    if (!widens) value = reinterpret_cast<const T*>(operand)[r.operand_first];
+    for (uint32_t c = r.order->combines[i]; c > 0; --c) {
+      value = Combine<Op, T>(stack[--depth], value);
+    }
+    stack[depth++] = value;
+  }
+  for (size_t k = 0; k < r.num_results; ++k) {
+    if constexpr (std::is_same_v<T, float>) {
+      if (narrows) {
+        reinterpret_cast<uint16_t*>(r.results[k])[r.result_first] =
+            Narrow(element, stack[0]);
+        continue;
+      }
+    }
+    reinterpret_cast<T*>(r.results[k])[r.result_first] = stack[0];
+  }
+}
+
+#ifdef __SSE2__
+void StreamBytes(const char* from, size_t bytes, char* to) {
+  constexpr size_t kLine = 64;
+  size_t done = 0;
+  if (reinterpret_cast<uintptr_t>(to) % sizeof(__m128i) == 0) {
+    for (; done + kLine <= bytes; done += kLine) {
+      for (size_t i = done; i < done + kLine; i += sizeof(__m128i)) {
+        _mm_stream_si128(
+            reinterpret_cast<__m128i*>(to + i),
+            _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i)));
+      }
+    }
+  }
+  std::memcpy(to + done, from + done, bytes - done);
+}
+// Whoever is told of the results sees them.
+void EndStream() { _mm_sfence(); }
+#else
+void StreamBytes(const char* from, size_t bytes, char* to) {
+  std::memcpy(to, from, bytes);
+}
+void EndStream() {}
+#endif
 
 // A block of each operand at a time: a stack of what is combined so far, in the
 // operands themselves or in `room`.
@@ -134,6 +205,7 @@ void ReduceAs(proto::ElementType element, const Reduction& r) {
   constexpr int64_t kBlock = kBlockBytes / sizeof(T);
   const bool widens = IsNarrow(element) && !r.wide_operands;
   const bool narrows = IsNarrow(element) && !r.wide_results;
+  if (r.count == 1) return ReduceOne<T, Op>(element, widens, narrows, r);
   T room[layout::ReductionTree::kMaxDepth][kBlock];
   const T* stack[layout::ReductionTree::kMaxDepth];
   const size_t operands = r.order->operands.size();
@@ -157,7 +229,7 @@ void ReduceAs(proto::ElementType element, const Reduction& r) {
         --depth;
         T* into = room[depth - 1];
         // The last one writes where the result is to be.
-        if (i + 1 == operands && c == 1 && !narrows) {
+        if (i + 1 == operands && c == 1 && !narrows && !r.streams) {
           into = reinterpret_cast<T*>(r.results[0]) + to;
         }
         if (stack[depth - 1] == into) {
@@ -177,9 +249,15 @@ void ReduceAs(proto::ElementType element, const Reduction& r) {
         }
       }
       T* result = reinterpret_cast<T*>(r.results[k]) + to;
-      if (result != stack[0]) std::memcpy(result, stack[0], count * sizeof(T));
+      if (r.streams) {
+        StreamBytes(reinterpret_cast<const char*>(stack[0]), count * sizeof(T),
+                    reinterpret_cast<char*>(result));
+      } else if (result != stack[0]) {
+        std::memcpy(result, stack[0], count * sizeof(T));
+      }
     }
   }
+  if (r.streams) EndStream();
 }
 
 template <typename T>
@@ -213,10 +291,6 @@ void FillWith(int64_t count, char* data, T value) {
 }
 
 }  // namespace
-
-proto::ElementType WideElement(proto::ElementType element) {
-  return IsNarrow(element) ? proto::F32 : element;
-}
 
 void FillIdentity(proto::ReductionKind kind, proto::ElementType element,
                   int64_t count, char* data) {

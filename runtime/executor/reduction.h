@@ -25,9 +25,6 @@
 
 namespace pathways {
 
-// The element type of what is wide.
-proto::ElementType WideElement(proto::ElementType element);
-
 // Fills `count` elements with what changes nothing when it is combined. For
 // sums of floats that is -0: adding +0 would change -0.
 void FillIdentity(proto::ReductionKind reduction, proto::ElementType element,
@@ -45,6 +42,8 @@ struct Reduction {
   size_t num_results = 1;
   int64_t result_first = 0;
   bool wide_results = false;
+  // Results are written past the caches, which they would only sweep.
+  bool streams = false;
   int64_t count = 0;
 };
 

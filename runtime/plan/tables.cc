@@ -217,6 +217,69 @@ std::vector<int32_t> GroupOf(const layout::Mesh& mesh,
   }
 }
 
+GroupPlace GroupPlaceOf(const layout::Mesh& mesh,
+                        const proto::Collective& collective, int64_t shard) {
+  std::vector<int64_t> at = layout::Coordinates(mesh, shard);
+  int64_t rank = 0;
+  for (const std::string& name : collective.axes()) {
+    for (size_t i = 0; i < mesh.size(); ++i) {
+      if (mesh[i].name != name) continue;
+      rank = rank * mesh[i].size + at[i];
+      at[i] = 0;
+    }
+  }
+  return {static_cast<int32_t>(layout::ShardAt(mesh, at)),
+          static_cast<int32_t>(rank)};
+}
+
+proto::ElementType WideElement(proto::ElementType element) {
+  return element == proto::F16 || element == proto::BF16 ? proto::F32 : element;
+}
+
+int64_t PermuteSource(const proto::Collective& collective, int64_t size,
+                      int64_t to) {
+  const int64_t shift = collective.shift();
+  if (collective.wrap()) return ((to - shift % size) % size + size) % size;
+  // Far out of range, a difference would overflow.
+  if (shift > size || shift < -size) return -1;
+  const int64_t from = to - shift;
+  return from < 0 || from >= size ? -1 : from;
+}
+
+layout::ExchangeSpec ExchangeSpecOf(const layout::Mesh& mesh,
+                                    const proto::Collective& collective,
+                                    proto::ElementType element,
+                                    uint64_t source_bytes,
+                                    std::vector<int32_t> hosts) {
+  layout::ExchangeSpec spec;
+  spec.tree = layout::ReductionTree(GroupAxes(mesh, collective));
+  spec.hosts = std::move(hosts);
+  spec.element_bytes = ElementBytes(element);
+  spec.wide_bytes = ElementBytes(WideElement(element));
+  spec.count = static_cast<int64_t>(source_bytes) / spec.element_bytes;
+  switch (collective.kind()) {
+    case proto::REDUCE_SCATTER:
+      spec.kind = layout::ExchangeKind::kReduceScatter;
+      break;
+    case proto::ALL_GATHER:
+      spec.kind = layout::ExchangeKind::kAllGather;
+      break;
+    case proto::ALL_TO_ALL:
+      spec.kind = layout::ExchangeKind::kAllToAll;
+      break;
+    case proto::PERMUTE:
+      spec.kind = layout::ExchangeKind::kPermute;
+      for (int64_t rank = 0; rank < spec.tree.size(); ++rank) {
+        spec.sources.push_back(
+            PermuteSource(collective, spec.tree.size(), rank));
+      }
+      break;
+    default:
+      spec.kind = layout::ExchangeKind::kAllReduce;
+  }
+  return spec;
+}
+
 uint32_t EntryOf(const proto::Plan& plan, uint32_t writer) {
   const proto::Action& action = plan.actions(static_cast<int>(writer));
   return action.kind() == proto::RECV ? action.peer() : writer;

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
+#include "runtime/layout/group_exchange.h"
 #include "runtime/layout/layout.h"
 #include "runtime/proto/plan.pb.h"
 
@@ -73,6 +74,27 @@ std::vector<int64_t> GroupAxes(const layout::Mesh& mesh,
 std::vector<int32_t> GroupOf(const layout::Mesh& mesh,
                              const proto::Collective& collective,
                              int64_t shard);
+// Which group that is, by its member of rank 0, and the shard's own rank.
+struct GroupPlace {
+  int32_t first = 0;
+  int32_t rank = 0;
+};
+GroupPlace GroupPlaceOf(const layout::Mesh& mesh,
+                        const proto::Collective& collective, int64_t shard);
+
+// The element type inside a reduction: f16 and bf16 are f32 there.
+proto::ElementType WideElement(proto::ElementType element);
+// Of a permute over groups of `size`: whose contribution the member of rank
+// `to` gets; -1: nobody's, it gets zeros.
+int64_t PermuteSource(const proto::Collective& collective, int64_t size,
+                      int64_t to);
+// What the hosts of a group tell each other. `hosts` by rank; at least two
+// different ones.
+layout::ExchangeSpec ExchangeSpecOf(const layout::Mesh& mesh,
+                                    const proto::Collective& collective,
+                                    proto::ElementType element,
+                                    uint64_t source_bytes,
+                                    std::vector<int32_t> hosts);
 
 // The action that must wait before `buffer`'s memory may be overwritten by its
 // next content: its writer, or the writer's send when that is a recv.

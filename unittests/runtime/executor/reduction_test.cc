@@ -192,6 +192,42 @@ TEST(ReducerTest, PartsAndWidths) {
   EXPECT_EQ(out[2], 9);
 }
 
+// Past the caches, at any place.
+TEST(ReducerTest, StreamsWriteTheSame) {
+  constexpr int64_t kCount = 1500;
+  std::vector<float> a(kCount), b(kCount);
+  for (int64_t i = 0; i < kCount; ++i) {
+    a[i] = i;
+    b[i] = 3 * i;
+  }
+  const layout::ReductionOrder order = OrderOf(2);
+  const char* operands[] = {reinterpret_cast<const char*>(a.data()),
+                            reinterpret_cast<const char*>(b.data())};
+  for (int64_t first : {0, 1, 4, 700}) {
+    std::vector<float> results[3];
+    char* out[3];
+    for (int k = 0; k < 3; ++k) {
+      results[k].assign(kCount + k + 1, -1);
+      out[k] = reinterpret_cast<char*>(results[k].data() + k);
+    }
+    Reduction reduction;
+    reduction.order = &order;
+    reduction.operands = operands;
+    reduction.operand_first = reduction.result_first = first;
+    reduction.results = out;
+    reduction.num_results = 3;
+    reduction.streams = true;
+    reduction.count = kCount - first;
+    Reducer(proto::ADD, proto::F32).Reduce(reduction);
+    for (int k = 0; k < 3; ++k) {
+      for (int64_t i = 0; i < kCount; ++i) {
+        ASSERT_EQ(results[k][i + k], i < first ? -1 : 4 * i) << first;
+      }
+      EXPECT_EQ(results[k].back(), -1);
+    }
+  }
+}
+
 TEST(FillIdentityTest, ChangesNothing) {
   for (proto::ReductionKind kind :
        {proto::ADD, proto::MUL, proto::MAX, proto::MIN}) {

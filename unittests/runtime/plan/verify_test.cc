@@ -356,6 +356,32 @@ TEST(TablesTest, GroupsAreRankedByTheirAxesAsNamed) {
   // Shard 8 is at (1, 1, 0).
   EXPECT_THAT(GroupOf(mesh, c, 8), ::testing::ElementsAre(2, 8, 3, 9));
   EXPECT_THAT(GroupOf(mesh, c, 3), ::testing::ElementsAre(2, 8, 3, 9));
+  for (int64_t shard = 0; shard < 12; ++shard) {
+    const std::vector<int32_t> members = GroupOf(mesh, c, shard);
+    const GroupPlace place = GroupPlaceOf(mesh, c, shard);
+    EXPECT_EQ(place.first, members[0]);
+    EXPECT_EQ(members[place.rank], shard);
+  }
+}
+
+TEST(TablesTest, PermutesShift) {
+  auto all = [](int64_t shift, bool wrap) {
+    proto::Collective c;
+    c.set_shift(shift);
+    c.set_wrap(wrap);
+    std::vector<int64_t> sources;
+    for (int64_t to = 0; to < 3; ++to) {
+      sources.push_back(PermuteSource(c, 3, to));
+    }
+    return sources;
+  };
+  EXPECT_THAT(all(1, true), ::testing::ElementsAre(2, 0, 1));
+  EXPECT_THAT(all(-4, true), ::testing::ElementsAre(1, 2, 0));
+  EXPECT_THAT(all(1, false), ::testing::ElementsAre(-1, 0, 1));
+  EXPECT_THAT(all(-2, false), ::testing::ElementsAre(2, -1, -1));
+  EXPECT_THAT(all(INT64_MAX, false), ::testing::ElementsAre(-1, -1, -1));
+  EXPECT_THAT(all(INT64_MIN, false), ::testing::ElementsAre(-1, -1, -1));
+  EXPECT_EQ(all(INT64_MIN, true).size(), 3u);
 }
 
 TEST(TablesTest, SizesAndNames) {
