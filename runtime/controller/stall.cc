@@ -150,13 +150,21 @@ std::optional<Stall> BehindOthers(const StuckShards& stuck,
     stall.text = names.Shard(*s);
     return stall;
   }
+  // Who waits in a late round may wait for one that waits in an early one.
+  const proto::StuckShard* first = nullptr;
   for (const proto::StuckShard* s : stuck) {
-    if (!s->in_collective()) continue;
+    if (s->in_collective() &&
+        (first == nullptr ||
+         s->collective_round() < first->collective_round())) {
+      first = s;
+    }
+  }
+  if (first != nullptr) {
     std::string text =
-        absl::StrCat(names.Shard(*s), " waits in the collective of step ",
-                     s->collective_step(), " for shards");
-    for (uint32_t shard : s->absent()) absl::StrAppend(&text, " ", shard);
-    if (s->absent_size() == 0) absl::StrAppend(&text, " of its group");
+        absl::StrCat(names.Shard(*first), " waits in the collective of step ",
+                     first->collective_step(), " for shards");
+    for (uint32_t shard : first->absent()) absl::StrAppend(&text, " ", shard);
+    if (first->absent_size() == 0) absl::StrAppend(&text, " of its group");
     return Root(std::move(text));
   }
   return std::nullopt;

@@ -77,6 +77,7 @@ void CollectiveShape::Complete(const layout::ReductionTree& tree) {
   if (reduces()) order = OrderOfAll(tree);
   source_blocks = Everything(source, element_bytes);
   result_blocks = Everything(result, element_bytes);
+  source_bytes = source_blocks.first.row_bytes;
   result_bytes = result_blocks.first.row_bytes;
   switch (kind) {
     case proto::REDUCE_SCATTER:
@@ -99,15 +100,13 @@ void CollectiveShape::Complete(const layout::ReductionTree& tree) {
   }
 }
 
-int64_t PermuteSource(const CollectiveShape& shape, int64_t to) {
-  const int64_t size = shape.size;
-  if (shape.wrap) {
-    return ((to - shape.shift % size) % size + size) % size;
-  }
-  // Far out of range, a difference would overflow.
-  if (shape.shift > size || shape.shift < -size) return -1;
-  const int64_t from = to - shape.shift;
-  return from < 0 || from >= size ? -1 : from;
+Block DenseBlock(const Block& block) {
+  Block dense;
+  dense.outer = block.outer;
+  dense.outer_stride = block.rows * block.row_bytes;
+  dense.rows = block.rows;
+  dense.row_stride = dense.row_bytes = block.row_bytes;
+  return dense;
 }
 
 void CopyBlock(const Block& from, const char* source, const Block& to,
@@ -129,7 +128,7 @@ void CombineCollective(const CollectiveShape& shape, int64_t rank,
     return Reduce(shape, shape.source_blocks.at(rank), contributions, result);
   }
   if (shape.kind == proto::PERMUTE) {
-    const int64_t from = PermuteSource(shape, rank);
+    const int64_t from = shape.sources[rank];
     if (from < 0) {
       std::memset(result, 0, shape.result_bytes);
     } else {

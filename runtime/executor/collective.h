@@ -54,10 +54,10 @@ struct CollectiveShape {
   proto::ElementType element = proto::F32;
   int64_t element_bytes = 4;
   int64_t size = 1;  // members
-  int64_t dim = 0, concat_dim = 0, shift = 0;
-  bool wrap = false;
-  std::vector<int64_t> source;  // shape of a contribution
-  std::vector<int64_t> result;  // shape of the result
+  int64_t dim = 0, concat_dim = 0;
+  std::vector<int64_t> sources;  // of a permute, by rank; -1: zeros
+  std::vector<int64_t> source;   // shape of a contribution
+  std::vector<int64_t> result;   // shape of the result
 
   // From here on made of the above, and of the group's tree.
   layout::ReductionOrder order;  // of all contributions, by rank, if it reduces
@@ -65,7 +65,7 @@ struct CollectiveShape {
   // that of rank i comes: with as many rows, equally long. Of an all-reduce,
   // everything; of a reduce-scatter, the result is the block.
   Blocks source_blocks, result_blocks;
-  int64_t result_bytes = 0;
+  int64_t source_bytes = 0, result_bytes = 0;
 
   void Complete(const layout::ReductionTree& tree);
   bool reduces() const {
@@ -73,9 +73,8 @@ struct CollectiveShape {
   }
 };
 
-// Of a permute: whose contribution the member of rank `to` gets; -1: zeros.
-int64_t PermuteSource(const CollectiveShape& shape, int64_t to);
-
+// One as large, and cut into as many rows, without gaps.
+Block DenseBlock(const Block& block);
 // Copies a block to a place for one.
 void CopyBlock(const Block& from, const char* source, const Block& to,
                char* result);

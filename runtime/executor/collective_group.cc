@@ -9,7 +9,7 @@
 #include "runtime/executor/collective_group.h"
 
 #include <algorithm>
-#include <cstring>
+#include <utility>
 
 namespace pathways {
 
@@ -36,48 +36,87 @@ bool GroupMeeting::Arrive(uint32_t cohort, uint64_t firing, bool* poison) {
   return true;
 }
 
-bool HostGroup::ArriveOwn(uint32_t device, uint64_t firing, bool poison) {
-  const int slot = firing & 1;
-  poisoned[slot] |= poison;
+void HostGroup::SetMemory(char* memory) {
+  data = memory;
+  for (uint64_t which : {0, 1}) {
+    for (uint32_t rank = 0; rank < at.size(); ++rank) {
+      contributions[which].push_back(contribution(which, rank));
+    }
+  }
+}
+
+int64_t HostGroup::num_own() const {
+  int64_t own = 0;
   for (const Local& local : locals) {
-    if (local.device != device) continue;
+    own += static_cast<int64_t>(local.ranks.size());
+  }
+  return own;
+}
+
+namespace {
+
+// A share is cut where no two devices write to one cache line.
+constexpr int64_t kGrain = 64;  // elements
+// Results of a group that no cache holds anyway.
+constexpr int64_t kStreamBytes = 16 << 20;
+
+// Elements of a contribution that are the share of number `local`.
+std::pair<int64_t, int64_t> ShareOf(const CollectiveShape& shape,
+                                    const HostGroup& group, uint32_t local) {
+  const auto shares = static_cast<int64_t>(group.locals.size());
+  const int64_t count = shape.source_bytes / shape.element_bytes;
+  const int64_t most = (count + shares * kGrain - 1) / (shares * kGrain);
+  const int64_t begin = std::min(count, local * most * kGrain);
+  return {begin, std::min(count, begin + most * kGrain)};
+}
+
+}  // namespace
+
+void BeginInPlace(const HostGroup& group, uint64_t firing) {
+  InPlaceGroup& in_place = *group.in_place;
+  for (const HostGroup::Local& local : group.locals) {
     for (uint32_t rank : local.ranks) {
-      here[slot * members.size() + place[rank]] = 1;
+      in_place.operands[rank] = in_place.sources[rank].at(firing);
+      in_place.outputs[rank] = in_place.results[rank].at(firing);
     }
-    own_arrived[slot] += local.ranks.size();
-    arrived[slot] += local.ranks.size();
   }
-  return own_arrived[slot] == own_count;
 }
 
-bool HostGroup::ReceiveContribution(int host, uint64_t firing, bool poison,
-                                    const void* payload,
-                                    uint64_t payload_bytes) {
-  const int slot = firing & 1;
-  for (const Remote& remote : remotes) {
-    if (remote.host != host) continue;
-    poisoned[slot] |= poison;
-    if (!poison && payload != nullptr && data != nullptr &&
-        payload_bytes == bytes * remote.count) {
-      std::memcpy(contributions(firing) + remote.begin * bytes, payload,
-                  payload_bytes);
+void CombineShare(const CollectiveShape& shape, const HostGroup& group,
+                  uint32_t local, uint64_t firing) {
+  if (shape.result_bytes == 0) return;
+  const InPlaceGroup& in_place = *group.in_place;
+  if (shape.kind != proto::ALL_REDUCE) {
+    for (uint32_t rank : group.locals[local].ranks) {
+      CombineCollective(shape, rank, in_place.operands.data(),
+                        in_place.outputs[rank]);
     }
-    std::fill_n(here.begin() + slot * members.size() + remote.begin,
-                remote.count, 1);
-    arrived[slot] += remote.count;
-    return true;
+    return;
   }
-  return false;
-}
-
-std::optional<bool> HostGroup::TakeComplete(uint64_t firing) {
-  const int slot = firing & 1;
-  if (arrived[slot] != members.size()) return std::nullopt;
-  const bool poison = poisoned[slot];
-  arrived[slot] = own_arrived[slot] = 0;
-  poisoned[slot] = false;
-  std::fill_n(here.begin() + slot * members.size(), members.size(), 0);
-  return poison;
+  const auto [begin, end] = ShareOf(shape, group, local);
+  Reduction reduction;
+  reduction.order = &shape.order;
+  reduction.operands = in_place.operands.data();
+  reduction.operand_first = reduction.result_first = begin;
+  reduction.results = in_place.outputs.data();
+  reduction.num_results = group.members.size();
+  reduction.count = end - begin;
+  const Reducer reducer(shape.reduction, shape.element);
+  if (group.exchange == nullptr) {
+    reduction.streams = shape.size * shape.result_bytes >= kStreamBytes;
+    return reducer.Reduce(reduction);
+  }
+  // Nodes, for the exchange.
+  const layout::HostExchange& plan = group.exchange->plan();
+  reduction.num_results = 1;
+  reduction.wide_results = true;
+  for (size_t node = 0; node < plan.node_orders.size(); ++node) {
+    char* to = group.exchange->memory(firing) + plan.nodes_begin +
+               node * plan.nodes_stride;
+    reduction.order = &plan.node_orders[node];
+    reduction.results = &to;
+    reducer.Reduce(reduction);
+  }
 }
 
 }  // namespace pathways

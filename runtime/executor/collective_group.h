@@ -17,10 +17,10 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <vector>
 
 #include "runtime/executor/collective.h"
+#include "runtime/executor/exchange_state.h"
 #include "runtime/executor/slot_ref.h"
 
 namespace pathways {
@@ -29,6 +29,7 @@ namespace pathways {
 struct CollectiveTable {
   const CollectiveShape* shape = nullptr;
   uint64_t bytes = 0;                         // of one contribution
+  bool in_place = false;                      // some group is
   uint32_t member_begin = 0, member_end = 0;  // by co-resident shard
   uint32_t group_begin = 0, group_end = 0;    // distinct
 };
@@ -37,21 +38,27 @@ struct CollectiveMember {
   uint32_t group = 0;
   uint32_t rank = 0;
   SlotRef source, result;
-  SlotRef contribution;  // in the group's memory
-  SlotRef combined;      // there too, if the group has one result for all
-  bool has_combined = false;
+  // Of a group with memory of its own; and what all get, if that is shared.
+  SlotRef contribution, combined;
+  bool has_combined = false, in_place = false;
+  // Of a group with one; and the member's place among the host's.
+  const ExchangeState* exchange = nullptr;
+  uint32_t own = 0;
 };
 struct GroupMeeting;
 // A group of a collective in which the device has members.
 struct DeviceGroup {
   uint32_t group = 0;
-  uint32_t cohort = 0;  // where the device's is in the meeting
+  uint32_t local = 0;   // the device's number in it
+  uint32_t cohort = 0;  // where the device's is in the meetings
   GroupMeeting* meeting = nullptr;
+  // Its members here, in DeviceProgram::shards_in: co-resident shards.
+  uint32_t shards_begin = 0, shards_end = 0;
 };
 
-// Where devices of one host meet when a group has no members elsewhere: first
-// those of each worker, then the workers. Who arrives last resets the slot,
-// then tells the others.
+// Where devices of one host meet: first those of each worker, then the workers.
+// Who arrives last resets the slot, then tells the others or, when the group
+// has members elsewhere, the host's executor.
 struct GroupMeeting {
   // Per cohort: the devices with members, which all read; how many of them have
   // arrived, which is the cohort's own.
@@ -73,64 +80,70 @@ struct GroupMeeting {
   bool Arrive(uint32_t cohort, uint64_t firing, bool* poison);
 };
 
+// What a group of a host has that is combined in place: once all are there, by
+// all devices at once, each a share, from where operands lie to where results
+// or the exchange want it; and nobody goes on before all shares are done, for
+// which they meet once more. Nothing else touches an operand or a result
+// meanwhile: the gangs that own them wait here, at the heads of their queues.
+struct InPlaceGroup {
+  std::unique_ptr<GroupMeeting> leaving;  // null: all are on one device
+  // By rank, of the members here.
+  std::vector<SlotRef> sources, results;
+  // The slots of the firing under way, written by who arrives last: the others
+  // read them before they leave, and nobody arrives at the next one before.
+  std::vector<const char*> operands;
+  std::vector<char*> outputs;
+};
+
 // The members of one group of a collective, as one host sees them. Firing n
-// uses slot n mod 2: nobody can arrive at n + 2 before all have read n.
+// uses slot n mod 2 of its memory: nobody can arrive at n + 2 before all have
+// read n.
 struct HostGroup {
   uint32_t action = 0, step = 0;
   std::vector<int32_t> members;  // shards, by rank
-  std::vector<uint32_t> place;   // of a rank: by host, then rank
   uint64_t bytes = 0;            // of one contribution
-  // Two slots of contributions, then two of results. Of a slot, where that of
-  // each rank begins: dense by place; but where devices meet, by cohort, so
-  // that no two workers write to one cache line.
-  char* data = nullptr;
-  std::vector<uint64_t> at;
-  uint64_t slot_bytes = 0, result_bytes = 0;
   struct Local {
     uint32_t device = 0;
-    uint32_t met = 0;  // in the device's table
+    uint32_t cohort = 0;  // where the device's is in the meetings
+    uint32_t met = 0;     // in the device's table
     std::vector<uint32_t> ranks;
   };
-  std::vector<Local> locals;
-  struct Remote {
-    int32_t host = 0;
-    uint32_t begin = 0, count = 0;  // places
-  };
-  std::vector<Remote> remotes;
-  uint32_t own_begin = 0, own_count = 0;
-  uint32_t own_arrived[2] = {0, 0};
-  uint32_t arrived[2] = {0, 0};
-  bool poisoned[2] = {false, false};
-  std::vector<uint8_t> here;  // [slot][place]
+  std::vector<Local> locals;  // by device
+  // Null: all members that are here are on one device.
   std::unique_ptr<GroupMeeting> meeting;
-  // Set when there is a meeting whose result is the same for all: who arrives
+  // Null: all members are here. Else whoever arrives last of this host tells
+  // its executor, and contributions and results are in the exchange's memory.
+  std::unique_ptr<ExchangeState> exchange;
+  // What is large, or all on one device; else null.
+  std::unique_ptr<InPlaceGroup> in_place;
+
+  // What is small and has no exchange is copied to the group's memory by who
+  // arrives: two slots of contributions, then two of results. Of a slot, where
+  // that of each rank begins: by cohort, so that no two workers write to one
+  // cache line. When the result is the same for all, it is shared: who arrives
   // last computes it.
   bool shared = false;
+  std::vector<uint64_t> at;
+  uint64_t slot_bytes = 0, result_bytes = 0;
+  char* data = nullptr;
+  std::vector<const char*> contributions[2];  // by rank
 
-  // Members elsewhere: the host's executor counts.
-  // `device` has arrived at `firing`; whether it is the last of this host.
-  bool ArriveOwn(uint32_t device, uint64_t firing, bool poison);
-  // The contributions of another host have come, without data when poisoned.
-  // False: it has no members.
-  bool ReceiveContribution(int host, uint64_t firing, bool poison,
-                           const void* payload, uint64_t payload_bytes);
-  // Whether all members have arrived at `firing`, poisoned or not. When they
-  // have, counts for the firing after the next from then on.
-  std::optional<bool> TakeComplete(uint64_t firing);
-  bool IsHere(uint64_t firing, uint32_t rank) const {
-    return here[(firing & 1) * members.size() + place[rank]] != 0;
-  }
-
+  // Once the memory is there.
+  void SetMemory(char* memory);
   char* result(uint64_t firing) const {
     return data + 2 * slot_bytes + (firing & 1) * result_bytes;
   }
-  char* contributions(uint64_t firing) const {
-    return data + (firing & 1) * slot_bytes;
-  }
   char* contribution(uint64_t firing, uint32_t rank) const {
-    return contributions(firing) + at[rank];
+    return data + (firing & 1) * slot_bytes + at[rank];
   }
+  int64_t num_own() const;  // members that are here
 };
+
+// Finds the slots that members of an in-place group have at `firing`; then does
+// the share of the device with number `local`.
+void BeginInPlace(const HostGroup& group, uint64_t firing);
+void CombineShare(const CollectiveShape& shape, const HostGroup& group,
+                  uint32_t local, uint64_t firing);
 
 }  // namespace pathways
 

@@ -114,9 +114,6 @@ void Device::Attach(DeviceProgram* program) {
     if (p == nullptr) continue;
     entries += p->entries.size();
     if (p->max_operands > operands_.size()) operands_.resize(p->max_operands);
-    if (p->max_group > contributions_.size()) {
-      contributions_.resize(p->max_group);
-    }
     if (p->max_shards > shard_poison_.size()) {
       shard_poison_.resize(p->max_shards);
     }
@@ -136,7 +133,8 @@ void Device::Detach(DeviceProgram* program) {
   programs_[program->program] = nullptr;
   if (!queue_.empty() && queue_.front().program == program) {
     gang_ = step_ = 0;
-    started_ = arrived_ = cost_paid_ = costing_ = false;
+    started_ = cost_paid_ = costing_ = false;
+    meeting_ = kOutside;
     waiting_groups_ = 0;
     ++generation_;
     trace_.DetachHead();
@@ -561,22 +559,8 @@ bool Device::RunStep(DeviceProgram* program, const Gang& gang,
     ++step_;
     return true;
   }
-  const CollectiveTable& table = program->collectives[step.collective];
-  if (!arrived_) {
-    arrived_ = true;
-    trace_.MeetingBegins();
-    Arrive(program, table, firing);
-  }
-  if (waiting_groups_ > 0) {
-    trace_.MeetingWaits();
-    return false;
-  }
-  trace_.MeetingEnds(*program, gang, firing, step_);
-  if (run_kernels_) Combine(program, table, firing);
-  trace_.CollectiveEnds(*program, gang, firing, step_);
-  arrived_ = false;
-  ++step_;
-  return true;
+  return RunCollective(program, gang, program->collectives[step.collective],
+                       firing);
 }
 
 void Device::RunTraced(DeviceProgram* program, const Gang& gang,
@@ -802,7 +786,7 @@ void Device::Inspect(const LocalMessage& message) {
       if (head.program == program && head.next == firing &&
           gang.action == action) {
         stuck->set_running(costing_);
-        if (started_ && arrived_ && waiting_groups_ > 0) {
+        if (started_ && waiting_groups_ > 0) {
           const uint32_t k = i - gang.first_entry;
           stuck->set_in_collective(true);
           stuck->set_collective_step(static_cast<uint32_t>(step_));

@@ -154,15 +154,23 @@ class Device final : public Actor {
   // An entry has fired: frees its slot, passes its tokens.
   void Fire(DeviceProgram* program, uint32_t entry, bool poison);
 
-  // Collectives (device_collective.cc).
-  void Arrive(DeviceProgram* program, const CollectiveTable& table,
-              uint64_t firing);
-  // Whether all are there; the last one tells the others.
+  // Collectives (device_collective.cc). False: waits for other members.
+  bool RunCollective(DeviceProgram* program, const Gang& gang,
+                     const CollectiveTable& table, uint64_t firing);
+  bool IsPoisoned(const DeviceProgram& program, const DeviceGroup& in) const;
+  void PoisonGroup(const DeviceProgram& program, const DeviceGroup& in);
+  void Contribute(DeviceProgram* program, const CollectiveTable& table,
+                  uint64_t firing);
+  void MeetAll(DeviceProgram* program, const CollectiveTable& table,
+               uint64_t firing);
+  // Whether all are there; the last one tells the others, or the executor.
   bool Meet(DeviceProgram* program, const CollectiveTable& table, uint32_t i,
             uint64_t firing, bool* poison);
-  void Combine(DeviceProgram* program, const CollectiveTable& table,
-               uint64_t firing);
-  // All members of a group have arrived at `firing`.
+  void CombineInPlace(DeviceProgram* program, const CollectiveTable& table,
+                      uint64_t firing);
+  void TakeResults(DeviceProgram* program, const CollectiveTable& table,
+                   uint64_t firing);
+  // All members of a group have arrived at `firing`, or are about to leave.
   void GroupDone(DeviceProgram* program, uint32_t group, uint64_t firing,
                  bool poison);
   // The same for the group's members on the `devices` of the cohort, without
@@ -188,8 +196,9 @@ class Device final : public Actor {
   // The head of the queue.
   size_t gang_ = 0;  // in its program's list
   bool started_ = false;
-  uint32_t step_ = 0;     // of the gang
-  bool arrived_ = false;  // at the collective that is step_
+  uint32_t step_ = 0;  // of the gang
+  // In the collective that is step_: where it waits for the others, if it does.
+  enum : uint8_t { kOutside, kArriving, kLeaving } meeting_ = kOutside;
   uint32_t waiting_groups_ = 0;
   bool cost_paid_ = false, costing_ = false;
   uint64_t generation_ = 0;  // tells an old kCostDone from a new one
@@ -203,7 +212,6 @@ class Device final : public Actor {
   TimeNs turn_ns_ = 0;  // left of its turn
 
   std::vector<void*> operands_;
-  std::vector<const char*> contributions_;
 };
 
 }  // namespace pathways

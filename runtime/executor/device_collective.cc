@@ -11,59 +11,128 @@
 #include "runtime/executor/device.h"
 
 namespace pathways {
+namespace {
 
-void Device::Arrive(DeviceProgram* program, const CollectiveTable& table,
-                    uint64_t firing) {
-  const CollectiveMember* const members =
-      program->members.data() + table.member_begin;
-  const size_t shards = table.member_end - table.member_begin;
-  if (run_kernels_ && table.bytes > 0) {
-    for (size_t k = 0; k < shards; ++k) {
-      if (shard_poison_[k]) continue;
-      std::memcpy(members[k].contribution.at(firing),
-                  members[k].source.at(firing), table.bytes);
+// Most contributions are a number or an array, not something between.
+void CopyBytes(const char* from, uint64_t bytes, char* to) {
+  if (bytes == 4) {
+    std::memcpy(to, from, 4);
+  } else if (bytes == 8) {
+    std::memcpy(to, from, 8);
+  } else {
+    std::memcpy(to, from, bytes);
+  }
+}
+
+}  // namespace
+
+bool Device::RunCollective(DeviceProgram* program, const Gang& gang,
+                           const CollectiveTable& table, uint64_t firing) {
+  if (meeting_ == kOutside) {
+    meeting_ = kArriving;
+    trace_.MeetingBegins();
+    if (run_kernels_) Contribute(program, table, firing);
+    MeetAll(program, table, firing);
+  }
+  if (waiting_groups_ == 0 && meeting_ == kArriving) {
+    trace_.MeetingEnds(*program, gang, firing, step_);
+    meeting_ = kLeaving;
+    if (table.in_place) {
+      if (run_kernels_) CombineInPlace(program, table, firing);
+      MeetAll(program, table, firing);
     }
   }
+  if (waiting_groups_ > 0) {
+    if (meeting_ == kArriving) trace_.MeetingWaits();
+    return false;
+  }
+  if (run_kernels_) TakeResults(program, table, firing);
+  trace_.CollectiveEnds(*program, gang, firing, step_);
+  meeting_ = kOutside;
+  ++step_;
+  return true;
+}
+
+bool Device::IsPoisoned(const DeviceProgram& program,
+                        const DeviceGroup& in) const {
+  for (uint32_t i = in.shards_begin; i < in.shards_end; ++i) {
+    if (shard_poison_[program.shards_in[i]]) return true;
+  }
+  return false;
+}
+
+void Device::PoisonGroup(const DeviceProgram& program, const DeviceGroup& in) {
+  for (uint32_t i = in.shards_begin; i < in.shards_end; ++i) {
+    shard_poison_[program.shards_in[i]] = true;
+  }
+}
+
+void Device::Contribute(DeviceProgram* program, const CollectiveTable& table,
+                        uint64_t firing) {
+  if (table.bytes == 0) return;
+  for (uint32_t m = table.member_begin; m < table.member_end; ++m) {
+    const CollectiveMember& member = program->members[m];
+    if (member.in_place || shard_poison_[m - table.member_begin]) continue;
+    const char* const source = member.source.at(firing);
+    if (member.exchange != nullptr) {
+      member.exchange->Contribute(*table.shape, member.own, firing, source);
+    } else {
+      CopyBytes(source, table.bytes, member.contribution.at(firing));
+    }
+  }
+}
+
+void Device::MeetAll(DeviceProgram* program, const CollectiveTable& table,
+                     uint64_t firing) {
   for (uint32_t i = table.group_begin; i < table.group_end; ++i) {
     const DeviceGroup& in = program->groups_in[i];
-    bool poison = false;
-    for (size_t k = 0; k < shards; ++k) {
-      poison |= members[k].group == in.group && shard_poison_[k];
+    const HostGroup& group = program->groups[in.group];
+    bool poison = IsPoisoned(*program, in);
+    if (meeting_ == kLeaving) {
+      // Nothing is done of what is poisoned, as all members know if they are
+      // all here.
+      if (group.in_place == nullptr) continue;
+      if (poison && group.exchange == nullptr) continue;
     }
-    if (in.meeting != nullptr ? Meet(program, table, i, firing, &poison)
-                              : program->groups[in.group].remotes.empty()) {
-      // All of it is here.
-      for (size_t k = 0; k < shards; ++k) {
-        if (members[k].group == in.group) shard_poison_[k] |= poison;
-      }
-      continue;
+    if (!Meet(program, table, i, firing, &poison)) {
+      ++waiting_groups_;
+    } else if (poison) {
+      PoisonGroup(*program, in);
     }
-    ++waiting_groups_;
-    if (in.meeting != nullptr) continue;
-    LocalMessage message = New(kArrive, *program);
-    message.flags = poison ? kPoisoned : 0;
-    message.step = firing;
-    message.target = in.group;
-    message.item = index_;
-    Send(executor(), message);
   }
 }
 
 bool Device::Meet(DeviceProgram* program, const CollectiveTable& table,
                   uint32_t i, uint64_t firing, bool* poison) {
   const DeviceGroup& in = program->groups_in[i];
-  GroupMeeting& meeting = *in.meeting;
-  program->met[i].store(firing + 1, std::memory_order_relaxed);
-  if (!meeting.Arrive(in.cohort, firing, poison)) return false;
-  const size_t cohorts = meeting.cohorts.size();
   const HostGroup& group = program->groups[in.group];
-  if (group.shared && run_kernels_ && !*poison) {
-    for (uint32_t r = 0; r < group.members.size(); ++r) {
-      contributions_[r] = group.contribution(firing, r);
-    }
-    CombineCollective(*table.shape, 0, contributions_.data(),
-                      group.result(firing));
+  const bool leaves = meeting_ == kLeaving;
+  if (!leaves) program->met[i].store(firing + 1, std::memory_order_relaxed);
+  GroupMeeting* const meeting =
+      leaves ? group.in_place->leaving.get() : in.meeting;
+  if (meeting != nullptr && !meeting->Arrive(in.cohort, firing, poison)) {
+    return false;
   }
+  // What is in place goes to the exchange when all have done their share, also
+  // if it is poisoned: nobody waits for other hosts before that.
+  if (group.exchange != nullptr && (leaves || group.in_place == nullptr)) {
+    LocalMessage message = New(kArrive, *program);
+    message.flags = *poison ? kPoisoned : 0;
+    message.step = firing;
+    message.target = in.group;
+    Send(executor(), message);
+    return false;
+  }
+  if (run_kernels_ && !leaves && !*poison) {
+    if (group.in_place != nullptr) {
+      BeginInPlace(group, firing);
+    } else if (group.shared) {
+      CombineCollective(*table.shape, 0, group.contributions[firing & 1].data(),
+                        group.result(firing));
+    }
+  }
+  if (meeting == nullptr) return true;
+  const size_t cohorts = meeting->cohorts.size();
   if (cohorts > 1) {
     LocalMessage message = New(kGroupDone, *program);
     message.flags = *poison ? kPoisoned : 0;
@@ -72,10 +141,10 @@ bool Device::Meet(DeviceProgram* program, const CollectiveTable& table,
     for (size_t c = 0; c < cohorts; ++c) {
       if (c == in.cohort) continue;
       message.item = static_cast<uint32_t>(c);
-      Send(host_actors_.devices[meeting.cohorts[c][0]], message);
+      Send(host_actors_.devices[meeting->cohorts[c][0]], message);
     }
   }
-  NearDone(*program, in.group, meeting.cohorts[in.cohort], firing, *poison,
+  NearDone(*program, in.group, meeting->cohorts[in.cohort], firing, *poison,
            /*except=*/this);
   return true;
 }
@@ -95,39 +164,52 @@ void Device::NearDone(const DeviceProgram& program, uint32_t group,
 
 void Device::GroupDone(DeviceProgram* program, uint32_t group, uint64_t firing,
                        bool poison) {
-  if (queue_.empty() || queue_.front().program != program || !arrived_ ||
-      queue_.front().next != firing || waiting_groups_ == 0) {
+  if (queue_.empty() || queue_.front().program != program ||
+      meeting_ == kOutside || queue_.front().next != firing ||
+      waiting_groups_ == 0) {
     return;
   }
-  const CollectiveTable& table =
-      program->collectives
-          [program->steps[program->gangs[gang_].step_begin + step_].collective];
-  for (uint32_t m = table.member_begin; m < table.member_end; ++m) {
-    if (program->members[m].group == group) {
-      shard_poison_[m - table.member_begin] |= poison;
+  if (poison) {
+    const Gang& gang = program->gangs[gang_];
+    const GangStepTable& step = program->steps[gang.step_begin + step_];
+    const CollectiveTable& table = program->collectives[step.collective];
+    for (uint32_t i = table.group_begin; i < table.group_end; ++i) {
+      const DeviceGroup& in = program->groups_in[i];
+      if (in.group == group) PoisonGroup(*program, in);
     }
   }
   --waiting_groups_;
 }
 
-void Device::Combine(DeviceProgram* program, const CollectiveTable& table,
-                     uint64_t firing) {
+void Device::CombineInPlace(DeviceProgram* program,
+                            const CollectiveTable& table, uint64_t firing) {
+  for (uint32_t i = table.group_begin; i < table.group_end; ++i) {
+    const DeviceGroup& in = program->groups_in[i];
+    const HostGroup& group = program->groups[in.group];
+    if (group.in_place == nullptr || IsPoisoned(*program, in)) continue;
+    CombineShare(*table.shape, group, in.local, firing);
+  }
+}
+
+void Device::TakeResults(DeviceProgram* program, const CollectiveTable& table,
+                         uint64_t firing) {
+  if (table.shape->result_bytes == 0) return;
   for (uint32_t m = table.member_begin; m < table.member_end; ++m) {
     if (shard_poison_[m - table.member_begin]) continue;
     const CollectiveMember& member = program->members[m];
+    char* const result = member.result.at(firing);
+    if (member.exchange != nullptr) {
+      member.exchange->TakeResult(*table.shape, member.own, firing, result);
+      continue;
+    }
+    if (member.in_place) continue;
     if (member.has_combined) {
-      if (table.bytes > 0) {
-        std::memcpy(member.result.at(firing), member.combined.at(firing),
-                    table.bytes);
-      }
+      CopyBytes(member.combined.at(firing), table.bytes, result);
       continue;
     }
     const HostGroup& group = program->groups[member.group];
-    for (uint32_t r = 0; r < group.members.size(); ++r) {
-      contributions_[r] = group.contribution(firing, r);
-    }
-    CombineCollective(*table.shape, member.rank, contributions_.data(),
-                      member.result.at(firing));
+    CombineCollective(*table.shape, member.rank,
+                      group.contributions[firing & 1].data(), result);
   }
 }
 

@@ -14,53 +14,46 @@ namespace pathways {
 namespace {
 
 constexpr int kMaxAbsent = 16;  // that are named
+static_assert(layout::kExchangeRounds <= kContributionRounds);
 
 }  // namespace
 
 void HostExecutor::OnArrive(HostProgram* program, const LocalMessage& message) {
   HostGroup& group = program->groups[message.target];
-  if (group.ArriveOwn(message.item, message.step, message.flags & kPoisoned) &&
-      !group.remotes.empty()) {
-    // All that this host contributes, once to each other host of the group.
-    WireMessage out;
-    out.kind = kContributionMessage;
-    out.flags = message.flags;
-    if (group.poisoned[message.step & 1]) out.flags |= kPoisoned;
-    out.program = program->program;
-    out.incarnation = program->incarnation;
-    out.target = group.action;
-    out.item = group.step;
-    out.shard = static_cast<uint32_t>(group.members[0]);
-    out.step = message.step;
-    Payload payload;
-    payload.bytes = group.bytes * group.own_count;
-    if (group.data != nullptr) {
-      payload.data =
-          group.contributions(message.step) + group.own_begin * group.bytes;
-    }
-    for (const HostGroup::Remote& remote : group.remotes) {
-      SendToHost(remote.host, out, payload);
-    }
-  }
-  FinishGroup(program, message.target, message.step);
+  group.exchange->Arrive(message.step, message.flags & kPoisoned);
+  Exchange(program, message.target, message.step);
 }
 
 void HostExecutor::OnContribution(int host, HostProgram* program,
                                   const WireMessage& message, Payload payload) {
-  auto found =
-      program->group_of.find({message.target, message.item, message.shard});
+  auto found = program->group_of.find(
+      {message.target, message.item / kContributionRounds, message.shard});
   if (found == program->group_of.end()) return;
   HostGroup& group = program->groups[found->second];
-  if (group.ReceiveContribution(host, message.step, message.flags & kPoisoned,
-                                payload.data, payload.bytes)) {
-    FinishGroup(program, found->second, message.step);
+  if (group.exchange != nullptr &&
+      group.exchange->Receive(
+          message.step, host, message.item % kContributionRounds,
+          message.flags & kPoisoned, payload.data, payload.bytes)) {
+    Exchange(program, found->second, message.step);
   }
 }
 
-void HostExecutor::FinishGroup(HostProgram* program, uint32_t index,
-                               uint64_t firing) {
-  HostGroup& group = program->groups[index];
-  const std::optional<bool> poison = group.TakeComplete(firing);
+void HostExecutor::Exchange(HostProgram* program, uint32_t index,
+                            uint64_t firing) {
+  const HostGroup& group = program->groups[index];
+  const std::optional<bool> poison = group.exchange->Advance(
+      firing, [&](const ExchangeState::Outgoing& outgoing) {
+        WireMessage out;
+        out.kind = kContributionMessage;
+        out.flags = outgoing.poison ? kPoisoned : 0;
+        out.program = program->program;
+        out.incarnation = program->incarnation;
+        out.target = group.action;
+        out.item = group.step * kContributionRounds + outgoing.round;
+        out.shard = static_cast<uint32_t>(group.members[0]);
+        out.step = firing;
+        SendToHost(outgoing.host, out, {outgoing.payload, outgoing.bytes});
+      });
   if (!poison.has_value()) return;
   LocalMessage out;
   out.kind = kGroupDone;
@@ -69,31 +62,43 @@ void HostExecutor::FinishGroup(HostProgram* program, uint32_t index,
   out.incarnation = program->incarnation;
   out.target = index;
   out.step = firing;
-  for (const HostGroup::Local& local : group.locals) {
-    SendToDevice(local.device, out);
+  if (group.meeting == nullptr) {
+    return SendToDevice(group.locals[0].device, out);
+  }
+  for (size_t c = 0; c < group.meeting->cohorts.size(); ++c) {
+    out.item = static_cast<uint32_t>(c);
+    SendToDevice(group.meeting->cohorts[c][0], out);
   }
 }
 
 void HostExecutor::ReportAbsent(const HostProgram& program,
                                 const HostGroup& group,
-                                proto::StuckShard* stuck) {
+                                proto::StuckShard* stuck) const {
+  const uint64_t firing = stuck->firing();
   auto absent = [&](uint32_t rank) {
     if (stuck->absent_size() < kMaxAbsent) {
       stuck->add_absent(group.members[rank]);
     }
   };
-  if (group.meeting != nullptr) {
-    for (const HostGroup::Local& local : group.locals) {
-      if (program.devices[local.device]->met[local.met].load(
-              std::memory_order_relaxed) > stuck->firing()) {
-        continue;
-      }
-      for (uint32_t rank : local.ranks) absent(rank);
+  for (const HostGroup::Local& local : group.locals) {
+    if (program.devices[local.device]->met[local.met].load(
+            std::memory_order_relaxed) > firing) {
+      continue;
     }
-    return;
+    for (uint32_t rank : local.ranks) absent(rank);
   }
+  if (group.exchange == nullptr || stuck->absent_size() > 0) return;
+  const layout::ExchangeMessage* awaited = group.exchange->Awaited(firing);
+  if (awaited == nullptr) return;
+  stuck->set_collective_round(awaited->round);
+  const PreparedSlice& slice =
+      program.plan
+          ->slices()[program.plan->plan().actions(group.action).slice()];
   for (uint32_t rank = 0; rank < group.members.size(); ++rank) {
-    if (!group.IsHere(stuck->firing(), rank)) absent(rank);
+    const int64_t device = slice.device_of[group.members[rank]];
+    if (context_.topology->Locate(slice.island, device).host == awaited->host) {
+      absent(rank);
+    }
   }
 }
 

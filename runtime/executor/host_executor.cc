@@ -505,7 +505,8 @@ void HostExecutor::Reserve(HostProgram* program, int sign) {
     int64_t in = kControlReserve;
     for (const InEdge& edge : device->in_edges) in += edge.expected * window;
     for (const CollectiveTable& table : device->collectives) {
-      in += (table.group_end - table.group_begin) * 2;
+      // Of two firings, when all have arrived and when all are about to leave.
+      in += (table.group_end - table.group_begin) * 4;
       own += (table.group_end - table.group_begin) * 2;
     }
     own += (device->out.size() + device->pieces.size()) * window;
@@ -515,7 +516,8 @@ void HostExecutor::Reserve(HostProgram* program, int sign) {
     own += pieces.size() * window;
   }
   for (const HostGroup& group : program->groups) {
-    own += 2 * group.remotes.size();
+    if (group.exchange == nullptr) continue;
+    own += 2 * group.exchange->plan().receives.size();
   }
   for (const HostAllEdge& all : program->all_edges) {
     own += window * (all.target_hosts.size() + 1);

@@ -147,10 +147,11 @@ class HostExecutor final : public Actor {
   void OnArrive(HostProgram* program, const LocalMessage& message);
   void OnContribution(int host, HostProgram* program,
                       const WireMessage& message, Payload payload);
-  void FinishGroup(HostProgram* program, uint32_t group, uint64_t firing);
+  // Does what can be done of a group's exchange; at its end tells the devices.
+  void Exchange(HostProgram* program, uint32_t group, uint64_t firing);
   // Which shards of the group a stuck one waits for.
-  static void ReportAbsent(const HostProgram& program, const HostGroup& group,
-                           proto::StuckShard* stuck);
+  void ReportAbsent(const HostProgram& program, const HostGroup& group,
+                    proto::StuckShard* stuck) const;
 
   // Values of launches (host_values.cc). What changes the store goes by its
   // number: `sequence` is that of `control`.

@@ -204,7 +204,13 @@ absl::Status HostProgramBuilder::AllocateHost(Arena* arena) {
   char* base = out_.host_memory.data();
   if (base == nullptr) return absl::OkStatus();
   for (size_t g = 0; g < out_.groups.size(); ++g) {
-    out_.groups[g].data = base + group_at_[g];
+    HostGroup& group = out_.groups[g];
+    if (group.exchange != nullptr) {
+      group.exchange->SetMemory(base + group_at_[g],
+                                AlignBuffer(group.exchange->slot_bytes()));
+    } else {
+      group.SetMemory(base + group_at_[g]);
+    }
   }
   return absl::OkStatus();
 }

@@ -210,6 +210,7 @@ struct DeviceProgram {
   std::vector<CollectiveTable> collectives;
   std::vector<CollectiveMember> members;
   std::vector<DeviceGroup> groups_in;
+  std::vector<uint32_t> shards_in;  // of groups_in
   // Per entry of groups_in: the last firing at which the device arrived, and
   // one. For reports.
   std::vector<std::atomic<uint64_t>> met;
@@ -222,7 +223,6 @@ struct DeviceProgram {
   std::vector<PieceOut> pieces;
   char* scratch = nullptr;
   uint32_t max_operands = 0;
-  uint64_t max_group = 0;
   uint32_t max_shards = 0;
 
   // The device's own, while it runs.

@@ -18,7 +18,10 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <set>
+#include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -85,10 +88,18 @@ class HostProgramBuilder {
 
   // host_program_collectives.cc
   void MakeGroups();
-  void AddGroupMember(uint32_t action, uint32_t step, uint32_t slice,
-                      const proto::Collective& c, int32_t shard);
-  // Which cohort of the group's meeting a device is in.
-  static uint32_t CohortIn(const HostGroup& group, uint32_t device);
+  // The group that `shard` is in, if nobody made it yet.
+  void AddGroup(uint32_t action, uint32_t step, uint32_t slice,
+                const proto::Collective& c, int32_t shard);
+  std::unique_ptr<GroupMeeting> MakeMeeting(HostGroup* group) const;
+  // How groups [first, ...), all those of one collective, combine, and the
+  // memory that they need for it.
+  void PlaceGroups(size_t first, uint32_t slice, const proto::Collective& c);
+  // Where contributions lie of a group that is all on this host.
+  void PlaceContributions(HostGroup* group);
+  std::shared_ptr<const layout::HostExchange> ExchangeOf(
+      uint32_t slice, const proto::Collective& c, const HostGroup& group,
+      const CollectiveShape& shape);
   void MakeCollective(DeviceProgram* device, uint32_t a, uint32_t i);
 
   // host_program_queue.cc
@@ -148,6 +159,10 @@ class HostProgramBuilder {
   std::vector<uint64_t> staging_;
   size_t next_staging_ = 0;
   std::map<std::pair<uint32_t, uint32_t>, size_t> shape_of_;
+  // By all that makes them different.
+  std::map<std::tuple<uint32_t, int32_t, int, int64_t, bool, std::string>,
+           std::shared_ptr<const layout::HostExchange>>
+      exchanges_;
   // (device, slice) -> where the coordinates of its shards begin.
   std::map<std::pair<uint32_t, uint32_t>, uint32_t> coordinates_of_;
   absl::flat_hash_map<std::pair<uint32_t, int32_t>, std::vector<layout::Piece>>

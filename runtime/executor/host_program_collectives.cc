@@ -14,6 +14,36 @@
 #include "runtime/plan/tables.h"
 
 namespace pathways {
+namespace {
+
+// Contributions of a host from which on they are combined in place: about what
+// one worker combines while two others meet.
+constexpr int64_t kInPlaceBytes = 32 << 10;
+
+CollectiveShape ShapeOf(const proto::Collective& c,
+                        const layout::ReductionTree& tree,
+                        const PreparedBuffer& source,
+                        const PreparedBuffer& result) {
+  CollectiveShape shape;
+  shape.kind = c.kind();
+  shape.reduction = c.reduction();
+  shape.element = source.element;
+  shape.element_bytes = source.element_bytes;
+  shape.size = tree.size();
+  shape.dim = c.dim();
+  shape.concat_dim = c.concat_dim();
+  for (int64_t rank = 0; c.kind() == proto::PERMUTE && rank < tree.size();
+       ++rank) {
+    shape.sources.push_back(PermuteSource(c, tree.size(), rank));
+  }
+  shape.source = source.shape;
+  shape.result = result.shape;
+  shape.Complete(tree);
+  return shape;
+}
+
+}  // namespace
+
 void HostProgramBuilder::MakeGroups() {
   // Shapes first: steps point at them.
   size_t count = 0;
@@ -25,123 +55,164 @@ void HostProgramBuilder::MakeGroups() {
   out_.shapes.reserve(count);
   for (int a = 0; a < plan().actions_size(); ++a) {
     const proto::Action& action = plan().actions(a);
+    const uint32_t slice = action.slice();
     for (int i = 0; i < action.steps_size(); ++i) {
       if (!action.steps(i).has_collective()) continue;
       const proto::Collective& c = action.steps(i).collective();
-      const PreparedBuffer& source = p_.buffers()[c.source()];
-      const PreparedBuffer& result = p_.buffers()[c.result()];
-      CollectiveShape shape;
-      shape.kind = c.kind();
-      shape.reduction = c.reduction();
-      shape.element = source.element;
-      shape.element_bytes = source.element_bytes;
-      const layout::ReductionTree tree(
-          GroupAxes(p_.slices()[action.slice()].mesh, c));
-      shape.size = tree.size();
-      shape.dim = c.dim();
-      shape.concat_dim = c.concat_dim();
-      shape.shift = c.shift();
-      shape.wrap = c.wrap();
-      shape.source = source.shape;
-      shape.result = result.shape;
-      shape.Complete(tree);
       shape_of_[{a, i}] = out_.shapes.size();
-      out_.shapes.push_back(std::move(shape));
+      out_.shapes.push_back(ShapeOf(
+          c, layout::ReductionTree(GroupAxes(p_.slices()[slice].mesh, c)),
+          p_.buffers()[c.source()], p_.buffers()[c.result()]));
+      const size_t first = out_.groups.size();
       for (const auto& device : out_.devices) {
         if (device == nullptr) continue;
-        for (int32_t shard : device->shards[action.slice()]) {
-          AddGroupMember(a, i, action.slice(), c, shard);
+        for (int32_t shard : device->shards[slice]) {
+          AddGroup(a, i, slice, c, shard);
         }
       }
+      PlaceGroups(first, slice, c);
     }
   }
 }
 
-void HostProgramBuilder::AddGroupMember(uint32_t action, uint32_t step,
-                                        uint32_t slice,
-                                        const proto::Collective& c,
-                                        int32_t shard) {
-  std::vector<int32_t> members = GroupOf(p_.slices()[slice].mesh, c, shard);
-  auto [it, fresh] = out_.group_of.try_emplace(
-      {action, step, static_cast<uint32_t>(members[0])},
-      static_cast<uint32_t>(out_.groups.size()));
+void HostProgramBuilder::AddGroup(uint32_t action, uint32_t step,
+                                  uint32_t slice, const proto::Collective& c,
+                                  int32_t shard) {
+  const layout::Mesh& mesh = p_.slices()[slice].mesh;
+  const bool fresh =
+      out_.group_of
+          .try_emplace(
+              {action, step,
+               static_cast<uint32_t>(GroupPlaceOf(mesh, c, shard).first)},
+              static_cast<uint32_t>(out_.groups.size()))
+          .second;
   if (!fresh) return;
   HostGroup group;
   group.action = action;
   group.step = step;
-  const CollectiveShape& shape = out_.shapes[shape_of_[{action, step}]];
-  group.bytes = shape.element_bytes;
-  for (int64_t size : shape.source) group.bytes *= size;
-  std::vector<std::pair<int, uint32_t>> order;  // (host, rank)
+  group.bytes = out_.shapes.back().source_bytes;
+  group.members = GroupOf(mesh, c, shard);
   std::map<uint32_t, std::vector<uint32_t>> locals;
-  for (uint32_t r = 0; r < members.size(); ++r) {
-    const Topology::Place place = PlaceOf(slice, members[r]);
-    order.emplace_back(place.host, r);
+  for (uint32_t r = 0; r < group.members.size(); ++r) {
+    const Topology::Place place = PlaceOf(slice, group.members[r]);
     if (place.host == out_.host) locals[place.device].push_back(r);
   }
-  std::sort(order.begin(), order.end());
-  group.place.resize(members.size());
-  for (uint32_t i = 0; i < order.size(); ++i) {
-    group.place[order[i].second] = i;
-    if (order[i].first == out_.host) {
-      if (group.own_count++ == 0) group.own_begin = i;
-    } else if (!group.remotes.empty() &&
-               group.remotes.back().host == order[i].first) {
-      ++group.remotes.back().count;
-    } else {
-      group.remotes.push_back({order[i].first, i, 1});
-    }
-  }
   for (auto& [device, ranks] : locals) {
-    group.locals.push_back({device, /*met=*/0, std::move(ranks)});
+    group.locals.push_back({device, /*cohort=*/0, /*met=*/0, std::move(ranks)});
   }
-  group.here.assign(2 * members.size(), 0);
-  group.members = std::move(members);
-  if (group.remotes.empty() && group.locals.size() > 1) {
-    group.meeting = std::make_unique<GroupMeeting>();
-    std::map<uint32_t, std::vector<uint32_t>> cohorts;
-    for (const HostGroup::Local& local : group.locals) {
-      cohorts[host_actors_.cohorts[local.device]].push_back(local.device);
-    }
-    for (auto& [cohort, members] : cohorts) {
-      group.meeting->cohorts.push_back(std::move(members));
-    }
-    group.meeting->counts.resize(cohorts.size());
-    group.shared = shape.kind == proto::ALL_REDUCE;
-  }
-  group.at.resize(group.members.size());
-  if (group.meeting == nullptr) {
-    for (uint32_t r = 0; r < group.members.size(); ++r) {
-      group.at[r] = group.place[r] * group.bytes;
-    }
-    group.slot_bytes = AlignBuffer(group.members.size() * group.bytes);
-  } else {
-    for (uint32_t c = 0; c < group.meeting->cohorts.size(); ++c) {
-      for (const HostGroup::Local& local : group.locals) {
-        if (CohortIn(group, local.device) != c) continue;
-        for (uint32_t rank : local.ranks) {
-          group.at[rank] = group.slot_bytes;
-          group.slot_bytes += group.bytes;
-        }
-      }
-      group.slot_bytes = AlignBuffer(group.slot_bytes);
-    }
-  }
-  if (group.shared) group.result_bytes = AlignBuffer(group.bytes);
-  group_at_.push_back(host_sum_.total());
-  host_sum_.Add(group.slot_bytes, 2);
-  host_sum_.Add(group.result_bytes, 2);
+  if (group.locals.size() > 1) group.meeting = MakeMeeting(&group);
   out_.groups.push_back(std::move(group));
 }
 
-uint32_t HostProgramBuilder::CohortIn(const HostGroup& group, uint32_t device) {
-  if (group.meeting == nullptr) return 0;
-  uint32_t cohort = 0;
-  for (; cohort < group.meeting->cohorts.size(); ++cohort) {
-    const std::vector<uint32_t>& devices = group.meeting->cohorts[cohort];
-    if (std::binary_search(devices.begin(), devices.end(), device)) break;
+std::unique_ptr<GroupMeeting> HostProgramBuilder::MakeMeeting(
+    HostGroup* group) const {
+  auto meeting = std::make_unique<GroupMeeting>();
+  std::map<uint32_t, std::vector<HostGroup::Local*>> cohorts;
+  for (HostGroup::Local& local : group->locals) {
+    cohorts[host_actors_.cohorts[local.device]].push_back(&local);
   }
-  return cohort;
+  for (const auto& [cohort, locals] : cohorts) {
+    std::vector<uint32_t> devices;
+    for (HostGroup::Local* local : locals) {
+      local->cohort = static_cast<uint32_t>(meeting->cohorts.size());
+      devices.push_back(local->device);
+    }
+    meeting->cohorts.push_back(std::move(devices));
+  }
+  meeting->counts.resize(cohorts.size());
+  return meeting;
+}
+
+void HostProgramBuilder::PlaceGroups(size_t first, uint32_t slice,
+                                     const proto::Collective& c) {
+  const CollectiveShape& shape = out_.shapes.back();
+  auto is_large = [&](const HostGroup& group) {
+    return group.num_own() * shape.source_bytes >= kInPlaceBytes;
+  };
+  auto is_spread = [](const HostGroup& group) {
+    return group.num_own() < static_cast<int64_t>(group.members.size());
+  };
+  // Of the groups that span hosts all are in place, or none: else a device that
+  // is in several of them would wait for other hosts before it does what they
+  // may wait for.
+  bool large_spread = false;
+  for (size_t g = first; g < out_.groups.size(); ++g) {
+    const HostGroup& group = out_.groups[g];
+    large_spread |= is_spread(group) && is_large(group);
+  }
+  for (size_t g = first; g < out_.groups.size(); ++g) {
+    HostGroup& group = out_.groups[g];
+    const bool spread = is_spread(group);
+    if (spread ? shape.kind == proto::ALL_REDUCE && large_spread
+               : group.meeting == nullptr || is_large(group)) {
+      group.in_place = std::make_unique<InPlaceGroup>();
+      if (group.meeting != nullptr) {
+        group.in_place->leaving = MakeMeeting(&group);
+      }
+      group.in_place->sources.resize(group.members.size());
+      group.in_place->results.resize(group.members.size());
+      group.in_place->operands.resize(group.members.size());
+      group.in_place->outputs.resize(group.members.size());
+    }
+    group_at_.push_back(host_sum_.total());
+    if (spread) {
+      group.exchange = std::make_unique<ExchangeState>(
+          ExchangeOf(slice, c, group, shape),
+          Reducer(shape.reduction, shape.element));
+      host_sum_.Add(AlignBuffer(group.exchange->slot_bytes()), 2);
+    } else if (group.in_place == nullptr) {
+      group.shared = shape.kind == proto::ALL_REDUCE;
+      PlaceContributions(&group);
+      host_sum_.Add(group.slot_bytes, 2);
+      host_sum_.Add(group.result_bytes, 2);
+    }
+  }
+}
+
+void HostProgramBuilder::PlaceContributions(HostGroup* group) {
+  group->at.resize(group->members.size());
+  std::vector<std::vector<const HostGroup::Local*>> cohorts(
+      group->meeting->cohorts.size());
+  for (const HostGroup::Local& local : group->locals) {
+    cohorts[local.cohort].push_back(&local);
+  }
+  for (const std::vector<const HostGroup::Local*>& locals : cohorts) {
+    for (const HostGroup::Local* local : locals) {
+      for (uint32_t rank : local->ranks) {
+        group->at[rank] = group->slot_bytes;
+        group->slot_bytes += group->bytes;
+      }
+    }
+    group->slot_bytes = AlignBuffer(group->slot_bytes);
+  }
+  if (group->shared) group->result_bytes = AlignBuffer(group->bytes);
+}
+
+std::shared_ptr<const layout::HostExchange> HostProgramBuilder::ExchangeOf(
+    uint32_t slice, const proto::Collective& c, const HostGroup& group,
+    const CollectiveShape& shape) {
+  const bool members_combine = group.in_place != nullptr;
+  // Programs have the same collective over and over.
+  proto::Collective key = c;
+  key.clear_source();
+  key.clear_result();
+  key.clear_reduction();
+  std::shared_ptr<const layout::HostExchange>& known =
+      exchanges_[{slice, group.members[0], shape.element, shape.source_bytes,
+                  members_combine, key.SerializeAsString()}];
+  if (known == nullptr) {
+    std::vector<int32_t> hosts;
+    for (int32_t shard : group.members) {
+      hosts.push_back(PlaceOf(slice, shard).host);
+    }
+    layout::ExchangeSpec spec =
+        ExchangeSpecOf(p_.slices()[slice].mesh, c, shape.element,
+                       shape.source_bytes, std::move(hosts));
+    spec.members_combine = members_combine;
+    known = std::make_shared<const layout::HostExchange>(
+        layout::MakeExchange(spec, out_.host));
+  }
+  return known;
 }
 
 void HostProgramBuilder::MakeCollective(DeviceProgram* device, uint32_t a,
@@ -151,39 +222,56 @@ void HostProgramBuilder::MakeCollective(DeviceProgram* device, uint32_t a,
   const std::vector<int32_t>& shards = device->shards[action.slice()];
   CollectiveTable table;
   table.shape = &out_.shapes[shape_of_[{a, i}]];
+  table.bytes = table.shape->source_bytes;
   table.member_begin = static_cast<uint32_t>(device->members.size());
   table.group_begin = static_cast<uint32_t>(device->groups_in.size());
-  device->max_group = std::max<uint64_t>(device->max_group, table.shape->size);
+  // Of each group, the members here, by shard.
+  std::map<uint32_t, std::vector<uint32_t>> shards_in;
   for (size_t k = 0; k < shards.size(); ++k) {
-    const std::vector<int32_t> ranks =
-        GroupOf(p_.slices()[action.slice()].mesh, c, shards[k]);
+    const GroupPlace place =
+        GroupPlaceOf(p_.slices()[action.slice()].mesh, c, shards[k]);
     CollectiveMember member;
-    member.group = out_.group_of.at({a, i, static_cast<uint32_t>(ranks[0])});
-    member.rank = static_cast<uint32_t>(
-        std::find(ranks.begin(), ranks.end(), shards[k]) - ranks.begin());
+    member.group = out_.group_of.at({a, i, static_cast<uint32_t>(place.first)});
+    member.rank = static_cast<uint32_t>(place.rank);
     HostGroup& group = out_.groups[member.group];
-    table.bytes = group.bytes;
     member.source = Slot(c.source(), device->device, k);
     member.result = Slot(c.result(), device->device, k);
-    if (group.data != nullptr) {
+    member.in_place = group.in_place != nullptr;
+    table.in_place |= member.in_place;
+    if (group.in_place != nullptr) {
+      group.in_place->sources[member.rank] = member.source;
+      group.in_place->results[member.rank] = member.result;
+    }
+    if (group.exchange != nullptr) {
+      const std::vector<int64_t>& own = group.exchange->plan().ranks;
+      member.exchange = group.exchange.get();
+      member.own = static_cast<uint32_t>(
+          std::lower_bound(own.begin(), own.end(), place.rank) - own.begin());
+    } else if (group.in_place == nullptr && group.data != nullptr) {
       member.contribution = {group.contribution(0, member.rank),
                              group.slot_bytes, 2};
+      member.has_combined = group.shared;
       member.combined = {group.result(0), group.result_bytes, 2};
     }
-    member.has_combined = group.shared;
     device->members.push_back(member);
-    if (std::any_of(device->groups_in.begin() + table.group_begin,
-                    device->groups_in.end(), [&](const DeviceGroup& in) {
-                      return in.group == member.group;
-                    })) {
-      continue;
-    }
-    for (HostGroup::Local& local : group.locals) {
-      if (local.device != device->device) continue;
-      local.met = static_cast<uint32_t>(device->groups_in.size());
-    }
-    device->groups_in.push_back(
-        {member.group, CohortIn(group, device->device), group.meeting.get()});
+    shards_in[member.group].push_back(static_cast<uint32_t>(k));
+  }
+  for (const auto& [g, members] : shards_in) {
+    HostGroup& group = out_.groups[g];
+    const auto local = std::lower_bound(
+        group.locals.begin(), group.locals.end(), device->device,
+        [](const HostGroup::Local& l, uint32_t d) { return l.device < d; });
+    local->met = static_cast<uint32_t>(device->groups_in.size());
+    DeviceGroup in;
+    in.group = g;
+    in.local = static_cast<uint32_t>(local - group.locals.begin());
+    in.cohort = local->cohort;
+    in.meeting = group.meeting.get();
+    in.shards_begin = static_cast<uint32_t>(device->shards_in.size());
+    device->shards_in.insert(device->shards_in.end(), members.begin(),
+                             members.end());
+    in.shards_end = static_cast<uint32_t>(device->shards_in.size());
+    device->groups_in.push_back(in);
   }
   table.member_end = static_cast<uint32_t>(device->members.size());
   table.group_end = static_cast<uint32_t>(device->groups_in.size());

@@ -29,9 +29,10 @@ enum LocalKind : uint16_t {
   kForwardToken,      // kTokenMessage for host `extra`
   kForwardPiece,      // kPieceMessage for host `extra`
   kAllFired,          // step: firing of the source; target: edge
-  kArrive,      // step; target: group, with members elsewhere; item: device
-  kGroupDone,   // step; target: group; to one device of a cohort, item:
-                // which of the group's
+  kArrive,      // step; target: group, with members elsewhere: from the last
+                // device of the host
+  kGroupDone,   // step; target: group: all have arrived, or have done their
+                // share; to one device of a cohort, item: which of the group's
   kFailed,      // step; target: action; shard; item: gang step; extra: code
   kDeviceDone,  // extra: place of the grant; from a cohort's last device
   kAttach,      // payload: the DeviceProgram

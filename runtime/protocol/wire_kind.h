@@ -28,13 +28,17 @@ enum WireKind : uint16_t {
                              // shard; payload: the piece, dense
   kAllMessage = 3,           // step: firing of the source; target: edge; item:
                              // how many of its shards have fired
-  kContributionMessage = 4,  // step; target: action; item: its step; shard:
-                             // rank 0 of the group; payload: the host's
-                             // contributions
+  kContributionMessage = 4,  // step; target: action; item: its step, times
+                             // kContributionRounds, plus the round; shard:
+                             // rank 0 of the group; payload: what the host
+                             // sends in that round
   kEnqueuedMessage = 5,      // step: firing of a send that was enqueued;
                              // target: its data edge
   kNumWireKinds
 };
+
+// Above the number of any round of a collective (layout/group_exchange.h).
+inline constexpr uint32_t kContributionRounds = 128;
 
 // A bit of `flags`: what the message tells of is poisoned.
 inline constexpr uint16_t kPoisoned = 1;

@@ -26,7 +26,8 @@ constexpr int64_t kMaxPieces = int64_t{1} << 25;
 
 class Coster {
  public:
-  explicit Coster(const proto::Plan& plan) : plan_(plan) {
+  Coster(const proto::Plan& plan, const Topology& topology)
+      : plan_(plan), topology_(topology) {
     for (const proto::Slice& slice : plan.slices()) {
       devices_.push_back(DevicesOf(slice));
     }
@@ -112,47 +113,77 @@ class Coster {
   }
 
   uint64_t CollectiveBytes(uint32_t slice, const proto::Collective& c) {
-    uint64_t source = ShardBytes(plan_, plan_.buffers(c.source()));
-    uint64_t result = ShardBytes(plan_, plan_.buffers(c.result()));
+    // The same collective is often there many times.
+    std::string key =
+        absl::StrCat(slice, " ", plan_.buffers(c.source()).layout(), " ",
+                     c.kind(), " ", c.shift(), " ", c.wrap());
+    for (const std::string& axis : c.axes()) {
+      absl::StrAppend(&key, " ", axis.size(), ":", axis);
+    }
+    auto [known, added] = collective_bytes_.try_emplace(std::move(key));
+    if (!added) return known->second;
     uint64_t total = 0;
     for (const std::vector<int64_t>& group : Groups(slice, c)) {
-      std::map<int64_t, uint64_t> on_device;
-      for (int64_t device : group) on_device[device] += 1;
-      uint64_t ranks = group.size(), links = on_device.size() - 1;
-      switch (c.kind()) {
-        case proto::ALL_REDUCE:
-          total += 2 * links * source;
-          break;
-        case proto::ALL_GATHER:
-          total += links * result;
-          break;
-        case proto::REDUCE_SCATTER:
-          total += links * source;
-          break;
-        case proto::ALL_TO_ALL: {
-          uint64_t pairs = ranks * ranks;
-          for (const auto& [device, count] : on_device) pairs -= count * count;
-          total += pairs * (source / ranks);
-          break;
+      std::map<int32_t, std::vector<int64_t>> on_host;  // ranks
+      std::vector<int32_t> hosts;
+      for (size_t rank = 0; rank < group.size(); ++rank) {
+        hosts.push_back(
+            topology_.Locate(static_cast<int>(IslandOf(slice)), group[rank])
+                .host);
+        on_host[hosts.back()].push_back(static_cast<int64_t>(rank));
+      }
+      for (const auto& [host, ranks] : on_host) {
+        total += BytesInHost(c, group, ranks);
+      }
+      if (on_host.size() == 1) continue;
+      const proto::Buffer& source = plan_.buffers(c.source());
+      const layout::ExchangeSpec spec =
+          ExchangeSpecOf(MeshOf(plan_.slices(slice)), c,
+                         plan_.layouts(source.layout()).element(),
+                         ShardBytes(plan_, source), std::move(hosts));
+      for (const auto& [host, ranks] : on_host) {
+        for (const auto& sent : layout::MakeExchange(spec, host).sends) {
+          total += sent.bytes;
         }
-        case proto::PERMUTE: {
-          // By the receiver's rank.
-          auto n = static_cast<int64_t>(ranks);
-          for (int64_t rank = 0; rank < n; ++rank) {
-            int64_t from = rank - c.shift() % n;
-            bool outside =
-                c.shift() <= -n || c.shift() >= n || from < 0 || from >= n;
-            if (outside && !c.wrap()) continue;
-            from = (from % n + n) % n;
-            if (group[from] != group[rank]) total += source;
-          }
-          break;
-        }
-        default:
-          break;
       }
     }
-    return total;
+    return known->second = total;
+  }
+
+  // Between the devices of one host that has `ranks` of a group.
+  uint64_t BytesInHost(const proto::Collective& c,
+                       const std::vector<int64_t>& group,
+                       const std::vector<int64_t>& ranks) const {
+    const uint64_t source = ShardBytes(plan_, plan_.buffers(c.source()));
+    std::map<int64_t, uint64_t> on_device;
+    for (int64_t rank : ranks) on_device[group[rank]] += 1;
+    const uint64_t links = on_device.size() - 1;
+    uint64_t total = 0;
+    switch (c.kind()) {
+      case proto::ALL_REDUCE:
+        return 2 * links * source;
+      case proto::ALL_GATHER:
+        return links * ranks.size() * source;
+      case proto::REDUCE_SCATTER:
+        return links * ranks.size() * (source / group.size());
+      case proto::ALL_TO_ALL: {
+        uint64_t pairs = ranks.size() * ranks.size();
+        for (const auto& [device, count] : on_device) pairs -= count * count;
+        return pairs * (source / group.size());
+      }
+      case proto::PERMUTE:
+        for (int64_t rank : ranks) {
+          const int64_t from =
+              PermuteSource(c, static_cast<int64_t>(group.size()), rank);
+          if (from >= 0 && group[from] != group[rank] &&
+              std::binary_search(ranks.begin(), ranks.end(), from)) {
+            total += source;
+          }
+        }
+        return total;
+      default:
+        return 0;
+    }
   }
 
   struct Moved {
@@ -216,15 +247,19 @@ class Coster {
   }
 
   const proto::Plan& plan_;
+  const Topology& topology_;
   std::vector<std::vector<int64_t>> devices_;  // by slice and shard
   std::map<std::tuple<uint32_t, uint32_t, uint32_t, uint32_t>, Moved> moved_;
+  std::map<std::string, uint64_t> collective_bytes_;
   int64_t pieces_ = 0;
   PlanCost cost_;
 };
 
 }  // namespace
 
-PlanCost CostOf(const proto::Plan& plan) { return Coster(plan).Run(); }
+PlanCost CostOf(const proto::Plan& plan, const Topology& topology) {
+  return Coster(plan, topology).Run();
+}
 
 std::string DryRunText(const PlanCost& cost, const Topology& topology) {
   std::vector<std::vector<std::string>> rows = {

@@ -35,7 +35,9 @@ struct PlanCost {
   // By (island, device in it); devices that have nothing are not in it.
   std::map<std::pair<uint32_t, int64_t>, Device> devices;
   // Bytes per step between different devices of an island, and by
-  // (from, to) between islands. An all-reduce counts as a ring.
+  // (from, to) between islands. Of a collective, what hosts send each other,
+  // and what the devices of a host have in common: of a reduction, everybody's
+  // contribution to all and the result from them, but the own ones.
   std::map<uint32_t, uint64_t> ici_bytes;
   std::map<std::pair<uint32_t, uint32_t>, uint64_t> dcn_bytes;
   std::map<uint32_t, uint64_t> gangs;  // per step, by island
@@ -44,7 +46,7 @@ struct PlanCost {
 };
 
 // `plan` passed the verifier and fits the cluster (CheckFits).
-PlanCost CostOf(const proto::Plan& plan);
+PlanCost CostOf(const proto::Plan& plan, const Topology& topology);
 
 // Tables, one row for devices in a row that cost the same.
 std::string DryRunText(const PlanCost& cost, const Topology& topology);

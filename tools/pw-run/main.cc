@@ -199,7 +199,8 @@ class Session {
                          PlacementText(plan(), *topology_), "\n"));
     }
     if (options_.explain_kernels) Print(KernelsText(plan(), loaded_.kernels));
-    if (options_.dry_run) Print(DryRunText(CostOf(plan()), *topology_));
+    if (options_.dry_run)
+      Print(DryRunText(CostOf(plan(), *topology_), *topology_));
     return true;
   }
 

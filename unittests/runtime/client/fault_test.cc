@@ -100,6 +100,42 @@ TEST_P(LossTest, LostContributionNamesTheAbsentShards) {
                   "(0 1|2 3)$"));
 }
 
+// Of several hosts, others wait for who misses it; those are not named.
+TEST_P(LossTest, WhoeverSentTheLostContributionIsNamed) {
+  PlanBuilder b("sum", 2);
+  const uint32_t s = b.AddSlice("s", {{"x", 14}}, 0);
+  const uint32_t u = b.AddBuffer("u", s, Rows({14}), 2);
+  const uint32_t v = b.AddBuffer("v", s, Rows({14}), 2);
+  b.AddFeed("u", u);
+  AddCollective(b, b.AddGang("reduce", s, {u}, {v}), proto::ALL_REDUCE, "x");
+  b.AddFetch("v", v);
+  const proto::Plan plan = b.Finish();
+  // Seven hosts: four and two exchange, three hand over and hear the end.
+  for (int number = 0; number < 19; ++number) {
+    SCOPED_TRACE(number);
+    auto sender = std::make_shared<std::atomic<int>>(-1);
+    auto count = std::make_shared<std::atomic<int>>(0);
+    RuntimeOptions options =
+        Options([=](ActorId from, ActorId, const WireMessage& message) {
+          if (message.kind != kContributionMessage || (*count)++ != number) {
+            return Fault::Deliver();
+          }
+          *sender = static_cast<int>(from);
+          return Fault::Drop();
+        });
+    auto runtime = Start("1x7x2", options);
+    const ProgramHandle program = LoadPlan(*runtime, plan);
+    const RunHandle run =
+        LaunchPlan(*runtime, program, {Floats({14}, Ramp(14))});
+    const std::string message(runtime->Await(run).message());
+    // Before the executors come the controller and one scheduler.
+    const int host = *sender - 2;
+    EXPECT_THAT(message, ::testing::EndsWith(absl::StrCat(
+                             "waits in the collective of step 0 for shards ",
+                             2 * host, " ", 2 * host + 1)));
+  }
+}
+
 TEST_P(LossTest, LostControlEdgeIsNamed) {
   auto runtime = Start("1x2x1", Options(Lose(kAllMessage, 4)));
   PlanBuilder b("after", 2);

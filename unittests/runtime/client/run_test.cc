@@ -290,6 +290,74 @@ TEST_P(RunTest, CollectiveCarriesPoison) {
   }
 }
 
+// Devices with members in several groups, which fail on different hosts: nobody
+// waits for a group's end before it has done its part in the others.
+TEST_P(RunTest, GroupsThatFailOnDifferentHostsEnd) {
+  for (int64_t floats : {1, 8192}) {
+    TestKernels kernels;
+    kernels.functions = {{"check", floats == 1 ? Check<1> : Check<8192>}};
+    RuntimeOptions options = Options();
+    options.kernels = &kernels;
+    auto runtime = Start("1x2x1", options);
+    PlanBuilder b("poison", 2);
+    const uint32_t s = b.AddSlice("s", {{"x", 2}, {"y", 4}}, 0);
+    auto* list = b.plan().mutable_slices(s)->mutable_binding()->mutable_list();
+    for (int device : {0, 0, 0, 1, 1, 1, 1, 0}) list->add_devices(device);
+    layout::Layout rows;
+    rows.shape = {8 * floats};
+    rows.dims = {{"x", "y"}};
+    const uint32_t u = b.AddBuffer("u", s, rows, 1);
+    const uint32_t c = b.AddBuffer("c", s, rows, 1);
+    const uint32_t v = b.AddBuffer("v", s, rows, 1);
+    b.AddFeed("u", u);
+    AddRun(b, b.AddGang("check", s, {u}, {c}), "check");
+    AddCollective(b, b.AddGang("sum", s, {c}, {v}), proto::ALL_REDUCE, "x");
+    b.AddFetch("v", v);
+    const ProgramHandle program = LoadPlan(*runtime, b.Finish());
+    for (std::vector<int> failing :
+         std::vector<std::vector<int>>{{0, 5}, {4, 1}, {0, 5, 6}, {}, {2, 7}}) {
+      std::vector<float> values(8 * floats, 1);
+      for (int shard : failing) values[shard * floats] = -1;
+      const RunHandle run =
+          LaunchPlan(*runtime, program, {Floats({8 * floats}, values)}, 2);
+      const absl::Status status = runtime->Await(run);
+      if (!failing.empty()) {
+        EXPECT_THAT(std::string(status.message()),
+                    HasSubstr(absl::StrCat(
+                        "failed at step 0 on shard ",
+                        *std::min_element(failing.begin(), failing.end()))));
+        continue;
+      }
+      EXPECT_THAT(FetchValues(*runtime, run, "v"),
+                  ::testing::Each(::testing::Eq(2)));
+    }
+  }
+}
+
+// Of one group there is much on one host, of the other on the other.
+TEST_P(RunTest, GroupsThatAreLargeOnDifferentHostsEnd) {
+  auto runtime = Start("1x2x1", Options());
+  PlanBuilder b("mixed", 2);
+  const uint32_t s = b.AddSlice("s", {{"x", 3}, {"y", 2}}, 0);
+  auto* list = b.plan().mutable_slices(s)->mutable_binding()->mutable_list();
+  for (int device : {0, 0, 0, 1, 1, 1}) list->add_devices(device);
+  constexpr int64_t kFloats = 4096;
+  layout::Layout rows;
+  rows.shape = {6 * kFloats};
+  rows.dims = {{"x", "y"}};
+  const uint32_t u = b.AddBuffer("u", s, rows, 1);
+  const uint32_t v = b.AddBuffer("v", s, rows, 1);
+  b.AddFeed("u", u);
+  AddCollective(b, b.AddGang("sum", s, {u}, {v}), proto::ALL_REDUCE, "x");
+  b.AddFetch("v", v);
+  const ProgramHandle program = LoadPlan(*runtime, b.Finish());
+  const RunHandle run =
+      LaunchPlan(*runtime, program,
+                 {Floats({6 * kFloats}, std::vector<float>(6 * kFloats, 1))});
+  EXPECT_THAT(FetchValues(*runtime, run, "v"),
+              ::testing::Each(::testing::Eq(3)));
+}
+
 TEST_P(RunTest, UserErrorsNameBothSides) {
   auto runtime = Start("1x2x1", Options());
   const ProgramHandle program = LoadPlan(*runtime, CounterPlan(2));

@@ -144,7 +144,7 @@ TEST(ReportsTest, SignatureHasNamesAndTypes) {
 }
 
 TEST(ReportsTest, CostsComeFromTheTables) {
-  PlanCost cost = CostOf(MakePlan());
+  PlanCost cost = CostOf(MakePlan(), MakeTopology("2x1x4"));
   ASSERT_EQ(cost.devices.size(), 5);
   // Buffers up to 256 + 8, aligned to 128, and the scratch of the gang.
   EXPECT_EQ((cost.devices[{0, 0}].bytes), 384 + 512);
@@ -162,7 +162,7 @@ TEST(ReportsTest, NothingMovesWithinOneDevice) {
   plan.mutable_slices(0)->mutable_binding()->mutable_affine()->set_span(1);
   plan.mutable_slices(1)->mutable_binding()->set_island(0);
   plan.mutable_slices(1)->mutable_binding()->mutable_affine()->set_base(0);
-  PlanCost cost = CostOf(plan);
+  PlanCost cost = CostOf(plan, MakeTopology("2x1x4"));
   EXPECT_TRUE(cost.ici_bytes.empty());
   EXPECT_TRUE(cost.dcn_bytes.empty());
   ASSERT_EQ(cost.devices.size(), 1);
@@ -172,8 +172,10 @@ TEST(ReportsTest, NothingMovesWithinOneDevice) {
 }
 
 TEST(ReportsTest, CollectivesCountWhatCrossesDevices) {
-  auto ici = [](const std::string& fields, int64_t span = 0) {
+  auto ici = [](const std::string& fields, int64_t span = 0,
+                const std::string& topology = "2x1x4", int64_t elements = 8) {
     proto::Plan plan = MakePlan();
+    plan.mutable_layouts(0)->set_shape(0, elements);
     plan.mutable_slices(0)->mutable_binding()->mutable_affine()->set_span(span);
     proto::Collective* c =
         plan.mutable_actions(1)->mutable_steps(1)->mutable_collective();
@@ -182,9 +184,9 @@ TEST(ReportsTest, CollectivesCountWhatCrossesDevices) {
     c->set_source(1);
     c->set_result(1);
     EXPECT_TRUE(google::protobuf::TextFormat::MergeFromString(fields, c));
-    return CostOf(plan).ici_bytes[0];
+    return CostOf(plan, MakeTopology(topology)).ici_bytes[0];
   };
-  EXPECT_EQ(ici("kind: ALL_GATHER"), 3 * 8);
+  EXPECT_EQ(ici("kind: ALL_GATHER"), 4 * 3 * 8);
   EXPECT_EQ(ici("kind: REDUCE_SCATTER"), 3 * 8);
   EXPECT_EQ(ici("kind: ALL_TO_ALL"), 12 * 2);
   EXPECT_EQ(ici("kind: ALL_TO_ALL", 2), 8 * 2);
@@ -195,10 +197,22 @@ TEST(ReportsTest, CollectivesCountWhatCrossesDevices) {
   EXPECT_EQ(ici("kind: PERMUTE shift: 4"), 0);
   EXPECT_EQ(ici("kind: PERMUTE shift: 2 wrap: true", 2), 0);
   EXPECT_EQ(ici("kind: PERMUTE shift: -9223372036854775808 wrap: true"), 0);
+  // Four hosts, in two rounds each all of it; two of two devices, one round.
+  EXPECT_EQ(ici("kind: ALL_REDUCE reduction: ADD", 0, "2x4x1"), 4 * 2 * 8);
+  EXPECT_EQ(ici("kind: ALL_REDUCE reduction: ADD", 0, "2x2x2"),
+            2 * 8 + 2 * 2 * 8);
+  EXPECT_EQ(ici("kind: ALL_GATHER", 0, "2x4x1"), 4 * 3 * 8);
+  // Of 32 bytes a half, then a quarter.
+  EXPECT_EQ(ici("kind: REDUCE_SCATTER reduction: ADD", 0, "2x4x1", 32),
+            4 * (16 + 8));
+  EXPECT_EQ(ici("kind: ALL_TO_ALL", 0, "2x4x1", 32), 12 * 8);
+  EXPECT_EQ(ici("kind: PERMUTE shift: 1", 0, "2x4x1"), 3 * 8);
+  EXPECT_EQ(ici("kind: PERMUTE shift: 1", 0, "2x2x2"), 3 * 8);
 }
 
 TEST(ReportsTest, DryRunGroupsEqualDevices) {
-  std::string text = DryRunText(CostOf(MakePlan()), MakeTopology("2x1x4"));
+  std::string text = DryRunText(CostOf(MakePlan(), MakeTopology("2x1x4")),
+                                MakeTopology("2x1x4"));
   EXPECT_THAT(text, HasSubstr("island0  device 0-3         896  1073741824"));
   EXPECT_THAT(text, HasSubstr("island1  device 2"));
   EXPECT_THAT(text, HasSubstr("ici island0"));
