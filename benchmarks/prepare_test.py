@@ -16,8 +16,8 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-ALL = ['compile_bench', 'dispatch_bench', 'kernel_bench', 'onetbb_bench', 'pw-run',
-       'sim_bench', 'values_bench']
+ALL = ['collective_bench', 'compile_bench', 'dispatch_bench', 'kernel_bench',
+       'onetbb_bench', 'pw-run', 'sim_bench', 'values_bench']
 
 # What is installed and which targets are configured are files of these names.
 STAND_INS = {
@@ -30,7 +30,8 @@ STAND_INS = {
       echo "cmake" >>"$STATE/calls"
       mkdir -p build/release && touch build/release/build.ninja
       echo PATHWAYS_BENCHMARKS:BOOL=ON >build/release/CMakeCache.txt
-      cd "$STATE/targets" && touch compile_bench dispatch_bench pw-run sim_bench values_bench
+      cd "$STATE/targets"
+      touch collective_bench compile_bench dispatch_bench pw-run sim_bench values_bench
       [ ! -e ../installed/libtbb-dev ] || touch onetbb_bench
       [ ! -e ../installed/libopenblas-dev ] || touch kernel_bench''',
     'ninja': '''
