@@ -289,6 +289,15 @@ void Controller::OnFetch(uint32_t client, const proto::FetchRequest& fetch) {
       return Answer(request, absl::InvalidArgumentError(absl::StrCat(
                                  "there is no host ", range.host())));
     }
+    const int host = static_cast<int>(range.host());
+    const uint64_t memory = HostMemoryBytes(context_.topology->host(host));
+    if (range.offset() > memory || range.bytes() > memory - range.offset()) {
+      return Answer(request,
+                    absl::InvalidArgumentError(absl::StrCat(
+                        range.bytes(), " bytes from byte ", range.offset(),
+                        " on were asked of ", context_.topology->HostName(host),
+                        ", which has ", memory, " bytes of memory")));
+    }
     ranges.push_back(
         {static_cast<int32_t>(range.host()), range.offset(), range.bytes()});
   }

@@ -249,6 +249,30 @@ TEST(ForeignMessageTest, NothingComesOfWhatOthersMayNotSay) {
   }
 }
 
+// It would have to be known of each piece whether it came.
+TEST(ForeignMessageTest, NoHostIsAskedForMoreThanItCanHave) {
+  RecordedCluster cluster("2x2x2", {});
+  cluster.AskLoad(SomePlan());
+  cluster.Run();
+  cluster.AskLaunch(Loaded(cluster), 1, 1.0f);
+  cluster.Run();
+  proto::Control control;
+  proto::FetchRequest* request = control.mutable_fetch_request();
+  request->set_request(2);
+  request->set_object(3);
+  proto::PartRange* range = request->add_ranges();
+  range->set_host(2);
+  range->set_offset(4);
+  range->set_bytes(uint64_t{1} << 60);
+  cluster.Ask(control);
+  cluster.Run();
+  const proto::Answer& answer = cluster.client.told.back().answer();
+  EXPECT_EQ(answer.request(), 2u);
+  EXPECT_EQ(answer.message(),
+            "1152921504606846976 bytes from byte 4 on were asked of "
+            "host2, which has 4294967296 bytes of memory");
+}
+
 // All that other hosts may say, at every point of a run.
 TEST(ForeignMessageTest, NothingBreaksWhateverIsSaid) {
   std::set<std::string> heard;
