@@ -1,0 +1,149 @@
+//===- executor_test_support.h - One host, in a recording world -*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The executor and the devices of one host. The test plays everybody else: it
+// says what controller, scheduler and other hosts say, and looks at what they
+// are told.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef UNITTESTS_RUNTIME_EXECUTOR_EXECUTOR_TEST_SUPPORT_H_
+#define UNITTESTS_RUNTIME_EXECUTOR_EXECUTOR_TEST_SUPPORT_H_
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "runtime/executor/device.h"
+#include "runtime/executor/host_executor.h"
+#include "runtime/world/testing/recording_world.h"
+#include "unittests/runtime/controller/controller_test_support.h"
+
+namespace pathways::testing {
+
+class RecordedHost {
+ public:
+  // `run_kernels`: values are stored, fed and fetched; plans have no code.
+  explicit RecordedHost(const std::string& topology, int host = 0,
+                        DispatchOptions dispatch = {}, bool run_kernels = false)
+      : topology_(MakeTopology(topology)), host_(host) {
+    world.is_simulated = false;
+    context.world = &world;
+    context.topology = &topology_;
+    context.directory = DirectoryOf(topology_);
+    context.dispatch = dispatch;
+    context.run_kernels = run_kernels;
+    executor = std::make_unique<HostExecutor>(&context, &actors_, host);
+    actors_.executor = world.Register(executor.get(), {host, 0, 0}, "executor",
+                                      context.directory.executor(host));
+    for (int d = 0; d < topology_.num_host_devices(host); ++d) {
+      devices.push_back(std::make_unique<Device>(
+          &world, &actors_, &cohort_, host, d, topology_.first_device(host) + d,
+          run_kernels, &context.limits));
+      actors_.cohorts.push_back(0);
+      actors_.devices.push_back(
+          world.Register(devices.back().get(), {host, 0, 0}, "device"));
+    }
+  }
+
+  const Topology& topology() const { return topology_; }
+  const Directory& directory() const { return context.directory; }
+
+  // What `from` says; then what the host's actors say among themselves. Returns
+  // what others were told, in order.
+  std::vector<Sent> Tell(ActorId from, const proto::Control& control) {
+    executor->OnControl(from, control.SerializeAsString());
+    return world.DeliverAll();
+  }
+  std::vector<Sent> TellFromController(const proto::Control& control) {
+    return Tell(directory().controller(), control);
+  }
+  std::vector<Sent> TellWire(int from, WireMessage message,
+                             const std::string& payload = "") {
+    message.from_epoch = message.to_epoch = 1;
+    executor->OnWire(directory().executor(from), message,
+                     {payload.data(), payload.size()});
+    return world.DeliverAll();
+  }
+
+  // As program 0 of incarnation 1.
+  std::vector<Sent> Load(proto::Plan plan) {
+    absl::StatusOr<std::shared_ptr<const PreparedPlan>> prepared =
+        PreparedPlan::Create(MakePlanData(std::move(plan), {}), topology_,
+                             /*resolver=*/nullptr, /*run_kernels=*/false);
+    EXPECT_TRUE(prepared.ok()) << prepared.status();
+    plan_ = *prepared;
+    return LoadAs(context.plans.Add(plan_));
+  }
+  std::vector<Sent> LoadAs(uint64_t plan, uint32_t program = 0) {
+    proto::Control control;
+    control.mutable_load_program()->set_program(program);
+    control.mutable_load_program()->set_incarnation(1);
+    control.mutable_load_program()->set_plan(plan);
+    return TellFromController(control);
+  }
+  const PreparedPlan& plan() const { return *plan_; }
+
+  // Firings [first, first + steps) of a launch of `of` from `launch_first` on.
+  std::vector<Sent> Grant(uint64_t launch, uint64_t place,
+                          uint64_t previous_place, uint64_t first,
+                          uint64_t steps, uint64_t launch_first, uint64_t of) {
+    proto::Control control;
+    proto::Grant* grant = control.mutable_grant();
+    grant->set_incarnation(1);
+    grant->set_launch(launch);
+    grant->set_place(place);
+    grant->set_previous_place(previous_place);
+    grant->set_first(first);
+    grant->set_steps(steps);
+    grant->set_launch_first(launch_first);
+    grant->set_launch_steps(of);
+    return Tell(directory().scheduler(topology_.island_of_host(host_)),
+                control);
+  }
+
+  RecordingWorld world;
+  RuntimeContext context;
+  std::unique_ptr<HostExecutor> executor;
+  std::vector<std::unique_ptr<Device>> devices;
+
+ private:
+  const Topology topology_;
+  const int host_;
+  HostActors actors_;
+  Cohort cohort_{world.kernel_gate(0)};
+  std::shared_ptr<const PreparedPlan> plan_;
+};
+
+// Those of a kind, parsed.
+inline std::vector<proto::Control> ControlsOf(const std::vector<Sent>& sent,
+                                              proto::Control::KindCase kind) {
+  std::vector<proto::Control> of_kind;
+  for (const Sent& one : sent) {
+    proto::Control control = one.As<proto::Control>();
+    if (control.kind_case() == kind) of_kind.push_back(std::move(control));
+  }
+  return of_kind;
+}
+inline std::vector<WireMessage> WiresOf(const std::vector<Sent>& sent,
+                                        WireKind kind) {
+  std::vector<WireMessage> of_kind;
+  for (const Sent& one : sent) {
+    if (one.kind == Sent::kWire && one.wire.kind == kind) {
+      of_kind.push_back(one.wire);
+    }
+  }
+  return of_kind;
+}
+
+}  // namespace pathways::testing
+
+#endif  // UNITTESTS_RUNTIME_EXECUTOR_EXECUTOR_TEST_SUPPORT_H_
