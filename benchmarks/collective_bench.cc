@@ -28,10 +28,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "benchmarks/bench.h"
-#include "runtime/client/runtime.h"
+#include "benchmarks/session.h"
 #include "runtime/plan/tables.h"
 #include "runtime/plan/testing/plan_builder.h"
-#include "runtime/topology/topology.h"
 
 namespace pathways::bench {
 namespace {
@@ -90,10 +89,10 @@ void AllReduce(int64_t rounds) {
   constexpr int64_t kDevices = 4, kFloats = int64_t{4} << 20;
   constexpr int kGangs = 4;
   constexpr int64_t kSteps = 4;
-  RuntimeOptions options;
+  ClusterOptions options;
   options.workers = 2;
   options.bind_workers = true;
-  auto runtime = Must(Runtime::Create(Must(ReadTopology("1x1x4")), options));
+  Session runtime("1x1x4", options);
   const ProgramHandle program =
       Must(runtime->Load(MakePlanData(Chain(kDevices, kFloats, kGangs), {})));
   const ArrayHandle array = Must(runtime->Put(Values(kDevices, kFloats)));
@@ -138,16 +137,16 @@ void AllReduce(int64_t rounds) {
 // Messages between hosts of one step.
 double Messages(int64_t floats) {
   constexpr int64_t kHosts = 64;
-  RuntimeOptions options;
-  options.world = RuntimeOptions::kSim;
+  ClusterOptions options;
+  options.world = ClusterOptions::kSim;
   options.run_kernels = false;
-  auto runtime = Must(Runtime::Create(
-      Must(ReadTopology(absl::StrCat("1x", kHosts, "x1"))), options));
+  Session runtime(absl::StrCat("1x", kHosts, "x1"), options);
   const ProgramHandle program =
       Must(runtime->Load(MakePlanData(Chain(kHosts, floats, 1), {})));
   auto messages = [&] {
     uint64_t count = 0;
-    for (const auto& host : runtime->Stats().hosts) count += host.messages_sent;
+    const ClusterStats stats = Must(runtime->Stats());
+    for (const auto& host : stats.hosts) count += host.messages_sent;
     return static_cast<double>(count);
   };
   auto launch = [&](int64_t steps) {
@@ -170,10 +169,9 @@ void Hosts() {
 // Seconds for each device; on the best of `rounds` occasions, as others only
 // add to it.
 double LoadSeconds(int64_t devices, int64_t rounds) {
-  RuntimeOptions options;
+  ClusterOptions options;
   options.workers = 2;
-  auto runtime = Must(Runtime::Create(
-      Must(ReadTopology(absl::StrCat("1x1x", devices))), options));
+  Session runtime(absl::StrCat("1x1x", devices), options);
   const proto::Plan plan = Chain(devices, 1, 4);
   double best = 0;
   for (int64_t i = 0; i < rounds; ++i) {

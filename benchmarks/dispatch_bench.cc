@@ -37,11 +37,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "benchmarks/bench.h"
-#include "runtime/client/runtime.h"
+#include "benchmarks/session.h"
 #include "runtime/executor/kernel_resolver.h"
 #include "runtime/plan/tables.h"
 #include "runtime/plan/testing/plan_builder.h"
-#include "runtime/topology/topology.h"
 
 namespace pathways::bench {
 namespace {
@@ -123,16 +122,15 @@ HostArray Zeros(int64_t count) {
   return array;
 }
 
-std::unique_ptr<Runtime> Start(int64_t devices, int64_t trace_events = 0) {
+Session Start(int64_t devices, int64_t trace_events = 0) {
   static Kernels kernels;
-  RuntimeOptions options;
+  ClusterOptions options;
   options.trace_events = trace_events;
   options.workers = 2;
   options.bind_workers = true;
   options.kernels = &kernels;
   options.stall_timeout_ns = 600'000'000'000;
-  return Must(Runtime::Create(Must(ReadTopology(absl::StrCat("1x1x", devices))),
-                              options));
+  return Session(absl::StrCat("1x1x", devices), options);
 }
 
 // An argument, `gangs` gangs that each read the result of the one before, lane
@@ -166,11 +164,11 @@ void Gang8(int64_t gangs, int64_t steps) {
     return seconds;
   };
   launch(std::max<int64_t>(1, steps / 10));
-  const RuntimeStats before = runtime->Stats();
+  const ClusterStats before = Must(runtime->Stats());
   const std::clock_t cpu = std::clock();
   const double seconds = launch(steps);
   const double cpu_seconds = double(std::clock() - cpu) / CLOCKS_PER_SEC;
-  const RuntimeStats after = runtime->Stats();
+  const ClusterStats after = Must(runtime->Stats());
   const uint64_t run =
       after.devices[0].kernels_run - before.devices[0].kernels_run;
   if (run != uint64_t(gangs * steps)) Die(absl::StrCat(run, " kernels ran"));
@@ -284,10 +282,10 @@ void Launch(int64_t launches) {
   for (int64_t i = 0; i < launches / 10 + 1; ++i) one();
   // Workers spin between them.
   std::vector<double> warm, cold;
-  const uint64_t before = runtime->Stats().worker_wakeups;
+  const uint64_t before = Must(runtime->Stats()).worker_wakeups;
   for (int64_t i = 0; i < launches; ++i) warm.push_back(one());
   Figure("dispatch.launch.wakeups",
-         double(runtime->Stats().worker_wakeups - before) / launches,
+         double(Must(runtime->Stats()).worker_wakeups - before) / launches,
          "wake-ups");
   std::sort(warm.begin(), warm.end());
   Figure("dispatch.launch.us", warm[warm.size() / 2] * 1e6, "us");
@@ -325,29 +323,29 @@ proto::Plan StagePlan(int stages) {
 }
 
 // The median time from the call of a launch to its end, in the world's time.
-double StageSeconds(RuntimeOptions::WorldKind world,
-                    RuntimeOptions::Dispatch dispatch, int64_t steps,
+double StageSeconds(ClusterOptions::WorldKind world,
+                    ClusterOptions::Dispatch dispatch, int64_t steps,
                     int64_t launches) {
   constexpr int kStages = 16;
   static Kernels kernels;
-  RuntimeOptions options;
+  ClusterOptions options;
   options.world = world;
   options.workers = 2;
   options.bind_workers = true;
   options.kernels = &kernels;
-  options.run_kernels = world == RuntimeOptions::kThreads;
+  options.run_kernels = world == ClusterOptions::kThreads;
   options.dispatch = dispatch;
   options.host_work_ns = 100'000;
-  auto runtime = Must(Runtime::Create(
-      Must(ReadTopology(absl::StrCat(kStages, "x1x1"))), options));
+  Session runtime(absl::StrCat(kStages, "x1x1"), options);
   const ProgramHandle program =
       Must(runtime->Load(MakePlanData(StagePlan(kStages), {})));
   std::vector<double> samples;
   for (int64_t i = 0; i <= launches; ++i) {
-    const TimeNs start = runtime->Stats().now_ns;
+    const TimeNs start = Must(runtime->Stats()).now_ns;
     const RunHandle run = Must(runtime->Launch(program, {Zeros(1)}, steps));
     Must(runtime->Await(run));
-    if (i > 0) samples.push_back((runtime->Stats().now_ns - start) * 1e-9);
+    if (i > 0)
+      samples.push_back((Must(runtime->Stats()).now_ns - start) * 1e-9);
     Must(runtime->ReleaseRun(run));
   }
   std::sort(samples.begin(), samples.end());
@@ -356,15 +354,15 @@ double StageSeconds(RuntimeOptions::WorldKind world,
 
 void HostWork(int64_t launches) {
   for (int64_t steps : {1, 64}) {
-    for (auto world : {RuntimeOptions::kSim, RuntimeOptions::kThreads}) {
+    for (auto world : {ClusterOptions::kSim, ClusterOptions::kThreads}) {
       const double sequential =
-          StageSeconds(world, RuntimeOptions::kSequential, steps, launches);
+          StageSeconds(world, ClusterOptions::kSequential, steps, launches);
       const double parallel =
-          StageSeconds(world, RuntimeOptions::kParallel, steps, launches);
+          StageSeconds(world, ClusterOptions::kParallel, steps, launches);
       const std::string name =
           absl::StrCat("dispatch.parallel_vs_sequential",
                        steps > 1 ? absl::StrCat(".steps", steps) : "",
-                       world == RuntimeOptions::kSim ? "" : ".threads");
+                       world == ClusterOptions::kSim ? "" : ".threads");
       Figure(name, sequential / parallel, "x");
       Figure(name + ".sequential.us", sequential * 1e6, "us");
       Figure(name + ".parallel.us", parallel * 1e6, "us");
@@ -377,14 +375,14 @@ void HostWork(int64_t launches) {
 void TraceCost(int64_t rounds) {
   constexpr int64_t kGangs = 100, kSteps = 5, kDevices = 8;
   struct Side {
-    std::unique_ptr<Runtime> runtime;
+    Session session;
     ProgramHandle program;
     std::vector<double> seconds, cpu;
-  } sides[2];
-  for (int traced : {0, 1}) {
-    sides[traced].runtime = Start(kDevices, traced ? 1 << 16 : 0);
-    sides[traced].program = Must(sides[traced].runtime->Load(
-        MakePlanData(GangChain(kGangs, "spin"), {})));
+  } sides[2] = {{Start(kDevices), {}, {}, {}},
+                {Start(kDevices, 1 << 16), {}, {}, {}}};
+  for (Side& side : sides) {
+    side.program =
+        Must(side.session->Load(MakePlanData(GangChain(kGangs, "spin"), {})));
   }
   for (int64_t round = 0; round <= rounds; ++round) {
     for (int i : {0, 1}) {
@@ -392,17 +390,17 @@ void TraceCost(int64_t rounds) {
       const double start = Seconds();
       const std::clock_t cpu = std::clock();
       const RunHandle run =
-          Must(side.runtime->Launch(side.program, {Zeros(kDevices)}, kSteps));
-      Must(side.runtime->Await(run));
+          Must(side.session->Launch(side.program, {Zeros(kDevices)}, kSteps));
+      Must(side.session->Await(run));
       const double seconds = Seconds() - start;
       const double cpu_seconds = double(std::clock() - cpu) / CLOCKS_PER_SEC;
-      Must(side.runtime->ReleaseRun(run));
+      Must(side.session->ReleaseRun(run));
       if (round == 0) continue;  // warms up
       side.seconds.push_back(seconds);
       side.cpu.push_back(cpu_seconds);
     }
   }
-  const TraceSummary summary = Must(sides[1].runtime->Summarize());
+  const TraceSummary summary = Must(sides[1].session->Summarize());
   if (summary.devices.size() != kDevices) Die("not all devices were traced");
   auto median = [](std::vector<double> samples) {
     std::sort(samples.begin(), samples.end());

@@ -24,22 +24,21 @@
 
 #include "absl/strings/str_cat.h"
 #include "benchmarks/bench.h"
-#include "runtime/client/runtime.h"
+#include "benchmarks/session.h"
 #include "runtime/plan/tables.h"
 #include "runtime/plan/testing/plan_builder.h"
-#include "runtime/topology/topology.h"
 
 namespace pathways::bench {
 namespace {
 
 using testing::PlanBuilder;
 
-std::unique_ptr<Runtime> Start(const std::string& topology) {
-  RuntimeOptions options;
-  options.world = RuntimeOptions::kSim;
+Session Start(const std::string& topology) {
+  ClusterOptions options;
+  options.world = ClusterOptions::kSim;
   options.seed = 1;
   options.run_kernels = false;
-  return Must(Runtime::Create(Must(ReadTopology(topology)), options));
+  return Session(topology, options);
 }
 
 layout::Layout Rows(int64_t size) {
@@ -89,7 +88,7 @@ HostArray Shape(int64_t count) {
   return array;
 }
 
-void Launch(Runtime& runtime, proto::Plan plan, int64_t size, int64_t steps) {
+void Launch(Client& runtime, proto::Plan plan, int64_t size, int64_t steps) {
   const ProgramHandle program =
       Must(runtime.Load(MakePlanData(std::move(plan), {})));
   const RunHandle run = Must(runtime.Launch(program, {Shape(size)}, steps));
@@ -101,7 +100,7 @@ void Events(int64_t steps) {
   const double start = Seconds();
   Launch(*runtime, Pipeline(4, 8, /*apart=*/true, /*reduces=*/true), 8, steps);
   const double seconds = Seconds() - start;
-  Figure("sim.events_per_s", runtime->Stats().events / seconds, "1/s");
+  Figure("sim.events_per_s", Must(runtime->Stats()).events / seconds, "1/s");
 }
 
 double PeakMiB() {

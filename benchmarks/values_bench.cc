@@ -25,11 +25,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "benchmarks/bench.h"
-#include "runtime/client/runtime.h"
+#include "benchmarks/session.h"
 #include "runtime/executor/kernel_resolver.h"
 #include "runtime/plan/tables.h"
 #include "runtime/plan/testing/plan_builder.h"
-#include "runtime/topology/topology.h"
 
 namespace pathways::bench {
 namespace {
@@ -90,11 +89,11 @@ proto::Plan CopyChain(int gangs) {
 
 void FirstStep(int launches) {
   Kernels kernels;
-  RuntimeOptions options;
+  ClusterOptions options;
   options.workers = 2;
   options.bind_workers = true;
   options.kernels = &kernels;
-  auto runtime = Must(Runtime::Create(Must(ReadTopology("1x1x2")), options));
+  Session runtime("1x1x2", options);
   HostArray values;
   values.element = ElementType::kF32;
   values.shape = {2 * kFloats};

@@ -73,7 +73,7 @@ struct SessionOptions {
   /// source line, step and device. The run goes on, but may never end. On a
   /// thread of the session's own: it must not call the session, nor wait for
   /// long.
-  std::function<void(const std::string &warning)> onWarning;
+  std::function<void(const std::string &warning)> onWarning = {};
   /// On threads too, have messages between hosts take the time that the links
   /// of the topology say. (A simulation always does.)
   bool linkCosts = false;

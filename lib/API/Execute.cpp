@@ -13,7 +13,7 @@
 #include "pathways/Execute.h"
 
 #include "PlanState.h"
-#include "runtime/client/runtime.h"
+#include "runtime/client/cluster.h"
 #include "runtime/topology/topology.h"
 
 using namespace pathways;
@@ -72,7 +72,8 @@ Status Plan::write(const std::string &path) const {
 // Each level keeps the one above alive: a run its executable, an executable its
 // session. Destroying the last handle releases what it stands for.
 struct Session::State {
-  std::unique_ptr<Runtime> runtime;
+  std::unique_ptr<Cluster> cluster;
+  std::unique_ptr<Client> client; // goes first
 };
 
 struct Executable::State {
@@ -87,7 +88,7 @@ struct Executable::State {
 
   ~State() {
     // All runs have ended: each held a reference to this, and waited.
-    (void)session->runtime->Unload(program);
+    (void)session->client->Unload(program);
   }
 };
 
@@ -99,11 +100,11 @@ struct Run::State {
   std::shared_ptr<Executable::State> executable;
   RunHandle run;
 
-  Runtime &runtime() { return *executable->session->runtime; }
+  Client &client() { return *executable->session->client; }
 
   ~State() {
-    (void)runtime().Await(run);
-    (void)runtime().ReleaseRun(run);
+    (void)client().Await(run);
+    (void)client().ReleaseRun(run);
   }
 };
 
@@ -111,40 +112,44 @@ Result<Session> Session::open(const SessionOptions &options) {
   absl::StatusOr<proto::Cluster> cluster = ReadTopology(options.topology);
   if (!cluster.ok())
     return makeError(cluster.status());
-  RuntimeOptions runtimeOptions;
-  runtimeOptions.world =
-      options.simulate ? RuntimeOptions::kSim : RuntimeOptions::kThreads;
-  runtimeOptions.seed = options.seed;
-  runtimeOptions.workers = options.workers;
-  runtimeOptions.bind_workers = options.bindWorkers;
-  runtimeOptions.stall_timeout_ns = options.stallTimeoutNs;
-  runtimeOptions.link_costs = options.linkCosts;
+  ClusterOptions clusterOptions;
+  clusterOptions.world =
+      options.simulate ? ClusterOptions::kSim : ClusterOptions::kThreads;
+  clusterOptions.seed = options.seed;
+  clusterOptions.workers = options.workers;
+  clusterOptions.bind_workers = options.bindWorkers;
+  clusterOptions.stall_timeout_ns = options.stallTimeoutNs;
+  clusterOptions.link_costs = options.linkCosts;
   if (options.onWarning)
-    runtimeOptions.on_long_work =
+    clusterOptions.on_long_work =
         [warn = options.onWarning](const LongWork &work) { warn(work.Text()); };
-  runtimeOptions.dispatch = options.sequentialDispatch
-                                ? RuntimeOptions::kSequential
-                                : RuntimeOptions::kParallel;
-  runtimeOptions.host_work_ns = options.hostWorkNs;
-  runtimeOptions.trace_events = options.traceEvents;
-  auto runtime = Runtime::Create(*cluster, runtimeOptions);
-  if (!runtime.ok())
-    return makeError(runtime.status());
+  clusterOptions.dispatch = options.sequentialDispatch
+                                ? ClusterOptions::kSequential
+                                : ClusterOptions::kParallel;
+  clusterOptions.host_work_ns = options.hostWorkNs;
+  clusterOptions.trace_events = options.traceEvents;
+  auto created = Cluster::Create(*cluster, clusterOptions);
+  if (!created.ok())
+    return makeError(created.status());
+  auto client = (*created)->Connect("session");
+  if (!client.ok())
+    return makeError(client.status());
   auto state = std::make_shared<State>();
-  state->runtime = *std::move(runtime);
+  state->cluster = *std::move(created);
+  state->client = *std::move(client);
   return Session(std::move(state));
 }
 
 Result<Executable> Session::load(const Plan &plan) {
   absl::StatusOr<ProgramHandle> program =
-      state->runtime->Load(plan.getState().data);
+      state->client->Load(plan.getState().data);
   if (!program.ok())
     return makeError(program.status());
   return Executable(std::make_shared<Executable::State>(state, plan, *program));
 }
 
 Status Session::writeTrace(std::ostream &out) {
-  absl::Status status = state->runtime->WriteTrace(&out);
+  absl::Status status = state->client->WriteTrace(&out);
   if (!status.ok())
     return makeError(ErrorCode::InvalidArgument, status);
   if (!out.flush())
@@ -178,21 +183,21 @@ Executable::launch(const std::map<std::string, HostArray> &arguments,
     }
   }
   absl::StatusOr<RunHandle> run =
-      state->session->runtime->Launch(state->program, std::move(values), steps);
+      state->session->client->Launch(state->program, std::move(values), steps);
   if (!run.ok())
     return makeError(run.status());
   return Run(std::make_shared<Run::State>(state, *run));
 }
 
 Status Run::await() {
-  absl::Status status = state->runtime().Await(state->run);
+  absl::Status status = state->client().Await(state->run);
   if (!status.ok())
     return makeError(ErrorCode::RunFailed, status);
   return {};
 }
 
 Result<HostArray> Run::fetch(const std::string &result) {
-  absl::StatusOr<HostArray> array = state->runtime().Fetch(state->run, result);
+  absl::StatusOr<HostArray> array = state->client().Fetch(state->run, result);
   if (!array.ok())
     return makeError(absl::IsInvalidArgument(array.status())
                          ? ErrorCode::InvalidArgument

@@ -61,6 +61,12 @@ bool NameByIds(proto::Control* control) {
         object = name(object);
       }
       break;
+    case proto::Control::kDisconnectRequest:
+      for (uint64_t& object :
+           *control->mutable_disconnect_request()->mutable_objects()) {
+        object = name(object);
+      }
+      break;
     case proto::Control::kFetchRequest: {
       proto::FetchRequest* fetch = control->mutable_fetch_request();
       fetch->set_object(name(fetch->object()));

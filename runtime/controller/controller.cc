@@ -19,8 +19,25 @@
 namespace pathways {
 namespace {
 
+// The request that stands for the end of a client: not one of its own.
+constexpr uint64_t kLeaving = UINT64_MAX;
+
 absl::Status ToStatus(int32_t code, const std::string& message) {
   return absl::Status(static_cast<absl::StatusCode>(code), message);
+}
+
+// What a firing takes if nothing overlaps.
+TimeNs FiringCost(const PreparedPlan& plan) {
+  constexpr uint64_t kUnknownNs = 1000;
+  constexpr uint64_t kMaxNs = uint64_t{1} << 62;
+  uint64_t cost_ns = 0;
+  for (const proto::Action& action : plan.plan().actions()) {
+    if (action.kind() != proto::GANG) continue;
+    const uint64_t gang_ns =
+        action.cost_ns() > 0 ? uint64_t(action.cost_ns()) : kUnknownNs;
+    cost_ns = std::min(kMaxNs, cost_ns + std::min(kMaxNs, gang_ns));
+  }
+  return static_cast<TimeNs>(cost_ns);
 }
 
 }  // namespace
@@ -56,17 +73,26 @@ void Controller::OnControl(ActorId from, std::string_view bytes) {
   std::optional<proto::Control> control =
       ReadControl(context_.directory, from, self(), bytes);
   if (!control.has_value()) return;
-  counters_.received.Add();
+  if (!control->has_collect_request() && !control->has_settle_request() &&
+      !control->has_objects_dropped()) {
+    counters_.received.Add();
+  }
   if (control->sequence() == 0) return HandleHost(*control);
-  clients_[control->client()].Take(
-      *std::move(control),
-      [this](proto::Control* next) { HandleClient(next); });
+  const uint32_t client = control->client();
+  clients_.Take(client, *std::move(control),
+                [this](proto::Control* next) { HandleClient(next); });
 }
 
 void Controller::HandleClient(proto::Control* control) {
   const uint32_t client = control->client();
+  if (control->has_connect_request()) {
+    return OnConnect(client, control->connect_request());
+  }
+  if (clients_.NameOf(client) == nullptr || clients_.IsLeaving(client)) return;
   if (!NameByIds(control)) return;
   switch (control->kind_case()) {
+    case proto::Control::kDisconnectRequest:
+      return OnDisconnect(client, control->disconnect_request());
     case proto::Control::kLoadRequest:
       return OnLoad(client, control->load_request());
     case proto::Control::kUnloadRequest:
@@ -83,6 +109,8 @@ void Controller::HandleClient(proto::Control* control) {
       return OnFetch(client, control->fetch_request());
     case proto::Control::kDiagnoseRequest:
       return OnDiagnose(client, control->diagnose_request());
+    case proto::Control::kCollectRequest:
+      return OnCollect(client, control->collect_request());
     default:
       return;
   }
@@ -140,18 +168,59 @@ void Controller::TellEnded(const LaunchEffects::End& end) {
   SendToClient(control);
 }
 
-// What a firing takes if nothing overlaps.
-static TimeNs FiringCost(const PreparedPlan& plan) {
-  constexpr uint64_t kUnknownNs = 1000;
-  constexpr uint64_t kMaxNs = uint64_t{1} << 62;
-  uint64_t cost_ns = 0;
-  for (const proto::Action& action : plan.plan().actions()) {
-    if (action.kind() != proto::GANG) continue;
-    const uint64_t gang_ns =
-        action.cost_ns() > 0 ? uint64_t(action.cost_ns()) : kUnknownNs;
-    cost_ns = std::min(kMaxNs, cost_ns + std::min(kMaxNs, gang_ns));
+void Controller::AnswerAll(const std::vector<ClientAnswer>& answers) {
+  for (const ClientAnswer& answer : answers) {
+    Answer(answer.request, answer.status);
   }
-  return static_cast<TimeNs>(cost_ns);
+}
+
+void Controller::OnConnect(uint32_t client,
+                           const proto::ConnectRequest& request) {
+  std::vector<ClientAnswer> answers;
+  clients_.Connect({client, request.request()}, request.name(), &answers);
+  AnswerAll(answers);
+}
+
+void Controller::OnDisconnect(uint32_t client,
+                              const proto::DisconnectRequest& request) {
+  std::vector<ClientAnswer> answers;
+  const std::vector<uint64_t> programs =
+      clients_.Leave({client, request.request()}, &answers);
+  for (uint64_t handle : programs) LeaveProgram(client, handle);
+  std::vector<Drop> drops;
+  objects_.Release(
+      absl::MakeConstSpan(request.objects().data(), request.objects_size()),
+      /*launch=*/0, &drops);
+  SendDrops(&drops);
+  AnswerAll(answers);
+}
+
+void Controller::LeaveProgram(uint32_t client, uint64_t handle) {
+  const uint32_t program = programs_.IdOf(handle);
+  if (!launches_.Open(program).empty()) {
+    GiveUp(program, absl::CancelledError(absl::StrCat(
+                        "client '", *clients_.NameOf(client), "' was closed")));
+  }
+  // One that loads, or is being unloaded, says so when it is done.
+  const absl::StatusOr<ProgramNext> next =
+      programs_.Unload(Now(), handle, {client, kLeaving}, /*launches=*/0);
+  if (next.ok()) Proceed(*next);
+}
+
+void Controller::OnCollect(uint32_t client,
+                           const proto::CollectRequest& request) {
+  proto::Control control;
+  control.set_client(client);
+  control.mutable_collect()->set_request(request.request());
+  control.mutable_collect()->set_trace(request.trace());
+  const std::vector<uint32_t>& processes = context_.directory.processes();
+  for (uint32_t process : processes) {
+    SendTo(context_.directory.reporter(process), control);
+  }
+  control.mutable_answer()->set_request(request.request());
+  control.mutable_answer()->set_processes(
+      static_cast<uint32_t>(processes.size()));
+  SendToClient(control);
 }
 
 void Controller::OnLoad(uint32_t client, const proto::LoadRequest& load) {
@@ -161,12 +230,13 @@ void Controller::OnLoad(uint32_t client, const proto::LoadRequest& load) {
     return Answer(request, absl::InternalError("no such plan"));
   }
   const absl::StatusOr<ProgramNext> next = programs_.Load(
-      Now(), std::move(plan), load.plan(), load.client(), request);
+      Now(), std::move(plan), load.plan(), *clients_.NameOf(client), request);
   if (!next.ok()) {
     context_.plans.Remove(load.plan());
     return Answer(request, next.status());
   }
   grants_.Restart(next->program, FiringCost(*programs_.at(next->program).plan));
+  clients_.AddProgram(client, programs_.at(next->program).incarnation);
   Proceed(*next);
 }
 
@@ -204,7 +274,16 @@ void Controller::Proceed(const ProgramNext& next) {
   counters_.programs.Set(programs_.loaded());
   if (next.loaded != 0) context_.plans.Remove(next.loaded);
   if (next.kind == ProgramNext::kAnswer) {
-    return Answer(next.request, next.status, next.handle);
+    const uint32_t client = next.request.client;
+    if (!clients_.IsLeaving(client)) {
+      Answer(next.request, next.status, next.handle);
+    } else if (next.handle != 0) {
+      LeaveProgram(client, next.handle);
+    }
+    if (next.gone == 0) return;
+    std::vector<ClientAnswer> answers;
+    clients_.RemoveProgram(client, next.gone, &answers);
+    return AnswerAll(answers);
   }
   if (next.kind != ProgramNext::kAsk) return;
   const ProgramTable::Program& program = programs_.at(next.program);

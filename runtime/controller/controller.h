@@ -17,13 +17,12 @@
 #define RUNTIME_CONTROLLER_CONTROLLER_H_
 
 #include <cstdint>
-#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
-#include "runtime/controller/client_requests.h"
+#include "runtime/controller/client_table.h"
 #include "runtime/controller/fetch_table.h"
 #include "runtime/controller/grant_order.h"
 #include "runtime/controller/launch_table.h"
@@ -87,6 +86,14 @@ class Controller final : public Actor {
   void HandleClient(proto::Control* control);
   void HandleHost(const proto::Control& control);
 
+  // Clients (controller.cc).
+  void OnConnect(uint32_t client, const proto::ConnectRequest& request);
+  void OnDisconnect(uint32_t client, const proto::DisconnectRequest& request);
+  void OnCollect(uint32_t client, const proto::CollectRequest& request);
+  // Ends its launches and unloads it, for a client that leaves.
+  void LeaveProgram(uint32_t client, uint64_t handle);
+  void AnswerAll(const std::vector<ClientAnswer>& answers);
+
   // Programs (controller.cc).
   void OnLoad(uint32_t client, const proto::LoadRequest& request);
   void OnLoadReply(const proto::LoadReply& reply);
@@ -147,8 +154,8 @@ class Controller final : public Actor {
   StallDetector stalls_;
   StoreLog stores_;
   FetchTable fetches_;
-  LaunchEffects effects_;                       // empty between messages
-  std::map<uint32_t, ClientRequests> clients_;  // by number
+  LaunchEffects effects_;  // empty between messages
+  ClientTable clients_;
   // The timer that counts, if there is one, and whether it is a reason for a
   // simulation to go on.
   uint64_t timer_ = 0, last_timer_ = 0;

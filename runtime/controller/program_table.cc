@@ -127,6 +127,7 @@ ProgramNext ProgramTable::Leave(TimeNs now, Program* program) {
   if (program->request.id != 0) next.kind = ProgramNext::kAnswer;
   next.request = program->request;
   next.status = program->outcome;
+  next.gone = program->incarnation;
   if (program->counted) --loaded_;
   admission_.Release(program->incarnation);
   by_handle_.erase(program->incarnation);
@@ -240,6 +241,7 @@ void ProgramTable::Expire(TimeNs now, Program* program,
   answer.kind = ProgramNext::kAnswer;
   answer.program = program->id;
   answer.request = std::exchange(program->request, {});
+  answer.gone = program->incarnation;
   // Of a load that a host refused, the refusal says more.
   answer.status = loading ? program->error : program->outcome;
   answer.status.Update(absl::DeadlineExceededError(

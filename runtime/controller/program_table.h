@@ -40,6 +40,7 @@ struct ProgramNext {
   absl::Status status;
   uint64_t handle = 0;  // of a program that is ready now; 0: of none
   uint64_t loaded = 0;  // the plan that no host asks for again; 0: none
+  uint64_t gone = 0;    // the handle of a program that is here no more; 0: none
 };
 
 // The programs from their load to their end. A load asks all hosts, and when

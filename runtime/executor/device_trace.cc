@@ -53,14 +53,14 @@ void DeviceTrace::RecordSubmitted(const DeviceProgram& program,
   event.program = program.incarnation;
   event.firing = launch.first;
   event.value = launch.end;
-  event.other = static_cast<uint32_t>(launch.id);
+  event.other = TraceLaunch(launch.id);
   ring_->Record(event);
 }
 
 void DeviceTrace::RecordDrained(const DeviceProgram& program, uint64_t launch) {
   TraceEvent event = NewTraceEvent(TraceKind::kDrained, device_, ring_->Now());
   event.program = program.incarnation;
-  event.other = static_cast<uint32_t>(launch);
+  event.other = TraceLaunch(launch);
   ring_->Record(event);
 }
 

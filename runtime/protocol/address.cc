@@ -20,6 +20,8 @@ const char* RoleName(Role role) {
       return "executor";
     case Role::kClient:
       return "client";
+    case Role::kReporter:
+      return "reporter";
   }
   return "unknown";
 }

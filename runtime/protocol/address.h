@@ -6,8 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The controller, the scheduler of an island, the executor of a host, a client.
-// Devices are known to their host alone and have no address.
+// The controller, the scheduler of an island, the executor of a host, the
+// reporter of a process, a client. Devices are known to their host alone and
+// have no address.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,7 +24,8 @@ enum class Role : uint8_t {
   kController = 1,
   kScheduler = 2,  // index: island
   kExecutor = 3,   // index: host of the cluster
-  kClient = 4,     // index: as the controller gave it
+  kClient = 4,     // index: one of its process, which no other process gives
+  kReporter = 5,   // index: process
 };
 
 // "controller", "scheduler", ...; "unknown" of other numbers.

@@ -23,6 +23,11 @@ struct Rule {
   Role from, to;
 };
 constexpr Rule kRules[] = {
+    {Control::kConnectRequest, Role::kClient, Role::kController},
+    {Control::kDisconnectRequest, Role::kClient, Role::kController},
+    {Control::kCollectRequest, Role::kClient, Role::kController},
+    {Control::kCollect, Role::kController, Role::kReporter},
+    {Control::kCollected, Role::kReporter, Role::kClient},
     {Control::kLoadRequest, Role::kClient, Role::kController},
     {Control::kUnloadRequest, Role::kClient, Role::kController},
     {Control::kLaunchRequest, Role::kClient, Role::kController},
@@ -62,7 +67,8 @@ bool IsAllowed(Control::KindCase kind, Role from, Role to) {
       });
 }
 
-// The host or island that a message says it comes from; null: it does not say.
+// The host, island or process that a message says it comes from; null: it does
+// not say.
 std::optional<uint32_t> NamedSender(const Control& control) {
   switch (control.kind_case()) {
     case Control::kLoadReply:
@@ -81,6 +87,8 @@ std::optional<uint32_t> NamedSender(const Control& control) {
       return control.grant_done().sender();
     case Control::kReport:
       return control.report().host();
+    case Control::kCollected:
+      return control.collected().process();
     default:
       return std::nullopt;
   }
@@ -171,7 +179,8 @@ std::optional<proto::Control> ReadControl(const Directory& directory,
   if ((sender->role == Role::kClient) != (control.sequence() != 0)) {
     return std::nullopt;
   }
-  if (sender->role == Role::kExecutor || sender->role == Role::kScheduler) {
+  if (sender->role == Role::kExecutor || sender->role == Role::kScheduler ||
+      sender->role == Role::kReporter) {
     const std::optional<uint32_t> named = NamedSender(control);
     if (named.has_value() && *named != sender->index) return std::nullopt;
   }

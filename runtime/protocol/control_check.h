@@ -25,10 +25,11 @@ namespace pathways {
 // Reads what the actor `to` was told by `from`. Null, so to be dropped: these
 // bytes are no message; actors of the sender's role do not send this kind to
 // actors of the receiver's; the sender gives itself out for another host,
-// island or client, or is of another island; a client does not number it, or
-// another one does; or a host that the message names is not of the cluster.
-// kNoActor, a thread of this process, may speak for any client. What else a
-// message says, of programs, launches and objects, its receiver must look up.
+// island, process or client, or is of another island; a client does not number
+// it, or another one does; or a host that the message names is not of the
+// cluster. kNoActor, a thread of this process, may speak for any client. What
+// else a message says, of programs, launches and objects, its receiver must
+// look up.
 std::optional<proto::Control> ReadControl(const Directory& directory,
                                           ActorId from, ActorId to,
                                           std::string_view bytes);

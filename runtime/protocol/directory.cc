@@ -18,7 +18,14 @@ Directory::Directory(std::vector<int32_t> first_hosts,
     : num_islands_(static_cast<uint32_t>(first_hosts.size())),
       first_hosts_(std::move(first_hosts)),
       hosts_(std::move(hosts)),
-      controller_(controller) {}
+      controller_(controller) {
+  processes_ = {controller_.process};
+  for (const HostPlace& host : hosts_) processes_.push_back(host.process);
+  std::sort(processes_.begin(), processes_.end());
+  processes_.erase(std::unique(processes_.begin(), processes_.end()),
+                   processes_.end());
+  num_processes_ = processes_.back() + 1;
+}
 
 uint32_t Directory::IslandOf(uint32_t host) const {
   const auto after = std::upper_bound(first_hosts_.begin(), first_hosts_.end(),
@@ -35,6 +42,8 @@ std::optional<Address> Directory::Find(ActorId id) const {
   id -= num_islands_;
   if (id < num_hosts()) return Address{Role::kExecutor, id, hosts_[id].epoch};
   id -= num_hosts();
+  if (id < num_processes_) return Address{Role::kReporter, id, 0};
+  id -= num_processes_;
   if (id < kMaxClients) return Address{Role::kClient, id, 0};
   return std::nullopt;
 }

@@ -27,8 +27,9 @@ struct HostPlace {
 inline constexpr uint32_t kMaxClients = 1 << 20;
 
 // Numbers of the actors of a cluster: the controller's is 0, then come the
-// schedulers by island, the executors by host, and the clients. A value: it
-// says the same wherever it was made of the same cluster. Any thread.
+// schedulers by island, the executors by host, the reporters by process, and
+// the clients. A value: it says the same wherever it was made of the same
+// cluster. Any thread.
 class Directory {
  public:
   Directory() = default;
@@ -44,9 +45,14 @@ class Directory {
   ActorId controller() const { return 0; }
   ActorId scheduler(uint32_t island) const { return 1 + island; }
   ActorId executor(uint32_t host) const { return 1 + num_islands_ + host; }
-  ActorId client(uint32_t index) const {
-    return 1 + num_islands_ + num_hosts() + index;
+  ActorId reporter(uint32_t process) const {
+    return 1 + num_islands_ + num_hosts() + process;
   }
+  ActorId client(uint32_t index) const {
+    return 1 + num_islands_ + num_hosts() + num_processes_ + index;
+  }
+  // Those that have hosts or the controller, ascending.
+  const std::vector<uint32_t>& processes() const { return processes_; }
 
   // Whose number this is; a client's epoch is not known here. Null: nobody's.
   std::optional<Address> Find(ActorId id) const;
@@ -63,7 +69,8 @@ class Directory {
   }
 
  private:
-  uint32_t num_islands_ = 0;
+  uint32_t num_islands_ = 0, num_processes_ = 0;
+  std::vector<uint32_t> processes_;
   std::vector<int32_t> first_hosts_;
   std::vector<HostPlace> hosts_;
   HostPlace controller_;

@@ -199,11 +199,11 @@ class Writer {
         break;
       case TraceKind::kJoined:
         joined_.try_emplace({e.actor, e.value}, i);
-        launch_program_.try_emplace(static_cast<uint32_t>(e.value), i);
+        launch_program_.try_emplace(TraceLaunch(e.value), i);
         break;
       case TraceKind::kGranted:
         if (granted_.try_emplace({e.actor, e.value}, i).second) {
-          grants_[static_cast<uint32_t>(e.value)].push_back(i);
+          grants_[TraceLaunch(e.value)].push_back(i);
         }
         break;
       case TraceKind::kDone:
@@ -411,7 +411,7 @@ class Writer {
       const TimeNs end =
           done == done_.end() ? log_.end : event(done->second).time;
       Args args;
-      args.Add("launch", e.value);
+      args.Add("launch", TraceLaunch(e.value));
       Lanes::Group group{
           Span(begin, end, "scheduler", LaunchName(e), args.text()), {}};
       if (begin < e.time) {

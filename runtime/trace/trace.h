@@ -31,6 +31,7 @@
 #include "absl/status/statusor.h"
 #include "runtime/base/mutex.h"
 #include "runtime/proto/plan.pb.h"
+#include "runtime/protocol/client_id.h"
 #include "runtime/world/world.h"
 
 namespace pathways {
@@ -160,6 +161,12 @@ class TraceRing {
   alignas(64) std::atomic<uint64_t> begun_{0};  // events that were begun
   std::atomic<uint64_t> end_{0};                // events that are complete
 };
+
+// What events say of a launch: its number there is not as wide. Launches of
+// the first client have their own numbers.
+inline uint32_t TraceLaunch(uint64_t launch) {
+  return static_cast<uint32_t>(launch) ^ ClientOf(launch) << 24;
+}
 
 // Who an actor is, for names and tracks.
 struct TraceActor {

@@ -26,7 +26,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "runtime/base/temporary_file.h"
-#include "runtime/client/runtime.h"
+#include "runtime/client/cluster.h"
 #include "runtime/topology/topology.h"
 #include "runtime/trace/summary.h"
 #include "tools/pw-run/dry_run.h"
@@ -234,42 +234,46 @@ class Session {
   }
 
   bool Execute() {
-    RuntimeOptions runtime_options;
-    runtime_options.world =
-        options_.simulate ? RuntimeOptions::kSim : RuntimeOptions::kThreads;
-    runtime_options.seed = options_.seed;
-    runtime_options.workers = options_.workers;
-    runtime_options.bind_workers = options_.bind_workers;
-    runtime_options.stall_timeout_ns = options_.stall_timeout_ns;
-    runtime_options.on_long_work = [this](const LongWork& work) {
+    ClusterOptions options;
+    options.world =
+        options_.simulate ? ClusterOptions::kSim : ClusterOptions::kThreads;
+    options.seed = options_.seed;
+    options.workers = options_.workers;
+    options.bind_workers = options_.bind_workers;
+    options.stall_timeout_ns = options_.stall_timeout_ns;
+    options.on_long_work = [this](const LongWork& work) {
       progress_.Note(absl::StrCat("pw-run: warning: ", work.Text()));
     };
-    runtime_options.link_costs = options_.link_costs;
-    runtime_options.dispatch = options_.sequential ? RuntimeOptions::kSequential
-                                                   : RuntimeOptions::kParallel;
-    runtime_options.host_work_ns = options_.host_work_ns;
+    options.link_costs = options_.link_costs;
+    options.dispatch = options_.sequential ? ClusterOptions::kSequential
+                                           : ClusterOptions::kParallel;
+    options.host_work_ns = options_.host_work_ns;
     if (!options_.trace.empty() || !options_.stats.empty()) {
-      runtime_options.trace_events = options_.trace_events;
+      options.trace_events = options_.trace_events;
     }
-    absl::StatusOr<std::unique_ptr<Runtime>> created =
-        Runtime::Create(topology_->cluster(), runtime_options);
-    if (!created.ok()) return Fail(kUsageError, created.status().message());
-    runtime_ = *std::move(created);
+    absl::StatusOr<std::unique_ptr<Cluster>> cluster =
+        Cluster::Create(topology_->cluster(), options);
+    if (!cluster.ok()) return Fail(kUsageError, cluster.status().message());
+    cluster_ = *std::move(cluster);
+    absl::StatusOr<std::unique_ptr<Client>> client =
+        cluster_->Connect("pw-run");
+    if (!client.ok()) return Fail(kRunError, client.status().message());
+    client_ = *std::move(client);
     progress_.Show("loading");
-    absl::StatusOr<ProgramHandle> program = runtime_->Load(loaded_.plan);
+    absl::StatusOr<ProgramHandle> program = client_->Load(loaded_.plan);
     if (!program.ok()) return Fail(kPlanRefused, program.status().message());
     std::vector<LaunchArgument> arguments;
     for (HostArray& input : inputs_) arguments.emplace_back(std::move(input));
     progress_.Track("running", [this, total = FiringsExpected()] {
-      return static_cast<double>(runtime_->Stats().firings) / total;
+      return static_cast<double>(cluster_->firings()) / total;
     });
     absl::StatusOr<RunHandle> run =
-        runtime_->Launch(*program, std::move(arguments), options_.steps);
+        client_->Launch(*program, std::move(arguments), options_.steps);
     if (!run.ok()) return Fail(kRunError, run.status().message());
-    if (!Check(kRunError, runtime_->Await(*run))) return false;
+    if (!Check(kRunError, client_->Await(*run))) return false;
     for (size_t i = 0; i < signature_.results.size(); ++i) {
       absl::StatusOr<HostArray> result =
-          runtime_->Fetch(*run, static_cast<int64_t>(i));
+          client_->Fetch(*run, static_cast<int64_t>(i));
       if (!result.ok()) return Fail(kRunError, result.status().message());
       results_.push_back(*std::move(result));
     }
@@ -279,10 +283,10 @@ class Session {
 
   // After a run that ended well, or not. Returns whether all went well.
   bool WriteTrace(bool has_run) {
-    if (options_.trace.empty() || runtime_ == nullptr) return has_run;
+    if (options_.trace.empty() || client_ == nullptr) return has_run;
     progress_.Clear();
     std::ostringstream text;
-    const absl::Status status = runtime_->WriteTrace(&text);
+    const absl::Status status = client_->WriteTrace(&text);
     // The first failure is the one to tell.
     if (!has_run) {
       if (status.ok() && options_.trace != "-") {
@@ -361,16 +365,17 @@ class Session {
     facts.plan_bytes = static_cast<int64_t>(loaded_.bytes.size());
     facts.steps = options_.steps;
     facts.simulated = options_.simulate;
-    RuntimeStats stats = runtime_->Stats();
-    absl::StatusOr<TraceSummary> summary = runtime_->Summarize();
+    absl::StatusOr<ClusterStats> stats = client_->Stats();
+    if (!stats.ok()) return Fail(kRunError, stats.status().message());
+    absl::StatusOr<TraceSummary> summary = client_->Summarize();
     if (!summary.ok()) return Fail(kRunError, summary.status().message());
     if (options_.stats == "table") {
-      Print(StatsTable(plan(), stats, *summary, facts));
+      Print(StatsTable(plan(), *stats, *summary, facts));
     } else if (options_.stats == "json") {
-      Print(StatsJson(plan(), stats, *summary, facts));
+      Print(StatsJson(plan(), *stats, *summary, facts));
     } else {
-      return Check(kUsageError, stats_file_.Commit(
-                                    StatsJson(plan(), stats, *summary, facts)));
+      return Check(kUsageError, stats_file_.Commit(StatsJson(plan(), *stats,
+                                                             *summary, facts)));
     }
     return true;
   }
@@ -389,9 +394,11 @@ class Session {
   Signature signature_;
   std::vector<HostArray> inputs_, results_;
   std::vector<std::pair<size_t, HostArray>> expected_;  // by result
-  // Before runtime_, which may have something to note until its end.
+  // Before cluster_, which may have something to note until its end. Its thread
+  // reads cluster_, and has ended when that goes.
   Progress progress_;
-  std::unique_ptr<Runtime> runtime_;
+  std::unique_ptr<Cluster> cluster_;
+  std::unique_ptr<Client> client_;
 };
 
 int Main(int argc, char** argv) {

@@ -154,17 +154,17 @@ nlohmann::ordered_json SummaryJson(const TraceSummary& summary) {
 
 }  // namespace
 
-std::string StatsTable(const proto::Plan& plan, const RuntimeStats& stats,
+std::string StatsTable(const proto::Plan& plan, const ClusterStats& stats,
                        const TraceSummary& summary, const RunFacts& facts) {
-  RuntimeStats::Device most;
+  ClusterStats::Device most;
   uint64_t gangs = 0, kernels = 0;
-  for (const RuntimeStats::Device& device : stats.devices) {
+  for (const ClusterStats::Device& device : stats.devices) {
     gangs += device.gangs_run;
     kernels += device.kernels_run;
     if (most.name.empty() || device.peak_bytes > most.peak_bytes) most = device;
   }
   uint64_t sent = 0, bytes = 0, shards = 0;
-  for (const RuntimeStats::Host& host : stats.hosts) {
+  for (const ClusterStats::Host& host : stats.hosts) {
     sent += host.messages_sent;
     bytes += host.bytes_sent;
     shards += host.own_shards;
@@ -196,7 +196,7 @@ std::string StatsTable(const proto::Plan& plan, const RuntimeStats& stats,
   return TableText(rows) + SummaryText(summary);
 }
 
-std::string StatsJson(const proto::Plan& plan, const RuntimeStats& stats,
+std::string StatsJson(const proto::Plan& plan, const ClusterStats& stats,
                       const TraceSummary& summary, const RunFacts& facts) {
   // Keeps the order in which keys are added.
   using Json = nlohmann::ordered_json;
@@ -220,7 +220,7 @@ std::string StatsJson(const proto::Plan& plan, const RuntimeStats& stats,
     json["messages"][kind] = count;
   }
   json["hosts"] = Json::array();
-  for (const RuntimeStats::Host& host : stats.hosts) {
+  for (const ClusterStats::Host& host : stats.hosts) {
     json["hosts"].push_back({{"name", host.name},
                              {"own_shards", host.own_shards},
                              {"action_shards", host.action_shards},
@@ -230,7 +230,7 @@ std::string StatsJson(const proto::Plan& plan, const RuntimeStats& stats,
                              {"bytes_sent", host.bytes_sent}});
   }
   json["devices"] = Json::array();
-  for (const RuntimeStats::Device& device : stats.devices) {
+  for (const ClusterStats::Device& device : stats.devices) {
     json["devices"].push_back({{"name", device.name},
                                {"memory_bytes", device.memory_bytes},
                                {"peak_bytes", device.peak_bytes},

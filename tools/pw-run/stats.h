@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <string>
 
-#include "runtime/client/runtime.h"
+#include "runtime/client/cluster_stats.h"
 #include "runtime/proto/plan.pb.h"
 #include "runtime/trace/summary.h"
 
@@ -26,12 +26,12 @@ struct RunFacts {
 
 // For people: a table of counts, which are the same in every run, then where
 // the time went.
-std::string StatsTable(const proto::Plan& plan, const RuntimeStats& stats,
+std::string StatsTable(const proto::Plan& plan, const ClusterStats& stats,
                        const TraceSummary& summary, const RunFacts& facts);
 
 // One line: an object with "plan", "run", "messages", "hosts", "devices" and
 // "time", which has what the table says of time.
-std::string StatsJson(const proto::Plan& plan, const RuntimeStats& stats,
+std::string StatsJson(const proto::Plan& plan, const ClusterStats& stats,
                       const TraceSummary& summary, const RunFacts& facts);
 
 }  // namespace pathways::pw_run

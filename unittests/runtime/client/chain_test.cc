@@ -66,7 +66,7 @@ proto::Plan SumPlan(int64_t first, int64_t second, int64_t size = 2) {
 
 // Launches `program` on `array`, which it releases, and returns its result,
 // without waiting for anything.
-ArrayHandle Next(Runtime& runtime, ProgramHandle program, ArrayHandle array) {
+ArrayHandle Next(Client& runtime, ProgramHandle program, ArrayHandle array) {
   const absl::StatusOr<RunHandle> run = runtime.Launch(program, {array});
   EXPECT_TRUE(run.ok()) << run.status();
   const absl::StatusOr<ArrayHandle> out = runtime.Keep(*run, 0);
@@ -89,13 +89,13 @@ int32_t HoldWorker(void* const*, const int32_t*, void*) {
 class Hold {
  public:
   // Of options with Kernels().
-  Hold(Runtime& runtime, RuntimeOptions::WorldKind world) : runtime_(runtime) {
+  Hold(Client& runtime, ClusterOptions::WorldKind world) : runtime_(runtime) {
     holding = 0;
     hold_open = false;
     const ProgramHandle program =
         LoadPlan(runtime, MapPlan("hold", "hold1", /*base=*/0, /*size=*/2));
     run_ = LaunchPlan(runtime, program, {Floats({2}, {0, 0})});
-    while (world == RuntimeOptions::kThreads && holding < 2 &&
+    while (world == ClusterOptions::kThreads && holding < 2 &&
            !::testing::Test::HasFailure()) {
       std::this_thread::yield();
     }
@@ -115,13 +115,13 @@ class Hold {
   }
 
  private:
-  Runtime& runtime_;
+  Client& runtime_;
   RunHandle run_;
 };
 
 // Loses the first piece that is sent to another host, so that the program that
 // sends it is given up.
-void LoseAPiece(RuntimeOptions& options) {
+void LoseAPiece(ClusterOptions& options) {
   auto lost = std::make_shared<std::atomic<bool>>(false);
   options.stall_timeout_ns = 200'000'000;
   options.fault_hook = [lost](ActorId, ActorId, const WireMessage& message) {
@@ -130,18 +130,18 @@ void LoseAPiece(RuntimeOptions& options) {
   };
 }
 
-uint64_t HeldBytes(Runtime& runtime) {
-  EXPECT_TRUE(runtime.ReleaseClient("client0").ok());
-  const RuntimeStats stats = runtime.Stats();
+uint64_t HeldBytes(TestCluster& runtime) {
+  runtime.Reconnect();
+  const ClusterStats stats = StatsOf(*runtime);
   uint64_t bytes = stats.object_bytes;
   for (const auto& host : stats.hosts) bytes += host.memory_used_bytes;
   return bytes;
 }
 
-class ChainTest : public ::testing::TestWithParam<RuntimeOptions::WorldKind> {
+class ChainTest : public ::testing::TestWithParam<ClusterOptions::WorldKind> {
  protected:
-  RuntimeOptions Options() {
-    RuntimeOptions options;
+  ClusterOptions Options() {
+    ClusterOptions options;
     options.world = GetParam();
     options.seed = 3;
     options.kernels = Hold::Kernels();
@@ -165,7 +165,7 @@ TEST_P(ChainTest, LaunchesFollowEachOther) {
     }
     EXPECT_EQ(Values(*runtime->Get(array)), expected);
     EXPECT_TRUE(runtime->Release(array).ok());
-    EXPECT_EQ(HeldBytes(*runtime), 0u);
+    EXPECT_EQ(HeldBytes(runtime), 0u);
   }
 }
 
@@ -180,7 +180,7 @@ TEST_P(ChainTest, ArraysMoveWhenTheyAreThere) {
     array = Next(*runtime, there, Next(*runtime, here, array));
   }
   EXPECT_THAT(Values(*runtime->Get(array)), ElementsAre(14, 22, 30, 38));
-  EXPECT_EQ(HeldBytes(*runtime), 0u);
+  EXPECT_EQ(HeldBytes(runtime), 0u);
 }
 
 TEST_P(ChainTest, AFailureReachesWhatFollows) {
@@ -206,16 +206,16 @@ TEST_P(ChainTest, AFailureReachesWhatFollows) {
   EXPECT_EQ(runtime->Get(later).status(), cause);
   EXPECT_EQ(runtime->Launch(add, {poisoned}).status(), cause);
   EXPECT_THAT(FetchValues(*runtime, good, "v"), ElementsAre(2, 3, 4, 5));
-  EXPECT_EQ(HeldBytes(*runtime), 0u);
+  EXPECT_EQ(HeldBytes(runtime), 0u);
 }
 
 TEST_P(ChainTest, WhatIsRefusedRefusesWhatFollows) {
   proto::Cluster cluster = MakeCluster("1x2x2");
   // Of 8 bytes each: an argument, but no result beside it.
   cluster.mutable_islands(0)->mutable_hosts(1)->set_memory_bytes(4000);
-  RuntimeOptions options = Options();
+  ClusterOptions options = Options();
   options.workers = 2;
-  auto runtime = *Runtime::Create(cluster, options);
+  auto runtime = StartOn(cluster, options);
   const ProgramHandle add = LoadPlan(*runtime, MapPlan("add", "add_one1"));
   PlanBuilder b("large", 1);
   const uint32_t s = b.AddSlice("s", {{"x", 4}}, 0);
@@ -243,12 +243,12 @@ TEST_P(ChainTest, WhatIsRefusedRefusesWhatFollows) {
   EXPECT_EQ(runtime->Get(later).status(), cause);
   EXPECT_EQ(runtime->Launch(add, {never}).status(), cause);
   EXPECT_THAT(FetchValues(*runtime, good, "v"), ElementsAre(2, 3, 4, 5));
-  EXPECT_EQ(HeldBytes(*runtime), 0u);
+  EXPECT_EQ(HeldBytes(runtime), 0u);
 }
 
 // A launch that is given up poisons what waits for it; others behind it go on.
 TEST_P(ChainTest, WhatIsGivenUpIsTheCauseOfWhatFollows) {
-  RuntimeOptions options = Options();
+  ClusterOptions options = Options();
   LoseAPiece(options);
   auto runtime = Start("1x3x2", options);
   const ProgramHandle move = LoadPlan(*runtime, MovePlan());
@@ -268,7 +268,7 @@ TEST_P(ChainTest, WhatIsGivenUpIsTheCauseOfWhatFollows) {
   EXPECT_THAT(FetchValues(*runtime, good, "v"), ElementsAre(2, 4, 6, 8));
   const RunHandle after = LaunchPlan(*runtime, add, {value});
   EXPECT_THAT(FetchValues(*runtime, after, "v"), ElementsAre(2, 3, 4, 5));
-  EXPECT_EQ(HeldBytes(*runtime), 0u);
+  EXPECT_EQ(HeldBytes(runtime), 0u);
 }
 
 // One array for two arguments, which lie on the same devices or not.
@@ -288,7 +288,7 @@ TEST_P(ChainTest, AnArrayIsTwoArguments) {
     ASSERT_TRUE(value.ok()) << value.status();
     EXPECT_THAT(Values(*value), ElementsAre(8, 16));
     EXPECT_TRUE(runtime->Release(array).ok());
-    EXPECT_EQ(HeldBytes(*runtime), 0u);
+    EXPECT_EQ(HeldBytes(runtime), 0u);
   }
 }
 
@@ -303,7 +303,7 @@ TEST_P(ChainTest, AnArrayMovesWhileALaunchWaits) {
   const absl::StatusOr<RunHandle> both = runtime->Launch(sum, {array, next});
   ASSERT_TRUE(both.ok()) << both.status();
   EXPECT_THAT(FetchValues(*runtime, *both, "w"), ElementsAre(3, 5, 7, 9));
-  EXPECT_EQ(HeldBytes(*runtime), 0u);
+  EXPECT_EQ(HeldBytes(runtime), 0u);
 }
 
 TEST_P(ChainTest, ShutdownEndsWhatIsNotThereYet) {
@@ -312,7 +312,7 @@ TEST_P(ChainTest, ShutdownEndsWhatIsNotThereYet) {
     const ProgramHandle move = LoadPlan(*runtime, MovePlan());
     ArrayHandle array = *runtime->Put(Floats({4}, {1, 2, 3, 4}));
     for (int i = 0; i < launches; ++i) array = Next(*runtime, move, array);
-    runtime->Shutdown();
+    runtime.Shutdown();
     const absl::Status got = runtime->Get(array).status();
     EXPECT_TRUE(absl::IsCancelled(got)) << got;
     const absl::StatusOr<RunHandle> late = runtime->Launch(move, {array});
@@ -324,7 +324,7 @@ TEST_P(ChainTest, ShutdownEndsWhatIsNotThereYet) {
 
 // A launch of a program that was given up is refused, and so is what follows.
 TEST_P(ChainTest, WhatAskedABrokenProgramIsTheCauseOfWhatFollows) {
-  RuntimeOptions options = Options();
+  ClusterOptions options = Options();
   LoseAPiece(options);
   auto runtime = Start("1x3x2", options);
   const ProgramHandle move = LoadPlan(*runtime, MovePlan());
@@ -343,13 +343,13 @@ TEST_P(ChainTest, WhatAskedABrokenProgramIsTheCauseOfWhatFollows) {
   EXPECT_EQ(runtime->Await(next), cause);
   EXPECT_EQ(runtime->Await(last), cause);
   EXPECT_EQ(runtime->Launch(add, {never}).status(), cause);
-  EXPECT_EQ(HeldBytes(*runtime), 0u);
+  EXPECT_EQ(HeldBytes(runtime), 0u);
 }
 
 TEST(ChainFaultTest, DoubledAndOvertakingMessagesChangeNothing) {
   for (uint64_t seed = 1; seed <= 100; ++seed) {
     SCOPED_TRACE(seed);
-    RuntimeOptions options = Sim(seed);
+    ClusterOptions options = Sim(seed);
     options.duplicate_probability = 0.3;
     options.reorder_probability = 0.3;
     auto runtime = Start("1x3x2", options);
@@ -367,7 +367,7 @@ TEST(ChainFaultTest, DoubledAndOvertakingMessagesChangeNothing) {
     EXPECT_THAT(Values(*runtime->Get(good)), ElementsAre(5, 6, 7, 8));
     EXPECT_THAT(std::string(runtime->Get(bad).status().message()),
                 HasSubstr("program 'check' failed at step 0 on shard 2"));
-    EXPECT_EQ(HeldBytes(*runtime), 0u);
+    EXPECT_EQ(HeldBytes(runtime), 0u);
   }
 }
 
@@ -376,7 +376,7 @@ TEST(ChainFaultTest, DoubledAndOvertakingMessagesChangeNothing) {
 TEST(ChainFaultTest, WhatIsHeldIsGivenUpToo) {
   for (uint64_t seed = 1; seed <= 200; ++seed) {
     SCOPED_TRACE(seed);
-    RuntimeOptions options = Sim(seed);
+    ClusterOptions options = Sim(seed);
     options.reorder_probability = 0.5;
     LoseAPiece(options);
     auto runtime = Start("1x3x2", options);
@@ -391,7 +391,7 @@ TEST(ChainFaultTest, WhatIsHeldIsGivenUpToo) {
       EXPECT_EQ(runtime->Await(run).code(),
                 absl::StatusCode::kDeadlineExceeded);
     }
-    EXPECT_EQ(HeldBytes(*runtime), 0u);
+    EXPECT_EQ(HeldBytes(runtime), 0u);
   }
 }
 
@@ -399,27 +399,11 @@ TEST(ChainFaultTest, WhatIsHeldIsGivenUpToo) {
 // message is lost, and programs are given up.
 class RandomChain {
  public:
-  RandomChain(RuntimeOptions::WorldKind world, uint64_t seed)
+  RandomChain(ClusterOptions::WorldKind world, uint64_t seed)
       : random_(seed),
         lossy_(seed % 3 == 0),
-        waits_(lossy_ || world == RuntimeOptions::kThreads) {
-    RuntimeOptions options = Sim(seed);
-    if (world == RuntimeOptions::kSim) {
-      options.duplicate_probability = 0.2;
-      options.reorder_probability = 0.2;
-    }
-    options.world = world;
-    options.stall_timeout_ns = 20'000'000;
-    if (seed % 2 == 0) options.dispatch = RuntimeOptions::kSequential;
-    if (seed % 5 == 0) options.host_work_ns = 3000;
-    if (lossy_) {
-      auto left = std::make_shared<std::atomic<int>>(Below(20));
-      options.fault_hook = [left](ActorId, ActorId, const WireMessage&) {
-        const bool drop = (*left)-- == 0;
-        return drop ? Fault::Drop() : Fault::Deliver();
-      };
-    }
-    runtime_ = Start("1x3x2", options);
+        waits_(lossy_ || world == ClusterOptions::kThreads),
+        runtime_(Start("1x3x2", Options(world, seed))) {
     plans_ = {MapPlan("add", "add_one1"), MapPlan("there", "twice1", 2),
               MapPlan("check", "check1"), MovePlan(),
               SumPlan(0, 0, 4),           SumPlan(0, 2, 4)};
@@ -436,7 +420,7 @@ class RandomChain {
       EXPECT_FALSE(absl::IsDeadlineExceeded(status) && !lossy_) << status;
       EXPECT_TRUE(runtime_->ReleaseRun(run).ok());
     }
-    EXPECT_EQ(HeldBytes(*runtime_), 0u);
+    EXPECT_EQ(HeldBytes(runtime_), 0u);
   }
 
  private:
@@ -447,6 +431,26 @@ class RandomChain {
   };
 
   int Below(int n) { return static_cast<int>(random_() % n); }
+
+  ClusterOptions Options(ClusterOptions::WorldKind world, uint64_t seed) {
+    ClusterOptions options = Sim(seed);
+    if (world == ClusterOptions::kSim) {
+      options.duplicate_probability = 0.2;
+      options.reorder_probability = 0.2;
+    }
+    options.world = world;
+    options.stall_timeout_ns = 20'000'000;
+    if (seed % 2 == 0) options.dispatch = ClusterOptions::kSequential;
+    if (seed % 5 == 0) options.host_work_ns = 3000;
+    if (lossy_) {
+      auto left = std::make_shared<std::atomic<int>>(Below(20));
+      options.fault_hook = [left](ActorId, ActorId, const WireMessage&) {
+        const bool drop = (*left)-- == 0;
+        return drop ? Fault::Drop() : Fault::Deliver();
+      };
+    }
+    return options;
+  }
 
   void Act() {
     const int what = Below(10);
@@ -523,7 +527,7 @@ class RandomChain {
   // Whether it keeps all runs and waits for them in the end. Nobody else
   // notices in a simulation that one is stuck; threads might still be at it.
   const bool waits_;
-  std::unique_ptr<Runtime> runtime_;
+  TestCluster runtime_;
   std::vector<proto::Plan> plans_;
   std::vector<ProgramHandle> programs_;
   std::vector<RunHandle> runs_;
@@ -531,7 +535,7 @@ class RandomChain {
 };
 
 TEST_P(ChainTest, RandomLaunchesHaveTheirValuesAndLeaveNothing) {
-  const uint64_t seeds = GetParam() == RuntimeOptions::kSim ? 300 : 30;
+  const uint64_t seeds = GetParam() == ClusterOptions::kSim ? 300 : 30;
   for (uint64_t seed = 1; seed <= seeds; ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed " << seed);
     RandomChain(GetParam(), seed).Run();

@@ -222,7 +222,7 @@ proto::Plan PlanOf(const Case& c, int64_t length, int64_t result_length) {
 }
 
 class CollectiveBitsTest
-    : public ::testing::TestWithParam<RuntimeOptions::WorldKind> {
+    : public ::testing::TestWithParam<ClusterOptions::WorldKind> {
  protected:
   CollectiveBitsTest() : seed_(std::random_device()()), random_(seed_) {}
 
@@ -260,9 +260,9 @@ class CollectiveBitsTest
     for (size_t i = 0; i < in.data.size(); i += bytes) {
       Store(c.element, Number(c), &in.data[i]);
     }
-    RuntimeOptions options;
+    ClusterOptions options;
     options.world = GetParam();
-    if (options.world == RuntimeOptions::kSim) {
+    if (options.world == ClusterOptions::kSim) {
       options = Sim(random_() % 1000 + 1);
       options.duplicate_probability = 0.2;
       options.reorder_probability = 0.2;
@@ -413,7 +413,7 @@ TEST_P(CollectiveBitsTest, SumsOfNarrowFloatsDoNotStagnate) {
     c.element = proto::BF16;
     return PlanOf(c, 1, 1);
   }();
-  RuntimeOptions options;
+  ClusterOptions options;
   options.world = GetParam();
   auto runtime = Start(c.topology, options);
   HostArray ones;

@@ -29,8 +29,8 @@ using ::testing::Le;
 constexpr TimeNs kWorkNs = 1'000'000;
 constexpr TimeNs kGangNs = 10'000;
 constexpr TimeNs kLinkNs = 10'000;  // latency between islands
-constexpr auto kParallel = RuntimeOptions::kParallel;
-constexpr auto kSequential = RuntimeOptions::kSequential;
+constexpr auto kParallel = ClusterOptions::kParallel;
+constexpr auto kSequential = ClusterOptions::kSequential;
 
 // `stages` islands of one device, each adds one to what comes from the one
 // before. A stage is three actions: feed or recv, gang, send or fetch.
@@ -56,24 +56,24 @@ proto::Plan StagePlan(int stages, uint32_t window) {
   return b.Finish();
 }
 
-RuntimeOptions Slow(RuntimeOptions::Dispatch dispatch, uint64_t seed = 1,
+ClusterOptions Slow(ClusterOptions::Dispatch dispatch, uint64_t seed = 1,
                     TimeNs work = kWorkNs) {
-  RuntimeOptions options = Sim(seed);
+  ClusterOptions options = Sim(seed);
   options.dispatch = dispatch;
   options.host_work_ns = work;
   return options;
 }
 
 // Virtual time of one launch, whose results are checked.
-TimeNs StageTime(const RuntimeOptions& options, int stages, int64_t steps,
+TimeNs StageTime(const ClusterOptions& options, int stages, int64_t steps,
                  uint32_t window = 4) {
   auto runtime = Start(absl::StrCat(stages, "x1x1"), options);
   const ProgramHandle program = LoadPlan(*runtime, StagePlan(stages, window));
-  const TimeNs start = runtime->Stats().now_ns;
+  const TimeNs start = StatsOf(*runtime).now_ns;
   const RunHandle run =
       LaunchPlan(*runtime, program, {Floats({steps, 1}, Ramp(steps))}, steps);
   EXPECT_TRUE(runtime->Await(run).ok()) << runtime->Await(run);
-  const TimeNs time = runtime->Stats().now_ns - start;
+  const TimeNs time = StatsOf(*runtime).now_ns - start;
   EXPECT_THAT(FetchValues(*runtime, run, "sum"),
               ElementsAreArray(Ramp(steps, 1 + stages)));
   return time;
@@ -121,14 +121,14 @@ TEST(DispatchTest, StepsInFlightShareTheTimeOfHosts) {
 
 // Nothing of it is there when it costs nothing.
 TEST(DispatchTest, ParallelWithoutHostWorkSendsNothingMore) {
-  for (RuntimeOptions::Dispatch dispatch : {kParallel, kSequential}) {
+  for (ClusterOptions::Dispatch dispatch : {kParallel, kSequential}) {
     auto runtime = Start("4x1x1", Slow(dispatch, 1, 0));
     const ProgramHandle program = LoadPlan(*runtime, StagePlan(4, 2));
     const RunHandle run =
         LaunchPlan(*runtime, program, {Floats({10, 1}, Ramp(10))}, 10);
     EXPECT_TRUE(runtime->Await(run).ok());
     std::map<std::string, uint64_t> sent;
-    for (const auto& [kind, count] : runtime->Stats().messages) {
+    for (const auto& [kind, count] : StatsOf(*runtime).messages) {
       sent[kind] = count;
     }
     const bool sequential = dispatch == kSequential;
@@ -144,7 +144,7 @@ TEST(DispatchTest, DoubledAndOvertakingMessagesChangeNothing) {
   uint64_t dropped = 0;
   for (uint64_t seed = 1; seed <= 200; ++seed) {
     SCOPED_TRACE(absl::StrCat("seed ", seed));
-    RuntimeOptions options = Slow(kSequential, seed, seed % 3 * 7'000);
+    ClusterOptions options = Slow(kSequential, seed, seed % 3 * 7'000);
     options.duplicate_probability = 0.3;
     options.reorder_probability = 0.3;
     auto runtime = Start("2x2x2", options);
@@ -159,7 +159,7 @@ TEST(DispatchTest, RandomPlansAllEnd) {
   constexpr int64_t kSteps = 5;
   for (uint64_t seed = 1; seed <= 400; ++seed) {
     SCOPED_TRACE(absl::StrCat("seed ", seed));
-    RuntimeOptions options =
+    ClusterOptions options =
         Slow(seed % 4 == 0 ? kParallel : kSequential, seed, seed % 3 * 500);
     options.run_kernels = false;
     if (seed % 2) options.duplicate_probability = 0.2;
@@ -193,17 +193,17 @@ TEST(DispatchTest, RandomPlansAllEnd) {
     for (RunHandle run : runs) {
       ASSERT_TRUE(runtime->Await(run).ok()) << runtime->Await(run);
     }
-    ASSERT_EQ(runtime->Stats().firings, expected * 2 * kSteps);
+    ASSERT_EQ(StatsOf(*runtime).firings, expected * 2 * kSteps);
   }
 }
 
 class DispatchLossTest
-    : public ::testing::TestWithParam<RuntimeOptions::WorldKind> {
+    : public ::testing::TestWithParam<ClusterOptions::WorldKind> {
  protected:
   // Loses what says that a send of the last firing was enqueued. (Of an earlier
   // firing the next message says it too.)
-  RuntimeOptions Options(uint64_t firing) {
-    RuntimeOptions options;
+  ClusterOptions Options(uint64_t firing) {
+    ClusterOptions options;
     options.world = GetParam();
     options.stall_timeout_ns = 100'000'000;
     options.dispatch = kSequential;
@@ -276,16 +276,16 @@ TEST(DispatchTest, FailuresPassThrough) {
   EXPECT_TRUE(runtime->ReleaseRun(bad).ok());
   EXPECT_TRUE(runtime->ReleaseRun(good).ok());
   EXPECT_TRUE(runtime->Unload(program).ok());
-  for (const auto& host : runtime->Stats().hosts) {
+  for (const auto& host : StatsOf(*runtime).hosts) {
     EXPECT_EQ(host.memory_used_bytes, 0u) << host.name;
   }
 }
 
 TEST(DispatchTest, WorkOutOfRangeIsRefused) {
   for (TimeNs work : {TimeNs{-1}, TimeNs{3'600'000'000'001}}) {
-    RuntimeOptions options = Slow(kSequential, 1, work);
+    ClusterOptions options = Slow(kSequential, 1, work);
     EXPECT_EQ(
-        Runtime::Create(MakeCluster("1x1x1"), options).status(),
+        Cluster::Create(MakeCluster("1x1x1"), options).status(),
         absl::InvalidArgumentError(absl::StrCat(
             "the host work is ", work, " ns, expected 0 to 3600000000000")));
   }

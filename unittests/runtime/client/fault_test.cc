@@ -27,10 +27,10 @@ FaultHook Lose(WireKind kind, int number) {
   };
 }
 
-class LossTest : public ::testing::TestWithParam<RuntimeOptions::WorldKind> {
+class LossTest : public ::testing::TestWithParam<ClusterOptions::WorldKind> {
  protected:
-  RuntimeOptions Options(FaultHook hook) {
-    RuntimeOptions options;
+  ClusterOptions Options(FaultHook hook) {
+    ClusterOptions options;
     options.world = GetParam();
     options.seed = 3;
     options.stall_timeout_ns = 100'000'000;
@@ -115,7 +115,7 @@ TEST_P(LossTest, WhoeverSentTheLostContributionIsNamed) {
     SCOPED_TRACE(number);
     auto sender = std::make_shared<std::atomic<int>>(-1);
     auto count = std::make_shared<std::atomic<int>>(0);
-    RuntimeOptions options =
+    ClusterOptions options =
         Options([=](ActorId from, ActorId, const WireMessage& message) {
           if (message.kind != kContributionMessage || (*count)++ != number) {
             return Fault::Deliver();
@@ -167,7 +167,7 @@ TEST(FaultTest, DoubledAndOvertakingMessagesChangeNothing) {
   uint64_t dropped = 0;
   for (uint64_t seed = 1; seed <= 50; ++seed) {
     SCOPED_TRACE(seed);
-    RuntimeOptions options = Sim(seed);
+    ClusterOptions options = Sim(seed);
     options.duplicate_probability = 0.3;
     options.reorder_probability = 0.3;
     auto runtime = Start("2x2x2", options);
@@ -210,7 +210,7 @@ proto::Plan PairPlan(const std::string& name, int64_t one, int64_t two) {
 
 // Launches programs that share devices in opposite order and returns the first
 // error.
-absl::Status RunCrossing(Runtime& runtime, int launches) {
+absl::Status RunCrossing(Client& runtime, int launches) {
   const ProgramHandle a = LoadPlan(runtime, CrossPlan("there", 0, 1));
   const ProgramHandle b = LoadPlan(runtime, CrossPlan("back", 1, 0));
   std::vector<RunHandle> runs;
@@ -227,7 +227,7 @@ absl::Status RunCrossing(Runtime& runtime, int launches) {
   return first;
 }
 
-absl::Status RunCycle(Runtime& runtime, int launches) {
+absl::Status RunCycle(Client& runtime, int launches) {
   const ProgramHandle a = LoadPlan(runtime, PairPlan("a", 0, 1));
   const ProgramHandle b = LoadPlan(runtime, PairPlan("b", 1, 2));
   const ProgramHandle c = LoadPlan(runtime, PairPlan("c", 2, 0));
@@ -248,7 +248,7 @@ absl::Status RunCycle(Runtime& runtime, int launches) {
 TEST(FaultTest, ProgramsThatCrossNeverDeadlock) {
   for (uint64_t seed = 1; seed <= 200; ++seed) {
     SCOPED_TRACE(seed);
-    RuntimeOptions options = Sim(seed);
+    ClusterOptions options = Sim(seed);
     options.reorder_probability = 0.5;
     EXPECT_TRUE(RunCrossing(*Start("2x2x1", options), 3).ok());
     EXPECT_TRUE(RunCycle(*Start("1x3x1", options), 3).ok());
@@ -262,7 +262,7 @@ TEST(FaultTest, ProgramsThatCrossNeverDeadlock) {
 TEST(FaultTest, WithoutTicketOrderTheCycleIsNamed) {
   int deadlocks = 0;
   for (uint64_t seed = 1; seed <= 200; ++seed) {
-    RuntimeOptions options = Sim(seed);
+    ClusterOptions options = Sim(seed);
     options.reorder_probability = 0.5;
     options.ticket_order = false;
     const absl::Status status = RunCrossing(*Start("2x2x1", options), 1);

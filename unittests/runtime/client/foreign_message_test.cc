@@ -161,7 +161,9 @@ class Forger {
         reflection->SetString(message, field, std::string(random_() % 20, 'x'));
         break;
       case FieldDescriptor::CPPTYPE_MESSAGE:
-        if (depth > 3) break;
+        if (depth > 3 || field->message_type() == proto::Plan::descriptor()) {
+          break;
+        }
         Fill(repeated ? reflection->AddMessage(message, field)
                       : reflection->MutableMessage(message, field),
              depth + 1);

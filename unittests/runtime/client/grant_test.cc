@@ -12,10 +12,10 @@
 namespace pathways::testing {
 namespace {
 
-class GrantTest : public ::testing::TestWithParam<RuntimeOptions::WorldKind> {
+class GrantTest : public ::testing::TestWithParam<ClusterOptions::WorldKind> {
  protected:
-  RuntimeOptions Options(uint64_t seed = 3) {
-    RuntimeOptions options = Sim(seed);
+  ClusterOptions Options(uint64_t seed = 3) {
+    ClusterOptions options = Sim(seed);
     options.world = GetParam();
     return options;
   }
@@ -35,7 +35,7 @@ proto::Plan Increment(const std::string& name, int64_t devices) {
 }
 
 TEST(GrantSimTest, ANewcomerStartsWithinTheHorizon) {
-  RuntimeOptions options = Sim(7);
+  ClusterOptions options = Sim(7);
   options.run_kernels = false;
   auto runtime = Start("1x1x2", options);
   const ProgramHandle endless = LoadPlan(*runtime, Increment("endless", 2));
@@ -48,20 +48,20 @@ TEST(GrantSimTest, ANewcomerStartsWithinTheHorizon) {
   // Twenty milliseconds of it pass.
   for (int i = 0; i < 20; ++i) {
     const RunHandle other = LaunchPlan(*runtime, shortly, {shape}, 10);
-    const TimeNs start = runtime->Stats().now_ns;
+    const TimeNs start = StatsOf(*runtime).now_ns;
     ASSERT_TRUE(runtime->Await(other).ok());
     // Its own millisecond, and what was granted before it came.
-    EXPECT_LT(runtime->Stats().now_ns - start, kGrantHorizonNs * 3 / 2) << i;
+    EXPECT_LT(StatsOf(*runtime).now_ns - start, kGrantHorizonNs * 3 / 2) << i;
   }
-  const uint64_t before = runtime->Stats().controller_messages;
-  const TimeNs start = runtime->Stats().now_ns;
+  const uint64_t before = StatsOf(*runtime).controller_messages;
+  const TimeNs start = StatsOf(*runtime).now_ns;
   const RunHandle last = LaunchPlan(*runtime, shortly, {shape}, 10'000);
   ASSERT_TRUE(runtime->Await(last).ok());
   // Half of the devices' time is the newcomer's.
-  const TimeNs took = runtime->Stats().now_ns - start;
+  const TimeNs took = StatsOf(*runtime).now_ns - start;
   EXPECT_NEAR(double(took), 2e9, 0.4e9);
   // Messages grow with time, not with steps: 20,000 of them.
-  EXPECT_LT(runtime->Stats().controller_messages - before,
+  EXPECT_LT(StatsOf(*runtime).controller_messages - before,
             4 * static_cast<uint64_t>(took) / kGrantHorizonNs + 100);
 }
 

@@ -19,7 +19,7 @@ using ::testing::Le;
 constexpr TimeNs kMs = 1'000'000;
 
 // Two islands of two hosts of one device, and links that differ.
-proto::Cluster Cluster() {
+proto::Cluster LinkedCluster() {
   proto::Cluster cluster = MakeCluster("2x2x1");
   cluster.mutable_islands(0)->mutable_ici()->set_latency_seconds(1e-3);
   cluster.mutable_islands(1)->mutable_ici()->set_latency_seconds(3e-3);
@@ -42,15 +42,14 @@ proto::Plan MovePlan(uint32_t from_island, int64_t from, uint32_t to_island,
   return b.Finish();
 }
 
-TimeNs MoveTime(const RuntimeOptions& options, proto::Plan plan) {
-  auto runtime = Runtime::Create(Cluster(), options);
-  EXPECT_TRUE(runtime.ok()) << runtime.status();
-  const ProgramHandle program = LoadPlan(**runtime, std::move(plan));
-  const TimeNs start = (*runtime)->Stats().now_ns;
-  const RunHandle run = LaunchPlan(**runtime, program, {Floats({8}, Ramp(8))});
-  EXPECT_TRUE((*runtime)->Await(run).ok()) << (*runtime)->Await(run);
-  const TimeNs time = (*runtime)->Stats().now_ns - start;
-  EXPECT_THAT(FetchValues(**runtime, run, "v"), ElementsAreArray(Ramp(8)));
+TimeNs MoveTime(const ClusterOptions& options, proto::Plan plan) {
+  auto runtime = StartOn(LinkedCluster(), options);
+  const ProgramHandle program = LoadPlan(*runtime, std::move(plan));
+  const TimeNs start = StatsOf(*runtime).now_ns;
+  const RunHandle run = LaunchPlan(*runtime, program, {Floats({8}, Ramp(8))});
+  EXPECT_TRUE(runtime->Await(run).ok()) << runtime->Await(run);
+  const TimeNs time = StatsOf(*runtime).now_ns - start;
+  EXPECT_THAT(FetchValues(*runtime, run, "v"), ElementsAreArray(Ramp(8)));
   return time;
 }
 
@@ -70,7 +69,7 @@ TEST(LinksTest, SimulationKeepsThoseOfEachIsland) {
 }
 
 TEST(LinksTest, ThreadsKeepThemWhenTold) {
-  RuntimeOptions options;
+  ClusterOptions options;
   options.workers = 2;
   options.kernels = &Kernels();
   options.link_costs = true;
@@ -82,37 +81,38 @@ TEST(LinksTest, ThreadsKeepThemWhenTold) {
 // Messages are under way on slow links, payloads in their senders' staging,
 // while the program is stopped and while the runtime ends.
 TEST(LinksTest, StoppedWhileMessagesAreUnderWay) {
-  RuntimeOptions options;
+  ClusterOptions options;
   options.workers = 2;
   options.kernels = &Kernels();
   options.link_costs = true;
   options.stall_timeout_ns = 20 * kMs;
-  proto::Cluster cluster = Cluster();
+  proto::Cluster cluster = LinkedCluster();
   cluster.mutable_dcn()->set_latency_seconds(3600);
-  auto runtime = Runtime::Create(cluster, options);
-  ASSERT_TRUE(runtime.ok()) << runtime.status();
-  const ProgramHandle program = LoadPlan(**runtime, MovePlan(0, 1, 1, 0));
+  auto runtime = StartOn(cluster, options);
+  const ProgramHandle program = LoadPlan(*runtime, MovePlan(0, 1, 1, 0));
   const RunHandle run =
-      LaunchPlan(**runtime, program, {Floats({8}, Ramp(8))}, 10);
-  EXPECT_THAT(std::string((*runtime)->Await(run).message()),
+      LaunchPlan(*runtime, program, {Floats({8}, Ramp(8))}, 10);
+  EXPECT_THAT(std::string(runtime->Await(run).message()),
               ::testing::HasSubstr("'m.recv' at step 0, shard 0 on "
                                    "island1/host2/device0 waits for the data "
                                    "edge from 'm.send' to 'm.recv': 0 of 1 "
                                    "tokens came"));
-  EXPECT_TRUE((*runtime)->Unload(program).ok());
-  const ProgramHandle again = LoadPlan(**runtime, MovePlan(0, 1, 1, 0));
-  LaunchPlan(**runtime, again, {Floats({8}, Ramp(8))}, 10);
+  EXPECT_TRUE(runtime->Unload(program).ok());
+  const ProgramHandle again = LoadPlan(*runtime, MovePlan(0, 1, 1, 0));
+  LaunchPlan(*runtime, again, {Floats({8}, Ramp(8))}, 10);
 }
 
 TEST(LinksTest, SequentialDispatchPaysForItsMessages) {
-  RuntimeOptions options = Sim();
+  ClusterOptions options = Sim();
   const TimeNs parallel = MoveTime(options, MovePlan(1, 0, 1, 1));
-  options.dispatch = RuntimeOptions::kSequential;
+  options.dispatch = ClusterOptions::kSequential;
   options.host_work_ns = kMs;
   // Feed and send are prepared, that is told over the link, and then the recv
-  // and the fetch are.
+  // and the fetch are. Messages inside a host take some microseconds, which are
+  // others each time.
   EXPECT_THAT(MoveTime(options, MovePlan(1, 0, 1, 1)),
-              AllOf(Ge(parallel + 4 * kMs), Le(parallel + 4 * kMs + kMs / 4)));
+              AllOf(Ge(parallel + 4 * kMs - kMs / 50),
+                    Le(parallel + 4 * kMs + kMs / 4)));
 }
 
 }  // namespace

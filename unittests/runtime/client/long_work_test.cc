@@ -23,9 +23,9 @@ using ::testing::IsEmpty;
 
 constexpr TimeNs kSecond = 1'000'000'000;
 
-RuntimeOptions Threads(int workers, std::shared_ptr<ManualClock> clock,
+ClusterOptions Threads(int workers, std::shared_ptr<ManualClock> clock,
                        Warnings* warnings) {
-  RuntimeOptions options;
+  ClusterOptions options;
   options.workers = workers;
   options.kernels = &KernelsThatBlock();
   options.clock = std::move(clock);
@@ -70,7 +70,7 @@ TEST(LongWorkTest, OtherStallsAreFoundMeanwhile) {
   auto clock = std::make_shared<ManualClock>();
   Warnings warnings;
   BlockedKernels::Hold();
-  RuntimeOptions options = Threads(3, clock, &warnings);
+  ClusterOptions options = Threads(3, clock, &warnings);
   std::atomic<bool> lost{false};
   options.fault_hook = [&](ActorId, ActorId, const WireMessage& message) {
     if (message.kind != kPieceMessage) return Fault::Deliver();
@@ -107,7 +107,7 @@ TEST(LongWorkTest, OtherStallsAreFoundMeanwhile) {
 // In virtual time a kernel takes what the plan says.
 TEST(LongWorkTest, AKernelIsReportedInASimulation) {
   Warnings warnings;
-  RuntimeOptions options = Sim();
+  ClusterOptions options = Sim();
   options.stall_timeout_ns = 10 * kSecond;
   options.on_long_work = warnings.Hook();
   auto runtime = Start("2x2x2", options);
@@ -128,14 +128,14 @@ TEST(LongWorkTest, AKernelIsReportedInASimulation) {
 }
 
 class HostWorkTest
-    : public ::testing::TestWithParam<RuntimeOptions::WorldKind> {};
+    : public ::testing::TestWithParam<ClusterOptions::WorldKind> {};
 INSTANTIATE_TEST_SUITE_P(Worlds, HostWorkTest, BothWorlds(), WorldName);
 
 TEST_P(HostWorkTest, IsReportedOnce) {
   auto clock = std::make_shared<ManualClock>();
   Warnings warnings;
   BlockedKernels::Release();
-  RuntimeOptions options = Threads(2, clock, &warnings);
+  ClusterOptions options = Threads(2, clock, &warnings);
   options.world = GetParam();
   options.host_work_ns = 30 * kSecond;
   auto runtime = Start("1x1x2", options);
@@ -143,7 +143,7 @@ TEST_P(HostWorkTest, IsReportedOnce) {
   const RunHandle run = LaunchPlan(*runtime, program, {Floats({1}, {4})});
   std::thread waiter([&] { EXPECT_TRUE(runtime->Await(run).ok()); });
   auto pieces = [&] {
-    for (const auto& [kind, count] : runtime->Stats().messages) {
+    for (const auto& [kind, count] : StatsOf(*runtime).messages) {
       if (kind == "host-work-done") return count;
     }
     return uint64_t{0};

@@ -74,6 +74,9 @@ class RecordedCluster {
             world.Register(devices.back().get(), {}, "device"));
       }
     }
+    proto::Control connect;
+    connect.mutable_connect_request()->set_name("client0");
+    Ask(connect);
   }
 
   // What a client would send next.

@@ -20,15 +20,15 @@ using ::testing::HasSubstr;
 
 struct RunCase {
   const char* name;
-  RuntimeOptions::WorldKind world;
-  RuntimeOptions::Dispatch dispatch;
+  ClusterOptions::WorldKind world;
+  ClusterOptions::Dispatch dispatch;
   TimeNs host_work_ns;
 };
 
 class RunTest : public ::testing::TestWithParam<RunCase> {
  protected:
-  RuntimeOptions Options() {
-    RuntimeOptions options;
+  ClusterOptions Options() {
+    ClusterOptions options;
     options.world = GetParam().world;
     options.seed = 7;
     options.dispatch = GetParam().dispatch;
@@ -38,20 +38,20 @@ class RunTest : public ::testing::TestWithParam<RunCase> {
 };
 INSTANTIATE_TEST_SUITE_P(
     Worlds, RunTest,
-    ::testing::Values(RunCase{"Sim", RuntimeOptions::kSim,
-                              RuntimeOptions::kParallel, 0},
-                      RunCase{"Threads", RuntimeOptions::kThreads,
-                              RuntimeOptions::kParallel, 0},
-                      RunCase{"SimSequential", RuntimeOptions::kSim,
-                              RuntimeOptions::kSequential, 0},
-                      RunCase{"ThreadsSequential", RuntimeOptions::kThreads,
-                              RuntimeOptions::kSequential, 0},
-                      RunCase{"SimSequentialSlow", RuntimeOptions::kSim,
-                              RuntimeOptions::kSequential, 100'000},
-                      RunCase{"SimParallelSlow", RuntimeOptions::kSim,
-                              RuntimeOptions::kParallel, 100'000},
-                      RunCase{"ThreadsParallelSlow", RuntimeOptions::kThreads,
-                              RuntimeOptions::kParallel, 1'000}),
+    ::testing::Values(RunCase{"Sim", ClusterOptions::kSim,
+                              ClusterOptions::kParallel, 0},
+                      RunCase{"Threads", ClusterOptions::kThreads,
+                              ClusterOptions::kParallel, 0},
+                      RunCase{"SimSequential", ClusterOptions::kSim,
+                              ClusterOptions::kSequential, 0},
+                      RunCase{"ThreadsSequential", ClusterOptions::kThreads,
+                              ClusterOptions::kSequential, 0},
+                      RunCase{"SimSequentialSlow", ClusterOptions::kSim,
+                              ClusterOptions::kSequential, 100'000},
+                      RunCase{"SimParallelSlow", ClusterOptions::kSim,
+                              ClusterOptions::kParallel, 100'000},
+                      RunCase{"ThreadsParallelSlow", ClusterOptions::kThreads,
+                              ClusterOptions::kParallel, 1'000}),
     [](const auto& info) { return info.param.name; });
 
 TEST_P(RunTest, GoldenOnEveryTopology) {
@@ -76,15 +76,15 @@ TEST_P(RunTest, GoldenOnEveryTopology) {
       EXPECT_TRUE(runtime->ReleaseRun(run).ok());
     }
     EXPECT_TRUE(runtime->Unload(program).ok());
-    for (const auto& device : runtime->Stats().devices) {
+    for (const auto& device : StatsOf(*runtime).devices) {
       EXPECT_EQ(device.used_bytes, 0u) << device.name;
     }
-    for (const auto& host : runtime->Stats().hosts) {
+    for (const auto& host : StatsOf(*runtime).hosts) {
       EXPECT_EQ(host.memory_used_bytes, 0u) << host.name;
       EXPECT_EQ(host.action_shards, 0u);
     }
-    EXPECT_EQ(runtime->Stats().object_bytes, 0u);
-    EXPECT_EQ(runtime->Stats().programs, 0u);
+    EXPECT_EQ(StatsOf(*runtime).object_bytes, 0u);
+    EXPECT_EQ(StatsOf(*runtime).programs, 0u);
   }
 }
 
@@ -149,7 +149,7 @@ TEST_P(RunTest, Collectives) {
     for (const CollectiveCase& c : cases) {
       SCOPED_TRACE(absl::StrCat(topology, " ", CollectiveKindName(c.kind)));
       PlanBuilder b("collective", 2);
-      const int64_t devices = runtime->Stats().devices.size();
+      const int64_t devices = StatsOf(*runtime).devices.size();
       const uint32_t s = b.AddSlice("s", {{"x", 4}}, 0, 0, devices);
       const uint32_t u = b.AddBuffer("u", s, Rows({4 * c.source[0]}), 2);
       const uint32_t v = b.AddBuffer("v", s, Rows({4 * c.result[0]}), 2);
@@ -216,7 +216,7 @@ TEST_P(RunTest, CarriedAndSteppedWithManyLaunches) {
                 ElementsAre(1 + i, 2 + 10 * i, 4 + i, 6 + 10 * i, 9 + i,
                             12 + 10 * i, 16 + i, 20 + 10 * i));
   }
-  EXPECT_EQ(runtime->Stats().steps_done, 80u);
+  EXPECT_EQ(StatsOf(*runtime).steps_done, 80u);
 }
 
 // check(x) on two shards of two hosts; its result is summed up over steps.
@@ -271,7 +271,7 @@ TEST_P(RunTest, CollectiveCarriesPoison) {
     auto runtime = Start(topology, Options());
     PlanBuilder b("poison", 2);
     const uint32_t s =
-        b.AddSlice("s", {{"x", 2}}, 0, 0, runtime->Stats().devices.size());
+        b.AddSlice("s", {{"x", 2}}, 0, 0, StatsOf(*runtime).devices.size());
     const uint32_t u = b.AddBuffer("u", s, Rows({2}), 1);
     const uint32_t c = b.AddBuffer("c", s, Rows({2}), 1);
     const uint32_t v = b.AddBuffer("v", s, Rows({2}), 1);
@@ -296,7 +296,7 @@ TEST_P(RunTest, GroupsThatFailOnDifferentHostsEnd) {
   for (int64_t floats : {1, 8192}) {
     TestKernels kernels;
     kernels.functions = {{"check", floats == 1 ? Check<1> : Check<8192>}};
-    RuntimeOptions options = Options();
+    ClusterOptions options = Options();
     options.kernels = &kernels;
     auto runtime = Start("1x2x1", options);
     PlanBuilder b("poison", 2);
@@ -379,7 +379,8 @@ TEST_P(RunTest, UserErrorsNameBothSides) {
   EXPECT_EQ(error({}, 0),
             "program 'counter' was launched for 0 steps, expected 1 to "
             "1099511627776");
-  EXPECT_EQ(error({ArrayHandle{99}, Floats({1, 2}, {1, 2})}, 1),
+  const uint64_t owner = program.owner;
+  EXPECT_EQ(error({ArrayHandle{99, owner}, Floats({1, 2}, {1, 2})}, 1),
             "argument 'state': no array 99, or it was released");
   const RunHandle run = LaunchPlan(
       *runtime, program, {Floats({2}, {1, 2}), Floats({1, 2}, {1, 2})});
@@ -388,30 +389,32 @@ TEST_P(RunTest, UserErrorsNameBothSides) {
             "program 'counter' has no result 'nix'; it has 'next', 'all'");
   EXPECT_EQ(runtime->Fetch(run, 2).status().message(),
             "program 'counter' has 2 results, there is no result 2");
-  EXPECT_EQ(runtime->Await({77}).message(), "no run 77, or it was released");
-  EXPECT_EQ(runtime->Unload({77}).message(), "program 77 is not loaded");
+  EXPECT_EQ(runtime->Await({77, owner}).message(),
+            "no run 77, or it was released");
+  EXPECT_EQ(runtime->Unload({77, owner}).message(), "program 77 is not loaded");
 }
 
 TEST_P(RunTest, ArraysAreHeldCountedAndReleased) {
   auto runtime = Start("1x2x1", Options());
-  const ProgramHandle program = LoadPlan(*runtime, CounterPlan(2), "alice");
-  absl::StatusOr<ArrayHandle> x =
-      runtime->Put(Floats({2, 2}, {1, 2, 3, 4}), "alice");
-  absl::StatusOr<ArrayHandle> bobs = runtime->Put(Floats({1}, {1}), "bob");
+  const std::unique_ptr<Client> bob = runtime.Connect("bob");
+  const ProgramHandle program = LoadPlan(*runtime, CounterPlan(2));
+  absl::StatusOr<ArrayHandle> x = runtime->Put(Floats({2, 2}, {1, 2, 3, 4}));
+  absl::StatusOr<ArrayHandle> bobs = bob->Put(Floats({1}, {1}));
   ASSERT_TRUE(x.ok() && bobs.ok());
   absl::StatusOr<RunHandle> run =
       runtime->Launch(program, {Floats({2}, {0, 0}), *x}, 2);
   ASSERT_TRUE(run.ok());
   EXPECT_TRUE(runtime->Release(*x).ok());  // the run still has it
   EXPECT_EQ(runtime->Get(*x).status().code(), absl::StatusCode::kNotFound);
-  absl::StatusOr<ArrayHandle> kept = runtime->Keep(*run, 0, "alice");
+  absl::StatusOr<ArrayHandle> kept = runtime->Keep(*run, 0);
   ASSERT_TRUE(kept.ok()) << kept.status();
   EXPECT_THAT(Values(*runtime->Get(*kept)), ElementsAre(4, 6));
-  EXPECT_TRUE(runtime->ReleaseClient("alice").ok());
-  EXPECT_EQ(runtime->Stats().object_bytes, 4u);  // bob's
-  EXPECT_EQ(runtime->Stats().programs, 0u);
-  EXPECT_TRUE(runtime->ReleaseClient("bob").ok());
-  EXPECT_EQ(runtime->Stats().object_bytes, 0u);
+  runtime.Reconnect();
+  EXPECT_EQ(StatsOf(*bob).object_bytes, 4u);  // its own
+  EXPECT_EQ(StatsOf(*bob).programs, 0u);
+  EXPECT_TRUE(bob->Release(*bobs).ok());
+  EXPECT_EQ(StatsOf(*bob).object_bytes, 0u);
+  EXPECT_EQ(StatsOf(*runtime).object_bytes, 0u);
 }
 
 TEST_P(RunTest, MemoryIsAdmittedAtomically) {
@@ -420,10 +423,10 @@ TEST_P(RunTest, MemoryIsAdmittedAtomically) {
        *cluster.mutable_islands(0)->mutable_hosts(0)->mutable_devices()) {
     device.set_memory_bytes(4096);
   }
-  RuntimeOptions options = Options();
+  ClusterOptions options = Options();
   options.kernels = &Kernels();
   options.workers = 2;
-  auto runtime = *Runtime::Create(cluster, options);
+  auto runtime = StartOn(cluster, options);
   auto plan = [](const char* name, int64_t elements) {
     PlanBuilder b(name, 1);
     const uint32_t s = b.AddSlice("s", {{"x", 2}}, 0);
@@ -438,15 +441,16 @@ TEST_P(RunTest, MemoryIsAdmittedAtomically) {
   EXPECT_EQ(large.status().message(),
             "program 'large' needs 8192 bytes on island0/host0/device0 "
             "(largest buffers: 'u' 8192), where 0 of 4096 bytes are used");
-  const ProgramHandle first = LoadPlan(*runtime, plan("first", 1280), "ann");
+  const std::unique_ptr<Client> ann = runtime.Connect("ann");
+  const ProgramHandle first = LoadPlan(*ann, plan("first", 1280));
   absl::StatusOr<ProgramHandle> second =
-      runtime->Load(MakePlanData(plan("second", 1280), {}), "bo");
+      runtime->Load(MakePlanData(plan("second", 1280), {}));
   EXPECT_EQ(second.status().message(),
             "program 'second' needs 2560 bytes on island0/host0/device0 "
             "(largest buffers: 'u' 2560), where 2560 of 4096 bytes are used; "
             "held by program 'first' of client 'ann' (2560)");
-  EXPECT_TRUE(runtime->Unload(first).ok());
-  LoadPlan(*runtime, plan("second", 1280), "bo");
+  EXPECT_TRUE(ann->Unload(first).ok());
+  LoadPlan(*runtime, plan("second", 1280));
 }
 
 TEST_P(RunTest, PlansThatDoNotFitTheClusterAreRefused) {
@@ -487,9 +491,9 @@ TEST_P(RunTest, PlansWithNothingToDo) {
 TEST_P(RunTest, TablesLargerThanHostMemoryAreRefused) {
   proto::Cluster cluster = MakeCluster("1x1x1");
   cluster.mutable_islands(0)->mutable_hosts(0)->set_memory_bytes(1 << 20);
-  RuntimeOptions options = Options();
+  ClusterOptions options = Options();
   options.kernels = &Kernels();
-  auto runtime = *Runtime::Create(cluster, options);
+  auto runtime = StartOn(cluster, options);
   PlanBuilder b("wide", 1);
   const uint32_t s = b.AddSlice("s", {{"x", 1 << 16}}, 0, 0, 1);
   const uint32_t u = b.AddBuffer("u", s, Rows({1 << 16}), 1);
@@ -500,8 +504,8 @@ TEST_P(RunTest, TablesLargerThanHostMemoryAreRefused) {
   EXPECT_EQ(program.status().code(), absl::StatusCode::kResourceExhausted);
   EXPECT_THAT(std::string(program.status().message()),
               HasSubstr("the tables of program 'wide' need "));
-  EXPECT_EQ(runtime->Stats().devices[0].used_bytes, 0u);
-  EXPECT_EQ(runtime->Stats().programs, 0u);
+  EXPECT_EQ(StatsOf(*runtime).devices[0].used_bytes, 0u);
+  EXPECT_EQ(StatsOf(*runtime).programs, 0u);
 }
 
 TEST_P(RunTest, ManyClientsAtOnce) {
@@ -509,23 +513,24 @@ TEST_P(RunTest, ManyClientsAtOnce) {
   std::vector<std::thread> clients;
   for (int c = 0; c < 4; ++c) {
     clients.emplace_back([&, c] {
-      const std::string name = absl::StrCat("client", c);
+      const std::string name = absl::StrCat("tenant", c);
       for (int round = 0; round < 3; ++round) {
+        const std::unique_ptr<Client> client = runtime.Connect(name);
         const ProgramHandle program =
-            LoadPlan(*runtime, GoldenPlan({{0, 0}, {0, 2}, {1, 0}}), name);
+            LoadPlan(*client, GoldenPlan({{0, 0}, {0, 2}, {1, 0}}));
         for (int i = 0; i < 5; ++i) {
           const RunHandle run =
-              LaunchPlan(*runtime, program, {Floats({2}, {float(c), 2})}, 4);
-          EXPECT_THAT(FetchValues(*runtime, run, "y"),
+              LaunchPlan(*client, program, {Floats({2}, {float(c), 2})}, 4);
+          EXPECT_THAT(FetchValues(*client, run, "y"),
                       ElementsAre(2 * c + 1, 5));
         }
-        EXPECT_TRUE(runtime->ReleaseClient(name).ok());
       }
     });
   }
   for (std::thread& client : clients) client.join();
-  EXPECT_EQ(runtime->Stats().programs, 0u);
-  EXPECT_EQ(runtime->Stats().object_bytes, 0u);
+  for (int c = 0; c < 4; ++c) runtime.Connect(absl::StrCat("tenant", c));
+  EXPECT_EQ(StatsOf(*runtime).programs, 0u);
+  EXPECT_EQ(StatsOf(*runtime).object_bytes, 0u);
 }
 
 TEST_P(RunTest, ShutdownWakesThoseWhoWait) {
@@ -542,7 +547,7 @@ TEST_P(RunTest, ShutdownWakesThoseWhoWait) {
   });
   while (!waiting) std::this_thread::yield();
   // Either it had ended, or it was cut off; it never hangs.
-  runtime->Shutdown();
+  runtime.Shutdown();
   client.join();
   EXPECT_TRUE(status.ok() || status.code() == absl::StatusCode::kCancelled)
       << status;

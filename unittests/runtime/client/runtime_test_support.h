@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "runtime/client/runtime.h"
+#include "runtime/client/cluster.h"
 #include "runtime/executor/kernel_resolver.h"
 #include "runtime/plan/tables.h"
 #include "runtime/plan/testing/plan_builder.h"
@@ -31,11 +31,11 @@ namespace pathways::testing {
 // For suites that run in each world: INSTANTIATE_TEST_SUITE_P(Worlds, SomeTest,
 // BothWorlds(), WorldName).
 inline auto BothWorlds() {
-  return ::testing::Values(RuntimeOptions::kSim, RuntimeOptions::kThreads);
+  return ::testing::Values(ClusterOptions::kSim, ClusterOptions::kThreads);
 }
 inline std::string WorldName(
-    const ::testing::TestParamInfo<RuntimeOptions::WorldKind>& info) {
-  return info.param == RuntimeOptions::kSim ? "Sim" : "Threads";
+    const ::testing::TestParamInfo<ClusterOptions::WorldKind>& info) {
+  return info.param == ClusterOptions::kSim ? "Sim" : "Threads";
 }
 
 // Kernels by name, one segment each.
@@ -201,36 +201,77 @@ inline TestKernels& Kernels() {
   return *kernels;
 }
 
-inline std::unique_ptr<Runtime> Start(const std::string& topology,
-                                      RuntimeOptions options = {}) {
+// A cluster and its first client, which is what `*` and `->` are of.
+class TestCluster {
+ public:
+  TestCluster(const proto::Cluster& cluster, const ClusterOptions& options) {
+    absl::StatusOr<std::unique_ptr<Cluster>> made =
+        Cluster::Create(cluster, options);
+    EXPECT_TRUE(made.ok()) << made.status();
+    cluster_ = *std::move(made);
+    client_ = Connect("client0");
+  }
+
+  Client& operator*() { return *client_; }
+  Client* operator->() { return client_.get(); }
+  Cluster& cluster() { return *cluster_; }
+  std::unique_ptr<Client> Connect(const std::string& name) {
+    absl::StatusOr<std::unique_ptr<Client>> client = cluster_->Connect(name);
+    EXPECT_TRUE(client.ok()) << client.status();
+    return *std::move(client);
+  }
+  // Closes the first client, and waits until all that it had is given back.
+  void Reconnect() {
+    client_->Close();
+    client_ = Connect("client0");
+  }
+  void Shutdown() { cluster_->Shutdown(); }
+  void reset() {
+    client_.reset();
+    cluster_.reset();
+  }
+
+ private:
+  std::unique_ptr<Cluster> cluster_;
+  std::unique_ptr<Client> client_;  // goes first
+};
+
+inline TestCluster StartOn(const proto::Cluster& cluster,
+                           ClusterOptions options = {}) {
   if (options.kernels == nullptr) options.kernels = &Kernels();
-  if (options.world == RuntimeOptions::kThreads && options.workers == 0) {
+  if (options.world == ClusterOptions::kThreads && options.workers == 0) {
     options.workers = 2;
   }
-  absl::StatusOr<std::unique_ptr<Runtime>> runtime =
-      Runtime::Create(MakeCluster(topology), options);
-  EXPECT_TRUE(runtime.ok()) << runtime.status();
-  return *std::move(runtime);
+  return TestCluster(cluster, options);
+}
+inline TestCluster Start(const std::string& topology,
+                         const ClusterOptions& options = {}) {
+  return StartOn(MakeCluster(topology), options);
 }
 
-inline RuntimeOptions Sim(uint64_t seed = 1) {
-  RuntimeOptions options;
-  options.world = RuntimeOptions::kSim;
+inline ClusterStats StatsOf(Client& client) {
+  absl::StatusOr<ClusterStats> stats = client.Stats();
+  EXPECT_TRUE(stats.ok()) << stats.status();
+  return stats.ok() ? *std::move(stats) : ClusterStats();
+}
+
+inline ClusterOptions Sim(uint64_t seed = 1) {
+  ClusterOptions options;
+  options.world = ClusterOptions::kSim;
   options.seed = seed;
   // Devices by themselves, all of a host together, or in two cohorts.
   options.workers = static_cast<int>((seed + 2) % 3);
   return options;
 }
 
-inline ProgramHandle LoadPlan(Runtime& runtime, proto::Plan plan,
-                              const std::string& client = "client0") {
+inline ProgramHandle LoadPlan(Client& runtime, proto::Plan plan) {
   absl::StatusOr<ProgramHandle> program =
-      runtime.Load(MakePlanData(std::move(plan), {}), client);
+      runtime.Load(MakePlanData(std::move(plan), {}));
   EXPECT_TRUE(program.ok()) << program.status();
   return program.ok() ? *program : ProgramHandle{};
 }
 
-inline RunHandle LaunchPlan(Runtime& runtime, ProgramHandle program,
+inline RunHandle LaunchPlan(Client& runtime, ProgramHandle program,
                             std::vector<HostArray> arguments,
                             int64_t steps = 1) {
   std::vector<LaunchArgument> values;
@@ -241,7 +282,7 @@ inline RunHandle LaunchPlan(Runtime& runtime, ProgramHandle program,
   return run.ok() ? *run : RunHandle{};
 }
 
-inline std::vector<float> FetchValues(Runtime& runtime, RunHandle run,
+inline std::vector<float> FetchValues(Client& runtime, RunHandle run,
                                       const std::string& result) {
   absl::StatusOr<HostArray> array = runtime.Fetch(run, result);
   EXPECT_TRUE(array.ok()) << array.status();
@@ -285,7 +326,7 @@ inline const std::vector<std::pair<uint32_t, int64_t>> kThreeHosts = {
 // Twice loads the golden plan, has three launches of it open at a time, looks
 // at their results and unloads it; hosts hold nothing then. Returns how many
 // second copies they dropped.
-inline uint64_t RunGoldenTwice(Runtime& runtime) {
+inline uint64_t RunGoldenTwice(Client& runtime) {
   for (int i = 0; i < 2; ++i) {
     const ProgramHandle program = LoadPlan(runtime, GoldenPlan(kThreeHosts));
     std::vector<RunHandle> runs;
@@ -303,7 +344,7 @@ inline uint64_t RunGoldenTwice(Runtime& runtime) {
     EXPECT_TRUE(runtime.Unload(program).ok());
   }
   uint64_t dropped = 0;
-  for (const auto& host : runtime.Stats().hosts) {
+  for (const auto& host : StatsOf(runtime).hosts) {
     dropped += host.duplicates_dropped;
     EXPECT_EQ(host.memory_used_bytes, 0u) << host.name;
   }

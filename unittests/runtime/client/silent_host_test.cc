@@ -46,7 +46,7 @@ proto::Plan PairPlan(const std::string& name, uint32_t island) {
 // What a client does with a program, call by call, and what each returned.
 class Tenant {
  public:
-  Tenant(Runtime& runtime, uint32_t island)
+  Tenant(Client& runtime, uint32_t island)
       : runtime_(runtime), island_(island) {}
 
   using Calls = std::vector<std::pair<std::string, absl::Status>>;
@@ -54,8 +54,7 @@ class Tenant {
 
   void Load() {
     absl::StatusOr<ProgramHandle> program = runtime_.Load(
-        MakePlanData(PairPlan(absl::StrCat("p", island_), island_), {}),
-        absl::StrCat("client", island_));
+        MakePlanData(PairPlan(absl::StrCat("p", island_), island_), {}));
     Note("load", program.status());
     if (program.ok()) program_ = *program;
     loaded_ = program.ok();
@@ -101,19 +100,20 @@ class Tenant {
     if (array.ok()) EXPECT_EQ(Values(*array), std::vector<float>{value});
   }
 
-  Runtime& runtime_;
+  Client& runtime_;
   const uint32_t island_;
   ProgramHandle program_;
   bool loaded_ = false;
   Calls calls_;
 };
 
-// Two tenants on an island each.
-std::vector<Tenant> RunTenants(Runtime& runtime) {
-  std::vector<Tenant> tenants = {{runtime, 0}, {runtime, 1}};
+// Two tenants on an island each, which are clients of their own.
+std::vector<Tenant> RunTenants(TestCluster& runtime) {
+  const std::unique_ptr<Client> other = runtime.Connect("client1");
+  std::vector<Tenant> tenants = {{*runtime, 0}, {*other, 1}};
   for (Tenant& tenant : tenants) tenant.Load();
   for (Tenant& tenant : tenants) tenant.Run();
-  runtime.Stats();
+  (void)runtime->Stats();
   for (Tenant& tenant : tenants) tenant.Unload();
   return tenants;
 }
@@ -124,12 +124,12 @@ std::vector<Tenant> RunTenants(Runtime& runtime) {
 std::map<std::string, int> RunWithoutAHost(uint64_t seed) {
   SCOPED_TRACE(absl::StrCat("seed ", seed));
   const int host = static_cast<int>(seed % 4);
-  RuntimeOptions options = Sim(seed);
+  ClusterOptions options = Sim(seed);
   options.host_stops = {{host, seed / 4 % 125}};
   // Whether anybody notices.
   if (seed % 3 == 0) options.host_stops[0].tell_after = 1'000'000;
   auto runtime = Start("2x2x1", options);
-  const std::vector<Tenant> tenants = RunTenants(*runtime);
+  const std::vector<Tenant> tenants = RunTenants(runtime);
   std::map<std::string, int> errors;
   for (const auto& [call, status] : tenants[host / 2].calls()) {
     if (status.ok()) continue;
@@ -172,13 +172,13 @@ struct Counts {
 // name who did not answer.
 Counts RunWithLosses(uint64_t seed, double lost) {
   SCOPED_TRACE(absl::StrCat("seed ", seed));
-  RuntimeOptions options = Sim(seed);
+  ClusterOptions options = Sim(seed);
   options.drop_probability = lost;
   options.duplicate_probability = seed % 4 < 2 ? 0.1 : 0;
   options.reorder_probability = seed % 8 < 4 ? 0.1 : 0;
   auto runtime = Start("2x2x1", options);
   Counts counts;
-  for (const Tenant& tenant : RunTenants(*runtime)) {
+  for (const Tenant& tenant : RunTenants(runtime)) {
     for (const auto& [call, status] : tenant.calls()) {
       ++(status.ok() ? counts.good : counts.bad);
       if (status.ok()) continue;
@@ -220,7 +220,7 @@ TEST(SilentHostTest, AFreshSample) {
 // Values take far longer than the timeout, but they come.
 TEST(SilentHostTest, ALongWayIsNoSilence) {
   constexpr int64_t kElements = 8 << 20;
-  RuntimeOptions options = Sim();
+  ClusterOptions options = Sim();
   // Half of what they take from the client to a host: 1.25 GB/s.
   options.answer_timeout_ns = kElements * 4 / 2;
   auto runtime = Start("1x1x1", options);
@@ -261,7 +261,7 @@ class Silence {
                   .executor(host)),
         kind_(kind) {}
 
-  void Install(RuntimeOptions* options) {
+  void Install(ClusterOptions* options) {
     options->fault_hook = [this](ActorId from, ActorId to, const WireMessage&) {
       return Lost(from, to);
     };
@@ -288,13 +288,13 @@ class Silence {
   bool begun_ = false;
 };
 
-std::vector<std::string> CallsWithout(RuntimeOptions options, int host,
+std::vector<std::string> CallsWithout(ClusterOptions options, int host,
                                       proto::Control::KindCase kind) {
   Silence silence(host, kind);
   silence.Install(&options);
   auto runtime = Start("2x2x1", options);
   std::vector<std::string> texts;
-  for (const Tenant& tenant : RunTenants(*runtime)) {
+  for (const Tenant& tenant : RunTenants(runtime)) {
     for (const auto& [call, status] : tenant.calls()) {
       texts.push_back(absl::StrCat(call, ": ", status.ToString()));
     }
@@ -310,7 +310,7 @@ TEST(SilentHostTest, TheSameErrorsInBothWorlds) {
         Control::kStopProgram, Control::kFreeProgram}) {
     for (int host = 0; host < 4; ++host) {
       SCOPED_TRACE(absl::StrCat("host ", host, ", kind ", kind));
-      RuntimeOptions threads;
+      ClusterOptions threads;
       threads.workers = 1;
       threads.clock = std::make_shared<IdleClock>();
       const std::vector<std::string> calls = CallsWithout(threads, host, kind);
@@ -322,18 +322,18 @@ TEST(SilentHostTest, TheSameErrorsInBothWorlds) {
 }
 
 TEST(SilentHostTest, BadOptionsAreRefused) {
-  auto error = [](std::function<void(RuntimeOptions&)> change) {
-    RuntimeOptions options;
+  auto error = [](std::function<void(ClusterOptions&)> change) {
+    ClusterOptions options;
     options.kernels = &Kernels();
     change(options);
     return std::string(
-        Runtime::Create(MakeCluster("1x1x1"), options).status().message());
+        Cluster::Create(MakeCluster("1x1x1"), options).status().message());
   };
-  EXPECT_EQ(error([](RuntimeOptions& o) { o.answer_timeout_ns = -1; }),
+  EXPECT_EQ(error([](ClusterOptions& o) { o.answer_timeout_ns = -1; }),
             "the answer timeout is -1 ns, expected at least 0");
-  EXPECT_EQ(error([](RuntimeOptions& o) { o.drop_probability = 0.5; }),
+  EXPECT_EQ(error([](ClusterOptions& o) { o.drop_probability = 0.5; }),
             "runs without kernels, and links with faults, need a simulation");
-  EXPECT_EQ(error([](RuntimeOptions& o) { o.host_stops = {{0, 5}}; }),
+  EXPECT_EQ(error([](ClusterOptions& o) { o.host_stops = {{0, 5}}; }),
             "runs without kernels, and links with faults, need a simulation");
 }
 

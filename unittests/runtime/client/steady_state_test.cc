@@ -73,21 +73,21 @@ TEST(SteadyStateTest, StepsTakeNoMemoryAndNoLock) {
        {std::make_pair("1x1x2", 0), std::make_pair("1x2x1", 0),
         std::make_pair("1x2x1", 1000)}) {
     SCOPED_TRACE(absl::StrCat(topology, ", ", trace_events));
-    RuntimeOptions options;
+    ClusterOptions options;
     options.trace_events = trace_events;
     options.stall_timeout_ns = 600'000'000'000;  // its timer costs messages
     auto runtime = Start(topology, options);
     const ProgramHandle program = LoadPlan(*runtime, ChainPlan());
     auto cost = [&](int64_t steps) {
       const uint64_t a = allocations.load(), l = locks.load();
-      const uint64_t controller = runtime->Stats().controller_messages;
-      const TimeNs start = runtime->Stats().now_ns;
+      const uint64_t controller = StatsOf(*runtime).controller_messages;
+      const TimeNs start = StatsOf(*runtime).now_ns;
       const RunHandle run =
           LaunchPlan(*runtime, program, {Floats({1}, {0})}, steps);
       EXPECT_TRUE(runtime->Await(run).ok());
       // The launch with its argument, an answer of each host, and the end of
       // each grant: these grow with time, not with steps.
-      const RuntimeStats stats = runtime->Stats();
+      const ClusterStats stats = StatsOf(*runtime);
       const uint64_t messages = stats.controller_messages - controller;
       const uint64_t halves =
           static_cast<uint64_t>(stats.now_ns - start) / (kGrantHorizonNs / 2);
@@ -104,7 +104,7 @@ TEST(SteadyStateTest, StepsTakeNoMemoryAndNoLock) {
     EXPECT_LE(many.allocations, few.allocations + 100 + 50 * grants);
     EXPECT_LE(many.locks, few.locks + 100 + 10 * grants);
     EXPECT_GT(few.allocations, 0u);  // the counter counts
-    const RuntimeStats stats = runtime->Stats();
+    const ClusterStats stats = StatsOf(*runtime);
     EXPECT_EQ(stats.steps_done, 13000u);
   }
 }

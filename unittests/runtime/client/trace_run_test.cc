@@ -38,23 +38,23 @@ proto::Plan TwoIslands() {
   return b.Finish();
 }
 
-RuntimeOptions Traced(RuntimeOptions::WorldKind world, int64_t events = 1 << 16,
+ClusterOptions Traced(ClusterOptions::WorldKind world, int64_t events = 1 << 16,
                       uint64_t seed = 1) {
-  RuntimeOptions options;
+  ClusterOptions options;
   options.world = world;
   options.seed = seed;
   options.trace_events = events;
   return options;
 }
 
-std::string Written(Runtime& runtime) {
+std::string Written(Client& runtime) {
   std::ostringstream text;
   const absl::Status status = runtime.WriteTrace(&text);
   EXPECT_TRUE(status.ok()) << status;
   return text.str();
 }
 
-std::string TraceOf(const RuntimeOptions& options, int launches = 2,
+std::string TraceOf(const ClusterOptions& options, int launches = 2,
                     int64_t steps = 3) {
   auto runtime = Start("2x1x2", options);
   const ProgramHandle program = LoadPlan(*runtime, TwoIslands());
@@ -67,13 +67,13 @@ std::string TraceOf(const RuntimeOptions& options, int launches = 2,
 }
 
 class TraceRunTest
-    : public ::testing::TestWithParam<RuntimeOptions::WorldKind> {};
+    : public ::testing::TestWithParam<ClusterOptions::WorldKind> {};
 INSTANTIATE_TEST_SUITE_P(Worlds, TraceRunTest, BothWorlds(), WorldName);
 
 TEST_P(TraceRunTest, EveryFiringIsThere) {
   const json trace = json::parse(TraceOf(Traced(GetParam())));
   EXPECT_EQ(trace["otherData"]["world"],
-            GetParam() == RuntimeOptions::kSim ? "sim" : "threads");
+            GetParam() == ClusterOptions::kSim ? "sim" : "threads");
   std::map<std::string, int> count;
   for (const json& e : trace["traceEvents"]) {
     if (e["ph"] == "X") ++count[e["name"]];
@@ -126,7 +126,7 @@ TEST_P(TraceRunTest, AShortRingKeepsTheEnd) {
 }
 
 TEST_P(TraceRunTest, WithoutOneThereIsNothingToWrite) {
-  RuntimeOptions options;
+  ClusterOptions options;
   options.world = GetParam();
   auto runtime = Start("2x1x2", options);
   std::ostringstream text;
@@ -134,30 +134,30 @@ TEST_P(TraceRunTest, WithoutOneThereIsNothingToWrite) {
   EXPECT_EQ(text.str(), "");
   EXPECT_TRUE(absl::IsFailedPrecondition(runtime->Summarize().status()));
   options.trace_events = -1;
-  absl::StatusOr<std::unique_ptr<Runtime>> refused =
-      Runtime::Create(MakeCluster("1x1x1"), options);
+  absl::StatusOr<std::unique_ptr<Cluster>> refused =
+      Cluster::Create(MakeCluster("1x1x1"), options);
   EXPECT_TRUE(absl::IsInvalidArgument(refused.status()));
   EXPECT_THAT(std::string(refused.status().message()),
               HasSubstr("a trace of -1 events"));
 }
 
 TEST(TraceRuns, OneSeedOneTrace) {
-  const std::string first = TraceOf(Traced(RuntimeOptions::kSim));
-  EXPECT_EQ(TraceOf(Traced(RuntimeOptions::kSim)), first);
-  EXPECT_NE(TraceOf(Traced(RuntimeOptions::kSim, 1 << 16, /*seed=*/2)), first);
+  const std::string first = TraceOf(Traced(ClusterOptions::kSim));
+  EXPECT_EQ(TraceOf(Traced(ClusterOptions::kSim)), first);
+  EXPECT_NE(TraceOf(Traced(ClusterOptions::kSim, 1 << 16, /*seed=*/2)), first);
 }
 
 // Looking at a simulation does not change it.
 TEST(TraceRuns, TracingIsNoEvent) {
   uint64_t hashes[2];
   for (int traced = 0; traced < 2; ++traced) {
-    RuntimeOptions options = Traced(RuntimeOptions::kSim);
+    ClusterOptions options = Traced(ClusterOptions::kSim);
     if (!traced) options.trace_events = 0;
     auto runtime = Start("2x1x2", options);
     const ProgramHandle program = LoadPlan(*runtime, TwoIslands());
     const RunHandle run = LaunchPlan(*runtime, program, {Floats({2}, {1, 2})});
     EXPECT_TRUE(runtime->Await(run).ok());
-    hashes[traced] = runtime->Stats().event_hash;
+    hashes[traced] = StatsOf(*runtime).event_hash;
   }
   EXPECT_EQ(hashes[0], hashes[1]);
 }
@@ -165,7 +165,7 @@ TEST(TraceRuns, TracingIsNoEvent) {
 // In virtual time the sums are exact: 'check' takes 1000 ns, 'reduce' 500 and
 // 'add' 2000.
 TEST(TraceRuns, TheSummaryOfASimulation) {
-  auto runtime = Start("2x1x2", Traced(RuntimeOptions::kSim));
+  auto runtime = Start("2x1x2", Traced(ClusterOptions::kSim));
   const ProgramHandle program = LoadPlan(*runtime, TwoIslands());
   const RunHandle run = LaunchPlan(*runtime, program, {Floats({2}, {1, 2})}, 4);
   EXPECT_TRUE(runtime->Await(run).ok());
@@ -189,7 +189,7 @@ TEST(TraceRuns, TheSummaryOfASimulation) {
 }
 
 TEST(TraceRuns, WritingWhileOthersRun) {
-  auto runtime = Start("2x1x2", Traced(RuntimeOptions::kThreads, 64));
+  auto runtime = Start("2x1x2", Traced(ClusterOptions::kThreads, 64));
   const ProgramHandle program = LoadPlan(*runtime, TwoIslands());
   const RunHandle run =
       LaunchPlan(*runtime, program, {Floats({2}, {1, 2})}, 20000);

@@ -18,10 +18,10 @@ using ::testing::ElementsAre;
 using ::testing::ElementsAreArray;
 using ::testing::HasSubstr;
 
-class ValuesTest : public ::testing::TestWithParam<RuntimeOptions::WorldKind> {
+class ValuesTest : public ::testing::TestWithParam<ClusterOptions::WorldKind> {
  protected:
-  RuntimeOptions Options() {
-    RuntimeOptions options;
+  ClusterOptions Options() {
+    ClusterOptions options;
     options.world = GetParam();
     options.seed = 5;
     return options;
@@ -40,15 +40,15 @@ proto::Plan PassPlan(const std::string& name, const layout::Layout& layout,
   return b.Finish();
 }
 
-std::vector<uint64_t> ObjectBytes(Runtime& runtime) {
+std::vector<uint64_t> ObjectBytes(Client& runtime) {
   std::vector<uint64_t> bytes;
-  for (const auto& host : runtime.Stats().hosts) {
+  for (const auto& host : StatsOf(runtime).hosts) {
     bytes.push_back(host.object_bytes);
   }
   return bytes;
 }
 
-RunHandle LaunchArrays(Runtime& runtime, ProgramHandle program,
+RunHandle LaunchArrays(Client& runtime, ProgramHandle program,
                        std::vector<ArrayHandle> arrays, int64_t steps = 1) {
   absl::StatusOr<RunHandle> run = runtime.Launch(
       program, std::vector<LaunchArgument>(arrays.begin(), arrays.end()),
@@ -58,9 +58,9 @@ RunHandle LaunchArrays(Runtime& runtime, ProgramHandle program,
   return *run;
 }
 
-uint64_t FedBytes(Runtime& runtime) {
+uint64_t FedBytes(Client& runtime) {
   uint64_t bytes = 0;
-  for (const auto& device : runtime.Stats().devices) bytes += device.fed_bytes;
+  for (const auto& device : StatsOf(runtime).devices) bytes += device.fed_bytes;
   return bytes;
 }
 
@@ -124,13 +124,13 @@ TEST_P(ValuesTest, AHostHoldsWhatItsOwnShardsNeed) {
   const ProgramHandle program =
       LoadPlan(*runtime, PassPlan("rows", Rows({590}), 6, 2));
   const ArrayHandle u = *runtime->Put(Floats({590}, Ramp(590)));
-  EXPECT_EQ(runtime->Stats().object_bytes, 590u * 4);  // the client's
+  EXPECT_EQ(StatsOf(*runtime).object_bytes, 590u * 4);  // the client's
   EXPECT_THAT(ObjectBytes(*runtime), ElementsAre(0, 0, 0, 0));
   const RunHandle run = LaunchArrays(*runtime, program, {u});
   // ceil(590 / 6) = 99; argument and result.
   EXPECT_THAT(ObjectBytes(*runtime),
               ElementsAre(0, 2 * 198 * 4, 2 * 198 * 4, 2 * 194 * 4));
-  EXPECT_EQ(runtime->Stats().object_bytes, 2 * 590u * 4);
+  EXPECT_EQ(StatsOf(*runtime).object_bytes, 2 * 590u * 4);
   EXPECT_THAT(FetchValues(*runtime, run, "u"), ElementsAreArray(Ramp(590)));
   EXPECT_THAT(Values(*runtime->Get(u)), ElementsAreArray(Ramp(590)));
   EXPECT_TRUE(runtime->ReleaseRun(run).ok());
@@ -160,9 +160,9 @@ TEST_P(ValuesTest, ArraysThatFitStayWhereTheyAre) {
       LoadPlan(*runtime, PassPlan("other", Rows({8}), 2, 1));
   const ArrayHandle u = *runtime->Put(Floats({8}, Ramp(8)));
   auto messages = [&](ProgramHandle p, ArrayHandle array) {
-    const uint64_t before = runtime->Stats().controller_messages;
+    const uint64_t before = StatsOf(*runtime).controller_messages;
     const RunHandle run = LaunchArrays(*runtime, p, {array});
-    const uint64_t after = runtime->Stats().controller_messages;
+    const uint64_t after = StatsOf(*runtime).controller_messages;
     EXPECT_THAT(FetchValues(*runtime, run, "u"), ElementsAreArray(Ramp(8)));
     EXPECT_TRUE(runtime->ReleaseRun(run).ok());
     return after - before;
@@ -205,7 +205,7 @@ TEST_P(ValuesTest, LargeArraysTravelInPieces) {
   ASSERT_TRUE(out.ok()) << out.status();
   EXPECT_TRUE(out->data == bytes);
   EXPECT_TRUE(runtime->ReleaseRun(*run).ok());
-  EXPECT_EQ(runtime->Stats().object_bytes, 0u);
+  EXPECT_EQ(StatsOf(*runtime).object_bytes, 0u);
 }
 
 TEST_P(ValuesTest, SteppedArraysCanBeKept) {
@@ -223,10 +223,10 @@ TEST_P(ValuesTest, SteppedArraysCanBeKept) {
 TEST_P(ValuesTest, AHostWithoutRoomRefusesTheLaunch) {
   proto::Cluster cluster = MakeCluster("1x2x1");
   cluster.mutable_islands(0)->mutable_hosts(1)->set_memory_bytes(20000);
-  RuntimeOptions options = Options();
+  ClusterOptions options = Options();
   options.kernels = &Kernels();
   options.workers = 2;
-  auto runtime = *Runtime::Create(cluster, options);
+  auto runtime = StartOn(cluster, options);
   const ProgramHandle large =
       LoadPlan(*runtime, PassPlan("large", Rows({8000}), 2));
   const ProgramHandle small =
@@ -268,9 +268,9 @@ TEST_P(ValuesTest, AHostWithoutRoomRefusesTheLaunch) {
   EXPECT_TRUE(runtime->Get(kept)->data == value.data);
   EXPECT_TRUE(runtime->Release(kept).ok());
   EXPECT_EQ(ObjectBytes(*runtime), baseline);
-  EXPECT_EQ(runtime->Stats().object_bytes, 0u);
+  EXPECT_EQ(StatsOf(*runtime).object_bytes, 0u);
   // What was refused took no step.
-  EXPECT_EQ(runtime->Stats().steps_done, 15u);
+  EXPECT_EQ(StatsOf(*runtime).steps_done, 15u);
 }
 
 TEST_P(ValuesTest, ClientsMemoryIsBounded) {
@@ -278,45 +278,38 @@ TEST_P(ValuesTest, ClientsMemoryIsBounded) {
   for (auto& host : *cluster.mutable_islands(0)->mutable_hosts()) {
     host.set_memory_bytes(50);
   }
-  RuntimeOptions options = Options();
+  ClusterOptions options = Options();
   options.kernels = &Kernels();
-  auto runtime = *Runtime::Create(cluster, options);
-  const ArrayHandle first = *runtime->Put(Floats({20}, Ramp(20)), "ann");
-  EXPECT_EQ(runtime->Put(Floats({6}, Ramp(6)), "bo").status().message(),
-            "array 6xf32 of client 'bo' needs 24 bytes of the clients' memory, "
-            "where 80 of 100 bytes are used");
-  EXPECT_TRUE(runtime->Release(first).ok());
-  EXPECT_TRUE(runtime->Put(Floats({6}, Ramp(6)), "bo").ok());
-  EXPECT_TRUE(runtime->ReleaseClient("bo").ok());
-  EXPECT_EQ(runtime->Stats().object_bytes, 0u);
+  auto runtime = StartOn(cluster, options);
+  const std::unique_ptr<Client> bo = runtime.Connect("bo");
+  const ArrayHandle first = *bo->Put(Floats({20}, Ramp(20)));
+  EXPECT_EQ(bo->Put(Floats({6}, Ramp(6))).status().message(),
+            "array 6xf32 needs 24 bytes of the memory of client 'bo', where 80 "
+            "of 100 bytes are used");
+  EXPECT_TRUE(bo->Release(first).ok());
+  EXPECT_TRUE(bo->Put(Floats({6}, Ramp(6))).ok());
+  EXPECT_EQ(StatsOf(*bo).object_bytes, 24u);
+  EXPECT_EQ(StatsOf(*runtime).object_bytes, 0u);
 }
 
 TEST_P(ValuesTest, WhatADeadClientHeldGoesOnAllHosts) {
   auto runtime = Start("1x4x1", Options());
-  const ArrayHandle bobs = *runtime->Put(Floats({8}, Ramp(8)), "bob");
+  const ArrayHandle bobs = *runtime->Put(Floats({8}, Ramp(8)));
   const ProgramHandle program =
-      LoadPlan(*runtime, PassPlan("rows", Rows({8}), 4), "bob");
+      LoadPlan(*runtime, PassPlan("rows", Rows({8}), 4));
   LaunchArrays(*runtime, program, {bobs});
   const std::vector<uint64_t> before = ObjectBytes(*runtime);
   EXPECT_THAT(before, ElementsAre(16, 16, 16, 16));
-  const ProgramHandle alices =
-      LoadPlan(*runtime, PassPlan("rows", Rows({8}), 4), "alice");
-  const ArrayHandle u = *runtime->Put(Floats({8}, Ramp(8)), "alice");
-  const RunHandle run = LaunchArrays(*runtime, alices, {u});
-  EXPECT_TRUE(runtime->Keep(run, 0, "alice").ok());
-  LaunchPlan(*runtime, alices, {Floats({8}, Ramp(8))}, 1000);
-  absl::Status released;
-  do {  // while the last one runs
-    released = runtime->ReleaseClient("alice");
-  } while (absl::IsFailedPrecondition(released) &&
-           GetParam() == RuntimeOptions::kThreads);
-  if (GetParam() == RuntimeOptions::kSim) {
-    EXPECT_THAT(std::string(released.message()),
-                HasSubstr("client 'alice' still runs program 'rows'"));
-    EXPECT_TRUE(runtime->Await({3}).ok());
-    released = runtime->ReleaseClient("alice");
-  }
-  EXPECT_TRUE(released.ok()) << released;
+  std::unique_ptr<Client> alice = runtime.Connect("alice");
+  const ProgramHandle alices = LoadPlan(*alice, PassPlan("rows", Rows({8}), 4));
+  const ArrayHandle u = *alice->Put(Floats({8}, Ramp(8)));
+  const RunHandle run = LaunchArrays(*alice, alices, {u});
+  EXPECT_TRUE(alice->Keep(run, 0).ok());
+  // Given up, with what it has on the hosts by then.
+  LaunchPlan(*alice, alices, {Floats({8}, Ramp(8))}, 1'000'000);
+  alice.reset();
+  runtime.Connect("alice");
+  EXPECT_EQ(StatsOf(*runtime).programs, 1u);
   EXPECT_EQ(ObjectBytes(*runtime), before);
   EXPECT_THAT(Values(*runtime->Get(bobs)), ElementsAreArray(Ramp(8)));
 }
@@ -326,7 +319,7 @@ TEST(ValuesFaultTest, DoubledAndOvertakingMessagesChangeNothing) {
   uint64_t dropped = 0;
   for (uint64_t seed = 1; seed <= 100; ++seed) {
     SCOPED_TRACE(seed);
-    RuntimeOptions options = Sim(seed);
+    ClusterOptions options = Sim(seed);
     options.duplicate_probability = 0.3;
     options.reorder_probability = 0.3;
     auto runtime = Start("1x4x2", options);
@@ -353,8 +346,8 @@ TEST(ValuesFaultTest, DoubledAndOvertakingMessagesChangeNothing) {
     }
     LaunchArrays(*runtime, narrow, {kept});
     LaunchArrays(*runtime, wide, {kept});
-    EXPECT_TRUE(runtime->ReleaseClient("client0").ok());
-    const RuntimeStats stats = runtime->Stats();
+    runtime.Reconnect();
+    const ClusterStats stats = StatsOf(*runtime);
     EXPECT_EQ(stats.object_bytes, 0u);
     for (const auto& host : stats.hosts) {
       EXPECT_EQ(host.memory_used_bytes, 0u) << host.name;
@@ -368,7 +361,7 @@ TEST(ValuesFaultTest, DoubledAndOvertakingMessagesChangeNothing) {
 TEST(ValuesFaultTest, NothingStaysOfWhatWasGivenUp) {
   for (uint64_t seed = 1; seed <= 30; ++seed) {
     SCOPED_TRACE(seed);
-    RuntimeOptions options = Sim(seed);
+    ClusterOptions options = Sim(seed);
     options.duplicate_probability = 0.2;
     options.reorder_probability = 0.2;
     auto lost = std::make_shared<bool>(false);
@@ -396,11 +389,11 @@ TEST(ValuesFaultTest, NothingStaysOfWhatWasGivenUp) {
         LoadPlan(*runtime, GoldenPlan({{0, 0}, {0, 2}, {1, 0}}));
     const RunHandle run = LaunchArrays(*runtime, again, {v}, 5);
     EXPECT_THAT(FetchValues(*runtime, run, "y"), ElementsAre(3, 5));
-    EXPECT_TRUE(runtime->ReleaseClient("client0").ok());
-    for (const auto& host : runtime->Stats().hosts) {
+    runtime.Reconnect();
+    for (const auto& host : StatsOf(*runtime).hosts) {
       EXPECT_EQ(host.memory_used_bytes, 0u) << host.name;
     }
-    EXPECT_EQ(runtime->Stats().object_bytes, 0u);
+    EXPECT_EQ(StatsOf(*runtime).object_bytes, 0u);
   }
 }
 
@@ -417,7 +410,7 @@ TEST_P(ValuesTest, ShutdownWhileValuesTravel) {
           << array.status();
     });
     for (int spin = 0; spin < 1000 * i; ++spin) std::this_thread::yield();
-    runtime->Shutdown();
+    runtime.Shutdown();
     client.join();
   }
 }

@@ -45,7 +45,19 @@ class ControllerTest : public ::testing::Test {
                     context_.directory.controller());
   }
 
+  void Connect(uint32_t client, uint64_t request, const std::string& name) {
+    proto::Control control;
+    control.set_client(client);
+    control.set_sequence(++sequence_[client]);
+    control.mutable_connect_request()->set_request(request);
+    control.mutable_connect_request()->set_name(name);
+    controller_->OnControl(kNoActor, control.SerializeAsString());
+  }
+  // Each client connects before anything else.
   void FromClient(uint32_t client, proto::Control control) {
+    if (sequence_[client] == 0) {
+      Connect(client, 0, absl::StrCat("client", client));
+    }
     control.set_client(client);
     control.set_sequence(++sequence_[client]);
     controller_->OnControl(kNoActor, control.SerializeAsString());
@@ -275,8 +287,9 @@ TEST_F(ControllerTest, OnlyAClientSpeaksForItself) {
   proto::Control control;
   control.mutable_load_request()->set_request(1);
   FromHost(0, control);  // hosts load nothing
+  Connect(1, 0, "ann");
   control.set_client(1);
-  control.set_sequence(1);
+  control.set_sequence(2);
   FromHost(0, control);
   controller_->OnControl(context_.directory.client(2),
                          control.SerializeAsString());
@@ -284,6 +297,37 @@ TEST_F(ControllerTest, OnlyAClientSpeaksForItself) {
   controller_->OnControl(context_.directory.client(1),
                          control.SerializeAsString());
   EXPECT_THAT(Sent(), ElementsAre("client1 1: no such plan"));
+}
+
+TEST_F(ControllerTest, WhoIsNotConnectedIsNotHeard) {
+  proto::Control control;
+  control.set_client(1);
+  control.set_sequence(1);
+  control.mutable_load_request()->set_request(1);
+  controller_->OnControl(kNoActor, control.SerializeAsString());
+  EXPECT_THAT(Sent(), IsEmpty());
+}
+
+TEST_F(ControllerTest, ANameIsNotHeldBySilentHosts) {
+  const uint64_t p = LoadAll(1);
+  Launch(1, 1, p);
+  Sent();
+  proto::Control leave;
+  leave.mutable_disconnect_request()->set_request(2);
+  FromClient(1, leave);
+  EXPECT_THAT(Sent(), ElementsAre("stop to host0", "stop to host1",
+                                  "drop to host0", "drop to host1",
+                                  "client1 ended 1: client 'client1' was "
+                                  "closed"));
+  // Who wants the name waits for its program, but not for ever.
+  Connect(2, 1, "client1");
+  EXPECT_THAT(Sent(), IsEmpty());
+  world_.Advance(3 * kTimeout);
+  const std::vector<std::string> sent = Sent();
+  EXPECT_THAT(sent, ::testing::Contains("client1 2: "));
+  EXPECT_THAT(sent, ::testing::Contains("client2 1: "));
+  Connect(0, 1, "client1");
+  EXPECT_THAT(Sent(), ElementsAre("client0 1: there is a client 'client1'"));
 }
 
 TEST_F(ControllerTest, IgnoresWhatIsNotAMessage) {

@@ -112,6 +112,7 @@ TEST_F(ProgramTableTest, GoesInTwoRounds) {
   EXPECT_EQ(gone.kind, ProgramNext::kAnswer);
   EXPECT_EQ(gone.request.id, 2u);
   EXPECT_EQ(gone.handle, 0u);
+  EXPECT_EQ(gone.gone, 1u);
   EXPECT_TRUE(gone.status.ok());
   EXPECT_EQ(table_.loaded(), 0u);
   EXPECT_EQ(table_.Find(0, 1), nullptr);

@@ -61,10 +61,12 @@ TEST_F(ControlCheckTest, EachKindHasItsWays) {
             ->FindFieldByNumber(static_cast<int>(control.kind_case()))
             ->name();
     int passed = 0;
-    for (ActorId from : {controller_, directory_.scheduler(0),
-                         directory_.executor(0), directory_.client(0)}) {
-      for (ActorId to : {controller_, directory_.scheduler(0),
-                         directory_.executor(0), directory_.client(0)}) {
+    for (ActorId from :
+         {controller_, directory_.scheduler(0), directory_.executor(0),
+          directory_.reporter(0), directory_.client(0)}) {
+      for (ActorId to :
+           {controller_, directory_.scheduler(0), directory_.executor(0),
+            directory_.reporter(0), directory_.client(0)}) {
         control.set_sequence(from == directory_.client(0));
         if (!Passes(from, to, control)) continue;
         ++passed;

@@ -8,6 +8,7 @@
 
 #include "runtime/protocol/directory.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <optional>
@@ -28,11 +29,15 @@ TEST(DirectoryTest, NumbersAreDenseAndSayWhoHasThem) {
   EXPECT_EQ(directory.scheduler(1), 2u);
   EXPECT_EQ(directory.executor(0), 3u);
   EXPECT_EQ(directory.executor(2), 5u);
-  EXPECT_EQ(directory.client(0), 6u);
+  EXPECT_THAT(directory.processes(), ::testing::ElementsAre(0, 1, 2, 9));
+  EXPECT_EQ(directory.reporter(0), 6u);
+  EXPECT_EQ(directory.reporter(9), 15u);
+  EXPECT_EQ(directory.client(0), 16u);
   EXPECT_EQ(directory.Find(0), (Address{Role::kController, 0, 3}));
   EXPECT_EQ(directory.Find(2), (Address{Role::kScheduler, 1, 1}));
   EXPECT_EQ(directory.Find(5), (Address{Role::kExecutor, 2, 5}));
-  EXPECT_EQ(directory.Find(1000), (Address{Role::kClient, 994, 0}));
+  EXPECT_EQ(directory.Find(15), (Address{Role::kReporter, 9, 0}));
+  EXPECT_EQ(directory.Find(1000), (Address{Role::kClient, 984, 0}));
   EXPECT_EQ(directory.Find(kNoActor), std::nullopt);
   EXPECT_EQ(directory.Find(directory.client(kMaxClients)), std::nullopt);
 }
@@ -66,8 +71,8 @@ TEST(DirectoryTest, PlacesAreThoseOfTheTable) {
 
 TEST(AddressTest, RolesHaveNames) {
   std::set<std::string> names;
-  for (Role role :
-       {Role::kController, Role::kScheduler, Role::kExecutor, Role::kClient}) {
+  for (Role role : {Role::kController, Role::kScheduler, Role::kExecutor,
+                    Role::kClient, Role::kReporter}) {
     EXPECT_TRUE(names.insert(RoleName(role)).second);
   }
   EXPECT_EQ(names.count("unknown"), 0u);

@@ -260,7 +260,7 @@ TEST(ReportsTest, Ranges) {
 }
 
 TEST(ReportsTest, StatisticsAsJson) {
-  RuntimeStats stats;
+  ClusterStats stats;
   stats.hosts.resize(2);
   stats.devices.resize(3);
   stats.devices[1].name = "island0/host0/device\xff";  // not UTF-8
@@ -337,7 +337,7 @@ TEST(ReportsTest, StatisticsShowSoManyRows) {
     for (int i = 0; i < shares; ++i) {
       summary.path.push_back({"f", "a" + std::to_string(i), "", 1, 10});
     }
-    return StatsTable(MakePlan(), RuntimeStats(), summary, RunFacts());
+    return StatsTable(MakePlan(), ClusterStats(), summary, RunFacts());
   };
   const std::string most = table(32, 8);
   std::vector<std::string> rows = RowsAfter(most, "device ");

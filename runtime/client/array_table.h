@@ -1,0 +1,77 @@
+//===- array_table.h - Arrays that a client holds ---------------*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_CLIENT_ARRAY_TABLE_H_
+#define RUNTIME_CLIENT_ARRAY_TABLE_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "runtime/base/host_array.h"
+#include "runtime/client/object_holds.h"
+#include "runtime/client/run_table.h"
+#include "runtime/store/store.h"
+
+namespace pathways {
+
+// A logical array. It stays with the client until a launch says where it
+// belongs; from the end of that launch on only the hosts hold it.
+struct ArrayState {
+  uint64_t id = 0;
+  ElementType element = ElementType::kInvalid;
+  std::vector<int64_t> shape;
+  uint64_t bytes = 0;
+  std::shared_ptr<const HostArray> dense;
+  Arena::Segment charge;  // of `dense`
+  PlacedObject placed;
+  uint64_t placing = 0;  // run that brings it to the hosts, not ended
+  // Run and result that it is, until somebody has seen that it is good.
+  std::shared_ptr<RunState> producer;
+  int64_t result = 0;
+};
+
+// The arrays of one client. Invariants: (1) the values of each are with the
+// client, on hosts, or both while a launch brings them there; (2) those with
+// the client never need more than `bytes`. One owner calls it.
+class ArrayTable {
+ public:
+  // `client`: its name.
+  ArrayTable(const std::string& client, uint64_t bytes);
+
+  // ResourceExhausted: the client's memory is full.
+  absl::StatusOr<uint64_t> Put(HostArray array);
+  // A result of a run, which has an object. `ended`: it was seen to be good.
+  uint64_t Keep(const std::shared_ptr<RunState>& run, int64_t result,
+                bool ended);
+  // NotFound: there is none, or it was released. Valid until Release.
+  absl::StatusOr<ArrayState*> Find(uint64_t id);
+  // A launch brings it to the hosts.
+  void Place(ArrayState* array, const PlacedObject& placed, RunState* run);
+  // That launch is over: the hosts have what it placed, if it completed, or
+  // its objects are given up.
+  void Settle(const RunState& run, std::vector<uint64_t>* objects);
+  // NotFound as of Find. Adds the object that it gives up.
+  absl::Status Release(uint64_t id, std::vector<uint64_t>* objects);
+
+  uint64_t bytes_used() const { return memory_.used(); }
+  size_t size() const { return arrays_.size(); }
+
+ private:
+  const std::string client_;
+  Arena memory_;
+  uint64_t last_ = 0;
+  std::map<uint64_t, ArrayState> arrays_;  // goes first: they are charged there
+};
+
+}  // namespace pathways
+
+#endif  // RUNTIME_CLIENT_ARRAY_TABLE_H_

@@ -1,0 +1,251 @@
+//===- client.cc - One tenant of a cluster --------------------------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/client/client.h"
+
+#include <utility>
+
+#include "runtime/client/traced_call.h"
+#include "runtime/controller/stall_detector.h"
+#include "runtime/executor/prepared_plan.h"
+#include "runtime/plan/verify.h"
+
+namespace pathways {
+namespace {
+
+// Handles of clients that are gone must not fit another one.
+uint64_t NextOwner() {
+  static std::atomic<uint64_t> last{0};
+  return ++last;
+}
+
+absl::Status ToStatus(int32_t code, const std::string& message) {
+  return absl::Status(static_cast<absl::StatusCode>(code), message);
+}
+
+}  // namespace
+
+Client::Client(ClientContext* context, ClientActor* actor, std::string name)
+    : context_(*context),
+      actor_(*actor),
+      name_(std::move(name)),
+      owner_(NextOwner()),
+      arrays_(name_, context->memory_bytes) {
+  actor_.Listen([this](const proto::Control& control) { OnControl(control); });
+}
+
+Client::~Client() { Close(); }
+
+absl::Status Client::Connect() {
+  std::shared_ptr<Request> request =
+      Ask([&](uint64_t id, proto::Control* control) {
+        control->mutable_connect_request()->set_request(id);
+        control->mutable_connect_request()->set_name(name_);
+      });
+  absl::Status waited = WaitFor(
+      request->done, absl::StrCat("the connection of client '", name_, "'"));
+  if (waited.ok()) waited = request->status;
+  if (!waited.ok() && !closed_.exchange(true)) actor_.Detach(/*request=*/0);
+  return waited;
+}
+
+void Client::Close() {
+  if (closed_.exchange(true)) return;
+  uint64_t request;
+  {
+    MutexLock lock(&mutex_);
+    request = ++actor_.numbers.request;
+  }
+  // Before it is sent: the answer may be there before Send returns.
+  actor_.Detach(request);
+  {
+    MutexLock lock(&mutex_);
+    proto::Control control;
+    proto::DisconnectRequest* disconnect = control.mutable_disconnect_request();
+    disconnect->set_request(request);
+    for (uint64_t object : holds_.Clear()) disconnect->add_objects(object);
+    Number(&control);
+    Send(control);
+  }
+  context_.runtime->world->Notify();
+}
+
+void Client::Number(proto::Control* control) {
+  control->set_client(actor_.index());
+  control->set_sequence(++actor_.numbers.sequence);
+}
+
+void Client::Send(const proto::Control& control, ActorId from) {
+  RuntimeContext& runtime = *context_.runtime;
+  runtime.world->SendControl(from, runtime.directory.controller(),
+                             control.SerializeAsString());
+}
+
+std::shared_ptr<Request> Client::Ask(
+    absl::FunctionRef<void(uint64_t id, proto::Control*)> fill,
+    std::shared_ptr<Request> request) {
+  proto::Control control;
+  MutexLock lock(&mutex_);
+  const uint64_t id = ++actor_.numbers.request;
+  requests_.Add(id, request);
+  fill(id, &control);
+  Number(&control);
+  Send(control);
+  return request;
+}
+
+void Client::OnControl(const proto::Control& control) {
+  switch (control.kind_case()) {
+    case proto::Control::kAnswer:
+      return OnAnswer(control.answer());
+    case proto::Control::kLaunchEnded:
+      return OnLaunchEnded(control.launch_ended());
+    case proto::Control::kPartData:
+      return OnPartData(control.part_data());
+    case proto::Control::kCollected:
+      return OnCollected(control.collected());
+    default:
+      return;
+  }
+}
+
+void Client::OnAnswer(const proto::Answer& answer) {
+  std::shared_ptr<Request> request;
+  {
+    MutexLock lock(&mutex_);
+    request = requests_.Find(answer.request());
+    if (request == nullptr) return;
+    if (request->reports.has_value() && answer.code() == 0) {
+      request->reports->Expect(answer.processes());
+      if (!request->reports->complete()) return;
+    }
+    requests_.Take(answer.request());
+  }
+  request->status = ToStatus(answer.code(), answer.message());
+  request->program = answer.program();
+  if (request->done.Set()) context_.runtime->world->Notify();
+}
+
+void Client::OnPartData(const proto::PartData& part) {
+  std::shared_ptr<Request> request;
+  {
+    MutexLock lock(&mutex_);
+    request = requests_.Find(part.request());
+    if (request == nullptr || !request->fetch.has_value()) return;
+  }
+  // Nobody else looks at it before it is done.
+  if (!request->fetch->Write(static_cast<int32_t>(part.host()), part.offset(),
+                             part.data())) {
+    return;
+  }
+  {
+    MutexLock lock(&mutex_);
+    requests_.Take(part.request());
+  }
+  if (request->done.Set()) context_.runtime->world->Notify();
+}
+
+void Client::OnCollected(const proto::Collected& collected) {
+  std::shared_ptr<Request> request;
+  {
+    MutexLock lock(&mutex_);
+    request = requests_.Find(collected.request());
+    if (request == nullptr || !request->reports.has_value()) return;
+    request->reports->Add(collected);
+    if (!request->reports->complete()) return;
+    requests_.Take(collected.request());
+  }
+  if (request->done.Set()) context_.runtime->world->Notify();
+}
+
+absl::Status Client::WaitFor(Completion& done, const std::string& what) {
+  // So many diagnoses end at least one launch of some client, if there is one.
+  constexpr int kMaxDiagnoses = 4096 * StallDetector::kAsks;
+  World& world = *context_.runtime->world;
+  done.Await();
+  auto over = [&] { return done.load() || stopping(); };
+  for (int diagnoses = 0; !world.RunUntil(over); ++diagnoses) {
+    if (stopping() || !world.simulated()) break;
+    // What this waits for may wait for a launch that another thread has not
+    // sent yet.
+    context_.sending.AwaitNobody();
+    if (world.RunUntil(over)) break;
+    if (diagnoses == kMaxDiagnoses) {
+      return absl::DeadlineExceededError(
+          absl::StrCat(what, " got no answer, and nothing is left to happen"));
+    }
+    std::shared_ptr<Request> diagnosis =
+        Ask([](uint64_t id, proto::Control* control) {
+          control->mutable_diagnose_request()->set_request(id);
+        });
+    diagnosis->done.Await();
+    world.RunUntil([&] { return diagnosis->done.load() || over(); });
+  }
+  if (done.load()) return absl::OkStatus();
+  return absl::CancelledError(
+      context_.stopping.load()
+          ? "the runtime was shut down"
+          : absl::StrCat("client '", name_, "' was closed"));
+}
+
+absl::Status Client::WaitForRun(RunState& run) {
+  return WaitFor(run.done,
+                 absl::StrCat("a run of program '", run.program(), "'"));
+}
+
+absl::StatusOr<ProgramHandle> Client::Load(PlanData plan) {
+  TracedCall traced(this, TraceCall::kLoad);
+  absl::Status checked = CheckPlan(plan);
+  if (!checked.ok()) return checked;
+  // What was released makes room.
+  checked = AwaitReleases();
+  if (!checked.ok()) return checked;
+  RuntimeContext& runtime = *context_.runtime;
+  absl::StatusOr<std::shared_ptr<const PreparedPlan>> prepared =
+      PreparedPlan::Create(std::move(plan), *runtime.topology, context_.kernels,
+                           runtime.run_kernels);
+  if (!prepared.ok()) return prepared.status();
+  const uint64_t plan_id = runtime.plans.Add(*prepared);
+  std::shared_ptr<Request> request =
+      Ask([&](uint64_t id, proto::Control* control) {
+        control->mutable_load_request()->set_request(id);
+        control->mutable_load_request()->set_plan(plan_id);
+      });
+  absl::Status waited =
+      WaitFor(request->done,
+              absl::StrCat("the load of program '", (*prepared)->name(), "'"));
+  if (!waited.ok()) return waited;
+  if (!request->status.ok()) return request->status;
+  auto program = std::make_shared<const LoadedProgram>(
+      request->program, *prepared, *runtime.topology, runtime.run_kernels);
+  MutexLock lock(&mutex_);
+  programs_[request->program] = std::move(program);
+  return ProgramHandle{request->program, owner_};
+}
+
+absl::Status Client::Unload(ProgramHandle handle) {
+  absl::StatusOr<std::shared_ptr<const LoadedProgram>> program =
+      FindProgram(handle);
+  if (!program.ok()) return program.status();
+  std::shared_ptr<Request> request =
+      Ask([&](uint64_t id, proto::Control* control) {
+        control->mutable_unload_request()->set_request(id);
+        control->mutable_unload_request()->set_program(handle.id);
+      });
+  absl::Status waited =
+      WaitFor(request->done,
+              absl::StrCat("the unload of program '", (*program)->name(), "'"));
+  if (!waited.ok()) return waited;
+  if (request->status.ok()) {
+    MutexLock lock(&mutex_);
+    programs_.erase(handle.id);
+  }
+  return request->status;
+}
+
+}  // namespace pathways

@@ -1,0 +1,219 @@
+//===- client.h - One tenant of a cluster -----------------------*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_CLIENT_CLIENT_H_
+#define RUNTIME_CLIENT_CLIENT_H_
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "runtime/base/host_array.h"
+#include "runtime/base/mutex.h"
+#include "runtime/client/array_table.h"
+#include "runtime/client/client_actor.h"
+#include "runtime/client/client_context.h"
+#include "runtime/client/cluster_stats.h"
+#include "runtime/client/handles.h"
+#include "runtime/client/loaded_program.h"
+#include "runtime/client/object_holds.h"
+#include "runtime/client/request_table.h"
+#include "runtime/client/run_table.h"
+#include "runtime/plan/plan_file.h"
+#include "runtime/protocol/client_id.h"
+#include "runtime/trace/chrome_trace.h"
+#include "runtime/trace/summary.h"
+#include "runtime/trace/trace.h"
+
+namespace pathways {
+
+// Loads programs, launches them asynchronously, holds arrays and fetches
+// results. Made by Cluster::Connect, and gone before the cluster is. Any number
+// of threads may call it. Invariants: (1) what it asks for reaches the
+// controller in the order in which its tables changed; (2) a handle of another
+// client is an error; (3) what it holds is given back at its end, whatever is
+// under way. It speaks with the controller alone, by messages: what runs its
+// programs may be in any process. At shutdown calls that wait, and later ones
+// that would, return Cancelled.
+class Client {
+ public:
+  // Close; no other call may be under way.
+  ~Client();
+  Client(const Client&) = delete;
+  Client& operator=(const Client&) = delete;
+
+  const std::string& name() const { return name_; }
+
+  // Checks `plan` (the rules of docs/plan-format.md, then against the cluster:
+  // islands, devices, kinds, code for their CPUs), admits it to the memory of
+  // all its devices at once, and derives the tables on every host. Waits.
+  // InvalidArgument, FailedPrecondition (no code for a device's CPU),
+  // ResourceExhausted (names the device, the need, the holders): nothing stays.
+  absl::StatusOr<ProgramHandle> Load(PlanData plan);
+  // FailedPrecondition while a launch of it has not ended. Waits.
+  absl::Status Unload(ProgramHandle program);
+
+  // Runs `steps` steps; arguments in the order of the plan's interface, stepped
+  // ones with a leading dimension of `steps`. Each host is sent what its own
+  // shards need, and makes room for what they will return. Does not wait, but
+  // while kMaxLaunches have not ended, and for an array that lies on hosts in
+  // another way than the program wants it: its values then come back and go out
+  // again. Launches of one program run in the order of the calls, and one that
+  // uses what another fills runs behind it. InvalidArgument names the argument
+  // and both types.
+  absl::StatusOr<RunHandle> Launch(ProgramHandle program,
+                                   std::vector<LaunchArgument> arguments,
+                                   int64_t steps = 1);
+  // Waits for the end. Returns the first cause when an action failed (smallest
+  // step, position, shard), ResourceExhausted when a host had no room for its
+  // part of the values (nothing has run then), the failure of an earlier run
+  // when that filled an argument, DeadlineExceeded when the run stalled. May be
+  // called again, and by several threads.
+  absl::Status Await(RunHandle run);
+  // Await, then one result, global. Fails when any shard of it was fed by a
+  // failure; other results of the run stay available.
+  absl::StatusOr<HostArray> Fetch(RunHandle run, int64_t result);
+  absl::StatusOr<HostArray> Fetch(RunHandle run, const std::string& result);
+  // A result as an array, to be an argument of a later launch. Its blocks stay
+  // where they are. Does not wait: what failed is said by who uses the array.
+  absl::StatusOr<ArrayHandle> Keep(RunHandle run, int64_t result);
+  // Drops a run and those of its results that nobody keeps, on all hosts, when
+  // it has ended. Does not wait.
+  absl::Status ReleaseRun(RunHandle run);
+
+  // A new array stays in the client's memory, which is bounded by that of all
+  // hosts together (ResourceExhausted), until its first launch has ended; from
+  // then on the hosts of that launch hold it in blocks, and launches that want
+  // it so move none of it.
+  absl::StatusOr<ArrayHandle> Put(HostArray array);
+  absl::StatusOr<HostArray> Get(ArrayHandle array);
+  absl::Status Release(ArrayHandle array);
+
+  // What all processes have counted, once what was released before is given
+  // back. Waits.
+  absl::StatusOr<ClusterStats> Stats();
+  // What was traced so far, also of a run that goes on or failed. Waits.
+  // FailedPrecondition: the cluster's options have no trace_events.
+  //
+  // As JSON that Perfetto opens (docs/tracing.md).
+  absl::Status WriteTrace(std::ostream* out);
+  absl::StatusOr<TraceSummary> Summarize();
+
+  // Gives up all that it holds: what runs ends, programs are unloaded, arrays
+  // and runs are released; then the name is free. Does not wait. Calls that
+  // wait return Cancelled, and so do later ones.
+  void Close();
+
+ private:
+  friend class Cluster;
+  struct Draft;
+  class TracedCall;
+
+  // `context` and `actor`, which is attached, outlive it.
+  Client(ClientContext* context, ClientActor* actor, std::string name);
+  // AlreadyExists: another client has the name. Waits.
+  absl::Status Connect();
+
+  // Messages (client.cc), on the worker of the actor.
+  void OnControl(const proto::Control& control);
+  void OnAnswer(const proto::Answer& answer);
+  void OnPartData(const proto::PartData& part);
+  void OnCollected(const proto::Collected& collected);
+  void OnLaunchEnded(const proto::LaunchEnded& ended);
+
+  // Sends a request, to be waited for. `fill` makes it, from its number.
+  std::shared_ptr<Request> Ask(
+      absl::FunctionRef<void(uint64_t id, proto::Control*)> fill,
+      std::shared_ptr<Request> request = std::make_shared<Request>());
+  // Gives a request its place among those of this client, which must be sent
+  // before mutex_ or a sender of the gate is given back.
+  void Number(proto::Control* control) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // `from`: the client's actor, in its handler; else nobody.
+  void Send(const proto::Control& control, ActorId from = kNoActor);
+  // Waits for `done`. DeadlineExceeded: it will never be (in a simulation);
+  // Cancelled: the client was closed, or the cluster shut down.
+  absl::Status WaitFor(Completion& done, const std::string& what);
+  absl::Status WaitForRun(RunState& run);
+  bool stopping() const { return closed_.load() || context_.stopping.load(); }
+  // The id by which others know a run of this client.
+  uint64_t IdOf(uint64_t run) const { return ClientId(actor_.index(), run); }
+
+  // Launches (client_launches.cc).
+  absl::StatusOr<std::shared_ptr<const LoadedProgram>> FindProgram(
+      ProgramHandle program);
+  // Waits while kMaxLaunches have not ended.
+  absl::Status AwaitTurn();
+  // The three steps of a launch: what its arguments are, whose values are
+  // brought home if they must go elsewhere; where they go, and its place among
+  // the requests; what is sent.
+  absl::Status Resolve(std::vector<LaunchArgument> arguments, Draft* draft);
+  absl::Status Place(Draft* draft);
+  absl::Status PlaceArgument(int index, Draft* draft)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void SendLaunch(Draft* draft);
+
+  // Values (client_values.cc).
+  absl::StatusOr<std::shared_ptr<RunState>> FindRun(RunHandle run);
+  // The run, when it has ended and the result is good. Waits.
+  absl::StatusOr<std::shared_ptr<RunState>> AwaitResult(RunHandle run,
+                                                        int64_t result);
+  // Waits until the array is good, if it is a result.
+  absl::Status AwaitArray(uint64_t array);
+  // Joins the blocks that hosts hold; waits. NotFound: released meanwhile.
+  absl::StatusOr<HostArray> Gather(const PlacedObject& placed,
+                                   ElementType element,
+                                   std::vector<int64_t> shape,
+                                   const std::string& what);
+  // Gives up one hold of each object; asks the controller, as Send, to release
+  // those that nothing here holds. Does not wait.
+  void Unhold(const std::vector<uint64_t>& objects, ActorId from = kNoActor)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Waits until the hosts have dropped what anybody released so far.
+  absl::Status AwaitReleases();
+
+  // Reports (client_reports.cc).
+  absl::StatusOr<std::shared_ptr<Request>> Collect(bool trace);
+  absl::Status ReadTrace(TraceLog* log, TraceFacts* facts);
+
+  // InvalidArgument: the handle is not of this client.
+  template <typename Handle>
+  absl::Status CheckOwner(Handle handle, const char* what) const;
+
+  ClientContext& context_;
+  ClientActor& actor_;
+  const std::string name_;
+  const uint64_t owner_;  // of its handles
+  std::atomic<bool> closed_{false};
+  Mutex mutex_;
+  RequestTable requests_ ABSL_GUARDED_BY(mutex_);
+  std::map<uint64_t, std::shared_ptr<const LoadedProgram>> programs_
+      ABSL_GUARDED_BY(mutex_);
+  RunTable runs_ ABSL_GUARDED_BY(mutex_);
+  ArrayTable arrays_ ABSL_GUARDED_BY(mutex_);
+  ObjectHolds holds_ ABSL_GUARDED_BY(mutex_);
+};
+
+template <typename Handle>
+absl::Status Client::CheckOwner(Handle handle, const char* what) const {
+  if (handle.owner == owner_) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat(what, " ", handle.id, " is not of client '", name_, "'"));
+}
+
+}  // namespace pathways
+
+#endif  // RUNTIME_CLIENT_CLIENT_H_

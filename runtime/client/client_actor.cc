@@ -1,0 +1,58 @@
+//===- client_actor.cc - The address of a client --------------------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/client/client_actor.h"
+
+#include <optional>
+#include <utility>
+
+#include "runtime/protocol/control_check.h"
+
+namespace pathways {
+
+bool ClientActor::Attach(const std::string& name) {
+  MutexLock lock(&mutex_);
+  if (taken_) return false;
+  taken_ = true;
+  name_ = name;
+  return true;
+}
+
+void ClientActor::Listen(Handler handler) {
+  MutexLock lock(&mutex_);
+  handler_ = std::move(handler);
+}
+
+void ClientActor::Detach(uint64_t request) {
+  MutexLock lock(&mutex_);
+  handler_ = nullptr;
+  leaving_ = request;
+  taken_ = request != 0;
+}
+
+bool ClientActor::leaving(const std::string& name) {
+  MutexLock lock(&mutex_);
+  return leaving() && name_ == name;
+}
+
+void ClientActor::OnControl(ActorId from, std::string_view bytes) {
+  const std::optional<proto::Control> read =
+      ReadControl(directory_, from, directory_.client(index_), bytes);
+  if (!read.has_value()) return;
+  const proto::Control& control = *read;
+  {
+    MutexLock lock(&mutex_);
+    if (handler_ != nullptr) return handler_(control);
+    if (!leaving() || control.answer().request() != leaving_) return;
+    taken_ = false;
+    leaving_ = 0;
+  }
+  world_.Notify();
+}
+
+}  // namespace pathways

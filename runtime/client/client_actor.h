@@ -1,0 +1,78 @@
+//===- client_actor.h - The address of a client -----------------*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_CLIENT_CLIENT_ACTOR_H_
+#define RUNTIME_CLIENT_CLIENT_ACTOR_H_
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "absl/base/thread_annotations.h"
+#include "runtime/base/mutex.h"
+#include "runtime/proto/control.pb.h"
+#include "runtime/protocol/directory.h"
+#include "runtime/world/world.h"
+
+namespace pathways {
+
+// Last numbers that were used at an address. Clients that have it one after the
+// other go on counting, so that nothing late is taken for something of theirs.
+struct ClientNumbers {
+  uint64_t sequence = 0;  // of what was sent to the controller
+  uint64_t request = 0, run = 0, object = 0;
+};
+
+// What the world delivers to: it outlives the clients that have the address,
+// which is one at a time. An address is free again when its last client is gone
+// and the controller has said so. Any thread; a handler runs on the actor's
+// worker, and never after Detach has returned.
+class ClientActor final : public Actor {
+ public:
+  using Handler = std::function<void(const proto::Control&)>;
+
+  // `world` and `directory` outlive it.
+  ClientActor(World* world, const Directory* directory, uint32_t index)
+      : world_(*world), directory_(*directory), index_(index) {}
+
+  // As Control::client.
+  uint32_t index() const { return index_; }
+
+  // Gives the address to a client of that name; false: it is not free.
+  bool Attach(const std::string& name);
+  // Who gets what comes.
+  void Listen(Handler handler);
+  // No message reaches the client any more. The address is free when `request`
+  // has been answered; 0: at once.
+  void Detach(uint64_t request);
+  // Whether a client is gone and the controller has not said so yet; of a name.
+  // The world is notified when that ends.
+  bool leaving() const { return leaving_.load() != 0; }
+  bool leaving(const std::string& name);
+
+  void OnControl(ActorId from, std::string_view bytes) override;
+
+  // The client's, under its lock.
+  ClientNumbers numbers;
+
+ private:
+  World& world_;
+  const Directory& directory_;
+  const uint32_t index_;
+  std::atomic<uint64_t> leaving_{0};  // request
+  Mutex mutex_;
+  bool taken_ ABSL_GUARDED_BY(mutex_) = false;
+  std::string name_ ABSL_GUARDED_BY(mutex_);
+  Handler handler_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace pathways
+
+#endif  // RUNTIME_CLIENT_CLIENT_ACTOR_H_

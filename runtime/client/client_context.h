@@ -1,0 +1,32 @@
+//===- client_context.h - What all clients of a process share ---*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_CLIENT_CLIENT_CONTEXT_H_
+#define RUNTIME_CLIENT_CLIENT_CONTEXT_H_
+
+#include <atomic>
+#include <cstdint>
+
+#include "runtime/client/sending_gate.h"
+#include "runtime/executor/host_executor.h"
+
+namespace pathways {
+
+// Outlives the clients.
+struct ClientContext {
+  RuntimeContext* runtime = nullptr;
+  KernelResolver* kernels = nullptr;  // where code of plans comes from
+  uint64_t memory_bytes = 0;          // most that a client holds itself
+  uint32_t trace_actor = 0;           // whose the events of clients are
+  std::atomic<bool> stopping{false};  // nobody answers any more
+  SendingGate sending;
+};
+
+}  // namespace pathways
+
+#endif  // RUNTIME_CLIENT_CLIENT_CONTEXT_H_

@@ -1,0 +1,311 @@
+//===- client_launches.cc - Launches of a client --------------------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include <utility>
+
+#include "runtime/client/client.h"
+#include "runtime/client/traced_call.h"
+
+namespace pathways {
+namespace {
+
+// Bytes of values that go with the request for their launch.
+constexpr uint64_t kSmallBytes = 16384;
+
+void Refer(const PlacedObject& placed, proto::ObjectRef* ref) {
+  ref->set_object(placed.object);
+  if (placed.object == 0) return;
+  for (const ArrayPlacement::Host& host : placed.placement->hosts) {
+    ref->add_hosts(static_cast<uint32_t>(host.host));
+  }
+}
+
+}  // namespace
+
+// A launch from the call to what is sent.
+struct Client::Draft {
+  struct Argument {
+    uint64_t array = 0;                      // 0: a value
+    std::shared_ptr<const HostArray> value;  // null: hosts have it
+  };
+  // What goes out with this launch.
+  struct Fresh {
+    int argument;
+    PlacedObject placed;
+    std::shared_ptr<const HostArray> value;
+  };
+
+  std::shared_ptr<const LoadedProgram> program;
+  std::shared_ptr<RunState> run;
+  std::vector<Argument> arguments;
+  proto::Control control;
+  std::vector<Fresh> fresh;
+  // Arrays that it brings to hosts, and where they stay.
+  std::vector<std::pair<ArrayState*, PlacedObject>> placing;
+};
+
+absl::StatusOr<std::shared_ptr<const LoadedProgram>> Client::FindProgram(
+    ProgramHandle program) {
+  absl::Status owned = CheckOwner(program, "program");
+  if (!owned.ok()) return owned;
+  MutexLock lock(&mutex_);
+  auto found = programs_.find(program.id);
+  if (found == programs_.end()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("program ", program.id, " is not loaded"));
+  }
+  return found->second;
+}
+
+absl::StatusOr<RunHandle> Client::Launch(ProgramHandle program,
+                                         std::vector<LaunchArgument> arguments,
+                                         int64_t steps) {
+  TracedCall traced(this, TraceCall::kLaunch);
+  absl::StatusOr<std::shared_ptr<const LoadedProgram>> found =
+      FindProgram(program);
+  if (!found.ok()) return found.status();
+  Draft draft;
+  draft.program = *std::move(found);
+  absl::Status status = draft.program->CheckLaunch(steps, arguments.size());
+  if (!status.ok()) return status;
+  absl::StatusOr<std::shared_ptr<RunState>> run = draft.program->MakeRun(steps);
+  if (!run.ok()) return run.status();
+  draft.run = *std::move(run);
+  status = Resolve(std::move(arguments), &draft);
+  if (status.ok()) status = AwaitTurn();
+  if (!status.ok()) return status;
+  SendingGate::Sender sender(&context_.sending);
+  status = Place(&draft);
+  if (!status.ok()) return status;
+  traced.set_run(draft.run->id);
+  SendLaunch(&draft);
+  return RunHandle{draft.run->id, owner_};
+}
+
+absl::Status Client::AwaitTurn() {
+  while (true) {
+    std::shared_ptr<RunState> run;
+    {
+      MutexLock lock(&mutex_);
+      run = runs_.InTheWay();
+    }
+    if (run == nullptr) return absl::OkStatus();
+    absl::Status waited = WaitForRun(*run);
+    if (!waited.ok()) return waited;
+  }
+}
+
+absl::Status Client::Resolve(std::vector<LaunchArgument> arguments,
+                             Draft* draft) {
+  draft->arguments.resize(arguments.size());
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    Draft::Argument& argument = draft->arguments[i];
+    const auto* handle = std::get_if<ArrayHandle>(&arguments[i]);
+    if (handle == nullptr) {
+      argument.value = std::make_shared<const HostArray>(
+          std::get<HostArray>(std::move(arguments[i])));
+      continue;
+    }
+    absl::Status owned = CheckOwner(*handle, "array");
+    if (!owned.ok()) return owned;
+    argument.array = handle->id;
+    const ArrayPlacement* wanted =
+        draft->program->placement(static_cast<int>(i)).get();
+    if (wanted == nullptr) continue;
+    PlacedObject placed;
+    ElementType element;
+    std::vector<int64_t> shape;
+    {
+      MutexLock lock(&mutex_);
+      absl::StatusOr<ArrayState*> array = arrays_.Find(handle->id);
+      if (!array.ok()) continue;  // Place says so
+      argument.value = (*array)->dense;
+      placed = (*array)->placed;
+      element = (*array)->element;
+      shape = (*array)->shape;
+    }
+    if (argument.value != nullptr || placed.object == 0 ||
+        placed.placement->Fits(*wanted)) {
+      continue;
+    }
+    absl::Status good = AwaitArray(handle->id);
+    if (!good.ok()) return good;
+    absl::StatusOr<HostArray> value = Gather(
+        placed, element, std::move(shape), absl::StrCat("array ", handle->id));
+    if (!value.ok()) return value.status();
+    argument.value = std::make_shared<const HostArray>(*std::move(value));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Client::Place(Draft* draft) {
+  MutexLock lock(&mutex_);
+  proto::LaunchRequest* request = draft->control.mutable_launch_request();
+  for (size_t i = 0; i < draft->arguments.size(); ++i) {
+    absl::Status placed = PlaceArgument(static_cast<int>(i), draft);
+    if (!placed.ok()) return placed;
+  }
+  // From here on nothing fails.
+  RunState& run = *draft->run;
+  run.id = ++actor_.numbers.run;
+  for (const auto& [array, placed] : draft->placing) {
+    arrays_.Place(array, placed, &run);
+    holds_.Hold(placed.object);
+  }
+  for (RunState::Result& result : run.results) {
+    if (context_.runtime->run_kernels && result.bytes > 0) {
+      result.placed.object = ++actor_.numbers.object;
+    }
+    holds_.Hold(result.placed.object);
+    Refer(result.placed, request->add_results());
+  }
+  request->set_launch(run.id);
+  request->set_program(draft->program->handle());
+  request->set_steps(run.steps);
+  runs_.Add(draft->run);
+  Number(&draft->control);
+  return absl::OkStatus();
+}
+
+absl::Status Client::PlaceArgument(int index, Draft* draft) {
+  const LoadedProgram& program = *draft->program;
+  Draft::Argument& argument = draft->arguments[index];
+  const int64_t steps = static_cast<int64_t>(draft->run->steps);
+  ArrayState* array = nullptr;
+  if (argument.array == 0) {
+    const HostArray& value = *argument.value;
+    absl::Status fits = program.CheckArgument(index, value.element, value.shape,
+                                              value.data.size(), steps);
+    if (!fits.ok()) return fits;
+  } else {
+    absl::StatusOr<ArrayState*> found = arrays_.Find(argument.array);
+    if (!found.ok()) {
+      return absl::NotFoundError(
+          absl::StrCat("argument '", program.argument(index).name(),
+                       "': ", absl::string_view(found.status().message())));
+    }
+    array = *found;
+    if (array->producer != nullptr && array->producer->done.load()) {
+      absl::Status good = array->producer->CheckResult(array->result);
+      if (!good.ok()) return good;
+      array->producer.reset();
+    }
+    absl::Status fits = program.CheckArgument(
+        index, array->element, array->shape, array->bytes, steps);
+    if (!fits.ok()) return fits;
+  }
+  proto::ObjectRef* ref =
+      draft->control.mutable_launch_request()->add_arguments();
+  PlacedObject placed;
+  placed.placement = program.placement(index);
+  if (placed.placement == nullptr || placed.placement->hosts.empty()) {
+    return absl::OkStatus();  // no bytes
+  }
+  bool is_placed = array != nullptr && array->placed.object != 0;
+  if (is_placed && array->placed.placement->Fits(*placed.placement)) {
+    placed.object = array->placed.object;
+  }
+  // The same array twice in one launch. It stays where the first one is.
+  for (const auto& [other, where] : draft->placing) {
+    if (other != array) continue;
+    is_placed = true;
+    if (where.placement->Fits(*placed.placement)) placed.object = where.object;
+  }
+  if (placed.object != 0) {
+    Refer(placed, ref);
+    return absl::OkStatus();
+  }
+  placed.object = ++actor_.numbers.object;
+  Refer(placed, ref);
+  ref->set_fresh(true);
+  if (array != nullptr && !is_placed) {
+    ref->set_keep(true);
+    draft->placing.emplace_back(array, placed);
+  }
+  draft->fresh.push_back({index, std::move(placed), argument.value});
+  return absl::OkStatus();
+}
+
+void Client::SendLaunch(Draft* draft) {
+  const RunState& run = *draft->run;
+  auto cut = [&](absl::FunctionRef<void(proto::StorePart)> pass_on) {
+    for (const Draft::Fresh& one : draft->fresh) {
+      const bool stepped = draft->program->argument(one.argument).stepped();
+      const std::string what = draft->program->Describe(one.argument);
+      CutBlocks(*one.placed.placement, *one.value, stepped ? run.steps : 1,
+                [&](const BlockBytes& block) {
+                  proto::StorePart part;
+                  part.set_launch(run.id);
+                  part.set_host(static_cast<uint32_t>(block.host));
+                  part.set_object(one.placed.object);
+                  part.set_bytes(block.bytes);
+                  part.set_offset(block.offset);
+                  part.set_what(what);
+                  part.set_data(block.data.data(), block.data.size());
+                  pass_on(std::move(part));
+                });
+    }
+  };
+  uint64_t bytes = 0;
+  for (const Draft::Fresh& one : draft->fresh) {
+    bytes += one.value->data.size() * one.placed.placement->hosts.size();
+  }
+  if (bytes <= kSmallBytes) {
+    cut([&](proto::StorePart part) {
+      *draft->control.mutable_launch_request()->add_parts() = std::move(part);
+    });
+    return Send(draft->control);
+  }
+  Send(draft->control);
+  cut([&](proto::StorePart part) {
+    proto::Control control;
+    *control.mutable_store_part() = std::move(part);
+    {
+      MutexLock lock(&mutex_);
+      Number(&control);
+    }
+    Send(control);
+  });
+}
+
+void Client::OnLaunchEnded(const proto::LaunchEnded& ended) {
+  RuntimeContext& runtime = *context_.runtime;
+  std::shared_ptr<RunState> run;
+  {
+    MutexLock lock(&mutex_);
+    std::vector<uint64_t> objects;
+    run = runs_.End(
+        ended.launch(),
+        absl::Status(static_cast<absl::StatusCode>(ended.code()),
+                     ended.message()),
+        ended.completed(),
+        absl::MakeConstSpan(ended.poisoned().data(), ended.poisoned_size()),
+        &objects);
+    if (run == nullptr) return;
+    arrays_.Settle(*run, &objects);
+    Unhold(objects, runtime.directory.client(actor_.index()));
+  }
+  if (runtime.trace != nullptr) {
+    // The client's actor is on the controller's worker.
+    TraceEvent event = NewTraceEvent(TraceKind::kRunEnded, context_.trace_actor,
+                                     runtime.trace->Now());
+    event.other = TraceLaunch(IdOf(run->id));
+    runtime.trace->ring(0)->Record(event);
+  }
+  if (run->done.Set()) runtime.world->Notify();
+}
+
+absl::Status Client::Await(RunHandle handle) {
+  TracedCall traced(this, TraceCall::kAwait, handle.id);
+  absl::StatusOr<std::shared_ptr<RunState>> run = FindRun(handle);
+  if (!run.ok()) return run.status();
+  absl::Status waited = WaitForRun(**run);
+  return waited.ok() ? (*run)->status : waited;
+}
+
+}  // namespace pathways

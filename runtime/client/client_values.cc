@@ -1,0 +1,198 @@
+//===- client_values.cc - Arrays and results of a client ------------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include <utility>
+
+#include "runtime/client/client.h"
+#include "runtime/client/traced_call.h"
+
+namespace pathways {
+
+absl::StatusOr<std::shared_ptr<RunState>> Client::FindRun(RunHandle run) {
+  absl::Status owned = CheckOwner(run, "run");
+  if (!owned.ok()) return owned;
+  MutexLock lock(&mutex_);
+  return runs_.Find(run.id);
+}
+
+absl::StatusOr<std::shared_ptr<RunState>> Client::AwaitResult(RunHandle handle,
+                                                              int64_t result) {
+  absl::StatusOr<std::shared_ptr<RunState>> run = FindRun(handle);
+  if (!run.ok()) return run;
+  absl::Status good = WaitForRun(**run);
+  if (good.ok() && !(*run)->completed) good = (*run)->status;
+  if (good.ok()) good = (*run)->CheckIndex(result);
+  if (good.ok()) good = (*run)->CheckResult(result);
+  if (!good.ok()) return good;
+  return run;
+}
+
+absl::StatusOr<HostArray> Client::Fetch(RunHandle handle, int64_t index) {
+  TracedCall traced(this, TraceCall::kFetch, handle.id);
+  absl::StatusOr<std::shared_ptr<RunState>> run = AwaitResult(handle, index);
+  if (!run.ok()) return run.status();
+  const RunState::Result& result = (*run)->results[index];
+  return Gather(result.placed, result.element, result.shape,
+                absl::StrCat("run ", handle.id));
+}
+
+absl::StatusOr<HostArray> Client::Fetch(RunHandle handle,
+                                        const std::string& result) {
+  absl::StatusOr<std::shared_ptr<RunState>> run = FindRun(handle);
+  if (!run.ok()) return run.status();
+  absl::StatusOr<int64_t> index = (*run)->IndexOf(result);
+  if (!index.ok()) return index.status();
+  return Fetch(handle, *index);
+}
+
+absl::StatusOr<ArrayHandle> Client::Keep(RunHandle handle, int64_t index) {
+  absl::StatusOr<std::shared_ptr<RunState>> run = FindRun(handle);
+  if (!run.ok()) return run.status();
+  absl::Status good = (*run)->CheckIndex(index);
+  if (!good.ok()) return good;
+  if ((*run)->results[index].placed.object == 0) {  // no bytes
+    absl::StatusOr<HostArray> array = Fetch(handle, index);
+    if (!array.ok()) return array.status();
+    return Put(*std::move(array));
+  }
+  auto keep = [&](bool ended) -> absl::StatusOr<ArrayHandle> {
+    MutexLock lock(&mutex_);
+    // With the run here, its own hold is there, if it did not fail.
+    absl::StatusOr<std::shared_ptr<RunState>> still = runs_.Find(handle.id);
+    if (!still.ok()) return still.status();
+    if (!(*still)->holds) {
+      absl::Status cause = (*still)->status;
+      return cause.ok() ? absl::InternalError("a run has no cause") : cause;
+    }
+    holds_.Hold((*still)->results[index].placed.object);
+    return ArrayHandle{arrays_.Keep(*still, index, ended), owner_};
+  };
+  if (!(*run)->done.load()) return keep(/*ended=*/false);
+  run = AwaitResult(handle, index);
+  if (!run.ok()) return run.status();
+  return keep(/*ended=*/true);
+}
+
+absl::Status Client::ReleaseRun(RunHandle handle) {
+  absl::Status owned = CheckOwner(handle, "run");
+  if (!owned.ok()) return owned;
+  MutexLock lock(&mutex_);
+  std::vector<uint64_t> objects;
+  absl::Status released = runs_.Release(handle.id, &objects);
+  Unhold(objects);
+  return released;
+}
+
+absl::StatusOr<ArrayHandle> Client::Put(HostArray array) {
+  MutexLock lock(&mutex_);
+  absl::StatusOr<uint64_t> id = arrays_.Put(std::move(array));
+  if (!id.ok()) return id.status();
+  return ArrayHandle{*id, owner_};
+}
+
+absl::Status Client::AwaitArray(uint64_t id) {
+  std::shared_ptr<RunState> producer;
+  int64_t result;
+  {
+    MutexLock lock(&mutex_);
+    absl::StatusOr<ArrayState*> array = arrays_.Find(id);
+    if (!array.ok()) return array.status();
+    producer = (*array)->producer;
+    result = (*array)->result;
+  }
+  if (producer == nullptr) return absl::OkStatus();
+  absl::Status waited = WaitForRun(*producer);
+  return waited.ok() ? producer->CheckResult(result) : waited;
+}
+
+absl::StatusOr<HostArray> Client::Get(ArrayHandle handle) {
+  absl::Status good = CheckOwner(handle, "array");
+  if (good.ok()) good = AwaitArray(handle.id);
+  if (!good.ok()) return good;
+  PlacedObject placed;
+  ElementType element;
+  std::vector<int64_t> shape;
+  std::shared_ptr<const HostArray> dense;
+  {
+    MutexLock lock(&mutex_);
+    absl::StatusOr<ArrayState*> array = arrays_.Find(handle.id);
+    if (!array.ok()) return array.status();
+    dense = (*array)->dense;
+    placed = (*array)->placed;
+    element = (*array)->element;
+    shape = (*array)->shape;
+  }
+  if (dense != nullptr) return *dense;
+  return Gather(placed, element, std::move(shape),
+                absl::StrCat("array ", handle.id));
+}
+
+absl::Status Client::Release(ArrayHandle handle) {
+  absl::Status owned = CheckOwner(handle, "array");
+  if (!owned.ok()) return owned;
+  MutexLock lock(&mutex_);
+  std::vector<uint64_t> objects;
+  absl::Status released = arrays_.Release(handle.id, &objects);
+  Unhold(objects);
+  return released;
+}
+
+absl::StatusOr<HostArray> Client::Gather(const PlacedObject& placed,
+                                         ElementType element,
+                                         std::vector<int64_t> shape,
+                                         const std::string& what) {
+  if (placed.object == 0) {  // no bytes
+    return HostArray{element, std::move(shape), {}};
+  }
+  auto request = std::make_shared<Request>();
+  const BlockAssembly& assembly =
+      request->fetch.emplace(placed.placement, element, std::move(shape));
+  Ask(
+      [&](uint64_t id, proto::Control* control) {
+        proto::FetchRequest* fetch = control->mutable_fetch_request();
+        fetch->set_request(id);
+        fetch->set_object(placed.object);
+        for (const BlockAssembly::Range& range : assembly.ranges()) {
+          proto::PartRange* out = fetch->add_ranges();
+          out->set_host(static_cast<uint32_t>(range.host));
+          out->set_offset(range.offset);
+          out->set_bytes(range.data.size());
+        }
+      },
+      request);
+  absl::Status waited =
+      WaitFor(request->done, absl::StrCat("the fetch of ", what));
+  if (!waited.ok()) return waited;
+  if (absl::IsNotFound(request->status)) {
+    return absl::NotFoundError(
+        absl::StrCat("no ", what, ", or it was released"));
+  }
+  if (!request->status.ok()) return request->status;
+  return assembly.Join();
+}
+
+void Client::Unhold(const std::vector<uint64_t>& objects, ActorId from) {
+  const std::vector<uint64_t> gone = holds_.Unhold(objects);
+  if (gone.empty()) return;
+  proto::Control control;
+  for (uint64_t object : gone) {
+    control.mutable_release_request()->add_objects(object);
+  }
+  Number(&control);
+  Send(control, from);
+}
+
+absl::Status Client::AwaitReleases() {
+  std::shared_ptr<Request> request =
+      Ask([](uint64_t id, proto::Control* control) {
+        control->mutable_settle_request()->set_request(id);
+      });
+  return WaitFor(request->done, "the release of an array or a run");
+}
+
+}  // namespace pathways

@@ -1,0 +1,81 @@
+//===- cluster_stats.cc - What the processes of a cluster count -----------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/client/cluster_stats.h"
+
+#include <algorithm>
+#include <map>
+
+namespace pathways {
+namespace {
+
+ClusterStats::Device FromProto(const proto::DeviceStats& device) {
+  ClusterStats::Device out;
+  out.name = device.name();
+  out.memory_bytes = device.memory_bytes();
+  out.used_bytes = device.used_bytes();
+  out.peak_bytes = device.peak_bytes();
+  out.gangs_run = device.gangs_run();
+  out.kernels_run = device.kernels_run();
+  out.fed_bytes = device.fed_bytes();
+  out.fetched_bytes = device.fetched_bytes();
+  return out;
+}
+
+ClusterStats::Host FromProto(const proto::HostStats& host) {
+  ClusterStats::Host out;
+  out.name = host.name();
+  out.own_shards = host.own_shards();
+  out.action_shards = host.action_shards();
+  out.queue_entries = host.queue_entries();
+  out.edge_entries = host.edge_entries();
+  out.messages_sent = host.messages_sent();
+  out.bytes_sent = host.bytes_sent();
+  out.duplicates_dropped = host.duplicates_dropped();
+  out.stale_dropped = host.stale_dropped();
+  out.memory_used_bytes = host.memory_used_bytes();
+  out.object_bytes = host.object_bytes();
+  return out;
+}
+
+}  // namespace
+
+ClusterStats JoinStats(
+    const std::vector<const proto::ProcessStats*>& processes) {
+  ClusterStats all;
+  std::map<uint32_t, const proto::HostStats*> hosts;
+  for (const proto::ProcessStats* process : processes) {
+    for (const proto::HostStats& host : process->hosts()) {
+      hosts[host.host()] = &host;
+    }
+    for (int i = 0; i < process->messages_size(); ++i) {
+      const proto::MessageCount& count = process->messages(i);
+      if (i == static_cast<int>(all.messages.size())) {
+        all.messages.emplace_back(count.kind(), 0);
+      }
+      all.messages[i].second += count.sent();
+    }
+    all.controller_messages += process->controller_messages();
+    all.firings += process->firings();
+    all.steps_done += process->steps_done();
+    all.programs += process->programs();
+    all.worker_wakeups += process->worker_wakeups();
+    all.events += process->events();
+    all.event_hash ^= process->event_hash();
+  }
+  for (const auto& [number, host] : hosts) {
+    all.hosts.push_back(FromProto(*host));
+    all.object_bytes += host->object_bytes();
+    for (const proto::DeviceStats& device : host->devices()) {
+      all.devices.push_back(FromProto(device));
+    }
+  }
+  return all;
+}
+
+}  // namespace pathways

@@ -1,0 +1,66 @@
+//===- loaded_program.h - A program, as its client sees it ------*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_CLIENT_LOADED_PROGRAM_H_
+#define RUNTIME_CLIENT_LOADED_PROGRAM_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "runtime/base/host_array.h"
+#include "runtime/client/run_table.h"
+#include "runtime/executor/parts.h"
+#include "runtime/executor/prepared_plan.h"
+
+namespace pathways {
+
+// What a client knows of a program that it has loaded: what a launch takes and
+// returns, and where that lies. Immutable; any thread.
+class LoadedProgram {
+ public:
+  // `handle`: the controller's. Without kernels nothing lies anywhere.
+  LoadedProgram(uint64_t handle, std::shared_ptr<const PreparedPlan> plan,
+                const Topology& topology, bool run_kernels);
+
+  uint64_t handle() const { return handle_; }
+  const std::string& name() const { return plan_->name(); }
+  int num_arguments() const;
+  const proto::Argument& argument(int index) const;
+  // Where the blocks of an argument lie; null without kernels.
+  const std::shared_ptr<const ArrayPlacement>& placement(int argument) const {
+    return arguments_[argument];
+  }
+  // "argument 'x' of program 'p'"
+  std::string Describe(int argument) const;
+
+  // InvalidArgument: a launch cannot have so many steps or arguments.
+  absl::Status CheckLaunch(int64_t steps, size_t arguments) const;
+  // InvalidArgument names the argument and both types.
+  absl::Status CheckArgument(int index, ElementType element,
+                             const std::vector<int64_t>& shape, uint64_t bytes,
+                             int64_t steps) const;
+  // A run of so many steps, with results that have no objects yet.
+  // ResourceExhausted: one is larger than any memory.
+  absl::StatusOr<std::shared_ptr<RunState>> MakeRun(int64_t steps) const;
+
+ private:
+  const uint64_t handle_;
+  const std::shared_ptr<const PreparedPlan> plan_;
+  const bool run_kernels_;
+  const std::shared_ptr<const ProgramNames> names_;
+  // By argument and by result.
+  std::vector<std::shared_ptr<const ArrayPlacement>> arguments_, results_;
+};
+
+}  // namespace pathways
+
+#endif  // RUNTIME_CLIENT_LOADED_PROGRAM_H_

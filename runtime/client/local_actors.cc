@@ -1,0 +1,122 @@
+//===- local_actors.cc - The actors of a process --------------------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/client/local_actors.h"
+
+#include <map>
+
+#include "absl/strings/str_cat.h"
+
+namespace pathways {
+
+LocalActors::LocalActors(RuntimeContext* context, const ClusterOptions& options)
+    : context_(*context) {
+  World& world = *context_.world;
+  const Topology& topology = *context_.topology;
+  const Directory& directory = context_.directory;
+  ControllerOptions timeouts;
+  timeouts.stall_timeout_ns = options.stall_timeout_ns;
+  timeouts.answer_timeout_ns = options.answer_timeout_ns > 0
+                                   ? options.answer_timeout_ns
+                                   : options.stall_timeout_ns;
+  controller_ = std::make_unique<Controller>(&context_, timeouts);
+  world.Register(controller_.get(), {-1, 0, -1}, "controller",
+                 directory.controller());
+  world.WatchPeers(controller_->local_id());
+  for (int i = 0; i < topology.num_islands(); ++i) {
+    schedulers_.push_back(std::make_unique<IslandScheduler>(
+        &world, &directory, i, options.ticket_order));
+    world.Register(schedulers_.back().get(), {topology.first_host(i), i, i},
+                   topology.IslandName(i) + "/scheduler",
+                   directory.scheduler(i));
+  }
+  int worker = 0;
+  for (int h = 0; h < topology.num_hosts(); ++h) {
+    AddHost(h, worker, options);
+    worker += topology.num_host_devices(h);
+  }
+  // On the controller's worker, so that an answer takes no other thread.
+  for (uint32_t c = 0; c < kMaxProcessClients; ++c) {
+    clients_.emplace_back(&world, &directory, c);
+    world.Register(&clients_.back(), {-1, 0, -1}, absl::StrCat("client", c),
+                   directory.client(c));
+  }
+}
+
+void LocalActors::AddHost(int h, int worker, const ClusterOptions& options) {
+  World& world = *context_.world;
+  const Topology& topology = *context_.topology;
+  const int island = topology.island_of_host(h);
+  Host& host = hosts_.emplace_back();
+  host.executor = std::make_unique<HostExecutor>(&context_, &host.actors, h);
+  host.actors.executor = world.Register(
+      host.executor.get(), {h, worker, island},
+      topology.HostName(h) + "/executor", context_.directory.executor(h));
+  // Devices of the host that share a worker. In a simulation whose workers
+  // nobody asked for each has its own, so that more may come between them.
+  const bool alone = world.simulated() && options.workers == 0;
+  std::map<int, uint32_t> cohort_of;
+  for (int d = 0; d < topology.num_host_devices(h); ++d, ++worker) {
+    const int64_t device = topology.first_device(h) + d;
+    const auto [cohort, fresh] = cohort_of.try_emplace(
+        alone ? d : worker % world.num_workers(), cohort_of.size());
+    if (fresh) host.cohorts.emplace_back(world.kernel_gate(worker));
+    host.actors.cohorts.push_back(cohort->second);
+    host.devices.push_back(std::make_unique<Device>(
+        &world, &host.actors, &host.cohorts[cohort->second], h, d, device,
+        options.run_kernels, &context_.limits));
+    host.actors.devices.push_back(
+        world.Register(host.devices.back().get(), {h, worker, island},
+                       topology.DeviceName(island, device)));
+  }
+}
+
+void LocalActors::StartTrace(Trace* trace) {
+  const Topology& topology = *context_.topology;
+  trace->AddActor(controller_->local_id(),
+                  {TraceActor::kController, -1, -1, -1, "controller"});
+  for (int i = 0; i < topology.num_islands(); ++i) {
+    trace->AddActor(schedulers_[i]->local_id(),
+                    {TraceActor::kScheduler, i, topology.first_host(i), -1,
+                     topology.IslandName(i)});
+    schedulers_[i]->StartTrace(trace->ring(i));
+  }
+  int worker = 0;
+  for (int h = 0; h < topology.num_hosts(); ++h) {
+    const int island = topology.island_of_host(h);
+    const Host& host = hosts_[h];
+    trace->AddActor(host.executor->local_id(), {TraceActor::kExecutor, island,
+                                                h, -1, topology.HostName(h)});
+    host.executor->StartTrace(trace->ring(worker));
+    for (size_t d = 0; d < host.devices.size(); ++d, ++worker) {
+      const int64_t device = topology.first_device(h) + d;
+      trace->AddActor(host.devices[d]->local_id(),
+                      {TraceActor::kDevice, island, h, device,
+                       topology.DeviceName(island, device)});
+      host.devices[d]->StartTrace(trace->ring(worker));
+    }
+  }
+}
+
+ClientActor* LocalActors::TakeClient(const std::string& name) {
+  for (ClientActor& client : clients_) {
+    if (client.Attach(name)) return &client;
+  }
+  return nullptr;
+}
+
+std::vector<const ClientActor*> LocalActors::LeavingClients(
+    const std::string& name) {
+  std::vector<const ClientActor*> leaving;
+  for (ClientActor& client : clients_) {
+    if (client.leaving(name)) leaving.push_back(&client);
+  }
+  return leaving;
+}
+
+}  // namespace pathways

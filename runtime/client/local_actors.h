@@ -1,0 +1,72 @@
+//===- local_actors.h - The actors of a process -----------------*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_CLIENT_LOCAL_ACTORS_H_
+#define RUNTIME_CLIENT_LOCAL_ACTORS_H_
+
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/client/client_actor.h"
+#include "runtime/client/cluster_options.h"
+#include "runtime/controller/controller.h"
+#include "runtime/executor/cohort.h"
+#include "runtime/executor/device.h"
+#include "runtime/executor/host_actors.h"
+#include "runtime/executor/host_executor.h"
+#include "runtime/scheduler/island_scheduler.h"
+#include "runtime/trace/trace.h"
+
+namespace pathways {
+
+// Clients that a process may have at one time.
+inline constexpr uint32_t kMaxProcessClients = 64;
+
+// The actors that live in one process, today those of all hosts, the controller
+// and the places of clients. They know each other by messages alone: what a
+// host needs is here for that host, and nothing here needs what a client has.
+// Outlives the world's last event.
+class LocalActors {
+ public:
+  // An executor and the devices of its host.
+  struct Host {
+    std::unique_ptr<HostExecutor> executor;
+    HostActors actors;
+    std::deque<Cohort> cohorts;
+    std::vector<std::unique_ptr<Device>> devices;
+  };
+
+  // Makes and registers them with the context's world, in the order of the
+  // cluster, before its first message.
+  LocalActors(RuntimeContext* context, const ClusterOptions& options);
+
+  // Has them record to `trace`, and names them there.
+  void StartTrace(Trace* trace);
+
+  const Controller& controller() const { return *controller_; }
+  const std::deque<Host>& hosts() const { return hosts_; }
+  // A place for a client of that name; null: all are taken.
+  ClientActor* TakeClient(const std::string& name);
+  // Of clients of that name that are leaving. Any thread.
+  std::vector<const ClientActor*> LeavingClients(const std::string& name);
+
+ private:
+  void AddHost(int host, int worker, const ClusterOptions& options);
+
+  RuntimeContext& context_;
+  std::unique_ptr<Controller> controller_;
+  std::deque<ClientActor> clients_;
+  std::vector<std::unique_ptr<IslandScheduler>> schedulers_;
+  std::deque<Host> hosts_;
+};
+
+}  // namespace pathways
+
+#endif  // RUNTIME_CLIENT_LOCAL_ACTORS_H_

@@ -1,0 +1,46 @@
+//===- make_world.h - The world of a process --------------------*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_CLIENT_MAKE_WORLD_H_
+#define RUNTIME_CLIENT_MAKE_WORLD_H_
+
+#include <functional>
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "runtime/client/cluster_options.h"
+#include "runtime/topology/topology.h"
+#include "runtime/world/sim_world.h"
+#include "runtime/world/thread_world.h"
+
+namespace pathways {
+
+// One world, and which of the two it is; the other pointer is null.
+struct ProcessWorld {
+  std::unique_ptr<World> world;
+  SimWorld* sim = nullptr;
+  ThreadWorld* threads = nullptr;
+};
+
+// Who is told of what a world sees. Both may be empty.
+struct WorldListeners {
+  // A message between hosts of a simulation.
+  std::function<void(const SimCrossing&)> on_crossing;
+  // Threads: a kernel took longer than the stall timeout; on the watchdog's.
+  std::function<void(const KernelCall&, TimeNs)> on_long;
+};
+
+// A world with the links that `topology` says. InvalidArgument: an option;
+// ResourceExhausted: no threads.
+absl::StatusOr<ProcessWorld> MakeWorld(const Topology& topology,
+                                       const ClusterOptions& options,
+                                       WorldListeners listeners);
+
+}  // namespace pathways
+
+#endif  // RUNTIME_CLIENT_MAKE_WORLD_H_

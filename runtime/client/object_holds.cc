@@ -1,0 +1,36 @@
+//===- object_holds.cc - Who of a client has values on hosts --------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/client/object_holds.h"
+
+#include <algorithm>
+
+namespace pathways {
+
+std::vector<uint64_t> ObjectHolds::Unhold(
+    const std::vector<uint64_t>& objects) {
+  std::vector<uint64_t> gone;
+  for (uint64_t object : objects) {
+    auto found = holds_.find(object);
+    if (found == holds_.end() || --found->second > 0) continue;
+    holds_.erase(found);
+    gone.push_back(object);
+  }
+  return gone;
+}
+
+std::vector<uint64_t> ObjectHolds::Clear() {
+  std::vector<uint64_t> gone;
+  gone.reserve(holds_.size());
+  for (const auto& [object, count] : holds_) gone.push_back(object);
+  holds_.clear();
+  std::sort(gone.begin(), gone.end());
+  return gone;
+}
+
+}  // namespace pathways

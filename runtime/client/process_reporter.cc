@@ -1,0 +1,146 @@
+//===- process_reporter.cc - What happened in a process -------------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/client/process_reporter.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "runtime/executor/launch.h"
+#include "runtime/executor/local_kind.h"
+#include "runtime/protocol/control_check.h"
+#include "runtime/trace/trace_message.h"
+
+namespace pathways {
+namespace {
+
+void CountHost(const HostExecutor& executor, proto::HostStats* out) {
+  const HostCounters& host = executor.counters();
+  out->set_own_shards(host.own_shards.get());
+  out->set_action_shards(host.entries.get());
+  out->set_queue_entries(host.queue_entries.get());
+  out->set_edge_entries(host.in_edges.get());
+  out->set_messages_sent(host.messages.get());
+  out->set_bytes_sent(host.bytes.get());
+  out->set_duplicates_dropped(host.duplicates.get());
+  out->set_stale_dropped(host.stale.get());
+  const uint64_t used = executor.host_arena().used();
+  out->set_memory_used_bytes(used);
+  // Read at two times: programs may come between.
+  out->set_object_bytes(used - std::min(used, host.program_bytes.get()));
+}
+
+void CountDevice(const DeviceCounters& device, const Arena& arena,
+                 proto::DeviceStats* out) {
+  out->set_name(arena.name());
+  out->set_memory_bytes(arena.bound());
+  out->set_used_bytes(arena.used());
+  out->set_peak_bytes(arena.peak());
+  out->set_gangs_run(device.gangs.get());
+  out->set_kernels_run(device.kernels.get());
+  out->set_fed_bytes(device.fed_bytes.get());
+  out->set_fetched_bytes(device.fetched_bytes.get());
+}
+
+}  // namespace
+
+void ProcessReporter::OnControl(ActorId from, std::string_view bytes) {
+  const std::optional<proto::Control> read = ReadControl(
+      context_.directory, from, context_.directory.reporter(process_), bytes);
+  if (!read.has_value()) return;
+  const proto::Control& control = *read;
+  proto::Collected collected;
+  collected.set_request(control.collect().request());
+  collected.set_process(process_);
+  if (!control.collect().trace()) {
+    collected.set_parts(1);
+    *collected.mutable_stats() = Count();
+    return Send(control.client(), std::move(collected));
+  }
+  const TraceLog log =
+      context_.trace == nullptr ? TraceLog() : context_.trace->Read();
+  std::vector<proto::ProcessTrace> parts =
+      WriteTraceMessages(log, kMaxPieceBytes);
+  parts.front().set_simulated(context_.world->simulated());
+  parts.front().set_seed(seed_);
+  parts.front().set_workers(context_.world->num_workers());
+  collected.set_parts(static_cast<uint32_t>(parts.size()));
+  for (size_t i = 0; i < parts.size(); ++i) {
+    collected.set_part(static_cast<uint32_t>(i));
+    collected.mutable_trace()->Swap(&parts[i]);
+    Send(control.client(), collected);
+  }
+}
+
+void ProcessReporter::Send(uint32_t client, proto::Collected collected) {
+  proto::Control control;
+  control.set_client(client);
+  *control.mutable_collected() = std::move(collected);
+  context_.world->SendControl(context_.directory.reporter(process_),
+                              context_.directory.client(client),
+                              control.SerializeAsString());
+}
+
+uint64_t ProcessReporter::firings() const {
+  uint64_t firings = 0;
+  for (const LocalActors::Host& host : actors_.hosts()) {
+    for (const auto& device : host.devices) {
+      firings += device->counters().firings.get();
+    }
+  }
+  return firings;
+}
+
+proto::ProcessStats ProcessReporter::Count() const {
+  proto::ProcessStats stats;
+  uint64_t sent[kNumMessageKinds] = {};
+  uint32_t number = 0;
+  for (const LocalActors::Host& host : actors_.hosts()) {
+    proto::HostStats* out = stats.add_hosts();
+    out->set_host(number);
+    out->set_name(context_.topology->HostName(static_cast<int>(number++)));
+    CountHost(*host.executor, out);
+    for (size_t d = 0; d < host.devices.size(); ++d) {
+      CountDevice(host.devices[d]->counters(),
+                  host.executor->arena(static_cast<int>(d)),
+                  out->add_devices());
+    }
+    for (int k = 0; k < kNumMessageKinds; ++k) {
+      sent[k] += host.executor->counters().sent[k].get();
+      for (const auto& device : host.devices) {
+        sent[k] += device->counters().sent[k].get();
+      }
+    }
+  }
+  for (int k = 1; k < kNumMessageKinds; ++k) {
+    proto::MessageCount* count = stats.add_messages();
+    count->set_kind(MessageKindName(k));
+    count->set_sent(sent[k]);
+  }
+  stats.set_firings(firings());
+  const Controller& controller = actors_.controller();
+  stats.set_controller_messages(controller.messages_received());
+  stats.set_steps_done(controller.steps_done());
+  stats.set_programs(controller.programs());
+  if (world_.threads != nullptr) {
+    uint64_t sleeps = 0;
+    for (int w = 0; w < world_.threads->num_workers(); ++w) {
+      sleeps += world_.threads->stats(w).sleeps;
+    }
+    stats.set_worker_wakeups(sleeps);
+  }
+  if (world_.sim != nullptr) {
+    stats.set_events(world_.sim->events());
+    stats.set_event_hash(world_.sim->event_hash());
+  }
+  return stats;
+}
+
+}  // namespace pathways

@@ -1,0 +1,62 @@
+//===- request_table.h - What a client waits to be answered -----*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_CLIENT_REQUEST_TABLE_H_
+#define RUNTIME_CLIENT_REQUEST_TABLE_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "runtime/client/array_blocks.h"
+#include "runtime/client/completion.h"
+#include "runtime/client/report_collection.h"
+
+namespace pathways {
+
+// A request. All but `done` is written before that is set.
+struct Request {
+  absl::Status status;
+  uint64_t program = 0;  // of a load: its handle
+  std::optional<BlockAssembly> fetch;
+  std::optional<ReportCollection> reports;
+  Completion done;
+};
+
+// The requests of one client that were not answered. Each ends once. One owner
+// calls it.
+class RequestTable {
+ public:
+  void Add(uint64_t id, std::shared_ptr<Request> request) {
+    requests_[id] = std::move(request);
+  }
+  // Null: it has ended.
+  std::shared_ptr<Request> Find(uint64_t id) const {
+    auto found = requests_.find(id);
+    return found == requests_.end() ? nullptr : found->second;
+  }
+  // It is over; null as of Find.
+  std::shared_ptr<Request> Take(uint64_t id) {
+    auto found = requests_.find(id);
+    if (found == requests_.end()) return nullptr;
+    std::shared_ptr<Request> request = std::move(found->second);
+    requests_.erase(found);
+    return request;
+  }
+  size_t size() const { return requests_.size(); }
+
+ private:
+  std::map<uint64_t, std::shared_ptr<Request>> requests_;
+};
+
+}  // namespace pathways
+
+#endif  // RUNTIME_CLIENT_REQUEST_TABLE_H_

@@ -1,0 +1,102 @@
+//===- run_table.cc - Launches, as their client sees them -----------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/client/run_table.h"
+
+#include <iterator>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace pathways {
+namespace {
+
+absl::Status NoRun(uint64_t id) {
+  return absl::NotFoundError(
+      absl::StrCat("no run ", id, ", or it was released"));
+}
+
+}  // namespace
+
+absl::Status RunState::CheckIndex(int64_t index) const {
+  const int64_t count = static_cast<int64_t>(results.size());
+  if (index >= 0 && index < count) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("program '", program(), "' has ", count,
+                   " results, there is no result ", index));
+}
+
+absl::StatusOr<int64_t> RunState::IndexOf(const std::string& name) const {
+  std::string known;
+  for (size_t i = 0; i < names->results.size(); ++i) {
+    if (names->results[i] == name) return static_cast<int64_t>(i);
+    absl::StrAppend(&known, i ? ", '" : "'", names->results[i], "'");
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("program '", program(), "' has no result '", name,
+                   "'; it has ", known.empty() ? "none" : known));
+}
+
+absl::Status RunState::CheckResult(int64_t index) const {
+  if (!completed) return status;
+  if (!results[index].poisoned) return absl::OkStatus();
+  return status.ok() ? absl::InternalError("a result has no cause") : status;
+}
+
+void RunTable::Add(const std::shared_ptr<RunState>& run) {
+  runs_[run->id] = run;
+  unended_.insert(run->id);
+}
+
+absl::StatusOr<std::shared_ptr<RunState>> RunTable::Find(uint64_t id) const {
+  auto found = runs_.find(id);
+  if (found == runs_.end() || found->second->released) return NoRun(id);
+  return found->second;
+}
+
+std::shared_ptr<RunState> RunTable::End(uint64_t id, const absl::Status& status,
+                                        bool completed,
+                                        absl::Span<const uint32_t> poisoned,
+                                        std::vector<uint64_t>* objects) {
+  if (unended_.erase(id) == 0) return nullptr;
+  auto found = runs_.find(id);
+  const std::shared_ptr<RunState> run = found->second;
+  run->status = status;
+  run->completed = completed;
+  for (uint32_t result : poisoned) {
+    if (result < run->results.size()) run->results[result].poisoned = true;
+  }
+  if (!completed || run->released) TakeResults(run.get(), objects);
+  if (run->released) runs_.erase(found);
+  return run;
+}
+
+absl::Status RunTable::Release(uint64_t id, std::vector<uint64_t>* objects) {
+  auto found = runs_.find(id);
+  if (found == runs_.end() || found->second->released) return NoRun(id);
+  found->second->released = true;
+  if (unended_.count(id) != 0) return absl::OkStatus();  // goes when it ends
+  TakeResults(found->second.get(), objects);
+  runs_.erase(found);
+  return absl::OkStatus();
+}
+
+std::shared_ptr<RunState> RunTable::InTheWay() const {
+  if (unended_.size() < kMaxLaunches) return nullptr;
+  // Not the oldest one: then this would be waited for with each launch.
+  return runs_.at(*std::next(unended_.begin(), kMaxLaunches / 2));
+}
+
+void RunTable::TakeResults(RunState* run, std::vector<uint64_t>* objects) {
+  if (!std::exchange(run->holds, false)) return;
+  for (const RunState::Result& result : run->results) {
+    objects->push_back(result.placed.object);
+  }
+}
+
+}  // namespace pathways

@@ -1,0 +1,97 @@
+//===- run_table.h - Launches, as their client sees them --------*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_CLIENT_RUN_TABLE_H_
+#define RUNTIME_CLIENT_RUN_TABLE_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "runtime/base/host_array.h"
+#include "runtime/client/completion.h"
+#include "runtime/client/object_holds.h"
+
+namespace pathways {
+
+// Launches of one client that have not ended; a further one waits.
+inline constexpr size_t kMaxLaunches = 64;
+
+// Names for messages, the same for all launches of a program.
+struct ProgramNames {
+  std::string program;
+  std::vector<std::string> results;
+};
+
+// A launch. What is not said to be the table's is written before it is in the
+// table, or before `done` is set; so who has seen `done` may read it.
+struct RunState {
+  struct Result {
+    PlacedObject placed;
+    ElementType element = ElementType::kInvalid;
+    std::vector<int64_t> shape;  // with steps
+    uint64_t bytes = 0;          // likewise, on no host twice
+    bool poisoned = false;
+  };
+  uint64_t id = 0;
+  std::shared_ptr<const ProgramNames> names;
+  std::vector<Result> results;
+  uint64_t steps = 1;
+  std::vector<uint64_t> placing;  // arrays that it brings to the hosts
+  absl::Status status;
+  bool completed = false;  // all its firings are over
+  Completion done;
+  // The table's: nobody asks for it when it has ended; it holds its results.
+  bool released = false, holds = true;
+
+  const std::string& program() const { return names->program; }
+  // InvalidArgument: there is no such result.
+  absl::Status CheckIndex(int64_t index) const;
+  absl::StatusOr<int64_t> IndexOf(const std::string& name) const;
+  // Whether a result is good, of a run that has ended.
+  absl::Status CheckResult(int64_t index) const;
+};
+
+// The runs of one client, until they are released and have ended. Invariants:
+// (1) a run ends once; (2) its results are given up once: when it was released
+// and has ended, or when it did not complete. One owner calls it.
+class RunTable {
+ public:
+  // One that begins; its number is above all others.
+  void Add(const std::shared_ptr<RunState>& run);
+  // NotFound: there is none, or it was released.
+  absl::StatusOr<std::shared_ptr<RunState>> Find(uint64_t id) const;
+  // A launch is over. Null: it is not known, or had ended before. Adds the
+  // objects that it gives up. The caller sets `done`.
+  std::shared_ptr<RunState> End(uint64_t id, const absl::Status& status,
+                                bool completed,
+                                absl::Span<const uint32_t> poisoned,
+                                std::vector<uint64_t>* objects);
+  // Nobody asks for it any more. NotFound as of Find.
+  absl::Status Release(uint64_t id, std::vector<uint64_t>* objects);
+  // Null when there is room for a launch more; otherwise whom to wait for.
+  std::shared_ptr<RunState> InTheWay() const;
+  size_t unended() const { return unended_.size(); }
+  size_t size() const { return runs_.size(); }
+
+ private:
+  static void TakeResults(RunState* run, std::vector<uint64_t>* objects);
+
+  std::map<uint64_t, std::shared_ptr<RunState>> runs_;
+  std::set<uint64_t> unended_;
+};
+
+}  // namespace pathways
+
+#endif  // RUNTIME_CLIENT_RUN_TABLE_H_

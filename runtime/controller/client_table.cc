@@ -1,0 +1,88 @@
+//===- client_table.cc - Clients, and what is theirs ----------------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/controller/client_table.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace pathways {
+
+void ClientTable::Connect(ClientRequest request, const std::string& name,
+                          std::vector<ClientAnswer>* answers) {
+  auto holder = names_.find(name);
+  if (holder != names_.end() && clients_[holder->second].leaving) {
+    waiting_[name].push_back(request);
+    return;
+  }
+  if (holder != names_.end()) {
+    answers->push_back({request, absl::AlreadyExistsError(absl::StrCat(
+                                     "there is a client '", name, "'"))});
+    return;
+  }
+  names_[name] = request.client;
+  clients_[request.client].name = name;
+  answers->push_back({request, absl::OkStatus()});
+}
+
+const std::string* ClientTable::NameOf(uint32_t client) const {
+  auto found = clients_.find(client);
+  return found == clients_.end() ? nullptr : &found->second.name;
+}
+
+bool ClientTable::IsLeaving(uint32_t client) const {
+  auto found = clients_.find(client);
+  return found != clients_.end() && found->second.leaving;
+}
+
+void ClientTable::AddProgram(uint32_t client, uint64_t program) {
+  auto found = clients_.find(client);
+  if (found != clients_.end()) found->second.programs.insert(program);
+}
+
+void ClientTable::RemoveProgram(uint32_t client, uint64_t program,
+                                std::vector<ClientAnswer>* answers) {
+  auto found = clients_.find(client);
+  if (found == clients_.end()) return;
+  found->second.programs.erase(program);
+  Forget(client, answers);
+}
+
+std::vector<uint64_t> ClientTable::Leave(ClientRequest request,
+                                         std::vector<ClientAnswer>* answers) {
+  auto found = clients_.find(request.client);
+  if (found == clients_.end() || found->second.leaving) {
+    answers->push_back({request, absl::OkStatus()});
+    return {};
+  }
+  Client& client = found->second;
+  client.leaving = true;
+  client.request = request;
+  const std::vector<uint64_t> programs(client.programs.begin(),
+                                       client.programs.end());
+  Forget(request.client, answers);
+  return programs;
+}
+
+void ClientTable::Forget(uint32_t number, std::vector<ClientAnswer>* answers) {
+  const Client& client = clients_[number];
+  if (!client.leaving || !client.programs.empty()) return;
+  answers->push_back({client.request, absl::OkStatus()});
+  const std::string name = client.name;
+  clients_.erase(number);
+  names_.erase(name);
+  auto waiting = waiting_.find(name);
+  if (waiting == waiting_.end()) return;
+  for (ClientRequest next : std::exchange(waiting->second, {})) {
+    Connect(next, name, answers);
+  }
+  waiting_.erase(name);
+}
+
+}  // namespace pathways

@@ -1,0 +1,110 @@
+//===- array_table_test.cc - Arrays that a client holds -------------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/client/array_table.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <vector>
+
+namespace pathways {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+class ArrayTableTest : public ::testing::Test {
+ protected:
+  uint64_t Put(int64_t bytes) {
+    HostArray array{ElementType::kI8, {bytes}, std::vector<char>(bytes, 1)};
+    absl::StatusOr<uint64_t> id = table_.Put(std::move(array));
+    EXPECT_TRUE(id.ok()) << id.status();
+    return id.value_or(0);
+  }
+
+  ArrayTable table_{"ann", 100};
+  RunState run_;
+  std::vector<uint64_t> objects_;
+};
+
+TEST_F(ArrayTableTest, ValuesStayWithTheClientUntilALaunchHasBroughtThem) {
+  const uint64_t id = Put(40);
+  EXPECT_EQ(table_.bytes_used(), 40u);
+  ArrayState* array = *table_.Find(id);
+  EXPECT_EQ(array->dense->data.size(), 40u);
+  run_.id = 5;
+  table_.Place(array, {77, nullptr}, &run_);
+  EXPECT_NE(array->dense, nullptr);
+  run_.completed = true;
+  table_.Settle(run_, &objects_);
+  EXPECT_THAT(objects_, IsEmpty());
+  EXPECT_EQ(array->dense, nullptr);
+  EXPECT_EQ(table_.bytes_used(), 0u);
+  EXPECT_EQ(array->placed.object, 77u);
+  EXPECT_TRUE(table_.Release(id, &objects_).ok());
+  EXPECT_THAT(objects_, ElementsAre(77));
+}
+
+TEST_F(ArrayTableTest, ALaunchThatFailedLeavesThemAsTheyWere) {
+  const uint64_t id = Put(40);
+  ArrayState* array = *table_.Find(id);
+  run_.id = 5;
+  table_.Place(array, {77, nullptr}, &run_);
+  table_.Settle(run_, &objects_);
+  EXPECT_THAT(objects_, ElementsAre(77));
+  EXPECT_EQ(array->placed.object, 0u);
+  EXPECT_EQ(array->dense->data.size(), 40u);
+  objects_.clear();
+  table_.Settle(run_, &objects_);
+  EXPECT_THAT(objects_, IsEmpty());
+}
+
+TEST_F(ArrayTableTest, OneThatWasReleasedMeanwhileIsNotSettled) {
+  const uint64_t id = Put(40);
+  run_.id = 5;
+  table_.Place(*table_.Find(id), {77, nullptr}, &run_);
+  EXPECT_TRUE(table_.Release(id, &objects_).ok());
+  EXPECT_THAT(objects_, ElementsAre(77));
+  table_.Settle(run_, &objects_);
+  EXPECT_THAT(objects_, ElementsAre(77));
+  EXPECT_EQ(table_.Find(id).status().message(),
+            "no array 1, or it was released");
+  EXPECT_EQ(table_.Release(id, &objects_).code(), absl::StatusCode::kNotFound);
+}
+
+TEST_F(ArrayTableTest, TheClientsMemoryIsBounded) {
+  Put(60);
+  absl::StatusOr<uint64_t> more =
+      table_.Put({ElementType::kI8, {41}, std::vector<char>(41)});
+  EXPECT_EQ(more.status(),
+            absl::ResourceExhaustedError(
+                "array 41xi8 needs 41 bytes of the memory of client 'ann', "
+                "where 60 of 100 bytes are used"));
+  EXPECT_EQ(table_.size(), 1u);
+  Put(40);
+}
+
+TEST_F(ArrayTableTest, AResultThatIsKeptKnowsItsRunUntilItIsSeen) {
+  auto run = std::make_shared<RunState>();
+  run->results.resize(1);
+  run->results[0].placed.object = 9;
+  run->results[0].shape = {2, 3};
+  run->results[0].bytes = 24;
+  const ArrayState* waiting =
+      *table_.Find(table_.Keep(run, 0, /*ended=*/false));
+  EXPECT_EQ(waiting->producer, run);
+  EXPECT_EQ(waiting->bytes, 24u);
+  const ArrayState* seen = *table_.Find(table_.Keep(run, 0, /*ended=*/true));
+  EXPECT_EQ(seen->producer, nullptr);
+  EXPECT_EQ(seen->placed.object, 9u);
+}
+
+}  // namespace
+}  // namespace pathways

@@ -1,0 +1,185 @@
+//===- client_test.cc - Tenants of one cluster ----------------------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/client/client.h"
+
+#include <atomic>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "unittests/runtime/client/runtime_test_support.h"
+
+namespace pathways::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+class ClientTest : public ::testing::TestWithParam<ClusterOptions::WorldKind> {
+ protected:
+  ClusterOptions Options() {
+    ClusterOptions options;
+    options.world = GetParam();
+    return options;
+  }
+};
+
+// v = u + 1 on two devices.
+proto::Plan AddPlan() {
+  PlanBuilder b("add", 2);
+  const uint32_t s = b.AddSlice("s", {{"x", 2}}, 0);
+  const uint32_t u = b.AddBuffer("u", s, Rows({2}), 2);
+  const uint32_t v = b.AddBuffer("v", s, Rows({2}), 2);
+  b.AddFeed("u", u);
+  AddRun(b, b.AddGang("add", s, {u}, {v}), "add_one1");
+  b.AddFetch("v", v);
+  return b.Finish();
+}
+
+TEST_P(ClientTest, WhatIsAnothersIsAnError) {
+  auto runtime = Start("1x1x2", Options());
+  auto elsewhere = Start("1x1x2", Options());
+  const std::unique_ptr<Client> bo = runtime.Connect("bo");
+  const ProgramHandle program = LoadPlan(*runtime, AddPlan());
+  const ArrayHandle array = *runtime->Put(Floats({2}, {1, 2}));
+  const RunHandle run = *runtime->Launch(program, {array});
+  // Things of the same numbers.
+  for (Client* other : {bo.get(), &*elsewhere}) {
+    const ProgramHandle own = LoadPlan(*other, AddPlan());
+    const ArrayHandle ones = *other->Put(Floats({2}, {1, 2}));
+    const RunHandle runs = *other->Launch(own, {ones});
+    EXPECT_TRUE(other->Await(runs).ok());
+    auto of = [&](const char* what, uint64_t id) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          what, " ", id, " is not of client '", other->name(), "'"));
+    };
+    EXPECT_EQ(other->Launch(program, {ones}).status(),
+              of("program", program.id));
+    EXPECT_EQ(other->Unload(program), of("program", program.id));
+    EXPECT_EQ(other->Launch(own, {array}).status(), of("array", array.id));
+    EXPECT_EQ(other->Get(array).status(), of("array", array.id));
+    EXPECT_EQ(other->Release(array), of("array", array.id));
+    EXPECT_EQ(other->Await(run), of("run", run.id));
+    EXPECT_EQ(other->Fetch(run, 0).status(), of("run", run.id));
+    EXPECT_EQ(other->Fetch(run, "v").status(), of("run", run.id));
+    EXPECT_EQ(other->Keep(run, 0).status(), of("run", run.id));
+    EXPECT_EQ(other->ReleaseRun(run), of("run", run.id));
+  }
+  EXPECT_EQ(runtime->Get(ArrayHandle()).status(),
+            absl::InvalidArgumentError("array 0 is not of client 'client0'"));
+  EXPECT_THAT(FetchValues(*runtime, run, "v"), ElementsAre(2, 3));
+}
+
+TEST_P(ClientTest, LaunchesOfSeveralDoNotMeet) {
+  auto runtime = Start("1x2x1", Options());
+  std::vector<std::unique_ptr<Client>> clients;
+  std::vector<ArrayHandle> arrays;
+  std::vector<ProgramHandle> programs;
+  for (int c = 0; c < 3; ++c) {
+    clients.push_back(runtime.Connect(absl::StrCat("tenant", c)));
+    programs.push_back(LoadPlan(*clients[c], AddPlan()));
+    arrays.push_back(*clients[c]->Put(Floats({2}, {100.0f * c, 0})));
+  }
+  for (int i = 0; i < 20; ++i) {
+    for (int c = 0; c < 3; ++c) {
+      const RunHandle run = *clients[c]->Launch(programs[c], {arrays[c]});
+      const ArrayHandle next = *clients[c]->Keep(run, 0);
+      EXPECT_TRUE(clients[c]->ReleaseRun(run).ok());
+      EXPECT_TRUE(clients[c]->Release(arrays[c]).ok());
+      arrays[c] = next;
+    }
+  }
+  for (int c = 0; c < 3; ++c) {
+    EXPECT_THAT(Values(*clients[c]->Get(arrays[c])),
+                ElementsAre(100 * c + 20, 20));
+  }
+}
+
+TEST_P(ClientTest, ClosingGivesUpWhatRuns) {
+  auto runtime = Start("1x2x1", Options());
+  for (int i = 0; i < 5; ++i) {
+    const std::unique_ptr<Client> client = runtime.Connect("bo");
+    const ProgramHandle program = LoadPlan(*client, AddPlan());
+    const ArrayHandle array = *client->Put(Floats({2}, {1, 2}));
+    std::vector<RunHandle> runs;
+    for (int k = 0; k < 3; ++k) {
+      runs.push_back(*client->Launch(program, {array}, 1'000'000));
+    }
+    EXPECT_TRUE(client->Keep(runs[0], 0).ok());
+    EXPECT_TRUE(client->ReleaseRun(runs[1]).ok());
+    client->Close();
+    EXPECT_EQ(client->Await(runs[0]),
+              absl::CancelledError("client 'bo' was closed"));
+    EXPECT_EQ(client->Load(MakePlanData(AddPlan(), {})).status().code(),
+              absl::StatusCode::kCancelled);
+    client->Close();
+  }
+  runtime.Connect("bo");
+  const ClusterStats stats = StatsOf(*runtime);
+  EXPECT_EQ(stats.programs, 0u);
+  for (const auto& host : stats.hosts) {
+    EXPECT_EQ(host.memory_used_bytes, 0u) << host.name;
+  }
+  for (const auto& device : stats.devices) {
+    EXPECT_EQ(device.used_bytes, 0u) << device.name;
+  }
+}
+
+TEST_P(ClientTest, ClosingWakesThoseWhoWait) {
+  auto runtime = Start("1x2x1", Options());
+  const std::unique_ptr<Client> client = runtime.Connect("bo");
+  const ProgramHandle program = LoadPlan(*client, AddPlan());
+  const RunHandle run =
+      LaunchPlan(*client, program, {Floats({2}, {1, 2})}, 300'000);
+  std::atomic<bool> waiting{false};
+  absl::Status status;
+  std::thread waiter([&] {
+    waiting = true;
+    status = client->Await(run);
+  });
+  while (!waiting) std::this_thread::yield();
+  client->Close();
+  waiter.join();
+  // Either it had ended, or it was cut off; it never hangs.
+  EXPECT_TRUE(status.ok() || status.code() == absl::StatusCode::kCancelled)
+      << status;
+  // Others go on.
+  const ProgramHandle own = LoadPlan(*runtime, AddPlan());
+  EXPECT_THAT(
+      FetchValues(*runtime, LaunchPlan(*runtime, own, {Floats({2}, {1, 2})}),
+                  "v"),
+      ElementsAre(2, 3));
+}
+
+// In a simulation, what one client does does not hang on what another one has
+// under way: a stall is that of its own program.
+TEST(ClientSimTest, AStallOfOneIsNotThatOfAnother) {
+  ClusterOptions options = Sim();
+  auto lost = std::make_shared<bool>(false);
+  options.fault_hook = [lost](ActorId, ActorId, const WireMessage& message) {
+    if (message.kind != kPieceMessage || *lost) return Fault::Deliver();
+    *lost = true;
+    return Fault::Drop();
+  };
+  auto runtime = Start("2x2x2", options);
+  const std::unique_ptr<Client> bo = runtime.Connect("bo");
+  const ProgramHandle stuck = LoadPlan(*bo, GoldenPlan(kThreeHosts));
+  const RunHandle run = LaunchPlan(*bo, stuck, {Floats({2}, {1, 2})});
+  const ProgramHandle program = LoadPlan(*runtime, GoldenPlan(kThreeHosts));
+  const RunHandle good = LaunchPlan(*runtime, program, {Floats({2}, {1, 2})});
+  EXPECT_THAT(FetchValues(*runtime, good, "y"), ElementsAre(3, 5));
+  EXPECT_THAT(std::string(bo->Await(run).message()),
+              HasSubstr("program 'golden' does not go on"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Worlds, ClientTest, BothWorlds(), WorldName);
+
+}  // namespace
+}  // namespace pathways::testing

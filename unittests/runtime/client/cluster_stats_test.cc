@@ -1,0 +1,59 @@
+//===- cluster_stats_test.cc - What the processes of a cluster count ------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/client/cluster_stats.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace pathways {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::Pair;
+
+TEST(ClusterStatsTest, HostsAreInTheirOrderWhereverTheyAre) {
+  proto::ProcessStats a, b;
+  auto add = [](proto::ProcessStats& process, uint32_t number,
+                const char* name) {
+    proto::HostStats* host = process.add_hosts();
+    host->set_host(number);
+    host->set_name(name);
+    host->set_object_bytes(10);
+    host->add_devices()->set_name(std::string(name) + "/device0");
+    process.set_firings(process.firings() + 3);
+  };
+  add(a, 2, "c");
+  add(a, 0, "a");
+  add(b, 1, "b");
+  for (proto::ProcessStats* process : {&a, &b}) {
+    proto::MessageCount* count = process->add_messages();
+    count->set_kind("token");
+    count->set_sent(4);
+  }
+  b.set_controller_messages(5);
+  const ClusterStats stats = JoinStats({&a, &b});
+  ASSERT_EQ(stats.hosts.size(), 3u);
+  EXPECT_EQ(stats.hosts[0].name, "a");
+  EXPECT_EQ(stats.hosts[1].name, "b");
+  EXPECT_EQ(stats.hosts[2].name, "c");
+  EXPECT_EQ(stats.devices[1].name, "b/device0");
+  EXPECT_EQ(stats.object_bytes, 30u);
+  EXPECT_EQ(stats.firings, 9u);
+  EXPECT_EQ(stats.controller_messages, 5u);
+  EXPECT_THAT(stats.messages, ElementsAre(Pair("token", 8)));
+}
+
+TEST(ClusterStatsTest, OfNobodyThereIsNothing) {
+  const ClusterStats stats = JoinStats({});
+  EXPECT_TRUE(stats.hosts.empty());
+  EXPECT_EQ(stats.events, 0u);
+}
+
+}  // namespace
+}  // namespace pathways

@@ -1,0 +1,63 @@
+//===- report_collection_test.cc - What processes tell of themselves ------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/client/report_collection.h"
+
+#include <gtest/gtest.h>
+
+#include <utility>
+
+namespace pathways {
+namespace {
+
+proto::Collected Part(uint32_t process, uint32_t part, uint32_t parts) {
+  proto::Collected collected;
+  collected.set_process(process);
+  collected.set_part(part);
+  collected.set_parts(parts);
+  return collected;
+}
+
+TEST(ReportCollectionTest, IsCompleteWhenAllPartsOfAllProcessesAreHere) {
+  ReportCollection reports;
+  reports.Add(Part(7, 1, 2));
+  reports.Expect(2);
+  EXPECT_FALSE(reports.complete());
+  reports.Add(Part(3, 0, 1));
+  EXPECT_FALSE(reports.complete());
+  reports.Add(Part(7, 1, 2));  // a second copy
+  EXPECT_FALSE(reports.complete());
+  reports.Add(Part(7, 0, 2));
+  EXPECT_TRUE(reports.complete());
+  const auto parts = reports.Parts();
+  ASSERT_EQ(parts.size(), 2u);
+  EXPECT_EQ(parts[0][0]->process(), 3u);
+  ASSERT_EQ(parts[1].size(), 2u);
+  EXPECT_EQ(parts[1][0]->part(), 0u);
+  EXPECT_EQ(parts[1][1]->part(), 1u);
+}
+
+TEST(ReportCollectionTest, WaitsToHearOfHowMany) {
+  ReportCollection reports;
+  reports.Add(Part(0, 0, 1));
+  EXPECT_FALSE(reports.complete());
+  reports.Expect(1);
+  EXPECT_TRUE(reports.complete());
+}
+
+TEST(ReportCollectionTest, PartsThatCannotBeAreDropped) {
+  ReportCollection reports;
+  reports.Expect(1);
+  reports.Add(Part(0, 2, 2));
+  reports.Add(Part(0, 0, 0));
+  EXPECT_FALSE(reports.complete());
+  EXPECT_TRUE(reports.Parts().empty());
+}
+
+}  // namespace
+}  // namespace pathways

@@ -1,0 +1,110 @@
+//===- run_table_test.cc - Launches, as their client sees them ------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/client/run_table.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <vector>
+
+namespace pathways {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+class RunTableTest : public ::testing::Test {
+ protected:
+  // With results 10 * id + 1 and 10 * id + 2.
+  std::shared_ptr<RunState> Add(uint64_t id) {
+    static const auto names =
+        std::make_shared<const ProgramNames>(ProgramNames{"p", {"y", "z"}});
+    auto run = std::make_shared<RunState>();
+    run->id = id;
+    run->names = names;
+    run->results.resize(2);
+    for (int r : {0, 1}) run->results[r].placed.object = 10 * id + r + 1;
+    table_.Add(run);
+    return run;
+  }
+  bool End(uint64_t id, bool completed, std::vector<uint32_t> poisoned = {}) {
+    return table_.End(id,
+                      completed && poisoned.empty()
+                          ? absl::OkStatus()
+                          : absl::InternalError("broke"),
+                      completed, poisoned, &objects_) != nullptr;
+  }
+
+  RunTable table_;
+  std::vector<uint64_t> objects_;
+};
+
+TEST_F(RunTableTest, OneThatEndedIsThereUntilItIsReleased) {
+  Add(1);
+  EXPECT_TRUE(End(1, true));
+  EXPECT_FALSE(End(1, true));
+  EXPECT_TRUE(table_.Find(1).ok());
+  EXPECT_THAT(objects_, IsEmpty());
+  EXPECT_TRUE(table_.Release(1, &objects_).ok());
+  EXPECT_THAT(objects_, ElementsAre(11, 12));
+  EXPECT_EQ(table_.Find(1).status().message(), "no run 1, or it was released");
+  EXPECT_EQ(table_.Release(1, &objects_).code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(table_.size(), 0u);
+}
+
+TEST_F(RunTableTest, OneThatWasReleasedGoesWhenItEnds) {
+  Add(1);
+  EXPECT_TRUE(table_.Release(1, &objects_).ok());
+  EXPECT_THAT(objects_, IsEmpty());
+  EXPECT_FALSE(table_.Find(1).ok());
+  EXPECT_EQ(table_.size(), 1u);
+  EXPECT_TRUE(End(1, true));
+  EXPECT_THAT(objects_, ElementsAre(11, 12));
+  EXPECT_EQ(table_.size(), 0u);
+}
+
+TEST_F(RunTableTest, OneThatDidNotCompleteHoldsNothing) {
+  const std::shared_ptr<RunState> run = Add(1);
+  EXPECT_TRUE(End(1, false));
+  EXPECT_THAT(objects_, ElementsAre(11, 12));
+  EXPECT_EQ(run->CheckResult(0).message(), "broke");
+  objects_.clear();
+  EXPECT_TRUE(table_.Release(1, &objects_).ok());
+  EXPECT_THAT(objects_, IsEmpty());
+}
+
+TEST_F(RunTableTest, ResultsThatNoFailureFedAreGood) {
+  const std::shared_ptr<RunState> run = Add(1);
+  EXPECT_TRUE(End(1, true, {1, 77}));
+  EXPECT_TRUE(run->CheckResult(0).ok());
+  EXPECT_EQ(run->CheckResult(1).message(), "broke");
+}
+
+TEST_F(RunTableTest, ResultsAreKnownByNumberAndName) {
+  const std::shared_ptr<RunState> run = Add(1);
+  EXPECT_TRUE(run->CheckIndex(1).ok());
+  EXPECT_EQ(run->CheckIndex(-1).message(),
+            "program 'p' has 2 results, there is no result -1");
+  EXPECT_EQ(*run->IndexOf("z"), 1);
+  EXPECT_EQ(run->IndexOf("w").status().message(),
+            "program 'p' has no result 'w'; it has 'y', 'z'");
+}
+
+TEST_F(RunTableTest, WhoComesTooEarlyWaitsForOneInTheMiddle) {
+  for (uint64_t id = 1; id < kMaxLaunches; ++id) Add(id);
+  EXPECT_EQ(table_.InTheWay(), nullptr);
+  Add(kMaxLaunches);
+  EXPECT_EQ(table_.InTheWay()->id, kMaxLaunches / 2 + 1);
+  End(3, true);
+  EXPECT_EQ(table_.InTheWay(), nullptr);
+}
+
+}  // namespace
+}  // namespace pathways

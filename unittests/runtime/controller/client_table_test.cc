@@ -1,0 +1,114 @@
+//===- client_table_test.cc - Clients, and what is theirs -----------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/controller/client_table.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+
+namespace pathways {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+class ClientTableTest : public ::testing::Test {
+ protected:
+  void Connect(uint32_t client, uint64_t request, const std::string& name) {
+    table_.Connect({client, request}, name, &answers_);
+  }
+  // "client:request", with the message of an error, since the last call.
+  std::vector<std::string> Answers() {
+    std::vector<std::string> texts;
+    for (const ClientAnswer& answer : std::exchange(answers_, {})) {
+      texts.push_back(absl::StrCat(answer.request.client, ":",
+                                   answer.request.id,
+                                   answer.status.ok() ? "" : " ",
+                                   absl::string_view(answer.status.message())));
+    }
+    return texts;
+  }
+
+  ClientTable table_;
+  std::vector<ClientAnswer> answers_;
+};
+
+TEST_F(ClientTableTest, ANameHasOneClient) {
+  Connect(0, 1, "ann");
+  Connect(1, 1, "ann");
+  Connect(2, 1, "bo");
+  EXPECT_THAT(Answers(),
+              ElementsAre("0:1", "1:1 there is a client 'ann'", "2:1"));
+  EXPECT_EQ(*table_.NameOf(0), "ann");
+  EXPECT_EQ(table_.NameOf(1), nullptr);
+}
+
+TEST_F(ClientTableTest, ANameIsFreeWhenTheLastProgramIsGone) {
+  Connect(0, 1, "ann");
+  table_.AddProgram(0, 7);
+  table_.AddProgram(0, 8);
+  Answers();
+  EXPECT_THAT(table_.Leave({0, 2}, &answers_), ElementsAre(7, 8));
+  EXPECT_TRUE(table_.IsLeaving(0));
+  Connect(1, 1, "ann");
+  Connect(2, 1, "ann");
+  table_.RemoveProgram(0, 7, &answers_);
+  EXPECT_THAT(Answers(), IsEmpty());
+  table_.RemoveProgram(0, 8, &answers_);
+  EXPECT_THAT(Answers(),
+              ElementsAre("0:2", "1:1", "2:1 there is a client 'ann'"));
+  EXPECT_EQ(table_.NameOf(0), nullptr);
+  EXPECT_EQ(*table_.NameOf(1), "ann");
+  EXPECT_EQ(table_.size(), 1u);
+}
+
+TEST_F(ClientTableTest, WhoHasNothingGoesAtOnce) {
+  Connect(0, 1, "ann");
+  table_.AddProgram(0, 7);
+  table_.RemoveProgram(0, 7, &answers_);  // unloaded before
+  EXPECT_THAT(table_.Leave({0, 2}, &answers_), IsEmpty());
+  EXPECT_THAT(table_.Leave({0, 3}, &answers_), IsEmpty());  // is gone
+  EXPECT_THAT(Answers(), ElementsAre("0:1", "0:2", "0:3"));
+  Connect(0, 4, "ann");
+  EXPECT_THAT(Answers(), ElementsAre("0:4"));
+}
+
+TEST_F(ClientTableTest, WhoIsNotThereHasNothing) {
+  table_.AddProgram(3, 7);
+  table_.RemoveProgram(3, 7, &answers_);
+  EXPECT_FALSE(table_.IsLeaving(3));
+  EXPECT_EQ(table_.size(), 0u);
+}
+
+TEST_F(ClientTableTest, TheOrderOfANumberGoesOnWithItsNextClient) {
+  std::vector<uint64_t> taken;
+  auto take = [&](uint64_t sequence) {
+    proto::Control control;
+    control.set_sequence(sequence);
+    table_.Take(0, std::move(control), [&](proto::Control* next) {
+      taken.push_back(next->sequence());
+    });
+  };
+  Connect(0, 1, "ann");
+  take(2);
+  take(1);
+  table_.Leave({0, 2}, &answers_);
+  Connect(0, 3, "bo");
+  take(2);  // a late copy
+  take(3);
+  EXPECT_THAT(taken, ElementsAre(1, 2, 3));
+}
+
+}  // namespace
+}  // namespace pathways
