@@ -118,7 +118,7 @@ HostArray Zeros(int64_t count) {
   HostArray array;
   array.element = ElementType::kF32;
   array.shape = {count};
-  array.data.resize(count * 4);
+  array.data.resize(count * 4, 0);
   return array;
 }
 

@@ -9,17 +9,23 @@
 // values_bench first_step [LAUNCHES]   the first step of a program that was
 // just
 //                                      loaded, over its later ones
+// values_bench roundtrip [MIB]         an array put, launched through an
+//                                      identity and fetched, over four copies
+// values_bench launch [LAUNCHES]       another client's launches while that
+//                                      goes on, over those without it
 //
 // Two workers, each bound to a core, and kernels that copy. Values are checked.
 //
 //===----------------------------------------------------------------------===//
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -127,12 +133,147 @@ void FirstStep(int launches) {
   Figure("values.later_step.us", median(later) * 1e6, "us");
 }
 
+// A row of the array on each of two hosts, passed on without a kernel.
+proto::Plan Identity(int64_t floats, int64_t first_device) {
+  PlanBuilder b("identity", 1);
+  const uint32_t slice =
+      b.AddSlice("s", {{"x", 2}}, /*island=*/0, first_device);
+  layout::Layout rows;
+  rows.shape = {floats};
+  rows.dims = {{"x"}};
+  const uint32_t buffer = b.AddBuffer("b", slice, rows, 1);
+  b.AddFeed("v", buffer);
+  b.AddFetch("out", buffer);
+  return b.Finish();
+}
+
+HostArray Ramp(int64_t floats) {
+  HostArray values;
+  values.element = ElementType::kF32;
+  values.shape = {floats};
+  values.data.resize(floats * sizeof(float));
+  for (int64_t i = 0; i < floats; ++i) {
+    const float value = static_cast<float>(i % 1000003);
+    std::memcpy(&values.data[i * sizeof(float)], &value, sizeof(float));
+  }
+  return values;
+}
+
+// Seconds of four copies of as many bytes, by two threads, each time into
+// memory that was not used before.
+double FourCopies(const HostArray& values) {
+  const size_t bytes = values.data.size();
+  const double start = Seconds();
+  const char* from = values.data.data();
+  std::vector<ArrayBytes> copies(4);
+  for (ArrayBytes& copy : copies) {
+    copy.resize(bytes);
+    std::thread half([&] { std::memcpy(copy.data(), from, bytes / 2); });
+    std::memcpy(copy.data() + bytes / 2, from + bytes / 2, bytes - bytes / 2);
+    half.join();
+    from = copy.data();
+  }
+  const double seconds = Seconds() - start;
+  if (copies.back() != values.data) Die("other copies");
+  return seconds;
+}
+
+void Roundtrip(int64_t mebibytes) {
+  const int64_t floats = mebibytes << 18;
+  const HostArray values = Ramp(floats);
+  ClusterOptions options;
+  options.workers = 2;
+  options.bind_workers = true;
+  Session session("1x2x1", options);
+  const ProgramHandle program =
+      Must(session->Load(MakePlanData(Identity(floats, 0), {})));
+  std::vector<double> ratios;
+  for (int i = 0; i < 5; ++i) {
+    HostArray given = values;
+    const double start = Seconds();
+    const ArrayHandle array = Must(session->Put(std::move(given)));
+    const RunHandle run = Must(session->Launch(program, {array}));
+    const HostArray fetched = Must(session->Fetch(run, 0));
+    const double seconds = Seconds() - start;
+    if (fetched.data != values.data) Die("other values");
+    Must(session->ReleaseRun(run));
+    Must(session->Release(array));
+    ratios.push_back(seconds / FourCopies(values));
+  }
+  std::sort(ratios.begin(), ratios.end());
+  Figure(absl::StrCat("values.roundtrip", mebibytes == 1024 ? "1G" : "",
+                      ".vs_memcpy"),
+         ratios[ratios.size() / 2], "x");
+}
+
+// The 99th percentile of launches on two devices, in seconds, while `busy` is
+// true or until there were enough.
+double Tail(Client& client, ProgramHandle program, ArrayHandle array,
+            int launches, const std::atomic<bool>* busy) {
+  std::vector<double> seconds;
+  while (busy != nullptr ? busy->load()
+                         : static_cast<int>(seconds.size()) < launches) {
+    const double start = Seconds();
+    const RunHandle run = Must(client.Launch(program, {array}));
+    Must(client.Await(run));
+    seconds.push_back(Seconds() - start);
+    Must(client.ReleaseRun(run));
+  }
+  std::sort(seconds.begin(), seconds.end());
+  return seconds[seconds.size() * 99 / 100];
+}
+
+void LaunchBeside(int launches) {
+  constexpr int64_t kManyFloats = int64_t{1} << 26, kFewFloats = 1 << 10;
+  ClusterOptions options;
+  options.workers = 2;
+  options.bind_workers = true;
+  auto cluster = Must(Cluster::Create(Must(ReadTopology("1x2x2")), options));
+  const std::unique_ptr<Client> other = Must(cluster->Connect("other"));
+  const std::unique_ptr<Client> client = Must(cluster->Connect("client"));
+  const ProgramHandle small =
+      Must(client->Load(MakePlanData(Identity(kFewFloats, 1), {})));
+  const ArrayHandle array = Must(client->Put(Ramp(kFewFloats)));
+  Tail(*client, small, array, 1000, nullptr);
+  const double idle = Tail(*client, small, array, launches, nullptr);
+  // Values go to devices 0 and 1 and come back, again and again.
+  const HostArray values = Ramp(kManyFloats);
+  const ProgramHandle large =
+      Must(other->Load(MakePlanData(Identity(kManyFloats, 0), {})));
+  double beside = 0;
+  for (int i = 0; i < 5; ++i) {
+    const RunHandle run = Must(other->Launch(large, {values}));
+    Must(other->Await(run));
+    std::atomic<bool> busy{true};
+    std::thread fetching([&] {
+      Must(other->Fetch(run, 0));
+      busy = false;
+    });
+    beside = std::max(beside, Tail(*client, small, array, 0, &busy));
+    fetching.join();
+    Must(other->ReleaseRun(run));
+  }
+  Figure("values.launch_p99.us", idle * 1e6, "us");
+  Figure("values.launch_p99_ratio", beside / idle, "x");
+}
+
 }  // namespace
 }  // namespace pathways::bench
 
 int main(int argc, char** argv) {
   using namespace pathways::bench;
   const std::string mode = argc > 1 ? argv[1] : "";
-  if (mode != "first_step") Die("usage: values_bench first_step [LAUNCHES]");
-  FirstStep(argc > 2 ? std::atoi(argv[2]) : 15);
+  auto number = [&](int otherwise) {
+    return argc > 2 ? std::atoi(argv[2]) : otherwise;
+  };
+  if (mode == "first_step") {
+    FirstStep(number(15));
+  } else if (mode == "roundtrip") {
+    Roundtrip(number(1024));
+  } else if (mode == "launch") {
+    LaunchBeside(number(3000));
+  } else {
+    Die("usage: values_bench first_step [LAUNCHES] | roundtrip [MIB] | launch "
+        "[LAUNCHES]");
+  }
 }

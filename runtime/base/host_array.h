@@ -10,7 +10,9 @@
 #define RUNTIME_BASE_HOST_ARRAY_H_
 
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace pathways {
@@ -35,11 +37,32 @@ const char* ElementName(ElementType element);
 // The reverse; kInvalid for any other name.
 ElementType ElementFromName(const std::string& name);
 
+// Leaves what nobody gave a value undefined, so that memory which is about to
+// be written is not written twice.
+template <typename T>
+struct UninitializedAllocator : std::allocator<T> {
+  template <typename U>
+  struct rebind {
+    using other = UninitializedAllocator<U>;
+  };
+  template <typename U, typename... Arguments>
+  void construct(U* at, Arguments&&... arguments) {
+    if constexpr (sizeof...(Arguments) == 0) {
+      ::new (static_cast<void*>(at)) U;
+    } else {
+      ::new (static_cast<void*>(at)) U(std::forward<Arguments>(arguments)...);
+    }
+  }
+};
+
+// Bytes of an array. What resize adds is undefined.
+using ArrayBytes = std::vector<char, UninitializedAllocator<char>>;
+
 // Global, dense, row-major, in the client's memory.
 struct HostArray {
   ElementType element = ElementType::kInvalid;
   std::vector<int64_t> shape;  // elements; empty: a scalar
-  std::vector<char> data;      // num_elements() * ElementBytes(element)
+  ArrayBytes data;             // num_elements() * ElementBytes(element)
 
   int64_t num_elements() const;
 };

@@ -105,8 +105,6 @@ void Client::OnControl(const proto::Control& control) {
       return OnAnswer(control.answer());
     case proto::Control::kLaunchEnded:
       return OnLaunchEnded(control.launch_ended());
-    case proto::Control::kPartData:
-      return OnPartData(control.part_data());
     case proto::Control::kCollected:
       return OnCollected(control.collected());
     default:
@@ -119,7 +117,7 @@ void Client::OnAnswer(const proto::Answer& answer) {
   {
     MutexLock lock(&mutex_);
     request = requests_.Find(answer.request());
-    if (request == nullptr) return;
+    if (request == nullptr || request->done.load()) return;
     if (request->reports.has_value() && answer.code() == 0) {
       request->reports->Expect(answer.processes());
       if (!request->reports->complete()) return;
@@ -128,25 +126,6 @@ void Client::OnAnswer(const proto::Answer& answer) {
   }
   request->status = ToStatus(answer.code(), answer.message());
   request->program = answer.program();
-  if (request->done.Set()) context_.runtime->world->Notify();
-}
-
-void Client::OnPartData(const proto::PartData& part) {
-  std::shared_ptr<Request> request;
-  {
-    MutexLock lock(&mutex_);
-    request = requests_.Find(part.request());
-    if (request == nullptr || !request->fetch.has_value()) return;
-  }
-  // Nobody else looks at it before it is done.
-  if (!request->fetch->Write(static_cast<int32_t>(part.host()), part.offset(),
-                             part.data())) {
-    return;
-  }
-  {
-    MutexLock lock(&mutex_);
-    requests_.Take(part.request());
-  }
   if (request->done.Set()) context_.runtime->world->Notify();
 }
 

@@ -131,7 +131,6 @@ class Client {
   // Messages (client.cc), on the worker of the actor.
   void OnControl(const proto::Control& control);
   void OnAnswer(const proto::Answer& answer);
-  void OnPartData(const proto::PartData& part);
   void OnCollected(const proto::Collected& collected);
   void OnLaunchEnded(const proto::LaunchEnded& ended);
 

@@ -35,6 +35,17 @@ void ClientActor::Detach(uint64_t request) {
   taken_ = request != 0;
 }
 
+void ClientActor::OnWire(ActorId from, const WireMessage& message,
+                         Payload payload) {
+  const int32_t host = directory_.HostOfExecutor(from);
+  if (host < 0) return;
+  transfers_.OnWire(host, message, payload,
+                    [&](int32_t to, const WireMessage& answer, Payload values) {
+                      world_.Send(directory_.client(index_),
+                                  directory_.executor(to), answer, values);
+                    });
+}
+
 bool ClientActor::leaving(const std::string& name) {
   MutexLock lock(&mutex_);
   return leaving() && name_ == name;

@@ -17,6 +17,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "runtime/base/mutex.h"
+#include "runtime/client/client_transfers.h"
 #include "runtime/proto/control.pb.h"
 #include "runtime/protocol/directory.h"
 #include "runtime/world/world.h"
@@ -57,7 +58,13 @@ class ClientActor final : public Actor {
   bool leaving() const { return leaving_.load() != 0; }
   bool leaving(const std::string& name);
 
+  void OnWire(ActorId from, const WireMessage& message,
+              Payload payload) override;
   void OnControl(ActorId from, std::string_view bytes) override;
+
+  // What hosts read of clients that had the address, and the reverse.
+  ClientTransfers& transfers() { return transfers_; }
+  const ClientTransfers& transfers() const { return transfers_; }
 
   // The client's, under its lock.
   ClientNumbers numbers;
@@ -66,6 +73,7 @@ class ClientActor final : public Actor {
   World& world_;
   const Directory& directory_;
   const uint32_t index_;
+  ClientTransfers transfers_;
   std::atomic<uint64_t> leaving_{0};  // request
   Mutex mutex_;
   bool taken_ ABSL_GUARDED_BY(mutex_) = false;

@@ -14,9 +14,6 @@
 namespace pathways {
 namespace {
 
-// Bytes of values that go with the request for their launch.
-constexpr uint64_t kSmallBytes = 16384;
-
 void Refer(const PlacedObject& placed, proto::ObjectRef* ref) {
   ref->set_object(placed.object);
   if (placed.object == 0) return;
@@ -233,48 +230,18 @@ absl::Status Client::PlaceArgument(int index, Draft* draft) {
 
 void Client::SendLaunch(Draft* draft) {
   const RunState& run = *draft->run;
-  auto cut = [&](absl::FunctionRef<void(proto::StorePart)> pass_on) {
-    for (const Draft::Fresh& one : draft->fresh) {
-      const bool stepped = draft->program->argument(one.argument).stepped();
-      const std::string what = draft->program->Describe(one.argument);
-      CutBlocks(*one.placed.placement, *one.value, stepped ? run.steps : 1,
-                [&](const BlockBytes& block) {
-                  proto::StorePart part;
-                  part.set_launch(run.id);
-                  part.set_host(static_cast<uint32_t>(block.host));
-                  part.set_object(one.placed.object);
-                  part.set_bytes(block.bytes);
-                  part.set_offset(block.offset);
-                  part.set_what(what);
-                  part.set_data(block.data.data(), block.data.size());
-                  pass_on(std::move(part));
-                });
-    }
-  };
-  uint64_t bytes = 0;
-  for (const Draft::Fresh& one : draft->fresh) {
-    bytes += one.value->data.size() * one.placed.placement->hosts.size();
-  }
-  if (bytes <= kSmallBytes) {
-    cut([&](proto::StorePart part) {
-      *draft->control.mutable_launch_request()->add_parts() = std::move(part);
-    });
-    return Send(draft->control);
+  for (Draft::Fresh& one : draft->fresh) {
+    const bool stepped = draft->program->argument(one.argument).stepped();
+    actor_.transfers().AddUpload(one.placed.object, run.id,
+                                 {one.value->data.data(), one.value},
+                                 one.placed.placement, stepped ? run.steps : 1);
   }
   Send(draft->control);
-  cut([&](proto::StorePart part) {
-    proto::Control control;
-    *control.mutable_store_part() = std::move(part);
-    {
-      MutexLock lock(&mutex_);
-      Number(&control);
-    }
-    Send(control);
-  });
 }
 
 void Client::OnLaunchEnded(const proto::LaunchEnded& ended) {
   RuntimeContext& runtime = *context_.runtime;
+  actor_.transfers().EndLaunch(ended.launch());
   std::shared_ptr<RunState> run;
   {
     MutexLock lock(&mutex_);

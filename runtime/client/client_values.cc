@@ -149,31 +149,50 @@ absl::StatusOr<HostArray> Client::Gather(const PlacedObject& placed,
   if (placed.object == 0) {  // no bytes
     return HostArray{element, std::move(shape), {}};
   }
+  auto fetch = std::make_shared<ArrayFetch>(
+      FetchAssembly(*placed.placement, element, std::move(shape)));
   auto request = std::make_shared<Request>();
-  const BlockAssembly& assembly =
-      request->fetch.emplace(placed.placement, element, std::move(shape));
+  fetch->on_end =
+      [request, world = context_.runtime->world](const absl::Status& status) {
+        if (request->done.load()) return;  // answered
+        request->status = status;
+        if (request->done.Set()) world->Notify();
+      };
+  uint64_t number = 0;
   Ask(
       [&](uint64_t id, proto::Control* control) {
-        proto::FetchRequest* fetch = control->mutable_fetch_request();
-        fetch->set_request(id);
-        fetch->set_object(placed.object);
-        for (const BlockAssembly::Range& range : assembly.ranges()) {
-          proto::PartRange* out = fetch->add_ranges();
-          out->set_host(static_cast<uint32_t>(range.host));
-          out->set_offset(range.offset);
-          out->set_bytes(range.data.size());
+        number = id;
+        actor_.transfers().AddFetch(id, fetch);
+        proto::FetchRequest* ask = control->mutable_fetch_request();
+        ask->set_request(id);
+        ask->set_object(placed.object);
+        for (const FetchAssembly::Source& source : fetch->assembly.sources()) {
+          proto::FetchSource* out = ask->add_sources();
+          out->set_host(static_cast<uint32_t>(source.host));
+          out->set_first_piece(source.first);
         }
       },
       request);
   absl::Status waited =
       WaitFor(request->done, absl::StrCat("the fetch of ", what));
+  actor_.transfers().EndFetch(number);
+  {
+    MutexLock lock(&mutex_);
+    requests_.Take(number);
+    if (!stopping()) {
+      proto::Control control;
+      control.mutable_fetch_end()->set_request(number);
+      Number(&control);
+      Send(control);
+    }
+  }
   if (!waited.ok()) return waited;
   if (absl::IsNotFound(request->status)) {
     return absl::NotFoundError(
         absl::StrCat("no ", what, ", or it was released"));
   }
   if (!request->status.ok()) return request->status;
-  return assembly.Join();
+  return fetch->assembly.Take();
 }
 
 void Client::Unhold(const std::vector<uint64_t>& objects, ActorId from) {

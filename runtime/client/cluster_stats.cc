@@ -40,6 +40,7 @@ ClusterStats::Host FromProto(const proto::HostStats& host) {
   out.stale_dropped = host.stale_dropped();
   out.memory_used_bytes = host.memory_used_bytes();
   out.object_bytes = host.object_bytes();
+  out.stored_bytes = host.stored_bytes();
   return out;
 }
 
@@ -61,6 +62,9 @@ ClusterStats JoinStats(
       all.messages[i].second += count.sent();
     }
     all.controller_messages += process->controller_messages();
+    all.controller_bytes += process->controller_bytes();
+    all.gathered_bytes += process->gathered_bytes();
+    all.received_bytes += process->received_bytes();
     all.firings += process->firings();
     all.steps_done += process->steps_done();
     all.programs += process->programs();

@@ -44,6 +44,7 @@ struct ClusterStats {
     uint64_t stale_dropped = 0;
     uint64_t memory_used_bytes = 0;  // by programs and by what follows
     uint64_t object_bytes = 0;       // its parts of arrays and results
+    uint64_t stored_bytes = 0;       // copied into those, from clients
   };
   std::vector<Device> devices;
   std::vector<Host> hosts;
@@ -52,6 +53,10 @@ struct ClusterStats {
   // Received by the controller, but for what asks for this and for the end of
   // releases.
   uint64_t controller_messages = 0;
+  uint64_t controller_bytes = 0;  // of all that it received
+  // Copied by clients: out of values whose blocks are no neighbours, and into
+  // arrays that they fetched.
+  uint64_t gathered_bytes = 0, received_bytes = 0;
   uint64_t firings = 0;     // of action shards
   uint64_t steps_done = 0;  // of all launches that ended
   // Arrays and results: on all hosts, and with the client that asks.

@@ -52,6 +52,7 @@ class LocalActors {
 
   const Controller& controller() const { return *controller_; }
   const std::deque<Host>& hosts() const { return hosts_; }
+  const std::deque<ClientActor>& clients() const { return clients_; }
   // A place for a client of that name; null: all are taken.
   ClientActor* TakeClient(const std::string& name);
   // Of clients of that name that are leaving. Any thread.

@@ -21,6 +21,12 @@
 namespace pathways {
 namespace {
 
+// Most bytes of a trace in one message.
+constexpr uint64_t kMaxReportBytes = uint64_t{4} << 20;
+
+}  // namespace
+namespace {
+
 void CountHost(const HostExecutor& executor, proto::HostStats* out) {
   const HostCounters& host = executor.counters();
   out->set_own_shards(host.own_shards.get());
@@ -34,6 +40,7 @@ void CountHost(const HostExecutor& executor, proto::HostStats* out) {
   const uint64_t used = executor.host_arena().used();
   out->set_memory_used_bytes(used);
   // Read at two times: programs may come between.
+  out->set_stored_bytes(host.stored_bytes.get());
   out->set_object_bytes(used - std::min(used, host.program_bytes.get()));
 }
 
@@ -67,7 +74,7 @@ void ProcessReporter::OnControl(ActorId from, std::string_view bytes) {
   const TraceLog log =
       context_.trace == nullptr ? TraceLog() : context_.trace->Read();
   std::vector<proto::ProcessTrace> parts =
-      WriteTraceMessages(log, kMaxPieceBytes);
+      WriteTraceMessages(log, kMaxReportBytes);
   parts.front().set_simulated(context_.world->simulated());
   parts.front().set_seed(seed_);
   parts.front().set_workers(context_.world->num_workers());
@@ -127,6 +134,14 @@ proto::ProcessStats ProcessReporter::Count() const {
   stats.set_firings(firings());
   const Controller& controller = actors_.controller();
   stats.set_controller_messages(controller.messages_received());
+  stats.set_controller_bytes(controller.bytes_received());
+  for (const ClientActor& client : actors_.clients()) {
+    const ClientTransfers& transfers = client.transfers();
+    stats.set_gathered_bytes(stats.gathered_bytes() +
+                             transfers.bytes_gathered());
+    stats.set_received_bytes(stats.received_bytes() +
+                             transfers.bytes_fetched());
+  }
   stats.set_steps_done(controller.steps_done());
   stats.set_programs(controller.programs());
   if (world_.threads != nullptr) {

@@ -16,7 +16,6 @@
 #include <utility>
 
 #include "absl/status/status.h"
-#include "runtime/client/array_blocks.h"
 #include "runtime/client/completion.h"
 #include "runtime/client/report_collection.h"
 
@@ -26,7 +25,6 @@ namespace pathways {
 struct Request {
   absl::Status status;
   uint64_t program = 0;  // of a load: its handle
-  std::optional<BlockAssembly> fetch;
   std::optional<ReportCollection> reports;
   Completion done;
 };

@@ -28,15 +28,10 @@ class Namer {
   void operator()(proto::ObjectRef* ref) {
     ref->set_object((*this)(ref->object()));
   }
-  void operator()(proto::StorePart* part) {
-    part->set_launch((*this)(part->launch()));
-    part->set_object((*this)(part->object()));
-  }
   void operator()(proto::LaunchRequest* request) {
     request->set_launch((*this)(request->launch()));
     for (proto::ObjectRef& ref : *request->mutable_arguments()) (*this)(&ref);
     for (proto::ObjectRef& ref : *request->mutable_results()) (*this)(&ref);
-    for (proto::StorePart& part : *request->mutable_parts()) (*this)(&part);
   }
 
  private:
@@ -51,9 +46,6 @@ bool NameByIds(proto::Control* control) {
   switch (control->kind_case()) {
     case proto::Control::kLaunchRequest:
       name(control->mutable_launch_request());
-      break;
-    case proto::Control::kStorePart:
-      name(control->mutable_store_part());
       break;
     case proto::Control::kReleaseRequest:
       for (uint64_t& object :

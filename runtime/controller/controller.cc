@@ -49,7 +49,7 @@ Controller::Controller(RuntimeContext* context,
       programs_(*context->topology, options.answer_timeout_ns),
       stalls_(*context->topology, options.stall_timeout_ns),
       stores_(*context->topology, options.answer_timeout_ns),
-      fetches_(*context->topology, options.answer_timeout_ns, kMaxPieceBytes) {}
+      fetches_(*context->topology, options.answer_timeout_ns) {}
 
 void Controller::SendTo(ActorId to, const proto::Control& control) {
   context_.world->SendControl(self(), to, control.SerializeAsString());
@@ -76,6 +76,7 @@ void Controller::OnControl(ActorId from, std::string_view bytes) {
   if (!control->has_collect_request() && !control->has_settle_request() &&
       !control->has_objects_dropped()) {
     counters_.received.Add();
+    counters_.bytes.Add(bytes.size());
   }
   if (control->sequence() == 0) return HandleHost(*control);
   const uint32_t client = control->client();
@@ -99,14 +100,15 @@ void Controller::HandleClient(proto::Control* control) {
       return OnUnload(client, control->unload_request());
     case proto::Control::kLaunchRequest:
       return OnLaunch(control->mutable_launch_request());
-    case proto::Control::kStorePart:
-      return OnStorePart(control);
     case proto::Control::kReleaseRequest:
       return OnRelease(control->release_request());
     case proto::Control::kSettleRequest:
       return OnSettle(client, control->settle_request());
     case proto::Control::kFetchRequest:
       return OnFetch(client, control->fetch_request());
+    case proto::Control::kFetchEnd:
+      fetches_.Remove({client, control->fetch_end().request()});
+      return;
     case proto::Control::kDiagnoseRequest:
       return OnDiagnose(client, control->diagnose_request());
     case proto::Control::kCollectRequest:
@@ -130,10 +132,10 @@ void Controller::HandleHost(const proto::Control& control) {
       return OnDone(control.grant_done());
     case proto::Control::kReport:
       return OnReport(control.report());
+    case proto::Control::kFetchReport:
+      return OnFetchReport(control);
     case proto::Control::kObjectsDropped:
       return OnDropped(control.objects_dropped());
-    case proto::Control::kPartData:
-      return OnPartData(control);
     default:
       return;
   }
@@ -187,6 +189,7 @@ void Controller::OnDisconnect(uint32_t client,
   const std::vector<uint64_t> programs =
       clients_.Leave({client, request.request()}, &answers);
   for (uint64_t handle : programs) LeaveProgram(client, handle);
+  fetches_.ClientGone(client);
   std::vector<Drop> drops;
   objects_.Release(
       absl::MakeConstSpan(request.objects().data(), request.objects_size()),

@@ -61,12 +61,13 @@ class Controller final : public Actor {
 
   // Any thread.
   uint64_t messages_received() const { return counters_.received.get(); }
+  uint64_t bytes_received() const { return counters_.bytes.get(); }
   uint64_t programs() const { return counters_.programs.get(); }
   uint64_t steps_done() const { return counters_.steps_done.get(); }
 
  private:
   struct Counters {
-    Counter received, programs, steps_done;
+    Counter received, bytes, programs, steps_done;
   };
 
   ActorId self() const { return context_.directory.controller(); }
@@ -109,7 +110,6 @@ class Controller final : public Actor {
   // Tells a host what the launch needs there, with its parts of `request`.
   void SendPrepare(int32_t host, const LaunchTable::Launch& launch,
                    proto::LaunchRequest* request);
-  void OnStorePart(proto::Control* control);
   void OnLaunchReady(const proto::LaunchReady& ready);
   void OnDone(const proto::GrantDone& done);
   // Gives the program the grants that are within its horizon.
@@ -118,9 +118,9 @@ class Controller final : public Actor {
   void OnSettle(uint32_t client, const proto::SettleRequest& request);
   void OnDropped(const proto::ObjectsDropped& dropped);
   void OnFetch(uint32_t client, const proto::FetchRequest& request);
-  void OnPartData(const proto::Control& control);
+  void OnFetchReport(const proto::Control& control);
   void SendFetch(ClientRequest request, uint64_t object,
-                 const FetchRange& range);
+                 const FetchSource& source, bool again);
   // Numbers a message that changes a host's store, and sends it. `launch` is
   // what the host answers it for; 0: nothing.
   void SendStore(int32_t host, uint64_t launch, proto::Control control);

@@ -9,8 +9,6 @@
 #include "runtime/controller/fetch_table.h"
 
 #include <algorithm>
-#include <numeric>
-#include <set>
 #include <string>
 #include <utility>
 
@@ -19,47 +17,38 @@
 namespace pathways {
 
 void FetchTable::Add(TimeNs now, ClientRequest request, uint64_t object,
-                     std::vector<FetchRange> ranges) {
-  Fetch fetch;
+                     const std::vector<FetchSource>& sources) {
+  if (sources.empty()) return;
+  Fetch& fetch = fetches_[request];
   fetch.object = object;
-  fetch.came = fetch.since = now;
-  std::vector<int32_t> pieces;
-  for (const FetchRange& range : ranges) {
-    if (range.bytes == 0) continue;
-    pieces.resize((range.bytes - 1) / piece_bytes_ + 1);
-    std::iota(pieces.begin(), pieces.end(), 0);
-    fetch.ranges.push_back({range, {}});
-    fetch.ranges.back().pieces.Assign(pieces);
+  fetch.began = fetch.since = now;
+  for (const FetchSource& source : sources) {
+    fetch.hosts[source.host] = {source.first_piece, 0};
   }
-  fetch.open = fetch.ranges.size();
-  if (fetch.open > 0) fetches_[request] = std::move(fetch);
 }
 
-void FetchTable::Arrived(TimeNs now, ClientRequest request, int32_t host,
-                         uint64_t offset) {
+void FetchTable::Sent(TimeNs now, ClientRequest request, int32_t host,
+                      uint64_t pieces) {
   auto found = fetches_.find(request);
   if (found == fetches_.end()) return;
-  Fetch& fetch = found->second;
-  for (Range& one : fetch.ranges) {
-    if (one.range.host != host || offset < one.range.offset ||
-        offset - one.range.offset >= one.range.bytes) {
-      continue;
-    }
-    const uint64_t piece = (offset - one.range.offset) / piece_bytes_;
-    if (!one.pieces.Erase(static_cast<int32_t>(piece))) continue;
-    fetch.came = fetch.since = now;
-    if (one.pieces.empty() && --fetch.open == 0) {
-      fetches_.erase(found);
-      return;
-    }
-  }
+  auto source = found->second.hosts.find(host);
+  if (source == found->second.hosts.end()) return;
+  source->second.heard = now;
+  if (pieces <= source->second.pieces) return;
+  source->second.pieces = pieces;
+  found->second.since = now;
+}
+
+void FetchTable::ClientGone(uint32_t client) {
+  std::erase_if(fetches_, [&](const auto& fetch) {
+    return fetch.first.client == client;
+  });
 }
 
 bool FetchTable::WaitsFor(const Fetch& fetch, const WaitSet& hosts) {
   return std::any_of(
-      fetch.ranges.begin(), fetch.ranges.end(), [&](const Range& one) {
-        return !one.pieces.empty() && hosts.Contains(one.range.host);
-      });
+      fetch.hosts.begin(), fetch.hosts.end(),
+      [&](const auto& source) { return hosts.Contains(source.first); });
 }
 
 bool FetchTable::HasRequest(const WaitSet& busy) const {
@@ -84,15 +73,15 @@ std::vector<ClientRequest> FetchTable::HostGone(int32_t host) {
 }
 
 absl::Status FetchTable::NoAnswer(const Fetch& fetch) const {
-  std::set<int32_t> hosts;
-  for (const Range& one : fetch.ranges) {
-    if (!one.pieces.empty()) hosts.insert(one.range.host);
+  std::string silent, all;
+  for (const auto& [host, source] : fetch.hosts) {
+    const std::string name = topology_.HostName(host);
+    absl::StrAppend(&all, all.empty() ? "" : ", ", name);
+    // Since it was asked last.
+    if (source.heard >= last_tick_) continue;
+    absl::StrAppend(&silent, silent.empty() ? "" : ", ", name);
   }
-  std::string names;
-  for (int32_t host : hosts) {
-    absl::StrAppend(&names, names.empty() ? "" : ", ",
-                    topology_.HostName(host));
-  }
+  const std::string& names = silent.empty() ? all : silent;
   return absl::DeadlineExceededError(
       absl::StrCat("values were not fetched: no answer from ", names));
 }
@@ -107,15 +96,9 @@ void FetchTable::Tick(TimeNs now, const WaitSet& busy,
       it = fetches_.erase(it);
       continue;
     }
-    for (const Range& one : fetch.ranges) {
-      if (one.pieces.empty() || fetch.came > last_tick_) continue;
-      // From the first piece that is missing on, whose place stays the same.
-      FetchRange rest = one.range;
-      const uint64_t skip =
-          static_cast<uint64_t>(one.pieces.First()) * piece_bytes_;
-      rest.offset += skip;
-      rest.bytes -= skip;
-      again->push_back({it->first, fetch.object, rest});
+    for (const auto& [host, source] : fetch.hosts) {
+      if (fetch.began > last_tick_) continue;  // it has just been asked
+      again->push_back({it->first, fetch.object, {host, source.first_piece}});
     }
     ++it;
   }

@@ -22,41 +22,41 @@
 
 namespace pathways {
 
-// Bytes [offset, offset + bytes) of what a host holds of an object.
-struct FetchRange {
+// A host that a client fetches from, and the piece with which it begins.
+struct FetchSource {
   int32_t host = 0;
-  uint64_t offset = 0, bytes = 0;
+  uint32_t first_piece = 0;
 };
 
-// Fetches that hosts have not answered. Invariants: (1) a fetch is here until
-// each piece of each range has come once, or it is answered with an error; (2)
-// a fetch of which nothing has come for the timeout ends with DeadlineExceeded,
-// naming the hosts that did not answer; (3) one of which pieces come is not
-// asked for again. One owner calls it; it sends nothing, and is told the time.
+// Fetches that are not over: their values go from hosts to clients directly, so
+// all that is known of them is what both say. Invariants: (1) a fetch is here
+// until its client has said that it is over, or is gone, or it is answered with
+// an error; (2) a fetch of which nothing is heard to go on for the timeout ends
+// with DeadlineExceeded, naming the hosts that did not answer.
+// One owner calls it; it sends nothing, and is told the time.
 class FetchTable {
  public:
   struct Again {
     ClientRequest request;
     uint64_t object = 0;
-    FetchRange range;
+    FetchSource source;
   };
   struct Late {
     ClientRequest request;
     absl::Status status;
   };
 
-  // `topology` outlives it. Hosts send `piece_bytes` at a time.
-  FetchTable(const Topology& topology, TimeNs timeout_ns, uint64_t piece_bytes)
-      : topology_(topology),
-        timeout_ns_(timeout_ns),
-        piece_bytes_(piece_bytes) {}
+  // `topology` outlives it.
+  FetchTable(const Topology& topology, TimeNs timeout_ns)
+      : topology_(topology), timeout_ns_(timeout_ns) {}
 
   void Add(TimeNs now, ClientRequest request, uint64_t object,
-           std::vector<FetchRange> ranges);
-  // A piece has come.
-  void Arrived(TimeNs now, ClientRequest request, int32_t host,
-               uint64_t offset);
-  // It was answered. Whether it was here.
+           const std::vector<FetchSource>& sources);
+  // A host has sent the client so many pieces.
+  void Sent(TimeNs now, ClientRequest request, int32_t host, uint64_t pieces);
+  // A client asks for nothing any more.
+  void ClientGone(uint32_t client);
+  // It is over, or was answered. Whether it was here.
   bool Remove(ClientRequest request) { return fetches_.erase(request) > 0; }
   // A host will not answer: these end.
   std::vector<ClientRequest> HostGone(int32_t host);
@@ -69,16 +69,16 @@ class FetchTable {
   bool empty() const { return fetches_.empty(); }
 
  private:
-  struct Range {
-    FetchRange range;
-    WaitSet pieces;  // that have not come
+  struct Source {
+    uint32_t first_piece = 0;
+    uint64_t pieces = 0;  // sent, as was heard last
+    TimeNs heard = -1;    // when that was; -1: never
   };
   struct Fetch {
     uint64_t object = 0;
-    TimeNs came = 0;   // the last piece, or the request
-    TimeNs since = 0;  // that, or one of its hosts was last seen busy
-    std::vector<Range> ranges;
-    size_t open = 0;  // ranges that miss pieces
+    TimeNs began = 0;
+    TimeNs since = 0;  // it went on, or one of its hosts was last seen busy
+    std::map<int32_t, Source> hosts;
   };
 
   static bool WaitsFor(const Fetch& fetch, const WaitSet& hosts);
@@ -86,7 +86,6 @@ class FetchTable {
 
   const Topology& topology_;
   const TimeNs timeout_ns_;
-  const uint64_t piece_bytes_;
   TimeNs last_tick_ = 0;
   std::map<ClientRequest, Fetch> fetches_;
 };

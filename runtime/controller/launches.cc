@@ -28,12 +28,7 @@ void Controller::SendStore(int32_t host, uint64_t launch,
                            proto::Control control) {
   const uint64_t sequence =
       stores_.Number(host, /*drops=*/control.has_drop_objects());
-  proto::StorePart* part = nullptr;
   switch (control.kind_case()) {
-    case proto::Control::kStorePart:
-      part = control.mutable_store_part();
-      part->set_sequence(sequence);
-      break;
     case proto::Control::kPrepareLaunch:
       control.mutable_prepare_launch()->set_sequence(sequence);
       break;
@@ -42,13 +37,7 @@ void Controller::SendStore(int32_t host, uint64_t launch,
       break;
   }
   std::string bytes = control.SerializeAsString();
-  if (part != nullptr && part->data().size() > kMaxKeptBytes) {
-    part->set_lost_bytes(part->data().size());
-    part->clear_data();
-    stores_.Keep(Now(), host, launch, control.SerializeAsString());
-  } else {
-    stores_.Keep(Now(), host, launch, bytes);
-  }
+  stores_.Keep(Now(), host, launch, bytes);
   context_.world->SendControl(self(), context_.directory.executor(host),
                               std::move(bytes));
 }
@@ -100,29 +89,15 @@ void Controller::SendPrepare(int32_t host, const LaunchTable::Launch& launch,
                : 0;
   };
   for (const proto::ObjectRef& ref : request->arguments()) {
-    prepare->add_arguments(here(ref.object()));
+    const uint64_t id = here(ref.object());
+    prepare->add_arguments(id);
+    if (ref.fresh() && id != 0) prepare->add_fresh(id);
   }
   for (const proto::ObjectRef& ref : request->results()) {
     prepare->add_results(here(ref.object()));
   }
-  for (proto::StorePart& part : *request->mutable_parts()) {
-    if (static_cast<int32_t>(part.host()) != host) continue;
-    prepare->add_parts()->Swap(&part);
-  }
+  control.set_client(ClientOf(launch.id));
   SendStore(host, launch.id, std::move(control));
-}
-
-void Controller::OnStorePart(proto::Control* control) {
-  control->clear_sequence();  // the client's, of which hosts know nothing
-  const proto::StorePart& part = control->store_part();
-  // Parts of a launch that was refused at once go nowhere.
-  const LaunchTable::Launch* launch = launches_.Find(part.launch());
-  const int32_t host = static_cast<int32_t>(part.host());
-  if (launch == nullptr ||
-      !std::binary_search(launch->hosts.begin(), launch->hosts.end(), host)) {
-    return;
-  }
-  SendStore(host, /*launch=*/0, std::move(*control));
 }
 
 void Controller::OnLaunchReady(const proto::LaunchReady& ready) {
@@ -283,54 +258,39 @@ void Controller::OnFetch(uint32_t client, const proto::FetchRequest& fetch) {
   if (objects_.Find(fetch.object()) == nullptr) {
     return Answer(request, absl::NotFoundError("the values were released"));
   }
-  std::vector<FetchRange> ranges;
-  for (const proto::PartRange& range : fetch.ranges()) {
-    if (range.host() >= context_.directory.num_hosts()) {
+  std::vector<FetchSource> sources;
+  for (const proto::FetchSource& source : fetch.sources()) {
+    if (source.host() >= context_.directory.num_hosts()) {
       return Answer(request, absl::InvalidArgumentError(absl::StrCat(
-                                 "there is no host ", range.host())));
+                                 "there is no host ", source.host())));
     }
-    const int host = static_cast<int>(range.host());
-    const uint64_t memory = HostMemoryBytes(context_.topology->host(host));
-    if (range.offset() > memory || range.bytes() > memory - range.offset()) {
-      return Answer(request,
-                    absl::InvalidArgumentError(absl::StrCat(
-                        range.bytes(), " bytes from byte ", range.offset(),
-                        " on were asked of ", context_.topology->HostName(host),
-                        ", which has ", memory, " bytes of memory")));
-    }
-    ranges.push_back(
-        {static_cast<int32_t>(range.host()), range.offset(), range.bytes()});
+    sources.push_back(
+        {static_cast<int32_t>(source.host()), source.first_piece()});
   }
-  fetches_.Add(Now(), request, fetch.object(), ranges);
-  for (const FetchRange& range : ranges) {
-    SendFetch(request, fetch.object(), range);
+  fetches_.Add(Now(), request, fetch.object(), sources);
+  for (const FetchSource& source : sources) {
+    SendFetch(request, fetch.object(), source, /*again=*/false);
   }
   ArmTimer();
 }
 
 void Controller::SendFetch(ClientRequest request, uint64_t object,
-                           const FetchRange& range) {
+                           const FetchSource& source, bool again) {
   proto::Control control;
   control.set_client(request.client);
-  proto::FetchPart* fetch = control.mutable_fetch_part();
+  proto::FetchBegin* fetch = control.mutable_fetch_begin();
   fetch->set_request(request.id);
   fetch->set_object(object);
-  fetch->mutable_range()->set_host(static_cast<uint32_t>(range.host));
-  fetch->mutable_range()->set_offset(range.offset);
-  fetch->mutable_range()->set_bytes(range.bytes);
-  SendTo(context_.directory.executor(range.host), control);
+  fetch->set_first_piece(source.first_piece);
+  fetch->set_again(again);
+  SendTo(context_.directory.executor(source.host), control);
 }
 
-void Controller::OnPartData(const proto::Control& control) {
-  const proto::PartData& part = control.part_data();
-  const ClientRequest request{control.client(), part.request()};
-  if (part.missing()) {
-    if (!fetches_.Remove(request)) return;
-    return Answer(request, absl::NotFoundError("the values were released"));
-  }
-  fetches_.Arrived(Now(), request, static_cast<int32_t>(part.host()),
-                   part.offset());
-  SendToClient(control);
+void Controller::OnFetchReport(const proto::Control& control) {
+  const proto::FetchReport& report = control.fetch_report();
+  const ClientRequest request{control.client(), report.request()};
+  const auto host = static_cast<int32_t>(report.host());
+  fetches_.Sent(Now(), request, host, report.pieces());
 }
 
 }  // namespace pathways

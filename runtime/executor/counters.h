@@ -41,6 +41,7 @@ struct HostCounters {
   Counter messages, bytes, duplicates, stale;
   Counter foreign;  // from who may not say such a thing; dropped
   Counter own_shards, entries, queue_entries, in_edges;  // loaded now
+  Counter stored_bytes;   // of values, written into objects by transfers
   Counter program_bytes;  // of host memory, held by loaded programs
 };
 

@@ -88,6 +88,10 @@ void HostExecutor::SendControl(ActorId to, const proto::Control& control) {
 void HostExecutor::OnWire(ActorId from, const WireMessage& message,
                           Payload payload) {
   const int host = context_.directory.HostOfExecutor(from);
+  const int64_t client = context_.directory.ClientOf(from);
+  if (client >= 0) {
+    return OnClientWire(static_cast<uint32_t>(client), message, payload);
+  }
   if (host < 0 || host == host_ || message.kind == 0 ||
       message.kind >= kNumWireKinds) {
     counters_.foreign.Add();
@@ -391,14 +395,12 @@ void HostExecutor::Handle(const proto::Control& control) {
       return OnGrant(control.grant());
     case proto::Control::kQuery:
       return OnQuery(control.query());
-    case proto::Control::kStorePart:
-      return OnStore(control.store_part().sequence(), control);
     case proto::Control::kPrepareLaunch:
       return OnStore(control.prepare_launch().sequence(), control);
     case proto::Control::kDropObjects:
       return OnStore(control.drop_objects().sequence(), control);
-    case proto::Control::kFetchPart:
-      return OnFetchPart(control.client(), control.fetch_part());
+    case proto::Control::kFetchBegin:
+      return OnFetchBegin(control.client(), control.fetch_begin());
     default:
       return;
   }

@@ -32,6 +32,7 @@
 #include "runtime/executor/dispatch.h"
 #include "runtime/executor/host_actors.h"
 #include "runtime/executor/host_program.h"
+#include "runtime/executor/host_transfers.h"
 #include "runtime/executor/local_kind.h"
 #include "runtime/executor/long_work.h"
 #include "runtime/proto/control.pb.h"
@@ -161,11 +162,17 @@ class HostExecutor final : public Actor {
   // Says how far the store has come.
   void SendStored();
   void SendReady(uint64_t launch, const absl::Status& status);
-  void OnStorePart(const proto::StorePart& part);
-  std::shared_ptr<HostStore::Object> Store(const proto::StorePart& part);
-  void OnPrepare(const proto::PrepareLaunch& prepare);
+  void OnPrepare(uint32_t client, const proto::PrepareLaunch& prepare);
+  // Asks the client for an argument of a launch.
+  void Pull(uint32_t client, const HostProgram& program,
+            const proto::PrepareLaunch& prepare, uint64_t object);
   void OnDrop(const proto::DropObjects& drop);
-  void OnFetchPart(uint32_t client, const proto::FetchPart& fetch);
+  void OnFetchBegin(uint32_t client, const proto::FetchBegin& fetch);
+  void OnClientWire(uint32_t client, const WireMessage& message,
+                    Payload payload);
+  void SendToClient(uint32_t client, const WireMessage& message,
+                    Payload payload);
+  HostTransfers::Sender ToClients();
   // Answers those whose arguments are here.
   void TryPrepare();
   absl::Status Prepare(const proto::PrepareLaunch& prepare);
@@ -193,6 +200,7 @@ class HostExecutor final : public Actor {
   std::vector<std::unique_ptr<Arena>> arenas_;  // per device
   Arena host_arena_;
   HostStore store_;
+  HostTransfers transfers_;
   uint64_t last_store_ = 0;  // of the messages that change the store
   std::map<uint64_t, proto::Control> early_store_;      // by number
   std::map<uint64_t, proto::PrepareLaunch> preparing_;  // by launch

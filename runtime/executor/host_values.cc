@@ -27,10 +27,8 @@ void HostExecutor::OnStore(uint64_t sequence, const proto::Control& control) {
   auto handle = [&](const proto::Control& next) {
     ++last_store_;
     switch (next.kind_case()) {
-      case proto::Control::kStorePart:
-        return OnStorePart(next.store_part());
       case proto::Control::kPrepareLaunch:
-        return OnPrepare(next.prepare_launch());
+        return OnPrepare(next.client(), next.prepare_launch());
       default:
         return OnDrop(next.drop_objects());
     }
@@ -55,6 +53,9 @@ void HostExecutor::AnswerAgain(const proto::Control& control) {
   if (!control.has_prepare_launch()) return;
   const uint64_t launch = control.prepare_launch().launch();
   auto refused = refused_.find(launch);
+  for (uint64_t id : control.prepare_launch().fresh()) {
+    transfers_.PullAgain(id, ToClients());
+  }
   if (refused != refused_.end()) {
     SendReady(launch, refused->second);
   } else if (prepared_.count(launch)) {
@@ -72,27 +73,64 @@ void HostExecutor::SendReady(uint64_t launch, const absl::Status& status) {
   SendControl(context_.directory.controller(), control);
 }
 
-void HostExecutor::OnStorePart(const proto::StorePart& part) {
-  if (Store(part)->complete()) TryPrepare();
-  // However long all of them take, the controller hears that they come.
-  if (part.data().size() > kMaxKeptBytes) SendStored();
+void HostExecutor::SendToClient(uint32_t client, const WireMessage& message,
+                                Payload payload) {
+  counters_.sent[message.kind].Add();
+  world_->Send(self(), context_.directory.client(client), message, payload);
 }
 
-std::shared_ptr<HostStore::Object> HostExecutor::Store(
-    const proto::StorePart& part) {
-  const std::string& data = part.data();
-  if (part.lost_bytes() > 0) {
-    return store_.Lose(part.object(), part.bytes(), part.lost_bytes(),
-                       part.what());
+HostTransfers::Sender HostExecutor::ToClients() {
+  return [this](uint32_t client, const WireMessage& message, Payload payload) {
+    SendToClient(client, message, payload);
+  };
+}
+
+void HostExecutor::OnClientWire(uint32_t client, const WireMessage& message,
+                                Payload payload) {
+  const auto send = ToClients();
+  switch (message.kind) {
+    case kPullMessage:
+      return transfers_.OnPull(client, message, send);
+    case kBlockMessage: {
+      const bool settled = transfers_.OnBlock(client, message, payload, send);
+      counters_.stored_bytes.Set(transfers_.bytes_stored());
+      if (settled) TryPrepare();
+      return;
+    }
+    case kPulledMessage:
+      return transfers_.OnPulled(client, message.step);
+    default:
+      return;
   }
-  return store_.Write(part.object(), part.bytes(), part.offset(), data,
-                      part.what());
 }
 
-void HostExecutor::OnPrepare(const proto::PrepareLaunch& prepare) {
-  for (const proto::StorePart& part : prepare.parts()) Store(part);
+void HostExecutor::OnPrepare(uint32_t client,
+                             const proto::PrepareLaunch& prepare) {
   preparing_[prepare.launch()] = prepare;
+  const HostProgram* program = Find(prepare.program(), prepare.incarnation());
+  if (program != nullptr) {
+    for (uint64_t id : prepare.fresh()) Pull(client, *program, prepare, id);
+  }
   TryPrepare();
+}
+
+void HostExecutor::Pull(uint32_t client, const HostProgram& program,
+                        const proto::PrepareLaunch& prepare, uint64_t id) {
+  const auto found =
+      std::find(prepare.arguments().begin(), prepare.arguments().end(), id);
+  const auto index = found - prepare.arguments().begin();
+  const proto::Interface& interface = program.plan->plan().interface();
+  if (index >= interface.arguments_size()) return;
+  const proto::Argument& argument = interface.arguments(index);
+  const uint64_t bytes = program.argument_bytes[index] *
+                         (argument.stepped() ? prepare.steps() : 1);
+  if (bytes == 0 || store_.Find(id) != nullptr) return;
+  transfers_.Pull(
+      client,
+      store_.Expect(id, bytes,
+                    absl::StrCat("argument '", argument.name(),
+                                 "' of program '", program.plan->name(), "'")),
+      ToClients());
 }
 
 void HostExecutor::TryPrepare() {
@@ -102,7 +140,8 @@ void HostExecutor::TryPrepare() {
     for (uint64_t id : prepare.arguments()) {
       if (id == 0) continue;
       std::shared_ptr<HostStore::Object> object = store_.Find(id);
-      complete &= object != nullptr && object->complete();
+      complete &=
+          object != nullptr && (object->complete() || !object->status.ok());
     }
     if (!complete) {
       ++it;
@@ -162,7 +201,6 @@ absl::Status HostExecutor::Prepare(const proto::PrepareLaunch& prepare) {
         prepare.results(r), bytes,
         absl::StrCat("result '", interface.results(r).name(), "' of program '",
                      program->plan->name(), "'"));
-    result.object->received = bytes;
     result.object->filled = false;
     result.object->writer = prepare.program();
     status = result.object->status;
@@ -218,31 +256,25 @@ void HostExecutor::OnDrop(const proto::DropObjects& drop) {
     prepared_.erase(prepared);
     TellFilled();
   }
-  for (uint64_t id : drop.objects()) store_.Drop(id);
+  for (uint64_t id : drop.objects()) {
+    transfers_.Stop(id, ToClients());
+    store_.Drop(id);
+  }
   if (drop.answer()) SendStored();
 }
 
-void HostExecutor::OnFetchPart(uint32_t client, const proto::FetchPart& fetch) {
-  std::shared_ptr<HostStore::Object> object = store_.Find(fetch.object());
-  const proto::PartRange& range = fetch.range();
+void HostExecutor::OnFetchBegin(uint32_t client,
+                                const proto::FetchBegin& fetch) {
+  transfers_.Lend(client, fetch.request(), store_.Find(fetch.object()),
+                  fetch.first_piece(), ToClients());
+  if (!fetch.again()) return;
   proto::Control control;
   control.set_client(client);
-  proto::PartData* part = control.mutable_part_data();
-  part->set_request(fetch.request());
-  part->set_host(host_);
-  if (object == nullptr || !object->status.ok() ||
-      range.offset() > object->bytes ||
-      range.bytes() > object->bytes - range.offset()) {
-    part->set_missing(true);
-    SendControl(context_.directory.controller(), control);
-    return;
-  }
-  const uint64_t end = range.offset() + range.bytes();
-  for (uint64_t at = range.offset(); at < end; at += kMaxPieceBytes) {
-    part->set_offset(at);
-    part->set_data(object->data() + at, std::min(kMaxPieceBytes, end - at));
-    SendControl(context_.directory.controller(), control);
-  }
+  proto::FetchReport* report = control.mutable_fetch_report();
+  report->set_request(fetch.request());
+  report->set_host(host_);
+  report->set_pieces(transfers_.Sent(client, fetch.request()));
+  SendControl(context_.directory.controller(), control);
 }
 
 }  // namespace pathways

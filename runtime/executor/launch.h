@@ -23,13 +23,6 @@ namespace pathways {
 inline constexpr uint64_t kMaxSteps = uint64_t{1} << 40;
 inline constexpr uint64_t kMaxArrayBytes = uint64_t{1} << 51;
 
-// Most bytes of an array in one message.
-inline constexpr uint64_t kMaxPieceBytes = uint64_t{4} << 20;
-// Of values that were lost on their way to a host, no more than this is sent
-// again: a launch whose values are larger is refused. Of what is larger a host
-// says that it came.
-inline constexpr uint64_t kMaxKeptBytes = 65536;
-
 // What one host holds of the values of one launch. Made by the host's executor
 // before the launch is granted; then the host's devices read the arguments and
 // write, each its own shards, the results.

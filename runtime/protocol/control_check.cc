@@ -34,6 +34,7 @@ constexpr Rule kRules[] = {
     {Control::kReleaseRequest, Role::kClient, Role::kController},
     {Control::kSettleRequest, Role::kClient, Role::kController},
     {Control::kFetchRequest, Role::kClient, Role::kController},
+    {Control::kFetchEnd, Role::kClient, Role::kController},
     {Control::kDiagnoseRequest, Role::kClient, Role::kController},
     {Control::kAnswer, Role::kController, Role::kClient},
     {Control::kLaunchEnded, Role::kController, Role::kClient},
@@ -43,15 +44,12 @@ constexpr Rule kRules[] = {
     {Control::kStopReply, Role::kExecutor, Role::kController},
     {Control::kFreeProgram, Role::kController, Role::kExecutor},
     {Control::kFreeReply, Role::kExecutor, Role::kController},
-    {Control::kStorePart, Role::kClient, Role::kController},
-    {Control::kStorePart, Role::kController, Role::kExecutor},
     {Control::kPrepareLaunch, Role::kController, Role::kExecutor},
     {Control::kLaunchReady, Role::kExecutor, Role::kController},
     {Control::kDropObjects, Role::kController, Role::kExecutor},
     {Control::kObjectsDropped, Role::kExecutor, Role::kController},
-    {Control::kFetchPart, Role::kController, Role::kExecutor},
-    {Control::kPartData, Role::kExecutor, Role::kController},
-    {Control::kPartData, Role::kController, Role::kClient},
+    {Control::kFetchBegin, Role::kController, Role::kExecutor},
+    {Control::kFetchReport, Role::kExecutor, Role::kController},
     {Control::kStart, Role::kController, Role::kScheduler},
     {Control::kGrant, Role::kScheduler, Role::kExecutor},
     {Control::kGrantDone, Role::kExecutor, Role::kScheduler},
@@ -81,8 +79,8 @@ std::optional<uint32_t> NamedSender(const Control& control) {
       return control.launch_ready().host();
     case Control::kObjectsDropped:
       return control.objects_dropped().host();
-    case Control::kPartData:
-      return control.part_data().host();
+    case Control::kFetchReport:
+      return control.fetch_report().host();
     case Control::kGrantDone:
       return control.grant_done().sender();
     case Control::kReport:
@@ -109,20 +107,11 @@ uint32_t LargestHost(const Control& control) {
       for (const auto& ref : control.launch_request().results()) {
         see_array(ref);
       }
-      for (const auto& part : control.launch_request().parts()) {
-        see(part.host());
-      }
       break;
     case Control::kFetchRequest:
-      for (const auto& range : control.fetch_request().ranges()) {
-        see(range.host());
+      for (const auto& source : control.fetch_request().sources()) {
+        see(source.host());
       }
-      break;
-    case Control::kStorePart:
-      see(control.store_part().host());
-      break;
-    case Control::kPartData:
-      see(control.part_data().host());
       break;
     case Control::kStart:
       for (uint32_t host : control.start().hosts()) see(host);

@@ -63,6 +63,11 @@ class Directory {
   }
   // The island of a host that there is.
   uint32_t IslandOf(uint32_t host) const;
+  // The index of a client; -1: the number is not one of a client.
+  int64_t ClientOf(ActorId id) const {
+    const uint32_t index = id - client(0);  // wraps to a large number
+    return id != kNoActor && index < kMaxClients ? int64_t{index} : -1;
+  }
   // Of a host; -1: the controller's place.
   const HostPlace& place(int32_t host) const {
     return host < 0 ? controller_ : hosts_[host];

@@ -22,6 +22,12 @@ const char* WireKindName(int kind) {
       return "contribution";
     case kEnqueuedMessage:
       return "enqueued";
+    case kPullMessage:
+      return "pull";
+    case kBlockMessage:
+      return "block";
+    case kPulledMessage:
+      return "pulled";
     default:
       return "unknown";
   }

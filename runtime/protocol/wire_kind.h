@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What one executor tells another while programs run. docs/protocol.md says who
-// sends each kind, and why every handler may be called twice. All carry
-// `program` and `incarnation`; those of an incarnation that is not loaded are
-// dropped.
+// What executors tell each other while programs run, and how values go between
+// them and clients. docs/protocol.md says who sends each kind, and why every
+// handler may be called twice. All between executors carry `program` and
+// `incarnation`; those of an incarnation that is not loaded are dropped.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,6 +34,11 @@ enum WireKind : uint16_t {
                              // sends in that round
   kEnqueuedMessage = 5,      // step: firing of a send that was enqueued;
                              // target: its data edge
+  // Of values, between a client and a host; step: the transfer, which is an
+  // object that the host asks for, or a request of the client.
+  kPullMessage = 6,    // item: piece; target: its slot (block_pull.h)
+  kBlockMessage = 7,   // likewise; payload: the piece. kPoisoned: there is none
+  kPulledMessage = 8,  // whoever asked has all that it wants
   kNumWireKinds
 };
 

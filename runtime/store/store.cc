@@ -79,7 +79,7 @@ Mapping::~Mapping() {
   if (data_ != nullptr) munmap(data_, bytes_);
 }
 
-absl::StatusOr<Mapping> Mapping::Create(uint64_t bytes) {
+absl::StatusOr<Mapping> Mapping::Create(uint64_t bytes, Pages pages) {
   Mapping mapping;
   if (bytes == 0) return mapping;
   auto refused = [&] {
@@ -116,7 +116,7 @@ absl::StatusOr<Mapping> Mapping::Create(uint64_t bytes) {
     // Without huge pages it is the same memory, only slower.
     (void)madvise(mapping.data_, bytes, MADV_HUGEPAGE);
   }
-  if (!Touch(mapping.data_, bytes)) return refused();
+  if (pages == kTouched && !Touch(mapping.data_, bytes)) return refused();
   return mapping;
 }
 
@@ -138,32 +138,34 @@ absl::StatusOr<Arena::Segment> Arena::Allocate(uint64_t bytes,
                                                const std::string& what) {
   absl::StatusOr<Segment> segment = Charge(bytes, what);
   if (!segment.ok() || bytes == 0 || !backed_) return segment;
-  return Back(*std::move(segment), what);
+  return Back(*std::move(segment), what, Mapping::kTouched);
 }
 
 absl::StatusOr<Arena::Segment> Arena::Take(uint64_t bytes,
-                                           const std::string& what) {
-  Mapping pages;
+                                           const std::string& what,
+                                           Mapping::Pages pages) {
+  Mapping kept;
   auto spare = std::find_if(
       spare_.begin(), spare_.end(),
       [&](const Mapping& mapping) { return mapping.bytes() == bytes; });
   if (spare != spare_.end()) {
     spare_bytes_ -= bytes;
-    pages = std::move(*spare);
+    kept = std::move(*spare);
     spare_.erase(spare);
   }
   absl::StatusOr<Segment> segment = Charge(bytes, what);
   if (!segment.ok() || bytes == 0 || !backed_) return segment;
   segment->taken_ = true;
-  if (pages.bytes() == 0) return Back(*std::move(segment), what);
-  segment->mapping_ = std::move(pages);
+  if (kept.bytes() == 0) return Back(*std::move(segment), what, pages);
+  segment->mapping_ = std::move(kept);
   return segment;
 }
 
 absl::StatusOr<Arena::Segment> Arena::Back(Segment segment,
-                                           const std::string& what) {
+                                           const std::string& what,
+                                           Mapping::Pages pages) {
   const uint64_t bytes = segment.bytes_;
-  absl::StatusOr<Mapping> mapping = Mapping::Create(bytes);
+  absl::StatusOr<Mapping> mapping = Mapping::Create(bytes, pages);
   if (!mapping.ok()) {
     return absl::ResourceExhaustedError(
         absl::StrCat(what, " needs ", bytes, " bytes of ", name_, ": ",
@@ -209,15 +211,15 @@ absl::StatusOr<Arena::Segment> Arena::Charge(uint64_t bytes,
   return segment;
 }
 
-std::shared_ptr<HostStore::Object> HostStore::Create(uint64_t id,
-                                                     uint64_t bytes,
-                                                     const std::string& what) {
+std::shared_ptr<HostStore::Object> HostStore::Make(uint64_t id, uint64_t bytes,
+                                                   const std::string& what,
+                                                   Mapping::Pages pages) {
   auto object = std::make_shared<Object>();
   object->id = id;
   object->bytes = bytes;
   const bool paged = bytes >= kPagedBytes;
   absl::StatusOr<Arena::Segment> segment =
-      paged ? arena_.Take(bytes, what) : arena_.Charge(bytes, what);
+      paged ? arena_.Take(bytes, what, pages) : arena_.Charge(bytes, what);
   if (!segment.ok()) {
     object->status = segment.status();
   } else {
@@ -228,36 +230,18 @@ std::shared_ptr<HostStore::Object> HostStore::Create(uint64_t id,
   return object;
 }
 
-std::shared_ptr<HostStore::Object> HostStore::Write(uint64_t id, uint64_t bytes,
-                                                    uint64_t offset,
-                                                    absl::string_view piece,
-                                                    const std::string& what) {
-  std::shared_ptr<Object> object = Find(id);
-  if (object == nullptr) object = Create(id, bytes, what);
-  if (object->bytes != bytes || offset > bytes ||
-      piece.size() > bytes - offset ||
-      piece.size() > bytes - object->received) {
-    object->status.Update(absl::InvalidArgumentError(
-        absl::StrCat(what, " has ", object->bytes, " bytes here, got ",
-                     piece.size(), " at ", offset, " of ", bytes)));
-    return object;
-  }
-  object->received += piece.size();
-  if (object->status.ok() && !piece.empty()) {
-    std::memcpy(object->data() + offset, piece.data(), piece.size());
-  }
+std::shared_ptr<HostStore::Object> HostStore::Create(uint64_t id,
+                                                     uint64_t bytes,
+                                                     const std::string& what) {
+  std::shared_ptr<Object> object = Make(id, bytes, what, Mapping::kTouched);
+  object->received = bytes;
   return object;
 }
 
-std::shared_ptr<HostStore::Object> HostStore::Lose(uint64_t id, uint64_t bytes,
-                                                   uint64_t lost,
-                                                   const std::string& what) {
-  std::shared_ptr<Object> object = Find(id);
-  if (object == nullptr) object = Create(id, bytes, what);
-  object->status.Update(absl::UnavailableError(absl::StrCat(
-      what, ": ", lost, " bytes were lost on their way to ", arena_.name())));
-  object->received += std::min(lost, object->bytes - object->received);
-  return object;
+std::shared_ptr<HostStore::Object> HostStore::Expect(uint64_t id,
+                                                     uint64_t bytes,
+                                                     const std::string& what) {
+  return Make(id, bytes, what, Mapping::kUntouched);
 }
 
 std::shared_ptr<HostStore::Object> HostStore::Find(uint64_t id) const {

@@ -27,17 +27,19 @@
 
 namespace pathways {
 
-// Pages from the system, zeroed and touched, so that nobody pays for a first
-// touch later; huge ones where there are any. Given back by the destructor.
-// Move only.
+// Pages from the system, zeroed; huge ones where there are any. Given back by
+// the destructor. Move only.
 class Mapping {
  public:
   Mapping() = default;
   Mapping(Mapping&& other) noexcept { *this = std::move(other); }
   Mapping& operator=(Mapping&& other) noexcept;
   ~Mapping();
+  // Touched: nobody pays for a first touch later. Untouched: whoever writes
+  // first does, a piece at a time.
+  enum Pages { kTouched, kUntouched };
   // ResourceExhausted when the system has no more, with what it has.
-  static absl::StatusOr<Mapping> Create(uint64_t bytes);
+  static absl::StatusOr<Mapping> Create(uint64_t bytes, Pages pages = kTouched);
   char* data() const { return data_; }
   uint64_t bytes() const { return bytes_; }
 
@@ -81,7 +83,8 @@ class Arena {
   absl::StatusOr<Segment> Allocate(uint64_t bytes, const std::string& what);
   // As Allocate, but what the segment holds is undefined: for who writes all of
   // it before anything is read.
-  absl::StatusOr<Segment> Take(uint64_t bytes, const std::string& what);
+  absl::StatusOr<Segment> Take(uint64_t bytes, const std::string& what,
+                               Mapping::Pages pages = Mapping::kTouched);
   // As Allocate, but without pages: only counts.
   absl::StatusOr<Segment> Charge(uint64_t bytes, const std::string& what);
 
@@ -93,7 +96,8 @@ class Arena {
   static constexpr uint64_t kMaxSparePages = uint64_t{256} << 20;
 
  private:
-  absl::StatusOr<Segment> Back(Segment segment, const std::string& what);
+  absl::StatusOr<Segment> Back(Segment segment, const std::string& what,
+                               Mapping::Pages pages);
   // Keeps the pages of a segment that was taken, as far as there is room.
   void Spare(Mapping mapping);
   // Gives back spare pages, the oldest first, until `bytes` more may be used.
@@ -142,16 +146,9 @@ class HostStore {
   // id is used once.
   std::shared_ptr<Object> Create(uint64_t id, uint64_t bytes,
                                  const std::string& what);
-  // Takes a piece; makes the object at the first. Each piece comes once. A
-  // piece that does not fit is dropped, and InvalidArgument becomes the
-  // object's status.
-  std::shared_ptr<Object> Write(uint64_t id, uint64_t bytes, uint64_t offset,
-                                absl::string_view piece,
-                                const std::string& what);
-  // Takes note of a piece of so many bytes that will not come: Unavailable
-  // becomes the object's status.
-  std::shared_ptr<Object> Lose(uint64_t id, uint64_t bytes, uint64_t lost,
-                               const std::string& what);
+  // As Create, but its bytes are still to come, in pieces.
+  std::shared_ptr<Object> Expect(uint64_t id, uint64_t bytes,
+                                 const std::string& what);
   // Null: not here.
   std::shared_ptr<Object> Find(uint64_t id) const;
   // Memory comes back with the last pointer.
@@ -159,6 +156,9 @@ class HostStore {
   uint64_t num_objects() const { return objects_.size(); }
 
  private:
+  std::shared_ptr<Object> Make(uint64_t id, uint64_t bytes,
+                               const std::string& what, Mapping::Pages pages);
+
   Arena& arena_;
   std::map<uint64_t, std::shared_ptr<Object>> objects_;
 };

@@ -196,7 +196,7 @@ absl::StatusOr<HostArray> MakeLiteral(const Port& port, int64_t steps,
         absl::StrCat("expected ", port.TypeOver(steps), ", got ",
                      ShapeString(port.element, parser.shape())));
   }
-  std::vector<char> values(parser.elements().size() * bytes);
+  ArrayBytes values(parser.elements().size() * bytes);
   for (size_t i = 0; i < parser.elements().size(); ++i) {
     absl::Status s = StoreText(port.element, parser.elements()[i],
                                values.data() + i * bytes);

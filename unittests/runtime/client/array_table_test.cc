@@ -23,7 +23,7 @@ using ::testing::IsEmpty;
 class ArrayTableTest : public ::testing::Test {
  protected:
   uint64_t Put(int64_t bytes) {
-    HostArray array{ElementType::kI8, {bytes}, std::vector<char>(bytes, 1)};
+    HostArray array{ElementType::kI8, {bytes}, ArrayBytes(bytes, 1)};
     absl::StatusOr<uint64_t> id = table_.Put(std::move(array));
     EXPECT_TRUE(id.ok()) << id.status();
     return id.value_or(0);
@@ -82,7 +82,7 @@ TEST_F(ArrayTableTest, OneThatWasReleasedMeanwhileIsNotSettled) {
 TEST_F(ArrayTableTest, TheClientsMemoryIsBounded) {
   Put(60);
   absl::StatusOr<uint64_t> more =
-      table_.Put({ElementType::kI8, {41}, std::vector<char>(41)});
+      table_.Put({ElementType::kI8, {41}, ArrayBytes(41, 0)});
   EXPECT_EQ(more.status(),
             absl::ResourceExhaustedError(
                 "array 41xi8 needs 41 bytes of the memory of client 'ann', "

@@ -24,6 +24,8 @@
 #include <utility>
 #include <vector>
 
+#include "gtest/gtest.h"
+#include "runtime/client/client_transfers.h"
 #include "runtime/controller/controller.h"
 #include "runtime/executor/device.h"
 #include "runtime/executor/host_executor.h"
@@ -48,6 +50,7 @@ class RecordedCluster {
     context.limits.on_long = [this](const LongWork&) { ++long_work; };
     const Directory& directory = context.directory;
     client.directory = &directory;
+    client.world = &world;
     world.is_simulated = false;
     controller = std::make_unique<Controller>(&context, ControllerOptions());
     world.Register(controller.get(), {-1, 0, -1}, "controller",
@@ -118,14 +121,13 @@ class RecordedCluster {
     in->set_fresh(true);
     for (const ArrayPlacement::Host& host : argument->hosts) {
       in->add_hosts(host.host);
-      proto::StorePart* part = request->add_parts();
-      part->set_launch(launch);
-      part->set_host(host.host);
-      part->set_object(2 * launch);
-      part->set_bytes(host.parts.step_bytes);
-      const std::vector<float> values(host.parts.step_bytes / 4, value);
-      part->set_data(values.data(), host.parts.step_bytes);
     }
+    uint64_t elements = 1;
+    for (int64_t extent : argument->layout.shape) elements *= extent;
+    auto values = std::make_shared<std::vector<float>>(elements, value);
+    client.transfers.AddUpload(
+        2 * launch, launch,
+        {reinterpret_cast<const char*>(values->data()), values}, argument, 1);
     proto::ObjectRef* out = request->add_results();
     out->set_object(2 * launch + 1);
     for (const ArrayPlacement::Host& host : result_->hosts) {
@@ -133,15 +135,26 @@ class RecordedCluster {
     }
     Ask(control);
   }
+  // Where the result of the launch is.
+  const std::shared_ptr<const ArrayPlacement>& result() const {
+    return result_;
+  }
   void AskFetch(uint64_t launch) {
     proto::Control control;
     proto::FetchRequest* request = control.mutable_fetch_request();
     request->set_request(2);
     request->set_object(2 * launch + 1);
-    for (const ArrayPlacement::Host& host : result_->hosts) {
-      proto::PartRange* range = request->add_ranges();
-      range->set_host(host.host);
-      range->set_bytes(host.parts.step_bytes);
+    auto fetch = std::make_shared<ArrayFetch>(
+        FetchAssembly(*result_, ElementType::kF32, result_->layout.shape));
+    fetch->on_end = [this, fetch = fetch.get()](const absl::Status& status) {
+      EXPECT_TRUE(status.ok()) << status;
+      client.fetched = fetch->assembly.Take();
+    };
+    client.transfers.AddFetch(2, fetch);
+    for (const FetchAssembly::Source& source : fetch->assembly.sources()) {
+      proto::FetchSource* out = request->add_sources();
+      out->set_host(source.host);
+      out->set_first_piece(source.first);
     }
     Ask(control);
   }
@@ -170,12 +183,25 @@ class RecordedCluster {
   class Client final : public Actor {
    public:
     std::vector<proto::Control> told;
+    ClientTransfers transfers;
+    HostArray fetched;
+    void OnWire(ActorId from, const WireMessage& message,
+                Payload payload) override {
+      const int32_t host = directory->HostOfExecutor(from);
+      if (host < 0) return;
+      transfers.OnWire(host, message, payload,
+                       [&](int32_t to, const WireMessage& answer, Payload p) {
+                         world->Send(directory->client(0),
+                                     directory->executor(to), answer, p);
+                       });
+    }
     void OnControl(ActorId from, std::string_view bytes) override {
       std::optional<proto::Control> control =
           ReadControl(*directory, from, directory->client(0), bytes);
       if (control.has_value()) told.push_back(*std::move(control));
     }
     const Directory* directory = nullptr;
+    World* world = nullptr;
   };
 
   RecordingWorld world;

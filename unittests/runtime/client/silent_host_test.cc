@@ -306,7 +306,7 @@ std::vector<std::string> CallsWithout(ClusterOptions options, int host,
 TEST(SilentHostTest, TheSameErrorsInBothWorlds) {
   using Control = proto::Control;
   for (Control::KindCase kind :
-       {Control::kLoadProgram, Control::kPrepareLaunch, Control::kFetchPart,
+       {Control::kLoadProgram, Control::kPrepareLaunch, Control::kFetchBegin,
         Control::kStopProgram, Control::kFreeProgram}) {
     for (int host = 0; host < 4; ++host) {
       SCOPED_TRACE(absl::StrCat("host ", host, ", kind ", kind));

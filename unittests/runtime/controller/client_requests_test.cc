@@ -63,18 +63,11 @@ TEST(NameByIdsTest, NumbersBecomeIdsOfTheirClient) {
   launch->set_launch(1);
   launch->add_arguments()->set_object(2);
   launch->add_results()->set_object(0);
-  launch->add_parts()->set_launch(1);
-  launch->mutable_parts(0)->set_object(2);
   ASSERT_TRUE(NameByIds(&control));
   EXPECT_EQ(launch->launch(), ClientId(3, 1));
   EXPECT_EQ(launch->arguments(0).object(), ClientId(3, 2));
   EXPECT_EQ(launch->results(0).object(), 0u);
-  EXPECT_EQ(launch->parts(0).launch(), ClientId(3, 1));
-  EXPECT_EQ(launch->parts(0).object(), ClientId(3, 2));
 
-  control.mutable_store_part()->set_object(5);
-  ASSERT_TRUE(NameByIds(&control));
-  EXPECT_EQ(control.store_part().object(), ClientId(3, 5));
   control.mutable_release_request()->add_objects(6);
   ASSERT_TRUE(NameByIds(&control));
   EXPECT_EQ(control.release_request().objects(0), ClientId(3, 6));

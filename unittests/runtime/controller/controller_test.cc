@@ -101,7 +101,7 @@ class ControllerTest : public ::testing::Test {
         return absl::StrCat("drop to ", who);
       case proto::Control::kQuery:
         return absl::StrCat("query to ", who);
-      case proto::Control::kFetchPart:
+      case proto::Control::kFetchBegin:
         return absl::StrCat("fetch to ", who);
       case proto::Control::kAnswer:
         return absl::StrCat(who, " ", c.answer().request(), ": ",

@@ -25,7 +25,7 @@ using ::testing::IsEmpty;
 
 class FetchTableTest : public ::testing::Test {
  protected:
-  // "REQUEST: OBJECT of HOST [BEGIN, END)" for what is asked for again, then
+  // "REQUEST: OBJECT of HOST from PIECE" for what is asked for again, then
   // "REQUEST: STATUS" for what ends.
   std::vector<std::string> Tick(TimeNs now) {
     std::vector<FetchTable::Again> again;
@@ -34,8 +34,8 @@ class FetchTableTest : public ::testing::Test {
     std::vector<std::string> texts;
     for (const FetchTable::Again& a : again) {
       texts.push_back(absl::StrCat(a.request.id, ": ", a.object, " of ",
-                                   a.range.host, " [", a.range.offset, ", ",
-                                   a.range.offset + a.range.bytes, ")"));
+                                   a.source.host, " from ",
+                                   a.source.first_piece));
     }
     for (const FetchTable::Late& l : late) {
       texts.push_back(
@@ -46,76 +46,85 @@ class FetchTableTest : public ::testing::Test {
 
   Topology topology_ = MakeTopology("1x3x1");
   WaitSet busy_;
-  FetchTable table_{topology_, /*timeout_ns=*/100, /*piece_bytes=*/10};
+  FetchTable table_{topology_, /*timeout_ns=*/100};
 };
 
-TEST_F(FetchTableTest, IsOverWhenEachPieceHasCome) {
-  table_.Add(0, {1, 7}, 5, {{0, 100, 25}, {2, 0, 10}});
-  table_.Arrived(1, {1, 7}, 0, 110);
-  table_.Arrived(2, {1, 7}, 0, 110);  // a second copy
-  table_.Arrived(3, {1, 7}, 2, 0);
-  table_.Arrived(4, {1, 7}, 0, 120);
-  table_.Arrived(4, {2, 7}, 0, 100);  // of another client
-  table_.Arrived(4, {1, 7}, 1, 100);  // of a stranger
-  table_.Arrived(4, {1, 7}, 0, 125);
-  EXPECT_FALSE(table_.empty());
-  table_.Arrived(5, {1, 7}, 0, 100);
-  EXPECT_TRUE(table_.empty());
+TEST_F(FetchTableTest, IsOverWhenItsClientSaysSoOrGoes) {
+  table_.Add(0, {1, 7}, 5, {{0, 3}, {2, 0}});
+  EXPECT_FALSE(table_.Remove({2, 7}));  // of another client
+  EXPECT_TRUE(table_.Remove({1, 7}));
   EXPECT_FALSE(table_.Remove({1, 7}));
+  EXPECT_TRUE(table_.empty());
+  table_.Add(3, {1, 8}, 5, {});
+  EXPECT_TRUE(table_.empty());
+  table_.Add(3, {1, 8}, 5, {{0, 0}});
+  table_.Add(3, {2, 8}, 5, {{0, 0}});
+  table_.ClientGone(1);
+  EXPECT_FALSE(table_.Remove({1, 8}));
+  EXPECT_TRUE(table_.Remove({2, 8}));
 }
 
-TEST_F(FetchTableTest, AsksAgainForWhatIsMissing) {
-  table_.Add(0, {1, 7}, 5, {{0, 100, 25}, {2, 0, 10}});
-  table_.Add(0, {1, 8}, 6, {{1, 0, 0}});  // nothing
-  table_.Arrived(10, {1, 7}, 2, 0);
-  table_.Arrived(10, {1, 7}, 0, 100);
-  EXPECT_THAT(Tick(30), IsEmpty());
-  EXPECT_THAT(Tick(50), ElementsAre("7: 5 of 0 [110, 125)"));
+TEST_F(FetchTableTest, AsksAgain) {
+  table_.Add(0, {1, 7}, 5, {{0, 3}, {2, 0}});
+  EXPECT_THAT(Tick(30), ElementsAre("7: 5 of 0 from 3", "7: 5 of 2 from 0"));
+  table_.Add(35, {1, 8}, 6, {{1, 0}});
+  // Not what was asked for since.
+  EXPECT_EQ(Tick(50).size(), 2u);
+  EXPECT_EQ(Tick(60).size(), 3u);
 }
 
-TEST_F(FetchTableTest, WhatComesIsNotAskedForAgain) {
-  table_.Add(0, {1, 7}, 5, {{0, 0, 1000}});
+TEST_F(FetchTableTest, LastsAsLongAsItGoesOn) {
+  table_.Add(0, {1, 7}, 5, {{0, 0}});
   for (int i = 1; i < 100; ++i) {
-    table_.Arrived(50 * i - 1, {1, 7}, 0, 10 * (i - 1));
-    EXPECT_THAT(Tick(50 * i), IsEmpty());
+    table_.Sent(90 * i - 1, {1, 7}, 0, i);
+    table_.Sent(90 * i, {1, 7}, 0, i);  // no more than before
+    EXPECT_THAT(Tick(90 * i), ElementsAre("7: 5 of 0 from 0"));
   }
-  EXPECT_THAT(Tick(5000), ElementsAre("7: 5 of 0 [990, 1000)"));
+  EXPECT_THAT(Tick(9009),
+              ElementsAre("7: values were not fetched: no answer from host0"));
 }
 
 TEST_F(FetchTableTest, EndsWithTheHostsThatDidNotAnswer) {
-  table_.Add(0, {1, 7}, 5, {{0, 0, 10}, {2, 0, 10}, {1, 0, 10}, {2, 50, 5}});
-  table_.Add(30, {2, 1}, 6, {{1, 0, 10}});
-  table_.Arrived(20, {1, 7}, 1, 0);
+  table_.Add(0, {1, 7}, 5, {{0, 0}, {2, 0}, {1, 0}});
+  table_.Add(30, {2, 1}, 6, {{1, 0}});
   Tick(30);
-  EXPECT_EQ(Tick(119).size(), 4u);
-  EXPECT_THAT(Tick(120),
-              ElementsAre("1: 6 of 1 [0, 10)",
+  Tick(60);
+  table_.Sent(61, {1, 7}, 1, 0);  // alive
+  EXPECT_THAT(Tick(100),
+              ElementsAre("1: 6 of 1 from 0",
                           "7: values were not fetched: no answer from host0, "
                           "host2"));
-  EXPECT_THAT(Tick(120), ElementsAre("1: 6 of 1 [0, 10)"));
+  EXPECT_THAT(Tick(100), ElementsAre("1: 6 of 1 from 0"));
   EXPECT_TRUE(table_.Remove({2, 1}));
   EXPECT_THAT(Tick(500), IsEmpty());
 }
 
+TEST_F(FetchTableTest, WhenAllAnswerAllAreNamed) {
+  table_.Add(0, {1, 7}, 5, {{0, 0}, {2, 0}});
+  Tick(50);
+  table_.Sent(60, {1, 7}, 0, 0);
+  table_.Sent(60, {1, 7}, 2, 0);
+  EXPECT_THAT(Tick(100), ElementsAre("7: values were not fetched: no answer "
+                                     "from host0, host2"));
+}
+
 TEST_F(FetchTableTest, AHostThatHasSomethingToRunIsGivenTime) {
-  table_.Add(0, {1, 7}, 5, {{0, 0, 10}, {2, 0, 10}});
-  table_.Arrived(0, {1, 7}, 2, 0);
+  table_.Add(0, {1, 7}, 5, {{0, 0}, {2, 0}});
   EXPECT_TRUE(table_.HasRequest(busy_));
   busy_.Assign({0});
   EXPECT_FALSE(table_.HasRequest(busy_));
-  EXPECT_THAT(Tick(1000), ElementsAre("7: 5 of 0 [0, 10)"));
-  busy_.Assign({2});  // has answered
-  EXPECT_THAT(Tick(1100), ElementsAre("7: values were not fetched: no answer "
-                                      "from host0"));
+  EXPECT_EQ(Tick(1000).size(), 2u);
+  busy_.Assign({1});  // not one of its hosts
+  EXPECT_EQ(Tick(1099).size(), 2u);
+  EXPECT_EQ(Tick(1100).size(), 1u);
 }
 
-TEST_F(FetchTableTest, WhatAHostThatIsGoneHasEnds) {
-  table_.Add(0, {1, 7}, 5, {{0, 0, 10}, {2, 0, 10}});
-  table_.Add(0, {1, 8}, 5, {{1, 0, 10}});
-  table_.Arrived(0, {1, 7}, 2, 0);
-  EXPECT_THAT(table_.HostGone(2), IsEmpty());
+TEST_F(FetchTableTest, AHostThatIsGoneEndsWhatWaitsForIt) {
+  table_.Add(0, {1, 7}, 5, {{0, 0}, {2, 0}});
+  table_.Add(0, {1, 8}, 5, {{1, 0}});
   EXPECT_EQ(table_.HostGone(0).size(), 1u);
-  EXPECT_THAT(Tick(50), ElementsAre("8: 5 of 1 [0, 10)"));
+  EXPECT_TRUE(table_.HostGone(2).empty());
+  EXPECT_FALSE(table_.empty());
 }
 
 }  // namespace

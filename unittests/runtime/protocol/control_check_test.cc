@@ -88,9 +88,8 @@ TEST_F(ControlCheckTest, EachKindHasItsWays) {
   }
   EXPECT_EQ(ways.count("grant scheduler executor"), 1u);
   EXPECT_EQ(ways.count("start controller scheduler"), 1u);
-  EXPECT_EQ(ways.count("part_data executor controller"), 1u);
-  EXPECT_EQ(ways.count("part_data controller client"), 1u);
-  EXPECT_EQ(ways.size(), AllKinds().size() + 3);  // three go on from a stop
+  EXPECT_EQ(ways.count("fetch_begin controller executor"), 1u);
+  EXPECT_EQ(ways.size(), AllKinds().size() + 1);  // one goes on from a stop
 }
 
 TEST_F(ControlCheckTest, HostsSpeakForThemselves) {
@@ -156,13 +155,9 @@ TEST_F(ControlCheckTest, HostsAreOfTheCluster) {
   control.mutable_launch_request()->mutable_arguments(0)->add_hosts(3);
   EXPECT_FALSE(Passes(client_, controller_, control));
   control.mutable_launch_request()->clear_arguments();
-  control.mutable_launch_request()->add_parts()->set_host(UINT32_MAX);
+  control.mutable_fetch_request()->add_sources()->set_host(3);
   EXPECT_FALSE(Passes(client_, controller_, control));
-  control.mutable_fetch_request()->add_ranges()->set_host(3);
-  EXPECT_FALSE(Passes(client_, controller_, control));
-  control.mutable_store_part()->set_host(3);
-  EXPECT_FALSE(Passes(client_, controller_, control));
-  control.mutable_store_part()->set_host(2);
+  control.mutable_fetch_request()->mutable_sources(0)->set_host(2);
   EXPECT_TRUE(Passes(client_, controller_, control));
 }
 

@@ -23,7 +23,7 @@ constexpr double kInf = std::numeric_limits<double>::infinity();
 HostArray F64(std::vector<double> values) {
   HostArray array{ElementType::kF64,
                   {static_cast<int64_t>(values.size())},
-                  std::vector<char>(values.size() * 8)};
+                  ArrayBytes(values.size() * 8, 0)};
   std::memcpy(array.data.data(), values.data(), array.data.size());
   return array;
 }

@@ -67,7 +67,7 @@ TEST(NpyTest, ReadsWhatItWrites) {
 
 // The bytes of numpy.save(f, numpy.array([[1, 2, 3]], 'f4')), NumPy 1.24.
 TEST(NpyTest, WritesTheBytesOfNumPy) {
-  HostArray array{ElementType::kF32, {1, 3}, std::vector<char>(12)};
+  HostArray array{ElementType::kF32, {1, 3}, ArrayBytes(12, 0)};
   const float values[3] = {1, 2, 3};
   std::memcpy(array.data.data(), values, 12);
   std::string header =

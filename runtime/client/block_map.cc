@@ -1,0 +1,70 @@
+//===- block_map.cc - Bytes of a host in a client's array -----------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/client/block_map.h"
+
+#include <algorithm>
+
+namespace pathways {
+
+BlockMap::BlockMap(const ArrayPlacement& placement, const Parts& parts,
+                   uint64_t steps) {
+  const layout::Layout& layout = placement.layout;
+  std::vector<int64_t> shape = layout.shape;
+  shape.insert(shape.begin(), static_cast<int64_t>(steps));
+  for (const Part& part : parts.parts) {
+    layout::Box box = layout::ShardBox(layout, placement.mesh, part.shard);
+    box.begin.insert(box.begin.begin(), 0);
+    box.extent.insert(box.extent.begin(), static_cast<int64_t>(steps));
+    blocks_.push_back(
+        {bytes_, layout::BlockRuns(shape, box, placement.element_bytes)});
+    bytes_ += blocks_.back().runs.bytes();
+  }
+}
+
+const BlockMap::Block& BlockMap::At(uint64_t at) const {
+  return *std::prev(std::upper_bound(
+      blocks_.begin(), blocks_.end(), at,
+      [](uint64_t byte, const Block& block) { return byte < block.begin; }));
+}
+
+std::optional<uint64_t> BlockMap::Contiguous(uint64_t at,
+                                             uint64_t bytes) const {
+  const Block& block = At(at);
+  const layout::BlockRuns::Run run = block.runs.At(at - block.begin);
+  if (run.bytes < bytes) return std::nullopt;
+  return run.offset;
+}
+
+void BlockMap::Gather(const char* array, uint64_t at, uint64_t bytes,
+                      char* to) const {
+  while (bytes > 0) {
+    const Block& block = At(at);
+    const uint64_t here =
+        std::min(bytes, block.begin + block.runs.bytes() - at);
+    block.runs.Gather(array, at - block.begin, here, to);
+    to += here;
+    at += here;
+    bytes -= here;
+  }
+}
+
+void BlockMap::Scatter(const char* from, uint64_t at, uint64_t bytes,
+                       char* array) const {
+  while (bytes > 0) {
+    const Block& block = At(at);
+    const uint64_t here =
+        std::min(bytes, block.begin + block.runs.bytes() - at);
+    block.runs.Scatter(from, at - block.begin, here, array);
+    from += here;
+    at += here;
+    bytes -= here;
+  }
+}
+
+}  // namespace pathways

@@ -1,0 +1,143 @@
+//===- client_transfers.cc - Values between a client and hosts ------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/client/client_transfers.h"
+
+#include <optional>
+#include <utility>
+
+#include "runtime/protocol/client_id.h"
+#include "runtime/protocol/wire_kind.h"
+
+namespace pathways {
+namespace {
+
+WireMessage Message(WireKind kind, uint64_t transfer, PulledPiece piece = {}) {
+  WireMessage message;
+  message.kind = kind;
+  message.step = transfer;
+  message.item = piece.number;
+  message.target = piece.slot;
+  return message;
+}
+
+}  // namespace
+
+void ClientTransfers::AddUpload(uint64_t object, uint64_t launch,
+                                ClientValues values,
+                                std::shared_ptr<const ArrayPlacement> placement,
+                                uint64_t steps) {
+  MutexLock lock(&mutex_);
+  uploads_.Add(object, launch, std::move(values), std::move(placement), steps);
+}
+
+void ClientTransfers::EndLaunch(uint64_t launch) {
+  std::vector<std::shared_ptr<const void>> owners;  // outlive the lock
+  MutexLock lock(&mutex_);
+  owners = uploads_.EndLaunch(launch);
+}
+
+void ClientTransfers::AddFetch(uint64_t request,
+                               std::shared_ptr<ArrayFetch> fetch) {
+  MutexLock lock(&mutex_);
+  fetches_[request] = std::move(fetch);
+}
+
+void ClientTransfers::EndFetch(uint64_t request) {
+  std::shared_ptr<ArrayFetch> fetch;  // outlives the lock
+  MutexLock lock(&mutex_);
+  auto found = fetches_.find(request);
+  if (found == fetches_.end()) return;
+  fetch = std::move(found->second);
+  fetches_.erase(found);
+}
+
+void ClientTransfers::OnWire(int32_t host, const WireMessage& message,
+                             Payload payload, Send send) {
+  switch (message.kind) {
+    case kPullMessage:
+      return OnPull(host, message, send);
+    case kBlockMessage:
+      return OnBlock(host, message, payload, send);
+    case kPulledMessage: {
+      std::shared_ptr<const void> owner;  // outlives the lock
+      MutexLock lock(&mutex_);
+      owner = uploads_.Pulled(NumberOf(message.step), host);
+      return;
+    }
+    default:
+      return;
+  }
+}
+
+void ClientTransfers::OnPull(int32_t host, const WireMessage& message,
+                             Send send) {
+  const PulledPiece piece{message.item, message.target};
+  std::optional<Payload> payload;
+  {
+    MutexLock lock(&mutex_);
+    payload = uploads_.Piece(NumberOf(message.step), host, piece);
+  }
+  WireMessage block = Message(kBlockMessage, message.step, piece);
+  if (!payload.has_value()) {
+    block.flags = kPoisoned;
+    return send(host, block, {});
+  }
+  if (payload->data != nullptr) send(host, block, *payload);
+}
+
+void ClientTransfers::OnBlock(int32_t host, const WireMessage& message,
+                              Payload payload, Send send) {
+  const uint64_t request = message.step;
+  std::shared_ptr<ArrayFetch> fetch;
+  {
+    MutexLock lock(&mutex_);
+    auto found = fetches_.find(request);
+    if (found != fetches_.end()) fetch = found->second;
+  }
+  if (fetch == nullptr) {
+    return send(host, Message(kPulledMessage, request), {});
+  }
+  FetchAssembly& assembly = fetch->assembly;
+  if (message.flags & kPoisoned) {
+    EndFetch(request);
+    return fetch->on_end(absl::NotFoundError("the values were released"));
+  }
+  if (!assembly.Accept(host, {message.item, message.target}, payload)) {
+    if (message.item != assembly.first(host)) return;
+    // The host was told again to begin: what it was asked for may be lost.
+    if (assembly.over(host)) {
+      return send(host, Message(kPulledMessage, request), {});
+    }
+    for (const PulledPiece& piece : assembly.UnderWay(host)) {
+      send(host, Message(kPullMessage, request, piece), {});
+    }
+    return;
+  }
+  bytes_fetched_.Add(payload.bytes);
+  while (std::optional<PulledPiece> piece = assembly.Next(host)) {
+    send(host, Message(kPullMessage, request, *piece), {});
+  }
+  if (!assembly.over(host)) return;
+  send(host, Message(kPulledMessage, request), {});
+  if (!assembly.complete()) return;
+  EndFetch(request);
+  fetch->on_end(absl::OkStatus());
+}
+
+uint64_t ClientTransfers::bytes_gathered() const {
+  MutexLock lock(&mutex_);
+  return uploads_.bytes_gathered();
+}
+
+size_t ClientTransfers::size() const {
+  MutexLock lock(&mutex_);
+  return uploads_.size() + fetches_.size();
+}
+
+}  // namespace pathways

@@ -1,0 +1,102 @@
+//===- fetch_assembly.cc - An array that comes from hosts -----------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/client/fetch_assembly.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+namespace pathways {
+
+FetchAssembly::FetchAssembly(const ArrayPlacement& placement,
+                             ElementType element, std::vector<int64_t> shape) {
+  const uint64_t steps = placement.stepped ? shape.front() : 1;
+  array_.element = element;
+  array_.shape = std::move(shape);
+  array_.data.resize(array_.num_elements() * placement.element_bytes);
+  std::set<std::vector<int64_t>> covered;  // where blocks begin
+  for (const ArrayPlacement::Host& host : placement.hosts) {
+    std::vector<BlockPull::Range> ranges;
+    for (const Part& part : host.parts.parts) {
+      const layout::Box box =
+          layout::ShardBox(placement.layout, placement.mesh, part.shard);
+      if (!covered.insert(box.begin).second) continue;
+      const uint64_t begin = part.offset * steps;
+      const uint64_t first = begin / kPieceBytes;
+      const uint64_t end = NumPieces(begin + part.bytes * steps);
+      // A piece may hold the end of one block and the begin of the next.
+      if (!ranges.empty() && first <= ranges.back().end) {
+        ranges.back().end = end;
+      } else {
+        ranges.push_back({first, end});
+      }
+    }
+    if (ranges.empty()) continue;
+    hosts_.push_back({host.host, BlockMap(placement, host.parts, steps),
+                      BlockPull(std::move(ranges)), 0});
+    hosts_.back().first = hosts_.back().pull.Next()->number;
+  }
+  hosts_left_ = hosts_.size();
+}
+
+std::vector<FetchAssembly::Source> FetchAssembly::sources() const {
+  std::vector<Source> sources;
+  for (const Host& host : hosts_) sources.push_back({host.host, host.first});
+  return sources;
+}
+
+uint32_t FetchAssembly::first(int32_t host) const {
+  const Host* found = Find(host);
+  return found == nullptr ? 0 : found->first;
+}
+
+FetchAssembly::Host* FetchAssembly::Find(int32_t host) {
+  return const_cast<Host*>(std::as_const(*this).Find(host));
+}
+
+const FetchAssembly::Host* FetchAssembly::Find(int32_t host) const {
+  auto found = std::lower_bound(
+      hosts_.begin(), hosts_.end(), host,
+      [](const Host& a, int32_t number) { return a.host < number; });
+  return found == hosts_.end() || found->host != host ? nullptr : &*found;
+}
+
+bool FetchAssembly::Accept(int32_t number, PulledPiece piece, Payload payload) {
+  Host* host = Find(number);
+  if (host == nullptr) return false;
+  const uint64_t at = uint64_t{piece.number} * kPieceBytes;
+  if (at >= host->map.bytes() || payload.data == nullptr ||
+      payload.bytes != std::min(kPieceBytes, host->map.bytes() - at) ||
+      !host->pull.Accept(piece)) {
+    return false;
+  }
+  host->map.Scatter(static_cast<const char*>(payload.data), at, payload.bytes,
+                    array_.data.data());
+  if (host->pull.over()) --hosts_left_;
+  return true;
+}
+
+std::optional<PulledPiece> FetchAssembly::Next(int32_t host) {
+  Host* found = Find(host);
+  return found == nullptr ? std::nullopt : found->pull.Next();
+}
+
+std::vector<PulledPiece> FetchAssembly::UnderWay(int32_t host) const {
+  const Host* found = Find(host);
+  return found == nullptr ? std::vector<PulledPiece>() : found->pull.UnderWay();
+}
+
+bool FetchAssembly::over(int32_t host) const {
+  const Host* found = Find(host);
+  return found == nullptr || found->pull.over();
+}
+
+HostArray FetchAssembly::Take() { return std::move(array_); }
+
+}  // namespace pathways

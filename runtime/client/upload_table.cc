@@ -1,0 +1,93 @@
+//===- upload_table.cc - Values that hosts ask a client for ---------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/client/upload_table.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace pathways {
+
+void UploadTable::Add(uint64_t object, uint64_t launch, ClientValues values,
+                      std::shared_ptr<const ArrayPlacement> placement,
+                      uint64_t steps) {
+  Upload& upload = uploads_[object];
+  upload.values = std::move(values);
+  upload.placement = std::move(placement);
+  upload.steps = steps;
+  for (const ArrayPlacement::Host& host : upload.placement->hosts) {
+    upload.hosts[host.host].parts = &host.parts;
+  }
+  of_launch_.emplace(launch, object);
+}
+
+std::optional<Payload> UploadTable::Piece(uint64_t object, int32_t host,
+                                          PulledPiece piece) {
+  auto found = uploads_.find(object);
+  if (found == uploads_.end()) return std::nullopt;
+  Upload& upload = found->second;
+  auto asking = upload.hosts.find(host);
+  if (asking == upload.hosts.end() || piece.slot >= kPullWindow) {
+    return std::nullopt;
+  }
+  Host& to = asking->second;
+  if (!to.map.has_value()) {
+    to.map.emplace(*upload.placement, *to.parts, upload.steps);
+  }
+  const uint64_t at = uint64_t{piece.number} * kPieceBytes;
+  if (at >= to.map->bytes()) return std::nullopt;
+  const uint64_t bytes = std::min(kPieceBytes, to.map->bytes() - at);
+  if (const std::optional<uint64_t> offset = to.map->Contiguous(at, bytes)) {
+    return Payload{upload.values.data + *offset, bytes};
+  }
+  Slot& slot = to.slots[piece.slot];
+  if (slot.piece.has_value() && piece.number <= *slot.piece) {
+    // A second copy of the question, or the first answer was lost.
+    if (piece.number < *slot.piece) return Payload();
+    to.old.push_back(std::move(slot.buffer));
+  }
+  slot.piece = piece.number;
+  Buffer& buffer = slot.buffer;
+  if (buffer == nullptr) {
+    buffer = std::make_unique_for_overwrite<char[]>(
+        std::min(kPieceBytes, to.map->bytes()));
+  }
+  to.map->Gather(upload.values.data, at, bytes, buffer.get());
+  bytes_gathered_ += bytes;
+  return Payload{buffer.get(), bytes};
+}
+
+std::shared_ptr<const void> UploadTable::Pulled(uint64_t object, int32_t host) {
+  auto found = uploads_.find(object);
+  if (found == uploads_.end()) return nullptr;
+  found->second.hosts.erase(host);
+  if (!found->second.hosts.empty()) return nullptr;
+  std::shared_ptr<const void> owner = std::move(found->second.values.owner);
+  uploads_.erase(found);
+  return owner;
+}
+
+std::vector<std::shared_ptr<const void>> UploadTable::EndLaunch(
+    uint64_t launch) {
+  std::vector<std::shared_ptr<const void>> owners;
+  auto [begin, end] = of_launch_.equal_range(launch);
+  for (auto it = begin; it != end; ++it) {
+    auto found = uploads_.find(it->second);
+    if (found == uploads_.end()) continue;
+    std::erase_if(found->second.hosts, [](const auto& host) {
+      return !host.second.map.has_value();
+    });
+    if (!found->second.hosts.empty()) continue;
+    owners.push_back(std::move(found->second.values.owner));
+    uploads_.erase(found);
+  }
+  of_launch_.erase(begin, end);
+  return owners;
+}
+
+}  // namespace pathways

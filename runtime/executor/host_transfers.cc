@@ -1,0 +1,136 @@
+//===- host_transfers.cc - Values between a host and clients --------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/executor/host_transfers.h"
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+
+#include "absl/strings/str_cat.h"
+#include "runtime/protocol/wire_kind.h"
+
+namespace pathways {
+namespace {
+
+WireMessage Message(WireKind kind, uint64_t transfer, PulledPiece piece = {}) {
+  WireMessage message;
+  message.kind = kind;
+  message.step = transfer;
+  message.item = piece.number;
+  message.target = piece.slot;
+  return message;
+}
+
+}  // namespace
+
+void HostTransfers::Pull(uint32_t client,
+                         std::shared_ptr<HostStore::Object> object, Send send) {
+  const uint64_t id = object->id;
+  if (!object->status.ok()) {
+    return send(client, Message(kPulledMessage, id), {});
+  }
+  std::vector<BlockPull::Range> all = {{0, NumPieces(object->bytes)}};
+  auto [pulling, added] = pulls_.try_emplace(
+      id, Pulling{client, std::move(object), BlockPull(std::move(all))});
+  if (added) Ask(&pulling->second, send);
+}
+
+void HostTransfers::Ask(Pulling* pulling, Send send) {
+  while (std::optional<PulledPiece> piece = pulling->pull.Next()) {
+    send(pulling->client, Message(kPullMessage, pulling->object->id, *piece),
+         {});
+  }
+}
+
+void HostTransfers::PullAgain(uint64_t object, Send send) {
+  auto found = pulls_.find(object);
+  if (found == pulls_.end()) return;
+  for (const PulledPiece& piece : found->second.pull.UnderWay()) {
+    send(found->second.client, Message(kPullMessage, object, piece), {});
+  }
+}
+
+void HostTransfers::Stop(uint64_t object, Send send) {
+  auto found = pulls_.find(object);
+  if (found != pulls_.end()) End(found, send);
+}
+
+void HostTransfers::End(Pulls::iterator pulling, Send send) {
+  send(pulling->second.client, Message(kPulledMessage, pulling->first), {});
+  pulls_.erase(pulling);
+}
+
+bool HostTransfers::OnBlock(uint32_t client, const WireMessage& message,
+                            Payload payload, Send send) {
+  auto found = pulls_.find(message.step);
+  if (found == pulls_.end() || found->second.client != client) return false;
+  Pulling& pulling = found->second;
+  if (!pulling.pull.Accept({message.item, message.target})) return false;
+  HostStore::Object& object = *pulling.object;
+  const uint64_t offset = uint64_t{message.item} * kPieceBytes;
+  const uint64_t bytes = std::min(kPieceBytes, object.bytes - offset);
+  if (message.flags & kPoisoned) {
+    object.status = absl::UnavailableError(
+        "the client of a launch is gone, with the values of its arguments");
+  } else if (payload.bytes != bytes || payload.data == nullptr) {
+    object.status = absl::InternalError(absl::StrCat(
+        "a piece of an array has ", payload.bytes, " bytes, expected ", bytes));
+  } else {
+    std::memcpy(object.data() + offset, payload.data, bytes);
+    bytes_stored_ += bytes;
+    object.received += bytes;
+    Ask(&pulling, send);
+  }
+  if (!pulling.pull.over() && object.status.ok()) return false;
+  End(found, send);
+  return true;
+}
+
+void HostTransfers::Lend(uint32_t client, uint64_t request,
+                         std::shared_ptr<const HostStore::Object> object,
+                         uint32_t first, Send send) {
+  if (object == nullptr || !object->status.ok() ||
+      uint64_t{first} >= NumPieces(object->bytes)) {
+    WireMessage message = Message(kBlockMessage, request, {first, 0});
+    message.flags = kPoisoned;
+    return send(client, message, {});
+  }
+  Lent& lent = lent_[{client, request}];
+  lent.object = std::move(object);
+  SendPiece(client, request, &lent, {first, 0}, send);
+}
+
+void HostTransfers::OnPull(uint32_t client, const WireMessage& message,
+                           Send send) {
+  auto found = lent_.find({client, message.step});
+  if (found == lent_.end()) return;
+  if (message.item >= NumPieces(found->second.object->bytes)) return;
+  SendPiece(client, message.step, &found->second,
+            {message.item, message.target}, send);
+}
+
+void HostTransfers::SendPiece(uint32_t client, uint64_t request, Lent* lent,
+                              PulledPiece piece, Send send) {
+  const uint64_t offset = uint64_t{piece.number} * kPieceBytes;
+  ++lent->sent;
+  send(client, Message(kBlockMessage, request, piece),
+       {lent->object->data() + offset,
+        std::min(kPieceBytes, lent->object->bytes - offset)});
+}
+
+void HostTransfers::OnPulled(uint32_t client, uint64_t request) {
+  lent_.erase({client, request});
+}
+
+uint64_t HostTransfers::Sent(uint32_t client, uint64_t request) const {
+  auto found = lent_.find({client, request});
+  return found == lent_.end() ? 0 : found->second.sent;
+}
+
+}  // namespace pathways

@@ -1,0 +1,182 @@
+//===- client_transfers_test.cc - Values between a client and hosts -------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/client/client_transfers.h"
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "runtime/protocol/wire_kind.h"
+#include "unittests/runtime/client/placement_test_support.h"
+
+namespace pathways {
+namespace {
+
+using testing::CopiesOn;
+using testing::RowsOn;
+
+constexpr int32_t kHost = 2;
+constexpr uint64_t kRequest = 11, kObject = 12, kLaunch = 13;
+
+struct Sent {
+  int32_t host;
+  WireMessage message;
+  Payload payload;
+};
+
+WireMessage Message(WireKind kind, uint64_t transfer, uint32_t piece = 0,
+                    uint32_t slot = 0) {
+  WireMessage message;
+  message.kind = kind;
+  message.step = transfer;
+  message.item = piece;
+  message.target = slot;
+  return message;
+}
+
+class ClientTransfersTest : public ::testing::Test {
+ protected:
+  // What is sent when this message comes.
+  std::vector<Sent> On(const WireMessage& message, Payload payload = {},
+                       int32_t host = kHost) {
+    std::vector<Sent> sent;
+    transfers_.OnWire(
+        host, message, payload,
+        [&](int32_t to, const WireMessage& answer, Payload values) {
+          sent.push_back({to, answer, values});
+        });
+    return sent;
+  }
+  // Of `floats` numbers, on kHost.
+  void AddFetch(int64_t floats) {
+    auto fetch = std::make_shared<ArrayFetch>(FetchAssembly(
+        *CopiesOn({floats}, {kHost}), ElementType::kF32, {floats}));
+    fetch->on_end = [this](const absl::Status& status) {
+      ended_.push_back(status);
+    };
+    transfers_.AddFetch(kRequest, std::move(fetch));
+  }
+
+  ClientTransfers transfers_;
+  std::vector<absl::Status> ended_;
+};
+
+TEST_F(ClientTransfersTest, HostsAreGivenWhatTheyAskFor) {
+  auto values = std::make_shared<std::string>("abcdefgh");
+  transfers_.AddUpload(kObject, kLaunch, {values->data(), values},
+                       RowsOn({2}, 2, {kHost, 5}), 1);
+  const std::vector<Sent> sent =
+      On(Message(kPullMessage, kObject, 0, 3), {}, 5);
+  ASSERT_EQ(sent.size(), 1u);
+  EXPECT_EQ(sent[0].host, 5);
+  EXPECT_EQ(sent[0].message.kind, kBlockMessage);
+  EXPECT_EQ(sent[0].message.target, 3u);
+  EXPECT_EQ(sent[0].message.flags, 0);
+  EXPECT_EQ(sent[0].payload.data, values->data() + 4);
+  EXPECT_TRUE(On(Message(kPulledMessage, kObject)).empty());
+  EXPECT_EQ(values.use_count(), 2);
+  EXPECT_TRUE(On(Message(kPulledMessage, kObject), {}, 5).empty());
+  EXPECT_EQ(values.use_count(), 1);
+  EXPECT_EQ(transfers_.size(), 0u);
+}
+
+TEST_F(ClientTransfersTest, WhatIsNotThereIsSaid) {
+  auto values = std::make_shared<std::string>("abcd");
+  transfers_.AddUpload(kObject, kLaunch, {values->data(), values},
+                       CopiesOn({1}, {kHost}), 1);
+  transfers_.EndLaunch(kLaunch);
+  EXPECT_EQ(values.use_count(), 1);
+  const std::vector<Sent> sent = On(Message(kPullMessage, kObject, 0, 1));
+  ASSERT_EQ(sent.size(), 1u);
+  EXPECT_EQ(sent[0].message.flags, kPoisoned);
+  EXPECT_EQ(sent[0].payload.data, nullptr);
+}
+
+TEST_F(ClientTransfersTest, FetchesPieceByPiece) {
+  const int64_t floats = 7 * static_cast<int64_t>(kPieceBytes) / 4;
+  AddFetch(floats);
+  const std::string piece(kPieceBytes, 'p');
+  std::vector<Sent> asked =
+      On(Message(kBlockMessage, kRequest), {piece.data(), piece.size()});
+  EXPECT_EQ(asked.size(), kPullWindow);
+  size_t pieces = 1;
+  while (asked.front().message.kind == kPullMessage) {
+    const WireMessage pull = asked.front().message;
+    asked.erase(asked.begin());
+    EXPECT_TRUE(ended_.empty());
+    for (const Sent& next :
+         On(Message(kBlockMessage, kRequest, pull.item, pull.target),
+            {piece.data(), piece.size()})) {
+      asked.push_back(next);
+    }
+    ++pieces;
+  }
+  EXPECT_EQ(pieces, 7u);
+  ASSERT_EQ(asked.size(), 1u);
+  EXPECT_EQ(asked[0].message.kind, kPulledMessage);
+  ASSERT_EQ(ended_.size(), 1u);
+  EXPECT_TRUE(ended_[0].ok());
+  EXPECT_EQ(transfers_.bytes_fetched(), 7 * kPieceBytes);
+  EXPECT_EQ(transfers_.size(), 0u);
+}
+
+TEST_F(ClientTransfersTest, AsksAgainWhenAHostBeginsAgain) {
+  AddFetch(2 * static_cast<int64_t>(kPieceBytes) / 4);
+  const std::string piece(kPieceBytes, 'p');
+  const Payload payload{piece.data(), piece.size()};
+  const std::vector<Sent> asked = On(Message(kBlockMessage, kRequest), payload);
+  ASSERT_EQ(asked.size(), 1u);
+  const std::vector<Sent> again = On(Message(kBlockMessage, kRequest), payload);
+  ASSERT_EQ(again.size(), 1u);
+  EXPECT_EQ(again[0].message.item, asked[0].message.item);
+  EXPECT_EQ(again[0].message.target, asked[0].message.target);
+  // Both answers come.
+  const WireMessage last = Message(
+      kBlockMessage, kRequest, asked[0].message.item, asked[0].message.target);
+  EXPECT_EQ(On(last, payload).back().message.kind, kPulledMessage);
+  EXPECT_EQ(On(last, payload).back().message.kind, kPulledMessage);
+  EXPECT_EQ(ended_.size(), 1u);
+}
+
+TEST_F(ClientTransfersTest, AHostThatIsDoneIsToldAgain) {
+  auto fetch = std::make_shared<ArrayFetch>(
+      FetchAssembly(*RowsOn({2}, 2, {kHost, 5}), ElementType::kF32, {2}));
+  transfers_.AddFetch(kRequest, std::move(fetch));
+  const Payload four{"abcd", 4};
+  for (int copy = 0; copy < 2; ++copy) {
+    const std::vector<Sent> sent = On(Message(kBlockMessage, kRequest), four);
+    ASSERT_EQ(sent.size(), 1u);
+    EXPECT_EQ(sent[0].message.kind, kPulledMessage);
+  }
+  EXPECT_EQ(transfers_.size(), 1u);
+}
+
+TEST_F(ClientTransfersTest, AFetchOfWhatWasReleasedFails) {
+  AddFetch(4);
+  WireMessage none = Message(kBlockMessage, kRequest);
+  none.flags = kPoisoned;
+  EXPECT_TRUE(On(none).empty());
+  ASSERT_EQ(ended_.size(), 1u);
+  EXPECT_EQ(ended_[0].code(), absl::StatusCode::kNotFound);
+}
+
+TEST_F(ClientTransfersTest, WhatNobodyWaitsForIsNotRead) {
+  AddFetch(4);
+  transfers_.EndFetch(kRequest);
+  const std::vector<Sent> sent =
+      On(Message(kBlockMessage, kRequest),
+         {reinterpret_cast<const char*>(8), 16});  // it may be gone
+  ASSERT_EQ(sent.size(), 1u);
+  EXPECT_EQ(sent[0].message.kind, kPulledMessage);
+  EXPECT_TRUE(ended_.empty());
+}
+
+}  // namespace
+}  // namespace pathways
