@@ -162,25 +162,82 @@ class Builder : public ExchangeBuilder {
         out_.contributions.stride[ranks_at_[p][k]] = theirs * bytes;
       }
     }
-    for (int64_t i = 1; i < hosts_; ++i) {
-      const int64_t p = (own_ + i) % hosts_;
-      Send(p, kDirectRound, staged[p],
-           own * static_cast<int64_t>(ranks_at_[p].size()) * bytes);
-    }
-    for (int64_t i = 0; i < hosts_; ++i) {
-      // Those who send first come first.
-      const int64_t p = (own_ + hosts_ - i) % hosts_;
-      const auto theirs = static_cast<int64_t>(ranks_at_[p].size());
-      uint64_t at = staged[p];
-      if (p != own_) {
-        at = Allocate(own * theirs * bytes);
-        Await(p, kDirectRound, at, own * theirs * bytes);
-      }
-      for (int64_t k = 0; k < theirs; ++k) {
-        out_.results.begin[ranks_at_[p][k]] = at + k * own * bytes;
+    // What a host sends, on average.
+    const bool small =
+        spec_.count * spec_.element_bytes * size() / hosts_ <= kSplitBytes;
+    const std::vector<uint64_t> from =
+        small ? PassOn(staged, bytes) : SendToEach(staged, bytes);
+    for (int64_t p = 0; p < hosts_; ++p) {
+      for (size_t k = 0; k < ranks_at_[p].size(); ++k) {
+        out_.results.begin[ranks_at_[p][k]] = from[p] + k * own * bytes;
         out_.results.stride[ranks_at_[p][k]] = bytes;
       }
     }
+  }
+
+  // Of an all-to-all, what host `p` has for host `q`: blocks of `bytes`.
+  int64_t UnitBytes(int64_t p, int64_t q, int64_t bytes) const {
+    return static_cast<int64_t>(ranks_at_[p].size() * ranks_at_[q].size()) *
+           bytes;
+  }
+
+  // From each to each, `staged` by receiver; returns where what is received is,
+  // by sender.
+  std::vector<uint64_t> SendToEach(const std::vector<uint64_t>& staged,
+                                   int64_t bytes) {
+    for (int64_t i = 1; i < hosts_; ++i) {
+      const int64_t p = (own_ + i) % hosts_;
+      Send(p, kDirectRound, staged[p], UnitBytes(own_, p, bytes));
+    }
+    std::vector<uint64_t> from = staged;  // the own one stays
+    for (int64_t i = 1; i < hosts_; ++i) {
+      // Those who send first come first.
+      const int64_t p = (own_ + hosts_ - i) % hosts_;
+      from[p] = Allocate(UnitBytes(p, own_, bytes));
+      Await(p, kDirectRound, from[p], UnitBytes(p, own_, bytes));
+    }
+    return from;
+  }
+
+  // The same in rounds: what is to go some positions further, around the end,
+  // is passed on by each power of two in that number, with all else that goes
+  // there.
+  std::vector<uint64_t> PassOn(const std::vector<uint64_t>& staged,
+                               int64_t bytes) {
+    auto around = [&](int64_t position) {
+      return (position % hosts_ + hosts_) % hosts_;
+    };
+    // Where that is here that is to go so far in all.
+    std::vector<uint64_t> at(hosts_);
+    for (int64_t i = 0; i < hosts_; ++i) at[i] = staged[around(own_ + i)];
+    uint32_t round = kFirstUp;
+    for (int64_t step = 1; step < hosts_; step *= 2, ++round) {
+      // Of those that leave `position` in this round, how long.
+      auto leaving = [&](int64_t position, int64_t distance) {
+        const int64_t source = around(position - distance % step);
+        return UnitBytes(source, around(source + distance), bytes);
+      };
+      int64_t sent = 0, received = 0;
+      for (int64_t i = step; i < hosts_; ++i) {
+        if ((i & step) == 0) continue;
+        sent += leaving(own_, i);
+        received += leaving(around(own_ - step), i);
+      }
+      const uint64_t to = Allocate(sent), from = Allocate(received);
+      uint64_t out = to, in = from;
+      for (int64_t i = step; i < hosts_; ++i) {
+        if ((i & step) == 0) continue;
+        if (bytes > 0) Copy(at[i], out, leaving(own_, i));
+        out += leaving(own_, i);
+        at[i] = in;
+        in += leaving(around(own_ - step), i);
+      }
+      Send(around(own_ + step), round, to, sent);
+      Await(around(own_ - step), round, from, received);
+    }
+    std::vector<uint64_t> by_sender(hosts_);
+    for (int64_t i = 0; i < hosts_; ++i) by_sender[around(own_ - i)] = at[i];
+    return by_sender;
   }
 
   void Permute() {

@@ -323,6 +323,19 @@ TEST(GroupExchangeTest, LargeOnesAreCut) {
   }
 }
 
+TEST(GroupExchangeTest, LargeBlocksGoFromEachToEach) {
+  for (int64_t hosts : {2, 3, 7}) {
+    for (bool strided : {false, true}) {
+      const ExchangeSpec spec =
+          Spec(ExchangeKind::kAllToAll, hosts, 2, strided, 3000 * hosts * 2);
+      EXPECT_EQ(MakeExchange(spec, spec.hosts[0]).sends.size(), hosts - 1);
+      Simulation simulation(spec, /*seed=*/7);
+      simulation.Run();
+      if (::testing::Test::HasFatalFailure()) return;
+    }
+  }
+}
+
 TEST(GroupExchangeTest, AnyRanksAnywhere) {
   const unsigned seed = std::random_device()();
   SCOPED_TRACE(seed);
@@ -367,7 +380,8 @@ TEST(GroupExchangeTest, HowMuchIsSent) {
       {ExchangeKind::kAllReduce, 1 << 20, 2 * 6 * kHosts, 12},
       {ExchangeKind::kReduceScatter, 1 << 10, 6 * kHosts, 6},
       {ExchangeKind::kAllGather, 1, 6 * kHosts, 6},
-      {ExchangeKind::kAllToAll, 1 << 10, (kHosts - 1) * kHosts, kHosts - 1},
+      {ExchangeKind::kAllToAll, 1 << 10, 6 * kHosts, 6},
+      {ExchangeKind::kAllToAll, 1 << 14, (kHosts - 1) * kHosts, kHosts - 1},
   };
   for (const auto& e : expected) {
     for (bool strided : {false, true}) {
@@ -395,9 +409,9 @@ TEST(GroupExchangeTest, HowMuchIsSent) {
   }
   // A block for each of the others' ranks from each of the own: nothing else.
   const ExchangeSpec all_to_all =
-      Spec(ExchangeKind::kAllToAll, kHosts, 4, /*strided=*/false, 2560);
+      Spec(ExchangeKind::kAllToAll, kHosts, 4, /*strided=*/false, 25600);
   for (const ExchangeMessage& m : MakeExchange(all_to_all, 1000).sends) {
-    EXPECT_EQ(m.bytes, 4 * 4 * 10 * 2u);
+    EXPECT_EQ(m.bytes, 4 * 4 * 100 * 2u);
   }
 }
 
