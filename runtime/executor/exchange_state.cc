@@ -70,8 +70,9 @@ void ExchangeState::Arrive(uint64_t firing, bool poison) {
 
 bool ExchangeState::Receive(uint64_t firing, int32_t host, uint32_t round,
                             bool poison, const void* payload, uint64_t bytes) {
+  if (firing - next_ > 1) return false;  // also if it is below
   const int64_t index = plan_->ReceiveOf(host, round);
-  if (index < 0) return false;
+  if (index < 0 || slot(firing).received[index]) return false;
   const layout::ExchangeMessage& expected = plan_->receives[index];
   if (!poison && bytes != expected.bytes) return false;
   Slot& at = slot(firing);

@@ -69,8 +69,9 @@ class ExchangeState {
 
   // All own members have contributed to `firing`.
   void Arrive(uint64_t firing, bool poison);
-  // A message of `firing`, which comes once. False: none such is expected, or
-  // its payload is not as long as it should be.
+  // A message of `firing`. False: it is not of the firing under way or the next
+  // one, no such message is expected, not again, or its payload is not as long
+  // as it should be.
   bool Receive(uint64_t firing, int32_t host, uint32_t round, bool poison,
                const void* payload, uint64_t bytes);
   // Takes the steps of `firing` that can be taken; `send` is called with each
@@ -100,6 +101,7 @@ class ExchangeState {
   char* data_ = nullptr;
   uint64_t stride_ = 0;
   Slot slots_[2];
+  uint64_t next_ = 0;  // firings below are done here
   std::vector<const char*> operands_;
 };
 
@@ -138,6 +140,7 @@ std::optional<bool> ExchangeState::Advance(uint64_t firing, Send send) {
   at.arrived = at.poisoned = false;
   at.next = 0;
   at.received.assign(at.received.size(), 0);
+  next_ = firing + 1;
   return poison;
 }
 

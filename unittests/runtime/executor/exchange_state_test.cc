@@ -258,6 +258,8 @@ TEST(ExchangeStateTest, WhatIsNotExpectedIsRefused) {
   EXPECT_FALSE(state.Receive(0, 5, expected.round, false, nullptr, 12));
   EXPECT_FALSE(state.Receive(0, 7, expected.round + 1, false, nullptr, 12));
   EXPECT_FALSE(state.Receive(0, 7, expected.round, false, nullptr, 8));
+  EXPECT_FALSE(state.Receive(2, 7, expected.round, false, nullptr, 12));
+  EXPECT_FALSE(state.Receive(UINT64_MAX, 7, expected.round, true, nullptr, 0));
   int sent = 0;
   auto send = [&](const ExchangeState::Outgoing& out) {
     EXPECT_EQ(out.host, 7);
@@ -272,8 +274,11 @@ TEST(ExchangeStateTest, WhatIsNotExpectedIsRefused) {
   ASSERT_NE(state.Awaited(0), nullptr);
   EXPECT_EQ(state.Awaited(0)->host, 7);
   EXPECT_TRUE(state.Receive(0, 7, expected.round, false, nullptr, 12));
+  EXPECT_FALSE(state.Receive(0, 7, expected.round, true, nullptr, 0));
   EXPECT_EQ(state.Advance(0, send), std::optional<bool>(false));
   EXPECT_EQ(sent, 1);
+  EXPECT_FALSE(state.Receive(0, 7, expected.round, false, nullptr, 12));
+  EXPECT_TRUE(state.Receive(1, 7, expected.round, false, nullptr, 12));
 }
 
 }  // namespace
