@@ -25,33 +25,27 @@
 
 namespace pathways {
 
-// A collective as one device sees it: ranges of its members and groups.
+// A collective as one device sees it: ranges of its members and groups. There
+// is one for each device and collective, and with each gang a worker goes
+// through those of all its devices: what is the same for all is elsewhere.
 struct CollectiveTable {
   const CollectiveShape* shape = nullptr;
-  uint64_t bytes = 0;                         // of one contribution
-  bool in_place = false;                      // some group is
   uint32_t member_begin = 0, member_end = 0;  // by co-resident shard
   uint32_t group_begin = 0, group_end = 0;    // distinct
+  bool in_place = false;                      // some group is
 };
 // A co-resident shard in a collective.
 struct CollectiveMember {
   uint32_t group = 0;
   uint32_t rank = 0;
+  uint32_t own = 0;  // its place among the members of the host, by rank
   SlotRef source, result;
-  // Of a group with memory of its own; and what all get, if that is shared.
-  SlotRef contribution, combined;
-  bool has_combined = false, in_place = false;
-  // Of a group with one; and the member's place among the host's.
-  const ExchangeState* exchange = nullptr;
-  uint32_t own = 0;
 };
-struct GroupMeeting;
 // A group of a collective in which the device has members.
 struct DeviceGroup {
   uint32_t group = 0;
   uint32_t local = 0;   // the device's number in it
   uint32_t cohort = 0;  // where the device's is in the meetings
-  GroupMeeting* meeting = nullptr;
   // Its members here, in DeviceProgram::shards_in: co-resident shards.
   uint32_t shards_begin = 0, shards_end = 0;
 };
@@ -126,7 +120,7 @@ struct HostGroup {
   std::vector<uint64_t> at;
   uint64_t slot_bytes = 0, result_bytes = 0;
   char* data = nullptr;
-  std::vector<const char*> contributions[2];  // by rank
+  std::vector<const char*> contributions[2];  // by rank, of either slot
 
   // Once the memory is there.
   void SetMemory(char* memory);

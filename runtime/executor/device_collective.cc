@@ -69,15 +69,18 @@ void Device::PoisonGroup(const DeviceProgram& program, const DeviceGroup& in) {
 
 void Device::Contribute(DeviceProgram* program, const CollectiveTable& table,
                         uint64_t firing) {
-  if (table.bytes == 0) return;
+  const uint64_t bytes = table.shape->source_bytes;
+  if (bytes == 0) return;
   for (uint32_t m = table.member_begin; m < table.member_end; ++m) {
+    if (shard_poison_[m - table.member_begin]) continue;
     const CollectiveMember& member = program->members[m];
-    if (member.in_place || shard_poison_[m - table.member_begin]) continue;
+    const HostGroup& group = program->groups[member.group];
+    if (group.in_place != nullptr) continue;
     const char* const source = member.source.at(firing);
-    if (member.exchange != nullptr) {
-      member.exchange->Contribute(*table.shape, member.own, firing, source);
+    if (group.exchange != nullptr) {
+      group.exchange->Contribute(*table.shape, member.own, firing, source);
     } else {
-      CopyBytes(source, table.bytes, member.contribution.at(firing));
+      CopyBytes(source, bytes, group.contribution(firing, member.rank));
     }
   }
 }
@@ -109,7 +112,7 @@ bool Device::Meet(DeviceProgram* program, const CollectiveTable& table,
   const bool leaves = meeting_ == kLeaving;
   if (!leaves) program->met[i].store(firing + 1, std::memory_order_relaxed);
   GroupMeeting* const meeting =
-      leaves ? group.in_place->leaving.get() : in.meeting;
+      leaves ? group.in_place->leaving.get() : group.meeting.get();
   if (meeting != nullptr && !meeting->Arrive(in.cohort, firing, poison)) {
     return false;
   }
@@ -193,23 +196,21 @@ void Device::CombineInPlace(DeviceProgram* program,
 
 void Device::TakeResults(DeviceProgram* program, const CollectiveTable& table,
                          uint64_t firing) {
-  if (table.shape->result_bytes == 0) return;
+  const uint64_t bytes = table.shape->result_bytes;
+  if (bytes == 0) return;
   for (uint32_t m = table.member_begin; m < table.member_end; ++m) {
     if (shard_poison_[m - table.member_begin]) continue;
     const CollectiveMember& member = program->members[m];
-    char* const result = member.result.at(firing);
-    if (member.exchange != nullptr) {
-      member.exchange->TakeResult(*table.shape, member.own, firing, result);
-      continue;
-    }
-    if (member.in_place) continue;
-    if (member.has_combined) {
-      CopyBytes(member.combined.at(firing), table.bytes, result);
-      continue;
-    }
     const HostGroup& group = program->groups[member.group];
-    CombineCollective(*table.shape, member.rank,
-                      group.contributions[firing & 1].data(), result);
+    char* const result = member.result.at(firing);
+    if (group.exchange != nullptr) {
+      group.exchange->TakeResult(*table.shape, member.own, firing, result);
+    } else if (group.shared) {
+      CopyBytes(group.result(firing), bytes, result);
+    } else if (group.in_place == nullptr) {
+      CombineCollective(*table.shape, member.rank,
+                        group.contributions[firing & 1].data(), result);
+    }
   }
 }
 

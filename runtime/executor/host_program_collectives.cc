@@ -222,7 +222,6 @@ void HostProgramBuilder::MakeCollective(DeviceProgram* device, uint32_t a,
   const std::vector<int32_t>& shards = device->shards[action.slice()];
   CollectiveTable table;
   table.shape = &out_.shapes[shape_of_[{a, i}]];
-  table.bytes = table.shape->source_bytes;
   table.member_begin = static_cast<uint32_t>(device->members.size());
   table.group_begin = static_cast<uint32_t>(device->groups_in.size());
   // Of each group, the members here, by shard.
@@ -236,22 +235,15 @@ void HostProgramBuilder::MakeCollective(DeviceProgram* device, uint32_t a,
     HostGroup& group = out_.groups[member.group];
     member.source = Slot(c.source(), device->device, k);
     member.result = Slot(c.result(), device->device, k);
-    member.in_place = group.in_place != nullptr;
-    table.in_place |= member.in_place;
     if (group.in_place != nullptr) {
+      table.in_place = true;
       group.in_place->sources[member.rank] = member.source;
       group.in_place->results[member.rank] = member.result;
     }
     if (group.exchange != nullptr) {
       const std::vector<int64_t>& own = group.exchange->plan().ranks;
-      member.exchange = group.exchange.get();
       member.own = static_cast<uint32_t>(
           std::lower_bound(own.begin(), own.end(), place.rank) - own.begin());
-    } else if (group.in_place == nullptr && group.data != nullptr) {
-      member.contribution = {group.contribution(0, member.rank),
-                             group.slot_bytes, 2};
-      member.has_combined = group.shared;
-      member.combined = {group.result(0), group.result_bytes, 2};
     }
     device->members.push_back(member);
     shards_in[member.group].push_back(static_cast<uint32_t>(k));
@@ -266,7 +258,6 @@ void HostProgramBuilder::MakeCollective(DeviceProgram* device, uint32_t a,
     in.group = g;
     in.local = static_cast<uint32_t>(local - group.locals.begin());
     in.cohort = local->cohort;
-    in.meeting = group.meeting.get();
     in.shards_begin = static_cast<uint32_t>(device->shards_in.size());
     device->shards_in.insert(device->shards_in.end(), members.begin(),
                              members.end());
