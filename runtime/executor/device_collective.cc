@@ -44,6 +44,7 @@ bool Device::RunCollective(DeviceProgram* program, const Gang& gang,
   }
   if (waiting_groups_ > 0) {
     if (meeting_ == kArriving) trace_.MeetingWaits();
+    PrefetchAhead(*program, gang, table);
     return false;
   }
   if (run_kernels_) TakeResults(program, table, firing);
@@ -51,6 +52,34 @@ bool Device::RunCollective(DeviceProgram* program, const Gang& gang,
   meeting_ = kOutside;
   ++step_;
   return true;
+}
+
+// While a device waits for many others, the worker goes through the tables of
+// all. Their order is that of the queue, so what this one needs next are the
+// next lines of each; no processor sees that in the tables of hundreds.
+void Device::PrefetchAhead(const DeviceProgram& program, const Gang& gang,
+                           const CollectiveTable& table) {
+  auto ahead = [](const auto* table, uint64_t at) {
+    constexpr uintptr_t kLine = 64;
+    __builtin_prefetch(reinterpret_cast<const char*>(
+        reinterpret_cast<uintptr_t>(table + at) + kLine));
+  };
+  const Entry& entry = program.entries[gang.first_entry];
+  const uint64_t slot = uint64_t{gang.first_entry} * program.window;
+  ahead(program.gangs.data(), gang_);
+  ahead(program.steps.data(), gang.step_begin);
+  ahead(program.slots.data(), program.steps[gang.step_begin].first_slot);
+  ahead(program.collectives.data(),
+        program.steps[gang.step_begin + step_].collective);
+  ahead(program.members.data(), table.member_begin);
+  ahead(program.groups_in.data(), table.group_begin);
+  ahead(program.shards_in.data(),
+        program.groups_in[table.group_begin].shards_begin);
+  ahead(program.met.data(), table.group_begin);
+  ahead(program.entries.data(), gang.first_entry);
+  ahead(program.counts.data(), slot);
+  ahead(program.poison.data(), slot);
+  ahead(program.out.data(), entry.out_begin);
 }
 
 bool Device::IsPoisoned(const DeviceProgram& program,
