@@ -1,0 +1,41 @@
+//===- mutants.h - Random changes to the text of programs -------*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef UNITTESTS_LIB_API_MUTANTS_H
+#define UNITTESTS_LIB_API_MUTANTS_H
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace mutants {
+
+struct Corpus {
+  std::vector<std::string> programs, functions;
+  std::vector<std::string> wrong; ///< programs of files named "invalid"
+};
+
+/// The programs in the *.mlir files below the folders `programs` (separated by
+/// ':'), split where `// -----` splits them, and the functions in raw strings
+/// of the *.cc files below `sources`; without their comments, in an order that
+/// depends on the names alone.
+Corpus readCorpus(const std::string &programs, const std::string &sources);
+
+/// A program that calls `function`, a public one whose arguments and results
+/// are tensors, on one device.
+std::string callInProgram(std::string function);
+
+/// A program, or one that calls a function of the corpus or a random one, with
+/// one to four changes: tokens and lines that are removed, repeated, swapped or
+/// replaced by others; numbers, types and operations that are replaced by
+/// others; text that ends. Depends on `corpus` and `seed` alone.
+std::string mutate(const Corpus &corpus, uint64_t seed);
+
+} // namespace mutants
+
+#endif // UNITTESTS_LIB_API_MUTANTS_H

@@ -1,0 +1,143 @@
+//===- mutants_test.cpp - Every text ends with a plan or an error ---------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Compiles programs of the lit tests and examples after a few random changes
+// to their text. PATHWAYS_TEST_SEED and PATHWAYS_TEST_MUTANTS choose others
+// than a fresh sample: the mutant with seed S is the first of a run that starts
+// at S. With PATHWAYS_TEST_PRINT=1 the mutants are printed.
+//
+//===----------------------------------------------------------------------===//
+
+#include "mutants.h"
+#include "pathways/Compile.h"
+#include "gtest/gtest.h"
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <random>
+#include <regex>
+#include <sys/resource.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+using namespace pathways;
+using namespace mutants;
+
+namespace {
+
+uint64_t fromEnvironment(const char *name, uint64_t otherwise) {
+  const char *text = std::getenv(name);
+  return text ? std::strtoull(text, nullptr, 10) : otherwise;
+}
+
+//===----------------------------------------------------------------------===//
+// When all else fails: name the mutant
+//===----------------------------------------------------------------------===//
+
+volatile uint64_t seedAtWork = 0;
+
+extern "C" void sayWhich(int signal) {
+  char line[128];
+  const int length = std::snprintf(
+      line, sizeof(line), "error: signal %d at the mutant with seed %llu\n",
+      signal, (unsigned long long)seedAtWork);
+  (void)!write(STDERR_FILENO, line, length);
+  _exit(1);
+}
+
+void watch() {
+  static char stack[64 << 10];
+  stack_t handlers = {};
+  handlers.ss_sp = stack;
+  handlers.ss_size = sizeof(stack);
+  sigaltstack(&handlers, nullptr);
+  struct sigaction action = {};
+  action.sa_handler = sayWhich;
+  action.sa_flags = SA_ONSTACK;
+  for (int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGPROF})
+    sigaction(signal, &action, nullptr);
+  // What asks for more memory than there is gets none.
+  rlimit memory = {rlim_t{12} << 30, rlim_t{12} << 30};
+  setrlimit(RLIMIT_AS, &memory);
+}
+
+/// Processor time from now on, after which a compilation counts as endless.
+void allow(int seconds) {
+  itimerval timer = {};
+  timer.it_value.tv_sec = seconds;
+  setitimer(ITIMER_PROF, &timer, nullptr);
+}
+
+//===----------------------------------------------------------------------===//
+// One mutant
+//===----------------------------------------------------------------------===//
+
+TEST(MutantsTest, FunctionsAreCalledInPrograms) {
+  const Corpus corpus = readCorpus(PROGRAMS, SOURCES);
+  size_t plans = 0;
+  for (const std::string &function : corpus.functions)
+    plans += static_cast<bool>(
+        compile({callInProgram(function), "t.mlir"}, {.topology = "1x1x1"}));
+  // Others have an axis, share memory or are wrong on purpose.
+  EXPECT_GT(plans, corpus.functions.size() / 2)
+      << "of " << corpus.functions.size();
+}
+
+struct Counts {
+  int plans = 0, crashes = 0;
+};
+
+/// What is wrong with how it ended; empty when nothing is.
+std::string complaint(const Program &program, Counts &counts) {
+  CompileOptions options;
+  options.topology = "2x2x4";
+  options.oversubscribe = true;
+  Result<Compiled> compiled = compile(program, options);
+  counts.plans += static_cast<bool>(compiled);
+  if (compiled)
+    return "";
+  const std::string &message = compiled.error().message;
+  // MLIR's own crashes are told with their place; ours are not to be.
+  static const std::regex ours("^mutant.mlir: error: .* (failed|crashed.*)$");
+  counts.crashes += message.find(" crashed") != std::string::npos;
+  if (message.empty() || message.find("mutant.mlir") == std::string::npos ||
+      std::regex_search(message, ours))
+    return "no diagnostic but: " + message;
+  return "";
+}
+
+TEST(MutantsTest, EndWithAPlanOrADiagnostic) {
+  const Corpus corpus = readCorpus(PROGRAMS, SOURCES);
+  ASSERT_GT(corpus.programs.size(), 20u);
+  ASSERT_GT(corpus.wrong.size(), 100u);
+  ASSERT_GT(corpus.functions.size(), 50u);
+  const uint64_t count = fromEnvironment("PATHWAYS_TEST_MUTANTS", 2000);
+  const uint64_t seed =
+      fromEnvironment("PATHWAYS_TEST_SEED", std::random_device()());
+  const bool isPrinted = std::getenv("PATHWAYS_TEST_PRINT");
+  std::printf("seeds %llu to %llu\n", (unsigned long long)seed,
+              (unsigned long long)(seed + count - 1));
+  std::fflush(stdout);
+  watch();
+  Counts counts;
+  for (uint64_t i = 0; i < count; ++i) {
+    seedAtWork = seed + i;
+    Program program{mutate(corpus, seed + i), "mutant.mlir"};
+    if (isPrinted)
+      std::printf("%s\n", program.text.c_str());
+    allow(/*seconds=*/60);
+    std::string wrong = complaint(program, counts);
+    allow(0);
+    EXPECT_EQ(wrong, "") << "seed " << seed + i << "\n" << program.text;
+  }
+  std::printf("%d plans, %d crashes of MLIR's own code\n", counts.plans,
+              counts.crashes);
+}
+
+} // namespace
