@@ -80,13 +80,16 @@ static void returnToBuffers(Operation *terminator, MutableOperandRange operands,
       continue;
     returns.push_back({&operand, argument});
   }
+  // What is fresh can come back to one place without a copy.
+  SmallPtrSet<Value, 4> returned;
   for (Return &entry : returns) {
     Value value = entry.operand->get();
     Operation *def = value.getDefiningOp();
     bool isFresh =
         def && def->getBlock() == block &&
         (isa<linalg::LinalgOp, arith::ConstantOp>(def) || isRowLoop(def));
-    if (isFresh || isUpdateOf(value, entry.argument))
+    if ((isFresh || isUpdateOf(value, entry.argument)) &&
+        returned.insert(value).second)
       continue;
     entry.operand->set(bufferization::AllocTensorOp::create(
         b, loc, cast<RankedTensorType>(value.getType()), ValueRange(), value));

@@ -95,6 +95,30 @@ TEST(KernelControl, LoopsAndBranches) {
   EXPECT_EQ(w.as<int32_t>()[0], 192);
 }
 
+/// A value that comes back to two places is copied to one of them.
+TEST(KernelControl, LoopsThatReturnOneValueTwice) {
+  Kernel kernel;
+  ASSERT_TRUE(kernel.compile(R"(
+    func.func @f(%x: tensor<4xf32>, %y: tensor<4xf32>)
+        -> (tensor<4xf32>, tensor<4xf32>) {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %c3 = arith.constant 3 : index
+      %r:2 = scf.for %i = %c0 to %c3 step %c1 iter_args(%a = %x, %b = %y)
+          -> (tensor<4xf32>, tensor<4xf32>) {
+        %s = arith.addf %a, %y : tensor<4xf32>
+        scf.yield %s, %s : tensor<4xf32>, tensor<4xf32>
+      }
+      return %r#1, %r#0 : tensor<4xf32>, tensor<4xf32>
+    })"))
+      << kernel.errors();
+  Buffer x = Buffer::of(std::vector<float>{1, 2, 3, 4}),
+         y = Buffer::of(std::vector<float>{10, 20, 30, 40}), a(16), b(16);
+  ASSERT_EQ(kernel.run(0, {&x, &y, &a, &b}), 0);
+  EXPECT_THAT(a.as<float>(), ElementsAre(31, 62, 93, 124));
+  EXPECT_EQ(a.as<float>(), b.as<float>());
+}
+
 /// What goes around a loop may change places, be updated in part, or come from
 /// a loop or branch inside.
 TEST(KernelControl, LoopsThatMoveTheirValues) {
