@@ -11,6 +11,9 @@
 // compile_bench shards [CALLS]: a chain with movements on 4 and 4096 devices.
 // compile_bench kernels [KERNELS]: bodies that are all different, without and
 // with a cache that has them.
+// compile_bench elementwise [OPS]: one body that is a chain of OPS elementwise
+// ops, and of a sixteenth of them.
+// compile_bench matmuls [OPS]: one body that is a chain of products of 32x32.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,7 +22,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <sstream>
 #include <string>
+#include <vector>
 
 #include "benchmarks/bench.h"
 #include "pathways/Compile.h"
@@ -83,6 +88,56 @@ Program ManyKernels(int kernels) {
   }
   b.result("out", value);
   return b.build();
+}
+
+// One body: `ops(i, before, after)` is the text of op i.
+template <typename Ops>
+Program OneBody(const std::string& type, const std::string& constants,
+                int count, const Ops& ops) {
+  ProgramBuilder b("one_body");
+  b.slice("s", {{"x", 1}});
+  std::string body = "func.func private @body(%x: tensor<" + type +
+                     ">, %w: tensor<" + type + ">) -> tensor<" + type +
+                     "> attributes {pw.local_view} {\n" + constants;
+  std::string value = "%x";
+  for (int i = 0; i < count; ++i) {
+    const std::string next = "%v" + std::to_string(i);
+    body += "  " + ops(i, value, next) + "\n";
+    value = next;
+  }
+  b.functions(body + "  return " + value + " : tensor<" + type + ">\n}");
+  const size_t times = type.rfind('x');
+  std::vector<int64_t> shape;
+  std::istringstream sizes(type.substr(0, times));
+  for (std::string size; std::getline(sizes, size, 'x');) {
+    shape.push_back(std::stoll(size));
+  }
+  const std::string array = ProgramBuilder::arrayType(
+      ElementType::kF32, shape, "s",
+      std::vector<ProgramBuilder::Axes>(shape.size()));
+  const ProgramBuilder::Array x = b.argument("x", array);
+  const ProgramBuilder::Array w = b.argument("w", array);
+  b.result("out", b.call("body", {x, w}, array));
+  return b.build();
+}
+
+Program Elementwise(int count) {
+  static const char* const kOps[] = {"addf", "mulf", "maximumf", "subf"};
+  return OneBody("64xf32", "", count,
+                 [](int i, const std::string& x, const std::string& y) {
+                   return y + " = arith." + kOps[i % 4] + " " + x +
+                          ", %w : tensor<64xf32>";
+                 });
+}
+
+Program Matmuls(int count) {
+  return OneBody(
+      "32x32xf32", "  %zero = arith.constant dense<0.0> : tensor<32x32xf32>\n",
+      count, [](int, const std::string& x, const std::string& y) {
+        return y + " = linalg.matmul ins(" + x +
+               ", %w : tensor<32x32xf32>, tensor<32x32xf32>) "
+               "outs(%zero : tensor<32x32xf32>) -> tensor<32x32xf32>";
+      });
 }
 
 struct Cost {
@@ -166,8 +221,24 @@ int Main(int argc, char** argv) {
     Figure(name + ".cached_ms_per_kernel", warm * 1e3 / kernels, "ms");
     Figure(name + ".cache_speedup", none.seconds / warm, "x");
     Figure(name + ".cold_cache_cost", cold.seconds / none.seconds, "x");
+  } else if (what == "elementwise") {
+    const int most = calls > 0 ? calls : 16000;
+    double few = 1e9, many = 1e9;
+    for (int i = 0; i < 3; ++i) {
+      few = std::min(few, Compile(Elementwise(most / 16), "1x1x1", 1).seconds);
+    }
+    many = Compile(Elementwise(most), "1x1x1", 1).seconds;
+    Figure("compile.elementwise" + std::to_string(most) + ".s", many, "s");
+    Figure("compile.elementwise.exponent",
+           std::log(many / few) / std::log(16.0), "");
+  } else if (what == "matmuls") {
+    const int count = calls > 0 ? calls : 400;
+    Figure("compile.matmuls" + std::to_string(count) + ".s",
+           Compile(Matmuls(count), "1x1x1", 1).seconds, "s");
   } else {
-    std::fprintf(stderr, "usage: compile_bench chain|shards|kernels [COUNT]\n");
+    std::fprintf(stderr,
+                 "usage: compile_bench "
+                 "chain|shards|kernels|elementwise|matmuls [COUNT]\n");
     return 2;
   }
   return 0;

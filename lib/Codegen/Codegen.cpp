@@ -173,6 +173,21 @@ uint64_t bytesOf(Type type) {
   return buffer.getNumElements() * (buffer.getElementTypeBitWidth() / 8);
 }
 
+/// Which of the buffers that a segment will take may be the memory of another:
+/// inputs, outputs, coordinates.
+SmallVector<bool> findShared(func::FuncOp function) {
+  unsigned numInputs = function.getNumArguments();
+  SmallVector<bool> isShared(numInputs + function.getNumResults() + 1);
+  if (auto pairs =
+          function->getAttrOfType<DenseI64ArrayAttr>(kSegmentAliasAttrName))
+    for (auto [p, index] : llvm::enumerate(pairs.asArrayRef())) {
+      size_t position = p % 2 == 0 ? index : numInputs + index;
+      if (index >= 0 && position < isShared.size()) // else takeBuffers says so
+        isShared[position] = true;
+    }
+  return isShared;
+}
+
 /// Stages that do not depend on the target. Leaves functions on buffers.
 LogicalResult lowerToBuffers(ModuleOp module, ArrayRef<func::FuncOp> functions,
                              MutableArrayRef<CompiledSegment> compiled) {
@@ -183,7 +198,9 @@ LogicalResult lowerToBuffers(ModuleOp module, ArrayRef<func::FuncOp> functions,
   }
   if (failed(kernel::normalizeTensors(module)))
     return failure();
+  SmallVector<SmallVector<bool>> shared;
   for (auto [function, segment] : llvm::zip_equal(functions, compiled)) {
+    shared.push_back(findShared(function));
     kernel::LocationTable table;
     if (failed(kernel::insertChecks(function, table)) ||
         failed(kernel::storeBooleansAsBytes(function)))
@@ -195,7 +212,11 @@ LogicalResult lowerToBuffers(ModuleOp module, ArrayRef<func::FuncOp> functions,
   }
   if (failed(verify(module)))
     return failure();
-  return kernel::bufferizeSegments(module);
+  if (failed(kernel::bufferizeSegments(module)))
+    return failure();
+  for (auto [function, isShared] : llvm::zip_equal(functions, shared))
+    kernel::outlineParts(function, isShared);
+  return success();
 }
 
 /// Stages for one target. Consumes `module`.
@@ -215,6 +236,7 @@ FailureOr<std::string> lowerToObject(ModuleOp module, const Target &target,
   if (failed(kernel::lowerToLoops(module)))
     return failure();
   kernel::storeNarrowFloatsAsIntegers(module);
+  kernel::takeBuffersOfParts(module);
   std::vector<kernel::LoweredSegment> segments;
   for (auto [i, constant] : llvm::enumerate(originals)) {
     func::FuncOp original = constant;

@@ -91,6 +91,18 @@ LogicalResult takeBuffers(func::FuncOp func);
 /// Tensors to memrefs.
 LogicalResult bufferizeSegments(ModuleOp module);
 
+/// On functions that outlineParts makes: which of their buffers may lie where
+/// another one does.
+inline constexpr llvm::StringLiteral kPartAttrName = "part_of_segment";
+
+/// Makes the loops of a large function functions of their own, one for equal
+/// ones. `isShared` says of each argument, of which the last are coordinates,
+/// whether it may be the memory of another.
+void outlineParts(func::FuncOp func, ArrayRef<bool> isShared);
+
+/// Has the callers of parts allocate what these did.
+void takeBuffersOfParts(ModuleOp module);
+
 /// Conversions that the target lacks to integer code: all of bf16, and those of
 /// f16 unless `hasF16`.
 void expandNarrowConversions(ModuleOp module, bool hasF16);

@@ -37,6 +37,22 @@ using namespace mlir::pathways;
 // To the LLVM dialect
 //===----------------------------------------------------------------------===//
 
+/// Says of the argument at `i`, which is a pointer, what it points to.
+static void describeBuffer(LLVM::LLVMFuncOp function, unsigned i, bool isShared,
+                           uint64_t bytes) {
+  Builder b(function.getContext());
+  function.setArgAttr(i, LLVM::LLVMDialect::getNoCaptureAttrName(),
+                      b.getUnitAttr());
+  if (!isShared)
+    function.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(),
+                        b.getUnitAttr());
+  function.setArgAttr(i, LLVM::LLVMDialect::getAlignAttrName(),
+                      b.getI64IntegerAttr(::pathways::kBufferAlignment));
+  if (bytes > 0)
+    function.setArgAttr(i, LLVM::LLVMDialect::getDereferenceableAttrName(),
+                        b.getI64IntegerAttr(bytes));
+}
+
 /// Writes the function with the calling convention of abi.h: it takes buffers
 /// apart and calls the body, whose arguments carry what is known about them.
 static void addEntry(ModuleOp module, const kernel::LoweredSegment &segment,
@@ -46,25 +62,21 @@ static void addEntry(ModuleOp module, const kernel::LoweredSegment &segment,
   Type ptr = LLVM::LLVMPointerType::get(module.getContext());
   Type i32 = b.getI32Type();
   body.setLinkage(LLVM::Linkage::Internal);
-  unsigned scratchArgument = segment.buffers + 1;
-  auto mark = [&](unsigned i, StringRef name, Attribute value) {
-    body.setArgAttr(i, name, value);
-  };
   for (unsigned i = 0, e = body.getNumArguments(); i < e; ++i) {
-    mark(i, LLVM::LLVMDialect::getNoCaptureAttrName(), b.getUnitAttr());
-    bool isShared =
-        i < segment.buffers && llvm::is_contained(segment.shared, i);
-    if (!isShared)
-      mark(i, LLVM::LLVMDialect::getNoAliasAttrName(), b.getUnitAttr());
-    if (i < segment.buffers || i >= scratchArgument)
-      mark(i, LLVM::LLVMDialect::getAlignAttrName(),
-           b.getI64IntegerAttr(::pathways::kBufferAlignment));
-    if (i < segment.buffers && segment.bufferBytes[i] > 0)
-      mark(i, LLVM::LLVMDialect::getDereferenceableAttrName(),
-           b.getI64IntegerAttr(segment.bufferBytes[i]));
+    if (i == segment.buffers) { // coordinates, of any alignment
+      body.setArgAttr(i, LLVM::LLVMDialect::getNoCaptureAttrName(),
+                      b.getUnitAttr());
+      body.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(),
+                      b.getUnitAttr());
+      continue;
+    }
+    bool isBuffer = i < segment.buffers;
+    describeBuffer(body, i, isBuffer && llvm::is_contained(segment.shared, i),
+                   isBuffer ? segment.bufferBytes[i] : 0);
   }
   for (unsigned i : segment.inputs)
-    mark(i, LLVM::LLVMDialect::getReadonlyAttrName(), b.getUnitAttr());
+    body.setArgAttr(i, LLVM::LLVMDialect::getReadonlyAttrName(),
+                    b.getUnitAttr());
 
   b.setInsertionPointToEnd(module.getBody());
   auto entry = LLVM::LLVMFuncOp::create(
@@ -118,8 +130,51 @@ static void callAccurateFunctions(ModuleOp module) {
   }
 }
 
+namespace {
+/// What is known of an argument of a part.
+struct PartArgument {
+  bool isBuffer, isShared;
+  uint64_t bytes;
+};
+using Parts = llvm::MapVector<StringAttr, SmallVector<PartArgument>>;
+} // namespace
+
+static Parts findParts(ModuleOp module) {
+  Parts parts;
+  for (auto function : module.getOps<func::FuncOp>()) {
+    auto isShared =
+        function->getAttrOfType<DenseBoolArrayAttr>(kernel::kPartAttrName);
+    if (!isShared)
+      continue;
+    function->removeAttr(kernel::kPartAttrName);
+    SmallVector<PartArgument> &arguments = parts[function.getSymNameAttr()];
+    for (auto [type, shared] :
+         llvm::zip_equal(function.getArgumentTypes(), isShared.asArrayRef())) {
+      auto buffer = dyn_cast<MemRefType>(type);
+      uint64_t bytes = 0;
+      if (buffer && !buffer.getElementType().isIndex())
+        bytes = buffer.getNumElements() * buffer.getElementTypeBitWidth() / 8;
+      arguments.push_back({static_cast<bool>(buffer), shared, bytes});
+    }
+  }
+  return parts;
+}
+
+static void describeParts(ModuleOp module, const Parts &parts) {
+  for (auto &[name, arguments] : parts) {
+    auto function = module.lookupSymbol<LLVM::LLVMFuncOp>(name);
+    function.setLinkage(LLVM::Linkage::Internal);
+    // What is known of the arguments would be lost, and a large function back.
+    function.setNoInline(true);
+    for (auto [i, argument] : llvm::enumerate(arguments))
+      if (argument.isBuffer)
+        describeBuffer(function, i, argument.isShared, argument.bytes);
+  }
+}
+
 LogicalResult kernel::lowerToLLVM(ModuleOp module,
                                   ArrayRef<LoweredSegment> segments) {
+  const Parts parts = findParts(module);
   callAccurateFunctions(module);
   // Not all that arith can expand: maxima and minima have instructions, and as
   // compare and select their reductions would not become vector code.
@@ -159,6 +214,7 @@ LogicalResult kernel::lowerToLLVM(ModuleOp module,
              << segment.entry << "' did not lower to code";
     addEntry(module, segment, body);
   }
+  describeParts(module, parts);
   return success();
 }
 

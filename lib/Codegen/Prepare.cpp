@@ -202,16 +202,31 @@ struct DecomposeSoftmax : OpRewritePattern<linalg::SoftmaxOp> {
 
 } // namespace
 
+/// A body becomes one loop. Larger ones take more than their share of time to
+/// compile, here too, where each fusion copies them, and gain nothing.
+static constexpr size_t kMostFused = 128;
+
+/// The number of ops in the body of `op`, or kMostFused when there are more.
+static size_t countUpToMost(linalg::GenericOp op) {
+  size_t count = 0;
+  op.getRegion().walk([&](Operation *) {
+    return ++count < kMostFused ? WalkResult::advance()
+                                : WalkResult::interrupt();
+  });
+  return count;
+}
+
 /// Computing an operand on the fly must not compute any element twice, and a
 /// contraction is worth more whole.
 static bool shouldFuse(OpOperand *operand) {
-  Operation *producer = operand->get().getDefiningOp();
+  auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
   auto consumer = dyn_cast<linalg::GenericOp>(operand->getOwner());
   if (!producer || !consumer || !producer->hasOneUse())
     return false;
   if (kernel::isContraction(consumer))
     return false;
-  return consumer.getMatchingIndexingMap(operand).isPermutation();
+  return consumer.getMatchingIndexingMap(operand).isPermutation() &&
+         countUpToMost(producer) + countUpToMost(consumer) <= kMostFused;
 }
 
 LogicalResult kernel::normalizeTensors(ModuleOp module) {

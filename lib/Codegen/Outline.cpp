@@ -1,0 +1,308 @@
+//===- Outline.cpp - Large functions in parts -----------------------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The time to compile a function grows faster than its size, and what a body
+// repeats, such as the layers of a network, would be compiled each time. So
+// where a function has many loops, each product, each nest of loops and each
+// run of small ops becomes a function of its own, a part, and equal parts are
+// one. A part takes the buffers that it works on, and knows of them what its
+// caller knows. What can fail stays where it is: parts return nothing.
+//
+//===----------------------------------------------------------------------===//
+
+#include "CodegenInternal.h"
+#include "Contraction.h"
+
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/OperationSupport.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
+#include "runtime/kernel/abi.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace mlir::pathways;
+
+namespace {
+
+/// Functions with fewer ops of linalg stay whole.
+constexpr unsigned kLeastOps = 32;
+/// Nests of loops with more of them are cut up inside.
+constexpr unsigned kMostInside = 128;
+/// Small ops that are called together.
+constexpr size_t kMostTogether = 16;
+
+/// Cuts up one function.
+class Outliner {
+public:
+  Outliner(ModuleOp module, func::FuncOp func, ArrayRef<bool> isShared)
+      : module(module), func(func), isShared(isShared) {}
+
+  void visit(Block &block);
+
+private:
+  /// What a part is made of, besides the ops themselves.
+  struct Surroundings {
+    llvm::SetVector<Value> arguments;
+    llvm::SetVector<Operation *> copied; ///< defined before they are used
+  };
+
+  /// Moves `ops` into a part and calls it where the last of them is. Returns
+  /// false, and changes nothing, when that cannot be.
+  bool outline(ArrayRef<Operation *> ops);
+  bool findSurroundings(ArrayRef<Operation *> ops, Surroundings &around);
+  bool need(Value value, Surroundings &around);
+  bool mayBeShared(Value argument);
+  func::FuncOp findEqual(func::FuncOp part);
+
+  ModuleOp module;
+  func::FuncOp func;
+  ArrayRef<bool> isShared;
+  /// By a hash of what they do; looked up, never walked.
+  llvm::DenseMap<size_t, SmallVector<func::FuncOp, 1>> known;
+  unsigned number = 0;
+};
+
+} // namespace
+
+static unsigned countOps(Operation *op) {
+  unsigned count = 0;
+  op->walk([&](linalg::LinalgOp) { ++count; });
+  return count;
+}
+
+/// Whether its address says all of it.
+static bool isWholeBuffer(Value value) {
+  auto type = dyn_cast<MemRefType>(value.getType());
+  return type && type.hasStaticShape() && type.getLayout().isIdentity() &&
+         type.getNumElements() > 0;
+}
+
+/// Makes `value` known to the part; false when that cannot be.
+bool Outliner::need(Value value, Surroundings &around) {
+  Operation *op = value.getDefiningOp();
+  if (around.arguments.contains(value) || (op && around.copied.contains(op)))
+    return true;
+  bool isBuffer = isa<BaseMemRefType>(value.getType());
+  bool isConstant = op && op->hasTrait<OpTrait::ConstantLike>();
+  bool isView = op && isBuffer && op->getNumRegions() == 0 &&
+                isMemoryEffectFree(op) &&
+                isa<ViewLikeOpInterface, memref::GetGlobalOp>(op);
+  if (isConstant || isView) {
+    for (Value operand : op->getOperands())
+      if (!need(operand, around))
+        return false;
+    around.copied.insert(op);
+    return true;
+  }
+  // Of other buffers it is not known whether they are others' memory.
+  if (isBuffer) {
+    auto argument = dyn_cast<BlockArgument>(value);
+    bool isOfFunction =
+        argument && argument.getOwner() == &func.getBody().front();
+    // Coordinates, the last of them, have any alignment.
+    if (isOfFunction && argument.getArgNumber() + 1 == isShared.size())
+      return false;
+    if (!isWholeBuffer(value) ||
+        !(isOfFunction || isa_and_nonnull<memref::AllocOp>(op)))
+      return false;
+  } else if (!value.getType().isIntOrIndexOrFloat()) {
+    return false;
+  }
+  around.arguments.insert(value);
+  return true;
+}
+
+bool Outliner::findSurroundings(ArrayRef<Operation *> ops,
+                                Surroundings &around) {
+  for (Operation *op : ops) {
+    if (!op->use_empty())
+      return false;
+    WalkResult walk = op->walk([&](Operation *inner) {
+      if (isa<cf::AssertOp>(inner))
+        return WalkResult::interrupt();
+      for (Value operand : inner->getOperands()) {
+        Operation *owner = operand.getParentBlock()->getParentOp();
+        if (!op->isAncestor(owner) && !need(operand, around))
+          return WalkResult::interrupt();
+      }
+      return WalkResult::advance();
+    });
+    if (walk.wasInterrupted())
+      return false;
+  }
+  return true;
+}
+
+bool Outliner::mayBeShared(Value argument) {
+  auto outer = dyn_cast<BlockArgument>(argument);
+  return outer && isa<MemRefType>(argument.getType()) &&
+         isShared[outer.getArgNumber()];
+}
+
+/// Equal for equal parts.
+static size_t hashOf(func::FuncOp part) {
+  llvm::hash_code hash = hash_value(part.getFunctionType());
+  part.getBody().walk([&](Operation *op) {
+    hash =
+        llvm::hash_combine(hash, OperationEquivalence::computeHash(
+                                     op, OperationEquivalence::ignoreHashValue,
+                                     OperationEquivalence::ignoreHashValue,
+                                     OperationEquivalence::IgnoreLocations));
+  });
+  return static_cast<size_t>(hash) >> 1; // none that DenseMap keeps to itself
+}
+
+func::FuncOp Outliner::findEqual(func::FuncOp part) {
+  SmallVector<func::FuncOp, 1> &similar = known[hashOf(part)];
+  for (func::FuncOp other : similar)
+    if (other.getFunctionType() == part.getFunctionType() &&
+        other->getAttr(kernel::kPartAttrName) ==
+            part->getAttr(kernel::kPartAttrName) &&
+        OperationEquivalence::isRegionEquivalentTo(
+            &other.getBody(), &part.getBody(),
+            OperationEquivalence::IgnoreLocations))
+      return other;
+  similar.push_back(part);
+  return {};
+}
+
+bool Outliner::outline(ArrayRef<Operation *> ops) {
+  Surroundings around;
+  if (!findSurroundings(ops, around))
+    return false;
+
+  Location loc = ops.back()->getLoc();
+  SmallVector<Type> types;
+  SmallVector<bool> shared;
+  for (Value argument : around.arguments) {
+    types.push_back(argument.getType());
+    shared.push_back(mayBeShared(argument));
+  }
+  OpBuilder b(module.getContext());
+  // In its module only once it is kept.
+  auto part = func::FuncOp::create(
+      loc, (func.getName() + ".part." + Twine(number)).str(),
+      b.getFunctionType(types, {}));
+  part.setPrivate();
+  part->setAttr(kernel::kPartAttrName, b.getDenseBoolArrayAttr(shared));
+  Block *body = part.addEntryBlock();
+  b.setInsertionPointToEnd(body);
+  IRMapping map;
+  for (auto [outer, inner] :
+       llvm::zip_equal(around.arguments, body->getArguments()))
+    map.map(outer, inner);
+  for (Operation *op : around.copied)
+    b.clone(*op, map);
+  for (Operation *op : ops)
+    b.clone(*op, map);
+  func::ReturnOp::create(b, loc);
+
+  if (func::FuncOp equal = findEqual(part)) {
+    part.erase();
+    part = equal;
+  } else {
+    module.push_back(part);
+    ++number;
+  }
+  b.setInsertionPoint(ops.back());
+  func::CallOp::create(b, loc, part, around.arguments.getArrayRef());
+  for (Operation *op : llvm::reverse(ops))
+    op->erase();
+  return true;
+}
+
+/// Whether `op` begins what `next` adds to: together they are less.
+static bool isFillOf(Operation *op, Operation *next) {
+  auto fill = dyn_cast<linalg::LinalgOp>(op);
+  auto sum = dyn_cast<linalg::LinalgOp>(next);
+  return fill && sum && fill.getNumDpsInits() == 1 &&
+         fill.getDpsInits()[0] == sum.getDpsInits()[0];
+}
+
+void Outliner::visit(Block &block) {
+  SmallVector<Operation *> run;
+  auto flush = [&] {
+    if (!run.empty())
+      outline(run);
+    run.clear();
+  };
+  for (Operation &op : llvm::make_early_inc_range(block)) {
+    // What a run may pass on its way to its call.
+    if (isa<memref::AllocOp>(op) ||
+        (op.getNumRegions() == 0 && isMemoryEffectFree(&op)))
+      continue;
+    auto structured = dyn_cast<linalg::LinalgOp>(op);
+    bool isProduct = structured && kernel::isContraction(structured);
+    if ((structured && !isProduct) || isa<memref::CopyOp>(op)) {
+      run.push_back(&op);
+      if (run.size() == kMostTogether)
+        flush();
+      continue;
+    }
+    bool isNest = isa<scf::ForOp, scf::WhileOp, scf::IfOp>(op);
+    SmallVector<Operation *> ops;
+    if (isProduct && !run.empty() && isFillOf(run.back(), &op))
+      ops.push_back(run.pop_back_val());
+    flush();
+    ops.push_back(&op);
+    if ((isProduct || (isNest && countOps(&op) <= kMostInside)) && outline(ops))
+      continue;
+    if (isNest)
+      for (Region &region : op.getRegions())
+        for (Block &inner : region)
+          visit(inner);
+  }
+  flush();
+}
+
+void kernel::outlineParts(func::FuncOp func, ArrayRef<bool> isShared) {
+  if (countOps(func) < kLeastOps)
+    return;
+  Outliner(func->getParentOfType<ModuleOp>(), func, isShared)
+      .visit(func.getBody().front());
+}
+
+void kernel::takeBuffersOfParts(ModuleOp module) {
+  SmallVector<func::CallOp> calls;
+  module.walk([&](func::CallOp call) { calls.push_back(call); });
+  llvm::DenseMap<StringRef, SmallVector<MemRefType>> added;
+  for (auto part : module.getOps<func::FuncOp>()) {
+    auto isShared = part->getAttrOfType<DenseBoolArrayAttr>(kPartAttrName);
+    if (!isShared)
+      continue;
+    SmallVector<bool> shared(isShared.asArrayRef());
+    Block &body = part.getBody().front();
+    SmallVector<MemRefType> &types = added[part.getName()];
+    part.walk([&](memref::AllocOp alloc) {
+      types.push_back(alloc.getType());
+      shared.push_back(false);
+      alloc.replaceAllUsesWith(static_cast<Value>(
+          body.addArgument(alloc.getType(), alloc.getLoc())));
+      alloc.erase();
+    });
+    part.setType(FunctionType::get(module.getContext(), body.getArgumentTypes(),
+                                   part.getResultTypes()));
+    part->setAttr(kPartAttrName,
+                  DenseBoolArrayAttr::get(module.getContext(), shared));
+  }
+  for (func::CallOp call : calls) {
+    OpBuilder b(call);
+    for (MemRefType type : added.lookup(call.getCallee()))
+      call.getOperandsMutable().append(
+          memref::AllocOp::create(
+              b, call.getLoc(), type,
+              b.getI64IntegerAttr(::pathways::kBufferAlignment))
+              .getResult());
+  }
+}
