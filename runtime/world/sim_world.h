@@ -105,7 +105,7 @@ struct SimStats {
   uint64_t duplicated = 0;
   uint64_t delayed = 0;
   uint64_t reordered = 0;
-  uint64_t unheard = 0;  // for actors of hosts that have stopped
+  uint64_t unheard = 0;  // for actors that retired, or whose hosts stopped
   // Hot messages, timers left out, sent to an actor that had as many under way
   // as were reserved for it (World::Reserve).
   uint64_t over_reserved = 0;
@@ -147,6 +147,9 @@ class SimWorld final : public World {
   // One for all: a simulation has one thread, and nobody watches it.
   KernelGate* const* kernel_gate(int) override { return &gate_of_all_; }
   void ExpectKernels(int) override {}
+  void Retire(LocalId actor) override {
+    actors_[IndexOf(actor)].actor = nullptr;
+  }
   bool simulated() const override { return true; }
   // `done` is looked at before the first event and after each one. False too
   // when only background messages are left, or after Stop.
@@ -181,7 +184,7 @@ class SimWorld final : public World {
 
  private:
   struct ActorInfo {
-    Actor* actor = nullptr;  // null: its host has stopped
+    Actor* actor = nullptr;  // null: it has retired, or its host has stopped
     Placement placement;
     std::string name;
     TimeNs last_local = 0;  // arrival of the last message it sent in its host
@@ -213,7 +216,7 @@ class SimWorld final : public World {
   bool Crosses(LocalId from, LocalId to) const;
   // kNobody: not of this process.
   LocalId Find(ActorId address) const;
-  // Whether the actor's host has stopped; counts a message to it.
+  // Whether the actor has retired, or its host stopped; counts a message to it.
   bool IsUnheard(LocalId to);
   // Each does what the call without `Now` asked for, as the driver.
   void SendNow(ActorId from, ActorId to, const WireMessage& message,

@@ -108,7 +108,10 @@ struct alignas(64) ThreadWorld::Worker {
   uint64_t next_timer = 0;
   SplitMix random{0};
   std::vector<Posted> taken;  // the inbox's memory, taken in turn
-  std::thread thread;
+  // Where the message lies that is being handled: the worker it came from.
+  int serving = 0;
+  std::thread thread;  // changed by the watchdog's alone, until that has ended
+  std::atomic<uint32_t> ended{1};  // its thread, or there is none
   struct {
     Counter messages, controls, remote, outside, timers, spins, sleeps, wakes;
   } stats;
@@ -186,8 +189,10 @@ ThreadWorld::ThreadWorld(ThreadOptions options)
 absl::Status ThreadWorld::StartThreads() {
   for (int i = 0; i < num_workers_; ++i) {
     try {
+      workers_[i].ended.store(0, std::memory_order_relaxed);
       workers_[i].thread = std::thread([this, i] { Run(workers_[i]); });
     } catch (const std::system_error& error) {
+      workers_[i].ended.store(1, std::memory_order_relaxed);
       Stop();
       return absl::ResourceExhaustedError(absl::StrCat(
           "cannot start worker ", i, " of ", num_workers_, ": ", error.what()));
@@ -201,7 +206,9 @@ absl::Status ThreadWorld::StartThreads() {
   if (watch.report_ns <= 0 && watch.limit_ns <= 0) return absl::OkStatus();
   watchdog_ =
       std::make_unique<Watchdog>(watch, options_.clock, &gates_,
-                                 [](int, const KernelCall&) { return false; });
+                                 [this](int worker, const KernelCall& call) {
+                                   return GiveUp(worker, call);
+                                 });
   absl::Status started = watchdog_->Start();
   if (!started.ok()) Stop();
   return started;
@@ -607,6 +614,7 @@ void ThreadWorld::Drop(const Envelope& envelope) {
 bool ThreadWorld::RunLocal(Worker& self) {
   int taken = 0;
   uint64_t handled = 0;
+  self.serving = self.index;
   while (taken < kBatch && !stopping_.load(std::memory_order_relaxed)) {
     Envelope* envelope = self.local.Front(pool_);
     if (envelope == nullptr) break;
@@ -624,6 +632,7 @@ bool ThreadWorld::RunRemote(Worker& self) {
   uint64_t handled = 0;
   for (int from = 0; from < num_workers_; ++from) {
     RemoteQueue& queue = self.remote[from];
+    self.serving = from;
     for (int i = 0; i < kBatch && !stopping_.load(std::memory_order_relaxed);
          ++i) {
       Envelope* envelope = queue.Front(pool_);
@@ -655,6 +664,57 @@ void ThreadWorld::Run(Worker& self) {
   // Unasked, the system would have timers 50 us late.
   prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
   if (options_.on_worker_start) options_.on_worker_start(self.index);
+  Work(self);
+}
+
+void ThreadWorld::Resume(Worker& self) {
+  this_worker = &self;
+  prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
+  // Where the lost thread was bound to, it may still be busy.
+  if (self.serving == self.index) {
+    self.local.Pop();
+  } else {
+    self.remote[self.serving].Pop();
+  }
+  Work(self);
+}
+
+bool ThreadWorld::GiveUp(int index, const KernelCall& call) {
+  Worker& worker = workers_[index];
+  // There is another thread before there is one less.
+  enum : uint32_t { kUndecided, kTakeOver, kGo };
+  auto decision = std::make_shared<std::atomic<uint32_t>>(kUndecided);
+  std::thread next;
+  try {
+    next = std::thread([this, &worker, decision] {
+      while (decision->load(std::memory_order_acquire) == kUndecided) {
+        FutexWait(*decision, kUndecided, -1);
+      }
+      if (decision->load(std::memory_order_acquire) == kTakeOver) {
+        Resume(worker);
+      }
+    });
+  } catch (const std::system_error&) {
+    return false;  // the next look may find a thread
+  }
+  const bool lost = gates_[index]->GiveUp(call.number);
+  if (lost) {
+    lost_.fetch_add(1, std::memory_order_relaxed);
+    gates_[index] = new KernelGate;  // the old one is for the lost thread
+    if (options_.watch.casualties) {
+      for (LocalId actor : options_.watch.casualties(call)) Retire(actor);
+    }
+    worker.thread.detach();
+    worker.thread.swap(next);
+  }
+  decision->store(lost ? kTakeOver : kGo, std::memory_order_release);
+  FutexWake(*decision, 1);
+  if (next.joinable()) next.join();
+  if (lost && options_.watch.on_lost) options_.watch.on_lost(call);
+  return lost;
+}
+
+void ThreadWorld::Work(Worker& self) {
   while (!stopping_.load(std::memory_order_relaxed)) {
     bool busy = RunLocal(self);
     busy |= RunRemote(self);
@@ -667,6 +727,8 @@ void ThreadWorld::Run(Worker& self) {
     if (!busy) Idle(self);
   }
   this_worker = nullptr;
+  self.ended.store(1, std::memory_order_seq_cst);
+  FutexWake(self.ended, INT_MAX);
 }
 
 void ThreadWorld::Idle(Worker& self) {
@@ -790,10 +852,15 @@ void ThreadWorld::Stop() {
   // Until the last one has ended its handler somebody looks whether it does.
   ExpectKernels(1);
   for (int i = 0; i < num_workers_; ++i) {
-    if (workers_[i].thread.joinable()) workers_[i].thread.join();
+    while (workers_[i].ended.load(std::memory_order_seq_cst) == 0) {
+      FutexWait(workers_[i].ended, 0, -1);
+    }
   }
   ExpectKernels(-1);
   if (watchdog_ != nullptr) watchdog_->Stop();
+  for (int i = 0; i < num_workers_; ++i) {
+    if (workers_[i].thread.joinable()) workers_[i].thread.join();
+  }
   DropQueued();
 }
 

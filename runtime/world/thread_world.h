@@ -86,6 +86,12 @@ struct WorkerStats {
 // reserved, up to about a million; beyond, it allocates at first. Of a message
 // from outside the payload is copied.
 // Reserved memory is kept until the world is destroyed.
+//
+// A thread whose kernel outlives its limit (WatchOptions) is given up: another
+// one takes over its worker, with all that was queued there, but for the
+// message whose handler does not return. The old thread touches nothing any
+// more, should its kernel ever return, and nobody waits for it; what the kernel
+// may touch must be there for ever.
 class ThreadWorld final : public World {
  public:
   // InvalidArgument: an option is out of range. ResourceExhausted: the system
@@ -116,6 +122,7 @@ class ThreadWorld final : public World {
   void ReportPeerDown(int32_t host, uint32_t epoch) override;
   KernelGate* const* kernel_gate(int worker) override;
   void ExpectKernels(int by) override;
+  void Retire(LocalId actor) override { hot(IndexOf(actor)).actor = &retired_; }
   bool simulated() const override { return false; }
   // Looks at `done` at first and after each Notify. False only after Stop.
   // Several threads may wait at one time, no worker may.
@@ -127,6 +134,8 @@ class ThreadWorld final : public World {
 
   WorkerStats stats(int worker) const;
   uint64_t faults() const { return faults_.load(std::memory_order_relaxed); }
+  // Threads that were given up.
+  uint64_t lost() const { return lost_.load(std::memory_order_relaxed); }
   const std::string& name(LocalId actor) const;
   // Null: nobody watches.
   const Watchdog* watchdog() const { return watchdog_.get(); }
@@ -168,6 +177,11 @@ class ThreadWorld final : public World {
   Worker* Self() const;  // the calling thread's, null outside
   absl::Status StartThreads();
   void Run(Worker& self);
+  // What a thread that takes over does.
+  void Resume(Worker& self);
+  void Work(Worker& self);
+  // Gives up the thread of a worker if it is still in `call`.
+  bool GiveUp(int worker, const KernelCall& call);
   bool RunLocal(Worker& self);
   bool RunRemote(Worker& self);
   void TakeInbox(Worker& self);
@@ -212,7 +226,8 @@ class ThreadWorld final : public World {
   int listener_ ABSL_GUARDED_BY(stop_mutex_) = 0;  // of the clock; 0: none
   BlockPool pool_;
   std::unique_ptr<Worker[]> workers_;
-  std::vector<KernelGate*> gates_;  // by worker, owned
+  std::vector<KernelGate*> gates_;  // by worker; owned, unless given up
+  Actor retired_;  // gets what is sent to those that have retired
   std::unique_ptr<Watchdog> watchdog_;
   std::unique_ptr<std::atomic<ActorChunk*>[]> chunks_;
   std::unique_ptr<std::atomic<AddressChunk*>[]> addresses_;
@@ -223,7 +238,7 @@ class ThreadWorld final : public World {
   Mutex links_mutex_;
   // As options_.links has them; none: nothing costs.
   std::optional<LinkTable> links_ ABSL_GUARDED_BY(links_mutex_);
-  std::atomic<uint64_t> faults_{0};
+  std::atomic<uint64_t> faults_{0}, lost_{0};
   std::atomic<uint64_t> undelivered_{0};
   PeerWatch peers_;
   std::atomic<bool> stopping_{false};

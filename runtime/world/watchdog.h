@@ -32,11 +32,17 @@ namespace pathways {
 struct WatchOptions {
   // A kernel is reported when it was in the gate for this long, once; 0: never.
   TimeNs report_ns = 0;
-  // The same, for what is done about it; 0: nothing ever is.
+  // When a kernel was there for this long, its worker's thread is given up; 0:
+  // never.
   TimeNs limit_ns = 0;
-  // `ns`: how long it has been there at least. Both are called on the
-  // watchdog's thread and must not wait for what a worker does.
+  // All are called on the watchdog's thread and must not wait for what a worker
+  // does. `ns`: how long the kernel has been there at least.
   std::function<void(const KernelCall& call, TimeNs ns)> on_long;
+  // The actors that die with a thread in this kernel: all that may be half
+  // changed, and all of its worker, among them the one whose handler it is.
+  std::function<std::vector<LocalId>(const KernelCall& call)> casualties;
+  // They are dead, and the others of the worker go on. May send.
+  std::function<void(const KernelCall& call)> on_lost;
 };
 
 // Looks four times in the shorter of the two times, though at most once in a

@@ -169,6 +169,9 @@ class World {
   // While there are any, a world that can looks for kernels that do not return.
   // Any thread.
   virtual void ExpectKernels(int by) = 0;
+  // No handler of `actor` runs any more; what is sent to it is dropped. From a
+  // handler on its worker, perhaps its own, which is then its last.
+  virtual void Retire(LocalId actor) = 0;
 
   // Whether kernels cost virtual time (their estimate) rather than real time.
   virtual bool simulated() const = 0;

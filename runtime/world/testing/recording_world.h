@@ -97,6 +97,10 @@ class RecordingWorld final : public World {
   void ReportPeerDown(int32_t host, uint32_t epoch) override;
   KernelGate* const* kernel_gate(int) override { return &gate_of_all_; }
   void ExpectKernels(int by) override { expected_kernels += by; }
+  void Retire(LocalId actor) override {
+    Actor* const gone = std::exchange(actors_[IndexOf(actor)], nullptr);
+    std::erase_if(addresses_, [&](auto& at) { return at.second == gone; });
+  }
   bool simulated() const override { return is_simulated; }
   bool RunUntil(const std::function<bool()>& done) override { return done(); }
   void Notify() override { ++notified; }

@@ -654,6 +654,30 @@ TEST_P(WorldConformance, AHandlerMayStop) {
   EXPECT_EQ(handled.load(), 0);
 }
 
+TEST_P(WorldConformance, WhoRetiresHearsNothingMore) {
+  Make();
+  std::atomic<int64_t> handled{0}, done{0};
+  TestActor& actor = Add(0, 0);
+  TestActor& far = Add(1, 0);
+  actor.on_message = [&](ActorId, const WireMessage&) {
+    // It may still send in its last handler.
+    world_->Retire(actor.local_id());
+    world_->Send(actor.id, far.id, Numbered(0));
+    Bump(handled);
+  };
+  actor.on_control = [&](ActorId, std::string_view) { Bump(handled); };
+  actor.on_local = [&](const LocalMessage&) { Bump(handled); };
+  far.on_message = [&](ActorId, const WireMessage&) { Bump(done); };
+  for (int i = 0; i < 3; ++i) world_->Send(kNoActor, actor.id, Numbered(i));
+  world_->SendControl(kNoActor, actor.id, std::string(100, 'r'));
+  world_->SendAfter(kNobody, actor.local_id(), 1'000, LocalNumbered(0));
+  ASSERT_TRUE(RunTo(done, 1));
+  advance_(1'000'000);
+  world_->Send(kNoActor, far.id, Numbered(1));
+  ASSERT_TRUE(RunTo(done, 2));
+  EXPECT_EQ(handled.load(), 1);
+}
+
 TEST_P(WorldConformance, StopsWithoutAnyMessage) { Make(); }
 
 TEST_P(WorldConformance, RandomNumbersDiffer) {

@@ -1,0 +1,274 @@
+//===- lost_worker_test.cc - Workers that are given up --------------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "runtime/world/mix.h"
+#include "runtime/world/thread_world.h"
+#include "unittests/runtime/world/test_actor.h"
+
+namespace pathways {
+namespace {
+
+constexpr TimeNs kMs = 1'000'000;
+
+void Await(const std::function<bool()>& state) {
+  while (!state()) std::this_thread::yield();
+}
+
+// What an abandoned thread may touch, so it is never destroyed.
+struct Kernel {
+  std::atomic<bool> entered{false}, held{true}, left{false};
+  // As a kernel would be called: what comes after Leave must not happen to a
+  // thread that was given up.
+  void Call(KernelGate& gate, uint32_t device = 0) {
+    gate.Announce(KernelGate::Place(0, device), 1, 0);
+    gate.Enter(7, 0);
+    entered = true;
+    while (held.load()) std::this_thread::yield();
+    gate.Leave();
+    left = true;
+  }
+};
+Kernel& NewKernel() {
+  static auto* kernels = new std::deque<Kernel>;
+  return kernels->emplace_back();
+}
+
+// A world whose kernels may take 40 ms of a clock that the test turns. Device d
+// of a kernel is actor d; it dies with its kernel.
+class LostWorkerTest : public ::testing::Test {
+ protected:
+  void Make(int workers) {
+    ThreadOptions options;
+    options.workers = workers;
+    options.clock = clock;
+    options.watch.limit_ns = 40 * kMs;
+    options.watch.casualties = [](const KernelCall& call) {
+      return std::vector<LocalId>{LocalId{call.device}};
+    };
+    options.watch.on_lost = [this](const KernelCall& call) {
+      EXPECT_EQ(call.gang, 7u);
+      ++lost;
+    };
+    auto made = ThreadWorld::Create(std::move(options));
+    ASSERT_TRUE(made.ok()) << made.status();
+    world = *std::move(made);
+    world->ExpectKernels(1);
+  }
+  // Actors that never end, for handlers that do not either.
+  TestActor& NewActor(int worker, int host = 0) {
+    static auto* actors = new std::deque<TestActor>;
+    TestActor& actor = actors->emplace_back();
+    actor.Join(*world, host, worker);
+    return actor;
+  }
+  void TurnUntil(const std::function<bool()>& state) {
+    while (!state()) {
+      clock->Advance(10 * kMs);
+      std::this_thread::yield();
+    }
+  }
+  // An actor that calls a kernel at its first message.
+  TestActor& NewDevice(int worker, Kernel& kernel) {
+    TestActor& actor = NewActor(worker);
+    KernelGate* const* gate = world->kernel_gate(worker);
+    auto run = [&kernel, gate, &actor] {
+      kernel.Call(**gate, IndexOf(actor.local_id()));
+    };
+    actor.on_message = [run](ActorId, const WireMessage&) { run(); };
+    actor.on_local = [run](const LocalMessage&) { run(); };
+    actor.on_control = [run](ActorId, std::string_view) { run(); };
+    return actor;
+  }
+
+  std::shared_ptr<ManualClock> clock = std::make_shared<ManualClock>();
+  std::atomic<int> lost{0};
+  std::unique_ptr<ThreadWorld> world;
+};
+
+// From where the message came whose handler does not return.
+enum Source {
+  kOwn,  // an actor of the worker
+  kOwnWire,
+  kOwnControl,
+  kOther,  // of another worker
+  kOtherControl,
+  kOutside,
+  kOutsideControl,
+  kTimer,
+};
+
+class LostHandlerTest : public LostWorkerTest,
+                        public ::testing::WithParamInterface<Source> {};
+INSTANTIATE_TEST_SUITE_P(Sources, LostHandlerTest,
+                         ::testing::Values(kOwn, kOwnWire, kOwnControl, kOther,
+                                           kOtherControl, kOutside,
+                                           kOutsideControl, kTimer));
+
+// Whatever queue its message lay in, the others of each queue are handled once,
+// and what the dead actor gets is dropped.
+TEST_P(LostHandlerTest, OthersOfTheWorkerGoOn) {
+  const Source source = GetParam();
+  Make(2);
+  Kernel& kernel = NewKernel();
+  TestActor& device = NewDevice(0, kernel);
+  TestActor& other = NewActor(0);
+  TestActor& far = NewActor(1);
+  std::vector<uint64_t> seen;  // by the other actor
+  std::atomic<size_t> count{0};
+  other.on_local = [&](const LocalMessage& message) {
+    seen.push_back(message.step);
+    count = seen.size();
+    world->Notify();
+  };
+  other.on_message = [&](ActorId, const WireMessage& message) {
+    if (message.step == 0) {
+      if (source == kOwn) {
+        world->SendLocal(other.local_id(), device.local_id(), {});
+      }
+      if (source == kOwnWire) world->Send(other.id, device.id, {});
+      if (source == kOwnControl) world->SendControl(other.id, device.id, "run");
+      // Behind it, and far in the future.
+      world->Send(other.id, other.id, Numbered(1));
+      world->SendAfter(other.local_id(), other.local_id(), 3'600'000 * kMs,
+                       LocalNumbered(9));
+      return;
+    }
+    seen.push_back(message.step);
+    count = seen.size();
+    world->Notify();
+  };
+  far.on_message = [&](ActorId, const WireMessage& message) {
+    if (source == kOther) world->Send(far.id, device.id, {});
+    if (source == kOtherControl) world->SendControl(far.id, device.id, "run");
+    world->Send(far.id, other.id, Numbered(message.step));
+  };
+  world->Send(kNoActor, other.id, Numbered(0));
+  if (source == kTimer) {
+    world->SendAfter(kNobody, device.local_id(), 0, LocalMessage());
+  }
+  world->Send(kNoActor, far.id, Numbered(2));
+  if (source == kOutside) world->Send(kNoActor, device.id, {});
+  if (source == kOutsideControl) {
+    world->SendControl(kNoActor, device.id, "run");
+  }
+  Await([&] { return kernel.entered.load(); });
+  world->Send(kNoActor, device.id, {});
+  world->Send(kNoActor, other.id, Numbered(3));
+  world->Send(kNoActor, far.id, Numbered(4));
+  TurnUntil([&] { return lost.load() == 1; });
+  // The worker is another thread now, and takes what comes.
+  world->Send(kNoActor, device.id, {});
+  world->Send(kNoActor, other.id, Numbered(5));
+  EXPECT_TRUE(world->RunUntil([&] { return count.load() == 5; }));
+  // It keeps even timers.
+  clock->Advance(3'600'000 * kMs);
+  EXPECT_TRUE(world->RunUntil([&] { return count.load() == 6; }));
+  // The old thread comes back and stays where it is.
+  kernel.held = false;
+  world->Send(kNoActor, other.id, Numbered(6));
+  EXPECT_TRUE(world->RunUntil([&] { return count.load() == 7; }));
+  world->ExpectKernels(-1);
+  world->Stop();
+  EXPECT_FALSE(kernel.left.load());
+  EXPECT_THAT(seen, ::testing::UnorderedElementsAre(1, 2, 3, 4, 5, 9, 6));
+}
+
+TEST_F(LostWorkerTest, StopDoesNotWaitForIt) {
+  Make(2);
+  Kernel& kernel = NewKernel();
+  TestActor& device = NewDevice(1, kernel);
+  world->Send(kNoActor, device.id, {});
+  Await([&] { return kernel.entered.load(); });
+  // It is not lost yet, and nobody expects kernels any more.
+  world->ExpectKernels(-1);
+  std::atomic<bool> stopped{false};
+  std::thread stopper([&] {
+    world->Stop();
+    stopped = true;
+  });
+  TurnUntil([&] { return stopped.load(); });
+  stopper.join();
+  EXPECT_EQ(lost.load(), 1);
+  world.reset();
+  kernel.held = false;
+}
+
+TEST_F(LostWorkerTest, AllWorkersAtOnceAndAgain) {
+  Make(3);
+  TestActor* devices[6];
+  Kernel* kernels[6];
+  for (int i = 0; i < 6; ++i) {
+    kernels[i] = &NewKernel();
+    devices[i] = &NewDevice(i, *kernels[i]);
+  }
+  TestActor& last = NewActor(2);
+  std::atomic<int> heard{0};
+  last.on_message = [&](ActorId, const WireMessage&) { ++heard; };
+  // Of two kernels of a worker the second runs when the first one is lost.
+  for (TestActor* device : devices) world->Send(kNoActor, device->id, {});
+  TurnUntil([&] { return lost.load() == 6; });
+  world->Send(kNoActor, last.id, {});
+  Await([&] { return heard.load() == 1; });
+  for (Kernel* kernel : kernels) kernel->held = false;
+  world->ExpectKernels(-1);
+  world->Stop();
+  for (Kernel* kernel : kernels) EXPECT_FALSE(kernel->left.load());
+}
+
+// Kernels that return about when their time is over: each one is either lost,
+// and never comes back, or goes on as if nothing had been.
+TEST_F(LostWorkerTest, ComingBackRacesWithBeingGivenUp) {
+  constexpr int kRounds = 100;
+  uint64_t seed = 5;
+  SCOPED_TRACE(seed);
+  SplitMix random(seed);
+  Make(2);
+  int came_back = 0;
+  for (int round = 0; round < kRounds; ++round) {
+    Kernel& kernel = NewKernel();
+    TestActor& device = NewDevice(0, kernel);
+    TestActor& other = NewActor(0);
+    std::atomic<bool> heard{false};
+    other.on_message = [&](ActorId, const WireMessage&) { heard = true; };
+    const int before = lost.load();
+    world->Send(kNoActor, device.id, {});
+    Await([&] { return kernel.entered.load(); });
+    for (int i = 0; i < 4; ++i) {
+      clock->Advance(10 * kMs);
+      std::this_thread::yield();
+    }
+    for (uint64_t i = random.UpTo(2000); i > 0; --i) {
+      std::atomic_signal_fence(std::memory_order_seq_cst);
+    }
+    kernel.held = false;
+    TurnUntil([&] { return kernel.left.load() || lost.load() > before; });
+    world->Send(kNoActor, other.id, {});
+    Await([&] { return heard.load(); });
+    EXPECT_NE(kernel.left.load(), lost.load() > before);
+    came_back += kernel.left.load();
+    other.on_message = nullptr;
+  }
+  EXPECT_EQ(came_back + lost.load(), kRounds);
+  EXPECT_EQ(world->lost(), static_cast<uint64_t>(lost.load()));
+  world->ExpectKernels(-1);
+  world->Stop();
+}
+
+}  // namespace
+}  // namespace pathways
