@@ -74,6 +74,12 @@ struct SessionOptions {
   /// thread of the session's own: it must not call the session, nor wait for
   /// long.
   std::function<void(const std::string &warning)> onWarning = {};
+  /// Longest time that a kernel, or the preparation of an operation by a host,
+  /// may take; 0: any. One that takes longer is an error that names it, and its
+  /// worker is lost until the process ends: its devices take no work, and
+  /// programs that need them end with that error. In a simulation time is
+  /// virtual.
+  int64_t kernelTimeoutNs = 0;
   /// On threads too, have messages between hosts take the time that the links
   /// of the topology say. (A simulation always does.)
   bool linkCosts = false;

@@ -119,6 +119,7 @@ Result<Session> Session::open(const SessionOptions &options) {
   clusterOptions.workers = options.workers;
   clusterOptions.bind_workers = options.bindWorkers;
   clusterOptions.stall_timeout_ns = options.stallTimeoutNs;
+  clusterOptions.kernel_timeout_ns = options.kernelTimeoutNs;
   clusterOptions.link_costs = options.linkCosts;
   if (options.onWarning)
     clusterOptions.on_long_work =

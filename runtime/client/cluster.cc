@@ -10,8 +10,10 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/base/keep_for_ever.h"
 
 namespace pathways {
 
@@ -24,6 +26,7 @@ Cluster::Cluster(Topology topology, const ClusterOptions& options)
       options.dispatch == ClusterOptions::kSequential;
   runtime_.dispatch.host_work_ns = options.host_work_ns;
   runtime_.limits.report_ns = options.stall_timeout_ns;
+  runtime_.limits.limit_ns = options.kernel_timeout_ns;
   runtime_.limits.on_long = options.on_long_work;
   clients_.runtime = &runtime_;
   clients_.kernels =
@@ -35,7 +38,13 @@ Cluster::Cluster(Topology topology, const ClusterOptions& options)
   }
 }
 
-Cluster::~Cluster() { Shutdown(); }
+Cluster::~Cluster() {
+  Shutdown();
+  // Kernels that did not return may still use what hosts and devices hold.
+  if (world_.threads != nullptr && world_.threads->lost() > 0) {
+    KeepValueForEver(std::move(actors_));
+  }
+}
 
 absl::StatusOr<std::unique_ptr<Cluster>> Cluster::Create(
     const proto::Cluster& cluster, const ClusterOptions& options) {
@@ -57,6 +66,19 @@ absl::Status Cluster::Start(const ClusterOptions& options) {
   }
   listeners.on_long = [this](const KernelCall& call, TimeNs ns) {
     ReportKernel(call, ns);
+  };
+  listeners.casualties = [this](const KernelCall& call) {
+    const HostActors& actors = actors_->hosts()[call.host].actors;
+    std::vector<LocalId> lost;
+    for (uint32_t device : CohortOf(actors, call.device)) {
+      lost.push_back(actors.devices[device]);
+    }
+    return lost;
+  };
+  listeners.on_lost = [this](const KernelCall& call) {
+    runtime_.world->SendLocal(kNobody,
+                              actors_->hosts()[call.host].actors.executor,
+                              WorkerLostMessage(call));
   };
   absl::StatusOr<ProcessWorld> world =
       MakeWorld(topology_, options, std::move(listeners));

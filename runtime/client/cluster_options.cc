@@ -33,6 +33,11 @@ absl::Status CheckOptions(const ClusterOptions& options) {
                                                    options.answer_timeout_ns,
                                                    " ns, expected at least 0"));
   }
+  if (options.kernel_timeout_ns < 0) {
+    return absl::InvalidArgumentError(absl::StrCat("the kernel timeout is ",
+                                                   options.kernel_timeout_ns,
+                                                   " ns, expected at least 0"));
+  }
   constexpr TimeNs kMaxHostWorkNs = 3'600'000'000'000;
   if (options.host_work_ns < 0 || options.host_work_ns > kMaxHostWorkNs) {
     return absl::InvalidArgumentError(

@@ -49,6 +49,11 @@ struct ClusterOptions {
   // it ends with DeadlineExceeded, which names them; 0: the stall timeout.
   // Hosts that have something to run are waited for: they may be in a kernel.
   TimeNs answer_timeout_ns = 0;
+  // Longest time that a kernel, or the preparation of an action by a host, may
+  // take; 0: any. One that takes longer is an error, and its worker is lost
+  // until the process ends: its devices take no work, and whatever has shards
+  // there ends with that error. In a simulation time is virtual.
+  TimeNs kernel_timeout_ns = 0;
   // False, in a simulation only: kernels and copies cost time, but do nothing
   // and need no memory. Results have the right shapes and no values.
   bool run_kernels = true;

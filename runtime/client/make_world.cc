@@ -58,6 +58,7 @@ ThreadOptions WorkerOptions(const Topology& topology,
   threads.control_fault_hook = options.control_fault_hook;
   threads.clock = options.clock;
   threads.watch.report_ns = options.stall_timeout_ns;
+  threads.watch.limit_ns = options.kernel_timeout_ns;
   if (options.link_costs) {
     threads.links.emplace();
     for (int i = 0; i < topology.num_islands(); ++i) {
@@ -90,6 +91,8 @@ absl::StatusOr<ProcessWorld> MakeWorld(const Topology& topology,
   } else {
     ThreadOptions threads = WorkerOptions(topology, options);
     threads.watch.on_long = std::move(listeners.on_long);
+    threads.watch.casualties = std::move(listeners.casualties);
+    threads.watch.on_lost = std::move(listeners.on_lost);
     auto world = ThreadWorld::Create(std::move(threads));
     if (!world.ok()) return world.status();
     made.threads = world->get();

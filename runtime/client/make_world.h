@@ -11,6 +11,7 @@
 
 #include <functional>
 #include <memory>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "runtime/client/cluster_options.h"
@@ -27,12 +28,16 @@ struct ProcessWorld {
   ThreadWorld* threads = nullptr;
 };
 
-// Who is told of what a world sees. Both may be empty.
+// Who is told of what a world sees. Each may be empty.
 struct WorldListeners {
   // A message between hosts of a simulation.
   std::function<void(const SimCrossing&)> on_crossing;
   // Threads: a kernel took longer than the stall timeout; on the watchdog's.
   std::function<void(const KernelCall&, TimeNs)> on_long;
+  // Threads: who is lost with a worker whose kernel took longer than it may,
+  // and that it is; likewise.
+  std::function<std::vector<LocalId>(const KernelCall&)> casualties;
+  std::function<void(const KernelCall&)> on_lost;
 };
 
 // A world with the links that `topology` says. InvalidArgument: an option;

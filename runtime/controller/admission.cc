@@ -88,6 +88,12 @@ absl::Status Admission::Admit(uint64_t id, const PreparedPlan& plan,
   }
   for (const auto& [global, bytes] : holder.bytes) {
     const auto [island, device] = topology_.FromGlobalDevice(global);
+    if (auto lost = lost_.find(global); lost != lost_.end()) {
+      return absl::FailedPreconditionError(
+          absl::StrCat("program '", plan.name(), "' needs ",
+                       topology_.DeviceName(island, device),
+                       ", whose worker is lost: ", lost->second));
+    }
     const uint64_t bound = DeviceMemoryBytes(topology_.device(island, device));
     if (bytes <= bound - std::min(bound, used_[global])) continue;
     std::string held;
@@ -109,6 +115,11 @@ absl::Status Admission::Admit(uint64_t id, const PreparedPlan& plan,
   for (const auto& [global, bytes] : holder.bytes) used_[global] += bytes;
   holders_[id] = std::move(holder);
   return absl::OkStatus();
+}
+
+bool Admission::Uses(uint64_t id, int64_t device) const {
+  auto holder = holders_.find(id);
+  return holder != holders_.end() && holder->second.bytes.count(device) > 0;
 }
 
 void Admission::Release(uint64_t id) {

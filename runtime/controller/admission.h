@@ -20,8 +20,8 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "runtime/controller/wait_set.h"
 #include "runtime/executor/prepared_plan.h"
+#include "runtime/executor/wait_set.h"
 #include "runtime/topology/topology.h"
 
 namespace pathways {
@@ -39,6 +39,14 @@ class Admission {
   // Gives back what it holds on devices of other hosts than these.
   void ReleaseExcept(uint64_t holder, const WaitSet& hosts);
 
+  // A device of the cluster takes no work any more: what would need it is
+  // refused with FailedPrecondition, which says why.
+  void Lose(int64_t device, const std::string& why) {
+    lost_.emplace(device, why);
+  }
+  // Whether it has something on the device.
+  bool Uses(uint64_t holder, int64_t device) const;
+
  private:
   struct Holder {
     std::string program, client;
@@ -47,6 +55,7 @@ class Admission {
   const Topology& topology_;
   std::vector<uint64_t> used_;  // by device of the cluster
   std::map<uint64_t, Holder> holders_;
+  std::map<int64_t, std::string> lost_;  // and why, by device of the cluster
 };
 
 }  // namespace pathways

@@ -136,6 +136,8 @@ void Controller::HandleHost(const proto::Control& control) {
       return OnFetchReport(control);
     case proto::Control::kObjectsDropped:
       return OnDropped(control.objects_dropped());
+    case proto::Control::kWorkerLost:
+      return OnWorkerLost(control.worker_lost());
     default:
       return;
   }
@@ -309,6 +311,23 @@ void Controller::Proceed(const ProgramNext& next) {
   }
   SendToHosts(program.waiting.Members(), control);
   ArmTimer();
+}
+
+void Controller::OnWorkerLost(const proto::WorkerLost& lost) {
+  const Topology& topology = *context_.topology;
+  const int32_t host = static_cast<int32_t>(lost.host());
+  for (uint32_t device : lost.devices()) {
+    if (device >= static_cast<uint32_t>(topology.num_host_devices(host))) {
+      return;
+    }
+  }
+  const absl::Status why = absl::DeadlineExceededError(lost.message());
+  for (uint32_t program : programs_.Lose(
+           host,
+           absl::MakeConstSpan(lost.devices().data(), lost.devices_size()),
+           why)) {
+    GiveUp(program, why);
+  }
 }
 
 void Controller::GiveUp(uint32_t program, const absl::Status& why) {

@@ -102,6 +102,7 @@ class Controller final : public Actor {
   void OnStopReply(const proto::StopReply& reply);
   void OnFreeReply(const proto::FreeReply& reply);
   void Proceed(const ProgramNext& next);
+  void OnWorkerLost(const proto::WorkerLost& lost);
   // The program cannot go on: `why`.
   void GiveUp(uint32_t program, const absl::Status& why);
 

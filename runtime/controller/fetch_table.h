@@ -16,7 +16,7 @@
 
 #include "absl/status/status.h"
 #include "runtime/controller/client_requests.h"
-#include "runtime/controller/wait_set.h"
+#include "runtime/executor/wait_set.h"
 #include "runtime/topology/topology.h"
 #include "runtime/world/world.h"
 

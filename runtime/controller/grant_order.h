@@ -24,7 +24,7 @@
 
 #include "absl/types/span.h"
 #include "runtime/controller/record_pool.h"
-#include "runtime/controller/wait_set.h"
+#include "runtime/executor/wait_set.h"
 #include "runtime/world/world.h"
 
 namespace pathways {

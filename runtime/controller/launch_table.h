@@ -21,7 +21,7 @@
 #include "runtime/controller/failure.h"
 #include "runtime/controller/object_table.h"
 #include "runtime/controller/record_pool.h"
-#include "runtime/controller/wait_set.h"
+#include "runtime/executor/wait_set.h"
 #include "runtime/world/world.h"
 
 namespace pathways {

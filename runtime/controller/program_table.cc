@@ -196,6 +196,30 @@ std::vector<ProgramNext> ProgramTable::HostGone(TimeNs now, int32_t host) {
   return nexts;
 }
 
+std::vector<uint32_t> ProgramTable::Lose(int32_t host,
+                                         absl::Span<const uint32_t> devices,
+                                         const absl::Status& error) {
+  const int island = topology_.island_of_host(host);
+  std::vector<int64_t> lost;
+  for (uint32_t device : devices) {
+    lost.push_back(topology_.GlobalDevice(
+        island, topology_.DeviceIndex({host, static_cast<int>(device)})));
+    admission_.Lose(lost.back(), std::string(error.message()));
+  }
+  std::vector<uint32_t> ready;
+  for (const std::unique_ptr<Program>& program : programs_) {
+    if (program == nullptr ||
+        std::none_of(lost.begin(), lost.end(), [&](int64_t device) {
+          return admission_.Uses(program->incarnation, device);
+        })) {
+      continue;
+    }
+    if (program->state == State::kReady) ready.push_back(program->id);
+    if (program->state == State::kLoading) program->error.Update(error);
+  }
+  return ready;
+}
+
 bool ProgramTable::HasRequest(const WaitSet& busy) const {
   return std::any_of(programs_.begin(), programs_.end(),
                      [&](const std::unique_ptr<Program>& program) {

@@ -18,10 +18,11 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "runtime/controller/admission.h"
 #include "runtime/controller/client_requests.h"
-#include "runtime/controller/wait_set.h"
 #include "runtime/executor/prepared_plan.h"
+#include "runtime/executor/wait_set.h"
 #include "runtime/topology/topology.h"
 #include "runtime/world/world.h"
 
@@ -101,6 +102,11 @@ class ProgramTable {
   ProgramNext Break(TimeNs now, uint32_t program, const absl::Status& error);
   // A host has nothing of any program any more, and answers no more.
   std::vector<ProgramNext> HostGone(TimeNs now, int32_t host);
+  // These devices of a host, by their number there, take no work any more.
+  // Returns the programs that are ready and have shards there, and cannot go
+  // on; one that is loading will not be ready, with `error`.
+  std::vector<uint32_t> Lose(int32_t host, absl::Span<const uint32_t> devices,
+                             const absl::Status& error);
   // Ends requests whose round took too long, and asks those again that have
   // not answered the others. Hosts in `busy` are given all the time that they
   // need.

@@ -17,8 +17,8 @@
 
 #include "absl/types/span.h"
 #include "runtime/controller/stall.h"
-#include "runtime/controller/wait_set.h"
 #include "runtime/executor/prepared_plan.h"
+#include "runtime/executor/wait_set.h"
 #include "runtime/proto/control.pb.h"
 #include "runtime/topology/topology.h"
 #include "runtime/world/world.h"

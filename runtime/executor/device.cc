@@ -98,6 +98,9 @@ void Device::OnLocal(const LocalMessage& message) {
     case kLongCost:
       if (costing_ && message.step == generation_) ReportCost();
       return;
+    case kCostLimit:
+      if (costing_ && message.step == generation_) LoseWorker();
+      return;
     default:
       return;
   }
@@ -458,11 +461,14 @@ bool Device::RunHead() {
 void Device::StartCost(const DeviceProgram& program, const Gang& gang) {
   costing_ = true;
   const TimeNs cost = gang.cost_ns > 0 ? gang.cost_ns : kUnknownCostNs;
-  LocalMessage message = New(kCostDone, program);
+  const TimeNs limit = limits_->limit_ns;
+  const bool is_endless = limit > 0 && cost > limit;
+  LocalMessage message = New(is_endless ? kCostLimit : kCostDone, program);
   message.step = ++generation_;
-  counters_.sent[kCostDone].Add();
-  world_->SendAfter(local_id(), local_id(), cost, message);
-  if (limits_->report_ns > 0 && cost > limits_->report_ns) {
+  counters_.sent[message.kind].Add();
+  const TimeNs end = is_endless ? limit : cost;
+  world_->SendAfter(local_id(), local_id(), end, message);
+  if (limits_->report_ns > 0 && end > limits_->report_ns) {
     message.kind = kLongCost;
     counters_.sent[kLongCost].Add();
     world_->SendAfter(local_id(), local_id(), limits_->report_ns, message);
@@ -478,6 +484,19 @@ void Device::ReportCost() {
   message.step = head.next - head.first;
   message.extra = static_cast<uint64_t>(limits_->report_ns);
   Send(executor(), message);
+}
+
+void Device::LoseWorker() {
+  const Granted& head = queue_.front();
+  KernelCall call;
+  call.device = static_cast<uint32_t>(index_);
+  call.incarnation = head.program->incarnation;
+  call.gang = static_cast<uint32_t>(gang_);
+  call.step = head.next - head.first;
+  Send(executor(), WorkerLostMessage(call));
+  for (uint32_t device : CohortOf(host_actors_, call.device)) {
+    world_->Retire(host_actors_.devices[device]);
+  }
 }
 
 void Device::Advance(Granted* head, size_t gangs) {

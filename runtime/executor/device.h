@@ -124,6 +124,8 @@ class Device final : public Actor {
   void StartCost(const DeviceProgram& program, const Gang& gang);
   // Says that it takes longer than it should.
   void ReportCost();
+  // It takes longer than it may: as if its kernel never returned.
+  void LoseWorker();
   // Runs plain gangs from the head on up to `end`, while its turn lasts; false:
   // none, as the first is poisoned.
   bool RunPlain(Granted* head, size_t end);

@@ -10,7 +10,28 @@
 
 #include <utility>
 
+#include "runtime/executor/local_kind.h"
+
 namespace pathways {
+
+std::vector<uint32_t> CohortOf(const HostActors& actors, uint32_t device) {
+  std::vector<uint32_t> devices;
+  for (uint32_t d = 0; d < actors.cohorts.size(); ++d) {
+    if (actors.cohorts[d] == actors.cohorts[device]) devices.push_back(d);
+  }
+  return devices;
+}
+
+LocalMessage WorkerLostMessage(const KernelCall& call) {
+  LocalMessage message;
+  message.kind = kWorkerLost;
+  message.incarnation = call.incarnation;
+  message.item = call.device;
+  message.target = call.gang;
+  message.shard = call.shard;
+  message.step = call.step;
+  return message;
+}
 
 Directory DirectoryOf(const Topology& topology) {
   std::vector<int32_t> schedulers;

@@ -26,6 +26,13 @@ struct HostActors {
   std::vector<uint32_t> cohorts;  // likewise; one number, one worker (cohort.h)
 };
 
+// The devices of a host that are in one cohort with this one, ascending.
+std::vector<uint32_t> CohortOf(const HostActors& actors, uint32_t device);
+
+// What the host's executor is told when a kernel did not return and the thread
+// that was in it is lost, with all devices of the cohort.
+LocalMessage WorkerLostMessage(const KernelCall& call);
+
 // The numbers of a cluster's actors that other hosts may speak to, all hosts in
 // one process and in their first life.
 Directory DirectoryOf(const Topology& topology);

@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include <algorithm>
+#include <numeric>
+#include <vector>
 
 #include "runtime/executor/host_executor.h"
 
@@ -51,11 +53,18 @@ void HostExecutor::Work() {
     message.program = piece.program;
     message.incarnation = piece.incarnation;
     message.target = piece.item;
-    counters_.sent[kHostWorkDone].Add();
-    world_->SendAfter(local_id(), local_id(), work_end_ - world_->Now(),
-                      message);
+    const TimeNs limit = context_.limits.limit_ns;
+    const bool is_endless = limit > 0 && cost > limit;
+    if (is_endless) {
+      message.kind = kHostWorkLimit;
+      message.step = piece.firing;
+      message.extra = work_number_;
+    }
+    const TimeNs end = is_endless ? begin + limit : work_end_;
+    counters_.sent[message.kind].Add();
+    world_->SendAfter(local_id(), local_id(), end - world_->Now(), message);
     const TimeNs report = context_.limits.report_ns;
-    if (report > 0 && cost > report) {
+    if (report > 0 && end - begin > report) {
       message.kind = kLongHostWork;
       message.step = piece.firing;
       message.extra = work_number_;
@@ -72,22 +81,45 @@ void HostExecutor::OnHostWorkDone(const LocalMessage& message) {
   Work();
 }
 
-void HostExecutor::OnLongHostWork(const LocalMessage& message) {
-  const HostProgram* program = Find(message.program, message.incarnation);
-  const WorkLimits& limits = context_.limits;
-  if (!working_ || message.extra != work_number_ || program == nullptr ||
-      !limits.on_long) {
-    return;
+HostProgram* HostExecutor::FindHostWork(const LocalMessage& message,
+                                        WorkPlace* where) {
+  HostProgram* program = Find(message.program, message.incarnation);
+  if (!working_ || message.extra != work_number_ || program == nullptr) {
+    return nullptr;
   }
   auto launch =
       std::find_if(program->launches.begin(), program->launches.end(),
                    [&](const auto& l) { return message.step < l->end; });
-  if (launch == program->launches.end()) return;
+  if (launch == program->launches.end()) return nullptr;
+  where->action = program->dispatch->items[message.target].action;
+  where->step = message.step - (*launch)->first;
+  return program;
+}
+
+void HostExecutor::OnLongHostWork(const LocalMessage& message) {
   WorkPlace where;
-  where.action = program->dispatch->items[message.target].action;
-  where.step = message.step - (*launch)->first;
+  const HostProgram* program = FindHostWork(message, &where);
+  const WorkLimits& limits = context_.limits;
+  if (program == nullptr || !limits.on_long) return;
   limits.on_long(DescribeHostWork(*program->plan, *context_.topology, host_,
                                   where, limits.report_ns));
+}
+
+// The host's devices could go on, but nothing is prepared for them any more.
+void HostExecutor::OnHostWorkLimit(const LocalMessage& message) {
+  WorkPlace where;
+  const HostProgram* program = FindHostWork(message, &where);
+  if (program == nullptr) {
+    // Its program was given up meanwhile; the host goes on to the next work.
+    working_ = false;
+    return Work();
+  }
+  std::vector<uint32_t> devices(arenas_.size());
+  std::iota(devices.begin(), devices.end(), 0);
+  Lose(devices, /*deaf=*/false,
+       DescribeHostWork(*program->plan, *context_.topology, host_, where,
+                        context_.limits.limit_ns)
+           .Text());
 }
 
 void HostExecutor::OnLongKernel(const LocalMessage& message) {

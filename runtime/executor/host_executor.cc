@@ -144,6 +144,10 @@ void HostExecutor::OnLocal(const LocalMessage& message) {
       return OnHostWorkDone(message);
     case kLongHostWork:
       return OnLongHostWork(message);
+    case kHostWorkLimit:
+      return OnHostWorkLimit(message);
+    case kWorkerLost:
+      return OnWorkerLost(message);
     default:
       break;
   }
@@ -456,9 +460,9 @@ void HostExecutor::OnLoad(const proto::LoadProgram& load) {
   }
   if (id < programs_.size() && programs_[id] != nullptr) {
     HostProgram* old = programs_[id].get();
-    if (old->incarnation == load.incarnation() && old->waiting == 0 &&
+    if (old->incarnation == load.incarnation() && old->waiting.empty() &&
         !old->stopping) {
-      ReplyLoaded(id, load.incarnation(), absl::OkStatus());
+      ReplyLoaded(id, load.incarnation(), CheckLosses(*old));
     }
     return;
   }
@@ -480,6 +484,10 @@ void HostExecutor::OnLoad(const proto::LoadProgram& load) {
     ReplyLoaded(id, load.incarnation(), built.status());
     return;
   }
+  if (absl::Status lost = CheckLosses(**built); !lost.ok()) {
+    TellLosses();
+    return ReplyLoaded(id, load.incarnation(), lost);
+  }
   if (id >= programs_.size()) programs_.resize(id + 1);
   programs_[id] = *std::move(built);
   HostProgram* program = programs_[id].get();
@@ -488,7 +496,7 @@ void HostExecutor::OnLoad(const proto::LoadProgram& load) {
   UpdateCounters();
   for (auto& device : program->devices) {
     if (device == nullptr) continue;
-    ++program->waiting;
+    program->waiting.Insert(static_cast<int32_t>(device->device));
     LocalMessage message;
     message.kind = kAttach;
     message.program = id;
@@ -566,9 +574,12 @@ void HostExecutor::UpdateCounters() {
 
 void HostExecutor::OnAttached(const LocalMessage& message) {
   HostProgram* program = Find(message.program, message.incarnation);
-  if (program == nullptr || program->waiting == 0) return;
-  if (--program->waiting == 0) {
-    ReplyLoaded(program->program, program->incarnation, absl::OkStatus());
+  if (program == nullptr ||
+      !program->waiting.Erase(static_cast<int32_t>(message.item))) {
+    return;
+  }
+  if (program->waiting.empty()) {
+    ReplyLoaded(program->program, program->incarnation, CheckLosses(*program));
   }
 }
 
@@ -581,18 +592,20 @@ void HostExecutor::OnStop(const proto::StopProgram& stop) {
     if (!program->stopping) {
       program->stopping = true;
       work_.Drop(program->program, program->incarnation);
-      program->waiting = 0;
+      program->waiting.Clear();
       for (auto& device : program->devices) {
         if (device == nullptr) continue;
-        ++program->waiting;
+        const int32_t number = static_cast<int32_t>(device->device);
+        if (deaf_.Contains(number)) continue;
+        program->waiting.Insert(number);
         LocalMessage message;
         message.kind = kDetach;
         message.program = program->program;
         message.incarnation = program->incarnation;
         SendToDevice(device->device, message);
       }
-      if (program->waiting > 0) return;
-      program->stopped = true;
+      if (!program->waiting.empty()) return;
+      return FinishStop(program);
     }
   }
   proto::Control control;
@@ -608,10 +621,14 @@ void HostExecutor::OnDetached(const LocalMessage& message) {
                              ? programs_[message.program].get()
                              : nullptr;
   if (program == nullptr || program->incarnation != message.incarnation ||
-      !program->stopping || program->waiting == 0) {
+      !program->stopping ||
+      !program->waiting.Erase(static_cast<int32_t>(message.item))) {
     return;
   }
-  if (--program->waiting != 0) return;
+  if (program->waiting.empty()) FinishStop(program);
+}
+
+void HostExecutor::FinishStop(HostProgram* program) {
   program->stopped = true;
   // No device looks at their values any more.
   for (const auto& launch : program->launches) {
@@ -624,8 +641,8 @@ void HostExecutor::OnDetached(const LocalMessage& message) {
   program->grants.clear();
   TellFilled();
   proto::StopProgram again;
-  again.set_program(message.program);
-  again.set_incarnation(message.incarnation);
+  again.set_program(program->program);
+  again.set_incarnation(program->incarnation);
   OnStop(again);
 }
 
@@ -638,7 +655,8 @@ void HostExecutor::OnFree(const proto::FreeProgram& free) {
     // All hosts have stopped it.
     context_.loaded.Remove(program->incarnation);
     Reserve(program, -1);
-    programs_[free.program()].reset();
+    std::unique_ptr<HostProgram> gone = std::move(programs_[free.program()]);
+    if (HasDeaf(*gone)) Bury(std::move(gone));
     UpdateCounters();
   }
   proto::Control control;
@@ -752,8 +770,9 @@ void HostExecutor::TellFilled() {
 }
 
 void HostExecutor::OnQuery(const proto::Query& query) {
+  TellLosses();
   Inspection& inspection = inspections_[query.program()];
-  if (inspection.waiting > 0) {
+  if (!inspection.waiting.empty()) {
     inspection.round = std::max(inspection.round, query.round());
     return;
   }
@@ -762,7 +781,8 @@ void HostExecutor::OnQuery(const proto::Query& query) {
   inspection.reports.clear();
   for (size_t d = 0; d < arenas_.size(); ++d) {
     inspection.reports.push_back(std::make_unique<DeviceReport>());
-    ++inspection.waiting;
+    if (deaf_.Contains(static_cast<int32_t>(d))) continue;
+    inspection.waiting.Insert(static_cast<int32_t>(d));
     LocalMessage message;
     message.kind = kInspect;
     message.program = query.program();
@@ -770,18 +790,26 @@ void HostExecutor::OnQuery(const proto::Query& query) {
     message.payload = inspection.reports.back().get();
     SendToDevice(d, message);
   }
+  if (inspection.waiting.empty()) FinishInspection(query.program());
 }
 
 void HostExecutor::OnInspected(const LocalMessage& message) {
   auto found = inspections_.find(message.program);
-  if (found == inspections_.end() || found->second.waiting == 0) return;
+  if (found == inspections_.end() ||
+      !found->second.waiting.Erase(static_cast<int32_t>(message.item))) {
+    return;
+  }
+  if (found->second.waiting.empty()) FinishInspection(message.program);
+}
+
+void HostExecutor::FinishInspection(uint32_t id) {
+  auto found = inspections_.find(id);
   Inspection& inspection = found->second;
-  if (--inspection.waiting != 0) return;
-  HostProgram* program = Find(message.program, inspection.incarnation);
+  HostProgram* program = Find(id, inspection.incarnation);
   proto::Control control;
   proto::Report* report = control.mutable_report();
   report->set_round(inspection.round);
-  report->set_program(message.program);
+  report->set_program(id);
   report->set_incarnation(inspection.incarnation);
   report->set_host(host_);
   if (program != nullptr) report->set_granted(program->granted);

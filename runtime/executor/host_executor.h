@@ -14,7 +14,8 @@
 // the link does; (2) payloads are read while their incarnation is loaded, and
 // never after StopReply; (3) grants reach the devices in order of place; (4)
 // a launch begins when its arguments, or who fills them, and room for its
-// results are here; a feed waits until its argument is filled.
+// results are here; a feed waits until its argument is filled; (5) what a
+// kernel that did not return may touch is there as long as the executor.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,6 +36,7 @@
 #include "runtime/executor/host_transfers.h"
 #include "runtime/executor/local_kind.h"
 #include "runtime/executor/long_work.h"
+#include "runtime/executor/wait_set.h"
 #include "runtime/proto/control.pb.h"
 #include "runtime/protocol/directory.h"
 #include "runtime/protocol/peer_link.h"
@@ -81,7 +83,7 @@ class HostExecutor final : public Actor {
   struct Inspection {
     uint64_t round = 0;
     uint32_t incarnation = 0;
-    uint32_t waiting = 0;
+    WaitSet waiting;
     std::vector<std::unique_ptr<DeviceReport>> reports;  // by device
   };
 
@@ -112,6 +114,21 @@ class HostExecutor final : public Actor {
   void OnAttached(const LocalMessage& message);
   void OnDetached(const LocalMessage& message);
   void OnInspected(const LocalMessage& message);
+  // All its devices have forgotten a program that is stopping.
+  void FinishStop(HostProgram* program);
+  void FinishInspection(uint32_t program);
+
+  // Devices that take no work any more (host_losses.cc).
+  void OnWorkerLost(const LocalMessage& message);
+  // `deaf`: they will not answer either, and a thread may still be in a kernel.
+  void Lose(const std::vector<uint32_t>& devices, bool deaf,
+            const std::string& why);
+  void TellLosses();
+  // Why the program cannot be used; OK: it has no lost device.
+  absl::Status CheckLosses(const HostProgram& program) const;
+  bool HasDeaf(const HostProgram& program) const;
+  // Keeps what a kernel that did not return may touch, gives back the rest.
+  void Bury(std::unique_ptr<HostProgram> program);
 
   void Handle(const proto::Control& control);
   void OnLoad(const proto::LoadProgram& load);
@@ -137,6 +154,9 @@ class HostExecutor final : public Actor {
   void Work();
   void OnHostWorkDone(const LocalMessage& message);
   void OnLongHostWork(const LocalMessage& message);
+  void OnHostWorkLimit(const LocalMessage& message);
+  // What the host works on, in the message about it; null: nothing any more.
+  HostProgram* FindHostWork(const LocalMessage& message, WorkPlace* where);
   void OnLongKernel(const LocalMessage& message);
   void Enqueue(HostProgram* program, uint32_t item);
   void OnEnqueued(int host, HostProgram* program, const WireMessage& message);
@@ -226,6 +246,9 @@ class HostExecutor final : public Actor {
   };
   std::vector<Unfilled> unfilled_;
   std::map<uint32_t, Inspection> inspections_;  // by program
+  WaitSet lost_, deaf_;                         // devices; some of the lost
+  std::vector<proto::WorkerLost> losses_;       // that the controller was told
+  std::vector<std::unique_ptr<HostProgram>> buried_;
 };
 
 }  // namespace pathways

@@ -34,6 +34,7 @@
 #include "runtime/executor/parts.h"
 #include "runtime/executor/prepared_plan.h"
 #include "runtime/executor/slot_ref.h"
+#include "runtime/executor/wait_set.h"
 #include "runtime/store/store.h"
 
 namespace pathways {
@@ -299,7 +300,7 @@ class HostProgram {
   std::deque<std::unique_ptr<HostLaunch>> launches;
   std::deque<std::unique_ptr<HostGrant>> grants;
   uint64_t granted = 0;
-  uint32_t waiting = 0;  // devices that have not answered
+  WaitSet waiting;  // devices that have not answered
   bool stopping = false, stopped = false;
   int64_t reserved = 0;
 

@@ -50,10 +50,14 @@ const char* MessageKindName(int kind) {
       return "action-fired";
     case kLongKernel:
       return "long-kernel";
+    case kWorkerLost:
+      return "worker-lost";
     case kCostDone:
       return "cost-done";
     case kLongCost:
       return "long-cost";
+    case kCostLimit:
+      return "cost-limit";
     case kContinue:
       return "continue";
     case kStallTick:
@@ -62,6 +66,8 @@ const char* MessageKindName(int kind) {
       return "host-work-done";
     case kLongHostWork:
       return "long-host-work";
+    case kHostWorkLimit:
+      return "host-work-limit";
     default:
       return WireKindName(kind);
   }

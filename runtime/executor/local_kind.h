@@ -47,14 +47,19 @@ enum LocalKind : uint16_t {
   kActionFired,     // step; target: action; one shard of it
   kLongKernel,  // step: of the launch; target: action; shard; extra: ns that it
                 // has taken; in virtual time
+  // One that outlived its limit, with its cohort. step: of the launch; item:
+  // device; target: gang, in the order of its queue; shard: of the gang's there
+  kWorkerLost,
 
   // An actor to itself.
-  kCostDone,      // a gang's virtual time is over
-  kLongCost,      // it takes longer than it should
-  kContinue,      // go on, after others had their turn
-  kStallTick,     // the controller's timer
-  kHostWorkDone,  // target: item of the program's DispatchTable
-  kLongHostWork,  // likewise; it takes longer than it should; extra: which
+  kCostDone,       // a gang's virtual time is over
+  kLongCost,       // it takes longer than it should
+  kCostLimit,      // it takes longer than it may
+  kContinue,       // go on, after others had their turn
+  kStallTick,      // the controller's timer
+  kHostWorkDone,   // target: item of the program's DispatchTable
+  kLongHostWork,   // likewise; it takes longer than it should; extra: which
+  kHostWorkLimit,  // likewise; it takes longer than it may
   kNumMessageKinds
 };
 

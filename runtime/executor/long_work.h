@@ -61,6 +61,8 @@ std::optional<WorkPlace> FindKernel(const PreparedPlan& plan,
 // How long work may take.
 struct WorkLimits {
   TimeNs report_ns = 0;  // then it is reported, once; 0: never
+  // Then it is an error, and its worker is lost; 0: never.
+  TimeNs limit_ns = 0;
   // On any thread; must not wait.
   std::function<void(const LongWork&)> on_long;
 };

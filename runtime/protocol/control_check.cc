@@ -56,6 +56,7 @@ constexpr Rule kRules[] = {
     {Control::kGrantDone, Role::kScheduler, Role::kController},
     {Control::kQuery, Role::kController, Role::kExecutor},
     {Control::kReport, Role::kExecutor, Role::kController},
+    {Control::kWorkerLost, Role::kExecutor, Role::kController},
 };
 
 bool IsAllowed(Control::KindCase kind, Role from, Role to) {
@@ -87,6 +88,8 @@ std::optional<uint32_t> NamedSender(const Control& control) {
       return control.report().host();
     case Control::kCollected:
       return control.collected().process();
+    case Control::kWorkerLost:
+      return control.worker_lost().host();
     default:
       return std::nullopt;
   }

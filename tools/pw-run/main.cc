@@ -241,6 +241,7 @@ class Session {
     options.workers = options_.workers;
     options.bind_workers = options_.bind_workers;
     options.stall_timeout_ns = options_.stall_timeout_ns;
+    options.kernel_timeout_ns = options_.kernel_timeout_ns;
     options.on_long_work = [this](const LongWork& work) {
       progress_.Note(absl::StrCat("pw-run: warning: ", work.Text()));
     };

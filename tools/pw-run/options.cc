@@ -112,7 +112,7 @@ absl::StatusOr<ParsedOptions> ParseOptions(int argc, const char* const* argv) {
                        "Print the version");
   std::vector<std::string> inputs, outputs, expected;
   // The seed as text: the parser of numbers takes -1 for 2^64 - 1.
-  std::string world = "threads", stall = "10s", seed = "0";
+  std::string world = "threads", stall = "10s", kernel_timeout, seed = "0";
   std::string dispatch = "parallel", host_work = "0", links;
 
   app.add_option("FILE", o.file, "Program or plan; - is standard input")
@@ -215,6 +215,12 @@ absl::StatusOr<ParsedOptions> ParseOptions(int argc, const char* const* argv) {
       ->type_name("TIME")
       ->group(kRun);
 
+  app.add_option("--kernel-timeout", kernel_timeout,
+                 "End with an error that names it when a kernel takes longer "
+                 "than this, e.g. 30s; any may, unless this is given")
+      ->type_name("TIME")
+      ->group(kRun);
+
   app.add_option("--dispatch", dispatch,
                  "When hosts prepare the actions of a step: all of them ahead "
                  "of their inputs, or each once those that it reads from are "
@@ -305,15 +311,22 @@ absl::StatusOr<ParsedOptions> ParseOptions(int argc, const char* const* argv) {
     return absl::InvalidArgumentError(absl::StrCat(
         name, ": expected a finite number of at least 0, got ", value));
   }
-  absl::Duration timeout;
-  if (!absl::ParseDuration(stall, &timeout) ||
-      timeout < absl::Milliseconds(1) || timeout > absl::Hours(24 * 365)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--stall-timeout: expected a duration from 1ms to one "
-                     "year, such as 10s or 500ms, got '",
-                     stall, "'"));
+  for (auto [name, text, ns] :
+       {std::make_tuple("--stall-timeout", &stall, &o.stall_timeout_ns),
+        std::make_tuple("--kernel-timeout", &kernel_timeout,
+                        &o.kernel_timeout_ns)}) {
+    if (text->empty()) continue;  // not given
+    absl::Duration timeout;
+    if (!absl::ParseDuration(*text, &timeout) ||
+        timeout < absl::Milliseconds(1) || timeout > absl::Hours(24 * 365)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(name,
+                       ": expected a duration from 1ms to one year, such as "
+                       "10s or 500ms, got '",
+                       *text, "'"));
+    }
+    *ns = absl::ToInt64Nanoseconds(timeout);
   }
-  o.stall_timeout_ns = absl::ToInt64Nanoseconds(timeout);
   // "-0" and numbers too large for a duration are refused with the rest.
   absl::Duration work;
   if (!absl::ParseDuration(host_work, &work) || host_work[0] == '-' ||

@@ -49,6 +49,7 @@ struct Options {
   int workers = 0;
   bool bind_workers = true;
   int64_t stall_timeout_ns = 10'000'000'000;
+  int64_t kernel_timeout_ns = 0;  // 0: none
   bool link_costs = false;
   bool sequential = false;
   int64_t host_work_ns = 0;

@@ -34,6 +34,9 @@ TEST(ClusterOptionsTest, WhatIsOutOfRangeIsNamed) {
   options.stall_timeout_ns = 0;
   EXPECT_EQ(Error(options), "the stall timeout is 0 ns, expected at least 1");
   options = {};
+  options.kernel_timeout_ns = -1;
+  EXPECT_EQ(Error(options), "the kernel timeout is -1 ns, expected at least 0");
+  options = {};
   options.host_work_ns = -1;
   EXPECT_EQ(Error(options),
             "the host work is -1 ns, expected 0 to "

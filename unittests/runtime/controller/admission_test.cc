@@ -70,6 +70,19 @@ TEST_F(AdmissionTest, DevicesOfNoShardAreNotCounted) {
   EXPECT_TRUE(other.ok()) << other;
 }
 
+TEST_F(AdmissionTest, ALostDeviceTakesNothing) {
+  ASSERT_TRUE(Admit(1, "one", 2).ok());
+  EXPECT_TRUE(admission_.Uses(1, 1));
+  EXPECT_FALSE(admission_.Uses(1, 0));
+  EXPECT_FALSE(admission_.Uses(2, 1));
+  admission_.Lose(1, "it hangs");
+  admission_.Lose(1, "again");
+  const absl::Status status = Admit(2, "two", 2);
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(status.message()),
+              ::testing::HasSubstr(", whose worker is lost: it hangs"));
+}
+
 TEST_F(AdmissionTest, KeepsWhatIsOnSomeHosts) {
   auto both = [&](const std::string& name, int64_t elements) {
     return Prepare(MovePlan(name, 2, 0, 0, /*base=*/0, elements), wide_);

@@ -283,6 +283,38 @@ TEST_F(ControllerTest, CallsThatWaitForAHostThatIsGoneEnd) {
   controller_->OnPeerDown(7, 1);
 }
 
+TEST_F(ControllerTest, WhatIsOnALostWorkerEnds) {
+  const uint64_t p = LoadAll(1), q = LoadAll(2);
+  Launch(1, 1, p);
+  for (uint32_t host : {0, 1}) Ready(host, 1, 1);
+  Sent();
+  proto::Control control;
+  proto::WorkerLost* lost = control.mutable_worker_lost();
+  lost->set_message("it hangs");
+  lost->set_host(2);
+  lost->add_devices(0);
+  FromHost(1, control);  // of no host
+  lost->set_host(1);
+  lost->add_devices(1);
+  FromHost(1, control);  // of no device
+  EXPECT_THAT(Sent(), IsEmpty());
+  lost->mutable_devices()->RemoveLast();
+  FromHost(1, control);
+  EXPECT_THAT(Sent(), ElementsAre("stop to host0", "stop to host1",
+                                  "start 1 of 1", "drop to host0",
+                                  "drop to host1", "client1 ended 1: it hangs",
+                                  "stop to host0", "stop to host1"));
+  FromHost(1, control);
+  EXPECT_THAT(Sent(), IsEmpty());
+  Launch(2, 1, q);
+  EXPECT_THAT(Sent(), ElementsAre("client2 ended 1: program 'p' was given up "
+                                  "and must be loaded again: it hangs"));
+  Load(1);
+  EXPECT_THAT(Sent(),
+              ElementsAre("client1 1: program 'p' needs island0/host1/device0, "
+                          "whose worker is lost: it hangs"));
+}
+
 TEST_F(ControllerTest, OnlyAClientSpeaksForItself) {
   proto::Control control;
   control.mutable_load_request()->set_request(1);

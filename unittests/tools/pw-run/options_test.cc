@@ -39,6 +39,7 @@ TEST(OptionsTest, Defaults) {
   EXPECT_EQ(o.steps, 1);
   EXPECT_FALSE(o.simulate);
   EXPECT_EQ(o.stall_timeout_ns, 10'000'000'000);
+  EXPECT_EQ(o.kernel_timeout_ns, 0);
   EXPECT_EQ(o.stats, "");
   EXPECT_FALSE(o.sequential);
   EXPECT_FALSE(o.link_costs);
@@ -61,6 +62,7 @@ TEST(OptionsTest, EverythingGiven) {
                                                 "--seed=18446744073709551615",
                                                 "--workers=2",
                                                 "--stall-timeout=250ms",
+                                                "--kernel-timeout=3s",
                                                 "--topology=2x1x4",
                                                 "--oversubscribe",
                                                 "--program=f",
@@ -79,6 +81,7 @@ TEST(OptionsTest, EverythingGiven) {
   EXPECT_TRUE(o.simulate);
   EXPECT_EQ(o.seed, 18446744073709551615u);
   EXPECT_EQ(o.stall_timeout_ns, 250'000'000);
+  EXPECT_EQ(o.kernel_timeout_ns, 3'000'000'000);
   EXPECT_EQ(o.stats, "table");
   EXPECT_TRUE(o.sequential);
   EXPECT_TRUE(o.link_costs);
@@ -131,6 +134,12 @@ TEST(OptionsTest, Mistakes) {
         "--stall-timeout=10", "--stall-timeout=soon"}) {
     EXPECT_THAT(ErrorOf({"f", bad}), HasSubstr("--stall-timeout: expected"));
   }
+  for (const char* bad : {"--kernel-timeout=0s", "--kernel-timeout=-1s",
+                          "--kernel-timeout=inf", "--kernel-timeout=10"}) {
+    EXPECT_THAT(ErrorOf({"f", bad}), HasSubstr("--kernel-timeout: expected"));
+  }
+  EXPECT_EQ(ErrorOf({"f", "--kernel-timeout="}),
+            "--kernel-timeout: expected a value after '='");
   EXPECT_THAT(ErrorOf({"f", "--dispatch=both"}), HasSubstr("--dispatch"));
   EXPECT_THAT(ErrorOf({"f", "--links=slow"}), HasSubstr("--links"));
   EXPECT_EQ(ErrorOf({"f", "--links=free", "--world=sim"}),

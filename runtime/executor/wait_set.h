@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef RUNTIME_CONTROLLER_WAIT_SET_H_
-#define RUNTIME_CONTROLLER_WAIT_SET_H_
+#ifndef RUNTIME_EXECUTOR_WAIT_SET_H_
+#define RUNTIME_EXECUTOR_WAIT_SET_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -83,4 +83,4 @@ class WaitSet {
 
 }  // namespace pathways
 
-#endif  // RUNTIME_CONTROLLER_WAIT_SET_H_
+#endif  // RUNTIME_EXECUTOR_WAIT_SET_H_

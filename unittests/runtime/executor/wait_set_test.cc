@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/controller/wait_set.h"
+#include "runtime/executor/wait_set.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,0 +1,124 @@
+//===- host_losses.cc - Devices that take no work any more ----------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "runtime/executor/host_executor.h"
+
+namespace pathways {
+
+void HostExecutor::OnWorkerLost(const LocalMessage& message) {
+  if (message.item >= arenas_.size()) return;
+  KernelCall call;
+  call.host = static_cast<uint32_t>(host_);
+  call.device = message.item;
+  call.incarnation = message.incarnation;
+  call.gang = message.target;
+  call.shard = message.shard;
+  call.step = message.step;
+  std::string why =
+      absl::StrCat("a kernel on ", arenas_[message.item]->name(),
+                   " has not returned for the time that it may take");
+  if (auto plan = context_.loaded.Find(message.incarnation)) {
+    const std::optional<WorkPlace> where =
+        FindKernel(*plan, *context_.topology, call);
+    if (where) {
+      why = DescribeKernel(*plan, *context_.topology, *where,
+                           context_.limits.limit_ns)
+                .Text();
+    }
+  }
+  Lose(CohortOf(actors_, message.item), /*deaf=*/true, why);
+}
+
+void HostExecutor::Lose(const std::vector<uint32_t>& devices, bool deaf,
+                        const std::string& why) {
+  proto::WorkerLost lost;
+  lost.set_host(host_);
+  lost.set_message(why);
+  for (uint32_t device : devices) {
+    lost.add_devices(device);
+    lost_.Insert(static_cast<int32_t>(device));
+    if (deaf) deaf_.Insert(static_cast<int32_t>(device));
+  }
+  losses_.push_back(std::move(lost));
+  TellLosses();
+  if (!deaf) return;
+  // Nobody waits for them.
+  auto erase = [&](WaitSet* waiting) {
+    bool erased = false;
+    for (uint32_t device : devices) {
+      erased |= waiting->Erase(static_cast<int32_t>(device));
+    }
+    return erased && waiting->empty();
+  };
+  for (const auto& program : programs_) {
+    if (program == nullptr || !erase(&program->waiting)) continue;
+    if (program->stopping) {
+      FinishStop(program.get());
+    } else {
+      ReplyLoaded(program->program, program->incarnation,
+                  CheckLosses(*program));
+    }
+  }
+  std::vector<uint32_t> over;
+  for (auto& [program, inspection] : inspections_) {
+    if (erase(&inspection.waiting)) over.push_back(program);
+  }
+  for (uint32_t program : over) FinishInspection(program);
+}
+
+void HostExecutor::TellLosses() {
+  for (const proto::WorkerLost& lost : losses_) {
+    proto::Control control;
+    *control.mutable_worker_lost() = lost;
+    SendControl(context_.directory.controller(), control);
+  }
+}
+
+absl::Status HostExecutor::CheckLosses(const HostProgram& program) const {
+  if (lost_.empty()) return absl::OkStatus();
+  for (const auto& device : program.devices) {
+    if (device == nullptr ||
+        !lost_.Contains(static_cast<int32_t>(device->device))) {
+      continue;
+    }
+    return absl::FailedPreconditionError(
+        absl::StrCat(arenas_[device->device]->name(), " is lost"));
+  }
+  return absl::OkStatus();
+}
+
+bool HostExecutor::HasDeaf(const HostProgram& program) const {
+  if (deaf_.empty()) return false;
+  for (const auto& device : program.devices) {
+    if (device != nullptr &&
+        deaf_.Contains(static_cast<int32_t>(device->device))) {
+      return true;
+    }
+  }
+  return false;
+}
+
+void HostExecutor::Bury(std::unique_ptr<HostProgram> program) {
+  for (auto& device : program->devices) {
+    if (device != nullptr &&
+        !deaf_.Contains(static_cast<int32_t>(device->device))) {
+      device.reset();
+    }
+  }
+  // Kernels see the memory of their device alone.
+  program->host_memory = Arena::Segment();
+  buried_.push_back(std::move(program));
+}
+
+}  // namespace pathways
