@@ -100,9 +100,7 @@ void ClientTransfers::OnBlock(int32_t host, const WireMessage& message,
     auto found = fetches_.find(request);
     if (found != fetches_.end()) fetch = found->second;
   }
-  if (fetch == nullptr) {
-    return send(host, Message(kPulledMessage, request), {});
-  }
+  if (fetch == nullptr) return;  // it is over, and may be gone
   FetchAssembly& assembly = fetch->assembly;
   if (message.flags & kPoisoned) {
     EndFetch(request);
@@ -111,9 +109,6 @@ void ClientTransfers::OnBlock(int32_t host, const WireMessage& message,
   if (!assembly.Accept(host, {message.item, message.target}, payload)) {
     if (message.item != assembly.first(host)) return;
     // The host was told again to begin: what it was asked for may be lost.
-    if (assembly.over(host)) {
-      return send(host, Message(kPulledMessage, request), {});
-    }
     for (const PulledPiece& piece : assembly.UnderWay(host)) {
       send(host, Message(kPullMessage, request, piece), {});
     }
@@ -123,8 +118,6 @@ void ClientTransfers::OnBlock(int32_t host, const WireMessage& message,
   while (std::optional<PulledPiece> piece = assembly.Next(host)) {
     send(host, Message(kPullMessage, request, *piece), {});
   }
-  if (!assembly.over(host)) return;
-  send(host, Message(kPulledMessage, request), {});
   if (!assembly.complete()) return;
   EndFetch(request);
   fetch->on_end(absl::OkStatus());

@@ -107,8 +107,7 @@ void Controller::HandleClient(proto::Control* control) {
     case proto::Control::kFetchRequest:
       return OnFetch(client, control->fetch_request());
     case proto::Control::kFetchEnd:
-      fetches_.Remove({client, control->fetch_end().request()});
-      return;
+      return EndFetch({client, control->fetch_end().request()});
     case proto::Control::kDiagnoseRequest:
       return OnDiagnose(client, control->diagnose_request());
     case proto::Control::kCollectRequest:
@@ -191,7 +190,7 @@ void Controller::OnDisconnect(uint32_t client,
   const std::vector<uint64_t> programs =
       clients_.Leave({client, request.request()}, &answers);
   for (uint64_t handle : programs) LeaveProgram(client, handle);
-  fetches_.ClientGone(client);
+  for (ClientRequest fetch : fetches_.OfClient(client)) EndFetch(fetch);
   std::vector<Drop> drops;
   objects_.Release(
       absl::MakeConstSpan(request.objects().data(), request.objects_size()),

@@ -120,6 +120,8 @@ class Controller final : public Actor {
   void OnDropped(const proto::ObjectsDropped& dropped);
   void OnFetch(uint32_t client, const proto::FetchRequest& request);
   void OnFetchReport(const proto::Control& control);
+  // Tells its hosts that nobody asks any more.
+  void EndFetch(ClientRequest request);
   void SendFetch(ClientRequest request, uint64_t object,
                  const FetchSource& source, bool again);
   // Numbers a message that changes a host's store, and sends it. `launch` is

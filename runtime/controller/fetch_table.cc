@@ -19,7 +19,10 @@ namespace pathways {
 void FetchTable::Add(TimeNs now, ClientRequest request, uint64_t object,
                      const std::vector<FetchSource>& sources) {
   if (sources.empty()) return;
-  Fetch& fetch = fetches_[request];
+  auto [added, is_new] = fetches_.try_emplace(request);
+  if (!is_new) return;
+  ++waiting_;
+  Fetch& fetch = added->second;
   fetch.object = object;
   fetch.began = fetch.since = now;
   for (const FetchSource& source : sources) {
@@ -39,10 +42,22 @@ void FetchTable::Sent(TimeNs now, ClientRequest request, int32_t host,
   found->second.since = now;
 }
 
-void FetchTable::ClientGone(uint32_t client) {
-  std::erase_if(fetches_, [&](const auto& fetch) {
-    return fetch.first.client == client;
-  });
+std::vector<int32_t> FetchTable::End(ClientRequest request) {
+  std::vector<int32_t> hosts;
+  auto found = fetches_.find(request);
+  if (found == fetches_.end()) return hosts;
+  for (const auto& [host, source] : found->second.hosts) hosts.push_back(host);
+  if (!found->second.answered) --waiting_;
+  fetches_.erase(found);
+  return hosts;
+}
+
+std::vector<ClientRequest> FetchTable::OfClient(uint32_t client) const {
+  std::vector<ClientRequest> requests;
+  for (const auto& [request, fetch] : fetches_) {
+    if (request.client == client) requests.push_back(request);
+  }
+  return requests;
 }
 
 bool FetchTable::WaitsFor(const Fetch& fetch, const WaitSet& hosts) {
@@ -53,21 +68,17 @@ bool FetchTable::WaitsFor(const Fetch& fetch, const WaitSet& hosts) {
 
 bool FetchTable::HasRequest(const WaitSet& busy) const {
   return std::any_of(fetches_.begin(), fetches_.end(), [&](const auto& fetch) {
-    return !WaitsFor(fetch.second, busy);
+    return !fetch.second.answered && !WaitsFor(fetch.second, busy);
   });
 }
 
 std::vector<ClientRequest> FetchTable::HostGone(int32_t host) {
   std::vector<ClientRequest> ended;
-  WaitSet gone;
-  gone.Insert(host);
-  for (auto it = fetches_.begin(); it != fetches_.end();) {
-    if (WaitsFor(it->second, gone)) {
-      ended.push_back(it->first);
-      it = fetches_.erase(it);
-    } else {
-      ++it;
-    }
+  for (auto& [request, fetch] : fetches_) {
+    if (fetch.hosts.erase(host) == 0 || fetch.answered) continue;
+    fetch.answered = true;
+    --waiting_;
+    ended.push_back(request);
   }
   return ended;
 }
@@ -88,19 +99,19 @@ absl::Status FetchTable::NoAnswer(const Fetch& fetch) const {
 
 void FetchTable::Tick(TimeNs now, const WaitSet& busy,
                       std::vector<Again>* again, std::vector<Late>* late) {
-  for (auto it = fetches_.begin(); it != fetches_.end();) {
-    Fetch& fetch = it->second;
+  for (auto& [request, fetch] : fetches_) {
+    if (fetch.answered) continue;
     if (WaitsFor(fetch, busy)) fetch.since = now;
     if (now - fetch.since >= timeout_ns_) {
-      late->push_back({it->first, NoAnswer(fetch)});
-      it = fetches_.erase(it);
+      late->push_back({request, NoAnswer(fetch)});
+      fetch.answered = true;
+      --waiting_;
       continue;
     }
     for (const auto& [host, source] : fetch.hosts) {
       if (fetch.began > last_tick_) continue;  // it has just been asked
-      again->push_back({it->first, fetch.object, {host, source.first_piece}});
+      again->push_back({request, fetch.object, {host, source.first_piece}});
     }
-    ++it;
   }
   last_tick_ = now;
 }

@@ -30,9 +30,9 @@ struct FetchSource {
 
 // Fetches that are not over: their values go from hosts to clients directly, so
 // all that is known of them is what both say. Invariants: (1) a fetch is here
-// until its client has said that it is over, or is gone, or it is answered with
-// an error; (2) a fetch of which nothing is heard to go on for the timeout ends
-// with DeadlineExceeded, naming the hosts that did not answer.
+// until its client has said that it is over, or is gone, and then its hosts are
+// to be told; (2) a fetch of which nothing is heard to go on for the timeout is
+// answered with DeadlineExceeded, naming the hosts that did not answer.
 // One owner calls it; it sends nothing, and is told the time.
 class FetchTable {
  public:
@@ -54,11 +54,11 @@ class FetchTable {
            const std::vector<FetchSource>& sources);
   // A host has sent the client so many pieces.
   void Sent(TimeNs now, ClientRequest request, int32_t host, uint64_t pieces);
-  // A client asks for nothing any more.
-  void ClientGone(uint32_t client);
-  // It is over, or was answered. Whether it was here.
-  bool Remove(ClientRequest request) { return fetches_.erase(request) > 0; }
-  // A host will not answer: these end.
+  // It is over. Returns the hosts that took part.
+  std::vector<int32_t> End(ClientRequest request);
+  // A client asks for nothing any more: its fetches, which are to be ended.
+  std::vector<ClientRequest> OfClient(uint32_t client) const;
+  // A host will not answer: these are to be answered.
   std::vector<ClientRequest> HostGone(int32_t host);
   // What is to be asked for again, and what ends. Hosts in `busy` are given all
   // the time that they need.
@@ -66,7 +66,8 @@ class FetchTable {
             std::vector<Late>* late);
   // Whether a fetch waits for hosts none of which is in `busy`.
   bool HasRequest(const WaitSet& busy) const;
-  bool empty() const { return fetches_.empty(); }
+  // Whether none waits for anything.
+  bool empty() const { return waiting_ == 0; }
 
  private:
   struct Source {
@@ -78,6 +79,7 @@ class FetchTable {
     uint64_t object = 0;
     TimeNs began = 0;
     TimeNs since = 0;  // it went on, or one of its hosts was last seen busy
+    bool answered = false;  // with an error
     std::map<int32_t, Source> hosts;
   };
 
@@ -88,6 +90,7 @@ class FetchTable {
   const TimeNs timeout_ns_;
   TimeNs last_tick_ = 0;
   std::map<ClientRequest, Fetch> fetches_;
+  size_t waiting_ = 0;  // of these, not answered
 };
 
 }  // namespace pathways

@@ -32,6 +32,9 @@ void Controller::SendStore(int32_t host, uint64_t launch,
     case proto::Control::kPrepareLaunch:
       control.mutable_prepare_launch()->set_sequence(sequence);
       break;
+    case proto::Control::kFetchBegin:
+      control.mutable_fetch_begin()->set_sequence(sequence);
+      break;
     default:
       control.mutable_drop_objects()->set_sequence(sequence);
       break;
@@ -282,8 +285,17 @@ void Controller::SendFetch(ClientRequest request, uint64_t object,
   fetch->set_request(request.id);
   fetch->set_object(object);
   fetch->set_first_piece(source.first_piece);
-  fetch->set_again(again);
+  if (!again) return SendStore(source.host, /*launch=*/0, std::move(control));
   SendTo(context_.directory.executor(source.host), control);
+}
+
+void Controller::EndFetch(ClientRequest request) {
+  for (int32_t host : fetches_.End(request)) {
+    proto::Control control;
+    control.set_client(request.client);
+    control.mutable_drop_objects()->set_fetch(request.id);
+    SendStore(host, /*launch=*/0, std::move(control));
+  }
 }
 
 void Controller::OnFetchReport(const proto::Control& control) {

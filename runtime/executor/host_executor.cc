@@ -404,7 +404,10 @@ void HostExecutor::Handle(const proto::Control& control) {
     case proto::Control::kDropObjects:
       return OnStore(control.drop_objects().sequence(), control);
     case proto::Control::kFetchBegin:
-      return OnFetchBegin(control.client(), control.fetch_begin());
+      if (control.fetch_begin().sequence() == 0) {
+        return OnFetchAgain(control.client(), control.fetch_begin());
+      }
+      return OnStore(control.fetch_begin().sequence(), control);
     default:
       return;
   }

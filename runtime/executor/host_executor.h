@@ -186,8 +186,9 @@ class HostExecutor final : public Actor {
   // Asks the client for an argument of a launch.
   void Pull(uint32_t client, const HostProgram& program,
             const proto::PrepareLaunch& prepare, uint64_t object);
-  void OnDrop(const proto::DropObjects& drop);
+  void OnDrop(uint32_t client, const proto::DropObjects& drop);
   void OnFetchBegin(uint32_t client, const proto::FetchBegin& fetch);
+  void OnFetchAgain(uint32_t client, const proto::FetchBegin& fetch);
   void OnClientWire(uint32_t client, const WireMessage& message,
                     Payload payload);
   void SendToClient(uint32_t client, const WireMessage& message,

@@ -106,6 +106,14 @@ void HostTransfers::Lend(uint32_t client, uint64_t request,
   SendPiece(client, request, &lent, {first, 0}, send);
 }
 
+void HostTransfers::LendAgain(uint32_t client, uint64_t request, uint32_t first,
+                              Send send) {
+  auto found = lent_.find({client, request});
+  if (found == lent_.end()) return;
+  if (first >= NumPieces(found->second.object->bytes)) return;
+  SendPiece(client, request, &found->second, {first, 0}, send);
+}
+
 void HostTransfers::OnPull(uint32_t client, const WireMessage& message,
                            Send send) {
   auto found = lent_.find({client, message.step});
@@ -122,10 +130,6 @@ void HostTransfers::SendPiece(uint32_t client, uint64_t request, Lent* lent,
   send(client, Message(kBlockMessage, request, piece),
        {lent->object->data() + offset,
         std::min(kPieceBytes, lent->object->bytes - offset)});
-}
-
-void HostTransfers::OnPulled(uint32_t client, uint64_t request) {
-  lent_.erase({client, request});
 }
 
 uint64_t HostTransfers::Sent(uint32_t client, uint64_t request) const {

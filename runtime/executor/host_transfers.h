@@ -25,7 +25,7 @@ namespace pathways {
 // The transfers of one host: objects that it asks a client for, piece by piece,
 // and objects that a client asks it for. Invariants: (1) an object that is
 // asked for here is held until the transfer is over; (2) so is what a client
-// asks for, until the client says that it has all; (3) a client is told once
+// asks for, until the request is over; (3) a client is told once
 // that its values are read no more. One owner calls it.
 class HostTransfers {
  public:
@@ -50,15 +50,18 @@ class HostTransfers {
                Send send);
 
   // Lends an object to a client, whose request names it, and sends the piece
-  // `first` of it; again, when it was lent before. Null: the client is told
-  // that there is none.
+  // `first` of it. Null: the client is told that there is none.
   void Lend(uint32_t client, uint64_t request,
             std::shared_ptr<const HostStore::Object> object, uint32_t first,
             Send send);
+  // Sends the piece `first` again, if that request is not over.
+  void LendAgain(uint32_t client, uint64_t request, uint32_t first, Send send);
   // A client asks for a piece of what it was lent.
   void OnPull(uint32_t client, const WireMessage& message, Send send);
-  // It has all that it wants.
-  void OnPulled(uint32_t client, uint64_t request);
+  // The request is over.
+  void EndLend(uint32_t client, uint64_t request) {
+    lent_.erase({client, request});
+  }
   // Pieces that were sent for a request; 0: it is over, or there was none.
   uint64_t Sent(uint32_t client, uint64_t request) const;
 

@@ -29,8 +29,10 @@ void HostExecutor::OnStore(uint64_t sequence, const proto::Control& control) {
     switch (next.kind_case()) {
       case proto::Control::kPrepareLaunch:
         return OnPrepare(next.client(), next.prepare_launch());
+      case proto::Control::kFetchBegin:
+        return OnFetchBegin(next.client(), next.fetch_begin());
       default:
-        return OnDrop(next.drop_objects());
+        return OnDrop(next.client(), next.drop_objects());
     }
   };
   handle(control);
@@ -97,8 +99,6 @@ void HostExecutor::OnClientWire(uint32_t client, const WireMessage& message,
       if (settled) TryPrepare();
       return;
     }
-    case kPulledMessage:
-      return transfers_.OnPulled(client, message.step);
     default:
       return;
   }
@@ -246,7 +246,7 @@ void HostExecutor::FinishValues(const HostValues& values, bool failed) {
   }
 }
 
-void HostExecutor::OnDrop(const proto::DropObjects& drop) {
+void HostExecutor::OnDrop(uint32_t client, const proto::DropObjects& drop) {
   preparing_.erase(drop.launch());
   refused_.erase(drop.launch());
   auto prepared = prepared_.find(drop.launch());
@@ -260,6 +260,7 @@ void HostExecutor::OnDrop(const proto::DropObjects& drop) {
     transfers_.Stop(id, ToClients());
     store_.Drop(id);
   }
+  if (drop.fetch() != 0) transfers_.EndLend(client, drop.fetch());
   if (drop.answer()) SendStored();
 }
 
@@ -267,7 +268,12 @@ void HostExecutor::OnFetchBegin(uint32_t client,
                                 const proto::FetchBegin& fetch) {
   transfers_.Lend(client, fetch.request(), store_.Find(fetch.object()),
                   fetch.first_piece(), ToClients());
-  if (!fetch.again()) return;
+}
+
+void HostExecutor::OnFetchAgain(uint32_t client,
+                                const proto::FetchBegin& fetch) {
+  transfers_.LendAgain(client, fetch.request(), fetch.first_piece(),
+                       ToClients());
   proto::Control control;
   control.set_client(client);
   proto::FetchReport* report = control.mutable_fetch_report();

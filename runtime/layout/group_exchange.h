@@ -20,9 +20,9 @@
 // rounds; small ones go whole both ways, which takes half the time. Those who
 // are out hear the end from one of the others. With n hosts nobody is in more
 // than 2 log n + 2 rounds. Gathering is the way back alone. What is large of an
-// all-to-all goes from each to each; small blocks are passed on in log n rounds,
-// with others that go the same way. A permute goes from source to target, and as
-// a reduction of nothing makes sure that all are there.
+// all-to-all goes from each to each; small blocks are passed on in log n
+// rounds, with others that go the same way. A permute goes from source to
+// target, and as a reduction of nothing makes sure that all are there.
 //
 // So that memory may be used again (docs/protocol.md, "Slots"), this holds: (1)
 // a host that has done its steps has received everything that was sent to it;

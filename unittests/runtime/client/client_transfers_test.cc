@@ -107,8 +107,9 @@ TEST_F(ClientTransfersTest, FetchesPieceByPiece) {
       On(Message(kBlockMessage, kRequest), {piece.data(), piece.size()});
   EXPECT_EQ(asked.size(), kPullWindow);
   size_t pieces = 1;
-  while (asked.front().message.kind == kPullMessage) {
+  while (!asked.empty()) {
     const WireMessage pull = asked.front().message;
+    ASSERT_EQ(pull.kind, kPullMessage);
     asked.erase(asked.begin());
     EXPECT_TRUE(ended_.empty());
     for (const Sent& next :
@@ -119,8 +120,6 @@ TEST_F(ClientTransfersTest, FetchesPieceByPiece) {
     ++pieces;
   }
   EXPECT_EQ(pieces, 7u);
-  ASSERT_EQ(asked.size(), 1u);
-  EXPECT_EQ(asked[0].message.kind, kPulledMessage);
   ASSERT_EQ(ended_.size(), 1u);
   EXPECT_TRUE(ended_[0].ok());
   EXPECT_EQ(transfers_.bytes_fetched(), 7 * kPieceBytes);
@@ -140,22 +139,9 @@ TEST_F(ClientTransfersTest, AsksAgainWhenAHostBeginsAgain) {
   // Both answers come.
   const WireMessage last = Message(
       kBlockMessage, kRequest, asked[0].message.item, asked[0].message.target);
-  EXPECT_EQ(On(last, payload).back().message.kind, kPulledMessage);
-  EXPECT_EQ(On(last, payload).back().message.kind, kPulledMessage);
+  EXPECT_TRUE(On(last, payload).empty());
+  EXPECT_TRUE(On(last, payload).empty());
   EXPECT_EQ(ended_.size(), 1u);
-}
-
-TEST_F(ClientTransfersTest, AHostThatIsDoneIsToldAgain) {
-  auto fetch = std::make_shared<ArrayFetch>(
-      FetchAssembly(*RowsOn({2}, 2, {kHost, 5}), ElementType::kF32, {2}));
-  transfers_.AddFetch(kRequest, std::move(fetch));
-  const Payload four{"abcd", 4};
-  for (int copy = 0; copy < 2; ++copy) {
-    const std::vector<Sent> sent = On(Message(kBlockMessage, kRequest), four);
-    ASSERT_EQ(sent.size(), 1u);
-    EXPECT_EQ(sent[0].message.kind, kPulledMessage);
-  }
-  EXPECT_EQ(transfers_.size(), 1u);
 }
 
 TEST_F(ClientTransfersTest, AFetchOfWhatWasReleasedFails) {
@@ -170,11 +156,9 @@ TEST_F(ClientTransfersTest, AFetchOfWhatWasReleasedFails) {
 TEST_F(ClientTransfersTest, WhatNobodyWaitsForIsNotRead) {
   AddFetch(4);
   transfers_.EndFetch(kRequest);
-  const std::vector<Sent> sent =
-      On(Message(kBlockMessage, kRequest),
-         {reinterpret_cast<const char*>(8), 16});  // it may be gone
-  ASSERT_EQ(sent.size(), 1u);
-  EXPECT_EQ(sent[0].message.kind, kPulledMessage);
+  EXPECT_TRUE(On(Message(kBlockMessage, kRequest),
+                 {reinterpret_cast<const char*>(8), 16})  // it may be gone
+                  .empty());
   EXPECT_TRUE(ended_.empty());
 }
 

@@ -51,17 +51,17 @@ class FetchTableTest : public ::testing::Test {
 
 TEST_F(FetchTableTest, IsOverWhenItsClientSaysSoOrGoes) {
   table_.Add(0, {1, 7}, 5, {{0, 3}, {2, 0}});
-  EXPECT_FALSE(table_.Remove({2, 7}));  // of another client
-  EXPECT_TRUE(table_.Remove({1, 7}));
-  EXPECT_FALSE(table_.Remove({1, 7}));
+  table_.Add(0, {1, 7}, 6, {{1, 0}});          // a second one of that number
+  EXPECT_THAT(table_.End({2, 7}), IsEmpty());  // of another client
+  EXPECT_THAT(table_.End({1, 7}), ElementsAre(0, 2));
+  EXPECT_THAT(table_.End({1, 7}), IsEmpty());
   EXPECT_TRUE(table_.empty());
   table_.Add(3, {1, 8}, 5, {});
   EXPECT_TRUE(table_.empty());
   table_.Add(3, {1, 8}, 5, {{0, 0}});
   table_.Add(3, {2, 8}, 5, {{0, 0}});
-  table_.ClientGone(1);
-  EXPECT_FALSE(table_.Remove({1, 8}));
-  EXPECT_TRUE(table_.Remove({2, 8}));
+  ASSERT_EQ(table_.OfClient(1).size(), 1u);
+  EXPECT_EQ(table_.OfClient(1)[0].id, 8u);
 }
 
 TEST_F(FetchTableTest, AsksAgain) {
@@ -95,8 +95,11 @@ TEST_F(FetchTableTest, EndsWithTheHostsThatDidNotAnswer) {
                           "7: values were not fetched: no answer from host0, "
                           "host2"));
   EXPECT_THAT(Tick(100), ElementsAre("1: 6 of 1 from 0"));
-  EXPECT_TRUE(table_.Remove({2, 1}));
+  EXPECT_THAT(table_.End({2, 1}), ElementsAre(1));
   EXPECT_THAT(Tick(500), IsEmpty());
+  // Its hosts are to be told when the client has heard of it.
+  EXPECT_TRUE(table_.empty());
+  EXPECT_THAT(table_.End({1, 7}), ElementsAre(0, 1, 2));
 }
 
 TEST_F(FetchTableTest, WhenAllAnswerAllAreNamed) {
@@ -124,6 +127,8 @@ TEST_F(FetchTableTest, AHostThatIsGoneEndsWhatWaitsForIt) {
   table_.Add(0, {1, 8}, 5, {{1, 0}});
   EXPECT_EQ(table_.HostGone(0).size(), 1u);
   EXPECT_TRUE(table_.HostGone(2).empty());
+  EXPECT_FALSE(table_.empty());
+  EXPECT_THAT(table_.End({1, 7}), IsEmpty());  // both are gone
   EXPECT_FALSE(table_.empty());
 }
 

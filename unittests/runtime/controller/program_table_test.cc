@@ -299,22 +299,21 @@ TEST_F(ProgramTableTest, WhatIsOnALostDeviceCannotGoOn) {
   EXPECT_THAT(table_.Lose(1, {0}, why), ElementsAre(0));
   EXPECT_THAT(table_.Lose(1, {0}, absl::DeadlineExceededError("again")),
               ElementsAre(0));
-  EXPECT_EQ(table_
-                .Load(now_, Prepare(MovePlan("late", 4), topology_), 78, "me",
-                      {0, 2})
-                .status()
-                .message(),
-            "program 'late' needs island0/host1/device0, whose worker is lost: "
-            "it hangs");
+  EXPECT_EQ(
+      table_
+          .Load(now_, Prepare(MovePlan("late", 4), topology_), 78, "me", {0, 2})
+          .status()
+          .message(),
+      "program 'late' needs island0/host1/device0, whose worker is lost: "
+      "it hangs");
   table_.Break(now_, 0, why);
   EXPECT_THAT(table_.Lose(1, {0}, why), IsEmpty());
 }
 
 TEST_F(ProgramTableTest, ALoadOntoALostDeviceEndsWithTheReason) {
   Load();
-  EXPECT_THAT(
-      table_.Lose(0, {0, 1}, absl::DeadlineExceededError("it hangs")),
-      IsEmpty());
+  EXPECT_THAT(table_.Lose(0, {0, 1}, absl::DeadlineExceededError("it hangs")),
+              IsEmpty());
   AnswerAll(State::kLoading);
   AnswerAll(State::kStopping);
   EXPECT_THAT(Texts({AnswerAll(State::kFreeing)}),

@@ -171,7 +171,7 @@ TEST_F(HostTransfersTest, AsksAgainForWhatHasNotCome) {
   EXPECT_TRUE(Take().empty());
 }
 
-TEST_F(HostTransfersTest, LendsUntilTheClientHasAll) {
+TEST_F(HostTransfersTest, LendsUntilTheRequestIsOver) {
   const uint64_t bytes = kPieceBytes + 3;
   auto object = store_.Create(kObject, bytes, "y");
   for (uint64_t i = 0; i < bytes; ++i) object->data()[i] = char(i * 5);
@@ -193,9 +193,14 @@ TEST_F(HostTransfersTest, LendsUntilTheClientHasAll) {
   EXPECT_EQ(transfers_.Sent(kClient, 5), 2u);
   object.reset();
   EXPECT_GT(arena_.used(), 0u);
-  transfers_.OnPulled(kClient, 6);
+  transfers_.EndLend(kClient, 6);
   EXPECT_GT(arena_.used(), 0u);
-  transfers_.OnPulled(kClient, 5);
+  transfers_.LendAgain(kClient, 5, 0, Send());
+  transfers_.LendAgain(kClient, 5, 9, Send());  // there is no such piece
+  EXPECT_EQ(Take().size(), 1u);
+  transfers_.EndLend(kClient, 5);
+  transfers_.LendAgain(kClient, 5, 0, Send());
+  EXPECT_TRUE(Take().empty());
   EXPECT_EQ(arena_.used(), 0u);
   EXPECT_EQ(transfers_.num_lent(), 0u);
 }

@@ -39,20 +39,19 @@ class HostValuesTest : public ::testing::Test {
     host_.Load(EchoPlan());
   }
 
-  Control Part(uint64_t object, uint64_t offset, const std::string& data) {
-    Control control;
-    proto::StorePart* part = control.mutable_store_part();
-    part->set_sequence(++sequence_);
-    part->set_launch(1);
-    part->set_object(object);
-    part->set_bytes(8);
-    part->set_offset(offset);
-    part->set_data(data);
-    part->set_what("argument 'u'");
-    return control;
+  // What the host answers when a client sends it a message about values.
+  std::vector<Sent> FromClient(WireKind kind, uint64_t transfer,
+                               const std::string& data = "") {
+    WireMessage message;
+    message.kind = kind;
+    message.step = transfer;
+    host_.executor->OnWire(host_.directory().client(0), message,
+                           {data.data(), data.size()});
+    return host_.world.DeliverAll();
   }
+  // `fresh`: the client has the argument.
   Control Stage(uint64_t launch, uint64_t argument, uint64_t result,
-                uint64_t steps = 1) {
+                bool fresh = false, uint64_t steps = 1) {
     Control control;
     proto::PrepareLaunch* stage = control.mutable_prepare_launch();
     stage->set_sequence(++sequence_);
@@ -61,7 +60,19 @@ class HostValuesTest : public ::testing::Test {
     stage->set_steps(steps);
     stage->add_arguments(argument);
     stage->add_results(result);
+    if (fresh) stage->add_fresh(argument);
     return control;
+  }
+  Control Drop(uint64_t object) {
+    Control control;
+    control.mutable_drop_objects()->set_sequence(++sequence_);
+    control.mutable_drop_objects()->add_objects(object);
+    return control;
+  }
+  // Launch 1 has stored "abcdefgh" as object 2, and waits for its grant.
+  void StoreArgument() {
+    host_.TellFromController(Stage(1, 2, 3, /*fresh=*/true));
+    EXPECT_EQ(Ready(FromClient(kBlockMessage, 2, "abcdefgh")), "");
   }
   // "" when it is ready, "-" without an answer, or the refusal.
   std::string Ready(const std::vector<Sent>& sent) {
@@ -70,102 +81,183 @@ class HostValuesTest : public ::testing::Test {
     EXPECT_THAT(ready, SizeIs(1));
     return ready[0].launch_ready().message();
   }
-  std::string Fetch(uint64_t object, uint64_t offset, uint64_t bytes) {
-    Control control;
-    proto::FetchPart* fetch = control.mutable_fetch_part();
-    fetch->set_request(4);
-    fetch->set_object(object);
-    fetch->mutable_range()->set_offset(offset);
-    fetch->mutable_range()->set_bytes(bytes);
-    const std::vector<Control> parts =
-        ControlsOf(host_.TellFromController(control), Control::kPartData);
+  // The first piece that is sent for a fetch.
+  std::string Fetch(uint64_t object, uint32_t first = 0) {
     std::string data;
-    for (const Control& part : parts) {
-      if (part.part_data().missing()) return "missing";
-      EXPECT_EQ(part.part_data().offset(), offset + data.size());
-      data += part.part_data().data();
+    for (const Sent& sent : host_.TellFromController(Begin(object, first))) {
+      if (sent.kind != Sent::kWire || sent.wire.kind != kBlockMessage) continue;
+      if (sent.wire.flags & kPoisoned) return "missing";
+      data.append(static_cast<const char*>(sent.payload.data),
+                  sent.payload.bytes);
     }
+    host_.TellFromController(EndFetch());
     return data;
+  }
+  // Request 4 of client 0.
+  Control Begin(uint64_t object, uint32_t first = 0) {
+    Control control;
+    control.mutable_fetch_begin()->set_sequence(++sequence_);
+    control.mutable_fetch_begin()->set_request(4);
+    control.mutable_fetch_begin()->set_object(object);
+    control.mutable_fetch_begin()->set_first_piece(first);
+    return control;
+  }
+  Control EndFetch() {
+    Control control;
+    control.mutable_drop_objects()->set_sequence(++sequence_);
+    control.mutable_drop_objects()->set_fetch(4);
+    return control;
   }
 
   RecordedHost host_;
   uint64_t sequence_ = 0;
 };
 
-TEST_F(HostValuesTest, IsReadyWhenAllPiecesAreThere) {
-  EXPECT_EQ(Ready(host_.TellFromController(Part(2, 0, "abcd"))), "-");
-  EXPECT_EQ(Ready(host_.TellFromController(Stage(1, 2, 3))), "-");
-  EXPECT_EQ(Ready(host_.TellFromController(Part(2, 4, "efgh"))), "");
+TEST_F(HostValuesTest, AsksTheClientAndIsReadyWhenAllIsThere) {
+  const std::vector<Sent> sent =
+      host_.TellFromController(Stage(1, 2, 3, /*fresh=*/true));
+  EXPECT_EQ(Ready(sent), "-");
+  const std::vector<WireMessage> pulls = WiresOf(sent, kPullMessage);
+  ASSERT_THAT(pulls, SizeIs(1));
+  EXPECT_EQ(pulls[0].step, 2u);
+  const std::vector<Sent> stored = FromClient(kBlockMessage, 2, "abcdefgh");
+  EXPECT_EQ(Ready(stored), "");
+  EXPECT_THAT(WiresOf(stored, kPulledMessage), SizeIs(1));
+  EXPECT_EQ(host_.executor->counters().stored_bytes.get(), 8u);
   EXPECT_THAT(ControlsOf(host_.Grant(1, 1, 0, 0, 1, 0, 1), Control::kGrantDone),
               SizeIs(1));
-  EXPECT_EQ(Fetch(3, 0, 8), "abcdefgh");
-  EXPECT_EQ(Fetch(3, 2, 5), "cdefg");
+  EXPECT_EQ(Fetch(3), "abcdefgh");
+}
+
+TEST_F(HostValuesTest, ALaunchThatUsesWhatIsOnItsWayWaitsForIt) {
+  host_.TellFromController(Stage(1, 2, 3, /*fresh=*/true));
+  EXPECT_EQ(Ready(host_.TellFromController(Stage(2, 2, 4))), "-");
+  EXPECT_THAT(ControlsOf(FromClient(kBlockMessage, 2, "abcdefgh"),
+                         Control::kLaunchReady),
+              SizeIs(2));
+}
+
+TEST_F(HostValuesTest, WhatClientsDoNotHaveRefusesTheLaunch) {
+  host_.TellFromController(Stage(1, 2, 3, /*fresh=*/true));
+  EXPECT_EQ(Ready(FromClient(kBlockMessage, 2, "short")),
+            "a piece of an array has 5 bytes, expected 8");
+  // Neither what was not asked for.
+  EXPECT_THAT(FromClient(kBlockMessage, 7, "abcdefgh"), IsEmpty());
+}
+
+TEST_F(HostValuesTest, AsksAgainWhenItIsToldAgain) {
+  const Control stage = Stage(1, 2, 3, /*fresh=*/true);
+  host_.TellFromController(stage);
+  const std::vector<Sent> again = host_.TellFromController(stage);
+  EXPECT_THAT(WiresOf(again, kPullMessage), SizeIs(1));
+  EXPECT_EQ(Ready(again), "-");
+  EXPECT_EQ(Ready(FromClient(kBlockMessage, 2, "abcdefgh")), "");
+  EXPECT_EQ(Ready(host_.TellFromController(stage)), "");
 }
 
 TEST_F(HostValuesTest, AFetchOfWhatIsNotThereSaysSo) {
-  host_.TellFromController(Part(2, 0, "abcdefgh"));
-  EXPECT_EQ(Fetch(2, 0, 8), "abcdefgh");
-  EXPECT_EQ(Fetch(2, 4, 5), "missing");
-  EXPECT_EQ(Fetch(2, 9, 0), "missing");
-  EXPECT_EQ(Fetch(2, UINT64_MAX, 2), "missing");
-  EXPECT_EQ(Fetch(9, 0, 1), "missing");
+  StoreArgument();
+  EXPECT_EQ(Fetch(2), "abcdefgh");
+  EXPECT_EQ(Fetch(2, 1), "missing");
+  EXPECT_EQ(Fetch(2, UINT32_MAX), "missing");
+  EXPECT_EQ(Fetch(9), "missing");
+}
+
+TEST_F(HostValuesTest, SaysHowFarAFetchIsWhenAskedAgain) {
+  StoreArgument();
+  Control begin = Begin(2);
+  EXPECT_THAT(
+      ControlsOf(host_.TellFromController(begin), Control::kFetchReport),
+      IsEmpty());
+  begin.mutable_fetch_begin()->set_sequence(0);
+  const std::vector<Sent> sent = host_.TellFromController(begin);
+  EXPECT_THAT(WiresOf(sent, kBlockMessage), SizeIs(1));
+  const std::vector<Control> reports = ControlsOf(sent, Control::kFetchReport);
+  ASSERT_THAT(reports, SizeIs(1));
+  EXPECT_EQ(reports[0].fetch_report().request(), 4u);
+  EXPECT_EQ(reports[0].fetch_report().pieces(), 2u);
+  host_.TellFromController(EndFetch());
+  EXPECT_THAT(WiresOf(host_.TellFromController(begin), kBlockMessage),
+              IsEmpty());
+}
+
+TEST_F(HostValuesTest, WhatIsLentIsKeptUntilTheFetchIsOver) {
+  const uint64_t before = host_.executor->host_arena().used();
+  StoreArgument();
+  const Control begin = Begin(2);
+  host_.TellFromController(begin);
+  Control drop = Drop(2);
+  drop.mutable_drop_objects()->set_launch(1);
+  drop.mutable_drop_objects()->add_objects(3);
+  host_.TellFromController(drop);
+  EXPECT_EQ(host_.executor->host_arena().used(), before + 8);
+  host_.TellFromController(EndFetch());
+  EXPECT_EQ(host_.executor->host_arena().used(), before);
+  host_.TellFromController(begin);  // a late copy lends nothing
+  EXPECT_EQ(host_.executor->host_arena().used(), before);
 }
 
 TEST_F(HostValuesTest, RefusesALaunchThatIsNotOfTheProgram) {
-  host_.TellFromController(Part(2, 0, "abcdefgh"));
-  Control more = Stage(1, 2, 3);
-  more.mutable_prepare_launch()->add_results(4);
+  StoreArgument();
+  Control more = Stage(2, 2, 4);
+  more.mutable_prepare_launch()->add_results(5);
   EXPECT_EQ(Ready(host_.TellFromController(more)),
             "a launch has other arguments than its program");
-  EXPECT_EQ(Ready(host_.TellFromController(Stage(2, 2, 3, 0))),
+  EXPECT_EQ(Ready(host_.TellFromController(
+                Stage(3, 2, 4, /*fresh=*/false, /*steps=*/0))),
             "a launch of 0 steps, expected 1 to 1099511627776");
-  Control other = Stage(3, 2, 3);
+  Control other = Stage(4, 2, 4);
   other.mutable_prepare_launch()->set_incarnation(2);
   EXPECT_EQ(Ready(host_.TellFromController(other)),
             "the program is not loaded");
-  EXPECT_EQ(Ready(host_.TellFromController(Stage(4, 0, 3))),
+  EXPECT_EQ(Ready(host_.TellFromController(Stage(5, 0, 4))),
             "argument 'u' of program 'p' has 0 bytes on host0, expected 8");
-  EXPECT_EQ(Ready(host_.TellFromController(Stage(5, 2, 3))), "");
+  EXPECT_EQ(Ready(host_.TellFromController(Stage(6, 2, 4))), "");
 }
 
 TEST_F(HostValuesTest, GivesUpAGrantOfOtherStepsThanWereStaged) {
-  host_.TellFromController(Part(2, 0, "abcdefgh"));
-  EXPECT_EQ(Ready(host_.TellFromController(Stage(1, 2, 3))), "");
+  StoreArgument();
   EXPECT_THAT(host_.Grant(1, 1, 0, 0, 2, 0, 2), IsEmpty());
   // Nor one of nothing that was staged.
   EXPECT_THAT(host_.Grant(9, 2, 1, 0, 1, 0, 1), IsEmpty());
   EXPECT_THAT(ControlsOf(host_.Grant(1, 3, 2, 0, 1, 0, 1), Control::kGrantDone),
               SizeIs(1));
-  EXPECT_EQ(Fetch(3, 0, 8), "abcdefgh");
+  EXPECT_EQ(Fetch(3), "abcdefgh");
 }
 
 TEST_F(HostValuesTest, DroppedObjectsGiveTheirMemoryBack) {
   const uint64_t before = host_.executor->host_arena().used();
-  host_.TellFromController(Part(2, 0, "abcdefgh"));
+  host_.TellFromController(Stage(1, 2, 3, /*fresh=*/true));
   EXPECT_GT(host_.executor->host_arena().used(), before);
-  Control drop;
-  drop.mutable_drop_objects()->set_sequence(++sequence_);
-  drop.mutable_drop_objects()->add_objects(2);
+  Control drop = Drop(2);
+  drop.mutable_drop_objects()->set_launch(1);
   drop.mutable_drop_objects()->set_answer(true);
+  const std::vector<Sent> sent = host_.TellFromController(drop);
   const std::vector<Control> dropped =
-      ControlsOf(host_.TellFromController(drop), Control::kObjectsDropped);
+      ControlsOf(sent, Control::kObjectsDropped);
   ASSERT_THAT(dropped, SizeIs(1));
   EXPECT_EQ(dropped[0].objects_dropped().sequence(), sequence_);
   EXPECT_EQ(host_.executor->host_arena().used(), before);
-  EXPECT_EQ(Fetch(2, 0, 8), "missing");
+  // The client hears that it is asked no more, and what it still sends is not
+  // read.
+  EXPECT_THAT(WiresOf(sent, kPulledMessage), SizeIs(1));
+  EXPECT_THAT(FromClient(kBlockMessage, 2, "abcdefgh"), IsEmpty());
+  EXPECT_EQ(Fetch(2), "missing");
 }
 
 TEST_F(HostValuesTest, GoesByTheNumbersOfTheController) {
-  const Control first = Part(2, 0, "abcdefgh");
-  Control drop;
-  drop.mutable_drop_objects()->set_sequence(++sequence_);
-  drop.mutable_drop_objects()->add_objects(2);
-  host_.TellFromController(drop);  // before the first
-  EXPECT_EQ(Fetch(2, 0, 8), "missing");
-  host_.TellFromController(first);  // dropped right behind it
-  EXPECT_EQ(Fetch(2, 0, 8), "missing");
-  host_.TellFromController(first);  // a late copy brings nothing back
-  EXPECT_EQ(Fetch(2, 0, 8), "missing");
+  const uint64_t before = host_.executor->host_arena().used();
+  const Control first = Stage(1, 2, 3, /*fresh=*/true);
+  Control drop = Drop(2);
+  drop.mutable_drop_objects()->set_launch(1);
+  EXPECT_THAT(host_.TellFromController(drop), IsEmpty());  // before the first
+  // Dropped right behind it; a late copy brings nothing back.
+  for (int copy = 0; copy < 2; ++copy) {
+    host_.TellFromController(first);
+    EXPECT_EQ(host_.executor->host_arena().used(), before);
+    EXPECT_THAT(FromClient(kBlockMessage, 2, "abcdefgh"), IsEmpty());
+  }
+  EXPECT_EQ(Fetch(2), "missing");
 }
 
 }  // namespace
