@@ -24,6 +24,7 @@
 #include <ostream>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 namespace pathways {
@@ -53,6 +54,9 @@ private:
 
 /// How a session runs.
 struct SessionOptions {
+  /// Name of the session, for messages; sessions of one cluster have other
+  /// names.
+  std::string name = "session";
   /// "2x1x4" (islands x hosts x devices of each), a .textproto file, or empty
   /// for this machine.
   std::string topology = {};
@@ -95,14 +99,58 @@ struct SessionOptions {
   int64_t traceEvents = 0;
 };
 
-/// A launch under way, and the owner of its results.
+/// An array that a session holds, in memory of the process or on devices, where
+/// its last launch left it. A value: copies are the same array, whose memory is
+/// given back when the last copy is gone. To destroy one never waits. It may be
+/// the result of a run that has not ended, and an argument of the next launch
+/// all the same. Moved from, it is empty, like one made of nothing: every call
+/// is an error.
+class Array {
+public:
+  Array() = default;
+
+  /// Its type, also before it is ready; nothing of an empty one.
+  ElementType getElement() const;
+  const std::vector<int64_t> &getShape() const;
+  /// Whether await and get would return without waiting for a run, with the
+  /// array or with an error. Never waits.
+  bool isReady() const;
+  /// Waits for the run that fills it, if there is one. Errors: RunFailed.
+  Status await() const;
+  /// Waits, then copies it out: global, dense. Errors: as await;
+  /// InvalidArgument: it was released.
+  Result<HostArray> get() const;
+  /// Gives its memory back before the last copy is gone; all copies are of no
+  /// use then. A launch that has it as argument goes on. Never waits.
+  void release();
+
+  struct State;
+  explicit Array(std::shared_ptr<State> state) : state(std::move(state)) {}
+  const State *getState() const { return state.get(); }
+
+private:
+  std::shared_ptr<State> state;
+};
+
+/// One argument of a launch: values to be sent along, or an array.
+using Argument = std::variant<HostArray, Array>;
+
+/// A launch under way, and the owner of its results but for those taken as
+/// arrays. To destroy the last copy does not wait, and the launch goes on.
 class Run {
 public:
   /// Waits for the end. Errors: RunFailed, with the first cause.
   Status await();
+  /// Whether await would return at once. Never waits.
+  bool isReady() const;
   /// Waits, then copies a result out: global, dense. Errors: as await;
   /// InvalidArgument for a name that is no result.
   Result<HostArray> fetch(const std::string &result);
+  /// A result as an array, which stays where it is, on the devices. Does not
+  /// wait: whoever reads the array sees the run's failure. Errors:
+  /// InvalidArgument for a name that is no result; RunFailed when the run has
+  /// ended so.
+  Result<Array> take(const std::string &result);
 
   struct State;
   explicit Run(std::shared_ptr<State> state) : state(std::move(state)) {}
@@ -111,14 +159,18 @@ private:
   std::shared_ptr<State> state;
 };
 
-/// A loaded plan. Holds its memory on the devices until the last copy is gone.
+/// A loaded plan. Holds its memory on the devices until the last copy is gone,
+/// and its launches have ended: to destroy it does not wait.
 class Executable {
 public:
   /// Starts `steps` steps and returns at once; several launches may be under
   /// way and run in order. `arguments` has every argument by name, global and
-  /// dense; a stepped one has `steps` as an extra leading dimension. Errors:
-  /// InvalidArgument, naming the argument; Refused.
-  Result<Run> launch(const std::map<std::string, HostArray> &arguments,
+  /// dense; a stepped one has `steps` as an extra leading dimension. An array
+  /// that already lies where the program wants it moves nowhere. Errors:
+  /// InvalidArgument, naming the argument, also for an array that is empty, was
+  /// released or is another session's; Refused; RunFailed when the run that
+  /// fills an argument has failed.
+  Result<Run> launch(const std::map<std::string, Argument> &arguments,
                      int64_t steps = 1);
 
   struct State;
@@ -128,11 +180,28 @@ private:
   std::shared_ptr<State> state;
 };
 
-/// A controller and its devices, in this process. Copies share them; the last
-/// one stops them. Thread-safe.
+/// A tenant of a cluster, which is in this process: a controller and devices.
+/// Copies are the same session. What it loads, launches and holds is its own.
+/// When the last copy is gone, and all that came from it, what still runs is
+/// ended; the last session of a cluster stops that. Thread-safe.
 class Session {
 public:
+  /// A cluster and its first session.
   static Result<Session> open(const SessionOptions &options);
+  /// Another session of this one's cluster. Its programs share the devices with
+  /// all others, and wait for each other as if they were one's. Errors:
+  /// AlreadyExists: a session has that name; Refused: there are too many.
+  Result<Session> connect(const std::string &name);
+
+  /// A new array. Its values go to devices with the first launch that has it as
+  /// argument. Errors: InvalidArgument: it has not the bytes of its type;
+  /// Refused: there is no memory.
+  Result<Array> put(HostArray array);
+  /// The same without a copy, so that nothing but the caller's memory bounds
+  /// it: the values must stay as they are until `done` is called, once, which
+  /// is when devices have them, or the array is gone before, or this failed.
+  /// `done` may be called on any thread, and must not use the session.
+  Result<Array> put(BorrowedArray array);
 
   /// Checks, places and loads a plan. Errors: InvalidArgument for a plan that
   /// breaks a rule; Refused when it does not fit, naming what is short.

@@ -23,15 +23,16 @@ namespace pathways {
 
 /// Why a call failed. `InvalidProgram` and `InvalidArgument` always will;
 /// `NotFound` and `Unwritable` name a file; `Refused` means that this plan or
-/// launch does not fit these machines (memory, devices, processor) and
-/// `RunFailed` that a run ended with its first cause; `Internal` is a bug of
-/// ours.
+/// launch does not fit these machines (memory, devices, processor),
+/// `AlreadyExists` that a name is taken, and `RunFailed` that a run ended with
+/// its first cause; `Internal` is a bug of ours.
 enum class ErrorCode {
   InvalidProgram,
   InvalidArgument,
   NotFound,
   Unwritable,
   Refused,
+  AlreadyExists,
   RunFailed,
   Internal,
 };

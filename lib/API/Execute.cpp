@@ -29,6 +29,8 @@ static Error makeError(const absl::Status &status) {
     return makeError(ErrorCode::InvalidArgument, status);
   case absl::StatusCode::kNotFound:
     return makeError(ErrorCode::NotFound, status);
+  case absl::StatusCode::kAlreadyExists:
+    return makeError(ErrorCode::AlreadyExists, status);
   case absl::StatusCode::kInternal:
     return makeError(ErrorCode::Internal, status);
   default:
@@ -66,13 +68,14 @@ Status Plan::write(const std::string &path) const {
 }
 
 //===----------------------------------------------------------------------===//
-// Session, Executable, Run
+// What handles stand for
 //===----------------------------------------------------------------------===//
 
-// Each level keeps the one above alive: a run its executable, an executable its
-// session. Destroying the last handle releases what it stands for.
+// Runs, executables and arrays keep their session alive, and nothing else of
+// each other. To destroy the last handle releases by a message what it stands
+// for, and waits for nothing.
 struct Session::State {
-  std::unique_ptr<Cluster> cluster;
+  std::shared_ptr<Cluster> cluster;
   std::unique_ptr<Client> client; // goes first
 };
 
@@ -81,32 +84,125 @@ struct Executable::State {
         ProgramHandle program)
       : session(std::move(session)), plan(std::move(plan)), program(program) {}
   State(const State &) = delete;
+  ~State() { (void)session->client->Discard(program); }
 
   std::shared_ptr<Session::State> session;
   Plan plan;
   ProgramHandle program;
-
-  ~State() {
-    // All runs have ended: each held a reference to this, and waited.
-    (void)session->client->Unload(program);
-  }
 };
 
 struct Run::State {
-  State(std::shared_ptr<Executable::State> executable, RunHandle run)
-      : executable(std::move(executable)), run(run) {}
+  State(std::shared_ptr<Session::State> session, RunHandle run)
+      : session(std::move(session)), run(run) {}
   State(const State &) = delete;
+  ~State() { (void)client().ReleaseRun(run); }
 
-  std::shared_ptr<Executable::State> executable;
+  std::shared_ptr<Session::State> session;
   RunHandle run;
 
-  Client &client() { return *executable->session->client; }
-
-  ~State() {
-    (void)client().Await(run);
-    (void)client().ReleaseRun(run);
-  }
+  Client &client() { return *session->client; }
 };
+
+struct Array::State {
+  State(std::shared_ptr<Session::State> session, ArrayHandle array,
+        ArrayType type)
+      : session(std::move(session)), array(array), type(std::move(type)) {}
+  State(const State &) = delete;
+  ~State() { (void)client().Release(array); }
+
+  std::shared_ptr<Session::State> session;
+  ArrayHandle array;
+  ArrayType type;
+
+  Client &client() { return *session->client; }
+};
+
+static Result<Array> makeArray(std::shared_ptr<Session::State> session,
+                               const absl::StatusOr<ArrayHandle> &array,
+                               ErrorCode otherwise) {
+  absl::StatusOr<ArrayType> type = ArrayType();
+  if (array.ok())
+    type = session->client->TypeOf(*array);
+  const absl::Status status = array.ok() ? type.status() : array.status();
+  if (status.ok())
+    return Array(std::make_shared<Array::State>(std::move(session), *array,
+                                                *std::move(type)));
+  return makeError(absl::IsInvalidArgument(status) ? ErrorCode::InvalidArgument
+                                                   : otherwise,
+                   status);
+}
+
+/// The errors of a use of an array. NotFound: it was released.
+static Error makeArrayError(const absl::Status &status) {
+  const bool isMisused =
+      absl::IsInvalidArgument(status) || absl::IsNotFound(status);
+  return makeError(
+      isMisused ? ErrorCode::InvalidArgument : ErrorCode::RunFailed, status);
+}
+
+//===----------------------------------------------------------------------===//
+// Array
+//===----------------------------------------------------------------------===//
+
+static Error makeEmptyError(const char *what) {
+  return Error{ErrorCode::InvalidArgument,
+               std::string("the ") + what + " is empty"};
+}
+
+ElementType Array::getElement() const {
+  return state ? state->type.element : ElementType::kInvalid;
+}
+
+const std::vector<int64_t> &Array::getShape() const {
+  static const std::vector<int64_t> *const none = new std::vector<int64_t>;
+  return state ? state->type.shape : *none;
+}
+
+bool Array::isReady() const {
+  if (!state)
+    return true;
+  absl::StatusOr<bool> ready = state->client().IsReady(state->array);
+  return !ready.ok() || *ready;
+}
+
+Status Array::await() const {
+  if (!state)
+    return makeEmptyError("array");
+  absl::Status status = state->client().AwaitArray(state->array);
+  if (!status.ok())
+    return makeArrayError(status);
+  return {};
+}
+
+Result<HostArray> Array::get() const {
+  if (!state)
+    return makeEmptyError("array");
+  absl::StatusOr<HostArray> array = state->client().Get(state->array);
+  if (!array.ok())
+    return makeArrayError(array.status());
+  return *std::move(array);
+}
+
+void Array::release() {
+  if (state)
+    (void)state->client().Release(state->array);
+}
+
+//===----------------------------------------------------------------------===//
+// Session
+//===----------------------------------------------------------------------===//
+
+/// A client of that name.
+static Result<Session> makeSession(std::shared_ptr<Cluster> cluster,
+                                   const std::string &name) {
+  auto client = cluster->Connect(name);
+  if (!client.ok())
+    return makeError(client.status());
+  auto state = std::make_shared<Session::State>();
+  state->cluster = std::move(cluster);
+  state->client = *std::move(client);
+  return Session(std::move(state));
+}
 
 Result<Session> Session::open(const SessionOptions &options) {
   absl::StatusOr<proto::Cluster> cluster = ReadTopology(options.topology);
@@ -132,13 +228,21 @@ Result<Session> Session::open(const SessionOptions &options) {
   auto created = Cluster::Create(*cluster, clusterOptions);
   if (!created.ok())
     return makeError(created.status());
-  auto client = (*created)->Connect("session");
-  if (!client.ok())
-    return makeError(client.status());
-  auto state = std::make_shared<State>();
-  state->cluster = *std::move(created);
-  state->client = *std::move(client);
-  return Session(std::move(state));
+  return makeSession(*std::move(created), options.name);
+}
+
+Result<Session> Session::connect(const std::string &name) {
+  return makeSession(state->cluster, name);
+}
+
+Result<Array> Session::put(HostArray array) {
+  return makeArray(state, state->client->Put(std::move(array)),
+                   ErrorCode::Refused);
+}
+
+Result<Array> Session::put(BorrowedArray array) {
+  return makeArray(state, state->client->Put(std::move(array)),
+                   ErrorCode::Refused);
 }
 
 Result<Executable> Session::load(const Plan &plan) {
@@ -158,9 +262,12 @@ Status Session::writeTrace(std::ostream &out) {
   return {};
 }
 
-Result<Run>
-Executable::launch(const std::map<std::string, HostArray> &arguments,
-                   int64_t steps) {
+//===----------------------------------------------------------------------===//
+// Executable, Run
+//===----------------------------------------------------------------------===//
+
+Result<Run> Executable::launch(const std::map<std::string, Argument> &arguments,
+                               int64_t steps) {
   const proto::Interface &interface =
       state->plan.getState().data.tables.interface();
   std::vector<LaunchArgument> values;
@@ -170,8 +277,16 @@ Executable::launch(const std::map<std::string, HostArray> &arguments,
     if (it == arguments.end())
       return Error{ErrorCode::InvalidArgument,
                    "argument '" + argument.name() + "' is missing"};
-    values.emplace_back(it->second);
     ++used;
+    if (const auto *value = std::get_if<HostArray>(&it->second)) {
+      values.emplace_back(*value);
+      continue;
+    }
+    const Array::State *array = std::get<Array>(it->second).getState();
+    if (!array)
+      return Error{ErrorCode::InvalidArgument,
+                   "the array of argument '" + argument.name() + "' is empty"};
+    values.emplace_back(array->array);
   }
   if (used != arguments.size()) {
     for (const auto &[name, value] : arguments) {
@@ -185,9 +300,11 @@ Executable::launch(const std::map<std::string, HostArray> &arguments,
   }
   absl::StatusOr<RunHandle> run =
       state->session->client->Launch(state->program, std::move(values), steps);
+  if (absl::IsNotFound(run.status())) // an array that was released
+    return makeError(ErrorCode::InvalidArgument, run.status());
   if (!run.ok())
     return makeError(run.status());
-  return Run(std::make_shared<Run::State>(state, *run));
+  return Run(std::make_shared<Run::State>(state->session, *run));
 }
 
 Status Run::await() {
@@ -205,4 +322,14 @@ Result<HostArray> Run::fetch(const std::string &result) {
                          : ErrorCode::RunFailed,
                      array.status());
   return *std::move(array);
+}
+
+bool Run::isReady() const {
+  absl::StatusOr<bool> ready = state->client().IsReady(state->run);
+  return !ready.ok() || *ready;
+}
+
+Result<Array> Run::take(const std::string &result) {
+  return makeArray(state->session, state->client().Keep(state->run, result),
+                   ErrorCode::RunFailed);
 }

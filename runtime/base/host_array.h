@@ -9,7 +9,9 @@
 #ifndef RUNTIME_BASE_HOST_ARRAY_H_
 #define RUNTIME_BASE_HOST_ARRAY_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -65,6 +67,17 @@ struct HostArray {
   ArrayBytes data;             // num_elements() * ElementBytes(element)
 
   int64_t num_elements() const;
+};
+
+// An array in memory of somebody else, dense and row-major.
+struct BorrowedArray {
+  ElementType element = ElementType::kInvalid;
+  std::vector<int64_t> shape;
+  const char* data = nullptr;
+  size_t bytes = 0;
+  // Called once, when nobody reads the memory any more; may be empty. On any
+  // thread: it must neither wait nor call who borrows.
+  std::function<void()> done;
 };
 
 // "64x256xf32", as in MLIR; "f32" for a scalar.

@@ -27,18 +27,20 @@ ArrayTable::ArrayTable(const std::string& client, uint64_t bytes)
       memory_(absl::StrCat("the memory of client '", client, "'"), bytes,
               /*backed=*/false) {}
 
-absl::StatusOr<uint64_t> ArrayTable::Put(HostArray value) {
+absl::StatusOr<uint64_t> ArrayTable::Put(SharedValue value) {
   ArrayState array;
-  absl::StatusOr<Arena::Segment> charge = memory_.Charge(
-      value.data.size(),
-      absl::StrCat("array ", ShapeString(value.element, value.shape)));
-  if (!charge.ok()) return charge.status();
-  array.charge = *std::move(charge);
+  if (!value->borrowed()) {
+    absl::StatusOr<Arena::Segment> charge = memory_.Charge(
+        value->data().size(),
+        absl::StrCat("array ", ShapeString(value->element(), value->shape())));
+    if (!charge.ok()) return charge.status();
+    array.charge = *std::move(charge);
+  }
   array.id = ++last_;
-  array.element = value.element;
-  array.shape = value.shape;
-  array.bytes = value.data.size();
-  array.dense = std::make_shared<const HostArray>(std::move(value));
+  array.element = value->element();
+  array.shape = value->shape();
+  array.bytes = value->data().size();
+  array.dense = std::move(value);
   arrays_[last_] = std::move(array);
   return last_;
 }
@@ -72,14 +74,15 @@ void ArrayTable::Place(ArrayState* array, const PlacedObject& placed,
   run->placing.push_back(array->id);
 }
 
-void ArrayTable::Settle(const RunState& run, std::vector<uint64_t>* objects) {
+void ArrayTable::Settle(const RunState& run, std::vector<uint64_t>* objects,
+                        std::vector<SharedValue>* values) {
   for (uint64_t id : run.placing) {
     auto found = arrays_.find(id);
     if (found == arrays_.end() || found->second.placing != run.id) continue;
     ArrayState& array = found->second;
     array.placing = 0;
     if (run.completed) {
-      array.dense.reset();
+      values->push_back(std::move(array.dense));
       array.charge = Arena::Segment();
     } else {
       objects->push_back(array.placed.object);
@@ -88,10 +91,12 @@ void ArrayTable::Settle(const RunState& run, std::vector<uint64_t>* objects) {
   }
 }
 
-absl::Status ArrayTable::Release(uint64_t id, std::vector<uint64_t>* objects) {
+absl::Status ArrayTable::Release(uint64_t id, std::vector<uint64_t>* objects,
+                                 std::vector<SharedValue>* values) {
   auto found = arrays_.find(id);
   if (found == arrays_.end()) return NoArray(id);
   objects->push_back(found->second.placed.object);
+  values->push_back(std::move(found->second.dense));
   arrays_.erase(found);
   return absl::OkStatus();
 }

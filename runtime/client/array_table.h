@@ -17,6 +17,7 @@
 
 #include "absl/status/statusor.h"
 #include "runtime/base/host_array.h"
+#include "runtime/client/array_value.h"
 #include "runtime/client/object_holds.h"
 #include "runtime/client/run_table.h"
 #include "runtime/store/store.h"
@@ -30,7 +31,7 @@ struct ArrayState {
   ElementType element = ElementType::kInvalid;
   std::vector<int64_t> shape;
   uint64_t bytes = 0;
-  std::shared_ptr<const HostArray> dense;
+  SharedValue dense;
   Arena::Segment charge;  // of `dense`
   PlacedObject placed;
   uint64_t placing = 0;  // run that brings it to the hosts, not ended
@@ -47,8 +48,9 @@ class ArrayTable {
   // `client`: its name.
   ArrayTable(const std::string& client, uint64_t bytes);
 
-  // ResourceExhausted: the client's memory is full.
-  absl::StatusOr<uint64_t> Put(HostArray array);
+  // ResourceExhausted: the client's memory, in which borrowed values are not,
+  // is full.
+  absl::StatusOr<uint64_t> Put(SharedValue value);
   // A result of a run, which has an object. `ended`: it was seen to be good.
   uint64_t Keep(const std::shared_ptr<RunState>& run, int64_t result,
                 bool ended);
@@ -57,10 +59,12 @@ class ArrayTable {
   // A launch brings it to the hosts.
   void Place(ArrayState* array, const PlacedObject& placed, RunState* run);
   // That launch is over: the hosts have what it placed, if it completed, or
-  // its objects are given up.
-  void Settle(const RunState& run, std::vector<uint64_t>* objects);
-  // NotFound as of Find. Adds the object that it gives up.
-  absl::Status Release(uint64_t id, std::vector<uint64_t>* objects);
+  // its objects are given up. Adds the values that the table needs no more.
+  void Settle(const RunState& run, std::vector<uint64_t>* objects,
+              std::vector<SharedValue>* values);
+  // NotFound as of Find. Adds the object that it gives up, and the value.
+  absl::Status Release(uint64_t id, std::vector<uint64_t>* objects,
+                       std::vector<SharedValue>* values);
 
   uint64_t bytes_used() const { return memory_.used(); }
   size_t size() const { return arrays_.size(); }

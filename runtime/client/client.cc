@@ -207,6 +207,30 @@ absl::StatusOr<ProgramHandle> Client::Load(PlanData plan) {
   return ProgramHandle{request->program, owner_};
 }
 
+absl::Status Client::Discard(ProgramHandle handle) {
+  absl::StatusOr<std::shared_ptr<const LoadedProgram>> program =
+      FindProgram(handle);
+  if (!program.ok()) return program.status();
+  MutexLock lock(&mutex_);
+  if (programs_.erase(handle.id) == 0) return absl::OkStatus();
+  discarded_.insert(handle.id);
+  UnloadDiscarded(handle.id, kNoActor);
+  return absl::OkStatus();
+}
+
+void Client::UnloadDiscarded(uint64_t program, ActorId from) {
+  if (discarded_.count(program) == 0 || runs_.HasUnended(program)) return;
+  discarded_.erase(program);
+  proto::Control control;
+  const uint64_t id = ++actor_.numbers.request;
+  unloads_.push_back(std::make_shared<Request>());
+  requests_.Add(id, unloads_.back());
+  control.mutable_unload_request()->set_request(id);
+  control.mutable_unload_request()->set_program(program);
+  Number(&control);
+  Send(control, from);
+}
+
 absl::Status Client::Unload(ProgramHandle handle) {
   absl::StatusOr<std::shared_ptr<const LoadedProgram>> program =
       FindProgram(handle);

@@ -14,6 +14,7 @@
 #include <map>
 #include <memory>
 #include <ostream>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -66,6 +67,9 @@ class Client {
   absl::StatusOr<ProgramHandle> Load(PlanData plan);
   // FailedPrecondition while a launch of it has not ended. Waits.
   absl::Status Unload(ProgramHandle program);
+  // Gives up a program: it is unloaded when its launches so far have ended.
+  // Does not wait; a later Load and Stats wait for what can be unloaded.
+  absl::Status Discard(ProgramHandle program);
 
   // Runs `steps` steps; arguments in the order of the plan's interface, stepped
   // ones with a leading dimension of `steps`. Each host is sent what its own
@@ -91,6 +95,7 @@ class Client {
   // A result as an array, to be an argument of a later launch. Its blocks stay
   // where they are. Does not wait: what failed is said by who uses the array.
   absl::StatusOr<ArrayHandle> Keep(RunHandle run, int64_t result);
+  absl::StatusOr<ArrayHandle> Keep(RunHandle run, const std::string& result);
   // Drops a run and those of its results that nobody keeps, on all hosts, when
   // it has ended. Does not wait.
   absl::Status ReleaseRun(RunHandle run);
@@ -99,9 +104,23 @@ class Client {
   // hosts together (ResourceExhausted), until its first launch has ended; from
   // then on the hosts of that launch hold it in blocks, and launches that want
   // it so move none of it.
+  // InvalidArgument: it has not the bytes of its type.
   absl::StatusOr<ArrayHandle> Put(HostArray array);
+  // Without a copy and without a bound: the values stay where they are until
+  // hosts hold them, the array is released before, the client is gone, or this
+  // failed; then `done` is called.
+  absl::StatusOr<ArrayHandle> Put(BorrowedArray array);
   absl::StatusOr<HostArray> Get(ArrayHandle array);
+  // Does not wait.
   absl::Status Release(ArrayHandle array);
+
+  // Do not wait. Whether a call that waits for the array, or the run, would
+  // return at once, with it or with an error.
+  absl::StatusOr<ArrayType> TypeOf(ArrayHandle array);
+  absl::StatusOr<bool> IsReady(ArrayHandle array);
+  absl::StatusOr<bool> IsReady(RunHandle run);
+  // Waits until the array is good; the error of the run that should fill it.
+  absl::Status AwaitArray(ArrayHandle array);
 
   // What all processes have counted, once what was released before is given
   // back. Waits.
@@ -170,6 +189,10 @@ class Client {
   // The run, when it has ended and the result is good. Waits.
   absl::StatusOr<std::shared_ptr<RunState>> AwaitResult(RunHandle run,
                                                         int64_t result);
+  absl::StatusOr<ArrayHandle> PutValue(SharedValue value);
+  // Unloads a program that was given up, if no launch of it is open.
+  void UnloadDiscarded(uint64_t program, ActorId from)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Waits until the array is good, if it is a result.
   absl::Status AwaitArray(uint64_t array);
   // Joins the blocks that hosts hold; waits. NotFound: released meanwhile.
@@ -201,6 +224,9 @@ class Client {
   RequestTable requests_ ABSL_GUARDED_BY(mutex_);
   std::map<uint64_t, std::shared_ptr<const LoadedProgram>> programs_
       ABSL_GUARDED_BY(mutex_);
+  // Given up, and not unloaded; and unloads of such that nobody waited for.
+  std::set<uint64_t> discarded_ ABSL_GUARDED_BY(mutex_);
+  std::vector<std::shared_ptr<Request>> unloads_ ABSL_GUARDED_BY(mutex_);
   RunTable runs_ ABSL_GUARDED_BY(mutex_);
   ArrayTable arrays_ ABSL_GUARDED_BY(mutex_);
   ObjectHolds holds_ ABSL_GUARDED_BY(mutex_);

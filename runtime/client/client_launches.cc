@@ -27,14 +27,14 @@ void Refer(const PlacedObject& placed, proto::ObjectRef* ref) {
 // A launch from the call to what is sent.
 struct Client::Draft {
   struct Argument {
-    uint64_t array = 0;                      // 0: a value
-    std::shared_ptr<const HostArray> value;  // null: hosts have it
+    uint64_t array = 0;  // 0: a value
+    SharedValue value;   // null: hosts have it
   };
   // What goes out with this launch.
   struct Fresh {
     int argument;
     PlacedObject placed;
-    std::shared_ptr<const HostArray> value;
+    SharedValue value;
   };
 
   std::shared_ptr<const LoadedProgram> program;
@@ -104,7 +104,7 @@ absl::Status Client::Resolve(std::vector<LaunchArgument> arguments,
     Draft::Argument& argument = draft->arguments[i];
     const auto* handle = std::get_if<ArrayHandle>(&arguments[i]);
     if (handle == nullptr) {
-      argument.value = std::make_shared<const HostArray>(
+      argument.value = std::make_shared<const ArrayValue>(
           std::get<HostArray>(std::move(arguments[i])));
       continue;
     }
@@ -135,7 +135,7 @@ absl::Status Client::Resolve(std::vector<LaunchArgument> arguments,
     absl::StatusOr<HostArray> value = Gather(
         placed, element, std::move(shape), absl::StrCat("array ", handle->id));
     if (!value.ok()) return value.status();
-    argument.value = std::make_shared<const HostArray>(*std::move(value));
+    argument.value = std::make_shared<const ArrayValue>(*std::move(value));
   }
   return absl::OkStatus();
 }
@@ -175,9 +175,9 @@ absl::Status Client::PlaceArgument(int index, Draft* draft) {
   const int64_t steps = static_cast<int64_t>(draft->run->steps);
   ArrayState* array = nullptr;
   if (argument.array == 0) {
-    const HostArray& value = *argument.value;
-    absl::Status fits = program.CheckArgument(index, value.element, value.shape,
-                                              value.data.size(), steps);
+    const ArrayValue& value = *argument.value;
+    absl::Status fits = program.CheckArgument(
+        index, value.element(), value.shape(), value.data().size(), steps);
     if (!fits.ok()) return fits;
   } else {
     absl::StatusOr<ArrayState*> found = arrays_.Find(argument.array);
@@ -233,7 +233,7 @@ void Client::SendLaunch(Draft* draft) {
   for (Draft::Fresh& one : draft->fresh) {
     const bool stepped = draft->program->argument(one.argument).stepped();
     actor_.transfers().AddUpload(one.placed.object, run.id,
-                                 {one.value->data.data(), one.value},
+                                 {one.value->data().data(), one.value},
                                  one.placed.placement, stepped ? run.steps : 1);
   }
   Send(draft->control);
@@ -243,6 +243,7 @@ void Client::OnLaunchEnded(const proto::LaunchEnded& ended) {
   RuntimeContext& runtime = *context_.runtime;
   actor_.transfers().EndLaunch(ended.launch());
   std::shared_ptr<RunState> run;
+  std::vector<SharedValue> values;  // go without the lock
   {
     MutexLock lock(&mutex_);
     std::vector<uint64_t> objects;
@@ -254,8 +255,10 @@ void Client::OnLaunchEnded(const proto::LaunchEnded& ended) {
         absl::MakeConstSpan(ended.poisoned().data(), ended.poisoned_size()),
         &objects);
     if (run == nullptr) return;
-    arrays_.Settle(*run, &objects);
-    Unhold(objects, runtime.directory.client(actor_.index()));
+    arrays_.Settle(*run, &objects, &values);
+    const ActorId self = runtime.directory.client(actor_.index());
+    Unhold(objects, self);
+    UnloadDiscarded(run->program_handle, self);
   }
   if (runtime.trace != nullptr) {
     // The client's actor is on the controller's worker.

@@ -78,6 +78,15 @@ absl::StatusOr<ArrayHandle> Client::Keep(RunHandle handle, int64_t index) {
   return keep(/*ended=*/true);
 }
 
+absl::StatusOr<ArrayHandle> Client::Keep(RunHandle handle,
+                                         const std::string& result) {
+  absl::StatusOr<std::shared_ptr<RunState>> run = FindRun(handle);
+  if (!run.ok()) return run.status();
+  absl::StatusOr<int64_t> index = (*run)->IndexOf(result);
+  if (!index.ok()) return index.status();
+  return Keep(handle, *index);
+}
+
 absl::Status Client::ReleaseRun(RunHandle handle) {
   absl::Status owned = CheckOwner(handle, "run");
   if (!owned.ok()) return owned;
@@ -88,11 +97,57 @@ absl::Status Client::ReleaseRun(RunHandle handle) {
   return released;
 }
 
-absl::StatusOr<ArrayHandle> Client::Put(HostArray array) {
+absl::StatusOr<ArrayHandle> Client::PutValue(SharedValue value) {
+  const absl::StatusOr<uint64_t> bytes =
+      BytesOfArray(value->element(), value->shape());
+  if (!bytes.ok()) return bytes.status();
+  if (*bytes != value->data().size() &&
+      (context_.runtime->run_kernels || !value->data().empty())) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "an array of ", ShapeString(value->element(), value->shape()), " has ",
+        value->data().size(), " bytes, expected ", *bytes));
+  }
   MutexLock lock(&mutex_);
-  absl::StatusOr<uint64_t> id = arrays_.Put(std::move(array));
+  absl::StatusOr<uint64_t> id = arrays_.Put(std::move(value));
   if (!id.ok()) return id.status();
   return ArrayHandle{*id, owner_};
+}
+
+absl::StatusOr<ArrayHandle> Client::Put(HostArray array) {
+  return PutValue(std::make_shared<const ArrayValue>(std::move(array)));
+}
+
+absl::StatusOr<ArrayHandle> Client::Put(BorrowedArray array) {
+  return PutValue(std::make_shared<const ArrayValue>(std::move(array)));
+}
+
+absl::StatusOr<ArrayType> Client::TypeOf(ArrayHandle handle) {
+  absl::Status owned = CheckOwner(handle, "array");
+  if (!owned.ok()) return owned;
+  MutexLock lock(&mutex_);
+  absl::StatusOr<ArrayState*> array = arrays_.Find(handle.id);
+  if (!array.ok()) return array.status();
+  return ArrayType{(*array)->element, (*array)->shape};
+}
+
+absl::StatusOr<bool> Client::IsReady(ArrayHandle handle) {
+  absl::Status owned = CheckOwner(handle, "array");
+  if (!owned.ok()) return owned;
+  MutexLock lock(&mutex_);
+  absl::StatusOr<ArrayState*> array = arrays_.Find(handle.id);
+  if (!array.ok()) return array.status();
+  return (*array)->producer == nullptr || (*array)->producer->done.load();
+}
+
+absl::StatusOr<bool> Client::IsReady(RunHandle handle) {
+  absl::StatusOr<std::shared_ptr<RunState>> run = FindRun(handle);
+  if (!run.ok()) return run.status();
+  return (*run)->done.load();
+}
+
+absl::Status Client::AwaitArray(ArrayHandle handle) {
+  absl::Status owned = CheckOwner(handle, "array");
+  return owned.ok() ? AwaitArray(handle.id) : owned;
 }
 
 absl::Status Client::AwaitArray(uint64_t id) {
@@ -117,7 +172,7 @@ absl::StatusOr<HostArray> Client::Get(ArrayHandle handle) {
   PlacedObject placed;
   ElementType element;
   std::vector<int64_t> shape;
-  std::shared_ptr<const HostArray> dense;
+  SharedValue dense;
   {
     MutexLock lock(&mutex_);
     absl::StatusOr<ArrayState*> array = arrays_.Find(handle.id);
@@ -127,7 +182,7 @@ absl::StatusOr<HostArray> Client::Get(ArrayHandle handle) {
     element = (*array)->element;
     shape = (*array)->shape;
   }
-  if (dense != nullptr) return *dense;
+  if (dense != nullptr) return dense->Copy();
   return Gather(placed, element, std::move(shape),
                 absl::StrCat("array ", handle.id));
 }
@@ -135,9 +190,10 @@ absl::StatusOr<HostArray> Client::Get(ArrayHandle handle) {
 absl::Status Client::Release(ArrayHandle handle) {
   absl::Status owned = CheckOwner(handle, "array");
   if (!owned.ok()) return owned;
+  std::vector<SharedValue> values;  // go without the lock
   MutexLock lock(&mutex_);
   std::vector<uint64_t> objects;
-  absl::Status released = arrays_.Release(handle.id, &objects);
+  absl::Status released = arrays_.Release(handle.id, &objects, &values);
   Unhold(objects);
   return released;
 }
@@ -207,6 +263,15 @@ void Client::Unhold(const std::vector<uint64_t>& objects, ActorId from) {
 }
 
 absl::Status Client::AwaitReleases() {
+  std::vector<std::shared_ptr<Request>> unloads;
+  {
+    MutexLock lock(&mutex_);
+    unloads.swap(unloads_);
+  }
+  for (const std::shared_ptr<Request>& unload : unloads) {
+    absl::Status waited = WaitFor(unload->done, "the unload of a program");
+    if (!waited.ok()) return waited;
+  }
   std::shared_ptr<Request> request =
       Ask([](uint64_t id, proto::Control* control) {
         control->mutable_settle_request()->set_request(id);

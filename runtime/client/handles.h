@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <variant>
+#include <vector>
 
 #include "runtime/base/host_array.h"
 
@@ -27,6 +28,12 @@ struct RunHandle {
 };
 struct ArrayHandle {
   uint64_t id = 0, owner = 0;
+};
+
+// What an array is.
+struct ArrayType {
+  ElementType element = ElementType::kInvalid;
+  std::vector<int64_t> shape;
 };
 
 // One argument: a value, or an array that was put (or kept) before.

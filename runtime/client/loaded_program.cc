@@ -49,6 +49,16 @@ std::shared_ptr<const ProgramNames> NamesOf(const PreparedPlan& plan) {
 
 }  // namespace
 
+absl::StatusOr<uint64_t> BytesOfArray(ElementType element,
+                                      const std::vector<int64_t>& shape) {
+  bool good = ElementBytes(element) > 0;
+  for (int64_t size : shape) good &= size >= 0;
+  const uint64_t bytes = good ? BytesOf(element, shape) : 0;
+  if (good && bytes <= kMaxBytes) return bytes;
+  return absl::InvalidArgumentError(
+      absl::StrCat("no array is ", ShapeString(element, shape)));
+}
+
 LoadedProgram::LoadedProgram(uint64_t handle,
                              std::shared_ptr<const PreparedPlan> plan,
                              const Topology& topology, bool run_kernels)
@@ -127,6 +137,7 @@ absl::StatusOr<std::shared_ptr<RunState>> LoadedProgram::MakeRun(
     int64_t steps) const {
   auto run = std::make_shared<RunState>();
   run->names = names_;
+  run->program_handle = handle_;
   run->steps = static_cast<uint64_t>(steps);
   const proto::Plan& tables = plan_->plan();
   for (size_t r = 0; r < results_.size(); ++r) {

@@ -23,6 +23,11 @@
 
 namespace pathways {
 
+// InvalidArgument: it has no element type, a negative size, or more bytes than
+// any memory.
+absl::StatusOr<uint64_t> BytesOfArray(ElementType element,
+                                      const std::vector<int64_t>& shape);
+
 // What a client knows of a program that it has loaded: what a launch takes and
 // returns, and where that lies. Immutable; any thread.
 class LoadedProgram {

@@ -8,6 +8,7 @@
 
 #include "runtime/client/run_table.h"
 
+#include <algorithm>
 #include <iterator>
 #include <utility>
 
@@ -90,6 +91,12 @@ std::shared_ptr<RunState> RunTable::InTheWay() const {
   if (unended_.size() < kMaxLaunches) return nullptr;
   // Not the oldest one: then this would be waited for with each launch.
   return runs_.at(*std::next(unended_.begin(), kMaxLaunches / 2));
+}
+
+bool RunTable::HasUnended(uint64_t program_handle) const {
+  return std::any_of(unended_.begin(), unended_.end(), [&](uint64_t id) {
+    return runs_.at(id)->program_handle == program_handle;
+  });
 }
 
 void RunTable::TakeResults(RunState* run, std::vector<uint64_t>* objects) {

@@ -45,6 +45,7 @@ struct RunState {
     bool poisoned = false;
   };
   uint64_t id = 0;
+  uint64_t program_handle = 0;
   std::shared_ptr<const ProgramNames> names;
   std::vector<Result> results;
   uint64_t steps = 1;
@@ -83,6 +84,7 @@ class RunTable {
   // Null when there is room for a launch more; otherwise whom to wait for.
   std::shared_ptr<RunState> InTheWay() const;
   size_t unended() const { return unended_.size(); }
+  bool HasUnended(uint64_t program_handle) const;
   size_t size() const { return runs_.size(); }
 
  private:

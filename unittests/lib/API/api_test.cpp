@@ -10,6 +10,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -200,6 +201,158 @@ TEST(ApiTest, HandlesReleaseInAnyOrder) {
   }
   // The run keeps what it needs alive.
   EXPECT_THAT(values(take(run->fetch("total"))), ElementsAre(1, 2));
+}
+
+TEST(ApiTest, ArraysStayBetweenLaunches) {
+  auto compiled = take(compile(runningSum(), {.topology = "1x2x1"}));
+  for (bool simulate : {false, true}) {
+    auto session =
+        take(Session::open({.topology = "1x2x1", .simulate = simulate}));
+    auto executable = take(session.load(compiled.plan));
+    Array total = take(session.put(floats({2}, {10, 20})));
+    EXPECT_TRUE(total.isReady());
+    for (float i = 1; i <= 5; ++i) {
+      // The argument is the result of a run that may still be under way.
+      auto run = take(executable.launch(
+          {{"x", floats({1, 2}, {i, -i})}, {"start", total}}));
+      total = take(run.take("total"));
+    }
+    EXPECT_EQ(total.getElement(), ElementType::kF32);
+    EXPECT_THAT(total.getShape(), ElementsAre(2));
+    EXPECT_TRUE(total.await());
+    EXPECT_TRUE(total.isReady());
+    EXPECT_THAT(values(take(total.get())), ElementsAre(25, 5));
+  }
+}
+
+/// In a simulation nothing happens unless somebody waits.
+TEST(ApiTest, ToDestroyWaitsForNothing) {
+  auto compiled = take(compile(runningSum(), {.topology = "1x2x1"}));
+  auto session = take(Session::open({.topology = "1x2x1", .simulate = true}));
+  Array total;
+  {
+    auto executable = take(session.load(compiled.plan));
+    auto run = take(executable.launch(
+        {{"x", floats({1, 2}, {1, 2})}, {"start", floats({2}, {0, 0})}}));
+    total = take(run.take("total"));
+    auto unseen = take(executable.launch(
+        {{"x", floats({1, 2}, {1, 2})}, {"start", floats({2}, {0, 0})}}));
+    EXPECT_FALSE(run.isReady());
+  }
+  EXPECT_FALSE(total.isReady());
+  EXPECT_THAT(values(take(total.get())), ElementsAre(1, 2));
+  // What was given up is unloaded, and makes room.
+  for (int i = 0; i < 100; ++i)
+    take(session.load(compiled.plan));
+}
+
+TEST(ApiTest, BorrowedValuesAreGivenBackOnce) {
+  auto compiled = take(compile(runningSum(), {.topology = "1x2x1"}));
+  for (bool simulate : {false, true}) {
+    const float start[2] = {10, 20};
+    std::atomic<int> done{0};
+    auto borrow = [&](std::vector<int64_t> shape) {
+      return BorrowedArray{ElementType::kF32, std::move(shape),
+                           reinterpret_cast<const char *>(start), sizeof start,
+                           [&] { ++done; }};
+    };
+    auto session =
+        take(Session::open({.topology = "1x2x1", .simulate = simulate}));
+    auto executable = take(session.load(compiled.plan));
+    Array array = take(session.put(borrow({2})));
+    EXPECT_THAT(values(take(array.get())), ElementsAre(10, 20));
+    EXPECT_EQ(done, 0);
+    auto run = take(
+        executable.launch({{"x", floats({1, 2}, {1, 2})}, {"start", array}}));
+    EXPECT_TRUE(run.await());
+    // The devices have them, and the array goes on.
+    EXPECT_EQ(done, 1);
+    EXPECT_THAT(values(take(array.get())), ElementsAre(10, 20));
+    EXPECT_THAT(values(take(run.fetch("total"))), ElementsAre(11, 22));
+    array = take(session.put(borrow({2})));
+    array = Array();
+    EXPECT_EQ(done, 2);
+    auto refused = session.put(borrow({3}));
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, ErrorCode::InvalidArgument);
+    EXPECT_EQ(refused.error().message,
+              "an array of 3xf32 has 8 bytes, expected 12");
+    EXPECT_EQ(done, 3);
+  }
+}
+
+TEST(ApiTest, SessionsOfOneCluster) {
+  auto compiled = take(compile(runningSum(), {.topology = "1x2x1"}));
+  for (bool simulate : {false, true}) {
+    auto ann = take(Session::open(
+        {.name = "ann", .topology = "1x2x1", .simulate = simulate}));
+    auto refused = ann.connect("ann");
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, ErrorCode::AlreadyExists);
+    EXPECT_EQ(refused.error().message, "there is a client 'ann'");
+    std::optional<Session> bo = take(ann.connect("bo"));
+    auto annsProgram = take(ann.load(compiled.plan));
+    auto bosProgram = take(bo->load(compiled.plan));
+    Array annsArray = take(ann.put(floats({2}, {1, 2})));
+    Array bosArray = take(bo->put(floats({2}, {3, 4})));
+    auto mixed = annsProgram.launch(
+        {{"x", floats({1, 2}, {0, 0})}, {"start", bosArray}});
+    ASSERT_FALSE(mixed);
+    EXPECT_EQ(mixed.error().code, ErrorCode::InvalidArgument);
+    EXPECT_THAT(mixed.error().message, HasSubstr("is not of client 'ann'"));
+    for (auto *one : {&annsProgram, &bosProgram}) {
+      const bool anns = one == &annsProgram;
+      auto run = take(one->launch({{"x", floats({1, 2}, {10, 10})},
+                                   {"start", anns ? annsArray : bosArray}}));
+      EXPECT_THAT(values(take(run.fetch("total"))),
+                  ElementsAre(anns ? 11 : 13, anns ? 12 : 14));
+    }
+    // The name is free when all that came from the session is gone.
+    bo.reset();
+    EXPECT_FALSE(ann.connect("bo"));
+    bosArray = Array();
+    {
+      auto gone = std::move(bosProgram);
+    }
+    take(ann.connect("bo"));
+  }
+}
+
+TEST(ApiTest, WhatIsGoneOrEmptyIsAnError) {
+  auto compiled = take(compile(runningSum(), {.topology = "1x1x2"}));
+  auto session = take(Session::open({.topology = "1x1x2"}));
+  auto executable = take(session.load(compiled.plan));
+  Array array = take(session.put(floats({2}, {1, 2})));
+  Array copy = array;
+  array.release();
+  array.release();
+  for (const Status &status : {copy.await(), array.await(), Array().await()}) {
+    ASSERT_FALSE(status);
+    EXPECT_EQ(status.error().code, ErrorCode::InvalidArgument);
+  }
+  EXPECT_THAT(copy.get().error().message, HasSubstr("or it was released"));
+  EXPECT_EQ(Array().get().error().message, "the array is empty");
+  EXPECT_TRUE(copy.isReady());
+  EXPECT_EQ(Array().getElement(), ElementType::kInvalid);
+  EXPECT_THAT(Array().getShape(), testing::IsEmpty());
+  for (const Array &gone : {copy, Array()}) {
+    auto run =
+        executable.launch({{"x", floats({1, 2}, {1, 2})}, {"start", gone}});
+    ASSERT_FALSE(run);
+    EXPECT_EQ(run.error().code, ErrorCode::InvalidArgument);
+    EXPECT_THAT(run.error().message, HasSubstr("argument 'start'"));
+  }
+  auto run = take(executable.launch(
+      {{"x", floats({1, 2}, {1, 2})}, {"start", floats({2}, {0, 0})}}));
+  auto none = run.take("nothing");
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().code, ErrorCode::InvalidArgument);
+  auto bytes = session.put(HostArray{ElementType::kF32, {2}, {}});
+  ASSERT_FALSE(bytes);
+  EXPECT_EQ(bytes.error().message, "an array of 2xf32 has 0 bytes, expected 8");
+  auto shape = session.put(HostArray{ElementType::kF32, {-1}, {}});
+  ASSERT_FALSE(shape);
+  EXPECT_EQ(shape.error().code, ErrorCode::InvalidArgument);
 }
 
 TEST(ApiTest, ErrorsSayWhat) {

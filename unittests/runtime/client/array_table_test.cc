@@ -24,7 +24,8 @@ class ArrayTableTest : public ::testing::Test {
  protected:
   uint64_t Put(int64_t bytes) {
     HostArray array{ElementType::kI8, {bytes}, ArrayBytes(bytes, 1)};
-    absl::StatusOr<uint64_t> id = table_.Put(std::move(array));
+    absl::StatusOr<uint64_t> id =
+        table_.Put(std::make_shared<const ArrayValue>(std::move(array)));
     EXPECT_TRUE(id.ok()) << id.status();
     return id.value_or(0);
   }
@@ -32,23 +33,24 @@ class ArrayTableTest : public ::testing::Test {
   ArrayTable table_{"ann", 100};
   RunState run_;
   std::vector<uint64_t> objects_;
+  std::vector<SharedValue> values_;
 };
 
 TEST_F(ArrayTableTest, ValuesStayWithTheClientUntilALaunchHasBroughtThem) {
   const uint64_t id = Put(40);
   EXPECT_EQ(table_.bytes_used(), 40u);
   ArrayState* array = *table_.Find(id);
-  EXPECT_EQ(array->dense->data.size(), 40u);
+  EXPECT_EQ(array->dense->data().size(), 40u);
   run_.id = 5;
   table_.Place(array, {77, nullptr}, &run_);
   EXPECT_NE(array->dense, nullptr);
   run_.completed = true;
-  table_.Settle(run_, &objects_);
+  table_.Settle(run_, &objects_, &values_);
   EXPECT_THAT(objects_, IsEmpty());
   EXPECT_EQ(array->dense, nullptr);
   EXPECT_EQ(table_.bytes_used(), 0u);
   EXPECT_EQ(array->placed.object, 77u);
-  EXPECT_TRUE(table_.Release(id, &objects_).ok());
+  EXPECT_TRUE(table_.Release(id, &objects_, &values_).ok());
   EXPECT_THAT(objects_, ElementsAre(77));
 }
 
@@ -57,12 +59,12 @@ TEST_F(ArrayTableTest, ALaunchThatFailedLeavesThemAsTheyWere) {
   ArrayState* array = *table_.Find(id);
   run_.id = 5;
   table_.Place(array, {77, nullptr}, &run_);
-  table_.Settle(run_, &objects_);
+  table_.Settle(run_, &objects_, &values_);
   EXPECT_THAT(objects_, ElementsAre(77));
   EXPECT_EQ(array->placed.object, 0u);
-  EXPECT_EQ(array->dense->data.size(), 40u);
+  EXPECT_EQ(array->dense->data().size(), 40u);
   objects_.clear();
-  table_.Settle(run_, &objects_);
+  table_.Settle(run_, &objects_, &values_);
   EXPECT_THAT(objects_, IsEmpty());
 }
 
@@ -70,19 +72,20 @@ TEST_F(ArrayTableTest, OneThatWasReleasedMeanwhileIsNotSettled) {
   const uint64_t id = Put(40);
   run_.id = 5;
   table_.Place(*table_.Find(id), {77, nullptr}, &run_);
-  EXPECT_TRUE(table_.Release(id, &objects_).ok());
+  EXPECT_TRUE(table_.Release(id, &objects_, &values_).ok());
   EXPECT_THAT(objects_, ElementsAre(77));
-  table_.Settle(run_, &objects_);
+  table_.Settle(run_, &objects_, &values_);
   EXPECT_THAT(objects_, ElementsAre(77));
   EXPECT_EQ(table_.Find(id).status().message(),
             "no array 1, or it was released");
-  EXPECT_EQ(table_.Release(id, &objects_).code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(table_.Release(id, &objects_, &values_).code(),
+            absl::StatusCode::kNotFound);
 }
 
 TEST_F(ArrayTableTest, TheClientsMemoryIsBounded) {
   Put(60);
-  absl::StatusOr<uint64_t> more =
-      table_.Put({ElementType::kI8, {41}, ArrayBytes(41, 0)});
+  absl::StatusOr<uint64_t> more = table_.Put(std::make_shared<const ArrayValue>(
+      HostArray{ElementType::kI8, {41}, ArrayBytes(41, 0)}));
   EXPECT_EQ(more.status(),
             absl::ResourceExhaustedError(
                 "array 41xi8 needs 41 bytes of the memory of client 'ann', "

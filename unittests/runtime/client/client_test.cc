@@ -132,6 +132,103 @@ TEST_P(ClientTest, ClosingGivesUpWhatRuns) {
   }
 }
 
+// 24 MiB through two hosts, in pieces.
+proto::Plan WidePlan() {
+  constexpr int64_t kElements = 6 << 20;
+  PlanBuilder b("wide", 2);
+  const uint32_t s = b.AddSlice("s", {{"x", 2}}, 0);
+  const uint32_t u = b.AddBuffer("u", s, Rows({kElements}), 2);
+  b.AddFeed("u", u);
+  b.AddFetch("u", u);
+  return b.Finish();
+}
+
+TEST_P(ClientTest, OneThatGoesDuringAnUploadOrAFetchLeavesNothing) {
+  auto runtime = Start("1x2x1", Options());
+  const ProgramHandle own = LoadPlan(*runtime, AddPlan());
+  const HostArray wide = Floats({6 << 20}, Ramp(6 << 20));
+  for (bool fetch : {false, true}) {
+    SCOPED_TRACE(fetch ? "fetch" : "upload");
+    const std::unique_ptr<Client> bo = runtime.Connect("bo");
+    const ProgramHandle program = LoadPlan(*bo, WidePlan());
+    RunHandle run;
+    if (fetch) {
+      run = LaunchPlan(*bo, program, {wide});
+      ASSERT_TRUE(bo->Await(run).ok());
+    }
+    std::atomic<bool> begun{false};
+    std::thread caller([&] {
+      begun = true;
+      if (fetch) {
+        const absl::Status status = bo->Fetch(run, 0).status();
+        EXPECT_TRUE(status.ok() || absl::IsCancelled(status)) << status;
+      } else {
+        const absl::Status status = bo->Launch(program, {wide}).status();
+        EXPECT_TRUE(status.ok() || absl::IsCancelled(status)) << status;
+      }
+    });
+    while (!begun) std::this_thread::yield();
+    bo->Close();
+    caller.join();
+    // Others go on meanwhile.
+    EXPECT_THAT(
+        FetchValues(*runtime, LaunchPlan(*runtime, own, {Floats({2}, {1, 2})}),
+                    "v"),
+        ElementsAre(2, 3));
+    runtime.Connect("bo");
+    EXPECT_EQ(StatsOf(*runtime).programs, 1u);
+  }
+  runtime.Reconnect();
+  for (const auto& host : StatsOf(*runtime).hosts) {
+    EXPECT_EQ(host.memory_used_bytes, 0u) << host.name;
+  }
+}
+
+TEST_P(ClientTest, WhatIsGivenUpGoesWhenItsLaunchesHaveEnded) {
+  auto runtime = Start("1x2x1", Options());
+  const ProgramHandle program = LoadPlan(*runtime, AddPlan());
+  const RunHandle run =
+      LaunchPlan(*runtime, program, {Floats({2}, {1, 2})}, 1000);
+  EXPECT_TRUE(runtime->Discard(program).ok());
+  EXPECT_EQ(runtime->Discard(program).code(),
+            absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(runtime->Launch(program, {Floats({2}, {1, 2})}).status().code(),
+            absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(FetchValues(*runtime, run, "v"), ElementsAre(2, 3));
+  EXPECT_EQ(StatsOf(*runtime).programs, 0u);
+  // One without launches goes at once.
+  EXPECT_TRUE(runtime->Discard(LoadPlan(*runtime, AddPlan())).ok());
+  EXPECT_EQ(StatsOf(*runtime).programs, 0u);
+}
+
+TEST_P(ClientTest, ArraysSayWhatTheyAreAndWhetherTheyAreThere) {
+  auto runtime = Start("1x2x1", Options());
+  const ProgramHandle program = LoadPlan(*runtime, AddPlan());
+  const ArrayHandle array = *runtime->Put(Floats({2}, {1, 2}));
+  EXPECT_TRUE(*runtime->IsReady(array));
+  const RunHandle run = *runtime->Launch(program, {array});
+  const ArrayHandle sum = *runtime->Keep(run, "v");
+  EXPECT_EQ(runtime->TypeOf(sum)->element, ElementType::kF32);
+  EXPECT_THAT(runtime->TypeOf(sum)->shape, ElementsAre(2));
+  if (GetParam() == ClusterOptions::kSim) {
+    EXPECT_FALSE(*runtime->IsReady(sum));
+    EXPECT_FALSE(*runtime->IsReady(run));
+  }
+  EXPECT_TRUE(runtime->AwaitArray(sum).ok());
+  EXPECT_TRUE(*runtime->IsReady(sum));
+  EXPECT_TRUE(*runtime->IsReady(run));
+  EXPECT_TRUE(runtime->Release(sum).ok());
+  const absl::Status gone = absl::NotFoundError(
+      absl::StrCat("no array ", sum.id, ", or it was released"));
+  EXPECT_EQ(runtime->Get(sum).status(), gone);
+  EXPECT_EQ(runtime->AwaitArray(sum), gone);
+  EXPECT_EQ(runtime->TypeOf(sum).status(), gone);
+  EXPECT_EQ(runtime->IsReady(sum).status(), gone);
+  EXPECT_EQ(runtime->Keep(run, "w").status(),
+            absl::InvalidArgumentError(
+                "program 'add' has no result 'w'; it has 'v'"));
+}
+
 TEST_P(ClientTest, ClosingWakesThoseWhoWait) {
   auto runtime = Start("1x2x1", Options());
   const std::unique_ptr<Client> client = runtime.Connect("bo");

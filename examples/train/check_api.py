@@ -1,0 +1,47 @@
+#!/usr/bin/env python3
+# Part of the Pathways project, under the Apache License v2.0 with LLVM
+# Exceptions. See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# Trains with pw-run in one launch, and through the C++ API in several whose
+# parameters stay on the devices: the same bits.
+#
+#   check_api.py PW_RUN TRAIN_API
+
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+RESULTS = ["loss", "accuracy", "w0", "b0", "w1", "b1"]
+
+
+def elements(path):
+    data = path.read_bytes()
+    return data[10 + int.from_bytes(data[8:10], "little") :]
+
+
+def main():
+    pw_run, train_api = sys.argv[1:]
+    script = pathlib.Path(__file__).resolve().parent / "run"
+    failures = 0
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        outputs = [f"--output={r}=@{folder / r}.npy" for r in RESULTS]
+        subprocess.run([script, *outputs], env={**os.environ, "PW_RUN": pw_run},
+                       stdout=subprocess.DEVNULL, check=True)
+        for topology, world in (("2x1x4", "threads"), ("2x2x2", "threads"),
+                                ("1x1x1", "threads"), ("2x1x4", "sim")):
+            subprocess.run([train_api, name, topology, world], check=True)
+            for result in RESULTS:
+                got = (folder / f"{result}.bin").read_bytes()
+                if got != elements(folder / f"{result}.npy"):
+                    print(f"FAILED '{result}' on {topology}, {world}: differs")
+                    failures += 1
+    print(f"{failures} failures")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,66 @@
+//===- array_value.h - Values in the memory of this process -----*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_CLIENT_ARRAY_VALUE_H_
+#define RUNTIME_CLIENT_ARRAY_VALUE_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "runtime/base/host_array.h"
+
+namespace pathways {
+
+// An array that a client has itself: its own, or borrowed from who put it.
+// Immutable, and shared by who needs it; the last one gives borrowed memory
+// back, and holds no lock then. Any thread.
+class ArrayValue {
+ public:
+  explicit ArrayValue(HostArray array)
+      : element_(array.element),
+        shape_(std::move(array.shape)),
+        own_(std::move(array.data)),
+        data_(own_.data(), own_.size()) {}
+  explicit ArrayValue(BorrowedArray array)
+      : element_(array.element),
+        shape_(std::move(array.shape)),
+        data_(array.data, array.bytes),
+        done_(std::move(array.done)),
+        borrowed_(true) {}
+  ~ArrayValue() {
+    if (done_) done_();
+  }
+  ArrayValue(const ArrayValue&) = delete;
+  ArrayValue& operator=(const ArrayValue&) = delete;
+
+  ElementType element() const { return element_; }
+  const std::vector<int64_t>& shape() const { return shape_; }
+  absl::string_view data() const { return data_; }
+  bool borrowed() const { return borrowed_; }
+  HostArray Copy() const {
+    return {element_, shape_, {data_.begin(), data_.end()}};
+  }
+
+ private:
+  const ElementType element_;
+  const std::vector<int64_t> shape_;
+  const ArrayBytes own_;
+  const absl::string_view data_;
+  const std::function<void()> done_;
+  const bool borrowed_ = false;
+};
+
+using SharedValue = std::shared_ptr<const ArrayValue>;
+
+}  // namespace pathways
+
+#endif  // RUNTIME_CLIENT_ARRAY_VALUE_H_
