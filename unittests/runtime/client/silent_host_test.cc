@@ -43,6 +43,26 @@ proto::Plan PairPlan(const std::string& name, uint32_t island) {
   return b.Finish();
 }
 
+// Time moves when the only worker has nothing left to do, as in a simulation,
+// and while the client calls nothing that waits it stands still, as there.
+class IdleClock final : public Clock {
+ public:
+  TimeNs Now() override { return now_.load(); }
+  TimeNs RealDelay(TimeNs time) override {
+    if (held_.load()) return 100'000;
+    if (time > now_.load()) now_ = time;
+    return 0;
+  }
+  int AddListener(std::function<void()>) override { return 0; }
+  void RemoveListener(int) override {}
+
+  static void Hold(bool held) { held_ = held; }
+
+ private:
+  static inline std::atomic<bool> held_{false};
+  std::atomic<TimeNs> now_{0};
+};
+
 // What a client does with a program, call by call, and what each returned.
 class Tenant {
  public:
@@ -65,20 +85,23 @@ class Tenant {
     if (!loaded_) return;
     absl::StatusOr<ArrayHandle> x = runtime_.Put(Floats({1}, {3}));
     Note("put", x.status());
+    IdleClock::Hold(true);
     absl::StatusOr<RunHandle> first = runtime_.Launch(program_, {*x}, 3);
     Note("launch", first.status());
-    if (!first.ok()) return;
+    if (!first.ok()) return IdleClock::Hold(false);
     absl::StatusOr<ArrayHandle> v = runtime_.Keep(*first, 0);
     Note("keep", v.status());
     if (v.ok()) {
       absl::StatusOr<RunHandle> second = runtime_.Launch(program_, {*v}, 2);
       Note("launch", second.status());
+      IdleClock::Hold(false);
       if (second.ok()) {
         Note("await", runtime_.Await(*second));
         Expect("fetch", runtime_.Fetch(*second, "z"), 13);
         Note("release", runtime_.ReleaseRun(*second));
       }
     }
+    IdleClock::Hold(false);
     Expect("fetch", runtime_.Fetch(*first, "z"), 7);
     Expect("get", runtime_.Get(*x), 3);
     Note("release", runtime_.ReleaseRun(*first));
@@ -236,21 +259,6 @@ TEST(SilentHostTest, ALongWayIsNoSilence) {
   EXPECT_TRUE(runtime->Await(run).ok());
   EXPECT_EQ(FetchValues(*runtime, run, "u"), values);
 }
-
-// Time moves when the only worker has nothing left to do, as in a simulation.
-class IdleClock final : public Clock {
- public:
-  TimeNs Now() override { return now_.load(); }
-  TimeNs RealDelay(TimeNs time) override {
-    if (time > now_.load()) now_ = time;
-    return 0;
-  }
-  int AddListener(std::function<void()>) override { return 0; }
-  void RemoveListener(int) override {}
-
- private:
-  std::atomic<TimeNs> now_{0};
-};
 
 // A host that is neither heard nor told anything any more, from the control
 // message to it on that is the first of its kind.
