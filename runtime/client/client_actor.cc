@@ -60,6 +60,8 @@ void ClientActor::OnControl(ActorId from, std::string_view bytes) {
     MutexLock lock(&mutex_);
     if (handler_ != nullptr) return handler_(control);
     if (!leaving() || control.answer().request() != leaving_) return;
+    // Before the next client brings its own.
+    transfers_.EndLaunches();
     taken_ = false;
     leaving_ = 0;
   }

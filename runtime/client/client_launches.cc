@@ -267,6 +267,7 @@ void Client::OnLaunchEnded(const proto::LaunchEnded& ended) {
     event.other = TraceLaunch(IdOf(run->id));
     runtime.trace->ring(0)->Record(event);
   }
+  values.clear();  // whoever waits may count on it
   if (run->done.Set()) runtime.world->Notify();
 }
 

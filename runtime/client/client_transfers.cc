@@ -42,6 +42,12 @@ void ClientTransfers::EndLaunch(uint64_t launch) {
   owners = uploads_.EndLaunch(launch);
 }
 
+void ClientTransfers::EndLaunches() {
+  std::vector<std::shared_ptr<const void>> owners;  // outlive the lock
+  MutexLock lock(&mutex_);
+  owners = uploads_.EndAll();
+}
+
 void ClientTransfers::AddFetch(uint64_t request,
                                std::shared_ptr<ArrayFetch> fetch) {
   MutexLock lock(&mutex_);

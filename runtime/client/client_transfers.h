@@ -50,8 +50,9 @@ class ClientTransfers {
   void AddUpload(uint64_t object, uint64_t launch, ClientValues values,
                  std::shared_ptr<const ArrayPlacement> placement,
                  uint64_t steps);
-  // The launch has ended.
+  // The launch has ended; all have, since the client is gone.
   void EndLaunch(uint64_t launch);
+  void EndLaunches();
   void AddFetch(uint64_t request, std::shared_ptr<ArrayFetch> fetch);
   // Nobody waits for it: what still comes is not read.
   void EndFetch(uint64_t request);

@@ -72,21 +72,29 @@ std::shared_ptr<const void> UploadTable::Pulled(uint64_t object, int32_t host) {
   return owner;
 }
 
+void UploadTable::End(uint64_t object, Owners* owners) {
+  auto found = uploads_.find(object);
+  if (found == uploads_.end()) return;
+  std::erase_if(found->second.hosts,
+                [](const auto& host) { return !host.second.map.has_value(); });
+  if (!found->second.hosts.empty()) return;
+  owners->push_back(std::move(found->second.values.owner));
+  uploads_.erase(found);
+}
+
 std::vector<std::shared_ptr<const void>> UploadTable::EndLaunch(
     uint64_t launch) {
-  std::vector<std::shared_ptr<const void>> owners;
+  Owners owners;
   auto [begin, end] = of_launch_.equal_range(launch);
-  for (auto it = begin; it != end; ++it) {
-    auto found = uploads_.find(it->second);
-    if (found == uploads_.end()) continue;
-    std::erase_if(found->second.hosts, [](const auto& host) {
-      return !host.second.map.has_value();
-    });
-    if (!found->second.hosts.empty()) continue;
-    owners.push_back(std::move(found->second.values.owner));
-    uploads_.erase(found);
-  }
+  for (auto it = begin; it != end; ++it) End(it->second, &owners);
   of_launch_.erase(begin, end);
+  return owners;
+}
+
+std::vector<std::shared_ptr<const void>> UploadTable::EndAll() {
+  Owners owners;
+  for (const auto& [launch, object] : of_launch_) End(object, &owners);
+  of_launch_.clear();
   return owners;
 }
 

@@ -49,12 +49,15 @@ class UploadTable {
   std::shared_ptr<const void> Pulled(uint64_t object, int32_t host);
   // The launch is over: hosts that never asked will not. As Pulled.
   std::vector<std::shared_ptr<const void>> EndLaunch(uint64_t launch);
+  // So are all launches.
+  std::vector<std::shared_ptr<const void>> EndAll();
 
   size_t size() const { return uploads_.size(); }
   // Bytes copied because they are no neighbours in the client's memory.
   uint64_t bytes_gathered() const { return bytes_gathered_; }
 
  private:
+  using Owners = std::vector<std::shared_ptr<const void>>;
   using Buffer = std::unique_ptr<char[]>;
   struct Slot {
     std::optional<uint32_t> piece;  // the last one; they ascend
@@ -73,6 +76,9 @@ class UploadTable {
     uint64_t steps = 1;
     std::map<int32_t, Host> hosts;  // that have not said that they are done
   };
+
+  // Forgets the hosts that never asked.
+  void End(uint64_t object, Owners* owners);
 
   std::map<uint64_t, Upload> uploads_;           // by object
   std::multimap<uint64_t, uint64_t> of_launch_;  // objects, by launch

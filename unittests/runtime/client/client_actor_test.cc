@@ -10,9 +10,11 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <string>
 
 #include "runtime/world/testing/recording_world.h"
+#include "unittests/runtime/client/placement_test_support.h"
 
 namespace pathways {
 namespace {
@@ -51,7 +53,11 @@ TEST_F(ClientActorTest, IsFreeWhenTheControllerHasSaidSo) {
   EXPECT_FALSE(actor.leaving("bo"));
   actor.OnControl(directory_.controller(), Answer(8));
   EXPECT_FALSE(actor.Attach("bo"));
+  auto values = std::make_shared<std::string>("abcd");
+  actor.transfers().AddUpload(1, 1, {values->data(), values},
+                              testing::CopiesOn({1}, {0}), 1);
   actor.OnControl(directory_.controller(), Answer(9));
+  EXPECT_EQ(values.use_count(), 1);  // no host asked for them
   EXPECT_EQ(heard, 1);
   EXPECT_FALSE(actor.leaving("ann"));
   EXPECT_TRUE(actor.Attach("ann"));

@@ -109,6 +109,16 @@ TEST_F(UploadTableTest, AHostThatBeganToAskIsWaitedForBeyondTheLaunch) {
   EXPECT_EQ(table_.Pulled(kObject, 0), values_);
 }
 
+TEST_F(UploadTableTest, AllThatNobodyAskedForGoesWithTheClient) {
+  Add(2, 100, /*columns=*/false);
+  ASSERT_TRUE(table_.Piece(kObject, 1, {0, 0}).has_value());
+  EXPECT_TRUE(table_.EndAll().empty());
+  EXPECT_EQ(table_.Pulled(kObject, 1), values_);
+  Add(2, 100, /*columns=*/false);
+  EXPECT_EQ(table_.EndAll().size(), 1u);
+  EXPECT_EQ(table_.size(), 0u);
+}
+
 TEST_F(UploadTableTest, WhatNobodyAskedForGoesWithItsLaunch) {
   Add(2, 100, /*columns=*/false);
   EXPECT_TRUE(table_.EndLaunch(kLaunch + 1).empty());
