@@ -234,24 +234,10 @@ class Session {
   }
 
   bool Execute() {
-    ClusterOptions options;
-    options.world =
-        options_.simulate ? ClusterOptions::kSim : ClusterOptions::kThreads;
-    options.seed = options_.seed;
-    options.workers = options_.workers;
-    options.bind_workers = options_.bind_workers;
-    options.stall_timeout_ns = options_.stall_timeout_ns;
-    options.kernel_timeout_ns = options_.kernel_timeout_ns;
+    ClusterOptions options = options_.run;
     options.on_long_work = [this](const LongWork& work) {
       progress_.Note(absl::StrCat("pw-run: warning: ", work.Text()));
     };
-    options.link_costs = options_.link_costs;
-    options.dispatch = options_.sequential ? ClusterOptions::kSequential
-                                           : ClusterOptions::kParallel;
-    options.host_work_ns = options_.host_work_ns;
-    if (!options_.trace.empty() || !options_.stats.empty()) {
-      options.trace_events = options_.trace_events;
-    }
     absl::StatusOr<std::unique_ptr<Cluster>> cluster =
         Cluster::Create(topology_->cluster(), options);
     if (!cluster.ok()) return Fail(kUsageError, cluster.status().message());
@@ -365,7 +351,7 @@ class Session {
     RunFacts facts;
     facts.plan_bytes = static_cast<int64_t>(loaded_.bytes.size());
     facts.steps = options_.steps;
-    facts.simulated = options_.simulate;
+    facts.simulated = options_.run.world == ClusterOptions::kSim;
     absl::StatusOr<ClusterStats> stats = client_->Stats();
     if (!stats.ok()) return Fail(kRunError, stats.status().message());
     absl::StatusOr<TraceSummary> summary = client_->Summarize();

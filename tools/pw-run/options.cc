@@ -114,6 +114,8 @@ absl::StatusOr<ParsedOptions> ParseOptions(int argc, const char* const* argv) {
   // The seed as text: the parser of numbers takes -1 for 2^64 - 1.
   std::string world = "threads", stall = "10s", kernel_timeout, seed = "0";
   std::string dispatch = "parallel", host_work = "0", links;
+  int64_t trace_events = int64_t{1} << 18;
+  o.run.bind_workers = true;
 
   app.add_option("FILE", o.file, "Program or plan; - is standard input")
       ->type_name("");
@@ -200,10 +202,10 @@ absl::StatusOr<ParsedOptions> ParseOptions(int argc, const char* const* argv) {
       ->capture_default_str()
       ->type_name("N")
       ->group(kRun);
-  app.add_flag("--bind-workers,!--no-bind-workers", o.bind_workers,
+  app.add_flag("--bind-workers,!--no-bind-workers", o.run.bind_workers,
                "Keep each thread on a core of its own; on unless negated")
       ->group(kRun);
-  app.add_option("--workers", o.workers, "Threads; 0: one for each core")
+  app.add_option("--workers", o.run.workers, "Threads; 0: one for each core")
       ->capture_default_str()
       ->type_name("N")
       ->check(Between(0, 1024))
@@ -262,7 +264,7 @@ absl::StatusOr<ParsedOptions> ParseOptions(int argc, const char* const* argv) {
       ->type_name("FILE")
       ->group(kLook);
   app.add_option(
-         "--trace-events", o.trace_events,
+         "--trace-events", trace_events,
          "Keep the last N events of each thread for --trace and --stats")
       ->capture_default_str()
       ->type_name("N")
@@ -312,9 +314,9 @@ absl::StatusOr<ParsedOptions> ParseOptions(int argc, const char* const* argv) {
         name, ": expected a finite number of at least 0, got ", value));
   }
   for (auto [name, text, ns] :
-       {std::make_tuple("--stall-timeout", &stall, &o.stall_timeout_ns),
+       {std::make_tuple("--stall-timeout", &stall, &o.run.stall_timeout_ns),
         std::make_tuple("--kernel-timeout", &kernel_timeout,
-                        &o.kernel_timeout_ns)}) {
+                        &o.run.kernel_timeout_ns)}) {
     if (text->empty()) continue;  // not given
     absl::Duration timeout;
     if (!absl::ParseDuration(*text, &timeout) ||
@@ -336,15 +338,16 @@ absl::StatusOr<ParsedOptions> ParseOptions(int argc, const char* const* argv) {
                      "100us, 2ms or 500ns, got '",
                      host_work, "'"));
   }
-  o.host_work_ns = absl::ToInt64Nanoseconds(work);
-  o.sequential = dispatch == "sequential";
-  o.simulate = world == "sim";
-  if (o.simulate && links == "free") {
+  o.run.host_work_ns = absl::ToInt64Nanoseconds(work);
+  if (dispatch == "sequential") o.run.dispatch = ClusterOptions::kSequential;
+  const bool simulate = world == "sim";
+  if (simulate) o.run.world = ClusterOptions::kSim;
+  if (simulate && links == "free") {
     return absl::InvalidArgumentError(
         "--links=free: links of a simulation always cost time; leave it out");
   }
-  o.link_costs = links == "cost";
-  if (!absl::SimpleAtoi(seed, &o.seed)) {
+  o.run.link_costs = links == "cost";
+  if (!absl::SimpleAtoi(seed, &o.run.seed)) {
     return absl::InvalidArgumentError(absl::StrCat(
         "--seed: expected a number from 0 to 2^64 - 1, got '", seed, "'"));
   }
@@ -353,6 +356,7 @@ absl::StatusOr<ParsedOptions> ParseOptions(int argc, const char* const* argv) {
     return absl::InvalidArgumentError(absl::StrCat(
         "--stats: expected table, json or @FILE, got '", o.stats, "'"));
   }
+  if (!o.trace.empty() || !o.stats.empty()) o.run.trace_events = trace_events;
   if (!o.trace.empty() && (o.dry_run || o.compile_only)) {
     return absl::InvalidArgumentError(
         absl::StrCat("--trace: nothing runs with ",

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "runtime/client/cluster_options.h"
 #include "tools/pw-run/compare.h"
 #include "tools/pw-run/input_spec.h"
 
@@ -44,15 +45,8 @@ struct Options {
   Tolerance tolerance;
 
   int64_t steps = 1;
-  bool simulate = false;
-  uint64_t seed = 0;
-  int workers = 0;
-  bool bind_workers = true;
-  int64_t stall_timeout_ns = 10'000'000'000;
-  int64_t kernel_timeout_ns = 0;  // 0: none
-  bool link_costs = false;
-  bool sequential = false;
-  int64_t host_work_ns = 0;
+  // How it runs. Nothing is traced when nobody asks for it.
+  ClusterOptions run;
 
   bool dry_run = false;
   bool compile_only = false;
@@ -62,8 +56,7 @@ struct Options {
   std::string emit_plan;       // path
   std::string emit_plan_text;  // path or "-"
   std::string trace;           // path; "-": standard output; empty: none
-  int64_t trace_events = int64_t{1} << 18;  // per worker
-  std::string stats;  // "", "table", "json" or "@PATH" (as JSON)
+  std::string stats;           // "", "table", "json" or "@PATH" (as JSON)
 };
 
 struct ParsedOptions {

@@ -37,16 +37,16 @@ TEST(OptionsTest, Defaults) {
   const Options& o = parsed->options;
   EXPECT_EQ(o.file, "f.mlir");
   EXPECT_EQ(o.steps, 1);
-  EXPECT_FALSE(o.simulate);
-  EXPECT_EQ(o.stall_timeout_ns, 10'000'000'000);
-  EXPECT_EQ(o.kernel_timeout_ns, 0);
+  EXPECT_EQ(o.run.world, ClusterOptions::kThreads);
+  EXPECT_EQ(o.run.stall_timeout_ns, 10'000'000'000);
+  EXPECT_EQ(o.run.kernel_timeout_ns, 0);
   EXPECT_EQ(o.stats, "");
-  EXPECT_FALSE(o.sequential);
-  EXPECT_FALSE(o.link_costs);
-  EXPECT_FALSE(Parse({"f", "--links=free"})->options.link_costs);
-  EXPECT_EQ(o.host_work_ns, 0);
-  EXPECT_TRUE(o.bind_workers);
-  EXPECT_FALSE(Parse({"f", "--no-bind-workers"})->options.bind_workers);
+  EXPECT_EQ(o.run.dispatch, ClusterOptions::kParallel);
+  EXPECT_FALSE(o.run.link_costs);
+  EXPECT_FALSE(Parse({"f", "--links=free"})->options.run.link_costs);
+  EXPECT_EQ(o.run.host_work_ns, 0);
+  EXPECT_TRUE(o.run.bind_workers);
+  EXPECT_FALSE(Parse({"f", "--no-bind-workers"})->options.run.bind_workers);
 }
 
 TEST(OptionsTest, EverythingGiven) {
@@ -78,17 +78,22 @@ TEST(OptionsTest, EverythingGiven) {
   EXPECT_EQ(o.inputs[0].spec, "[[1,2],[3,4]]");
   EXPECT_EQ(o.inputs[1].spec, "-1");
   EXPECT_EQ(o.tolerance.atol, 0.5);
-  EXPECT_TRUE(o.simulate);
-  EXPECT_EQ(o.seed, 18446744073709551615u);
-  EXPECT_EQ(o.stall_timeout_ns, 250'000'000);
-  EXPECT_EQ(o.kernel_timeout_ns, 3'000'000'000);
+  EXPECT_EQ(o.run.world, ClusterOptions::kSim);
+  EXPECT_EQ(o.run.seed, 18446744073709551615u);
+  EXPECT_EQ(o.run.stall_timeout_ns, 250'000'000);
+  EXPECT_EQ(o.run.kernel_timeout_ns, 3'000'000'000);
   EXPECT_EQ(o.stats, "table");
-  EXPECT_TRUE(o.sequential);
-  EXPECT_TRUE(o.link_costs);
-  EXPECT_EQ(o.host_work_ns, 100'000);
+  EXPECT_EQ(o.run.dispatch, ClusterOptions::kSequential);
+  EXPECT_TRUE(o.run.link_costs);
+  EXPECT_EQ(o.run.host_work_ns, 100'000);
   EXPECT_EQ(Parse({"f", "--stats=json"})->options.stats, "json");
   EXPECT_EQ(Parse({"f", "--trace=t.json"})->options.trace, "t.json");
-  EXPECT_EQ(Parse({"f", "--trace-events=9"})->options.trace_events, 9);
+  EXPECT_EQ(Parse({"f", "--trace-events=9"})->options.run.trace_events, 0);
+  for (const char* shown : {"--trace=t.json", "--stats"}) {
+    EXPECT_EQ(Parse({"f", shown})->options.run.trace_events, 1 << 18);
+    EXPECT_EQ(Parse({"f", "--trace-events=9", shown})->options.run.trace_events,
+              9);
+  }
 }
 
 TEST(OptionsTest, HelpAndVersion) {
@@ -164,7 +169,7 @@ TEST(OptionsTest, UnitsOfHostWork) {
                                  {"--host-work=1s", 1'000'000'000}}) {
     absl::StatusOr<ParsedOptions> parsed = Parse({"f", text});
     ASSERT_TRUE(parsed.ok()) << parsed.status();
-    EXPECT_EQ(parsed->options.host_work_ns, ns) << text;
+    EXPECT_EQ(parsed->options.run.host_work_ns, ns) << text;
   }
 }
 
