@@ -41,30 +41,34 @@ std::optional<uint64_t> BlockMap::Contiguous(uint64_t at,
   return run.offset;
 }
 
-void BlockMap::Gather(const char* array, uint64_t at, uint64_t bytes,
-                      char* to) const {
+template <typename Copy>
+void BlockMap::Walk(uint64_t at, uint64_t bytes, Copy copy) const {
   while (bytes > 0) {
     const Block& block = At(at);
     const uint64_t here =
         std::min(bytes, block.begin + block.runs.bytes() - at);
-    block.runs.Gather(array, at - block.begin, here, to);
-    to += here;
+    copy(block.runs, at - block.begin, here);
     at += here;
     bytes -= here;
   }
 }
 
+void BlockMap::Gather(const char* array, uint64_t at, uint64_t bytes,
+                      char* to) const {
+  Walk(at, bytes,
+       [&](const layout::BlockRuns& runs, uint64_t from, uint64_t here) {
+         runs.Gather(array, from, here, to);
+         to += here;
+       });
+}
+
 void BlockMap::Scatter(const char* from, uint64_t at, uint64_t bytes,
                        char* array) const {
-  while (bytes > 0) {
-    const Block& block = At(at);
-    const uint64_t here =
-        std::min(bytes, block.begin + block.runs.bytes() - at);
-    block.runs.Scatter(from, at - block.begin, here, array);
-    from += here;
-    at += here;
-    bytes -= here;
-  }
+  Walk(at, bytes,
+       [&](const layout::BlockRuns& runs, uint64_t into, uint64_t here) {
+         runs.Scatter(from, into, here, array);
+         from += here;
+       });
 }
 
 }  // namespace pathways

@@ -42,6 +42,10 @@ class BlockMap {
   };
 
   const Block& At(uint64_t at) const;
+  // Calls `copy` with each block that has some of the bytes, where they begin
+  // in it, and how many there are.
+  template <typename Copy>
+  void Walk(uint64_t at, uint64_t bytes, Copy copy) const;
 
   std::vector<Block> blocks_;  // ascending
   uint64_t bytes_ = 0;

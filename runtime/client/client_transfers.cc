@@ -15,18 +15,6 @@
 #include "runtime/protocol/wire_kind.h"
 
 namespace pathways {
-namespace {
-
-WireMessage Message(WireKind kind, uint64_t transfer, PulledPiece piece = {}) {
-  WireMessage message;
-  message.kind = kind;
-  message.step = transfer;
-  message.item = piece.number;
-  message.target = piece.slot;
-  return message;
-}
-
-}  // namespace
 
 void ClientTransfers::AddUpload(uint64_t object, uint64_t launch,
                                 ClientValues values,
@@ -83,13 +71,13 @@ void ClientTransfers::OnWire(int32_t host, const WireMessage& message,
 
 void ClientTransfers::OnPull(int32_t host, const WireMessage& message,
                              Send send) {
-  const PulledPiece piece{message.item, message.target};
+  const PulledPiece piece = PieceOf(message);
   std::optional<Payload> payload;
   {
     MutexLock lock(&mutex_);
     payload = uploads_.Piece(NumberOf(message.step), host, piece);
   }
-  WireMessage block = Message(kBlockMessage, message.step, piece);
+  WireMessage block = TransferMessage(kBlockMessage, message.step, piece);
   if (!payload.has_value()) {
     block.flags = kPoisoned;
     return send(host, block, {});
@@ -112,17 +100,17 @@ void ClientTransfers::OnBlock(int32_t host, const WireMessage& message,
     EndFetch(request);
     return fetch->on_end(absl::NotFoundError("the values were released"));
   }
-  if (!assembly.Accept(host, {message.item, message.target}, payload)) {
+  if (!assembly.Accept(host, PieceOf(message), payload)) {
     if (message.item != assembly.first(host)) return;
     // The host was told again to begin: what it was asked for may be lost.
     for (const PulledPiece& piece : assembly.UnderWay(host)) {
-      send(host, Message(kPullMessage, request, piece), {});
+      send(host, TransferMessage(kPullMessage, request, piece), {});
     }
     return;
   }
   bytes_fetched_.Add(payload.bytes);
   while (std::optional<PulledPiece> piece = assembly.Next(host)) {
-    send(host, Message(kPullMessage, request, *piece), {});
+    send(host, TransferMessage(kPullMessage, request, *piece), {});
   }
   if (!assembly.complete()) return;
   EndFetch(request);

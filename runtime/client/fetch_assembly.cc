@@ -70,9 +70,9 @@ const FetchAssembly::Host* FetchAssembly::Find(int32_t host) const {
 bool FetchAssembly::Accept(int32_t number, PulledPiece piece, Payload payload) {
   Host* host = Find(number);
   if (host == nullptr) return false;
-  const uint64_t at = uint64_t{piece.number} * kPieceBytes;
+  const uint64_t at = piece.offset();
   if (at >= host->map.bytes() || payload.data == nullptr ||
-      payload.bytes != std::min(kPieceBytes, host->map.bytes() - at) ||
+      payload.bytes != piece.BytesOf(host->map.bytes()) ||
       !host->pull.Accept(piece)) {
     return false;
   }

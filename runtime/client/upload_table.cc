@@ -39,9 +39,9 @@ std::optional<Payload> UploadTable::Piece(uint64_t object, int32_t host,
   if (!to.map.has_value()) {
     to.map.emplace(*upload.placement, *to.parts, upload.steps);
   }
-  const uint64_t at = uint64_t{piece.number} * kPieceBytes;
+  const uint64_t at = piece.offset();
   if (at >= to.map->bytes()) return std::nullopt;
-  const uint64_t bytes = std::min(kPieceBytes, to.map->bytes() - at);
+  const uint64_t bytes = piece.BytesOf(to.map->bytes());
   if (const std::optional<uint64_t> offset = to.map->Contiguous(at, bytes)) {
     return Payload{upload.values.data + *offset, bytes};
   }

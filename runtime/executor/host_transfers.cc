@@ -16,24 +16,12 @@
 #include "runtime/protocol/wire_kind.h"
 
 namespace pathways {
-namespace {
-
-WireMessage Message(WireKind kind, uint64_t transfer, PulledPiece piece = {}) {
-  WireMessage message;
-  message.kind = kind;
-  message.step = transfer;
-  message.item = piece.number;
-  message.target = piece.slot;
-  return message;
-}
-
-}  // namespace
 
 void HostTransfers::Pull(uint32_t client,
                          std::shared_ptr<HostStore::Object> object, Send send) {
   const uint64_t id = object->id;
   if (!object->status.ok()) {
-    return send(client, Message(kPulledMessage, id), {});
+    return send(client, TransferMessage(kPulledMessage, id), {});
   }
   std::vector<BlockPull::Range> all = {{0, NumPieces(object->bytes)}};
   auto [pulling, added] = pulls_.try_emplace(
@@ -43,8 +31,8 @@ void HostTransfers::Pull(uint32_t client,
 
 void HostTransfers::Ask(Pulling* pulling, Send send) {
   while (std::optional<PulledPiece> piece = pulling->pull.Next()) {
-    send(pulling->client, Message(kPullMessage, pulling->object->id, *piece),
-         {});
+    send(pulling->client,
+         TransferMessage(kPullMessage, pulling->object->id, *piece), {});
   }
 }
 
@@ -52,7 +40,8 @@ void HostTransfers::PullAgain(uint64_t object, Send send) {
   auto found = pulls_.find(object);
   if (found == pulls_.end()) return;
   for (const PulledPiece& piece : found->second.pull.UnderWay()) {
-    send(found->second.client, Message(kPullMessage, object, piece), {});
+    send(found->second.client, TransferMessage(kPullMessage, object, piece),
+         {});
   }
 }
 
@@ -62,7 +51,8 @@ void HostTransfers::Stop(uint64_t object, Send send) {
 }
 
 void HostTransfers::End(Pulls::iterator pulling, Send send) {
-  send(pulling->second.client, Message(kPulledMessage, pulling->first), {});
+  send(pulling->second.client, TransferMessage(kPulledMessage, pulling->first),
+       {});
   pulls_.erase(pulling);
 }
 
@@ -71,10 +61,10 @@ bool HostTransfers::OnBlock(uint32_t client, const WireMessage& message,
   auto found = pulls_.find(message.step);
   if (found == pulls_.end() || found->second.client != client) return false;
   Pulling& pulling = found->second;
-  if (!pulling.pull.Accept({message.item, message.target})) return false;
+  const PulledPiece piece = PieceOf(message);
+  if (!pulling.pull.Accept(piece)) return false;
   HostStore::Object& object = *pulling.object;
-  const uint64_t offset = uint64_t{message.item} * kPieceBytes;
-  const uint64_t bytes = std::min(kPieceBytes, object.bytes - offset);
+  const uint64_t bytes = piece.BytesOf(object.bytes);
   if (message.flags & kPoisoned) {
     object.status = absl::UnavailableError(
         "the client of a launch is gone, with the values of its arguments");
@@ -82,7 +72,7 @@ bool HostTransfers::OnBlock(uint32_t client, const WireMessage& message,
     object.status = absl::InternalError(absl::StrCat(
         "a piece of an array has ", payload.bytes, " bytes, expected ", bytes));
   } else {
-    std::memcpy(object.data() + offset, payload.data, bytes);
+    std::memcpy(object.data() + piece.offset(), payload.data, bytes);
     bytes_stored_ += bytes;
     object.received += bytes;
     Ask(&pulling, send);
@@ -97,7 +87,7 @@ void HostTransfers::Lend(uint32_t client, uint64_t request,
                          uint32_t first, Send send) {
   if (object == nullptr || !object->status.ok() ||
       uint64_t{first} >= NumPieces(object->bytes)) {
-    WireMessage message = Message(kBlockMessage, request, {first, 0});
+    WireMessage message = TransferMessage(kBlockMessage, request, {first, 0});
     message.flags = kPoisoned;
     return send(client, message, {});
   }
@@ -119,17 +109,15 @@ void HostTransfers::OnPull(uint32_t client, const WireMessage& message,
   auto found = lent_.find({client, message.step});
   if (found == lent_.end()) return;
   if (message.item >= NumPieces(found->second.object->bytes)) return;
-  SendPiece(client, message.step, &found->second,
-            {message.item, message.target}, send);
+  SendPiece(client, message.step, &found->second, PieceOf(message), send);
 }
 
 void HostTransfers::SendPiece(uint32_t client, uint64_t request, Lent* lent,
                               PulledPiece piece, Send send) {
-  const uint64_t offset = uint64_t{piece.number} * kPieceBytes;
   ++lent->sent;
-  send(client, Message(kBlockMessage, request, piece),
-       {lent->object->data() + offset,
-        std::min(kPieceBytes, lent->object->bytes - offset)});
+  const HostStore::Object& object = *lent->object;
+  send(client, TransferMessage(kBlockMessage, request, piece),
+       {object.data() + piece.offset(), piece.BytesOf(object.bytes)});
 }
 
 uint64_t HostTransfers::Sent(uint32_t client, uint64_t request) const {

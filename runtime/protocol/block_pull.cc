@@ -12,6 +12,16 @@
 
 namespace pathways {
 
+WireMessage TransferMessage(WireKind kind, uint64_t transfer,
+                            PulledPiece piece) {
+  WireMessage message;
+  message.kind = kind;
+  message.step = transfer;
+  message.item = piece.number;
+  message.target = piece.slot;
+  return message;
+}
+
 BlockPull::BlockPull(std::vector<Range> ranges) : ranges_(std::move(ranges)) {
   while (range_ < ranges_.size() &&
          ranges_[range_].first == ranges_[range_].end) {

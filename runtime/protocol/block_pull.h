@@ -15,10 +15,14 @@
 #ifndef RUNTIME_PROTOCOL_BLOCK_PULL_H_
 #define RUNTIME_PROTOCOL_BLOCK_PULL_H_
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
 #include <vector>
+
+#include "runtime/protocol/wire_kind.h"
+#include "runtime/protocol/wire_message.h"
 
 namespace pathways {
 
@@ -39,7 +43,20 @@ struct PulledPiece {
   uint32_t number = 0;
   uint32_t slot = 0;
   bool operator==(const PulledPiece&) const = default;
+
+  // Where it begins, and its bytes of `total`; it lies in them.
+  uint64_t offset() const { return uint64_t{number} * kPieceBytes; }
+  uint64_t BytesOf(uint64_t total) const {
+    return std::min(kPieceBytes, total - offset());
+  }
 };
+
+// A message about a transfer, and the piece that one is about.
+WireMessage TransferMessage(WireKind kind, uint64_t transfer,
+                            PulledPiece piece = {});
+constexpr PulledPiece PieceOf(const WireMessage& message) {
+  return {message.item, message.target};
+}
 
 // Of one transfer, what was asked for and what has come. Invariants: (1) each
 // piece is accepted once; (2) at most kPullWindow pieces are under way. One
