@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <system_error>
 #include <utility>
 
 namespace pathways::pw_run {
@@ -36,13 +37,18 @@ void Progress::Show(const std::string& text) {
 void Progress::Track(const std::string& text, std::function<double()> done) {
   if (!enabled_) return;
   Show(text);
-  thread_ = std::thread([this, text, done = std::move(done)] {
+  auto track = [this, text, done = std::move(done)] {
     // The first figure after a moment: short runs show none.
     while (!Wait()) {
       int percent = static_cast<int>(std::clamp(done(), 0.0, 1.0) * 100);
       Write("pw-run: " + text + " " + std::to_string(percent) + " %");
     }
-  });
+  };
+  try {
+    thread_ = std::thread(std::move(track));
+  } catch (const std::system_error&) {
+    // None to be had: the text stays as it is.
+  }
 }
 
 bool Progress::Wait() {

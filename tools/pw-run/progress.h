@@ -36,7 +36,8 @@ class Progress {
 
   // Shows `text` until the next call.
   void Show(const std::string& text);
-  // Shows `text` and a percentage, done() of 1, a few times a second.
+  // Shows `text` and a percentage, done() of 1, a few times a second; without
+  // the percentage where the system has no thread to spare.
   void Track(const std::string& text, std::function<double()> done);
   // Stops and clears the line. Call before anything else is printed, but by
   // Note.

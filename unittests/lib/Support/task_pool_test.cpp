@@ -8,13 +8,10 @@
 
 #include "pathways/Support/TaskPool.h"
 
+#include "unittests/runtime/base/process_limits.h"
 #include "gtest/gtest.h"
 #include <atomic>
 #include <cstdlib>
-#include <fstream>
-#include <pthread.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
 using llvm::ThreadPoolTaskGroup;
 using mlir::pathways::runShielded;
@@ -97,17 +94,7 @@ TEST(TaskPoolTest, ACrashOfATaskEndsWhoWaits) {
 
 /// In a process of its own, which is not to have another thread.
 void runWithoutThreads() {
-  // Stacks of threads do not fit into what is left.
-  constexpr size_t left = 64 << 20;
-  pthread_attr_t attributes;
-  pthread_attr_init(&attributes);
-  pthread_attr_setstacksize(&attributes, 2 * left);
-  pthread_setattr_default_np(&attributes);
-  size_t pages = 0;
-  std::ifstream("/proc/self/statm") >> pages;
-  rlimit memory = {};
-  memory.rlim_cur = memory.rlim_max = pages * sysconf(_SC_PAGESIZE) + left;
-  setrlimit(RLIMIT_AS, &memory);
+  pathways::testing::LeaveNoThreads();
   TaskPool pool(4);
   std::atomic<int> count = 0;
   ThreadPoolTaskGroup group(pool);
