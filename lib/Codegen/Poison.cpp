@@ -108,6 +108,9 @@ static bool isBelow(Value value, uint64_t bound, unsigned depth = 0) {
     if (auto integer = dyn_cast<IntegerAttr>(constant))
       return integer.getValue().ult(bound);
     auto elements = dyn_cast<DenseIntElementsAttr>(constant);
+    // A shape may have any number of elements that are all one.
+    if (elements && elements.isSplat())
+      return elements.getSplatValue<APInt>().ult(bound);
     return elements &&
            llvm::all_of(elements.getValues<APInt>(), [&](const APInt &element) {
              return element.ult(bound);

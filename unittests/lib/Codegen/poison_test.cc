@@ -146,6 +146,21 @@ TEST(KernelPoison, ConstantShifts) {
 /// Of several shifts in one loop the first in the text is named, of a division
 /// that fails earlier the division, and in bodies of named ops shifts are
 /// checked too.
+/// An amount that is the same everywhere is looked at once, whatever the size.
+TEST(KernelPoison, ConstantShiftsOfAnySize) {
+  for (int amount : {7, 8}) {
+    const std::string type = "tensor<1099511627776xi8>";
+    Kernel kernel;
+    ASSERT_TRUE(kernel.compile("func.func @f(%x: " + type + ") -> " + type +
+                               " {\n  %n = arith.constant dense<" +
+                               std::to_string(amount) + "> : " + type +
+                               "\n  %r = arith.shli %x, %n : " + type +
+                               "\n  return %r : " + type + "\n}\n"))
+        << kernel.errors();
+    EXPECT_EQ(kernel.code().segments[0].locations.size(), amount == 8);
+  }
+}
+
 TEST(KernelPoison, WhichShiftIsNamed) {
   Kernel kernel;
   ASSERT_TRUE(kernel.compile(R"(
