@@ -30,10 +30,12 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "runtime/base/mutex.h"
+#include "runtime/world/actor_table.h"
 #include "runtime/world/clock.h"
 #include "runtime/world/fault.h"
 #include "runtime/world/link.h"
 #include "runtime/world/message_queue.h"
+#include "runtime/world/notifier.h"
 #include "runtime/world/peer_watch.h"
 #include "runtime/world/uplink.h"
 #include "runtime/world/watchdog.h"
@@ -122,7 +124,9 @@ class ThreadWorld final : public World {
   void ReportPeerDown(int32_t host, uint32_t epoch) override;
   KernelGate* const* kernel_gate(int worker) override;
   void ExpectKernels(int by) override;
-  void Retire(LocalId actor) override { hot(IndexOf(actor)).actor = &retired_; }
+  void Retire(LocalId actor) override {
+    actors_.hot(IndexOf(actor)).actor = &retired_;
+  }
   bool simulated() const override { return false; }
   // Looks at `done` at first and after each Notify. False only after Stop.
   // Several threads may wait at one time, no worker may.
@@ -136,40 +140,15 @@ class ThreadWorld final : public World {
   uint64_t faults() const { return faults_.load(std::memory_order_relaxed); }
   // Threads that were given up.
   uint64_t lost() const { return lost_.load(std::memory_order_relaxed); }
-  const std::string& name(LocalId actor) const;
+  const std::string& name(LocalId actor) const { return actors_.name(actor); }
   // Null: nobody watches.
   const Watchdog* watchdog() const { return watchdog_.get(); }
 
  private:
-  // Read for each message, so apart from the names.
-  struct HotActor {
-    Actor* actor;
-    int32_t worker;
-    int32_t host;
-  };
-  struct ActorChunk {
-    static constexpr uint32_t kActors = 1024;
-    HotActor hot[kActors];
-    int32_t islands[kActors];
-    std::string names[kActors];
-  };
-  // By address: which actor of this process has it.
-  struct AddressChunk {
-    std::atomic<LocalId> ids[ActorChunk::kActors];
-  };
   struct Worker;
-  struct Timer;
-  struct Posted;
 
   explicit ThreadWorld(ThreadOptions options);
 
-  HotActor& hot(uint32_t index) const {
-    return chunks_[index / ActorChunk::kActors]
-        .load(std::memory_order_acquire)
-        ->hot[index % ActorChunk::kActors];
-  }
-  // kNobody: not of this process.
-  LocalId Find(ActorId address) const;
   int WorkerOf(int placed) const {
     const int worker = placed % num_workers_;
     return worker < 0 ? worker + num_workers_ : worker;
@@ -184,13 +163,11 @@ class ThreadWorld final : public World {
   bool GiveUp(int worker, const KernelCall& call);
   bool RunLocal(Worker& self);
   bool RunRemote(Worker& self);
-  void TakeInbox(Worker& self);
+  void TakePosted(Worker& self);
   bool FireTimers(Worker& self);
   void Idle(Worker& self);
   bool SharesCore(Worker& self);
   void Sleep(Worker& self);
-  bool HasWork(const Worker& self) const;
-  bool TimerDue(const Worker& self);
   // Whether a handler ran.
   bool Deliver(Worker& self, Envelope& envelope);
   bool DeliverRare(Worker& self, Actor* actor, Envelope& envelope);
@@ -200,10 +177,8 @@ class ThreadWorld final : public World {
   void RouteAgain(Worker& self, const Envelope& envelope);
   // From a thread that is not a worker; negative: not a timer.
   void Post(TimeNs deadline, const Envelope& envelope);
-  void AddTimer(Worker& self, TimeNs deadline, const Envelope& envelope);
   void Tell(LocalId watcher, Peer peer);
   bool Crosses(ActorId from, LocalId to) const;
-  Placement PlaceOf(LocalId actor) const;
   // What faults and links do to a message between hosts, of `bytes`.
   void SendAcross(Worker& self, const Envelope& envelope, uint64_t bytes,
                   const Fault& fault);
@@ -212,9 +187,8 @@ class ThreadWorld final : public World {
                bool in_order);
   // Has the receiver's worker keep a message until `time`; negative: does not.
   void SendAt(Worker& self, TimeNs time, const Envelope& envelope);
-  void Wake(Worker& worker);
   void WakeAll();
-  void DropQueued();
+  static Envelope Keep(const Envelope& envelope);
   static void Drop(const Envelope& envelope);
 
   ThreadOptions options_;
@@ -224,15 +198,12 @@ class ThreadWorld final : public World {
   int num_workers_ = 1;
   TimeNs start_ = 0;  // the clock's time at which the world began
   int listener_ ABSL_GUARDED_BY(stop_mutex_) = 0;  // of the clock; 0: none
+  ActorTable actors_;
   BlockPool pool_;
   std::unique_ptr<Worker[]> workers_;
   std::vector<KernelGate*> gates_;  // by worker; owned, unless given up
   Actor retired_;  // gets what is sent to those that have retired
   std::unique_ptr<Watchdog> watchdog_;
-  std::unique_ptr<std::atomic<ActorChunk*>[]> chunks_;
-  std::unique_ptr<std::atomic<AddressChunk*>[]> addresses_;
-  Mutex register_mutex_;  // held while chunks_ grows; it is read without
-  uint32_t num_actors_ ABSL_GUARDED_BY(register_mutex_) = 0;
   std::atomic<int64_t> reserved_{0};
   std::atomic<uint64_t> outside_random_{0};
   Mutex links_mutex_;
@@ -243,10 +214,7 @@ class ThreadWorld final : public World {
   PeerWatch peers_;
   std::atomic<bool> stopping_{false};
   Mutex stop_mutex_;  // held while threads are joined
-  // RunUntil waits on the epoch, which Notify moves.
-  alignas(64) std::atomic<uint32_t> epoch_{0};
-  std::atomic<uint32_t> waiters_{0};
-  std::atomic<uint32_t> spinning_{0};  // threads in RunUntil that do not sleep
+  Notifier notifier_;
 };
 
 }  // namespace pathways

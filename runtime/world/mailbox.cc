@@ -1,0 +1,78 @@
+//===- mailbox.cc - What is under way to a worker ---------------*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/world/mailbox.h"
+
+#include <algorithm>
+
+namespace pathways {
+
+void Mailbox::Open(BlockPool* pool, int owner, int workers) {
+  pool_ = pool;
+  owner_ = owner;
+  workers_ = workers;
+  remote_ = std::make_unique<RemoteQueue[]>(workers);
+  timers_.reserve(64);
+}
+
+bool Mailbox::Post(const Posted& posted, const std::atomic<bool>& closed) {
+  {
+    MutexLock lock(&mutex_);
+    // Drain empties the inbox with this lock held, after the flag was set.
+    if (closed.load(std::memory_order_seq_cst)) return false;
+    inbox_.push_back(posted);
+  }
+  has_posted_.store(true, std::memory_order_seq_cst);
+  if (asleep()) Wake();
+  return true;
+}
+
+const std::vector<Posted>& Mailbox::TakePosted() {
+  taken_.clear();
+  // Before the messages are taken: one posted meanwhile sets it again.
+  has_posted_.store(false, std::memory_order_seq_cst);
+  MutexLock lock(&mutex_);
+  taken_.swap(inbox_);
+  return taken_;
+}
+
+bool Mailbox::empty() const {
+  if (!local_.empty() || has_posted()) return false;
+  for (int from = 0; from < workers_; ++from) {
+    if (!remote_[from].empty()) return false;
+  }
+  return true;
+}
+
+void Mailbox::AddTimer(TimeNs deadline, const Envelope& envelope) {
+  timers_.push_back(Timer{deadline, next_timer_++, envelope});
+  std::push_heap(timers_.begin(), timers_.end());
+}
+
+Envelope Mailbox::TakeTimer() {
+  std::pop_heap(timers_.begin(), timers_.end());
+  const Envelope envelope = timers_.back().envelope;
+  timers_.pop_back();
+  return envelope;
+}
+
+void Mailbox::Drain(void (*drop)(const Envelope& envelope)) {
+  for (int from = 0; from < workers_; ++from) {
+    while (Envelope* envelope = Front(from)) {
+      drop(*envelope);
+      Pop(from);
+    }
+  }
+  for (const Timer& timer : timers_) drop(timer.envelope);
+  timers_.clear();
+  MutexLock lock(&mutex_);
+  for (const Posted& posted : inbox_) drop(posted.envelope);
+  inbox_.clear();
+}
+
+}  // namespace pathways

@@ -1,0 +1,158 @@
+//===- mailbox.h - What is under way to a worker ----------------*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_WORLD_MAILBOX_H_
+#define RUNTIME_WORLD_MAILBOX_H_
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "runtime/base/mutex.h"
+#include "runtime/world/futex.h"
+#include "runtime/world/message_queue.h"
+#include "runtime/world/world.h"
+
+namespace pathways {
+
+// Sent by a thread that is not a worker; or, when a message is kept, what its
+// envelope points to.
+struct Posted {
+  TimeNs deadline;  // negative: not a timer
+  Envelope envelope;
+};
+
+// The queues of one worker, its owner, and its sleep. A worker pushes messages
+// into the queue that is its own here, other threads post them. All else is the
+// owner's but for asleep and Wake. Invariants: (1) what one worker pushes, and
+// what one thread posts, comes out in order; (2) to push takes no lock and no
+// memory but blocks of the pool; (3) an owner that sleeps, or is about to, does
+// not miss what is pushed or posted, if who pushed then wakes whom he finds
+// asleep. What envelopes own stays there until Drain.
+class Mailbox {
+ public:
+  // For workers 0 to workers - 1, of which `owner` is one.
+  void Open(BlockPool* pool, int owner, int workers);
+
+  // By the worker `from`; by the owner itself PushOwn, which is faster.
+  template <typename T>
+  void Push(int from, Envelope::Kind kind, const T& body, ActorId sender,
+            LocalId to) {
+    if (from == owner_) {
+      local_.Push(*pool_, kind, body, sender, to);
+    } else {
+      remote_[from].Push(*pool_, kind, body, sender, to);
+    }
+  }
+  template <typename T>
+  void PushOwn(Envelope::Kind kind, const T& body, ActorId sender, LocalId to) {
+    local_.Push(*pool_, kind, body, sender, to);
+  }
+  // Wakes the owner. False: `closed` is true, and nothing was kept; Drain by
+  // who set it leaves nothing behind.
+  bool Post(const Posted& posted, const std::atomic<bool>& closed);
+
+  // The first message from a worker, which stays valid until Pop; null: none.
+  // From the owner itself FrontOwn and PopOwn are faster.
+  Envelope* Front(int from) {
+    return from == owner_ ? local_.Front(*pool_) : remote_[from].Front(*pool_);
+  }
+  void Pop(int from) {
+    if (from == owner_) {
+      local_.Pop();
+    } else {
+      remote_[from].Pop();
+    }
+  }
+  Envelope* FrontOwn() { return local_.Front(*pool_); }
+  void PopOwn() { local_.Pop(); }
+  bool has_posted() const {
+    return has_posted_.load(std::memory_order_seq_cst);
+  }
+  // What was posted, until the next call.
+  const std::vector<Posted>& TakePosted();
+  // Whether anything was pushed or posted.
+  bool empty() const;
+
+  void AddTimer(TimeNs deadline, const Envelope& envelope);
+  // Null: there is none.
+  const TimeNs* first_timer() const {
+    return timers_.empty() ? nullptr : &timers_.front().deadline;
+  }
+  bool TimerDue(TimeNs now) const {
+    return !timers_.empty() && timers_.front().deadline <= now;
+  }
+  // The earliest, of which there is one. Of those of one time the first added.
+  Envelope TakeTimer();
+
+  // Sleeps until somebody wakes the owner, for as long as `timeout` returns;
+  // negative: no limit. Asked once Wake has an effect; when it returns 0, and
+  // when there is a message, the owner does not sleep.
+  template <typename F>
+  void Sleep(F timeout);
+  bool asleep() const { return asleep_.load(std::memory_order_seq_cst) != 0; }
+  // asleep, perhaps of a moment ago.
+  bool seems_asleep() const {
+    return asleep_.load(std::memory_order_relaxed) != 0;
+  }
+  void Wake() {
+    // Of several who want to, one makes the system call.
+    if (asleep_.exchange(0, std::memory_order_seq_cst) != 0) {
+      FutexWake(asleep_, 1);
+    }
+  }
+
+  // Empties all with `drop`. No other thread is in here but to post.
+  void Drain(void (*drop)(const Envelope& envelope));
+
+ private:
+  struct Timer {
+    TimeNs deadline;
+    uint64_t number;
+    Envelope envelope;
+
+    // For a heap with the earliest on top.
+    bool operator<(const Timer& other) const {
+      if (deadline != other.deadline) return deadline > other.deadline;
+      return number > other.number;
+    }
+  };
+
+  BlockPool* pool_ = nullptr;
+  int owner_ = 0, workers_ = 0;
+  LocalQueue local_;
+  std::unique_ptr<RemoteQueue[]> remote_;  // by sending worker
+  std::vector<Timer> timers_;              // a heap
+  uint64_t next_timer_ = 0;
+  std::vector<Posted> taken_;  // the inbox's memory, taken in turn
+  // Written by others.
+  alignas(64) std::atomic<uint32_t> asleep_{0};  // 1: or about to be
+  alignas(64) std::atomic<bool> has_posted_{false};
+  Mutex mutex_;
+  std::vector<Posted> inbox_ ABSL_GUARDED_BY(mutex_);
+};
+
+// No wake-up is lost: a sender publishes its message, then reads `asleep_`;
+// this sets `asleep_`, then looks for messages. All four are sequentially
+// consistent, so at least one of the two sees what the other did. The same
+// holds for the inbox, and for what `timeout` looks at.
+template <typename F>
+void Mailbox::Sleep(F timeout) {
+  asleep_.store(1, std::memory_order_seq_cst);
+  if (empty()) {
+    const TimeNs limit = timeout();
+    if (limit != 0) FutexWait(asleep_, 1, limit);
+  }
+  asleep_.store(0, std::memory_order_seq_cst);
+}
+
+}  // namespace pathways
+
+#endif  // RUNTIME_WORLD_MAILBOX_H_

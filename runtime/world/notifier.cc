@@ -1,0 +1,55 @@
+//===- notifier.cc - Threads that wait for a condition ----------*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/world/notifier.h"
+
+#include <sched.h>
+
+#include <climits>
+
+#include "runtime/world/clock.h"
+#include "runtime/world/futex.h"
+
+namespace pathways {
+
+bool Notifier::Wait(const std::function<bool()>& done,
+                    const std::atomic<bool>& stopping, TimeNs spin_ns) {
+  bool reached = false;
+  // To be woken costs more than many a wait takes.
+  if (spin_ns > 0) {
+    SteadyClock real;
+    const TimeNs end = real.Now() + spin_ns;
+    spinning_.fetch_add(1, std::memory_order_relaxed);
+    while (!(reached = done()) && !stopping.load(std::memory_order_relaxed) &&
+           real.Now() < end) {
+      sched_yield();
+    }
+    spinning_.fetch_sub(1, std::memory_order_relaxed);
+    if (reached) return true;
+  }
+  waiters_.fetch_add(1, std::memory_order_seq_cst);
+  while (true) {
+    // Read before the condition: a Notify after it lets the wait return.
+    const uint32_t epoch = epoch_.load(std::memory_order_seq_cst);
+    const bool over = stopping.load(std::memory_order_seq_cst);
+    reached = done();
+    if (reached || over) break;
+    FutexWait(epoch_, epoch, -1);
+  }
+  waiters_.fetch_sub(1, std::memory_order_seq_cst);
+  return reached;
+}
+
+void Notifier::Notify() {
+  epoch_.fetch_add(1, std::memory_order_seq_cst);
+  if (waiters_.load(std::memory_order_seq_cst) != 0) {
+    FutexWake(epoch_, INT_MAX);
+  }
+}
+
+}  // namespace pathways

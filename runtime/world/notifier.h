@@ -1,0 +1,44 @@
+//===- notifier.h - Threads that wait for a condition -----------*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_WORLD_NOTIFIER_H_
+#define RUNTIME_WORLD_NOTIFIER_H_
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+
+#include "runtime/world/world.h"
+
+namespace pathways {
+
+// What World::RunUntil waits on and World::Notify moves. Any thread; to notify
+// costs no system call when nobody sleeps. Invariant: a wait looks at its
+// condition at first and after each Notify.
+class Notifier {
+ public:
+  // Returns once `done`, which the calling thread runs, or `stopping` is true:
+  // whether `done` was. Whoever sets `stopping` notifies then. The thread looks
+  // again and again for `spin_ns` before it sleeps.
+  bool Wait(const std::function<bool()>& done,
+            const std::atomic<bool>& stopping, TimeNs spin_ns);
+  void Notify();
+  // Whether a thread waits that does not sleep yet.
+  bool spinning() const {
+    return spinning_.load(std::memory_order_relaxed) != 0;
+  }
+
+ private:
+  alignas(64) std::atomic<uint32_t> epoch_{0};
+  std::atomic<uint32_t> waiters_{0};
+  std::atomic<uint32_t> spinning_{0};
+};
+
+}  // namespace pathways
+
+#endif  // RUNTIME_WORLD_NOTIFIER_H_

@@ -1,0 +1,83 @@
+//===- thread_worker.h - A worker of a ThreadWorld --------------*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// For the files of ThreadWorld alone.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_WORLD_THREAD_WORKER_H_
+#define RUNTIME_WORLD_THREAD_WORKER_H_
+
+#include <atomic>
+#include <cstdint>
+#include <thread>
+
+#include "runtime/world/mailbox.h"
+#include "runtime/world/mix.h"
+#include "runtime/world/thread_world.h"
+
+namespace pathways {
+
+// Rounds of a busy worker between two looks at the clock, a power of two.
+inline constexpr uint32_t kRoundsPerClock = 32;
+
+// A counter with one writer, so without an atomic read-modify-write.
+class Counter {
+ public:
+  void Add(uint64_t n) { value_.store(get() + n, std::memory_order_relaxed); }
+  uint64_t get() const { return value_.load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<uint64_t> value_{0};
+};
+
+struct alignas(64) ThreadWorld::Worker {
+  ThreadWorld* world = nullptr;
+  int index = 0;
+  uint32_t rounds = 0;
+  SplitMix random{0};
+  // Where the message lies that is being handled: the worker it came from.
+  int serving = 0;
+  std::thread thread;  // changed by the watchdog's alone, until that has ended
+  std::atomic<uint32_t> ended{1};  // its thread, or there is none
+  struct {
+    Counter messages, controls, remote, outside, timers, spins, sleeps, wakes;
+  } stats;
+  // Read by others: the core it was on when it last had no work; -1: none yet.
+  alignas(64) std::atomic<int> core{-1};
+  Mailbox mailbox;
+};
+
+// Of the world whose worker this thread is. A thread is a worker of one world
+// only, for all its life.
+inline constinit thread_local void* this_worker = nullptr;
+
+inline ThreadWorld::Worker* ThreadWorld::Self() const {
+  Worker* worker = static_cast<Worker*>(this_worker);
+  return worker != nullptr && worker->world == this ? worker : nullptr;
+}
+
+template <typename T>
+void ThreadWorld::Route(Worker& self, Envelope::Kind kind, const T& body,
+                        ActorId from, LocalId to) {
+  const int32_t target = actors_.hot(IndexOf(to)).worker;
+  if (target == self.index) {
+    self.mailbox.PushOwn(kind, body, from, to);
+    return;
+  }
+  Mailbox& other = workers_[target].mailbox;
+  other.Push(self.index, kind, body, from, to);
+  if (other.asleep()) {
+    self.stats.wakes.Add(1);
+    other.Wake();
+  }
+}
+
+}  // namespace pathways
+
+#endif  // RUNTIME_WORLD_THREAD_WORKER_H_

@@ -1,0 +1,242 @@
+//===- thread_world_loop.cc - What workers do -------------------*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include <sched.h>
+#include <sys/prctl.h>
+
+#include <atomic>
+#include <climits>
+#include <memory>
+#include <system_error>
+#include <thread>
+
+#include "runtime/world/futex.h"
+#include "runtime/world/thread_worker.h"
+#include "runtime/world/thread_world.h"
+
+namespace pathways {
+namespace {
+
+// Messages taken from one queue before the others are looked at.
+constexpr int kBatch = 64;
+// Rounds of a worker without work between two looks for others to let run.
+constexpr uint32_t kRoundsPerYield = 4;
+
+void Pause() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+}  // namespace
+
+bool ThreadWorld::Deliver(Worker& self, Envelope& envelope) {
+  Actor* actor = actors_.hot(envelope.to).actor;
+  if (envelope.kind == Envelope::kLocal) {
+    actor->OnLocal(envelope.As<LocalMessage>());
+    return true;
+  }
+  if (envelope.kind == Envelope::kWire) {
+    const WireBody& wire = envelope.As<WireBody>();
+    actor->OnWire(envelope.from, wire.message, wire.payload);
+    return true;
+  }
+  return DeliverRare(self, actor, envelope);
+}
+
+bool ThreadWorld::RunLocal(Worker& self) {
+  int taken = 0;
+  uint64_t handled = 0;
+  self.serving = self.index;
+  while (taken < kBatch && !stopping_.load(std::memory_order_relaxed)) {
+    Envelope* envelope = self.mailbox.FrontOwn();
+    if (envelope == nullptr) break;
+    handled += Deliver(self, *envelope);
+    self.mailbox.PopOwn();
+    ++taken;
+  }
+  if (taken == 0) return false;
+  self.stats.messages.Add(handled);
+  return true;
+}
+
+bool ThreadWorld::RunRemote(Worker& self) {
+  bool any = false;
+  uint64_t handled = 0;
+  for (int from = 0; from < num_workers_; ++from) {
+    if (from == self.index) continue;
+    self.serving = from;
+    for (int i = 0; i < kBatch && !stopping_.load(std::memory_order_relaxed);
+         ++i) {
+      Envelope* envelope = self.mailbox.Front(from);
+      if (envelope == nullptr) break;
+      handled += Deliver(self, *envelope);
+      self.mailbox.Pop(from);
+      any = true;
+    }
+  }
+  if (!any) return false;
+  self.stats.messages.Add(handled);
+  self.stats.remote.Add(handled);
+  return true;
+}
+
+void ThreadWorld::TakePosted(Worker& self) {
+  for (const Posted& posted : self.mailbox.TakePosted()) {
+    const Envelope& envelope = posted.envelope;
+    self.stats.outside.Add(1);
+    if (posted.deadline >= 0) {
+      self.mailbox.AddTimer(posted.deadline, envelope);
+    } else {
+      RouteAgain(self, envelope);
+    }
+  }
+}
+
+bool ThreadWorld::FireTimers(Worker& self) {
+  if (self.mailbox.first_timer() == nullptr) return false;
+  const TimeNs now = Now();
+  bool any = false;
+  for (int i = 0; i < kBatch && self.mailbox.TimerDue(now); ++i) {
+    const Envelope envelope = self.mailbox.TakeTimer();
+    self.stats.timers.Add(1);
+    any = true;
+    RouteAgain(self, envelope);
+  }
+  return any;
+}
+
+void ThreadWorld::Run(Worker& self) {
+  this_worker = &self;
+  // Unasked, the system would have timers 50 us late.
+  prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
+  if (options_.on_worker_start) options_.on_worker_start(self.index);
+  Work(self);
+}
+
+void ThreadWorld::Resume(Worker& self) {
+  this_worker = &self;
+  prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
+  // Where the lost thread was bound to, it may still be busy.
+  self.mailbox.Pop(self.serving);
+  Work(self);
+}
+
+bool ThreadWorld::GiveUp(int index, const KernelCall& call) {
+  Worker& worker = workers_[index];
+  // There is another thread before there is one less.
+  enum : uint32_t { kUndecided, kTakeOver, kGo };
+  auto decision = std::make_shared<std::atomic<uint32_t>>(kUndecided);
+  std::thread next;
+  try {
+    next = std::thread([this, &worker, decision] {
+      while (decision->load(std::memory_order_acquire) == kUndecided) {
+        FutexWait(*decision, kUndecided, -1);
+      }
+      if (decision->load(std::memory_order_acquire) == kTakeOver) {
+        Resume(worker);
+      }
+    });
+  } catch (const std::system_error&) {
+    return false;  // the next look may find a thread
+  }
+  const bool lost = gates_[index]->GiveUp(call.number);
+  if (lost) {
+    lost_.fetch_add(1, std::memory_order_relaxed);
+    gates_[index] = new KernelGate;  // the old one is for the lost thread
+    if (options_.watch.casualties) {
+      for (LocalId actor : options_.watch.casualties(call)) Retire(actor);
+    }
+    worker.thread.detach();
+    worker.thread.swap(next);
+  }
+  decision->store(lost ? kTakeOver : kGo, std::memory_order_release);
+  FutexWake(*decision, 1);
+  if (next.joinable()) next.join();
+  if (lost && options_.watch.on_lost) options_.watch.on_lost(call);
+  return lost;
+}
+
+void ThreadWorld::Work(Worker& self) {
+  while (!stopping_.load(std::memory_order_relaxed)) {
+    bool busy = RunLocal(self);
+    busy |= RunRemote(self);
+    if (self.mailbox.has_posted()) {
+      TakePosted(self);
+      busy = true;
+    }
+    // A busy worker looks at the clock now and then, one without work in Idle.
+    if ((++self.rounds & clock_mask_) == 0) busy |= FireTimers(self);
+    if (!busy) Idle(self);
+  }
+  this_worker = nullptr;
+  self.ended.store(1, std::memory_order_seq_cst);
+  FutexWake(self.ended, INT_MAX);
+}
+
+void ThreadWorld::Idle(Worker& self) {
+  // Real time, whatever the world's clock: spinning is a matter of the machine.
+  SteadyClock real;
+  TimeNs end = -1;
+  for (uint32_t i = 1;; ++i) {
+    if (!self.mailbox.empty() || stopping_.load(std::memory_order_seq_cst)) {
+      self.stats.spins.Add(1);
+      return;
+    }
+    // Not at first: the answer to a message is often here before the clock is.
+    const bool crowded = notifier_.spinning();
+    if (i % kRoundsPerClock == 0 || options_.spin_ns == 0) {
+      if (FireTimers(self)) return;
+      TimeNs now = real.Now();
+      if (end < 0) end = now + options_.spin_ns;
+      // Who is woken may be put on a free core.
+      if (now >= end || (!crowded && SharesCore(self))) return Sleep(self);
+    }
+    // A client that spins too may be on this core. To yield costs less than to
+    // sleep and be woken.
+    if (crowded && i % kRoundsPerYield == 0) sched_yield();
+    Pause();
+  }
+}
+
+// Whether a worker that may have work was last seen on this worker's core. Then
+// spinning would keep it from the work that this one waits for.
+bool ThreadWorld::SharesCore(Worker& self) {
+  const int core = sched_getcpu();
+  if (core != self.core.load(std::memory_order_relaxed)) {
+    self.core.store(core, std::memory_order_relaxed);
+  }
+  if (core < 0) return false;
+  for (int i = 0; i < num_workers_; ++i) {
+    const Worker& other = workers_[i];
+    if (&other != &self && other.core.load(std::memory_order_relaxed) == core &&
+        !other.mailbox.seems_asleep()) {
+      return true;
+    }
+  }
+  return false;
+}
+
+void ThreadWorld::Sleep(Worker& self) {
+  self.mailbox.Sleep([&]() -> TimeNs {
+    if (stopping_.load(std::memory_order_seq_cst)) return 0;
+    TimeNs timeout = -1;
+    if (const TimeNs* first = self.mailbox.first_timer()) {
+      if (self.mailbox.TimerDue(Now())) return 0;
+      timeout = options_.clock->RealDelay(*first + start_);
+      // Waking takes time too: up to the timer, the worker spins.
+      if (timeout > options_.spin_ns) timeout -= options_.spin_ns;
+    }
+    self.stats.sleeps.Add(1);
+    return timeout;
+  });
+}
+
+}  // namespace pathways

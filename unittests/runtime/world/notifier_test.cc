@@ -1,0 +1,81 @@
+//===- notifier_test.cc - Threads that wait for a condition -----*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/world/notifier.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+namespace pathways {
+namespace {
+
+// A wait sleeps at once, or never.
+constexpr TimeNs kSpins[] = {0, TimeNs{60'000'000'000}};
+
+TEST(NotifierTest, ReturnsAtOnceWhenItIsSo) {
+  for (TimeNs spin : kSpins) {
+    Notifier notifier;
+    std::atomic<bool> stopping{false};
+    int looks = 0;
+    EXPECT_TRUE(notifier.Wait([&] { return ++looks == 1; }, stopping, spin));
+    EXPECT_EQ(looks, 1);
+    EXPECT_FALSE(notifier.spinning());
+  }
+}
+
+TEST(NotifierTest, LooksAgainAfterEachNotify) {
+  for (TimeNs spin : kSpins) {
+    Notifier notifier;
+    std::atomic<bool> stopping{false}, looked{false};
+    std::atomic<int> value{0};
+    std::thread other([&] {
+      while (!looked.load()) std::this_thread::yield();
+      for (int i = 1; i <= 3; ++i) {
+        value.store(i);
+        notifier.Notify();
+      }
+    });
+    EXPECT_TRUE(notifier.Wait(
+        [&] {
+          looked.store(true);
+          return value.load() == 3;
+        },
+        stopping, spin));
+    other.join();
+  }
+}
+
+TEST(NotifierTest, StopEndsAllWaits) {
+  for (TimeNs spin : kSpins) {
+    Notifier notifier;
+    std::atomic<bool> stopping{false};
+    std::atomic<int> looking{0};
+    std::thread waits[2];
+    for (std::thread& wait : waits) {
+      wait = std::thread([&] {
+        bool first = true;
+        EXPECT_FALSE(notifier.Wait(
+            [&] {
+              if (first) looking.fetch_add(1);
+              return first = false;
+            },
+            stopping, spin));
+      });
+    }
+    while (looking.load() != 2) std::this_thread::yield();
+    EXPECT_EQ(notifier.spinning(), spin != 0);
+    stopping.store(true);
+    notifier.Notify();
+    for (std::thread& wait : waits) wait.join();
+  }
+}
+
+}  // namespace
+}  // namespace pathways
