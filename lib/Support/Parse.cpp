@@ -75,9 +75,12 @@ private:
   bool wasMany;
 };
 
-/// One text on its way. What was said before a crash is why it crashed: parsers
-/// go on after an error with what they do not have. So a crash is reported only
-/// where nothing was.
+/// One text on its way. The first error ends the parser then and there, and its
+/// cleaning up is left out: some parsers go on with what they do not have, and
+/// one that takes back a region does not ask who refers to values of it, which
+/// what was read before may (there the name was not defined yet). That memory
+/// would be written to later. Verifiers may go on: what was said before a crash
+/// is why it crashed, so a crash is reported only where nothing was.
 class Parse {
 public:
   Parse(StringRef text, StringRef fileName, MLIRContext *context)
@@ -112,17 +115,30 @@ bool Parse::read() {
   llvm::SourceMgr sourceMgr;
   sourceMgr.AddNewSourceBuffer(std::move(buffer), llvm::SMLoc());
   ParserConfig config(context, /*verifyAfterParse=*/false);
-  std::optional<Crash> crash = runShielded(
-      [&] { parsed.module = parseSourceFile<ModuleOp>(sourceMgr, config); },
-      watched);
+  std::optional<Diagnostic> error;
+  std::optional<Crash> crash;
+  {
+    ScopedDiagnosticHandler leaver(context, [&](Diagnostic &diagnostic) {
+      if (diagnostic.getSeverity() != DiagnosticSeverity::Error)
+        return failure(); // for others to report
+      error.emplace(std::move(diagnostic));
+      leaveShielded("an error");
+    });
+    crash = runShielded(
+        [&] { parsed.module = parseSourceFile<ModuleOp>(sourceMgr, config); },
+        watched);
+  }
+  if (error) {
+    context->getDiagEngine().emit(std::move(*error));
+    return false;
+  }
   if (!crash)
     return static_cast<bool>(parsed.module);
   parsed.hasCrashed = true;
-  if (!hasError)
-    emitError(locationAt(crash->offset.value_or(0)),
-              crash->offset ? "the parser of MLIR crashed near here: "
-                            : "the parser of MLIR crashed: ")
-        << crash->str();
+  emitError(locationAt(crash->offset.value_or(0)),
+            crash->offset ? "the parser of MLIR crashed near here: "
+                          : "the parser of MLIR crashed: ")
+      << crash->str();
   return false;
 }
 

@@ -405,6 +405,12 @@ mlir::pathways::runShielded(llvm::function_ref<void()> body,
   return crash;
 }
 
+void mlir::pathways::leaveShielded(llvm::StringRef what) {
+  if (!current)
+    llvm::report_fatal_error("left a call that is not shielded");
+  leave(*current, what, /*stack=*/0);
+}
+
 int mlir::pathways::runTool(llvm::StringRef tool,
                             llvm::function_ref<int()> body,
                             llvm::StringRef fileName, llvm::StringRef watched) {

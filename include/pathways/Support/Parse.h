@@ -25,6 +25,10 @@ struct Parsed {
 /// Parses and verifies `text`, which is called `fileName` in locations. MLIR's
 /// parser and verifiers end the process on some texts; here that is a
 /// diagnostic near the place. On this thread alone.
+///
+/// The parser's first error is its last: what it had made by then is lost
+/// memory, and the context may then be used, and destroyed, by this thread
+/// alone, which has left its diagnostics locked.
 Parsed parseShielded(StringRef text, StringRef fileName, MLIRContext *context);
 
 } // namespace mlir::pathways

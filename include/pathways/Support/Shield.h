@@ -63,6 +63,10 @@ struct Crash {
 std::optional<Crash> runShielded(llvm::function_ref<void()> body,
                                  llvm::StringRef watched = {});
 
+/// Ends the innermost shielded call of this thread, which there must be, as a
+/// crash does that is called `what`.
+[[noreturn]] void leaveShielded(llvm::StringRef what);
+
 /// For the main function of a tool: calls `body`, which returns an exit code. A
 /// crash, on any thread, ends the process with exit code 1 and one line on
 /// standard error, "TOOL: error: crashed: ..."; what was to be written is

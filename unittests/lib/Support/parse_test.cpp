@@ -77,12 +77,43 @@ TEST(ParseTest, GoodAndBadTexts) {
   EXPECT_FALSE(reader.hasCrashed);
 }
 
-/// MLIR's parsers go on after some errors: the error is what is said.
-TEST(ParseTest, AnErrorBeforeACrashIsTheReason) {
+/// MLIR's parsers go on after some errors, and some of them crash then.
+TEST(ParseTest, TheFirstErrorEndsTheParser) {
   Reader reader;
   EXPECT_FALSE(reader.reads(reduce("1")));
-  EXPECT_TRUE(reader.hasCrashed);
+  EXPECT_FALSE(reader.hasCrashed);
   EXPECT_EQ(reader.errors, "t.mlir:3:44: expected '['\n");
+  EXPECT_FALSE(
+      reader.reads("func.func @f() {\n  return %x, %y : f32, f32\n}\n"));
+  EXPECT_THAT(reader.errors, StartsWith("t.mlir:2:10: "));
+  EXPECT_EQ(llvm::StringRef(reader.errors).count('\n'), 1u) << reader.errors;
+}
+
+/// A region that is taken back, because of an error in it, has values that what
+/// was read before refers to: taking that back too writes to memory that was
+/// given back, which others have by now.
+TEST(ParseTest, WhatFailsLeavesTheHeapAlone) {
+  auto generic = [](const std::string &name, const std::string &body) {
+    return "  %" + name +
+           " = linalg.generic {indexing_maps = [affine_map<(d) -> (d)>, "
+           "affine_map<(d) -> (d)>], iterator_types = [\"parallel\"]} ins(%x : "
+           "tensor<2xf32>) outs(%x : tensor<2xf32>) {\n" +
+           body + "  } -> tensor<2xf32>\n";
+  };
+  const std::string broken =
+      "func.func @f(%x: tensor<2xf32>) {\n" +
+      generic("a", "  ^bb0(%i: f32, %j: f32):\n"
+                   "    %s = arith.addf %late, %late : f32\n"
+                   "    linalg.yield %s : f32\n") +
+      generic("b", "  ^bb0(%late: f32, %k: f32):\n  ^bb0(%l: f32):\n") +
+      "  return\n}\n";
+  for (int i = 0; i < 100; ++i) {
+    Reader reader;
+    EXPECT_FALSE(reader.reads(broken));
+    EXPECT_THAT(reader.errors, HasSubstr("redefinition of block '^bb0'"));
+    EXPECT_FALSE(reader.hasCrashed);
+    EXPECT_TRUE(reader.reads(reduce("[1]")));
+  }
 }
 
 TEST(ParseTest, ACrashHasAPlace) {
@@ -99,9 +130,9 @@ TEST(ParseTest, ACrashHasAPlace) {
       "      ins(%x : tensor<2xf32>) outs(%x : tensor<2xf32>) {}\n"
       "      -> tensor<2xf32>\n  return\n}\n"));
   EXPECT_TRUE(iterators.hasCrashed);
+  // It takes a number for a pointer; where that points to, nobody knows.
   EXPECT_THAT(iterators.errors,
-              MatchesRegex("t.mlir:[23]:.*: the parser of MLIR crashed near "
-                           "here: .*'linalg.generic'.*\n"));
+              MatchesRegex("t.mlir:.*: the parser of MLIR crashed.*\n"));
 }
 
 TEST(ParseTest, WhatNestsTooDeepIsRefused) {
