@@ -25,25 +25,15 @@
 
 namespace pathways {
 
-// A collective as one device sees it: ranges of its members and groups. There
-// is one for each device and collective, and with each gang a worker goes
-// through those of all its devices: what is the same for all is elsewhere.
-struct CollectiveTable {
-  const CollectiveShape* shape = nullptr;
-  uint32_t member_begin = 0, member_end = 0;  // by co-resident shard
-  uint32_t group_begin = 0, group_end = 0;    // distinct
-  bool in_place = false;                      // some group is
-};
-// A co-resident shard in a collective.
+// A co-resident shard in the collectives over some axes of its slice.
 struct CollectiveMember {
-  uint32_t group = 0;
+  uint32_t group = 0;  // counts from CollectiveTable::first_group
   uint32_t rank = 0;
   uint32_t own = 0;  // its place among the members of the host, by rank
-  SlotRef source, result;
 };
-// A group of a collective in which the device has members.
+// A group of such a collective in which the device has members.
 struct DeviceGroup {
-  uint32_t group = 0;
+  uint32_t group = 0;   // likewise
   uint32_t local = 0;   // the device's number in it
   uint32_t cohort = 0;  // where the device's is in the meetings
   // Its members here, in DeviceProgram::shards_in: co-resident shards.
@@ -98,8 +88,8 @@ struct HostGroup {
   uint64_t bytes = 0;            // of one contribution
   struct Local {
     uint32_t device = 0;
-    uint32_t cohort = 0;  // where the device's is in the meetings
-    uint32_t met = 0;     // in the device's table
+    uint32_t cohort = 0;   // where the device's is in the meetings
+    uint32_t meeting = 0;  // the device's, in one firing of the program
     std::vector<uint32_t> ranks;
   };
   std::vector<Local> locals;  // by device

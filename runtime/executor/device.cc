@@ -179,7 +179,7 @@ void Device::Grant(DeviceProgram* program, HostGrant* grant) {
   }
   program->active.push_back(
       {grant, (grant->end - grant->first) * program->entries.size()});
-  if (!program->gangs.empty()) {
+  if (!program->queue->gangs.empty()) {
     queue_.push_back({program, grant, grant->launch->first, grant->first});
   }
   for (uint32_t i = 0; i < program->entries.size(); ++i) {
@@ -418,7 +418,7 @@ bool Device::RunHead() {
   if (queue_.empty() || costing_ || waiting_groups_ > 0) return false;
   Granted& head = queue_.front();
   DeviceProgram* program = head.program;
-  const Gang& gang = program->gangs[gang_];
+  const Gang& gang = program->queue->gangs[gang_];
   const uint64_t firing = head.next;
   if (head.since < 0) head.since = world_->Now();
   if (!started_) {
@@ -477,7 +477,7 @@ void Device::StartCost(const DeviceProgram& program, const Gang& gang) {
 
 void Device::ReportCost() {
   const Granted& head = queue_.front();
-  const Gang& gang = head.program->gangs[gang_];
+  const Gang& gang = head.program->queue->gangs[gang_];
   LocalMessage message = New(kLongKernel, *head.program);
   message.target = gang.action;
   message.shard = head.program->entries[gang.first_entry].shard;
@@ -502,7 +502,7 @@ void Device::LoseWorker() {
 void Device::Advance(Granted* head, size_t gangs) {
   counters_.gangs.Add(gangs);
   gang_ += gangs;
-  if (gang_ < head->program->gangs.size()) return;
+  if (gang_ < head->program->queue->gangs.size()) return;
   gang_ = 0;
   if (++head->next < head->grant->end) return;
   TimeNs& time_ns = head->grant->cohorts[host_actors_.cohorts[index_]].time_ns;
@@ -512,6 +512,7 @@ void Device::Advance(Granted* head, size_t gangs) {
 
 bool Device::RunPlain(Granted* head, size_t end) {
   DeviceProgram* program = head->program;
+  const GangTables& queue = *program->queue;
   const uint64_t firing = head->next;
   const uint64_t window = program->window;
   const uint64_t slot = SlotOf(firing, program->window);
@@ -524,13 +525,13 @@ bool Device::RunPlain(Granted* head, size_t end) {
   TimeNs left = turn_ns_;
   size_t g = gang_;
   for (; g < end && left > 0; ++g) {
-    const Gang& gang = program->gangs[g];
+    const Gang& gang = queue.gangs[g];
     if (program->poison[gang.first_entry * window + slot]) break;
     if (run) {
-      const GangStepTable& step = program->steps[gang.step_begin];
-      const SlotRef* slots = program->slots.data() + step.first_slot;
+      const GangStepTable& step = queue.steps[gang.step_begin];
+      const SlotOffset* slots = queue.slots.data() + step.first_slot;
       for (uint32_t i = 0; i < step.operands; ++i) {
-        operands[i] = slots[i].at_masked(firing);
+        operands[i] = slots[i].at_masked(program->memories, firing);
       }
       gate.Pass(kernels, static_cast<uint32_t>(g));
       const int32_t code = step.function(
@@ -568,7 +569,7 @@ void Device::FinishPlain(Granted* head, size_t count, TimeNs left) {
 
 bool Device::RunStep(DeviceProgram* program, const Gang& gang,
                      uint64_t firing) {
-  const GangStepTable& step = program->steps[gang.step_begin + step_];
+  const GangStepTable& step = program->queue->steps[gang.step_begin + step_];
   if (step.collective < 0) {
     if (trace_.is_on()) [[unlikely]] {
       RunTraced(program, gang, step, firing);
@@ -578,8 +579,8 @@ bool Device::RunStep(DeviceProgram* program, const Gang& gang,
     ++step_;
     return true;
   }
-  return RunCollective(program, gang, program->collectives[step.collective],
-                       firing);
+  return RunCollective(program, gang,
+                       program->queue->collectives[step.collective], firing);
 }
 
 void Device::RunTraced(DeviceProgram* program, const Gang& gang,
@@ -594,7 +595,7 @@ void Device::RunTraced(DeviceProgram* program, const Gang& gang,
 
 void Device::RunKernels(DeviceProgram* program, const Gang& gang,
                         const GangStepTable& step, uint64_t firing) {
-  const SlotRef* slots = program->slots.data() + step.first_slot;
+  const SlotOffset* slots = program->queue->slots.data() + step.first_slot;
   const int32_t* coordinates =
       program->coordinates.data() + gang.first_coordinate;
   KernelGate& gate = cohort_->gate();
@@ -602,7 +603,7 @@ void Device::RunKernels(DeviceProgram* program, const Gang& gang,
   for (uint32_t k = 0; k < gang.shards; ++k) {
     if (shard_poison_[k]) continue;
     for (uint32_t i = 0; i < step.operands; ++i) {
-      operands_[i] = slots[k * step.operands + i].at(firing);
+      operands_[i] = slots[k * step.operands + i].at(program->memories, firing);
     }
     gate.Enter(static_cast<uint32_t>(gang_), k);
     const int32_t code =
@@ -801,7 +802,7 @@ void Device::Inspect(const LocalMessage& message) {
       }
       if (entry.kind != proto::GANG || queue_.empty()) continue;
       const Granted& head = queue_.front();
-      const Gang& gang = head.program->gangs[gang_];
+      const Gang& gang = head.program->queue->gangs[gang_];
       if (head.program == program && head.next == firing &&
           gang.action == action) {
         stuck->set_running(costing_);
@@ -810,9 +811,10 @@ void Device::Inspect(const LocalMessage& message) {
           stuck->set_in_collective(true);
           stuck->set_collective_step(static_cast<uint32_t>(step_));
           const CollectiveTable& table =
-              program->collectives[program->steps[gang.step_begin + step_]
-                                       .collective];
-          out->groups.back() = program->members[table.member_begin + k].group;
+              program->queue->collectives
+                  [program->queue->steps[gang.step_begin + step_].collective];
+          out->groups.back() = table.first_group +
+                               program->members[table.member_begin + k].group;
         }
       } else if (stuck->missing_size() == 0) {
         stuck->set_blocked(true);

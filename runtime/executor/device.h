@@ -159,8 +159,6 @@ class Device final : public Actor {
   // Collectives (device_collective.cc). False: waits for other members.
   bool RunCollective(DeviceProgram* program, const Gang& gang,
                      const CollectiveTable& table, uint64_t firing);
-  void PrefetchAhead(const DeviceProgram& program, const Gang& gang,
-                     const CollectiveTable& table);
   bool IsPoisoned(const DeviceProgram& program, const DeviceGroup& in) const;
   void PoisonGroup(const DeviceProgram& program, const DeviceGroup& in);
   void Contribute(DeviceProgram* program, const CollectiveTable& table,

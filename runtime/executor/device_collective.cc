@@ -44,7 +44,6 @@ bool Device::RunCollective(DeviceProgram* program, const Gang& gang,
   }
   if (waiting_groups_ > 0) {
     if (meeting_ == kArriving) trace_.MeetingWaits();
-    PrefetchAhead(*program, gang, table);
     return false;
   }
   if (run_kernels_) TakeResults(program, table, firing);
@@ -52,34 +51,6 @@ bool Device::RunCollective(DeviceProgram* program, const Gang& gang,
   meeting_ = kOutside;
   ++step_;
   return true;
-}
-
-// While a device waits for many others, the worker goes through the tables of
-// all. Their order is that of the queue, so what this one needs next are the
-// next lines of each; no processor sees that in the tables of hundreds.
-void Device::PrefetchAhead(const DeviceProgram& program, const Gang& gang,
-                           const CollectiveTable& table) {
-  auto ahead = [](const auto* table, uint64_t at) {
-    constexpr uintptr_t kLine = 64;
-    __builtin_prefetch(reinterpret_cast<const char*>(
-        reinterpret_cast<uintptr_t>(table + at) + kLine));
-  };
-  const Entry& entry = program.entries[gang.first_entry];
-  const uint64_t slot = uint64_t{gang.first_entry} * program.window;
-  ahead(program.gangs.data(), gang_);
-  ahead(program.steps.data(), gang.step_begin);
-  ahead(program.slots.data(), program.steps[gang.step_begin].first_slot);
-  ahead(program.collectives.data(),
-        program.steps[gang.step_begin + step_].collective);
-  ahead(program.members.data(), table.member_begin);
-  ahead(program.groups_in.data(), table.group_begin);
-  ahead(program.shards_in.data(),
-        program.groups_in[table.group_begin].shards_begin);
-  ahead(program.met.data(), table.group_begin);
-  ahead(program.entries.data(), gang.first_entry);
-  ahead(program.counts.data(), slot);
-  ahead(program.poison.data(), slot);
-  ahead(program.out.data(), entry.out_begin);
 }
 
 bool Device::IsPoisoned(const DeviceProgram& program,
@@ -100,12 +71,15 @@ void Device::Contribute(DeviceProgram* program, const CollectiveTable& table,
                         uint64_t firing) {
   const uint64_t bytes = table.shape->source_bytes;
   if (bytes == 0) return;
+  const SlotOffset* const slots =
+      program->queue->slots.data() + table.first_slot;
   for (uint32_t m = table.member_begin; m < table.member_end; ++m) {
     if (shard_poison_[m - table.member_begin]) continue;
     const CollectiveMember& member = program->members[m];
-    const HostGroup& group = program->groups[member.group];
+    const HostGroup& group = program->groups[table.first_group + member.group];
     if (group.in_place != nullptr) continue;
-    const char* const source = member.source.at(firing);
+    const char* const source =
+        slots[2 * (m - table.member_begin)].at(program->memories, firing);
     if (group.exchange != nullptr) {
       group.exchange->Contribute(*table.shape, member.own, firing, source);
     } else {
@@ -118,7 +92,7 @@ void Device::MeetAll(DeviceProgram* program, const CollectiveTable& table,
                      uint64_t firing) {
   for (uint32_t i = table.group_begin; i < table.group_end; ++i) {
     const DeviceGroup& in = program->groups_in[i];
-    const HostGroup& group = program->groups[in.group];
+    const HostGroup& group = program->groups[table.first_group + in.group];
     bool poison = IsPoisoned(*program, in);
     if (meeting_ == kLeaving) {
       // Nothing is done of what is poisoned, as all members know if they are
@@ -137,9 +111,13 @@ void Device::MeetAll(DeviceProgram* program, const CollectiveTable& table,
 bool Device::Meet(DeviceProgram* program, const CollectiveTable& table,
                   uint32_t i, uint64_t firing, bool* poison) {
   const DeviceGroup& in = program->groups_in[i];
-  const HostGroup& group = program->groups[in.group];
+  const HostGroup& group = program->groups[table.first_group + in.group];
   const bool leaves = meeting_ == kLeaving;
-  if (!leaves) program->met[i].store(firing + 1, std::memory_order_relaxed);
+  if (!leaves) {
+    program->meetings.store(firing * program->queue->num_meetings +
+                                table.first_meeting + i - table.group_begin + 1,
+                            std::memory_order_relaxed);
+  }
   GroupMeeting* const meeting =
       leaves ? group.in_place->leaving.get() : group.meeting.get();
   if (meeting != nullptr && !meeting->Arrive(in.cohort, firing, poison)) {
@@ -151,7 +129,7 @@ bool Device::Meet(DeviceProgram* program, const CollectiveTable& table,
     LocalMessage message = New(kArrive, *program);
     message.flags = *poison ? kPoisoned : 0;
     message.step = firing;
-    message.target = in.group;
+    message.target = table.first_group + in.group;
     Send(executor(), message);
     return false;
   }
@@ -168,7 +146,7 @@ bool Device::Meet(DeviceProgram* program, const CollectiveTable& table,
   if (cohorts > 1) {
     LocalMessage message = New(kGroupDone, *program);
     message.flags = *poison ? kPoisoned : 0;
-    message.target = in.group;
+    message.target = table.first_group + in.group;
     message.step = firing;
     for (size_t c = 0; c < cohorts; ++c) {
       if (c == in.cohort) continue;
@@ -176,7 +154,8 @@ bool Device::Meet(DeviceProgram* program, const CollectiveTable& table,
       Send(host_actors_.devices[meeting->cohorts[c][0]], message);
     }
   }
-  NearDone(*program, in.group, meeting->cohorts[in.cohort], firing, *poison,
+  NearDone(*program, table.first_group + in.group, meeting->cohorts[in.cohort],
+           firing, *poison,
            /*except=*/this);
   return true;
 }
@@ -202,12 +181,12 @@ void Device::GroupDone(DeviceProgram* program, uint32_t group, uint64_t firing,
     return;
   }
   if (poison) {
-    const Gang& gang = program->gangs[gang_];
-    const GangStepTable& step = program->steps[gang.step_begin + step_];
-    const CollectiveTable& table = program->collectives[step.collective];
+    const Gang& gang = program->queue->gangs[gang_];
+    const GangStepTable& step = program->queue->steps[gang.step_begin + step_];
+    const CollectiveTable& table = program->queue->collectives[step.collective];
     for (uint32_t i = table.group_begin; i < table.group_end; ++i) {
       const DeviceGroup& in = program->groups_in[i];
-      if (in.group == group) PoisonGroup(*program, in);
+      if (table.first_group + in.group == group) PoisonGroup(*program, in);
     }
   }
   --waiting_groups_;
@@ -217,7 +196,7 @@ void Device::CombineInPlace(DeviceProgram* program,
                             const CollectiveTable& table, uint64_t firing) {
   for (uint32_t i = table.group_begin; i < table.group_end; ++i) {
     const DeviceGroup& in = program->groups_in[i];
-    const HostGroup& group = program->groups[in.group];
+    const HostGroup& group = program->groups[table.first_group + in.group];
     if (group.in_place == nullptr || IsPoisoned(*program, in)) continue;
     CombineShare(*table.shape, group, in.local, firing);
   }
@@ -227,11 +206,14 @@ void Device::TakeResults(DeviceProgram* program, const CollectiveTable& table,
                          uint64_t firing) {
   const uint64_t bytes = table.shape->result_bytes;
   if (bytes == 0) return;
+  const SlotOffset* const slots =
+      program->queue->slots.data() + table.first_slot;
   for (uint32_t m = table.member_begin; m < table.member_end; ++m) {
     if (shard_poison_[m - table.member_begin]) continue;
     const CollectiveMember& member = program->members[m];
-    const HostGroup& group = program->groups[member.group];
-    char* const result = member.result.at(firing);
+    const HostGroup& group = program->groups[table.first_group + member.group];
+    char* const result =
+        slots[2 * (m - table.member_begin) + 1].at(program->memories, firing);
     if (group.exchange != nullptr) {
       group.exchange->TakeResult(*table.shape, member.own, firing, result);
     } else if (group.shared) {

@@ -81,10 +81,7 @@ void HostExecutor::ReportAbsent(const HostProgram& program,
     }
   };
   for (const HostGroup::Local& local : group.locals) {
-    if (program.devices[local.device]->met[local.met].load(
-            std::memory_order_relaxed) > firing) {
-      continue;
-    }
+    if (program.devices[local.device]->HasMet(firing, local.meeting)) continue;
     for (uint32_t rank : local.ranks) absent(rank);
   }
   if (group.exchange == nullptr || stuck->absent_size() > 0) return;

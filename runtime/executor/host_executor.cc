@@ -517,11 +517,9 @@ void HostExecutor::Reserve(HostProgram* program, int sign) {
     if (device == nullptr) continue;
     int64_t in = kControlReserve;
     for (const InEdge& edge : device->in_edges) in += edge.expected * window;
-    for (const CollectiveTable& table : device->collectives) {
-      // Of two firings, when all have arrived and when all are about to leave.
-      in += (table.group_end - table.group_begin) * 4;
-      own += (table.group_end - table.group_begin) * 2;
-    }
+    // Of two firings, when all have arrived and when all are about to leave.
+    in += int64_t{device->queue->num_meetings} * 4;
+    own += int64_t{device->queue->num_meetings} * 2;
     own += (device->out.size() + device->pieces.size()) * window;
     world_->Reserve(actors_.devices[device->device], sign * in);
   }

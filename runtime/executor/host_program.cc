@@ -85,10 +85,11 @@ absl::Status HostProgramBuilder::Build(const std::vector<Arena*>& arenas,
   if (!memory.ok()) return memory;
   for (auto& device : out_.devices) {
     if (device == nullptr) continue;
-    MakeGangs(device.get());
-    device->met = std::vector<std::atomic<uint64_t>>(device->groups_in.size());
+    GangTables queue;
+    MakeGangs(device.get(), &queue);
     MakeTokens(device.get());
-    MarkPlain(device.get());
+    MarkPlain(*device, &queue);
+    device->queue = Share(std::move(queue));
     ResetCounters(device.get());
   }
   if (dispatch_.prepares()) MakeDispatch();
@@ -189,9 +190,9 @@ absl::Status HostProgramBuilder::AllocateDevices(
         sum.total(), absl::StrCat("program '", p_.name(), "'"));
     if (!segment.ok()) return segment.status();
     device->memory = *std::move(segment);
-    if (device->memory.data() != nullptr) {
-      device->scratch = device->memory.data() + scratch_at;
-    }
+    char* const data = device->memory.data();
+    device->memories[SlotOffset::kDevice] = data;
+    if (data != nullptr) device->scratch = data + scratch_at;
   }
   return absl::OkStatus();
 }
@@ -203,6 +204,10 @@ absl::Status HostProgramBuilder::AllocateHost(Arena* arena) {
   out_.host_memory = *std::move(segment);
   char* base = out_.host_memory.data();
   if (base == nullptr) return absl::OkStatus();
+  for (const auto& device : out_.devices) {
+    if (device == nullptr || p_.slices().empty()) continue;
+    device->memories[SlotOffset::kHost] = base + host_base_[device->device][0];
+  }
   for (size_t g = 0; g < out_.groups.size(); ++g) {
     HostGroup& group = out_.groups[g];
     if (group.exchange != nullptr) {
@@ -288,24 +293,34 @@ void HostProgramBuilder::ResetCounters(DeviceProgram* device) {
   }
 }
 
-SlotRef HostProgramBuilder::Slot(uint32_t buffer, uint32_t device, int64_t k) {
+SlotOffset HostProgramBuilder::OffsetOf(uint32_t buffer, uint32_t device,
+                                        int64_t k) const {
   const proto::Buffer& b = plan().buffers(buffer);
   const PreparedSlice& slice = p_.slices()[b.slice()];
-  SlotRef ref;
+  SlotOffset ref;
   ref.credits = std::max<uint32_t>(1, b.credits());
+  ref.memory =
+      b.memory() == proto::HOST ? SlotOffset::kHost : SlotOffset::kDevice;
+  if (out_.devices[device]->memories[ref.memory] == nullptr) return ref;
   ref.stride = b.slot_stride();
-  const bool on_host = b.memory() == proto::HOST;
-  char* base =
-      on_host ? out_.host_memory.data() : out_.devices[device]->memory.data();
-  if (base == nullptr) {
-    ref.stride = 0;
-    return ref;
-  }
-  const uint64_t at =
-      on_host ? host_base_[device][b.slice()] : device_base_[device][b.slice()];
-  ref.base = base + at +
-             AlignBuffer(on_host ? slice.host_bytes : slice.device_bytes) * k +
-             b.offset();
+  const bool on_host = ref.memory == SlotOffset::kHost;
+  const std::vector<uint64_t>& bases =
+      on_host ? host_base_[device] : device_base_[device];
+  ref.offset =
+      bases[b.slice()] - bases[0] +
+      AlignBuffer(on_host ? slice.host_bytes : slice.device_bytes) * k +
+      b.offset();
+  return ref;
+}
+
+SlotRef HostProgramBuilder::Slot(uint32_t buffer, uint32_t device,
+                                 int64_t k) const {
+  const SlotOffset offset = OffsetOf(buffer, device, k);
+  SlotRef ref;
+  ref.credits = offset.credits;
+  ref.stride = offset.stride;
+  char* const base = out_.devices[device]->memories[offset.memory];
+  if (base != nullptr) ref.base = base + offset.offset;
   return ref;
 }
 
@@ -348,7 +363,7 @@ void HostProgramBuilder::CountAll() {
     device->groups = out_.groups.data();
     out_.num_entries += device->entries.size();
     out_.num_in_edges += device->in_edges.size();
-    out_.num_queue_entries += device->gangs.size();
+    out_.num_queue_entries += device->queue->gangs.size();
   }
 }
 

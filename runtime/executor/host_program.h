@@ -28,6 +28,7 @@
 #include "absl/status/statusor.h"
 #include "runtime/executor/collective_group.h"
 #include "runtime/executor/dispatch.h"
+#include "runtime/executor/gang_tables.h"
 #include "runtime/executor/host_actors.h"
 #include "runtime/executor/launch.h"
 #include "runtime/executor/local_kind.h"
@@ -115,33 +116,6 @@ struct FetchOp {
   Part part;  // of the host's
 };
 
-// Either a collective or a run of `function`; operands of co-resident shard k
-// are those from k * operands on.
-struct GangStepTable {
-  KernelFunction function = nullptr;
-  uint32_t operands = 0;
-  uint32_t first_slot = 0;  // in DeviceProgram::slots
-  int32_t collective = -1;  // in DeviceProgram::collectives
-};
-
-// All shards of one gang on one device: an entry of the device's queue. What a
-// queue runs lies in its order in a few arrays, so that the processor sees what
-// comes next.
-struct Gang {
-  uint32_t action = 0;
-  uint32_t first_entry = 0;  // those of the shards follow
-  uint32_t shards = 0;
-  uint32_t num_coordinates = 0;
-  uint32_t need = 0;              // tokens a firing, of all its entries
-  uint32_t first_coordinate = 0;  // [shard][axis], in DeviceProgram
-  uint32_t step_begin = 0, step_end = 0;
-  // First gang after this one that is not plain; 0: this one is not. A plain
-  // one is of one shard and one kernel, waits for no token and sends none, and
-  // the slots of its buffers have masks.
-  uint32_t plain_end = 0;
-  TimeNs cost_ns = 0;
-};
-
 // An entry: one action on one shard.
 struct Entry {
   uint32_t action = 0;
@@ -204,17 +178,17 @@ struct DeviceProgram {
   std::vector<uint32_t> arrived;
   std::vector<uint8_t> poison;  // [entry][slot]
 
-  std::vector<Gang> gangs;
-  std::vector<GangStepTable> steps;
-  std::vector<SlotRef> slots;
-  std::vector<int32_t> coordinates;  // per slice
-  std::vector<CollectiveTable> collectives;
+  // What its queue runs, shared with devices that run the same; and from where
+  // the slots of those tables count.
+  std::shared_ptr<const GangTables> queue;
+  char* memories[2] = {nullptr, nullptr};  // by SlotOffset::Memory
+  std::vector<int32_t> coordinates;        // per slice
   std::vector<CollectiveMember> members;
   std::vector<DeviceGroup> groups_in;
   std::vector<uint32_t> shards_in;  // of groups_in
-  // Per entry of groups_in: the last firing at which the device arrived, and
-  // one. For reports.
-  std::vector<std::atomic<uint64_t>> met;
+  // Groups in which the device has arrived, of all firings; see HasMet. For
+  // reports.
+  std::atomic<uint64_t> meetings{0};
   const HostGroup* groups = nullptr;  // of the host
   std::vector<SendOp> sends;
   std::vector<RecvOp> recvs;
@@ -248,6 +222,12 @@ struct DeviceProgram {
   uint32_t InEdgeOf(uint32_t edge, uint32_t shard) const;
   // Position of `shard` among the local shards of `slice`; -1: not here.
   int64_t LocalIndex(uint32_t slice, uint32_t shard) const;
+  // Whether the device has arrived at meeting number `meeting` of a firing. Any
+  // thread.
+  bool HasMet(uint64_t firing, uint32_t meeting) const {
+    return meetings.load(std::memory_order_relaxed) >
+           firing * queue->num_meetings + meeting;
+  }
   // Tokens of a firing that have come along an in-edge; it has not happened.
   uint32_t TokensOf(uint32_t in_edge, uint64_t firing) const;
 };

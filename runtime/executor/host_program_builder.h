@@ -80,7 +80,8 @@ class HostProgramBuilder {
   void LayOut(DeviceProgram* device);
   uint32_t Expected(const PreparedEdge& edge, int32_t shard) const;
   void ResetCounters(DeviceProgram* device);
-  SlotRef Slot(uint32_t buffer, uint32_t device, int64_t k);
+  SlotOffset OffsetOf(uint32_t buffer, uint32_t device, int64_t k) const;
+  SlotRef Slot(uint32_t buffer, uint32_t device, int64_t k) const;
   Topology::Place PlaceOf(uint32_t slice, int64_t shard) const;
   // What this host holds of the arrays that go in and out.
   void CutValues();
@@ -100,14 +101,23 @@ class HostProgramBuilder {
   std::shared_ptr<const layout::HostExchange> ExchangeOf(
       uint32_t slice, const proto::Collective& c, const HostGroup& group,
       const CollectiveShape& shape);
-  void MakeCollective(DeviceProgram* device, uint32_t a, uint32_t i);
+  void MakeCollective(DeviceProgram* device, GangTables* queue, uint32_t a,
+                      uint32_t i);
+  // The device's members and groups of a collective, and of all others over the
+  // same axes of the slice.
+  struct Membership {
+    uint32_t member_begin = 0, member_end = 0, group_begin = 0, group_end = 0;
+  };
+  const Membership& MembershipOf(DeviceProgram* device, uint32_t a, uint32_t i);
 
   // host_program_queue.cc
-  void MakeGangs(DeviceProgram* device);
-  void MakeGang(DeviceProgram* device, uint32_t a);
+  void MakeGangs(DeviceProgram* device, GangTables* queue);
+  void MakeGang(DeviceProgram* device, GangTables* queue, uint32_t a);
   // Which gangs only run a kernel, once it is known what they wait for and
   // whom they tell.
-  void MarkPlain(DeviceProgram* device);
+  void MarkPlain(const DeviceProgram& device, GangTables* queue) const;
+  // What was made of equal tables before, or these.
+  std::shared_ptr<const GangTables> Share(GangTables queue);
 
   // host_program_moves.cc
   // The token that says on `edge` that `from` has fired, to `shard`.
@@ -158,7 +168,13 @@ class HostProgramBuilder {
   std::vector<uint64_t> group_at_;
   std::vector<uint64_t> staging_;
   size_t next_staging_ = 0;
+  // By action and step.
   std::map<std::pair<uint32_t, uint32_t>, size_t> shape_of_;
+  std::map<std::pair<uint32_t, uint32_t>, uint32_t> first_group_of_;
+  // By device, slice and axes.
+  std::map<std::tuple<uint32_t, uint32_t, std::vector<std::string>>, Membership>
+      memberships_;
+  std::vector<std::shared_ptr<const GangTables>> queues_;  // all different
   // By all that makes them different.
   std::map<std::tuple<uint32_t, int32_t, int, int64_t, bool, std::string>,
            std::shared_ptr<const layout::HostExchange>>

@@ -64,6 +64,7 @@ void HostProgramBuilder::MakeGroups() {
           c, layout::ReductionTree(GroupAxes(p_.slices()[slice].mesh, c)),
           p_.buffers()[c.source()], p_.buffers()[c.result()]));
       const size_t first = out_.groups.size();
+      first_group_of_[{a, i}] = static_cast<uint32_t>(first);
       for (const auto& device : out_.devices) {
         if (device == nullptr) continue;
         for (int32_t shard : device->shards[slice]) {
@@ -98,7 +99,8 @@ void HostProgramBuilder::AddGroup(uint32_t action, uint32_t step,
     if (place.host == out_.host) locals[place.device].push_back(r);
   }
   for (auto& [device, ranks] : locals) {
-    group.locals.push_back({device, /*cohort=*/0, /*met=*/0, std::move(ranks)});
+    group.locals.push_back(
+        {device, /*cohort=*/0, /*meeting=*/0, std::move(ranks)});
   }
   if (group.locals.size() > 1) group.meeting = MakeMeeting(&group);
   out_.groups.push_back(std::move(group));
@@ -215,31 +217,30 @@ std::shared_ptr<const layout::HostExchange> HostProgramBuilder::ExchangeOf(
   return known;
 }
 
-void HostProgramBuilder::MakeCollective(DeviceProgram* device, uint32_t a,
-                                        uint32_t i) {
+const HostProgramBuilder::Membership& HostProgramBuilder::MembershipOf(
+    DeviceProgram* device, uint32_t a, uint32_t i) {
   const proto::Action& action = plan().actions(a);
   const proto::Collective& c = action.steps(i).collective();
+  auto [known, fresh] = memberships_.try_emplace(
+      {device->device, action.slice(),
+       std::vector<std::string>(c.axes().begin(), c.axes().end())});
+  Membership& in = known->second;
+  if (!fresh) return in;
+  in.member_begin = static_cast<uint32_t>(device->members.size());
+  in.group_begin = static_cast<uint32_t>(device->groups_in.size());
+  const uint32_t first_group = first_group_of_.at({a, i});
   const std::vector<int32_t>& shards = device->shards[action.slice()];
-  CollectiveTable table;
-  table.shape = &out_.shapes[shape_of_[{a, i}]];
-  table.member_begin = static_cast<uint32_t>(device->members.size());
-  table.group_begin = static_cast<uint32_t>(device->groups_in.size());
   // Of each group, the members here, by shard.
   std::map<uint32_t, std::vector<uint32_t>> shards_in;
   for (size_t k = 0; k < shards.size(); ++k) {
     const GroupPlace place =
         GroupPlaceOf(p_.slices()[action.slice()].mesh, c, shards[k]);
+    const uint32_t g =
+        out_.group_of.at({a, i, static_cast<uint32_t>(place.first)});
     CollectiveMember member;
-    member.group = out_.group_of.at({a, i, static_cast<uint32_t>(place.first)});
+    member.group = g - first_group;
     member.rank = static_cast<uint32_t>(place.rank);
-    HostGroup& group = out_.groups[member.group];
-    member.source = Slot(c.source(), device->device, k);
-    member.result = Slot(c.result(), device->device, k);
-    if (group.in_place != nullptr) {
-      table.in_place = true;
-      group.in_place->sources[member.rank] = member.source;
-      group.in_place->results[member.rank] = member.result;
-    }
+    const HostGroup& group = out_.groups[g];
     if (group.exchange != nullptr) {
       const std::vector<int64_t>& own = group.exchange->plan().ranks;
       member.own = static_cast<uint32_t>(
@@ -249,24 +250,56 @@ void HostProgramBuilder::MakeCollective(DeviceProgram* device, uint32_t a,
     shards_in[member.group].push_back(static_cast<uint32_t>(k));
   }
   for (const auto& [g, members] : shards_in) {
-    HostGroup& group = out_.groups[g];
+    const HostGroup& group = out_.groups[first_group + g];
     const auto local = std::lower_bound(
         group.locals.begin(), group.locals.end(), device->device,
         [](const HostGroup::Local& l, uint32_t d) { return l.device < d; });
-    local->met = static_cast<uint32_t>(device->groups_in.size());
-    DeviceGroup in;
-    in.group = g;
-    in.local = static_cast<uint32_t>(local - group.locals.begin());
-    in.cohort = local->cohort;
-    in.shards_begin = static_cast<uint32_t>(device->shards_in.size());
+    DeviceGroup of;
+    of.group = g;
+    of.local = static_cast<uint32_t>(local - group.locals.begin());
+    of.cohort = local->cohort;
+    of.shards_begin = static_cast<uint32_t>(device->shards_in.size());
     device->shards_in.insert(device->shards_in.end(), members.begin(),
                              members.end());
-    in.shards_end = static_cast<uint32_t>(device->shards_in.size());
-    device->groups_in.push_back(in);
+    of.shards_end = static_cast<uint32_t>(device->shards_in.size());
+    device->groups_in.push_back(of);
   }
-  table.member_end = static_cast<uint32_t>(device->members.size());
-  table.group_end = static_cast<uint32_t>(device->groups_in.size());
-  device->collectives.push_back(table);
+  in.member_end = static_cast<uint32_t>(device->members.size());
+  in.group_end = static_cast<uint32_t>(device->groups_in.size());
+  return in;
+}
+
+void HostProgramBuilder::MakeCollective(DeviceProgram* device,
+                                        GangTables* queue, uint32_t a,
+                                        uint32_t i) {
+  const proto::Collective& c = plan().actions(a).steps(i).collective();
+  const Membership& in = MembershipOf(device, a, i);
+  CollectiveTable table;
+  table.shape = &out_.shapes[shape_of_[{a, i}]];
+  table.first_group = first_group_of_.at({a, i});
+  table.first_slot = static_cast<uint32_t>(queue->slots.size());
+  table.first_meeting = queue->num_meetings;
+  table.member_begin = in.member_begin;
+  table.member_end = in.member_end;
+  table.group_begin = in.group_begin;
+  table.group_end = in.group_end;
+  for (uint32_t m = in.member_begin; m < in.member_end; ++m) {
+    const CollectiveMember& member = device->members[m];
+    const int64_t k = m - in.member_begin;
+    queue->slots.push_back(OffsetOf(c.source(), device->device, k));
+    queue->slots.push_back(OffsetOf(c.result(), device->device, k));
+    const HostGroup& group = out_.groups[table.first_group + member.group];
+    if (group.in_place == nullptr) continue;
+    table.in_place = true;
+    group.in_place->sources[member.rank] = Slot(c.source(), device->device, k);
+    group.in_place->results[member.rank] = Slot(c.result(), device->device, k);
+  }
+  for (uint32_t g = in.group_begin; g < in.group_end; ++g) {
+    const DeviceGroup& of = device->groups_in[g];
+    out_.groups[table.first_group + of.group].locals[of.local].meeting =
+        queue->num_meetings++;
+  }
+  queue->collectives.push_back(table);
 }
 
 }  // namespace pathways

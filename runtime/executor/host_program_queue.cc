@@ -13,14 +13,14 @@
 
 namespace pathways {
 
-void HostProgramBuilder::MakeGangs(DeviceProgram* device) {
+void HostProgramBuilder::MakeGangs(DeviceProgram* device, GangTables* queue) {
   for (uint32_t i = 0; i < device->entries.size(); ++i) {
     Entry& entry = device->entries[i];
     const proto::Action& action = plan().actions(entry.action);
     const int64_t k = i - device->first_entry[entry.action];
     switch (action.kind()) {
       case proto::GANG:
-        if (k == 0) MakeGang(device, entry.action);
+        if (k == 0) MakeGang(device, queue, entry.action);
         break;
       case proto::SEND:
         MakeSend(device, &entry, action, k);
@@ -40,7 +40,8 @@ void HostProgramBuilder::MakeGangs(DeviceProgram* device) {
   }
 }
 
-void HostProgramBuilder::MakeGang(DeviceProgram* device, uint32_t a) {
+void HostProgramBuilder::MakeGang(DeviceProgram* device, GangTables* queue,
+                                  uint32_t a) {
   const proto::Action& action = plan().actions(a);
   const std::vector<int32_t>& shards = device->shards[action.slice()];
   const layout::Mesh& mesh = p_.slices()[action.slice()].mesh;
@@ -67,53 +68,66 @@ void HostProgramBuilder::MakeGang(DeviceProgram* device, uint32_t a) {
       }
     }
   }
-  gang.step_begin = static_cast<uint32_t>(device->steps.size());
+  gang.step_begin = static_cast<uint32_t>(queue->steps.size());
   for (int i = 0; i < action.steps_size(); ++i) {
     GangStepTable step;
     if (action.steps(i).has_run()) {
       const proto::GangStep::Run& run = action.steps(i).run();
       if (kernel != nullptr) step.function = kernel->segments[run.segment()];
       step.operands = static_cast<uint32_t>(run.buffers_size());
-      step.first_slot = static_cast<uint32_t>(device->slots.size());
+      step.first_slot = static_cast<uint32_t>(queue->slots.size());
       device->max_operands = std::max(device->max_operands, step.operands);
       for (size_t k = 0; k < shards.size(); ++k) {
         for (uint32_t buffer : run.buffers()) {
-          device->slots.push_back(Slot(buffer, device->device, k));
+          queue->slots.push_back(OffsetOf(buffer, device->device, k));
         }
       }
     } else if (action.steps(i).has_collective()) {
-      step.collective = static_cast<int32_t>(device->collectives.size());
-      MakeCollective(device, a, static_cast<uint32_t>(i));
+      step.collective = static_cast<int32_t>(queue->collectives.size());
+      MakeCollective(device, queue, a, static_cast<uint32_t>(i));
     } else {
       continue;
     }
-    device->steps.push_back(step);
+    queue->steps.push_back(step);
   }
-  gang.step_end = static_cast<uint32_t>(device->steps.size());
-  device->gangs.push_back(std::move(gang));
+  gang.step_end = static_cast<uint32_t>(queue->steps.size());
+  queue->num_shards += gang.shards;
+  queue->gangs.push_back(gang);
 }
 
-void HostProgramBuilder::MarkPlain(DeviceProgram* device) {
+void HostProgramBuilder::MarkPlain(const DeviceProgram& device,
+                                   GangTables* queue) const {
   auto have_masks = [&](const GangStepTable& step) {
-    const auto slots = device->slots.begin() + step.first_slot;
+    const auto slots = queue->slots.begin() + step.first_slot;
     return std::all_of(slots, slots + step.operands,
-                       [](const SlotRef& slot) { return slot.has_mask(); });
+                       [](const SlotOffset& slot) { return slot.has_mask(); });
   };
   uint32_t end = 0;
-  for (size_t g = device->gangs.size(); g-- > 0;) {
-    Gang& gang = device->gangs[g];
-    const Entry& entry = device->entries[gang.first_entry];
+  for (size_t g = queue->gangs.size(); g-- > 0;) {
+    Gang& gang = queue->gangs[g];
+    const Entry& entry = device.entries[gang.first_entry];
     if (gang.shards != 1 || gang.need != 0 ||
         entry.out_begin != entry.out_end ||
         gang.step_end != gang.step_begin + 1 ||
-        device->steps[gang.step_begin].collective >= 0 ||
-        !have_masks(device->steps[gang.step_begin])) {
+        queue->steps[gang.step_begin].collective >= 0 ||
+        !have_masks(queue->steps[gang.step_begin])) {
       end = 0;
       continue;
     }
     if (end == 0) end = static_cast<uint32_t>(g) + 1;
     gang.plain_end = end;
   }
+}
+
+std::shared_ptr<const GangTables> HostProgramBuilder::Share(GangTables queue) {
+  // Where all devices differ, nothing is won by looking at all.
+  constexpr size_t kMaxCompared = 8;
+  const size_t first = queues_.size() - std::min(queues_.size(), kMaxCompared);
+  for (size_t i = first; i < queues_.size(); ++i) {
+    if (*queues_[i] == queue) return queues_[i];
+  }
+  queues_.push_back(std::make_shared<const GangTables>(std::move(queue)));
+  return queues_.back();
 }
 
 }  // namespace pathways

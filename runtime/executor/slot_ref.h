@@ -28,11 +28,27 @@ struct SlotRef {
   char* at(uint64_t firing) const {
     return base + SlotOf(firing, credits) * stride;
   }
+};
+
+// A buffer on one shard, counted from where a device has its memory: the same
+// for all devices that have as many shards.
+struct SlotOffset {
+  enum Memory : uint32_t { kDevice, kHost };
+
+  uint64_t offset = 0;
+  uint64_t stride = 0;
+  uint32_t credits = 1;
+  Memory memory = kDevice;
+  // `memories`: where those of the device begin.
+  char* at(char* const* memories, uint64_t firing) const {
+    return memories[memory] + offset + SlotOf(firing, credits) * stride;
+  }
   // The same slot, of a buffer that has a power of two of them.
   bool has_mask() const { return (credits & (credits - 1)) == 0; }
-  char* at_masked(uint64_t firing) const {
-    return base + (firing & (credits - 1)) * stride;
+  char* at_masked(char* const* memories, uint64_t firing) const {
+    return memories[memory] + offset + (firing & (credits - 1)) * stride;
   }
+  bool operator==(const SlotOffset&) const = default;
 };
 
 }  // namespace pathways

@@ -55,7 +55,7 @@ TEST(HostProgramTest, TheQueueHasGangsInTheOrderOfThePlan) {
   auto built = host.Build(plan);
   ASSERT_TRUE(built.ok()) << built.status();
   std::vector<std::string> names;
-  for (const Gang& gang : (*built)->devices[0]->gangs) {
+  for (const Gang& gang : (*built)->devices[0]->queue->gangs) {
     names.push_back(plan->plan().actions(gang.action).name());
   }
   EXPECT_THAT(names, ElementsAre("first", "second"));
