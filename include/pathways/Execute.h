@@ -30,11 +30,12 @@
 namespace pathways {
 
 /// A low-level program: what runs, where, in which order. Immutable and cheap
-/// to copy. Contains executable code: load only plans you trust.
+/// to copy. Moved from, it is empty: it has no bytes, and every use of it is an
+/// InvalidArgument. Contains executable code: load only plans you trust.
 class Plan {
 public:
   /// Reads a plan file (docs/plan-format.md). Errors: NotFound,
-  /// InvalidArgument.
+  /// InvalidArgument; Refused: there is no memory for it.
   static Result<Plan> read(const std::string &path);
   /// The same from memory; the bytes are copied.
   static Result<Plan> parse(std::string_view bytes);
@@ -46,7 +47,7 @@ public:
 
   struct State;
   explicit Plan(std::shared_ptr<const State> state) : state(std::move(state)) {}
-  const State &getState() const { return *state; }
+  const State *getState() const { return state.get(); }
 
 private:
   std::shared_ptr<const State> state;
@@ -118,7 +119,8 @@ public:
   /// Waits for the run that fills it, if there is one. Errors: RunFailed.
   Status await() const;
   /// Waits, then copies it out: global, dense. Errors: as await;
-  /// InvalidArgument: it was released.
+  /// InvalidArgument: it was released; Refused, naming type and bytes: this
+  /// process has no memory for the copy. The array stays.
   Result<HostArray> get() const;
   /// Gives its memory back before the last copy is gone; all copies are of no
   /// use then. A launch that has it as argument goes on. Never waits.
@@ -137,6 +139,7 @@ using Argument = std::variant<HostArray, Array>;
 
 /// A launch under way, and the owner of its results but for those taken as
 /// arrays. To destroy the last copy does not wait, and the launch goes on.
+/// Moved from, it is empty: it is ready, and every call is an InvalidArgument.
 class Run {
 public:
   /// Waits for the end. Errors: RunFailed, with the first cause.
@@ -144,10 +147,12 @@ public:
   /// Whether await would return at once. Never waits.
   bool isReady() const;
   /// Waits, then copies a result out: global, dense. Errors: as await;
-  /// InvalidArgument for a name that is no result.
+  /// InvalidArgument for a name that is no result; Refused, naming type and
+  /// bytes: this process has no memory for the copy. The result stays.
   Result<HostArray> fetch(const std::string &result);
   /// A result as an array, which stays where it is, on the devices. Does not
-  /// wait: whoever reads the array sees the run's failure. Errors:
+  /// wait: whoever reads the array sees the run's failure. (But a result of no
+  /// elements is nowhere, and nobody would see: it is waited for.) Errors:
   /// InvalidArgument for a name that is no result; RunFailed when the run has
   /// ended so.
   Result<Array> take(const std::string &result);
@@ -160,7 +165,8 @@ private:
 };
 
 /// A loaded plan. Holds its memory on the devices until the last copy is gone,
-/// and its launches have ended: to destroy it does not wait.
+/// and its launches have ended: to destroy it does not wait. Moved from, it is
+/// empty: every call is an InvalidArgument.
 class Executable {
 public:
   /// Starts `steps` steps and returns at once; several launches may be under
@@ -168,8 +174,9 @@ public:
   /// dense; a stepped one has `steps` as an extra leading dimension. An array
   /// that already lies where the program wants it moves nowhere. Errors:
   /// InvalidArgument, naming the argument, also for an array that is empty, was
-  /// released or is another session's; Refused; RunFailed when the run that
-  /// fills an argument has failed.
+  /// released or is another session's; Refused, also when there is no memory
+  /// for the values, naming the argument; RunFailed when the run that fills an
+  /// argument has failed.
   Result<Run> launch(const std::map<std::string, Argument> &arguments,
                      int64_t steps = 1);
 
@@ -183,7 +190,8 @@ private:
 /// A tenant of a cluster, which is in this process: a controller and devices.
 /// Copies are the same session. What it loads, launches and holds is its own.
 /// When the last copy is gone, and all that came from it, what still runs is
-/// ended; the last session of a cluster stops that. Thread-safe.
+/// ended; the last session of a cluster stops that. Moved from, it is empty:
+/// every call is an InvalidArgument. Thread-safe.
 class Session {
 public:
   /// A cluster and its first session.
@@ -209,7 +217,7 @@ public:
 
   /// Writes what happened so far as JSON that Perfetto opens (docs/tracing.md);
   /// runs may be under way. Errors: InvalidArgument without traceEvents;
-  /// Unwritable when the stream failed.
+  /// Refused: there is no memory for it; Unwritable when the stream failed.
   Status writeTrace(std::ostream &out);
 
   struct State;

@@ -268,11 +268,13 @@ Result<Compiled> pathways::compile(const Program &program,
 }
 
 Result<std::string> pathways::printPlan(const Plan &plan) {
+  if (!plan.getState())
+    return makeEmptyError("plan");
   mlir::MLIRContext context(makeRegistry(),
                             mlir::MLIRContext::Threading::DISABLED);
   DiagnosticLines diagnostics(&context);
   mlir::OwningOpRef<mlir::ModuleOp> module =
-      mlir::pathways::importPlan(plan.getState().data, &context);
+      mlir::pathways::importPlan(plan.getState()->data, &context);
   if (!module) {
     Error error = diagnostics.takeError("the plan cannot be printed");
     error.code = ErrorCode::InvalidArgument;

@@ -13,6 +13,7 @@
 #include "pathways/Execute.h"
 
 #include "PlanState.h"
+#include "runtime/base/memory.h"
 #include "runtime/client/cluster.h"
 #include "runtime/topology/topology.h"
 
@@ -20,6 +21,11 @@ using namespace pathways;
 
 static Error makeError(ErrorCode code, const absl::Status &status) {
   return Error{code, toString(status.message())};
+}
+
+/// `what` needs memory of this process for `part`, and there is none.
+static Error makeMemoryError(const std::string &what, const std::string &part) {
+  return Error{ErrorCode::Refused, what + ": there is no memory for " + part};
 }
 
 /// The errors of loading and launching.
@@ -42,24 +48,40 @@ static Error makeError(const absl::Status &status) {
 // Plan
 //===----------------------------------------------------------------------===//
 
+/// The plan that `read` gives; its bytes are in memory then.
+template <typename Read>
+static Result<Plan> makePlanOf(const std::string &name, Read read) {
+  Result<Plan> plan = Error{};
+  const bool hasMemory = HasMemoryFor([&] {
+    absl::StatusOr<PlanData> data = read();
+    if (data.ok())
+      plan = makePlan(*std::move(data));
+    else
+      plan = makeError(data.status());
+  });
+  if (!hasMemory)
+    return makeMemoryError(name, "its bytes");
+  return plan;
+}
+
 Result<Plan> Plan::read(const std::string &path) {
-  absl::StatusOr<PlanData> data = ReadPlanFile(path);
-  if (!data.ok())
-    return makeError(data.status());
-  return makePlan(*std::move(data));
+  return makePlanOf("plan '" + path + "'", [&] { return ReadPlanFile(path); });
 }
 
 Result<Plan> Plan::parse(std::string_view bytes) {
-  absl::StatusOr<PlanData> data =
-      ParsePlan(absl::string_view(bytes.data(), bytes.size()));
-  if (!data.ok())
-    return makeError(data.status());
-  return makePlan(*std::move(data));
+  return makePlanOf(
+      "a plan of " + std::to_string(bytes.size()) + " bytes",
+      [&] { return ParsePlan(absl::string_view(bytes.data(), bytes.size())); });
 }
 
-const std::string &Plan::bytes() const { return state->bytes; }
+const std::string &Plan::bytes() const {
+  static const std::string *const none = new std::string;
+  return state ? state->bytes : *none;
+}
 
 Status Plan::write(const std::string &path) const {
+  if (!state)
+    return makeEmptyError("plan");
   absl::Status status =
       WritePlanFile(path, state->data.tables, state->data.blobs);
   if (!status.ok())
@@ -140,14 +162,16 @@ static Error makeArrayError(const absl::Status &status) {
       isMisused ? ErrorCode::InvalidArgument : ErrorCode::RunFailed, status);
 }
 
+/// Whether values are good, and this process has no memory for a copy: `cause`
+/// is what waiting for them returns, `status` why they were not got. (A host
+/// that has no memory is a cause.)
+static bool lacksMemory(const absl::Status &cause, const absl::Status &status) {
+  return cause.ok() && absl::IsResourceExhausted(status);
+}
+
 //===----------------------------------------------------------------------===//
 // Array
 //===----------------------------------------------------------------------===//
-
-static Error makeEmptyError(const char *what) {
-  return Error{ErrorCode::InvalidArgument,
-               std::string("the ") + what + " is empty"};
-}
 
 ElementType Array::getElement() const {
   return state ? state->type.element : ElementType::kInvalid;
@@ -177,10 +201,13 @@ Status Array::await() const {
 Result<HostArray> Array::get() const {
   if (!state)
     return makeEmptyError("array");
-  absl::StatusOr<HostArray> array = state->client().Get(state->array);
-  if (!array.ok())
-    return makeArrayError(array.status());
-  return *std::move(array);
+  Client &client = state->client();
+  absl::StatusOr<HostArray> array = client.Get(state->array);
+  if (array.ok())
+    return *std::move(array);
+  if (lacksMemory(client.AwaitArray(state->array), array.status()))
+    return makeError(ErrorCode::Refused, array.status());
+  return makeArrayError(array.status());
 }
 
 void Array::release() {
@@ -232,29 +259,49 @@ Result<Session> Session::open(const SessionOptions &options) {
 }
 
 Result<Session> Session::connect(const std::string &name) {
+  if (!state)
+    return makeEmptyError("session");
   return makeSession(state->cluster, name);
 }
 
 Result<Array> Session::put(HostArray array) {
+  if (!state)
+    return makeEmptyError("session");
   return makeArray(state, state->client->Put(std::move(array)),
                    ErrorCode::Refused);
 }
 
 Result<Array> Session::put(BorrowedArray array) {
+  if (!state) {
+    if (array.done)
+      array.done();
+    return makeEmptyError("session");
+  }
   return makeArray(state, state->client->Put(std::move(array)),
                    ErrorCode::Refused);
 }
 
 Result<Executable> Session::load(const Plan &plan) {
-  absl::StatusOr<ProgramHandle> program =
-      state->client->Load(plan.getState().data);
+  if (!state)
+    return makeEmptyError("session");
+  if (!plan.getState())
+    return makeEmptyError("plan");
+  const PlanData &data = plan.getState()->data;
+  absl::StatusOr<ProgramHandle> program = ProgramHandle();
+  if (!HasMemoryFor([&] { program = state->client->Load(data); }))
+    return makeMemoryError("program '" + data.tables.header().program() + "'",
+                           "its tables");
   if (!program.ok())
     return makeError(program.status());
   return Executable(std::make_shared<Executable::State>(state, plan, *program));
 }
 
 Status Session::writeTrace(std::ostream &out) {
-  absl::Status status = state->client->WriteTrace(&out);
+  if (!state)
+    return makeEmptyError("session");
+  absl::Status status;
+  if (!HasMemoryFor([&] { status = state->client->WriteTrace(&out); }))
+    return makeMemoryError("the trace", "its events");
   if (!status.ok())
     return makeError(ErrorCode::InvalidArgument, status);
   if (!out.flush())
@@ -268,8 +315,10 @@ Status Session::writeTrace(std::ostream &out) {
 
 Result<Run> Executable::launch(const std::map<std::string, Argument> &arguments,
                                int64_t steps) {
+  if (!state)
+    return makeEmptyError("executable");
   const proto::Interface &interface =
-      state->plan.getState().data.tables.interface();
+      state->plan.getState()->data.tables.interface();
   std::vector<LaunchArgument> values;
   size_t used = 0;
   for (const proto::Argument &argument : interface.arguments()) {
@@ -279,7 +328,10 @@ Result<Run> Executable::launch(const std::map<std::string, Argument> &arguments,
                    "argument '" + argument.name() + "' is missing"};
     ++used;
     if (const auto *value = std::get_if<HostArray>(&it->second)) {
-      values.emplace_back(*value);
+      if (!HasMemoryFor([&] { values.emplace_back(*value); }))
+        return Error{ErrorCode::Refused,
+                     "argument '" + argument.name() +
+                         "': " + NoMemoryText(value->element, value->shape)};
       continue;
     }
     const Array::State *array = std::get<Array>(it->second).getState();
@@ -308,6 +360,8 @@ Result<Run> Executable::launch(const std::map<std::string, Argument> &arguments,
 }
 
 Status Run::await() {
+  if (!state)
+    return makeEmptyError("run");
   absl::Status status = state->client().Await(state->run);
   if (!status.ok())
     return makeError(ErrorCode::RunFailed, status);
@@ -315,21 +369,31 @@ Status Run::await() {
 }
 
 Result<HostArray> Run::fetch(const std::string &result) {
-  absl::StatusOr<HostArray> array = state->client().Fetch(state->run, result);
-  if (!array.ok())
-    return makeError(absl::IsInvalidArgument(array.status())
-                         ? ErrorCode::InvalidArgument
-                         : ErrorCode::RunFailed,
-                     array.status());
-  return *std::move(array);
+  if (!state)
+    return makeEmptyError("run");
+  Client &client = state->client();
+  absl::StatusOr<HostArray> array = client.Fetch(state->run, result);
+  if (array.ok())
+    return *std::move(array);
+  if (lacksMemory(client.Await(state->run), array.status()))
+    return Error{ErrorCode::Refused, "result '" + result + "' of " +
+                                         toString(array.status().message())};
+  return makeError(absl::IsInvalidArgument(array.status())
+                       ? ErrorCode::InvalidArgument
+                       : ErrorCode::RunFailed,
+                   array.status());
 }
 
 bool Run::isReady() const {
+  if (!state)
+    return true;
   absl::StatusOr<bool> ready = state->client().IsReady(state->run);
   return !ready.ok() || *ready;
 }
 
 Result<Array> Run::take(const std::string &result) {
+  if (!state)
+    return makeEmptyError("run");
   return makeArray(state->session, state->client().Keep(state->run, result),
                    ErrorCode::RunFailed);
 }

@@ -24,6 +24,12 @@ inline std::string toString(absl::string_view text) {
   return std::string(text.data(), text.size());
 }
 
+/// Of a call on something that was moved from, or made of nothing.
+inline Error makeEmptyError(const char *what) {
+  return Error{ErrorCode::InvalidArgument,
+               std::string("the ") + what + " is empty"};
+}
+
 inline Plan makePlan(PlanData data) {
   auto state = std::make_shared<Plan::State>();
   state->bytes = SerializePlan(data.tables, data.blobs);

@@ -13,8 +13,8 @@ namespace pathways {
 std::string NoMemoryText(ElementType element,
                          const std::vector<int64_t>& shape) {
   // Unsigned: a shape that nobody has checked may have more.
-  uint64_t bytes = ElementBytes(element);
-  for (int64_t extent : shape) bytes *= extent;
+  auto bytes = static_cast<uint64_t>(ElementBytes(element));
+  for (int64_t extent : shape) bytes *= static_cast<uint64_t>(extent);
   return "there is no memory for " + ShapeString(element, shape) + " (" +
          std::to_string(bytes) + " bytes)";
 }

@@ -89,11 +89,13 @@ class Client {
   // called again, and by several threads.
   absl::Status Await(RunHandle run);
   // Await, then one result, global. Fails when any shard of it was fed by a
-  // failure; other results of the run stay available.
+  // failure; other results of the run stay available. ResourceExhausted, of a
+  // run that ended well: this process has no memory for it.
   absl::StatusOr<HostArray> Fetch(RunHandle run, int64_t result);
   absl::StatusOr<HostArray> Fetch(RunHandle run, const std::string& result);
   // A result as an array, to be an argument of a later launch. Its blocks stay
-  // where they are. Does not wait: what failed is said by who uses the array.
+  // where they are. Does not wait, but for a result without bytes, which no
+  // host has: what failed is said by who uses the array.
   absl::StatusOr<ArrayHandle> Keep(RunHandle run, int64_t result);
   absl::StatusOr<ArrayHandle> Keep(RunHandle run, const std::string& result);
   // Drops a run and those of its results that nobody keeps, on all hosts, when
@@ -110,6 +112,8 @@ class Client {
   // hosts hold them, the array is released before, the client is gone, or this
   // failed; then `done` is called.
   absl::StatusOr<ArrayHandle> Put(BorrowedArray array);
+  // AwaitArray, then its values. ResourceExhausted, of a good array: this
+  // process has no memory for a copy.
   absl::StatusOr<HostArray> Get(ArrayHandle array);
   // Does not wait.
   absl::Status Release(ArrayHandle array);

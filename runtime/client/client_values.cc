@@ -8,10 +8,20 @@
 
 #include <utility>
 
+#include "runtime/base/memory.h"
 #include "runtime/client/client.h"
 #include "runtime/client/traced_call.h"
 
 namespace pathways {
+namespace {
+
+absl::Status NoMemoryFor(const std::string& what, ElementType element,
+                         const std::vector<int64_t>& shape) {
+  return absl::ResourceExhaustedError(
+      absl::StrCat(what, ": ", NoMemoryText(element, shape)));
+}
+
+}  // namespace
 
 absl::StatusOr<std::shared_ptr<RunState>> Client::FindRun(RunHandle run) {
   absl::Status owned = CheckOwner(run, "run");
@@ -182,9 +192,13 @@ absl::StatusOr<HostArray> Client::Get(ArrayHandle handle) {
     element = (*array)->element;
     shape = (*array)->shape;
   }
-  if (dense != nullptr) return dense->Copy();
-  return Gather(placed, element, std::move(shape),
-                absl::StrCat("array ", handle.id));
+  const std::string what = absl::StrCat("array ", handle.id);
+  if (dense == nullptr) return Gather(placed, element, std::move(shape), what);
+  HostArray copy;
+  if (!HasMemoryFor([&] { copy = dense->Copy(); })) {
+    return NoMemoryFor(what, element, shape);
+  }
+  return copy;
 }
 
 absl::Status Client::Release(ArrayHandle handle) {
@@ -205,8 +219,13 @@ absl::StatusOr<HostArray> Client::Gather(const PlacedObject& placed,
   if (placed.object == 0) {  // no bytes
     return HostArray{element, std::move(shape), {}};
   }
-  auto fetch = std::make_shared<ArrayFetch>(
-      FetchAssembly(*placed.placement, element, std::move(shape)));
+  std::shared_ptr<ArrayFetch> fetch;
+  if (!HasMemoryFor([&] {
+        fetch = std::make_shared<ArrayFetch>(
+            FetchAssembly(*placed.placement, element, shape));
+      })) {
+    return NoMemoryFor(what, element, shape);
+  }
   auto request = std::make_shared<Request>();
   fetch->on_end =
       [request, world = context_.runtime->world](const absl::Status& status) {

@@ -19,6 +19,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/base/memory.h"
 
 namespace pathways::pw_run {
 namespace {
@@ -67,7 +68,11 @@ absl::StatusOr<std::string> ReadWholeFile(const std::string& path) {
   }
   if (info.st_size > kMaxFileBytes) return FileError(path, "read", EFBIG);
   std::string bytes;
-  bytes.reserve(info.st_size);
+  if (!HasMemoryFor([&] { bytes.reserve(info.st_size); })) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("cannot read '", path,
+                     "': ", NoMemoryText(static_cast<uint64_t>(info.st_size))));
+  }
   if (int error = ReadAll(file.fd, kMaxFileBytes, &bytes); error != 0) {
     return FileError(path, "read", error);
   }

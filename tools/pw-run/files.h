@@ -28,6 +28,7 @@ inline constexpr int64_t kMaxFileBytes = int64_t{1} << 36;
 
 // The bytes of a regular file; never blocks on anything else. InvalidArgument,
 // naming the path and the reason: not there, not readable, not a regular file.
+// ResourceExhausted, with the bytes: there is no memory for them.
 absl::StatusOr<std::string> ReadWholeFile(const std::string& path);
 
 // All of standard input, up to 1 GiB.

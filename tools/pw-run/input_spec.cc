@@ -16,6 +16,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "runtime/base/memory.h"
 #include "tools/pw-run/files.h"
 #include "tools/pw-run/npy.h"
 #include "tools/pw-run/values.h"
@@ -173,13 +174,16 @@ void StoreNumber(ElementType element, int64_t value, char* data) {
 
 // Calls fill(index, where) for every element of an array of `shape`.
 template <typename Fill>
-HostArray Generate(ElementType element, std::vector<int64_t> shape,
-                   const Fill& fill) {
+absl::StatusOr<HostArray> Generate(ElementType element,
+                                   std::vector<int64_t> shape,
+                                   const Fill& fill) {
   HostArray array;
   array.element = element;
   array.shape = std::move(shape);
   int64_t count = array.num_elements(), bytes = ElementBytes(element);
-  array.data.resize(count * bytes);
+  if (!HasMemoryFor([&] { array.data.resize(count * bytes); })) {
+    return absl::ResourceExhaustedError(NoMemoryText(element, array.shape));
+  }
   for (int64_t i = 0; i < count; ++i) fill(i, array.data.data() + i * bytes);
   return array;
 }
@@ -216,8 +220,8 @@ absl::StatusOr<HostArray> MakeArrayUnnamed(const Port& port, int64_t steps,
     if (!bytes.ok()) return bytes.status();
     absl::StatusOr<HostArray> array = ParseNpy(*bytes);
     if (!array.ok()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(path, ": ", array.status().message()));
+      return absl::Status(array.status().code(),
+                          absl::StrCat(path, ": ", array.status().message()));
     }
     if (array->element != element || array->shape != port.ShapeOver(steps)) {
       return absl::InvalidArgumentError(
@@ -289,8 +293,12 @@ absl::StatusOr<HostArray> MakeArray(absl::string_view what, const Port& port,
                                     int64_t steps, absl::string_view spec) {
   absl::StatusOr<HostArray> array = MakeArrayUnnamed(port, steps, spec);
   if (array.ok()) return array;
-  return absl::InvalidArgumentError(
-      absl::StrCat(what, " '", port.name, "': ", array.status().message()));
+  const std::string message =
+      absl::StrCat(what, " '", port.name, "': ", array.status().message());
+  if (absl::IsResourceExhausted(array.status())) {
+    return absl::ResourceExhaustedError(message);
+  }
+  return absl::InvalidArgumentError(message);
 }
 
 absl::StatusOr<std::vector<HostArray>> MakeInputs(

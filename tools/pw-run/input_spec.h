@@ -45,7 +45,8 @@ absl::StatusOr<std::vector<NamedSpec>> ParseNamedSpecs(
 
 // Makes the array that `spec` describes for `port` over `steps` steps.
 // InvalidArgument, naming `what` ("input") and the port: not a spec, an
-// unreadable file, or one whose type is not the port's.
+// unreadable file, or one whose type is not the port's. ResourceExhausted,
+// which names the bytes too: there is no memory for them.
 absl::StatusOr<HostArray> MakeArray(absl::string_view what, const Port& port,
                                     int64_t steps, absl::string_view spec);
 

@@ -88,6 +88,11 @@ class Session {
     failure_ = {code, std::string(message)};
     return false;
   }
+  // What was given is at fault, unless there was no memory for it.
+  bool FailInput(const absl::Status& status) {
+    return Fail(absl::IsResourceExhausted(status) ? kRunError : kUsageError,
+                status.message());
+  }
   bool Check(ExitCode code, const absl::Status& status) {
     return status.ok() || Fail(code, status.message());
   }
@@ -223,12 +228,12 @@ class Session {
       absl::StatusOr<HostArray> array =
           MakeArray("expected value of result", signature_.results[*port],
                     options_.steps, expected.spec);
-      if (!array.ok()) return Fail(kUsageError, array.status().message());
+      if (!array.ok()) return FailInput(array.status());
       expected_.emplace_back(*port, *std::move(array));
     }
     absl::StatusOr<std::vector<HostArray>> inputs =
         MakeInputs(signature_.arguments, options_.steps, options_.inputs);
-    if (!inputs.ok()) return Fail(kUsageError, inputs.status().message());
+    if (!inputs.ok()) return FailInput(inputs.status());
     inputs_ = *std::move(inputs);
     return true;
   }

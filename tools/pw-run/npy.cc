@@ -14,6 +14,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "runtime/base/memory.h"
 
 namespace pathways::pw_run {
 namespace {
@@ -308,7 +309,9 @@ absl::StatusOr<HostArray> ParseNpy(absl::string_view bytes) {
   HostArray array;
   array.element = *element;
   array.shape = std::move(header->shape);
-  array.data.resize(data.size());
+  if (!HasMemoryFor([&] { array.data.resize(data.size()); })) {
+    return absl::ResourceExhaustedError(NoMemoryText(*element, array.shape));
+  }
   if (header->fortran_order && array.shape.size() > 1) {
     FromFortranOrder(array.shape, ElementBytes(*element), data.data(),
                      array.data.data(), elements);

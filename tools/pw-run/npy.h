@@ -35,7 +35,7 @@ inline constexpr size_t kMaxNpyRank = 64;
 
 // Parses a whole file. InvalidArgument: not a .npy file, or one of another
 // version, byte order or element type, or its size does not fit its header.
-// Fortran order is turned into row-major order.
+// Fortran order is turned into row-major order. ResourceExhausted: no memory.
 absl::StatusOr<HostArray> ParseNpy(absl::string_view bytes);
 
 // Version 1.0, little endian, row-major; the data starts at a multiple of 64.

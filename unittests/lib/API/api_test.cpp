@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "pathways/Pathways.h"
+#include "unittests/runtime/base/process_limits.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -24,6 +25,8 @@ namespace {
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::MatchesRegex;
 
 HostArray floats(std::vector<int64_t> shape, std::vector<float> values) {
   HostArray array{ElementType::kF32, std::move(shape), {}};
@@ -129,7 +132,7 @@ TEST(ApiTest, PlanSurvivesBytesAndText) {
   auto again = take(compile(Program{text, "plan.mlir"}, {}));
   EXPECT_EQ(again.plan.bytes(), plan.bytes());
 
-  std::string folder = testing::TempDir() + "/api_test_plan_XXXXXX";
+  std::string folder = ::testing::TempDir() + "/api_test_plan_XXXXXX";
   ASSERT_NE(mkdtemp(folder.data()), nullptr);
   EXPECT_TRUE(plan.write(folder + "/a.plan"));
   EXPECT_EQ(take(Plan::read(folder + "/a.plan")).bytes(), plan.bytes());
@@ -138,7 +141,7 @@ TEST(ApiTest, PlanSurvivesBytesAndText) {
 
 TEST(ApiTest, KernelsAreCompiledOnce) {
   // Of this process: others that test keep theirs beside it.
-  std::string folder = testing::TempDir() + "/api_test_kernels_XXXXXX";
+  std::string folder = ::testing::TempDir() + "/api_test_kernels_XXXXXX";
   ASSERT_NE(mkdtemp(folder.data()), nullptr);
   CompileOptions options{.topology = "1x1x2", .kernelCache = folder};
   auto first = take(compile(runningSum(), options));
@@ -151,7 +154,7 @@ TEST(ApiTest, KernelsAreCompiledOnce) {
     EXPECT_GT(compiled->kernels[0].seconds, 0);
     EXPECT_EQ(compiled->kernels[0].isCached, compiled == &again);
     EXPECT_EQ(compiled->plan.bytes(), none.plan.bytes());
-    EXPECT_THAT(compiled->remarks, testing::IsEmpty());
+    EXPECT_THAT(compiled->remarks, IsEmpty());
   }
   std::filesystem::remove_all(folder);
 
@@ -334,7 +337,7 @@ TEST(ApiTest, WhatIsGoneOrEmptyIsAnError) {
   EXPECT_EQ(Array().get().error().message, "the array is empty");
   EXPECT_TRUE(copy.isReady());
   EXPECT_EQ(Array().getElement(), ElementType::kInvalid);
-  EXPECT_THAT(Array().getShape(), testing::IsEmpty());
+  EXPECT_THAT(Array().getShape(), IsEmpty());
   for (const Array &gone : {copy, Array()}) {
     auto run =
         executable.launch({{"x", floats({1, 2}, {1, 2})}, {"start", gone}});
@@ -353,6 +356,149 @@ TEST(ApiTest, WhatIsGoneOrEmptyIsAnError) {
   auto shape = session.put(HostArray{ElementType::kF32, {-1}, {}});
   ASSERT_FALSE(shape);
   EXPECT_EQ(shape.error().code, ErrorCode::InvalidArgument);
+}
+
+/// What was moved from has nothing; each call says so, and none waits.
+TEST(ApiTest, WhatWasMovedFromIsAnError) {
+  auto compiled = take(compile(runningSum(), {.topology = "1x1x2"}));
+  auto session = take(Session::open({.topology = "1x1x2"}));
+  auto executable = take(session.load(compiled.plan));
+  const std::map<std::string, Argument> arguments = {
+      {"x", floats({1, 2}, {1, 2})}, {"start", floats({2}, {0, 0})}};
+  auto run = take(executable.launch(arguments));
+  auto array = take(run.take("total"));
+  auto isEmpty = [](const auto &result, const std::string &what) {
+    ASSERT_FALSE(result);
+    EXPECT_EQ(result.error().code, ErrorCode::InvalidArgument);
+    EXPECT_EQ(result.error().message, "the " + what + " is empty");
+  };
+  {
+    auto hasArray = std::move(array);
+    isEmpty(array.await(), "array");
+    isEmpty(array.get(), "array");
+    EXPECT_TRUE(array.isReady());
+    array.release();
+    auto hasRun = std::move(run);
+    isEmpty(run.await(), "run");
+    isEmpty(run.fetch("total"), "run");
+    isEmpty(run.take("total"), "run");
+    EXPECT_TRUE(run.isReady());
+    auto hasExecutable = std::move(executable);
+    isEmpty(executable.launch(arguments), "executable");
+    auto plan = std::move(compiled.plan);
+    EXPECT_EQ(compiled.plan.bytes(), "");
+    isEmpty(compiled.plan.write("unwritten.plan"), "plan");
+    EXPECT_FALSE(std::filesystem::exists("unwritten.plan"));
+    isEmpty(printPlan(compiled.plan), "plan");
+    isEmpty(session.load(compiled.plan), "plan");
+    auto hasSession = std::move(session);
+    isEmpty(session.load(plan), "session");
+    isEmpty(session.connect("other"), "session");
+    isEmpty(session.put(floats({2}, {1, 2})), "session");
+    int done = 0;
+    isEmpty(session.put(BorrowedArray{
+                ElementType::kF32, {0}, nullptr, 0, [&] { ++done; }}),
+            "session");
+    EXPECT_EQ(done, 1);
+    std::ostringstream trace;
+    isEmpty(session.writeTrace(trace), "session");
+    // Who has them now can use them.
+    EXPECT_THAT(values(take(hasArray.get())), ElementsAre(1, 2));
+    EXPECT_THAT(values(take(hasRun.fetch("total"))), ElementsAre(1, 2));
+    EXPECT_TRUE(hasSession.load(plan));
+  }
+}
+
+/// total' = total + x, of 64 MiB.
+Program largeSum() {
+  ProgramBuilder builder("large");
+  builder.slice("s", {{"d", 2}});
+  builder.functions("func.func private @add(%a: tensor<8388608xf32>,\n"
+                    "    %b: tensor<8388608xf32>) -> tensor<8388608xf32>\n"
+                    "    attributes {pw.local_view, pw.pointwise} {\n"
+                    "  %c = arith.addf %a, %b : tensor<8388608xf32>\n"
+                    "  return %c : tensor<8388608xf32>\n}\n");
+  auto type =
+      ProgramBuilder::arrayType(ElementType::kF32, {16777216}, "s", {{"d"}});
+  auto x = builder.argument("x", type);
+  builder.result("y", builder.call("add", {x, x}, type));
+  return builder.build();
+}
+
+/// In a process of its own.
+void runWithoutMemory(const Plan &plan) {
+  const int64_t count = 16777216;
+  HostArray values = floats({count}, std::vector<float>(count, 1));
+  auto isRefused = [](const auto &result, const std::string &message) {
+    ASSERT_FALSE(result);
+    EXPECT_EQ(result.error().code, ErrorCode::Refused);
+    EXPECT_THAT(result.error().message, MatchesRegex(message));
+  };
+  const std::string escaped =
+      "there is no memory for 16777216xf32 .67108864 bytes.";
+  {
+    auto session = take(Session::open({.topology = "1x1x2"}));
+    auto executable = take(session.load(plan));
+    auto array = take(session.put(BorrowedArray{ElementType::kF32,
+                                                {count},
+                                                values.data.data(),
+                                                values.data.size(),
+                                                {}}));
+    auto run = take(executable.launch({{"x", array}}));
+    EXPECT_TRUE(run.await());
+    auto kept = take(run.take("y"));
+    const std::map<std::string, Argument> arguments = {{"x", values}};
+    testing::LeaveMemory(32 << 20);
+    isRefused(executable.launch(arguments), "argument 'x': " + escaped);
+    isRefused(run.fetch("y"), "result 'y' of run [0-9]+: " + escaped);
+    isRefused(array.get(), "array [0-9]+: " + escaped);
+    isRefused(kept.get(), "array [0-9]+: " + escaped);
+    // What is there already goes on.
+    EXPECT_TRUE(run.await());
+    // The memory of a result that a host does not get is an error of the run.
+    auto failed = take(executable.launch({{"x", kept}})).await();
+    EXPECT_FALSE(failed);
+    EXPECT_EQ(failed.error().code, ErrorCode::RunFailed);
+    EXPECT_THAT(failed.error().message, HasSubstr("67108864 bytes"));
+  }
+  std::_Exit(::testing::Test::HasFailure() ? 1 : 7);
+}
+
+TEST(ApiDeathTest, WithoutMemoryTheArrayIsNamed) {
+  auto plan = take(compile(largeSum(), {.topology = "1x1x2"})).plan;
+  EXPECT_EXIT(runWithoutMemory(plan), ::testing::ExitedWithCode(7), "");
+}
+
+constexpr char kEmpty[] = R"(
+func.func private @none(%x: tensor<1xf32>) -> (tensor<1xf32>, tensor<0xf32>)
+    attributes {pw.local_view} {
+  %e = tensor.empty() : tensor<0xf32>
+  return %x, %e : tensor<1xf32>, tensor<0xf32>
+}
+pw.slice @s mesh <"d" = 2>
+pw.program @p(%x: !pw.array<2xf32, @s, [{"d"}]>)
+    -> (!pw.array<2xf32, @s, [{"d"}]>, !pw.array<0xf32, @s, [{}]>) {
+  %y, %e = pw.call @none(%x) : (!pw.array<2xf32, @s, [{"d"}]>)
+      -> (!pw.array<2xf32, @s, [{"d"}]>, !pw.array<0xf32, @s, [{}]>)
+  pw.return %y, %e : !pw.array<2xf32, @s, [{"d"}]>, !pw.array<0xf32, @s, [{}]>
+})";
+
+/// In a simulation nothing happens unless somebody waits.
+TEST(ApiTest, ToTakeAResultOfNoElementsWaits) {
+  auto plan =
+      take(compile(Program{kEmpty, "t.mlir"}, {.topology = "1x1x2"})).plan;
+  auto session = take(Session::open({.topology = "1x1x2", .simulate = true}));
+  auto executable = take(session.load(plan));
+  auto run = take(executable.launch({{"x", floats({2}, {1, 2})}}));
+  auto some = take(run.take("result0"));
+  EXPECT_FALSE(some.isReady());
+  EXPECT_FALSE(run.isReady());
+  auto none = take(run.take("result1"));
+  EXPECT_TRUE(none.isReady());
+  EXPECT_TRUE(run.isReady());
+  EXPECT_THAT(none.getShape(), ElementsAre(0));
+  EXPECT_THAT(take(none.get()).data, IsEmpty());
+  EXPECT_THAT(values(take(some.get())), ElementsAre(1, 2));
 }
 
 TEST(ApiTest, ErrorsSayWhat) {

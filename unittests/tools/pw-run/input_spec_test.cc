@@ -11,11 +11,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
 #include "tools/pw-run/npy.h"
 #include "tools/pw-run/values.h"
+#include "unittests/runtime/base/process_limits.h"
 
 namespace pathways::pw_run {
 namespace {
@@ -118,7 +121,7 @@ TEST(InputSpecTest, SteppedInputsHaveALeadingDimension) {
 }
 
 TEST(InputSpecTest, Files) {
-  std::string folder = testing::TempDir() + "input_spec_XXXXXX";
+  std::string folder = ::testing::TempDir() + "input_spec_XXXXXX";
   ASSERT_NE(mkdtemp(folder.data()), nullptr);
   const std::string path = folder + "/a.npy";
   HostArray array{ElementType::kI8, {2}, {5, 6}};
@@ -179,6 +182,36 @@ TEST(InputSpecTest, NamesInputsThatAreMissingOrUnknown) {
       ports, 1, {{"weights", "7"}, {"x", "1,2"}, {"batch", "zeros"}});
   ASSERT_TRUE(arrays.ok()) << arrays.status();
   EXPECT_EQ(ArrayText((*arrays)[1], 10), "7");
+}
+
+// In a process of its own: has memory for less than a quarter of the array, or
+// for its file alone.
+void MakeWithoutMemory(size_t left, const std::string& spec) {
+  const Port port = MakePort(ElementType::kF32, {16777216});
+  pathways::testing::LeaveMemory(left);
+  const auto array = MakeArray("input", port, /*steps=*/1, spec);
+  std::fprintf(stderr, "%s\n", array.status().ToString().c_str());
+  std::_Exit(absl::IsResourceExhausted(array.status()) ? 7 : 1);
+}
+
+TEST(InputSpecDeathTest, WhatThereIsNoMemoryForIsNamed) {
+  const auto exits = ::testing::ExitedWithCode(7);
+  const std::string text =
+      "input 'x': .*there is no memory for 16777216xf32 .67108864 bytes.";
+  EXPECT_EXIT(MakeWithoutMemory(16 << 20, "ones"), exits, text);
+  EXPECT_EXIT(MakeWithoutMemory(16 << 20, "0"), exits, text);
+  std::string folder = ::testing::TempDir() + "/input_spec_test_XXXXXX";
+  ASSERT_NE(mkdtemp(folder.data()), nullptr);
+  const std::string path = folder + "/zeros.npy";
+  HostArray none{ElementType::kF32, {16777216}, {}};
+  std::ofstream(path) << SerializeNpy(none);
+  const size_t header = std::filesystem::file_size(path);
+  std::filesystem::resize_file(path, header + (64 << 20));
+  EXPECT_EXIT(MakeWithoutMemory(16 << 20, "@" + path), exits,
+              "input 'x': cannot read '.*zeros.npy': there is no memory for "
+              "its 671[0-9]* bytes");
+  EXPECT_EXIT(MakeWithoutMemory(96 << 20, "@" + path), exits, text);
+  std::filesystem::remove_all(folder);
 }
 
 }  // namespace
