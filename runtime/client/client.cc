@@ -65,37 +65,38 @@ void Client::Close() {
   actor_.Detach(request);
   {
     MutexLock lock(&mutex_);
-    proto::Control control;
-    proto::DisconnectRequest* disconnect = control.mutable_disconnect_request();
+    ControlRef control = NewControl();
+    proto::DisconnectRequest* disconnect =
+        control->mutable_disconnect_request();
     disconnect->set_request(request);
     for (uint64_t object : holds_.Clear()) disconnect->add_objects(object);
-    Number(&control);
-    Send(control);
+    Number(control);
+    Send(std::move(control));
   }
   context_.runtime->world->Notify();
 }
 
-void Client::Number(proto::Control* control) {
+void Client::Number(const ControlRef& control) {
   control->set_client(actor_.index());
   control->set_sequence(++actor_.numbers.sequence);
 }
 
-void Client::Send(const proto::Control& control, ActorId from) {
+void Client::Send(ControlRef control, ActorId from) {
   RuntimeContext& runtime = *context_.runtime;
-  runtime.world->SendControl(from, runtime.directory.controller(),
-                             control.SerializeAsString());
+  runtime.world->PassControl(from, runtime.directory.controller(),
+                             std::move(control).Hand());
 }
 
 std::shared_ptr<Request> Client::Ask(
     absl::FunctionRef<void(uint64_t id, proto::Control*)> fill,
     std::shared_ptr<Request> request) {
-  proto::Control control;
+  ControlRef control = NewControl();
   MutexLock lock(&mutex_);
   const uint64_t id = ++actor_.numbers.request;
   requests_.Add(id, request);
-  fill(id, &control);
-  Number(&control);
-  Send(control);
+  fill(id, &*control);
+  Number(control);
+  Send(std::move(control));
   return request;
 }
 
@@ -221,14 +222,14 @@ absl::Status Client::Discard(ProgramHandle handle) {
 void Client::UnloadDiscarded(uint64_t program, ActorId from) {
   if (discarded_.count(program) == 0 || runs_.HasUnended(program)) return;
   discarded_.erase(program);
-  proto::Control control;
+  ControlRef control = NewControl();
   const uint64_t id = ++actor_.numbers.request;
   unloads_.push_back(std::make_shared<Request>());
   requests_.Add(id, unloads_.back());
-  control.mutable_unload_request()->set_request(id);
-  control.mutable_unload_request()->set_program(program);
-  Number(&control);
-  Send(control, from);
+  control->mutable_unload_request()->set_request(id);
+  control->mutable_unload_request()->set_program(program);
+  Number(control);
+  Send(std::move(control), from);
 }
 
 absl::Status Client::Unload(ProgramHandle handle) {

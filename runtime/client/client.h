@@ -163,9 +163,10 @@ class Client {
       std::shared_ptr<Request> request = std::make_shared<Request>());
   // Gives a request its place among those of this client, which must be sent
   // before mutex_ or a sender of the gate is given back.
-  void Number(proto::Control* control) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Number(const ControlRef& control) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // `from`: the client's actor, in its handler; else nobody.
-  void Send(const proto::Control& control, ActorId from = kNoActor);
+  void Send(ControlRef control, ActorId from = kNoActor);
+  ControlRef NewControl() { return context_.runtime->controls.New(); }
   // Waits for `done`. DeadlineExceeded: it will never be (in a simulation);
   // Cancelled: the client was closed, or the cluster shut down.
   absl::Status WaitFor(Completion& done, const std::string& what);

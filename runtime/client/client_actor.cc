@@ -8,10 +8,7 @@
 
 #include "runtime/client/client_actor.h"
 
-#include <optional>
 #include <utility>
-
-#include "runtime/protocol/control_check.h"
 
 namespace pathways {
 
@@ -41,8 +38,8 @@ void ClientActor::OnWire(ActorId from, const WireMessage& message,
   if (host < 0) return;
   transfers_.OnWire(host, message, payload,
                     [&](int32_t to, const WireMessage& answer, Payload values) {
-                      world_.Send(directory_.client(index_),
-                                  directory_.executor(to), answer, values);
+                      world_.Send(self(), directory_.executor(to), answer,
+                                  values);
                     });
 }
 
@@ -51,11 +48,8 @@ bool ClientActor::leaving(const std::string& name) {
   return leaving() && name_ == name;
 }
 
-void ClientActor::OnControl(ActorId from, std::string_view bytes) {
-  const std::optional<proto::Control> read =
-      ReadControl(directory_, from, directory_.client(index_), bytes);
-  if (!read.has_value()) return;
-  const proto::Control& control = *read;
+void ClientActor::OnMessage(ActorId, ControlRef message) {
+  const proto::Control& control = *message;
   {
     MutexLock lock(&mutex_);
     if (handler_ != nullptr) return handler_(control);

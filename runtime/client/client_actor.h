@@ -13,14 +13,13 @@
 #include <cstdint>
 #include <functional>
 #include <string>
-#include <string_view>
 
 #include "absl/base/thread_annotations.h"
 #include "runtime/base/mutex.h"
 #include "runtime/client/client_transfers.h"
 #include "runtime/proto/control.pb.h"
 #include "runtime/protocol/directory.h"
-#include "runtime/world/world.h"
+#include "runtime/world/control_actor.h"
 
 namespace pathways {
 
@@ -35,13 +34,17 @@ struct ClientNumbers {
 // which is one at a time. An address is free again when its last client is gone
 // and the controller has said so. Any thread; a handler runs on the actor's
 // worker, and never after Detach has returned.
-class ClientActor final : public Actor {
+class ClientActor final : public ControlActor {
  public:
   using Handler = std::function<void(const proto::Control&)>;
 
-  // `world` and `directory` outlive it.
-  ClientActor(World* world, const Directory* directory, uint32_t index)
-      : world_(*world), directory_(*directory), index_(index) {}
+  // All outlive it.
+  ClientActor(World* world, const Directory* directory, ControlPool* controls,
+              uint32_t index)
+      : ControlActor(world, directory, controls, directory->client(index)),
+        world_(*world),
+        directory_(*directory),
+        index_(index) {}
 
   // As Control::client.
   uint32_t index() const { return index_; }
@@ -60,7 +63,6 @@ class ClientActor final : public Actor {
 
   void OnWire(ActorId from, const WireMessage& message,
               Payload payload) override;
-  void OnControl(ActorId from, std::string_view bytes) override;
 
   // What hosts read of clients that had the address, and the reverse.
   ClientTransfers& transfers() { return transfers_; }
@@ -70,6 +72,8 @@ class ClientActor final : public Actor {
   ClientNumbers numbers;
 
  private:
+  void OnMessage(ActorId from, ControlRef control) override;
+
   World& world_;
   const Directory& directory_;
   const uint32_t index_;

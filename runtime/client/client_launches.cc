@@ -40,7 +40,7 @@ struct Client::Draft {
   std::shared_ptr<const LoadedProgram> program;
   std::shared_ptr<RunState> run;
   std::vector<Argument> arguments;
-  proto::Control control;
+  ControlRef control;
   std::vector<Fresh> fresh;
   // Arrays that it brings to hosts, and where they stay.
   std::vector<std::pair<ArrayState*, PlacedObject>> placing;
@@ -67,6 +67,7 @@ absl::StatusOr<RunHandle> Client::Launch(ProgramHandle program,
       FindProgram(program);
   if (!found.ok()) return found.status();
   Draft draft;
+  draft.control = NewControl();
   draft.program = *std::move(found);
   absl::Status status = draft.program->CheckLaunch(steps, arguments.size());
   if (!status.ok()) return status;
@@ -142,7 +143,7 @@ absl::Status Client::Resolve(std::vector<LaunchArgument> arguments,
 
 absl::Status Client::Place(Draft* draft) {
   MutexLock lock(&mutex_);
-  proto::LaunchRequest* request = draft->control.mutable_launch_request();
+  proto::LaunchRequest* request = draft->control->mutable_launch_request();
   for (size_t i = 0; i < draft->arguments.size(); ++i) {
     absl::Status placed = PlaceArgument(static_cast<int>(i), draft);
     if (!placed.ok()) return placed;
@@ -165,7 +166,7 @@ absl::Status Client::Place(Draft* draft) {
   request->set_program(draft->program->handle());
   request->set_steps(run.steps);
   runs_.Add(draft->run);
-  Number(&draft->control);
+  Number(draft->control);
   return absl::OkStatus();
 }
 
@@ -197,7 +198,7 @@ absl::Status Client::PlaceArgument(int index, Draft* draft) {
     if (!fits.ok()) return fits;
   }
   proto::ObjectRef* ref =
-      draft->control.mutable_launch_request()->add_arguments();
+      draft->control->mutable_launch_request()->add_arguments();
   PlacedObject placed;
   placed.placement = program.placement(index);
   if (placed.placement == nullptr || placed.placement->hosts.empty()) {
@@ -236,7 +237,7 @@ void Client::SendLaunch(Draft* draft) {
                                  {one.value->data().data(), one.value},
                                  one.placed.placement, stepped ? run.steps : 1);
   }
-  Send(draft->control);
+  Send(std::move(draft->control));
 }
 
 void Client::OnLaunchEnded(const proto::LaunchEnded& ended) {

@@ -255,10 +255,10 @@ absl::StatusOr<HostArray> Client::Gather(const PlacedObject& placed,
     MutexLock lock(&mutex_);
     requests_.Take(number);
     if (!stopping()) {
-      proto::Control control;
-      control.mutable_fetch_end()->set_request(number);
-      Number(&control);
-      Send(control);
+      ControlRef control = NewControl();
+      control->mutable_fetch_end()->set_request(number);
+      Number(control);
+      Send(std::move(control));
     }
   }
   if (!waited.ok()) return waited;
@@ -273,12 +273,12 @@ absl::StatusOr<HostArray> Client::Gather(const PlacedObject& placed,
 void Client::Unhold(const std::vector<uint64_t>& objects, ActorId from) {
   const std::vector<uint64_t> gone = holds_.Unhold(objects);
   if (gone.empty()) return;
-  proto::Control control;
+  ControlRef control = NewControl();
   for (uint64_t object : gone) {
-    control.mutable_release_request()->add_objects(object);
+    control->mutable_release_request()->add_objects(object);
   }
-  Number(&control);
-  Send(control, from);
+  Number(control);
+  Send(std::move(control), from);
 }
 
 absl::Status Client::AwaitReleases() {

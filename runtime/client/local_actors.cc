@@ -30,7 +30,7 @@ LocalActors::LocalActors(RuntimeContext* context, const ClusterOptions& options)
   world.WatchPeers(controller_->local_id());
   for (int i = 0; i < topology.num_islands(); ++i) {
     schedulers_.push_back(std::make_unique<IslandScheduler>(
-        &world, &directory, i, options.ticket_order));
+        &world, &directory, &context_.controls, i, options.ticket_order));
     world.Register(schedulers_.back().get(), {topology.first_host(i), i, i},
                    topology.IslandName(i) + "/scheduler",
                    directory.scheduler(i));
@@ -42,7 +42,7 @@ LocalActors::LocalActors(RuntimeContext* context, const ClusterOptions& options)
   }
   // On the controller's worker, so that an answer takes no other thread.
   for (uint32_t c = 0; c < kMaxProcessClients; ++c) {
-    clients_.emplace_back(&world, &directory, c);
+    clients_.emplace_back(&world, &directory, &context_.controls, c);
     world.Register(&clients_.back(), {-1, 0, -1}, absl::StrCat("client", c),
                    directory.client(c));
   }

@@ -58,11 +58,8 @@ void CountDevice(const DeviceCounters& device, const Arena& arena,
 
 }  // namespace
 
-void ProcessReporter::OnControl(ActorId from, std::string_view bytes) {
-  const std::optional<proto::Control> read = ReadControl(
-      context_.directory, from, context_.directory.reporter(process_), bytes);
-  if (!read.has_value()) return;
-  const proto::Control& control = *read;
+void ProcessReporter::OnMessage(ActorId, ControlRef message) {
+  const proto::Control& control = *message;
   proto::Collected collected;
   collected.set_request(control.collect().request());
   collected.set_process(process_);
@@ -87,12 +84,10 @@ void ProcessReporter::OnControl(ActorId from, std::string_view bytes) {
 }
 
 void ProcessReporter::Send(uint32_t client, proto::Collected collected) {
-  proto::Control control;
-  control.set_client(client);
-  *control.mutable_collected() = std::move(collected);
-  context_.world->SendControl(context_.directory.reporter(process_),
-                              context_.directory.client(client),
-                              control.SerializeAsString());
+  ControlRef control = NewControl();
+  control->set_client(client);
+  *control->mutable_collected() = std::move(collected);
+  SendControl(context_.directory.client(client), std::move(control));
 }
 
 uint64_t ProcessReporter::firings() const {

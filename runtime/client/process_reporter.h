@@ -11,7 +11,6 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 
 #include "runtime/client/local_actors.h"
 #include "runtime/client/make_world.h"
@@ -22,23 +21,24 @@ namespace pathways {
 // Answers what its process has counted and traced (proto::Collect): it alone
 // reads the counters of other actors, which are of the same process. Its
 // handler takes as long as a copy of the trace. Keeps nothing.
-class ProcessReporter final : public Actor {
+class ProcessReporter final : public ControlActor {
  public:
   // All outlive it. `process`: its number. `seed`: of the world.
   ProcessReporter(RuntimeContext* context, const ProcessWorld* world,
                   const LocalActors* actors, uint32_t process, uint64_t seed)
-      : context_(*context),
+      : ControlActor(context->world, &context->directory, &context->controls,
+                     context->directory.reporter(process)),
+        context_(*context),
         world_(*world),
         actors_(*actors),
         process_(process),
         seed_(seed) {}
 
-  void OnControl(ActorId from, std::string_view bytes) override;
-
   // Firings of action shards of this process so far; any thread.
   uint64_t firings() const;
 
  private:
+  void OnMessage(ActorId from, ControlRef control) override;
   proto::ProcessStats Count() const;
   void Send(uint32_t client, proto::Collected collected);
 

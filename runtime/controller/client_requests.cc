@@ -70,19 +70,19 @@ bool NameByIds(proto::Control* control) {
   return name.good();
 }
 
-void ClientRequests::Take(proto::Control control,
+void ClientRequests::Take(ControlRef control,
                           absl::FunctionRef<void(proto::Control*)> handle) {
-  const uint64_t sequence = control.sequence();
+  const uint64_t sequence = control->sequence();
   if (sequence <= taken_) return;  // a second copy
   if (sequence != taken_ + 1) {
     early_.emplace(sequence, std::move(control));
     return;
   }
   ++taken_;
-  handle(&control);
+  handle(&*control);
   while (!early_.empty() && early_.begin()->first == taken_ + 1) {
     ++taken_;
-    handle(&early_.begin()->second);
+    handle(&*early_.begin()->second);
     early_.erase(early_.begin());
   }
 }

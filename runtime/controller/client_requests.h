@@ -14,7 +14,7 @@
 #include <tuple>
 
 #include "absl/functional/function_ref.h"
-#include "runtime/proto/control.pb.h"
+#include "runtime/protocol/control_message.h"
 
 namespace pathways {
 
@@ -39,12 +39,12 @@ bool NameByIds(proto::Control* control);
 class ClientRequests {
  public:
   // Calls `handle` for `control` and what has waited for it, if it is next.
-  void Take(proto::Control control,
+  void Take(ControlRef control,
             absl::FunctionRef<void(proto::Control*)> handle);
 
  private:
   uint64_t taken_ = 0;  // number of the last one that was handled
-  std::map<uint64_t, proto::Control> early_;
+  std::map<uint64_t, ControlRef> early_;
 };
 
 }  // namespace pathways

@@ -37,7 +37,7 @@ struct ClientAnswer {
 class ClientTable {
  public:
   // Calls `handle` for what `client` sent, in order.
-  void Take(uint32_t client, proto::Control control,
+  void Take(uint32_t client, ControlRef control,
             absl::FunctionRef<void(proto::Control*)> handle) {
     order_[client].Take(std::move(control), handle);
   }

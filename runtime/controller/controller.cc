@@ -9,12 +9,10 @@
 #include "runtime/controller/controller.h"
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "runtime/protocol/client_id.h"
-#include "runtime/protocol/control_check.h"
 
 namespace pathways {
 namespace {
@@ -44,23 +42,19 @@ TimeNs FiringCost(const PreparedPlan& plan) {
 
 Controller::Controller(RuntimeContext* context,
                        const ControllerOptions& options)
-    : context_(*context),
+    : ControlActor(context->world, &context->directory, &context->controls,
+                   context->directory.controller()),
+      context_(*context),
       options_(options),
       programs_(*context->topology, options.answer_timeout_ns),
       stalls_(*context->topology, options.stall_timeout_ns),
       stores_(*context->topology, options.answer_timeout_ns),
       fetches_(*context->topology, options.answer_timeout_ns) {}
 
-void Controller::SendTo(ActorId to, const proto::Control& control) {
-  context_.world->SendControl(self(), to, control.SerializeAsString());
-}
-
 void Controller::SendToHosts(const std::vector<int32_t>& hosts,
-                             const proto::Control& control) {
-  const std::string bytes = control.SerializeAsString();
+                             const ControlRef& control) {
   for (int32_t host : hosts) {
-    context_.world->SendControl(self(), context_.directory.executor(host),
-                                bytes);
+    SendControl(context_.directory.executor(host), control);
   }
 }
 
@@ -69,18 +63,15 @@ void Controller::OnLocal(const LocalMessage& message) {
   if (message.kind == kStallTick && message.step == timer_) OnTick();
 }
 
-void Controller::OnControl(ActorId from, std::string_view bytes) {
-  std::optional<proto::Control> control =
-      ReadControl(context_.directory, from, self(), bytes);
-  if (!control.has_value()) return;
+void Controller::OnMessage(ActorId, ControlRef control) {
   if (!control->has_collect_request() && !control->has_settle_request() &&
       !control->has_objects_dropped()) {
     counters_.received.Add();
-    counters_.bytes.Add(bytes.size());
+    counters_.bytes.Add(control->ByteSizeLong());
   }
   if (control->sequence() == 0) return HandleHost(*control);
   const uint32_t client = control->client();
-  clients_.Take(client, *std::move(control),
+  clients_.Take(client, std::move(control),
                 [this](proto::Control* next) { HandleClient(next); });
 }
 
@@ -142,33 +133,34 @@ void Controller::HandleHost(const proto::Control& control) {
   }
 }
 
-void Controller::SendToClient(const proto::Control& control) {
-  SendTo(context_.directory.client(control.client()), control);
+void Controller::SendToClient(ControlRef control) {
+  const ActorId client = context_.directory.client(control->client());
+  SendControl(client, std::move(control));
 }
 
 void Controller::Answer(ClientRequest request, const absl::Status& status,
                         uint64_t handle) {
   if (request.id == 0) return;
-  proto::Control control;
-  control.set_client(request.client);
-  proto::Answer* answer = control.mutable_answer();
+  ControlRef control = NewControl();
+  control->set_client(request.client);
+  proto::Answer* answer = control->mutable_answer();
   answer->set_request(request.id);
   answer->set_code(static_cast<int>(status.code()));
   answer->set_message(status.message().data(), status.message().size());
   answer->set_program(handle);
-  SendToClient(control);
+  SendToClient(std::move(control));
 }
 
 void Controller::TellEnded(const LaunchEffects::End& end) {
-  proto::Control control;
-  control.set_client(ClientOf(end.launch));
-  proto::LaunchEnded* ended = control.mutable_launch_ended();
+  ControlRef control = NewControl();
+  control->set_client(ClientOf(end.launch));
+  proto::LaunchEnded* ended = control->mutable_launch_ended();
   ended->set_launch(NumberOf(end.launch));
   ended->set_code(static_cast<int>(end.status.code()));
   ended->set_message(end.status.message().data(), end.status.message().size());
   ended->set_completed(end.completed);
   for (uint32_t result : end.poisoned) ended->add_poisoned(result);
-  SendToClient(control);
+  SendToClient(std::move(control));
 }
 
 void Controller::AnswerAll(const std::vector<ClientAnswer>& answers) {
@@ -213,18 +205,20 @@ void Controller::LeaveProgram(uint32_t client, uint64_t handle) {
 
 void Controller::OnCollect(uint32_t client,
                            const proto::CollectRequest& request) {
-  proto::Control control;
-  control.set_client(client);
-  control.mutable_collect()->set_request(request.request());
-  control.mutable_collect()->set_trace(request.trace());
+  ControlRef control = NewControl();
+  control->set_client(client);
+  control->mutable_collect()->set_request(request.request());
+  control->mutable_collect()->set_trace(request.trace());
   const std::vector<uint32_t>& processes = context_.directory.processes();
   for (uint32_t process : processes) {
-    SendTo(context_.directory.reporter(process), control);
+    SendControl(context_.directory.reporter(process), control);
   }
-  control.mutable_answer()->set_request(request.request());
-  control.mutable_answer()->set_processes(
+  ControlRef answer = NewControl();
+  answer->set_client(client);
+  answer->mutable_answer()->set_request(request.request());
+  answer->mutable_answer()->set_processes(
       static_cast<uint32_t>(processes.size()));
-  SendToClient(control);
+  SendToClient(std::move(answer));
 }
 
 void Controller::OnLoad(uint32_t client, const proto::LoadRequest& load) {
@@ -291,21 +285,21 @@ void Controller::Proceed(const ProgramNext& next) {
   }
   if (next.kind != ProgramNext::kAsk) return;
   const ProgramTable::Program& program = programs_.at(next.program);
-  proto::Control control;
+  ControlRef control = NewControl();
   auto fill = [&](auto* message) {
     message->set_program(program.id);
     message->set_incarnation(program.incarnation);
   };
   switch (program.state) {
     case ProgramTable::State::kLoading:
-      control.mutable_load_program()->set_plan(program.plan_id);
-      fill(control.mutable_load_program());
+      control->mutable_load_program()->set_plan(program.plan_id);
+      fill(control->mutable_load_program());
       break;
     case ProgramTable::State::kStopping:
-      fill(control.mutable_stop_program());
+      fill(control->mutable_stop_program());
       break;
     default:
-      fill(control.mutable_free_program());
+      fill(control->mutable_free_program());
       break;
   }
   SendToHosts(program.waiting.Members(), control);
@@ -372,10 +366,10 @@ void Controller::StartRound() {
 void Controller::SendQueries(
     absl::Span<const StallDetector::Subject> subjects) {
   for (const StallDetector::Subject& subject : subjects) {
-    proto::Control control;
-    control.mutable_query()->set_round(stalls_.round());
-    control.mutable_query()->set_program(subject.program);
-    control.mutable_query()->set_incarnation(subject.incarnation);
+    ControlRef control = NewControl();
+    control->mutable_query()->set_round(stalls_.round());
+    control->mutable_query()->set_program(subject.program);
+    control->mutable_query()->set_incarnation(subject.incarnation);
     SendToHosts(stalls_.Awaited(subject.program), control);
   }
 }

@@ -18,7 +18,6 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -50,13 +49,12 @@ struct ControllerOptions {
 // call with an error that names them. All of it runs
 // on the controller's worker, but for the counters. What is pending when the
 // world stops is dropped, and clients are told by the runtime.
-class Controller final : public Actor {
+class Controller final : public ControlActor {
  public:
   // `context` outlives it.
   Controller(RuntimeContext* context, const ControllerOptions& options);
 
   void OnLocal(const LocalMessage& message) override;
-  void OnControl(ActorId from, std::string_view bytes) override;
   void OnPeerDown(int32_t host, uint32_t epoch) override;
 
   // Any thread.
@@ -70,14 +68,13 @@ class Controller final : public Actor {
     Counter received, bytes, programs, steps_done;
   };
 
-  ActorId self() const { return context_.directory.controller(); }
-  void SendTo(ActorId to, const proto::Control& control);
+  void OnMessage(ActorId from, ControlRef control) override;
   void SendToHosts(const std::vector<int32_t>& hosts,
-                   const proto::Control& control);
+                   const ControlRef& control);
   TimeNs Now() { return context_.world->Now(); }
 
   // To clients.
-  void SendToClient(const proto::Control& control);  // which it names
+  void SendToClient(ControlRef control);  // which it names
   void Answer(ClientRequest request, const absl::Status& status,
               uint64_t handle = 0);
   void TellEnded(const LaunchEffects::End& end);
@@ -126,7 +123,7 @@ class Controller final : public Actor {
                  const FetchSource& source, bool again);
   // Numbers a message that changes a host's store, and sends it. `launch` is
   // what the host answers it for; 0: nothing.
-  void SendStore(int32_t host, uint64_t launch, proto::Control control);
+  void SendStore(int32_t host, uint64_t launch, ControlRef control);
   // Does what effects_ says, and empties it.
   void Apply();
   void SendGrant(const Grant& grant, bool skip);

@@ -75,8 +75,7 @@ void Controller::OnTick() {
 
   const StoreLog::Findings found = stores_.Tick(Now(), busy);
   for (const StoreLog::Again& one : found.again) {
-    context_.world->SendControl(self(), context_.directory.executor(one.host),
-                                one.bytes);
+    SendControl(context_.directory.executor(one.host), one.message);
   }
   for (const StoreLog::Late& one : found.late) Answer(one.request, one.status);
   for (int32_t host : found.silent) {

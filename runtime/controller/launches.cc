@@ -24,25 +24,22 @@ LaunchSpec::Array ReadArray(const proto::ObjectRef& ref) {
 
 }  // namespace
 
-void Controller::SendStore(int32_t host, uint64_t launch,
-                           proto::Control control) {
+void Controller::SendStore(int32_t host, uint64_t launch, ControlRef control) {
   const uint64_t sequence =
-      stores_.Number(host, /*drops=*/control.has_drop_objects());
-  switch (control.kind_case()) {
+      stores_.Number(host, /*drops=*/control->has_drop_objects());
+  switch (control->kind_case()) {
     case proto::Control::kPrepareLaunch:
-      control.mutable_prepare_launch()->set_sequence(sequence);
+      control->mutable_prepare_launch()->set_sequence(sequence);
       break;
     case proto::Control::kFetchBegin:
-      control.mutable_fetch_begin()->set_sequence(sequence);
+      control->mutable_fetch_begin()->set_sequence(sequence);
       break;
     default:
-      control.mutable_drop_objects()->set_sequence(sequence);
+      control->mutable_drop_objects()->set_sequence(sequence);
       break;
   }
-  std::string bytes = control.SerializeAsString();
-  stores_.Keep(Now(), host, launch, bytes);
-  context_.world->SendControl(self(), context_.directory.executor(host),
-                              std::move(bytes));
+  stores_.Keep(Now(), host, launch, control);
+  SendControl(context_.directory.executor(host), std::move(control));
 }
 
 void Controller::OnLaunch(proto::LaunchRequest* request) {
@@ -77,8 +74,8 @@ void Controller::OnLaunch(proto::LaunchRequest* request) {
 
 void Controller::SendPrepare(int32_t host, const LaunchTable::Launch& launch,
                              proto::LaunchRequest* request) {
-  proto::Control control;
-  proto::PrepareLaunch* prepare = control.mutable_prepare_launch();
+  ControlRef control = NewControl();
+  proto::PrepareLaunch* prepare = control->mutable_prepare_launch();
   prepare->set_launch(launch.id);
   prepare->set_program(launch.program);
   prepare->set_incarnation(programs_.at(launch.program).incarnation);
@@ -99,7 +96,7 @@ void Controller::SendPrepare(int32_t host, const LaunchTable::Launch& launch,
   for (const proto::ObjectRef& ref : request->results()) {
     prepare->add_results(here(ref.object()));
   }
-  control.set_client(ClientOf(launch.id));
+  control->set_client(ClientOf(launch.id));
   SendStore(host, launch.id, std::move(control));
 }
 
@@ -157,8 +154,8 @@ void Controller::SendGrant(const Grant& grant, bool skip) {
   const ProgramTable::Program& program = programs_.at(grant.program);
   const GrantOrder::Launch& launch = *grants_.FindLaunch(grant.launch);
   for (const auto& [island, previous] : grant.previous) {
-    proto::Control control;
-    proto::Start* start = control.mutable_start();
+    ControlRef control = NewControl();
+    proto::Start* start = control->mutable_start();
     start->set_program(grant.program);
     start->set_incarnation(program.incarnation);
     start->set_launch(grant.launch);
@@ -174,7 +171,7 @@ void Controller::SendGrant(const Grant& grant, bool skip) {
         start->add_hosts(host);
       }
     }
-    SendTo(context_.directory.scheduler(island), control);
+    SendControl(context_.directory.scheduler(island), std::move(control));
   }
 }
 
@@ -215,8 +212,8 @@ void Controller::SendDrops(std::vector<Drop>* drops) {
       [](const Drop& a, const Drop& b) { return a.host < b.host; });
   for (size_t i = 0; i < drops->size();) {
     const Drop& first = (*drops)[i];
-    proto::Control control;
-    proto::DropObjects* drop = control.mutable_drop_objects();
+    ControlRef control = NewControl();
+    proto::DropObjects* drop = control->mutable_drop_objects();
     drop->set_launch(first.launch);
     for (; i < drops->size() && (*drops)[i].host == first.host &&
            (*drops)[i].launch == first.launch;
@@ -241,8 +238,8 @@ void Controller::OnSettle(uint32_t client, const proto::SettleRequest& settle) {
   const std::vector<int32_t> hosts = stores_.Unsettled();
   if (hosts.empty()) return Answer(request, absl::OkStatus());
   for (int32_t host : hosts) {
-    proto::Control control;
-    control.mutable_drop_objects()->set_answer(true);
+    ControlRef control = NewControl();
+    control->mutable_drop_objects()->set_answer(true);
     SendStore(host, /*launch=*/0, std::move(control));
   }
   stores_.Await(Now(), request, hosts);
@@ -279,21 +276,21 @@ void Controller::OnFetch(uint32_t client, const proto::FetchRequest& fetch) {
 
 void Controller::SendFetch(ClientRequest request, uint64_t object,
                            const FetchSource& source, bool again) {
-  proto::Control control;
-  control.set_client(request.client);
-  proto::FetchBegin* fetch = control.mutable_fetch_begin();
+  ControlRef control = NewControl();
+  control->set_client(request.client);
+  proto::FetchBegin* fetch = control->mutable_fetch_begin();
   fetch->set_request(request.id);
   fetch->set_object(object);
   fetch->set_first_piece(source.first_piece);
   if (!again) return SendStore(source.host, /*launch=*/0, std::move(control));
-  SendTo(context_.directory.executor(source.host), control);
+  SendControl(context_.directory.executor(source.host), std::move(control));
 }
 
 void Controller::EndFetch(ClientRequest request) {
   for (int32_t host : fetches_.End(request)) {
-    proto::Control control;
-    control.set_client(request.client);
-    control.mutable_drop_objects()->set_fetch(request.id);
+    ControlRef control = NewControl();
+    control->set_client(request.client);
+    control->mutable_drop_objects()->set_fetch(request.id);
     SendStore(host, /*launch=*/0, std::move(control));
   }
 }

@@ -23,9 +23,9 @@ uint64_t StoreLog::Number(int32_t host, bool drops) {
 }
 
 void StoreLog::Keep(TimeNs now, int32_t host, uint64_t launch,
-                    std::string bytes) {
+                    ControlRef message) {
   Store& store = stores_[host];
-  store.kept.push_back({store.sent, launch, now, std::move(bytes)});
+  store.kept.push_back({store.sent, launch, now, std::move(message)});
 }
 
 std::vector<int32_t> StoreLog::Unsettled() const {
@@ -117,7 +117,7 @@ StoreLog::Findings StoreLog::Tick(TimeNs now, const WaitSet& busy) {
       // while the host goes on, values are.
       if (message.sent >= last_tick_) break;
       if (message.launch == 0 && store.heard > last_tick_) continue;
-      findings.again.push_back({host, message.bytes});
+      findings.again.push_back({host, message.message});
     }
     if (now - std::max(store.heard, store.kept.front().sent) >= timeout_ns_) {
       findings.silent.push_back(host);

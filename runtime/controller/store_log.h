@@ -12,12 +12,12 @@
 #include <cstdint>
 #include <deque>
 #include <map>
-#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "runtime/controller/client_requests.h"
 #include "runtime/executor/wait_set.h"
+#include "runtime/protocol/control_message.h"
 #include "runtime/topology/topology.h"
 #include "runtime/world/world.h"
 
@@ -35,7 +35,7 @@ class StoreLog {
  public:
   struct Again {
     int32_t host = 0;
-    std::string bytes;
+    ControlRef message;
   };
   struct Late {
     ClientRequest request;
@@ -54,9 +54,9 @@ class StoreLog {
 
   // The number of the next message to a host. `drops`: it gives memory back.
   uint64_t Number(int32_t host, bool drops);
-  // The message with the last number of `host`, as it would be sent again.
+  // The message with the last number of `host`, to be sent again as it is.
   // `launch`: what it is to answer; 0: nothing.
-  void Keep(TimeNs now, int32_t host, uint64_t launch, std::string bytes);
+  void Keep(TimeNs now, int32_t host, uint64_t launch, ControlRef message);
   // Hosts that were told to drop something and have not said that they have.
   std::vector<int32_t> Unsettled() const;
   // The request is over when these hosts have done all that was numbered.
@@ -89,7 +89,7 @@ class StoreLog {
     uint64_t sequence = 0;
     uint64_t launch = 0;
     TimeNs sent = 0;
-    std::string bytes;
+    ControlRef message;
   };
   struct Store {
     uint64_t sent = 0;     // the last message

@@ -10,12 +10,10 @@
 
 #include <algorithm>
 #include <cstring>
-#include <optional>
 #include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "runtime/protocol/control_check.h"
 
 namespace pathways {
 namespace {
@@ -29,7 +27,9 @@ constexpr uint32_t kMaxPrograms = 1 << 20;
 
 HostExecutor::HostExecutor(RuntimeContext* context, const HostActors* actors,
                            int host)
-    : context_(*context),
+    : ControlActor(context->world, &context->directory, &context->controls,
+                   context->directory.executor(host)),
+      context_(*context),
       world_(context->world),
       actors_(*actors),
       host_(host),
@@ -79,10 +79,6 @@ PeerLink& HostExecutor::LinkTo(int host) {
       .try_emplace(host, directory.place(host_).epoch,
                    directory.place(host).epoch)
       .first->second;
-}
-
-void HostExecutor::SendControl(ActorId to, const proto::Control& control) {
-  world_->SendControl(self(), to, control.SerializeAsString());
 }
 
 void HostExecutor::OnWire(ActorId from, const WireMessage& message,
@@ -334,8 +330,8 @@ void HostExecutor::FinishGrant(HostProgram* program) {
   const std::unique_ptr<HostGrant> grant = std::move(program->grants.front());
   program->grants.pop_front();
   const HostLaunch& launch = *grant->launch;
-  proto::Control control;
-  proto::GrantDone* done = control.mutable_grant_done();
+  ControlRef control = NewControl();
+  proto::GrantDone* done = control->mutable_grant_done();
   done->set_program(program->program);
   done->set_incarnation(program->incarnation);
   done->set_launch(launch.id);
@@ -349,7 +345,7 @@ void HostExecutor::FinishGrant(HostProgram* program) {
   if (grant->end == launch.end) FinishLaunch(program, done);
   SendControl(
       context_.directory.scheduler(context_.topology->island_of_host(host_)),
-      control);
+      std::move(control));
 }
 
 void HostExecutor::FinishLaunch(HostProgram* program, proto::GrantDone* done) {
@@ -376,38 +372,32 @@ void HostExecutor::FinishLaunch(HostProgram* program, proto::GrantDone* done) {
   TellFilled();
 }
 
-void HostExecutor::OnControl(ActorId from, std::string_view bytes) {
-  const std::optional<proto::Control> control =
-      ReadControl(context_.directory, from, self(), bytes);
-  if (!control.has_value()) {
-    counters_.foreign.Add();
-    return;
-  }
-  Handle(*control);
+void HostExecutor::OnMessage(ActorId, ControlRef control) {
+  Handle(control);
   if (trace_ != nullptr) TraceMemory();
 }
 
-void HostExecutor::Handle(const proto::Control& control) {
-  switch (control.kind_case()) {
+void HostExecutor::Handle(const ControlRef& control) {
+  switch (control->kind_case()) {
     case proto::Control::kLoadProgram:
-      return OnLoad(control.load_program());
+      return OnLoad(control->load_program());
     case proto::Control::kStopProgram:
-      return OnStop(control.stop_program());
+      return OnStop(control->stop_program());
     case proto::Control::kFreeProgram:
-      return OnFree(control.free_program());
+      return OnFree(control->free_program());
     case proto::Control::kGrant:
-      return OnGrant(control.grant());
+      return OnGrant(control->grant());
     case proto::Control::kQuery:
-      return OnQuery(control.query());
+      return OnQuery(control->query());
     case proto::Control::kPrepareLaunch:
-      return OnStore(control.prepare_launch().sequence(), control);
+      return OnStore(control->prepare_launch().sequence(), control);
     case proto::Control::kDropObjects:
-      return OnStore(control.drop_objects().sequence(), control);
+      return OnStore(control->drop_objects().sequence(), control);
     case proto::Control::kFetchBegin:
-      if (control.fetch_begin().sequence() == 0) {
-        return OnFetchAgain(control.client(), control.fetch_begin());
+      if (control->fetch_begin().sequence() == 0) {
+        return OnFetchAgain(control->client(), control->fetch_begin());
       }
-      return OnStore(control.fetch_begin().sequence(), control);
+      return OnStore(control->fetch_begin().sequence(), control);
     default:
       return;
   }
@@ -443,14 +433,14 @@ void HostExecutor::TraceMemory() {
 
 void HostExecutor::ReplyLoaded(uint32_t program, uint32_t incarnation,
                                const absl::Status& status) {
-  proto::Control control;
-  proto::LoadReply* reply = control.mutable_load_reply();
+  ControlRef control = NewControl();
+  proto::LoadReply* reply = control->mutable_load_reply();
   reply->set_program(program);
   reply->set_incarnation(incarnation);
   reply->set_host(host_);
   reply->set_code(static_cast<int>(status.code()));
   reply->set_message(std::string(status.message()));
-  SendControl(context_.directory.controller(), control);
+  SendControl(context_.directory.controller(), std::move(control));
 }
 
 void HostExecutor::OnLoad(const proto::LoadProgram& load) {
@@ -609,12 +599,12 @@ void HostExecutor::OnStop(const proto::StopProgram& stop) {
       return FinishStop(program);
     }
   }
-  proto::Control control;
-  proto::StopReply* reply = control.mutable_stop_reply();
+  ControlRef control = NewControl();
+  proto::StopReply* reply = control->mutable_stop_reply();
   reply->set_program(stop.program());
   reply->set_incarnation(stop.incarnation());
   reply->set_host(host_);
-  SendControl(context_.directory.controller(), control);
+  SendControl(context_.directory.controller(), std::move(control));
 }
 
 void HostExecutor::OnDetached(const LocalMessage& message) {
@@ -660,12 +650,12 @@ void HostExecutor::OnFree(const proto::FreeProgram& free) {
     if (HasDeaf(*gone)) Bury(std::move(gone));
     UpdateCounters();
   }
-  proto::Control control;
-  proto::FreeReply* reply = control.mutable_free_reply();
+  ControlRef control = NewControl();
+  proto::FreeReply* reply = control->mutable_free_reply();
   reply->set_program(free.program());
   reply->set_incarnation(free.incarnation());
   reply->set_host(host_);
-  SendControl(context_.directory.controller(), control);
+  SendControl(context_.directory.controller(), std::move(control));
 }
 
 void HostExecutor::OnGrant(const proto::Grant& grant) {
@@ -807,8 +797,8 @@ void HostExecutor::FinishInspection(uint32_t id) {
   auto found = inspections_.find(id);
   Inspection& inspection = found->second;
   HostProgram* program = Find(id, inspection.incarnation);
-  proto::Control control;
-  proto::Report* report = control.mutable_report();
+  ControlRef control = NewControl();
+  proto::Report* report = control->mutable_report();
   report->set_round(inspection.round);
   report->set_program(id);
   report->set_incarnation(inspection.incarnation);
@@ -841,7 +831,7 @@ void HostExecutor::FinishInspection(uint32_t id) {
     }
   }
   inspections_.erase(found);
-  SendControl(context_.directory.controller(), control);
+  SendControl(context_.directory.controller(), std::move(control));
 }
 
 }  // namespace pathways

@@ -25,7 +25,6 @@
 #include <deque>
 #include <map>
 #include <memory>
-#include <string_view>
 #include <vector>
 
 #include "runtime/executor/counters.h"
@@ -43,6 +42,7 @@
 #include "runtime/store/store.h"
 #include "runtime/topology/topology.h"
 #include "runtime/trace/trace.h"
+#include "runtime/world/control_actor.h"
 #include "runtime/world/world.h"
 
 namespace pathways {
@@ -55,12 +55,13 @@ struct RuntimeContext {
   Registry<const PreparedPlan> plans;
   Registry<const PreparedPlan> loaded;  // by incarnation
   bool run_kernels = true;
+  ControlPool controls;
   DispatchOptions dispatch;
   WorkLimits limits;
   Trace* trace = nullptr;  // null: nothing is traced
 };
 
-class HostExecutor final : public Actor {
+class HostExecutor final : public ControlActor {
  public:
   // `actors`: of the host; not owned, filled before the first message.
   HostExecutor(RuntimeContext* context, const HostActors* actors, int host);
@@ -68,7 +69,6 @@ class HostExecutor final : public Actor {
   void OnWire(ActorId from, const WireMessage& message,
               Payload payload) override;
   void OnLocal(const LocalMessage& message) override;
-  void OnControl(ActorId from, std::string_view bytes) override;
 
   // Before the world starts. `ring` is that of the executor's worker.
   void StartTrace(TraceRing* ring) { trace_ = ring; }
@@ -87,7 +87,6 @@ class HostExecutor final : public Actor {
     std::vector<std::unique_ptr<DeviceReport>> reports;  // by device
   };
 
-  ActorId self() const { return context_.directory.executor(host_); }
   HostProgram* Find(uint32_t program, uint32_t incarnation) const;
   void Send(LocalId to, const LocalMessage& message);
   void SendToDevice(uint32_t device, const LocalMessage& message) {
@@ -95,7 +94,6 @@ class HostExecutor final : public Actor {
   }
   void SendToHost(int host, WireMessage message, Payload payload = {});
   PeerLink& LinkTo(int host);
-  void SendControl(ActorId to, const proto::Control& control);
 
   // What a device has for another host.
   void Forward(const LocalMessage& message);
@@ -130,7 +128,9 @@ class HostExecutor final : public Actor {
   // Keeps what a kernel that did not return may touch, gives back the rest.
   void Bury(std::unique_ptr<HostProgram> program);
 
-  void Handle(const proto::Control& control);
+  void OnMessage(ActorId from, ControlRef control) override;
+  void OnForeign() override { counters_.foreign.Add(); }
+  void Handle(const ControlRef& control);
   void OnLoad(const proto::LoadProgram& load);
   void ReplyLoaded(uint32_t program, uint32_t incarnation,
                    const absl::Status& status);
@@ -176,7 +176,7 @@ class HostExecutor final : public Actor {
 
   // Values of launches (host_values.cc). What changes the store goes by its
   // number: `sequence` is that of `control`.
-  void OnStore(uint64_t sequence, const proto::Control& control);
+  void OnStore(uint64_t sequence, const ControlRef& control);
   // A numbered message came again: perhaps the answer was lost.
   void AnswerAgain(const proto::Control& control);
   // Says how far the store has come.
@@ -223,7 +223,7 @@ class HostExecutor final : public Actor {
   HostStore store_;
   HostTransfers transfers_;
   uint64_t last_store_ = 0;  // of the messages that change the store
-  std::map<uint64_t, proto::Control> early_store_;      // by number
+  std::map<uint64_t, ControlRef> early_store_;          // by number
   std::map<uint64_t, proto::PrepareLaunch> preparing_;  // by launch
   struct Prepared {
     uint32_t program = 0, incarnation = 0;

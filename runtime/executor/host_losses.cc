@@ -79,9 +79,9 @@ void HostExecutor::Lose(const std::vector<uint32_t>& devices, bool deaf,
 
 void HostExecutor::TellLosses() {
   for (const proto::WorkerLost& lost : losses_) {
-    proto::Control control;
-    *control.mutable_worker_lost() = lost;
-    SendControl(context_.directory.controller(), control);
+    ControlRef control = NewControl();
+    *control->mutable_worker_lost() = lost;
+    SendControl(context_.directory.controller(), std::move(control));
   }
 }
 

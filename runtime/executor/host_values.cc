@@ -15,10 +15,10 @@
 
 namespace pathways {
 
-void HostExecutor::OnStore(uint64_t sequence, const proto::Control& control) {
+void HostExecutor::OnStore(uint64_t sequence, const ControlRef& control) {
   if (sequence <= last_store_) {
     counters_.duplicates.Add();
-    return AnswerAgain(control);
+    return AnswerAgain(*control);
   }
   if (sequence != last_store_ + 1) {
     early_store_.emplace(sequence, control);
@@ -35,19 +35,19 @@ void HostExecutor::OnStore(uint64_t sequence, const proto::Control& control) {
         return OnDrop(next.client(), next.drop_objects());
     }
   };
-  handle(control);
+  handle(*control);
   while (!early_store_.empty() &&
          early_store_.begin()->first == last_store_ + 1) {
-    handle(early_store_.begin()->second);
+    handle(*early_store_.begin()->second);
     early_store_.erase(early_store_.begin());
   }
 }
 
 void HostExecutor::SendStored() {
-  proto::Control control;
-  control.mutable_objects_dropped()->set_host(host_);
-  control.mutable_objects_dropped()->set_sequence(last_store_);
-  SendControl(context_.directory.controller(), control);
+  ControlRef control = NewControl();
+  control->mutable_objects_dropped()->set_host(host_);
+  control->mutable_objects_dropped()->set_sequence(last_store_);
+  SendControl(context_.directory.controller(), std::move(control));
 }
 
 void HostExecutor::AnswerAgain(const proto::Control& control) {
@@ -66,13 +66,13 @@ void HostExecutor::AnswerAgain(const proto::Control& control) {
 }
 
 void HostExecutor::SendReady(uint64_t launch, const absl::Status& status) {
-  proto::Control control;
-  proto::LaunchReady* ready = control.mutable_launch_ready();
+  ControlRef control = NewControl();
+  proto::LaunchReady* ready = control->mutable_launch_ready();
   ready->set_launch(launch);
   ready->set_host(host_);
   ready->set_code(static_cast<int>(status.code()));
   ready->set_message(std::string(status.message()));
-  SendControl(context_.directory.controller(), control);
+  SendControl(context_.directory.controller(), std::move(control));
 }
 
 void HostExecutor::SendToClient(uint32_t client, const WireMessage& message,
@@ -274,13 +274,13 @@ void HostExecutor::OnFetchAgain(uint32_t client,
                                 const proto::FetchBegin& fetch) {
   transfers_.LendAgain(client, fetch.request(), fetch.first_piece(),
                        ToClients());
-  proto::Control control;
-  control.set_client(client);
-  proto::FetchReport* report = control.mutable_fetch_report();
+  ControlRef control = NewControl();
+  control->set_client(client);
+  proto::FetchReport* report = control->mutable_fetch_report();
   report->set_request(fetch.request());
   report->set_host(host_);
   report->set_pieces(transfers_.Sent(client, fetch.request()));
-  SendControl(context_.directory.controller(), control);
+  SendControl(context_.directory.controller(), std::move(control));
 }
 
 }  // namespace pathways

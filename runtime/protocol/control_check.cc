@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <optional>
 
 namespace pathways {
 namespace {
@@ -148,36 +149,35 @@ bool IsInPlace(const Directory& directory, const Control& control,
 
 }  // namespace
 
-std::optional<proto::Control> ReadControl(const Directory& directory,
-                                          ActorId from, ActorId to,
-                                          std::string_view bytes) {
+bool CheckControl(const Directory& directory, ActorId from, ActorId to,
+                  const Control& control) {
   const std::optional<Address> receiver = directory.Find(to);
   std::optional<Address> sender = directory.Find(from);
-  Control control;
-  if (!receiver.has_value() || bytes.size() > std::numeric_limits<int>::max() ||
-      !control.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())) ||
-      control.client() >= kMaxClients) {
-    return std::nullopt;
-  }
+  if (!receiver.has_value() || control.client() >= kMaxClients) return false;
   if (from == kNoActor) sender = Address{Role::kClient, control.client(), 0};
-  if (!sender.has_value()) return std::nullopt;
+  if (!sender.has_value()) return false;
   if (!IsAllowed(control.kind_case(), sender->role, receiver->role)) {
-    return std::nullopt;
+    return false;
   }
   const Address& one = sender->role == Role::kClient ? *sender : *receiver;
-  if (one.role == Role::kClient && control.client() != one.index) {
-    return std::nullopt;
-  }
+  if (one.role == Role::kClient && control.client() != one.index) return false;
   if ((sender->role == Role::kClient) != (control.sequence() != 0)) {
-    return std::nullopt;
+    return false;
   }
   if (sender->role == Role::kExecutor || sender->role == Role::kScheduler ||
       sender->role == Role::kReporter) {
     const std::optional<uint32_t> named = NamedSender(control);
-    if (named.has_value() && *named != sender->index) return std::nullopt;
+    if (named.has_value() && *named != sender->index) return false;
   }
-  if (!IsInPlace(directory, control, *sender, *receiver)) return std::nullopt;
-  return control;
+  return IsInPlace(directory, control, *sender, *receiver);
+}
+
+bool ReadControl(const Directory& directory, ActorId from, ActorId to,
+                 std::string_view bytes, Control* control) {
+  return bytes.size() <= std::numeric_limits<int>::max() &&
+         control->ParseFromArray(bytes.data(),
+                                 static_cast<int>(bytes.size())) &&
+         CheckControl(directory, from, to, *control);
 }
 
 }  // namespace pathways

@@ -14,7 +14,6 @@
 #ifndef RUNTIME_PROTOCOL_CONTROL_CHECK_H_
 #define RUNTIME_PROTOCOL_CONTROL_CHECK_H_
 
-#include <optional>
 #include <string_view>
 
 #include "runtime/proto/control.pb.h"
@@ -22,17 +21,20 @@
 
 namespace pathways {
 
-// Reads what the actor `to` was told by `from`. Null, so to be dropped: these
-// bytes are no message; actors of the sender's role do not send this kind to
+// Whether the actor `to` may be told this by `from`. False, so it is to be
+// dropped: actors of the sender's role do not send this kind to
 // actors of the receiver's; the sender gives itself out for another host,
 // island, process or client, or is of another island; a client does not number
 // it, or another one does; or a host that the message names is not of the
 // cluster. kNoActor, a thread of this process, may speak for any client. What
 // else a message says, of programs, launches and objects, its receiver must
 // look up.
-std::optional<proto::Control> ReadControl(const Directory& directory,
-                                          ActorId from, ActorId to,
-                                          std::string_view bytes);
+bool CheckControl(const Directory& directory, ActorId from, ActorId to,
+                  const proto::Control& control);
+// Reads bytes into `control`. False: they are no message, or CheckControl says
+// so.
+bool ReadControl(const Directory& directory, ActorId from, ActorId to,
+                 std::string_view bytes, proto::Control* control);
 
 }  // namespace pathways
 

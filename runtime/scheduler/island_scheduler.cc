@@ -9,11 +9,8 @@
 #include "runtime/scheduler/island_scheduler.h"
 
 #include <algorithm>
-#include <optional>
 #include <tuple>
 #include <utility>
-
-#include "runtime/protocol/control_check.h"
 
 namespace pathways {
 
@@ -22,10 +19,7 @@ bool Before(const proto::Failure& a, const proto::Failure& b) {
          std::make_tuple(b.firing(), b.action(), b.shard(), b.step());
 }
 
-void IslandScheduler::OnControl(ActorId from, std::string_view bytes) {
-  const std::optional<proto::Control> control =
-      ReadControl(*directory_, from, self(), bytes);
-  if (!control.has_value()) return;
+void IslandScheduler::OnMessage(ActorId, ControlRef control) {
   if (control->has_start()) OnStart(control->start());
   if (control->has_grant_done()) OnDone(control->grant_done());
 }
@@ -100,8 +94,8 @@ void IslandScheduler::Apply(const proto::Start& start) {
 
 void IslandScheduler::SendGrants(const Granted& granted, bool skip) {
   for (const auto& [host, previous] : granted.previous) {
-    proto::Control control;
-    proto::Grant* grant = control.mutable_grant();
+    ControlRef control = NewControl();
+    proto::Grant* grant = control->mutable_grant();
     grant->set_program(granted.start.program());
     grant->set_incarnation(granted.start.incarnation());
     grant->set_launch(granted.start.launch());
@@ -112,8 +106,7 @@ void IslandScheduler::SendGrants(const Granted& granted, bool skip) {
     grant->set_skip(skip);
     grant->set_launch_first(granted.start.launch_first());
     grant->set_launch_steps(granted.start.launch_steps());
-    world_->SendControl(self(), directory_->executor(host),
-                        control.SerializeAsString());
+    SendControl(directory_->executor(host), std::move(control));
   }
 }
 
@@ -130,8 +123,8 @@ void IslandScheduler::OnDone(const proto::GrantDone& done) {
   granted.poisoned.insert(done.poisoned().begin(), done.poisoned().end());
   granted.time_ns = std::max(granted.time_ns, done.time_ns());
   if (!granted.waiting.empty()) return;
-  proto::Control control;
-  proto::GrantDone* out = control.mutable_grant_done();
+  ControlRef control = NewControl();
+  proto::GrantDone* out = control->mutable_grant_done();
   *out = done;
   out->set_sender(island_);
   out->set_number(granted.start.ticket());
@@ -142,8 +135,7 @@ void IslandScheduler::OnDone(const proto::GrantDone& done) {
   for (uint32_t result : granted.poisoned) out->add_poisoned(result);
   if (done.over()) Record(TraceKind::kDone, granted.start);
   granted_.erase(found);
-  world_->SendControl(self(), directory_->controller(),
-                      control.SerializeAsString());
+  SendControl(directory_->controller(), std::move(control));
 }
 
 }  // namespace pathways

@@ -25,27 +25,24 @@
 #include <cstdint>
 #include <map>
 #include <set>
-#include <string_view>
 
 #include "runtime/proto/control.pb.h"
 #include "runtime/protocol/directory.h"
 #include "runtime/trace/trace.h"
-#include "runtime/world/world.h"
+#include "runtime/world/control_actor.h"
 
 namespace pathways {
 
-class IslandScheduler final : public Actor {
+class IslandScheduler final : public ControlActor {
  public:
   // `ticket_order` false grants in the order of arrival, which can deadlock;
   // for tests of the stall detector only.
-  IslandScheduler(World* world, const Directory* directory, int island,
-                  bool ticket_order)
-      : world_(world),
+  IslandScheduler(World* world, const Directory* directory,
+                  ControlPool* controls, int island, bool ticket_order)
+      : ControlActor(world, directory, controls, directory->scheduler(island)),
         directory_(directory),
         island_(island),
         ticket_order_(ticket_order) {}
-
-  void OnControl(ActorId from, std::string_view bytes) override;
 
   // Before the world starts. `ring` is that of the scheduler's worker.
   void StartTrace(TraceRing* ring) { trace_ = ring; }
@@ -69,9 +66,8 @@ class IslandScheduler final : public Actor {
   // A grant that was given up: hosts that did not get it must not wait for it.
   void Skip(uint64_t ticket);
   void Record(TraceKind kind, const proto::Start& start);
-  ActorId self() const { return directory_->scheduler(island_); }
+  void OnMessage(ActorId from, ControlRef control) override;
 
-  World* const world_;
   const Directory* const directory_;
   const int island_;
   const bool ticket_order_;

@@ -46,6 +46,7 @@ struct Envelope {
     kWire,     // WireBody
     kOwned,    // WireBody with a copy of its payload (kept by a fault)
     kControl,  // std::string*, owned
+    kBody,     // ControlBody*, a reference to it
     kLater,    // Posted*, owned: another envelope, and when it is due
     kPeerDown  // Peer
   };

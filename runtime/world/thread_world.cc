@@ -253,6 +253,20 @@ void ThreadWorld::SendControl(ActorId from, ActorId to, std::string bytes) {
   Route(*self, Envelope::kControl, body, from, receiver);
 }
 
+void ThreadWorld::PassControl(ActorId from, ActorId to, ControlBody* body) {
+  const LocalId receiver = Find(to);
+  Worker* self = Self();
+  // What crosses a link with costs or faults does so as bytes.
+  if (receiver == kNobody ||
+      (self != nullptr && watched_ && Crosses(from, receiver))) {
+    return World::PassControl(from, to, body);
+  }
+  if (self == nullptr) {
+    return Post(-1, Envelope::Of(Envelope::kBody, body, from, receiver));
+  }
+  Route(*self, Envelope::kBody, body, from, receiver);
+}
+
 void ThreadWorld::SendAfter(LocalId from, LocalId to, TimeNs delay,
                             const LocalMessage& message) {
   assert(IndexOf(to) <= kMaxActors && "timer for nobody");
@@ -309,6 +323,14 @@ bool ThreadWorld::DeliverRare(Worker& self, Actor* actor, Envelope& envelope) {
       actor->OnPeerDown(peer.host, peer.epoch);
       return true;
     }
+    case Envelope::kBody: {
+      ControlBody* const body = envelope.As<ControlBody*>();
+      // Dropped with the queue otherwise, should the handler stop the world.
+      envelope.kind = Envelope::kLocal;
+      actor->OnControlBody(envelope.from, body);
+      self.stats.controls.Add(1);
+      return true;
+    }
     default:
       break;
   }
@@ -323,6 +345,8 @@ bool ThreadWorld::DeliverRare(Worker& self, Actor* actor, Envelope& envelope) {
 void ThreadWorld::Drop(const Envelope& envelope) {
   if (envelope.kind == Envelope::kControl) {
     delete envelope.As<std::string*>();
+  } else if (envelope.kind == Envelope::kBody) {
+    envelope.As<ControlBody*>()->Release();
   } else if (envelope.kind == Envelope::kOwned) {
     ::operator delete(const_cast<void*>(envelope.As<WireBody>().payload.data),
                       kPayloadAlign);

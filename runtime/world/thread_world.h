@@ -113,6 +113,7 @@ class ThreadWorld final : public World {
   void Send(ActorId from, ActorId to, const WireMessage& message,
             Payload payload) override;
   void SendControl(ActorId from, ActorId to, std::string bytes) override;
+  void PassControl(ActorId from, ActorId to, ControlBody* body) override;
   void SendLocal(LocalId from, LocalId to,
                  const LocalMessage& message) override;
   void SendAfter(LocalId from, LocalId to, TimeNs delay,

@@ -21,8 +21,10 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "runtime/protocol/address.h"
+#include "runtime/protocol/control_body.h"
 #include "runtime/protocol/wire_message.h"
 #include "runtime/world/kernel_gate.h"
 
@@ -83,6 +85,13 @@ class Actor {
   virtual void OnControl(ActorId from, std::string_view bytes) {
     (void)from, (void)bytes;
   }
+  // As OnControl, of a message that has not left the process. Takes over a
+  // reference.
+  virtual void OnControlBody(ActorId from, ControlBody* body) {
+    const std::string bytes = body->Serialize();
+    body->Release();
+    OnControl(from, bytes);
+  }
   // A host is gone, with all that had this epoch there. Once for each (see
   // World::WatchPeers).
   virtual void OnPeerDown(int32_t host, uint32_t epoch) {
@@ -142,6 +151,13 @@ class World {
     Send(from, to, message, Payload());
   }
   virtual void SendControl(ActorId from, ActorId to, std::string bytes) = 0;
+  // As SendControl, of what the body says; takes over a reference. A world may
+  // hand it over as it is to a receiver of this process.
+  virtual void PassControl(ActorId from, ActorId to, ControlBody* body) {
+    std::string bytes = body->Serialize();
+    body->Release();
+    SendControl(from, to, std::move(bytes));
+  }
   // Between actors of one host.
   virtual void SendLocal(LocalId from, LocalId to,
                          const LocalMessage& message) = 0;

@@ -28,11 +28,12 @@ std::string Answer(uint64_t request) {
 class ClientActorTest : public ::testing::Test {
  protected:
   testing::RecordingWorld world_;
+  ControlPool controls_;
   const Directory directory_{{0}, {{}}};
 };
 
 TEST_F(ClientActorTest, HasOneClientAtATime) {
-  ClientActor actor(&world_, &directory_, 3);
+  ClientActor actor(&world_, &directory_, &controls_, 3);
   EXPECT_EQ(actor.index(), 3u);
   EXPECT_TRUE(actor.Attach("ann"));
   EXPECT_FALSE(actor.Attach("ann"));
@@ -41,7 +42,7 @@ TEST_F(ClientActorTest, HasOneClientAtATime) {
 }
 
 TEST_F(ClientActorTest, IsFreeWhenTheControllerHasSaidSo) {
-  ClientActor actor(&world_, &directory_, 0);
+  ClientActor actor(&world_, &directory_, &controls_, 0);
   int heard = 0;
   EXPECT_TRUE(actor.Attach("ann"));
   actor.Listen([&](const proto::Control&) { ++heard; });
@@ -64,7 +65,7 @@ TEST_F(ClientActorTest, IsFreeWhenTheControllerHasSaidSo) {
 }
 
 TEST_F(ClientActorTest, HearsTheControllerAlone) {
-  ClientActor actor(&world_, &directory_, 0);
+  ClientActor actor(&world_, &directory_, &controls_, 0);
   int heard = 0;
   EXPECT_TRUE(actor.Attach("ann"));
   actor.Listen([&](const proto::Control&) { ++heard; });
@@ -77,7 +78,7 @@ TEST_F(ClientActorTest, HearsTheControllerAlone) {
 }
 
 TEST_F(ClientActorTest, PassesOnNothingThatIsNoMessage) {
-  ClientActor actor(&world_, &directory_, 0);
+  ClientActor actor(&world_, &directory_, &controls_, 0);
   int heard = 0;
   EXPECT_TRUE(actor.Attach("ann"));
   actor.Listen([&](const proto::Control&) { ++heard; });

@@ -207,11 +207,11 @@ TEST(ForeignMessageTest, NothingComesOfWhatOthersMayNotSay) {
       std::vector<Sent> kept = cluster.world.Take();
       forger.Send(forger.random() % 2 == 0);
       std::vector<Sent> forged = cluster.world.Take();
+      proto::Control read;
       for (const Sent& one : forged) {
         const bool is_allowed =
             one.kind == Sent::kControl
-                ? ReadControl(directory, one.from, one.to, one.bytes)
-                      .has_value()
+                ? ReadControl(directory, one.from, one.to, one.bytes, &read)
                 : directory.HostOfExecutor(one.from) >= 0 && one.from != one.to;
         if (!is_allowed) kept.push_back(one);
       }
@@ -285,10 +285,9 @@ TEST(ForeignMessageTest, NothingBreaksWhateverIsSaid) {
         forger.Send(/*control=*/i < 19);
         const Sent& one = cluster.world.sent.back();
         if (one.kind != Sent::kControl) break;
-        std::optional<proto::Control> read =
-            ReadControl(directory, one.from, one.to, one.bytes);
-        if (read.has_value()) {
-          heard.insert(std::to_string(read->kind_case()) + " " +
+        proto::Control read;
+        if (ReadControl(directory, one.from, one.to, one.bytes, &read)) {
+          heard.insert(std::to_string(read.kind_case()) + " " +
                        RoleName(directory.Find(one.to)->role));
           break;
         }

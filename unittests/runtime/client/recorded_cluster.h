@@ -58,7 +58,7 @@ class RecordedCluster {
     world.Register(&client, {-1, 0, -1}, "client", directory.client(0));
     for (int i = 0; i < topology_.num_islands(); ++i) {
       schedulers.push_back(std::make_unique<IslandScheduler>(
-          &world, &directory, i, /*ticket_order=*/true));
+          &world, &directory, &context.controls, i, /*ticket_order=*/true));
       world.Register(schedulers.back().get(), {}, "scheduler",
                      directory.scheduler(i));
     }
@@ -196,9 +196,11 @@ class RecordedCluster {
                        });
     }
     void OnControl(ActorId from, std::string_view bytes) override {
-      std::optional<proto::Control> control =
-          ReadControl(*directory, from, directory->client(0), bytes);
-      if (control.has_value()) told.push_back(*std::move(control));
+      proto::Control control;
+      if (ReadControl(*directory, from, directory->client(0), bytes,
+                      &control)) {
+        told.push_back(std::move(control));
+      }
     }
     const Directory* directory = nullptr;
     World* world = nullptr;

@@ -27,14 +27,15 @@ class ClientRequestsTest : public ::testing::Test {
   // The numbers of what is handled when the one of this number has come.
   std::vector<uint64_t> Take(uint64_t sequence) {
     std::vector<uint64_t> handled;
-    proto::Control control;
-    control.set_sequence(sequence);
+    ControlRef control = controls_.New();
+    control->set_sequence(sequence);
     requests_.Take(std::move(control), [&](proto::Control* next) {
       handled.push_back(next->sequence());
     });
     return handled;
   }
 
+  ControlPool controls_;
   ClientRequests requests_;
 };
 

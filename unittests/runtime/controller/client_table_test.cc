@@ -40,6 +40,7 @@ class ClientTableTest : public ::testing::Test {
     return texts;
   }
 
+  ControlPool controls_;
   ClientTable table_;
   std::vector<ClientAnswer> answers_;
 };
@@ -94,8 +95,8 @@ TEST_F(ClientTableTest, WhoIsNotThereHasNothing) {
 TEST_F(ClientTableTest, TheOrderOfANumberGoesOnWithItsNextClient) {
   std::vector<uint64_t> taken;
   auto take = [&](uint64_t sequence) {
-    proto::Control control;
-    control.set_sequence(sequence);
+    ControlRef control = controls_.New();
+    control->set_sequence(sequence);
     table_.Take(0, std::move(control), [&](proto::Control* next) {
       taken.push_back(next->sequence());
     });

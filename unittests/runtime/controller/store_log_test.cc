@@ -31,18 +31,24 @@ std::vector<uint64_t> Ids(const std::vector<ClientRequest>& requests) {
 
 class StoreLogTest : public ::testing::Test {
  protected:
-  void Send(int32_t host, uint64_t launch, const std::string& bytes) {
+  void Send(int32_t host, uint64_t launch, const std::string& text) {
     log_.Number(host, /*drops=*/false);
-    log_.Keep(now_, host, launch, bytes);
+    log_.Keep(now_, host, launch, Message(text));
   }
-  // "HOST: BYTES" for what is to be sent again, "REQUEST: STATUS" for what
+  ControlRef Message(const std::string& text) {
+    ControlRef message = controls_.New();
+    message->mutable_answer()->set_message(text);
+    return message;
+  }
+  // "HOST: TEXT" for what is to be sent again, "REQUEST: STATUS" for what
   // ends, "silent HOST".
   std::vector<std::string> Tick(TimeNs now) {
     now_ = now;
     const StoreLog::Findings found = log_.Tick(now, busy_);
     std::vector<std::string> texts;
     for (const StoreLog::Again& a : found.again) {
-      texts.push_back(absl::StrCat(a.host, ": ", a.bytes));
+      texts.push_back(
+          absl::StrCat(a.host, ": ", a.message->answer().message()));
     }
     for (const StoreLog::Late& l : found.late) {
       texts.push_back(
@@ -55,6 +61,7 @@ class StoreLogTest : public ::testing::Test {
   }
 
   Topology topology_ = MakeTopology("1x8x1");
+  ControlPool controls_;
   StoreLog log_{topology_, /*timeout_ns=*/100};
   TimeNs now_ = 0;
   WaitSet busy_;
@@ -146,7 +153,7 @@ TEST_F(StoreLogTest, AsksAgainUntilALaunchIsAnswered) {
 
 TEST_F(StoreLogTest, AnAnswerForALaunchSaysThatAllBeforeIsDone) {
   log_.Number(1, /*drops=*/true);
-  log_.Keep(now_, 1, 0, "drop");
+  log_.Keep(now_, 1, 0, Message("drop"));
   log_.Await(now_, {0, 9}, {1});
   Send(1, /*launch=*/7, "seven");
   EXPECT_THAT(Ids(log_.Answered(now_, 1, 7)), ElementsAre(9));

@@ -67,7 +67,9 @@ class IslandSchedulerTest : public ::testing::Test {
   RecordingWorld world_;
   // One island of two hosts.
   const Directory directory_{{0}, std::vector<HostPlace>(2)};
-  IslandScheduler scheduler_{&world_, &directory_, 0, /*ticket_order=*/true};
+  ControlPool controls_;
+  IslandScheduler scheduler_{&world_, &directory_, &controls_, 0,
+                             /*ticket_order=*/true};
 };
 
 TEST_F(IslandSchedulerTest, WaitsForTheTicketBefore) {

@@ -12,7 +12,9 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <string_view>
+#include <utility>
 
 #include "runtime/world/world.h"
 
@@ -50,6 +52,26 @@ struct TestActor : Actor {
     world.Register(this, placement, "test", id);
     return id;
   }
+};
+
+// A message that is handed over; counts those that somebody holds.
+class TestBody final : public ControlBody {
+ public:
+  static TestBody* New(std::string bytes) {
+    held.fetch_add(1);
+    return new TestBody(std::move(bytes));
+  }
+  std::string Serialize() const override { return bytes_; }
+  static inline std::atomic<int64_t> held{0};
+
+ private:
+  explicit TestBody(std::string bytes) : bytes_(std::move(bytes)) {}
+  void Recycle() override {
+    held.fetch_sub(1);
+    delete this;
+  }
+
+  const std::string bytes_;
 };
 
 inline WireMessage Numbered(uint64_t step, uint16_t kind = 0) {

@@ -124,6 +124,12 @@ TEST_P(WorldConformance, KeepsOrderOfEachPair) {
           world_->SendControl(
               actors_[kReceivers + s].id, receiver->id,
               std::string(reinterpret_cast<char*>(words), sizeof(words)));
+        } else if (message.step % 7 == 5) {
+          uint64_t words[2] = {static_cast<uint64_t>(s), message.step};
+          world_->PassControl(
+              actors_[kReceivers + s].id, receiver->id,
+              TestBody::New(
+                  std::string(reinterpret_cast<char*>(words), sizeof(words))));
         } else {
           WireMessage out = Numbered(message.step);
           out.target = s;
@@ -139,6 +145,7 @@ TEST_P(WorldConformance, KeepsOrderOfEachPair) {
   }
   EXPECT_TRUE(RunTo(received, kSenders * kReceivers * kEach));
   EXPECT_EQ(wrong.load(), 0);
+  EXPECT_EQ(TestBody::held.load(), 0);
 }
 
 // Also when they come in all kinds, between two actors of a host.
@@ -160,12 +167,15 @@ TEST_P(WorldConformance, KindsOfMessagesKeepOneOrder) {
   };
   from.on_local = [&](const LocalMessage&) {
     for (uint64_t i = 0; i < kCount; ++i) {
-      switch (i * i % 7 % 3) {
+      switch (i * i % 11 % 4) {
         case 0:
           world_->SendLocal(from.local_id(), to.local_id(), LocalNumbered(i));
           break;
         case 1:
           world_->Send(from.id, to.id, Numbered(i));
+          break;
+        case 2:
+          world_->PassControl(from.id, to.id, TestBody::New(std::to_string(i)));
           break;
         default:
           world_->SendControl(from.id, to.id, std::to_string(i));
@@ -186,12 +196,34 @@ TEST_P(WorldConformance, NobodyIsThere) {
     for (ActorId nobody : {from.id + 1000, kNoActor - 1, kNoActor}) {
       world_->Send(from.id, nobody, Numbered(0), {&sent, sizeof(sent)});
       world_->SendControl(from.id, nobody, "hello");
+      world_->PassControl(from.id, nobody, TestBody::New("hello"));
     }
     Bump(sent);
   };
   world_->SendLocal(kNobody, from.local_id(), LocalNumbered(0));
   ASSERT_TRUE(RunTo(sent, 1));
-  EXPECT_EQ(world_->undelivered(), 6u);
+  EXPECT_EQ(world_->undelivered(), 9u);
+  EXPECT_EQ(TestBody::held.load(), 0);
+}
+
+// What was not delivered is given back when the world stops.
+TEST_P(WorldConformance, BodiesAreGivenBackAtTheStop) {
+  Make();
+  std::atomic<int64_t> stopped{0};
+  TestActor& from = Add(0, 0);
+  TestActor& to = Add(0, 1);
+  to.on_control = [&](ActorId, std::string_view) { world_->Stop(); };
+  from.on_local = [&](const LocalMessage&) {
+    for (int i = 0; i < 100; ++i) {
+      world_->PassControl(from.id, to.id, TestBody::New("stop"));
+    }
+    Bump(stopped);
+  };
+  world_->SendLocal(kNobody, from.local_id(), LocalNumbered(0));
+  RunTo(stopped, 1);
+  world_->Stop();
+  world_.reset();
+  EXPECT_EQ(TestBody::held.load(), 0);
 }
 
 // What is for an actor of another process goes up, and what comes from one is
@@ -228,11 +260,13 @@ TEST_P(WorldConformance, OtherProcessesAreReachedThroughTheUplink) {
   actor.on_local = [&](const LocalMessage&) {
     world_->Send(actor.id, far, Numbered(7), {"bytes", 5});
     world_->SendControl(actor.id, far, "request");
+    world_->PassControl(actor.id, far, TestBody::New("body"));
     Bump(got);
   };
   world_->SendLocal(kNobody, actor.local_id(), LocalNumbered(0));
   ASSERT_TRUE(RunTo(got, 1));
-  EXPECT_THAT(up, testing::ElementsAre("1000 7 bytes", "1000 request"));
+  EXPECT_THAT(
+      up, testing::ElementsAre("1000 7 bytes", "1000 request", "1000 body"));
   EXPECT_EQ(world_->undelivered(), 0u);
   {
     // Gone when the message is handled.

@@ -1,0 +1,58 @@
+//===- control_actor.h - An actor of the control protocol -------*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_WORLD_CONTROL_ACTOR_H_
+#define RUNTIME_WORLD_CONTROL_ACTOR_H_
+
+#include <string_view>
+#include <utility>
+
+#include "runtime/protocol/control_message.h"
+#include "runtime/protocol/directory.h"
+#include "runtime/world/world.h"
+
+namespace pathways {
+
+// Whatever way a control message comes, as bytes or handed over, what is not of
+// the protocol is dropped here (runtime/protocol/control_check.h), and the rest
+// is one kind of thing.
+class ControlActor : public Actor {
+ public:
+  void OnControl(ActorId from, std::string_view bytes) final;
+  void OnControlBody(ActorId from, ControlBody* body) final;
+
+ protected:
+  // All outlive it. `self`: its address.
+  ControlActor(World* world, const Directory* directory, ControlPool* controls,
+               ActorId self)
+      : world_(*world),
+        directory_(*directory),
+        controls_(*controls),
+        self_(self) {}
+
+  // The message is the handler's: it may change or keep it.
+  virtual void OnMessage(ActorId from, ControlRef message) = 0;
+  // One was dropped.
+  virtual void OnForeign() {}
+
+  ActorId self() const { return self_; }
+  ControlRef NewControl() const { return controls_.New(); }
+  void SendControl(ActorId to, ControlRef message) {
+    world_.PassControl(self_, to, std::move(message).Hand());
+  }
+
+ private:
+  World& world_;
+  const Directory& directory_;
+  ControlPool& controls_;
+  const ActorId self_;
+};
+
+}  // namespace pathways
+
+#endif  // RUNTIME_WORLD_CONTROL_ACTOR_H_
