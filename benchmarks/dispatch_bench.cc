@@ -266,17 +266,35 @@ void Unit(const std::string& kind, int64_t devices, double at_least) {
          samples[samples.size() / 10] * 1e6 / computations, "us");
 }
 
+// Two arguments, a gang that reads one of them, and a result.
+proto::Plan TwoArguments() {
+  PlanBuilder b("two", 4);
+  const uint32_t slice = b.AddSlice("s", {{"x", 8}}, 0);
+  const uint32_t v = b.AddBuffer("v", slice, Rows(8), 2);
+  const uint32_t w = b.AddBuffer("w", slice, Rows(8), 2);
+  b.AddFeed("v", v);
+  b.AddFeed("w", w);
+  const uint32_t out = b.AddBuffer("out", slice, Rows(8), 2);
+  AddRun(b, b.AddGang("g", slice, {v, w}, {out}), "add_one", w, out);
+  b.AddFetch("out", out);
+  return b.Finish();
+}
+
+// Arguments that stay on the devices, and a result that is kept there.
 void Launch(int64_t launches) {
   auto runtime = Start(8);
   const ProgramHandle program =
-      Must(runtime->Load(MakePlanData(GangChain(1), {})));
-  const HostArray argument = Zeros(8);
+      Must(runtime->Load(MakePlanData(TwoArguments(), {})));
+  const ArrayHandle v = Must(runtime->Put(Zeros(8)));
+  const ArrayHandle w = Must(runtime->Put(Zeros(8)));
   auto one = [&] {
     const double start = Seconds();
-    const RunHandle run = Must(runtime->Launch(program, {argument}));
+    const RunHandle run = Must(runtime->Launch(program, {v, w}));
     Must(runtime->Await(run));
     const double seconds = Seconds() - start;
+    const ArrayHandle out = Must(runtime->Keep(run, 0));
     Must(runtime->ReleaseRun(run));
+    Must(runtime->Release(out));
     return seconds;
   };
   for (int64_t i = 0; i < launches / 10 + 1; ++i) one();

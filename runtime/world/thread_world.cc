@@ -254,7 +254,7 @@ void ThreadWorld::SendControl(ActorId from, ActorId to, std::string bytes) {
 }
 
 void ThreadWorld::PassControl(ActorId from, ActorId to, ControlBody* body) {
-  const LocalId receiver = Find(to);
+  const LocalId receiver = actors_.Find(to);
   Worker* self = Self();
   // What crosses a link with costs or faults does so as bytes.
   if (receiver == kNobody ||
