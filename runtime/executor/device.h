@@ -22,26 +22,20 @@
 #ifndef RUNTIME_EXECUTOR_DEVICE_H_
 #define RUNTIME_EXECUTOR_DEVICE_H_
 
-#include <deque>
 #include <vector>
 
 #include "runtime/executor/cohort.h"
 #include "runtime/executor/counters.h"
 #include "runtime/executor/device_trace.h"
+#include "runtime/executor/grant_queue.h"
 #include "runtime/executor/host_actors.h"
 #include "runtime/executor/host_program.h"
 #include "runtime/executor/local_kind.h"
 #include "runtime/executor/long_work.h"
-#include "runtime/proto/control.pb.h"
+#include "runtime/executor/ready_ring.h"
 #include "runtime/world/world.h"
 
 namespace pathways {
-
-// What a device says about a program when asked why it does not go on.
-struct DeviceReport {
-  proto::Report report;
-  std::vector<uint32_t> groups;  // of report.stuck; UINT32_MAX: none
-};
 
 class Device final : public Actor {
  public:
@@ -70,17 +64,8 @@ class Device final : public Actor {
 
  private:
   friend class Cohort;
-  struct Granted {
-    DeviceProgram* program;
-    HostGrant* grant;
-    uint64_t first;     // firing of the launch
-    uint64_t next;      // firing
-    TimeNs since = -1;  // it is the head
-  };
-  struct Ready {
-    DeviceProgram* program;
-    uint32_t entry;
-  };
+  // Of a turn, without what kernels cost.
+  static constexpr TimeNs kFiringNs = 150;
 
   DeviceProgram* Find(uint32_t program, uint32_t incarnation) const {
     return program < programs_.size() && programs_[program] != nullptr &&
@@ -102,25 +87,40 @@ class Device final : public Actor {
   // Some argument of the program was filled: looks at its feeds again, at all
   // devices of the cohort.
   void FeedNear(const DeviceProgram& program);
-  // Whether what a feed reads at its next firing, if it is granted, is there.
-  bool IsFilled(const DeviceProgram& program, const Entry& entry) const;
   void Inspect(const LocalMessage& message);
 
-  // A token for a device of the cohort.
+  // Entries (device_entries.cc). A token for a device of the cohort.
   void DeliverNear(const DeviceProgram& program, const OutToken& token,
                    uint64_t firing, bool poison);
   // One token for firing `firing` of an entry.
   void Deliver(DeviceProgram* program, uint32_t in_edge, uint64_t firing,
                bool poison);
   void Enqueue(DeviceProgram* program, const LocalMessage& message);
+  // Whether what a feed reads at its next firing, which is granted, is there.
+  bool CanFeed(const DeviceProgram& program, const Entry& entry) const;
   void PushIfReady(DeviceProgram* program, uint32_t entry);
+  void RunEntry(DeviceProgram* program, uint32_t entry);
+  void RunSend(DeviceProgram* program, const Entry& entry, uint64_t firing,
+               bool poison);
+  void RunFetch(const FetchOp& op, uint64_t firing, const HostLaunch& launch,
+                bool poison);
+  // An entry has fired: frees its slot, passes its tokens.
+  void Fire(DeviceProgram* program, uint32_t entry, bool poison);
+  // The grant of a firing.
+  static DeviceProgram::Active& ActiveAt(DeviceProgram* program,
+                                         uint64_t firing);
+  // `count` entries have fired; says so when the grant is over here.
+  void CountFirings(DeviceProgram* program, uint64_t firing, uint64_t count);
+
   // Runs what can run; true when its turn is over and more may be there.
   bool Pump();
   // Asks for another turn of the cohort, after other actors had theirs.
   void SendContinue();
-  void RunEntry(DeviceProgram* program, uint32_t entry);
   bool RunHead();
-  // The virtual time of the head begins.
+  // The next `gangs` of the queue have run.
+  void Advance(size_t gangs);
+
+  // Kernels (device_kernels.cc). The virtual time of the head begins.
   void StartCost(const DeviceProgram& program, const Gang& gang);
   // Says that it takes longer than it should.
   void ReportCost();
@@ -128,15 +128,8 @@ class Device final : public Actor {
   void LoseWorker();
   // Runs plain gangs from the head on up to `end`, while its turn lasts; false:
   // none, as the first is poisoned.
-  bool RunPlain(Granted* head, size_t end);
-  void FinishPlain(Granted* head, size_t count, TimeNs left);
-  // The next `gangs` of the queue have run.
-  void Advance(Granted* head, size_t gangs);
-  // The grant of a firing.
-  static DeviceProgram::Active& ActiveAt(DeviceProgram* program,
-                                         uint64_t firing);
-  // `count` entries have fired; says so when the grant is over here.
-  void CountFirings(DeviceProgram* program, uint64_t firing, uint64_t count);
+  bool RunPlain(size_t end);
+  void FinishPlain(size_t count, TimeNs left);
   void SendFailed(const DeviceProgram& program, const Gang& gang,
                   uint32_t shard, uint64_t firing, int32_t code);
   bool RunStep(DeviceProgram* program, const Gang& gang, uint64_t firing);
@@ -144,17 +137,6 @@ class Device final : public Actor {
                  const GangStepTable& step, uint64_t firing);
   void RunKernels(DeviceProgram* program, const Gang& gang,
                   const GangStepTable& step, uint64_t firing);
-  void RunSend(DeviceProgram* program, const Entry& entry, uint64_t firing,
-               bool poison);
-  void RunRecv(const RecvOp& op, uint64_t firing);
-  // Whether what it would read comes from a launch that failed.
-  static bool IsPoisoned(const FeedOp& op, uint64_t firing,
-                         const HostLaunch& launch);
-  void RunFeed(FeedOp* op, uint64_t firing, const HostLaunch& launch);
-  void RunFetch(const FetchOp& op, uint64_t firing, const HostLaunch& launch,
-                bool poison);
-  // An entry has fired: frees its slot, passes its tokens.
-  void Fire(DeviceProgram* program, uint32_t entry, bool poison);
 
   // Collectives (device_collective.cc). False: waits for other members.
   bool RunCollective(DeviceProgram* program, const Gang& gang,
@@ -193,10 +175,9 @@ class Device final : public Actor {
   DeviceCounters counters_;
 
   std::vector<DeviceProgram*> programs_;
-  std::deque<Granted> queue_;
+  GrantQueue queue_;
 
   // The head of the queue.
-  size_t gang_ = 0;  // in its program's list
   bool started_ = false;
   uint32_t step_ = 0;  // of the gang
   // In the collective that is step_: where it waits for the others, if it does.
@@ -207,9 +188,7 @@ class Device final : public Actor {
   DeviceTrace trace_;
   std::vector<uint8_t> shard_poison_;
 
-  // Ring of entries that may happen; each entry at most once.
-  std::vector<Ready> ready_;
-  size_t ready_begin_ = 0, ready_size_ = 0;
+  ReadyRing ready_;
   bool awake_ = false;  // in the cohort's ring
   TimeNs turn_ns_ = 0;  // left of its turn
 

@@ -175,13 +175,13 @@ void Device::NearDone(const DeviceProgram& program, uint32_t group,
 
 void Device::GroupDone(DeviceProgram* program, uint32_t group, uint64_t firing,
                        bool poison) {
-  if (queue_.empty() || queue_.front().program != program ||
-      meeting_ == kOutside || queue_.front().next != firing ||
+  if (queue_.empty() || queue_.head().program != program ||
+      meeting_ == kOutside || queue_.head().next != firing ||
       waiting_groups_ == 0) {
     return;
   }
   if (poison) {
-    const Gang& gang = program->queue->gangs[gang_];
+    const Gang& gang = queue_.gang();
     const GangStepTable& step = program->queue->steps[gang.step_begin + step_];
     const CollectiveTable& table = program->queue->collectives[step.collective];
     for (uint32_t i = table.group_begin; i < table.group_end; ++i) {

@@ -28,7 +28,7 @@
 #include <vector>
 
 #include "runtime/executor/counters.h"
-#include "runtime/executor/device.h"
+#include "runtime/executor/device_report.h"
 #include "runtime/executor/dispatch.h"
 #include "runtime/executor/host_actors.h"
 #include "runtime/executor/host_program.h"

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/executor/device_report.h"
 #include "runtime/world/testing/recording_world.h"
 #include "unittests/runtime/controller/controller_test_support.h"
 

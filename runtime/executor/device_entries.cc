@@ -1,0 +1,254 @@
+//===- device_entries.cc - A device counts tokens and fires entries -------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/executor/device.h"
+#include "runtime/executor/value_moves.h"
+
+namespace pathways {
+
+bool Device::CanFeed(const DeviceProgram& program, const Entry& entry) const {
+  if (!run_kernels_) return true;
+  auto active = program.active.begin();
+  while (entry.next >= active->grant->end) ++active;
+  return IsFilled(program.feeds[entry.op], entry.next, *active->grant->launch);
+}
+
+void Device::PushIfReady(DeviceProgram* program, uint32_t index) {
+  Entry& entry = program->entries[index];
+  if (entry.kind == proto::GANG || entry.queued ||
+      entry.next >= program->granted ||
+      program->counts[uint64_t{index} * program->window +
+                      SlotOf(entry.next, program->window)] != 0 ||
+      (entry.kind == proto::FEED && !CanFeed(*program, entry))) {
+    return;
+  }
+  entry.queued = true;
+  ready_.Push({program, index});
+}
+
+void Device::Deliver(DeviceProgram* program, uint32_t in_edge, uint64_t firing,
+                     bool poison) {
+  const uint32_t index = program->in_edges[in_edge].entry;
+  const uint64_t slot = SlotOf(firing, program->window);
+  const uint64_t at = uint64_t{index} * program->window + slot;
+  if (program->counts[at] == 0) return;  // no such token is expected
+  ++program->arrived[uint64_t{in_edge} * program->window + slot];
+  program->poison[at] |= poison;
+  if (--program->counts[at] != 0) return;
+  trace_.LastToken(program, at, in_edge);
+  PushIfReady(program, index);
+}
+
+void Device::DeliverNear(const DeviceProgram& program, const OutToken& token,
+                         uint64_t firing, bool poison) {
+  Device* peer = cohort_->at(token.where);
+  DeviceProgram* there = peer->Find(program.program, program.incarnation);
+  if (there == nullptr) return;  // detached already
+  peer->Deliver(there, token.target, firing, poison);
+  cohort_->Wake(peer);
+}
+
+// The host's token, for each shard of an action.
+void Device::Enqueue(DeviceProgram* program, const LocalMessage& message) {
+  const uint64_t slot = SlotOf(message.step, program->window);
+  for (uint32_t i = program->first_entry[message.target];
+       i < program->entries.size() &&
+       program->entries[i].action == message.target;
+       ++i) {
+    const uint64_t at = uint64_t{i} * program->window + slot;
+    if (program->counts[at] == 0) continue;  // none is expected
+    if (--program->counts[at] != 0) continue;
+    trace_.LastEnqueued(program, at);
+    PushIfReady(program, i);
+  }
+}
+
+void Device::RunEntry(DeviceProgram* program, uint32_t index) {
+  Entry& entry = program->entries[index];
+  entry.queued = false;
+  const uint64_t firing = entry.next;
+  bool poison = program->poison[uint64_t{index} * program->window +
+                                SlotOf(firing, program->window)];
+  const HostLaunch* launch = nullptr;
+  for (const DeviceProgram::Active& active : program->active) {
+    launch = active.grant->launch;
+    if (firing < active.grant->end) break;
+  }
+  trace_.MoveBegins();
+  switch (entry.kind) {
+    case proto::SEND:
+      RunSend(program, entry, firing, poison);
+      break;
+    case proto::RECV:
+      if (!poison && run_kernels_)
+        FillReceived(program->recvs[entry.op], firing);
+      break;
+    case proto::FEED:
+      if (run_kernels_) {
+        FeedOp& op = program->feeds[entry.op];
+        poison |= ReadsPoison(op, firing, *launch);
+        if (poison) break;
+        counters_.fed_bytes.Add(FeedBuffer(&op, firing, *launch));
+      }
+      break;
+    case proto::FETCH:
+      RunFetch(program->fetches[entry.op], firing, *launch, poison);
+      break;
+    default:
+      break;
+  }
+  trace_.MoveEnds(*program, index, firing, poison);
+  Fire(program, index, poison);
+  PushIfReady(program, index);
+}
+
+void Device::Fire(DeviceProgram* program, uint32_t index, bool poison) {
+  Entry& entry = program->entries[index];
+  const uint64_t firing = entry.next++;
+  const uint64_t at =
+      uint64_t{index} * program->window + SlotOf(firing, program->window);
+  // The slot is free before anybody can know that the firing has happened.
+  if (entry.need != 0) program->counts[at] = entry.need;
+  if (program->poison[at]) program->poison[at] = 0;
+  // What is carried into a later launch starts anew there.
+  const uint64_t end = ActiveAt(program, firing).grant->launch->end;
+  for (uint32_t i = entry.out_begin; i < entry.out_end; ++i) {
+    const OutToken& token = program->out[i];
+    const bool poisons = poison && token.poisons && firing + token.tokens < end;
+    switch (token.type) {
+      case OutToken::kLocal:
+        Deliver(program, token.target, firing + token.tokens, poisons);
+        break;
+      case OutToken::kNear:
+        DeliverNear(*program, token, firing + token.tokens, poisons);
+        break;
+      case OutToken::kPeer: {
+        LocalMessage message = New(kLocalToken, *program);
+        message.flags = poisons ? kPoisoned : 0;
+        message.target = token.target;
+        message.step = firing + token.tokens;
+        Send(LocalId{token.where}, message);
+        break;
+      }
+      case OutToken::kRemote: {
+        LocalMessage message = New(kForwardToken, *program);
+        message.flags = poisons ? kPoisoned : 0;
+        message.target = token.target;
+        message.shard = token.shard;
+        message.item = entry.shard;
+        message.step = firing + token.tokens;
+        message.extra = token.where;
+        Send(executor(), message);
+        break;
+      }
+      case OutToken::kHost: {
+        LocalMessage message = New(kActionFired, *program);
+        message.target = token.target;
+        message.step = firing;
+        Send(executor(), message);
+        break;
+      }
+      case OutToken::kAll: {
+        LocalMessage message = New(kAllFired, *program);
+        message.flags = poisons ? kPoisoned : 0;
+        message.target = token.target;
+        message.step = firing;
+        Send(executor(), message);
+        break;
+      }
+    }
+  }
+  if (poison) {
+    for (uint32_t i = entry.out_end; i < entry.poison_end; ++i) {
+      // Of the same firing, which comes later in the queue.
+      program->poison[uint64_t{program->out[i].target} * program->window +
+                      SlotOf(firing, program->window)] = 1;
+    }
+  }
+  CountFirings(program, firing, 1);
+}
+
+DeviceProgram::Active& Device::ActiveAt(DeviceProgram* program,
+                                        uint64_t firing) {
+  auto it = program->active.begin();
+  while (firing >= it->grant->end) ++it;
+  return *it;
+}
+
+void Device::CountFirings(DeviceProgram* program, uint64_t firing,
+                          uint64_t count) {
+  program->fired += count;
+  counters_.firings.Add(count);
+  DeviceProgram::Active& active = ActiveAt(program, firing);
+  active.remaining -= count;
+  if (active.remaining > 0) return;
+  // Grants end in order: an entry fires in order.
+  HostGrant* grant = active.grant;
+  program->active.pop_front();
+  EndGrant(*program, grant);
+}
+
+void Device::EndGrant(const DeviceProgram& program, HostGrant* grant) {
+  if (grant->end == grant->launch->end) {
+    trace_.Drained(program, grant->launch->id);
+  }
+  if (--grant->cohorts[host_actors_.cohorts[index_]].left > 0) return;
+  LocalMessage message = New(kDeviceDone, program);
+  message.extra = grant->place;
+  Send(executor(), message);
+}
+
+void Device::RunSend(DeviceProgram* program, const Entry& entry,
+                     uint64_t firing, bool poison) {
+  const SendOp& op = program->sends[entry.op];
+  for (uint32_t i = op.begin; i < op.end; ++i) {
+    const PieceOut& piece = program->pieces[i];
+    char* const to = run_kernels_ && !poison ? MovePiece(piece, firing)
+                                             : piece.to.at(firing);
+    LocalMessage message;
+    switch (piece.token.type) {
+      case OutToken::kNear:
+        DeliverNear(*program, piece.token, firing, poison);
+        break;
+      case OutToken::kPeer:
+        message = New(kLocalToken, *program);
+        message.flags = poison ? kPoisoned : 0;
+        message.target = piece.token.target;
+        message.step = firing;
+        Send(LocalId{piece.token.where}, message);
+        break;
+      case OutToken::kRemote:
+        message = New(kForwardPiece, *program);
+        message.flags = poison ? kPoisoned : 0;
+        message.target = piece.token.target;
+        message.shard = piece.token.shard;
+        message.item = entry.shard;
+        message.step = firing;
+        message.extra = piece.token.where;
+        message.payload = poison ? nullptr : to;
+        message.payload_bytes = poison ? 0 : piece.bytes;
+        Send(executor(), message);
+        break;
+      default:
+        Deliver(program, piece.token.target, firing, poison);
+    }
+  }
+}
+
+void Device::RunFetch(const FetchOp& op, uint64_t firing,
+                      const HostLaunch& launch, bool poison) {
+  if (!IsFetched(op, firing, launch)) return;
+  if (poison) {
+    launch.values->results[op.result].poisoned.store(true,
+                                                     std::memory_order_relaxed);
+  } else if (run_kernels_) {
+    counters_.fetched_bytes.Add(FetchBuffer(op, firing, launch));
+  }
+}
+
+}  // namespace pathways

@@ -1,0 +1,114 @@
+//===- device_report.cc - Why a device does not go on ---------------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/executor/device_report.h"
+
+#include "runtime/executor/value_moves.h"
+
+namespace pathways {
+namespace {
+
+constexpr int kMaxReported = 8;
+
+// The grant of a firing.
+const HostGrant& GrantAt(const DeviceProgram& program, uint64_t firing) {
+  auto it = program.active.begin();
+  while (firing >= it->grant->end) ++it;
+  return *it->grant;
+}
+
+// The tokens that a firing of entry `i` misses.
+void ReportTokens(const DeviceProgram& program, uint32_t i, uint64_t firing,
+                  proto::StuckShard* stuck) {
+  // Whatever is not missing along an edge is the host's token.
+  uint32_t unexplained = program.counts[uint64_t{i} * program.window +
+                                        SlotOf(firing, program.window)];
+  for (uint32_t e = 0; e < program.in_edges.size(); ++e) {
+    const InEdge& in = program.in_edges[e];
+    if (in.entry != i) continue;
+    const uint32_t tokens = program.TokensOf(e, firing);
+    if (tokens == in.expected) continue;
+    proto::MissingEdge* missing = stuck->add_missing();
+    missing->set_edge(in.edge);
+    missing->set_expected(in.expected);
+    missing->set_arrived(tokens);
+    unexplained -= in.expected - tokens;
+  }
+  stuck->set_unprepared(unexplained > 0);
+}
+
+void ReportFeed(const DeviceProgram& program, const Entry& entry,
+                uint64_t firing, proto::StuckShard* stuck) {
+  const FeedOp& op = program.feeds[entry.op];
+  const HostLaunch& launch = *GrantAt(program, firing).launch;
+  if (IsFilled(op, firing, launch)) return;
+  stuck->set_unfilled(true);
+  stuck->set_unfilled_by(launch.values->arguments[op.argument]->writer);
+}
+
+}  // namespace
+
+void ReportDevice(const DeviceProgram& program, const GrantQueue& queue,
+                  const HeadState& state, DeviceReport* out) {
+  out->report.set_fired(program.fired);
+  out->report.set_granted(program.granted);
+  // The smallest (firing, position) that has not happened.
+  uint64_t firing = UINT64_MAX;
+  uint32_t action = 0;
+  for (const Entry& entry : program.entries) {
+    if (entry.next < program.granted &&
+        (entry.next < firing ||
+         (entry.next == firing && entry.action < action))) {
+      firing = entry.next;
+      action = entry.action;
+    }
+  }
+  for (uint32_t i = 0; i < program.entries.size() && firing != UINT64_MAX;
+       ++i) {
+    const Entry& entry = program.entries[i];
+    if (entry.action != action || entry.next != firing ||
+        out->report.stuck_size() == kMaxReported) {
+      continue;
+    }
+    proto::StuckShard* stuck = out->report.add_stuck();
+    out->groups.push_back(UINT32_MAX);
+    stuck->set_firing(firing);
+    stuck->set_action(action);
+    stuck->set_shard(entry.shard);
+    stuck->set_device(state.island_device);
+    ReportTokens(program, i, firing, stuck);
+    if (entry.kind == proto::FEED && state.runs_kernels) {
+      ReportFeed(program, entry, firing, stuck);
+    }
+    if (entry.kind != proto::GANG || queue.empty()) continue;
+    const GrantQueue::Head& head = queue.head();
+    const Gang& gang = queue.gang();
+    if (head.program == &program && head.next == firing &&
+        gang.action == action) {
+      stuck->set_running(state.running);
+      if (state.in_meeting) {
+        const uint32_t k = i - gang.first_entry;
+        stuck->set_in_collective(true);
+        stuck->set_collective_step(state.step);
+        const GangTables& tables = *program.queue;
+        const CollectiveTable& table =
+            tables.collectives[tables.steps[gang.step_begin + state.step]
+                                   .collective];
+        out->groups.back() =
+            table.first_group + program.members[table.member_begin + k].group;
+      }
+    } else if (stuck->missing_size() == 0) {
+      stuck->set_blocked(true);
+      stuck->set_blocked_program(head.program->program);
+      stuck->set_blocked_action(gang.action);
+      stuck->set_blocked_firing(head.next);
+    }
+  }
+}
+
+}  // namespace pathways

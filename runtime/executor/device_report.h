@@ -1,0 +1,43 @@
+//===- device_report.h - Why a device does not go on ------------*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_EXECUTOR_DEVICE_REPORT_H_
+#define RUNTIME_EXECUTOR_DEVICE_REPORT_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "runtime/executor/grant_queue.h"
+#include "runtime/executor/host_program.h"
+#include "runtime/proto/control.pb.h"
+
+namespace pathways {
+
+// What a device says about a program when asked why it does not go on.
+struct DeviceReport {
+  proto::Report report;
+  std::vector<uint32_t> groups;  // of report.stuck; UINT32_MAX: none
+};
+
+// Where the head of a device's queue stands.
+struct HeadState {
+  bool runs_kernels = true;
+  bool running = false;       // its virtual time goes by
+  bool in_meeting = false;    // others are not there yet
+  uint32_t step = 0;          // of the gang
+  int64_t island_device = 0;  // whose queue it is
+};
+
+// Adds the first entries of the program that are granted and have not happened,
+// and what they wait for.
+void ReportDevice(const DeviceProgram& program, const GrantQueue& queue,
+                  const HeadState& state, DeviceReport* out);
+
+}  // namespace pathways
+
+#endif  // RUNTIME_EXECUTOR_DEVICE_REPORT_H_

@@ -1,0 +1,42 @@
+//===- grant_queue.cc - What a device may run, in order -------------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/executor/grant_queue.h"
+
+#include <algorithm>
+
+namespace pathways {
+
+void GrantQueue::Push(DeviceProgram* program, HostGrant* grant) {
+  const Head last = {program, grant, grant->launch->first, grant->first};
+  if (empty()) {
+    head_ = last;
+  } else {
+    behind_.push_back(last);
+  }
+}
+
+void GrantQueue::Pop() {
+  gang_ = 0;
+  head_ = {};
+  if (behind_.empty()) return;
+  head_ = behind_.front();
+  behind_.pop_front();
+}
+
+bool GrantQueue::Remove(const DeviceProgram* program) {
+  behind_.erase(
+      std::remove_if(behind_.begin(), behind_.end(),
+                     [&](const Head& one) { return one.program == program; }),
+      behind_.end());
+  if (empty() || head_.program != program) return false;
+  Pop();
+  return true;
+}
+
+}  // namespace pathways
