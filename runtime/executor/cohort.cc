@@ -25,16 +25,14 @@ void Cohort::Add(int index, Device* device) {
   awake_.push_back(nullptr);
 }
 
-void Cohort::Wake(Device* device) {
-  if (device->awake_) return;
-  device->awake_ = true;
-  size_t at = begin_ + size_++;
-  if (at >= awake_.size()) at -= awake_.size();
-  awake_[at] = device;
+void Cohort::Run(Device* device) {
+  Wake(device);
+  RunAwake();
 }
 
 void Cohort::RunAwake() {
   bool over = false;
+  current_gate_ = *gate_;
   for (int i = 0; i < kMaxRuns && size_ > 0 && !over; ++i) {
     Device* device = awake_[begin_];
     begin_ = begin_ + 1 == awake_.size() ? 0 : begin_ + 1;

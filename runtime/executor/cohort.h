@@ -40,16 +40,20 @@ class Cohort {
                                             : nullptr;
   }
 
-  // Where its devices enter kernels.
-  KernelGate& gate() const { return **gate_; }
+  // Where its devices enter kernels, and what they give them: one device runs
+  // at a time. During Run and Continue.
+  KernelGate& gate() const { return *current_gate_; }
+  void** operands() { return operands_.data(); }
+  // Kernels may have so many.
+  void ReserveOperands(size_t operands) {
+    if (operands > operands_.size()) operands_.resize(operands);
+  }
 
   // Has `device` run before the worker goes on to another actor, or soon after.
+  // In device.h.
   void Wake(Device* device);
   // Wakes `device`, then runs those that are awake, each for a turn.
-  void Run(Device* device) {
-    Wake(device);
-    RunAwake();
-  }
+  void Run(Device* device);
   // On a device's message to itself, when turns were left.
   void Continue() {
     continuing_ = false;
@@ -60,6 +64,8 @@ class Cohort {
   void RunAwake();
 
   KernelGate* const* const gate_;
+  KernelGate* current_gate_ = nullptr;  // in this handler
+  std::vector<void*> operands_;
   // By index, from the first on: a host may have very many cohorts of one.
   size_t first_ = 0;
   std::vector<Device*> devices_;

@@ -13,14 +13,17 @@
 
 namespace pathways {
 
-bool GroupMeeting::Arrive(uint32_t cohort, uint64_t firing, bool* poison) {
-  Count& near = counts[cohort];
-  const uint64_t which = firing & 1;
-  near.poisoned[which] |= *poison;
-  if (++near.arrived[which] < cohorts[cohort].size()) return false;
-  *poison = near.poisoned[which];
-  near.arrived[which] = 0;
-  near.poisoned[which] = false;
+GroupMeeting::GroupMeeting(std::vector<std::vector<uint32_t>> devices)
+    : cohorts(std::move(devices)), counts(cohorts.size()) {
+  for (size_t c = 0; c < cohorts.size(); ++c) {
+    counts[c].devices = static_cast<uint32_t>(cohorts[c].size());
+  }
+}
+
+bool GroupMeeting::ArriveCohort(Count* near, uint64_t which, bool* poison) {
+  *poison = near->poisoned[which];
+  near->arrived[which] = 0;
+  near->poisoned[which] = false;
   if (cohorts.size() == 1) return true;
   Slot& slot = slots[which];
   if (*poison) slot.poisoned.store(true, std::memory_order_relaxed);

@@ -44,12 +44,16 @@ struct DeviceGroup {
 // Who arrives last resets the slot, then tells the others or, when the group
 // has members elsewhere, the host's executor.
 struct GroupMeeting {
+  // `devices`: of each cohort.
+  explicit GroupMeeting(std::vector<std::vector<uint32_t>> devices);
+
   // Per cohort: the devices with members, which all read; how many of them have
   // arrived, which is the cohort's own.
-  std::vector<std::vector<uint32_t>> cohorts;
+  const std::vector<std::vector<uint32_t>> cohorts;
   struct alignas(64) Count {
     uint32_t arrived[2] = {0, 0};
     bool poisoned[2] = {false, false};
+    uint32_t devices = 0;
   };
   std::vector<Count> counts;
   struct Slot {
@@ -61,7 +65,16 @@ struct GroupMeeting {
   // A device of `cohort` has arrived at `firing`, `*poison` or not. Whether it
   // was the last of all; then `*poison` says whether any was, and the slot is
   // for the firing after the next.
-  bool Arrive(uint32_t cohort, uint64_t firing, bool* poison);
+  bool Arrive(uint32_t cohort, uint64_t firing, bool* poison) {
+    Count& near = counts[cohort];
+    const uint64_t which = firing & 1;
+    near.poisoned[which] |= *poison;
+    if (++near.arrived[which] < near.devices) return false;
+    return ArriveCohort(&near, which, poison);
+  }
+
+ private:
+  bool ArriveCohort(Count* near, uint64_t which, bool* poison);
 };
 
 // What a group of a host has that is combined in place: once all are there, by

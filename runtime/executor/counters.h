@@ -31,9 +31,9 @@ class Counter {
 };
 
 struct DeviceCounters {
-  Counter sent[kNumMessageKinds];
-  Counter gangs, kernels, firings;
+  Counter gangs, kernels, firings;   // with each gang, so first
   Counter fed_bytes, fetched_bytes;  // written by feeds, by fetches
+  Counter sent[kNumMessageKinds];
 };
 
 struct HostCounters {

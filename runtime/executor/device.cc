@@ -80,7 +80,7 @@ void Device::OnLocal(const LocalMessage& message) {
         NearDone(*program, message.target, meeting->cohorts[message.item],
                  message.step, poison, /*except=*/nullptr);
       } else {
-        GroupDone(program, message.target, message.step, poison);
+        GroupDone(*program, message.target, message.step, poison);
       }
       break;
     }
@@ -111,7 +111,7 @@ void Device::Attach(DeviceProgram* program) {
   for (const DeviceProgram* p : programs_) {
     if (p == nullptr) continue;
     entries += p->entries.size();
-    if (p->max_operands > operands_.size()) operands_.resize(p->max_operands);
+    cohort_->ReserveOperands(p->max_operands);
     if (p->max_shards > shard_poison_.size()) {
       shard_poison_.resize(p->max_shards);
     }
@@ -161,9 +161,7 @@ void Device::Grant(DeviceProgram* program, HostGrant* grant) {
   if (!program->queue->gangs.empty()) {
     queue_.Push(program, grant);
   }
-  for (uint32_t i = 0; i < program->entries.size(); ++i) {
-    PushIfReady(program, i);
-  }
+  for (uint32_t i : program->move_entries) PushIfReady(program, i);
 }
 
 void Device::FeedNear(const DeviceProgram& program) {
@@ -200,29 +198,17 @@ void Device::SendContinue() {
 bool Device::RunHead() {
   if (queue_.empty() || costing_ || waiting_groups_ > 0) return false;
   GrantQueue::Head& head = queue_.head();
-  DeviceProgram* program = head.program;
+  DeviceProgram* const program = head.program;
   const Gang& gang = queue_.gang();
   const uint64_t firing = head.next;
-  if (head.since < 0) head.since = world_->Now();
   if (!started_) {
+    if (head.since < 0) head.since = world_->Now();
     // A trace has each firing on its own.
     if (gang.plain_end > 0 && !simulated_ && !trace_.is_on() &&
         RunPlain(gang.plain_end)) {
       return true;
     }
-    const uint64_t slot = SlotOf(firing, program->window);
-    for (uint32_t k = 0; k < gang.shards; ++k) {
-      const uint64_t at =
-          uint64_t{gang.first_entry + k} * program->window + slot;
-      if (gang.need != 0 && program->counts[at] != 0) {
-        trace_.HeadWaits();
-        return false;
-      }
-      shard_poison_[k] = program->poison[at];
-    }
-    started_ = true;
-    step_ = 0;
-    trace_.HeadBegins(*program, gang, firing);
+    if (!Begin(*program, gang, firing)) return false;
   }
   while (step_ < gang.step_end - gang.step_begin) {
     if (!RunStep(program, gang, firing)) return false;
@@ -233,21 +219,60 @@ bool Device::RunHead() {
   }
   started_ = cost_paid_ = false;
   turn_ns_ -= gang.cost_ns;
-  trace_.HeadEnds(*program, gang, firing, shard_poison_.data());
-  Advance(1);
-  for (uint32_t k = 0; k < gang.shards; ++k) {
-    Fire(program, gang.first_entry + k, shard_poison_[k]);
+  if (trace_.is_on()) [[unlikely]] {
+    trace_.HeadEnds(*program, gang, firing, ShardPoison());
   }
+  counters_.firings.Add(gang.shards);
+  const bool is_last = Advance(1);
+  if (!gang.quiet || poisoned_) {
+    for (uint32_t k = 0; k < gang.shards; ++k) {
+      Fire(program, gang.first_entry + k, firing, IsShardPoisoned(k));
+    }
+  }
+  if (is_last) CountFirings(program, firing, program->queue->num_shards);
   return true;
 }
 
-void Device::Advance(size_t gangs) {
+bool Device::Begin(const DeviceProgram& program, const Gang& gang,
+                   uint64_t firing) {
+  const uint64_t slot = uint64_t{gang.first_entry} * program.window +
+                        SlotOf(firing, program.window);
+  for (uint32_t k = 0; k < gang.shards && gang.need != 0; ++k) {
+    if (program.counts[slot + uint64_t{k} * program.window] == 0) continue;
+    trace_.HeadWaits();
+    return false;
+  }
+  poisoned_ = false;
+  for (uint32_t k = 0; k < gang.shards && program.num_poison != 0; ++k) {
+    if (program.poison[slot + uint64_t{k} * program.window]) PoisonShard(k);
+  }
+  started_ = true;
+  step_ = 0;
+  trace_.HeadBegins(program, gang, firing);
+  return true;
+}
+
+void Device::PoisonShard(uint32_t k) {
+  ShardPoison();
+  poisoned_ = true;
+  shard_poison_[k] = 1;
+}
+
+const uint8_t* Device::ShardPoison() {
+  if (!poisoned_) std::fill(shard_poison_.begin(), shard_poison_.end(), 0);
+  return shard_poison_.data();
+}
+
+bool Device::Advance(size_t gangs) {
   counters_.gangs.Add(gangs);
-  if (!queue_.Advance(gangs)) return;
+  const bool is_over = queue_.Advance(gangs);
+  const bool is_last = queue_.gang_index() == 0;
+  if (!is_over) return is_last;
   const GrantQueue::Head& head = queue_.head();
   TimeNs& time_ns = head.grant->cohorts[host_actors_.cohorts[index_]].time_ns;
   time_ns = std::max(time_ns, world_->Now() - head.since);
   queue_.Pop();
+  return is_last;
 }
 
 void Device::Inspect(const LocalMessage& message) {

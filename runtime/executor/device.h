@@ -37,22 +37,21 @@
 
 namespace pathways {
 
-class Device final : public Actor {
+class alignas(64) Device final : public Actor {
  public:
   // `index` on `host`. What the pointers point to is not owned.
   Device(World* world, const HostActors* host_actors, Cohort* cohort, int host,
          int index, int64_t island_device, bool run_kernels,
          const WorkLimits* limits)
-      : world_(world),
-        host_actors_(*host_actors),
-        cohort_(cohort),
-        host_(host),
-        index_(index),
-        place_(KernelGate::Place(host, index)),
-        island_device_(island_device),
+      : cohort_(cohort),
         run_kernels_(run_kernels),
-        limits_(limits),
-        simulated_(world->simulated()) {
+        simulated_(world->simulated()),
+        place_(KernelGate::Place(host, index)),
+        world_(world),
+        host_actors_(*host_actors),
+        index_(index),
+        island_device_(island_device),
+        limits_(limits) {
     cohort->Add(index, this);
   }
 
@@ -105,7 +104,8 @@ class Device final : public Actor {
   void RunFetch(const FetchOp& op, uint64_t firing, const HostLaunch& launch,
                 bool poison);
   // An entry has fired: frees its slot, passes its tokens.
-  void Fire(DeviceProgram* program, uint32_t entry, bool poison);
+  void Fire(DeviceProgram* program, uint32_t entry, uint64_t firing,
+            bool poison);
   // The grant of a firing.
   static DeviceProgram::Active& ActiveAt(DeviceProgram* program,
                                          uint64_t firing);
@@ -117,8 +117,17 @@ class Device final : public Actor {
   // Asks for another turn of the cohort, after other actors had theirs.
   void SendContinue();
   bool RunHead();
-  // The next `gangs` of the queue have run.
-  void Advance(size_t gangs);
+  // The head begins; false: it waits for tokens.
+  bool Begin(const DeviceProgram& program, const Gang& gang, uint64_t firing);
+  // Whether a co-resident shard of the head is poisoned; it is from now on.
+  bool IsShardPoisoned(uint32_t k) const {
+    return poisoned_ && shard_poison_[k] != 0;
+  }
+  void PoisonShard(uint32_t k);
+  const uint8_t* ShardPoison();  // of all
+  // The next `gangs` of the queue have run. Whether they were the last of their
+  // firing.
+  bool Advance(size_t gangs);
 
   // Kernels (device_kernels.cc). The virtual time of the head begins.
   void StartCost(const DeviceProgram& program, const Gang& gang);
@@ -141,6 +150,20 @@ class Device final : public Actor {
   // Collectives (device_collective.cc). False: waits for other members.
   bool RunCollective(DeviceProgram* program, const Gang& gang,
                      const CollectiveTable& table, uint64_t firing);
+  // The same of a small one that is not traced.
+  bool RunSmall(DeviceProgram* program, const CollectiveTable& table,
+                uint64_t firing);
+  // The device has arrived at a group of a collective; it waits for so many.
+  void SetMet(DeviceProgram* program, const CollectiveTable& table, uint32_t i,
+              uint64_t firing) {
+    program->meetings.store(firing * program->queue->num_meetings +
+                                table.first_meeting + i - table.group_begin + 1,
+                            std::memory_order_relaxed);
+  }
+  void Await(const DeviceProgram& program, uint32_t groups) {
+    waiting_groups_ = groups;
+    awaited_ = program.groups;
+  }
   bool IsPoisoned(const DeviceProgram& program, const DeviceGroup& in) const;
   void PoisonGroup(const DeviceProgram& program, const DeviceGroup& in);
   void Contribute(DeviceProgram* program, const CollectiveTable& table,
@@ -154,8 +177,13 @@ class Device final : public Actor {
                       uint64_t firing);
   void TakeResults(DeviceProgram* program, const CollectiveTable& table,
                    uint64_t firing);
+  // This device, the last one, has arrived at a group: what is common to all is
+  // done, and the others are told.
+  void AllArrived(const DeviceProgram& program, const CollectiveTable& table,
+                  const DeviceGroup& in, uint64_t firing, bool poison);
   // All members of a group have arrived at `firing`, or are about to leave.
-  void GroupDone(DeviceProgram* program, uint32_t group, uint64_t firing,
+  // `program` is that of any device. Whether this device waits for one less.
+  bool GroupDone(const DeviceProgram& program, uint32_t group, uint64_t firing,
                  bool poison);
   // The same for the group's members on the `devices` of the cohort, without
   // `except`.
@@ -163,37 +191,45 @@ class Device final : public Actor {
                 const std::vector<uint32_t>& devices, uint64_t firing,
                 bool poison, const Device* except);
 
-  World* const world_;
-  const HostActors& host_actors_;
+  // What each gang touches, first.
+  //
+  // The head of the queue. In the collective that is step_: where it waits for
+  // the others, if it does; for how many groups, of whose program's groups.
+  bool started_ = false;
+  bool cost_paid_ = false, costing_ = false;
+  enum : uint8_t { kOutside, kArriving, kLeaving } meeting_ = kOutside;
+  bool poisoned_ = false;  // some shard is; else shard_poison_ says nothing
+  bool awake_ = false;     // in the cohort's ring
+  uint32_t step_ = 0;      // of the gang
+  uint32_t waiting_groups_ = 0;
+  const HostGroup* awaited_ = nullptr;
+  GrantQueue queue_;
+  TimeNs turn_ns_ = 0;  // left of its turn
   Cohort* const cohort_;
-  const int host_, index_;
-  const uint64_t place_;  // for the gate
-  const int64_t island_device_;
   const bool run_kernels_;
-  const WorkLimits* const limits_;  // in virtual time
   const bool simulated_;
+  const uint64_t place_;  // for the gate
+  DeviceTrace trace_;
+  ReadyRing ready_;
   DeviceCounters counters_;
 
+  World* const world_;
+  const HostActors& host_actors_;
+  const int index_;
+  const int64_t island_device_;
+  const WorkLimits* const limits_;  // in virtual time
   std::vector<DeviceProgram*> programs_;
-  GrantQueue queue_;
-
-  // The head of the queue.
-  bool started_ = false;
-  uint32_t step_ = 0;  // of the gang
-  // In the collective that is step_: where it waits for the others, if it does.
-  enum : uint8_t { kOutside, kArriving, kLeaving } meeting_ = kOutside;
-  uint32_t waiting_groups_ = 0;
-  bool cost_paid_ = false, costing_ = false;
   uint64_t generation_ = 0;  // tells an old kCostDone from a new one
-  DeviceTrace trace_;
   std::vector<uint8_t> shard_poison_;
-
-  ReadyRing ready_;
-  bool awake_ = false;  // in the cohort's ring
-  TimeNs turn_ns_ = 0;  // left of its turn
-
-  std::vector<void*> operands_;
 };
+
+inline void Cohort::Wake(Device* device) {
+  if (device->awake_) return;
+  device->awake_ = true;
+  size_t at = begin_ + size_++;
+  if (at >= awake_.size()) at -= awake_.size();
+  awake_[at] = device;
+}
 
 }  // namespace pathways
 

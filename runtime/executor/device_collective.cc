@@ -28,6 +28,7 @@ void CopyBytes(const char* from, uint64_t bytes, char* to) {
 
 bool Device::RunCollective(DeviceProgram* program, const Gang& gang,
                            const CollectiveTable& table, uint64_t firing) {
+  if (table.small && !trace_.is_on()) return RunSmall(program, table, firing);
   if (meeting_ == kOutside) {
     meeting_ = kArriving;
     trace_.MeetingBegins();
@@ -53,17 +54,55 @@ bool Device::RunCollective(DeviceProgram* program, const Gang& gang,
   return true;
 }
 
+bool Device::RunSmall(DeviceProgram* program, const CollectiveTable& table,
+                      uint64_t firing) {
+  const CollectiveShape& shape = *table.shape;
+  const CollectiveMember& member = program->members[table.member_begin];
+  const HostGroup& group = program->groups[table.first_group + member.group];
+  const SlotOffset* const slots =
+      program->queue->slots.data() + table.first_slot;
+  if (meeting_ == kOutside) {
+    meeting_ = kArriving;
+    if (run_kernels_ && !poisoned_ && shape.source_bytes > 0) {
+      CopyBytes(slots[0].at(program->memories, firing), shape.source_bytes,
+                group.contribution(firing, member.rank));
+    }
+    SetMet(program, table, table.group_begin, firing);
+    bool poison = poisoned_;
+    const DeviceGroup& in = program->groups_in[table.group_begin];
+    if (!group.meeting->Arrive(in.cohort, firing, &poison)) {
+      Await(*program, 1);
+      return false;
+    }
+    AllArrived(*program, table, in, firing, poison);
+    if (poison) PoisonShard(0);
+  }
+  if (waiting_groups_ > 0) return false;
+  if (run_kernels_ && !poisoned_ && shape.result_bytes > 0) {
+    char* const result = slots[1].at(program->memories, firing);
+    if (group.shared) {
+      CopyBytes(group.result(firing), shape.result_bytes, result);
+    } else {
+      CombineCollective(shape, member.rank,
+                        group.contributions[firing & 1].data(), result);
+    }
+  }
+  meeting_ = kOutside;
+  ++step_;
+  return true;
+}
+
 bool Device::IsPoisoned(const DeviceProgram& program,
                         const DeviceGroup& in) const {
   for (uint32_t i = in.shards_begin; i < in.shards_end; ++i) {
-    if (shard_poison_[program.shards_in[i]]) return true;
+    if (IsShardPoisoned(program.shards_in[i])) return true;
   }
   return false;
 }
 
 void Device::PoisonGroup(const DeviceProgram& program, const DeviceGroup& in) {
   for (uint32_t i = in.shards_begin; i < in.shards_end; ++i) {
-    shard_poison_[program.shards_in[i]] = true;
+    PoisonShard(program.shards_in[i]);
   }
 }
 
@@ -74,7 +113,7 @@ void Device::Contribute(DeviceProgram* program, const CollectiveTable& table,
   const SlotOffset* const slots =
       program->queue->slots.data() + table.first_slot;
   for (uint32_t m = table.member_begin; m < table.member_end; ++m) {
-    if (shard_poison_[m - table.member_begin]) continue;
+    if (IsShardPoisoned(m - table.member_begin)) continue;
     const CollectiveMember& member = program->members[m];
     const HostGroup& group = program->groups[table.first_group + member.group];
     if (group.in_place != nullptr) continue;
@@ -101,7 +140,7 @@ void Device::MeetAll(DeviceProgram* program, const CollectiveTable& table,
       if (poison && group.exchange == nullptr) continue;
     }
     if (!Meet(program, table, i, firing, &poison)) {
-      ++waiting_groups_;
+      Await(*program, waiting_groups_ + 1);
     } else if (poison) {
       PoisonGroup(*program, in);
     }
@@ -113,11 +152,7 @@ bool Device::Meet(DeviceProgram* program, const CollectiveTable& table,
   const DeviceGroup& in = program->groups_in[i];
   const HostGroup& group = program->groups[table.first_group + in.group];
   const bool leaves = meeting_ == kLeaving;
-  if (!leaves) {
-    program->meetings.store(firing * program->queue->num_meetings +
-                                table.first_meeting + i - table.group_begin + 1,
-                            std::memory_order_relaxed);
-  }
+  if (!leaves) SetMet(program, table, i, firing);
   GroupMeeting* const meeting =
       leaves ? group.in_place->leaving.get() : group.meeting.get();
   if (meeting != nullptr && !meeting->Arrive(in.cohort, firing, poison)) {
@@ -133,31 +168,35 @@ bool Device::Meet(DeviceProgram* program, const CollectiveTable& table,
     Send(executor(), message);
     return false;
   }
-  if (run_kernels_ && !leaves && !*poison) {
-    if (group.in_place != nullptr) {
-      BeginInPlace(group, firing);
-    } else if (group.shared) {
-      CombineCollective(*table.shape, 0, group.contributions[firing & 1].data(),
-                        group.result(firing));
-    }
+  if (run_kernels_ && !leaves && !*poison && group.in_place != nullptr) {
+    BeginInPlace(group, firing);
   }
   if (meeting == nullptr) return true;
-  const size_t cohorts = meeting->cohorts.size();
-  if (cohorts > 1) {
-    LocalMessage message = New(kGroupDone, *program);
-    message.flags = *poison ? kPoisoned : 0;
-    message.target = table.first_group + in.group;
-    message.step = firing;
-    for (size_t c = 0; c < cohorts; ++c) {
-      if (c == in.cohort) continue;
-      message.item = static_cast<uint32_t>(c);
-      Send(host_actors_.devices[meeting->cohorts[c][0]], message);
-    }
-  }
-  NearDone(*program, table.first_group + in.group, meeting->cohorts[in.cohort],
-           firing, *poison,
-           /*except=*/this);
+  AllArrived(*program, table, in, firing, *poison);
   return true;
+}
+
+void Device::AllArrived(const DeviceProgram& program,
+                        const CollectiveTable& table, const DeviceGroup& in,
+                        uint64_t firing, bool poison) {
+  const uint32_t index = table.first_group + in.group;
+  const HostGroup& group = program.groups[index];
+  if (run_kernels_ && !poison && group.shared) {
+    CombineCollective(*table.shape, 0, group.contributions[firing & 1].data(),
+                      group.result(firing));
+  }
+  const std::vector<std::vector<uint32_t>>& cohorts = group.meeting->cohorts;
+  for (size_t c = 0; c < cohorts.size(); ++c) {
+    if (c == in.cohort) continue;
+    LocalMessage message = New(kGroupDone, program);
+    message.flags = poison ? kPoisoned : 0;
+    message.target = index;
+    message.step = firing;
+    message.item = static_cast<uint32_t>(c);
+    Send(host_actors_.devices[cohorts[c][0]], message);
+  }
+  NearDone(program, index, cohorts[in.cohort], firing, poison,
+           /*except=*/this);
 }
 
 void Device::NearDone(const DeviceProgram& program, uint32_t group,
@@ -166,30 +205,31 @@ void Device::NearDone(const DeviceProgram& program, uint32_t group,
   for (uint32_t index : devices) {
     Device* device = cohort_->at(index);
     if (device == except) continue;
-    DeviceProgram* there = device->Find(program.program, program.incarnation);
-    if (there == nullptr) continue;  // detached already
-    device->GroupDone(there, group, firing, poison);
-    cohort_->Wake(device);
+    if (device->GroupDone(program, group, firing, poison)) {
+      cohort_->Wake(device);
+    }
   }
 }
 
-void Device::GroupDone(DeviceProgram* program, uint32_t group, uint64_t firing,
-                       bool poison) {
-  if (queue_.empty() || queue_.head().program != program ||
-      meeting_ == kOutside || queue_.head().next != firing ||
-      waiting_groups_ == 0) {
-    return;
+bool Device::GroupDone(const DeviceProgram& program, uint32_t group,
+                       uint64_t firing, bool poison) {
+  // Unless it was detached meanwhile.
+  if (waiting_groups_ == 0 || awaited_ != program.groups ||
+      queue_.head().next != firing) {
+    return false;
   }
   if (poison) {
     const Gang& gang = queue_.gang();
-    const GangStepTable& step = program->queue->steps[gang.step_begin + step_];
-    const CollectiveTable& table = program->queue->collectives[step.collective];
+    const DeviceProgram& own = *queue_.head().program;
+    const GangStepTable& step = own.queue->steps[gang.step_begin + step_];
+    const CollectiveTable& table = own.queue->collectives[step.collective];
     for (uint32_t i = table.group_begin; i < table.group_end; ++i) {
-      const DeviceGroup& in = program->groups_in[i];
-      if (table.first_group + in.group == group) PoisonGroup(*program, in);
+      const DeviceGroup& in = own.groups_in[i];
+      if (table.first_group + in.group == group) PoisonGroup(own, in);
     }
   }
   --waiting_groups_;
+  return true;
 }
 
 void Device::CombineInPlace(DeviceProgram* program,
@@ -209,7 +249,7 @@ void Device::TakeResults(DeviceProgram* program, const CollectiveTable& table,
   const SlotOffset* const slots =
       program->queue->slots.data() + table.first_slot;
   for (uint32_t m = table.member_begin; m < table.member_end; ++m) {
-    if (shard_poison_[m - table.member_begin]) continue;
+    if (IsShardPoisoned(m - table.member_begin)) continue;
     const CollectiveMember& member = program->members[m];
     const HostGroup& group = program->groups[table.first_group + member.group];
     char* const result =

@@ -38,7 +38,7 @@ void Device::Deliver(DeviceProgram* program, uint32_t in_edge, uint64_t firing,
   const uint64_t at = uint64_t{index} * program->window + slot;
   if (program->counts[at] == 0) return;  // no such token is expected
   ++program->arrived[uint64_t{in_edge} * program->window + slot];
-  program->poison[at] |= poison;
+  if (poison) program->MarkPoison(at);
   if (--program->counts[at] != 0) return;
   trace_.LastToken(program, at, in_edge);
   PushIfReady(program, index);
@@ -103,20 +103,24 @@ void Device::RunEntry(DeviceProgram* program, uint32_t index) {
       break;
   }
   trace_.MoveEnds(*program, index, firing, poison);
-  Fire(program, index, poison);
+  ++entry.next;
+  counters_.firings.Add();
+  Fire(program, index, firing, poison);
+  CountFirings(program, firing, 1);
   PushIfReady(program, index);
 }
 
-void Device::Fire(DeviceProgram* program, uint32_t index, bool poison) {
-  Entry& entry = program->entries[index];
-  const uint64_t firing = entry.next++;
+void Device::Fire(DeviceProgram* program, uint32_t index, uint64_t firing,
+                  bool poison) {
+  const Entry& entry = program->entries[index];
   const uint64_t at =
       uint64_t{index} * program->window + SlotOf(firing, program->window);
   // The slot is free before anybody can know that the firing has happened.
   if (entry.need != 0) program->counts[at] = entry.need;
-  if (program->poison[at]) program->poison[at] = 0;
+  program->ClearPoison(at);
   // What is carried into a later launch starts anew there.
-  const uint64_t end = ActiveAt(program, firing).grant->launch->end;
+  const uint64_t end =
+      poison ? ActiveAt(program, firing).grant->launch->end : 0;
   for (uint32_t i = entry.out_begin; i < entry.out_end; ++i) {
     const OutToken& token = program->out[i];
     const bool poisons = poison && token.poisons && firing + token.tokens < end;
@@ -163,14 +167,12 @@ void Device::Fire(DeviceProgram* program, uint32_t index, bool poison) {
       }
     }
   }
-  if (poison) {
-    for (uint32_t i = entry.out_end; i < entry.poison_end; ++i) {
-      // Of the same firing, which comes later in the queue.
-      program->poison[uint64_t{program->out[i].target} * program->window +
-                      SlotOf(firing, program->window)] = 1;
-    }
+  if (!poison) return;
+  for (uint32_t i = entry.out_end; i < entry.poison_end; ++i) {
+    // Of the same firing, which comes later in the queue.
+    program->MarkPoison(uint64_t{program->out[i].target} * program->window +
+                        SlotOf(firing, program->window));
   }
-  CountFirings(program, firing, 1);
 }
 
 DeviceProgram::Active& Device::ActiveAt(DeviceProgram* program,
@@ -183,7 +185,6 @@ DeviceProgram::Active& Device::ActiveAt(DeviceProgram* program,
 void Device::CountFirings(DeviceProgram* program, uint64_t firing,
                           uint64_t count) {
   program->fired += count;
-  counters_.firings.Add(count);
   DeviceProgram::Active& active = ActiveAt(program, firing);
   active.remaining -= count;
   if (active.remaining > 0) return;

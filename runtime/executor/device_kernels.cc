@@ -62,42 +62,51 @@ bool Device::RunPlain(size_t end) {
   DeviceProgram* program = head.program;
   const GangTables& queue = *program->queue;
   const uint64_t firing = head.next;
-  const uint64_t window = program->window;
   const uint64_t slot = SlotOf(firing, program->window);
   const bool run = run_kernels_;
   step_ = 0;
   KernelGate& gate = cohort_->gate();
   gate.Announce(place_, program->incarnation, firing - head.first);
   const uint64_t kernels = gate.Open();
-  void** const operands = operands_.data();
+  void** const operands = cohort_->operands();
+  // Copies, which no kernel can change.
+  char* const memories[] = {program->memories[0], program->memories[1]};
+  const Gang* const gangs = queue.gangs.data();
+  const GangStepTable* const steps = queue.steps.data();
+  const SlotOffset* const all_slots = queue.slots.data();
+  const int32_t* const coordinates = program->coordinates.data();
+  void* const scratch = program->scratch;
   TimeNs left = turn_ns_;
   const size_t first = queue_.gang_index();
   size_t g = first;
   for (; g < end && left > 0; ++g) {
-    const Gang& gang = queue.gangs[g];
-    if (program->poison[gang.first_entry * window + slot]) break;
+    const Gang& gang = gangs[g];
+    if (program->num_poison != 0 &&
+        program->poison[uint64_t{gang.first_entry} * program->window + slot]) {
+      break;
+    }
     if (run) {
-      const GangStepTable& step = queue.steps[gang.step_begin];
-      const SlotOffset* slots = queue.slots.data() + step.first_slot;
+      const GangStepTable& step = steps[gang.step_begin];
+      const SlotOffset* slots = all_slots + step.first_slot;
       for (uint32_t i = 0; i < step.operands; ++i) {
-        operands[i] = slots[i].at_masked(program->memories, firing);
+        operands[i] = slots[i].at_masked(memories, firing);
       }
       gate.Pass(kernels, static_cast<uint32_t>(g));
-      const int32_t code = step.function(
-          operands, program->coordinates.data() + gang.first_coordinate,
-          program->scratch);
+      const int32_t code =
+          step.function(operands, coordinates + gang.first_coordinate, scratch);
       if (code != 0) [[unlikely]] {
         gate.Leave();
         // It has run, so it fires here, and poisons.
         FinishPlain(g - first, left);
         counters_.kernels.Add();
         SendFailed(*program, gang, /*shard=*/0, firing, code);
-        Advance(1);
-        Fire(program, gang.first_entry, /*poison=*/true);
+        counters_.firings.Add();
+        const bool is_last = Advance(1);
+        Fire(program, gang.first_entry, firing, /*poison=*/true);
+        if (is_last) CountFirings(program, firing, queue.num_shards);
         return true;
       }
     }
-    program->entries[gang.first_entry].next = firing + 1;
     left -= kFiringNs + gang.cost_ns;
   }
   gate.Leave();
@@ -112,8 +121,10 @@ void Device::FinishPlain(size_t count, TimeNs left) {
   if (run_kernels_) counters_.kernels.Add(count);
   DeviceProgram* program = queue_.head().program;
   const uint64_t firing = queue_.head().next;
-  Advance(count);
-  CountFirings(program, firing, count);
+  counters_.firings.Add(count);  // of one shard each
+  if (Advance(count)) {
+    CountFirings(program, firing, program->queue->num_shards);
+  }
 }
 
 bool Device::RunStep(DeviceProgram* program, const Gang& gang,
@@ -149,19 +160,19 @@ void Device::RunKernels(DeviceProgram* program, const Gang& gang,
       program->coordinates.data() + gang.first_coordinate;
   KernelGate& gate = cohort_->gate();
   gate.Announce(place_, program->incarnation, firing - queue_.head().first);
+  void** const operands = cohort_->operands();
   for (uint32_t k = 0; k < gang.shards; ++k) {
-    if (shard_poison_[k]) continue;
+    if (IsShardPoisoned(k)) continue;
     for (uint32_t i = 0; i < step.operands; ++i) {
-      operands_[i] = slots[k * step.operands + i].at(program->memories, firing);
+      operands[i] = slots[k * step.operands + i].at(program->memories, firing);
     }
     gate.Enter(static_cast<uint32_t>(queue_.gang_index()), k);
-    const int32_t code =
-        step.function(operands_.data(), coordinates + k * gang.num_coordinates,
-                      program->scratch);
+    const int32_t code = step.function(
+        operands, coordinates + k * gang.num_coordinates, program->scratch);
     gate.Leave();
     counters_.kernels.Add();
     if (code == 0) continue;
-    shard_poison_[k] = 1;
+    PoisonShard(k);
     SendFailed(*program, gang, k, firing, code);
   }
 }

@@ -8,6 +8,9 @@
 
 #include "runtime/executor/device_report.h"
 
+#include <algorithm>
+#include <vector>
+
 #include "runtime/executor/value_moves.h"
 
 namespace pathways {
@@ -20,6 +23,20 @@ const HostGrant& GrantAt(const DeviceProgram& program, uint64_t firing) {
   auto it = program.active.begin();
   while (firing >= it->grant->end) ++it;
   return *it->grant;
+}
+
+// Of each entry, the first firing that has not happened.
+std::vector<uint64_t> NextFirings(const DeviceProgram& program,
+                                  const GrantQueue& queue) {
+  std::vector<uint64_t> next;
+  next.reserve(program.entries.size());
+  for (const Entry& entry : program.entries) next.push_back(entry.next);
+  const std::vector<Gang>& gangs = program.queue->gangs;
+  for (size_t g = 0; g < gangs.size(); ++g) {
+    std::fill_n(next.begin() + gangs[g].first_entry, gangs[g].shards,
+                queue.NextFiring(program, g));
+  }
+  return next;
 }
 
 // The tokens that a firing of entry `i` misses.
@@ -55,23 +72,29 @@ void ReportFeed(const DeviceProgram& program, const Entry& entry,
 
 void ReportDevice(const DeviceProgram& program, const GrantQueue& queue,
                   const HeadState& state, DeviceReport* out) {
-  out->report.set_fired(program.fired);
+  const std::vector<uint64_t> next = NextFirings(program, queue);
+  uint64_t fired = program.fired;
+  if (!queue.empty() && queue.head().program == &program) {
+    for (size_t g = 0; g < queue.gang_index(); ++g) {
+      fired += program.queue->gangs[g].shards;
+    }
+  }
+  out->report.set_fired(fired);
   out->report.set_granted(program.granted);
   // The smallest (firing, position) that has not happened.
   uint64_t firing = UINT64_MAX;
   uint32_t action = 0;
-  for (const Entry& entry : program.entries) {
-    if (entry.next < program.granted &&
-        (entry.next < firing ||
-         (entry.next == firing && entry.action < action))) {
-      firing = entry.next;
-      action = entry.action;
+  for (uint32_t i = 0; i < next.size(); ++i) {
+    const uint32_t of = program.entries[i].action;
+    if (next[i] < program.granted &&
+        (next[i] < firing || (next[i] == firing && of < action))) {
+      firing = next[i];
+      action = of;
     }
   }
-  for (uint32_t i = 0; i < program.entries.size() && firing != UINT64_MAX;
-       ++i) {
+  for (uint32_t i = 0; i < next.size() && firing != UINT64_MAX; ++i) {
     const Entry& entry = program.entries[i];
-    if (entry.action != action || entry.next != firing ||
+    if (entry.action != action || next[i] != firing ||
         out->report.stuck_size() == kMaxReported) {
       continue;
     }

@@ -37,6 +37,9 @@ struct CollectiveTable {
   uint32_t member_begin = 0, member_end = 0;  // by co-resident shard
   uint32_t group_begin = 0, group_end = 0;    // distinct
   bool in_place = false;                      // some group is
+  // One member, in a group of several devices that are all on the host, and
+  // whose contributions are copied.
+  bool small = false;
   bool operator==(const CollectiveTable&) const = default;
 };
 
@@ -63,6 +66,8 @@ struct Gang {
   // one is of one shard and one kernel, waits for no token and sends none, and
   // the slots of its buffers have masks.
   uint32_t plain_end = 0;
+  // Waits for no token and sends none, but for poison.
+  bool quiet = false;
   TimeNs cost_ns = 0;
   bool operator==(const Gang&) const = default;
 };

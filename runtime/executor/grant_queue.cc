@@ -21,6 +21,15 @@ void GrantQueue::Push(DeviceProgram* program, HostGrant* grant) {
   }
 }
 
+uint64_t GrantQueue::NextFiring(const DeviceProgram& program,
+                                size_t gang) const {
+  if (head_.program == &program) return head_.next + (gang < gang_ ? 1 : 0);
+  for (const Head& one : behind_) {
+    if (one.program == &program) return one.next;
+  }
+  return program.granted;
+}
+
 void GrantQueue::Pop() {
   gang_ = 0;
   head_ = {};

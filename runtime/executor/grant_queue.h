@@ -37,7 +37,8 @@ class GrantQueue {
   };
 
   bool empty() const { return head_.program == nullptr; }
-  // Of a queue that is not empty, like all that follows but Push and Remove.
+  // Of a queue that is not empty, like all that follows but Push, Remove
+  // and NextFiring.
   Head& head() { return head_; }
   const Head& head() const { return head_; }
   // In its program's queue.
@@ -45,6 +46,8 @@ class GrantQueue {
   const Gang& gang() const { return head_.program->queue->gangs[gang_]; }
 
   void Push(DeviceProgram* program, HostGrant* grant);
+  // The first firing of a gang of a program that has not happened.
+  uint64_t NextFiring(const DeviceProgram& program, size_t gang) const;
   // The next `gangs` of the head's firing have run. Whether they were the last
   // of its grant, which is still the head then.
   bool Advance(size_t gangs) {

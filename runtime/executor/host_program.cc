@@ -269,6 +269,11 @@ void HostProgramBuilder::LayOut(DeviceProgram* device) {
   for (const InEdge& in : device->in_edges) {
     device->entries[in.entry].need += in.expected;
   }
+  for (uint32_t i = 0; i < device->entries.size(); ++i) {
+    if (device->entries[i].kind != proto::GANG) {
+      device->move_entries.push_back(i);
+    }
+  }
 }
 
 uint32_t HostProgramBuilder::Expected(const PreparedEdge& edge,

@@ -127,7 +127,7 @@ struct Entry {
   uint32_t op = 0;      // index in the table of its kind
   uint8_t kind = 0;     // proto::ActionKind
   bool queued = false;  // in the device's list of ready entries
-  uint64_t next = 0;    // first firing that has not happened
+  uint64_t next = 0;    // first firing that has not happened; not of a gang
 };
 
 // What a client asked for, on one host: a range of firings and its values. It
@@ -158,11 +158,29 @@ struct HostGrant {
   std::vector<Cohort> cohorts;
 };
 
-struct DeviceProgram {
-  const PreparedPlan* plan = nullptr;
-  uint32_t program = 0, incarnation = 0;
-  uint32_t device = 0;  // on the host
+struct alignas(64) DeviceProgram {
+  // What each gang looks at, first.
+  //
+  // What its queue runs, shared with devices that run the same; and from where
+  // the slots of those tables count.
+  std::shared_ptr<const GangTables> queue;
+  char* memories[2] = {nullptr, nullptr};  // by SlotOffset::Memory
+  const HostGroup* groups = nullptr;       // of the host
+  char* scratch = nullptr;
+  uint32_t incarnation = 0;
   uint32_t window = 1;
+  uint64_t num_poison = 0;  // of `poison`, those that are not 0
+  // Groups in which the device has arrived, of all firings; see HasMet. For
+  // reports.
+  std::atomic<uint64_t> meetings{0};
+  std::vector<CollectiveMember> members;
+  std::vector<DeviceGroup> groups_in;
+  std::vector<int32_t> coordinates;  // per slice
+  std::vector<uint32_t> shards_in;   // of groups_in
+
+  const PreparedPlan* plan = nullptr;
+  uint32_t program = 0;
+  uint32_t device = 0;  // on the host
 
   std::vector<std::vector<int32_t>> shards;  // per slice
   std::vector<uint32_t> first_entry;         // per action
@@ -171,32 +189,20 @@ struct DeviceProgram {
                                     // pieces, in place of its send
 
   std::vector<Entry> entries;
+  std::vector<uint32_t> move_entries;  // those that are not gangs
+  std::vector<uint32_t> feed_entries;
   std::vector<InEdge> in_edges;
   std::vector<OutToken> out;
   std::vector<uint32_t> counts;  // [entry][slot]: tokens missing
   // [in-edge][slot]: tokens of all firings of the slot; see TokensOf.
   std::vector<uint32_t> arrived;
-  std::vector<uint8_t> poison;  // [entry][slot]
+  std::vector<uint8_t> poison;  // [entry][slot]; see MarkPoison
 
-  // What its queue runs, shared with devices that run the same; and from where
-  // the slots of those tables count.
-  std::shared_ptr<const GangTables> queue;
-  char* memories[2] = {nullptr, nullptr};  // by SlotOffset::Memory
-  std::vector<int32_t> coordinates;        // per slice
-  std::vector<CollectiveMember> members;
-  std::vector<DeviceGroup> groups_in;
-  std::vector<uint32_t> shards_in;  // of groups_in
-  // Groups in which the device has arrived, of all firings; see HasMet. For
-  // reports.
-  std::atomic<uint64_t> meetings{0};
-  const HostGroup* groups = nullptr;  // of the host
   std::vector<SendOp> sends;
   std::vector<RecvOp> recvs;
   std::vector<FeedOp> feeds;
-  std::vector<uint32_t> feed_entries;
   std::vector<FetchOp> fetches;
   std::vector<PieceOut> pieces;
-  char* scratch = nullptr;
   uint32_t max_operands = 0;
   uint32_t max_shards = 0;
 
@@ -207,7 +213,7 @@ struct DeviceProgram {
     uint64_t remaining;  // firings of entries
   };
   std::deque<Active> active;  // grants that are not over here
-  uint64_t fired = 0;
+  uint64_t fired = 0;  // of entries; those of gangs with their queue's last
   // [entry][slot], while tracing: along which edge the last token came, and
   // when among those of the device.
   struct LastToken {
@@ -218,6 +224,14 @@ struct DeviceProgram {
 
   Arena::Segment memory;  // freed with the tables
 
+  void MarkPoison(uint64_t at) {
+    num_poison += poison[at] == 0;
+    poison[at] = 1;
+  }
+  void ClearPoison(uint64_t at) {
+    num_poison -= poison[at] != 0;
+    poison[at] = 0;
+  }
   // In-edge entry of `edge` at `shard`; UINT32_MAX when it is not here.
   uint32_t InEdgeOf(uint32_t edge, uint32_t shard) const;
   // Position of `shard` among the local shards of `slice`; -1: not here.

@@ -113,8 +113,8 @@ class HostProgramBuilder {
   // host_program_queue.cc
   void MakeGangs(DeviceProgram* device, GangTables* queue);
   void MakeGang(DeviceProgram* device, GangTables* queue, uint32_t a);
-  // Which gangs only run a kernel, once it is known what they wait for and
-  // whom they tell.
+  // Which gangs are quiet, and which only run a kernel, once it is known what
+  // they wait for and whom they tell.
   void MarkPlain(const DeviceProgram& device, GangTables* queue) const;
   // What was made of equal tables before, or these.
   std::shared_ptr<const GangTables> Share(GangTables queue);

@@ -108,21 +108,19 @@ void HostProgramBuilder::AddGroup(uint32_t action, uint32_t step,
 
 std::unique_ptr<GroupMeeting> HostProgramBuilder::MakeMeeting(
     HostGroup* group) const {
-  auto meeting = std::make_unique<GroupMeeting>();
   std::map<uint32_t, std::vector<HostGroup::Local*>> cohorts;
   for (HostGroup::Local& local : group->locals) {
     cohorts[host_actors_.cohorts[local.device]].push_back(&local);
   }
+  std::vector<std::vector<uint32_t>> devices;
   for (const auto& [cohort, locals] : cohorts) {
-    std::vector<uint32_t> devices;
     for (HostGroup::Local* local : locals) {
-      local->cohort = static_cast<uint32_t>(meeting->cohorts.size());
-      devices.push_back(local->device);
+      local->cohort = static_cast<uint32_t>(devices.size());
     }
-    meeting->cohorts.push_back(std::move(devices));
+    std::vector<uint32_t>& of = devices.emplace_back();
+    for (const HostGroup::Local* local : locals) of.push_back(local->device);
   }
-  meeting->counts.resize(cohorts.size());
-  return meeting;
+  return std::make_unique<GroupMeeting>(std::move(devices));
 }
 
 void HostProgramBuilder::PlaceGroups(size_t first, uint32_t slice,
@@ -283,12 +281,15 @@ void HostProgramBuilder::MakeCollective(DeviceProgram* device,
   table.member_end = in.member_end;
   table.group_begin = in.group_begin;
   table.group_end = in.group_end;
+  table.small = in.member_end - in.member_begin == 1;
   for (uint32_t m = in.member_begin; m < in.member_end; ++m) {
     const CollectiveMember& member = device->members[m];
     const int64_t k = m - in.member_begin;
     queue->slots.push_back(OffsetOf(c.source(), device->device, k));
     queue->slots.push_back(OffsetOf(c.result(), device->device, k));
     const HostGroup& group = out_.groups[table.first_group + member.group];
+    table.small &= group.meeting != nullptr && group.exchange == nullptr &&
+                   group.in_place == nullptr;
     if (group.in_place == nullptr) continue;
     table.in_place = true;
     group.in_place->sources[member.rank] = Slot(c.source(), device->device, k);

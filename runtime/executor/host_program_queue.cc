@@ -105,9 +105,12 @@ void HostProgramBuilder::MarkPlain(const DeviceProgram& device,
   uint32_t end = 0;
   for (size_t g = queue->gangs.size(); g-- > 0;) {
     Gang& gang = queue->gangs[g];
-    const Entry& entry = device.entries[gang.first_entry];
-    if (gang.shards != 1 || gang.need != 0 ||
-        entry.out_begin != entry.out_end ||
+    gang.quiet = gang.need == 0;
+    for (uint32_t k = 0; k < gang.shards; ++k) {
+      const Entry& of = device.entries[gang.first_entry + k];
+      gang.quiet &= of.out_begin == of.out_end;
+    }
+    if (gang.shards != 1 || !gang.quiet ||
         gang.step_end != gang.step_begin + 1 ||
         queue->steps[gang.step_begin].collective >= 0 ||
         !have_masks(queue->steps[gang.step_begin])) {

@@ -21,9 +21,7 @@ namespace {
 
 TEST(GroupMeetingTest, TheLastOneKnowsOfEveryPoison) {
   std::mt19937 random(11);
-  GroupMeeting meeting;
-  meeting.cohorts = {{0, 3}, {1}, {2, 4, 5}};
-  meeting.counts.resize(3);
+  GroupMeeting meeting({{0, 3}, {1}, {2, 4, 5}});
   for (uint64_t firing = 0; firing < 200; ++firing) {
     std::vector<uint32_t> arrivals = {0, 0, 1, 2, 2, 2};
     std::shuffle(arrivals.begin(), arrivals.end(), random);
@@ -43,9 +41,7 @@ TEST(GroupMeetingTest, TheLastOneKnowsOfEveryPoison) {
 TEST(GroupMeetingTest, WhatWasWrittenBeforeIsReadAfter) {
   constexpr int kWorkers = 3;
   constexpr uint64_t kFirings = 2000;
-  GroupMeeting meeting;
-  meeting.cohorts = {{0}, {1}, {2}};
-  meeting.counts.resize(kWorkers);
+  GroupMeeting meeting({{0}, {1}, {2}});
   uint64_t written[2][kWorkers][16] = {};
   std::atomic<uint64_t> done{0};
   std::atomic<int> wrong{0};

@@ -73,6 +73,17 @@ TEST_F(GrantQueueTest, TakesGrantsInTheOrderInWhichTheyCame) {
   EXPECT_EQ(queue_.head().next, 4u);
 }
 
+TEST_F(GrantQueueTest, KnowsWhatHasNotHappened) {
+  for (DeviceProgram& program : programs_) program.granted = 6;
+  EXPECT_EQ(queue_.NextFiring(programs_[0], 0), 6u);
+  queue_.Push(&programs_[0], Grant(4, 6));
+  queue_.Push(&programs_[1], Grant(5, 6));
+  queue_.Advance(1);
+  EXPECT_EQ(queue_.NextFiring(programs_[0], 0), 5u);
+  EXPECT_EQ(queue_.NextFiring(programs_[0], 1), 4u);
+  EXPECT_EQ(queue_.NextFiring(programs_[1], 0), 5u);
+}
+
 TEST_F(GrantQueueTest, ForgetsAProgram) {
   for (int i = 0; i < 2; ++i) {
     for (DeviceProgram& program : programs_) queue_.Push(&program, Grant(3, 4));
