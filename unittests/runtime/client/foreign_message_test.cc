@@ -186,7 +186,7 @@ DispatchOptions Dispatch(uint64_t seed) {
 
 // The handle of the program that was loaded.
 uint64_t Loaded(const RecordedCluster& cluster) {
-  for (const proto::Control& control : cluster.client.told) {
+  for (const proto::Control& control : cluster.told) {
     if (control.has_answer() && control.answer().request() == 1) {
       EXPECT_EQ(control.answer().code(), 0) << control.answer().message();
       return control.answer().program();
@@ -228,7 +228,7 @@ TEST(ForeignMessageTest, NothingComesOfWhatOthersMayNotSay) {
     cluster.Run(2000, forge);
     cluster.Run();
     // Twice 1, summed over four shards, and one more.
-    const ArrayBytes& bytes = cluster.client.fetched.data;
+    const ArrayBytes& bytes = cluster.fetched.data;
     ASSERT_EQ(bytes.size(), 4 * sizeof(float));
     for (int i = 0; i < 4; ++i) {
       float value;
@@ -254,7 +254,7 @@ TEST(ForeignMessageTest, NoHostSendsWhatItDoesNotHave) {
   auto fetch = std::make_shared<ArrayFetch>(FetchAssembly(
       *cluster.result(), ElementType::kF32, cluster.result()->layout.shape));
   fetch->on_end = [&](const absl::Status& status) { ended = status; };
-  cluster.client.transfers.AddFetch(2, std::move(fetch));
+  cluster.client->transfers().AddFetch(2, std::move(fetch));
   proto::Control control;
   proto::FetchRequest* request = control.mutable_fetch_request();
   request->set_request(2);

@@ -7,8 +7,9 @@
 //===----------------------------------------------------------------------===//
 //
 // The controller, schedulers, executors and devices of a cluster, whose
-// messages a test delivers one by one, and among which it puts its own. In
-// place of a client there is an actor that keeps what it is told.
+// messages a test delivers one by one, and among which it puts its own. Behind
+// the client's address there is no Client: the test asks, and keeps what is
+// told.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,20 +18,16 @@
 
 #include <deque>
 #include <memory>
-#include <optional>
-#include <random>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "runtime/client/client_transfers.h"
+#include "runtime/client/client_actor.h"
 #include "runtime/controller/controller.h"
 #include "runtime/executor/device.h"
 #include "runtime/executor/host_executor.h"
 #include "runtime/executor/parts.h"
-#include "runtime/protocol/control_check.h"
 #include "runtime/scheduler/island_scheduler.h"
 #include "runtime/world/testing/recording_world.h"
 #include "unittests/runtime/client/runtime_test_support.h"
@@ -49,13 +46,16 @@ class RecordedCluster {
     context.limits.report_ns = 1;
     context.limits.on_long = [this](const LongWork&) { ++long_work; };
     const Directory& directory = context.directory;
-    client.directory = &directory;
-    client.world = &world;
     world.is_simulated = false;
     controller = std::make_unique<Controller>(&context, ControllerOptions());
     world.Register(controller.get(), {-1, 0, -1}, "controller",
                    directory.controller());
-    world.Register(&client, {-1, 0, -1}, "client", directory.client(0));
+    client = std::make_unique<ClientActor>(&world, &directory,
+                                           &context.controls, /*index=*/0);
+    client->Attach("client0");
+    client->Listen(
+        [this](const proto::Control& control) { told.push_back(control); });
+    world.Register(client.get(), {-1, 0, -1}, "client", directory.client(0));
     for (int i = 0; i < topology_.num_islands(); ++i) {
       schedulers.push_back(std::make_unique<IslandScheduler>(
           &world, &directory, &context.controls, i, /*ticket_order=*/true));
@@ -125,7 +125,7 @@ class RecordedCluster {
     uint64_t elements = 1;
     for (int64_t extent : argument->layout.shape) elements *= extent;
     auto values = std::make_shared<std::vector<float>>(elements, value);
-    client.transfers.AddUpload(
+    client->transfers().AddUpload(
         2 * launch, launch,
         {reinterpret_cast<const char*>(values->data()), values}, argument, 1);
     proto::ObjectRef* out = request->add_results();
@@ -148,9 +148,9 @@ class RecordedCluster {
         FetchAssembly(*result_, ElementType::kF32, result_->layout.shape));
     fetch->on_end = [this, fetch = fetch.get()](const absl::Status& status) {
       EXPECT_TRUE(status.ok()) << status;
-      client.fetched = fetch->assembly.Take();
+      fetched = fetch->assembly.Take();
     };
-    client.transfers.AddFetch(2, fetch);
+    client->transfers().AddFetch(2, fetch);
     for (const FetchAssembly::Source& source : fetch->assembly.sources()) {
       proto::FetchSource* out = request->add_sources();
       out->set_host(source.host);
@@ -180,39 +180,15 @@ class RecordedCluster {
     Run(1 << 20, [] {});
   }
 
-  class Client final : public Actor {
-   public:
-    std::vector<proto::Control> told;
-    ClientTransfers transfers;
-    HostArray fetched;
-    void OnWire(ActorId from, const WireMessage& message,
-                Payload payload) override {
-      const int32_t host = directory->HostOfExecutor(from);
-      if (host < 0) return;
-      transfers.OnWire(host, message, payload,
-                       [&](int32_t to, const WireMessage& answer, Payload p) {
-                         world->Send(directory->client(0),
-                                     directory->executor(to), answer, p);
-                       });
-    }
-    void OnControl(ActorId from, std::string_view bytes) override {
-      proto::Control control;
-      if (ReadControl(*directory, from, directory->client(0), bytes,
-                      &control)) {
-        told.push_back(std::move(control));
-      }
-    }
-    const Directory* directory = nullptr;
-    World* world = nullptr;
-  };
-
   RecordingWorld world;
   RuntimeContext context;
   std::unique_ptr<Controller> controller;
   std::vector<std::unique_ptr<IslandScheduler>> schedulers;
   std::vector<std::unique_ptr<HostExecutor>> executors;
   std::vector<std::unique_ptr<Device>> devices;
-  Client client;
+  std::unique_ptr<ClientActor> client;
+  std::vector<proto::Control> told;  // to the client
+  HostArray fetched;
   int long_work = 0;  // that was reported
 
  private:
