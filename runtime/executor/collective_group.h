@@ -54,6 +54,8 @@ struct GroupMeeting {
     uint32_t arrived[2] = {0, 0};
     bool poisoned[2] = {false, false};
     uint32_t devices = 0;
+    // Of either slot, bits of what is carried; see HostGroup.
+    uint64_t result[2] = {0, 0};
   };
   std::vector<Count> counts;
   struct Slot {
@@ -71,6 +73,15 @@ struct GroupMeeting {
     near.poisoned[which] |= *poison;
     if (++near.arrived[which] < near.devices) return false;
     return ArriveCohort(&near, which, poison);
+  }
+  // Whether the next device of `cohort` that arrives is its last.
+  bool IsLastNext(uint32_t cohort, uint64_t firing) const {
+    const Count& near = counts[cohort];
+    return near.arrived[firing & 1] + 1 == near.devices;
+  }
+  // Fetches what the last of a cohort writes, as others did before.
+  void Prefetch(uint64_t firing) const {
+    __builtin_prefetch(&slots[firing & 1], /*rw=*/1);
   }
 
  private:
@@ -120,7 +131,13 @@ struct HostGroup {
   // cache line. When the result is the same for all, it is shared: who arrives
   // last computes it.
   bool shared = false;
+  // A shared result of a few bytes that each device takes for one member does
+  // not go through memory: the message that all are there has it for the
+  // cohort's part of the meeting.
+  bool carried = false;
   std::vector<uint64_t> at;
+  // Of each cohort, where in a slot its contributions begin.
+  std::vector<uint64_t> cohort_at;
   uint64_t slot_bytes = 0, result_bytes = 0;
   char* data = nullptr;
   std::vector<const char*> contributions[2];  // by rank, of either slot
@@ -134,6 +151,8 @@ struct HostGroup {
     return data + (firing & 1) * slot_bytes + at[rank];
   }
   int64_t num_own() const;  // members that are here
+  // Fetches what other cohorts have contributed so far, if it is not much.
+  void PrefetchOthers(uint32_t cohort, uint64_t firing) const;
 };
 
 // Finds the slots that members of an in-place group have at `firing`; then does

@@ -74,9 +74,11 @@ void Device::OnLocal(const LocalMessage& message) {
       break;
     case kGroupDone: {
       const bool poison = message.flags & kPoisoned;
-      const GroupMeeting* meeting =
+      GroupMeeting* const meeting =
           program->groups[message.target].meeting.get();
       if (meeting != nullptr) {
+        meeting->counts[message.item].result[message.step & 1] =
+            reinterpret_cast<uint64_t>(message.payload);
         NearDone(*program, message.target, meeting->cohorts[message.item],
                  message.step, poison, /*except=*/nullptr);
       } else {

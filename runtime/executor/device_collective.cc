@@ -54,6 +54,20 @@ bool Device::RunCollective(DeviceProgram* program, const Gang& gang,
   return true;
 }
 
+namespace {
+
+// What the meeting of a small collective has for the device's cohort.
+const char* CarriedResult(const DeviceProgram& program,
+                          const CollectiveTable& table, uint64_t firing) {
+  const DeviceGroup& in = program.groups_in[table.group_begin];
+  const GroupMeeting& meeting =
+      *program.groups[table.first_group + in.group].meeting;
+  return reinterpret_cast<const char*>(
+      &meeting.counts[in.cohort].result[firing & 1]);
+}
+
+}  // namespace
+
 bool Device::RunSmall(DeviceProgram* program, const CollectiveTable& table,
                       uint64_t firing) {
   const CollectiveShape& shape = *table.shape;
@@ -72,6 +86,9 @@ bool Device::RunSmall(DeviceProgram* program, const CollectiveTable& table,
     const DeviceGroup& in = program->groups_in[table.group_begin];
     if (!group.meeting->Arrive(in.cohort, firing, &poison)) {
       Await(*program, 1);
+      if (group.meeting->IsLastNext(in.cohort, firing)) {
+        group.PrefetchOthers(in.cohort, firing);
+      }
       return false;
     }
     AllArrived(*program, table, in, firing, poison);
@@ -80,7 +97,10 @@ bool Device::RunSmall(DeviceProgram* program, const CollectiveTable& table,
   if (waiting_groups_ > 0) return false;
   if (run_kernels_ && !poisoned_ && shape.result_bytes > 0) {
     char* const result = slots[1].at(program->memories, firing);
-    if (group.shared) {
+    if (group.carried) {
+      CopyBytes(CarriedResult(*program, table, firing), shape.result_bytes,
+                result);
+    } else if (group.shared) {
       CopyBytes(group.result(firing), shape.result_bytes, result);
     } else {
       CombineCollective(shape, member.rank,
@@ -181,10 +201,14 @@ void Device::AllArrived(const DeviceProgram& program,
                         uint64_t firing, bool poison) {
   const uint32_t index = table.first_group + in.group;
   const HostGroup& group = program.groups[index];
+  uint64_t carried = 0;
   if (run_kernels_ && !poison && group.shared) {
+    char* const result = group.carried ? reinterpret_cast<char*>(&carried)
+                                       : group.result(firing);
     CombineCollective(*table.shape, 0, group.contributions[firing & 1].data(),
-                      group.result(firing));
+                      result);
   }
+  group.meeting->counts[in.cohort].result[firing & 1] = carried;
   const std::vector<std::vector<uint32_t>>& cohorts = group.meeting->cohorts;
   for (size_t c = 0; c < cohorts.size(); ++c) {
     if (c == in.cohort) continue;
@@ -193,6 +217,7 @@ void Device::AllArrived(const DeviceProgram& program,
     message.target = index;
     message.step = firing;
     message.item = static_cast<uint32_t>(c);
+    message.payload = reinterpret_cast<void*>(carried);
     Send(host_actors_.devices[cohorts[c][0]], message);
   }
   NearDone(program, index, cohorts[in.cohort], firing, poison,
@@ -256,6 +281,8 @@ void Device::TakeResults(DeviceProgram* program, const CollectiveTable& table,
         slots[2 * (m - table.member_begin) + 1].at(program->memories, firing);
     if (group.exchange != nullptr) {
       group.exchange->TakeResult(*table.shape, member.own, firing, result);
+    } else if (group.carried) {
+      CopyBytes(CarriedResult(*program, table, firing), bytes, result);
     } else if (group.shared) {
       CopyBytes(group.result(firing), bytes, result);
     } else if (group.in_place == nullptr) {

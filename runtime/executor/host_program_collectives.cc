@@ -162,6 +162,8 @@ void HostProgramBuilder::PlaceGroups(size_t first, uint32_t slice,
       host_sum_.Add(AlignBuffer(group.exchange->slot_bytes()), 2);
     } else if (group.in_place == nullptr) {
       group.shared = shape.kind == proto::ALL_REDUCE;
+      group.carried = group.shared &&
+                      shape.result_bytes <= static_cast<int64_t>(sizeof(void*));
       PlaceContributions(&group);
       host_sum_.Add(group.slot_bytes, 2);
       host_sum_.Add(group.result_bytes, 2);
@@ -177,6 +179,7 @@ void HostProgramBuilder::PlaceContributions(HostGroup* group) {
     cohorts[local.cohort].push_back(&local);
   }
   for (const std::vector<const HostGroup::Local*>& locals : cohorts) {
+    group->cohort_at.push_back(group->slot_bytes);
     for (const HostGroup::Local* local : locals) {
       for (uint32_t rank : local->ranks) {
         group->at[rank] = group->slot_bytes;
@@ -297,8 +300,9 @@ void HostProgramBuilder::MakeCollective(DeviceProgram* device,
   }
   for (uint32_t g = in.group_begin; g < in.group_end; ++g) {
     const DeviceGroup& of = device->groups_in[g];
-    out_.groups[table.first_group + of.group].locals[of.local].meeting =
-        queue->num_meetings++;
+    HostGroup& group = out_.groups[table.first_group + of.group];
+    group.locals[of.local].meeting = queue->num_meetings++;
+    group.carried &= table.small;
   }
   queue->collectives.push_back(table);
 }

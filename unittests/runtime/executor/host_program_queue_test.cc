@@ -115,6 +115,7 @@ TEST(HostProgramQueueTest, DevicesThatDoTheSameShareIt) {
       const HostGroup& group =
           program->groups[table.first_group + member.group];
       EXPECT_EQ(group.members[member.rank], device->shards[0][0]);
+      EXPECT_TRUE(group.carried);  // 8 bytes
       EXPECT_EQ(group.locals[device->groups_in[0].local].device,
                 device->device);
     }
@@ -135,6 +136,11 @@ TEST(HostProgramQueueTest, DevicesWithMoreShardsDoSomethingElse) {
   EXPECT_EQ(devices[0]->queue->gangs[0].shards, 2u);
   EXPECT_EQ(devices[1]->queue->gangs[0].shards, 1u);
   EXPECT_NE(devices[0]->queue, devices[1]->queue);
+  // A device that takes a result for two members takes it from memory.
+  EXPECT_TRUE(devices[1]->queue->collectives[0].small);
+  EXPECT_FALSE(devices[0]->queue->collectives[0].small);
+  EXPECT_TRUE(program->groups[0].shared);
+  EXPECT_FALSE(program->groups[0].carried);
   EXPECT_EQ(devices[1]->queue, devices[3]->queue);
 }
 
