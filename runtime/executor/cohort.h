@@ -24,7 +24,8 @@ namespace pathways {
 
 class Device;
 
-class Cohort {
+// Those of a host are used by different workers, so no two share a cache line.
+class alignas(64) Cohort {
  public:
   // `gate`: that of their worker, from their world.
   explicit Cohort(KernelGate* const* gate) : gate_(gate) {}
