@@ -11,7 +11,7 @@ set -euo pipefail
 packages=(
   # The compiler half: MLIR with its CMake files, mlir-tblgen, lit, FileCheck.
   libmlir-22-dev mlir-22-tools llvm-22-dev
-  clang-22 lld-22 libclang-rt-22-dev clang-format-22 ccache
+  clang-22 lld-22 libclang-rt-22-dev clang-format-22 clang-tidy-22 ccache
   # The runtime half.
   libprotobuf-dev protobuf-compiler libabsl-dev libhwloc-dev zlib1g-dev
   # Tools and tests.

@@ -49,7 +49,7 @@ std::vector<proto::ProcessTrace> WriteTraceMessages(const TraceLog& log,
 absl::StatusOr<TraceLog> ReadTraceMessages(
     const std::vector<const proto::ProcessTrace*>& messages) {
   constexpr uint32_t kMaxActors = 1 << 24;  // as TraceEvent::actor
-  const absl::Status none =
+  absl::Status none =
       absl::InvalidArgumentError("what a process sent is no trace");
   if (messages.empty()) return none;
   TraceLog log;

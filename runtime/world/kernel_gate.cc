@@ -58,9 +58,10 @@ void KernelGate::Settle() {
   while ((state = state_.load(std::memory_order_seq_cst)) == kAsked) {
     sched_yield();
   }
+  if (state != kGivenUp) return;
   // Nobody waits for this thread, and it must not end: its handler's frames
   // hold what others took over.
-  while (state == kGivenUp) pause();
+  for (;;) pause();
 }
 
 }  // namespace pathways

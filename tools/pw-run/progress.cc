@@ -47,7 +47,7 @@ void Progress::Track(const std::string& text, std::function<double()> done) {
   try {
     thread_ = std::thread(std::move(track));
   } catch (const std::system_error&) {
-    // None to be had: the text stays as it is.
+    return;  // none to be had: the text stays as it is
   }
 }
 
