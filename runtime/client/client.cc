@@ -202,7 +202,7 @@ absl::StatusOr<ProgramHandle> Client::Load(PlanData plan) {
   if (!waited.ok()) return waited;
   if (!request->status.ok()) return request->status;
   auto program = std::make_shared<const LoadedProgram>(
-      request->program, *prepared, *runtime.topology, runtime.run_kernels);
+      request->program, *prepared, runtime.run_kernels);
   MutexLock lock(&mutex_);
   programs_[request->program] = std::move(program);
   return ProgramHandle{request->program, owner_};

@@ -61,27 +61,11 @@ absl::StatusOr<uint64_t> BytesOfArray(ElementType element,
 
 LoadedProgram::LoadedProgram(uint64_t handle,
                              std::shared_ptr<const PreparedPlan> plan,
-                             const Topology& topology, bool run_kernels)
+                             bool run_kernels)
     : handle_(handle),
       plan_(std::move(plan)),
       run_kernels_(run_kernels),
-      names_(NamesOf(*plan_)) {
-  const proto::Plan& tables = plan_->plan();
-  for (const proto::Argument& argument : tables.interface().arguments()) {
-    const uint32_t buffer = tables.actions(argument.action()).results(0);
-    arguments_.push_back(
-        run_kernels
-            ? MakeArrayPlacement(*plan_, topology, buffer, argument.stepped())
-            : nullptr);
-  }
-  for (const proto::Result& result : tables.interface().results()) {
-    const uint32_t buffer = tables.actions(result.action()).operands(0);
-    results_.push_back(
-        run_kernels
-            ? MakeArrayPlacement(*plan_, topology, buffer, result.stepped())
-            : nullptr);
-  }
-}
+      names_(NamesOf(*plan_)) {}
 
 int LoadedProgram::num_arguments() const {
   return plan_->plan().interface().arguments_size();
@@ -102,9 +86,9 @@ absl::Status LoadedProgram::CheckLaunch(int64_t steps, size_t arguments) const {
         absl::StrCat("program '", name(), "' was launched for ", steps,
                      " steps, expected 1 to ", kMaxSteps));
   }
-  if (arguments != arguments_.size()) {
+  if (arguments != static_cast<size_t>(num_arguments())) {
     return absl::InvalidArgumentError(
-        absl::StrCat("program '", name(), "' takes ", arguments_.size(),
+        absl::StrCat("program '", name(), "' takes ", num_arguments(),
                      " arguments, got ", arguments));
   }
   return absl::OkStatus();
@@ -140,8 +124,8 @@ absl::StatusOr<std::shared_ptr<RunState>> LoadedProgram::MakeRun(
   run->program_handle = handle_;
   run->steps = static_cast<uint64_t>(steps);
   const proto::Plan& tables = plan_->plan();
-  for (size_t r = 0; r < results_.size(); ++r) {
-    const proto::Result& out = tables.interface().results(static_cast<int>(r));
+  for (int r = 0; r < tables.interface().results_size(); ++r) {
+    const proto::Result& out = tables.interface().results(r);
     const PreparedBuffer& buffer =
         plan_->buffers()[tables.actions(out.action()).operands(0)];
     RunState::Result result;
@@ -153,7 +137,7 @@ absl::StatusOr<std::shared_ptr<RunState>> LoadedProgram::MakeRun(
           absl::StrCat("result '", out.name(), "' of program '", name(),
                        "' needs more than ", kMaxBytes, " bytes"));
     }
-    result.placed.placement = results_[r];
+    result.placed.placement = plan_->result_placement(r);
     run->results.push_back(std::move(result));
   }
   return run;

@@ -34,7 +34,7 @@ class LoadedProgram {
  public:
   // `handle`: the controller's. Without kernels nothing lies anywhere.
   LoadedProgram(uint64_t handle, std::shared_ptr<const PreparedPlan> plan,
-                const Topology& topology, bool run_kernels);
+                bool run_kernels);
 
   uint64_t handle() const { return handle_; }
   const std::string& name() const { return plan_->name(); }
@@ -42,7 +42,7 @@ class LoadedProgram {
   const proto::Argument& argument(int index) const;
   // Where the blocks of an argument lie; null without kernels.
   const std::shared_ptr<const ArrayPlacement>& placement(int argument) const {
-    return arguments_[argument];
+    return plan_->argument_placement(argument);
   }
   // "argument 'x' of program 'p'"
   std::string Describe(int argument) const;
@@ -62,8 +62,6 @@ class LoadedProgram {
   const std::shared_ptr<const PreparedPlan> plan_;
   const bool run_kernels_;
   const std::shared_ptr<const ProgramNames> names_;
-  // By argument and by result.
-  std::vector<std::shared_ptr<const ArrayPlacement>> arguments_, results_;
 };
 
 }  // namespace pathways

@@ -49,7 +49,8 @@ Controller::Controller(RuntimeContext* context,
       programs_(*context->topology, options.answer_timeout_ns),
       stalls_(*context->topology, options.stall_timeout_ns),
       stores_(*context->topology, options.answer_timeout_ns),
-      fetches_(*context->topology, options.answer_timeout_ns) {}
+      fetches_(*context->topology, options.answer_timeout_ns),
+      memory_(*context->topology) {}
 
 void Controller::SendToHosts(const std::vector<int32_t>& hosts,
                              const ControlRef& control) {
@@ -239,6 +240,14 @@ void Controller::OnLoad(uint32_t client, const proto::LoadRequest& load) {
 }
 
 void Controller::OnLoadReply(const proto::LoadReply& reply) {
+  const ProgramTable::Program* program =
+      programs_.Find(reply.program(), reply.incarnation());
+  const int32_t host = static_cast<int32_t>(reply.host());
+  if (program != nullptr && reply.code() == 0 &&
+      program->state == ProgramTable::State::kLoading &&
+      program->waiting.Contains(host)) {
+    memory_.AddProgram(program->incarnation, host, reply.memory_bytes());
+  }
   Proceed(programs_.Answered(Now(), ProgramTable::State::kLoading,
                              reply.program(), reply.incarnation(),
                              static_cast<int32_t>(reply.host()),
@@ -279,6 +288,7 @@ void Controller::Proceed(const ProgramNext& next) {
       LeaveProgram(client, next.handle);
     }
     if (next.gone == 0) return;
+    memory_.FreeProgram(static_cast<uint32_t>(next.gone));
     std::vector<ClientAnswer> answers;
     clients_.RemoveProgram(client, next.gone, &answers);
     return AnswerAll(answers);
@@ -347,6 +357,7 @@ std::vector<StallDetector::Subject> Controller::StallSubjects() const {
       const LaunchTable::Launch& launch = *launches_.Find(id);
       if (!launch.begun || launch.over) continue;
       subject.running = true;
+      subject.launch = id;
       subject.first = grants_.FindLaunch(id)->first;
       subject.islands = launch.running.Members();
       break;

@@ -7,9 +7,10 @@
 //===----------------------------------------------------------------------===//
 //
 // Clients ask and are answered by control messages. A launch costs one message
-// to each host and back, then to each island and back, and one to its client; a
-// step costs none. What is loaded, launched, held and granted is in tables
-// beside it, which know no messages.
+// to each host, and back from those that must get values or find room first,
+// then one to each island and back, and one to its client; a step costs none.
+// What is loaded, launched, held and granted is in tables beside it, which know
+// no messages.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,6 +25,7 @@
 #include "runtime/controller/client_table.h"
 #include "runtime/controller/fetch_table.h"
 #include "runtime/controller/grant_order.h"
+#include "runtime/controller/host_memory.h"
 #include "runtime/controller/launch_table.h"
 #include "runtime/controller/object_table.h"
 #include "runtime/controller/program_table.h"
@@ -106,8 +108,8 @@ class Controller final : public ControlActor {
   // Launches and arrays (launches.cc).
   void OnLaunch(proto::LaunchRequest* request);
   // Tells a host what the launch needs there, with its parts of `request`.
-  void SendPrepare(int32_t host, const LaunchTable::Launch& launch,
-                   proto::LaunchRequest* request);
+  void SendPrepare(int32_t host, const LaunchTable::Launch& launch, bool asks,
+                   const proto::LaunchRequest& request);
   void OnLaunchReady(const proto::LaunchReady& ready);
   void OnDone(const proto::GrantDone& done);
   // Gives the program the grants that are within its horizon.
@@ -121,9 +123,16 @@ class Controller final : public ControlActor {
   void EndFetch(ClientRequest request);
   void SendFetch(ClientRequest request, uint64_t object,
                  const FetchSource& source, bool again);
-  // Numbers a message that changes a host's store, and sends it. `launch` is
-  // what the host answers it for; 0: nothing.
-  void SendStore(int32_t host, uint64_t launch, ControlRef control);
+  // Numbers a message that changes a host's store, and sends it. `launch`: what
+  // it is for; 0: none. `asks`: that waits for the answer.
+  void SendStore(int32_t host, uint64_t launch, bool asks, ControlRef control);
+  // Says for each array of `request`, in a launch of `plan`, how much of it
+  // hosts hold, and takes that of their memory. Whether they surely have all
+  // that a launch needs.
+  bool Charge(const PreparedPlan& plan, const proto::LaunchRequest& request,
+              LaunchSpec* spec);
+  // A host has no room for a launch that was granted.
+  void OnRefusedLate(const proto::LaunchReady& ready);
   // Does what effects_ says, and empties it.
   void Apply();
   void SendGrant(const Grant& grant, bool skip);
@@ -136,6 +145,8 @@ class Controller final : public ControlActor {
   bool CallWaits(const WaitSet& busy) const;
   // Hosts that have something to run.
   WaitSet BusyHosts() const;
+  // One has not been heard for too long, though it should.
+  void OnSilent(int32_t host);
 
   // Stalls (controller.cc).
   std::vector<StallDetector::Subject> StallSubjects() const;
@@ -154,6 +165,9 @@ class Controller final : public ControlActor {
   StallDetector stalls_;
   StoreLog stores_;
   FetchTable fetches_;
+  HostMemory memory_;
+  // Of the launch at hand: how much of each array hosts hold.
+  std::vector<uint64_t> bytes_;
   LaunchEffects effects_;  // empty between messages
   ClientTable clients_;
   // The timer that counts, if there is one, and whether it is a reason for a

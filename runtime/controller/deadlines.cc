@@ -20,7 +20,8 @@ bool Controller::CallWaits(const WaitSet& busy) const {
   }
   // A host that has all that it was sent waits for a client.
   for (int32_t host = 0; host < context_.topology->num_hosts(); ++host) {
-    if (!busy.Contains(host) && stores_.Owes(host) && launches_.Stages(host)) {
+    if (!busy.Contains(host) && stores_.Owes(host) &&
+        (launches_.Stages(host) || stores_.HasUndone(host))) {
       return true;
     }
   }
@@ -55,9 +56,30 @@ WaitSet Controller::BusyHosts() const {
   WaitSet busy;
   for (const StallDetector::Subject& subject : StallSubjects()) {
     if (!subject.running) continue;
-    for (int32_t host : subject.plan->hosts()) busy.Insert(host);
+    for (int32_t host : subject.plan->hosts()) {
+      // One that has not begun the launch may never have heard of it.
+      if (stores_.Undone(host, subject.launch) == 0) busy.Insert(host);
+    }
   }
   return busy;
+}
+
+void Controller::OnSilent(int32_t host) {
+  const absl::Status why = absl::DeadlineExceededError(
+      absl::StrCat("a launch did not begin: no answer from ",
+                   context_.topology->HostName(host)));
+  launches_.Unanswered(host, why, &effects_);
+  Apply();
+  // Other hosts may be in the middle of what this one has not begun.
+  for (uint32_t p = 0; p < programs_.end(); ++p) {
+    const std::vector<uint64_t>& open = launches_.Open(p);
+    if (std::any_of(open.begin(), open.end(), [&](uint64_t launch) {
+          return launches_.Find(launch)->begun &&
+                 stores_.Undone(host, launch) != 0;
+        })) {
+      GiveUp(p, why);
+    }
+  }
 }
 
 void Controller::OnTick() {
@@ -78,14 +100,7 @@ void Controller::OnTick() {
     SendControl(context_.directory.executor(one.host), one.message);
   }
   for (const StoreLog::Late& one : found.late) Answer(one.request, one.status);
-  for (int32_t host : found.silent) {
-    launches_.Unanswered(host,
-                         absl::DeadlineExceededError(absl::StrCat(
-                             "a launch did not begin: no answer from ",
-                             context_.topology->HostName(host))),
-                         &effects_);
-  }
-  Apply();
+  for (int32_t host : found.silent) OnSilent(host);
 
   if (!context_.world->simulated()) {
     // Who has not answered by now has a device that is in a kernel.

@@ -16,11 +16,11 @@
 
 namespace pathways {
 
-void FetchTable::Add(TimeNs now, ClientRequest request, uint64_t object,
+bool FetchTable::Add(TimeNs now, ClientRequest request, uint64_t object,
                      const std::vector<FetchSource>& sources) {
-  if (sources.empty()) return;
+  if (sources.empty()) return false;
   auto [added, is_new] = fetches_.try_emplace(request);
-  if (!is_new) return;
+  if (!is_new) return false;
   ++waiting_;
   Fetch& fetch = added->second;
   fetch.object = object;
@@ -28,6 +28,12 @@ void FetchTable::Add(TimeNs now, ClientRequest request, uint64_t object,
   for (const FetchSource& source : sources) {
     fetch.hosts[source.host] = {source.first_piece, 0};
   }
+  return true;
+}
+
+uint64_t FetchTable::ObjectOf(ClientRequest request) const {
+  auto found = fetches_.find(request);
+  return found == fetches_.end() ? 0 : found->second.object;
 }
 
 void FetchTable::Sent(TimeNs now, ClientRequest request, int32_t host,

@@ -50,8 +50,11 @@ class FetchTable {
   FetchTable(const Topology& topology, TimeNs timeout_ns)
       : topology_(topology), timeout_ns_(timeout_ns) {}
 
-  void Add(TimeNs now, ClientRequest request, uint64_t object,
+  // False: it is here, or waits for nobody.
+  bool Add(TimeNs now, ClientRequest request, uint64_t object,
            const std::vector<FetchSource>& sources);
+  // What it fetches; 0: it is not here.
+  uint64_t ObjectOf(ClientRequest request) const;
   // A host has sent the client so many pieces.
   void Sent(TimeNs now, ClientRequest request, int32_t host, uint64_t pieces);
   // It is over. Returns the hosts that took part.

@@ -82,15 +82,15 @@ void LaunchTable::Add(const LaunchSpec& spec, LaunchEffects* effects) {
   launch.steps = spec.steps;
   launch.asked = spec.asked;
   launch.hosts = spec.hosts;
-  launch.staging.Assign(spec.hosts);
+  if (spec.asks) launch.staging.Assign(spec.hosts);
   launch.running.Assign(spec.islands);
   ProgramLaunches& program = programs_[spec.program];
   program.open.push_back(spec.launch);
   for (const LaunchSpec::Array& argument : spec.arguments) {
     if (argument.object == 0) continue;
     if (argument.fresh) {
-      objects_.Add(argument.object, argument.hosts, argument.keep ? 1 : 0,
-                   /*filling=*/0);
+      objects_.Add(argument.object, argument.hosts, argument.bytes,
+                   argument.keep ? 1 : 0, /*filling=*/0, /*arriving=*/true);
     }
     objects_.Refer(argument.object);
     launch.arguments.push_back(argument.object);
@@ -99,7 +99,8 @@ void LaunchTable::Add(const LaunchSpec& spec, LaunchEffects* effects) {
   for (const LaunchSpec::Array& result : spec.results) {
     launch.results.push_back(result.object);
     if (result.object == 0) continue;
-    objects_.Add(result.object, result.hosts, /*references=*/1, spec.launch);
+    objects_.Add(result.object, result.hosts, result.bytes, /*references=*/1,
+                 spec.launch, /*arriving=*/spec.asks);
   }
   absl::Status missing =
       objects_.FirstFailure(launch.arguments, /*missing_only=*/true);
@@ -142,7 +143,11 @@ void LaunchTable::Staged(uint64_t id, int32_t host, const absl::Status& status,
     launch->refused_by = host;
   }
   if (!launch->staging.empty()) return;
-  if (launch->refusal.ok()) return Offer(&programs_[launch->program], effects);
+  if (launch->refusal.ok()) {
+    for (uint64_t argument : launch->arguments) objects_.Arrived(argument);
+    for (uint64_t result : launch->results) objects_.Arrived(result);
+    return Offer(&programs_[launch->program], effects);
+  }
   endings_.push_back({id, launch->refusal, /*completed=*/false});
   EndAll(effects);
 }

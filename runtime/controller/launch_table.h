@@ -32,6 +32,7 @@ struct LaunchSpec {
   struct Array {
     uint64_t object = 0;               // 0: no host holds a byte of it
     absl::Span<const uint32_t> hosts;  // that hold blocks of it, ascending
+    absl::Span<const uint64_t> bytes;  // on each
     // Of an argument: its values come with this launch, and whether the client
     // refers to it beyond the launch.
     bool fresh = false, keep = false;
@@ -40,9 +41,12 @@ struct LaunchSpec {
   uint32_t program = 0;
   uint64_t steps = 0;
   TimeNs asked = 0;
-  // Hosts that must have its values before it begins, and islands that each say
-  // when it is over. Both outlive the launch.
+  // Hosts that have values of it, and islands that each say when it is over.
+  // Both outlive the launch.
   absl::Span<const int32_t> hosts, islands;
+  // Whether it begins only when its hosts have said that they have its values
+  // and room for more. Otherwise they surely do.
+  bool asks = true;
   std::vector<Array> arguments, results;
 };
 
@@ -63,10 +67,10 @@ struct LaunchEffects {
 };
 
 // Launches from the request to the end: what each waits for, and what it ends
-// with. Invariants: (1) a launch is ready, once, when all its hosts have its
-// values, those that fill its arguments have been granted, and so have those
-// of its program that were asked for before: nothing else holds it back; (2)
-// it ends once, behind the launches that fill its arguments, with the first
+// with. Invariants: (1) a launch is ready, once, when all hosts that it asks
+// have its values, those that fill its arguments have been granted, and so have
+// those of its program that were asked for before: nothing else holds it back;
+// (2) it ends once, behind the launches that fill its arguments, with the first
 // failure of those or with the smallest of its own; (3) one that was not
 // granted when it ended takes those along that read its results; (4) when it
 // has ended, its arguments have a reference less and it is here no more. What
@@ -83,7 +87,7 @@ class LaunchTable {
     bool granted = false;  // it has all its grants
     bool over = false;     // all its firings, on all islands
     absl::Span<const int32_t> hosts;
-    WaitSet staging;  // hosts that do not have its values yet
+    WaitSet staging;  // hosts that have not said that they have its values
     WaitSet running;  // islands on which it is not over
     // Of the launches that fill its arguments, and those that read its results.
     uint32_t ungranted = 0, unended = 0;

@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "runtime/controller/controller.h"
 #include "runtime/executor/launch.h"
+#include "runtime/executor/parts.h"
 
 namespace pathways {
 namespace {
@@ -19,12 +20,13 @@ namespace {
 LaunchSpec::Array ReadArray(const proto::ObjectRef& ref) {
   return {ref.object(),
           absl::MakeConstSpan(ref.hosts().data(), ref.hosts_size()),
-          ref.fresh(), ref.keep()};
+          /*bytes=*/{}, ref.fresh(), ref.keep()};
 }
 
 }  // namespace
 
-void Controller::SendStore(int32_t host, uint64_t launch, ControlRef control) {
+void Controller::SendStore(int32_t host, uint64_t launch, bool asks,
+                           ControlRef control) {
   const uint64_t sequence =
       stores_.Number(host, /*drops=*/control->has_drop_objects());
   switch (control->kind_case()) {
@@ -38,7 +40,7 @@ void Controller::SendStore(int32_t host, uint64_t launch, ControlRef control) {
       control->mutable_drop_objects()->set_sequence(sequence);
       break;
   }
-  stores_.Keep(Now(), host, launch, control);
+  stores_.Keep(Now(), host, launch, asks, control);
   SendControl(context_.directory.executor(host), std::move(control));
 }
 
@@ -64,22 +66,85 @@ void Controller::OnLaunch(proto::LaunchRequest* request) {
   if (context_.run_kernels) spec.hosts = (*program)->plan->hosts();
   spec.islands = (*program)->plan->islands();
   spec.asked = Now();
+  spec.asks = !Charge(*(*program)->plan, *request, &spec);
   launches_.Add(spec, &effects_);
   if (const LaunchTable::Launch* launch = launches_.Find(spec.launch)) {
-    for (int32_t host : spec.hosts) SendPrepare(host, *launch, request);
+    for (int32_t host : spec.hosts) {
+      SendPrepare(host, *launch, spec.asks, *request);
+    }
   }
   Apply();
   ArmTimer();
 }
 
+bool Controller::Charge(const PreparedPlan& plan,
+                        const proto::LaunchRequest& request, LaunchSpec* spec) {
+  // A host that is being told to load or free has other numbers than these.
+  bool is_sure = !programs_.Waits();
+  bytes_.clear();
+  auto size = [&](const LaunchSpec::Array& array,
+                  const ArrayPlacement* placement) {
+    for (uint32_t host : array.hosts) {
+      uint64_t bytes = 0;
+      if (placement != nullptr) {
+        auto at = std::lower_bound(
+            placement->hosts.begin(), placement->hosts.end(), host,
+            [](const ArrayPlacement::Host& a, uint32_t h) {
+              return static_cast<uint32_t>(a.host) < h;
+            });
+        const uint64_t steps = placement->stepped ? request.steps() : 1;
+        if (at != placement->hosts.end() &&
+            static_cast<uint32_t>(at->host) == host) {
+          bytes = at->parts.step_bytes > kMaxArrayBytes / steps
+                      ? kMaxArrayBytes
+                      : at->parts.step_bytes * steps;
+        }
+      }
+      bytes_.push_back(bytes);
+    }
+  };
+  const proto::Interface& interface = plan.plan().interface();
+  for (size_t i = 0; i < spec->arguments.size(); ++i) {
+    const LaunchSpec::Array& argument = spec->arguments[i];
+    if (argument.fresh) {
+      size(argument, static_cast<int>(i) < interface.arguments_size()
+                         ? plan.argument_placement(static_cast<int>(i)).get()
+                         : nullptr);
+    } else if (argument.object != 0) {
+      const ObjectTable::Object* object = objects_.Find(argument.object);
+      is_sure &= object != nullptr && !object->arriving;
+    }
+  }
+  for (size_t i = 0; i < spec->results.size(); ++i) {
+    size(spec->results[i],
+         static_cast<int>(i) < interface.results_size()
+             ? plan.result_placement(static_cast<int>(i)).get()
+             : nullptr);
+  }
+  const uint64_t* next = bytes_.data();
+  auto charge = [&](LaunchSpec::Array* array) {
+    array->bytes = absl::MakeConstSpan(next, array->hosts.size());
+    next += array->hosts.size();
+    is_sure &= memory_.Charge(array->hosts, array->bytes);
+  };
+  for (LaunchSpec::Array& argument : spec->arguments) {
+    if (!argument.fresh) continue;
+    is_sure = false;
+    charge(&argument);
+  }
+  for (LaunchSpec::Array& result : spec->results) charge(&result);
+  return is_sure;
+}
+
 void Controller::SendPrepare(int32_t host, const LaunchTable::Launch& launch,
-                             proto::LaunchRequest* request) {
+                             bool asks, const proto::LaunchRequest& request) {
   ControlRef control = NewControl();
   proto::PrepareLaunch* prepare = control->mutable_prepare_launch();
   prepare->set_launch(launch.id);
   prepare->set_program(launch.program);
   prepare->set_incarnation(programs_.at(launch.program).incarnation);
   prepare->set_steps(launch.steps);
+  prepare->set_sure(!asks);
   // A host waits for what it will be sent, and for nothing else.
   auto here = [&](uint64_t id) {
     const ObjectTable::Object* object = objects_.Find(id);
@@ -88,16 +153,16 @@ void Controller::SendPrepare(int32_t host, const LaunchTable::Launch& launch,
                ? id
                : 0;
   };
-  for (const proto::ObjectRef& ref : request->arguments()) {
+  for (const proto::ObjectRef& ref : request.arguments()) {
     const uint64_t id = here(ref.object());
     prepare->add_arguments(id);
     if (ref.fresh() && id != 0) prepare->add_fresh(id);
   }
-  for (const proto::ObjectRef& ref : request->results()) {
+  for (const proto::ObjectRef& ref : request.results()) {
     prepare->add_results(here(ref.object()));
   }
   control->set_client(ClientOf(launch.id));
-  SendStore(host, launch.id, std::move(control));
+  SendStore(host, launch.id, asks, std::move(control));
 }
 
 void Controller::OnLaunchReady(const proto::LaunchReady& ready) {
@@ -105,11 +170,23 @@ void Controller::OnLaunchReady(const proto::LaunchReady& ready) {
   for (ClientRequest request : stores_.Answered(Now(), host, ready.launch())) {
     Answer(request, absl::OkStatus());
   }
+  const LaunchTable::Launch* launch = launches_.Find(ready.launch());
+  if (launch != nullptr && ready.code() != 0 &&
+      !launch->staging.Contains(host)) {
+    return OnRefusedLate(ready);
+  }
   launches_.Staged(ready.launch(), host,
                    absl::Status(static_cast<absl::StatusCode>(ready.code()),
                                 ready.message()),
                    &effects_);
   Apply();
+}
+
+void Controller::OnRefusedLate(const proto::LaunchReady& ready) {
+  // Other hosts may wait for this one in the middle of it.
+  GiveUp(launches_.Find(ready.launch())->program,
+         absl::Status(static_cast<absl::StatusCode>(ready.code()),
+                      ready.message()));
 }
 
 void Controller::Apply() {
@@ -167,8 +244,10 @@ void Controller::SendGrant(const Grant& grant, bool skip) {
     start->set_launch_first(launch.first);
     start->set_launch_steps(launch.end - launch.first);
     for (int32_t host : program.plan->hosts()) {
-      if (context_.topology->island_of_host(host) == island) {
-        start->add_hosts(host);
+      if (context_.topology->island_of_host(host) != island) continue;
+      start->add_hosts(host);
+      if (grant.first == launch.first) {
+        start->add_stores(stores_.Undone(host, grant.launch));
       }
     }
     SendControl(context_.directory.scheduler(island), std::move(control));
@@ -218,10 +297,12 @@ void Controller::SendDrops(std::vector<Drop>* drops) {
     for (; i < drops->size() && (*drops)[i].host == first.host &&
            (*drops)[i].launch == first.launch;
          ++i) {
-      if ((*drops)[i].object != 0) drop->add_objects((*drops)[i].object);
+      if ((*drops)[i].object == 0) continue;
+      drop->add_objects((*drops)[i].object);
+      memory_.Discharge(first.host, (*drops)[i].bytes);
     }
     stores_.Forget(first.host, first.launch);
-    SendStore(first.host, /*launch=*/0, std::move(control));
+    SendStore(first.host, /*launch=*/0, /*asks=*/false, std::move(control));
   }
 }
 
@@ -240,7 +321,7 @@ void Controller::OnSettle(uint32_t client, const proto::SettleRequest& settle) {
   for (int32_t host : hosts) {
     ControlRef control = NewControl();
     control->mutable_drop_objects()->set_answer(true);
-    SendStore(host, /*launch=*/0, std::move(control));
+    SendStore(host, /*launch=*/0, /*asks=*/false, std::move(control));
   }
   stores_.Await(Now(), request, hosts);
   ArmTimer();
@@ -267,7 +348,10 @@ void Controller::OnFetch(uint32_t client, const proto::FetchRequest& fetch) {
     sources.push_back(
         {static_cast<int32_t>(source.host()), source.first_piece()});
   }
-  fetches_.Add(Now(), request, fetch.object(), sources);
+  // Hosts have it until the fetch is over, whoever releases it.
+  if (fetches_.Add(Now(), request, fetch.object(), sources)) {
+    objects_.Refer(fetch.object());
+  }
   for (const FetchSource& source : sources) {
     SendFetch(request, fetch.object(), source, /*again=*/false);
   }
@@ -282,17 +366,24 @@ void Controller::SendFetch(ClientRequest request, uint64_t object,
   fetch->set_request(request.id);
   fetch->set_object(object);
   fetch->set_first_piece(source.first_piece);
-  if (!again) return SendStore(source.host, /*launch=*/0, std::move(control));
+  if (!again)
+    return SendStore(source.host, /*launch=*/0, /*asks=*/false,
+                     std::move(control));
   SendControl(context_.directory.executor(source.host), std::move(control));
 }
 
 void Controller::EndFetch(ClientRequest request) {
+  const uint64_t object = fetches_.ObjectOf(request);
   for (int32_t host : fetches_.End(request)) {
     ControlRef control = NewControl();
     control->set_client(request.client);
     control->mutable_drop_objects()->set_fetch(request.id);
-    SendStore(host, /*launch=*/0, std::move(control));
+    SendStore(host, /*launch=*/0, /*asks=*/false, std::move(control));
   }
+  if (object == 0) return;
+  std::vector<Drop> drops;
+  objects_.Release({object}, /*launch=*/0, &drops);
+  SendDrops(&drops);
 }
 
 void Controller::OnFetchReport(const proto::Control& control) {

@@ -12,17 +12,28 @@ namespace pathways {
 
 void ObjectTable::Object::Reset() {
   hosts.clear();
+  bytes.clear();
+  arriving = false;
   references = filling = 0;
   failure = absl::OkStatus();
   missing = false;
 }
 
 void ObjectTable::Add(uint64_t id, absl::Span<const uint32_t> hosts,
-                      uint64_t references, uint64_t filling) {
+                      absl::Span<const uint64_t> bytes, uint64_t references,
+                      uint64_t filling, bool arriving) {
   Object& object = objects_.Insert(id);
   object.hosts.assign(hosts.begin(), hosts.end());
+  object.bytes.assign(bytes.begin(), bytes.end());
+  object.bytes.resize(hosts.size());
   object.references = references;
   object.filling = filling;
+  object.arriving = arriving;
+}
+
+void ObjectTable::Arrived(uint64_t id) {
+  Object* object = objects_.Find(id);
+  if (object != nullptr) object->arriving = false;
 }
 
 void ObjectTable::AddMissing(uint64_t id, const absl::Status& failure) {
@@ -58,7 +69,9 @@ void ObjectTable::Release(absl::Span<const uint64_t> ids, uint64_t launch,
   for (uint64_t id : ids) {
     Object* object = objects_.Find(id);
     if (object == nullptr || --object->references != 0) continue;
-    for (int32_t host : object->hosts) drops->push_back({host, launch, id});
+    for (size_t h = 0; h < object->hosts.size(); ++h) {
+      drops->push_back({object->hosts[h], launch, id, object->bytes[h]});
+    }
     objects_.Erase(id);
   }
 }

@@ -24,18 +24,22 @@ struct Drop {
   int32_t host = 0;
   uint64_t launch = 0;
   uint64_t object = 0;
+  uint64_t bytes = 0;  // of the object there
 };
 
 // The arrays of which hosts hold blocks: one record for each logical array,
 // whatever its shards. Invariants: (1) an object is here while somebody refers
-// to it: the client, or launches that read it; (2) when nobody does, each host
-// that holds blocks of it is told once; (3) an object that a launch fills says
-// which, until that has ended, and then whether its values are good. One owner
-// calls it; it sends nothing and knows no clock.
+// to it: the client, launches that read it, or fetches; (2) when nobody does,
+// each host that holds blocks of it is told once; (3) an object that a launch
+// fills says which, until that has ended, and then whether its values are good;
+// (4) one that hosts may not have made room for says so, until a launch has
+// found it there. One owner calls it; it sends nothing and knows no clock.
 class ObjectTable {
  public:
   struct Object {
-    std::vector<int32_t> hosts;  // that hold blocks, ascending
+    std::vector<int32_t> hosts;   // that hold blocks, ascending
+    std::vector<uint64_t> bytes;  // on each
+    bool arriving = false;        // hosts may not have room for it yet
     uint64_t references = 0;
     uint64_t filling = 0;  // launch that fills it and has not ended
     absl::Status failure;  // of that launch, when the values are not good
@@ -45,14 +49,18 @@ class ObjectTable {
   };
 
   // An object with as many references. `filling`: the launch whose result it
-  // is; 0: its values come from the client.
-  void Add(uint64_t id, absl::Span<const uint32_t> hosts, uint64_t references,
-           uint64_t filling);
+  // is; 0: its values come from the client. `arriving`: its hosts have yet to
+  // say that it is there.
+  void Add(uint64_t id, absl::Span<const uint32_t> hosts,
+           absl::Span<const uint64_t> bytes, uint64_t references,
+           uint64_t filling, bool arriving);
   // The result of a launch that was refused: who uses it gets `failure`.
   void AddMissing(uint64_t id, const absl::Status& failure);
   const Object* Find(uint64_t id) const { return objects_.Find(id); }
   // One reference more; of an object that is here.
   void Refer(uint64_t id) { ++objects_.Find(id)->references; }
+  // Its hosts have it, or room for it.
+  void Arrived(uint64_t id);
   // The launch that fills it has ended. `failure`: why its values are not good.
   // `missing`: it never began.
   void Settle(uint64_t id, const absl::Status& failure, bool missing);

@@ -22,10 +22,34 @@ uint64_t StoreLog::Number(int32_t host, bool drops) {
   return store.sent;
 }
 
-void StoreLog::Keep(TimeNs now, int32_t host, uint64_t launch,
+void StoreLog::Keep(TimeNs now, int32_t host, uint64_t launch, bool asks,
                     ControlRef message) {
   Store& store = stores_[host];
-  store.kept.push_back({store.sent, launch, now, std::move(message)});
+  store.kept.push_back({store.sent, launch, asks, now, std::move(message)});
+}
+
+uint64_t StoreLog::Undone(int32_t host, uint64_t launch) const {
+  auto found = stores_.find(host);
+  if (found == stores_.end()) return 0;
+  const Store& store = found->second;
+  // Mostly the last one.
+  for (auto message = store.kept.rbegin(); message != store.kept.rend();
+       ++message) {
+    if (message->launch == launch) {
+      return message->sequence > store.settled ? message->sequence : 0;
+    }
+  }
+  return 0;
+}
+
+bool StoreLog::HasUndone(int32_t host) const {
+  auto found = stores_.find(host);
+  if (found == stores_.end()) return false;
+  const Store& store = found->second;
+  return std::any_of(
+      store.kept.begin(), store.kept.end(), [&](const Message& message) {
+        return message.launch != 0 && message.sequence > store.settled;
+      });
 }
 
 std::vector<int32_t> StoreLog::Unsettled() const {
@@ -49,12 +73,13 @@ std::vector<ClientRequest> StoreLog::Settled(TimeNs now, int32_t host,
   Store& store = stores_[host];
   store.heard = now;
   store.settled = std::clamp(sequence, store.settled, store.sent);
-  store.kept.erase(std::remove_if(store.kept.begin(), store.kept.end(),
-                                  [&](const Message& message) {
-                                    return message.launch == 0 &&
-                                           message.sequence <= store.settled;
-                                  }),
-                   store.kept.end());
+  store.kept.erase(
+      std::remove_if(store.kept.begin(), store.kept.end(),
+                     [&](const Message& message) {
+                       return (message.launch == 0 || !message.asks) &&
+                              message.sequence <= store.settled;
+                     }),
+      store.kept.end());
   for (auto one = waiting_.begin(); one != waiting_.end();) {
     auto behind = one->hosts.find(host);
     if (behind != one->hosts.end() && behind->second <= store.settled) {

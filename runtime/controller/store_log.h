@@ -55,8 +55,14 @@ class StoreLog {
   // The number of the next message to a host. `drops`: it gives memory back.
   uint64_t Number(int32_t host, bool drops);
   // The message with the last number of `host`, to be sent again as it is.
-  // `launch`: what it is to answer; 0: nothing.
-  void Keep(TimeNs now, int32_t host, uint64_t launch, ControlRef message);
+  // `launch`: what it is for; 0: none. `asks`: that waits for the answer.
+  void Keep(TimeNs now, int32_t host, uint64_t launch, bool asks,
+            ControlRef message);
+  // The number of the message for a launch that the host has not done, as far
+  // as is known; 0: none.
+  uint64_t Undone(int32_t host, uint64_t launch) const;
+  // Whether there is such a message for any launch.
+  bool HasUndone(int32_t host) const;
   // Hosts that were told to drop something and have not said that they have.
   std::vector<int32_t> Unsettled() const;
   // The request is over when these hosts have done all that was numbered.
@@ -88,6 +94,7 @@ class StoreLog {
   struct Message {
     uint64_t sequence = 0;
     uint64_t launch = 0;
+    bool asks = false;
     TimeNs sent = 0;
     ControlRef message;
   };

@@ -440,6 +440,9 @@ void HostExecutor::ReplyLoaded(uint32_t program, uint32_t incarnation,
   reply->set_host(host_);
   reply->set_code(static_cast<int>(status.code()));
   reply->set_message(std::string(status.message()));
+  if (const HostProgram* loaded = Find(program, incarnation)) {
+    reply->set_memory_bytes(loaded->host_memory.bytes());
+  }
   SendControl(context_.directory.controller(), std::move(control));
 }
 
@@ -659,19 +662,30 @@ void HostExecutor::OnFree(const proto::FreeProgram& free) {
 }
 
 void HostExecutor::OnGrant(const proto::Grant& grant) {
-  if (grant.place() <= last_place_) return;  // a second copy
+  if (grant.place() <= last_place_) {
+    // A second copy, or one that was given up.
+    for (proto::Grant& held : held_) {
+      if (held.place() == grant.place() && grant.skip()) held.set_skip(true);
+    }
+    return;
+  }
   if (grant.previous_place() != last_place_) {
     early_[grant.previous_place()] = grant;
     return;
   }
   last_place_ = grant.place();
-  ApplyGrant(grant);
+  TakeGrant(grant);
   for (auto early = early_.find(last_place_); early != early_.end();
        early = early_.find(last_place_)) {
     last_place_ = early->second.place();
-    ApplyGrant(early->second);
+    TakeGrant(early->second);
     early_.erase(early);
   }
+}
+
+void HostExecutor::TakeGrant(const proto::Grant& grant) {
+  if (held_.empty() && grant.store() <= last_store_) return ApplyGrant(grant);
+  held_.push_back(grant);
 }
 
 HostLaunch* HostExecutor::LaunchOf(HostProgram* program,
@@ -728,6 +742,8 @@ void HostExecutor::ApplyGrant(const proto::Grant& message) {
   out.incarnation = program->incarnation;
   out.payload = grant.get();
   SendToCohorts(*program, out);
+  // Before devices of this worker are in kernels, perhaps for long.
+  if (message.store() != 0) SendStored();
   program->grants.push_back(std::move(grant));
   PrepareGranted(program);
 }

@@ -137,6 +137,9 @@ class HostExecutor final : public ControlActor {
   void OnStop(const proto::StopProgram& stop);
   void OnFree(const proto::FreeProgram& free);
   void OnGrant(const proto::Grant& grant);
+  // It is next in the island's order: applies it, or holds it until the host
+  // has been told what its launch is.
+  void TakeGrant(const proto::Grant& grant);
   void ApplyGrant(const proto::Grant& grant);
   // The launch that a grant is for; null: it, or one before it, was given up.
   HostLaunch* LaunchOf(HostProgram* program, const proto::Grant& grant);
@@ -194,8 +197,11 @@ class HostExecutor final : public ControlActor {
   void SendToClient(uint32_t client, const WireMessage& message,
                     Payload payload);
   HostTransfers::Sender ToClients();
+  bool HasArguments(const proto::PrepareLaunch& prepare) const;
   // Answers those whose arguments are here.
   void TryPrepare();
+  // What came of Prepare.
+  void Finish(const proto::PrepareLaunch& prepare, const absl::Status& status);
   absl::Status Prepare(const proto::PrepareLaunch& prepare);
   std::unique_ptr<HostValues> TakeValues(const HostProgram& program,
                                          const proto::Grant& grant);
@@ -239,6 +245,7 @@ class HostExecutor final : public ControlActor {
   absl::flat_hash_map<int, PeerLink> links_;  // by host
   uint64_t last_place_ = 0;
   std::map<uint64_t, proto::Grant> early_;  // by previous place
+  std::deque<proto::Grant> held_;           // by place
   // Launches with grants whose arguments are not all filled.
   struct Unfilled {
     HostProgram* program;

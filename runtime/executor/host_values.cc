@@ -41,6 +41,10 @@ void HostExecutor::OnStore(uint64_t sequence, const ControlRef& control) {
     handle(*early_store_.begin()->second);
     early_store_.erase(early_store_.begin());
   }
+  while (!held_.empty() && held_.front().store() <= last_store_) {
+    ApplyGrant(held_.front());
+    held_.pop_front();
+  }
 }
 
 void HostExecutor::SendStored() {
@@ -106,11 +110,16 @@ void HostExecutor::OnClientWire(uint32_t client, const WireMessage& message,
 
 void HostExecutor::OnPrepare(uint32_t client,
                              const proto::PrepareLaunch& prepare) {
-  preparing_[prepare.launch()] = prepare;
   const HostProgram* program = Find(prepare.program(), prepare.incarnation());
-  if (program != nullptr) {
-    for (uint64_t id : prepare.fresh()) Pull(client, *program, prepare, id);
+  if (program == nullptr || prepare.sure()) {
+    return Finish(prepare,
+                  program == nullptr || HasArguments(prepare)
+                      ? Prepare(prepare)
+                      : absl::InternalError(
+                            "a launch was granted before its arguments came"));
   }
+  preparing_[prepare.launch()] = prepare;
+  for (uint64_t id : prepare.fresh()) Pull(client, *program, prepare, id);
   TryPrepare();
 }
 
@@ -133,25 +142,31 @@ void HostExecutor::Pull(uint32_t client, const HostProgram& program,
       ToClients());
 }
 
+bool HostExecutor::HasArguments(const proto::PrepareLaunch& prepare) const {
+  return std::all_of(
+      prepare.arguments().begin(), prepare.arguments().end(), [&](uint64_t id) {
+        if (id == 0) return true;
+        const std::shared_ptr<HostStore::Object> object = store_.Find(id);
+        return object != nullptr &&
+               (object->complete() || !object->status.ok());
+      });
+}
+
 void HostExecutor::TryPrepare() {
   for (auto it = preparing_.begin(); it != preparing_.end();) {
-    const proto::PrepareLaunch& prepare = it->second;
-    bool complete = true;
-    for (uint64_t id : prepare.arguments()) {
-      if (id == 0) continue;
-      std::shared_ptr<HostStore::Object> object = store_.Find(id);
-      complete &=
-          object != nullptr && (object->complete() || !object->status.ok());
-    }
-    if (!complete) {
+    if (!HasArguments(it->second)) {
       ++it;
       continue;
     }
-    const absl::Status status = Prepare(prepare);
-    if (!status.ok()) refused_[prepare.launch()] = status;
-    SendReady(prepare.launch(), status);
+    Finish(it->second, Prepare(it->second));
     it = preparing_.erase(it);
   }
+}
+
+void HostExecutor::Finish(const proto::PrepareLaunch& prepare,
+                          const absl::Status& status) {
+  if (!status.ok()) refused_[prepare.launch()] = status;
+  if (!status.ok() || !prepare.sure()) SendReady(prepare.launch(), status);
 }
 
 absl::Status HostExecutor::Prepare(const proto::PrepareLaunch& prepare) {

@@ -15,6 +15,7 @@
 #include <tuple>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/executor/parts.h"
 #include "runtime/plan/tables.h"
 
 namespace pathways {
@@ -212,6 +213,22 @@ void PreparedPlan::FindShared() {
   }
 }
 
+void PreparedPlan::PlaceInterface(const Topology& topology, bool run_kernels) {
+  auto place = [&](uint32_t buffer, bool stepped) {
+    return run_kernels ? MakeArrayPlacement(*this, topology,
+                                            static_cast<int>(buffer), stepped)
+                       : nullptr;
+  };
+  for (const proto::Argument& argument : plan().interface().arguments()) {
+    argument_placements_.push_back(place(
+        plan().actions(argument.action()).results(0), argument.stepped()));
+  }
+  for (const proto::Result& result : plan().interface().results()) {
+    result_placements_.push_back(
+        place(plan().actions(result.action()).operands(0), result.stepped()));
+  }
+}
+
 absl::StatusOr<std::shared_ptr<const PreparedPlan>> PreparedPlan::Create(
     PlanData data, const Topology& topology, KernelResolver* resolver,
     bool run_kernels) {
@@ -248,6 +265,7 @@ absl::StatusOr<std::shared_ptr<const PreparedPlan>> PreparedPlan::Create(
     out.shape = layout::ShardShape(out.layout, self->slices_[out.slice].mesh);
   }
   self->FindShared();
+  self->PlaceInterface(topology, run_kernels);
 
   for (int a = 0; a < plan.actions_size(); ++a) {
     const proto::Action& action = plan.actions(a);

@@ -70,6 +70,8 @@ struct PreparedEdge {
   uint32_t send = UINT32_MAX;
 };
 
+struct ArrayPlacement;  // parts.h
+
 // Immutable once created; any thread.
 class PreparedPlan {
  public:
@@ -106,6 +108,13 @@ class PreparedPlan {
   }
   // Shards of `slice` on a device, ascending.
   std::vector<int32_t> ShardsOn(int slice, int64_t device) const;
+  // Where the blocks of an argument, or a result, lie; null without kernels.
+  const std::shared_ptr<const ArrayPlacement>& argument_placement(int i) const {
+    return argument_placements_[i];
+  }
+  const std::shared_ptr<const ArrayPlacement>& result_placement(int i) const {
+    return result_placements_[i];
+  }
   // Hosts with a shard of any slice, ascending; islands likewise.
   const std::vector<int32_t>& hosts() const { return hosts_; }
   const std::vector<int32_t>& islands() const { return islands_; }
@@ -114,6 +123,7 @@ class PreparedPlan {
   PreparedPlan() = default;
   absl::Status Bind(const Topology& topology);
   void FindShared();
+  void PlaceInterface(const Topology& topology, bool run_kernels);
   absl::Status LoadKernels(const Topology& topology, KernelResolver* resolver);
 
   PlanData data_;
@@ -123,6 +133,8 @@ class PreparedPlan {
   std::vector<PreparedEdge> edges_;
   std::vector<std::vector<uint32_t>> in_edges_, out_edges_;
   std::map<uint32_t, layout::Movement> movements_;
+  std::vector<std::shared_ptr<const ArrayPlacement>> argument_placements_,
+      result_placements_;
   std::vector<int32_t> hosts_, islands_;
   // Targets of the cluster's devices, as text; code per (kernel, target).
   std::map<std::pair<uint32_t, std::string>, ResolvedKernel> code_;

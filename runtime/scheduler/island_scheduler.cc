@@ -83,9 +83,11 @@ void IslandScheduler::Apply(const proto::Start& start) {
   Granted& granted = granted_[++last_place_];
   granted.start = start;
   granted.place = last_place_;
-  for (uint32_t host : start.hosts()) {
+  for (int i = 0; i < start.hosts_size(); ++i) {
+    const uint32_t host = start.hosts(i);
     granted.waiting.insert(host);
-    granted.previous[host] = place_of_[host];
+    granted.hosts[host] = {place_of_[host],
+                           i < start.stores_size() ? start.stores(i) : 0};
     place_of_[host] = granted.place;
   }
   if (start.first() == start.launch_first()) Record(TraceKind::kGranted, start);
@@ -93,14 +95,15 @@ void IslandScheduler::Apply(const proto::Start& start) {
 }
 
 void IslandScheduler::SendGrants(const Granted& granted, bool skip) {
-  for (const auto& [host, previous] : granted.previous) {
+  for (const auto& [host, after] : granted.hosts) {
     ControlRef control = NewControl();
     proto::Grant* grant = control->mutable_grant();
     grant->set_program(granted.start.program());
     grant->set_incarnation(granted.start.incarnation());
     grant->set_launch(granted.start.launch());
     grant->set_place(granted.place);
-    grant->set_previous_place(previous);
+    grant->set_previous_place(after.first);
+    grant->set_store(after.second);
     grant->set_first(granted.start.first());
     grant->set_steps(granted.start.steps());
     grant->set_skip(skip);

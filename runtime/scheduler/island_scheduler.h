@@ -50,7 +50,8 @@ class IslandScheduler final : public ControlActor {
  private:
   struct Granted {
     proto::Start start;
-    std::map<uint32_t, uint64_t> previous;  // place per host
+    // By host: the place before this one, and as Grant.store.
+    std::map<uint32_t, std::pair<uint64_t, uint64_t>> hosts;
     uint64_t place = 0;
     std::set<uint32_t> waiting;  // hosts that have not finished
     bool failed = false;

@@ -40,8 +40,7 @@ class LoadedProgramTest : public ::testing::Test {
         PreparedPlan::Create(MakePlanData(std::move(plan), {}), topology_,
                              &Kernels(), run_kernels);
     EXPECT_TRUE(prepared.ok()) << prepared.status();
-    return std::make_unique<LoadedProgram>(7, *prepared, topology_,
-                                           run_kernels);
+    return std::make_unique<LoadedProgram>(7, *prepared, run_kernels);
   }
 
   const Topology topology_ = *Topology::Create(MakeCluster("1x2x1"));

@@ -139,11 +139,19 @@ class ControllerTest : public ::testing::Test {
     Sent();
     return handle;
   }
-  void Launch(uint32_t client, uint64_t launch, uint64_t handle) {
+  // `fresh`: with an argument that the client sends.
+  void Launch(uint32_t client, uint64_t launch, uint64_t handle,
+              bool fresh = true) {
     proto::Control control;
     control.mutable_launch_request()->set_launch(launch);
     control.mutable_launch_request()->set_program(handle);
     control.mutable_launch_request()->set_steps(1);
+    if (fresh) {
+      proto::ObjectRef* argument =
+          control.mutable_launch_request()->add_arguments();
+      argument->set_object(1000 + launch);
+      argument->set_fresh(true);
+    }
     FromClient(client, control);
   }
   void Ready(uint32_t host, uint32_t client, uint64_t launch) {
@@ -254,6 +262,60 @@ TEST_F(ControllerTest, WhatIsLostIsSentAgainAndTheLaunchBegins) {
   Ready(1, 1, 1);
   EXPECT_THAT(Sent(), ElementsAre("start 1 of 1"));
   EXPECT_THAT(Advance(10 * kTimeout), IsEmpty());
+}
+
+TEST_F(ControllerTest, ALaunchThatBringsNothingBeginsAtOnce) {
+  const uint64_t p = LoadAll(1);
+  Launch(1, 1, p, /*fresh=*/false);
+  std::vector<uint64_t> stores;
+  for (const testing::Sent& one : world_.sent) {
+    const auto control = one.As<proto::Control>();
+    EXPECT_TRUE(!control.has_prepare_launch() ||
+                control.prepare_launch().sure());
+    if (!control.has_start()) continue;
+    stores.assign(control.start().stores().begin(),
+                  control.start().stores().end());
+  }
+  EXPECT_THAT(stores, ElementsAre(1, 1));
+  EXPECT_THAT(Sent(), ElementsAre("prepare 1 to host0", "prepare 1 to host1",
+                                  "start 1 of 1"));
+}
+
+TEST_F(ControllerTest, WhatAHostWasToldOfALaunchIsSentAgain) {
+  const uint64_t p = LoadAll(1);
+  Launch(1, 1, p, /*fresh=*/false);
+  Sent();
+  auto prepares = [&](TimeNs duration) {
+    std::vector<std::string> texts = Advance(duration);
+    std::erase_if(
+        texts, [](const std::string& text) { return text.find("query") == 0; });
+    return texts;
+  };
+  prepares(kTimeout / 4);
+  EXPECT_THAT(prepares(kTimeout / 4),
+              ElementsAre("prepare 1 to host0", "prepare 1 to host1"));
+  Stored(0, 1);
+  EXPECT_THAT(prepares(kTimeout / 4), ElementsAre("prepare 1 to host1"));
+  // The other host may have begun, so the program cannot go on.
+  EXPECT_THAT(prepares(kTimeout / 4),
+              ::testing::Contains(HasSubstr("client1 ended 1: a launch did not "
+                                            "begin: no answer from host1")));
+}
+
+TEST_F(ControllerTest, AHostThatRefusesWhatWasGrantedEndsTheLaunch) {
+  const uint64_t p = LoadAll(1);
+  Launch(1, 1, p, /*fresh=*/false);
+  Sent();
+  proto::Control control;
+  control.mutable_launch_ready()->set_launch(ClientId(1, 1));
+  control.mutable_launch_ready()->set_host(1);
+  control.mutable_launch_ready()->set_code(
+      static_cast<int>(absl::StatusCode::kResourceExhausted));
+  control.mutable_launch_ready()->set_message("host1 has no room");
+  FromHost(1, control);
+  EXPECT_THAT(Sent(),
+              ::testing::IsSupersetOf({"stop to host0", "stop to host1",
+                                       "client1 ended 1: host1 has no room"}));
 }
 
 TEST_F(ControllerTest, CallsThatWaitForAHostThatIsGoneEnd) {

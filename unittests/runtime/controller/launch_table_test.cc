@@ -45,6 +45,7 @@ class LaunchTableTest : public ::testing::Test {
                   const std::vector<uint64_t>& results) {
     static const std::vector<int32_t> hosts = {0, 1}, islands = {0};
     static const std::vector<uint32_t> blocks = {1};
+    static const std::vector<uint64_t> bytes = {8};
     LaunchSpec spec;
     spec.launch = launch;
     spec.program = program;
@@ -52,10 +53,10 @@ class LaunchTableTest : public ::testing::Test {
     spec.hosts = hosts;
     spec.islands = islands;
     for (uint64_t a : arguments) {
-      spec.arguments.push_back({a, blocks, a < 100, false});
+      spec.arguments.push_back({a, blocks, bytes, a < 100, false});
     }
     for (uint64_t r : results) {
-      spec.results.push_back({r, blocks, false, false});
+      spec.results.push_back({r, blocks, bytes, false, false});
     }
     return spec;
   }
@@ -314,6 +315,28 @@ TEST_F(LaunchTableTest, ALongChainEndsWithItsFirstLaunch) {
   table_.Staged(1, 1, absl::UnavailableError("gone"), &effects_);
   EXPECT_EQ(Ended().size(), kLength);
   EXPECT_EQ(table_.size(), 0u);
+}
+
+TEST_F(LaunchTableTest, OneWhoseHostsAreNotAskedIsReadyAtOnce) {
+  LaunchSpec spec = Spec(1, kP, {}, {1000});
+  spec.asks = false;
+  table_.Add(spec, &effects_);
+  EXPECT_THAT(effects_.ready, ::testing::ElementsAre(1));
+  EXPECT_FALSE(objects_.Find(1000)->arriving);
+  EXPECT_FALSE(table_.Stages(0));
+  // Late, from a host that nobody asked.
+  table_.Staged(1, 0, absl::UnavailableError("no"), &effects_);
+  EXPECT_NE(table_.Find(1), nullptr);
+}
+
+TEST_F(LaunchTableTest, WhatItsHostsMayNotHaveIsArrivingUntilTheyAnswer) {
+  table_.Add(Spec(1, kP, {7}, {1000}), &effects_);
+  table_.Staged(1, 0, absl::OkStatus(), &effects_);
+  EXPECT_TRUE(objects_.Find(7)->arriving);
+  EXPECT_TRUE(objects_.Find(1000)->arriving);
+  table_.Staged(1, 1, absl::OkStatus(), &effects_);
+  EXPECT_FALSE(objects_.Find(7)->arriving);
+  EXPECT_FALSE(objects_.Find(1000)->arriving);
 }
 
 }  // namespace

@@ -23,11 +23,12 @@ using ::testing::IsEmpty;
 
 class ObjectTableTest : public ::testing::Test {
  protected:
-  // "host:launch:object", and forgets them.
+  // "host:launch:object bytes", and forgets them.
   std::vector<std::string> Drops() {
     std::vector<std::string> text;
     for (const Drop& d : drops_) {
-      text.push_back(absl::StrCat(d.host, ":", d.launch, ":", d.object));
+      text.push_back(
+          absl::StrCat(d.host, ":", d.launch, ":", d.object, " ", d.bytes));
     }
     drops_.clear();
     return text;
@@ -38,12 +39,13 @@ class ObjectTableTest : public ::testing::Test {
 };
 
 TEST_F(ObjectTableTest, HostsAreToldWhenNobodyRefersToIt) {
-  objects_.Add(5, {1, 3}, /*references=*/1, /*filling=*/0);
+  objects_.Add(5, {1, 3}, {10, 30}, /*references=*/1, /*filling=*/0,
+               /*arriving=*/false);
   objects_.Refer(5);
   objects_.Release({5}, /*launch=*/9, &drops_);
   EXPECT_THAT(Drops(), IsEmpty());
   objects_.Release({5}, /*launch=*/9, &drops_);
-  EXPECT_THAT(Drops(), ElementsAre("1:9:5", "3:9:5"));
+  EXPECT_THAT(Drops(), ElementsAre("1:9:5 10", "3:9:5 30"));
   EXPECT_EQ(objects_.size(), 0u);
   // A second time, and one that never was.
   objects_.Release({5, 6}, /*launch=*/0, &drops_);
@@ -51,16 +53,17 @@ TEST_F(ObjectTableTest, HostsAreToldWhenNobodyRefersToIt) {
 }
 
 TEST_F(ObjectTableTest, OneArrayMayBeNamedTwice) {
-  objects_.Add(5, {0}, /*references=*/0, /*filling=*/0);
+  objects_.Add(5, {0}, {1}, /*references=*/0, /*filling=*/0,
+               /*arriving=*/false);
   objects_.Refer(5);
   objects_.Refer(5);
   objects_.Release({5, 5}, /*launch=*/1, &drops_);
-  EXPECT_THAT(Drops(), ElementsAre("0:1:5"));
+  EXPECT_THAT(Drops(), ElementsAre("0:1:5 1"));
 }
 
 TEST_F(ObjectTableTest, SaysWhoFillsItAndWithWhat) {
-  objects_.Add(1, {0}, 1, /*filling=*/7);
-  objects_.Add(2, {0}, 1, /*filling=*/7);
+  objects_.Add(1, {0}, {1}, 1, /*filling=*/7, /*arriving=*/false);
+  objects_.Add(2, {0}, {1}, 1, /*filling=*/7, /*arriving=*/false);
   EXPECT_EQ(objects_.Find(1)->filling, 7u);
   objects_.Settle(1, absl::OkStatus(), /*missing=*/false);
   objects_.Settle(2, absl::InternalError("broke"), /*missing=*/false);
@@ -72,7 +75,7 @@ TEST_F(ObjectTableTest, SaysWhoFillsItAndWithWhat) {
 }
 
 TEST_F(ObjectTableTest, ThoseThatAreMissingComeFirstWhereAskedFor) {
-  objects_.Add(1, {0}, 1, /*filling=*/7);
+  objects_.Add(1, {0}, {1}, 1, /*filling=*/7, /*arriving=*/false);
   objects_.Settle(1, absl::InternalError("poisoned"), /*missing=*/false);
   objects_.AddMissing(2, absl::UnavailableError("refused"));
   EXPECT_EQ(objects_.FirstFailure({0, 1, 2}, true).message(), "refused");

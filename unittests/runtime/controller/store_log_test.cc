@@ -33,7 +33,7 @@ class StoreLogTest : public ::testing::Test {
  protected:
   void Send(int32_t host, uint64_t launch, const std::string& text) {
     log_.Number(host, /*drops=*/false);
-    log_.Keep(now_, host, launch, Message(text));
+    log_.Keep(now_, host, launch, /*asks=*/launch != 0, Message(text));
   }
   ControlRef Message(const std::string& text) {
     ControlRef message = controls_.New();
@@ -153,7 +153,7 @@ TEST_F(StoreLogTest, AsksAgainUntilALaunchIsAnswered) {
 
 TEST_F(StoreLogTest, AnAnswerForALaunchSaysThatAllBeforeIsDone) {
   log_.Number(1, /*drops=*/true);
-  log_.Keep(now_, 1, 0, Message("drop"));
+  log_.Keep(now_, 1, 0, /*asks=*/false, Message("drop"));
   log_.Await(now_, {0, 9}, {1});
   Send(1, /*launch=*/7, "seven");
   EXPECT_THAT(Ids(log_.Answered(now_, 1, 7)), ElementsAre(9));
@@ -197,6 +197,26 @@ TEST_F(StoreLogTest, NobodyWaitsForAHostThatIsGone) {
   EXPECT_TRUE(log_.empty());
   EXPECT_EQ(log_.Number(1, false), 1u);
   EXPECT_THAT(log_.HostGone(now_, 5), IsEmpty());
+}
+
+TEST_F(StoreLogTest, WhatNobodyWaitsForIsSentUntilTheHostHasDoneIt) {
+  log_.Number(0, /*drops=*/false);
+  log_.Keep(now_, 0, 7, /*asks=*/false, Message("seven"));
+  Send(0, 8, "eight");
+  EXPECT_EQ(log_.Undone(0, 7), 1u);
+  EXPECT_EQ(log_.Undone(0, 8), 2u);
+  EXPECT_EQ(log_.Undone(1, 7), 0u);
+  EXPECT_TRUE(log_.HasUndone(0));
+  Tick(10);
+  EXPECT_THAT(Tick(20), ElementsAre("0: seven", "0: eight"));
+  log_.Settled(now_, 0, 1);
+  EXPECT_EQ(log_.Undone(0, 7), 0u);
+  EXPECT_THAT(Tick(30), ElementsAre("0: eight"));
+  // It has it, but has not answered.
+  log_.Settled(now_, 0, 2);
+  EXPECT_FALSE(log_.HasUndone(0));
+  EXPECT_EQ(log_.Undone(0, 8), 0u);
+  EXPECT_FALSE(log_.empty());
 }
 
 }  // namespace

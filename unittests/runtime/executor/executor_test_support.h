@@ -93,9 +93,11 @@ class RecordedHost {
   const PreparedPlan& plan() const { return *plan_; }
 
   // Firings [first, first + steps) of a launch of `of` from `launch_first` on.
+  // `store`: the number of what staged it.
   std::vector<Sent> Grant(uint64_t launch, uint64_t place,
                           uint64_t previous_place, uint64_t first,
-                          uint64_t steps, uint64_t launch_first, uint64_t of) {
+                          uint64_t steps, uint64_t launch_first, uint64_t of,
+                          uint64_t store = 0) {
     proto::Control control;
     proto::Grant* grant = control.mutable_grant();
     grant->set_incarnation(1);
@@ -106,6 +108,7 @@ class RecordedHost {
     grant->set_steps(steps);
     grant->set_launch_first(launch_first);
     grant->set_launch_steps(of);
+    grant->set_store(store);
     return Tell(directory().scheduler(topology_.island_of_host(host_)),
                 control);
   }

@@ -206,6 +206,10 @@ TEST_F(HostValuesTest, RefusesALaunchThatIsNotOfTheProgram) {
   EXPECT_EQ(Ready(host_.TellFromController(
                 Stage(3, 2, 4, /*fresh=*/false, /*steps=*/0))),
             "a launch of 0 steps, expected 1 to 1099511627776");
+  // One that would ask the client for its values.
+  Control gone = Stage(7, 8, 9, /*fresh=*/true);
+  gone.mutable_prepare_launch()->set_incarnation(2);
+  EXPECT_EQ(Ready(host_.TellFromController(gone)), "the program is not loaded");
   Control other = Stage(4, 2, 4);
   other.mutable_prepare_launch()->set_incarnation(2);
   EXPECT_EQ(Ready(host_.TellFromController(other)),
@@ -223,6 +227,54 @@ TEST_F(HostValuesTest, GivesUpAGrantOfOtherStepsThanWereStaged) {
   EXPECT_THAT(ControlsOf(host_.Grant(1, 3, 2, 0, 1, 0, 1), Control::kGrantDone),
               SizeIs(1));
   EXPECT_EQ(Fetch(3), "abcdefgh");
+}
+
+TEST_F(HostValuesTest, AnswersASureLaunchOnlyWhenItCannotBe) {
+  StoreArgument();
+  Control sure = Stage(2, 2, 4);
+  sure.mutable_prepare_launch()->set_sure(true);
+  EXPECT_EQ(Ready(host_.TellFromController(sure)), "-");
+  sure = Stage(3, 99, 5);
+  sure.mutable_prepare_launch()->set_sure(true);
+  EXPECT_EQ(Ready(host_.TellFromController(sure)),
+            "a launch was granted before its arguments came");
+  EXPECT_THAT(ControlsOf(host_.Grant(2, 1, 0, 0, 1, 0, 1), Control::kGrantDone),
+              SizeIs(1));
+  EXPECT_EQ(Fetch(4), "abcdefgh");
+}
+
+// What is to be known of a launch was lost, and comes behind its grant.
+TEST_F(HostValuesTest, HoldsAGrantUntilItsLaunchIsStaged) {
+  StoreArgument();
+  Control sure = Stage(2, 2, 4);
+  sure.mutable_prepare_launch()->set_sure(true);
+  Control next = Stage(3, 4, 5);
+  next.mutable_prepare_launch()->set_sure(true);
+  EXPECT_THAT(host_.Grant(2, 1, 0, 0, 1, 0, 1, /*store=*/sequence_ - 1),
+              IsEmpty());
+  EXPECT_THAT(host_.Grant(3, 2, 1, 1, 1, 1, 1, /*store=*/sequence_), IsEmpty());
+  const std::vector<Sent> sent = host_.TellFromController(sure);
+  EXPECT_THAT(ControlsOf(sent, Control::kGrantDone), SizeIs(1));
+  // The controller need not tell it again.
+  EXPECT_THAT(ControlsOf(sent, Control::kObjectsDropped), SizeIs(1));
+  EXPECT_THAT(ControlsOf(host_.TellFromController(next), Control::kGrantDone),
+              SizeIs(1));
+  EXPECT_EQ(Fetch(5), "abcdefgh");
+}
+
+TEST_F(HostValuesTest, AHeldGrantMayBeGivenUp) {
+  StoreArgument();
+  Control sure = Stage(2, 2, 4);
+  sure.mutable_prepare_launch()->set_sure(true);
+  host_.Grant(2, 1, 0, 0, 1, 0, 1, /*store=*/sequence_);
+  Control skip;
+  skip.mutable_grant()->set_incarnation(1);
+  skip.mutable_grant()->set_launch(2);
+  skip.mutable_grant()->set_place(1);
+  skip.mutable_grant()->set_skip(true);
+  host_.Tell(host_.directory().scheduler(0), skip);
+  EXPECT_THAT(ControlsOf(host_.TellFromController(sure), Control::kGrantDone),
+              IsEmpty());
 }
 
 TEST_F(HostValuesTest, DroppedObjectsGiveTheirMemoryBack) {

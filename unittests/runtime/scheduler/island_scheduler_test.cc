@@ -33,7 +33,10 @@ class IslandSchedulerTest : public ::testing::Test {
     control.mutable_start()->set_ticket(ticket);
     control.mutable_start()->set_previous_ticket(previous);
     control.mutable_start()->set_skip(skip);
-    for (uint32_t host : hosts) control.mutable_start()->add_hosts(host);
+    for (uint32_t host : hosts) {
+      control.mutable_start()->add_hosts(host);
+      control.mutable_start()->add_stores(1000 * host + ticket);
+    }
     scheduler_.OnControl(directory_.controller(), control.SerializeAsString());
   }
   // `place`: of the grant, in the island's order.
@@ -56,6 +59,10 @@ class IslandSchedulerTest : public ::testing::Test {
     for (const Sent& one : world_.Take()) {
       const auto control = one.As<proto::Control>();
       if (!control.has_grant()) continue;
+      // Each host's own.
+      EXPECT_EQ(control.grant().store() % 1000 + 100, control.grant().launch());
+      EXPECT_EQ(control.grant().store() / 1000,
+                directory_.HostOfExecutor(one.to));
       grants.push_back(std::to_string(directory_.HostOfExecutor(one.to)) + ":" +
                        std::to_string(control.grant().launch()) + " after " +
                        std::to_string(control.grant().previous_place()) +

@@ -1,0 +1,56 @@
+//===- host_memory_test.cc - Hosts' memory, as the controller knows -------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/controller/host_memory.h"
+
+#include "gtest/gtest.h"
+#include "unittests/runtime/controller/controller_test_support.h"
+
+namespace pathways {
+namespace {
+
+using testing::MakeTopology;
+
+TEST(HostMemoryTest, IsSureWhileAllFits) {
+  HostMemory memory(MakeTopology("1x2x1"));
+  const uint64_t bound = kDefaultHostMemoryBytes;
+  const uint64_t most = HostMemory::kSureBytes - 1;
+  memory.AddProgram(/*program=*/5, /*host=*/1, bound - most);
+  EXPECT_TRUE(memory.Charge({0, 1}, {most, most}));
+  EXPECT_EQ(memory.used(1), bound);
+  EXPECT_FALSE(memory.Charge({0, 1}, {1, 1}));  // not on the second one
+  EXPECT_EQ(memory.used(0), most + 1);
+  memory.Discharge(1, 1);
+  memory.Discharge(1, most);
+  EXPECT_TRUE(memory.Charge({1}, {most}));
+  memory.Discharge(1, most);
+  memory.FreeProgram(5);
+  EXPECT_EQ(memory.used(1), 0u);
+  memory.FreeProgram(5);
+  EXPECT_EQ(memory.used(1), 0u);
+}
+
+TEST(HostMemoryTest, IsNotSureOfWhatTheSystemMayRefuse) {
+  HostMemory memory(MakeTopology("1x1x1"));
+  EXPECT_FALSE(memory.Charge({0}, {HostMemory::kSureBytes}));
+  EXPECT_EQ(memory.used(0), HostMemory::kSureBytes);
+}
+
+TEST(HostMemoryTest, NumbersThatAreTooLargeDoNotWrap) {
+  HostMemory memory(MakeTopology("1x1x1"));
+  EXPECT_FALSE(memory.Charge({0}, {UINT64_MAX}));
+  EXPECT_FALSE(memory.Charge({0}, {UINT64_MAX}));
+  EXPECT_FALSE(memory.Charge({0}, {1}));
+  memory.Discharge(0, UINT64_MAX);
+  EXPECT_EQ(memory.used(0), 0u);
+  memory.Discharge(0, 1);
+  EXPECT_EQ(memory.used(0), 0u);
+}
+
+}  // namespace
+}  // namespace pathways
