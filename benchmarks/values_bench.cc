@@ -7,12 +7,13 @@
 //===----------------------------------------------------------------------===//
 //
 // values_bench first_step [LAUNCHES]   the first step of a program that was
-// just
-//                                      loaded, over its later ones
+//                                      just loaded, over its later ones
 // values_bench roundtrip [MIB]         an array put, launched through an
 //                                      identity and fetched, over four copies
-// values_bench launch [LAUNCHES]       another client's launches while that
-//                                      goes on, over those without it
+// values_bench launch [LAUNCHES]       another client's launches while an array
+//                                      goes to devices or comes back, over
+//                                      those without it: 99th percentiles, and
+//                                      the worse of the two
 //
 // Two workers, each bound to a core, and kernels that copy. Values are checked.
 //
@@ -20,6 +21,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -29,6 +31,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
 #include "benchmarks/bench.h"
 #include "benchmarks/session.h"
@@ -206,24 +209,28 @@ void Roundtrip(int64_t mebibytes) {
          ratios[ratios.size() / 2], "x");
 }
 
-// The 99th percentile of launches on two devices, in seconds, while `busy` is
-// true or until there were enough.
-double Tail(Client& client, ProgramHandle program, ArrayHandle array,
-            int launches, const std::atomic<bool>* busy) {
+// Seconds of launches on two devices, one after the other, until `enough`.
+std::vector<double> LaunchUntil(
+    Client& client, ProgramHandle program, ArrayHandle array,
+    absl::FunctionRef<bool(size_t launches)> enough) {
   std::vector<double> seconds;
-  while (busy != nullptr ? busy->load()
-                         : static_cast<int>(seconds.size()) < launches) {
+  while (!enough(seconds.size())) {
     const double start = Seconds();
     const RunHandle run = Must(client.Launch(program, {array}));
     Must(client.Await(run));
     seconds.push_back(Seconds() - start);
     Must(client.ReleaseRun(run));
   }
+  return seconds;
+}
+
+double Tail(std::vector<double> seconds) {
+  if (seconds.empty()) Die("no launch beside a transfer");
   std::sort(seconds.begin(), seconds.end());
   return seconds[seconds.size() * 99 / 100];
 }
 
-void LaunchBeside(int launches) {
+void LaunchBeside(size_t launches) {
   constexpr int64_t kManyFloats = int64_t{1} << 26, kFewFloats = 1 << 10;
   ClusterOptions options;
   options.workers = 2;
@@ -233,28 +240,48 @@ void LaunchBeside(int launches) {
   const std::unique_ptr<Client> client = Must(cluster->Connect("client"));
   const ProgramHandle small =
       Must(client->Load(MakePlanData(Identity(kFewFloats, 1), {})));
-  const ArrayHandle array = Must(client->Put(Ramp(kFewFloats)));
-  Tail(*client, small, array, 1000, nullptr);
-  const double idle = Tail(*client, small, array, launches, nullptr);
+  const ArrayHandle few = Must(client->Put(Ramp(kFewFloats)));
+  auto alone = [&](size_t enough) {
+    return LaunchUntil(*client, small, few,
+                       [&](size_t done) { return done >= enough; });
+  };
+  alone(1000);
+  const double idle = Tail(alone(launches));
+  // Those while `transfer` goes on are added to `seconds`.
+  auto beside = [&](std::vector<double>* seconds, auto transfer) {
+    std::atomic<bool> over{false};
+    std::thread thread([&] {
+      transfer();
+      over = true;
+    });
+    const std::vector<double> more =
+        LaunchUntil(*client, small, few, [&](size_t) { return over.load(); });
+    thread.join();
+    seconds->insert(seconds->end(), more.begin(), more.end());
+  };
   // Values go to devices 0 and 1 and come back, again and again.
   const HostArray values = Ramp(kManyFloats);
   const ProgramHandle large =
       Must(other->Load(MakePlanData(Identity(kManyFloats, 0), {})));
-  double beside = 0;
+  std::vector<double> puts, fetches;
   for (int i = 0; i < 5; ++i) {
-    const RunHandle run = Must(other->Launch(large, {values}));
-    Must(other->Await(run));
-    std::atomic<bool> busy{true};
-    std::thread fetching([&] {
-      Must(other->Fetch(run, 0));
-      busy = false;
+    const ArrayHandle many = Must(other->Put(HostArray(values)));
+    RunHandle run;
+    beside(&puts, [&] {
+      run = Must(other->Launch(large, {many}));
+      Must(other->Await(run));
     });
-    beside = std::max(beside, Tail(*client, small, array, 0, &busy));
-    fetching.join();
+    HostArray fetched;
+    beside(&fetches, [&] { fetched = Must(other->Fetch(run, 0)); });
+    if (fetched.data != values.data) Die("other values");
     Must(other->ReleaseRun(run));
+    Must(other->Release(many));
   }
+  const double put = Tail(puts) / idle, fetch = Tail(fetches) / idle;
   Figure("values.launch_p99.us", idle * 1e6, "us");
-  Figure("values.launch_p99_ratio", beside / idle, "x");
+  Figure("values.launch_p99_ratio.put", put, "x");
+  Figure("values.launch_p99_ratio.fetch", fetch, "x");
+  Figure("values.launch_p99_ratio", std::max(put, fetch), "x");
 }
 
 }  // namespace
