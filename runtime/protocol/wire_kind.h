@@ -42,6 +42,10 @@ enum WireKind : uint16_t {
   kNumWireKinds
 };
 
+// Whether messages of a kind may wait until a worker has nothing else to do:
+// each takes long to handle, and no other kind relies on coming after it.
+constexpr bool IsBulk(uint16_t kind) { return kind == kBlockMessage; }
+
 // Above the number of any round of a collective (layout/group_exchange.h).
 inline constexpr uint32_t kContributionRounds = 128;
 

@@ -16,7 +16,9 @@ void Mailbox::Open(BlockPool* pool, int owner, int workers) {
   pool_ = pool;
   owner_ = owner;
   workers_ = workers;
-  remote_ = std::make_unique<RemoteQueue[]>(workers);
+  for (auto& queues : remote_) {
+    queues = std::make_unique<RemoteQueue[]>(workers);
+  }
   timers_.reserve(64);
 }
 
@@ -42,9 +44,12 @@ const std::vector<Posted>& Mailbox::TakePosted() {
 }
 
 bool Mailbox::empty() const {
-  if (!local_.empty() || has_posted()) return false;
-  for (int from = 0; from < workers_; ++from) {
-    if (!remote_[from].empty()) return false;
+  if (has_posted()) return false;
+  for (int lane = 0; lane < kNumLanes; ++lane) {
+    if (!own_[lane].empty()) return false;
+    for (int from = 0; from < workers_; ++from) {
+      if (!remote_[lane][from].empty()) return false;
+    }
   }
   return true;
 }
@@ -62,10 +67,12 @@ Envelope Mailbox::TakeTimer() {
 }
 
 void Mailbox::Drain(void (*drop)(const Envelope& envelope)) {
-  for (int from = 0; from < workers_; ++from) {
-    while (Envelope* envelope = Front(from)) {
-      drop(*envelope);
-      Pop(from);
+  for (Lane lane : {kDirectLane, kBulkLane}) {
+    for (int from = 0; from < workers_; ++from) {
+      while (Envelope* envelope = Front(lane, from)) {
+        drop(*envelope);
+        Pop(lane, from);
+      }
     }
   }
   for (const Timer& timer : timers_) drop(timer.envelope);

@@ -29,10 +29,14 @@ struct Posted {
   Envelope envelope;
 };
 
+// Messages of one lane do not stand behind those of another one.
+enum Lane { kDirectLane, kBulkLane, kNumLanes };
+
 // The queues of one worker, its owner, and its sleep. A worker pushes messages
-// into the queue that is its own here, other threads post them. All else is the
-// owner's but for asleep and Wake. Invariants: (1) what one worker pushes, and
-// what one thread posts, comes out in order; (2) to push takes no lock and no
+// into queues that are its own here, one in each lane; other threads post them.
+// All else is the owner's but for asleep and Wake. Invariants: (1) what one
+// worker pushes into a lane, and what one thread posts, comes out in order; (2)
+// to push takes no lock and no
 // memory but blocks of the pool; (3) an owner that sleeps, or is about to, does
 // not miss what is pushed or posted, if who pushed then wakes whom he finds
 // asleep. What envelopes own stays there until Drain.
@@ -43,17 +47,18 @@ class Mailbox {
 
   // By the worker `from`; by the owner itself PushOwn, which is faster.
   template <typename T>
-  void Push(int from, Envelope::Kind kind, const T& body, ActorId sender,
-            LocalId to) {
+  void Push(Lane lane, int from, Envelope::Kind kind, const T& body,
+            ActorId sender, LocalId to) {
     if (from == owner_) {
-      local_.Push(*pool_, kind, body, sender, to);
+      own_[lane].Push(*pool_, kind, body, sender, to);
     } else {
-      remote_[from].Push(*pool_, kind, body, sender, to);
+      remote_[lane][from].Push(*pool_, kind, body, sender, to);
     }
   }
   template <typename T>
-  void PushOwn(Envelope::Kind kind, const T& body, ActorId sender, LocalId to) {
-    local_.Push(*pool_, kind, body, sender, to);
+  void PushOwn(Lane lane, Envelope::Kind kind, const T& body, ActorId sender,
+               LocalId to) {
+    own_[lane].Push(*pool_, kind, body, sender, to);
   }
   // Wakes the owner. False: `closed` is true, and nothing was kept; Drain by
   // who set it leaves nothing behind.
@@ -61,18 +66,18 @@ class Mailbox {
 
   // The first message from a worker, which stays valid until Pop; null: none.
   // From the owner itself FrontOwn and PopOwn are faster.
-  Envelope* Front(int from) {
-    return from == owner_ ? local_.Front(*pool_) : remote_[from].Front(*pool_);
+  Envelope* Front(Lane lane, int from) {
+    return from == owner_ ? FrontOwn(lane) : remote_[lane][from].Front(*pool_);
   }
-  void Pop(int from) {
+  void Pop(Lane lane, int from) {
     if (from == owner_) {
-      local_.Pop();
+      PopOwn(lane);
     } else {
-      remote_[from].Pop();
+      remote_[lane][from].Pop();
     }
   }
-  Envelope* FrontOwn() { return local_.Front(*pool_); }
-  void PopOwn() { local_.Pop(); }
+  Envelope* FrontOwn(Lane lane) { return own_[lane].Front(*pool_); }
+  void PopOwn(Lane lane) { own_[lane].Pop(); }
   bool has_posted() const {
     return has_posted_.load(std::memory_order_seq_cst);
   }
@@ -127,9 +132,9 @@ class Mailbox {
 
   BlockPool* pool_ = nullptr;
   int owner_ = 0, workers_ = 0;
-  LocalQueue local_;
-  std::unique_ptr<RemoteQueue[]> remote_;  // by sending worker
-  std::vector<Timer> timers_;              // a heap
+  LocalQueue own_[kNumLanes];
+  std::unique_ptr<RemoteQueue[]> remote_[kNumLanes];  // by sending worker
+  std::vector<Timer> timers_;                         // a heap
   uint64_t next_timer_ = 0;
   std::vector<Posted> taken_;  // the inbox's memory, taken in turn
   // Written by others.

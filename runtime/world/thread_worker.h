@@ -41,8 +41,12 @@ struct alignas(64) ThreadWorld::Worker {
   int index = 0;
   uint32_t rounds = 0;
   SplitMix random{0};
-  // Where the message lies that is being handled: the worker it came from.
+  // Where the message lies that is being handled: its lane, and the worker it
+  // came from.
+  Lane lane = kDirectLane;
   int serving = 0;
+  int next_bulk = 0;       // the worker whose bulk message comes next
+  uint32_t passed_by = 0;  // rounds since one was looked for
   std::thread thread;  // changed by the watchdog's alone, until that has ended
   std::atomic<uint32_t> ended{1};  // its thread, or there is none
   struct {
@@ -63,15 +67,15 @@ inline ThreadWorld::Worker* ThreadWorld::Self() const {
 }
 
 template <typename T>
-void ThreadWorld::Route(Worker& self, Envelope::Kind kind, const T& body,
-                        ActorId from, LocalId to) {
+void ThreadWorld::Route(Worker& self, Lane lane, Envelope::Kind kind,
+                        const T& body, ActorId from, LocalId to) {
   const int32_t target = actors_.hot(IndexOf(to)).worker;
   if (target == self.index) {
-    self.mailbox.PushOwn(kind, body, from, to);
+    self.mailbox.PushOwn(lane, kind, body, from, to);
     return;
   }
   Mailbox& other = workers_[target].mailbox;
-  other.Push(self.index, kind, body, from, to);
+  other.Push(lane, self.index, kind, body, from, to);
   if (other.asleep()) {
     self.stats.wakes.Add(1);
     other.Wake();

@@ -18,6 +18,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/protocol/wire_kind.h"
 #include "runtime/world/futex.h"
 #include "runtime/world/mix.h"
 #include "runtime/world/thread_worker.h"
@@ -88,7 +89,7 @@ ThreadWorld::ThreadWorld(ThreadOptions options) : options_(std::move(options)) {
   watched_ =
       options_.fault_hook || options_.control_fault_hook || options_.links;
   start_ = options_.clock->Now();
-  int64_t queues = int64_t{num_workers_} * num_workers_;
+  const int64_t queues = int64_t{kNumLanes} * num_workers_ * num_workers_;
   pool_.Provision(std::min(queues, kMaxPairBlocks));
   workers_ = std::make_unique<Worker[]>(num_workers_);
   for (int i = 0; i < num_workers_; ++i) {
@@ -150,7 +151,7 @@ void ThreadWorld::Reserve(LocalId to, int64_t messages) {
       reserved_.fetch_add(messages, std::memory_order_relaxed) + messages;
   // Each queue may hold one block that is full in part and one that is empty
   // but not given back yet.
-  int64_t queues = int64_t{num_workers_} * num_workers_;
+  const int64_t queues = int64_t{kNumLanes} * num_workers_ * num_workers_;
   pool_.Provision(std::min(total / MessageBlock::kSlots +
                                2 * std::min(queues, total) +
                                std::min(queues, kMaxPairBlocks),
@@ -192,7 +193,7 @@ void ThreadWorld::SendLocal(LocalId from, LocalId to,
   assert((from == kNobody ||
           actors_.hot(IndexOf(from)).host == actors_.hot(IndexOf(to)).host) &&
          "a local message must not cross hosts");
-  Route(*self, Envelope::kLocal, message, kNoActor, to);
+  Route(*self, kDirectLane, Envelope::kLocal, message, kNoActor, to);
 }
 
 void ThreadWorld::Send(ActorId from, ActorId to, const WireMessage& message,
@@ -219,7 +220,8 @@ void ThreadWorld::Send(ActorId from, ActorId to, const WireMessage& message,
                       Envelope::Of(Envelope::kWire, body, from, receiver),
                       payload.bytes, fault);
   }
-  Route(*self, Envelope::kWire, body, from, receiver);
+  Route(*self, IsBulk(message.kind) ? kBulkLane : kDirectLane, Envelope::kWire,
+        body, from, receiver);
 }
 
 void ThreadWorld::SendControl(ActorId from, ActorId to, std::string bytes) {
@@ -250,7 +252,7 @@ void ThreadWorld::SendControl(ActorId from, ActorId to, std::string bytes) {
            "only a handler sends for its actor");
     return Post(-1, Envelope::Of(Envelope::kControl, body, from, receiver));
   }
-  Route(*self, Envelope::kControl, body, from, receiver);
+  Route(*self, kDirectLane, Envelope::kControl, body, from, receiver);
 }
 
 void ThreadWorld::PassControl(ActorId from, ActorId to, ControlBody* body) {
@@ -264,7 +266,7 @@ void ThreadWorld::PassControl(ActorId from, ActorId to, ControlBody* body) {
   if (self == nullptr) {
     return Post(-1, Envelope::Of(Envelope::kBody, body, from, receiver));
   }
-  Route(*self, Envelope::kBody, body, from, receiver);
+  Route(*self, kDirectLane, Envelope::kBody, body, from, receiver);
 }
 
 void ThreadWorld::SendAfter(LocalId from, LocalId to, TimeNs delay,
@@ -285,7 +287,8 @@ void ThreadWorld::SendAfter(LocalId from, LocalId to, TimeNs delay,
 void ThreadWorld::Tell(LocalId watcher, Peer peer) {
   if (actors_.hot(IndexOf(watcher)).host == peer.host) return;
   if (Worker* self = Self()) {
-    return Route(*self, Envelope::kPeerDown, peer, kNoActor, watcher);
+    return Route(*self, kDirectLane, Envelope::kPeerDown, peer, kNoActor,
+                 watcher);
   }
   Post(-1, Envelope::Of(Envelope::kPeerDown, peer, kNoActor, watcher));
 }

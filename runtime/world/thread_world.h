@@ -34,6 +34,7 @@
 #include "runtime/world/clock.h"
 #include "runtime/world/fault.h"
 #include "runtime/world/link.h"
+#include "runtime/world/mailbox.h"
 #include "runtime/world/message_queue.h"
 #include "runtime/world/notifier.h"
 #include "runtime/world/peer_watch.h"
@@ -83,7 +84,10 @@ struct WorkerStats {
 // thread at any time. Invariants: (1) handlers of actors of one worker run one
 // at a time, on its thread; (2) messages from one actor to another, and from
 // one outside thread to an actor, arrive in the order sent, apart from planted
-// faults; (3) no Send fails or waits for a receiver. A hot message between
+// faults, but that bulk messages (World::Send) have a lane of their own: a
+// worker handles one of them when it has no other message, or has handled
+// others for some rounds; (3) no Send fails or waits for a receiver. A hot
+// message between
 // actors never takes a lock or allocates while no more are under way than were
 // reserved, up to about a million; beyond, it allocates at first. Of a message
 // from outside the payload is copied.
@@ -164,6 +168,8 @@ class ThreadWorld final : public World {
   bool GiveUp(int worker, const KernelCall& call);
   bool RunLocal(Worker& self);
   bool RunRemote(Worker& self);
+  // Handles one bulk message, if there is one.
+  bool RunBulk(Worker& self);
   void TakePosted(Worker& self);
   bool FireTimers(Worker& self);
   void Idle(Worker& self);
@@ -173,8 +179,8 @@ class ThreadWorld final : public World {
   bool Deliver(Worker& self, Envelope& envelope);
   bool DeliverRare(Worker& self, Actor* actor, Envelope& envelope);
   template <typename T>
-  void Route(Worker& self, Envelope::Kind kind, const T& body, ActorId from,
-             LocalId to);
+  void Route(Worker& self, Lane lane, Envelope::Kind kind, const T& body,
+             ActorId from, LocalId to);
   void RouteAgain(Worker& self, const Envelope& envelope);
   // From a thread that is not a worker; negative: not a timer.
   void Post(TimeNs deadline, const Envelope& envelope);

@@ -9,12 +9,23 @@
 #include <cstring>
 
 #include "runtime/base/mutex.h"
+#include "runtime/protocol/wire_kind.h"
 #include "runtime/world/fault.h"
 #include "runtime/world/link.h"
 #include "runtime/world/thread_worker.h"
 #include "runtime/world/thread_world.h"
 
 namespace pathways {
+namespace {
+
+Lane LaneOf(const Envelope& envelope) {
+  const bool is_wire =
+      envelope.kind == Envelope::kWire || envelope.kind == Envelope::kOwned;
+  return is_wire && IsBulk(envelope.As<WireBody>().message.kind) ? kBulkLane
+                                                                 : kDirectLane;
+}
+
+}  // namespace
 
 void ThreadWorld::SendAcross(Worker& self, const Envelope& envelope,
                              uint64_t bytes, const Fault& fault) {
@@ -59,7 +70,7 @@ void ThreadWorld::SendAt(Worker& self, TimeNs time, const Envelope& envelope) {
   const LocalId to{envelope.to};
   if (time < 0) return RouteAgain(self, envelope);
   Posted* carrier = new Posted{time, envelope};
-  Route(self, Envelope::kLater, carrier, kNoActor, to);
+  Route(self, LaneOf(envelope), Envelope::kLater, carrier, kNoActor, to);
 }
 
 // All bodies are copied whole, whatever they are.
@@ -68,8 +79,8 @@ void ThreadWorld::RouteAgain(Worker& self, const Envelope& envelope) {
     alignas(8) std::byte bytes[sizeof(Envelope::body)];
   } body;
   std::memcpy(body.bytes, envelope.body, sizeof(body));
-  Route(self, static_cast<Envelope::Kind>(envelope.kind), body, envelope.from,
-        LocalId{envelope.to});
+  Route(self, LaneOf(envelope), static_cast<Envelope::Kind>(envelope.kind),
+        body, envelope.from, LocalId{envelope.to});
 }
 
 }  // namespace pathways

@@ -24,6 +24,9 @@ namespace {
 
 // Messages taken from one queue before the others are looked at.
 constexpr int kBatch = 64;
+// Rounds of a busy worker in which bulk messages may wait, so that they do not
+// wait for ever.
+constexpr uint32_t kRoundsPerBulk = 64;
 // Rounds of a worker without work between two looks for others to let run.
 constexpr uint32_t kRoundsPerYield = 4;
 
@@ -54,12 +57,13 @@ bool ThreadWorld::Deliver(Worker& self, Envelope& envelope) {
 bool ThreadWorld::RunLocal(Worker& self) {
   int taken = 0;
   uint64_t handled = 0;
+  self.lane = kDirectLane;
   self.serving = self.index;
   while (taken < kBatch && !stopping_.load(std::memory_order_relaxed)) {
-    Envelope* envelope = self.mailbox.FrontOwn();
+    Envelope* envelope = self.mailbox.FrontOwn(kDirectLane);
     if (envelope == nullptr) break;
     handled += Deliver(self, *envelope);
-    self.mailbox.PopOwn();
+    self.mailbox.PopOwn(kDirectLane);
     ++taken;
   }
   if (taken == 0) return false;
@@ -75,10 +79,10 @@ bool ThreadWorld::RunRemote(Worker& self) {
     self.serving = from;
     for (int i = 0; i < kBatch && !stopping_.load(std::memory_order_relaxed);
          ++i) {
-      Envelope* envelope = self.mailbox.Front(from);
+      Envelope* envelope = self.mailbox.Front(kDirectLane, from);
       if (envelope == nullptr) break;
       handled += Deliver(self, *envelope);
-      self.mailbox.Pop(from);
+      self.mailbox.Pop(kDirectLane, from);
       any = true;
     }
   }
@@ -86,6 +90,24 @@ bool ThreadWorld::RunRemote(Worker& self) {
   self.stats.messages.Add(handled);
   self.stats.remote.Add(handled);
   return true;
+}
+
+bool ThreadWorld::RunBulk(Worker& self) {
+  for (int i = 0; i < num_workers_; ++i) {
+    const int from = self.next_bulk;
+    self.next_bulk = from + 1 == num_workers_ ? 0 : from + 1;
+    Envelope* envelope = self.mailbox.Front(kBulkLane, from);
+    if (envelope == nullptr) continue;
+    self.lane = kBulkLane;
+    self.serving = from;
+    const bool handled = Deliver(self, *envelope);
+    self.mailbox.Pop(kBulkLane, from);
+    self.lane = kDirectLane;
+    self.stats.messages.Add(handled);
+    if (from != self.index) self.stats.remote.Add(handled);
+    return true;
+  }
+  return false;
 }
 
 void ThreadWorld::TakePosted(Worker& self) {
@@ -125,7 +147,7 @@ void ThreadWorld::Resume(Worker& self) {
   this_worker = &self;
   prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
   // Where the lost thread was bound to, it may still be busy.
-  self.mailbox.Pop(self.serving);
+  self.mailbox.Pop(self.lane, self.serving);
   Work(self);
 }
 
@@ -174,6 +196,14 @@ void ThreadWorld::Work(Worker& self) {
     }
     // A busy worker looks at the clock now and then, one without work in Idle.
     if ((++self.rounds & clock_mask_) == 0) busy |= FireTimers(self);
+    if (!busy || ++self.passed_by == kRoundsPerBulk) {
+      self.passed_by = 0;
+      // Timers must not wait for as many of these as for short messages.
+      if (RunBulk(self)) {
+        FireTimers(self);
+        busy = true;
+      }
+    }
     if (!busy) Idle(self);
   }
   this_worker = nullptr;

@@ -138,8 +138,10 @@ class World {
   // These queue a message. Call from a handler of `from` only, or with kNoActor
   // or kNobody from any thread that is not a worker. They never block and never
   // run the receiver inside the call. Order is kept from one sender to one
-  // receiver, over all kinds of messages together, unless they are on different
-  // hosts and the link has faults. After Stop: dropped.
+  // receiver, over all kinds of messages together but bulk ones (IsBulk of
+  // wire_kind.h), unless they are on different hosts and the link has faults.
+  // Bulk ones keep an order of their own, and may come later than what was sent
+  // after them. After Stop: dropped.
   //
   // Of a hot message the world reads kBackground and the size of the payload,
   // to charge the link. A receiver that is not of this process is spoken to

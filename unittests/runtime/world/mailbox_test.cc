@@ -36,13 +36,14 @@ uint64_t StepOf(const Envelope& envelope) {
 struct MailboxTest : ::testing::Test {
   MailboxTest() { mailbox.Open(&pool, /*owner=*/1, /*workers=*/3); }
   void Push(int from, uint64_t step) {
-    mailbox.Push(from, Envelope::kLocal, LocalNumbered(step), kNoActor, kTo);
+    mailbox.Push(kDirectLane, from, Envelope::kLocal, LocalNumbered(step),
+                 kNoActor, kTo);
   }
   std::vector<uint64_t> TakeAll(int from) {
     std::vector<uint64_t> steps;
-    while (Envelope* envelope = mailbox.Front(from)) {
+    while (Envelope* envelope = mailbox.Front(kDirectLane, from)) {
       steps.push_back(StepOf(*envelope));
-      mailbox.Pop(from);
+      mailbox.Pop(kDirectLane, from);
     }
     return steps;
   }
@@ -61,6 +62,28 @@ TEST_F(MailboxTest, EachWorkerHasItsQueue) {
   EXPECT_FALSE(mailbox.empty());
   EXPECT_THAT(TakeAll(0), ElementsAre(0, 3, 6));
   EXPECT_TRUE(mailbox.empty());
+}
+
+TEST_F(MailboxTest, LanesDoNotWaitForEachOther) {
+  for (int from : {0, 1}) {
+    for (uint64_t step : {1, 2, 3}) {
+      mailbox.Push(kBulkLane, from, Envelope::kLocal, LocalNumbered(step),
+                   kNoActor, kTo);
+    }
+    Push(from, 4);
+    EXPECT_THAT(TakeAll(from), ElementsAre(4));
+    EXPECT_FALSE(mailbox.empty());
+    EXPECT_EQ(StepOf(*mailbox.Front(kBulkLane, from)), 1u);
+    mailbox.Pop(kBulkLane, from);
+    Push(from, 5);
+    EXPECT_THAT(TakeAll(from), ElementsAre(5));
+    EXPECT_EQ(StepOf(*mailbox.Front(kBulkLane, from)), 2u);
+    mailbox.Pop(kBulkLane, from);
+    EXPECT_FALSE(mailbox.empty());
+    EXPECT_EQ(StepOf(*mailbox.Front(kBulkLane, from)), 3u);
+    mailbox.Pop(kBulkLane, from);
+    EXPECT_TRUE(mailbox.empty());
+  }
 }
 
 TEST_F(MailboxTest, PostedMessagesAreTakenTogether) {
@@ -152,8 +175,12 @@ TEST_F(MailboxTest, DrainDropsAllOfIt) {
   for (int from = 0; from < 3; ++from) Push(from, uint64_t{1} << from);
   mailbox.AddTimer(5, Local(8));
   mailbox.Post({-1, Local(16)}, closed);
+  mailbox.Push(kBulkLane, 0, Envelope::kLocal, LocalNumbered(32), kNoActor,
+               kTo);
+  mailbox.Push(kBulkLane, 1, Envelope::kLocal, LocalNumbered(64), kNoActor,
+               kTo);
   mailbox.Drain([](const Envelope& envelope) { dropped |= StepOf(envelope); });
-  EXPECT_EQ(dropped, 31u);
+  EXPECT_EQ(dropped, 127u);
   EXPECT_EQ(mailbox.first_timer(), nullptr);
   EXPECT_THAT(mailbox.TakePosted(), IsEmpty());
 }

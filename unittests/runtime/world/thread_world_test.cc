@@ -24,10 +24,13 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/protocol/wire_kind.h"
 #include "unittests/runtime/world/test_actor.h"
 
 namespace pathways {
 namespace {
+
+using ::testing::ElementsAre;
 
 std::unique_ptr<ThreadWorld> Make(ThreadOptions options) {
   auto world = ThreadWorld::Create(std::move(options));
@@ -102,6 +105,100 @@ TEST(ThreadWorldTest, ActorsStayOnTheirWorker) {
     ASSERT_EQ(ran[i].size(), 1u);
     EXPECT_EQ(started.count({i % 4, *ran[i].begin()}), 1u);
   }
+}
+
+// Behind bulk messages, on the worker of the sender or on another one.
+TEST(ThreadWorldTest, BulkMessagesLetOthersPass) {
+  for (int worker : {0, 1}) {
+    TestActor from, to;
+    auto world = Make(Workers(2));
+    from.Join(*world, 0, 0);
+    to.Join(*world, 0, worker);
+    std::atomic<bool> sent{false}, over{false};
+    std::vector<uint64_t> order;
+    from.on_local = [&](const LocalMessage&) {
+      world->SendLocal(from.local_id(), to.local_id(), LocalNumbered(0));
+      for (uint64_t i = 1; i <= 5; ++i) {
+        world->Send(from.id, to.id, Numbered(i, kBlockMessage));
+      }
+      world->Send(from.id, to.id, Numbered(6, kTokenMessage));
+      world->SendControl(from.id, to.id, "7");
+      sent = true;
+    };
+    to.on_local = [&](const LocalMessage& message) {
+      Await([&] { return sent.load(); });
+      order.push_back(message.step);
+    };
+    to.on_control = [&](ActorId, std::string_view bytes) {
+      order.push_back(std::stoull(std::string(bytes)));
+    };
+    to.on_message = [&](ActorId, const WireMessage& message) {
+      order.push_back(message.step);
+      // What is sent meanwhile passes the rest of them too.
+      if (message.step == 2) world->Send(to.id, to.id, Numbered(8));
+      if (message.step != 5) return;
+      over = true;
+      world->Notify();
+    };
+    world->SendLocal(kNobody, from.local_id(), LocalNumbered(0));
+    EXPECT_TRUE(world->RunUntil([&] { return over.load(); }));
+    world->Stop();
+    EXPECT_THAT(order, ElementsAre(0, 6, 7, 1, 2, 8, 3, 4, 5));
+    EXPECT_EQ(world->stats(worker).messages, worker == 0 ? 10u : 9u);
+    EXPECT_EQ(world->stats(worker).remote, worker == 0 ? 0u : 8u);
+  }
+}
+
+// A worker that always has something else to do handles them too.
+TEST(ThreadWorldTest, BulkMessagesComeThrough) {
+  TestActor actor;
+  auto world = Make(Workers(1));
+  actor.Join(*world, 0, 0);
+  std::atomic<bool> over{false};
+  actor.on_message = [&](ActorId, const WireMessage& message) {
+    if (message.kind == kBlockMessage) {
+      over = true;
+      return world->Notify();
+    }
+    if (!over) world->Send(actor.id, actor.id, message);
+  };
+  actor.on_local = [&](const LocalMessage&) {
+    world->Send(actor.id, actor.id, Numbered(0, kBlockMessage));
+    world->Send(actor.id, actor.id, Numbered(1, kTokenMessage));
+  };
+  world->SendLocal(kNobody, actor.local_id(), LocalNumbered(0));
+  EXPECT_TRUE(world->RunUntil([&] { return over.load(); }));
+}
+
+// They take long, so the clock is looked at after each one.
+TEST(ThreadWorldTest, TimersDoNotWaitForManyBulkMessages) {
+  TestActor actor;
+  auto clock = std::make_shared<ManualClock>();
+  ThreadOptions options = Workers(1);
+  options.clock = clock;
+  auto world = Make(std::move(options));
+  actor.Join(*world, 0, 0);
+  std::atomic<uint64_t> handled{0};
+  uint64_t before = 0;
+  constexpr uint64_t kCount = 100;
+  actor.on_message = [&](ActorId, const WireMessage&) {
+    clock->Advance(10);
+    if (handled.fetch_add(1) + 1 == kCount) world->Notify();
+  };
+  actor.on_local = [&](const LocalMessage& message) {
+    if (message.step == 1) {
+      before = handled;
+      return;
+    }
+    world->SendAfter(actor.local_id(), actor.local_id(), 25, LocalNumbered(1));
+    for (uint64_t i = 0; i < kCount; ++i) {
+      world->Send(actor.id, actor.id, Numbered(i, kBlockMessage));
+    }
+  };
+  world->SendLocal(kNobody, actor.local_id(), LocalNumbered(0));
+  EXPECT_TRUE(world->RunUntil([&] { return handled == kCount; }));
+  world->Stop();
+  EXPECT_EQ(before, 3u);
 }
 
 TEST(ThreadWorldTest, StatsCountWhatWorkersDid) {

@@ -31,6 +31,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/protocol/wire_kind.h"
 #include "runtime/world/fault.h"
 #include "runtime/world/uplink.h"
 #include "runtime/world/world.h"
@@ -185,6 +186,50 @@ TEST_P(WorldConformance, KindsOfMessagesKeepOneOrder) {
   world_->SendLocal(kNobody, from.local_id(), LocalNumbered(0));
   ASSERT_TRUE(RunTo(received, kCount));
   EXPECT_EQ(wrong, 0u);
+}
+
+// Bulk messages keep an order of their own, wherever they come from; the others
+// keep theirs.
+TEST_P(WorldConformance, BulkMessagesKeepTheirOwnOrder) {
+  // Those that cross hosts, one of each kind twice.
+  Make([](ActorId, ActorId, const WireMessage& message) {
+    return message.step == 100 ? Fault::Duplicate() : Fault::Deliver();
+  });
+  constexpr uint64_t kCount = 1000;
+  std::atomic<int64_t> received{0}, wrong{0};
+  TestActor& near = Add(0, 0);
+  TestActor& far = Add(1, 1);
+  struct Counts {
+    uint64_t bulk = 0, other = 0;
+  };
+  std::vector<Counts> next(3);  // by sender: far, near, outside
+  const uint64_t bytes[] = {17, 23};
+  near.on_message = [&](ActorId from, const WireMessage& message) {
+    const bool is_bulk = IsBulk(message.kind);
+    Counts& counts = next[from == far.id ? 0 : from == near.id ? 1 : 2];
+    uint64_t& want = is_bulk ? counts.bulk : counts.other;
+    if (is_bulk && (near.payload.bytes != sizeof(bytes) ||
+                    std::memcmp(near.payload.data, bytes, sizeof(bytes)))) {
+      wrong.fetch_add(1);
+    }
+    if (message.step == 100 && want > 100) return;  // again
+    if (message.step != want++) wrong.fetch_add(1);
+    Bump(received);
+  };
+  auto send = [&](ActorId from) {
+    for (uint64_t i = 0; i < kCount; ++i) {
+      world_->Send(from, near.id, Numbered(i, kBlockMessage),
+                   {bytes, sizeof(bytes)});
+      world_->Send(from, near.id, Numbered(i, kTokenMessage));
+    }
+  };
+  near.on_local = [&](const LocalMessage&) { send(near.id); };
+  far.on_local = [&](const LocalMessage&) { send(far.id); };
+  world_->SendLocal(kNobody, near.local_id(), LocalNumbered(0));
+  world_->SendLocal(kNobody, far.local_id(), LocalNumbered(0));
+  send(kNoActor);
+  ASSERT_TRUE(RunTo(received, 6 * kCount));
+  EXPECT_EQ(wrong.load(), 0);
 }
 
 // An address without an actor: nothing happens but for the count.
