@@ -39,7 +39,7 @@ bool Notifier::Wait(const std::function<bool()>& done,
     const bool over = stopping.load(std::memory_order_seq_cst);
     reached = done();
     if (reached || over) break;
-    FutexWait(epoch_, epoch, -1);
+    Sleep(epoch);
   }
   waiters_.fetch_sub(1, std::memory_order_seq_cst);
   return reached;
@@ -47,8 +47,24 @@ bool Notifier::Wait(const std::function<bool()>& done,
 
 void Notifier::Notify() {
   epoch_.fetch_add(1, std::memory_order_seq_cst);
-  if (waiters_.load(std::memory_order_seq_cst) != 0) {
-    FutexWake(epoch_, INT_MAX);
+  if (waiters_.load(std::memory_order_seq_cst) == 0) return;
+  uint64_t sleepers = sleepers_.load(std::memory_order_relaxed);
+  while (!sleepers_.compare_exchange_weak(
+      sleepers, (sleepers / kOneWoken + sleepers % kOneWoken) * kOneWoken,
+      std::memory_order_relaxed)) {
+  }
+  FutexWake(epoch_, INT_MAX);
+}
+
+void Notifier::Sleep(uint32_t epoch) {
+  sleepers_.fetch_add(1, std::memory_order_relaxed);
+  FutexWait(epoch_, epoch, -1);
+  // If there are woken ones it may be another's place that is given up here;
+  // when all are awake the numbers are 0.
+  uint64_t sleepers = sleepers_.load(std::memory_order_relaxed);
+  while (!sleepers_.compare_exchange_weak(
+      sleepers, sleepers - (sleepers >= kOneWoken ? kOneWoken : 1),
+      std::memory_order_relaxed)) {
   }
 }
 

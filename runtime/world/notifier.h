@@ -32,10 +32,22 @@ class Notifier {
   bool spinning() const {
     return spinning_.load(std::memory_order_relaxed) != 0;
   }
+  // Whether a thread was woken that has not run since: perhaps it waits for the
+  // core of the thread that asks.
+  bool waking() const {
+    return sleepers_.load(std::memory_order_relaxed) >= kOneWoken;
+  }
 
  private:
+  static constexpr uint64_t kOneWoken = uint64_t{1} << 32;
+
+  void Sleep(uint32_t epoch);
+
   alignas(64) std::atomic<uint32_t> epoch_{0};
   std::atomic<uint32_t> waiters_{0};
+  // Those that sleep, or are about to; in the upper half those of them that
+  // were woken.
+  std::atomic<uint64_t> sleepers_{0};
   std::atomic<uint32_t> spinning_{0};
 };
 

@@ -198,6 +198,9 @@ void ThreadWorld::Work(Worker& self) {
     if ((++self.rounds & clock_mask_) == 0) busy |= FireTimers(self);
     if (!busy || ++self.passed_by == kRoundsPerBulk) {
       self.passed_by = 0;
+      // A client that was woken may be on this core: the system would let it
+      // wait for milliseconds, since this thread does not sleep.
+      if (notifier_.waking()) sched_yield();
       // Timers must not wait for as many of these as for short messages.
       if (RunBulk(self)) {
         FireTimers(self);
@@ -221,7 +224,7 @@ void ThreadWorld::Idle(Worker& self) {
       return;
     }
     // Not at first: the answer to a message is often here before the clock is.
-    const bool crowded = notifier_.spinning();
+    const bool crowded = notifier_.spinning() || notifier_.waking();
     if (i % kRoundsPerClock == 0 || options_.spin_ns == 0) {
       if (FireTimers(self)) return;
       TimeNs now = real.Now();

@@ -12,6 +12,7 @@
 
 #include <atomic>
 #include <thread>
+#include <vector>
 
 namespace pathways {
 namespace {
@@ -50,6 +51,33 @@ TEST(NotifierTest, LooksAgainAfterEachNotify) {
         stopping, spin));
     other.join();
   }
+}
+
+// Whatever meets whatever: when nobody waits, nobody was woken.
+TEST(NotifierTest, NobodyStaysWoken) {
+  Notifier notifier;
+  std::atomic<bool> stopping{false};
+  EXPECT_FALSE(notifier.waking());
+  constexpr int kWaits = 3, kNotes = 3000;
+  std::atomic<int> note{0}, left{kWaits};
+  std::vector<std::thread> waits;
+  for (int i = 0; i < kWaits; ++i) {
+    waits.emplace_back([&, i] {
+      for (int want = i; want < kNotes; want += kWaits) {
+        notifier.Wait([&] { return note.load() >= want; }, stopping, 0);
+      }
+      left.fetch_sub(1);
+    });
+  }
+  while (left.load() != 0) {
+    note.fetch_add(1);
+    notifier.Notify();
+    std::this_thread::yield();
+  }
+  for (std::thread& wait : waits) wait.join();
+  EXPECT_FALSE(notifier.waking());
+  notifier.Notify();
+  EXPECT_FALSE(notifier.waking());
 }
 
 TEST(NotifierTest, StopEndsAllWaits) {
