@@ -8,6 +8,7 @@
 
 #include "runtime/client/loaded_program.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -103,13 +104,18 @@ absl::Status LoadedProgram::CheckArgument(int index, ElementType got_element,
       plan_->buffers()
           [plan_->plan().actions(argument(index).action()).results(0)];
   const ElementType element = static_cast<ElementType>(buffer.element);
-  const std::vector<int64_t> shape = WithSteps(buffer.layout, stepped, steps);
-  if (got_element != element || got != shape) {
+  const std::vector<int64_t>& one = buffer.layout.shape;
+  const bool fits = stepped ? !got.empty() && got[0] == steps &&
+                                  std::equal(got.begin() + 1, got.end(),
+                                             one.begin(), one.end())
+                            : got == one;
+  if (got_element != element || !fits) {
     return absl::InvalidArgumentError(absl::StrCat(
         Describe(index), " is ", ShapeString(got_element, got), ", expected ",
-        ShapeString(element, shape), stepped ? " (one index per step)" : ""));
+        ShapeString(element, WithSteps(buffer.layout, stepped, steps)),
+        stepped ? " (one index per step)" : ""));
   }
-  const uint64_t bytes = BytesOf(element, shape);
+  const uint64_t bytes = BytesOf(element, got);
   if (got_bytes != bytes && (run_kernels_ || got_bytes != 0)) {
     return absl::InvalidArgumentError(absl::StrCat(
         Describe(index), " has ", got_bytes, " bytes, expected ", bytes));

@@ -166,7 +166,8 @@ class Controller final : public ControlActor {
   StoreLog stores_;
   FetchTable fetches_;
   HostMemory memory_;
-  // Of the launch at hand: how much of each array hosts hold.
+  // The launch at hand, and how much of each of its arrays hosts hold.
+  LaunchSpec spec_;
   std::vector<uint64_t> bytes_;
   LaunchEffects effects_;  // empty between messages
   ClientTable clients_;

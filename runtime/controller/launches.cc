@@ -45,7 +45,9 @@ void Controller::SendStore(int32_t host, uint64_t launch, bool asks,
 }
 
 void Controller::OnLaunch(proto::LaunchRequest* request) {
-  LaunchSpec spec;
+  LaunchSpec& spec = spec_;
+  spec.arguments.clear();
+  spec.results.clear();
   spec.launch = request->launch();
   spec.steps = request->steps();
   for (const proto::ObjectRef& ref : request->arguments()) {

@@ -212,10 +212,8 @@ absl::Status HostExecutor::Prepare(const proto::PrepareLaunch& prepare) {
         total(program->result_bytes[r], interface.results(r).stepped());
     HostValues::Result& result = values->results.emplace_back();
     if (bytes == 0) continue;
-    result.object = store_.Create(
-        prepare.results(r), bytes,
-        absl::StrCat("result '", interface.results(r).name(), "' of program '",
-                     program->plan->name(), "'"));
+    result.object = store_.Create(prepare.results(r), bytes,
+                                  program->plan->DescribeResult(r));
     result.object->filled = false;
     result.object->writer = prepare.program();
     status = result.object->status;

@@ -226,6 +226,8 @@ void PreparedPlan::PlaceInterface(const Topology& topology, bool run_kernels) {
   for (const proto::Result& result : plan().interface().results()) {
     result_placements_.push_back(
         place(plan().actions(result.action()).operands(0), result.stepped()));
+    result_texts_.push_back(
+        absl::StrCat("result '", result.name(), "' of program '", name(), "'"));
   }
 }
 

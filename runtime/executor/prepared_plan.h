@@ -115,6 +115,8 @@ class PreparedPlan {
   const std::shared_ptr<const ArrayPlacement>& result_placement(int i) const {
     return result_placements_[i];
   }
+  // "result 'y' of program 'p'"
+  const std::string& DescribeResult(int i) const { return result_texts_[i]; }
   // Hosts with a shard of any slice, ascending; islands likewise.
   const std::vector<int32_t>& hosts() const { return hosts_; }
   const std::vector<int32_t>& islands() const { return islands_; }
@@ -135,6 +137,7 @@ class PreparedPlan {
   std::map<uint32_t, layout::Movement> movements_;
   std::vector<std::shared_ptr<const ArrayPlacement>> argument_placements_,
       result_placements_;
+  std::vector<std::string> result_texts_;
   std::vector<int32_t> hosts_, islands_;
   // Targets of the cluster's devices, as text; code per (kernel, target).
   std::map<std::pair<uint32_t, std::string>, ResolvedKernel> code_;

@@ -20,8 +20,8 @@ bool Before(const proto::Failure& a, const proto::Failure& b) {
 }
 
 void IslandScheduler::OnMessage(ActorId, ControlRef control) {
-  if (control->has_start()) OnStart(control->start());
-  if (control->has_grant_done()) OnDone(control->grant_done());
+  if (control->has_grant_done()) return OnDone(control->grant_done());
+  if (control->has_start()) OnStart(std::move(control));
 }
 
 void IslandScheduler::Record(TraceKind kind, const proto::Start& start) {
@@ -36,22 +36,24 @@ void IslandScheduler::Record(TraceKind kind, const proto::Start& start) {
 }
 
 void IslandScheduler::Skip(uint64_t ticket) {
-  auto granted = std::find_if(
-      granted_.begin(), granted_.end(),
-      [&](const auto& g) { return g.second.start.ticket() == ticket; });
+  auto granted =
+      std::find_if(granted_.begin(), granted_.end(), [&](const auto& g) {
+        return g.second.start->start().ticket() == ticket;
+      });
   if (granted == granted_.end()) return;
   SendGrants(granted->second, /*skip=*/true);
   granted_.erase(granted);
 }
 
-void IslandScheduler::OnStart(const proto::Start& start) {
+void IslandScheduler::OnStart(ControlRef control) {
+  const proto::Start& start = control->start();
   if (start.first() == start.launch_first()) Record(TraceKind::kJoined, start);
   if (!ticket_order_) {
     if (start.skip()) {
       seen_.insert(start.ticket());
       Skip(start.ticket());
     } else if (seen_.insert(start.ticket()).second) {
-      Apply(start);
+      Apply(std::move(control));
     }
     return;
   }
@@ -62,26 +64,25 @@ void IslandScheduler::OnStart(const proto::Start& start) {
     return;
   }
   if (start.previous_ticket() != last_ticket_) {
-    proto::Start& early = early_[start.previous_ticket()];
-    const bool skip = early.skip();
-    early = start;
-    early.set_skip(skip || start.skip());
+    ControlRef& early = early_[start.previous_ticket()];
+    const bool skip = start.skip() || (early && early->start().skip());
+    early = std::move(control);
+    early->mutable_start()->set_skip(skip);
     return;
   }
-  proto::Start next = start;
   while (true) {
-    last_ticket_ = next.ticket();
-    if (!next.skip()) Apply(next);
+    last_ticket_ = control->start().ticket();
+    if (!control->start().skip()) Apply(std::move(control));
     auto early = early_.find(last_ticket_);
     if (early == early_.end()) return;
-    next = std::move(early->second);
+    control = std::move(early->second);
     early_.erase(early);
   }
 }
 
-void IslandScheduler::Apply(const proto::Start& start) {
+void IslandScheduler::Apply(ControlRef control) {
+  const proto::Start& start = control->start();
   Granted& granted = granted_[++last_place_];
-  granted.start = start;
   granted.place = last_place_;
   for (int i = 0; i < start.hosts_size(); ++i) {
     const uint32_t host = start.hosts(i);
@@ -91,24 +92,26 @@ void IslandScheduler::Apply(const proto::Start& start) {
     place_of_[host] = granted.place;
   }
   if (start.first() == start.launch_first()) Record(TraceKind::kGranted, start);
+  granted.start = std::move(control);
   SendGrants(granted, /*skip=*/false);
 }
 
 void IslandScheduler::SendGrants(const Granted& granted, bool skip) {
+  const proto::Start& start = granted.start->start();
   for (const auto& [host, after] : granted.hosts) {
     ControlRef control = NewControl();
     proto::Grant* grant = control->mutable_grant();
-    grant->set_program(granted.start.program());
-    grant->set_incarnation(granted.start.incarnation());
-    grant->set_launch(granted.start.launch());
+    grant->set_program(start.program());
+    grant->set_incarnation(start.incarnation());
+    grant->set_launch(start.launch());
     grant->set_place(granted.place);
     grant->set_previous_place(after.first);
     grant->set_store(after.second);
-    grant->set_first(granted.start.first());
-    grant->set_steps(granted.start.steps());
+    grant->set_first(start.first());
+    grant->set_steps(start.steps());
     grant->set_skip(skip);
-    grant->set_launch_first(granted.start.launch_first());
-    grant->set_launch_steps(granted.start.launch_steps());
+    grant->set_launch_first(start.launch_first());
+    grant->set_launch_steps(start.launch_steps());
     SendControl(directory_->executor(host), std::move(control));
   }
 }
@@ -130,13 +133,13 @@ void IslandScheduler::OnDone(const proto::GrantDone& done) {
   proto::GrantDone* out = control->mutable_grant_done();
   *out = done;
   out->set_sender(island_);
-  out->set_number(granted.start.ticket());
+  out->set_number(granted.start->start().ticket());
   out->set_time_ns(granted.time_ns);
   out->clear_failure();
   if (granted.failed) *out->mutable_failure() = granted.failure;
   out->clear_poisoned();
   for (uint32_t result : granted.poisoned) out->add_poisoned(result);
-  if (done.over()) Record(TraceKind::kDone, granted.start);
+  if (done.over()) Record(TraceKind::kDone, granted.start->start());
   granted_.erase(found);
   SendControl(directory_->controller(), std::move(control));
 }

@@ -49,7 +49,7 @@ class IslandScheduler final : public ControlActor {
 
  private:
   struct Granted {
-    proto::Start start;
+    ControlRef start;
     // By host: the place before this one, and as Grant.store.
     std::map<uint32_t, std::pair<uint64_t, uint64_t>> hosts;
     uint64_t place = 0;
@@ -60,8 +60,8 @@ class IslandScheduler final : public ControlActor {
     uint64_t time_ns = 0;         // of the slowest host
   };
 
-  void OnStart(const proto::Start& start);
-  void Apply(const proto::Start& start);
+  void OnStart(ControlRef control);
+  void Apply(ControlRef control);
   void SendGrants(const Granted& granted, bool skip);
   void OnDone(const proto::GrantDone& done);
   // A grant that was given up: hosts that did not get it must not wait for it.
@@ -75,10 +75,10 @@ class IslandScheduler final : public ControlActor {
   TraceRing* trace_ = nullptr;
   uint64_t last_ticket_ = 0;
   uint64_t last_place_ = 0;
-  std::map<uint64_t, proto::Start> early_;  // by previous ticket
-  std::map<uint32_t, uint64_t> place_of_;   // last one, per host
-  std::map<uint64_t, Granted> granted_;     // by place
-  std::set<uint64_t> seen_;                 // tickets, without order only
+  std::map<uint64_t, ControlRef> early_;   // by previous ticket
+  std::map<uint32_t, uint64_t> place_of_;  // last one, per host
+  std::map<uint64_t, Granted> granted_;    // by place
+  std::set<uint64_t> seen_;                // tickets, without order only
 };
 
 // Whether failure a is before b: by step, position, shard.
