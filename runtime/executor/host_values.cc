@@ -166,7 +166,12 @@ void HostExecutor::TryPrepare() {
 void HostExecutor::Finish(const proto::PrepareLaunch& prepare,
                           const absl::Status& status) {
   if (!status.ok()) refused_[prepare.launch()] = status;
-  if (!status.ok() || !prepare.sure()) SendReady(prepare.launch(), status);
+  if (!status.ok() || !prepare.sure()) {
+    return SendReady(prepare.launch(), status);
+  }
+  // Before devices of this worker are in kernels, perhaps for long: a host of
+  // which nothing is heard is given up.
+  SendStored();
 }
 
 absl::Status HostExecutor::Prepare(const proto::PrepareLaunch& prepare) {

@@ -12,6 +12,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 #include <memory>
@@ -175,12 +176,14 @@ inline HostArray Floats(std::vector<int64_t> shape,
   array.element = ElementType::kF32;
   array.shape = std::move(shape);
   array.data.resize(values.size() * 4);
-  std::memcpy(array.data.data(), values.data(), array.data.size());
+  std::copy_n(reinterpret_cast<const char*>(values.data()), array.data.size(),
+              array.data.data());
   return array;
 }
 inline std::vector<float> Values(const HostArray& array) {
   std::vector<float> values(array.data.size() / 4);
-  std::memcpy(values.data(), array.data.data(), array.data.size());
+  std::copy_n(array.data.data(), array.data.size(),
+              reinterpret_cast<char*>(values.data()));
   return values;
 }
 inline std::vector<float> Ramp(int64_t count, float first = 1) {

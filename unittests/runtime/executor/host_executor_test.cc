@@ -1,4 +1,4 @@
-//===- host_executor_test.cc - Loads, grants, what others send ------------===//
+//===- host_executor_test.cc - What others may send it --------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -35,86 +35,6 @@ Control Stop(uint32_t incarnation) {
   control.mutable_stop_program()->set_incarnation(incarnation);
   return control;
 }
-Control Free(uint32_t incarnation) {
-  Control control;
-  control.mutable_free_program()->set_incarnation(incarnation);
-  return control;
-}
-
-TEST(HostExecutorTest, AnswersALoadWhenItsDevicesHaveTheProgram) {
-  RecordedHost host("1x1x2");
-  const std::vector<Control> replies =
-      ControlsOf(host.Load(MovePlan("p", 2)), Control::kLoadReply);
-  ASSERT_THAT(replies, SizeIs(1));
-  EXPECT_EQ(replies[0].load_reply().code(), 0);
-  EXPECT_EQ(replies[0].load_reply().incarnation(), 1u);
-  EXPECT_EQ(host.executor->counters().entries.get(), 2u * 6);
-  // A second copy is answered again, and changes nothing.
-  EXPECT_THAT(ControlsOf(host.LoadAs(1), Control::kLoadReply), SizeIs(1));
-  EXPECT_EQ(host.executor->counters().entries.get(), 2u * 6);
-}
-
-TEST(HostExecutorTest, RefusesAProgramWhoseNumberIsTooLarge) {
-  RecordedHost host("1x1x1");
-  const std::vector<Control> replies =
-      ControlsOf(host.LoadAs(1, uint32_t{1} << 31), Control::kLoadReply);
-  ASSERT_THAT(replies, SizeIs(1));
-  EXPECT_EQ(replies[0].load_reply().message(),
-            "program 2147483648 was loaded, expected below 1048576");
-}
-
-TEST(HostExecutorTest, GivesBackMemoryInTwoRounds) {
-  RecordedHost host("1x1x2");
-  host.Load(MovePlan("p", 2));
-  EXPECT_GT(host.executor->arena(0).used(), 0u);
-  // Not before it was stopped.
-  EXPECT_THAT(host.TellFromController(Free(1)), IsEmpty());
-  EXPECT_THAT(ControlsOf(host.TellFromController(Stop(1)), Control::kStopReply),
-              SizeIs(1));
-  EXPECT_GT(host.executor->arena(0).used(), 0u);
-  EXPECT_THAT(ControlsOf(host.TellFromController(Free(1)), Control::kFreeReply),
-              SizeIs(1));
-  EXPECT_EQ(host.executor->arena(0).used(), 0u);
-  // Second copies are answered again.
-  EXPECT_THAT(ControlsOf(host.TellFromController(Stop(1)), Control::kStopReply),
-              SizeIs(1));
-  EXPECT_THAT(ControlsOf(host.TellFromController(Free(1)), Control::kFreeReply),
-              SizeIs(1));
-  EXPECT_EQ(host.world.reserved[host.executor->local_id()], 0);
-}
-
-TEST(HostExecutorTest, AppliesGrantsInTheOrderOfTheirPlaces) {
-  RecordedHost host("1x1x2");
-  host.Load(MovePlan("p", 2));
-  EXPECT_THAT(Done(host.Grant(/*launch=*/7, /*place=*/5, /*previous_place=*/3,
-                              /*first=*/2, /*steps=*/2, 0, 4)),
-              IsEmpty());
-  EXPECT_THAT(Done(host.Grant(7, 3, 0, 0, 2, 0, 4)), ElementsAre(3, 5));
-  // Second copies.
-  EXPECT_THAT(Done(host.Grant(7, 3, 0, 0, 2, 0, 4)), IsEmpty());
-  EXPECT_THAT(Done(host.Grant(7, 5, 3, 2, 2, 0, 4)), IsEmpty());
-}
-
-TEST(HostExecutorTest, GivesUpAGrantThatIsNotOfItsLaunch) {
-  struct Case {
-    uint64_t first, steps, launch_first, of;
-  };
-  for (const Case& c : {
-           Case{0, 0, 0, 4},
-           Case{0, 5, 0, 4},
-           Case{1, 1, 0, 4},
-           Case{1, 1, 1, 4},
-           Case{0, 1, 0, 0},
-           Case{0, uint64_t{1} << 50, 0, uint64_t{1} << 50},
-       }) {
-    RecordedHost host("1x1x2");
-    host.Load(MovePlan("p", 2));
-    EXPECT_THAT(
-        Done(host.Grant(7, 3, 0, c.first, c.steps, c.launch_first, c.of)),
-        IsEmpty())
-        << c.first << " " << c.steps << " " << c.launch_first << " " << c.of;
-  }
-}
 
 TEST(HostExecutorTest, DropsWhatIsOfAProgramOfBefore) {
   RecordedHost host("1x1x2");
@@ -150,20 +70,6 @@ TEST(HostExecutorTest, CountsWireMessagesThatItDrops) {
   message.kind = kNumWireKinds;
   host.TellWire(1, message);
   EXPECT_EQ(counters.foreign.get(), 3u);
-}
-
-TEST(HostExecutorTest, StopsAtAWindowWithoutCredits) {
-  RecordedHost host("2x1x1");
-  host.Load(MovePlan("p", 1, 0, 1));
-  // Two slots at the receiver: two pieces, then no more.
-  std::vector<Sent> sent = host.Grant(7, 3, 0, 0, 5, 0, 5);
-  EXPECT_THAT(WiresOf(sent, kPieceMessage), SizeIs(2));
-  EXPECT_THAT(Done(sent), IsEmpty());
-  const std::vector<WireMessage> pieces = WiresOf(sent, kPieceMessage);
-  EXPECT_THAT((std::vector<uint64_t>{pieces[0].step, pieces[1].step}),
-              ElementsAre(0, 1));
-  EXPECT_THAT((std::vector<uint64_t>{pieces[0].sequence, pieces[1].sequence}),
-              ElementsAre(1, 2));
 }
 
 TEST(HostExecutorTest, DropsWhatItsSenderMayNotSay) {

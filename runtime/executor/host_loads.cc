@@ -1,0 +1,257 @@
+//===- host_loads.cc - Programs of a host, from load to end ---------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "runtime/executor/host_executor.h"
+
+namespace pathways {
+namespace {
+
+// Messages in flight to an actor that no plan accounts for.
+constexpr int64_t kControlReserve = 64;
+// Numbers of programs are dense, so this many are never loaded.
+constexpr uint32_t kMaxPrograms = 1 << 20;
+
+}  // namespace
+
+void HostExecutor::ReplyLoaded(uint32_t program, uint32_t incarnation,
+                               const absl::Status& status) {
+  ControlRef control = NewControl();
+  proto::LoadReply* reply = control->mutable_load_reply();
+  reply->set_program(program);
+  reply->set_incarnation(incarnation);
+  reply->set_host(host_);
+  reply->set_code(static_cast<int>(status.code()));
+  reply->set_message(std::string(status.message()));
+  if (const HostProgram* loaded = Find(program, incarnation)) {
+    reply->set_memory_bytes(loaded->host_memory.bytes());
+  }
+  SendControl(context_.directory.controller(), std::move(control));
+}
+
+void HostExecutor::OnLoad(const proto::LoadProgram& load) {
+  const uint32_t id = load.program();
+  if (id >= kMaxPrograms) {
+    return ReplyLoaded(
+        id, load.incarnation(),
+        absl::InvalidArgumentError(absl::StrCat(
+            "program ", id, " was loaded, expected below ", kMaxPrograms)));
+  }
+  if (id < programs_.size() && programs_[id] != nullptr) {
+    HostProgram* old = programs_[id].get();
+    if (old->incarnation == load.incarnation() && old->waiting.empty() &&
+        !old->stopping) {
+      ReplyLoaded(id, load.incarnation(), CheckLosses(*old));
+    }
+    return;
+  }
+  std::shared_ptr<const PreparedPlan> plan = context_.plans.Find(load.plan());
+  if (plan == nullptr) {
+    return;  // a second copy, after the program ended
+  }
+  if (context_.trace != nullptr) {
+    context_.trace->AddProgram(
+        load.incarnation(),
+        std::shared_ptr<const proto::Plan>(plan, &plan->plan()));
+  }
+  std::vector<Arena*> arenas;
+  for (auto& arena : arenas_) arenas.push_back(arena.get());
+  absl::StatusOr<std::unique_ptr<HostProgram>> built = HostProgram::Build(
+      std::move(plan), *context_.topology, actors_, context_.dispatch, host_,
+      id, load.incarnation(), arenas, &host_arena_);
+  if (!built.ok()) {
+    ReplyLoaded(id, load.incarnation(), built.status());
+    return;
+  }
+  if (absl::Status lost = CheckLosses(**built); !lost.ok()) {
+    TellLosses();
+    return ReplyLoaded(id, load.incarnation(), lost);
+  }
+  if (id >= programs_.size()) programs_.resize(id + 1);
+  programs_[id] = *std::move(built);
+  HostProgram* program = programs_[id].get();
+  context_.loaded.Set(load.incarnation(), program->plan);
+  Reserve(program, 1);
+  UpdateCounters();
+  for (auto& device : program->devices) {
+    if (device == nullptr) continue;
+    program->waiting.Insert(static_cast<int32_t>(device->device));
+    LocalMessage message;
+    message.kind = kAttach;
+    message.program = id;
+    message.incarnation = load.incarnation();
+    message.payload = device.get();
+    SendToDevice(device->device, message);
+  }
+}
+
+void HostExecutor::Reserve(HostProgram* program, int sign) {
+  // At most `window` firings of anything are open.
+  const int64_t window = program->plan->window();
+  int64_t own = kControlReserve;
+  for (auto& device : program->devices) {
+    if (device == nullptr) continue;
+    int64_t in = kControlReserve;
+    for (const InEdge& edge : device->in_edges) in += edge.expected * window;
+    // Of two firings, when all have arrived and when all are about to leave.
+    in += int64_t{device->queue->num_meetings} * 4;
+    own += int64_t{device->queue->num_meetings} * 2;
+    own += (device->out.size() + device->pieces.size()) * window;
+    world_->Reserve(actors_.devices[device->device], sign * in);
+  }
+  for (const auto& [entry, pieces] : program->pieces_in) {
+    own += pieces.size() * window;
+  }
+  for (const HostGroup& group : program->groups) {
+    if (group.exchange == nullptr) continue;
+    own += 2 * group.exchange->plan().receives.size();
+  }
+  for (const HostAllEdge& all : program->all_edges) {
+    own += window * (all.target_hosts.size() + 1);
+  }
+  // Tokens from other hosts pass through here too.
+  for (auto& device : program->devices) {
+    if (device == nullptr) continue;
+    for (const InEdge& edge : device->in_edges) {
+      if (program->plan->edges()[edge.edge].relation == proto::PIECES) {
+        own += edge.expected * window;
+      }
+    }
+  }
+  if (program->dispatch != nullptr) {
+    for (const DispatchTable::Item& item : program->dispatch->items) {
+      own += item.shards * window;
+      for (uint32_t device : item.devices) {
+        world_->Reserve(actors_.devices[device], sign * window);
+      }
+    }
+    // A sender may be a window ahead of what its devices sent, and they one
+    // ahead of what was read here.
+    own += program->dispatch->remotes.size() * 2 * window;
+  }
+  world_->Reserve(local_id(), sign * own);
+}
+
+void HostExecutor::UpdateCounters() {
+  uint64_t shards = 0, entries = 0, queue = 0, edges = 0, bytes = 0;
+  for (const auto& program : programs_) {
+    if (program == nullptr) continue;
+    shards += program->num_own_shards;
+    entries += program->num_entries;
+    queue += program->num_queue_entries;
+    edges += program->num_in_edges;
+    bytes += program->host_memory.bytes();
+  }
+  counters_.own_shards.Set(shards);
+  counters_.entries.Set(entries);
+  counters_.queue_entries.Set(queue);
+  counters_.in_edges.Set(edges);
+  counters_.program_bytes.Set(bytes);
+}
+
+void HostExecutor::OnAttached(const LocalMessage& message) {
+  HostProgram* program = Find(message.program, message.incarnation);
+  if (program == nullptr ||
+      !program->waiting.Erase(static_cast<int32_t>(message.item))) {
+    return;
+  }
+  if (program->waiting.empty()) {
+    ReplyLoaded(program->program, program->incarnation, CheckLosses(*program));
+  }
+}
+
+void HostExecutor::OnStop(const proto::StopProgram& stop) {
+  HostProgram* program = stop.program() < programs_.size()
+                             ? programs_[stop.program()].get()
+                             : nullptr;
+  if (program != nullptr && program->incarnation == stop.incarnation()) {
+    if (program->stopping && !program->stopped) return;  // being done
+    if (!program->stopping) {
+      program->stopping = true;
+      work_.Drop(program->program, program->incarnation);
+      program->waiting.Clear();
+      for (auto& device : program->devices) {
+        if (device == nullptr) continue;
+        const int32_t number = static_cast<int32_t>(device->device);
+        if (deaf_.Contains(number)) continue;
+        program->waiting.Insert(number);
+        LocalMessage message;
+        message.kind = kDetach;
+        message.program = program->program;
+        message.incarnation = program->incarnation;
+        SendToDevice(device->device, message);
+      }
+      if (!program->waiting.empty()) return;
+      return FinishStop(program);
+    }
+  }
+  ControlRef control = NewControl();
+  proto::StopReply* reply = control->mutable_stop_reply();
+  reply->set_program(stop.program());
+  reply->set_incarnation(stop.incarnation());
+  reply->set_host(host_);
+  SendControl(context_.directory.controller(), std::move(control));
+}
+
+void HostExecutor::OnDetached(const LocalMessage& message) {
+  HostProgram* program = message.program < programs_.size()
+                             ? programs_[message.program].get()
+                             : nullptr;
+  if (program == nullptr || program->incarnation != message.incarnation ||
+      !program->stopping ||
+      !program->waiting.Erase(static_cast<int32_t>(message.item))) {
+    return;
+  }
+  if (program->waiting.empty()) FinishStop(program);
+}
+
+void HostExecutor::FinishStop(HostProgram* program) {
+  program->stopped = true;
+  // No device looks at their values any more.
+  for (const auto& launch : program->launches) {
+    FinishValues(*launch->values, /*failed=*/true);
+  }
+  std::erase_if(unfilled_,
+                [&](const Unfilled& u) { return u.program == program; });
+  world_->ExpectKernels(-static_cast<int>(program->launches.size()));
+  program->launches.clear();
+  program->grants.clear();
+  TellFilled();
+  proto::StopProgram again;
+  again.set_program(program->program);
+  again.set_incarnation(program->incarnation);
+  OnStop(again);
+}
+
+void HostExecutor::OnFree(const proto::FreeProgram& free) {
+  HostProgram* program = free.program() < programs_.size()
+                             ? programs_[free.program()].get()
+                             : nullptr;
+  if (program != nullptr && program->incarnation == free.incarnation()) {
+    if (!program->stopped) return;  // out of order: StopProgram comes first
+    // All hosts have stopped it.
+    context_.loaded.Remove(program->incarnation);
+    Reserve(program, -1);
+    std::unique_ptr<HostProgram> gone = std::move(programs_[free.program()]);
+    if (HasDeaf(*gone)) Bury(std::move(gone));
+    UpdateCounters();
+  }
+  ControlRef control = NewControl();
+  proto::FreeReply* reply = control->mutable_free_reply();
+  reply->set_program(free.program());
+  reply->set_incarnation(free.incarnation());
+  reply->set_host(host_);
+  SendControl(context_.directory.controller(), std::move(control));
+}
+
+}  // namespace pathways
