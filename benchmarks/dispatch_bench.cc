@@ -24,12 +24,14 @@
 //===----------------------------------------------------------------------===//
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <map>
 #include <memory>
+#include <new>
 #include <string>
 #include <thread>
 #include <utility>
@@ -41,6 +43,21 @@
 #include "runtime/executor/kernel_resolver.h"
 #include "runtime/plan/tables.h"
 #include "runtime/plan/testing/plan_builder.h"
+
+namespace {
+
+std::atomic<uint64_t> allocations{0};
+
+}  // namespace
+
+// All that is allocated in this process is counted.
+void* operator new(std::size_t bytes) {
+  allocations.fetch_add(1, std::memory_order_relaxed);
+  if (void* memory = std::malloc(bytes == 0 ? 1 : bytes)) return memory;
+  throw std::bad_alloc();
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace pathways::bench {
 namespace {
@@ -300,8 +317,12 @@ void Launch(int64_t launches) {
   for (int64_t i = 0; i < launches / 10 + 1; ++i) one();
   // Workers spin between them.
   std::vector<double> warm, cold;
+  warm.reserve(launches);
   const uint64_t before = Must(runtime->Stats()).worker_wakeups;
+  const uint64_t allocated = allocations.load();
   for (int64_t i = 0; i < launches; ++i) warm.push_back(one());
+  Figure("dispatch.launch.allocations",
+         double(allocations.load() - allocated) / launches, "allocations");
   Figure("dispatch.launch.wakeups",
          double(Must(runtime->Stats()).worker_wakeups - before) / launches,
          "wake-ups");
