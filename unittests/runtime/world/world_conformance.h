@@ -228,7 +228,10 @@ TEST_P(WorldConformance, BulkMessagesKeepTheirOwnOrder) {
   world_->SendLocal(kNobody, near.local_id(), LocalNumbered(0));
   world_->SendLocal(kNobody, far.local_id(), LocalNumbered(0));
   send(kNoActor);
-  ASSERT_TRUE(RunTo(received, 6 * kCount));
+  const bool all = RunTo(received, 6 * kCount);
+  // Those that come twice are not counted: one may be under way.
+  world_->Stop();
+  ASSERT_TRUE(all);
   EXPECT_EQ(wrong.load(), 0);
 }
 
