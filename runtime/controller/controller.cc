@@ -288,7 +288,7 @@ void Controller::Proceed(const ProgramNext& next) {
       LeaveProgram(client, next.handle);
     }
     if (next.gone == 0) return;
-    memory_.FreeProgram(static_cast<uint32_t>(next.gone));
+    memory_.FreeProgram(next.gone);
     std::vector<ClientAnswer> answers;
     clients_.RemoveProgram(client, next.gone, &answers);
     return AnswerAll(answers);

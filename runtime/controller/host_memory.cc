@@ -10,6 +10,8 @@
 
 #include <algorithm>
 
+#include "runtime/store/store.h"
+
 namespace pathways {
 namespace {
 
@@ -26,12 +28,12 @@ HostMemory::HostMemory(const Topology& topology)
   }
 }
 
-void HostMemory::AddProgram(uint32_t program, int32_t host, uint64_t bytes) {
+void HostMemory::AddProgram(uint64_t program, int32_t host, uint64_t bytes) {
   hosts_[host].used = Sum(hosts_[host].used, bytes);
   programs_[program].emplace_back(host, bytes);
 }
 
-void HostMemory::FreeProgram(uint32_t program) {
+void HostMemory::FreeProgram(uint64_t program) {
   auto found = programs_.find(program);
   if (found == programs_.end()) return;
   for (const auto& [host, bytes] : found->second) Discharge(host, bytes);
@@ -44,7 +46,7 @@ bool HostMemory::Charge(absl::Span<const uint32_t> hosts,
   for (size_t i = 0; i < hosts.size(); ++i) {
     Host& host = hosts_[hosts[i]];
     host.used = Sum(host.used, bytes[i]);
-    is_sure &= bytes[i] < kSureBytes && host.used <= host.bound;
+    is_sure &= bytes[i] < Mapping::kAskedBytes && host.used <= host.bound;
   }
   return is_sure;
 }

@@ -25,16 +25,14 @@ namespace pathways {
 // what they have (runtime/store). One owner calls it.
 class HostMemory {
  public:
-  // From here on a host asks the system what it has, and may be refused.
-  static constexpr uint64_t kSureBytes = uint64_t{64} << 20;
-
   explicit HostMemory(const Topology& topology);
 
-  // A program takes as much on a host, until it is freed.
-  void AddProgram(uint32_t program, int32_t host, uint64_t bytes);
-  void FreeProgram(uint32_t program);
+  // A program, by its handle, takes as much on a host until it is freed.
+  void AddProgram(uint64_t program, int32_t host, uint64_t bytes);
+  void FreeProgram(uint64_t program);
   // Blocks of an array; hosts and bytes go together. Whether each host surely
-  // has room for them.
+  // has room for them: the system may refuse what it is asked for
+  // (Mapping::kAskedBytes).
   bool Charge(absl::Span<const uint32_t> hosts,
               absl::Span<const uint64_t> bytes);
   void Discharge(int32_t host, uint64_t bytes);
@@ -47,7 +45,7 @@ class HostMemory {
   };
 
   std::vector<Host> hosts_;
-  std::map<uint32_t, std::vector<std::pair<int32_t, uint64_t>>> programs_;
+  std::map<uint64_t, std::vector<std::pair<int32_t, uint64_t>>> programs_;
 };
 
 }  // namespace pathways

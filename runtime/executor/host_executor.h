@@ -103,18 +103,6 @@ class HostExecutor final : public ControlActor {
   void OnAll(HostProgram* program, uint32_t edge, uint64_t firing,
              uint32_t count, bool poison);
   void OnAllFired(HostProgram* program, const LocalMessage& message);
-  void OnFailed(HostProgram* program, const LocalMessage& message);
-  void OnDeviceDone(HostProgram* program, const LocalMessage& message);
-  // The program's first grant is over.
-  void FinishGrant(HostProgram* program);
-  // The program's first launch is over: completes `done`.
-  void FinishLaunch(HostProgram* program, proto::GrantDone* done);
-  void OnAttached(const LocalMessage& message);
-  void OnDetached(const LocalMessage& message);
-  void OnInspected(const LocalMessage& message);
-  // All its devices have forgotten a program that is stopping.
-  void FinishStop(HostProgram* program);
-  void FinishInspection(uint32_t program);
 
   // Devices that take no work any more (host_losses.cc).
   void OnWorkerLost(const LocalMessage& message);
@@ -131,11 +119,21 @@ class HostExecutor final : public ControlActor {
   void OnMessage(ActorId from, ControlRef control) override;
   void OnForeign() override { counters_.foreign.Add(); }
   void Handle(const ControlRef& control);
+
+  // Programs, from load to end (host_loads.cc).
   void OnLoad(const proto::LoadProgram& load);
+  void OnAttached(const LocalMessage& message);
   void ReplyLoaded(uint32_t program, uint32_t incarnation,
                    const absl::Status& status);
   void OnStop(const proto::StopProgram& stop);
+  void OnDetached(const LocalMessage& message);
+  // All its devices have forgotten a program that is stopping.
+  void FinishStop(HostProgram* program);
   void OnFree(const proto::FreeProgram& free);
+  void Reserve(HostProgram* program, int sign);
+  void UpdateCounters();
+
+  // Grants and their ends (host_grants.cc).
   void OnGrant(const proto::Grant& grant);
   // It is next in the island's order: applies it, or holds it until the host
   // has been told what its launch is.
@@ -148,7 +146,17 @@ class HostExecutor final : public ControlActor {
   // Has the devices of launches whose arguments were filled look at their
   // feeds.
   void TellFilled();
+  void OnFailed(HostProgram* program, const LocalMessage& message);
+  void OnDeviceDone(HostProgram* program, const LocalMessage& message);
+  // The program's first grant is over.
+  void FinishGrant(HostProgram* program);
+  // The program's first launch is over: completes `done`.
+  void FinishLaunch(HostProgram* program, proto::GrantDone* done);
+
+  // What waits for what (host_inspection.cc).
   void OnQuery(const proto::Query& query);
+  void OnInspected(const LocalMessage& message);
+  void FinishInspection(uint32_t program);
 
   // Host-side work (host_dispatch.cc). Offer leaves an action to the host's
   // time if it can be prepared; Work spends that time.
@@ -210,8 +218,6 @@ class HostExecutor final : public ControlActor {
   // Tells a device that one token has come.
   void TokenToDevice(HostProgram* program, uint32_t device, uint32_t in_edge,
                      uint64_t firing, bool poison);
-  void Reserve(HostProgram* program, int sign);
-  void UpdateCounters();
   void TraceMessage(TraceKind kind, int host, const WireMessage& message,
                     uint64_t payload_bytes);
   // What changed of the memory in use.

@@ -26,9 +26,6 @@ namespace {
 // From here on an object has pages of its own.
 constexpr uint64_t kPagedBytes = uint64_t{1} << 16;
 constexpr uint64_t kHugePageBytes = uint64_t{2} << 20;
-// From here on the system is asked what it has before pages are touched: it
-// would rather end a process than refuse.
-constexpr uint64_t kAskBytes = uint64_t{64} << 20;
 // MADV_POPULATE_WRITE of linux/mman.h since 5.14, which libraries may lack.
 constexpr int kPopulateWrite = 23;
 
@@ -87,7 +84,7 @@ absl::StatusOr<Mapping> Mapping::Create(uint64_t bytes, Pages pages) {
         absl::StrCat("the system has no ", bytes, " bytes of memory left"));
   };
   if (bytes > (uint64_t{1} << 50)) return refused();
-  if (bytes >= kAskBytes) {
+  if (bytes >= kAskedBytes) {
     const uint64_t available = AvailableBytes();
     if (bytes > available) {
       return absl::ResourceExhaustedError(

@@ -38,6 +38,9 @@ class Mapping {
   // Touched: nobody pays for a first touch later. Untouched: whoever writes
   // first does, a piece at a time.
   enum Pages { kTouched, kUntouched };
+  // From here on the system is asked what it has before pages are touched: it
+  // would rather end a process than refuse.
+  static constexpr uint64_t kAskedBytes = uint64_t{64} << 20;
   // ResourceExhausted when the system has no more, with what it has.
   static absl::StatusOr<Mapping> Create(uint64_t bytes, Pages pages = kTouched);
   char* data() const { return data_; }

@@ -36,10 +36,9 @@ enum Lane { kDirectLane, kBulkLane, kNumLanes };
 // into queues that are its own here, one in each lane; other threads post them.
 // All else is the owner's but for asleep and Wake. Invariants: (1) what one
 // worker pushes into a lane, and what one thread posts, comes out in order; (2)
-// to push takes no lock and no
-// memory but blocks of the pool; (3) an owner that sleeps, or is about to, does
-// not miss what is pushed or posted, if who pushed then wakes whom he finds
-// asleep. What envelopes own stays there until Drain.
+// to push takes no lock and no memory but blocks of the pool; (3) an owner that
+// sleeps, or is about to, does not miss what is pushed or posted, if who pushed
+// then wakes whom he finds asleep. What envelopes own stays there until Drain.
 class Mailbox {
  public:
   // For workers 0 to workers - 1, of which `owner` is one.

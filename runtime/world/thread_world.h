@@ -87,11 +87,10 @@ struct WorkerStats {
 // faults, but that bulk messages (World::Send) have a lane of their own: a
 // worker handles one of them when it has no other message, or has handled
 // others for some rounds; (3) no Send fails or waits for a receiver. A hot
-// message between
-// actors never takes a lock or allocates while no more are under way than were
-// reserved, up to about a million; beyond, it allocates at first. Of a message
-// from outside the payload is copied.
-// Reserved memory is kept until the world is destroyed.
+// message between actors never takes a lock or allocates while no more are
+// under way than were reserved, up to about a million; beyond, it allocates at
+// first. Of a message from outside the payload is copied. Reserved memory is
+// kept until the world is destroyed.
 //
 // A thread whose kernel outlives its limit (WatchOptions) is given up: another
 // one takes over its worker, with all that was queued there, but for the

@@ -9,6 +9,7 @@
 #include "runtime/controller/host_memory.h"
 
 #include "gtest/gtest.h"
+#include "runtime/store/store.h"
 #include "unittests/runtime/controller/controller_test_support.h"
 
 namespace pathways {
@@ -19,7 +20,7 @@ using testing::MakeTopology;
 TEST(HostMemoryTest, IsSureWhileAllFits) {
   HostMemory memory(MakeTopology("1x2x1"));
   const uint64_t bound = kDefaultHostMemoryBytes;
-  const uint64_t most = HostMemory::kSureBytes - 1;
+  const uint64_t most = Mapping::kAskedBytes - 1;
   memory.AddProgram(/*program=*/5, /*host=*/1, bound - most);
   EXPECT_TRUE(memory.Charge({0, 1}, {most, most}));
   EXPECT_EQ(memory.used(1), bound);
@@ -37,8 +38,8 @@ TEST(HostMemoryTest, IsSureWhileAllFits) {
 
 TEST(HostMemoryTest, IsNotSureOfWhatTheSystemMayRefuse) {
   HostMemory memory(MakeTopology("1x1x1"));
-  EXPECT_FALSE(memory.Charge({0}, {HostMemory::kSureBytes}));
-  EXPECT_EQ(memory.used(0), HostMemory::kSureBytes);
+  EXPECT_FALSE(memory.Charge({0}, {Mapping::kAskedBytes}));
+  EXPECT_EQ(memory.used(0), Mapping::kAskedBytes);
 }
 
 TEST(HostMemoryTest, NumbersThatAreTooLargeDoNotWrap) {

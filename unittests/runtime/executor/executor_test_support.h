@@ -136,6 +136,21 @@ inline std::vector<proto::Control> ControlsOf(const std::vector<Sent>& sent,
   }
   return of_kind;
 }
+// The places of the grants that are said to be over.
+inline std::vector<uint64_t> Done(const std::vector<Sent>& sent) {
+  std::vector<uint64_t> places;
+  for (const proto::Control& control :
+       ControlsOf(sent, proto::Control::kGrantDone)) {
+    places.push_back(control.grant_done().number());
+  }
+  return places;
+}
+// Program 0 is to stop.
+inline proto::Control Stop(uint32_t incarnation) {
+  proto::Control control;
+  control.mutable_stop_program()->set_incarnation(incarnation);
+  return control;
+}
 inline std::vector<WireMessage> WiresOf(const std::vector<Sent>& sent,
                                         WireKind kind) {
   std::vector<WireMessage> of_kind;

@@ -23,25 +23,10 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-std::vector<uint64_t> Done(const std::vector<Sent>& sent) {
-  std::vector<uint64_t> places;
-  for (const Control& control : ControlsOf(sent, Control::kGrantDone)) {
-    places.push_back(control.grant_done().number());
-  }
-  return places;
-}
-Control Stop(uint32_t incarnation) {
-  Control control;
-  control.mutable_stop_program()->set_incarnation(incarnation);
-  return control;
-}
-
 TEST(HostExecutorTest, DropsWhatIsOfAProgramOfBefore) {
   RecordedHost host("1x1x2");
   host.Load(MovePlan("p", 2));
-  Control control;
-  control.mutable_stop_program()->set_incarnation(0);
-  host.TellFromController(control);
+  host.TellFromController(Stop(0));
   EXPECT_THAT(Done(host.Grant(7, 3, 0, 0, 2, 0, 2)), ElementsAre(3));
 }
 

@@ -21,14 +21,6 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-std::vector<uint64_t> Done(const std::vector<Sent>& sent) {
-  std::vector<uint64_t> places;
-  for (const Control& control : ControlsOf(sent, Control::kGrantDone)) {
-    places.push_back(control.grant_done().number());
-  }
-  return places;
-}
-
 TEST(HostGrantsTest, AppliesGrantsInTheOrderOfTheirPlaces) {
   RecordedHost host("1x1x2");
   host.Load(MovePlan("p", 2));

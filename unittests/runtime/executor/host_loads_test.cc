@@ -20,11 +20,6 @@ using proto::Control;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-Control Stop(uint32_t incarnation) {
-  Control control;
-  control.mutable_stop_program()->set_incarnation(incarnation);
-  return control;
-}
 Control Free(uint32_t incarnation) {
   Control control;
   control.mutable_free_program()->set_incarnation(incarnation);
