@@ -1,4 +1,4 @@
-//===- client_requests.cc - What a client asks, in its order --------------===//
+//===- client_requests.cc - What a client asks ----------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -7,8 +7,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/controller/client_requests.h"
-
-#include <utility>
 
 #include "runtime/protocol/client_id.h"
 
@@ -68,23 +66,6 @@ bool NameByIds(proto::Control* control) {
       break;
   }
   return name.good();
-}
-
-void ClientRequests::Take(ControlRef control,
-                          absl::FunctionRef<void(proto::Control*)> handle) {
-  const uint64_t sequence = control->sequence();
-  if (sequence <= taken_) return;  // a second copy
-  if (sequence != taken_ + 1) {
-    early_.emplace(sequence, std::move(control));
-    return;
-  }
-  ++taken_;
-  handle(&*control);
-  while (!early_.empty() && early_.begin()->first == taken_ + 1) {
-    ++taken_;
-    handle(&*early_.begin()->second);
-    early_.erase(early_.begin());
-  }
 }
 
 }  // namespace pathways

@@ -20,6 +20,7 @@
 #include "absl/status/status.h"
 #include "runtime/controller/client_requests.h"
 #include "runtime/proto/control.pb.h"
+#include "runtime/protocol/control_sequence.h"
 
 namespace pathways {
 
@@ -36,10 +37,13 @@ struct ClientAnswer {
 // leave is answered once. One owner calls it; it sends nothing.
 class ClientTable {
  public:
-  // Calls `handle` for what `client` sent, in order.
+  // Calls `handle` for what `client` sent, in order: its threads and its actor
+  // send at their own times.
   void Take(uint32_t client, ControlRef control,
             absl::FunctionRef<void(proto::Control*)> handle) {
-    order_[client].Take(std::move(control), handle);
+    const uint64_t sequence = control->sequence();
+    order_[client].Take(sequence, std::move(control),
+                        [&](const ControlRef& next) { handle(&*next); });
   }
 
   // A client has come. Adds the answer: OK, or AlreadyExists naming the name;
@@ -70,7 +74,7 @@ class ClientTable {
   // Frees the name of a client that leaves, if it has no program any more.
   void Forget(uint32_t client, std::vector<ClientAnswer>* answers);
 
-  std::map<uint32_t, ClientRequests> order_;
+  std::map<uint32_t, ControlSequence> order_;
   std::map<uint32_t, Client> clients_;
   std::map<std::string, uint32_t> names_;
   std::map<std::string, std::deque<ClientRequest>> waiting_;  // for a name

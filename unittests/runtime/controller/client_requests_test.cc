@@ -1,4 +1,4 @@
-//===- client_requests_test.cc - What a client asks, in its order ---------===//
+//===- client_requests_test.cc - What a client asks -----------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -8,54 +8,12 @@
 
 #include "runtime/controller/client_requests.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-#include <utility>
-#include <vector>
 
 #include "runtime/protocol/client_id.h"
 
 namespace pathways {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
-
-class ClientRequestsTest : public ::testing::Test {
- protected:
-  // The numbers of what is handled when the one of this number has come.
-  std::vector<uint64_t> Take(uint64_t sequence) {
-    std::vector<uint64_t> handled;
-    ControlRef control = controls_.New();
-    control->set_sequence(sequence);
-    requests_.Take(std::move(control), [&](proto::Control* next) {
-      handled.push_back(next->sequence());
-    });
-    return handled;
-  }
-
-  ControlPool controls_;
-  ClientRequests requests_;
-};
-
-TEST_F(ClientRequestsTest, TakesThemByTheirNumbers) {
-  EXPECT_THAT(Take(2), IsEmpty());
-  EXPECT_THAT(Take(4), IsEmpty());
-  EXPECT_THAT(Take(1), ElementsAre(1, 2));
-  EXPECT_THAT(Take(3), ElementsAre(3, 4));
-  EXPECT_THAT(Take(5), ElementsAre(5));
-}
-
-TEST_F(ClientRequestsTest, DropsSecondCopies) {
-  EXPECT_THAT(Take(1), ElementsAre(1));
-  EXPECT_THAT(Take(1), IsEmpty());
-  EXPECT_THAT(Take(3), IsEmpty());
-  EXPECT_THAT(Take(3), IsEmpty());
-  EXPECT_THAT(Take(2), ElementsAre(2, 3));
-  EXPECT_THAT(Take(2), IsEmpty());
-  EXPECT_THAT(Take(3), IsEmpty());
-}
 
 TEST(NameByIdsTest, NumbersBecomeIdsOfTheirClient) {
   proto::Control control;
