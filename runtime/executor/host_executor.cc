@@ -28,7 +28,8 @@ HostExecutor::HostExecutor(RuntimeContext* context, const HostActors* actors,
       host_arena_(
           absl::StrCat("host memory of ", context->topology->HostName(host)),
           HostMemoryBytes(context->topology->host(host)), context->run_kernels),
-      store_(&host_arena_) {
+      staging_(this, &host_arena_, context->topology->HostName(host),
+               context->run_kernels) {
   const Topology& topology = *context->topology;
   const int island = topology.island_of_host(host);
   for (int d = 0; d < topology.num_host_devices(host); ++d) {
@@ -304,14 +305,9 @@ void HostExecutor::Handle(const ControlRef& control) {
     case proto::Control::kQuery:
       return OnQuery(control->query());
     case proto::Control::kPrepareLaunch:
-      return OnStore(control->prepare_launch().sequence(), control);
     case proto::Control::kDropObjects:
-      return OnStore(control->drop_objects().sequence(), control);
     case proto::Control::kFetchBegin:
-      if (control->fetch_begin().sequence() == 0) {
-        return OnFetchAgain(control->client(), control->fetch_begin());
-      }
-      return OnStore(control->fetch_begin().sequence(), control);
+      return OnStore(control);
     default:
       return;
   }

@@ -12,10 +12,10 @@
 //
 // Invariants: (1) every message from another host is handled once, whatever
 // the link does; (2) payloads are read while their incarnation is loaded, and
-// never after StopReply; (3) grants reach the devices in order of place; (4)
-// a launch begins when its arguments, or who fills them, and room for its
-// results are here; a feed waits until its argument is filled; (5) what a
-// kernel that did not return may touch is there as long as the executor.
+// never after StopReply; (3) grants reach the devices in order of place, each
+// behind what was staged for its launch; (4) a feed waits until its argument is
+// filled; (5) what a kernel that did not return may touch is there as long as
+// the executor.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,7 +32,7 @@
 #include "runtime/executor/dispatch.h"
 #include "runtime/executor/host_actors.h"
 #include "runtime/executor/host_program.h"
-#include "runtime/executor/host_transfers.h"
+#include "runtime/executor/launch_staging.h"
 #include "runtime/executor/local_kind.h"
 #include "runtime/executor/long_work.h"
 #include "runtime/executor/wait_set.h"
@@ -61,7 +61,7 @@ struct RuntimeContext {
   Trace* trace = nullptr;  // null: nothing is traced
 };
 
-class HostExecutor final : public ControlActor {
+class HostExecutor final : public ControlActor, private LaunchStaging::Owner {
  public:
   // `actors`: of the host; not owned, filled before the first message.
   HostExecutor(RuntimeContext* context, const HostActors* actors, int host);
@@ -185,36 +185,19 @@ class HostExecutor final : public ControlActor {
   void ReportAbsent(const HostProgram& program, const HostGroup& group,
                     proto::StuckShard* stuck) const;
 
-  // Values of launches (host_values.cc). What changes the store goes by its
-  // number: `sequence` is that of `control`.
-  void OnStore(uint64_t sequence, const ControlRef& control);
-  // A numbered message came again: perhaps the answer was lost.
-  void AnswerAgain(const proto::Control& control);
-  // Says how far the store has come.
-  void SendStored();
-  void SendReady(uint64_t launch, const absl::Status& status);
-  void OnPrepare(uint32_t client, const proto::PrepareLaunch& prepare);
-  // Asks the client for an argument of a launch.
-  void Pull(uint32_t client, const HostProgram& program,
-            const proto::PrepareLaunch& prepare, uint64_t object);
-  void OnDrop(uint32_t client, const proto::DropObjects& drop);
-  void OnFetchBegin(uint32_t client, const proto::FetchBegin& fetch);
-  void OnFetchAgain(uint32_t client, const proto::FetchBegin& fetch);
+  // Values of launches (host_values.cc).
+  void OnStore(const ControlRef& control);
   void OnClientWire(uint32_t client, const WireMessage& message,
                     Payload payload);
+  const HostProgram* FindProgram(uint32_t program,
+                                 uint32_t incarnation) const override;
+  void SendReady(uint64_t launch, const absl::Status& status) override;
+  void SendStored(uint64_t sequence) override;
+  void SendFetched(uint32_t client, uint64_t request, uint64_t pieces) override;
   void SendToClient(uint32_t client, const WireMessage& message,
-                    Payload payload);
-  HostTransfers::Sender ToClients();
-  bool HasArguments(const proto::PrepareLaunch& prepare) const;
-  // Answers those whose arguments are here.
-  void TryPrepare();
-  // What came of Prepare.
-  void Finish(const proto::PrepareLaunch& prepare, const absl::Status& status);
-  absl::Status Prepare(const proto::PrepareLaunch& prepare);
-  std::unique_ptr<HostValues> TakeValues(const HostProgram& program,
-                                         const proto::Grant& grant);
-  // The launch is over here, or will not be: later ones may read its results.
-  void FinishValues(const HostValues& values, bool failed);
+                    Payload payload) override;
+  void OnFilled() override { TellFilled(); }
+
   // Tells a device that one token has come.
   void TokenToDevice(HostProgram* program, uint32_t device, uint32_t in_edge,
                      uint64_t firing, bool poison);
@@ -232,17 +215,7 @@ class HostExecutor final : public ControlActor {
   std::vector<uint64_t> traced_bytes_;  // last ones: the host's, each device's
   std::vector<std::unique_ptr<Arena>> arenas_;  // per device
   Arena host_arena_;
-  HostStore store_;
-  HostTransfers transfers_;
-  uint64_t last_store_ = 0;  // of the messages that change the store
-  std::map<uint64_t, ControlRef> early_store_;          // by number
-  std::map<uint64_t, proto::PrepareLaunch> preparing_;  // by launch
-  struct Prepared {
-    uint32_t program = 0, incarnation = 0;
-    std::unique_ptr<HostValues> values;
-  };
-  std::map<uint64_t, Prepared> prepared_;     // not granted yet, by launch
-  std::map<uint64_t, absl::Status> refused_;  // not dropped yet, by launch
+  LaunchStaging staging_;
   std::vector<std::unique_ptr<HostProgram>> programs_;
   bool working_ = false;      // until kHostWorkDone
   TimeNs work_end_ = 0;       // of what the host does, or did last

@@ -39,7 +39,8 @@ void HostExecutor::OnGrant(const proto::Grant& grant) {
 }
 
 void HostExecutor::TakeGrant(const proto::Grant& grant) {
-  if (held_.empty() && grant.store() <= last_store_) return ApplyGrant(grant);
+  if (held_.empty() && grant.store() <= staging_.last())
+    return ApplyGrant(grant);
   held_.push_back(grant);
 }
 
@@ -59,7 +60,7 @@ HostLaunch* HostExecutor::LaunchOf(HostProgram* program,
   launch->id = grant.launch();
   launch->first = grant.launch_first();
   launch->end = grant.launch_first() + grant.launch_steps();
-  launch->values = TakeValues(*program, grant);
+  launch->values = staging_.TakeValues(*program, grant);
   if (launch->values == nullptr) return nullptr;
   size_t missing = 0;
   for (const auto& argument : launch->values->arguments) {
@@ -202,7 +203,7 @@ void HostExecutor::FinishLaunch(HostProgram* program, proto::GrantDone* done) {
       done->add_poisoned(static_cast<uint32_t>(r));
     }
   }
-  FinishValues(*launch->values, /*failed=*/false);
+  launch->values->Fill(/*failed=*/false);
   world_->ExpectKernels(-1);
   TellFilled();
 }

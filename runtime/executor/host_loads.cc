@@ -219,7 +219,7 @@ void HostExecutor::FinishStop(HostProgram* program) {
   program->stopped = true;
   // No device looks at their values any more.
   for (const auto& launch : program->launches) {
-    FinishValues(*launch->values, /*failed=*/true);
+    launch->values->Fill(/*failed=*/true);
   }
   std::erase_if(unfilled_,
                 [&](const Unfilled& u) { return u.program == program; });

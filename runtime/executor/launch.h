@@ -35,6 +35,17 @@ struct HostValues {
   };
   std::deque<Result> results;
   uint64_t steps = 1;
+
+  // The launch is over on this host, or (failed) will not be: later ones may
+  // read its results.
+  void Fill(bool failed) const {
+    for (const Result& result : results) {
+      if (result.object == nullptr) continue;
+      result.object->poisoned =
+          failed || result.poisoned.load(std::memory_order_relaxed);
+      result.object->filled.store(true, std::memory_order_release);
+    }
+  }
 };
 
 }  // namespace pathways

@@ -46,6 +46,16 @@ inline layout::Layout Rows(int64_t size) {
   return layout;
 }
 
+// u, two floats on one device, comes back as z.
+inline proto::Plan EchoPlan() {
+  PlanBuilder b("p", 2);
+  const uint32_t s = b.AddSlice("s", {{"x", 1}}, 0);
+  const uint32_t u = b.AddBuffer("u", s, Rows(2), 2);
+  b.AddFeed("u", u);
+  b.AddFetch("z", u);
+  return b.Finish();
+}
+
 // v = first(u), moved to island `to`, where z = second(w): an element on each
 // of `size` devices from `base` on.
 inline proto::Plan MovePlan(const std::string& name, int64_t size,

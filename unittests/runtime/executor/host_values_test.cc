@@ -1,4 +1,5 @@
-//===- host_values_test.cc - What a host holds for launches ---------------===//
+//===- host_values_test.cc - What a host tells of values ------------------===//
+//-------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -9,7 +10,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstring>
 #include <string>
 #include <vector>
 
@@ -19,19 +19,8 @@ namespace pathways::testing {
 namespace {
 
 using proto::Control;
-using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
-
-// u, two floats on one device, comes back as z.
-proto::Plan EchoPlan() {
-  PlanBuilder b("p", 2);
-  const uint32_t s = b.AddSlice("s", {{"x", 1}}, 0);
-  const uint32_t u = b.AddBuffer("u", s, Rows(2), 2);
-  b.AddFeed("u", u);
-  b.AddFetch("z", u);
-  return b.Finish();
-}
 
 class HostValuesTest : public ::testing::Test {
  protected:
@@ -51,22 +40,16 @@ class HostValuesTest : public ::testing::Test {
   }
   // `fresh`: the client has the argument.
   Control Stage(uint64_t launch, uint64_t argument, uint64_t result,
-                bool fresh = false, uint64_t steps = 1) {
+                bool fresh = false) {
     Control control;
     proto::PrepareLaunch* stage = control.mutable_prepare_launch();
     stage->set_sequence(++sequence_);
     stage->set_launch(launch);
     stage->set_incarnation(1);
-    stage->set_steps(steps);
+    stage->set_steps(1);
     stage->add_arguments(argument);
     stage->add_results(result);
     if (fresh) stage->add_fresh(argument);
-    return control;
-  }
-  Control Drop(uint64_t object) {
-    Control control;
-    control.mutable_drop_objects()->set_sequence(++sequence_);
-    control.mutable_drop_objects()->add_objects(object);
     return control;
   }
   // Launch 1 has stored "abcdefgh" as object 2, and waits for its grant.
@@ -82,11 +65,10 @@ class HostValuesTest : public ::testing::Test {
     return ready[0].launch_ready().message();
   }
   // The first piece that is sent for a fetch.
-  std::string Fetch(uint64_t object, uint32_t first = 0) {
+  std::string Fetch(uint64_t object) {
     std::string data;
-    for (const Sent& sent : host_.TellFromController(Begin(object, first))) {
+    for (const Sent& sent : host_.TellFromController(Begin(object))) {
       if (sent.kind != Sent::kWire || sent.wire.kind != kBlockMessage) continue;
-      if (sent.wire.flags & kPoisoned) return "missing";
       data.append(static_cast<const char*>(sent.payload.data),
                   sent.payload.bytes);
     }
@@ -94,12 +76,11 @@ class HostValuesTest : public ::testing::Test {
     return data;
   }
   // Request 4 of client 0.
-  Control Begin(uint64_t object, uint32_t first = 0) {
+  Control Begin(uint64_t object) {
     Control control;
     control.mutable_fetch_begin()->set_sequence(++sequence_);
     control.mutable_fetch_begin()->set_request(4);
     control.mutable_fetch_begin()->set_object(object);
-    control.mutable_fetch_begin()->set_first_piece(first);
     return control;
   }
   Control EndFetch() {
@@ -129,38 +110,15 @@ TEST_F(HostValuesTest, AsksTheClientAndIsReadyWhenAllIsThere) {
   EXPECT_EQ(Fetch(3), "abcdefgh");
 }
 
-TEST_F(HostValuesTest, ALaunchThatUsesWhatIsOnItsWayWaitsForIt) {
-  host_.TellFromController(Stage(1, 2, 3, /*fresh=*/true));
-  EXPECT_EQ(Ready(host_.TellFromController(Stage(2, 2, 4))), "-");
-  EXPECT_THAT(ControlsOf(FromClient(kBlockMessage, 2, "abcdefgh"),
-                         Control::kLaunchReady),
-              SizeIs(2));
-}
-
-TEST_F(HostValuesTest, WhatClientsDoNotHaveRefusesTheLaunch) {
-  host_.TellFromController(Stage(1, 2, 3, /*fresh=*/true));
-  EXPECT_EQ(Ready(FromClient(kBlockMessage, 2, "short")),
-            "a piece of an array has 5 bytes, expected 8");
-  // Neither what was not asked for.
-  EXPECT_THAT(FromClient(kBlockMessage, 7, "abcdefgh"), IsEmpty());
-}
-
 TEST_F(HostValuesTest, AsksAgainWhenItIsToldAgain) {
   const Control stage = Stage(1, 2, 3, /*fresh=*/true);
   host_.TellFromController(stage);
   const std::vector<Sent> again = host_.TellFromController(stage);
   EXPECT_THAT(WiresOf(again, kPullMessage), SizeIs(1));
   EXPECT_EQ(Ready(again), "-");
+  EXPECT_EQ(host_.executor->counters().duplicates.get(), 1u);
   EXPECT_EQ(Ready(FromClient(kBlockMessage, 2, "abcdefgh")), "");
   EXPECT_EQ(Ready(host_.TellFromController(stage)), "");
-}
-
-TEST_F(HostValuesTest, AFetchOfWhatIsNotThereSaysSo) {
-  StoreArgument();
-  EXPECT_EQ(Fetch(2), "abcdefgh");
-  EXPECT_EQ(Fetch(2, 1), "missing");
-  EXPECT_EQ(Fetch(2, UINT32_MAX), "missing");
-  EXPECT_EQ(Fetch(9), "missing");
 }
 
 TEST_F(HostValuesTest, SaysHowFarAFetchIsWhenAskedAgain) {
@@ -179,44 +137,6 @@ TEST_F(HostValuesTest, SaysHowFarAFetchIsWhenAskedAgain) {
   host_.TellFromController(EndFetch());
   EXPECT_THAT(WiresOf(host_.TellFromController(begin), kBlockMessage),
               IsEmpty());
-}
-
-TEST_F(HostValuesTest, WhatIsLentIsKeptUntilTheFetchIsOver) {
-  const uint64_t before = host_.executor->host_arena().used();
-  StoreArgument();
-  const Control begin = Begin(2);
-  host_.TellFromController(begin);
-  Control drop = Drop(2);
-  drop.mutable_drop_objects()->set_launch(1);
-  drop.mutable_drop_objects()->add_objects(3);
-  host_.TellFromController(drop);
-  EXPECT_EQ(host_.executor->host_arena().used(), before + 8);
-  host_.TellFromController(EndFetch());
-  EXPECT_EQ(host_.executor->host_arena().used(), before);
-  host_.TellFromController(begin);  // a late copy lends nothing
-  EXPECT_EQ(host_.executor->host_arena().used(), before);
-}
-
-TEST_F(HostValuesTest, RefusesALaunchThatIsNotOfTheProgram) {
-  StoreArgument();
-  Control more = Stage(2, 2, 4);
-  more.mutable_prepare_launch()->add_results(5);
-  EXPECT_EQ(Ready(host_.TellFromController(more)),
-            "a launch has other arguments than its program");
-  EXPECT_EQ(Ready(host_.TellFromController(
-                Stage(3, 2, 4, /*fresh=*/false, /*steps=*/0))),
-            "a launch of 0 steps, expected 1 to 1099511627776");
-  // One that would ask the client for its values.
-  Control gone = Stage(7, 8, 9, /*fresh=*/true);
-  gone.mutable_prepare_launch()->set_incarnation(2);
-  EXPECT_EQ(Ready(host_.TellFromController(gone)), "the program is not loaded");
-  Control other = Stage(4, 2, 4);
-  other.mutable_prepare_launch()->set_incarnation(2);
-  EXPECT_EQ(Ready(host_.TellFromController(other)),
-            "the program is not loaded");
-  EXPECT_EQ(Ready(host_.TellFromController(Stage(5, 0, 4))),
-            "argument 'u' of program 'p' has 0 bytes on host0, expected 8");
-  EXPECT_EQ(Ready(host_.TellFromController(Stage(6, 2, 4))), "");
 }
 
 TEST_F(HostValuesTest, GivesUpAGrantOfOtherStepsThanWereStaged) {
@@ -275,41 +195,6 @@ TEST_F(HostValuesTest, AHeldGrantMayBeGivenUp) {
   host_.Tell(host_.directory().scheduler(0), skip);
   EXPECT_THAT(ControlsOf(host_.TellFromController(sure), Control::kGrantDone),
               IsEmpty());
-}
-
-TEST_F(HostValuesTest, DroppedObjectsGiveTheirMemoryBack) {
-  const uint64_t before = host_.executor->host_arena().used();
-  host_.TellFromController(Stage(1, 2, 3, /*fresh=*/true));
-  EXPECT_GT(host_.executor->host_arena().used(), before);
-  Control drop = Drop(2);
-  drop.mutable_drop_objects()->set_launch(1);
-  drop.mutable_drop_objects()->set_answer(true);
-  const std::vector<Sent> sent = host_.TellFromController(drop);
-  const std::vector<Control> dropped =
-      ControlsOf(sent, Control::kObjectsDropped);
-  ASSERT_THAT(dropped, SizeIs(1));
-  EXPECT_EQ(dropped[0].objects_dropped().sequence(), sequence_);
-  EXPECT_EQ(host_.executor->host_arena().used(), before);
-  // The client hears that it is asked no more, and what it still sends is not
-  // read.
-  EXPECT_THAT(WiresOf(sent, kPulledMessage), SizeIs(1));
-  EXPECT_THAT(FromClient(kBlockMessage, 2, "abcdefgh"), IsEmpty());
-  EXPECT_EQ(Fetch(2), "missing");
-}
-
-TEST_F(HostValuesTest, GoesByTheNumbersOfTheController) {
-  const uint64_t before = host_.executor->host_arena().used();
-  const Control first = Stage(1, 2, 3, /*fresh=*/true);
-  Control drop = Drop(2);
-  drop.mutable_drop_objects()->set_launch(1);
-  EXPECT_THAT(host_.TellFromController(drop), IsEmpty());  // before the first
-  // Dropped right behind it; a late copy brings nothing back.
-  for (int copy = 0; copy < 2; ++copy) {
-    host_.TellFromController(first);
-    EXPECT_EQ(host_.executor->host_arena().used(), before);
-    EXPECT_THAT(FromClient(kBlockMessage, 2, "abcdefgh"), IsEmpty());
-  }
-  EXPECT_EQ(Fetch(2), "missing");
 }
 
 }  // namespace

@@ -1,0 +1,299 @@
+//===- launch_staging.cc - What launches find on a host -------------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/executor/launch_staging.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "runtime/protocol/wire_kind.h"
+
+namespace pathways {
+namespace {
+
+uint64_t NumberOf(const proto::Control& control) {
+  switch (control.kind_case()) {
+    case proto::Control::kPrepareLaunch:
+      return control.prepare_launch().sequence();
+    case proto::Control::kFetchBegin:
+      return control.fetch_begin().sequence();
+    default:
+      return control.drop_objects().sequence();
+  }
+}
+
+// Of all steps; more than any array has when that is too much.
+uint64_t TotalBytes(uint64_t step_bytes, bool stepped, uint64_t steps) {
+  if (!stepped) return step_bytes;
+  return step_bytes > kMaxArrayBytes / steps ? UINT64_MAX : step_bytes * steps;
+}
+
+}  // namespace
+
+LaunchStaging::LaunchStaging(Owner* owner, Arena* arena, std::string host,
+                             bool run_kernels)
+    : owner_(*owner),
+      host_(std::move(host)),
+      run_kernels_(run_kernels),
+      store_(arena),
+      to_clients_([owner](uint32_t client, const WireMessage& message,
+                          Payload payload) {
+        owner->SendToClient(client, message, payload);
+      }) {}
+
+bool LaunchStaging::Take(const ControlRef& control) {
+  const uint64_t number = NumberOf(*control);
+  if (number == 0 && control->has_fetch_begin()) {
+    OnFetchAgain(control->client(), control->fetch_begin());
+    return true;
+  }
+  if (sequence_.Take(number, control,
+                     [this](const ControlRef& next) { Handle(next); })) {
+    return true;
+  }
+  AnswerAgain(*control);
+  return false;
+}
+
+void LaunchStaging::Handle(const ControlRef& control) {
+  switch (control->kind_case()) {
+    case proto::Control::kPrepareLaunch:
+      return OnPrepare(control);
+    case proto::Control::kFetchBegin:
+      return OnFetchBegin(control->client(), control->fetch_begin());
+    default:
+      return OnDrop(control->client(), control->drop_objects());
+  }
+}
+
+void LaunchStaging::AnswerAgain(const proto::Control& control) {
+  owner_.SendStored(last());
+  if (!control.has_prepare_launch()) return;
+  const uint64_t launch = control.prepare_launch().launch();
+  for (uint64_t id : control.prepare_launch().fresh()) {
+    transfers_.PullAgain(id, to_clients_);
+  }
+  auto refused = refused_.find(launch);
+  if (refused != refused_.end()) {
+    owner_.SendReady(launch, refused->second);
+  } else if (prepared_.count(launch)) {
+    owner_.SendReady(launch, absl::OkStatus());
+  }
+}
+
+void LaunchStaging::OnWire(uint32_t client, const WireMessage& message,
+                           Payload payload) {
+  switch (message.kind) {
+    case kPullMessage:
+      return transfers_.OnPull(client, message, to_clients_);
+    case kBlockMessage:
+      if (transfers_.OnBlock(client, message, payload, to_clients_)) {
+        TryPrepare();
+      }
+      return;
+    default:
+      return;
+  }
+}
+
+void LaunchStaging::OnPrepare(const ControlRef& control) {
+  const proto::PrepareLaunch& prepare = control->prepare_launch();
+  const HostProgram* program =
+      owner_.FindProgram(prepare.program(), prepare.incarnation());
+  if (program == nullptr || prepare.sure()) {
+    return Finish(prepare,
+                  program == nullptr || HasArguments(prepare)
+                      ? Prepare(prepare)
+                      : absl::InternalError(
+                            "a launch was granted before its arguments came"));
+  }
+  waiting_[prepare.launch()] = control;
+  for (uint64_t id : prepare.fresh()) {
+    Pull(control->client(), *program, prepare, id);
+  }
+  TryPrepare();
+}
+
+void LaunchStaging::Pull(uint32_t client, const HostProgram& program,
+                         const proto::PrepareLaunch& prepare, uint64_t id) {
+  const auto found =
+      std::find(prepare.arguments().begin(), prepare.arguments().end(), id);
+  const auto index = found - prepare.arguments().begin();
+  const proto::Interface& interface = program.plan->plan().interface();
+  if (index >= interface.arguments_size()) return;
+  const proto::Argument& argument = interface.arguments(index);
+  const uint64_t bytes = program.argument_bytes[index] *
+                         (argument.stepped() ? prepare.steps() : 1);
+  if (bytes == 0 || store_.Find(id) != nullptr) return;
+  transfers_.Pull(
+      client,
+      store_.Expect(id, bytes,
+                    absl::StrCat("argument '", argument.name(),
+                                 "' of program '", program.plan->name(), "'")),
+      to_clients_);
+}
+
+bool LaunchStaging::HasArguments(const proto::PrepareLaunch& prepare) const {
+  return std::all_of(
+      prepare.arguments().begin(), prepare.arguments().end(), [&](uint64_t id) {
+        if (id == 0) return true;
+        const std::shared_ptr<HostStore::Object> object = store_.Find(id);
+        return object != nullptr &&
+               (object->complete() || !object->status.ok());
+      });
+}
+
+void LaunchStaging::TryPrepare() {
+  for (auto it = waiting_.begin(); it != waiting_.end();) {
+    const proto::PrepareLaunch& prepare = it->second->prepare_launch();
+    if (!HasArguments(prepare)) {
+      ++it;
+      continue;
+    }
+    Finish(prepare, Prepare(prepare));
+    it = waiting_.erase(it);
+  }
+}
+
+void LaunchStaging::Finish(const proto::PrepareLaunch& prepare,
+                           const absl::Status& status) {
+  if (!status.ok()) refused_[prepare.launch()] = status;
+  if (!status.ok() || !prepare.sure()) {
+    return owner_.SendReady(prepare.launch(), status);
+  }
+  // Before devices of this worker are in kernels, perhaps for long: a host of
+  // which nothing is heard is given up.
+  owner_.SendStored(last());
+}
+
+absl::Status LaunchStaging::Prepare(const proto::PrepareLaunch& prepare) {
+  const HostProgram* program =
+      owner_.FindProgram(prepare.program(), prepare.incarnation());
+  if (program == nullptr) {
+    return absl::FailedPreconditionError("the program is not loaded");
+  }
+  const proto::Interface& interface = program->plan->plan().interface();
+  if (prepare.arguments_size() != interface.arguments_size() ||
+      prepare.results_size() != interface.results_size()) {
+    return absl::InternalError("a launch has other arguments than its program");
+  }
+  if (prepare.steps() == 0 || prepare.steps() > kMaxSteps) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "a launch of ", prepare.steps(), " steps, expected 1 to ", kMaxSteps));
+  }
+  auto values = std::make_unique<HostValues>();
+  values->steps = prepare.steps();
+  absl::Status status = FindArguments(*program, prepare, values.get());
+  if (status.ok()) status = MakeResults(*program, prepare, values.get());
+  if (!status.ok()) return status;
+  prepared_[prepare.launch()] =
+      Prepared{prepare.program(), prepare.incarnation(), std::move(values)};
+  return absl::OkStatus();
+}
+
+absl::Status LaunchStaging::FindArguments(const HostProgram& program,
+                                          const proto::PrepareLaunch& prepare,
+                                          HostValues* values) const {
+  const proto::Interface& interface = program.plan->plan().interface();
+  for (int i = 0; i < interface.arguments_size(); ++i) {
+    const uint64_t bytes =
+        TotalBytes(program.argument_bytes[i], interface.arguments(i).stepped(),
+                   prepare.steps());
+    std::shared_ptr<HostStore::Object> object =
+        store_.Find(prepare.arguments(i));
+    if (bytes == 0) object = nullptr;
+    if (object != nullptr && !object->status.ok()) return object->status;
+    if (object == nullptr ? bytes != 0 : object->bytes != bytes) {
+      return absl::InternalError(absl::StrCat(
+          "argument '", interface.arguments(i).name(), "' of program '",
+          program.plan->name(), "' has ", object ? object->bytes : 0,
+          " bytes on ", host_, ", expected ", bytes));
+    }
+    values->arguments.push_back(std::move(object));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status LaunchStaging::MakeResults(const HostProgram& program,
+                                        const proto::PrepareLaunch& prepare,
+                                        HostValues* values) {
+  const proto::Interface& interface = program.plan->plan().interface();
+  for (int r = 0; r < interface.results_size(); ++r) {
+    const uint64_t bytes =
+        TotalBytes(program.result_bytes[r], interface.results(r).stepped(),
+                   prepare.steps());
+    HostValues::Result& result = values->results.emplace_back();
+    if (bytes == 0) continue;
+    result.object = store_.Create(prepare.results(r), bytes,
+                                  program.plan->DescribeResult(r));
+    result.object->filled = false;
+    result.object->writer = prepare.program();
+    if (result.object->status.ok()) continue;
+    for (uint64_t id : prepare.results()) store_.Drop(id);
+    return result.object->status;
+  }
+  return absl::OkStatus();
+}
+
+std::unique_ptr<HostValues> LaunchStaging::TakeValues(
+    const HostProgram& program, const proto::Grant& grant) {
+  auto found = prepared_.find(grant.launch());
+  if (found != prepared_.end()) {
+    const Prepared& prepared = found->second;
+    if (prepared.program != grant.program() ||
+        prepared.incarnation != grant.incarnation() ||
+        prepared.values->steps != grant.launch_steps()) {
+      return nullptr;  // what was staged is not what was granted
+    }
+    std::unique_ptr<HostValues> values = std::move(found->second.values);
+    prepared_.erase(found);
+    return values;
+  }
+  if (run_kernels_) return nullptr;
+  auto values = std::make_unique<HostValues>();
+  values->steps = grant.launch_steps();
+  for (int r = 0; r < program.plan->plan().interface().results_size(); ++r) {
+    values->results.emplace_back();
+  }
+  return values;
+}
+
+void LaunchStaging::OnDrop(uint32_t client, const proto::DropObjects& drop) {
+  waiting_.erase(drop.launch());
+  refused_.erase(drop.launch());
+  auto prepared = prepared_.find(drop.launch());
+  if (prepared != prepared_.end()) {
+    // It will not be granted any more.
+    prepared->second.values->Fill(/*failed=*/true);
+    prepared_.erase(prepared);
+    owner_.OnFilled();
+  }
+  for (uint64_t id : drop.objects()) {
+    transfers_.Stop(id, to_clients_);
+    store_.Drop(id);
+  }
+  if (drop.fetch() != 0) transfers_.EndLend(client, drop.fetch());
+  if (drop.answer()) owner_.SendStored(last());
+}
+
+void LaunchStaging::OnFetchBegin(uint32_t client,
+                                 const proto::FetchBegin& fetch) {
+  transfers_.Lend(client, fetch.request(), store_.Find(fetch.object()),
+                  fetch.first_piece(), to_clients_);
+}
+
+void LaunchStaging::OnFetchAgain(uint32_t client,
+                                 const proto::FetchBegin& fetch) {
+  transfers_.LendAgain(client, fetch.request(), fetch.first_piece(),
+                       to_clients_);
+  owner_.SendFetched(client, fetch.request(),
+                     transfers_.Sent(client, fetch.request()));
+}
+
+}  // namespace pathways
