@@ -73,7 +73,8 @@ class Controller final : public ControlActor {
   void OnMessage(ActorId from, ControlRef control) override;
   void SendToHosts(const std::vector<int32_t>& hosts,
                    const ControlRef& control);
-  TimeNs Now() { return context_.world->Now(); }
+  // For deadlines: the world's time, without that by which ticks were late.
+  TimeNs Now() { return context_.world->Now() - late_ns_; }
 
   // To clients.
   void SendToClient(ControlRef control);  // which it names
@@ -174,7 +175,9 @@ class Controller final : public ControlActor {
   // The timer that counts, if there is one, and whether it is a reason for a
   // simulation to go on.
   uint64_t timer_ = 0, last_timer_ = 0;
+  TimeNs timer_due_ = 0;
   bool timer_counts_ = false;
+  TimeNs late_ns_ = 0;                    // see OnTick
   std::vector<ClientRequest> diagnoses_;  // to answer after the round
   Counters counters_;
 };

@@ -48,8 +48,9 @@ void Controller::ArmTimer() {
   if (!counts) message.flags = kBackground;
   const TimeNs timeout =
       std::min(options_.stall_timeout_ns, options_.answer_timeout_ns);
-  context_.world->SendAfter(local_id(), local_id(),
-                            std::max<TimeNs>(timeout / 4, 1'000'000), message);
+  const TimeNs delay = std::max<TimeNs>(timeout / 4, 1'000'000);
+  timer_due_ = context_.world->Now() + delay;
+  context_.world->SendAfter(local_id(), local_id(), delay, message);
 }
 
 WaitSet Controller::BusyHosts() const {
@@ -84,6 +85,9 @@ void Controller::OnSilent(int32_t host) {
 
 void Controller::OnTick() {
   timer_ = 0;
+  // A late tick counts as one in time: this process was suspended, or its
+  // worker in a kernel, and what hosts have answered may stand behind it.
+  late_ns_ += std::max<TimeNs>(context_.world->Now() - timer_due_, 0);
   const WaitSet busy = BusyHosts();
   for (const ProgramNext& next : programs_.Tick(Now(), busy)) Proceed(next);
 

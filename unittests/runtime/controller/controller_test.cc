@@ -232,6 +232,19 @@ TEST_F(ControllerTest, ALoadIsAskedForAgainAndEndsWithAName) {
   }
 }
 
+// Answers of hosts may stand behind a tick that is late.
+TEST_F(ControllerTest, ALateTickCountsAsOneInTime) {
+  const uint64_t p = Load(1);
+  Reply(0, p);
+  Sent();
+  for (int i = 0; i < 3; ++i) {
+    world_.Suspend(10 * kTimeout);
+    EXPECT_THAT(Advance(0), ElementsAre("load to host1"));
+  }
+  Reply(1, p);
+  EXPECT_THAT(Sent(), ElementsAre("client1 1: "));
+}
+
 TEST_F(ControllerTest, AHostThatDoesNotAnswerForALaunchIsNamed) {
   const uint64_t p = LoadAll(1);
   Launch(1, 1, p);

@@ -76,6 +76,11 @@ TEST(RecordingWorld, TimersFireInOrderWhileTheClockMoves) {
   EXPECT_THAT(seen, ElementsAre("1 at 0", "4 at 3", "2 at 10", "3 at 10"));
   EXPECT_EQ(world.Now(), 20);
   EXPECT_EQ(world.timers(), 1u);
+  world.Suspend(100);
+  EXPECT_EQ(world.timers(), 1u);
+  world.Advance(0);
+  EXPECT_THAT(
+      seen, ElementsAre("1 at 0", "4 at 3", "2 at 10", "3 at 10", "5 at 120"));
 }
 
 }  // namespace
