@@ -77,7 +77,8 @@ absl::StatusOr<RunHandle> Client::Launch(ProgramHandle program,
   status = Resolve(std::move(arguments), &draft);
   if (status.ok()) status = AwaitTurn();
   if (!status.ok()) return status;
-  SendingGate::Sender sender(&context_.sending);
+  const bool simulated = context_.runtime->world->simulated();
+  SendingGate::Sender sender(simulated ? &context_.sending : nullptr);
   status = Place(&draft);
   if (!status.ok()) return status;
   traced.set_run(draft.run->id);

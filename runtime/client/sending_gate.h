@@ -18,25 +18,29 @@ namespace pathways {
 
 // A launch takes its place among the requests of its client before it is cut
 // and sent. A simulation in which nothing is left to happen is over only when
-// nobody is between the two. Any thread; who sends never waits for who asks.
+// nobody is between the two; other worlds need no gate. Any thread; who sends
+// never waits for who asks.
 class SendingGate {
  public:
   // Between taking a place and having sent what it is for.
   class Sender {
    public:
-    explicit Sender(SendingGate* gate) : gate_(*gate) {
-      MutexLock lock(&gate_.mutex_);
-      ++gate_.senders_;
+    // Null: there is no gate.
+    explicit Sender(SendingGate* gate) : gate_(gate) {
+      if (gate_ == nullptr) return;
+      MutexLock lock(&gate_->mutex_);
+      ++gate_->senders_;
     }
     ~Sender() {
-      MutexLock lock(&gate_.mutex_);
-      if (--gate_.senders_ == 0) gate_.nobody_.notify_all();
+      if (gate_ == nullptr) return;
+      MutexLock lock(&gate_->mutex_);
+      if (--gate_->senders_ == 0) gate_->nobody_.notify_all();
     }
     Sender(const Sender&) = delete;
     Sender& operator=(const Sender&) = delete;
 
    private:
-    SendingGate& gate_;
+    SendingGate* const gate_;
   };
 
   // Waits for a moment without senders.
