@@ -47,8 +47,9 @@ absl::Status Client::Connect() {
         control->mutable_connect_request()->set_request(id);
         control->mutable_connect_request()->set_name(name_);
       });
-  absl::Status waited = WaitFor(
-      request->done, absl::StrCat("the connection of client '", name_, "'"));
+  absl::Status waited = WaitFor(request->done, [&] {
+    return absl::StrCat("the connection of client '", name_, "'");
+  });
   if (waited.ok()) waited = request->status;
   if (!waited.ok() && !closed_.exchange(true)) actor_.Detach(/*request=*/0);
   return waited;
@@ -143,7 +144,8 @@ void Client::OnCollected(const proto::Collected& collected) {
   if (request->done.Set()) context_.runtime->world->Notify();
 }
 
-absl::Status Client::WaitFor(Completion& done, const std::string& what) {
+absl::Status Client::WaitFor(Completion& done,
+                             absl::FunctionRef<std::string()> what) {
   // So many diagnoses end at least one launch of some client, if there is one.
   constexpr int kMaxDiagnoses = 4096 * StallDetector::kAsks;
   World& world = *context_.runtime->world;
@@ -156,8 +158,8 @@ absl::Status Client::WaitFor(Completion& done, const std::string& what) {
     context_.sending.AwaitNobody();
     if (world.RunUntil(over)) break;
     if (diagnoses == kMaxDiagnoses) {
-      return absl::DeadlineExceededError(
-          absl::StrCat(what, " got no answer, and nothing is left to happen"));
+      return absl::DeadlineExceededError(absl::StrCat(
+          what(), " got no answer, and nothing is left to happen"));
     }
     std::shared_ptr<Request> diagnosis =
         Ask([](uint64_t id, proto::Control* control) {
@@ -174,8 +176,9 @@ absl::Status Client::WaitFor(Completion& done, const std::string& what) {
 }
 
 absl::Status Client::WaitForRun(RunState& run) {
-  return WaitFor(run.done,
-                 absl::StrCat("a run of program '", run.program(), "'"));
+  return WaitFor(run.done, [&] {
+    return absl::StrCat("a run of program '", run.program(), "'");
+  });
 }
 
 absl::StatusOr<ProgramHandle> Client::Load(PlanData plan) {
@@ -196,9 +199,9 @@ absl::StatusOr<ProgramHandle> Client::Load(PlanData plan) {
         control->mutable_load_request()->set_request(id);
         control->mutable_load_request()->set_plan(plan_id);
       });
-  absl::Status waited =
-      WaitFor(request->done,
-              absl::StrCat("the load of program '", (*prepared)->name(), "'"));
+  absl::Status waited = WaitFor(request->done, [&] {
+    return absl::StrCat("the load of program '", (*prepared)->name(), "'");
+  });
   if (!waited.ok()) return waited;
   if (!request->status.ok()) return request->status;
   auto program = std::make_shared<const LoadedProgram>(
@@ -241,9 +244,9 @@ absl::Status Client::Unload(ProgramHandle handle) {
         control->mutable_unload_request()->set_request(id);
         control->mutable_unload_request()->set_program(handle.id);
       });
-  absl::Status waited =
-      WaitFor(request->done,
-              absl::StrCat("the unload of program '", (*program)->name(), "'"));
+  absl::Status waited = WaitFor(request->done, [&] {
+    return absl::StrCat("the unload of program '", (*program)->name(), "'");
+  });
   if (!waited.ok()) return waited;
   if (request->status.ok()) {
     MutexLock lock(&mutex_);

@@ -168,8 +168,9 @@ class Client {
   void Send(ControlRef control, ActorId from = kNoActor);
   ControlRef NewControl() { return context_.runtime->controls.New(); }
   // Waits for `done`. DeadlineExceeded: it will never be (in a simulation);
-  // Cancelled: the client was closed, or the cluster shut down.
-  absl::Status WaitFor(Completion& done, const std::string& what);
+  // Cancelled: the client was closed, or the cluster shut down. `what` is asked
+  // for its name when there is an error.
+  absl::Status WaitFor(Completion& done, absl::FunctionRef<std::string()> what);
   absl::Status WaitForRun(RunState& run);
   bool stopping() const { return closed_.load() || context_.stopping.load(); }
   // The id by which others know a run of this client.

@@ -23,8 +23,8 @@ absl::StatusOr<std::shared_ptr<Request>> Client::Collect(bool trace) {
         control->mutable_collect_request()->set_trace(trace);
       },
       request);
-  absl::Status waited =
-      WaitFor(request->done, trace ? "the trace" : "the statistics");
+  absl::Status waited = WaitFor(
+      request->done, [&] { return trace ? "the trace" : "the statistics"; });
   if (waited.ok()) waited = request->status;
   if (!waited.ok()) return waited;
   return request;

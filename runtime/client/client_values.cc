@@ -61,31 +61,31 @@ absl::StatusOr<HostArray> Client::Fetch(RunHandle handle,
 }
 
 absl::StatusOr<ArrayHandle> Client::Keep(RunHandle handle, int64_t index) {
-  absl::StatusOr<std::shared_ptr<RunState>> run = FindRun(handle);
-  if (!run.ok()) return run.status();
-  absl::Status good = (*run)->CheckIndex(index);
-  if (!good.ok()) return good;
-  if ((*run)->results[index].placed.object == 0) {  // no bytes
-    absl::StatusOr<HostArray> array = Fetch(handle, index);
-    if (!array.ok()) return array.status();
-    return Put(*std::move(array));
-  }
-  auto keep = [&](bool ended) -> absl::StatusOr<ArrayHandle> {
+  absl::Status owned = CheckOwner(handle, "run");
+  if (!owned.ok()) return owned;
+  {
     MutexLock lock(&mutex_);
-    // With the run here, its own hold is there, if it did not fail.
-    absl::StatusOr<std::shared_ptr<RunState>> still = runs_.Find(handle.id);
-    if (!still.ok()) return still.status();
-    if (!(*still)->holds) {
-      absl::Status cause = (*still)->status;
-      return cause.ok() ? absl::InternalError("a run has no cause") : cause;
+    absl::StatusOr<std::shared_ptr<RunState>> run = runs_.Find(handle.id);
+    if (!run.ok()) return run.status();
+    absl::Status good = (*run)->CheckIndex(index);
+    if (!good.ok()) return good;
+    const uint64_t object = (*run)->results[index].placed.object;
+    if (object != 0) {
+      const bool ended = (*run)->done.load();
+      if (ended) good = (*run)->CheckResult(index);
+      if (!good.ok()) return good;
+      // With the run here, its own hold is there, if it did not fail.
+      if (!(*run)->holds) {
+        good = (*run)->status;
+        return good.ok() ? absl::InternalError("a run has no cause") : good;
+      }
+      holds_.Hold(object);
+      return ArrayHandle{arrays_.Keep(*run, index, ended), owner_};
     }
-    holds_.Hold((*still)->results[index].placed.object);
-    return ArrayHandle{arrays_.Keep(*still, index, ended), owner_};
-  };
-  if (!(*run)->done.load()) return keep(/*ended=*/false);
-  run = AwaitResult(handle, index);
-  if (!run.ok()) return run.status();
-  return keep(/*ended=*/true);
+  }
+  absl::StatusOr<HostArray> array = Fetch(handle, index);  // no bytes
+  if (!array.ok()) return array.status();
+  return Put(*std::move(array));
 }
 
 absl::StatusOr<ArrayHandle> Client::Keep(RunHandle handle,
@@ -248,8 +248,8 @@ absl::StatusOr<HostArray> Client::Gather(const PlacedObject& placed,
         }
       },
       request);
-  absl::Status waited =
-      WaitFor(request->done, absl::StrCat("the fetch of ", what));
+  absl::Status waited = WaitFor(
+      request->done, [&] { return absl::StrCat("the fetch of ", what); });
   actor_.transfers().EndFetch(number);
   {
     MutexLock lock(&mutex_);
@@ -288,14 +288,16 @@ absl::Status Client::AwaitReleases() {
     unloads.swap(unloads_);
   }
   for (const std::shared_ptr<Request>& unload : unloads) {
-    absl::Status waited = WaitFor(unload->done, "the unload of a program");
+    absl::Status waited =
+        WaitFor(unload->done, [] { return "the unload of a program"; });
     if (!waited.ok()) return waited;
   }
   std::shared_ptr<Request> request =
       Ask([](uint64_t id, proto::Control* control) {
         control->mutable_settle_request()->set_request(id);
       });
-  return WaitFor(request->done, "the release of an array or a run");
+  return WaitFor(request->done,
+                 [] { return "the release of an array or a run"; });
 }
 
 }  // namespace pathways
