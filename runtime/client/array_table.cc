@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/base/host_array.h"
 
 namespace pathways {
 namespace {
@@ -32,13 +33,13 @@ absl::StatusOr<uint64_t> ArrayTable::Put(SharedValue value) {
   if (!value->borrowed()) {
     absl::StatusOr<Arena::Segment> charge = memory_.Charge(
         value->data().size(),
-        absl::StrCat("array ", ShapeString(value->element(), value->shape())));
+        absl::StrCat("array ",
+                     ShapeString(value->type().element, value->type().shape)));
     if (!charge.ok()) return charge.status();
     array.charge = *std::move(charge);
   }
   array.id = ++last_;
-  array.element = value->element();
-  array.shape = value->shape();
+  array.type = std::make_shared<const ArrayType>(value->type());
   array.bytes = value->data().size();
   array.dense = std::move(value);
   arrays_[last_] = std::move(array);
@@ -50,8 +51,7 @@ uint64_t ArrayTable::Keep(const std::shared_ptr<RunState>& run, int64_t result,
   const RunState::Result& from = run->results[result];
   ArrayState& array = arrays_[++last_];
   array.id = last_;
-  array.element = from.element;
-  array.shape = from.shape;
+  array.type = from.type;
   array.bytes = from.bytes;
   array.placed = from.placed;
   if (!ended) {

@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "runtime/base/host_array.h"
 #include "runtime/client/array_value.h"
+#include "runtime/client/handles.h"
 #include "runtime/client/object_holds.h"
 #include "runtime/client/run_table.h"
 #include "runtime/store/store.h"
@@ -28,8 +28,7 @@ namespace pathways {
 // belongs; from the end of that launch on only the hosts hold it.
 struct ArrayState {
   uint64_t id = 0;
-  ElementType element = ElementType::kInvalid;
-  std::vector<int64_t> shape;
+  SharedType type;
   uint64_t bytes = 0;
   SharedValue dense;
   Arena::Segment charge;  // of `dense`

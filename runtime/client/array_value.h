@@ -13,10 +13,10 @@
 #include <functional>
 #include <memory>
 #include <utility>
-#include <vector>
 
 #include "absl/strings/string_view.h"
 #include "runtime/base/host_array.h"
+#include "runtime/client/handles.h"
 
 namespace pathways {
 
@@ -26,13 +26,11 @@ namespace pathways {
 class ArrayValue {
  public:
   explicit ArrayValue(HostArray array)
-      : element_(array.element),
-        shape_(std::move(array.shape)),
+      : type_{array.element, std::move(array.shape)},
         own_(std::move(array.data)),
         data_(own_.data(), own_.size()) {}
   explicit ArrayValue(BorrowedArray array)
-      : element_(array.element),
-        shape_(std::move(array.shape)),
+      : type_{array.element, std::move(array.shape)},
         data_(array.data, array.bytes),
         done_(std::move(array.done)),
         borrowed_(true) {}
@@ -42,17 +40,15 @@ class ArrayValue {
   ArrayValue(const ArrayValue&) = delete;
   ArrayValue& operator=(const ArrayValue&) = delete;
 
-  ElementType element() const { return element_; }
-  const std::vector<int64_t>& shape() const { return shape_; }
+  const ArrayType& type() const { return type_; }
   absl::string_view data() const { return data_; }
   bool borrowed() const { return borrowed_; }
   HostArray Copy() const {
-    return {element_, shape_, {data_.begin(), data_.end()}};
+    return {type_.element, type_.shape, {data_.begin(), data_.end()}};
   }
 
  private:
-  const ElementType element_;
-  const std::vector<int64_t> shape_;
+  const ArrayType type_;
   const ArrayBytes own_;
   const absl::string_view data_;
   const std::function<void()> done_;

@@ -203,8 +203,7 @@ class Client {
   absl::Status AwaitArray(uint64_t array);
   // Joins the blocks that hosts hold; waits. NotFound: released meanwhile.
   absl::StatusOr<HostArray> Gather(const PlacedObject& placed,
-                                   ElementType element,
-                                   std::vector<int64_t> shape,
+                                   const ArrayType& type,
                                    const std::string& what);
   // Gives up one hold of each object; asks the controller, as Send, to release
   // those that nothing here holds. Does not wait.

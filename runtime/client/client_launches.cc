@@ -117,16 +117,14 @@ absl::Status Client::Resolve(std::vector<LaunchArgument> arguments,
         draft->program->placement(static_cast<int>(i)).get();
     if (wanted == nullptr) continue;
     PlacedObject placed;
-    ElementType element;
-    std::vector<int64_t> shape;
+    SharedType type;
     {
       MutexLock lock(&mutex_);
       absl::StatusOr<ArrayState*> array = arrays_.Find(handle->id);
       if (!array.ok()) continue;  // Place says so
       argument.value = (*array)->dense;
       placed = (*array)->placed;
-      element = (*array)->element;
-      shape = (*array)->shape;
+      type = (*array)->type;
     }
     if (argument.value != nullptr || placed.object == 0 ||
         placed.placement->Fits(*wanted)) {
@@ -134,8 +132,8 @@ absl::Status Client::Resolve(std::vector<LaunchArgument> arguments,
     }
     absl::Status good = AwaitArray(handle->id);
     if (!good.ok()) return good;
-    absl::StatusOr<HostArray> value = Gather(
-        placed, element, std::move(shape), absl::StrCat("array ", handle->id));
+    absl::StatusOr<HostArray> value =
+        Gather(placed, *type, absl::StrCat("array ", handle->id));
     if (!value.ok()) return value.status();
     argument.value = std::make_shared<const ArrayValue>(*std::move(value));
   }
@@ -178,8 +176,8 @@ absl::Status Client::PlaceArgument(int index, Draft* draft) {
   ArrayState* array = nullptr;
   if (argument.array == 0) {
     const ArrayValue& value = *argument.value;
-    absl::Status fits = program.CheckArgument(
-        index, value.element(), value.shape(), value.data().size(), steps);
+    absl::Status fits =
+        program.CheckArgument(index, value.type(), value.data().size(), steps);
     if (!fits.ok()) return fits;
   } else {
     absl::StatusOr<ArrayState*> found = arrays_.Find(argument.array);
@@ -194,8 +192,8 @@ absl::Status Client::PlaceArgument(int index, Draft* draft) {
       if (!good.ok()) return good;
       array->producer.reset();
     }
-    absl::Status fits = program.CheckArgument(
-        index, array->element, array->shape, array->bytes, steps);
+    absl::Status fits =
+        program.CheckArgument(index, *array->type, array->bytes, steps);
     if (!fits.ok()) return fits;
   }
   proto::ObjectRef* ref =

@@ -15,10 +15,9 @@
 namespace pathways {
 namespace {
 
-absl::Status NoMemoryFor(const std::string& what, ElementType element,
-                         const std::vector<int64_t>& shape) {
+absl::Status NoMemoryFor(const std::string& what, const ArrayType& type) {
   return absl::ResourceExhaustedError(
-      absl::StrCat(what, ": ", NoMemoryText(element, shape)));
+      absl::StrCat(what, ": ", NoMemoryText(type.element, type.shape)));
 }
 
 }  // namespace
@@ -47,8 +46,7 @@ absl::StatusOr<HostArray> Client::Fetch(RunHandle handle, int64_t index) {
   absl::StatusOr<std::shared_ptr<RunState>> run = AwaitResult(handle, index);
   if (!run.ok()) return run.status();
   const RunState::Result& result = (*run)->results[index];
-  return Gather(result.placed, result.element, result.shape,
-                absl::StrCat("run ", handle.id));
+  return Gather(result.placed, *result.type, absl::StrCat("run ", handle.id));
 }
 
 absl::StatusOr<HostArray> Client::Fetch(RunHandle handle,
@@ -108,13 +106,13 @@ absl::Status Client::ReleaseRun(RunHandle handle) {
 }
 
 absl::StatusOr<ArrayHandle> Client::PutValue(SharedValue value) {
-  const absl::StatusOr<uint64_t> bytes =
-      BytesOfArray(value->element(), value->shape());
+  const ArrayType& type = value->type();
+  const absl::StatusOr<uint64_t> bytes = BytesOfArray(type.element, type.shape);
   if (!bytes.ok()) return bytes.status();
   if (*bytes != value->data().size() &&
       (context_.runtime->run_kernels || !value->data().empty())) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "an array of ", ShapeString(value->element(), value->shape()), " has ",
+        "an array of ", ShapeString(type.element, type.shape), " has ",
         value->data().size(), " bytes, expected ", *bytes));
   }
   MutexLock lock(&mutex_);
@@ -137,7 +135,7 @@ absl::StatusOr<ArrayType> Client::TypeOf(ArrayHandle handle) {
   MutexLock lock(&mutex_);
   absl::StatusOr<ArrayState*> array = arrays_.Find(handle.id);
   if (!array.ok()) return array.status();
-  return ArrayType{(*array)->element, (*array)->shape};
+  return *(*array)->type;
 }
 
 absl::StatusOr<bool> Client::IsReady(ArrayHandle handle) {
@@ -180,8 +178,7 @@ absl::StatusOr<HostArray> Client::Get(ArrayHandle handle) {
   if (good.ok()) good = AwaitArray(handle.id);
   if (!good.ok()) return good;
   PlacedObject placed;
-  ElementType element;
-  std::vector<int64_t> shape;
+  SharedType type;
   SharedValue dense;
   {
     MutexLock lock(&mutex_);
@@ -189,14 +186,13 @@ absl::StatusOr<HostArray> Client::Get(ArrayHandle handle) {
     if (!array.ok()) return array.status();
     dense = (*array)->dense;
     placed = (*array)->placed;
-    element = (*array)->element;
-    shape = (*array)->shape;
+    type = (*array)->type;
   }
   const std::string what = absl::StrCat("array ", handle.id);
-  if (dense == nullptr) return Gather(placed, element, std::move(shape), what);
+  if (dense == nullptr) return Gather(placed, *type, what);
   HostArray copy;
   if (!HasMemoryFor([&] { copy = dense->Copy(); })) {
-    return NoMemoryFor(what, element, shape);
+    return NoMemoryFor(what, *type);
   }
   return copy;
 }
@@ -213,18 +209,17 @@ absl::Status Client::Release(ArrayHandle handle) {
 }
 
 absl::StatusOr<HostArray> Client::Gather(const PlacedObject& placed,
-                                         ElementType element,
-                                         std::vector<int64_t> shape,
+                                         const ArrayType& type,
                                          const std::string& what) {
   if (placed.object == 0) {  // no bytes
-    return HostArray{element, std::move(shape), {}};
+    return HostArray{type.element, type.shape, {}};
   }
   std::shared_ptr<ArrayFetch> fetch;
   if (!HasMemoryFor([&] {
         fetch = std::make_shared<ArrayFetch>(
-            FetchAssembly(*placed.placement, element, shape));
+            FetchAssembly(*placed.placement, type.element, type.shape));
       })) {
-    return NoMemoryFor(what, element, shape);
+    return NoMemoryFor(what, type);
   }
   auto request = std::make_shared<Request>();
   fetch->on_end =

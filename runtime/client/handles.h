@@ -10,6 +10,7 @@
 #define RUNTIME_CLIENT_HANDLES_H_
 
 #include <cstdint>
+#include <memory>
 #include <variant>
 #include <vector>
 
@@ -35,6 +36,9 @@ struct ArrayType {
   ElementType element = ElementType::kInvalid;
   std::vector<int64_t> shape;
 };
+// That of a program's results is also that of its runs and of arrays that were
+// kept.
+using SharedType = std::shared_ptr<const ArrayType>;
 
 // One argument: a value, or an array that was put (or kept) before.
 using LaunchArgument = std::variant<HostArray, ArrayHandle>;

@@ -32,11 +32,19 @@ uint64_t BytesOf(ElementType element, const std::vector<int64_t>& shape) {
   return static_cast<uint64_t>(bytes);
 }
 
-std::vector<int64_t> WithSteps(const layout::Layout& layout, bool stepped,
-                               int64_t steps) {
-  std::vector<int64_t> shape = layout.shape;
-  if (stepped) shape.insert(shape.begin(), steps);
-  return shape;
+// What is stepped, of so many steps.
+ArrayType WithSteps(const ArrayType& one, int64_t steps) {
+  ArrayType type = one;
+  type.shape[0] = steps;
+  return type;
+}
+
+// Whether it is what is stepped, of so many steps.
+bool HasSteps(const ArrayType& type, const ArrayType& one, int64_t steps) {
+  return type.element == one.element && type.shape.size() == one.shape.size() &&
+         type.shape[0] == steps &&
+         std::equal(type.shape.begin() + 1, type.shape.end(),
+                    one.shape.begin() + 1);
 }
 
 std::shared_ptr<const ProgramNames> NamesOf(const PreparedPlan& plan) {
@@ -66,10 +74,25 @@ LoadedProgram::LoadedProgram(uint64_t handle,
     : handle_(handle),
       plan_(std::move(plan)),
       run_kernels_(run_kernels),
-      names_(NamesOf(*plan_)) {}
+      names_(NamesOf(*plan_)) {
+  const proto::Plan& tables = plan_->plan();
+  for (const proto::Argument& in : tables.interface().arguments()) {
+    arguments_.push_back(
+        MakePort(tables.actions(in.action()).results(0), in.stepped()));
+  }
+  for (const proto::Result& out : tables.interface().results()) {
+    results_.push_back(
+        MakePort(tables.actions(out.action()).operands(0), out.stepped()));
+  }
+}
 
-int LoadedProgram::num_arguments() const {
-  return plan_->plan().interface().arguments_size();
+LoadedProgram::Port LoadedProgram::MakePort(uint32_t buffer,
+                                            bool stepped) const {
+  const PreparedBuffer& from = plan_->buffers()[buffer];
+  ArrayType type{static_cast<ElementType>(from.element), from.layout.shape};
+  if (stepped) type.shape.insert(type.shape.begin(), 1);
+  const uint64_t bytes = BytesOf(type.element, type.shape);
+  return {std::make_shared<const ArrayType>(std::move(type)), bytes, stepped};
 }
 
 const proto::Argument& LoadedProgram::argument(int index) const {
@@ -95,27 +118,23 @@ absl::Status LoadedProgram::CheckLaunch(int64_t steps, size_t arguments) const {
   return absl::OkStatus();
 }
 
-absl::Status LoadedProgram::CheckArgument(int index, ElementType got_element,
-                                          const std::vector<int64_t>& got,
+absl::Status LoadedProgram::CheckArgument(int index, const ArrayType& got,
                                           uint64_t got_bytes,
                                           int64_t steps) const {
-  const bool stepped = argument(index).stepped();
-  const PreparedBuffer& buffer =
-      plan_->buffers()
-          [plan_->plan().actions(argument(index).action()).results(0)];
-  const ElementType element = static_cast<ElementType>(buffer.element);
-  const std::vector<int64_t>& one = buffer.layout.shape;
-  const bool fits = stepped ? !got.empty() && got[0] == steps &&
-                                  std::equal(got.begin() + 1, got.end(),
-                                             one.begin(), one.end())
-                            : got == one;
-  if (got_element != element || !fits) {
+  const Port& port = arguments_[index];
+  const ArrayType& one = *port.type;
+  const bool fits = port.stepped
+                        ? HasSteps(got, one, steps)
+                        : got.element == one.element && got.shape == one.shape;
+  if (!fits) {
+    const ArrayType type = port.stepped ? WithSteps(one, steps) : one;
     return absl::InvalidArgumentError(absl::StrCat(
-        Describe(index), " is ", ShapeString(got_element, got), ", expected ",
-        ShapeString(element, WithSteps(buffer.layout, stepped, steps)),
-        stepped ? " (one index per step)" : ""));
+        Describe(index), " is ", ShapeString(got.element, got.shape),
+        ", expected ", ShapeString(type.element, type.shape),
+        port.stepped ? " (one index per step)" : ""));
   }
-  const uint64_t bytes = BytesOf(element, got);
+  const uint64_t bytes =
+      port.stepped ? BytesOf(got.element, got.shape) : port.bytes;
   if (got_bytes != bytes && (run_kernels_ || got_bytes != 0)) {
     return absl::InvalidArgumentError(absl::StrCat(
         Describe(index), " has ", got_bytes, " bytes, expected ", bytes));
@@ -129,22 +148,23 @@ absl::StatusOr<std::shared_ptr<RunState>> LoadedProgram::MakeRun(
   run->names = names_;
   run->program_handle = handle_;
   run->steps = static_cast<uint64_t>(steps);
-  const proto::Plan& tables = plan_->plan();
-  for (int r = 0; r < tables.interface().results_size(); ++r) {
-    const proto::Result& out = tables.interface().results(r);
-    const PreparedBuffer& buffer =
-        plan_->buffers()[tables.actions(out.action()).operands(0)];
-    RunState::Result result;
-    result.element = static_cast<ElementType>(buffer.element);
-    result.shape = WithSteps(buffer.layout, out.stepped(), steps);
-    result.bytes = BytesOf(result.element, result.shape);
+  run->results.resize(results_.size());
+  for (size_t r = 0; r < results_.size(); ++r) {
+    const Port& port = results_[r];
+    RunState::Result& result = run->results[r];
+    result.type = port.type;
+    result.bytes = port.bytes;
+    if (port.stepped && steps != 1) {
+      result.type =
+          std::make_shared<const ArrayType>(WithSteps(*port.type, steps));
+      result.bytes = BytesOf(result.type->element, result.type->shape);
+    }
     if (run_kernels_ && result.bytes > kMaxBytes) {
       return absl::ResourceExhaustedError(
-          absl::StrCat("result '", out.name(), "' of program '", name(),
+          absl::StrCat("result '", names_->results[r], "' of program '", name(),
                        "' needs more than ", kMaxBytes, " bytes"));
     }
-    result.placed.placement = plan_->result_placement(r);
-    run->results.push_back(std::move(result));
+    result.placed.placement = plan_->result_placement(static_cast<int>(r));
   }
   return run;
 }

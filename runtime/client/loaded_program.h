@@ -17,6 +17,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "runtime/base/host_array.h"
+#include "runtime/client/handles.h"
 #include "runtime/client/run_table.h"
 #include "runtime/executor/parts.h"
 #include "runtime/executor/prepared_plan.h"
@@ -38,7 +39,7 @@ class LoadedProgram {
 
   uint64_t handle() const { return handle_; }
   const std::string& name() const { return plan_->name(); }
-  int num_arguments() const;
+  int num_arguments() const { return static_cast<int>(arguments_.size()); }
   const proto::Argument& argument(int index) const;
   // Where the blocks of an argument lie; null without kernels.
   const std::shared_ptr<const ArrayPlacement>& placement(int argument) const {
@@ -50,18 +51,27 @@ class LoadedProgram {
   // InvalidArgument: a launch cannot have so many steps or arguments.
   absl::Status CheckLaunch(int64_t steps, size_t arguments) const;
   // InvalidArgument names the argument and both types.
-  absl::Status CheckArgument(int index, ElementType element,
-                             const std::vector<int64_t>& shape, uint64_t bytes,
+  absl::Status CheckArgument(int index, const ArrayType& type, uint64_t bytes,
                              int64_t steps) const;
   // A run of so many steps, with results that have no objects yet.
   // ResourceExhausted: one is larger than any memory.
   absl::StatusOr<std::shared_ptr<RunState>> MakeRun(int64_t steps) const;
 
  private:
+  // An argument or a result, of a launch of one step.
+  struct Port {
+    SharedType type;
+    uint64_t bytes;
+    bool stepped;
+  };
+
+  Port MakePort(uint32_t buffer, bool stepped) const;
+
   const uint64_t handle_;
   const std::shared_ptr<const PreparedPlan> plan_;
   const bool run_kernels_;
   const std::shared_ptr<const ProgramNames> names_;
+  std::vector<Port> arguments_, results_;
 };
 
 }  // namespace pathways

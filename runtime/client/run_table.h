@@ -19,8 +19,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "runtime/base/host_array.h"
 #include "runtime/client/completion.h"
+#include "runtime/client/handles.h"
 #include "runtime/client/object_holds.h"
 
 namespace pathways {
@@ -39,9 +39,8 @@ struct ProgramNames {
 struct RunState {
   struct Result {
     PlacedObject placed;
-    ElementType element = ElementType::kInvalid;
-    std::vector<int64_t> shape;  // with steps
-    uint64_t bytes = 0;          // likewise, on no host twice
+    SharedType type;     // with steps
+    uint64_t bytes = 0;  // likewise, on no host twice
     bool poisoned = false;
   };
   uint64_t id = 0;

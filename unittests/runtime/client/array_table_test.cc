@@ -98,11 +98,13 @@ TEST_F(ArrayTableTest, AResultThatIsKeptKnowsItsRunUntilItIsSeen) {
   auto run = std::make_shared<RunState>();
   run->results.resize(1);
   run->results[0].placed.object = 9;
-  run->results[0].shape = {2, 3};
+  run->results[0].type =
+      std::make_shared<const ArrayType>(ArrayType{ElementType::kF32, {2, 3}});
   run->results[0].bytes = 24;
   const ArrayState* waiting =
       *table_.Find(table_.Keep(run, 0, /*ended=*/false));
   EXPECT_EQ(waiting->producer, run);
+  EXPECT_EQ(waiting->type, run->results[0].type);
   EXPECT_EQ(waiting->bytes, 24u);
   const ArrayState* seen = *table_.Find(table_.Keep(run, 0, /*ended=*/true));
   EXPECT_EQ(seen->producer, nullptr);

@@ -18,8 +18,8 @@ namespace {
 
 TEST(ArrayValueTest, KeepsItsOwn) {
   const ArrayValue value(HostArray{ElementType::kI8, {3}, {1, 2, 3}});
-  EXPECT_EQ(value.element(), ElementType::kI8);
-  EXPECT_EQ(value.shape(), std::vector<int64_t>{3});
+  EXPECT_EQ(value.type().element, ElementType::kI8);
+  EXPECT_EQ(value.type().shape, std::vector<int64_t>{3});
   EXPECT_EQ(value.data(), absl::string_view("\1\2\3"));
   EXPECT_FALSE(value.borrowed());
   EXPECT_EQ(value.Copy().data, (ArrayBytes{1, 2, 3}));

@@ -80,14 +80,14 @@ TEST_F(LoadedProgramTest, RefusesALaunchOfOtherStepsOrArguments) {
 TEST_F(LoadedProgramTest, RefusesAnArgumentOfAnotherType) {
   const auto program = Make(AddPlan(), /*run_kernels=*/true);
   constexpr ElementType kF32 = ElementType::kF32;
-  EXPECT_TRUE(program->CheckArgument(0, kF32, {2}, 8, 5).ok());
-  EXPECT_TRUE(program->CheckArgument(1, kF32, {5, 2}, 40, 5).ok());
-  EXPECT_EQ(program->CheckArgument(0, ElementType::kI32, {2}, 8, 5),
+  EXPECT_TRUE(program->CheckArgument(0, {kF32, {2}}, 8, 5).ok());
+  EXPECT_TRUE(program->CheckArgument(1, {kF32, {5, 2}}, 40, 5).ok());
+  EXPECT_EQ(program->CheckArgument(0, {ElementType::kI32, {2}}, 8, 5),
             Invalid("argument 'u' of program 'add' is 2xi32, expected 2xf32"));
-  EXPECT_EQ(program->CheckArgument(1, kF32, {4, 2}, 32, 5),
+  EXPECT_EQ(program->CheckArgument(1, {kF32, {4, 2}}, 32, 5),
             Invalid("argument 'v' of program 'add' is 4x2xf32, expected "
                     "5x2xf32 (one index per step)"));
-  EXPECT_EQ(program->CheckArgument(0, kF32, {2}, 7, 5),
+  EXPECT_EQ(program->CheckArgument(0, {kF32, {2}}, 7, 5),
             Invalid("argument 'u' of program 'add' has 7 bytes, expected 8"));
 }
 
@@ -95,11 +95,11 @@ TEST_F(LoadedProgramTest, WithoutKernelsNothingLiesAnywhere) {
   const auto program = Make(AddPlan(), /*run_kernels=*/false);
   EXPECT_EQ(program->placement(0), nullptr);
   EXPECT_TRUE(
-      program->CheckArgument(0, ElementType::kF32, {2}, /*bytes=*/0, 1).ok());
+      program->CheckArgument(0, {ElementType::kF32, {2}}, /*bytes=*/0, 1).ok());
   EXPECT_TRUE(
-      program->CheckArgument(0, ElementType::kF32, {2}, /*bytes=*/8, 1).ok());
+      program->CheckArgument(0, {ElementType::kF32, {2}}, /*bytes=*/8, 1).ok());
   EXPECT_FALSE(
-      program->CheckArgument(0, ElementType::kF32, {2}, /*bytes=*/7, 1).ok());
+      program->CheckArgument(0, {ElementType::kF32, {2}}, /*bytes=*/7, 1).ok());
 }
 
 TEST_F(LoadedProgramTest, ARunHasTheResultsOfItsSteps) {
@@ -110,8 +110,8 @@ TEST_F(LoadedProgramTest, ARunHasTheResultsOfItsSteps) {
   EXPECT_EQ((*run)->steps, 3u);
   ASSERT_EQ((*run)->results.size(), 1u);
   const RunState::Result& result = (*run)->results[0];
-  EXPECT_EQ(result.element, ElementType::kF32);
-  EXPECT_THAT(result.shape, ElementsAre(3, 2));
+  EXPECT_EQ(result.type->element, ElementType::kF32);
+  EXPECT_THAT(result.type->shape, ElementsAre(3, 2));
   EXPECT_EQ(result.bytes, 24u);
   EXPECT_EQ(result.placed.object, 0u);
   EXPECT_EQ(result.placed.placement->hosts.size(), 2u);
