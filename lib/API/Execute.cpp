@@ -319,7 +319,7 @@ Result<Run> Executable::launch(const std::map<std::string, Argument> &arguments,
     return makeEmptyError("executable");
   const proto::Interface &interface =
       state->plan.getState()->data.tables.interface();
-  std::vector<LaunchArgument> values;
+  LaunchArguments values;
   size_t used = 0;
   for (const proto::Argument &argument : interface.arguments()) {
     auto it = arguments.find(argument.name());

@@ -42,14 +42,14 @@ absl::StatusOr<uint64_t> ArrayTable::Put(SharedValue value) {
   array.type = std::make_shared<const ArrayType>(value->type());
   array.bytes = value->data().size();
   array.dense = std::move(value);
-  arrays_[last_] = std::move(array);
+  arrays_.Add(last_) = std::move(array);
   return last_;
 }
 
 uint64_t ArrayTable::Keep(const std::shared_ptr<RunState>& run, int64_t result,
                           bool ended) {
   const RunState::Result& from = run->results[result];
-  ArrayState& array = arrays_[++last_];
+  ArrayState& array = arrays_.Add(++last_);
   array.id = last_;
   array.type = from.type;
   array.bytes = from.bytes;
@@ -62,9 +62,9 @@ uint64_t ArrayTable::Keep(const std::shared_ptr<RunState>& run, int64_t result,
 }
 
 absl::StatusOr<ArrayState*> ArrayTable::Find(uint64_t id) {
-  auto found = arrays_.find(id);
-  if (found == arrays_.end()) return NoArray(id);
-  return &found->second;
+  ArrayState* const array = arrays_.Find(id);
+  if (array == nullptr) return NoArray(id);
+  return array;
 }
 
 void ArrayTable::Place(ArrayState* array, const PlacedObject& placed,
@@ -74,30 +74,28 @@ void ArrayTable::Place(ArrayState* array, const PlacedObject& placed,
   run->placing.push_back(array->id);
 }
 
-void ArrayTable::Settle(const RunState& run, std::vector<uint64_t>* objects,
-                        std::vector<SharedValue>* values) {
+void ArrayTable::Settle(const RunState& run, ObjectList* objects,
+                        SharedValues* values) {
   for (uint64_t id : run.placing) {
-    auto found = arrays_.find(id);
-    if (found == arrays_.end() || found->second.placing != run.id) continue;
-    ArrayState& array = found->second;
-    array.placing = 0;
+    ArrayState* const array = arrays_.Find(id);
+    if (array == nullptr || array->placing != run.id) continue;
+    array->placing = 0;
     if (run.completed) {
-      values->push_back(std::move(array.dense));
-      array.charge = Arena::Segment();
+      values->push_back(std::move(array->dense));
+      array->charge = Arena::Segment();
     } else {
-      objects->push_back(array.placed.object);
-      array.placed = PlacedObject();
+      objects->push_back(array->placed.object);
+      array->placed = PlacedObject();
     }
   }
 }
 
-absl::Status ArrayTable::Release(uint64_t id, std::vector<uint64_t>* objects,
-                                 std::vector<SharedValue>* values) {
-  auto found = arrays_.find(id);
-  if (found == arrays_.end()) return NoArray(id);
-  objects->push_back(found->second.placed.object);
-  values->push_back(std::move(found->second.dense));
-  arrays_.erase(found);
+absl::Status ArrayTable::Release(uint64_t id, ObjectList* objects,
+                                 SharedValues* values) {
+  if (arrays_.Find(id) == nullptr) return NoArray(id);
+  ArrayState array = arrays_.Take(id);
+  objects->push_back(array.placed.object);
+  values->push_back(std::move(array.dense));
   return absl::OkStatus();
 }
 

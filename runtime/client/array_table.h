@@ -10,14 +10,13 @@
 #define RUNTIME_CLIENT_ARRAY_TABLE_H_
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "absl/status/statusor.h"
 #include "runtime/client/array_value.h"
 #include "runtime/client/handles.h"
+#include "runtime/client/numbered_map.h"
 #include "runtime/client/object_holds.h"
 #include "runtime/client/run_table.h"
 #include "runtime/store/store.h"
@@ -59,11 +58,9 @@ class ArrayTable {
   void Place(ArrayState* array, const PlacedObject& placed, RunState* run);
   // That launch is over: the hosts have what it placed, if it completed, or
   // its objects are given up. Adds the values that the table needs no more.
-  void Settle(const RunState& run, std::vector<uint64_t>* objects,
-              std::vector<SharedValue>* values);
+  void Settle(const RunState& run, ObjectList* objects, SharedValues* values);
   // NotFound as of Find. Adds the object that it gives up, and the value.
-  absl::Status Release(uint64_t id, std::vector<uint64_t>* objects,
-                       std::vector<SharedValue>* values);
+  absl::Status Release(uint64_t id, ObjectList* objects, SharedValues* values);
 
   uint64_t bytes_used() const { return memory_.used(); }
   size_t size() const { return arrays_.size(); }
@@ -72,7 +69,7 @@ class ArrayTable {
   const std::string client_;
   Arena memory_;
   uint64_t last_ = 0;
-  std::map<uint64_t, ArrayState> arrays_;  // goes first: they are charged there
+  NumberedMap<ArrayState> arrays_;  // goes first: they are charged there
 };
 
 }  // namespace pathways

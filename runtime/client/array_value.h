@@ -14,6 +14,7 @@
 #include <memory>
 #include <utility>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/strings/string_view.h"
 #include "runtime/base/host_array.h"
 #include "runtime/client/handles.h"
@@ -56,6 +57,7 @@ class ArrayValue {
 };
 
 using SharedValue = std::shared_ptr<const ArrayValue>;
+using SharedValues = absl::InlinedVector<SharedValue, 4>;
 
 }  // namespace pathways
 

@@ -34,6 +34,7 @@
 #include "runtime/client/object_holds.h"
 #include "runtime/client/request_table.h"
 #include "runtime/client/run_table.h"
+#include "runtime/client/spare_memory.h"
 #include "runtime/plan/plan_file.h"
 #include "runtime/protocol/client_id.h"
 #include "runtime/trace/chrome_trace.h"
@@ -80,7 +81,7 @@ class Client {
   // uses what another fills runs behind it. InvalidArgument names the argument
   // and both types.
   absl::StatusOr<RunHandle> Launch(ProgramHandle program,
-                                   std::vector<LaunchArgument> arguments,
+                                   LaunchArguments arguments,
                                    int64_t steps = 1);
   // Waits for the end. Returns the first cause when an action failed (smallest
   // step, position, shard), ResourceExhausted when a host had no room for its
@@ -184,7 +185,9 @@ class Client {
   // The three steps of a launch: what its arguments are, whose values are
   // brought home if they must go elsewhere; where they go, and its place among
   // the requests; what is sent.
-  absl::Status Resolve(std::vector<LaunchArgument> arguments, Draft* draft);
+  absl::Status Resolve(LaunchArguments arguments, Draft* draft);
+  absl::Status ResolveArgument(int index, LaunchArgument argument, Draft* draft)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status Place(Draft* draft);
   absl::Status PlaceArgument(int index, Draft* draft)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -207,7 +210,7 @@ class Client {
                                    const std::string& what);
   // Gives up one hold of each object; asks the controller, as Send, to release
   // those that nothing here holds. Does not wait.
-  void Unhold(const std::vector<uint64_t>& objects, ActorId from = kNoActor)
+  void Unhold(const ObjectList& objects, ActorId from = kNoActor)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Waits until the hosts have dropped what anybody released so far.
   absl::Status AwaitReleases();
@@ -232,6 +235,7 @@ class Client {
   // Given up, and not unloaded; and unloads of such that nobody waited for.
   std::set<uint64_t> discarded_ ABSL_GUARDED_BY(mutex_);
   std::vector<std::shared_ptr<Request>> unloads_ ABSL_GUARDED_BY(mutex_);
+  SpareMemory run_memory_;  // goes after those who have runs
   RunTable runs_ ABSL_GUARDED_BY(mutex_);
   ArrayTable arrays_ ABSL_GUARDED_BY(mutex_);
   ObjectHolds holds_ ABSL_GUARDED_BY(mutex_);

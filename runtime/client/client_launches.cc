@@ -6,8 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include <optional>
 #include <utility>
 
+#include "absl/container/inlined_vector.h"
 #include "runtime/client/client.h"
 #include "runtime/client/traced_call.h"
 
@@ -24,11 +26,18 @@ void Refer(const PlacedObject& placed, proto::ObjectRef* ref) {
 
 }  // namespace
 
-// A launch from the call to what is sent.
+// A launch from the call to what is sent. Lists are as long as they usually
+// are.
 struct Client::Draft {
   struct Argument {
     uint64_t array = 0;  // 0: a value
     SharedValue value;   // null: hosts have it
+  };
+  // An argument that lies on hosts in another way than the program wants it.
+  struct Elsewhere {
+    int argument;
+    PlacedObject placed;
+    SharedType type;
   };
   // What goes out with this launch.
   struct Fresh {
@@ -39,11 +48,12 @@ struct Client::Draft {
 
   std::shared_ptr<const LoadedProgram> program;
   std::shared_ptr<RunState> run;
-  std::vector<Argument> arguments;
+  absl::InlinedVector<Argument, 4> arguments;
+  std::optional<Elsewhere> elsewhere;  // the next one
   ControlRef control;
-  std::vector<Fresh> fresh;
+  absl::InlinedVector<Fresh, 4> fresh;
   // Arrays that it brings to hosts, and where they stay.
-  std::vector<std::pair<ArrayState*, PlacedObject>> placing;
+  absl::InlinedVector<std::pair<ArrayState*, PlacedObject>, 4> placing;
 };
 
 absl::StatusOr<std::shared_ptr<const LoadedProgram>> Client::FindProgram(
@@ -60,7 +70,7 @@ absl::StatusOr<std::shared_ptr<const LoadedProgram>> Client::FindProgram(
 }
 
 absl::StatusOr<RunHandle> Client::Launch(ProgramHandle program,
-                                         std::vector<LaunchArgument> arguments,
+                                         LaunchArguments arguments,
                                          int64_t steps) {
   TracedCall traced(this, TraceCall::kLaunch);
   absl::StatusOr<std::shared_ptr<const LoadedProgram>> found =
@@ -71,7 +81,8 @@ absl::StatusOr<RunHandle> Client::Launch(ProgramHandle program,
   draft.program = *std::move(found);
   absl::Status status = draft.program->CheckLaunch(steps, arguments.size());
   if (!status.ok()) return status;
-  absl::StatusOr<std::shared_ptr<RunState>> run = draft.program->MakeRun(steps);
+  absl::StatusOr<std::shared_ptr<RunState>> run =
+      draft.program->MakeRun(steps, &run_memory_);
   if (!run.ok()) return run.status();
   draft.run = *std::move(run);
   status = Resolve(std::move(arguments), &draft);
@@ -99,43 +110,52 @@ absl::Status Client::AwaitTurn() {
   }
 }
 
-absl::Status Client::Resolve(std::vector<LaunchArgument> arguments,
-                             Draft* draft) {
+absl::Status Client::Resolve(LaunchArguments arguments, Draft* draft) {
   draft->arguments.resize(arguments.size());
-  for (size_t i = 0; i < arguments.size(); ++i) {
-    Draft::Argument& argument = draft->arguments[i];
-    const auto* handle = std::get_if<ArrayHandle>(&arguments[i]);
-    if (handle == nullptr) {
-      argument.value = std::make_shared<const ArrayValue>(
-          std::get<HostArray>(std::move(arguments[i])));
-      continue;
-    }
-    absl::Status owned = CheckOwner(*handle, "array");
-    if (!owned.ok()) return owned;
-    argument.array = handle->id;
-    const ArrayPlacement* wanted =
-        draft->program->placement(static_cast<int>(i)).get();
-    if (wanted == nullptr) continue;
-    PlacedObject placed;
-    SharedType type;
+  size_t next = 0;
+  while (true) {
+    draft->elsewhere.reset();
     {
       MutexLock lock(&mutex_);
-      absl::StatusOr<ArrayState*> array = arrays_.Find(handle->id);
-      if (!array.ok()) continue;  // Place says so
-      argument.value = (*array)->dense;
-      placed = (*array)->placed;
-      type = (*array)->type;
+      for (; next < arguments.size() && !draft->elsewhere; ++next) {
+        absl::Status status = ResolveArgument(
+            static_cast<int>(next), std::move(arguments[next]), draft);
+        if (!status.ok()) return status;
+      }
     }
-    if (argument.value != nullptr || placed.object == 0 ||
-        placed.placement->Fits(*wanted)) {
-      continue;
-    }
-    absl::Status good = AwaitArray(handle->id);
+    if (!draft->elsewhere) return absl::OkStatus();
+    const Draft::Elsewhere& from = *draft->elsewhere;
+    Draft::Argument& argument = draft->arguments[from.argument];
+    absl::Status good = AwaitArray(argument.array);
     if (!good.ok()) return good;
     absl::StatusOr<HostArray> value =
-        Gather(placed, *type, absl::StrCat("array ", handle->id));
+        Gather(from.placed, *from.type, absl::StrCat("array ", argument.array));
     if (!value.ok()) return value.status();
     argument.value = std::make_shared<const ArrayValue>(*std::move(value));
+  }
+}
+
+absl::Status Client::ResolveArgument(int index, LaunchArgument argument,
+                                     Draft* draft) {
+  Draft::Argument& to = draft->arguments[index];
+  const auto* handle = std::get_if<ArrayHandle>(&argument);
+  if (handle == nullptr) {
+    to.value = std::make_shared<const ArrayValue>(
+        std::get<HostArray>(std::move(argument)));
+    return absl::OkStatus();
+  }
+  absl::Status owned = CheckOwner(*handle, "array");
+  if (!owned.ok()) return owned;
+  to.array = handle->id;
+  const ArrayPlacement* wanted = draft->program->placement(index).get();
+  if (wanted == nullptr) return absl::OkStatus();
+  absl::StatusOr<ArrayState*> array = arrays_.Find(handle->id);
+  if (!array.ok()) return absl::OkStatus();  // Place says so
+  to.value = (*array)->dense;
+  const PlacedObject& placed = (*array)->placed;
+  if (to.value == nullptr && placed.object != 0 &&
+      !placed.placement->Fits(*wanted)) {
+    draft->elsewhere = {index, placed, (*array)->type};
   }
   return absl::OkStatus();
 }
@@ -243,10 +263,10 @@ void Client::OnLaunchEnded(const proto::LaunchEnded& ended) {
   RuntimeContext& runtime = *context_.runtime;
   actor_.transfers().EndLaunch(ended.launch());
   std::shared_ptr<RunState> run;
-  std::vector<SharedValue> values;  // go without the lock
+  SharedValues values;  // go without the lock
   {
     MutexLock lock(&mutex_);
-    std::vector<uint64_t> objects;
+    ObjectList objects;
     run = runs_.End(
         ended.launch(),
         absl::Status(static_cast<absl::StatusCode>(ended.code()),

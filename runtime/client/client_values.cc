@@ -99,7 +99,7 @@ absl::Status Client::ReleaseRun(RunHandle handle) {
   absl::Status owned = CheckOwner(handle, "run");
   if (!owned.ok()) return owned;
   MutexLock lock(&mutex_);
-  std::vector<uint64_t> objects;
+  ObjectList objects;
   absl::Status released = runs_.Release(handle.id, &objects);
   Unhold(objects);
   return released;
@@ -200,9 +200,9 @@ absl::StatusOr<HostArray> Client::Get(ArrayHandle handle) {
 absl::Status Client::Release(ArrayHandle handle) {
   absl::Status owned = CheckOwner(handle, "array");
   if (!owned.ok()) return owned;
-  std::vector<SharedValue> values;  // go without the lock
+  SharedValues values;  // go without the lock
   MutexLock lock(&mutex_);
-  std::vector<uint64_t> objects;
+  ObjectList objects;
   absl::Status released = arrays_.Release(handle.id, &objects, &values);
   Unhold(objects);
   return released;
@@ -265,8 +265,8 @@ absl::StatusOr<HostArray> Client::Gather(const PlacedObject& placed,
   return fetch->assembly.Take();
 }
 
-void Client::Unhold(const std::vector<uint64_t>& objects, ActorId from) {
-  const std::vector<uint64_t> gone = holds_.Unhold(objects);
+void Client::Unhold(const ObjectList& objects, ActorId from) {
+  const ObjectList gone = holds_.Unhold(objects);
   if (gone.empty()) return;
   ControlRef control = NewControl();
   for (uint64_t object : gone) {

@@ -14,6 +14,7 @@
 #include <variant>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "runtime/base/host_array.h"
 
 namespace pathways {
@@ -42,6 +43,7 @@ using SharedType = std::shared_ptr<const ArrayType>;
 
 // One argument: a value, or an array that was put (or kept) before.
 using LaunchArgument = std::variant<HostArray, ArrayHandle>;
+using LaunchArguments = absl::InlinedVector<LaunchArgument, 4>;
 
 }  // namespace pathways
 

@@ -19,6 +19,7 @@
 #include "runtime/base/host_array.h"
 #include "runtime/client/handles.h"
 #include "runtime/client/run_table.h"
+#include "runtime/client/spare_memory.h"
 #include "runtime/executor/parts.h"
 #include "runtime/executor/prepared_plan.h"
 
@@ -53,9 +54,10 @@ class LoadedProgram {
   // InvalidArgument names the argument and both types.
   absl::Status CheckArgument(int index, const ArrayType& type, uint64_t bytes,
                              int64_t steps) const;
-  // A run of so many steps, with results that have no objects yet.
+  // A run of so many steps, with results that have no objects yet, in `memory`.
   // ResourceExhausted: one is larger than any memory.
-  absl::StatusOr<std::shared_ptr<RunState>> MakeRun(int64_t steps) const;
+  absl::StatusOr<std::shared_ptr<RunState>> MakeRun(int64_t steps,
+                                                    SpareMemory* memory) const;
 
  private:
   // An argument or a result, of a launch of one step.

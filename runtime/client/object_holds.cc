@@ -12,9 +12,8 @@
 
 namespace pathways {
 
-std::vector<uint64_t> ObjectHolds::Unhold(
-    const std::vector<uint64_t>& objects) {
-  std::vector<uint64_t> gone;
+ObjectList ObjectHolds::Unhold(absl::Span<const uint64_t> objects) {
+  ObjectList gone;
   for (uint64_t object : objects) {
     auto found = holds_.find(object);
     if (found == holds_.end() || --found->second > 0) continue;

@@ -14,6 +14,8 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/inlined_vector.h"
+#include "absl/types/span.h"
 #include "runtime/executor/parts.h"
 
 namespace pathways {
@@ -24,6 +26,9 @@ struct PlacedObject {
   uint64_t object = 0;
   std::shared_ptr<const ArrayPlacement> placement;
 };
+
+// As many as a call usually gives up.
+using ObjectList = absl::InlinedVector<uint64_t, 8>;
 
 // Per object: how many runs and arrays of the client have its values. The
 // controller has one reference for all of them. Nothing depends on the order of
@@ -37,7 +42,7 @@ class ObjectHolds {
   bool Holds(uint64_t object) const { return holds_.count(object) != 0; }
   // Gives up one hold of each that is held; returns those that have none left,
   // in the order given: the controller is to release them.
-  std::vector<uint64_t> Unhold(const std::vector<uint64_t>& objects);
+  ObjectList Unhold(absl::Span<const uint64_t> objects);
   // Gives up all, ascending.
   std::vector<uint64_t> Clear();
   size_t size() const { return holds_.size(); }

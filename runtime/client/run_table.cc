@@ -9,7 +9,6 @@
 #include "runtime/client/run_table.h"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -50,56 +49,57 @@ absl::Status RunState::CheckResult(int64_t index) const {
 }
 
 void RunTable::Add(const std::shared_ptr<RunState>& run) {
-  runs_[run->id] = run;
-  unended_.insert(run->id);
+  runs_.Add(run->id) = run;
+  unended_.push_back(run->id);
 }
 
 absl::StatusOr<std::shared_ptr<RunState>> RunTable::Find(uint64_t id) const {
-  auto found = runs_.find(id);
-  if (found == runs_.end() || found->second->released) return NoRun(id);
-  return found->second;
+  const std::shared_ptr<RunState>* const found = runs_.Find(id);
+  if (found == nullptr || (*found)->released) return NoRun(id);
+  return *found;
 }
 
 std::shared_ptr<RunState> RunTable::End(uint64_t id, const absl::Status& status,
                                         bool completed,
                                         absl::Span<const uint32_t> poisoned,
-                                        std::vector<uint64_t>* objects) {
-  if (unended_.erase(id) == 0) return nullptr;
-  auto found = runs_.find(id);
-  const std::shared_ptr<RunState> run = found->second;
+                                        ObjectList* objects) {
+  const std::shared_ptr<RunState>* const found = runs_.Find(id);
+  if (found == nullptr || (*found)->ended) return nullptr;
+  unended_.erase(std::lower_bound(unended_.begin(), unended_.end(), id));
+  std::shared_ptr<RunState> run = *found;
+  run->ended = true;
   run->status = status;
   run->completed = completed;
   for (uint32_t result : poisoned) {
     if (result < run->results.size()) run->results[result].poisoned = true;
   }
   if (!completed || run->released) TakeResults(run.get(), objects);
-  if (run->released) runs_.erase(found);
+  if (run->released) runs_.Take(id);
   return run;
 }
 
-absl::Status RunTable::Release(uint64_t id, std::vector<uint64_t>* objects) {
-  auto found = runs_.find(id);
-  if (found == runs_.end() || found->second->released) return NoRun(id);
-  found->second->released = true;
-  if (unended_.count(id) != 0) return absl::OkStatus();  // goes when it ends
-  TakeResults(found->second.get(), objects);
-  runs_.erase(found);
+absl::Status RunTable::Release(uint64_t id, ObjectList* objects) {
+  const std::shared_ptr<RunState>* const found = runs_.Find(id);
+  if (found == nullptr || (*found)->released) return NoRun(id);
+  (*found)->released = true;
+  if (!(*found)->ended) return absl::OkStatus();  // goes when it ends
+  TakeResults(runs_.Take(id).get(), objects);
   return absl::OkStatus();
 }
 
 std::shared_ptr<RunState> RunTable::InTheWay() const {
   if (unended_.size() < kMaxLaunches) return nullptr;
   // Not the oldest one: then this would be waited for with each launch.
-  return runs_.at(*std::next(unended_.begin(), kMaxLaunches / 2));
+  return *runs_.Find(unended_[kMaxLaunches / 2]);
 }
 
 bool RunTable::HasUnended(uint64_t program_handle) const {
   return std::any_of(unended_.begin(), unended_.end(), [&](uint64_t id) {
-    return runs_.at(id)->program_handle == program_handle;
+    return (*runs_.Find(id))->program_handle == program_handle;
   });
 }
 
-void RunTable::TakeResults(RunState* run, std::vector<uint64_t>* objects) {
+void RunTable::TakeResults(RunState* run, ObjectList* objects) {
   if (!std::exchange(run->holds, false)) return;
   for (const RunState::Result& result : run->results) {
     objects->push_back(result.placed.object);

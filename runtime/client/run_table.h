@@ -10,17 +10,17 @@
 #define RUNTIME_CLIENT_RUN_TABLE_H_
 
 #include <cstdint>
-#include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "runtime/client/completion.h"
 #include "runtime/client/handles.h"
+#include "runtime/client/numbered_map.h"
 #include "runtime/client/object_holds.h"
 
 namespace pathways {
@@ -46,14 +46,15 @@ struct RunState {
   uint64_t id = 0;
   uint64_t program_handle = 0;
   std::shared_ptr<const ProgramNames> names;
-  std::vector<Result> results;
+  absl::InlinedVector<Result, 4> results;
   uint64_t steps = 1;
-  std::vector<uint64_t> placing;  // arrays that it brings to the hosts
+  // Arrays that it brings to the hosts.
+  absl::InlinedVector<uint64_t, 4> placing;
   absl::Status status;
   bool completed = false;  // all its firings are over
   Completion done;
-  // The table's: nobody asks for it when it has ended; it holds its results.
-  bool released = false, holds = true;
+  // The table's: it has ended; nobody asks for it then; it holds its results.
+  bool ended = false, released = false, holds = true;
 
   const std::string& program() const { return names->program; }
   // InvalidArgument: there is no such result.
@@ -77,9 +78,9 @@ class RunTable {
   std::shared_ptr<RunState> End(uint64_t id, const absl::Status& status,
                                 bool completed,
                                 absl::Span<const uint32_t> poisoned,
-                                std::vector<uint64_t>* objects);
+                                ObjectList* objects);
   // Nobody asks for it any more. NotFound as of Find.
-  absl::Status Release(uint64_t id, std::vector<uint64_t>* objects);
+  absl::Status Release(uint64_t id, ObjectList* objects);
   // Null when there is room for a launch more; otherwise whom to wait for.
   std::shared_ptr<RunState> InTheWay() const;
   size_t unended() const { return unended_.size(); }
@@ -87,10 +88,10 @@ class RunTable {
   size_t size() const { return runs_.size(); }
 
  private:
-  static void TakeResults(RunState* run, std::vector<uint64_t>* objects);
+  static void TakeResults(RunState* run, ObjectList* objects);
 
-  std::map<uint64_t, std::shared_ptr<RunState>> runs_;
-  std::set<uint64_t> unended_;
+  NumberedMap<std::shared_ptr<RunState>> runs_;
+  std::vector<uint64_t> unended_;  // ascending
 };
 
 }  // namespace pathways

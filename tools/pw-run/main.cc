@@ -254,7 +254,7 @@ class Session {
     progress_.Show("loading");
     absl::StatusOr<ProgramHandle> program = client_->Load(loaded_.plan);
     if (!program.ok()) return Fail(kPlanRefused, program.status().message());
-    std::vector<LaunchArgument> arguments;
+    LaunchArguments arguments;
     for (HostArray& input : inputs_) arguments.emplace_back(std::move(input));
     progress_.Track("running", [this, total = FiringsExpected()] {
       return static_cast<double>(cluster_->firings()) / total;

@@ -12,7 +12,6 @@
 #include <gtest/gtest.h>
 
 #include <memory>
-#include <vector>
 
 namespace pathways {
 namespace {
@@ -32,8 +31,8 @@ class ArrayTableTest : public ::testing::Test {
 
   ArrayTable table_{"ann", 100};
   RunState run_;
-  std::vector<uint64_t> objects_;
-  std::vector<SharedValue> values_;
+  ObjectList objects_;
+  SharedValues values_;
 };
 
 TEST_F(ArrayTableTest, ValuesStayWithTheClientUntilALaunchHasBroughtThem) {

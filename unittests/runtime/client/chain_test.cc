@@ -479,7 +479,7 @@ class RandomChain {
     const Known first = arrays_[Below(static_cast<int>(arrays_.size()))];
     const Known second = arrays_[Below(static_cast<int>(arrays_.size()))];
     Known out = first;
-    std::vector<LaunchArgument> arguments = {first.array};
+    LaunchArguments arguments = {first.array};
     for (size_t i = 0; i < out.values.size(); ++i) {
       float& v = out.values[i];
       if (program == 0) v += 1;

@@ -43,6 +43,7 @@ class LoadedProgramTest : public ::testing::Test {
     return std::make_unique<LoadedProgram>(7, *prepared, run_kernels);
   }
 
+  SpareMemory memory_;
   const Topology topology_ = *Topology::Create(MakeCluster("1x2x1"));
 };
 
@@ -104,7 +105,7 @@ TEST_F(LoadedProgramTest, WithoutKernelsNothingLiesAnywhere) {
 
 TEST_F(LoadedProgramTest, ARunHasTheResultsOfItsSteps) {
   const auto program = Make(AddPlan(), /*run_kernels=*/true);
-  absl::StatusOr<std::shared_ptr<RunState>> run = program->MakeRun(3);
+  absl::StatusOr<std::shared_ptr<RunState>> run = program->MakeRun(3, &memory_);
   ASSERT_TRUE(run.ok()) << run.status();
   EXPECT_EQ((*run)->program(), "add");
   EXPECT_EQ((*run)->steps, 3u);
@@ -119,17 +120,17 @@ TEST_F(LoadedProgramTest, ARunHasTheResultsOfItsSteps) {
 
 TEST_F(LoadedProgramTest, RefusesARunWhoseResultsFitNoMemory) {
   // 2^40 steps of 8 bytes are 2^43; of 2 * 512 floats, 2^52.
-  EXPECT_TRUE(Make(AddPlan(), true)->MakeRun(int64_t{1} << 40).ok());
+  EXPECT_TRUE(Make(AddPlan(), true)->MakeRun(int64_t{1} << 40, &memory_).ok());
   PlanBuilder b("wide", 2);
   const uint32_t s = b.AddSlice("s", {{"x", 2}}, 0);
   const uint32_t u = b.AddBuffer("u", s, Rows({1024}), 2);
   b.AddFeed("u", u);
   b.AddFetch("u", u, /*stepped=*/true);
   const proto::Plan wide = b.Finish();
-  EXPECT_EQ(Make(wide, true)->MakeRun(int64_t{1} << 40).status(),
+  EXPECT_EQ(Make(wide, true)->MakeRun(int64_t{1} << 40, &memory_).status(),
             absl::ResourceExhaustedError("result 'u' of program 'wide' needs "
                                          "more than 1125899906842624 bytes"));
-  EXPECT_TRUE(Make(wide, false)->MakeRun(int64_t{1} << 40).ok());
+  EXPECT_TRUE(Make(wide, false)->MakeRun(int64_t{1} << 40, &memory_).ok());
 }
 
 }  // namespace

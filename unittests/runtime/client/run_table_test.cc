@@ -43,7 +43,7 @@ class RunTableTest : public ::testing::Test {
   }
 
   RunTable table_;
-  std::vector<uint64_t> objects_;
+  ObjectList objects_;
 };
 
 TEST_F(RunTableTest, OneThatEndedIsThereUntilItIsReleased) {

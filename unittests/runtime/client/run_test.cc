@@ -361,7 +361,7 @@ TEST_P(RunTest, GroupsThatAreLargeOnDifferentHostsEnd) {
 TEST_P(RunTest, UserErrorsNameBothSides) {
   auto runtime = Start("1x2x1", Options());
   const ProgramHandle program = LoadPlan(*runtime, CounterPlan(2));
-  auto error = [&](std::vector<LaunchArgument> arguments, int64_t steps) {
+  auto error = [&](LaunchArguments arguments, int64_t steps) {
     return std::string(runtime->Launch(program, std::move(arguments), steps)
                            .status()
                            .message());

@@ -277,7 +277,7 @@ inline ProgramHandle LoadPlan(Client& runtime, proto::Plan plan) {
 inline RunHandle LaunchPlan(Client& runtime, ProgramHandle program,
                             std::vector<HostArray> arguments,
                             int64_t steps = 1) {
-  std::vector<LaunchArgument> values;
+  LaunchArguments values;
   for (HostArray& a : arguments) values.emplace_back(std::move(a));
   absl::StatusOr<RunHandle> run =
       runtime.Launch(program, std::move(values), steps);

@@ -51,8 +51,7 @@ std::vector<uint64_t> ObjectBytes(Client& runtime) {
 RunHandle LaunchArrays(Client& runtime, ProgramHandle program,
                        std::vector<ArrayHandle> arrays, int64_t steps = 1) {
   absl::StatusOr<RunHandle> run = runtime.Launch(
-      program, std::vector<LaunchArgument>(arrays.begin(), arrays.end()),
-      steps);
+      program, LaunchArguments(arrays.begin(), arrays.end()), steps);
   EXPECT_TRUE(run.ok()) << run.status();
   EXPECT_TRUE(runtime.Await(*run).ok()) << runtime.Await(*run);
   return *run;
@@ -228,7 +227,7 @@ TEST_P(ValuesTest, LargeArraysTravelInPieces) {
       LoadPlan(*runtime, PassPlan("rows", Rows({kCount}), 2));
   HostArray u = Floats({kCount}, Ramp(kCount));
   const ArrayBytes bytes = u.data;
-  std::vector<LaunchArgument> arguments;
+  LaunchArguments arguments;
   arguments.emplace_back(std::move(u));
   absl::StatusOr<RunHandle> run =
       runtime->Launch(program, std::move(arguments));

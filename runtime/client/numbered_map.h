@@ -1,0 +1,68 @@
+//===- numbered_map.h - Values by ascending number --------------*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_CLIENT_NUMBERED_MAP_H_
+#define RUNTIME_CLIENT_NUMBERED_MAP_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+namespace pathways {
+
+// Values that come with ascending numbers and go in any order. Invariants: (1)
+// a value stays where it is until it is erased; (2) while about as many come as
+// go, nothing is allocated: the memory of some that went waits for others to
+// come. One owner calls it.
+template <typename T>
+class NumberedMap {
+ public:
+  NumberedMap() { spare_.reserve(kMaxSpare); }
+
+  // A new value; its number is above all others.
+  T& Add(uint64_t number) {
+    if (spare_.empty()) {
+      return values_.emplace_hint(values_.end(), number, T())->second;
+    }
+    Node node = std::move(spare_.back());
+    spare_.pop_back();
+    node.key() = number;
+    return values_.insert(values_.end(), std::move(node))->second;
+  }
+  // Null: there is none.
+  T* Find(uint64_t number) {
+    auto found = values_.find(number);
+    return found == values_.end() ? nullptr : &found->second;
+  }
+  const T* Find(uint64_t number) const {
+    auto found = values_.find(number);
+    return found == values_.end() ? nullptr : &found->second;
+  }
+  // One that is there. Returns its value, to end where the caller wants it.
+  T Take(uint64_t number) {
+    Node node = values_.extract(number);
+    T value = std::exchange(node.mapped(), T());
+    if (spare_.size() < kMaxSpare) spare_.push_back(std::move(node));
+    return value;
+  }
+  size_t size() const { return values_.size(); }
+
+ private:
+  using Node = typename std::map<uint64_t, T>::node_type;
+  // Values that wait, at most.
+  static constexpr size_t kMaxSpare = 256;
+
+  std::map<uint64_t, T> values_;
+  std::vector<Node> spare_;
+};
+
+}  // namespace pathways
+
+#endif  // RUNTIME_CLIENT_NUMBERED_MAP_H_

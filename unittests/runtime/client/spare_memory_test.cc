@@ -1,0 +1,63 @@
+//===- spare_memory_test.cc - Memory for objects that come and go ---------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/client/spare_memory.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <thread>
+#include <vector>
+
+namespace pathways {
+namespace {
+
+TEST(SpareMemoryTest, WhatWasGivenBackIsTakenAgain) {
+  SpareMemory pool;
+  void* const block = pool.Take(48);
+  pool.Give(block, 48);
+  void* const other = pool.Take(64);  // of another size
+  EXPECT_NE(other, block);
+  pool.Give(other, 64);
+  EXPECT_EQ(pool.Take(48), block);
+  pool.Give(block, 48);
+}
+
+TEST(SpareMemoryTest, MoreThanItKeepsMayGo) {
+  SpareMemory pool;
+  std::vector<void*> blocks;
+  for (size_t i = 0; i < SpareMemory::kMaxSpare + 10; ++i) {
+    blocks.push_back(pool.Take(16));
+  }
+  for (void* block : blocks) pool.Give(block, 16);
+}
+
+struct Number {
+  explicit Number(int v) : value(v) {}
+  int value;
+};
+
+TEST(SpareMemoryTest, ObjectsAreMadeAndEndedOnAnyThread) {
+  SpareMemory pool;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&pool, t] {
+      std::vector<std::shared_ptr<Number>> kept;
+      for (int i = 0; i < 1000; ++i) {
+        kept.push_back(
+            std::allocate_shared<Number>(SpareAllocator<Number>(&pool), t));
+        EXPECT_EQ(kept.back()->value, t);
+        if (i % 3 == 0) kept.erase(kept.begin());
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+}  // namespace
+}  // namespace pathways
