@@ -9,10 +9,20 @@
 #include "runtime/client/fetch_assembly.h"
 
 #include <algorithm>
+#include <new>
 #include <set>
+#include <thread>
 #include <utility>
 
+#include "runtime/base/memory.h"
+
 namespace pathways {
+namespace {
+
+// What is touched between two chances for others to run.
+constexpr uint64_t kTouchedBytes = uint64_t{1} << 14;
+
+}  // namespace
 
 FetchAssembly::FetchAssembly(const ArrayPlacement& placement,
                              ElementType element, std::vector<int64_t> shape) {
@@ -20,6 +30,17 @@ FetchAssembly::FetchAssembly(const ArrayPlacement& placement,
   array_.element = element;
   array_.shape = std::move(shape);
   array_.data.resize(array_.num_elements() * placement.element_bytes);
+  char* const data = array_.data.data();
+  const uint64_t bytes = array_.data.size();
+  // Here rather than by the worker that takes the pieces: it serves others too.
+  if (bytes >= kHugePageBytes) {
+    for (uint64_t at = 0; at < bytes; at += kTouchedBytes) {
+      if (!TouchPages(data + at, std::min(kTouchedBytes, bytes - at))) {
+        throw std::bad_alloc();
+      }
+      std::this_thread::yield();
+    }
+  }
   std::set<std::vector<int64_t>> covered;  // where blocks begin
   for (const ArrayPlacement::Host& host : placement.hosts) {
     std::vector<BlockPull::Range> ranges;

@@ -12,22 +12,19 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <fstream>
 #include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/base/memory.h"
 
 namespace pathways {
 namespace {
 
 // From here on an object has pages of its own.
 constexpr uint64_t kPagedBytes = uint64_t{1} << 16;
-constexpr uint64_t kHugePageBytes = uint64_t{2} << 20;
-// MADV_POPULATE_WRITE of linux/mman.h since 5.14, which libraries may lack.
-constexpr int kPopulateWrite = 23;
 
 // Bytes that the system can give without swapping, in this control group too;
 // UINT64_MAX: it does not say.
@@ -47,21 +44,6 @@ uint64_t AvailableBytes() {
     available = std::min(available, limit - std::min(limit, current));
   }
   return available;
-}
-
-// Touches pages that hold zeros, and leaves them so.
-bool Touch(char* data, uint64_t bytes) {
-  int done;
-  do {
-    done = madvise(data, bytes, kPopulateWrite);
-  } while (done != 0 && (errno == EINTR || errno == EAGAIN));
-  if (done == 0) return true;
-  if (errno != EINVAL) return false;
-  const uint64_t page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
-  for (uint64_t at = 0; at < bytes; at += page) {
-    static_cast<volatile char*>(data)[at] = 0;
-  }
-  return true;
 }
 
 }  // namespace
@@ -110,10 +92,9 @@ absl::StatusOr<Mapping> Mapping::Create(uint64_t bytes, Pages pages) {
       munmap(mapping.data_ + end, bytes + spare - end);
     }
     mapping.data_ += head;
-    // Without huge pages it is the same memory, only slower.
-    (void)madvise(mapping.data_, bytes, MADV_HUGEPAGE);
+    AskForHugePages(mapping.data_, bytes);
   }
-  if (pages == kTouched && !Touch(mapping.data_, bytes)) return refused();
+  if (pages == kTouched && !TouchPages(mapping.data_, bytes)) return refused();
   return mapping;
 }
 

@@ -9,7 +9,11 @@
 #include "runtime/base/memory.h"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <new>
 #include <vector>
 
@@ -31,6 +35,30 @@ TEST(MemoryTest, TextsNameTypeAndBytes) {
   EXPECT_EQ(NoMemoryText(ElementType::kI8, {}),
             "there is no memory for i8 (1 bytes)");
   EXPECT_EQ(NoMemoryText(65536), "there is no memory for its 65536 bytes");
+}
+
+// Wherever it begins and ends.
+TEST(MemoryTest, TouchedPagesAreThere) {
+  const uint64_t page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  constexpr uint64_t kPages = 1500;
+  void* memory = mmap(nullptr, kPages * page, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  char* const data = static_cast<char*>(memory);
+  auto there = [&] {
+    std::vector<unsigned char> pages(kPages);
+    EXPECT_EQ(mincore(memory, kPages * page, pages.data()), 0);
+    return std::count_if(pages.begin(), pages.end(),
+                         [](unsigned char p) { return p & 1; });
+  };
+  EXPECT_EQ(there(), 0);
+  EXPECT_TRUE(TouchPages(data + page + 17, 0));
+  EXPECT_TRUE(TouchPages(data + 3 * page - 1, 2));
+  EXPECT_EQ(there(), 2);
+  AskForHugePages(data + 16, kPages * page - 32);
+  EXPECT_TRUE(TouchPages(data + 16, kPages * page - 32));
+  EXPECT_EQ(there(), static_cast<int64_t>(kPages));
+  munmap(memory, kPages * page);
 }
 
 }  // namespace
