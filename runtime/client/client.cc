@@ -36,7 +36,8 @@ Client::Client(ClientContext* context, ClientActor* actor, std::string name)
       name_(std::move(name)),
       owner_(NextOwner()),
       arrays_(name_, context->memory_bytes) {
-  actor_.Listen([this](const proto::Control& control) { OnControl(control); });
+  actor_.Listen([this](const proto::Control& control) { OnControl(control); },
+                [this] { OnTick(); });
 }
 
 Client::~Client() { Close(); }
@@ -146,11 +147,16 @@ void Client::OnCollected(const proto::Collected& collected) {
 
 absl::Status Client::WaitFor(Completion& done,
                              absl::FunctionRef<std::string()> what) {
+  done.Await();
+  return WaitUntil([&] { return done.load(); }, what);
+}
+
+absl::Status Client::WaitUntil(absl::FunctionRef<bool()> done,
+                               absl::FunctionRef<std::string()> what) {
   // So many diagnoses end at least one launch of some client, if there is one.
   constexpr int kMaxDiagnoses = 4096 * StallDetector::kAsks;
   World& world = *context_.runtime->world;
-  done.Await();
-  auto over = [&] { return done.load() || stopping(); };
+  auto over = [&] { return done() || stopping(); };
   for (int diagnoses = 0; !world.RunUntil(over); ++diagnoses) {
     if (stopping() || !world.simulated()) break;
     // What this waits for may wait for a launch that another thread has not
@@ -168,7 +174,7 @@ absl::Status Client::WaitFor(Completion& done,
     diagnosis->done.Await();
     world.RunUntil([&] { return diagnosis->done.load() || over(); });
   }
-  if (done.load()) return absl::OkStatus();
+  if (done()) return absl::OkStatus();
   return absl::CancelledError(
       context_.stopping.load()
           ? "the runtime was shut down"
@@ -176,9 +182,7 @@ absl::Status Client::WaitFor(Completion& done,
 }
 
 absl::Status Client::WaitForRun(RunState& run) {
-  return WaitFor(run.done, [&] {
-    return absl::StrCat("a run of program '", run.program(), "'");
-  });
+  return WaitFor(run.done, [&] { return run.Describe(); });
 }
 
 absl::StatusOr<ProgramHandle> Client::Load(PlanData plan) {

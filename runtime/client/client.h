@@ -30,6 +30,7 @@
 #include "runtime/client/client_context.h"
 #include "runtime/client/cluster_stats.h"
 #include "runtime/client/handles.h"
+#include "runtime/client/launch_room.h"
 #include "runtime/client/loaded_program.h"
 #include "runtime/client/object_holds.h"
 #include "runtime/client/request_table.h"
@@ -157,6 +158,8 @@ class Client {
   void OnAnswer(const proto::Answer& answer);
   void OnCollected(const proto::Collected& collected);
   void OnLaunchEnded(const proto::LaunchEnded& ended);
+  // As LaunchRoom wants it, there too.
+  void OnTick();
 
   // Sends a request, to be waited for. `fill` makes it, from its number.
   std::shared_ptr<Request> Ask(
@@ -172,6 +175,8 @@ class Client {
   // Cancelled: the client was closed, or the cluster shut down. `what` is asked
   // for its name when there is an error.
   absl::Status WaitFor(Completion& done, absl::FunctionRef<std::string()> what);
+  absl::Status WaitUntil(absl::FunctionRef<bool()> done,
+                         absl::FunctionRef<std::string()> what);
   absl::Status WaitForRun(RunState& run);
   bool stopping() const { return closed_.load() || context_.stopping.load(); }
   // The id by which others know a run of this client.
@@ -180,15 +185,16 @@ class Client {
   // Launches (client_launches.cc).
   absl::StatusOr<std::shared_ptr<const LoadedProgram>> FindProgram(
       ProgramHandle program);
-  // Waits while kMaxLaunches have not ended.
-  absl::Status AwaitTurn();
-  // The three steps of a launch: what its arguments are, whose values are
-  // brought home if they must go elsewhere; where they go, and its place among
-  // the requests; what is sent.
+  // The steps of a launch: what its arguments are, whose values are brought
+  // home if they must go elsewhere; whether there is room for it, and the wait
+  // for that; then where they go, its place among the requests, and what is
+  // sent.
   absl::Status Resolve(LaunchArguments arguments, Draft* draft);
   absl::Status ResolveArgument(int index, LaunchArgument argument, Draft* draft)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  absl::Status Place(Draft* draft);
+  absl::Status TakeTurn(Draft* draft);
+  absl::Status AwaitTurn(uint64_t turn);
+  absl::Status Place(Draft* draft) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status PlaceArgument(int index, Draft* draft)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void SendLaunch(Draft* draft);
@@ -237,6 +243,7 @@ class Client {
   std::vector<std::shared_ptr<Request>> unloads_ ABSL_GUARDED_BY(mutex_);
   SpareMemory run_memory_;  // goes after those who have runs
   RunTable runs_ ABSL_GUARDED_BY(mutex_);
+  LaunchRoom room_;  // who has mutex_ owns it
   ArrayTable arrays_ ABSL_GUARDED_BY(mutex_);
   ObjectHolds holds_ ABSL_GUARDED_BY(mutex_);
 };

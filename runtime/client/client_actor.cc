@@ -20,14 +20,25 @@ bool ClientActor::Attach(const std::string& name) {
   return true;
 }
 
-void ClientActor::Listen(Handler handler) {
+void ClientActor::Listen(Handler handler, Tick tick) {
   MutexLock lock(&mutex_);
   handler_ = std::move(handler);
+  tick_ = std::move(tick);
+}
+
+void ClientActor::TickAfter(TimeNs delay) {
+  world_.SendAfter(local_id(), local_id(), delay, LocalMessage());
+}
+
+void ClientActor::OnLocal(const LocalMessage&) {
+  MutexLock lock(&mutex_);
+  if (tick_ != nullptr) tick_();  // perhaps of a client that is gone
 }
 
 void ClientActor::Detach(uint64_t request) {
   MutexLock lock(&mutex_);
   handler_ = nullptr;
+  tick_ = nullptr;
   leaving_ = request;
   taken_ = request != 0;
 }

@@ -37,6 +37,7 @@ struct ClientNumbers {
 class ClientActor final : public ControlActor {
  public:
   using Handler = std::function<void(const proto::Control&)>;
+  using Tick = std::function<void()>;
 
   // All outlive it.
   ClientActor(World* world, const Directory* directory, ControlPool* controls,
@@ -51,8 +52,10 @@ class ClientActor final : public ControlActor {
 
   // Gives the address to a client of that name; false: it is not free.
   bool Attach(const std::string& name);
-  // Who gets what comes.
-  void Listen(Handler handler);
+  // Who gets what comes, and is told the time.
+  void Listen(Handler handler, Tick tick = nullptr);
+  // Has it told after `delay`. From the handler.
+  void TickAfter(TimeNs delay);
   // No message reaches the client any more. The address is free when `request`
   // has been answered; 0: at once.
   void Detach(uint64_t request);
@@ -63,6 +66,7 @@ class ClientActor final : public ControlActor {
 
   void OnWire(ActorId from, const WireMessage& message,
               Payload payload) override;
+  void OnLocal(const LocalMessage& message) override;
 
   // What hosts read of clients that had the address, and the reverse.
   ClientTransfers& transfers() { return transfers_; }
@@ -83,6 +87,7 @@ class ClientActor final : public ControlActor {
   bool taken_ ABSL_GUARDED_BY(mutex_) = false;
   std::string name_ ABSL_GUARDED_BY(mutex_);
   Handler handler_ ABSL_GUARDED_BY(mutex_);
+  Tick tick_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace pathways

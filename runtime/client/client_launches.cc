@@ -50,6 +50,7 @@ struct Client::Draft {
   std::shared_ptr<RunState> run;
   absl::InlinedVector<Argument, 4> arguments;
   std::optional<Elsewhere> elsewhere;  // the next one
+  std::optional<uint64_t> turn;        // to wait for: there is no room
   ControlRef control;
   absl::InlinedVector<Fresh, 4> fresh;
   // Arrays that it brings to hosts, and where they stay.
@@ -86,28 +87,49 @@ absl::StatusOr<RunHandle> Client::Launch(ProgramHandle program,
   if (!run.ok()) return run.status();
   draft.run = *std::move(run);
   status = Resolve(std::move(arguments), &draft);
-  if (status.ok()) status = AwaitTurn();
-  if (!status.ok()) return status;
-  const bool simulated = context_.runtime->world->simulated();
-  SendingGate::Sender sender(simulated ? &context_.sending : nullptr);
-  status = Place(&draft);
+  if (status.ok()) status = TakeTurn(&draft);
+  while (status.ok() && draft.turn.has_value()) {
+    status = AwaitTurn(*draft.turn);
+    if (status.ok()) status = TakeTurn(&draft);
+  }
   if (!status.ok()) return status;
   traced.set_run(draft.run->id);
-  SendLaunch(&draft);
   return RunHandle{draft.run->id, owner_};
 }
 
-absl::Status Client::AwaitTurn() {
-  while (true) {
-    std::shared_ptr<RunState> run;
-    {
-      MutexLock lock(&mutex_);
-      run = runs_.InTheWay();
+absl::Status Client::TakeTurn(Draft* draft) {
+  draft->turn.reset();
+  const bool simulated = context_.runtime->world->simulated();
+  SendingGate::Sender sender(simulated ? &context_.sending : nullptr);
+  {
+    MutexLock lock(&mutex_);
+    if (!LaunchRoom::IsThere(runs_.unended())) {
+      draft->turn = room_.Await();
+      return absl::OkStatus();
     }
-    if (run == nullptr) return absl::OkStatus();
-    absl::Status waited = WaitForRun(*run);
-    if (!waited.ok()) return waited;
+    absl::Status placed = Place(draft);
+    if (!placed.ok()) return placed;
   }
+  SendLaunch(draft);
+  return absl::OkStatus();
+}
+
+absl::Status Client::AwaitTurn(uint64_t turn) {
+  auto what = [&]() -> std::string {
+    MutexLock lock(&mutex_);
+    const std::shared_ptr<RunState> run = runs_.Oldest();
+    return run == nullptr ? "a launch" : run->Describe();
+  };
+  return WaitUntil([&] { return room_.MayLook(turn); }, what);
+}
+
+void Client::OnTick() {
+  LaunchRoom::Next next;
+  {
+    MutexLock lock(&mutex_);
+    next = room_.OnTick(runs_.unended());
+  }
+  if (next == LaunchRoom::Next::kWake) context_.runtime->world->Notify();
 }
 
 absl::Status Client::Resolve(LaunchArguments arguments, Draft* draft) {
@@ -161,7 +183,6 @@ absl::Status Client::ResolveArgument(int index, LaunchArgument argument,
 }
 
 absl::Status Client::Place(Draft* draft) {
-  MutexLock lock(&mutex_);
   proto::LaunchRequest* request = draft->control->mutable_launch_request();
   for (size_t i = 0; i < draft->arguments.size(); ++i) {
     absl::Status placed = PlaceArgument(static_cast<int>(i), draft);
@@ -264,6 +285,7 @@ void Client::OnLaunchEnded(const proto::LaunchEnded& ended) {
   actor_.transfers().EndLaunch(ended.launch());
   std::shared_ptr<RunState> run;
   SharedValues values;  // go without the lock
+  LaunchRoom::Next next;
   {
     MutexLock lock(&mutex_);
     ObjectList objects;
@@ -279,6 +301,7 @@ void Client::OnLaunchEnded(const proto::LaunchEnded& ended) {
     const ActorId self = runtime.directory.client(actor_.index());
     Unhold(objects, self);
     UnloadDiscarded(run->program_handle, self);
+    next = room_.OnEnd(runs_.unended());
   }
   if (runtime.trace != nullptr) {
     // The client's actor is on the controller's worker.
@@ -288,7 +311,11 @@ void Client::OnLaunchEnded(const proto::LaunchEnded& ended) {
     runtime.trace->ring(0)->Record(event);
   }
   values.clear();  // whoever waits may count on it
-  if (run->done.Set()) runtime.world->Notify();
+  if (next == LaunchRoom::Next::kComeBack) {
+    actor_.TickAfter(LaunchRoom::kPatienceNs);
+  }
+  const bool is_awaited = run->done.Set();
+  if (is_awaited || next == LaunchRoom::Next::kWake) runtime.world->Notify();
 }
 
 absl::Status Client::Await(RunHandle handle) {

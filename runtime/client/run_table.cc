@@ -23,6 +23,10 @@ absl::Status NoRun(uint64_t id) {
 
 }  // namespace
 
+std::string RunState::Describe() const {
+  return absl::StrCat("a run of program '", program(), "'");
+}
+
 absl::Status RunState::CheckIndex(int64_t index) const {
   const int64_t count = static_cast<int64_t>(results.size());
   if (index >= 0 && index < count) return absl::OkStatus();
@@ -87,10 +91,8 @@ absl::Status RunTable::Release(uint64_t id, ObjectList* objects) {
   return absl::OkStatus();
 }
 
-std::shared_ptr<RunState> RunTable::InTheWay() const {
-  if (unended_.size() < kMaxLaunches) return nullptr;
-  // Not the oldest one: then this would be waited for with each launch.
-  return *runs_.Find(unended_[kMaxLaunches / 2]);
+std::shared_ptr<RunState> RunTable::Oldest() const {
+  return unended_.empty() ? nullptr : *runs_.Find(unended_.front());
 }
 
 bool RunTable::HasUnended(uint64_t program_handle) const {

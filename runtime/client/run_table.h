@@ -25,9 +25,6 @@
 
 namespace pathways {
 
-// Launches of one client that have not ended; a further one waits.
-inline constexpr size_t kMaxLaunches = 64;
-
 // Names for messages, the same for all launches of a program.
 struct ProgramNames {
   std::string program;
@@ -57,6 +54,8 @@ struct RunState {
   bool ended = false, released = false, holds = true;
 
   const std::string& program() const { return names->program; }
+  // "a run of program 'p'"
+  std::string Describe() const;
   // InvalidArgument: there is no such result.
   absl::Status CheckIndex(int64_t index) const;
   absl::StatusOr<int64_t> IndexOf(const std::string& name) const;
@@ -81,8 +80,8 @@ class RunTable {
                                 ObjectList* objects);
   // Nobody asks for it any more. NotFound as of Find.
   absl::Status Release(uint64_t id, ObjectList* objects);
-  // Null when there is room for a launch more; otherwise whom to wait for.
-  std::shared_ptr<RunState> InTheWay() const;
+  // The first one that has not ended; null: all have.
+  std::shared_ptr<RunState> Oldest() const;
   size_t unended() const { return unended_.size(); }
   bool HasUnended(uint64_t program_handle) const;
   size_t size() const { return runs_.size(); }

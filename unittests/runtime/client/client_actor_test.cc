@@ -77,6 +77,19 @@ TEST_F(ClientActorTest, HearsTheControllerAlone) {
   actor.Detach(0);
 }
 
+TEST_F(ClientActorTest, TellsTheTimeToItsClientAlone) {
+  ClientActor actor(&world_, &directory_, &controls_, 0);
+  int told = 0;
+  EXPECT_TRUE(actor.Attach("ann"));
+  actor.OnLocal(LocalMessage());
+  actor.Listen([](const proto::Control&) {}, [&] { ++told; });
+  actor.OnLocal(LocalMessage());
+  EXPECT_EQ(told, 1);
+  actor.Detach(0);
+  actor.OnLocal(LocalMessage());
+  EXPECT_EQ(told, 1);
+}
+
 TEST_F(ClientActorTest, PassesOnNothingThatIsNoMessage) {
   ClientActor actor(&world_, &directory_, &controls_, 0);
   int heard = 0;

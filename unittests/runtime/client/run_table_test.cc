@@ -97,13 +97,18 @@ TEST_F(RunTableTest, ResultsAreKnownByNumberAndName) {
             "program 'p' has no result 'w'; it has 'y', 'z'");
 }
 
-TEST_F(RunTableTest, WhoComesTooEarlyWaitsForOneInTheMiddle) {
-  for (uint64_t id = 1; id < kMaxLaunches; ++id) Add(id);
-  EXPECT_EQ(table_.InTheWay(), nullptr);
-  Add(kMaxLaunches);
-  EXPECT_EQ(table_.InTheWay()->id, kMaxLaunches / 2 + 1);
+TEST_F(RunTableTest, ThoseThatHaveNotEndedAreCounted) {
+  EXPECT_EQ(table_.Oldest(), nullptr);
+  const std::shared_ptr<RunState> first = Add(1), second = Add(2);
+  Add(3);
+  EXPECT_EQ(table_.unended(), 3u);
+  EXPECT_EQ(table_.Oldest(), first);
+  EXPECT_EQ(first->Describe(), "a run of program 'p'");
+  End(1, true);
   End(3, true);
-  EXPECT_EQ(table_.InTheWay(), nullptr);
+  EXPECT_EQ(table_.unended(), 1u);
+  EXPECT_EQ(table_.Oldest(), second);
+  EXPECT_EQ(table_.size(), 3u);
 }
 
 }  // namespace

@@ -358,42 +358,6 @@ TEST_P(RunTest, GroupsThatAreLargeOnDifferentHostsEnd) {
               ::testing::Each(::testing::Eq(3)));
 }
 
-TEST_P(RunTest, UserErrorsNameBothSides) {
-  auto runtime = Start("1x2x1", Options());
-  const ProgramHandle program = LoadPlan(*runtime, CounterPlan(2));
-  auto error = [&](LaunchArguments arguments, int64_t steps) {
-    return std::string(runtime->Launch(program, std::move(arguments), steps)
-                           .status()
-                           .message());
-  };
-  EXPECT_EQ(error({}, 1), "program 'counter' takes 2 arguments, got 0");
-  EXPECT_EQ(error({Floats({2}, {1, 2}), Floats({2}, {1, 2})}, 1),
-            "argument 'x' of program 'counter' is 2xf32, expected 1x2xf32 (one "
-            "index per step)");
-  HostArray wrong = Floats({2}, {1, 2});
-  wrong.element = ElementType::kI32;
-  EXPECT_EQ(error({wrong, Floats({1, 2}, {1, 2})}, 1),
-            "argument 'state' of program 'counter' is 2xi32, expected 2xf32");
-  EXPECT_EQ(error({Floats({2}, {1}), Floats({1, 2}, {1, 2})}, 1),
-            "argument 'state' of program 'counter' has 4 bytes, expected 8");
-  EXPECT_EQ(error({}, 0),
-            "program 'counter' was launched for 0 steps, expected 1 to "
-            "1099511627776");
-  const uint64_t owner = program.owner;
-  EXPECT_EQ(error({ArrayHandle{99, owner}, Floats({1, 2}, {1, 2})}, 1),
-            "argument 'state': no array 99, or it was released");
-  const RunHandle run = LaunchPlan(
-      *runtime, program, {Floats({2}, {1, 2}), Floats({1, 2}, {1, 2})});
-  EXPECT_TRUE(runtime->Await(run).ok());
-  EXPECT_EQ(runtime->Fetch(run, "nix").status().message(),
-            "program 'counter' has no result 'nix'; it has 'next', 'all'");
-  EXPECT_EQ(runtime->Fetch(run, 2).status().message(),
-            "program 'counter' has 2 results, there is no result 2");
-  EXPECT_EQ(runtime->Await({77, owner}).message(),
-            "no run 77, or it was released");
-  EXPECT_EQ(runtime->Unload({77, owner}).message(), "program 77 is not loaded");
-}
-
 TEST_P(RunTest, ArraysAreHeldCountedAndReleased) {
   auto runtime = Start("1x2x1", Options());
   const std::unique_ptr<Client> bob = runtime.Connect("bob");

@@ -1,0 +1,75 @@
+//===- launch_room.h - Who waits for launches to end ------------*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_CLIENT_LAUNCH_ROOM_H_
+#define RUNTIME_CLIENT_LAUNCH_ROOM_H_
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "runtime/world/world.h"
+
+namespace pathways {
+
+// Launches of one client that have not ended; a further one waits.
+inline constexpr size_t kMaxLaunches = 64;
+
+// When threads that found no room for a launch look again. To wake one costs
+// more than a launch does, so it is not woken for each that ends. Invariants:
+// (1) who waits is told when fewer than half have not ended, whichever they
+// are; (2) and when there has been room for kPatienceNs, however much: others
+// may never end. Told, it may find that somebody else was quicker. One owner
+// calls it, but for MayLook, which is any thread's.
+class LaunchRoom {
+ public:
+  // About as long as it takes that half of them end, when they are short.
+  static constexpr TimeNs kPatienceNs = 1'000'000;
+  enum class Next {
+    kNothing,
+    kWake,      // those who wait may look
+    kComeBack,  // call OnTick after kPatienceNs
+  };
+
+  static bool IsThere(size_t unended) { return unended < kMaxLaunches; }
+  // There is none: the caller waits until MayLook of this.
+  uint64_t Await() {
+    awaited_ = true;
+    return told_.load(std::memory_order_relaxed);
+  }
+  bool MayLook(uint64_t turn) const {
+    return told_.load(std::memory_order_seq_cst) != turn;
+  }
+  // A launch has ended, and so many have not.
+  Next OnEnd(size_t unended) {
+    if (!awaited_) return Next::kNothing;
+    if (unended < kMaxLaunches / 2) return Tell();
+    if (ticking_ || !IsThere(unended)) return Next::kNothing;
+    ticking_ = true;
+    return Next::kComeBack;
+  }
+  // What OnEnd asked for.
+  Next OnTick(size_t unended) {
+    ticking_ = false;
+    return awaited_ && IsThere(unended) ? Tell() : Next::kNothing;
+  }
+
+ private:
+  Next Tell() {
+    awaited_ = false;
+    told_.fetch_add(1, std::memory_order_seq_cst);
+    return Next::kWake;
+  }
+
+  bool awaited_ = false, ticking_ = false;
+  std::atomic<uint64_t> told_{0};
+};
+
+}  // namespace pathways
+
+#endif  // RUNTIME_CLIENT_LAUNCH_ROOM_H_
