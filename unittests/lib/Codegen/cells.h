@@ -1,0 +1,121 @@
+//===- cells.h - Elements, with the error a kernel may make -----*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What operations make of single elements, in plain C++, and bounds on how far
+// from it a correct kernel may be; and indices and texts of tensors.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef UNITTESTS_LIB_CODEGEN_CELLS_H
+#define UNITTESTS_LIB_CODEGEN_CELLS_H
+
+#include "random_kernel.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace kernel_test {
+
+//===----------------------------------------------------------------------===//
+// Elements
+//===----------------------------------------------------------------------===//
+
+inline bool isFloat(Element e) { return e >= Element::F16; }
+inline bool isNarrow(Element e) {
+  return e == Element::F16 || e == Element::BF16;
+}
+const char *nameOf(Element e);
+int widthOf(Element e);
+
+/// Half a unit in the last place of what a kernel computes with, and the
+/// smallest number it has.
+long double roundingOf(Element e);
+long double leastOf(Element e);
+
+/// The integer that is left of `value` in the bits of an element.
+int64_t wrapped(Element e, uint64_t value);
+
+/// Bits of fraction and least exponent of a narrow format.
+std::pair<int, int> formatOf(Element e);
+/// To nearest even, in a narrow format.
+long double narrowed(Element e, long double value);
+uint16_t narrowBits(Element e, long double value);
+long double narrowValue(Element e, uint16_t bits);
+
+//===----------------------------------------------------------------------===//
+// Scalar operations
+//===----------------------------------------------------------------------===//
+
+inline Cell real(long double value, long double error) {
+  return {value, error, 0};
+}
+inline Cell integer(int64_t value) { return {0, 0, value}; }
+
+/// A result that was rounded once; `inherited` comes from the operands.
+Cell rounded(Element e, long double value, long double inherited,
+             long double units = 1);
+
+/// For a function that only grows or only falls; some go through
+/// approximations.
+template <typename F> Cell monotone(Element e, Cell x, F f, long double units) {
+  long double at = f(x.real);
+  long double apart = std::max(std::fabs(f(x.real + x.error) - at),
+                               std::fabs(at - f(x.real - x.error)));
+  return rounded(e, at, apart, units);
+}
+
+struct UnaryOp {
+  const char *name;
+  Cell (*apply)(Element, Cell);
+};
+struct BinaryOp {
+  const char *name;
+  Cell (*apply)(Element, Cell, Cell);
+};
+
+extern const UnaryOp kFloatUnary[9];
+extern const BinaryOp kFloatBinary[6], kIntBinary[7];
+/// The first of each that may add up a dimension.
+constexpr size_t kFloatReducers = 4, kIntReducers = 6;
+
+/// -1, 0 or 1 as a is below, near or above b.
+int compare(Element e, Cell a, Cell b);
+
+/// Combines cells that may be taken in any order. Sums know how many there are.
+Cell combine(const BinaryOp &op, Element e, Cell sum,
+             const std::vector<Cell> &cells);
+
+//===----------------------------------------------------------------------===//
+// Shapes
+//===----------------------------------------------------------------------===//
+
+int64_t countOf(const Shape &shape);
+int64_t offsetOf(const Shape &shape, const Shape &index);
+
+/// Calls `visit` for every index of `shape`, the last dimension fastest.
+void forEach(const Shape &shape,
+             const std::function<void(const Shape &)> &visit);
+
+/// Positions of loops that a subscript is made of.
+using Map = std::vector<int>;
+Shape select(const Map &map, const Shape &loops);
+
+/// "1, 2, 3".
+std::string list(const std::vector<int64_t> &values);
+std::string typeText(Element e, const Shape &shape);
+std::string mapText(const Map &map, size_t loops);
+
+} // namespace kernel_test
+
+#endif // UNITTESTS_LIB_CODEGEN_CELLS_H
