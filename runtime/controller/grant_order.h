@@ -23,7 +23,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "runtime/controller/record_pool.h"
+#include "runtime/executor/record_pool.h"
 #include "runtime/executor/wait_set.h"
 #include "runtime/world/world.h"
 

@@ -20,7 +20,7 @@
 #include "absl/types/span.h"
 #include "runtime/controller/failure.h"
 #include "runtime/controller/object_table.h"
-#include "runtime/controller/record_pool.h"
+#include "runtime/executor/record_pool.h"
 #include "runtime/executor/wait_set.h"
 #include "runtime/world/world.h"
 

@@ -14,7 +14,7 @@
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
-#include "runtime/controller/record_pool.h"
+#include "runtime/executor/record_pool.h"
 
 namespace pathways {
 

@@ -158,8 +158,8 @@ void Device::Grant(DeviceProgram* program, HostGrant* grant) {
     EndGrant(*program, grant);
     return;
   }
-  program->active.push_back(
-      {grant, (grant->end - grant->first) * program->entries.size()});
+  program->active.Push() = {
+      grant, (grant->end - grant->first) * program->entries.size()};
   if (!program->queue->gangs.empty()) {
     queue_.Push(program, grant);
   }

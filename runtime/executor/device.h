@@ -101,7 +101,7 @@ class alignas(64) Device final : public Actor {
   void RunEntry(DeviceProgram* program, uint32_t entry);
   void RunSend(DeviceProgram* program, const Entry& entry, uint64_t firing,
                bool poison);
-  void RunFetch(const FetchOp& op, uint64_t firing, const HostLaunch& launch,
+  void RunFetch(const FetchOp& op, uint64_t firing, HostLaunch* launch,
                 bool poison);
   // An entry has fired: frees its slot, passes its tokens.
   void Fire(DeviceProgram* program, uint32_t entry, uint64_t firing,

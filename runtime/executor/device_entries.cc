@@ -74,7 +74,7 @@ void Device::RunEntry(DeviceProgram* program, uint32_t index) {
   const uint64_t firing = entry.next;
   bool poison = program->poison[uint64_t{index} * program->window +
                                 SlotOf(firing, program->window)];
-  const HostLaunch* launch = nullptr;
+  HostLaunch* launch = nullptr;
   for (const DeviceProgram::Active& active : program->active) {
     launch = active.grant->launch;
     if (firing < active.grant->end) break;
@@ -97,7 +97,7 @@ void Device::RunEntry(DeviceProgram* program, uint32_t index) {
       }
       break;
     case proto::FETCH:
-      RunFetch(program->fetches[entry.op], firing, *launch, poison);
+      RunFetch(program->fetches[entry.op], firing, launch, poison);
       break;
     default:
       break;
@@ -177,9 +177,9 @@ void Device::Fire(DeviceProgram* program, uint32_t index, uint64_t firing,
 
 DeviceProgram::Active& Device::ActiveAt(DeviceProgram* program,
                                         uint64_t firing) {
-  auto it = program->active.begin();
-  while (firing >= it->grant->end) ++it;
-  return *it;
+  size_t i = 0;
+  while (firing >= program->active[i].grant->end) ++i;
+  return program->active[i];
 }
 
 void Device::CountFirings(DeviceProgram* program, uint64_t firing,
@@ -190,7 +190,7 @@ void Device::CountFirings(DeviceProgram* program, uint64_t firing,
   if (active.remaining > 0) return;
   // Grants end in order: an entry fires in order.
   HostGrant* grant = active.grant;
-  program->active.pop_front();
+  program->active.Pop();
   EndGrant(*program, grant);
 }
 
@@ -241,14 +241,14 @@ void Device::RunSend(DeviceProgram* program, const Entry& entry,
   }
 }
 
-void Device::RunFetch(const FetchOp& op, uint64_t firing,
-                      const HostLaunch& launch, bool poison) {
-  if (!IsFetched(op, firing, launch)) return;
+void Device::RunFetch(const FetchOp& op, uint64_t firing, HostLaunch* launch,
+                      bool poison) {
+  if (!IsFetched(op, firing, *launch)) return;
   if (poison) {
-    launch.values->results[op.result].poisoned.store(true,
+    launch->values.results[op.result].poisoned.store(true,
                                                      std::memory_order_relaxed);
   } else if (run_kernels_) {
-    counters_.fetched_bytes.Add(FetchBuffer(op, firing, launch));
+    counters_.fetched_bytes.Add(FetchBuffer(op, firing, *launch));
   }
 }
 

@@ -65,7 +65,7 @@ void ReportFeed(const DeviceProgram& program, const Entry& entry,
   const HostLaunch& launch = *GrantAt(program, firing).launch;
   if (IsFilled(op, firing, launch)) return;
   stuck->set_unfilled(true);
-  stuck->set_unfilled_by(launch.values->arguments[op.argument]->writer);
+  stuck->set_unfilled_by(launch.values.arguments[op.argument]->writer);
 }
 
 }  // namespace

@@ -8,8 +8,6 @@
 
 #include "runtime/executor/grant_queue.h"
 
-#include <algorithm>
-
 namespace pathways {
 
 void GrantQueue::Push(DeviceProgram* program, HostGrant* grant) {
@@ -17,7 +15,7 @@ void GrantQueue::Push(DeviceProgram* program, HostGrant* grant) {
   if (empty()) {
     head_ = last;
   } else {
-    behind_.push_back(last);
+    behind_.Push() = last;
   }
 }
 
@@ -35,14 +33,15 @@ void GrantQueue::Pop() {
   head_ = {};
   if (behind_.empty()) return;
   head_ = behind_.front();
-  behind_.pop_front();
+  behind_.Pop();
 }
 
 bool GrantQueue::Remove(const DeviceProgram* program) {
-  behind_.erase(
-      std::remove_if(behind_.begin(), behind_.end(),
-                     [&](const Head& one) { return one.program == program; }),
-      behind_.end());
+  for (size_t left = behind_.size(); left > 0; --left) {
+    const Head one = behind_.front();
+    behind_.Pop();
+    if (one.program != program) behind_.Push() = one;
+  }
   if (empty() || head_.program != program) return false;
   Pop();
   return true;

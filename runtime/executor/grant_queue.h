@@ -16,9 +16,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 
 #include "runtime/executor/host_program.h"
+#include "runtime/executor/ring.h"
 
 namespace pathways {
 
@@ -64,7 +64,7 @@ class GrantQueue {
  private:
   Head head_;
   size_t gang_ = 0;
-  std::deque<Head> behind_;
+  Ring<Head> behind_;
 };
 
 }  // namespace pathways

@@ -301,7 +301,7 @@ void HostExecutor::Handle(const ControlRef& control) {
     case proto::Control::kFreeProgram:
       return OnFree(control->free_program());
     case proto::Control::kGrant:
-      return OnGrant(control->grant());
+      return OnGrant(control);
     case proto::Control::kQuery:
       return OnQuery(control->query());
     case proto::Control::kPrepareLaunch:

@@ -22,7 +22,6 @@
 #ifndef RUNTIME_EXECUTOR_HOST_EXECUTOR_H_
 #define RUNTIME_EXECUTOR_HOST_EXECUTOR_H_
 
-#include <deque>
 #include <map>
 #include <memory>
 #include <vector>
@@ -35,6 +34,7 @@
 #include "runtime/executor/launch_staging.h"
 #include "runtime/executor/local_kind.h"
 #include "runtime/executor/long_work.h"
+#include "runtime/executor/ring.h"
 #include "runtime/executor/wait_set.h"
 #include "runtime/proto/control.pb.h"
 #include "runtime/protocol/directory.h"
@@ -134,15 +134,18 @@ class HostExecutor final : public ControlActor, private LaunchStaging::Owner {
   void UpdateCounters();
 
   // Grants and their ends (host_grants.cc).
-  void OnGrant(const proto::Grant& grant);
+  void OnGrant(const ControlRef& control);
   // It is next in the island's order: applies it, or holds it until the host
   // has been told what its launch is.
-  void TakeGrant(const proto::Grant& grant);
+  void TakeGrant(const ControlRef& control);
+  // Those that were held, as far as the host has been told.
+  void ApplyHeld();
   void ApplyGrant(const proto::Grant& grant);
   // The launch that a grant is for; null: it, or one before it, was given up.
   HostLaunch* LaunchOf(HostProgram* program, const proto::Grant& grant);
-  // Sends `message` to one device of each cohort that the program is on.
-  void SendToCohorts(const HostProgram& program, const LocalMessage& message);
+  // Tells one device of each cohort that the program is on.
+  void TellCohorts(const HostProgram& program, LocalKind kind,
+                   void* payload = nullptr);
   // Has the devices of launches whose arguments were filled look at their
   // feeds.
   void TellFilled();
@@ -223,8 +226,8 @@ class HostExecutor final : public ControlActor, private LaunchStaging::Owner {
   HostWork work_;
   absl::flat_hash_map<int, PeerLink> links_;  // by host
   uint64_t last_place_ = 0;
-  std::map<uint64_t, proto::Grant> early_;  // by previous place
-  std::deque<proto::Grant> held_;           // by place
+  std::map<uint64_t, ControlRef> early_;  // by previous place
+  Ring<ControlRef> held_;                 // by place
   // Launches with grants whose arguments are not all filled.
   struct Unfilled {
     HostProgram* program;

@@ -16,32 +16,44 @@
 
 namespace pathways {
 
-void HostExecutor::OnGrant(const proto::Grant& grant) {
+void HostExecutor::OnGrant(const ControlRef& control) {
+  const proto::Grant& grant = control->grant();
   if (grant.place() <= last_place_) {
     // A second copy, or one that was given up.
-    for (proto::Grant& held : held_) {
-      if (held.place() == grant.place() && grant.skip()) held.set_skip(true);
+    for (const ControlRef& held : held_) {
+      if (held->grant().place() == grant.place() && grant.skip()) {
+        held->mutable_grant()->set_skip(true);
+      }
     }
     return;
   }
   if (grant.previous_place() != last_place_) {
-    early_[grant.previous_place()] = grant;
+    early_[grant.previous_place()] = control;
     return;
   }
   last_place_ = grant.place();
-  TakeGrant(grant);
+  TakeGrant(control);
   for (auto early = early_.find(last_place_); early != early_.end();
        early = early_.find(last_place_)) {
-    last_place_ = early->second.place();
+    last_place_ = early->second->grant().place();
     TakeGrant(early->second);
     early_.erase(early);
   }
 }
 
-void HostExecutor::TakeGrant(const proto::Grant& grant) {
-  if (held_.empty() && grant.store() <= staging_.last())
-    return ApplyGrant(grant);
-  held_.push_back(grant);
+void HostExecutor::TakeGrant(const ControlRef& control) {
+  if (held_.empty() && control->grant().store() <= staging_.last()) {
+    return ApplyGrant(control->grant());
+  }
+  held_.Push() = control;
+}
+
+void HostExecutor::ApplyHeld() {
+  while (!held_.empty() && held_.front()->grant().store() <= staging_.last()) {
+    const ControlRef control = std::move(held_.front());
+    held_.Pop();
+    ApplyGrant(control->grant());
+  }
 }
 
 HostLaunch* HostExecutor::LaunchOf(HostProgram* program,
@@ -56,20 +68,22 @@ HostLaunch* HostExecutor::LaunchOf(HostProgram* program,
       grant.launch_steps() > kMaxSteps || grant.first() > UINT64_MAX / 2) {
     return nullptr;
   }
-  auto launch = std::make_unique<HostLaunch>();
+  std::unique_ptr<HostLaunch>& slot = program->launches.Push();
+  if (slot == nullptr) slot = std::make_unique<HostLaunch>();
+  HostLaunch* launch = slot.get();
+  if (!staging_.TakeValues(*program, grant, &launch->values)) {
+    program->launches.PopBack();
+    return nullptr;
+  }
   launch->id = grant.launch();
   launch->first = grant.launch_first();
   launch->end = grant.launch_first() + grant.launch_steps();
-  launch->values = staging_.TakeValues(*program, grant);
-  if (launch->values == nullptr) return nullptr;
-  size_t missing = 0;
-  for (const auto& argument : launch->values->arguments) {
-    missing += argument != nullptr && !argument->filled.load();
+  launch->failed = false;
+  if (const size_t missing = launch->values.CountUnfilled(); missing > 0) {
+    unfilled_.push_back({program, launch, missing});
   }
-  if (missing > 0) unfilled_.push_back({program, launch.get(), missing});
-  program->launches.push_back(std::move(launch));
   world_->ExpectKernels(1);
-  return program->launches.back().get();
+  return launch;
 }
 
 void HostExecutor::ApplyGrant(const proto::Grant& message) {
@@ -80,52 +94,38 @@ void HostExecutor::ApplyGrant(const proto::Grant& message) {
       message.steps() > launch->end - message.first()) {
     return;
   }
-  auto grant = std::make_unique<HostGrant>();
+  std::unique_ptr<HostGrant>& grant = program->grants.Push();
+  if (grant == nullptr) grant = std::make_unique<HostGrant>();
   grant->launch = launch;
   grant->place = message.place();
   grant->first = message.first();
   grant->end = message.first() + message.steps();
   program->granted = grant->end;
-  const std::vector<uint32_t>& cohorts = actors_.cohorts;
-  grant->cohorts.resize(cohorts.size());
-  for (auto& device : program->devices) {
-    if (device == nullptr) continue;
-    grant->cohorts_left += grant->cohorts[cohorts[device->device]].left++ == 0;
+  grant->cohorts_left = static_cast<uint32_t>(program->cohort_heads.size());
+  grant->cohorts.clear();
+  for (uint32_t devices : program->cohort_sizes) {
+    grant->cohorts.push_back({devices, 0});
   }
-  LocalMessage out;
-  out.kind = kGrantDevice;
-  out.program = program->program;
-  out.incarnation = program->incarnation;
-  out.payload = grant.get();
-  SendToCohorts(*program, out);
-  program->grants.push_back(std::move(grant));
+  TellCohorts(*program, kGrantDevice, grant.get());
   PrepareGranted(program);
 }
 
-void HostExecutor::SendToCohorts(const HostProgram& program,
-                                 const LocalMessage& message) {
-  const std::vector<uint32_t>& cohorts = actors_.cohorts;
-  std::vector<bool> told(cohorts.size());
-  for (const auto& device : program.devices) {
-    if (device == nullptr || told[cohorts[device->device]]) continue;
-    told[cohorts[device->device]] = true;
-    SendToDevice(device->device, message);
-  }
+void HostExecutor::TellCohorts(const HostProgram& program, LocalKind kind,
+                               void* payload) {
+  LocalMessage message;
+  message.kind = kind;
+  message.program = program.program;
+  message.incarnation = program.incarnation;
+  message.payload = payload;
+  for (uint32_t device : program.cohort_heads) SendToDevice(device, message);
 }
 
 void HostExecutor::TellFilled() {
   for (Unfilled& unfilled : unfilled_) {
-    size_t missing = 0;
-    for (const auto& argument : unfilled.launch->values->arguments) {
-      missing += argument != nullptr && !argument->filled.load();
-    }
+    const size_t missing = unfilled.launch->values.CountUnfilled();
     if (missing == unfilled.missing) continue;
     unfilled.missing = missing;
-    LocalMessage message;
-    message.kind = kArgumentFilled;
-    message.program = unfilled.program->program;
-    message.incarnation = unfilled.program->incarnation;
-    SendToCohorts(*unfilled.program, message);
+    TellCohorts(*unfilled.program, kArgumentFilled);
   }
   std::erase_if(unfilled_, [](const Unfilled& u) { return u.missing == 0; });
 }
@@ -163,31 +163,29 @@ void HostExecutor::OnDeviceDone(HostProgram* program,
 }
 
 void HostExecutor::FinishGrant(HostProgram* program) {
-  const std::unique_ptr<HostGrant> grant = std::move(program->grants.front());
-  program->grants.pop_front();
-  const HostLaunch& launch = *grant->launch;
+  const HostGrant& grant = *program->grants.front();
+  const HostLaunch& launch = *grant.launch;
   ControlRef control = NewControl();
   proto::GrantDone* done = control->mutable_grant_done();
   done->set_program(program->program);
   done->set_incarnation(program->incarnation);
   done->set_launch(launch.id);
   done->set_sender(host_);
-  done->set_number(grant->place);
+  done->set_number(grant.place);
   TimeNs time_ns = 0;
-  for (const HostGrant::Cohort& cohort : grant->cohorts) {
+  for (const HostGrant::Cohort& cohort : grant.cohorts) {
     time_ns = std::max(time_ns, cohort.time_ns);
   }
   done->set_time_ns(static_cast<uint64_t>(time_ns));
-  if (grant->end == launch.end) FinishLaunch(program, done);
+  if (grant.end == launch.end) FinishLaunch(program, done);
+  program->grants.Pop();
   SendControl(
       context_.directory.scheduler(context_.topology->island_of_host(host_)),
       std::move(control));
 }
 
 void HostExecutor::FinishLaunch(HostProgram* program, proto::GrantDone* done) {
-  const std::unique_ptr<HostLaunch> launch =
-      std::move(program->launches.front());
-  program->launches.pop_front();
+  HostLaunch* launch = program->launches.front().get();
   done->set_over(true);
   if (launch->failed) {
     proto::Failure* failure = done->mutable_failure();
@@ -197,13 +195,15 @@ void HostExecutor::FinishLaunch(HostProgram* program, proto::GrantDone* done) {
     failure->set_step(launch->failed_step);
     failure->set_code(launch->failed_code);
   }
-  const auto& results = launch->values->results;
+  const auto& results = launch->values.results;
   for (size_t r = 0; r < results.size(); ++r) {
     if (results[r].poisoned.load(std::memory_order_relaxed)) {
       done->add_poisoned(static_cast<uint32_t>(r));
     }
   }
-  launch->values->Fill(/*failed=*/false);
+  launch->values.Fill(/*failed=*/false);
+  launch->values.Clear();
+  program->launches.Pop();
   world_->ExpectKernels(-1);
   TellFilled();
 }

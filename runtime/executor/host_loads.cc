@@ -219,13 +219,14 @@ void HostExecutor::FinishStop(HostProgram* program) {
   program->stopped = true;
   // No device looks at their values any more.
   for (const auto& launch : program->launches) {
-    launch->values->Fill(/*failed=*/true);
+    launch->values.Fill(/*failed=*/true);
+    launch->values.Clear();
   }
   std::erase_if(unfilled_,
                 [&](const Unfilled& u) { return u.program == program; });
   world_->ExpectKernels(-static_cast<int>(program->launches.size()));
-  program->launches.clear();
-  program->grants.clear();
+  program->launches.Clear();
+  program->grants.Clear();
   TellFilled();
   proto::StopProgram again;
   again.set_program(program->program);

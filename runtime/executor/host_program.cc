@@ -68,6 +68,7 @@ absl::Status HostProgramBuilder::Build(const std::vector<Arena*>& arenas,
   island_ = topology_.island_of_host(out_.host);
   first_device_ = topology_.first_device(out_.host);
   FindShards();
+  FindCohorts();
   absl::Status memory = CheckTables(*host_arena);
   if (!memory.ok()) return memory;
   memory = AllocateDevices(arenas);
@@ -119,6 +120,19 @@ void HostProgramBuilder::FindShards() {
     device->window = p_.window();
     device->shards = std::move(shards);
     out_.devices[d] = std::move(device);
+  }
+}
+
+void HostProgramBuilder::FindCohorts() {
+  const std::vector<uint32_t>& cohorts = host_actors_.cohorts;
+  for (const auto& device : out_.devices) {
+    if (device == nullptr) continue;
+    const uint32_t cohort = cohorts[device->device];
+    if (cohort >= out_.cohort_sizes.size())
+      out_.cohort_sizes.resize(cohort + 1);
+    if (out_.cohort_sizes[cohort]++ == 0) {
+      out_.cohort_heads.push_back(device->device);
+    }
   }
 }
 

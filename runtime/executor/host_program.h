@@ -19,7 +19,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <tuple>
 #include <vector>
@@ -34,6 +33,7 @@
 #include "runtime/executor/local_kind.h"
 #include "runtime/executor/parts.h"
 #include "runtime/executor/prepared_plan.h"
+#include "runtime/executor/ring.h"
 #include "runtime/executor/slot_ref.h"
 #include "runtime/executor/wait_set.h"
 #include "runtime/store/store.h"
@@ -135,7 +135,7 @@ struct Entry {
 struct HostLaunch {
   uint64_t id = 0;
   uint64_t first = 0, end = 0;
-  std::unique_ptr<HostValues> values;
+  HostValues values;
   bool failed = false;
   uint64_t failed_firing = 0;
   uint32_t failed_action = 0, failed_shard = 0, failed_step = 0;
@@ -212,8 +212,8 @@ struct alignas(64) DeviceProgram {
     HostGrant* grant;
     uint64_t remaining;  // firings of entries
   };
-  std::deque<Active> active;  // grants that are not over here
-  uint64_t fired = 0;  // of entries; those of gangs with their queue's last
+  Ring<Active> active;  // grants that are not over here
+  uint64_t fired = 0;   // of entries; those of gangs with their queue's last
   // [entry][slot], while tracing: along which edge the last token came, and
   // when among those of the device.
   struct LastToken {
@@ -287,12 +287,16 @@ class HostProgram {
   // Null: actions need nothing from their host before they may fire.
   std::unique_ptr<DispatchTable> dispatch;
   Arena::Segment host_memory;
+  // By cohort, its devices that have shards; and of each cohort that has some,
+  // the first, which is told what all are to hear.
+  std::vector<uint32_t> cohort_sizes, cohort_heads;
   // Of each argument and result, what the host holds, of one step.
   std::vector<uint64_t> argument_bytes, result_bytes;
 
-  // Runs, in order; and what the executor knows of the load.
-  std::deque<std::unique_ptr<HostLaunch>> launches;
-  std::deque<std::unique_ptr<HostGrant>> grants;
+  // Runs, in order; and what the executor knows of the load. Those that are
+  // over are used again.
+  Ring<std::unique_ptr<HostLaunch>> launches;
+  Ring<std::unique_ptr<HostGrant>> grants;
   uint64_t granted = 0;
   WaitSet waiting;  // devices that have not answered
   bool stopping = false, stopped = false;

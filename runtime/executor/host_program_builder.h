@@ -71,6 +71,7 @@ class HostProgramBuilder {
 
   // host_program.cc
   void FindShards();
+  void FindCohorts();
   // The tables are not in the arena, but must be of its order: a plan with many
   // shards on one device is refused before anything is allocated for it.
   absl::Status CheckTables(const Arena& arena) const;

@@ -15,10 +15,7 @@ namespace pathways {
 
 void HostExecutor::OnStore(const ControlRef& control) {
   if (!staging_.Take(control)) return counters_.duplicates.Add();
-  while (!held_.empty() && held_.front().store() <= staging_.last()) {
-    ApplyGrant(held_.front());
-    held_.pop_front();
-  }
+  ApplyHeld();
 }
 
 void HostExecutor::OnClientWire(uint32_t client, const WireMessage& message,

@@ -10,9 +10,10 @@
 #define RUNTIME_EXECUTOR_LAUNCH_H_
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "runtime/store/store.h"
@@ -32,10 +33,28 @@ struct HostValues {
   struct Result {
     std::shared_ptr<HostStore::Object> object;
     std::atomic<bool> poisoned{false};
+
+    Result() = default;
+    // Before devices see it.
+    Result(Result&& other) noexcept : object(std::move(other.object)) {}
   };
-  std::deque<Result> results;
+  std::vector<Result> results;
   uint64_t steps = 1;
 
+  // Gives up what it holds, but not the memory of its lists.
+  void Clear() {
+    arguments.clear();
+    results.clear();
+  }
+
+  // Arguments here that no launch has filled yet.
+  size_t CountUnfilled() const {
+    size_t unfilled = 0;
+    for (const auto& argument : arguments) {
+      unfilled += argument != nullptr && !argument->filled.load();
+    }
+    return unfilled;
+  }
   // The launch is over on this host, or (failed) will not be: later ones may
   // read its results.
   void Fill(bool failed) const {

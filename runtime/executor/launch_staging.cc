@@ -82,7 +82,7 @@ void LaunchStaging::AnswerAgain(const proto::Control& control) {
   auto refused = refused_.find(launch);
   if (refused != refused_.end()) {
     owner_.SendReady(launch, refused->second);
-  } else if (prepared_.count(launch)) {
+  } else if (prepared_.Find(launch) != nullptr) {
     owner_.SendReady(launch, absl::OkStatus());
   }
 }
@@ -187,14 +187,19 @@ absl::Status LaunchStaging::Prepare(const proto::PrepareLaunch& prepare) {
     return absl::InvalidArgumentError(absl::StrCat(
         "a launch of ", prepare.steps(), " steps, expected 1 to ", kMaxSteps));
   }
-  auto values = std::make_unique<HostValues>();
-  values->steps = prepare.steps();
-  absl::Status status = FindArguments(*program, prepare, values.get());
-  if (status.ok()) status = MakeResults(*program, prepare, values.get());
-  if (!status.ok()) return status;
-  prepared_[prepare.launch()] =
-      Prepared{prepare.program(), prepare.incarnation(), std::move(values)};
-  return absl::OkStatus();
+  Prepared& prepared = prepared_.Insert(prepare.launch());
+  prepared.program = prepare.program();
+  prepared.incarnation = prepare.incarnation();
+  prepared.values.steps = prepare.steps();
+  absl::Status status = FindArguments(*program, prepare, &prepared.values);
+  if (status.ok()) status = MakeResults(*program, prepare, &prepared.values);
+  if (!status.ok()) Forget(prepare.launch(), &prepared);
+  return status;
+}
+
+void LaunchStaging::Forget(uint64_t launch, Prepared* prepared) {
+  prepared->Reset();  // what it holds, now
+  prepared_.Erase(launch);
 }
 
 absl::Status LaunchStaging::FindArguments(const HostProgram& program,
@@ -241,37 +246,31 @@ absl::Status LaunchStaging::MakeResults(const HostProgram& program,
   return absl::OkStatus();
 }
 
-std::unique_ptr<HostValues> LaunchStaging::TakeValues(
-    const HostProgram& program, const proto::Grant& grant) {
-  auto found = prepared_.find(grant.launch());
-  if (found != prepared_.end()) {
-    const Prepared& prepared = found->second;
-    if (prepared.program != grant.program() ||
-        prepared.incarnation != grant.incarnation() ||
-        prepared.values->steps != grant.launch_steps()) {
-      return nullptr;  // what was staged is not what was granted
+bool LaunchStaging::TakeValues(const HostProgram& program,
+                               const proto::Grant& grant, HostValues* values) {
+  if (Prepared* prepared = prepared_.Find(grant.launch())) {
+    if (prepared->program != grant.program() ||
+        prepared->incarnation != grant.incarnation() ||
+        prepared->values.steps != grant.launch_steps()) {
+      return false;  // what was staged is not what was granted
     }
-    std::unique_ptr<HostValues> values = std::move(found->second.values);
-    prepared_.erase(found);
-    return values;
+    std::swap(*values, prepared->values);
+    prepared_.Erase(grant.launch());
+    return true;
   }
-  if (run_kernels_) return nullptr;
-  auto values = std::make_unique<HostValues>();
+  if (run_kernels_) return false;
   values->steps = grant.launch_steps();
-  for (int r = 0; r < program.plan->plan().interface().results_size(); ++r) {
-    values->results.emplace_back();
-  }
-  return values;
+  values->results.resize(program.plan->plan().interface().results_size());
+  return true;
 }
 
 void LaunchStaging::OnDrop(uint32_t client, const proto::DropObjects& drop) {
   waiting_.erase(drop.launch());
   refused_.erase(drop.launch());
-  auto prepared = prepared_.find(drop.launch());
-  if (prepared != prepared_.end()) {
+  if (Prepared* prepared = prepared_.Find(drop.launch())) {
     // It will not be granted any more.
-    prepared->second.values->Fill(/*failed=*/true);
-    prepared_.erase(prepared);
+    prepared->values.Fill(/*failed=*/true);
+    Forget(drop.launch(), prepared);
     owner_.OnFilled();
   }
   for (uint64_t id : drop.objects()) {

@@ -11,13 +11,13 @@
 
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <string>
 
 #include "absl/status/status.h"
 #include "runtime/executor/host_program.h"
 #include "runtime/executor/host_transfers.h"
 #include "runtime/executor/launch.h"
+#include "runtime/executor/record_pool.h"
 #include "runtime/proto/control.pb.h"
 #include "runtime/protocol/control_message.h"
 #include "runtime/protocol/control_sequence.h"
@@ -67,10 +67,10 @@ class LaunchStaging {
   bool Take(const ControlRef& control);
   // A client asks for a piece, or sends one.
   void OnWire(uint32_t client, const WireMessage& message, Payload payload);
-  // What was prepared for the launch of a grant; null: nothing, or for another
-  // program or number of steps.
-  std::unique_ptr<HostValues> TakeValues(const HostProgram& program,
-                                         const proto::Grant& grant);
+  // Fills `values`, which are empty, with what was prepared for the launch of a
+  // grant. False: nothing was, or for another program or number of steps.
+  bool TakeValues(const HostProgram& program, const proto::Grant& grant,
+                  HostValues* values);
 
   // The number of the last message that changed the store.
   uint64_t last() const { return sequence_.last(); }
@@ -80,7 +80,9 @@ class LaunchStaging {
  private:
   struct Prepared {
     uint32_t program = 0, incarnation = 0;
-    std::unique_ptr<HostValues> values;
+    HostValues values;
+
+    void Reset() { values.Clear(); }
   };
 
   // Messages, in the order of their numbers.
@@ -101,6 +103,7 @@ class LaunchStaging {
   // What came of Prepare.
   void Finish(const proto::PrepareLaunch& prepare, const absl::Status& status);
   absl::Status Prepare(const proto::PrepareLaunch& prepare);
+  void Forget(uint64_t launch, Prepared* prepared);
   absl::Status FindArguments(const HostProgram& program,
                              const proto::PrepareLaunch& prepare,
                              HostValues* values) const;
@@ -117,7 +120,7 @@ class LaunchStaging {
   const HostTransfers::Sender to_clients_;
   ControlSequence sequence_;
   std::map<uint64_t, ControlRef> waiting_;    // for arguments, by launch
-  std::map<uint64_t, Prepared> prepared_;     // not granted yet, by launch
+  RecordPool<Prepared> prepared_;             // not granted yet, by launch
   std::map<uint64_t, absl::Status> refused_;  // not dropped yet, by launch
 };
 

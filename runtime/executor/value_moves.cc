@@ -48,13 +48,13 @@ void FillReceived(const RecvOp& op, uint64_t firing) {
 
 bool ReadsPoison(const FeedOp& op, uint64_t firing, const HostLaunch& launch) {
   if (op.carried && firing != launch.first) return false;
-  const auto& argument = launch.values->arguments[op.argument];
+  const auto& argument = launch.values.arguments[op.argument];
   return argument != nullptr && argument->poisoned;
 }
 
 bool IsFilled(const FeedOp& op, uint64_t firing, const HostLaunch& launch) {
   if (op.carried && firing != launch.first) return true;
-  const auto& argument = launch.values->arguments[op.argument];
+  const auto& argument = launch.values.arguments[op.argument];
   return argument == nullptr ||
          argument->filled.load(std::memory_order_acquire);
 }
@@ -69,7 +69,7 @@ uint64_t FeedBuffer(FeedOp* feed, uint64_t firing, const HostLaunch& launch) {
     std::memcpy(to, from, op.bytes);
     return op.bytes;
   }
-  const HostStore::Object* object = launch.values->arguments[op.argument].get();
+  const HostStore::Object* object = launch.values.arguments[op.argument].get();
   if (!op.placed.empty() && object != nullptr) {
     uint64_t& placed = feed->placed[SlotOf(firing, op.to.credits)];
     if (placed == object->id) return 0;
@@ -81,7 +81,7 @@ uint64_t FeedBuffer(FeedOp* feed, uint64_t firing, const HostLaunch& launch) {
   }
   if (op.part.bytes == 0) return 0;  // all padding
   const char* from =
-      object->data() + op.part.offset * (op.stepped ? launch.values->steps : 1);
+      object->data() + op.part.offset * (op.stepped ? launch.values.steps : 1);
   if (op.stepped) from += (firing - launch.first) * op.part.bytes;
   layout::CopyBox(from, op.extent, op.zeros, to, op.buffer->shape, op.zeros,
                   op.extent, element);
@@ -95,8 +95,8 @@ bool IsFetched(const FetchOp& op, uint64_t firing, const HostLaunch& launch) {
 uint64_t FetchBuffer(const FetchOp& op, uint64_t firing,
                      const HostLaunch& launch) {
   if (!op.writes) return 0;
-  char* to = launch.values->results[op.result].object->data() +
-             op.part.offset * (op.stepped ? launch.values->steps : 1);
+  char* to = launch.values.results[op.result].object->data() +
+             op.part.offset * (op.stepped ? launch.values.steps : 1);
   if (op.stepped) to += (firing - launch.first) * op.part.bytes;
   layout::CopyBox(op.from.at(firing), op.buffer->shape, op.zeros, to, op.extent,
                   op.zeros, op.extent, op.buffer->element_bytes);

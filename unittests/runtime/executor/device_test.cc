@@ -62,10 +62,7 @@ class DeviceTest : public ::testing::Test {
   // Firings [first, end) of a launch from 0 on, at a place of that number.
   std::vector<int> Grant(uint64_t first, uint64_t end, uint64_t launch_end) {
     launch_.end = launch_end;
-    if (launch_.values == nullptr) {
-      launch_.values = std::make_unique<HostValues>();
-      launch_.values->results.emplace_back();
-    }
+    launch_.values.results.resize(1);
     auto grant = std::make_unique<HostGrant>();
     grant->launch = &launch_;
     grant->place = first + 1;

@@ -42,14 +42,13 @@ class ValueMovesTest : public ::testing::Test {
   ValueMovesTest() {
     launch_.first = 6;
     launch_.end = 8;
-    launch_.values = std::make_unique<HostValues>();
-    launch_.values->steps = 2;
+    launch_.values.steps = 2;
     argument_ = store_.Create(1, 16, "an argument");
     const float values[4] = {1, 2, 3, 4};
     std::memcpy(argument_->data(), values, 16);
-    launch_.values->arguments.push_back(argument_);
-    launch_.values->results.emplace_back();
-    launch_.values->results[0].object = store_.Create(2, 16, "a result");
+    launch_.values.arguments.push_back(argument_);
+    launch_.values.results.emplace_back();
+    launch_.values.results[0].object = store_.Create(2, 16, "a result");
   }
 
   Arena memory_{"memory", 1 << 20, /*backed=*/true};
@@ -162,7 +161,7 @@ TEST_F(ValueMovesTest, AFetchTakesEachStepOrTheLast) {
   EXPECT_TRUE(IsFetched(op, 6, launch_));
   EXPECT_EQ(FetchBuffer(op, 7, launch_), 8u);
   float result[2];
-  std::memcpy(result, launch_.values->results[0].object->data() + 8, 8);
+  std::memcpy(result, launch_.values.results[0].object->data() + 8, 8);
   EXPECT_THAT(result, ElementsAre(9, 9));
   op.writes = false;
   EXPECT_EQ(FetchBuffer(op, 6, launch_), 0u);

@@ -6,12 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef RUNTIME_CONTROLLER_RECORD_POOL_H_
-#define RUNTIME_CONTROLLER_RECORD_POOL_H_
+#ifndef RUNTIME_EXECUTOR_RECORD_POOL_H_
+#define RUNTIME_EXECUTOR_RECORD_POOL_H_
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
+#include <memory>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -30,7 +30,7 @@ class RecordPool {
   T& Insert(uint64_t id) {
     T*& record = by_id_[id];
     if (record == nullptr && free_.empty()) {
-      return *(record = &records_.emplace_back());
+      return *(record = records_.emplace_back(std::make_unique<T>()).get());
     }
     if (record == nullptr) {
       record = free_.back();
@@ -57,11 +57,11 @@ class RecordPool {
   size_t size() const { return by_id_.size(); }
 
  private:
-  std::deque<T> records_;
+  std::vector<std::unique_ptr<T>> records_;
   std::vector<T*> free_;
   absl::flat_hash_map<uint64_t, T*> by_id_;
 };
 
 }  // namespace pathways
 
-#endif  // RUNTIME_CONTROLLER_RECORD_POOL_H_
+#endif  // RUNTIME_EXECUTOR_RECORD_POOL_H_

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/controller/record_pool.h"
+#include "runtime/executor/record_pool.h"
 
 #include <gtest/gtest.h>
 
