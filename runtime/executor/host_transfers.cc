@@ -17,8 +17,7 @@
 
 namespace pathways {
 
-void HostTransfers::Pull(uint32_t client,
-                         std::shared_ptr<HostStore::Object> object, Send send) {
+void HostTransfers::Pull(uint32_t client, HostStore::Ref object, Send send) {
   const uint64_t id = object->id;
   if (!object->status.ok()) {
     return send(client, TransferMessage(kPulledMessage, id), {});
@@ -83,8 +82,7 @@ bool HostTransfers::OnBlock(uint32_t client, const WireMessage& message,
 }
 
 void HostTransfers::Lend(uint32_t client, uint64_t request,
-                         std::shared_ptr<const HostStore::Object> object,
-                         uint32_t first, Send send) {
+                         HostStore::Ref object, uint32_t first, Send send) {
   if (object == nullptr || !object->status.ok() ||
       uint64_t{first} >= NumPieces(object->bytes)) {
     WireMessage message = TransferMessage(kBlockMessage, request, {first, 0});

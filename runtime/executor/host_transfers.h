@@ -37,8 +37,7 @@ class HostTransfers {
 
   // Asks `client` for all bytes of an object that the store expects, and has
   // room for; for no room it only tells the client. Once for each object.
-  void Pull(uint32_t client, std::shared_ptr<HostStore::Object> object,
-            Send send);
+  void Pull(uint32_t client, HostStore::Ref object, Send send);
   // Asks again for what has not come.
   void PullAgain(uint64_t object, Send send);
   // Nobody wants the object: asks for no more of it, and reads nothing that
@@ -51,9 +50,8 @@ class HostTransfers {
 
   // Lends an object to a client, whose request names it, and sends the piece
   // `first` of it. Null: the client is told that there is none.
-  void Lend(uint32_t client, uint64_t request,
-            std::shared_ptr<const HostStore::Object> object, uint32_t first,
-            Send send);
+  void Lend(uint32_t client, uint64_t request, HostStore::Ref object,
+            uint32_t first, Send send);
   // Sends the piece `first` again, if that request is not over.
   void LendAgain(uint32_t client, uint64_t request, uint32_t first, Send send);
   // A client asks for a piece of what it was lent.
@@ -73,11 +71,11 @@ class HostTransfers {
  private:
   struct Pulling {
     uint32_t client;
-    std::shared_ptr<HostStore::Object> object;
+    HostStore::Ref object;
     BlockPull pull;
   };
   struct Lent {
-    std::shared_ptr<const HostStore::Object> object;
+    HostStore::Ref object;
     uint64_t sent = 0;
   };
   using Pulls = std::map<uint64_t, Pulling>;  // by object

@@ -29,9 +29,9 @@ inline constexpr uint64_t kMaxArrayBytes = uint64_t{1} << 51;
 // write, each its own shards, the results.
 struct HostValues {
   // Parts of each array, as parts.h cuts them. Null: nothing of it is here.
-  std::vector<std::shared_ptr<const HostStore::Object>> arguments;
+  std::vector<HostStore::Ref> arguments;
   struct Result {
-    std::shared_ptr<HostStore::Object> object;
+    HostStore::Ref object;
     std::atomic<bool> poisoned{false};
 
     Result() = default;

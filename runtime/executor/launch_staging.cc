@@ -140,13 +140,13 @@ void LaunchStaging::Pull(uint32_t client, const HostProgram& program,
 }
 
 bool LaunchStaging::HasArguments(const proto::PrepareLaunch& prepare) const {
-  return std::all_of(
-      prepare.arguments().begin(), prepare.arguments().end(), [&](uint64_t id) {
-        if (id == 0) return true;
-        const std::shared_ptr<HostStore::Object> object = store_.Find(id);
-        return object != nullptr &&
-               (object->complete() || !object->status.ok());
-      });
+  return std::all_of(prepare.arguments().begin(), prepare.arguments().end(),
+                     [&](uint64_t id) {
+                       if (id == 0) return true;
+                       const HostStore::Ref object = store_.Find(id);
+                       return object != nullptr &&
+                              (object->complete() || !object->status.ok());
+                     });
 }
 
 void LaunchStaging::TryPrepare() {
@@ -210,14 +210,13 @@ absl::Status LaunchStaging::FindArguments(const HostProgram& program,
     const uint64_t bytes =
         TotalBytes(program.argument_bytes[i], interface.arguments(i).stepped(),
                    prepare.steps());
-    std::shared_ptr<HostStore::Object> object =
-        store_.Find(prepare.arguments(i));
+    HostStore::Ref object = store_.Find(prepare.arguments(i));
     if (bytes == 0) object = nullptr;
     if (object != nullptr && !object->status.ok()) return object->status;
     if (object == nullptr ? bytes != 0 : object->bytes != bytes) {
       return absl::InternalError(absl::StrCat(
           "argument '", interface.arguments(i).name(), "' of program '",
-          program.plan->name(), "' has ", object ? object->bytes : 0,
+          program.plan->name(), "' has ", object != nullptr ? object->bytes : 0,
           " bytes on ", host_, ", expected ", bytes));
     }
     values->arguments.push_back(std::move(object));

@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cstring>
 #include <fstream>
+#include <iterator>
 #include <string>
 #include <utility>
 
@@ -23,7 +24,7 @@
 namespace pathways {
 namespace {
 
-// From here on an object has pages of its own.
+// From here on what is taken has pages of its own.
 constexpr uint64_t kPagedBytes = uint64_t{1} << 16;
 
 // Bytes that the system can give without swapping, in this control group too;
@@ -51,11 +52,24 @@ uint64_t AvailableBytes() {
 Mapping& Mapping::operator=(Mapping&& other) noexcept {
   std::swap(data_, other.data_);
   std::swap(bytes_, other.bytes_);
+  std::swap(heap_, other.heap_);
   return *this;
 }
 
 Mapping::~Mapping() {
-  if (data_ != nullptr) munmap(data_, bytes_);
+  if (heap_) {
+    delete[] data_;
+  } else if (data_ != nullptr) {
+    munmap(data_, bytes_);
+  }
+}
+
+Mapping Mapping::FromHeap(uint64_t bytes) {
+  Mapping mapping;
+  mapping.data_ = new char[bytes];
+  mapping.bytes_ = bytes;
+  mapping.heap_ = true;
+  return mapping;
 }
 
 absl::StatusOr<Mapping> Mapping::Create(uint64_t bytes, Pages pages) {
@@ -122,19 +136,14 @@ absl::StatusOr<Arena::Segment> Arena::Allocate(uint64_t bytes,
 absl::StatusOr<Arena::Segment> Arena::Take(uint64_t bytes,
                                            const std::string& what,
                                            Mapping::Pages pages) {
-  Mapping kept;
-  auto spare = std::find_if(
-      spare_.begin(), spare_.end(),
-      [&](const Mapping& mapping) { return mapping.bytes() == bytes; });
-  if (spare != spare_.end()) {
-    spare_bytes_ -= bytes;
-    kept = std::move(*spare);
-    spare_.erase(spare);
-  }
+  Mapping kept = TakeSpare(bytes);
   absl::StatusOr<Segment> segment = Charge(bytes, what);
   if (!segment.ok() || bytes == 0 || !backed_) return segment;
   segment->taken_ = true;
-  if (kept.bytes() == 0) return Back(*std::move(segment), what, pages);
+  if (kept.bytes() == 0) {
+    if (bytes >= kPagedBytes) return Back(*std::move(segment), what, pages);
+    kept = Mapping::FromHeap(bytes);
+  }
   segment->mapping_ = std::move(kept);
   return segment;
 }
@@ -155,21 +164,34 @@ absl::StatusOr<Arena::Segment> Arena::Back(Segment segment,
 
 void Arena::Spare(Mapping mapping) {
   const uint64_t bytes = mapping.bytes();
-  if (bytes == 0 || bytes > kMaxSparePages || bytes > bound_ - used()) return;
+  if (bytes == 0 || bytes > kMaxSpareBytes || bytes > bound_ - used()) return;
   MakeRoom(bytes);
-  while (spare_bytes_ + bytes > kMaxSparePages) {
-    spare_bytes_ -= spare_.front().bytes();
-    spare_.pop_front();
+  while (spare_bytes_ + bytes > kMaxSpareBytes || spare_.size() == kMaxSpares) {
+    DropOldestSpare();
   }
   spare_bytes_ += bytes;
   spare_.push_back(std::move(mapping));
 }
 
+Mapping Arena::TakeSpare(uint64_t bytes) {
+  // The last one first: it may be in a cache.
+  const auto spare = std::find_if(
+      spare_.rbegin(), spare_.rend(),
+      [&](const Mapping& mapping) { return mapping.bytes() == bytes; });
+  if (spare == spare_.rend()) return Mapping();
+  Mapping taken = std::move(*spare);
+  spare_.erase(std::next(spare).base());
+  spare_bytes_ -= bytes;
+  return taken;
+}
+
+void Arena::DropOldestSpare() {
+  spare_bytes_ -= spare_.front().bytes();
+  spare_.erase(spare_.begin());
+}
+
 void Arena::MakeRoom(uint64_t bytes) {
-  while (spare_bytes_ + bytes > bound_ - used()) {
-    spare_bytes_ -= spare_.front().bytes();
-    spare_.pop_front();
-  }
+  while (spare_bytes_ + bytes > bound_ - used()) DropOldestSpare();
 }
 
 absl::StatusOr<Arena::Segment> Arena::Charge(uint64_t bytes,
@@ -189,42 +211,54 @@ absl::StatusOr<Arena::Segment> Arena::Charge(uint64_t bytes,
   return segment;
 }
 
-std::shared_ptr<HostStore::Object> HostStore::Make(uint64_t id, uint64_t bytes,
-                                                   const std::string& what,
-                                                   Mapping::Pages pages) {
-  auto object = std::make_shared<Object>();
+HostStore::Ref HostStore::Make(uint64_t id, uint64_t bytes,
+                               const std::string& what, Mapping::Pages pages) {
+  std::unique_ptr<Object> object;
+  if (free_.empty()) {
+    object = std::make_unique<Object>();
+    object->store_ = this;
+  } else {
+    object = std::move(free_.back());
+    free_.pop_back();
+  }
   object->id = id;
   object->bytes = bytes;
-  const bool paged = bytes >= kPagedBytes;
-  absl::StatusOr<Arena::Segment> segment =
-      paged ? arena_.Take(bytes, what, pages) : arena_.Charge(bytes, what);
-  if (!segment.ok()) {
-    object->status = segment.status();
-  } else {
+  object->received = 0;
+  object->filled.store(true, std::memory_order_relaxed);
+  object->poisoned = false;
+  object->writer = 0;
+  absl::StatusOr<Arena::Segment> segment = arena_.Take(bytes, what, pages);
+  if (segment.ok()) {
     object->segment_ = *std::move(segment);
-    if (!paged) object->heap_ = std::make_unique_for_overwrite<char[]>(bytes);
+  } else {
+    object->status = segment.status();
   }
-  objects_[id] = object;
-  return object;
+  Ref made(object.release());
+  objects_[id] = made;
+  return made;
 }
 
-std::shared_ptr<HostStore::Object> HostStore::Create(uint64_t id,
-                                                     uint64_t bytes,
-                                                     const std::string& what) {
-  std::shared_ptr<Object> object = Make(id, bytes, what, Mapping::kTouched);
+void HostStore::Free(Object* object) {
+  object->segment_ = Arena::Segment();
+  object->status = absl::OkStatus();
+  free_.emplace_back(object);
+}
+
+HostStore::Ref HostStore::Create(uint64_t id, uint64_t bytes,
+                                 const std::string& what) {
+  Ref object = Make(id, bytes, what, Mapping::kTouched);
   object->received = bytes;
   return object;
 }
 
-std::shared_ptr<HostStore::Object> HostStore::Expect(uint64_t id,
-                                                     uint64_t bytes,
-                                                     const std::string& what) {
+HostStore::Ref HostStore::Expect(uint64_t id, uint64_t bytes,
+                                 const std::string& what) {
   return Make(id, bytes, what, Mapping::kUntouched);
 }
 
-std::shared_ptr<HostStore::Object> HostStore::Find(uint64_t id) const {
+HostStore::Ref HostStore::Find(uint64_t id) const {
   auto object = objects_.find(id);
-  return object == objects_.end() ? nullptr : object->second;
+  return object == objects_.end() ? Ref() : object->second;
 }
 
 }  // namespace pathways

@@ -15,20 +15,22 @@
 #define RUNTIME_STORE_STORE_H_
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
-#include <deque>
-#include <map>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 
 namespace pathways {
 
-// Pages from the system, zeroed; huge ones where there are any. Given back by
-// the destructor. Move only.
+// Memory of the process: pages from the system, zeroed, huge ones where there
+// are any; or few bytes from the heap. Given back by the destructor. Move only.
 class Mapping {
  public:
   Mapping() = default;
@@ -43,20 +45,23 @@ class Mapping {
   static constexpr uint64_t kAskedBytes = uint64_t{64} << 20;
   // ResourceExhausted when the system has no more, with what it has.
   static absl::StatusOr<Mapping> Create(uint64_t bytes, Pages pages = kTouched);
+  // What it holds is undefined.
+  static Mapping FromHeap(uint64_t bytes);
   char* data() const { return data_; }
   uint64_t bytes() const { return bytes_; }
 
  private:
   char* data_ = nullptr;
   uint64_t bytes_ = 0;
+  bool heap_ = false;
 };
 
-// A bounded memory that hands out segments, each with its own pages, so that a
-// segment that fits by bytes fits by place. One owner changes it; the numbers
-// may be read by any thread. Segments must be freed before it goes. Pages of
-// segments that were taken stay with the arena when they are freed, for the
-// next one of their size: at most kMaxSparePages bytes, and with what is used
-// never more than the bound.
+// A bounded memory that hands out segments, each with memory of its own, so
+// that a segment that fits by bytes fits by place. One owner changes it; the
+// numbers may be read by any thread. Segments must be freed before it goes. The
+// memory of segments that were taken stays with the arena when they are freed,
+// for the next ones of their sizes: of the last kMaxSpares at most, at most
+// kMaxSpareBytes bytes, and with what is used never more than the bound.
 class Arena {
  public:
   // `backed` false: only counts.
@@ -96,30 +101,38 @@ class Arena {
   uint64_t used() const { return used_.load(std::memory_order_relaxed); }
   uint64_t peak() const { return peak_.load(std::memory_order_relaxed); }
 
-  static constexpr uint64_t kMaxSparePages = uint64_t{256} << 20;
+  static constexpr uint64_t kMaxSpareBytes = uint64_t{256} << 20;
+  static constexpr size_t kMaxSpares = 128;
 
  private:
   absl::StatusOr<Segment> Back(Segment segment, const std::string& what,
                                Mapping::Pages pages);
-  // Keeps the pages of a segment that was taken, as far as there is room.
+  // Keeps the memory of a segment that was taken, as far as there is room.
   void Spare(Mapping mapping);
-  // Gives back spare pages, the oldest first, until `bytes` more may be used.
+  // Spare memory of that size; none: of no bytes.
+  Mapping TakeSpare(uint64_t bytes);
+  void DropOldestSpare();
+  // Gives back spare memory, the oldest first, until `bytes` more may be used.
   void MakeRoom(uint64_t bytes);
 
   const std::string name_;
   const uint64_t bound_;
   const bool backed_;
   std::atomic<uint64_t> used_{0}, peak_{0};
-  std::deque<Mapping> spare_;  // in the order in which they were freed
+  std::vector<Mapping> spare_;  // in the order in which they were freed
   uint64_t spare_bytes_ = 0;
 };
 
 // What one host holds of arrays: of each object its parts, one after the other,
 // charged to the host's memory. Which parts, and for how long, the controller
-// says; a reader keeps an object alive by its pointer. One owner calls it.
+// says; a Ref keeps an object, and its memory comes back with the last one. The
+// record of an object that is gone is used for the next one. One owner calls
+// it, and makes and drops Refs, none of which outlives it; other threads may
+// look at an object meanwhile.
 class HostStore {
  public:
-  struct Object {
+  class Object {
+   public:
     uint64_t id = 0;
     uint64_t bytes = 0;
     uint64_t received = 0;  // of an object that comes in pieces
@@ -130,40 +143,70 @@ class HostStore {
     std::atomic<bool> filled{true};
     bool poisoned = false;  // set before filled: nothing may read its values
     uint32_t writer = 0;
-    char* data() const {
-      return heap_ != nullptr ? heap_.get() : segment_.data();
-    }
+    char* data() const { return segment_.data(); }
 
    private:
     friend class HostStore;
+    HostStore* store_ = nullptr;
+    uint64_t references_ = 0;
     Arena::Segment segment_;
-    std::unique_ptr<char[]> heap_;
   };
 
-  // `arena` is the host's memory; it outlives the objects.
+  class Ref {
+   public:
+    Ref() = default;
+    Ref(std::nullptr_t) {}
+    Ref(const Ref& other) : object_(other.object_) {
+      if (object_ != nullptr) ++object_->references_;
+    }
+    Ref(Ref&& other) noexcept
+        : object_(std::exchange(other.object_, nullptr)) {}
+    Ref& operator=(Ref other) noexcept {
+      std::swap(object_, other.object_);
+      return *this;
+    }
+    ~Ref() {
+      if (object_ != nullptr && --object_->references_ == 0) {
+        object_->store_->Free(object_);
+      }
+    }
+
+    Object* get() const { return object_; }
+    Object* operator->() const { return object_; }
+    Object& operator*() const { return *object_; }
+    bool operator==(std::nullptr_t) const { return object_ == nullptr; }
+
+   private:
+    friend class HostStore;
+    explicit Ref(Object* object) : object_(object) { ++object_->references_; }
+
+    Object* object_ = nullptr;
+  };
+
+  // `arena` is the host's memory; it outlives the store.
   explicit HostStore(Arena* arena) : arena_(*arena) {}
 
   // Makes an object of `bytes` bytes, which are undefined until they are
   // written. When there is no room its status is ResourceExhausted, naming
   // `what` and the arena's numbers; it is held all the same, without memory. An
   // id is used once.
-  std::shared_ptr<Object> Create(uint64_t id, uint64_t bytes,
-                                 const std::string& what);
+  Ref Create(uint64_t id, uint64_t bytes, const std::string& what);
   // As Create, but its bytes are still to come, in pieces.
-  std::shared_ptr<Object> Expect(uint64_t id, uint64_t bytes,
-                                 const std::string& what);
+  Ref Expect(uint64_t id, uint64_t bytes, const std::string& what);
   // Null: not here.
-  std::shared_ptr<Object> Find(uint64_t id) const;
-  // Memory comes back with the last pointer.
+  Ref Find(uint64_t id) const;
   void Drop(uint64_t id) { objects_.erase(id); }
   uint64_t num_objects() const { return objects_.size(); }
 
  private:
-  std::shared_ptr<Object> Make(uint64_t id, uint64_t bytes,
-                               const std::string& what, Mapping::Pages pages);
+  Ref Make(uint64_t id, uint64_t bytes, const std::string& what,
+           Mapping::Pages pages);
+  // The last Ref is gone.
+  void Free(Object* object);
 
   Arena& arena_;
-  std::map<uint64_t, std::shared_ptr<Object>> objects_;
+  std::vector<std::unique_ptr<Object>> free_;
+  absl::flat_hash_map<uint64_t, Ref> objects_;
 };
 
 }  // namespace pathways

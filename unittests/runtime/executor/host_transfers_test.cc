@@ -191,7 +191,7 @@ TEST_F(HostTransfersTest, LendsUntilTheRequestIsOver) {
   EXPECT_EQ(sent[1].message.target, 2u);
   EXPECT_EQ(sent[1].payload.bytes, 3u);
   EXPECT_EQ(transfers_.Sent(kClient, 5), 2u);
-  object.reset();
+  object = nullptr;
   EXPECT_GT(arena_.used(), 0u);
   transfers_.EndLend(kClient, 6);
   EXPECT_GT(arena_.used(), 0u);

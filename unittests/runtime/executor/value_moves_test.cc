@@ -53,7 +53,7 @@ class ValueMovesTest : public ::testing::Test {
 
   Arena memory_{"memory", 1 << 20, /*backed=*/true};
   HostStore store_{&memory_};
-  std::shared_ptr<HostStore::Object> argument_;
+  HostStore::Ref argument_;
   HostLaunch launch_;
   float data_[4] = {9, 9, 9, 9};
 };

@@ -13,6 +13,7 @@
 
 #include <cstring>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace pathways {
@@ -92,6 +93,23 @@ TEST(ArenaTest, PagesThatWereTakenStayForTheNextOfTheirSize) {
   EXPECT_FALSE(arena.Take(7 << 20, "array").ok());
 }
 
+TEST(ArenaTest, KeepsTheLastSegmentsThatWereFreed) {
+  Arena arena("host", 1 << 20, /*backed=*/true);
+  std::vector<const char*> data;
+  {
+    std::vector<Arena::Segment> segments;
+    for (size_t i = 0; i <= Arena::kMaxSpares; ++i) {
+      segments.push_back(*arena.Take(100 + i, "array"));
+      data.push_back(segments.back().data());
+    }
+    for (Arena::Segment& segment : segments) segment = Arena::Segment();
+  }
+  EXPECT_EQ(arena.used(), 0u);
+  for (size_t i = 1; i <= Arena::kMaxSpares; ++i) {
+    EXPECT_EQ(arena.Take(100 + i, "array")->data(), data[i]) << i;
+  }
+}
+
 TEST(ArenaTest, ChargesShareTheBound) {
   Arena arena("host memory of host0", 100, /*backed=*/true);
   absl::StatusOr<Arena::Segment> a = arena.Charge(60, "array 'a'");
@@ -107,8 +125,7 @@ TEST(HostStoreTest, WhatIsExpectedIsNotComplete) {
   Arena arena("host", 1 << 20, /*backed=*/true);
   HostStore store(&arena);
   for (uint64_t bytes : {6, 1 << 17}) {  // of both kinds of memory
-    std::shared_ptr<HostStore::Object> object =
-        store.Expect(1, bytes, "argument 'x'");
+    HostStore::Ref object = store.Expect(1, bytes, "argument 'x'");
     EXPECT_EQ(arena.used(), bytes);
     EXPECT_FALSE(object->complete());
     object->data()[bytes - 1] = 'a';
@@ -117,19 +134,58 @@ TEST(HostStoreTest, WhatIsExpectedIsNotComplete) {
     store.Drop(1);
     EXPECT_EQ(store.Find(1), nullptr);
     EXPECT_EQ(arena.used(), bytes);  // somebody writes it
-    object.reset();
+    object = nullptr;
     EXPECT_EQ(arena.used(), 0u);
   }
+}
+
+TEST(HostStoreTest, AnObjectIsThereUntilItsLastRefIsGone) {
+  Arena arena("host", 1 << 20, /*backed=*/true);
+  HostStore store(&arena);
+  HostStore::Ref first = store.Create(1, 8, "result 'y'");
+  HostStore::Ref second = first;
+  const HostStore::Ref third = std::move(first);
+  store.Drop(1);
+  second = nullptr;
+  EXPECT_EQ(arena.used(), 8u);
+  second = third;
+  EXPECT_EQ(second.get(), third.get());
+  EXPECT_EQ(first, nullptr);
+}
+
+TEST(HostStoreTest, WhatIsGoneIsUsedAgainAsIfNew) {
+  Arena arena("host", 100, /*backed=*/true);
+  HostStore store(&arena);
+  HostStore::Ref object = store.Expect(1, 8, "argument 'x'");
+  const HostStore::Object* const record = object.get();
+  const char* const data = object->data();
+  object->filled = false;
+  object->poisoned = true;
+  object->writer = 7;
+  object->status = absl::InternalError("bad");
+  store.Drop(1);
+  object = nullptr;
+  EXPECT_EQ(arena.used(), 0u);
+  object = store.Create(2, 8, "result 'y'");
+  EXPECT_EQ(object.get(), record);
+  EXPECT_EQ(object->data(), data);
+  EXPECT_EQ(object->id, 2u);
+  EXPECT_TRUE(object->complete() && object->filled && object->status.ok());
+  EXPECT_FALSE(object->poisoned);
+  EXPECT_EQ(object->writer, 0u);
+  // Nor is the memory of one that had none.
+  EXPECT_FALSE(store.Create(3, 200, "result 'z'")->status.ok());
+  store.Drop(3);
+  EXPECT_TRUE(store.Create(4, 92, "result 'z'")->status.ok());
 }
 
 TEST(HostStoreTest, AnObjectWithoutRoomSaysWhy) {
   Arena arena("host memory of host0", 10, /*backed=*/true);
   HostStore store(&arena);
-  std::shared_ptr<HostStore::Object> small = store.Create(1, 4, "result 'y'");
+  HostStore::Ref small = store.Create(1, 4, "result 'y'");
   EXPECT_TRUE(small->status.ok() && small->complete() &&
               small->data() != nullptr);
-  std::shared_ptr<HostStore::Object> object =
-      store.Expect(2, 8, "argument 'x'");
+  HostStore::Ref object = store.Expect(2, 8, "argument 'x'");
   EXPECT_EQ(object->status.code(), absl::StatusCode::kResourceExhausted);
   EXPECT_EQ(object->status.message(),
             "argument 'x' needs 8 bytes of host memory of host0, where 4 of 10 "
@@ -138,7 +194,7 @@ TEST(HostStoreTest, AnObjectWithoutRoomSaysWhy) {
   EXPECT_EQ(arena.used(), 4u);
   store.Drop(1);
   EXPECT_EQ(arena.used(), 4u);  // somebody reads it
-  small.reset();
+  small = nullptr;
   EXPECT_EQ(arena.used(), 0u);
   EXPECT_EQ(store.num_objects(), 0u);
 }
