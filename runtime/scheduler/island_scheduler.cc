@@ -35,14 +35,33 @@ void IslandScheduler::Record(TraceKind kind, const proto::Start& start) {
   trace_->Record(event);
 }
 
-void IslandScheduler::Skip(uint64_t ticket) {
-  auto granted =
-      std::find_if(granted_.begin(), granted_.end(), [&](const auto& g) {
-        return g.second.start->start().ticket() == ticket;
-      });
-  if (granted == granted_.end()) return;
-  SendGrants(granted->second, /*skip=*/true);
+IslandScheduler::Granted* IslandScheduler::AddGranted() {
+  if (spare_.empty()) spare_.push_back(std::make_unique<Granted>());
+  granted_.push_back(std::move(spare_.back()));
+  spare_.pop_back();
+  Granted* granted = granted_.back().get();
+  granted->hosts.clear();
+  granted->waiting = 0;
+  granted->failed = false;
+  granted->poisoned.clear();
+  granted->time_ns = 0;
+  return granted;
+}
+
+void IslandScheduler::Erase(
+    std::vector<std::unique_ptr<Granted>>::iterator granted) {
+  (*granted)->start = ControlRef();
+  spare_.push_back(std::move(*granted));
   granted_.erase(granted);
+}
+
+void IslandScheduler::Skip(uint64_t ticket) {
+  auto granted = std::find_if(
+      granted_.begin(), granted_.end(),
+      [&](const auto& g) { return g->start->start().ticket() == ticket; });
+  if (granted == granted_.end()) return;
+  SendGrants(**granted, /*skip=*/true);
+  Erase(granted);
 }
 
 void IslandScheduler::OnStart(ControlRef control) {
@@ -82,15 +101,21 @@ void IslandScheduler::OnStart(ControlRef control) {
 
 void IslandScheduler::Apply(ControlRef control) {
   const proto::Start& start = control->start();
-  Granted& granted = granted_[++last_place_];
-  granted.place = last_place_;
+  Granted& granted = *AddGranted();
+  granted.place = ++last_place_;
   for (int i = 0; i < start.hosts_size(); ++i) {
     const uint32_t host = start.hosts(i);
-    granted.waiting.insert(host);
-    granted.hosts[host] = {place_of_[host],
-                           i < start.stores_size() ? start.stores(i) : 0};
-    place_of_[host] = granted.place;
+    const auto at = std::lower_bound(
+        granted.hosts.begin(), granted.hosts.end(), host,
+        [](const Host& a, uint32_t number) { return a.host < number; });
+    if (at != granted.hosts.end() && at->host == host) continue;
+    uint64_t& last_place = place_of_[host];
+    granted.hosts.insert(
+        at, {host, last_place, i < start.stores_size() ? start.stores(i) : 0,
+             /*done=*/false});
+    last_place = granted.place;
   }
+  granted.waiting = granted.hosts.size();
   if (start.first() == start.launch_first()) Record(TraceKind::kGranted, start);
   granted.start = std::move(control);
   SendGrants(granted, /*skip=*/false);
@@ -98,37 +123,52 @@ void IslandScheduler::Apply(ControlRef control) {
 
 void IslandScheduler::SendGrants(const Granted& granted, bool skip) {
   const proto::Start& start = granted.start->start();
-  for (const auto& [host, after] : granted.hosts) {
+  for (const Host& host : granted.hosts) {
     ControlRef control = NewControl();
     proto::Grant* grant = control->mutable_grant();
     grant->set_program(start.program());
     grant->set_incarnation(start.incarnation());
     grant->set_launch(start.launch());
     grant->set_place(granted.place);
-    grant->set_previous_place(after.first);
-    grant->set_store(after.second);
+    grant->set_previous_place(host.previous_place);
+    grant->set_store(host.store);
     grant->set_first(start.first());
     grant->set_steps(start.steps());
     grant->set_skip(skip);
     grant->set_launch_first(start.launch_first());
     grant->set_launch_steps(start.launch_steps());
-    SendControl(directory_->executor(host), std::move(control));
+    SendControl(directory_->executor(host.host), std::move(control));
   }
 }
 
 void IslandScheduler::OnDone(const proto::GrantDone& done) {
-  auto found = granted_.find(done.number());
-  if (found == granted_.end()) return;
-  Granted& granted = found->second;
-  if (granted.waiting.erase(done.sender()) == 0) return;  // a second copy
+  const auto found = std::lower_bound(
+      granted_.begin(), granted_.end(), done.number(),
+      [](const auto& g, uint64_t place) { return g->place < place; });
+  if (found == granted_.end() || (*found)->place != done.number()) return;
+  Granted& granted = **found;
+  const auto host = std::lower_bound(
+      granted.hosts.begin(), granted.hosts.end(), done.sender(),
+      [](const Host& a, uint32_t number) { return a.host < number; });
+  if (host == granted.hosts.end() || host->host != done.sender() ||
+      host->done) {
+    return;  // a second copy
+  }
+  host->done = true;
+  --granted.waiting;
   if (done.has_failure() &&
       (!granted.failed || Before(done.failure(), granted.failure))) {
     granted.failed = true;
     granted.failure = done.failure();
   }
-  granted.poisoned.insert(done.poisoned().begin(), done.poisoned().end());
+  for (uint32_t result : done.poisoned()) {
+    const auto at = std::lower_bound(granted.poisoned.begin(),
+                                     granted.poisoned.end(), result);
+    if (at != granted.poisoned.end() && *at == result) continue;
+    granted.poisoned.insert(at, result);
+  }
   granted.time_ns = std::max(granted.time_ns, done.time_ns());
-  if (!granted.waiting.empty()) return;
+  if (granted.waiting > 0) return;
   ControlRef control = NewControl();
   proto::GrantDone* out = control->mutable_grant_done();
   *out = done;
@@ -140,7 +180,7 @@ void IslandScheduler::OnDone(const proto::GrantDone& done) {
   out->clear_poisoned();
   for (uint32_t result : granted.poisoned) out->add_poisoned(result);
   if (done.over()) Record(TraceKind::kDone, granted.start->start());
-  granted_.erase(found);
+  Erase(found);
   SendControl(directory_->controller(), std::move(control));
 }
 

@@ -22,9 +22,12 @@
 #ifndef RUNTIME_SCHEDULER_ISLAND_SCHEDULER_H_
 #define RUNTIME_SCHEDULER_ISLAND_SCHEDULER_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <set>
+#include <vector>
 
 #include "runtime/proto/control.pb.h"
 #include "runtime/protocol/directory.h"
@@ -48,20 +51,28 @@ class IslandScheduler final : public ControlActor {
   void StartTrace(TraceRing* ring) { trace_ = ring; }
 
  private:
+  struct Host {
+    uint32_t host = 0;
+    uint64_t previous_place = 0, store = 0;  // as in Grant
+    bool done = false;
+  };
+  // A grant that is not over.
   struct Granted {
     ControlRef start;
-    // By host: the place before this one, and as Grant.store.
-    std::map<uint32_t, std::pair<uint64_t, uint64_t>> hosts;
+    std::vector<Host> hosts;  // ascending
     uint64_t place = 0;
-    std::set<uint32_t> waiting;  // hosts that have not finished
+    size_t waiting = 0;  // hosts that have not finished
     bool failed = false;
     proto::Failure failure;
-    std::set<uint32_t> poisoned;  // results
-    uint64_t time_ns = 0;         // of the slowest host
+    std::vector<uint32_t> poisoned;  // results, ascending
+    uint64_t time_ns = 0;            // of the slowest host
   };
 
   void OnStart(ControlRef control);
   void Apply(ControlRef control);
+  // One more, as new, behind all others.
+  Granted* AddGranted();
+  void Erase(std::vector<std::unique_ptr<Granted>>::iterator granted);
   void SendGrants(const Granted& granted, bool skip);
   void OnDone(const proto::GrantDone& done);
   // A grant that was given up: hosts that did not get it must not wait for it.
@@ -77,8 +88,9 @@ class IslandScheduler final : public ControlActor {
   uint64_t last_place_ = 0;
   std::map<uint64_t, ControlRef> early_;   // by previous ticket
   std::map<uint32_t, uint64_t> place_of_;  // last one, per host
-  std::map<uint64_t, Granted> granted_;    // by place
-  std::set<uint64_t> seen_;                // tickets, without order only
+  // By place, those that are not over; and records of some that are.
+  std::vector<std::unique_ptr<Granted>> granted_, spare_;
+  std::set<uint64_t> seen_;  // tickets, without order only
 };
 
 // Whether failure a is before b: by step, position, shard.
