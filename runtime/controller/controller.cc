@@ -93,7 +93,9 @@ void Controller::HandleClient(proto::Control* control) {
     case proto::Control::kLaunchRequest:
       return OnLaunch(control->mutable_launch_request());
     case proto::Control::kReleaseRequest:
-      return OnRelease(control->release_request());
+      return Release(
+          absl::MakeConstSpan(control->release_request().objects().data(),
+                              control->release_request().objects_size()));
     case proto::Control::kSettleRequest:
       return OnSettle(client, control->settle_request());
     case proto::Control::kFetchRequest:
@@ -184,11 +186,8 @@ void Controller::OnDisconnect(uint32_t client,
       clients_.Leave({client, request.request()}, &answers);
   for (uint64_t handle : programs) LeaveProgram(client, handle);
   for (ClientRequest fetch : fetches_.OfClient(client)) EndFetch(fetch);
-  std::vector<Drop> drops;
-  objects_.Release(
-      absl::MakeConstSpan(request.objects().data(), request.objects_size()),
-      /*launch=*/0, &drops);
-  SendDrops(&drops);
+  Release(
+      absl::MakeConstSpan(request.objects().data(), request.objects_size()));
   AnswerAll(answers);
 }
 

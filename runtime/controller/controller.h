@@ -115,7 +115,8 @@ class Controller final : public ControlActor {
   void OnDone(const proto::GrantDone& done);
   // Gives the program the grants that are within its horizon.
   void GiveGrants(uint32_t program, LaunchEffects* effects);
-  void OnRelease(const proto::ReleaseRequest& request);
+  // The client, or a fetch of its, refers to them no more.
+  void Release(absl::Span<const uint64_t> objects);
   void OnSettle(uint32_t client, const proto::SettleRequest& request);
   void OnDropped(const proto::ObjectsDropped& dropped);
   void OnFetch(uint32_t client, const proto::FetchRequest& request);
@@ -137,6 +138,7 @@ class Controller final : public ControlActor {
   // Does what effects_ says, and empties it.
   void Apply();
   void SendGrant(const Grant& grant, bool skip);
+  // Tells hosts, and empties the list.
   void SendDrops(std::vector<Drop>* drops);
 
   // What waits for hosts (deadlines.cc).

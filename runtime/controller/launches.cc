@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -288,9 +289,11 @@ void Controller::OnDone(const proto::GrantDone& done) {
 
 void Controller::SendDrops(std::vector<Drop>* drops) {
   // One message to each host for each launch, in the order in which they ended.
-  std::stable_sort(
-      drops->begin(), drops->end(),
-      [](const Drop& a, const Drop& b) { return a.host < b.host; });
+  uint64_t order = 0;
+  for (Drop& drop : *drops) drop.order = order++;
+  std::sort(drops->begin(), drops->end(), [](const Drop& a, const Drop& b) {
+    return std::tie(a.host, a.order) < std::tie(b.host, b.order);
+  });
   for (size_t i = 0; i < drops->size();) {
     const Drop& first = (*drops)[i];
     ControlRef control = NewControl();
@@ -306,14 +309,12 @@ void Controller::SendDrops(std::vector<Drop>* drops) {
     stores_.Forget(first.host, first.launch);
     SendStore(first.host, /*launch=*/0, /*asks=*/false, std::move(control));
   }
+  drops->clear();
 }
 
-void Controller::OnRelease(const proto::ReleaseRequest& request) {
-  std::vector<Drop> drops;
-  objects_.Release(
-      absl::MakeConstSpan(request.objects().data(), request.objects_size()),
-      /*launch=*/0, &drops);
-  SendDrops(&drops);
+void Controller::Release(absl::Span<const uint64_t> objects) {
+  objects_.Release(objects, /*launch=*/0, &effects_.drops);
+  SendDrops(&effects_.drops);
 }
 
 void Controller::OnSettle(uint32_t client, const proto::SettleRequest& settle) {
@@ -382,10 +383,7 @@ void Controller::EndFetch(ClientRequest request) {
     control->mutable_drop_objects()->set_fetch(request.id);
     SendStore(host, /*launch=*/0, /*asks=*/false, std::move(control));
   }
-  if (object == 0) return;
-  std::vector<Drop> drops;
-  objects_.Release({object}, /*launch=*/0, &drops);
-  SendDrops(&drops);
+  if (object != 0) Release({object});
 }
 
 void Controller::OnFetchReport(const proto::Control& control) {

@@ -25,6 +25,7 @@ struct Drop {
   uint64_t launch = 0;
   uint64_t object = 0;
   uint64_t bytes = 0;  // of the object there
+  uint64_t order = 0;  // among those that hosts are told of together
 };
 
 // The arrays of which hosts hold blocks: one record for each logical array,
