@@ -92,10 +92,11 @@ void ArrayTable::Settle(const RunState& run, ObjectList* objects,
 
 absl::Status ArrayTable::Release(uint64_t id, ObjectList* objects,
                                  SharedValues* values) {
-  if (arrays_.Find(id) == nullptr) return NoArray(id);
-  ArrayState array = arrays_.Take(id);
-  objects->push_back(array.placed.object);
-  values->push_back(std::move(array.dense));
+  ArrayState* const array = arrays_.Find(id);
+  if (array == nullptr) return NoArray(id);
+  objects->push_back(array->placed.object);
+  values->push_back(std::move(array->dense));
+  arrays_.Erase(id);
   return absl::OkStatus();
 }
 

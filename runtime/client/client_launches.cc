@@ -8,6 +8,7 @@
 
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "absl/container/inlined_vector.h"
 #include "runtime/client/client.h"
@@ -19,8 +20,10 @@ namespace {
 void Refer(const PlacedObject& placed, proto::ObjectRef* ref) {
   ref->set_object(placed.object);
   if (placed.object == 0) return;
-  for (const ArrayPlacement::Host& host : placed.placement->hosts) {
-    ref->add_hosts(static_cast<uint32_t>(host.host));
+  const std::vector<ArrayPlacement::Host>& hosts = placed.placement->hosts;
+  ref->mutable_hosts()->Reserve(static_cast<int>(hosts.size()));
+  for (const ArrayPlacement::Host& host : hosts) {
+    ref->mutable_hosts()->AddAlreadyReserved(static_cast<uint32_t>(host.host));
   }
 }
 

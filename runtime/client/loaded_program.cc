@@ -77,22 +77,38 @@ LoadedProgram::LoadedProgram(uint64_t handle,
       names_(NamesOf(*plan_)) {
   const proto::Plan& tables = plan_->plan();
   for (const proto::Argument& in : tables.interface().arguments()) {
-    arguments_.push_back(
-        MakePort(tables.actions(in.action()).results(0), in.stepped()));
+    const int index = static_cast<int>(arguments_.size());
+    arguments_.push_back(MakePort(plan_->argument_placement(index),
+                                  tables.actions(in.action()).results(0),
+                                  in.stepped()));
   }
   for (const proto::Result& out : tables.interface().results()) {
-    results_.push_back(
-        MakePort(tables.actions(out.action()).operands(0), out.stepped()));
+    const int index = static_cast<int>(results_.size());
+    Port port =
+        MakePort(plan_->result_placement(index),
+                 tables.actions(out.action()).operands(0), out.stepped());
+    // What lies as an argument does is known for it at a glance.
+    for (const Port& argument : arguments_) {
+      if (port.placement == nullptr ||
+          !port.placement->Fits(*argument.placement)) {
+        continue;
+      }
+      port.placement = argument.placement;
+      break;
+    }
+    results_.push_back(std::move(port));
   }
 }
 
-LoadedProgram::Port LoadedProgram::MakePort(uint32_t buffer,
-                                            bool stepped) const {
+LoadedProgram::Port LoadedProgram::MakePort(
+    std::shared_ptr<const ArrayPlacement> placement, uint32_t buffer,
+    bool stepped) const {
   const PreparedBuffer& from = plan_->buffers()[buffer];
   ArrayType type{static_cast<ElementType>(from.element), from.layout.shape};
   if (stepped) type.shape.insert(type.shape.begin(), 1);
   const uint64_t bytes = BytesOf(type.element, type.shape);
-  return {std::make_shared<const ArrayType>(std::move(type)), bytes, stepped};
+  return {std::move(placement),
+          std::make_shared<const ArrayType>(std::move(type)), bytes, stepped};
 }
 
 const proto::Argument& LoadedProgram::argument(int index) const {
@@ -164,7 +180,7 @@ absl::StatusOr<std::shared_ptr<RunState>> LoadedProgram::MakeRun(
           absl::StrCat("result '", names_->results[r], "' of program '", name(),
                        "' needs more than ", kMaxBytes, " bytes"));
     }
-    result.placed.placement = plan_->result_placement(static_cast<int>(r));
+    result.placed.placement = port.placement;
   }
   return run;
 }

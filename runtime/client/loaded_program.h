@@ -44,7 +44,7 @@ class LoadedProgram {
   const proto::Argument& argument(int index) const;
   // Where the blocks of an argument lie; null without kernels.
   const std::shared_ptr<const ArrayPlacement>& placement(int argument) const {
-    return plan_->argument_placement(argument);
+    return arguments_[argument].placement;
   }
   // "argument 'x' of program 'p'"
   std::string Describe(int argument) const;
@@ -62,12 +62,14 @@ class LoadedProgram {
  private:
   // An argument or a result, of a launch of one step.
   struct Port {
+    std::shared_ptr<const ArrayPlacement> placement;
     SharedType type;
     uint64_t bytes;
     bool stepped;
   };
 
-  Port MakePort(uint32_t buffer, bool stepped) const;
+  Port MakePort(std::shared_ptr<const ArrayPlacement> placement,
+                uint32_t buffer, bool stepped) const;
 
   const uint64_t handle_;
   const std::shared_ptr<const PreparedPlan> plan_;

@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -45,12 +46,13 @@ class NumberedMap {
     auto found = values_.find(number);
     return found == values_.end() ? nullptr : &found->second;
   }
-  // One that is there. Returns its value, to end where the caller wants it.
-  T Take(uint64_t number) {
+  // One that is there.
+  void Erase(uint64_t number) {
     Node node = values_.extract(number);
-    T value = std::exchange(node.mapped(), T());
-    if (spare_.size() < kMaxSpare) spare_.push_back(std::move(node));
-    return value;
+    if (spare_.size() == kMaxSpare) return;
+    std::destroy_at(&node.mapped());
+    std::construct_at(&node.mapped());
+    spare_.push_back(std::move(node));
   }
   size_t size() const { return values_.size(); }
 

@@ -78,7 +78,7 @@ std::shared_ptr<RunState> RunTable::End(uint64_t id, const absl::Status& status,
     if (result < run->results.size()) run->results[result].poisoned = true;
   }
   if (!completed || run->released) TakeResults(run.get(), objects);
-  if (run->released) runs_.Take(id);
+  if (run->released) runs_.Erase(id);
   return run;
 }
 
@@ -87,7 +87,8 @@ absl::Status RunTable::Release(uint64_t id, ObjectList* objects) {
   if (found == nullptr || (*found)->released) return NoRun(id);
   (*found)->released = true;
   if (!(*found)->ended) return absl::OkStatus();  // goes when it ends
-  TakeResults(runs_.Take(id).get(), objects);
+  TakeResults(found->get(), objects);
+  runs_.Erase(id);
   return absl::OkStatus();
 }
 

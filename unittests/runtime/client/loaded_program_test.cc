@@ -116,6 +116,8 @@ TEST_F(LoadedProgramTest, ARunHasTheResultsOfItsSteps) {
   EXPECT_EQ(result.bytes, 24u);
   EXPECT_EQ(result.placed.object, 0u);
   EXPECT_EQ(result.placed.placement->hosts.size(), 2u);
+  // It lies as `v` does.
+  EXPECT_EQ(result.placed.placement, program->placement(1));
 }
 
 TEST_F(LoadedProgramTest, RefusesARunWhoseResultsFitNoMemory) {
