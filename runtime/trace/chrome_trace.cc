@@ -10,160 +10,33 @@
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
-#include <set>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "runtime/plan/tables.h"
 #include "runtime/protocol/wire_kind.h"
+#include "runtime/trace/chrome_json.h"
+#include "runtime/trace/flows.h"
 #include "runtime/trace/log_index.h"
+#include "runtime/trace/tracks.h"
 
 namespace pathways {
 namespace {
 
-// A JSON string. Names may be any bytes.
-std::string Json(const std::string& text) {
-  return nlohmann::json(text).dump(-1, ' ', false,
-                                   nlohmann::json::error_handler_t::replace);
-}
-
-// The format counts microseconds.
-std::string Us(TimeNs ns) {
-  return absl::StrFormat("%d.%03d", ns / 1000, ns % 1000);
-}
-
-// Members of an "args" object.
-class Args {
- public:
-  Args& Add(const char* key, const std::string& value) {
-    return AddRaw(key, Json(value));
-  }
-  Args& Add(const char* key, uint64_t value) {
-    return AddRaw(key, absl::StrCat(value));
-  }
-  Args& AddRaw(const char* key, const std::string& json) {
-    absl::StrAppend(&text_, text_.empty() ? "" : ",", "\"", key, "\":", json);
-    return *this;
-  }
-  const std::string& text() const { return text_; }
-
- private:
-  std::string text_;
-};
-
-// One slice, with the ends of flows that begin or end in it, at its beginning.
-struct Slice {
-  TimeNs begin = 0, end = 0;
-  const char* category = "";
-  std::string name;
-  std::string args;
-  struct FlowEnd {
-    uint64_t id;
-    const char* name;
-    bool starts;
-  };
-  std::vector<FlowEnd> flows;
-};
-
-struct Track {
-  std::string name;
-  std::vector<Slice> slices;
-};
-
-// Slices that may overlap, in order of beginning, on as few tracks as it takes.
-// What is inside of a slice goes where it is.
-class Lanes {
- public:
-  struct Group {
-    Slice outer;
-    std::vector<Slice> inner;
-  };
-  void Add(Group group) { groups_.push_back(std::move(group)); }
-
-  // Appends the tracks, called `name`, "`name` 2", ...
-  void Place(const std::string& name, std::vector<Track>* tracks) {
-    std::stable_sort(groups_.begin(), groups_.end(),
-                     [](const Group& a, const Group& b) {
-                       return std::make_pair(a.outer.begin, a.outer.end) <
-                              std::make_pair(b.outer.begin, b.outer.end);
-                     });
-    const size_t first = tracks->size();
-    std::set<std::pair<TimeNs, size_t>> busy;  // until when, which
-    std::set<size_t> free;
-    for (Group& group : groups_) {
-      while (!busy.empty() && busy.begin()->first <= group.outer.begin) {
-        free.insert(busy.begin()->second);
-        busy.erase(busy.begin());
-      }
-      if (free.empty()) {
-        const size_t lane = tracks->size() - first;
-        free.insert(lane);
-        tracks->push_back(
-            {lane == 0 ? name : absl::StrCat(name, " ", lane + 1), {}});
-      }
-      const size_t lane = *free.begin();
-      free.erase(free.begin());
-      busy.insert({group.outer.end, lane});
-      std::vector<Slice>& slices = (*tracks)[first + lane].slices;
-      slices.push_back(std::move(group.outer));
-      for (Slice& slice : group.inner) slices.push_back(std::move(slice));
-    }
-  }
-
- private:
-  std::vector<Group> groups_;
-};
-
-// A number over time: changes at times.
-class Steps {
- public:
-  void Add(TimeNs time, int64_t change) { changes_.emplace_back(time, change); }
-  // (time, value after it), once for each time at which it changes. Starts
-  // high enough never to be negative: what is gone from the log is counted.
-  std::vector<std::pair<TimeNs, int64_t>> Values() {
-    // At one time, what is taken before what is given back.
-    std::sort(
-        changes_.begin(), changes_.end(), [](const auto& a, const auto& b) {
-          return a.first != b.first ? a.first < b.first : a.second > b.second;
-        });
-    int64_t value = 0, least = 0;
-    for (const auto& [time, change] : changes_) {
-      least = std::min(least, value += change);
-    }
-    value = -least;
-    std::vector<std::pair<TimeNs, int64_t>> values;
-    for (const auto& [time, change] : changes_) {
-      value += change;
-      if (!values.empty() && values.back().first == time) {
-        values.back().second = value;
-      } else {
-        values.emplace_back(time, value);
-      }
-    }
-    return values;
-  }
-
- private:
-  std::vector<std::pair<TimeNs, int64_t>> changes_;
-};
-
-struct Counter {
-  std::string name;
-  const char* unit;
-  std::vector<std::pair<TimeNs, int64_t>> values;
-};
-
-// Tracks and counters of one heading of the viewer.
-struct Process {
-  std::string name;
-  std::vector<Track> tracks;
-  std::vector<Counter> counters;
-};
+using trace::Args;
+using trace::Counter;
+using trace::EventPrinter;
+using trace::Flows;
+using trace::Json;
+using trace::Lanes;
+using trace::Slice;
+using trace::Span;
+using trace::Steps;
+using trace::Track;
+using trace::TrackGroup;
 
 class Writer {
  public:
@@ -181,6 +54,7 @@ class Writer {
     }
     for (const auto& [island, actors] : islands) AddIsland(actors);
     AddLinks();
+    KeepWholeFlows(&groups_);
     Print();
   }
 
@@ -302,11 +176,6 @@ class Writer {
     slice.args = args.text();
     return slice;
   }
-  static Slice Span(TimeNs begin, TimeNs end, const char* category,
-                    std::string name, std::string args = "") {
-    return {begin,           std::max(begin, end), category,
-            std::move(name), std::move(args),      {}};
-  }
 
   // "train, 3 steps from 0" of a scheduler's event.
   std::string LaunchName(const TraceEvent& e) {
@@ -316,7 +185,7 @@ class Writer {
   }
 
   void AddClient() {
-    Process process{"client", {}, {}};
+    TrackGroup group{"client", {}, {}};
     static const char* const kCalls[] = {"load", "launch", "await", "fetch"};
     Lanes calls, runs;
     for (uint32_t i : calls_) {
@@ -335,8 +204,7 @@ class Writer {
         // One arrow to each island that granted it.
         for (uint32_t granted : grants_[e.other]) {
           if (event(granted).time < e.time) continue;
-          slice.flows.push_back({++last_flow_, "launch", true});
-          launch_flow_[granted] = last_flow_;
+          slice.flows.push_back({flows_.NewTo(event(granted)), "launch", true});
         }
         auto ended = run_ended_.find(e.other);
         if (ended != run_ended_.end() && known) {
@@ -347,8 +215,8 @@ class Writer {
       }
       calls.Add({std::move(slice), {}});
     }
-    calls.Place("calls", &process.tracks);
-    runs.Place("runs", &process.tracks);
+    calls.Place("calls", &group.tracks);
+    runs.Place("runs", &group.tracks);
 
     // Steps in flight: from the first beginning of a firing to the last end.
     std::map<std::pair<uint32_t, uint64_t>, std::pair<TimeNs, TimeNs>> firings;
@@ -368,37 +236,37 @@ class Writer {
       steps[key.first].Add(span.second, -1);
     }
     for (auto& [program, counter] : steps) {
-      process.counters.push_back(
+      group.counters.push_back(
           {absl::StrCat(index_.ProgramName(program), " steps in flight"),
            "steps", counter.Values()});
     }
-    processes_.push_back(std::move(process));
+    groups_.push_back(std::move(group));
   }
 
   void AddIsland(const std::vector<uint32_t>& actors) {
-    Process process;
+    TrackGroup group;
     for (uint32_t id : actors) {
       const TraceActor& actor = log_.actors[id];
       switch (actor.role) {
         case TraceActor::kScheduler:
-          process.name = actor.name;
-          AddScheduler(id, &process);
+          group.name = actor.name;
+          AddScheduler(id, &group);
           break;
         case TraceActor::kDevice:
-          AddDevice(id, &process);
+          AddDevice(id, &group);
           break;
         default:
           break;
       }
       if (actor.role == TraceActor::kExecutor) {
         AddBytes(absl::StrCat(actor.name, " memory"), of_actor_[id],
-                 TraceKind::kHostBytes, &process);
+                 TraceKind::kHostBytes, &group);
       }
     }
-    processes_.push_back(std::move(process));
+    groups_.push_back(std::move(group));
   }
 
-  void AddScheduler(uint32_t id, Process* process) {
+  void AddScheduler(uint32_t id, TrackGroup* group) {
     Lanes lanes;
     for (auto at = granted_.lower_bound({id, 0});
          at != granted_.end() && at->first.first == id; ++at) {
@@ -418,17 +286,16 @@ class Writer {
         group.inner.push_back(Span(begin, e.time, "scheduler", "held back"));
       }
       Slice granted = Span(e.time, end, "scheduler", "granted");
-      if (auto flow = launch_flow_.find(i); flow != launch_flow_.end()) {
-        granted.flows.push_back({flow->second, "launch", false});
+      if (const auto flow = flows_.To(e); flow.has_value()) {
+        granted.flows.push_back({*flow, "launch", false});
       }
       for (uint32_t gang : FirstGangs(e)) {
-        granted.flows.push_back({++last_flow_, "grant", true});
-        grant_flow_[gang] = last_flow_;
+        granted.flows.push_back({flows_.NewTo(event(gang)), "grant", true});
       }
       group.inner.push_back(std::move(granted));
       lanes.Add(std::move(group));
     }
-    lanes.Place("scheduler", &process->tracks);
+    lanes.Place("scheduler", &group->tracks);
   }
 
   // Of the devices of a scheduler's island, the first gang (an event) of the
@@ -455,18 +322,17 @@ class Writer {
   }
 
   void AddBytes(const std::string& name, const std::vector<uint32_t>& events,
-                TraceKind kind, Process* process) {
+                TraceKind kind, TrackGroup* group) {
     Counter counter{name, "bytes", {}};
     for (uint32_t i : events) {
       if (event(i).Kind() != kind) continue;
       counter.values.emplace_back(event(i).time,
                                   static_cast<int64_t>(event(i).value));
     }
-    if (!counter.values.empty())
-      process->counters.push_back(std::move(counter));
+    if (!counter.values.empty()) group->counters.push_back(std::move(counter));
   }
 
-  void AddDevice(uint32_t id, Process* process) {
+  void AddDevice(uint32_t id, TrackGroup* group) {
     const std::string& name = log_.actors[id].name;
     Track queue{name, {}}, moves{name + " transfers", {}};
     Lanes submitted;
@@ -487,8 +353,8 @@ class Writer {
             args.Add("kernel", kernel->name());
           }
           Slice slice = SliceOf(e, "kernel", ActionName(e), args);
-          if (auto flow = grant_flow_.find(i); flow != grant_flow_.end()) {
-            slice.flows.push_back({flow->second, "grant", false});
+          if (const auto flow = flows_.To(e); flow.has_value()) {
+            slice.flows.push_back({*flow, "grant", false});
           }
           queue.slices.push_back(std::move(slice));
           break;
@@ -522,11 +388,11 @@ class Writer {
           break;
       }
     }
-    if (!queue.slices.empty()) process->tracks.push_back(std::move(queue));
-    if (!moves.slices.empty()) process->tracks.push_back(std::move(moves));
-    submitted.Place(name + " submitted", &process->tracks);
-    AddBytes(name + " memory", events, TraceKind::kDeviceBytes, process);
-    AddCredits(name, events, process);
+    if (!queue.slices.empty()) group->tracks.push_back(std::move(queue));
+    if (!moves.slices.empty()) group->tracks.push_back(std::move(moves));
+    submitted.Place(name + " submitted", &group->tracks);
+    AddBytes(name + " memory", events, TraceKind::kDeviceBytes, group);
+    AddCredits(name, events, group);
   }
 
   // A step of a gang.
@@ -580,19 +446,16 @@ class Writer {
       }
       const PieceKey key{e.program, send, e.firing, is_send ? shard : other,
                          is_send ? other : shard};
-      PieceEnds& ends = pieces_[key];
-      if (ends.id == 0) ends.id = ++last_flow_;
-      (is_send ? ends.has_send : ends.has_recv) = true;
-      (is_send ? ends.sent : ends.received) = e.time;
-      slice.flows.push_back({ends.id, "piece", is_send});
-      piece_of_flow_[ends.id] = key;
+      uint64_t& flow = pieces_[key];
+      if (flow == 0) flow = flows_.New();
+      slice.flows.push_back({flow, "piece", is_send});
     }
     return slice;
   }
 
   // Slots of buffers that are filled and whose credit is not back yet.
   void AddCredits(const std::string& name, const std::vector<uint32_t>& events,
-                  Process* process) {
+                  TrackGroup* group) {
     // By (program, edge): its own, so that one that begins in the middle of
     // things does not hide another.
     std::map<std::pair<uint32_t, uint32_t>, Steps> edges;
@@ -624,8 +487,7 @@ class Writer {
       }
     }
     Counter counter{name + " credits in use", "credits", all.Values()};
-    if (!counter.values.empty())
-      process->counters.push_back(std::move(counter));
+    if (!counter.values.empty()) group->counters.push_back(std::move(counter));
   }
   struct CreditUse {
     uint32_t edge;
@@ -724,9 +586,9 @@ class Writer {
       link(log_.actors[s.actor], *to)
           .lanes.Add({Span(s.time, e.time, "link", name, args.text()), {}});
     }
-    Process process{"links", {}, {}};
-    for (auto& [key, one] : links) one.lanes.Place(one.name, &process.tracks);
-    if (!process.tracks.empty()) processes_.push_back(std::move(process));
+    TrackGroup group{"links", {}, {}};
+    for (auto& [key, one] : links) one.lanes.Place(one.name, &group.tracks);
+    if (!group.tracks.empty()) groups_.push_back(std::move(group));
   }
   std::string HostName(const TraceActor& actor) const {
     if (actor.host < 0) return "controller";
@@ -753,14 +615,6 @@ class Writer {
                         index_.action(sent.program, edge->from())->name());
   }
 
-  // Whether both ends of a flow of a movement are there, in order.
-  bool IsWhole(const Slice::FlowEnd& flow) const {
-    auto key = piece_of_flow_.find(flow.id);
-    if (key == piece_of_flow_.end()) return true;
-    const PieceEnds& ends = pieces_.at(key->second);
-    return ends.has_send && ends.has_recv && ends.sent <= ends.received;
-  }
-
   void Print() {
     out_ << "{\"displayTimeUnit\":\"ns\",\"otherData\":{"
          << "\"producer\":\"pathways\",\"world\":"
@@ -769,72 +623,17 @@ class Writer {
          << "\",\"topology\":" << Json(facts_.topology)
          << ",\"programs\":" << Json(ProgramsText()) << ",\"events\":\""
          << log_.events.size() << "\",\"events_dropped\":\"" << log_.dropped
-         << "\",\"complete_from_us\":\"" << Us(log_.begin)
+         << "\",\"complete_from_us\":\"" << trace::Us(log_.begin)
          << "\"},\n\"traceEvents\":[";
-    int tid = 0;
-    for (size_t p = 0; p < processes_.size(); ++p) {
-      const int pid = static_cast<int>(p) + 1;
-      Process& process = processes_[p];
-      Meta("process_name", pid, 0, "name", Json(process.name));
-      Meta("process_sort_index", pid, 0, "sort_index", absl::StrCat(pid));
-      for (Track& track : process.tracks) {
-        ++tid;
-        Meta("thread_name", pid, tid, "name", Json(track.name));
-        Meta("thread_sort_index", pid, tid, "sort_index", absl::StrCat(tid));
-        PrintTrack(pid, tid, &track);
-      }
-      for (const Counter& counter : process.counters) {
-        for (const auto& [time, value] : counter.values) {
-          Begin() << "{\"ph\":\"C\",\"pid\":" << pid << ",\"ts\":" << Us(time)
-                  << ",\"name\":" << Json(counter.name) << ",\"args\":{\""
-                  << counter.unit << "\":" << value << "}}";
-        }
-      }
-    }
+    EventPrinter printer(&out_);
+    for (TrackGroup& group : groups_) printer.Print(std::move(group));
     if (log_.dropped > 0) {
-      Begin() << "{\"ph\":\"i\",\"s\":\"g\",\"pid\":1,\"tid\":0,\"ts\":"
-              << Us(log_.begin) << ",\"cat\":\"trace\",\"name\":"
-              << Json(absl::StrCat(log_.dropped,
-                                   " older events were dropped; what is there "
-                                   "is complete from here on"))
-              << "}";
+      printer.PrintNote(log_.begin, "trace",
+                        absl::StrCat(log_.dropped,
+                                     " older events were dropped; what is "
+                                     "there is complete from here on"));
     }
     out_ << "\n]}\n";
-  }
-  std::ostream& Begin() {
-    out_ << (is_first_ ? "\n" : ",\n");
-    is_first_ = false;
-    return out_;
-  }
-  void Meta(const char* name, int pid, int tid, const char* key,
-            const std::string& value) {
-    Begin() << "{\"ph\":\"M\",\"pid\":" << pid << ",\"tid\":" << tid
-            << ",\"name\":\"" << name << "\",\"args\":{\"" << key
-            << "\":" << value << "}}";
-  }
-  void PrintTrack(int pid, int tid, Track* track) {
-    // The outer of two that begin together first.
-    std::stable_sort(track->slices.begin(), track->slices.end(),
-                     [](const Slice& a, const Slice& b) {
-                       return a.begin != b.begin ? a.begin < b.begin
-                                                 : a.end > b.end;
-                     });
-    for (const Slice& slice : track->slices) {
-      Begin() << "{\"ph\":\"X\",\"pid\":" << pid << ",\"tid\":" << tid
-              << ",\"ts\":" << Us(slice.begin)
-              << ",\"dur\":" << Us(slice.end - slice.begin) << ",\"cat\":\""
-              << slice.category << "\",\"name\":" << Json(slice.name)
-              << ",\"args\":{" << slice.args << "}}";
-      for (const Slice::FlowEnd& flow : slice.flows) {
-        if (!IsWhole(flow)) continue;
-        Begin() << "{\"ph\":\"" << (flow.starts ? "s" : "f")
-                << (flow.starts ? "" : "\",\"bp\":\"e")
-                << "\",\"id\":" << flow.id << ",\"pid\":" << pid
-                << ",\"tid\":" << tid << ",\"ts\":" << Us(slice.begin)
-                << ",\"cat\":\"flow\""
-                << ",\"name\":\"" << flow.name << "\"}";
-      }
-    }
   }
   std::string ProgramsText() const {
     std::string text;
@@ -850,11 +649,6 @@ class Writer {
 
   // Of a movement: program, send, firing, source, destination.
   using PieceKey = std::tuple<uint32_t, uint32_t, uint64_t, int64_t, int64_t>;
-  struct PieceEnds {
-    uint64_t id = 0;
-    bool has_send = false, has_recv = false;
-    TimeNs sent = 0, received = 0;
-  };
   // (scheduler, launch).
   using LaunchKey = std::pair<uint32_t, uint64_t>;
 
@@ -862,8 +656,7 @@ class Writer {
   const TraceFacts& facts_;
   LogIndex index_;
   std::ostream& out_;
-  bool is_first_ = true;
-  std::vector<Process> processes_;
+  std::vector<TrackGroup> groups_;
   // Events, in order of time.
   std::vector<uint32_t> calls_, received_, crossed_;
   std::map<uint32_t, std::vector<uint32_t>> of_actor_;
@@ -875,11 +668,8 @@ class Writer {
   std::map<uint32_t, TimeNs> run_ended_;         // by launch
   std::map<std::tuple<int, int, uint64_t>, uint32_t> sent_;
   std::map<uint32_t, std::vector<std::vector<CreditUse>>> credits_;
-  uint64_t last_flow_ = 0;
-  std::map<uint32_t, uint64_t> launch_flow_;  // to a kGranted
-  std::map<uint32_t, uint64_t> grant_flow_;   // to a kGang
-  absl::flat_hash_map<PieceKey, PieceEnds> pieces_;
-  absl::flat_hash_map<uint64_t, PieceKey> piece_of_flow_;
+  Flows flows_;
+  absl::flat_hash_map<PieceKey, uint64_t> pieces_;  // their flows
 };
 
 }  // namespace
