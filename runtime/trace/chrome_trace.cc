@@ -19,22 +19,22 @@
 #include "runtime/plan/tables.h"
 #include "runtime/protocol/wire_kind.h"
 #include "runtime/trace/chrome_json.h"
+#include "runtime/trace/credits_in_use.h"
 #include "runtime/trace/flows.h"
 #include "runtime/trace/log_index.h"
+#include "runtime/trace/trace_counters.h"
 #include "runtime/trace/tracks.h"
 
 namespace pathways {
 namespace {
 
 using trace::Args;
-using trace::Counter;
 using trace::EventPrinter;
 using trace::Flows;
 using trace::Json;
 using trace::Lanes;
 using trace::Slice;
 using trace::Span;
-using trace::Steps;
 using trace::Track;
 using trace::TrackGroup;
 
@@ -97,13 +97,13 @@ class Writer {
       case TraceKind::kHostBytes:
       case TraceKind::kDeviceBytes:
         of_actor_[e.Kind() == TraceKind::kHostBytes ? e.actor : e.other]
-            .push_back(i);
+            .push_back(&e);
         break;
       case TraceKind::kGang:
         gangs_[{e.actor, e.program}].push_back(i);
         [[fallthrough]];
       default:
-        of_actor_[e.actor].push_back(i);
+        of_actor_[e.actor].push_back(&e);
     }
   }
   // (from, to, sequence), of a kSent of `from`.
@@ -218,28 +218,7 @@ class Writer {
     calls.Place("calls", &group.tracks);
     runs.Place("runs", &group.tracks);
 
-    // Steps in flight: from the first beginning of a firing to the last end.
-    std::map<std::pair<uint32_t, uint64_t>, std::pair<TimeNs, TimeNs>> firings;
-    for (const TraceEvent& e : log_.events) {
-      if (e.Kind() != TraceKind::kGang && e.Kind() != TraceKind::kMove) {
-        continue;
-      }
-      const TimeNs end = static_cast<TimeNs>(e.value);
-      auto [found, is_new] =
-          firings.try_emplace({e.program, e.firing}, e.time, end);
-      found->second.first = std::min(found->second.first, e.time);
-      found->second.second = std::max(found->second.second, end);
-    }
-    std::map<uint32_t, Steps> steps;
-    for (const auto& [key, span] : firings) {
-      steps[key.first].Add(span.first, 1);
-      steps[key.first].Add(span.second, -1);
-    }
-    for (auto& [program, counter] : steps) {
-      group.counters.push_back(
-          {absl::StrCat(index_.ProgramName(program), " steps in flight"),
-           "steps", counter.Values()});
-    }
+    group.counters = trace::StepsInFlight(index_);
     groups_.push_back(std::move(group));
   }
 
@@ -255,12 +234,12 @@ class Writer {
         case TraceActor::kDevice:
           AddDevice(id, &group);
           break;
+        case TraceActor::kExecutor:
+          group.Add(trace::MemoryInUse(actor.name + " memory", of_actor_[id],
+                                       TraceKind::kHostBytes));
+          break;
         default:
           break;
-      }
-      if (actor.role == TraceActor::kExecutor) {
-        AddBytes(absl::StrCat(actor.name, " memory"), of_actor_[id],
-                 TraceKind::kHostBytes, &group);
       }
     }
     groups_.push_back(std::move(group));
@@ -321,31 +300,20 @@ class Writer {
     return first;
   }
 
-  void AddBytes(const std::string& name, const std::vector<uint32_t>& events,
-                TraceKind kind, TrackGroup* group) {
-    Counter counter{name, "bytes", {}};
-    for (uint32_t i : events) {
-      if (event(i).Kind() != kind) continue;
-      counter.values.emplace_back(event(i).time,
-                                  static_cast<int64_t>(event(i).value));
-    }
-    if (!counter.values.empty()) group->counters.push_back(std::move(counter));
-  }
-
   void AddDevice(uint32_t id, TrackGroup* group) {
     const std::string& name = log_.actors[id].name;
     Track queue{name, {}}, moves{name + " transfers", {}};
     Lanes submitted;
     std::map<std::pair<uint32_t, uint32_t>, TimeNs> drained;
-    const std::vector<uint32_t>& events = of_actor_[id];
-    for (uint32_t i : events) {
-      const TraceEvent& e = event(i);
+    const std::vector<const TraceEvent*>& events = of_actor_[id];
+    for (const TraceEvent* event : events) {
+      const TraceEvent& e = *event;
       if (e.Kind() == TraceKind::kDrained) {
         drained[{e.program, e.other}] = e.time;
       }
     }
-    for (uint32_t i : events) {
-      const TraceEvent& e = event(i);
+    for (const TraceEvent* event : events) {
+      const TraceEvent& e = *event;
       switch (e.Kind()) {
         case TraceKind::kGang: {
           Args args = ActionArgs(e);
@@ -391,8 +359,9 @@ class Writer {
     if (!queue.slices.empty()) group->tracks.push_back(std::move(queue));
     if (!moves.slices.empty()) group->tracks.push_back(std::move(moves));
     submitted.Place(name + " submitted", &group->tracks);
-    AddBytes(name + " memory", events, TraceKind::kDeviceBytes, group);
-    AddCredits(name, events, group);
+    group->Add(
+        trace::MemoryInUse(name + " memory", events, TraceKind::kDeviceBytes));
+    group->Add(credits_.Of(name + " credits in use", events));
   }
 
   // A step of a gang.
@@ -451,77 +420,6 @@ class Writer {
       slice.flows.push_back({flow, "piece", is_send});
     }
     return slice;
-  }
-
-  // Slots of buffers that are filled and whose credit is not back yet.
-  void AddCredits(const std::string& name, const std::vector<uint32_t>& events,
-                  TrackGroup* group) {
-    // By (program, edge): its own, so that one that begins in the middle of
-    // things does not hide another.
-    std::map<std::pair<uint32_t, uint32_t>, Steps> edges;
-    for (uint32_t i : events) {
-      const TraceEvent& e = event(i);
-      if (e.Kind() != TraceKind::kGang && e.Kind() != TraceKind::kMove)
-        continue;
-      const proto::Action* action = index_.action(e);
-      if (action == nullptr) continue;
-      const int64_t shards =
-          e.Kind() == TraceKind::kMove
-              ? 1
-              : static_cast<int64_t>(
-                    index_.ShardsOn(e.program, action->slice(), e.actor)
-                        .size());
-      for (const CreditUse& use : CreditsOf(e.program, e.target)) {
-        // A carried argument's feed reads what was written a firing before.
-        if (use.is_carried && e.firing == 0) continue;
-        edges[{e.program, use.edge}].Add(static_cast<TimeNs>(e.value),
-                                         use.takes ? shards : -shards);
-      }
-    }
-    Steps all;
-    for (auto& [key, steps] : edges) {
-      int64_t value = 0;
-      for (const auto& [time, now] : steps.Values()) {
-        all.Add(time, now - value);
-        value = now;
-      }
-    }
-    Counter counter{name + " credits in use", "credits", all.Values()};
-    if (!counter.values.empty()) group->counters.push_back(std::move(counter));
-  }
-  struct CreditUse {
-    uint32_t edge;
-    bool takes;       // writes the buffer; else gives its credit back
-    bool is_carried;  // gives back as the feed of a carried argument
-  };
-  const std::vector<CreditUse>& CreditsOf(uint32_t program, uint32_t action) {
-    auto [found, is_new] = credits_.try_emplace(program);
-    if (is_new) {
-      const proto::Plan& plan = *index_.plan(program);
-      found->second.resize(plan.actions_size());
-      for (int e = 0; e < plan.edges_size(); ++e) {
-        const proto::Edge& edge = plan.edges(e);
-        if (edge.kind() != proto::CREDIT || edge.relation() == proto::ALL) {
-          continue;
-        }
-        const proto::Action& to = plan.actions(edge.to());
-        const proto::Action& from = plan.actions(edge.from());
-        // A received buffer is written where it is.
-        const uint32_t writer =
-            to.kind() == proto::SEND && edge.relation() == proto::PIECES
-                ? to.peer()
-                : edge.to();
-        if (writer == edge.from()) continue;
-        const bool is_carried =
-            from.kind() == proto::FEED &&
-            plan.interface().arguments(from.interface()).carried();
-        found->second[writer].push_back(
-            {static_cast<uint32_t>(e), true, false});
-        found->second[edge.from()].push_back(
-            {static_cast<uint32_t>(e), false, is_carried});
-      }
-    }
-    return found->second[action];
   }
 
   void AddLinks() {
@@ -659,7 +557,7 @@ class Writer {
   std::vector<TrackGroup> groups_;
   // Events, in order of time.
   std::vector<uint32_t> calls_, received_, crossed_;
-  std::map<uint32_t, std::vector<uint32_t>> of_actor_;
+  std::map<uint32_t, std::vector<const TraceEvent*>> of_actor_;
   std::map<LaunchKey, uint32_t> joined_, granted_, done_;
   std::map<uint32_t, std::vector<uint32_t>> grants_;  // kGranted, by launch
   // By (device, program), so by firing too.
@@ -667,7 +565,7 @@ class Writer {
   std::map<uint32_t, uint32_t> launch_program_;  // kJoined, by launch
   std::map<uint32_t, TimeNs> run_ended_;         // by launch
   std::map<std::tuple<int, int, uint64_t>, uint32_t> sent_;
-  std::map<uint32_t, std::vector<std::vector<CreditUse>>> credits_;
+  trace::CreditsInUse credits_{&index_};
   Flows flows_;
   absl::flat_hash_map<PieceKey, uint64_t> pieces_;  // their flows
 };

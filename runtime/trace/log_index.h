@@ -32,6 +32,8 @@ class LogIndex {
  public:
   explicit LogIndex(const TraceLog* log);
 
+  const TraceLog& log() const { return log_; }
+
   // Null: not known.
   const proto::Plan* plan(uint32_t program) const;
   const proto::Action* action(uint32_t program, uint32_t action) const;
