@@ -17,10 +17,11 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "runtime/plan/tables.h"
-#include "runtime/protocol/wire_kind.h"
 #include "runtime/trace/chrome_json.h"
 #include "runtime/trace/credits_in_use.h"
+#include "runtime/trace/event_text.h"
 #include "runtime/trace/flows.h"
+#include "runtime/trace/link_tracks.h"
 #include "runtime/trace/log_index.h"
 #include "runtime/trace/trace_counters.h"
 #include "runtime/trace/tracks.h"
@@ -53,7 +54,8 @@ class Writer {
       }
     }
     for (const auto& [island, actors] : islands) AddIsland(actors);
-    AddLinks();
+    TrackGroup links = trace::LinkTracks(index_);
+    if (!links.tracks.empty()) groups_.push_back(std::move(links));
     KeepWholeFlows(&groups_);
     Print();
   }
@@ -83,17 +85,6 @@ class Writer {
       case TraceKind::kDone:
         done_.try_emplace({e.actor, e.value}, i);
         break;
-      case TraceKind::kSent: {
-        const TraceActor* from = index_.actor(e.actor);
-        if (from != nullptr) sent_.emplace(MessageKey(from->host, e), i);
-        break;
-      }
-      case TraceKind::kReceived:
-        received_.push_back(i);
-        break;
-      case TraceKind::kCrossed:
-        crossed_.push_back(i);
-        break;
       case TraceKind::kHostBytes:
       case TraceKind::kDeviceBytes:
         of_actor_[e.Kind() == TraceKind::kHostBytes ? e.actor : e.other]
@@ -106,84 +97,6 @@ class Writer {
         of_actor_[e.actor].push_back(&e);
     }
   }
-  // (from, to, sequence), of a kSent of `from`.
-  static std::tuple<int, int, uint64_t> MessageKey(int from,
-                                                   const TraceEvent& sent) {
-    return {from, static_cast<int>(sent.other), sent.value};
-  }
-
-  std::string ActionName(const TraceEvent& e) {
-    const proto::Action* action = index_.action(e);
-    return action != nullptr ? action->name()
-                             : absl::StrCat("action ", e.target);
-  }
-  // "edge 5 (data): a -> b".
-  std::string EdgeText(uint32_t program, uint32_t number) {
-    const proto::Edge* edge = index_.edge(program, number);
-    if (edge == nullptr) return absl::StrCat("edge ", number);
-    return absl::StrCat("edge ", number, " (", EdgeKindName(edge->kind()),
-                        "): ", index_.action(program, edge->from())->name(),
-                        " -> ", index_.action(program, edge->to())->name());
-  }
-  std::string ShardsJson(const std::vector<int64_t>& shards) {
-    std::string text = "[";
-    for (size_t i = 0; i < shards.size(); ++i) {
-      absl::StrAppend(&text, i ? "," : "", shards[i]);
-    }
-    return text + "]";
-  }
-
-  // Of a gang; null: it runs none.
-  const proto::Kernel* KernelOf(const TraceEvent& e) {
-    const proto::Action* action = index_.action(e);
-    if (action == nullptr) return nullptr;
-    for (const proto::GangStep& step : action->steps()) {
-      if (!step.has_run()) continue;
-      return &index_.plan(e.program)->kernels(
-          static_cast<int>(action->kernel()));
-    }
-    return nullptr;
-  }
-
-  // What there is to say about a firing of an action.
-  Args ActionArgs(const TraceEvent& e) {
-    Args args;
-    args.Add("program", index_.ProgramName(e.program));
-    args.Add("firing", e.firing);
-    const proto::Action* action = index_.action(e);
-    if (action == nullptr) return args;
-    args.AddRaw("shards", e.Kind() == TraceKind::kMove
-                              ? absl::StrCat("[", e.item, "]")
-                              : ShardsJson(index_.ShardsOn(
-                                    e.program, action->slice(), e.actor)));
-    if (!action->location().empty()) args.Add("location", action->location());
-    if (e.other != kNoTraceEdge &&
-        (e.Kind() == TraceKind::kGang || e.Kind() == TraceKind::kWait ||
-         e.Kind() == TraceKind::kMove)) {
-      args.Add("last token", EdgeText(e.program, e.other));
-    }
-    if (e.poisoned) args.AddRaw("poisoned", "true");
-    return args;
-  }
-
-  Slice SliceOf(const TraceEvent& e, const char* category, std::string name,
-                const Args& args) {
-    Slice slice;
-    slice.begin = e.time;
-    slice.end = e.HasDuration() ? static_cast<TimeNs>(e.value) : e.time;
-    slice.category = category;
-    slice.name = std::move(name);
-    slice.args = args.text();
-    return slice;
-  }
-
-  // "train, 3 steps from 0" of a scheduler's event.
-  std::string LaunchName(const TraceEvent& e) {
-    return absl::StrCat(index_.ProgramName(e.program), ", ", e.other,
-                        e.other == 1 ? " step" : " steps", " from ",
-                        uint64_t{e.firing});
-  }
-
   void AddClient() {
     TrackGroup group{"client", {}, {}};
     static const char* const kCalls[] = {"load", "launch", "await", "fetch"};
@@ -199,7 +112,7 @@ class Writer {
       }
       Args args;
       if (e.other != 0) args.Add("launch", e.other);
-      Slice slice = SliceOf(e, "client", std::move(name), args);
+      Slice slice = trace::SliceOf(e, "client", std::move(name), args);
       if (e.target == static_cast<uint32_t>(TraceCall::kLaunch)) {
         // One arrow to each island that granted it.
         for (uint32_t granted : grants_[e.other]) {
@@ -209,7 +122,8 @@ class Writer {
         auto ended = run_ended_.find(e.other);
         if (ended != run_ended_.end() && known) {
           runs.Add({Span(e.time, ended->second, "run",
-                         LaunchName(event(launch->second)), args.text()),
+                         trace::LaunchName(index_, event(launch->second)),
+                         args.text()),
                     {}});
         }
       }
@@ -259,8 +173,9 @@ class Writer {
           done == done_.end() ? log_.end : event(done->second).time;
       Args args;
       args.Add("launch", TraceLaunch(e.value));
-      Lanes::Group group{
-          Span(begin, end, "scheduler", LaunchName(e), args.text()), {}};
+      Lanes::Group group{Span(begin, end, "scheduler",
+                              trace::LaunchName(index_, e), args.text()),
+                         {}};
       if (begin < e.time) {
         group.inner.push_back(Span(begin, e.time, "scheduler", "held back"));
       }
@@ -316,11 +231,13 @@ class Writer {
       const TraceEvent& e = *event;
       switch (e.Kind()) {
         case TraceKind::kGang: {
-          Args args = ActionArgs(e);
-          if (const proto::Kernel* kernel = KernelOf(e); kernel != nullptr) {
+          Args args = trace::ActionArgs(&index_, e);
+          if (const proto::Kernel* kernel = trace::KernelOf(index_, e);
+              kernel != nullptr) {
             args.Add("kernel", kernel->name());
           }
-          Slice slice = SliceOf(e, "kernel", ActionName(e), args);
+          Slice slice =
+              trace::SliceOf(e, "kernel", trace::ActionName(index_, e), args);
           if (const auto flow = flows_.To(e); flow.has_value()) {
             slice.flows.push_back({*flow, "grant", false});
           }
@@ -328,8 +245,9 @@ class Writer {
           break;
         }
         case TraceKind::kWait:
-          queue.slices.push_back(SliceOf(
-              e, "wait", absl::StrCat("wait: ", ActionName(e)), ActionArgs(e)));
+          queue.slices.push_back(trace::SliceOf(
+              e, "wait", absl::StrCat("wait: ", trace::ActionName(index_, e)),
+              trace::ActionArgs(&index_, e)));
           break;
         case TraceKind::kKernel:
         case TraceKind::kCollective:
@@ -366,36 +284,25 @@ class Writer {
 
   // A step of a gang.
   Slice StepSlice(const TraceEvent& e) {
-    const proto::Action* action = index_.action(e);
-    std::string name = "step";
-    if (action != nullptr &&
-        e.item < static_cast<uint64_t>(action->steps_size())) {
-      const proto::GangStep& step = action->steps(static_cast<int>(e.item));
-      if (step.has_collective()) {
-        name = CollectiveKindName(step.collective().kind());
-      } else if (const proto::Kernel* kernel = KernelOf(e); kernel != nullptr) {
-        name =
-            kernel->segments(static_cast<int>(step.run().segment())).symbol();
-      }
-    }
+    const std::string name = trace::StepName(index_, e);
     Args args;
     args.Add("firing", e.firing).Add("step", e.item);
     switch (e.Kind()) {
       case TraceKind::kMeet:
-        return SliceOf(e, "wait", "wait: others", args);
+        return trace::SliceOf(e, "wait", "wait: others", args);
       case TraceKind::kCollective:
-        return SliceOf(e, "collective", name, args);
+        return trace::SliceOf(e, "collective", name, args);
       default:
-        return SliceOf(e, "kernel", name, args);
+        return trace::SliceOf(e, "kernel", name, args);
     }
   }
 
   // A send, recv, feed or fetch, with arrows to and from other devices.
   Slice MoveSlice(const TraceEvent& e) {
     const proto::Action* action = index_.action(e);
-    Slice slice =
-        SliceOf(e, action != nullptr ? ActionKindName(action->kind()) : "move",
-                ActionName(e), ActionArgs(e));
+    Slice slice = trace::SliceOf(
+        e, action != nullptr ? ActionKindName(action->kind()) : "move",
+        trace::ActionName(index_, e), trace::ActionArgs(&index_, e));
     if (action == nullptr) return slice;
     const bool is_send = action->kind() == proto::SEND;
     if (!is_send && action->kind() != proto::RECV) return slice;
@@ -420,97 +327,6 @@ class Writer {
       slice.flows.push_back({flow, "piece", is_send});
     }
     return slice;
-  }
-
-  void AddLinks() {
-    struct Link {
-      Lanes lanes;
-      std::string name;
-    };
-    // By (kind, from, to): 0 ici, 1 dcn, 2 control; hosts.
-    std::map<std::tuple<int, int, int>, Link> links;
-    auto link = [&](const TraceActor& from, const TraceActor& to) -> Link& {
-      const int kind = from.host < 0 || to.host < 0 ? 2
-                       : from.island != to.island   ? 1
-                                                    : 0;
-      static const char* const kKinds[] = {"ici", "dcn", "control"};
-      Link& found = links[{kind, from.host, to.host}];
-      if (found.name.empty()) {
-        found.name = absl::StrCat(kKinds[kind], ": ", HostName(from), " -> ",
-                                  HostName(to));
-      }
-      return found;
-    };
-    // A simulation knows the way of each message, threads only its ends.
-    for (uint32_t i : crossed_) {
-      const TraceEvent& e = event(i);
-      const TraceActor* from = index_.actor(e.actor);
-      const TraceActor* to = index_.actor(e.other);
-      if (from == nullptr || to == nullptr) continue;
-      const TimeNs wire = static_cast<TimeNs>(e.value);
-      const TimeNs wired = wire + e.target;
-      const TimeNs arrival = std::max<TimeNs>(e.time + e.firing, wired);
-      auto sent = e.program != 0 ? sent_.find({from->host, to->host, e.program})
-                                 : sent_.end();
-      Args args;
-      args.Add("bytes", e.item);
-      Lanes::Group group{
-          Span(e.time, arrival, "link",
-               sent == sent_.end() ? "control"
-                                   : MessageName(event(sent->second), &args)),
-          {}};
-      group.outer.args = args.text();
-      if (e.time < wire) {
-        group.inner.push_back(Span(e.time, wire, "link", "queue"));
-      }
-      if (wire < wired) {
-        group.inner.push_back(Span(wire, wired, "link", "wire"));
-      }
-      if (wired < arrival) {
-        group.inner.push_back(Span(wired, arrival, "link", "flight"));
-      }
-      link(*from, *to).lanes.Add(std::move(group));
-    }
-    for (uint32_t i : crossed_.empty() ? received_ : std::vector<uint32_t>()) {
-      const TraceEvent& e = event(i);
-      const TraceActor* to = index_.actor(e.actor);
-      if (to == nullptr) continue;
-      auto sent = sent_.find({static_cast<int>(e.other), to->host, e.value});
-      if (sent == sent_.end()) continue;
-      const TraceEvent& s = event(sent->second);
-      Args args;
-      args.Add("bytes", e.firing);
-      std::string name = MessageName(s, &args);
-      link(log_.actors[s.actor], *to)
-          .lanes.Add({Span(s.time, e.time, "link", name, args.text()), {}});
-    }
-    TrackGroup group{"links", {}, {}};
-    for (auto& [key, one] : links) one.lanes.Place(one.name, &group.tracks);
-    if (!group.tracks.empty()) groups_.push_back(std::move(group));
-  }
-  std::string HostName(const TraceActor& actor) const {
-    if (actor.host < 0) return "controller";
-    for (const TraceActor& other : log_.actors) {
-      if (other.role == TraceActor::kExecutor && other.host == actor.host) {
-        return other.name;
-      }
-    }
-    return absl::StrCat("host", actor.host);
-  }
-  // Of a kSent: "piece w.send".
-  std::string MessageName(const TraceEvent& sent, Args* args) {
-    const char* kind = WireKindName(static_cast<int>(sent.item));
-    args->Add("program", index_.ProgramName(sent.program));
-    args->Add("firing", sent.firing);
-    if (sent.item == kContributionMessage) {
-      const proto::Action* action = index_.action(sent);
-      return absl::StrCat(kind, " ", action != nullptr ? action->name() : "");
-    }
-    const proto::Edge* edge = index_.edge(sent.program, sent.target);
-    if (edge == nullptr) return kind;
-    args->Add("edge", EdgeText(sent.program, sent.target));
-    return absl::StrCat(kind, " ",
-                        index_.action(sent.program, edge->from())->name());
   }
 
   void Print() {
@@ -556,7 +372,7 @@ class Writer {
   std::ostream& out_;
   std::vector<TrackGroup> groups_;
   // Events, in order of time.
-  std::vector<uint32_t> calls_, received_, crossed_;
+  std::vector<uint32_t> calls_;
   std::map<uint32_t, std::vector<const TraceEvent*>> of_actor_;
   std::map<LaunchKey, uint32_t> joined_, granted_, done_;
   std::map<uint32_t, std::vector<uint32_t>> grants_;  // kGranted, by launch
@@ -564,7 +380,6 @@ class Writer {
   std::map<std::pair<uint32_t, uint32_t>, std::vector<uint32_t>> gangs_;
   std::map<uint32_t, uint32_t> launch_program_;  // kJoined, by launch
   std::map<uint32_t, TimeNs> run_ended_;         // by launch
-  std::map<std::tuple<int, int, uint64_t>, uint32_t> sent_;
   trace::CreditsInUse credits_{&index_};
   Flows flows_;
   absl::flat_hash_map<PieceKey, uint64_t> pieces_;  // their flows
