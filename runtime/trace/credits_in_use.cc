@@ -10,8 +10,6 @@
 
 #include <utility>
 
-#include "runtime/proto/plan.pb.h"
-
 namespace pathways::trace {
 
 CreditsInUse::UsesOfActions CreditsInUse::UsesOf(const proto::Plan& plan) {

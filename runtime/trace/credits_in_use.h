@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/proto/plan.pb.h"
 #include "runtime/trace/log_index.h"
 #include "runtime/trace/trace.h"
 #include "runtime/trace/tracks.h"

@@ -11,6 +11,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <memory>
+
 #include "runtime/protocol/wire_kind.h"
 #include "unittests/runtime/trace/trace_test_support.h"
 

@@ -1,0 +1,131 @@
+//===- device_tracks_test.cc - What a device did --------------------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/trace/device_tracks.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "unittests/runtime/trace/trace_test_support.h"
+
+namespace pathways::trace {
+namespace {
+
+using namespace pathways::testing;  // NOLINT(build/namespaces)
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+using Kind = TraceKind;
+
+class DeviceTracksTest : public ::testing::Test {
+ protected:
+  DeviceTracksTest() { log_.programs[kProgram] = TwoGangs(); }
+
+  // "track: category name begin-end" of each slice.
+  std::vector<std::string> Slices(const std::vector<TraceEvent>& events) {
+    std::vector<std::string> lines;
+    for (const Track& track : Add(events).tracks) {
+      for (const Slice& slice : track.slices) {
+        lines.push_back(track.name + ": " + slice.category + " " + slice.name +
+                        " " + std::to_string(slice.begin) + "-" +
+                        std::to_string(slice.end));
+      }
+    }
+    return lines;
+  }
+  TrackGroup Add(const std::vector<TraceEvent>& events) {
+    std::vector<const TraceEvent*> pointers;
+    for (const TraceEvent& e : events) pointers.push_back(&e);
+    TrackGroup group;
+    tracks_.Add("d", pointers, &group);
+    return group;
+  }
+  // The flows of the only slice.
+  std::vector<FlowEnd> FlowsOf(const TraceEvent& event) {
+    return Add({event}).tracks.at(0).slices.at(0).flows;
+  }
+
+  TraceLog log_ = EmptyLog();
+  LogIndex index_{&log_};
+  Flows flows_;
+  DeviceTracks tracks_{&index_, &flows_};
+};
+
+TEST_F(DeviceTracksTest, QueueAndTransfers) {
+  EXPECT_THAT(Slices({}), IsEmpty());
+  EXPECT_THAT(
+      Slices({Lasting(Kind::kWait, kDevice0, 0, 1, 5),
+              Lasting(Kind::kGang, kDevice0, 0, 5, 20),
+              Lasting(Kind::kCollective, kDevice0, 0, 6, 9, 1),
+              Lasting(Kind::kMeet, kDevice0, 0, 6, 8, 1),
+              Lasting(Kind::kMove, kDevice0, 1, 20, 30),
+              Lasting(Kind::kMove, kDevice0, 99, 30, 31)}),
+      ElementsAre("d: wait wait: a 1-5", "d: kernel a 5-20",
+                  "d: collective all_reduce 6-9", "d: wait wait: others 6-8",
+                  "d transfers: send m.send 20-30",
+                  "d transfers: move action 99 30-31"));
+}
+
+TEST_F(DeviceTracksTest, SubmittedUntilTheEndOrThatOfTheLog) {
+  log_.end = 100;
+  auto submitted = [](TimeNs time, uint32_t launch, uint64_t begin) {
+    TraceEvent event = NewTraceEvent(Kind::kSubmitted, kDevice0, time);
+    event.program = kProgram;
+    event.firing = begin;
+    event.value = begin + 2;
+    event.other = launch;
+    return event;
+  };
+  TraceEvent drained = NewTraceEvent(Kind::kDrained, kDevice0, 30);
+  drained.program = kProgram;
+  drained.other = 1;
+  EXPECT_THAT(Slices({submitted(10, 1, 0), submitted(20, 2, 2), drained}),
+              ElementsAre("d submitted: submit a program, firings 0 to 1 10-30",
+                          "d submitted 2: submit a program, firings 2 to 3 "
+                          "20-100"));
+}
+
+TEST_F(DeviceTracksTest, APieceIsOneFlow) {
+  const std::vector<FlowEnd> from =
+      FlowsOf(Lasting(Kind::kMove, kDevice0, 1, 10, 20, /*item=*/0));
+  const std::vector<FlowEnd> other =
+      FlowsOf(Lasting(Kind::kMove, kDevice1, 1, 10, 20, /*item=*/1));
+  const std::vector<FlowEnd> next = FlowsOf(
+      Lasting(Kind::kMove, kDevice2, 2, 40, 50, /*item=*/0, kNoTraceEdge, 1));
+  const std::vector<FlowEnd> to =
+      FlowsOf(Lasting(Kind::kMove, kDevice2, 2, 30, 40, /*item=*/0));
+  ASSERT_EQ(from.size(), 1u);
+  ASSERT_EQ(other.size(), 1u);
+  ASSERT_EQ(next.size(), 1u);
+  ASSERT_EQ(to.size(), 1u);
+  EXPECT_TRUE(from[0].starts);
+  EXPECT_FALSE(to[0].starts);
+  EXPECT_EQ(from[0].id, to[0].id);
+  EXPECT_NE(other[0].id, to[0].id);
+  EXPECT_NE(next[0].id, to[0].id);
+}
+
+// What stays on a device needs no arrow.
+TEST_F(DeviceTracksTest, NoFlowToItself) {
+  EXPECT_THAT(FlowsOf(Lasting(Kind::kMove, kDevice2, 1, 10, 20, /*item=*/0)),
+              IsEmpty());
+}
+
+TEST_F(DeviceTracksTest, TheFlowOfAGrantEndsAtItsGang) {
+  const TraceEvent gang = Lasting(Kind::kGang, kDevice0, 0, 10, 20);
+  const uint64_t flow = flows_.NewTo(gang);
+  TrackGroup group;
+  tracks_.Add("d", {&gang}, &group);
+  const std::vector<FlowEnd>& flows = group.tracks.at(0).slices.at(0).flows;
+  ASSERT_EQ(flows.size(), 1u);
+  EXPECT_EQ(flows[0].id, flow);
+  EXPECT_FALSE(flows[0].starts);
+}
+
+}  // namespace
+}  // namespace pathways::trace
