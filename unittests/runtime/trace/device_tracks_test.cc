@@ -11,6 +11,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <memory>
+#include <set>
+
 #include "unittests/runtime/trace/trace_test_support.h"
 
 namespace pathways::trace {
@@ -108,6 +111,27 @@ TEST_F(DeviceTracksTest, APieceIsOneFlow) {
   EXPECT_EQ(from[0].id, to[0].id);
   EXPECT_NE(other[0].id, to[0].id);
   EXPECT_NE(next[0].id, to[0].id);
+}
+
+// Each shard of the destination has all of the value, from two shards.
+TEST_F(DeviceTracksTest, AFlowForEachPairOfShards) {
+  PlanBuilder b("p", 2);
+  const uint32_t s0 = b.AddSlice("s0", {{"x", 2}}, 0);
+  const uint32_t s1 = b.AddSlice("s1", {{"x", 2}}, 1);
+  layout::Layout rows, whole;
+  rows.shape = whole.shape = {2};
+  rows.dims = {{"x"}};
+  whole.dims = {{}};
+  b.AddMove("m", b.AddBuffer("from", s0, rows), b.AddBuffer("to", s1, whole));
+  log_.programs[kProgram] = std::make_shared<const proto::Plan>(b.Finish());
+  std::set<uint64_t> ids;
+  for (uint32_t shard : {0, 1}) {
+    for (const FlowEnd& flow :
+         FlowsOf(Lasting(Kind::kMove, kDevice2, 1, 30, 40, shard))) {
+      ids.insert(flow.id);
+    }
+  }
+  EXPECT_THAT(ids, ElementsAre(1, 2, 3, 4));
 }
 
 // What stays on a device needs no arrow.

@@ -123,8 +123,13 @@ TEST_F(LaunchTest, CallsAndRuns) {
   ended.other = 1;
   TraceEvent unknown = LaunchCall(50, 51);
   unknown.other = 2;
-  log_.events = {load, LaunchCall(5, 6),
-                 OfLaunch(Kind::kJoined, kScheduler0, 7), ended, unknown};
+  // No launch of the load, whose number says that it has none.
+  log_.events = {Launch(Kind::kJoined, kScheduler0, 0, /*launch=*/0, 0, 1),
+                 load,
+                 LaunchCall(5, 6),
+                 OfLaunch(Kind::kJoined, kScheduler0, 7),
+                 ended,
+                 unknown};
   const LogIndex index(&log_);
   Flows flows;
   TrackGroup group;
