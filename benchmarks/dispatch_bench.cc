@@ -321,8 +321,9 @@ void Launch(int64_t launches) {
   const uint64_t before = Must(runtime->Stats()).worker_wakeups;
   const uint64_t allocated = allocations.load();
   for (int64_t i = 0; i < launches; ++i) warm.push_back(one());
-  Figure("dispatch.launch.allocations",
-         double(allocations.load() - allocated) / launches, "allocations");
+  const uint64_t taken = allocations.load() - allocated;
+  Figure("dispatch.launch.allocations", double(taken) / launches,
+         "allocations");
   Figure("dispatch.launch.wakeups",
          double(Must(runtime->Stats()).worker_wakeups - before) / launches,
          "wake-ups");
