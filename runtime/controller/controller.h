@@ -114,7 +114,7 @@ class Controller final : public ControlActor {
   void OnLaunchReady(const proto::LaunchReady& ready);
   void OnDone(const proto::GrantDone& done);
   // Gives the program the grants that are within its horizon.
-  void GiveGrants(uint32_t program, LaunchEffects* effects);
+  void GiveGrants(uint32_t program);
   // The client, or a fetch of its, refers to them no more.
   void Release(absl::Span<const uint64_t> objects);
   void OnSettle(uint32_t client, const proto::SettleRequest& request);
@@ -135,7 +135,8 @@ class Controller final : public ControlActor {
               LaunchSpec* spec);
   // A host has no room for a launch that was granted.
   void OnRefusedLate(const proto::LaunchReady& ready);
-  // Does what effects_ says, and empties it.
+  // Does what effects_ says, which may add to lists of it that come later, and
+  // empties it.
   void Apply();
   void SendGrant(const Grant& grant, bool skip);
   // Tells hosts, and empties the list.

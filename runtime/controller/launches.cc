@@ -193,39 +193,36 @@ void Controller::OnRefusedLate(const proto::LaunchReady& ready) {
 }
 
 void Controller::Apply() {
-  LaunchEffects effects;
-  std::swap(effects, effects_);
-  for (size_t i = 0; i < effects.ready.size(); ++i) {  // it grows
-    const LaunchTable::Launch* launch = launches_.Find(effects.ready[i]);
+  for (size_t i = 0; i < effects_.ready.size(); ++i) {  // it grows
+    const LaunchTable::Launch* launch = launches_.Find(effects_.ready[i]);
     if (launch == nullptr) continue;
     grants_.Begin(launch->id, launch->program, launch->steps,
                   programs_.at(launch->program).plan->islands());
     launches_.Begun(launch->id);
-    GiveGrants(launch->program, &effects);
+    GiveGrants(launch->program);
   }
   // Later launches of their islands must not wait for these.
-  for (uint64_t id : effects.given_up) {
+  for (uint64_t id : effects_.given_up) {
     const GrantOrder::Launch* launch = grants_.FindLaunch(id);
     if (launch == nullptr) continue;
     for (uint64_t ticket : launch->tickets) {
       SendGrant(*grants_.Find(ticket), /*skip=*/true);
     }
   }
-  for (const LaunchEffects::End& end : effects.ended) {
+  for (const LaunchEffects::End& end : effects_.ended) {
     grants_.Forget(end.launch);
     if (end.completed) counters_.steps_done.Add(end.steps);
   }
-  SendDrops(&effects.drops);
-  for (const LaunchEffects::End& end : effects.ended) TellEnded(end);
-  effects.Clear();
-  std::swap(effects, effects_);
+  SendDrops(&effects_.drops);
+  for (const LaunchEffects::End& end : effects_.ended) TellEnded(end);
+  effects_.Clear();
 }
 
-void Controller::GiveGrants(uint32_t program, LaunchEffects* effects) {
+void Controller::GiveGrants(uint32_t program) {
   while (const Grant* grant = grants_.Next(program)) {
     SendGrant(*grant, /*skip=*/false);
     if (grant->end == grants_.FindLaunch(grant->launch)->end) {
-      launches_.Granted(grant->launch, effects);
+      launches_.Granted(grant->launch, &effects_);
     }
   }
 }
@@ -276,7 +273,7 @@ void Controller::OnDone(const proto::GrantDone& done) {
   const TimeNs time_ns = static_cast<TimeNs>(
       std::min<uint64_t>(done.time_ns(), uint64_t{1} << 62));
   if (grants_.Done(grant->ticket, island, time_ns)) {
-    GiveGrants(program->id, &effects_);
+    GiveGrants(program->id);
   }
   if (done.over()) {
     launches_.Done(
