@@ -97,7 +97,14 @@ class alignas(64) Device final : public Actor {
   void Enqueue(DeviceProgram* program, const LocalMessage& message);
   // Whether what a feed reads at its next firing, which is granted, is there.
   bool CanFeed(const DeviceProgram& program, const Entry& entry) const;
-  void PushIfReady(DeviceProgram* program, uint32_t entry);
+  // Of a gang: nothing, its place in the queue is its turn.
+  void PushIfReady(DeviceProgram* program, uint32_t index) {
+    const Entry& entry = program->entries[index];
+    if (entry.queued || entry.next >= program->granted) return;
+    PushIfFree(program, index);
+  }
+  // One that is granted, if it misses nothing.
+  void PushIfFree(DeviceProgram* program, uint32_t index);
   void RunEntry(DeviceProgram* program, uint32_t entry);
   void RunSend(DeviceProgram* program, const Entry& entry, uint64_t firing,
                bool poison);

@@ -18,11 +18,9 @@ bool Device::CanFeed(const DeviceProgram& program, const Entry& entry) const {
   return IsFilled(program.feeds[entry.op], entry.next, *active->grant->launch);
 }
 
-void Device::PushIfReady(DeviceProgram* program, uint32_t index) {
+void Device::PushIfFree(DeviceProgram* program, uint32_t index) {
   Entry& entry = program->entries[index];
-  if (entry.kind == proto::GANG || entry.queued ||
-      entry.next >= program->granted ||
-      program->counts[uint64_t{index} * program->window +
+  if (program->counts[uint64_t{index} * program->window +
                       SlotOf(entry.next, program->window)] != 0 ||
       (entry.kind == proto::FEED && !CanFeed(*program, entry))) {
     return;

@@ -251,6 +251,7 @@ void HostProgramBuilder::LayOut(DeviceProgram* device) {
       entry.action = a;
       entry.shard = shard;
       entry.kind = static_cast<uint8_t>(action.kind());
+      entry.queued = action.kind() == proto::GANG;
       entry.need = dispatch_.prepares();
       device->entries.push_back(entry);
     }

@@ -124,10 +124,11 @@ struct Entry {
   uint32_t out_begin = 0, out_end = 0;
   // Behind them: entries later in the queue that it only poisons.
   uint32_t poison_end = 0;
-  uint32_t op = 0;      // index in the table of its kind
-  uint8_t kind = 0;     // proto::ActionKind
-  bool queued = false;  // in the device's list of ready entries
-  uint64_t next = 0;    // first firing that has not happened; not of a gang
+  uint32_t op = 0;   // index in the table of its kind
+  uint8_t kind = 0;  // proto::ActionKind
+  bool queued =
+      false;          // in the device's list of ready entries; of a gang: true
+  uint64_t next = 0;  // first firing that has not happened; not of a gang
 };
 
 // What a client asked for, on one host: a range of firings and its values. It
