@@ -1,0 +1,229 @@
+//===- matmul_test.cc - Kernels of products -------------------------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Kernels are compiled, loaded, run and compared with plain C++.
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen_harness.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+using namespace kernel_test;
+
+namespace {
+
+std::string matmulText(int m, int k, int n, const char *type, const char *op) {
+  auto shape = [&](int a, int b) {
+    return "tensor<" + std::to_string(a) + "x" + std::to_string(b) + "x" +
+           type + ">";
+  };
+  bool ta = std::string(op) == "ta", tb = std::string(op) == "tb";
+  std::string A = ta ? shape(k, m) : shape(m, k),
+              B = tb ? shape(n, k) : shape(k, n), C = shape(m, n);
+  std::string maps = ta   ? "indexing_maps = [affine_map<(m,n,k)->(k,m)>, "
+                            "affine_map<(m,n,k)->(k,n)>, "
+                            "affine_map<(m,n,k)->(m,n)>]"
+                     : tb ? "indexing_maps = [affine_map<(m,n,k)->(m,k)>, "
+                            "affine_map<(m,n,k)->(n,k)>, "
+                            "affine_map<(m,n,k)->(m,n)>]"
+                          : "";
+  return "func.func @mm(%a: " + A + ", %b: " + B + ") -> " + C +
+         " {\n  %z = arith.constant 0.0 : " + type +
+         "\n  %e = tensor.empty() : " + C +
+         "\n  %f = linalg.fill ins(%z : " + type + ") outs(%e : " + C +
+         ") -> " + C + "\n  %r = linalg.matmul " + maps + " ins(%a, %b : " + A +
+         ", " + B + ") outs(%f : " + C + ") -> " + C + "\n  return %r : " + C +
+         "\n}\n";
+}
+
+template <typename T>
+void checkMatmul(int m, int k, int n, const char *type, const char *op) {
+  SCOPED_TRACE(testing::Message()
+               << m << "x" << k << "x" << n << " " << type << " " << op);
+  Kernel kernel;
+  ASSERT_TRUE(kernel.compile(matmulText(m, k, n, type, op))) << kernel.errors();
+  auto as = numbers<T>(size_t(m) * k, 11), bs = numbers<T>(size_t(k) * n, 12);
+  Buffer a = Buffer::of(as), b = Buffer::of(bs), c(size_t(m) * n * sizeof(T));
+  ASSERT_EQ(kernel.run(0, {&a, &b, &c}), 0);
+  auto cs = c.as<T>();
+  bool ta = std::string(op) == "ta", tb = std::string(op) == "tb";
+  double worst = 0;
+  // All elements of small ones, a sample of large ones.
+  int step = size_t(m) * n * k > 4000000 ? 7 : 1;
+  for (int i = 0; i < m; i += step)
+    for (int j = 0; j < n; ++j) {
+      double sum = 0;
+      for (int l = 0; l < k; ++l)
+        sum += double(ta ? as[l * m + i] : as[i * k + l]) *
+               double(tb ? bs[j * k + l] : bs[l * n + j]);
+      worst = std::max(worst, std::fabs(sum - cs[size_t(i) * n + j]));
+    }
+  EXPECT_LE(worst, (sizeof(T) == 4 ? 2e-6 : 1e-14) * (k + 1));
+}
+
+TEST(KernelMatmul, Shapes) {
+  for (const char *op : {"", "ta", "tb"}) {
+    checkMatmul<float>(1, 1, 1, "f32", op);
+    checkMatmul<float>(7, 13, 5, "f32", op);
+    checkMatmul<float>(64, 64, 64, "f32", op);
+    checkMatmul<float>(1, 300, 63, "f32", op);
+    checkMatmul<float>(129, 3, 1, "f32", op);
+  }
+  // Operands that are turned first: tiles of that, whole and cut.
+  checkMatmul<float>(5, 47, 33, "f32", "tb");
+  checkMatmul<float>(8, 16, 160, "f32", "tb");
+  checkMatmul<double>(33, 258, 47, "f64", "");
+  checkMatmul<double>(9, 4, 17, "f64", "tb");
+  checkMatmul<float>(511, 509, 507, "f32", "");
+}
+
+/// An element does not depend on where in the matrix it is.
+TEST(KernelMatmul, TilesAgree) {
+  const int k = 513, n = 61, m = 19;
+  Kernel kernel;
+  ASSERT_TRUE(kernel.compile(matmulText(m, k, n, "f32", "")))
+      << kernel.errors();
+  auto row = numbers<float>(k, 3), column = numbers<float>(k, 4);
+  std::vector<float> as, bs;
+  for (int i = 0; i < m; ++i)
+    as.insert(as.end(), row.begin(), row.end());
+  for (int l = 0; l < k; ++l)
+    bs.insert(bs.end(), n, column[l]);
+  Buffer a = Buffer::of(as), b = Buffer::of(bs), c(m * n * 4);
+  ASSERT_EQ(kernel.run(0, {&a, &b, &c}), 0);
+  for (float value : c.as<float>())
+    ASSERT_EQ(value, c.as<float>()[0]);
+}
+
+TEST(KernelMatmul, BatchesAndVectors) {
+  Kernel kernel;
+  ASSERT_TRUE(kernel.compile(R"(
+    func.func @batch(%a: tensor<3x5x7xf32>, %b: tensor<3x7x9xf32>) -> tensor<3x5x9xf32> {
+      %z = arith.constant 0.0 : f32
+      %e = tensor.empty() : tensor<3x5x9xf32>
+      %f = linalg.fill ins(%z : f32) outs(%e : tensor<3x5x9xf32>) -> tensor<3x5x9xf32>
+      %r = linalg.batch_matmul ins(%a, %b : tensor<3x5x7xf32>, tensor<3x7x9xf32>)
+             outs(%f : tensor<3x5x9xf32>) -> tensor<3x5x9xf32>
+      return %r : tensor<3x5x9xf32>
+    }
+    func.func @vec(%a: tensor<65x33xf32>, %x: tensor<33xf32>) -> tensor<65xf32> {
+      %z = arith.constant 0.0 : f32
+      %e = tensor.empty() : tensor<65xf32>
+      %f = linalg.fill ins(%z : f32) outs(%e : tensor<65xf32>) -> tensor<65xf32>
+      %r = linalg.matvec ins(%a, %x : tensor<65x33xf32>, tensor<33xf32>)
+             outs(%f : tensor<65xf32>) -> tensor<65xf32>
+      return %r : tensor<65xf32>
+    }
+    func.func @dot(%x: tensor<33xf32>, %y: tensor<33xf32>) -> tensor<f32> {
+      %z = arith.constant dense<1.0> : tensor<f32>
+      %r = linalg.dot ins(%x, %y : tensor<33xf32>, tensor<33xf32>)
+             outs(%z : tensor<f32>) -> tensor<f32>
+      return %r : tensor<f32>
+    })"))
+      << kernel.errors();
+  auto as = numbers<float>(105, 1), bs = numbers<float>(189, 2);
+  Buffer a = Buffer::of(as), b = Buffer::of(bs), c(135 * 4);
+  ASSERT_EQ(kernel.run(0, {&a, &b, &c}), 0);
+  for (int t = 0; t < 3; ++t)
+    for (int i = 0; i < 5; ++i)
+      for (int j = 0; j < 9; ++j) {
+        double sum = 0;
+        for (int l = 0; l < 7; ++l)
+          sum += double(as[t * 35 + i * 7 + l]) * bs[t * 63 + l * 9 + j];
+        EXPECT_NEAR(c.as<float>()[t * 45 + i * 9 + j], sum, 1e-5);
+      }
+  auto ms = numbers<float>(65 * 33, 5), vs = numbers<float>(33, 6);
+  Buffer mat = Buffer::of(ms), v = Buffer::of(vs), w(65 * 4), d(4);
+  ASSERT_EQ(kernel.run(1, {&mat, &v, &w}), 0);
+  for (int i = 0; i < 65; ++i) {
+    double sum = 0;
+    for (int l = 0; l < 33; ++l)
+      sum += double(ms[i * 33 + l]) * vs[l];
+    EXPECT_NEAR(w.as<float>()[i], sum, 1e-5);
+  }
+  ASSERT_EQ(kernel.run(2, {&v, &v, &d}), 0);
+  double sum = 1;
+  for (float value : vs)
+    sum += double(value) * value;
+  EXPECT_NEAR(d.as<float>()[0], sum, 1e-4);
+}
+
+/// Each of several inner dimensions adds to what the others began, from the
+/// number that the result is filled with: also one that only one operand has.
+TEST(KernelMatmul, SeveralInnerDimensions) {
+  const int m = 5, n = 9, k = 3, l = 6;
+  for (bool isInBoth : {true, false}) {
+    SCOPED_TRACE(isInBoth);
+    std::string type = isInBoth ? "tensor<3x6x9xf32>" : "tensor<6x9xf32>";
+    Kernel kernel;
+    ASSERT_TRUE(kernel.compile(R"(
+      func.func @f(%a: tensor<5x3x6xf32>, %b: )" +
+                               type + R"() -> tensor<5x9xf32> {
+        %e = tensor.empty() : tensor<5x9xf32>
+        %c = arith.constant 2.0 : f32
+        %f = linalg.fill ins(%c : f32) outs(%e : tensor<5x9xf32>) -> tensor<5x9xf32>
+        %r = linalg.generic {
+               indexing_maps = [affine_map<(m, n, k, l) -> (m, k, l)>,
+                                affine_map<(m, n, k, l) -> ()" +
+                               (isInBoth ? "k, l, n" : "l, n") + R"()>,
+                                affine_map<(m, n, k, l) -> (m, n)>],
+               iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
+               ins(%a, %b : tensor<5x3x6xf32>, )" +
+                               type + R"()
+               outs(%f : tensor<5x9xf32>) {
+        ^bb0(%x: f32, %y: f32, %sum: f32):
+          %p = arith.mulf %x, %y : f32
+          %s = arith.addf %sum, %p : f32
+          linalg.yield %s : f32
+        } -> tensor<5x9xf32>
+        return %r : tensor<5x9xf32>
+      })"))
+        << kernel.errors();
+    auto as = numbers<float>(m * k * l, 1),
+         bs = numbers<float>((isInBoth ? k : 1) * l * n, 2);
+    Buffer a = Buffer::of(as), b = Buffer::of(bs), c(m * n * 4);
+    ASSERT_EQ(kernel.run(0, {&a, &b, &c}), 0);
+    for (int i = 0; i < m; ++i)
+      for (int j = 0; j < n; ++j) {
+        double sum = 2;
+        for (int p = 0; p < k; ++p)
+          for (int q = 0; q < l; ++q)
+            sum += double(as[(i * k + p) * l + q]) *
+                   bs[((isInBoth ? p * l : 0) + q) * n + j];
+        ASSERT_NEAR(c.as<float>()[i * n + j], sum, 1e-5) << i << ", " << j;
+      }
+  }
+}
+
+TEST(KernelMatmul, SpeedOfOneCore) {
+  const int n = 512;
+  Kernel kernel;
+  ASSERT_TRUE(kernel.compile(matmulText(n, n, n, "f32", "")))
+      << kernel.errors();
+  Buffer a = Buffer::of(numbers<float>(n * n, 1)),
+         b = Buffer::of(numbers<float>(n * n, 2)), c(n * n * 4);
+  double best = 1e9;
+  for (int i = 0; i < 20; ++i) {
+    auto start = std::chrono::steady_clock::now();
+    ASSERT_EQ(kernel.run(0, {&a, &b, &c}), 0);
+    std::chrono::duration<double> time =
+        std::chrono::steady_clock::now() - start;
+    best = std::min(best, time.count());
+  }
+  std::printf("matmul f32 512: %.0f GFLOP/s on one core\n",
+              2e-9 * n * n * n / best);
+}
+
+} // namespace

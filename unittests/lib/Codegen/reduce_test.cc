@@ -1,0 +1,205 @@
+//===- reduce_test.cc - Kernels of sums and maxima ------------------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Kernels are compiled, loaded, run and compared with plain C++.
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen_harness.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+using namespace kernel_test;
+
+namespace {
+
+TEST(KernelReduce, RowsColumnsAll) {
+  Kernel kernel;
+  ASSERT_TRUE(kernel.compile(R"(
+    func.func @rows(%x: tensor<9x131xf32>) -> tensor<9xf32> {
+      %z = arith.constant dense<0.0> : tensor<9xf32>
+      %r = linalg.reduce { arith.addf } ins(%x : tensor<9x131xf32>)
+             outs(%z : tensor<9xf32>) dimensions = [1]
+      return %r : tensor<9xf32>
+    }
+    func.func @columns(%x: tensor<9x131xf32>) -> tensor<131xf32> {
+      %z = arith.constant dense<0xFF800000> : tensor<131xf32>
+      %r = linalg.reduce { arith.maximumf } ins(%x : tensor<9x131xf32>)
+             outs(%z : tensor<131xf32>) dimensions = [0]
+      return %r : tensor<131xf32>
+    }
+    func.func @all(%x: tensor<9x131xi32>) -> tensor<i32> {
+      %z = arith.constant dense<0> : tensor<i32>
+      %r = linalg.reduce { arith.addi } ins(%x : tensor<9x131xi32>)
+             outs(%z : tensor<i32>) dimensions = [0, 1]
+      return %r : tensor<i32>
+    })"))
+      << kernel.errors();
+  auto xs = numbers<float>(9 * 131, 1);
+  Buffer x = Buffer::of(xs), rows(9 * 4), columns(131 * 4);
+  ASSERT_EQ(kernel.run(0, {&x, &rows}), 0);
+  for (int i = 0; i < 9; ++i) {
+    double sum = 0;
+    for (int j = 0; j < 131; ++j)
+      sum += xs[i * 131 + j];
+    EXPECT_NEAR(rows.as<float>()[i], sum, 1e-4);
+  }
+  ASSERT_EQ(kernel.run(1, {&x, &columns}), 0);
+  for (int j = 0; j < 131; ++j) {
+    float most = -INFINITY;
+    for (int i = 0; i < 9; ++i)
+      most = std::max(most, xs[i * 131 + j]);
+    EXPECT_EQ(columns.as<float>()[j], most);
+  }
+  auto is = numbers<int32_t>(9 * 131, 2, -1000, 1000);
+  int32_t total = 0;
+  for (int32_t i : is)
+    total += i;
+  Buffer y = Buffer::of(is), all(4);
+  ASSERT_EQ(kernel.run(2, {&y, &all}), 0);
+  EXPECT_EQ(all.as<int32_t>()[0], total);
+}
+
+/// Rows that are equal have equal sums: there is one rule for all of them.
+TEST(KernelReduce, OneOrderForAllRows) {
+  Kernel kernel;
+  ASSERT_TRUE(kernel.compile(R"(
+    func.func @rows(%x: tensor<21x203xf32>) -> tensor<21xf32> {
+      %z = arith.constant dense<0.0> : tensor<21xf32>
+      %r = linalg.reduce { arith.addf } ins(%x : tensor<21x203xf32>)
+             outs(%z : tensor<21xf32>) dimensions = [1]
+      return %r : tensor<21xf32>
+    })"))
+      << kernel.errors();
+  auto row = numbers<float>(203, 9);
+  std::vector<float> xs;
+  for (int i = 0; i < 21; ++i)
+    xs.insert(xs.end(), row.begin(), row.end());
+  Buffer x = Buffer::of(xs), y(84);
+  ASSERT_EQ(kernel.run(0, {&x, &y}), 0);
+  for (float value : y.as<float>())
+    EXPECT_EQ(value, y.as<float>()[0]);
+}
+
+/// Lanes may not lose a NaN, nor find one that maxnum is to pass over.
+void checkMaxima(const std::string &cpu) {
+  SCOPED_TRACE(cpu);
+  const int n = 517;
+  pathways::proto::Target target;
+  if (!cpu.empty()) {
+    target.set_triple(pathways::HostTarget().triple());
+    target.set_cpu(cpu);
+  }
+  Kernel kernel;
+  std::string text;
+  for (const char *op : {"maximumf", "maxnumf", "minimumf", "minnumf"})
+    text += std::string("func.func @r_") + op +
+            R"((%x: tensor<4x517xf32>) -> tensor<4xf32> {
+      %z = arith.constant dense<0.25> : tensor<4xf32>
+      %r = linalg.reduce { arith.)" +
+            op + R"( } ins(%x : tensor<4x517xf32>)
+             outs(%z : tensor<4xf32>) dimensions = [1]
+      return %r : tensor<4xf32>
+    }
+)";
+  ASSERT_TRUE(kernel.compile(text, {target})) << kernel.errors();
+  auto xs = numbers<float>(4 * n, 21, -3, 3);
+  xs[1 * n + 0] = xs[2 * n + 300] = xs[3 * n + n - 1] = NAN;
+  Buffer x = Buffer::of(xs), y(16);
+  for (int segment = 0; segment < 4; ++segment) {
+    SCOPED_TRACE(segment);
+    bool isMax = segment < 2, keepsNaN = segment % 2 == 0;
+    ASSERT_EQ(kernel.run(segment, {&x, &y}), 0);
+    for (int i = 0; i < 4; ++i) {
+      float expected = 0.25f;
+      for (int j = 0; j < n; ++j)
+        expected = isMax ? std::fmax(expected, xs[i * n + j])
+                         : std::fmin(expected, xs[i * n + j]);
+      if (i > 0 && keepsNaN)
+        EXPECT_TRUE(std::isnan(y.as<float>()[i])) << i;
+      else
+        EXPECT_EQ(y.as<float>()[i], expected) << i;
+    }
+  }
+}
+
+TEST(KernelReduce, MaximaWithNaN) {
+  checkMaxima("");
+#if defined(__x86_64__)
+  checkMaxima("x86-64"); // Where no one instruction does it.
+#endif
+}
+
+TEST(KernelModels, SoftmaxAndLayerNorm) {
+  Kernel kernel;
+  ASSERT_TRUE(kernel.compile(R"(
+    func.func @softmax(%x: tensor<6x50xf32>) -> tensor<6x50xf32> {
+      %e = tensor.empty() : tensor<6x50xf32>
+      %r = linalg.softmax dimension(1) ins(%x : tensor<6x50xf32>)
+             outs(%e : tensor<6x50xf32>) -> tensor<6x50xf32>
+      return %r : tensor<6x50xf32>
+    }
+    #row = affine_map<(i, j) -> (i)>
+    #all = affine_map<(i, j) -> (i, j)>
+    func.func @norm(%x: tensor<6x50xf32>) -> tensor<6x50xf32> {
+      %zero = arith.constant dense<0.0> : tensor<6xf32>
+      %n = arith.constant 50.0 : f32
+      %eps = arith.constant 1.0e-5 : f32
+      %sum = linalg.reduce { arith.addf } ins(%x : tensor<6x50xf32>)
+               outs(%zero : tensor<6xf32>) dimensions = [1]
+      %squares = arith.mulf %x, %x : tensor<6x50xf32>
+      %sum2 = linalg.reduce { arith.addf } ins(%squares : tensor<6x50xf32>)
+               outs(%zero : tensor<6xf32>) dimensions = [1]
+      %e = tensor.empty() : tensor<6x50xf32>
+      %r = linalg.generic {indexing_maps = [#all, #row, #row, #all],
+                           iterator_types = ["parallel", "parallel"]}
+          ins(%x, %sum, %sum2 : tensor<6x50xf32>, tensor<6xf32>, tensor<6xf32>)
+          outs(%e : tensor<6x50xf32>) {
+        ^bb0(%v: f32, %s: f32, %q: f32, %o: f32):
+          %mean = arith.divf %s, %n : f32
+          %q1 = arith.divf %q, %n : f32
+          %mm = arith.mulf %mean, %mean : f32
+          %var = arith.subf %q1, %mm : f32
+          %ve = arith.addf %var, %eps : f32
+          %inv = math.rsqrt %ve : f32
+          %d = arith.subf %v, %mean : f32
+          %res = arith.mulf %d, %inv : f32
+          linalg.yield %res : f32
+      } -> tensor<6x50xf32>
+      return %r : tensor<6x50xf32>
+    })"))
+      << kernel.errors();
+  auto xs = numbers<float>(300, 8, -4, 4);
+  Buffer x = Buffer::of(xs), y(1200);
+  ASSERT_EQ(kernel.run(0, {&x, &y}), 0);
+  for (int i = 0; i < 6; ++i) {
+    double sum = 0;
+    for (int j = 0; j < 50; ++j)
+      sum += std::exp(double(xs[i * 50 + j]));
+    for (int j = 0; j < 50; ++j)
+      EXPECT_NEAR(y.as<float>()[i * 50 + j],
+                  std::exp(double(xs[i * 50 + j])) / sum, 1e-6);
+  }
+  ASSERT_EQ(kernel.run(1, {&x, &y}), 0);
+  for (int i = 0; i < 6; ++i) {
+    double sum = 0, sum2 = 0;
+    for (int j = 0; j < 50; ++j)
+      sum += xs[i * 50 + j], sum2 += double(xs[i * 50 + j]) * xs[i * 50 + j];
+    double mean = sum / 50, variance = sum2 / 50 - mean * mean;
+    for (int j = 0; j < 50; ++j)
+      EXPECT_NEAR(y.as<float>()[i * 50 + j],
+                  (xs[i * 50 + j] - mean) / std::sqrt(variance + 1e-5), 1e-4);
+  }
+}
+
+} // namespace
