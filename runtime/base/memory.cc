@@ -19,19 +19,6 @@ namespace {
 // MADV_POPULATE_WRITE of linux/mman.h since 5.14, which libraries may lack.
 constexpr int kPopulateWrite = 23;
 
-uint64_t PageBytes() { return static_cast<uint64_t>(sysconf(_SC_PAGESIZE)); }
-
-// All pages that hold a byte of the range.
-struct Pages {
-  Pages(char* data, uint64_t bytes) {
-    const uint64_t head = reinterpret_cast<uintptr_t>(data) % PageBytes();
-    begin = data - head;
-    length = head + bytes;
-  }
-  char* begin;
-  uint64_t length;
-};
-
 }  // namespace
 
 std::string NoMemoryText(ElementType element,
@@ -47,21 +34,17 @@ std::string NoMemoryText(uint64_t bytes) {
   return "there is no memory for its " + std::to_string(bytes) + " bytes";
 }
 
-void AskForHugePages(char* data, uint64_t bytes) {
-  const Pages pages(data, bytes);
-  (void)madvise(pages.begin, pages.length, MADV_HUGEPAGE);
-}
-
 bool TouchPages(char* data, uint64_t bytes) {
   if (bytes == 0) return true;
-  const Pages pages(data, bytes);
+  const auto page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  // All pages that hold a byte of it.
+  const uint64_t head = reinterpret_cast<uintptr_t>(data) % page;
   int done;
   do {
-    done = madvise(pages.begin, pages.length, kPopulateWrite);
+    done = madvise(data - head, head + bytes, kPopulateWrite);
   } while (done != 0 && (errno == EINTR || errno == EAGAIN));
   if (done == 0) return true;
   if (errno != EINVAL) return false;
-  const uint64_t page = PageBytes();
   for (uint64_t at = 0; at < bytes; at += page) {
     static_cast<volatile char*>(data)[at] = 0;
   }

@@ -45,10 +45,6 @@ std::string NoMemoryText(ElementType element,
 // "there is no memory for its 65536 bytes".
 std::string NoMemoryText(uint64_t bytes);
 
-// From here on huge pages and an early touch are worth a call of the system.
-inline constexpr uint64_t kHugePageBytes = uint64_t{2} << 20;
-// Asks for huge pages. Without them it is the same memory, only slower.
-void AskForHugePages(char* data, uint64_t bytes);
 // Touches fresh memory, whose values are undefined then: nobody pays for a
 // first touch later. False: the system has no more.
 bool TouchPages(char* data, uint64_t bytes);

@@ -19,8 +19,22 @@
 namespace pathways {
 namespace {
 
+// From here on an array is taken to be in memory that nobody used before.
+constexpr uint64_t kFreshBytes = uint64_t{2} << 20;
 // What is touched between two chances for others to run.
 constexpr uint64_t kTouchedBytes = uint64_t{1} << 14;
+
+// Touches what is large, so that the worker which takes the pieces need not: it
+// serves others too.
+void TouchFresh(char* data, uint64_t bytes) {
+  if (bytes < kFreshBytes) return;
+  for (uint64_t at = 0; at < bytes; at += kTouchedBytes) {
+    if (!TouchPages(data + at, std::min(kTouchedBytes, bytes - at))) {
+      throw std::bad_alloc();
+    }
+    std::this_thread::yield();
+  }
+}
 
 }  // namespace
 
@@ -30,17 +44,7 @@ FetchAssembly::FetchAssembly(const ArrayPlacement& placement,
   array_.element = element;
   array_.shape = std::move(shape);
   array_.data.resize(array_.num_elements() * placement.element_bytes);
-  char* const data = array_.data.data();
-  const uint64_t bytes = array_.data.size();
-  // Here rather than by the worker that takes the pieces: it serves others too.
-  if (bytes >= kHugePageBytes) {
-    for (uint64_t at = 0; at < bytes; at += kTouchedBytes) {
-      if (!TouchPages(data + at, std::min(kTouchedBytes, bytes - at))) {
-        throw std::bad_alloc();
-      }
-      std::this_thread::yield();
-    }
-  }
+  TouchFresh(array_.data.data(), array_.data.size());
   std::set<std::vector<int64_t>> covered;  // where blocks begin
   for (const ArrayPlacement::Host& host : placement.hosts) {
     std::vector<BlockPull::Range> ranges;

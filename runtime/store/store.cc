@@ -26,6 +26,7 @@ namespace {
 
 // From here on what is taken has pages of its own.
 constexpr uint64_t kPagedBytes = uint64_t{1} << 16;
+constexpr uint64_t kHugePageBytes = uint64_t{2} << 20;
 
 // Bytes that the system can give without swapping, in this control group too;
 // UINT64_MAX: it does not say.
@@ -106,7 +107,8 @@ absl::StatusOr<Mapping> Mapping::Create(uint64_t bytes, Pages pages) {
       munmap(mapping.data_ + end, bytes + spare - end);
     }
     mapping.data_ += head;
-    AskForHugePages(mapping.data_, bytes);
+    // Without huge pages it is the same memory, only slower.
+    (void)madvise(mapping.data_, bytes, MADV_HUGEPAGE);
   }
   if (pages == kTouched && !TouchPages(mapping.data_, bytes)) return refused();
   return mapping;

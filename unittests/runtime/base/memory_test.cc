@@ -55,7 +55,6 @@ TEST(MemoryTest, TouchedPagesAreThere) {
   EXPECT_TRUE(TouchPages(data + page + 17, 0));
   EXPECT_TRUE(TouchPages(data + 3 * page - 1, 2));
   EXPECT_EQ(there(), 2);
-  AskForHugePages(data + 16, kPages * page - 32);
   EXPECT_TRUE(TouchPages(data + 16, kPages * page - 32));
   EXPECT_EQ(there(), static_cast<int64_t>(kPages));
   munmap(memory, kPages * page);
