@@ -14,6 +14,7 @@ packages=(
   clang-22 lld-22 libclang-rt-22-dev clang-format-22 clang-tidy-22 ccache
   # The runtime half.
   libprotobuf-dev protobuf-compiler libabsl-dev libhwloc-dev zlib1g-dev
+  libasio-dev libssl-dev libucx-dev
   # Tools and tests.
   libcli11-dev nlohmann-json3-dev libgtest-dev libgmock-dev libbenchmark-dev
   g++ cmake ninja-build pkg-config git python3

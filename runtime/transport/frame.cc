@@ -1,0 +1,69 @@
+//===- frame.cc - What a stream of bytes is cut into ------------*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/transport/frame.h"
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+
+namespace pathways {
+namespace {
+
+constexpr uint8_t kFirst = 1;
+constexpr uint8_t kLast = 2;
+
+void Store(uint64_t value, int bytes, char* to) {
+  for (int i = 0; i < bytes; ++i) to[i] = static_cast<char>(value >> (8 * i));
+}
+
+uint64_t Load(const char* from, int bytes) {
+  uint64_t value = 0;
+  for (int i = 0; i < bytes; ++i) {
+    value |= uint64_t{static_cast<uint8_t>(from[i])} << (8 * i);
+  }
+  return value;
+}
+
+}  // namespace
+
+void EncodeFrame(const Frame& frame, char (&bytes)[kFrameBytes]) {
+  Store(frame.body_bytes, 4, bytes);
+  Store(static_cast<uint8_t>(frame.kind), 1, bytes + 4);
+  Store((frame.first ? kFirst : 0) | (frame.last ? kLast : 0), 1, bytes + 5);
+  Store(0, 2, bytes + 6);
+  if (frame.kind == FrameKind::kPayload) {
+    Store(frame.token, 8, bytes + 8);
+  } else {
+    Store(frame.header_bytes, 4, bytes + 8);
+    Store(frame.payload_bytes, 4, bytes + 12);
+  }
+}
+
+absl::StatusOr<Frame> DecodeFrame(const char* bytes) {
+  const uint64_t kind = Load(bytes + 4, 1), flags = Load(bytes + 5, 1);
+  if (kind < 1 || kind > 3 || flags > (kFirst | kLast) ||
+      Load(bytes + 6, 2) != 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("a frame of kind ", kind, " with flags ", flags,
+                     " came, expected kinds 1 to 3 and flags 0 to 3"));
+  }
+  Frame frame;
+  frame.kind = static_cast<FrameKind>(kind);
+  frame.first = (flags & kFirst) != 0;
+  frame.last = (flags & kLast) != 0;
+  frame.body_bytes = Load(bytes, 4);
+  if (frame.kind == FrameKind::kPayload) {
+    frame.token = Load(bytes + 8, 8);
+  } else {
+    frame.header_bytes = Load(bytes + 8, 4);
+    frame.payload_bytes = Load(bytes + 12, 4);
+  }
+  return frame;
+}
+
+}  // namespace pathways

@@ -1,0 +1,181 @@
+//===- frame_decoder.cc - Frames out of a stream ----------------*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/transport/frame_decoder.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace pathways {
+namespace {
+
+constexpr size_t kBufferBytes = 64 << 10;
+// Read behind a body that goes elsewhere: enough for what is urgent, so little
+// that a long body is hardly ever copied.
+constexpr size_t kBehindBodyBytes = 4 << 10;
+
+template <typename... Parts>
+absl::Status Invalid(const Parts&... parts) {
+  return absl::InvalidArgumentError(absl::StrCat(parts...));
+}
+
+}  // namespace
+
+FrameDecoder::FrameDecoder(uint64_t max_message_bytes, FrameSink* sink)
+    : max_message_bytes_(max_message_bytes),
+      sink_(sink),
+      buffer_(new char[kBufferBytes]) {}
+
+std::array<absl::Span<char>, 2> FrameDecoder::Buffers() {
+  if (begin_ == end_) begin_ = end_ = 0;
+  if (!body_.empty()) {
+    return {body_, absl::MakeSpan(buffer_.get(), kBehindBodyBytes)};
+  }
+  // At most a frame and the body of a short message wait here, so there is room
+  // once they are moved to the beginning.
+  if (begin_ > 0) {
+    std::memmove(buffer_.get(), buffer_.get() + begin_, end_ - begin_);
+    end_ -= begin_;
+    begin_ = 0;
+  }
+  return {absl::MakeSpan(buffer_.get() + end_, kBufferBytes - end_), {}};
+}
+
+absl::Status FrameDecoder::Advance(size_t bytes) {
+  if (!body_.empty()) {
+    const size_t taken = std::min(bytes, body_.size());
+    body_.remove_prefix(taken);
+    bytes -= taken;
+    end_ += bytes;
+    if (!body_.empty()) return absl::OkStatus();
+    if (absl::Status status = FinishBody(); !status.ok()) return status;
+  } else {
+    end_ += bytes;
+  }
+  for (bool enough = true; body_.empty() && end_ - begin_ >= kFrameBytes;) {
+    absl::Status status = TakeFrame(&enough);
+    if (!status.ok() || !enough) return status;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status FrameDecoder::TakeFrame(bool* enough) {
+  absl::StatusOr<Frame> frame = DecodeFrame(buffer_.get() + begin_);
+  if (!frame.ok()) return frame.status();
+  if (!frame->last && frame->body_bytes == 0) {
+    return Invalid("an empty piece came that is not the last");
+  }
+  frame_ = *frame;
+  if (frame_.kind != FrameKind::kPayload) return TakeMessage(enough);
+  begin_ += kFrameBytes;
+  return TakePayload();
+}
+
+absl::Status FrameDecoder::TakeMessage(bool* enough) {
+  if (frame_.kind == FrameKind::kCritical && !(frame_.first && frame_.last)) {
+    return Invalid("a piece of a critical message came");
+  }
+  const uint64_t whole = uint64_t{frame_.header_bytes} + frame_.payload_bytes;
+  if (!frame_.first) {
+    if (whole != 0) return Invalid("a later piece came with a length");
+    begin_ += kFrameBytes;
+    return TakePiece();
+  }
+  if (whole > max_message_bytes_) {
+    return Invalid("a message of ", whole, " bytes came, expected at most ",
+                   max_message_bytes_);
+  }
+  if (assembly().bytes != nullptr) {
+    return Invalid("a message began inside another of its class");
+  }
+  if (frame_.last && frame_.body_bytes == whole &&
+      whole <= kBufferBytes - kFrameBytes) {
+    *enough = end_ - begin_ >= kFrameBytes + whole;
+    if (!*enough) return absl::OkStatus();
+    const char* body = buffer_.get() + begin_ + kFrameBytes;
+    begin_ += kFrameBytes + whole;
+    return sink_->OnWholeMessage(
+        absl::MakeSpan(body, frame_.header_bytes),
+        absl::MakeSpan(body + frame_.header_bytes, frame_.payload_bytes));
+  }
+  if (frame_.last ? frame_.body_bytes != whole : frame_.body_bytes >= whole) {
+    return Invalid("a piece of ", frame_.body_bytes,
+                   " bytes came of a message of ", whole);
+  }
+  begin_ += kFrameBytes;
+  assembly() = {std::unique_ptr<char[]>(new char[whole]), whole, 0,
+                frame_.header_bytes};
+  return TakePiece();
+}
+
+absl::Status FrameDecoder::TakePiece() {
+  Assembly& message = assembly();
+  if (message.bytes == nullptr) {
+    return Invalid("a piece of a message came that did not begin");
+  }
+  const uint64_t left = message.whole - message.done;
+  if (frame_.last ? frame_.body_bytes != left : frame_.body_bytes >= left) {
+    return Invalid("a piece of ", frame_.body_bytes, " bytes came, with ", left,
+                   " left of its message");
+  }
+  char* body = message.bytes.get() + message.done;
+  message.done += frame_.body_bytes;
+  return TakeBody(absl::MakeSpan(body, frame_.body_bytes));
+}
+
+absl::Status FrameDecoder::TakePayload() {
+  if (frame_.first == in_payload_ || (in_payload_ && frame_.token != token_)) {
+    return Invalid("a piece of payload ", frame_.token, " came",
+                   in_payload_ ? absl::StrCat(" inside payload ", token_)
+                               : " that did not begin");
+  }
+  if (frame_.first) {
+    absl::StatusOr<absl::Span<char>> memory = sink_->FindPayload(frame_.token);
+    if (!memory.ok()) return memory.status();
+    in_payload_ = true;
+    token_ = frame_.token;
+    payload_left_ = *memory;
+  }
+  const uint64_t left = payload_left_.size();
+  if (frame_.last ? frame_.body_bytes != left : frame_.body_bytes >= left) {
+    return Invalid("a piece of ", frame_.body_bytes, " bytes came",
+                   frame_.last ? " as the last" : "", ", with ", left,
+                   " left of payload ", token_);
+  }
+  const absl::Span<char> body = payload_left_.first(frame_.body_bytes);
+  payload_left_.remove_prefix(frame_.body_bytes);
+  return TakeBody(body);
+}
+
+absl::Status FrameDecoder::TakeBody(absl::Span<char> memory) {
+  const size_t there = std::min(memory.size(), end_ - begin_);
+  if (there > 0) std::memcpy(memory.data(), buffer_.get() + begin_, there);
+  begin_ += there;
+  body_ = memory.subspan(there);
+  return body_.empty() ? FinishBody() : absl::OkStatus();
+}
+
+absl::Status FrameDecoder::FinishBody() {
+  if (!frame_.last) return absl::OkStatus();
+  if (frame_.kind == FrameKind::kPayload) {
+    in_payload_ = false;
+    return sink_->OnWholePayload(token_);
+  }
+  const Assembly message = std::move(assembly());
+  assembly() = {};
+  const char* bytes = message.bytes.get();
+  return sink_->OnWholeMessage(
+      absl::MakeSpan(bytes, message.header_bytes),
+      absl::MakeSpan(bytes + message.header_bytes,
+                     message.whole - message.header_bytes));
+}
+
+}  // namespace pathways

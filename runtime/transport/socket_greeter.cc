@@ -1,0 +1,120 @@
+//===- socket_greeter.cc - Those who are not peers yet ----------*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/transport/socket_greeter.h"
+
+#include <asio/posix/stream_descriptor.hpp>
+#include <asio/steady_timer.hpp>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "runtime/transport/make_stream.h"
+
+namespace pathways {
+
+// One who dialed. The lock keeps its steps and its end apart.
+class SocketGreeter::Guest {
+ public:
+  Guest(asio::io_context* context, std::unique_ptr<ByteStream> stream,
+        const TransportName& own, std::string who)
+      : who(std::move(who)),
+        stream(std::move(stream)),
+        handshake(this->stream.get(), own),
+        watch(*context),
+        timer(*context) {}
+  ~Guest() {
+    if (watch.is_open()) watch.release();
+  }
+
+  const std::string who;
+  Mutex mutex;
+  std::unique_ptr<ByteStream> stream ABSL_GUARDED_BY(mutex);
+  SocketHandshake handshake ABSL_GUARDED_BY(mutex);
+  asio::posix::stream_descriptor watch ABSL_GUARDED_BY(mutex);
+  asio::steady_timer timer ABSL_GUARDED_BY(mutex);
+};
+
+void SocketGreeter::Greet(Descriptor socket, bool is_unix, std::string who) {
+  const auto refuse = [&](const absl::Status& why) {
+    if (options_.refused) options_.refused(who, why);
+  };
+  if (is_unix) {
+    absl::Status status = CheckSameUser(socket.get());
+    if (!status.ok()) return refuse(status);
+  }
+  std::shared_ptr<Guest> guest;
+  {
+    MutexLock lock(&mutex_);
+    if (guests_.size() < options_.max_open) {
+      guest = std::make_shared<Guest>(
+          context_,
+          MakeStream(std::move(socket), is_unix ? nullptr : options_.tls,
+                     /*dialed=*/false),
+          options_.own, who);
+      guests_.insert(guest);
+    }
+  }
+  if (guest == nullptr) {
+    return refuse(absl::ResourceExhaustedError(absl::StrCat(
+        options_.max_open, " others have not shaken hands either")));
+  }
+  {
+    MutexLock lock(&guest->mutex);
+    asio::error_code error;
+    guest->watch.assign(guest->stream->fd(), error);
+    // Without it the timer sees to the rest.
+    guest->timer.expires_after(absl::ToChronoNanoseconds(options_.timeout));
+    guest->timer.async_wait([self = shared_from_this(),
+                             guest](const asio::error_code& cancelled) {
+      if (cancelled) return;
+      self->Refuse(guest, absl::DeadlineExceededError(absl::StrCat(
+                              "no hello came in ",
+                              absl::FormatDuration(self->options_.timeout))));
+    });
+  }
+  Step(guest);
+}
+
+void SocketGreeter::Step(const std::shared_ptr<Guest>& guest) {
+  absl::StatusOr<SocketHandshake::Needs> needs;
+  {
+    MutexLock lock(&guest->mutex);
+    if (guest->stream == nullptr) return;  // refused meanwhile
+    needs = guest->handshake.Step();
+    if (needs.ok() && *needs == SocketHandshake::Needs::kToRead) {
+      guest->watch.async_wait(
+          asio::posix::stream_descriptor::wait_read,
+          [self = shared_from_this(), guest](const asio::error_code& error) {
+            if (!error) self->Step(guest);
+          });
+      return;
+    }
+  }
+  if (!needs.ok()) return Refuse(guest, needs.status());
+  if (auto stream = Remove(guest)) options_.welcome(std::move(stream));
+}
+
+void SocketGreeter::Refuse(const std::shared_ptr<Guest>& guest,
+                           const absl::Status& why) {
+  if (Remove(guest) == nullptr) return;
+  if (options_.refused) options_.refused(guest->who, why);
+}
+
+std::unique_ptr<ByteStream> SocketGreeter::Remove(
+    const std::shared_ptr<Guest>& guest) {
+  {
+    MutexLock lock(&mutex_);
+    if (guests_.erase(guest) == 0) return nullptr;
+  }
+  MutexLock lock(&guest->mutex);
+  guest->timer.cancel();
+  if (guest->watch.is_open()) guest->watch.release();
+  return std::move(guest->stream);
+}
+
+}  // namespace pathways

@@ -1,0 +1,68 @@
+//===- socket_greeter.h - Those who are not peers yet -----------*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_TRANSPORT_SOCKET_GREETER_H_
+#define RUNTIME_TRANSPORT_SOCKET_GREETER_H_
+
+#include <asio/io_context.hpp>
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "runtime/base/mutex.h"
+#include "runtime/transport/byte_stream.h"
+#include "runtime/transport/descriptor.h"
+#include "runtime/transport/socket_handshake.h"
+#include "runtime/transport/tls_context.h"
+
+namespace pathways {
+
+// Shakes hands with who dialed. Thread-safe; the context's threads run it.
+// Invariants: (1) no more than `max_open` are here at a time, each no longer
+// than `timeout`; who comes beyond is refused at once; (2) each is welcomed or
+// refused, once, unless the context stops. What runs in the context holds it.
+class SocketGreeter : public std::enable_shared_from_this<SocketGreeter> {
+ public:
+  struct Options {
+    size_t max_open = 64;
+    absl::Duration timeout = absl::Seconds(5);
+    TransportName own;
+    const TlsContext* tls = nullptr;  // null: TCP is plain, too
+    std::function<void(std::unique_ptr<ByteStream>)> welcome;
+    // Who it was, as far as it is known, and why not.
+    std::function<void(absl::string_view who, const absl::Status& why)> refused;
+  };
+
+  SocketGreeter(asio::io_context* context, Options options)
+      : context_(context), options_(std::move(options)) {}
+
+  void Greet(Descriptor socket, bool is_unix, std::string who);
+
+ private:
+  class Guest;
+
+  void Step(const std::shared_ptr<Guest>& guest);
+  void Refuse(const std::shared_ptr<Guest>& guest, const absl::Status& why);
+  // Its stream, for the first who asks.
+  std::unique_ptr<ByteStream> Remove(const std::shared_ptr<Guest>& guest);
+
+  asio::io_context* const context_;
+  const Options options_;
+  Mutex mutex_;
+  std::set<std::shared_ptr<Guest>> guests_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace pathways
+
+#endif  // RUNTIME_TRANSPORT_SOCKET_GREETER_H_
