@@ -6,9 +6,11 @@ include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
 
 set(pathways_libraries
-  pathways_base pathways_layout pathways_proto pathways_topology pathways_plan
+  pathways_base pathways_layout pathways_proto pathways_transport pathways_socket_transport
+  pathways_topology pathways_plan
   pathways_protocol pathways_world pathways_trace pathways_store pathways_kernel_target pathways_kernel
-  pathways_executor pathways_scheduler pathways_controller pathways_client)
+  pathways_executor pathways_scheduler pathways_controller pathways_client pathways_node)
+install(TARGETS pw-node)
 if(PATHWAYS_COMPILER)
   list(APPEND pathways_libraries
     PathwaysSupport PathwaysDialect PathwaysPlanDialect PathwaysTransforms PathwaysCodegen
@@ -22,7 +24,7 @@ install(EXPORT PathwaysTargets NAMESPACE pathways::
 install(FILES include/pathways/Compile.h include/pathways/Execute.h
               include/pathways/Pathways.h include/pathways/Result.h
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/pathways)
-install(FILES runtime/base/host_array.h
+install(FILES runtime/base/host_array.h runtime/base/run_options.h
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/runtime/base)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 

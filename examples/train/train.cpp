@@ -80,8 +80,9 @@ int main(int argc, char **argv) {
 
   auto compiled = take(compile(take(readProgram(here + "/program.mlir")),
                                {.topology = topology, .oversubscribe = true}));
+  const auto kind = world == "sim" ? RunOptions::kSim : RunOptions::kThreads;
   auto session =
-      take(Session::open({.topology = topology, .simulate = world == "sim"}));
+      take(Session::open({.topology = topology, .run = {.world = kind}}));
   auto executable = take(session.load(compiled.plan));
 
   const ArrayBytes images = readArray(here + "/data/images.npy");

@@ -16,6 +16,7 @@
 
 #include "pathways/Result.h"
 #include "runtime/base/host_array.h"
+#include "runtime/base/run_options.h"
 
 #include <cstdint>
 #include <functional>
@@ -53,7 +54,7 @@ private:
   std::shared_ptr<const State> state;
 };
 
-/// How a session runs.
+/// What a session is opened with.
 struct SessionOptions {
   /// Name of the session, for messages; sessions of one cluster have other
   /// names.
@@ -61,43 +62,29 @@ struct SessionOptions {
   /// "2x1x4" (islands x hosts x devices of each), a .textproto file, or empty
   /// for this machine.
   std::string topology = {};
-  /// Run in a deterministic simulation, in virtual time, rather than on
-  /// threads.
-  bool simulate = false;
-  /// Orders what the simulation leaves open; the same seed, the same run.
-  uint64_t seed = 0;
-  /// Worker threads; 0: one for each core.
-  int workers = 0;
-  /// Keep each worker on a core of its own.
-  bool bindWorkers = false;
-  /// Without progress for this long a run ends with an error that names what it
-  /// waits for.
-  int64_t stallTimeoutNs = 10'000'000'000;
+  /// How the cluster runs.
+  RunOptions run = {};
   /// Called with one line for each kernel, and each preparation of an operation
-  /// by a host, that takes longer than that; it names program, operation,
-  /// source line, step and device. The run goes on, but may never end. On a
-  /// thread of the session's own: it must not call the session, nor wait for
-  /// long.
+  /// by a host, that takes longer than the stall timeout; it names program,
+  /// operation, source line, step and device. The run goes on, but may never
+  /// end. On a thread of the session's own: it must not call the session, nor
+  /// wait for long.
   std::function<void(const std::string &warning)> onWarning = {};
-  /// Longest time that a kernel, or the preparation of an operation by a host,
-  /// may take; 0: any. One that takes longer is an error that names it, and its
-  /// worker is lost until the process ends: its devices take no work, and
-  /// programs that need them end with that error. In a simulation time is
-  /// virtual.
-  int64_t kernelTimeoutNs = 0;
-  /// On threads too, have messages between hosts take the time that the links
-  /// of the topology say. (A simulation always does.)
-  bool linkCosts = false;
-  /// Hosts prepare an action once the actions that it reads from are enqueued,
-  /// rather than all actions of a step ahead of their inputs. The same results,
-  /// later: a baseline.
-  bool sequentialDispatch = false;
-  /// Emulates slower hosts: nanoseconds, 0 to one hour, that preparing one
-  /// action for one step takes a host.
-  int64_t hostWorkNs = 0;
-  /// Keep this many of the last events of each worker for writeTrace, 40 bytes
-  /// each; 0: trace nothing.
-  int64_t traceEvents = 0;
+};
+
+/// How a session connects to a cluster that runs elsewhere.
+struct RemoteOptions {
+  /// Name of the session; other sessions of the cluster, of whatever process,
+  /// have other names. Empty: one that says which process this is.
+  std::string name = {};
+  /// The file with the cluster's key, which an address HOST:PORT needs, and
+  /// which nobody but the user may read.
+  std::string key = {};
+  /// Or takes every process of this machine for a friend, on loopback, if the
+  /// cluster does so too.
+  bool trustLoopback = false;
+  /// As of SessionOptions, of this session's programs.
+  std::function<void(const std::string &)> onWarning = {};
 };
 
 /// An array that a session holds, in memory of the process or on devices, where
@@ -187,19 +174,29 @@ private:
   std::shared_ptr<State> state;
 };
 
-/// A tenant of a cluster, which is in this process: a controller and devices.
-/// Copies are the same session. What it loads, launches and holds is its own.
-/// When the last copy is gone, and all that came from it, what still runs is
-/// ended; the last session of a cluster stops that. Moved from, it is empty:
-/// every call is an InvalidArgument. Thread-safe.
+/// A tenant of a cluster: a controller and devices, in this process or
+/// elsewhere. Copies are the same session. What it loads, launches and holds is
+/// its own. When the last copy is gone, and all that came from it, what still
+/// runs is ended; the last session of a cluster of this process stops that.
+/// Moved from, it is empty: every call is an InvalidArgument. Thread-safe.
 class Session {
 public:
   /// A cluster and its first session.
   static Result<Session> open(const SessionOptions &options);
+  /// A session of the cluster whose `pw-node controller` listens at `address`:
+  /// HOST:PORT, unix:/PATH or unix:@NAME. When that ends, calls that wait
+  /// return RunFailed or Refused and say so. Errors: InvalidArgument: the
+  /// address, or the key file; AlreadyExists: a session has that name; Refused:
+  /// nobody listens there, it has another key, or waits for hosts.
+  static Result<Session> connect(const std::string &address,
+                                 const RemoteOptions &options = {});
   /// Another session of this one's cluster. Its programs share the devices with
   /// all others, and wait for each other as if they were one's. Errors:
   /// AlreadyExists: a session has that name; Refused: there are too many.
-  Result<Session> connect(const std::string &name);
+  Result<Session> another(const std::string &name);
+  /// The cluster's machines, as CompileOptions::topology takes them; nothing of
+  /// an empty session.
+  std::string topology() const;
 
   /// A new array. Its values go to devices with the first launch that has it as
   /// argument. Errors: InvalidArgument: it has not the bytes of its type;
@@ -216,8 +213,9 @@ public:
   Result<Executable> load(const Plan &plan);
 
   /// Writes what happened so far as JSON that Perfetto opens (docs/tracing.md);
-  /// runs may be under way. Errors: InvalidArgument without traceEvents;
-  /// Refused: there is no memory for it; Unwritable when the stream failed.
+  /// runs may be under way. Errors: InvalidArgument without
+  /// RunOptions::trace_events; Refused: there is no memory for it; Unwritable
+  /// when the stream failed.
   Status writeTrace(std::ostream &out);
 
   struct State;

@@ -17,8 +17,10 @@
 #include "pathways/Lowering/Passes.h"
 #include "pathways/Support/Parse.h"
 #include "pathways/Support/Shield.h"
+#include "pathways/Support/SourcePlace.h"
 #include "pathways/Support/TaskPool.h"
 #include "pathways/Target/PlanFile.h"
+#include "runtime/plan/verify.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -61,10 +63,10 @@ private:
   static std::string line(mlir::Diagnostic &diagnostic) {
     std::string text;
     llvm::raw_string_ostream os(text);
-    if (auto location =
-            diagnostic.getLocation()->findInstanceOf<mlir::FileLineColLoc>())
-      os << location.getFilename().getValue() << ":" << location.getLine()
-         << ":" << location.getColumn() << ": ";
+    std::string place =
+        mlir::pathways::getSourcePlace(diagnostic.getLocation());
+    if (!place.empty())
+      os << place << ": ";
     switch (diagnostic.getSeverity()) {
     case mlir::DiagnosticSeverity::Error:
       os << "error: ";
@@ -247,10 +249,9 @@ Result<Compiled> Compilation::run() {
 
 Result<Compiled> pathways::compile(const Program &program,
                                    const CompileOptions &options) {
-  constexpr int most = mlir::pathways::kMaxStepsInFlight;
-  if (options.stepsInFlight < 1 || options.stepsInFlight > most)
+  if (options.stepsInFlight < 1 || options.stepsInFlight > kMaxStepsInFlight)
     return Error{ErrorCode::InvalidArgument,
-                 "expected between 1 and " + std::to_string(most) +
+                 "expected between 1 and " + std::to_string(kMaxStepsInFlight) +
                      " steps in flight, got " +
                      std::to_string(options.stepsInFlight)};
   if (!options.kernelCache.empty()) {

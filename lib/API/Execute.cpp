@@ -15,6 +15,8 @@
 #include "PlanState.h"
 #include "runtime/base/memory.h"
 #include "runtime/client/cluster.h"
+#include "runtime/node/local_workers.h"
+#include "runtime/node/remote_cluster.h"
 #include "runtime/topology/topology.h"
 
 using namespace pathways;
@@ -231,37 +233,51 @@ static Result<Session> makeSession(std::shared_ptr<Cluster> cluster,
   return Session(std::move(state));
 }
 
+static std::function<void(const LongWork &)>
+toListener(const std::function<void(const std::string &)> &warn) {
+  if (!warn)
+    return {};
+  return [warn](const LongWork &work) { warn(work.Text()); };
+}
+
 Result<Session> Session::open(const SessionOptions &options) {
   absl::StatusOr<proto::Cluster> cluster = ReadTopology(options.topology);
   if (!cluster.ok())
     return makeError(cluster.status());
-  ClusterOptions clusterOptions;
-  clusterOptions.world =
-      options.simulate ? ClusterOptions::kSim : ClusterOptions::kThreads;
-  clusterOptions.seed = options.seed;
-  clusterOptions.workers = options.workers;
-  clusterOptions.bind_workers = options.bindWorkers;
-  clusterOptions.stall_timeout_ns = options.stallTimeoutNs;
-  clusterOptions.kernel_timeout_ns = options.kernelTimeoutNs;
-  clusterOptions.link_costs = options.linkCosts;
-  if (options.onWarning)
-    clusterOptions.on_long_work =
-        [warn = options.onWarning](const LongWork &work) { warn(work.Text()); };
-  clusterOptions.dispatch = options.sequentialDispatch
-                                ? ClusterOptions::kSequential
-                                : ClusterOptions::kParallel;
-  clusterOptions.host_work_ns = options.hostWorkNs;
-  clusterOptions.trace_events = options.traceEvents;
-  auto created = Cluster::Create(*cluster, clusterOptions);
+  ClusterOptions clusterOptions{options.run};
+  clusterOptions.on_long_work = toListener(options.onWarning);
+  auto created = OpenCluster(*cluster, clusterOptions);
   if (!created.ok())
     return makeError(created.status());
   return makeSession(*std::move(created), options.name);
 }
 
-Result<Session> Session::connect(const std::string &name) {
+Result<Session> Session::connect(const std::string &address,
+                                 const RemoteOptions &options) {
+  ConnectOptions connect;
+  connect.address = address;
+  connect.links.key_file = options.key;
+  connect.links.trust_loopback = options.trustLoopback;
+  connect.on_long_work = toListener(options.onWarning);
+  auto cluster = ConnectCluster(connect);
+  if (absl::IsPermissionDenied(cluster.status()))
+    return makeError(ErrorCode::InvalidArgument, cluster.status());
+  if (!cluster.ok())
+    return makeError(cluster.status());
+  std::string name = options.name;
+  if (name.empty())
+    name = "session of process " + std::to_string((*cluster)->process());
+  return makeSession(*std::move(cluster), name);
+}
+
+Result<Session> Session::another(const std::string &name) {
   if (!state)
     return makeEmptyError("session");
   return makeSession(state->cluster, name);
+}
+
+std::string Session::topology() const {
+  return state ? TopologySpec(state->cluster->topology().cluster()) : "";
 }
 
 Result<Array> Session::put(HostArray array) {

@@ -25,7 +25,7 @@
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
-#include "runtime/kernel/abi.h"
+#include "runtime/base/buffer_bytes.h"
 
 using namespace mlir;
 using namespace mlir::pathways;

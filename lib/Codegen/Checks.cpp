@@ -24,27 +24,15 @@
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/IR/Matchers.h"
+#include "pathways/Support/SourcePlace.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace mlir::pathways;
 
-std::string kernel::describeLocation(Location loc) {
-  std::string text;
-  loc->walk([&](Location inner) {
-    auto file = dyn_cast<FileLineColLoc>(inner);
-    if (!file)
-      return WalkResult::advance();
-    text = (file.getFilename().getValue() + ":" + Twine(file.getLine()) + ":" +
-            Twine(file.getColumn()))
-               .str();
-    return WalkResult::interrupt();
-  });
-  return text.empty() ? "unknown" : text;
-}
-
 unsigned kernel::LocationTable::add(Location loc, StringRef message) {
-  CodeLocation entry{describeLocation(loc), message.str()};
+  std::string place = getSourcePlace(loc);
+  CodeLocation entry{place.empty() ? "unknown" : place, message.str()};
   auto it = llvm::find(entries, entry);
   if (it == entries.end()) {
     entries.push_back(std::move(entry));

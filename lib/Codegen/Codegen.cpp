@@ -37,6 +37,7 @@
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "pathways/Codegen/CodeCache.h"
 #include "pathways/Codegen/Segments.h"
+#include "pathways/Support/ElementTypes.h"
 #include "pathways/Support/Shield.h"
 #include "runtime/kernel/target.h"
 #include "llvm/MC/MCSubtargetInfo.h"
@@ -268,28 +269,6 @@ FailureOr<std::string> lowerToObject(ModuleOp module, const Target &target,
 
 } // namespace
 
-static ::pathways::proto::ElementType protoElement(Type type) {
-  namespace proto = ::pathways::proto;
-  if (type.isF16())
-    return proto::F16;
-  if (type.isBF16())
-    return proto::BF16;
-  if (type.isF32())
-    return proto::F32;
-  if (type.isF64())
-    return proto::F64;
-  switch (type.getIntOrFloatBitWidth()) {
-  case 1:
-    return proto::I1;
-  case 8:
-    return proto::I8;
-  case 32:
-    return proto::I32;
-  default:
-    return proto::I64;
-  }
-}
-
 /// The kernel as the loader will see it, for its hash.
 static FailureOr<std::string> hashOf(const CompiledKernel &kernel,
                                      ArrayRef<func::FuncOp> functions,
@@ -305,7 +284,7 @@ static FailureOr<std::string> hashOf(const CompiledKernel &kernel,
     auto addOperand = [&](Type type, bool isWritten) {
       auto tensor = cast<RankedTensorType>(type);
       ::pathways::proto::KernelOperand *operand = out->add_operands();
-      operand->set_element(protoElement(tensor.getElementType()));
+      operand->set_element(getElementType(tensor.getElementType()));
       operand->set_written(isWritten);
       for (int64_t size : tensor.getShape())
         operand->add_shape(size);

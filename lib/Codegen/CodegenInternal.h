@@ -25,9 +25,6 @@ class TargetMachine;
 
 namespace mlir::pathways::kernel {
 
-/// "file:line:column" of `loc`, or "unknown".
-std::string describeLocation(Location loc);
-
 /// The locations of one segment; equal ones share a number.
 class LocationTable {
 public:

@@ -17,6 +17,7 @@
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "mlir/Transforms/Passes.h"
+#include "runtime/base/buffer_bytes.h"
 #include "runtime/kernel/abi.h"
 #include "runtime/kernel/kernel_imports.h"
 #include "llvm/ADT/StringSet.h"

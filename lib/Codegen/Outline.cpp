@@ -27,7 +27,7 @@
 #include "mlir/IR/OperationSupport.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
-#include "runtime/kernel/abi.h"
+#include "runtime/base/buffer_bytes.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;

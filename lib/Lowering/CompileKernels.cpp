@@ -9,8 +9,8 @@
 #include "pathways/Codegen/CodeCache.h"
 #include "pathways/Codegen/Codegen.h"
 #include "pathways/Lowering/Passes.h"
+#include "pathways/Transforms/Machines.h"
 #include "runtime/kernel/target.h"
-#include "runtime/topology/topology.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
@@ -19,7 +19,6 @@
 #include "llvm/ADT/StringSet.h"
 #include <chrono>
 #include <map>
-#include <optional>
 
 namespace mlir::pathways {
 #define GEN_PASS_DEF_COMPILEKERNELS
@@ -63,20 +62,12 @@ private:
   void finish(Job &job);
 
   std::vector<KernelCost> *costs = nullptr;
-  std::optional<::pathways::Topology> cluster;
+  const ::pathways::Topology *machines = nullptr;
   bool hasBadTarget = false;
   std::map<std::pair<int64_t, std::string>, std::vector<proto::Target>> targets;
 };
 
 } // namespace
-
-static absl::StatusOr<::pathways::Topology>
-readMachines(const std::string &topology) {
-  absl::StatusOr<proto::Cluster> cluster = ::pathways::ReadTopology(topology);
-  if (!cluster.ok())
-    return cluster.status();
-  return ::pathways::Topology::Create(*std::move(cluster));
-}
 
 /// A text that is equal for equal targets.
 static std::string getKey(const proto::Target &target) {
@@ -93,16 +84,16 @@ CompileKernels::getTargets(plan::SliceOp slice) {
   // All devices of the kind on the island: the slice may be bound to others
   // later without compiling again.
   llvm::StringSet<> seen;
-  if (island >= 0 && island < cluster->num_islands())
-    for (int64_t d = 0, e = cluster->num_devices(island); d < e; ++d) {
-      const proto::Device &device = cluster->device(island, d);
+  if (island >= 0 && island < machines->num_islands())
+    for (int64_t d = 0, e = machines->num_devices(island); d < e; ++d) {
+      const proto::Device &device = machines->device(island, d);
       if (::pathways::DeviceKind(device) != kind ||
           !seen.insert(getKey(device.target())).second)
         continue;
       entry->second.push_back(device.target());
       auto complete = ::pathways::CompleteTarget(device.target());
       if (!complete.ok()) {
-        slice.emitError("device ") << cluster->DeviceName(island, d) << ": "
+        slice.emitError("device ") << machines->DeviceName(island, d) << ": "
                                    << std::string(complete.status().message());
         hasBadTarget = true;
       }
@@ -175,13 +166,9 @@ void CompileKernels::finish(Job &job) {
 }
 
 void CompileKernels::runOnOperation() {
-  absl::StatusOr<::pathways::Topology> machines = readMachines(topology);
-  if (!machines.ok()) {
-    getOperation().emitError("topology '")
-        << topology << "': " << std::string(machines.status().message());
+  machines = getAnalysis<Machines>().read(topology);
+  if (!machines)
     return signalPassFailure();
-  }
-  cluster = *std::move(machines);
   targets.clear();
   hasBadTarget = false;
   std::unique_ptr<CodeCache> cache;

@@ -6,15 +6,18 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "KernelTable.h"
 #include "PlanBuilder.h"
-#include "PlanKernels.h"
 
 #include "mlir/IR/Builders.h"
 #include "pathways/Dialect/Pathways/Layouts.h"
 #include "pathways/Dialect/Pathways/Pathways.h"
 #include "pathways/Dialect/Plan/PlanTables.h"
 #include "pathways/Lowering/Passes.h"
+#include "pathways/Support/ElementTypes.h"
+#include "pathways/Support/SourcePlace.h"
 #include "runtime/plan/tables.h"
+#include "runtime/plan/verify.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -26,24 +29,6 @@ namespace mlir::pathways {
 using namespace mlir;
 using namespace mlir::pathways;
 namespace proto = ::pathways::proto;
-
-/// The place in a source file that `loc` comes from: "file:line:column", or
-/// nothing. Where several do, the first.
-static std::string getPlace(Location loc, std::string *file = nullptr) {
-  std::string place;
-  loc->walk([&](Location inner) {
-    auto range = dyn_cast<FileLineColRange>(inner);
-    if (!range)
-      return WalkResult::advance();
-    if (file)
-      *file = range.getFilename().str();
-    place = (range.getFilename().getValue() + ":" +
-             Twine(range.getStartLine()) + ":" + Twine(range.getStartColumn()))
-                .str();
-    return WalkResult::interrupt();
-  });
-  return place;
-}
 
 /// Bytes that a movement takes, at eight a nanosecond, per shard.
 static uint64_t estimateMovement(uint64_t bytes) { return 1 + bytes / 8; }
@@ -105,7 +90,7 @@ private:
   ProgramOp program;
   PlacedModule &module;
   PlanBuilder builder;
-  KernelCache kernels;
+  KernelTable kernels;
   uint32_t credits;
   DenseMap<StringAttr, uint32_t> slices;
   SmallVector<SliceOp> sliceOps;
@@ -167,7 +152,7 @@ FailureOr<ProgramLowering::ArrayInfo> ProgramLowering::getInfo(Value value) {
   info.slice = *slice;
   info.shard = getShardTensorType(type, sliceOps[*slice].getMesh());
   info.layout = builder.getLayout(::pathways::ToProto(
-      toLayout(type), plan::getElementType(type.getElementType())));
+      toLayout(type), getElementType(type.getElementType())));
   info.bytes = ::pathways::ShardBytes(builder.plan.layouts(info.layout),
                                       builder.plan.slices(info.slice));
   infos[value.getType()] = info;
@@ -192,7 +177,7 @@ proto::Action &ProgramLowering::addAction(proto::ActionKind kind,
                                           uint64_t cost, Location loc) {
   proto::Action &action = builder.addAction(kind, name, slice, loc);
   action.set_cost_ns(cost);
-  action.set_location(getPlace(loc));
+  action.set_location(getSourcePlace(loc));
   return action;
 }
 
@@ -395,7 +380,7 @@ LogicalResult ProgramLowering::addSteps(CallOp call, const PlanKernel &kernel,
   for (RankedTensorType type : body.temps) {
     // What one shard has is what a copy of an array of that shape has.
     proto::Layout layout;
-    layout.set_element(plan::getElementType(type.getElementType()));
+    layout.set_element(getElementType(type.getElementType()));
     for (int64_t size : type.getShape()) {
       layout.add_shape(size);
       layout.add_dims();
@@ -532,9 +517,8 @@ FailureOr<plan::ProgramOp> ProgramLowering::run() {
 FailureOr<plan::ProgramOp> ProgramLowering::emit() {
   proto::Header *header = builder.plan.mutable_header();
   header->set_program(program.getSymName().str());
-  std::string file;
-  getPlace(program.getLoc(), &file);
-  header->set_source(file);
+  if (FileLineColRange place = findSourcePlace(program.getLoc()))
+    header->set_source(place.getFilename().str());
   header->set_producer("pathways " PATHWAYS_VERSION);
   OpBuilder b(program);
   FailureOr<plan::ProgramOp> result =
@@ -570,9 +554,9 @@ struct LowerToPlan
     LowerToPlanOptions options;
     options.stepsInFlight = stepsInFlight;
     options.credits = credits;
-    if (stepsInFlight < 1 || stepsInFlight > kMaxStepsInFlight) {
+    if (stepsInFlight < 1 || stepsInFlight > ::pathways::kMaxStepsInFlight) {
       root.emitError("expected between 1 and ")
-          << kMaxStepsInFlight << " steps in flight, got "
+          << ::pathways::kMaxStepsInFlight << " steps in flight, got "
           << stepsInFlight.getValue();
       return signalPassFailure();
     }

@@ -18,6 +18,8 @@
 #include "PlanBuilder.h"
 
 #include "mlir/IR/Diagnostics.h"
+#include "runtime/base/buffer_bytes.h"
+#include "runtime/plan/verify.h"
 #include "llvm/Support/MathExtras.h"
 #include <map>
 #include <queue>
@@ -26,9 +28,6 @@
 using namespace mlir;
 using namespace mlir::pathways;
 namespace proto = ::pathways::proto;
-
-static constexpr uint64_t kAlignment = 128;
-static constexpr uint64_t kMaxSegmentBytes = uint64_t{1} << 62;
 
 /// Buffers that share bytes turn with the same step.
 void PlanBuilder::equalizeCredits() {
@@ -151,14 +150,15 @@ PlanBuilder::placeBuffers(Location loc) {
     for (Slot &slot : frame.slots) {
       slot.offset = bytes;
       bool tooLarge = false;
-      bytes = llvm::SaturatingAdd(bytes, llvm::alignTo(slot.bytes, kAlignment),
-                                  &tooLarge);
+      bytes = llvm::SaturatingAdd(
+          bytes, llvm::alignTo(slot.bytes, ::pathways::kBufferAlignment),
+          &tooLarge);
       overflow |= tooLarge;
     }
     bool tooLarge = false;
     uint64_t end = llvm::SaturatingMultiplyAdd(bytes, uint64_t{credits},
                                                used[slice], &tooLarge);
-    if (overflow || tooLarge || end > kMaxSegmentBytes)
+    if (overflow || tooLarge || end > ::pathways::kMaxSegmentBytes)
       return mlir::emitError(loc) << "slice '" << plan.slices(slice).name()
                                   << "' needs more than 2^62 bytes on a device";
     for (Slot &slot : frame.slots) {

@@ -85,9 +85,12 @@ class InsertTransfersPass
     auto type = reshard.getSource().getType();
     if (type != goal) {
       if (type.getSharding().isPartial()) {
+        std::optional<int64_t> dim = getScatteredDim(type, whole);
         ArrayType reduced =
-            type.withSharding(type.getSharding().withoutPartial());
-        value = call(builder, getAllReduce(builder, type), value, reduced);
+            dim ? getScattered(type, *dim)
+                : type.withSharding(type.getSharding().withoutPartial());
+        value = call(builder, getReduction(builder, type, reduced, dim), value,
+                     reduced);
         type = reduced;
       }
       if (type != whole) {
@@ -109,6 +112,55 @@ class InsertTransfersPass
     return success();
   }
 
+  /// The layout of `partial` once each rank of the group over its partial axes
+  /// has a block of dimension `dim` of what they have together.
+  static ArrayType getScattered(ArrayType partial, int64_t dim) {
+    ShardingAttr sharding = partial.getSharding();
+    SmallVector<ArrayAttr> dims(sharding.getDims());
+    SmallVector<Attribute> axes(dims[dim].begin(), dims[dim].end());
+    llvm::append_range(axes, sharding.getPartialAxes());
+    dims[dim] = ArrayAttr::get(partial.getContext(), axes);
+    return partial.withSharding(ShardingAttr::get(partial.getContext(), dims));
+  }
+
+  /// The dimension along which contributions are scattered when they are
+  /// reduced on the way to `whole`; none: everybody gets all of the sum. It is
+  /// one that `whole`, on the same slice, cuts over partial axes: who gets all
+  /// would throw most of it away. The group is always that of all partial axes
+  /// as named, and so the tree of sums, and with it the bits, are those of an
+  /// all-reduce. What is left to do moves blocks. Best is where nothing is.
+  std::optional<int64_t> getScatteredDim(ArrayType partial, ArrayType whole) {
+    if (whole.getSlice() != partial.getSlice())
+      return std::nullopt;
+    ArrayAttr axes = getGroup(partial);
+    int64_t ranks = *getMesh(partial).getGroupSize(axes);
+    std::optional<int64_t> found;
+    for (auto [dim, cut] : llvm::enumerate(whole.getSharding().getDims())) {
+      if (llvm::none_of(cut, [&](Attribute axis) {
+            return llvm::is_contained(axes, axis);
+          }))
+        continue;
+      // Ranks' blocks must be equal and make up the shard.
+      ArrayType scattered = getScattered(partial, dim);
+      int64_t size = getShard(partial).getDimSize(dim);
+      int64_t block = getShard(scattered).getDimSize(dim);
+      if (size == 0 || block * ranks != size)
+        continue;
+      if (scattered == whole)
+        return dim;
+      if (!found)
+        found = dim;
+    }
+    return found;
+  }
+
+  /// The partial axes of `partial`, as named.
+  static ArrayAttr getGroup(ArrayType partial) {
+    ArrayRef<StringAttr> axes = partial.getSharding().getPartialAxes();
+    return ArrayAttr::get(partial.getContext(),
+                          SmallVector<Attribute>(axes.begin(), axes.end()));
+  }
+
   FailureOr<BoundSlice> getBound(ReshardOp reshard, ArrayType type) {
     auto slice = symbols->lookup<SliceOp>(type.getSlice().getAttr());
     if (BindOp bind = binds.lookup(type.getSlice().getValue()))
@@ -128,36 +180,41 @@ class InsertTransfersPass
         .getResult(0);
   }
 
-  /// Shards' tensor of a partial array, on the mesh of its slice.
-  RankedTensorType getShard(ArrayType type) {
-    return getShardTensorType(
-        type, symbols->lookup<SliceOp>(type.getSlice().getAttr()).getMesh());
+  MeshAttr getMesh(ArrayType type) {
+    return symbols->lookup<SliceOp>(type.getSlice().getAttr()).getMesh();
   }
 
-  /// The function that `build` makes for contributions like those of `partial`,
-  /// shared by all with equal shards, reduction and axes. In it padding stays
-  /// padding.
+  /// Shards' tensor of an array, on the mesh of its slice.
+  RankedTensorType getShard(ArrayType type) {
+    return getShardTensorType(type, getMesh(type));
+  }
+
+  /// The function that `build` makes of contributions like those of `partial`,
+  /// for an array like `result` or from one; shared by all with equal shards,
+  /// reduction and axes. In it padding stays padding.
   func::FuncOp
   getGenerated(ImplicitLocOpBuilder &builder, StringRef what, ArrayType partial,
+               ArrayType result,
                function_ref<Value(ImplicitLocOpBuilder &, Value, ReductionKind,
                                   ArrayRef<StringAttr>)>
                    build) {
-    RankedTensorType tensor = getShard(partial);
+    RankedTensorType tensor = getShard(partial), made = getShard(result);
     ReductionKind kind = partial.getSharding().getPartialKind().getValue();
     ArrayRef<StringAttr> axes = partial.getSharding().getPartialAxes();
     std::string name, key;
-    llvm::raw_string_ostream nameStream(name);
+    llvm::raw_string_ostream nameStream(name), keyStream(key);
     nameStream << "pw_" << what << '_' << stringifyReductionKind(kind) << '_';
     for (int64_t size : tensor.getShape())
       nameStream << size << 'x';
     nameStream << tensor.getElementType();
-    key = name;
+    // Axes of one name have other sizes on other slices.
+    keyStream << name << ' ' << made;
     for (StringAttr axis : axes) {
       nameStream << '_';
       for (char c : axis.getValue())
         nameStream << (llvm::isAlnum(c) ? c : '_');
       // Lengths keep lists apart whose names run into each other.
-      key += " " + std::to_string(axis.size()) + ":" + axis.str();
+      keyStream << ' ' << axis.size() << ':' << axis.getValue();
     }
     func::FuncOp &function = generated[key];
     if (function)
@@ -166,7 +223,7 @@ class InsertTransfersPass
     OpBuilder::InsertionGuard guard(builder);
     builder.clearInsertionPoint();
     function = func::FuncOp::create(builder, name,
-                                    builder.getFunctionType(tensor, tensor));
+                                    builder.getFunctionType(tensor, made));
     function.setPrivate();
     function->setAttr(PathwaysDialect::kLocalViewAttrName,
                       builder.getUnitAttr());
@@ -181,14 +238,22 @@ class InsertTransfersPass
     return function;
   }
 
-  func::FuncOp getAllReduce(ImplicitLocOpBuilder &builder, ArrayType partial) {
+  /// A function that reduces `partial`, to blocks of dimension `dim` if there
+  /// is one.
+  func::FuncOp getReduction(ImplicitLocOpBuilder &builder, ArrayType partial,
+                            ArrayType reduced, std::optional<int64_t> dim) {
     func::FuncOp function = getGenerated(
-        builder, "all_reduce", partial,
-        [](ImplicitLocOpBuilder &builder, Value value, ReductionKind kind,
-           ArrayRef<StringAttr> axes) -> Value {
-          SmallVector<Attribute> names(axes.begin(), axes.end());
+        builder,
+        dim ? "reduce_scatter_dim" + std::to_string(*dim) : "all_reduce",
+        partial, reduced,
+        [&](ImplicitLocOpBuilder &builder, Value value, ReductionKind kind,
+            ArrayRef<StringAttr>) -> Value {
+          ArrayAttr group = getGroup(partial);
+          if (dim)
+            return ReduceScatterOp::create(builder, getShard(reduced), value,
+                                           kind, *dim, group);
           return AllReduceOp::create(builder, value.getType(), value, kind,
-                                     builder.getArrayAttr(names));
+                                     group);
         });
     function.setArgAttr(0, PathwaysDialect::kAcceptsPartialAttrName,
                         builder.getUnitAttr());
@@ -197,7 +262,7 @@ class InsertTransfersPass
 
   func::FuncOp getMask(ImplicitLocOpBuilder &builder, ArrayType partial) {
     return getGenerated(
-        builder, "contribute", partial,
+        builder, "contribute", partial, partial,
         [](ImplicitLocOpBuilder &builder, Value value, ReductionKind kind,
            ArrayRef<StringAttr> axes) -> Value {
           Value zero = arith::ConstantIndexOp::create(builder, 0);

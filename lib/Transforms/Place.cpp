@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "pathways/Transforms/Machines.h"
 #include "pathways/Transforms/Passes.h"
 
 #include "mlir/IR/Builders.h"
@@ -18,8 +19,6 @@
 #include "llvm/ADT/EquivalenceClasses.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringMap.h"
-
-#include "runtime/topology/topology.h"
 
 namespace mlir::pathways {
 #define GEN_PASS_DEF_PLACE
@@ -628,22 +627,10 @@ public:
   using PlaceBase::PlaceBase;
 
   void runOnOperation() override {
-    auto fail = [&](const absl::Status &status) {
-      absl::string_view message = status.message();
-      getOperation().emitError()
-          << "cannot read topology '" << topology
-          << "': " << StringRef(message.data(), message.size());
-      signalPassFailure();
-    };
-    absl::StatusOr<::pathways::proto::Cluster> cluster =
-        ::pathways::ReadTopology(topology);
-    if (!cluster.ok())
-      return fail(cluster.status());
-    absl::StatusOr<::pathways::Topology> created =
-        ::pathways::Topology::Create(*std::move(cluster));
-    if (!created.ok())
-      return fail(created.status());
-    if (failed(Placer(getOperation(), *created, oversubscribe).place()))
+    const ::pathways::Topology *machines =
+        getAnalysis<Machines>().read(topology);
+    if (!machines ||
+        failed(Placer(getOperation(), *machines, oversubscribe).place()))
       signalPassFailure();
   }
 };

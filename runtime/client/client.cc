@@ -10,8 +10,10 @@
 
 #include <utility>
 
+#include "runtime/base/told_status.h"
 #include "runtime/client/traced_call.h"
 #include "runtime/controller/stall_detector.h"
+#include "runtime/executor/plan_messages.h"
 #include "runtime/executor/prepared_plan.h"
 #include "runtime/plan/verify.h"
 
@@ -22,10 +24,6 @@ namespace {
 uint64_t NextOwner() {
   static std::atomic<uint64_t> last{0};
   return ++last;
-}
-
-absl::Status ToStatus(int32_t code, const std::string& message) {
-  return absl::Status(static_cast<absl::StatusCode>(code), message);
 }
 
 }  // namespace
@@ -85,7 +83,12 @@ void Client::Number(const ControlRef& control) {
 
 void Client::Send(ControlRef control, ActorId from) {
   RuntimeContext& runtime = *context_.runtime;
-  runtime.world->PassControl(from, runtime.directory.controller(),
+  const Directory& directory = runtime.directory;
+  // Another process wants to know who says so.
+  if (from == kNoActor && directory.place(-1).process != runtime.process) {
+    from = directory.client(actor_.index());
+  }
+  runtime.world->PassControl(from, directory.controller(),
                              std::move(control).Hand());
 }
 
@@ -110,6 +113,13 @@ void Client::OnControl(const proto::Control& control) {
       return OnLaunchEnded(control.launch_ended());
     case proto::Control::kCollected:
       return OnCollected(control.collected());
+    case proto::Control::kPlanRequest:
+      return OnPlanRequest(control.plan_request());
+    case proto::Control::kLongWorkSeen:
+      if (context_.on_long_work) {
+        context_.on_long_work(FromProto(control.long_work_seen()));
+      }
+      return;
     default:
       return;
   }
@@ -122,27 +132,36 @@ void Client::OnAnswer(const proto::Answer& answer) {
     request = requests_.Find(answer.request());
     if (request == nullptr || request->done.load()) return;
     if (request->reports.has_value() && answer.code() == 0) {
-      request->reports->Expect(answer.processes());
+      request->reports->Expect(answer.processes(), answer.asked_ns());
       if (!request->reports->complete()) return;
     }
     requests_.Take(answer.request());
   }
-  request->status = ToStatus(answer.code(), answer.message());
+  request->status = ToldStatus(answer.code(), answer.message());
   request->program = answer.program();
   if (request->done.Set()) context_.runtime->world->Notify();
 }
 
 void Client::OnCollected(const proto::Collected& collected) {
+  const TimeNs now = context_.runtime->world->Now();
   std::shared_ptr<Request> request;
   {
     MutexLock lock(&mutex_);
     request = requests_.Find(collected.request());
     if (request == nullptr || !request->reports.has_value()) return;
-    request->reports->Add(collected);
+    request->reports->Add(collected, now);
     if (!request->reports->complete()) return;
     requests_.Take(collected.request());
   }
   if (request->done.Set()) context_.runtime->world->Notify();
+}
+
+void Client::OnPlanRequest(const proto::PlanRequest& request) {
+  ControlRef control = NewControl();
+  control->set_client(actor_.index());
+  AnswerPlanRequest(&context_.runtime->plans, request,
+                    control->mutable_plan_part());
+  Send(std::move(control), context_.runtime->directory.client(actor_.index()));
 }
 
 absl::Status Client::WaitFor(Completion& done,
@@ -175,10 +194,8 @@ absl::Status Client::WaitUntil(absl::FunctionRef<bool()> done,
     world.RunUntil([&] { return diagnosis->done.load() || over(); });
   }
   if (done()) return absl::OkStatus();
-  return absl::CancelledError(
-      context_.stopping.load()
-          ? "the runtime was shut down"
-          : absl::StrCat("client '", name_, "' was closed"));
+  if (context_.stopping.load()) return context_.ended;
+  return absl::CancelledError(absl::StrCat("client '", name_, "' was closed"));
 }
 
 absl::Status Client::WaitForRun(RunState& run) {
@@ -187,29 +204,41 @@ absl::Status Client::WaitForRun(RunState& run) {
 
 absl::StatusOr<ProgramHandle> Client::Load(PlanData plan) {
   TracedCall traced(this, TraceCall::kLoad);
-  absl::Status checked = CheckPlan(plan);
-  if (!checked.ok()) return checked;
-  // What was released makes room.
-  checked = AwaitReleases();
-  if (!checked.ok()) return checked;
   RuntimeContext& runtime = *context_.runtime;
-  absl::StatusOr<std::shared_ptr<const PreparedPlan>> prepared =
-      PreparedPlan::Create(std::move(plan), *runtime.topology, context_.kernels,
-                           runtime.run_kernels);
-  if (!prepared.ok()) return prepared.status();
-  const uint64_t plan_id = runtime.plans.Add(*prepared);
+  const absl::StatusOr<PlanName> plan_name = NameOf(plan);
+  std::shared_ptr<const PreparedPlan> prepared;
+  if (plan_name.ok()) prepared = runtime.plans.Find(plan_name->hash);
+  // One that is here was checked.
+  if (prepared == nullptr) {
+    absl::Status checked = CheckPlan(plan);
+    if (checked.ok()) checked = plan_name.status();
+    if (!checked.ok()) return checked;
+  }
+  // What was released makes room.
+  absl::Status released = AwaitReleases();
+  if (!released.ok()) return released;
+  if (prepared == nullptr) {
+    absl::StatusOr<std::shared_ptr<const PreparedPlan>> made =
+        PreparedPlan::Create(
+            std::move(plan), *runtime.topology, runtime.kernels,
+            runtime.run_kernels,
+            [&](int32_t host) { return runtime.IsHere(host); });
+    if (!made.ok()) return made.status();
+    // Whoever lacks it asks for it while this waits.
+    prepared = runtime.plans.Put(*plan_name, *std::move(made));
+  }
   std::shared_ptr<Request> request =
       Ask([&](uint64_t id, proto::Control* control) {
         control->mutable_load_request()->set_request(id);
-        control->mutable_load_request()->set_plan(plan_id);
+        NamePlan(*plan_name, control->mutable_load_request()->mutable_plan());
       });
   absl::Status waited = WaitFor(request->done, [&] {
-    return absl::StrCat("the load of program '", (*prepared)->name(), "'");
+    return absl::StrCat("the load of program '", prepared->name(), "'");
   });
   if (!waited.ok()) return waited;
   if (!request->status.ok()) return request->status;
   auto program = std::make_shared<const LoadedProgram>(
-      request->program, *prepared, runtime.run_kernels);
+      request->program, std::move(prepared), runtime.run_kernels);
   MutexLock lock(&mutex_);
   programs_[request->program] = std::move(program);
   return ProgramHandle{request->program, owner_};
@@ -253,8 +282,12 @@ absl::Status Client::Unload(ProgramHandle handle) {
   });
   if (!waited.ok()) return waited;
   if (request->status.ok()) {
-    MutexLock lock(&mutex_);
-    programs_.erase(handle.id);
+    program->reset();
+    {
+      MutexLock lock(&mutex_);
+      programs_.erase(handle.id);
+    }
+    context_.runtime->plans.Trim();
   }
   return request->status;
 }

@@ -50,8 +50,8 @@ namespace pathways {
 // controller in the order in which its tables changed; (2) a handle of another
 // client is an error; (3) what it holds is given back at its end, whatever is
 // under way. It speaks with the controller alone, by messages: what runs its
-// programs may be in any process. At shutdown calls that wait, and later ones
-// that would, return Cancelled.
+// programs may be in any process. At the cluster's end calls that wait, and
+// later ones that would, return why it ended.
 class Client {
  public:
   // Close; no other call may be under way.
@@ -157,6 +157,7 @@ class Client {
   void OnControl(const proto::Control& control);
   void OnAnswer(const proto::Answer& answer);
   void OnCollected(const proto::Collected& collected);
+  void OnPlanRequest(const proto::PlanRequest& request);
   void OnLaunchEnded(const proto::LaunchEnded& ended);
   // As LaunchRoom wants it, there too.
   void OnTick();
@@ -222,7 +223,9 @@ class Client {
   absl::Status AwaitReleases();
 
   // Reports (client_reports.cc).
-  absl::StatusOr<std::shared_ptr<Request>> Collect(bool trace);
+  absl::StatusOr<std::shared_ptr<Request>> Collect(proto::Question question);
+  // The clocks of the other processes, seen from this one. Waits.
+  absl::StatusOr<ProcessClocks> ReadClocks();
   absl::Status ReadTrace(TraceLog* log, TraceFacts* facts);
 
   // InvalidArgument: the handle is not of this client.

@@ -67,6 +67,9 @@ class ClientActor final : public ControlActor {
   void OnWire(ActorId from, const WireMessage& message,
               Payload payload) override;
   void OnLocal(const LocalMessage& message) override;
+  void OnPeerDown(int32_t host, uint32_t) override {
+    transfers_.HostGone(host);
+  }
 
   // What hosts read of clients that had the address, and the reverse.
   ClientTransfers& transfers() { return transfers_; }

@@ -11,7 +11,9 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 
+#include "absl/status/status.h"
 #include "runtime/client/sending_gate.h"
 #include "runtime/executor/host_executor.h"
 
@@ -20,10 +22,12 @@ namespace pathways {
 // Outlives the clients.
 struct ClientContext {
   RuntimeContext* runtime = nullptr;
-  KernelResolver* kernels = nullptr;  // where code of plans comes from
-  uint64_t memory_bytes = 0;          // most that a client holds itself
-  uint32_t trace_actor = 0;           // whose the events of clients are
+  uint64_t memory_bytes = 0;  // most that a client holds itself
+  uint32_t trace_actor = 0;   // whose the events of clients are
+  // Told of what takes long in other processes; as in ClusterOptions.
+  std::function<void(const LongWork&)> on_long_work;
   std::atomic<bool> stopping{false};  // nobody answers any more
+  absl::Status ended;                 // why; from then on
   SendingGate sending;
 };
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
+#include "runtime/base/told_status.h"
 #include "runtime/client/client.h"
 #include "runtime/client/traced_call.h"
 
@@ -293,9 +294,7 @@ void Client::OnLaunchEnded(const proto::LaunchEnded& ended) {
     MutexLock lock(&mutex_);
     ObjectList objects;
     run = runs_.End(
-        ended.launch(),
-        absl::Status(static_cast<absl::StatusCode>(ended.code()),
-                     ended.message()),
+        ended.launch(), ToldStatus(ended.code(), ended.message()),
         ended.completed(),
         absl::MakeConstSpan(ended.poisoned().data(), ended.poisoned_size()),
         &objects);

@@ -14,17 +14,28 @@
 
 namespace pathways {
 
-absl::StatusOr<std::shared_ptr<Request>> Client::Collect(bool trace) {
+namespace {
+
+// The shortest round trip of so many counts.
+constexpr int kClockRounds = 16;
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<Request>> Client::Collect(
+    proto::Question question) {
   auto request = std::make_shared<Request>();
   request->reports.emplace();
   Ask(
       [&](uint64_t id, proto::Control* control) {
         control->mutable_collect_request()->set_request(id);
-        control->mutable_collect_request()->set_trace(trace);
+        control->mutable_collect_request()->set_question(question);
       },
       request);
-  absl::Status waited = WaitFor(
-      request->done, [&] { return trace ? "the trace" : "the statistics"; });
+  absl::Status waited = WaitFor(request->done, [&] {
+    return question == proto::TRACED ? "the trace"
+           : question == proto::TIME ? "the time of other processes"
+                                     : "the statistics";
+  });
   if (waited.ok()) waited = request->status;
   if (!waited.ok()) return waited;
   return request;
@@ -34,10 +45,12 @@ absl::StatusOr<ClusterStats> Client::Stats() {
   const TimeNs now = context_.runtime->world->Now();
   absl::Status released = AwaitReleases();
   if (!released.ok()) return released;
-  absl::StatusOr<std::shared_ptr<Request>> request = Collect(/*trace=*/false);
+  absl::StatusOr<std::shared_ptr<Request>> request = Collect(proto::COUNTS);
   if (!request.ok()) return request.status();
   std::vector<const proto::ProcessStats*> processes;
   for (const auto& parts : (*request)->reports->Parts()) {
+    // One that is gone counts nothing.
+    if (!parts.front()->has_stats()) continue;
     processes.push_back(&parts.front()->stats());
   }
   ClusterStats stats = JoinStats(processes);
@@ -47,14 +60,38 @@ absl::StatusOr<ClusterStats> Client::Stats() {
   return stats;
 }
 
+absl::StatusOr<ProcessClocks> Client::ReadClocks() {
+  const RuntimeContext& runtime = *context_.runtime;
+  ProcessClocks clocks;
+  if (runtime.directory.processes().size() == 1) return clocks;
+  // Beside the controller its clock is the one here, and the trip to it is no
+  // part of what is measured.
+  const bool is_near = runtime.directory.place(-1).process == runtime.process;
+  for (int round = 0; round < kClockRounds; ++round) {
+    const TimeNs asked = runtime.world->Now();
+    absl::StatusOr<std::shared_ptr<Request>> request = Collect(proto::TIME);
+    if (!request.ok()) return request.status();
+    const ReportCollection& reports = *(*request)->reports;
+    for (const auto& parts : reports.Parts()) {
+      const proto::Collected& said = *parts.front();
+      if (said.process() == runtime.process) continue;
+      clocks.Add(said.process(), is_near ? reports.asked() : asked,
+                 said.time_ns(), reports.arrivals().at(said.process()));
+    }
+  }
+  return clocks;
+}
+
 absl::Status Client::ReadTrace(TraceLog* log, TraceFacts* facts) {
-  if (context_.runtime->trace == nullptr) {
+  if (!context_.runtime->traced) {
     return absl::FailedPreconditionError(
         "nothing was traced: the cluster's options have no trace_events");
   }
-  absl::StatusOr<std::shared_ptr<Request>> request = Collect(/*trace=*/true);
+  absl::StatusOr<std::shared_ptr<Request>> request = Collect(proto::TRACED);
   if (!request.ok()) return request.status();
-  std::vector<TraceLog> logs;
+  absl::StatusOr<ProcessClocks> clocks = ReadClocks();
+  if (!clocks.ok()) return clocks.status();
+  std::vector<ProcessLog> logs;
   for (const auto& parts : (*request)->reports->Parts()) {
     std::vector<const proto::ProcessTrace*> messages;
     for (const proto::Collected* part : parts) {
@@ -62,14 +99,20 @@ absl::Status Client::ReadTrace(TraceLog* log, TraceFacts* facts) {
     }
     absl::StatusOr<TraceLog> one = ReadTraceMessages(messages);
     if (!one.ok()) return one.status();
-    logs.push_back(*std::move(one));
+    logs.push_back({*std::move(one), clocks->Of(parts.front()->process())});
     const proto::ProcessTrace& first = *messages.front();
     facts->simulated = first.simulated();
     facts->seed = first.seed();
     facts->workers += static_cast<int>(first.workers());
   }
   facts->topology = FormatTopology(*context_.runtime->topology);
-  *log = JoinTraceLogs(std::move(logs));
+  // A process that came to a running cluster has a clock that began then.
+  absl::StatusOr<TraceLog> joined =
+      context_.runtime->trace == nullptr
+          ? JoinTraceLogs(std::move(logs), /*since=*/0)
+          : JoinTraceLogs(std::move(logs));
+  if (!joined.ok()) return joined.status();
+  *log = *std::move(joined);
   return absl::OkStatus();
 }
 

@@ -36,6 +36,12 @@ void ClientTransfers::EndLaunches() {
   owners = uploads_.EndAll();
 }
 
+void ClientTransfers::HostGone(int32_t host) {
+  std::vector<std::shared_ptr<const void>> owners;  // outlive the lock
+  MutexLock lock(&mutex_);
+  owners = uploads_.HostGone(host);
+}
+
 void ClientTransfers::AddFetch(uint64_t request,
                                std::shared_ptr<ArrayFetch> fetch) {
   MutexLock lock(&mutex_);

@@ -53,6 +53,8 @@ class ClientTransfers {
   // The launch has ended; all have, since the client is gone.
   void EndLaunch(uint64_t launch);
   void EndLaunches();
+  // A host is gone: it reads nothing any more.
+  void HostGone(int32_t host);
   void AddFetch(uint64_t request, std::shared_ptr<ArrayFetch> fetch);
   // Nobody waits for it: what still comes is not read.
   void EndFetch(uint64_t request);

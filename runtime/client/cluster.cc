@@ -13,14 +13,19 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "runtime/base/buffer_bytes.h"
 #include "runtime/base/keep_for_ever.h"
 
 namespace pathways {
 
-Cluster::Cluster(Topology topology, const ClusterOptions& options)
-    : topology_(std::move(topology)) {
+Cluster::Cluster(Topology topology, const ClusterOptions& options,
+                 const ProcessPart& part)
+    : topology_(std::move(topology)), places_(part.places) {
   runtime_.topology = &topology_;
-  runtime_.directory = DirectoryOf(topology_);
+  runtime_.directory =
+      part.directory.has_value() ? *part.directory : DirectoryOf(topology_);
+  runtime_.process = part.process;
   runtime_.run_kernels = options.run_kernels;
   runtime_.dispatch.sequential =
       options.dispatch == ClusterOptions::kSequential;
@@ -29,37 +34,47 @@ Cluster::Cluster(Topology topology, const ClusterOptions& options)
   runtime_.limits.limit_ns = options.kernel_timeout_ns;
   runtime_.limits.on_long = options.on_long_work;
   clients_.runtime = &runtime_;
-  clients_.kernels =
+  clients_.on_long_work = options.on_long_work;
+  runtime_.kernels =
       options.kernels != nullptr ? options.kernels : &plan_kernels_;
   for (int h = 0; h < topology_.num_hosts(); ++h) {
-    clients_.memory_bytes +=
-        std::min<uint64_t>(HostMemoryBytes(topology_.host(h)),
-                           (uint64_t{1} << 62) - clients_.memory_bytes);
+    clients_.memory_bytes =
+        AddBytes(clients_.memory_bytes, HostMemoryBytes(topology_.host(h)));
   }
 }
 
 Cluster::~Cluster() {
   Shutdown();
   // Kernels that did not return may still use what hosts and devices hold.
-  if (world_.threads != nullptr && world_.threads->lost() > 0) {
-    KeepValueForEver(std::move(actors_));
-  }
+  if (has_lost_workers()) KeepValueForEver(std::move(actors_));
 }
 
 absl::StatusOr<std::unique_ptr<Cluster>> Cluster::Create(
-    const proto::Cluster& cluster, const ClusterOptions& options) {
+    const proto::Cluster& cluster, const ClusterOptions& options,
+    const ProcessPart& part) {
   absl::Status checked = CheckOptions(options);
   if (!checked.ok()) return checked;
   absl::StatusOr<Topology> topology = Topology::Create(cluster);
   if (!topology.ok()) return topology.status();
-  std::unique_ptr<Cluster> made(new Cluster(*std::move(topology), options));
-  absl::Status started = made->Start(options);
+  if (part.directory.has_value() &&
+      (part.directory->num_islands() !=
+           static_cast<uint32_t>(topology->num_islands()) ||
+       part.directory->num_hosts() !=
+           static_cast<uint32_t>(topology->num_hosts()))) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "a directory of ", part.directory->num_islands(), " islands and ",
+        part.directory->num_hosts(), " hosts, expected ",
+        topology->num_islands(), " and ", topology->num_hosts()));
+  }
+  std::unique_ptr<Cluster> made(
+      new Cluster(*std::move(topology), options, part));
+  absl::Status started = made->Start(options, part);
   if (!started.ok()) return started;
   return made;
 }
 
-absl::Status Cluster::Start(const ClusterOptions& options) {
-  constexpr uint32_t kProcess = 0;
+absl::Status Cluster::Start(const ClusterOptions& options,
+                            const ProcessPart& part) {
   WorldListeners listeners;
   if (options.trace_events > 0) {
     listeners.on_crossing = [this](const SimCrossing& c) { TraceCrossing(c); };
@@ -68,7 +83,7 @@ absl::Status Cluster::Start(const ClusterOptions& options) {
     ReportKernel(call, ns);
   };
   listeners.casualties = [this](const KernelCall& call) {
-    const HostActors& actors = actors_->hosts()[call.host].actors;
+    const HostActors& actors = actors_->FindHost(call.host)->actors;
     std::vector<LocalId> lost;
     for (uint32_t device : CohortOf(actors, call.device)) {
       lost.push_back(actors.devices[device]);
@@ -77,23 +92,39 @@ absl::Status Cluster::Start(const ClusterOptions& options) {
   };
   listeners.on_lost = [this](const KernelCall& call) {
     runtime_.world->SendLocal(kNobody,
-                              actors_->hosts()[call.host].actors.executor,
+                              actors_->FindHost(call.host)->actors.executor,
                               WorkerLostMessage(call));
   };
   absl::StatusOr<ProcessWorld> world =
-      MakeWorld(topology_, options, std::move(listeners));
+      part.make_world ? part.make_world(std::move(listeners))
+                      : MakeWorld(topology_, options, std::move(listeners));
   if (!world.ok()) return world.status();
   world_ = *std::move(world);
   runtime_.world = world_.world.get();
+  if (runtime_.directory.place(-1).process != runtime_.process) {
+    runtime_.limits.on_long =
+        [this, here = options.on_long_work](const LongWork& work) {
+          if (here) here(work);
+          TellLongWork(work);
+        };
+  }
+  runtime_.on_worker_lost = part.on_worker_lost;
+  runtime_.traced = options.trace_events > 0;
   // No message is sent before a client asks for something, so all tables are
   // complete when anybody reads them.
-  actors_ = std::make_unique<LocalActors>(&runtime_, options);
-  reporter_ = std::make_unique<ProcessReporter>(
-      &runtime_, &world_, actors_.get(), kProcess, options.seed);
-  runtime_.world->Register(reporter_.get(), {-1, 0, -1}, "reporter",
-                           runtime_.directory.reporter(kProcess));
-  clients_.trace_actor = IndexOf(actors_->controller().local_id());
-  if (options.trace_events == 0) return absl::OkStatus();
+  actors_ = std::make_unique<LocalActors>(&runtime_, options, places_);
+  reporter_ = std::make_unique<ProcessReporter>(&runtime_, &world_,
+                                                actors_.get(), options.seed);
+  // Nobody asks a process that has clients alone.
+  if (actors_->controller() == nullptr && actors_->hosts().empty()) {
+    return absl::OkStatus();
+  }
+  runtime_.world->Register(reporter_.get(), ReporterPlacement(), "reporter",
+                           runtime_.directory.reporter(runtime_.process));
+  if (actors_->controller() != nullptr) {
+    clients_.trace_actor = IndexOf(actors_->controller()->local_id());
+  }
+  if (!runtime_.traced) return absl::OkStatus();
   absl::StatusOr<std::unique_ptr<Trace>> trace =
       Trace::Create(runtime_.world, options.trace_events);
   if (!trace.ok()) return trace.status();
@@ -101,6 +132,13 @@ absl::Status Cluster::Start(const ClusterOptions& options) {
   runtime_.trace = trace_.get();
   actors_->StartTrace(trace_.get());
   return absl::OkStatus();
+}
+
+Placement Cluster::ReporterPlacement() const {
+  if (actors_->controller() != nullptr) return {-1, 0, -1};
+  const int host = actors_->hosts().front().number;
+  return {host, 0, topology_.island_of_host(host),
+          runtime_.directory.place(host).epoch};
 }
 
 void Cluster::TraceCrossing(const SimCrossing& crossing) {
@@ -124,8 +162,21 @@ void Cluster::ReportKernel(const KernelCall& call, TimeNs ns) {
       runtime_.loaded.Find(call.incarnation);
   if (plan == nullptr || !runtime_.limits.on_long) return;
   if (auto where = FindKernel(*plan, topology_, call)) {
-    runtime_.limits.on_long(DescribeKernel(*plan, topology_, *where, ns));
+    LongWork work = DescribeKernel(*plan, topology_, *where, ns);
+    work.incarnation = call.incarnation;
+    runtime_.limits.on_long(work);
   }
+}
+
+// Past the workers of this world: the one that would send it may be in a kernel
+// that does not return.
+void Cluster::TellLongWork(const LongWork& work) {
+  if (!world_.send_control) return;
+  proto::Control control;
+  *control.mutable_long_work_seen() = ToProto(work);
+  world_.send_control(runtime_.directory.reporter(runtime_.process),
+                      runtime_.directory.controller(),
+                      control.SerializeAsString());
 }
 
 absl::StatusOr<std::unique_ptr<Client>> Cluster::Connect(
@@ -141,7 +192,7 @@ absl::StatusOr<std::unique_ptr<Client>> Cluster::Connect(
   if (actor == nullptr) {
     return absl::ResourceExhaustedError(
         absl::StrCat("no place for client '", name, "': there are ",
-                     kMaxProcessClients, " clients"));
+                     places_.count, " clients"));
   }
   std::unique_ptr<Client> client(new Client(&clients_, actor, name));
   absl::Status connected = client->Connect();
@@ -149,8 +200,44 @@ absl::StatusOr<std::unique_ptr<Client>> Cluster::Connect(
   return client;
 }
 
-void Cluster::Shutdown() {
-  clients_.stopping.store(true);
+void Cluster::ReportClientsGone(uint32_t process) {
+  LocalMessage message;
+  message.kind = kClientsGone;
+  message.target = process * kMaxProcessClients;
+  message.item = kMaxProcessClients;
+  runtime_.world->SendLocal(kNobody, actors_->controller()->local_id(),
+                            message);
+}
+
+absl::StatusOr<proto::ControllerStatus> Cluster::Describe(
+    absl::Duration timeout) {
+  const auto query = std::make_shared<StatusQuery>();
+  LocalMessage message;
+  message.kind = kDescribe;
+  message.payload = new std::shared_ptr<StatusQuery>(query);
+  runtime_.world->SendLocal(kNobody, actors_->controller()->local_id(),
+                            message);
+  const auto until = absl::ToChronoTime(absl::Now() + timeout);
+  MutexLock lock(&query->mutex);
+  while (!query->status.has_value()) {
+    if (query->answered.wait_until(query->mutex, until) ==
+            std::cv_status::timeout &&
+        !query->status.has_value()) {
+      return absl::DeadlineExceededError(
+          "the controller does not say what it has");
+    }
+  }
+  return *std::move(query->status);
+}
+
+void Cluster::Shutdown(absl::Status why) {
+  {
+    MutexLock lock(&shutdown_);
+    if (!clients_.stopping.load()) {
+      clients_.ended = std::move(why);
+      clients_.stopping.store(true);
+    }
+  }
   if (runtime_.world == nullptr) return;
   runtime_.world->Notify();
   runtime_.world->Stop();

@@ -7,9 +7,9 @@
 //===----------------------------------------------------------------------===//
 //
 // A controller, a scheduler per island, an executor per host and a queue per
-// device, all in this process, on threads or in a simulation; and the clients
-// that this process has. Clients load plans, launch them asynchronously and
-// fetch results.
+// device, those of them that are in this process, on threads or in a
+// simulation; and the clients that this process has. Clients load plans, launch
+// them asynchronously and fetch results.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,10 +17,15 @@
 #define RUNTIME_CLIENT_CLUSTER_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "runtime/base/mutex.h"
 #include "runtime/client/client.h"
 #include "runtime/client/client_context.h"
 #include "runtime/client/cluster_options.h"
@@ -34,6 +39,22 @@
 
 namespace pathways {
 
+// Which part of a cluster is in this process; without more, all of it.
+struct ProcessPart {
+  // Where everybody is, the same in all processes; nullopt: all is here.
+  std::optional<Directory> directory;
+  uint32_t process = 0;  // this one, of the directory's; another: clients alone
+  ClientPlaces places;
+  // The world, which brings what actors of other processes send when Create has
+  // returned, and not before; empty: one of its own, as the options say.
+  std::function<absl::StatusOr<ProcessWorld>(WorldListeners)> make_world;
+  // In the controller's process: a worker of a host was lost with a kernel that
+  // did not return, in that life of the host. On a worker, perhaps more than
+  // once.
+  std::function<void(int32_t host, uint32_t life, const absl::Status& why)>
+      on_worker_lost;
+};
+
 // Makes the world and the actors that live in this process, and stops them at
 // its end, whatever is under way. Outlives its clients. Thread-safe.
 class Cluster {
@@ -41,38 +62,64 @@ class Cluster {
   // InvalidArgument: the cluster or an option is wrong. ResourceExhausted: the
   // system refused threads, or memory for the trace.
   static absl::StatusOr<std::unique_ptr<Cluster>> Create(
-      const proto::Cluster& cluster, const ClusterOptions& options = {});
+      const proto::Cluster& cluster, const ClusterOptions& options = {},
+      const ProcessPart& part = {});
   // Shutdown.
   ~Cluster();
 
   // A new client. Waits; for a name whose client was closed, until all that was
   // that client's is given back. AlreadyExists: another client has the name.
-  // ResourceExhausted: kMaxProcessClients have been connected.
+  // ResourceExhausted: the places of this process are taken.
   absl::StatusOr<std::unique_ptr<Client>> Connect(const std::string& name);
 
   // Firings of action shards so far, on the hosts of this process, for who
   // shows progress: unlike Client::Stats it sends nothing.
   uint64_t firings() const { return reporter_->firings(); }
 
+  // All clients of that process, which was linked to this one, are gone: what
+  // they had is given up. In the controller's process; any thread.
+  void ReportClientsGone(uint32_t process);
+
+  // What the controller, in this process, has. DeadlineExceeded: it has not
+  // said so in time. Any thread.
+  absl::StatusOr<proto::ControllerStatus> Describe(absl::Duration timeout);
+
   // Stops all work. Calls of clients that wait, and later ones that would,
-  // return Cancelled. Any thread.
-  void Shutdown();
+  // return `why`, of the first call. Any thread.
+  void Shutdown(
+      absl::Status why = absl::CancelledError("the runtime was shut down"));
+
+  // A kernel here did not return for the time that it may take. Any thread.
+  bool has_lost_workers() const {
+    return world_.threads != nullptr && world_.threads->lost() > 0;
+  }
+  const Topology& topology() const { return topology_; }
+  // ClusterOptions::trace_events of the cluster are some.
+  bool traced() const { return runtime_.traced; }
+  // Its number.
+  uint32_t process() const { return runtime_.process; }
 
  private:
-  Cluster(Topology topology, const ClusterOptions& options);
-  absl::Status Start(const ClusterOptions& options);
+  Cluster(Topology topology, const ClusterOptions& options,
+          const ProcessPart& part);
+  absl::Status Start(const ClusterOptions& options, const ProcessPart& part);
+  Placement ReporterPlacement() const;
   void TraceCrossing(const SimCrossing& crossing);
+  // Tells the controller, which is in another process. Any thread.
+  void TellLongWork(const LongWork& work);
   // On the watchdog's thread.
   void ReportKernel(const KernelCall& call, TimeNs ns);
 
   const Topology topology_;
+  const ClientPlaces places_;
   PlanKernels plan_kernels_;
   RuntimeContext runtime_;
   ClientContext clients_;
   std::unique_ptr<LocalActors> actors_;
   std::unique_ptr<ProcessReporter> reporter_;
   std::unique_ptr<Trace> trace_;  // null: not asked for
-  ProcessWorld world_;            // destroyed first
+  Mutex shutdown_;
+  ProcessWorld world_;  // destroyed first
 };
 
 }  // namespace pathways

@@ -44,6 +44,22 @@ ClusterStats::Host FromProto(const proto::HostStats& host) {
   return out;
 }
 
+ClusterStats::Process FromProto(const proto::ProcessStats& process) {
+  ClusterStats::Process out;
+  out.process = process.process();
+  for (const proto::HostStats& host : process.hosts()) {
+    out.hosts.push_back(host.name());
+  }
+  const proto::LinkCounts& links = process.links();
+  out.links = {links.messages_sent(),     links.bytes_sent(),
+               links.messages_received(), links.bytes_received(),
+               links.unlinked(),          links.foreign(),
+               links.frames_sent(),       links.frames_received()};
+  out.plan_bytes_sent = process.plan_bytes_sent();
+  out.plan_bytes_received = process.plan_bytes_received();
+  return out;
+}
+
 }  // namespace
 
 ClusterStats JoinStats(
@@ -51,6 +67,7 @@ ClusterStats JoinStats(
   ClusterStats all;
   std::map<uint32_t, const proto::HostStats*> hosts;
   for (const proto::ProcessStats* process : processes) {
+    all.processes.push_back(FromProto(*process));
     for (const proto::HostStats& host : process->hosts()) {
       hosts[host.host()] = &host;
     }
@@ -65,6 +82,8 @@ ClusterStats JoinStats(
     all.controller_bytes += process->controller_bytes();
     all.gathered_bytes += process->gathered_bytes();
     all.received_bytes += process->received_bytes();
+    all.plan_bytes_sent += process->plan_bytes_sent();
+    all.plan_bytes_received += process->plan_bytes_received();
     all.firings += process->firings();
     all.steps_done += process->steps_done();
     all.programs += process->programs();
@@ -72,6 +91,8 @@ ClusterStats JoinStats(
     all.events += process->events();
     all.event_hash ^= process->event_hash();
   }
+  std::sort(all.processes.begin(), all.processes.end(),
+            [](const auto& a, const auto& b) { return a.process < b.process; });
   for (const auto& [number, host] : hosts) {
     all.hosts.push_back(FromProto(*host));
     all.object_bytes += host->object_bytes();

@@ -1,5 +1,4 @@
 //===- cluster_stats.h - What all processes count ---------------*- C++ -*-===//
-//-*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -16,6 +15,7 @@
 #include <vector>
 
 #include "runtime/proto/process.pb.h"
+#include "runtime/world/uplink.h"
 #include "runtime/world/world.h"
 
 namespace pathways {
@@ -46,8 +46,16 @@ struct ClusterStats {
     uint64_t object_bytes = 0;       // its parts of arrays and results
     uint64_t stored_bytes = 0;       // copied into those, from clients
   };
+  struct Process {
+    uint32_t process = 0;
+    std::vector<std::string> hosts;
+    LinkStats links;
+    uint64_t plan_bytes_sent = 0, plan_bytes_received = 0;
+  };
   std::vector<Device> devices;
   std::vector<Host> hosts;
+  // That have hosts or the controller, ascending.
+  std::vector<Process> processes;
   // Sent so far, by kind of message, in a fixed order ("token", "piece", ...).
   std::vector<std::pair<std::string, uint64_t>> messages;
   // Received by the controller, but for what asks for this and for the end of
@@ -57,6 +65,9 @@ struct ClusterStats {
   // Copied by clients: out of values whose blocks are no neighbours, and into
   // arrays that they fetched.
   uint64_t gathered_bytes = 0, received_bytes = 0;
+  // Of plans, to and from other processes; what processes that have clients
+  // alone send is counted where it comes.
+  uint64_t plan_bytes_sent = 0, plan_bytes_received = 0;
   uint64_t firings = 0;     // of action shards
   uint64_t steps_done = 0;  // of all launches that ended
   // Arrays and results: on all hosts, and with the client that asks.

@@ -21,22 +21,30 @@
 #include "runtime/executor/device.h"
 #include "runtime/executor/host_actors.h"
 #include "runtime/executor/host_executor.h"
+#include "runtime/protocol/client_id.h"
 #include "runtime/scheduler/island_scheduler.h"
 #include "runtime/trace/trace.h"
 
 namespace pathways {
 
 // Clients that a process may have at one time.
-inline constexpr uint32_t kMaxProcessClients = 64;
+// Numbers of the clients that a process may have (Directory::client), which no
+// other process gives.
+struct ClientPlaces {
+  uint32_t first = 0;
+  uint32_t count = kMaxProcessClients;
+};
 
-// The actors that live in one process, today those of all hosts, the controller
-// and the places of clients. They know each other by messages alone: what a
-// host needs is here for that host, and nothing here needs what a client has.
-// Outlives the world's last event.
+// The actors that live in one process: those of the hosts that the context's
+// directory places there, the controller with all schedulers if that is its
+// place, and the places of clients. They know each other by messages alone:
+// what a host needs is here for that host, and nothing here needs what a client
+// has. Outlives the world's last event.
 class LocalActors {
  public:
   // An executor and the devices of its host.
   struct Host {
+    int number = 0;  // in the cluster
     std::unique_ptr<HostExecutor> executor;
     HostActors actors;
     std::deque<Cohort> cohorts;
@@ -45,13 +53,18 @@ class LocalActors {
 
   // Makes and registers them with the context's world, in the order of the
   // cluster, before its first message.
-  LocalActors(RuntimeContext* context, const ClusterOptions& options);
+  LocalActors(RuntimeContext* context, const ClusterOptions& options,
+              ClientPlaces places = {});
 
   // Has them record to `trace`, and names them there.
   void StartTrace(Trace* trace);
 
-  const Controller& controller() const { return *controller_; }
+  // Null: it is in another process.
+  const Controller* controller() const { return controller_.get(); }
+  // Ascending.
   const std::deque<Host>& hosts() const { return hosts_; }
+  // By its number in the cluster; null: it is in another process.
+  const Host* FindHost(int number) const;
   const std::deque<ClientActor>& clients() const { return clients_; }
   // A place for a client of that name; null: all are taken.
   ClientActor* TakeClient(const std::string& name);
@@ -59,6 +72,7 @@ class LocalActors {
   std::vector<const ClientActor*> LeavingClients(const std::string& name);
 
  private:
+  void AddController(const ClusterOptions& options);
   void AddHost(int host, int worker, const ClusterOptions& options);
 
   RuntimeContext& context_;

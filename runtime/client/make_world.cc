@@ -79,7 +79,8 @@ ThreadOptions WorkerOptions(const Topology& topology,
 
 absl::StatusOr<ProcessWorld> MakeWorld(const Topology& topology,
                                        const ClusterOptions& options,
-                                       WorldListeners listeners) {
+                                       WorldListeners listeners,
+                                       Uplink uplink) {
   ProcessWorld made;
   if (options.world == ClusterOptions::kSim) {
     SimOptions sim = SimulationOptions(topology, options);
@@ -90,6 +91,9 @@ absl::StatusOr<ProcessWorld> MakeWorld(const Topology& topology,
     made.world = *std::move(world);
   } else {
     ThreadOptions threads = WorkerOptions(topology, options);
+    made.link_stats = uplink.stats;
+    made.send_control = uplink.send_control;
+    threads.uplink = std::move(uplink);
     threads.watch.on_long = std::move(listeners.on_long);
     threads.watch.casualties = std::move(listeners.casualties);
     threads.watch.on_lost = std::move(listeners.on_lost);

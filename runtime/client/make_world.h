@@ -18,14 +18,18 @@
 #include "runtime/topology/topology.h"
 #include "runtime/world/sim_world.h"
 #include "runtime/world/thread_world.h"
+#include "runtime/world/uplink.h"
 
 namespace pathways {
 
 // One world, and which of the two it is; the other pointer is null.
 struct ProcessWorld {
-  std::unique_ptr<World> world;
+  std::shared_ptr<World> world;
   SimWorld* sim = nullptr;
   ThreadWorld* threads = nullptr;
+  // Of the links to other processes, on any thread; empty: there are none.
+  std::function<LinkStats()> link_stats;
+  std::function<void(ActorId from, ActorId to, std::string bytes)> send_control;
 };
 
 // Who is told of what a world sees. Each may be empty.
@@ -40,11 +44,12 @@ struct WorldListeners {
   std::function<void(const KernelCall&)> on_lost;
 };
 
-// A world with the links that `topology` says. InvalidArgument: an option;
-// ResourceExhausted: no threads.
+// A world with the links that `topology` says. `uplink`: of threads, to other
+// processes. InvalidArgument: an option; ResourceExhausted: no threads.
 absl::StatusOr<ProcessWorld> MakeWorld(const Topology& topology,
                                        const ClusterOptions& options,
-                                       WorldListeners listeners);
+                                       WorldListeners listeners,
+                                       Uplink uplink = {});
 
 }  // namespace pathways
 

@@ -28,4 +28,14 @@ absl::StatusOr<ResolvedKernel> PlanKernels::Resolve(
   return resolved;
 }
 
+absl::StatusOr<int> PlanKernels::Choose(const proto::Kernel& kernel,
+                                        const proto::Target& target) {
+  return KernelLibrary::Choose(kernel, target);
+}
+
+absl::StatusOr<std::string> PlanKernels::HashOf(
+    const proto::Kernel& kernel, absl::Span<const uint8_t> blobs) {
+  return KernelHash(kernel, blobs);
+}
+
 }  // namespace pathways

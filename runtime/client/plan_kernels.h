@@ -19,6 +19,10 @@ class PlanKernels final : public KernelResolver {
   absl::StatusOr<ResolvedKernel> Resolve(const proto::Kernel& kernel,
                                          absl::Span<const uint8_t> blobs,
                                          const proto::Target& target) override;
+  absl::StatusOr<int> Choose(const proto::Kernel& kernel,
+                             const proto::Target& target) override;
+  absl::StatusOr<std::string> HashOf(const proto::Kernel& kernel,
+                                     absl::Span<const uint8_t> blobs) override;
 };
 
 }  // namespace pathways

@@ -44,6 +44,17 @@ void CountHost(const HostExecutor& executor, proto::HostStats* out) {
   out->set_object_bytes(used - std::min(used, host.program_bytes.get()));
 }
 
+void CountLinks(const LinkStats& links, proto::LinkCounts* out) {
+  out->set_messages_sent(links.messages_sent);
+  out->set_bytes_sent(links.bytes_sent);
+  out->set_messages_received(links.messages_received);
+  out->set_bytes_received(links.bytes_received);
+  out->set_unlinked(links.unlinked);
+  out->set_foreign(links.foreign);
+  out->set_frames_sent(links.frames_sent);
+  out->set_frames_received(links.frames_received);
+}
+
 void CountDevice(const DeviceCounters& device, const Arena& arena,
                  proto::DeviceStats* out) {
   out->set_name(arena.name());
@@ -58,16 +69,63 @@ void CountDevice(const DeviceCounters& device, const Arena& arena,
 
 }  // namespace
 
-void ProcessReporter::OnMessage(ActorId, ControlRef message) {
-  const proto::Control& control = *message;
+void ProcessReporter::OnMessage(ActorId from, ControlRef message) {
+  switch (message->kind_case()) {
+    case proto::Control::kCollect:
+      return OnCollect(*message);
+    case proto::Control::kPlanWanted:
+      return OnPlanWanted(from, *message);
+    case proto::Control::kPlanPart:
+      return Send(plans_.Take(message->plan_part()));
+    default:
+      return;
+  }
+}
+
+void ProcessReporter::OnPlanWanted(ActorId from,
+                                   const proto::Control& control) {
+  const int32_t host = context_.directory.HostOfExecutor(from);
+  // Its own, in the life that ends with this process.
+  if (host < 0 || control.replaced() != ReplacedOf(host)) return;
+  Send(plans_.Want(static_cast<uint32_t>(host), control.plan_wanted().load()));
+}
+
+uint32_t ProcessReporter::ReplacedOf(int32_t host) const {
+  return context_.directory.place(host).epoch - 1;
+}
+
+void ProcessReporter::Send(HostPlans::Outcome outcome) {
+  if (outcome.request.has_value()) {
+    ControlRef control = NewControl();
+    *control->mutable_plan_request() = *std::move(outcome.request);
+    SendControl(context_.directory.controller(), std::move(control));
+  }
+  for (HostPlans::Answer& answer : outcome.answers) {
+    ControlRef control = NewControl();
+    control->set_replaced(ReplacedOf(static_cast<int32_t>(answer.host)));
+    *control->mutable_plan_arrived() = std::move(answer.arrived);
+    SendControl(context_.directory.executor(answer.host), std::move(control));
+  }
+}
+
+void ProcessReporter::OnCollect(const proto::Control& control) {
   proto::Collected collected;
   collected.set_request(control.collect().request());
-  collected.set_process(process_);
-  if (!control.collect().trace()) {
-    collected.set_parts(1);
-    *collected.mutable_stats() = Count();
-    return Send(control.client(), std::move(collected));
+  collected.set_process(context_.process);
+  collected.set_parts(1);
+  switch (control.collect().question()) {
+    case proto::TIME:
+      collected.set_time_ns(context_.world->Now());
+      return Send(control.client(), std::move(collected));
+    case proto::TRACED:
+      return SendTrace(control.client(), std::move(collected));
+    default:
+      *collected.mutable_stats() = Count();
+      return Send(control.client(), std::move(collected));
   }
+}
+
+void ProcessReporter::SendTrace(uint32_t client, proto::Collected collected) {
   const TraceLog log =
       context_.trace == nullptr ? TraceLog() : context_.trace->Read();
   std::vector<proto::ProcessTrace> parts =
@@ -79,7 +137,7 @@ void ProcessReporter::OnMessage(ActorId, ControlRef message) {
   for (size_t i = 0; i < parts.size(); ++i) {
     collected.set_part(static_cast<uint32_t>(i));
     collected.mutable_trace()->Swap(&parts[i]);
-    Send(control.client(), collected);
+    Send(client, collected);
   }
 }
 
@@ -102,12 +160,13 @@ uint64_t ProcessReporter::firings() const {
 
 proto::ProcessStats ProcessReporter::Count() const {
   proto::ProcessStats stats;
+  stats.set_process(context_.process);
+  if (world_.link_stats) CountLinks(world_.link_stats(), stats.mutable_links());
   uint64_t sent[kNumMessageKinds] = {};
-  uint32_t number = 0;
   for (const LocalActors::Host& host : actors_.hosts()) {
     proto::HostStats* out = stats.add_hosts();
-    out->set_host(number);
-    out->set_name(context_.topology->HostName(static_cast<int>(number++)));
+    out->set_host(static_cast<uint32_t>(host.number));
+    out->set_name(context_.topology->HostName(host.number));
     CountHost(*host.executor, out);
     for (size_t d = 0; d < host.devices.size(); ++d) {
       CountDevice(host.devices[d]->counters(),
@@ -127,9 +186,12 @@ proto::ProcessStats ProcessReporter::Count() const {
     count->set_sent(sent[k]);
   }
   stats.set_firings(firings());
-  const Controller& controller = actors_.controller();
-  stats.set_controller_messages(controller.messages_received());
-  stats.set_controller_bytes(controller.bytes_received());
+  if (const Controller* controller = actors_.controller()) {
+    stats.set_controller_messages(controller->messages_received());
+    stats.set_controller_bytes(controller->bytes_received());
+    stats.set_steps_done(controller->steps_done());
+    stats.set_programs(controller->programs());
+  }
   for (const ClientActor& client : actors_.clients()) {
     const ClientTransfers& transfers = client.transfers();
     stats.set_gathered_bytes(stats.gathered_bytes() +
@@ -137,8 +199,8 @@ proto::ProcessStats ProcessReporter::Count() const {
     stats.set_received_bytes(stats.received_bytes() +
                              transfers.bytes_fetched());
   }
-  stats.set_steps_done(controller.steps_done());
-  stats.set_programs(controller.programs());
+  stats.set_plan_bytes_received(context_.plans.received());
+  stats.set_plan_bytes_sent(context_.plans.sent());
   if (world_.threads != nullptr) {
     uint64_t sleeps = 0;
     for (int w = 0; w < world_.threads->num_workers(); ++w) {

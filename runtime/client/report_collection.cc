@@ -10,15 +10,27 @@
 
 namespace pathways {
 
-void ReportCollection::Add(proto::Collected part) {
-  if (part.part() >= part.parts()) return;
+void ReportCollection::Add(proto::Collected part, TimeNs now) {
+  if (part.parts() == 0 && !Has(part.process())) {
+    parts_.erase(part.process());
+    arrivals_.erase(part.process());
+    gone_.insert(part.process());
+  }
+  if (part.part() >= part.parts() || gone_.contains(part.process())) return;
+  arrivals_.try_emplace(part.process(), now);
   parts_[part.process()].try_emplace(part.part(), std::move(part));
 }
 
+bool ReportCollection::Has(uint32_t process) const {
+  const auto found = parts_.find(process);
+  return found != parts_.end() &&
+         found->second.size() == found->second.begin()->second.parts();
+}
+
 bool ReportCollection::complete() const {
-  if (parts_.size() != processes_) return false;
+  if (parts_.size() + gone_.size() != processes_) return false;
   for (const auto& [process, parts] : parts_) {
-    if (parts.size() != parts.begin()->second.parts()) return false;
+    if (!Has(process)) return false;
   }
   return true;
 }

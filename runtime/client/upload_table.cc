@@ -75,8 +75,10 @@ std::shared_ptr<const void> UploadTable::Pulled(uint64_t object, int32_t host) {
 void UploadTable::End(uint64_t object, Owners* owners) {
   auto found = uploads_.find(object);
   if (found == uploads_.end()) return;
-  std::erase_if(found->second.hosts,
-                [](const auto& host) { return !host.second.map.has_value(); });
+  found->second.ended = true;
+  std::erase_if(found->second.hosts, [](const auto& host) {
+    return !host.second.map.has_value() || host.second.gone;
+  });
   if (!found->second.hosts.empty()) return;
   owners->push_back(std::move(found->second.values.owner));
   uploads_.erase(found);
@@ -88,6 +90,20 @@ std::vector<std::shared_ptr<const void>> UploadTable::EndLaunch(
   auto [begin, end] = of_launch_.equal_range(launch);
   for (auto it = begin; it != end; ++it) End(it->second, &owners);
   of_launch_.erase(begin, end);
+  return owners;
+}
+
+std::vector<std::shared_ptr<const void>> UploadTable::HostGone(int32_t host) {
+  Owners owners;
+  std::vector<uint64_t> ended;
+  for (auto& [object, upload] : uploads_) {
+    auto asked = upload.hosts.find(host);
+    // One that has not asked may be of its next life.
+    if (asked == upload.hosts.end() || !asked->second.map.has_value()) continue;
+    asked->second.gone = true;
+    if (upload.ended) ended.push_back(object);
+  }
+  for (uint64_t object : ended) End(object, &owners);
   return owners;
 }
 

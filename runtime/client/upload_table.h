@@ -51,6 +51,9 @@ class UploadTable {
   std::vector<std::shared_ptr<const void>> EndLaunch(uint64_t launch);
   // So are all launches.
   std::vector<std::shared_ptr<const void>> EndAll();
+  // A host is gone: of what it has asked for it reads no more than the launches
+  // that are over need.
+  std::vector<std::shared_ptr<const void>> HostGone(int32_t host);
 
   size_t size() const { return uploads_.size(); }
   // Bytes copied because they are no neighbours in the client's memory.
@@ -67,6 +70,7 @@ class UploadTable {
     const Parts* parts = nullptr;  // of the placement
     std::optional<BlockMap> map;   // when it has asked
     std::array<Slot, kPullWindow> slots;
+    bool gone = false;  // since it asked
     // Of pieces that were asked for again: one who asked may still read them.
     std::vector<Buffer> old;
   };
@@ -75,9 +79,10 @@ class UploadTable {
     std::shared_ptr<const ArrayPlacement> placement;
     uint64_t steps = 1;
     std::map<int32_t, Host> hosts;  // that have not said that they are done
+    bool ended = false;             // its launch is over
   };
 
-  // Forgets the hosts that never asked.
+  // Forgets the hosts that never asked, and those that are gone.
   void End(uint64_t object, Owners* owners);
 
   std::map<uint64_t, Upload> uploads_;           // by object

@@ -13,18 +13,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "runtime/kernel/abi.h"
+#include "runtime/base/buffer_bytes.h"
 #include "runtime/plan/tables.h"
 
 namespace pathways {
 namespace {
-
-constexpr uint64_t kTop = uint64_t{1} << 62;
-
-uint64_t AddTimes(uint64_t total, uint64_t bytes, uint64_t times) {
-  const unsigned __int128 more = static_cast<unsigned __int128>(bytes) * times;
-  return more > kTop - total ? kTop : total + static_cast<uint64_t>(more);
-}
 
 // The largest buffers on a device, for messages.
 std::string Largest(const PreparedPlan& plan, int island, int64_t device) {
@@ -37,7 +30,7 @@ std::string Largest(const PreparedPlan& plan, int island, int64_t device) {
     }
     const size_t shards = plan.ShardsOn(buffer.slice(), device).size();
     if (shards > 0)
-      sizes.emplace_back(AddTimes(0, SpanBytes(buffer), shards), b);
+      sizes.emplace_back(AddBytes(0, SpanBytes(buffer), shards), b);
   }
   std::stable_sort(sizes.begin(), sizes.end(),
                    [](auto& a, auto& b) { return a.first > b.first; });
@@ -55,6 +48,13 @@ Admission::Admission(const Topology& topology)
 
 absl::Status Admission::Admit(uint64_t id, const PreparedPlan& plan,
                               const std::string& client) {
+  for (int32_t host : plan.hosts()) {
+    const auto gone = gone_.find(host);
+    if (gone == gone_.end()) continue;
+    return absl::UnavailableError(absl::StrCat(
+        "program '", plan.name(), "' needs ", topology_.HostName(host),
+        ", which is gone (life ", gone->second, ")"));
+  }
   Holder holder{plan.name(), client, {}};
   std::map<int64_t, uint64_t> scratch;
   for (const proto::Action& action : plan.plan().actions()) {
@@ -75,16 +75,15 @@ absl::Status Admission::Admit(uint64_t id, const PreparedPlan& plan,
     }
   }
   for (const PreparedSlice& slice : plan.slices()) {
-    const uint64_t bytes = (slice.device_bytes + kBufferAlignment - 1) /
-                           kBufferAlignment * kBufferAlignment;
+    const uint64_t bytes = AlignBuffer(slice.device_bytes);
     for (const auto& [device, shard] : slice.by_device) {
       uint64_t& total =
           holder.bytes[topology_.GlobalDevice(slice.island, device)];
-      total = AddTimes(total, bytes, 1);
+      total = AddBytes(total, bytes);
     }
   }
   for (const auto& [device, bytes] : scratch) {
-    holder.bytes[device] = AddTimes(holder.bytes[device], bytes, 1);
+    holder.bytes[device] = AddBytes(holder.bytes[device], bytes);
   }
   for (const auto& [global, bytes] : holder.bytes) {
     const auto [island, device] = topology_.FromGlobalDevice(global);
@@ -122,6 +121,14 @@ bool Admission::Uses(uint64_t id, int64_t device) const {
   return holder != holders_.end() && holder->second.bytes.count(device) > 0;
 }
 
+uint64_t Admission::BytesOf(uint64_t id) const {
+  uint64_t bytes = 0;
+  auto found = holders_.find(id);
+  if (found == holders_.end()) return bytes;
+  for (const auto& [device, taken] : found->second.bytes) bytes += taken;
+  return bytes;
+}
+
 void Admission::Release(uint64_t id) {
   auto holder = holders_.find(id);
   if (holder == holders_.end()) return;
@@ -129,6 +136,20 @@ void Admission::Release(uint64_t id) {
     used_[global] -= bytes;
   }
   holders_.erase(holder);
+}
+
+void Admission::HostGone(int32_t host, uint32_t epoch) {
+  gone_[host] = epoch;
+  auto is_there = [&](int64_t global) {
+    const auto [island, device] = topology_.FromGlobalDevice(global);
+    return topology_.Locate(island, device).host == host;
+  };
+  for (auto& [id, holder] : holders_) {
+    for (auto& [global, bytes] : holder.bytes) {
+      if (is_there(global)) used_[global] -= std::exchange(bytes, 0);
+    }
+  }
+  std::erase_if(lost_, [&](const auto& one) { return is_there(one.first); });
 }
 
 void Admission::ReleaseExcept(uint64_t id, const WaitSet& hosts) {

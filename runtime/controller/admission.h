@@ -44,6 +44,13 @@ class Admission {
   void Lose(int64_t device, const std::string& why) {
     lost_.emplace(device, why);
   }
+  // A host is gone, in this life: nothing is held there any more, and what
+  // would need it is refused with Unavailable.
+  void HostGone(int32_t host, uint32_t epoch);
+  // It lives again, and its devices are whole.
+  void HostUp(int32_t host) { gone_.erase(host); }
+  // What it holds on all devices together.
+  uint64_t BytesOf(uint64_t holder) const;
   // Whether it has something on the device.
   bool Uses(uint64_t holder, int64_t device) const;
 
@@ -56,6 +63,7 @@ class Admission {
   std::vector<uint64_t> used_;  // by device of the cluster
   std::map<uint64_t, Holder> holders_;
   std::map<int64_t, std::string> lost_;  // and why, by device of the cluster
+  std::map<int32_t, uint32_t> gone_;     // and in which life, by host
 };
 
 }  // namespace pathways

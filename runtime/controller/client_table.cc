@@ -41,6 +41,12 @@ bool ClientTable::IsLeaving(uint32_t client) const {
   return found != clients_.end() && found->second.leaving;
 }
 
+std::vector<uint32_t> ClientTable::Numbers() const {
+  std::vector<uint32_t> numbers;
+  for (const auto& [number, client] : clients_) numbers.push_back(number);
+  return numbers;
+}
+
 void ClientTable::AddProgram(uint32_t client, uint64_t program) {
   auto found = clients_.find(client);
   if (found != clients_.end()) found->second.programs.insert(program);
@@ -68,6 +74,15 @@ std::vector<uint64_t> ClientTable::Leave(ClientRequest request,
                                        client.programs.end());
   Forget(request.client, answers);
   return programs;
+}
+
+void ClientTable::Forsake(uint32_t client) {
+  order_.erase(client);
+  for (auto& [name, requests] : waiting_) {
+    std::erase_if(requests, [&](const ClientRequest& request) {
+      return request.client == client;
+    });
+  }
 }
 
 void ClientTable::Forget(uint32_t number, std::vector<ClientAnswer>* answers) {

@@ -61,7 +61,15 @@ class ClientTable {
   // The client goes when its programs, which are returned, are gone.
   std::vector<uint64_t> Leave(ClientRequest request,
                               std::vector<ClientAnswer>* answers);
+  // Whoever had this place is gone with all that it sent: a next one begins
+  // anew. Nobody waits for a name in its stead.
+  void Forsake(uint32_t client);
   size_t size() const { return clients_.size(); }
+  // By number.
+  std::vector<uint32_t> Numbers() const;
+  size_t ProgramsOf(uint32_t client) const {
+    return clients_.at(client).programs.size();
+  }
 
  private:
   struct Client {

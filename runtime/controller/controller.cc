@@ -12,17 +12,15 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/base/told_status.h"
+#include "runtime/executor/plan_messages.h"
 #include "runtime/protocol/client_id.h"
 
 namespace pathways {
 namespace {
 
-// The request that stands for the end of a client: not one of its own.
-constexpr uint64_t kLeaving = UINT64_MAX;
-
-absl::Status ToStatus(int32_t code, const std::string& message) {
-  return absl::Status(static_cast<absl::StatusCode>(code), message);
-}
+// Questions to processes that may be open.
+constexpr size_t kMaxCollects = 1024;
 
 // What a firing takes if nothing overlaps.
 TimeNs FiringCost(const PreparedPlan& plan) {
@@ -46,31 +44,63 @@ Controller::Controller(RuntimeContext* context,
                    context->directory.controller()),
       context_(*context),
       options_(options),
+      lives_(context->directory),
+      awaited_(context, options.answer_timeout_ns),
       programs_(*context->topology, options.answer_timeout_ns),
       stalls_(*context->topology, options.stall_timeout_ns),
       stores_(*context->topology, options.answer_timeout_ns),
       fetches_(*context->topology, options.answer_timeout_ns),
       memory_(*context->topology) {}
 
+void Controller::SendToHost(int32_t host, ControlRef control) {
+  if (lives_.IsGone(host)) return;
+  control->set_replaced(lives_.replaced(host));
+  SendControl(context_.directory.executor(host), std::move(control));
+}
+
 void Controller::SendToHosts(const std::vector<int32_t>& hosts,
-                             const ControlRef& control) {
+                             absl::FunctionRef<void(proto::Control*)> fill) {
   for (int32_t host : hosts) {
-    SendControl(context_.directory.executor(host), control);
+    ControlRef control = NewControl();
+    fill(&*control);
+    SendToHost(host, std::move(control));
+  }
+}
+
+void Controller::NameLives(const PreparedPlan& plan,
+                           proto::LoadProgram* load) const {
+  for (int32_t host : plan.hosts()) {
+    if (lives_.replaced(host) == 0) continue;
+    proto::HostLife* life = load->add_lives();
+    life->set_host(static_cast<uint32_t>(host));
+    life->set_replaced(lives_.replaced(host));
   }
 }
 
 void Controller::OnLocal(const LocalMessage& message) {
-  // One that was followed by another timer does not count.
-  if (message.kind == kStallTick && message.step == timer_) OnTick();
+  if (message.kind == kDescribe) return OnDescribe(message);
+  if (message.kind == kClientsGone) {
+    for (uint32_t i = 0; i < message.item; ++i) {
+      OnClientGone(message.target + i);
+    }
+  }
+  if (message.kind == kStallTick &&
+      timer_.Tick(message.step, context_.world->Now())) {
+    OnTick();
+  }
 }
 
-void Controller::OnMessage(ActorId, ControlRef control) {
+void Controller::OnMessage(ActorId from, ControlRef control) {
   if (!control->has_collect_request() && !control->has_settle_request() &&
       !control->has_objects_dropped()) {
     counters_.received.Add();
     counters_.bytes.Add(control->ByteSizeLong());
   }
-  if (control->sequence() == 0) return HandleHost(*control);
+  if (control->sequence() == 0) {
+    const int32_t host = context_.directory.HostOfExecutor(from);
+    if (host >= 0 && !lives_.IsNow(host, control->replaced())) return;
+    return HandleHost(from, *control);
+  }
   const uint32_t client = control->client();
   clients_.Take(client, std::move(control),
                 [this](proto::Control* next) { HandleClient(next); });
@@ -93,7 +123,7 @@ void Controller::HandleClient(proto::Control* control) {
     case proto::Control::kLaunchRequest:
       return OnLaunch(control->mutable_launch_request());
     case proto::Control::kReleaseRequest:
-      return Release(
+      return ReleaseHeld(
           absl::MakeConstSpan(control->release_request().objects().data(),
                               control->release_request().objects_size()));
     case proto::Control::kSettleRequest:
@@ -111,7 +141,7 @@ void Controller::HandleClient(proto::Control* control) {
   }
 }
 
-void Controller::HandleHost(const proto::Control& control) {
+void Controller::HandleHost(ActorId from, const proto::Control& control) {
   switch (control.kind_case()) {
     case proto::Control::kLoadReply:
       return OnLoadReply(control.load_reply());
@@ -131,6 +161,12 @@ void Controller::HandleHost(const proto::Control& control) {
       return OnDropped(control.objects_dropped());
     case proto::Control::kWorkerLost:
       return OnWorkerLost(control.worker_lost());
+    case proto::Control::kLongWorkSeen:
+      return OnLongWork(control.long_work_seen());
+    case proto::Control::kPlanPart:
+      return OnPlanPart(control.client(), control.plan_part());
+    case proto::Control::kPlanRequest:
+      return OnPlanRequest(from, control.plan_request());
     default:
       return;
   }
@@ -166,50 +202,24 @@ void Controller::TellEnded(const LaunchEffects::End& end) {
   SendToClient(std::move(control));
 }
 
-void Controller::AnswerAll(const std::vector<ClientAnswer>& answers) {
-  for (const ClientAnswer& answer : answers) {
-    Answer(answer.request, answer.status);
-  }
-}
-
-void Controller::OnConnect(uint32_t client,
-                           const proto::ConnectRequest& request) {
-  std::vector<ClientAnswer> answers;
-  clients_.Connect({client, request.request()}, request.name(), &answers);
-  AnswerAll(answers);
-}
-
-void Controller::OnDisconnect(uint32_t client,
-                              const proto::DisconnectRequest& request) {
-  std::vector<ClientAnswer> answers;
-  const std::vector<uint64_t> programs =
-      clients_.Leave({client, request.request()}, &answers);
-  for (uint64_t handle : programs) LeaveProgram(client, handle);
-  for (ClientRequest fetch : fetches_.OfClient(client)) EndFetch(fetch);
-  Release(
-      absl::MakeConstSpan(request.objects().data(), request.objects_size()));
-  AnswerAll(answers);
-}
-
-void Controller::LeaveProgram(uint32_t client, uint64_t handle) {
-  const uint32_t program = programs_.IdOf(handle);
-  if (!launches_.Open(program).empty()) {
-    GiveUp(program, absl::CancelledError(absl::StrCat(
-                        "client '", *clients_.NameOf(client), "' was closed")));
-  }
-  // One that loads, or is being unloaded, says so when it is done.
-  const absl::StatusOr<ProgramNext> next =
-      programs_.Unload(Now(), handle, {client, kLeaving}, /*launches=*/0);
-  if (next.ok()) Proceed(*next);
-}
-
 void Controller::OnCollect(uint32_t client,
                            const proto::CollectRequest& request) {
+  const TimeNs asked = Now();
   ControlRef control = NewControl();
   control->set_client(client);
   control->mutable_collect()->set_request(request.request());
-  control->mutable_collect()->set_trace(request.trace());
-  const std::vector<uint32_t>& processes = context_.directory.processes();
+  control->mutable_collect()->set_question(request.question());
+  std::vector<uint32_t> processes = context_.directory.processes();
+  std::erase_if(processes, [this](uint32_t process) {
+    // All its hosts go with it.
+    for (int32_t host = 0; host < context_.topology->num_hosts(); ++host) {
+      if (context_.directory.place(host).process == process &&
+          lives_.IsGone(host)) {
+        return true;
+      }
+    }
+    return false;
+  });
   for (uint32_t process : processes) {
     SendControl(context_.directory.reporter(process), control);
   }
@@ -218,21 +228,42 @@ void Controller::OnCollect(uint32_t client,
   answer->mutable_answer()->set_request(request.request());
   answer->mutable_answer()->set_processes(
       static_cast<uint32_t>(processes.size()));
+  answer->mutable_answer()->set_asked_ns(asked);
   SendToClient(std::move(answer));
+  if (collects_.size() == kMaxCollects) collects_.pop_front();
+  collects_.push_back({{client, request.request()}, std::move(processes)});
+}
+
+void Controller::TellUncollected(uint32_t process) {
+  for (Collect& collect : collects_) {
+    if (std::erase(collect.processes, process) == 0) continue;
+    ControlRef control = NewControl();
+    control->set_client(collect.request.client);
+    control->mutable_collected()->set_request(collect.request.id);
+    control->mutable_collected()->set_process(process);
+    SendToClient(std::move(control));
+  }
 }
 
 void Controller::OnLoad(uint32_t client, const proto::LoadRequest& load) {
   const ClientRequest request{client, load.request()};
-  std::shared_ptr<const PreparedPlan> plan = context_.plans.Find(load.plan());
-  if (plan == nullptr) {
-    return Answer(request, absl::InternalError("no such plan"));
+  PlanName name{{}, load.plan().bytes()};
+  if (!name.hash.Read(load.plan().hash())) {
+    return Answer(request, absl::InvalidArgumentError("no plan is named"));
   }
+  std::shared_ptr<const PreparedPlan> plan = context_.plans.Find(name.hash);
+  if (plan != nullptr) return Load(request, name, std::move(plan));
+  AwaitedPlans::Outcome outcome;
+  awaited_.Add(Now(), request, name, &outcome);
+  Apply(std::move(outcome));
+}
+
+void Controller::Load(ClientRequest request, const PlanName& name,
+                      std::shared_ptr<const PreparedPlan> plan) {
+  const uint32_t client = request.client;
   const absl::StatusOr<ProgramNext> next = programs_.Load(
-      Now(), std::move(plan), load.plan(), *clients_.NameOf(client), request);
-  if (!next.ok()) {
-    context_.plans.Remove(load.plan());
-    return Answer(request, next.status());
-  }
+      Now(), std::move(plan), name, *clients_.NameOf(client), request);
+  if (!next.ok()) return Answer(request, next.status());
   grants_.Restart(next->program, FiringCost(*programs_.at(next->program).plan));
   clients_.AddProgram(client, programs_.at(next->program).incarnation);
   Proceed(*next);
@@ -250,7 +281,7 @@ void Controller::OnLoadReply(const proto::LoadReply& reply) {
   Proceed(programs_.Answered(Now(), ProgramTable::State::kLoading,
                              reply.program(), reply.incarnation(),
                              static_cast<int32_t>(reply.host()),
-                             ToStatus(reply.code(), reply.message())));
+                             ToldStatus(reply.code(), reply.message())));
 }
 
 void Controller::OnUnload(uint32_t client, const proto::UnloadRequest& unload) {
@@ -278,7 +309,6 @@ void Controller::OnFreeReply(const proto::FreeReply& reply) {
 
 void Controller::Proceed(const ProgramNext& next) {
   counters_.programs.Set(programs_.loaded());
-  if (next.loaded != 0) context_.plans.Remove(next.loaded);
   if (next.kind == ProgramNext::kAnswer) {
     const uint32_t client = next.request.client;
     if (!clients_.IsLeaving(client)) {
@@ -287,6 +317,7 @@ void Controller::Proceed(const ProgramNext& next) {
       LeaveProgram(client, next.handle);
     }
     if (next.gone == 0) return;
+    context_.plans.Trim();
     memory_.FreeProgram(next.gone);
     std::vector<ClientAnswer> answers;
     clients_.RemoveProgram(client, next.gone, &answers);
@@ -294,25 +325,35 @@ void Controller::Proceed(const ProgramNext& next) {
   }
   if (next.kind != ProgramNext::kAsk) return;
   const ProgramTable::Program& program = programs_.at(next.program);
-  ControlRef control = NewControl();
-  auto fill = [&](auto* message) {
+  auto name = [&](auto* message) {
     message->set_program(program.id);
     message->set_incarnation(program.incarnation);
   };
-  switch (program.state) {
-    case ProgramTable::State::kLoading:
-      control->mutable_load_program()->set_plan(program.plan_id);
-      fill(control->mutable_load_program());
-      break;
-    case ProgramTable::State::kStopping:
-      fill(control->mutable_stop_program());
-      break;
-    default:
-      fill(control->mutable_free_program());
-      break;
-  }
-  SendToHosts(program.waiting.Members(), control);
+  SendToHosts(program.waiting.Members(), [&](proto::Control* control) {
+    switch (program.state) {
+      case ProgramTable::State::kLoading:
+        name(control->mutable_load_program());
+        NamePlan(program.name, control->mutable_load_program()->mutable_plan());
+        NameLives(*program.plan, control->mutable_load_program());
+        break;
+      case ProgramTable::State::kStopping:
+        name(control->mutable_stop_program());
+        break;
+      default:
+        name(control->mutable_free_program());
+        break;
+    }
+  });
   ArmTimer();
+}
+
+void Controller::OnLongWork(const proto::LongWorkSeen& seen) {
+  const uint32_t program = programs_.IdOf(seen.incarnation());
+  if (program == UINT32_MAX) return;
+  ControlRef control = NewControl();
+  control->set_client(programs_.at(program).owner);
+  *control->mutable_long_work_seen() = seen;
+  SendToClient(std::move(control));
 }
 
 void Controller::OnWorkerLost(const proto::WorkerLost& lost) {
@@ -329,6 +370,9 @@ void Controller::OnWorkerLost(const proto::WorkerLost& lost) {
            absl::MakeConstSpan(lost.devices().data(), lost.devices_size()),
            why)) {
     GiveUp(program, why);
+  }
+  if (context_.on_worker_lost) {
+    context_.on_worker_lost(host, lives_.epoch(host), why);
   }
 }
 
@@ -376,11 +420,11 @@ void Controller::StartRound() {
 void Controller::SendQueries(
     absl::Span<const StallDetector::Subject> subjects) {
   for (const StallDetector::Subject& subject : subjects) {
-    ControlRef control = NewControl();
-    control->mutable_query()->set_round(stalls_.round());
-    control->mutable_query()->set_program(subject.program);
-    control->mutable_query()->set_incarnation(subject.incarnation);
-    SendToHosts(stalls_.Awaited(subject.program), control);
+    SendToHosts(stalls_.Awaited(subject.program), [&](proto::Control* control) {
+      control->mutable_query()->set_round(stalls_.round());
+      control->mutable_query()->set_program(subject.program);
+      control->mutable_query()->set_incarnation(subject.incarnation);
+    });
   }
 }
 

@@ -17,11 +17,19 @@
 #ifndef RUNTIME_CONTROLLER_CONTROLLER_H_
 #define RUNTIME_CONTROLLER_CONTROLLER_H_
 
+#include <condition_variable>
 #include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
+#include "runtime/base/mutex.h"
+#include "runtime/controller/awaited_plans.h"
 #include "runtime/controller/client_table.h"
 #include "runtime/controller/fetch_table.h"
 #include "runtime/controller/grant_order.h"
@@ -31,7 +39,10 @@
 #include "runtime/controller/program_table.h"
 #include "runtime/controller/stall_detector.h"
 #include "runtime/controller/store_log.h"
+#include "runtime/controller/tick_timer.h"
 #include "runtime/executor/host_executor.h"
+#include "runtime/proto/status.pb.h"
+#include "runtime/protocol/host_lives.h"
 
 namespace pathways {
 
@@ -43,12 +54,22 @@ struct ControllerOptions {
   TimeNs answer_timeout_ns = 10'000'000'000;
 };
 
+// What somebody who looks at the cluster gets. Whoever asks keeps one reference
+// and gives another one away with kDescribe.
+struct StatusQuery {
+  Mutex mutex;
+  std::condition_variable_any answered;
+  std::optional<proto::ControllerStatus> status ABSL_GUARDED_BY(mutex);
+};
+
 // Decodes what it is told, works the tables, and sends what they say; every
 // decision is theirs. Invariants: (1) a message that comes twice, late, or from
 // nowhere changes nothing; (2) clients are answered through Answer and
 // TellEnded alone; (3) what changes a host's store is numbered; (4) while a
 // call waits for hosts a timer runs, which asks them again and then ends the
-// call with an error that names them. All of it runs
+// call with an error that names them; (5) what hosts are told, and tell, is of
+// the life that they are in, and of one that is over nothing is left in any
+// table but why it ended what it ended. All of it runs
 // on the controller's worker, but for the counters. What is pending when the
 // world stops is dropped, and clients are told by the runtime.
 class Controller final : public ControlActor {
@@ -58,6 +79,7 @@ class Controller final : public ControlActor {
 
   void OnLocal(const LocalMessage& message) override;
   void OnPeerDown(int32_t host, uint32_t epoch) override;
+  void OnPeerUp(int32_t host, uint32_t epoch) override;
 
   // Any thread.
   uint64_t messages_received() const { return counters_.received.get(); }
@@ -71,10 +93,16 @@ class Controller final : public ControlActor {
   };
 
   void OnMessage(ActorId from, ControlRef control) override;
+  // To the life that the host is in. One that is gone is sent nothing: the next
+  // one begins with nothing.
+  void SendToHost(int32_t host, ControlRef control);
+  // A message for each, which `fill` writes.
   void SendToHosts(const std::vector<int32_t>& hosts,
-                   const ControlRef& control);
-  // For deadlines: the world's time, without that by which ticks were late.
-  TimeNs Now() { return context_.world->Now() - late_ns_; }
+                   absl::FunctionRef<void(proto::Control*)> fill);
+  // Those of the plan's hosts that were replaced, for all its hosts.
+  void NameLives(const PreparedPlan& plan, proto::LoadProgram* load) const;
+  // For deadlines.
+  TimeNs Now() { return timer_.DeadlineTime(context_.world->Now()); }
 
   // To clients.
   void SendToClient(ControlRef control);  // which it names
@@ -85,24 +113,41 @@ class Controller final : public ControlActor {
   // Messages of clients, in order, with ids for the clients' numbers; and of
   // all others.
   void HandleClient(proto::Control* control);
-  void HandleHost(const proto::Control& control);
+  void HandleHost(ActorId from, const proto::Control& control);
 
-  // Clients (controller.cc).
+  // Clients (clients.cc).
   void OnConnect(uint32_t client, const proto::ConnectRequest& request);
   void OnDisconnect(uint32_t client, const proto::DisconnectRequest& request);
   void OnCollect(uint32_t client, const proto::CollectRequest& request);
+  void TellUncollected(uint32_t process);
+  // The process that it was in is gone.
+  void OnClientGone(uint32_t client);
+  // Gives up all that a client has, and what it refers to.
+  void Leave(ClientRequest request, absl::Span<const uint64_t> objects);
   // Ends its launches and unloads it, for a client that leaves.
   void LeaveProgram(uint32_t client, uint64_t handle);
   void AnswerAll(const std::vector<ClientAnswer>& answers);
 
+  // For who looks at it (describe.cc).
+  void OnDescribe(const LocalMessage& message);
+
   // Programs (controller.cc).
   void OnLoad(uint32_t client, const proto::LoadRequest& request);
+  void Load(ClientRequest request, const PlanName& name,
+            std::shared_ptr<const PreparedPlan> plan);
   void OnLoadReply(const proto::LoadReply& reply);
   void OnUnload(uint32_t client, const proto::UnloadRequest& request);
   void OnStopReply(const proto::StopReply& reply);
   void OnFreeReply(const proto::FreeReply& reply);
   void Proceed(const ProgramNext& next);
+  // Plans that come from clients, and go to processes with hosts (plans.cc).
+  void OnPlanPart(uint32_t client, const proto::PlanPart& part);
+  void OnPlanRequest(ActorId from, const proto::PlanRequest& request);
+  // Does what was found out about loads whose plans are awaited.
+  void Apply(AwaitedPlans::Outcome outcome);
   void OnWorkerLost(const proto::WorkerLost& lost);
+  // For the client whose program it is.
+  void OnLongWork(const proto::LongWorkSeen& seen);
   // The program cannot go on: `why`.
   void GiveUp(uint32_t program, const absl::Status& why);
 
@@ -116,6 +161,7 @@ class Controller final : public ControlActor {
   // Gives the program the grants that are within its horizon.
   void GiveGrants(uint32_t program);
   // The client, or a fetch of its, refers to them no more.
+  void ReleaseHeld(absl::Span<const uint64_t> objects);
   void Release(absl::Span<const uint64_t> objects);
   void OnSettle(uint32_t client, const proto::SettleRequest& request);
   void OnDropped(const proto::ObjectsDropped& dropped);
@@ -162,6 +208,8 @@ class Controller final : public ControlActor {
 
   RuntimeContext& context_;
   const ControllerOptions options_;
+  HostLives lives_;
+  AwaitedPlans awaited_;
   ProgramTable programs_;
   ObjectTable objects_;
   LaunchTable launches_{&objects_};
@@ -175,13 +223,15 @@ class Controller final : public ControlActor {
   std::vector<uint64_t> bytes_;
   LaunchEffects effects_;  // empty between messages
   ClientTable clients_;
-  // The timer that counts, if there is one, and whether it is a reason for a
-  // simulation to go on.
-  uint64_t timer_ = 0, last_timer_ = 0;
-  TimeNs timer_due_ = 0;
-  bool timer_counts_ = false;
-  TimeNs late_ns_ = 0;                    // see OnTick
+  TickTimer timer_;
   std::vector<ClientRequest> diagnoses_;  // to answer after the round
+  // Whom the last questions to processes went to, so that clients hear of those
+  // that are gone before they have answered.
+  struct Collect {
+    ClientRequest request;
+    std::vector<uint32_t> processes;
+  };
+  std::deque<Collect> collects_;
   Counters counters_;
 };
 

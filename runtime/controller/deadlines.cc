@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "runtime/controller/controller.h"
@@ -14,8 +15,8 @@
 namespace pathways {
 
 bool Controller::CallWaits(const WaitSet& busy) const {
-  if (programs_.HasRequest(busy) || fetches_.HasRequest(busy) ||
-      stores_.HasRequest(busy)) {
+  if (!awaited_.empty() || programs_.HasRequest(busy) ||
+      fetches_.HasRequest(busy) || stores_.HasRequest(busy)) {
     return true;
   }
   // A host that has all that it was sent waits for a client.
@@ -33,23 +34,20 @@ void Controller::ArmTimer() {
   // A simulation notices by itself that no launch goes on, and then asks why.
   const bool counts =
       simulated && CallWaits(WaitSet()) && CallWaits(BusyHosts());
-  if (!counts && !programs_.Waits() && stores_.empty() && fetches_.empty() &&
-      (simulated || launches_.size() == 0)) {
+  if (!counts && !programs_.Waits() && awaited_.empty() && stores_.empty() &&
+      fetches_.empty() && (simulated || launches_.size() == 0)) {
     return;
   }
-  if (timer_ != 0 && (timer_counts_ || !counts)) return;
-  timer_ = ++last_timer_;
-  timer_counts_ = counts;
-  LocalMessage message;
-  message.kind = kStallTick;
-  message.step = timer_;
-  // What no call waits for is no reason for a simulation to go on; nor is a
-  // host that will be given up when nothing is left to happen.
-  if (!counts) message.flags = kBackground;
+  if (!timer_.Needs(counts)) return;
   const TimeNs timeout =
       std::min(options_.stall_timeout_ns, options_.answer_timeout_ns);
   const TimeNs delay = std::max<TimeNs>(timeout / 4, 1'000'000);
-  timer_due_ = context_.world->Now() + delay;
+  LocalMessage message;
+  message.kind = kStallTick;
+  message.step = timer_.Start(context_.world->Now() + delay, counts);
+  // What no call waits for is no reason for a simulation to go on; nor is a
+  // host that will be given up when nothing is left to happen.
+  if (!counts) message.flags = kBackground;
   context_.world->SendAfter(local_id(), local_id(), delay, message);
 }
 
@@ -84,11 +82,10 @@ void Controller::OnSilent(int32_t host) {
 }
 
 void Controller::OnTick() {
-  timer_ = 0;
-  // A late tick counts as one in time: this process was suspended, or its
-  // worker in a kernel, and what hosts have answered may stand behind it.
-  late_ns_ += std::max<TimeNs>(context_.world->Now() - timer_due_, 0);
   const WaitSet busy = BusyHosts();
+  AwaitedPlans::Outcome awaited;
+  awaited_.Tick(Now(), &awaited);
+  Apply(std::move(awaited));
   for (const ProgramNext& next : programs_.Tick(Now(), busy)) Proceed(next);
 
   std::vector<FetchTable::Again> again;
@@ -101,7 +98,7 @@ void Controller::OnTick() {
 
   const StoreLog::Findings found = stores_.Tick(Now(), busy);
   for (const StoreLog::Again& one : found.again) {
-    SendControl(context_.directory.executor(one.host), one.message);
+    SendToHost(one.host, one.message);
   }
   for (const StoreLog::Late& one : found.late) Answer(one.request, one.status);
   for (int32_t host : found.silent) OnSilent(host);
@@ -114,9 +111,12 @@ void Controller::OnTick() {
   ArmTimer();
 }
 
-void Controller::OnPeerDown(int32_t host, uint32_t) {
-  if (host < 0 || host >= context_.topology->num_hosts()) return;
-  const std::string name = context_.topology->HostName(host);
+void Controller::OnPeerDown(int32_t host, uint32_t epoch) {
+  if (!lives_.Has(host) || !lives_.Down(host, epoch)) return;
+  const uint32_t life = lives_.epoch(host);
+  const std::string gone = GoneText(*context_.topology, host, life);
+  objects_.HostGone(host, absl::UnavailableError(
+                              absl::StrCat("the values are lost: ", gone)));
   for (uint32_t p = 0; p < programs_.end(); ++p) {
     if (!programs_.Has(p)) continue;
     const PreparedPlan& plan = *programs_.at(p).plan;
@@ -124,17 +124,27 @@ void Controller::OnPeerDown(int32_t host, uint32_t) {
       continue;
     }
     GiveUp(p, absl::UnavailableError(absl::StrCat("program '", plan.name(),
-                                                  "' cannot go on: ", name,
-                                                  " is gone")));
+                                                  "' cannot go on: ", gone)));
   }
-  for (const ProgramNext& next : programs_.HostGone(Now(), host)) Proceed(next);
+  for (const ProgramNext& next : programs_.HostGone(Now(), host, life)) {
+    Proceed(next);
+  }
   for (ClientRequest request : fetches_.HostGone(host)) {
-    Answer(request, absl::UnavailableError(absl::StrCat(
-                        "values were not fetched: ", name, " is gone")));
+    Answer(request, absl::UnavailableError(
+                        absl::StrCat("values were not fetched: ", gone)));
   }
   for (ClientRequest request : stores_.HostGone(Now(), host)) {
     Answer(request, absl::OkStatus());
   }
+  memory_.HostGone(host);
+  TellUncollected(context_.directory.place(host).process);
+}
+
+void Controller::OnPeerUp(int32_t host, uint32_t epoch) {
+  if (!lives_.Has(host)) return;
+  // Whatever was said of lives between.
+  if (epoch > lives_.epoch(host)) OnPeerDown(host, epoch - 1);
+  if (lives_.Up(host, epoch)) programs_.HostUp(host);
 }
 
 }  // namespace pathways

@@ -63,4 +63,8 @@ Failure ReadFailure(const PreparedPlan& plan, const Topology& topology,
           Describe(plan, topology, first, failure)};
 }
 
+std::string GoneText(const Topology& topology, int32_t host, uint32_t epoch) {
+  return absl::StrCat(topology.HostName(host), " is gone (life ", epoch, ")");
+}
+
 }  // namespace pathways

@@ -10,6 +10,7 @@
 #define RUNTIME_CONTROLLER_FAILURE_H_
 
 #include <cstdint>
+#include <string>
 
 #include "absl/status/status.h"
 #include "runtime/executor/prepared_plan.h"
@@ -36,6 +37,10 @@ struct Failure {
 // plan has no such action or shard.
 Failure ReadFailure(const PreparedPlan& plan, const Topology& topology,
                     uint64_t first, const proto::Failure& failure);
+
+// How errors name a host that is gone, and the life that it lost: "host1 is
+// gone (life 2)".
+std::string GoneText(const Topology& topology, int32_t host, uint32_t epoch);
 
 }  // namespace pathways
 

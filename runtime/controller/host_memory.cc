@@ -40,6 +40,13 @@ void HostMemory::FreeProgram(uint64_t program) {
   programs_.erase(found);
 }
 
+void HostMemory::HostGone(int32_t host) {
+  hosts_[host].used = 0;
+  for (auto& [program, held] : programs_) {
+    std::erase_if(held, [&](const auto& one) { return one.first == host; });
+  }
+}
+
 bool HostMemory::Charge(absl::Span<const uint32_t> hosts,
                         absl::Span<const uint64_t> bytes) {
   bool is_sure = true;

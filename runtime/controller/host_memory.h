@@ -29,6 +29,8 @@ class HostMemory {
 
   // A program, by its handle, takes as much on a host until it is freed.
   void AddProgram(uint64_t program, int32_t host, uint64_t bytes);
+  // A host has nothing any more.
+  void HostGone(int32_t host);
   void FreeProgram(uint64_t program);
   // Blocks of an array; hosts and bytes go together. Whether each host surely
   // has room for them: the system may refuse what it is asked for

@@ -90,7 +90,7 @@ void LaunchTable::Add(const LaunchSpec& spec, LaunchEffects* effects) {
     if (argument.object == 0) continue;
     if (argument.fresh) {
       objects_.Add(argument.object, argument.hosts, argument.bytes,
-                   argument.keep ? 1 : 0, /*filling=*/0, /*arriving=*/true);
+                   /*held=*/argument.keep, /*filling=*/0, /*arriving=*/true);
     }
     objects_.Refer(argument.object);
     launch.arguments.push_back(argument.object);
@@ -99,7 +99,7 @@ void LaunchTable::Add(const LaunchSpec& spec, LaunchEffects* effects) {
   for (const LaunchSpec::Array& result : spec.results) {
     launch.results.push_back(result.object);
     if (result.object == 0) continue;
-    objects_.Add(result.object, result.hosts, result.bytes, /*references=*/1,
+    objects_.Add(result.object, result.hosts, result.bytes, /*held=*/true,
                  spec.launch, /*arriving=*/spec.asks);
   }
   absl::Status missing =

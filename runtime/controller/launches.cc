@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/base/told_status.h"
 #include "runtime/controller/controller.h"
 #include "runtime/executor/launch.h"
 #include "runtime/executor/parts.h"
@@ -28,6 +29,7 @@ LaunchSpec::Array ReadArray(const proto::ObjectRef& ref) {
 
 void Controller::SendStore(int32_t host, uint64_t launch, bool asks,
                            ControlRef control) {
+  if (lives_.IsGone(host)) return;
   const uint64_t sequence =
       stores_.Number(host, /*drops=*/control->has_drop_objects());
   switch (control->kind_case()) {
@@ -41,8 +43,9 @@ void Controller::SendStore(int32_t host, uint64_t launch, bool asks,
       control->mutable_drop_objects()->set_sequence(sequence);
       break;
   }
+  control->set_replaced(lives_.replaced(host));
   stores_.Keep(Now(), host, launch, asks, control);
-  SendControl(context_.directory.executor(host), std::move(control));
+  SendToHost(host, std::move(control));
 }
 
 void Controller::OnLaunch(proto::LaunchRequest* request) {
@@ -179,17 +182,14 @@ void Controller::OnLaunchReady(const proto::LaunchReady& ready) {
     return OnRefusedLate(ready);
   }
   launches_.Staged(ready.launch(), host,
-                   absl::Status(static_cast<absl::StatusCode>(ready.code()),
-                                ready.message()),
-                   &effects_);
+                   ToldStatus(ready.code(), ready.message()), &effects_);
   Apply();
 }
 
 void Controller::OnRefusedLate(const proto::LaunchReady& ready) {
   // Other hosts may wait for this one in the middle of it.
   GiveUp(launches_.Find(ready.launch())->program,
-         absl::Status(static_cast<absl::StatusCode>(ready.code()),
-                      ready.message()));
+         ToldStatus(ready.code(), ready.message()));
 }
 
 void Controller::Apply() {
@@ -249,6 +249,10 @@ void Controller::SendGrant(const Grant& grant, bool skip) {
       if (grant.first == launch.first) {
         start->add_stores(stores_.Undone(host, grant.launch));
       }
+      if (lives_.replaced(host) == 0) continue;
+      // Those before it that have no entry.
+      start->mutable_replaced()->Resize(start->hosts_size(), 0);
+      start->set_replaced(start->hosts_size() - 1, lives_.replaced(host));
     }
     SendControl(context_.directory.scheduler(island), std::move(control));
   }
@@ -309,6 +313,11 @@ void Controller::SendDrops(std::vector<Drop>* drops) {
   drops->clear();
 }
 
+void Controller::ReleaseHeld(absl::Span<const uint64_t> objects) {
+  objects_.ReleaseHeld(objects, &effects_.drops);
+  SendDrops(&effects_.drops);
+}
+
 void Controller::Release(absl::Span<const uint64_t> objects) {
   objects_.Release(objects, /*launch=*/0, &effects_.drops);
   SendDrops(&effects_.drops);
@@ -336,9 +345,11 @@ void Controller::OnDropped(const proto::ObjectsDropped& dropped) {
 
 void Controller::OnFetch(uint32_t client, const proto::FetchRequest& fetch) {
   const ClientRequest request{client, fetch.request()};
-  if (objects_.Find(fetch.object()) == nullptr) {
+  const ObjectTable::Object* object = objects_.Find(fetch.object());
+  if (object == nullptr) {
     return Answer(request, absl::NotFoundError("the values were released"));
   }
+  if (object->lost) return Answer(request, object->failure);
   std::vector<FetchSource> sources;
   for (const proto::FetchSource& source : fetch.sources()) {
     if (source.host() >= context_.directory.num_hosts()) {
@@ -369,7 +380,7 @@ void Controller::SendFetch(ClientRequest request, uint64_t object,
   if (!again)
     return SendStore(source.host, /*launch=*/0, /*asks=*/false,
                      std::move(control));
-  SendControl(context_.directory.executor(source.host), std::move(control));
+  SendToHost(source.host, std::move(control));
 }
 
 void Controller::EndFetch(ClientRequest request) {

@@ -8,6 +8,10 @@
 
 #include "runtime/controller/object_table.h"
 
+#include <algorithm>
+
+#include "runtime/protocol/client_id.h"
+
 namespace pathways {
 
 void ObjectTable::Object::Reset() {
@@ -15,18 +19,20 @@ void ObjectTable::Object::Reset() {
   bytes.clear();
   arriving = false;
   references = filling = 0;
+  held = false;
   failure = absl::OkStatus();
-  missing = false;
+  missing = lost = false;
 }
 
 void ObjectTable::Add(uint64_t id, absl::Span<const uint32_t> hosts,
-                      absl::Span<const uint64_t> bytes, uint64_t references,
+                      absl::Span<const uint64_t> bytes, bool held,
                       uint64_t filling, bool arriving) {
   Object& object = objects_.Insert(id);
   object.hosts.assign(hosts.begin(), hosts.end());
   object.bytes.assign(bytes.begin(), bytes.end());
   object.bytes.resize(hosts.size());
-  object.references = references;
+  object.references = held ? 1 : 0;
+  object.held = held;
   object.filling = filling;
   object.arriving = arriving;
 }
@@ -39,6 +45,7 @@ void ObjectTable::Arrived(uint64_t id) {
 void ObjectTable::AddMissing(uint64_t id, const absl::Status& failure) {
   Object& object = objects_.Insert(id);
   object.references = 1;
+  object.held = true;
   object.failure = failure;
   object.missing = true;
 }
@@ -48,8 +55,20 @@ void ObjectTable::Settle(uint64_t id, const absl::Status& failure,
   Object* object = objects_.Find(id);
   if (object == nullptr) return;
   object->filling = 0;
-  object->failure = failure;
-  object->missing = missing;
+  if (!object->lost || !failure.ok()) object->failure = failure;
+  object->missing = missing || object->lost;
+}
+
+void ObjectTable::HostGone(int32_t host, const absl::Status& failure) {
+  objects_.ForEachMade([&](Object& object) {
+    const auto at =
+        std::lower_bound(object.hosts.begin(), object.hosts.end(), host);
+    if (at == object.hosts.end() || *at != host) return;
+    object.bytes.erase(object.bytes.begin() + (at - object.hosts.begin()));
+    object.hosts.erase(at);
+    if (object.failure.ok()) object.failure = failure;
+    object.missing = object.lost = true;
+  });
 }
 
 absl::Status ObjectTable::FirstFailure(absl::Span<const uint64_t> ids,
@@ -74,6 +93,24 @@ void ObjectTable::Release(absl::Span<const uint64_t> ids, uint64_t launch,
     }
     objects_.Erase(id);
   }
+}
+
+void ObjectTable::ReleaseHeld(absl::Span<const uint64_t> ids,
+                              std::vector<Drop>* drops) {
+  for (uint64_t id : ids) {
+    Object* object = objects_.Find(id);
+    if (object == nullptr || !object->held) continue;
+    object->held = false;
+    Release({id}, /*launch=*/0, drops);
+  }
+}
+
+std::vector<uint64_t> ObjectTable::HeldBy(uint32_t client) const {
+  std::vector<uint64_t> held = objects_.Ids();
+  std::erase_if(held, [&](uint64_t id) {
+    return ClientOf(id) != client || !objects_.Find(id)->held;
+  });
+  return held;
 }
 
 }  // namespace pathways

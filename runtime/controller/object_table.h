@@ -42,19 +42,23 @@ class ObjectTable {
     std::vector<uint64_t> bytes;  // on each
     bool arriving = false;        // hosts may not have room for it yet
     uint64_t references = 0;
+    bool held = false;     // one of them is the client's
     uint64_t filling = 0;  // launch that fills it and has not ended
     absl::Status failure;  // of that launch, when the values are not good
-    bool missing = false;  // that launch did not begin: no host fills it
+    // That launch did not begin, so no host fills it; or a host that held
+    // blocks is gone.
+    bool missing = false;
+    bool lost = false;  // the latter
 
     void Reset();
   };
 
-  // An object with as many references. `filling`: the launch whose result it
-  // is; 0: its values come from the client. `arriving`: its hosts have yet to
-  // say that it is there.
+  // An object that the client refers to, or nobody. `filling`: the launch whose
+  // result it is; 0: its values come from the client. `arriving`: its hosts
+  // have yet to say that it is there.
   void Add(uint64_t id, absl::Span<const uint32_t> hosts,
-           absl::Span<const uint64_t> bytes, uint64_t references,
-           uint64_t filling, bool arriving);
+           absl::Span<const uint64_t> bytes, bool held, uint64_t filling,
+           bool arriving);
   // The result of a launch that was refused: who uses it gets `failure`.
   void AddMissing(uint64_t id, const absl::Status& failure);
   const Object* Find(uint64_t id) const { return objects_.Find(id); }
@@ -68,12 +72,22 @@ class ObjectTable {
   // The first failure among `ids`, those that are missing only or all.
   absl::Status FirstFailure(absl::Span<const uint64_t> ids,
                             bool missing_only) const;
+  // A host has nothing any more: who uses what it held gets `failure`, unless
+  // that has one of its own.
+  void HostGone(int32_t host, const absl::Status& failure);
   // Takes one reference from each of `ids` that is here; adds what hosts are to
   // be told of those that have none left, and of `launch`.
   void Release(absl::Span<const uint64_t> ids, uint64_t launch,
                std::vector<Drop>* drops);
 
+  // Likewise the client's references, which it has no more.
+  void ReleaseHeld(absl::Span<const uint64_t> ids, std::vector<Drop>* drops);
+  // What a client (Directory::client) refers to, ascending.
+  std::vector<uint64_t> HeldBy(uint32_t client) const;
+
   size_t size() const { return objects_.size(); }
+  // Of all, ascending.
+  std::vector<uint64_t> Ids() const { return objects_.Ids(); }
 
  private:
   RecordPool<Object> objects_;

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/controller/failure.h"
 
 namespace pathways {
 namespace {
@@ -61,7 +62,7 @@ absl::StatusOr<const ProgramTable::Program*> ProgramTable::Ready(
 }
 
 absl::StatusOr<ProgramNext> ProgramTable::Load(
-    TimeNs now, std::shared_ptr<const PreparedPlan> plan, uint64_t plan_id,
+    TimeNs now, std::shared_ptr<const PreparedPlan> plan, const PlanName& name,
     const std::string& client, ClientRequest request) {
   const uint32_t incarnation = last_incarnation_ + 1;
   absl::Status admitted = admission_.Admit(incarnation, *plan, client);
@@ -75,8 +76,9 @@ absl::StatusOr<ProgramNext> ProgramTable::Load(
   Program* program = programs_[id].get();
   program->id = id;
   program->incarnation = incarnation;
+  program->owner = request.client;
   program->plan = std::move(plan);
-  program->plan_id = plan_id;
+  program->name = name;
   program->request = request;
   return Enter(now, program, State::kLoading);
 }
@@ -94,19 +96,15 @@ ProgramNext ProgramTable::Enter(TimeNs now, Program* program, State state) {
 }
 
 ProgramNext ProgramTable::Leave(TimeNs now, Program* program) {
-  const uint64_t plan_id = program->plan_id;  // the program may go
   ProgramNext next;
   next.program = program->id;
   switch (program->state) {
     case State::kLoading:
       if (!program->error.ok()) {
         program->outcome = program->error;
-        next =
-            Enter(now, program, State::kStopping);  // answers when it is gone
-        next.loaded = plan_id;
-        return next;
+        return Enter(now, program,
+                     State::kStopping);  // answers when it is gone
       }
-      next.loaded = plan_id;
       program->state = State::kReady;
       program->counted = true;
       ++loaded_;
@@ -146,6 +144,23 @@ ProgramNext ProgramTable::Answered(TimeNs now, State state, uint32_t id,
   return program->waiting.empty() ? Leave(now, program) : ProgramNext();
 }
 
+void ProgramTable::Asked(TimeNs now, uint32_t process,
+                         const proto::PlanRequest& request) {
+  // Code comes after the tables; offsets are below 2^62.
+  const uint64_t far = request.offset() + 1 +
+                       (request.objects().empty() ? 0 : uint64_t{1} << 62);
+  for (const std::unique_ptr<Program>& program : programs_) {
+    if (program == nullptr || program->state != State::kLoading ||
+        program->name.hash.view() != request.hash()) {
+      continue;
+    }
+    uint64_t& asked = program->asked[process];
+    if (far <= asked) continue;
+    asked = far;
+    program->since = now;
+  }
+}
+
 absl::StatusOr<ProgramNext> ProgramTable::Unload(TimeNs now, uint64_t handle,
                                                  ClientRequest request,
                                                  size_t launches) {
@@ -177,7 +192,9 @@ ProgramNext ProgramTable::Break(TimeNs now, uint32_t id,
   return Enter(now, program, State::kStopping);
 }
 
-std::vector<ProgramNext> ProgramTable::HostGone(TimeNs now, int32_t host) {
+std::vector<ProgramNext> ProgramTable::HostGone(TimeNs now, int32_t host,
+                                                uint32_t epoch) {
+  admission_.HostGone(host, epoch);
   std::vector<ProgramNext> nexts;
   for (const std::unique_ptr<Program>& program : programs_) {
     if (program == nullptr) continue;
@@ -185,9 +202,9 @@ std::vector<ProgramNext> ProgramTable::HostGone(TimeNs now, int32_t host) {
     if (!std::binary_search(hosts.begin(), hosts.end(), host)) continue;
     program->gone.Insert(host);
     if (program->state == State::kLoading && program->error.ok()) {
-      program->error = absl::UnavailableError(absl::StrCat(
-          "program '", program->plan->name(),
-          "' was not loaded: ", topology_.HostName(host), " is gone"));
+      program->error = absl::UnavailableError(
+          absl::StrCat("program '", program->plan->name(),
+                       "' was not loaded: ", GoneText(topology_, host, epoch)));
     }
     if (!program->waiting.Erase(host)) continue;
     program->since = now;
@@ -277,10 +294,7 @@ void ProgramTable::Expire(TimeNs now, Program* program,
   if (std::exchange(program->counted, false)) --loaded_;
   program->unwanted = true;
   if (freeing) admission_.ReleaseExcept(program->incarnation, program->waiting);
-  if (loading) {
-    program->error = answer.status;
-    answer.loaded = program->plan_id;
-  }
+  if (loading) program->error = answer.status;
   nexts->push_back(std::move(answer));
   if (loading) nexts->push_back(Enter(now, program, State::kStopping));
 }

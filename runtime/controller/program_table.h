@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -23,6 +24,8 @@
 #include "runtime/controller/client_requests.h"
 #include "runtime/executor/prepared_plan.h"
 #include "runtime/executor/wait_set.h"
+#include "runtime/plan/plan_hash.h"
+#include "runtime/proto/control.pb.h"
 #include "runtime/topology/topology.h"
 #include "runtime/world/world.h"
 
@@ -40,7 +43,6 @@ struct ProgramNext {
   ClientRequest request;
   absl::Status status;
   uint64_t handle = 0;  // of a program that is ready now; 0: of none
-  uint64_t loaded = 0;  // the plan that no host asks for again; 0: none
   uint64_t gone = 0;    // the handle of a program that is here no more; 0: none
 };
 
@@ -67,8 +69,9 @@ class ProgramTable {
   enum class State : uint8_t { kLoading, kReady, kStopping, kBroken, kFreeing };
   struct Program {
     uint32_t id = 0, incarnation = 0;
+    uint32_t owner = 0;  // the client that loaded it
     State state = State::kLoading;
-    uint64_t plan_id = 0;
+    PlanName name;  // of the plan
     std::shared_ptr<const PreparedPlan> plan;
     WaitSet waiting;        // hosts that have not answered in this round
     WaitSet gone;           // hosts that answer no more
@@ -78,6 +81,8 @@ class ProgramTable {
     absl::Status outcome;   // the answer to one that waits for the end
     bool counted = false;   // it has been ready
     bool unwanted = false;  // no client will unload it (again)
+    // By process, how far it is with asking for the plan.
+    std::map<uint32_t, uint64_t> asked;
   };
 
   // `topology` outlives it. A request ends when no host has answered for
@@ -89,8 +94,12 @@ class ProgramTable {
   // message says who holds the memory.
   absl::StatusOr<ProgramNext> Load(TimeNs now,
                                    std::shared_ptr<const PreparedPlan> plan,
-                                   uint64_t plan_id, const std::string& client,
+                                   const PlanName& name,
+                                   const std::string& client,
                                    ClientRequest request);
+  // A process fetches a plan: while it gets on, hosts that load it are not
+  // silent.
+  void Asked(TimeNs now, uint32_t process, const proto::PlanRequest& request);
   // A host has done what it was asked in `state`; `status`: how a load went.
   ProgramNext Answered(TimeNs now, State state, uint32_t program,
                        uint32_t incarnation, int32_t host,
@@ -100,8 +109,11 @@ class ProgramTable {
                                      ClientRequest request, size_t launches);
   // A program that is ready cannot go on: `error` says why.
   ProgramNext Break(TimeNs now, uint32_t program, const absl::Status& error);
-  // A host has nothing of any program any more, and answers no more.
-  std::vector<ProgramNext> HostGone(TimeNs now, int32_t host);
+  // A host, in this life, has nothing of any program any more, and answers no
+  // more. Programs that need it are refused until HostUp.
+  std::vector<ProgramNext> HostGone(TimeNs now, int32_t host, uint32_t epoch);
+  // It lives again, with all its devices and all their memory.
+  void HostUp(int32_t host) { admission_.HostUp(host); }
   // These devices of a host, by their number there, take no work any more.
   // Returns the programs that are ready and have shards there, and cannot go
   // on; one that is loading will not be ready, with `error`.
@@ -128,6 +140,10 @@ class ProgramTable {
   uint32_t end() const { return static_cast<uint32_t>(programs_.size()); }
   bool Has(uint32_t program) const { return programs_[program] != nullptr; }
   size_t loaded() const { return loaded_; }
+  // On all its devices together.
+  uint64_t BytesOf(uint32_t program) const {
+    return admission_.BytesOf(programs_[program]->incarnation);
+  }
 
  private:
   Program* FindHandle(uint64_t handle) const;

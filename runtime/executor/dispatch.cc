@@ -51,6 +51,15 @@ HostWork::Piece HostWork::Take() {
   return first;
 }
 
+HostWork::Turn HostWork::Begin(TimeNs cost) {
+  busy_ = true;
+  const Piece piece = Take();
+  // On threads a timer may be late; that is no time the host worked.
+  const TimeNs begin = std::max(end_, piece.since);
+  end_ = begin + cost;
+  return {piece, ++number_, begin, end_};
+}
+
 void HostWork::Drop(uint32_t program, uint32_t incarnation) {
   std::erase_if(heap_, [&](const Piece& piece) {
     return piece.program == program && piece.incarnation == incarnation;

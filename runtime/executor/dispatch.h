@@ -83,7 +83,10 @@ struct DispatchTable {
 };
 
 // The time of one host: one piece of work after another, of all its programs.
-// What comes first in the order of the device queues is done first.
+// What comes first in the order of the device queues is done first. Invariants:
+// (1) the host is busy from Begin to End, with one piece; (2) a piece begins
+// when it could be done and the one before has ended, however late that is
+// heard. One owner calls it; what is pending goes with it.
 class HostWork {
  public:
   struct Piece {
@@ -100,14 +103,31 @@ class HostWork {
     }
   };
 
+  // A piece that the host is busy with.
+  struct Turn {
+    Piece piece;
+    uint64_t number = 0;  // of the turn
+    TimeNs begin = 0, end = 0;
+  };
+
   void Add(const Piece& piece);
   bool empty() const { return heap_.empty(); }
   Piece Take();  // the first; not empty
-  // Forgets the pieces of a program.
+  // Takes the first, which needs `cost`. The host is not busy, nor empty.
+  Turn Begin(TimeNs cost);
+  void End() { busy_ = false; }
+  bool busy() const { return busy_; }
+  // Whether the host is in that turn.
+  bool IsIn(uint64_t number) const { return busy_ && number == number_; }
+  // Forgets the pieces of a program, but for that of a turn.
   void Drop(uint32_t program, uint32_t incarnation);
 
  private:
   std::vector<Piece> heap_;
+  bool busy_ = false;
+  // Of this turn, or the last.
+  TimeNs end_ = 0;
+  uint64_t number_ = 0;
 };
 
 }  // namespace pathways

@@ -34,12 +34,15 @@ LocalMessage WorkerLostMessage(const KernelCall& call) {
 }
 
 Directory DirectoryOf(const Topology& topology) {
+  return DirectoryOf(topology, std::vector<HostPlace>(topology.num_hosts()));
+}
+
+Directory DirectoryOf(const Topology& topology, std::vector<HostPlace> hosts) {
   std::vector<int32_t> schedulers;
   for (int i = 0; i < topology.num_islands(); ++i) {
     schedulers.push_back(topology.first_host(i));
   }
-  return Directory(std::move(schedulers),
-                   std::vector<HostPlace>(topology.num_hosts()));
+  return Directory(std::move(schedulers), std::move(hosts));
 }
 
 }  // namespace pathways

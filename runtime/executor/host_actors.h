@@ -34,8 +34,9 @@ std::vector<uint32_t> CohortOf(const HostActors& actors, uint32_t device);
 LocalMessage WorkerLostMessage(const KernelCall& call);
 
 // The numbers of a cluster's actors that other hosts may speak to, all hosts in
-// one process and in their first life.
+// one process and in their first life, or where `hosts` says.
 Directory DirectoryOf(const Topology& topology);
+Directory DirectoryOf(const Topology& topology, std::vector<HostPlace> hosts);
 
 }  // namespace pathways
 

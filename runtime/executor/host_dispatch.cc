@@ -37,46 +37,42 @@ void HostExecutor::Offer(HostProgram* program, uint32_t index) {
 
 void HostExecutor::Work() {
   const TimeNs cost = context_.dispatch.host_work_ns;
-  while (!working_ && !work_.empty()) {
-    const HostWork::Piece piece = work_.Take();
+  while (!work_.busy() && !work_.empty()) {
     if (cost == 0) {
+      const HostWork::Piece piece = work_.Take();
       Enqueue(Find(piece.program, piece.incarnation), piece.item);
       continue;
     }
-    working_ = true;
-    // On threads a timer may be late; that is no time the host worked.
-    const TimeNs begin = std::max(work_end_, piece.since);
-    work_end_ = begin + cost;
-    ++work_number_;
+    const HostWork::Turn turn = work_.Begin(cost);
     LocalMessage message;
     message.kind = kHostWorkDone;
-    message.program = piece.program;
-    message.incarnation = piece.incarnation;
-    message.target = piece.item;
+    message.program = turn.piece.program;
+    message.incarnation = turn.piece.incarnation;
+    message.target = turn.piece.item;
     const TimeNs limit = context_.limits.limit_ns;
     const bool is_endless = limit > 0 && cost > limit;
     if (is_endless) {
       message.kind = kHostWorkLimit;
-      message.step = piece.firing;
-      message.extra = work_number_;
+      message.step = turn.piece.firing;
+      message.extra = turn.number;
     }
-    const TimeNs end = is_endless ? begin + limit : work_end_;
+    const TimeNs end = is_endless ? turn.begin + limit : turn.end;
     counters_.sent[message.kind].Add();
     world_->SendAfter(local_id(), local_id(), end - world_->Now(), message);
     const TimeNs report = context_.limits.report_ns;
-    if (report > 0 && end - begin > report) {
+    if (report > 0 && end - turn.begin > report) {
       message.kind = kLongHostWork;
-      message.step = piece.firing;
-      message.extra = work_number_;
+      message.step = turn.piece.firing;
+      message.extra = turn.number;
       counters_.sent[kLongHostWork].Add();
-      world_->SendAfter(local_id(), local_id(), begin + report - world_->Now(),
-                        message);
+      world_->SendAfter(local_id(), local_id(),
+                        turn.begin + report - world_->Now(), message);
     }
   }
 }
 
 void HostExecutor::OnHostWorkDone(const LocalMessage& message) {
-  working_ = false;
+  work_.End();
   Enqueue(Find(message.program, message.incarnation), message.target);
   Work();
 }
@@ -84,7 +80,7 @@ void HostExecutor::OnHostWorkDone(const LocalMessage& message) {
 HostProgram* HostExecutor::FindHostWork(const LocalMessage& message,
                                         WorkPlace* where) {
   HostProgram* program = Find(message.program, message.incarnation);
-  if (!working_ || message.extra != work_number_ || program == nullptr) {
+  if (!work_.IsIn(message.extra) || program == nullptr) {
     return nullptr;
   }
   auto launch =
@@ -101,8 +97,10 @@ void HostExecutor::OnLongHostWork(const LocalMessage& message) {
   const HostProgram* program = FindHostWork(message, &where);
   const WorkLimits& limits = context_.limits;
   if (program == nullptr || !limits.on_long) return;
-  limits.on_long(DescribeHostWork(*program->plan, *context_.topology, host_,
-                                  where, limits.report_ns));
+  LongWork work = DescribeHostWork(*program->plan, *context_.topology, host_,
+                                   where, limits.report_ns);
+  work.incarnation = program->incarnation;
+  limits.on_long(work);
 }
 
 // The host's devices could go on, but nothing is prepared for them any more.
@@ -111,7 +109,7 @@ void HostExecutor::OnHostWorkLimit(const LocalMessage& message) {
   const HostProgram* program = FindHostWork(message, &where);
   if (program == nullptr) {
     // Its program was given up meanwhile; the host goes on to the next work.
-    working_ = false;
+    work_.End();
     return Work();
   }
   std::vector<uint32_t> devices(arenas_.size());
@@ -125,10 +123,11 @@ void HostExecutor::OnHostWorkLimit(const LocalMessage& message) {
 void HostExecutor::OnLongKernel(const LocalMessage& message) {
   const HostProgram* program = Find(message.program, message.incarnation);
   if (program == nullptr || !context_.limits.on_long) return;
-  context_.limits.on_long(
-      DescribeKernel(*program->plan, *context_.topology,
-                     {message.target, message.shard, message.step},
-                     static_cast<TimeNs>(message.extra)));
+  LongWork work = DescribeKernel(*program->plan, *context_.topology,
+                                 {message.target, message.shard, message.step},
+                                 static_cast<TimeNs>(message.extra));
+  work.incarnation = program->incarnation;
+  context_.limits.on_long(work);
 }
 
 void HostExecutor::Enqueue(HostProgram* program, uint32_t index) {

@@ -74,6 +74,22 @@ PeerLink& HostExecutor::LinkTo(int host) {
       .first->second;
 }
 
+void HostExecutor::Renew(int32_t host, uint32_t epoch) {
+  if (host < 0 || host == host_ || host >= context_.topology->num_hosts()) {
+    return;
+  }
+  LinkTo(host).Renew(epoch);
+}
+
+// What the host left behind ends with its programs, which the controller stops.
+void HostExecutor::OnPeerDown(int32_t host, uint32_t epoch) {
+  Renew(host, epoch + 1);
+}
+
+void HostExecutor::OnPeerUp(int32_t host, uint32_t epoch) {
+  Renew(host, epoch);
+}
+
 void HostExecutor::OnWire(ActorId from, const WireMessage& message,
                           Payload payload) {
   const int host = context_.directory.HostOfExecutor(from);
@@ -288,20 +304,23 @@ void HostExecutor::OnAll(HostProgram* program, uint32_t edge, uint64_t firing,
 }
 
 void HostExecutor::OnMessage(ActorId, ControlRef control) {
-  Handle(control);
+  if (control->replaced() != replaced()) return counters_.stale.Add();
+  Handle(std::move(control));
   if (trace_ != nullptr) TraceMemory();
 }
 
-void HostExecutor::Handle(const ControlRef& control) {
+void HostExecutor::Handle(ControlRef control) {
   switch (control->kind_case()) {
     case proto::Control::kLoadProgram:
       return OnLoad(control->load_program());
+    case proto::Control::kPlanArrived:
+      return OnPlanArrived(control->plan_arrived());
     case proto::Control::kStopProgram:
       return OnStop(control->stop_program());
     case proto::Control::kFreeProgram:
       return OnFree(control->free_program());
     case proto::Control::kGrant:
-      return OnGrant(control);
+      return OnGrant(std::move(control));
     case proto::Control::kQuery:
       return OnQuery(control->query());
     case proto::Control::kPrepareLaunch:

@@ -11,11 +11,11 @@
 // order of its island. docs/protocol.md describes its messages.
 //
 // Invariants: (1) every message from another host is handled once, whatever
-// the link does; (2) payloads are read while their incarnation is loaded, and
-// never after StopReply; (3) grants reach the devices in order of place, each
-// behind what was staged for its launch; (4) a feed waits until its argument is
-// filled; (5) what a kernel that did not return may touch is there as long as
-// the executor.
+// the link does, and only between the lives of both that are on; (2) payloads
+// are read while their incarnation is loaded, and never after StopReply; (3)
+// grants reach the devices in order of place, each behind what was staged for
+// its launch; (4) a feed waits until its argument is filled; (5) what a kernel
+// that did not return may touch is there as long as the executor.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,17 +24,21 @@
 
 #include <map>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "runtime/executor/counters.h"
 #include "runtime/executor/device_report.h"
 #include "runtime/executor/dispatch.h"
+#include "runtime/executor/grant_sequencer.h"
 #include "runtime/executor/host_actors.h"
 #include "runtime/executor/host_program.h"
 #include "runtime/executor/launch_staging.h"
 #include "runtime/executor/local_kind.h"
 #include "runtime/executor/long_work.h"
-#include "runtime/executor/ring.h"
+#include "runtime/executor/lost_devices.h"
+#include "runtime/executor/plan_index.h"
+#include "runtime/executor/unfilled_launches.h"
 #include "runtime/executor/wait_set.h"
 #include "runtime/proto/control.pb.h"
 #include "runtime/protocol/directory.h"
@@ -52,13 +56,25 @@ struct RuntimeContext {
   World* world = nullptr;
   const Topology* topology = nullptr;
   Directory directory;
-  Registry<const PreparedPlan> plans;
+  uint32_t process = 0;  // of the directory's places, the one that is here
+  PlanIndex plans;
+  KernelResolver* kernels = nullptr;    // where code of plans comes from
   Registry<const PreparedPlan> loaded;  // by incarnation
   bool run_kernels = true;
   ControlPool controls;
   DispatchOptions dispatch;
   WorkLimits limits;
-  Trace* trace = nullptr;  // null: nothing is traced
+  // The controller's: a kernel of a host has not returned for the time that it
+  // may take. On the controller's worker, perhaps more than once; empty: nobody
+  // is told.
+  std::function<void(int32_t host, uint32_t life, const absl::Status& why)>
+      on_worker_lost;
+  bool traced = false;     // the processes with hosts and the controller's are
+  Trace* trace = nullptr;  // of this process, if it is one of those and traced
+
+  bool IsHere(int32_t host) const {
+    return directory.place(host).process == process;
+  }
 };
 
 class HostExecutor final : public ControlActor, private LaunchStaging::Owner {
@@ -69,6 +85,8 @@ class HostExecutor final : public ControlActor, private LaunchStaging::Owner {
   void OnWire(ActorId from, const WireMessage& message,
               Payload payload) override;
   void OnLocal(const LocalMessage& message) override;
+  void OnPeerDown(int32_t host, uint32_t epoch) override;
+  void OnPeerUp(int32_t host, uint32_t epoch) override;
 
   // Before the world starts. `ring` is that of the executor's worker.
   void StartTrace(TraceRing* ring) { trace_ = ring; }
@@ -94,6 +112,17 @@ class HostExecutor final : public ControlActor, private LaunchStaging::Owner {
   }
   void SendToHost(int host, WireMessage message, Payload payload = {});
   PeerLink& LinkTo(int host);
+  // Another host is in this life, or will be when it comes again.
+  void Renew(int32_t host, uint32_t epoch);
+  // How often this host was replaced before.
+  uint32_t replaced() const {
+    return context_.directory.place(host_).epoch - 1;
+  }
+  // As from this life.
+  void SendControl(ActorId to, ControlRef control) {
+    control->set_replaced(replaced());
+    ControlActor::SendControl(to, std::move(control));
+  }
 
   // What a device has for another host.
   void Forward(const LocalMessage& message);
@@ -112,16 +141,16 @@ class HostExecutor final : public ControlActor, private LaunchStaging::Owner {
   void TellLosses();
   // Why the program cannot be used; OK: it has no lost device.
   absl::Status CheckLosses(const HostProgram& program) const;
-  bool HasDeaf(const HostProgram& program) const;
-  // Keeps what a kernel that did not return may touch, gives back the rest.
-  void Bury(std::unique_ptr<HostProgram> program);
 
   void OnMessage(ActorId from, ControlRef control) override;
   void OnForeign() override { counters_.foreign.Add(); }
-  void Handle(const ControlRef& control);
+  void Handle(ControlRef control);
 
   // Programs, from load to end (host_loads.cc).
   void OnLoad(const proto::LoadProgram& load);
+  void OnPlanArrived(const proto::PlanArrived& arrived);
+  // Second copies of a load that has ended so change nothing.
+  void RefuseLoads(uint32_t program, uint32_t incarnation);
   void OnAttached(const LocalMessage& message);
   void ReplyLoaded(uint32_t program, uint32_t incarnation,
                    const absl::Status& status);
@@ -134,12 +163,7 @@ class HostExecutor final : public ControlActor, private LaunchStaging::Owner {
   void UpdateCounters();
 
   // Grants and their ends (host_grants.cc).
-  void OnGrant(const ControlRef& control);
-  // It is next in the island's order: applies it, or holds it until the host
-  // has been told what its launch is.
-  void TakeGrant(const ControlRef& control);
-  // Those that were held, as far as the host has been told.
-  void ApplyHeld();
+  void OnGrant(ControlRef control);
   void ApplyGrant(const proto::Grant& grant);
   // The launch that a grant is for; null: it, or one before it, was given up.
   HostLaunch* LaunchOf(HostProgram* program, const proto::Grant& grant);
@@ -220,25 +244,14 @@ class HostExecutor final : public ControlActor, private LaunchStaging::Owner {
   Arena host_arena_;
   LaunchStaging staging_;
   std::vector<std::unique_ptr<HostProgram>> programs_;
-  bool working_ = false;      // until kHostWorkDone
-  TimeNs work_end_ = 0;       // of what the host does, or did last
-  uint64_t work_number_ = 0;  // of that
+  // By program, the last incarnation that was stopped.
+  std::vector<uint32_t> ended_;
   HostWork work_;
   absl::flat_hash_map<int, PeerLink> links_;  // by host
-  uint64_t last_place_ = 0;
-  std::map<uint64_t, ControlRef> early_;  // by previous place
-  Ring<ControlRef> held_;                 // by place
-  // Launches with grants whose arguments are not all filled.
-  struct Unfilled {
-    HostProgram* program;
-    HostLaunch* launch;
-    size_t missing;  // arguments
-  };
-  std::vector<Unfilled> unfilled_;
+  GrantSequencer grants_;
+  UnfilledLaunches unfilled_;
   std::map<uint32_t, Inspection> inspections_;  // by program
-  WaitSet lost_, deaf_;                         // devices; some of the lost
-  std::vector<proto::WorkerLost> losses_;       // that the controller was told
-  std::vector<std::unique_ptr<HostProgram>> buried_;
+  LostDevices lost_;
 };
 
 }  // namespace pathways

@@ -16,44 +16,9 @@
 
 namespace pathways {
 
-void HostExecutor::OnGrant(const ControlRef& control) {
-  const proto::Grant& grant = control->grant();
-  if (grant.place() <= last_place_) {
-    // A second copy, or one that was given up.
-    for (const ControlRef& held : held_) {
-      if (held->grant().place() == grant.place() && grant.skip()) {
-        held->mutable_grant()->set_skip(true);
-      }
-    }
-    return;
-  }
-  if (grant.previous_place() != last_place_) {
-    early_[grant.previous_place()] = control;
-    return;
-  }
-  last_place_ = grant.place();
-  TakeGrant(control);
-  for (auto early = early_.find(last_place_); early != early_.end();
-       early = early_.find(last_place_)) {
-    last_place_ = early->second->grant().place();
-    TakeGrant(early->second);
-    early_.erase(early);
-  }
-}
-
-void HostExecutor::TakeGrant(const ControlRef& control) {
-  if (held_.empty() && control->grant().store() <= staging_.last()) {
-    return ApplyGrant(control->grant());
-  }
-  held_.Push() = control;
-}
-
-void HostExecutor::ApplyHeld() {
-  while (!held_.empty() && held_.front()->grant().store() <= staging_.last()) {
-    const ControlRef control = std::move(held_.front());
-    held_.Pop();
-    ApplyGrant(control->grant());
-  }
+void HostExecutor::OnGrant(ControlRef control) {
+  grants_.Take(std::move(control), staging_.last(),
+               [this](const proto::Grant& grant) { ApplyGrant(grant); });
 }
 
 HostLaunch* HostExecutor::LaunchOf(HostProgram* program,
@@ -79,9 +44,7 @@ HostLaunch* HostExecutor::LaunchOf(HostProgram* program,
   launch->first = grant.launch_first();
   launch->end = grant.launch_first() + grant.launch_steps();
   launch->failed = false;
-  if (const size_t missing = launch->values.CountUnfilled(); missing > 0) {
-    unfilled_.push_back({program, launch, missing});
-  }
+  unfilled_.Add(program, launch);
   world_->ExpectKernels(1);
   return launch;
 }
@@ -121,13 +84,9 @@ void HostExecutor::TellCohorts(const HostProgram& program, LocalKind kind,
 }
 
 void HostExecutor::TellFilled() {
-  for (Unfilled& unfilled : unfilled_) {
-    const size_t missing = unfilled.launch->values.CountUnfilled();
-    if (missing == unfilled.missing) continue;
-    unfilled.missing = missing;
-    TellCohorts(*unfilled.program, kArgumentFilled);
-  }
-  std::erase_if(unfilled_, [](const Unfilled& u) { return u.missing == 0; });
+  unfilled_.Update([this](const HostProgram& program) {
+    TellCohorts(program, kArgumentFilled);
+  });
 }
 
 void HostExecutor::OnFailed(HostProgram* program, const LocalMessage& message) {

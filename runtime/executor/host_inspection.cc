@@ -26,7 +26,7 @@ void HostExecutor::OnQuery(const proto::Query& query) {
   inspection.reports.clear();
   for (size_t d = 0; d < arenas_.size(); ++d) {
     inspection.reports.push_back(std::make_unique<DeviceReport>());
-    if (deaf_.Contains(static_cast<int32_t>(d))) continue;
+    if (lost_.IsDeaf(d)) continue;
     inspection.waiting.Insert(static_cast<int32_t>(d));
     LocalMessage message;
     message.kind = kInspect;

@@ -6,12 +6,14 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/base/told_status.h"
 #include "runtime/executor/host_executor.h"
 
 namespace pathways {
@@ -55,9 +57,24 @@ void HostExecutor::OnLoad(const proto::LoadProgram& load) {
     }
     return;
   }
-  std::shared_ptr<const PreparedPlan> plan = context_.plans.Find(load.plan());
+  if (id < ended_.size() && load.incarnation() <= ended_[id]) return;
+  // Before the first message of the program to or from any of them.
+  for (const proto::HostLife& life : load.lives()) {
+    Renew(static_cast<int32_t>(life.host()), life.replaced() + 1);
+  }
+  PlanHash hash;
+  if (!hash.Read(load.plan().hash())) {
+    return ReplyLoaded(id, load.incarnation(),
+                       absl::InvalidArgumentError("no plan is named"));
+  }
+  std::shared_ptr<const PreparedPlan> plan = context_.plans.Find(hash);
   if (plan == nullptr) {
-    return;  // a second copy, after the program ended
+    // The controller has what it speaks of, so this is about what has ended.
+    if (context_.IsHere(/*the controller*/ -1)) return;
+    ControlRef control = NewControl();
+    *control->mutable_plan_wanted()->mutable_load() = load;
+    return SendControl(context_.directory.reporter(context_.process),
+                       std::move(control));
   }
   if (context_.trace != nullptr) {
     context_.trace->AddProgram(
@@ -93,6 +110,19 @@ void HostExecutor::OnLoad(const proto::LoadProgram& load) {
     message.payload = device.get();
     SendToDevice(device->device, message);
   }
+}
+
+void HostExecutor::OnPlanArrived(const proto::PlanArrived& arrived) {
+  const proto::LoadProgram& load = arrived.load();
+  if (arrived.code() == 0) return OnLoad(load);
+  ReplyLoaded(load.program(), load.incarnation(),
+              ToldStatus(arrived.code(), arrived.message()));
+}
+
+void HostExecutor::RefuseLoads(uint32_t program, uint32_t incarnation) {
+  if (program >= kMaxPrograms) return;
+  if (program >= ended_.size()) ended_.resize(program + 1);
+  ended_[program] = std::max(ended_[program], incarnation);
 }
 
 void HostExecutor::Reserve(HostProgram* program, int sign) {
@@ -171,6 +201,7 @@ void HostExecutor::OnAttached(const LocalMessage& message) {
 }
 
 void HostExecutor::OnStop(const proto::StopProgram& stop) {
+  RefuseLoads(stop.program(), stop.incarnation());
   HostProgram* program = stop.program() < programs_.size()
                              ? programs_[stop.program()].get()
                              : nullptr;
@@ -182,9 +213,8 @@ void HostExecutor::OnStop(const proto::StopProgram& stop) {
       program->waiting.Clear();
       for (auto& device : program->devices) {
         if (device == nullptr) continue;
-        const int32_t number = static_cast<int32_t>(device->device);
-        if (deaf_.Contains(number)) continue;
-        program->waiting.Insert(number);
+        if (lost_.IsDeaf(device->device)) continue;
+        program->waiting.Insert(static_cast<int32_t>(device->device));
         LocalMessage message;
         message.kind = kDetach;
         message.program = program->program;
@@ -222,8 +252,7 @@ void HostExecutor::FinishStop(HostProgram* program) {
     launch->values.Fill(/*failed=*/true);
     launch->values.Clear();
   }
-  std::erase_if(unfilled_,
-                [&](const Unfilled& u) { return u.program == program; });
+  unfilled_.Remove(program);
   world_->ExpectKernels(-static_cast<int>(program->launches.size()));
   program->launches.Clear();
   program->grants.Clear();
@@ -243,9 +272,9 @@ void HostExecutor::OnFree(const proto::FreeProgram& free) {
     // All hosts have stopped it.
     context_.loaded.Remove(program->incarnation);
     Reserve(program, -1);
-    std::unique_ptr<HostProgram> gone = std::move(programs_[free.program()]);
-    if (HasDeaf(*gone)) Bury(std::move(gone));
+    lost_.Release(std::move(programs_[free.program()]));
     UpdateCounters();
+    context_.plans.Trim();
   }
   ControlRef control = NewControl();
   proto::FreeReply* reply = control->mutable_free_reply();

@@ -45,12 +45,8 @@ void HostExecutor::Lose(const std::vector<uint32_t>& devices, bool deaf,
   proto::WorkerLost lost;
   lost.set_host(host_);
   lost.set_message(why);
-  for (uint32_t device : devices) {
-    lost.add_devices(device);
-    lost_.Insert(static_cast<int32_t>(device));
-    if (deaf) deaf_.Insert(static_cast<int32_t>(device));
-  }
-  losses_.push_back(std::move(lost));
+  lost.mutable_devices()->Assign(devices.begin(), devices.end());
+  lost_.Add(std::move(lost), deaf);
   TellLosses();
   if (!deaf) return;
   // Nobody waits for them.
@@ -78,7 +74,7 @@ void HostExecutor::Lose(const std::vector<uint32_t>& devices, bool deaf,
 }
 
 void HostExecutor::TellLosses() {
-  for (const proto::WorkerLost& lost : losses_) {
+  for (const proto::WorkerLost& lost : lost_.losses()) {
     ControlRef control = NewControl();
     *control->mutable_worker_lost() = lost;
     SendControl(context_.directory.controller(), std::move(control));
@@ -86,39 +82,10 @@ void HostExecutor::TellLosses() {
 }
 
 absl::Status HostExecutor::CheckLosses(const HostProgram& program) const {
-  if (lost_.empty()) return absl::OkStatus();
-  for (const auto& device : program.devices) {
-    if (device == nullptr ||
-        !lost_.Contains(static_cast<int32_t>(device->device))) {
-      continue;
-    }
-    return absl::FailedPreconditionError(
-        absl::StrCat(arenas_[device->device]->name(), " is lost"));
-  }
-  return absl::OkStatus();
-}
-
-bool HostExecutor::HasDeaf(const HostProgram& program) const {
-  if (deaf_.empty()) return false;
-  for (const auto& device : program.devices) {
-    if (device != nullptr &&
-        deaf_.Contains(static_cast<int32_t>(device->device))) {
-      return true;
-    }
-  }
-  return false;
-}
-
-void HostExecutor::Bury(std::unique_ptr<HostProgram> program) {
-  for (auto& device : program->devices) {
-    if (device != nullptr &&
-        !deaf_.Contains(static_cast<int32_t>(device->device))) {
-      device.reset();
-    }
-  }
-  // Kernels see the memory of their device alone.
-  program->host_memory = Arena::Segment();
-  buried_.push_back(std::move(program));
+  const std::optional<uint32_t> device = lost_.Find(program);
+  if (!device) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrCat(arenas_[*device]->name(), " is lost"));
 }
 
 }  // namespace pathways

@@ -301,7 +301,6 @@ class HostProgram {
   uint64_t granted = 0;
   WaitSet waiting;  // devices that have not answered
   bool stopping = false, stopped = false;
-  int64_t reserved = 0;
 
   uint64_t num_own_shards = 0, num_entries = 0, num_queue_entries = 0,
            num_in_edges = 0;

@@ -27,6 +27,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
+#include "runtime/base/buffer_bytes.h"
 #include "runtime/executor/host_program.h"
 
 namespace pathways {
@@ -34,22 +35,15 @@ namespace pathways {
 // No entry, or no in-edge.
 inline constexpr uint32_t kNoEntry = UINT32_MAX;
 
-inline uint64_t AlignBuffer(uint64_t bytes) {
-  return (bytes + kBufferAlignment - 1) / kBufferAlignment * kBufferAlignment;
-}
-
 // Adds up sizes; stays at the top instead of wrapping around.
 class ByteSum {
  public:
   void Add(uint64_t bytes, uint64_t times = 1) {
-    const unsigned __int128 more =
-        static_cast<unsigned __int128>(bytes) * times;
-    total_ = more > kMax - total_ ? kMax : total_ + static_cast<uint64_t>(more);
+    total_ = AddBytes(total_, bytes, times);
   }
   uint64_t total() const { return total_; }
 
  private:
-  static constexpr uint64_t kMax = uint64_t{1} << 62;
   uint64_t total_ = 0;
 };
 

@@ -15,7 +15,8 @@ namespace pathways {
 
 void HostExecutor::OnStore(const ControlRef& control) {
   if (!staging_.Take(control)) return counters_.duplicates.Add();
-  ApplyHeld();
+  grants_.Release(staging_.last(),
+                  [this](const proto::Grant& grant) { ApplyGrant(grant); });
 }
 
 void HostExecutor::OnClientWire(uint32_t client, const WireMessage& message,

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -36,6 +37,20 @@ class KernelResolver {
   virtual absl::StatusOr<ResolvedKernel> Resolve(
       const proto::Kernel& kernel, absl::Span<const uint8_t> blobs,
       const proto::Target& target) = 0;
+
+  // Of a kernel whose objects are not here, only described: which one Resolve
+  // would take; -1: it needs none. FailedPrecondition as Resolve.
+  virtual absl::StatusOr<int> Choose(const proto::Kernel& kernel,
+                                     const proto::Target& target) {
+    (void)kernel, (void)target;
+    return -1;
+  }
+  // The hash of a kernel that has `blobs`.
+  virtual absl::StatusOr<std::string> HashOf(const proto::Kernel& kernel,
+                                             absl::Span<const uint8_t> blobs) {
+    (void)blobs;
+    return kernel.hash();
+  }
 };
 
 }  // namespace pathways

@@ -52,6 +52,10 @@ const char* MessageKindName(int kind) {
       return "long-kernel";
     case kWorkerLost:
       return "worker-lost";
+    case kClientsGone:
+      return "clients-gone";
+    case kDescribe:
+      return "describe";
     case kCostDone:
       return "cost-done";
     case kLongCost:

@@ -51,6 +51,9 @@ enum LocalKind : uint16_t {
   // One that outlived its limit, with its cohort. step: of the launch; item:
   // device; target: gang, in the order of its queue; shard: of the gang's there
   kWorkerLost,
+  // To the controller.
+  kClientsGone,  // target: the first one; item: how many
+  kDescribe,     // payload: the StatusQuery, which it takes over
 
   // An actor to itself.
   kCostDone,       // a gang's virtual time is over

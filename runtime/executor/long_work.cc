@@ -44,6 +44,34 @@ std::string LongWork::Text() const {
                       " on shard ", shard, " (", place, ")");
 }
 
+proto::LongWorkSeen ToProto(const LongWork& work) {
+  proto::LongWorkSeen seen;
+  seen.set_incarnation(work.incarnation);
+  seen.set_host_work(work.kind == LongWork::kHostWork);
+  seen.set_program(work.program);
+  seen.set_action(work.action);
+  seen.set_location(work.location);
+  seen.set_place(work.place);
+  seen.set_step(work.step);
+  seen.set_shard(work.shard);
+  seen.set_ns(work.ns);
+  return seen;
+}
+
+LongWork FromProto(const proto::LongWorkSeen& seen) {
+  LongWork work;
+  work.incarnation = seen.incarnation();
+  work.kind = seen.host_work() ? LongWork::kHostWork : LongWork::kKernel;
+  work.program = seen.program();
+  work.action = seen.action();
+  work.location = seen.location();
+  work.place = seen.place();
+  work.step = seen.step();
+  work.shard = seen.shard();
+  work.ns = seen.ns();
+  return work;
+}
+
 LongWork DescribeKernel(const PreparedPlan& plan, const Topology& topology,
                         const WorkPlace& where, TimeNs ns) {
   LongWork work = Describe(plan, where, ns);

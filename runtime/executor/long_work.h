@@ -21,6 +21,7 @@
 #include <string>
 
 #include "runtime/executor/prepared_plan.h"
+#include "runtime/proto/control.pb.h"
 #include "runtime/topology/topology.h"
 #include "runtime/world/kernel_gate.h"
 #include "runtime/world/world.h"
@@ -30,6 +31,7 @@ namespace pathways {
 struct LongWork {
   enum Kind { kKernel, kHostWork };
   Kind kind = kKernel;
+  uint32_t incarnation = 0;  // of the program
   std::string program, action;
   std::string location;  // of the action in its source; empty: not known
   std::string place;     // name of the device, or of the host
@@ -47,6 +49,10 @@ struct WorkPlace {
   uint32_t shard = 0;
   uint64_t step = 0;
 };
+
+// What a process tells another one of it.
+proto::LongWorkSeen ToProto(const LongWork& work);
+LongWork FromProto(const proto::LongWorkSeen& seen);
 
 // `ns`: how long it has taken so far.
 LongWork DescribeKernel(const PreparedPlan& plan, const Topology& topology,

@@ -29,6 +29,49 @@ std::string TargetText(const proto::Target& target) {
   return text;
 }
 
+bool IsSame(const proto::Target& a, const proto::Target& b) {
+  return a.triple() == b.triple() && a.cpu() == b.cpu() &&
+         std::equal(a.features().begin(), a.features().end(),
+                    b.features().begin(), b.features().end());
+}
+
+// "x86_64-unknown-linux-gnu znver4 +avx2", with those features only that the
+// other one has not.
+std::string TargetApart(const proto::Target& target,
+                        const proto::Target& other) {
+  std::string text =
+      absl::StrCat(target.triple().empty() ? "this machine's" : target.triple(),
+                   target.cpu().empty() ? "" : " ", target.cpu());
+  for (const std::string& feature : target.features()) {
+    if (std::find(other.features().begin(), other.features().end(), feature) ==
+        other.features().end()) {
+      absl::StrAppend(&text, " ", feature);
+    }
+  }
+  return text;
+}
+
+// InvalidArgument: the hosts of a slice have two types of CPUs. Its shards
+// would round in two ways.
+absl::Status CheckOneTarget(const proto::Slice& slice, const Topology& topology,
+                            int island, absl::Span<const int32_t> devices) {
+  const proto::Target* first = nullptr;
+  for (int32_t device : devices) {
+    const proto::Target& target = topology.device(island, device).target();
+    if (first == nullptr) first = &target;
+    if (IsSame(*first, target)) continue;
+    const int one = topology.Locate(island, devices.front()).host;
+    const int other = topology.Locate(island, device).host;
+    // Of one host, that is for who loads its code to say.
+    if (one == other) continue;
+    return absl::InvalidArgumentError(absl::StrCat(
+        "slice '", slice.name(), "' lies on hosts of two CPU types: ",
+        topology.HostName(one), " has '", TargetApart(*first, target), "', ",
+        topology.HostName(other), " has '", TargetApart(target, *first), "'"));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Status PreparedPlan::Bind(const Topology& topology) {
@@ -71,6 +114,9 @@ absl::Status PreparedPlan::Bind(const Topology& topology) {
       out.by_device.emplace_back(static_cast<int32_t>(*device),
                                  static_cast<int32_t>(shard));
     }
+    absl::Status same =
+        CheckOneTarget(slice, topology, out.island, out.device_of);
+    if (!same.ok()) return same;
     std::sort(out.by_device.begin(), out.by_device.end());
     for (const auto& [device, shard] : out.by_device) {
       const int host = topology.Locate(out.island, device).host;
@@ -89,8 +135,7 @@ absl::Status PreparedPlan::Bind(const Topology& topology) {
   return absl::OkStatus();
 }
 
-absl::Status PreparedPlan::LoadKernels(const Topology& topology,
-                                       KernelResolver* resolver) {
+void PreparedPlan::FindNeeded(const Topology& topology, HostFilter is_here) {
   const proto::Plan& plan = this->plan();
   struct Wanted {
     proto::Target target;
@@ -98,7 +143,6 @@ absl::Status PreparedPlan::LoadKernels(const Topology& topology,
   };
   std::map<std::string, Wanted> targets;
   bool first = true;
-  std::set<std::pair<int, int32_t>> seen;
   // Which targets does each kernel run on?
   std::map<uint32_t, std::set<std::string>> wanted;
   std::vector<std::set<std::string>> slice_targets(slices_.size());
@@ -107,6 +151,7 @@ absl::Status PreparedPlan::LoadKernels(const Topology& topology,
     for (const auto& [device, shard] : slices_[s].by_device) {
       if (device == last) continue;
       last = device;
+      if (!is_here(topology.Locate(slices_[s].island, device).host)) continue;
       const proto::Target& target =
           topology.device(slices_[s].island, device).target();
       const std::string text = TargetText(target);
@@ -133,22 +178,39 @@ absl::Status PreparedPlan::LoadKernels(const Topology& topology,
   }
   for (const auto& [kernel, texts] : wanted) {
     for (const std::string& text : texts) {
-      absl::StatusOr<ResolvedKernel> code = resolver->Resolve(
-          plan.kernels(kernel), data_.blobs, targets.at(text).target);
-      if (!code.ok()) {
-        return absl::Status(code.status().code(),
-                            absl::StrCat("device ", targets.at(text).device,
-                                         ": ", code.status().message()));
-      }
-      if (code->segments.size() !=
-          static_cast<size_t>(plan.kernels(kernel).segments_size())) {
-        return absl::InvalidArgumentError(absl::StrCat(
-            "the code of kernel '", plan.kernels(kernel).name(), "' has ",
-            code->segments.size(), " segments, the plan ",
-            plan.kernels(kernel).segments_size()));
-      }
-      code_[{kernel, text}] = *std::move(code);
+      needed_.push_back(
+          {kernel, targets.at(text).target, targets.at(text).device});
     }
+  }
+}
+
+void PreparedPlan::SetCode(
+    google::protobuf::RepeatedPtrField<proto::Kernel> kernels,
+    absl::Span<const uint8_t> blobs, std::shared_ptr<const void> owner) {
+  *data_.tables.mutable_kernels() = std::move(kernels);
+  data_.blobs = blobs;
+  data_.owner = std::move(owner);
+}
+
+absl::Status PreparedPlan::LoadCode(KernelResolver* resolver) {
+  for (const NeededCode& needed : needed_) {
+    const proto::Kernel& kernel =
+        plan().kernels(static_cast<int>(needed.kernel));
+    absl::StatusOr<ResolvedKernel> code =
+        resolver->Resolve(kernel, data_.blobs, needed.target);
+    if (!code.ok()) {
+      return absl::Status(
+          code.status().code(),
+          absl::StrCat("device ", needed.device, ": ",
+                       absl::string_view(code.status().message())));
+    }
+    if (code->segments.size() != static_cast<size_t>(kernel.segments_size())) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("the code of kernel '", kernel.name(), "' has ",
+                       code->segments.size(), " segments, the plan ",
+                       kernel.segments_size()));
+    }
+    code_[{needed.kernel, TargetText(needed.target)}] = *std::move(code);
   }
   return absl::OkStatus();
 }
@@ -233,8 +295,19 @@ void PreparedPlan::PlaceInterface(const Topology& topology, bool run_kernels) {
 
 absl::StatusOr<std::shared_ptr<const PreparedPlan>> PreparedPlan::Create(
     PlanData data, const Topology& topology, KernelResolver* resolver,
-    bool run_kernels) {
-  std::shared_ptr<PreparedPlan> self(new PreparedPlan);
+    bool run_kernels, HostFilter is_here) {
+  absl::StatusOr<std::unique_ptr<PreparedPlan>> plan =
+      WithoutCode(std::move(data), topology, run_kernels, is_here);
+  if (!plan.ok()) return plan.status();
+  absl::Status loaded = (*plan)->LoadCode(resolver);
+  if (!loaded.ok()) return loaded;
+  return std::shared_ptr<const PreparedPlan>(*std::move(plan));
+}
+
+absl::StatusOr<std::unique_ptr<PreparedPlan>> PreparedPlan::WithoutCode(
+    PlanData data, const Topology& topology, bool run_kernels,
+    HostFilter is_here) {
+  std::unique_ptr<PreparedPlan> self(new PreparedPlan);
   self->data_ = std::move(data);
   const proto::Plan& plan = self->plan();
   self->window_ = std::max<uint32_t>(1, plan.header().steps_in_flight());
@@ -316,11 +389,8 @@ absl::StatusOr<std::shared_ptr<const PreparedPlan>> PreparedPlan::Create(
     self->in_edges_[edge.to()].push_back(e);
     self->out_edges_[edge.from()].push_back(e);
   }
-  if (run_kernels) {
-    absl::Status loaded = self->LoadKernels(topology, resolver);
-    if (!loaded.ok()) return loaded;
-  }
-  return std::shared_ptr<const PreparedPlan>(std::move(self));
+  if (run_kernels) self->FindNeeded(topology, is_here);
+  return self;
 }
 
 const ResolvedKernel* PreparedPlan::kernel(uint32_t kernel, int island,

@@ -7,9 +7,9 @@
 //===----------------------------------------------------------------------===//
 //
 // What all hosts need of a plan and none changes: its tables in a form that is
-// quick to read, the movements, the code, and which shard is on which device.
-// Made once per load and shared by the hosts of the process; a host's own
-// tables (host_program.h) are derived from it.
+// quick to read, the movements, which shard is on which device, and the code
+// for devices that are here. Shared by all in the process (plan_index.h); a
+// host's own tables (host_program.h) are derived from it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,7 +24,9 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "runtime/base/mutex.h"
 #include "runtime/executor/kernel_resolver.h"
 #include "runtime/layout/layout.h"
@@ -72,17 +74,40 @@ struct PreparedEdge {
 
 struct ArrayPlacement;  // parts.h
 
-// Immutable once created; any thread.
+// A kernel that runs on devices of this process.
+struct NeededCode {
+  uint32_t kernel = 0;
+  proto::Target target;
+  std::string device;  // the first such, for messages
+};
+
+// Immutable once its code is loaded, and then shared; any thread.
 class PreparedPlan {
  public:
+  using HostFilter = absl::FunctionRef<bool(int32_t host)>;
+
   // `plan` must have passed VerifyPlan. Checks it against the machines:
-  // InvalidArgument (island, device, kind), FailedPrecondition (no code for a
-  // device's CPU), ResourceExhausted (tables too large). Without
-  // `run_kernels` no code is loaded.
+  // InvalidArgument (island, device, kind, or a slice on hosts of two CPU
+  // types), FailedPrecondition (no code for a device's CPU), ResourceExhausted
+  // (tables too large). Code is loaded for devices of the hosts that `is_here`
+  // says; without `run_kernels`, none.
   static absl::StatusOr<std::shared_ptr<const PreparedPlan>> Create(
       PlanData plan, const Topology& topology, KernelResolver* resolver,
-      bool run_kernels);
+      bool run_kernels, HostFilter is_here = [](int32_t) { return true; });
 
+  // Create in two steps, for who must find the code first: the errors are
+  // those of the step.
+  static absl::StatusOr<std::unique_ptr<PreparedPlan>> WithoutCode(
+      PlanData plan, const Topology& topology, bool run_kernels,
+      HostFilter is_here);
+  const std::vector<NeededCode>& needed_code() const { return needed_; }
+  // Takes kernels and blobs in place of those that it was made with.
+  void SetCode(google::protobuf::RepeatedPtrField<proto::Kernel> kernels,
+               absl::Span<const uint8_t> blobs,
+               std::shared_ptr<const void> owner);
+  absl::Status LoadCode(KernelResolver* resolver);
+
+  const PlanData& data() const { return data_; }
   const proto::Plan& plan() const { return data_.tables; }
   const std::string& name() const { return plan().header().program(); }
   uint32_t window() const { return window_; }
@@ -126,7 +151,7 @@ class PreparedPlan {
   absl::Status Bind(const Topology& topology);
   void FindShared();
   void PlaceInterface(const Topology& topology, bool run_kernels);
-  absl::Status LoadKernels(const Topology& topology, KernelResolver* resolver);
+  void FindNeeded(const Topology& topology, HostFilter is_here);
 
   PlanData data_;
   uint32_t window_ = 1;
@@ -139,23 +164,17 @@ class PreparedPlan {
       result_placements_;
   std::vector<std::string> result_texts_;
   std::vector<int32_t> hosts_, islands_;
-  // Targets of the cluster's devices, as text; code per (kernel, target).
+  std::vector<NeededCode> needed_;  // by kernel, then target
+  // Targets of the devices here, as text; code per (kernel, target).
   std::map<std::pair<uint32_t, std::string>, ResolvedKernel> code_;
   std::map<std::pair<int, int64_t>, std::string> target_of_;
   std::string common_target_;  // of the devices that are not in target_of_
 };
 
-// Objects of the process that messages name by number: the counterpart, inside
-// one process, of fetching a plan or a value over a link. Thread-safe.
+// Objects of the process by a number. Thread-safe.
 template <typename T>
 class Registry {
  public:
-  uint64_t Add(std::shared_ptr<T> object) {
-    MutexLock lock(&mutex_);
-    objects_[++last_] = std::move(object);
-    return last_;
-  }
-  // Under a number of the caller's, instead of one of its own.
   void Set(uint64_t id, std::shared_ptr<T> object) {
     MutexLock lock(&mutex_);
     objects_[id] = std::move(object);
@@ -176,7 +195,6 @@ class Registry {
 
  private:
   mutable Mutex mutex_;
-  uint64_t last_ ABSL_GUARDED_BY(mutex_) = 0;
   absl::flat_hash_map<uint64_t, std::shared_ptr<T>> objects_
       ABSL_GUARDED_BY(mutex_);
 };

@@ -9,6 +9,7 @@
 #ifndef RUNTIME_EXECUTOR_RECORD_POOL_H_
 #define RUNTIME_EXECUTOR_RECORD_POOL_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -21,8 +22,7 @@ namespace pathways {
 // Records by number. Invariants: (1) a record stays where it is until it is
 // erased; (2) a record that was erased is given out again, after its Reset(),
 // with the memory that its members have: in a steady state nothing is
-// allocated; (3) nothing depends on the order of the map, which is looked up
-// and never walked. One owner calls it.
+// allocated; (3) nothing depends on the order of the map. One owner calls it.
 template <typename T>
 class RecordPool {
  public:
@@ -55,6 +55,19 @@ class RecordPool {
     by_id_.erase(found);
   }
   size_t size() const { return by_id_.size(); }
+  // Calls f(T&) for each record in the order in which they were made; for those
+  // that were erased too, which what it does must not matter to.
+  template <typename F>
+  void ForEachMade(F f) {
+    for (const std::unique_ptr<T>& record : records_) f(*record);
+  }
+  // Of all, ascending: for what is rare.
+  std::vector<uint64_t> Ids() const {
+    std::vector<uint64_t> ids;
+    for (const auto& [id, record] : by_id_) ids.push_back(id);
+    std::sort(ids.begin(), ids.end());
+    return ids;
+  }
 
  private:
   std::vector<std::unique_ptr<T>> records_;

@@ -7,13 +7,13 @@
 //===----------------------------------------------------------------------===//
 //
 // What a segment of a kernel is at run time. Buffers are dense, row-major,
-// ceil-shaped and aligned to kBufferAlignment; coordinates are those of the
-// shard in the slice's mesh, one per axis, major first; scratch has the
-// declared size and the same alignment and is not initialized. The code
-// allocates nothing, starts no thread, keeps its stack below kMaxStackBytes,
-// and calls only the functions of kernel_imports.h. It returns 0, or k > 0 when
-// the check at locations[k - 1] of the segment failed; the buffers' contents
-// are then unspecified.
+// ceil-shaped and aligned to kBufferAlignment (base/buffer_bytes.h);
+// coordinates are those of the shard in the slice's mesh, one per axis, major
+// first; scratch has the declared size and the same alignment and is not
+// initialized. The code allocates nothing, starts no thread, keeps its stack
+// below kMaxStackBytes, and calls only the functions of kernel_imports.h. It
+// returns 0, or k > 0 when the check at locations[k - 1] of the segment failed;
+// the buffers' contents are then unspecified.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,7 +27,6 @@ namespace pathways {
 using KernelFunction = int32_t (*)(void* const* buffers,
                                    const int32_t* coordinates, void* scratch);
 
-inline constexpr uint64_t kBufferAlignment = 128;
 inline constexpr uint64_t kMaxStackBytes = 256 << 10;
 
 }  // namespace pathways

@@ -49,41 +49,6 @@ int NumWantedFeatures(const proto::Target& target) {
       [](const std::string& f) { return !f.empty() && f[0] == '+'; }));
 }
 
-// Index of the object to load.
-absl::StatusOr<int> ChooseObject(const proto::Kernel& kernel,
-                                 const proto::Target& wanted) {
-  absl::StatusOr<proto::Target> complete = CompleteTarget(wanted);
-  if (!complete.ok()) return complete.status();
-  const std::string exact = complete->SerializeAsString();
-  // An object for this machine would run, but a device that is not here would
-  // then give other results than the same device elsewhere.
-  if (exact != HostTarget().SerializeAsString()) {
-    if (absl::Status s = CheckTarget(*complete); !s.ok()) return s;
-  }
-  int best = -1;
-  int best_features = -1;
-  std::string reasons;
-  for (int i = 0; i < kernel.objects_size(); ++i) {
-    const proto::Target& target = kernel.objects(i).target();
-    absl::StatusOr<proto::Target> object = CompleteTarget(target);
-    absl::Status status = object.ok() ? CheckTarget(target) : object.status();
-    if (!status.ok()) {
-      absl::StrAppend(&reasons, reasons.empty() ? "" : "; ",
-                      absl::string_view(status.message()));
-      continue;
-    }
-    if (object->SerializeAsString() == exact) return i;
-    if (NumWantedFeatures(*object) > best_features) {
-      best = i;
-      best_features = NumWantedFeatures(*object);
-    }
-  }
-  if (best >= 0) return best;
-  return absl::FailedPreconditionError(absl::StrCat(
-      "kernel '", kernel.name(), "' has no code for '", TargetString(*complete),
-      "': ", reasons.empty() ? "it has no code at all" : reasons));
-}
-
 }  // namespace
 
 // LLVM's side of a library. One session for each, so that nothing is shared
@@ -193,6 +158,40 @@ absl::StatusOr<std::shared_ptr<const KernelLibrary>> KernelLibrary::Link(
   return std::shared_ptr<const KernelLibrary>(std::move(library));
 }
 
+absl::StatusOr<int> KernelLibrary::Choose(const proto::Kernel& kernel,
+                                          const proto::Target& wanted) {
+  absl::StatusOr<proto::Target> complete = CompleteTarget(wanted);
+  if (!complete.ok()) return complete.status();
+  const std::string exact = complete->SerializeAsString();
+  // An object for this machine would run, but a device that is not here would
+  // then give other results than the same device elsewhere.
+  if (exact != HostTarget().SerializeAsString()) {
+    if (absl::Status s = CheckTarget(*complete); !s.ok()) return s;
+  }
+  int best = -1;
+  int best_features = -1;
+  std::string reasons;
+  for (int i = 0; i < kernel.objects_size(); ++i) {
+    const proto::Target& target = kernel.objects(i).target();
+    absl::StatusOr<proto::Target> object = CompleteTarget(target);
+    absl::Status status = object.ok() ? CheckTarget(target) : object.status();
+    if (!status.ok()) {
+      absl::StrAppend(&reasons, reasons.empty() ? "" : "; ",
+                      absl::string_view(status.message()));
+      continue;
+    }
+    if (object->SerializeAsString() == exact) return i;
+    if (NumWantedFeatures(*object) > best_features) {
+      best = i;
+      best_features = NumWantedFeatures(*object);
+    }
+  }
+  if (best >= 0) return best;
+  return absl::FailedPreconditionError(absl::StrCat(
+      "kernel '", kernel.name(), "' has no code for '", TargetString(*complete),
+      "': ", reasons.empty() ? "it has no code at all" : reasons));
+}
+
 absl::StatusOr<std::shared_ptr<const KernelLibrary>> KernelLibrary::Load(
     const proto::Kernel& kernel, absl::Span<const uint8_t> blobs,
     const proto::Target& wanted) {
@@ -204,7 +203,7 @@ absl::StatusOr<std::shared_ptr<const KernelLibrary>> KernelLibrary::Load(
         absl::StrCat("kernel '", kernel.name(), "' has hash '", kernel.hash(),
                      "', but its code has '", *hash, "'"));
   }
-  absl::StatusOr<int> index = ChooseObject(kernel, wanted);
+  absl::StatusOr<int> index = Choose(kernel, wanted);
   if (!index.ok()) return index.status();
 
   // Held while linking: the second of two that want the same waits for it.

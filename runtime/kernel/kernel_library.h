@@ -39,6 +39,10 @@ class KernelLibrary {
       const proto::Kernel& kernel, absl::Span<const uint8_t> blobs,
       const proto::Target& wanted);
 
+  // The number of that object. FailedPrecondition as Load.
+  static absl::StatusOr<int> Choose(const proto::Kernel& kernel,
+                                    const proto::Target& wanted);
+
   ~KernelLibrary();
   KernelLibrary(const KernelLibrary&) = delete;
   KernelLibrary& operator=(const KernelLibrary&) = delete;

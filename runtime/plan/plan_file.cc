@@ -181,9 +181,9 @@ absl::Status ReadTable(const uint8_t* data, const Section& section,
       return Bad("plan is damaged: ", name, " of ", section.bytes,
                  " bytes is not a table");
   }
-  const google::protobuf::Reflection* reflection = proto::Plan::GetReflection();
-  if (!reflection->GetUnknownFields(table).empty())
+  if (HasUnknownFields(table))
     return Bad("plan is damaged: ", name, " has a field that no plan has");
+  const google::protobuf::Reflection* reflection = proto::Plan::GetReflection();
   std::vector<const google::protobuf::FieldDescriptor*> fields;
   reflection->ListFields(table, &fields);
   for (const google::protobuf::FieldDescriptor* field : fields) {

@@ -12,6 +12,7 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "google/protobuf/unknown_field_set.h"
 #include "runtime/base/host_array.h"
 
 namespace pathways {
@@ -283,6 +284,15 @@ layout::ExchangeSpec ExchangeSpecOf(const layout::Mesh& mesh,
 uint32_t EntryOf(const proto::Plan& plan, uint32_t writer) {
   const proto::Action& action = plan.actions(static_cast<int>(writer));
   return action.kind() == proto::RECV ? action.peer() : writer;
+}
+
+bool HasUnknownFields(const proto::Plan& plan) {
+  const google::protobuf::UnknownFieldSet& fields =
+      proto::Plan::GetReflection()->GetUnknownFields(plan);
+  // Messages without any share one set, made by whichever thread comes first
+  // under a lock of the library that ThreadSanitizer does not see.
+  return &fields != &google::protobuf::UnknownFieldSet::default_instance() &&
+         !fields.empty();
 }
 
 const char* ActionKindName(proto::ActionKind kind) {

@@ -27,9 +27,6 @@
 
 namespace pathways {
 
-// Offsets and strides of buffers are multiples of this, in bytes.
-inline constexpr uint64_t kBufferOffsetAlignment = 128;
-
 // These copy and check nothing; use layout::CheckMesh and CheckLayout.
 layout::Mesh MeshOf(const proto::Slice& slice);
 layout::Layout LayoutOf(const proto::Layout& layout);
@@ -99,6 +96,9 @@ layout::ExchangeSpec ExchangeSpecOf(const layout::Mesh& mesh,
 // The action that must wait before `buffer`'s memory may be overwritten by its
 // next content: its writer, or the writer's send when that is a recv.
 uint32_t EntryOf(const proto::Plan& plan, uint32_t writer);
+
+// That it has fields that no plan has, itself, not what is in it.
+bool HasUnknownFields(const proto::Plan& plan);
 
 // Names as in the text of the `plan` dialect: "gang", "credit", "pieces",
 // "all_reduce", "add", "f32"; "unknown" for any other value.

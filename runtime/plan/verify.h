@@ -20,10 +20,16 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "runtime/base/buffer_bytes.h"
 #include "runtime/plan/plan_file.h"
 #include "runtime/proto/plan.pb.h"
 
 namespace pathways {
+
+// Most steps of a program that may be open at a time.
+inline constexpr int kMaxStepsInFlight = 1 << 10;
+// Where the last buffer of a segment of memory ends, at most.
+inline constexpr uint64_t kMaxSegmentBytes = kMaxBytes;
 
 // An entry of a table, for whoever maps issues back to a source.
 struct Subject {

@@ -13,6 +13,7 @@
 #include <tuple>
 #include <utility>
 
+#include "runtime/base/buffer_bytes.h"
 #include "runtime/plan/tables.h"
 #include "runtime/plan/verify_internal.h"
 
@@ -98,12 +99,12 @@ class MemoryChecker {
     auto add = [&](int rule, auto&&... parts) {
       context_.Add(rule, Subject::kBuffer, b, name, parts...);
     };
-    if (buffer.offset() % kBufferOffsetAlignment != 0)
+    if (buffer.offset() % kBufferAlignment != 0)
       add(kMemory, " is at offset ", buffer.offset(), ", not a multiple of ",
-          kBufferOffsetAlignment);
-    if (buffer.slot_stride() % kBufferOffsetAlignment != 0)
+          kBufferAlignment);
+    if (buffer.slot_stride() % kBufferAlignment != 0)
       add(kMemory, " has a slot stride of ", buffer.slot_stride(),
-          ", not a multiple of ", kBufferOffsetAlignment);
+          ", not a multiple of ", kBufferAlignment);
     if (buffer.bytes() != context_.shard_bytes[b])
       add(kMemory, " has ", buffer.bytes(), " bytes, one shard has ",
           context_.shard_bytes[b]);

@@ -31,8 +31,8 @@ enum class Role : uint8_t {
 // "controller", "scheduler", ...; "unknown" of other numbers.
 const char* RoleName(Role role);
 
-// Who an actor is. A host that starts again has a larger epoch, and so have its
-// actors; 0: of no epoch that is known.
+// Who an actor is. The epoch is the number of its host's life: 1, and one more
+// each time that the host is replaced; 0: of none that is known.
 struct Address {
   Role role = Role::kController;
   uint32_t index = 0;

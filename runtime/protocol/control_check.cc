@@ -29,6 +29,7 @@ constexpr Rule kRules[] = {
     {Control::kCollectRequest, Role::kClient, Role::kController},
     {Control::kCollect, Role::kController, Role::kReporter},
     {Control::kCollected, Role::kReporter, Role::kClient},
+    {Control::kCollected, Role::kController, Role::kClient},
     {Control::kLoadRequest, Role::kClient, Role::kController},
     {Control::kUnloadRequest, Role::kClient, Role::kController},
     {Control::kLaunchRequest, Role::kClient, Role::kController},
@@ -58,6 +59,14 @@ constexpr Rule kRules[] = {
     {Control::kQuery, Role::kController, Role::kExecutor},
     {Control::kReport, Role::kExecutor, Role::kController},
     {Control::kWorkerLost, Role::kExecutor, Role::kController},
+    {Control::kLongWorkSeen, Role::kReporter, Role::kController},
+    {Control::kLongWorkSeen, Role::kController, Role::kClient},
+    {Control::kPlanWanted, Role::kExecutor, Role::kReporter},
+    {Control::kPlanArrived, Role::kReporter, Role::kExecutor},
+    {Control::kPlanRequest, Role::kReporter, Role::kController},
+    {Control::kPlanRequest, Role::kController, Role::kClient},
+    {Control::kPlanPart, Role::kController, Role::kReporter},
+    {Control::kPlanPart, Role::kClient, Role::kController},
 };
 
 bool IsAllowed(Control::KindCase kind, Role from, Role to) {
@@ -120,13 +129,16 @@ uint32_t LargestHost(const Control& control) {
     case Control::kStart:
       for (uint32_t host : control.start().hosts()) see(host);
       break;
+    case Control::kLoadProgram:
+      for (const auto& life : control.load_program().lives()) see(life.host());
+      break;
     default:
       break;
   }
   return largest;
 }
 
-// Whether hosts and islands are those of the two that speak.
+// Whether hosts, islands and processes are those of the two that speak.
 bool IsInPlace(const Directory& directory, const Control& control,
                const Address& from, const Address& to) {
   if (LargestHost(control) >= directory.num_hosts()) return false;
@@ -142,6 +154,12 @@ bool IsInPlace(const Directory& directory, const Control& control,
         return directory.IslandOf(host) == to.index;
       });
     }
+    case Control::kPlanWanted:
+      return directory.place(static_cast<int32_t>(from.index)).process ==
+             to.index;
+    case Control::kPlanArrived:
+      return directory.place(static_cast<int32_t>(to.index)).process ==
+             from.index;
     default:
       return true;
   }
@@ -161,9 +179,10 @@ bool CheckControl(const Directory& directory, ActorId from, ActorId to,
   }
   const Address& one = sender->role == Role::kClient ? *sender : *receiver;
   if (one.role == Role::kClient && control.client() != one.index) return false;
-  if ((sender->role == Role::kClient) != (control.sequence() != 0)) {
-    return false;
-  }
+  // A part of a plan says itself where it belongs.
+  const bool is_numbered =
+      sender->role == Role::kClient && !control.has_plan_part();
+  if (is_numbered != (control.sequence() != 0)) return false;
   if (sender->role == Role::kExecutor || sender->role == Role::kScheduler ||
       sender->role == Role::kReporter) {
     const std::optional<uint32_t> named = NamedSender(control);

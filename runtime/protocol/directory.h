@@ -17,7 +17,8 @@
 
 namespace pathways {
 
-// In which process a host is, and which of its lives this is.
+// In which process a host is, for all its lives, and which of them it is in
+// when the directory is made. Who is to know of later ones has HostLives.
 struct HostPlace {
   uint32_t process = 0;
   uint32_t epoch = 1;

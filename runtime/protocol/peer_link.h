@@ -19,13 +19,14 @@ namespace pathways {
 // Numbers what goes to one other host, and says what of that which comes is to
 // be handled. Invariants: (1) numbers are of a pair of lives: when one of the
 // two hosts starts again they begin anew, and nothing of before counts; (2) of
-// each pair each number is new once. One owner calls it.
+// each pair each number is new once; (3) what comes is not believed about
+// lives, so no message stops what a later life says. One owner calls it.
 class PeerLink {
  public:
   enum Verdict {
     kNew,
     kSecondCopy,
-    kOtherLife,  // from, or for, a life that is over (or not known here)
+    kOtherLife,  // from, or for, a life that is over or not announced
   };
 
   PeerLink() = default;
@@ -40,13 +41,13 @@ class PeerLink {
     message->sequence = ++sent_;
   }
   Verdict Accept(const WireMessage& message) {
-    if (message.to_epoch != own_ || message.from_epoch < peer_) {
+    if (message.to_epoch != own_ || message.from_epoch != peer_) {
       return kOtherLife;
     }
-    Renew(message.from_epoch);
     return seen_.Accept(message.sequence) ? kNew : kSecondCopy;
   }
-  // The peer is known to live in this epoch; an older one changes nothing.
+  // The peer is known to live in this epoch, or will when it comes again; an
+  // older one changes nothing.
   void Renew(uint32_t epoch) {
     if (epoch <= peer_) return;
     peer_ = epoch;

@@ -20,7 +20,9 @@ bool Before(const proto::Failure& a, const proto::Failure& b) {
 }
 
 void IslandScheduler::OnMessage(ActorId, ControlRef control) {
-  if (control->has_grant_done()) return OnDone(control->grant_done());
+  if (control->has_grant_done()) {
+    return OnDone(control->grant_done(), control->replaced());
+  }
   if (control->has_start()) OnStart(std::move(control));
 }
 
@@ -76,27 +78,15 @@ void IslandScheduler::OnStart(ControlRef control) {
     }
     return;
   }
-  if (start.ticket() <= last_ticket_) {
-    // A second copy, or one that is given up after it was granted: hosts that
-    // did not get the grant must not wait for it.
-    if (start.skip()) Skip(start.ticket());
-    return;
-  }
-  if (start.previous_ticket() != last_ticket_) {
-    ControlRef& early = early_[start.previous_ticket()];
-    const bool skip = start.skip() || (early && early->start().skip());
-    early = std::move(control);
-    early->mutable_start()->set_skip(skip);
-    return;
-  }
-  while (true) {
-    last_ticket_ = control->start().ticket();
-    if (!control->start().skip()) Apply(std::move(control));
-    auto early = early_.find(last_ticket_);
-    if (early == early_.end()) return;
-    control = std::move(early->second);
-    early_.erase(early);
-  }
+  const LinkedSequence::Number number = {start.ticket(),
+                                         start.previous_ticket(), start.skip()};
+  const bool was_new =
+      tickets_.Take(number, std::move(control), [this](ControlRef next) {
+        if (!next->start().skip()) Apply(std::move(next));
+      });
+  // One that is given up after it was granted: hosts that did not get the grant
+  // must not wait for it.
+  if (!was_new && number.skip) Skip(number.own);
 }
 
 void IslandScheduler::Apply(ControlRef control) {
@@ -109,11 +99,13 @@ void IslandScheduler::Apply(ControlRef control) {
         granted.hosts.begin(), granted.hosts.end(), host,
         [](const Host& a, uint32_t number) { return a.host < number; });
     if (at != granted.hosts.end() && at->host == host) continue;
-    uint64_t& last_place = place_of_[host];
+    const uint32_t replaced = i < start.replaced_size() ? start.replaced(i) : 0;
+    LastPlace& last = place_of_[host];
+    if (last.replaced != replaced) last = {0, replaced};
     granted.hosts.insert(
-        at, {host, last_place, i < start.stores_size() ? start.stores(i) : 0,
-             /*done=*/false});
-    last_place = granted.place;
+        at, {host, last.place, i < start.stores_size() ? start.stores(i) : 0,
+             replaced, /*done=*/false});
+    last.place = granted.place;
   }
   granted.waiting = granted.hosts.size();
   if (start.first() == start.launch_first()) Record(TraceKind::kGranted, start);
@@ -125,6 +117,7 @@ void IslandScheduler::SendGrants(const Granted& granted, bool skip) {
   const proto::Start& start = granted.start->start();
   for (const Host& host : granted.hosts) {
     ControlRef control = NewControl();
+    control->set_replaced(host.replaced);
     proto::Grant* grant = control->mutable_grant();
     grant->set_program(start.program());
     grant->set_incarnation(start.incarnation());
@@ -141,7 +134,7 @@ void IslandScheduler::SendGrants(const Granted& granted, bool skip) {
   }
 }
 
-void IslandScheduler::OnDone(const proto::GrantDone& done) {
+void IslandScheduler::OnDone(const proto::GrantDone& done, uint32_t replaced) {
   const auto found = std::lower_bound(
       granted_.begin(), granted_.end(), done.number(),
       [](const auto& g, uint64_t place) { return g->place < place; });
@@ -151,8 +144,8 @@ void IslandScheduler::OnDone(const proto::GrantDone& done) {
       granted.hosts.begin(), granted.hosts.end(), done.sender(),
       [](const Host& a, uint32_t number) { return a.host < number; });
   if (host == granted.hosts.end() || host->host != done.sender() ||
-      host->done) {
-    return;  // a second copy
+      host->done || host->replaced != replaced) {
+    return;  // a second copy, or of another life
   }
   host->done = true;
   --granted.waiting;

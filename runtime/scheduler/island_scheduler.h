@@ -14,6 +14,10 @@
 // share islands cannot wait for each other in a circle. A scheduler therefore
 // holds back a launch until the previous ticket of its island has come.
 //
+// Places count anew for a host that was replaced. Which life of a host is meant
+// the controller says with each ticket, and by the order of tickets it never
+// falls, so the scheduler need not be told of lives.
+//
 // A grant covers a range of a launch's steps; the controller asks for the next
 // ranges while the launch runs, so messages grow with time and not with steps.
 //
@@ -31,6 +35,7 @@
 
 #include "runtime/proto/control.pb.h"
 #include "runtime/protocol/directory.h"
+#include "runtime/protocol/linked_sequence.h"
 #include "runtime/trace/trace.h"
 #include "runtime/world/control_actor.h"
 
@@ -54,6 +59,7 @@ class IslandScheduler final : public ControlActor {
   struct Host {
     uint32_t host = 0;
     uint64_t previous_place = 0, store = 0;  // as in Grant
+    uint32_t replaced = 0;                   // as in Start
     bool done = false;
   };
   // A grant that is not over.
@@ -74,7 +80,8 @@ class IslandScheduler final : public ControlActor {
   Granted* AddGranted();
   void Erase(std::vector<std::unique_ptr<Granted>>::iterator granted);
   void SendGrants(const Granted& granted, bool skip);
-  void OnDone(const proto::GrantDone& done);
+  // `replaced`: how often the host was that says so.
+  void OnDone(const proto::GrantDone& done, uint32_t replaced);
   // A grant that was given up: hosts that did not get it must not wait for it.
   void Skip(uint64_t ticket);
   void Record(TraceKind kind, const proto::Start& start);
@@ -84,10 +91,14 @@ class IslandScheduler final : public ControlActor {
   const int island_;
   const bool ticket_order_;
   TraceRing* trace_ = nullptr;
-  uint64_t last_ticket_ = 0;
+  LinkedSequence tickets_;
   uint64_t last_place_ = 0;
-  std::map<uint64_t, ControlRef> early_;   // by previous ticket
-  std::map<uint32_t, uint64_t> place_of_;  // last one, per host
+  // By host, its last grant, and how often it was replaced before.
+  struct LastPlace {
+    uint64_t place = 0;
+    uint32_t replaced = 0;
+  };
+  std::map<uint32_t, LastPlace> place_of_;
   // By place, those that are not over; and records of some that are.
   std::vector<std::unique_ptr<Granted>> granted_, spare_;
   std::set<uint64_t> seen_;  // tickets, without order only

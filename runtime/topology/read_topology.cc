@@ -32,6 +32,9 @@
 namespace pathways {
 namespace {
 
+// What is a topology itself begins with it.
+constexpr absl::string_view kInlinePrefix = "textproto:";
+
 constexpr char kForms[] =
     "expected ISLANDSxHOSTSxDEVICES such as 2x1x4 (hosts per island, devices "
     "per host), @FILE or FILE.textproto, or 'local' for this machine";
@@ -158,7 +161,16 @@ absl::StatusOr<proto::Cluster> ParseTopology(const std::string& text,
   return cluster;
 }
 
+std::string TopologySpec(const proto::Cluster& cluster) {
+  google::protobuf::TextFormat::Printer printer;
+  printer.SetSingleLineMode(true);
+  std::string text;
+  printer.PrintToString(cluster, &text);
+  return absl::StrCat(kInlinePrefix, text);
+}
+
 std::string TopologyPath(const std::string& spec) {
+  if (absl::StartsWith(spec, kInlinePrefix)) return "";
   if (absl::StartsWith(spec, "@")) return spec.substr(1);
   const bool is_file =
       absl::EndsWith(spec, ".textproto") || absl::EndsWith(spec, ".pbtxt");
@@ -167,6 +179,9 @@ std::string TopologyPath(const std::string& spec) {
 
 absl::StatusOr<proto::Cluster> ReadTopology(const std::string& spec) {
   if (spec.empty() || spec == "local") return DiscoverCluster();
+  if (absl::StartsWith(spec, kInlinePrefix)) {
+    return ParseTopology(spec.substr(kInlinePrefix.size()), "the topology");
+  }
   const std::string path = TopologyPath(spec);
   if (path.empty() && spec != "@") return ParseShorthand(spec);
   absl::StatusOr<std::string> text = ReadFile(path);

@@ -51,6 +51,9 @@ const std::string& DeviceKind(const proto::Device& device);
 // cluster is wrong; NotFound: no such file.
 absl::StatusOr<proto::Cluster> ReadTopology(const std::string& spec);
 
+// What ReadTopology() reads as this very cluster: one line.
+std::string TopologySpec(const proto::Cluster& cluster);
+
 // The file that ReadTopology() reads for `spec`; empty: none.
 std::string TopologyPath(const std::string& spec);
 

@@ -41,7 +41,9 @@ std::ostream& EventPrinter::NewEvent() {
 }
 
 void EventPrinter::Print(TrackGroup group) {
-  ++group_;
+  group_ = group.process.has_value() ? *group.process : largest_group_ + 1;
+  largest_group_ = std::max(largest_group_, group_);
+  if (!first_group_.has_value()) first_group_ = group_;
   PrintName("process", 0, group.name, group_);
   for (Track& track : group.tracks) {
     ++track_;
@@ -53,7 +55,7 @@ void EventPrinter::Print(TrackGroup group) {
 
 // Viewers would order by name.
 void EventPrinter::PrintName(const char* what, int track,
-                             const std::string& name, int order) {
+                             const std::string& name, int64_t order) {
   NewEvent() << "{\"ph\":\"M\",\"pid\":" << group_ << ",\"tid\":" << track
              << ",\"name\":\"" << what
              << "_name\",\"args\":{\"name\":" << Json(name) << "}}";
@@ -95,8 +97,8 @@ void EventPrinter::PrintCounter(const Counter& counter) {
 
 void EventPrinter::PrintNote(TimeNs time, const char* category,
                              const std::string& text) {
-  NewEvent() << "{\"ph\":\"i\",\"s\":\"g\",\"pid\":1,\"tid\":0,\"ts\":"
-             << Us(time) << ",\"cat\":\"" << category
+  NewEvent() << "{\"ph\":\"i\",\"s\":\"g\",\"pid\":" << first_group_.value_or(1)
+             << ",\"tid\":0,\"ts\":" << Us(time) << ",\"cat\":\"" << category
              << "\",\"name\":" << Json(text) << "}";
 }
 

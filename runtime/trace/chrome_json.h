@@ -14,6 +14,7 @@
 #define RUNTIME_TRACE_CHROME_JSON_H_
 
 #include <cstdint>
+#include <optional>
 #include <ostream>
 #include <string>
 
@@ -43,8 +44,10 @@ class Args {
   std::string text_;
 };
 
-// Prints the elements of the array "traceEvents", one a line. Groups are
-// numbered from 1, and so are the tracks of all groups, in order of printing.
+// Prints the elements of the array "traceEvents", one a line. A group has the
+// number of its process; where there is none, groups are numbered from 1, after
+// the largest so far. Tracks of all groups are numbered from 1, in order of
+// printing.
 class EventPrinter {
  public:
   explicit EventPrinter(std::ostream* out) : out_(*out) {}
@@ -58,14 +61,17 @@ class EventPrinter {
  private:
   std::ostream& NewEvent();
   void PrintName(const char* what, int track, const std::string& name,
-                 int order);
+                 int64_t order);
   void PrintTrack(Track* track);
   void PrintSlice(const Slice& slice);
   void PrintCounter(const Counter& counter);
 
   std::ostream& out_;
   bool is_first_ = true;
-  int group_ = 0, track_ = 0;  // the last number of each
+  int64_t group_ = 0;  // of the last one
+  int64_t largest_group_ = 0;
+  std::optional<int64_t> first_group_;
+  int track_ = 0;  // the last number
 };
 
 }  // namespace pathways::trace

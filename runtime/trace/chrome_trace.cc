@@ -14,7 +14,9 @@
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "runtime/trace/chrome_json.h"
 #include "runtime/trace/credits_in_use.h"
 #include "runtime/trace/device_tracks.h"
@@ -44,51 +46,97 @@ class Groups {
 
   std::vector<TrackGroup> Make() {
     std::vector<TrackGroup> groups;
-    groups.push_back(Client());
-    const std::vector<TraceActor>& actors = index_.log().actors;
-    std::map<int, std::vector<uint32_t>> islands;
-    for (uint32_t id = 0; id < actors.size(); ++id) {
-      if (actors[id].island >= 0) islands[actors[id].island].push_back(id);
+    if (index_.log().clocks.empty()) {
+      AddIslands(&groups);
+    } else {
+      AddProcesses(&groups);
     }
-    for (const auto& [island, ids] : islands) groups.push_back(Island(ids));
     TrackGroup links = trace::LinkTracks(index_);
     if (!links.tracks.empty()) groups.push_back(std::move(links));
     return groups;
   }
 
  private:
-  TrackGroup Client() {
-    TrackGroup client{"client", {}, {}};
-    launches_.AddClient(&client);
-    client.counters = trace::StepsInFlight(index_);
-    return client;
+  void AddIslands(std::vector<TrackGroup>* groups) {
+    groups->push_back({"client", {}, {}});
+    AddClient(&groups->back());
+    std::map<int, TrackGroup> islands;
+    ForEachActor([&](uint32_t id, const TraceActor& actor) {
+      if (actor.island < 0) return;
+      TrackGroup& island = islands[actor.island];
+      if (actor.role == TraceActor::kScheduler) {
+        island.name = actor.name;
+        launches_.AddScheduler(id, "scheduler", &island);
+      } else {
+        AddHostActor(id, &island);
+      }
+    });
+    for (auto& [number, island] : islands) groups->push_back(std::move(island));
   }
 
-  TrackGroup Island(const std::vector<uint32_t>& actors) {
-    TrackGroup island;
-    for (uint32_t id : actors) {
-      const std::string& name = index_.actor(id)->name;
-      const std::vector<const TraceEvent*>& events = events_[id];
-      switch (index_.actor(id)->role) {
-        case TraceActor::kScheduler:
-          island.name = name;
-          launches_.AddScheduler(id, &island);
-          break;
-        case TraceActor::kExecutor:
-          island.Add(trace::MemoryInUse(name + " memory", events,
-                                        TraceKind::kHostBytes));
-          break;
-        case TraceActor::kDevice:
-          devices_.Add(name, events, &island);
-          island.Add(trace::MemoryInUse(name + " memory", events,
-                                        TraceKind::kDeviceBytes));
-          island.Add(credits_.Of(name + " credits in use", events));
-          break;
-        default:
-          break;
-      }
+  void AddProcesses(std::vector<TrackGroup>* groups) {
+    std::map<uint32_t, TrackGroup> processes;
+    std::map<uint32_t, std::vector<std::string>> hosts;
+    for (const ProcessClock& clock : index_.log().clocks) {
+      TrackGroup& process = processes[clock.process];
+      process.process = clock.process;
+      process.clock_error = clock.error_ns;
     }
-    return island;
+    ForEachActor([&](uint32_t id, const TraceActor& actor) {
+      TrackGroup& process = processes[actor.process];
+      if (actor.role == TraceActor::kController) {
+        AddClient(&process);
+      } else if (actor.role == TraceActor::kScheduler) {
+        launches_.AddScheduler(id, actor.name + " scheduler", &process);
+      } else {
+        AddHostActor(id, &process);
+      }
+      if (actor.role == TraceActor::kExecutor) {
+        hosts[actor.process].push_back(actor.name);
+      }
+    });
+    for (auto& [number, process] : processes) {
+      constexpr size_t kMostNamed = 4;
+      std::vector<std::string>& names = hosts[number];
+      const size_t more =
+          names.size() > kMostNamed ? names.size() - kMostNamed : 0;
+      names.resize(names.size() - more);
+      process.name = absl::StrCat(
+          "process ", number, ": ",
+          names.empty() ? "controller" : absl::StrJoin(names, ", "));
+      if (more > 0) absl::StrAppend(&process.name, " and ", more, " more");
+      groups->push_back(std::move(process));
+    }
+  }
+
+  // Those that have a name, who grants before who is granted.
+  void ForEachActor(
+      absl::FunctionRef<void(uint32_t, const TraceActor&)> then) const {
+    const std::vector<TraceActor>& actors = index_.log().actors;
+    for (uint32_t id = 0; id < actors.size(); ++id) {
+      if (!actors[id].name.empty()) then(id, actors[id]);
+    }
+  }
+
+  void AddClient(TrackGroup* group) {
+    launches_.AddClient(group);
+    group->counters = trace::StepsInFlight(index_);
+  }
+
+  // An executor, or a device.
+  void AddHostActor(uint32_t id, TrackGroup* group) {
+    const TraceActor& actor = *index_.actor(id);
+    const std::string& name = actor.name;
+    const std::vector<const TraceEvent*>& events = events_[id];
+    if (actor.role == TraceActor::kExecutor) {
+      group->Add(
+          trace::MemoryInUse(name + " memory", events, TraceKind::kHostBytes));
+    } else if (actor.role == TraceActor::kDevice) {
+      devices_.Add(name, events, group);
+      group->Add(trace::MemoryInUse(name + " memory", events,
+                                    TraceKind::kDeviceBytes));
+      group->Add(credits_.Of(name + " credits in use", events));
+    }
   }
 
   LogIndex index_;
@@ -121,7 +169,15 @@ void PrintFacts(const TraceLog& log, const TraceFacts& facts,
       << "\",\"topology\":" << trace::Json(facts.topology)
       << ",\"programs\":" << trace::Json(ProgramsText(log)) << ",\"events\":\""
       << log.events.size() << "\",\"events_dropped\":\"" << log.dropped
-      << "\",\"complete_from_us\":\"" << trace::Us(log.begin) << "\"}";
+      << "\",\"complete_from_us\":\"" << trace::Us(log.begin)
+      << "\",\"clocks\":[";
+  const char* between = "";
+  for (const ProcessClock& clock : log.clocks) {
+    out << std::exchange(between, ",") << "{\"process\":" << clock.process
+        << ",\"offset_ns\":" << clock.offset_ns
+        << ",\"error_ns\":" << clock.error_ns << "}";
+  }
+  out << "]}";
 }
 
 }  // namespace

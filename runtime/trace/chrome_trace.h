@@ -33,7 +33,8 @@ struct TraceFacts {
 // Writes `log` as one JSON object. The same log is the same bytes. Slices of a
 // track nest and are in order of time; what may overlap is on several tracks of
 // one name. A flow has one start and one end, both there. Counters are never
-// negative.
+// negative. Of several processes, what one did is under its number, and the
+// error of its clock is told.
 void WriteChromeTrace(const TraceLog& log, const TraceFacts& facts,
                       std::ostream* out);
 

@@ -14,8 +14,14 @@ namespace {
 struct Ends {
   int starts = 0, ends = 0;
   TimeNs begin = 0, end = 0;
+  const TrackGroup *from = nullptr, *to = nullptr;
 
-  bool IsWhole() const { return starts == 1 && ends == 1 && begin <= end; }
+  bool IsWhole() const {
+    if (starts != 1 || ends != 1) return false;
+    const TimeNs error =
+        from->process == to->process ? 0 : from->clock_error + to->clock_error;
+    return begin <= end + error;
+  }
 };
 
 }  // namespace
@@ -29,6 +35,7 @@ void KeepWholeFlows(std::vector<TrackGroup>* groups) {
           Ends& ends = flows[flow.id];
           ++(flow.starts ? ends.starts : ends.ends);
           (flow.starts ? ends.begin : ends.end) = slice.begin;
+          (flow.starts ? ends.from : ends.to) = &group;
         }
       }
     }

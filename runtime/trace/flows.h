@@ -38,7 +38,8 @@ class Flows {
 };
 
 // Drops the ends of each flow that has not one start and one end, the end no
-// earlier than the start: either may be gone from the log.
+// earlier than the start: either may be gone from the log. Between processes
+// the end may seem earlier by the errors of both clocks.
 void KeepWholeFlows(std::vector<TrackGroup>* groups);
 
 }  // namespace pathways::trace

@@ -82,8 +82,8 @@ std::vector<const TraceEvent*> LaunchLog::FirstGangs(
                                      [](const TraceEvent* e, uint64_t firing) {
                                        return e->firing < firing;
                                      });
-    if (at == gangs.end() || (*at)->time < granted.time ||
-        (*at)->firing >= end) {
+    if (at == gangs.end() || (*at)->firing >= end ||
+        (*at)->time + log_.ClockError(granted.actor, device) < granted.time) {
       continue;
     }
     first.push_back(*at);

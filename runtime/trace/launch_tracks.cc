@@ -62,18 +62,20 @@ Slice LaunchTracks::CallSlice(const TraceEvent& call,
   if (!IsLaunch(call) || launch == nullptr) return slice;
   // One arrow to each island that granted it.
   for (const TraceEvent* granted : launch->granted) {
-    if (granted->time < call.time) continue;
+    const TimeNs error = index_.log().ClockError(call.actor, granted->actor);
+    if (granted->time + error < call.time) continue;
     slice.flows.push_back({flows_.NewTo(*granted), "launch", true});
   }
   return slice;
 }
 
-void LaunchTracks::AddScheduler(uint32_t scheduler, TrackGroup* group) {
+void LaunchTracks::AddScheduler(uint32_t scheduler, const std::string& name,
+                                TrackGroup* group) {
   Lanes lanes;
   for (const LaunchLog::OnIsland& launch : launches_.GrantedBy(scheduler)) {
     lanes.Add(Granted(launch));
   }
-  lanes.Place("scheduler", &group->tracks);
+  lanes.Place(name, &group->tracks);
 }
 
 // What of its beginning or end is not in the log is left out, or lasts.

@@ -10,6 +10,7 @@
 #define RUNTIME_TRACE_LAUNCH_TRACKS_H_
 
 #include <cstdint>
+#include <string>
 
 #include "runtime/trace/flows.h"
 #include "runtime/trace/launch_log.h"
@@ -29,7 +30,9 @@ class LaunchTracks {
       : index_(*index), launches_(&index->log()), flows_(*flows) {}
 
   void AddClient(TrackGroup* group);
-  void AddScheduler(uint32_t scheduler, TrackGroup* group);
+  // On tracks of that name.
+  void AddScheduler(uint32_t scheduler, const std::string& name,
+                    TrackGroup* group);
 
  private:
   Slice CallSlice(const TraceEvent& call, const LaunchLog::Launch* launch);

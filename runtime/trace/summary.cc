@@ -29,6 +29,12 @@ constexpr uint32_t kNone = UINT32_MAX;
 bool IsFiring(const TraceEvent& e) {
   return e.Kind() == TraceKind::kGang || e.Kind() == TraceKind::kMove;
 }
+// A client's, or, where none is traced, as a scheduler sees it.
+bool IsLaunch(const TraceEvent& e) {
+  return e.Kind() == TraceKind::kJoined ||
+         (e.Kind() == TraceKind::kCall &&
+          e.target == static_cast<uint32_t>(TraceCall::kLaunch));
+}
 TimeNs EndOf(const TraceEvent& e) { return static_cast<TimeNs>(e.value); }
 
 class Summarizer {
@@ -42,8 +48,7 @@ class Summarizer {
     bool has_launch = false;
     for (uint32_t i = 0; i < log_.events.size(); ++i) {
       const TraceEvent& e = event(i);
-      if (log_.dropped == 0 && !has_launch && e.Kind() == TraceKind::kCall &&
-          e.target == static_cast<uint32_t>(TraceCall::kLaunch)) {
+      if (log_.dropped == 0 && !has_launch && IsLaunch(e)) {
         summary_.begin = e.time;
         has_launch = true;
       }

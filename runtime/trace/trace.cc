@@ -72,6 +72,21 @@ absl::StatusOr<std::unique_ptr<Trace>> Trace::Create(World* world,
   return trace;
 }
 
+TimeNs TraceLog::ClockError(uint32_t actor, uint32_t other) const {
+  if (clocks.empty() || actor >= actors.size() || other >= actors.size() ||
+      actors[actor].process == actors[other].process) {
+    return 0;
+  }
+  TimeNs error = 0;
+  for (const ProcessClock& clock : clocks) {
+    if (clock.process == actors[actor].process ||
+        clock.process == actors[other].process) {
+      error += clock.error_ns;
+    }
+  }
+  return error;
+}
+
 void Trace::AddActor(LocalId id, TraceActor actor) {
   if (IndexOf(id) >= actors_.size()) actors_.resize(IndexOf(id) + 1);
   actors_[IndexOf(id)] = std::move(actor);

@@ -32,6 +32,7 @@
 #include "runtime/base/mutex.h"
 #include "runtime/proto/plan.pb.h"
 #include "runtime/protocol/client_id.h"
+#include "runtime/trace/process_clock.h"
 #include "runtime/world/world.h"
 
 namespace pathways {
@@ -176,6 +177,7 @@ struct TraceActor {
   int host = -1;        // of the cluster; -1: the controller's own
   int64_t device = -1;  // in its island
   std::string name;     // "island0/host0/device1"
+  uint32_t process = 0;
 };
 
 // A copy of what was recorded: of all workers, everything since `begin`.
@@ -183,9 +185,17 @@ struct TraceLog {
   std::vector<TraceEvent> events;  // by time; ties as recorded, by worker
   uint64_t dropped = 0;            // older ones that are not there
   TimeNs begin = 0, end = 0;       // of the recording
-  std::vector<TraceActor> actors;  // by IndexOf their LocalId
+  // By the events' numbers: of one process, IndexOf their LocalId.
+  std::vector<TraceActor> actors;
   // By incarnation; of all programs ever loaded.
   std::map<uint32_t, std::shared_ptr<const proto::Plan>> programs;
+  // Of several processes: the clock of each, which was set by that. Times of
+  // two of them may seem to be in the wrong order by the sum of their errors.
+  std::vector<ProcessClock> clocks;
+
+  // How much earlier than a cause with `actor` its effect with `other` may
+  // seem.
+  TimeNs ClockError(uint32_t actor, uint32_t other) const;
 };
 
 // The rings of a world. Memory that was never recorded to is not used.

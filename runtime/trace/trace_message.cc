@@ -10,9 +10,116 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+
 namespace pathways {
+namespace {
+
+constexpr uint32_t kMaxActors = 1 << 24;  // as TraceEvent::actor
+constexpr uint32_t kMostUntraced = 1 << 12;
+
+// Whatever a process says of its time, the difference is defined.
+TimeNs Minus(TimeNs a, TimeNs b) {
+  return static_cast<TimeNs>(static_cast<uint64_t>(a) -
+                             static_cast<uint64_t>(b));
+}
+
+// Moves the times of an event back by `ns`.
+void MoveBack(TraceEvent* event, TimeNs ns) {
+  event->time = Minus(event->time, ns);
+  if (event->HasDuration() || event->Kind() == TraceKind::kCrossed) {
+    event->value -= static_cast<uint64_t>(ns);
+  }
+}
+
+// Joins logs to one.
+class Joiner {
+ public:
+  Joiner(TraceLog* all, TimeNs since) : all_(*all), since_(since) {
+    all_.actors.emplace_back();  // nobody
+  }
+
+  absl::Status Add(ProcessLog* process) {
+    TraceLog& log = process->log;
+    const ProcessClock& clock = process->clock;
+    // What its actors are called from now on.
+    std::vector<uint32_t> numbers(log.actors.size(), kNobodyTraced);
+    for (size_t id = 0; id < log.actors.size(); ++id) {
+      if (log.actors[id].name.empty()) continue;
+      if (all_.actors.size() == kMaxActors) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("a trace of more than ", kMaxActors - 1, " actors"));
+      }
+      numbers[id] = static_cast<uint32_t>(all_.actors.size());
+      all_.actors.push_back(std::move(log.actors[id]));
+      all_.actors.back().process = clock.process;
+    }
+    const auto number = [&](uint32_t id) {
+      return id < numbers.size() ? numbers[id] : kNobodyTraced;
+    };
+    for (TraceEvent& event : log.events) {
+      event.actor = number(event.actor);
+      if (event.Kind() == TraceKind::kDeviceBytes ||
+          event.Kind() == TraceKind::kCrossed) {
+        event.other = number(event.other);
+      }
+      MoveBack(&event, clock.offset_ns);
+      if (event.end() >= since_) all_.events.push_back(event);
+    }
+    const TimeNs begin = Minus(log.begin, clock.offset_ns);
+    if (log.dropped > 0 && begin > since_) {
+      begin_ = std::max(begin_, begin);
+      all_.dropped += log.dropped;
+    }
+    all_.end = std::max(all_.end, Minus(log.end, clock.offset_ns));
+    all_.programs.merge(log.programs);
+    all_.clocks.push_back(clock);
+    return absl::OkStatus();
+  }
+
+  void Finish(bool with_clocks) {
+    StartAtZero();
+    if (!with_clocks) all_.clocks.clear();
+    const auto kept = std::remove_if(
+        all_.events.begin(), all_.events.end(),
+        [&](const TraceEvent& event) { return event.end() < all_.begin; });
+    all_.dropped += all_.events.end() - kept;
+    all_.events.erase(kept, all_.events.end());
+    std::stable_sort(all_.events.begin(), all_.events.end(),
+                     [](const TraceEvent& a, const TraceEvent& b) {
+                       return a.time < b.time;
+                     });
+  }
+
+ private:
+  static constexpr uint32_t kNobodyTraced = 0;  // its number
+
+  // Others may have begun before the clock here was 0.
+  void StartAtZero() {
+    TimeNs first = 0;
+    for (const TraceEvent& event : all_.events) {
+      first = std::min(first, event.time);
+    }
+    if (all_.dropped > 0)
+      all_.begin = std::max<TimeNs>(0, Minus(begin_, first));
+    if (first == 0) return;
+    for (TraceEvent& event : all_.events) MoveBack(&event, first);
+    all_.end = Minus(all_.end, first);
+    for (ProcessClock& clock : all_.clocks) {
+      clock.offset_ns = Minus(clock.offset_ns, Minus(0, first));
+    }
+  }
+
+  TraceLog& all_;
+  const TimeNs since_;
+  // From where on all are complete, if any is not complete as a whole.
+  TimeNs begin_ = std::numeric_limits<TimeNs>::min();
+};
+
+}  // namespace
 
 std::vector<proto::ProcessTrace> WriteTraceMessages(const TraceLog& log,
                                                     uint64_t most_bytes) {
@@ -48,23 +155,29 @@ std::vector<proto::ProcessTrace> WriteTraceMessages(const TraceLog& log,
 
 absl::StatusOr<TraceLog> ReadTraceMessages(
     const std::vector<const proto::ProcessTrace*>& messages) {
-  constexpr uint32_t kMaxActors = 1 << 24;  // as TraceEvent::actor
   absl::Status none =
       absl::InvalidArgumentError("what a process sent is no trace");
   if (messages.empty()) return none;
   TraceLog log;
   const proto::ProcessTrace& first = *messages.front();
+  // A number alone must not take memory: few actors of a process are not
+  // traced.
+  const uint32_t most_actors = std::min<uint32_t>(
+      kMaxActors, static_cast<uint32_t>(first.actors_size()) + kMostUntraced);
   log.dropped = first.dropped();
   log.begin = first.begin_ns();
   log.end = first.end_ns();
   for (const proto::TracedActor& actor : first.actors()) {
-    if (actor.id() >= kMaxActors || actor.role() > TraceActor::kDevice) {
+    if (actor.id() >= most_actors || actor.role() > TraceActor::kDevice) {
       return none;
     }
     if (actor.id() >= log.actors.size()) log.actors.resize(actor.id() + 1);
     log.actors[actor.id()] = {static_cast<TraceActor::Role>(actor.role()),
-                              actor.island(), actor.host(), actor.device(),
-                              actor.name()};
+                              actor.island(),
+                              actor.host(),
+                              actor.device(),
+                              actor.name(),
+                              /*process=*/0};
   }
   for (const proto::TracedProgram& program : first.programs()) {
     log.programs[program.incarnation()] =
@@ -82,34 +195,15 @@ absl::StatusOr<TraceLog> ReadTraceMessages(
   return log;
 }
 
-TraceLog JoinTraceLogs(std::vector<TraceLog> logs) {
-  if (logs.empty()) return TraceLog();
-  TraceLog all = std::move(logs.front());
-  if (logs.size() == 1) return all;
-  for (size_t i = 1; i < logs.size(); ++i) {
-    TraceLog& log = logs[i];
-    all.begin = std::max(all.begin, log.begin);
-    all.end = std::max(all.end, log.end);
-    all.dropped += log.dropped;
-    all.events.insert(all.events.end(), log.events.begin(), log.events.end());
-    all.programs.merge(log.programs);
-    if (log.actors.size() > all.actors.size()) {
-      all.actors.resize(log.actors.size());
-    }
-    for (size_t id = 0; id < log.actors.size(); ++id) {
-      if (all.actors[id].name.empty()) {
-        all.actors[id] = std::move(log.actors[id]);
-      }
-    }
+absl::StatusOr<TraceLog> JoinTraceLogs(std::vector<ProcessLog> logs,
+                                       TimeNs since) {
+  TraceLog all;
+  Joiner joiner(&all, since);
+  for (ProcessLog& log : logs) {
+    absl::Status added = joiner.Add(&log);
+    if (!added.ok()) return added;
   }
-  const auto kept = std::remove_if(
-      all.events.begin(), all.events.end(),
-      [&](const TraceEvent& event) { return event.end() < all.begin; });
-  all.dropped += all.events.end() - kept;
-  all.events.erase(kept, all.events.end());
-  std::stable_sort(
-      all.events.begin(), all.events.end(),
-      [](const TraceEvent& a, const TraceEvent& b) { return a.time < b.time; });
+  joiner.Finish(/*with_clocks=*/logs.size() > 1);
   return all;
 }
 

@@ -10,6 +10,7 @@
 #define RUNTIME_TRACE_TRACE_MESSAGE_H_
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -26,9 +27,20 @@ std::vector<proto::ProcessTrace> WriteTraceMessages(const TraceLog& log,
 absl::StatusOr<TraceLog> ReadTraceMessages(
     const std::vector<const proto::ProcessTrace*>& messages);
 
-// One log of those of several processes, from where all are complete on. Of
-// actors that have one number in several, the first one's name counts.
-TraceLog JoinTraceLogs(std::vector<TraceLog> logs);
+// What one process traced, and its clock, seen from who joins.
+struct ProcessLog {
+  TraceLog log;
+  ProcessClock clock;
+};
+
+// One log of those of several processes, by the clock of who joins, from where
+// all are complete on; no time is negative. What ended before `since` of that
+// clock is left out, and not counted as dropped. Its actors have new numbers,
+// in the order of `logs`; an event of an actor without a name is nobody's.
+// InvalidArgument: more actors than events can tell apart.
+absl::StatusOr<TraceLog> JoinTraceLogs(
+    std::vector<ProcessLog> logs,
+    TimeNs since = std::numeric_limits<TimeNs>::min());
 
 }  // namespace pathways
 

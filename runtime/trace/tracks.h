@@ -15,6 +15,7 @@
 #define RUNTIME_TRACE_TRACKS_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -61,6 +62,10 @@ struct TrackGroup {
   std::string name;
   std::vector<Track> tracks;
   std::vector<Counter> counters;
+  // The process that all of it is of; nullopt: there is only one, or it is of
+  // several.
+  std::optional<uint32_t> process = std::nullopt;
+  TimeNs clock_error = 0;  // of that process
 
   // Leave out what is empty.
   void Add(Track track);

@@ -40,9 +40,16 @@ struct KernelCall {
 // return. A gate of a thread that was given up must never be destroyed.
 class alignas(64) KernelGate {
  public:
+  // Has Announce call `before`, for what must not wait for a kernel. Before the
+  // gate is used.
+  void CallBefore(void (*before)(void*), void* argument) {
+    before_ = before;
+    argument_ = argument;
+  }
   // Whose kernels the thread runs next, on shard 0. `place` is Place() of the
   // device.
   void Announce(uint64_t place, uint32_t incarnation, uint64_t step) {
+    if (before_ != nullptr) before_(argument_);
     place_.store(place, std::memory_order_release);
     incarnation_.store(incarnation, std::memory_order_release);
     step_.store(step, std::memory_order_release);
@@ -96,6 +103,8 @@ class alignas(64) KernelGate {
   const bool fenced_ = !HasProcessBarrier();
   static bool HasProcessBarrier();
 
+  void (*before_)(void*) = nullptr;
+  void* argument_ = nullptr;
   uint64_t run_ = 0;  // in the upper half; the thread's own
   // Run, whether inside, gang. Each call's is new, but for one in 2^32.
   std::atomic<uint64_t> word_{0};

@@ -22,12 +22,13 @@ void Mailbox::Open(BlockPool* pool, int owner, int workers) {
   timers_.reserve(64);
 }
 
-bool Mailbox::Post(const Posted& posted, const std::atomic<bool>& closed) {
+bool Mailbox::PostAll(absl::Span<const Posted> posted,
+                      const std::atomic<bool>& closed) {
   {
     MutexLock lock(&mutex_);
     // Drain empties the inbox with this lock held, after the flag was set.
     if (closed.load(std::memory_order_seq_cst)) return false;
-    inbox_.push_back(posted);
+    inbox_.insert(inbox_.end(), posted.begin(), posted.end());
   }
   has_posted_.store(true, std::memory_order_seq_cst);
   if (asleep()) Wake();

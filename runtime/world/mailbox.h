@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/types/span.h"
 #include "runtime/base/mutex.h"
 #include "runtime/world/futex.h"
 #include "runtime/world/message_queue.h"
@@ -61,7 +62,12 @@ class Mailbox {
   }
   // Wakes the owner. False: `closed` is true, and nothing was kept; Drain by
   // who set it leaves nothing behind.
-  bool Post(const Posted& posted, const std::atomic<bool>& closed);
+  bool Post(const Posted& posted, const std::atomic<bool>& closed) {
+    return PostAll(absl::MakeConstSpan(&posted, 1), closed);
+  }
+  // The owner finds all of them or none.
+  bool PostAll(absl::Span<const Posted> posted,
+               const std::atomic<bool>& closed);
 
   // The first message from a worker, which stays valid until Pop; null: none.
   // From the owner itself FrontOwn and PopOwn are faster.

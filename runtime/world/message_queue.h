@@ -48,10 +48,10 @@ struct Envelope {
     kControl,  // std::string*, owned
     kBody,     // ControlBody*, a reference to it
     kLater,    // Posted*, owned: another envelope, and when it is due
-    kPeerDown  // Peer
+    kPeer      // PeerWatch::News
   };
   alignas(8) std::byte body[64];
-  ActorId from;  // kNoActor of kLocal, kLater and kPeerDown
+  ActorId from;  // kNoActor of kLocal, kLater and kPeer
   uint32_t to : 29;
   uint32_t kind : 3;
 

@@ -22,53 +22,24 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
-#include "runtime/base/mutex.h"
 #include "runtime/world/fault.h"
 #include "runtime/world/link.h"
-#include "runtime/world/message_queue.h"
 #include "runtime/world/mix.h"
 #include "runtime/world/peer_watch.h"
+#include "runtime/world/sim_driver.h"
+#include "runtime/world/sim_event.h"
+#include "runtime/world/sim_faults.h"
+#include "runtime/world/sim_links.h"
+#include "runtime/world/sim_queue.h"
 #include "runtime/world/uplink.h"
 #include "runtime/world/world.h"
 
 namespace pathways {
-
-// Probabilities, in [0, 1], for messages that cross hosts.
-struct FaultRates {
-  double drop = 0;
-  double duplicate = 0;  // the second copy comes up to max_extra_ns later
-  double delay = 0;      // this and all later ones of the link, in order
-  double reorder = 0;    // up to max_extra_ns later, may be overtaken
-  TimeNs max_extra_ns = 100'000;
-};
-
-// One delivery, as the observer sees it, before the handler runs. Of `wire`,
-// `local` and `control` one is not null; or none is, and a peer is down.
-struct SimEvent {
-  uint64_t number = 0;  // of the deliveries, from 0
-  TimeNs time = 0;
-  LocalId from = kNobody;  // kNobody: from outside
-  LocalId to = kNobody;
-  const WireMessage* wire = nullptr;
-  Payload payload;  // of `wire`
-  const LocalMessage* local = nullptr;
-  const std::string* control = nullptr;
-};
-
-// The way of a message between hosts, known when it is sent: it waits for the
-// wire until `begin`, is on it until `end`, and arrives at `arrival`.
-struct SimCrossing {
-  LocalId from = kNobody;
-  LocalId to = kNobody;
-  TimeNs sent = 0, begin = 0, end = 0, arrival = 0;
-  uint64_t bytes = 0;
-  uint64_t sequence = 0;  // WireMessage::sequence; 0: a control message
-};
 
 struct SimOptions {
   uint64_t seed = 1;
@@ -95,16 +66,12 @@ struct SimOptions {
   std::function<void(const SimCrossing&)> on_crossing;
 };
 
-struct SimStats {
+struct SimStats : FaultCounts {
   uint64_t messages = 0;  // delivered, hot, timers left out
   uint64_t timers = 0;
   uint64_t controls = 0;
   uint64_t crossed = 0;  // sent between hosts
   uint64_t crossed_bytes = 0;
-  uint64_t dropped = 0;
-  uint64_t duplicated = 0;
-  uint64_t delayed = 0;
-  uint64_t reordered = 0;
   uint64_t unheard = 0;  // for actors that retired, or whose hosts stopped
   // Hot messages, timers left out, sent to an actor that had as many under way
   // as were reserved for it (World::Reserve).
@@ -116,7 +83,7 @@ struct SimStats {
 // inside Send; (3) a payload that crosses hosts is copied at Send and the copy
 // is freed after its last delivery. Handlers run inside RunUntil, RunFor and
 // RunOne, on the calling thread; only one thread drives at a time, others wait.
-// What sends from outside, ReportPeerDown, Notify, Now and Stop may come from
+// What sends from outside, reports of peers, Notify, Now and Stop may come from
 // any thread, but a run is repeatable only when one thread does it all. Of a
 // message from outside the payload is copied.
 class SimWorld final : public World {
@@ -144,6 +111,7 @@ class SimWorld final : public World {
   }
   void WatchPeers(LocalId actor) override;
   void ReportPeerDown(int32_t host, uint32_t epoch) override;
+  void ReportPeerUp(int32_t host, uint32_t epoch) override;
   // One for all: a simulation has one thread, and nobody watches it.
   KernelGate* const* kernel_gate(int) override { return &gate_of_all_; }
   void ExpectKernels(int) override {}
@@ -171,10 +139,17 @@ class SimWorld final : public World {
   // it. Not from a handler of that host.
   void StopHost(int32_t host, TimeNs tell_after);
 
+  // What reaches the host's actors that there are now is kept, in its order,
+  // until it goes on; timers of theirs too. So a host that nobody hears may be
+  // alive. Not from a handler of that host.
+  void SuspendHost(int32_t host) { Suspend(host, true); }
+  // All that host's actors that stand still, whatever life they are of, go on.
+  void ResumeHost(int32_t host) { Suspend(host, false); }
+
   uint64_t events() const { return events_; }  // delivered
   uint64_t event_hash() const { return hash_; }
-  size_t pending() const { return heap_.size(); }
-  const SimStats& stats() const { return stats_; }
+  size_t pending() const { return queue_.size(); }
+  SimStats stats() const;
   const std::string& name(LocalId actor) const {
     return actors_[IndexOf(actor)].name;
   }
@@ -187,32 +162,17 @@ class SimWorld final : public World {
     Actor* actor = nullptr;  // null: it has retired, or its host has stopped
     Placement placement;
     std::string name;
-    TimeNs last_local = 0;  // arrival of the last message it sent in its host
     int64_t reserved = 0;
     int64_t under_way = 0;  // hot messages to it, timers and duplicates not
+    bool suspended = false;
+    std::vector<SimQueue::Slot> kept;  // what reaches it, while it is
   };
-  struct Key {
-    TimeNs time;
-    uint32_t tie;
-    uint32_t slot;
-    uint64_t number;
-    bool operator<(const Key& other) const {
-      if (time != other.time) return time < other.time;
-      if (tie != other.tie) return tie < other.tie;
-      return number < other.number;
-    }
-  };
-  struct Event;
-  struct PayloadCopy;
-  struct Outcome;
 
   explicit SimWorld(SimOptions options);
 
-  bool OnDriver() const;
-  Outcome Decide(const Fault& planted, const FaultRates& rates);
   // Charges the link and returns the time of arrival.
   TimeNs Arrival(LocalId from, LocalId to, uint64_t bytes, uint64_t sequence,
-                 const Outcome& outcome);
+                 const FaultOutcome& outcome);
   bool Crosses(LocalId from, LocalId to) const;
   // kNobody: not of this process.
   LocalId Find(ActorId address) const;
@@ -225,55 +185,35 @@ class SimWorld final : public World {
   void SendLocalNow(LocalId from, LocalId to, const LocalMessage& message);
   void SendAfterNow(LocalId from, LocalId to, TimeNs delay,
                     const LocalMessage& message);
-  void ReportNow(Peer peer, TimeNs delay);
-  void TellPeerDown(LocalId watcher, Peer peer, TimeNs delay);
+  void ReportNow(const PeerWatch::News& news, TimeNs delay);
+  void TellPeer(LocalId watcher, const PeerWatch::News& news, TimeNs delay);
   void StopHostNow(int32_t host, TimeNs tell_after);
+  void Suspend(int32_t host, bool suspended);
+  void SuspendNow(int32_t host, bool suspended);
   void CountUnderWay(LocalId to);
-  // Puts what is sent from `from` into the heap.
-  Event& Push(TimeNs time, LocalId from, const Envelope& envelope);
-  Key Pop();
-  void StartDriving() ABSL_EXCLUSIVE_LOCK_FUNCTION(drive_);
-  void StopDriving() ABSL_UNLOCK_FUNCTION(drive_);
-  uint32_t NewSlot();
-  Event& At(uint32_t slot);
-  void FreeEvent(uint32_t slot);
-  void Handle(Actor* actor, const Event& event);
-  void Observe(const Event& event);
-  void Deliver() ABSL_EXCLUSIVE_LOCKS_REQUIRED(drive_);
-  void TakePosted() ABSL_EXCLUSIVE_LOCKS_REQUIRED(drive_);
-  void Clear();
-  // Has the driver do something that another thread asked for.
-  void Post(std::function<void()> call);
+  void Handle(Actor* actor, const SimQueue::Event& event);
+  void Observe(const SimQueue::Event& event);
+  void Deliver() ABSL_EXCLUSIVE_LOCKS_REQUIRED(driver_);
 
   SimOptions options_;
-  bool faulty_ = false, control_faulty_ = false;
   std::vector<ActorInfo> actors_;
   std::vector<LocalId> addresses_;  // by ActorId; kNobody: not here
   PeerWatch peers_;
+  // When the last news of each host are told: later ones are not told before.
+  absl::flat_hash_map<int32_t, TimeNs> told_at_;
   std::atomic<uint64_t> undelivered_{0};
   std::atomic<TimeNs> now_{0};
-  uint64_t events_ = 0, hash_ = 0, sent_ = 0;
-  size_t foreground_ = 0;  // events in the heap that are not background
-  TimeNs outside_last_ = 0;
-  std::vector<Key> heap_;  // 4-ary, least first
-  // Events live in blocks that never move, since a handler reads its message
-  // in place while it sends others.
-  std::vector<std::unique_ptr<Event[]>> blocks_;
-  std::vector<uint32_t> free_;
-  LinkTable links_;
-  SplitMix jitter_random_, fault_random_, actor_random_;
-  SimStats stats_;
+  uint64_t events_ = 0, hash_ = 0;
+  SimQueue queue_;
+  SimLinks links_;
+  SimFaults faults_;
+  SplitMix actor_random_;
+  SimStats stats_;  // those of faults_ not
 
   KernelGate gate_;
   KernelGate* const gate_of_all_ = &gate_;
 
-  Mutex drive_;  // held by the thread that runs events
-  std::atomic<std::thread::id> driver_{};
-  std::atomic<bool> stopped_{false};
-  Mutex posted_mutex_;
-  // Asked for by threads that do not drive.
-  std::vector<std::function<void()>> posted_ ABSL_GUARDED_BY(posted_mutex_);
-  std::atomic<bool> has_posted_{false};
+  SimDriver driver_;
 };
 
 }  // namespace pathways

@@ -15,6 +15,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <thread>
 
 #include "runtime/world/mailbox.h"
@@ -47,6 +48,10 @@ struct alignas(64) ThreadWorld::Worker {
   int serving = 0;
   int next_bulk = 0;       // the worker whose bulk message comes next
   uint32_t passed_by = 0;  // rounds since one was looked for
+  bool polls = false;      // is in Uplink::poll: it sends for others
+  // Whose handlers said what the stage keeps; kNobody: it keeps nothing.
+  LocalId staged_by = kNobody;
+  std::unique_ptr<UplinkStage> stage;  // null: the uplink has none
   std::thread thread;  // changed by the watchdog's alone, until that has ended
   std::atomic<uint32_t> ended{1};  // its thread, or there is none
   struct {

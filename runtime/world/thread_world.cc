@@ -34,6 +34,23 @@ constexpr int64_t kMaxReservedBlocks = 1 << 15;
 constexpr int64_t kMaxPairBlocks = 2048;
 
 constexpr std::align_val_t kPayloadAlign{128};
+// What is short does without: an allocator has memory of no special alignment
+// at hand, and searches for any other.
+constexpr uint64_t kShortPayload = 1 << 10;
+
+void* NewPayload(uint64_t bytes) {
+  return bytes <= kShortPayload ? ::operator new(bytes)
+                                : ::operator new(bytes, kPayloadAlign);
+}
+
+void DeletePayload(const Payload& payload) {
+  void* data = const_cast<void*>(payload.data);
+  if (payload.bytes <= kShortPayload) {
+    ::operator delete(data);
+  } else {
+    ::operator delete(data, kPayloadAlign);
+  }
+}
 
 }  // namespace
 
@@ -45,7 +62,7 @@ Envelope ThreadWorld::Keep(const Envelope& envelope) {
   } else if (envelope.kind == Envelope::kWire) {
     Payload& payload = kept.As<WireBody>().payload;
     if (payload.data == nullptr || payload.bytes == 0) return kept;
-    void* copy = ::operator new(payload.bytes, kPayloadAlign);
+    void* copy = NewPayload(payload.bytes);
     std::memcpy(copy, payload.data, payload.bytes);
     payload.data = copy;
     kept.kind = Envelope::kOwned;
@@ -98,11 +115,14 @@ ThreadWorld::ThreadWorld(ThreadOptions options) : options_(std::move(options)) {
     worker.index = i;
     worker.random = SplitMix(Mix(options_.seed, i));
     worker.mailbox.Open(&pool_, i, num_workers_);
-    gates_.push_back(new KernelGate);
+    const auto& open_stage = options_.uplink.open_stage;
+    if (open_stage) worker.stage = open_stage();
+    gates_.push_back(NewGate(worker));
   }
 }
 
 absl::Status ThreadWorld::StartThreads() {
+  awake_.store(num_workers_, std::memory_order_relaxed);
   for (int i = 0; i < num_workers_; ++i) {
     try {
       workers_[i].ended.store(0, std::memory_order_relaxed);
@@ -200,18 +220,17 @@ void ThreadWorld::Send(ActorId from, ActorId to, const WireMessage& message,
                        Payload payload) {
   const LocalId receiver = actors_.Find(to);
   if (receiver == kNobody) [[unlikely]] {
-    if (options_.uplink.send) {
-      return options_.uplink.send(from, to, message, payload);
-    }
-    undelivered_.fetch_add(1, std::memory_order_relaxed);
-    return;
+    return SendFar(from, to, message, payload);
   }
   Worker* self = Self();
   const WireBody body{message, payload};
-  if (self == nullptr) [[unlikely]] {
+  if (self == nullptr || self->polls) [[unlikely]] {
     assert(actors_.Find(from) == kNobody &&
            "only a handler sends for its actor");
-    return Post(-1, Keep(Envelope::Of(Envelope::kWire, body, from, receiver)));
+    const Posted posted = {
+        -1, Keep(Envelope::Of(Envelope::kWire, body, from, receiver))};
+    return Arrive(actors_.hot(IndexOf(receiver)).worker,
+                  absl::MakeConstSpan(&posted, 1));
   }
   if (watched_ && Crosses(from, receiver)) [[unlikely]] {
     Fault fault;
@@ -226,14 +245,9 @@ void ThreadWorld::Send(ActorId from, ActorId to, const WireMessage& message,
 
 void ThreadWorld::SendControl(ActorId from, ActorId to, std::string bytes) {
   const LocalId receiver = actors_.Find(to);
-  if (receiver == kNobody) {
-    if (options_.uplink.send_control) {
-      return options_.uplink.send_control(from, to, std::move(bytes));
-    }
-    undelivered_.fetch_add(1, std::memory_order_relaxed);
-    return;
-  }
+  if (receiver == kNobody) return SendControlFar(from, to, std::move(bytes));
   Worker* self = Self();
+  if (self != nullptr && self->polls) self = nullptr;
   Fault fault;
   const bool is_watched =
       self != nullptr && watched_ && Crosses(from, receiver);
@@ -250,7 +264,10 @@ void ThreadWorld::SendControl(ActorId from, ActorId to, std::string bytes) {
   if (self == nullptr) {
     assert(actors_.Find(from) == kNobody &&
            "only a handler sends for its actor");
-    return Post(-1, Envelope::Of(Envelope::kControl, body, from, receiver));
+    const Posted posted = {
+        -1, Envelope::Of(Envelope::kControl, body, from, receiver)};
+    return Arrive(actors_.hot(IndexOf(receiver)).worker,
+                  absl::MakeConstSpan(&posted, 1));
   }
   Route(*self, kDirectLane, Envelope::kControl, body, from, receiver);
 }
@@ -264,6 +281,7 @@ void ThreadWorld::PassControl(ActorId from, ActorId to, ControlBody* body) {
     return World::PassControl(from, to, body);
   }
   if (self == nullptr) {
+    if (from == kNoActor) RouseNext(actors_.hot(IndexOf(receiver)).worker);
     return Post(-1, Envelope::Of(Envelope::kBody, body, from, receiver));
   }
   Route(*self, kDirectLane, Envelope::kBody, body, from, receiver);
@@ -284,27 +302,41 @@ void ThreadWorld::SendAfter(LocalId from, LocalId to, TimeNs delay,
   self->mailbox.AddTimer(deadline, envelope);
 }
 
-void ThreadWorld::Tell(LocalId watcher, Peer peer) {
-  if (actors_.hot(IndexOf(watcher)).host == peer.host) return;
-  if (Worker* self = Self()) {
-    return Route(*self, kDirectLane, Envelope::kPeerDown, peer, kNoActor,
-                 watcher);
-  }
-  Post(-1, Envelope::Of(Envelope::kPeerDown, peer, kNoActor, watcher));
+// Always by the inbox, which keeps one order for all threads.
+void ThreadWorld::Tell(LocalId watcher, const PeerWatch::News& news) {
+  if (actors_.hot(IndexOf(watcher)).host == news.peer.host) return;
+  Post(-1, Envelope::Of(Envelope::kPeer, news, kNoActor, watcher));
 }
 
 void ThreadWorld::WatchPeers(LocalId actor) {
-  for (const Peer& peer : peers_.Add(actor)) Tell(actor, peer);
+  peers_.Add(actor, [this](LocalId watcher, const PeerWatch::News& news) {
+    Tell(watcher, news);
+  });
 }
 
 void ThreadWorld::ReportPeerDown(int32_t host, uint32_t epoch) {
-  const Peer peer{host, epoch};
-  for (LocalId watcher : peers_.Report(peer)) Tell(watcher, peer);
+  peers_.ReportDown({host, epoch},
+                    [this](LocalId watcher, const PeerWatch::News& news) {
+                      Tell(watcher, news);
+                    });
+}
+
+void ThreadWorld::ReportPeerUp(int32_t host, uint32_t epoch) {
+  peers_.ReportUp({host, epoch},
+                  [this](LocalId watcher, const PeerWatch::News& news) {
+                    Tell(watcher, news);
+                  });
 }
 
 void ThreadWorld::Post(TimeNs deadline, const Envelope& envelope) {
   Mailbox& mailbox = workers_[actors_.hot(envelope.to).worker].mailbox;
   if (!mailbox.Post(Posted{deadline, envelope}, stopping_)) Drop(envelope);
+}
+
+void ThreadWorld::RouseNext(int worker) {
+  if (!workers_[worker].mailbox.seems_asleep()) return;
+  Mailbox& next = workers_[(worker + 1) % num_workers_].mailbox;
+  if (next.asleep()) next.Wake();
 }
 
 bool ThreadWorld::DeliverRare(Worker& self, Actor* actor, Envelope& envelope) {
@@ -321,9 +353,13 @@ bool ThreadWorld::DeliverRare(Worker& self, Actor* actor, Envelope& envelope) {
       self.mailbox.AddTimer(posted->deadline, posted->envelope);
       return false;
     }
-    case Envelope::kPeerDown: {
-      const Peer& peer = envelope.As<Peer>();
-      actor->OnPeerDown(peer.host, peer.epoch);
+    case Envelope::kPeer: {
+      const auto [peer, is_up] = envelope.As<PeerWatch::News>();
+      if (is_up) {
+        actor->OnPeerUp(peer.host, peer.epoch);
+      } else {
+        actor->OnPeerDown(peer.host, peer.epoch);
+      }
       return true;
     }
     case Envelope::kBody: {
@@ -351,8 +387,7 @@ void ThreadWorld::Drop(const Envelope& envelope) {
   } else if (envelope.kind == Envelope::kBody) {
     envelope.As<ControlBody*>()->Release();
   } else if (envelope.kind == Envelope::kOwned) {
-    ::operator delete(const_cast<void*>(envelope.As<WireBody>().payload.data),
-                      kPayloadAlign);
+    DeletePayload(envelope.As<WireBody>().payload);
   } else if (envelope.kind == Envelope::kLater) {
     const Posted* posted = envelope.As<Posted*>();
     Drop(posted->envelope);

@@ -92,6 +92,12 @@ struct WorkerStats {
 // first. Of a message from outside the payload is copied. Reserved memory is
 // kept until the world is destroyed.
 //
+// What an actor says to other processes in handlers that the worker runs one
+// after another goes to the uplink's stage, if it has one. The stage is flushed
+// as soon as the worker has no more messages for that actor at hand, and before
+// it handles a long or a control message, enters a kernel, or looks for others'
+// work: so nothing waits for what takes long.
+//
 // A thread whose kernel outlives its limit (WatchOptions) is given up: another
 // one takes over its worker, with all that was queued there, but for the
 // message whose handler does not return. The old thread touches nothing any
@@ -115,6 +121,7 @@ class ThreadWorld final : public World {
   using World::Send;
   void Send(ActorId from, ActorId to, const WireMessage& message,
             Payload payload) override;
+  void SendAll(absl::Span<const Arrival> arrivals) override;
   void SendControl(ActorId from, ActorId to, std::string bytes) override;
   void PassControl(ActorId from, ActorId to, ControlBody* body) override;
   void SendLocal(LocalId from, LocalId to,
@@ -126,6 +133,7 @@ class ThreadWorld final : public World {
   }
   void WatchPeers(LocalId actor) override;
   void ReportPeerDown(int32_t host, uint32_t epoch) override;
+  void ReportPeerUp(int32_t host, uint32_t epoch) override;
   KernelGate* const* kernel_gate(int worker) override;
   void ExpectKernels(int by) override;
   void Retire(LocalId actor) override {
@@ -172,6 +180,19 @@ class ThreadWorld final : public World {
   void TakePosted(Worker& self);
   bool FireTimers(Worker& self);
   void Idle(Worker& self);
+  // Whether messages of other processes came.
+  bool Polled(Worker& self);
+  // To an actor of another process.
+  void SendFar(ActorId from, ActorId to, const WireMessage& message,
+               Payload payload);
+  void SendControlFar(ActorId from, ActorId to, std::string bytes);
+  // The stage to use, if the thread is a worker that runs handlers.
+  UplinkStage* StageOf(Worker* self) const;
+  void KeptFor(Worker& self, ActorId from, bool kept);
+  // Before a message is handled, while the stage keeps something.
+  void FlushBefore(Worker& self, Envelope& next);
+  static void Flush(Worker& self);
+  KernelGate* NewGate(Worker& worker);
   bool SharesCore(Worker& self);
   void Sleep(Worker& self);
   // Whether a handler ran.
@@ -183,7 +204,13 @@ class ThreadWorld final : public World {
   void RouteAgain(Worker& self, const Envelope& envelope);
   // From a thread that is not a worker; negative: not a timer.
   void Post(TimeNs deadline, const Envelope& envelope);
-  void Tell(LocalId watcher, Peer peer);
+  // Likewise, or from one that polls: together, to one worker.
+  void Arrive(int worker, absl::Span<const Posted> posted);
+  // Before something is posted to a worker that sleeps: what a client asks for
+  // seldom stays on one worker, and cores come out of deep sleep together in
+  // the time of one.
+  void RouseNext(int worker);
+  void Tell(LocalId watcher, const PeerWatch::News& news);
   bool Crosses(ActorId from, LocalId to) const;
   // What faults and links do to a message between hosts, of `bytes`.
   void SendAcross(Worker& self, const Envelope& envelope, uint64_t bytes,
@@ -218,6 +245,7 @@ class ThreadWorld final : public World {
   std::atomic<uint64_t> faults_{0}, lost_{0};
   std::atomic<uint64_t> undelivered_{0};
   PeerWatch peers_;
+  std::atomic<int> awake_{0};  // workers, where they poll for the uplink
   std::atomic<bool> stopping_{false};
   Mutex stop_mutex_;  // held while threads are joined
   Notifier notifier_;

@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include <cstring>
+#include <string>
+#include <utility>
 
 #include "runtime/base/mutex.h"
 #include "runtime/protocol/wire_kind.h"
@@ -25,7 +27,119 @@ Lane LaneOf(const Envelope& envelope) {
                                                                  : kDirectLane;
 }
 
+// Messages that are brought to a worker together, at most: those of a batch
+// (link_batch.h) are fewer.
+constexpr size_t kMaxTogether = 128;
+
+// A handler of a message with more beside it may take long.
+constexpr uint64_t kQuickBytes = 4 << 10;
+
+bool MayTakeLong(Envelope& envelope) {
+  switch (envelope.kind) {
+    case Envelope::kLocal:
+      return false;
+    case Envelope::kWire:
+    case Envelope::kOwned:
+      return envelope.As<WireBody>().payload.bytes > kQuickBytes;
+    default:
+      return true;
+  }
+}
+
 }  // namespace
+
+UplinkStage* ThreadWorld::StageOf(Worker* self) const {
+  return self == nullptr || self->polls ? nullptr : self->stage.get();
+}
+
+void ThreadWorld::SendFar(ActorId from, ActorId to, const WireMessage& message,
+                          Payload payload) {
+  Worker* self = Self();
+  if (UplinkStage* stage = StageOf(self)) {
+    KeptFor(*self, from, stage->Send(from, to, message, payload));
+  } else if (options_.uplink.send) {
+    options_.uplink.send(from, to, message, payload);
+  } else {
+    undelivered_.fetch_add(1, std::memory_order_relaxed);
+  }
+}
+
+void ThreadWorld::SendControlFar(ActorId from, ActorId to, std::string bytes) {
+  Worker* self = Self();
+  if (UplinkStage* stage = StageOf(self)) {
+    KeptFor(*self, from, stage->SendControl(from, to, std::move(bytes)));
+  } else if (options_.uplink.send_control) {
+    options_.uplink.send_control(from, to, std::move(bytes));
+  } else {
+    undelivered_.fetch_add(1, std::memory_order_relaxed);
+  }
+}
+
+void ThreadWorld::SendAll(absl::Span<const Arrival> arrivals) {
+  Posted together[kMaxTogether];
+  size_t count = 0;
+  int worker = 0;
+  for (const Arrival& one : arrivals) {
+    const LocalId to = actors_.Find(one.to);
+    if (to == kNobody) {
+      SendFar(one.from, one.to, one.message, one.payload);
+      continue;
+    }
+    const int next = actors_.hot(IndexOf(to)).worker;
+    if (count == kMaxTogether || (count > 0 && next != worker)) {
+      Arrive(worker, absl::MakeConstSpan(together, count));
+      count = 0;
+    }
+    worker = next;
+    together[count++] = {
+        -1,
+        Keep(Envelope::Of(Envelope::kWire, WireBody{one.message, one.payload},
+                          one.from, to))};
+  }
+  if (count > 0) Arrive(worker, absl::MakeConstSpan(together, count));
+}
+
+void ThreadWorld::Arrive(int worker, absl::Span<const Posted> posted) {
+  // What came for a worker before is in its own queue or in its inbox. While
+  // the inbox is empty, a worker that polls needs none for itself.
+  Worker* self = Self();
+  if (self != nullptr && self->index == worker && self->polls &&
+      !self->mailbox.has_posted()) {
+    self->stats.outside.Add(posted.size());
+    for (const Posted& one : posted) RouteAgain(*self, one.envelope);
+    return;
+  }
+  if (workers_[worker].mailbox.PostAll(posted, stopping_)) return;
+  for (const Posted& one : posted) Drop(one.envelope);
+}
+
+void ThreadWorld::KeptFor(Worker& self, ActorId from, bool kept) {
+  self.staged_by = kept ? actors_.Find(from) : kNobody;
+  // Nobody knows when the last handler for such a sender has run.
+  if (kept && self.staged_by == kNobody) self.stage->Flush();
+}
+
+void ThreadWorld::FlushBefore(Worker& self, Envelope& next) {
+  if (next.to != IndexOf(self.staged_by) || MayTakeLong(next)) Flush(self);
+}
+
+void ThreadWorld::Flush(Worker& self) {
+  self.staged_by = kNobody;
+  self.stage->Flush();
+}
+
+KernelGate* ThreadWorld::NewGate(Worker& worker) {
+  auto* gate = new KernelGate;
+  if (worker.stage != nullptr) {
+    gate->CallBefore(
+        [](void* argument) {
+          Worker& self = *static_cast<Worker*>(argument);
+          if (self.staged_by != kNobody) Flush(self);
+        },
+        &worker);
+  }
+  return gate;
+}
 
 void ThreadWorld::SendAcross(Worker& self, const Envelope& envelope,
                              uint64_t bytes, const Fault& fault) {

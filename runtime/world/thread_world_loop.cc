@@ -41,6 +41,8 @@ void Pause() {
 }  // namespace
 
 bool ThreadWorld::Deliver(Worker& self, Envelope& envelope) {
+  if (self.staged_by != kNobody) [[unlikely]]
+    FlushBefore(self, envelope);
   Actor* actor = actors_.hot(envelope.to).actor;
   if (envelope.kind == Envelope::kLocal) {
     actor->OnLocal(envelope.As<LocalMessage>());
@@ -172,7 +174,7 @@ bool ThreadWorld::GiveUp(int index, const KernelCall& call) {
   const bool lost = gates_[index]->GiveUp(call.number);
   if (lost) {
     lost_.fetch_add(1, std::memory_order_relaxed);
-    gates_[index] = new KernelGate;  // the old one is for the lost thread
+    gates_[index] = NewGate(worker);  // the old one is for the lost thread
     if (options_.watch.casualties) {
       for (LocalId actor : options_.watch.casualties(call)) Retire(actor);
     }
@@ -190,6 +192,7 @@ void ThreadWorld::Work(Worker& self) {
   while (!stopping_.load(std::memory_order_relaxed)) {
     bool busy = RunLocal(self);
     busy |= RunRemote(self);
+    if (self.staged_by != kNobody) Flush(self);
     if (self.mailbox.has_posted()) {
       TakePosted(self);
       busy = true;
@@ -209,6 +212,7 @@ void ThreadWorld::Work(Worker& self) {
     }
     if (!busy) Idle(self);
   }
+  if (self.staged_by != kNobody) Flush(self);
   this_worker = nullptr;
   self.ended.store(1, std::memory_order_seq_cst);
   FutexWake(self.ended, INT_MAX);
@@ -223,6 +227,7 @@ void ThreadWorld::Idle(Worker& self) {
       self.stats.spins.Add(1);
       return;
     }
+    if (Polled(self)) return;
     // Not at first: the answer to a message is often here before the clock is.
     const bool crowded = notifier_.spinning() || notifier_.waking();
     if (i % kRoundsPerClock == 0 || options_.spin_ns == 0) {
@@ -237,6 +242,14 @@ void ThreadWorld::Idle(Worker& self) {
     if (crowded && i % kRoundsPerYield == 0) sched_yield();
     Pause();
   }
+}
+
+bool ThreadWorld::Polled(Worker& self) {
+  if (!options_.uplink.poll) return false;
+  self.polls = true;
+  const bool moved = options_.uplink.poll();
+  self.polls = false;
+  return moved;
 }
 
 // Whether a worker that may have work was last seen on this worker's core. Then
@@ -258,6 +271,8 @@ bool ThreadWorld::SharesCore(Worker& self) {
 }
 
 void ThreadWorld::Sleep(Worker& self) {
+  const auto& rest = options_.uplink.rest;
+  if (rest && awake_.fetch_sub(1, std::memory_order_relaxed) == 1) rest();
   self.mailbox.Sleep([&]() -> TimeNs {
     if (stopping_.load(std::memory_order_seq_cst)) return 0;
     TimeNs timeout = -1;
@@ -270,6 +285,7 @@ void ThreadWorld::Sleep(Worker& self) {
     self.stats.sleeps.Add(1);
     return timeout;
   });
+  if (rest) awake_.fetch_add(1, std::memory_order_relaxed);
 }
 
 }  // namespace pathways

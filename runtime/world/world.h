@@ -23,6 +23,7 @@
 #include <string_view>
 #include <utility>
 
+#include "absl/types/span.h"
 #include "runtime/protocol/address.h"
 #include "runtime/protocol/control_body.h"
 #include "runtime/protocol/wire_message.h"
@@ -92,9 +93,14 @@ class Actor {
     body->Release();
     OnControl(from, bytes);
   }
-  // A host is gone, with all that had this epoch there. Once for each (see
-  // World::WatchPeers).
+  // A host is gone, with all that had this epoch there, or an older one. Once
+  // for each (see World::WatchPeers).
   virtual void OnPeerDown(int32_t host, uint32_t epoch) {
+    (void)host, (void)epoch;
+  }
+  // A host lives again, in this epoch. Once for each, after it was down in the
+  // one before.
+  virtual void OnPeerUp(int32_t host, uint32_t epoch) {
     (void)host, (void)epoch;
   }
 
@@ -113,6 +119,14 @@ struct Placement {
   int32_t worker = 0;  // taken modulo num_workers()
   int32_t island = 0;  // -1: the controller's
   uint32_t epoch = 1;  // of the host
+};
+
+// A hot message that came from another process.
+struct Arrival {
+  ActorId from = kNoActor;
+  ActorId to = kNoActor;
+  WireMessage message;
+  Payload payload;
 };
 
 class World {
@@ -152,6 +166,13 @@ class World {
   void Send(ActorId from, ActorId to, const WireMessage& message) {
     Send(from, to, message, Payload());
   }
+  // As Send of each, in order; a world may bring them to their receivers'
+  // workers together, so that none is handled before the others are there.
+  virtual void SendAll(absl::Span<const Arrival> arrivals) {
+    for (const Arrival& one : arrivals) {
+      Send(one.from, one.to, one.message, one.payload);
+    }
+  }
   virtual void SendControl(ActorId from, ActorId to, std::string bytes) = 0;
   // As SendControl, of what the body says; takes over a reference. A world may
   // hand it over as it is to a receiver of this process.
@@ -172,12 +193,19 @@ class World {
   // Messages, hot and control, whose receiver was nowhere.
   virtual uint64_t undelivered() const = 0;
 
-  // Has `actor` told, by OnPeerDown, of each host that goes, once for each of
-  // its epochs; also of those that went before. Not of its own host.
+  // Has `actor` told, by OnPeerDown and OnPeerUp, of each host that goes or
+  // comes again, once for each of its epochs; of what was before, the last. Not
+  // of its own host. Epochs of a host grow by one, from 1.
   virtual void WatchPeers(LocalId actor) = 0;
-  // Says that a host has gone. From whatever carries messages between processes
-  // (any thread that is not a worker), and from a simulation.
+  // Says that a host has gone, in this epoch and those before. Nobody is told
+  // if that is known, or if the host is up in a newer one. From whatever
+  // carries messages between processes (any thread that is not a worker), and
+  // from a simulation.
   virtual void ReportPeerDown(int32_t host, uint32_t epoch) = 0;
+  // Likewise, that it lives again, in this epoch; so it is gone in the one
+  // before, of which who watches is told first if that was not said. Messages
+  // of the host may come before, and after that it is down.
+  virtual void ReportPeerUp(int32_t host, uint32_t epoch) = 0;
 
   // Where the handlers of `worker` (taken modulo num_workers()) enter kernels.
   // What this points to is there as long as the world; the gate itself may be

@@ -14,6 +14,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "runtime/base/buffer_bytes.h"
 #include "runtime/layout/layout.h"
 #include "runtime/plan/tables.h"
 #include "tools/pw-run/plan_view.h"
@@ -62,9 +63,7 @@ class Coster {
     std::map<std::pair<uint32_t, int64_t>, uint64_t> scratch_of;
     for (int s = 0; s < plan_.slices_size(); ++s) {
       // As admission counts them: segments follow each other, aligned.
-      uint64_t bytes =
-          (SegmentBytes(plan_, s, proto::DEVICE) + kBufferOffsetAlignment - 1) /
-          kBufferOffsetAlignment * kBufferOffsetAlignment;
+      uint64_t bytes = AlignBuffer(SegmentBytes(plan_, s, proto::DEVICE));
       for (int64_t device : devices_[s]) {
         std::pair<uint32_t, int64_t> key(IslandOf(s), device);
         PlanCost::Device& cost = cost_.devices[key];

@@ -16,6 +16,7 @@
 
 #include <csignal>
 #include <cstdio>
+#include <functional>
 #include <memory>
 #include <new>
 #include <optional>
@@ -27,6 +28,7 @@
 #include "absl/strings/str_cat.h"
 #include "runtime/base/temporary_file.h"
 #include "runtime/client/cluster.h"
+#include "runtime/node/local_workers.h"
 #include "runtime/topology/topology.h"
 #include "runtime/trace/summary.h"
 #include "tools/pw-run/dry_run.h"
@@ -62,7 +64,7 @@ class Session {
   ~Session() { progress_.Clear(); }
 
   int Run() {
-    bool done = OpenFiles() && Load() && Describe();
+    bool done = OpenFiles() && Connect() && Load() && Describe();
     if (done && !options_.dry_run && !options_.compile_only) {
       done = Prepare() && Execute();
       // Of a run that failed, too.
@@ -161,6 +163,35 @@ class Session {
            Open("--dump-graph", options_.dump_graph, &graph_file_);
   }
 
+  std::function<void(const LongWork&)> Warn() {
+    return [this](const LongWork& work) {
+      progress_.Note(absl::StrCat("pw-run: warning: ", work.Text()));
+    };
+  }
+
+  // To a cluster that runs, whose topology is the one to compile for.
+  bool Connect() {
+    if (options_.connect.address.empty()) return true;
+    progress_.Show("connecting");
+    options_.connect.on_long_work = Warn();
+    absl::StatusOr<std::shared_ptr<Cluster>> cluster =
+        ConnectCluster(options_.connect);
+    progress_.Clear();
+    if (!cluster.ok()) {
+      const bool is_usage = absl::IsInvalidArgument(cluster.status()) ||
+                            absl::IsPermissionDenied(cluster.status()) ||
+                            absl::IsNotFound(cluster.status());
+      return Fail(is_usage ? kUsageError : kRunError,
+                  absl::StrCat("--connect: ", cluster.status().message()));
+    }
+    cluster_ = *std::move(cluster);
+    if (!options_.trace.empty() && !cluster_->traced()) {
+      return Fail(kUsageError, absl::StrCat("--trace: ", kUntraced));
+    }
+    options_.topology = TopologySpec(cluster_->topology().cluster());
+    return true;
+  }
+
   bool Load() {
     absl::StatusOr<proto::Cluster> cluster = ReadTopology(options_.topology);
     if (!cluster.ok()) {
@@ -238,22 +269,42 @@ class Session {
     return true;
   }
 
-  bool Execute() {
+  // A cluster of this process's own.
+  bool OpenCluster() {
     ClusterOptions options = options_.run;
-    options.on_long_work = [this](const LongWork& work) {
-      progress_.Note(absl::StrCat("pw-run: warning: ", work.Text()));
-    };
-    absl::StatusOr<std::unique_ptr<Cluster>> cluster =
-        Cluster::Create(topology_->cluster(), options);
-    if (!cluster.ok()) return Fail(kUsageError, cluster.status().message());
+    options.on_long_work = Warn();
+    if (options.processes != 0) progress_.Show("starting workers");
+    absl::StatusOr<std::shared_ptr<Cluster>> cluster =
+        pathways::OpenCluster(topology_->cluster(), options);
+    if (!cluster.ok()) {
+      return Fail(
+          absl::IsInvalidArgument(cluster.status()) || options.processes == 0
+              ? kUsageError
+              : kRunError,
+          cluster.status().message());
+    }
     cluster_ = *std::move(cluster);
-    absl::StatusOr<std::unique_ptr<Client>> client =
-        cluster_->Connect("pw-run");
+    return true;
+  }
+
+  bool Execute() {
+    if (cluster_ == nullptr && !OpenCluster()) return false;
+    // Others may run theirs at the same time.
+    absl::StatusOr<std::unique_ptr<Client>> client = cluster_->Connect(
+        cluster_->process() == 0
+            ? "pw-run"
+            : absl::StrCat("pw-run of process ", cluster_->process()));
     if (!client.ok()) return Fail(kRunError, client.status().message());
     client_ = *std::move(client);
     progress_.Show("loading");
     absl::StatusOr<ProgramHandle> program = client_->Load(loaded_.plan);
-    if (!program.ok()) return Fail(kPlanRefused, program.status().message());
+    if (!program.ok()) {
+      const bool is_lost = absl::IsCancelled(program.status()) ||
+                           absl::IsUnavailable(program.status()) ||
+                           absl::IsDeadlineExceeded(program.status());
+      return Fail(is_lost ? kRunError : kPlanRefused,
+                  program.status().message());
+    }
     LaunchArguments arguments;
     for (HostArray& input : inputs_) arguments.emplace_back(std::move(input));
     progress_.Track("running", [this, total = FiringsExpected()] {
@@ -359,22 +410,26 @@ class Session {
     facts.simulated = options_.run.world == ClusterOptions::kSim;
     absl::StatusOr<ClusterStats> stats = client_->Stats();
     if (!stats.ok()) return Fail(kRunError, stats.status().message());
-    absl::StatusOr<TraceSummary> summary = client_->Summarize();
-    if (!summary.ok()) return Fail(kRunError, summary.status().message());
+    std::optional<TraceSummary> summary;
+    if (cluster_->traced()) {
+      absl::StatusOr<TraceSummary> made = client_->Summarize();
+      if (!made.ok()) return Fail(kRunError, made.status().message());
+      summary = *std::move(made);
+    }
     if (options_.stats == "table") {
-      Print(StatsTable(plan(), *stats, *summary, facts));
+      Print(StatsTable(plan(), *stats, summary, facts));
     } else if (options_.stats == "json") {
-      Print(StatsJson(plan(), *stats, *summary, facts));
+      Print(StatsJson(plan(), *stats, summary, facts));
     } else {
-      return Check(kUsageError, stats_file_.Commit(StatsJson(plan(), *stats,
-                                                             *summary, facts)));
+      return Check(kUsageError, stats_file_.Commit(
+                                    StatsJson(plan(), *stats, summary, facts)));
     }
     return true;
   }
 
   const proto::Plan& plan() const { return loaded_.plan.tables; }
 
-  const Options options_;
+  Options options_;
   Failure failure_;
   ExitCode exit_code_ = kSuccess;
   FileClaims claims_;
@@ -389,7 +444,7 @@ class Session {
   // Before cluster_, which may have something to note until its end. Its thread
   // reads cluster_, and has ended when that goes.
   Progress progress_;
-  std::unique_ptr<Cluster> cluster_;
+  std::shared_ptr<Cluster> cluster_;
   std::unique_ptr<Client> client_;
 };
 

@@ -15,6 +15,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
+#include "runtime/plan/verify.h"
 #include "tools/pw-run/signature.h"
 
 namespace pathways::pw_run {
@@ -113,7 +114,8 @@ absl::StatusOr<ParsedOptions> ParseOptions(int argc, const char* const* argv) {
   std::vector<std::string> inputs, outputs, expected;
   // The seed as text: the parser of numbers takes -1 for 2^64 - 1.
   std::string world = "threads", stall = "10s", kernel_timeout, seed = "0";
-  std::string dispatch = "parallel", host_work = "0", links;
+  std::string dispatch = "parallel", host_work = "0", links, processes,
+              transport;
   int64_t trace_events = int64_t{1} << 18;
   o.run.bind_workers = true;
 
@@ -159,7 +161,7 @@ absl::StatusOr<ParsedOptions> ParseOptions(int argc, const char* const* argv) {
                  "Steps that may overlap; more takes more memory")
       ->capture_default_str()
       ->type_name("N")
-      ->check(Between(1, 1024))
+      ->check(Between(1, kMaxStepsInFlight))
       ->group(kCompile);
   app.add_option("--kernel-cache", o.kernel_cache,
                  "Keep compiled kernels in this folder and look there first; "
@@ -204,6 +206,30 @@ absl::StatusOr<ParsedOptions> ParseOptions(int argc, const char* const* argv) {
       ->group(kRun);
   app.add_flag("--bind-workers,!--no-bind-workers", o.run.bind_workers,
                "Keep each thread on a core of its own; on unless negated")
+      ->group(kRun);
+  app.add_flag("--processes{hosts}", processes,
+               "Run hosts in processes of their own: one each, or "
+               "--processes=N of them")
+      ->group(kRun);
+  app.add_option("--transport", transport,
+                 "What these speak with each other: sockets, or UCX over shm "
+                 "or tcp, where it is installed")
+      ->check(CLI::IsMember({"sockets", "shm", "tcp"}).description(""))
+      ->type_name("NAME")
+      ->group(kRun);
+  app.add_option("--connect", o.connect.address,
+                 "Compile for the cluster whose `pw-node controller` listens "
+                 "there, and run on it: HOST:PORT, unix:/PATH or unix:@NAME")
+      ->type_name("ADDRESS")
+      ->group(kRun);
+  app.add_option("--key", o.connect.links.key_file,
+                 "The key of that cluster, which HOST:PORT needs")
+      ->type_name("FILE")
+      ->envname("PATHWAYS_KEY")
+      ->group(kRun);
+  app.add_flag("--trust-loopback", o.connect.links.trust_loopback,
+               "Or HOST:PORT on loopback without a key, where the cluster does "
+               "so too")
       ->group(kRun);
   app.add_option("--workers", o.run.workers, "Threads; 0: one for each core")
       ->capture_default_str()
@@ -347,6 +373,36 @@ absl::StatusOr<ParsedOptions> ParseOptions(int argc, const char* const* argv) {
         "--links=free: links of a simulation always cost time; leave it out");
   }
   o.run.link_costs = links == "cost";
+  if (processes == "hosts") {
+    o.run.processes = -1;
+  } else if (!processes.empty() &&
+             (!absl::SimpleAtoi(processes, &o.run.processes) ||
+              o.run.processes < 1)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--processes: expected a number of at least 1, got '", processes, "'"));
+  }
+  if (o.run.processes != 0 && (simulate || o.run.link_costs)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--processes: links between processes are real, leave out ",
+        simulate ? "--world=sim" : "--links=cost"));
+  }
+  if (!o.connect.address.empty()) {
+    // What its controller has been told, for all.
+    for (const char* name :
+         {"--topology", "--world", "--seed", "--processes", "--workers",
+          "--stall-timeout", "--kernel-timeout", "--dispatch", "--links",
+          "--host-work", "--trace-events", "--bind-workers", "--transport"}) {
+      if (app.count(name) == 0) continue;
+      return absl::InvalidArgumentError(absl::StrCat(
+          name, ": it is the cluster's, leave it out with --connect"));
+    }
+  }
+  if (!transport.empty() && o.run.processes == 0) {
+    return absl::InvalidArgumentError(
+        "--transport: there is one process; give it with --processes");
+  }
+  if (transport == "shm") o.run.worker_links = ClusterOptions::kSharedMemory;
+  if (transport == "tcp") o.run.worker_links = ClusterOptions::kTcp;
   if (!absl::SimpleAtoi(seed, &o.run.seed)) {
     return absl::InvalidArgumentError(absl::StrCat(
         "--seed: expected a number from 0 to 2^64 - 1, got '", seed, "'"));

@@ -15,6 +15,7 @@
 
 #include "absl/status/statusor.h"
 #include "runtime/client/cluster_options.h"
+#include "runtime/node/remote_cluster.h"
 #include "tools/pw-run/compare.h"
 #include "tools/pw-run/input_spec.h"
 
@@ -47,6 +48,8 @@ struct Options {
   int64_t steps = 1;
   // How it runs. Nothing is traced when nobody asks for it.
   ClusterOptions run;
+  // A cluster that runs already; no address: one of our own.
+  ConnectOptions connect;
 
   bool dry_run = false;
   bool compile_only = false;

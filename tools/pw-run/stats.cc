@@ -22,6 +22,7 @@ namespace {
 // Rows of the table that says where the time went.
 constexpr size_t kMaxDevices = 32;
 constexpr size_t kMaxShares = 8;
+constexpr size_t kMaxProcessRows = 32;
 
 std::string Time(TimeNs ns) {
   if (ns < 1000) return absl::StrCat(ns, " ns");
@@ -57,6 +58,33 @@ std::string WaitText(const TraceSummary::Wait& wait) {
                       " in firing ", wait.firing, "; ",
                       CountText(wait.count, "such wait"), ", ",
                       Time(wait.total_ns), " in all\n");
+}
+
+// What crossed the links of several processes.
+std::string ProcessesText(const ClusterStats& stats) {
+  if (stats.processes.size() <= 1) return "";
+  std::vector<std::vector<std::string>> rows = {
+      {"process", "hosts", "sent", "frames", "bytes", "received", "frames",
+       "bytes", "unlinked", "foreign", "plan bytes sent", "received"}};
+  for (const ClusterStats::Process& process : stats.processes) {
+    if (rows.size() > kMaxProcessRows) {
+      rows.push_back({absl::StrCat(
+          "and ", stats.processes.size() - kMaxProcessRows, " more")});
+      break;
+    }
+    const LinkStats& links = process.links;
+    std::vector<std::string> row = {absl::StrCat(process.process),
+                                    absl::StrCat(process.hosts.size())};
+    for (uint64_t count :
+         {links.messages_sent, links.frames_sent, links.bytes_sent,
+          links.messages_received, links.frames_received, links.bytes_received,
+          links.unlinked, links.foreign, process.plan_bytes_sent,
+          process.plan_bytes_received}) {
+      row.push_back(absl::StrCat(count));
+    }
+    rows.push_back(std::move(row));
+  }
+  return absl::StrCat("\n", TableText(rows));
 }
 
 std::string SummaryText(const TraceSummary& summary) {
@@ -155,7 +183,8 @@ nlohmann::ordered_json SummaryJson(const TraceSummary& summary) {
 }  // namespace
 
 std::string StatsTable(const proto::Plan& plan, const ClusterStats& stats,
-                       const TraceSummary& summary, const RunFacts& facts) {
+                       const std::optional<TraceSummary>& summary,
+                       const RunFacts& facts) {
   ClusterStats::Device most;
   uint64_t gangs = 0, kernels = 0;
   for (const ClusterStats::Device& device : stats.devices) {
@@ -188,16 +217,23 @@ std::string StatsTable(const proto::Plan& plan, const ClusterStats& stats,
     if (count > 0) add(absl::StrCat("messages: ", kind), count);
   }
   add("messages to the controller", stats.controller_messages);
+  add("bytes to the controller", stats.controller_bytes);
+  if (stats.processes.size() > 1) {
+    add("plan bytes between processes", stats.plan_bytes_received);
+  }
   add(absl::StrCat("peak device bytes (", most.name, ")"), most.peak_bytes);
   if (facts.simulated) {
     add("events", stats.events);
     add("virtual time in ns", stats.now_ns);
   }
-  return TableText(rows) + SummaryText(summary);
+  return TableText(rows) + ProcessesText(stats) +
+         (summary.has_value() ? SummaryText(*summary)
+                              : absl::StrCat("\nno times: ", kUntraced, "\n"));
 }
 
 std::string StatsJson(const proto::Plan& plan, const ClusterStats& stats,
-                      const TraceSummary& summary, const RunFacts& facts) {
+                      const std::optional<TraceSummary>& summary,
+                      const RunFacts& facts) {
   // Keeps the order in which keys are added.
   using Json = nlohmann::ordered_json;
   Json json;
@@ -208,7 +244,8 @@ std::string StatsJson(const proto::Plan& plan, const ClusterStats& stats,
       {"edges", plan.edges_size()},         {"bytes", facts.plan_bytes}};
   json["run"] = {{"steps", facts.steps},
                  {"firings", stats.firings},
-                 {"controller_messages", stats.controller_messages}};
+                 {"controller_messages", stats.controller_messages},
+                 {"controller_bytes", stats.controller_bytes}};
   if (facts.simulated) {
     json["run"]["events"] = stats.events;
     // As text: JSON numbers are doubles to many readers.
@@ -237,7 +274,23 @@ std::string StatsJson(const proto::Plan& plan, const ClusterStats& stats,
                                {"gangs_run", device.gangs_run},
                                {"kernels_run", device.kernels_run}});
   }
-  json["time"] = SummaryJson(summary);
+  json["processes"] = Json::array();
+  for (const ClusterStats::Process& process : stats.processes) {
+    json["processes"].push_back(
+        {{"process", process.process},
+         {"hosts", process.hosts},
+         {"messages_sent", process.links.messages_sent},
+         {"frames_sent", process.links.frames_sent},
+         {"bytes_sent", process.links.bytes_sent},
+         {"messages_received", process.links.messages_received},
+         {"frames_received", process.links.frames_received},
+         {"bytes_received", process.links.bytes_received},
+         {"unlinked", process.links.unlinked},
+         {"foreign", process.links.foreign},
+         {"plan_bytes_sent", process.plan_bytes_sent},
+         {"plan_bytes_received", process.plan_bytes_received}});
+  }
+  json["time"] = summary.has_value() ? SummaryJson(*summary) : Json();
   // Names may be any bytes.
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }

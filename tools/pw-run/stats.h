@@ -10,6 +10,7 @@
 #define TOOLS_PW_RUN_STATS_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "runtime/client/cluster_stats.h"
@@ -18,21 +19,28 @@
 
 namespace pathways::pw_run {
 
+// Why there is no trace of a cluster that others have started.
+inline constexpr char kUntraced[] =
+    "the cluster traces nothing; its controller's --trace-events lets it";
+
 struct RunFacts {
   int64_t plan_bytes = 0;  // of the plan as a file
   int64_t steps = 0;
   bool simulated = false;
 };
 
-// For people: a table of counts, which are the same in every run, then where
-// the time went.
+// For people: a table of counts, which are the same in every run; of several
+// processes, what crossed the links of each; then where the time went, if the
+// cluster traces.
 std::string StatsTable(const proto::Plan& plan, const ClusterStats& stats,
-                       const TraceSummary& summary, const RunFacts& facts);
+                       const std::optional<TraceSummary>& summary,
+                       const RunFacts& facts);
 
-// One line: an object with "plan", "run", "messages", "hosts", "devices" and
-// "time", which has what the table says of time.
+// One line: an object with "plan", "run", "messages", "hosts", "devices",
+// "processes" and "time", which has what the table says of time, or null.
 std::string StatsJson(const proto::Plan& plan, const ClusterStats& stats,
-                      const TraceSummary& summary, const RunFacts& facts);
+                      const std::optional<TraceSummary>& summary,
+                      const RunFacts& facts);
 
 }  // namespace pathways::pw_run
 

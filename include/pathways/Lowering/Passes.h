@@ -26,9 +26,6 @@ namespace mlir::pathways {
 #define GEN_PASS_REGISTRATION
 #include "pathways/Lowering/Passes.h.inc"
 
-/// Steps of a program that may be open at a time, at most.
-inline constexpr int kMaxStepsInFlight = 1024;
-
 /// How a program is compiled; the options of the pipeline pw-compile.
 struct CompileOptions : public PassPipelineOptions<CompileOptions> {
   PassOptions::Option<std::string> topology{

@@ -81,6 +81,22 @@ def InsertTransfers : Pass<"pw-insert-transfers", "::mlir::ModuleOp"> {
         : !pw.array<8xf32, @a, [{} ]> -> !pw.array<8xf32, @b, [{"d"} ]>
     ```
 
+    A partial source whose result, on the same slice, is cut over any of the
+    partial axes is scattered as it is reduced, over all partial axes as named,
+    so with the bits of an all-reduce: each shard gets one block along a dimension
+    that the result cuts over them, the first that their shards divide into equal
+    blocks, or one that leaves nothing to move. What is left, for other orders or
+    places of axes, moves blocks. Where no such dimension is divided equally, all
+    is reduced everywhere and then cut.
+
+    ```mlir
+    %1 = pw.reshard %0 : !pw.array<8xf32, @a, [{} ] partial add {"m"}>
+        -> !pw.array<8xf32, @a, [{"m"} ]>
+    // becomes
+    %1 = pw.call @pw_reduce_scatter_dim0_add_8xf32_m(%0)
+        : (!pw.array<8xf32, @a, [{} ] partial add {"m"}>) -> !pw.array<8xf32, @a, [{"m"} ]>
+    ```
+
     Bytes are those that one step moves between different devices. Time does not
     depend on the number of shards unless a binding lists devices one by one.
     Fails with an error at a `pw.reshard` between slices that are not bound.

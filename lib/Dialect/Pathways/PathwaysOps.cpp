@@ -349,9 +349,10 @@ OpFoldResult ReshardOp::fold(FoldAdaptor) {
     return inner.getSource();
   // Within a slice a detour costs; between slices it may be what saves bytes on
   // the slower network. With other uses the array in the middle stays anyway.
+  // A partial source is reduced once either way, with the same bits.
   if (first.getSlice() == second.getSlice() &&
       second.getSlice() == getType().getSlice() &&
-      !first.getSharding().isPartial() && !second.getSharding().isPartial() &&
+      !second.getSharding().isPartial() &&
       !getType().getSharding().isPartial() && inner->hasOneUse()) {
     getSourceMutable().assign(inner.getSource());
     return getResult();

@@ -8,6 +8,7 @@
 
 #include "mlir/IR/Builders.h"
 #include "pathways/Dialect/Plan/PlanTables.h"
+#include "pathways/Support/ElementTypes.h"
 #include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
@@ -80,7 +81,8 @@ private:
         SmallVector<int64_t>(values.begin(), values.end()));
   }
   template <typename Entry> TypeAttr tensor(const Entry &entry) {
-    Type element = getElementType(entry.element(), b.getContext());
+    Type element =
+        mlir::pathways::getElementType(entry.element(), b.getContext());
     SmallVector<int64_t> shape(entry.shape().begin(), entry.shape().end());
     auto type = element
                     ? RankedTensorType::getChecked(

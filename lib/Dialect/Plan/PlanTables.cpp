@@ -9,6 +9,8 @@
 #include "pathways/Dialect/Plan/PlanTables.h"
 
 #include "mlir/IR/Builders.h"
+#include "pathways/Support/ElementTypes.h"
+#include "runtime/plan/plan_file.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/ConvertUTF.h"
@@ -18,9 +20,6 @@
 using namespace mlir;
 using namespace mlir::pathways::plan;
 namespace proto = ::pathways::proto;
-
-// As in runtime/plan/plan_file.h: code starts at multiples of this.
-static constexpr uint64_t kBlobAlignment = 64;
 
 std::optional<Table> mlir::pathways::plan::getTable(Operation *op) {
   return llvm::TypeSwitch<Operation *, std::optional<Table>>(op)
@@ -34,40 +33,6 @@ std::optional<Table> mlir::pathways::plan::getTable(Operation *op) {
       .Case<ArgumentOp>([](auto) { return Table::Argument; })
       .Case<ResultOp>([](auto) { return Table::Result; })
       .Default([](Operation *) { return std::nullopt; });
-}
-
-Type mlir::pathways::plan::getElementType(proto::ElementType element,
-                                          MLIRContext *context) {
-  Builder builder(context);
-  switch (element) {
-  case proto::F16:
-    return builder.getF16Type();
-  case proto::BF16:
-    return builder.getBF16Type();
-  case proto::F32:
-    return builder.getF32Type();
-  case proto::F64:
-    return builder.getF64Type();
-  case proto::I1:
-    return builder.getI1Type();
-  case proto::I8:
-    return builder.getI8Type();
-  case proto::I32:
-    return builder.getI32Type();
-  case proto::I64:
-    return builder.getI64Type();
-  default:
-    return {};
-  }
-}
-
-proto::ElementType mlir::pathways::plan::getElementType(Type type) {
-  for (int element = proto::ElementType_MIN; element <= proto::ElementType_MAX;
-       ++element)
-    if (getElementType(static_cast<proto::ElementType>(element),
-                       type.getContext()) == type)
-      return static_cast<proto::ElementType>(element);
-  return proto::ELEMENT_TYPE_UNSPECIFIED;
 }
 
 namespace {
@@ -168,7 +133,7 @@ private:
   }
   LogicalResult elementType(Operation *op, Type type,
                             proto::ElementType *field) {
-    *field = getElementType(type);
+    *field = mlir::pathways::getElementType(type);
     if (*field == proto::ELEMENT_TYPE_UNSPECIFIED)
       return op->emitOpError("expected an element type of f16, bf16, f32, f64, "
                              "i1, i8, i32, i64, got ")
@@ -349,7 +314,8 @@ LogicalResult Exporter::add(KernelOp op) {
     }
     uint64_t bytes = cast<ShapedType>(op.getCode().getType()).getNumElements();
     ArrayRef<char> code = op.getBytes();
-    uint64_t offset = llvm::alignTo(tables.blobBytes, kBlobAlignment);
+    uint64_t offset =
+        llvm::alignTo(tables.blobBytes, ::pathways::kBlobAlignment);
     if (code.size() == bytes) {
       auto [known, isNew] =
           blobOffsets.try_emplace(StringRef(code.data(), code.size()), offset);

@@ -12,17 +12,10 @@
 #include <set>
 #include <tuple>
 
+#include "runtime/base/buffer_bytes.h"
 #include "runtime/plan/tables.h"
 
 namespace pathways::testing {
-namespace {
-
-uint64_t RoundUp(uint64_t bytes) {
-  return (bytes + kBufferOffsetAlignment - 1) / kBufferOffsetAlignment *
-         kBufferOffsetAlignment;
-}
-
-}  // namespace
 
 PlanBuilder::PlanBuilder(const std::string& program, uint32_t steps_in_flight) {
   plan_.mutable_header()->set_program(program);
@@ -219,7 +212,7 @@ void PlanBuilder::PlaceBuffers() {
     for (uint32_t b : group) {
       proto::Buffer* buffer = plan_.mutable_buffers(b);
       buffer->set_bytes(ShardBytes(plan_, *buffer));
-      stride = std::max(stride, RoundUp(buffer->bytes()));
+      stride = std::max(stride, AlignBuffer(buffer->bytes()));
     }
     uint64_t& at = end[plan_.buffers(group[0]).slice()];
     for (uint32_t b : group) {

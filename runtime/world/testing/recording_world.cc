@@ -12,11 +12,14 @@
 
 namespace pathways::testing {
 
-LocalId RecordingWorld::Register(Actor* actor, Placement, std::string,
+LocalId RecordingWorld::Register(Actor* actor, Placement placement, std::string,
                                  ActorId address) {
   const LocalId id{static_cast<uint32_t>(actors_.size())};
   actors_.push_back(actor);
-  if (address != kNoActor) addresses_[address] = actor;
+  if (address != kNoActor) {
+    addresses_[address] = actor;
+    places[address] = placement;
+  }
   SetLocalId(actor, id);
   return id;
 }
@@ -66,6 +69,11 @@ void RecordingWorld::Send(ActorId from, ActorId to, const WireMessage& message,
   one.to = to;
   one.wire = message;
   one.payload = payload;
+  if (copies_payloads && payload.bytes > 0) {
+    const auto* data = static_cast<const char*>(payload.data);
+    one.copy = std::make_shared<std::vector<char>>(data, data + payload.bytes);
+    one.payload.data = one.copy->data();
+  }
   sent.push_back(std::move(one));
 }
 
@@ -103,6 +111,12 @@ void RecordingWorld::SendAfter(LocalId from, LocalId to, TimeNs delay,
 void RecordingWorld::ReportPeerDown(int32_t host, uint32_t epoch) {
   for (LocalId watcher : watchers) {
     if (Actor* actor = At(watcher)) actor->OnPeerDown(host, epoch);
+  }
+}
+
+void RecordingWorld::ReportPeerUp(int32_t host, uint32_t epoch) {
+  for (LocalId watcher : watchers) {
+    if (Actor* actor = At(watcher)) actor->OnPeerUp(host, epoch);
   }
 }
 

@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -36,7 +37,8 @@ struct Sent {
   LocalId local_from = kNobody;  // kLocal, kTimer
   LocalId local_to = kNobody;
   WireMessage wire;
-  Payload payload;  // the sender's
+  Payload payload;  // the sender's, or `copy`
+  std::shared_ptr<std::vector<char>> copy;
   LocalMessage local;
   std::string bytes;  // kControl
   TimeNs due = 0;     // kTimer
@@ -51,7 +53,7 @@ struct Sent {
 };
 
 // Used by one thread. Actors are not owned. Invariants: (1) no handler runs but
-// inside Deliver, Advance, DeliverAll and ReportPeerDown; (2) a timer is
+// inside Deliver, Advance, DeliverAll and reports of peers; (2) a timer is
 // delivered once, by Advance, in order of time, then of sending.
 class RecordingWorld final : public World {
  public:
@@ -62,6 +64,10 @@ class RecordingWorld final : public World {
   std::vector<Sent> Take() { return std::exchange(sent, {}); }
   // Hot messages that are reserved for each actor.
   std::map<LocalId, int64_t> reserved;
+  // Where actors with an address are.
+  std::map<ActorId, Placement> places;
+  // Of wire messages, as links to other processes do.
+  bool copies_payloads = false;
   bool is_simulated = true;
   int workers = 1;
 
@@ -96,8 +102,9 @@ class RecordingWorld final : public World {
                  const LocalMessage& message) override;
   uint64_t undelivered() const override { return 0; }
   void WatchPeers(LocalId actor) override { watchers.push_back(actor); }
-  // Tells the watchers, during the call.
+  // Tell the watchers, during the call, whatever was told before.
   void ReportPeerDown(int32_t host, uint32_t epoch) override;
+  void ReportPeerUp(int32_t host, uint32_t epoch) override;
   KernelGate* const* kernel_gate(int) override { return &gate_of_all_; }
   void ExpectKernels(int by) override { expected_kernels += by; }
   void Retire(LocalId actor) override {

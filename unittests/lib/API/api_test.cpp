@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "pathways/Pathways.h"
+#include "runtime/node/child_processes.h"
 #include "unittests/runtime/base/process_limits.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -18,6 +19,7 @@
 #include <iostream>
 #include <sstream>
 #include <thread>
+#include <unistd.h>
 
 namespace pathways {
 namespace {
@@ -70,9 +72,9 @@ template <typename T> T take(Result<T> result) {
 
 TEST(ApiTest, CarriedAndSteppedOnBothWorlds) {
   auto compiled = take(compile(runningSum(), {.topology = "1x1x2"}));
-  for (bool simulate : {false, true}) {
-    auto session = take(
-        Session::open({.topology = "1x1x2", .simulate = simulate, .seed = 5}));
+  for (auto world : {RunOptions::kThreads, RunOptions::kSim}) {
+    auto session = take(Session::open(
+        {.topology = "1x1x2", .run = {.world = world, .seed = 5}}));
     auto executable = take(session.load(compiled.plan));
     auto run =
         take(executable.launch({{"x", floats({3, 2}, {1, 2, 3, 4, 5, 6})},
@@ -87,18 +89,20 @@ TEST(ApiTest, CarriedAndSteppedOnBothWorlds) {
 
 TEST(ApiTest, DispatchAndLinksArePartOfASession) {
   auto compiled = take(compile(runningSum(), {.topology = "1x2x1"}));
-  for (bool simulate : {false, true}) {
-    auto session = take(Session::open({.topology = "1x2x1",
-                                       .simulate = simulate,
-                                       .linkCosts = true,
-                                       .sequentialDispatch = true,
-                                       .hostWorkNs = 1000}));
+  for (auto world : {RunOptions::kThreads, RunOptions::kSim}) {
+    auto session =
+        take(Session::open({.topology = "1x2x1",
+                            .run = {.world = world,
+                                    .link_costs = true,
+                                    .dispatch = RunOptions::kSequential,
+                                    .host_work_ns = 1000}}));
     auto executable = take(session.load(compiled.plan));
     auto run = take(executable.launch(
         {{"x", floats({1, 2}, {1, 2})}, {"start", floats({2}, {10, 20})}}));
     EXPECT_THAT(values(take(run.fetch("total"))), ElementsAre(11, 22));
   }
-  auto session = Session::open({.topology = "1x2x1", .hostWorkNs = -1});
+  auto session =
+      Session::open({.topology = "1x2x1", .run = {.host_work_ns = -1}});
   ASSERT_FALSE(session);
   EXPECT_EQ(session.error().message,
             "the host work is -1 ns, expected 0 to 3600000000000");
@@ -169,8 +173,8 @@ TEST(ApiTest, KernelsAreCompiledOnce) {
 TEST(ApiTest, TraceOfARun) {
   SessionOptions options;
   options.topology = "1x1x2";
-  options.simulate = true;
-  options.traceEvents = 1000;
+  options.run.world = RunOptions::kSim;
+  options.run.trace_events = 1000;
   Session session = take(Session::open(options));
   CompileOptions compileOptions;
   compileOptions.topology = "1x1x2";
@@ -184,11 +188,11 @@ TEST(ApiTest, TraceOfARun) {
   EXPECT_THAT(text.str(), HasSubstr("\"cat\":\"kernel\",\"name\":\"add\""));
   text.setstate(std::ios::badbit);
   EXPECT_EQ(session.writeTrace(text).error().code, ErrorCode::Unwritable);
-  options.traceEvents = 0;
+  options.run.trace_events = 0;
   Status untraced = take(Session::open(options)).writeTrace(std::cout);
   EXPECT_EQ(untraced.error().code, ErrorCode::InvalidArgument);
   EXPECT_THAT(untraced.error().message, HasSubstr("trace_events"));
-  options.traceEvents = -1;
+  options.run.trace_events = -1;
   EXPECT_THAT(Session::open(options).error().message,
               HasSubstr("a trace of -1 events"));
 }
@@ -208,9 +212,9 @@ TEST(ApiTest, HandlesReleaseInAnyOrder) {
 
 TEST(ApiTest, ArraysStayBetweenLaunches) {
   auto compiled = take(compile(runningSum(), {.topology = "1x2x1"}));
-  for (bool simulate : {false, true}) {
+  for (auto world : {RunOptions::kThreads, RunOptions::kSim}) {
     auto session =
-        take(Session::open({.topology = "1x2x1", .simulate = simulate}));
+        take(Session::open({.topology = "1x2x1", .run = {.world = world}}));
     auto executable = take(session.load(compiled.plan));
     Array total = take(session.put(floats({2}, {10, 20})));
     EXPECT_TRUE(total.isReady());
@@ -231,7 +235,8 @@ TEST(ApiTest, ArraysStayBetweenLaunches) {
 /// In a simulation nothing happens unless somebody waits.
 TEST(ApiTest, ToDestroyWaitsForNothing) {
   auto compiled = take(compile(runningSum(), {.topology = "1x2x1"}));
-  auto session = take(Session::open({.topology = "1x2x1", .simulate = true}));
+  auto session = take(
+      Session::open({.topology = "1x2x1", .run = {.world = RunOptions::kSim}}));
   Array total;
   {
     auto executable = take(session.load(compiled.plan));
@@ -251,7 +256,7 @@ TEST(ApiTest, ToDestroyWaitsForNothing) {
 
 TEST(ApiTest, BorrowedValuesAreGivenBackOnce) {
   auto compiled = take(compile(runningSum(), {.topology = "1x2x1"}));
-  for (bool simulate : {false, true}) {
+  for (auto world : {RunOptions::kThreads, RunOptions::kSim}) {
     const float start[2] = {10, 20};
     std::atomic<int> done{0};
     auto borrow = [&](std::vector<int64_t> shape) {
@@ -260,7 +265,7 @@ TEST(ApiTest, BorrowedValuesAreGivenBackOnce) {
                            [&] { ++done; }};
     };
     auto session =
-        take(Session::open({.topology = "1x2x1", .simulate = simulate}));
+        take(Session::open({.topology = "1x2x1", .run = {.world = world}}));
     auto executable = take(session.load(compiled.plan));
     Array array = take(session.put(borrow({2})));
     EXPECT_THAT(values(take(array.get())), ElementsAre(10, 20));
@@ -284,16 +289,69 @@ TEST(ApiTest, BorrowedValuesAreGivenBackOnce) {
   }
 }
 
+TEST(ApiTest, ASessionOfAClusterThatRunsElsewhere) {
+  const std::string address =
+      "unix:@pathways-api-test-" + std::to_string(getpid());
+  auto nobody = Session::connect(address);
+  ASSERT_FALSE(nobody);
+  EXPECT_EQ(nobody.error().code, ErrorCode::Refused);
+  EXPECT_THAT(nobody.error().message, HasSubstr("pw-node controller"));
+  auto nowhere = Session::connect("unix:relative");
+  ASSERT_FALSE(nowhere);
+  EXPECT_EQ(nowhere.error().code, ErrorCode::InvalidArgument);
+
+  auto processes = *ChildProcesses::Create([](int, const std::string &) {});
+  ASSERT_TRUE(processes
+                  ->Start({PATHWAYS_PW_NODE, "controller", "--topology=1x2x1",
+                           "--listen=" + address})
+                  .ok());
+  ASSERT_TRUE(processes
+                  ->Start({PATHWAYS_PW_NODE, "worker", "--connect=" + address,
+                           "--host=host0", "--host=host1"})
+                  .ok());
+  auto connected = Session::connect(address);
+  while (!connected && connected.error().code == ErrorCode::Refused &&
+         connected.error().message.find("pw-node controller") !=
+             std::string::npos) {
+    std::this_thread::yield();
+    connected = Session::connect(address);
+  }
+  auto session = take(std::move(connected));
+  auto compiled = take(compile(runningSum(), {.topology = session.topology()}));
+  auto other = take(Session::connect(address, {.name = "other"}));
+  auto taken = session.another("other");
+  ASSERT_FALSE(taken);
+  EXPECT_EQ(taken.error().code, ErrorCode::AlreadyExists);
+  for (Session *one : {&session, &other}) {
+    auto program = take(one->load(compiled.plan));
+    Array start = take(one->put(floats({2}, {1, 2})));
+    auto run = take(program.launch(
+        {{"x", floats({3, 2}, {10, 20, 30, 40, 50, 60})}, {"start", start}},
+        3));
+    EXPECT_THAT(values(take(run.fetch("total"))), ElementsAre(91, 122));
+  }
+  // The controller goes, and takes no call with it.
+  auto program = take(session.load(compiled.plan));
+  processes->Stop(absl::ZeroDuration());
+  auto late = program.launch(
+      {{"x", floats({1, 2}, {1, 1})}, {"start", floats({2}, {1, 2})}});
+  if (late) {
+    Status ended = late->await();
+    ASSERT_FALSE(ended);
+    EXPECT_THAT(ended.error().message, HasSubstr("is gone"));
+  }
+}
+
 TEST(ApiTest, SessionsOfOneCluster) {
   auto compiled = take(compile(runningSum(), {.topology = "1x2x1"}));
-  for (bool simulate : {false, true}) {
+  for (auto world : {RunOptions::kThreads, RunOptions::kSim}) {
     auto ann = take(Session::open(
-        {.name = "ann", .topology = "1x2x1", .simulate = simulate}));
-    auto refused = ann.connect("ann");
+        {.name = "ann", .topology = "1x2x1", .run = {.world = world}}));
+    auto refused = ann.another("ann");
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().code, ErrorCode::AlreadyExists);
     EXPECT_EQ(refused.error().message, "there is a client 'ann'");
-    std::optional<Session> bo = take(ann.connect("bo"));
+    std::optional<Session> bo = take(ann.another("bo"));
     auto annsProgram = take(ann.load(compiled.plan));
     auto bosProgram = take(bo->load(compiled.plan));
     Array annsArray = take(ann.put(floats({2}, {1, 2})));
@@ -312,12 +370,12 @@ TEST(ApiTest, SessionsOfOneCluster) {
     }
     // The name is free when all that came from the session is gone.
     bo.reset();
-    EXPECT_FALSE(ann.connect("bo"));
+    EXPECT_FALSE(ann.another("bo"));
     bosArray = Array();
     {
       auto gone = std::move(bosProgram);
     }
-    take(ann.connect("bo"));
+    take(ann.another("bo"));
   }
 }
 
@@ -393,7 +451,7 @@ TEST(ApiTest, WhatWasMovedFromIsAnError) {
     isEmpty(session.load(compiled.plan), "plan");
     auto hasSession = std::move(session);
     isEmpty(session.load(plan), "session");
-    isEmpty(session.connect("other"), "session");
+    isEmpty(session.another("other"), "session");
     isEmpty(session.put(floats({2}, {1, 2})), "session");
     int done = 0;
     isEmpty(session.put(BorrowedArray{
@@ -487,7 +545,8 @@ pw.program @p(%x: !pw.array<2xf32, @s, [{"d"}]>)
 TEST(ApiTest, ToTakeAResultOfNoElementsWaits) {
   auto plan =
       take(compile(Program{kEmpty, "t.mlir"}, {.topology = "1x1x2"})).plan;
-  auto session = take(Session::open({.topology = "1x1x2", .simulate = true}));
+  auto session = take(
+      Session::open({.topology = "1x1x2", .run = {.world = RunOptions::kSim}}));
   auto executable = take(session.load(plan));
   auto run = take(executable.launch({{"x", floats({2}, {1, 2})}}));
   auto some = take(run.take("result0"));

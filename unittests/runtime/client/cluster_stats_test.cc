@@ -37,7 +37,30 @@ TEST(ClusterStatsTest, HostsAreInTheirOrderWhereverTheyAre) {
     count->set_sent(4);
   }
   b.set_controller_messages(5);
+  a.set_process(7);
+  a.set_plan_bytes_received(100);
+  a.mutable_links()->set_messages_sent(1);
+  a.mutable_links()->set_bytes_sent(2);
+  a.mutable_links()->set_messages_received(3);
+  a.mutable_links()->set_bytes_received(4);
+  a.mutable_links()->set_unlinked(5);
+  a.mutable_links()->set_foreign(6);
+  a.mutable_links()->set_frames_sent(7);
+  a.mutable_links()->set_frames_received(8);
+  b.set_plan_bytes_sent(100);
   const ClusterStats stats = JoinStats({&a, &b});
+  ASSERT_EQ(stats.processes.size(), 2u);
+  EXPECT_EQ(stats.processes[0].process, 0u);
+  EXPECT_EQ(stats.processes[0].plan_bytes_sent, 100u);
+  EXPECT_THAT(stats.processes[0].hosts, ElementsAre("b"));
+  EXPECT_THAT(stats.processes[1].hosts, ElementsAre("c", "a"));
+  const LinkStats& links = stats.processes[1].links;
+  EXPECT_THAT((std::vector{links.messages_sent, links.bytes_sent,
+                           links.messages_received, links.bytes_received,
+                           links.unlinked, links.foreign, links.frames_sent,
+                           links.frames_received}),
+              ElementsAre(1, 2, 3, 4, 5, 6, 7, 8));
+  EXPECT_EQ(stats.processes[1].plan_bytes_received, 100u);
   ASSERT_EQ(stats.hosts.size(), 3u);
   EXPECT_EQ(stats.hosts[0].name, "a");
   EXPECT_EQ(stats.hosts[1].name, "b");

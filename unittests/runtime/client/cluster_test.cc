@@ -36,6 +36,14 @@ TEST_P(ClusterTest, RefusesWhatIsOutOfRange) {
             absl::StatusCode::kInvalidArgument);
 }
 
+TEST_P(ClusterTest, RefusesADirectoryOfAnotherCluster) {
+  ProcessPart part;
+  part.directory = Directory({0}, std::vector<HostPlace>(2));
+  EXPECT_EQ(Cluster::Create(MakeCluster("1x1x1"), Options(), part).status(),
+            absl::InvalidArgumentError("a directory of 1 islands and 2 hosts, "
+                                       "expected 1 and 1"));
+}
+
 TEST_P(ClusterTest, ANameIsOneClients) {
   auto runtime = Start("1x1x2", Options());
   EXPECT_EQ(runtime->name(), "client0");

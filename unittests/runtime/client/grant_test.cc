@@ -6,6 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include <deque>
+#include <memory>
+
 #include "runtime/controller/grant_order.h"
 #include "unittests/runtime/client/runtime_test_support.h"
 
@@ -34,12 +37,14 @@ proto::Plan Increment(const std::string& name, int64_t devices) {
   return b.Finish();
 }
 
+// Beside the endless launch of another client.
 TEST(GrantSimTest, ANewcomerStartsWithinTheHorizon) {
   ClusterOptions options = Sim(7);
   options.run_kernels = false;
   auto runtime = Start("1x1x2", options);
+  const std::unique_ptr<Client> newcomer = runtime.Connect("newcomer");
   const ProgramHandle endless = LoadPlan(*runtime, Increment("endless", 2));
-  const ProgramHandle shortly = LoadPlan(*runtime, Increment("shortly", 2));
+  const ProgramHandle shortly = LoadPlan(*newcomer, Increment("shortly", 2));
   HostArray shape;
   shape.element = ElementType::kF32;
   shape.shape = {2};
@@ -47,16 +52,16 @@ TEST(GrantSimTest, ANewcomerStartsWithinTheHorizon) {
   LaunchPlan(*runtime, endless, {shape}, 1'000'000);
   // Twenty milliseconds of it pass.
   for (int i = 0; i < 20; ++i) {
-    const RunHandle other = LaunchPlan(*runtime, shortly, {shape}, 10);
+    const RunHandle other = LaunchPlan(*newcomer, shortly, {shape}, 10);
     const TimeNs start = StatsOf(*runtime).now_ns;
-    ASSERT_TRUE(runtime->Await(other).ok());
+    ASSERT_TRUE(newcomer->Await(other).ok());
     // Its own millisecond, and what was granted before it came.
     EXPECT_LT(StatsOf(*runtime).now_ns - start, kGrantHorizonNs * 3 / 2) << i;
   }
   const uint64_t before = StatsOf(*runtime).controller_messages;
   const TimeNs start = StatsOf(*runtime).now_ns;
-  const RunHandle last = LaunchPlan(*runtime, shortly, {shape}, 10'000);
-  ASSERT_TRUE(runtime->Await(last).ok());
+  const RunHandle last = LaunchPlan(*newcomer, shortly, {shape}, 10'000);
+  ASSERT_TRUE(newcomer->Await(last).ok());
   // Half of the devices' time is the newcomer's.
   const TimeNs took = StatsOf(*runtime).now_ns - start;
   EXPECT_NEAR(double(took), 2e9, 0.4e9);
@@ -78,21 +83,39 @@ TEST_P(GrantTest, StepsOfALongLaunchFollowEachOtherOverItsGrants) {
             (std::vector<float>{501, 501, 501, 501}));
 }
 
-TEST_P(GrantTest, LaunchesOfTwoProgramsInterleave) {
+// Each keeps so many launches open, and neither gets ahead of the other.
+TEST_P(GrantTest, LaunchesOfTwoClientsInterleave) {
   constexpr int kLaunches = 5000;  // of each
+  constexpr int kOpen = 16;
   auto runtime = Start("2x1x2", Options());
-  const ProgramHandle a = LoadPlan(*runtime, Increment("a", 2));
-  const ProgramHandle b = LoadPlan(*runtime, Increment("b", 2));
-  for (int i = 0; i < kLaunches; ++i) {
-    const float v = static_cast<float>(i);
-    const RunHandle one = LaunchPlan(*runtime, a, {Floats({2}, {v, -v})});
-    const RunHandle two = LaunchPlan(*runtime, b, {Floats({2}, {2 * v, 0})});
-    ASSERT_EQ(FetchValues(*runtime, one, "w"),
-              (std::vector<float>{v + 1, 1 - v}));
-    ASSERT_EQ(FetchValues(*runtime, two, "w"),
-              (std::vector<float>{2 * v + 1, 1}));
-    ASSERT_TRUE(runtime->ReleaseRun(one).ok());
-    ASSERT_TRUE(runtime->ReleaseRun(two).ok());
+  const std::unique_ptr<Client> second = runtime.Connect("second");
+  Client* const clients[] = {&*runtime, second.get()};
+  ProgramHandle programs[2];
+  std::deque<RunHandle> open[2];
+  for (int c = 0; c < 2; ++c) {
+    programs[c] = LoadPlan(*clients[c], Increment(absl::StrCat("p", c), 2));
+  }
+  auto value = [](int c, int i) { return static_cast<float>(2 * i + c); };
+  for (int i = 0; i < kLaunches + kOpen; ++i) {
+    TimeNs ended[2] = {0, 0};
+    for (int c = 0; c < 2; ++c) {
+      Client& client = *clients[c];
+      if (i < kLaunches) {
+        const float v = value(c, i);
+        open[c].push_back(
+            LaunchPlan(client, programs[c], {Floats({2}, {v, -v})}));
+      }
+      if (i < kOpen) continue;
+      const float v = value(c, i - kOpen);
+      ASSERT_EQ(FetchValues(client, open[c].front(), "w"),
+                (std::vector<float>{v + 1, 1 - v}));
+      ASSERT_TRUE(client.ReleaseRun(open[c].front()).ok());
+      open[c].pop_front();
+      if (i % 100 == 0) ended[c] = StatsOf(client).now_ns;
+    }
+    if (GetParam() == ClusterOptions::kSim) {
+      ASSERT_LT(ended[1] - ended[0], kGrantHorizonNs) << i;
+    }
   }
 }
 

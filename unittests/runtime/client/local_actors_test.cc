@@ -32,7 +32,7 @@ class LocalActorsTest : public ::testing::Test {
 TEST_F(LocalActorsTest, AHostHasItsDevices) {
   LocalActors actors(&context_, {});
   ASSERT_EQ(actors.hosts().size(), 2u);
-  std::set<LocalId> ids = {actors.controller().local_id()};
+  std::set<LocalId> ids = {actors.controller()->local_id()};
   for (const LocalActors::Host& host : actors.hosts()) {
     EXPECT_EQ(host.devices.size(), 3u);
     EXPECT_EQ(host.actors.devices.size(), 3u);
@@ -41,6 +41,45 @@ TEST_F(LocalActorsTest, AHostHasItsDevices) {
       EXPECT_EQ(host.devices[d]->local_id(), host.actors.devices[d]);
       EXPECT_TRUE(ids.insert(host.actors.devices[d]).second);
     }
+  }
+}
+
+// The controller and host 1 are here, host 0 is elsewhere.
+TEST_F(LocalActorsTest, OfSeveralProcessesThoseOfOne) {
+  std::vector<HostPlace> places(2);
+  places[0].process = 1;
+  places[1].epoch = 4;
+  context_.directory = Directory({0, 1}, places);
+  LocalActors here(&context_, {});
+  EXPECT_NE(here.controller(), nullptr);
+  ASSERT_EQ(here.hosts().size(), 1u);
+  EXPECT_EQ(here.hosts()[0].number, 1);
+  EXPECT_EQ(here.FindHost(0), nullptr);
+  EXPECT_EQ(here.FindHost(1), &here.hosts()[0]);
+  EXPECT_EQ(here.FindHost(2), nullptr);
+  EXPECT_EQ(here.clients().size(), size_t{kMaxProcessClients});
+  // A scheduler is where the controller is, also when its island is not.
+  EXPECT_EQ(world_.places.at(context_.directory.scheduler(0)).host, -1);
+  EXPECT_EQ(world_.places.at(context_.directory.scheduler(1)).host, 1);
+  EXPECT_EQ(world_.places.at(context_.directory.executor(1)).epoch, 4u);
+
+  RecordingWorld other;
+  RuntimeContext context;
+  context.world = &other;
+  context.topology = &topology_;
+  context.directory = context_.directory;
+  context.process = 1;
+  LocalActors there(&context, {}, {.first = 64, .count = 1});
+  EXPECT_EQ(there.controller(), nullptr);
+  ASSERT_EQ(there.hosts().size(), 1u);
+  EXPECT_EQ(there.hosts()[0].number, 0);
+  EXPECT_EQ(there.hosts()[0].devices.size(), 3u);
+  ASSERT_EQ(there.clients().size(), 1u);
+  EXPECT_EQ(there.clients()[0].index(), 64u);
+  for (const auto& [address, place] : other.places) {
+    EXPECT_TRUE(address == context.directory.executor(0) ||
+                address == context.directory.client(64))
+        << address;
   }
 }
 

@@ -27,19 +27,19 @@ class ProcessReporterTest : public ::testing::Test {
     context_.topology = &topology_;
     context_.directory = DirectoryOf(topology_);
     actors_ = std::make_unique<LocalActors>(&context_, ClusterOptions());
-    reporter_ = std::make_unique<ProcessReporter>(
-        &context_, &none_, actors_.get(), /*process=*/0, /*seed=*/5);
+    reporter_ = std::make_unique<ProcessReporter>(&context_, &none_,
+                                                  actors_.get(), /*seed=*/5);
   }
 
   void Ask(const proto::Control& control) {
     reporter_->OnControl(context_.directory.controller(),
                          control.SerializeAsString());
   }
-  proto::Control Question(bool trace) {
+  proto::Control Asking(proto::Question question) {
     proto::Control control;
     control.set_client(3);
     control.mutable_collect()->set_request(8);
-    control.mutable_collect()->set_trace(trace);
+    control.mutable_collect()->set_question(question);
     return control;
   }
 
@@ -52,7 +52,7 @@ class ProcessReporterTest : public ::testing::Test {
 };
 
 TEST_F(ProcessReporterTest, TellsTheClientWhatItsHostsCount) {
-  Ask(Question(/*trace=*/false));
+  Ask(Asking(proto::COUNTS));
   ASSERT_EQ(world_.sent.size(), 1u);
   EXPECT_EQ(world_.sent[0].to, context_.directory.client(3));
   const auto control = world_.sent[0].As<proto::Control>();
@@ -69,8 +69,18 @@ TEST_F(ProcessReporterTest, TellsTheClientWhatItsHostsCount) {
   EXPECT_EQ(reporter_->firings(), 0u);
 }
 
+TEST_F(ProcessReporterTest, SaysWhatItsClockSays) {
+  world_.Suspend(1234);
+  Ask(Asking(proto::TIME));
+  ASSERT_EQ(world_.sent.size(), 1u);
+  const auto control = world_.sent[0].As<proto::Control>();
+  EXPECT_EQ(control.collected().time_ns(), 1234);
+  EXPECT_EQ(control.collected().parts(), 1u);
+  EXPECT_FALSE(control.collected().has_stats());
+}
+
 TEST_F(ProcessReporterTest, AnEmptyTraceIsAnAnswerToo) {
-  Ask(Question(/*trace=*/true));
+  Ask(Asking(proto::TRACED));
   ASSERT_EQ(world_.sent.size(), 1u);
   const auto control = world_.sent[0].As<proto::Control>();
   EXPECT_EQ(control.collected().parts(), 1u);
@@ -86,7 +96,7 @@ TEST_F(ProcessReporterTest, ALongTraceTakesSeveralMessages) {
   for (int i = 0; i < 200'000; ++i) {
     (*trace)->ring(0)->Record(NewTraceEvent(TraceKind::kCall, 0, i));
   }
-  Ask(Question(/*trace=*/true));
+  Ask(Asking(proto::TRACED));
   ASSERT_GT(world_.sent.size(), 1u);
   std::vector<proto::Control> controls;
   for (const Sent& sent : world_.sent) {
@@ -107,7 +117,7 @@ TEST_F(ProcessReporterTest, ALongTraceTakesSeveralMessages) {
 TEST_F(ProcessReporterTest, IgnoresWhatIsNoQuestion) {
   reporter_->OnControl(0, "no protocol buffer");
   Ask(proto::Control());
-  proto::Control nobody = Question(/*trace=*/false);
+  proto::Control nobody = Asking(proto::COUNTS);
   nobody.set_client(kMaxClients);
   Ask(nobody);
   EXPECT_THAT(world_.sent, IsEmpty());

@@ -31,6 +31,7 @@
 #include "runtime/scheduler/island_scheduler.h"
 #include "runtime/world/testing/recording_world.h"
 #include "unittests/runtime/client/runtime_test_support.h"
+#include "unittests/runtime/executor/plan_test_support.h"
 
 namespace pathways::testing {
 
@@ -97,7 +98,8 @@ class RecordedCluster {
     plan_ = *prepared;
     proto::Control control;
     control.mutable_load_request()->set_request(1);
-    control.mutable_load_request()->set_plan(context.plans.Add(plan_));
+    *control.mutable_load_request()->mutable_plan() =
+        KeepPlan(&context.plans, plan_);
     Ask(control);
   }
   // One argument and one result, whose shards are one float each.

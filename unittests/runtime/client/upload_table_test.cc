@@ -101,6 +101,30 @@ TEST_F(UploadTableTest, ValuesAreHeldUntilAllHostsHaveThem) {
   EXPECT_TRUE(table_.EndLaunch(kLaunch).empty());
 }
 
+// Before its launch ends, or after.
+TEST_F(UploadTableTest, AHostThatIsGoneIsNotWaitedFor) {
+  Add(2, 100, /*columns=*/false);
+  ASSERT_TRUE(table_.Piece(kObject, 0, {0, 0}).has_value());
+  EXPECT_TRUE(table_.HostGone(0).empty());
+  EXPECT_TRUE(table_.HostGone(7).empty());
+  EXPECT_EQ(table_.EndLaunch(kLaunch).size(), 1u);
+  EXPECT_EQ(table_.size(), 0u);
+  EXPECT_EQ(values_.use_count(), 1);
+
+  Add(2, 100, /*columns=*/false);
+  ASSERT_TRUE(table_.Piece(kObject, 0, {0, 0}).has_value());
+  EXPECT_TRUE(table_.EndLaunch(kLaunch).empty());
+  EXPECT_EQ(table_.HostGone(0).size(), 1u);
+  EXPECT_EQ(table_.size(), 0u);
+}
+
+// What is said late of a life that is over is no word about the next one.
+TEST_F(UploadTableTest, AHostThatHasNotAskedYetMay) {
+  Add(2, 100, /*columns=*/false);
+  EXPECT_TRUE(table_.HostGone(0).empty());
+  EXPECT_TRUE(table_.Piece(kObject, 0, {0, 0}).has_value());
+}
+
 TEST_F(UploadTableTest, AHostThatBeganToAskIsWaitedForBeyondTheLaunch) {
   Add(2, 100, /*columns=*/false);
   ASSERT_TRUE(table_.Piece(kObject, 0, {0, 0}).has_value());

@@ -62,6 +62,31 @@ TEST_F(AdmissionTest, NamesWhatIsNeededWhereAndWhoHoldsTheRest) {
             "are used; held by program 'one' of client 'me' (4096)");
 }
 
+TEST_F(AdmissionTest, WhatNeedsAHostThatIsGoneIsRefused) {
+  admission_.HostGone(1, /*epoch=*/3);
+  const absl::Status status = Admit(1, "one", 16);
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(status.message(),
+            "program 'one' needs host1, which is gone (life 3)");
+}
+
+// With all memory free, whoever still counts as a holder, and no device lost.
+TEST_F(AdmissionTest, AHostThatLivesAgainIsWhole) {
+  ASSERT_TRUE(Admit(1, "one", 128).ok());
+  admission_.Lose(1, "it hangs");
+  EXPECT_FALSE(Admit(2, "two", 128).ok());
+  admission_.HostGone(1, /*epoch=*/1);
+  EXPECT_EQ(Admit(2, "two", 16).code(), absl::StatusCode::kUnavailable);
+  admission_.HostUp(1);
+  ASSERT_TRUE(Admit(2, "two", 512).ok());
+  // What it held there before is not given back a second time.
+  admission_.Release(1);
+  EXPECT_EQ(Admit(3, "three", 512).code(),
+            absl::StatusCode::kResourceExhausted);
+  admission_.Release(2);
+  EXPECT_TRUE(Admit(3, "three", 512).ok());
+}
+
 TEST_F(AdmissionTest, DevicesOfNoShardAreNotCounted) {
   // All lies on the second device: the first one has room.
   ASSERT_TRUE(Admit(1, "one", 512).ok());

@@ -20,6 +20,7 @@
 #include "runtime/protocol/client_id.h"
 #include "runtime/world/testing/recording_world.h"
 #include "unittests/runtime/controller/controller_test_support.h"
+#include "unittests/runtime/executor/plan_test_support.h"
 
 namespace pathways::testing {
 namespace {
@@ -62,7 +63,8 @@ class ControllerTest : public ::testing::Test {
     control.set_sequence(++sequence_[client]);
     controller_->OnControl(kNoActor, control.SerializeAsString());
   }
-  void FromHost(uint32_t host, const proto::Control& control) {
+  void FromHost(uint32_t host, proto::Control control) {
+    control.set_replaced(replaced_[host]);
     controller_->OnControl(context_.directory.executor(host),
                            control.SerializeAsString());
   }
@@ -118,8 +120,8 @@ class ControllerTest : public ::testing::Test {
   uint64_t Load(uint32_t client) {
     proto::Control control;
     control.mutable_load_request()->set_request(1);
-    control.mutable_load_request()->set_plan(
-        context_.plans.Add(Prepare(MovePlan("p", 2), topology_)));
+    *control.mutable_load_request()->mutable_plan() =
+        KeepPlan(&context_.plans, Prepare(MovePlan("p", 2), topology_));
     FromClient(client, control);
     return ++loaded_;
   }
@@ -177,6 +179,7 @@ class ControllerTest : public ::testing::Test {
   RuntimeContext context_;
   std::unique_ptr<Controller> controller_;
   std::map<uint32_t, uint64_t> sequence_;
+  std::map<uint32_t, uint32_t> replaced_;  // hosts that were, and how often
   uint64_t loaded_ = 0;
 };
 
@@ -339,11 +342,11 @@ TEST_F(ControllerTest, CallsThatWaitForAHostThatIsGoneEnd) {
   FromClient(1, control);
   Sent();
   controller_->OnPeerDown(1, 1);
+  // Nothing is said to who is gone.
   EXPECT_THAT(Sent(),
-              ElementsAre("stop to host0", "stop to host1", "drop to host0",
-                          "drop to host1",
+              ElementsAre("stop to host0", "drop to host0",
                           "client1 ended 1: program 'p' cannot go on: host1 is "
-                          "gone"));
+                          "gone (life 1)"));
   control.mutable_unload_request()->set_request(3);
   control.mutable_unload_request()->set_program(p);
   FromClient(1, control);
@@ -356,6 +359,143 @@ TEST_F(ControllerTest, CallsThatWaitForAHostThatIsGoneEnd) {
   EXPECT_THAT(Sent(), ElementsAre("client1 3: "));
   controller_->OnPeerDown(-1, 1);
   controller_->OnPeerDown(7, 1);
+}
+
+// What hosts are told is for the life that they are in, numbered from 1 again;
+// what is from another life counts for nothing.
+TEST_F(ControllerTest, AHostThatLivesAgainBeginsAnew) {
+  const uint64_t p = LoadAll(1);
+  Launch(1, 1, p, /*fresh=*/false);
+  controller_->OnPeerDown(1, 1);
+  Sent();
+  Launch(1, 2, p, /*fresh=*/false);
+  EXPECT_THAT(Sent(), ElementsAre("client1 ended 2: program 'p' was given up "
+                                  "and must be loaded again: program 'p' "
+                                  "cannot go on: host1 is gone (life 1)"));
+  Load(1);
+  --loaded_;
+  EXPECT_THAT(Sent(), ElementsAre("client1 1: program 'p' needs host1, which "
+                                  "is gone (life 1)"));
+  controller_->OnPeerUp(1, 2);
+  controller_->OnPeerUp(1, 2);
+  controller_->OnPeerDown(1, 1);  // late
+  // As number 1: number 0 has not been unloaded.
+  const uint64_t q = Load(1);
+  std::vector<uint32_t> replaced;
+  for (const testing::Sent& one : world_.Take()) {
+    const auto control = one.As<proto::Control>();
+    if (!control.has_load_program()) continue;
+    replaced.push_back(control.replaced());
+    ASSERT_EQ(control.load_program().lives_size(), 1);
+    EXPECT_EQ(control.load_program().lives(0).host(), 1u);
+    EXPECT_EQ(control.load_program().lives(0).replaced(), 1u);
+  }
+  EXPECT_THAT(replaced, ElementsAre(0, 1));
+  Reply(0, q);
+  Reply(1, q);  // of its first life
+  EXPECT_THAT(Sent(), IsEmpty());
+  replaced_[1] = 1;
+  Reply(1, q);
+  EXPECT_THAT(Sent(), ElementsAre("client1 1: "));
+  // Nobody waits for what the life before had.
+  proto::Control reply;
+  reply.mutable_stop_reply()->set_incarnation(static_cast<uint32_t>(p));
+  FromHost(0, reply);
+  Launch(1, 3, q, /*fresh=*/false);
+  std::vector<uint64_t> numbers, stores;
+  for (const testing::Sent& one : world_.Take()) {
+    const auto control = one.As<proto::Control>();
+    if (one.to == context_.directory.executor(1) &&
+        control.has_prepare_launch()) {
+      EXPECT_EQ(control.replaced(), 1u);
+      numbers.push_back(control.prepare_launch().sequence());
+    }
+    if (!control.has_start()) continue;
+    stores.assign(control.start().stores().begin(),
+                  control.start().stores().end());
+    EXPECT_THAT(control.start().replaced(), ElementsAre(0, 1));
+  }
+  EXPECT_THAT(numbers, ElementsAre(1));
+  EXPECT_THAT(stores, ElementsAre(3, 1));
+  // It is lost again, and with it what needs it.
+  controller_->OnPeerUp(1, 3);
+  EXPECT_THAT(Sent(),
+              ::testing::Contains("client1 ended 3: program 'p' cannot go on: "
+                                  "host1 is gone (life 2)"));
+}
+
+// Who asked for statistics waits for nobody who is gone, whenever that is.
+TEST_F(ControllerTest, ProcessesThatAreGoneAreNotAskedNorWaitedFor) {
+  context_.directory = Directory({0}, {{1, 1}, {2, 1}});
+  controller_ = std::make_unique<Controller>(&context_, ControllerOptions());
+  proto::Control collect;
+  collect.mutable_collect_request()->set_request(5);
+  FromClient(1, collect);
+  auto counts = [&] {
+    std::vector<std::string> texts;
+    for (const testing::Sent& one : world_.Take()) {
+      const auto control = one.As<proto::Control>();
+      if (control.has_collected()) {
+        EXPECT_EQ(control.collected().parts(), 0u);
+        texts.push_back(absl::StrCat(control.collected().request(),
+                                     ": process ",
+                                     control.collected().process(), " gone"));
+      } else if (control.answer().request() != 0) {
+        texts.push_back(absl::StrCat(control.answer().request(), ": ",
+                                     control.answer().processes()));
+      }
+    }
+    return texts;
+  };
+  EXPECT_THAT(counts(), ElementsAre("5: 3"));
+  controller_->OnPeerDown(1, 1);
+  EXPECT_THAT(counts(), ElementsAre("5: process 2 gone"));
+  collect.mutable_collect_request()->set_request(6);
+  FromClient(1, collect);
+  EXPECT_THAT(counts(), ElementsAre("6: 2"));
+  controller_->OnPeerUp(1, 2);
+  collect.mutable_collect_request()->set_request(7);
+  FromClient(1, collect);
+  EXPECT_THAT(counts(), ElementsAre("7: 3"));
+}
+
+TEST_F(ControllerTest, ArraysAreLostWithTheHostsThatHoldThem) {
+  const uint64_t p = LoadAll(1);
+  proto::Control control;
+  proto::LaunchRequest* launch = control.mutable_launch_request();
+  launch->set_launch(1);
+  launch->set_program(p);
+  launch->set_steps(1);
+  proto::ObjectRef* argument = launch->add_arguments();
+  argument->set_object(1001);
+  argument->set_fresh(true);
+  argument->set_keep(true);
+  for (uint32_t host : {0, 1}) argument->add_hosts(host);
+  FromClient(1, control);
+  controller_->OnPeerDown(1, 1);
+  controller_->OnPeerUp(1, 2);
+  replaced_[1] = 1;
+  Sent();
+  const uint64_t q = LoadAll(1);
+  argument->set_fresh(false);
+  launch->set_launch(2);
+  launch->set_program(q);
+  FromClient(1, control);
+  EXPECT_THAT(Sent(),
+              ElementsAre("drop to host0", "drop to host1",
+                          "client1 ended 2: the values are lost: host1 is gone "
+                          "(life 1)"));
+  proto::Control fetch;
+  fetch.mutable_fetch_request()->set_request(9);
+  fetch.mutable_fetch_request()->set_object(1001);
+  fetch.mutable_fetch_request()->add_sources()->set_host(1);
+  FromClient(1, fetch);
+  EXPECT_THAT(Sent(), ElementsAre("client1 9: the values are lost: host1 is "
+                                  "gone (life 1)"));
+  proto::Control release;
+  release.mutable_release_request()->add_objects(1001);
+  FromClient(1, release);
+  EXPECT_THAT(Sent(), ElementsAre("drop to host0"));
 }
 
 TEST_F(ControllerTest, WhatIsOnALostWorkerEnds) {
@@ -403,7 +543,7 @@ TEST_F(ControllerTest, OnlyAClientSpeaksForItself) {
   EXPECT_THAT(Sent(), IsEmpty());
   controller_->OnControl(context_.directory.client(1),
                          control.SerializeAsString());
-  EXPECT_THAT(Sent(), ElementsAre("client1 1: no such plan"));
+  EXPECT_THAT(Sent(), ElementsAre("client1 1: no plan is named"));
 }
 
 TEST_F(ControllerTest, WhoIsNotConnectedIsNotHeard) {
@@ -440,6 +580,61 @@ TEST_F(ControllerTest, ANameIsNotHeldBySilentHosts) {
 TEST_F(ControllerTest, IgnoresWhatIsNotAMessage) {
   controller_->OnControl(kNoActor, "\xff\xff\xff");
   EXPECT_THAT(Sent(), IsEmpty());
+}
+
+// The client has the plan in its own process, and hosts ask for it in turn.
+TEST_F(ControllerTest, PlansComeFromClientsAndGoToProcesses) {
+  const auto plan = Prepare(MovePlan("p", 2), topology_);
+  const PlanName name = *NameOf(plan->data());
+  PlanIndex there;
+  there.Put(name, plan);
+  proto::Control load;
+  load.mutable_load_request()->set_request(1);
+  NamePlan(name, load.mutable_load_request()->mutable_plan());
+  FromClient(1, load);
+  std::vector<testing::Sent> sent = world_.Take();
+  ASSERT_EQ(sent.back().kind, testing::Sent::kTimer);
+  sent.pop_back();
+  proto::Control part;
+  AnswerPlanRequest(&there, sent.back().As<proto::Control>().plan_request(),
+                    part.mutable_plan_part());
+  part.set_client(2);
+  controller_->OnControl(context_.directory.client(2),
+                         part.SerializeAsString());
+  EXPECT_THAT(Sent(), IsEmpty());
+  part.set_client(1);
+  controller_->OnControl(context_.directory.client(1),
+                         part.SerializeAsString());
+  EXPECT_THAT(Sent(), ElementsAre("load to host0", "load to host1"));
+
+  proto::Control ask;
+  ask.mutable_plan_request()->set_hash(std::string(name.hash.view()));
+  controller_->OnControl(context_.directory.reporter(0),
+                         ask.SerializeAsString());
+  sent = world_.Take();
+  ASSERT_EQ(sent.size(), 1u);
+  EXPECT_EQ(sent[0].As<proto::Control>().plan_part().bytes(),
+            part.plan_part().bytes());
+}
+
+TEST_F(ControllerTest, APlanThatDoesNotComeEndsTheLoad) {
+  proto::Control load;
+  load.mutable_load_request()->set_request(1);
+  load.mutable_load_request()->mutable_plan()->set_hash(std::string(32, 'h'));
+  FromClient(1, load);
+  load.mutable_load_request()->set_request(2);
+  load.mutable_load_request()->mutable_plan()->set_hash("short");
+  FromClient(1, load);
+  EXPECT_THAT(Sent(),
+              ElementsAre("something else", "client1 2: no plan is named"));
+  EXPECT_THAT(Advance(kTimeout / 2),
+              ElementsAre("something else", "something else"));
+  EXPECT_THAT(
+      Advance(kTimeout),
+      ::testing::Contains("client1 1: plan 6868686868686868 did not come: no "
+                          "answer from its client"));
+  // And nobody waits for it any more.
+  EXPECT_THAT(Advance(kTimeout), IsEmpty());
 }
 
 }  // namespace

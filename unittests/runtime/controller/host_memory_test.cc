@@ -36,6 +36,20 @@ TEST(HostMemoryTest, IsSureWhileAllFits) {
   EXPECT_EQ(memory.used(1), 0u);
 }
 
+TEST(HostMemoryTest, AHostThatIsGoneHoldsNothing) {
+  HostMemory memory(MakeTopology("1x2x1"));
+  for (int32_t host : {0, 1}) memory.AddProgram(/*program=*/5, host, 100);
+  memory.Charge({0, 1}, {10, 10});
+  memory.HostGone(1);
+  EXPECT_EQ(memory.used(0), 110u);
+  EXPECT_EQ(memory.used(1), 0u);
+  // Nor does what it held count for its next life.
+  memory.Charge({1}, {7});
+  memory.FreeProgram(5);
+  EXPECT_EQ(memory.used(0), 10u);
+  EXPECT_EQ(memory.used(1), 7u);
+}
+
 TEST(HostMemoryTest, IsNotSureOfWhatTheSystemMayRefuse) {
   HostMemory memory(MakeTopology("1x1x1"));
   EXPECT_FALSE(memory.Charge({0}, {Mapping::kAskedBytes}));

@@ -39,7 +39,7 @@ class ObjectTableTest : public ::testing::Test {
 };
 
 TEST_F(ObjectTableTest, HostsAreToldWhenNobodyRefersToIt) {
-  objects_.Add(5, {1, 3}, {10, 30}, /*references=*/1, /*filling=*/0,
+  objects_.Add(5, {1, 3}, {10, 30}, /*held=*/true, /*filling=*/0,
                /*arriving=*/false);
   objects_.Refer(5);
   objects_.Release({5}, /*launch=*/9, &drops_);
@@ -52,8 +52,30 @@ TEST_F(ObjectTableTest, HostsAreToldWhenNobodyRefersToIt) {
   EXPECT_THAT(Drops(), IsEmpty());
 }
 
+// The hosts that are left are told as ever; who uses it hears why it is lost.
+TEST_F(ObjectTableTest, WhatAHostHeldIsLostWithIt) {
+  objects_.Add(5, {1, 3}, {10, 30}, 1, /*filling=*/0, /*arriving=*/false);
+  objects_.Add(6, {3}, {30}, 1, /*filling=*/0, /*arriving=*/false);
+  objects_.Add(7, {1, 3}, {10, 30}, 1, /*filling=*/9, /*arriving=*/false);
+  objects_.Settle(7, absl::InternalError("poisoned"), /*missing=*/false);
+  objects_.Add(8, {1}, {10}, 1, /*filling=*/9, /*arriving=*/false);
+  objects_.HostGone(1, absl::UnavailableError("host1 is gone"));
+  objects_.HostGone(2, absl::UnavailableError("host2 is gone"));
+  EXPECT_EQ(objects_.FirstFailure({5}, /*missing_only=*/true).message(),
+            "host1 is gone");
+  EXPECT_TRUE(objects_.FirstFailure({6}, /*missing_only=*/false).ok());
+  EXPECT_EQ(objects_.FirstFailure({7}, true).message(), "poisoned");
+  // A launch that ends well fills nothing that is lost.
+  objects_.Settle(8, absl::OkStatus(), /*missing=*/false);
+  EXPECT_EQ(objects_.FirstFailure({8}, true).message(), "host1 is gone");
+  EXPECT_TRUE(objects_.Find(8)->lost);
+  EXPECT_FALSE(objects_.Find(6)->lost);
+  objects_.Release({5, 7, 8}, /*launch=*/0, &drops_);
+  EXPECT_THAT(Drops(), ElementsAre("3:0:5 30", "3:0:7 30"));
+}
+
 TEST_F(ObjectTableTest, OneArrayMayBeNamedTwice) {
-  objects_.Add(5, {0}, {1}, /*references=*/0, /*filling=*/0,
+  objects_.Add(5, {0}, {1}, /*held=*/false, /*filling=*/0,
                /*arriving=*/false);
   objects_.Refer(5);
   objects_.Refer(5);

@@ -26,13 +26,14 @@ using ::testing::IsEmpty;
 using State = ProgramTable::State;
 
 constexpr TimeNs kTimeout = 100;
+const PlanName kPlan{HashOf(absl::string_view("p")), 1000};
 
 class ProgramTableTest : public ::testing::Test {
  protected:
-  // On both hosts; the request is 1, the plan 77.
+  // On both hosts; the request is 1.
   ProgramNext Load(const std::string& name = "p", uint64_t request = 1) {
     absl::StatusOr<ProgramNext> next = table_.Load(
-        now_, Prepare(MovePlan(name, 4), topology_), 77, "me", {0, request});
+        now_, Prepare(MovePlan(name, 4), topology_), kPlan, "me", {0, request});
     EXPECT_TRUE(next.ok()) << next.status();
     return *next;
   }
@@ -90,11 +91,20 @@ TEST_F(ProgramTableTest, IsReadyWhenAllHostsHaveLoadedIt) {
   EXPECT_EQ(next.kind, ProgramNext::kAnswer);
   EXPECT_EQ(next.request.id, 1u);
   EXPECT_EQ(next.handle, 1u);
-  EXPECT_EQ(next.loaded, 77u);
   EXPECT_TRUE(next.status.ok());
   EXPECT_EQ(table_.loaded(), 1u);
   ASSERT_TRUE(table_.Ready(1).ok());
   EXPECT_EQ((*table_.Ready(1))->plan->name(), "p");
+}
+
+TEST_F(ProgramTableTest, KnowsWhoLoadedItWhenTheRequestIsAnswered) {
+  ASSERT_TRUE(
+      table_
+          .Load(now_, Prepare(MovePlan("p", 4), topology_), kPlan, "me", {7, 1})
+          .ok());
+  AnswerAll(State::kLoading);
+  EXPECT_EQ(table_.at(0).request.id, 0u);
+  EXPECT_EQ(table_.at(0).owner, 7u);
 }
 
 TEST_F(ProgramTableTest, GoesInTwoRounds) {
@@ -131,7 +141,6 @@ TEST_F(ProgramTableTest, ALoadThatAHostRefusesIsTakenBack) {
   const ProgramNext next =
       Answer(State::kLoading, 0, absl::ResourceExhaustedError("later"));
   EXPECT_EQ(next.kind, ProgramNext::kAsk);
-  EXPECT_EQ(next.loaded, 77u);
   EXPECT_EQ(table_.at(0).state, State::kStopping);
   AnswerAll(State::kStopping);
   const ProgramNext gone = AnswerAll(State::kFreeing);
@@ -186,9 +195,9 @@ TEST_F(ProgramTableTest, WhatDoesNotFitIsNotHere) {
   auto big = [&](const std::string& name) {
     return Prepare(MovePlan(name, 1, 0, 0, 0, int64_t{3} << 23), topology_);
   };
-  ASSERT_TRUE(table_.Load(now_, big("one"), 1, "me", {0, 1}).ok());
+  ASSERT_TRUE(table_.Load(now_, big("one"), kPlan, "me", {0, 1}).ok());
   const absl::StatusOr<ProgramNext> refused =
-      table_.Load(now_, big("two"), 2, "me", {0, 2});
+      table_.Load(now_, big("two"), kPlan, "me", {0, 2});
   EXPECT_EQ(refused.status().code(), absl::StatusCode::kResourceExhausted);
   EXPECT_THAT(std::string(refused.status().message()),
               HasSubstr("held by program 'one' of client 'me'"));
@@ -198,7 +207,7 @@ TEST_F(ProgramTableTest, WhatDoesNotFitIsNotHere) {
 TEST_F(ProgramTableTest, APlanWithoutShardsNeedsNobody) {
   PlanBuilder b("empty", 1);
   const absl::StatusOr<ProgramNext> next =
-      table_.Load(now_, Prepare(b.Finish(), topology_), 5, "me", {0, 1});
+      table_.Load(now_, Prepare(b.Finish(), topology_), kPlan, "me", {0, 1});
   ASSERT_TRUE(next.ok());
   EXPECT_EQ(next->kind, ProgramNext::kAnswer);
   EXPECT_EQ(next->handle, 1u);
@@ -262,34 +271,54 @@ TEST_F(ProgramTableTest, MemoryIsHeldWhereAHostDidNotFreeIt) {
     return Prepare(MovePlan("big", 1, 0, 0, base, int64_t{3} << 23), topology_);
   };
   auto wide = Prepare(MovePlan("p", 4, 0, 0, 0, int64_t{12} << 23), topology_);
-  ASSERT_TRUE(table_.Load(now_, wide, 77, "me", {0, 1}).ok());
+  ASSERT_TRUE(table_.Load(now_, wide, kPlan, "me", {0, 1}).ok());
   AnswerAll(State::kLoading);
   table_.Unload(now_, 1, {0, 2}, 0).IgnoreError();
   AnswerAll(State::kStopping);
   Answer(State::kFreeing, 0);
-  EXPECT_FALSE(table_.Load(now_, big(0), 78, "me", {0, 3}).ok());
+  EXPECT_FALSE(table_.Load(now_, big(0), kPlan, "me", {0, 3}).ok());
   EXPECT_THAT(Tick(100),
               ElementsAre("answer 2: program 'p' was not unloaded: no answer "
                           "from host1, where its memory is held until there "
                           "is one"));
-  EXPECT_TRUE(table_.Load(now_, big(0), 78, "me", {0, 3}).ok());
-  EXPECT_FALSE(table_.Load(now_, big(2), 79, "me", {0, 4}).ok());
+  EXPECT_TRUE(table_.Load(now_, big(0), kPlan, "me", {0, 3}).ok());
+  EXPECT_FALSE(table_.Load(now_, big(2), kPlan, "me", {0, 4}).ok());
   EXPECT_EQ(Answer(State::kFreeing, 1).kind, ProgramNext::kNothing);
-  EXPECT_TRUE(table_.Load(now_, big(2), 79, "me", {0, 4}).ok());
+  EXPECT_TRUE(table_.Load(now_, big(2), kPlan, "me", {0, 4}).ok());
 }
 
 TEST_F(ProgramTableTest, AHostThatIsGoneIsNotWaitedFor) {
   Load();
-  EXPECT_THAT(Texts(table_.HostGone(now_, 1)), IsEmpty());
-  EXPECT_THAT(Texts(table_.HostGone(now_, 3)), IsEmpty());
+  EXPECT_THAT(Texts(table_.HostGone(now_, 1, /*epoch=*/1)), IsEmpty());
+  EXPECT_THAT(Texts(table_.HostGone(now_, 3, /*epoch=*/1)), IsEmpty());
   EXPECT_EQ(Answer(State::kLoading, 0).kind, ProgramNext::kAsk);
   EXPECT_EQ(table_.at(0).state, State::kStopping);
   EXPECT_THAT(table_.at(0).waiting.Members(), ElementsAre(0));
   EXPECT_EQ(Answer(State::kStopping, 0).kind, ProgramNext::kAsk);
   EXPECT_THAT(Texts({Answer(State::kFreeing, 0)}),
               ElementsAre("answer 1: program 'p' was not loaded: host1 is "
-                          "gone"));
+                          "gone (life 1)"));
   EXPECT_FALSE(table_.Waits());
+}
+
+// A program of its life before is no matter of the next one.
+TEST_F(ProgramTableTest, AHostThatLivesAgainIsAskedForWhatComesThen) {
+  Load();
+  AnswerAll(State::kLoading);
+  table_.Break(now_, 0, absl::UnavailableError("host1 is gone"));
+  EXPECT_THAT(Texts(table_.HostGone(now_, 1, /*epoch=*/1)), IsEmpty());
+  table_.HostUp(1);
+  const auto next = table_.Load(now_, Prepare(MovePlan("again", 4), topology_),
+                                kPlan, "me", {0, 2});
+  ASSERT_TRUE(next.ok()) << next.status();
+  EXPECT_THAT(table_.at(next->program).waiting.Members(), ElementsAre(0, 1));
+  // The old one is stopped, and freed, where it still is.
+  EXPECT_THAT(table_.at(0).waiting.Members(), ElementsAre(0));
+  Answer(State::kStopping, 0);
+  EXPECT_THAT(Texts({*table_.Unload(now_, 1, {0, 3}, 0)}),
+              ElementsAre("ask 4"));
+  EXPECT_THAT(table_.at(0).waiting.Members(), ElementsAre(0));
+  EXPECT_THAT(Texts({Answer(State::kFreeing, 0)}), ElementsAre("answer 3: "));
 }
 
 TEST_F(ProgramTableTest, WhatIsOnALostDeviceCannotGoOn) {
@@ -299,13 +328,13 @@ TEST_F(ProgramTableTest, WhatIsOnALostDeviceCannotGoOn) {
   EXPECT_THAT(table_.Lose(1, {0}, why), ElementsAre(0));
   EXPECT_THAT(table_.Lose(1, {0}, absl::DeadlineExceededError("again")),
               ElementsAre(0));
-  EXPECT_EQ(
-      table_
-          .Load(now_, Prepare(MovePlan("late", 4), topology_), 78, "me", {0, 2})
-          .status()
-          .message(),
-      "program 'late' needs island0/host1/device0, whose worker is lost: "
-      "it hangs");
+  EXPECT_EQ(table_
+                .Load(now_, Prepare(MovePlan("late", 4), topology_), kPlan,
+                      "me", {0, 2})
+                .status()
+                .message(),
+            "program 'late' needs island0/host1/device0, whose worker is lost: "
+            "it hangs");
   table_.Break(now_, 0, why);
   EXPECT_THAT(table_.Lose(1, {0}, why), IsEmpty());
 }
@@ -325,7 +354,8 @@ TEST_F(ProgramTableTest, TheLastHostToAnswerMayGo) {
   AnswerAll(State::kLoading);
   table_.Unload(now_, 1, {0, 2}, 0).IgnoreError();
   Answer(State::kStopping, 0);
-  EXPECT_THAT(Texts(table_.HostGone(now_, 1)), ElementsAre("ask 4"));
+  EXPECT_THAT(Texts(table_.HostGone(now_, 1, /*epoch=*/1)),
+              ElementsAre("ask 4"));
   EXPECT_THAT(Texts({Answer(State::kFreeing, 0)}), ElementsAre("answer 2: "));
 }
 
@@ -349,6 +379,33 @@ TEST_F(ProgramTableTest, AHostThatHasSomethingToRunIsGivenTime) {
   busy_.Clear();
   EXPECT_THAT(Tick(5099), ElementsAre("ask 0"));
   EXPECT_EQ(Tick(5100).size(), 2u);
+}
+
+// How long a load may take is a matter of what its plan weighs; a process that
+// asks for the same again and again gets nowhere.
+TEST_F(ProgramTableTest, WhoFetchesThePlanIsNotSilent) {
+  Load();
+  proto::PlanRequest request;
+  request.set_hash(std::string(kPlan.hash.view()));
+  auto asked = [&](uint64_t offset, bool code) {
+    request.set_offset(offset);
+    request.clear_objects();
+    if (code) request.add_objects(0);
+    now_ += kTimeout - 1;
+    table_.Asked(now_, /*process=*/1, request);
+    now_ += 1;
+    return Texts(table_.Tick(now_, WaitSet()));
+  };
+  const std::vector<std::string> again = {"ask 0"};
+  EXPECT_EQ(asked(0, false), again);
+  EXPECT_EQ(asked(500, false), again);
+  EXPECT_EQ(asked(0, true), again);
+  proto::PlanRequest other = request;
+  other.set_hash("other");
+  table_.Asked(now_, 1, other);
+  EXPECT_EQ(asked(0, true).front(),
+            "answer 1: program 'p' was not loaded: no answer from host0, "
+            "host1");
 }
 
 }  // namespace

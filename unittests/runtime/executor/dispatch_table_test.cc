@@ -83,5 +83,32 @@ TEST(HostWorkTest, TakesWhatComesFirstInTheOrderOfTheQueues) {
   EXPECT_THAT(programs, ElementsAre(13, 14, 11, 10));
 }
 
+TEST(HostWorkTest, WorksWithoutABreak) {
+  HostWork work;
+  auto add = [&](uint64_t place, TimeNs since) {
+    work.Add({place, 0, 0, 0, /*incarnation=*/1, since});
+  };
+  add(1, 100);
+  HostWork::Turn turn = work.Begin(/*cost=*/30);
+  EXPECT_EQ(turn.piece.place, 1u);
+  EXPECT_EQ(turn.begin, 100);
+  EXPECT_EQ(turn.end, 130);
+  const uint64_t first = turn.number;
+  EXPECT_TRUE(work.busy() && work.IsIn(first));
+  work.End();
+  EXPECT_FALSE(work.busy() || work.IsIn(first));
+  // It could be done meanwhile, so the host went on to it, though it is told
+  // late.
+  add(2, 120);
+  turn = work.Begin(10);
+  EXPECT_EQ(turn.begin, 130);
+  EXPECT_EQ(turn.end, 140);
+  EXPECT_TRUE(work.IsIn(turn.number) && !work.IsIn(first));
+  work.End();
+  // Then it had nothing to do.
+  add(3, 200);
+  EXPECT_EQ(work.Begin(10).end, 210);
+}
+
 }  // namespace
 }  // namespace pathways

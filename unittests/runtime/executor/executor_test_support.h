@@ -26,19 +26,24 @@
 #include "runtime/executor/host_executor.h"
 #include "runtime/world/testing/recording_world.h"
 #include "unittests/runtime/controller/controller_test_support.h"
+#include "unittests/runtime/executor/plan_test_support.h"
 
 namespace pathways::testing {
 
 class RecordedHost {
  public:
   // `run_kernels`: values are stored, fed and fetched; plans have no code.
+  // `epoch`: the life of all hosts.
   explicit RecordedHost(const std::string& topology, int host = 0,
-                        DispatchOptions dispatch = {}, bool run_kernels = false)
+                        DispatchOptions dispatch = {}, bool run_kernels = false,
+                        uint32_t epoch = 1)
       : topology_(MakeTopology(topology)), host_(host) {
     world.is_simulated = false;
     context.world = &world;
     context.topology = &topology_;
-    context.directory = DirectoryOf(topology_);
+    context.directory = DirectoryOf(
+        topology_,
+        std::vector<HostPlace>(topology_.num_hosts(), HostPlace{0, epoch}));
     context.dispatch = dispatch;
     context.run_kernels = run_kernels;
     executor = std::make_unique<HostExecutor>(&context, &actors_, host);
@@ -74,20 +79,22 @@ class RecordedHost {
     return world.DeliverAll();
   }
 
-  // As program 0 of incarnation 1.
-  std::vector<Sent> Load(proto::Plan plan) {
+  // As incarnation 1 of a program.
+  std::vector<Sent> Load(proto::Plan plan, uint32_t program = 0) {
     absl::StatusOr<std::shared_ptr<const PreparedPlan>> prepared =
         PreparedPlan::Create(MakePlanData(std::move(plan), {}), topology_,
                              /*resolver=*/nullptr, /*run_kernels=*/false);
     EXPECT_TRUE(prepared.ok()) << prepared.status();
     plan_ = *prepared;
-    return LoadAs(context.plans.Add(plan_));
+    name_ = KeepPlan(&context.plans, plan_);
+    return LoadAgain(program);
   }
-  std::vector<Sent> LoadAs(uint64_t plan, uint32_t program = 0) {
+  // The last one, or a second copy of that.
+  std::vector<Sent> LoadAgain(uint32_t program = 0) {
     proto::Control control;
     control.mutable_load_program()->set_program(program);
     control.mutable_load_program()->set_incarnation(1);
-    control.mutable_load_program()->set_plan(plan);
+    *control.mutable_load_program()->mutable_plan() = name_;
     return TellFromController(control);
   }
   const PreparedPlan& plan() const { return *plan_; }
@@ -97,7 +104,7 @@ class RecordedHost {
   std::vector<Sent> Grant(uint64_t launch, uint64_t place,
                           uint64_t previous_place, uint64_t first,
                           uint64_t steps, uint64_t launch_first, uint64_t of,
-                          uint64_t store = 0) {
+                          uint64_t store = 0, bool skip = false) {
     proto::Control control;
     proto::Grant* grant = control.mutable_grant();
     grant->set_incarnation(1);
@@ -109,6 +116,7 @@ class RecordedHost {
     grant->set_launch_first(launch_first);
     grant->set_launch_steps(of);
     grant->set_store(store);
+    grant->set_skip(skip);
     return Tell(directory().scheduler(topology_.island_of_host(host_)),
                 control);
   }
@@ -124,6 +132,7 @@ class RecordedHost {
   HostActors actors_;
   Cohort cohort_{world.kernel_gate(0)};
   std::shared_ptr<const PreparedPlan> plan_;
+  proto::PlanName name_;
 };
 
 // Those of a kind, parsed.

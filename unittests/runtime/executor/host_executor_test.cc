@@ -57,6 +57,69 @@ TEST(HostExecutorTest, CountsWireMessagesThatItDrops) {
   EXPECT_EQ(counters.foreign.get(), 3u);
 }
 
+// Of the other host, what a life says that is on, as told by who knows: the
+// processes' links, or the load of a program.
+TEST(HostExecutorTest, TakesOnlyWhatIsOfTheLifeOfTheOtherHost) {
+  RecordedHost host("2x1x1");
+  host.Load(MovePlan("p", 1, 0, 1));
+  const HostCounters& counters = host.executor->counters();
+  WireMessage message;
+  message.kind = kTokenMessage;
+  message.incarnation = 1;
+  message.target = UINT32_MAX;
+  message.to_epoch = 1;
+  uint64_t stale = 0;
+  auto comes = [&](uint32_t epoch, uint64_t sequence) {
+    message.from_epoch = epoch;
+    message.sequence = sequence;
+    host.executor->OnWire(host.directory().executor(1), message, {});
+    const bool came = counters.stale.get() == stale;
+    stale = counters.stale.get();
+    return came;
+  };
+  EXPECT_TRUE(comes(1, 1));
+  EXPECT_FALSE(comes(2, 1));  // not announced
+  host.executor->OnPeerDown(1, 1);
+  EXPECT_FALSE(comes(1, 2));
+  host.executor->OnPeerUp(1, 2);
+  EXPECT_TRUE(comes(2, 1));
+  EXPECT_FALSE(comes(1, 3));
+  host.executor->OnPeerDown(1, 1);  // late
+  EXPECT_TRUE(comes(2, 2));
+  EXPECT_EQ(counters.duplicates.get(), 0u);
+  // A load may say so first, whatever comes of it.
+  Control load;
+  load.mutable_load_program()->set_program(1);
+  load.mutable_load_program()->set_incarnation(2);
+  proto::HostLife* life = load.mutable_load_program()->add_lives();
+  life->set_host(1);
+  life->set_replaced(2);
+  host.TellFromController(load);
+  EXPECT_FALSE(comes(2, 3));
+  EXPECT_TRUE(comes(3, 1));
+  host.executor->OnPeerUp(1, 3);
+  EXPECT_TRUE(comes(3, 2));
+  // Hosts that there are not.
+  host.executor->OnPeerDown(2, 1);
+  host.executor->OnPeerUp(-1, 1);
+}
+
+// What the controller, or the scheduler, said to the life before.
+TEST(HostExecutorTest, DropsWhatIsForAnotherLife) {
+  RecordedHost host("1x1x1");
+  Control stop = Stop(1);
+  stop.set_replaced(1);
+  EXPECT_THAT(host.TellFromController(stop), IsEmpty());
+  EXPECT_EQ(host.executor->counters().stale.get(), 1u);
+
+  RecordedHost again("1x1x1", /*host=*/0, {}, /*run_kernels=*/false,
+                     /*epoch=*/2);
+  EXPECT_THAT(again.TellFromController(Stop(1)), IsEmpty());
+  const std::vector<Sent> sent = again.TellFromController(stop);
+  ASSERT_THAT(sent, SizeIs(1));
+  EXPECT_EQ(sent[0].As<Control>().replaced(), 1u);
+}
+
 TEST(HostExecutorTest, DropsWhatItsSenderMayNotSay) {
   RecordedHost host("2x1x1");
   host.Load(MovePlan("p", 1, 0, 1));

@@ -33,6 +33,16 @@ TEST(HostGrantsTest, AppliesGrantsInTheOrderOfTheirPlaces) {
   EXPECT_THAT(Done(host.Grant(7, 5, 3, 2, 2, 0, 4)), IsEmpty());
 }
 
+// The island's scheduler forgot the grant when it was given up.
+TEST(HostGrantsTest, DoesNotApplyAGrantWhoseSkipOvertookIt) {
+  RecordedHost host("1x1x2");
+  host.Load(MovePlan("p", 2));
+  EXPECT_THAT(Done(host.Grant(7, 5, 3, 2, 2, 0, 4, 0, /*skip=*/true)),
+              IsEmpty());
+  EXPECT_THAT(Done(host.Grant(7, 5, 3, 2, 2, 0, 4)), IsEmpty());
+  EXPECT_THAT(Done(host.Grant(7, 3, 0, 0, 2, 0, 4)), ElementsAre(3));
+}
+
 TEST(HostGrantsTest, GivesUpAGrantThatIsNotOfItsLaunch) {
   struct Case {
     uint64_t first, steps, launch_first, of;

@@ -63,8 +63,8 @@ TEST(HostLossesTest, LostDevicesCountAsHavingAnswered) {
   EXPECT_THAT(ControlsOf(sent, Control::kFreeReply), SizeIs(1));
   // The kernel may still use its memory.
   EXPECT_EQ(host.executor->arena(0).used(), held);
-  const std::vector<Control> replies =
-      ControlsOf(host.Load(MovePlan("late", 2)), Control::kLoadReply);
+  const std::vector<Control> replies = ControlsOf(
+      host.Load(MovePlan("late", 2), /*program=*/1), Control::kLoadReply);
   ASSERT_THAT(replies, SizeIs(1));
   EXPECT_EQ(replies[0].load_reply().message(), "island0/host0/device0 is lost");
 }
@@ -87,11 +87,10 @@ TEST(HostLossesTest, WhatWaitsForThemEnds) {
 
 TEST(HostLossesTest, ALoadThatWaitsForThemIsRefused) {
   RecordedHost host("1x1x2");
-  const uint64_t plan =
-      host.context.plans.Add(Prepare(MovePlan("p", 2), host.topology()));
   Control control;
   control.mutable_load_program()->set_incarnation(1);
-  control.mutable_load_program()->set_plan(plan);
+  *control.mutable_load_program()->mutable_plan() =
+      KeepPlan(&host.context.plans, Prepare(MovePlan("p", 2), host.topology()));
   host.executor->OnControl(host.directory().controller(),
                            control.SerializeAsString());
   const std::vector<Control> replies =

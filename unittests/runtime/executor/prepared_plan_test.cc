@@ -101,17 +101,101 @@ TEST(PreparedPlanTest, RefusesMachinesThatThereAreNot) {
   EXPECT_THAT(std::string(device.message()), HasSubstr("device 2"));
 }
 
-TEST(RegistryTest, NumbersFromOneAndForgetsWhatIsRemoved) {
+proto::Target* TargetOf(proto::Cluster* cluster, int host) {
+  return cluster->mutable_islands(0)
+      ->mutable_hosts(host)
+      ->mutable_devices(0)
+      ->mutable_target();
+}
+
+TEST(PreparedPlanTest, ASliceHasOneCpuType) {
+  proto::Cluster cluster = *ReadTopology("1x2x1");
+  for (int host : {0, 1}) {
+    TargetOf(&cluster, host)->set_triple("x86_64-unknown-linux-gnu");
+    TargetOf(&cluster, host)->add_features("+avx2");
+  }
+  TargetOf(&cluster, 0)->set_cpu("znver4");
+  TargetOf(&cluster, 1)->set_cpu("znver5");
+  TargetOf(&cluster, 1)->add_features("+avxvnni");
+  const Topology topology = *Topology::Create(cluster);
+  EXPECT_EQ(PreparedPlan::Create(MakePlanData(MovePlan("p", 2), {}), topology,
+                                 nullptr, /*run_kernels=*/false)
+                .status(),
+            absl::InvalidArgumentError(
+                "slice 's' lies on hosts of two CPU types: host0 has "
+                "'x86_64-unknown-linux-gnu znver4', host1 has "
+                "'x86_64-unknown-linux-gnu znver5 +avxvnni'"));
+  // Slices on one host each may differ.
+  TargetOf(&cluster, 1)->set_triple("aarch64-unknown-linux-gnu");
+  EXPECT_TRUE(PreparedPlan::Create(MakePlanData(MovePlan("p", 1, 0, 0, 1), {}),
+                                   *Topology::Create(cluster), nullptr,
+                                   /*run_kernels=*/false)
+                  .ok());
+}
+
+// Gives each kernel its own number of segments, and notes what is asked.
+class NotingResolver final : public KernelResolver {
+ public:
+  std::vector<std::string> asked;
+  absl::StatusOr<ResolvedKernel> Resolve(const proto::Kernel& kernel,
+                                         absl::Span<const uint8_t>,
+                                         const proto::Target& target) override {
+    asked.push_back(kernel.name() + " " + target.cpu());
+    return ResolvedKernel{
+        std::vector<KernelFunction>(kernel.segments_size(), nullptr), nullptr};
+  }
+};
+
+TEST(PreparedPlanTest, CodeIsLoadedForDevicesThatAreHere) {
+  PlanBuilder b("p", 1);
+  for (int slice = 0; slice < 2; ++slice) {
+    const uint32_t s = b.AddSlice(absl::StrCat("s", slice), {{"x", 1}}, 0,
+                                  /*base=*/slice);
+    const uint32_t u = b.AddBuffer(absl::StrCat("u", slice), s, Rows(1), 1);
+    b.AddFeed(absl::StrCat("u", slice), u);
+    const uint32_t v = b.AddBuffer(absl::StrCat("v", slice), s, Rows(1), 1);
+    const uint32_t gang = b.AddGang(absl::StrCat("g", slice), s, {u}, {v});
+    b.AddFetch(absl::StrCat("v", slice), v);
+    proto::Action* action = b.plan().mutable_actions(gang);
+    action->set_kernel(slice);
+    action->add_steps()->mutable_run();
+    proto::Kernel* kernel = b.plan().add_kernels();
+    kernel->set_name(absl::StrCat("k", slice));
+    kernel->add_segments();
+  }
+  const PlanData plan = MakePlanData(b.Finish(), {});
+  proto::Cluster cluster = *ReadTopology("1x2x1");
+  TargetOf(&cluster, 0)->set_cpu("one");
+  TargetOf(&cluster, 1)->set_cpu("two");
+  const Topology topology = *Topology::Create(cluster);
+  NotingResolver all, second;
+  const auto whole = PreparedPlan::Create(plan, topology, &all, true);
+  ASSERT_TRUE(whole.ok()) << whole.status();
+  EXPECT_THAT(all.asked, ElementsAre("k0 one", "k1 two"));
+  const auto part = PreparedPlan::Create(
+      plan, topology, &second, true, [](int32_t host) { return host == 1; });
+  ASSERT_TRUE(part.ok()) << part.status();
+  EXPECT_THAT(second.asked, ElementsAre("k1 two"));
+  EXPECT_EQ((*part)->kernel(0, 0, 0), nullptr);
+  EXPECT_NE((*part)->kernel(1, 0, 1), nullptr);
+  // Who has no host knows where values lie all the same.
+  NotingResolver none;
+  const auto nowhere = PreparedPlan::Create(plan, topology, &none, true,
+                                            [](int32_t) { return false; });
+  ASSERT_TRUE(nowhere.ok()) << nowhere.status();
+  EXPECT_TRUE(none.asked.empty());
+  EXPECT_NE((*nowhere)->argument_placement(1), nullptr);
+}
+
+TEST(RegistryTest, ForgetsWhatIsRemoved) {
   Registry<const int> registry;
-  EXPECT_EQ(registry.Add(std::make_shared<int>(5)), 1u);
-  EXPECT_EQ(registry.Add(std::make_shared<int>(6)), 2u);
-  EXPECT_EQ(*registry.Find(2), 6);
-  registry.Remove(1);
-  registry.Remove(1);
-  EXPECT_EQ(registry.Find(1), nullptr);
-  EXPECT_EQ(registry.Add(std::make_shared<int>(7)), 3u);
   registry.Set(40, std::make_shared<int>(8));
+  registry.Set(41, std::make_shared<int>(9));
   EXPECT_EQ(*registry.Find(40), 8);
+  registry.Remove(40);
+  registry.Remove(40);
+  EXPECT_EQ(registry.Find(40), nullptr);
+  EXPECT_EQ(*registry.Find(41), 9);
 }
 
 }  // namespace

@@ -41,6 +41,7 @@ TEST(PeerLinkTest, ASenderThatStartsAgainBeginsAnew) {
   PeerLink again(2, 1);
   const WireMessage first = Stamped(&again);
   EXPECT_EQ(first.sequence, 1u);
+  b.Renew(2);
   EXPECT_EQ(b.Accept(first), PeerLink::kNew);
   EXPECT_EQ(b.Accept(first), PeerLink::kSecondCopy);
   EXPECT_EQ(b.Accept(late), PeerLink::kOtherLife);
@@ -55,11 +56,21 @@ TEST(PeerLinkTest, AReceiverThatStartsAgainTakesNothingOld) {
   for (int i = 0; i < 20'000; ++i) Stamped(&a);
   PeerLink again(2, 1);
   EXPECT_EQ(again.Accept(Stamped(&a)), PeerLink::kOtherLife);
+  a.Renew(2);
   EXPECT_EQ(a.Accept(Stamped(&again)), PeerLink::kNew);
   const WireMessage renewed = Stamped(&a);
   EXPECT_EQ(renewed.sequence, 1u);
   EXPECT_EQ(renewed.to_epoch, 2u);
   EXPECT_EQ(again.Accept(renewed), PeerLink::kNew);
+}
+
+// Nor does what it says keep out a life that is announced later.
+TEST(PeerLinkTest, AMessageAnnouncesNoLife) {
+  PeerLink b(1, 1), early(7, 1), late(2, 1);
+  EXPECT_EQ(b.Accept(Stamped(&early)), PeerLink::kOtherLife);
+  EXPECT_EQ(b.peer_epoch(), 1u);
+  b.Renew(2);
+  EXPECT_EQ(b.Accept(Stamped(&late)), PeerLink::kNew);
 }
 
 TEST(PeerLinkTest, NewsOfTheSameOrAnOlderLifeChangeNothing) {

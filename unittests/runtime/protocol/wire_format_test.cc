@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/protocol/link_frame.h"
 #include "runtime/protocol/wire_kind.h"
 #include "runtime/protocol/wire_message.h"
 
@@ -89,6 +90,12 @@ TEST(WireFormatTest, FramesAreAsWritten) {
   ExpectTable("WireFrame", sizeof(WireFrame),
               {FIELD(WireFrame, to), FIELD(WireFrame, from),
                FIELD(WireFrame, message), FIELD(WireFrame, payload_bytes)});
+}
+
+TEST(WireFormatTest, LinkFramesAreAsWritten) {
+  ExpectTable(
+      "LinkFrame", sizeof(LinkFrame),
+      {FIELD(LinkFrame, kind), FIELD(LinkFrame, zero), FIELD(LinkFrame, wire)});
 }
 
 TEST(WireFormatTest, MessagesAreAsWritten) {

@@ -27,8 +27,10 @@ using testing::Sent;
 class IslandSchedulerTest : public ::testing::Test {
  protected:
   void Start(uint64_t ticket, uint64_t previous, std::vector<uint32_t> hosts,
-             bool skip = false) {
+             bool skip = false, std::vector<uint32_t> replaced = {}) {
     proto::Control control;
+    control.mutable_start()->mutable_replaced()->Assign(replaced.begin(),
+                                                        replaced.end());
     control.mutable_start()->set_launch(100 + ticket);
     control.mutable_start()->set_ticket(ticket);
     control.mutable_start()->set_previous_ticket(previous);
@@ -41,8 +43,9 @@ class IslandSchedulerTest : public ::testing::Test {
   }
   // `place`: of the grant, in the island's order.
   void Done(uint64_t ticket, uint64_t place, uint32_t host,
-            uint64_t failed_firing = 0) {
+            uint64_t failed_firing = 0, uint32_t replaced = 0) {
     proto::Control control;
+    control.set_replaced(replaced);
     control.mutable_grant_done()->set_launch(100 + ticket);
     control.mutable_grant_done()->set_number(place);
     control.mutable_grant_done()->set_sender(host);
@@ -66,6 +69,9 @@ class IslandSchedulerTest : public ::testing::Test {
       grants.push_back(std::to_string(directory_.HostOfExecutor(one.to)) + ":" +
                        std::to_string(control.grant().launch()) + " after " +
                        std::to_string(control.grant().previous_place()) +
+                       (control.replaced() == 0
+                            ? ""
+                            : " in " + std::to_string(control.replaced() + 1)) +
                        (control.grant().skip() ? " skip" : ""));
     }
     return grants;
@@ -100,6 +106,30 @@ TEST_F(IslandSchedulerTest, SkippedTicketsHoldNobodyUp) {
   EXPECT_THAT(Grants(), ElementsAre("0:102 after 0 skip"));
   Start(2, 1, {0}, /*skip=*/true);
   EXPECT_THAT(Grants(), IsEmpty());
+}
+
+// Whose life it is goes by the tickets: nothing else is said of it.
+TEST_F(IslandSchedulerTest, AHostThatWasReplacedCountsAnew) {
+  Start(1, 0, {0, 1});
+  Start(2, 1, {0, 1});
+  EXPECT_THAT(Grants(), ElementsAre("0:101 after 0", "1:101 after 0",
+                                    "0:102 after 1", "1:102 after 1"));
+  Start(4, 3, {0, 1}, /*skip=*/false, /*replaced=*/{0, 1});
+  EXPECT_THAT(Grants(), IsEmpty());
+  Start(3, 2, {0, 1});  // from before, and only late
+  EXPECT_THAT(Grants(), ElementsAre("0:103 after 2", "1:103 after 2",
+                                    "0:104 after 3", "1:104 after 0 in 2"));
+  Start(5, 4, {1}, /*skip=*/false, /*replaced=*/{1});
+  EXPECT_THAT(Grants(), ElementsAre("1:105 after 4 in 2"));
+  // A life that is over says nothing of grants of the next one.
+  Done(5, 5, 1);
+  EXPECT_THAT(world_.Take(), IsEmpty());
+  Done(5, 5, 1, /*failed_firing=*/0, /*replaced=*/1);
+  EXPECT_THAT(world_.Take(), ::testing::SizeIs(1));
+  // To skip what a life was granted that is over is for that life.
+  Start(1, 0, {0, 1}, /*skip=*/true);
+  EXPECT_THAT(Grants(),
+              ElementsAre("0:101 after 0 skip", "1:101 after 0 skip"));
 }
 
 TEST_F(IslandSchedulerTest, EndsOnceWithTheFirstFailure) {

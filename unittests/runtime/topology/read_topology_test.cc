@@ -202,5 +202,18 @@ TEST_F(ReadTopologyTest, RandomBytes) {
   EXPECT_GT(accepted, 1000);  // a quarter are as they were
 }
 
+TEST_F(ReadTopologyTest, ASpecIsTheClusterItself) {
+  auto cluster = ReadTopology("2x1x2");
+  ASSERT_TRUE(cluster.ok()) << cluster.status();
+  cluster->mutable_islands(1)->set_name("a\"name\"");
+  const std::string spec = TopologySpec(*cluster);
+  EXPECT_EQ(spec.find('\n'), std::string::npos);
+  EXPECT_EQ(TopologyPath(spec), "");
+  auto read = ReadTopology(spec);
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_EQ(read->SerializeAsString(), cluster->SerializeAsString());
+  EXPECT_FALSE(ReadTopology("textproto:islands {").ok());
+}
+
 }  // namespace
 }  // namespace pathways

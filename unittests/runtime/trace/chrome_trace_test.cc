@@ -121,6 +121,50 @@ TEST(ChromeTraceTest, ArrowsHaveTwoEnds) {
   check("piece", 2);   // from each send to its recv
 }
 
+TEST(ChromeTraceTest, WhatAProcessDidIsUnderItsNumber) {
+  TraceLog log = OneStep();
+  log.clocks = {{0, 0, 0}, {3, -5, 20}};
+  for (TraceActor& actor : log.actors) {
+    actor.process =
+        actor.host < 0 || actor.role == TraceActor::kScheduler ? 0 : 3;
+  }
+  const json trace = json::parse(Text(log));
+  EXPECT_EQ(trace["otherData"]["clocks"],
+            json::parse(R"([{"process":0,"offset_ns":0,"error_ns":0},
+                            {"process":3,"offset_ns":-5,"error_ns":20}])"));
+  std::map<int, std::string> processes, tracks;
+  for (const json& e : trace["traceEvents"]) {
+    if (e["name"] == "process_name") processes[e["pid"]] = e["args"]["name"];
+    if (e["name"] == "thread_name") {
+      tracks[e["pid"]] += e["args"]["name"].get<std::string>() + ";";
+    }
+  }
+  EXPECT_EQ(processes[0], "process 0: controller");
+  EXPECT_EQ(processes[3], "process 3: host0, host1");
+  EXPECT_THAT(tracks[0], ::testing::HasSubstr("calls;"));
+  EXPECT_THAT(tracks[0], ::testing::HasSubstr("island0 scheduler;"));
+  EXPECT_THAT(tracks[3], ::testing::HasSubstr("island1/host1/device0;"));
+}
+
+// Effects may seem to come before their causes by the errors of both clocks.
+TEST(ChromeTraceTest, ArrowsBetweenProcessesAllowForTheClocks) {
+  auto grants = [](TimeNs error) {
+    TraceLog log = OneStep();
+    log.clocks = {{0, 0, 0}, {1, 0, error}};
+    for (TraceActor& actor : log.actors) {
+      actor.process = actor.role == TraceActor::kDevice;
+    }
+    for (TraceEvent& e : log.events) {
+      if (e.Kind() == TraceKind::kGranted) e.time += 40;
+    }
+    int count = 0;
+    for (const json& e : Events(log)) count += e["name"] == "grant";
+    return count;
+  };
+  EXPECT_EQ(grants(100), 8);
+  EXPECT_LT(grants(0), 8);
+}
+
 // A send of which nothing arrived has no arrow; time does not go back on one.
 TEST(ChromeTraceTest, ArrowsWithoutAnEndAreLeftOut) {
   TraceLog log = OneStep();

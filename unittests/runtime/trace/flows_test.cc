@@ -95,5 +95,23 @@ TEST(FlowsTest, NumberedInOrderAndFoundByTheirEnd) {
   EXPECT_THAT(flows.To(a), Optional(4u));
 }
 
+TEST(KeepWholeFlowsTest, BetweenProcessesClocksMayBeWrong) {
+  auto kept = [](TimeNs start, TimeNs end, uint32_t from, uint32_t to) {
+    std::vector<TrackGroup> groups(2);
+    for (int i : {0, 1}) {
+      Slice slice = Span(i == 0 ? start : end, 500, "", "a");
+      slice.flows = {{1, "test", i == 0}};
+      groups[i].tracks = {{"", {slice}}};
+      groups[i].process = i == 0 ? from : to;
+      groups[i].clock_error = i == 0 ? 3 : 4;
+    }
+    KeepWholeFlows(&groups);
+    return !groups[0].tracks[0].slices[0].flows.empty();
+  };
+  EXPECT_TRUE(kept(107, 100, 0, 1));
+  EXPECT_FALSE(kept(108, 100, 0, 1));
+  EXPECT_FALSE(kept(101, 100, 1, 1));
+}
+
 }  // namespace
 }  // namespace pathways::trace

@@ -149,7 +149,7 @@ TEST_F(LaunchTest, HeldBackThenGranted) {
   const LogIndex index(&log_);
   Flows flows;
   TrackGroup group;
-  LaunchTracks(&index, &flows).AddScheduler(kScheduler0, &group);
+  LaunchTracks(&index, &flows).AddScheduler(kScheduler0, "scheduler", &group);
   EXPECT_THAT(Slices(group), ElementsAre("scheduler: p, 1 step from 0 10-30",
                                          "scheduler: held back 10-15",
                                          "scheduler: granted 15-30",
@@ -166,7 +166,7 @@ TEST_F(LaunchTest, FlowsLeadToGrantsAndToGangs) {
   LaunchTracks tracks(&index, &flows);
   TrackGroup client, island;
   tracks.AddClient(&client);
-  tracks.AddScheduler(kScheduler0, &island);
+  tracks.AddScheduler(kScheduler0, "scheduler", &island);
   const std::vector<FlowEnd>& call = client.tracks[0].slices[0].flows;
   ASSERT_EQ(call.size(), 1u);
   EXPECT_TRUE(call[0].starts);

@@ -11,6 +11,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -75,6 +76,9 @@ TEST(TraceMessageTest, WhatIsNoTraceIsRefused) {
   message.clear_events();
   message.add_actors()->set_id(1 << 24);
   EXPECT_FALSE(Read({message}).ok());
+  // One actor takes no memory for a million.
+  message.mutable_actors(0)->set_id(1 << 20);
+  EXPECT_FALSE(Read({message}).ok());
   message.mutable_actors(0)->set_id(1);
   message.mutable_actors(0)->set_role(17);
   EXPECT_EQ(Read({message}).status().message(),
@@ -82,15 +86,83 @@ TEST(TraceMessageTest, WhatIsNoTraceIsRefused) {
 }
 
 TEST(TraceMessageTest, SeveralProcessesAreOneLogFromWhereAllAreComplete) {
-  const TraceLog log =
-      JoinTraceLogs({Log({1, 5, 9}, 0, 1), Log({4, 5, 6}, 2, 4)});
-  EXPECT_THAT(Times(log), ElementsAre(4, 5, 5, 6, 9));
-  EXPECT_EQ(log.begin, 4);
-  EXPECT_EQ(log.dropped, 5u);
-  ASSERT_EQ(log.actors.size(), 3u);
-  EXPECT_EQ(log.actors[2].name, "device");
-  EXPECT_EQ(log.programs.size(), 2u);
-  EXPECT_TRUE(JoinTraceLogs({}).events.empty());
+  absl::StatusOr<TraceLog> log = JoinTraceLogs(
+      {{Log({1, 5, 9}, 0, 1), {0}}, {Log({4, 5, 6}, 2, 4), {1, 0, 3}}});
+  ASSERT_TRUE(log.ok()) << log.status();
+  EXPECT_THAT(Times(*log), ElementsAre(4, 5, 5, 6, 9));
+  EXPECT_EQ(log->begin, 4);
+  EXPECT_EQ(log->dropped, 5u);
+  EXPECT_EQ(log->programs.size(), 2u);
+  ASSERT_EQ(log->clocks.size(), 2u);
+  EXPECT_EQ(log->clocks[1].error_ns, 3);
+  log = JoinTraceLogs({});
+  EXPECT_TRUE(log.ok() && log->events.empty());
+  // Of one process there is one clock.
+  log = JoinTraceLogs({{Log({1, 5, 9}, 0, 1), {0}}});
+  EXPECT_TRUE(log.ok() && log->clocks.empty());
+}
+
+TEST(TraceMessageTest, WhatWasBeforeIsLeftOut) {
+  // The second one has dropped what nobody asks for.
+  TraceLog old = Log({1012, 1015}, 2, 1005), young = Log({1, 13}, 0, 0);
+  absl::StatusOr<TraceLog> log =
+      JoinTraceLogs({{young, {0}}, {old, {1, 1000, 0}}}, /*since=*/14);
+  ASSERT_TRUE(log.ok()) << log.status();
+  EXPECT_THAT(Times(*log), ElementsAre(15));
+  EXPECT_EQ(log->dropped, 0u);
+  EXPECT_EQ(log->begin, 0);
+  log = JoinTraceLogs({{young, {0}}, {old, {1, 1000, 0}}}, /*since=*/5);
+  ASSERT_TRUE(log.ok()) << log.status();
+  EXPECT_THAT(Times(*log), ElementsAre(12, 13, 15));
+}
+
+TEST(TraceMessageTest, ActorsOfProcessesAreNotTakenForEachOther) {
+  TraceLog one = Log({5}, 3, 0), two = Log({6}, 3, 0);
+  two.actors[3].name = "other";
+  two.events.push_back(NewTraceEvent(TraceKind::kDeviceBytes, 3, 7));
+  two.events.back().other = 3;
+  two.events.push_back(NewTraceEvent(TraceKind::kSubmitted, 1, 8));
+  two.events.push_back(NewTraceEvent(TraceKind::kSubmitted, 1 << 20, 9));
+  absl::StatusOr<TraceLog> log = JoinTraceLogs({{one, {0}}, {two, {2}}});
+  ASSERT_TRUE(log.ok()) << log.status();
+  ASSERT_EQ(log->events.size(), 5u);
+  const auto name = [&](uint32_t id) { return log->actors.at(id).name; };
+  EXPECT_EQ(name(log->events[0].actor), "device");
+  EXPECT_EQ(name(log->events[1].actor), "other");
+  EXPECT_EQ(log->actors[log->events[1].actor].process, 2u);
+  EXPECT_EQ(log->events[2].other, log->events[1].actor);
+  // Nobody's, but looked up like any other.
+  EXPECT_EQ(name(log->events[3].actor), "");
+  EXPECT_EQ(log->events[4].actor, log->events[3].actor);
+  EXPECT_EQ(log->ClockError(log->events[0].actor, log->events[1].actor), 0);
+}
+
+TEST(TraceMessageTest, TimesAreThoseOfOneClock) {
+  TraceLog one = Log({50}, 0, 0), two = Log({1030, 1070}, 0, 1020);
+  one.dropped = 0;
+  two.events.push_back(NewTraceEvent(TraceKind::kGang, 0, 1080));
+  two.events.back().value = 1095;
+  two.end = 1100;
+  const ProcessClock clock{1, 1000, 7};
+  absl::StatusOr<TraceLog> log = JoinTraceLogs({{one, {0}}, {two, clock}});
+  ASSERT_TRUE(log.ok()) << log.status();
+  EXPECT_THAT(Times(*log), ElementsAre(30, 50, 70, 80));
+  EXPECT_EQ(log->events[3].end(), 95);
+  EXPECT_EQ(log->begin, 20);
+  EXPECT_EQ(log->end, 100);
+  const uint32_t here = log->events[1].actor, there = log->events[0].actor;
+  EXPECT_EQ(log->ClockError(here, there), 7);
+  EXPECT_EQ(log->ClockError(there, there), 0);
+  // One that began before the clock here.
+  log = JoinTraceLogs({{one, {0}}, {two, {1, 1050, 7}}});
+  ASSERT_TRUE(log.ok()) << log.status();
+  EXPECT_THAT(Times(*log), ElementsAre(0, 40, 50, 70));
+  EXPECT_EQ(log->clocks[1].offset_ns, 1030);
+  EXPECT_EQ(log->clocks[0].offset_ns, -20);
+  // A clock may say anything.
+  two.events[0].time = std::numeric_limits<TimeNs>::min();
+  log = JoinTraceLogs({{one, {0}}, {two, clock}});
+  EXPECT_TRUE(log.ok()) << log.status();
 }
 
 }  // namespace

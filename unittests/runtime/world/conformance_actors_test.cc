@@ -15,6 +15,7 @@
 #include <deque>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -44,7 +45,7 @@ TEST_P(WorldConformance, NobodyIsThere) {
 
 // What is for an actor of another process goes up, and what comes from one is
 // handled with its number.
-TEST_P(WorldConformance, OtherProcessesAreReachedThroughTheUplink) {
+TEST_P(WorldHookConformance, OtherProcessesAreReachedThroughTheUplink) {
   std::vector<std::string> up;
   Uplink uplink;
   uplink.send = [&](ActorId from, ActorId to, const WireMessage& message,
@@ -131,6 +132,104 @@ TEST_P(WorldConformance, WatchersHearOfEachPeerOnce) {
   using testing::Pair;
   EXPECT_THAT(first, testing::ElementsAre(Pair(1, 3), Pair(2, 1), Pair(1, 4)));
   EXPECT_THAT(second, testing::ElementsAre(Pair(2, 1)));
+}
+
+// Down and up in the order of lives, whoever says what first: "host-epoch" is
+// down, "host+epoch" up.
+TEST_P(WorldConformance, WatchersHearOfEachLifeOnce) {
+  Make();
+  std::atomic<int64_t> heard{0}, watching{0};
+  std::vector<std::string> first, late, on_the_host;
+  const auto hears = [&](TestActor& actor, std::vector<std::string>& into) {
+    actor.on_peer_down = [&](int32_t host, uint32_t epoch) {
+      into.push_back(std::to_string(host) + "-" + std::to_string(epoch));
+      Bump(heard);
+    };
+    actor.on_peer_up = [&](int32_t host, uint32_t epoch) {
+      into.push_back(std::to_string(host) + "+" + std::to_string(epoch));
+      Bump(heard);
+    };
+    actor.on_local = [&](const LocalMessage&) {
+      world_->WatchPeers(actor.local_id());
+      Bump(watching);
+    };
+  };
+  TestActor& a = Add(0, 0);
+  TestActor& b = Add(0, 1);
+  TestActor& c = Add(1, 2);
+  hears(a, first);
+  hears(b, late);
+  hears(c, on_the_host);
+  world_->SendLocal(kNobody, a.local_id(), LocalNumbered(0));
+  world_->SendLocal(kNobody, c.local_id(), LocalNumbered(0));
+  ASSERT_TRUE(RunTo(watching, 2));
+  // Of a first life there is none before; what is known is not told again.
+  world_->ReportPeerUp(1, 1);
+  world_->ReportPeerUp(1, 1);
+  // That the one before is over follows, and is not told when it is said.
+  world_->ReportPeerUp(1, 2);
+  world_->ReportPeerDown(1, 1);
+  // Nor that a life begins that is over, or older than one that is.
+  world_->ReportPeerDown(1, 2);
+  world_->ReportPeerUp(1, 2);
+  world_->ReportPeerUp(1, 3);
+  world_->ReportPeerUp(1, 2);
+  world_->ReportPeerDown(1, 2);
+  // Of one whose lives are missed the last counts.
+  world_->ReportPeerUp(3, 7);
+  world_->ReportPeerDown(3, 7);
+  world_->ReportPeerDown(4, 1);
+  ASSERT_TRUE(RunTo(heard, 13));
+  world_->SendLocal(kNobody, b.local_id(), LocalNumbered(0));
+  ASSERT_TRUE(RunTo(heard, 19));
+  world_->ReportPeerUp(4, 2);
+  ASSERT_TRUE(RunTo(heard, 22));
+  world_->Stop();
+  using testing::ElementsAre;
+  EXPECT_THAT(first, ElementsAre("1+1", "1-1", "1+2", "1-2", "1+3", "3-6",
+                                 "3+7", "3-7", "4-1", "4+2"));
+  EXPECT_THAT(on_the_host, ElementsAre("3-6", "3+7", "3-7", "4-1", "4+2"));
+  EXPECT_THAT(late,
+              ElementsAre("1-2", "1+3", "3-6", "3+7", "3-7", "4-1", "4+2"));
+}
+
+// Of reports from two threads all watchers hear in one order.
+TEST_P(WorldConformance, ReportsOfTwoThreadsKeepTheOrderOfLives) {
+  Make();
+  constexpr uint32_t kLives = 200;
+  std::atomic<int64_t> heard{0}, watching{0}, wrong{0};
+  // Twice the epoch, and one more when it is down.
+  std::vector<uint32_t> last(3);
+  for (int i = 0; i < 3; ++i) {
+    TestActor& actor = Add(0, i);
+    const auto hear = [&, i](uint32_t now) {
+      if (now != last[i] + 1) Bump(wrong);
+      last[i] = now;
+      Bump(heard);
+    };
+    actor.on_peer_down = [=](int32_t, uint32_t epoch) { hear(2 * epoch + 1); };
+    actor.on_peer_up = [=](int32_t, uint32_t epoch) { hear(2 * epoch); };
+    last[i] = 1;
+    actor.on_local = [&](const LocalMessage&) {
+      world_->WatchPeers(actor.local_id());
+      Bump(watching);
+    };
+    world_->SendLocal(kNobody, actor.local_id(), LocalNumbered(0));
+  }
+  ASSERT_TRUE(RunTo(watching, 3));
+  const auto report = [&] {
+    for (uint32_t life = 1; life <= kLives; ++life) {
+      world_->ReportPeerUp(1, life);
+      if (life < kLives) world_->ReportPeerDown(1, life);
+    }
+  };
+  std::thread other(report);
+  report();
+  other.join();
+  // Not of the last one that it is down.
+  EXPECT_TRUE(RunTo(heard, 3 * (2 * kLives - 1)));
+  world_->Stop();
+  EXPECT_EQ(wrong.load(), 0);
 }
 
 TEST_P(WorldConformance, NoHandlerRunsInsideAnother) {

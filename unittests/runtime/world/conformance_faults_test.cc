@@ -23,7 +23,7 @@ namespace pathways {
 
 // Drops 2, doubles 4, delays 6 past the end, of the hot ones; drops "b" and
 // doubles "c" of the others. Only what crosses hosts is at risk.
-TEST_P(WorldConformance, PlantedFaultsAreExact) {
+TEST_P(WorldHookConformance, PlantedFaultsAreExact) {
   std::atomic<int64_t> asked{0};
   Make(
       [&](ActorId, ActorId, const WireMessage& message) {
@@ -99,7 +99,7 @@ TEST_P(WorldConformance, PlantedFaultsAreExact) {
 }
 
 // What a fault still holds is freed when the world ends.
-TEST_P(WorldConformance, StopsWithDelayedMessages) {
+TEST_P(WorldHookConformance, StopsWithDelayedMessages) {
   Make([](ActorId, ActorId,
           const WireMessage&) { return Fault::Delay(1'000'000'000); },
        [](ActorId, ActorId, std::string_view) {

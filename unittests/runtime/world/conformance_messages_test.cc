@@ -126,7 +126,7 @@ TEST_P(WorldConformance, KindsOfMessagesKeepOneOrder) {
 
 // Bulk messages keep an order of their own, wherever they come from; the others
 // keep theirs.
-TEST_P(WorldConformance, BulkMessagesKeepTheirOwnOrder) {
+TEST_P(WorldHookConformance, BulkMessagesKeepTheirOwnOrder) {
   // Those that cross hosts, one of each kind twice.
   Make([](ActorId, ActorId, const WireMessage& message) {
     return message.step == 100 ? Fault::Duplicate() : Fault::Deliver();

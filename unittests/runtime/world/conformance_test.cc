@@ -1,4 +1,4 @@
-//===- conformance_test.cc - Both worlds do what a world must ---*- C++ -*-===//
+//===- conformance_test.cc - All worlds do what a world must ----*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -10,6 +10,7 @@
 
 #include "runtime/world/sim_world.h"
 #include "runtime/world/thread_world.h"
+#include "unittests/runtime/world/joined_worlds.h"
 #include "unittests/runtime/world/world_conformance.h"
 
 namespace pathways {
@@ -49,11 +50,35 @@ WorldCase Sim(uint64_t seed) {
           }};
 }
 
-INSTANTIATE_TEST_SUITE_P(Worlds, WorldConformance,
-                         testing::Values(Threads(1, -1), Threads(2, -1),
-                                         Threads(2, 0), Threads(4, -1), Sim(1),
-                                         Sim(2), Sim(3)),
-                         [](const auto& info) { return info.param.name; });
+// Worlds of several processes; what links between these do to messages is the
+// matter of transports.
+WorldCase Processes(int processes, int workers) {
+  return {"processes" + std::to_string(processes), [=](Hooks) {
+            auto clock = std::make_shared<ManualClock>();
+            return MadeWorld{
+                std::make_unique<JoinedWorlds>(processes,
+                                               [=] {
+                                                 ThreadOptions options;
+                                                 options.workers = workers;
+                                                 options.clock = clock;
+                                                 return options;
+                                               }),
+                [clock](TimeNs by) { clock->Advance(by); }};
+          }};
+}
+
+std::string NameOf(const testing::TestParamInfo<WorldCase>& info) {
+  return info.param.name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Processes, WorldConformance,
+                         testing::Values(Processes(2, 1), Processes(3, 2)),
+                         NameOf);
+const auto kInOneProcess =
+    testing::Values(Threads(1, -1), Threads(2, -1), Threads(2, 0),
+                    Threads(4, -1), Sim(1), Sim(2), Sim(3));
+INSTANTIATE_TEST_SUITE_P(Worlds, WorldConformance, kInOneProcess, NameOf);
+INSTANTIATE_TEST_SUITE_P(Worlds, WorldHookConformance, kInOneProcess, NameOf);
 
 }  // namespace
 }  // namespace pathways

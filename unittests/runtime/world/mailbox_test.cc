@@ -104,6 +104,20 @@ TEST_F(MailboxTest, PostedMessagesAreTakenTogether) {
   EXPECT_TRUE(mailbox.empty());
 }
 
+TEST_F(MailboxTest, SeveralArePostedInOrder) {
+  EXPECT_TRUE(mailbox.Post({-1, Local(1)}, closed));
+  const Posted several[] = {{-1, Local(2)}, {-1, Local(3)}};
+  EXPECT_TRUE(mailbox.PostAll(several, closed));
+  std::vector<uint64_t> steps;
+  for (const Posted& posted : mailbox.TakePosted()) {
+    steps.push_back(StepOf(posted.envelope));
+  }
+  EXPECT_THAT(steps, ElementsAre(1, 2, 3));
+  closed = true;
+  EXPECT_FALSE(mailbox.PostAll(several, closed));
+  EXPECT_TRUE(mailbox.empty());
+}
+
 TEST_F(MailboxTest, KeepsNothingOnceClosed) {
   closed = true;
   EXPECT_FALSE(mailbox.Post({-1, Local(1)}, closed));

@@ -91,7 +91,8 @@ TEST(MessageQueueTest, BodiesOfAllKinds) {
   const char byte = 'x';
   queue.Push(pool, Envelope::kWire, WireBody{Numbered(7), {&byte, 1}}, 3,
              LocalId{4});
-  queue.Push(pool, Envelope::kPeerDown, Peer{5, 6}, kNoActor, LocalId{7});
+  queue.Push(pool, Envelope::kPeer, PeerWatch::News{{5, 6}, true}, kNoActor,
+             LocalId{7});
   const Envelope wire = *queue.Front(pool);
   EXPECT_EQ(wire.kind, Envelope::kWire);
   EXPECT_EQ(wire.As<WireBody>().message.step, 7u);
@@ -99,7 +100,8 @@ TEST(MessageQueueTest, BodiesOfAllKinds) {
   EXPECT_EQ(wire.from, 3u);
   EXPECT_EQ(wire.to, 4u);
   queue.Pop();
-  EXPECT_EQ(queue.Front(pool)->As<Peer>(), (Peer{5, 6}));
+  EXPECT_EQ(queue.Front(pool)->As<PeerWatch::News>().peer, (Peer{5, 6}));
+  EXPECT_TRUE(queue.Front(pool)->As<PeerWatch::News>().is_up);
   EXPECT_EQ(queue.Front(pool)->to, 7u);
 }
 

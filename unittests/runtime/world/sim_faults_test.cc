@@ -1,4 +1,4 @@
-//===- sim_faults_test.cc - Messages and hosts that a simulation loses ----===//
+//===- sim_faults_test.cc - What becomes of messages ------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,208 +6,145 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include <gmock/gmock.h>
+#include "runtime/world/sim_faults.h"
+
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cstdint>
-#include <memory>
-#include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
-
-#include "unittests/runtime/world/sim_world_test_support.h"
 
 namespace pathways {
 namespace {
 
-using ::testing::ElementsAre;
-using ::testing::UnorderedElementsAre;
+constexpr FaultRates kAll = {
+    .drop = .1, .duplicate = .2, .delay = .3, .reorder = .4};
 
-struct Sorted {
-  int received = 0, doubled = 0, overtaken = 0;
-  SimStats stats;
-};
-
-Sorted SendMany(FaultRates rates, int count, bool control) {
-  TestActor a, b;
-  SimOptions options = FreeLinks();
-  options.seed = 99;
-  (control ? options.control_faults : options.faults) = rates;
-  auto world = MakeSim(std::move(options));
-  a.Join(*world, 0, 0);
-  b.Join(*world, 1, 0);
-  Sorted sorted;
-  std::vector<int> seen(count, 0);
-  int64_t highest = -1;
-  auto take = [&](int64_t step) {
-    ++sorted.received;
-    if (seen[step]++ > 0) {
-      ++sorted.doubled;
-    } else if (step < highest) {
-      ++sorted.overtaken;
-    }
-    highest = std::max(highest, step);
-  };
-  b.on_message = [&](ActorId, const WireMessage& m) { take(m.step); };
-  b.on_control = [&](ActorId, std::string_view bytes) {
-    take(std::stoll(std::string(bytes)));
-  };
-  a.on_message = [&](ActorId, const WireMessage&) {
-    for (int i = 0; i < count; ++i) {
-      if (control) {
-        world->SendControl(a.id, b.id, std::to_string(i));
-      } else {
-        world->Send(a.id, b.id, Numbered(i));
-      }
-    }
-  };
-  world->Send(kNoActor, a.id, {});
-  EXPECT_FALSE(world->RunUntil(Never));
-  sorted.stats = world->stats();
-  return sorted;
+FaultModel Messages(const FaultRates& rates) {
+  FaultModel model;
+  model.messages = rates;
+  return model;
 }
 
-TEST(SimWorldTest, FaultRatesDoWhatTheySay) {
-  constexpr int kCount = 10'000;
-  for (bool control : {false, true}) {
-    SCOPED_TRACE(control);
-    Sorted none = SendMany({}, kCount, control);
-    EXPECT_EQ(none.received, kCount);
-    EXPECT_EQ(none.overtaken, 0);
+using Fields = std::tuple<bool, bool, bool, TimeNs, TimeNs>;
 
-    Sorted drop = SendMany({.drop = .3}, kCount, control);
-    EXPECT_EQ(drop.received + drop.stats.dropped, uint64_t{kCount});
-    EXPECT_NEAR(drop.received, .7 * kCount, 300);
-    EXPECT_EQ(drop.overtaken, 0);
+Fields FieldsOf(const FaultOutcome& o) {
+  return {o.dropped, o.duplicated, o.overtaken, o.extra_ns, o.duplicate_ns};
+}
 
-    Sorted twice = SendMany({.duplicate = .3}, kCount, control);
-    EXPECT_EQ(twice.received, kCount + twice.doubled);
-    EXPECT_EQ(uint64_t(twice.doubled), twice.stats.duplicated);
-    EXPECT_NEAR(twice.doubled, .3 * kCount, 300);
-    EXPECT_EQ(twice.overtaken, 0);  // the first copies are in order
-
-    Sorted delay = SendMany({.delay = .3}, kCount, control);
-    EXPECT_EQ(delay.received, kCount);
-    EXPECT_NEAR(delay.stats.delayed, .3 * kCount, 300);
-    EXPECT_EQ(delay.overtaken, 0);
-
-    Sorted reorder = SendMany({.reorder = .3}, kCount, control);
-    EXPECT_EQ(reorder.received, kCount);
-    EXPECT_GT(reorder.overtaken, .2 * kCount);
-
-    Sorted all = SendMany({.drop = 1}, kCount, control);
-    EXPECT_EQ(all.received, 0);
+std::vector<Fields> Draw(FaultModel model, uint64_t seed, int count) {
+  SimFaults faults(std::move(model), seed);
+  std::vector<Fields> outcomes;
+  for (int i = 0; i < count; ++i) {
+    outcomes.push_back(FieldsOf(faults.OfMessage(0, 1, {})));
   }
-  // The rates of one kind leave the other alone.
-  EXPECT_EQ(SendMany({.drop = 1}, 10, true).stats.dropped, 10u);
+  return outcomes;
 }
 
-TEST(SimWorldTest, AHostStopsBeforeTheChosenControlMessage) {
-  SimOptions options = FreeLinks();
-  options.host_stops = {{1, 2}};
-  TestActor near, far;
-  auto world = MakeSim(std::move(options));
-  near.Join(*world, 0, 0);
-  far.Join(*world, 1, 0);
-  std::vector<std::string> heard;
-  near.on_control = [&](ActorId, std::string_view bytes) {
-    heard.emplace_back(bytes);
-  };
-  far.on_control = [&](ActorId, std::string_view bytes) {
-    heard.emplace_back(bytes);
-    world->SendAfter(far.local_id(), far.local_id(), 10, LocalNumbered(0));
-    world->SendControl(far.id, near.id, "sent before");
-  };
-  far.on_message = [&](ActorId, const WireMessage&) {
-    heard.push_back("message");
-  };
-  far.on_local = [&](const LocalMessage&) { heard.push_back("timer"); };
-  world->SendControl(kNoActor, near.id, "one");
-  world->SendControl(kNoActor, far.id, "two");
-  EXPECT_FALSE(world->RunUntil(Never));
-  // The third one to be delivered is the answer of the host that stops then.
-  EXPECT_THAT(heard, ElementsAre("one", "two", "sent before"));
-  EXPECT_EQ(world->stats().unheard, 1u);  // its timer
-  world->SendControl(kNoActor, far.id, "late");
-  world->Send(kNoActor, far.id, Numbered(0));
-  world->SendControl(kNoActor, near.id, "others go on");
-  EXPECT_FALSE(world->RunUntil(Never));
-  EXPECT_THAT(heard, ElementsAre("one", "two", "sent before", "others go on"));
-  EXPECT_EQ(world->stats().unheard, 3u);
-  EXPECT_EQ(world->stats().controls, 4u);
-  EXPECT_EQ(world->events(), 4u);
+TEST(SimFaultsTest, NothingHappensWithoutRatesAndHooks) {
+  SimFaults faults({}, 1);
+  EXPECT_EQ(FieldsOf(faults.OfMessage(0, 1, {})), FieldsOf({}));
+  EXPECT_EQ(FieldsOf(faults.OfControl(0, 1, "")), FieldsOf({}));
+  EXPECT_EQ(faults.counts().dropped, 0u);
 }
 
-TEST(SimWorldTest, WatchersHearOfAHostThatStops) {
-  for (TimeNs tell_after : {TimeNs{-1}, TimeNs{0}, TimeNs{500}}) {
-    SCOPED_TRACE(tell_after);
-    SimOptions options = FreeLinks();
-    options.host_stops = {{1, 0, tell_after}};
-    auto world = MakeSim(std::move(options));
-    TestActor near, far, late;
-    near.Join(*world, 0, 0);
-    far.Join(*world, {1, 0, 0, /*epoch=*/7});
-    std::vector<std::string> heard;
-    auto hears = [&](TestActor* actor, std::string name) {
-      actor->on_peer_down = [&heard, &world, name](int32_t host,
-                                                   uint32_t epoch) {
-        heard.push_back(name + " " + std::to_string(host) + "." +
-                        std::to_string(epoch) + " at " +
-                        std::to_string(world->Now()));
-      };
-      world->WatchPeers(actor->local_id());
-    };
-    hears(&near, "near");
-    hears(&far, "far");  // not of itself
-    world->SendControl(kNoActor, near.id, "the first one");
-    EXPECT_FALSE(world->RunUntil(Never));
-    late.Join(*world, 2, 0);
-    hears(&late, "late");  // at once
-    EXPECT_FALSE(world->RunUntil(Never));
-    if (tell_after < 0) {
-      EXPECT_THAT(heard, ElementsAre());
-      // What found out by other means may say so.
-      world->ReportPeerDown(1, 7);
-      world->ReportPeerDown(1, 7);
-      EXPECT_FALSE(world->RunUntil(Never));
-      EXPECT_THAT(heard,
-                  UnorderedElementsAre("near 1.7 at 0", "late 1.7 at 0"));
-    } else {
-      const std::string at = " at " + std::to_string(tell_after);
-      EXPECT_THAT(heard, ElementsAre("near 1.7" + at, "late 1.7" + at));
+TEST(SimFaultsTest, TheSeedDecides) {
+  const FaultModel model = Messages(kAll);
+  EXPECT_EQ(Draw(model, 7, 100), Draw(model, 7, 100));
+  EXPECT_NE(Draw(model, 7, 100), Draw(model, 8, 100));
+}
+
+TEST(SimFaultsTest, CountsWhatItDecides) {
+  SimFaults faults(Messages(kAll), 3);
+  FaultCounts counts;
+  for (int i = 0; i < 10'000; ++i) {
+    const FaultOutcome outcome = faults.OfMessage(0, 1, {});
+    EXPECT_LE(outcome.extra_ns, kAll.max_extra_ns);
+    EXPECT_LE(outcome.duplicate_ns, kAll.max_extra_ns);
+    counts.dropped += outcome.dropped;
+    counts.duplicated += outcome.duplicated;
+    counts.reordered += outcome.overtaken;
+    counts.delayed += outcome.extra_ns > 0 && !outcome.overtaken;
+    if (!outcome.dropped) continue;
+    EXPECT_FALSE(outcome.duplicated || outcome.overtaken);
+    EXPECT_EQ(outcome.extra_ns, 0);
+  }
+  EXPECT_EQ(faults.counts().dropped, counts.dropped);
+  EXPECT_EQ(faults.counts().duplicated, counts.duplicated);
+  EXPECT_EQ(faults.counts().reordered, counts.reordered);
+  // One may be late by 0 ns.
+  EXPECT_NEAR(faults.counts().delayed, counts.delayed, 5);
+  EXPECT_NEAR(faults.counts().dropped, 1000, 150);
+  EXPECT_NEAR(faults.counts().duplicated, .9 * 2000, 150);
+  EXPECT_NEAR(faults.counts().reordered, .9 * 4000, 200);
+  EXPECT_NEAR(faults.counts().delayed, .9 * .6 * 3000, 150);
+}
+
+// A fault that is planted draws nothing: the messages without one fare as they
+// would alone.
+TEST(SimFaultsTest, HooksAreAskedFirst) {
+  FaultModel model = Messages(kAll);
+  const std::vector<Fields> plain = Draw(model, 5, 50);
+  const Fault planted[] = {Fault::Drop(), Fault::Duplicate(40),
+                           Fault::Delay(50)};
+  model.message_hook = [&](ActorId from, ActorId to, const WireMessage& m) {
+    EXPECT_EQ(from, 2u);
+    EXPECT_EQ(to, 3u);
+    return m.kind < 3 ? planted[m.kind] : Fault::Deliver();
+  };
+  SimFaults faults(std::move(model), 5);
+  std::vector<Fields> outcomes;
+  for (int i = 0; i < 200; ++i) {
+    WireMessage message;
+    message.kind = i % 4;
+    const FaultOutcome outcome = faults.OfMessage(2, 3, message);
+    switch (message.kind) {
+      case 0:
+        EXPECT_EQ(FieldsOf(outcome), FieldsOf({.dropped = true}));
+        break;
+      case 1:
+        EXPECT_EQ(FieldsOf(outcome),
+                  FieldsOf({.duplicated = true, .duplicate_ns = 40}));
+        break;
+      case 2:
+        EXPECT_EQ(FieldsOf(outcome),
+                  FieldsOf({.overtaken = true, .extra_ns = 50}));
+        break;
+      default:
+        outcomes.push_back(FieldsOf(outcome));
     }
   }
+  EXPECT_EQ(outcomes, plain);
+  EXPECT_GE(faults.counts().dropped, 50u);
+  EXPECT_GE(faults.counts().duplicated, 50u);
+  EXPECT_GE(faults.counts().delayed, 50u);
 }
 
-// Actors of another life have the addresses of those before, and get nothing
-// that was for them.
-TEST(SimWorldTest, AHostMayStartAgain) {
-  SimOptions options = FreeLinks();
-  options.ici = {100, 0, 0};
-  auto world = MakeSim(std::move(options));
-  TestActor near, again;
-  auto far = std::make_unique<TestActor>();
-  near.Join(*world, 0, 0);
-  far->Join(*world, {1, 0, 0, 1});
-  std::vector<std::string> heard;
-  again.on_control = [&](ActorId, std::string_view bytes) {
-    heard.emplace_back(bytes);
+// What is said of one kind of messages leaves the other alone.
+TEST(SimFaultsTest, ControlMessagesHaveTheirOwn) {
+  const std::vector<Fields> plain = Draw(Messages(kAll), 5, 50);
+  std::vector<std::string_view> asked;
+  FaultModel model = Messages(kAll);
+  model.control_hook = [&](ActorId, ActorId, std::string_view bytes) {
+    asked.push_back(bytes);
+    return bytes == "lost" ? Fault::Drop() : Fault::Deliver();
   };
-  near.on_control = [&](ActorId, std::string_view bytes) {
-    world->SendControl(near.id, again.id, std::string(bytes));
-  };
-  again.id = far->id;
-  world->SendControl(kNoActor, near.id, "for the first life");
-  EXPECT_TRUE(world->RunUntil([&] { return world->stats().controls == 1; }));
-  world->StopHost(1, 0);
-  far.reset();
-  world->Register(&again, {1, 0, 0, 2}, "again", again.id);
-  world->SendControl(kNoActor, near.id, "for the second");
-  EXPECT_FALSE(world->RunUntil(Never));
-  EXPECT_THAT(heard, ElementsAre("for the second"));
-  EXPECT_EQ(world->stats().unheard, 1u);
+  SimFaults faults(std::move(model), 5);
+  std::vector<Fields> outcomes;
+  for (int i = 0; i < 50; ++i) {
+    outcomes.push_back(FieldsOf(faults.OfMessage(0, 1, {})));
+    EXPECT_EQ(FieldsOf(faults.OfControl(0, 1, "kept")), FieldsOf({}));
+    EXPECT_TRUE(faults.OfControl(0, 1, "lost").dropped);
+  }
+  EXPECT_EQ(outcomes, plain);
+  EXPECT_EQ(asked.size(), 100u);
+  FaultModel deaf;
+  deaf.controls.drop = 1;
+  SimFaults all(std::move(deaf), 5);
+  EXPECT_TRUE(all.OfControl(0, 1, "").dropped);
+  EXPECT_FALSE(all.OfMessage(0, 1, {}).dropped);
 }
 
 }  // namespace

@@ -25,6 +25,7 @@ struct TestActor : Actor {
   std::function<void(const LocalMessage&)> on_local;
   std::function<void(ActorId, std::string_view)> on_control;
   std::function<void(int32_t, uint32_t)> on_peer_down;
+  std::function<void(int32_t, uint32_t)> on_peer_up;
   ActorId id = kNoActor;
   Payload payload;  // of the message at hand
 
@@ -41,6 +42,9 @@ struct TestActor : Actor {
   }
   void OnPeerDown(int32_t host, uint32_t epoch) override {
     if (on_peer_down) on_peer_down(host, epoch);
+  }
+  void OnPeerUp(int32_t host, uint32_t epoch) override {
+    if (on_peer_up) on_peer_up(host, epoch);
   }
   ActorId Join(World& world, int host, int worker, int island = 0) {
     return Join(world, Placement{host, worker, island});

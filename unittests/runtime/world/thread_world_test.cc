@@ -247,6 +247,20 @@ TEST(ThreadWorldTest, IdleWorkersSleep) {
   for (int i = 0; i < 3; ++i) EXPECT_EQ(world->stats(i).messages, 0u);
 }
 
+// What a client sends to a worker that sleeps gets the next one up as well.
+TEST(ThreadWorldTest, AClientGetsTwoSleepersUp) {
+  TestActor actor;
+  auto world = Make(Workers(3));
+  actor.Join(*world, 0, 2);
+  auto sleeps = [&](int worker) { return world->stats(worker).sleeps; };
+  Await([&] { return sleeps(0) > 0 && sleeps(1) > 0 && sleeps(2) > 0; });
+  const uint64_t before = sleeps(0), other = sleeps(1);
+  world->PassControl(kNoActor, actor.id, TestBody::New("ask"));
+  Await([&] { return sleeps(0) > before; });
+  EXPECT_EQ(world->stats(0).messages, 0u);
+  EXPECT_EQ(sleeps(1), other);
+}
+
 // Every message finds the other worker asleep or about to be.
 TEST(ThreadWorldTest, NoWakeUpIsLost) {
   constexpr int kRounds = 20'000;

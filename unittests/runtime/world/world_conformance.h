@@ -6,9 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Instantiate WorldConformance with a WorldCase for each world and link the
-// conformance_*_test.cc that say what it must do. None of them sleeps or
-// measures time: a case moves its world's clock itself.
+// Instantiate WorldConformance, and WorldHookConformance where it can, with a
+// WorldCase for each world and link the conformance_*_test.cc that say what it
+// must do. None of them sleeps or measures time: a case moves its world's clock
+// itself.
 //
 //===----------------------------------------------------------------------===//
 
@@ -79,6 +80,9 @@ class WorldConformance : public testing::TestWithParam<WorldCase> {
   std::unique_ptr<World> world_;
   std::function<void(TimeNs)> advance_;
 };
+
+// What goes by Hooks: of worlds whose messages between hosts pass them.
+class WorldHookConformance : public WorldConformance {};
 
 }  // namespace pathways
 

@@ -313,6 +313,49 @@ TEST(ReportsTest, StatisticsAsJson) {
   EXPECT_THAT(whole, HasSubstr("waits   of 2.0 us\n"));
 }
 
+TEST(ReportsTest, WithoutATraceThereAreNoTimes) {
+  EXPECT_THAT(
+      StatsTable(MakePlan(), ClusterStats(), std::nullopt, RunFacts()),
+      HasSubstr("\nno times: the cluster traces nothing; its controller's "
+                "--trace-events lets it\n"));
+  EXPECT_TRUE(nlohmann::json::parse(StatsJson(MakePlan(), ClusterStats(),
+                                              std::nullopt, RunFacts()))
+                  .at("time")
+                  .is_null());
+}
+
+TEST(ReportsTest, StatisticsSayWhatCrossedLinks) {
+  ClusterStats stats;
+  stats.processes = {{0, {}, {}, 400, 0},
+                     {1, {"host0"}, {7, 700, 8, 800, 1, 2, 3, 4}}};
+  stats.processes[1].plan_bytes_received = stats.plan_bytes_received = 400;
+  const std::string table =
+      StatsTable(MakePlan(), stats, TraceSummary(), RunFacts());
+  EXPECT_THAT(table, HasSubstr("plan bytes between processes    400\n"));
+  EXPECT_THAT(
+      table,
+      HasSubstr("process  hosts  sent  frames  bytes  received  frames  bytes  "
+                "unlinked  foreign  plan bytes sent  received\n"
+                "      0      0     0       0      0         0       0      0  "
+                "       0        0              400         0\n"
+                "      1      1     7       3    700         8       4    800  "
+                "       1        2                0       400\n"));
+  const nlohmann::json json = nlohmann::json::parse(
+      StatsJson(MakePlan(), stats, TraceSummary(), RunFacts()));
+  EXPECT_EQ(json["processes"][1],
+            nlohmann::json::parse(
+                R"({"process": 1, "hosts": ["host0"], "messages_sent": 7,
+                    "frames_sent": 3, "bytes_sent": 700,
+                    "messages_received": 8, "frames_received": 4,
+                    "bytes_received": 800, "unlinked": 1, "foreign": 2,
+                    "plan_bytes_sent": 0, "plan_bytes_received": 400})"));
+  // Of one process there are no links.
+  stats.processes.pop_back();
+  EXPECT_EQ(
+      StatsTable(MakePlan(), stats, TraceSummary(), RunFacts()).find("process"),
+      std::string::npos);
+}
+
 // The lines of a table between its heading and the first empty line.
 std::vector<std::string> RowsAfter(const std::string& text,
                                    const std::string& heading) {

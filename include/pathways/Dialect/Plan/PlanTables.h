@@ -65,12 +65,6 @@ FailureOr<ProgramOp> importTables(OpBuilder &builder, Location loc,
                                   const ::pathways::proto::Plan &plan,
                                   ArrayRef<char> blobs);
 
-/// The tensor element type of `element`, null for an unknown value, and back
-/// (unspecified for a type that arrays cannot have).
-Type getElementType(::pathways::proto::ElementType element,
-                    MLIRContext *context);
-::pathways::proto::ElementType getElementType(Type type);
-
 } // namespace mlir::pathways::plan
 
 #endif // PATHWAYS_DIALECT_PLAN_PLANTABLES_H

@@ -1,4 +1,4 @@
-//===- PlanKernels.h - Kernels that calls share -----------------*- C++ -*-===//
+//===- KernelTable.h - Kernels that calls share -----------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PATHWAYS_LIB_LOWERING_PLANKERNELS_H
-#define PATHWAYS_LIB_LOWERING_PLANKERNELS_H
+#ifndef PATHWAYS_LIB_LOWERING_KERNELTABLE_H
+#define PATHWAYS_LIB_LOWERING_KERNELTABLE_H
 
 #include "PlanBuilder.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -32,9 +32,9 @@ struct PlanKernel {
 };
 
 /// Gives equal computations one kernel.
-class KernelCache {
+class KernelTable {
 public:
-  explicit KernelCache(PlanBuilder &builder) : builder(builder) {}
+  explicit KernelTable(PlanBuilder &builder) : builder(builder) {}
 
   /// The kernel for calls of `callee` with operands of these types on `mesh`.
   /// In each of `wanted`, an argument with the results, best first, that could
@@ -60,4 +60,4 @@ private:
 
 } // namespace mlir::pathways
 
-#endif // PATHWAYS_LIB_LOWERING_PLANKERNELS_H
+#endif // PATHWAYS_LIB_LOWERING_KERNELTABLE_H

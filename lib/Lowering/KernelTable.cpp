@@ -1,4 +1,4 @@
-//===- PlanKernels.cpp - Kernels that calls share -------------------------===//
+//===- KernelTable.cpp - Kernels that calls share -------------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,11 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "PlanKernels.h"
+#include "KernelTable.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/Builders.h"
-#include "pathways/Dialect/Plan/PlanTables.h"
+#include "pathways/Support/ElementTypes.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -18,7 +18,7 @@ using namespace mlir;
 using namespace mlir::pathways;
 namespace proto = ::pathways::proto;
 
-KernelCache::Needs KernelCache::getNeeds(func::FuncOp callee) {
+KernelTable::Needs KernelTable::getNeeds(func::FuncOp callee) {
   auto known = needs.find(callee);
   if (known != needs.end())
     return known->second;
@@ -76,7 +76,7 @@ static uint64_t estimateCost(func::FuncOp body) {
 }
 
 PlanKernel *
-KernelCache::get(func::FuncOp callee, MeshAttr mesh,
+KernelTable::get(func::FuncOp callee, MeshAttr mesh,
                  ArrayRef<ArrayType> operands,
                  ArrayRef<std::pair<unsigned, SmallVector<unsigned>>> wanted) {
   Builder b(callee.getContext());
@@ -144,7 +144,7 @@ KernelCache::get(func::FuncOp callee, MeshAttr mesh,
     auto add = [&](Type type, bool written) {
       auto tensor = cast<RankedTensorType>(type);
       proto::KernelOperand *operand = segment->add_operands();
-      operand->set_element(plan::getElementType(tensor.getElementType()));
+      operand->set_element(getElementType(tensor.getElementType()));
       operand->mutable_shape()->Add(tensor.getShape().begin(),
                                     tensor.getShape().end());
       operand->set_written(written);

@@ -1,0 +1,26 @@
+//===- SourcePlace.h - Where in a source file it is -------------*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PATHWAYS_SUPPORT_SOURCEPLACE_H
+#define PATHWAYS_SUPPORT_SOURCEPLACE_H
+
+#include "mlir/IR/Location.h"
+#include <string>
+
+namespace mlir::pathways {
+
+/// The place in a source file that `loc` comes from; of several the first, null
+/// where there is none.
+FileLineColRange findSourcePlace(Location loc);
+
+/// It as "file:line:column"; empty where there is none.
+std::string getSourcePlace(Location loc);
+
+} // namespace mlir::pathways
+
+#endif // PATHWAYS_SUPPORT_SOURCEPLACE_H

@@ -1,0 +1,50 @@
+//===- ElementTypes.cpp - Element types of arrays, in plans ---------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "pathways/Support/ElementTypes.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinTypes.h"
+
+using namespace mlir;
+using namespace mlir::pathways;
+namespace proto = ::pathways::proto;
+
+Type mlir::pathways::getElementType(proto::ElementType element,
+                                    MLIRContext *context) {
+  Builder builder(context);
+  switch (element) {
+  case proto::F16:
+    return builder.getF16Type();
+  case proto::BF16:
+    return builder.getBF16Type();
+  case proto::F32:
+    return builder.getF32Type();
+  case proto::F64:
+    return builder.getF64Type();
+  case proto::I1:
+    return builder.getI1Type();
+  case proto::I8:
+    return builder.getI8Type();
+  case proto::I32:
+    return builder.getI32Type();
+  case proto::I64:
+    return builder.getI64Type();
+  default:
+    return {};
+  }
+}
+
+proto::ElementType mlir::pathways::getElementType(Type type) {
+  for (int element = proto::ElementType_MIN; element <= proto::ElementType_MAX;
+       ++element)
+    if (getElementType(static_cast<proto::ElementType>(element),
+                       type.getContext()) == type)
+      return static_cast<proto::ElementType>(element);
+  return proto::ELEMENT_TYPE_UNSPECIFIED;
+}

@@ -1,0 +1,77 @@
+//===- clients.cc - Clients that come and go ------------------------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "runtime/controller/controller.h"
+
+namespace pathways {
+namespace {
+
+// The request that stands for the end of a client: not one of its own.
+constexpr uint64_t kLeaving = UINT64_MAX;
+
+}  // namespace
+
+void Controller::AnswerAll(const std::vector<ClientAnswer>& answers) {
+  for (const ClientAnswer& answer : answers) {
+    Answer(answer.request, answer.status);
+  }
+}
+
+void Controller::OnConnect(uint32_t client,
+                           const proto::ConnectRequest& request) {
+  std::vector<ClientAnswer> answers;
+  clients_.Connect({client, request.request()}, request.name(), &answers);
+  AnswerAll(answers);
+}
+
+void Controller::OnDisconnect(uint32_t client,
+                              const proto::DisconnectRequest& request) {
+  Leave({client, request.request()},
+        absl::MakeConstSpan(request.objects().data(), request.objects_size()));
+}
+
+void Controller::OnClientGone(uint32_t client) {
+  // It waits for no answer.
+  if (clients_.NameOf(client) != nullptr) {
+    Leave({client, /*id=*/0}, objects_.HeldBy(client));
+  }
+  clients_.Forsake(client);
+}
+
+void Controller::Leave(ClientRequest request,
+                       absl::Span<const uint64_t> objects) {
+  const uint32_t client = request.client;
+  std::vector<ClientAnswer> answers;
+  for (uint64_t handle : clients_.Leave(request, &answers)) {
+    LeaveProgram(client, handle);
+  }
+  AwaitedPlans::Outcome left;
+  awaited_.Leave(Now(), client, &left);
+  Apply(std::move(left));
+  for (ClientRequest fetch : fetches_.OfClient(client)) EndFetch(fetch);
+  ReleaseHeld(objects);
+  AnswerAll(answers);
+}
+
+void Controller::LeaveProgram(uint32_t client, uint64_t handle) {
+  const uint32_t program = programs_.IdOf(handle);
+  if (!launches_.Open(program).empty()) {
+    GiveUp(program, absl::CancelledError(absl::StrCat(
+                        "client '", *clients_.NameOf(client), "' was closed")));
+  }
+  // One that loads, or is being unloaded, says so when it is done.
+  const absl::StatusOr<ProgramNext> next =
+      programs_.Unload(Now(), handle, {client, kLeaving}, /*launches=*/0);
+  if (next.ok()) Proceed(*next);
+}
+
+}  // namespace pathways

@@ -1,0 +1,82 @@
+//===- describe.cc - What the controller has, for who looks at it ---------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include <map>
+#include <memory>
+#include <utility>
+
+#include "runtime/controller/controller.h"
+#include "runtime/executor/local_kind.h"
+#include "runtime/protocol/client_id.h"
+
+namespace pathways {
+namespace {
+
+const char* StateName(ProgramTable::State state) {
+  switch (state) {
+    case ProgramTable::State::kLoading:
+      return "loading";
+    case ProgramTable::State::kReady:
+      return "ready";
+    case ProgramTable::State::kStopping:
+      return "stopping";
+    case ProgramTable::State::kBroken:
+      return "broken";
+    case ProgramTable::State::kFreeing:
+      return "freeing";
+  }
+  return "unknown";
+}
+
+}  // namespace
+
+void Controller::OnDescribe(const LocalMessage& message) {
+  const std::unique_ptr<std::shared_ptr<StatusQuery>> query(
+      static_cast<std::shared_ptr<StatusQuery>*>(message.payload));
+  proto::ControllerStatus status;
+  for (uint32_t id = 0; id < programs_.end(); ++id) {
+    if (!programs_.Has(id)) continue;
+    const ProgramTable::Program& program = programs_.at(id);
+    proto::ProgramStatus& out = *status.add_programs();
+    out.set_name(program.plan->name());
+    if (const std::string* client = clients_.NameOf(program.owner)) {
+      out.set_client(*client);
+    }
+    out.set_state(StateName(program.state));
+    out.set_device_bytes(programs_.BytesOf(id));
+    out.set_launches(launches_.Open(id).size());
+  }
+  std::map<uint32_t, proto::ClientStatus> clients;
+  for (uint32_t client : clients_.Numbers()) {
+    proto::ClientStatus& out = clients[client];
+    out.set_name(*clients_.NameOf(client));
+    out.set_process(client / kMaxProcessClients);
+    out.set_programs(clients_.ProgramsOf(client));
+  }
+  for (uint64_t id : objects_.Ids()) {
+    auto client = clients.find(ClientOf(id));
+    if (client == clients.end()) continue;
+    uint64_t bytes = client->second.array_bytes();
+    for (uint64_t part : objects_.Find(id)->bytes) bytes += part;
+    client->second.set_array_bytes(bytes);
+    client->second.set_arrays(client->second.arrays() + 1);
+  }
+  for (auto& [number, client] : clients) *status.add_clients() = client;
+  status.set_launches(launches_.size());
+  status.set_messages(messages_received());
+  status.set_message_bytes(bytes_received());
+  status.set_steps(steps_done());
+  for (uint32_t h = 0; h < context_.directory.num_hosts(); ++h) {
+    status.add_host_bytes(memory_.used(static_cast<int32_t>(h)));
+  }
+  MutexLock lock(&(*query)->mutex);
+  (*query)->status = std::move(status);
+  (*query)->answered.notify_all();
+}
+
+}  // namespace pathways

@@ -1,0 +1,50 @@
+//===- plans.cc - Plans from clients and for hosts ------------------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include <string>
+#include <utility>
+
+#include "absl/types/span.h"
+#include "runtime/controller/controller.h"
+#include "runtime/executor/plan_messages.h"
+
+namespace pathways {
+
+void Controller::OnPlanPart(uint32_t client, const proto::PlanPart& part) {
+  AwaitedPlans::Outcome outcome;
+  awaited_.Take(Now(), client, part, &outcome);
+  Apply(std::move(outcome));
+}
+
+void Controller::OnPlanRequest(ActorId from,
+                               const proto::PlanRequest& request) {
+  const uint32_t process = context_.directory.Find(from)->index;
+  programs_.Asked(Now(), process, request);
+  ControlRef control = NewControl();
+  AnswerPlanRequest(&context_.plans, request, control->mutable_plan_part());
+  SendControl(from, std::move(control));
+}
+
+void Controller::Apply(AwaitedPlans::Outcome outcome) {
+  for (AwaitedPlans::Question& question : outcome.questions) {
+    ControlRef control = NewControl();
+    control->set_client(question.client);
+    *control->mutable_plan_request() = std::move(question.request);
+    SendToClient(std::move(control));
+  }
+  for (AwaitedPlans::Ended& ended : outcome.ended) {
+    if (!ended.status.ok()) {
+      Answer(ended.request, ended.status);
+    } else {
+      Load(ended.request, ended.name, std::move(ended.plan));
+    }
+  }
+  ArmTimer();
+}
+
+}  // namespace pathways

@@ -1,0 +1,53 @@
+//===- lost_devices.h - What a host lost, and keeps for it ------*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_EXECUTOR_LOST_DEVICES_H_
+#define RUNTIME_EXECUTOR_LOST_DEVICES_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "runtime/executor/host_program.h"
+#include "runtime/executor/wait_set.h"
+#include "runtime/proto/control.pb.h"
+
+namespace pathways {
+
+// Devices of one host that take no work any more. Some of them are deaf: they
+// do not answer either, and a thread may still be in a kernel there.
+// Invariants: (1) who is lost stays so; (2) what a kernel that did not return
+// may touch, the memory of its program on its device, is there as long as this.
+// One owner calls it, and destroys it when no kernel runs any more, before the
+// devices' memory.
+class LostDevices {
+ public:
+  // The devices that `loss` names.
+  void Add(proto::WorkerLost loss, bool deaf);
+  bool IsDeaf(uint32_t device) const {
+    return deaf_.Contains(static_cast<int32_t>(device));
+  }
+  // A lost device that the program is on; none: it has none.
+  std::optional<uint32_t> Find(const HostProgram& program) const;
+  // Gives back what a program that ended holds, as far as no kernel may touch
+  // it any more.
+  void Release(std::unique_ptr<HostProgram> program);
+
+  // All that were added, in that order.
+  const std::vector<proto::WorkerLost>& losses() const { return losses_; }
+
+ private:
+  WaitSet lost_, deaf_;
+  std::vector<proto::WorkerLost> losses_;
+  std::vector<std::unique_ptr<HostProgram>> buried_;
+};
+
+}  // namespace pathways
+
+#endif  // RUNTIME_EXECUTOR_LOST_DEVICES_H_

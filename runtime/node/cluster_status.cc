@@ -1,0 +1,147 @@
+//===- cluster_status.cc - What a running cluster has ---------------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/node/cluster_status.h"
+
+#include <google/protobuf/util/json_util.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "runtime/node/process.h"
+#include "runtime/node/refusal.h"
+
+namespace pathways {
+namespace {
+
+// Columns as wide as their widest cell.
+std::string TableText(const std::vector<std::vector<std::string>>& rows) {
+  std::vector<size_t> widths;
+  for (const std::vector<std::string>& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (size_t i = 0; i < row.size(); ++i) {
+      widths[i] = std::max(widths[i], row[i].size());
+    }
+  }
+  std::string text;
+  for (const std::vector<std::string>& row : rows) {
+    for (size_t i = 0; i < row.size(); ++i) {
+      absl::StrAppend(&text, i == 0 ? "" : "  ", row[i]);
+      if (i + 1 < row.size()) text.append(widths[i] - row[i].size(), ' ');
+    }
+    text += '\n';
+  }
+  return text;
+}
+
+}  // namespace
+
+absl::StatusOr<proto::ClusterStatus> AskStatus(const ConnectOptions& options) {
+  absl::StatusOr<TransportFactory> links = MakeLinks(options.links);
+  if (!links.ok()) return links.status();
+  absl::StatusOr<std::unique_ptr<Process>> process = Process::Create(*links);
+  if (!process.ok()) return process.status();
+  const absl::Time until = absl::Now() + options.timeout;
+  absl::StatusOr<PeerId> controller = (*process)->links().Dial(
+      MakeNodeAddress(options.address), options.timeout);
+  if (!controller.ok()) {
+    return NobodyThere(options.address, controller.status());
+  }
+  proto::Membership message;
+  message.mutable_status_request();
+  (*process)->Send(*controller, message);
+  while (true) {
+    absl::StatusOr<std::optional<MembershipEvent>> next =
+        (*process)->inbox().Next(until);
+    if (!next.ok()) return next.status();
+    if (!next->has_value()) {
+      return absl::DeadlineExceededError(absl::StrCat(
+          "the controller at '", options.address, "' did not answer within ",
+          absl::FormatDuration(options.timeout)));
+    }
+    MembershipEvent& event = **next;
+    if (event.what == MembershipEvent::kGone) {
+      return absl::UnavailableError(
+          absl::StrCat("the controller at '", options.address,
+                       "' is gone: ", event.why.message()));
+    }
+    if (event.said.has_refusal()) {
+      return ReadRefusalOfController(event.said.refusal());
+    }
+    if (event.said.has_status()) return std::move(*event.said.mutable_status());
+  }
+}
+
+std::string StatusText(const proto::ClusterStatus& status) {
+  std::vector<std::vector<std::string>> processes = {
+      {"PROCESS", "HOSTS", "STATE", "SILENT", "LIFE", "EPOCH", "ADDRESS"}};
+  std::vector<std::vector<std::string>> hosts = {{"HOST", "MEMORY USED"}};
+  for (const proto::ProcessStatus& process : status.processes()) {
+    std::vector<std::string> names;
+    for (const proto::HostStatus& host : process.hosts()) {
+      names.push_back(host.name());
+      hosts.push_back({host.name(), absl::StrCat(host.used_bytes())});
+    }
+    processes.push_back(
+        {absl::StrCat(process.process()),
+         names.empty() ? "(clients)" : absl::StrJoin(names, ","),
+         process.state(), absl::StrCat(process.silence_ms(), "ms"),
+         names.empty() ? "-" : absl::StrCat(process.life()),
+         process.epoch().substr(0, 8),
+         process.addresses().empty()
+             ? "-"
+             : absl::StrJoin(process.addresses(), ",")});
+  }
+  std::string text = TableText(processes);
+  if (!status.missing_hosts().empty()) {
+    absl::StrAppend(&text, "waiting for ",
+                    absl::StrJoin(status.missing_hosts(), ", "), "\n");
+    return text;
+  }
+  const proto::ControllerStatus& controller = status.controller();
+  std::vector<std::vector<std::string>> clients = {
+      {"CLIENT", "PROCESS", "PROGRAMS", "ARRAYS", "BYTES"}};
+  for (const proto::ClientStatus& client : controller.clients()) {
+    clients.push_back({client.name(), absl::StrCat(client.process()),
+                       absl::StrCat(client.programs()),
+                       absl::StrCat(client.arrays()),
+                       absl::StrCat(client.array_bytes())});
+  }
+  std::vector<std::vector<std::string>> programs = {
+      {"PROGRAM", "CLIENT", "STATE", "LAUNCHES", "DEVICE BYTES"}};
+  for (const proto::ProgramStatus& program : controller.programs()) {
+    programs.push_back({program.name(),
+                        program.client().empty() ? "-" : program.client(),
+                        program.state(), absl::StrCat(program.launches()),
+                        absl::StrCat(program.device_bytes())});
+  }
+  absl::StrAppend(&text, "\n", TableText(hosts));
+  if (clients.size() > 1) absl::StrAppend(&text, "\n", TableText(clients));
+  if (programs.size() > 1) absl::StrAppend(&text, "\n", TableText(programs));
+  absl::StrAppend(&text, "\n", controller.launches(), " launches open, ",
+                  controller.steps(), " steps done, ", controller.messages(),
+                  " messages of ", controller.message_bytes(),
+                  " bytes to the controller\n");
+  return text;
+}
+
+std::string StatusJson(const proto::ClusterStatus& status) {
+  google::protobuf::util::JsonPrintOptions options;
+  options.always_print_primitive_fields = true;
+  options.preserve_proto_field_names = true;
+  std::string text;
+  // A message without Any has no way to fail.
+  (void)google::protobuf::util::MessageToJsonString(status, &text, options);
+  return absl::StrCat(text, "\n");
+}
+
+}  // namespace pathways

@@ -1,0 +1,133 @@
+//===- coordinator.cc - Brings the workers of a cluster together ----------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/node/coordinator.h"
+
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "runtime/node/host_names.h"
+#include "runtime/node/host_options.h"
+#include "runtime/node/refusal.h"
+
+namespace pathways {
+Coordinator::Coordinator(const Topology* topology, Process* process,
+                         CoordinatorOptions options)
+    : topology_(*topology),
+      process_(*process),
+      options_(std::move(options)),
+      roster_(topology),
+      table_(topology, {}, {}),
+      liveness_(options_.liveness) {}
+
+void Coordinator::Note(const std::string& line) const {
+  if (options_.on_note) options_.on_note(line);
+}
+
+std::string Coordinator::NameOf(uint32_t process) const {
+  const MemberTable::Process* found = table_.Find(process);
+  if (found == nullptr || !found->has_hosts()) {
+    return absl::StrCat("client process ", process);
+  }
+  return absl::StrCat("the worker of ",
+                      HostNames(topology_, found->member.hosts()));
+}
+
+void Coordinator::Refuse(PeerId peer, const absl::Status& why) {
+  Note(absl::StrCat("refused: ", why.message()));
+  process_.Send(peer, MakeRefusal(why));
+  process_.transport().Close(peer);
+}
+
+absl::StatusOr<std::vector<proto::Member>> Coordinator::AwaitHosts(
+    absl::Time until) {
+  while (!roster_.complete()) {
+    absl::StatusOr<std::optional<MembershipEvent>> next =
+        process_.inbox().Next(until);
+    if (!next.ok()) return next.status();
+    if (!next->has_value()) {
+      return absl::DeadlineExceededError(absl::StrCat(
+          "no worker has come for ", HostNames(topology_, roster_.Missing())));
+    }
+    const MembershipEvent& event = **next;
+    if (event.what == MembershipEvent::kGone) {
+      if (roster_.Leave(event.peer)) Note("a worker left before all were here");
+      std::erase_if(early_,
+                    [&](const auto& one) { return one.first == event.peer; });
+    } else if (event.said.has_status_request()) {
+      TellStatus(event.peer);
+    } else if (!event.said.has_member_hello()) {
+      Refuse(event.peer,
+             absl::FailedPreconditionError("a member says hello first"));
+    } else {
+      Admit(event.peer, event.said.member_hello());
+    }
+  }
+  return roster_.Members();
+}
+
+absl::Status Coordinator::Begin(const proto::HostOptions& options,
+                                absl::Time until) {
+  host_options_ = options;
+  table_ = MemberTable(&topology_, roster_.Members(), roster_.Peers());
+  last_tick_ = absl::Now();
+  for (const auto& [number, process] : table_.all()) {
+    absl::Status linked = Welcome(number);
+    if (!linked.ok()) {
+      return absl::Status(linked.code(), absl::StrCat(NameOf(number),
+                                                      " went before it was "
+                                                      "linked: ",
+                                                      linked.message()));
+    }
+  }
+  while (!table_.settled()) {
+    absl::StatusOr<bool> stepped = Step(until);
+    if (!stepped.ok()) return stepped.status();
+    if (!failure_.ok()) return failure_;
+    if (*stepped || absl::Now() < until) continue;
+    for (const auto& [number, process] : table_.all()) {
+      if (process.state != MemberTable::kComing) continue;
+      return absl::DeadlineExceededError(
+          absl::StrCat(NameOf(number), " did not link to the others in time"));
+    }
+  }
+  begun_ = true;
+  Note(absl::StrCat("all ", topology_.num_hosts(), " hosts are here"));
+  for (const auto& [peer, hello] : std::exchange(early_, {})) {
+    Admit(peer, hello);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Coordinator::Welcome(uint32_t number) {
+  const MemberTable::Process& process = *table_.Find(number);
+  absl::Status linked = process_.links().Link(number, process.peer);
+  if (!linked.ok()) return linked;
+  proto::Membership message;
+  proto::Welcome& welcome = *message.mutable_welcome();
+  welcome.set_process(number);
+  *welcome.mutable_cluster() = process_.cluster().topology().cluster();
+  *welcome.mutable_options() = host_options_;
+  for (proto::Member& member : table_.Members()) {
+    *welcome.add_members() =
+        process.has_hosts() ? std::move(member) : ForClients(member);
+  }
+  for (const auto& [other, client] : table_.all()) {
+    if (process.has_hosts() && !client.has_hosts()) {
+      *welcome.add_clients() = client.member;
+    }
+  }
+  welcome.set_ping_ns(absl::ToInt64Nanoseconds(options_.liveness.ping));
+  welcome.set_lost_ns(absl::ToInt64Nanoseconds(options_.liveness.lost));
+  liveness_.Add(number);
+  process_.Send(process.peer, message);
+  return absl::OkStatus();
+}
+
+}  // namespace pathways

@@ -1,0 +1,111 @@
+//===- coordinator.h - Brings the workers of a cluster together -*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_NODE_COORDINATOR_H_
+#define RUNTIME_NODE_COORDINATOR_H_
+
+#include <deque>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "runtime/node/liveness.h"
+#include "runtime/node/member_table.h"
+#include "runtime/node/process.h"
+#include "runtime/node/roster.h"
+#include "runtime/proto/membership.pb.h"
+#include "runtime/topology/topology.h"
+
+namespace pathways {
+
+struct CoordinatorOptions {
+  LivenessOptions liveness;
+  // Told in a line what happens to members. In the calls; must not call back.
+  std::function<void(const std::string& line)> on_note;
+};
+
+// The controller's side of membership: first all hosts come, then each worker
+// is told of all others and links to them, then programs may run, clients come
+// and go, and workers take the places of others that are gone. It alone says
+// that a process is gone: when its link broke, it was silent for too long,
+// another member cannot reach it, or a kernel there does not return. Calls are
+// made in this order, by one thread.
+class Coordinator {
+ public:
+  // Both outlive it.
+  Coordinator(const Topology* topology, Process* process,
+              CoordinatorOptions options = {});
+
+  // Waits until each host has a worker. DeadlineExceeded: names the hosts that
+  // have none. Who asks for what it cannot have is refused, and the wait goes
+  // on.
+  absl::StatusOr<std::vector<proto::Member>> AwaitHosts(absl::Time until);
+  // The cluster of those who have come, to start the process with.
+  proto::Cluster ClusterHere() const { return roster_.ClusterHere(); }
+  // Links all workers and waits until each is linked to all others. The process
+  // has been started. Unavailable: one went meanwhile; DeadlineExceeded: one
+  // did not answer.
+  absl::Status Begin(const proto::HostOptions& options, absl::Time until);
+  // Goes on until the process's inbox fails, and returns why.
+  absl::Status Serve();
+
+ private:
+  struct BrokenLink {
+    std::pair<uint32_t, uint32_t> ends;
+    std::string why;
+    // Answers that each end has given since.
+    std::pair<int, int> answers = {0, 0};
+  };
+
+  // Takes one event, and the time, no longer than until then. False: none came.
+  absl::StatusOr<bool> Step(absl::Time until);
+  void Handle(const MembershipEvent& event);
+  // A kernel of a member does not return: its process is given up.
+  void OnStuck(const MembershipEvent& event);
+  void HandleSaid(uint32_t process, const proto::Membership& said);
+  void Refuse(PeerId peer, const absl::Status& why);
+  // Whoever asks goes then.
+  void TellStatus(PeerId peer);
+  void Admit(PeerId peer, const proto::MemberHello& hello);
+  // Links to a process that the table has, and says Welcome.
+  absl::Status Welcome(uint32_t process);
+  void Lose(uint32_t process, const absl::Status& why);
+  void Tick(absl::Duration passed);
+  // A member says that it cannot reach another one.
+  void OnLinkBroken(uint32_t process, const proto::LinkBroken& broken);
+  void OnPong(uint32_t process);
+  // The process, or each of those with hosts, that are not gone.
+  void Tell(uint32_t process, const proto::Membership& message);
+  void TellWorkers(const proto::Membership& message, uint32_t but);
+  void TellAll(const proto::Membership& message, uint32_t but);
+  // By its hosts.
+  std::string NameOf(uint32_t process) const;
+  void Note(const std::string& line) const;
+
+  const Topology& topology_;
+  Process& process_;
+  const CoordinatorOptions options_;
+  Roster roster_;
+  MemberTable table_;
+  Liveness liveness_;
+  proto::HostOptions host_options_;
+  // Clients that came before there was anything to link to.
+  std::deque<std::pair<PeerId, proto::MemberHello>> early_;
+  std::vector<BrokenLink> broken_;
+  bool begun_ = false;
+  absl::Status failure_;  // until then: a worker went
+  absl::Time last_tick_;
+};
+
+}  // namespace pathways
+
+#endif  // RUNTIME_NODE_COORDINATOR_H_

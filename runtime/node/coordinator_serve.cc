@@ -1,0 +1,290 @@
+//===- coordinator_serve.cc - What happens to members ---------------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "runtime/node/coordinator.h"
+#include "runtime/node/host_names.h"
+#include "runtime/node/refusal.h"
+
+namespace pathways {
+namespace {
+
+// The controller answers between two messages, neither of which takes long.
+constexpr absl::Duration kDescribeTimeout = absl::Seconds(2);
+
+}  // namespace
+
+absl::Status Coordinator::Serve() {
+  while (true) {
+    absl::StatusOr<bool> stepped = Step(absl::InfiniteFuture());
+    if (!stepped.ok()) return stepped.status();
+  }
+}
+
+absl::StatusOr<bool> Coordinator::Step(absl::Time until) {
+  const absl::Time tick = last_tick_ + options_.liveness.ping;
+  absl::StatusOr<std::optional<MembershipEvent>> next =
+      process_.inbox().Next(std::min(until, tick));
+  if (!next.ok()) return next.status();
+  if (next->has_value()) Handle(**next);
+  const absl::Time now = absl::Now();
+  if (now >= tick) {
+    Tick(now - last_tick_);
+    last_tick_ = now;
+  }
+  return next->has_value();
+}
+
+void Coordinator::Handle(const MembershipEvent& event) {
+  if (event.what == MembershipEvent::kStuck) return OnStuck(event);
+  const uint32_t process = table_.ProcessOf(event.peer);
+  if (event.what == MembershipEvent::kGone) {
+    std::erase_if(early_,
+                  [&](const auto& one) { return one.first == event.peer; });
+    if (process != 0) Lose(process, event.why);
+  } else if (process != 0) {
+    HandleSaid(process, event.said);
+  } else if (event.said.has_status_request()) {
+    TellStatus(event.peer);
+  } else if (event.said.has_member_hello()) {
+    Admit(event.peer, event.said.member_hello());
+  } else if (!event.said.has_pong() && !event.said.has_link_broken()) {
+    // Those two may be the last words of a process that is taken for gone.
+    Refuse(event.peer,
+           absl::FailedPreconditionError("a member says hello first"));
+  }
+}
+
+// Nobody can end the thread that is in the kernel but its process.
+void Coordinator::OnStuck(const MembershipEvent& event) {
+  const MemberTable::Process* process = table_.Find(*event.process);
+  if (process == nullptr || process->member.life() != event.life) return;
+  Lose(*event.process, event.why);
+}
+
+void Coordinator::HandleSaid(uint32_t process, const proto::Membership& said) {
+  switch (said.kind_case()) {
+    case proto::Membership::kMemberReady: {
+      if (table_.Find(process)->state == MemberTable::kUp) return;
+      table_.SetUp(process);
+      const proto::Member& member = table_.Find(process)->member;
+      if (begun_ && !member.hosts().empty()) process_.Come(member);
+      if (begun_) Note(absl::StrCat(NameOf(process), " is here"));
+      return;
+    }
+    case proto::Membership::kRefusal:
+      return Lose(process, ReadRefusal(said.refusal()));
+    case proto::Membership::kLinkBroken:
+      return OnLinkBroken(process, said.link_broken());
+    case proto::Membership::kMemberLeaves:
+      return Lose(process, absl::UnavailableError("it has left"));
+    case proto::Membership::kPong:
+      return OnPong(process);
+    default:
+      return;
+  }
+}
+
+void Coordinator::Admit(PeerId peer, const proto::MemberHello& hello) {
+  absl::Status checked = CheckHello(hello);
+  if (!checked.ok()) return Refuse(peer, checked);
+  if (!begun_) {
+    if (!hello.hosts().empty()) {
+      absl::Status joined = roster_.Join(peer, hello);
+      return joined.ok() ? void() : Refuse(peer, joined);
+    }
+    if (early_.size() == kMaxProcesses) {
+      return Refuse(peer, absl::ResourceExhaustedError("too many clients"));
+    }
+    early_.emplace_back(peer, hello);
+    proto::Membership message;
+    message.mutable_not_yet()->set_message(
+        roster_.complete()
+            ? "the cluster's workers link to each other"
+            : absl::StrCat("no worker has come for ",
+                           HostNames(topology_, roster_.Missing())));
+    return process_.Send(peer, message);
+  }
+  absl::StatusOr<uint32_t> added = 0;
+  proto::Membership message;
+  if (hello.hosts().empty()) {
+    added = table_.AddClient(peer, hello.epoch());
+    if (!added.ok()) return Refuse(peer, added.status());
+    message.mutable_client_comes()->set_process(*added);
+    message.mutable_client_comes()->set_epoch(hello.epoch());
+    TellWorkers(message, *added);
+  } else {
+    absl::StatusOr<std::vector<uint32_t>> hosts = roster_.HostsOf(hello);
+    if (!hosts.ok()) return Refuse(peer, hosts.status());
+    added = table_.Replace(peer, hello, *hosts);
+    if (!added.ok()) return Refuse(peer, added.status());
+    const proto::Member& member = table_.Find(*added)->member;
+    for (const auto& [number, process] : table_.all()) {
+      if (number == *added || process.state == MemberTable::kGone) continue;
+      *message.mutable_member_comes()->mutable_member() =
+          process.has_hosts() ? member : ForClients(member);
+      Tell(number, message);
+    }
+  }
+  absl::Status linked = Welcome(*added);
+  if (!linked.ok()) Lose(*added, linked);
+}
+
+void Coordinator::Lose(uint32_t process, const absl::Status& why) {
+  const std::string name = NameOf(process);
+  const proto::Member member = table_.Find(process)->member;
+  const PeerId peer = table_.Find(process)->peer;
+  if (!table_.Lose(process)) return;
+  Note(absl::StrCat(name, " is gone: ", why.message()));
+  liveness_.Remove(process);
+  // Whoever takes its place has other links.
+  std::erase_if(broken_, [&](const BrokenLink& link) {
+    return link.ends.first == process || link.ends.second == process;
+  });
+  // Should it live, it is to know why it is given up.
+  process_.Send(
+      peer,
+      MakeRefusal(absl::Status(
+          why.code(), absl::StrCat(name, " is given up: ", why.message()))));
+  process_.Lose(process);
+  if (!begun_) {
+    failure_ = absl::Status(
+        why.ok() ? absl::StatusCode::kUnavailable : why.code(),
+        absl::StrCat(name,
+                     " went while the cluster was built up: ", why.message()));
+  }
+  if (member.hosts().empty()) process_.cluster().ReportClientsGone(process);
+  proto::Membership message;
+  message.mutable_member_gone()->set_process(process);
+  message.mutable_member_gone()->set_epoch(member.epoch());
+  TellAll(message, process);
+}
+
+void Coordinator::Tick(absl::Duration passed) {
+  for (const Liveness::Change& change : liveness_.Tick(passed)) {
+    if (change.what == Liveness::kSlow) {
+      Note(absl::StrCat(NameOf(change.process), " is slow: nothing heard for ",
+                        absl::FormatDuration(options_.liveness.slow)));
+      continue;
+    }
+    Lose(change.process, absl::UnavailableError(absl::StrCat(
+                             "nothing heard for ",
+                             absl::FormatDuration(options_.liveness.lost))));
+  }
+  for (const BrokenLink& link : std::vector<BrokenLink>(broken_)) {
+    // Each has answered a question that came after the report, so both live. A
+    // client costs less than a worker, and of two workers it is the same one
+    // whoever says so.
+    if (std::min(link.answers.first, link.answers.second) < 2) continue;
+    const auto [one, other] = link.ends;
+    const MemberTable::Process* first = table_.Find(one);
+    const MemberTable::Process* second = table_.Find(other);
+    // One of them may just have gone for the sake of another link.
+    if (first == nullptr || first->state == MemberTable::kGone ||
+        second == nullptr || second->state == MemberTable::kGone) {
+      continue;
+    }
+    const uint32_t victim = first->has_hosts() && !second->has_hosts() ? other
+                            : second->has_hosts() && !first->has_hosts()
+                                ? one
+                                : std::max(one, other);
+    Lose(victim, absl::UnavailableError(absl::StrCat(
+                     "its link with ", NameOf(victim == one ? other : one),
+                     " broke: ", link.why)));
+  }
+  proto::Membership ping;
+  ping.mutable_ping();
+  TellAll(ping, 0);
+}
+
+void Coordinator::TellStatus(PeerId peer) {
+  proto::Membership message;
+  proto::ClusterStatus& status = *message.mutable_status();
+  for (uint32_t host : roster_.Missing()) {
+    status.add_missing_hosts(roster_.HostName(host));
+  }
+  if (begun_) {
+    absl::StatusOr<proto::ControllerStatus> said =
+        process_.cluster().Describe(kDescribeTimeout);
+    if (!said.ok()) return Refuse(peer, said.status());
+    *status.mutable_controller() = *std::move(said);
+  }
+  for (const auto& [number, process] : table_.all()) {
+    const proto::Member& member = process.member;
+    proto::ProcessStatus& out = *status.add_processes();
+    out.set_process(number);
+    for (uint32_t host : member.hosts()) {
+      proto::HostStatus& one = *out.add_hosts();
+      one.set_name(topology_.HostName(static_cast<int>(host)));
+      if (begun_) one.set_used_bytes(status.controller().host_bytes(host));
+    }
+    out.set_state(process.state == MemberTable::kGone     ? "gone"
+                  : process.state == MemberTable::kComing ? "coming"
+                  : liveness_.IsSlow(number)              ? "slow"
+                                                          : "up");
+    out.set_epoch(absl::BytesToHexString(member.epoch()));
+    out.set_life(member.life());
+    *out.mutable_addresses() = ForClients(member).addresses();
+    out.set_silence_ms(static_cast<uint64_t>(
+        absl::ToInt64Milliseconds(liveness_.SilenceOf(number))));
+  }
+  process_.Send(peer, message);
+  process_.transport().Close(peer);
+}
+
+void Coordinator::OnLinkBroken(uint32_t process,
+                               const proto::LinkBroken& broken) {
+  const MemberTable::Process* other = table_.Find(broken.process());
+  if (other == nullptr || other->state == MemberTable::kGone ||
+      broken.process() == process || other->member.epoch() != broken.epoch()) {
+    return;
+  }
+  const std::pair<uint32_t, uint32_t> ends =
+      std::minmax(process, broken.process());
+  for (const BrokenLink& known : broken_) {
+    if (known.ends == ends) return;
+  }
+  Note(absl::StrCat(NameOf(process), " has no link with ",
+                    NameOf(broken.process()), ": ", broken.message()));
+  broken_.push_back({ends, broken.message()});
+}
+
+void Coordinator::OnPong(uint32_t process) {
+  if (liveness_.Heard(process)) {
+    Note(absl::StrCat(NameOf(process), " is heard again"));
+  }
+  for (BrokenLink& link : broken_) {
+    if (link.ends.first == process) ++link.answers.first;
+    if (link.ends.second == process) ++link.answers.second;
+  }
+}
+
+void Coordinator::Tell(uint32_t process, const proto::Membership& message) {
+  process_.Send(table_.Find(process)->peer, message);
+}
+
+void Coordinator::TellWorkers(const proto::Membership& message, uint32_t but) {
+  for (const auto& [number, process] : table_.all()) {
+    if (number == but || !process.has_hosts()) continue;
+    if (process.state != MemberTable::kGone) Tell(number, message);
+  }
+}
+
+void Coordinator::TellAll(const proto::Membership& message, uint32_t but) {
+  for (const auto& [number, process] : table_.all()) {
+    if (number == but || process.state == MemberTable::kGone) continue;
+    Tell(number, message);
+  }
+}
+
+}  // namespace pathways

@@ -1,0 +1,149 @@
+//===- local_workers.cc - A cluster in processes of its own ---------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/node/local_workers.h"
+
+#include <filesystem>
+#include <utility>
+#include <vector>
+
+#include "absl/random/random.h"
+#include "absl/strings/str_cat.h"
+#include "runtime/node/host_options.h"
+#include "runtime/node/node_transport.h"
+
+namespace pathways {
+namespace {
+
+// Hosts of worker `worker` of `workers`: in order, as evenly as can be.
+std::vector<std::string> HostsOf(const Topology& topology, int worker,
+                                 int workers) {
+  const int64_t hosts = topology.num_hosts();
+  std::vector<std::string> names;
+  for (int64_t h = hosts * worker / workers; h < hosts * (worker + 1) / workers;
+       ++h) {
+    names.push_back(topology.HostName(static_cast<int>(h)));
+  }
+  return names;
+}
+
+// A name that no other process has, in no file system: so nothing of it stays
+// behind, whatever becomes of this process.
+std::string NewAddress() {
+  absl::BitGen random;
+  return absl::StrCat("unix:@pathways-", absl::Hex(random(), absl::kZeroPad16));
+}
+
+}  // namespace
+
+std::string FindNodeProgram() {
+  std::error_code error;
+  const std::filesystem::path self =
+      std::filesystem::read_symlink("/proc/self/exe", error);
+  if (!error) {
+    const std::filesystem::path beside = self.parent_path() / "pw-node";
+    if (std::filesystem::exists(beside, error)) return beside.string();
+  }
+  return "pw-node";
+}
+
+absl::StatusOr<std::unique_ptr<LocalWorkers>> LocalWorkers::Start(
+    const proto::Cluster& cluster, const ClusterOptions& options,
+    const LocalOptions& local) {
+  absl::StatusOr<Topology> topology = Topology::Create(cluster);
+  if (!topology.ok()) return topology.status();
+  if (local.processes < 1 || local.processes > topology->num_hosts()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(local.processes, " processes asked for, expected 1 to ",
+                     topology->num_hosts(), ", the number of hosts"));
+  }
+  const absl::Time until = absl::Now() + local.start_timeout;
+  absl::StatusOr<TransportFactory> links = MakeLinks({});
+  if (!links.ok()) return links.status();
+  absl::StatusOr<std::unique_ptr<Process>> process = Process::Create(*links);
+  if (!process.ok()) return process.status();
+  std::unique_ptr<LocalWorkers> made(new LocalWorkers(*std::move(topology)));
+  made->process_ = *std::move(process);
+  Process& self = *made->process_;
+  absl::StatusOr<std::string> address = self.transport().Listen(NewAddress());
+  if (!address.ok()) return address.status();
+
+  std::vector<std::vector<std::string>> hosts;
+  for (int worker = 0; worker < local.processes; ++worker) {
+    hosts.push_back(HostsOf(made->topology_, worker, local.processes));
+  }
+  absl::StatusOr<std::unique_ptr<ChildProcesses>> children =
+      ChildProcesses::Create([&self, hosts, begun = &made->begun_](
+                                 int child, const std::string& how) {
+        if (*begun) return;  // its link has ended
+        self.inbox().Fail(absl::UnavailableError(absl::StrCat(
+            "the worker of host '", hosts[child].front(), "' ended: ", how)));
+      });
+  if (!children.ok()) return children.status();
+  made->children_ = *std::move(children);
+  const std::string program =
+      local.pw_node.empty() ? FindNodeProgram() : local.pw_node;
+  for (int worker = 0; worker < local.processes; ++worker) {
+    std::vector<std::string> command = {program, "worker", "--end-with-parent",
+                                        absl::StrCat("--connect=", *address)};
+    for (std::string& argument : WorkerLinkArguments(
+             options.worker_links, absl::StrCat(*address, ".", worker))) {
+      command.push_back(std::move(argument));
+    }
+    for (const std::string& host : hosts[worker]) {
+      command.push_back(absl::StrCat("--host=", host));
+    }
+    absl::StatusOr<int> started = made->children_->Start(command);
+    if (!started.ok()) return started.status();
+  }
+  made->coordinator_ = std::make_unique<Coordinator>(&made->topology_, &self);
+  Coordinator& coordinator = *made->coordinator_;
+  absl::StatusOr<std::vector<proto::Member>> members =
+      coordinator.AwaitHosts(until);
+  if (!members.ok()) return members.status();
+  absl::Status begun =
+      self.Start(kControllerProcess, cluster, options, *std::move(members));
+  if (begun.ok()) begun = coordinator.Begin(ToHostOptions(options), until);
+  if (!begun.ok()) return begun;
+  made->begun_ = true;
+  made->server_ = std::thread([&coordinator] { (void)coordinator.Serve(); });
+  return made;
+}
+
+absl::StatusOr<std::shared_ptr<Cluster>> OpenCluster(
+    const proto::Cluster& cluster, const ClusterOptions& options) {
+  if (options.processes == 0) return Cluster::Create(cluster, options);
+  if (options.world == ClusterOptions::kSim || options.link_costs) {
+    return absl::InvalidArgumentError(
+        "several processes have real links: neither a simulation nor the costs "
+        "of the cluster's links go with them");
+  }
+  LocalOptions local;
+  local.processes = options.processes;
+  if (options.processes < 0) {
+    absl::StatusOr<Topology> topology = Topology::Create(cluster);
+    if (!topology.ok()) return topology.status();
+    local.processes = topology->num_hosts();
+  }
+  absl::StatusOr<std::unique_ptr<LocalWorkers>> started =
+      LocalWorkers::Start(cluster, options, local);
+  if (!started.ok()) return started.status();
+  const std::shared_ptr<LocalWorkers> workers = *std::move(started);
+  return std::shared_ptr<Cluster>(workers, &workers->cluster());
+}
+
+LocalWorkers::~LocalWorkers() {
+  if (server_.joinable()) {
+    process_->inbox().Fail(absl::AbortedError("the cluster was closed"));
+    server_.join();
+  }
+  if (process_ != nullptr) process_->Stop();
+  children_.reset();
+}
+
+}  // namespace pathways

@@ -1,0 +1,69 @@
+//===- local_workers.h - A cluster in processes of its own ------*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_NODE_LOCAL_WORKERS_H_
+#define RUNTIME_NODE_LOCAL_WORKERS_H_
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "runtime/client/cluster.h"
+#include "runtime/node/child_processes.h"
+#include "runtime/node/coordinator.h"
+#include "runtime/node/process.h"
+#include "runtime/proto/cluster.pb.h"
+
+namespace pathways {
+
+struct LocalOptions {
+  int processes = 1;    // that share the cluster's hosts, in order
+  std::string pw_node;  // the program; empty: FindNodeProgram
+  absl::Duration start_timeout = absl::Seconds(60);
+};
+
+// A cluster whose controller and clients are in this process, and whose hosts
+// are in others on this machine, which this starts, and ends when it ends,
+// however that comes about.
+class LocalWorkers {
+ public:
+  // InvalidArgument: fewer processes than one or more than hosts, or as
+  // Cluster::Create; NotFound: no such program; Unavailable: a worker ended or
+  // said no; DeadlineExceeded: one did not come, names its hosts.
+  static absl::StatusOr<std::unique_ptr<LocalWorkers>> Start(
+      const proto::Cluster& cluster, const ClusterOptions& options,
+      const LocalOptions& local);
+  ~LocalWorkers();
+
+  Cluster& cluster() { return process_->cluster(); }
+
+ private:
+  explicit LocalWorkers(Topology topology) : topology_(std::move(topology)) {}
+
+  const Topology topology_;
+  std::unique_ptr<Process> process_;
+  std::unique_ptr<Coordinator> coordinator_;
+  std::atomic<bool> begun_{false};
+  std::thread server_;  // of coordinator_, once it has begun
+  std::unique_ptr<ChildProcesses> children_;  // before the process goes
+};
+
+// A cluster in as many processes as the options say. As Cluster::Create or
+// LocalWorkers::Start; InvalidArgument: options that only one process has.
+absl::StatusOr<std::shared_ptr<Cluster>> OpenCluster(
+    const proto::Cluster& cluster, const ClusterOptions& options);
+
+// "pw-node" beside the program that runs, if it is there, else along PATH.
+std::string FindNodeProgram();
+
+}  // namespace pathways
+
+#endif  // RUNTIME_NODE_LOCAL_WORKERS_H_

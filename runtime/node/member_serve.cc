@@ -1,0 +1,141 @@
+//===- member_serve.cc - What happens to other members --------------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "runtime/node/member.h"
+#include "runtime/node/refusal.h"
+
+namespace pathways {
+
+absl::Status Member::Step(absl::Time until) {
+  const absl::Time tick = last_tick_ + ping_;
+  absl::StatusOr<std::optional<MembershipEvent>> next =
+      process_->inbox().Next(std::min(until, tick));
+  if (!next.ok()) return next.status();
+  if (next->has_value()) {
+    absl::Status handled = Handle(**next);
+    if (!handled.ok()) return handled;
+  }
+  const absl::Time now = absl::Now();
+  if (now < tick) return absl::OkStatus();
+  // A late tick counts as one: this process may have been stopped itself.
+  silence_ += std::min(now - last_tick_, 2 * ping_);
+  last_tick_ = now;
+  if (silence_ < lost_) return absl::OkStatus();
+  return ControllerGone(absl::UnavailableError(
+      absl::StrCat("nothing heard for ", absl::FormatDuration(lost_))));
+}
+
+absl::Status Member::Handle(const MembershipEvent& event) {
+  if (event.peer == controller_) {
+    if (event.what == MembershipEvent::kGone) return ControllerGone(event.why);
+    silence_ = absl::ZeroDuration();
+    return HandleSaid(event.said);
+  }
+  auto dialed = dialed_.find(event.peer);
+  if (event.what == MembershipEvent::kGone) {
+    if (together_ && dialed != dialed_.end() &&
+        unlinked_.contains(dialed->second)) {
+      return absl::UnavailableError(absl::StrCat(
+          "worker ", dialed->second, " is gone: ", event.why.message()));
+    }
+    OnGone(event);
+  } else if (event.said.has_peer_hello()) {
+    OnPeerHello(event.peer, event.said.peer_hello());
+  } else if (event.said.has_peer_welcome() && dialed != dialed_.end()) {
+    const uint32_t process = dialed->second;
+    dialed_.erase(dialed);
+    absl::Status linked = process_->links().Link(process, event.peer);
+    if (linked.ok()) {
+      OnLinked(process);
+    } else if (together_) {
+      return linked;
+    } else {
+      ReportBroken(process, linked);
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Member::HandleSaid(const proto::Membership& said) {
+  switch (said.kind_case()) {
+    case proto::Membership::kRefusal:
+      return absl::CancelledError(
+          ReadRefusalOfController(said.refusal()).message());
+    case proto::Membership::kClientComes:
+      Announce(said.client_comes().process(), said.client_comes().epoch());
+      return absl::OkStatus();
+    case proto::Membership::kMemberComes:
+      OnMemberComes(said.member_comes().member());
+      return absl::OkStatus();
+    case proto::Membership::kMemberGone:
+      OnMemberGone(said.member_gone());
+      return absl::OkStatus();
+    default:
+      return absl::OkStatus();
+  }
+}
+
+void Member::OnGone(const MembershipEvent& event) {
+  early_.erase(event.peer);
+  std::optional<uint32_t> process = event.process;
+  if (auto dialed = dialed_.find(event.peer); dialed != dialed_.end()) {
+    process = dialed->second;
+    dialed_.erase(dialed);
+  }
+  if (process.has_value()) ReportBroken(*process, event.why);
+}
+
+void Member::ReportBroken(uint32_t process, const absl::Status& why) {
+  auto known = known_.find(process);
+  if (known == known_.end()) return;  // the controller has said so
+  proto::Membership message;
+  proto::LinkBroken& broken = *message.mutable_link_broken();
+  broken.set_process(process);
+  broken.set_epoch(known->second);
+  broken.set_message(why.message().data(), why.message().size());
+  process_->Send(controller_, message);
+}
+
+void Member::OnMemberComes(const proto::Member& member) {
+  const uint32_t process = member.process();
+  if (process == kControllerProcess || process == self_ ||
+      process > process_->members().size()) {
+    return;
+  }
+  coming_[process] = member;
+  Announce(process, member.epoch());
+  if (is_worker()) return;
+  absl::Status dialed = DialMember(member);
+  if (!dialed.ok()) ReportBroken(process, dialed);
+}
+
+void Member::Announce(uint32_t process, const std::string& epoch) {
+  known_[process] = epoch;
+  for (auto early = early_.begin(); early != early_.end(); ++early) {
+    if (early->second.process() != process) continue;
+    const auto [peer, hello] = *early;
+    early_.erase(early);
+    return OnPeerHello(peer, hello);
+  }
+}
+
+void Member::OnMemberGone(const proto::MemberGone& gone) {
+  auto known = known_.find(gone.process());
+  if (known == known_.end() || known->second != gone.epoch()) return;
+  known_.erase(known);
+  coming_.erase(gone.process());
+  unlinked_.erase(gone.process());
+  process_->Lose(gone.process());
+}
+
+}  // namespace pathways

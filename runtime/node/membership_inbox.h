@@ -1,0 +1,66 @@
+//===- membership_inbox.h - What peers say of themselves --------*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_NODE_MEMBERSHIP_INBOX_H_
+#define RUNTIME_NODE_MEMBERSHIP_INBOX_H_
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <optional>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "runtime/base/mutex.h"
+#include "runtime/proto/membership.pb.h"
+#include "runtime/transport/transport.h"
+
+namespace pathways {
+
+struct MembershipEvent {
+  enum What { kSaid, kGone, kStuck };
+  What what = kSaid;
+  PeerId peer{};
+  proto::Membership said;
+  std::optional<uint32_t> process;  // kGone: that it was linked to; kStuck
+  absl::Status why;                 // of both
+  uint32_t life = 0;                // kStuck
+};
+
+// Of what was said, that is kept.
+inline constexpr size_t kMaxMembershipEvents = 4096;
+
+// Keeps what comes on a transport's threads for the one thread that builds up a
+// process's links. Thread-safe.
+class MembershipInbox {
+ public:
+  // False: there is no room.
+  bool Say(PeerId peer, proto::Membership said);
+  void Go(PeerId peer, std::optional<uint32_t> process,
+          const absl::Status& why);
+  // A kernel of that process, in this life of its hosts, does not return.
+  void GetStuck(uint32_t process, uint32_t life, const absl::Status& why);
+  // What waits in Next, now or later, returns this error.
+  void Fail(absl::Status why);
+
+  // The next event; nullopt: none until then. An error: see Fail.
+  absl::StatusOr<std::optional<MembershipEvent>> Next(absl::Time until);
+
+ private:
+  void Add(MembershipEvent event);
+
+  Mutex mutex_;
+  std::condition_variable_any changed_;
+  std::deque<MembershipEvent> events_ ABSL_GUARDED_BY(mutex_);
+  absl::Status failed_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace pathways
+
+#endif  // RUNTIME_NODE_MEMBERSHIP_INBOX_H_

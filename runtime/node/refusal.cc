@@ -1,0 +1,36 @@
+//===- refusal.cc - A process says no to another one ----------------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/node/refusal.h"
+
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "runtime/base/told_status.h"
+
+namespace pathways {
+
+proto::Membership MakeRefusal(const absl::Status& why) {
+  proto::Membership message;
+  message.mutable_refusal()->set_code(static_cast<int>(why.code()));
+  message.mutable_refusal()->set_message(std::string(why.message()));
+  return message;
+}
+
+absl::Status ReadRefusal(const proto::Refusal& refusal) {
+  const absl::Status told = ToldStatus(refusal.code(), refusal.message());
+  return told.ok() ? absl::UnknownError(refusal.message()) : told;
+}
+
+absl::Status ReadRefusalOfController(const proto::Refusal& refusal) {
+  const absl::Status told = ReadRefusal(refusal);
+  return absl::Status(told.code(),
+                      absl::StrCat("the controller says no: ", told.message()));
+}
+
+}  // namespace pathways

@@ -1,0 +1,203 @@
+//===- roster.cc - Who is to be in a cluster, and who has come ------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/node/roster.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "runtime/client/local_actors.h"
+#include "runtime/executor/host_actors.h"
+
+namespace pathways {
+
+absl::Status CheckHello(const proto::MemberHello& hello) {
+  if (hello.version() != kProtocolVersion) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("it speaks version ", hello.version(),
+                     " of the protocol, the controller ", kProtocolVersion));
+  }
+  if (hello.epoch().size() != kEpochBytes) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("an epoch of ", hello.epoch().size(), " bytes, expected ",
+                     kEpochBytes));
+  }
+  return absl::OkStatus();
+}
+
+Roster::Roster(const Topology* topology)
+    : topology_(*topology),
+      here_(topology->num_hosts()),
+      missing_(topology->num_hosts()) {
+  for (int h = 0; h < topology->num_hosts(); ++h) {
+    host_of_.emplace(topology->HostName(h), h);
+  }
+}
+
+absl::Status Roster::CheckTarget(int host, const proto::Target& target) const {
+  const int island = topology_.island_of_host(host);
+  for (int d = 0; d < topology_.num_host_devices(host); ++d) {
+    const int64_t device = topology_.first_device(host) + d;
+    const proto::Target& said = topology_.device(island, device).target();
+    if ((!said.triple().empty() && said.triple() != target.triple()) ||
+        (!said.cpu().empty() && said.cpu() != target.cpu())) {
+      return absl::FailedPreconditionError(absl::StrCat(
+          "device ", topology_.DeviceName(island, device), " is a ",
+          said.triple(), " ", said.cpu(), " in the cluster; the worker's ",
+          "machine is a ", target.triple(), " ", target.cpu()));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<uint32_t>> Roster::HostsOf(
+    const proto::MemberHello& hello) const {
+  absl::Status checked = CheckHello(hello);
+  if (!checked.ok()) return checked;
+  if (hello.hosts().empty() || hello.addresses().empty()) {
+    return absl::InvalidArgumentError(hello.hosts().empty()
+                                          ? "the worker names no host"
+                                          : "the worker has no address");
+  }
+  std::vector<uint32_t> hosts;
+  for (const std::string& name : hello.hosts()) {
+    auto found = host_of_.find(name);
+    if (found == host_of_.end()) {
+      return absl::NotFoundError(
+          absl::StrCat("the cluster has no host '", name, "'; it has '",
+                       topology_.HostName(0), "'",
+                       host_of_.size() > 1
+                           ? absl::StrCat(" and ", host_of_.size() - 1, " more")
+                           : ""));
+    }
+    absl::Status fits = CheckTarget(found->second, hello.target());
+    if (!fits.ok()) return fits;
+    hosts.push_back(static_cast<uint32_t>(found->second));
+  }
+  std::sort(hosts.begin(), hosts.end());
+  auto twice = std::adjacent_find(hosts.begin(), hosts.end());
+  if (twice != hosts.end()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the worker names host '", HostName(*twice), "' twice"));
+  }
+  return hosts;
+}
+
+absl::Status Roster::Join(PeerId peer, const proto::MemberHello& hello) {
+  absl::StatusOr<std::vector<uint32_t>> hosts = HostsOf(hello);
+  if (!hosts.ok()) return hosts.status();
+  if (complete()) {
+    return absl::FailedPreconditionError("all hosts of the cluster are here");
+  }
+  for (const auto& [first, worker] : workers_) {
+    if (worker.peer == peer) {
+      return absl::FailedPreconditionError("the worker has said hello before");
+    }
+  }
+  for (uint32_t host : *hosts) {
+    if (here_[host]) {
+      return absl::AlreadyExistsError(
+          absl::StrCat("host '", HostName(host), "' is another worker's"));
+    }
+  }
+  for (uint32_t host : *hosts) here_[host] = true;
+  missing_ -= hosts->size();
+  const int first = static_cast<int>(hosts->front());
+  workers_.emplace(first, Worker{peer, hello, *std::move(hosts)});
+  return absl::OkStatus();
+}
+
+bool Roster::Leave(PeerId peer) {
+  for (auto it = workers_.begin(); it != workers_.end(); ++it) {
+    if (it->second.peer != peer) continue;
+    for (uint32_t host : it->second.hosts) here_[host] = false;
+    missing_ += it->second.hosts.size();
+    workers_.erase(it);
+    return true;
+  }
+  return false;
+}
+
+std::vector<uint32_t> Roster::Missing() const {
+  std::vector<uint32_t> hosts;
+  for (uint32_t h = 0; h < here_.size(); ++h) {
+    if (!here_[h]) hosts.push_back(h);
+  }
+  return hosts;
+}
+
+std::vector<PeerId> Roster::Peers() const {
+  std::vector<PeerId> peers;
+  for (const auto& [first, worker] : workers_) peers.push_back(worker.peer);
+  return peers;
+}
+
+std::vector<proto::Member> Roster::Members() const {
+  std::vector<proto::Member> members;
+  for (const auto& [first, worker] : workers_) {
+    proto::Member& member = members.emplace_back();
+    member.set_process(static_cast<uint32_t>(members.size()));
+    member.set_epoch(worker.hello.epoch());
+    *member.mutable_addresses() = worker.hello.addresses();
+    for (uint32_t host : worker.hosts) member.add_hosts(host);
+    member.set_life(1);
+  }
+  return members;
+}
+
+proto::Cluster Roster::ClusterHere() const {
+  proto::Cluster cluster = topology_.cluster();
+  std::vector<const proto::Target*> targets(topology_.num_hosts());
+  for (const auto& [first, worker] : workers_) {
+    for (uint32_t host : worker.hosts) targets[host] = &worker.hello.target();
+  }
+  size_t next = 0;
+  for (proto::Island& island : *cluster.mutable_islands()) {
+    for (proto::Host& host : *island.mutable_hosts()) {
+      const proto::Target& here = *targets[next++];
+      for (proto::Device& device : *host.mutable_devices()) {
+        if (device.target().triple().empty() && device.target().cpu().empty()) {
+          *device.mutable_target() = here;
+        }
+      }
+    }
+  }
+  return cluster;
+}
+
+Directory DirectoryOf(const Topology& topology,
+                      const std::vector<proto::Member>& members) {
+  std::vector<HostPlace> hosts(topology.num_hosts());
+  for (const proto::Member& member : members) {
+    for (uint32_t host : member.hosts()) {
+      hosts[host] = {member.process(), member.life()};
+    }
+  }
+  return DirectoryOf(topology, std::move(hosts));
+}
+
+int64_t ProcessOf(const Directory& directory, ActorId actor) {
+  const std::optional<Address> address = directory.Find(actor);
+  if (!address.has_value()) return -1;
+  switch (address->role) {
+    case Role::kController:
+    case Role::kScheduler:
+      return directory.place(-1).process;
+    case Role::kExecutor:
+      return directory.place(static_cast<int32_t>(address->index)).process;
+    case Role::kReporter:
+      return address->index;
+    case Role::kClient:
+      return address->index / kMaxProcessClients;
+  }
+  return -1;
+}
+
+}  // namespace pathways

@@ -1,0 +1,96 @@
+//===- roster.h - Who is to be in a cluster, and who has come ---*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_NODE_ROSTER_H_
+#define RUNTIME_NODE_ROSTER_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "runtime/proto/membership.pb.h"
+#include "runtime/protocol/directory.h"
+#include "runtime/topology/topology.h"
+#include "runtime/transport/transport.h"
+
+namespace pathways {
+
+// Of what two processes say to each other; others are refused.
+inline constexpr uint32_t kProtocolVersion = 2;
+inline constexpr size_t kEpochBytes = 16;
+// The controller's process.
+inline constexpr uint32_t kControllerProcess = 0;
+
+// FailedPrecondition: whoever says so speaks another version; InvalidArgument:
+// it has no epoch. Names both values.
+absl::Status CheckHello(const proto::MemberHello& hello);
+
+// The controller's list of workers, until all hosts have come. Invariants: (1)
+// a host belongs to one worker at most; (2) the numbers of processes follow
+// from who has which hosts, not from the order in which they came. One owner
+// calls it.
+class Roster {
+ public:
+  // `topology` outlives it.
+  explicit Roster(const Topology* topology);
+
+  // The hosts that a worker names, ascending. FailedPrecondition: it speaks
+  // another version, or is another kind of machine than the cluster says;
+  // InvalidArgument: it names no host, one twice, or no address; NotFound: a
+  // host is not in the cluster.
+  absl::StatusOr<std::vector<uint32_t>> HostsOf(
+      const proto::MemberHello& hello) const;
+  // A worker asks to be in. As HostsOf; FailedPrecondition: it has said
+  // hello before, or all are here already; AlreadyExists: another worker has
+  // one of the hosts.
+  absl::Status Join(PeerId peer, const proto::MemberHello& hello);
+  // It is gone before all had come: its hosts are missing again. False: it was
+  // not in.
+  bool Leave(PeerId peer);
+
+  bool complete() const { return missing_ == 0; }
+  std::string HostName(uint32_t host) const {
+    return topology_.HostName(static_cast<int>(host));
+  }
+  // Hosts that have not come, ascending.
+  std::vector<uint32_t> Missing() const;
+
+  // Of a complete roster: workers are processes 1 and up, by their first host.
+  std::vector<PeerId> Peers() const;  // of process 1, 2, ...
+  std::vector<proto::Member> Members() const;
+  // The cluster; where it leaves a device's target open, that of the machine it
+  // is on.
+  proto::Cluster ClusterHere() const;
+
+ private:
+  struct Worker {
+    PeerId peer;
+    proto::MemberHello hello;
+    std::vector<uint32_t> hosts;  // ascending
+  };
+  absl::Status CheckTarget(int host, const proto::Target& target) const;
+
+  const Topology& topology_;
+  std::map<std::string, int> host_of_;  // by name
+  std::map<int, Worker> workers_;       // by first host
+  std::vector<bool> here_;              // by host
+  size_t missing_;
+};
+
+// Where everybody is, when these are the members and process 0 has the
+// controller.
+Directory DirectoryOf(const Topology& topology,
+                      const std::vector<proto::Member>& members);
+// The process of an actor; -1: nobody's.
+int64_t ProcessOf(const Directory& directory, ActorId actor);
+
+}  // namespace pathways
+
+#endif  // RUNTIME_NODE_ROSTER_H_

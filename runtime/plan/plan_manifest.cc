@@ -1,0 +1,184 @@
+//===- plan_manifest.cc - What a plan consists of -------------------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/plan/plan_manifest.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+#include "absl/strings/str_cat.h"
+#include "google/protobuf/io/coded_stream.h"
+#include "google/protobuf/io/zero_copy_stream.h"
+#include "google/protobuf/io/zero_copy_stream_impl_lite.h"
+
+namespace pathways {
+namespace {
+
+constexpr absl::string_view kMagic = "PWMANIF\n";
+constexpr uint32_t kVersion = 1;
+
+void Store(uint64_t value, int bytes, std::string* out) {
+  for (int i = 0; i < bytes; ++i) {
+    out->push_back(static_cast<char>(value >> (8 * i)));
+  }
+}
+
+uint64_t Load(absl::string_view from, size_t at, int bytes) {
+  uint64_t value = 0;
+  for (int i = 0; i < bytes; ++i) {
+    value |= uint64_t{static_cast<uint8_t>(from[at + i])} << (8 * i);
+  }
+  return value;
+}
+
+// Hashes what is written to it.
+class HashingStream final : public google::protobuf::io::CopyingOutputStream {
+ public:
+  bool Write(const void* data, int bytes) override {
+    hasher_.Add(absl::MakeConstSpan(static_cast<const uint8_t*>(data),
+                                    static_cast<size_t>(bytes)));
+    return true;
+  }
+  PlanHash Finish() { return hasher_.Finish(); }
+
+ private:
+  PlanHasher hasher_;
+};
+
+absl::Status Write(const proto::Plan& tables,
+                   google::protobuf::io::ZeroCopyOutputStream* out) {
+  const size_t bytes = tables.ByteSizeLong();
+  if (bytes > std::numeric_limits<int32_t>::max()) {
+    return absl::ResourceExhaustedError(absl::StrCat(
+        "program '", tables.header().program(), "' has tables of ", bytes,
+        " bytes, at most ", std::numeric_limits<int32_t>::max(),
+        " can be told to a process"));
+  }
+  google::protobuf::io::CodedOutputStream coded(out);
+  coded.SetSerializationDeterministic(true);
+  tables.SerializeWithCachedSizes(&coded);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+std::optional<uint64_t> PlanManifest::SizeOf(absl::string_view start,
+                                             uint64_t limit) {
+  if (start.substr(0, kMagic.size()) != kMagic ||
+      Load(start, 8, 4) != kVersion) {
+    return std::nullopt;
+  }
+  const uint64_t bytes = kHeaderBytes + Load(start, 12, 4) * kObjectBytes;
+  if (bytes > limit) return std::nullopt;
+  return bytes;
+}
+
+std::optional<PlanManifest> PlanManifest::Read(absl::string_view bytes) {
+  if (bytes.size() < kHeaderBytes ||
+      SizeOf(bytes, bytes.size()) != bytes.size()) {
+    return std::nullopt;
+  }
+  PlanManifest manifest;
+  auto read = [&](size_t at, Part* part) {
+    part->bytes = Load(bytes, at, 8);
+    part->hash.Read(bytes.substr(at + 8, part->hash.bytes.size()));
+  };
+  if (Load(bytes, 16, 8) != 0) return std::nullopt;
+  read(24, &manifest.tables);
+  manifest.objects.resize((bytes.size() - kHeaderBytes) / kObjectBytes);
+  for (size_t i = 0; i < manifest.objects.size(); ++i) {
+    read(kHeaderBytes + i * kObjectBytes, &manifest.objects[i]);
+  }
+  return manifest;
+}
+
+std::string PlanManifest::Write() const {
+  std::string bytes(kMagic);
+  bytes.reserve(kHeaderBytes + objects.size() * kObjectBytes);
+  Store(kVersion, 4, &bytes);
+  Store(objects.size(), 4, &bytes);
+  Store(0, 8, &bytes);
+  auto write = [&](const Part& part) {
+    Store(part.bytes, 8, &bytes);
+    bytes.append(part.hash.view().data(), part.hash.view().size());
+  };
+  write(tables);
+  for (const Part& object : objects) write(object);
+  return bytes;
+}
+
+std::optional<uint64_t> PlanManifest::TotalBytes() const {
+  constexpr uint64_t kMost = uint64_t{1} << 62;
+  uint64_t total = kHeaderBytes + objects.size() * kObjectBytes;
+  if (tables.bytes > kMost - total) return std::nullopt;
+  total += tables.bytes;
+  for (const Part& object : objects) {
+    if (object.bytes > kMost - total) return std::nullopt;
+    total += object.bytes;
+  }
+  return total;
+}
+
+absl::StatusOr<std::string> WriteTables(const proto::Plan& tables) {
+  std::string bytes;
+  {
+    google::protobuf::io::StringOutputStream stream(&bytes);
+    absl::Status written = pathways::Write(tables, &stream);
+    if (!written.ok()) return written;
+  }
+  return bytes;
+}
+
+absl::StatusOr<std::vector<absl::Span<const uint8_t>>> ObjectsOf(
+    const PlanData& plan) {
+  std::vector<absl::Span<const uint8_t>> objects;
+  for (const proto::Kernel& kernel : plan.tables.kernels()) {
+    for (const proto::KernelObject& object : kernel.objects()) {
+      if (object.blob_offset() > plan.blobs.size() ||
+          object.blob_bytes() > plan.blobs.size() - object.blob_offset()) {
+        return absl::InvalidArgumentError(absl::StrCat(
+            "kernel '", kernel.name(), "' has code of ", object.blob_bytes(),
+            " bytes at ", object.blob_offset(), ", the plan has ",
+            plan.blobs.size()));
+      }
+      objects.push_back(
+          plan.blobs.subspan(object.blob_offset(), object.blob_bytes()));
+    }
+  }
+  return objects;
+}
+
+absl::StatusOr<PlanManifest> ManifestOf(const PlanData& plan) {
+  PlanManifest manifest;
+  HashingStream hashing;
+  {
+    google::protobuf::io::CopyingOutputStreamAdaptor stream(&hashing, 1 << 16);
+    absl::Status written = Write(plan.tables, &stream);
+    if (!written.ok()) return written;
+    stream.Flush();
+    manifest.tables.bytes = static_cast<uint64_t>(stream.ByteCount());
+  }
+  manifest.tables.hash = hashing.Finish();
+  absl::StatusOr<std::vector<absl::Span<const uint8_t>>> objects =
+      ObjectsOf(plan);
+  if (!objects.ok()) return objects.status();
+  for (absl::Span<const uint8_t> object : *objects) {
+    manifest.objects.push_back({object.size(), HashOf(object)});
+  }
+  return manifest;
+}
+
+absl::StatusOr<PlanName> NameOf(const PlanData& plan) {
+  absl::StatusOr<PlanManifest> manifest = ManifestOf(plan);
+  if (!manifest.ok()) return manifest.status();
+  // Sizes of what is in memory add up.
+  return PlanName{HashOf(manifest->Write()), *manifest->TotalBytes()};
+}
+
+}  // namespace pathways

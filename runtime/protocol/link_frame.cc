@@ -1,0 +1,43 @@
+//===- link_frame.cc - What stands on links between processes -------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/protocol/link_frame.h"
+
+#include <cstring>
+
+namespace pathways {
+
+std::optional<LinkFrame> ReadLinkFrame(absl::Span<const char> header,
+                                       size_t payload_bytes) {
+  LinkFrame frame;
+  if (header.size() != sizeof(frame)) return std::nullopt;
+  std::memcpy(&frame, header.data(), sizeof(frame));
+  if (frame.wire.payload_bytes != payload_bytes) return std::nullopt;
+  LinkFrame expected;
+  switch (frame.kind) {
+    case LinkFrame::kHot:  // uses all the rest
+      return frame.zero == 0 ? std::optional(frame) : std::nullopt;
+    case LinkFrame::kControl:
+      expected =
+          LinkFrame::Control(frame.wire.from, frame.wire.to, payload_bytes);
+      break;
+    case LinkFrame::kMembership:
+      expected = LinkFrame::Membership(payload_bytes);
+      break;
+    case LinkFrame::kBatch:
+      expected = LinkFrame::Batch(payload_bytes);
+      break;
+    default:
+      return std::nullopt;
+  }
+  // What a kind does not use is zero.
+  if (std::memcmp(&frame, &expected, sizeof(frame)) != 0) return std::nullopt;
+  return frame;
+}
+
+}  // namespace pathways

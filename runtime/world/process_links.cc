@@ -1,0 +1,323 @@
+//===- process_links.cc - A world's links to other processes --------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/world/process_links.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "runtime/protocol/link_batch.h"
+#include "runtime/protocol/wire_kind.h"
+#include "runtime/world/open_batches.h"
+
+namespace pathways {
+namespace {
+
+void Add(std::atomic<uint64_t>& counter, uint64_t n) {
+  counter.fetch_add(n, std::memory_order_relaxed);
+}
+
+// Hot messages of one batch that the world gets together, at most: all of a
+// batch that was written here.
+constexpr size_t kMaxArrivals = kMaxBatchBytes / sizeof(LinkFrame);
+
+// Whether messages that were sent later may overtake it.
+bool LetsOthersPass(const LinkFrame& frame) {
+  return frame.kind == LinkFrame::kHot &&
+         (IsBulk(frame.wire.message.kind) ||
+          frame.wire.payload_bytes > kMaxCriticalBytes);
+}
+
+LinkFrame FrameOf(ActorId from, ActorId to, const WireMessage& message,
+                  Payload payload) {
+  return LinkFrame::Hot(from, to, message, payload.bytes);
+}
+
+absl::Span<const char> BytesOf(Payload payload) {
+  return absl::MakeConstSpan(static_cast<const char*>(payload.data),
+                             payload.bytes);
+}
+
+}  // namespace
+
+// Keeps what is no bulk. Bulk is sent at once, and behind what was kept: so no
+// message is later than others because of a stage.
+class ProcessLinks::Stage final : public UplinkStage {
+ public:
+  explicit Stage(ProcessLinks* links) : links_(*links) {}
+
+  bool Send(ActorId from, ActorId to, const WireMessage& message,
+            Payload payload) override {
+    return Add(FrameOf(from, to, message, payload), BytesOf(payload));
+  }
+  bool SendControl(ActorId from, ActorId to, std::string bytes) override {
+    return Add(LinkFrame::Control(from, to, bytes.size()), bytes);
+  }
+  void Flush() override {
+    batches_.FlushAll([this](PeerId peer, const BatchWriter& batch) {
+      SendBatch(peer, batch);
+    });
+  }
+
+ private:
+  bool Add(const LinkFrame& frame, absl::Span<const char> bytes) {
+    const std::optional<PeerId> peer = links_.PeerOf(frame.wire.to);
+    if (!peer.has_value()) return !batches_.empty();
+    const auto send = [this](PeerId to, const BatchWriter& batch) {
+      SendBatch(to, batch);
+    };
+    if (LetsOthersPass(frame)) {
+      batches_.Flush(*peer, send);
+      links_.Send(*peer, frame, bytes);
+    } else if (!batches_.Add(*peer, frame, bytes, send)) {
+      links_.Send(*peer, frame, bytes);
+    }
+    return !batches_.empty();
+  }
+  void SendBatch(PeerId peer, const BatchWriter& batch) {
+    links_.SendFrame(peer, Urgency::kCritical, batch.header(), batch.payload(),
+                     batch.count());
+  }
+
+  ProcessLinks& links_;
+  OpenBatches batches_;
+};
+
+ProcessLinks::ProcessLinks(Listeners listeners)
+    : listeners_(std::move(listeners)),
+      peer_of_(std::make_unique<std::atomic<uint32_t>[]>(kMaxProcesses)) {
+  for (uint32_t i = 0; i < kMaxProcesses; ++i) peer_of_[i] = kNoPeer;
+}
+
+void ProcessLinks::Place(uint32_t self, World* world,
+                         std::function<int64_t(ActorId)> process_of) {
+  self_ = self;
+  world_ = world;
+  process_of_ = std::move(process_of);
+}
+
+Uplink ProcessLinks::uplink() {
+  Uplink uplink;
+  uplink.send = [this](ActorId from, ActorId to, const WireMessage& message,
+                       Payload payload) {
+    if (const std::optional<PeerId> peer = PeerOf(to)) {
+      Send(*peer, FrameOf(from, to, message, payload), BytesOf(payload));
+    }
+  };
+  uplink.send_control = [this](ActorId from, ActorId to, std::string bytes) {
+    if (const std::optional<PeerId> peer = PeerOf(to)) {
+      Send(*peer, LinkFrame::Control(from, to, bytes.size()), bytes);
+    }
+  };
+  uplink.open_stage = [this] { return std::make_unique<Stage>(this); };
+  uplink.poll = [this] { return transport_->Poll(); };
+  uplink.rest = [this] { transport_->Rest(); };
+  uplink.stats = [this] { return stats(); };
+  return uplink;
+}
+
+std::optional<uint32_t> ProcessLinks::ProcessOf(ActorId actor) const {
+  const int64_t process = process_of_(actor);
+  if (process < 0 || process >= int64_t{kMaxProcesses} ||
+      process == int64_t{self_}) {
+    return std::nullopt;
+  }
+  return static_cast<uint32_t>(process);
+}
+
+std::optional<PeerId> ProcessLinks::PeerOf(ActorId actor) {
+  if (process_of_ != nullptr) {
+    const std::optional<uint32_t> process = ProcessOf(actor);
+    const uint32_t peer =
+        process.has_value() ? peer_of_[*process].load() : kNoPeer;
+    if (peer != kNoPeer) return PeerId{peer};
+  }
+  Add(counters_.unlinked, 1);
+  return std::nullopt;
+}
+
+void ProcessLinks::Send(PeerId peer, const LinkFrame& frame,
+                        absl::Span<const char> bytes) {
+  SendFrame(peer, LetsOthersPass(frame) ? Urgency::kBulk : Urgency::kCritical,
+            AsBytes(frame), bytes, /*messages=*/1);
+}
+
+void ProcessLinks::SendFrame(PeerId peer, Urgency urgency,
+                             absl::Span<const char> header,
+                             absl::Span<const char> payload,
+                             uint64_t messages) {
+  Add(counters_.messages_sent, messages);
+  Add(counters_.bytes_sent, header.size() + payload.size());
+  Add(counters_.frames_sent, 1);
+  transport_->Send(peer, urgency, header, payload);
+}
+
+absl::StatusOr<PeerId> ProcessLinks::Dial(absl::string_view address,
+                                          absl::Duration timeout) {
+  {
+    MutexLock lock(&mutex_);
+    ++dialing_;
+  }
+  absl::StatusOr<PeerId> peer = transport_->Dial(address, timeout);
+  MutexLock lock(&mutex_);
+  if (peer.ok() && early_.erase(*peer) > 0) {
+    peer = absl::UnavailableError(absl::StrCat(
+        "the connection to '", address, "' ended as soon as it was there"));
+  }
+  if (peer.ok()) peers_[*peer];
+  if (--dialing_ == 0) early_.clear();
+  return peer;
+}
+
+absl::Status ProcessLinks::Link(uint32_t process, PeerId peer) {
+  if (process >= kMaxProcesses || process == self_) {
+    return absl::OutOfRangeError(
+        absl::StrCat("there is no other process ", process, ": they are 0 to ",
+                     kMaxProcesses - 1, ", this one is ", self_));
+  }
+  MutexLock lock(&mutex_);
+  auto found = peers_.find(peer);
+  if (found == peers_.end()) {
+    return absl::UnavailableError(
+        absl::StrCat("the connection to process ", process, " is gone"));
+  }
+  if (found->second.has_value() || peer_of_[process].load() != kNoPeer) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("process ", process, " has a link already"));
+  }
+  found->second = process;
+  peer_of_[process].store(static_cast<uint32_t>(peer));
+  return absl::OkStatus();
+}
+
+void ProcessLinks::Unlink(uint32_t process) {
+  if (process >= kMaxProcesses) return;
+  PeerId peer{};
+  {
+    MutexLock lock(&mutex_);
+    const uint32_t linked = peer_of_[process].exchange(kNoPeer);
+    if (linked == kNoPeer) return;
+    peer = PeerId{linked};
+    peers_[peer].reset();
+    looked_up_[linked % looked_up_.size()] = 0;
+  }
+  transport_->Close(peer);
+}
+
+void ProcessLinks::SendMembership(PeerId peer, std::string_view bytes) {
+  const LinkFrame frame = LinkFrame::Membership(bytes.size());
+  transport_->Send(peer, Urgency::kCritical, AsBytes(frame), bytes);
+}
+
+LinkStats ProcessLinks::stats() const {
+  return {counters_.messages_sent.load(),     counters_.bytes_sent.load(),
+          counters_.messages_received.load(), counters_.bytes_received.load(),
+          counters_.unlinked.load(),          counters_.foreign.load(),
+          counters_.frames_sent.load(),       counters_.frames_received.load()};
+}
+
+void ProcessLinks::OnPeerUp(PeerId peer) {
+  MutexLock lock(&mutex_);
+  peers_[peer];
+}
+
+std::optional<uint32_t> ProcessLinks::ProcessOfPeer(PeerId peer) {
+  const auto number = static_cast<uint32_t>(peer);
+  std::atomic<uint64_t>& slot = looked_up_[number % looked_up_.size()];
+  const uint64_t seen = slot.load(std::memory_order_acquire);
+  const auto process_and_one = static_cast<uint32_t>(seen);
+  if (seen >> 32 == number && process_and_one > 0) return process_and_one - 1;
+  MutexLock lock(&mutex_);
+  const auto found = peers_.find(peer);
+  if (found == peers_.end() || !found->second.has_value()) return std::nullopt;
+  slot.store(uint64_t{number} << 32 | (*found->second + 1),
+             std::memory_order_release);
+  return found->second;
+}
+
+void ProcessLinks::OnMessage(PeerId peer, absl::Span<const char> header,
+                             absl::Span<const char> payload) {
+  const std::optional<LinkFrame> frame = ReadLinkFrame(header, payload.size());
+  if (!frame.has_value()) return Add(counters_.foreign, 1);
+  if (frame->kind == LinkFrame::kMembership) {
+    return listeners_.on_membership(peer, {payload.data(), payload.size()});
+  }
+  const std::optional<uint32_t> process = ProcessOfPeer(peer);
+  // Of a batch that is none, nothing counts.
+  if (!process.has_value() ||
+      (frame->kind == LinkFrame::kBatch && !BatchReader::IsBatch(payload))) {
+    return Add(counters_.foreign, 1);
+  }
+  Add(counters_.frames_received, 1);
+  Add(counters_.bytes_received, header.size() + payload.size());
+  if (frame->kind == LinkFrame::kBatch) return DeliverBatch(*process, payload);
+  const WireFrame& wire = frame->wire;
+  if (!IsAllowed(*process, wire)) return;
+  if (frame->kind == LinkFrame::kHot) {
+    world_->Send(wire.from, wire.to, wire.message,
+                 Payload{payload.data(), payload.size()});
+  } else {
+    world_->SendControl(wire.from, wire.to,
+                        std::string(payload.data(), payload.size()));
+  }
+}
+
+void ProcessLinks::DeliverBatch(uint32_t process,
+                                absl::Span<const char> payload) {
+  Arrival arrivals[kMaxArrivals];
+  size_t count = 0;
+  BatchReader batch(payload);
+  while (const std::optional<BatchReader::Entry> entry = batch.Next()) {
+    const WireFrame& wire = entry->frame.wire;
+    if (!IsAllowed(process, wire)) continue;
+    const bool is_hot = entry->frame.kind == LinkFrame::kHot;
+    if (!is_hot || count == kMaxArrivals) {
+      world_->SendAll(absl::MakeConstSpan(arrivals, count));
+      count = 0;
+    }
+    if (is_hot) {
+      arrivals[count++] = {wire.from,
+                           wire.to,
+                           wire.message,
+                           {entry->payload.data(), entry->payload.size()}};
+    } else {
+      world_->SendControl(
+          wire.from, wire.to,
+          std::string(entry->payload.data(), entry->payload.size()));
+    }
+  }
+  world_->SendAll(absl::MakeConstSpan(arrivals, count));
+}
+
+bool ProcessLinks::IsAllowed(uint32_t process, const WireFrame& wire) {
+  if (ProcessOf(wire.from) != process ||
+      process_of_(wire.to) != int64_t{self_}) {
+    Add(counters_.foreign, 1);
+    return false;
+  }
+  Add(counters_.messages_received, 1);
+  return true;
+}
+
+void ProcessLinks::OnPeerDown(PeerId peer, const absl::Status& why) {
+  std::optional<uint32_t> process;
+  {
+    MutexLock lock(&mutex_);
+    auto found = peers_.find(peer);
+    if (found == peers_.end()) {
+      if (dialing_ > 0) early_.insert(peer);
+      return;
+    }
+    process = found->second;
+    peers_.erase(found);
+    if (process.has_value()) peer_of_[*process].store(kNoPeer);
+  }
+  listeners_.on_down(peer, process, why);
+}
+
+}  // namespace pathways

@@ -1,0 +1,46 @@
+//===- sim_links.cc - When messages of a simulation arrive ------*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/world/sim_links.h"
+
+#include <algorithm>
+#include <cstddef>
+
+namespace pathways {
+
+TimeNs SimLinks::JitterOf(const LinkModel& link) {
+  if (link.jitter_ns == 0) return 0;
+  return static_cast<TimeNs>(
+      random_.UpTo(static_cast<uint64_t>(link.jitter_ns)));
+}
+
+TimeNs SimLinks::InHost(LocalId from, TimeNs now, uint64_t bytes) {
+  const TimeNs time = Later(Later(now, local_.WireTime(bytes)),
+                            local_.latency_ns + JitterOf(local_));
+  const size_t sender = from == kNobody ? 0 : size_t{IndexOf(from)} + 1;
+  if (sender >= last_in_host_.size()) last_in_host_.resize(sender + 1);
+  // One clamp per sender keeps order for each of its receivers; receivers that
+  // it makes equal are told apart by the tie.
+  TimeNs& last = last_in_host_[sender];
+  return last = std::max(last, time);
+}
+
+SimLinks::Way SimLinks::BetweenHosts(const Placement& from, const Placement& to,
+                                     TimeNs now, uint64_t bytes,
+                                     const FaultOutcome& outcome) {
+  Wire& wire = between_.Between(from, to);
+  Way way;
+  way.begin = std::max(now, wire.busy_until());
+  way.arrival =
+      Later(wire.Carry(now, bytes, JitterOf(*wire.model)), outcome.extra_ns);
+  way.end = wire.busy_until();
+  if (!outcome.overtaken && !outcome.dropped) wire.last_arrival = way.arrival;
+  return way;
+}
+
+}  // namespace pathways

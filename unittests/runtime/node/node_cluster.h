@@ -1,0 +1,185 @@
+//===- node_cluster.h - A cluster of several processes, in one --*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef UNITTESTS_RUNTIME_NODE_NODE_CLUSTER_H_
+#define UNITTESTS_RUNTIME_NODE_NODE_CLUSTER_H_
+
+#include <gtest/gtest.h>
+
+#include <condition_variable>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "runtime/base/mutex.h"
+#include "runtime/node/coordinator.h"
+#include "runtime/node/host_options.h"
+#include "runtime/node/member.h"
+#include "runtime/node/process.h"
+#include "runtime/topology/topology.h"
+#include "unittests/runtime/transport/polled_transport.h"
+
+namespace pathways {
+
+// The controller's process and members, each with a world and links of its own,
+// as processes have; a test sees into all of them.
+class NodeCluster {
+ public:
+  // `text`: of the topology.
+  explicit NodeCluster(const std::string& text)
+      : topology_(*Topology::Create(*ReadTopology(text))) {
+    CoordinatorOptions options;
+    options.on_note = [this](const std::string& line) {
+      MutexLock lock(&mutex_);
+      notes_.push_back(line);
+      noted_.notify_all();
+    };
+    auto process = Process::Create(Factory(nullptr));
+    EXPECT_TRUE(process.ok()) << process.status();
+    process_ = *std::move(process);
+    EXPECT_TRUE(process_->transport().Listen("local:controller").ok());
+    coordinator_ = std::make_unique<Coordinator>(&topology_, process_.get(),
+                                                 std::move(options));
+  }
+  ~NodeCluster() {
+    End();
+    for (Worker& worker : workers_) Await(&worker);
+  }
+
+  // A member with these hosts begins.
+  void Add(std::vector<std::string> hosts) {
+    Worker& worker = workers_.emplace_back();
+    MemberOptions options;
+    options.connect = "local:controller";
+    options.listen = {"local:member" + std::to_string(workers_.size())};
+    options.hosts = std::move(hosts);
+    options.kernels = kernels;
+    auto member = Member::Create(options, Factory(&worker.transport));
+    ASSERT_TRUE(member.ok()) << member.status();
+    worker.member = *std::move(member);
+    worker.thread = std::thread([this, &worker] {
+      worker.status = worker.member->Join();
+      const bool has_joined = worker.status.ok();
+      {
+        MutexLock lock(&mutex_);
+        worker.joined = has_joined;
+        noted_.notify_all();
+      }
+      if (has_joined) worker.status = worker.member->Serve();
+    });
+  }
+  // All hosts come and are linked.
+  absl::Status Begin(const ClusterOptions& options = {}) {
+    absl::StatusOr<std::vector<proto::Member>> members =
+        coordinator_->AwaitHosts(Soon());
+    if (!members.ok()) return members.status();
+    absl::Status begun = process_->Start(
+        kControllerProcess, topology_.cluster(), options, *std::move(members));
+    if (!begun.ok()) return begun;
+    begun = coordinator_->Begin(ToHostOptions(options), Soon());
+    if (!begun.ok()) return begun;
+    server_ = std::thread([this] { (void)coordinator_->Serve(); });
+    return absl::OkStatus();
+  }
+  // The controller's process ends.
+  void End() {
+    if (server_.joinable()) {
+      process_->inbox().Fail(absl::AbortedError("the test has ended"));
+      server_.join();
+    }
+    process_->Stop();
+  }
+  // A process with clients alone joins; waits. A member like workers, in the
+  // order of the calls.
+  Cluster& AddClients() {
+    Add({});
+    Worker& member = workers_.back();
+    MutexLock lock(&mutex_);
+    while (!member.joined.has_value()) noted_.wait(mutex_);
+    EXPECT_TRUE(*member.joined);
+    return member.member->process().cluster();
+  }
+  // How a member ended; waits.
+  absl::Status End(size_t worker) {
+    Await(&workers_[worker]);
+    return workers_[worker].status;
+  }
+  // As others see it when a member is killed.
+  void Cut(size_t worker) {
+    workers_[worker].transport->Stop();
+    workers_[worker].member->Stop();
+  }
+  Process& process(size_t worker) { return workers_[worker].member->process(); }
+
+  // Waits until the coordinator has noted a line with `part`; returns it.
+  std::string AwaitNote(const std::string& part) {
+    MutexLock lock(&mutex_);
+    while (true) {
+      for (const std::string& line : notes_) {
+        if (line.find(part) != std::string::npos) return line;
+      }
+      noted_.wait(mutex_);
+    }
+  }
+
+  void ForgetNotes() {
+    MutexLock lock(&mutex_);
+    notes_.clear();
+  }
+
+  // Late enough that only what never comes is missed.
+  static absl::Time Soon() { return absl::Now() + absl::Minutes(5); }
+
+  // Of workers that are added from now on.
+  KernelResolver* kernels = nullptr;
+
+  Process& process() { return *process_; }
+  Coordinator& coordinator() { return *coordinator_; }
+  Cluster& cluster() { return process_->cluster(); }
+
+ private:
+  struct Worker {
+    std::unique_ptr<Member> member;
+    Transport* transport = nullptr;  // the member's
+    std::optional<bool> joined;      // or not; under mutex_
+    absl::Status status;
+    std::thread thread;
+  };
+
+  TransportFactory Factory(Transport** made) {
+    return [this, made](TransportEvents* events)
+               -> absl::StatusOr<std::unique_ptr<Transport>> {
+      auto transport = std::make_unique<PolledTransport>(
+          MakeInProcessTransport(network_, {}, events));
+      if (made != nullptr) *made = transport.get();
+      return transport;
+    };
+  }
+  static void Await(Worker* worker) {
+    if (worker->thread.joinable()) worker->thread.join();
+  }
+
+  const Topology topology_;
+  const std::shared_ptr<InProcessNetwork> network_ =
+      std::make_shared<InProcessNetwork>();
+  std::unique_ptr<Process> process_;
+  std::unique_ptr<Coordinator> coordinator_;
+  std::thread server_;  // of coordinator_
+  Mutex mutex_;
+  std::condition_variable_any noted_;
+  std::vector<std::string> notes_ ABSL_GUARDED_BY(mutex_);
+  std::deque<Worker> workers_;
+};
+
+}  // namespace pathways
+
+#endif  // UNITTESTS_RUNTIME_NODE_NODE_CLUSTER_H_

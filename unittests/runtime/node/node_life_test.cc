@@ -1,0 +1,179 @@
+//===- node_life_test.cc - Processes that come and go ---------------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include <gmock/gmock.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "unittests/runtime/client/runtime_test_support.h"
+#include "unittests/runtime/node/node_cluster.h"
+
+namespace pathways::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+// A worker for each of these hosts of "2x2x2".
+class NodeLifeTest : public ::testing::Test {
+ protected:
+  NodeLifeTest() { cluster_.kernels = &Kernels(); }
+
+  void Begin() {
+    for (const char* host : {"host0", "host1", "host2", "host3"}) {
+      cluster_.Add({host});
+    }
+    ClusterOptions options;
+    options.kernels = &Kernels();
+    options.workers = 2;
+    const absl::Status begun = cluster_.Begin(options);
+    ASSERT_TRUE(begun.ok()) << begun;
+  }
+  static std::unique_ptr<Client> Connect(Cluster& cluster,
+                                         const std::string& name) {
+    auto client = cluster.Connect(name);
+    EXPECT_TRUE(client.ok()) << client.status();
+    return *std::move(client);
+  }
+  static std::vector<float> Run(Client& client) {
+    const ProgramHandle program = LoadPlan(client, GoldenPlan(kThreeHosts));
+    const RunHandle run =
+        LaunchPlan(client, program, {Floats({2}, {0.1f, 0.7f})}, 200);
+    std::vector<float> values = FetchValues(client, run, "y");
+    for (float z : FetchValues(client, run, "z")) values.push_back(z);
+    return values;
+  }
+  static uint64_t Programs(Client& client) {
+    auto stats = client.Stats();
+    EXPECT_TRUE(stats.ok()) << stats.status();
+    return stats->programs;
+  }
+
+  NodeCluster cluster_{"2x2x2"};
+};
+
+TEST_F(NodeLifeTest, ClientsOfOtherProcessesHaveTheSameBits) {
+  ASSERT_NO_FATAL_FAILURE(Begin());
+  auto near = Connect(cluster_.cluster(), "near");
+  const std::vector<float> expected = Run(*near);
+  ASSERT_EQ(expected.size(), 4u);
+  Cluster& one = cluster_.AddClients();
+  Cluster& other = cluster_.AddClients();
+  EXPECT_EQ(one.topology().num_hosts(), 4);
+  auto first = Connect(one, "first");
+  auto second = Connect(other, "second");
+  EXPECT_EQ(Run(*first), expected);
+  EXPECT_EQ(Run(*second), expected);
+  auto taken = one.Connect("near");
+  EXPECT_EQ(taken.status().code(), absl::StatusCode::kAlreadyExists);
+}
+
+TEST_F(NodeLifeTest, WhatAClientHadGoesWithItsProcess) {
+  ASSERT_NO_FATAL_FAILURE(Begin());
+  auto near = Connect(cluster_.cluster(), "near");
+  const std::vector<float> expected = Run(*near);
+  const uint64_t programs = Programs(*near);
+  Cluster& far = cluster_.AddClients();
+  auto gone = Connect(far, "c");
+  (void)Run(*gone);
+  // Endless, as far as this test goes; and one that keeps an array.
+  const ProgramHandle program = LoadPlan(*gone, GoldenPlan(kThreeHosts));
+  (void)LaunchPlan(*gone, program, {Floats({2}, {0.1f, 0.7f})}, 1'000'000'000);
+  EXPECT_EQ(Programs(*near), programs + 2);
+  cluster_.Cut(4);
+  EXPECT_EQ(cluster_.End(4).code(), absl::StatusCode::kAborted);
+  cluster_.AwaitNote("client process 5 is gone");
+  // Its name is free when its programs are.
+  auto next = Connect(cluster_.cluster(), "c");
+  EXPECT_EQ(Programs(*near), programs);
+  EXPECT_EQ(Run(*near), expected);
+  EXPECT_EQ(Run(*next), expected);
+}
+
+TEST_F(NodeLifeTest, CallsEndWithTheController) {
+  ASSERT_NO_FATAL_FAILURE(Begin());
+  Cluster& far = cluster_.AddClients();
+  auto client = Connect(far, "c");
+  const ProgramHandle program = LoadPlan(*client, GoldenPlan(kThreeHosts));
+  const RunHandle run =
+      LaunchPlan(*client, program, {Floats({2}, {0.1f, 0.7f})}, 1'000'000'000);
+  cluster_.End();
+  const absl::Status ended = client->Await(run);
+  EXPECT_EQ(ended.code(), absl::StatusCode::kCancelled);
+  EXPECT_THAT(ended.message(),
+              HasSubstr("the controller at 'local:controller' is gone"));
+}
+
+// Two workers that live, and cannot reach each other: one of them has to go,
+// whichever of the two says so.
+TEST_F(NodeLifeTest, ACutLinkCostsOneOfItsEnds) {
+  ASSERT_NO_FATAL_FAILURE(Begin());
+  auto client = Connect(cluster_.cluster(), "c");
+  (void)Run(*client);
+  cluster_.process(1).links().Unlink(4);
+  EXPECT_EQ(cluster_.AwaitNote("the worker of 'host3' is gone"),
+            "the worker of 'host3' is gone: its link with the worker of "
+            "'host1' broke: the other side closed the connection");
+  EXPECT_EQ(cluster_.End(3).code(), absl::StatusCode::kCancelled);
+}
+
+TEST_F(NodeLifeTest, AKernelThatDoesNotReturnCostsItsWorker) {
+  ASSERT_NO_FATAL_FAILURE(Begin());
+  auto client = Connect(cluster_.cluster(), "c");
+  const std::vector<float> expected = Run(*client);
+  MembershipInbox& inbox = cluster_.process().inbox();
+  inbox.GetStuck(2, 2, absl::DeadlineExceededError("of another life"));
+  inbox.GetStuck(2, 1, absl::DeadlineExceededError("'k' hangs"));
+  EXPECT_EQ(cluster_.AwaitNote("the worker of 'host1' is gone"),
+            "the worker of 'host1' is gone: 'k' hangs");
+  EXPECT_EQ(cluster_.End(1),
+            absl::CancelledError("the controller says no: the worker of "
+                                 "'host1' is given up: 'k' hangs"));
+  cluster_.Add({"host1"});
+  cluster_.AwaitNote("the worker of 'host1' is here");
+  // Told again, as hosts do.
+  inbox.GetStuck(2, 1, absl::DeadlineExceededError("'k' hangs"));
+  EXPECT_EQ(Run(*client), expected);
+}
+
+TEST_F(NodeLifeTest, AWorkerTakesThePlaceOfOneThatIsGone) {
+  ASSERT_NO_FATAL_FAILURE(Begin());
+  auto near = Connect(cluster_.cluster(), "near");
+  auto far = Connect(cluster_.AddClients(), "far");
+  const std::vector<float> expected = Run(*near);
+  for (uint32_t life = 2; life < 5; ++life) {
+    const size_t gone = life == 2 ? 1 : life + 2;
+    cluster_.Cut(gone);
+    EXPECT_EQ(cluster_.End(gone).code(), absl::StatusCode::kAborted);
+    cluster_.AwaitNote("the worker of 'host1' is gone");
+    const auto refused = far->Load(MakePlanData(GoldenPlan(kThreeHosts), {}));
+    EXPECT_EQ(refused.status().code(), absl::StatusCode::kUnavailable);
+    EXPECT_THAT(refused.status().message(), HasSubstr("host1"));
+    cluster_.Add({"host1"});
+    cluster_.AwaitNote("the worker of 'host1' is here");
+    EXPECT_EQ(Run(*near), expected);
+    EXPECT_EQ(Run(*far), expected);
+    cluster_.ForgetNotes();
+  }
+}
+
+TEST_F(NodeLifeTest, WhoComesTooLateIsToldWhy) {
+  ASSERT_NO_FATAL_FAILURE(Begin());
+  cluster_.Add({"host2"});
+  EXPECT_EQ(cluster_.End(4).message(),
+            "the controller says no: another worker has 'host2'");
+  cluster_.Cut(2);
+  cluster_.AwaitNote("the worker of 'host2' is gone");
+  cluster_.Add({"host1", "host2"});
+  EXPECT_EQ(cluster_.End(5).code(), absl::StatusCode::kAlreadyExists);
+}
+
+}  // namespace
+}  // namespace pathways::testing

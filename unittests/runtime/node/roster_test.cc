@@ -1,0 +1,135 @@
+//===- roster_test.cc - Who may be in, and how they are numbered ----------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/node/roster.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace pathways {
+namespace {
+
+using ::testing::ElementsAre;
+
+class RosterTest : public testing::Test {
+ protected:
+  static Topology Make(const std::string& text) {
+    return *Topology::Create(*ReadTopology(text));
+  }
+  static proto::MemberHello Hello(const std::vector<std::string>& hosts) {
+    proto::MemberHello hello;
+    hello.set_version(kProtocolVersion);
+    hello.set_epoch(std::string(kEpochBytes, 'e'));
+    hello.add_addresses("local:w");
+    hello.mutable_target()->set_triple("t");
+    hello.mutable_target()->set_cpu("c");
+    for (const std::string& host : hosts) hello.add_hosts(host);
+    return hello;
+  }
+  void ExpectRefused(const proto::MemberHello& hello, absl::StatusCode code,
+                     const std::string& message) {
+    const absl::Status status = roster_.Join(PeerId{9}, hello);
+    EXPECT_EQ(status.code(), code);
+    EXPECT_EQ(status.message(), message);
+  }
+
+  const Topology topology_ = Make("2x2x1");
+  Roster roster_{&topology_};
+};
+
+TEST_F(RosterTest, NumbersFollowFromHosts) {
+  EXPECT_TRUE(roster_.Join(PeerId{5}, Hello({"host3", "host2"})).ok());
+  EXPECT_FALSE(roster_.complete());
+  EXPECT_THAT(roster_.Missing(), ElementsAre(0, 1));
+  EXPECT_TRUE(roster_.Join(PeerId{7}, Hello({"host1"})).ok());
+  EXPECT_TRUE(roster_.Join(PeerId{6}, Hello({"host0"})).ok());
+  EXPECT_TRUE(roster_.complete());
+  EXPECT_THAT(roster_.Peers(), ElementsAre(PeerId{6}, PeerId{7}, PeerId{5}));
+  const std::vector<proto::Member> members = roster_.Members();
+  ASSERT_EQ(members.size(), 3u);
+  EXPECT_EQ(members[2].process(), 3u);
+  EXPECT_THAT(members[2].hosts(), ElementsAre(2u, 3u));
+  const Directory directory = DirectoryOf(topology_, members);
+  EXPECT_EQ(directory.place(-1).process, 0u);
+  EXPECT_EQ(directory.place(1).process, 2u);
+  EXPECT_EQ(directory.place(3).process, 3u);
+}
+
+TEST_F(RosterTest, WhoLeavesMayComeAgain) {
+  EXPECT_TRUE(roster_.Join(PeerId{1}, Hello({"host0", "host1"})).ok());
+  EXPECT_FALSE(roster_.Leave(PeerId{2}));
+  EXPECT_TRUE(roster_.Leave(PeerId{1}));
+  EXPECT_EQ(roster_.Missing().size(), 4u);
+  EXPECT_TRUE(roster_.Join(PeerId{3}, Hello({"host1"})).ok());
+}
+
+TEST_F(RosterTest, WhoDoesNotFitIsRefused) {
+  using Code = absl::StatusCode;
+  ASSERT_TRUE(roster_.Join(PeerId{1}, Hello({"host0"})).ok());
+  EXPECT_EQ(roster_.Join(PeerId{1}, Hello({"host1"})).message(),
+            "the worker has said hello before");
+  ExpectRefused(Hello({"host0"}), Code::kAlreadyExists,
+                "host 'host0' is another worker's");
+  ExpectRefused(Hello({"host9"}), Code::kNotFound,
+                "the cluster has no host 'host9'; it has 'host0' and 3 more");
+  ExpectRefused(Hello({"host1", "host1"}), Code::kInvalidArgument,
+                "the worker names host 'host1' twice");
+  ExpectRefused(Hello({}), Code::kInvalidArgument, "the worker names no host");
+  proto::MemberHello hello = Hello({"host1"});
+  hello.clear_addresses();
+  ExpectRefused(hello, Code::kInvalidArgument, "the worker has no address");
+  hello = Hello({"host1"});
+  hello.set_version(77);
+  ExpectRefused(hello, Code::kFailedPrecondition,
+                "it speaks version 77 of the protocol, the controller 2");
+  hello = Hello({"host1"});
+  hello.set_epoch("short");
+  ExpectRefused(hello, Code::kInvalidArgument,
+                "an epoch of 5 bytes, expected 16");
+  // Nothing of these counts.
+  EXPECT_THAT(roster_.Missing(), ElementsAre(1, 2, 3));
+}
+
+TEST_F(RosterTest, MachinesAreAsTheClusterSays) {
+  proto::Cluster cluster = topology_.cluster();
+  proto::Target* target = cluster.mutable_islands(0)
+                              ->mutable_hosts(0)
+                              ->mutable_devices(0)
+                              ->mutable_target();
+  target->set_triple("t");
+  target->set_cpu("other");
+  const Topology topology = *Topology::Create(cluster);
+  Roster roster(&topology);
+  const absl::Status status = roster.Join(PeerId{1}, Hello({"host0"}));
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(status.message(),
+            "device island0/host0/device0 is a t other in the cluster; the "
+            "worker's machine is a t c");
+  EXPECT_TRUE(roster.Join(PeerId{1}, Hello({"host1"})).ok());
+}
+
+TEST_F(RosterTest, ActorsAreWhereTheirHostsAre) {
+  ASSERT_TRUE(roster_.Join(PeerId{1}, Hello({"host2", "host3"})).ok());
+  ASSERT_TRUE(roster_.Join(PeerId{2}, Hello({"host0", "host1"})).ok());
+  const Directory directory = DirectoryOf(topology_, roster_.Members());
+  EXPECT_EQ(ProcessOf(directory, directory.controller()), 0);
+  EXPECT_EQ(ProcessOf(directory, directory.scheduler(1)), 0);
+  EXPECT_EQ(ProcessOf(directory, directory.executor(1)), 1);
+  EXPECT_EQ(ProcessOf(directory, directory.executor(3)), 2);
+  EXPECT_EQ(ProcessOf(directory, directory.reporter(2)), 2);
+  EXPECT_EQ(ProcessOf(directory, directory.client(0)), 0);
+  EXPECT_EQ(ProcessOf(directory, directory.client(63)), 0);
+  EXPECT_EQ(ProcessOf(directory, directory.client(64)), 1);
+  EXPECT_EQ(ProcessOf(directory, kNoActor), -1);
+}
+
+}  // namespace
+}  // namespace pathways

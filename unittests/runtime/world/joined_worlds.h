@@ -1,0 +1,196 @@
+//===- joined_worlds.h - Several processes' worlds as one -------*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef UNITTESTS_RUNTIME_WORLD_JOINED_WORLDS_H_
+#define UNITTESTS_RUNTIME_WORLD_JOINED_WORLDS_H_
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+
+#include "runtime/base/mutex.h"
+#include "runtime/world/process_links.h"
+#include "runtime/world/thread_world.h"
+#include "unittests/runtime/transport/polled_transport.h"
+
+namespace pathways {
+
+// Threads in `processes` worlds that are linked with each other: host h lives
+// in that of number h modulo these, the controller's in the first. What tests
+// ask of a World they ask of all together.
+class JoinedWorlds final : public World {
+ public:
+  JoinedWorlds(int processes, const std::function<ThreadOptions()>& options) {
+    auto network = std::make_shared<InProcessNetwork>();
+    for (int p = 0; p < processes; ++p) {
+      Process& process = processes_.emplace_back();
+      process.links = std::make_unique<ProcessLinks>(ProcessLinks::Listeners{
+          [this, p](PeerId peer, std::string_view from) {
+            ProcessLinks& links = *processes_[p].links;
+            EXPECT_TRUE(links.Link(std::stoi(std::string(from)), peer).ok());
+            linked_.fetch_add(1);
+          },
+          [](PeerId, std::optional<uint32_t>, const absl::Status&) {}});
+      process.transport = std::make_unique<PolledTransport>(
+          MakeInProcessTransport(network, {}, process.links.get()));
+      process.links->Open(process.transport.get());
+      ThreadOptions mine = options();
+      mine.uplink = process.links->uplink();
+      // In every second one the transport's thread is alone.
+      if (p % 2 == 1) mine.uplink.poll = nullptr;
+      auto world = ThreadWorld::Create(std::move(mine));
+      EXPECT_TRUE(world.ok()) << world.status();
+      process.world = *std::move(world);
+      process.links->Place(p, process.world.get(), [this](ActorId actor) {
+        MutexLock lock(&mutex_);
+        auto found = process_of_.find(actor);
+        return found == process_of_.end() ? -1 : int64_t{found->second};
+      });
+    }
+    for (int p = 0; p < processes; ++p) Link(p);
+  }
+  ~JoinedWorlds() override { Stop(); }
+
+  LocalId Register(Actor* actor, Placement placement, std::string name,
+                   ActorId address) override {
+    const int count = static_cast<int>(processes_.size());
+    const int process = placement.host < 0 ? 0 : placement.host % count;
+    {
+      MutexLock lock(&mutex_);
+      process_of_[address] = process;
+    }
+    const LocalId local = processes_[process].world->Register(
+        actor, placement, std::move(name), address);
+    const LocalId joined{IndexOf(local) * count + process};
+    SetLocalId(actor, joined);
+    return joined;
+  }
+  void Reserve(LocalId to, int64_t messages) override {
+    Of(to).Reserve(Local(to), messages);
+  }
+  TimeNs Now() override { return First().Now(); }
+  uint64_t Random() override { return First().Random(); }
+  int num_workers() const override {
+    return processes_.front().world->num_workers();
+  }
+  using World::Send;
+  void Send(ActorId from, ActorId to, const WireMessage& message,
+            Payload payload) override {
+    From(from, to).Send(from, to, message, payload);
+  }
+  void SendControl(ActorId from, ActorId to, std::string bytes) override {
+    From(from, to).SendControl(from, to, std::move(bytes));
+  }
+  void PassControl(ActorId from, ActorId to, ControlBody* body) override {
+    From(from, to).PassControl(from, to, body);
+  }
+  void SendLocal(LocalId from, LocalId to,
+                 const LocalMessage& message) override {
+    Of(to).SendLocal(Local(from), Local(to), message);
+  }
+  void SendAfter(LocalId from, LocalId to, TimeNs delay,
+                 const LocalMessage& message) override {
+    Of(to).SendAfter(Local(from), Local(to), delay, message);
+  }
+  uint64_t undelivered() const override {
+    uint64_t all = 0;
+    for (const Process& process : processes_) {
+      all += process.world->undelivered() + process.links->stats().unlinked;
+    }
+    return all;
+  }
+  void WatchPeers(LocalId actor) override {
+    Of(actor).WatchPeers(Local(actor));
+  }
+  void ReportPeerDown(int32_t host, uint32_t epoch) override {
+    for (Process& process : processes_) {
+      process.world->ReportPeerDown(host, epoch);
+    }
+  }
+  void ReportPeerUp(int32_t host, uint32_t epoch) override {
+    for (Process& process : processes_) {
+      process.world->ReportPeerUp(host, epoch);
+    }
+  }
+  KernelGate* const* kernel_gate(int worker) override {
+    return First().kernel_gate(worker);
+  }
+  void ExpectKernels(int by) override { First().ExpectKernels(by); }
+  void Retire(LocalId actor) override { Of(actor).Retire(Local(actor)); }
+  bool simulated() const override { return false; }
+  bool RunUntil(const std::function<bool()>& done) override {
+    return First().RunUntil(done);
+  }
+  void Notify() override { First().Notify(); }
+  void Stop() override {
+    for (Process& process : processes_) process.world->Stop();
+    // A handler stops worlds alone: threads of transports may wait for it.
+    if (stopping_.exchange(true)) return;
+    for (Process& process : processes_) process.transport->Stop();
+  }
+
+ private:
+  struct Process {
+    std::unique_ptr<ProcessLinks> links;
+    std::unique_ptr<ThreadWorld> world;
+    std::unique_ptr<PolledTransport> transport;  // destroyed first
+  };
+
+  // With those before it; each end hears of the other by membership.
+  void Link(int p) {
+    Process& process = processes_[p];
+    EXPECT_TRUE(process.transport->Listen(AddressOf(p)).ok());
+    for (int q = 0; q < p; ++q) {
+      auto peer = process.links->Dial(AddressOf(q), absl::InfiniteDuration());
+      EXPECT_TRUE(peer.ok()) << peer.status();
+      EXPECT_TRUE(process.links->Link(q, *peer).ok());
+      process.links->SendMembership(*peer, std::to_string(p));
+      ++wanted_;
+    }
+    while (linked_.load() != wanted_) std::this_thread::yield();
+  }
+  static std::string AddressOf(int process) {
+    return "local:" + std::to_string(process);
+  }
+  ThreadWorld& First() { return *processes_.front().world; }
+  ThreadWorld& Of(LocalId joined) {
+    return *processes_[IndexOf(joined) % processes_.size()].world;
+  }
+  LocalId Local(LocalId joined) const {
+    if (joined == kNobody) return kNobody;
+    return LocalId{IndexOf(joined) / static_cast<uint32_t>(processes_.size())};
+  }
+  // Where a sender is; a thread of a test sends from where the receiver is.
+  ThreadWorld& From(ActorId from, ActorId to) {
+    MutexLock lock(&mutex_);
+    auto found = process_of_.find(from);
+    if (found == process_of_.end()) found = process_of_.find(to);
+    return found == process_of_.end() ? First()
+                                      : *processes_[found->second].world;
+  }
+
+  std::deque<Process> processes_;
+  int wanted_ = 0;
+  std::atomic<int> linked_{0};
+  std::atomic<bool> stopping_{false};
+  Mutex mutex_;
+  std::map<ActorId, int> process_of_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace pathways
+
+#endif  // UNITTESTS_RUNTIME_WORLD_JOINED_WORLDS_H_

@@ -1,0 +1,254 @@
+//===- sim_world_faults_test.cc - What a simulation loses -------*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "unittests/runtime/world/sim_world_test_support.h"
+
+namespace pathways {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::UnorderedElementsAre;
+
+struct Sorted {
+  int received = 0, doubled = 0, overtaken = 0;
+  SimStats stats;
+};
+
+Sorted SendMany(FaultRates rates, int count, bool control) {
+  TestActor a, b;
+  SimOptions options = FreeLinks();
+  options.seed = 99;
+  (control ? options.control_faults : options.faults) = rates;
+  auto world = MakeSim(std::move(options));
+  a.Join(*world, 0, 0);
+  b.Join(*world, 1, 0);
+  Sorted sorted;
+  std::vector<int> seen(count, 0);
+  int64_t highest = -1;
+  auto take = [&](int64_t step) {
+    ++sorted.received;
+    if (seen[step]++ > 0) {
+      ++sorted.doubled;
+    } else if (step < highest) {
+      ++sorted.overtaken;
+    }
+    highest = std::max(highest, step);
+  };
+  b.on_message = [&](ActorId, const WireMessage& m) { take(m.step); };
+  b.on_control = [&](ActorId, std::string_view bytes) {
+    take(std::stoll(std::string(bytes)));
+  };
+  a.on_message = [&](ActorId, const WireMessage&) {
+    for (int i = 0; i < count; ++i) {
+      if (control) {
+        world->SendControl(a.id, b.id, std::to_string(i));
+      } else {
+        world->Send(a.id, b.id, Numbered(i));
+      }
+    }
+  };
+  world->Send(kNoActor, a.id, {});
+  EXPECT_FALSE(world->RunUntil(Never));
+  sorted.stats = world->stats();
+  return sorted;
+}
+
+TEST(SimWorldTest, FaultRatesDoWhatTheySay) {
+  constexpr int kCount = 10'000;
+  for (bool control : {false, true}) {
+    SCOPED_TRACE(control);
+    Sorted none = SendMany({}, kCount, control);
+    EXPECT_EQ(none.received, kCount);
+    EXPECT_EQ(none.overtaken, 0);
+
+    Sorted drop = SendMany({.drop = .3}, kCount, control);
+    EXPECT_EQ(drop.received + drop.stats.dropped, uint64_t{kCount});
+    EXPECT_NEAR(drop.received, .7 * kCount, 300);
+    EXPECT_EQ(drop.overtaken, 0);
+
+    Sorted twice = SendMany({.duplicate = .3}, kCount, control);
+    EXPECT_EQ(twice.received, kCount + twice.doubled);
+    EXPECT_EQ(uint64_t(twice.doubled), twice.stats.duplicated);
+    EXPECT_NEAR(twice.doubled, .3 * kCount, 300);
+    EXPECT_EQ(twice.overtaken, 0);  // the first copies are in order
+
+    Sorted delay = SendMany({.delay = .3}, kCount, control);
+    EXPECT_EQ(delay.received, kCount);
+    EXPECT_NEAR(delay.stats.delayed, .3 * kCount, 300);
+    EXPECT_EQ(delay.overtaken, 0);
+
+    Sorted reorder = SendMany({.reorder = .3}, kCount, control);
+    EXPECT_EQ(reorder.received, kCount);
+    EXPECT_GT(reorder.overtaken, .2 * kCount);
+
+    Sorted all = SendMany({.drop = 1}, kCount, control);
+    EXPECT_EQ(all.received, 0);
+  }
+  // The rates of one kind leave the other alone.
+  EXPECT_EQ(SendMany({.drop = 1}, 10, true).stats.dropped, 10u);
+}
+
+TEST(SimWorldTest, AHostStopsBeforeTheChosenControlMessage) {
+  SimOptions options = FreeLinks();
+  options.host_stops = {{1, 2}};
+  TestActor near, far;
+  auto world = MakeSim(std::move(options));
+  near.Join(*world, 0, 0);
+  far.Join(*world, 1, 0);
+  std::vector<std::string> heard;
+  near.on_control = [&](ActorId, std::string_view bytes) {
+    heard.emplace_back(bytes);
+  };
+  far.on_control = [&](ActorId, std::string_view bytes) {
+    heard.emplace_back(bytes);
+    world->SendAfter(far.local_id(), far.local_id(), 10, LocalNumbered(0));
+    world->SendControl(far.id, near.id, "sent before");
+  };
+  far.on_message = [&](ActorId, const WireMessage&) {
+    heard.push_back("message");
+  };
+  far.on_local = [&](const LocalMessage&) { heard.push_back("timer"); };
+  world->SendControl(kNoActor, near.id, "one");
+  world->SendControl(kNoActor, far.id, "two");
+  EXPECT_FALSE(world->RunUntil(Never));
+  // The third one to be delivered is the answer of the host that stops then.
+  EXPECT_THAT(heard, ElementsAre("one", "two", "sent before"));
+  EXPECT_EQ(world->stats().unheard, 1u);  // its timer
+  world->SendControl(kNoActor, far.id, "late");
+  world->Send(kNoActor, far.id, Numbered(0));
+  world->SendControl(kNoActor, near.id, "others go on");
+  EXPECT_FALSE(world->RunUntil(Never));
+  EXPECT_THAT(heard, ElementsAre("one", "two", "sent before", "others go on"));
+  EXPECT_EQ(world->stats().unheard, 3u);
+  EXPECT_EQ(world->stats().controls, 4u);
+  EXPECT_EQ(world->events(), 4u);
+}
+
+TEST(SimWorldTest, WatchersHearOfAHostThatStops) {
+  for (TimeNs tell_after : {TimeNs{-1}, TimeNs{0}, TimeNs{500}}) {
+    SCOPED_TRACE(tell_after);
+    SimOptions options = FreeLinks();
+    options.host_stops = {{1, 0, tell_after}};
+    auto world = MakeSim(std::move(options));
+    TestActor near, far, late;
+    near.Join(*world, 0, 0);
+    far.Join(*world, {1, 0, 0, /*epoch=*/7});
+    std::vector<std::string> heard;
+    auto hears = [&](TestActor* actor, std::string name) {
+      actor->on_peer_down = [&heard, &world, name](int32_t host,
+                                                   uint32_t epoch) {
+        heard.push_back(name + " " + std::to_string(host) + "." +
+                        std::to_string(epoch) + " at " +
+                        std::to_string(world->Now()));
+      };
+      world->WatchPeers(actor->local_id());
+    };
+    hears(&near, "near");
+    hears(&far, "far");  // not of itself
+    world->SendControl(kNoActor, near.id, "the first one");
+    EXPECT_FALSE(world->RunUntil(Never));
+    late.Join(*world, 2, 0);
+    hears(&late, "late");  // at once
+    EXPECT_FALSE(world->RunUntil(Never));
+    if (tell_after < 0) {
+      EXPECT_THAT(heard, ElementsAre());
+      // What found out by other means may say so.
+      world->ReportPeerDown(1, 7);
+      world->ReportPeerDown(1, 7);
+      EXPECT_FALSE(world->RunUntil(Never));
+      EXPECT_THAT(heard,
+                  UnorderedElementsAre("near 1.7 at 0", "late 1.7 at 0"));
+    } else {
+      const std::string at = " at " + std::to_string(tell_after);
+      EXPECT_THAT(heard, ElementsAre("near 1.7" + at, "late 1.7" + at));
+    }
+  }
+}
+
+// What comes meanwhile is kept, and comes in its order when the host goes on:
+// also to a life that another one has followed.
+TEST(SimWorldTest, AHostMayStandStill) {
+  auto world = MakeSim(FreeLinks());
+  TestActor near, again;
+  TestActor far;
+  near.Join(*world, 0, 0);
+  far.Join(*world, {1, 0, 0, 1});
+  std::vector<std::string> heard;
+  far.on_control = [&](ActorId, std::string_view bytes) {
+    heard.emplace_back(bytes);
+    if (bytes != "one") return;
+    world->SendAfter(far.local_id(), far.local_id(), 10, LocalNumbered(0));
+  };
+  far.on_local = [&](const LocalMessage&) { heard.push_back("timer"); };
+  again.on_control = [&](ActorId, std::string_view bytes) {
+    heard.push_back("again " + std::string(bytes));
+  };
+  world->SendControl(kNoActor, far.id, "one");
+  EXPECT_TRUE(world->RunUntil([&] { return heard.size() == 1; }));
+  world->SuspendHost(1);
+  world->SendControl(kNoActor, far.id, "two");
+  EXPECT_FALSE(world->RunUntil(Never));
+  EXPECT_THAT(heard, ElementsAre("one"));
+  again.id = far.id;
+  world->Register(&again, {1, 0, 0, 2}, "again", again.id);
+  world->SendControl(kNoActor, far.id, "three");
+  EXPECT_FALSE(world->RunUntil(Never));
+  EXPECT_THAT(heard, ElementsAre("one", "again three"));
+  world->ResumeHost(1);
+  EXPECT_FALSE(world->RunUntil(Never));
+  EXPECT_THAT(heard,
+              UnorderedElementsAre("one", "again three", "two", "timer"));
+  // What is kept when the world ends goes with it.
+  world->SuspendHost(1);
+  world->SendControl(kNoActor, far.id, "four");
+  EXPECT_FALSE(world->RunUntil(Never));
+  EXPECT_EQ(heard.size(), 4u);
+}
+
+// Actors of another life have the addresses of those before, and get nothing
+// that was for them.
+TEST(SimWorldTest, AHostMayStartAgain) {
+  SimOptions options = FreeLinks();
+  options.ici = {100, 0, 0};
+  auto world = MakeSim(std::move(options));
+  TestActor near, again;
+  auto far = std::make_unique<TestActor>();
+  near.Join(*world, 0, 0);
+  far->Join(*world, {1, 0, 0, 1});
+  std::vector<std::string> heard;
+  again.on_control = [&](ActorId, std::string_view bytes) {
+    heard.emplace_back(bytes);
+  };
+  near.on_control = [&](ActorId, std::string_view bytes) {
+    world->SendControl(near.id, again.id, std::string(bytes));
+  };
+  again.id = far->id;
+  world->SendControl(kNoActor, near.id, "for the first life");
+  EXPECT_TRUE(world->RunUntil([&] { return world->stats().controls == 1; }));
+  world->StopHost(1, 0);
+  far.reset();
+  world->Register(&again, {1, 0, 0, 2}, "again", again.id);
+  world->SendControl(kNoActor, near.id, "for the second");
+  EXPECT_FALSE(world->RunUntil(Never));
+  EXPECT_THAT(heard, ElementsAre("for the second"));
+  EXPECT_EQ(world->stats().unheard, 1u);
+}
+
+}  // namespace
+}  // namespace pathways
