@@ -18,16 +18,18 @@ import tempfile
 
 # Parts of a tier may include those of earlier tiers, and not each other.
 RUNTIME_TIERS = [
-    ["base", "layout", "proto"],
+    ["base", "layout", "proto", "transport"],
     ["topology", "plan", "protocol", "world"],
-    ["store", "kernel", "trace", "transport"],
+    ["store", "kernel", "trace"],
     ["executor"],
     ["scheduler"],
     ["controller"],
     ["client"],
+    ["node"],
 ]
-# But for these: the world moves what the protocol describes.
-RUNTIME_SIDEWAYS = {"world": {"protocol"}}
+# But for these: the world moves what the protocol describes, and a transport has
+# locks.
+RUNTIME_SIDEWAYS = {"world": {"protocol"}, "transport": {"base"}}
 COMPILER_TIERS = [
     ["Support"],
     ["Dialect/Pathways", "Dialect/Plan"],
@@ -42,15 +44,20 @@ COMPILER_SEES = {"base", "layout", "proto", "topology", "plan"}
 COMPILER_SEES_MORE = {
     "Codegen": {"kernel"},
     "Lowering": {"kernel"},
-    "API": {"client", "kernel"},
-    "tools": {"client", "kernel", "trace", "world"},
+    "API": {"client", "kernel", "node"},
+    "tools": {"client", "kernel", "node", "trace", "transport", "world"},
 }
 RUNTIME_USES_LLVM = {"kernel"}
 # Depends on nothing but the standard library.
 STANDARD_ONLY = {"layout"}
 # What of the runtime a public header may show to those who embed us.
-PUBLIC_SEES = {"runtime/base/host_array.h", "runtime/layout/layout.h"}
+PUBLIC_SEES = {"runtime/base/host_array.h", "runtime/base/run_options.h",
+               "runtime/layout/layout.h"}
+# How bytes are moved is known to the transport alone.
+TRANSPORT_LIBRARIES = ("asio/", "asio.hpp", "openssl/", "ucp/", "ucs/")
 HWLOC_USER = "runtime/topology/discovery.cc"
+# And who hashes plans uses OpenSSL's SHA-256.
+HASH_USER = "runtime/plan/plan_hash.cc"
 
 SOURCES = (".h", ".cc", ".cpp", ".inc")
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)')
@@ -107,6 +114,10 @@ def check_runtime(path, part, header, is_quoted):
                     "may use LLVM")
     if header.startswith("hwloc") and path != HWLOC_USER:
         return f"'{header}' may be included by {HWLOC_USER} alone"
+    if (header.startswith(TRANSPORT_LIBRARIES) and part != "transport"
+            and (path, header) != (HASH_USER, "openssl/evp.h")):
+        return (f"runtime/{part} includes '{header}'; only runtime/transport "
+                "may use Asio, OpenSSL and UCX")
     if header.startswith("absl/synchronization/"):
         return (f"runtime/{part} includes '{header}'; ThreadSanitizer does not "
                 "see the installed library, use runtime/base/mutex.h")
@@ -237,6 +248,14 @@ PLANTED = [
     ("runtime/protocol/a.cc", '#include "runtime/world/world.h"', True),
     ("runtime/protocol/CMakeLists.txt", "t(x pathways::world)", True),
     ("runtime/world/b.cc", '#  include "runtime/layout/layout.h"', False),
+    ("runtime/transport/a.cc", "#include <asio/post.hpp>", False),
+    ("runtime/world/d.cc", "#include <asio/post.hpp>", True),
+    ("runtime/transport/d.cc", "#include <ucp/api/ucp.h>", False),
+    ("runtime/world/e.cc", "#include <ucp/api/ucp.h>", True),
+    ("runtime/plan/plan_hash.cc", "#include <openssl/evp.h>", False),
+    ("runtime/plan/plan_hash.h", "#include <openssl/evp.h>", True),
+    ("runtime/transport/b.cc", '#include "runtime/base/mutex.h"', False),
+    ("runtime/transport/c.cc", '#include "runtime/world/clock.h"', True),
     ("runtime/store/a.cc", '#include "runtime/executor/launch.h"', True),
     ("runtime/trace/a.cc", '#include "runtime/store/store.h"', True),
     ("runtime/trace/b.cc", '#include "runtime/world/world.h"', False),

@@ -32,6 +32,8 @@ for optional in ("pw-run", "pw-translate"):
     if os.path.exists(os.path.join(config.pathways_tools_dir, optional)):
         config.available_features.add(optional)
         tools.append(ToolSubst(optional, unresolved="ignore"))
+if os.path.exists(os.path.join(config.pathways_tools_dir, "libpathways_ucx.so")):
+    config.available_features.add("ucx")
 llvm_config.add_tool_substitutions(tools, tool_dirs)
 
 # Sanitized tools run ten times slower; LLVM's allocator poisons what the

@@ -78,8 +78,18 @@ def main():
             path = pathlib.Path(folder, "few.json")
             if trace("train", path, *world, "--trace-events=1000"):
                 validate(path, "--min-dropped=1000", "--devices=8")
+        # The controller's process is one more.
+        for example, processes, dispatch in (("train", 4, "parallel"),
+                                             ("pipeline", 3, "sequential")):
+            path = pathlib.Path(folder, "processes.json")
+            if trace(example, path, "--topology=2x2x2",
+                     f"--processes={processes}", f"--dispatch={dispatch}"):
+                validate(path, f"--processes={processes + 1}", "--devices=8")
+                if example == "pipeline":
+                    validate(path, "--self-test")
         path = pathlib.Path(folder, "broken.json")
         if trace("pipeline", path, "--world=sim"):
+            validate(path, "--processes=0")
             validate(path, "--self-test")
     print(f"{traces} traces, {failures} failures")
     return 1 if failures else 0

@@ -4,11 +4,12 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Checks that traces keep the rules of docs/tracing.md.
 
-  validate.py [--devices N] [--min-dropped N] TRACE.json...
+  validate.py [--devices N] [--min-dropped N] [--processes N] TRACE.json...
   validate.py --self-test TRACE.json
 
 Prints what is wrong, and exits with 1 if anything is. --devices: so many devices
-must have run something. --self-test breaks a good trace in every way that a rule
+must have run something. --processes: the trace is of so many, and arrows go from
+one to another. --self-test breaks a good trace in every way that a rule
 forbids, and fails unless each is found.
 """
 
@@ -52,7 +53,7 @@ class Checker:
         at = "" if index is None else f"event {index}: "
         self.found.append((rule, at + text))
 
-    def run(self, devices=0, min_dropped=0):
+    def run(self, devices=0, min_dropped=0, processes=None):
         events = self.trace.get("traceEvents")
         facts = self.trace.get("otherData")
         if not isinstance(events, list) or not isinstance(facts, dict):
@@ -64,9 +65,10 @@ class Checker:
         if facts.get("world") not in ("threads", "sim"):
             self.say("facts", None, f"unknown world '{facts.get('world')}'")
         events = [(i, e) for i, e in enumerate(events) if self.fields(i, e)]
+        self.clocks(facts.get("clocks"), processes)
         self.names(events)
         self.tracks(events)
-        self.flows(events)
+        self.flows(events, processes)
         self.counters(events)
         self.devices(events, devices)
         dropped = facts.get("events_dropped", "0")
@@ -97,6 +99,34 @@ class Checker:
         if event["ph"] == "X" and event["cat"] not in CATEGORIES:
             self.say("fields", i, f"unknown category '{event['cat']}'")
         return True
+
+    def clocks(self, clocks, expected):
+        """The error of the clock of each process, in us; no clocks: there is one
+        process."""
+        self.errors = {}
+        if not isinstance(clocks, list):
+            return self.say("clocks", None, "'clocks' is no list")
+        for clock in clocks:
+            numbers = [clock.get(name) if isinstance(clock, dict) else None
+                       for name in ("process", "offset_ns", "error_ns")]
+            if (any(not isinstance(n, int) for n in numbers) or numbers[0] < 0 or
+                    numbers[2] < 0):
+                self.say("clocks", None, f"no clock: {clock}")
+            elif numbers[0] in self.errors:
+                self.say("clocks", None, f"a second clock of {numbers[0]}")
+            else:
+                self.errors[numbers[0]] = decimal.Decimal(numbers[2]) / 1000
+        if len(self.errors) == 1:
+            self.say("clocks", None, "a clock of one process, which needs none")
+        if expected is not None and len(self.errors) != expected:
+            self.say("clocks", None, f"{len(self.errors)} clocks, expected "
+                     f"{expected}")
+
+    def error(self, a, b):
+        """How much earlier than `a` its effect `b` may seem."""
+        if a["pid"] == b["pid"]:
+            return 0
+        return sum(self.errors.get(e["pid"], 0) for e in (a, b))
 
     def names(self, events):
         self.processes, self.threads = {}, {}
@@ -141,7 +171,7 @@ class Checker:
                          f"in at {stack[-1]}")
             stack.append(end)
 
-    def flows(self, events):
+    def flows(self, events, processes):
         starts, ends = {}, {}
         for i, e in events:
             if e["ph"] not in "sf":
@@ -156,7 +186,8 @@ class Checker:
         for flow, (i, e) in sorted(starts.items()):
             if flow not in ends:
                 self.say("flows", i, f"flow {flow} has no end")
-            elif ends[flow][1]["ts"] < e["ts"]:
+            elif (ends[flow][1]["ts"] + self.error(e, ends[flow][1]) <
+                  e["ts"]):
                 self.say("flows", i, f"flow {flow} ends at "
                          f"{ends[flow][1]['ts']}, before its start at {e['ts']}")
             elif ends[flow][1]["name"] != e["name"]:
@@ -164,6 +195,10 @@ class Checker:
         for flow, (i, e) in sorted(ends.items()):
             if flow not in starts:
                 self.say("flows", i, f"flow {flow} has no start")
+        crossing = {e["name"] for flow, (_, e) in starts.items()
+                    if flow in ends and e["pid"] != ends[flow][1]["pid"]}
+        if processes and not crossing:
+            self.say("flows", None, "no flow goes to another process")
 
     def counters(self, events):
         last = {}
@@ -300,6 +335,22 @@ def mutations(trace):
     broken = copy.deepcopy(trace)
     broken["otherData"]["events_dropped"] = "7"
     yield "dropped", "drops that the timeline does not show", broken
+    for what, clocks in (
+            ("no clocks", None), ("no list of clocks", {}),
+            ("clock of one process", [{"process": 0, "offset_ns": 0,
+                                       "error_ns": 0}]),
+            ("clock without an error", [{"process": 0, "offset_ns": 0}]),
+            ("negative error", [{"process": 0, "offset_ns": 0,
+                                 "error_ns": -1}]),
+            ("process with two clocks", 2 * [{"process": 0, "offset_ns": 0,
+                                              "error_ns": 1}])):
+        broken = copy.deepcopy(trace)
+        broken["otherData"]["clocks"] = clocks
+        yield "clocks", what, broken
+    if trace["otherData"]["clocks"]:
+        yield change("flows", "flow that is earlier than its clocks allow",
+                     lambda e: e["ph"] == "f" and e["name"] == "grant",
+                     put("ts", decimal.Decimal(0)))
     yield "form", "no events", {"otherData": {}}
 
 
@@ -320,7 +371,10 @@ def self_test(trace):
     if not any(rule == "dropped" for rule, _ in Checker(trace).run(0, 10**9)):
         print("not found: too few dropped events")
         failures += 1
-    print(f"{count + 2} broken traces, {failures} failures")
+    if not any(rule == "clocks" for rule, _ in Checker(trace).run(0, 0, 10**6)):
+        print("not found: too few clocks")
+        failures += 1
+    print(f"{count + 3} broken traces, {failures} failures")
     return failures == 0
 
 
@@ -329,6 +383,7 @@ def main():
     parser.add_argument("traces", nargs="+", metavar="TRACE.json")
     parser.add_argument("--devices", type=int, default=0)
     parser.add_argument("--min-dropped", type=int, default=0)
+    parser.add_argument("--processes", type=int)
     parser.add_argument("--self-test", action="store_true")
     arguments = parser.parse_args()
     good = True
@@ -337,7 +392,8 @@ def main():
         if arguments.self_test:
             good = self_test(trace) and good
             continue
-        found = Checker(trace).run(arguments.devices, arguments.min_dropped)
+        found = Checker(trace).run(arguments.devices, arguments.min_dropped,
+                                   arguments.processes)
         for rule, text in found[:20]:
             print(f"{path}: {rule}: {text}")
         print(f"{path}: {len(trace.get('traceEvents', []))} events, "

@@ -116,3 +116,107 @@ pw.program @large(%x: !pw.array<f32, @a, [] partial add {"x"}>, %y: !pw.array<28
   %2 = pw.reshard %y : !pw.array<281474976710656xf64, @a, [{"x"}]> -> !pw.array<281474976710656xf64, @a, [{}]>
   pw.return %0, %1, %2 : !pw.array<f32, @a, []>, !pw.array<281474976710656xf64, @b, [{}]>, !pw.array<281474976710656xf64, @a, [{}]>
 }
+
+// -----
+
+// A result that is cut over partial axes, on the same slice: contributions are
+// scattered as they are reduced, over the partial axes as named.
+pw.slice @a mesh <"x" = 2, "m" = 3, "n" = 2>
+pw.slice @b mesh <"m" = 2>
+pw.bind @a to island 0 devices base 0 strides [6, 2, 1]
+pw.bind @b to island 0 devices base 12 strides [1]
+
+// The shards' blocks are the result's.
+// CHECK-LABEL: pw.program @scatter
+// CHECK-NEXT: %[[A:.*]] = pw.call @pw_reduce_scatter_dim0_add_12x4xf32_m(%x) : (!pw.array<12x4xf32, @a, [{}, {}] partial add {"m"}>) -> !pw.array<12x4xf32, @a, [{"m"}, {}]>
+// CHECK-NEXT: %[[B:.*]] = pw.call @pw_reduce_scatter_dim1_add_6x12xf32_n_m(%y) : (!pw.array<12x12xf32, @a, [{"x"}, {}] partial add {"n", "m"}>) -> !pw.array<12x12xf32, @a, [{"x"}, {"n", "m"}]>
+// Behind the axes that cut already, also where not all shards are full.
+// CHECK-NEXT: %[[C:.*]] = pw.call @pw_reduce_scatter_dim0_max_6xf32_m(%z) : (!pw.array<11xf32, @a, [{"x"}] partial max {"m"}>) -> !pw.array<11xf32, @a, [{"x", "m"}]>
+// CHECK-NEXT: pw.return %[[A]], %[[B]], %[[C]]
+pw.program @scatter(%x: !pw.array<12x4xf32, @a, [{}, {}] partial add {"m"}>,
+                    %y: !pw.array<12x12xf32, @a, [{"x"}, {}] partial add {"n", "m"}>,
+                    %z: !pw.array<11xf32, @a, [{"x"}] partial max {"m"}>)
+    -> (!pw.array<12x4xf32, @a, [{"m"}, {}]>, !pw.array<12x12xf32, @a, [{"x"}, {"n", "m"}]>,
+        !pw.array<11xf32, @a, [{"x", "m"}]>) {
+  %0 = pw.reshard %x : !pw.array<12x4xf32, @a, [{}, {}] partial add {"m"}> -> !pw.array<12x4xf32, @a, [{"m"}, {}]>
+  %1 = pw.reshard %y : !pw.array<12x12xf32, @a, [{"x"}, {}] partial add {"n", "m"}> -> !pw.array<12x12xf32, @a, [{"x"}, {"n", "m"}]>
+  %2 = pw.reshard %z : !pw.array<11xf32, @a, [{"x"}] partial max {"m"}> -> !pw.array<11xf32, @a, [{"x", "m"}]>
+  pw.return %0, %1, %2 : !pw.array<12x4xf32, @a, [{"m"}, {}]>, !pw.array<12x12xf32, @a, [{"x"}, {"n", "m"}]>, !pw.array<11xf32, @a, [{"x", "m"}]>
+}
+
+// Another order, fewer axes, axes of two dimensions, an axis in front of those
+// that cut already: the tree is that of the axes as named, the rest moves.
+// CHECK-LABEL: pw.program @rest
+// CHECK-NEXT: %[[A:.*]] = pw.call @pw_reduce_scatter_dim0_add_12x12xf16_m_n(%x) : (!pw.array<12x12xf16, @a, [{}, {}] partial add {"m", "n"}>) -> !pw.array<12x12xf16, @a, [{"m", "n"}, {}]>
+// CHECK-NEXT: %[[B:.*]] = pw.transfer %[[A]] ici {{.*}} -> !pw.array<12x12xf16, @a, [{"n", "m"}, {}]>
+// CHECK-NEXT: %[[C:.*]] = pw.call @pw_reduce_scatter_dim1_add_12x12xf16_m_n(%x) : (!pw.array<12x12xf16, @a, [{}, {}] partial add {"m", "n"}>) -> !pw.array<12x12xf16, @a, [{}, {"m", "n"}]>
+// CHECK-NEXT: %[[D:.*]] = pw.transfer %[[C]] ici {{.*}} -> !pw.array<12x12xf16, @a, [{"x"}, {"m"}]>
+// CHECK-NEXT: %[[E:.*]] = pw.call @pw_reduce_scatter_dim0_add_12x12xf16_m_n(%x)
+// CHECK-NEXT: %[[F:.*]] = pw.transfer %[[E]] ici {{.*}} -> !pw.array<12x12xf16, @a, [{"m"}, {"n"}]>
+// CHECK-NEXT: %[[G:.*]] = pw.call @pw_reduce_scatter_dim0_add_12xf64_n(%y) : (!pw.array<24xf64, @a, [{"x"}] partial add {"n"}>) -> !pw.array<24xf64, @a, [{"x", "n"}]>
+// CHECK-NEXT: %[[H:.*]] = pw.transfer %[[G]] ici {{.*}} -> !pw.array<24xf64, @a, [{"n", "x"}]>
+pw.program @rest(%x: !pw.array<12x12xf16, @a, [{}, {}] partial add {"m", "n"}>,
+                 %y: !pw.array<24xf64, @a, [{"x"}] partial add {"n"}>)
+    -> (!pw.array<12x12xf16, @a, [{"n", "m"}, {}]>, !pw.array<12x12xf16, @a, [{"x"}, {"m"}]>,
+        !pw.array<12x12xf16, @a, [{"m"}, {"n"}]>, !pw.array<24xf64, @a, [{"n", "x"}]>) {
+  %0 = pw.reshard %x : !pw.array<12x12xf16, @a, [{}, {}] partial add {"m", "n"}> -> !pw.array<12x12xf16, @a, [{"n", "m"}, {}]>
+  %1 = pw.reshard %x : !pw.array<12x12xf16, @a, [{}, {}] partial add {"m", "n"}> -> !pw.array<12x12xf16, @a, [{"x"}, {"m"}]>
+  %2 = pw.reshard %x : !pw.array<12x12xf16, @a, [{}, {}] partial add {"m", "n"}> -> !pw.array<12x12xf16, @a, [{"m"}, {"n"}]>
+  %3 = pw.reshard %y : !pw.array<24xf64, @a, [{"x"}] partial add {"n"}> -> !pw.array<24xf64, @a, [{"n", "x"}]>
+  pw.return %0, %1, %2, %3 : !pw.array<12x12xf16, @a, [{"n", "m"}, {}]>, !pw.array<12x12xf16, @a, [{"x"}, {"m"}]>, !pw.array<12x12xf16, @a, [{"m"}, {"n"}]>, !pw.array<24xf64, @a, [{"n", "x"}]>
+}
+
+// Of two dimensions the one that is cut equally, and of two such the one that
+// leaves nothing to move; a partial result is masked behind that.
+// CHECK-LABEL: pw.program @dimension
+// CHECK-NEXT: %[[A:.*]] = pw.call @pw_reduce_scatter_dim1_add_4x6xf32_m_n(%x)
+// CHECK-NEXT: %[[B:.*]] = pw.transfer %[[A]]
+// CHECK-NEXT: %[[C:.*]] = pw.call @pw_reduce_scatter_dim1_add_6x12xf32_n(%y) : (!pw.array<6x12xf32, @a, [{}, {}] partial add {"n"}>) -> !pw.array<6x12xf32, @a, [{}, {"n"}]>
+// CHECK-NEXT: %[[D:.*]] = pw.call @pw_contribute_add_6x6xf32_m(%[[C]]) : (!pw.array<6x12xf32, @a, [{}, {"n"}]>) -> !pw.array<6x12xf32, @a, [{}, {"n"}] partial add {"m"}>
+pw.program @dimension(%x: !pw.array<4x6xf32, @a, [{}, {}] partial add {"m", "n"}>,
+                      %y: !pw.array<6x12xf32, @a, [{}, {}] partial add {"n"}>)
+    -> (!pw.array<4x6xf32, @a, [{"m"}, {"n"}]>, !pw.array<6x12xf32, @a, [{}, {"n"}] partial add {"m"}>) {
+  %0 = pw.reshard %x : !pw.array<4x6xf32, @a, [{}, {}] partial add {"m", "n"}> -> !pw.array<4x6xf32, @a, [{"m"}, {"n"}]>
+  %1 = pw.reshard %y : !pw.array<6x12xf32, @a, [{}, {}] partial add {"n"}> -> !pw.array<6x12xf32, @a, [{}, {"n"}] partial add {"m"}>
+  pw.return %0, %1 : !pw.array<4x6xf32, @a, [{"m"}, {"n"}]>, !pw.array<6x12xf32, @a, [{}, {"n"}] partial add {"m"}>
+}
+
+// Blocks that are not equal, that are none, a cut over other axes, another
+// slice: all is reduced everywhere.
+// CHECK-LABEL: pw.program @everywhere
+// CHECK-NEXT: pw.call @pw_all_reduce_add_7xf32_m
+// CHECK-NEXT: pw.transfer
+// CHECK-NEXT: pw.call @pw_all_reduce_add_0xf32_m
+// CHECK-NEXT: pw.transfer
+// CHECK-NEXT: pw.call @pw_all_reduce_add_12xf32_m
+// CHECK-NEXT: pw.transfer
+// CHECK-NEXT: pw.call @pw_all_reduce_add_12xf32_m
+// CHECK-NEXT: pw.transfer
+pw.program @everywhere(%x: !pw.array<7xf32, @a, [{}] partial add {"m"}>, %y: !pw.array<0xf32, @a, [{}] partial add {"m"}>,
+                       %z: !pw.array<12xf32, @a, [{}] partial add {"m"}>)
+    -> (!pw.array<7xf32, @a, [{"m"}]>, !pw.array<0xf32, @a, [{"m"}]>, !pw.array<12xf32, @a, [{"x"}]>, !pw.array<12xf32, @b, [{"m"}]>) {
+  %0 = pw.reshard %x : !pw.array<7xf32, @a, [{}] partial add {"m"}> -> !pw.array<7xf32, @a, [{"m"}]>
+  %1 = pw.reshard %y : !pw.array<0xf32, @a, [{}] partial add {"m"}> -> !pw.array<0xf32, @a, [{"m"}]>
+  %2 = pw.reshard %z : !pw.array<12xf32, @a, [{}] partial add {"m"}> -> !pw.array<12xf32, @a, [{"x"}]>
+  %3 = pw.reshard %z : !pw.array<12xf32, @a, [{}] partial add {"m"}> -> !pw.array<12xf32, @b, [{"m"}]>
+  pw.return %0, %1, %2, %3 : !pw.array<7xf32, @a, [{"m"}]>, !pw.array<0xf32, @a, [{"m"}]>, !pw.array<12xf32, @a, [{"x"}]>, !pw.array<12xf32, @b, [{"m"}]>
+}
+
+// Groups of another size have another function.
+// CHECK-LABEL: pw.program @sizes
+// CHECK-NEXT: pw.call @pw_reduce_scatter_dim0_add_12xf32_m(%x)
+// CHECK-NEXT: pw.call @pw_reduce_scatter_dim0_add_12xf32_m_0(%y)
+pw.program @sizes(%x: !pw.array<12xf32, @a, [{}] partial add {"m"}>, %y: !pw.array<12xf32, @b, [{}] partial add {"m"}>)
+    -> (!pw.array<12xf32, @a, [{"m"}]>, !pw.array<12xf32, @b, [{"m"}]>) {
+  %0 = pw.reshard %x : !pw.array<12xf32, @a, [{}] partial add {"m"}> -> !pw.array<12xf32, @a, [{"m"}]>
+  %1 = pw.reshard %y : !pw.array<12xf32, @b, [{}] partial add {"m"}> -> !pw.array<12xf32, @b, [{"m"}]>
+  pw.return %0, %1 : !pw.array<12xf32, @a, [{"m"}]>, !pw.array<12xf32, @b, [{"m"}]>
+}
+
+// CHECK: func.func private @pw_reduce_scatter_dim0_add_12x4xf32_m(%[[X:.*]]: tensor<12x4xf32> {pw.accepts_partial}) -> tensor<4x4xf32> attributes {pw.local_view, pw.pointwise}
+// CHECK-NEXT: %[[R:.*]] = pw.reduce_scatter %[[X]] add dim 0 over ["m"] : tensor<12x4xf32> -> tensor<4x4xf32>
+// CHECK-NEXT: return %[[R]]
+// CHECK: func.func private @pw_reduce_scatter_dim1_add_6x12xf32_n_m
+// CHECK-NEXT: pw.reduce_scatter %{{.*}} add dim 1 over ["n", "m"] : tensor<6x12xf32> -> tensor<6x2xf32>
+// CHECK: func.func private @pw_reduce_scatter_dim0_add_12xf32_m_0
+// CHECK-NEXT: pw.reduce_scatter %{{.*}} add dim 0 over ["m"] : tensor<12xf32> -> tensor<6xf32>

@@ -54,6 +54,16 @@ pw.program @detour(%x: !pw.array<8xf32, @a, [{}]>) -> (!pw.array<8xf32, @a, [{"x
   pw.return %1 : !pw.array<8xf32, @a, [{"x"}]>
 }
 
+// Also when it begins with a reduction, which then need not reach everybody.
+// CHECK-LABEL: pw.program @reduced
+// CHECK-NEXT: %[[R:.*]] = pw.reshard %x : !pw.array<8xf32, @a, [{}] partial add {"x"}> -> !pw.array<8xf32, @a, [{"x"}]>
+// CHECK-NEXT: pw.return %[[R]]
+pw.program @reduced(%x: !pw.array<8xf32, @a, [{}] partial add {"x"}>) -> (!pw.array<8xf32, @a, [{"x"}]>) {
+  %0 = pw.reshard %x : !pw.array<8xf32, @a, [{}] partial add {"x"}> -> !pw.array<8xf32, @a, [{}]>
+  %1 = pw.reshard %0 : !pw.array<8xf32, @a, [{}]> -> !pw.array<8xf32, @a, [{"x"}]>
+  pw.return %1 : !pw.array<8xf32, @a, [{"x"}]>
+}
+
 // -----
 
 pw.slice @a mesh <>

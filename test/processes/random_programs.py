@@ -1,0 +1,245 @@
+#!/usr/bin/env python3
+# Part of the Pathways project, under the Apache License v2.0 with LLVM
+# Exceptions. See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Runs random programs in one process and in several, and compares the bits.
+
+Usage: random_programs.py PW_RUN [--programs=N] [--seed=S] [--ucx]
+
+A program moves values between random slices and shardings, computes on shards,
+and reduces over axes. It runs on threads of one process, in a process for each
+host, and in two that share the hosts, which speak sockets, and UCX where that is
+installed; every result must have the same bytes. The
+seed is printed; a program that fails is printed whole.
+"""
+
+import argparse
+import math
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+
+from running_cluster import RunningCluster, make_key
+
+TOPOLOGY = "2x2x2"
+MODES = {
+    "one": [],
+    "hosts": ["--processes"],
+    "two": ["--processes=2"],
+    "sequential": ["--processes=3", "--dispatch=sequential"],
+    "cluster": [],  # --connect
+}
+UCX_MODES = {
+    "shm": ["--processes=3", "--transport=shm"],
+    "tcp": ["--processes", "--transport=tcp"],
+}
+
+
+class Value:
+    def __init__(self, name, shape, mesh, cut):
+        self.name, self.shape, self.mesh, self.cut = name, shape, mesh, cut
+
+    def type(self):
+        dims = "x".join(map(str, self.shape))
+        cut = ", ".join("{" + ", ".join(f'"{a}"' for a in axes) + "}" for axes in self.cut)
+        return f"!pw.array<{dims}xf32, @{self.mesh.name}, [{cut}]>"
+
+    def shard(self):
+        """The shape of a shard: the last ones may have less of it."""
+        sizes = [math.prod(self.mesh.axes[a] for a in axes) for axes in self.cut]
+        return [-(-d // s) for d, s in zip(self.shape, sizes)]
+
+    def is_even(self):
+        sizes = [math.prod(self.mesh.axes[a] for a in axes) for axes in self.cut]
+        return all(d % s == 0 for d, s in zip(self.shape, sizes))
+
+
+class Mesh:
+    def __init__(self, name, axes, apart):
+        self.name, self.axes, self.apart = name, axes, apart
+
+    def text(self):
+        axes = ", ".join(f'"{a}" = {n}' for a, n in self.axes.items())
+        apart = f" apart_from [@{self.apart}]" if self.apart else ""
+        return f"pw.slice @{self.name} mesh <{axes}>{apart}"
+
+
+class Program:
+    def __init__(self, rng):
+        self.rng = rng
+        self.functions, self.lines, self.count = [], [], 0
+        self.meshes = []
+        for i in range(rng.randint(1, 3)):
+            axes = rng.choice([{"a": 4}, {"a": 2, "b": 2}, {"a": 2}, {"a": 1}, {"b": 3}])
+            apart = rng.choice([None, self.meshes[-1].name]) if self.meshes else None
+            self.meshes.append(Mesh(f"s{i}", axes, apart))
+        self.values = []
+        self.arguments = [self.fresh("x0"), self.fresh("x1")]
+        self.values += self.arguments
+        for _ in range(rng.randint(2, 9)):
+            rng.choice([self.move, self.move, self.compute, self.add, self.reduce])()
+        self.results = rng.sample(self.values[2:], min(3, len(self.values) - 2))
+
+    def cut_for(self, mesh, rank):
+        """Axes of the mesh, each for one dimension or none."""
+        cut = [[] for _ in range(rank)]
+        for axis in self.rng.sample(list(mesh.axes), len(mesh.axes)):
+            dim = self.rng.randint(-1, rank - 1)
+            if dim >= 0:
+                cut[dim].append(axis)
+        return cut
+
+    def fresh(self, name):
+        shape = [self.rng.choice([1, 3, 4, 5, 8, 12]) for _ in range(self.rng.randint(1, 2))]
+        mesh = self.rng.choice(self.meshes)
+        return Value(name, shape, mesh, self.cut_for(mesh, len(shape)))
+
+    def new(self, shape, mesh, cut):
+        self.count += 1
+        value = Value(f"v{self.count}", shape, mesh, cut)
+        self.values.append(value)
+        return value
+
+    def move(self, source=None, mesh=None, cut=None):
+        source = source or self.rng.choice(self.values)
+        mesh = mesh or self.rng.choice(self.meshes)
+        cut = self.cut_for(mesh, len(source.shape)) if cut is None else cut
+        target = Value("", source.shape, mesh, cut)
+        if target.type() == source.type():
+            return source
+        target = self.new(source.shape, mesh, cut)
+        self.lines.append(
+            f"  %{target.name} = pw.reshard %{source.name} : {source.type()} -> {target.type()}"
+        )
+        return target
+
+    def call(self, inputs, result, body):
+        name = f"f{len(self.functions)}"
+        local = [f"tensor<{'x'.join(map(str, v.shard()))}xf32>" for v in inputs]
+        out = f"tensor<{'x'.join(map(str, result.shard()))}xf32>"
+        parameters = ", ".join(f"%p{i}: {t}" for i, t in enumerate(local))
+        self.functions.append(
+            f"func.func private @{name}({parameters}) -> {out} attributes {{pw.local_view}} {{\n"
+            + "\n".join("  " + line for line in body(out)) + f"\n  return %r : {out}\n}}"
+        )
+        arguments = ", ".join(f"%{v.name}" for v in inputs)
+        types = ", ".join(v.type() for v in inputs)
+        self.lines.append(
+            f"  %{result.name} = pw.call @{name}({arguments}) : ({types}) -> {result.type()}"
+        )
+
+    def compute(self):
+        source = self.rng.choice(self.values)
+        if not source.is_even():
+            return
+        factor = self.rng.choice(["0.5", "1.25", "-3.0"])
+        result = self.new(source.shape, source.mesh, source.cut)
+        self.call([source], result, lambda t: [
+            f"%c = arith.constant dense<{factor}> : {t}",
+            f"%m = arith.mulf %p0, %c : {t}",
+            f"%r = arith.addf %m, %p0 : {t}",
+        ])
+
+    def add(self):
+        left = self.rng.choice(self.values)
+        others = [v for v in self.values if v.shape == left.shape]
+        right = self.move(self.rng.choice(others), left.mesh, left.cut)
+        if not left.is_even():
+            return
+        result = self.new(left.shape, left.mesh, left.cut)
+        self.call([left, right], result, lambda t: [f"%r = arith.subf %p0, %p1 : {t}"])
+
+    def reduce(self):
+        """Over the axes that cut one dimension: what is left is one shard of it."""
+        source = self.rng.choice(self.values)
+        cut = [i for i, axes in enumerate(source.cut) if axes]
+        if not cut or not source.is_even():
+            return
+        dim = self.rng.choice(cut)
+        axes = ", ".join(f'"{a}"' for a in source.cut[dim])
+        shape = list(source.shape)
+        shape[dim] = source.shard()[dim]
+        result = self.new(
+            shape, source.mesh, [[] if i == dim else c for i, c in enumerate(source.cut)]
+        )
+        self.call([source], result, lambda t: [
+            f"%r = pw.all_reduce %p0 add over [{axes}] : {t}"
+        ])
+
+    def text(self):
+        arguments = ", ".join(f"%{v.name}: {v.type()}" for v in self.arguments)
+        types = ", ".join(
+            f'{v.type()} {{pw.name = "y{i}"}}' for i, v in enumerate(self.results)
+        )
+        returned = ", ".join(f"%{v.name}" for v in self.results)
+        return "\n\n".join([
+            "\n".join(m.text() for m in self.meshes),
+            *self.functions,
+            "\n".join([
+                f"pw.program @p({arguments}) -> ({types}) {{",
+                *self.lines,
+                f"  pw.return {returned} : {', '.join(v.type() for v in self.results)}",
+                "}",
+            ]),
+        ]) + "\n"
+
+
+def outcome(pw_run, path, program, mode, folder):
+    """The exit code, what was said, and the bytes of each result."""
+    files = [pathlib.Path(folder, f"y{i}.npy") for i in range(len(program.results))]
+    for file in files:
+        file.unlink(missing_ok=True)
+    run = subprocess.run(
+        [pw_run, path, "--oversubscribe", "--steps=3", "--input=x0=random:1", "--input=x1=ramp",
+         *(["--topology=" + TOPOLOGY] if mode != "cluster" else []), *MODES[mode],
+         *(f"--output=y{i}=@{file}" for i, file in enumerate(files))],
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, timeout=120,
+    )
+    return run.returncode, run.stderr, [f.read_bytes() for f in files if f.exists()]
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("pw_run")
+    parser.add_argument("--programs", type=int, default=20)
+    parser.add_argument("--seed", type=int, default=None)
+    parser.add_argument("--ucx", action="store_true", help="it is installed")
+    options = parser.parse_args()
+    if options.ucx:
+        MODES.update(UCX_MODES)
+    seed = random.SystemRandom().randrange(2**32) if options.seed is None else options.seed
+    print(f"seed {seed}, {options.programs} programs")
+    failures = ran = 0
+    with tempfile.TemporaryDirectory() as folder, RunningCluster(
+        pathlib.Path(options.pw_run).parent / "pw-node", TOPOLOGY,
+        [["host0", "host2"], ["host1"], ["host3"]], make_key(folder),
+    ) as cluster:
+        MODES["cluster"] = [f"--connect={cluster.address}", f"--key={cluster.key}"]
+        path = pathlib.Path(folder, "program.mlir")
+        for number in range(options.programs):
+            program = Program(random.Random(f"{seed}/{number}"))
+            if not program.results:
+                continue
+            path.write_text(program.text())
+            expected = outcome(options.pw_run, path, program, "one", folder)
+            if expected[0] != 0:
+                # Whatever one process refuses is not what this is about, but
+                # nothing here should be refused.
+                print(f"program {number} of seed {seed}: {expected[1]}\n{program.text()}")
+                failures += 1
+                continue
+            ran += 1
+            for mode in list(MODES)[1:]:
+                got = outcome(options.pw_run, path, program, mode, folder)
+                if got[0] != 0 or got[2] != expected[2]:
+                    print(f"program {number} of seed {seed}, {mode}: exit {got[0]}, "
+                          f"{'other bits' if got[0] == 0 else got[1]}\n{program.text()}")
+                    failures += 1
+    print(f"{ran} programs in {len(MODES) - 1} ways more, {failures} failures")
+    return 1 if failures or ran == 0 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

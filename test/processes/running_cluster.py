@@ -1,0 +1,98 @@
+# Part of the Pathways project, under the Apache License v2.0 with LLVM
+# Exceptions. See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""A cluster of pw-node processes, for tests."""
+
+import json
+import pathlib
+import secrets
+import subprocess
+import tempfile
+import time
+
+LIMIT = 60  # seconds in which anything has to happen
+
+
+def await_that(what, condition):
+    end = time.monotonic() + LIMIT
+    while not condition():
+        if time.monotonic() > end:
+            raise TimeoutError(f"waited {LIMIT} s for {what}")
+        time.sleep(0.01)
+
+
+def make_key(folder):
+    """A file in the folder with a key that no other cluster has."""
+    path = pathlib.Path(folder, "key")
+    path.touch(mode=0o600)
+    path.write_text(secrets.token_hex(32))
+    return path
+
+
+class RunningCluster:
+    """A controller on TCP and a worker for each of `workers`, lists of hosts.
+
+    `key`: a file; every process has it. Leaving the context ends all of them.
+    """
+
+    def __init__(self, pw_node, topology, workers, key, options=()):
+        self.pw_node, self.key = str(pw_node), str(key)
+        self.topology, self.hosts, self.options = topology, workers, options
+
+    def __enter__(self):
+        self.folder = tempfile.TemporaryDirectory()
+        folder = pathlib.Path(self.folder.name)
+        self.log = open(folder / "log", "w+")
+        self.processes = []
+        self.file = folder / "address"
+        self.start_controller("127.0.0.1:0")
+        self.workers = [self.start_worker(hosts) for hosts in self.hosts]
+        await_that("all hosts", lambda: self.status()["controller"] is not None)
+        return self
+
+    def __exit__(self, *_):
+        for process in self.processes:
+            if process.poll() is None:
+                process.kill()
+            process.wait()
+        self.log.close()
+        self.folder.cleanup()
+
+    def start(self, *arguments):
+        process = subprocess.Popen(
+            [self.pw_node, *arguments, f"--key={self.key}"],
+            stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log)
+        self.processes.append(process)
+        return process
+
+    def start_controller(self, address):
+        self.controller = self.start(
+            "controller", f"--topology={self.topology}", f"--listen={address}",
+            f"--write-address={self.file}", *self.options)
+        await_that("the controller",
+                   lambda: self.file.exists() or self.controller.poll() is not None)
+        self.address = self.file.read_text().strip()
+
+    def restart_controller(self):
+        """Kills it, and starts another one where it was."""
+        self.controller.kill()
+        self.controller.wait()
+        self.file.unlink()
+        self.start_controller(self.address)
+
+    def start_worker(self, hosts):
+        return self.start(
+            "worker", f"--connect={self.address}", *(f"--host={host}" for host in hosts))
+
+    def status(self):
+        """What pw-node status says, as status.proto has it."""
+        said = subprocess.run(
+            [self.pw_node, "status", "--json", f"--connect={self.address}", f"--key={self.key}"],
+            stdout=subprocess.PIPE, stderr=self.log, text=True, timeout=LIMIT)
+        status = json.loads(said.stdout) if said.returncode == 0 else {}
+        return {"controller": None, "processes": [], **status}
+
+    def said(self):
+        """What all its processes have said so far."""
+        self.log.flush()
+        return pathlib.Path(self.log.name).read_text()

@@ -1,0 +1,89 @@
+//===- controller.cc - The controller of a cluster ------------------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "runtime/base/temporary_file.h"
+#include "runtime/node/host_options.h"
+#include "runtime/node/process.h"
+#include "tools/pw-node/commands.h"
+
+namespace pathways::pw_node {
+namespace {
+
+void Note(const std::string& line) {
+  std::fprintf(stderr, "pw-node: %s\n", line.c_str());
+}
+
+// Whole or not at all: somebody waits for the file.
+absl::Status WriteAddress(const std::string& address, const std::string& path) {
+  TemporaryFile file;
+  int error = file.Create(path + ".", ".tmp", 0666);
+  if (error == 0) error = WriteAll(file.fd(), address + "\n");
+  if (error == 0) error = file.Commit(path);
+  if (error == 0) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("--write-address: cannot write '", path,
+                   "': ", std::generic_category().message(error)));
+}
+
+// Builds the cluster up and serves it.
+absl::Status Serve(const ControllerCommand& command, const Topology& topology,
+                   Process* process) {
+  Coordinator coordinator(&topology, process, command.coordinator);
+  absl::StatusOr<std::vector<proto::Member>> members =
+      coordinator.AwaitHosts(absl::InfiniteFuture());
+  if (!members.ok()) return members.status();
+  absl::Status status = process->Start(kControllerProcess, topology.cluster(),
+                                       command.cluster, *std::move(members));
+  if (status.ok()) {
+    status = coordinator.Begin(ToHostOptions(command.cluster),
+                               absl::Now() + absl::Minutes(1));
+  }
+  return status.ok() ? coordinator.Serve() : status;
+}
+
+}  // namespace
+
+absl::Status RunController(ControllerCommand command, Stopper* stopper) {
+  absl::StatusOr<proto::Cluster> cluster = ReadTopology(command.topology);
+  if (!cluster.ok()) return cluster.status();
+  absl::StatusOr<Topology> topology = Topology::Create(*std::move(cluster));
+  if (!topology.ok()) return topology.status();
+  command.links.refused = [](absl::string_view from, const absl::Status& why) {
+    Note(absl::StrCat("refused ", from, ": ", why.message()));
+  };
+  command.coordinator.on_note = Note;
+  absl::StatusOr<TransportFactory> links = MakeLinks(command.links);
+  if (!links.ok()) return links.status();
+  absl::StatusOr<std::unique_ptr<Process>> process = Process::Create(*links);
+  if (!process.ok()) return process.status();
+  absl::StatusOr<std::string> address =
+      (*process)->transport().Listen(MakeNodeAddress(command.listen));
+  if (!address.ok()) return address.status();
+  Note(absl::StrCat("listening on ", *address, ", for ", topology->num_hosts(),
+                    topology->num_hosts() == 1 ? " host" : " hosts"));
+  if (!command.write_address.empty()) {
+    absl::Status written = WriteAddress(*address, command.write_address);
+    if (!written.ok()) return written;
+  }
+  stopper->Set([&inbox = (*process)->inbox()] {
+    inbox.Fail(absl::AbortedError("the controller was stopped"));
+  });
+  absl::Status status = Serve(command, *topology, process->get());
+  stopper->Set(nullptr);
+  (*process)->Stop();
+  return absl::IsAborted(status) ? absl::OkStatus() : status;
+}
+
+}  // namespace pathways::pw_node

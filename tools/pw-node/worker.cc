@@ -1,0 +1,85 @@
+//===- worker.cc - Hosts of a cluster -------------------------------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "tools/pw-node/commands.h"
+
+namespace pathways::pw_node {
+namespace {
+
+// Between two attempts to join again.
+constexpr absl::Duration kPause = absl::Milliseconds(500);
+
+void Note(const std::string& line) {
+  std::fprintf(stderr, "pw-node: %s\n", line.c_str());
+}
+
+struct Life {
+  bool joined = false;
+  bool is_stuck = false;  // in a kernel that does not return
+};
+
+absl::Status Live(const MemberOptions& options, const TransportFactory& links,
+                  Stopper* stopper, Life* life) {
+  absl::StatusOr<std::unique_ptr<Member>> member =
+      Member::Create(options, links);
+  if (!member.ok()) return member.status();
+  stopper->Set([stopped = member->get()] { stopped->Stop(); });
+  absl::Status status = (*member)->Join();
+  if (status.ok()) {
+    life->joined = true;
+    status = (*member)->Serve();
+    life->is_stuck = (*member)->process().cluster().has_lost_workers();
+  }
+  stopper->Set(nullptr);
+  return status;
+}
+
+}  // namespace
+
+absl::Status RunWorker(WorkerCommand command, Stopper* stopper) {
+  absl::StatusOr<TransportFactory> links = MakeLinks(command.links);
+  if (!links.ok()) return links.status();
+  command.member.connect = MakeNodeAddress(command.member.connect);
+  if (command.member.listen.empty()) {
+    absl::StatusOr<std::string> address =
+        AddressTowards(command.member.connect);
+    if (!address.ok()) return address.status();
+    command.member.listen = {*std::move(address)};
+  }
+  for (std::string& listen : command.member.listen) {
+    listen = MakeNodeAddress(listen);
+  }
+  bool was_member = false;
+  absl::Time until = absl::InfiniteFuture();  // of joining again
+  while (true) {
+    Life life;
+    const absl::Status status = Live(command.member, *links, stopper, &life);
+    if (absl::IsAborted(status)) return absl::OkStatus();
+    if (life.is_stuck) {
+      if (!command.ends_with_controller) Note(std::string(status.message()));
+      stopper->Set([] { std::_Exit(0); });
+      return command.start_again();
+    }
+    if (command.ends_with_controller) return status;
+    if (life.joined) {
+      was_member = true;
+      until = absl::Now() + command.member.patience;
+      Note(std::string(status.message()));
+    }
+    if (!was_member || absl::Now() >= until) return status;
+    absl::SleepFor(kPause);
+  }
+}
+
+}  // namespace pathways::pw_node
