@@ -1,0 +1,194 @@
+//===- cluster_bench.cc - What a cluster of processes costs ---------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// cluster_bench LINKS [SCALE]
+//
+// LINKS: what workers speak with each other, sockets, shm or tcp. Plans are
+// made by hand and run no kernels.
+//
+//===----------------------------------------------------------------------===//
+
+#include <dirent.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "benchmarks/bench.h"
+#include "runtime/client/cluster.h"
+#include "runtime/node/local_workers.h"
+#include "runtime/plan/tables.h"
+#include "runtime/plan/testing/plan_builder.h"
+#include "runtime/topology/topology.h"
+
+namespace pathways::bench {
+namespace {
+
+using testing::PlanBuilder;
+
+constexpr int kLanes = 8;
+
+layout::Layout Rows() {
+  layout::Layout layout;
+  layout.shape = {kLanes};
+  layout.dims = {{"x"}};
+  return layout;
+}
+
+// An argument, gangs of which every other one is in the other process and reads
+// what the one before wrote, lane by lane, and a result.
+proto::Plan Hops(int hops) {
+  PlanBuilder b("hops", 4);
+  const uint32_t slices[] = {b.AddSlice("s0", {{"x", kLanes}}, 0),
+                             b.AddSlice("s1", {{"x", kLanes}}, 1)};
+  uint32_t last = b.AddBuffer("b0", slices[0], Rows(), 2);
+  b.AddFeed("v", last);
+  for (int i = 1; i <= hops; ++i) {
+    const uint32_t next =
+        b.AddBuffer(absl::StrCat("b", i), slices[i % 2], Rows(), 2);
+    b.AddMove(absl::StrCat("m", i), last, next);
+    last = next;
+  }
+  b.AddFetch("out", last);
+  return b.Finish();
+}
+
+HostArray Numbers() {
+  HostArray array;
+  array.element = ElementType::kF32;
+  array.shape = {kLanes};
+  array.data.resize(kLanes * sizeof(float));
+  for (int i = 0; i < kLanes; ++i) {
+    const float value = i;
+    std::memcpy(&array.data[i * sizeof value], &value, sizeof value);
+  }
+  return array;
+}
+
+struct Opened {
+  std::shared_ptr<Cluster> cluster;
+  std::unique_ptr<Client> client;  // goes first
+};
+
+Opened Open(const std::string& topology, const ClusterOptions& options) {
+  Opened opened;
+  opened.cluster = Must(OpenCluster(Must(ReadTopology(topology)), options));
+  opened.client = Must(opened.cluster->Connect("bench"));
+  return opened;
+}
+
+double RunOnce(Client& client, ProgramHandle program, ArrayHandle argument,
+               int64_t steps) {
+  const double begin = Seconds();
+  const RunHandle run = Must(client.Launch(program, {argument}, steps));
+  Must(client.Await(run));
+  const double seconds = Seconds() - begin;
+  if (Must(client.Fetch(run, "out")).data != Numbers().data) {
+    Die("other numbers came back");
+  }
+  Must(client.ReleaseRun(run));
+  return seconds;
+}
+
+double MedianOf(std::vector<double> all) {
+  std::sort(all.begin(), all.end());
+  return all[all.size() / 2];
+}
+
+// Seconds that this process and its children have worked.
+double WorkedSeconds() {
+  std::vector<std::string> pids = {"self"};
+  if (DIR* tasks = opendir("/proc/self/task")) {
+    while (const dirent* task = readdir(tasks)) {
+      std::ifstream children(
+          absl::StrCat("/proc/self/task/", task->d_name, "/children"));
+      for (std::string pid; children >> pid;) pids.push_back(pid);
+    }
+    closedir(tasks);
+  }
+  double ticks = 0;
+  for (const std::string& pid : pids) {
+    std::ifstream stat(absl::StrCat("/proc/", pid, "/stat"));
+    std::string field;
+    // The name, which is second, may have spaces; all of ours have none.
+    for (int i = 1; i <= 15 && stat >> field; ++i) {
+      if (i == 14 || i == 15) ticks += std::atof(field.c_str());
+    }
+  }
+  return ticks / sysconf(_SC_CLK_TCK);
+}
+
+void Start(const std::string& links, ClusterOptions options) {
+  options.processes = 0;
+  double begin = Seconds();
+  {
+    const Opened here = Open("1x4x1", options);
+  }
+  const double in_one = Seconds() - begin;
+  options.processes = 4;
+  begin = Seconds();
+  const Opened opened = Open("1x4x1", options);
+  Figure("process.start." + links + ".s", Seconds() - begin - in_one, "s");
+}
+
+void Main(const std::string& links, double scale) {
+  ClusterOptions options;
+  options.workers = 1;
+  options.worker_links = links == "shm"   ? ClusterOptions::kSharedMemory
+                         : links == "tcp" ? ClusterOptions::kTcp
+                                          : ClusterOptions::kSockets;
+  options.stall_timeout_ns = 60'000'000'000;
+  Start(links, options);
+  options.processes = 2;
+  const Opened opened = Open("2x1x8", options);
+  Client& client = *opened.client;
+
+  constexpr int kHops = 100;
+  const ArrayHandle numbers = Must(client.Put(Numbers()));
+  const ProgramHandle hops = Must(client.Load(MakePlanData(Hops(kHops), {})));
+  const int64_t steps = std::max<int64_t>(1, 100 * scale);
+  RunOnce(client, hops, numbers, steps);
+  std::vector<double> us;
+  for (int i = 0; i < 7; ++i) {
+    us.push_back(RunOnce(client, hops, numbers, steps) * 1e6 / (steps * kHops));
+  }
+  Figure("process.gang8." + links + ".us", MedianOf(us), "us");
+
+  // One step there and back, of what lies on the host.
+  const ProgramHandle small = Must(client.Load(MakePlanData(Hops(2), {})));
+  us.clear();
+  for (int i = 0; i < std::max(10.0, 300 * scale); ++i) {
+    us.push_back(RunOnce(client, small, numbers, 1) * 1e6);
+  }
+  Figure("process.launch." + links + ".us", MedianOf(us), "us");
+
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  const double worked = WorkedSeconds(), begin = Seconds();
+  std::this_thread::sleep_for(
+      std::chrono::milliseconds(static_cast<int>(1000 * scale) + 50));
+  Figure("process.idle_cpu." + links,
+         (WorkedSeconds() - worked) / (Seconds() - begin), "cores");
+}
+
+}  // namespace
+}  // namespace pathways::bench
+
+int main(int argc, char** argv) {
+  if (argc < 2) {
+    pathways::bench::Die("usage: cluster_bench sockets|shm|tcp [SCALE]");
+  }
+  pathways::bench::Main(argv[1], argc > 2 ? std::atof(argv[2]) : 1);
+  return 0;
+}
