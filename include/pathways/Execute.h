@@ -83,6 +83,8 @@ struct RemoteOptions {
   /// Or takes every process of this machine for a friend, on loopback, if the
   /// cluster does so too.
   bool trustLoopback = false;
+  /// As RunOptions::chaos, of what this process sends.
+  std::string chaos = {};
   /// As of SessionOptions, of this session's programs.
   std::function<void(const std::string &)> onWarning = {};
 };

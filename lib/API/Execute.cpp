@@ -258,6 +258,7 @@ Result<Session> Session::connect(const std::string &address,
   connect.address = address;
   connect.links.key_file = options.key;
   connect.links.trust_loopback = options.trustLoopback;
+  connect.links.chaos = options.chaos;
   connect.on_long_work = toListener(options.onWarning);
   auto cluster = ConnectCluster(connect);
   if (absl::IsPermissionDenied(cluster.status()))

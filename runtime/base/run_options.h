@@ -16,6 +16,7 @@
 #define RUNTIME_BASE_RUN_OPTIONS_H_
 
 #include <cstdint>
+#include <string>
 
 namespace pathways {
 
@@ -39,6 +40,10 @@ struct RunOptions {
   // and clients they speak over sockets in any case.
   enum WorkerLinks { kSockets, kSharedMemory, kTcp };
   WorkerLinks worker_links = kSockets;
+  // Several processes: what a bad network would do to what they send each
+  // other, such as "delay=0.3,duplicate=0.1" (docs/clusters.md); empty:
+  // nothing. Results are the same.
+  std::string chaos;
   // Threads: whether a message between hosts takes the time that the cluster's
   // links say; what they leave out costs nothing. A simulation always keeps
   // them, and has numbers of its own for what they leave out.

@@ -63,7 +63,9 @@ absl::StatusOr<std::unique_ptr<LocalWorkers>> LocalWorkers::Start(
                      topology->num_hosts(), ", the number of hosts"));
   }
   const absl::Time until = absl::Now() + local.start_timeout;
-  absl::StatusOr<TransportFactory> links = MakeLinks({});
+  LinkOptions link_options;
+  link_options.chaos = options.chaos;
+  absl::StatusOr<TransportFactory> links = MakeLinks(link_options);
   if (!links.ok()) return links.status();
   absl::StatusOr<std::unique_ptr<Process>> process = Process::Create(*links);
   if (!process.ok()) return process.status();
@@ -95,6 +97,9 @@ absl::StatusOr<std::unique_ptr<LocalWorkers>> LocalWorkers::Start(
              options.worker_links, absl::StrCat(*address, ".", worker))) {
       command.push_back(std::move(argument));
     }
+    if (!options.chaos.empty()) {
+      command.push_back(absl::StrCat("--chaos=", options.chaos));
+    }
     for (const std::string& host : hosts[worker]) {
       command.push_back(absl::StrCat("--host=", host));
     }
@@ -117,7 +122,13 @@ absl::StatusOr<std::unique_ptr<LocalWorkers>> LocalWorkers::Start(
 
 absl::StatusOr<std::shared_ptr<Cluster>> OpenCluster(
     const proto::Cluster& cluster, const ClusterOptions& options) {
-  if (options.processes == 0) return Cluster::Create(cluster, options);
+  if (options.processes == 0) {
+    if (options.chaos.empty()) return Cluster::Create(cluster, options);
+    return absl::InvalidArgumentError(
+        absl::StrCat("chaos '", options.chaos,
+                     "' is of links between processes, and there "
+                     "is one process"));
+  }
   if (options.world == ClusterOptions::kSim || options.link_costs) {
     return absl::InvalidArgumentError(
         "several processes have real links: neither a simulation nor the costs "

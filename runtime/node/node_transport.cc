@@ -12,12 +12,16 @@
 #include <sys/socket.h>
 
 #include <cerrno>
+#include <cstring>
 #include <utility>
 #include <vector>
 
 #include "absl/random/random.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "runtime/protocol/link_frame.h"
+#include "runtime/transport/chaos_options.h"
+#include "runtime/transport/chaos_transport.h"
 #include "runtime/transport/descriptor.h"
 #include "runtime/transport/load_ucx.h"
 #include "runtime/transport/socket_address.h"
@@ -31,9 +35,16 @@ constexpr char kUcxPrefix[] = "ucx:";
 constexpr char kSharedMemory[] = "shm";
 constexpr char kTcp[] = "tcp";
 
-}  // namespace
+using MakeTransport = ChaosTransport::MakeInner;
 
-absl::StatusOr<TransportFactory> MakeLinks(const LinkOptions& options) {
+bool IsMembership(absl::Span<const char> header) {
+  LinkFrame frame;
+  if (header.size() != sizeof(frame)) return false;
+  std::memcpy(&frame, header.data(), sizeof(frame));
+  return frame.kind == LinkFrame::kMembership;
+}
+
+absl::StatusOr<MakeTransport> MakeGoodLinks(const LinkOptions& options) {
   SocketOptions sockets;
   sockets.trust_loopback = options.trust_loopback;
   sockets.refused = options.refused;
@@ -59,6 +70,22 @@ absl::StatusOr<TransportFactory> MakeLinks(const LinkOptions& options) {
         kUcxPrefix,
         [ucx](TransportEvents* inner) { return LoadUcxTransport(ucx, inner); },
         make_sockets, events);
+  };
+}
+
+}  // namespace
+
+absl::StatusOr<TransportFactory> MakeLinks(const LinkOptions& options) {
+  absl::StatusOr<MakeTransport> make = MakeGoodLinks(options);
+  if (!make.ok()) return make.status();
+  if (options.chaos.empty()) return *std::move(make);
+  absl::StatusOr<ChaosOptions> chaos = ParseChaosOptions(options.chaos);
+  if (!chaos.ok()) return chaos.status();
+  // Of who is in the cluster, order says something.
+  chaos->keeps_order = IsMembership;
+  return [chaos = *std::move(chaos),
+          make = *std::move(make)](TransportEvents* events) {
+    return std::make_unique<ChaosTransport>(chaos, events, make);
   };
 }
 

@@ -31,12 +31,16 @@ struct LinkOptions {
   // Of workers: what UCX goes over, "shm" or "tcp", for who listens on "ucx:"
   // addresses or dials them; empty: there are none.
   std::string ucx;
+  // What a bad network would do to what this process sends, as
+  // ParseChaosOptions reads it, but Membership comes once and in order; empty:
+  // nothing.
+  std::string chaos;
   // Told of each who was refused, as SocketOptions says.
   std::function<void(absl::string_view from, const absl::Status& why)> refused;
 };
 
 // Makes sockets, and UCX when an address wants it. As ClusterKey::Read;
-// InvalidArgument: UCX goes over nothing else.
+// InvalidArgument: UCX goes over nothing else, or as ParseChaosOptions.
 absl::StatusOr<TransportFactory> MakeLinks(const LinkOptions& options);
 
 // "HOST:PORT" is short for "tcp:HOST:PORT"; anything else stays as it is.

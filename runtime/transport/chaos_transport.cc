@@ -40,6 +40,7 @@ void ChaosTransport::Send(PeerId peer, Urgency urgency,
   Late late;
   late.header.assign(header.data(), header.size());
   late.payload.assign(payload.data(), payload.size());
+  late.keeps_order = options_.keeps_order && options_.keeps_order(header);
   MutexLock lock(&mutex_);
   Add(peer, urgency == Urgency::kCritical ? kCritical : kBulk, std::move(late));
 }
@@ -140,12 +141,18 @@ void ChaosTransport::Add(PeerId peer, Lane lane, Late late) {
   absl::Time due = now;
   if (Chance(options_.delay)) due += SomeDelay();
   due = line.in_order[lane] = std::max(due, line.in_order[lane]);
-  if (Chance(options_.reorder)) due += SomeDelay();
-  if (Chance(options_.drop)) due += options_.retry;
   line.bytes += late.bytes();
-  if (lane != kPayload && Chance(options_.duplicate)) {
-    line.bytes += late.bytes();
-    line.late[lane].emplace(std::pair(due + SomeDelay(), ++sent_), late);
+  if (late.keeps_order) {
+    for (absl::Time& in_order : line.in_order) {
+      in_order = std::max(due, in_order);
+    }
+  } else {
+    if (Chance(options_.reorder)) due += SomeDelay();
+    if (Chance(options_.drop)) due += options_.retry;
+    if (lane != kPayload && Chance(options_.duplicate)) {
+      line.bytes += late.bytes();
+      line.late[lane].emplace(std::pair(due + SomeDelay(), ++sent_), late);
+    }
   }
   line.late[lane].emplace(std::pair(due, ++sent_), std::move(late));
   absl::Time next;

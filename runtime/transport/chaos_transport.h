@@ -23,25 +23,10 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/time/time.h"
 #include "runtime/base/mutex.h"
+#include "runtime/transport/chaos_options.h"
 #include "runtime/transport/transport.h"
 
 namespace pathways {
-
-// How often, as a share of all messages sent, and how much.
-struct ChaosOptions {
-  uint64_t seed = 1;
-  double delay = 0;      // comes later, and what is behind it in its class too
-  double duplicate = 0;  // comes once more, later
-  double reorder = 0;    // comes later, and others pass it
-  double drop = 0;       // is lost, and sent again after `retry`
-  double cut = 0;        // and the connection is gone
-  absl::Duration longest_delay = absl::Milliseconds(10);
-  absl::Duration retry = absl::Milliseconds(50);
-  double bytes_per_second = 0;  // to each peer; 0: no limit
-  // The time by which things are late; any thread. Null: real time, which a
-  // thread of chaos's own watches; else only Poll does.
-  std::function<absl::Time()> now;
-};
 
 // Does to what is sent by another transport what a network may do. Thread-safe.
 // As every transport, but that with `duplicate` a message may come twice, and
@@ -84,6 +69,7 @@ class ChaosTransport : public Transport, private TransportEvents {
     uint64_t token = 0;
     absl::Span<const char> lent;
     std::function<void()> sent;
+    bool keeps_order = false;
     uint64_t bytes() const {
       return header.size() + payload.size() + lent.size();
     }

@@ -9,8 +9,9 @@ Usage: random_programs.py PW_RUN [--programs=N] [--seed=S] [--ucx]
 A program moves values between random slices and shardings, computes on shards,
 and reduces over axes. It runs on threads of one process, in a process for each
 host, and in two that share the hosts, which speak sockets, and UCX where that is
-installed; every result must have the same bytes. The
-seed is printed; a program that fails is printed whole.
+installed, over links of which some delay, double, reorder and lose messages; every
+result must have the same bytes. The seed is printed; a program that fails is printed
+whole.
 """
 
 import argparse
@@ -30,11 +31,18 @@ MODES = {
     "two": ["--processes=2"],
     "sequential": ["--processes=3", "--dispatch=sequential"],
     "cluster": [],  # --connect
+    "chaos": ["--processes"],
 }
 UCX_MODES = {
     "shm": ["--processes=3", "--transport=shm"],
     "tcp": ["--processes", "--transport=tcp"],
+    "chaos_shm": ["--processes=3", "--transport=shm"],
 }
+# Of those ways whose links delay, double, reorder and lose messages.
+CHAOS = (
+    "--chaos=delay=0.3,duplicate=0.3,reorder=0.3,drop=0.3,longest-delay=1ms,"
+    "retry=2ms,seed={}"
+)
 
 
 class Value:
@@ -186,7 +194,7 @@ class Program:
         ]) + "\n"
 
 
-def outcome(pw_run, path, program, mode, folder):
+def outcome(pw_run, path, program, mode, folder, seed):
     """The exit code, what was said, and the bytes of each result."""
     files = [pathlib.Path(folder, f"y{i}.npy") for i in range(len(program.results))]
     for file in files:
@@ -194,6 +202,7 @@ def outcome(pw_run, path, program, mode, folder):
     run = subprocess.run(
         [pw_run, path, "--oversubscribe", "--steps=3", "--input=x0=random:1", "--input=x1=ramp",
          *(["--topology=" + TOPOLOGY] if mode != "cluster" else []), *MODES[mode],
+         *([CHAOS.format(seed)] if mode.startswith("chaos") else []),
          *(f"--output=y{i}=@{file}" for i, file in enumerate(files))],
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, timeout=120,
     )
@@ -223,7 +232,7 @@ def main():
             if not program.results:
                 continue
             path.write_text(program.text())
-            expected = outcome(options.pw_run, path, program, "one", folder)
+            expected = outcome(options.pw_run, path, program, "one", folder, number)
             if expected[0] != 0:
                 # Whatever one process refuses is not what this is about, but
                 # nothing here should be refused.
@@ -232,7 +241,7 @@ def main():
                 continue
             ran += 1
             for mode in list(MODES)[1:]:
-                got = outcome(options.pw_run, path, program, mode, folder)
+                got = outcome(options.pw_run, path, program, mode, folder, number)
                 if got[0] != 0 or got[2] != expected[2]:
                     print(f"program {number} of seed {seed}, {mode}: exit {got[0]}, "
                           f"{'other bits' if got[0] == 0 else got[1]}\n{program.text()}")

@@ -37,6 +37,14 @@ constexpr char kFooter[] =
     "Exit status: 0 it was stopped by a signal, or the cluster has ended; 2 "
     "wrong options; 5 it could not be part of the cluster.";
 
+void AddChaos(CLI::App* command, LinkOptions* links) {
+  command
+      ->add_option("--chaos", links->chaos,
+                   "Do to what this process sends what a bad network would: "
+                   "delay=0.3,duplicate=0.1,...; docs/clusters.md has all")
+      ->type_name("FAULTS");
+}
+
 void AddLinkOptions(CLI::App* command, LinkOptions* links) {
   command
       ->add_option("--key", links->key_file,
@@ -129,6 +137,7 @@ int Main(int argc, char** argv) {
                    "--connect")
       ->type_name("FILE");
   AddLinkOptions(be_controller, &controller.links);
+  AddChaos(be_controller, &controller.links);
   absl::Duration stall = absl::Nanoseconds(controller.cluster.stall_timeout_ns);
   AddDuration(be_controller, "--slow-after",
               "Silence after which a process is slow",
@@ -188,6 +197,7 @@ int Main(int argc, char** argv) {
       ->capture_default_str()
       ->type_name("NAME");
   AddLinkOptions(be_worker, &worker.links);
+  AddChaos(be_worker, &worker.links);
   AddDuration(be_worker, "--wait",
               "How long the controller may not be there, at first, or when it "
               "was lost",

@@ -231,6 +231,12 @@ absl::StatusOr<ParsedOptions> ParseOptions(int argc, const char* const* argv) {
                "Or HOST:PORT on loopback without a key, where the cluster does "
                "so too")
       ->group(kRun);
+  app.add_option("--chaos", o.run.chaos,
+                 "With --processes or --connect, do to what is sent what a bad "
+                 "network would: delay=0.3,duplicate=0.1,...; docs/clusters.md "
+                 "has all")
+      ->type_name("FAULTS")
+      ->group(kRun);
   app.add_option("--workers", o.run.workers, "Threads; 0: one for each core")
       ->capture_default_str()
       ->type_name("N")
@@ -401,6 +407,12 @@ absl::StatusOr<ParsedOptions> ParseOptions(int argc, const char* const* argv) {
     return absl::InvalidArgumentError(
         "--transport: there is one process; give it with --processes");
   }
+  if (!o.run.chaos.empty() && o.run.processes == 0 &&
+      o.connect.address.empty()) {
+    return absl::InvalidArgumentError(
+        "--chaos: there is one process; give it with --processes or --connect");
+  }
+  o.connect.links.chaos = o.run.chaos;
   if (transport == "shm") o.run.worker_links = ClusterOptions::kSharedMemory;
   if (transport == "tcp") o.run.worker_links = ClusterOptions::kTcp;
   if (!absl::SimpleAtoi(seed, &o.run.seed)) {

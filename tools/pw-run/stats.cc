@@ -192,10 +192,11 @@ std::string StatsTable(const proto::Plan& plan, const ClusterStats& stats,
     kernels += device.kernels_run;
     if (most.name.empty() || device.peak_bytes > most.peak_bytes) most = device;
   }
-  uint64_t sent = 0, bytes = 0, shards = 0;
+  uint64_t sent = 0, bytes = 0, copies = 0, shards = 0;
   for (const ClusterStats::Host& host : stats.hosts) {
     sent += host.messages_sent;
     bytes += host.bytes_sent;
+    copies += host.duplicates_dropped;
     shards += host.own_shards;
   }
   std::vector<std::vector<std::string>> rows = {{"statistic", "value"}};
@@ -213,6 +214,7 @@ std::string StatsTable(const proto::Plan& plan, const ClusterStats& stats,
   add("kernels run, per shard", kernels);
   add("messages between hosts", sent);
   add("bytes between hosts", bytes);
+  if (copies > 0) add("second copies dropped", copies);
   for (const auto& [kind, count] : stats.messages) {
     if (count > 0) add(absl::StrCat("messages: ", kind), count);
   }
@@ -264,7 +266,8 @@ std::string StatsJson(const proto::Plan& plan, const ClusterStats& stats,
                              {"queue_entries", host.queue_entries},
                              {"edge_entries", host.edge_entries},
                              {"messages_sent", host.messages_sent},
-                             {"bytes_sent", host.bytes_sent}});
+                             {"bytes_sent", host.bytes_sent},
+                             {"duplicates_dropped", host.duplicates_dropped}});
   }
   json["devices"] = Json::array();
   for (const ClusterStats::Device& device : stats.devices) {

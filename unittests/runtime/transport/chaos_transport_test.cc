@@ -109,6 +109,40 @@ TEST_F(ChaosTest, LetsOthersPass) {
   EXPECT_EQ(Sorted(Came()), Sorted(Numbers(100)));
 }
 
+TEST_F(ChaosTest, KeepsOrderWhereItIsToldTo) {
+  ChaosOptions options;
+  options.delay = options.duplicate = options.reorder = options.drop = 0.5;
+  // Every tenth; the others are of either class.
+  options.keeps_order = [](absl::Span<const char> header) {
+    return header.back() == '0';
+  };
+  Connect(options);
+  for (int i = 0; i < 200; ++i) {
+    const bool is_bulk = i % 10 != 0 && i % 2 == 0;
+    chaos_->Send(to_of_from_, is_bulk ? Urgency::kBulk : Urgency::kCritical,
+                 std::to_string(i), {});
+    PollAll();
+  }
+  Advance(options.longest_delay * 3 + options.retry);
+  std::vector<int> in_order;
+  bool overtaken = false;
+  for (const std::string& text : Came()) {
+    const int number = std::stoi(text);
+    if (number % 10 == 0) {
+      in_order.push_back(number);
+      continue;
+    }
+    // None of those before it that keep their order is behind it.
+    EXPECT_GT(in_order.size(), number / 10) << number;
+    overtaken |= !in_order.empty() && in_order.back() > number;
+  }
+  std::vector<int> expected;
+  for (int i = 0; i < 200; i += 10) expected.push_back(i);
+  EXPECT_EQ(in_order, expected);
+  EXPECT_TRUE(overtaken);
+  EXPECT_GT(Came().size(), 200);
+}
+
 TEST_F(ChaosTest, SendsAgainWhatItDropped) {
   ChaosOptions options;
   options.drop = 1;

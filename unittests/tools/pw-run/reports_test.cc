@@ -21,7 +21,9 @@
 namespace pathways::pw_run {
 namespace {
 
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 // A gang with an all-reduce on four shards, whose result moves to another
 // island and is gathered on one device.
@@ -322,6 +324,21 @@ TEST(ReportsTest, WithoutATraceThereAreNoTimes) {
                                               std::nullopt, RunFacts()))
                   .at("time")
                   .is_null());
+}
+
+TEST(ReportsTest, StatisticsSayHowOftenMessagesCameAgain) {
+  ClusterStats stats;
+  stats.hosts.resize(2);
+  const auto table = [&] {
+    return StatsTable(MakePlan(), stats, TraceSummary(), RunFacts());
+  };
+  EXPECT_THAT(table(), Not(HasSubstr("second copies")));
+  stats.hosts[0].duplicates_dropped = 2;
+  stats.hosts[1].duplicates_dropped = 3;
+  EXPECT_THAT(table(), ContainsRegex("second copies dropped +5\n"));
+  const nlohmann::json json = nlohmann::json::parse(
+      StatsJson(MakePlan(), stats, TraceSummary(), RunFacts()));
+  EXPECT_EQ(json["hosts"][1]["duplicates_dropped"], 3);
 }
 
 TEST(ReportsTest, StatisticsSayWhatCrossedLinks) {
