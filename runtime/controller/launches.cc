@@ -61,7 +61,7 @@ void Controller::OnLaunch(proto::LaunchRequest* request) {
     spec.results.push_back(ReadArray(ref));
   }
   const absl::StatusOr<const ProgramTable::Program*> program =
-      programs_.Ready(request->program());
+      programs_.Ready(ClientOf(request->launch()), request->program());
   absl::Status checked = program.status();
   if (checked.ok()) checked = launches_.Check(spec, (*program)->plan->name());
   if (!checked.ok()) {

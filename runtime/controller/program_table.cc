@@ -24,9 +24,12 @@ absl::Status NotLoaded(uint64_t handle) {
 
 }  // namespace
 
-ProgramTable::Program* ProgramTable::FindHandle(uint64_t handle) const {
+ProgramTable::Program* ProgramTable::FindHandle(uint32_t client,
+                                                uint64_t handle) const {
   auto found = by_handle_.find(handle);
-  return found == by_handle_.end() ? nullptr : programs_[found->second].get();
+  if (found == by_handle_.end()) return nullptr;
+  Program* program = programs_[found->second].get();
+  return program->owner == client ? program : nullptr;
 }
 
 const ProgramTable::Program* ProgramTable::Find(uint32_t program,
@@ -44,8 +47,8 @@ uint32_t ProgramTable::IdOf(uint64_t handle) const {
 }
 
 absl::StatusOr<const ProgramTable::Program*> ProgramTable::Ready(
-    uint64_t handle) const {
-  const Program* program = FindHandle(handle);
+    uint32_t client, uint64_t handle) const {
+  const Program* program = FindHandle(client, handle);
   if (program == nullptr || program->state == State::kLoading ||
       program->state == State::kFreeing) {
     return NotLoaded(handle);
@@ -164,7 +167,7 @@ void ProgramTable::Asked(TimeNs now, uint32_t process,
 absl::StatusOr<ProgramNext> ProgramTable::Unload(TimeNs now, uint64_t handle,
                                                  ClientRequest request,
                                                  size_t launches) {
-  Program* program = FindHandle(handle);
+  Program* program = FindHandle(request.client, handle);
   if (program == nullptr || program->request.id != 0) return NotLoaded(handle);
   if (launches > 0) {
     return absl::FailedPreconditionError(

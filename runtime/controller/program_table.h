@@ -104,7 +104,8 @@ class ProgramTable {
   ProgramNext Answered(TimeNs now, State state, uint32_t program,
                        uint32_t incarnation, int32_t host,
                        const absl::Status& status);
-  // FailedPrecondition: it is not loaded, or `launches` of it have not ended.
+  // FailedPrecondition: the client has not loaded it, or `launches` of it have
+  // not ended.
   absl::StatusOr<ProgramNext> Unload(TimeNs now, uint64_t handle,
                                      ClientRequest request, size_t launches);
   // A program that is ready cannot go on: `error` says why.
@@ -132,8 +133,9 @@ class ProgramTable {
   const Program* Find(uint32_t program, uint32_t incarnation) const;
   // One that is here.
   const Program& at(uint32_t program) const { return *programs_[program]; }
-  // What may be launched. FailedPrecondition: not loaded, or given up and why.
-  absl::StatusOr<const Program*> Ready(uint64_t handle) const;
+  // What `client` may launch. FailedPrecondition: it has not loaded it, or it
+  // was given up and why.
+  absl::StatusOr<const Program*> Ready(uint32_t client, uint64_t handle) const;
   // Its number; UINT32_MAX: it is not here.
   uint32_t IdOf(uint64_t handle) const;
   // One above the largest number of a program that is here.
@@ -146,7 +148,8 @@ class ProgramTable {
   }
 
  private:
-  Program* FindHandle(uint64_t handle) const;
+  // Null: the client has no such program.
+  Program* FindHandle(uint32_t client, uint64_t handle) const;
   // Begins a round; goes on at once when there is no host.
   ProgramNext Enter(TimeNs now, Program* program, State state);
   // All hosts have answered.

@@ -77,7 +77,7 @@ class ProgramTableTest : public ::testing::Test {
 TEST_F(ProgramTableTest, IsReadyWhenAllHostsHaveLoadedIt) {
   EXPECT_EQ(Load().kind, ProgramNext::kAsk);
   EXPECT_EQ(table_.at(0).state, State::kLoading);
-  EXPECT_EQ(table_.Ready(1).status().message(), "program 1 is not loaded");
+  EXPECT_EQ(table_.Ready(0, 1).status().message(), "program 1 is not loaded");
   EXPECT_EQ(Answer(State::kLoading, 1).kind, ProgramNext::kNothing);
   EXPECT_EQ(Answer(State::kLoading, 1).kind, ProgramNext::kNothing);
   EXPECT_EQ(Answer(State::kStopping, 0).kind, ProgramNext::kNothing);
@@ -93,8 +93,8 @@ TEST_F(ProgramTableTest, IsReadyWhenAllHostsHaveLoadedIt) {
   EXPECT_EQ(next.handle, 1u);
   EXPECT_TRUE(next.status.ok());
   EXPECT_EQ(table_.loaded(), 1u);
-  ASSERT_TRUE(table_.Ready(1).ok());
-  EXPECT_EQ((*table_.Ready(1))->plan->name(), "p");
+  ASSERT_TRUE(table_.Ready(0, 1).ok());
+  EXPECT_EQ((*table_.Ready(0, 1))->plan->name(), "p");
 }
 
 TEST_F(ProgramTableTest, KnowsWhoLoadedItWhenTheRequestIsAnswered) {
@@ -159,7 +159,7 @@ TEST_F(ProgramTableTest, AProgramThatBrokeStaysUntilItIsUnloaded) {
             ProgramNext::kNothing);
   EXPECT_EQ(AnswerAll(State::kStopping).kind, ProgramNext::kNothing);
   EXPECT_EQ(table_.at(0).state, State::kBroken);
-  EXPECT_EQ(table_.Ready(1).status().message(),
+  EXPECT_EQ(table_.Ready(0, 1).status().message(),
             "program 'p' was given up and must be loaded again: hangs");
   EXPECT_EQ(table_.loaded(), 1u);
   EXPECT_EQ(table_.Unload(now_, 1, {0, 2}, 0)->kind, ProgramNext::kAsk);
@@ -228,7 +228,7 @@ TEST_F(ProgramTableTest, ALoadEndsWithTheHostsThatDidNotAnswer) {
                           "from host1",
                           "ask 2"));
   EXPECT_FALSE(table_.HasRequest(busy_));
-  EXPECT_FALSE(table_.Ready(1).ok());
+  EXPECT_FALSE(table_.Ready(0, 1).ok());
   // It is stopped and freed without anybody's request, when the host is back.
   Answer(State::kStopping, 0);
   EXPECT_THAT(Tick(1000), ElementsAre("ask 2"));
