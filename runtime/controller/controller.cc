@@ -435,6 +435,8 @@ void Controller::OnReport(const proto::Report& report) {
 
 void Controller::OnDiagnose(uint32_t client,
                             const proto::DiagnoseRequest& request) {
+  // Where time goes by, no client can know that.
+  if (!context_.world->simulated()) return;
   stalls_.Force();
   diagnoses_.push_back({client, request.request()});
   if (!stalls_.in_round()) return StartRound();

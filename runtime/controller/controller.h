@@ -174,11 +174,12 @@ class Controller final : public ControlActor {
   // Numbers a message that changes a host's store, and sends it. `launch`: what
   // it is for; 0: none. `asks`: that waits for the answer.
   void SendStore(int32_t host, uint64_t launch, bool asks, ControlRef control);
-  // Says for each array of `request`, in a launch of `plan`, how much of it
-  // hosts hold, and takes that of their memory. Whether they surely have all
-  // that a launch needs.
-  bool Charge(const PreparedPlan& plan, const proto::LaunchRequest& request,
-              LaunchSpec* spec);
+  // Says for each array of a launch of `plan`, which it fits, how much of it
+  // hosts hold.
+  void Size(const PreparedPlan& plan, LaunchSpec* spec);
+  // Takes that of their memory, of what is new. Whether they surely have all
+  // that the launch needs.
+  bool Charge(const LaunchSpec& spec);
   // A host has no room for a launch that was granted.
   void OnRefusedLate(const proto::LaunchReady& ready);
   // Does what effects_ says, which may add to lists of it that come later, and

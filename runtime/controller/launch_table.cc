@@ -11,9 +11,25 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
+#include "runtime/protocol/client_id.h"
 
 namespace pathways {
+namespace {
+
+bool IsHost(int32_t host, uint32_t said) {
+  return static_cast<uint32_t>(host) == said;
+}
+
+absl::Status NotNew(const std::string& program, uint64_t object) {
+  return absl::InvalidArgumentError(
+      absl::StrCat("a launch of program '", program, "' is to make array ",
+                   NumberOf(object), ", which there is"));
+}
+
+}  // namespace
 
 void LaunchEffects::Clear() {
   ready.clear();
@@ -49,19 +65,54 @@ const std::vector<uint64_t>& LaunchTable::Open(uint32_t program) const {
 
 absl::Status LaunchTable::Check(const LaunchSpec& spec,
                                 const std::string& program) const {
+  const auto is_new = [&](uint64_t object) { return !objects_.Find(object); };
   for (size_t i = 0; i < spec.arguments.size(); ++i) {
     const LaunchSpec::Array& argument = spec.arguments[i];
-    if (argument.object == 0 || argument.fresh ||
-        objects_.Find(argument.object) != nullptr ||
-        std::any_of(spec.arguments.begin(), spec.arguments.begin() + i,
-                    [&](const LaunchSpec::Array& other) {
-                      return other.fresh && other.object == argument.object;
-                    })) {
+    if (argument.object == 0) continue;
+    const auto earlier = absl::MakeConstSpan(spec.arguments).first(i);
+    const auto fresh = std::find_if(
+        earlier.begin(), earlier.end(), [&](const LaunchSpec::Array& other) {
+          return other.fresh && other.object == argument.object;
+        });
+    if (argument.fresh) {
+      if (fresh != earlier.end() || !is_new(argument.object)) {
+        return NotNew(program, argument.object);
+      }
       continue;
     }
-    return absl::FailedPreconditionError(absl::StrCat(
-        "a launch of program '", program,
-        "' uses an array whose own launch did not begin; launch it again"));
+    bool is_same = false;
+    if (fresh != earlier.end()) {
+      is_same =
+          fresh->hosts == argument.hosts && fresh->bytes == argument.bytes;
+    } else if (const ObjectTable::Object* object =
+                   objects_.Find(argument.object)) {
+      is_same = object->missing ||
+                (absl::c_equal(object->hosts, argument.hosts, IsHost) &&
+                 absl::MakeConstSpan(object->bytes) == argument.bytes);
+    } else {
+      return absl::FailedPreconditionError(absl::StrCat(
+          "a launch of program '", program,
+          "' uses an array whose own launch did not begin; launch it again"));
+    }
+    if (!is_same) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("a launch of program '", program, "' has as argument ",
+                       i, " an array that is of other hosts or bytes"));
+    }
+  }
+  for (size_t i = 0; i < spec.results.size(); ++i) {
+    const uint64_t object = spec.results[i].object;
+    const auto has = [&](const std::vector<LaunchSpec::Array>& arrays,
+                         size_t count) {
+      return std::any_of(arrays.begin(), arrays.begin() + count,
+                         [&](const LaunchSpec::Array& array) {
+                           return array.object == object;
+                         });
+    };
+    if (object != 0 && (!is_new(object) || has(spec.results, i) ||
+                        has(spec.arguments, spec.arguments.size()))) {
+      return NotNew(program, object);
+    }
   }
   return absl::OkStatus();
 }
@@ -69,7 +120,9 @@ absl::Status LaunchTable::Check(const LaunchSpec& spec,
 void LaunchTable::Refuse(const LaunchSpec& spec, const absl::Status& status,
                          LaunchEffects* effects) {
   for (const LaunchSpec::Array& result : spec.results) {
-    if (result.object != 0) objects_.AddMissing(result.object, status);
+    if (result.object != 0 && objects_.Find(result.object) == nullptr) {
+      objects_.AddMissing(result.object, status);
+    }
   }
   effects->ended.push_back(
       {spec.launch, spec.steps, status, /*completed=*/false, {}});

@@ -104,8 +104,10 @@ class LaunchTable {
 
   explicit LaunchTable(ObjectTable* objects) : objects_(*objects) {}
 
-  // Whether its arguments are there. FailedPrecondition: one is not, since the
-  // launch that was to fill it did not begin.
+  // Whether its arguments are there, as large as they are to be, and what it
+  // makes is new. FailedPrecondition: an argument is not there, since the
+  // launch that was to fill it did not begin. InvalidArgument: it is another
+  // array, or what is to be new is not.
   absl::Status Check(const LaunchSpec& spec, const std::string& program) const;
   // Takes it. It may have ended then, when an argument is missing; otherwise
   // the hosts are to be told what they must have.

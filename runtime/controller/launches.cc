@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "runtime/base/told_status.h"
 #include "runtime/controller/controller.h"
+#include "runtime/controller/launch_check.h"
 #include "runtime/executor/launch.h"
 #include "runtime/executor/parts.h"
 
@@ -49,6 +50,10 @@ void Controller::SendStore(int32_t host, uint64_t launch, bool asks,
 }
 
 void Controller::OnLaunch(proto::LaunchRequest* request) {
+  // Of a launch that there is, or that has no number, there is nothing to say.
+  if (request->launch() == 0 || launches_.Find(request->launch()) != nullptr) {
+    return;
+  }
   LaunchSpec& spec = spec_;
   spec.arguments.clear();
   spec.results.clear();
@@ -63,7 +68,11 @@ void Controller::OnLaunch(proto::LaunchRequest* request) {
   const absl::StatusOr<const ProgramTable::Program*> program =
       programs_.Ready(ClientOf(request->launch()), request->program());
   absl::Status checked = program.status();
-  if (checked.ok()) checked = launches_.Check(spec, (*program)->plan->name());
+  if (checked.ok()) checked = CheckLaunch(*request, *(*program)->plan);
+  if (checked.ok()) {
+    Size(*(*program)->plan, &spec);
+    checked = launches_.Check(spec, (*program)->plan->name());
+  }
   if (!checked.ok()) {
     launches_.Refuse(spec, checked, &effects_);
     return Apply();
@@ -72,7 +81,7 @@ void Controller::OnLaunch(proto::LaunchRequest* request) {
   if (context_.run_kernels) spec.hosts = (*program)->plan->hosts();
   spec.islands = (*program)->plan->islands();
   spec.asked = Now();
-  spec.asks = !Charge(*(*program)->plan, *request, &spec);
+  spec.asks = !Charge(spec);
   launches_.Add(spec, &effects_);
   if (const LaunchTable::Launch* launch = launches_.Find(spec.launch)) {
     for (int32_t host : spec.hosts) {
@@ -83,62 +92,48 @@ void Controller::OnLaunch(proto::LaunchRequest* request) {
   ArmTimer();
 }
 
-bool Controller::Charge(const PreparedPlan& plan,
-                        const proto::LaunchRequest& request, LaunchSpec* spec) {
-  // A host that is being told to load or free has other numbers than these.
-  bool is_sure = !programs_.Waits();
+void Controller::Size(const PreparedPlan& plan, LaunchSpec* spec) {
   bytes_.clear();
-  auto size = [&](const LaunchSpec::Array& array,
-                  const ArrayPlacement* placement) {
-    for (uint32_t host : array.hosts) {
-      uint64_t bytes = 0;
-      if (placement != nullptr) {
-        auto at = std::lower_bound(
-            placement->hosts.begin(), placement->hosts.end(), host,
-            [](const ArrayPlacement::Host& a, uint32_t h) {
-              return static_cast<uint32_t>(a.host) < h;
-            });
-        const uint64_t steps = placement->stepped ? request.steps() : 1;
-        if (at != placement->hosts.end() &&
-            static_cast<uint32_t>(at->host) == host) {
-          bytes = at->parts.step_bytes > kMaxArrayBytes / steps
-                      ? kMaxArrayBytes
-                      : at->parts.step_bytes * steps;
-        }
-      }
-      bytes_.push_back(bytes);
+  const auto add = [&](const LaunchSpec::Array& array,
+                       const ArrayPlacement* placement) {
+    if (array.hosts.empty()) return;
+    const uint64_t steps = placement->stepped ? spec->steps : 1;
+    for (const ArrayPlacement::Host& host : placement->hosts) {
+      const uint64_t bytes = host.parts.step_bytes;
+      bytes_.push_back(bytes > kMaxArrayBytes / steps ? kMaxArrayBytes
+                                                      : bytes * steps);
     }
   };
-  const proto::Interface& interface = plan.plan().interface();
   for (size_t i = 0; i < spec->arguments.size(); ++i) {
-    const LaunchSpec::Array& argument = spec->arguments[i];
+    add(spec->arguments[i], plan.argument_placement(static_cast<int>(i)).get());
+  }
+  for (size_t i = 0; i < spec->results.size(); ++i) {
+    add(spec->results[i], plan.result_placement(static_cast<int>(i)).get());
+  }
+  const uint64_t* next = bytes_.data();
+  for (auto* arrays : {&spec->arguments, &spec->results}) {
+    for (LaunchSpec::Array& array : *arrays) {
+      array.bytes = absl::MakeConstSpan(next, array.hosts.size());
+      next += array.hosts.size();
+    }
+  }
+}
+
+bool Controller::Charge(const LaunchSpec& spec) {
+  // A host that is being told to load or free has other numbers than these.
+  bool is_sure = !programs_.Waits();
+  for (const LaunchSpec::Array& argument : spec.arguments) {
     if (argument.fresh) {
-      size(argument, static_cast<int>(i) < interface.arguments_size()
-                         ? plan.argument_placement(static_cast<int>(i)).get()
-                         : nullptr);
+      is_sure = false;
+      memory_.Charge(argument.hosts, argument.bytes);
     } else if (argument.object != 0) {
       const ObjectTable::Object* object = objects_.Find(argument.object);
       is_sure &= object != nullptr && !object->arriving;
     }
   }
-  for (size_t i = 0; i < spec->results.size(); ++i) {
-    size(spec->results[i],
-         static_cast<int>(i) < interface.results_size()
-             ? plan.result_placement(static_cast<int>(i)).get()
-             : nullptr);
+  for (const LaunchSpec::Array& result : spec.results) {
+    is_sure &= memory_.Charge(result.hosts, result.bytes);
   }
-  const uint64_t* next = bytes_.data();
-  auto charge = [&](LaunchSpec::Array* array) {
-    array->bytes = absl::MakeConstSpan(next, array->hosts.size());
-    next += array->hosts.size();
-    is_sure &= memory_.Charge(array->hosts, array->bytes);
-  };
-  for (LaunchSpec::Array& argument : spec->arguments) {
-    if (!argument.fresh) continue;
-    is_sure = false;
-    charge(&argument);
-  }
-  for (LaunchSpec::Array& result : spec->results) charge(&result);
   return is_sure;
 }
 

@@ -98,10 +98,11 @@ class Forger {
     return message;
   }
   proto::Control Control() {
-    proto::Control control;
     const auto* oneof = proto::Control::descriptor()->FindOneofByName("kind");
-    const FieldDescriptor* kind =
-        oneof->field(random_() % oneof->field_count());
+    return Control(oneof->field(random_() % oneof->field_count()));
+  }
+  proto::Control Control(const FieldDescriptor* kind) {
+    proto::Control control;
     Fill(control.GetReflection()->MutableMessage(&control, kind), 0);
     control.set_client(random_() % 4 ? 0 : static_cast<uint32_t>(Number()));
     control.set_sequence(random_() % 2 ? 0 : Number());
@@ -179,6 +180,54 @@ class Forger {
   std::mt19937_64 random_;
   RecordedCluster& cluster_;
   std::string bytes_;
+};
+
+// What the client behind address `self` says, in its own name and in order.
+class HostileClient {
+ public:
+  HostileClient(Forger* forger, RecordedCluster* cluster, uint32_t self)
+      : forger_(*forger), cluster_(*cluster), self_(self) {}
+
+  void Connect() {
+    proto::Control control;
+    control.mutable_connect_request()->set_name("hostile");
+    Say(&control);
+  }
+  void Load(const proto::PlanName& plan) {
+    proto::Control control;
+    control.mutable_load_request()->set_request(1);
+    *control.mutable_load_request()->mutable_plan() = plan;
+    Say(&control);
+  }
+  // Something that clients say, but that it goes.
+  void SaySomething() {
+    const int kind = kKinds[forger_.random() % std::size(kKinds)];
+    proto::Control control =
+        forger_.Control(proto::Control::descriptor()->FindFieldByNumber(kind));
+    Say(&control);
+  }
+
+ private:
+  static constexpr int kKinds[] = {
+      proto::Control::kLoadRequest,    proto::Control::kUnloadRequest,
+      proto::Control::kLaunchRequest,  proto::Control::kReleaseRequest,
+      proto::Control::kSettleRequest,  proto::Control::kFetchRequest,
+      proto::Control::kFetchEnd,       proto::Control::kDiagnoseRequest,
+      proto::Control::kCollectRequest, proto::Control::kConnectRequest,
+      proto::Control::kPlanPart};
+
+  void Say(proto::Control* control) {
+    control->set_client(self_);
+    control->set_sequence(++sequence_);
+    const Directory& directory = cluster_.context.directory;
+    cluster_.world.SendControl(directory.client(self_), directory.controller(),
+                               control->SerializeAsString());
+  }
+
+  Forger& forger_;
+  RecordedCluster& cluster_;
+  const uint32_t self_;
+  uint64_t sequence_ = 0;
 };
 
 DispatchOptions Dispatch(uint64_t seed) {
@@ -306,6 +355,42 @@ TEST(ForeignMessageTest, NothingBreaksWhateverIsSaid) {
   for (int i = 0; i < kinds->field_count(); ++i) {
     EXPECT_GT(heard.count(kinds->field(i)->number()), 0u)
         << kinds->field(i)->name();
+  }
+}
+
+// Whatever a client says, in its own name: another one has what it asked for.
+TEST(ForeignMessageTest, AClientHurtsItselfAlone) {
+  for (uint64_t seed = 1; seed <= 12; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    RecordedCluster cluster("2x2x2", Dispatch(seed));
+    Forger forger(seed, &cluster);
+    cluster.world.copies_payloads = true;
+    HostileClient hostile(&forger, &cluster, /*self=*/1);
+    cluster.AskLoad(SomePlan());
+    cluster.Run();
+    hostile.Connect();
+    // It has a program of its own, too.
+    hostile.Load(cluster.plan_name());
+    cluster.Run();
+    cluster.AskLaunch(Loaded(cluster), 1, 1.0f);
+    cluster.AskLaunch(Loaded(cluster), 2, 2.0f);
+    const auto talk = [&] {
+      if (forger.random() % 4 == 0) hostile.SaySomething();
+    };
+    cluster.Run(1500, talk);
+    cluster.Run();
+    cluster.AskFetch(2);
+    cluster.Run(1500, talk);
+    cluster.Run();
+    // Twice 2, summed over four shards, and one more.
+    const ArrayBytes& bytes = cluster.fetched.data;
+    ASSERT_EQ(bytes.size(), 4 * sizeof(float));
+    for (int i = 0; i < 4; ++i) {
+      float value;
+      std::memcpy(&value, &bytes[i * sizeof(float)], sizeof(float));
+      EXPECT_EQ(value, 17.0f);
+    }
+    if (HasFailure()) return;
   }
 }
 

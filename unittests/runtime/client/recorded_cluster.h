@@ -100,8 +100,11 @@ class RecordedCluster {
     control.mutable_load_request()->set_request(1);
     *control.mutable_load_request()->mutable_plan() =
         KeepPlan(&context.plans, plan_);
+    plan_name_ = control.load_request().plan();
     Ask(control);
   }
+  // Of the plan that was asked for last.
+  const proto::PlanName& plan_name() const { return plan_name_; }
   // One argument and one result, whose shards are one float each.
   void AskLaunch(uint64_t program, uint64_t launch, float value) {
     const proto::Interface& interface = plan_->plan().interface();
@@ -165,17 +168,16 @@ class RecordedCluster {
   // messages were; timers are due at once. `between` is called before each.
   template <typename F>
   void Run(int most, F between) {
-    std::deque<Sent> queue;
     for (int i = 0; i < most; ++i) {
       between();
-      for (Sent& one : world.Take()) queue.push_back(std::move(one));
-      if (queue.empty()) {
+      for (Sent& one : world.Take()) queue_.push_back(std::move(one));
+      if (queue_.empty()) {
         if (world.timers() == 0) return;
         world.Advance(1'000'000'000);
         continue;
       }
-      world.Deliver(queue.front());
-      queue.pop_front();
+      world.Deliver(queue_.front());
+      queue_.pop_front();
     }
   }
   void Run() {
@@ -198,8 +200,10 @@ class RecordedCluster {
   std::deque<HostActors> actors_;
   std::deque<Cohort> cohorts_;
   std::shared_ptr<const PreparedPlan> plan_;
+  proto::PlanName plan_name_;
   std::shared_ptr<const ArrayPlacement> result_;
   uint64_t asked_ = 0;
+  std::deque<Sent> queue_;  // not delivered yet
 };
 
 }  // namespace pathways::testing

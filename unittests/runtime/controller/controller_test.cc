@@ -116,12 +116,13 @@ class ControllerTest : public ::testing::Test {
     }
   }
 
-  // Request 1 of `client` loads a program; returns its handle.
-  uint64_t Load(uint32_t client) {
+  // Request 1 of `client` loads a program; returns its handle. `placed`: its
+  // argument has bytes.
+  uint64_t Load(uint32_t client, bool placed = true) {
     proto::Control control;
     control.mutable_load_request()->set_request(1);
     *control.mutable_load_request()->mutable_plan() =
-        KeepPlan(&context_.plans, Prepare(MovePlan("p", 2), topology_));
+        KeepPlan(&context_.plans, Prepare(MovePlan("p", 2), topology_, placed));
     FromClient(client, control);
     return ++loaded_;
   }
@@ -134,26 +135,28 @@ class ControllerTest : public ::testing::Test {
         static_cast<uint32_t>(handle));
     FromHost(host, control);
   }
-  uint64_t LoadAll(uint32_t client) {
-    const uint64_t handle = Load(client);
+  uint64_t LoadAll(uint32_t client, bool placed = true) {
+    const uint64_t handle = Load(client, placed);
     Reply(0, handle);
     Reply(1, handle);
     Sent();
     return handle;
   }
-  // `fresh`: with an argument that the client sends.
+  // `fresh`: with bytes that the client sends.
   void Launch(uint32_t client, uint64_t launch, uint64_t handle,
               bool fresh = true) {
     proto::Control control;
     control.mutable_launch_request()->set_launch(launch);
     control.mutable_launch_request()->set_program(handle);
     control.mutable_launch_request()->set_steps(1);
+    proto::ObjectRef* argument =
+        control.mutable_launch_request()->add_arguments();
     if (fresh) {
-      proto::ObjectRef* argument =
-          control.mutable_launch_request()->add_arguments();
       argument->set_object(1000 + launch);
       argument->set_fresh(true);
+      for (uint32_t host : {0, 1}) argument->add_hosts(host);
     }
+    control.mutable_launch_request()->add_results();
     FromClient(client, control);
   }
   void Ready(uint32_t host, uint32_t client, uint64_t launch) {
@@ -281,7 +284,7 @@ TEST_F(ControllerTest, WhatIsLostIsSentAgainAndTheLaunchBegins) {
 }
 
 TEST_F(ControllerTest, ALaunchThatBringsNothingBeginsAtOnce) {
-  const uint64_t p = LoadAll(1);
+  const uint64_t p = LoadAll(1, /*placed=*/false);
   Launch(1, 1, p, /*fresh=*/false);
   std::vector<uint64_t> stores;
   for (const testing::Sent& one : world_.sent) {
@@ -298,7 +301,7 @@ TEST_F(ControllerTest, ALaunchThatBringsNothingBeginsAtOnce) {
 }
 
 TEST_F(ControllerTest, WhatAHostWasToldOfALaunchIsSentAgain) {
-  const uint64_t p = LoadAll(1);
+  const uint64_t p = LoadAll(1, /*placed=*/false);
   Launch(1, 1, p, /*fresh=*/false);
   Sent();
   auto prepares = [&](TimeNs duration) {
@@ -319,7 +322,7 @@ TEST_F(ControllerTest, WhatAHostWasToldOfALaunchIsSentAgain) {
 }
 
 TEST_F(ControllerTest, AHostThatRefusesWhatWasGrantedEndsTheLaunch) {
-  const uint64_t p = LoadAll(1);
+  const uint64_t p = LoadAll(1, /*placed=*/false);
   Launch(1, 1, p, /*fresh=*/false);
   Sent();
   proto::Control control;
@@ -364,7 +367,7 @@ TEST_F(ControllerTest, CallsThatWaitForAHostThatIsGoneEnd) {
 // What hosts are told is for the life that they are in, numbered from 1 again;
 // what is from another life counts for nothing.
 TEST_F(ControllerTest, AHostThatLivesAgainBeginsAnew) {
-  const uint64_t p = LoadAll(1);
+  const uint64_t p = LoadAll(1, /*placed=*/false);
   Launch(1, 1, p, /*fresh=*/false);
   controller_->OnPeerDown(1, 1);
   Sent();
@@ -380,7 +383,7 @@ TEST_F(ControllerTest, AHostThatLivesAgainBeginsAnew) {
   controller_->OnPeerUp(1, 2);
   controller_->OnPeerDown(1, 1);  // late
   // As number 1: number 0 has not been unloaded.
-  const uint64_t q = Load(1);
+  const uint64_t q = Load(1, /*placed=*/false);
   std::vector<uint32_t> replaced;
   for (const testing::Sent& one : world_.Take()) {
     const auto control = one.As<proto::Control>();
@@ -471,6 +474,7 @@ TEST_F(ControllerTest, ArraysAreLostWithTheHostsThatHoldThem) {
   argument->set_fresh(true);
   argument->set_keep(true);
   for (uint32_t host : {0, 1}) argument->add_hosts(host);
+  launch->add_results();
   FromClient(1, control);
   controller_->OnPeerDown(1, 1);
   controller_->OnPeerUp(1, 2);
@@ -544,6 +548,86 @@ TEST_F(ControllerTest, OnlyAClientSpeaksForItself) {
   controller_->OnControl(context_.directory.client(1),
                          control.SerializeAsString());
   EXPECT_THAT(Sent(), ElementsAre("client1 1: no plan is named"));
+}
+
+// Hosts go by what the controller says, so it looks at what clients say.
+TEST_F(ControllerTest, ALaunchThatDoesNotFitItsProgramIsRefused) {
+  const uint64_t p = LoadAll(1);
+  proto::Control good;
+  proto::LaunchRequest* launch = good.mutable_launch_request();
+  launch->set_launch(1);
+  launch->set_program(p);
+  launch->set_steps(2);
+  for (proto::ObjectRef* ref :
+       {launch->add_arguments(), launch->add_results()}) {
+    for (uint32_t host : {0, 1}) ref->add_hosts(host);
+  }
+  launch->mutable_arguments(0)->set_object(1);
+  launch->mutable_arguments(0)->set_fresh(true);
+  launch->mutable_arguments(0)->set_keep(true);
+  launch->mutable_results(0)->set_object(2);
+  FromClient(1, good);
+  EXPECT_THAT(Sent(), ElementsAre("prepare 1 to host0", "prepare 1 to host1"));
+  FromClient(1, good);  // there is launch 1
+  launch->set_launch(0);
+  FromClient(1, good);
+  EXPECT_THAT(Sent(), IsEmpty());
+
+  launch->mutable_arguments(0)->set_object(3);
+  launch->mutable_results(0)->set_object(4);
+  using Change = void (*)(proto::LaunchRequest*);
+  const std::pair<Change, const char*> cases[] = {
+      {[](auto* l) { l->set_steps(0); },
+       "has 0 steps, expected 1 to 1099511627776"},
+      {[](auto* l) { l->set_steps((uint64_t{1} << 40) + 1); },
+       "has 1099511627777 steps, expected 1 to 1099511627776"},
+      {[](auto* l) { l->add_arguments(); }, "has 2 arguments, expected 1"},
+      {[](auto* l) { l->clear_results(); }, "has 0 results, expected 1"},
+      {[](auto* l) { l->mutable_arguments(0)->set_hosts(0, 1); },
+       "has argument 0 on other hosts than the program"},
+      {[](auto* l) { l->mutable_arguments(0)->set_object(0); },
+       "has argument 0 on other hosts than the program"},
+      {[](auto* l) { l->mutable_results(0)->mutable_hosts()->RemoveLast(); },
+       "has result 0 on other hosts than the program"},
+      {[](auto* l) { l->mutable_arguments(0)->set_object(1); },
+       "is to make array 1, which there is"},
+      {[](auto* l) { l->mutable_results(0)->set_object(2); },
+       "is to make array 2, which there is"},
+      {[](auto* l) { l->mutable_results(0)->set_object(3); },
+       "is to make array 3, which there is"},
+  };
+  uint64_t number = 1;
+  for (const auto& [change, text] : cases) {
+    proto::Control bad = good;
+    bad.mutable_launch_request()->set_launch(++number);
+    change(bad.mutable_launch_request());
+    FromClient(1, bad);
+    EXPECT_THAT(Sent(),
+                ElementsAre(absl::StrCat("client1 ended ", number,
+                                         ": a launch of program 'p' ", text)));
+  }
+
+  // An array of other bytes: that of a longer program.
+  proto::Control load;
+  load.mutable_load_request()->set_request(1);
+  *load.mutable_load_request()->mutable_plan() = KeepPlan(
+      &context_.plans,
+      Prepare(MovePlan("long", 2, 0, 0, 0, 4), topology_, /*placed=*/true));
+  FromClient(1, load);
+  const uint64_t q = ++loaded_;
+  for (uint32_t host : {0, 1}) Reply(host, q);
+  Sent();
+  launch->set_launch(++number);
+  launch->set_program(q);
+  launch->mutable_arguments(0)->set_object(1);
+  launch->mutable_arguments(0)->set_fresh(false);
+  launch->mutable_results(0)->set_object(5);
+  FromClient(1, good);
+  EXPECT_THAT(Sent(),
+              ElementsAre(absl::StrCat(
+                  "client1 ended ", number,
+                  ": a launch of program 'long' has as argument 0 an array "
+                  "that is of other hosts or bytes")));
 }
 
 TEST_F(ControllerTest, WhoIsNotConnectedIsNotHeard) {

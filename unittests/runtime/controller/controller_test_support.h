@@ -30,11 +30,13 @@ inline Topology MakeTopology(const std::string& spec) {
   return *std::move(topology);
 }
 
+// `placed`: with the places of arguments and results.
 inline std::shared_ptr<const PreparedPlan> Prepare(proto::Plan plan,
-                                                   const Topology& topology) {
+                                                   const Topology& topology,
+                                                   bool placed = false) {
   absl::StatusOr<std::shared_ptr<const PreparedPlan>> prepared =
       PreparedPlan::Create(MakePlanData(std::move(plan), {}), topology,
-                           /*resolver=*/nullptr, /*run_kernels=*/false);
+                           /*resolver=*/nullptr, /*run_kernels=*/placed);
   EXPECT_TRUE(prepared.ok()) << prepared.status();
   return *std::move(prepared);
 }
@@ -56,8 +58,8 @@ inline proto::Plan EchoPlan() {
   return b.Finish();
 }
 
-// v = first(u), moved to island `to`, where z = second(w): an element on each
-// of `size` devices from `base` on.
+// v = first(u), an argument, moved to island `to`, where z = second(w): an
+// element on each of `size` devices from `base` on.
 inline proto::Plan MovePlan(const std::string& name, int64_t size,
                             uint32_t from = 0, uint32_t to = 0,
                             int64_t base = 0, int64_t elements = 0) {

@@ -56,7 +56,8 @@ class GuessedHandlesTest : public ::testing::Test {
     proto::LoadRequest* request = control.mutable_load_request();
     request->set_request(1);
     *request->mutable_plan() =
-        KeepPlan(&context_.plans, Prepare(MovePlan("p", 2), topology_));
+        KeepPlan(&context_.plans, Prepare(MovePlan("p", 2), topology_,
+                                          /*placed=*/true));
     Say(client, &control);
     uint64_t handle = 0;
     for (const Sent& sent : world_.Take()) {
@@ -85,11 +86,10 @@ class GuessedHandlesTest : public ::testing::Test {
     request->set_steps(1);
     request->add_arguments()->set_object(argument);
     request->mutable_arguments(0)->set_fresh(fresh);
-    if (!fresh) request->mutable_arguments(0)->add_hosts(0);
-    if (result > 0) {
-      request->add_results()->set_object(result);
-      request->mutable_results(0)->add_hosts(0);
-      request->mutable_results(0)->set_keep(true);
+    request->add_results()->set_object(result);
+    for (uint32_t host : {0, 1}) {
+      request->mutable_arguments(0)->add_hosts(host);
+      if (result > 0) request->mutable_results(0)->add_hosts(host);
     }
     Say(client, &control);
   }
