@@ -19,10 +19,14 @@
 #include <cerrno>
 #include <climits>
 #include <cstdio>
+#include <cstdlib>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "runtime/node/child_processes.h"
 #include "tools/pw-node/commands.h"
+#include "tools/pw-node/rank.h"
 
 namespace pathways::pw_node {
 namespace {
@@ -86,6 +90,16 @@ absl::Status ReadDurations(const std::vector<DurationOption>& durations) {
                        "500ms or 2m, got '",
                        option.text, "'"));
     }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status FillRanks(std::vector<std::string>* hosts) {
+  for (std::string& host : *hosts) {
+    absl::StatusOr<std::string> filled =
+        FillRank(host, [](const char* name) { return std::getenv(name); });
+    if (!filled.ok()) return filled.status();
+    host = *std::move(filled);
   }
   return absl::OkStatus();
 }
@@ -184,7 +198,8 @@ int Main(int argc, char** argv) {
       ->type_name("ADDRESS");
   be_worker
       ->add_option("--host", worker.member.hosts,
-                   "A host of the cluster, by name; may be repeated")
+                   "A host of the cluster, by name; may be repeated; %r is the "
+                   "rank that mpirun, srun or a Kubernetes Job has given")
       ->type_name("NAME")
       ->envname("PATHWAYS_HOST")
       ->allow_extra_args(false)
@@ -234,6 +249,7 @@ int Main(int argc, char** argv) {
   if (status.ok() && say_status->parsed()) {
     return Report(RunStatus(status_command));
   }
+  if (status.ok()) status = FillRanks(&worker.member.hosts);
   // Its thread, and those that will be, have signals blocked.
   auto* stopper = new Stopper;
   stopper->CatchSignals();
