@@ -11,6 +11,10 @@ set(pathways_libraries
   pathways_protocol pathways_world pathways_trace pathways_store pathways_kernel_target pathways_kernel
   pathways_executor pathways_scheduler pathways_controller pathways_client pathways_node)
 install(TARGETS pw-node)
+if(PATHWAYS_UCX)
+  # Where programs look for it first.
+  install(TARGETS pathways_ucx LIBRARY DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
 if(PATHWAYS_COMPILER)
   list(APPEND pathways_libraries
     PathwaysSupport PathwaysDialect PathwaysPlanDialect PathwaysTransforms PathwaysCodegen

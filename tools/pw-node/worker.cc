@@ -6,12 +6,16 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <string>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+#include "absl/synchronization/notification.h"
+#include "absl/time/clock.h"
 #include "tools/pw-node/commands.h"
 
 namespace pathways::pw_node {
@@ -45,6 +49,30 @@ absl::Status Live(const MemberOptions& options, const TransportFactory& links,
   return status;
 }
 
+// Where others reach this one if nothing was said of it: where the controller
+// does. Its name may be one that nobody knows before it runs. Aborted: stopped.
+absl::StatusOr<std::string> AwaitAddress(const MemberOptions& options,
+                                         Stopper* stopper) {
+  absl::Notification stopped;
+  stopper->Set([&stopped] { stopped.Notify(); });
+  const absl::Time until = absl::Now() + options.patience;
+  bool said = false;
+  absl::StatusOr<std::string> address = AddressTowards(options.connect);
+  while (absl::IsUnavailable(address.status()) && absl::Now() < until) {
+    if (!std::exchange(said, true)) {
+      Note(absl::StrCat(address.status().message(), "; waiting for it"));
+    }
+    if (stopped.WaitForNotificationWithDeadline(
+            std::min(until, absl::Now() + kPause))) {
+      address = absl::AbortedError("the worker was stopped");
+      break;
+    }
+    address = AddressTowards(options.connect);
+  }
+  stopper->Set(nullptr);
+  return address;
+}
+
 }  // namespace
 
 absl::Status RunWorker(WorkerCommand command, Stopper* stopper) {
@@ -52,8 +80,8 @@ absl::Status RunWorker(WorkerCommand command, Stopper* stopper) {
   if (!links.ok()) return links.status();
   command.member.connect = MakeNodeAddress(command.member.connect);
   if (command.member.listen.empty()) {
-    absl::StatusOr<std::string> address =
-        AddressTowards(command.member.connect);
+    absl::StatusOr<std::string> address = AwaitAddress(command.member, stopper);
+    if (absl::IsAborted(address.status())) return absl::OkStatus();
     if (!address.ok()) return address.status();
     command.member.listen = {*std::move(address)};
   }
