@@ -128,10 +128,10 @@ class Log:
         for name, shown in self.scrubbed:
             text = re.sub(rf"(?<![\w-]){re.escape(name)}(?![\w-])", shown, text)
         print(text, flush=True)
-        self.lines += text.splitlines()
+        self.lines += text.split("\n")
 
     def say(self, text):
-        self.write("\n" + textwrap.fill(text, 88) + "\n")
+        self.write(textwrap.fill(text, 88) + "\n")
 
     def show(self, words, output="", end=""):
         """A command, as words or as text."""
@@ -140,7 +140,7 @@ class Log:
         lines = textwrap.wrap(f"$ {command}{end}", 88, subsequent_indent="    ",
                               break_long_words=False, break_on_hyphens=False)
         text = " \\\n".join(lines) + f"\n{output}"
-        self.write(f"```text\n{text.rstrip()}\n```")
+        self.write(f"```text\n{text.rstrip()}\n```\n")
 
 
 class Launched(RunningCluster):
@@ -247,6 +247,8 @@ class MpirunCluster(Launched):
         self.controller.terminate()
         if self.controller.wait(timeout=LIMIT) != 0:
             raise AssertionError(f"the controller ended with {self.controller.returncode}")
+        self.record.say("What they said meanwhile:")
+        self.record.write(f"```text\n{self.said().rstrip()}\n```\n")
 
 
 class SlurmCluster(Launched):
@@ -434,11 +436,10 @@ def exercise(kind, options, log):
 
 HEADER = """# Clusters that launchers started: a log
 
-Written by `test/processes/launchers.py --log=docs/launchers-log.md`, which
-`scripts/check --all` runs; [clusters](clusters.md) says what the commands mean. All ran
-on one machine, on loopback. `$DIR` is a folder that was empty, numbers of processes,
-ports and times are those of this run. Where a command has more lines than are shown,
-nothing was left out: it said no more."""
+`test/processes/launchers.py --log=docs/launchers-log.md` has written it;
+[clusters](clusters.md) says what the commands mean. All ran on one machine, on loopback,
+in the folder `$DIR`.
+"""
 
 
 def main():
@@ -460,10 +461,10 @@ def main():
     kinds = [MpirunCluster] * (both or options.mpirun) + [SlurmCluster] * (both or options.slurm)
     log = Log()
     for kind in kinds:
-        log.write(f"\n## {kind.launcher}\n")
+        log.write(f"## {kind.launcher}\n")
         exercise(kind, options, log)
     if options.log:
-        options.log.write_text("\n".join([HEADER, *log.lines]) + "\n")
+        options.log.write_text("\n".join([HEADER, *log.lines]))
     return 0
 
 
