@@ -58,10 +58,10 @@ absl::StatusOr<SocketAddress> ParseSocketAddress(absl::string_view text) {
   }
   const size_t colon = rest.rfind(':');
   absl::string_view host = rest.substr(0, colon);
-  const bool bracketed =
-      absl::ConsumePrefix(&host, "[") && absl::ConsumeSuffix(&host, "]");
-  if (colon == absl::string_view::npos || host.empty() ||
-      (!bracketed && host.find_first_of(":[]") != absl::string_view::npos) ||
+  const bool bracketed = absl::ConsumePrefix(&host, "[");
+  if (colon == absl::string_view::npos ||
+      (bracketed && !absl::ConsumeSuffix(&host, "]")) || host.empty() ||
+      host.find_first_of(bracketed ? "[]" : ":[]") != absl::string_view::npos ||
       host.find('\0') != absl::string_view::npos) {
     return NotAnAddress(text, "expected tcp:HOST:PORT or tcp:[HOST]:PORT");
   }

@@ -186,9 +186,13 @@ int TlsStream::BioRead(BIO* bio, char* bytes,
   BIO_clear_retry_flags(bio);
   size_t room = size;
   if (!self->open_) {
-    // One more than is allowed, so that it is seen.
-    room = std::min(
-        room, kMostOfStrangers + 1 - std::min(self->came_, kMostOfStrangers));
+    // One more than is allowed, so that it is seen; and then nothing, however
+    // much the library waits for, until Open has seen it.
+    if (self->came_ > kMostOfStrangers) {
+      BIO_set_retry_read(bio);
+      return -1;
+    }
+    room = std::min(room, kMostOfStrangers + 1 - self->came_);
   }
   ssize_t came;
   do {

@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -21,7 +22,9 @@
 #include "absl/strings/str_cat.h"
 #include "runtime/transport/cluster_key.h"
 #include "runtime/transport/descriptor.h"
+#include "runtime/transport/make_stream.h"
 #include "runtime/transport/socket_transport.h"
+#include "runtime/transport/tls_context.h"
 #include "unittests/runtime/transport/socket_folder.h"
 #include "unittests/runtime/transport/told_events.h"
 
@@ -205,6 +208,26 @@ TEST_F(TlsTransportTest, ReadsLittleOfStrangers) {
   send(stranger.get(), record.data(), record.size(), MSG_NOSIGNAL);
   EXPECT_EQ(events_.Next(), "refused");
   EXPECT_THAT(events_.why().message(), HasSubstr("more than 4096 bytes"));
+}
+
+TEST_F(TlsTransportTest, LeavesTheRestOfARecordUnread) {
+  const std::unique_ptr<const TlsContext> context =
+      TlsContext::Make(*ClusterKey::Read(folder_.NewKey("another")));
+  int ends[2];
+  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+  const Descriptor stranger(ends[1]);
+  const auto stream =
+      MakeStream(Descriptor(ends[0]), context.get(), /*dialed=*/false);
+  const std::string record =
+      std::string("\x16\x03\x01\x40\x00\x01\x00\x3f\xfc", 9) +
+      std::string(16'000, 'x');
+  ASSERT_EQ(send(stranger.get(), record.data(), record.size(), MSG_NOSIGNAL),
+            static_cast<ssize_t>(record.size()));
+  EXPECT_EQ(stream->Open().status().code(),
+            absl::StatusCode::kPermissionDenied);
+  int left = 0;
+  ASSERT_EQ(ioctl(stream->fd(), FIONREAD, &left), 0);
+  EXPECT_EQ(record.size() - left, 4097u);
 }
 
 }  // namespace

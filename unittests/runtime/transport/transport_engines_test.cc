@@ -110,6 +110,9 @@ class TcpFabric : public SocketFabric {
             "tcp:127.0.0.1:http",
             "tcp:::1:80",
             "tcp:[::1:80",
+            "tcp:[127.0.0.1:0",
+            "tcp:[[::1]]:0",
+            "tcp:[::1]]:0",
             "127.0.0.1:80"};
   }
 };
@@ -145,9 +148,16 @@ class UcxFabric : public Fabric {
   std::string NewAddress() override { return "ucx:127.0.0.1:0"; }
   std::string NobodysAddress() override { return "ucx:127.0.0.1:1"; }
   std::vector<std::string> BadAddresses() override {
-    return {"",         "ucx:",          "ucx:127.0.0.1",
-            "ucx::80",  "ucx:host:http", "ucx:127.0.0.1:65536",
-            "ucx:::1:", "tcp:[::1]:80",  "unix:/name"};
+    return {"",
+            "ucx:",
+            "ucx:127.0.0.1",
+            "ucx::80",
+            "ucx:host:http",
+            "ucx:127.0.0.1:65536",
+            "ucx:::1:",
+            "tcp:[::1]:80",
+            "unix:/name",
+            "ucx:[127.0.0.1:0"};
   }
 };
 #endif
