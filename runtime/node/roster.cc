@@ -66,6 +66,9 @@ absl::StatusOr<std::vector<uint32_t>> Roster::HostsOf(
                                           ? "the worker names no host"
                                           : "the worker has no address");
   }
+  // It becomes part of the cluster, which everybody checks.
+  checked = pathways::CheckTarget("the worker's machine", hello.target());
+  if (!checked.ok()) return checked;
   std::vector<uint32_t> hosts;
   for (const std::string& name : hello.hosts()) {
     auto found = host_of_.find(name);

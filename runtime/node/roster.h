@@ -43,8 +43,8 @@ class Roster {
 
   // The hosts that a worker names, ascending. FailedPrecondition: it speaks
   // another version, or is another kind of machine than the cluster says;
-  // InvalidArgument: it names no host, one twice, or no address; NotFound: a
-  // host is not in the cluster.
+  // InvalidArgument: it names no host, one twice, no address, or a machine that
+  // no cluster may have; NotFound: a host is not in the cluster.
   absl::StatusOr<std::vector<uint32_t>> HostsOf(
       const proto::MemberHello& hello) const;
   // A worker asks to be in. As HostsOf; FailedPrecondition: it has said

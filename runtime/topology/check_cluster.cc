@@ -77,12 +77,7 @@ absl::Status CheckLink(const std::string& where, const proto::Link& link) {
 absl::Status CheckDevice(const std::string& where, const proto::Device& device,
                          const std::vector<int64_t>& shape) {
   absl::Status status = CheckText(where, "kind", device.kind(), true);
-  const proto::Target& target = device.target();
-  status.Update(CheckText(where, "target triple", target.triple(), false));
-  status.Update(CheckText(where, "target cpu", target.cpu(), false));
-  for (const std::string& feature : target.features()) {
-    status.Update(CheckText(where, "target feature", feature, false));
-  }
+  status.Update(CheckTarget(where, device.target()));
   status.Update(CheckMemory(where, device.memory_bytes()));
   if (!status.ok() || device.coordinates_size() == 0) return status;
   if (device.coordinates_size() != static_cast<int>(shape.size())) {
@@ -185,6 +180,17 @@ absl::Status CheckDevices(const std::string& where, int first_host,
 }
 
 }  // namespace
+
+absl::Status CheckTarget(const std::string& where,
+                         const proto::Target& target) {
+  absl::Status status =
+      CheckText(where, "target triple", target.triple(), false);
+  status.Update(CheckText(where, "target cpu", target.cpu(), false));
+  for (const std::string& feature : target.features()) {
+    status.Update(CheckText(where, "target feature", feature, false));
+  }
+  return status;
+}
 
 absl::Status CheckCluster(const proto::Cluster& cluster) {
   if (cluster.islands_size() == 0) {

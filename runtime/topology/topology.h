@@ -65,6 +65,9 @@ absl::StatusOr<proto::Cluster> ParseTopology(const std::string& text,
 // names make sense; else InvalidArgument that names the culprit.
 absl::Status CheckCluster(const proto::Cluster& cluster);
 
+// Likewise of a target alone; `where` says whose it is.
+absl::Status CheckTarget(const std::string& where, const proto::Target& target);
+
 // A checked cluster with everything numbered. Hosts are numbered over the whole
 // cluster, devices inside their island (host by host, in file order), both from
 // 0. Memory beside the cluster itself is per host, not per device. Immutable

@@ -94,6 +94,11 @@ TEST_F(RosterTest, WhoDoesNotFitIsRefused) {
   hello.set_epoch("short");
   ExpectRefused(hello, Code::kInvalidArgument,
                 "an epoch of 5 bytes, expected 16");
+  hello = Hello({"host1"});
+  hello.mutable_target()->set_cpu("a b");
+  ExpectRefused(hello, Code::kInvalidArgument,
+                "the worker's machine: target cpu 'a b' has ' ', expected "
+                "printable ASCII without spaces");
   // Nothing of these counts.
   EXPECT_THAT(roster_.Missing(), ElementsAre(1, 2, 3));
 }
