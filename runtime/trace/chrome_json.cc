@@ -22,7 +22,10 @@ std::string Json(const std::string& text) {
 }
 
 std::string Us(TimeNs ns) {
-  return absl::StrFormat("%d.%03d", ns / 1000, ns % 1000);
+  const uint64_t magnitude =
+      ns < 0 ? -static_cast<uint64_t>(ns) : static_cast<uint64_t>(ns);
+  return absl::StrFormat("%s%d.%03d", ns < 0 ? "-" : "", magnitude / 1000,
+                         magnitude % 1000);
 }
 
 Args& Args::Add(const char* key, uint64_t value) {

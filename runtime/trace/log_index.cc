@@ -74,7 +74,9 @@ const std::vector<int64_t>& LogIndex::ShardsOn(uint32_t program,
       for (int64_t shard = 0; shard < NumShards(slice); ++shard) {
         const std::optional<int64_t> where = DeviceOf(slice, shard);
         if (!where.has_value()) continue;
-        found->second[DeviceActor(island, *where)].push_back(shard);
+        // Of devices that the log does not know there may be any number.
+        const uint32_t actor = DeviceActor(island, *where);
+        if (actor != kNoTraceActor) found->second[actor].push_back(shard);
       }
     }
   }

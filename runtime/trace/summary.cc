@@ -79,6 +79,7 @@ class Summarizer {
       gangs_[{e.program, e.target, e.firing}].push_back(i);
     } else {
       firings_[{e.program, e.target, e.firing, false, e.item}] = i;
+      moves_[{e.program, e.target, e.firing}].push_back(i);
     }
   }
 
@@ -123,6 +124,15 @@ class Summarizer {
       *latest = candidate;
     }
   }
+  // Of those on all shards that are in the log; there may be many more.
+  void LaterOfAll(uint32_t program, uint32_t action, uint64_t firing,
+                  uint32_t* latest) const {
+    const bool is_gang = index_.action(program, action)->kind() == proto::GANG;
+    const auto& all = is_gang ? gangs_ : moves_;
+    const auto found = all.find({program, action, firing});
+    if (found == all.end()) return;
+    for (uint32_t one : found->second) Later(one, latest);
+  }
   uint32_t Find(uint32_t program, uint32_t action, uint64_t firing,
                 int64_t shard) {
     const proto::Action* of = index_.action(program, action);
@@ -147,6 +157,10 @@ class Summarizer {
       return latest;
     }
     const uint64_t firing = e.firing - edge->tokens();
+    if (edge->relation() == proto::ALL) {
+      LaterOfAll(e.program, edge->from(), firing, &latest);
+      return latest;
+    }
     const std::vector<int64_t> shards =
         e.Kind() == TraceKind::kGang
             ? index_.ShardsOn(e.program, action->slice(), e.actor)
@@ -159,17 +173,14 @@ class Summarizer {
     return latest;
   }
 
-  // Shards of an edge's source that give tokens to a shard of its target.
+  // Shards of an edge's source that give tokens to a shard of its target, if
+  // not all do.
   std::vector<int64_t> Sources(uint32_t program, const proto::Edge& edge,
                                int64_t shard) {
     const proto::Plan& plan = *index_.plan(program);
     const proto::Action& to = plan.actions(edge.to());
     std::vector<int64_t> sources;
-    if (edge.relation() == proto::ALL) {
-      const int64_t count =
-          NumShards(plan.slices(plan.actions(edge.from()).slice()));
-      for (int64_t s = 0; s < count; ++s) sources.push_back(s);
-    } else if (edge.relation() == proto::PIECES) {
+    if (edge.relation() == proto::PIECES) {
       const bool is_data = edge.kind() == proto::DATA;
       const layout::Movement* movement =
           index_.movement(program, is_data ? edge.from() : edge.to());
@@ -320,8 +331,9 @@ class Summarizer {
   LogIndex index_;
   TraceSummary summary_;
   absl::flat_hash_map<FiringKey, uint32_t> firings_;
+  // Events of (program, action, firing).
   std::map<std::tuple<uint32_t, uint32_t, uint64_t>, std::vector<uint32_t>>
-      gangs_;  // events of (program, action, firing)
+      gangs_, moves_;
   absl::flat_hash_map<uint32_t, uint32_t> before_;  // of a gang, in its queue
   std::map<uint32_t, uint32_t> last_gang_;          // by device
 };

@@ -14,12 +14,68 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/base/buffer_bytes.h"
+#include "runtime/plan/tables.h"
+#include "runtime/plan/verify.h"
 
 namespace pathways {
 namespace {
 
 constexpr uint32_t kMaxActors = 1 << 24;  // as TraceEvent::actor
 constexpr uint32_t kMostUntraced = 1 << 12;
+
+// Code is not told, so any is there.
+constexpr uint64_t kAnyBlobs = std::numeric_limits<int64_t>::max();
+
+// What times may be, so that sums and differences of some are times too.
+constexpr TimeNs kMostTime = TimeNs{1} << 60;
+
+bool IsTime(TimeNs ns) { return ns >= -kMostTime && ns <= kMostTime; }
+
+// Whether an event with an action has one that is there, and a step or shard of
+// it. Of a program that is not known, anything is fine.
+bool IsOfItsProgram(const TraceEvent& event, const TraceLog& log) {
+  const auto found = log.programs.find(event.program);
+  if (found == log.programs.end()) return true;
+  const proto::Plan& plan = *found->second;
+  if (event.target >= static_cast<uint32_t>(plan.actions_size())) return false;
+  const proto::Action& action = plan.actions(static_cast<int>(event.target));
+  switch (event.Kind()) {
+    case TraceKind::kKernel:
+    case TraceKind::kCollective:
+    case TraceKind::kMeet:
+      return event.item < static_cast<uint64_t>(action.steps_size());
+    case TraceKind::kMove:
+      return static_cast<int64_t>(event.item) <
+             NumShards(plan.slices(static_cast<int>(action.slice())));
+    default:
+      return true;
+  }
+}
+
+// Whether a process of ours may have recorded that.
+bool IsEvent(const TraceEvent& event, const TraceLog& log) {
+  if (!IsTime(event.time) || !IsTime(event.end()) || event.end() < event.time) {
+    return false;
+  }
+  switch (event.Kind()) {
+    case TraceKind::kGang:
+    case TraceKind::kWait:
+    case TraceKind::kKernel:
+    case TraceKind::kCollective:
+    case TraceKind::kMeet:
+    case TraceKind::kMove:
+      return IsOfItsProgram(event, log);
+    case TraceKind::kCrossed:
+      return IsTime(static_cast<TimeNs>(event.value)) &&
+             static_cast<TimeNs>(event.value) >= event.time;
+    case TraceKind::kHostBytes:
+    case TraceKind::kDeviceBytes:
+      return event.value <= kMaxBytes;
+    default:
+      return true;
+  }
+}
 
 // Whatever a process says of its time, the difference is defined.
 TimeNs Minus(TimeNs a, TimeNs b) {
@@ -80,7 +136,9 @@ class Joiner {
     return absl::OkStatus();
   }
 
-  void Finish(bool with_clocks) {
+  absl::Status Finish(bool with_clocks) {
+    absl::Status checked = Check();
+    if (!checked.ok()) return checked;
     StartAtZero();
     if (!with_clocks) all_.clocks.clear();
     const auto kept = std::remove_if(
@@ -92,10 +150,29 @@ class Joiner {
                      [](const TraceEvent& a, const TraceEvent& b) {
                        return a.time < b.time;
                      });
+    return absl::OkStatus();
   }
 
  private:
   static constexpr uint32_t kNobodyTraced = 0;  // its number
+
+  // Now that all programs are there: those of one process are those of all.
+  absl::Status Check() const {
+    uint64_t all_ns = 0;  // so that any sum of durations is a time
+    bool is_fine = IsTime(all_.end) && (all_.dropped == 0 || IsBegin());
+    for (const TraceEvent& event : all_.events) {
+      is_fine = is_fine && IsEvent(event, all_);
+      if (!is_fine) break;
+      all_ns += static_cast<uint64_t>(event.end() - event.time);
+      is_fine = all_ns <= uint64_t{1} << 62;
+    }
+    if (is_fine) return absl::OkStatus();
+    return absl::InvalidArgumentError(
+        "a process traced what cannot have happened");
+  }
+  bool IsBegin() const {
+    return IsTime(begin_) || begin_ == std::numeric_limits<TimeNs>::min();
+  }
 
   // Others may have begun before the clock here was 0.
   void StartAtZero() {
@@ -180,6 +257,9 @@ absl::StatusOr<TraceLog> ReadTraceMessages(
                               /*process=*/0};
   }
   for (const proto::TracedProgram& program : first.programs()) {
+    if (!VerifyPlan(program.plan(), kAnyBlobs, {.max_issues = 1}).empty()) {
+      return none;
+    }
     log.programs[program.incarnation()] =
         std::make_shared<const proto::Plan>(program.plan());
   }
@@ -203,7 +283,8 @@ absl::StatusOr<TraceLog> JoinTraceLogs(std::vector<ProcessLog> logs,
     absl::Status added = joiner.Add(&log);
     if (!added.ok()) return added;
   }
-  joiner.Finish(/*with_clocks=*/logs.size() > 1);
+  absl::Status finished = joiner.Finish(/*with_clocks=*/logs.size() > 1);
+  if (!finished.ok()) return finished;
   return all;
 }
 

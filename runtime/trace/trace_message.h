@@ -23,7 +23,8 @@ namespace pathways {
 // events each, of which there is at least one.
 std::vector<proto::ProcessTrace> WriteTraceMessages(const TraceLog& log,
                                                     uint64_t most_bytes);
-// The reverse; `messages` are all, in order. InvalidArgument: they are none.
+// The reverse; `messages` are all, in order. InvalidArgument: they are none, or
+// have a plan that could not run.
 absl::StatusOr<TraceLog> ReadTraceMessages(
     const std::vector<const proto::ProcessTrace*>& messages);
 
@@ -37,7 +38,9 @@ struct ProcessLog {
 // all are complete on; no time is negative. What ended before `since` of that
 // clock is left out, and not counted as dropped. Its actors have new numbers,
 // in the order of `logs`; an event of an actor without a name is nobody's.
-// InvalidArgument: more actors than events can tell apart.
+// InvalidArgument: more actors than events can tell apart; or an event that no
+// process of ours records, of its program or by its time, so that whoever reads
+// the log need not look.
 absl::StatusOr<TraceLog> JoinTraceLogs(
     std::vector<ProcessLog> logs,
     TimeNs since = std::numeric_limits<TimeNs>::min());

@@ -34,6 +34,8 @@ TEST(JsonTest, NamesAreAnyBytes) {
 TEST(JsonTest, Microseconds) {
   EXPECT_EQ(Us(0), "0.000");
   EXPECT_EQ(Us(7), "0.007");
+  EXPECT_EQ(Us(-7), "-0.007");
+  EXPECT_EQ(Us(-1050), "-1.050");
   EXPECT_EQ(Us(999), "0.999");
   EXPECT_EQ(Us(1050), "1.050");
   EXPECT_EQ(Us(3600'000'000'001), "3600000000.001");

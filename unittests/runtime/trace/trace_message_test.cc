@@ -11,10 +11,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <utility>
 #include <vector>
+
+#include "runtime/plan/tables.h"
+#include "runtime/plan/testing/random_plan.h"
 
 namespace pathways {
 namespace {
@@ -31,7 +36,8 @@ TraceLog Log(std::vector<TimeNs> times, uint32_t actor, TimeNs begin) {
   log.end = 100;
   log.actors.resize(actor + 1);
   log.actors[actor] = {TraceActor::kDevice, 1, 2, 3, "device"};
-  auto plan = std::make_shared<proto::Plan>();
+  auto plan =
+      std::make_shared<proto::Plan>(pathways::testing::RandomPlan(/*seed=*/1));
   plan->mutable_header()->set_program("p");
   log.programs[actor] = std::move(plan);
   return log;
@@ -83,6 +89,68 @@ TEST(TraceMessageTest, WhatIsNoTraceIsRefused) {
   message.mutable_actors(0)->set_role(17);
   EXPECT_EQ(Read({message}).status().message(),
             "what a process sent is no trace");
+  // Nor has it a plan that could not run.
+  message.clear_actors();
+  EXPECT_TRUE(Read({message}).ok());
+  proto::Plan* plan = message.add_programs()->mutable_plan();
+  *plan = pathways::testing::RandomPlan(/*seed=*/1);
+  EXPECT_TRUE(Read({message}).ok());
+  plan->mutable_edges(0)->set_to(1 << 20);
+  EXPECT_EQ(Read({message}).status().message(),
+            "what a process sent is no trace");
+}
+
+TEST(TraceMessageTest, WhatCannotHaveHappenedIsRefused) {
+  using Change = std::function<void(TraceEvent*)>;
+  constexpr TimeNs kLong = TimeNs{1} << 60;
+  const TraceLog good = Log({}, /*actor=*/0, 0);
+  const proto::Plan& plan = *good.programs.at(0);
+  const auto gang = std::find_if(
+      plan.actions().begin(), plan.actions().end(),
+      [](const proto::Action& a) { return a.kind() == proto::GANG; });
+  const auto move = std::find_if(
+      plan.actions().begin(), plan.actions().end(),
+      [](const proto::Action& a) { return a.kind() != proto::GANG; });
+  ASSERT_TRUE(gang != plan.actions().end() && move != plan.actions().end());
+  const auto join = [&](TraceKind kind, const Change& change, int copies = 1) {
+    TraceLog log = good;
+    TraceEvent event = NewTraceEvent(kind, 0, 5);
+    event.value = 7;
+    event.target = static_cast<uint32_t>(
+        (kind == TraceKind::kMove ? move : gang) - plan.actions().begin());
+    change(&event);
+    log.events.assign(copies, event);
+    const absl::Status status = JoinTraceLogs({{log, {0}}}).status();
+    EXPECT_TRUE(status.ok() || absl::IsInvalidArgument(status)) << status;
+    return status.ok();
+  };
+  EXPECT_TRUE(join(TraceKind::kGang, [](TraceEvent*) {}));
+  EXPECT_TRUE(join(TraceKind::kMove, [](TraceEvent*) {}));
+  EXPECT_FALSE(join(TraceKind::kGang, [&](TraceEvent* e) {
+    e->target = static_cast<uint32_t>(plan.actions_size());
+  }));
+  EXPECT_FALSE(join(TraceKind::kMeet, [&](TraceEvent* e) {
+    e->item = static_cast<uint64_t>(gang->steps_size());
+  }));
+  EXPECT_FALSE(join(TraceKind::kMove, [&](TraceEvent* e) {
+    e->item = NumShards(plan.slices(static_cast<int>(move->slice())));
+  }));
+  // Nobody knows what it is of.
+  EXPECT_TRUE(join(TraceKind::kMeet, [](TraceEvent* e) {
+    e->program = 1;
+    e->target = e->item = 1 << 20;
+  }));
+  EXPECT_FALSE(join(TraceKind::kGang, [](TraceEvent* e) { e->value = 4; }));
+  EXPECT_TRUE(join(TraceKind::kGang, [](TraceEvent* e) { e->value = kLong; }));
+  EXPECT_FALSE(
+      join(TraceKind::kGang, [](TraceEvent* e) { e->value = kLong + 1; }));
+  EXPECT_FALSE(
+      join(TraceKind::kDone, [](TraceEvent* e) { e->time = -kLong - 1; }));
+  EXPECT_TRUE(join(TraceKind::kCrossed, [](TraceEvent*) {}));
+  EXPECT_FALSE(join(TraceKind::kCrossed, [](TraceEvent* e) { e->value = 4; }));
+  // Together they are too long to be summed up.
+  EXPECT_FALSE(
+      join(TraceKind::kGang, [](TraceEvent* e) { e->value = kLong; }, 5));
 }
 
 TEST(TraceMessageTest, SeveralProcessesAreOneLogFromWhereAllAreComplete) {
@@ -159,10 +227,10 @@ TEST(TraceMessageTest, TimesAreThoseOfOneClock) {
   EXPECT_THAT(Times(*log), ElementsAre(0, 40, 50, 70));
   EXPECT_EQ(log->clocks[1].offset_ns, 1030);
   EXPECT_EQ(log->clocks[0].offset_ns, -20);
-  // A clock may say anything.
+  // A clock may say anything, which is not always a time.
   two.events[0].time = std::numeric_limits<TimeNs>::min();
   log = JoinTraceLogs({{one, {0}}, {two, clock}});
-  EXPECT_TRUE(log.ok()) << log.status();
+  EXPECT_TRUE(absl::IsInvalidArgument(log.status())) << log.status();
 }
 
 }  // namespace
