@@ -13,9 +13,12 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include <gmock/gmock.h>
 #include <google/protobuf/descriptor.h>
 #include <gtest/gtest.h>
 
+#include <cstring>
+#include <iterator>
 #include <random>
 #include <set>
 #include <string>
@@ -30,6 +33,7 @@ namespace {
 
 using google::protobuf::FieldDescriptor;
 using google::protobuf::Reflection;
+using ::testing::Each;
 
 // A feed, a gang with a kernel, a sum over two hosts, a move to another island,
 // a control edge, a fetch.
@@ -248,6 +252,18 @@ uint64_t Loaded(const RecordedCluster& cluster) {
   return 0;
 }
 
+// The four numbers of the result.
+std::vector<float> Fetched(const RecordedCluster& cluster) {
+  const ArrayBytes& bytes = cluster.fetched.data;
+  std::vector<float> values(4);
+  if (bytes.size() != values.size() * sizeof(float)) {
+    ADD_FAILURE() << bytes.size() << " bytes were fetched";
+    return {};
+  }
+  std::memcpy(values.data(), &bytes[0], bytes.size());
+  return values;
+}
+
 // Sends that may be made by whoever makes them are left out.
 TEST(ForeignMessageTest, NothingComesOfWhatOthersMayNotSay) {
   for (uint64_t seed = 1; seed <= 30; ++seed) {
@@ -280,13 +296,7 @@ TEST(ForeignMessageTest, NothingComesOfWhatOthersMayNotSay) {
     cluster.Run(2000, forge);
     cluster.Run();
     // Twice 1, summed over four shards, and one more.
-    const ArrayBytes& bytes = cluster.fetched.data;
-    ASSERT_EQ(bytes.size(), 4 * sizeof(float));
-    for (int i = 0; i < 4; ++i) {
-      float value;
-      std::memcpy(&value, &bytes[i * sizeof(float)], sizeof(float));
-      EXPECT_EQ(value, 9.0f);
-    }
+    EXPECT_THAT(Fetched(cluster), Each(9.0f));
     uint64_t foreign = 0;
     for (const auto& executor : cluster.executors) {
       foreign += executor->counters().foreign.get();
@@ -383,13 +393,7 @@ TEST(ForeignMessageTest, AClientHurtsItselfAlone) {
     cluster.Run(1500, talk);
     cluster.Run();
     // Twice 2, summed over four shards, and one more.
-    const ArrayBytes& bytes = cluster.fetched.data;
-    ASSERT_EQ(bytes.size(), 4 * sizeof(float));
-    for (int i = 0; i < 4; ++i) {
-      float value;
-      std::memcpy(&value, &bytes[i * sizeof(float)], sizeof(float));
-      EXPECT_EQ(value, 17.0f);
-    }
+    EXPECT_THAT(Fetched(cluster), Each(17.0f));
     if (HasFailure()) return;
   }
 }
