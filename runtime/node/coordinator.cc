@@ -77,25 +77,19 @@ absl::Status Coordinator::Begin(const proto::HostOptions& options,
   host_options_ = options;
   table_ = MemberTable(&topology_, roster_.Members(), roster_.Peers());
   last_tick_ = absl::Now();
+  linking_ = true;
   for (const auto& [number, process] : table_.all()) {
     absl::Status linked = Welcome(number);
-    if (!linked.ok()) {
-      return absl::Status(linked.code(), absl::StrCat(NameOf(number),
-                                                      " went before it was "
-                                                      "linked: ",
-                                                      linked.message()));
-    }
+    if (!linked.ok()) Lose(number, linked);
   }
-  while (!table_.settled()) {
+  while (!table_.Missing().empty()) {
+    if (!options_.await_replacements && !failure_.ok()) return failure_;
     absl::StatusOr<bool> stepped = Step(until);
     if (!stepped.ok()) return stepped.status();
-    if (!failure_.ok()) return failure_;
     if (*stepped || absl::Now() < until) continue;
-    for (const auto& [number, process] : table_.all()) {
-      if (process.state != MemberTable::kComing) continue;
-      return absl::DeadlineExceededError(
-          absl::StrCat(NameOf(number), " did not link to the others in time"));
-    }
+    return absl::DeadlineExceededError(
+        absl::StrCat("no worker was linked to the others in time for ",
+                     HostNames(topology_, table_.Missing())));
   }
   begun_ = true;
   Note(absl::StrCat("all ", topology_.num_hosts(), " hosts are here"));

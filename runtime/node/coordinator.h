@@ -31,6 +31,8 @@ struct CoordinatorOptions {
   LivenessOptions liveness;
   // Told in a line what happens to members. In the calls; must not call back.
   std::function<void(const std::string& line)> on_note;
+  // Whether Begin waits for another worker where one goes; else it fails.
+  bool await_replacements = true;
 };
 
 // The controller's side of membership: first all hosts come, then each worker
@@ -51,9 +53,10 @@ class Coordinator {
   absl::StatusOr<std::vector<proto::Member>> AwaitHosts(absl::Time until);
   // The cluster of those who have come, to start the process with.
   proto::Cluster ClusterHere() const { return roster_.ClusterHere(); }
-  // Links all workers and waits until each is linked to all others. The process
-  // has been started. Unavailable: one went meanwhile; DeadlineExceeded: one
-  // did not answer.
+  // Links all workers and waits until each is linked to all others. Where one
+  // goes meanwhile, whoever takes its place is waited for. The process has been
+  // started. DeadlineExceeded: names the hosts whose worker is not linked; if
+  // nobody is to take a place, the error of the first one that went.
   absl::Status Begin(const proto::HostOptions& options, absl::Time until);
   // Goes on until the process's inbox fails, and returns why.
   absl::Status Serve();
@@ -101,8 +104,10 @@ class Coordinator {
   // Clients that came before there was anything to link to.
   std::deque<std::pair<PeerId, proto::MemberHello>> early_;
   std::vector<BrokenLink> broken_;
+  // Workers are told of each other; from then on the table has them.
+  bool linking_ = false;
   bool begun_ = false;
-  absl::Status failure_;  // until then: a worker went
+  absl::Status failure_;  // until then: of the first worker that went
   absl::Time last_tick_;
 };
 

@@ -78,7 +78,8 @@ void Coordinator::HandleSaid(uint32_t process, const proto::Membership& said) {
       if (table_.Find(process)->state == MemberTable::kUp) return;
       table_.SetUp(process);
       const proto::Member& member = table_.Find(process)->member;
-      if (begun_ && !member.hosts().empty()) process_.Come(member);
+      // The process has started with all that came together.
+      if (member.life() > 1) process_.Come(member);
       if (begun_) Note(absl::StrCat(NameOf(process), " is here"));
       return;
     }
@@ -98,7 +99,7 @@ void Coordinator::HandleSaid(uint32_t process, const proto::Membership& said) {
 void Coordinator::Admit(PeerId peer, const proto::MemberHello& hello) {
   absl::Status checked = CheckHello(hello);
   if (!checked.ok()) return Refuse(peer, checked);
-  if (!begun_) {
+  if (!begun_ && !(linking_ && !hello.hosts().empty())) {
     if (!hello.hosts().empty()) {
       absl::Status joined = roster_.Join(peer, hello);
       return joined.ok() ? void() : Refuse(peer, joined);
@@ -157,7 +158,7 @@ void Coordinator::Lose(uint32_t process, const absl::Status& why) {
       MakeRefusal(absl::Status(
           why.code(), absl::StrCat(name, " is given up: ", why.message()))));
   process_.Lose(process);
-  if (!begun_) {
+  if (!begun_ && failure_.ok()) {
     failure_ = absl::Status(
         why.ok() ? absl::StatusCode::kUnavailable : why.code(),
         absl::StrCat(name,

@@ -106,7 +106,10 @@ absl::StatusOr<std::unique_ptr<LocalWorkers>> LocalWorkers::Start(
     absl::StatusOr<int> started = made->children_->Start(command);
     if (!started.ok()) return started.status();
   }
-  made->coordinator_ = std::make_unique<Coordinator>(&made->topology_, &self);
+  CoordinatorOptions coordinator_options;
+  coordinator_options.await_replacements = false;
+  made->coordinator_ = std::make_unique<Coordinator>(
+      &made->topology_, &self, std::move(coordinator_options));
   Coordinator& coordinator = *made->coordinator_;
   absl::StatusOr<std::vector<proto::Member>> members =
       coordinator.AwaitHosts(until);

@@ -186,9 +186,7 @@ absl::Status Member::Start(const proto::Welcome& welcome) {
     if (process > members.size()) continue;
     if (together_ && process > self_) continue;
     absl::Status dialed = DialMember(members[process - 1]);
-    if (dialed.ok()) continue;
-    if (together_) return dialed;
-    ReportBroken(process, dialed);
+    if (!dialed.ok()) ReportBroken(process, dialed);
   }
   for (const auto& [peer, hello] : std::exchange(early_, {})) {
     OnPeerHello(peer, hello);

@@ -101,8 +101,7 @@ class Member {
   // Of those: that have hosts and took the place of one that is gone, until
   // there is a link.
   std::map<uint32_t, proto::Member> coming_;
-  // It came when all others did, so that there is no cluster without it, nor
-  // without any of them.
+  // It came when all others did: of two such the later one dials.
   bool together_ = false;
   // Links that this one waits for in Join.
   std::set<uint32_t> unlinked_;

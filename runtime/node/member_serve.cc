@@ -43,11 +43,6 @@ absl::Status Member::Handle(const MembershipEvent& event) {
   }
   auto dialed = dialed_.find(event.peer);
   if (event.what == MembershipEvent::kGone) {
-    if (together_ && dialed != dialed_.end() &&
-        unlinked_.contains(dialed->second)) {
-      return absl::UnavailableError(absl::StrCat(
-          "worker ", dialed->second, " is gone: ", event.why.message()));
-    }
     OnGone(event);
   } else if (event.said.has_peer_hello()) {
     OnPeerHello(event.peer, event.said.peer_hello());
@@ -57,8 +52,6 @@ absl::Status Member::Handle(const MembershipEvent& event) {
     absl::Status linked = process_->links().Link(process, event.peer);
     if (linked.ok()) {
       OnLinked(process);
-    } else if (together_) {
-      return linked;
     } else {
       ReportBroken(process, linked);
     }
@@ -135,6 +128,12 @@ void Member::OnMemberGone(const proto::MemberGone& gone) {
   known_.erase(known);
   coming_.erase(gone.process());
   unlinked_.erase(gone.process());
+  // Should it answer yet, it is nobody's.
+  std::erase_if(dialed_, [&](const auto& dialed) {
+    if (dialed.second != gone.process()) return false;
+    process_->transport().Close(dialed.first);
+    return true;
+  });
   process_->Lose(gone.process());
 }
 

@@ -109,9 +109,15 @@ std::vector<proto::Member> MemberTable::Members() const {
   return members;
 }
 
-bool MemberTable::settled() const {
-  return std::none_of(processes_.begin(), processes_.end(),
-                      [](const auto& p) { return p.second.state == kComing; });
+std::vector<uint32_t> MemberTable::Missing() const {
+  std::vector<uint32_t> hosts;
+  for (const auto& [number, process] : processes_) {
+    if (process.state == kUp) continue;
+    hosts.insert(hosts.end(), process.member.hosts().begin(),
+                 process.member.hosts().end());
+  }
+  std::sort(hosts.begin(), hosts.end());
+  return hosts;
 }
 
 proto::Member ForClients(proto::Member member) {

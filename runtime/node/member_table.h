@@ -68,8 +68,8 @@ class MemberTable {
   const std::map<uint32_t, Process>& all() const { return processes_; }
   // Those that have hosts, as a process that comes is told.
   std::vector<proto::Member> Members() const;
-  // Whether none is coming.
-  bool settled() const;
+  // Hosts whose process is not up, ascending.
+  std::vector<uint32_t> Missing() const;
 
  private:
   const Topology* topology_;

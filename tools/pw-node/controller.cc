@@ -48,7 +48,7 @@ absl::Status Serve(const ControllerCommand& command, const Topology& topology,
                                        command.cluster, *std::move(members));
   if (status.ok()) {
     status = coordinator.Begin(ToHostOptions(command.cluster),
-                               absl::Now() + absl::Minutes(1));
+                               absl::InfiniteFuture());
   }
   return status.ok() ? coordinator.Serve() : status;
 }

@@ -19,6 +19,9 @@
 namespace pathways {
 namespace {
 
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
 class MemberTableTest : public testing::Test {
  protected:
   static std::vector<proto::Member> Two() {
@@ -44,10 +47,11 @@ class MemberTableTest : public testing::Test {
 };
 
 TEST_F(MemberTableTest, AWorkerTakesThePlaceOfOneThatIsGone) {
-  EXPECT_FALSE(table_.settled());
-  table_.SetUp(1);
+  EXPECT_THAT(table_.Missing(), ElementsAre(0, 1, 2));
   table_.SetUp(2);
-  EXPECT_TRUE(table_.settled());
+  EXPECT_THAT(table_.Missing(), ElementsAre(0, 2));
+  table_.SetUp(1);
+  EXPECT_THAT(table_.Missing(), IsEmpty());
   EXPECT_EQ(table_.ProcessOf(PeerId{8}), 1u);
   EXPECT_EQ(table_.Replace(PeerId{5}, Hello(), {0, 2}).status().message(),
             "another worker has 'host0', 'host2'");
@@ -62,7 +66,7 @@ TEST_F(MemberTableTest, AWorkerTakesThePlaceOfOneThatIsGone) {
   auto process = table_.Replace(PeerId{5}, Hello(), {0, 2});
   ASSERT_TRUE(process.ok()) << process.status();
   EXPECT_EQ(*process, 1u);
-  EXPECT_FALSE(table_.settled());
+  EXPECT_THAT(table_.Missing(), ElementsAre(0, 2));
   EXPECT_EQ(table_.ProcessOf(PeerId{5}), 1u);
   EXPECT_FALSE(table_.Members()[0].gone());
   EXPECT_EQ(table_.Members()[0].life(), 2u);

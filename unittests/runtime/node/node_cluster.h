@@ -43,7 +43,7 @@ class NodeCluster {
       notes_.push_back(line);
       noted_.notify_all();
     };
-    auto process = Process::Create(Factory(nullptr));
+    auto process = Process::Create(Factory());
     EXPECT_TRUE(process.ok()) << process.status();
     process_ = *std::move(process);
     EXPECT_TRUE(process_->transport().Listen("local:controller").ok());
@@ -79,13 +79,19 @@ class NodeCluster {
   }
   // All hosts come and are linked.
   absl::Status Begin(const ClusterOptions& options = {}) {
+    absl::Status started = Start(options);
+    return started.ok() ? Link(options) : started;
+  }
+  // Its two halves: all hosts come; they are linked.
+  absl::Status Start(const ClusterOptions& options = {}) {
     absl::StatusOr<std::vector<proto::Member>> members =
         coordinator_->AwaitHosts(Soon());
     if (!members.ok()) return members.status();
-    absl::Status begun = process_->Start(
-        kControllerProcess, topology_.cluster(), options, *std::move(members));
-    if (!begun.ok()) return begun;
-    begun = coordinator_->Begin(ToHostOptions(options), Soon());
+    return process_->Start(kControllerProcess, topology_.cluster(), options,
+                           *std::move(members));
+  }
+  absl::Status Link(const ClusterOptions& options = {}) {
+    absl::Status begun = coordinator_->Begin(ToHostOptions(options), Soon());
     if (!begun.ok()) return begun;
     server_ = std::thread([this] { (void)coordinator_->Serve(); });
     return absl::OkStatus();
@@ -142,6 +148,17 @@ class NodeCluster {
   // Of workers that are added from now on.
   KernelResolver* kernels = nullptr;
 
+  // What processes of this cluster speak with.
+  TransportFactory Factory(Transport** made = nullptr) {
+    return [this, made](TransportEvents* events)
+               -> absl::StatusOr<std::unique_ptr<Transport>> {
+      auto transport = std::make_unique<PolledTransport>(
+          MakeInProcessTransport(network_, {}, events));
+      if (made != nullptr) *made = transport.get();
+      return transport;
+    };
+  }
+
   Process& process() { return *process_; }
   Coordinator& coordinator() { return *coordinator_; }
   Cluster& cluster() { return process_->cluster(); }
@@ -155,15 +172,6 @@ class NodeCluster {
     std::thread thread;
   };
 
-  TransportFactory Factory(Transport** made) {
-    return [this, made](TransportEvents* events)
-               -> absl::StatusOr<std::unique_ptr<Transport>> {
-      auto transport = std::make_unique<PolledTransport>(
-          MakeInProcessTransport(network_, {}, events));
-      if (made != nullptr) *made = transport.get();
-      return transport;
-    };
-  }
   static void Await(Worker* worker) {
     if (worker->thread.joinable()) worker->thread.join();
   }

@@ -1,0 +1,152 @@
+//===- joining_test.cc - Workers that go while all come together ----------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "runtime/kernel/target.h"
+#include "runtime/node/refusal.h"
+#include "unittests/runtime/node/node_cluster.h"
+
+namespace pathways {
+namespace {
+
+using ::testing::HasSubstr;
+
+// The worker of host1, which asks to be in and then does what a test says.
+class StagedWorker {
+ public:
+  explicit StagedWorker(NodeCluster* cluster) {
+    auto process = Process::Create(cluster->Factory());
+    EXPECT_TRUE(process.ok()) << process.status();
+    process_ = *std::move(process);
+    EXPECT_TRUE(process_->transport().Listen("local:staged").ok());
+    auto peer = process_->links().Dial("local:controller", absl::Minutes(5));
+    EXPECT_TRUE(peer.ok()) << peer.status();
+    controller_ = *peer;
+    proto::Membership message;
+    proto::MemberHello& hello = *message.mutable_member_hello();
+    hello.set_version(kProtocolVersion);
+    hello.set_epoch(std::string(kEpochBytes, 'e'));
+    hello.add_hosts("host1");
+    hello.add_addresses("local:staged");
+    *hello.mutable_target() = HostTarget();
+    Say(message);
+  }
+  void Say(const proto::Membership& message) {
+    process_->Send(controller_, message);
+  }
+  // Until another worker dials, or the controller says who is in.
+  void Await(proto::Membership::KindCase kind) {
+    while (true) {
+      auto next = process_->inbox().Next(NodeCluster::Soon());
+      ASSERT_TRUE(next.ok() && next->has_value()) << next.status();
+      if ((*next)->said.kind_case() == kind) return;
+    }
+  }
+  // As others see it when it is killed.
+  void Die() { process_->Stop(); }
+
+ private:
+  std::unique_ptr<Process> process_;
+  PeerId controller_{};
+};
+
+class JoiningTest : public ::testing::Test {
+ protected:
+  // The others come; from here on all are there.
+  void Start() {
+    cluster_.Add({"host0"});
+    cluster_.Add({"host2"});
+    cluster_.Add({"host3"});
+    const absl::Status started = cluster_.Start();
+    ASSERT_TRUE(started.ok()) << started;
+  }
+  void Link() {
+    linking_ = std::thread([this] { linked_ = cluster_.Link(); });
+  }
+  // Another worker takes the place of host1's; then all have what they need.
+  void ExpectAReplacementMakesItWhole() {
+    cluster_.AwaitNote("the worker of 'host1' is gone");
+    cluster_.Add({"host1"});
+    linking_.join();
+    ASSERT_TRUE(linked_.ok()) << linked_;
+    cluster_.AwaitNote("all 4 hosts are here");
+    for (Cluster* cluster : {&cluster_.cluster(), &cluster_.AddClients()}) {
+      auto client = cluster->Connect("c");
+      ASSERT_TRUE(client.ok()) << client.status();
+      auto stats = (*client)->Stats();
+      ASSERT_TRUE(stats.ok()) << stats.status();
+      EXPECT_EQ(stats->hosts.size(), 4u);
+    }
+    cluster_.End();
+    for (size_t worker : {0, 1, 2, 3}) {
+      EXPECT_THAT(cluster_.End(worker).message(),
+                  HasSubstr("the controller at 'local:controller' is gone"));
+    }
+  }
+
+  NodeCluster cluster_{"1x4x1"};
+  absl::Status linked_;
+  std::thread linking_;
+};
+
+TEST_F(JoiningTest, OneThatGoesBeforeAllAreTold) {
+  StagedWorker staged(&cluster_);
+  ASSERT_NO_FATAL_FAILURE(Start());
+  staged.Die();
+  Link();
+  ExpectAReplacementMakesItWhole();
+}
+
+TEST_F(JoiningTest, OneThatGoesBeforeItDials) {
+  StagedWorker staged(&cluster_);
+  ASSERT_NO_FATAL_FAILURE(Start());
+  Link();
+  ASSERT_NO_FATAL_FAILURE(staged.Await(proto::Membership::kWelcome));
+  staged.Die();
+  ExpectAReplacementMakesItWhole();
+}
+
+TEST_F(JoiningTest, OneThatGoesWhenItIsDialed) {
+  StagedWorker staged(&cluster_);
+  ASSERT_NO_FATAL_FAILURE(Start());
+  Link();
+  ASSERT_NO_FATAL_FAILURE(staged.Await(proto::Membership::kPeerHello));
+  staged.Die();
+  ExpectAReplacementMakesItWhole();
+}
+
+TEST_F(JoiningTest, OneThatSaysNo) {
+  StagedWorker staged(&cluster_);
+  ASSERT_NO_FATAL_FAILURE(Start());
+  Link();
+  ASSERT_NO_FATAL_FAILURE(staged.Await(proto::Membership::kWelcome));
+  staged.Say(MakeRefusal(absl::ResourceExhaustedError("no threads")));
+  EXPECT_EQ(cluster_.AwaitNote("the worker of 'host1' is gone"),
+            "the worker of 'host1' is gone: no threads");
+  ExpectAReplacementMakesItWhole();
+}
+
+TEST_F(JoiningTest, WithoutAReplacementItIsNamed) {
+  StagedWorker staged(&cluster_);
+  ASSERT_NO_FATAL_FAILURE(Start());
+  staged.Die();
+  const absl::Status begun = cluster_.coordinator().Begin({}, absl::Now());
+  EXPECT_EQ(begun.code(), absl::StatusCode::kDeadlineExceeded);
+  EXPECT_THAT(begun.message(), HasSubstr("'host1'"));
+}
+
+}  // namespace
+}  // namespace pathways
