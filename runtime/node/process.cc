@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "google/protobuf/stubs/logging.h"
 #include "runtime/client/make_world.h"
 
 namespace pathways {
@@ -104,8 +105,13 @@ absl::Status Process::Start(uint32_t self, const proto::Cluster& cluster,
 
 void Process::OnMembership(PeerId peer, std::string_view bytes) {
   proto::Membership said;
-  if (!said.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())) ||
-      said.kind_case() == proto::Membership::KIND_NOT_SET) {
+  bool parsed = false;
+  {
+    // Text that is not UTF-8 would be reported on stderr as well.
+    google::protobuf::LogSilencer silence;
+    parsed = said.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()));
+  }
+  if (!parsed || said.kind_case() == proto::Membership::KIND_NOT_SET) {
     return transport_->Close(peer);
   }
   // Here, where no kernel and no other event is waited for.

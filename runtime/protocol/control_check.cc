@@ -13,6 +13,8 @@
 #include <limits>
 #include <optional>
 
+#include "google/protobuf/stubs/logging.h"
+
 namespace pathways {
 namespace {
 
@@ -193,6 +195,8 @@ bool CheckControl(const Directory& directory, ActorId from, ActorId to,
 
 bool ReadControl(const Directory& directory, ActorId from, ActorId to,
                  std::string_view bytes, Control* control) {
+  // Text that is not UTF-8 would be reported on stderr as well.
+  google::protobuf::LogSilencer silence;
   return bytes.size() <= std::numeric_limits<int>::max() &&
          control->ParseFromArray(bytes.data(),
                                  static_cast<int>(bytes.size())) &&

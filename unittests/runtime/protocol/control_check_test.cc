@@ -204,6 +204,18 @@ TEST_F(ControlCheckTest, HostsAreOfTheCluster) {
   EXPECT_TRUE(Passes(client_, controller_, control));
 }
 
+// And nobody is told of it.
+TEST_F(ControlCheckTest, TextThatIsNotUtf8) {
+  Control control;
+  control.mutable_connect_request()->set_name("name");
+  std::string bytes = control.SerializeAsString();
+  bytes[bytes.find("name")] = '\xff';
+  Control read;
+  ::testing::internal::CaptureStderr();
+  EXPECT_FALSE(Reads(client_, controller_, bytes, &read));
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
+}
+
 TEST_F(ControlCheckTest, BytesThatAreNoMessage) {
   Control read;
   EXPECT_FALSE(Reads(kNoActor, controller_, "\xff\xff\xff", &read));
