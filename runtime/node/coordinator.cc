@@ -57,7 +57,10 @@ absl::StatusOr<std::vector<proto::Member>> Coordinator::AwaitHosts(
     }
     const MembershipEvent& event = **next;
     if (event.what == MembershipEvent::kGone) {
-      if (roster_.Leave(event.peer)) Note("a worker left before all were here");
+      if (roster_.Leave(event.peer)) {
+        Note("a worker left before all were here");
+        TellEarly();
+      }
       std::erase_if(early_,
                     [&](const auto& one) { return one.first == event.peer; });
     } else if (event.said.has_status_request()) {
@@ -78,6 +81,7 @@ absl::Status Coordinator::Begin(const proto::HostOptions& options,
   table_ = MemberTable(&topology_, roster_.Members(), roster_.Peers());
   last_tick_ = absl::Now();
   linking_ = true;
+  TellEarly();
   for (const auto& [number, process] : table_.all()) {
     absl::Status linked = Welcome(number);
     if (!linked.ok()) Lose(number, linked);

@@ -90,6 +90,9 @@ class Coordinator {
   void Tell(uint32_t process, const proto::Membership& message);
   void TellWorkers(const proto::Membership& message, uint32_t but);
   void TellAll(const proto::Membership& message, uint32_t but);
+  // Clients that wait are told for whom, if that is another than before.
+  void TellEarly();
+  void TellNotYet(PeerId peer);
   // By its hosts.
   std::string NameOf(uint32_t process) const;
   void Note(const std::string& line) const;
@@ -103,6 +106,7 @@ class Coordinator {
   proto::HostOptions host_options_;
   // Clients that came before there was anything to link to.
   std::deque<std::pair<PeerId, proto::MemberHello>> early_;
+  std::string not_yet_;  // what those were told last
   std::vector<BrokenLink> broken_;
   // Workers are told of each other; from then on the table has them.
   bool linking_ = false;

@@ -102,19 +102,14 @@ void Coordinator::Admit(PeerId peer, const proto::MemberHello& hello) {
   if (!begun_ && !(linking_ && !hello.hosts().empty())) {
     if (!hello.hosts().empty()) {
       absl::Status joined = roster_.Join(peer, hello);
-      return joined.ok() ? void() : Refuse(peer, joined);
+      return joined.ok() ? TellEarly() : Refuse(peer, joined);
     }
     if (early_.size() == kMaxProcesses) {
       return Refuse(peer, absl::ResourceExhaustedError("too many clients"));
     }
+    TellEarly();
     early_.emplace_back(peer, hello);
-    proto::Membership message;
-    message.mutable_not_yet()->set_message(
-        roster_.complete()
-            ? "the cluster's workers link to each other"
-            : absl::StrCat("no worker has come for ",
-                           HostNames(topology_, roster_.Missing())));
-    return process_.Send(peer, message);
+    return TellNotYet(peer);
   }
   absl::StatusOr<uint32_t> added = 0;
   proto::Membership message;
@@ -139,6 +134,30 @@ void Coordinator::Admit(PeerId peer, const proto::MemberHello& hello) {
   }
   absl::Status linked = Welcome(*added);
   if (!linked.ok()) Lose(*added, linked);
+  if (!begun_) TellEarly();
+}
+
+void Coordinator::TellEarly() {
+  std::vector<uint32_t> missing = roster_.Missing();
+  for (const auto& [number, process] : table_.all()) {
+    if (process.state != MemberTable::kGone) continue;
+    missing.insert(missing.end(), process.member.hosts().begin(),
+                   process.member.hosts().end());
+  }
+  std::sort(missing.begin(), missing.end());
+  std::string now = missing.empty()
+                        ? "the cluster's workers link to each other"
+                        : absl::StrCat("no worker has come for ",
+                                       HostNames(topology_, missing));
+  if (now == not_yet_) return;
+  not_yet_ = std::move(now);
+  for (const auto& [peer, hello] : early_) TellNotYet(peer);
+}
+
+void Coordinator::TellNotYet(PeerId peer) {
+  proto::Membership message;
+  message.mutable_not_yet()->set_message(not_yet_);
+  process_.Send(peer, message);
 }
 
 void Coordinator::Lose(uint32_t process, const absl::Status& why) {
@@ -169,6 +188,7 @@ void Coordinator::Lose(uint32_t process, const absl::Status& why) {
   message.mutable_member_gone()->set_process(process);
   message.mutable_member_gone()->set_epoch(member.epoch());
   TellAll(message, process);
+  if (!begun_) TellEarly();
 }
 
 void Coordinator::Tick(absl::Duration passed) {

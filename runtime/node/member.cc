@@ -136,6 +136,7 @@ absl::Status Member::AwaitWelcome() {
       return ReadRefusalOfController(event.said.refusal());
     } else if (event.said.has_not_yet()) {
       waits_for_ = event.said.not_yet().message();
+      if (options_.on_waiting) options_.on_waiting(waits_for_);
     } else if (event.said.has_welcome()) {
       return Start(event.said.welcome());
     }

@@ -34,6 +34,9 @@ struct MemberOptions {
   // As of ClusterOptions.
   std::function<void(const LongWork&)> on_long_work;
   KernelResolver* kernels = nullptr;
+  // Of one with clients alone: told in Join, by whoever calls that, for whom
+  // the cluster waits, whenever that is another than before.
+  std::function<void(const std::string& whom)> on_waiting;
   // How long nobody may listen where the controller should be.
   absl::Duration patience = absl::ZeroDuration();
   // To reach the controller, or another member, where somebody listens; and for

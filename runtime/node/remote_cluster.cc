@@ -43,6 +43,7 @@ absl::StatusOr<std::shared_ptr<Cluster>> ConnectCluster(
   MemberOptions member;
   member.connect = MakeNodeAddress(options.address);
   member.on_long_work = options.on_long_work;
+  member.on_waiting = options.on_waiting;
   member.dial_timeout = options.timeout;
   member.link_timeout = options.timeout;
   member.welcome_timeout = options.timeout;

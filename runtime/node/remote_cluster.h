@@ -27,6 +27,8 @@ struct ConnectOptions {
   absl::Duration timeout = absl::Seconds(10);
   // As of ClusterOptions; not for AskStatus.
   std::function<void(const LongWork&)> on_long_work;
+  // As of MemberOptions; not for AskStatus.
+  std::function<void(const std::string& whom)> on_waiting;
 };
 
 // A running cluster, of which this process has clients alone. When it ends,

@@ -174,6 +174,9 @@ class Session {
     if (options_.connect.address.empty()) return true;
     progress_.Show("connecting");
     options_.connect.on_long_work = Warn();
+    options_.connect.on_waiting = [this](const std::string& whom) {
+      progress_.Note(absl::StrCat("pw-run: waiting: ", whom));
+    };
     absl::StatusOr<std::shared_ptr<Cluster>> cluster =
         ConnectCluster(options_.connect);
     progress_.Clear();

@@ -9,11 +9,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <condition_variable>
 #include <memory>
-#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "runtime/kernel/target.h"
 #include "runtime/node/refusal.h"
@@ -46,6 +47,9 @@ class StagedWorker {
   }
   void Say(const proto::Membership& message) {
     process_->Send(controller_, message);
+  }
+  void SayBytes(const std::string& bytes) {
+    process_->links().SendMembership(controller_, bytes);
   }
   // Until another worker dials, or the controller says who is in.
   void Await(proto::Membership::KindCase kind) {
@@ -136,6 +140,68 @@ TEST_F(JoiningTest, OneThatSaysNo) {
   staged.Say(MakeRefusal(absl::ResourceExhaustedError("no threads")));
   EXPECT_EQ(cluster_.AwaitNote("the worker of 'host1' is gone"),
             "the worker of 'host1' is gone: no threads");
+  ExpectAReplacementMakesItWhole();
+}
+
+TEST_F(JoiningTest, ClientsAreToldForWhomTheyWait) {
+  StagedWorker staged(&cluster_);
+  Mutex mutex;
+  std::condition_variable_any changed;
+  std::vector<std::string> told;
+  MemberOptions options;
+  options.connect = "local:controller";
+  options.on_waiting = [&](const std::string& whom) {
+    MutexLock lock(&mutex);
+    told.push_back(whom);
+    changed.notify_all();
+  };
+  const auto await = [&](size_t times) {
+    MutexLock lock(&mutex);
+    while (told.size() < times) changed.wait(mutex);
+    return told.back();
+  };
+  auto client = Member::Create(std::move(options), cluster_.Factory());
+  ASSERT_TRUE(client.ok()) << client.status();
+  absl::Status joined;
+  std::thread joins([&] { joined = (*client)->Join(); });
+  std::thread starts([&] { EXPECT_EQ(cluster_.Start(), absl::OkStatus()); });
+  EXPECT_THAT(await(1), HasSubstr("no worker has come for 'host0'"));
+  cluster_.Add({"host3"});
+  cluster_.Add({"host2", "host0"});
+  starts.join();
+  Link();
+  ASSERT_NO_FATAL_FAILURE(staged.Await(proto::Membership::kWelcome));
+  staged.Die();
+  cluster_.AwaitNote("the worker of 'host1' is gone");
+  cluster_.Add({"host1"});
+  linking_.join();
+  joins.join();
+  EXPECT_EQ(joined, absl::OkStatus());
+  const std::vector<std::string> expected = {
+      "the cluster's workers link to each other",
+      "no worker has come for 'host1'",
+      "the cluster's workers link to each other"};
+  ASSERT_GE(told.size(), 4u);
+  EXPECT_EQ(std::vector<std::string>(told.end() - 3, told.end()), expected);
+  for (size_t i = 1; i < told.size(); ++i) EXPECT_NE(told[i], told[i - 1]);
+  (*client)->Stop();
+  (void)(*client)->Serve();
+}
+
+TEST_F(JoiningTest, TextThatIsNotUtf8EndsTheConnectionQuietly) {
+  StagedWorker staged(&cluster_);
+  ASSERT_NO_FATAL_FAILURE(Start());
+  proto::Membership message;
+  message.mutable_refusal()->set_message("no \xff");
+  ::testing::internal::CaptureStderr();
+  // Which says so here as well.
+  const std::string bytes = message.SerializeAsString();
+  (void)::testing::internal::GetCapturedStderr();
+  ::testing::internal::CaptureStderr();
+  staged.SayBytes(bytes);
+  Link();
+  cluster_.AwaitNote("the worker of 'host1' is gone");
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
   ExpectAReplacementMakesItWhole();
 }
 
