@@ -8,6 +8,8 @@
 
 #include "runtime/trace/log_index.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "runtime/plan/tables.h"
 
@@ -71,7 +73,16 @@ const std::vector<int64_t>& LogIndex::ShardsOn(uint32_t program,
         slice_index < static_cast<uint32_t>(tables->slices_size())) {
       const proto::Slice& slice = tables->slices(slice_index);
       const int island = static_cast<int>(slice.binding().island());
-      for (int64_t shard = 0; shard < NumShards(slice); ++shard) {
+      // What a list does not have, no device has.
+      const int64_t bound =
+          slice.binding().has_list()
+              ? std::min<int64_t>(NumShards(slice),
+                                  slice.binding().list().devices_size())
+          : slice.binding().has_affine() ? NumShards(slice)
+                                         : 0;
+      const int64_t shards = std::min(bound, shards_left_);
+      shards_left_ -= shards;
+      for (int64_t shard = 0; shard < shards; ++shard) {
         const std::optional<int64_t> where = DeviceOf(slice, shard);
         if (!where.has_value()) continue;
         // Of devices that the log does not know there may be any number.
@@ -80,7 +91,9 @@ const std::vector<int64_t>& LogIndex::ShardsOn(uint32_t program,
       }
     }
   }
-  return found->second[device];
+  static const std::vector<int64_t>* const none = new std::vector<int64_t>;
+  auto on_device = found->second.find(device);
+  return on_device == found->second.end() ? *none : on_device->second;
 }
 
 uint32_t LogIndex::DeviceOfShard(uint32_t program, uint32_t slice_index,

@@ -48,7 +48,9 @@ class LogIndex {
   const std::string& ProgramName(uint32_t program) const;
   // The island's device is one of `actors`; kNoTraceActor: none is.
   uint32_t DeviceActor(int island, int64_t device) const;
-  // Shards of a slice on a device, ascending.
+  // Shards of a slice on a device, ascending. Slices of a log that are asked
+  // for together have as many as one slice may have; more than that are not
+  // looked at, since plans of others may have any number of large slices.
   const std::vector<int64_t>& ShardsOn(uint32_t program, uint32_t slice,
                                        uint32_t device);
   // The device of a shard; kNoTraceActor: not known.
@@ -64,6 +66,7 @@ class LogIndex {
   std::map<std::pair<uint32_t, uint32_t>,
            std::map<uint32_t, std::vector<int64_t>>>
       shards_;
+  int64_t shards_left_ = layout::kMaxShards;
   std::map<std::pair<uint32_t, uint32_t>, std::optional<layout::Movement>>
       movements_;
 };

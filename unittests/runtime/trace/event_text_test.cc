@@ -39,6 +39,34 @@ TEST_F(EventTextTest, Actions) {
   EXPECT_EQ(ActionName(index_, event), "action 5");
 }
 
+// Of a plan that nobody has verified: two slices that would have 2^24 shards
+// each, all on a device that the log knows, and one whose list says so alone.
+TEST_F(EventTextTest, LargeSlicesOfForeignPlansAreNotLookedAtForEver) {
+  proto::Plan plan = plan_;
+  for (int s = 0; s < 3; ++s) {
+    proto::Slice& slice = *plan.add_slices();
+    slice.add_axes()->set_size(layout::kMaxShards);
+    if (s == 0) {
+      slice.mutable_binding()->mutable_list()->add_devices(1);
+    } else {
+      slice.mutable_binding()->mutable_affine()->add_strides(0);
+      slice.mutable_binding()->mutable_affine()->set_base(1);
+    }
+  }
+  TraceLog log = log_;
+  log.programs[kProgram] = std::make_shared<const proto::Plan>(plan);
+  LogIndex index(&log);
+  const auto shards = [&](int slice) {
+    return index.ShardsOn(kProgram, slice, kDevice1).size();
+  };
+  EXPECT_EQ(shards(plan_.slices_size()), 1u);
+  EXPECT_EQ(shards(plan_.slices_size() + 1),
+            static_cast<size_t>(layout::kMaxShards) - 1);
+  EXPECT_EQ(shards(plan_.slices_size() + 2), 0u);
+  EXPECT_EQ(shards(plan_.slices_size() + 1),
+            static_cast<size_t>(layout::kMaxShards) - 1);
+}
+
 TEST_F(EventTextTest, Edges) {
   const uint32_t edge = DataEdge(plan_, 2, 3);
   EXPECT_EQ(EdgeText(index_, kProgram, edge),
