@@ -49,8 +49,7 @@ struct alignas(64) ThreadWorld::Worker {
   int next_bulk = 0;       // the worker whose bulk message comes next
   uint32_t passed_by = 0;  // rounds since one was looked for
   bool polls = false;      // is in Uplink::poll: it sends for others
-  // Whose handlers said what the stage keeps; kNobody: it keeps nothing.
-  LocalId staged_by = kNobody;
+  bool staged = false;     // the stage keeps something
   std::unique_ptr<UplinkStage> stage;  // null: the uplink has none
   std::thread thread;  // changed by the watchdog's alone, until that has ended
   std::atomic<uint32_t> ended{1};  // its thread, or there is none

@@ -27,6 +27,9 @@ namespace pathways {
 namespace {
 
 constexpr TimeNs kDefaultSpinNs = 30'000;
+// Where answers come from other processes: about twice what it takes to wake a
+// thread on another core of a virtual machine.
+constexpr TimeNs kFarSpinNs = 100'000;
 // Blocks set aside by reservation at most (75 MiB); messages beyond get theirs
 // when they are first needed, so that a huge plan costs no more than it uses.
 constexpr int64_t kMaxReservedBlocks = 1 << 15;
@@ -93,7 +96,9 @@ ThreadWorld::ThreadWorld(ThreadOptions options) : options_(std::move(options)) {
                      ? options_.workers
                      : std::min(cores, ThreadOptions::kMaxWorkers);
   if (options_.spin_ns < 0) {
-    options_.spin_ns = num_workers_ > cores ? 0 : kDefaultSpinNs;
+    options_.spin_ns = num_workers_ > cores   ? 0
+                       : options_.uplink.poll ? kFarSpinNs
+                                              : kDefaultSpinNs;
   }
   if (options_.clock == nullptr) {
     options_.clock = std::make_shared<SteadyClock>();

@@ -53,7 +53,8 @@ struct ThreadOptions {
   std::function<void(int worker)> on_worker_start;
   std::shared_ptr<Clock> clock;  // null: SteadyClock
   // Real time that a worker without work spins before it sleeps; negative: the
-  // default, which is 30 us, or none with more workers than cores.
+  // default, which is 30 us, 100 us with an uplink that is polled, and none
+  // with more workers than cores.
   TimeNs spin_ns = -1;
   uint64_t seed = 1;  // of Random, and of jitter
   // What messages between hosts cost; without, nothing. A message whose link
@@ -188,7 +189,6 @@ class ThreadWorld final : public World {
   void SendControlFar(ActorId from, ActorId to, std::string bytes);
   // The stage to use, if the thread is a worker that runs handlers.
   UplinkStage* StageOf(Worker* self) const;
-  void KeptFor(Worker& self, ActorId from, bool kept);
   // Before a message is handled, while the stage keeps something.
   void FlushBefore(Worker& self, Envelope& next);
   static void Flush(Worker& self);

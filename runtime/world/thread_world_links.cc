@@ -41,6 +41,8 @@ bool MayTakeLong(Envelope& envelope) {
     case Envelope::kWire:
     case Envelope::kOwned:
       return envelope.As<WireBody>().payload.bytes > kQuickBytes;
+    case Envelope::kBody:
+      return !envelope.As<ControlBody*>()->is_quick();
     default:
       return true;
   }
@@ -56,7 +58,7 @@ void ThreadWorld::SendFar(ActorId from, ActorId to, const WireMessage& message,
                           Payload payload) {
   Worker* self = Self();
   if (UplinkStage* stage = StageOf(self)) {
-    KeptFor(*self, from, stage->Send(from, to, message, payload));
+    self->staged = stage->Send(from, to, message, payload);
   } else if (options_.uplink.send) {
     options_.uplink.send(from, to, message, payload);
   } else {
@@ -67,7 +69,7 @@ void ThreadWorld::SendFar(ActorId from, ActorId to, const WireMessage& message,
 void ThreadWorld::SendControlFar(ActorId from, ActorId to, std::string bytes) {
   Worker* self = Self();
   if (UplinkStage* stage = StageOf(self)) {
-    KeptFor(*self, from, stage->SendControl(from, to, std::move(bytes)));
+    self->staged = stage->SendControl(from, to, std::move(bytes));
   } else if (options_.uplink.send_control) {
     options_.uplink.send_control(from, to, std::move(bytes));
   } else {
@@ -113,18 +115,12 @@ void ThreadWorld::Arrive(int worker, absl::Span<const Posted> posted) {
   for (const Posted& one : posted) Drop(one.envelope);
 }
 
-void ThreadWorld::KeptFor(Worker& self, ActorId from, bool kept) {
-  self.staged_by = kept ? actors_.Find(from) : kNobody;
-  // Nobody knows when the last handler for such a sender has run.
-  if (kept && self.staged_by == kNobody) self.stage->Flush();
-}
-
 void ThreadWorld::FlushBefore(Worker& self, Envelope& next) {
-  if (next.to != IndexOf(self.staged_by) || MayTakeLong(next)) Flush(self);
+  if (MayTakeLong(next)) Flush(self);
 }
 
 void ThreadWorld::Flush(Worker& self) {
-  self.staged_by = kNobody;
+  self.staged = false;
   self.stage->Flush();
 }
 
@@ -134,7 +130,7 @@ KernelGate* ThreadWorld::NewGate(Worker& worker) {
     gate->CallBefore(
         [](void* argument) {
           Worker& self = *static_cast<Worker*>(argument);
-          if (self.staged_by != kNobody) Flush(self);
+          if (self.staged) Flush(self);
         },
         &worker);
   }

@@ -28,7 +28,7 @@ constexpr int kBatch = 64;
 // wait for ever.
 constexpr uint32_t kRoundsPerBulk = 64;
 // Rounds of a worker without work between two looks for others to let run.
-constexpr uint32_t kRoundsPerYield = 4;
+constexpr uint32_t kRoundsPerYield = 2;
 
 void Pause() {
 #if defined(__x86_64__)
@@ -41,7 +41,7 @@ void Pause() {
 }  // namespace
 
 bool ThreadWorld::Deliver(Worker& self, Envelope& envelope) {
-  if (self.staged_by != kNobody) [[unlikely]]
+  if (self.staged) [[unlikely]]
     FlushBefore(self, envelope);
   Actor* actor = actors_.hot(envelope.to).actor;
   if (envelope.kind == Envelope::kLocal) {
@@ -192,7 +192,7 @@ void ThreadWorld::Work(Worker& self) {
   while (!stopping_.load(std::memory_order_relaxed)) {
     bool busy = RunLocal(self);
     busy |= RunRemote(self);
-    if (self.staged_by != kNobody) Flush(self);
+    if (self.staged) Flush(self);
     if (self.mailbox.has_posted()) {
       TakePosted(self);
       busy = true;
@@ -212,7 +212,7 @@ void ThreadWorld::Work(Worker& self) {
     }
     if (!busy) Idle(self);
   }
-  if (self.staged_by != kNobody) Flush(self);
+  if (self.staged) Flush(self);
   this_worker = nullptr;
   self.ended.store(1, std::memory_order_seq_cst);
   FutexWake(self.ended, INT_MAX);
@@ -237,9 +237,10 @@ void ThreadWorld::Idle(Worker& self) {
       // Who is woken may be put on a free core.
       if (now >= end || (!crowded && SharesCore(self))) return Sleep(self);
     }
-    // A client that spins too may be on this core. To yield costs less than to
-    // sleep and be woken.
-    if (crowded && i % kRoundsPerYield == 0) sched_yield();
+    // A client that spins too may be on this core, or a process that sends what
+    // this one waits for. To yield costs less than to sleep and be woken.
+    const bool shares = crowded || options_.uplink.poll;
+    if (shares && i % kRoundsPerYield == 0) sched_yield();
     Pause();
   }
 }

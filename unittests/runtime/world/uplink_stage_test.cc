@@ -154,25 +154,31 @@ class UplinkStageTest : public ::testing::Test {
   std::unique_ptr<ThreadWorld> world_;
 };
 
-TEST_F(UplinkStageTest, WhatOneActorSaysInOneGoIsKeptTogether) {
-  TestActor& speaker = NewSpeaker();
+TEST_F(UplinkStageTest, WhatIsSaidInOneGoIsKeptTogether) {
+  TestActor &speaker = NewSpeaker(), &other = NewSpeaker();
   Run([&] {
     for (uint64_t step = 1; step <= 3; ++step) Tell(speaker, step);
-  });
-  EXPECT_THAT(events_.all(), ElementsAre("say 1", "say 2", "say 3", "flush"));
-}
-
-TEST_F(UplinkStageTest, NothingWaitsForAnotherActor) {
-  TestActor &speaker = NewSpeaker(), &other = actors_.emplace_back();
-  other.Join(*world_, 0, 0);
-  other.on_local = [&](const LocalMessage&) { events_.Add("other"); };
-  Run([&] {
-    Tell(speaker, 1);
-    Tell(other, 1);
-    Tell(speaker, 2);
+    Tell(other, 4);
   });
   EXPECT_THAT(events_.all(),
-              ElementsAre("say 1", "flush", "other", "say 2", "flush"));
+              ElementsAre("say 1", "say 2", "say 3", "say 4", "flush"));
+}
+
+TEST_F(UplinkStageTest, NothingWaitsForABodyThatIsNotQuick) {
+  TestActor &speaker = NewSpeaker(), &other = actors_.emplace_back();
+  other.Join(*world_, 0, 0);
+  other.on_control = [&](ActorId, std::string_view bytes) {
+    events_.Add(std::string(bytes));
+  };
+  Run([&] {
+    Tell(speaker, 1);
+    world_->PassControl(kNoActor, other.id, TestBody::New("quick"));
+    Tell(speaker, 2);
+    world_->PassControl(kNoActor, other.id, TestBody::New("slow"));
+    Tell(speaker, 3);
+  });
+  EXPECT_THAT(events_.all(), ElementsAre("say 1", "quick", "say 2", "flush",
+                                         "slow", "say 3", "flush"));
 }
 
 TEST_F(UplinkStageTest, NothingWaitsForALongMessage) {
