@@ -49,6 +49,13 @@ Cluster::~Cluster() {
   if (has_lost_workers()) KeepValueForEver(std::move(actors_));
 }
 
+void Cluster::KeepPlans(std::vector<KeptPlan> plans) {
+  for (KeptPlan& kept : plans) {
+    runtime_.plans.Keep(kept.name, std::move(kept.plan),
+                        std::move(kept.source));
+  }
+}
+
 absl::StatusOr<std::unique_ptr<Cluster>> Cluster::Create(
     const proto::Cluster& cluster, const ClusterOptions& options,
     const ProcessPart& part) {

@@ -33,6 +33,7 @@
 #include "runtime/client/make_world.h"
 #include "runtime/client/plan_kernels.h"
 #include "runtime/client/process_reporter.h"
+#include "runtime/executor/plan_index.h"
 #include "runtime/proto/cluster.pb.h"
 #include "runtime/topology/topology.h"
 #include "runtime/trace/trace.h"
@@ -83,6 +84,12 @@ class Cluster {
   // What the controller, in this process, has. DeadlineExceeded: it has not
   // said so in time. Any thread.
   absl::StatusOr<proto::ControllerStatus> Describe(absl::Duration timeout);
+
+  // The plans that came from other processes, for another cluster of the same
+  // machines, hosts of this process and options. Of one that is shut down, and
+  // of one that nothing has come to yet.
+  std::vector<KeptPlan> TakePlans() { return runtime_.plans.TakeKept(); }
+  void KeepPlans(std::vector<KeptPlan> plans);
 
   // Stops all work. Calls of clients that wait, and later ones that would,
   // return `why`, of the first call. Any thread.

@@ -49,6 +49,27 @@ void PlanIndex::Keep(const PlanName& name,
   Trim();
 }
 
+std::vector<KeptPlan> PlanIndex::TakeKept() {
+  std::vector<Entry> entries;
+  {
+    MutexLock lock(&mutex_);
+    for (auto& [hash, entry] : entries_) {
+      if (entry.kept != nullptr) entries.push_back(std::move(entry));
+    }
+    // What was moved from has none.
+    std::erase_if(entries_,
+                  [](const auto& one) { return one.second.plan.expired(); });
+  }
+  std::sort(entries.begin(), entries.end(),
+            [](const Entry& a, const Entry& b) { return a.used < b.used; });
+  std::vector<KeptPlan> kept;
+  for (Entry& entry : entries) {
+    kept.push_back({std::move(entry.name), std::move(entry.kept),
+                    std::move(entry.source)});
+  }
+  return kept;
+}
+
 absl::StatusOr<std::shared_ptr<const PlanSource>> PlanIndex::Source(
     const PlanHash& hash) {
   std::shared_ptr<const PreparedPlan> plan;

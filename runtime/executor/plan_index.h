@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
@@ -25,6 +26,13 @@ namespace pathways {
 
 // Most bytes of plans that are kept though nobody uses them.
 inline constexpr uint64_t kMaxUnusedPlanBytes = uint64_t{256} << 20;
+
+// A plan that came from another process.
+struct KeptPlan {
+  PlanName name;
+  std::shared_ptr<const PreparedPlan> plan;
+  std::shared_ptr<const PlanSource> source;  // null: nobody asks here
+};
 
 // The plans that a process has, each once, whoever of its clients, hosts and
 // controller uses it. Invariants: (1) a plan that somebody uses is found; (2)
@@ -45,6 +53,8 @@ class PlanIndex {
   // Adds one that came. `source`: for who asks this process; null: nobody does.
   void Keep(const PlanName& name, std::shared_ptr<const PreparedPlan> plan,
             std::shared_ptr<const PlanSource> source);
+  // Those that came, the last one used last. They are not here any more.
+  std::vector<KeptPlan> TakeKept();
   // What to answer who asks for it. NotFound: it is not here, or not to give.
   absl::StatusOr<std::shared_ptr<const PlanSource>> Source(
       const PlanHash& hash);

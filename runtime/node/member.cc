@@ -14,6 +14,7 @@
 
 #include "absl/random/random.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "runtime/kernel/target.h"
 #include "runtime/node/host_options.h"
 #include "runtime/node/node_transport.h"
@@ -41,6 +42,12 @@ Member::Member(MemberOptions options, std::unique_ptr<Process> process)
     : options_(std::move(options)),
       process_(std::move(process)),
       epoch_(NewEpoch()) {}
+
+Member::~Member() {
+  if (options_.plans == nullptr || machines_.empty()) return;
+  process_->Stop();
+  options_.plans->Leave(machines_, process_->cluster().TakePlans());
+}
 
 absl::StatusOr<std::unique_ptr<Member>> Member::Create(
     MemberOptions options, const TransportFactory& make) {
@@ -170,6 +177,12 @@ absl::Status Member::Start(const proto::Welcome& welcome) {
   absl::Status started =
       process_->Start(self_, welcome.cluster(), options, members);
   if (!started.ok()) return started;
+  if (options_.plans != nullptr) {
+    machines_ = absl::StrCat(absl::StrJoin(options_.hosts, ","), ";",
+                             options.run_kernels, ";",
+                             welcome.cluster().SerializeAsString());
+    process_->cluster().KeepPlans(options_.plans->Take(machines_));
+  }
   together_ = is_worker() && members[self_ - 1].life() == 1;
   for (const proto::Member& member : members) {
     if (member.process() == self_ || member.gone()) continue;

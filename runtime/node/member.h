@@ -18,6 +18,7 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
+#include "runtime/node/kept_plans.h"
 #include "runtime/node/process.h"
 #include "runtime/transport/transport.h"
 
@@ -34,6 +35,9 @@ struct MemberOptions {
   // As of ClusterOptions.
   std::function<void(const LongWork&)> on_long_work;
   KernelResolver* kernels = nullptr;
+  // Taken from in Join, and left in when the member is destroyed; null: plans
+  // end with it. Not owned.
+  KeptPlans* plans = nullptr;
   // Of one with clients alone: told in Join, by whoever calls that, for whom
   // the cluster waits, whenever that is another than before.
   std::function<void(const std::string& whom)> on_waiting;
@@ -56,6 +60,8 @@ class Member {
   // Else as Process::Create.
   static absl::StatusOr<std::unique_ptr<Member>> Create(
       MemberOptions options, const TransportFactory& make);
+
+  ~Member();
 
   // Waits until the controller has let it in, which is when all hosts have
   // come, and until it is linked to all who have hosts. The controller's
@@ -97,6 +103,7 @@ class Member {
   const MemberOptions options_;
   const std::unique_ptr<Process> process_;
   const std::string epoch_;
+  std::string machines_;  // of the cluster; empty: not started
   uint32_t self_ = 0;
   PeerId controller_{};
   // Other members that may have a link with this one, and their epochs.

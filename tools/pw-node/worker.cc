@@ -88,6 +88,8 @@ absl::Status RunWorker(WorkerCommand command, Stopper* stopper) {
   for (std::string& listen : command.member.listen) {
     listen = MakeNodeAddress(listen);
   }
+  KeptPlans plans;
+  command.member.plans = &plans;
   bool was_member = false;
   absl::Time until = absl::InfiniteFuture();  // of joining again
   while (true) {

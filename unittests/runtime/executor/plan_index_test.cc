@@ -80,6 +80,22 @@ TEST_F(PlanIndexTest, TheLastOneStays) {
   EXPECT_FALSE(Has("big"));
 }
 
+TEST_F(PlanIndexTest, WhatCameMovesToAnotherInItsOrder) {
+  std::shared_ptr<const PreparedPlan> own =
+      index_.Put(NameFor("own"), Make("own"));
+  Keep("b");
+  Keep("a");
+  EXPECT_TRUE(Has("b"));
+  std::vector<KeptPlan> kept = index_.TakeKept();
+  ASSERT_EQ(kept.size(), 2u);
+  EXPECT_EQ(kept[0].name.hash, NameFor("a").hash);
+  EXPECT_EQ(kept[1].name.hash, NameFor("b").hash);
+  EXPECT_EQ(kept[1].plan->name(), "b");
+  EXPECT_TRUE(Has("own"));
+  EXPECT_FALSE(Has("a"));
+  EXPECT_TRUE(index_.TakeKept().empty());
+}
+
 TEST_F(PlanIndexTest, GivesWhatItHasWhole) {
   const std::shared_ptr<const PreparedPlan> plan =
       Prepare(MovePlan("p", 1), MakeTopology("1x1x1"));

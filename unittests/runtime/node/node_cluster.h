@@ -63,6 +63,7 @@ class NodeCluster {
     options.listen = {"local:member" + std::to_string(workers_.size())};
     options.hosts = std::move(hosts);
     options.kernels = kernels;
+    options.plans = plans;
     auto member = Member::Create(options, Factory(&worker.transport));
     ASSERT_TRUE(member.ok()) << member.status();
     worker.member = *std::move(member);
@@ -147,6 +148,7 @@ class NodeCluster {
 
   // Of workers that are added from now on.
   KernelResolver* kernels = nullptr;
+  KeptPlans* plans = nullptr;
 
   // What processes of this cluster speak with.
   TransportFactory Factory(Transport** made = nullptr) {

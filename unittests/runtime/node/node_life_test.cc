@@ -164,6 +164,40 @@ TEST_F(NodeLifeTest, AWorkerTakesThePlaceOfOneThatIsGone) {
   }
 }
 
+// Bytes of plans that came to the worker of all hosts of a cluster, where the
+// golden program ran, and its controller died.
+uint64_t BytesOfALife(const std::string& topology, KeptPlans* plans) {
+  NodeCluster cluster(topology);
+  cluster.kernels = &Kernels();
+  cluster.plans = plans;
+  cluster.Add({"host0", "host1", "host2", "host3"});
+  ClusterOptions options;
+  options.kernels = &Kernels();
+  EXPECT_TRUE(cluster.Begin(options).ok());
+  auto client = cluster.cluster().Connect("c");
+  EXPECT_TRUE(client.ok()) << client.status();
+  const ProgramHandle program = LoadPlan(**client, GoldenPlan(kThreeHosts));
+  const RunHandle run =
+      LaunchPlan(**client, program, {Floats({2}, {0.1f, 0.7f})}, 5);
+  EXPECT_EQ(FetchValues(**client, run, "y").size(), 2u);
+  auto stats = (*client)->Stats();
+  EXPECT_TRUE(stats.ok()) << stats.status();
+  cluster.End();
+  EXPECT_EQ(cluster.End(0).code(), absl::StatusCode::kCancelled);
+  return stats->plan_bytes_received;
+}
+
+TEST(KeptPlansTest, TheNextControllerMovesNoCode) {
+  KeptPlans plans;
+  const uint64_t bytes = BytesOfALife("2x2x2", &plans);
+  EXPECT_GT(bytes, 0u);
+  EXPECT_EQ(BytesOfALife("2x2x2", &plans), 0u);
+  EXPECT_EQ(BytesOfALife("2x2x2", &plans), 0u);
+  // Other machines, whatever they have in common.
+  EXPECT_EQ(BytesOfALife("2x2x3", &plans), bytes);
+  EXPECT_EQ(BytesOfALife("2x2x2", &plans), bytes);
+}
+
 TEST_F(NodeLifeTest, WhoComesTooLateIsToldWhy) {
   ASSERT_NO_FATAL_FAILURE(Begin());
   cluster_.Add({"host2"});
