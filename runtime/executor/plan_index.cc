@@ -64,8 +64,8 @@ std::vector<KeptPlan> PlanIndex::TakeKept() {
             [](const Entry& a, const Entry& b) { return a.used < b.used; });
   std::vector<KeptPlan> kept;
   for (Entry& entry : entries) {
-    kept.push_back({std::move(entry.name), std::move(entry.kept),
-                    std::move(entry.source)});
+    kept.push_back(
+        {entry.name, std::move(entry.kept), std::move(entry.source)});
   }
   return kept;
 }

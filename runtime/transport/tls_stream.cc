@@ -28,7 +28,7 @@ constexpr size_t kRecordBytes = 16 << 10;  // most that TLS puts in one
 std::string Reason() {
   const char* reason = ERR_reason_error_string(ERR_peek_error());
   ERR_clear_error();
-  return reason == nullptr ? "the connection ended" : reason;
+  return reason == nullptr ? "no reason is known" : reason;
 }
 
 }  // namespace
@@ -67,9 +67,16 @@ absl::StatusOr<bool> TlsStream::Open() {
     return true;
   }
   if (error == SSL_ERROR_WANT_READ && sent == 0) return false;
+  if (error == SSL_ERROR_SYSCALL || sent != 0) {
+    // It may have ended, or be about to begin: whoever dials may dial again.
+    return absl::UnavailableError(absl::StrCat(
+        "the connection ended before the other side proved that it knows the "
+        "key",
+        sent == 0 ? "" : ": ",
+        sent == 0 ? "" : std::generic_category().message(sent)));
+  }
   return absl::PermissionDeniedError(absl::StrCat(
-      "the other side does not prove that it knows the key: ",
-      sent == 0 ? Reason() : std::generic_category().message(sent)));
+      "the other side does not prove that it knows the key: ", Reason()));
 }
 
 ssize_t TlsStream::Write(absl::Span<const iovec> parts) {

@@ -160,6 +160,32 @@ TEST_F(TlsTransportTest, DoesNotSpeakWithWhoHasNoKey) {
   EXPECT_EQ(events_.Next(), "refused");
 }
 
+// A controller that dies, or that has just been started again, is dialed again
+// and is no reason to look at keys.
+TEST_F(TlsTransportTest, MayDialAgainWhoEndsBeforeTheProof) {
+  const std::unique_ptr<const TlsContext> context =
+      TlsContext::Make(*ClusterKey::Read(folder_.NewKey("key")));
+  for (const bool is_read : {false, true}) {
+    int ends[2];
+    ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+    auto other = std::make_unique<Descriptor>(ends[1]);
+    const auto stream =
+        MakeStream(Descriptor(ends[0]), context.get(), /*dialed=*/true);
+    const absl::StatusOr<bool> begun = stream->Open();
+    ASSERT_TRUE(begun.ok()) << begun.status();
+    EXPECT_FALSE(*begun);
+    char hello[4096];
+    if (is_read) {
+      ASSERT_GT(read(other->get(), hello, sizeof hello), 0);
+    }
+    other.reset();
+    const absl::Status ended = stream->Open().status();
+    EXPECT_EQ(ended.code(), absl::StatusCode::kUnavailable) << ended;
+    EXPECT_THAT(ended.message(), HasSubstr("the connection ended before the "
+                                           "other side proved"));
+  }
+}
+
 TEST_F(TlsTransportTest, IsNotLedToItself) {
   Listen('1');
   const absl::Status status =
