@@ -78,11 +78,23 @@ bool ExchangeState::Receive(uint64_t firing, int32_t host, uint32_t round,
   Slot& at = slot(firing);
   at.poisoned |= poison;
   char* const memory = this->memory(firing);
-  if (!poison && payload != nullptr && memory != nullptr && bytes > 0) {
+  if (!poison && payload != nullptr && memory != nullptr && bytes > 0 &&
+      payload != memory + expected.begin) {
     std::memcpy(memory + expected.begin, payload, bytes);
   }
   at.received[index] = 1;
   return true;
+}
+
+char* ExchangeState::PlaceOf(uint64_t firing, int32_t host, uint32_t round,
+                             uint64_t bytes) const {
+  if (firing - next_ > 1 || memory(firing) == nullptr) return nullptr;
+  const int64_t index = plan_->ReceiveOf(host, round);
+  if (index < 0 || slot(firing).received[index] ||
+      plan_->receives[index].bytes != bytes) {
+    return nullptr;
+  }
+  return memory(firing) + plan_->receives[index].begin;
 }
 
 const layout::ExchangeMessage* ExchangeState::Awaited(uint64_t firing) const {

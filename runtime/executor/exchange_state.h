@@ -74,6 +74,10 @@ class ExchangeState {
   // as it should be.
   bool Receive(uint64_t firing, int32_t host, uint32_t round, bool poison,
                const void* payload, uint64_t bytes);
+  // Where the payload of such a message may be put before it is received; null:
+  // it is no such message, or nothing has data.
+  char* PlaceOf(uint64_t firing, int32_t host, uint32_t round,
+                uint64_t bytes) const;
   // Takes the steps of `firing` that can be taken; `send` is called with each
   // Outgoing. When all are done, whether the firing is poisoned; the slot is
   // for the firing after the next from then on.

@@ -24,17 +24,24 @@ void HostExecutor::OnArrive(HostProgram* program, const LocalMessage& message) {
   Exchange(program, message.target, message.step);
 }
 
-void HostExecutor::OnContribution(int host, HostProgram* program,
-                                  const WireMessage& message, Payload payload) {
+HostGroup* HostExecutor::FindGroup(HostProgram* program,
+                                   const WireMessage& message) const {
   auto found = program->group_of.find(
       {message.target, message.item / kContributionRounds, message.shard});
-  if (found == program->group_of.end()) return;
-  HostGroup& group = program->groups[found->second];
-  if (group.exchange != nullptr &&
-      group.exchange->Receive(
+  if (found == program->group_of.end()) return nullptr;
+  HostGroup* group = &program->groups[found->second];
+  return group->exchange == nullptr ? nullptr : group;
+}
+
+void HostExecutor::OnContribution(int host, HostProgram* program,
+                                  const WireMessage& message, Payload payload) {
+  HostGroup* group = FindGroup(program, message);
+  if (group != nullptr &&
+      group->exchange->Receive(
           message.step, host, message.item % kContributionRounds,
           message.flags & kPoisoned, payload.data, payload.bytes)) {
-    Exchange(program, found->second, message.step);
+    Exchange(program, static_cast<uint32_t>(group - program->groups.data()),
+             message.step);
   }
 }
 

@@ -63,6 +63,9 @@ void HostExecutor::SendToHost(int host, WireMessage message, Payload payload) {
   if (trace_ != nullptr) {
     TraceMessage(TraceKind::kSent, host, message, payload.bytes);
   }
+  if (payload.bytes >= kMinLentBytes && payload.data != nullptr) [[unlikely]] {
+    return LendToHost(host, message, payload);
+  }
   world_->Send(self(), context_.directory.executor(host), message, payload);
 }
 
@@ -92,31 +95,41 @@ void HostExecutor::OnPeerUp(int32_t host, uint32_t epoch) {
 
 void HostExecutor::OnWire(ActorId from, const WireMessage& message,
                           Payload payload) {
-  const int host = context_.directory.HostOfExecutor(from);
   const int64_t client = context_.directory.ClientOf(from);
   if (client >= 0) {
     return OnClientWire(static_cast<uint32_t>(client), message, payload);
   }
+  if (HostProgram* program = AcceptWire(from, message)) {
+    HandleWire(context_.directory.HostOfExecutor(from), program, message,
+               payload);
+  }
+}
+
+HostProgram* HostExecutor::AcceptWire(ActorId from,
+                                      const WireMessage& message) {
+  const int host = context_.directory.HostOfExecutor(from);
   if (host < 0 || host == host_ || message.kind == 0 ||
       message.kind >= kNumWireKinds) {
     counters_.foreign.Add();
-    return;
+    return nullptr;
   }
   switch (LinkTo(host).Accept(message)) {
     case PeerLink::kNew:
       break;
     case PeerLink::kSecondCopy:
       counters_.duplicates.Add();
-      return;
+      return nullptr;
     case PeerLink::kOtherLife:
       counters_.stale.Add();
-      return;
+      return nullptr;
   }
   HostProgram* program = Find(message.program, message.incarnation);
-  if (program == nullptr) {
-    counters_.stale.Add();
-    return;
-  }
+  if (program == nullptr) counters_.stale.Add();
+  return program;
+}
+
+void HostExecutor::HandleWire(int host, HostProgram* program,
+                              const WireMessage& message, Payload payload) {
   if (trace_ != nullptr) {
     TraceMessage(TraceKind::kReceived, host, message, payload.bytes);
   }
@@ -153,6 +166,10 @@ void HostExecutor::OnLocal(const LocalMessage& message) {
       return OnHostWorkLimit(message);
     case kWorkerLost:
       return OnWorkerLost(message);
+    case kPayloadReturned:
+      return OnPayloadReturned(message);
+    case kPayloadLanded:
+      return OnPayloadLanded(message);
     default:
       break;
   }
@@ -225,36 +242,19 @@ void HostExecutor::OnToken(HostProgram* program, const WireMessage& message) {
 
 void HostExecutor::OnPiece(HostProgram* program, const WireMessage& message,
                            Payload payload) {
-  const PreparedPlan& plan = *program->plan;
-  if (message.target >= plan.edges().size()) return;
-  const uint32_t recv = plan.edges()[message.target].to;
-  const PreparedSlice& slice = plan.slices()[plan.plan().actions(recv).slice()];
-  if (message.shard >= slice.device_of.size()) return;
-  const Topology::Place place =
-      context_.topology->Locate(slice.island, slice.device_of[message.shard]);
-  if (place.host != host_) return;
-  const DeviceProgram& device = *program->devices[place.device];
-  const uint64_t entry =
-      device.first_entry[recv] +
-      device.LocalIndex(plan.plan().actions(recv).slice(), message.shard);
-  auto pieces = program->pieces_in.find(
-      static_cast<uint64_t>(place.device) << 32 | entry);
-  if (pieces == program->pieces_in.end()) return;
-  const int32_t source = static_cast<int32_t>(message.item);
-  auto piece = std::lower_bound(
-      pieces->second.begin(), pieces->second.end(), source,
-      [](const PieceIn& a, int32_t shard) { return a.source_shard < shard; });
-  if (piece == pieces->second.end() || piece->source_shard != source) return;
+  const auto [piece, device] = FindPiece(*program, message);
+  if (piece == nullptr) return;
   const bool poison = message.flags & kPoisoned;
   // The sender had the credit of this slot, so nobody reads it now.
   if (!poison && payload.data != nullptr && piece->to.base != nullptr &&
-      payload.bytes == piece->bytes) {
+      payload.bytes == piece->bytes &&
+      payload.data != piece->PlaceAt(message.step)) {
     layout::CopyBox(payload.data, piece->extent, piece->zeros,
                     piece->to.at(message.step), piece->destination->shape,
                     piece->destination_offset, piece->extent,
                     piece->destination->element_bytes);
   }
-  TokenToDevice(program, place.device, piece->in_edge, message.step, poison);
+  TokenToDevice(program, device, piece->in_edge, message.step, poison);
 }
 
 void HostExecutor::OnAllFired(HostProgram* program,

@@ -84,6 +84,8 @@ class HostExecutor final : public ControlActor, private LaunchStaging::Owner {
 
   void OnWire(ActorId from, const WireMessage& message,
               Payload payload) override;
+  Landing OnOffer(ActorId from, const WireMessage& message,
+                  uint64_t bytes) override;
   void OnLocal(const LocalMessage& message) override;
   void OnPeerDown(int32_t host, uint32_t epoch) override;
   void OnPeerUp(int32_t host, uint32_t epoch) override;
@@ -124,6 +126,26 @@ class HostExecutor final : public ControlActor, private LaunchStaging::Owner {
     ControlActor::SendControl(to, std::move(control));
   }
 
+  // The program that a message of another host is for; null: it is dropped, as
+  // it is of no host, a second copy, of another life, or of no program.
+  HostProgram* AcceptWire(ActorId from, const WireMessage& message);
+  void HandleWire(int host, HostProgram* program, const WireMessage& message,
+                  Payload payload);
+
+  // Payloads that other processes read or write where they are
+  // (host_payloads.cc).
+  void LendToHost(int host, const WireMessage& message, Payload payload);
+  void OnPayloadLanded(const LocalMessage& landed);
+  void OnPayloadReturned(const LocalMessage& returned);
+  // Whose it was; null: nobody's who is known.
+  HostProgram* EndPayload(const LocalMessage& about);
+  struct PieceHere {
+    const PieceIn* piece = nullptr;  // null: no piece that comes here
+    uint32_t device = 0;
+  };
+  PieceHere FindPiece(const HostProgram& program,
+                      const WireMessage& message) const;
+
   // What a device has for another host.
   void Forward(const LocalMessage& message);
   void OnToken(HostProgram* program, const WireMessage& message);
@@ -156,7 +178,9 @@ class HostExecutor final : public ControlActor, private LaunchStaging::Owner {
                    const absl::Status& status);
   void OnStop(const proto::StopProgram& stop);
   void OnDetached(const LocalMessage& message);
-  // All its devices have forgotten a program that is stopping.
+  // If all its devices have forgotten a program that is stopping, and nothing
+  // of it is away.
+  void TryFinishStop(HostProgram* program);
   void FinishStop(HostProgram* program);
   void OnFree(const proto::FreeProgram& free);
   void Reserve(HostProgram* program, int sign);
@@ -203,6 +227,8 @@ class HostExecutor final : public ControlActor, private LaunchStaging::Owner {
                       proto::StuckShard* stuck) const;
 
   // Groups of collectives with members on other hosts (host_collectives.cc).
+  // That a contribution is for; null: no group with members elsewhere.
+  HostGroup* FindGroup(HostProgram* program, const WireMessage& message) const;
   void OnArrive(HostProgram* program, const LocalMessage& message);
   void OnContribution(int host, HostProgram* program,
                       const WireMessage& message, Payload payload);

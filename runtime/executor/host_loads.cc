@@ -221,8 +221,7 @@ void HostExecutor::OnStop(const proto::StopProgram& stop) {
         message.incarnation = program->incarnation;
         SendToDevice(device->device, message);
       }
-      if (!program->waiting.empty()) return;
-      return FinishStop(program);
+      return TryFinishStop(program);
     }
   }
   ControlRef control = NewControl();
@@ -242,7 +241,14 @@ void HostExecutor::OnDetached(const LocalMessage& message) {
       !program->waiting.Erase(static_cast<int32_t>(message.item))) {
     return;
   }
-  if (program->waiting.empty()) FinishStop(program);
+  TryFinishStop(program);
+}
+
+void HostExecutor::TryFinishStop(HostProgram* program) {
+  if (program->stopping && !program->stopped && program->waiting.empty() &&
+      program->payloads_away == 0) {
+    FinishStop(program);
+  }
 }
 
 void HostExecutor::FinishStop(HostProgram* program) {

@@ -29,6 +29,7 @@
 #include "runtime/executor/dispatch.h"
 #include "runtime/executor/gang_tables.h"
 #include "runtime/executor/host_actors.h"
+#include "runtime/executor/landing_buffers.h"
 #include "runtime/executor/launch.h"
 #include "runtime/executor/local_kind.h"
 #include "runtime/executor/parts.h"
@@ -79,6 +80,12 @@ struct PieceIn {
   std::vector<int64_t> destination_offset, extent, zeros;
   SlotRef to;
   uint64_t bytes = 0;
+
+  // Where its bytes go as they come; null: they do not lie there side by side.
+  char* PlaceAt(uint64_t firing) const {
+    return dense_offset < 0 ? nullptr : to.at(firing) + dense_offset;
+  }
+  int64_t dense_offset = -1;
 };
 
 struct SendOp {
@@ -301,6 +308,9 @@ class HostProgram {
   uint64_t granted = 0;
   WaitSet waiting;  // devices that have not answered
   bool stopping = false, stopped = false;
+  // That are read or written by other processes: so it is not stopped yet.
+  uint32_t payloads_away = 0;
+  LandingBuffers landings;
 
   uint64_t num_own_shards = 0, num_entries = 0, num_queue_entries = 0,
            num_in_edges = 0;

@@ -192,6 +192,9 @@ void HostProgramBuilder::MakeRecv(DeviceProgram* device, Entry* entry,
     in.to = op.to;
     in.bytes = op.buffer->element_bytes;
     for (int64_t size : piece.extent) in.bytes *= size;
+    in.dense_offset = layout::DenseOffset(
+        op.buffer->shape, piece.destination_offset, piece.extent);
+    if (in.dense_offset > 0) in.dense_offset *= op.buffer->element_bytes;
     remote.push_back(std::move(in));
   }
   if (!remote.empty()) {

@@ -40,6 +40,10 @@ const char* MessageKindName(int kind) {
       return "grant-device";
     case kArgumentFilled:
       return "argument-filled";
+    case kPayloadReturned:
+      return "payload-returned";
+    case kPayloadLanded:
+      return "payload-landed";
     case kInspect:
       return "inspect";
     case kInspected:

@@ -42,10 +42,16 @@ enum LocalKind : uint16_t {
   kDetached,        // item: device
   kGrantDevice,     // payload: the HostGrant; to one device of a cohort
   kArgumentFilled,  // to one device of a cohort
-  kInspect,         // payload: the DeviceReport to fill
-  kInspected,       // item: device
-  kEnqueue,         // step; target: action, which is prepared
-  kActionFired,     // step; target: action; one shard of it
+  // From the world, to the executor about a payload of a message for another
+  // host, or from one (world.h, Lend and OnOffer).
+  kPayloadReturned,
+  // target, shard, item, step: as the message; payload, payload_bytes: where it
+  // is; extra: the host, and above it the message's kind.
+  kPayloadLanded,
+  kInspect,      // payload: the DeviceReport to fill
+  kInspected,    // item: device
+  kEnqueue,      // step; target: action, which is prepared
+  kActionFired,  // step; target: action; one shard of it
   kLongKernel,  // step: of the launch; target: action; shard; extra: ns that it
                 // has taken; in virtual time
   // One that outlived its limit, with its cohort. step: of the launch; item:

@@ -57,6 +57,19 @@ RunCopier CopierFor(int64_t run) {
 
 }  // namespace
 
+int64_t DenseOffset(const std::vector<int64_t>& shape,
+                    const std::vector<int64_t>& offset,
+                    const std::vector<int64_t>& extent) {
+  int64_t begin = 0;
+  bool is_split = false;  // by an outer dimension
+  for (size_t d = 0; d < shape.size(); ++d) {
+    if (is_split && extent[d] != shape[d]) return -1;
+    is_split |= extent[d] > 1;
+    begin = begin * shape[d] + offset[d];
+  }
+  return begin;
+}
+
 void CopyBox(const void* source, const std::vector<int64_t>& source_shape,
              const std::vector<int64_t>& source_offset, void* destination,
              const std::vector<int64_t>& destination_shape,

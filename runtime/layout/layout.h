@@ -198,6 +198,13 @@ void CopyBox(const void* source, const std::vector<int64_t>& source_shape,
              const std::vector<int64_t>& destination_offset,
              const std::vector<int64_t>& extent, int64_t element_bytes);
 
+// Where the box begins, in elements, in a dense row-major buffer of that shape,
+// if its own elements, in that order, lie there one after another; else -1.
+// Sizes are positive, and fit.
+int64_t DenseOffset(const std::vector<int64_t>& shape,
+                    const std::vector<int64_t>& offset,
+                    const std::vector<int64_t>& extent);
+
 }  // namespace pathways::layout
 
 #endif  // RUNTIME_LAYOUT_LAYOUT_H_

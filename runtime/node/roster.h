@@ -23,7 +23,7 @@
 namespace pathways {
 
 // Of what two processes say to each other; others are refused.
-inline constexpr uint32_t kProtocolVersion = 2;
+inline constexpr uint32_t kProtocolVersion = 3;
 inline constexpr size_t kEpochBytes = 16;
 // The controller's process.
 inline constexpr uint32_t kControllerProcess = 0;

@@ -17,6 +17,11 @@ std::optional<LinkFrame> ReadLinkFrame(absl::Span<const char> header,
   LinkFrame frame;
   if (header.size() != sizeof(frame)) return std::nullopt;
   std::memcpy(&frame, header.data(), sizeof(frame));
+  if (frame.kind == LinkFrame::kOffer) {
+    const bool is_one =
+        payload_bytes == LinkFrame::kTokenBytes && frame.zero == 0;
+    return is_one ? std::optional(frame) : std::nullopt;
+  }
   if (frame.wire.payload_bytes != payload_bytes) return std::nullopt;
   LinkFrame expected;
   switch (frame.kind) {
@@ -31,6 +36,10 @@ std::optional<LinkFrame> ReadLinkFrame(absl::Span<const char> header,
       break;
     case LinkFrame::kBatch:
       expected = LinkFrame::Batch(payload_bytes);
+      break;
+    case LinkFrame::kTake:
+    case LinkFrame::kRefuse:
+      expected = LinkFrame::Answer(static_cast<LinkFrame::Kind>(frame.kind));
       break;
     default:
       return std::nullopt;

@@ -27,10 +27,17 @@ struct LinkFrame {
     kControl = 2,     // a Control, from wire.from to wire.to
     kMembership = 3,  // a Membership: who is in the cluster, and where
     kBatch = 4,  // frames of kind 1 and 2, one after another (link_batch.h)
+    // A hot message whose payload stays with its sender, under the token that
+    // is beside the frame; and the answers, which name the token.
+    kOffer = 5,
+    kTake = 6,    // there is memory for it: to be put (Transport::Put)
+    kRefuse = 7,  // nobody wants it
   };
   uint32_t kind = 0;
   uint32_t zero = 0;
-  WireFrame wire;  // of kMembership and kBatch all zero but its last field
+  // Of kOffer payload_bytes is not what is beside the frame; of kMembership and
+  // what comes after it, but kOffer, all is zero but payload_bytes.
+  WireFrame wire;
 
   static LinkFrame Hot(ActorId from, ActorId to, const WireMessage& message,
                        uint64_t payload_bytes) {
@@ -45,6 +52,15 @@ struct LinkFrame {
   static LinkFrame Batch(uint64_t bytes) {
     return {kBatch, 0, {0, 0, {}, bytes}};
   }
+  static LinkFrame Offer(ActorId from, ActorId to, const WireMessage& message,
+                         uint64_t payload_bytes) {
+    return {kOffer, 0, {to, from, message, payload_bytes}};
+  }
+  // `kind`: kTake or kRefuse.
+  static LinkFrame Answer(Kind kind) {
+    return {kind, 0, {0, 0, {}, kTokenBytes}};
+  }
+  static constexpr uint64_t kTokenBytes = 8;
 };
 static_assert(sizeof(LinkFrame) == 72 &&
               std::has_unique_object_representations_v<LinkFrame>);

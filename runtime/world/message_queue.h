@@ -48,7 +48,8 @@ struct Envelope {
     kControl,  // std::string*, owned
     kBody,     // ControlBody*, a reference to it
     kLater,    // Posted*, owned: another envelope, and when it is due
-    kPeer      // PeerWatch::News
+    kPeer,     // PeerWatch::News
+    kOffer     // WireBody; `data` of the payload is the number of an offer
   };
   alignas(8) std::byte body[64];
   ActorId from;  // kNoActor of kLocal, kLater and kPeer

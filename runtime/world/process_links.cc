@@ -8,6 +8,7 @@
 
 #include "runtime/world/process_links.h"
 
+#include <cstring>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -41,6 +42,18 @@ LinkFrame FrameOf(ActorId from, ActorId to, const WireMessage& message,
 absl::Span<const char> BytesOf(Payload payload) {
   return absl::MakeConstSpan(static_cast<const char*>(payload.data),
                              payload.bytes);
+}
+
+// Beside frames about lent payloads.
+absl::Span<const char> BytesOf(const uint64_t& token) {
+  static_assert(sizeof token == LinkFrame::kTokenBytes);
+  return absl::MakeConstSpan(reinterpret_cast<const char*>(&token),
+                             sizeof token);
+}
+uint64_t TokenIn(absl::Span<const char> bytes) {
+  uint64_t token = 0;
+  std::memcpy(&token, bytes.data(), sizeof token);
+  return token;
 }
 
 }  // namespace
@@ -114,6 +127,15 @@ Uplink ProcessLinks::uplink() {
       Send(*peer, LinkFrame::Control(from, to, bytes.size()), bytes);
     }
   };
+  uplink.lend = [this](ActorId from, ActorId to, const WireMessage& message,
+                       Payload payload, LocalId owner,
+                       const LocalMessage& returned) {
+    return Lend(from, to, message, {payload, owner, returned});
+  };
+  uplink.take = [this](uint64_t offer, LocalId owner, const Landing& landing) {
+    TakeOffer(offer, owner, landing);
+  };
+  uplink.refuse = [this](uint64_t offer) { RefuseOffer(offer); };
   uplink.open_stage = [this] { return std::make_unique<Stage>(this); };
   uplink.poll = [this] { return transport_->Poll(); };
   uplink.rest = [this] { transport_->Rest(); };
@@ -191,6 +213,7 @@ absl::Status ProcessLinks::Link(uint32_t process, PeerId peer) {
         absl::StrCat("process ", process, " has a link already"));
   }
   found->second = process;
+  lent_.AddPeer(peer);
   peer_of_[process].store(static_cast<uint32_t>(peer));
   return absl::OkStatus();
 }
@@ -256,8 +279,15 @@ void ProcessLinks::OnMessage(PeerId peer, absl::Span<const char> header,
   Add(counters_.frames_received, 1);
   Add(counters_.bytes_received, header.size() + payload.size());
   if (frame->kind == LinkFrame::kBatch) return DeliverBatch(*process, payload);
+  if (frame->kind == LinkFrame::kTake || frame->kind == LinkFrame::kRefuse) {
+    return OnAnswer(peer, static_cast<LinkFrame::Kind>(frame->kind),
+                    TokenIn(payload));
+  }
   const WireFrame& wire = frame->wire;
   if (!IsAllowed(*process, wire)) return;
+  if (frame->kind == LinkFrame::kOffer) {
+    return OnOffer(peer, wire, TokenIn(payload));
+  }
   if (frame->kind == LinkFrame::kHot) {
     world_->Send(wire.from, wire.to, wire.message,
                  Payload{payload.data(), payload.size()});
@@ -304,7 +334,89 @@ bool ProcessLinks::IsAllowed(uint32_t process, const WireFrame& wire) {
   return true;
 }
 
+bool ProcessLinks::Lend(ActorId from, ActorId to, const WireMessage& message,
+                        const LentPayloads::Lent& lent) {
+  const std::optional<PeerId> peer = PeerOf(to);
+  if (!peer.has_value()) return false;
+  const std::optional<uint64_t> token = lent_.Lend(*peer, lent);
+  if (!token.has_value()) {
+    Add(counters_.unlinked, 1);
+    return false;
+  }
+  const LinkFrame frame =
+      LinkFrame::Offer(from, to, message, lent.payload.bytes);
+  SendFrame(*peer, Urgency::kCritical, AsBytes(frame), BytesOf(*token),
+            /*messages=*/1);
+  return true;
+}
+
+void ProcessLinks::OnOffer(PeerId peer, const WireFrame& wire, uint64_t token) {
+  const std::optional<uint64_t> number =
+      lent_.AddOffer({peer, token, wire.payload_bytes});
+  if (number.has_value() && !world_->Offer(wire.from, wire.to, wire.message,
+                                           wire.payload_bytes, *number)) {
+    RefuseOffer(*number);
+  }
+}
+
+void ProcessLinks::TakeOffer(uint64_t number, LocalId owner,
+                             const Landing& landing) {
+  const std::optional<LentPayloads::Offer> offer = lent_.TakeOffer(number);
+  if (!offer.has_value() ||
+      !lent_.Await(offer->peer, offer->token,
+                   {owner, landing.landed, offer->bytes})) {
+    return NotLanded(owner, landing.landed);
+  }
+  // Of a peer that has gone meanwhile neither does anything.
+  transport_->Expect(offer->peer, offer->token, landing.memory, offer->bytes);
+  Answer(offer->peer, LinkFrame::kTake, offer->token);
+}
+
+void ProcessLinks::RefuseOffer(uint64_t number) {
+  if (const auto offer = lent_.TakeOffer(number)) {
+    Answer(offer->peer, LinkFrame::kRefuse, offer->token);
+  }
+}
+
+void ProcessLinks::Answer(PeerId peer, LinkFrame::Kind kind, uint64_t token) {
+  const LinkFrame frame = LinkFrame::Answer(kind);
+  SendFrame(peer, Urgency::kCritical, AsBytes(frame), BytesOf(token),
+            /*messages=*/0);
+}
+
+void ProcessLinks::OnAnswer(PeerId peer, LinkFrame::Kind kind, uint64_t token) {
+  const std::optional<LentPayloads::Lent> lent = lent_.TakeLent(peer, token);
+  if (!lent.has_value()) return;  // a second copy
+  const auto give_back = [this, owner = lent->owner,
+                          returned = lent->returned] {
+    world_->SendLocal(kNobody, owner, returned);
+  };
+  if (kind == LinkFrame::kRefuse) return give_back();
+  Add(counters_.bytes_sent, lent->payload.bytes);
+  transport_->Put(peer, token, BytesOf(lent->payload), give_back);
+}
+
+void ProcessLinks::OnPayload(PeerId peer, uint64_t token) {
+  const std::optional<LentPayloads::Awaited> awaited =
+      lent_.TakeAwaited(peer, token);
+  if (!awaited.has_value()) return;
+  Add(counters_.bytes_received, awaited->bytes);
+  world_->SendLocal(kNobody, awaited->owner, awaited->landed);
+}
+
+void ProcessLinks::NotLanded(LocalId owner, LocalMessage landed) {
+  landed.flags |= kNotLanded;
+  world_->SendLocal(kNobody, owner, landed);
+}
+
 void ProcessLinks::OnPeerDown(PeerId peer, const absl::Status& why) {
+  const LentPayloads::Left left = lent_.RemovePeer(peer);
+  for (const LentPayloads::Lent& lent : left.lent) {
+    world_->SendLocal(kNobody, lent.owner, lent.returned);
+  }
+  for (const LentPayloads::Awaited& awaited : left.awaited) {
+    NotLanded(awaited.owner, awaited.landed);
+  }
   std::optional<uint32_t> process;
   {
     MutexLock lock(&mutex_);

@@ -29,6 +29,7 @@
 #include "runtime/base/mutex.h"
 #include "runtime/protocol/link_frame.h"
 #include "runtime/transport/transport.h"
+#include "runtime/world/lent_payloads.h"
 #include "runtime/world/uplink.h"
 #include "runtime/world/world.h"
 
@@ -45,8 +46,9 @@ inline constexpr uint64_t kMaxCriticalBytes = 16 << 10;
 // goes out or comes in on the link of its far actor's process alone, so nobody
 // speaks for an actor of another process; (2) who is not linked says and hears
 // nothing but Membership; (3) a process is down once for each time it was
-// linked, and nothing comes from it after. Any thread. Outlives the world; the
-// transport is stopped before either goes.
+// linked, and nothing comes from it after; (4) what is lent, or awaited, comes
+// back to its owner once, at the latest when its peer is down. Any thread.
+// Outlives the world; the transport is stopped before either goes.
 class ProcessLinks final : public TransportEvents {
  public:
   struct Listeners {
@@ -86,9 +88,7 @@ class ProcessLinks final : public TransportEvents {
   void OnPeerUp(PeerId peer) override;
   void OnMessage(PeerId peer, absl::Span<const char> header,
                  absl::Span<const char> payload) override;
-  void OnPayload(PeerId peer, uint64_t token) override {
-    (void)peer, (void)token;
-  }
+  void OnPayload(PeerId peer, uint64_t token) override;
   void OnPeerDown(PeerId peer, const absl::Status& why) override;
 
  private:
@@ -102,6 +102,16 @@ class ProcessLinks final : public TransportEvents {
   void Send(PeerId peer, const LinkFrame& frame, absl::Span<const char> bytes);
   void SendFrame(PeerId peer, Urgency urgency, absl::Span<const char> header,
                  absl::Span<const char> payload, uint64_t messages);
+  // Of World::Lend and Actor::OnOffer.
+  bool Lend(ActorId from, ActorId to, const WireMessage& message,
+            const LentPayloads::Lent& lent);
+  void TakeOffer(uint64_t number, LocalId owner, const Landing& landing);
+  void RefuseOffer(uint64_t number);
+  void Answer(PeerId peer, LinkFrame::Kind kind, uint64_t token);
+  void NotLanded(LocalId owner, LocalMessage landed);
+  // What came about payloads of this side, and of the other.
+  void OnAnswer(PeerId peer, LinkFrame::Kind kind, uint64_t token);
+  void OnOffer(PeerId peer, const WireFrame& wire, uint64_t token);
   // What came in one frame, whose batch is one.
   void DeliverBatch(uint32_t process, absl::Span<const char> payload);
   // Of what came, alone or in a batch. Counts it if not.
@@ -115,6 +125,7 @@ class ProcessLinks final : public TransportEvents {
   uint32_t self_ = 0;
   World* world_ = nullptr;
   std::function<int64_t(ActorId)> process_of_;
+  LentPayloads lent_;
   // By process: its peer, or kNoPeer.
   std::unique_ptr<std::atomic<uint32_t>[]> peer_of_;
   // What was looked up last, by the last bits of the peer: the peer, and in the

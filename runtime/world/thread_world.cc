@@ -211,7 +211,7 @@ void ThreadWorld::SendLocal(LocalId from, LocalId to,
                             const LocalMessage& message) {
   assert(IndexOf(to) <= kMaxActors && "message to nobody");
   Worker* self = Self();
-  if (self == nullptr) [[unlikely]] {
+  if (self == nullptr || self->polls) [[unlikely]] {
     assert(from == kNobody && "only a handler sends for its actor");
     return Post(-1, Envelope::Of(Envelope::kLocal, message, kNoActor, to));
   }
@@ -350,6 +350,10 @@ bool ThreadWorld::DeliverRare(Worker& self, Actor* actor, Envelope& envelope) {
       const WireBody& wire = envelope.As<WireBody>();
       actor->OnWire(envelope.from, wire.message, wire.payload);
       Drop(envelope);
+      return true;
+    }
+    case Envelope::kOffer: {
+      TakeOffer(actor, envelope);
       return true;
     }
     case Envelope::kLater: {

@@ -122,6 +122,10 @@ class ThreadWorld final : public World {
   using World::Send;
   void Send(ActorId from, ActorId to, const WireMessage& message,
             Payload payload) override;
+  bool Lend(ActorId from, ActorId to, const WireMessage& message,
+            Payload payload, const LocalMessage& returned) override;
+  bool Offer(ActorId from, ActorId to, const WireMessage& message,
+             uint64_t bytes, uint64_t offer) override;
   void SendAll(absl::Span<const Arrival> arrivals) override;
   void SendControl(ActorId from, ActorId to, std::string bytes) override;
   void PassControl(ActorId from, ActorId to, ControlBody* body) override;
@@ -187,6 +191,8 @@ class ThreadWorld final : public World {
   void SendFar(ActorId from, ActorId to, const WireMessage& message,
                Payload payload);
   void SendControlFar(ActorId from, ActorId to, std::string bytes);
+  // Has an actor say where what is offered is to be put.
+  void TakeOffer(Actor* actor, const Envelope& envelope);
   // The stage to use, if the thread is a worker that runs handlers.
   UplinkStage* StageOf(Worker* self) const;
   // Before a message is handled, while the stage keeps something.

@@ -37,6 +37,7 @@ constexpr uint64_t kQuickBytes = 4 << 10;
 bool MayTakeLong(Envelope& envelope) {
   switch (envelope.kind) {
     case Envelope::kLocal:
+    case Envelope::kOffer:
       return false;
     case Envelope::kWire:
     case Envelope::kOwned:
@@ -63,6 +64,43 @@ void ThreadWorld::SendFar(ActorId from, ActorId to, const WireMessage& message,
     options_.uplink.send(from, to, message, payload);
   } else {
     undelivered_.fetch_add(1, std::memory_order_relaxed);
+  }
+}
+
+bool ThreadWorld::Lend(ActorId from, ActorId to, const WireMessage& message,
+                       Payload payload, const LocalMessage& returned) {
+  Worker* self = Self();
+  if (payload.bytes < kMinLentBytes || payload.data == nullptr ||
+      !options_.uplink.lend || self == nullptr || actors_.Find(to) != kNobody) {
+    Send(from, to, message, payload);
+    return false;
+  }
+  // What was said before is not to wait for so much.
+  if (self->staged) Flush(*self);
+  return options_.uplink.lend(from, to, message, payload, actors_.Find(from),
+                              returned);
+}
+
+bool ThreadWorld::Offer(ActorId from, ActorId to, const WireMessage& message,
+                        uint64_t bytes, uint64_t offer) {
+  const LocalId receiver = actors_.Find(to);
+  if (receiver == kNobody) return false;
+  const WireBody body{message, {reinterpret_cast<const void*>(offer), bytes}};
+  const Posted posted = {-1,
+                         Envelope::Of(Envelope::kOffer, body, from, receiver)};
+  Arrive(actors_.hot(IndexOf(receiver)).worker,
+         absl::MakeConstSpan(&posted, 1));
+  return true;
+}
+
+void ThreadWorld::TakeOffer(Actor* actor, const Envelope& envelope) {
+  const auto& [message, payload] = envelope.As<WireBody>();
+  const auto offer = reinterpret_cast<uint64_t>(payload.data);
+  const Landing landing = actor->OnOffer(envelope.from, message, payload.bytes);
+  if (landing.memory == nullptr) {
+    options_.uplink.refuse(offer);
+  } else {
+    options_.uplink.take(offer, LocalId{envelope.to}, landing);
   }
 }
 

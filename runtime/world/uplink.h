@@ -57,6 +57,16 @@ struct Uplink {
                      Payload payload)>
       send;
   std::function<void(ActorId from, ActorId to, std::string bytes)> send_control;
+  // Leaves the payload, of a sender that is `owner` here, where it is (see
+  // World::Lend). False: there is no way to the receiver; dropped.
+  std::function<bool(ActorId from, ActorId to, const WireMessage& message,
+                     Payload payload, LocalId owner,
+                     const LocalMessage& returned)>
+      lend;
+  // What became of an offer that World::Offer brought.
+  std::function<void(uint64_t offer, LocalId owner, const Landing& landing)>
+      take;
+  std::function<void(uint64_t offer)> refuse;
   // For each worker, which then says all that its handlers send by it, unless
   // there is none; destroyed with the world.
   std::function<std::unique_ptr<UplinkStage>()> open_stage;

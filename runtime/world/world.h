@@ -46,6 +46,13 @@ constexpr uint32_t IndexOf(LocalId id) { return static_cast<uint32_t>(id); }
 // with nothing but background messages under way is over.
 inline constexpr uint16_t kBackground = 0x8000;
 
+// Another one, which it sets in Landing::landed.
+inline constexpr uint16_t kNotLanded = 0x4000;
+
+// Payloads of so many bytes may be lent: for fewer, a copy costs less than to
+// ask where they are wanted.
+inline constexpr uint64_t kMinLentBytes = 128 << 10;
+
 // What actors of one host tell each other: copied, never allocated, and never
 // seen by another host, so it may hold an address. A simulation hashes all
 // fields but `payload`.
@@ -64,6 +71,15 @@ struct LocalMessage {
 };
 static_assert(sizeof(LocalMessage) == 56);
 
+// Where an actor wants a payload.
+struct Landing {
+  // Nobody else touches it until `landed` has come.
+  void* memory = nullptr;
+  // Comes once; with kNotLanded in its flags when the payload does not come any
+  // more: then the memory holds whatever has come.
+  LocalMessage landed;
+};
+
 // One that is spoken to: a device, a host executor, an island scheduler, the
 // controller. All handlers of an actor run on its worker, one at a time, so an
 // actor needs no lock. Handlers must not block. What an actor does not handle
@@ -77,6 +93,14 @@ class Actor {
   virtual void OnWire(ActorId from, const WireMessage& message,
                       Payload payload) {
     (void)from, (void)message, (void)payload;
+  }
+  // A hot message of an actor of another process, as OnWire, that has `bytes`
+  // beside it which are still there. Where they are to be put, and what the
+  // actor gets, as OnLocal, when they are; no memory: nobody wants them.
+  virtual Landing OnOffer(ActorId from, const WireMessage& message,
+                          uint64_t bytes) {
+    (void)from, (void)message, (void)bytes;
+    return {};
   }
   // A hot message of an actor of this host, or a timer.
   virtual void OnLocal(const LocalMessage& message) { (void)message; }
@@ -165,6 +189,24 @@ class World {
                     Payload payload) = 0;
   void Send(ActorId from, ActorId to, const WireMessage& message) {
     Send(from, to, message, Payload());
+  }
+  // As Send; a world may leave the payload where it lies until the receiver, in
+  // another process, has said where it is to be put (OnOffer). True: it does,
+  // so nobody changes or frees it until the sender, as OnLocal, gets
+  // `returned`, once, whatever becomes of the receiver. Such a message keeps no
+  // order with others. From a handler of `from`.
+  virtual bool Lend(ActorId from, ActorId to, const WireMessage& message,
+                    Payload payload, const LocalMessage& returned) {
+    (void)returned;
+    Send(from, to, message, payload);
+    return false;
+  }
+  // Brings an offer of another process, which this one knows by a number of its
+  // links. False: nobody is there.
+  virtual bool Offer(ActorId from, ActorId to, const WireMessage& message,
+                     uint64_t bytes, uint64_t offer) {
+    (void)from, (void)to, (void)message, (void)bytes, (void)offer;
+    return false;
   }
   // As Send of each, in order; a world may bring them to their receivers'
   // workers together, so that none is handled before the others are there.

@@ -25,7 +25,7 @@ LocalId RecordingWorld::Register(Actor* actor, Placement placement, std::string,
 }
 
 bool RecordingWorld::Deliver(const Sent& one) {
-  if (one.kind == Sent::kTimer) return false;
+  if (one.kind == Sent::kTimer || one.kind >= Sent::kLent) return false;
   if (one.kind == Sent::kLocal) {
     Actor* actor = At(one.local_to);
     if (actor != nullptr) actor->OnLocal(one.local);
@@ -75,6 +75,35 @@ void RecordingWorld::Send(ActorId from, ActorId to, const WireMessage& message,
     one.payload.data = one.copy->data();
   }
   sent.push_back(std::move(one));
+}
+
+bool RecordingWorld::Lend(ActorId from, ActorId to, const WireMessage& message,
+                          Payload payload, const LocalMessage& returned) {
+  if (!lends || payload.bytes < kMinLentBytes) {
+    return World::Lend(from, to, message, payload, returned);
+  }
+  Sent one;
+  one.kind = Sent::kLent;
+  one.from = from;
+  one.to = to;
+  one.wire = message;
+  one.payload = payload;
+  one.local = returned;
+  sent.push_back(std::move(one));
+  return true;
+}
+
+bool RecordingWorld::Offer(ActorId from, ActorId to, const WireMessage& message,
+                           uint64_t bytes, uint64_t offer) {
+  Sent one;
+  one.kind = Sent::kOffer;
+  one.from = from;
+  one.to = to;
+  one.wire = message;
+  one.payload.bytes = bytes;
+  one.offer = offer;
+  sent.push_back(std::move(one));
+  return true;
 }
 
 void RecordingWorld::SendControl(ActorId from, ActorId to, std::string bytes) {

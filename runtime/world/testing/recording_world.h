@@ -30,18 +30,19 @@ namespace pathways::testing {
 
 // One thing that was sent.
 struct Sent {
-  enum Kind { kWire, kControl, kLocal, kTimer };
+  enum Kind { kWire, kControl, kLocal, kTimer, kLent, kOffer };
   Kind kind = kWire;
-  ActorId from = kNoActor;  // kWire, kControl
+  ActorId from = kNoActor;  // kWire, kControl, kLent, kOffer
   ActorId to = kNoActor;
   LocalId local_from = kNobody;  // kLocal, kTimer
   LocalId local_to = kNobody;
   WireMessage wire;
-  Payload payload;  // the sender's, or `copy`
+  Payload payload;  // the sender's, or `copy`; of kOffer without data
   std::shared_ptr<std::vector<char>> copy;
-  LocalMessage local;
-  std::string bytes;  // kControl
-  TimeNs due = 0;     // kTimer
+  LocalMessage local;  // of kLent what the sender is to get
+  uint64_t offer = 0;  // kOffer
+  std::string bytes;   // kControl
+  TimeNs due = 0;      // kTimer
 
   // A control message, parsed as protocol buffer T.
   template <typename T>
@@ -68,6 +69,8 @@ class RecordingWorld final : public World {
   std::map<ActorId, Placement> places;
   // Of wire messages, as links to other processes do.
   bool copies_payloads = false;
+  // Of those that are long enough, none are sent but lent.
+  bool lends = false;
   bool is_simulated = true;
   int workers = 1;
 
@@ -95,6 +98,10 @@ class RecordingWorld final : public World {
   using World::Send;
   void Send(ActorId from, ActorId to, const WireMessage& message,
             Payload payload) override;
+  bool Lend(ActorId from, ActorId to, const WireMessage& message,
+            Payload payload, const LocalMessage& returned) override;
+  bool Offer(ActorId from, ActorId to, const WireMessage& message,
+             uint64_t bytes, uint64_t offer) override;
   void SendControl(ActorId from, ActorId to, std::string bytes) override;
   void SendLocal(LocalId from, LocalId to,
                  const LocalMessage& message) override;

@@ -133,9 +133,27 @@ class Hosts {
     Host& host = hosts_[flying.to];
     ASSERT_LE(host.firing, flying.firing);
     ASSERT_LE(flying.firing, host.firing + 1);
-    ASSERT_TRUE(host.state->Receive(
-        flying.firing, flying.from, flying.message.round, flying.message.poison,
-        flying.message.payload, flying.message.bytes));
+    const ExchangeState::Outgoing& message = flying.message;
+    char* const place = host.state->PlaceOf(flying.firing, flying.from,
+                                            message.round, message.bytes);
+    ASSERT_EQ(place != nullptr, !message.poison);
+    ASSERT_EQ(host.state->PlaceOf(flying.firing, flying.from, message.round,
+                                  message.bytes + 1),
+              nullptr);
+    ASSERT_EQ(host.state->PlaceOf(flying.firing + 2, flying.from, message.round,
+                                  message.bytes),
+              nullptr);
+    // Some are where they belong before they are received.
+    const char* payload = message.payload;
+    if (place != nullptr && random_() % 2 == 0) {
+      std::memcpy(place, payload, message.bytes);
+      payload = place;
+    }
+    ASSERT_TRUE(host.state->Receive(flying.firing, flying.from, message.round,
+                                    message.poison, payload, message.bytes));
+    ASSERT_EQ(host.state->PlaceOf(flying.firing, flying.from, message.round,
+                                  message.bytes),
+              nullptr);
     Advance(flying.to, flying.firing);
   }
 

@@ -92,6 +92,40 @@ TEST(CopyBoxTest, RandomBoxesOfAllRanksAndElementSizes) {
   }
 }
 
+// Against the places of a box's elements, one by one.
+TEST(DenseOffsetTest, IsWhereElementsLieOneAfterAnother) {
+  EXPECT_EQ(DenseOffset({}, {}, {}), 0);
+  int dense = 0, split = 0;
+  for (int64_t code = 0; code < 6 * 6 * 6; ++code) {
+    // Boxes of a 3x3x3 buffer: two bounds for each dimension.
+    const std::vector<int64_t> shape = {3, 3, 3};
+    const int64_t bounds[6][2] = {{0, 1}, {1, 1}, {2, 1},
+                                  {0, 2}, {1, 2}, {0, 3}};
+    std::vector<int64_t> offset, extent;
+    for (int64_t rest = code, d = 0; d < 3; ++d, rest /= 6) {
+      offset.push_back(bounds[rest % 6][0]);
+      extent.push_back(bounds[rest % 6][1]);
+    }
+    int64_t first = -1, last = -1;
+    bool is_dense = true;
+    for (int64_t at = 0; at < 27; ++at) {
+      const int64_t place[] = {at / 9, at / 3 % 3, at % 3};
+      bool is_in = true;
+      for (int d = 0; d < 3; ++d) {
+        is_in &= place[d] >= offset[d] && place[d] < offset[d] + extent[d];
+      }
+      if (!is_in) continue;
+      if (first < 0) first = at;
+      is_dense &= last < 0 || at == last + 1;
+      last = at;
+    }
+    EXPECT_EQ(DenseOffset(shape, offset, extent), is_dense ? first : -1);
+    ++(is_dense ? dense : split);
+  }
+  EXPECT_GT(dense, 0);
+  EXPECT_GT(split, 0);
+}
+
 TEST(CopyBoxTest, ScalarsAndEmptyBoxes) {
   double from = 1.5;
   double into = 0;

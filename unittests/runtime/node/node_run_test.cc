@@ -89,7 +89,6 @@ TEST_F(NodeRunTest, ResultsAreThoseOfOneProcess) {
   EXPECT_EQ(run(*client_), expected);
 }
 
-// What is longer than a transport's piece comes whole, into the right places.
 struct Clock {
   int64_t offset = 0, error = 0;
 };
@@ -179,6 +178,35 @@ TEST_F(NodeRunTest, TheControllerHearsOfTimeAndNotOfSteps) {
   };
   launch(1000);
   launch(20'000);
+}
+
+// As rows, then as columns, so that what comes back is to be spread.
+TEST_F(NodeRunTest, LargePiecesComeToTheirPlaces) {
+  ASSERT_NO_FATAL_FAILURE(Begin());
+  constexpr int64_t kSide = 512;
+  PlanBuilder b("turn", 2);
+  const uint32_t s = b.AddSlice("s", {{"x", 2}}, 0, 1);
+  const uint32_t t = b.AddSlice("t", {{"x", 2}}, 1, 1);
+  layout::Layout rows, columns;
+  rows.shape = columns.shape = {kSide, kSide};
+  rows.dims = {{"x"}, {}};
+  columns.dims = {{}, {"x"}};
+  const uint32_t u = b.AddBuffer("u", s, rows, 2);
+  const uint32_t v = b.AddBuffer("v", t, columns, 2);
+  const uint32_t w = b.AddBuffer("w", s, rows, 2);
+  b.AddFeed("u", u);
+  b.AddMove("there", u, v);
+  b.AddMove("back", v, w);
+  b.AddFetch("w", w);
+  const ProgramHandle program = LoadPlan(*client_, b.Finish());
+  std::vector<float> values;
+  for (int64_t i = 0; i < kSide * kSide; ++i) {
+    values.push_back(static_cast<float>(i));
+  }
+  const RunHandle run =
+      LaunchPlan(*client_, program, {Floats({kSide, kSide}, values)},
+                 /*steps=*/20);
+  EXPECT_TRUE(FetchValues(*client_, run, "w") == values);
 }
 
 TEST_F(NodeRunTest, ValuesDoNotPassTheController) {

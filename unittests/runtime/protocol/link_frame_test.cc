@@ -44,6 +44,22 @@ TEST(LinkFrameTest, EachKindIsReadAsItWasWritten) {
   EXPECT_EQ(hot->wire.message.step, 7u);
 }
 
+// The payload of an offer is not beside it.
+TEST(LinkFrameTest, FramesAboutLentPayloadsHaveATokenBesideThem) {
+  for (const LinkFrame& frame :
+       {LinkFrame::Offer(3, 4, Message(), uint64_t{1} << 40),
+        LinkFrame::Answer(LinkFrame::kTake),
+        LinkFrame::Answer(LinkFrame::kRefuse)}) {
+    const auto read = ReadLinkFrame(Bytes(frame), 8);
+    ASSERT_TRUE(read.has_value()) << frame.kind;
+    EXPECT_EQ(Bytes(*read), Bytes(frame));
+    EXPECT_FALSE(ReadLinkFrame(Bytes(frame), 7).has_value()) << frame.kind;
+    LinkFrame other = frame;
+    other.zero = 1;
+    EXPECT_FALSE(ReadLinkFrame(Bytes(other), 8).has_value()) << frame.kind;
+  }
+}
+
 TEST(LinkFrameTest, WhatIsNoFrameIsNotRead) {
   const std::string good = Bytes(LinkFrame::Control(3, 4, 5));
   EXPECT_FALSE(ReadLinkFrame(good, 4).has_value());
@@ -51,7 +67,7 @@ TEST(LinkFrameTest, WhatIsNoFrameIsNotRead) {
   EXPECT_FALSE(ReadLinkFrame(good + "x", 5).has_value());
   EXPECT_FALSE(ReadLinkFrame("", 0).has_value());
   LinkFrame frame = LinkFrame::Control(3, 4, 5);
-  for (uint32_t kind : {0u, 5u, 1u << 31}) {
+  for (uint32_t kind : {0u, 5u, 6u, 8u, 1u << 31}) {
     frame.kind = kind;
     EXPECT_FALSE(ReadLinkFrame(Bytes(frame), 5).has_value()) << kind;
   }
@@ -59,13 +75,13 @@ TEST(LinkFrameTest, WhatIsNoFrameIsNotRead) {
 
 // Any byte that a kind does not use has to be zero.
 TEST(LinkFrameTest, NothingHidesInAFrame) {
-  for (const LinkFrame& frame :
-       {LinkFrame::Membership(5), LinkFrame::Batch(5)}) {
+  for (const LinkFrame& frame : {LinkFrame::Membership(8), LinkFrame::Batch(8),
+                                 LinkFrame::Answer(LinkFrame::kTake)}) {
     const std::string good = Bytes(frame);
     for (size_t i = 0; i < good.size(); ++i) {
       std::string changed = good;
       changed[i] ^= 0x40;
-      EXPECT_FALSE(ReadLinkFrame(changed, 5).has_value()) << i;
+      EXPECT_FALSE(ReadLinkFrame(changed, 8).has_value()) << i;
     }
   }
   const std::string control = Bytes(LinkFrame::Control(3, 4, 5));

@@ -9,6 +9,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <cstring>
@@ -83,6 +84,81 @@ TEST_P(WorldConformance, KeepsOrderOfEachPair) {
   EXPECT_TRUE(RunTo(received, kSenders * kReceivers * kEach));
   EXPECT_EQ(wrong.load(), 0);
   EXPECT_EQ(TestBody::held.load(), 0);
+}
+
+// Where the receiver wants it, or beside the message; and once lent, the sender
+// changes nothing until it is told that it may.
+TEST_P(WorldConformance, LentPayloadsComeWhole) {
+  Make();
+  constexpr uint64_t kCount = 40;
+  const uint64_t sizes[] = {100, kMinLentBytes - 1, kMinLentBytes,
+                            3 * kMinLentBytes + 7};
+  auto byte_of = [](uint64_t step, uint64_t i) {
+    return static_cast<char>(step * 31 + i * 7 + (i >> 9));
+  };
+  std::vector<std::vector<char>> sent(kCount), came(kCount);
+  std::vector<int> times(kCount, 0);
+  std::vector<bool> lent(kCount, false);
+  std::atomic<int64_t> over{0}, wrong{0}, returned{0}, refused{0}, lends{0};
+  TestActor& from = Add(0, 0);
+  TestActor& to = Add(1, 1);
+  auto check = [&](uint64_t step, const char* data, uint64_t bytes) {
+    if (bytes != sizes[step % 4] || times[step]++ > 0) wrong.fetch_add(1);
+    for (uint64_t i = 0; i < bytes; ++i) {
+      if (data[i] != byte_of(step, i)) {
+        wrong.fetch_add(1);
+        break;
+      }
+    }
+    Bump(over);
+  };
+  to.on_message = [&](ActorId, const WireMessage& message) {
+    check(message.step, static_cast<const char*>(to.payload.data),
+          to.payload.bytes);
+  };
+  to.on_offer = [&](const WireMessage& message, uint64_t bytes) {
+    Landing landing;
+    if (message.step % 5 == 4) {  // not wanted
+      refused.fetch_add(1);
+      Bump(over);
+      return landing;
+    }
+    came[message.step].resize(bytes);
+    landing.memory = came[message.step].data();
+    landing.landed = LocalNumbered(message.step, /*kind=*/1);
+    return landing;
+  };
+  to.on_local = [&](const LocalMessage& message) {
+    if (message.flags & kNotLanded) wrong.fetch_add(1);
+    check(message.step, came[message.step].data(), came[message.step].size());
+  };
+  from.on_local = [&](const LocalMessage& message) {
+    if (message.kind == 2) {
+      if (!lent[message.step]) wrong.fetch_add(1);
+      lent[message.step] = false;
+      std::fill(sent[message.step].begin(), sent[message.step].end(), 'x');
+      returned.fetch_add(1);
+      world_->Notify();
+      return;
+    }
+    for (uint64_t step = 0; step < kCount; ++step) {
+      for (uint64_t i = 0; i < sizes[step % 4]; ++i) {
+        sent[step].push_back(byte_of(step, i));
+      }
+      lent[step] = world_->Lend(from.id, to.id, Numbered(step),
+                                {sent[step].data(), sent[step].size()},
+                                LocalNumbered(step, /*kind=*/2));
+      if (lent[step] && sizes[step % 4] < kMinLentBytes) wrong.fetch_add(1);
+      if (lent[step]) lends.fetch_add(1);
+    }
+  };
+  world_->SendLocal(kNobody, from.local_id(), LocalNumbered(0));
+  EXPECT_TRUE(RunTo(over, kCount));
+  EXPECT_TRUE(RunTo(returned, lends.load()));
+  EXPECT_EQ(wrong.load(), 0);
+  // All between processes that are long enough, and else none.
+  EXPECT_TRUE(lends.load() == 0 || lends.load() == kCount / 2);
+  EXPECT_EQ(refused.load(), lends.load() / 5);
 }
 
 // Also when they come in all kinds, between two actors of a host.

@@ -92,6 +92,10 @@ class JoinedWorlds final : public World {
             Payload payload) override {
     From(from, to).Send(from, to, message, payload);
   }
+  bool Lend(ActorId from, ActorId to, const WireMessage& message,
+            Payload payload, const LocalMessage& returned) override {
+    return From(from, to).Lend(from, to, message, payload, returned);
+  }
   void SendControl(ActorId from, ActorId to, std::string bytes) override {
     From(from, to).SendControl(from, to, std::move(bytes));
   }

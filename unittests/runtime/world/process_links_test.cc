@@ -36,6 +36,20 @@ class FakeTransport final : public Transport {
     Urgency urgency;
     std::string header, payload;
   };
+  struct Expected {
+    PeerId peer;
+    uint64_t token;
+    void* memory;
+    uint64_t bytes;
+    size_t sent_before;
+  };
+  struct PutPayload {
+    PeerId peer;
+    uint64_t token;
+    const char* data;
+    size_t bytes;
+    std::function<void()> done;
+  };
   absl::StatusOr<std::string> Listen(absl::string_view address) override {
     return std::string(address);
   }
@@ -51,9 +65,15 @@ class FakeTransport final : public Transport {
                     {header.data(), header.size()},
                     {payload.data(), payload.size()}});
   }
-  void Expect(PeerId, uint64_t, void*, uint64_t) override {}
-  void Put(PeerId, uint64_t, absl::Span<const char>,
-           std::function<void()>) override {}
+  void Expect(PeerId peer, uint64_t token, void* memory,
+              uint64_t bytes) override {
+    // Before the peer is told.
+    expected.push_back({peer, token, memory, bytes, sent.size()});
+  }
+  void Put(PeerId peer, uint64_t token, absl::Span<const char> bytes,
+           std::function<void()> done) override {
+    put.push_back({peer, token, bytes.data(), bytes.size(), std::move(done)});
+  }
   uint64_t backlog(PeerId) const override { return 0; }
   void Close(PeerId peer) override { closed.push_back(peer); }
   bool Poll() override { return false; }
@@ -62,6 +82,8 @@ class FakeTransport final : public Transport {
   uint32_t next = 0;
   std::function<void(PeerId)> on_dial;
   std::vector<Sent> sent;
+  std::vector<Expected> expected;
+  std::vector<PutPayload> put;
   std::vector<PeerId> closed;
 };
 
@@ -117,6 +139,31 @@ class ProcessLinksTest : public ::testing::Test {
     BatchReader batch(sent.payload);
     while (auto entry = batch.Next()) add(entry->frame, entry->payload);
     return texts;
+  }
+
+  // A message of 11 that is lent to this process under a token.
+  void HearOffer(PeerId peer, uint64_t token, uint64_t bytes,
+                 ActorId from = 11) {
+    Hear(peer, LinkFrame::Offer(from, 3, Token(token), bytes), Bytes(token));
+  }
+  static std::string Bytes(uint64_t token) {
+    return {reinterpret_cast<const char*>(&token), sizeof token};
+  }
+  static LocalMessage Numbered(uint64_t step) {
+    LocalMessage message;
+    message.step = step;
+    return message;
+  }
+  // What actors of this process were told as locals: their step, and whether a
+  // payload has not landed.
+  std::vector<std::pair<uint64_t, bool>> Told() {
+    std::vector<std::pair<uint64_t, bool>> told;
+    for (const testing::Sent& one : world_.Take()) {
+      if (one.kind != testing::Sent::kLocal) continue;
+      EXPECT_EQ(one.local_to, LocalId{7});
+      told.emplace_back(one.local.step, one.local.flags & kNotLanded);
+    }
+    return told;
   }
 
   testing::RecordingWorld world_;
@@ -287,6 +334,141 @@ TEST_F(ProcessLinksTest, OfABatchThatIsNoneNothingIsHeard) {
   EXPECT_THAT(world_.sent, IsEmpty());
   Hear(one, LinkFrame::Batch(good.size()), good);
   EXPECT_EQ(world_.sent.size(), 2u);
+}
+
+TEST_F(ProcessLinksTest, WhatIsLentIsPutWhenItIsTaken) {
+  const PeerId one = Accept();
+  ASSERT_TRUE(links_.Link(1, one).ok());
+  const Uplink uplink = links_.uplink();
+  const std::string big(1000, 'x');
+  for (uint64_t step : {1, 2}) {
+    EXPECT_TRUE(uplink.lend(3, 11, Token(step), {big.data(), big.size()},
+                            LocalId{7}, Numbered(step)));
+  }
+  ASSERT_EQ(transport_.sent.size(), 2u);
+  const FakeTransport::Sent& offer = transport_.sent[1];
+  EXPECT_EQ(offer.urgency, Urgency::kCritical);
+  EXPECT_EQ(offer.payload, Bytes(2));
+  const auto frame = ReadLinkFrame(offer.header, 8);
+  ASSERT_TRUE(frame.has_value());
+  EXPECT_EQ(frame->kind, LinkFrame::kOffer);
+  EXPECT_EQ(frame->wire.to, 11u);
+  EXPECT_EQ(frame->wire.message.step, 2u);
+  EXPECT_EQ(frame->wire.payload_bytes, 1000u);
+
+  Hear(one, LinkFrame::Answer(LinkFrame::kTake), Bytes(2));
+  ASSERT_EQ(transport_.put.size(), 1u);
+  EXPECT_EQ(transport_.put[0].peer, one);
+  EXPECT_EQ(transport_.put[0].token, 2u);
+  EXPECT_EQ(transport_.put[0].data, big.data());
+  EXPECT_EQ(transport_.put[0].bytes, big.size());
+  EXPECT_THAT(Told(), IsEmpty());
+  transport_.put[0].done();
+  EXPECT_THAT(Told(), ElementsAre(std::pair(2u, false)));
+  // Second copies of answers, answers to nothing, and of who is not linked.
+  Hear(one, LinkFrame::Answer(LinkFrame::kTake), Bytes(2));
+  Hear(one, LinkFrame::Answer(LinkFrame::kRefuse), Bytes(2));
+  Hear(one, LinkFrame::Answer(LinkFrame::kTake), Bytes(3));
+  Hear(Accept(), LinkFrame::Answer(LinkFrame::kTake), Bytes(1));
+  EXPECT_EQ(transport_.put.size(), 1u);
+  EXPECT_THAT(Told(), IsEmpty());
+
+  Hear(one, LinkFrame::Answer(LinkFrame::kRefuse), Bytes(1));
+  EXPECT_THAT(Told(), ElementsAre(std::pair(1u, false)));
+  EXPECT_EQ(transport_.put.size(), 1u);
+  EXPECT_EQ(links_.stats().bytes_sent, 2 * (sizeof(LinkFrame) + 8) + 1000);
+}
+
+TEST_F(ProcessLinksTest, WhatIsLentComesBackWhenThePeerGoes) {
+  const PeerId one = Accept(), again = Accept();
+  ASSERT_TRUE(links_.Link(1, one).ok());
+  const Uplink uplink = links_.uplink();
+  auto lend = [&](uint64_t step) {
+    return uplink.lend(3, 11, Token(step), {"x", 1}, LocalId{7},
+                       Numbered(step));
+  };
+  EXPECT_TRUE(lend(1));
+  EXPECT_TRUE(lend(2));
+  Hear(one, LinkFrame::Answer(LinkFrame::kTake), Bytes(1));
+  links_.OnPeerDown(one, absl::OkStatus());
+  // What is put comes back from the transport.
+  EXPECT_THAT(Told(), ElementsAre(std::pair(2u, false)));
+  ASSERT_EQ(transport_.put.size(), 1u);
+  transport_.put[0].done();
+  EXPECT_THAT(Told(), ElementsAre(std::pair(1u, false)));
+  // Nobody is there, so nothing is lent.
+  EXPECT_FALSE(lend(3));
+  EXPECT_EQ(links_.stats().unlinked, 1u);
+  // Who comes again counts anew.
+  ASSERT_TRUE(links_.Link(1, again).ok());
+  EXPECT_TRUE(lend(4));
+  EXPECT_EQ(transport_.sent.back().payload, Bytes(1));
+  Hear(one, LinkFrame::Answer(LinkFrame::kTake), Bytes(1));
+  EXPECT_EQ(transport_.put.size(), 1u);
+}
+
+TEST_F(ProcessLinksTest, WhatIsOfferedIsExpectedBeforeItIsTaken) {
+  const PeerId one = Accept();
+  ASSERT_TRUE(links_.Link(1, one).ok());
+  const Uplink uplink = links_.uplink();
+  HearOffer(one, /*token=*/5, /*bytes=*/1000);
+  HearOffer(one, 5, 1000);               // a second copy
+  HearOffer(one, 6, 1000, /*from=*/21);  // of another process
+  HearOffer(one, 7, 2000);
+  std::vector<testing::Sent> offers = world_.Take();
+  ASSERT_EQ(offers.size(), 2u);
+  EXPECT_EQ(offers[0].kind, testing::Sent::kOffer);
+  EXPECT_EQ(offers[0].from, 11u);
+  EXPECT_EQ(offers[0].to, 3u);
+  EXPECT_EQ(offers[0].wire.step, 5u);
+  EXPECT_EQ(offers[0].payload.bytes, 1000u);
+  EXPECT_EQ(links_.stats().foreign, 1u);
+
+  char memory[1000];
+  Landing landing;
+  landing.memory = memory;
+  landing.landed = Numbered(50);
+  uplink.take(offers[0].offer, LocalId{7}, landing);
+  ASSERT_EQ(transport_.expected.size(), 1u);
+  EXPECT_EQ(transport_.expected[0].peer, one);
+  EXPECT_EQ(transport_.expected[0].token, 5u);
+  EXPECT_EQ(transport_.expected[0].memory, memory);
+  EXPECT_EQ(transport_.expected[0].bytes, 1000u);
+  EXPECT_EQ(transport_.expected[0].sent_before, 0u);
+  uplink.refuse(offers[1].offer);
+  ASSERT_EQ(transport_.sent.size(), 2u);
+  EXPECT_EQ(ReadLinkFrame(transport_.sent[0].header, 8)->kind,
+            LinkFrame::kTake);
+  EXPECT_EQ(transport_.sent[0].payload, Bytes(5));
+  EXPECT_EQ(ReadLinkFrame(transport_.sent[1].header, 8)->kind,
+            LinkFrame::kRefuse);
+  EXPECT_EQ(transport_.sent[1].payload, Bytes(7));
+  EXPECT_THAT(Told(), IsEmpty());
+  links_.OnPayload(one, 5);
+  EXPECT_THAT(Told(), ElementsAre(std::pair(50u, false)));
+}
+
+TEST_F(ProcessLinksTest, WhatDoesNotLandAnyMoreIsTold) {
+  const PeerId one = Accept();
+  ASSERT_TRUE(links_.Link(1, one).ok());
+  const Uplink uplink = links_.uplink();
+  for (uint64_t token : {1, 2, 3}) HearOffer(one, token, 1000);
+  std::vector<testing::Sent> offers = world_.Take();
+  ASSERT_EQ(offers.size(), 3u);
+  char memory[1000];
+  Landing landing;
+  landing.memory = memory;
+  landing.landed = Numbered(1);
+  uplink.take(offers[0].offer, LocalId{7}, landing);
+  links_.OnPeerDown(one, absl::OkStatus());
+  EXPECT_THAT(Told(), ElementsAre(std::pair(1u, true)));
+  // Answered when its peer has gone.
+  landing.landed = Numbered(2);
+  uplink.take(offers[1].offer, LocalId{7}, landing);
+  uplink.refuse(offers[2].offer);
+  EXPECT_THAT(Told(), ElementsAre(std::pair(2u, true)));
+  EXPECT_EQ(transport_.expected.size(), 1u);
+  EXPECT_EQ(transport_.sent.size(), 1u);
 }
 
 TEST_F(ProcessLinksTest, NobodySpeaksForAnotherProcess) {

@@ -1,0 +1,145 @@
+//===- host_payloads.cc - Payloads that are put where they belong ---------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include <algorithm>
+
+#include "runtime/executor/host_executor.h"
+#include "runtime/protocol/wire_kind.h"
+
+namespace pathways {
+namespace {
+
+// Of `extra` of what tells of a payload that has landed; the sequence, for
+// traces, is above them.
+constexpr int kKindBits = 4, kHostBits = 20;
+static_assert(kNumWireKinds <= 1 << kKindBits);
+
+}  // namespace
+
+HostExecutor::PieceHere HostExecutor::FindPiece(
+    const HostProgram& program, const WireMessage& message) const {
+  const PreparedPlan& plan = *program.plan;
+  if (message.target >= plan.edges().size()) return {};
+  const uint32_t recv = plan.edges()[message.target].to;
+  const PreparedSlice& slice = plan.slices()[plan.plan().actions(recv).slice()];
+  if (message.shard >= slice.device_of.size()) return {};
+  const Topology::Place place =
+      context_.topology->Locate(slice.island, slice.device_of[message.shard]);
+  if (place.host != host_) return {};
+  const DeviceProgram& device = *program.devices[place.device];
+  const uint64_t entry =
+      device.first_entry[recv] +
+      device.LocalIndex(plan.plan().actions(recv).slice(), message.shard);
+  auto pieces =
+      program.pieces_in.find(static_cast<uint64_t>(place.device) << 32 | entry);
+  if (pieces == program.pieces_in.end()) return {};
+  const int32_t source = static_cast<int32_t>(message.item);
+  auto piece = std::lower_bound(
+      pieces->second.begin(), pieces->second.end(), source,
+      [](const PieceIn& a, int32_t shard) { return a.source_shard < shard; });
+  if (piece == pieces->second.end() || piece->source_shard != source) return {};
+  return {&*piece, static_cast<uint32_t>(place.device)};
+}
+
+void HostExecutor::LendToHost(int host, const WireMessage& message,
+                              Payload payload) {
+  HostProgram* program = Find(message.program, message.incarnation);
+  LocalMessage returned;
+  returned.kind = kPayloadReturned;
+  returned.program = message.program;
+  returned.incarnation = message.incarnation;
+  if (world_->Lend(self(), context_.directory.executor(host), message, payload,
+                   returned)) {
+    ++program->payloads_away;
+  }
+}
+
+Landing HostExecutor::OnOffer(ActorId from, const WireMessage& message,
+                              uint64_t bytes) {
+  HostProgram* program = AcceptWire(from, message);
+  if (program == nullptr) return {};
+  const int host = context_.directory.HostOfExecutor(from);
+  char* memory = nullptr;
+  if (message.kind == kPieceMessage) {
+    const PieceIn* piece = FindPiece(*program, message).piece;
+    if (piece == nullptr) return {};
+    if (piece->bytes == bytes && piece->to.base != nullptr) {
+      memory = piece->PlaceAt(message.step);
+      if (memory == nullptr) memory = program->landings.Take(bytes);
+    }
+  } else if (message.kind == kContributionMessage) {
+    const HostGroup* group = FindGroup(program, message);
+    if (group == nullptr) return {};
+    memory = group->exchange->PlaceOf(
+        message.step, host, message.item % kContributionRounds, bytes);
+  } else {
+    counters_.foreign.Add();
+    return {};
+  }
+  Landing landing;
+  if (memory == nullptr) {
+    // It goes on without what there is no place for.
+    WireMessage poisoned = message;
+    poisoned.flags |= kPoisoned;
+    HandleWire(host, program, poisoned, {});
+    return landing;
+  }
+  ++program->payloads_away;
+  landing.memory = memory;
+  landing.landed.kind = kPayloadLanded;
+  landing.landed.program = message.program;
+  landing.landed.incarnation = message.incarnation;
+  landing.landed.target = message.target;
+  landing.landed.shard = message.shard;
+  landing.landed.item = message.item;
+  landing.landed.step = message.step;
+  landing.landed.payload = memory;
+  landing.landed.payload_bytes = bytes;
+  landing.landed.extra =
+      (message.sequence << kHostBits | host) << kKindBits | message.kind;
+  return landing;
+}
+
+void HostExecutor::OnPayloadLanded(const LocalMessage& landed) {
+  HostProgram* program = EndPayload(landed);
+  if (program == nullptr) return;
+  // What does not come any more is of a host whose end says the rest.
+  if (!program->stopping && (landed.flags & kNotLanded) == 0) {
+    WireMessage message;
+    message.kind = landed.extra & ((1 << kKindBits) - 1);
+    message.program = landed.program;
+    message.incarnation = landed.incarnation;
+    message.target = landed.target;
+    message.shard = landed.shard;
+    message.item = landed.item;
+    message.step = landed.step;
+    message.sequence = landed.extra >> (kKindBits + kHostBits);
+    const uint64_t host = landed.extra >> kKindBits & ((1 << kHostBits) - 1);
+    HandleWire(static_cast<int>(host), program, message,
+               {landed.payload, landed.payload_bytes});
+  }
+  program->landings.Give(landed.payload);
+  TryFinishStop(program);
+}
+
+void HostExecutor::OnPayloadReturned(const LocalMessage& returned) {
+  if (HostProgram* program = EndPayload(returned)) TryFinishStop(program);
+}
+
+HostProgram* HostExecutor::EndPayload(const LocalMessage& about) {
+  HostProgram* program = about.program < programs_.size()
+                             ? programs_[about.program].get()
+                             : nullptr;
+  if (program == nullptr || program->incarnation != about.incarnation) {
+    return nullptr;
+  }
+  --program->payloads_away;
+  return program;
+}
+
+}  // namespace pathways

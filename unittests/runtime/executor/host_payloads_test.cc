@@ -1,0 +1,216 @@
+//===- host_payloads_test.cc - Payloads put where they belong -------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "unittests/runtime/executor/executor_test_support.h"
+
+namespace pathways::testing {
+namespace {
+
+using proto::Control;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+constexpr int64_t kRows = 512, kColumns = 512;
+
+// Of 1 MiB, from the first island to the second, which both have two devices.
+// Dense: a piece lies in the receiver's shard as it comes.
+proto::Plan TurnPlan(bool dense) {
+  PlanBuilder b("turn", 2);
+  const uint32_t s = b.AddSlice("s", {{"x", 2}}, 0, 0);
+  const uint32_t t = b.AddSlice("t", {{"x", 2}}, 1, 0);
+  layout::Layout rows, columns;
+  rows.shape = columns.shape = {kRows, kColumns};
+  rows.dims = {{"x"}, {}};
+  columns.dims = {{}, {"x"}};
+  const uint32_t u = b.AddBuffer("u", s, dense ? rows : columns, 2);
+  const uint32_t v = b.AddBuffer("v", t, dense ? columns : rows, 2);
+  b.AddFeed("u", u);
+  b.AddMove("m", u, v);
+  b.AddFetch("v", v);
+  return b.Finish();
+}
+constexpr uint64_t kPieceBytes = kRows * kColumns / 4 * sizeof(float);
+static_assert(kPieceBytes >= kMinLentBytes);
+
+// Host `own` of two, each with an island.
+class HostPayloadsTest : public ::testing::Test {
+ protected:
+  void Load(int own, bool dense = true) {
+    host_ = std::make_unique<RecordedHost>("2x1x2", own, DispatchOptions{},
+                                           /*run_kernels=*/true);
+    ASSERT_THAT(ControlsOf(host_->Load(TurnPlan(dense)), Control::kLoadReply),
+                SizeIs(1));
+  }
+  // A piece of the other host's first shard, for this one's.
+  WireMessage Piece(uint64_t step) {
+    WireMessage message;
+    message.kind = kPieceMessage;
+    message.incarnation = 1;
+    const auto& edges = host_->plan().edges();
+    for (uint32_t e = 0; e < edges.size(); ++e) {
+      if (edges[e].kind == proto::DATA && edges[e].relation == proto::PIECES) {
+        message.target = e;
+      }
+    }
+    message.step = step;
+    message.from_epoch = message.to_epoch = 1;
+    message.sequence = ++sequence_;
+    return message;
+  }
+  Landing Offer(const WireMessage& message, uint64_t bytes = kPieceBytes) {
+    return host_->executor->OnOffer(host_->directory().executor(0), message,
+                                    bytes);
+  }
+  // The tokens for devices that the executor has sent: whether poisoned.
+  std::vector<bool> Tokens() {
+    std::vector<bool> tokens;
+    for (const Sent& one : host_->world.Take()) {
+      if (one.kind == Sent::kLocal && one.local.kind == kLocalToken) {
+        tokens.push_back(one.local.flags & kPoisoned);
+      }
+    }
+    return tokens;
+  }
+  std::vector<Control> StopReplies(const std::vector<Sent>& sent) {
+    return ControlsOf(sent, Control::kStopReply);
+  }
+  std::vector<Sent> Tell(const LocalMessage& message) {
+    host_->executor->OnLocal(message);
+    return host_->world.DeliverAll();
+  }
+
+  std::unique_ptr<RecordedHost> host_;
+  uint64_t sequence_ = 0;
+};
+
+TEST_F(HostPayloadsTest, APieceGoesStraightIntoItsSlot) {
+  Load(1);
+  const Landing first = Offer(Piece(0)), second = Offer(Piece(1));
+  ASSERT_NE(first.memory, nullptr);
+  ASSERT_NE(second.memory, nullptr);
+  // The other slot of the same buffer, in which this is the first half.
+  const auto* begin = static_cast<const char*>(first.memory);
+  EXPECT_EQ(static_cast<const char*>(second.memory) - begin,
+            static_cast<ptrdiff_t>(2 * kPieceBytes));
+  EXPECT_THAT(Tokens(), IsEmpty());
+  host_->executor->OnLocal(first.landed);
+  EXPECT_THAT(Tokens(), ::testing::ElementsAre(false));
+  // Also when it is the other way around, its slot is its slot.
+  EXPECT_EQ(Offer(Piece(2)).memory, first.memory);
+}
+
+TEST_F(HostPayloadsTest, APieceThatIsToBeSpreadWaitsBeside) {
+  Load(1, /*dense=*/false);
+  const Landing first = Offer(Piece(0)), second = Offer(Piece(1));
+  ASSERT_NE(first.memory, nullptr);
+  ASSERT_NE(second.memory, nullptr);
+  EXPECT_NE(first.memory, second.memory);
+  std::memset(first.memory, 1, kPieceBytes);
+  host_->executor->OnLocal(first.landed);
+  EXPECT_THAT(Tokens(), ::testing::ElementsAre(false));
+  // What has come is free again.
+  EXPECT_EQ(Offer(Piece(2)).memory, first.memory);
+  EXPECT_NE(Offer(Piece(3)).memory, second.memory);
+}
+
+TEST_F(HostPayloadsTest, WhatCannotBeIsRefused) {
+  Load(1);
+  const HostCounters& counters = host_->executor->counters();
+  const WireMessage piece = Piece(0);
+  EXPECT_NE(Offer(piece).memory, nullptr);
+  EXPECT_EQ(Offer(piece).memory, nullptr);
+  EXPECT_EQ(counters.duplicates.get(), 1u);
+  WireMessage other = Piece(1);
+  other.from_epoch = 2;
+  EXPECT_EQ(Offer(other).memory, nullptr);
+  other = Piece(1);
+  other.incarnation = 2;
+  EXPECT_EQ(Offer(other).memory, nullptr);
+  EXPECT_EQ(counters.stale.get(), 2u);
+  other = Piece(1);
+  other.item = 7;
+  EXPECT_EQ(Offer(other).memory, nullptr);
+  other = Piece(1);
+  other.target = UINT32_MAX;
+  EXPECT_EQ(Offer(other).memory, nullptr);
+  other = Piece(1);
+  other.kind = kContributionMessage;
+  EXPECT_EQ(Offer(other).memory, nullptr);
+  other = Piece(1);
+  other.kind = kTokenMessage;
+  EXPECT_EQ(Offer(other).memory, nullptr);
+  EXPECT_EQ(host_->executor->OnOffer(99, Piece(1), kPieceBytes).memory,
+            nullptr);
+  EXPECT_EQ(counters.foreign.get(), 2u);
+  EXPECT_THAT(Tokens(), IsEmpty());
+  // Nobody waits for what is of another size.
+  EXPECT_EQ(Offer(Piece(1), kPieceBytes + 1).memory, nullptr);
+  EXPECT_EQ(Offer(Piece(2), uint64_t{1} << 60).memory, nullptr);
+  EXPECT_THAT(Tokens(), ::testing::ElementsAre(true, true));
+}
+
+TEST_F(HostPayloadsTest, AProgramIsNotStoppedWhileOthersWriteToIt) {
+  for (const bool dense : {true, false}) {
+    for (const uint16_t flags : {uint16_t{0}, kNotLanded}) {
+      Load(1, dense);
+      sequence_ = 0;
+      Landing first = Offer(Piece(0)), second = Offer(Piece(1));
+      EXPECT_THAT(StopReplies(host_->TellFromController(Stop(1))), IsEmpty());
+      // What comes now is of no program.
+      EXPECT_EQ(Offer(Piece(2)).memory, nullptr);
+      first.landed.flags |= flags;
+      second.landed.flags |= flags;
+      EXPECT_THAT(StopReplies(Tell(second.landed)), IsEmpty());
+      EXPECT_THAT(StopReplies(Tell(first.landed)), SizeIs(1));
+    }
+  }
+}
+
+TEST_F(HostPayloadsTest, WhatDoesNotComeIsNoToken) {
+  Load(1);
+  Landing landing = Offer(Piece(0));
+  landing.landed.flags |= kNotLanded;
+  host_->executor->OnLocal(landing.landed);
+  EXPECT_THAT(Tokens(), IsEmpty());
+  EXPECT_THAT(StopReplies(host_->TellFromController(Stop(1))), SizeIs(1));
+}
+
+TEST_F(HostPayloadsTest, AProgramIsNotStoppedWhileOthersReadIt) {
+  Load(0);
+  const std::vector<char> bytes(kPieceBytes);
+  LocalMessage forward;
+  forward.kind = kForwardPiece;
+  forward.incarnation = 1;
+  forward.target = Piece(0).target;
+  forward.extra = 1;  // host
+  forward.payload = const_cast<char*>(bytes.data());
+  forward.payload_bytes = bytes.size();
+  host_->world.lends = true;
+  host_->executor->OnLocal(forward);
+  std::vector<Sent> sent = host_->world.Take();
+  ASSERT_THAT(sent, SizeIs(1));
+  ASSERT_EQ(sent[0].kind, Sent::kLent);
+  EXPECT_EQ(sent[0].to, host_->directory().executor(1));
+  EXPECT_EQ(sent[0].payload.data, bytes.data());
+  // What the world does not lend is not away.
+  host_->world.lends = false;
+  host_->executor->OnLocal(forward);
+  EXPECT_THAT(WiresOf(host_->world.Take(), kPieceMessage), SizeIs(1));
+  EXPECT_THAT(StopReplies(host_->TellFromController(Stop(1))), IsEmpty());
+  EXPECT_THAT(StopReplies(Tell(sent[0].local)), SizeIs(1));
+}
+
+}  // namespace
+}  // namespace pathways::testing
