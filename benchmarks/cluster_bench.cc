@@ -40,9 +40,9 @@ using testing::PlanBuilder;
 
 constexpr int kLanes = 8;
 
-layout::Layout Rows() {
+layout::Layout Rows(int64_t rows = kLanes) {
   layout::Layout layout;
-  layout.shape = {kLanes};
+  layout.shape = {rows};
   layout.dims = {{"x"}};
   return layout;
 }
@@ -65,13 +65,27 @@ proto::Plan Hops(int hops) {
   return b.Finish();
 }
 
-HostArray Numbers() {
+// An array that goes from the devices of one process to those of the other, at
+// each step.
+proto::Plan Reshard(int64_t rows) {
+  PlanBuilder b("reshard", 4);
+  const uint32_t from = b.AddSlice("from", {{"x", kLanes}}, 0);
+  const uint32_t to = b.AddSlice("to", {{"x", kLanes}}, 1);
+  const uint32_t v = b.AddBuffer("v", from, Rows(rows), 2);
+  const uint32_t out = b.AddBuffer("out", to, Rows(rows), 2);
+  b.AddFeed("v", v);
+  b.AddMove("move", v, out);
+  b.AddFetch("out", out);
+  return b.Finish();
+}
+
+HostArray Numbers(int64_t rows = kLanes) {
   HostArray array;
   array.element = ElementType::kF32;
-  array.shape = {kLanes};
-  array.data.resize(kLanes * sizeof(float));
-  for (int i = 0; i < kLanes; ++i) {
-    const float value = i;
+  array.shape = {rows};
+  array.data.resize(rows * sizeof(float));
+  for (int64_t i = 0; i < rows; ++i) {
+    const float value = i % 1000;
     std::memcpy(&array.data[i * sizeof value], &value, sizeof value);
   }
   return array;
@@ -95,9 +109,8 @@ double RunOnce(Client& client, ProgramHandle program, ArrayHandle argument,
   const RunHandle run = Must(client.Launch(program, {argument}, steps));
   Must(client.Await(run));
   const double seconds = Seconds() - begin;
-  if (Must(client.Fetch(run, "out")).data != Numbers().data) {
-    Die("other numbers came back");
-  }
+  const HostArray out = Must(client.Fetch(run, "out"));
+  if (out.data != Numbers(out.shape[0]).data) Die("other numbers came back");
   Must(client.ReleaseRun(run));
   return seconds;
 }
@@ -165,6 +178,22 @@ void Main(const std::string& links, double scale) {
     us.push_back(RunOnce(client, hops, numbers, steps) * 1e6 / (steps * kHops));
   }
   Figure("process.gang8." + links + ".us", MedianOf(us), "us");
+
+  // Of many steps less few: what comes once, in and out, does not count.
+  constexpr int64_t kRows = 16 << 20;
+  const ArrayHandle large = Must(client.Put(Numbers(kRows)));
+  const ProgramHandle reshard =
+      Must(client.Load(MakePlanData(Reshard(kRows), {})));
+  const int64_t more = std::max<int64_t>(4, 40 * scale);
+  RunOnce(client, reshard, large, 4);
+  std::vector<double> rates;
+  for (int i = 0; i < 5; ++i) {
+    const double few = RunOnce(client, reshard, large, 2);
+    const double many = RunOnce(client, reshard, large, 2 + more);
+    rates.push_back(more * kRows * sizeof(float) / 1e9 / (many - few));
+  }
+  Figure("process.reshard64M." + links + ".GBps", MedianOf(rates), "GB/s");
+  Must(client.Unload(reshard));
 
   // One step there and back, of what lies on the host.
   const ProgramHandle small = Must(client.Load(MakePlanData(Hops(2), {})));

@@ -63,6 +63,9 @@ void Device::OnLocal(const LocalMessage& message) {
       if (message.target >= program->in_edges.size()) return;
       Deliver(program, message.target, message.step, message.flags & kPoisoned);
       break;
+    case kPayloadReturned:
+      PieceReturned(program, message.target, message.step);
+      break;
     case kGrantDevice:
       GrantNear(*program, static_cast<HostGrant*>(message.payload));
       break;

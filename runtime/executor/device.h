@@ -106,13 +106,19 @@ class alignas(64) Device final : public Actor {
   // One that is granted, if it misses nothing.
   void PushIfFree(DeviceProgram* program, uint32_t index);
   void RunEntry(DeviceProgram* program, uint32_t entry);
-  void RunSend(DeviceProgram* program, const Entry& entry, uint64_t firing,
-               bool poison);
+  // How many of its pieces are read where they lie.
+  uint32_t RunSend(DeviceProgram* program, const Entry& entry, uint64_t firing,
+                   bool poison);
+  // One of them is read no more.
+  void PieceReturned(DeviceProgram* program, uint32_t index, uint64_t firing);
   void RunFetch(const FetchOp& op, uint64_t firing, HostLaunch* launch,
                 bool poison);
   // An entry has fired: frees its slot, passes its tokens.
   void Fire(DeviceProgram* program, uint32_t entry, uint64_t firing,
             bool poison);
+  static void FreeSlot(DeviceProgram* program, uint32_t entry, uint64_t firing);
+  void PassTokens(DeviceProgram* program, uint32_t entry, uint64_t firing,
+                  bool poison);
   // The grant of a firing.
   static DeviceProgram::Active& ActiveAt(DeviceProgram* program,
                                          uint64_t firing);

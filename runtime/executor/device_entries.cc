@@ -78,9 +78,10 @@ void Device::RunEntry(DeviceProgram* program, uint32_t index) {
     if (firing < active.grant->end) break;
   }
   trace_.MoveBegins();
+  uint32_t away = 0;
   switch (entry.kind) {
     case proto::SEND:
-      RunSend(program, entry, firing, poison);
+      away = RunSend(program, entry, firing, poison);
       break;
     case proto::RECV:
       if (!poison && run_kernels_)
@@ -103,19 +104,47 @@ void Device::RunEntry(DeviceProgram* program, uint32_t index) {
   trace_.MoveEnds(*program, index, firing, poison);
   ++entry.next;
   counters_.firings.Add();
-  Fire(program, index, firing, poison);
+  if (away > 0) {
+    program->sends[entry.op].away[SlotOf(firing, program->window)] = away;
+    FreeSlot(program, index, firing);
+  } else {
+    Fire(program, index, firing, poison);
+  }
   CountFirings(program, firing, 1);
   PushIfReady(program, index);
 }
 
+void Device::PieceReturned(DeviceProgram* program, uint32_t index,
+                           uint64_t firing) {
+  if (index >= program->entries.size() ||
+      program->entries[index].kind != proto::SEND) {
+    return;
+  }
+  uint32_t& away = program->sends[program->entries[index].op]
+                       .away[SlotOf(firing, program->window)];
+  if (away > 0 && --away == 0) {
+    PassTokens(program, index, firing, /*poison=*/false);
+  }
+}
+
 void Device::Fire(DeviceProgram* program, uint32_t index, uint64_t firing,
                   bool poison) {
-  const Entry& entry = program->entries[index];
+  FreeSlot(program, index, firing);
+  PassTokens(program, index, firing, poison);
+}
+
+// Before anybody can know that the firing has happened.
+void Device::FreeSlot(DeviceProgram* program, uint32_t index, uint64_t firing) {
+  const uint32_t need = program->entries[index].need;
   const uint64_t at =
       uint64_t{index} * program->window + SlotOf(firing, program->window);
-  // The slot is free before anybody can know that the firing has happened.
-  if (entry.need != 0) program->counts[at] = entry.need;
+  if (need != 0) program->counts[at] = need;
   program->ClearPoison(at);
+}
+
+void Device::PassTokens(DeviceProgram* program, uint32_t index, uint64_t firing,
+                        bool poison) {
+  const Entry& entry = program->entries[index];
   // What is carried into a later launch starts anew there.
   const uint64_t end =
       poison ? ActiveAt(program, firing).grant->launch->end : 0;
@@ -202,9 +231,10 @@ void Device::EndGrant(const DeviceProgram& program, HostGrant* grant) {
   Send(executor(), message);
 }
 
-void Device::RunSend(DeviceProgram* program, const Entry& entry,
-                     uint64_t firing, bool poison) {
+uint32_t Device::RunSend(DeviceProgram* program, const Entry& entry,
+                         uint64_t firing, bool poison) {
   const SendOp& op = program->sends[entry.op];
+  uint32_t away = 0;
   for (uint32_t i = op.begin; i < op.end; ++i) {
     const PieceOut& piece = program->pieces[i];
     char* const to = run_kernels_ && !poison ? MovePiece(piece, firing)
@@ -224,6 +254,10 @@ void Device::RunSend(DeviceProgram* program, const Entry& entry,
       case OutToken::kRemote:
         message = New(kForwardPiece, *program);
         message.flags = poison ? kPoisoned : 0;
+        if (!poison && piece.lent_offset >= 0) {
+          message.flags = kInPlace;
+          ++away;
+        }
         message.target = piece.token.target;
         message.shard = piece.token.shard;
         message.item = entry.shard;
@@ -237,6 +271,7 @@ void Device::RunSend(DeviceProgram* program, const Entry& entry,
         Deliver(program, piece.token.target, firing, poison);
     }
   }
+  return away;
 }
 
 void Device::RunFetch(const FetchOp& op, uint64_t firing, HostLaunch* launch,

@@ -55,17 +55,25 @@ void HostExecutor::Send(LocalId to, const LocalMessage& message) {
   world_->SendLocal(local_id(), to, message);
 }
 
-void HostExecutor::SendToHost(int host, WireMessage message, Payload payload) {
-  LinkTo(host).Stamp(&message);
-  counters_.sent[message.kind].Add();
+void HostExecutor::Stamp(int host, uint64_t payload_bytes,
+                         WireMessage* message) {
+  LinkTo(host).Stamp(message);
+  counters_.sent[message->kind].Add();
   counters_.messages.Add();
-  counters_.bytes.Add(payload.bytes);
+  counters_.bytes.Add(payload_bytes);
   if (trace_ != nullptr) {
-    TraceMessage(TraceKind::kSent, host, message, payload.bytes);
+    TraceMessage(TraceKind::kSent, host, *message, payload_bytes);
   }
+}
+
+void HostExecutor::SendToHost(int host, WireMessage message, Payload payload) {
   if (payload.bytes >= kMinLentBytes && payload.data != nullptr) [[unlikely]] {
-    return LendToHost(host, message, payload);
+    LocalMessage returned;
+    returned.item = UINT32_MAX;  // no device waits
+    LendToHost(host, message, payload, returned);
+    return;
   }
+  Stamp(host, payload.bytes, &message);
   world_->Send(self(), context_.directory.executor(host), message, payload);
 }
 
@@ -199,15 +207,20 @@ void HostExecutor::OnLocal(const LocalMessage& message) {
 void HostExecutor::Forward(const LocalMessage& message) {
   WireMessage out;
   out.kind = message.kind == kForwardToken ? kTokenMessage : kPieceMessage;
-  out.flags = message.flags;
+  out.flags = message.flags & kPoisoned;
   out.program = message.program;
   out.incarnation = message.incarnation;
   out.target = message.target;
   out.shard = message.shard;
   out.item = message.item;
   out.step = message.step;
-  SendToHost(static_cast<int>(message.extra), out,
-             {message.payload, message.payload_bytes});
+  const int host = static_cast<int>(message.extra);
+  const Payload payload = {message.payload, message.payload_bytes};
+  if (message.flags & kInPlace) {
+    LendPiece(host, out, payload);
+  } else {
+    SendToHost(host, out, payload);
+  }
 }
 
 void HostExecutor::TokenToDevice(HostProgram* program, uint32_t device,

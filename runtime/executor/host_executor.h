@@ -113,6 +113,8 @@ class HostExecutor final : public ControlActor, private LaunchStaging::Owner {
     Send(actors_.devices[device], message);
   }
   void SendToHost(int host, WireMessage message, Payload payload = {});
+  // For the link to the host; counts, traces.
+  void Stamp(int host, uint64_t payload_bytes, WireMessage* message);
   PeerLink& LinkTo(int host);
   // Another host is in this life, or will be when it comes again.
   void Renew(int32_t host, uint32_t epoch);
@@ -134,7 +136,12 @@ class HostExecutor final : public ControlActor, private LaunchStaging::Owner {
 
   // Payloads that other processes read or write where they are
   // (host_payloads.cc).
-  void LendToHost(int host, const WireMessage& message, Payload payload);
+  // False: the world did not lend, but sent it; `returned` will not come.
+  bool LendToHost(int host, WireMessage message, Payload payload,
+                  LocalMessage returned);
+  // Of a device that has it in its buffer, and is told when that is its again.
+  void LendPiece(int host, const WireMessage& message, Payload payload);
+  void ReturnPiece(const HostProgram& program, const LocalMessage& returned);
   void OnPayloadLanded(const LocalMessage& landed);
   void OnPayloadReturned(const LocalMessage& returned);
   // Whose it was; null: nobody's who is known.

@@ -85,7 +85,10 @@ void HostExecutor::OnLoad(const proto::LoadProgram& load) {
   for (auto& arena : arenas_) arenas.push_back(arena.get());
   absl::StatusOr<std::unique_ptr<HostProgram>> built = HostProgram::Build(
       std::move(plan), *context_.topology, actors_, context_.dispatch, host_,
-      id, load.incarnation(), arenas, &host_arena_);
+      id, load.incarnation(), arenas, &host_arena_, [this](int host) {
+        return context_.run_kernels &&
+               world_->Lends(context_.directory.executor(host));
+      });
   if (!built.ok()) {
     ReplyLoaded(id, load.incarnation(), built.status());
     return;

@@ -46,17 +46,47 @@ HostExecutor::PieceHere HostExecutor::FindPiece(
   return {&*piece, static_cast<uint32_t>(place.device)};
 }
 
-void HostExecutor::LendToHost(int host, const WireMessage& message,
-                              Payload payload) {
+bool HostExecutor::LendToHost(int host, WireMessage message, Payload payload,
+                              LocalMessage returned) {
+  Stamp(host, payload.bytes, &message);
   HostProgram* program = Find(message.program, message.incarnation);
-  LocalMessage returned;
   returned.kind = kPayloadReturned;
   returned.program = message.program;
   returned.incarnation = message.incarnation;
-  if (world_->Lend(self(), context_.directory.executor(host), message, payload,
-                   returned)) {
-    ++program->payloads_away;
+  const bool is_lent = world_->Lend(self(), context_.directory.executor(host),
+                                    message, payload, returned);
+  program->payloads_away += is_lent;
+  return is_lent;
+}
+
+void HostExecutor::LendPiece(int host, const WireMessage& message,
+                             Payload payload) {
+  const HostProgram& program = *Find(message.program, message.incarnation);
+  const PreparedPlan& plan = *program.plan;
+  const uint32_t send = plan.edges()[message.target].from;
+  const uint32_t slice = plan.plan().actions(send).slice();
+  const PreparedSlice& places = plan.slices()[slice];
+  LocalMessage returned;
+  returned.item = static_cast<uint32_t>(
+      context_.topology->Locate(places.island, places.device_of[message.item])
+          .device);
+  const DeviceProgram& device = *program.devices[returned.item];
+  returned.target = static_cast<uint32_t>(
+      device.first_entry[send] + device.LocalIndex(slice, message.item));
+  returned.step = message.step;
+  if (!LendToHost(host, message, payload, returned)) {
+    // There is no way to that host, so nobody reads it.
+    ReturnPiece(program, returned);
   }
+}
+
+void HostExecutor::ReturnPiece(const HostProgram& program,
+                               const LocalMessage& returned) {
+  LocalMessage message = returned;
+  message.kind = kPayloadReturned;
+  message.program = program.program;
+  message.incarnation = program.incarnation;
+  SendToDevice(returned.item, message);
 }
 
 Landing HostExecutor::OnOffer(ActorId from, const WireMessage& message,
@@ -128,7 +158,12 @@ void HostExecutor::OnPayloadLanded(const LocalMessage& landed) {
 }
 
 void HostExecutor::OnPayloadReturned(const LocalMessage& returned) {
-  if (HostProgram* program = EndPayload(returned)) TryFinishStop(program);
+  HostProgram* program = EndPayload(returned);
+  if (program == nullptr) return;
+  if (!program->stopping && returned.item < program->devices.size()) {
+    ReturnPiece(*program, returned);
+  }
+  TryFinishStop(program);
 }
 
 HostProgram* HostExecutor::EndPayload(const LocalMessage& about) {

@@ -391,15 +391,16 @@ absl::StatusOr<std::unique_ptr<HostProgram>> HostProgram::Build(
     std::shared_ptr<const PreparedPlan> plan, const Topology& topology,
     const HostActors& host_actors, const DispatchOptions& dispatch, int host,
     uint32_t program, uint32_t incarnation, const std::vector<Arena*>& arenas,
-    Arena* host_arena) {
+    Arena* host_arena, std::function<bool(int host)> lends) {
   auto self = std::make_unique<HostProgram>();
   self->plan = std::move(plan);
   self->program = program;
   self->incarnation = incarnation;
   self->host = host;
-  absl::Status built = HostProgramBuilder(*self->plan, topology, host_actors,
-                                          dispatch, self.get())
-                           .Build(arenas, host_arena);
+  absl::Status built =
+      HostProgramBuilder(*self->plan, topology, host_actors, dispatch,
+                         std::move(lends), self.get())
+          .Build(arenas, host_arena);
   if (!built.ok()) return built;
   return self;
 }

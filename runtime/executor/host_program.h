@@ -19,6 +19,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <tuple>
 #include <vector>
@@ -70,6 +71,9 @@ struct PieceOut {
   SlotRef from;
   SlotRef to;  // the destination, or staging
   uint64_t bytes = 0;
+  // Of a remote one that is lent where it lies: where that is in the source; it
+  // has no staging.
+  int64_t lent_offset = -1;
 };
 
 // One piece that comes from another host.
@@ -91,6 +95,9 @@ struct PieceIn {
 struct SendOp {
   uint32_t begin = 0, end = 0;  // pieces
   SlotRef from;
+  // [slot]: pieces of a firing that are read where they lie. It has not passed
+  // its tokens until there are none.
+  std::vector<uint32_t> away;
 };
 struct RecvOp {
   enum Fill : uint8_t { kNone, kPadding, kZero, kIdentity };
@@ -272,12 +279,14 @@ struct HostAllEdge {
 class HostProgram {
  public:
   // Derives the tables of `host`. `arenas` are those of its devices,
-  // `host_arena` the host's own. ResourceExhausted: nothing is held.
+  // `host_arena` the host's own. `lends`: whether large pieces for a host may
+  // be lent to it (World::Lends); null: none. ResourceExhausted: nothing is
+  // held.
   static absl::StatusOr<std::unique_ptr<HostProgram>> Build(
       std::shared_ptr<const PreparedPlan> plan, const Topology& topology,
       const HostActors& host_actors, const DispatchOptions& dispatch, int host,
       uint32_t program, uint32_t incarnation, const std::vector<Arena*>& arenas,
-      Arena* host_arena);
+      Arena* host_arena, std::function<bool(int host)> lends = nullptr);
 
   std::shared_ptr<const PreparedPlan> plan;
   uint32_t program = 0, incarnation = 0;

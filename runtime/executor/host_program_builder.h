@@ -17,6 +17,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -51,11 +52,13 @@ class HostProgramBuilder {
  public:
   HostProgramBuilder(const PreparedPlan& plan, const Topology& topology,
                      const HostActors& host_actors,
-                     const DispatchOptions& dispatch, HostProgram* out)
+                     const DispatchOptions& dispatch,
+                     std::function<bool(int host)> lends, HostProgram* out)
       : p_(plan),
         topology_(topology),
         host_actors_(host_actors),
         dispatch_(dispatch),
+        lends_(std::move(lends)),
         out_(*out) {}
 
   absl::Status Build(const std::vector<Arena*>& arenas, Arena* host_arena);
@@ -121,6 +124,9 @@ class HostProgramBuilder {
   void MakeAllEdges();
   // Sends, receives, feeds and fetches; staging is only counted here.
   void MakeOps(DeviceProgram* device);
+  // Where a piece for that host lies in its source, if it is lent; else -1.
+  int64_t LentOffset(const PreparedBuffer& from, const layout::Piece& piece,
+                     int host) const;
   void MakeSend(DeviceProgram* device, Entry* entry,
                 const proto::Action& action, int64_t k);
   void MakeRecv(DeviceProgram* device, Entry* entry,
@@ -153,6 +159,7 @@ class HostProgramBuilder {
   const Topology& topology_;
   const HostActors& host_actors_;
   const DispatchOptions& dispatch_;
+  const std::function<bool(int host)> lends_;
   HostProgram& out_;
   std::vector<HostBlocks> arguments_, results_;
   int island_ = 0;

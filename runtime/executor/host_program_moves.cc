@@ -93,12 +93,13 @@ void HostProgramBuilder::MakeOps(DeviceProgram* device) {
     // Staging for every piece of every local shard that leaves the host.
     const proto::Buffer& to =
         plan().buffers(plan().actions(action.peer()).results(0));
-    const int64_t element = p_.buffers()[action.operands(0)].element_bytes;
+    const PreparedBuffer& from = p_.buffers()[action.operands(0)];
     const uint32_t slice = plan().actions(action.peer()).slice();
     for (int32_t shard : device->shards[action.slice()]) {
       for (const layout::Piece& piece : p_.movement(a).PiecesFrom(shard)) {
-        if (PlaceOf(slice, piece.destination).host == out_.host) continue;
-        uint64_t bytes = element;
+        const int host = PlaceOf(slice, piece.destination).host;
+        if (host == out_.host || LentOffset(from, piece, host) >= 0) continue;
+        uint64_t bytes = from.element_bytes;
         for (int64_t size : piece.extent) bytes *= size;
         staging_.push_back(host_sum_.total());
         host_sum_.Add(AlignBuffer(bytes), std::max<uint32_t>(1, to.credits()));
@@ -107,10 +108,23 @@ void HostProgramBuilder::MakeOps(DeviceProgram* device) {
   }
 }
 
+int64_t HostProgramBuilder::LentOffset(const PreparedBuffer& from,
+                                       const layout::Piece& piece,
+                                       int host) const {
+  if (lends_ == nullptr || !lends_(host)) return -1;
+  uint64_t bytes = from.element_bytes;
+  for (int64_t size : piece.extent) bytes *= size;
+  if (bytes < kMinLentBytes) return -1;
+  const int64_t offset =
+      layout::DenseOffset(from.shape, piece.source_offset, piece.extent);
+  return offset < 0 ? -1 : offset * from.element_bytes;
+}
+
 void HostProgramBuilder::MakeSend(DeviceProgram* device, Entry* entry,
                                   const proto::Action& action, int64_t k) {
   SendOp op;
   op.from = Slot(action.operands(0), device->device, k);
+  op.away.assign(p_.window(), 0);
   op.begin = static_cast<uint32_t>(device->pieces.size());
   uint32_t edge = kNoEntry;
   for (uint32_t e : p_.out_edges(entry->action)) {
@@ -129,11 +143,17 @@ void HostProgramBuilder::MakeSend(DeviceProgram* device, Entry* entry,
     out.bytes = out.source->element_bytes;
     for (int64_t size : piece.extent) out.bytes *= size;
     out.from = op.from;
+    if (out.token.type == OutToken::kRemote) {
+      out.lent_offset =
+          LentOffset(*out.source, piece, static_cast<int>(out.token.where));
+    }
     out.zeros.assign(piece.extent.size(), 0);
     out.source_offset = std::move(piece.source_offset);
     out.destination_offset = std::move(piece.destination_offset);
     out.extent = std::move(piece.extent);
-    if (out.token.type == OutToken::kRemote) {
+    if (out.lent_offset >= 0) {
+      // It is read where it is.
+    } else if (out.token.type == OutToken::kRemote) {
       const uint64_t at = staging_[next_staging_++];
       out.to.credits =
           std::max<uint32_t>(1, plan().buffers(recv.results(0)).credits());

@@ -27,7 +27,7 @@ enum LocalKind : uint16_t {
   kLocalToken =
       kNumWireKinds,  // step: firing of the target; target: in-edge entry
   kForwardToken,      // kTokenMessage for host `extra`
-  kForwardPiece,      // kPieceMessage for host `extra`
+  kForwardPiece,      // kPieceMessage for host `extra`; item: source shard
   kAllFired,          // step: firing of the source; target: edge
   kArrive,      // step; target: group, with members elsewhere: from the last
                 // device of the host
@@ -43,7 +43,9 @@ enum LocalKind : uint16_t {
   kGrantDevice,     // payload: the HostGrant; to one device of a cohort
   kArgumentFilled,  // to one device of a cohort
   // From the world, to the executor about a payload of a message for another
-  // host, or from one (world.h, Lend and OnOffer).
+  // host, or from one (world.h, Lend and OnOffer). Of a piece that was lent
+  // where a device has it (kInPlace) also to that device: target: its entry;
+  // step; item: the device.
   kPayloadReturned,
   // target, shard, item, step: as the message; payload, payload_bytes: where it
   // is; extra: the host, and above it the message's kind.
@@ -72,6 +74,10 @@ enum LocalKind : uint16_t {
   kHostWorkLimit,  // likewise; it takes longer than it may
   kNumMessageKinds
 };
+
+// A flag of kForwardPiece: the payload is the buffer itself, which the sender's
+// firing keeps until kPayloadReturned.
+inline constexpr uint16_t kInPlace = 2;
 
 // For statistics, also of a WireKind: "token", "piece", ...
 const char* MessageKindName(int kind);

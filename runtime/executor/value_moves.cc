@@ -15,6 +15,7 @@
 namespace pathways {
 
 char* MovePiece(const PieceOut& piece, uint64_t firing) {
+  if (piece.lent_offset >= 0) return piece.from.at(firing) + piece.lent_offset;
   const bool remote = piece.token.type == OutToken::kRemote;
   char* const to = piece.to.at(firing);
   layout::CopyBox(piece.from.at(firing), piece.source->shape,

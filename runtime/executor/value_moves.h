@@ -21,7 +21,7 @@
 namespace pathways {
 
 // Copies a piece to its destination or, when that is on another host, packed to
-// its staging. Returns where that is.
+// its staging, if it is not lent where it lies. Returns where it is then.
 char* MovePiece(const PieceOut& piece, uint64_t firing);
 // What a receive has that no piece brings.
 void FillReceived(const RecvOp& op, uint64_t firing);

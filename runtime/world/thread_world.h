@@ -122,6 +122,9 @@ class ThreadWorld final : public World {
   using World::Send;
   void Send(ActorId from, ActorId to, const WireMessage& message,
             Payload payload) override;
+  bool Lends(ActorId to) const override {
+    return options_.uplink.lend != nullptr && actors_.Find(to) == kNobody;
+  }
   bool Lend(ActorId from, ActorId to, const WireMessage& message,
             Payload payload, const LocalMessage& returned) override;
   bool Offer(ActorId from, ActorId to, const WireMessage& message,

@@ -71,7 +71,7 @@ bool ThreadWorld::Lend(ActorId from, ActorId to, const WireMessage& message,
                        Payload payload, const LocalMessage& returned) {
   Worker* self = Self();
   if (payload.bytes < kMinLentBytes || payload.data == nullptr ||
-      !options_.uplink.lend || self == nullptr || actors_.Find(to) != kNobody) {
+      self == nullptr || !Lends(to)) {
     Send(from, to, message, payload);
     return false;
   }

@@ -190,6 +190,12 @@ class World {
   void Send(ActorId from, ActorId to, const WireMessage& message) {
     Send(from, to, message, Payload());
   }
+  // Whether large payloads for this actor, which may not be known yet, are
+  // lent.
+  virtual bool Lends(ActorId to) const {
+    (void)to;
+    return false;
+  }
   // As Send; a world may leave the payload where it lies until the receiver, in
   // another process, has said where it is to be put (OnOffer). True: it does,
   // so nobody changes or frees it until the sender, as OnLocal, gets

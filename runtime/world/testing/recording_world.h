@@ -98,6 +98,7 @@ class RecordingWorld final : public World {
   using World::Send;
   void Send(ActorId from, ActorId to, const WireMessage& message,
             Payload payload) override;
+  bool Lends(ActorId) const override { return lends; }
   bool Lend(ActorId from, ActorId to, const WireMessage& message,
             Payload payload, const LocalMessage& returned) override;
   bool Offer(ActorId from, ActorId to, const WireMessage& message,

@@ -38,7 +38,8 @@ class DeviceTest : public ::testing::Test {
   void Build(proto::Plan plan) {
     absl::StatusOr<std::unique_ptr<HostProgram>> built = HostProgram::Build(
         Prepare(std::move(plan), topology_), topology_, actors_, {}, /*host=*/0,
-        /*program=*/0, /*incarnation=*/1, {&arena_}, &host_);
+        /*program=*/0, /*incarnation=*/1, {&arena_}, &host_,
+        [this](int host) { return lends_ && host == 1; });
     ASSERT_TRUE(built.ok()) << built.status();
     program_ = *std::move(built);
   }
@@ -96,7 +97,8 @@ class DeviceTest : public ::testing::Test {
   WorkLimits limits_;
   Device device_{WithoutCosts(&world_), &actors_, &cohort_, 0, 0, 0,
                  /*run_kernels=*/false, &limits_};
-  Arena arena_{"device", 1 << 20, /*backed=*/true};
+  bool lends_ = false;  // large pieces to the other host
+  Arena arena_{"device", 4 << 20, /*backed=*/true};
   Arena host_{"host", 1 << 20, /*backed=*/true};
   std::unique_ptr<HostProgram> program_;
   HostLaunch launch_;
@@ -129,6 +131,50 @@ TEST_F(DeviceTest, DropsWhatIsOfAnotherIncarnation) {
   EXPECT_THAT(Tell(kDetach, nullptr, 0, 0, /*incarnation=*/2),
               ElementsAre(kDetached));
   EXPECT_THAT(Grant(0, 1, 1), ElementsAre(kDeviceDone));
+}
+
+// A send whose piece is read where it lies gives nothing of its buffer back.
+TEST_F(DeviceTest, ABufferIsWrittenAgainWhenNobodyReadsIt) {
+  for (const int64_t bytes : {kMinLentBytes - 4, kMinLentBytes}) {
+    lends_ = true;
+    Build(MovePlan("p", 1, 0, /*to=*/1, 0, /*elements=*/bytes / 4));
+    Attach();
+    const uint32_t send = ActionOf(*program_->plan, "m.send");
+    const DeviceProgram& program = *program_->devices[0];
+    uint32_t credit = UINT32_MAX;
+    for (uint32_t e : program_->plan->in_edges(send)) {
+      if (program_->plan->edges()[e].kind == proto::CREDIT) {
+        credit = program.InEdgeOf(e, 0);
+      }
+    }
+    EXPECT_THAT(Grant(0, 8, 8), ElementsAre(kForwardPiece, kForwardPiece));
+    if (bytes < static_cast<int64_t>(kMinLentBytes)) {
+      EXPECT_EQ(executor_.last.flags, 0u);
+      EXPECT_THAT(Tell(kLocalToken, nullptr, credit, /*step=*/2),
+                  ElementsAre(kForwardPiece));
+      Tell(kDetach);
+      continue;
+    }
+    EXPECT_EQ(executor_.last.flags, kInPlace);
+    // The other host has room, but this one has nothing new to send.
+    for (uint64_t step : {2, 3}) {
+      EXPECT_THAT(Tell(kLocalToken, nullptr, credit, step), IsEmpty());
+    }
+    const uint32_t entry = program.first_entry[send];
+    EXPECT_THAT(Tell(kPayloadReturned, nullptr, entry, /*step=*/0),
+                ElementsAre(kForwardPiece));
+    EXPECT_EQ(executor_.last.step, 2u);
+    // Nobody has it any more, or ever had.
+    EXPECT_THAT(Tell(kPayloadReturned, nullptr, entry, /*step=*/0), IsEmpty());
+    EXPECT_THAT(Tell(kPayloadReturned, nullptr, entry - 1, 0), IsEmpty());
+    EXPECT_THAT(Tell(kPayloadReturned, nullptr, UINT32_MAX, 0), IsEmpty());
+    EXPECT_THAT(Tell(kLocalToken, nullptr, credit, /*step=*/4), IsEmpty());
+    // In any order.
+    EXPECT_THAT(Tell(kPayloadReturned, nullptr, entry, /*step=*/2), IsEmpty());
+    EXPECT_THAT(Tell(kPayloadReturned, nullptr, entry, /*step=*/1),
+                ElementsAre(kForwardPiece, kForwardPiece));
+    EXPECT_EQ(executor_.last.step, 4u);
+  }
 }
 
 // The receiver on the other host gives no credit back.

@@ -212,5 +212,43 @@ TEST_F(HostPayloadsTest, AProgramIsNotStoppedWhileOthersReadIt) {
   EXPECT_THAT(StopReplies(Tell(sent[0].local)), SizeIs(1));
 }
 
+// Its device hears when a piece that lies in its buffer is not read any more:
+// at once if nobody is there to read it.
+TEST_F(HostPayloadsTest, ADeviceGetsItsBufferBack) {
+  Load(0);
+  const WireMessage piece = Piece(0);
+  const std::vector<char> bytes(kPieceBytes);
+  LocalMessage forward;
+  forward.kind = kForwardPiece;
+  forward.flags = kInPlace;
+  forward.incarnation = 1;
+  forward.target = piece.target;
+  forward.item = 1;  // of the second device
+  forward.step = 5;
+  forward.extra = 1;
+  forward.payload = const_cast<char*>(bytes.data());
+  forward.payload_bytes = bytes.size();
+  auto returned = [&] {
+    std::vector<std::pair<LocalId, uint64_t>> told;
+    for (const Sent& one : host_->world.Take()) {
+      if (one.kind != Sent::kLocal) continue;
+      EXPECT_EQ(one.local.kind, kPayloadReturned);
+      EXPECT_EQ(one.local.incarnation, 1u);
+      told.emplace_back(one.local_to, one.local.step);
+    }
+    return told;
+  };
+  const LocalId device = host_->devices[1]->local_id();
+  host_->executor->OnLocal(forward);
+  EXPECT_THAT(returned(), ::testing::ElementsAre(std::pair(device, 5u)));
+  host_->world.lends = true;
+  host_->executor->OnLocal(forward);
+  const std::vector<Sent> sent = host_->world.Take();
+  ASSERT_THAT(sent, SizeIs(1));
+  EXPECT_EQ(sent[0].wire.flags, 0u);
+  host_->executor->OnLocal(sent[0].local);
+  EXPECT_THAT(returned(), ::testing::ElementsAre(std::pair(device, 5u)));
+}
+
 }  // namespace
 }  // namespace pathways::testing

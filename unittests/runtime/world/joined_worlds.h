@@ -92,6 +92,7 @@ class JoinedWorlds final : public World {
             Payload payload) override {
     From(from, to).Send(from, to, message, payload);
   }
+  bool Lends(ActorId to) const override { return First().Lends(to); }
   bool Lend(ActorId from, ActorId to, const WireMessage& message,
             Payload payload, const LocalMessage& returned) override {
     return From(from, to).Lend(from, to, message, payload, returned);
@@ -170,7 +171,7 @@ class JoinedWorlds final : public World {
   static std::string AddressOf(int process) {
     return "local:" + std::to_string(process);
   }
-  ThreadWorld& First() { return *processes_.front().world; }
+  ThreadWorld& First() const { return *processes_.front().world; }
   ThreadWorld& Of(LocalId joined) {
     return *processes_[IndexOf(joined) % processes_.size()].world;
   }
