@@ -14,6 +14,8 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
+
 namespace pathways {
 namespace {
 
@@ -88,8 +90,10 @@ TEST_F(RosterTest, WhoDoesNotFitIsRefused) {
   ExpectRefused(hello, Code::kInvalidArgument, "the worker has no address");
   hello = Hello({"host1"});
   hello.set_version(77);
-  ExpectRefused(hello, Code::kFailedPrecondition,
-                "it speaks version 77 of the protocol, the controller 2");
+  ExpectRefused(
+      hello, Code::kFailedPrecondition,
+      absl::StrCat("it speaks version 77 of the protocol, the controller ",
+                   kProtocolVersion));
   hello = Hello({"host1"});
   hello.set_epoch("short");
   ExpectRefused(hello, Code::kInvalidArgument,
