@@ -18,6 +18,8 @@
 
 #include "benchmarks/bench.h"
 #include "benchmarks/two_processes.h"
+#include "runtime/protocol/link_frame.h"
+#include "runtime/transport/frame.h"
 #include "runtime/transport/ucx_address.h"
 #include "runtime/transport/ucx_worker.h"
 
@@ -26,6 +28,10 @@ namespace {
 
 constexpr size_t kTransferBytes = 64 << 20;
 constexpr size_t kPieceBytes = UcxWorker::kPacketBytes;
+// Of a hop of gang8: a frame of the transport with a batch of eight lanes'
+// pieces, of one number each.
+constexpr size_t kGangBytes =
+    kFrameBytes + sizeof(LinkFrame) + 8 * (sizeof(LinkFrame) + sizeof(float));
 enum Packet : unsigned { kPing = 1, kPong = 2, kPiece = 3 };
 
 class Side {
@@ -91,9 +97,10 @@ class Side {
     params.conn_request = request;
     static_cast<Side*>(side)->Create(params);
   }
-  static ucs_status_t OnPing(void* side, const void*, size_t, void*, size_t,
-                             const ucp_am_recv_param_t*) {
-    static_cast<Side*>(side)->SendSoon(kPong);
+  // As much goes back as came.
+  static ucs_status_t OnPing(void* side, const void*, size_t, void*,
+                             size_t bytes, const ucp_am_recv_param_t*) {
+    static_cast<Side*>(side)->SendSoon(kPong, bytes);
     return UCS_OK;
   }
   static ucs_status_t OnPong(void* side, const void*, size_t, void*, size_t,
@@ -109,19 +116,20 @@ class Side {
     self->came_ += bytes;
     if (self->came_ < kTransferBytes) return UCS_OK;
     self->came_ = 0;
-    self->SendSoon(kPong);
+    self->SendSoon(kPong, kSmallBytes);
     return UCS_OK;
   }
   // From a handler: never waits, since rings have room for one.
-  void SendSoon(unsigned id) {
+  void SendSoon(unsigned id, size_t bytes) {
     ucp_request_param_t param = {};
     param.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS | UCP_OP_ATTR_FIELD_CALLBACK;
     param.flags = UCP_AM_SEND_FLAG_REPLY | UCP_AM_SEND_FLAG_EAGER;
     param.cb.send = [](void* request, ucs_status_t, void*) {
       ucp_request_free(request);
     };
-    static const char kBytes[kSmallBytes] = {};
-    ucp_am_send_nbx(peer_, id, nullptr, 0, kBytes, sizeof kBytes, &param);
+    static const char kBytes[std::max(kSmallBytes, kGangBytes)] = {};
+    ucp_am_send_nbx(peer_, id, nullptr, 0, kBytes,
+                    std::min(bytes, sizeof kBytes), &param);
   }
 
   const std::unique_ptr<UcxWorker> worker_;
@@ -147,13 +155,16 @@ void BareUcx(UcxWay way, const std::string& name, double scale) {
     Idle idle;
     while (side.pongs < pongs) idle.After(side.Poll());
   };
-  const char bytes[kSmallBytes] = {};
-  const auto ping = [&] {
+  const char bytes[std::max(kSmallBytes, kGangBytes)] = {};
+  const auto ping = [&](size_t count) {
     const int before = side.pongs;
-    side.Send(kPing, bytes, sizeof bytes);
+    side.Send(kPing, bytes, count);
     wait_for(before + 1);
   };
-  RoundTrips(name, scale, ping);
+  RoundTrips(name, scale, [&] { ping(kSmallBytes); });
+  // A hop goes one way.
+  Figure("process.gang8." + name + ".us",
+         RoundTrip(scale, [&] { ping(kGangBytes); }) / 2, "us");
   const std::vector<char> memory(kTransferBytes, 1);
   Transfers(name, scale, kTransferBytes, [&] {
     const int before = side.pongs;

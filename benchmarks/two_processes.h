@@ -94,8 +94,8 @@ inline double Median(std::vector<double> all) {
   return all[all.size() / 2];
 }
 
-inline void RoundTrips(const std::string& name, double scale,
-                       const std::function<void()>& one) {
+// Microseconds.
+inline double RoundTrip(double scale, const std::function<void()>& one) {
   for (int i = 0; i < 1000 * scale; ++i) one();
   std::vector<double> us;
   for (int sample = 0; sample < 20; ++sample) {
@@ -104,7 +104,12 @@ inline void RoundTrips(const std::string& name, double scale,
     for (int i = 0; i < count; ++i) one();
     us.push_back((Seconds() - begin) * 1e6 / count);
   }
-  Figure("process.roundtrip." + name + ".us", Median(us), "us");
+  return Median(us);
+}
+
+inline void RoundTrips(const std::string& name, double scale,
+                       const std::function<void()>& one) {
+  Figure("process.roundtrip." + name + ".us", RoundTrip(scale, one), "us");
 }
 
 inline double Transfers(const std::string& name, double scale, size_t bytes,
