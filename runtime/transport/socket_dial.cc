@@ -27,6 +27,9 @@ namespace pathways {
 namespace {
 
 constexpr int kRoomBytes = 256 << 10;
+// A machine that acknowledges nothing for so long is gone. It is asked once a
+// second when nothing was under way for the second of these.
+constexpr int kSilenceMs = 10'000, kIdleSeconds = 5, kProbeSeconds = 1;
 
 bool IsItself(int fd) {
   Endpoint own, other;
@@ -161,10 +164,20 @@ void PrepareSocket(int fd) {
     setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &room, sizeof room);
     return;
   }
+  const int yes = 1;
   if (other.is_local()) {
     setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &room, sizeof room);
+  } else {
+    // The system would go on for a quarter of an hour, or for ever where
+    // nothing is under way.
+    setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &kSilenceMs,
+               sizeof kSilenceMs);
+    setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &yes, sizeof yes);
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &kIdleSeconds,
+               sizeof kIdleSeconds);
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &kProbeSeconds,
+               sizeof kProbeSeconds);
   }
-  const int yes = 1;
   setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
   // What the network does not take yet is better kept where it can be passed.
   const int unsent = kRoomBytes;

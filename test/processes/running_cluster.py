@@ -32,12 +32,18 @@ def make_key(folder):
 class RunningCluster:
     """A controller on TCP and a worker for each of `workers`, lists of hosts.
 
-    `key`: a file; every process has it. Leaving the context ends all of them.
+    `key`: a file; every process has it. `options`: of the controller; `worker_options`: of
+    each worker. `machines`: what the command lines of the controller and of each worker
+    begin with. Leaving the context ends all of them.
     """
 
-    def __init__(self, pw_node, topology, workers, key, options=()):
+    def __init__(self, pw_node, topology, workers, key, options=(), worker_options=None,
+                 listen="127.0.0.1:0", machines=None):
         self.pw_node, self.key = str(pw_node), str(key)
         self.topology, self.hosts, self.options = topology, workers, options
+        self.worker_options = worker_options or [[] for _ in workers]
+        self.listen = listen
+        self.machines = machines or [[] for _ in range(1 + len(workers))]
 
     def __enter__(self):
         self.folder = tempfile.TemporaryDirectory()
@@ -45,7 +51,7 @@ class RunningCluster:
         self.log = open(folder / "log", "w+")
         self.processes = []
         self.file = folder / "address"
-        self.start_controller("127.0.0.1:0")
+        self.start_controller(self.listen)
         self.workers = [self.start_worker(hosts) for hosts in self.hosts]
         await_that("all hosts", lambda: self.status()["controller"] is not None)
         return self
@@ -58,16 +64,16 @@ class RunningCluster:
         self.log.close()
         self.folder.cleanup()
 
-    def start(self, *arguments):
+    def start(self, machine, *arguments):
         process = subprocess.Popen(
-            [self.pw_node, *arguments, f"--key={self.key}"],
+            [*machine, self.pw_node, *arguments, f"--key={self.key}"],
             stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log)
         self.processes.append(process)
         return process
 
     def start_controller(self, address):
         self.controller = self.start(
-            "controller", f"--topology={self.topology}", f"--listen={address}",
+            self.machines[0], "controller", f"--topology={self.topology}", f"--listen={address}",
             f"--write-address={self.file}", *self.options)
         await_that("the controller",
                    lambda: self.file.exists() or self.controller.poll() is not None)
@@ -81,13 +87,15 @@ class RunningCluster:
         self.start_controller(self.address)
 
     def start_worker(self, hosts):
+        number = self.hosts.index(hosts)
         return self.start(
-            "worker", f"--connect={self.address}", *(f"--host={host}" for host in hosts))
+            self.machines[1 + number], "worker", f"--connect={self.address}",
+            *(f"--host={host}" for host in hosts), *self.worker_options[number])
 
     def status(self):
         """What pw-node status says, as status.proto has it."""
         said = subprocess.run(
-            [self.pw_node, "status", "--json", f"--connect={self.address}", f"--key={self.key}"],
+            [*self.machines[0], self.pw_node, "status", "--json", f"--connect={self.address}", f"--key={self.key}"],
             stdout=subprocess.PIPE, stderr=self.log, text=True, timeout=LIMIT)
         status = json.loads(said.stdout) if said.returncode == 0 else {}
         return {"controller": None, "processes": [], **status}
