@@ -38,7 +38,8 @@ inline constexpr int kParentFd = 3;
 class ChildProcesses {
  public:
   // `on_exit`: on a thread of its own, once for each child: which, and how it
-  // ended ("exit status 1", "signal 9"). Must not call this.
+  // ended ("exit status 1", "signal 9"). May start another one, and call
+  // nothing else of this.
   using OnExit = std::function<void(int child, const std::string& how)>;
 
   // ResourceExhausted: no pipe.
@@ -47,7 +48,7 @@ class ChildProcesses {
 
   // A program, looked for along PATH unless it has a slash, and its arguments.
   // Returns the child's number, from 0. NotFound, PermissionDenied: it cannot
-  // be started, names it; ResourceExhausted.
+  // be started, names it; Cancelled: all of them are to end; ResourceExhausted.
   absl::StatusOr<int> Start(const std::vector<std::string>& command);
   // Has all of them end, for which they have so long before they are killed.
   void Stop(absl::Duration grace);

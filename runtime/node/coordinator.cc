@@ -87,7 +87,6 @@ absl::Status Coordinator::Begin(const proto::HostOptions& options,
     if (!linked.ok()) Lose(number, linked);
   }
   while (!table_.Missing().empty()) {
-    if (!options_.await_replacements && !failure_.ok()) return failure_;
     absl::StatusOr<bool> stepped = Step(until);
     if (!stepped.ok()) return stepped.status();
     if (*stepped || absl::Now() < until) continue;

@@ -31,8 +31,8 @@ struct CoordinatorOptions {
   LivenessOptions liveness;
   // Told in a line what happens to members. In the calls; must not call back.
   std::function<void(const std::string& line)> on_note;
-  // Whether Begin waits for another worker where one goes; else it fails.
-  bool await_replacements = true;
+  // Told when a worker is there, by its number. Likewise.
+  std::function<void(uint32_t process)> on_worker;
 };
 
 // The controller's side of membership: first all hosts come, then each worker
@@ -55,8 +55,7 @@ class Coordinator {
   proto::Cluster ClusterHere() const { return roster_.ClusterHere(); }
   // Links all workers and waits until each is linked to all others. Where one
   // goes meanwhile, whoever takes its place is waited for. The process has been
-  // started. DeadlineExceeded: names the hosts whose worker is not linked; if
-  // nobody is to take a place, the error of the first one that went.
+  // started. DeadlineExceeded: names the hosts whose worker is not linked.
   absl::Status Begin(const proto::HostOptions& options, absl::Time until);
   // Goes on until the process's inbox fails, and returns why.
   absl::Status Serve();
@@ -111,7 +110,6 @@ class Coordinator {
   // Workers are told of each other; from then on the table has them.
   bool linking_ = false;
   bool begun_ = false;
-  absl::Status failure_;  // until then: of the first worker that went
   absl::Time last_tick_;
 };
 

@@ -81,6 +81,9 @@ void Coordinator::HandleSaid(uint32_t process, const proto::Membership& said) {
       // The process has started with all that came together.
       if (member.life() > 1) process_.Come(member);
       if (begun_) Note(absl::StrCat(NameOf(process), " is here"));
+      if (options_.on_worker && member.hosts_size() > 0) {
+        options_.on_worker(process);
+      }
       return;
     }
     case proto::Membership::kRefusal:
@@ -177,12 +180,6 @@ void Coordinator::Lose(uint32_t process, const absl::Status& why) {
       MakeRefusal(absl::Status(
           why.code(), absl::StrCat(name, " is given up: ", why.message()))));
   process_.Lose(process);
-  if (!begun_ && failure_.ok()) {
-    failure_ = absl::Status(
-        why.ok() ? absl::StatusCode::kUnavailable : why.code(),
-        absl::StrCat(name,
-                     " went while the cluster was built up: ", why.message()));
-  }
   if (member.hosts().empty()) process_.cluster().ReportClientsGone(process);
   proto::Membership message;
   message.mutable_member_gone()->set_process(process);

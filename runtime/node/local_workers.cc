@@ -75,39 +75,40 @@ absl::StatusOr<std::unique_ptr<LocalWorkers>> LocalWorkers::Start(
   absl::StatusOr<std::string> address = self.transport().Listen(NewAddress());
   if (!address.ok()) return address.status();
 
-  std::vector<std::vector<std::string>> hosts;
-  for (int worker = 0; worker < local.processes; ++worker) {
-    hosts.push_back(HostsOf(made->topology_, worker, local.processes));
-  }
+  LocalWorkers& all = *made;
   absl::StatusOr<std::unique_ptr<ChildProcesses>> children =
-      ChildProcesses::Create([&self, hosts, begun = &made->begun_](
-                                 int child, const std::string& how) {
-        if (*begun) return;  // its link has ended
-        self.inbox().Fail(absl::UnavailableError(absl::StrCat(
-            "the worker of host '", hosts[child].front(), "' ended: ", how)));
+      ChildProcesses::Create([&all](int child, const std::string& how) {
+        all.OnExit(child, how);
       });
   if (!children.ok()) return children.status();
   made->children_ = *std::move(children);
   const std::string program =
       local.pw_node.empty() ? FindNodeProgram() : local.pw_node;
-  for (int worker = 0; worker < local.processes; ++worker) {
-    std::vector<std::string> command = {program, "worker", "--end-with-parent",
-                                        absl::StrCat("--connect=", *address)};
+  for (int number = 0; number < local.processes; ++number) {
+    Worker worker;
+    worker.hosts = HostsOf(made->topology_, number, local.processes);
+    worker.command = {program, "worker", "--end-with-parent",
+                      absl::StrCat("--connect=", *address)};
     for (std::string& argument : WorkerLinkArguments(
-             options.worker_links, absl::StrCat(*address, ".", worker))) {
-      command.push_back(std::move(argument));
+             options.worker_links, absl::StrCat(*address, ".", number))) {
+      worker.command.push_back(std::move(argument));
     }
     if (!options.chaos.empty()) {
-      command.push_back(absl::StrCat("--chaos=", options.chaos));
+      worker.command.push_back(absl::StrCat("--chaos=", options.chaos));
     }
-    for (const std::string& host : hosts[worker]) {
-      command.push_back(absl::StrCat("--host=", host));
+    for (const std::string& host : worker.hosts) {
+      worker.command.push_back(absl::StrCat("--host=", host));
     }
-    absl::StatusOr<int> started = made->children_->Start(command);
-    if (!started.ok()) return started.status();
+    MutexLock lock(&all.mutex_);
+    all.workers_.push_back(std::move(worker));
+    absl::Status started = all.StartWorker(number);
+    if (!started.ok()) return started;
   }
   CoordinatorOptions coordinator_options;
-  coordinator_options.await_replacements = false;
+  coordinator_options.on_worker = [&all](uint32_t process) {
+    MutexLock lock(&all.mutex_);
+    all.workers_[process - 1].in_vain = 0;
+  };
   made->coordinator_ = std::make_unique<Coordinator>(
       &made->topology_, &self, std::move(coordinator_options));
   Coordinator& coordinator = *made->coordinator_;
@@ -116,9 +117,10 @@ absl::StatusOr<std::unique_ptr<LocalWorkers>> LocalWorkers::Start(
   if (!members.ok()) return members.status();
   absl::Status begun =
       self.Start(kControllerProcess, cluster, options, *std::move(members));
+  all.Enter(kLinking);
   if (begun.ok()) begun = coordinator.Begin(ToHostOptions(options), until);
   if (!begun.ok()) return begun;
-  made->begun_ = true;
+  all.Enter(kRunning);
   made->server_ = std::thread([&coordinator] { (void)coordinator.Serve(); });
   return made;
 }
@@ -151,7 +153,44 @@ absl::StatusOr<std::shared_ptr<Cluster>> OpenCluster(
   return std::shared_ptr<Cluster>(workers, &workers->cluster());
 }
 
+absl::Status LocalWorkers::StartWorker(size_t worker) {
+  absl::StatusOr<int> child = children_->Start(workers_[worker].command);
+  if (!child.ok()) return child.status();
+  worker_of_.resize(*child + 1);
+  worker_of_[*child] = worker;
+  return absl::OkStatus();
+}
+
+void LocalWorkers::OnExit(int child, const std::string& how) {
+  MutexLock lock(&mutex_);
+  if (phase_ == kClosing) return;
+  Worker& worker = workers_[worker_of_[child]];
+  if (phase_ == kComing) return GiveUp(worker, how);
+  if (++worker.in_vain > kMostInVain) {
+    // Its hosts are gone: who needs them is told so.
+    if (phase_ == kLinking) {
+      GiveUp(worker, absl::StrCat(how, ", ", kMostInVain + 1, " times"));
+    }
+    return;
+  }
+  if (absl::Status again = StartWorker(worker_of_[child]);
+      !again.ok() && phase_ == kLinking) {
+    GiveUp(worker, absl::StrCat(how, ", and ", again.message()));
+  }
+}
+
+void LocalWorkers::GiveUp(const Worker& worker, const std::string& how) {
+  process_->inbox().Fail(absl::UnavailableError(absl::StrCat(
+      "the worker of host '", worker.hosts.front(), "' ended: ", how)));
+}
+
+void LocalWorkers::Enter(Phase phase) {
+  MutexLock lock(&mutex_);
+  phase_ = phase;
+}
+
 LocalWorkers::~LocalWorkers() {
+  Enter(kClosing);
   if (server_.joinable()) {
     process_->inbox().Fail(absl::AbortedError("the cluster was closed"));
     server_.join();

@@ -9,13 +9,15 @@
 #ifndef RUNTIME_NODE_LOCAL_WORKERS_H_
 #define RUNTIME_NODE_LOCAL_WORKERS_H_
 
-#include <atomic>
 #include <memory>
 #include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
+#include "runtime/base/mutex.h"
 #include "runtime/client/cluster.h"
 #include "runtime/node/child_processes.h"
 #include "runtime/node/coordinator.h"
@@ -32,12 +34,17 @@ struct LocalOptions {
 
 // A cluster whose controller and clients are in this process, and whose hosts
 // are in others on this machine, which this starts, and ends when it ends,
-// however that comes about.
+// however that comes about. A worker that ends before is started again, as long
+// as it gets as far as to be there: after kMostInVain times in a row that it
+// does not, its hosts stay gone.
 class LocalWorkers {
  public:
+  static constexpr int kMostInVain = 3;
+
   // InvalidArgument: fewer processes than one or more than hosts, or as
-  // Cluster::Create; NotFound: no such program; Unavailable: a worker ended or
-  // said no; DeadlineExceeded: one did not come, names its hosts.
+  // Cluster::Create; NotFound: no such program; Unavailable: a worker ended
+  // before all had come, or after that too often; or said no; DeadlineExceeded:
+  // one did not come, names its hosts.
   static absl::StatusOr<std::unique_ptr<LocalWorkers>> Start(
       const proto::Cluster& cluster, const ClusterOptions& options,
       const LocalOptions& local);
@@ -46,13 +53,31 @@ class LocalWorkers {
   Cluster& cluster() { return process_->cluster(); }
 
  private:
+  enum Phase {
+    kComing,   // who ends is not replaced
+    kLinking,  // who ends too often ends it all
+    kRunning,
+    kClosing,  // they are to end
+  };
+  struct Worker {
+    std::vector<std::string> hosts, command;
+    int in_vain = 0;  // since it was there
+  };
   explicit LocalWorkers(Topology topology) : topology_(std::move(topology)) {}
+  absl::Status StartWorker(size_t worker) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void OnExit(int child, const std::string& how);
+  // Nobody is waited for that does not come.
+  void GiveUp(const Worker& worker, const std::string& how);
+  void Enter(Phase phase);
 
   const Topology topology_;
   std::unique_ptr<Process> process_;
   std::unique_ptr<Coordinator> coordinator_;
-  std::atomic<bool> begun_{false};
   std::thread server_;  // of coordinator_, once it has begun
+  Mutex mutex_;
+  Phase phase_ ABSL_GUARDED_BY(mutex_) = kComing;
+  std::vector<Worker> workers_ ABSL_GUARDED_BY(mutex_);
+  std::vector<size_t> worker_of_ ABSL_GUARDED_BY(mutex_);  // by child
   std::unique_ptr<ChildProcesses> children_;  // before the process goes
 };
 

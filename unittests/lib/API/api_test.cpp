@@ -13,9 +13,11 @@
 #include "gtest/gtest.h"
 
 #include <atomic>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <iostream>
 #include <sstream>
 #include <thread>
@@ -340,6 +342,48 @@ TEST(ApiTest, ASessionOfAClusterThatRunsElsewhere) {
     ASSERT_FALSE(ended);
     EXPECT_THAT(ended.error().message, HasSubstr("is gone"));
   }
+}
+
+// A child of this process.
+pid_t someChild() {
+  for (const auto &task :
+       std::filesystem::directory_iterator("/proc/self/task")) {
+    std::ifstream children(task.path() / "children");
+    pid_t pid = 0;
+    if (children >> pid)
+      return pid;
+  }
+  return 0;
+}
+
+TEST(ApiTest, WhatAWorkerTookWithItIsLoadedAgain) {
+  auto compiled = take(compile(runningSum(), {.topology = "1x2x1"}));
+  auto session =
+      take(Session::open({.topology = "1x2x1", .run = {.processes = 2}}));
+  auto sum = [&](Executable &program) -> Result<std::vector<float>> {
+    auto run = program.launch({{"x", floats({3, 2}, {10, 20, 30, 40, 50, 60})},
+                               {"start", floats({2}, {1, 2})}},
+                              3);
+    if (!run)
+      return run.error();
+    auto total = run->fetch("total");
+    if (!total)
+      return total.error();
+    return values(*total);
+  };
+  auto program = take(session.load(compiled.plan));
+  EXPECT_THAT(take(sum(program)), ElementsAre(91, 122));
+  ASSERT_EQ(kill(someChild(), SIGKILL), 0);
+  auto lost = sum(program);
+  while (lost)
+    lost = sum(program);
+  EXPECT_THAT(lost.error().message, HasSubstr("gone"));
+  auto again = session.load(compiled.plan);
+  while (!again) {
+    EXPECT_THAT(again.error().message, HasSubstr("gone"));
+    again = session.load(compiled.plan);
+  }
+  EXPECT_THAT(take(sum(*again)), ElementsAre(91, 122));
 }
 
 TEST(ApiTest, SessionsOfOneCluster) {

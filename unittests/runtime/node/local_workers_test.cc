@@ -18,9 +18,13 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "runtime/node/coordinator.h"
+#include "runtime/plan/tables.h"
+#include "runtime/plan/testing/plan_builder.h"
 #include "runtime/transport/socket_transport.h"
 
 namespace pathways {
@@ -96,7 +100,7 @@ TEST(LocalWorkersTest, WhatIsNoWorkerIsNamed) {
   auto none = Start("1x1x1", Processes(1, "/nowhere/pw-node"));
   EXPECT_EQ(none.status().code(), Code::kNotFound);
   EXPECT_THAT(std::string(none.status().message()),
-              testing::HasSubstr("'/nowhere/pw-node'"));
+              ::testing::HasSubstr("'/nowhere/pw-node'"));
   auto other = Start("1x2x1", Processes(1, "false"));
   EXPECT_EQ(other.status().code(), Code::kUnavailable);
   EXPECT_EQ(other.status().message(),
@@ -143,6 +147,115 @@ TEST(LocalWorkersTest, ASignalEndsAWorkerOrderly) {
   ASSERT_TRUE(gone.ok() && gone->has_value());
   (*children)->Stop(absl::Minutes(5));
   EXPECT_EQ(ended, "exit status 0");
+}
+
+// Two numbers that go from one host to the other and back out.
+proto::Plan MovePlan() {
+  testing::PlanBuilder b("move", 2);
+  layout::Layout rows;
+  rows.shape = {2};
+  rows.dims = {{"x"}};
+  const uint32_t from = b.AddSlice("from", {{"x", 2}}, 0, 0);
+  const uint32_t to = b.AddSlice("to", {{"x", 2}}, 0, 2);
+  const uint32_t v = b.AddBuffer("v", from, rows, 2);
+  const uint32_t y = b.AddBuffer("y", to, rows, 2);
+  b.AddFeed("v", v);
+  b.AddMove("move", v, y);
+  b.AddFetch("y", y);
+  return b.Finish();
+}
+
+absl::Status RunMove(Client& client) {
+  auto program = client.Load(MakePlanData(MovePlan(), {}));
+  if (!program.ok()) return program.status();
+  HostArray array;
+  array.element = ElementType::kF32;
+  array.shape = {2};
+  array.data.assign(8, 'x');
+  auto run = client.Launch(*program, {array}, 3);
+  if (!run.ok()) return run.status();
+  if (absl::Status ran = client.Await(*run); !ran.ok()) return ran;
+  auto result = client.Fetch(*run, "y");
+  if (!result.ok()) return result.status();
+  EXPECT_EQ(result->data, array.data);
+  return client.Unload(*program);
+}
+
+// A program that notes the number of its process in a file, and is a worker; or
+// what `last` says when the file `broken` is there.
+class NotedWorkers {
+ public:
+  explicit NotedWorkers(const std::string& last) {
+    std::ofstream(path("pw-node"))
+        << "#!/bin/sh\necho $$ >> " << path("started") << "\nif [ -e "
+        << path("broken") << " ]; then " << last << "; fi\nexec "
+        << PATHWAYS_PW_NODE << " \"$@\"\n";
+    std::filesystem::permissions(path("pw-node"),
+                                 std::filesystem::perms::owner_all);
+  }
+  ~NotedWorkers() { std::filesystem::remove_all(folder_); }
+  std::string path(const std::string& name) const {
+    return absl::StrCat(folder_, "/", name);
+  }
+  std::vector<pid_t> started() const {
+    std::vector<pid_t> all;
+    std::ifstream file(path("started"));
+    for (pid_t pid; file >> pid;) all.push_back(pid);
+    return all;
+  }
+  void Break() const { std::ofstream(path("broken")) << "\n"; }
+
+ private:
+  std::string folder_ = [] {
+    std::string made = ::testing::TempDir() + "/noted-XXXXXX";
+    EXPECT_NE(mkdtemp(made.data()), nullptr);
+    return made;
+  }();
+};
+
+TEST(LocalWorkersTest, AWorkerThatIsKilledIsReplaced) {
+  const NotedWorkers noted("exit 7");
+  auto workers = Start("1x2x2", Processes(2, noted.path("pw-node")));
+  ASSERT_TRUE(workers.ok()) << workers.status();
+  auto client = (*workers)->cluster().Connect("c");
+  ASSERT_TRUE(client.ok()) << client.status();
+  ASSERT_TRUE(RunMove(**client).ok());
+  // More often than it may end in vain.
+  for (size_t times = 1; times <= LocalWorkers::kMostInVain + 2; ++times) {
+    const std::vector<pid_t> started = noted.started();
+    ASSERT_EQ(started.size(), 1 + times);
+    ASSERT_EQ(kill(started.back(), SIGKILL), 0);
+    absl::Status ran;
+    do {
+      ran = RunMove(**client);
+      ASSERT_TRUE(ran.ok() || ran.message().find("gone") != std::string::npos)
+          << ran;
+    } while (!ran.ok() || noted.started().size() == started.size());
+  }
+  client->reset();
+  workers->reset();
+  ExpectNoChildren();
+}
+
+TEST(LocalWorkersTest, AWorkerThatEndsAgainAndAgainIsNot) {
+  const NotedWorkers noted("exit 7");
+  auto workers = Start("1x2x2", Processes(2, noted.path("pw-node")));
+  ASSERT_TRUE(workers.ok()) << workers.status();
+  auto client = (*workers)->cluster().Connect("c");
+  ASSERT_TRUE(client.ok()) << client.status();
+  noted.Break();
+  ASSERT_EQ(kill(noted.started().back(), SIGKILL), 0);
+  const size_t most = 2 + LocalWorkers::kMostInVain;
+  while (noted.started().size() < most) std::this_thread::yield();
+  absl::Status ran;
+  do {
+    ran = RunMove(**client);
+  } while (ran.ok());
+  EXPECT_THAT(std::string(ran.message()), ::testing::HasSubstr("is gone"));
+  client->reset();
+  workers->reset();
+  EXPECT_EQ(noted.started().size(), most);
+  ExpectNoChildren();
 }
 
 TEST(LocalWorkersTest, OneOptionOpensEither) {
