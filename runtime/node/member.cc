@@ -16,6 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "runtime/kernel/target.h"
+#include "runtime/node/backoff.h"
 #include "runtime/node/host_options.h"
 #include "runtime/node/node_transport.h"
 #include "runtime/node/refusal.h"
@@ -25,9 +26,6 @@ namespace {
 
 // Hellos of processes that nobody has announced yet.
 constexpr size_t kMaxEarly = 64;
-
-// Between two attempts to reach the controller.
-constexpr absl::Duration kPause = absl::Milliseconds(100);
 
 std::string NewEpoch() {
   absl::BitGen random;
@@ -99,6 +97,7 @@ absl::Status Member::Dial() {
     for (const std::string& host : options_.hosts) hello.add_hosts(host);
   }
   const absl::Time until = absl::Now() + options_.patience;
+  Backoff backoff;
   while (true) {
     absl::StatusOr<PeerId> controller =
         process_->links().Dial(options_.connect, options_.dial_timeout);
@@ -111,7 +110,8 @@ absl::Status Member::Dial() {
       return NobodyThere(options_.connect, controller.status());
     }
     // Nobody says anything yet; but Stop may be called.
-    const auto stopped = process_->inbox().Next(std::min(until, now + kPause));
+    const auto stopped =
+        process_->inbox().Next(std::min(until, now + backoff.Next()));
     if (!stopped.ok()) return stopped.status();
   }
   process_->Send(controller_, message);

@@ -16,13 +16,11 @@
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/notification.h"
 #include "absl/time/clock.h"
+#include "runtime/node/backoff.h"
 #include "tools/pw-node/commands.h"
 
 namespace pathways::pw_node {
 namespace {
-
-// Between two attempts to join again.
-constexpr absl::Duration kPause = absl::Milliseconds(500);
 
 void Note(const std::string& line) {
   std::fprintf(stderr, "pw-node: %s\n", line.c_str());
@@ -49,27 +47,33 @@ absl::Status Live(const MemberOptions& options, const TransportFactory& links,
   return status;
 }
 
+// Waits for the next attempt, or until `until`. False: it was stopped.
+bool Pause(absl::Duration pause, absl::Time until, Stopper* stopper) {
+  absl::Notification stopped;
+  stopper->Set([&stopped] { stopped.Notify(); });
+  const bool is_stopped = stopped.WaitForNotificationWithDeadline(
+      std::min(until, absl::Now() + pause));
+  stopper->Set(nullptr);
+  return !is_stopped;
+}
+
 // Where others reach this one if nothing was said of it: where the controller
 // does. Its name may be one that nobody knows before it runs. Aborted: stopped.
 absl::StatusOr<std::string> AwaitAddress(const MemberOptions& options,
                                          Stopper* stopper) {
-  absl::Notification stopped;
-  stopper->Set([&stopped] { stopped.Notify(); });
   const absl::Time until = absl::Now() + options.patience;
+  Backoff backoff;
   bool said = false;
   absl::StatusOr<std::string> address = AddressTowards(options.connect);
   while (absl::IsUnavailable(address.status()) && absl::Now() < until) {
     if (!std::exchange(said, true)) {
       Note(absl::StrCat(address.status().message(), "; waiting for it"));
     }
-    if (stopped.WaitForNotificationWithDeadline(
-            std::min(until, absl::Now() + kPause))) {
-      address = absl::AbortedError("the worker was stopped");
-      break;
+    if (!Pause(backoff.Next(), until, stopper)) {
+      return absl::AbortedError("the worker was stopped");
     }
     address = AddressTowards(options.connect);
   }
-  stopper->Set(nullptr);
   return address;
 }
 
@@ -92,6 +96,7 @@ absl::Status RunWorker(WorkerCommand command, Stopper* stopper) {
   command.member.plans = &plans;
   bool was_member = false;
   absl::Time until = absl::InfiniteFuture();  // of joining again
+  Backoff backoff;
   while (true) {
     Life life;
     const absl::Status status = Live(command.member, *links, stopper, &life);
@@ -105,10 +110,11 @@ absl::Status RunWorker(WorkerCommand command, Stopper* stopper) {
     if (life.joined) {
       was_member = true;
       until = absl::Now() + command.member.patience;
+      backoff.Reset();
       Note(std::string(status.message()));
     }
     if (!was_member || absl::Now() >= until) return status;
-    absl::SleepFor(kPause);
+    if (!Pause(backoff.Next(), until, stopper)) return absl::OkStatus();
   }
 }
 
