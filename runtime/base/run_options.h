@@ -33,9 +33,9 @@ struct RunOptions {
   bool bind_workers = false;  // threads: pin each worker to a core
   // Threads: processes of this machine that hosts live in, a `pw-node worker`
   // each, which end with this one. One that ends before is started again: what
-  // had shards there is an error that names the host, and may be loaded anew. 0:
-  // hosts are here; negative: one for each.
-  // They need the program pw-node beside the one that runs, or along PATH.
+  // had shards there is an error that names the host, and may be loaded anew.
+  // 0: hosts are here; negative: one for each. They need the program pw-node
+  // beside the one that runs, or along PATH.
   int processes = 0;
   // How hosts of several processes speak with each other: over sockets; or by
   // UCX, where it is installed, through shared memory or TCP. With controller
