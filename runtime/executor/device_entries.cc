@@ -122,9 +122,9 @@ void Device::PieceReturned(DeviceProgram* program, uint32_t index,
   }
   uint32_t& away = program->sends[program->entries[index].op]
                        .away[SlotOf(firing, program->window)];
-  if (away > 0 && --away == 0) {
-    PassTokens(program, index, firing, /*poison=*/false);
-  }
+  if (away == 0) return;
+  --away;
+  if (away == 0) PassTokens(program, index, firing, /*poison=*/false);
 }
 
 void Device::Fire(DeviceProgram* program, uint32_t index, uint64_t firing,

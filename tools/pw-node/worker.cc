@@ -99,7 +99,7 @@ absl::Status RunWorker(WorkerCommand command, Stopper* stopper) {
   Backoff backoff;
   while (true) {
     Life life;
-    const absl::Status status = Live(command.member, *links, stopper, &life);
+    absl::Status status = Live(command.member, *links, stopper, &life);
     if (absl::IsAborted(status)) return absl::OkStatus();
     if (life.is_stuck) {
       if (!command.ends_with_controller) Note(std::string(status.message()));
