@@ -1,4 +1,4 @@
-//===- controller_launches_test.cc - Launches, from ask to start ----------===//
+//===- launches_test.cc - Launches, from ask to start ---------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -47,38 +47,6 @@ TEST_F(ControllerTest, AClientThatSendsNoValuesDelaysOnlyItself) {
   }
 }
 
-TEST_F(ControllerTest, AHostThatDoesNotAnswerForALaunchIsNamed) {
-  const uint64_t p = LoadAll(1);
-  Launch(1, 1, p);
-  Sent();
-  Ready(0, 1, 1);
-  Advance(kTimeout / 4);
-  EXPECT_THAT(Advance(kTimeout / 4), ElementsAre("prepare 1 to host1"));
-  EXPECT_THAT(Advance(kTimeout / 2),
-              ElementsAre("prepare 1 to host1", "prepare 1 to host1",
-                          "drop to host0", "drop to host1",
-                          "client1 ended 1: a launch did not begin: no answer "
-                          "from host1"));
-  // The program is good for a launch when the host is back.
-  Stored(0, 2);
-  Stored(1, 2);
-  Launch(1, 2, p);
-  for (uint32_t host : {0, 1}) Ready(host, 1, 2);
-  EXPECT_THAT(Sent(), ::testing::Contains("start 2 of 1"));
-}
-
-TEST_F(ControllerTest, WhatIsLostIsSentAgainAndTheLaunchBegins) {
-  const uint64_t p = LoadAll(1);
-  Launch(1, 1, p);
-  Ready(0, 1, 1);
-  Sent();
-  Advance(kTimeout / 4);
-  EXPECT_THAT(Advance(kTimeout / 4), ElementsAre("prepare 1 to host1"));
-  Ready(1, 1, 1);
-  EXPECT_THAT(Sent(), ElementsAre("start 1 of 1"));
-  EXPECT_THAT(Advance(10 * kTimeout), IsEmpty());
-}
-
 TEST_F(ControllerTest, ALaunchThatBringsNothingBeginsAtOnce) {
   const uint64_t p = LoadAll(1, /*placed=*/false);
   Launch(1, 1, p, /*fresh=*/false);
@@ -94,27 +62,6 @@ TEST_F(ControllerTest, ALaunchThatBringsNothingBeginsAtOnce) {
   EXPECT_THAT(stores, ElementsAre(1, 1));
   EXPECT_THAT(Sent(), ElementsAre("prepare 1 to host0", "prepare 1 to host1",
                                   "start 1 of 1"));
-}
-
-TEST_F(ControllerTest, WhatAHostWasToldOfALaunchIsSentAgain) {
-  const uint64_t p = LoadAll(1, /*placed=*/false);
-  Launch(1, 1, p, /*fresh=*/false);
-  Sent();
-  auto prepares = [&](TimeNs duration) {
-    std::vector<std::string> texts = Advance(duration);
-    std::erase_if(
-        texts, [](const std::string& text) { return text.find("query") == 0; });
-    return texts;
-  };
-  prepares(kTimeout / 4);
-  EXPECT_THAT(prepares(kTimeout / 4),
-              ElementsAre("prepare 1 to host0", "prepare 1 to host1"));
-  Stored(0, 1);
-  EXPECT_THAT(prepares(kTimeout / 4), ElementsAre("prepare 1 to host1"));
-  // The other host may have begun, so the program cannot go on.
-  EXPECT_THAT(prepares(kTimeout / 4),
-              ::testing::Contains(HasSubstr("client1 ended 1: a launch did not "
-                                            "begin: no answer from host1")));
 }
 
 TEST_F(ControllerTest, AHostThatRefusesWhatWasGrantedEndsTheLaunch) {

@@ -1,0 +1,86 @@
+//===- device_entries_test.cc - Tokens, and what fires by them ------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "unittests/runtime/executor/device_fixture.h"
+
+namespace pathways::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+class DeviceEntriesTest : public DeviceTest {
+ protected:
+  // The in-edge by which the other host says that it has room.
+  uint32_t CreditOfSend() const {
+    const PreparedPlan& plan = *program_->plan;
+    for (uint32_t e : plan.in_edges(ActionOf(plan, "m.send"))) {
+      if (plan.edges()[e].kind == proto::CREDIT) {
+        return program_->devices[0]->InEdgeOf(e, 0);
+      }
+    }
+    ADD_FAILURE() << "there is no credit";
+    return 0;
+  }
+};
+
+// The receiver on the other host gives no credit back.
+TEST_F(DeviceEntriesTest, AFiringWaitsForATokenAndTakesItOnce) {
+  Build(MovePlan("p", 1, 0, /*to=*/1));
+  Attach();
+  EXPECT_THAT(Grant(0, 4, 4), ElementsAre(kForwardPiece, kForwardPiece));
+  const uint32_t credit = CreditOfSend();
+  EXPECT_THAT(Tell(kLocalToken, nullptr, credit, /*step=*/2),
+              ElementsAre(kForwardPiece));
+  EXPECT_EQ(executor_.last.step, 2u);
+  // The same again is for no firing that waits.
+  EXPECT_THAT(Tell(kLocalToken, nullptr, credit, /*step=*/3),
+              ElementsAre(kForwardPiece, kDeviceDone));
+  EXPECT_THAT(Tell(kLocalToken, nullptr, UINT32_MAX), IsEmpty());
+}
+
+// A send whose piece is read where it lies gives nothing of its buffer back.
+TEST_F(DeviceEntriesTest, ABufferIsWrittenAgainWhenNobodyReadsIt) {
+  for (const int64_t bytes : {kMinLentBytes - 4, kMinLentBytes}) {
+    lends_ = true;
+    Build(MovePlan("p", 1, 0, /*to=*/1, 0, /*elements=*/bytes / 4));
+    Attach();
+    const uint32_t credit = CreditOfSend();
+    EXPECT_THAT(Grant(0, 8, 8), ElementsAre(kForwardPiece, kForwardPiece));
+    if (bytes < static_cast<int64_t>(kMinLentBytes)) {
+      EXPECT_EQ(executor_.last.flags, 0u);
+      EXPECT_THAT(Tell(kLocalToken, nullptr, credit, /*step=*/2),
+                  ElementsAre(kForwardPiece));
+      Tell(kDetach);
+      continue;
+    }
+    EXPECT_EQ(executor_.last.flags, kInPlace);
+    // The other host has room, but this one has nothing new to send.
+    for (uint64_t step : {2, 3}) {
+      EXPECT_THAT(Tell(kLocalToken, nullptr, credit, step), IsEmpty());
+    }
+    const uint32_t entry =
+        program_->devices[0]->first_entry[ActionOf(*program_->plan, "m.send")];
+    EXPECT_THAT(Tell(kPayloadReturned, nullptr, entry, /*step=*/0),
+                ElementsAre(kForwardPiece));
+    EXPECT_EQ(executor_.last.step, 2u);
+    // Nobody has it any more, or ever had.
+    EXPECT_THAT(Tell(kPayloadReturned, nullptr, entry, /*step=*/0), IsEmpty());
+    EXPECT_THAT(Tell(kPayloadReturned, nullptr, entry - 1, 0), IsEmpty());
+    EXPECT_THAT(Tell(kPayloadReturned, nullptr, UINT32_MAX, 0), IsEmpty());
+    EXPECT_THAT(Tell(kLocalToken, nullptr, credit, /*step=*/4), IsEmpty());
+    // In any order.
+    EXPECT_THAT(Tell(kPayloadReturned, nullptr, entry, /*step=*/2), IsEmpty());
+    EXPECT_THAT(Tell(kPayloadReturned, nullptr, entry, /*step=*/1),
+                ElementsAre(kForwardPiece, kForwardPiece));
+    EXPECT_EQ(executor_.last.step, 4u);
+  }
+}
+
+}  // namespace
+}  // namespace pathways::testing

@@ -1,0 +1,94 @@
+//===- device_kernels_test.cc - What gangs take, and may take -------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "unittests/runtime/executor/device_fixture.h"
+
+namespace pathways::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+// In virtual time, where a gang takes what the plan says that it costs.
+class DeviceKernelsTest : public DeviceTest {
+ protected:
+  static constexpr TimeNs kCost = 70'000;
+
+  DeviceKernelsTest() : DeviceTest(/*simulated=*/true) {}
+
+  // A gang of that cost, 0: not known, before one of cost 1.
+  void Begin(TimeNs cost) {
+    PlanBuilder b("p", 2);
+    const uint32_t s = b.AddSlice("s", {{"x", 1}}, 0);
+    const uint32_t u = b.AddBuffer("u", s, Rows(1), 2);
+    const uint32_t v = b.AddBuffer("v", s, Rows(1), 2);
+    b.AddGang("g", s, {}, {u}, cost);
+    b.AddGang("h", s, {u}, {v}, 1);
+    b.AddFetch("v", v);
+    Build(b.Finish());
+    Attach();
+  }
+  std::vector<int> After(TimeNs duration) {
+    world_.Advance(duration);
+    world_.DeliverAll();
+    return std::exchange(executor_.kinds, {});
+  }
+  uint64_t gangs() const { return device_.counters().gangs.get(); }
+};
+
+TEST_F(DeviceKernelsTest, AGangTakesWhatItCosts) {
+  Begin(kCost);
+  EXPECT_THAT(Grant(0, 2, 2), IsEmpty());
+  After(kCost - 1);
+  EXPECT_EQ(gangs(), 0u);
+  After(1);
+  EXPECT_EQ(gangs(), 1u);
+  After(1);
+  EXPECT_EQ(gangs(), 2u);
+  // The next firing of the first one begins when that is over.
+  EXPECT_THAT(After(kCost), IsEmpty());
+  EXPECT_EQ(gangs(), 3u);
+  EXPECT_THAT(After(1), ElementsAre(kDeviceDone));
+}
+
+TEST_F(DeviceKernelsTest, WhatCostsNobodyKnowsWhatTakesAMicrosecond) {
+  Begin(0);
+  Grant(0, 1, 1);
+  EXPECT_THAT(After(999), IsEmpty());
+  EXPECT_EQ(gangs(), 0u);
+  EXPECT_THAT(After(2), ElementsAre(kDeviceDone));
+}
+
+TEST_F(DeviceKernelsTest, WhatTakesLongIsReportedOnce) {
+  limits_.report_ns = kCost - 1;
+  Begin(kCost);
+  Grant(0, 1, 1);
+  EXPECT_THAT(After(kCost - 2), IsEmpty());
+  EXPECT_THAT(After(1), ElementsAre(kLongKernel));
+  EXPECT_EQ(executor_.last.target, ActionOf(*program_->plan, "g"));
+  EXPECT_EQ(executor_.last.shard, 0u);
+  EXPECT_EQ(executor_.last.extra, static_cast<uint64_t>(kCost - 1));
+  EXPECT_THAT(After(1), IsEmpty());
+  EXPECT_THAT(After(1), ElementsAre(kDeviceDone));
+}
+
+TEST_F(DeviceKernelsTest, WhatTakesTooLongCostsTheWorker) {
+  limits_.limit_ns = kCost - 1;
+  Begin(kCost);
+  Grant(0, 3, 3);
+  EXPECT_THAT(After(kCost - 2), IsEmpty());
+  EXPECT_THAT(After(1), ElementsAre(kWorkerLost));
+  EXPECT_EQ(executor_.last.step, 0u);
+  EXPECT_EQ(executor_.last.item, 0u);
+  // Nothing runs there any more, and nobody answers.
+  EXPECT_THAT(After(10 * kCost), IsEmpty());
+  EXPECT_EQ(gangs(), 0u);
+}
+
+}  // namespace
+}  // namespace pathways::testing

@@ -1,0 +1,117 @@
+//===- host_program_collectives_test.cc - Who meets whom, and where -------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "unittests/runtime/executor/host_program_test_support.h"
+
+namespace pathways::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::SizeIs;
+
+// A sum over all of four devices, each of which has so many numbers.
+class HostProgramCollectivesTest : public ::testing::Test {
+ protected:
+  void Build(const std::string& topology, int host, int64_t numbers,
+             proto::CollectiveKind kind = proto::ALL_REDUCE) {
+    topology_ = std::make_unique<Topology>(MakeTopology(topology));
+    PlanBuilder b("p", 2);
+    const uint32_t s = b.AddSlice("s", {{"x", 4}}, 0);
+    const uint32_t u = b.AddBuffer("u", s, Rows(4 * numbers), 2);
+    const uint32_t v = b.AddBuffer("v", s, Rows(4 * numbers), 2);
+    b.AddFeed("u", u);
+    proto::Collective* collective =
+        b.plan()
+            .mutable_actions(b.AddGang("g", s, {u}, {v}))
+            ->add_steps()
+            ->mutable_collective();
+    collective->set_kind(kind);
+    if (kind == proto::ALL_REDUCE) collective->set_reduction(proto::ADD);
+    collective->add_axes("x");
+    collective->set_source(u);
+    collective->set_result(v);
+    b.AddFetch("v", v);
+    host_ = std::make_unique<TestHost>(
+        *topology_, host, std::vector<uint32_t>{}, uint64_t{64} << 20);
+    program_ = host_->MustBuild(Prepare(b.Finish(), *topology_));
+    ASSERT_NE(program_, nullptr);
+    ASSERT_THAT(program_->groups, SizeIs(1));
+  }
+  const HostGroup& group() const { return program_->groups[0]; }
+
+  std::unique_ptr<Topology> topology_;
+  std::unique_ptr<TestHost> host_;
+  std::unique_ptr<HostProgram> program_;
+};
+
+TEST_F(HostProgramCollectivesTest, AGroupOfOneHostMeetsThere) {
+  Build("1x1x4", 0, /*numbers=*/2);
+  EXPECT_THAT(group().members, ElementsAre(0, 1, 2, 3));
+  EXPECT_THAT(group().locals, SizeIs(4));
+  EXPECT_NE(group().meeting, nullptr);
+  EXPECT_EQ(group().exchange, nullptr);
+  EXPECT_EQ(group().num_own(), 4);
+  // One sum for all, which is as short as an address.
+  EXPECT_TRUE(group().shared);
+  EXPECT_TRUE(group().carried);
+  EXPECT_EQ(group().bytes, 2 * sizeof(float));
+}
+
+TEST_F(HostProgramCollectivesTest, WhatIsLongerGoesThroughMemory) {
+  Build("1x1x4", 0, /*numbers=*/3);
+  EXPECT_TRUE(group().shared);
+  EXPECT_FALSE(group().carried);
+  EXPECT_EQ(group().in_place, nullptr);
+  // Each has a place of its own in a slot.
+  EXPECT_THAT(group().at, SizeIs(4));
+  EXPECT_GE(group().slot_bytes, 4 * group().bytes);
+}
+
+TEST_F(HostProgramCollectivesTest, WhatIsLargeIsAddedUpWhereItLies) {
+  Build("1x1x4", 0, /*numbers=*/2048);  // 32 KiB of all four
+  EXPECT_NE(group().in_place, nullptr);
+  EXPECT_NE(group().in_place->leaving, nullptr);
+  EXPECT_FALSE(group().shared);
+  EXPECT_EQ(group().slot_bytes, 0u);
+  Build("1x1x4", 0, /*numbers=*/2047);
+  EXPECT_EQ(group().in_place, nullptr);
+}
+
+TEST_F(HostProgramCollectivesTest, AGroupOfTwoHostsExchanges) {
+  for (int host : {0, 1}) {
+    Build("1x2x2", host, /*numbers=*/2);
+    EXPECT_THAT(group().members, ElementsAre(0, 1, 2, 3));
+    EXPECT_THAT(group().locals, SizeIs(2));
+    EXPECT_EQ(group().num_own(), 2);
+    ASSERT_NE(group().exchange, nullptr);
+    EXPECT_THAT(group().exchange->plan().ranks,
+                ElementsAre(2 * host, 2 * host + 1));
+    EXPECT_THAT(group().exchange->plan().receives, SizeIs(1));
+    EXPECT_EQ(group().exchange->plan().receives[0].host, 1 - host);
+    EXPECT_FALSE(group().shared);
+    EXPECT_EQ(group().in_place, nullptr);
+  }
+  Build("1x2x2", 0, /*numbers=*/4096);
+  EXPECT_NE(group().in_place, nullptr);
+  EXPECT_NE(group().exchange, nullptr);
+}
+
+// What is not added up is put where it goes by the exchange.
+TEST_F(HostProgramCollectivesTest, OnlySumsBetweenHostsAreMadeInPlace) {
+  Build("1x2x2", 0, /*numbers=*/1 << 14, proto::ALL_TO_ALL);
+  EXPECT_NE(group().exchange, nullptr);
+  EXPECT_EQ(group().in_place, nullptr);
+}
+
+}  // namespace
+}  // namespace pathways::testing
