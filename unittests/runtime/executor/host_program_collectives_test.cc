@@ -41,6 +41,7 @@ class HostProgramCollectivesTest : public ::testing::Test {
     collective->set_source(u);
     collective->set_result(v);
     b.AddFetch("v", v);
+    program_ = nullptr;  // before the arenas that it is in
     host_ = std::make_unique<TestHost>(
         *topology_, host, std::vector<uint32_t>{}, uint64_t{64} << 20);
     program_ = host_->MustBuild(Prepare(b.Finish(), *topology_));
