@@ -145,7 +145,7 @@ class Hosts {
               nullptr);
     // Some are where they belong before they are received.
     const char* payload = message.payload;
-    if (!message.poison && random_() % 2 == 0) {
+    if (!message.poison && message.bytes > 0 && random_() % 2 == 0) {
       std::memcpy(place, payload, message.bytes);
       payload = place;
     }
