@@ -26,8 +26,12 @@ void CheckHeader(const std::string& bytes, size_t payload_bytes) {
   if (!frame.has_value()) return;
   FUZZ_CHECK(IsSame(AsBytes(*frame), bytes));
   FUZZ_CHECK(frame->kind >= LinkFrame::kHot &&
-             frame->kind <= LinkFrame::kBatch);
-  FUZZ_CHECK(frame->wire.payload_bytes == payload_bytes);
+             frame->kind <= LinkFrame::kRefuse);
+  // Beside an offer is its token alone.
+  const bool has_token = frame->kind > LinkFrame::kBatch;
+  FUZZ_CHECK(!has_token || payload_bytes == LinkFrame::kTokenBytes);
+  FUZZ_CHECK(frame->kind == LinkFrame::kOffer ||
+             frame->wire.payload_bytes == payload_bytes);
 }
 
 void CheckBatch(const std::string& payload) {

@@ -66,6 +66,9 @@ class Case {
     links_.OnPeerDown(peer, absl::OkStatus());
     FUZZ_CHECK(downs_ == before + 1);
     linked_.erase(peer);
+    // Whoever awaits a payload of it is told, once.
+    FUZZ_CHECK(world_.Take().size() == awaited_[peer]);
+    awaited_.erase(peer);
   }
   void Link(uint32_t process, PeerId peer) {
     bool is_free = process != 0 && process < kMaxProcesses &&
@@ -97,7 +100,9 @@ class Case {
       // Nobody speaks for others, and nobody else is spoken to.
       FUZZ_CHECK(ProcessOf(one.from) == int64_t{*process});
       FUZZ_CHECK(ProcessOf(one.to) == 0);
-      if (one.kind == testing::Sent::kWire) {
+      if (one.kind == testing::Sent::kOffer) {
+        Answer(peer, one.offer);
+      } else if (one.kind == testing::Sent::kWire) {
         const char* data = static_cast<const char*>(one.payload.data);
         FUZZ_CHECK(
             one.payload.bytes == 0 ||
@@ -110,6 +115,15 @@ class Case {
     }
     FUZZ_CHECK(bytes <= payload.size());
   }
+  // Every other one is wanted.
+  void Answer(PeerId peer, uint64_t offer) {
+    if (offer % 2 == 0) return links_.uplink().refuse(offer);
+    Landing landing;
+    landing.memory = &memory_;
+    links_.uplink().take(offer, LocalId{1}, landing);
+    FUZZ_CHECK(world_.Take().empty());
+    ++awaited_[peer];
+  }
   PeerId PeerOf(uint8_t byte) const { return PeerId{byte % (peers_ + 1)}; }
 
  private:
@@ -118,6 +132,9 @@ class Case {
   uint32_t peers_ = 0;
   // Those that are up.
   std::map<PeerId, std::optional<uint32_t>> linked_;
+  // Payloads that were offered and taken, and do not come.
+  std::map<PeerId, size_t> awaited_;
+  char memory_ = 0;
   int memberships_ = 0, downs_ = 0;
   ProcessLinks links_;
 };
