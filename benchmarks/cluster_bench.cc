@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// cluster_bench LINKS [SCALE]
+// cluster_bench LINKS [SCALE [FIGURE]]
 //
 // LINKS: what workers speak with each other, sockets, shm or tcp. Plans are
-// made by hand and run no kernels.
+// made by hand and run no kernels. FIGURE: that one alone, say launch.
 //
 //===----------------------------------------------------------------------===//
 
@@ -156,18 +156,7 @@ void Start(const std::string& links, ClusterOptions options) {
   Figure("process.start." + links + ".s", Seconds() - begin - in_one, "s");
 }
 
-void Main(const std::string& links, double scale) {
-  ClusterOptions options;
-  options.workers = 1;
-  options.worker_links = links == "shm"   ? ClusterOptions::kSharedMemory
-                         : links == "tcp" ? ClusterOptions::kTcp
-                                          : ClusterOptions::kSockets;
-  options.stall_timeout_ns = 60'000'000'000;
-  Start(links, options);
-  options.processes = 2;
-  const Opened opened = Open("2x1x8", options);
-  Client& client = *opened.client;
-
+void Gang8(Client& client, const std::string& links, double scale) {
   constexpr int kHops = 100;
   const ArrayHandle numbers = Must(client.Put(Numbers()));
   const ProgramHandle hops = Must(client.Load(MakePlanData(Hops(kHops), {})));
@@ -178,8 +167,10 @@ void Main(const std::string& links, double scale) {
     us.push_back(RunOnce(client, hops, numbers, steps) * 1e6 / (steps * kHops));
   }
   Figure("process.gang8." + links + ".us", MedianOf(us), "us");
+}
 
-  // Of many steps less few: what comes once, in and out, does not count.
+// Of many steps less few: what comes once, in and out, does not count.
+void Reshard64M(Client& client, const std::string& links, double scale) {
   constexpr int64_t kRows = 16 << 20;
   const ArrayHandle large = Must(client.Put(Numbers(kRows)));
   const ProgramHandle reshard =
@@ -194,15 +185,20 @@ void Main(const std::string& links, double scale) {
   }
   Figure("process.reshard64M." + links + ".GBps", MedianOf(rates), "GB/s");
   Must(client.Unload(reshard));
+}
 
-  // One step there and back, of what lies on the host.
+// One step there and back, of what lies on the host.
+void Launch(Client& client, const std::string& links, double scale) {
+  const ArrayHandle numbers = Must(client.Put(Numbers()));
   const ProgramHandle small = Must(client.Load(MakePlanData(Hops(2), {})));
-  us.clear();
+  std::vector<double> us;
   for (int i = 0; i < std::max(10.0, 300 * scale); ++i) {
     us.push_back(RunOnce(client, small, numbers, 1) * 1e6);
   }
   Figure("process.launch." + links + ".us", MedianOf(us), "us");
+}
 
+void IdleCpu(const std::string& links, double scale) {
   std::this_thread::sleep_for(std::chrono::milliseconds(200));
   const double worked = WorkedSeconds(), begin = Seconds();
   std::this_thread::sleep_for(
@@ -211,13 +207,35 @@ void Main(const std::string& links, double scale) {
          (WorkedSeconds() - worked) / (Seconds() - begin), "cores");
 }
 
+void Main(const std::string& links, double scale, std::string_view only) {
+  const auto wants = [&](std::string_view figure) {
+    return only.empty() || only == figure;
+  };
+  ClusterOptions options;
+  options.workers = 1;
+  options.worker_links = links == "shm"   ? ClusterOptions::kSharedMemory
+                         : links == "tcp" ? ClusterOptions::kTcp
+                                          : ClusterOptions::kSockets;
+  options.stall_timeout_ns = 60'000'000'000;
+  if (wants("start")) Start(links, options);
+  options.processes = 2;
+  const Opened opened = Open("2x1x8", options);
+  Client& client = *opened.client;
+  if (wants("gang8")) Gang8(client, links, scale);
+  if (wants("reshard64M")) Reshard64M(client, links, scale);
+  if (wants("launch")) Launch(client, links, scale);
+  if (wants("idle_cpu")) IdleCpu(links, scale);
+}
+
 }  // namespace
 }  // namespace pathways::bench
 
 int main(int argc, char** argv) {
   if (argc < 2) {
-    pathways::bench::Die("usage: cluster_bench sockets|shm|tcp [SCALE]");
+    pathways::bench::Die(
+        "usage: cluster_bench sockets|shm|tcp [SCALE [FIGURE]]");
   }
-  pathways::bench::Main(argv[1], argc > 2 ? std::atof(argv[2]) : 1);
+  pathways::bench::Main(argv[1], argc > 2 ? std::atof(argv[2]) : 1,
+                        argc > 3 ? argv[3] : "");
   return 0;
 }

@@ -12,8 +12,10 @@ clock. A client whose worker dies ends with an error that names a host of it; a 
 that starts in its place is let in, with one life more; what a dead client had is given
 back; and then a program has the bits that it has in one process. When the controller
 is killed clients say so, and workers join the next one. A worker that is stopped for 15
-seconds is lost, and harmless when it goes on (only with --stops: it takes as long). The
-seed is printed.
+seconds is lost, and harmless when it goes on (only with --stops: it takes as long).
+Meanwhile another client launches a program on the second island, over and over: it sees
+the bits of its first launch whoever dies, but for those whom it needs, and how long it
+waited for any is printed. The seed is printed.
 """
 
 import argparse
@@ -31,6 +33,8 @@ from running_cluster import RunningCluster, await_that, make_key
 EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "examples"
 TOPOLOGY = "2x2x2"
 HOSTS = [["host0"], ["host1"], ["host2"], ["host3"]]
+# What a client says that has lost its controller.
+GONE = re.compile("the controller at .* is gone|cannot dial")
 
 
 def train(pw_run, where, output):
@@ -43,11 +47,47 @@ def train(pw_run, where, output):
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
 
 
+class Bystander:
+    """A client that needs the hosts of the second island alone (bystander.cpp)."""
+
+    NAME = "bystander"
+    NEEDS = (2, 3)
+
+    def __init__(self, pw_run, cluster):
+        self.process = subprocess.Popen(
+            [pathlib.Path(pw_run).parent / self.NAME, cluster.address, cluster.key],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        await_that("its first launch", lambda: self.longest() is not None)
+
+    def longest(self):
+        """Of the launches since it was asked last, in us; None: there were none."""
+        try:
+            self.process.stdin.write("\n")
+            self.process.stdin.flush()
+        except BrokenPipeError:
+            pass
+        said = re.match(r"launches (\d+) longest_us (\d+)", self.process.stdout.readline())
+        if said is None:
+            raise AssertionError(f"the other client: {self.process.communicate()[1]}")
+        return int(said[2]) if int(said[1]) else None
+
+    def end(self):
+        """What it said last."""
+        try:
+            return self.process.communicate(timeout=LIMIT)[1]
+        finally:
+            self.process.kill()
+
+
 class Campaign:
     def __init__(self, pw_run, folder, cluster):
         self.pw_run, self.folder, self.cluster = pw_run, folder, cluster
         self.here = [f"--connect={cluster.address}", f"--key={cluster.key}"]
         self.expected = self.bits([f"--topology={TOPOLOGY}"])
+        self.bystander = Bystander(pw_run, cluster)
+        self.pauses = []
+        self.bits(self.here)
+        self.unharmed = self.bystander.longest() or 0
 
     def bits(self, where):
         """What training gives there; raises with what was said if it fails."""
@@ -69,13 +109,29 @@ class Campaign:
     def is_empty(self):
         status = self.cluster.status()
         controller = status["controller"]
-        return controller is not None and not controller["programs"] and \
-            not controller["clients"] and all(p["hosts"] for p in status["processes"])
+        if controller is None:
+            return False
+        left = [p["client"] for p in controller["programs"]] + \
+            [c["name"] for c in controller["clients"]]
+        processes = sum(not p["hosts"] for p in status["processes"])
+        return set(left) <= {Bystander.NAME} and processes == bool(left)
 
-    def after(self, what):
+    def look_at_bystander(self, harmed, what):
+        """It has gone on; or, if it was harmed, said by what, and there is another one."""
+        if not harmed:
+            self.pauses.append(self.bystander.longest() or 0)
+            return
+        said = self.bystander.end()
+        if self.bystander.process.returncode != 1 or not (SAID.search(said) or GONE.search(said)):
+            raise AssertionError(f"the other client after {what}: {said}")
+
+    def after(self, what, harms=False):
         """The cluster is as if nothing had been."""
+        self.look_at_bystander(harms, what)
         await_that("all workers", self.is_whole)
         await_that("nothing to be left", self.is_empty)
+        if harms:
+            self.bystander = Bystander(self.pw_run, self.cluster)
         if self.bits(self.here) != self.expected:
             raise AssertionError(f"other bits after {what}")
 
@@ -100,7 +156,8 @@ class Campaign:
             self.cluster.workers[index] = self.cluster.start_worker(HOSTS[index])
             if hit and (client.returncode != 5 or not SAID.search(said)):
                 raise AssertionError(f"{HOSTS[index]}: exit {client.returncode}: {said}")
-        self.after("a client's death" if is_client else f"the death of {HOSTS[index]}")
+        self.after("a client's death" if is_client else f"the death of {HOSTS[index]}",
+                   harms=not is_client and index in Bystander.NEEDS)
         return hit
 
     def kill_controller(self, rng):
@@ -111,9 +168,9 @@ class Campaign:
         self.cluster.restart_controller()
         _, said = client.communicate(timeout=LIMIT)
         if client.returncode not in (0, 5) or client.returncode == 5 and \
-                not re.search("the controller at .* is gone|cannot dial", said):
+                not GONE.search(said):
             raise AssertionError(f"controller: exit {client.returncode}: {said}")
-        self.after("the controller's death")
+        self.after("the controller's death", harms=True)
         return client.returncode != 0
 
     def stop(self, rng):
@@ -122,7 +179,7 @@ class Campaign:
         worker.send_signal(signal.SIGSTOP)
         await_that("it to be lost", lambda: not self.is_whole())
         worker.send_signal(signal.SIGCONT)
-        self.after("a long stop")
+        self.after("a long stop", harms=self.cluster.workers.index(worker) in Bystander.NEEDS)
         return True
 
 
@@ -152,6 +209,11 @@ def main():
                 print(f"{kind} {number} of seed {seed}: {wrong}\n{cluster.said()}")
                 failures += 1
                 break  # what comes next would begin in the middle
+        if not failures:
+            print(f"the other client waited for a launch {max(campaign.pauses, default=0) / 1e3:.1f} ms at "
+                  f"the longest, {campaign.unharmed / 1e3:.1f} ms beside a run that nobody ends")
+            if campaign.bystander.end():
+                failures += 1
     print(f"{in_time} of {len(kinds)} came before the end, {failures} failures")
     return 1 if failures else 0
 
