@@ -22,16 +22,21 @@
 #include <fstream>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "benchmarks/bench.h"
+#include "runtime/base/temporary_file.h"
 #include "runtime/client/cluster.h"
+#include "runtime/node/child_processes.h"
 #include "runtime/node/local_workers.h"
+#include "runtime/node/remote_cluster.h"
 #include "runtime/plan/tables.h"
 #include "runtime/plan/testing/plan_builder.h"
 #include "runtime/topology/topology.h"
+#include "runtime/transport/cluster_key.h"
 
 namespace pathways::bench {
 namespace {
@@ -79,6 +84,22 @@ proto::Plan Reshard(int64_t rows) {
   return b.Finish();
 }
 
+// As that of `dispatch_bench launch`, whose hosts are all in one process: two
+// arguments, and a result that each device makes of its part of one of them.
+proto::Plan TwoArguments() {
+  PlanBuilder b("two", 4);
+  const uint32_t slice = b.AddSlice("s", {{"x", kLanes}}, 0);
+  const uint32_t v = b.AddBuffer("v", slice, Rows(), 2);
+  const uint32_t w = b.AddBuffer("w", slice, Rows(), 2);
+  const uint32_t out = b.AddBuffer("out", slice, Rows(), 2);
+  b.AddFeed("v", v);
+  b.AddFeed("w", w);
+  b.AddGang("g", slice, {v}, {});
+  b.AddMove("m", w, out);
+  b.AddFetch("out", out);
+  return b.Finish();
+}
+
 HostArray Numbers(int64_t rows = kLanes) {
   HostArray array;
   array.element = ElementType::kF32;
@@ -103,10 +124,10 @@ Opened Open(const std::string& topology, const ClusterOptions& options) {
   return opened;
 }
 
-double RunOnce(Client& client, ProgramHandle program, ArrayHandle argument,
-               int64_t steps) {
+double RunOnce(Client& client, ProgramHandle program,
+               const LaunchArguments& arguments, int64_t steps) {
   const double begin = Seconds();
-  const RunHandle run = Must(client.Launch(program, {argument}, steps));
+  const RunHandle run = Must(client.Launch(program, arguments, steps));
   Must(client.Await(run));
   const double seconds = Seconds() - begin;
   const HostArray out = Must(client.Fetch(run, "out"));
@@ -161,10 +182,11 @@ void Gang8(Client& client, const std::string& links, double scale) {
   const ArrayHandle numbers = Must(client.Put(Numbers()));
   const ProgramHandle hops = Must(client.Load(MakePlanData(Hops(kHops), {})));
   const int64_t steps = std::max<int64_t>(1, 100 * scale);
-  RunOnce(client, hops, numbers, steps);
+  RunOnce(client, hops, {numbers}, steps);
   std::vector<double> us;
   for (int i = 0; i < 7; ++i) {
-    us.push_back(RunOnce(client, hops, numbers, steps) * 1e6 / (steps * kHops));
+    us.push_back(RunOnce(client, hops, {numbers}, steps) * 1e6 /
+                 (steps * kHops));
   }
   Figure("process.gang8." + links + ".us", MedianOf(us), "us");
 }
@@ -176,27 +198,83 @@ void Reshard64M(Client& client, const std::string& links, double scale) {
   const ProgramHandle reshard =
       Must(client.Load(MakePlanData(Reshard(kRows), {})));
   const int64_t more = std::max<int64_t>(4, 40 * scale);
-  RunOnce(client, reshard, large, 4);
+  RunOnce(client, reshard, {large}, 4);
   std::vector<double> rates;
   for (int i = 0; i < 5; ++i) {
-    const double few = RunOnce(client, reshard, large, 2);
-    const double many = RunOnce(client, reshard, large, 2 + more);
+    const double few = RunOnce(client, reshard, {large}, 2);
+    const double many = RunOnce(client, reshard, {large}, 2 + more);
     rates.push_back(more * kRows * sizeof(float) / 1e9 / (many - few));
   }
   Figure("process.reshard64M." + links + ".GBps", MedianOf(rates), "GB/s");
   Must(client.Unload(reshard));
 }
 
-// One step there and back, of what lies on the host.
-void Launch(Client& client, const std::string& links, double scale) {
-  const ArrayHandle numbers = Must(client.Put(Numbers()));
-  const ProgramHandle small = Must(client.Load(MakePlanData(Hops(2), {})));
+// One step, of what lies on the devices, from the call to its end.
+void Launches(Client& client, const std::string& name, const proto::Plan& plan,
+              const LaunchArguments& arguments, double scale) {
+  const ProgramHandle program = Must(client.Load(MakePlanData(plan, {})));
   std::vector<double> us;
-  for (int i = 0; i < std::max(10.0, 300 * scale); ++i) {
-    us.push_back(RunOnce(client, small, numbers, 1) * 1e6);
+  for (int i = 0; i < std::max(10.0, 1000 * scale); ++i) {
+    us.push_back(RunOnce(client, program, arguments, 1) * 1e6);
   }
-  Figure("process.launch." + links + ".us", MedianOf(us), "us");
+  Must(client.Unload(program));
+  Figure(name + ".us", MedianOf(us), "us");
 }
+
+// To the processes of all devices and back.
+void Launch(Client& client, const std::string& links, double scale) {
+  const LaunchArguments arguments = {Must(client.Put(Numbers())),
+                                     Must(client.Put(Numbers()))};
+  Launches(client, "process.launch." + links, TwoArguments(), arguments, scale);
+}
+
+// To one process, from there to the other, and back.
+void LaunchAndBack(Client& client, const std::string& links, double scale) {
+  Launches(client, "process.launch_and_back." + links, Hops(2),
+           {Must(client.Put(Numbers()))}, scale);
+}
+
+// A controller and two workers, processes that this one speaks TLS with, over
+// TCP, as they do with each other.
+class TcpCluster {
+ public:
+  TcpCluster()
+      : key_(MakeFile(std::string(2 * ClusterKey::kBytes, '5'))),
+        children_(
+            Must(ChildProcesses::Create([](int, const std::string&) {}))) {
+    const TemporaryFile written = MakeFile("");
+    Start({"controller", "--topology=1x2x4", "--listen=127.0.0.1:0",
+           "--write-address=" + written.path(), "--workers=1"});
+    ConnectOptions options;
+    while (!std::getline(std::ifstream(written.path()), options.address)) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    Start({"worker", "--connect=" + options.address, "--host=host0"});
+    Start({"worker", "--connect=" + options.address, "--host=host1"});
+    options.links.key_file = key_.path();
+    cluster_ = Must(ConnectCluster(options));
+  }
+  Cluster& cluster() { return *cluster_; }
+
+ private:
+  static TemporaryFile MakeFile(const std::string& content) {
+    TemporaryFile file;
+    if (file.Create("/tmp/cluster_bench.", "", 0600) != 0 ||
+        WriteAll(file.fd(), content) != 0) {
+      Die("cannot write to /tmp");
+    }
+    return file;
+  }
+  void Start(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), FindNodeProgram());
+    arguments.push_back("--key=" + key_.path());
+    Must(children_->Start(arguments));
+  }
+
+  const TemporaryFile key_;
+  const std::unique_ptr<ChildProcesses> children_;
+  std::shared_ptr<Cluster> cluster_;
+};
 
 void IdleCpu(const std::string& links, double scale) {
   std::this_thread::sleep_for(std::chrono::milliseconds(200));
@@ -219,11 +297,17 @@ void Main(const std::string& links, double scale, std::string_view only) {
   options.stall_timeout_ns = 60'000'000'000;
   if (wants("start")) Start(links, options);
   options.processes = 2;
+  if (wants("launch") && links == "tcp") {
+    TcpCluster remote;
+    Launch(*Must(remote.cluster().Connect("bench")), links, scale);
+  } else if (wants("launch")) {
+    Launch(*Open("1x2x4", options).client, links, scale);
+  }
   const Opened opened = Open("2x1x8", options);
   Client& client = *opened.client;
   if (wants("gang8")) Gang8(client, links, scale);
   if (wants("reshard64M")) Reshard64M(client, links, scale);
-  if (wants("launch")) Launch(client, links, scale);
+  if (wants("launch_and_back")) LaunchAndBack(client, links, scale);
   if (wants("idle_cpu")) IdleCpu(links, scale);
 }
 

@@ -19,7 +19,7 @@ namespace {
 // The lowest bit says which engine a peer is of.
 constexpr uint32_t kSpecial = 1;
 // So often the special one is polled for each time of the other, which has a
-// system call each time.
+// system call each time; when it had nothing so often, the other is too, always.
 constexpr uint32_t kPollsOfSpecial = 16;
 
 PeerId Outer(PeerId inner, uint32_t engine) {
@@ -137,11 +137,16 @@ void TwoTransports::Close(PeerId peer) {
 
 bool TwoTransports::Poll() {
   Transport* special = special_.load(std::memory_order_acquire);
-  bool moved = special != nullptr && special->Poll();
-  if (!other_.ok()) return moved;
-  if (special == nullptr ||
-      polls_.fetch_add(1, std::memory_order_relaxed) % kPollsOfSpecial == 0) {
+  if (!other_.ok()) return special != nullptr && special->Poll();
+  if (special == nullptr) return (*other_)->Poll();
+  bool moved = special->Poll();
+  if (moved) fruitless_.store(0, std::memory_order_relaxed);
+  const uint32_t turn = polls_.fetch_add(1, std::memory_order_relaxed);
+  if (turn % kPollsOfSpecial == 0 ||
+      fruitless_.load(std::memory_order_relaxed) >= kPollsOfSpecial) {
     moved |= (*other_)->Poll();
+  } else {
+    fruitless_.fetch_add(1, std::memory_order_relaxed);
   }
   return moved;
 }

@@ -66,6 +66,7 @@ class TwoTransports final : public Transport {
   absl::StatusOr<std::unique_ptr<Transport>> other_;
   std::atomic<Transport*> special_{nullptr};
   std::atomic<uint32_t> polls_{0};
+  std::atomic<uint32_t> fruitless_{0};  // of the special one, since it moved
   Mutex mutex_;
   bool stopped_ ABSL_GUARDED_BY(mutex_) = false;
   std::unique_ptr<Transport> made_ ABSL_GUARDED_BY(mutex_);
