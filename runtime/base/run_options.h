@@ -27,10 +27,12 @@ struct RunOptions {
   // Simulation: orders what it leaves open: ties, jitter, faults. The same
   // seed, the same run.
   uint64_t seed = 0;
-  // Threads; 0: one per physical core. In a simulation, places that devices of
-  // a host share; 0: none.
+  // Threads of each process with hosts; 0: one per physical core that it may
+  // use. In a simulation, places that devices of a host share; 0: none.
   int workers = 0;
-  bool bind_workers = false;  // threads: pin each worker to a core
+  // Threads: pin each worker to a core; several processes of this machine have
+  // a share of the cores each.
+  bool bind_workers = false;
   // Threads: processes of this machine that hosts live in, a `pw-node worker`
   // each, which end with this one. One that ends before is started again: what
   // had shards there is an error that names the host, and may be loaded anew.

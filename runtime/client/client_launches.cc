@@ -77,6 +77,7 @@ absl::StatusOr<std::shared_ptr<const LoadedProgram>> Client::FindProgram(
 absl::StatusOr<RunHandle> Client::Launch(ProgramHandle program,
                                          LaunchArguments arguments,
                                          int64_t steps) {
+  WorldCall call(context_.runtime->world);
   TracedCall traced(this, TraceCall::kLaunch);
   absl::StatusOr<std::shared_ptr<const LoadedProgram>> found =
       FindProgram(program);

@@ -96,6 +96,7 @@ absl::StatusOr<ArrayHandle> Client::Keep(RunHandle handle,
 }
 
 absl::Status Client::ReleaseRun(RunHandle handle) {
+  WorldCall call(context_.runtime->world);
   absl::Status owned = CheckOwner(handle, "run");
   if (!owned.ok()) return owned;
   MutexLock lock(&mutex_);
@@ -198,6 +199,7 @@ absl::StatusOr<HostArray> Client::Get(ArrayHandle handle) {
 }
 
 absl::Status Client::Release(ArrayHandle handle) {
+  WorldCall call(context_.runtime->world);
   absl::Status owned = CheckOwner(handle, "array");
   if (!owned.ok()) return owned;
   SharedValues values;  // go without the lock
@@ -211,6 +213,7 @@ absl::Status Client::Release(ArrayHandle handle) {
 absl::StatusOr<HostArray> Client::Gather(const PlacedObject& placed,
                                          const ArrayType& type,
                                          const std::string& what) {
+  WorldCall call(context_.runtime->world);
   if (placed.object == 0) {  // no bytes
     return HostArray{type.element, type.shape, {}};
   }

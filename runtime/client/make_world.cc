@@ -80,7 +80,7 @@ ThreadOptions WorkerOptions(const Topology& topology,
 absl::StatusOr<ProcessWorld> MakeWorld(const Topology& topology,
                                        const ClusterOptions& options,
                                        WorldListeners listeners,
-                                       Uplink uplink) {
+                                       ProcessTraits process) {
   ProcessWorld made;
   if (options.world == ClusterOptions::kSim) {
     SimOptions sim = SimulationOptions(topology, options);
@@ -91,9 +91,14 @@ absl::StatusOr<ProcessWorld> MakeWorld(const Topology& topology,
     made.world = *std::move(world);
   } else {
     ThreadOptions threads = WorkerOptions(topology, options);
-    made.link_stats = uplink.stats;
-    made.send_control = uplink.send_control;
-    threads.uplink = std::move(uplink);
+    if (!process.has_hosts) {
+      threads.workers = 1;
+      threads.guests = true;
+      threads.on_worker_start = nullptr;
+    }
+    made.link_stats = process.uplink.stats;
+    made.send_control = process.uplink.send_control;
+    threads.uplink = std::move(process.uplink);
     threads.watch.on_long = std::move(listeners.on_long);
     threads.watch.casualties = std::move(listeners.casualties);
     threads.watch.on_lost = std::move(listeners.on_lost);

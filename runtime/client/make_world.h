@@ -44,12 +44,20 @@ struct WorldListeners {
   std::function<void(const KernelCall&)> on_lost;
 };
 
-// A world with the links that `topology` says. `uplink`: of threads, to other
-// processes. InvalidArgument: an option; ResourceExhausted: no threads.
+// What a process has besides what its cluster says: the way to others, and
+// whether it has hosts. Without any its threads enter no kernel, so that those
+// of clients may do what they would wait for.
+struct ProcessTraits {
+  Uplink uplink;
+  bool has_hosts = true;
+};
+
+// A world with the links that `topology` says. InvalidArgument: an option;
+// ResourceExhausted: no threads.
 absl::StatusOr<ProcessWorld> MakeWorld(const Topology& topology,
                                        const ClusterOptions& options,
                                        WorldListeners listeners,
-                                       Uplink uplink = {});
+                                       ProcessTraits process = {});
 
 }  // namespace pathways
 

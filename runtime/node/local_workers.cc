@@ -9,6 +9,7 @@
 #include "runtime/node/local_workers.h"
 
 #include <filesystem>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -16,6 +17,7 @@
 #include "absl/strings/str_cat.h"
 #include "runtime/node/host_options.h"
 #include "runtime/node/node_transport.h"
+#include "runtime/topology/discovery.h"
 
 namespace pathways {
 namespace {
@@ -69,7 +71,8 @@ absl::StatusOr<std::unique_ptr<LocalWorkers>> LocalWorkers::Start(
   if (!links.ok()) return links.status();
   absl::StatusOr<std::unique_ptr<Process>> process = Process::Create(*links);
   if (!process.ok()) return process.status();
-  std::unique_ptr<LocalWorkers> made(new LocalWorkers(*std::move(topology)));
+  std::unique_ptr<LocalWorkers> made(new LocalWorkers(
+      *std::move(topology), options.bind_workers ? local.processes : 0));
   made->process_ = *std::move(process);
   Process& self = *made->process_;
   absl::StatusOr<std::string> address = self.transport().Listen(NewAddress());
@@ -154,6 +157,8 @@ absl::StatusOr<std::shared_ptr<Cluster>> OpenCluster(
 }
 
 absl::Status LocalWorkers::StartWorker(size_t worker) {
+  std::optional<ShareOfCores> share;
+  if (core_shares_ > 0) share.emplace(worker, core_shares_);
   absl::StatusOr<int> child = children_->Start(workers_[worker].command);
   if (!child.ok()) return child.status();
   worker_of_.resize(*child + 1);

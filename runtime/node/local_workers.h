@@ -34,9 +34,10 @@ struct LocalOptions {
 
 // A cluster whose controller and clients are in this process, and whose hosts
 // are in others on this machine, which this starts, and ends when it ends,
-// however that comes about. A worker that ends before is started again, as long
-// as it gets as far as to be there: after kMostInVain times in a row that it
-// does not, its hosts stay gone.
+// however that comes about. Where workers are bound to cores, each process has
+// a share of those that this one may use. A worker that ends before is started
+// again, as long as it gets as far as to be there: after kMostInVain times in a
+// row that it does not, its hosts stay gone.
 class LocalWorkers {
  public:
   static constexpr int kMostInVain = 3;
@@ -63,7 +64,8 @@ class LocalWorkers {
     std::vector<std::string> hosts, command;
     int in_vain = 0;  // since it was there
   };
-  explicit LocalWorkers(Topology topology) : topology_(std::move(topology)) {}
+  LocalWorkers(Topology topology, int core_shares)
+      : topology_(std::move(topology)), core_shares_(core_shares) {}
   absl::Status StartWorker(size_t worker) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void OnExit(int child, const std::string& how);
   // Nobody is waited for that does not come.
@@ -71,6 +73,7 @@ class LocalWorkers {
   void Enter(Phase phase);
 
   const Topology topology_;
+  const int core_shares_;  // of which each worker has one; 0: all have all
   std::unique_ptr<Process> process_;
   std::unique_ptr<Coordinator> coordinator_;
   std::thread server_;  // of coordinator_, once it has begun

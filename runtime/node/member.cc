@@ -170,10 +170,6 @@ absl::Status Member::Start(const proto::Welcome& welcome) {
   ClusterOptions options = ToClusterOptions(welcome.options());
   options.on_long_work = options_.on_long_work;
   options.kernels = options_.kernels;
-  if (!is_worker()) {
-    options.workers = 1;
-    options.bind_workers = false;
-  }
   absl::Status started =
       process_->Start(self_, welcome.cluster(), options, members);
   if (!started.ok()) return started;

@@ -83,7 +83,8 @@ absl::Status Process::Start(uint32_t self, const proto::Cluster& cluster,
                      : 0};
   part.make_world = [&](WorldListeners listeners) {
     auto world =
-        MakeWorld(*topology, options, std::move(listeners), links_.uplink());
+        MakeWorld(*topology, options, std::move(listeners),
+                  {links_.uplink(), /*has_hosts=*/part.places.count == 0});
     if (world.ok()) world_ = world->world.get();
     return world;
   };

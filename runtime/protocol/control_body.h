@@ -25,8 +25,6 @@ class ControlBody {
 
   // What another process would be sent.
   virtual std::string Serialize() const = 0;
-  // Whoever gets it is done with it within microseconds.
-  virtual bool is_quick() const = 0;
 
   void Retain() { references_.fetch_add(1, std::memory_order_relaxed); }
   void Release() {

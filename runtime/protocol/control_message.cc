@@ -10,23 +10,6 @@
 
 namespace pathways {
 
-// Of what a launch takes; not so of programs and plans.
-bool ControlMessage::is_quick() const {
-  switch (control_->kind_case()) {
-    case proto::Control::kLaunchRequest:
-    case proto::Control::kStart:
-    case proto::Control::kGrant:
-    case proto::Control::kGrantDone:
-    case proto::Control::kLaunchEnded:
-    case proto::Control::kReleaseRequest:
-    case proto::Control::kDropObjects:
-    case proto::Control::kObjectsDropped:
-      return true;
-    default:
-      return false;
-  }
-}
-
 void ControlMessage::Begin() {
   // A new arena, not one that was reset: it is the thread's that makes it.
   google::protobuf::ArenaOptions options;

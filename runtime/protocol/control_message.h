@@ -44,7 +44,6 @@ class alignas(64) ControlMessage final : public ControlBody {
   std::string Serialize() const override {
     return control_->SerializeAsString();
   }
-  bool is_quick() const override;
 
  private:
   friend class ControlPool;

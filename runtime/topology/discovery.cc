@@ -15,7 +15,9 @@
 #include <cstdint>
 #include <cstring>
 #include <fstream>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -146,6 +148,40 @@ absl::Status BindThisThreadToCore(int core) {
                      machine.cores().size(), ": ", std::strerror(errno)));
   }
   return absl::OkStatus();
+}
+
+struct ShareOfCores::Binding {
+  Binding() : cores(hwloc_bitmap_alloc()) {}
+  ~Binding() { hwloc_bitmap_free(cores); }
+  bool Read() {
+    return cores != nullptr &&
+           hwloc_get_cpubind(Machine::Get().topology(), cores,
+                             HWLOC_CPUBIND_THREAD) == 0;
+  }
+  bool Apply() const {
+    return hwloc_set_cpubind(Machine::Get().topology(), cores,
+                             HWLOC_CPUBIND_THREAD) == 0;
+  }
+
+  const hwloc_bitmap_t cores;
+};
+
+ShareOfCores::ShareOfCores(int part, int parts) {
+  const Machine& machine = Machine::Get();
+  Binding share;
+  auto before = std::make_unique<Binding>();
+  if (!machine.loaded() || share.cores == nullptr || !before->Read()) return;
+  const auto cores = static_cast<int64_t>(machine.cores().size());
+  const int64_t first = part * cores / parts;
+  const int64_t end = std::max(first + 1, (part + int64_t{1}) * cores / parts);
+  for (int64_t i = first; i < end; ++i) {
+    hwloc_bitmap_or(share.cores, share.cores, machine.cores()[i]);
+  }
+  if (share.Apply()) before_ = std::move(before);
+}
+
+ShareOfCores::~ShareOfCores() {
+  if (before_ != nullptr) before_->Apply();
 }
 
 }  // namespace pathways

@@ -14,6 +14,8 @@
 #ifndef RUNTIME_TOPOLOGY_DISCOVERY_H_
 #define RUNTIME_TOPOLOGY_DISCOVERY_H_
 
+#include <memory>
+
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "runtime/proto/cluster.pb.h"
@@ -35,6 +37,23 @@ int NumProcessingUnits();
 // Unavailable: the system refuses; the thread stays where it was, and may
 // go on unbound.
 absl::Status BindThisThreadToCore(int core);
+
+// While it is there, the processes that the calling thread starts may use a
+// part of the cores that this one may use: number `part` of `parts` that are
+// about equal, and follow each other in the machine's logical order. Of fewer
+// cores than parts, several have the same one. Where the system refuses, all.
+class ShareOfCores {
+ public:
+  ShareOfCores(int part, int parts);
+  ~ShareOfCores();
+  ShareOfCores(const ShareOfCores&) = delete;
+  ShareOfCores& operator=(const ShareOfCores&) = delete;
+
+ private:
+  struct Binding;
+  std::unique_ptr<Binding>
+      before_;  // of the thread; null: it is not bound here
+};
 
 }  // namespace pathways
 

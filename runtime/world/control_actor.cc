@@ -13,19 +13,44 @@
 #include "runtime/protocol/control_check.h"
 
 namespace pathways {
+namespace {
+
+// Of what a launch takes; not so of programs and plans.
+bool IsQuick(const proto::Control& control) {
+  switch (control.kind_case()) {
+    case proto::Control::kLaunchRequest:
+    case proto::Control::kStart:
+    case proto::Control::kGrant:
+    case proto::Control::kGrantDone:
+    case proto::Control::kLaunchEnded:
+    case proto::Control::kReleaseRequest:
+    case proto::Control::kDropObjects:
+    case proto::Control::kObjectsDropped:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+void ControlActor::Take(ActorId from, ControlRef message) {
+  if (!IsQuick(*message)) world_.TakesLong();
+  OnMessage(from, std::move(message));
+}
 
 void ControlActor::OnControl(ActorId from, std::string_view bytes) {
   ControlRef message = NewControl();
   if (!ReadControl(directory_, from, self_, bytes, &*message)) {
     return OnForeign();
   }
-  OnMessage(from, std::move(message));
+  Take(from, std::move(message));
 }
 
 void ControlActor::OnControlBody(ActorId from, ControlBody* body) {
   ControlRef message(ControlMessage::Of(body));
   if (!CheckControl(directory_, from, self_, *message)) return OnForeign();
-  OnMessage(from, std::move(message));
+  Take(from, std::move(message));
 }
 
 }  // namespace pathways

@@ -47,6 +47,8 @@ class ControlActor : public Actor {
   }
 
  private:
+  void Take(ActorId from, ControlRef message);
+
   World& world_;
   const Directory& directory_;
   ControlPool& controls_;

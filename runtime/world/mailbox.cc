@@ -23,7 +23,7 @@ void Mailbox::Open(BlockPool* pool, int owner, int workers) {
 }
 
 bool Mailbox::PostAll(absl::Span<const Posted> posted,
-                      const std::atomic<bool>& closed) {
+                      const std::atomic<bool>& closed, bool quietly) {
   {
     MutexLock lock(&mutex_);
     // Drain empties the inbox with this lock held, after the flag was set.
@@ -31,7 +31,7 @@ bool Mailbox::PostAll(absl::Span<const Posted> posted,
     inbox_.insert(inbox_.end(), posted.begin(), posted.end());
   }
   has_posted_.store(true, std::memory_order_seq_cst);
-  if (asleep()) Wake();
+  if (!quietly && asleep()) Wake();
   return true;
 }
 

@@ -60,14 +60,15 @@ class Mailbox {
                LocalId to) {
     own_[lane].Push(*pool_, kind, body, sender, to);
   }
-  // Wakes the owner. False: `closed` is true, and nothing was kept; Drain by
-  // who set it leaves nothing behind.
-  bool Post(const Posted& posted, const std::atomic<bool>& closed) {
-    return PostAll(absl::MakeConstSpan(&posted, 1), closed);
+  // The owner finds all of them or none, and is woken, unless who posts sees to
+  // it (`quietly`). False: `closed` is true, and nothing was kept; Drain by who
+  // set it leaves nothing behind.
+  bool PostAll(absl::Span<const Posted> posted, const std::atomic<bool>& closed,
+               bool quietly = false);
+  bool Post(const Posted& posted, const std::atomic<bool>& closed,
+            bool quietly = false) {
+    return PostAll(absl::MakeConstSpan(&posted, 1), closed, quietly);
   }
-  // The owner finds all of them or none.
-  bool PostAll(absl::Span<const Posted> posted,
-               const std::atomic<bool>& closed);
 
   // The first message from a worker, which stays valid until Pop; null: none.
   // From the owner itself FrontOwn and PopOwn are faster.
@@ -107,6 +108,17 @@ class Mailbox {
   // when there is a message, the owner does not sleep.
   template <typename F>
   void Sleep(F timeout);
+  // What Sleep is made of, for who becomes the owner of one that sleeps. From
+  // LieDown to GetUp Wake has an effect: a ring of the bell, which ends an
+  // AwaitBell, also one that begins after, if its number is of before.
+  void LieDown() { asleep_.store(1, std::memory_order_seq_cst); }
+  void GetUp() { asleep_.store(0, std::memory_order_seq_cst); }
+  uint32_t bell() const { return bell_.load(std::memory_order_seq_cst); }
+  void AwaitBell(uint32_t bell, TimeNs limit) { FutexWait(bell_, bell, limit); }
+  void Ring() {
+    bell_.fetch_add(1, std::memory_order_seq_cst);
+    FutexWake(bell_, 1);
+  }
   bool asleep() const { return asleep_.load(std::memory_order_seq_cst) != 0; }
   // asleep, perhaps of a moment ago.
   bool seems_asleep() const {
@@ -114,9 +126,7 @@ class Mailbox {
   }
   void Wake() {
     // Of several who want to, one makes the system call.
-    if (asleep_.exchange(0, std::memory_order_seq_cst) != 0) {
-      FutexWake(asleep_, 1);
-    }
+    if (asleep_.exchange(0, std::memory_order_seq_cst) != 0) Ring();
   }
 
   // Empties all with `drop`. No other thread is in here but to post.
@@ -144,6 +154,7 @@ class Mailbox {
   std::vector<Posted> taken_;  // the inbox's memory, taken in turn
   // Written by others.
   alignas(64) std::atomic<uint32_t> asleep_{0};  // 1: or about to be
+  std::atomic<uint32_t> bell_{0};                // how often it rang
   alignas(64) std::atomic<bool> has_posted_{false};
   Mutex mutex_;
   std::vector<Posted> inbox_ ABSL_GUARDED_BY(mutex_);
@@ -155,12 +166,13 @@ class Mailbox {
 // holds for the inbox, and for what `timeout` looks at.
 template <typename F>
 void Mailbox::Sleep(F timeout) {
-  asleep_.store(1, std::memory_order_seq_cst);
+  const uint32_t number = bell();
+  LieDown();
   if (empty()) {
     const TimeNs limit = timeout();
-    if (limit != 0) FutexWait(asleep_, 1, limit);
+    if (limit != 0) AwaitBell(number, limit);
   }
-  asleep_.store(0, std::memory_order_seq_cst);
+  GetUp();
 }
 
 }  // namespace pathways

@@ -32,6 +32,8 @@ class Notifier {
   bool spinning() const {
     return spinning_.load(std::memory_order_relaxed) != 0;
   }
+  // Whether one sleeps, or is about to.
+  bool waiting() const { return waiters_.load(std::memory_order_relaxed) != 0; }
   // Whether a thread was woken that has not run since: perhaps it waits for the
   // core of the thread that asks.
   bool waking() const {

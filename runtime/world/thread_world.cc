@@ -80,6 +80,10 @@ absl::StatusOr<std::unique_ptr<ThreadWorld>> ThreadWorld::Create(
         options.workers, " workers asked for, expected 1 to ",
         ThreadOptions::kMaxWorkers, ", or 0 for one for each core"));
   }
+  if (options.guests && options.workers != 1) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "guests take turns with one worker, ", options.workers, " asked for"));
+  }
   if (options.links) {
     if (absl::Status s = CheckLinkModels(*options.links); !s.ok()) return s;
   }
@@ -124,6 +128,7 @@ ThreadWorld::ThreadWorld(ThreadOptions options) : options_(std::move(options)) {
     if (open_stage) worker.stage = open_stage();
     gates_.push_back(NewGate(worker));
   }
+  if (options_.guests) seat_.emplace(&workers_[0].mailbox);
 }
 
 absl::Status ThreadWorld::StartThreads() {
@@ -286,7 +291,8 @@ void ThreadWorld::PassControl(ActorId from, ActorId to, ControlBody* body) {
     return World::PassControl(from, to, body);
   }
   if (self == nullptr) {
-    if (from == kNoActor) RouseNext(actors_.hot(IndexOf(receiver)).worker);
+    if (from == kNoActor && !seat_)
+      RouseNext(actors_.hot(IndexOf(receiver)).worker);
     return Post(-1, Envelope::Of(Envelope::kBody, body, from, receiver));
   }
   Route(*self, kDirectLane, Envelope::kBody, body, from, receiver);
@@ -335,7 +341,9 @@ void ThreadWorld::ReportPeerUp(int32_t host, uint32_t epoch) {
 
 void ThreadWorld::Post(TimeNs deadline, const Envelope& envelope) {
   Mailbox& mailbox = workers_[actors_.hot(envelope.to).worker].mailbox;
-  if (!mailbox.Post(Posted{deadline, envelope}, stopping_)) Drop(envelope);
+  if (!mailbox.Post(Posted{deadline, envelope}, stopping_, IsInCall())) {
+    Drop(envelope);
+  }
 }
 
 void ThreadWorld::RouseNext(int worker) {
@@ -410,6 +418,7 @@ void ThreadWorld::WakeAll() {
 
 bool ThreadWorld::RunUntil(const std::function<bool()>& done) {
   assert(Self() == nullptr && "a handler must not wait for its world");
+  if (seat_) return WaitAsGuest(done);
   return notifier_.Wait(done, stopping_, options_.spin_ns);
 }
 

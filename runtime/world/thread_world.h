@@ -27,6 +27,7 @@
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "runtime/base/mutex.h"
@@ -38,6 +39,7 @@
 #include "runtime/world/message_queue.h"
 #include "runtime/world/notifier.h"
 #include "runtime/world/peer_watch.h"
+#include "runtime/world/seat.h"
 #include "runtime/world/uplink.h"
 #include "runtime/world/watchdog.h"
 #include "runtime/world/world.h"
@@ -56,6 +58,10 @@ struct ThreadOptions {
   // default, which is 30 us, 100 us with an uplink that is polled, and none
   // with more workers than cores.
   TimeNs spin_ns = -1;
+  // Threads that wait for the world (RunUntil) work in the place of its only
+  // worker, whose thread then does nothing: handlers run on any of them, but
+  // not more than one at a time. No handler enters a kernel then.
+  bool guests = false;
   uint64_t seed = 1;  // of Random, and of jitter
   // What messages between hosts cost; without, nothing. A message whose link
   // costs something takes an allocation and a lock, and its receiver's worker
@@ -83,21 +89,21 @@ struct WorkerStats {
 
 // Thread-safe as World says; Register and Reserve may be called from any
 // thread at any time. Invariants: (1) handlers of actors of one worker run one
-// at a time, on its thread; (2) messages from one actor to another, and from
-// one outside thread to an actor, arrive in the order sent, apart from planted
-// faults, but that bulk messages (World::Send) have a lane of their own: a
-// worker handles one of them when it has no other message, or has handled
-// others for some rounds; (3) no Send fails or waits for a receiver. A hot
-// message between actors never takes a lock or allocates while no more are
-// under way than were reserved, up to about a million; beyond, it allocates at
-// first. Of a message from outside the payload is copied. Reserved memory is
-// kept until the world is destroyed.
+// at a time, on its thread (or a guest's); (2) messages from one actor to
+// another, and from one outside thread to an actor, arrive in the order sent,
+// apart from planted faults, but that bulk messages (World::Send) have a lane
+// of their own: a worker handles one of them when it has no other message, or
+// has handled others for some rounds; (3) no Send fails or waits for a
+// receiver. A hot message between actors never takes a lock or allocates while
+// no more are under way than were reserved, up to about a million; beyond, it
+// allocates at first. Of a message from outside the payload is copied. Reserved
+// memory is kept until the world is destroyed.
 //
 // What an actor says to other processes in handlers that the worker runs one
 // after another goes to the uplink's stage, if it has one. The stage is flushed
-// as soon as the worker has no more messages for that actor at hand, and before
-// it handles a long or a control message, enters a kernel, or looks for others'
-// work: so nothing waits for what takes long.
+// as soon as the worker has no more messages for that actor at hand, before it
+// handles a large message, enters a kernel, or looks for others' work, and when
+// a handler says that it takes long: so nothing waits for that.
 //
 // A thread whose kernel outlives its limit (WatchOptions) is given up: another
 // one takes over its worker, with all that was queued there, but for the
@@ -152,6 +158,9 @@ class ThreadWorld final : public World {
   // Several threads may wait at one time, no worker may.
   bool RunUntil(const std::function<bool()>& done) override;
   void Notify() override;
+  void TakesLong() override;
+  void BeginCall() override;
+  void EndCall() override;
   // Idempotent, any thread. Called by a handler it returns at once: that
   // handler is its worker's last, other workers may still end theirs.
   void Stop() override;
@@ -179,6 +188,8 @@ class ThreadWorld final : public World {
   // What a thread that takes over does.
   void Resume(Worker& self);
   void Work(Worker& self);
+  // Once through all that a worker looks for; whether there was something.
+  bool Round(Worker& self);
   // Gives up the thread of a worker if it is still in `call`.
   bool GiveUp(int worker, const KernelCall& call);
   bool RunLocal(Worker& self);
@@ -188,6 +199,15 @@ class ThreadWorld final : public World {
   void TakePosted(Worker& self);
   bool FireTimers(Worker& self);
   void Idle(Worker& self);
+  // Until there is something to do; false: there was nothing for spin_ns, or it
+  // is over.
+  bool Spin(Worker& self, absl::FunctionRef<bool()> is_over);
+  // RunUntil, where guests work.
+  bool WaitAsGuest(const std::function<bool()>& done);
+  // Until it is done, or there is nothing to do any more. With the seat.
+  void WorkAsGuest(Worker& self, const std::function<bool()>& done);
+  void LeaveSeat(Worker& self);
+  bool IsInCall() const;
   // Whether messages of other processes came.
   bool Polled(Worker& self);
   // To an actor of another process.
@@ -243,6 +263,7 @@ class ThreadWorld final : public World {
   ActorTable actors_;
   BlockPool pool_;
   std::unique_ptr<Worker[]> workers_;
+  std::optional<Seat> seat_;        // of the only worker, if there are guests
   std::vector<KernelGate*> gates_;  // by worker; owned, unless given up
   Actor retired_;  // gets what is sent to those that have retired
   std::unique_ptr<Watchdog> watchdog_;

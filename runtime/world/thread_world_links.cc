@@ -43,7 +43,9 @@ bool MayTakeLong(Envelope& envelope) {
     case Envelope::kOwned:
       return envelope.As<WireBody>().payload.bytes > kQuickBytes;
     case Envelope::kBody:
-      return !envelope.As<ControlBody*>()->is_quick();
+      return false;  // whoever handles it says so (World::TakesLong)
+    case Envelope::kControl:
+      return envelope.As<std::string*>()->size() > kQuickBytes;
     default:
       return true;
   }
@@ -155,6 +157,11 @@ void ThreadWorld::Arrive(int worker, absl::Span<const Posted> posted) {
 
 void ThreadWorld::FlushBefore(Worker& self, Envelope& next) {
   if (MayTakeLong(next)) Flush(self);
+}
+
+void ThreadWorld::TakesLong() {
+  Worker* self = Self();
+  if (self != nullptr && self->staged) Flush(*self);
 }
 
 void ThreadWorld::Flush(Worker& self) {

@@ -190,27 +190,7 @@ bool ThreadWorld::GiveUp(int index, const KernelCall& call) {
 
 void ThreadWorld::Work(Worker& self) {
   while (!stopping_.load(std::memory_order_relaxed)) {
-    bool busy = RunLocal(self);
-    busy |= RunRemote(self);
-    if (self.staged) Flush(self);
-    if (self.mailbox.has_posted()) {
-      TakePosted(self);
-      busy = true;
-    }
-    // A busy worker looks at the clock now and then, one without work in Idle.
-    if ((++self.rounds & clock_mask_) == 0) busy |= FireTimers(self);
-    if (!busy || ++self.passed_by == kRoundsPerBulk) {
-      self.passed_by = 0;
-      // A client that was woken may be on this core: the system would let it
-      // wait for milliseconds, since this thread does not sleep.
-      if (notifier_.waking()) sched_yield();
-      // Timers must not wait for as many of these as for short messages.
-      if (RunBulk(self)) {
-        FireTimers(self);
-        busy = true;
-      }
-    }
-    if (!busy) Idle(self);
+    if (!Round(self)) Idle(self);
   }
   if (self.staged) Flush(self);
   this_worker = nullptr;
@@ -218,24 +198,57 @@ void ThreadWorld::Work(Worker& self) {
   FutexWake(self.ended, INT_MAX);
 }
 
+bool ThreadWorld::Round(Worker& self) {
+  bool busy = RunLocal(self);
+  busy |= RunRemote(self);
+  if (self.staged) Flush(self);
+  if (self.mailbox.has_posted()) {
+    TakePosted(self);
+    busy = true;
+  }
+  // A busy worker looks at the clock now and then, one without work in Spin.
+  if ((++self.rounds & clock_mask_) == 0) busy |= FireTimers(self);
+  if (!busy || ++self.passed_by == kRoundsPerBulk) {
+    self.passed_by = 0;
+    // A client that was woken may be on this core: the system would let it
+    // wait for milliseconds, since this thread does not sleep.
+    if (notifier_.waking()) sched_yield();
+    // Timers must not wait for as many of these as for short messages.
+    if (RunBulk(self)) {
+      FireTimers(self);
+      busy = true;
+    }
+  }
+  return busy;
+}
+
 void ThreadWorld::Idle(Worker& self) {
+  const auto makes_room = [this] { return seat_ && seat_->wanted(); };
+  if (Spin(self, makes_room)) {
+    self.stats.spins.Add(1);
+  } else {
+    Sleep(self);
+  }
+}
+
+bool ThreadWorld::Spin(Worker& self, absl::FunctionRef<bool()> is_over) {
   // Real time, whatever the world's clock: spinning is a matter of the machine.
   SteadyClock real;
   TimeNs end = -1;
   for (uint32_t i = 1;; ++i) {
     if (!self.mailbox.empty() || stopping_.load(std::memory_order_seq_cst)) {
-      self.stats.spins.Add(1);
-      return;
+      return true;
     }
-    if (Polled(self)) return;
+    if (is_over()) return false;
+    if (Polled(self)) return true;
     // Not at first: the answer to a message is often here before the clock is.
     const bool crowded = notifier_.spinning() || notifier_.waking();
     if (i % kRoundsPerClock == 0 || options_.spin_ns == 0) {
-      if (FireTimers(self)) return;
+      if (FireTimers(self)) return true;
       TimeNs now = real.Now();
       if (end < 0) end = now + options_.spin_ns;
       // Who is woken may be put on a free core.
-      if (now >= end || (!crowded && SharesCore(self))) return Sleep(self);
+      if (now >= end || (!crowded && SharesCore(self))) return false;
     }
     // A client that spins too may be on this core, or a process that sends what
     // this one waits for. To yield costs less than to sleep and be woken.
@@ -273,19 +286,31 @@ bool ThreadWorld::SharesCore(Worker& self) {
 
 void ThreadWorld::Sleep(Worker& self) {
   const auto& rest = options_.uplink.rest;
-  if (rest && awake_.fetch_sub(1, std::memory_order_relaxed) == 1) rest();
-  self.mailbox.Sleep([&]() -> TimeNs {
+  const bool makes_room = seat_ && seat_->wanted();
+  if (rest && awake_.fetch_sub(1, std::memory_order_relaxed) == 1 &&
+      !makes_room) {
+    rest();
+  }
+  const auto limit_of = [&](TimeNs deadline) -> TimeNs {
     if (stopping_.load(std::memory_order_seq_cst)) return 0;
-    TimeNs timeout = -1;
-    if (const TimeNs* first = self.mailbox.first_timer()) {
-      if (self.mailbox.TimerDue(Now())) return 0;
-      timeout = options_.clock->RealDelay(*first + start_);
+    TimeNs limit = -1;
+    if (deadline != Seat::kNever) {
+      if (deadline <= Now()) return 0;
+      limit = options_.clock->RealDelay(deadline + start_);
       // Waking takes time too: up to the timer, the worker spins.
-      if (timeout > options_.spin_ns) timeout -= options_.spin_ns;
+      if (limit > options_.spin_ns) limit -= options_.spin_ns;
     }
-    self.stats.sleeps.Add(1);
-    return timeout;
-  });
+    return limit;
+  };
+  self.stats.sleeps.Add(1);
+  if (seat_) {
+    seat_->Nap(limit_of);
+  } else {
+    self.mailbox.Sleep([&] {
+      const TimeNs* first = self.mailbox.first_timer();
+      return limit_of(first == nullptr ? Seat::kNever : *first);
+    });
+  }
   if (rest) awake_.fetch_add(1, std::memory_order_relaxed);
 }
 

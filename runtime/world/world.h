@@ -263,6 +263,9 @@ class World {
   // While there are any, a world that can looks for kernels that do not return.
   // Any thread.
   virtual void ExpectKernels(int by) = 0;
+  // From a handler: what follows takes long, so what was sent before is not to
+  // wait for more.
+  virtual void TakesLong() {}
   // No handler of `actor` runs any more; what is sent to it is dropped. From a
   // handler on its worker, perhaps its own, which is then its last.
   virtual void Retire(LocalId actor) = 0;
@@ -271,18 +274,35 @@ class World {
   virtual bool simulated() const = 0;
 
   // Drives the world from a thread that is not a worker until `done` returns
-  // true; `done` is called on that thread. On threads this waits; in a
-  // simulation it runs events, and returns false when none is left and `done`
-  // is still false (nothing can ever happen again).
+  // true; `done` is called on that thread. On threads this waits, and may run
+  // handlers meanwhile; in a simulation it runs events, and returns false when
+  // none is left and `done` is still false (nothing can ever happen again).
   virtual bool RunUntil(const std::function<bool()>& done) = 0;
   // Wakes RunUntil to look at its condition again. Any thread.
   virtual void Notify() = 0;
+  // What a thread that is no worker sends between the two may be handled as
+  // late as at the end, and then perhaps by this thread, inside EndCall: it
+  // holds no lock there that a handler takes. They may be nested.
+  virtual void BeginCall() {}
+  virtual void EndCall() {}
 
   // No handler runs after Stop returns; queued messages are dropped.
   virtual void Stop() = 0;
 
  protected:
   static void SetLocalId(Actor* actor, LocalId id) { actor->local_id_ = id; }
+};
+
+// A call of a world's user, from BeginCall to EndCall.
+class WorldCall {
+ public:
+  explicit WorldCall(World* world) : world_(*world) { world_.BeginCall(); }
+  ~WorldCall() { world_.EndCall(); }
+  WorldCall(const WorldCall&) = delete;
+  WorldCall& operator=(const WorldCall&) = delete;
+
+ private:
+  World& world_;
 };
 
 }  // namespace pathways

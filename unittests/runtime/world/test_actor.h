@@ -71,7 +71,6 @@ class TestBody final : public ControlBody {
     return new TestBody(std::move(bytes));
   }
   std::string Serialize() const override { return bytes_; }
-  bool is_quick() const override { return bytes_ == "quick"; }
   static inline std::atomic<int64_t> held{0};
 
  private:

@@ -1,0 +1,95 @@
+//===- thread_world_guests.cc - Threads that work while they wait ---------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include <sched.h>
+
+#include "runtime/world/thread_worker.h"
+#include "runtime/world/thread_world.h"
+
+namespace pathways {
+namespace {
+
+// The call that this thread is in.
+constinit thread_local struct {
+  const void* world = nullptr;  // null: none
+  int depth = 0;
+} this_call;
+
+// So many rounds at the end of a call: what then is still to do is not its own.
+constexpr int kRoundsPerCall = 8;
+
+}  // namespace
+
+void ThreadWorld::BeginCall() {
+  if (!seat_ || Self() != nullptr) return;
+  if (this_call.world != nullptr && this_call.world != this) return;
+  this_call.world = this;
+  ++this_call.depth;
+}
+
+void ThreadWorld::EndCall() {
+  if (this_call.world != this || Self() != nullptr) return;
+  if (--this_call.depth > 0) return;
+  this_call.world = nullptr;
+  Worker& self = workers_[0];
+  if (!self.mailbox.has_posted()) return;
+  if (!seat_->TryTake()) {
+    // Who has it may be about to leave it.
+    if (self.mailbox.asleep()) self.mailbox.Wake();
+    return;
+  }
+  this_worker = &self;
+  for (int i = 0; i < kRoundsPerCall && Round(self); ++i) {
+  }
+  LeaveSeat(self);
+}
+
+bool ThreadWorld::IsInCall() const { return this_call.world == this; }
+
+void ThreadWorld::LeaveSeat(Worker& self) {
+  if (self.staged) Flush(self);
+  seat_->Leave([&](TimeNs deadline) {
+    return stopping_.load(std::memory_order_seq_cst) || deadline <= Now();
+  });
+  this_worker = nullptr;
+}
+
+bool ThreadWorld::WaitAsGuest(const std::function<bool()>& done) {
+  // As long as a worker spins, for a seat that another guest has.
+  SteadyClock real;
+  const TimeNs end = real.Now() + options_.spin_ns;
+  seat_->Want();
+  bool has_worked = false;
+  while (!has_worked && !done() && !stopping_.load() && real.Now() < end) {
+    if (seat_->TryTake()) {
+      WorkAsGuest(workers_[0], done);
+      has_worked = true;
+    } else {
+      sched_yield();
+    }
+  }
+  seat_->WantNoMore();
+  return notifier_.Wait(done, stopping_, /*spin_ns=*/0);
+}
+
+void ThreadWorld::WorkAsGuest(Worker& self, const std::function<bool()>& done) {
+  this_worker = &self;
+  bool reached = false;
+  const auto is_over = [&] { return reached = done(); };
+  while (!stopping_.load(std::memory_order_relaxed) && !is_over() &&
+         (Round(self) || Spin(self, is_over))) {
+  }
+  // For others that wait, or for this one, who sleeps now. Else it is back
+  // soon, or the transports' own threads notice that it is not.
+  if (options_.uplink.rest && (!reached || notifier_.waiting())) {
+    options_.uplink.rest();
+  }
+  LeaveSeat(self);
+}
+
+}  // namespace pathways
