@@ -67,8 +67,8 @@ struct SessionOptions {
   /// Called with one line for each kernel, and each preparation of an operation
   /// by a host, that takes longer than the stall timeout; it names program,
   /// operation, source line, step and device. The run goes on, but may never
-  /// end. On a thread of the session's own: it must not call the session, nor
-  /// wait for long.
+  /// end. On any thread, perhaps one that waits for the session: it must not
+  /// call the session, nor wait for long.
   std::function<void(const std::string &warning)> onWarning = {};
 };
 
@@ -207,7 +207,8 @@ public:
   /// The same without a copy, so that nothing but the caller's memory bounds
   /// it: the values must stay as they are until `done` is called, once, which
   /// is when devices have them, or the array is gone before, or this failed.
-  /// `done` may be called on any thread, and must not use the session.
+  /// `done` may be called on any thread, also one that is in a call of the
+  /// session, and must not use the session.
   Result<Array> put(BorrowedArray array);
 
   /// Checks, places and loads a plan. Errors: InvalidArgument for a plan that

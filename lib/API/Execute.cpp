@@ -244,7 +244,8 @@ Result<Session> Session::open(const SessionOptions &options) {
   absl::StatusOr<proto::Cluster> cluster = ReadTopology(options.topology);
   if (!cluster.ok())
     return makeError(cluster.status());
-  ClusterOptions clusterOptions{options.run};
+  ClusterOptions clusterOptions;
+  static_cast<RunOptions &>(clusterOptions) = options.run;
   clusterOptions.on_long_work = toListener(options.onWarning);
   auto created = OpenCluster(*cluster, clusterOptions);
   if (!created.ok())

@@ -47,7 +47,7 @@ struct RunOptions {
   // Several processes: what a bad network would do to what they send each
   // other, such as "delay=0.3,duplicate=0.1" (docs/clusters.md); empty:
   // nothing. Results are the same.
-  std::string chaos;
+  std::string chaos = {};
   // Threads: whether a message between hosts takes the time that the cluster's
   // links say; what they leave out costs nothing. A simulation always keeps
   // them, and has numbers of its own for what they leave out.

@@ -61,8 +61,8 @@ struct alignas(64) ThreadWorld::Worker {
   Mailbox mailbox;
 };
 
-// Of the world whose worker this thread is. A thread is a worker of one world
-// only, for all its life.
+// The worker that this thread is, if it is one: for all its life, but where it
+// is a guest's.
 inline constinit thread_local void* this_worker = nullptr;
 
 inline ThreadWorld::Worker* ThreadWorld::Self() const {

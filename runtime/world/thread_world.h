@@ -175,6 +175,7 @@ class ThreadWorld final : public World {
 
  private:
   struct Worker;
+  class Visit;
 
   explicit ThreadWorld(ThreadOptions options);
 
@@ -206,7 +207,6 @@ class ThreadWorld final : public World {
   bool WaitAsGuest(const std::function<bool()>& done);
   // Until it is done, or there is nothing to do any more. With the seat.
   void WorkAsGuest(Worker& self, const std::function<bool()>& done);
-  void LeaveSeat(Worker& self);
   bool IsInCall() const;
   // Whether messages of other processes came.
   bool Polled(Worker& self);

@@ -25,6 +25,30 @@ constexpr int kRoundsPerCall = 8;
 
 }  // namespace
 
+// This thread has taken the seat, and is the worker as long as this lives. It
+// may be one of another world besides.
+class ThreadWorld::Visit {
+ public:
+  explicit Visit(Worker* self) : self_(*self), before_(this_worker) {
+    this_worker = self;
+  }
+  ~Visit() {
+    ThreadWorld& world = *self_.world;
+    if (self_.staged) Flush(self_);
+    world.seat_->Leave([&](TimeNs deadline) {
+      return world.stopping_.load(std::memory_order_seq_cst) ||
+             deadline <= world.Now();
+    });
+    this_worker = before_;
+  }
+  Visit(const Visit&) = delete;
+  Visit& operator=(const Visit&) = delete;
+
+ private:
+  Worker& self_;
+  void* const before_;
+};
+
 void ThreadWorld::BeginCall() {
   if (!seat_ || Self() != nullptr) return;
   if (this_call.world != nullptr && this_call.world != this) return;
@@ -43,21 +67,12 @@ void ThreadWorld::EndCall() {
     if (self.mailbox.asleep()) self.mailbox.Wake();
     return;
   }
-  this_worker = &self;
+  const Visit visit(&self);
   for (int i = 0; i < kRoundsPerCall && Round(self); ++i) {
   }
-  LeaveSeat(self);
 }
 
 bool ThreadWorld::IsInCall() const { return this_call.world == this; }
-
-void ThreadWorld::LeaveSeat(Worker& self) {
-  if (self.staged) Flush(self);
-  seat_->Leave([&](TimeNs deadline) {
-    return stopping_.load(std::memory_order_seq_cst) || deadline <= Now();
-  });
-  this_worker = nullptr;
-}
 
 bool ThreadWorld::WaitAsGuest(const std::function<bool()>& done) {
   // As long as a worker spins, for a seat that another guest has.
@@ -78,7 +93,7 @@ bool ThreadWorld::WaitAsGuest(const std::function<bool()>& done) {
 }
 
 void ThreadWorld::WorkAsGuest(Worker& self, const std::function<bool()>& done) {
-  this_worker = &self;
+  const Visit visit(&self);
   bool reached = false;
   const auto is_over = [&] { return reached = done(); };
   while (!stopping_.load(std::memory_order_relaxed) && !is_over() &&
@@ -89,7 +104,6 @@ void ThreadWorld::WorkAsGuest(Worker& self, const std::function<bool()>& done) {
   if (options_.uplink.rest && (!reached || notifier_.waiting())) {
     options_.uplink.rest();
   }
-  LeaveSeat(self);
 }
 
 }  // namespace pathways

@@ -46,6 +46,35 @@ TEST(DiscoveryTest, CountsRespectTheAffinity) {
   EXPECT_LE(NumPhysicalCores(), NumProcessingUnits());
 }
 
+TEST(DiscoveryTest, SharesOfCoresAreForWhatAThreadStarts) {
+  const auto allowed = [] {
+    cpu_set_t set;
+    EXPECT_EQ(sched_getaffinity(0, sizeof(set), &set), 0);
+    return set;
+  };
+  const cpu_set_t all = allowed();
+  const int cores = NumPhysicalCores();
+  for (int parts : {1, 2, cores, cores + 3}) {
+    cpu_set_t together;
+    CPU_ZERO(&together);
+    for (int part = 0; part < parts; ++part) {
+      {
+        const ShareOfCores share(part, parts);
+        const cpu_set_t mine = allowed();
+        CPU_OR(&together, &together, &mine);
+        if (parts <= cores) {
+          EXPECT_LE(CPU_COUNT(&mine), (cores + parts - 1) / parts *
+                                          (CPU_COUNT(&all) - cores + 1));
+        }
+        EXPECT_GE(CPU_COUNT(&mine), 1);
+      }
+      const cpu_set_t after = allowed();
+      EXPECT_TRUE(CPU_EQUAL(&after, &all));
+    }
+    EXPECT_TRUE(CPU_EQUAL(&together, &all)) << parts;
+  }
+}
+
 TEST(DiscoveryTest, BindsThreads) {
   NumPhysicalCores();  // Reads the affinity before it changes below.
   for (int core : {0, NumPhysicalCores() - 1, NumPhysicalCores(), 1 << 30}) {

@@ -16,12 +16,14 @@
 namespace pathways {
 namespace {
 
-WorldCase Threads(int workers, TimeNs spin_ns) {
+WorldCase Threads(int workers, TimeNs spin_ns, bool guests = false) {
   std::string name = "threads" + std::to_string(workers);
   if (spin_ns == 0) name += "nospin";
+  if (guests) name += "guests";
   return {name, [=](Hooks hooks) {
             ThreadOptions options;
             options.workers = workers;
+            options.guests = guests;
             options.spin_ns = spin_ns;
             auto clock = std::make_shared<ManualClock>();
             options.clock = clock;
@@ -52,14 +54,16 @@ WorldCase Sim(uint64_t seed) {
 
 // Worlds of several processes; what links between these do to messages is the
 // matter of transports.
-WorldCase Processes(int processes, int workers) {
-  return {"processes" + std::to_string(processes), [=](Hooks) {
+WorldCase Processes(int processes, int workers, bool guests = false) {
+  const std::string name = "processes" + std::to_string(processes);
+  return {guests ? name + "guests" : name, [=](Hooks) {
             auto clock = std::make_shared<ManualClock>();
             return MadeWorld{
                 std::make_unique<JoinedWorlds>(processes,
                                                [=] {
                                                  ThreadOptions options;
                                                  options.workers = workers;
+                                                 options.guests = guests;
                                                  options.clock = clock;
                                                  return options;
                                                }),
@@ -72,11 +76,13 @@ std::string NameOf(const testing::TestParamInfo<WorldCase>& info) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Processes, WorldConformance,
-                         testing::Values(Processes(2, 1), Processes(3, 2)),
+                         testing::Values(Processes(2, 1), Processes(3, 2),
+                                         Processes(3, 1, /*guests=*/true)),
                          NameOf);
 const auto kInOneProcess =
-    testing::Values(Threads(1, -1), Threads(2, -1), Threads(2, 0),
-                    Threads(4, -1), Sim(1), Sim(2), Sim(3));
+    testing::Values(Threads(1, -1), Threads(1, -1, /*guests=*/true),
+                    Threads(1, 0, /*guests=*/true), Threads(2, -1),
+                    Threads(2, 0), Threads(4, -1), Sim(1), Sim(2), Sim(3));
 INSTANTIATE_TEST_SUITE_P(Worlds, WorldConformance, kInOneProcess, NameOf);
 INSTANTIATE_TEST_SUITE_P(Worlds, WorldHookConformance, kInOneProcess, NameOf);
 

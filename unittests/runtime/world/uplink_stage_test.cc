@@ -164,10 +164,11 @@ TEST_F(UplinkStageTest, WhatIsSaidInOneGoIsKeptTogether) {
               ElementsAre("say 1", "say 2", "say 3", "say 4", "flush"));
 }
 
-TEST_F(UplinkStageTest, NothingWaitsForABodyThatIsNotQuick) {
+TEST_F(UplinkStageTest, NothingWaitsForWhoSaysThatItTakesLong) {
   TestActor &speaker = NewSpeaker(), &other = actors_.emplace_back();
   other.Join(*world_, 0, 0);
   other.on_control = [&](ActorId, std::string_view bytes) {
+    if (bytes == "slow") world_->TakesLong();
     events_.Add(std::string(bytes));
   };
   Run([&] {
@@ -184,16 +185,18 @@ TEST_F(UplinkStageTest, NothingWaitsForABodyThatIsNotQuick) {
 TEST_F(UplinkStageTest, NothingWaitsForALongMessage) {
   TestActor& speaker = NewSpeaker();
   static char memory[64 << 10] = {};
+  const std::string long_control(8 << 10, 'x');
   Run([&] {
     Tell(speaker, 1);
     world_->Send(kNoActor, speaker.id, Numbered(2), {memory, 16});
     world_->Send(kNoActor, speaker.id, Numbered(3), {memory, sizeof memory});
     world_->SendControl(kNoActor, speaker.id, "control");
+    world_->SendControl(kNoActor, speaker.id, long_control);
     Tell(speaker, 4);
   });
   EXPECT_THAT(events_.all(),
-              ElementsAre("say 1", "say 2", "flush", "say 3", "flush",
-                          "say control", "say 4", "flush"));
+              ElementsAre("say 1", "say 2", "flush", "say 3", "say control",
+                          "flush", "say " + long_control, "say 4", "flush"));
 }
 
 TEST_F(UplinkStageTest, NothingWaitsForAKernel) {

@@ -1,0 +1,242 @@
+//===- thread_world_guests_test.cc - Who works while it waits ---*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "runtime/world/clock.h"
+#include "runtime/world/thread_world.h"
+#include "unittests/runtime/world/test_actor.h"
+
+namespace pathways {
+namespace {
+
+struct GuestsTest : ::testing::Test {
+  void Make(TimeNs spin_ns = -1, std::function<bool()> poll = nullptr) {
+    ThreadOptions options;
+    options.workers = 1;
+    options.guests = true;
+    options.spin_ns = spin_ns;
+    options.clock = clock;
+    if (poll) {
+      options.uplink.poll = std::move(poll);
+      options.uplink.rest = [this] { ++rests; };
+    }
+    auto made = ThreadWorld::Create(std::move(options));
+    ASSERT_TRUE(made.ok()) << made.status();
+    world = *std::move(made);
+    actor.Join(*world, 0, 0);
+    actor.on_local = [this](const LocalMessage& message) {
+      EXPECT_EQ(inside.fetch_add(1), 0);
+      ran_on = std::this_thread::get_id();
+      last = message.step;
+      ++handled;
+      inside.fetch_sub(1);
+      world->Notify();
+    };
+  }
+  void Tell(uint64_t step) {
+    world->SendLocal(kNobody, actor.local_id(), LocalNumbered(step));
+  }
+  bool RunTo(int64_t count) {
+    return world->RunUntil([&, count] { return handled.load() >= count; });
+  }
+  bool SleepsOf(uint64_t count) { return world->stats(0).sleeps >= count; }
+  void AwaitSleep() {
+    while (!SleepsOf(1)) std::this_thread::yield();
+  }
+
+  std::shared_ptr<ManualClock> clock = std::make_shared<ManualClock>();
+  TestActor actor;  // outlives the world
+  std::atomic<int64_t> handled{0}, rests{0};
+  std::atomic<uint64_t> last{0};
+  std::atomic<std::thread::id> ran_on{};
+  std::atomic<int> inside{0};
+  std::unique_ptr<ThreadWorld> world;
+};
+
+TEST_F(GuestsTest, TakeTurnsWithOneWorkerAlone) {
+  ThreadOptions options;
+  options.guests = true;
+  for (int workers : {0, 2}) {
+    options.workers = workers;
+    const auto made = ThreadWorld::Create(options);
+    EXPECT_EQ(made.status().code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_EQ(made.status().message(), "guests take turns with one worker, " +
+                                           std::to_string(workers) +
+                                           " asked for");
+  }
+}
+
+TEST_F(GuestsTest, WhatACallSendsIsHandledAtItsEnd) {
+  Make();
+  AwaitSleep();
+  world->BeginCall();
+  world->BeginCall();
+  Tell(1);
+  world->EndCall();
+  EXPECT_EQ(handled.load(), 0);
+  Tell(2);
+  world->EndCall();
+  EXPECT_EQ(handled.load(), 2);
+  EXPECT_EQ(last.load(), 2u);
+  EXPECT_EQ(ran_on.load(), std::this_thread::get_id());
+  // Nobody waits: the world goes on by itself.
+  Tell(3);
+  while (handled.load() < 3) std::this_thread::yield();
+  EXPECT_NE(ran_on.load(), std::this_thread::get_id());
+}
+
+TEST_F(GuestsTest, WhatFollowsFromACallGoesOnWithoutIt) {
+  Make();
+  AwaitSleep();
+  constexpr uint64_t kChain = 10'000;
+  actor.on_local = [&](const LocalMessage& message) {
+    ++handled;
+    if (message.step == kChain) return;
+    world->SendLocal(actor.local_id(), actor.local_id(),
+                     LocalNumbered(message.step + 1));
+  };
+  {
+    WorldCall call(world.get());
+    Tell(1);
+  }
+  while (handled.load() < int64_t{kChain}) std::this_thread::yield();
+}
+
+TEST_F(GuestsTest, AHandlersOwnCallIsNone) {
+  Make();
+  actor.on_local = [&](const LocalMessage& message) {
+    WorldCall call(world.get());
+    if (message.step == 1) {
+      world->SendLocal(actor.local_id(), actor.local_id(), LocalNumbered(2));
+    }
+    ++handled;
+    world->Notify();
+  };
+  Tell(1);
+  EXPECT_TRUE(RunTo(2));
+}
+
+// The poll brings the message: nobody else could.
+TEST_F(GuestsTest, WhoWaitsPollsAndHandles) {
+  std::atomic<bool> bring{false};
+  Make(/*spin_ns=*/int64_t{3600} * 1'000'000'000, [&] {
+    if (!bring.exchange(false)) return false;
+    world->SendLocal(kNobody, actor.local_id(), LocalNumbered(1));
+    return true;
+  });
+  // The own thread spins, and makes room for who waits.
+  EXPECT_TRUE(world->RunUntil([&, asked = 0]() mutable {
+    if (++asked == 3) bring = true;
+    return handled.load() == 1;
+  }));
+  EXPECT_EQ(handled.load(), 1);
+  EXPECT_EQ(rests.load(), 0);
+}
+
+TEST_F(GuestsTest, WhoGivesUpSpinningLeavesItToTheTransports) {
+  Make(/*spin_ns=*/1000, [] { return false; });
+  AwaitSleep();
+  std::thread later([&] {
+    while (rests.load() < 2) std::this_thread::yield();
+    Tell(1);
+  });
+  EXPECT_TRUE(RunTo(1));
+  later.join();
+  EXPECT_NE(ran_on.load(), std::this_thread::get_id());
+}
+
+TEST_F(GuestsTest, TimersOfAGuestFireWithoutIt) {
+  Make();
+  AwaitSleep();
+  actor.on_local = [&](const LocalMessage& message) {
+    last = message.step;
+    ++handled;
+    if (message.step == 1) {
+      world->SendAfter(actor.local_id(), actor.local_id(), 1000,
+                       LocalNumbered(2));
+    }
+  };
+  {
+    WorldCall call(world.get());
+    Tell(1);
+  }
+  EXPECT_EQ(last.load(), 1u);
+  clock->Advance(1000);
+  while (last.load() != 2) std::this_thread::yield();
+}
+
+TEST_F(GuestsTest, StopEndsAWait) {
+  Make();
+  std::atomic<bool> waits{false};
+  std::thread guest([&] {
+    EXPECT_FALSE(world->RunUntil([&] {
+      waits = true;
+      return false;
+    }));
+  });
+  while (!waits.load()) std::this_thread::yield();
+  world->Stop();
+  guest.join();
+  Tell(1);
+  world->BeginCall();
+  Tell(2);
+  world->EndCall();
+  EXPECT_EQ(handled.load(), 0);
+}
+
+// Calls, waits and threads that send, with and without a rest between them.
+TEST_F(GuestsTest, NoWakeUpIsLost) {
+  for (TimeNs spin_ns : {TimeNs{0}, TimeNs{2000}, TimeNs{-1}}) {
+    handled = 0;
+    Make(spin_ns);
+    constexpr int kThreads = 3, kRounds = 2000;
+    struct Caller {
+      TestActor actor;
+      std::atomic<int> answers{0};
+    };
+    std::vector<Caller> callers(kThreads);
+    for (Caller& caller : callers) {
+      caller.actor.Join(*world, 0, 0);
+      caller.actor.on_local = [&](const LocalMessage&) {
+        ++caller.answers;
+        world->Notify();
+      };
+    }
+    std::vector<std::thread> threads;
+    for (int t = 0; t < kThreads; ++t) {
+      threads.emplace_back([&, t] {
+        Caller& caller = callers[t];
+        for (int round = 1; round <= kRounds; ++round) {
+          if (round % 2 == t % 2) {
+            WorldCall call(world.get());
+            world->SendLocal(kNobody, caller.actor.local_id(), {});
+          } else {
+            world->SendLocal(kNobody, caller.actor.local_id(), {});
+          }
+          ASSERT_TRUE(
+              world->RunUntil([&] { return caller.answers.load() == round; }));
+          if (round % 64 == 0) std::this_thread::yield();
+        }
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    world->Stop();
+    world.reset();
+  }
+}
+
+}  // namespace
+}  // namespace pathways
