@@ -22,6 +22,22 @@
 namespace pathways {
 namespace {
 
+constexpr TimeNs kAnHour = int64_t{3600} * 1'000'000'000;
+
+// Of which a worker about to sleep asks how long: then `asked` is called.
+class AskedClock final : public Clock {
+ public:
+  std::function<void()> asked;
+
+  TimeNs Now() override { return 0; }
+  TimeNs RealDelay(TimeNs) override {
+    if (asked) asked();
+    return -1;
+  }
+  int AddListener(std::function<void()>) override { return 0; }
+  void RemoveListener(int) override {}
+};
+
 struct GuestsTest : ::testing::Test {
   void Make(TimeNs spin_ns = -1, std::function<bool()> poll = nullptr) {
     ThreadOptions options;
@@ -132,7 +148,7 @@ TEST_F(GuestsTest, AHandlersOwnCallIsNone) {
 // The poll brings the message: nobody else could.
 TEST_F(GuestsTest, WhoWaitsPollsAndHandles) {
   std::atomic<bool> bring{false};
-  Make(/*spin_ns=*/int64_t{3600} * 1'000'000'000, [&] {
+  Make(kAnHour, [&] {
     if (!bring.exchange(false)) return false;
     world->SendLocal(kNobody, actor.local_id(), LocalNumbered(1));
     return true;
@@ -179,15 +195,10 @@ TEST_F(GuestsTest, TimersOfAGuestFireWithoutIt) {
 }
 
 TEST_F(GuestsTest, StopEndsAWait) {
-  Make();
-  std::atomic<bool> waits{false};
-  std::thread guest([&] {
-    EXPECT_FALSE(world->RunUntil([&] {
-      waits = true;
-      return false;
-    }));
-  });
-  while (!waits.load()) std::this_thread::yield();
+  Make(kAnHour);
+  std::thread guest(
+      [&] { EXPECT_FALSE(world->RunUntil([] { return false; })); });
+  AwaitSleep();  // the guest works
   world->Stop();
   guest.join();
   Tell(1);
@@ -195,6 +206,30 @@ TEST_F(GuestsTest, StopEndsAWait) {
   Tell(2);
   world->EndCall();
   EXPECT_EQ(handled.load(), 0);
+}
+
+// It has looked for messages, and has not left its seat.
+TEST_F(GuestsTest, ACallGetsUpWhoIsAboutToNap) {
+  auto asked = std::make_shared<AskedClock>();
+  std::atomic<int> times{0};
+  asked->asked = [&] {
+    if (++times != 1) return;
+    std::thread([&] {
+      WorldCall call(world.get());
+      Tell(2);
+    }).join();
+    EXPECT_EQ(handled.load(), 0);
+  };
+  ThreadOptions options;
+  options.workers = 1;
+  options.guests = true;
+  options.clock = asked;
+  world = *ThreadWorld::Create(std::move(options));
+  actor.Join(*world, 0, 0);
+  actor.on_local = [&](const LocalMessage&) { ++handled; };
+  world->SendAfter(kNobody, actor.local_id(), 1, {});
+  while (handled.load() < 1) std::this_thread::yield();
+  EXPECT_GE(times.load(), 1);
 }
 
 // Calls, waits and threads that send, with and without a rest between them.
