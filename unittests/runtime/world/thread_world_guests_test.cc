@@ -198,14 +198,19 @@ TEST_F(GuestsTest, StopEndsAWait) {
   Make(kAnHour);
   std::thread guest(
       [&] { EXPECT_FALSE(world->RunUntil([] { return false; })); });
-  AwaitSleep();  // the guest works
+  while (ran_on.load() != guest.get_id()) {
+    const int64_t before = handled.load();
+    Tell(1);
+    while (handled.load() == before) std::this_thread::yield();
+  }
   world->Stop();
   guest.join();
-  Tell(1);
-  world->BeginCall();
+  const int64_t before = handled.load();
   Tell(2);
+  world->BeginCall();
+  Tell(3);
   world->EndCall();
-  EXPECT_EQ(handled.load(), 0);
+  EXPECT_EQ(handled.load(), before);
 }
 
 // It has looked for messages, and has not left its seat.
