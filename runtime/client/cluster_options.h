@@ -29,9 +29,9 @@ class KernelResolver;
 struct ClusterOptions : RunOptions {
   // Called once for each kernel, and each preparation of an action by a host,
   // that takes longer than the stall timeout: the run goes on, but may never
-  // end. On any thread, perhaps one that waits for the cluster; it must not call
-  // that or a client. In a simulation time is virtual, and a kernel that never returns is
-  // not found.
+  // end. On any thread, perhaps one that waits for the cluster; it must not
+  // call that or a client. In a simulation time is virtual, and a kernel that
+  // never returns is not found.
   std::function<void(const LongWork&)> on_long_work;
   // Longest time without an answer of the hosts that a call waits for, before
   // it ends with DeadlineExceeded, which names them; 0: the stall timeout.

@@ -19,7 +19,8 @@ namespace {
 // The lowest bit says which engine a peer is of.
 constexpr uint32_t kSpecial = 1;
 // So often the special one is polled for each time of the other, which has a
-// system call each time; when it had nothing so often, the other is too, always.
+// system call each time; when it had nothing so often, the other is too,
+// always.
 constexpr uint32_t kPollsOfSpecial = 16;
 
 PeerId Outer(PeerId inner, uint32_t engine) {
