@@ -121,13 +121,14 @@ const fuzz::Budget fuzz::kBudget = {2 * (64 << 10) + 4 * kMost + (512 << 10),
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace pathways;
   Events events;
+  static UcxLoop loop(nullptr);  // does nothing
   UcxConnection::Home home;
-  home.loop = nullptr;
+  home.loop = &loop;
   home.events = &events;
   home.limits.max_message_bytes = kMost;
   home.window_bytes = 1 << 20;
   home.name = kName;
-  home.stranger_timeout = std::chrono::hours(1);
+  home.stranger_timeout = home.silence_timeout = std::chrono::hours(1);
   home.admit = [](UcxConnection*) { return PeerId{1}; };
   home.close_endpoint = [](ucp_ep_h) {};
   home.forget = home.list = [](UcxConnection*) {};
