@@ -74,7 +74,12 @@ void UcxConnection::OnPacket(UcxPacket packet, absl::Span<const char> head,
     came_ += head.size() + data.size();
     if (!head.empty()) OnBytes(head);
     if (state_ == State::kUp) OnBytes(data);
-    if (came_ - told_ >= kTellBytes) home_->list(this);
+    if (came_ - told_ >= kTellBytes) {
+      home_->list(this);
+    } else if (tell_due_ == UcxWork::Time::max()) {
+      tell_due_ = Clock::now() + kTellWithin;
+      home_->loop->WakeAt(tell_due_);
+    }
     return;
   }
   if (state_ == State::kNew && packet == UcxPacket::kHello) {
@@ -144,6 +149,9 @@ void UcxConnection::OnTaken(absl::Span<const char> data) {
                      taken, " were taken, expected ", taken_, " to ", sent_)));
   }
   taken_ = taken;
+  was_silent_ = false;
+  silence_due_ = UcxWork::Time::max();
+  if (taken_ < sent_) Await(0);
   home_->list(this);
   MutexLock lock(&mutex_);
   if (closing_) progress_ = Clock::now();
@@ -244,15 +252,47 @@ UcxWork::Time UcxConnection::Tick(UcxWork::Time now) {
     if (now < hello_due_) return hello_due_;
     Fail(absl::DeadlineExceededError("no hello came"));
   }
+  const UcxWork::Time silence_due = TickSilence(now);
   UcxWork::Time due;
   {
     MutexLock lock(&mutex_);
-    if (!closing_) return UcxWork::Time::max();
+    if (!closing_) return silence_due;
     due = progress_ + absl::ToChronoNanoseconds(home_->limits.close_timeout);
   }
-  if (now < due) return due;
+  if (now < due) return std::min(due, silence_due);
   Fail(absl::UnavailableError("the other side does not end the connection"));
   return UcxWork::Time::max();
+}
+
+UcxWork::Time UcxConnection::TickSilence(UcxWork::Time now) {
+  if (state_ != State::kUp) return UcxWork::Time::max();
+  if (now >= tell_due_) {
+    tell_due_ = UcxWork::Time::max();
+    tells_ = came_ > told_;
+    if (tells_) home_->list(this);
+  }
+  if (now >= silence_due_) {
+    if (was_silent_) {
+      Fail(absl::UnavailableError(absl::StrCat(
+          "the other side has taken nothing of ", sent_ - taken_, " bytes for ",
+          absl::FormatDuration(absl::FromChrono(home_->silence_timeout)))));
+      return UcxWork::Time::max();
+    }
+    // This process may have been stopped, and not the other side.
+    was_silent_ = true;
+    silence_due_ = now + kTellWithin;
+  }
+  return std::min(tell_due_, silence_due_);
+}
+
+void UcxConnection::Await(uint64_t bytes) {
+  sent_ += bytes;
+  if (silence_due_ != UcxWork::Time::max() ||
+      home_->silence_timeout == std::chrono::nanoseconds::max()) {
+    return;
+  }
+  silence_due_ = Clock::now() + home_->silence_timeout;
+  home_->loop->WakeAt(silence_due_);
 }
 
 bool UcxConnection::Abandon() {

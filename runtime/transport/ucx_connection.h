@@ -12,6 +12,7 @@
 #include <ucp/api/ucp.h>
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
@@ -50,6 +51,7 @@ class UcxConnection : public std::enable_shared_from_this<UcxConnection>,
     uint64_t window_bytes;
     uint64_t name;  // of the transport
     std::chrono::nanoseconds stranger_timeout;
+    std::chrono::nanoseconds silence_timeout;  // max(): any is fine
     std::atomic<bool> stopped{false};
     // Inside: the other side said hello, and has this number from now on.
     std::function<PeerId(UcxConnection*)> admit;
@@ -109,6 +111,7 @@ class UcxConnection : public std::enable_shared_from_this<UcxConnection>,
   using Clock = std::chrono::steady_clock;
   // The peer is told that so many were taken.
   static constexpr uint64_t kTellBytes = 64 << 10;
+  static constexpr std::chrono::seconds kTellWithin{1};
 
   absl::Status OnWholeMessage(absl::Span<const char> header,
                               absl::Span<const char> payload) override;
@@ -125,6 +128,9 @@ class UcxConnection : public std::enable_shared_from_this<UcxConnection>,
   void SendHello();
   void SendTaken();
   void SendEnd();
+  // So much more of the stream is the peer's to take.
+  void Await(uint64_t bytes);
+  UcxWork::Time TickSilence(UcxWork::Time now);
   // `bytes` of the queue go with it. Both parts stay until UCX has done with
   // it.
   void SendPacket(UcxPacket packet, absl::Span<const char> head,
@@ -159,6 +165,12 @@ class UcxConnection : public std::enable_shared_from_this<UcxConnection>,
   uint64_t taken_ = 0;            // of those, by the peer
   uint64_t came_ = 0, told_ = 0;  // of the peer's
   uint64_t telling_bytes_ = 0;
+  // When the peer is to be told at the latest, and to have told; max(): it is
+  // not.
+  UcxWork::Time tell_due_ = UcxWork::Time::max();
+  UcxWork::Time silence_due_ = UcxWork::Time::max();
+  bool tells_ = false;       // it is due
+  bool was_silent_ = false;  // once: what has come may not have been looked at
   std::unique_ptr<char[]> scratch_;
 
   mutable Mutex mutex_;

@@ -96,7 +96,7 @@ void UcxConnection::SendAtOnce(absl::Span<const char> header,
                 payload.size());
   }
   const size_t bytes = kFrameBytes + frame.body_bytes;
-  sent_ += bytes;
+  Await(bytes);
   SendPacket(UcxPacket::kBytes, {}, absl::MakeConstSpan(packet, bytes), 0);
 }
 
@@ -108,7 +108,7 @@ bool UcxConnection::Flush(bool all) {
   }
   if (state_ != State::kUp) return false;
   bool moved = false;
-  if (!telling_ && came_ - told_ >= kTellBytes) {
+  if (!telling_ && (came_ - told_ >= kTellBytes || (tells_ && came_ > told_))) {
     SendTaken();
     moved = true;
   }
@@ -155,7 +155,7 @@ void UcxConnection::SendParts(absl::Span<const iovec> parts) {
     copied += part.iov_len;
   }
   const size_t bytes = copied + body.size();
-  sent_ += bytes;
+  Await(bytes);
   const auto head = absl::MakeConstSpan(scratch_.get(), copied);
   if (body.empty()) return SendPacket(UcxPacket::kBytes, {}, head, bytes);
   SendPacket(UcxPacket::kBytes, head, body, bytes);
@@ -176,6 +176,7 @@ void UcxConnection::SendEnd() {
 
 void UcxConnection::SendTaken() {
   telling_bytes_ = told_ = came_;
+  tells_ = false;
   ucp_request_param_t param = {};
   param.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS | UCP_OP_ATTR_FIELD_CALLBACK |
                        UCP_OP_ATTR_FIELD_USER_DATA;

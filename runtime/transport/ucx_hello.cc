@@ -16,7 +16,7 @@ namespace pathways {
 namespace {
 
 // What all say, and the version.
-constexpr char kBegin[] = "pathways\x01\0\0\0\0\0\0";
+constexpr char kBegin[] = "pathways\x02\0\0\0\0\0\0";
 constexpr size_t kBeginBytes = sizeof kBegin;  // with the last 0
 static_assert(kBeginBytes + 2 * sizeof(uint64_t) == UcxHello::kBytes);
 

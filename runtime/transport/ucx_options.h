@@ -31,6 +31,10 @@ struct UcxOptions {
   // Bytes of bulk and payloads that are under way to a peer at a time: what is
   // critical waits behind so many.
   uint64_t window_bytes = 512 << 10;
+  // By TCP: who does not say for so long that it has taken anything of what it
+  // was sent is down, since UCX keeps what the network lost to itself. More
+  // than a process may stop for, and more than a second.
+  absl::Duration silence_timeout = absl::Seconds(10);
   // Strangers have dialed and are not peers yet.
   size_t max_strangers = 64;
   absl::Duration stranger_timeout = absl::Seconds(5);

@@ -49,6 +49,10 @@ class UcxTransport : public Transport, private UcxWork {
     home_.limits = options.limits;
     home_.window_bytes = std::max(options.window_bytes, kLeastWindow);
     home_.name = Random();
+    home_.silence_timeout =
+        options.way == UcxWay::kTcp
+            ? absl::ToChronoNanoseconds(options.silence_timeout)
+            : std::chrono::nanoseconds::max();
     home_.stranger_timeout =
         absl::ToChronoNanoseconds(options.stranger_timeout);
     home_.admit = [this](UcxConnection* c) { return Admit(c); };

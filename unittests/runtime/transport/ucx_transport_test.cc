@@ -146,6 +146,38 @@ TEST_P(UcxTransportTest, TellsOfAProcessThatWasKilled) {
       << events_.why();
 }
 
+// As one that the network does not reach any more: UCX says nothing.
+TEST_P(UcxTransportTest, TellsOfAPeerThatTakesNothing) {
+  if (options_.way != UcxWay::kTcp) GTEST_SKIP() << "by TCP only";
+  options_.silence_timeout = absl::Milliseconds(50);
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  const pid_t child = fork();  // before there is any thread
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    options_.refused = nullptr;
+    BeAPeer(options_, ends[0]);
+  }
+  const Descriptor read_end(ends[0]), write_end(ends[1]);
+  const std::string address = Listen();
+  ASSERT_EQ(write(write_end.get(), address.data(), address.size()),
+            address.size());
+  PeerId peer;
+  EXPECT_EQ(events_.Next(&peer), "up");
+  EXPECT_EQ(events_.Next(), "here");
+  kill(child, SIGSTOP);
+  listening_->Send(peer, Urgency::kCritical, absl::MakeSpan("hear", 4), {});
+  PeerId gone;
+  EXPECT_EQ(events_.Next(&gone), "down");
+  EXPECT_EQ(gone, peer);
+  EXPECT_EQ(events_.why().code(), absl::StatusCode::kUnavailable);
+  EXPECT_THAT(events_.why().message(),
+              HasSubstr("the other side has taken nothing of"));
+  EXPECT_THAT(events_.why().message(), HasSubstr("bytes for 50ms"));
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+}
+
 TEST_P(UcxTransportTest, IsLoadedWhenAskedFor) {
   auto loaded = LoadUcxTransport(options_, &events_);
   ASSERT_TRUE(loaded.ok()) << loaded.status();
