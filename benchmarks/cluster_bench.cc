@@ -291,7 +291,7 @@ void Main(const std::string& links, double scale, std::string_view only) {
   };
   ClusterOptions options;
   options.workers = 1;
-  options.bind_workers = true;
+
   options.worker_links = links == "shm"   ? ClusterOptions::kSharedMemory
                          : links == "tcp" ? ClusterOptions::kTcp
                                           : ClusterOptions::kSockets;
