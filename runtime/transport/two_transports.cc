@@ -140,14 +140,15 @@ bool TwoTransports::Poll() {
   Transport* special = special_.load(std::memory_order_acquire);
   if (!other_.ok()) return special != nullptr && special->Poll();
   if (special == nullptr) return (*other_)->Poll();
+  // Of several threads that poll some are not counted.
   bool moved = special->Poll();
-  if (moved) fruitless_.store(0, std::memory_order_relaxed);
-  const uint32_t turn = polls_.fetch_add(1, std::memory_order_relaxed);
-  if (turn % kPollsOfSpecial == 0 ||
-      fruitless_.load(std::memory_order_relaxed) >= kPollsOfSpecial) {
+  const uint32_t turn = polls_.load(std::memory_order_relaxed);
+  polls_.store(turn + 1, std::memory_order_relaxed);
+  const uint32_t fruitless =
+      moved ? 0 : fruitless_.load(std::memory_order_relaxed) + 1;
+  fruitless_.store(fruitless, std::memory_order_relaxed);
+  if (turn % kPollsOfSpecial == 0 || fruitless > kPollsOfSpecial) {
     moved |= (*other_)->Poll();
-  } else {
-    fruitless_.fetch_add(1, std::memory_order_relaxed);
   }
   return moved;
 }
