@@ -237,7 +237,9 @@ absl::StatusOr<ParsedOptions> ParseOptions(int argc, const char* const* argv) {
                  "has all")
       ->type_name("FAULTS")
       ->group(kRun);
-  app.add_option("--workers", o.run.workers, "Threads; 0: one for each core")
+  app.add_option(
+         "--workers", o.run.workers,
+         "Threads of each process with hosts; 0: one for each of its cores")
       ->capture_default_str()
       ->type_name("N")
       ->check(Between(0, 1024))
