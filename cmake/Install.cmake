@@ -17,8 +17,8 @@ if(PATHWAYS_UCX)
 endif()
 if(PATHWAYS_COMPILER)
   list(APPEND pathways_libraries
-    PathwaysSupport PathwaysDialect PathwaysPlanDialect PathwaysTransforms PathwaysCodegen
-    PathwaysLowering PathwaysPlanFile PathwaysExecute PathwaysCompile)
+    PathwaysSupport PathwaysDialect PathwaysPlanDialect PathwaysAnalysis PathwaysTransforms
+    PathwaysCodegen PathwaysLowering PathwaysPlanFile PathwaysExecute PathwaysCompile)
   install(TARGETS pw-opt pw-run pw-translate)
 endif()
 

@@ -8,15 +8,11 @@
 
 #include "KernelTable.h"
 
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/Builders.h"
-#include "pathways/Support/ElementTypes.h"
 #include "llvm/ADT/SmallPtrSet.h"
-#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::pathways;
-namespace proto = ::pathways::proto;
 
 KernelTable::Needs KernelTable::getNeeds(func::FuncOp callee) {
   auto known = needs.find(callee);
@@ -41,38 +37,6 @@ KernelTable::Needs KernelTable::getNeeds(func::FuncOp callee) {
     });
   }
   return needs[callee] = result;
-}
-
-/// A rough count of nanoseconds for one shard: what is computed at eight
-/// elements a nanosecond, what is communicated at one. Only the ratio between
-/// actions matters.
-static uint64_t estimateCost(func::FuncOp body) {
-  uint64_t work = 0;
-  auto multiply = [](ArrayRef<int64_t> sizes) {
-    uint64_t product = 1;
-    for (int64_t size : sizes)
-      product = llvm::SaturatingMultiply<uint64_t>(
-          product, ShapedType::isDynamic(size) ? 1 : size);
-    return product;
-  };
-  body.getBody().walk([&](Operation *op) {
-    if (isa<linalg::LinalgOp>(op->getParentOp()) ||
-        op->hasTrait<OpTrait::ConstantLike>())
-      return;
-    uint64_t elements = 0;
-    if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op)) {
-      elements = multiply(linalgOp.getStaticLoopRanges());
-    } else {
-      for (Type type : op->getResultTypes())
-        if (auto tensor = dyn_cast<RankedTensorType>(type))
-          elements = std::max(elements, multiply(tensor.getShape()));
-      if (isa<CollectiveOpInterface>(op))
-        elements = llvm::SaturatingMultiply<uint64_t>(elements, 8);
-    }
-    work = llvm::SaturatingAdd(work, elements);
-  });
-  // The largest cost that a plan accepts.
-  return std::min<uint64_t>(1 + work / 8, uint64_t{1} << 50);
 }
 
 PlanKernel *
@@ -101,7 +65,7 @@ KernelTable::get(func::FuncOp callee, MeshAttr mesh,
   if (known)
     return known;
 
-  std::string name = builder.kernelNames.get(callee.getSymName());
+  std::string name = names.get(callee.getSymName());
   auto kernel = std::make_unique<PlanKernel>();
   kernel->holder = ModuleOp::create(callee.getLoc());
   OpBuilder body = OpBuilder::atBlockEnd(kernel->holder->getBody());
@@ -129,30 +93,15 @@ KernelTable::get(func::FuncOp callee, MeshAttr mesh,
   if (same)
     return known = same;
 
-  kernel->number = builder.plan.kernels_size();
-  kernel->costNs = estimateCost(*kernel->body.inlined);
-  proto::Kernel *entry = builder.plan.add_kernels();
-  entry->set_name(name);
-  if (need != Needs::Nothing)
-    entry->set_coordinates(mesh.getNames().size());
-  for (func::FuncOp function : kernel->body.segments) {
+  kernel->number = kernels.size();
+  kernel->name = std::move(name);
+  kernel->costNs = costs.getBodyNs(*kernel->body.inlined);
+  if (need == Needs::Nothing) {
     // Code that asks for no coordinates serves any mesh.
-    if (need == Needs::Nothing)
+    for (func::FuncOp function : kernel->body.segments)
       function->removeAttr(kSegmentMeshAttrName);
-    proto::Segment *segment = entry->add_segments();
-    segment->set_symbol(function.getSymName().str());
-    auto add = [&](Type type, bool written) {
-      auto tensor = cast<RankedTensorType>(type);
-      proto::KernelOperand *operand = segment->add_operands();
-      operand->set_element(getElementType(tensor.getElementType()));
-      operand->mutable_shape()->Add(tensor.getShape().begin(),
-                                    tensor.getShape().end());
-      operand->set_written(written);
-    };
-    for (Type type : function.getArgumentTypes())
-      add(type, /*written=*/false);
-    for (Type type : function.getResultTypes())
-      add(type, /*written=*/true);
+  } else {
+    kernel->coordinates = mesh.getNames().size();
   }
   kernels.push_back(std::move(kernel));
   same = kernels.back().get();

@@ -9,8 +9,9 @@
 #ifndef PATHWAYS_LIB_LOWERING_KERNELTABLE_H
 #define PATHWAYS_LIB_LOWERING_KERNELTABLE_H
 
-#include "PlanBuilder.h"
+#include "UniqueNames.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "pathways/Analysis/CostModel.h"
 #include "pathways/Codegen/Segments.h"
 #include "pathways/Dialect/Pathways/Pathways.h"
 #include "llvm/ADT/DenseMap.h"
@@ -23,6 +24,9 @@ using AliasPair = std::pair<unsigned, unsigned>;
 
 struct PlanKernel {
   uint32_t number = 0; ///< in the table
+  std::string name;
+  /// Mesh coordinates that the code takes; zero when it asks for none.
+  unsigned coordinates = 0;
   SegmentedBody body;
   /// Those wanted that the code can do.
   SmallVector<AliasPair> aliases;
@@ -34,7 +38,7 @@ struct PlanKernel {
 /// Gives equal computations one kernel.
 class KernelTable {
 public:
-  explicit KernelTable(PlanBuilder &builder) : builder(builder) {}
+  explicit KernelTable(const CostModel &costs) : costs(costs) {}
 
   /// The kernel for calls of `callee` with operands of these types on `mesh`.
   /// In each of `wanted`, an argument with the results, best first, that could
@@ -44,14 +48,15 @@ public:
                   ArrayRef<std::pair<unsigned, SmallVector<unsigned>>> wanted);
 
   /// In the order of the table.
-  MutableArrayRef<std::unique_ptr<PlanKernel>> getKernels() { return kernels; }
+  ArrayRef<std::unique_ptr<PlanKernel>> getKernels() const { return kernels; }
 
 private:
   /// What of a mesh and of layouts the code of `callee` depends on.
   enum class Needs { Nothing, Coordinates, Extents };
   Needs getNeeds(func::FuncOp callee);
 
-  PlanBuilder &builder;
+  const CostModel &costs;
+  UniqueNames names;
   DenseMap<Operation *, Needs> needs;
   DenseMap<Attribute, PlanKernel *> byWish;   // as asked for
   DenseMap<Attribute, PlanKernel *> byResult; // with the aliases it got

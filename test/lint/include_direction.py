@@ -33,6 +33,7 @@ RUNTIME_SIDEWAYS = {"world": {"protocol"}, "transport": {"base"}}
 COMPILER_TIERS = [
     ["Support"],
     ["Dialect/Pathways", "Dialect/Plan"],
+    ["Analysis"],
     ["Transforms", "Codegen"],
     ["Lowering", "Target"],
     ["API"],

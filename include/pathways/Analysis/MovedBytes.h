@@ -11,8 +11,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PATHWAYS_LIB_TRANSFORMS_MOVEDBYTES_H
-#define PATHWAYS_LIB_TRANSFORMS_MOVEDBYTES_H
+#ifndef PATHWAYS_ANALYSIS_MOVEDBYTES_H
+#define PATHWAYS_ANALYSIS_MOVEDBYTES_H
 
 #include "pathways/Dialect/Pathways/Layouts.h"
 
@@ -38,4 +38,4 @@ MovedBytes countMovedBytes(ArrayType source, BoundSlice from, ArrayType result,
 
 } // namespace mlir::pathways
 
-#endif // PATHWAYS_LIB_TRANSFORMS_MOVEDBYTES_H
+#endif // PATHWAYS_ANALYSIS_MOVEDBYTES_H

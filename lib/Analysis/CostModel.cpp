@@ -1,0 +1,55 @@
+//===- CostModel.cpp - What things cost -----------------------------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "pathways/Analysis/CostModel.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "pathways/Dialect/Pathways/Pathways.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::pathways;
+
+/// What a worker moves, and what it computes, in a nanosecond.
+static constexpr uint64_t kBytesPerNs = 8;
+static constexpr uint64_t kElementsPerNs = 8;
+/// The largest cost that a plan accepts.
+static constexpr uint64_t kMaxNs = uint64_t{1} << 50;
+
+uint64_t CostModel::getMovementNs(uint64_t bytes) const {
+  return 1 + bytes / kBytesPerNs;
+}
+
+static uint64_t multiply(ArrayRef<int64_t> sizes) {
+  uint64_t product = 1;
+  for (int64_t size : sizes)
+    product = llvm::SaturatingMultiply<uint64_t>(
+        product, ShapedType::isDynamic(size) ? 1 : size);
+  return product;
+}
+
+uint64_t CostModel::getBodyNs(func::FuncOp body) const {
+  uint64_t work = 0;
+  body.getBody().walk([&](Operation *op) {
+    if (isa<linalg::LinalgOp>(op->getParentOp()) ||
+        op->hasTrait<OpTrait::ConstantLike>())
+      return;
+    uint64_t elements = 0;
+    if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op)) {
+      elements = multiply(linalgOp.getStaticLoopRanges());
+    } else {
+      for (Type type : op->getResultTypes())
+        if (auto tensor = dyn_cast<RankedTensorType>(type))
+          elements = std::max(elements, multiply(tensor.getShape()));
+      if (isa<CollectiveOpInterface>(op))
+        elements = llvm::SaturatingMultiply<uint64_t>(elements, 8);
+    }
+    work = llvm::SaturatingAdd(work, elements);
+  });
+  return std::min<uint64_t>(1 + work / kElementsPerNs, kMaxNs);
+}

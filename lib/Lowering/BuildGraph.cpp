@@ -1,0 +1,389 @@
+//===- BuildGraph.cpp - From placed programs to action graphs -------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "BuildGraph.h"
+
+#include "mlir/IR/Builders.h"
+#include "pathways/Dialect/Pathways/Layouts.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace mlir::pathways;
+
+namespace {
+
+using Kind = ActionGraph::Kind;
+
+class GraphBuilder {
+public:
+  GraphBuilder(ProgramOp program, PlacedModule &module, const CostModel &costs,
+               KernelTable &kernels)
+      : program(program), module(module), costs(costs), kernels(kernels),
+        graph(program.getSymName(), program.getLoc()) {}
+
+  FailureOr<ActionGraph> build();
+
+private:
+  /// What the graph says about an array type.
+  struct ArrayInfo {
+    uint32_t slice = 0;
+    uint64_t bytes = 0;
+    RankedTensorType shard;
+  };
+  FailureOr<uint32_t> getSlice(FlatSymbolRefAttr name, Location loc);
+  FailureOr<ArrayInfo> getInfo(Value value);
+  MeshAttr getMesh(uint32_t slice) {
+    return graph.slices[slice].slice.getMesh();
+  }
+
+  /// A buffer for `value`, that `action` writes.
+  LogicalResult define(Value value, uint32_t action, StringRef name);
+  LogicalResult checkBody();
+  LogicalResult addFeeds();
+  LogicalResult addCall(CallOp call);
+  LogicalResult addMovement(Operation *op, Value source, Value result);
+  LogicalResult addFetches();
+  void addSteps(CallOp call, const PlanKernel &kernel, uint32_t gang);
+  /// Arguments whose memory a result may take, with the results.
+  FailureOr<SmallVector<std::pair<unsigned, SmallVector<unsigned>>>>
+  getDonations(CallOp call);
+
+  ProgramOp program;
+  PlacedModule &module;
+  const CostModel &costs;
+  KernelTable &kernels;
+  ActionGraph graph;
+  DenseMap<StringAttr, uint32_t> slices;
+  DenseMap<Type, ArrayInfo> infos;
+  DenseMap<Value, uint32_t> buffers;
+  DenseMap<Value, std::string> baseNames; // without the numbers
+  llvm::SmallDenseSet<Value> carriedResults;
+};
+
+} // namespace
+
+FailureOr<uint32_t> GraphBuilder::getSlice(FlatSymbolRefAttr name,
+                                           Location loc) {
+  auto [entry, isNew] = slices.try_emplace(name.getAttr(), graph.slices.size());
+  if (!isNew)
+    return entry->second;
+  auto slice = module.symbols.lookup<SliceOp>(name.getAttr());
+  if (!slice)
+    return mlir::emitError(loc)
+           << "slice '" << name.getValue() << "' is not declared";
+  BindOp bind = module.bindings.lookup(name.getAttr());
+  if (!bind) {
+    InFlightDiagnostic error =
+        mlir::emitError(loc) << "slice '" << name.getValue()
+                             << "' is not bound to devices; run pw-place first";
+    error.attachNote(slice.getLoc()) << "slice is declared here";
+    return error;
+  }
+  graph.slices.push_back({slice, bind});
+  return entry->second;
+}
+
+FailureOr<GraphBuilder::ArrayInfo> GraphBuilder::getInfo(Value value) {
+  auto known = infos.find(value.getType());
+  if (known != infos.end())
+    return known->second;
+  auto type = cast<ArrayType>(value.getType());
+  FailureOr<uint32_t> slice = getSlice(type.getSlice(), value.getLoc());
+  if (failed(slice))
+    return failure();
+  ArrayInfo info;
+  info.slice = *slice;
+  info.shard = getShardTensorType(type, getMesh(*slice));
+  info.bytes = getElementBytes(type.getElementType());
+  for (int64_t size : info.shard.getShape())
+    info.bytes *= size;
+  infos[value.getType()] = info;
+  return info;
+}
+
+LogicalResult GraphBuilder::define(Value value, uint32_t action,
+                                   StringRef name) {
+  FailureOr<ArrayInfo> info = getInfo(value);
+  if (failed(info))
+    return failure();
+  uint32_t buffer =
+      graph.addBuffer(name, info->slice, cast<ArrayType>(value.getType()));
+  graph.addWrite(action, buffer);
+  buffers[value] = buffer;
+  baseNames[value] = name.str();
+  return success();
+}
+
+LogicalResult GraphBuilder::checkBody() {
+  for (Operation &op : program.getBody().front()) {
+    if (auto reshard = dyn_cast<ReshardOp>(op))
+      return reshard.emitOpError("is not explicit movement yet; run "
+                                 "pw-insert-transfers first");
+    if (!isa<CallOp, TransferOp, CopyOp, ReturnOp>(op))
+      return op.emitOpError("cannot become an action of a plan");
+  }
+  return success();
+}
+
+LogicalResult GraphBuilder::addFeeds() {
+  for (BlockArgument argument : program.getBody().getArguments()) {
+    std::string name = program.getArgumentName(argument.getArgNumber());
+    FailureOr<ArrayInfo> info = getInfo(argument);
+    if (failed(info))
+      return failure();
+    unsigned index = argument.getArgNumber();
+    graph
+        .addAction(Kind::Feed, name + ".feed", info->slice,
+                   costs.getMovementNs(info->bytes), argument.getLoc())
+        .interface = index;
+    if (failed(define(argument, graph.lastAction(), name)))
+      return failure();
+    ActionGraph::Argument &entry = graph.arguments.emplace_back(
+        name, graph.lastAction(), program.isArgumentStepped(index));
+    if (std::optional<unsigned> from = program.getCarriedResult(index))
+      entry.from = *from;
+  }
+  return success();
+}
+
+FailureOr<SmallVector<std::pair<unsigned, SmallVector<unsigned>>>>
+GraphBuilder::getDonations(CallOp call) {
+  SmallVector<std::pair<unsigned, SmallVector<unsigned>>> wanted;
+  for (int64_t index : call.getDonated()) {
+    Value operand = call.getInputs()[index];
+    // The feed of a carried argument reads one firing late.
+    if (llvm::count(call.getInputs(), operand) != 1 ||
+        carriedResults.contains(operand))
+      continue;
+    // Donations were resolved to last uses; without that there is no alias.
+    bool last = llvm::all_of(operand.getUses(), [&](OpOperand &use) {
+      Operation *user = use.getOwner();
+      if (user == call)
+        return true;
+      auto other = dyn_cast<CallOp>(user);
+      bool waits = other && use.getOperandNumber() >= other.getInputs().size();
+      return waits || user->isBeforeInBlock(call);
+    });
+    if (!last)
+      continue;
+    FailureOr<ArrayInfo> have = getInfo(operand);
+    if (failed(have))
+      return failure();
+    SmallVector<unsigned> results;
+    for (OpResult result : call->getResults()) {
+      FailureOr<ArrayInfo> info = getInfo(result);
+      if (failed(info))
+        return failure();
+      if (info->shard == have->shard && !carriedResults.contains(result))
+        results.push_back(result.getResultNumber());
+    }
+    if (!results.empty())
+      wanted.push_back({static_cast<unsigned>(index), results});
+  }
+  return wanted;
+}
+
+LogicalResult GraphBuilder::addCall(CallOp call) {
+  auto callee =
+      module.symbols.lookup<func::FuncOp>(call.getCalleeAttr().getAttr());
+  if (!callee || callee.isExternal())
+    return call.emitOpError("calls '")
+           << call.getCallee() << "', which has no body";
+  FailureOr<uint32_t> slice = getSlice(call.getSlice(), call.getLoc());
+  if (failed(slice))
+    return failure();
+
+  // Segments work on shards, so that is what the body must be written for.
+  auto check = [&](ValueRange values, TypeRange types, StringRef what) {
+    for (auto [index, value, type] : llvm::enumerate(values, types)) {
+      FailureOr<ArrayInfo> info = getInfo(value);
+      if (failed(info))
+        return failure();
+      if (info->shard == type)
+        continue;
+      InFlightDiagnostic error =
+          call.emitOpError("has shards of ")
+          << info->shard << " as " << what << " " << index << " of '"
+          << call.getCallee() << "', which is written for " << type
+          << "; a global view on several devices is not partitioned";
+      error.attachNote(callee.getLoc()) << "callee is here";
+      return LogicalResult(error);
+    }
+    return success();
+  };
+  if (callee.getNumArguments() != call.getInputs().size() ||
+      callee.getNumResults() != call.getOutputs().size())
+    return call.emitOpError("does not have the operands and results of '")
+           << call.getCallee() << "'";
+  if (failed(check(call.getInputs(), callee.getArgumentTypes(), "operand")) ||
+      failed(check(call.getOutputs(), callee.getResultTypes(), "result")))
+    return failure();
+
+  auto wanted = getDonations(call);
+  if (failed(wanted))
+    return failure();
+  SmallVector<ArrayType> types;
+  for (Type type : call.getInputs().getTypes())
+    types.push_back(cast<ArrayType>(type));
+  PlanKernel *kernel = kernels.get(callee, getMesh(*slice), types, *wanted);
+  if (!kernel)
+    return failure();
+
+  ActionGraph::Action &gang = graph.addAction(
+      Kind::Gang, call.getCallee(), *slice, kernel->costNs, call.getLoc());
+  gang.kernel = kernel;
+  std::string name = gang.name;
+  uint32_t number = graph.lastAction();
+  for (Value operand : call.getInputs())
+    graph.addRead(number, buffers.lookup(operand));
+  for (auto [index, result] : llvm::enumerate(call.getOutputs()))
+    if (failed(define(result, number,
+                      call.getNumResults() == 1
+                          ? name
+                          : name + ".out" + std::to_string(index))))
+      return failure();
+  for (auto [argument, result] : kernel->aliases)
+    graph.addAlias(number, buffers.lookup(call.getInputs()[argument]),
+                   buffers.lookup(call.getOutputs()[result]));
+  addSteps(call, *kernel, number);
+  for (Value before : call.getAfter())
+    graph.addControl(graph.buffers[buffers.lookup(before)].writer, number);
+  return success();
+}
+
+void GraphBuilder::addSteps(CallOp call, const PlanKernel &kernel,
+                            uint32_t gang) {
+  const SegmentedBody &body = kernel.body;
+  uint32_t slice = graph.actions[gang].slice;
+  std::string name = graph.actions[gang].name;
+  SmallVector<uint32_t> temps;
+  for (RankedTensorType type : body.temps) {
+    // What one shard has is what a copy of an array of that shape has.
+    SmallVector<ArrayAttr> whole(type.getRank(),
+                                 ArrayAttr::get(type.getContext(), {}));
+    temps.push_back(graph.addBuffer(
+        name + ".tmp", slice,
+        ArrayType::get(type.getShape(), type.getElementType(), call.getSlice(),
+                       ShardingAttr::get(type.getContext(), whole))));
+    graph.addWrite(gang, temps.back());
+  }
+  auto getBuffer = [&](const SegmentValue &value) {
+    switch (value.kind) {
+    case SegmentValue::Kind::Argument:
+      return buffers.lookup(call.getInputs()[value.index]);
+    case SegmentValue::Kind::Result:
+      return buffers.lookup(call.getOutputs()[value.index]);
+    case SegmentValue::Kind::Temp:
+      return temps[value.index];
+    }
+    llvm_unreachable("unknown kind of value");
+  };
+  llvm::StringMap<uint32_t> segments;
+  for (auto [index, function] : llvm::enumerate(body.segments))
+    segments[SymbolTable::getSymbolName(function)] = index;
+  ActionGraph::Action &action = graph.actions[gang];
+  for (const SegmentStep &step : body.steps) {
+    ActionGraph::Step &out = action.steps.emplace_back();
+    if (step.isCollective()) {
+      out.collective = step.collective;
+      out.buffers = {getBuffer(step.source), getBuffer(step.result)};
+      continue;
+    }
+    out.segment = segments.lookup(step.segment);
+    for (const SegmentValue &value :
+         llvm::concat<const SegmentValue>(step.inputs, step.outputs))
+      out.buffers.push_back(getBuffer(value));
+  }
+}
+
+LogicalResult GraphBuilder::addMovement(Operation *op, Value source,
+                                        Value result) {
+  FailureOr<ArrayInfo> from = getInfo(source), to = getInfo(result);
+  if (failed(from) || failed(to))
+    return failure();
+  // Copies of copies keep the name of what they are copies of.
+  std::string name = baseNames.lookup(source);
+  uint32_t send = graph.actions.size();
+  graph
+      .addAction(Kind::Send, name + ".send", from->slice,
+                 costs.getMovementNs(from->bytes), op->getLoc())
+      .peer = send + 1;
+  graph.addRead(send, buffers.lookup(source));
+  graph
+      .addAction(Kind::Recv, name + ".recv", to->slice,
+                 costs.getMovementNs(to->bytes), op->getLoc())
+      .peer = send;
+  return define(result, send + 1, name);
+}
+
+LogicalResult GraphBuilder::addFetches() {
+  ReturnOp ret = program.getReturn();
+  for (auto [index, value] : llvm::enumerate(ret.getResults())) {
+    std::string name = program.getResultName(index);
+    FailureOr<ArrayInfo> info = getInfo(value);
+    if (failed(info))
+      return failure();
+    graph
+        .addAction(Kind::Fetch, name + ".fetch", info->slice,
+                   costs.getMovementNs(info->bytes), ret.getLoc())
+        .interface = index;
+    graph.addRead(graph.lastAction(), buffers.lookup(value));
+    graph.results.push_back(
+        {name, graph.lastAction(), program.isResultStepped(index)});
+  }
+  return success();
+}
+
+FailureOr<ActionGraph> GraphBuilder::build() {
+  if (failed(checkBody()))
+    return failure();
+  ReturnOp ret = program.getReturn();
+  // A feed may not read what a feed writes in the same firing: an argument that
+  // is carried into an argument goes through a copy.
+  OpBuilder b(ret);
+  for (BlockArgument argument : program.getBody().getArguments()) {
+    std::optional<unsigned> from =
+        program.getCarriedResult(argument.getArgNumber());
+    if (!from)
+      continue;
+    Value value = ret.getResults()[*from];
+    if (isa<BlockArgument>(value)) {
+      value = CopyOp::create(b, ret.getLoc(), value);
+      ret->setOperand(*from, value);
+    }
+    carriedResults.insert(value);
+  }
+
+  if (failed(addFeeds()))
+    return failure();
+  for (Operation &op : program.getBody().front()) {
+    LogicalResult added =
+        llvm::TypeSwitch<Operation *, LogicalResult>(&op)
+            .Case([&](CallOp call) { return addCall(call); })
+            .Case<TransferOp, CopyOp>([&](auto move) {
+              return addMovement(move, move.getSource(), move.getResult());
+            })
+            .Default([](Operation *) { return success(); });
+    if (failed(added))
+      return failure();
+  }
+  if (failed(addFetches()))
+    return failure();
+  for (const ActionGraph::Argument &argument : graph.arguments)
+    if (argument.from != ActionGraph::kNone)
+      graph.addRead(argument.action,
+                    buffers.lookup(ret.getResults()[argument.from]));
+  return std::move(graph);
+}
+
+FailureOr<ActionGraph> mlir::pathways::buildGraph(ProgramOp program,
+                                                  PlacedModule &module,
+                                                  const CostModel &costs,
+                                                  KernelTable &kernels) {
+  return GraphBuilder(program, module, costs, kernels).build();
+}

@@ -1,0 +1,222 @@
+//===- EmitPlan.cpp - The tables of a plan --------------------------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "PlanSteps.h"
+
+#include "pathways/Dialect/Pathways/Layouts.h"
+#include "pathways/Support/ElementTypes.h"
+#include "pathways/Support/SourcePlace.h"
+#include "runtime/plan/tables.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace mlir::pathways;
+namespace proto = ::pathways::proto;
+
+static void setSlice(const ActionGraph::Slice &slice, proto::Slice *out) {
+  SliceOp op = slice.slice;
+  BindOp bind = slice.bind;
+  ::pathways::SetMesh(toMesh(op.getMesh()), out);
+  out->set_name(op.getSymName().str());
+  out->set_kind(op.getDeviceKind().str());
+  out->mutable_binding()->set_island(bind.getIsland());
+  if (bind.isAffine()) {
+    proto::AffineDevices *affine = out->mutable_binding()->mutable_affine();
+    affine->set_base(bind.getBase().value_or(0));
+    affine->set_span(bind.getSpan().value_or(0));
+    ArrayRef<int64_t> strides = bind.getStrides().value_or(ArrayRef<int64_t>());
+    affine->mutable_strides()->Add(strides.begin(), strides.end());
+  } else {
+    ArrayRef<int64_t> devices = *bind.getDevices();
+    out->mutable_binding()->mutable_list()->mutable_devices()->Add(
+        devices.begin(), devices.end());
+  }
+}
+
+static void setKernel(const PlanKernel &kernel, proto::Kernel *out) {
+  out->set_name(kernel.name);
+  if (kernel.coordinates)
+    out->set_coordinates(kernel.coordinates);
+  for (func::FuncOp function : kernel.body.segments) {
+    proto::Segment *segment = out->add_segments();
+    segment->set_symbol(function.getSymName().str());
+    auto add = [&](Type type, bool written) {
+      auto tensor = cast<RankedTensorType>(type);
+      proto::KernelOperand *operand = segment->add_operands();
+      operand->set_element(getElementType(tensor.getElementType()));
+      operand->mutable_shape()->Add(tensor.getShape().begin(),
+                                    tensor.getShape().end());
+      operand->set_written(written);
+    };
+    for (Type type : function.getArgumentTypes())
+      add(type, /*written=*/false);
+    for (Type type : function.getResultTypes())
+      add(type, /*written=*/true);
+  }
+}
+
+/// The collective `op` as a step, but for its buffers.
+static LogicalResult setCollective(Operation *op, proto::Collective *step) {
+  for (StringAttr axis :
+       cast<CollectiveOpInterface>(op).getAxes().getAsRange<StringAttr>())
+    step->add_axes(axis.getValue().str());
+  return llvm::TypeSwitch<Operation *, LogicalResult>(op)
+      .Case([&](AllReduceOp op) {
+        step->set_kind(proto::ALL_REDUCE);
+        step->set_reduction(static_cast<proto::ReductionKind>(op.getKind()));
+        return success();
+      })
+      .Case([&](AllGatherOp op) {
+        step->set_kind(proto::ALL_GATHER);
+        step->set_dim(op.getDim());
+        return success();
+      })
+      .Case([&](ReduceScatterOp op) {
+        step->set_kind(proto::REDUCE_SCATTER);
+        step->set_reduction(static_cast<proto::ReductionKind>(op.getKind()));
+        step->set_dim(op.getDim());
+        return success();
+      })
+      .Case([&](AllToAllOp op) {
+        step->set_kind(proto::ALL_TO_ALL);
+        step->set_dim(op.getSplit());
+        step->set_concat_dim(op.getConcat());
+        return success();
+      })
+      .Case([&](PermuteOp op) {
+        step->set_kind(proto::PERMUTE);
+        step->set_shift(op.getShift());
+        step->set_wrap(op.getWrap());
+        return success();
+      })
+      .Default([](Operation *op) {
+        return op->emitOpError("is a collective that plans do not have");
+      });
+}
+
+static proto::ActionKind getKind(ActionGraph::Kind kind) {
+  switch (kind) {
+  case ActionGraph::Kind::Gang:
+    return proto::GANG;
+  case ActionGraph::Kind::Send:
+    return proto::SEND;
+  case ActionGraph::Kind::Recv:
+    return proto::RECV;
+  case ActionGraph::Kind::Feed:
+    return proto::FEED;
+  case ActionGraph::Kind::Fetch:
+    return proto::FETCH;
+  }
+  llvm_unreachable("unknown kind of action");
+}
+
+static LogicalResult setAction(const ActionGraph::Action &action,
+                               proto::Action *out) {
+  out->set_kind(getKind(action.kind));
+  out->set_name(action.name);
+  out->set_slice(action.slice);
+  out->set_cost_ns(action.costNs);
+  out->set_location(getSourcePlace(action.loc));
+  out->mutable_operands()->Add(action.operands.begin(), action.operands.end());
+  out->mutable_results()->Add(action.results.begin(), action.results.end());
+  if (action.peer != ActionGraph::kNone)
+    out->set_peer(action.peer);
+  if (action.interface)
+    out->set_interface(action.interface);
+  if (action.kernel)
+    out->set_kernel(action.kernel->number);
+  for (auto [operand, result] : action.aliases) {
+    proto::Alias *alias = out->add_aliases();
+    alias->set_operand(operand);
+    alias->set_result(result);
+  }
+  for (const ActionGraph::Step &step : action.steps) {
+    if (step.collective) {
+      proto::Collective *collective = out->add_steps()->mutable_collective();
+      collective->set_source(step.buffers.front());
+      collective->set_result(step.buffers.back());
+      if (failed(setCollective(step.collective, collective)))
+        return failure();
+      continue;
+    }
+    proto::GangStep::Run *run = out->add_steps()->mutable_run();
+    run->set_segment(step.segment);
+    run->mutable_buffers()->Add(step.buffers.begin(), step.buffers.end());
+  }
+  return success();
+}
+
+static void setInterface(const ActionGraph &graph, proto::Interface *out) {
+  for (const ActionGraph::Argument &argument : graph.arguments) {
+    proto::Argument *entry = out->add_arguments();
+    entry->set_name(argument.name);
+    entry->set_action(argument.action);
+    entry->set_stepped(argument.isStepped);
+    if (argument.from == ActionGraph::kNone)
+      continue;
+    entry->set_carried(true);
+    entry->set_from(argument.from);
+  }
+  for (const ActionGraph::Result &result : graph.results) {
+    proto::Result *entry = out->add_results();
+    entry->set_name(result.name);
+    entry->set_action(result.action);
+    entry->set_stepped(result.isStepped);
+  }
+}
+
+FailureOr<proto::Plan>
+mlir::pathways::emitPlan(const ActionGraph &graph,
+                         ArrayRef<std::unique_ptr<PlanKernel>> kernels,
+                         ArrayRef<uint32_t> credits, const MemoryPlan &memory,
+                         ArrayRef<PlanEdge> edges, uint32_t stepsInFlight) {
+  proto::Plan plan;
+  proto::Header *header = plan.mutable_header();
+  header->set_program(graph.name);
+  if (FileLineColRange place = findSourcePlace(graph.loc))
+    header->set_source(place.getFilename().str());
+  header->set_producer("pathways " PATHWAYS_VERSION);
+  header->set_steps_in_flight(stepsInFlight);
+  for (const ActionGraph::Slice &slice : graph.slices)
+    setSlice(slice, plan.add_slices());
+  for (ArrayType type : graph.layouts)
+    *plan.add_layouts() = ::pathways::ToProto(
+        toLayout(type), getElementType(type.getElementType()));
+  for (const std::unique_ptr<PlanKernel> &kernel : kernels)
+    setKernel(*kernel, plan.add_kernels());
+  for (auto [number, buffer] : llvm::enumerate(graph.buffers)) {
+    proto::Buffer *out = plan.add_buffers();
+    out->set_name(buffer.name);
+    out->set_slice(buffer.slice);
+    out->set_layout(buffer.layout);
+    out->set_bytes(buffer.bytes);
+    out->set_credits(credits[number]);
+    out->set_offset(memory.places[number].offset);
+    out->set_slot_stride(memory.places[number].stride);
+    auto [first, last] = std::pair(buffer.writer, buffer.writer);
+    if (!buffer.readers.empty()) {
+      first = std::min(first, buffer.readers.front());
+      last = std::max(last, buffer.readers.back());
+    }
+    out->set_first_action(first);
+    out->set_last_action(last);
+  }
+  for (const ActionGraph::Action &action : graph.actions)
+    if (failed(setAction(action, plan.add_actions())))
+      return failure();
+  for (const PlanEdge &edge : edges) {
+    proto::Edge *out = plan.add_edges();
+    out->set_from(edge.from);
+    out->set_to(edge.to);
+    out->set_tokens(edge.tokens);
+    out->set_kind(edge.kind);
+    out->set_relation(edge.relation);
+  }
+  setInterface(graph, plan.mutable_interface());
+  return plan;
+}

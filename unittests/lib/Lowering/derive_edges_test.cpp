@@ -1,0 +1,100 @@
+//===- derive_edges_test.cpp - Who waits for whom -------------------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "graph_test.h"
+
+namespace mlir::pathways {
+
+static void PrintTo(const PlanEdge &edge, std::ostream *os) {
+  *os << edge.from << " -> " << edge.to << " tokens " << edge.tokens << ' '
+      << ::pathways::proto::EdgeKind_Name(edge.kind) << ' '
+      << ::pathways::proto::Relation_Name(edge.relation);
+}
+
+namespace {
+
+namespace proto = ::pathways::proto;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::Not;
+
+struct DeriveEdgesTest : public GraphTest {
+  std::vector<PlanEdge> derive(uint32_t credits = 2) {
+    std::vector<uint32_t> slots = assignCredits(graph, credits);
+    return deriveEdges(graph, slots, *placeMemory(graph, slots),
+                       /*stepsInFlight=*/credits);
+  }
+};
+
+TEST_F(DeriveEdgesTest, CreditsRunBack) {
+  uint32_t feed = add(Kind::Feed), reader = gang({write(feed)});
+  EXPECT_THAT(
+      derive(3),
+      ElementsAre(PlanEdge{feed, reader, 0, proto::DATA, proto::SAME},
+                  PlanEdge{reader, feed, 3, proto::CREDIT, proto::SAME}));
+}
+
+TEST_F(DeriveEdgesTest, WhatIsCarriedComesOneFiringLate) {
+  uint32_t feed = add(Kind::Feed);
+  uint32_t writer = gang({write(feed)});
+  graph.addRead(feed, write(writer));
+  std::vector<PlanEdge> edges = derive(2);
+  EXPECT_THAT(edges,
+              Contains(PlanEdge{writer, feed, 1, proto::DATA, proto::SAME}));
+  EXPECT_THAT(edges,
+              Contains(PlanEdge{feed, writer, 1, proto::CREDIT, proto::SAME}));
+}
+
+TEST_F(DeriveEdgesTest, AMovementGoesInPieces) {
+  uint32_t writer = gang({});
+  auto [send, recv] = move(write(writer));
+  write(recv);
+  EXPECT_THAT(
+      derive(2),
+      ElementsAre(PlanEdge{writer, send, 0, proto::DATA, proto::SAME},
+                  PlanEdge{send, writer, 2, proto::CREDIT, proto::SAME},
+                  PlanEdge{send, recv, 0, proto::DATA, proto::PIECES},
+                  PlanEdge{recv, send, 2, proto::CREDIT, proto::PIECES}));
+}
+
+TEST_F(DeriveEdgesTest, TheNextInTurnWaitsForAFetch) {
+  uint32_t first = gang({}), a = write(first);
+  uint32_t read = fetch(a);
+  uint32_t second = gang({}), b = write(second);
+  uint32_t readAgain = fetch(b);
+  std::vector<PlanEdge> edges = derive(2);
+  EXPECT_THAT(edges,
+              Contains(PlanEdge{read, second, 0, proto::REUSE, proto::SAME}));
+  EXPECT_THAT(edges, Contains(PlanEdge{readAgain, first, 2, proto::REUSE,
+                                       proto::SAME}));
+}
+
+TEST_F(DeriveEdgesTest, GangsInTurnNeedNoEdge) {
+  uint32_t a = write(gang({})), b = write(gang({a}));
+  write(gang({b}));
+  for (const PlanEdge &edge : derive())
+    EXPECT_NE(edge.kind, proto::REUSE);
+}
+
+TEST_F(DeriveEdgesTest, ControlIsBoundedByStepsInFlight) {
+  uint32_t from = gang({}), to = gang({});
+  graph.addControl(from, to);
+  graph.addControl(from, to);
+  EXPECT_THAT(derive(4),
+              ElementsAre(PlanEdge{from, to, 0, proto::CONTROL, proto::ALL},
+                          PlanEdge{to, from, 4, proto::CREDIT, proto::ALL}));
+}
+
+TEST_F(DeriveEdgesTest, WhoReadsTwoBuffersOfOneWriterWaitsOnce) {
+  uint32_t writer = gang({}), a = write(writer), b = write(writer);
+  gang({a, b});
+  EXPECT_EQ(derive().size(), 2u);
+}
+
+} // namespace
+} // namespace mlir::pathways

@@ -1,0 +1,102 @@
+//===- place_memory_test.cpp - Places of buffers in memory ----------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "graph_test.h"
+
+#include "runtime/base/buffer_bytes.h"
+
+namespace mlir::pathways {
+namespace {
+
+struct PlaceMemoryTest : public GraphTest {
+  MemoryPlan place(uint32_t credits = 2) {
+    return *placeMemory(graph, assignCredits(graph, credits));
+  }
+  /// What a buffer of 64 f32 on two devices takes.
+  static constexpr uint64_t kBytes = ::pathways::kBufferAlignment;
+};
+
+TEST_F(PlaceMemoryTest, GangsTakeTurnsInBytes) {
+  uint32_t a = write(gang({})), b = write(gang({a})), c = write(gang({b}));
+  MemoryPlan plan = place();
+  EXPECT_EQ(plan.places[a].offset, plan.places[c].offset);
+  EXPECT_NE(plan.places[a].offset, plan.places[b].offset);
+  EXPECT_THAT(plan.turns, ::testing::ElementsAre(::testing::ElementsAre(a, c),
+                                                 ::testing::ElementsAre(b)));
+}
+
+TEST_F(PlaceMemoryTest, TheSmallestPlaceThatFitsIsTaken) {
+  uint32_t large = write(gang({}), 640), small = write(gang({}), 64);
+  gang({large, small});
+  uint32_t next = write(gang({}), 64);
+  MemoryPlan plan = place();
+  EXPECT_EQ(plan.places[next].offset, plan.places[small].offset);
+}
+
+TEST_F(PlaceMemoryTest, APlaceGrowsWhenNoneIsLargeEnough) {
+  uint32_t small = write(gang({}), 64);
+  gang({small});
+  uint32_t large = write(gang({}), 640);
+  MemoryPlan plan = place();
+  EXPECT_EQ(plan.places[small].offset, plan.places[large].offset);
+  EXPECT_GE(plan.places[large].stride, 320u * 4);
+}
+
+TEST_F(PlaceMemoryTest, WhatIsFedHasItsOwn) {
+  uint32_t x = write(add(Kind::Feed)), y = write(add(Kind::Feed));
+  uint32_t z = write(gang({x}));
+  fetch(z);
+  gang({y});
+  MemoryPlan plan = place();
+  EXPECT_EQ(plan.turns.size(), 3u);
+  EXPECT_EQ(plan.places[x].stride, 3 * kBytes);
+  EXPECT_EQ(plan.places[y].offset, kBytes);
+  EXPECT_EQ(plan.places[z].offset, 2 * kBytes);
+}
+
+TEST_F(PlaceMemoryTest, AnAliasLiesWhereItsOperandDoes) {
+  uint32_t x = write(add(Kind::Feed));
+  uint32_t inPlace = gang({x}), y = write(inPlace);
+  graph.addAlias(inPlace, x, y);
+  MemoryPlan plan = place();
+  EXPECT_EQ(plan.places[x].offset, plan.places[y].offset);
+  EXPECT_EQ(plan.places[x].stride, plan.places[y].stride);
+  EXPECT_THAT(plan.turns, ::testing::ElementsAre(::testing::ElementsAre(x, y)));
+}
+
+TEST_F(PlaceMemoryTest, FramesOfOtherCreditsLieBehind) {
+  uint32_t x = write(add(Kind::Feed)), inner = write(gang({x}));
+  MemoryPlan plan = place(/*credits=*/3);
+  // One slot first, then three.
+  EXPECT_EQ(plan.places[inner].offset, 0u);
+  EXPECT_EQ(plan.places[x].offset, kBytes);
+  EXPECT_EQ(plan.places[x].stride, kBytes);
+}
+
+TEST_F(PlaceMemoryTest, SlicesHaveMemoryOfTheirOwn) {
+  uint32_t source = write(gang({}));
+  uint32_t moved = write(move(source).second);
+  MemoryPlan plan = place();
+  EXPECT_EQ(plan.places[source].offset, 0u);
+  EXPECT_EQ(plan.places[moved].offset, 0u);
+}
+
+TEST_F(PlaceMemoryTest, MoreThanAPlanCanSayIsAnError) {
+  std::string said;
+  ScopedDiagnosticHandler handler(
+      &context, [&](Diagnostic &diagnostic) { said = diagnostic.str(); });
+  for (int i = 0; i < 1 << 13; ++i) {
+    uint32_t buffer = write(add(Kind::Feed), int64_t{1} << 48);
+    graph.buffers[buffer].bytes = uint64_t{1} << 49;
+  }
+  EXPECT_TRUE(failed(placeMemory(graph, assignCredits(graph, 1024))));
+  EXPECT_EQ(said, "slice 's' needs more than 2^62 bytes on a device");
+}
+
+} // namespace
+} // namespace mlir::pathways
