@@ -9,6 +9,7 @@
 #include "BuildGraph.h"
 
 #include "mlir/IR/Builders.h"
+#include "pathways/Analysis/ProgramLiveness.h"
 #include "pathways/Dialect/Pathways/Layouts.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -63,6 +64,7 @@ private:
   DenseMap<Value, uint32_t> buffers;
   DenseMap<Value, std::string> baseNames; // without the numbers
   llvm::SmallDenseSet<Value> carriedResults;
+  std::optional<ProgramLiveness> liveness;
 };
 
 } // namespace
@@ -161,15 +163,7 @@ GraphBuilder::getDonations(CallOp call) {
         carriedResults.contains(operand))
       continue;
     // Donations were resolved to last uses; without that there is no alias.
-    bool last = llvm::all_of(operand.getUses(), [&](OpOperand &use) {
-      Operation *user = use.getOwner();
-      if (user == call)
-        return true;
-      auto other = dyn_cast<CallOp>(user);
-      bool waits = other && use.getOperandNumber() >= other.getInputs().size();
-      return waits || user->isBeforeInBlock(call);
-    });
-    if (!last)
+    if (liveness->getLaterRead(operand, call))
       continue;
     FailureOr<ArrayInfo> have = getInfo(operand);
     if (failed(have))
@@ -358,6 +352,7 @@ FailureOr<ActionGraph> GraphBuilder::build() {
     }
     carriedResults.insert(value);
   }
+  liveness.emplace(program);
 
   if (failed(addFeeds()))
     return failure();

@@ -95,10 +95,11 @@ struct LowerToPlan
     PlacedModule module(root);
     SetVector<Operation *> dead;
     for (ProgramOp program : programs) {
-      for (auto call : program.getBody().getOps<CallOp>())
+      program.walk([&](CallOp call) {
         if (Operation *callee =
                 module.symbols.lookup(call.getCalleeAttr().getAttr()))
           dead.insert(callee);
+      });
       if (failed(lower(program, module)))
         return signalPassFailure();
       program.erase();

@@ -31,7 +31,6 @@ void mlir::pathways::buildCompilePipeline(OpPassManager &pm,
   place.topology = options.topology;
   place.oversubscribe = options.oversubscribe;
   pm.addPass(createPlace(place));
-  // Needs bindings: bytes are counted by link.
   pm.addPass(createInsertTransfers());
   // After the functions that movement generates, which repeat as others do.
   // Calls of merged functions may be equal, so CSE follows.

@@ -39,14 +39,12 @@ class CheckProgramPass
     SymbolTableCollection symbols;
     bool failedAny = false;
     llvm::DenseSet<Operation *> globalViewReported;
-    for (auto program : getOperation().getOps<ProgramOp>())
-      for (auto call : program.getBody().getOps<CallOp>()) {
-        auto callee = symbols.lookupNearestSymbolFrom<func::FuncOp>(
-            call, call.getCalleeAttr());
-        failedAny |=
-            failed(checkView(call, callee, symbols, globalViewReported));
-        failedAny |= failed(checkFunctions(callee, symbols));
-      }
+    getOperation().walk([&](CallOp call) {
+      auto callee = symbols.lookupNearestSymbolFrom<func::FuncOp>(
+          call, call.getCalleeAttr());
+      failedAny |= failed(checkView(call, callee, symbols, globalViewReported));
+      failedAny |= failed(checkFunctions(callee, symbols));
+    });
     for (auto program : getOperation().getOps<ProgramOp>()) {
       failedAny |= failed(checkInterface(program));
       failedAny |= failed(checkDonations(program));
@@ -177,21 +175,22 @@ class CheckProgramPass
   }
 
   LogicalResult checkDonations(ProgramOp program) {
-    llvm::DenseMap<Value, CallOp> donatedTo;
+    llvm::DenseMap<Value, Operation *> donatedTo;
     bool ok = true;
-    for (auto call : program.getBody().getOps<CallOp>())
-      for (int64_t index : call.getDonated()) {
-        auto [it, inserted] =
-            donatedTo.try_emplace(call.getInputs()[index], call);
-        if (inserted || it->second == call)
+    program.walk<WalkOrder::PreOrder>([&](NodeOpInterface node) {
+      for (OpOperand *operand : node.getDonations()) {
+        auto [it, inserted] = donatedTo.try_emplace(operand->get(), node);
+        if (inserted || it->second == node)
           continue;
-        InFlightDiagnostic diagnostic =
-            call.emitOpError()
-            << "of '" << call.getCallee() << "' donates "
-            << "operand " << index << ", which was donated before";
-        diagnostic.attachNote(it->second.getLoc()) << "it is donated here";
+        InFlightDiagnostic diagnostic = node->emitOpError();
+        if (auto call = dyn_cast<CallOp>(*node))
+          diagnostic << "of '" << call.getCallee() << "' ";
+        diagnostic << "donates operand " << operand->getOperandNumber()
+                   << ", which was donated before";
+        diagnostic.attachNote(it->second->getLoc()) << "it is donated here";
         ok = false;
       }
+    });
     return success(ok);
   }
 

@@ -97,10 +97,10 @@ class DedupComputationsPass
         if (FlatSymbolRefAttr to = survivor(call.getCallee()))
           call.setCalleeAttr(to);
       });
-    for (auto program : module.getOps<ProgramOp>())
-      for (auto call : program.getBody().getOps<CallOp>())
-        if (FlatSymbolRefAttr to = survivor(call.getCallee()))
-          call.setCalleeAttr(to);
+    module.walk([&](CallOp call) {
+      if (FlatSymbolRefAttr to = survivor(call.getCallee()))
+        call.setCalleeAttr(to);
+    });
     removeUnused(functions, symbols);
   }
 

@@ -6,7 +6,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "pathways/Analysis/MovedBytes.h"
 #include "pathways/Dialect/Pathways/Layouts.h"
 #include "pathways/Transforms/Passes.h"
 
@@ -65,19 +64,16 @@ TypedAttr getIdentity(ReductionKind kind, Type type) {
 class InsertTransfersPass
     : public mlir::pathways::impl::InsertTransfersBase<InsertTransfersPass> {
   void runOnOperation() override {
-    for (auto bind : getOperation().getOps<BindOp>())
-      binds[bind.getSlice()] = bind;
     SymbolTable table(getOperation());
     symbols = &table;
     SmallVector<ReshardOp> reshards;
-    for (auto program : getOperation().getOps<ProgramOp>())
-      llvm::append_range(reshards, program.getBody().getOps<ReshardOp>());
+    getOperation().walk(
+        [&](ReshardOp reshard) { reshards.push_back(reshard); });
     for (ReshardOp reshard : reshards)
-      if (failed(replace(reshard)))
-        return signalPassFailure();
+      replace(reshard);
   }
 
-  LogicalResult replace(ReshardOp reshard) {
+  void replace(ReshardOp reshard) {
     ImplicitLocOpBuilder builder(reshard.getLoc(), reshard);
     ArrayType goal = reshard.getType();
     ArrayType whole = goal.withSharding(goal.getSharding().withoutPartial());
@@ -93,23 +89,13 @@ class InsertTransfersPass
                      reduced);
         type = reduced;
       }
-      if (type != whole) {
-        FailureOr<BoundSlice> from = getBound(reshard, type);
-        FailureOr<BoundSlice> to = getBound(reshard, whole);
-        if (failed(from) || failed(to))
-          return failure();
-        auto [it, inserted] = bytes.try_emplace({type, whole});
-        if (inserted)
-          it->second = countMovedBytes(type, *from, whole, *to);
-        value = TransferOp::create(builder, whole, value, it->second.ici,
-                                   it->second.dcn);
-      }
+      if (type != whole)
+        value = TransferOp::create(builder, whole, value);
       if (whole != goal)
         value = call(builder, getMask(builder, goal), value, goal);
     }
     reshard.getResult().replaceAllUsesWith(value);
     reshard.erase();
-    return success();
   }
 
   /// The layout of `partial` once each rank of the group over its partial axes
@@ -159,18 +145,6 @@ class InsertTransfersPass
     ArrayRef<StringAttr> axes = partial.getSharding().getPartialAxes();
     return ArrayAttr::get(partial.getContext(),
                           SmallVector<Attribute>(axes.begin(), axes.end()));
-  }
-
-  FailureOr<BoundSlice> getBound(ReshardOp reshard, ArrayType type) {
-    auto slice = symbols->lookup<SliceOp>(type.getSlice().getAttr());
-    if (BindOp bind = binds.lookup(type.getSlice().getValue()))
-      return BoundSlice{slice, bind};
-    InFlightDiagnostic diagnostic =
-        reshard.emitOpError() << "moves between slices, but " << type.getSlice()
-                              << " is not bound; run pw-place first";
-    diagnostic.attachNote(slice.getLoc())
-        << "slice '" << slice.getSymName() << "' is declared here";
-    return diagnostic;
   }
 
   static Value call(ImplicitLocOpBuilder &builder, func::FuncOp function,
@@ -297,9 +271,7 @@ class InsertTransfersPass
         });
   }
 
-  llvm::StringMap<BindOp> binds;
   llvm::StringMap<func::FuncOp> generated;
-  llvm::DenseMap<std::pair<Type, Type>, MovedBytes> bytes;
   SymbolTable *symbols = nullptr;
 };
 

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "pathways/Analysis/ProgramLiveness.h"
 #include "pathways/Transforms/Passes.h"
 
 #include "mlir/IR/Builders.h"
@@ -22,21 +23,23 @@ namespace {
 class ResolveDonationPass
     : public mlir::pathways::impl::ResolveDonationBase<ResolveDonationPass> {
   void runOnOperation() override {
-    // Last operation that reads each array, before anything is inserted: a copy
-    // only adds a read before a later one. `after` waits and does not read.
-    llvm::DenseMap<Value, Operation *> lastRead;
-    for (Operation &op : getOperation().getBody().front()) {
-      auto call = dyn_cast<CallOp>(op);
-      for (Value operand : call ? call.getInputs() : op.getOperands())
-        lastRead[operand] = &op;
-    }
-    for (auto call :
-         llvm::make_early_inc_range(getOperation().getBody().getOps<CallOp>()))
-      resolve(call, lastRead);
+    // Before anything is inserted: a copy only adds a read before a later one.
+    auto &liveness = getAnalysis<ProgramLiveness>();
+    WalkResult result = getOperation().walk([&](NodeOpInterface node) {
+      if (auto call = dyn_cast<CallOp>(*node)) {
+        resolve(call, liveness);
+      } else if (!node.getDonations().empty()) {
+        node->emitOpError("donates, but is no call; pw-resolve-donation does "
+                          "not know what it does with the memory");
+        return WalkResult::interrupt();
+      }
+      return WalkResult::advance();
+    });
+    if (result.wasInterrupted())
+      signalPassFailure();
   }
 
-  void resolve(CallOp call,
-               const llvm::DenseMap<Value, Operation *> &lastRead) {
+  void resolve(CallOp call, const ProgramLiveness &liveness) {
     SmallVector<int64_t> donated;
     bool isChanged = false;
     auto drop = [&](int64_t index, StringRef reason) {
@@ -55,15 +58,15 @@ class ResolveDonationPass
         drop(index, "the call reads it more than once");
         continue;
       }
-      Operation *last = lastRead.lookup(value);
-      if (last == call) {
+      Operation *later = liveness.getLaterRead(value, call);
+      if (!later) {
         donated.push_back(index);
         continue;
       }
       if (cast<ArrayType>(value.getType()).getSharding().isPartial()) {
         drop(index, "it is used later and holds contributions, which are not "
                     "copied")
-                .attachNote(last->getLoc())
+                .attachNote(later->getLoc())
             << "the later use is here";
         continue;
       }
@@ -71,7 +74,7 @@ class ResolveDonationPass
           call.emitRemark()
           << "operand " << index << " of '" << call.getCallee()
           << "' is donated, but used later; a copy is made";
-      remark.attachNote(last->getLoc()) << "the later use is here";
+      remark.attachNote(later->getLoc()) << "the later use is here";
       OpBuilder builder(call);
       auto copy =
           CopyOp::create(builder, call.getLoc(), value.getType(), value);

@@ -62,10 +62,22 @@ def Place : Pass<"pw-place", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::pathways::PathwaysDialect"];
 }
 
+def ExplainMovement : Pass<"pw-explain-movement", "::mlir::ModuleOp"> {
+  let summary = "Say how many bytes each transfer moves";
+  let description = [{
+    Changes nothing. A remark at each `pw.transfer` says how many bytes one step
+    moves between different devices, over ICI inside of an island and over the DCN
+    between islands. Time does not depend on the number of shards unless a binding
+    lists devices one by one.
+
+    Fails with an error at a `pw.transfer` from or to a slice that is not bound.
+  }];
+}
+
 def InsertTransfers : Pass<"pw-insert-transfers", "::mlir::ModuleOp"> {
   let summary = "Turn changes of layout and slice into explicit movement";
   let description = [{
-    Needs every slice bound. Replaces each `pw.reshard` by what does it: a
+    Replaces each `pw.reshard` by what does it: a
     partial source is reduced on its slice by a call of a generated function, the
     pieces move by `pw.transfer`, and a partial result is masked by another
     generated function. Generated functions are private and named after what they
@@ -77,7 +89,7 @@ def InsertTransfers : Pass<"pw-insert-transfers", "::mlir::ModuleOp"> {
     // becomes
     %1 = pw.call @pw_all_reduce_add_8xf32_m(%0)
         : (!pw.array<8xf32, @a, [{} ] partial add {"m"}>) -> !pw.array<8xf32, @a, [{} ]>
-    %2 = pw.transfer %1 ici 0 dcn 32
+    %2 = pw.transfer %1
         : !pw.array<8xf32, @a, [{} ]> -> !pw.array<8xf32, @b, [{"d"} ]>
     ```
 
@@ -97,9 +109,7 @@ def InsertTransfers : Pass<"pw-insert-transfers", "::mlir::ModuleOp"> {
         : (!pw.array<8xf32, @a, [{} ] partial add {"m"}>) -> !pw.array<8xf32, @a, [{"m"} ]>
     ```
 
-    Bytes are those that one step moves between different devices. Time does not
-    depend on the number of shards unless a binding lists devices one by one.
-    Fails with an error at a `pw.reshard` between slices that are not bound.
+    Time does not depend on the number of shards.
   }];
   let dependentDialects = ["::mlir::pathways::PathwaysDialect",
                            "::mlir::arith::ArithDialect",

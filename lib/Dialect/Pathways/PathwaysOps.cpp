@@ -254,6 +254,29 @@ void CallOp::build(OpBuilder &builder, OperationState &state, TypeRange outputs,
         /*after=*/ValueRange());
 }
 
+/// The operands themselves, for those who change them.
+static SmallVector<OpOperand *> getOperandsOf(MutableOperandRange range) {
+  SmallVector<OpOperand *> operands;
+  for (OpOperand &operand : range)
+    operands.push_back(&operand);
+  return operands;
+}
+
+SmallVector<OpOperand *> CallOp::getReads() {
+  return getOperandsOf(getInputsMutable());
+}
+
+SmallVector<OpOperand *> CallOp::getWaits() {
+  return getOperandsOf(getAfterMutable());
+}
+
+SmallVector<OpOperand *> CallOp::getDonations() {
+  SmallVector<OpOperand *> operands;
+  for (int64_t index : getDonated())
+    operands.push_back(&getInputsMutable()[index]);
+  return operands;
+}
+
 ParseResult CallOp::parse(OpAsmParser &parser, OperationState &result) {
   Builder &builder = parser.getBuilder();
   StringAttr callee;

@@ -222,16 +222,23 @@ LogicalResult ProgramOp::verify() {
 }
 
 LogicalResult ProgramOp::verifyRegions() {
-  for (Operation &op : getBody().front())
-    if (!isa<CallOp, ReshardOp, TransferOp, CopyOp, ReturnOp>(op)) { // (C8)
-      InFlightDiagnostic diagnostic =
-          op.emitOpError("is not allowed in the body of 'pw.program'; compute "
-                         "in a function and call it with 'pw.call'");
-      diagnostic.attachNote(getLoc())
-          << "program '" << getSymName() << "' is defined here";
-      return diagnostic;
-    }
-  return success();
+  WalkResult result = getBody().walk([&](Operation *op) -> WalkResult {
+    if (isa<NodeOpInterface>(op)) // (C8)
+      return WalkResult::advance();
+    InFlightDiagnostic diagnostic =
+        op->emitOpError("is not allowed in the body of 'pw.program'; compute "
+                        "in a function and call it with 'pw.call'");
+    diagnostic.attachNote(getLoc())
+        << "program '" << getSymName() << "' is defined here";
+    return diagnostic;
+  });
+  return failure(result.wasInterrupted());
+}
+
+LogicalResult mlir::pathways::detail::verifyNode(Operation *op) {
+  if (isa_and_present<ProgramOp, NodeOpInterface>(op->getParentOp()))
+    return success();
+  return op->emitOpError("stands in a 'pw.program'");
 }
 
 LogicalResult ProgramOp::verifySymbolUses(SymbolTableCollection &symbols) {
@@ -559,9 +566,6 @@ LogicalResult TransferOp::verify() {
     if (type.getSharding().isPartial()) // (C2)
       return emitOpError("moves contributions unreduced: ")
              << type << " is partial; reduce it first";
-  for (int64_t bytes : {getIciBytes(), getDcnBytes()})
-    if (bytes < 0) // (C3)
-      return emitOpError("expected byte counts of at least 0, got ") << bytes;
   return success();
 }
 

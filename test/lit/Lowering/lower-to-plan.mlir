@@ -62,7 +62,7 @@ pw.program @forward(%x: !pw.array<8xf32, @front, [{"d"}]>)
     -> (!pw.array<8xf32, @back, [{"d"}]> {pw.name = "y"}) {
   %0 = pw.call @double(%x) : (!pw.array<8xf32, @front, [{"d"}]>) -> !pw.array<8xf32, @front, [{"d"}]>
   %1 = pw.call @double(%0) : (!pw.array<8xf32, @front, [{"d"}]>) -> !pw.array<8xf32, @front, [{"d"}]>
-  %2 = pw.transfer %1 ici 0 dcn 32 : !pw.array<8xf32, @front, [{"d"}]> -> !pw.array<8xf32, @back, [{"d"}]>
+  %2 = pw.transfer %1 : !pw.array<8xf32, @front, [{"d"}]> -> !pw.array<8xf32, @back, [{"d"}]>
   %3 = pw.call @double(%2) : (!pw.array<8xf32, @back, [{"d"}]>) -> !pw.array<8xf32, @back, [{"d"}]>
   pw.return %3 : !pw.array<8xf32, @back, [{"d"}]>
 }

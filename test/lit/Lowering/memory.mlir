@@ -46,7 +46,7 @@ func.func private @neg(%a: tensor<4xf32>) -> tensor<4xf32> {
 // CHECK-DAG: plan.edge @result1.fetch -> @neg reuse same tokens 2
 pw.program @sends(%x: !pw.array<4xf32, @s, [{}]>) -> (!pw.array<4xf32, @t, [{}]>, !pw.array<4xf32, @s, [{}]>) {
   %0 = pw.call @neg(%x) : (!pw.array<4xf32, @s, [{}]>) -> !pw.array<4xf32, @s, [{}]>
-  %1 = pw.transfer %0 ici 16 dcn 0 : !pw.array<4xf32, @s, [{}]> -> !pw.array<4xf32, @t, [{}]>
+  %1 = pw.transfer %0 : !pw.array<4xf32, @s, [{}]> -> !pw.array<4xf32, @t, [{}]>
   %2 = pw.call @neg(%x) : (!pw.array<4xf32, @s, [{}]>) -> !pw.array<4xf32, @s, [{}]>
   pw.return %1, %2 : !pw.array<4xf32, @t, [{}]>, !pw.array<4xf32, @s, [{}]>
 }
@@ -80,7 +80,7 @@ func.func private @neg(%a: tensor<4xf32>) -> tensor<4xf32> {
 // CHECK-DAG: plan.edge @result0.fetch -> @neg.send reuse pieces tokens 2
 pw.program @donated(%x: !pw.array<4xf32, @s, [{}]>) -> !pw.array<4xf32, @t, [{}]> {
   %0 = pw.call @neg(%x) donate(%x) : (!pw.array<4xf32, @s, [{}]>) -> !pw.array<4xf32, @s, [{}]>
-  %1 = pw.transfer %0 ici 16 dcn 0 : !pw.array<4xf32, @s, [{}]> -> !pw.array<4xf32, @t, [{}]>
+  %1 = pw.transfer %0 : !pw.array<4xf32, @s, [{}]> -> !pw.array<4xf32, @t, [{}]>
   %2 = pw.call @neg(%1) donate(%1) : (!pw.array<4xf32, @t, [{}]>) -> !pw.array<4xf32, @t, [{}]>
   %3 = pw.call @neg(%2) donate(%2) : (!pw.array<4xf32, @t, [{}]>) -> !pw.array<4xf32, @t, [{}]>
   pw.return %3 : !pw.array<4xf32, @t, [{}]>
@@ -116,7 +116,7 @@ func.func private @neg(%a: tensor<4xf32>) -> tensor<4xf32> {
 pw.program @cannot(%x: !pw.array<4xf32, @s, [{}]>, %y: !pw.array<4xf32, @s, [{}]>, %z: !pw.array<4xf32, @s, [{}]>)
     -> (!pw.array<f32, @s, []>, !pw.array<4xf32, @s, [{}]>, !pw.array<4xf32, @t, [{}]>, !pw.array<4xf32, @s, [{}]>, !pw.array<4xf32, @s, [{}]>) {
   %0 = pw.call @sum(%x) donate(%x) : (!pw.array<4xf32, @s, [{}]>) -> !pw.array<f32, @s, []>
-  %1 = pw.transfer %y ici 16 dcn 0 : !pw.array<4xf32, @s, [{}]> -> !pw.array<4xf32, @t, [{}]>
+  %1 = pw.transfer %y : !pw.array<4xf32, @s, [{}]> -> !pw.array<4xf32, @t, [{}]>
   %2 = pw.call @neg(%y) donate(%y) : (!pw.array<4xf32, @s, [{}]>) -> !pw.array<4xf32, @s, [{}]>
   %3 = pw.call @neg(%z) donate(%z) : (!pw.array<4xf32, @s, [{}]>) -> !pw.array<4xf32, @s, [{}]>
   pw.return %0, %2, %1, %3, %z : !pw.array<f32, @s, []>, !pw.array<4xf32, @s, [{}]>, !pw.array<4xf32, @t, [{}]>, !pw.array<4xf32, @s, [{}]>, !pw.array<4xf32, @s, [{}]>

@@ -1,4 +1,5 @@
 // RUN: pw-opt %s -pw-insert-transfers -split-input-file | FileCheck %s
+// RUN: pw-opt %s -pw-insert-transfers -pw-explain-movement -split-input-file -o %t 2>&1 | FileCheck %s --check-prefix=BYTES
 // RUN: pw-opt %s -pw-insert-transfers -split-input-file | pw-opt -pw-insert-transfers -split-input-file | FileCheck %s
 
 pw.slice @a mesh <"x" = 2, "m" = 2>
@@ -13,16 +14,20 @@ pw.program @move(%x: !pw.array<8x4xf32, @a, [{"x"}, {"m"}]>)
     -> (!pw.array<8x4xf32, @b, [{"x"}, {}]>, !pw.array<8x4xf32, @c, [{}, {}]>,
         !pw.array<8x4xf32, @a, [{"x"}, {}]>, !pw.array<8x4xf32, @a, [{"m"}, {"x"}]>) {
   // Between islands, once.
-  // CHECK: pw.transfer %x ici 0 dcn 128
+  // CHECK: pw.transfer %x
+  // BYTES: moves 0 bytes over ICI and 128 over the DCN
   %0 = pw.reshard %x : !pw.array<8x4xf32, @a, [{"x"}, {"m"}]> -> !pw.array<8x4xf32, @b, [{"x"}, {}]>
   // Within an island, to each of four copies.
-  // CHECK: pw.transfer %x ici 512 dcn 0
+  // CHECK: pw.transfer %x
+  // BYTES: moves 512 bytes over ICI and 0 over the DCN
   %1 = pw.reshard %x : !pw.array<8x4xf32, @a, [{"x"}, {"m"}]> -> !pw.array<8x4xf32, @c, [{}, {}]>
   // Each shard has half of its block.
-  // CHECK: pw.transfer %x ici 128 dcn 0
+  // CHECK: pw.transfer %x
+  // BYTES: moves 128 bytes over ICI and 0 over the DCN
   %2 = pw.reshard %x : !pw.array<8x4xf32, @a, [{"x"}, {"m"}]> -> !pw.array<8x4xf32, @a, [{"x"}, {}]>
   // Two of four shards keep theirs.
-  // CHECK: pw.transfer %x ici 64 dcn 0
+  // CHECK: pw.transfer %x
+  // BYTES: moves 64 bytes over ICI and 0 over the DCN
   %3 = pw.reshard %x : !pw.array<8x4xf32, @a, [{"x"}, {"m"}]> -> !pw.array<8x4xf32, @a, [{"m"}, {"x"}]>
   // CHECK-NOT: pw.reshard
   pw.return %0, %1, %2, %3 : !pw.array<8x4xf32, @b, [{"x"}, {}]>, !pw.array<8x4xf32, @c, [{}, {}]>,
@@ -31,7 +36,8 @@ pw.program @move(%x: !pw.array<8x4xf32, @a, [{"x"}, {"m"}]>)
 
 // A shard that has the source takes its own copy: nothing moves.
 // CHECK-LABEL: pw.program @slice
-// CHECK: pw.transfer %x ici 0 dcn 0
+// CHECK: pw.transfer %x
+// BYTES: moves 0 bytes over ICI and 0 over the DCN
 pw.program @slice(%x: !pw.array<7xf64, @a, [{}]>) -> (!pw.array<7xf64, @a, [{"m"}]>) {
   %0 = pw.reshard %x : !pw.array<7xf64, @a, [{}]> -> !pw.array<7xf64, @a, [{"m"}]>
   pw.return %0 : !pw.array<7xf64, @a, [{"m"}]>
@@ -40,7 +46,8 @@ pw.program @slice(%x: !pw.array<7xf64, @a, [{}]>) -> (!pw.array<7xf64, @a, [{"m"
 // Reduced where it is, then moved; equal ones share a function.
 // CHECK-LABEL: pw.program @reduce
 // CHECK: %[[R:.*]] = pw.call @pw_all_reduce_add_2x8xf32_m(%x) : (!pw.array<4x8xf32, @a, [{"x"}, {}] partial add {"m"}>) -> !pw.array<4x8xf32, @a, [{"x"}, {}]>
-// CHECK: %[[T:.*]] = pw.transfer %[[R]] ici 0 dcn 128
+// CHECK: %[[T:.*]] = pw.transfer %[[R]]
+// BYTES: moves 0 bytes over ICI and 128 over the DCN
 // CHECK: %[[S:.*]] = pw.call @pw_all_reduce_add_2x8xf32_m(%x)
 // CHECK: pw.return %[[T]], %[[S]]
 pw.program @reduce(%x: !pw.array<4x8xf32, @a, [{"x"}, {}] partial add {"m"}>)
@@ -60,7 +67,8 @@ pw.program @nothing(%x: !pw.array<4xf32, @a, [{}] partial add {"m"}>) -> (!pw.ar
 
 // A partial result keeps the value at coordinates 0.
 // CHECK-LABEL: pw.program @contribute
-// CHECK: %[[T:.*]] = pw.transfer %x ici 0 dcn 128 : !pw.array<8xf32, @b, [{"x"}]> -> !pw.array<8xf32, @a, [{}]>
+// CHECK: %[[T:.*]] = pw.transfer %x : !pw.array<8xf32, @b, [{"x"}]> -> !pw.array<8xf32, @a, [{}]>
+// BYTES: moves 0 bytes over ICI and 128 over the DCN
 // CHECK: pw.call @pw_contribute_max_8xf32_x_m(%[[T]]) : (!pw.array<8xf32, @a, [{}]>) -> !pw.array<8xf32, @a, [{}] partial max {"x", "m"}>
 pw.program @contribute(%x: !pw.array<8xf32, @b, [{"x"}]>, %y: !pw.array<i1, @a, []>)
     -> (!pw.array<8xf32, @a, [{}] partial max {"x", "m"}>, !pw.array<i1, @a, [] partial min {"m"}>) {
@@ -89,8 +97,10 @@ pw.slice @b mesh <"x" = 4>
 pw.bind @a to island 0 devices base 0 strides [1] span 2
 pw.bind @b to island 0 devices [0, 1, 0, 1]
 // CHECK-LABEL: pw.program @shared
-// CHECK: pw.transfer %x ici 0 dcn 0
-// CHECK: pw.transfer %x ici 64 dcn 0
+// CHECK: pw.transfer %x
+// BYTES: moves 0 bytes over ICI and 0 over the DCN
+// CHECK: pw.transfer %x
+// BYTES: moves 64 bytes over ICI and 0 over the DCN
 pw.program @shared(%x: !pw.array<8xf32, @a, [{"x"}]>) -> (!pw.array<8xf32, @b, [{"x"}]>, !pw.array<8xf32, @b, [{}]>) {
   %0 = pw.reshard %x : !pw.array<8xf32, @a, [{"x"}]> -> !pw.array<8xf32, @b, [{"x"}]>
   %1 = pw.reshard %x : !pw.array<8xf32, @a, [{"x"}]> -> !pw.array<8xf32, @b, [{}]>
@@ -107,8 +117,10 @@ pw.bind @b to island 1 devices base 0 strides [1] span 8
 func.func private @pw_all_reduce_add_f32_x() { return }
 // CHECK-LABEL: pw.program @large
 // CHECK: pw.call @pw_all_reduce_add_f32_x_0(%x)
-// CHECK: pw.transfer %y ici 0 dcn 9223372036854775807
-// CHECK: pw.transfer %y ici 9223372036854775807 dcn 0
+// CHECK: pw.transfer %y
+// BYTES: moves 0 bytes over ICI and 9223372036854775807 over the DCN
+// CHECK: pw.transfer %y
+// BYTES: moves 9223372036854775807 bytes over ICI and 0 over the DCN
 pw.program @large(%x: !pw.array<f32, @a, [] partial add {"x"}>, %y: !pw.array<281474976710656xf64, @a, [{"x"}]>)
     -> (!pw.array<f32, @a, []>, !pw.array<281474976710656xf64, @b, [{}]>, !pw.array<281474976710656xf64, @a, [{}]>) {
   %0 = pw.reshard %x : !pw.array<f32, @a, [] partial add {"x"}> -> !pw.array<f32, @a, []>
@@ -148,13 +160,13 @@ pw.program @scatter(%x: !pw.array<12x4xf32, @a, [{}, {}] partial add {"m"}>,
 // that cut already: the tree is that of the axes as named, the rest moves.
 // CHECK-LABEL: pw.program @rest
 // CHECK-NEXT: %[[A:.*]] = pw.call @pw_reduce_scatter_dim0_add_12x12xf16_m_n(%x) : (!pw.array<12x12xf16, @a, [{}, {}] partial add {"m", "n"}>) -> !pw.array<12x12xf16, @a, [{"m", "n"}, {}]>
-// CHECK-NEXT: %[[B:.*]] = pw.transfer %[[A]] ici {{.*}} -> !pw.array<12x12xf16, @a, [{"n", "m"}, {}]>
+// CHECK-NEXT: %[[B:.*]] = pw.transfer %[[A]] {{.*}} -> !pw.array<12x12xf16, @a, [{"n", "m"}, {}]>
 // CHECK-NEXT: %[[C:.*]] = pw.call @pw_reduce_scatter_dim1_add_12x12xf16_m_n(%x) : (!pw.array<12x12xf16, @a, [{}, {}] partial add {"m", "n"}>) -> !pw.array<12x12xf16, @a, [{}, {"m", "n"}]>
-// CHECK-NEXT: %[[D:.*]] = pw.transfer %[[C]] ici {{.*}} -> !pw.array<12x12xf16, @a, [{"x"}, {"m"}]>
+// CHECK-NEXT: %[[D:.*]] = pw.transfer %[[C]] {{.*}} -> !pw.array<12x12xf16, @a, [{"x"}, {"m"}]>
 // CHECK-NEXT: %[[E:.*]] = pw.call @pw_reduce_scatter_dim0_add_12x12xf16_m_n(%x)
-// CHECK-NEXT: %[[F:.*]] = pw.transfer %[[E]] ici {{.*}} -> !pw.array<12x12xf16, @a, [{"m"}, {"n"}]>
+// CHECK-NEXT: %[[F:.*]] = pw.transfer %[[E]] {{.*}} -> !pw.array<12x12xf16, @a, [{"m"}, {"n"}]>
 // CHECK-NEXT: %[[G:.*]] = pw.call @pw_reduce_scatter_dim0_add_12xf64_n(%y) : (!pw.array<24xf64, @a, [{"x"}] partial add {"n"}>) -> !pw.array<24xf64, @a, [{"x", "n"}]>
-// CHECK-NEXT: %[[H:.*]] = pw.transfer %[[G]] ici {{.*}} -> !pw.array<24xf64, @a, [{"n", "x"}]>
+// CHECK-NEXT: %[[H:.*]] = pw.transfer %[[G]] {{.*}} -> !pw.array<24xf64, @a, [{"n", "x"}]>
 pw.program @rest(%x: !pw.array<12x12xf16, @a, [{}, {}] partial add {"m", "n"}>,
                  %y: !pw.array<24xf64, @a, [{"x"}] partial add {"n"}>)
     -> (!pw.array<12x12xf16, @a, [{"n", "m"}, {}]>, !pw.array<12x12xf16, @a, [{"x"}, {"m"}]>,

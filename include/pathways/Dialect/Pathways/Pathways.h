@@ -38,6 +38,8 @@ class ReturnOp;
 namespace detail {
 /// Verifies what any collective must satisfy on its own.
 LogicalResult verifyCollective(Operation *op);
+/// Verifies that a node stands in a program, or in a node with regions.
+LogicalResult verifyNode(Operation *op);
 } // namespace detail
 } // namespace mlir::pathways
 

@@ -99,6 +99,34 @@ def BindOp : Pathways_Op<"bind", [PW_SymbolUser, HasParent<"ModuleOp">]> {
 // Programs
 //===----------------------------------------------------------------------===//
 
+/// What may stand in a program. An op that a pass does not know is refused by
+/// that pass, never passed over.
+def PW_NodeOpInterface : OpInterface<"NodeOpInterface"> {
+  let description = [{
+    A node of a program: takes arrays and gives arrays. One with regions has nodes in
+    them, and may run these any number of times, or not at all. Passes ask what it
+    reads, waits for and may overwrite; an operand is in one of the first two.
+  }];
+  let cppNamespace = "::mlir::pathways";
+  let methods = [
+    InterfaceMethod<"Operands whose elements it reads",
+      "::llvm::SmallVector<::mlir::OpOperand *>", "getReads", (ins),
+      /*methodBody=*/"", /*defaultImplementation=*/[{
+        ::llvm::SmallVector<::mlir::OpOperand *> reads;
+        for (::mlir::OpOperand &operand : $_op->getOpOperands())
+          reads.push_back(&operand);
+        return reads;
+      }]>,
+    InterfaceMethod<"Operands that must be complete, but are not read",
+      "::llvm::SmallVector<::mlir::OpOperand *>", "getWaits", (ins),
+      /*methodBody=*/"", /*defaultImplementation=*/"return {};">,
+    InterfaceMethod<"Operands that it reads and whose memory it may take",
+      "::llvm::SmallVector<::mlir::OpOperand *>", "getDonations", (ins),
+      /*methodBody=*/"", /*defaultImplementation=*/"return {};">
+  ];
+  let verify = "return ::mlir::pathways::detail::verifyNode($_op);";
+}
+
 def ProgramOp : Pathways_Op<"program", [
     FunctionOpInterface, IsolatedFromAbove, SingleBlock, PW_SymbolUser,
     HasParent<"ModuleOp">,
@@ -118,7 +146,8 @@ def ProgramOp : Pathways_Op<"program", [
     result of equal type; (C3) an argument is not both carried and stepped; (C4)
     no result is carried into two arguments; (C5) names are not empty and differ
     among arguments, and among results; (C6) there is a body; (C7) array types
-    fit the meshes of their slices; (C8) only `pw` operations are in the body.
+    fit the meshes of their slices; (C8) only nodes are in the body, operations
+    with `NodeOpInterface`, and in their regions.
 
     ```mlir
     pw.program @train(%x: !pw.array<8xf32, @s, [{"d"} ]> {pw.stepped},
@@ -164,7 +193,7 @@ def ProgramOp : Pathways_Op<"program", [
 }
 
 def ReturnOp : Pathways_Op<"return", [
-    Pure, Terminator, ReturnLike, HasParent<"ProgramOp">]> {
+    Pure, Terminator, ReturnLike, HasParent<"ProgramOp">, PW_NodeOpInterface]> {
   let summary = "End a program";
   let description = [{
     (C1) Operand types are the result types of the program.
@@ -179,7 +208,9 @@ def ReturnOp : Pathways_Op<"return", [
 }
 
 def CallOp : Pathways_Op<"call", [
-    Pure, AttrSizedOperandSegments, PW_SymbolUser, HasParent<"ProgramOp">]> {
+    Pure, AttrSizedOperandSegments, PW_SymbolUser,
+    DeclareOpInterfaceMethods<PW_NodeOpInterface,
+                              ["getReads", "getWaits", "getDonations"]>]> {
   let summary = "Run a function on all shards of a slice";
   let description = [{
     The callee is a `func.func`. A `pw.local_view` callee runs once per shard
@@ -228,7 +259,7 @@ def CallOp : Pathways_Op<"call", [
   }];
 }
 
-def ReshardOp : Pathways_Op<"reshard", [Pure, PW_SymbolUser, HasParent<"ProgramOp">]> {
+def ReshardOp : Pathways_Op<"reshard", [Pure, PW_SymbolUser, PW_NodeOpInterface]> {
   let summary = "Change the layout or the slice of an array";
   let description = [{
     The value stays; any layout becomes any other, on any slice. A partial
@@ -251,31 +282,29 @@ def ReshardOp : Pathways_Op<"reshard", [Pure, PW_SymbolUser, HasParent<"ProgramO
   let hasFolder = 1;
 }
 
-def TransferOp : Pathways_Op<"transfer", [Pure, PW_SymbolUser, HasParent<"ProgramOp">]> {
+def TransferOp : Pathways_Op<"transfer", [Pure, PW_SymbolUser, PW_NodeOpInterface]> {
   let summary = "Move the pieces of an array to another layout or slice";
   let description = [{
-    Explicit movement, without reduction. `ici` and `dcn` are the bytes that one
-    step moves between different devices of one island, and between islands.
+    Explicit movement, without reduction. How many bytes that is follows from the
+    bindings of the two slices: `pw-explain-movement` says it.
 
     (C1) Source and result have the same global shape and element type; (C2)
-    neither is partial; (C3) byte counts are not negative.
+    neither is partial.
 
     ```mlir
-    %1 = pw.transfer %0 ici 0 dcn 32
-        : !pw.array<8xf32, @a, [{"d"} ]> -> !pw.array<8xf32, @b, [{} ]>
+    %1 = pw.transfer %0 : !pw.array<8xf32, @a, [{"d"} ]> -> !pw.array<8xf32, @b, [{} ]>
     ```
   }];
-  let arguments = (ins PW_ArrayType:$source, I64Attr:$ici_bytes, I64Attr:$dcn_bytes);
+  let arguments = (ins PW_ArrayType:$source);
   let results = (outs PW_ArrayType:$result);
   let assemblyFormat = [{
-    $source `ici` $ici_bytes `dcn` $dcn_bytes attr-dict `:`
-    qualified(type($source)) `->` qualified(type($result))
+    $source attr-dict `:` qualified(type($source)) `->` qualified(type($result))
   }];
   let hasVerifier = 1;
 }
 
 def CopyOp : Pathways_Op<"copy", [
-    SameOperandsAndResultType, PW_SymbolUser, HasParent<"ProgramOp">]> {
+    SameOperandsAndResultType, PW_SymbolUser, PW_NodeOpInterface]> {
   let summary = "Copy an array, so that the copy may be donated";
   let description = [{
     Allocates: two copies of one array are two arrays.

@@ -451,21 +451,14 @@ pw.program @reshard_c1(%x: !pw.array<4xf32, @s, [{}]>) {
 pw.slice @s mesh <>
 pw.program @transfer_c1(%x: !pw.array<4xf32, @s, [{}]>) {
   // expected-error@+1 {{expected source and result to have the same global shape and element type}}
-  %0 = pw.transfer %x ici 0 dcn 0 : !pw.array<4xf32, @s, [{}]> -> !pw.array<4xf64, @s, [{}]>
+  %0 = pw.transfer %x : !pw.array<4xf32, @s, [{}]> -> !pw.array<4xf64, @s, [{}]>
   pw.return
 }
 // -----
 pw.slice @s mesh <"x" = 2>
 pw.program @transfer_c2(%x: !pw.array<4xf32, @s, [{}]>) {
   // expected-error@+1 {{moves contributions unreduced: '!pw.array<4xf32, @s, [{}] partial add {"x"}>' is partial; reduce it first}}
-  %0 = pw.transfer %x ici 0 dcn 0 : !pw.array<4xf32, @s, [{}]> -> !pw.array<4xf32, @s, [{}] partial add {"x"}>
-  pw.return
-}
-// -----
-pw.slice @s mesh <>
-pw.program @transfer_c3(%x: !pw.array<4xf32, @s, [{}]>) {
-  // expected-error@+1 {{expected byte counts of at least 0, got -8}}
-  %0 = pw.transfer %x ici 0 dcn -8 : !pw.array<4xf32, @s, [{}]> -> !pw.array<4xf32, @s, [{}]>
+  %0 = pw.transfer %x : !pw.array<4xf32, @s, [{}]> -> !pw.array<4xf32, @s, [{}] partial add {"x"}>
   pw.return
 }
 // -----

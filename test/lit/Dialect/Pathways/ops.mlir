@@ -85,8 +85,8 @@ pw.program private @body(%x: !pw.array<8x8xf32, @front, [{"data"}, {}] partial a
       : (!pw.array<8x8xf32, @front, [{"data"}, {}] partial add {"model"}>) -> !pw.array<8x8xf32, @front, [{"data"}, {}]>
   // CHECK: %[[R:.*]] = pw.reshard %[[X]] : !pw.array<8x8xf32, @front, [{"data"}, {}]> -> !pw.array<8x8xf32, @back, [{"data"}, {}]>
   %2 = pw.reshard %1 : !pw.array<8x8xf32, @front, [{"data"}, {}]> -> !pw.array<8x8xf32, @back, [{"data"}, {}]>
-  // CHECK: %[[T:.*]] = pw.transfer %[[R]] ici 192 dcn 0 : !pw.array<8x8xf32, @back, [{"data"}, {}]> -> !pw.array<8x8xf32, @back, [{}, {"data"}]>
-  %3 = pw.transfer %2 ici 192 dcn 0 : !pw.array<8x8xf32, @back, [{"data"}, {}]> -> !pw.array<8x8xf32, @back, [{}, {"data"}]>
+  // CHECK: %[[T:.*]] = pw.transfer %[[R]] : !pw.array<8x8xf32, @back, [{"data"}, {}]> -> !pw.array<8x8xf32, @back, [{}, {"data"}]>
+  %3 = pw.transfer %2 : !pw.array<8x8xf32, @back, [{"data"}, {}]> -> !pw.array<8x8xf32, @back, [{}, {"data"}]>
   // CHECK: pw.copy %[[T]] : !pw.array<8x8xf32, @back, [{}, {"data"}]>
   %4 = pw.copy %3 : !pw.array<8x8xf32, @back, [{}, {"data"}]>
   pw.return %0, %4 : !pw.array<f32, @one, []>, !pw.array<8x8xf32, @back, [{}, {"data"}]>

@@ -1,4 +1,4 @@
-// RUN: pw-opt %s -split-input-file -verify-diagnostics -pw-insert-transfers
+// RUN: pw-opt %s -split-input-file -verify-diagnostics -pw-insert-transfers -pw-explain-movement
 
 pw.slice @a mesh <>
 // expected-note@+1 {{slice 'b' is declared here}}

@@ -1,0 +1,28 @@
+//===- ProgramLiveness.cpp - Who reads an array last ----------------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "pathways/Analysis/ProgramLiveness.h"
+
+#include "pathways/Dialect/Pathways/Pathways.h"
+
+using namespace mlir;
+using namespace mlir::pathways;
+
+ProgramLiveness::ProgramLiveness(Operation *program) {
+  program->walk<WalkOrder::PreOrder>([&](NodeOpInterface node) {
+    for (OpOperand *operand : node.getReads())
+      lastRead[operand->get()] = node;
+  });
+}
+
+Operation *ProgramLiveness::getLaterRead(Value array, Operation *node) const {
+  Operation *last = lastRead.lookup(array);
+  // What a region takes from around it is read whenever the region runs.
+  bool mayRepeat = array.getParentBlock() != node->getBlock();
+  return last == node && !mayRepeat ? nullptr : last;
+}
