@@ -204,7 +204,7 @@ LogicalResult GraphBuilder::addCall(CallOp call) {
           call.emitOpError("has shards of ")
           << info->shard << " as " << what << " " << index << " of '"
           << call.getCallee() << "', which is written for " << type
-          << "; a global view on several devices is not partitioned";
+          << "; run pw-partition first";
       error.attachNote(callee.getLoc()) << "callee is here";
       return LogicalResult(error);
     }

@@ -27,6 +27,8 @@ void mlir::pathways::buildCompilePipeline(OpPassManager &pm,
   // merges moves once.
   pm.addNestedPass<ProgramOp>(createCanonicalizerPass());
   pm.addNestedPass<ProgramOp>(createCSEPass());
+  // Needs no devices, so that code is the same on all.
+  pm.addPass(createPartition());
   PlaceOptions place;
   place.topology = options.topology;
   place.oversubscribe = options.oversubscribe;

@@ -38,11 +38,9 @@ class CheckProgramPass
   void runOnOperation() override {
     SymbolTableCollection symbols;
     bool failedAny = false;
-    llvm::DenseSet<Operation *> globalViewReported;
     getOperation().walk([&](CallOp call) {
       auto callee = symbols.lookupNearestSymbolFrom<func::FuncOp>(
           call, call.getCalleeAttr());
-      failedAny |= failed(checkView(call, callee, symbols, globalViewReported));
       failedAny |= failed(checkFunctions(callee, symbols));
     });
     for (auto program : getOperation().getOps<ProgramOp>()) {
@@ -52,29 +50,6 @@ class CheckProgramPass
     if (failedAny)
       signalPassFailure();
     markAllAnalysesPreserved();
-  }
-
-  /// Reports a function in global view once, at its first call on more than one
-  /// device.
-  LogicalResult checkView(CallOp call, func::FuncOp callee,
-                          SymbolTableCollection &symbols,
-                          llvm::DenseSet<Operation *> &reported) {
-    if (callee->hasAttr(PathwaysDialect::kLocalViewAttrName))
-      return success();
-    SliceOp slice = lookupSlice(symbols, call, call.getSlice());
-    int64_t shards = slice.getMesh().getNumShards();
-    if (shards == 1 || !reported.insert(callee).second)
-      return success();
-    InFlightDiagnostic diagnostic =
-        call.emitOpError()
-        << "of '" << callee.getSymName() << "', a function in global view, on "
-        << "slice '" << slice.getSymName() << "' of " << shards
-        << " devices: partitioning a global view is not available yet; write "
-           "the function for one shard and mark it '"
-        << PathwaysDialect::kLocalViewAttrName << "'";
-    diagnostic.attachNote(callee.getLoc())
-        << "function '" << callee.getSymName() << "' is defined here";
-    return diagnostic;
   }
 
   /// Checks `root` and what it calls, each function once over the whole pass.

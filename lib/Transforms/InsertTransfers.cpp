@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "pathways/Analysis/ShardingRule.h"
 #include "pathways/Dialect/Pathways/Layouts.h"
 #include "pathways/Transforms/Passes.h"
 
@@ -25,41 +26,6 @@ using namespace mlir;
 using namespace mlir::pathways;
 
 namespace {
-
-/// The value that changes nothing when combined by `kind`. For sums of floats
-/// that is -0: adding +0 would change -0.
-TypedAttr getIdentity(ReductionKind kind, Type type) {
-  if (auto floatType = dyn_cast<FloatType>(type)) {
-    const llvm::fltSemantics &semantics = floatType.getFloatSemantics();
-    switch (kind) {
-    case ReductionKind::Add:
-      return FloatAttr::get(type,
-                            APFloat::getZero(semantics, /*Negative=*/true));
-    case ReductionKind::Mul:
-      return FloatAttr::get(type, APFloat::getOne(semantics));
-    case ReductionKind::Max:
-      return FloatAttr::get(type,
-                            APFloat::getInf(semantics, /*Negative=*/true));
-    case ReductionKind::Min:
-      return FloatAttr::get(type, APFloat::getInf(semantics));
-    }
-  }
-  unsigned width = type.getIntOrFloatBitWidth();
-  bool isBool = width == 1; // false < true, whatever signed i1 would say.
-  switch (kind) {
-  case ReductionKind::Add:
-    return IntegerAttr::get(type, APInt::getZero(width));
-  case ReductionKind::Mul:
-    return IntegerAttr::get(type, APInt(width, 1));
-  case ReductionKind::Max:
-    return IntegerAttr::get(type, isBool ? APInt::getZero(width)
-                                         : APInt::getSignedMinValue(width));
-  case ReductionKind::Min:
-    return IntegerAttr::get(type, isBool ? APInt(width, 1)
-                                         : APInt::getSignedMaxValue(width));
-  }
-  llvm_unreachable("unknown reduction");
-}
 
 class InsertTransfersPass
     : public mlir::pathways::impl::InsertTransfersBase<InsertTransfersPass> {
@@ -252,7 +218,7 @@ class InsertTransfersPass
           }
           auto type = cast<RankedTensorType>(value.getType());
           Value identity = arith::ConstantOp::create(
-              builder, getIdentity(kind, type.getElementType()));
+              builder, getNeutral(kind, type.getElementType()));
           Value empty = tensor::EmptyOp::create(builder, type.getShape(),
                                                 type.getElementType());
           AffineMap map = builder.getMultiDimIdentityMap(type.getRank());

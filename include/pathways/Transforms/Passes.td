@@ -22,13 +22,51 @@ def CheckProgram : Pass<"pw-check-program", "::mlir::ModuleOp"> {
     * its operations are of dialects that become object code: `func`, `linalg`,
       `tensor`, `arith`, `math`, `scf`, `affine`, `cf.assert`, `ub.poison` and
       the local view of `pw`;
-    * a function in global view is called on slices of one device only:
-      partitioning it is not available, so write it in local view;
     * a value is donated to one call only;
     * arguments and results of a program are not partial.
 
     Fails with an error at the call or at the operation, and a note at the other.
   }];
+}
+
+def Partition : Pass<"pw-partition", "::mlir::ModuleOp"> {
+  let summary = "Cut computations in global view over their slices";
+  let description = [{
+    Replaces the callee of each `pw.call` on a slice of more than one device, when
+    it is in global view, by a function in local view that gives the same: one for
+    each function, mesh and layouts of operands and results. On one device a
+    global view is its local view and stays.
+
+    ```mlir
+    func.func private @f(%x: tensor<8x4xf32>, %w: tensor<4x6xf32>) -> tensor<8x6xf32>
+    %0 = pw.call @f(%x, %w)
+        : (!pw.array<8x4xf32, @s, [{}, {"m"} ]>, !pw.array<4x6xf32, @s, [{"m"}, {} ]>)
+        -> !pw.array<8x6xf32, @s, [{}, {} ]>
+    // becomes, with "m" = 2
+    func.func private @f_sharded(%x: tensor<8x2xf32>, %w: tensor<2x6xf32>)
+        -> tensor<8x6xf32> attributes {pw.local_view} {
+      // a product of 8x2 and 2x6, then
+      %1 = pw.all_reduce %0 add over ["m"] : tensor<8x6xf32>
+    ```
+
+    An operation is cut as its operands are, the largest first, else as its results
+    are wanted; what it needs in another layout is gathered, exchanged or cut. Sums
+    over a dimension that is cut stay contributions until somebody reads them: who
+    wants a block of the sum gets it by a reduce-scatter. Cut are structured
+    operations of `linalg`, elementwise operations and reshapes that keep blocks
+    together. All others are computed whole by everybody, with a remark where
+    that gathers something. Dimensions that are not cut into equal blocks are
+    gathered at the entry and cut again at the end; padding reaches no
+    computation.
+
+    What is cut follows from the text and the slices alone. Fails with an error at a
+    function that becomes too large by inlining what it calls.
+  }];
+  let dependentDialects = ["::mlir::pathways::PathwaysDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::func::FuncDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
 }
 
 def Place : Pass<"pw-place", "::mlir::ModuleOp"> {

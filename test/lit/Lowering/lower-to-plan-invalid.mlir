@@ -30,7 +30,7 @@ func.func private @neg(%a: tensor<4xf32>) -> tensor<4xf32> {
   return %0 : tensor<4xf32>
 }
 pw.program @global(%x: !pw.array<4xf32, @s, [{"d"}]>) -> !pw.array<4xf32, @s, [{"d"}]> {
-  // expected-error@+1 {{has shards of 'tensor<2xf32>' as operand 0 of 'neg', which is written for 'tensor<4xf32>'; a global view on several devices is not partitioned}}
+  // expected-error@+1 {{has shards of 'tensor<2xf32>' as operand 0 of 'neg', which is written for 'tensor<4xf32>'; run pw-partition first}}
   %0 = pw.call @neg(%x) : (!pw.array<4xf32, @s, [{"d"}]>) -> !pw.array<4xf32, @s, [{"d"}]>
   pw.return %0 : !pw.array<4xf32, @s, [{"d"}]>
 }

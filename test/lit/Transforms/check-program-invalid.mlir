@@ -1,16 +1,5 @@
 // RUN: pw-opt %s -split-input-file -verify-diagnostics -pw-check-program
 
-// Reported once a function.
-pw.slice @s mesh <"x" = 2>
-// expected-note@+1 {{function 'f' is defined here}}
-func.func private @f(%x: tensor<4xf32>) -> tensor<4xf32> { return %x : tensor<4xf32> }
-pw.program @global_view(%x: !pw.array<4xf32, @s, [{"x"}]>) {
-  // expected-error@+1 {{of 'f', a function in global view, on slice 's' of 2 devices: partitioning a global view is not available yet; write the function for one shard and mark it 'pw.local_view'}}
-  %0 = pw.call @f(%x) : (!pw.array<4xf32, @s, [{"x"}]>) -> !pw.array<4xf32, @s, [{"x"}]>
-  %1 = pw.call @f(%0) : (!pw.array<4xf32, @s, [{"x"}]>) -> !pw.array<4xf32, @s, [{"x"}]>
-  pw.return
-}
-// -----
 pw.slice @s mesh <>
 func.func private @f(%x: tensor<f32>) -> tensor<f32> {
   %0 = func.call @g(%x) : (tensor<f32>) -> tensor<f32>

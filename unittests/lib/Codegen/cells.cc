@@ -20,10 +20,18 @@ int kernel_test::widthOf(Element e) {
   return widths[static_cast<int>(e)];
 }
 
+static thread_local View currentView = View::Local;
+
+void kernel_test::setView(View view) { currentView = view; }
+
 long double kernel_test::roundingOf(Element e) {
+  if (isNarrow(e) && currentView == View::Global)
+    return std::ldexp(1.0L, -formatOf(e).first - 1);
   return e == Element::F64 ? 0x1p-53L : 0x1p-24L;
 }
 long double kernel_test::leastOf(Element e) {
+  if (isNarrow(e) && currentView == View::Global)
+    return std::ldexp(1.0L, formatOf(e).second - formatOf(e).first - 1);
   return e == Element::F64 ? 0x1p-1070L : 0x1p-148L;
 }
 

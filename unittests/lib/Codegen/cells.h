@@ -39,9 +39,13 @@ const char *nameOf(Element e);
 int widthOf(Element e);
 
 /// Half a unit in the last place of what a kernel computes with, and the
-/// smallest number it has.
+/// smallest number it has. In one shard f16 and bf16 are f32 until they are
+/// stored; where whole arrays are written about, any operation may store.
 long double roundingOf(Element e);
 long double leastOf(Element e);
+
+/// For which view errors are from now on, on this thread.
+void setView(View view);
 
 /// The integer that is left of `value` in the bits of an element.
 int64_t wrapped(Element e, uint64_t value);

@@ -136,11 +136,11 @@ bool KernelGenerator::loop() {
   for (int i = 0; i < carried; ++i)
     results.push_back(addValue(name + "#" + std::to_string(i), e, shape));
   std::string text =
-      "%" + p + "0 = arith.constant 0 : index\n" + pad + "%" + p +
-      "1 = arith.constant 1 : index\n" + pad + "%" + p + "n = arith.constant " +
+      "%" + p + "_0 = arith.constant 0 : index\n" + pad + "%" + p +
+      "_1 = arith.constant 1 : index\n" + pad + "%" + p + "_n = arith.constant " +
       std::to_string(trips) + " : index\n" + pad + "%" + name + ":" +
-      std::to_string(carried) + " = scf.for %" + p + " = %" + p + "0 to %" + p +
-      "n step %" + p + "1 iter_args(" + carriedText + ") -> (" + types +
+      std::to_string(carried) + " = scf.for %" + p + " = %" + p + "_0 to %" + p +
+      "_n step %" + p + "_1 iter_args(" + carriedText + ") -> (" + types +
       ") {\n" + inner + pad + "  scf.yield " + yielded + " : " + types + "\n" +
       pad + "}";
   return emit(text, results, [=](Env &env) {

@@ -174,7 +174,7 @@ bool KernelGenerator::statement() {
   case 17:
     return chance(50) ? branch() : loop();
   case 18:
-    return shardIndex();
+    return view == View::Local && shardIndex();
   default:
     return softmax();
   }
@@ -212,7 +212,7 @@ RandomKernel KernelGenerator::run() {
   }
   // A result may lie where an operand does.
   std::string pairs;
-  if (chance(40))
+  if (view == View::Local && chance(40))
     for (size_t r = 0; r < results.size(); ++r)
       for (size_t a = 0; a < arguments.size(); ++a) {
         bool isTaken = false;
@@ -224,11 +224,14 @@ RandomKernel KernelGenerator::run() {
                    std::to_string(r);
         }
       }
-  kernel.text =
-      "func.func @" + name + "(" + parameters + ") -> (" + types +
-      ") attributes {pw.local_view, segment_mesh = #pw.mesh<\"x\" = 4>" +
-      (pairs.empty() ? "" : ", segment_may_alias = array<i64:" + pairs + ">") +
-      "} {\n" + body + "  return " + names + " : " + types + "\n}\n";
+  kernel.text = "func.func @" + name + "(" + parameters + ") -> (" + types + ")";
+  if (view == View::Local)
+    kernel.text +=
+        " attributes {pw.local_view, segment_mesh = #pw.mesh<\"x\" = 4>" +
+        (pairs.empty() ? "" : ", segment_may_alias = array<i64:" + pairs + ">") +
+        "}";
+  kernel.text +=
+      " {\n" + body + "  return " + names + " : " + types + "\n}\n";
   kernel.coordinates = {coordinate};
   return kernel;
 }

@@ -24,8 +24,8 @@ namespace kernel_test {
 /// would leave the range where errors stay small is left out again.
 class KernelGenerator {
 public:
-  KernelGenerator(const std::string &name, uint64_t seed)
-      : name(name), random(seed) {}
+  KernelGenerator(const std::string &name, uint64_t seed, View view)
+      : name(name), view(view), random(seed) {}
   RandomKernel run();
 
 private:
@@ -91,6 +91,7 @@ private:
   bool softmax();
 
   std::string name;
+  View view;
   std::mt19937_64 random;
   unsigned next = 0;
   int depth = 0;

@@ -15,8 +15,11 @@
 using namespace kernel_test;
 
 RandomKernel kernel_test::makeRandomKernel(const std::string &name,
-                                           uint64_t seed) {
-  return KernelGenerator(name, seed).run();
+                                           uint64_t seed, View view) {
+  setView(view);
+  RandomKernel kernel = KernelGenerator(name, seed, view).run();
+  setView(View::Local);
+  return kernel;
 }
 
 std::vector<uint8_t> Tensor::bytes() const {

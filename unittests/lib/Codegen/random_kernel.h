@@ -50,8 +50,13 @@ struct RandomKernel {
   std::vector<std::pair<int, int>> shared;
 };
 
+/// How a function is written: for one shard, or for whole arrays. The latter
+/// asks for no coordinates and shares no memory.
+enum class View { Local, Global };
+
 /// Equal seeds give equal kernels on every machine.
-RandomKernel makeRandomKernel(const std::string &name, uint64_t seed);
+RandomKernel makeRandomKernel(const std::string &name, uint64_t seed,
+                              View view = View::Local);
 
 /// Says which element of `bytes` is not what `expected` has, or "".
 std::string difference(const Tensor &expected,

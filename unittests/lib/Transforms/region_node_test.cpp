@@ -59,6 +59,10 @@ struct RegionNodeTest : public ::testing::Test {
       func.func private @global(%a: tensor<8xf32>) -> tensor<8xf32> {
         return %a : tensor<8xf32>
       }
+      func.func private @endless(%a: tensor<8xf32>) -> tensor<8xf32> {
+        %0 = func.call @endless(%a) : (tensor<8xf32>) -> tensor<8xf32>
+        return %0 : tensor<8xf32>
+      }
       pw.program @p(%x: !a, %y: !a) -> (!a) {
         %0 = pw.call @f(%x) : (!a) -> !a
         "test.repeat"() ({
@@ -93,8 +97,13 @@ struct RegionNodeTest : public ::testing::Test {
 
 TEST_F(RegionNodeTest, CheckProgramSeesCalls) {
   EXPECT_FALSE(
-      run("%1 = pw.call @global(%x) : (!a) -> !a", createCheckProgram()));
-  EXPECT_THAT(said, ElementsAre(HasSubstr("a function in global view")));
+      run("%1 = pw.call @endless(%x) : (!a) -> !a", createCheckProgram()));
+  EXPECT_THAT(said, ElementsAre(HasSubstr("recursion cannot be compiled")));
+}
+
+TEST_F(RegionNodeTest, PartitionCutsCallees) {
+  EXPECT_TRUE(run("%1 = pw.call @global(%x) : (!a) -> !a", createPartition()));
+  EXPECT_EQ(getAll<CallOp>()[1].getCallee(), "global_sharded");
 }
 
 TEST_F(RegionNodeTest, CheckProgramSeesDonations) {

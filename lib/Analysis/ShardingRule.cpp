@@ -1,0 +1,241 @@
+//===- ShardingRule.cpp - How operations may be cut -----------------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "pathways/Analysis/ShardingRule.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace mlir::pathways;
+
+bool mlir::pathways::isCommunicable(Type type) {
+  return type.isF16() || type.isBF16() || type.isF32() || type.isF64() ||
+         type.isInteger(1) || type.isInteger(8) || type.isInteger(32) ||
+         type.isInteger(64);
+}
+
+TypedAttr mlir::pathways::getNeutral(ReductionKind kind, Type type) {
+  if (auto floatType = dyn_cast<FloatType>(type)) {
+    const llvm::fltSemantics &semantics = floatType.getFloatSemantics();
+    switch (kind) {
+    case ReductionKind::Add:
+      return FloatAttr::get(type,
+                            APFloat::getZero(semantics, /*Negative=*/true));
+    case ReductionKind::Mul:
+      return FloatAttr::get(type, APFloat::getOne(semantics));
+    case ReductionKind::Max:
+      return FloatAttr::get(type,
+                            APFloat::getInf(semantics, /*Negative=*/true));
+    case ReductionKind::Min:
+      return FloatAttr::get(type, APFloat::getInf(semantics));
+    }
+  }
+  unsigned width = type.getIntOrFloatBitWidth();
+  bool isBool = width == 1; // false < true, whatever signed i1 would say.
+  switch (kind) {
+  case ReductionKind::Add:
+    return IntegerAttr::get(type, APInt::getZero(width));
+  case ReductionKind::Mul:
+    return IntegerAttr::get(type, APInt(width, 1));
+  case ReductionKind::Max:
+    return IntegerAttr::get(type, isBool ? APInt::getZero(width)
+                                         : APInt::getSignedMinValue(width));
+  case ReductionKind::Min:
+    return IntegerAttr::get(type, isBool ? APInt(width, 1)
+                                         : APInt::getSignedMaxValue(width));
+  }
+  llvm_unreachable("unknown reduction");
+}
+
+/// Whether all tensors of `op` are such as can be cut.
+static bool hasPlainTensors(Operation *op) {
+  return llvm::all_of(
+      llvm::concat<const Type>(llvm::to_vector(op->getOperandTypes()),
+                               llvm::to_vector(op->getResultTypes())),
+      [](Type type) {
+        if (!isa<ShapedType>(type))
+          return true;
+        auto tensor = dyn_cast<RankedTensorType>(type);
+        return tensor && tensor.hasStaticShape() && !tensor.getEncoding() &&
+               isCommunicable(tensor.getElementType());
+      });
+}
+
+/// How `op` combines two values in any order, if it does.
+static std::optional<ReductionKind> getReductionKind(Operation *op) {
+  bool isBool = op->getResult(0).getType().isInteger(1);
+  return llvm::TypeSwitch<Operation *, std::optional<ReductionKind>>(op)
+      .Case<arith::AddFOp>([](auto) { return ReductionKind::Add; })
+      .Case<arith::MulFOp>([](auto) { return ReductionKind::Mul; })
+      .Case<arith::MaximumFOp>([](auto) { return ReductionKind::Max; })
+      .Case<arith::MinimumFOp>([](auto) { return ReductionKind::Min; })
+      .Case<arith::AddIOp, arith::MulIOp, arith::MaxSIOp, arith::MinSIOp>(
+          [&](Operation *op) -> std::optional<ReductionKind> {
+            if (isBool) // Combined by max and min only.
+              return std::nullopt;
+            if (isa<arith::AddIOp>(op))
+              return ReductionKind::Add;
+            if (isa<arith::MulIOp>(op))
+              return ReductionKind::Mul;
+            return isa<arith::MaxSIOp>(op) ? ReductionKind::Max
+                                           : ReductionKind::Min;
+          })
+      .Case<arith::OrIOp, arith::AndIOp>(
+          [&](Operation *op) -> std::optional<ReductionKind> {
+            if (!isBool)
+              return std::nullopt;
+            return isa<arith::OrIOp>(op) ? ReductionKind::Max
+                                         : ReductionKind::Min;
+          })
+      .Default([](Operation *) { return std::nullopt; });
+}
+
+/// The operation that combines what result `index` of `op` had with a new
+/// value, if that is all that is done with it.
+static Operation *findCombiner(linalg::LinalgOp op, unsigned index) {
+  BlockArgument before = op.getRegionOutputArgs()[index];
+  if (!before.hasOneUse())
+    return nullptr;
+  Operation *combiner = *before.user_begin();
+  if (combiner->getBlock() != op.getBlock() ||
+      combiner->getNumResults() != 1 || !combiner->hasOneUse() ||
+      !getReductionKind(combiner))
+    return nullptr;
+  OpOperand &use = *combiner->use_begin();
+  if (use.getOwner() != op.getBlock()->getTerminator() ||
+      use.getOperandNumber() != index)
+    return nullptr;
+  return combiner;
+}
+
+static std::optional<ShardingRule> getLinalgRule(linalg::LinalgOp op) {
+  if (!op.hasPureTensorSemantics())
+    return std::nullopt;
+  ShardingRule rule;
+  for (int64_t size : op.getStaticLoopRanges()) {
+    if (ShapedType::isDynamic(size))
+      return std::nullopt;
+    rule.factors.push_back({size});
+  }
+  auto forbid = [&](AffineExpr expr) {
+    expr.walk([&](AffineExpr part) {
+      if (auto dim = dyn_cast<AffineDimExpr>(part))
+        rule.factors[dim.getPosition()].isCuttable = false;
+    });
+  };
+  for (OpOperand &operand : op->getOpOperands()) {
+    SmallVector<int64_t> &dims = rule.operands.emplace_back();
+    if (!isa<ShapedType>(operand.get().getType()))
+      continue;
+    for (AffineExpr expr : op.getMatchingIndexingMap(&operand).getResults()) {
+      auto dim = dyn_cast<AffineDimExpr>(expr);
+      // A window or a diagonal reads elements that others hold.
+      if (!dim || llvm::is_contained(dims, dim.getPosition())) {
+        forbid(expr);
+        dims.push_back(ShardingRule::kWhole);
+        continue;
+      }
+      dims.push_back(dim.getPosition());
+    }
+  }
+  SmallVector<utils::IteratorType> iterators = op.getIteratorTypesArray();
+  for (auto [number, factor] : llvm::enumerate(rule.factors))
+    factor.isReduced = iterators[number] == utils::IteratorType::reduction;
+  for (unsigned index = 0; index < op->getNumResults(); ++index) {
+    OpOperand *init = op.getDpsInitOperand(index);
+    rule.inits.push_back(init->getOperandNumber());
+    rule.results.push_back(rule.operands[init->getOperandNumber()]);
+    Operation *combiner = findCombiner(op, index);
+    rule.reductions.push_back(combiner ? getReductionKind(combiner)
+                                       : std::nullopt);
+    rule.combiners.push_back(combiner ? combiner->getName().getIdentifier()
+                                      : StringAttr());
+    for (auto [number, factor] : llvm::enumerate(rule.factors)) {
+      bool isThere = llvm::is_contained(rule.results[index], number);
+      // Reduced in all results alike, or in none.
+      if (factor.isReduced ? isThere || !combiner : !isThere)
+        factor.isCuttable = false;
+    }
+  }
+  return rule;
+}
+
+static std::optional<ShardingRule> getElementwiseRule(Operation *op) {
+  ShardingRule rule;
+  std::optional<ArrayRef<int64_t>> shape;
+  auto add = [&](Type type, SmallVectorImpl<SmallVector<int64_t>> &list) {
+    SmallVector<int64_t> &dims = list.emplace_back();
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    if (!tensor)
+      return true;
+    if (!shape) {
+      shape = tensor.getShape();
+      for (int64_t size : *shape)
+        rule.factors.push_back({size});
+    }
+    llvm::append_range(dims, llvm::seq<int64_t>(0, tensor.getRank()));
+    return tensor.getShape() == *shape;
+  };
+  for (Type type : op->getOperandTypes())
+    if (!add(type, rule.operands))
+      return std::nullopt;
+  for (Type type : op->getResultTypes())
+    if (!add(type, rule.results))
+      return std::nullopt;
+  rule.reductions.resize(op->getNumResults());
+  rule.combiners.resize(op->getNumResults());
+  rule.inits.resize(op->getNumResults());
+  return rule;
+}
+
+/// A block of the major dimension of a group is a block of what the group is
+/// together.
+static ShardingRule getReshapeRule(RankedTensorType expanded,
+                                   ArrayRef<ReassociationIndices> groups,
+                                   bool isExpansion) {
+  ShardingRule rule;
+  SmallVector<int64_t> apart(expanded.getRank(), ShardingRule::kWhole);
+  SmallVector<int64_t> together;
+  for (const ReassociationIndices &group : groups) {
+    // Ones in front do not matter.
+    int64_t major = group.front();
+    for (int64_t dim : group)
+      if (expanded.getDimSize(major) == 1)
+        major = dim;
+    apart[major] = rule.factors.size();
+    together.push_back(rule.factors.size());
+    rule.factors.push_back({expanded.getDimSize(major)});
+  }
+  rule.operands.push_back(isExpansion ? together : apart);
+  rule.results.push_back(isExpansion ? apart : together);
+  rule.reductions.resize(1);
+  rule.combiners.resize(1);
+  rule.inits.resize(1);
+  return rule;
+}
+
+std::optional<ShardingRule> mlir::pathways::getShardingRule(Operation *op) {
+  if (op->getNumResults() == 0 || !hasPlainTensors(op))
+    return std::nullopt;
+  if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
+    return getLinalgRule(linalgOp);
+  if (OpTrait::hasElementwiseMappableTraits(op) && op->getNumRegions() == 0)
+    return getElementwiseRule(op);
+  if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op))
+    return getReshapeRule(expand.getResultType(),
+                          expand.getReassociationIndices(),
+                          /*isExpansion=*/true);
+  if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(op))
+    return getReshapeRule(collapse.getSrcType(),
+                          collapse.getReassociationIndices(),
+                          /*isExpansion=*/false);
+  return std::nullopt;
+}

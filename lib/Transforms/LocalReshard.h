@@ -1,0 +1,75 @@
+//===- LocalReshard.h - From layout to layout -------------------*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// How one shard of a tensor becomes its shard in another layout, inside a
+// function in local view.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PATHWAYS_LIB_TRANSFORMS_LOCALRESHARD_H
+#define PATHWAYS_LIB_TRANSFORMS_LOCALRESHARD_H
+
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "pathways/Dialect/Pathways/Pathways.h"
+
+namespace mlir::pathways {
+
+/// Layouts of tensors on one mesh, and the ways from one to another. A layout
+/// is a sharding; it is even when its axes cut each dimension into equal
+/// blocks, and normal when it names no axis of size 1.
+class LocalReshard {
+public:
+  explicit LocalReshard(MeshAttr mesh) : mesh(mesh) {}
+
+  /// Product of the sizes of `axes`.
+  int64_t getNumBlocks(ArrayRef<Attribute> axes) const;
+  /// `sharding` without axes of size 1.
+  ShardingAttr normalize(ShardingAttr sharding) const;
+  /// The layout of rank `rank` in which everybody has all.
+  ShardingAttr getWhole(int64_t rank) const;
+  /// `sharding` of tensors like `type`, with dimensions whole that are not cut
+  /// into equal blocks.
+  ShardingAttr getEven(RankedTensorType type, ShardingAttr sharding) const;
+  /// What one shard has of `type`.
+  RankedTensorType getShardType(RankedTensorType type,
+                                ShardingAttr sharding) const;
+
+  /// The number of this shard's block among those that `axes` make.
+  Value getBlockNumber(ImplicitLocOpBuilder &builder,
+                       ArrayRef<Attribute> axes) const;
+
+  /// `value`, a shard of a tensor like `type` in the layout `from`, in the
+  /// layout `to`. Both are normal and even; `to` is not partial. Communicates
+  /// at the insertion point.
+  Value convert(ImplicitLocOpBuilder &builder, Value value,
+                RankedTensorType type, ShardingAttr from,
+                ShardingAttr to) const;
+
+  /// From and to a layout that may be uneven, and getEven of it. Padding is
+  /// cut off, and is zero.
+  Value makeEven(ImplicitLocOpBuilder &builder, Value value,
+                 RankedTensorType type, ShardingAttr sharding) const;
+  Value makeUneven(ImplicitLocOpBuilder &builder, Value value,
+                   RankedTensorType type, ShardingAttr sharding) const;
+
+private:
+  Value reduce(ImplicitLocOpBuilder &builder, Value value,
+               RankedTensorType type, ShardingAttr &from,
+               ShardingAttr to) const;
+  Value gather(ImplicitLocOpBuilder &builder, Value value, int64_t dim,
+               ArrayRef<Attribute> axes) const;
+  /// The block of dimension `dim` that `axes` give to this shard.
+  Value takeBlock(ImplicitLocOpBuilder &builder, Value value, int64_t dim,
+                  ArrayRef<Attribute> axes) const;
+
+  MeshAttr mesh;
+};
+
+} // namespace mlir::pathways
+
+#endif // PATHWAYS_LIB_TRANSFORMS_LOCALRESHARD_H

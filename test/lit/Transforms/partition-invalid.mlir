@@ -1,0 +1,28 @@
+// RUN: pw-opt %s -split-input-file -verify-diagnostics -pw-partition
+
+pw.slice @s mesh <"x" = 2>
+func.func private @declared(tensor<4xf32>) -> tensor<4xf32>
+func.func private @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error@+1 {{calls 'declared', which has no body of one block}}
+  %0 = func.call @declared(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+pw.program @calls(%x: !pw.array<4xf32, @s, [{"x"}]>) -> (!pw.array<4xf32, @s, [{"x"}]>) {
+  %0 = pw.call @f(%x) : (!pw.array<4xf32, @s, [{"x"}]>) -> !pw.array<4xf32, @s, [{"x"}]>
+  pw.return %0 : !pw.array<4xf32, @s, [{"x"}]>
+}
+
+// -----
+
+// Recursion, which pw-check-program names, ends here too.
+pw.slice @s mesh <"x" = 2>
+// expected-error@+1 {{has more than 262144 operations after inlining what it calls}}
+func.func private @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = arith.addf %x, %x : tensor<4xf32>
+  %1 = func.call @f(%0) : (tensor<4xf32>) -> tensor<4xf32>
+  return %1 : tensor<4xf32>
+}
+pw.program @recursion(%x: !pw.array<4xf32, @s, [{"x"}]>) -> (!pw.array<4xf32, @s, [{"x"}]>) {
+  %0 = pw.call @f(%x) : (!pw.array<4xf32, @s, [{"x"}]>) -> !pw.array<4xf32, @s, [{"x"}]>
+  pw.return %0 : !pw.array<4xf32, @s, [{"x"}]>
+}

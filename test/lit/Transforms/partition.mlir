@@ -1,0 +1,195 @@
+// RUN: pw-opt %s -pw-partition -split-input-file -verify-diagnostics | FileCheck %s
+
+// A pair of products cut by columns, then by rows: one sum for both, of blocks of
+// rows.
+pw.slice @s mesh <"data" = 2, "model" = 2>
+func.func private @mlp(%x: tensor<8x16xf32>, %v: tensor<16x32xf32>, %w: tensor<32x16xf32>) -> tensor<8x16xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e0 = tensor.empty() : tensor<8x32xf32>
+  %f0 = linalg.fill ins(%zero : f32) outs(%e0 : tensor<8x32xf32>) -> tensor<8x32xf32>
+  %h = linalg.matmul ins(%x, %v : tensor<8x16xf32>, tensor<16x32xf32>) outs(%f0 : tensor<8x32xf32>) -> tensor<8x32xf32>
+  %floor = arith.constant dense<0.0> : tensor<8x32xf32>
+  %r = arith.maximumf %h, %floor : tensor<8x32xf32>
+  %e1 = tensor.empty() : tensor<8x16xf32>
+  %f1 = linalg.fill ins(%zero : f32) outs(%e1 : tensor<8x16xf32>) -> tensor<8x16xf32>
+  %y = linalg.matmul ins(%r, %w : tensor<8x32xf32>, tensor<32x16xf32>) outs(%f1 : tensor<8x16xf32>) -> tensor<8x16xf32>
+  return %y : tensor<8x16xf32>
+}
+// CHECK-LABEL: pw.program @forward
+// CHECK: pw.call @mlp_sharded(%x, %v, %w)
+// The old one is gone.
+// CHECK-NOT: @mlp(
+// CHECK: func.func private @mlp_sharded(%[[X:.*]]: tensor<4x16xf32>, %[[V:.*]]: tensor<16x16xf32>, %[[W:.*]]: tensor<16x16xf32>) -> tensor<4x16xf32> attributes {pw.local_view}
+// CHECK: %[[H:.*]] = linalg.matmul ins(%[[X]], %[[V]]
+// CHECK: %[[R:.*]] = arith.maximumf %[[H]]
+// CHECK: %[[P:.*]] = linalg.matmul ins(%[[R]], %[[W]]
+// CHECK: %[[Y:.*]] = pw.all_reduce %[[P]] add over ["model"] : tensor<4x16xf32>
+// CHECK-NOT: pw.
+// CHECK: return %[[Y]]
+pw.program @forward(%x: !pw.array<8x16xf32, @s, [{"data"}, {}]>, %v: !pw.array<16x32xf32, @s, [{}, {"model"}]>,
+                    %w: !pw.array<32x16xf32, @s, [{"model"}, {}]>) -> (!pw.array<8x16xf32, @s, [{"data"}, {}]>) {
+  %0 = pw.call @mlp(%x, %v, %w)
+      : (!pw.array<8x16xf32, @s, [{"data"}, {}]>, !pw.array<16x32xf32, @s, [{}, {"model"}]>, !pw.array<32x16xf32, @s, [{"model"}, {}]>)
+      -> !pw.array<8x16xf32, @s, [{"data"}, {}]>
+  pw.return %0 : !pw.array<8x16xf32, @s, [{"data"}, {}]>
+}
+
+// -----
+
+// The gradient of a weight over rows of data: a sum for everyone, or a block of
+// it for each where that is what is wanted. One function for each.
+pw.slice @s mesh <"data" = 4>
+func.func private @gradient(%x: tensor<8x16xf32>, %dy: tensor<8x4xf32>) -> tensor<16x4xf32> {
+  %zero = arith.constant dense<0.0> : tensor<16x4xf32>
+  %xt = tensor.empty() : tensor<16x8xf32>
+  %t = linalg.transpose ins(%x : tensor<8x16xf32>) outs(%xt : tensor<16x8xf32>) permutation = [1, 0]
+  %g = linalg.matmul ins(%t, %dy : tensor<16x8xf32>, tensor<8x4xf32>) outs(%zero : tensor<16x4xf32>) -> tensor<16x4xf32>
+  return %g : tensor<16x4xf32>
+}
+// CHECK-LABEL: pw.program @gradients
+// CHECK: pw.call @gradient_sharded(
+// CHECK: pw.call @gradient_sharded_0(
+// CHECK: pw.call @gradient_sharded(
+// CHECK: func.func private @gradient_sharded(%{{.*}}: tensor<2x16xf32>, %{{.*}}: tensor<2x4xf32>) -> tensor<16x4xf32>
+// CHECK: linalg.transpose
+// CHECK: linalg.matmul
+// CHECK: pw.all_reduce %{{.*}} add over ["data"] : tensor<16x4xf32>
+// CHECK-NOT: pw.
+// CHECK: func.func private @gradient_sharded_0(%{{.*}}: tensor<2x16xf32>, %{{.*}}: tensor<2x4xf32>) -> tensor<4x4xf32>
+// CHECK: pw.reduce_scatter %{{.*}} add dim 0 over ["data"] : tensor<16x4xf32> -> tensor<4x4xf32>
+// CHECK-NEXT: return
+pw.program @gradients(%x: !pw.array<8x16xf32, @s, [{"data"}, {}]>, %dy: !pw.array<8x4xf32, @s, [{"data"}, {}]>)
+    -> (!pw.array<16x4xf32, @s, [{}, {}]>, !pw.array<16x4xf32, @s, [{"data"}, {}]>, !pw.array<16x4xf32, @s, [{}, {}]>) {
+  %0 = pw.call @gradient(%x, %dy) : (!pw.array<8x16xf32, @s, [{"data"}, {}]>, !pw.array<8x4xf32, @s, [{"data"}, {}]>) -> !pw.array<16x4xf32, @s, [{}, {}]>
+  %1 = pw.call @gradient(%x, %dy) : (!pw.array<8x16xf32, @s, [{"data"}, {}]>, !pw.array<8x4xf32, @s, [{"data"}, {}]>) -> !pw.array<16x4xf32, @s, [{"data"}, {}]>
+  %2 = pw.call @gradient(%x, %dy) : (!pw.array<8x16xf32, @s, [{"data"}, {}]>, !pw.array<8x4xf32, @s, [{"data"}, {}]>) -> !pw.array<16x4xf32, @s, [{}, {}]>
+  pw.return %0, %1, %2 : !pw.array<16x4xf32, @s, [{}, {}]>, !pw.array<16x4xf32, @s, [{"data"}, {}]>, !pw.array<16x4xf32, @s, [{}, {}]>
+}
+
+// -----
+
+// An axis that goes from one dimension to another: everyone exchanges blocks.
+pw.slice @s mesh <"x" = 2, "one" = 1>
+func.func private @same(%x: tensor<4x6xf32>) -> tensor<4x6xf32> { return %x : tensor<4x6xf32> }
+// CHECK: func.func private @same_sharded(%[[X:.*]]: tensor<2x6xf32>) -> tensor<4x3xf32>
+// CHECK-NEXT: %[[Y:.*]] = pw.all_to_all %[[X]] split 1 concat 0 over ["x"]
+// CHECK-NEXT: return %[[Y]]
+pw.program @exchange(%x: !pw.array<4x6xf32, @s, [{"x", "one"}, {}]>) -> (!pw.array<4x6xf32, @s, [{"one"}, {"x"}]>) {
+  %0 = pw.call @same(%x) : (!pw.array<4x6xf32, @s, [{"x", "one"}, {}]>) -> !pw.array<4x6xf32, @s, [{"one"}, {"x"}]>
+  pw.return %0 : !pw.array<4x6xf32, @s, [{"one"}, {"x"}]>
+}
+
+// -----
+
+// Blocks that are not equal: padding is cut off before anything is computed, so
+// that nobody divides by it.
+pw.slice @s mesh <"x" = 2>
+func.func private @divide(%x: tensor<5xi32>) -> tensor<5xi32> {
+  %c = arith.constant dense<60> : tensor<5xi32>
+  %0 = arith.divsi %c, %x : tensor<5xi32>
+  return %0 : tensor<5xi32>
+}
+// CHECK: func.func private @divide_sharded(%[[X:.*]]: tensor<3xi32>) -> tensor<3xi32> attributes {pw.local_view, pw.pointwise}
+// CHECK: %[[G:.*]] = pw.all_gather %[[X]] dim 0 over ["x"] : tensor<3xi32> -> tensor<6xi32>
+// CHECK: %[[V:.*]] = tensor.extract_slice %[[G]][0] [5] [1]
+// CHECK: %[[D:.*]] = arith.divsi %{{.*}}, %[[V]] : tensor<5xi32>
+// CHECK: tensor.pad %[[D]] low[0] high[1]
+// CHECK: tensor.extract_slice
+pw.program @uneven(%x: !pw.array<5xi32, @s, [{"x"}]>) -> (!pw.array<5xi32, @s, [{"x"}]>) {
+  %0 = pw.call @divide(%x) : (!pw.array<5xi32, @s, [{"x"}]>) -> !pw.array<5xi32, @s, [{"x"}]>
+  pw.return %0 : !pw.array<5xi32, @s, [{"x"}]>
+}
+
+// -----
+
+// Numbers of loops are those of the whole array.
+pw.slice @s mesh <"x" = 2, "y" = 3>
+func.func private @iota(%x: tensor<12xi32>) -> tensor<12xi32> {
+  %e = tensor.empty() : tensor<12xi32>
+  %0 = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}
+      ins(%x : tensor<12xi32>) outs(%e : tensor<12xi32>) {
+  ^bb0(%a: i32, %b: i32):
+    %i = linalg.index 0 : index
+    %c = arith.index_cast %i : index to i32
+    %s = arith.addi %a, %c : i32
+    linalg.yield %s : i32
+  } -> tensor<12xi32>
+  return %0 : tensor<12xi32>
+}
+// CHECK: func.func private @iota_sharded(
+// CHECK-DAG: %[[I:.*]] = pw.shard_index "y"
+// CHECK-DAG: %[[J:.*]] = pw.shard_index "x"
+// CHECK: %[[N:.*]] = arith.addi
+// CHECK: %[[O:.*]] = arith.muli %[[N]], %{{.*}} : index
+// CHECK: %[[L:.*]] = linalg.index 0
+// CHECK: arith.addi %[[L]], %[[O]] : index
+pw.program @numbers(%x: !pw.array<12xi32, @s, [{"y", "x"}]>) -> (!pw.array<12xi32, @s, [{"y", "x"}]>) {
+  %0 = pw.call @iota(%x) : (!pw.array<12xi32, @s, [{"y", "x"}]>) -> !pw.array<12xi32, @s, [{"y", "x"}]>
+  pw.return %0 : !pw.array<12xi32, @s, [{"y", "x"}]>
+}
+
+// -----
+
+// What has no rule is computed whole; what a body calls is part of it. A sum that
+// starts from something has it once.
+pw.slice @s mesh <"x" = 2>
+func.func private @twice(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = arith.addf %x, %x : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+func.func private @mixed(%x: tensor<4xf32>, %start: tensor<f32>) -> (tensor<f32>, tensor<2xf32>) {
+  %t = func.call @twice(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  %sum = linalg.reduce ins(%t : tensor<4xf32>) outs(%start : tensor<f32>) dimensions = [0]
+    (%a: f32, %b: f32) { %c = arith.addf %a, %b : f32 linalg.yield %c : f32 }
+  // expected-remark@+1 {{'tensor.extract_slice' has no way to be cut like its operands; everybody gathers these and computes all of it}}
+  %part = tensor.extract_slice %t[1] [2] [1] : tensor<4xf32> to tensor<2xf32>
+  return %sum, %part : tensor<f32>, tensor<2xf32>
+}
+// CHECK: func.func private @mixed_sharded(%[[X:.*]]: tensor<2xf32>, %[[S:.*]]: tensor<f32>)
+// CHECK: %[[T:.*]] = arith.addf %[[X]], %[[X]]
+// CHECK: %[[N:.*]] = arith.constant dense<-0.000000e+00> : tensor<f32>
+// CHECK: %[[P:.*]] = linalg.reduce ins(%[[T]] : tensor<2xf32>) outs(%[[N]]
+// CHECK: %[[A:.*]] = pw.all_reduce %[[P]] add over ["x"] : tensor<f32>
+// CHECK: arith.addf %[[S]], %[[A]] : tensor<f32>
+// CHECK: %[[G:.*]] = pw.all_gather %[[T]] dim 0 over ["x"]
+// CHECK: tensor.extract_slice %[[G]][1] [2] [1]
+pw.program @rest(%x: !pw.array<4xf32, @s, [{"x"}]>, %start: !pw.array<f32, @s, []>) -> (!pw.array<f32, @s, []>, !pw.array<2xf32, @s, [{}]>) {
+  %0:2 = pw.call @mixed(%x, %start) : (!pw.array<4xf32, @s, [{"x"}]>, !pw.array<f32, @s, []>) -> (!pw.array<f32, @s, []>, !pw.array<2xf32, @s, [{}]>)
+  pw.return %0#0, %0#1 : !pw.array<f32, @s, []>, !pw.array<2xf32, @s, [{}]>
+}
+
+// -----
+
+// Parts of a sum of narrow numbers are not narrow.
+pw.slice @s mesh <"x" = 2>
+func.func private @product(%a: tensor<2x4xbf16>, %b: tensor<4x2xbf16>) -> tensor<2x2xbf16> {
+  %zero = arith.constant dense<0.0> : tensor<2x2xbf16>
+  %0 = linalg.matmul ins(%a, %b : tensor<2x4xbf16>, tensor<4x2xbf16>) outs(%zero : tensor<2x2xbf16>) -> tensor<2x2xbf16>
+  return %0 : tensor<2x2xbf16>
+}
+// CHECK: func.func private @product_sharded(
+// CHECK: linalg.generic
+// CHECK: arith.mulf %{{.*}} : f32
+// CHECK: %[[P:.*]] = arith.addf %{{.*}} : f32
+// CHECK: pw.all_reduce %{{.*}} add over ["x"] : tensor<2x2xf32>
+// CHECK: arith.truncf %{{.*}} : tensor<2x2xf32> to tensor<2x2xbf16>
+pw.program @narrow(%a: !pw.array<2x4xbf16, @s, [{}, {"x"}]>, %b: !pw.array<4x2xbf16, @s, [{"x"}, {}]>) -> (!pw.array<2x2xbf16, @s, [{}, {}]>) {
+  %0 = pw.call @product(%a, %b) : (!pw.array<2x4xbf16, @s, [{}, {"x"}]>, !pw.array<4x2xbf16, @s, [{"x"}, {}]>) -> !pw.array<2x2xbf16, @s, [{}, {}]>
+  pw.return %0 : !pw.array<2x2xbf16, @s, [{}, {}]>
+}
+
+// -----
+
+// On one device a global view is its local view; a local view stays.
+pw.slice @one mesh <"x" = 1>
+pw.slice @s mesh <"x" = 2>
+func.func private @f(%x: tensor<4xf32>) -> tensor<4xf32> { return %x : tensor<4xf32> }
+func.func private @g(%x: tensor<2xf32>) -> tensor<2xf32> attributes {pw.local_view} { return %x : tensor<2xf32> }
+// CHECK-LABEL: pw.program @stay
+// CHECK: pw.call @f(%x)
+// CHECK: pw.call @g(%y)
+pw.program @stay(%x: !pw.array<4xf32, @one, [{"x"}]>, %y: !pw.array<4xf32, @s, [{"x"}]>) -> (!pw.array<4xf32, @one, [{"x"}]>, !pw.array<4xf32, @s, [{"x"}]>) {
+  %0 = pw.call @f(%x) : (!pw.array<4xf32, @one, [{"x"}]>) -> !pw.array<4xf32, @one, [{"x"}]>
+  %1 = pw.call @g(%y) : (!pw.array<4xf32, @s, [{"x"}]>) -> !pw.array<4xf32, @s, [{"x"}]>
+  pw.return %0, %1 : !pw.array<4xf32, @one, [{"x"}]>, !pw.array<4xf32, @s, [{"x"}]>
+}
