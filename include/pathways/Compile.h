@@ -39,6 +39,10 @@ struct CompileOptions {
   std::string topology = {};
   /// Let several virtual devices, and virtual islands, share physical ones.
   bool oversubscribe = false;
+  /// Other sizes for axes of slices than the text says: SLICE:AXIS=N, more
+  /// axes of that slice and more slices separated by commas; empty: none. So
+  /// one text in global view runs on any number of devices.
+  std::string mesh = {};
   /// Steps that may be open at once, 1 to 1024; more overlap, more memory.
   int stepsInFlight = 2;
   /// Which pw.program of the text; may be empty when there is one.
@@ -73,8 +77,8 @@ struct Compiled {
 /// where MLIR or LLVM crash on it, that is an error too, and the memory of that
 /// compilation is lost. Uses what threads the system gives. Errors:
 /// InvalidProgram; InvalidArgument, before anything is compiled, when
-/// CompileOptions::stepsInFlight is out of bounds or
-/// CompileOptions::kernelCache cannot be written.
+/// CompileOptions::stepsInFlight is out of bounds, CompileOptions::mesh is
+/// given for a plan or CompileOptions::kernelCache cannot be written.
 Result<Compiled> compile(const Program &program, const CompileOptions &options);
 
 /// The plan as text of the `plan` dialect, deterministic; compile() reads it

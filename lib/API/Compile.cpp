@@ -196,6 +196,7 @@ Status Compilation::lower() {
   mlir::pathways::CompileOptions pipelineOptions;
   pipelineOptions.topology = options.topology;
   pipelineOptions.oversubscribe = options.oversubscribe;
+  pipelineOptions.mesh = options.mesh;
   pipelineOptions.stepsInFlight = static_cast<unsigned>(options.stepsInFlight);
   pipelineOptions.kernelCache = options.kernelCache;
   pipelineOptions.kernelCacheBytes = options.kernelCacheBytes;
@@ -208,9 +209,14 @@ Status Compilation::lower() {
 Result<Compiled> Compilation::emit() {
   // Text of the plan dialect is a plan already, but for its form.
   auto plans = module->getOps<mlir::pathways::plan::ProgramOp>();
-  if (plans.empty())
+  if (plans.empty()) {
     if (Status lowered = lower(); !lowered)
       return lowered.error();
+  } else if (!options.mesh.empty()) {
+    return Error{ErrorCode::InvalidArgument,
+                 program.fileName + ": is a plan, whose meshes are fixed; '" +
+                     options.mesh + "' is for programs"};
+  }
   step = "writing the plan";
   auto plan = mlir::pathways::getSingleProgram(*module);
   if (mlir::failed(plan))

@@ -105,9 +105,8 @@ static Operation *findCombiner(linalg::LinalgOp op, unsigned index) {
   if (!before.hasOneUse())
     return nullptr;
   Operation *combiner = *before.user_begin();
-  if (combiner->getBlock() != op.getBlock() ||
-      combiner->getNumResults() != 1 || !combiner->hasOneUse() ||
-      !getReductionKind(combiner))
+  if (combiner->getBlock() != op.getBlock() || combiner->getNumResults() != 1 ||
+      !combiner->hasOneUse() || !getReductionKind(combiner))
     return nullptr;
   OpOperand &use = *combiner->use_begin();
   if (use.getOwner() != op.getBlock()->getTerminator() ||

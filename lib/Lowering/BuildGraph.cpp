@@ -200,11 +200,11 @@ LogicalResult GraphBuilder::addCall(CallOp call) {
         return failure();
       if (info->shard == type)
         continue;
-      InFlightDiagnostic error =
-          call.emitOpError("has shards of ")
-          << info->shard << " as " << what << " " << index << " of '"
-          << call.getCallee() << "', which is written for " << type
-          << "; run pw-partition first";
+      InFlightDiagnostic error = call.emitOpError("has shards of ")
+                                 << info->shard << " as " << what << " "
+                                 << index << " of '" << call.getCallee()
+                                 << "', which is written for " << type
+                                 << "; run pw-partition first";
       error.attachNote(callee.getLoc()) << "callee is here";
       return LogicalResult(error);
     }

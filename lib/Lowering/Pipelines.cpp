@@ -21,7 +21,13 @@ using namespace mlir::pathways;
 void mlir::pathways::buildCompilePipeline(OpPassManager &pm,
                                           const CompileOptions &options,
                                           std::vector<KernelCost> *costs) {
-  // First of all: what cannot be compiled is reported as it was written.
+  // What follows sees the text as if it had been written so.
+  if (!options.mesh.empty()) {
+    OverrideMeshOptions override;
+    override.mesh = options.mesh;
+    pm.addPass(createOverrideMesh(override));
+  }
+  // Before all else: what cannot be compiled is reported as it was written.
   pm.addPass(createCheckProgram());
   // Before placing, so that folded reshards cost nothing; movement that CSE
   // merges moves once.

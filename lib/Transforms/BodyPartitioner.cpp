@@ -213,7 +213,8 @@ void BodyPartitioner::wish(Operation *op) {
   for (auto [dims, result] : llvm::zip_equal(rule->results, op->getResults()))
     if (ShardingAttr sharding = wanted.lookup(result))
       takeAxes(cut, *rule, dims, sharding);
-  for (auto [dims, operand] : llvm::zip_equal(rule->operands, op->getOperands()))
+  for (auto [dims, operand] :
+       llvm::zip_equal(rule->operands, op->getOperands()))
     wishLike(operand, getLayout(dims, cut));
 }
 
@@ -294,9 +295,8 @@ Value BodyPartitioner::get(Value value, ShardingAttr sharding) {
     return version;
   const Local &local = locals.find(value)->second;
   if (local.isFree())
-    return version =
-               makeFree(value.getDefiningOp(),
-                        layouts.getShardType(typeOf(value), sharding));
+    return version = makeFree(value.getDefiningOp(),
+                              layouts.getShardType(typeOf(value), sharding));
   Value made = layouts.convert(builder, local.value, typeOf(value),
                                local.sharding, sharding);
   return version = narrow(made, typeOf(value).getElementType());
@@ -326,9 +326,9 @@ void BodyPartitioner::computeWhole(Operation *op) {
   bool isGathered = false;
   auto note = [&](Value value) {
     auto local = locals.find(value);
-    isGathered |= local != locals.end() && !local->second.isFree() &&
-                  local->second.sharding !=
-                      layouts.getWhole(typeOf(value).getRank());
+    isGathered |=
+        local != locals.end() && !local->second.isFree() &&
+        local->second.sharding != layouts.getWhole(typeOf(value).getRank());
   };
   llvm::SetVector<Value> captured;
   getUsedValuesDefinedAbove(op->getRegions(), captured);
@@ -384,8 +384,7 @@ void BodyPartitioner::cutByRule(Operation *op, const ShardingRule &rule) {
         reduced.push_back(cast<StringAttr>(axis));
 
   SmallVector<Value> inputs;
-  for (auto [dims, operand] :
-       llvm::zip_equal(rule.operands, op->getOperands()))
+  for (auto [dims, operand] : llvm::zip_equal(rule.operands, op->getOperands()))
     inputs.push_back(isa<RankedTensorType>(operand.getType())
                          ? get(operand, getLayout(dims, cut))
                          : scalars.lookup(operand));
@@ -420,16 +419,15 @@ void BodyPartitioner::cutByRule(Operation *op, const ShardingRule &rule) {
   mapCaptured(op, mapping);
   SmallVector<Type> types;
   for (auto [dims, result] : llvm::zip_equal(rule.results, op->getResults()))
-    types.push_back(
-        layouts.getShardType(typeOf(result), getLayout(dims, cut)));
+    types.push_back(layouts.getShardType(typeOf(result), getLayout(dims, cut)));
   Operation *copy;
   if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op)) {
     // Its sizes are attributes.
     copy = tensor::ExpandShapeOp::create(builder, types[0], inputs[0],
                                          expand.getReassociationIndices());
   } else {
-    copy = op->clone(mapping,
-                     Operation::CloneOptions::all().cloneOperands(false));
+    copy =
+        op->clone(mapping, Operation::CloneOptions::all().cloneOperands(false));
     builder.insert(copy);
     copy->setOperands(inputs);
     for (auto [result, type] : llvm::zip_equal(copy->getResults(), types))
@@ -515,12 +513,11 @@ FailureOr<func::FuncOp> BodyPartitioner::run() {
   for (ArrayType type : results)
     resultTypes.push_back(getShardTensorType(type, mesh));
   builder.clearInsertionPoint();
-  auto function = func::FuncOp::create(
-      builder, (body.getSymName() + "_sharded").str(),
-      builder.getFunctionType(inputTypes, resultTypes));
+  auto function =
+      func::FuncOp::create(builder, (body.getSymName() + "_sharded").str(),
+                           builder.getFunctionType(inputTypes, resultTypes));
   function.setPrivate();
-  function->setAttr(PathwaysDialect::kLocalViewAttrName,
-                    builder.getUnitAttr());
+  function->setAttr(PathwaysDialect::kLocalViewAttrName, builder.getUnitAttr());
   // Padding is cut off before anything is computed.
   if (hasPadding)
     function->setAttr(PathwaysDialect::kPointwiseAttrName,
@@ -531,18 +528,17 @@ FailureOr<func::FuncOp> BodyPartitioner::run() {
   Block &from = inlined->front();
   Operation *end = from.getTerminator();
   for (auto [value, type] : llvm::zip_equal(end->getOperands(), results))
-    wishLike(value, layouts.getEven(typeOf(value), layouts.normalize(
-                                                       type.getSharding())));
+    wishLike(value, layouts.getEven(typeOf(value),
+                                    layouts.normalize(type.getSharding())));
   for (Operation &op : llvm::reverse(from.without_terminator()))
     wish(&op);
 
-  for (auto [argument, type, shard] : llvm::zip_equal(
-           from.getArguments(), operands, block->getArguments())) {
+  for (auto [argument, type, shard] :
+       llvm::zip_equal(from.getArguments(), operands, block->getArguments())) {
     if (argument.use_empty())
       continue;
     ShardingAttr sharding = layouts.normalize(type.getSharding());
-    Value local =
-        layouts.makeEven(builder, shard, typeOf(argument), sharding);
+    Value local = layouts.makeEven(builder, shard, typeOf(argument), sharding);
     define(argument, local, layouts.getEven(typeOf(argument), sharding));
   }
   for (Operation &op : from.without_terminator())

@@ -75,8 +75,7 @@ Value LocalReshard::getBlockNumber(ImplicitLocOpBuilder &builder,
     Value index = ShardIndexOp::create(builder, builder.getIndexType(),
                                        cast<StringAttr>(axis));
     if (number) {
-      Value size =
-          arith::ConstantIndexOp::create(builder, getNumBlocks(axis));
+      Value size = arith::ConstantIndexOp::create(builder, getNumBlocks(axis));
       number = arith::AddIOp::create(
           builder, arith::MulIOp::create(builder, number, size), index);
     } else {
@@ -98,9 +97,8 @@ Value LocalReshard::gather(ImplicitLocOpBuilder &builder, Value value,
                            int64_t dim, ArrayRef<Attribute> axes) const {
   auto type = cast<RankedTensorType>(value.getType());
   return AllGatherOp::create(
-      builder,
-      withSize(type, dim, type.getDimSize(dim) * getNumBlocks(axes)), value,
-      dim, builder.getArrayAttr(axes));
+      builder, withSize(type, dim, type.getDimSize(dim) * getNumBlocks(axes)),
+      value, dim, builder.getArrayAttr(axes));
 }
 
 /// The part of `value` of `type`, at `offset` of dimension `dim`.
@@ -147,8 +145,8 @@ Value LocalReshard::reduce(ImplicitLocOpBuilder &builder, Value value,
     dims[dim] = builder.getArrayAttr(cut);
     from = ShardingAttr::get(builder.getContext(), dims);
     auto shard = getShardType(type, from).clone(getElementTypeOrSelf(value));
-    return ReduceScatterOp::create(builder, shard, value,
-                                   kind, dim, builder.getArrayAttr(group));
+    return ReduceScatterOp::create(builder, shard, value, kind, dim,
+                                   builder.getArrayAttr(group));
   }
   from = whole;
   return AllReduceOp::create(builder, value.getType(), value, kind,
@@ -222,9 +220,8 @@ Value LocalReshard::makeEven(ImplicitLocOpBuilder &builder, Value value,
     // Blocks are as large as the first, so padding is behind the last element.
     value = gather(builder, value, dim, axes);
     auto padded = cast<RankedTensorType>(value.getType());
-    value = extract(builder, value,
-                    withSize(padded, dim, type.getDimSize(dim)), dim,
-                    builder.getIndexAttr(0));
+    value = extract(builder, value, withSize(padded, dim, type.getDimSize(dim)),
+                    dim, builder.getIndexAttr(0));
   }
   return value;
 }

@@ -51,8 +51,7 @@ class PartitionPass
       };
       add(call.getInputs(), operands);
       add(call.getOutputs(), results);
-      FlatSymbolRefAttr &function =
-          made[ArrayAttr::get(&getContext(), key)];
+      FlatSymbolRefAttr &function = made[ArrayAttr::get(&getContext(), key)];
       if (!function) {
         FailureOr<func::FuncOp> body =
             partitionBody(callee, mesh, operands, results, symbols);

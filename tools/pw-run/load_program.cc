@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "pathways/Compile.h"
 #include "runtime/plan/tables.h"
 #include "runtime/plan/verify.h"
@@ -29,6 +30,7 @@ bool Compile(const Options& options, std::string text,
   CompileOptions compile;
   compile.topology = options.topology;
   compile.oversubscribe = options.oversubscribe;
+  compile.mesh = absl::StrJoin(options.mesh, ",");
   compile.stepsInFlight = options.steps_in_flight;
   compile.program = options.program;
   compile.kernelCache = options.kernel_cache;
@@ -66,6 +68,11 @@ bool LoadProgram(const Options& options, Loaded* loaded, Failure* failure) {
   }
   bool is_plan = LooksLikePlan(*bytes);
   if (is_plan) {
+    if (!options.mesh.empty()) {
+      return Fail(
+          failure, kUsageError,
+          absl::StrCat("--mesh: ", name, " is a plan, whose meshes are fixed"));
+    }
     loaded->bytes = *std::move(bytes);
   } else if (bytes->find('\0') != std::string::npos) {
     return Fail(failure, kUsageError,

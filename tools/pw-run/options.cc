@@ -157,6 +157,12 @@ absl::StatusOr<ParsedOptions> ParseOptions(int argc, const char* const* argv) {
   app.add_flag("--oversubscribe", o.oversubscribe,
                "Let virtual devices and islands share physical ones")
       ->group(kCompile);
+  app.add_option("--mesh", o.mesh,
+                 "Other sizes of a slice's axes, for a program in global view")
+      ->type_name("SLICE:AXIS=N,... ...")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->group(kCompile);
   app.add_option("--steps-in-flight", o.steps_in_flight,
                  "Steps that may overlap; more takes more memory")
       ->capture_default_str()

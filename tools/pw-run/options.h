@@ -36,6 +36,7 @@ struct Options {
   std::string program;
   std::string topology;
   bool oversubscribe = false;
+  std::vector<std::string> mesh;  // SLICE:AXIS=N,...
   int steps_in_flight = 2;
   std::string kernel_cache;                         // folder; empty: none
   uint64_t kernel_cache_bytes = uint64_t{1} << 30;  // 0: no bound

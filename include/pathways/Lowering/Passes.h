@@ -37,6 +37,9 @@ struct CompileOptions : public PassPipelineOptions<CompileOptions> {
       *this, "oversubscribe",
       llvm::cl::desc("Share devices and islands where there are too few"),
       llvm::cl::init(false)};
+  PassOptions::Option<std::string> mesh{
+      *this, "mesh",
+      llvm::cl::desc("SLICE:AXIS=N,AXIS=N,...: other sizes of axes of slices")};
   PassOptions::Option<unsigned> stepsInFlight{
       *this, "steps-in-flight",
       llvm::cl::desc(

@@ -29,6 +29,29 @@ def CheckProgram : Pass<"pw-check-program", "::mlir::ModuleOp"> {
   }];
 }
 
+def OverrideMesh : Pass<"pw-override-mesh", "::mlir::ModuleOp"> {
+  let summary = "Give other sizes to the axes of slices";
+  let description = [{
+    So that one text runs on any number of devices: computations in global view
+    do not say how large an axis is. One in local view that is written for other
+    sizes no longer verifies, with an error at its call and a note at it.
+
+    ```mlir
+    pw.slice @s mesh <"data" = 1, "model" = 2>
+    // pw-override-mesh{mesh=s:data=4}
+    pw.slice @s mesh <"data" = 4, "model" = 2>
+    ```
+
+    Fails with an error when there is no such slice or axis, or the size is not
+    positive.
+  }];
+  let options = [
+    Option<"mesh", "mesh", "std::string", /*default=*/[{""}],
+           "SLICE:AXIS=N,AXIS=N,...: sizes of axes of slices">
+  ];
+  let dependentDialects = ["::mlir::pathways::PathwaysDialect"];
+}
+
 def Partition : Pass<"pw-partition", "::mlir::ModuleOp"> {
   let summary = "Cut computations in global view over their slices";
   let description = [{

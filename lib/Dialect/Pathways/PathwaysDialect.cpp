@@ -185,6 +185,14 @@ LogicalResult MeshAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   return success();
 }
 
+MeshAttr
+MeshAttr::withSize(unsigned index, int64_t size,
+                   function_ref<InFlightDiagnostic()> emitError) const {
+  SmallVector<int64_t> sizes(getSizes());
+  sizes[index] = size;
+  return getChecked(emitError, getContext(), getNames(), sizes);
+}
+
 int64_t MeshAttr::getNumShards() const {
   int64_t shards = 1;
   for (int64_t size : getSizes())

@@ -1,19 +1,23 @@
 // One text in global view runs on one device, on two, and on a grid, cut as its
 // types say; the values are the same.
 
-// RUN: sed 's/MESH/"d" = 1, "m" = 1/' %s > %t.1.mlir
-// RUN: pw-run %t.1.mlir --topology=1x1x1 --input=x=ramp --input=w=ramp --output=y=@%t.npy --output=n=@%t.n.npy
-// RUN: sed 's/MESH/"d" = 2, "m" = 1/' %s > %t.2.mlir
-// RUN: pw-run %t.2.mlir --topology=1x1x2 --input=x=ramp --input=w=ramp --expected=y=@%t.npy --expected=n=@%t.n.npy
-// RUN: sed 's/MESH/"d" = 2, "m" = 3/' %s > %t.6.mlir
-// RUN: pw-run %t.6.mlir --topology=1x2x3 --input=x=ramp --input=w=ramp --expected=y=@%t.npy --expected=n=@%t.n.npy
+// RUN: pw-run %s --topology=1x1x1 --input=x=ramp --input=w=ramp --output=y=@%t.npy --output=n=@%t.n.npy
+// RUN: pw-run %s --topology=1x1x2 --mesh=s:d=2 --input=x=ramp --input=w=ramp --expected=y=@%t.npy --expected=n=@%t.n.npy
+// RUN: pw-run %s --topology=1x2x3 --mesh=s:d=2,m=3 --input=x=ramp --input=w=ramp --expected=y=@%t.npy --expected=n=@%t.n.npy
 // Axes that cut nothing into equal blocks.
-// RUN: sed 's/MESH/"d" = 5, "m" = 7/' %s > %t.35.mlir
-// RUN: pw-run %t.35.mlir --topology=1x1x8 --oversubscribe --input=x=ramp --input=w=ramp --expected=y=@%t.npy --expected=n=@%t.n.npy
+// RUN: pw-run %s --topology=1x1x8 --oversubscribe --mesh=s:d=5 --mesh=s:m=7 --input=x=ramp --input=w=ramp --expected=y=@%t.npy --expected=n=@%t.n.npy
 // And in processes.
-// RUN: pw-run %t.6.mlir --topology=1x2x3 --processes=2 --input=x=ramp --input=w=ramp --expected=y=@%t.npy --expected=n=@%t.n.npy
+// RUN: pw-run %s --topology=1x2x3 --mesh=s:d=2,m=3 --processes=2 --input=x=ramp --input=w=ramp --expected=y=@%t.npy --expected=n=@%t.n.npy
 
-pw.slice @s mesh <MESH>
+// A plan has its meshes already, as text and as a file.
+// RUN: pw-run %s --topology=1x1x1 --compile-only --emit-plan-text=%t.plan.mlir --emit-plan=%t.plan
+// RUN: %python %S/Inputs/exits.py 2 pw-run %t.plan.mlir --mesh=s:d=2 2>&1 | FileCheck %s --check-prefix=FIXED
+// RUN: %python %S/Inputs/exits.py 2 pw-run %t.plan --mesh=s:d=2 2>&1 | FileCheck %s --check-prefix=FIXED
+// FIXED: is a plan, whose meshes are fixed
+// RUN: %python %S/Inputs/exits.py 3 pw-run %s --mesh=q:d=2 2>&1 | FileCheck %s --check-prefix=WHICH
+// WHICH: mesh 'q:d=2' is for slice 'q', which is not declared
+
+pw.slice @s mesh <"d" = 1, "m" = 1>
 
 func.func private @layer(%x: tensor<12x6xf32>, %w: tensor<6x9xf32>) -> (tensor<12x9xf32>, tensor<f32>) {
   %zero = arith.constant 0.0 : f32

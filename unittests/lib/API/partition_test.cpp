@@ -103,10 +103,10 @@ public:
       returned += comma + ("%r#" + std::to_string(i));
     }
     text = "pw.slice @s mesh <" + std::string(mesh.text) + ">\n" + kernel.text +
-           "pw.program @p(" + given + ") -> (" + made + ") {\n  %r:" +
-           std::to_string(kernel.results.size()) + " = pw.call @f(" + names +
-           ") : (" + taken + ") -> (" + made + ")\n  pw.return " + returned +
-           " : " + made + "\n}\n";
+           "pw.program @p(" + given + ") -> (" + made +
+           ") {\n  %r:" + std::to_string(kernel.results.size()) +
+           " = pw.call @f(" + names + ") : (" + taken + ") -> (" + made +
+           ")\n  pw.return " + returned + " : " + made + "\n}\n";
   }
 
   RandomKernel kernel;
@@ -128,8 +128,8 @@ private:
     std::string sharding;
     for (const std::string &dim : dims)
       sharding += (sharding.empty() ? "{" : ", {") + dim + "}";
-    return "!pw.array<" + ShapeString(toElementType(tensor.element),
-                                      tensor.shape) +
+    return "!pw.array<" +
+           ShapeString(toElementType(tensor.element), tensor.shape) +
            ", @s, [" + sharding + "]>";
   }
 };
@@ -164,11 +164,11 @@ TEST(PartitionTest, AgreesWithPlainCode) {
         ADD_FAILURE() << result.error().message;
         break;
       }
-      EXPECT_EQ(kernel_test::difference(
-                    random.kernel.results[r],
-                    std::vector<uint8_t>(result->data.begin(),
-                                         result->data.end())),
-                "")
+      EXPECT_EQ(
+          kernel_test::difference(
+              random.kernel.results[r],
+              std::vector<uint8_t>(result->data.begin(), result->data.end())),
+          "")
           << "in result " << r;
     }
   }

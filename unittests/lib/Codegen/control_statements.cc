@@ -137,12 +137,12 @@ bool KernelGenerator::loop() {
     results.push_back(addValue(name + "#" + std::to_string(i), e, shape));
   std::string text =
       "%" + p + "_0 = arith.constant 0 : index\n" + pad + "%" + p +
-      "_1 = arith.constant 1 : index\n" + pad + "%" + p + "_n = arith.constant " +
-      std::to_string(trips) + " : index\n" + pad + "%" + name + ":" +
-      std::to_string(carried) + " = scf.for %" + p + " = %" + p + "_0 to %" + p +
-      "_n step %" + p + "_1 iter_args(" + carriedText + ") -> (" + types +
-      ") {\n" + inner + pad + "  scf.yield " + yielded + " : " + types + "\n" +
-      pad + "}";
+      "_1 = arith.constant 1 : index\n" + pad + "%" + p +
+      "_n = arith.constant " + std::to_string(trips) + " : index\n" + pad +
+      "%" + name + ":" + std::to_string(carried) + " = scf.for %" + p + " = %" +
+      p + "_0 to %" + p + "_n step %" + p + "_1 iter_args(" + carriedText +
+      ") -> (" + types + ") {\n" + inner + pad + "  scf.yield " + yielded +
+      " : " + types + "\n" + pad + "}";
   return emit(text, results, [=](Env &env) {
     for (int i = 0; i < carried; ++i)
       env[iters[i]].cells = env[inits[i]].cells;

@@ -224,14 +224,15 @@ RandomKernel KernelGenerator::run() {
                    std::to_string(r);
         }
       }
-  kernel.text = "func.func @" + name + "(" + parameters + ") -> (" + types + ")";
+  kernel.text =
+      "func.func @" + name + "(" + parameters + ") -> (" + types + ")";
   if (view == View::Local)
     kernel.text +=
         " attributes {pw.local_view, segment_mesh = #pw.mesh<\"x\" = 4>" +
-        (pairs.empty() ? "" : ", segment_may_alias = array<i64:" + pairs + ">") +
+        (pairs.empty() ? ""
+                       : ", segment_may_alias = array<i64:" + pairs + ">") +
         "}";
-  kernel.text +=
-      " {\n" + body + "  return " + names + " : " + types + "\n}\n";
+  kernel.text += " {\n" + body + "  return " + names + " : " + types + "\n}\n";
   kernel.coordinates = {coordinate};
   return kernel;
 }

@@ -65,6 +65,8 @@ TEST(OptionsTest, EverythingGiven) {
                                                 "--kernel-timeout=3s",
                                                 "--topology=2x1x4",
                                                 "--oversubscribe",
+                                                "--mesh=s:x=2,y=3",
+                                                "--mesh=t:z=4",
                                                 "--program=f",
                                                 "--stats",
                                                 "-",
@@ -78,6 +80,7 @@ TEST(OptionsTest, EverythingGiven) {
   EXPECT_EQ(o.inputs[0].spec, "[[1,2],[3,4]]");
   EXPECT_EQ(o.inputs[1].spec, "-1");
   EXPECT_EQ(o.tolerance.atol, 0.5);
+  EXPECT_EQ(o.mesh, (std::vector<std::string>{"s:x=2,y=3", "t:z=4"}));
   EXPECT_EQ(o.run.world, ClusterOptions::kSim);
   EXPECT_EQ(o.run.seed, 18446744073709551615u);
   EXPECT_EQ(o.run.stall_timeout_ns, 250'000'000);

@@ -54,6 +54,11 @@ def PW_MeshAttr : Pathways_Attr<"Mesh", "mesh"> {
     int64_t getNumShards() const;
     /// Position of axis `name`, or -1.
     int64_t getAxisIndex(::llvm::StringRef name) const;
+    /// The same mesh with another size of axis `index`; null, after a diagnostic
+    /// by `emitError`, when there is no such mesh.
+    MeshAttr withSize(unsigned index, int64_t size,
+                      ::llvm::function_ref<::mlir::InFlightDiagnostic()>
+                          emitError) const;
     /// Number of shards in a group over `axes`; fails, without a diagnostic, on
     /// an axis the mesh lacks or one named twice.
     ::mlir::FailureOr<int64_t> getGroupSize(::mlir::ArrayAttr axes) const;

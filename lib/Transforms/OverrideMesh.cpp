@@ -1,0 +1,69 @@
+//===- OverrideMesh.cpp - Other sizes for a slice's axes ------------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "pathways/Transforms/Passes.h"
+
+#include "mlir/IR/SymbolTable.h"
+
+namespace mlir::pathways {
+#define GEN_PASS_DEF_OVERRIDEMESH
+#include "pathways/Transforms/Passes.h.inc"
+} // namespace mlir::pathways
+
+using namespace mlir;
+using namespace mlir::pathways;
+
+namespace {
+class OverrideMeshPass
+    : public mlir::pathways::impl::OverrideMeshBase<OverrideMeshPass> {
+public:
+  using OverrideMeshBase::OverrideMeshBase;
+
+  void runOnOperation() override {
+    SymbolTable symbols(getOperation());
+    SmallVector<StringRef> items;
+    StringRef(mesh).split(items, ',', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
+    SliceOp slice;
+    for (StringRef item : items)
+      if (failed(override(item.trim(), slice, symbols)))
+        return signalPassFailure();
+  }
+
+private:
+  /// `item` is SLICE:AXIS=N, or AXIS=N for the slice before, which is `slice`.
+  LogicalResult override(StringRef item, SliceOp &slice, SymbolTable &symbols) {
+    StringRef rest = item;
+    if (auto [name, axis] = item.split(':'); item.contains(':')) {
+      slice = symbols.lookup<SliceOp>(name);
+      if (!slice)
+        return mlir::emitError(getOperation().getLoc(), "mesh '")
+               << item << "' is for slice '" << name
+               << "', which is not declared";
+      rest = axis;
+    }
+    auto [axis, number] = rest.split('=');
+    int64_t size;
+    if (!slice || axis.empty() || number.getAsInteger(10, size))
+      return mlir::emitError(getOperation().getLoc(),
+                             "expected mesh SLICE:AXIS=N,..., got '")
+             << item << "'";
+    MeshAttr old = slice.getMesh();
+    int64_t index = old.getAxisIndex(axis);
+    if (index < 0)
+      return slice.emitOpError("'")
+             << slice.getSymName() << "' has mesh " << old << ", without axis '"
+             << axis << "' that '" << item << "' is for";
+    MeshAttr changed =
+        old.withSize(index, size, [&] { return slice.emitOpError(); });
+    if (!changed)
+      return failure();
+    slice.setMeshAttr(changed);
+    return success();
+  }
+};
+} // namespace
