@@ -234,11 +234,49 @@ struct RoundToHalf : OpRewritePattern<arith::TruncFOp> {
   }
 };
 
+/// Between integers and narrow floats by way of f32: canonicalization makes one
+/// operation of two where it can.
+template <typename FromInteger>
+struct RoundFromF32 : OpRewritePattern<FromInteger> {
+  using OpRewritePattern<FromInteger>::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(FromInteger op,
+                                PatternRewriter &rewriter) const override {
+    if (!isNarrow(op.getType()))
+      return failure();
+    auto wide = FromInteger::create(rewriter, op.getLoc(),
+                                    widened(op.getType()), op.getIn());
+    rewriter.replaceOpWithNewOp<arith::TruncFOp>(op, op.getType(), wide);
+    return success();
+  }
+};
+
+template <typename ToInteger> struct ExtendToF32 : OpRewritePattern<ToInteger> {
+  using OpRewritePattern<ToInteger>::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(ToInteger op,
+                                PatternRewriter &rewriter) const override {
+    if (!isNarrow(op.getIn().getType()))
+      return failure();
+    auto wide = arith::ExtFOp::create(
+        rewriter, op.getLoc(), widened(op.getIn().getType()), op.getIn());
+    rewriter.replaceOpWithNewOp<ToInteger>(op, op.getType(), wide);
+    return success();
+  }
+};
+
 } // namespace
+
+static void populateThroughF32Patterns(RewritePatternSet &patterns) {
+  patterns.add<RoundFromF32<arith::SIToFPOp>, RoundFromF32<arith::UIToFPOp>,
+               ExtendToF32<arith::FPToSIOp>, ExtendToF32<arith::FPToUIOp>>(
+      patterns.getContext());
+}
 
 void kernel::expandNarrowConversions(ModuleOp module, bool hasF16) {
   RewritePatternSet patterns(module.getContext());
   arith::populateExpandBFloat16Patterns(patterns);
+  populateThroughF32Patterns(patterns);
   if (!hasF16)
     patterns.add<ExtendHalf, RoundToHalf>(module.getContext());
   applyPatternsToEnd(module, std::move(patterns));
@@ -270,6 +308,9 @@ static void makeConstantInteger(arith::ConstantOp op) {
 
 void kernel::storeNarrowFloatsAsIntegers(ModuleOp module) {
   OpBuilder b(module.getContext());
+  RewritePatternSet patterns(module.getContext());
+  populateThroughF32Patterns(patterns);
+  applyPatternsToEnd(module, std::move(patterns));
   // What converts in registers, with the type that it converts.
   SmallVector<std::pair<Operation *, Type>> conversions;
   module.walk([&](Operation *op) {

@@ -375,6 +375,27 @@ bool BodyPartitioner::startsNeutral(Value init, ReductionKind kind) {
   return value == getNeutral(kind, type);
 }
 
+/// Sizes that are attributes of `op`, for its shard `copy`. A slice has all of
+/// each dimension that is cut.
+static void setSizes(Operation *op, Operation *copy) {
+  auto setSlice = [](auto slice, RankedTensorType whole,
+                     RankedTensorType shard) {
+    SmallVector<int64_t> sizes(slice.getStaticSizes());
+    for (int64_t dim = 0; dim < whole.getRank(); ++dim)
+      if (whole.getDimSize(dim) != shard.getDimSize(dim))
+        sizes[dim] = shard.getDimSize(dim);
+    slice.setStaticSizes(sizes);
+  };
+  if (auto expand = dyn_cast<tensor::ExpandShapeOp>(copy))
+    expand.setStaticOutputShape(expand.getResultType().getShape());
+  else if (auto extract = dyn_cast<tensor::ExtractSliceOp>(copy))
+    setSlice(extract, cast<tensor::ExtractSliceOp>(op).getSourceType(),
+             extract.getSourceType());
+  else if (auto insert = dyn_cast<tensor::InsertSliceOp>(copy))
+    setSlice(insert, cast<tensor::InsertSliceOp>(op).getDestType(),
+             insert.getDestType());
+}
+
 void BodyPartitioner::cutByRule(Operation *op, const ShardingRule &rule) {
   Cut cut = chooseCut(op, rule);
   SmallVector<StringAttr> reduced;
@@ -420,28 +441,22 @@ void BodyPartitioner::cutByRule(Operation *op, const ShardingRule &rule) {
   SmallVector<Type> types;
   for (auto [dims, result] : llvm::zip_equal(rule.results, op->getResults()))
     types.push_back(layouts.getShardType(typeOf(result), getLayout(dims, cut)));
-  Operation *copy;
-  if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op)) {
-    // Its sizes are attributes.
-    copy = tensor::ExpandShapeOp::create(builder, types[0], inputs[0],
-                                         expand.getReassociationIndices());
-  } else {
-    copy =
-        op->clone(mapping, Operation::CloneOptions::all().cloneOperands(false));
-    builder.insert(copy);
-    copy->setOperands(inputs);
-    for (auto [result, type] : llvm::zip_equal(copy->getResults(), types))
-      result.setType(type);
-    copy->walk([&](linalg::IndexOp index) {
-      if (index->getParentOp() != copy || !offsets[index.getDim()])
-        return;
-      OpBuilder inner(index->getContext());
-      inner.setInsertionPointAfter(index);
-      auto global = arith::AddIOp::create(inner, index.getLoc(), index,
-                                          offsets[index.getDim()]);
-      index.getResult().replaceAllUsesExcept(global, global);
-    });
-  }
+  Operation *copy =
+      op->clone(mapping, Operation::CloneOptions::all().cloneOperands(false));
+  builder.insert(copy);
+  copy->setOperands(inputs);
+  for (auto [result, type] : llvm::zip_equal(copy->getResults(), types))
+    result.setType(type);
+  setSizes(op, copy);
+  copy->walk([&](linalg::IndexOp index) {
+    if (index->getParentOp() != copy || !offsets[index.getDim()])
+      return;
+    OpBuilder inner(index->getContext());
+    inner.setInsertionPointAfter(index);
+    auto global = arith::AddIOp::create(inner, index.getLoc(), index,
+                                        offsets[index.getDim()]);
+    index.getResult().replaceAllUsesExcept(global, global);
+  });
 
   if (!reduced.empty()) {
     SmallVector<Value> inits;

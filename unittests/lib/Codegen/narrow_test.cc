@@ -191,6 +191,42 @@ TEST(KernelNarrow, RoundsWhenStored) {
 }
 
 /// Sums are of f32, whatever the operands are stored in.
+/// Rounding to an integer type is all that is done: one operation is left of it
+/// and of the rounding when it is stored.
+TEST(KernelNarrow, Integers) {
+  for (const char *type : {"f16", "bf16"}) {
+    std::string text = R"(
+      func.func @f(%x: tensor<300xi32>) -> (tensor<300xT>, tensor<300xT>, tensor<300xi32>) {
+        %e = tensor.empty() : tensor<300xT>
+        %n = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+            outs(%e : tensor<300xT>) {
+        ^bb0(%o: T):
+          %i = linalg.index 0 : index
+          %c = arith.index_cast %i : index to i32
+          %f = arith.sitofp %c : i32 to T
+          linalg.yield %f : T
+        } -> tensor<300xT>
+        %u = arith.uitofp %x : tensor<300xi32> to tensor<300xT>
+        %s = arith.fptosi %u : tensor<300xT> to tensor<300xi32>
+        return %n, %u, %s : tensor<300xT>, tensor<300xT>, tensor<300xi32>
+      })";
+    for (size_t at; (at = text.find("xT>")) != std::string::npos;)
+      text.replace(at + 1, 1, type);
+    for (size_t at; (at = text.find(" T")) != std::string::npos;)
+      text.replace(at + 1, 1, type);
+    Kernel kernel;
+    ASSERT_TRUE(kernel.compile(text)) << kernel.errors();
+    std::vector<int32_t> xs(300);
+    for (int i = 0; i < 300; ++i)
+      xs[i] = i;
+    Buffer x = Buffer::of(xs), n(600), u(600), s(1200);
+    ASSERT_EQ(kernel.run(0, {&x, &n, &u, &s}), 0);
+    EXPECT_EQ(n.as<uint16_t>(), u.as<uint16_t>());
+    for (int i = 0; i <= 256; ++i) // exact in both
+      ASSERT_EQ(s.as<int32_t>()[i], i);
+  }
+}
+
 TEST(KernelNarrow, Products) {
   const int m = 37, k = 700, n = 45;
   for (const Format &format : {kHalf, kBrain}) {
