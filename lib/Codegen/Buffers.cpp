@@ -219,10 +219,50 @@ static void computeAside(ModuleOp module) {
   });
 }
 
+/// One of two tensors by a scalar is a copy of it, by branches. As one
+/// operation, which canonicalization makes of empty branches, it would have to
+/// be the one or the other buffer, also where both are read later.
+static void chooseByBranches(ModuleOp module) {
+  module.walk([](arith::SelectOp select) {
+    if (!isa<TensorType>(select.getType()) ||
+        isa<TensorType>(select.getCondition().getType()))
+      return;
+    OpBuilder b(select);
+    auto yield = [](Value value) {
+      return [value](OpBuilder &b, Location loc) {
+        Value copy = bufferization::AllocTensorOp::create(
+            b, loc, cast<RankedTensorType>(value.getType()), ValueRange(),
+            value);
+        scf::YieldOp::create(b, loc, copy);
+      };
+    };
+    auto branch = scf::IfOp::create(b, select.getLoc(), select.getCondition(),
+                                    yield(select.getTrueValue()),
+                                    yield(select.getFalseValue()));
+    select.getResult().replaceAllUsesWith(branch.getResult(0));
+    select.erase();
+  });
+}
+
+/// A tensor that is written into itself is first copied: what makes it may not
+/// be asked to make it in place of a part of it.
+static void copyWhatGoesIntoItself(ModuleOp module) {
+  module.walk([](tensor::InsertSliceOp insert) {
+    if (insert.getSource() != insert.getDest())
+      return;
+    OpBuilder b(insert);
+    insert.getSourceMutable().assign(bufferization::AllocTensorOp::create(
+        b, insert.getLoc(), insert.getSourceType(), ValueRange(),
+        insert.getSource()));
+  });
+}
+
 LogicalResult kernel::bufferizeSegments(ModuleOp module) {
   prepareLoops(module);
   unshareFills(module);
   computeAside(module);
+  chooseByBranches(module);
+  copyWhatGoesIntoItself(module);
   MLIRContext *context = module.getContext();
   PassManager pm(context);
   // Compute in the output buffer where the chain of results begins.

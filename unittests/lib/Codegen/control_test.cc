@@ -649,6 +649,73 @@ TEST(KernelBranches, ChosenValuesAreKept) {
   }
 }
 
+/// A loop may go on with what was there before it or with what goes around.
+TEST(KernelBranches, ChooseWhatWasThereBefore) {
+  Kernel kernel;
+  ASSERT_TRUE(kernel.compile(R"(
+    func.func @f(%x: tensor<4xf32>, %y: tensor<6xf32>, %c: tensor<3xi1>)
+        -> (tensor<4xf32>, tensor<4xf32>) {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %c3 = arith.constant 3 : index
+      %s = tensor.extract_slice %y[0] [4] [1] : tensor<6xf32> to tensor<4xf32>
+      %t = tensor.extract_slice %y[1] [4] [1] : tensor<6xf32> to tensor<4xf32>
+      %r = scf.for %i = %c0 to %c3 step %c1 iter_args(%a = %s) -> tensor<4xf32> {
+        %k = tensor.extract %c[%i] : tensor<3xi1>
+        %b = scf.if %k -> tensor<4xf32> {
+          scf.yield %t : tensor<4xf32>
+        } else {
+          scf.yield %a : tensor<4xf32>
+        }
+        scf.yield %b : tensor<4xf32>
+      }
+      %u = arith.addf %r, %x : tensor<4xf32>
+      return %r, %u : tensor<4xf32>, tensor<4xf32>
+    })"))
+      << kernel.errors();
+  Buffer x = Buffer::of(std::vector<float>{10, 20, 30, 40}),
+         y = Buffer::of(std::vector<float>{1, 2, 3, 4, 5, 6}), r(16), u(16);
+  Buffer never = Buffer::of(std::vector<uint8_t>{0, 0, 0}),
+         once = Buffer::of(std::vector<uint8_t>{0, 1, 0});
+  ASSERT_EQ(kernel.run(0, {&x, &y, &never, &r, &u}), 0);
+  EXPECT_THAT(r.as<float>(), ElementsAre(1, 2, 3, 4));
+  ASSERT_EQ(kernel.run(0, {&x, &y, &once, &r, &u}), 0);
+  EXPECT_THAT(r.as<float>(), ElementsAre(2, 3, 4, 5));
+  EXPECT_THAT(u.as<float>(), ElementsAre(12, 23, 34, 45));
+}
+
+/// A tensor that a branch makes goes into itself.
+TEST(KernelBranches, WhatTheyMakeGoesIntoItself) {
+  Kernel kernel;
+  ASSERT_TRUE(kernel.compile(R"(
+    func.func @f(%x: tensor<1xi64>, %c: tensor<i1>) -> tensor<1xi64> {
+      %k = tensor.extract %c[] : tensor<i1>
+      %v = scf.if %k -> tensor<1xi64> {
+        %e = tensor.empty() : tensor<1xi64>
+        %m = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+            ins(%x : tensor<1xi64>) outs(%e : tensor<1xi64>) {
+        ^bb0(%a: i64, %o: i64):
+          %p = arith.muli %a, %a : i64
+          linalg.yield %p : i64
+        } -> tensor<1xi64>
+        scf.yield %m : tensor<1xi64>
+      } else {
+        %n = arith.addi %x, %x : tensor<1xi64>
+        scf.yield %n : tensor<1xi64>
+      }
+      %w = tensor.insert_slice %v into %v[0] [1] [2] : tensor<1xi64> into tensor<1xi64>
+      return %w : tensor<1xi64>
+    })"))
+      << kernel.errors();
+  Buffer x = Buffer::of(std::vector<int64_t>{5}), w(8);
+  Buffer yes = Buffer::of(std::vector<uint8_t>{1}),
+         no = Buffer::of(std::vector<uint8_t>{0});
+  ASSERT_EQ(kernel.run(0, {&x, &yes, &w}), 0);
+  EXPECT_THAT(w.as<int64_t>(), ElementsAre(25));
+  ASSERT_EQ(kernel.run(0, {&x, &no, &w}), 0);
+  EXPECT_THAT(w.as<int64_t>(), ElementsAre(10));
+}
+
 TEST(KernelTargets, OthersAndUnknown) {
   const char *text = R"(
     func.func @f(%x: tensor<37x41xf32>, %y: tensor<41x29xf32>) -> tensor<37x29xf32> {
