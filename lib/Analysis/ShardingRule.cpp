@@ -284,7 +284,9 @@ static ShardingRule getConcatRule(tensor::ConcatOp op) {
 }
 
 std::optional<ShardingRule> mlir::pathways::getShardingRule(Operation *op) {
-  if (op->getNumResults() == 0 || !hasPlainTensors(op))
+  if (op->getNumResults() == 0 ||
+      !llvm::all_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>) ||
+      !hasPlainTensors(op))
     return std::nullopt;
   if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
     return getLinalgRule(linalgOp);

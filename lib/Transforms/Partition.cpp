@@ -68,9 +68,10 @@ class PartitionPass
   /// Removes functions that were partitioned, when nothing else calls them.
   void removeUnused(const llvm::SetVector<Operation *> &replaced,
                     SymbolTable &symbols) {
-    for (Operation *function : llvm::reverse(replaced))
-      if (cast<func::FuncOp>(function).isPrivate() &&
-          SymbolTable::symbolKnownUseEmpty(function, getOperation()))
+    SymbolTableCollection tables;
+    SymbolUserMap users(tables, getOperation());
+    for (Operation *function : replaced)
+      if (cast<func::FuncOp>(function).isPrivate() && users.useEmpty(function))
         symbols.erase(function);
   }
 };

@@ -141,8 +141,10 @@ func.func private @mixed(%x: tensor<4xf32>, %start: tensor<f32>) -> (tensor<f32>
   %t = func.call @twice(%x) : (tensor<4xf32>) -> tensor<4xf32>
   %sum = linalg.reduce ins(%t : tensor<4xf32>) outs(%start : tensor<f32>) dimensions = [0]
     (%a: f32, %b: f32) { %c = arith.addf %a, %b : f32 linalg.yield %c : f32 }
-  // expected-remark@+1 {{'tensor.extract_slice' has no way to be cut like its operands; everybody gathers these and computes all of it}}
-  %part = tensor.extract_slice %t[1] [2] [1] : tensor<4xf32> to tensor<2xf32>
+  %c1 = arith.constant 1 : index
+  // expected-remark@+1 {{'tensor.extract' has no way to be cut like its operands; everybody gathers these and computes all of it}}
+  %one = tensor.extract %t[%c1] : tensor<4xf32>
+  %part = tensor.splat %one : tensor<2xf32>
   return %sum, %part : tensor<f32>, tensor<2xf32>
 }
 // CHECK: func.func private @mixed_sharded(%[[X:.*]]: tensor<2xf32>, %[[S:.*]]: tensor<f32>)
@@ -152,7 +154,8 @@ func.func private @mixed(%x: tensor<4xf32>, %start: tensor<f32>) -> (tensor<f32>
 // CHECK: %[[A:.*]] = pw.all_reduce %[[P]] add over ["x"] : tensor<f32>
 // CHECK: arith.addf %[[S]], %[[A]] : tensor<f32>
 // CHECK: %[[G:.*]] = pw.all_gather %[[T]] dim 0 over ["x"]
-// CHECK: tensor.extract_slice %[[G]][1] [2] [1]
+// CHECK: %[[E:.*]] = tensor.extract %[[G]]
+// CHECK: tensor.splat %[[E]] : tensor<2xf32>
 pw.program @rest(%x: !pw.array<4xf32, @s, [{"x"}]>, %start: !pw.array<f32, @s, []>) -> (!pw.array<f32, @s, []>, !pw.array<2xf32, @s, [{}]>) {
   %0:2 = pw.call @mixed(%x, %start) : (!pw.array<4xf32, @s, [{"x"}]>, !pw.array<f32, @s, []>) -> (!pw.array<f32, @s, []>, !pw.array<2xf32, @s, [{}]>)
   pw.return %0#0, %0#1 : !pw.array<f32, @s, []>, !pw.array<2xf32, @s, [{}]>
@@ -192,4 +195,43 @@ pw.program @stay(%x: !pw.array<4xf32, @one, [{"x"}]>, %y: !pw.array<4xf32, @s, [
   %0 = pw.call @f(%x) : (!pw.array<4xf32, @one, [{"x"}]>) -> !pw.array<4xf32, @one, [{"x"}]>
   %1 = pw.call @g(%y) : (!pw.array<4xf32, @s, [{"x"}]>) -> !pw.array<4xf32, @s, [{"x"}]>
   pw.return %0, %1 : !pw.array<4xf32, @one, [{"x"}]>, !pw.array<4xf32, @s, [{"x"}]>
+}
+
+// -----
+
+// Numbers are everybody's; a check holds everywhere.
+pw.slice @s mesh <"x" = 2>
+func.func private @checked(%x: tensor<8xi32>, %n: tensor<i32>) -> tensor<8xi32> {
+  %k = tensor.extract %n[] : tensor<i32>
+  %c0 = arith.constant 0 : i32
+  %ok = arith.cmpi sge, %k, %c0 : i32
+  cf.assert %ok, "n is negative"
+  %s = tensor.splat %k : tensor<8xi32>
+  %q = arith.divsi %s, %x : tensor<8xi32>
+  return %q : tensor<8xi32>
+}
+// CHECK: func.func private @checked_sharded(%[[X:.*]]: tensor<4xi32>, %[[N:.*]]: tensor<i32>)
+// CHECK: %[[K:.*]] = tensor.extract %[[N]]
+// CHECK: arith.cmpi sge, %[[K]]
+// CHECK: cf.assert
+// CHECK: %[[S:.*]] = tensor.splat %[[K]] : tensor<4xi32>
+// CHECK: arith.divsi %[[S]], %[[X]] : tensor<4xi32>
+pw.program @scalars(%x: !pw.array<8xi32, @s, [{"x"}]>, %n: !pw.array<i32, @s, []>) -> (!pw.array<8xi32, @s, [{"x"}]>) {
+  %0 = pw.call @checked(%x, %n) : (!pw.array<8xi32, @s, [{"x"}]>, !pw.array<i32, @s, []>) -> !pw.array<8xi32, @s, [{"x"}]>
+  pw.return %0 : !pw.array<8xi32, @s, [{"x"}]>
+}
+
+// -----
+
+// A slice is cut along what it has all of.
+pw.slice @s mesh <"x" = 2>
+func.func private @sliced(%x: tensor<4x6xf32>) -> tensor<4x2xf32> {
+  %0 = tensor.extract_slice %x[0, 1] [4, 2] [1, 2] : tensor<4x6xf32> to tensor<4x2xf32>
+  return %0 : tensor<4x2xf32>
+}
+// CHECK: func.func private @sliced_sharded(%[[X:.*]]: tensor<2x6xf32>)
+// CHECK-NEXT: tensor.extract_slice %[[X]][0, 1] [2, 2] [1, 2] : tensor<2x6xf32> to tensor<2x2xf32>
+pw.program @slices(%x: !pw.array<4x6xf32, @s, [{"x"}, {}]>) -> (!pw.array<4x2xf32, @s, [{"x"}, {}]>) {
+  %0 = pw.call @sliced(%x) : (!pw.array<4x6xf32, @s, [{"x"}, {}]>) -> !pw.array<4x2xf32, @s, [{"x"}, {}]>
+  pw.return %0 : !pw.array<4x2xf32, @s, [{"x"}, {}]>
 }

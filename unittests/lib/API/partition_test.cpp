@@ -136,7 +136,7 @@ private:
 
 TEST(PartitionTest, AgreesWithPlainCode) {
   const uint64_t seed = fromEnvironment("PATHWAYS_TEST_SEED", 20261123);
-  const uint64_t count = fromEnvironment("PATHWAYS_TEST_PARTITIONS", 300);
+  const uint64_t count = fromEnvironment("PATHWAYS_TEST_PARTITIONS", 2000);
   std::printf("seeds %llu to %llu\n", (unsigned long long)seed,
               (unsigned long long)(seed + count - 1));
   uint64_t communicating = 0;
