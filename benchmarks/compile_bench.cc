@@ -14,6 +14,8 @@
 // compile_bench elementwise [OPS]: one body that is a chain of OPS elementwise
 // ops, and of a sixteenth of them.
 // compile_bench matmuls [OPS]: one body that is a chain of products of 32x32.
+// compile_bench partition [CALLS]: CALLS calls of ten bodies of 50 ops in
+// global view, cut over 4 and over 4096 devices, and a tenth of them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -140,6 +142,39 @@ Program Matmuls(int count) {
       });
 }
 
+// Each body is 49 elementwise ops and a product with a matrix that all have.
+Program GlobalViews(int64_t devices, int calls) {
+  constexpr int kBodies = 10, kOps = 50;
+  const std::string rows = "tensor<8192x8xf32>", square = "tensor<8x8xf32>";
+  ProgramBuilder b("global_views");
+  b.slice("s", {{"x", devices}});
+  for (int body = 0; body < kBodies; ++body) {
+    std::string text =
+        "func.func private @body" + std::to_string(body) + "(%x: " + rows +
+        ", %w: " + square + ") -> " + rows +
+        " {\n  %zero = arith.constant dense<" + std::to_string(body) +
+        ".0> : " + rows + "\n  %v0 = linalg.matmul ins(%x, %w : " + rows +
+        ", " + square + ") outs(%zero : " + rows + ") -> " + rows + "\n";
+    for (int op = 1; op < kOps; ++op) {
+      text += "  %v" + std::to_string(op) + " = arith.addf %v" +
+              std::to_string(op - 1) + ", %x : " + rows + "\n";
+    }
+    b.functions(text + "  return %v" + std::to_string(kOps - 1) + " : " + rows +
+                "\n}\n");
+  }
+  const std::string cut =
+      ProgramBuilder::arrayType(ElementType::kF32, {8192, 8}, "s", {{"x"}, {}});
+  const std::string whole =
+      ProgramBuilder::arrayType(ElementType::kF32, {8, 8}, "s", {{}, {}});
+  ProgramBuilder::Array value = b.argument("x", cut);
+  const ProgramBuilder::Array w = b.argument("w", whole);
+  for (int i = 0; i < calls; ++i) {
+    value = b.call("body" + std::to_string(i % kBodies), {value, w}, cut);
+  }
+  b.result("out", value);
+  return b.build();
+}
+
 struct Cost {
   double seconds;
   size_t bytes;
@@ -235,10 +270,26 @@ int Main(int argc, char** argv) {
     const int count = calls > 0 ? calls : 400;
     Figure("compile.matmuls" + std::to_string(count) + ".s",
            Compile(Matmuls(count), "1x1x1", 1).seconds, "s");
+  } else if (what == "partition") {
+    const int most = calls > 0 ? calls : 10000;
+    double few = 1e9, four = 1e9, all = 1e9;
+    for (int i = 0; i < 3; ++i) {
+      few = std::min(
+          few, Compile(GlobalViews(4, most / 10), "1x1x8", most / 10).seconds);
+      four =
+          std::min(four, Compile(GlobalViews(4, most), "1x1x8", most).seconds);
+      all = std::min(
+          all, Compile(GlobalViews(4096, most), "1x1024x8", most).seconds);
+    }
+    Figure("partition.compile" + std::to_string(most) + ".s", four, "s");
+    Figure("partition.compile.exponent", std::log(four / few) / std::log(10.0),
+           "");
+    Figure("partition.compile.time_ratio", all / four, "x");
   } else {
-    std::fprintf(stderr,
-                 "usage: compile_bench "
-                 "chain|shards|kernels|elementwise|matmuls [COUNT]\n");
+    std::fprintf(
+        stderr,
+        "usage: compile_bench chain|shards|kernels|elementwise|matmuls|"
+        "partition [COUNT]\n");
     return 2;
   }
   return 0;
