@@ -10,11 +10,12 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace mlir::pathways;
+
+#include "pathways/Analysis/ShardingInterfaces.cpp.inc"
 
 bool mlir::pathways::isCommunicable(Type type) {
   return type.isF16() || type.isBF16() || type.isF32() || type.isF64() ||
@@ -53,6 +54,22 @@ TypedAttr mlir::pathways::getNeutral(ReductionKind kind, Type type) {
                                          : APInt::getSignedMaxValue(width));
   }
   llvm_unreachable("unknown reduction");
+}
+
+ShardingRule mlir::pathways::makeWholeRule(Operation *op) {
+  ShardingRule rule;
+  for (Type type : op->getOperandTypes()) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    rule.operands.emplace_back(tensor ? tensor.getRank() : 0,
+                               ShardingRule::kWhole);
+  }
+  for (Type type : op->getResultTypes())
+    rule.results.emplace_back(cast<RankedTensorType>(type).getRank(),
+                              ShardingRule::kWhole);
+  rule.reductions.resize(op->getNumResults());
+  rule.combiners.resize(op->getNumResults());
+  rule.inits.resize(op->getNumResults());
+  return rule;
 }
 
 /// Whether all tensors of `op` are such as can be cut.
@@ -195,124 +212,16 @@ static std::optional<ShardingRule> getElementwiseRule(Operation *op) {
   return rule;
 }
 
-/// A rule without reductions for an operation with one result.
-static ShardingRule makeRule(Operation *op) {
-  ShardingRule rule;
-  for (Type type : op->getOperandTypes()) {
-    auto tensor = dyn_cast<RankedTensorType>(type);
-    rule.operands.emplace_back(tensor ? tensor.getRank() : 0,
-                               ShardingRule::kWhole);
-  }
-  auto type = cast<RankedTensorType>(op->getResult(0).getType());
-  rule.results.emplace_back(type.getRank(), ShardingRule::kWhole);
-  rule.reductions.resize(1);
-  rule.combiners.resize(1);
-  rule.inits.resize(1);
-  return rule;
-}
-
-/// A block of the major dimension of a group is a block of what the group is
-/// together.
-static ShardingRule getReshapeRule(Operation *op, RankedTensorType expanded,
-                                   ArrayRef<ReassociationIndices> groups) {
-  ShardingRule rule = makeRule(op);
-  bool isExpansion = isa<tensor::ExpandShapeOp>(op);
-  SmallVector<int64_t> &apart =
-      isExpansion ? rule.results[0] : rule.operands[0];
-  SmallVector<int64_t> &together =
-      isExpansion ? rule.operands[0] : rule.results[0];
-  for (auto [dim, group] : llvm::enumerate(groups)) {
-    // Ones in front do not matter.
-    int64_t major = group.front();
-    for (int64_t next : group)
-      if (expanded.getDimSize(major) == 1)
-        major = next;
-    apart[major] = together[dim] = rule.factors.size();
-    rule.factors.push_back({expanded.getDimSize(major)});
-  }
-  return rule;
-}
-
-/// Dimensions that a slice has all of are factors: of the slice, `part`, and of
-/// tensors like the one that it is a part of, `wholes`.
-template <typename Slice>
-static void matchSlice(Slice op, RankedTensorType whole,
-                       ArrayRef<SmallVector<int64_t> *> wholes,
-                       SmallVector<int64_t> &part, ShardingRule &rule) {
-  llvm::SmallBitVector dropped = op.getDroppedDims();
-  unsigned kept = 0;
-  for (int64_t dim = 0; dim < whole.getRank(); ++dim) {
-    if (dropped.test(dim))
-      continue;
-    int64_t size = whole.getDimSize(dim);
-    if (op.getStaticOffsets()[dim] == 0 && op.getStaticSizes()[dim] == size &&
-        op.getStaticStrides()[dim] == 1) {
-      for (SmallVector<int64_t> *dims : wholes)
-        (*dims)[dim] = rule.factors.size();
-      part[kept] = rule.factors.size();
-      rule.factors.push_back({size});
-    }
-    ++kept;
-  }
-}
-
-static std::optional<ShardingRule> getPadRule(tensor::PadOp op) {
-  // What it pads with may depend on where it is.
-  if (!op.getConstantPaddingValue())
-    return std::nullopt;
-  ShardingRule rule = makeRule(op);
-  for (int64_t dim = 0; dim < op.getSourceType().getRank(); ++dim) {
-    if (op.getStaticLow()[dim] != 0 || op.getStaticHigh()[dim] != 0)
-      continue;
-    rule.operands[0][dim] = rule.results[0][dim] = rule.factors.size();
-    rule.factors.push_back({op.getSourceType().getDimSize(dim)});
-  }
-  return rule;
-}
-
-static ShardingRule getConcatRule(tensor::ConcatOp op) {
-  ShardingRule rule = makeRule(op);
-  for (int64_t dim = 0; dim < op.getResultType().getRank(); ++dim) {
-    if (dim == static_cast<int64_t>(op.getDim()))
-      continue;
-    for (SmallVector<int64_t> &dims : rule.operands)
-      dims[dim] = rule.factors.size();
-    rule.results[0][dim] = rule.factors.size();
-    rule.factors.push_back({op.getResultType().getDimSize(dim)});
-  }
-  return rule;
-}
-
 std::optional<ShardingRule> mlir::pathways::getShardingRule(Operation *op) {
   if (op->getNumResults() == 0 ||
       !llvm::all_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>) ||
       !hasPlainTensors(op))
     return std::nullopt;
+  if (auto shardable = dyn_cast<ShardableOpInterface>(op))
+    return shardable.getShardingRule();
   if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
     return getLinalgRule(linalgOp);
   if (OpTrait::hasElementwiseMappableTraits(op) && op->getNumRegions() == 0)
     return getElementwiseRule(op);
-  if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op))
-    return getReshapeRule(expand, expand.getResultType(),
-                          expand.getReassociationIndices());
-  if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(op))
-    return getReshapeRule(collapse, collapse.getSrcType(),
-                          collapse.getReassociationIndices());
-  if (auto extract = dyn_cast<tensor::ExtractSliceOp>(op)) {
-    ShardingRule rule = makeRule(op);
-    matchSlice(extract, extract.getSourceType(), {&rule.operands[0]},
-               rule.results[0], rule);
-    return rule;
-  }
-  if (auto insert = dyn_cast<tensor::InsertSliceOp>(op)) {
-    ShardingRule rule = makeRule(op);
-    matchSlice(insert, insert.getDestType(),
-               {&rule.operands[1], &rule.results[0]}, rule.operands[0], rule);
-    return rule;
-  }
-  if (auto pad = dyn_cast<tensor::PadOp>(op))
-    return getPadRule(pad);
-  if (auto concat = dyn_cast<tensor::ConcatOp>(op))
-    return getConcatRule(concat);
   return std::nullopt;
 }

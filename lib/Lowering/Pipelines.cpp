@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "pathways/Analysis/ShardingRule.h"
 #include "pathways/Codegen/Codegen.h"
 #include "pathways/Lowering/Passes.h"
 #include "pathways/Transforms/Passes.h"
@@ -72,4 +73,5 @@ void mlir::pathways::registerPathwaysLoweringDialects(
     DialectRegistry &registry) {
   registry.insert<PathwaysDialect, plan::PlanDialect>();
   registerKernelDialects(registry);
+  registerTensorShardingModels(registry);
 }

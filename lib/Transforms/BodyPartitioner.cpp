@@ -69,18 +69,18 @@ private:
   }
 
   void partition(Operation *op);
+  /// Whether the result of `op` costs nothing to make in any layout.
   bool isFree(Operation *op);
   void cutByRule(Operation *op, const ShardingRule &rule);
+  void explainGathers(Operation *op, const ShardingRule &rule);
   void computeWhole(Operation *op);
-  void finish();
 
   /// Axes for the factors of `op`.
   Cut chooseCut(Operation *op, const ShardingRule &rule);
   void takeAxes(Cut &cut, const ShardingRule &rule, ArrayRef<int64_t> dims,
                 ShardingAttr sharding);
   ShardingAttr getLayout(ArrayRef<int64_t> dims, const Cut &cut);
-  /// The neutral tensor for contributions to result `index` in this layout, if
-  /// the init of the result is anything else.
+  /// Whether `init` is a tensor of what changes nothing.
   bool startsNeutral(Value init, ReductionKind kind);
   Value makeFilled(TypedAttr value, RankedTensorType type);
   /// `value` with other elements, if it has others.
@@ -227,7 +227,6 @@ void BodyPartitioner::define(Value value, Value local, ShardingAttr sharding) {
   versions[{value, sharding}] = local;
 }
 
-/// Whether the result of `op` costs nothing to make in any layout.
 bool BodyPartitioner::isFree(Operation *op) {
   if (op->getNumResults() != 1)
     return false;
@@ -352,7 +351,6 @@ void BodyPartitioner::computeWhole(Operation *op) {
   }
 }
 
-/// Whether `init` is a tensor of what changes nothing.
 bool BodyPartitioner::startsNeutral(Value init, ReductionKind kind) {
   Operation *op = init.getDefiningOp();
   if (!op)
@@ -375,28 +373,23 @@ bool BodyPartitioner::startsNeutral(Value init, ReductionKind kind) {
   return value == getNeutral(kind, type);
 }
 
-/// Sizes that are attributes of `op`, for its shard `copy`. A slice has all of
-/// each dimension that is cut.
-static void setSizes(Operation *op, Operation *copy) {
-  auto setSlice = [](auto slice, RankedTensorType whole,
-                     RankedTensorType shard) {
-    SmallVector<int64_t> sizes(slice.getStaticSizes());
-    for (int64_t dim = 0; dim < whole.getRank(); ++dim)
-      if (whole.getDimSize(dim) != shard.getDimSize(dim))
-        sizes[dim] = shard.getDimSize(dim);
-    slice.setStaticSizes(sizes);
-  };
-  if (auto expand = dyn_cast<tensor::ExpandShapeOp>(copy))
-    expand.setStaticOutputShape(expand.getResultType().getShape());
-  else if (auto extract = dyn_cast<tensor::ExtractSliceOp>(copy))
-    setSlice(extract, cast<tensor::ExtractSliceOp>(op).getSourceType(),
-             extract.getSourceType());
-  else if (auto insert = dyn_cast<tensor::InsertSliceOp>(copy))
-    setSlice(insert, cast<tensor::InsertSliceOp>(op).getDestType(),
-             insert.getDestType());
+/// Says which dimensions come together because the operation needs all of them.
+void BodyPartitioner::explainGathers(Operation *op, const ShardingRule &rule) {
+  for (auto [index, dims] : llvm::enumerate(rule.operands)) {
+    Local local = locals.lookup(op->getOperand(index));
+    if (local.isFree())
+      continue;
+    for (auto [dim, factor] : llvm::enumerate(dims))
+      if (!local.sharding.getDims()[dim].empty() &&
+          (factor == ShardingRule::kWhole || !rule.factors[factor].isCuttable))
+        op->emitRemark() << "'" << op->getName() << "' needs all of dimension "
+                         << dim << " of operand " << index
+                         << ", which is gathered";
+  }
 }
 
 void BodyPartitioner::cutByRule(Operation *op, const ShardingRule &rule) {
+  explainGathers(op, rule);
   Cut cut = chooseCut(op, rule);
   SmallVector<StringAttr> reduced;
   for (auto [factor, axes] : llvm::zip_equal(rule.factors, cut))
@@ -447,7 +440,8 @@ void BodyPartitioner::cutByRule(Operation *op, const ShardingRule &rule) {
   copy->setOperands(inputs);
   for (auto [result, type] : llvm::zip_equal(copy->getResults(), types))
     result.setType(type);
-  setSizes(op, copy);
+  if (auto shardable = dyn_cast<ShardableOpInterface>(copy))
+    shardable.becomeShardOf(op);
   copy->walk([&](linalg::IndexOp index) {
     if (index->getParentOp() != copy || !offsets[index.getDim()])
       return;

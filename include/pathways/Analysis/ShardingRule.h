@@ -43,10 +43,17 @@ struct ShardingRule {
   SmallVector<std::optional<unsigned>> inits;
 };
 
-/// The rule of `op`; none: it is computed from whole operands. Structured
-/// operations of linalg by their maps, elementwise operations, and reshapes
-/// that cut the major dimension of a group.
+/// The rule of `op`; none: it is computed from whole operands. What has
+/// ShardableOpInterface says it; of others, structured operations of linalg
+/// have one by their maps, and elementwise operations.
 std::optional<ShardingRule> getShardingRule(Operation *op);
+
+/// A rule without factors for `op`, all of whose dimensions are whole.
+ShardingRule makeWholeRule(Operation *op);
+
+/// Gives operations of `tensor` their rules: reshapes, slices, pads and
+/// concatenations.
+void registerTensorShardingModels(DialectRegistry &registry);
 
 /// Whether tensors of such elements may be communicated.
 bool isCommunicable(Type elementType);
@@ -56,5 +63,7 @@ bool isCommunicable(Type elementType);
 TypedAttr getNeutral(ReductionKind kind, Type type);
 
 } // namespace mlir::pathways
+
+#include "pathways/Analysis/ShardingInterfaces.h.inc"
 
 #endif // PATHWAYS_ANALYSIS_SHARDINGRULE_H

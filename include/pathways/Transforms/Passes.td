@@ -76,10 +76,11 @@ def Partition : Pass<"pw-partition", "::mlir::ModuleOp"> {
     are wanted; what it needs in another layout is gathered, exchanged or cut. Sums
     over a dimension that is cut stay contributions until somebody reads them: who
     wants a block of the sum gets it by a reduce-scatter. Cut are structured
-    operations of `linalg`, elementwise operations and reshapes that keep blocks
-    together. All others are computed whole by everybody, with a remark where
-    that gathers something. Dimensions that are not cut into equal blocks are
-    gathered at the entry and cut again at the end; padding reaches no
+    operations of `linalg`, elementwise operations, and those with
+    `ShardableOpInterface`: reshapes, slices, pads and concatenations of `tensor`.
+    All others are computed whole by everybody. A remark says where an operation
+    gathers what it must have all of. Dimensions that are not cut into equal blocks
+    are gathered at the entry and cut again at the end; padding reaches no
     computation.
 
     What is cut follows from the text and the slices alone. Fails with an error at a

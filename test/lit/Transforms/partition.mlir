@@ -235,3 +235,21 @@ pw.program @slices(%x: !pw.array<4x6xf32, @s, [{"x"}, {}]>) -> (!pw.array<4x2xf3
   %0 = pw.call @sliced(%x) : (!pw.array<4x6xf32, @s, [{"x"}, {}]>) -> !pw.array<4x2xf32, @s, [{"x"}, {}]>
   pw.return %0 : !pw.array<4x2xf32, @s, [{"x"}, {}]>
 }
+
+// -----
+
+// What it must have all of is gathered, and it says so.
+pw.slice @s mesh <"x" = 2>
+func.func private @window(%x: tensor<6xf32>, %k: tensor<3xf32>) -> tensor<4xf32> {
+  %zero = arith.constant dense<0.0> : tensor<4xf32>
+  // expected-remark@+1 {{'linalg.conv_1d' needs all of dimension 0 of operand 0, which is gathered}}
+  %0 = linalg.conv_1d ins(%x, %k : tensor<6xf32>, tensor<3xf32>) outs(%zero : tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+// CHECK: func.func private @window_sharded(%[[X:.*]]: tensor<3xf32>, %[[K:.*]]: tensor<3xf32>)
+// CHECK: %[[G:.*]] = pw.all_gather %[[X]] dim 0 over ["x"]
+// CHECK: linalg.conv_1d ins(%[[G]], %[[K]]
+pw.program @convolve(%x: !pw.array<6xf32, @s, [{"x"}]>, %k: !pw.array<3xf32, @s, [{}]>) -> (!pw.array<4xf32, @s, [{}]>) {
+  %0 = pw.call @window(%x, %k) : (!pw.array<6xf32, @s, [{"x"}]>, !pw.array<3xf32, @s, [{}]>) -> !pw.array<4xf32, @s, [{}]>
+  pw.return %0 : !pw.array<4xf32, @s, [{}]>
+}

@@ -10,7 +10,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Parser/Parser.h"
-#include "repeat_op.h"
+#include "test_dialect.h"
 #include "gtest/gtest.h"
 
 namespace mlir::pathways {

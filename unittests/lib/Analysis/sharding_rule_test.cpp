@@ -27,6 +27,9 @@ constexpr int64_t kWhole = ShardingRule::kWhole;
 
 struct ShardingRuleTest : public ::testing::Test {
   ShardingRuleTest() {
+    DialectRegistry registry;
+    registerTensorShardingModels(registry);
+    context.appendDialectRegistry(registry);
     context.loadDialect<PathwaysDialect, arith::ArithDialect, func::FuncDialect,
                         linalg::LinalgDialect, math::MathDialect,
                         scf::SCFDialect, tensor::TensorDialect>();

@@ -1,4 +1,4 @@
-//===- repeat_op.h - A node with a region -----------------------*- C++ -*-===//
+//===- test_dialect.h - Operations that no pass knows -----------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,15 +6,16 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A node with a region that no pass has heard of, as a later `pw.for` is before
-// passes learn of it.
+// Operations that no pass has heard of: a node with a region, as a later
+// `pw.for` is before passes learn of it, and one that is cut by a rule of its
+// own.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef UNITTESTS_LIB_ANALYSIS_REPEAT_OP_H
-#define UNITTESTS_LIB_ANALYSIS_REPEAT_OP_H
+#ifndef UNITTESTS_LIB_ANALYSIS_TEST_DIALECT_H
+#define UNITTESTS_LIB_ANALYSIS_TEST_DIALECT_H
 
-#include "pathways/Dialect/Pathways/Pathways.h"
+#include "pathways/Analysis/ShardingRule.h"
 
 namespace mlir::pathways::test {
 
@@ -52,11 +53,29 @@ public:
   }
 };
 
+/// Turns the rows of a matrix around, which may be cut between them:
+/// `"test.reverse"(%x)`.
+class ReverseOp : public Op<ReverseOp, OpTrait::OneOperand, OpTrait::OneResult,
+                            OpTrait::ZeroRegions, OpTrait::ZeroSuccessors,
+                            ShardableOpInterface::Trait> {
+public:
+  using Op::Op;
+  static StringRef getOperationName() { return "test.reverse"; }
+  static ArrayRef<StringRef> getAttributeNames() { return {}; }
+  std::optional<ShardingRule> getShardingRule() {
+    ShardingRule rule = makeWholeRule(getOperation());
+    auto type = cast<RankedTensorType>((*this)->getResult(0).getType());
+    rule.factors.push_back({type.getDimSize(0)});
+    rule.operands[0][0] = rule.results[0][0] = 0;
+    return rule;
+  }
+};
+
 class TestDialect : public Dialect {
 public:
   explicit TestDialect(MLIRContext *context)
       : Dialect(getDialectNamespace(), context, TypeID::get<TestDialect>()) {
-    addOperations<RepeatOp, TakeOp, YieldOp>();
+    addOperations<RepeatOp, ReverseOp, TakeOp, YieldOp>();
   }
   static StringRef getDialectNamespace() { return "test"; }
 };
@@ -65,4 +84,4 @@ public:
 
 MLIR_DECLARE_EXPLICIT_TYPE_ID(mlir::pathways::test::TestDialect)
 
-#endif // UNITTESTS_LIB_ANALYSIS_REPEAT_OP_H
+#endif // UNITTESTS_LIB_ANALYSIS_TEST_DIALECT_H

@@ -1,4 +1,4 @@
-//===- repeat_op.cpp - A node with a region -------------------------------===//
+//===- test_dialect.cpp - Operations that no pass knows -------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,6 +6,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "repeat_op.h"
+#include "test_dialect.h"
 
 MLIR_DEFINE_EXPLICIT_TYPE_ID(mlir::pathways::test::TestDialect)

@@ -1,0 +1,186 @@
+//===- TensorSharding.cpp - How tensor operations may be cut --------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "pathways/Analysis/ShardingRule.h"
+
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/ADT/SmallBitVector.h"
+
+using namespace mlir;
+using namespace mlir::pathways;
+
+/// A block of the major dimension of a group is a block of what the group is
+/// together.
+static ShardingRule getReshapeRule(Operation *op, RankedTensorType expanded,
+                                   ArrayRef<ReassociationIndices> groups) {
+  ShardingRule rule = makeWholeRule(op);
+  bool isExpansion = isa<tensor::ExpandShapeOp>(op);
+  SmallVector<int64_t> &apart =
+      isExpansion ? rule.results[0] : rule.operands[0];
+  SmallVector<int64_t> &together =
+      isExpansion ? rule.operands[0] : rule.results[0];
+  for (auto [dim, group] : llvm::enumerate(groups)) {
+    // Ones in front do not matter.
+    int64_t major = group.front();
+    for (int64_t next : group)
+      if (expanded.getDimSize(major) == 1)
+        major = next;
+    apart[major] = together[dim] = rule.factors.size();
+    rule.factors.push_back({expanded.getDimSize(major)});
+  }
+  return rule;
+}
+
+/// Dimensions that a slice has all of are factors: of the slice, `part`, and of
+/// tensors like the one that it is a part of, `wholes`.
+template <typename Slice>
+static void matchSlice(Slice op, RankedTensorType whole,
+                       ArrayRef<SmallVector<int64_t> *> wholes,
+                       SmallVector<int64_t> &part, ShardingRule &rule) {
+  llvm::SmallBitVector dropped = op.getDroppedDims();
+  unsigned kept = 0;
+  for (int64_t dim = 0; dim < whole.getRank(); ++dim) {
+    if (dropped.test(dim))
+      continue;
+    int64_t size = whole.getDimSize(dim);
+    if (op.getStaticOffsets()[dim] == 0 && op.getStaticSizes()[dim] == size &&
+        op.getStaticStrides()[dim] == 1) {
+      for (SmallVector<int64_t> *dims : wholes)
+        (*dims)[dim] = rule.factors.size();
+      part[kept] = rule.factors.size();
+      rule.factors.push_back({size});
+    }
+    ++kept;
+  }
+}
+
+static std::optional<ShardingRule> getPadRule(tensor::PadOp op) {
+  // What it pads with may depend on where it is.
+  if (!op.getConstantPaddingValue())
+    return std::nullopt;
+  ShardingRule rule = makeWholeRule(op);
+  for (int64_t dim = 0; dim < op.getSourceType().getRank(); ++dim) {
+    if (op.getStaticLow()[dim] != 0 || op.getStaticHigh()[dim] != 0)
+      continue;
+    rule.operands[0][dim] = rule.results[0][dim] = rule.factors.size();
+    rule.factors.push_back({op.getSourceType().getDimSize(dim)});
+  }
+  return rule;
+}
+
+static ShardingRule getConcatRule(tensor::ConcatOp op) {
+  ShardingRule rule = makeWholeRule(op);
+  for (int64_t dim = 0; dim < op.getResultType().getRank(); ++dim) {
+    if (dim == static_cast<int64_t>(op.getDim()))
+      continue;
+    for (SmallVector<int64_t> &dims : rule.operands)
+      dims[dim] = rule.factors.size();
+    rule.results[0][dim] = rule.factors.size();
+    rule.factors.push_back({op.getResultType().getDimSize(dim)});
+  }
+  return rule;
+}
+
+/// Sizes of a slice of `shard`, that it was of `whole`: it has all of each
+/// dimension that is cut.
+template <typename Slice>
+static void setSizes(Slice slice, RankedTensorType whole,
+                     RankedTensorType shard) {
+  SmallVector<int64_t> sizes(slice.getStaticSizes());
+  for (int64_t dim = 0; dim < whole.getRank(); ++dim)
+    if (whole.getDimSize(dim) != shard.getDimSize(dim))
+      sizes[dim] = shard.getDimSize(dim);
+  slice.setStaticSizes(sizes);
+}
+
+namespace {
+
+struct ShardableExpandShape
+    : ShardableOpInterface::ExternalModel<ShardableExpandShape,
+                                          tensor::ExpandShapeOp> {
+  std::optional<ShardingRule> getShardingRule(Operation *op) const {
+    auto expand = cast<tensor::ExpandShapeOp>(op);
+    return getReshapeRule(op, expand.getResultType(),
+                          expand.getReassociationIndices());
+  }
+  void becomeShardOf(Operation *op, Operation *) const {
+    auto expand = cast<tensor::ExpandShapeOp>(op);
+    expand.setStaticOutputShape(expand.getResultType().getShape());
+  }
+};
+
+struct ShardableCollapseShape
+    : ShardableOpInterface::ExternalModel<ShardableCollapseShape,
+                                          tensor::CollapseShapeOp> {
+  std::optional<ShardingRule> getShardingRule(Operation *op) const {
+    auto collapse = cast<tensor::CollapseShapeOp>(op);
+    return getReshapeRule(op, collapse.getSrcType(),
+                          collapse.getReassociationIndices());
+  }
+};
+
+struct ShardableExtractSlice
+    : ShardableOpInterface::ExternalModel<ShardableExtractSlice,
+                                          tensor::ExtractSliceOp> {
+  std::optional<ShardingRule> getShardingRule(Operation *op) const {
+    auto extract = cast<tensor::ExtractSliceOp>(op);
+    ShardingRule rule = makeWholeRule(op);
+    matchSlice(extract, extract.getSourceType(), {&rule.operands[0]},
+               rule.results[0], rule);
+    return rule;
+  }
+  void becomeShardOf(Operation *op, Operation *whole) const {
+    auto extract = cast<tensor::ExtractSliceOp>(op);
+    setSizes(extract, cast<tensor::ExtractSliceOp>(whole).getSourceType(),
+             extract.getSourceType());
+  }
+};
+
+struct ShardableInsertSlice
+    : ShardableOpInterface::ExternalModel<ShardableInsertSlice,
+                                          tensor::InsertSliceOp> {
+  std::optional<ShardingRule> getShardingRule(Operation *op) const {
+    auto insert = cast<tensor::InsertSliceOp>(op);
+    ShardingRule rule = makeWholeRule(op);
+    matchSlice(insert, insert.getDestType(),
+               {&rule.operands[1], &rule.results[0]}, rule.operands[0], rule);
+    return rule;
+  }
+  void becomeShardOf(Operation *op, Operation *whole) const {
+    auto insert = cast<tensor::InsertSliceOp>(op);
+    setSizes(insert, cast<tensor::InsertSliceOp>(whole).getDestType(),
+             insert.getDestType());
+  }
+};
+
+struct ShardablePad
+    : ShardableOpInterface::ExternalModel<ShardablePad, tensor::PadOp> {
+  std::optional<ShardingRule> getShardingRule(Operation *op) const {
+    return getPadRule(cast<tensor::PadOp>(op));
+  }
+};
+
+struct ShardableConcat
+    : ShardableOpInterface::ExternalModel<ShardableConcat, tensor::ConcatOp> {
+  std::optional<ShardingRule> getShardingRule(Operation *op) const {
+    return getConcatRule(cast<tensor::ConcatOp>(op));
+  }
+};
+
+} // namespace
+
+void mlir::pathways::registerTensorShardingModels(DialectRegistry &registry) {
+  registry.addExtension(+[](MLIRContext *context, tensor::TensorDialect *) {
+    tensor::CollapseShapeOp::attachInterface<ShardableCollapseShape>(*context);
+    tensor::ConcatOp::attachInterface<ShardableConcat>(*context);
+    tensor::ExpandShapeOp::attachInterface<ShardableExpandShape>(*context);
+    tensor::ExtractSliceOp::attachInterface<ShardableExtractSlice>(*context);
+    tensor::InsertSliceOp::attachInterface<ShardableInsertSlice>(*context);
+    tensor::PadOp::attachInterface<ShardablePad>(*context);
+  });
+}
