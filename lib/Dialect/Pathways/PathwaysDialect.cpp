@@ -225,11 +225,20 @@ FailureOr<int64_t> MeshAttr::getGroupSize(ArrayAttr axes) const {
 // ShardingAttr
 //===----------------------------------------------------------------------===//
 
+/// Parses axes in braces, with a `?` as the last one where `isOpen` is given.
 static ParseResult parseAxes(AsmParser &parser,
-                             SmallVectorImpl<StringAttr> &axes) {
+                             SmallVectorImpl<StringAttr> &axes,
+                             bool *isOpen = nullptr) {
   return parser.parseCommaSeparatedList(
       AsmParser::Delimiter::Braces,
       [&]() -> ParseResult {
+        SMLoc loc = parser.getCurrentLocation();
+        if (isOpen && *isOpen)
+          return parser.emitError(loc, "expected '?' behind the axes");
+        if (isOpen && succeeded(parser.parseOptionalQuestion())) {
+          *isOpen = true;
+          return success();
+        }
         std::string name;
         if (parser.parseString(&name))
           return failure();
@@ -241,11 +250,14 @@ static ParseResult parseAxes(AsmParser &parser,
 
 FailureOr<ShardingAttr> ShardingAttr::parseBody(AsmParser &parser) {
   SmallVector<ArrayAttr> dims;
+  SmallVector<bool> openDims;
   SMLoc loc = parser.getCurrentLocation();
   auto parseDim = [&]() -> ParseResult {
     SmallVector<StringAttr> axes;
-    if (parseAxes(parser, axes))
+    bool isOpen = false;
+    if (parseAxes(parser, axes, &isOpen))
       return failure();
+    openDims.push_back(isOpen);
     dims.push_back(ArrayAttr::get(
         parser.getContext(), SmallVector<Attribute>(axes.begin(), axes.end())));
     return success();
@@ -271,25 +283,32 @@ FailureOr<ShardingAttr> ShardingAttr::parseBody(AsmParser &parser) {
     if (parseAxes(parser, partialAxes))
       return failure();
   }
-  auto sharding = parser.getChecked<ShardingAttr>(loc, parser.getContext(),
-                                                  dims, kind, partialAxes);
+  if (!llvm::is_contained(openDims, true))
+    openDims.clear();
+  auto sharding = parser.getChecked<ShardingAttr>(
+      loc, parser.getContext(), dims, kind, partialAxes, openDims);
   if (!sharding)
     return failure();
   return sharding;
 }
 
-static void printAxes(AsmPrinter &printer, ArrayRef<StringAttr> axes) {
+static void printAxes(AsmPrinter &printer, ArrayRef<StringAttr> axes,
+                      bool isOpen = false) {
   printer << '{';
   llvm::interleaveComma(axes, printer, [&](StringAttr axis) {
     printer.printString(axis.getValue());
   });
+  if (isOpen)
+    printer << (axes.empty() ? "?" : ", ?");
   printer << '}';
 }
 
 void ShardingAttr::printBody(AsmPrinter &printer) const {
   printer << '[';
-  llvm::interleaveComma(getDims(), printer, [&](ArrayAttr axes) {
-    printAxes(printer, llvm::to_vector(axes.getAsRange<StringAttr>()));
+  llvm::interleaveComma(llvm::enumerate(getDims()), printer, [&](auto dim) {
+    printAxes(printer,
+              llvm::to_vector(dim.value().template getAsRange<StringAttr>()),
+              isOpen(dim.index()));
   });
   printer << ']';
   if (ReductionKindAttr kind = getPartialKind()) {
@@ -316,7 +335,8 @@ void ShardingAttr::print(AsmPrinter &printer) const {
 LogicalResult ShardingAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                    ArrayRef<ArrayAttr> dims,
                                    ReductionKindAttr partialKind,
-                                   ArrayRef<StringAttr> partialAxes) {
+                                   ArrayRef<StringAttr> partialAxes,
+                                   ArrayRef<bool> openDims) {
   llvm::SmallDenseSet<StringAttr> seen;
   auto check = [&](Attribute attribute) -> LogicalResult {
     auto axis = dyn_cast<StringAttr>(attribute);
@@ -343,7 +363,26 @@ LogicalResult ShardingAttr::verify(function_ref<InFlightDiagnostic()> emitError,
     return emitError() << "sharding is partial, but over no axis";
   if (!partialKind && !partialAxes.empty()) // (C2)
     return emitError() << "sharding has partial axes, but no reduction";
+  if (!openDims.empty() &&
+      (openDims.size() != dims.size() || !llvm::is_contained(openDims, true)))
+    return emitError() << "expected openDims to say of each of " << dims.size()
+                       << " dimensions whether it is open, and of one that it "
+                          "is, got "
+                       << openDims.size() << " values";
+  if (partialKind && !openDims.empty()) // (C3)
+    return emitError() << "sharding is partial and has an open dimension; who "
+                          "adds up what must be known";
   return success();
+}
+
+ShardingAttr ShardingAttr::getOpen(MLIRContext *context, int64_t rank) {
+  SmallVector<ArrayAttr> dims(rank, ArrayAttr::get(context, {}));
+  return get(context, dims, ReductionKindAttr(), ArrayRef<StringAttr>(),
+             SmallVector<bool>(rank, true));
+}
+
+ShardingAttr ShardingAttr::getClosed() const {
+  return hasOpenDims() ? get(getContext(), getDims()) : *this;
 }
 
 ShardingAttr ShardingAttr::withoutPartial() const {
@@ -361,9 +400,12 @@ Type ArrayType::parse(AsmParser &parser) {
   SMLoc loc = parser.getCurrentLocation();
   if (parser.parseLess() || parser.parseDimensionList(shape) ||
       parser.parseType(elementType) || parser.parseComma() ||
-      parser.parseSymbolName(slice) || parser.parseComma())
+      parser.parseSymbolName(slice))
     return {};
-  FailureOr<ShardingAttr> sharding = ShardingAttr::parseBody(parser);
+  FailureOr<ShardingAttr> sharding =
+      ShardingAttr::getOpen(parser.getContext(), shape.size());
+  if (succeeded(parser.parseOptionalComma()))
+    sharding = ShardingAttr::parseBody(parser);
   if (failed(sharding) || parser.parseGreater())
     return {};
   return parser.getChecked<ArrayType>(loc, parser.getContext(), shape,
@@ -375,8 +417,12 @@ void ArrayType::print(AsmPrinter &printer) const {
   printer << '<';
   for (int64_t size : getShape())
     printer << size << 'x';
-  printer << getElementType() << ", " << getSlice() << ", ";
-  getSharding().printBody(printer);
+  printer << getElementType() << ", " << getSlice();
+  if (getRank() == 0 ||
+      getSharding() != ShardingAttr::getOpen(getContext(), getRank())) {
+    printer << ", ";
+    getSharding().printBody(printer);
+  }
   printer << '>';
 }
 

@@ -63,6 +63,20 @@ static void printDevices(OpAsmPrinter &printer, Operation *, IntegerAttr base,
     printer << " span " << span.getInt();
 }
 
+static ParseResult parseShardingBody(OpAsmParser &parser,
+                                     ShardingAttr &sharding) {
+  FailureOr<ShardingAttr> parsed = ShardingAttr::parseBody(parser);
+  if (failed(parsed))
+    return failure();
+  sharding = *parsed;
+  return success();
+}
+
+static void printShardingBody(OpAsmPrinter &printer, Operation *,
+                              ShardingAttr sharding) {
+  sharding.printBody(printer);
+}
+
 static ParseResult parseReduction(OpAsmParser &parser,
                                   ReductionKindAttr &kind) {
   StringRef keyword;

@@ -357,6 +357,12 @@ private:
 
   LogicalResult verifyTensor(ArrayType array, Type tensor, StringRef kind,
                              unsigned index) {
+    if (isLocalView && array.getSharding().hasOpenDims()) // (C9)
+      return note(call.emitOpError()
+                  << "of '" << call.getCallee() << "' has " << kind << ' '
+                  << index << " of type " << array
+                  << " with an open dimension, but the function is written for "
+                     "one shard, so its size must be known");
     RankedTensorType expected = isLocalView
                                     ? getShardTensorType(array, slice.getMesh())
                                     : array.getGlobalTensorType();
@@ -437,7 +443,21 @@ private:
     return success();
   }
 
+  /// (C10)
+  LogicalResult verifyConstrain(ConstrainOp op) {
+    ShardingAttr sharding = op.getSharding();
+    for (ArrayAttr axes : sharding.getDims())
+      for (auto axis : axes.getAsRange<StringAttr>())
+        if (slice.getMesh().getAxisIndex(axis) < 0)
+          return emitInBody(op, "constrains a value over axis \"" +
+                                    axis.getValue() +
+                                    "\", which the mesh lacks");
+    return success();
+  }
+
   LogicalResult verifyOp(Operation *op, func::FuncOp function, bool isAtTop) {
+    if (auto constrain = dyn_cast<ConstrainOp>(op))
+      return verifyConstrain(constrain);
     auto collective = dyn_cast<CollectiveOpInterface>(op);
     auto shardIndex = dyn_cast<ShardIndexOp>(op);
     if (!collective && !shardIndex && !isa<ValidExtentOp>(op))
@@ -535,6 +555,52 @@ LogicalResult CallOp::verifySymbolUses(SymbolTableCollection &symbols) {
   return CalleeVerifier(*this, callee, lookupSlice(symbols, *this, getSlice()),
                         symbols)
       .verify();
+}
+
+//===----------------------------------------------------------------------===//
+// Global view
+//===----------------------------------------------------------------------===//
+
+LogicalResult ConstrainOp::verify() {
+  auto function = (*this)->getParentOfType<func::FuncOp>();
+  if (function && function->hasAttr(PathwaysDialect::kLocalViewAttrName)) {
+    InFlightDiagnostic diagnostic = // (C1)
+        emitOpError("is for functions in global view; in local view shards are "
+                    "what they are");
+    diagnostic.attachNote(function.getLoc())
+        << "function '" << function.getSymName() << "' has '"
+        << PathwaysDialect::kLocalViewAttrName << "'";
+    return diagnostic;
+  }
+  ShardingAttr sharding = getSharding();
+  if (static_cast<int64_t>(sharding.getDims().size()) != // (C2)
+      getType().getRank())
+    return emitOpError("has axes for ")
+           << sharding.getDims().size() << " dimensions, but " << getType()
+           << " has " << getType().getRank();
+  if (sharding.isPartial()) // (C3)
+    return emitOpError("is partial; contributions are kept while that is "
+                       "cheaper, nobody asks for them");
+  for (Operation *user : getSource().getUsers()) {
+    auto other = dyn_cast<ConstrainOp>(user);
+    if (!other || other == *this || other->getBlock() != (*this)->getBlock() ||
+        !other->isBeforeInBlock(*this) ||
+        other.getSharding().getDims().size() != sharding.getDims().size())
+      continue;
+    for (auto [dim, axes] : llvm::enumerate(sharding.getDims())) {
+      if (axes == other.getSharding().getDims()[dim] || sharding.isOpen(dim) ||
+          other.getSharding().isOpen(dim))
+        continue;
+      InFlightDiagnostic diagnostic = // (C4)
+          emitOpError("cuts dimension ")
+          << dim << " over " << axes << ", but the same value is cut over "
+          << other.getSharding().getDims()[dim]
+          << " before; constrain the result of that to change it";
+      diagnostic.attachNote(other.getLoc()) << "it is constrained here";
+      return diagnostic;
+    }
+  }
+  return success();
 }
 
 //===----------------------------------------------------------------------===//

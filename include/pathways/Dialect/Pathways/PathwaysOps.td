@@ -230,7 +230,9 @@ def CallOp : Pathways_Op<"call", [
     an argument with `pw.accepts_partial`; (C7) axes that the callee communicates
     over or asks the index of are axes of the slice, and its shapes agree with
     their sizes; (C8) `donated` indices are those of operands, in increasing
-    order.
+    order; (C9) no dimension of an operand or result of a local-view callee is
+    open; (C10) axes that a `pw.constrain` of a global-view callee names are axes
+    of the slice.
 
     ```mlir
     %h = pw.call @layer(%x, %w) after(%t : !pw.array<f32, @s, []>) donate(%x)
@@ -322,6 +324,36 @@ def CopyOp : Pathways_Op<"copy", [
 }
 
 //===----------------------------------------------------------------------===//
+// Global view
+//===----------------------------------------------------------------------===//
+
+def PW_Tensor : RankedTensorOf<[F16, BF16, F32, F64, I1, I8, I32, I64]>;
+
+def ConstrainOp : Pathways_Op<"constrain", [Pure, SameOperandsAndResultType]> {
+  let summary = "Say how a tensor in the middle of a computation is cut";
+  let description = [{
+    The result is the source, cut as said over the axes of the slice that the
+    function is called on. Open dimensions get axes as those of arrays do. Where
+    the source is cut in another way, it is brought there. On a slice of one
+    device it does nothing.
+
+    (C1) The op is in a function without `pw.local_view`; (C2) the sharding has
+    one list of axes per dimension; (C3) it is not partial; (C4) two of one value
+    agree on each dimension that neither has open.
+
+    ```mlir
+    %1 = pw.constrain %0 [{"data"}, {?} ] : tensor<8x4xf32>
+    ```
+  }];
+  let arguments = (ins PW_Tensor:$source, PW_ShardingAttr:$sharding);
+  let results = (outs PW_Tensor:$result);
+  let assemblyFormat = [{
+    $source custom<ShardingBody>($sharding) attr-dict `:` type($source)
+  }];
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
 // Local view
 //===----------------------------------------------------------------------===//
 
@@ -348,8 +380,6 @@ def PW_CollectiveOpInterface : OpInterface<"CollectiveOpInterface"> {
   ];
   let verify = "return ::mlir::pathways::detail::verifyCollective($_op);";
 }
-
-def PW_Tensor : RankedTensorOf<[F16, BF16, F32, F64, I1, I8, I32, I64]>;
 
 class Pathways_CollectiveOp<string mnemonic, list<Trait> traits = []>
     : Pathways_Op<mnemonic, !listconcat([

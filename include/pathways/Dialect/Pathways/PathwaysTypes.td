@@ -71,28 +71,49 @@ def PW_ShardingAttr : Pathways_Attr<"Sharding", "sharding"> {
     For each dimension of the array the axes that split it, major first: with k
     the product of their sizes, each block has ceil(size / k) elements, and the
     last ones may be short or empty. Axes named nowhere hold copies. `partial`
-    axes hold contributions that the reduction combines.
+    axes hold contributions that the reduction combines. A dimension that ends
+    with `?` is *open*: `pw-propagate-shardings` may add axes behind those it has,
+    and leaves no dimension open.
 
-    (C1) No axis is named twice; (C2) a `partial` list has at least one axis.
+    (C1) No axis is named twice; (C2) a `partial` list has at least one axis; (C3)
+    a partial sharding has no open dimension.
 
     ```mlir
     #pw.sharding<[{"data"}, {} ] partial add {"model"}>
+    #pw.sharding<[{"data", ?}, {?} ]>
     ```
   }];
   let parameters = (ins
     ArrayRefParameter<"::mlir::ArrayAttr", "lists of axis names">:$dims,
     OptionalParameter<"::mlir::pathways::ReductionKindAttr">:$partialKind,
-    OptionalArrayRefParameter<"::mlir::StringAttr">:$partialAxes);
+    OptionalArrayRefParameter<"::mlir::StringAttr">:$partialAxes,
+    OptionalArrayRefParameter<"bool",
+        "which dimensions are open; empty: none">:$openDims);
   let builders = [
     AttrBuilder<(ins "::llvm::ArrayRef<::mlir::ArrayAttr>":$dims), [{
       return $_get($_ctxt, dims, ::mlir::pathways::ReductionKindAttr(),
-                   ::llvm::ArrayRef<::mlir::StringAttr>());
+                   ::llvm::ArrayRef<::mlir::StringAttr>(),
+                   ::llvm::ArrayRef<bool>());
+    }]>,
+    AttrBuilder<(ins "::llvm::ArrayRef<::mlir::ArrayAttr>":$dims,
+                     "::mlir::pathways::ReductionKindAttr":$partialKind,
+                     "::llvm::ArrayRef<::mlir::StringAttr>":$partialAxes), [{
+      return $_get($_ctxt, dims, partialKind, partialAxes,
+                   ::llvm::ArrayRef<bool>());
     }]>
   ];
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
     bool isPartial() const { return !getPartialAxes().empty(); }
+    bool hasOpenDims() const { return !getOpenDims().empty(); }
+    bool isOpen(unsigned dim) const {
+      return hasOpenDims() && getOpenDims()[dim];
+    }
+    /// The sharding of `rank` dimensions that names no axis, all open.
+    static ShardingAttr getOpen(::mlir::MLIRContext *context, int64_t rank);
+    /// The same axes without an open dimension.
+    ShardingAttr getClosed() const;
     /// The same cut without `partial`: its axes then hold copies.
     ShardingAttr withoutPartial() const;
     /// Parses and prints the part between < and >.
@@ -105,7 +126,8 @@ def PW_ArrayType : TypeDef<Pathways_Dialect, "Array"> {
   let mnemonic = "array";
   let summary = "A logical array, cut over a slice";
   let description = [{
-    `shape` is global, in elements. `slice` is the symbol of a `pw.slice`.
+    `shape` is global, in elements. `slice` is the symbol of a `pw.slice`. Without
+    a sharding, all dimensions are open: the compiler chooses.
 
     (C1) The shape is static, each size at least 0, with at most 2^48 elements;
     (C2) the element type is f16, bf16, f32, f64, i1, i8, i32 or i64; (C3) the
@@ -114,6 +136,8 @@ def PW_ArrayType : TypeDef<Pathways_Dialect, "Array"> {
 
     ```mlir
     !pw.array<64x256xf32, @front, [{"data"}, {"model"} ] partial add {"x"}>
+    !pw.array<64x256xf32, @front, [{"data", ?}, {?} ]>
+    !pw.array<64x256xf32, @front>
     !pw.array<f32, @front, []>
     ```
   }];

@@ -651,3 +651,56 @@ pw.program @all_gather_overflow(%x: !pw.array<f32, @s, []>) {
   %0 = pw.call @f(%x) : (!pw.array<f32, @s, []>) -> !pw.array<f32, @s, []>
   pw.return
 }
+// -----
+//===----------------------------------------------------------------------===//
+// constrain
+//===----------------------------------------------------------------------===//
+// expected-note@+1 {{function 'constrain_c1' has 'pw.local_view'}}
+func.func private @constrain_c1(%x: tensor<4xf32>) -> tensor<4xf32> attributes {pw.local_view} {
+  // expected-error@+1 {{'pw.constrain' op is for functions in global view; in local view shards are what they are}}
+  %0 = pw.constrain %x [{"d"}] : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+// -----
+func.func private @constrain_c2(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error@+1 {{has axes for 2 dimensions, but 'tensor<4xf32>' has 1}}
+  %0 = pw.constrain %x [{"d"}, {}] : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+// -----
+func.func private @constrain_c3(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error@+1 {{is partial; contributions are kept while that is cheaper, nobody asks for them}}
+  %0 = pw.constrain %x [{}] partial add {"d"} : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+// -----
+func.func private @constrain_c4(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  // expected-note@+1 {{it is constrained here}}
+  %0 = pw.constrain %x [{"d"}, {?}] : tensor<4x4xf32>
+  // expected-error@+1 {{cuts dimension 0 over ["m"], but the same value is cut over ["d"] before; constrain the result of that to change it}}
+  %1 = pw.constrain %x [{"m"}, {}] : tensor<4x4xf32>
+  %2 = arith.addf %0, %1 : tensor<4x4xf32>
+  return %2 : tensor<4x4xf32>
+}
+// -----
+// expected-note@+1 {{slice 's' is declared here}}
+pw.slice @s mesh <"d" = 2>
+func.func private @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-note@+1 {{it is here}}
+  %0 = pw.constrain %x [{"m"}] : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+pw.program @call_c10(%x: !pw.array<4xf32, @s, [{"d"}]>) -> !pw.array<4xf32, @s, [{"d"}]> {
+  // expected-error@+1 {{of 'f' on slice 's' constrains a value over axis "m", which the mesh lacks}}
+  %0 = pw.call @f(%x) : (!pw.array<4xf32, @s, [{"d"}]>) -> !pw.array<4xf32, @s, [{"d"}]>
+  pw.return %0 : !pw.array<4xf32, @s, [{"d"}]>
+}
+// -----
+pw.slice @s mesh <"d" = 2>
+// expected-note@+1 {{function 'f' is defined here}}
+func.func private @f(%x: tensor<4xf32>) -> tensor<4xf32> attributes {pw.local_view} { return %x : tensor<4xf32> }
+pw.program @call_c9(%x: !pw.array<4xf32, @s>) -> !pw.array<4xf32, @s> {
+  // expected-error@+1 {{of 'f' has operand 0 of type '!pw.array<4xf32, @s>' with an open dimension, but the function is written for one shard, so its size must be known}}
+  %0 = pw.call @f(%x) : (!pw.array<4xf32, @s>) -> !pw.array<4xf32, @s>
+  pw.return %0 : !pw.array<4xf32, @s>
+}

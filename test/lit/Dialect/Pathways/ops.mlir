@@ -102,4 +102,20 @@ pw.program @uneven(%x: !pw.array<5xi8, @front, [{"model"}]>, %e: !pw.array<0x3xb
   %0 = pw.call @sum(%x) : (!pw.array<5xi8, @front, [{"model"}]>) -> !pw.array<5xi8, @front, [{"model"}]>
   pw.return %0 : !pw.array<5xi8, @front, [{"model"}]>
 }
+// Open dimensions, and all of them when nothing is written.
+// CHECK-LABEL: func.func private @constrained
+func.func private @constrained(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  // CHECK: pw.constrain %{{.*}} [{"data", ?}, {}] : tensor<8x8xf32>
+  %0 = pw.constrain %x [{"data", ?}, {}] : tensor<8x8xf32>
+  // CHECK: pw.constrain %{{.*}} [{?}, {?}] : tensor<8x8xf32>
+  %1 = pw.constrain %0 [{?}, {?}] : tensor<8x8xf32>
+  return %1 : tensor<8x8xf32>
+}
+// CHECK-LABEL: pw.program @open
+// CHECK-SAME: (%x: !pw.array<8x8xf32, @front, [{"data", ?}, {?}]>, %y: !pw.array<8x8xf32, @front>, %z: !pw.array<8x8xf32, @front>, %w: !pw.array<f32, @one, []>)
+// CHECK-SAME: -> !pw.array<8x8xf32, @front, [{}, {?}]>
+pw.program @open(%x: !pw.array<8x8xf32, @front, [{"data", ?}, {?}]>, %y: !pw.array<8x8xf32, @front, [{?}, {?}]>, %z: !pw.array<8x8xf32, @front>, %w: !pw.array<f32, @one>) -> !pw.array<8x8xf32, @front, [{}, {?}]> {
+  %0 = pw.call @constrained(%x) : (!pw.array<8x8xf32, @front, [{"data", ?}, {?}]>) -> !pw.array<8x8xf32, @front, [{}, {?}]>
+  pw.return %0 : !pw.array<8x8xf32, @front, [{}, {?}]>
+}
 }

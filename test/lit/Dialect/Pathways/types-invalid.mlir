@@ -60,3 +60,9 @@ func.func private @array_c3(!pw.array<4x4xf32, @s, [{}]>)
 // -----
 // expected-error@+1 {{expected an i1 array to be partial max or min, got add}}
 func.func private @array_c4(!pw.array<4xi1, @s, [{}] partial add {"x"}>)
+// -----
+// expected-error@+1 {{sharding is partial and has an open dimension; who adds up what must be known}}
+func.func private @sharding_c3(!pw.array<4xf32, @s, [{?}] partial add {"x"}>)
+// -----
+// expected-error@+1 {{expected '?' behind the axes}}
+func.func private @sharding_order(!pw.array<4xf32, @s, [{?, "x"}]>)
