@@ -43,6 +43,9 @@ struct CompileOptions {
   /// axes of that slice and more slices separated by commas; empty: none. So
   /// one text in global view runs on any number of devices.
   std::string mesh = {};
+  /// Say, as remarks, how arrays and operations are cut, who decided that, and
+  /// what other ways would have cost.
+  bool explainShardings = false;
   /// Steps that may be open at once, 1 to 1024; more overlap, more memory.
   int stepsInFlight = 2;
   /// Which pw.program of the text; may be empty when there is one.
@@ -105,11 +108,15 @@ public:
   /// MLIR text of one or more func.func, the bodies that call() names.
   void functions(const std::string &mlir);
   /// The type of an array of `shape` on `slice`; dims[d] are the mesh axes that
-  /// split dimension d.
+  /// split dimension d, and a last "?" lets the compiler choose more.
   static std::string arrayType(ElementType element,
                                const std::vector<int64_t> &shape,
                                const std::string &slice,
                                const std::vector<Axes> &dims);
+  /// One whose layout the compiler chooses.
+  static std::string arrayType(ElementType element,
+                               const std::vector<int64_t> &shape,
+                               const std::string &slice);
 
   /// A `stepped` argument takes the next index of an extra leading dimension in
   /// each step.

@@ -197,6 +197,7 @@ Status Compilation::lower() {
   pipelineOptions.topology = options.topology;
   pipelineOptions.oversubscribe = options.oversubscribe;
   pipelineOptions.mesh = options.mesh;
+  pipelineOptions.explainShardings = options.explainShardings;
   pipelineOptions.stepsInFlight = static_cast<unsigned>(options.stepsInFlight);
   pipelineOptions.kernelCache = options.kernelCache;
   pipelineOptions.kernelCacheBytes = options.kernelCacheBytes;

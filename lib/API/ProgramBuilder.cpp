@@ -29,6 +29,10 @@ static std::string quoted(const std::string &text) {
   return result + "\"";
 }
 
+static std::string quotedOrOpen(const std::string &axis) {
+  return axis == "?" ? axis : quoted(axis);
+}
+
 template <typename Range, typename Fn>
 static std::string joined(const Range &range, Fn &&text) {
   std::string result;
@@ -66,9 +70,15 @@ std::string ProgramBuilder::arrayType(ElementType element,
   return "!pw.array<" + ShapeString(element, shape) + ", @" + slice + ", [" +
          joined(dims,
                 [](const Axes &axes) {
-                  return "{" + joined(axes, quoted) + "}";
+                  return "{" + joined(axes, quotedOrOpen) + "}";
                 }) +
          "]>";
+}
+
+std::string ProgramBuilder::arrayType(ElementType element,
+                                      const std::vector<int64_t> &shape,
+                                      const std::string &slice) {
+  return "!pw.array<" + ShapeString(element, shape) + ", @" + slice + ">";
 }
 
 ProgramBuilder::Array ProgramBuilder::argument(const std::string &argument,

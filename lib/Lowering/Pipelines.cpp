@@ -34,8 +34,12 @@ void mlir::pathways::buildCompilePipeline(OpPassManager &pm,
   // merges moves once.
   pm.addNestedPass<ProgramOp>(createCanonicalizerPass());
   pm.addNestedPass<ProgramOp>(createCSEPass());
-  // Needs no devices, so that code is the same on all.
-  pm.addPass(createPartition());
+  // Neither needs devices, so that code is the same on all. What is closed now
+  // may fold, and be equal.
+  pm.addPass(createPropagateShardings({options.explainShardings}));
+  pm.addNestedPass<ProgramOp>(createCanonicalizerPass());
+  pm.addNestedPass<ProgramOp>(createCSEPass());
+  pm.addPass(createPartition({options.explainShardings}));
   PlaceOptions place;
   place.topology = options.topology;
   place.oversubscribe = options.oversubscribe;

@@ -6,19 +6,21 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Walks a body once, backward to see what results are wanted like, and once
-// forward. There each operation with a rule is cut as its operands are, the
-// largest first, else as its results are wanted; an operand in another layout
-// is brought there. What comes without work, as constants, is made in the
-// layout that is asked for.
+// Walks a body once, from its arguments to what it returns, and cuts each
+// operation that has a rule in the cheapest way, where operands lie in some
+// layout by now and results are wanted as BodySharding says. An operand in
+// another layout is brought there. What comes without work, as constants, is
+// made in the layout that is asked for.
 //
 //===----------------------------------------------------------------------===//
 
 #include "BodyPartitioner.h"
 
+#include "InlineBody.h"
 #include "LocalReshard.h"
 #include "WidenSums.h"
-#include "pathways/Analysis/ShardingRule.h"
+#include "pathways/Analysis/BodySharding.h"
+#include "pathways/Analysis/CutChoice.h"
 #include "pathways/Dialect/Pathways/Layouts.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -33,21 +35,16 @@
 using namespace mlir;
 using namespace mlir::pathways;
 
-/// A body of more operations, with what it calls, is refused.
-static constexpr int64_t kMaxOps = 1 << 18;
-
 namespace {
-
-/// Axes of the factors of a rule.
-using Cut = SmallVector<ArrayRef<Attribute>>;
 
 class BodyPartitioner {
 public:
   BodyPartitioner(func::FuncOp body, MeshAttr mesh,
                   ArrayRef<ArrayType> operands, ArrayRef<ArrayType> results,
-                  SymbolTable &symbols)
+                  SymbolTable &symbols, bool explain)
       : body(body), mesh(mesh), operands(operands), results(results),
-        symbols(symbols), layouts(mesh), builder(body.getLoc(), body) {}
+        symbols(symbols), isExplained(explain), layouts(mesh),
+        builder(body.getLoc(), body) {}
 
   FailureOr<func::FuncOp> run();
 
@@ -61,25 +58,21 @@ private:
     bool isFree() const { return !value; }
   };
 
-  LogicalResult inlineCalls(Block &block);
-  void wish(Operation *op);
-  void wishLike(Value value, ShardingAttr sharding) {
-    if (isa<RankedTensorType>(value.getType()))
-      wanted.try_emplace(value, sharding);
-  }
-
   void partition(Operation *op);
-  /// Whether the result of `op` costs nothing to make in any layout.
-  bool isFree(Operation *op);
   void cutByRule(Operation *op, const ShardingRule &rule);
+  Operation *cloneShard(Operation *op, ValueRange inputs, TypeRange types);
+  void explainUneven(ConstrainOp op);
   void explainGathers(Operation *op, const ShardingRule &rule);
   void computeWhole(Operation *op);
 
-  /// Axes for the factors of `op`.
+  /// The cheapest axes for the factors of `op`.
   Cut chooseCut(Operation *op, const ShardingRule &rule);
-  void takeAxes(Cut &cut, const ShardingRule &rule, ArrayRef<int64_t> dims,
-                ShardingAttr sharding);
-  ShardingAttr getLayout(ArrayRef<int64_t> dims, const Cut &cut);
+  void explainCut(Operation *op, ArrayRef<CutOption> options);
+  void explainLayouts(Operation *op);
+  ShardingAttr getLayout(ArrayRef<int64_t> dims, const Cut &cut) {
+    return mlir::pathways::getLayout(builder.getContext(), dims, cut);
+  }
+  bool keepContributions(Operation *op, const ShardingRule &rule);
   /// Whether `init` is a tensor of what changes nothing.
   bool startsNeutral(Value init, ReductionKind kind);
   Value makeFilled(TypedAttr value, RankedTensorType type);
@@ -101,10 +94,11 @@ private:
   MeshAttr mesh;
   ArrayRef<ArrayType> operands, results;
   SymbolTable &symbols;
+  bool isExplained;
   LocalReshard layouts;
   ImplicitLocOpBuilder builder;
-  OwningOpRef<func::FuncOp> inlined; // what is walked
-  llvm::DenseMap<Value, ShardingAttr> wanted;
+  OwningOpRef<func::FuncOp> inlined;     // what is walked
+  std::optional<BodySharding> shardings; // of its tensors
   llvm::DenseMap<Value, Local> locals;
   llvm::DenseMap<std::pair<Value, Attribute>, Value> versions;
   llvm::DenseMap<Value, Value> scalars;
@@ -113,109 +107,24 @@ private:
 } // namespace
 
 //===----------------------------------------------------------------------===//
-// Before
-//===----------------------------------------------------------------------===//
-
-/// Puts what the block calls in the place of the calls.
-LogicalResult BodyPartitioner::inlineCalls(Block &block) {
-  int64_t numOps = 0;
-  for (auto it = block.begin(); it != block.end();) {
-    Operation *op = &*it++;
-    if (++numOps > kMaxOps)
-      return body.emitOpError("has more than ")
-             << kMaxOps << " operations after inlining what it calls";
-    auto call = dyn_cast<func::CallOp>(op);
-    if (!call)
-      continue;
-    auto callee = symbols.lookup<func::FuncOp>(call.getCallee());
-    if (!callee || callee.isExternal() || !callee.getBody().hasOneBlock())
-      return call.emitOpError("calls '")
-             << call.getCallee() << "', which has no body of one block";
-    IRMapping mapping;
-    mapping.map(callee.getArguments(), call.getOperands());
-    OpBuilder inner(call);
-    Operation *first = nullptr;
-    for (Operation &inlinedOp : callee.front().without_terminator()) {
-      Operation *copy = inner.clone(inlinedOp, mapping);
-      if (!first)
-        first = copy;
-    }
-    for (auto [result, value] : llvm::zip_equal(
-             call.getResults(), callee.front().getTerminator()->getOperands()))
-      result.replaceAllUsesWith(mapping.lookup(value));
-    // What came in may call in turn.
-    if (first)
-      it = first->getIterator();
-    call.erase();
-  }
-  return success();
-}
-
-//===----------------------------------------------------------------------===//
 // Choices
 //===----------------------------------------------------------------------===//
 
-/// Gives to factors without axes those of a tensor, where these cut it into
-/// equal blocks and cut no other factor.
-void BodyPartitioner::takeAxes(Cut &cut, const ShardingRule &rule,
-                               ArrayRef<int64_t> dims, ShardingAttr sharding) {
-  for (auto [factor, axes] : llvm::zip_equal(dims, sharding.getDims())) {
-    if (factor == ShardingRule::kWhole || axes.empty() ||
-        !rule.factors[factor].isCuttable || !cut[factor].empty() ||
-        rule.factors[factor].size % layouts.getNumBlocks(axes.getValue()) != 0)
-      continue;
-    bool isTaken = llvm::any_of(cut, [&](ArrayRef<Attribute> others) {
-      return llvm::any_of(axes, [&](Attribute axis) {
-        return llvm::is_contained(others, axis);
-      });
-    });
-    if (!isTaken)
-      cut[factor] = axes.getValue();
-  }
-}
-
 Cut BodyPartitioner::chooseCut(Operation *op, const ShardingRule &rule) {
-  Cut cut(rule.factors.size());
-  SmallVector<unsigned> order;
-  for (auto [index, operand] : llvm::enumerate(op->getOperands()))
-    if (isa<RankedTensorType>(operand.getType()) &&
-        !locals.lookup(operand).isFree())
-      order.push_back(index);
-  llvm::stable_sort(order, [&](unsigned a, unsigned b) {
-    return typeOf(op->getOperand(a)).getNumElements() >
-           typeOf(op->getOperand(b)).getNumElements();
-  });
-  for (unsigned index : order)
-    takeAxes(cut, rule, rule.operands[index],
-             locals.lookup(op->getOperand(index)).sharding);
-  for (auto [dims, result] : llvm::zip_equal(rule.results, op->getResults()))
-    if (ShardingAttr sharding = wanted.lookup(result))
-      takeAxes(cut, rule, dims, sharding);
-  return cut;
-}
-
-ShardingAttr BodyPartitioner::getLayout(ArrayRef<int64_t> dims,
-                                        const Cut &cut) {
-  SmallVector<ArrayAttr> axes;
-  for (int64_t factor : dims)
-    axes.push_back(factor == ShardingRule::kWhole
-                       ? builder.getArrayAttr({})
-                       : builder.getArrayAttr(cut[factor]));
-  return ShardingAttr::get(builder.getContext(), axes);
-}
-
-/// What results of `op` are wanted like says what its operands are.
-void BodyPartitioner::wish(Operation *op) {
-  std::optional<ShardingRule> rule = getShardingRule(op);
-  if (!rule)
-    return;
-  Cut cut(rule->factors.size());
-  for (auto [dims, result] : llvm::zip_equal(rule->results, op->getResults()))
-    if (ShardingAttr sharding = wanted.lookup(result))
-      takeAxes(cut, *rule, dims, sharding);
-  for (auto [dims, operand] :
-       llvm::zip_equal(rule->operands, op->getOperands()))
-    wishLike(operand, getLayout(dims, cut));
+  auto isThere = [&](unsigned index, ShardingAttr layout) {
+    return versions.contains({op->getOperand(index), layout});
+  };
+  CutProblem problem{op, rule, mesh, {}, {}, isThere};
+  for (Value operand : op->getOperands())
+    problem.operands.push_back(isa<RankedTensorType>(operand.getType())
+                                   ? locals.lookup(operand).sharding
+                                   : ShardingAttr());
+  for (Value result : op->getResults())
+    problem.results.push_back(shardings->get(result));
+  SmallVector<CutOption> options = rankCuts(problem);
+  if (isExplained && options.size() > 1)
+    explainCut(op, options);
+  return options.front().cut;
 }
 
 //===----------------------------------------------------------------------===//
@@ -225,20 +134,6 @@ void BodyPartitioner::wish(Operation *op) {
 void BodyPartitioner::define(Value value, Value local, ShardingAttr sharding) {
   locals[value] = {local, sharding};
   versions[{value, sharding}] = local;
-}
-
-bool BodyPartitioner::isFree(Operation *op) {
-  if (op->getNumResults() != 1)
-    return false;
-  auto type = dyn_cast<RankedTensorType>(op->getResult(0).getType());
-  if (!type || !type.hasStaticShape() || type.getEncoding() ||
-      !isCommunicable(type.getElementType()))
-    return false;
-  if (auto fill = dyn_cast<linalg::FillOp>(op))
-    return fill.getInputs()[0].getType() == type.getElementType();
-  DenseElementsAttr constant;
-  return isa<tensor::EmptyOp, tensor::SplatOp>(op) ||
-         (matchPattern(op, m_Constant(&constant)) && constant.isSplat());
 }
 
 Value BodyPartitioner::makeFilled(TypedAttr value, RankedTensorType type) {
@@ -388,6 +283,22 @@ void BodyPartitioner::explainGathers(Operation *op, const ShardingRule &rule) {
   }
 }
 
+/// A copy of `op` that computes a shard of `types` from shards of operands.
+Operation *BodyPartitioner::cloneShard(Operation *op, ValueRange inputs,
+                                       TypeRange types) {
+  IRMapping mapping;
+  mapCaptured(op, mapping);
+  Operation *copy =
+      op->clone(mapping, Operation::CloneOptions::all().cloneOperands(false));
+  builder.insert(copy);
+  copy->setOperands(inputs);
+  for (auto [result, type] : llvm::zip_equal(copy->getResults(), types))
+    result.setType(type);
+  if (auto shardable = dyn_cast<ShardableOpInterface>(copy))
+    shardable.becomeShardOf(op);
+  return copy;
+}
+
 void BodyPartitioner::cutByRule(Operation *op, const ShardingRule &rule) {
   explainGathers(op, rule);
   Cut cut = chooseCut(op, rule);
@@ -421,27 +332,19 @@ void BodyPartitioner::cutByRule(Operation *op, const ShardingRule &rule) {
     if (index->getParentOp() != op)
       return;
     uint64_t loop = index.getDim();
-    if (cut[loop].empty() || offsets[loop])
+    ArrayRef<Attribute> axes = cut[loop].getValue();
+    if (axes.empty() || offsets[loop])
       return;
     Value block = arith::ConstantIndexOp::create(
-        builder, rule.factors[loop].size / layouts.getNumBlocks(cut[loop]));
+        builder, rule.factors[loop].size / layouts.getNumBlocks(axes));
     offsets[loop] = arith::MulIOp::create(
-        builder, layouts.getBlockNumber(builder, cut[loop]), block);
+        builder, layouts.getBlockNumber(builder, axes), block);
   });
 
-  IRMapping mapping;
-  mapCaptured(op, mapping);
   SmallVector<Type> types;
   for (auto [dims, result] : llvm::zip_equal(rule.results, op->getResults()))
     types.push_back(layouts.getShardType(typeOf(result), getLayout(dims, cut)));
-  Operation *copy =
-      op->clone(mapping, Operation::CloneOptions::all().cloneOperands(false));
-  builder.insert(copy);
-  copy->setOperands(inputs);
-  for (auto [result, type] : llvm::zip_equal(copy->getResults(), types))
-    result.setType(type);
-  if (auto shardable = dyn_cast<ShardableOpInterface>(copy))
-    shardable.becomeShardOf(op);
+  Operation *copy = cloneShard(op, inputs, types);
   copy->walk([&](linalg::IndexOp index) {
     if (index->getParentOp() != copy || !offsets[index.getDim()])
       return;
@@ -493,15 +396,154 @@ void BodyPartitioner::cutByRule(Operation *op, const ShardingRule &rule) {
   }
 }
 
+/// Whether `op` of contributions gives contributions to what `op` gives: it
+/// adds them, scales them or only moves elements.
+static bool isLinear(Operation *op) {
+  if (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp,
+          tensor::ExtractSliceOp, linalg::TransposeOp>(op))
+    return true;
+  auto isScale = [&](unsigned index) {
+    Operation *factor = op->getOperand(index).getDefiningOp();
+    return factor && isMadeAnywhere(factor);
+  };
+  if (isa<arith::MulFOp, arith::MulIOp>(op))
+    return isScale(0) != isScale(1);
+  if (isa<arith::DivFOp>(op))
+    return isScale(1) && !isScale(0);
+  return isa<arith::AddFOp, arith::AddIOp, arith::NegFOp, arith::SubFOp,
+             arith::SubIOp>(op) &&
+         llvm::none_of(llvm::seq<unsigned>(0, op->getNumOperands()), isScale);
+}
+
+/// Where all that `op` reads are contributions to sums, and it may be done with
+/// them as well as with the sums, does so: they are added up later, once.
+bool BodyPartitioner::keepContributions(Operation *op,
+                                        const ShardingRule &rule) {
+  if (!isLinear(op) || isWidened(typeOf(op->getResult(0)).getElementType()))
+    return false;
+  ShardingAttr common;
+  bool areAllThere = true;
+  Cut cut(rule.factors.size(), builder.getArrayAttr({}));
+  for (auto [dims, operand] :
+       llvm::zip_equal(rule.operands, op->getOperands())) {
+    Local local = locals.lookup(operand);
+    if (local.isFree())
+      continue;
+    if (!local.sharding.isPartial() || (common && common != local.sharding) ||
+        local.sharding.getPartialKind().getValue() != ReductionKind::Add)
+      return false;
+    common = local.sharding;
+    areAllThere &= versions.contains({operand, common.withoutPartial()});
+    for (auto [factor, axes] : llvm::zip_equal(dims, common.getDims())) {
+      if (axes.empty())
+        continue;
+      if (factor == ShardingRule::kWhole || !rule.factors[factor].isCuttable)
+        return false;
+      cut[factor] = axes;
+    }
+  }
+  if (!common || areAllThere)
+    return false;
+  SmallVector<Value> inputs;
+  for (auto [dims, operand] : llvm::zip_equal(rule.operands, op->getOperands()))
+    inputs.push_back(locals.lookup(operand).isFree()
+                         ? get(operand, getLayout(dims, cut))
+                         : locals.lookup(operand).value);
+  ShardingAttr layout = getLayout(rule.results[0], cut);
+  Value result = op->getResult(0);
+  Operation *copy =
+      cloneShard(op, inputs, layouts.getShardType(typeOf(result), layout));
+  define(result, copy->getResult(0),
+         ShardingAttr::get(builder.getContext(), layout.getDims(),
+                           common.getPartialKind(), common.getPartialAxes()));
+  return true;
+}
+
+/// Says which dimensions are not cut as they are asked to be.
+void BodyPartitioner::explainUneven(ConstrainOp op) {
+  ShardingAttr sharding = layouts.normalize(op.getSharding());
+  ShardingAttr even = layouts.getEven(typeOf(op.getSource()), sharding);
+  for (auto [dim, axes] : llvm::enumerate(sharding.getDims()))
+    if (axes != even.getDims()[dim])
+      op.emitRemark() << "dimension " << dim << " of "
+                      << typeOf(op.getSource()).getDimSize(dim)
+                      << " elements is not cut into "
+                      << layouts.getNumBlocks(axes.getValue())
+                      << " equal blocks; everybody has all of it";
+}
+
 void BodyPartitioner::partition(Operation *op) {
   builder.setLoc(op->getLoc());
-  if (isFree(op)) {
+  if (isMadeAnywhere(op)) {
     locals[op->getResult(0)] = {};
     return;
   }
-  if (std::optional<ShardingRule> rule = getShardingRule(op))
-    return cutByRule(op, *rule);
-  computeWhole(op);
+  if (auto constrain = dyn_cast<ConstrainOp>(op)) {
+    ShardingAttr layout = shardings->get(constrain.getResult()).getClosed();
+    explainUneven(constrain);
+    define(constrain.getResult(), get(constrain.getSource(), layout), layout);
+  } else if (std::optional<ShardingRule> rule = getShardingRule(op)) {
+    if (!keepContributions(op, *rule))
+      cutByRule(op, *rule);
+  } else {
+    computeWhole(op);
+  }
+  if (isExplained)
+    explainLayouts(op);
+}
+
+//===----------------------------------------------------------------------===//
+// Explanations
+//===----------------------------------------------------------------------===//
+
+static std::string toText(ArrayAttr axes) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  llvm::interleave(
+      axes.getAsRange<StringAttr>(), os,
+      [&](StringAttr axis) { os << '"' << axis.getValue() << '"'; }, ", ");
+  return '{' + text + '}';
+}
+
+static std::string toText(const Cut &cut) {
+  std::string text;
+  for (auto [factor, axes] : llvm::enumerate(cut))
+    if (!axes.empty())
+      text += (text.empty() ? "" : ", ") + std::string("d") +
+              std::to_string(factor) + " " + toText(axes);
+  return text.empty() ? "not cut" : text;
+}
+
+/// Of each way to cut `op`, what it costs.
+void BodyPartitioner::explainCut(Operation *op, ArrayRef<CutOption> options) {
+  constexpr size_t kMost = 4;
+  InFlightDiagnostic remark =
+      op->emitRemark() << "'" << op->getName() << "' of '" << body.getSymName()
+                       << "' is cut along " << toText(options.front().cut)
+                       << ", " << options.front().ns << " ns";
+  for (const CutOption &option : options.drop_front().take_front(kMost - 1))
+    remark << "; " << toText(option.cut) << " would be " << option.ns << " ns";
+  if (options.size() > kMost)
+    remark << "; and " << options.size() - kMost << " more";
+}
+
+/// How results of `op` lie, and who said so.
+void BodyPartitioner::explainLayouts(Operation *op) {
+  for (Value result : op->getResults()) {
+    auto local = locals.find(result);
+    if (local == locals.end() || local->second.isFree())
+      continue;
+    std::string reasons;
+    llvm::raw_string_ostream why(reasons);
+    for (ArrayAttr axes : local->second.sharding.getDims())
+      for (auto axis : axes.getAsRange<StringAttr>())
+        if (auto origin = shardings->getOrigin(result, axis))
+          why << "; \"" << axis.getValue() << "\" is from "
+              << describe(*origin);
+    op->emitRemark() << "result " << cast<OpResult>(result).getResultNumber()
+                     << " of '" << op->getName() << "' lies "
+                     << local->second.sharding << reasons;
+  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -509,9 +551,10 @@ void BodyPartitioner::partition(Operation *op) {
 //===----------------------------------------------------------------------===//
 
 FailureOr<func::FuncOp> BodyPartitioner::run() {
-  inlined = body.clone();
-  if (failed(inlineCalls(inlined->front())))
+  auto whole = inlineBody(body, symbols);
+  if (failed(whole))
     return failure();
+  inlined = std::move(*whole);
 
   SmallVector<Type> inputTypes, resultTypes;
   bool hasPadding = false;
@@ -536,11 +579,13 @@ FailureOr<func::FuncOp> BodyPartitioner::run() {
 
   Block &from = inlined->front();
   Operation *end = from.getTerminator();
-  for (auto [value, type] : llvm::zip_equal(end->getOperands(), results))
-    wishLike(value, layouts.getEven(typeOf(value),
-                                    layouts.normalize(type.getSharding())));
-  for (Operation &op : llvm::reverse(from.without_terminator()))
-    wish(&op);
+  SmallVector<ShardingAttr> given, asked;
+  for (ArrayType type : operands)
+    given.push_back(type.getSharding());
+  for (ArrayType type : results)
+    asked.push_back(type.getSharding());
+  shardings.emplace(from, mesh, given, asked);
+  shardings->propagate();
 
   for (auto [argument, type, shard] :
        llvm::zip_equal(from.getArguments(), operands, block->getArguments())) {
@@ -570,6 +615,6 @@ FailureOr<func::FuncOp> BodyPartitioner::run() {
 
 FailureOr<func::FuncOp> mlir::pathways::partitionBody(
     func::FuncOp body, MeshAttr mesh, ArrayRef<ArrayType> operands,
-    ArrayRef<ArrayType> results, SymbolTable &symbols) {
-  return BodyPartitioner(body, mesh, operands, results, symbols).run();
+    ArrayRef<ArrayType> results, SymbolTable &symbols, bool explain) {
+  return BodyPartitioner(body, mesh, operands, results, symbols, explain).run();
 }

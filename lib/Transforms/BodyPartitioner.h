@@ -18,11 +18,14 @@ namespace mlir::pathways {
 /// Makes of `body`, a function in global view, one in local view that gives the
 /// same for arrays of these types on `mesh`, and inserts it into `symbols`
 /// under a name made of the old one. `body` is unchanged. Fails, with a
-/// diagnostic, when it becomes too large by inlining what it calls.
+/// diagnostic, when it becomes too large by inlining what it calls. With
+/// `explain`, remarks say of each operation how it is cut and what else that
+/// would have cost, and of each tensor who decided how it lies.
 FailureOr<func::FuncOp> partitionBody(func::FuncOp body, MeshAttr mesh,
                                       ArrayRef<ArrayType> operands,
                                       ArrayRef<ArrayType> results,
-                                      SymbolTable &symbols);
+                                      SymbolTable &symbols,
+                                      bool explain = false);
 
 } // namespace mlir::pathways
 

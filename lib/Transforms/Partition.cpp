@@ -26,10 +26,19 @@ using namespace mlir::pathways;
 namespace {
 class PartitionPass
     : public mlir::pathways::impl::PartitionBase<PartitionPass> {
+public:
+  using PartitionBase::PartitionBase;
+
   void runOnOperation() override {
     SymbolTable symbols(getOperation());
     SmallVector<CallOp> calls;
-    getOperation().walk([&](CallOp call) { calls.push_back(call); });
+    bool areClosed = true;
+    getOperation().walk([&](CallOp call) {
+      calls.push_back(call);
+      areClosed &= succeeded(checkClosed(call));
+    });
+    if (!areClosed)
+      return signalPassFailure();
     llvm::DenseMap<Attribute, FlatSymbolRefAttr> made;
     llvm::SetVector<Operation *> replaced;
     for (CallOp call : calls) {
@@ -53,8 +62,9 @@ class PartitionPass
       add(call.getOutputs(), results);
       FlatSymbolRefAttr &function = made[ArrayAttr::get(&getContext(), key)];
       if (!function) {
+        explainPadding(call, mesh);
         FailureOr<func::FuncOp> body =
-            partitionBody(callee, mesh, operands, results, symbols);
+            partitionBody(callee, mesh, operands, results, symbols, explain);
         if (failed(body))
           return signalPassFailure();
         function = FlatSymbolRefAttr::get(body->getSymNameAttr());
@@ -63,6 +73,38 @@ class PartitionPass
       replaced.insert(callee);
     }
     removeUnused(replaced, symbols);
+    // One device has all.
+    getOperation().walk([](ConstrainOp op) {
+      op.replaceAllUsesWith(op.getSource());
+      op.erase();
+    });
+  }
+
+private:
+  LogicalResult checkClosed(CallOp call) {
+    for (Value value : llvm::concat<Value>(llvm::to_vector(call.getInputs()),
+                                           llvm::to_vector(call.getOutputs())))
+      if (auto type = cast<ArrayType>(value.getType());
+          type.getSharding().hasOpenDims())
+        return call.emitOpError()
+               << "of '" << call.getCallee() << "' has an array of type "
+               << type << " with an open dimension, which "
+               << "'pw-propagate-shardings' closes";
+    return success();
+  }
+
+  /// Says which arrays have padding, and so are gathered.
+  void explainPadding(CallOp call, MeshAttr mesh) {
+    auto check = [&](StringRef kind, ValueRange values) {
+      for (auto [index, value] : llvm::enumerate(values))
+        if (auto type = cast<ArrayType>(value.getType()); !isEven(type, mesh))
+          call.emitRemark() << kind << ' ' << index << " of '"
+                            << call.getCallee() << "' is " << type
+                            << ", which is not cut into equal blocks; inside "
+                               "everybody has all of such dimensions";
+    };
+    check("operand", call.getInputs());
+    check("result", call.getOutputs());
   }
 
   /// Removes functions that were partitioned, when nothing else calls them.

@@ -31,6 +31,7 @@ bool Compile(const Options& options, std::string text,
   compile.topology = options.topology;
   compile.oversubscribe = options.oversubscribe;
   compile.mesh = absl::StrJoin(options.mesh, ",");
+  compile.explainShardings = options.explain_shardings;
   compile.stepsInFlight = options.steps_in_flight;
   compile.program = options.program;
   compile.kernelCache = options.kernel_cache;
@@ -72,6 +73,11 @@ bool LoadProgram(const Options& options, Loaded* loaded, Failure* failure) {
       return Fail(
           failure, kUsageError,
           absl::StrCat("--mesh: ", name, " is a plan, whose meshes are fixed"));
+    }
+    if (options.explain_shardings) {
+      return Fail(failure, kUsageError,
+                  absl::StrCat("--explain-shardings: ", name,
+                               " is a plan, which is cut already"));
     }
     loaded->bytes = *std::move(bytes);
   } else if (bytes->find('\0') != std::string::npos) {

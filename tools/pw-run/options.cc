@@ -292,6 +292,10 @@ absl::StatusOr<ParsedOptions> ParseOptions(int argc, const char* const* argv) {
   app.add_flag("--explain-placement", o.explain_placement,
                "Print where each slice is")
       ->group(kLook);
+  app.add_flag("--explain-shardings", o.explain_shardings,
+               "Say how arrays and operations are cut, why, and what else that "
+               "would cost")
+      ->group(kLook);
   app.add_flag("--explain-kernels", o.explain_kernels,
                "Print what code each kernel has, where from, and its cost")
       ->group(kLook);

@@ -55,6 +55,7 @@ struct Options {
   bool dry_run = false;
   bool compile_only = false;
   bool explain_placement = false;
+  bool explain_shardings = false;
   bool explain_kernels = false;
   std::string dump_graph;      // path; "-": standard output; empty: none
   std::string emit_plan;       // path

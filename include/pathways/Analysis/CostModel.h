@@ -14,6 +14,7 @@
 #define PATHWAYS_ANALYSIS_COSTMODEL_H
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "pathways/Dialect/Pathways/Pathways.h"
 
 namespace mlir::pathways {
 
@@ -25,6 +26,15 @@ public:
   /// Nanoseconds of the body of one shard, calls not followed: what is computed
   /// counts by elements, what is communicated eight times that.
   uint64_t getBodyNs(func::FuncOp body) const;
+
+  /// Nanoseconds of one of `shards` equal parts of `op`, on tensors.
+  uint64_t getShardNs(Operation *op, int64_t shards) const;
+
+  /// Nanoseconds to bring a tensor like `type` from one layout on `mesh` to
+  /// another inside of a body: what a device receives, and the start of each
+  /// collective. Layouts are normal and even; `to` is not partial.
+  uint64_t getReshardNs(MeshAttr mesh, RankedTensorType type, ShardingAttr from,
+                        ShardingAttr to) const;
 };
 
 } // namespace mlir::pathways

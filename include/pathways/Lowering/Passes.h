@@ -40,6 +40,10 @@ struct CompileOptions : public PassPipelineOptions<CompileOptions> {
   PassOptions::Option<std::string> mesh{
       *this, "mesh",
       llvm::cl::desc("SLICE:AXIS=N,AXIS=N,...: other sizes of axes of slices")};
+  PassOptions::Option<bool> explainShardings{
+      *this, "explain-shardings",
+      llvm::cl::desc("Say how arrays and operations are cut, and why"),
+      llvm::cl::init(false)};
   PassOptions::Option<unsigned> stepsInFlight{
       *this, "steps-in-flight",
       llvm::cl::desc(

@@ -52,6 +52,39 @@ def OverrideMesh : Pass<"pw-override-mesh", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::pathways::PathwaysDialect"];
 }
 
+def PropagateShardings : Pass<"pw-propagate-shardings", "::mlir::ModuleOp"> {
+  let summary = "Choose axes for dimensions that are open";
+  let description = [{
+    Passes what is written in types and in `pw.constrain` on to arrays whose types
+    have open dimensions, forward and backward, over calls of functions in global
+    view and through them, over `pw.reshard`, and between what is carried and what
+    carries it. In rounds: elementwise operations and reshapes first, then sums of
+    products, then all others. Where two sides of an operation disagree, that one
+    is followed for which more bytes lie right already. A dimension gets only axes
+    that cut it into equal blocks; one without `?` stays as it is written.
+    Afterwards nothing is open.
+
+    ```mlir
+    pw.program @p(%x: !pw.array<8x4xf32, @s, [{"data"}, {} ]>, %w: !pw.array<4x6xf32, @s>)
+        -> !pw.array<8x6xf32, @s> {
+    // %w and the result of a product of %x and %w become
+    // !pw.array<4x6xf32, @s, [{}, {} ]> and !pw.array<8x6xf32, @s, [{"data"}, {} ]>
+    ```
+
+    A function is looked at once for each combination of shardings that calls of it
+    have; beyond 64 of them, calls of it pass nothing on, with a remark. Another
+    remark says where nothing is written for a whole slice. What is chosen follows
+    from the text and the slices alone. With `explain`, a remark for each array that
+    was open says how it is cut and who decided that. Fails with an error at a node
+    that no rule is known for and that has an open array.
+  }];
+  let options = [
+    Option<"explain", "explain", "bool", /*default=*/"false",
+           "Say who decided how each array is cut">
+  ];
+  let dependentDialects = ["::mlir::pathways::PathwaysDialect"];
+}
+
 def Partition : Pass<"pw-partition", "::mlir::ModuleOp"> {
   let summary = "Cut computations in global view over their slices";
   let description = [{
@@ -72,10 +105,13 @@ def Partition : Pass<"pw-partition", "::mlir::ModuleOp"> {
       %1 = pw.all_reduce %0 add over ["m"] : tensor<8x6xf32>
     ```
 
-    An operation is cut as its operands are, the largest first, else as its results
-    are wanted; what it needs in another layout is gathered, exchanged or cut. Sums
-    over a dimension that is cut stay contributions until somebody reads them: who
-    wants a block of the sum gets it by a reduce-scatter. Cut are structured
+    Each operation is cut in the way that costs least, estimated from what must be
+    moved to bring its operands there and its results to where they are wanted, and
+    from what one shard computes: like its operands lie, like its results are
+    wanted, or not. How they are wanted is passed on through the body as by
+    `pw-propagate-shardings`. Sums over a dimension that is cut stay contributions
+    until somebody reads them, also when they are added to each other, scaled or
+    reshaped: who wants a block of the sum gets it by a reduce-scatter. Cut are structured
     operations of `linalg`, elementwise operations, and those with
     `ShardableOpInterface`: reshapes, slices, pads and concatenations of `tensor`.
     All others are computed whole by everybody. A remark says where an operation
@@ -83,9 +119,16 @@ def Partition : Pass<"pw-partition", "::mlir::ModuleOp"> {
     are gathered at the entry and cut again at the end; padding reaches no
     computation.
 
-    What is cut follows from the text and the slices alone. Fails with an error at a
-    function that becomes too large by inlining what it calls.
+    What is cut follows from the text and the slices alone. With `explain`, remarks
+    say of each operation how it is cut and what other ways would have cost, and of
+    each tensor who decided how it lies. Fails with an error at a function that
+    becomes too large by inlining what it calls, and at an array with an open
+    dimension.
   }];
+  let options = [
+    Option<"explain", "explain", "bool", /*default=*/"false",
+           "Say how operations are cut, why, and what else that would cost">
+  ];
   let dependentDialects = ["::mlir::pathways::PathwaysDialect",
                            "::mlir::arith::ArithDialect",
                            "::mlir::func::FuncDialect",

@@ -26,3 +26,13 @@ pw.program @recursion(%x: !pw.array<4xf32, @s, [{"x"}]>) -> (!pw.array<4xf32, @s
   %0 = pw.call @f(%x) : (!pw.array<4xf32, @s, [{"x"}]>) -> !pw.array<4xf32, @s, [{"x"}]>
   pw.return %0 : !pw.array<4xf32, @s, [{"x"}]>
 }
+
+// -----
+
+pw.slice @s mesh <"x" = 2>
+func.func private @f(%x: tensor<4xf32>) -> tensor<4xf32> { return %x : tensor<4xf32> }
+pw.program @open(%x: !pw.array<4xf32, @s, [{"x", ?}]>) -> (!pw.array<4xf32, @s, [{"x", ?}]>) {
+  // expected-error@+1 {{of 'f' has an array of type '!pw.array<4xf32, @s, [{"x", ?}]>' with an open dimension, which 'pw-propagate-shardings' closes}}
+  %0 = pw.call @f(%x) : (!pw.array<4xf32, @s, [{"x", ?}]>) -> !pw.array<4xf32, @s, [{"x", ?}]>
+  pw.return %0 : !pw.array<4xf32, @s, [{"x", ?}]>
+}

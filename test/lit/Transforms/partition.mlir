@@ -96,6 +96,8 @@ func.func private @divide(%x: tensor<5xi32>) -> tensor<5xi32> {
 // CHECK: tensor.pad %[[D]] low[0] high[1]
 // CHECK: tensor.extract_slice
 pw.program @uneven(%x: !pw.array<5xi32, @s, [{"x"}]>) -> (!pw.array<5xi32, @s, [{"x"}]>) {
+  // expected-remark@+2 {{operand 0 of 'divide' is '!pw.array<5xi32, @s, [{"x"}]>', which is not cut into equal blocks; inside everybody has all of such dimensions}}
+  // expected-remark@+1 {{result 0 of 'divide' is '!pw.array<5xi32, @s, [{"x"}]>', which is not cut into equal blocks; inside everybody has all of such dimensions}}
   %0 = pw.call @divide(%x) : (!pw.array<5xi32, @s, [{"x"}]>) -> !pw.array<5xi32, @s, [{"x"}]>
   pw.return %0 : !pw.array<5xi32, @s, [{"x"}]>
 }
@@ -252,4 +254,108 @@ func.func private @window(%x: tensor<6xf32>, %k: tensor<3xf32>) -> tensor<4xf32>
 pw.program @convolve(%x: !pw.array<6xf32, @s, [{"x"}]>, %k: !pw.array<3xf32, @s, [{}]>) -> (!pw.array<4xf32, @s, [{}]>) {
   %0 = pw.call @window(%x, %k) : (!pw.array<6xf32, @s, [{"x"}]>, !pw.array<3xf32, @s, [{}]>) -> !pw.array<4xf32, @s, [{}]>
   pw.return %0 : !pw.array<4xf32, @s, [{}]>
+}
+
+// -----
+
+// Gradients of a value that three products read: what each contributes is added
+// first, and summed up over "model" once; scaled and transposed before as well.
+#xwt = affine_map<(m, n, k) -> (n, k)>
+pw.slice @s mesh <"data" = 2, "model" = 2>
+func.func private @backward(%dq: tensor<64x32xf32>, %dk: tensor<64x32xf32>, %dv: tensor<64x32xf32>, %q: tensor<48x32xf32>, %k: tensor<48x32xf32>, %v: tensor<48x32xf32>) -> tensor<48x64xf32> {
+  %zero = arith.constant dense<0.0> : tensor<64x48xf32>
+  %0 = linalg.matmul indexing_maps = [affine_map<(m, n, k) -> (m, k)>, #xwt, affine_map<(m, n, k) -> (m, n)>] ins(%dq, %q : tensor<64x32xf32>, tensor<48x32xf32>) outs(%zero : tensor<64x48xf32>) -> tensor<64x48xf32>
+  %1 = linalg.matmul indexing_maps = [affine_map<(m, n, k) -> (m, k)>, #xwt, affine_map<(m, n, k) -> (m, n)>] ins(%dk, %k : tensor<64x32xf32>, tensor<48x32xf32>) outs(%zero : tensor<64x48xf32>) -> tensor<64x48xf32>
+  %2 = linalg.matmul indexing_maps = [affine_map<(m, n, k) -> (m, k)>, #xwt, affine_map<(m, n, k) -> (m, n)>] ins(%dv, %v : tensor<64x32xf32>, tensor<48x32xf32>) outs(%zero : tensor<64x48xf32>) -> tensor<64x48xf32>
+  %3 = arith.addf %0, %1 : tensor<64x48xf32>
+  %4 = arith.addf %3, %2 : tensor<64x48xf32>
+  %half = arith.constant dense<0.5> : tensor<64x48xf32>
+  %5 = arith.mulf %half, %4 : tensor<64x48xf32>
+  %e = tensor.empty() : tensor<48x64xf32>
+  %6 = linalg.transpose ins(%5 : tensor<64x48xf32>) outs(%e : tensor<48x64xf32>) permutation = [1, 0]
+  return %6 : tensor<48x64xf32>
+}
+// CHECK: func.func private @backward_sharded(%{{.*}}: tensor<32x16xf32>
+// CHECK: linalg.matmul
+// CHECK-NOT: pw.all_reduce
+// CHECK: linalg.transpose
+// CHECK: pw.all_reduce %{{.*}} add over ["model"] : tensor<48x32xf32>
+// CHECK-NOT: pw.all_reduce
+!d = !pw.array<64x32xf32, @s, [{"data"}, {"model"}]>
+!w = !pw.array<48x32xf32, @s, [{}, {"model"}]>
+!r = !pw.array<48x64xf32, @s, [{}, {"data"}]>
+// CHECK: return
+pw.program @gradients(%dq: !d, %dk: !d, %dv: !d, %q: !w, %k: !w, %v: !w) -> !r {
+  %0 = pw.call @backward(%dq, %dk, %dv, %q, %k, %v) : (!d, !d, !d, !w, !w, !w) -> !r
+  pw.return %0 : !r
+}
+
+// -----
+
+// Sequence parallel: rows between the blocks are cut over "model" too, so the
+// block's sum is scattered and its input gathered.
+pw.slice @s mesh <"model" = 4>
+func.func private @block(%x: tensor<64x32xf32>, %v: tensor<32x128xf32>, %w: tensor<128x32xf32>) -> tensor<64x32xf32> {
+  %whole = pw.constrain %x [{}, {}] : tensor<64x32xf32>
+  %z1 = arith.constant dense<0.0> : tensor<64x128xf32>
+  %0 = linalg.matmul ins(%whole, %v : tensor<64x32xf32>, tensor<32x128xf32>) outs(%z1 : tensor<64x128xf32>) -> tensor<64x128xf32>
+  %1 = math.tanh %0 : tensor<64x128xf32>
+  %z2 = arith.constant dense<0.0> : tensor<64x32xf32>
+  %2 = linalg.matmul ins(%1, %w : tensor<64x128xf32>, tensor<128x32xf32>) outs(%z2 : tensor<64x32xf32>) -> tensor<64x32xf32>
+  %3 = arith.addf %x, %2 : tensor<64x32xf32>
+  return %3 : tensor<64x32xf32>
+}
+// CHECK: func.func private @block_sharded(%[[X:.*]]: tensor<16x32xf32>, %{{.*}}: tensor<32x32xf32>, %{{.*}}: tensor<32x32xf32>) -> tensor<16x32xf32>
+// CHECK: pw.all_gather %[[X]] dim 0 over ["model"]
+// CHECK: %[[S:.*]] = pw.reduce_scatter %{{.*}} add dim 0 over ["model"] : tensor<64x32xf32> -> tensor<16x32xf32>
+// CHECK: arith.addf %[[X]], %[[S]] : tensor<16x32xf32>
+!x = !pw.array<64x32xf32, @s, [{"model"}, {}]>
+!v = !pw.array<32x128xf32, @s, [{}, {"model"}]>
+!w = !pw.array<128x32xf32, @s, [{"model"}, {}]>
+pw.program @sequence(%x: !x, %v: !v, %w: !w) -> !x {
+  %0 = pw.call @block(%x, %v, %w) : (!x, !v, !w) -> !x
+  pw.return %0 : !x
+}
+
+// -----
+
+// A product cut in two dimensions reads its operands in one row and one column of
+// the mesh.
+pw.slice @s mesh <"r" = 2, "c" = 2>
+func.func private @square(%x: tensor<64x64xf32>, %y: tensor<64x64xf32>) -> tensor<64x64xf32> {
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32>
+  %0 = linalg.matmul ins(%x, %y : tensor<64x64xf32>, tensor<64x64xf32>) outs(%zero : tensor<64x64xf32>) -> tensor<64x64xf32>
+  return %0 : tensor<64x64xf32>
+}
+// CHECK: func.func private @square_sharded(%[[X:.*]]: tensor<32x32xf32>, %[[Y:.*]]: tensor<32x32xf32>) -> tensor<32x32xf32>
+// CHECK-DAG: %[[A:.*]] = pw.all_gather %[[X]] dim 1 over ["c"] : tensor<32x32xf32> -> tensor<32x64xf32>
+// CHECK-DAG: %[[B:.*]] = pw.all_gather %[[Y]] dim 0 over ["r"] : tensor<32x32xf32> -> tensor<64x32xf32>
+// CHECK: %[[R:.*]] = linalg.matmul ins(%[[A]], %[[B]]
+// CHECK: return %[[R]]
+!x = !pw.array<64x64xf32, @s, [{"r"}, {"c"}]>
+pw.program @two_dimensions(%x: !x, %y: !x) -> !x {
+  %0 = pw.call @square(%x, %y) : (!x, !x) -> !x
+  pw.return %0 : !x
+}
+
+// -----
+
+// A constraint that cannot be met equally leaves the dimension whole, and says so;
+// on one device it is nothing.
+pw.slice @s mesh <"x" = 2>
+pw.slice @one mesh <"x" = 1>
+func.func private @odd(%x: tensor<3xf32>) -> tensor<3xf32> {
+  // expected-remark@+1 {{dimension 0 of 3 elements is not cut into 2 equal blocks; everybody has all of it}}
+  %0 = pw.constrain %x [{"x"}] : tensor<3xf32>
+  %1 = arith.negf %0 : tensor<3xf32>
+  return %1 : tensor<3xf32>
+}
+// CHECK: func.func private @odd(%[[X:.*]]: tensor<3xf32>)
+// CHECK-NEXT: arith.negf %[[X]]
+// CHECK: func.func private @odd_sharded(%[[X:.*]]: tensor<3xf32>)
+// CHECK-NEXT: arith.negf %[[X]]
+pw.program @odds(%x: !pw.array<3xf32, @s, [{}]>, %y: !pw.array<3xf32, @one, [{"x"}]>) -> (!pw.array<3xf32, @s, [{}]>, !pw.array<3xf32, @one, [{"x"}]>) {
+  %0 = pw.call @odd(%x) : (!pw.array<3xf32, @s, [{}]>) -> !pw.array<3xf32, @s, [{}]>
+  %1 = pw.call @odd(%y) : (!pw.array<3xf32, @one, [{"x"}]>) -> !pw.array<3xf32, @one, [{"x"}]>
+  pw.return %0, %1 : !pw.array<3xf32, @s, [{}]>, !pw.array<3xf32, @one, [{"x"}]>
 }

@@ -19,6 +19,8 @@
 
 #include <cstdlib>
 #include <random>
+#include <regex>
+#include <sstream>
 
 namespace pathways {
 namespace {
@@ -80,13 +82,15 @@ const Mesh kMeshes[] = {
     {R"("x" = 2, "y" = 2, "z" = 2)", 8, {"x", "y", "z"}},
 };
 
-/// A program that calls a random function on arrays in random layouts.
+/// A program that calls a random function on arrays in random layouts, some of
+/// which are open, and some values of which are constrained.
 class RandomPartition {
 public:
   explicit RandomPartition(uint64_t seed)
       : kernel(kernel_test::makeRandomKernel("f", seed,
                                              kernel_test::View::Global)),
         random(seed), mesh(kMeshes[random() % std::size(kMeshes)]) {
+    constrain();
     std::string given, taken, made, returned, names;
     for (size_t i = 0; i < kernel.operands.size(); ++i) {
       const std::string name = "%a" + std::to_string(i);
@@ -113,11 +117,12 @@ public:
   std::mt19937_64 random;
   const Mesh &mesh;
   std::string text;
+  uint64_t constraints = 0;
 
 private:
-  /// Each axis cuts some dimension, or none.
-  std::string arrayOf(const Tensor &tensor) {
-    std::vector<std::string> dims(tensor.shape.size());
+  /// Each axis cuts some dimension, or none; some dimensions are open.
+  std::string randomSharding(size_t rank) {
+    std::vector<std::string> dims(rank);
     std::vector<const char *> axes = mesh.axes;
     std::shuffle(axes.begin(), axes.end(), random);
     for (const char *axis : axes)
@@ -125,12 +130,46 @@ private:
         std::string &dim = dims[random() % dims.size()];
         dim += (dim.empty() ? "\"" : ", \"") + std::string(axis) + "\"";
       }
+    const bool isOpen = random() % 2 != 0;
     std::string sharding;
-    for (const std::string &dim : dims)
+    for (std::string &dim : dims) {
+      if (isOpen && random() % 2 != 0)
+        dim = random() % 2 != 0 || dim.empty() ? "?" : dim + ", ?";
       sharding += (sharding.empty() ? "{" : ", {") + dim + "}";
+    }
+    return "[" + sharding + "]";
+  }
+
+  std::string arrayOf(const Tensor &tensor) {
+    const std::string sharding = randomSharding(tensor.shape.size());
     return "!pw.array<" +
-           ShapeString(toElementType(tensor.element), tensor.shape) +
-           ", @s, [" + sharding + "]>";
+           ShapeString(toElementType(tensor.element), tensor.shape) + ", @s" +
+           (random() % 8 != 0 ? ", " + sharding : "") + ">";
+  }
+
+  /// Constrains the results of some operations.
+  void constrain() {
+    static const std::regex kDefinition(
+        R"(^  (%\w+) = (?!pw|arith.cmp|tensor.extract ).*[:>] (tensor<([^>]*x)?\w+>)$)");
+    std::istringstream lines(kernel.text);
+    std::string result, rest = kernel.text, line;
+    std::vector<std::pair<std::regex, std::string>> names;
+    while (std::getline(lines, line)) {
+      for (const auto &[name, constrained] : names)
+        line = std::regex_replace(line, name, constrained);
+      result += line + "\n";
+      std::smatch match;
+      if (!std::regex_match(line, match, kDefinition) || random() % 6 != 0)
+        continue;
+      const std::string name = match[1], type = match[2], shape = match[3];
+      const std::string constrained = name + "_as";
+      result += "  " + constrained + " = pw.constrain " + name + " " +
+                randomSharding(std::count(shape.begin(), shape.end(), 'x')) +
+                " : " + type + "\n";
+      ++constraints;
+      names.emplace_back(std::regex(name + R"(\b)"), constrained);
+    }
+    kernel.text = result;
   }
 };
 
@@ -139,10 +178,11 @@ TEST(PartitionTest, AgreesWithPlainCode) {
   const uint64_t count = fromEnvironment("PATHWAYS_TEST_PARTITIONS", 2000);
   std::printf("seeds %llu to %llu\n", (unsigned long long)seed,
               (unsigned long long)(seed + count - 1));
-  uint64_t communicating = 0;
+  uint64_t communicating = 0, constraints = 0;
   for (uint64_t i = seed; i < seed + count; ++i) {
     const RandomPartition random(i);
     SCOPED_TRACE("seed " + std::to_string(i) + "\n" + random.text);
+    constraints += random.constraints;
     const int shards = random.mesh.shards;
     const int hosts = shards % 2 == 0 && i % 2 == 0 ? 2 : 1;
     const std::string topology =
@@ -175,8 +215,10 @@ TEST(PartitionTest, AgreesWithPlainCode) {
           << "in result " << r;
     }
   }
-  std::printf("%llu of %llu communicate\n", (unsigned long long)communicating,
-              (unsigned long long)count);
+  std::printf("%llu of %llu communicate, %llu constraints\n",
+              (unsigned long long)communicating, (unsigned long long)count,
+              (unsigned long long)constraints);
+  EXPECT_GT(constraints, count / 2);
   EXPECT_GT(communicating, count / 2);
 }
 

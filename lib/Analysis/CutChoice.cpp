@@ -1,0 +1,199 @@
+//===- CutChoice.cpp - Which factors of an operation are cut --------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "pathways/Analysis/CutChoice.h"
+
+#include "pathways/Analysis/CostModel.h"
+#include "pathways/Dialect/Pathways/Layouts.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::pathways;
+
+/// More ways than that are not compared.
+static constexpr size_t kMaxOptions = 512;
+
+ShardingAttr mlir::pathways::getLayout(MLIRContext *context,
+                                       ArrayRef<int64_t> dims, const Cut &cut) {
+  SmallVector<ArrayAttr> axes;
+  for (int64_t factor : dims)
+    axes.push_back(factor == ShardingRule::kWhole ? ArrayAttr::get(context, {})
+                                                  : cut[factor]);
+  return ShardingAttr::get(context, axes);
+}
+
+namespace {
+class CutRanking {
+public:
+  explicit CutRanking(const CutProblem &problem)
+      : problem(problem), rule(problem.rule),
+        context(problem.mesh.getContext()) {}
+
+  SmallVector<CutOption> run();
+
+private:
+  void addCandidate(unsigned factor, ArrayAttr axes);
+  void addCandidates(ArrayRef<int64_t> dims, ShardingAttr layout);
+  void enumerate(unsigned factor, Cut &cut,
+                 SmallVectorImpl<CutOption> &options);
+  uint64_t getNs(const Cut &cut) const;
+  ShardingAttr getGoal(ShardingAttr wanted, ShardingAttr made) const;
+  int64_t getNumBlocks(ArrayAttr axes) const {
+    return *problem.mesh.getGroupSize(axes);
+  }
+  int64_t getNumShards(const Cut &cut) const {
+    int64_t shards = 1;
+    for (ArrayAttr axes : cut)
+      shards *= getNumBlocks(axes);
+    return shards;
+  }
+
+  const CutProblem &problem;
+  const ShardingRule &rule;
+  MLIRContext *context;
+  SmallVector<SmallVector<ArrayAttr, 4>> candidates;
+};
+} // namespace
+
+/// The longest part of `axes`, from the major one, that makes equal blocks.
+void CutRanking::addCandidate(unsigned factor, ArrayAttr axes) {
+  ArrayRef<Attribute> list = axes.getValue();
+  while (!list.empty() && rule.factors[factor].size %
+                                  getNumBlocks(ArrayAttr::get(context, list)) !=
+                              0)
+    list = list.drop_back();
+  auto kept = ArrayAttr::get(context, list);
+  if (!llvm::is_contained(candidates[factor], kept))
+    candidates[factor].push_back(kept);
+}
+
+void CutRanking::addCandidates(ArrayRef<int64_t> dims, ShardingAttr layout) {
+  if (!layout)
+    return;
+  for (auto [factor, axes] : llvm::zip_equal(dims, layout.getDims()))
+    if (factor != ShardingRule::kWhole && rule.factors[factor].isCuttable &&
+        !axes.empty())
+      addCandidate(factor, axes);
+}
+
+void CutRanking::enumerate(unsigned factor, Cut &cut,
+                           SmallVectorImpl<CutOption> &options) {
+  if (factor == candidates.size()) {
+    options.push_back({cut, getNs(cut)});
+    return;
+  }
+  for (ArrayAttr axes : candidates[factor]) {
+    bool isTaken = llvm::any_of(cut, [&](ArrayAttr others) {
+      return llvm::any_of(axes, [&](Attribute axis) {
+        return llvm::is_contained(others, axis);
+      });
+    });
+    if (isTaken)
+      continue;
+    cut.push_back(axes);
+    enumerate(factor + 1, cut, options);
+    cut.pop_back();
+  }
+}
+
+/// Where a result of layout `made` is to be brought.
+ShardingAttr CutRanking::getGoal(ShardingAttr wanted, ShardingAttr made) const {
+  if (!wanted)
+    return made.withoutPartial();
+  SmallVector<ArrayAttr> dims;
+  for (auto [dim, axes] : llvm::enumerate(wanted.getDims())) {
+    bool isFree = axes.empty() && wanted.isOpen(dim);
+    // What nobody minds may stay, unless its axes are wanted elsewhere.
+    for (Attribute axis : made.getDims()[dim])
+      isFree &= llvm::none_of(wanted.getDims(), [&](ArrayAttr others) {
+        return llvm::is_contained(others, axis);
+      });
+    dims.push_back(isFree ? made.getDims()[dim] : axes);
+  }
+  return ShardingAttr::get(context, dims);
+}
+
+uint64_t CutRanking::getNs(const Cut &cut) const {
+  CostModel costs;
+  uint64_t ns = 0;
+  for (auto [index, dims] : llvm::enumerate(rule.operands)) {
+    ShardingAttr there = problem.operands[index];
+    if (!there)
+      continue;
+    ShardingAttr needed = getLayout(context, dims, cut);
+    if (!problem.isThere(index, needed))
+      ns += costs.getReshardNs(
+          problem.mesh,
+          cast<RankedTensorType>(problem.op->getOperand(index).getType()),
+          there, needed);
+  }
+  SmallVector<StringAttr> reduced;
+  for (auto [factor, axes] : llvm::zip_equal(rule.factors, cut))
+    if (factor.isReduced)
+      for (auto axis : axes.getAsRange<StringAttr>())
+        reduced.push_back(axis);
+  for (auto [index, dims] : llvm::enumerate(rule.results)) {
+    ShardingAttr made = getLayout(context, dims, cut);
+    if (!reduced.empty())
+      made = ShardingAttr::get(
+          context, made.getDims(),
+          ReductionKindAttr::get(context, *rule.reductions[index]), reduced);
+    ns += costs.getReshardNs(
+        problem.mesh,
+        cast<RankedTensorType>(problem.op->getResult(index).getType()), made,
+        getGoal(problem.results[index], made));
+  }
+  return ns + costs.getShardNs(problem.op, getNumShards(cut));
+}
+
+SmallVector<CutOption> CutRanking::run() {
+  candidates.resize(rule.factors.size());
+  // The largest operands first: of equal ways theirs is taken.
+  SmallVector<unsigned> order;
+  for (auto [index, layout] : llvm::enumerate(problem.operands))
+    if (layout)
+      order.push_back(index);
+  auto getSize = [&](unsigned index) {
+    return cast<RankedTensorType>(problem.op->getOperand(index).getType())
+        .getNumElements();
+  };
+  llvm::stable_sort(
+      order, [&](unsigned a, unsigned b) { return getSize(a) > getSize(b); });
+  for (unsigned index : order)
+    addCandidates(rule.operands[index], problem.operands[index]);
+  for (auto [dims, layout] : llvm::zip_equal(rule.results, problem.results))
+    addCandidates(dims, layout);
+  for (auto [factor, axes] : llvm::enumerate(candidates))
+    addCandidate(factor, ArrayAttr::get(context, {}));
+  // Whole is the last way of each factor, and stays.
+  auto getNumOptions = [&] {
+    size_t count = 1;
+    for (const auto &axes : candidates)
+      count = llvm::SaturatingMultiply(count, axes.size());
+    return count;
+  };
+  while (getNumOptions() > kMaxOptions) {
+    auto most = llvm::max_element(candidates, [](const auto &a, const auto &b) {
+      return a.size() < b.size();
+    });
+    most->erase(most->end() - 2);
+  }
+  SmallVector<CutOption> options;
+  Cut cut;
+  enumerate(0, cut, options);
+  llvm::stable_sort(options, [&](const CutOption &a, const CutOption &b) {
+    if (a.ns != b.ns)
+      return a.ns < b.ns;
+    return getNumShards(a.cut) > getNumShards(b.cut);
+  });
+  return options;
+}
+
+SmallVector<CutOption> mlir::pathways::rankCuts(const CutProblem &problem) {
+  return CutRanking(problem).run();
+}

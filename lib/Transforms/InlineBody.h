@@ -1,0 +1,26 @@
+//===- InlineBody.h - A function with what it calls -------------*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PATHWAYS_LIB_TRANSFORMS_INLINEBODY_H
+#define PATHWAYS_LIB_TRANSFORMS_INLINEBODY_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "mlir/IR/SymbolTable.h"
+
+namespace mlir::pathways {
+
+/// A copy of `body`, outside of any module, in which calls at the top level are
+/// replaced by what they call. Fails, with a diagnostic, when it becomes too
+/// large.
+FailureOr<OwningOpRef<func::FuncOp>> inlineBody(func::FuncOp body,
+                                                SymbolTable &symbols);
+
+} // namespace mlir::pathways
+
+#endif // PATHWAYS_LIB_TRANSFORMS_INLINEBODY_H

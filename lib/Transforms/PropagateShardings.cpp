@@ -1,0 +1,531 @@
+//===- PropagateShardings.cpp - Close what is open ------------------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "InlineBody.h"
+#include "pathways/Analysis/BodySharding.h"
+#include "pathways/Dialect/Pathways/Layouts.h"
+#include "pathways/Support/SourcePlace.h"
+#include "pathways/Transforms/Passes.h"
+
+#include "llvm/ADT/EquivalenceClasses.h"
+
+namespace mlir::pathways {
+#define GEN_PASS_DEF_PROPAGATESHARDINGS
+#include "pathways/Transforms/Passes.h.inc"
+} // namespace mlir::pathways
+
+using namespace mlir;
+using namespace mlir::pathways;
+
+/// Calls of one function on one mesh with more combinations of shardings than
+/// that pass nothing on.
+static constexpr unsigned kMaxSummaries = 64;
+
+namespace {
+
+/// What calls of functions pass on, each function looked at once for each
+/// combination of shardings and round.
+class Summaries {
+public:
+  explicit Summaries(SymbolTable &symbols) : symbols(symbols) {}
+
+  struct Summary {
+    SmallVector<ShardingAttr> operands, results;
+    /// Of each axis of operands, then of results, that came.
+    llvm::DenseMap<std::pair<unsigned, Attribute>, BodySharding::Origin>
+        origins;
+  };
+
+  /// Null when there are too many of the function. Fails, with a diagnostic,
+  /// where the function is too large.
+  FailureOr<const Summary *> get(func::FuncOp callee, MeshAttr mesh,
+                                 ArrayRef<ShardingAttr> operands,
+                                 ArrayRef<ShardingAttr> results,
+                                 ShardingRound round);
+
+private:
+  SymbolTable &symbols;
+  llvm::DenseMap<Operation *, OwningOpRef<func::FuncOp>> bodies;
+  llvm::DenseMap<std::pair<Attribute, unsigned>, std::unique_ptr<Summary>>
+      summaries;
+  llvm::DenseMap<std::pair<Operation *, Attribute>, llvm::DenseSet<Attribute>>
+      combinations;
+};
+
+FailureOr<const Summaries::Summary *>
+Summaries::get(func::FuncOp callee, MeshAttr mesh,
+               ArrayRef<ShardingAttr> operands, ArrayRef<ShardingAttr> results,
+               ShardingRound round) {
+  SmallVector<Attribute> parts = {callee.getSymNameAttr(), mesh};
+  llvm::append_range(parts, operands);
+  llvm::append_range(parts, results);
+  Attribute key = ArrayAttr::get(mesh.getContext(), parts);
+  auto &summary = summaries[{key, static_cast<unsigned>(round)}];
+  if (summary)
+    return summary.get();
+  auto &known = combinations[{callee, mesh}];
+  if (!known.contains(key) && known.size() == kMaxSummaries)
+    return nullptr;
+  known.insert(key);
+  OwningOpRef<func::FuncOp> &body = bodies[callee];
+  if (!body) {
+    auto inlined = inlineBody(callee, symbols);
+    if (failed(inlined))
+      return failure();
+    body = std::move(*inlined);
+  }
+  Block &block = body->front();
+  BodySharding sharding(block, mesh, operands, results);
+  sharding.propagate(round);
+  summary = std::make_unique<Summary>();
+  auto addOrigins = [&](unsigned number, ShardingAttr layout, auto getOrigin) {
+    for (ArrayAttr axes : layout.getDims())
+      for (auto axis : axes.getAsRange<StringAttr>())
+        if (std::optional<BodySharding::Origin> origin = getOrigin(axis))
+          summary->origins[{number, axis}] = *origin;
+  };
+  for (auto [index, argument] : llvm::enumerate(block.getArguments())) {
+    summary->operands.push_back(sharding.get(argument));
+    addOrigins(index, summary->operands.back(), [&](StringAttr axis) {
+      return sharding.getOrigin(argument, axis);
+    });
+  }
+  for (unsigned index = 0; index < results.size(); ++index) {
+    summary->results.push_back(sharding.getResult(index));
+    addOrigins(
+        operands.size() + index, summary->results.back(),
+        [&](StringAttr axis) { return sharding.getResultOrigin(index, axis); });
+  }
+  return summary.get();
+}
+
+/// Arrays of all programs, and what passes shardings on between them.
+class Propagation {
+public:
+  Propagation(ModuleOp module, SymbolTable &symbols)
+      : module(module), symbols(symbols), summaries(symbols) {}
+
+  /// Whether anything is open. Fails, with a diagnostic, at a node that does
+  /// not say what it does with open arrays.
+  FailureOr<bool> collect();
+  LogicalResult run();
+  void explain();
+  /// Writes what was found into the types, and says where nothing was.
+  void close();
+
+private:
+  /// Values that have one type for certain.
+  struct Array {
+    ArrayType type; ///< as written
+    MeshAttr mesh;
+    SmallVector<Value, 2> values;
+    SmallVector<ArrayAttr> dims;
+    /// Of each axis that came: from where, and through what.
+    struct Source {
+      std::optional<unsigned> array;
+      Operation *constraint;
+      Operation *through;
+    };
+    llvm::DenseMap<Attribute, Source> sources;
+    SmallVector<unsigned, 2> links;
+
+    ShardingAttr getSharding() const {
+      ShardingAttr written = type.getSharding();
+      return ShardingAttr::get(type.getContext(), dims,
+                               written.getPartialKind(),
+                               written.getPartialAxes(), written.getOpenDims());
+    }
+  };
+
+  LogicalResult collect(ProgramOp program,
+                        llvm::EquivalenceClasses<void *> &same);
+  LogicalResult update(Operation *link, ShardingRound round);
+  LogicalResult updateCall(CallOp call, ShardingRound round);
+  void pass(Value from, Value to, Operation *through);
+  /// Adds `axes` to the open dimension `dim`, where that is right.
+  void extend(unsigned number, unsigned dim, ArrayRef<Attribute> axes,
+              function_ref<Array::Source(Attribute)> getSource);
+  void takeSummary(unsigned number, ShardingAttr found,
+                   function_ref<Array::Source(Attribute)> getSource);
+  int64_t getNumBlocks(MeshAttr mesh, ArrayRef<Attribute> axes) const;
+  std::string describe(unsigned number, Attribute axis) const;
+  std::string describe(Value value) const;
+
+  ModuleOp module;
+  SymbolTable &symbols;
+  Summaries summaries;
+  std::vector<Array> arrays;
+  llvm::DenseMap<Value, unsigned> numbers;
+  SmallVector<Operation *> links;
+  std::vector<bool> isQueued;
+  std::vector<unsigned> queue;
+  llvm::DenseSet<Operation *> givenUp; ///< functions with too many summaries
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Arrays and links
+//===----------------------------------------------------------------------===//
+
+static bool isOpen(Type type) {
+  auto array = dyn_cast<ArrayType>(type);
+  return array && array.getSharding().hasOpenDims();
+}
+
+LogicalResult Propagation::collect(ProgramOp program,
+                                   llvm::EquivalenceClasses<void *> &same) {
+  auto tie = [&](Value a, Value b) {
+    same.unionSets(a.getAsOpaquePointer(), b.getAsOpaquePointer());
+  };
+  ReturnOp end = program.getReturn();
+  for (BlockArgument argument : program.getBody().getArguments())
+    if (std::optional<unsigned> result =
+            program.getCarriedResult(argument.getArgNumber()))
+      tie(argument, end.getResults()[*result]);
+  WalkResult walked = program.walk([&](NodeOpInterface node) -> WalkResult {
+    Operation *op = node;
+    if (auto copy = dyn_cast<CopyOp>(op)) {
+      tie(copy.getSource(), copy.getResult());
+    } else if (isa<CallOp, ReshardOp, TransferOp>(op)) {
+      links.push_back(op);
+    } else if (!isa<ReturnOp>(op) &&
+               (llvm::any_of(op->getOperandTypes(), isOpen) ||
+                llvm::any_of(op->getResultTypes(), isOpen))) {
+      op->emitOpError("has an array with an open dimension, and does not say "
+                      "how it passes shardings on; write which axes cut it");
+      return WalkResult::interrupt();
+    }
+    return WalkResult::advance();
+  });
+  return failure(walked.wasInterrupted());
+}
+
+FailureOr<bool> Propagation::collect() {
+  llvm::EquivalenceClasses<void *> same;
+  SmallVector<Value> values;
+  bool isAnyOpen = false;
+  for (auto program : module.getOps<ProgramOp>()) {
+    program.walk<WalkOrder::PreOrder>([&](Operation *op) {
+      for (Region &region : op->getRegions())
+        for (Block &block : region)
+          llvm::append_range(values, block.getArguments());
+      llvm::append_range(values, op->getResults());
+    });
+    if (failed(collect(program, same)))
+      return failure();
+  }
+  llvm::DenseMap<void *, unsigned> leaders;
+  for (Value value : values) {
+    auto type = dyn_cast<ArrayType>(value.getType());
+    if (!type)
+      continue;
+    isAnyOpen |= type.getSharding().hasOpenDims();
+    void *leader = value.getAsOpaquePointer();
+    if (auto it = same.findLeader(leader); it != same.member_end())
+      leader = *it;
+    auto [it, isNew] = leaders.try_emplace(leader, arrays.size());
+    if (isNew) {
+      Array array;
+      array.type = type;
+      array.mesh = symbols.lookup<SliceOp>(type.getSlice().getAttr()).getMesh();
+      array.dims.assign(type.getSharding().getDims().begin(),
+                        type.getSharding().getDims().end());
+      arrays.push_back(std::move(array));
+    }
+    arrays[it->second].values.push_back(value);
+    numbers[value] = it->second;
+  }
+  for (auto [number, link] : llvm::enumerate(links))
+    for (Value value : llvm::concat<Value>(llvm::to_vector(link->getOperands()),
+                                           llvm::to_vector(link->getResults())))
+      arrays[numbers[value]].links.push_back(number);
+  return isAnyOpen;
+}
+
+int64_t Propagation::getNumBlocks(MeshAttr mesh,
+                                  ArrayRef<Attribute> axes) const {
+  return *mesh.getGroupSize(ArrayAttr::get(mesh.getContext(), axes));
+}
+
+void Propagation::extend(unsigned number, unsigned dim,
+                         ArrayRef<Attribute> axes,
+                         function_ref<Array::Source(Attribute)> getSource) {
+  Array &array = arrays[number];
+  SmallVector<Attribute> all(array.dims[dim].begin(), array.dims[dim].end());
+  for (Attribute axis : axes) {
+    bool isUsed = llvm::any_of(array.dims, [&](ArrayAttr others) {
+      return llvm::is_contained(others, axis);
+    });
+    if (isUsed)
+      return;
+    all.push_back(axis);
+  }
+  if (array.type.getShape()[dim] % getNumBlocks(array.mesh, all) != 0)
+    return;
+  for (Attribute axis : axes)
+    array.sources.try_emplace(axis, getSource(axis));
+  array.dims[dim] = ArrayAttr::get(module.getContext(), all);
+  for (unsigned link : array.links)
+    if (!isQueued[link]) {
+      isQueued[link] = true;
+      queue.push_back(link);
+    }
+}
+
+//===----------------------------------------------------------------------===//
+// Propagation
+//===----------------------------------------------------------------------===//
+
+/// Axes of `from` that `mesh` has too, and that cut something there.
+static SmallVector<Attribute> getCommonAxes(ArrayAttr from, MeshAttr mesh) {
+  SmallVector<Attribute> axes;
+  for (auto axis : from.getAsRange<StringAttr>()) {
+    int64_t index = mesh.getAxisIndex(axis);
+    if (index < 0)
+      break;
+    if (mesh.getSizes()[index] > 1)
+      axes.push_back(axis);
+  }
+  return axes;
+}
+
+void Propagation::pass(Value from, Value to, Operation *through) {
+  unsigned source = numbers[from], target = numbers[to];
+  if (source == target)
+    return;
+  for (unsigned dim = 0; dim < arrays[target].dims.size(); ++dim) {
+    Array &array = arrays[target];
+    if (!array.type.getSharding().isOpen(dim))
+      continue;
+    SmallVector<Attribute> goal =
+        getCommonAxes(arrays[source].dims[dim], array.mesh);
+    SmallVector<Attribute> there = getCommonAxes(array.dims[dim], array.mesh);
+    if (goal.size() > there.size() &&
+        ArrayRef(goal).take_front(there.size()) == ArrayRef(there))
+      extend(
+          target, dim, ArrayRef(goal).drop_front(there.size()),
+          [&](Attribute) { return Array::Source{source, nullptr, through}; });
+  }
+}
+
+/// Takes over axes that a function brought to an array behind those that it
+/// has.
+void Propagation::takeSummary(
+    unsigned number, ShardingAttr found,
+    function_ref<Array::Source(Attribute)> getSource) {
+  for (auto [dim, axes] : llvm::enumerate(found.getDims())) {
+    Array &array = arrays[number];
+    if (!array.type.getSharding().isOpen(dim))
+      continue;
+    size_t there = getCommonAxes(array.dims[dim], array.mesh).size();
+    if (axes.size() > there)
+      extend(number, dim, axes.getValue().drop_front(there), getSource);
+  }
+}
+
+LogicalResult Propagation::updateCall(CallOp call, ShardingRound round) {
+  auto callee = symbols.lookup<func::FuncOp>(call.getCalleeAttr().getAttr());
+  MeshAttr mesh = symbols.lookup<SliceOp>(call.getSlice().getAttr()).getMesh();
+  if (callee->hasAttr(PathwaysDialect::kLocalViewAttrName) ||
+      mesh.getNumShards() == 1)
+    return success();
+  SmallVector<ShardingAttr> operands, results;
+  for (Value operand : call.getInputs())
+    operands.push_back(arrays[numbers[operand]].getSharding());
+  for (Value result : call.getOutputs())
+    results.push_back(arrays[numbers[result]].getSharding());
+  auto summary = summaries.get(callee, mesh, operands, results, round);
+  if (failed(summary))
+    return failure();
+  if (!*summary) {
+    if (givenUp.insert(callee).second)
+      call.emitRemark() << "'" << call.getCallee() << "' is called with more "
+                        << "than " << kMaxSummaries
+                        << " combinations of shardings; this call and others "
+                           "with further ones pass none on";
+    return success();
+  }
+  auto take = [&](unsigned index, Value value, ShardingAttr found) {
+    takeSummary(numbers[value], found, [&](Attribute axis) {
+      auto it = (*summary)->origins.find({index, axis});
+      if (it == (*summary)->origins.end())
+        return Array::Source{std::nullopt, nullptr, call};
+      const BodySharding::Origin &origin = it->second;
+      switch (origin.kind) {
+      case BodySharding::Origin::Operand:
+        return Array::Source{numbers[call.getInputs()[origin.index]], nullptr,
+                             call};
+      case BodySharding::Origin::Result:
+        return Array::Source{numbers[call.getOutputs()[origin.index]], nullptr,
+                             call};
+      case BodySharding::Origin::Constraint:
+        return Array::Source{std::nullopt, origin.constraint, call};
+      }
+      llvm_unreachable("unknown origin");
+    });
+  };
+  for (auto [index, operand] : llvm::enumerate(call.getInputs()))
+    take(index, operand, (*summary)->operands[index]);
+  for (auto [index, result] : llvm::enumerate(call.getOutputs()))
+    take(operands.size() + index, result, (*summary)->results[index]);
+  return success();
+}
+
+LogicalResult Propagation::update(Operation *link, ShardingRound round) {
+  if (auto call = dyn_cast<CallOp>(link))
+    return updateCall(call, round);
+  // Moving costs nothing where both are cut alike.
+  pass(link->getOperand(0), link->getResult(0), link);
+  pass(link->getResult(0), link->getOperand(0), link);
+  return success();
+}
+
+LogicalResult Propagation::run() {
+  isQueued.resize(links.size());
+  for (unsigned round = 0; round < kNumShardingRounds; ++round) {
+    queue.clear();
+    for (unsigned link = 0; link < links.size(); ++link) {
+      queue.push_back(link);
+      isQueued[link] = true;
+    }
+    for (size_t next = 0; next < queue.size(); ++next) {
+      unsigned link = queue[next];
+      isQueued[link] = false;
+      if (failed(update(links[link], static_cast<ShardingRound>(round))))
+        return failure();
+    }
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Results
+//===----------------------------------------------------------------------===//
+
+static std::string at(Location loc) {
+  std::string place = getSourcePlace(loc);
+  return place.empty() ? "" : " at " + place;
+}
+
+/// What `value` is, for people.
+std::string Propagation::describe(Value value) const {
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    auto program = dyn_cast<ProgramOp>(argument.getOwner()->getParentOp());
+    if (program)
+      return "argument '" + program.getArgumentName(argument.getArgNumber()) +
+             "' of program '" + program.getSymName().str() + "'";
+  }
+  Operation *op = value.getDefiningOp();
+  std::string text = "result " +
+                     std::to_string(cast<OpResult>(value).getResultNumber()) +
+                     " of '" + op->getName().getStringRef().str() + "'";
+  if (auto call = dyn_cast<CallOp>(op))
+    text += " of '" + call.getCallee().str() + "'";
+  return text;
+}
+
+/// Who brought `axis` to an array.
+std::string Propagation::describe(unsigned number, Attribute axis) const {
+  Operation *through = nullptr;
+  std::string from;
+  // Axes come from arrays that had them before: there is no circle.
+  while (from.empty()) {
+    const Array &array = arrays[number];
+    auto source = array.sources.find(axis);
+    if (source == array.sources.end()) {
+      from = describe(array.values[0]) + at(array.values[0].getLoc());
+      break;
+    }
+    if (!through)
+      through = source->second.through;
+    if (source->second.constraint)
+      from = "'pw.constrain'" + at(source->second.constraint->getLoc());
+    else if (source->second.array)
+      number = *source->second.array;
+    else
+      from = "what is computed";
+  }
+  if (through) {
+    from += ", through '" + through->getName().getStringRef().str() + "'";
+    if (auto call = dyn_cast<CallOp>(through))
+      from += " of '" + call.getCallee().str() + "'";
+    from += at(through->getLoc());
+  }
+  return from;
+}
+
+void Propagation::explain() {
+  for (auto [number, array] : llvm::enumerate(arrays)) {
+    if (!array.type.getSharding().hasOpenDims())
+      continue;
+    std::string reasons;
+    llvm::raw_string_ostream os(reasons);
+    for (ArrayAttr axes : array.dims)
+      for (Attribute axis : axes)
+        os << "; " << axis << " is "
+           << (array.sources.contains(axis) ? "from " + describe(number, axis)
+                                            : std::string("written there"));
+    ArrayType type = array.type.withSharding(array.getSharding().getClosed());
+    mlir::emitRemark(array.values[0].getLoc())
+        << describe(array.values[0]) << " is " << type
+        << (reasons.empty() ? "; nothing says how to cut it" : reasons);
+  }
+}
+
+void Propagation::close() {
+  llvm::MapVector<Attribute, bool> isCut; // by slice, of those with open arrays
+  for (Array &array : arrays) {
+    ShardingAttr sharding = array.getSharding();
+    for (Value value : array.values)
+      value.setType(
+          cast<ArrayType>(value.getType()).withSharding(sharding.getClosed()));
+    bool &flag = isCut[array.type.getSlice()];
+    flag |= !array.type.getSharding().hasOpenDims() ||
+            llvm::any_of(array.dims, [&](ArrayAttr axes) {
+              return getNumBlocks(array.mesh, axes.getValue()) > 1;
+            });
+  }
+  for (auto program : module.getOps<ProgramOp>())
+    program.setFunctionType(FunctionType::get(
+        module.getContext(), program.getBody().getArgumentTypes(),
+        program.getReturn().getResults().getTypes()));
+  for (auto [name, flag] : isCut) {
+    auto slice =
+        symbols.lookup<SliceOp>(cast<FlatSymbolRefAttr>(name).getAttr());
+    int64_t shards = slice.getMesh().getNumShards();
+    if (!flag && shards > 1)
+      slice.emitRemark() << "nothing says how arrays on slice '"
+                         << slice.getSymName() << "' are cut, so each of its "
+                         << shards << " devices computes all of everything";
+  }
+}
+
+namespace {
+class PropagateShardingsPass
+    : public mlir::pathways::impl::PropagateShardingsBase<
+          PropagateShardingsPass> {
+public:
+  using PropagateShardingsBase::PropagateShardingsBase;
+
+  void runOnOperation() override {
+    SymbolTable symbols(getOperation());
+    Propagation propagation(getOperation(), symbols);
+    FailureOr<bool> isAnyOpen = propagation.collect();
+    if (failed(isAnyOpen))
+      return signalPassFailure();
+    if (!*isAnyOpen)
+      return;
+    if (failed(propagation.run()))
+      return signalPassFailure();
+    if (explain)
+      propagation.explain();
+    propagation.close();
+  }
+};
+} // namespace
