@@ -214,6 +214,7 @@ void BodySharding::addIdentity(Operation *op, unsigned a, unsigned b) {
     link.factors.push_back({size});
   auto dims = llvm::to_vector(llvm::seq<int64_t>(0, shape.size()));
   link.tensors = {{a, dims}, {b, dims}};
+  link.isIdentity = true;
   addLink(std::move(link));
 }
 
@@ -391,10 +392,13 @@ void BodySharding::update(unsigned number) {
 
 void BodySharding::propagate(ShardingRound last) {
   for (unsigned round = 0; round <= static_cast<unsigned>(last); ++round) {
-    for (auto [number, link] : llvm::enumerate(links))
-      if (static_cast<unsigned>(link.round) == round &&
-          !std::exchange(link.isQueued, true))
-        queue.push_back(number);
+    // What is returned, constrained or carried first: it is what is written.
+    for (bool isIdentity : {true, false})
+      for (auto [number, link] : llvm::enumerate(links))
+        if (link.isIdentity == isIdentity &&
+            static_cast<unsigned>(link.round) == round &&
+            !std::exchange(link.isQueued, true))
+          queue.push_back(number);
     // What a later round looks at stays in the queue for it.
     std::vector<unsigned> later;
     for (size_t next = 0; next < queue.size(); ++next) {

@@ -25,6 +25,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
@@ -59,6 +60,26 @@ private:
   };
 
   void partition(Operation *op);
+  bool partitionLoop(scf::ForOp loop);
+  bool partitionBranch(scf::IfOp branch);
+  void partitionRegion(Block &from, Block &to, Operation *op, Operation *copy,
+                       ArrayRef<ShardingAttr> carried);
+  /// Layouts that what `op` with regions gives has in all of them; fails where
+  /// that is not a tensor that can be cut, nor a number.
+  FailureOr<SmallVector<ShardingAttr>> getCarried(Operation *op);
+  Value getAs(Value value, ShardingAttr sharding) {
+    return sharding ? get(value, sharding) : getWhole(value);
+  }
+  void defineAs(Value value, Value local, ShardingAttr sharding) {
+    if (sharding)
+      define(value, local, sharding);
+    else
+      scalars[value] = local;
+  }
+  bool keepOrUndo(Operation *op, Operation *copy);
+  void setPlaceFor(Value value);
+  /// Whether `value` comes from outside of all loops and branches.
+  bool isOutside(Value value);
   void cutByRule(Operation *op, const ShardingRule &rule);
   Operation *cloneShard(Operation *op, ValueRange inputs, TypeRange types);
   void explainUneven(ConstrainOp op);
@@ -102,6 +123,8 @@ private:
   llvm::DenseMap<Value, Local> locals;
   llvm::DenseMap<std::pair<Value, Attribute>, Value> versions;
   llvm::DenseMap<Value, Value> scalars;
+  /// Operations with regions that are under way, as they were and as they are.
+  SmallVector<std::pair<Operation *, Operation *>> nest;
 };
 
 } // namespace
@@ -111,8 +134,10 @@ private:
 //===----------------------------------------------------------------------===//
 
 Cut BodyPartitioner::chooseCut(Operation *op, const ShardingRule &rule) {
+  // What a loop reads from outside is brought to a layout once, before it.
   auto isThere = [&](unsigned index, ShardingAttr layout) {
-    return versions.contains({op->getOperand(index), layout});
+    Value operand = op->getOperand(index);
+    return versions.contains({operand, layout}) || isOutside(operand);
   };
   CutProblem problem{op, rule, mesh, {}, {}, isThere};
   for (Value operand : op->getOperands())
@@ -183,10 +208,25 @@ Value BodyPartitioner::makeFree(Operation *op, RankedTensorType type) {
       });
 }
 
+/// Makes what follows from `value` where `value` is, not inside of a loop or a
+/// branch that it comes into: it is made once, and by all.
+void BodyPartitioner::setPlaceFor(Value value) {
+  for (auto [op, copy] : nest)
+    if (!op->isAncestor(value.getParentBlock()->getParentOp()))
+      return builder.setInsertionPoint(copy);
+}
+
+bool BodyPartitioner::isOutside(Value value) {
+  return !nest.empty() &&
+         !nest.front().first->isAncestor(value.getParentBlock()->getParentOp());
+}
+
 Value BodyPartitioner::get(Value value, ShardingAttr sharding) {
   Value &version = versions[{value, sharding}];
   if (version)
     return version;
+  OpBuilder::InsertionGuard guard(builder);
+  setPlaceFor(value);
   const Local &local = locals.find(value)->second;
   if (local.isFree())
     return version = makeFree(value.getDefiningOp(),
@@ -482,6 +522,12 @@ void BodyPartitioner::partition(Operation *op) {
     ShardingAttr layout = shardings->get(constrain.getResult()).getClosed();
     explainUneven(constrain);
     define(constrain.getResult(), get(constrain.getSource(), layout), layout);
+  } else if (auto loop = dyn_cast<scf::ForOp>(op)) {
+    if (!partitionLoop(loop))
+      computeWhole(op);
+  } else if (auto branch = dyn_cast<scf::IfOp>(op)) {
+    if (!partitionBranch(branch))
+      computeWhole(op);
   } else if (std::optional<ShardingRule> rule = getShardingRule(op)) {
     if (!keepContributions(op, *rule))
       cutByRule(op, *rule);
@@ -490,6 +536,117 @@ void BodyPartitioner::partition(Operation *op) {
   }
   if (isExplained)
     explainLayouts(op);
+}
+
+//===----------------------------------------------------------------------===//
+// Loops and branches
+//===----------------------------------------------------------------------===//
+
+FailureOr<SmallVector<ShardingAttr>>
+BodyPartitioner::getCarried(Operation *op) {
+  SmallVector<ShardingAttr> carried;
+  for (Value result : op->getResults()) {
+    ShardingAttr sharding = shardings->get(result);
+    if (isa<ShapedType>(result.getType()) &&
+        (!sharding || !isCommunicable(typeOf(result).getElementType()) ||
+         typeOf(result).getEncoding()))
+      return failure();
+    carried.push_back(sharding ? sharding.getClosed() : sharding);
+  }
+  return carried;
+}
+
+/// Cuts what is in `from`, which `op` has, into `to`, which `copy` has.
+void BodyPartitioner::partitionRegion(Block &from, Block &to, Operation *op,
+                                      Operation *copy,
+                                      ArrayRef<ShardingAttr> carried) {
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(&to);
+  nest.emplace_back(op, copy);
+  for (Operation &inner : from.without_terminator())
+    partition(&inner);
+  builder.setLoc(from.getTerminator()->getLoc());
+  SmallVector<Value> values;
+  for (auto [value, sharding] :
+       llvm::zip_equal(from.getTerminator()->getOperands(), carried))
+    values.push_back(getAs(value, sharding));
+  scf::YieldOp::create(builder, values);
+  nest.pop_back();
+}
+
+/// Keeps `copy` for `op` where nobody waits for others inside of it: how often
+/// that happens is not known here. Else it goes, with a remark, and false is
+/// returned.
+bool BodyPartitioner::keepOrUndo(Operation *op, Operation *copy) {
+  Operation *collective = nullptr;
+  copy->walk([&](CollectiveOpInterface found) {
+    collective = found;
+    return WalkResult::interrupt();
+  });
+  if (!collective)
+    return true;
+  InFlightDiagnostic remark =
+      op->emitRemark() << "'" << op->getName()
+                       << "' is not cut: shards would have to wait for each "
+                          "other inside of it";
+  remark.attachNote(collective->getLoc()) << "they communicate for this";
+  copy->erase();
+  return false;
+}
+
+bool BodyPartitioner::partitionLoop(scf::ForOp loop) {
+  FailureOr<SmallVector<ShardingAttr>> carried = getCarried(loop);
+  if (failed(carried))
+    return false;
+  SmallVector<Value> inits;
+  for (auto [init, sharding] : llvm::zip_equal(loop.getInits(), *carried))
+    inits.push_back(getAs(init, sharding));
+  auto copy = scf::ForOp::create(builder, getWhole(loop.getLowerBound()),
+                                 getWhole(loop.getUpperBound()),
+                                 getWhole(loop.getStep()), inits);
+  copy.setUnsignedCmp(loop.getUnsignedCmp());
+  Block *body = copy.getBody();
+  if (inits.empty()) // else it has no terminator yet
+    body->getTerminator()->erase();
+  scalars[loop.getInductionVar()] = copy.getInductionVar();
+  for (auto [argument, local, sharding] : llvm::zip_equal(
+           loop.getRegionIterArgs(), copy.getRegionIterArgs(), *carried))
+    defineAs(argument, local, sharding);
+  partitionRegion(*loop.getBody(), *body, loop, copy, *carried);
+  if (!keepOrUndo(loop, copy))
+    return false;
+  for (auto [result, local, sharding] :
+       llvm::zip_equal(loop.getResults(), copy.getResults(), *carried))
+    defineAs(result, local, sharding);
+  return true;
+}
+
+bool BodyPartitioner::partitionBranch(scf::IfOp branch) {
+  FailureOr<SmallVector<ShardingAttr>> carried = getCarried(branch);
+  if (failed(carried))
+    return false;
+  SmallVector<Type> types;
+  for (auto [result, sharding] :
+       llvm::zip_equal(branch.getResults(), *carried))
+    types.push_back(sharding ? layouts.getShardType(typeOf(result), sharding)
+                             : result.getType());
+  auto copy = scf::IfOp::create(builder, types, getWhole(branch.getCondition()),
+                                /*addThenBlock=*/true,
+                                /*addElseBlock=*/branch.elseBlock() != nullptr);
+  for (auto [from, to] :
+       llvm::zip_equal(branch->getRegions(), copy->getRegions())) {
+    if (from.empty())
+      continue;
+    if (!to.front().empty()) // a branch without results ends already
+      to.front().back().erase();
+    partitionRegion(from.front(), to.front(), branch, copy, *carried);
+  }
+  if (!keepOrUndo(branch, copy))
+    return false;
+  for (auto [result, local, sharding] :
+       llvm::zip_equal(branch.getResults(), copy.getResults(), *carried))
+    defineAs(result, local, sharding);
+  return true;
 }
 
 //===----------------------------------------------------------------------===//

@@ -80,6 +80,7 @@ private:
     ShardingRound round;
     SmallVector<ShardingRule::Factor> factors;
     SmallVector<std::pair<unsigned, SmallVector<int64_t>>> tensors;
+    bool isIdentity = false; ///< both tensors are one
     bool isQueued = false;
   };
 

@@ -359,3 +359,81 @@ pw.program @odds(%x: !pw.array<3xf32, @s, [{}]>, %y: !pw.array<3xf32, @one, [{"x
   %1 = pw.call @odd(%y) : (!pw.array<3xf32, @one, [{"x"}]>) -> !pw.array<3xf32, @one, [{"x"}]>
   pw.return %0, %1 : !pw.array<3xf32, @s, [{}]>, !pw.array<3xf32, @one, [{"x"}]>
 }
+
+// -----
+
+// Loops and branches are cut as what they carry; what comes from outside is brought
+// to a layout before them, so nobody waits for others inside.
+pw.slice @s mesh <"x" = 2>
+func.func private @loop(%x: tensor<64x32xf32>, %y: tensor<64x32xf32>, %w: tensor<32x32xf32>, %n: tensor<i32>) -> (tensor<64x32xf32>, tensor<f32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %count = tensor.extract %n[] : tensor<i32>
+  %steps = arith.index_cast %count : i32 to index
+  %one = arith.constant 1.0 : f32
+  %0:2 = scf.for %i = %c0 to %steps step %c1 iter_args(%a = %x, %s = %one) -> (tensor<64x32xf32>, f32) {
+    %zero = arith.constant dense<0.0> : tensor<64x32xf32>
+    %1 = linalg.matmul ins(%a, %w : tensor<64x32xf32>, tensor<32x32xf32>) outs(%zero : tensor<64x32xf32>) -> tensor<64x32xf32>
+    %2 = arith.addf %s, %one : f32
+    %is = arith.cmpf ogt, %2, %one : f32
+    %3 = scf.if %is -> tensor<64x32xf32> {
+      %4 = arith.addf %1, %y : tensor<64x32xf32>
+      scf.yield %4 : tensor<64x32xf32>
+    } else {
+      scf.yield %1 : tensor<64x32xf32>
+    }
+    scf.yield %3, %2 : tensor<64x32xf32>, f32
+  }
+  %r = tensor.from_elements %0#1 : tensor<f32>
+  return %0#0, %r : tensor<64x32xf32>, tensor<f32>
+}
+// CHECK: func.func private @loop_sharded(%[[X:.*]]: tensor<32x32xf32>, %[[Y:.*]]: tensor<64x16xf32>, %[[W:.*]]: tensor<16x32xf32>, %{{.*}}: tensor<i32>)
+// CHECK-DAG: %[[V:.*]] = pw.all_gather %[[W]] dim 0
+// CHECK-DAG: %[[Z:.*]] = pw.all_to_all %[[Y]]
+// CHECK: scf.for {{.*}} iter_args(%[[A:.*]] = %[[X]], %{{.*}} = %{{.*}}) -> (tensor<32x32xf32>, f32)
+// CHECK: %[[P:.*]] = linalg.matmul ins(%[[A]], %[[V]] :
+// CHECK: scf.if {{.*}} -> (tensor<32x32xf32>)
+// CHECK: arith.addf %[[P]], %[[Z]] : tensor<32x32xf32>
+// CHECK-NOT: pw.all
+// CHECK: return
+!t = !pw.array<64x32xf32, @s, [{"x"}, {}]>
+!y = !pw.array<64x32xf32, @s, [{}, {"x"}]>
+!w = !pw.array<32x32xf32, @s, [{"x"}, {}]>
+!n = !pw.array<i32, @s, []>
+!f = !pw.array<f32, @s, []>
+pw.program @loops(%x: !t, %y: !y, %w: !w, %n: !n) -> (!t, !f) {
+  %0:2 = pw.call @loop(%x, %y, %w, %n) : (!t, !y, !w, !n) -> (!t, !f)
+  pw.return %0#0, %0#1 : !t, !f
+}
+
+// -----
+
+// How often a loop runs that counts on data is not known: nobody may wait in it.
+pw.slice @s mesh <"x" = 2>
+func.func private @sums(%x: tensor<64xf32>, %n: tensor<i32>) -> tensor<64xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %count = tensor.extract %n[] : tensor<i32>
+  %steps = arith.index_cast %count : i32 to index
+  // expected-remark@+2 {{'scf.for' is not cut: shards would have to wait for each other inside of it}}
+  // expected-remark@+1 {{'scf.for' has no way to be cut like its operands; everybody gathers these and computes all of it}}
+  %0 = scf.for %i = %c0 to %steps step %c1 iter_args(%a = %x) -> tensor<64xf32> {
+    %zero = arith.constant dense<0.0> : tensor<f32>
+    %sum = linalg.reduce { arith.addf } ins(%a : tensor<64xf32>) outs(%zero : tensor<f32>) dimensions = [0]
+    %e = tensor.empty() : tensor<64xf32>
+    // expected-note@+1 {{they communicate for this}}
+    %all = linalg.broadcast ins(%sum : tensor<f32>) outs(%e : tensor<64xf32>) dimensions = [0]
+    %1 = arith.divf %a, %all : tensor<64xf32>
+    scf.yield %1 : tensor<64xf32>
+  }
+  return %0 : tensor<64xf32>
+}
+// CHECK: func.func private @sums_sharded(%[[X:.*]]: tensor<32xf32>
+// CHECK: %[[A:.*]] = pw.all_gather %[[X]] dim 0
+// CHECK: scf.for {{.*}} iter_args(%{{.*}} = %[[A]]) -> (tensor<64xf32>)
+!x = !pw.array<64xf32, @s, [{"x"}]>
+!n = !pw.array<i32, @s, []>
+pw.program @counts(%x: !x, %n: !n) -> !x {
+  %0 = pw.call @sums(%x, %n) : (!x, !n) -> !x
+  pw.return %0 : !x
+}
