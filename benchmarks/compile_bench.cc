@@ -164,12 +164,14 @@ Program GlobalViews(int64_t devices, int calls) {
   }
   const std::string cut =
       ProgramBuilder::arrayType(ElementType::kF32, {8192, 8}, "s", {{"x"}, {}});
-  const std::string whole =
-      ProgramBuilder::arrayType(ElementType::kF32, {8, 8}, "s", {{}, {}});
+  // Only the argument says how it is cut.
+  const std::string open =
+      ProgramBuilder::arrayType(ElementType::kF32, {8192, 8}, "s");
   ProgramBuilder::Array value = b.argument("x", cut);
-  const ProgramBuilder::Array w = b.argument("w", whole);
+  const ProgramBuilder::Array w = b.argument(
+      "w", ProgramBuilder::arrayType(ElementType::kF32, {8, 8}, "s"));
   for (int i = 0; i < calls; ++i) {
-    value = b.call("body" + std::to_string(i % kBodies), {value, w}, cut);
+    value = b.call("body" + std::to_string(i % kBodies), {value, w}, open);
   }
   b.result("out", value);
   return b.build();

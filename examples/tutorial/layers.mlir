@@ -19,16 +19,15 @@ func.func private @layers(%x: tensor<8x16xf32>, %v: tensor<16x32xf32>,
   return %y : tensor<8x16xf32>
 }
 
-// Rows of x over "data"; the first matrix by columns, the second by rows over
-// "model".
+// Rows of x over "data", columns of the first matrix over "model". The compiler
+// chooses the rest.
 pw.program @p(%x: !pw.array<8x16xf32, @s, [{"data"}, {}]>,
               %v: !pw.array<16x32xf32, @s, [{}, {"model"}]>,
-              %w: !pw.array<32x16xf32, @s, [{"model"}, {}]>)
-    -> (!pw.array<8x16xf32, @s, [{"data"}, {}]> {pw.name = "y"}) {
+              %w: !pw.array<32x16xf32, @s>)
+    -> (!pw.array<8x16xf32, @s> {pw.name = "y"}) {
   %y = pw.call @layers(%x, %v, %w)
       : (!pw.array<8x16xf32, @s, [{"data"}, {}]>,
-         !pw.array<16x32xf32, @s, [{}, {"model"}]>,
-         !pw.array<32x16xf32, @s, [{"model"}, {}]>)
-      -> !pw.array<8x16xf32, @s, [{"data"}, {}]>
-  pw.return %y : !pw.array<8x16xf32, @s, [{"data"}, {}]>
+         !pw.array<16x32xf32, @s, [{}, {"model"}]>, !pw.array<32x16xf32, @s>)
+      -> !pw.array<8x16xf32, @s>
+  pw.return %y : !pw.array<8x16xf32, @s>
 }
