@@ -9,6 +9,7 @@
 #include "tools/pw-run/input_spec.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 
 #include "absl/status/status.h"
@@ -16,6 +17,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "runtime/base/memory.h"
 #include "tools/pw-run/files.h"
 #include "tools/pw-run/npy.h"
@@ -164,6 +166,36 @@ uint64_t NextRandom(uint64_t* state) {
   return z ^ z >> 31;
 }
 
+struct RandomSpec {
+  uint64_t state = 0;  // the seed
+  double scale = 1;    // of floats
+};
+
+absl::StatusOr<RandomSpec> ParseRandom(ElementType element,
+                                       absl::string_view spec) {
+  std::vector<absl::string_view> parts = absl::StrSplit(spec, ':');
+  RandomSpec random;
+  if (parts[0] != "random" || parts.size() < 2 || parts.size() > 3 ||
+      !absl::SimpleAtoi(parts[1], &random.state)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "expected random:SEED or random:SEED:SCALE with a seed from 0 to 2^64 "
+        "- 1, got '",
+        spec, "'"));
+  }
+  if (parts.size() == 2) return random;
+  if (!IsFloat(element)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "a scale is for floats, and elements are ", ElementName(element),
+        "; expected random:SEED, got '", spec, "'"));
+  }
+  if (!absl::SimpleAtod(parts[2], &random.scale) ||
+      !std::isfinite(random.scale)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "expected random:SEED:SCALE with a finite scale, got '", spec, "'"));
+  }
+  return random;
+}
+
 void StoreNumber(ElementType element, int64_t value, char* data) {
   if (IsFloat(element)) {
     StoreFloat(element, static_cast<double>(value), data);
@@ -244,19 +276,14 @@ absl::StatusOr<HostArray> MakeArrayUnnamed(const Port& port, int64_t steps,
     });
   }
   if (absl::StartsWith(spec, "random")) {
-    uint64_t seed = 0;
-    if (!absl::StartsWith(spec, "random:") ||
-        !absl::SimpleAtoi(spec.substr(7), &seed)) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "expected random:SEED with a number from 0 to 2^64 - 1, got '", spec,
-          "'"));
-    }
+    absl::StatusOr<RandomSpec> random = ParseRandom(element, spec);
+    if (!random.ok()) return random.status();
     return Generate(element, std::move(shape), [&](int64_t, char* data) {
-      uint64_t bits = NextRandom(&seed);
+      uint64_t bits = NextRandom(&random->state);
       if (IsFloat(element)) {
         // 24 bits: a whole number of 2^-23 in [-1, 1).
         auto value = static_cast<double>(bits >> 40);
-        StoreFloat(element, value / (1 << 23) - 1, data);
+        StoreFloat(element, (value / (1 << 23) - 1) * random->scale, data);
       } else {
         StoreInteger(element, static_cast<int64_t>(bits >> 56) - 128, data);
       }

@@ -14,7 +14,9 @@
 //   [[1,2],[3,4]]    any number of dimensions
 //   zeros ones       every element is 0, is 1
 //   ramp             0, 1, 2, ... in row-major order
-//   random:SEED      the same values for the same seed, everywhere
+//   random:SEED      the same values for the same seed, everywhere: floats in
+//                    [-1, 1), integers in [-128, 128)
+//   random:SEED:0.5  floats, times 0.5
 //
 //===----------------------------------------------------------------------===//
 

@@ -37,6 +37,7 @@ Values of --input and --expected:
   0.5             every element
   1,2;3,4         rows, separated by ';'     [[1,2],[3,4]]  any dimensions
   zeros  ones     every element              random:SEED    in [-1, 1), or any int8
+  random:SEED:0.5 the same, times 0.5
   ramp            0, 1, 2, ...; starts over where the type stops being exact
 A stepped argument or result has one more, leading dimension: the steps.
 

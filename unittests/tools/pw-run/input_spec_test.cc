@@ -112,6 +112,25 @@ TEST(InputSpecTest, RandomIsTheSameEverywhere) {
               HasSubstr("expected random:SEED"));
 }
 
+TEST(InputSpecTest, RandomFloatsCanBeScaled) {
+  Port port = MakePort(ElementType::kF32, {2});
+  EXPECT_EQ(Made(port, "random:0:0.5"), "[0.3833108, -0.06847203]");
+  EXPECT_EQ(Made(port, "random:0:1"), Made(port, "random:0"));
+  EXPECT_EQ(Made(port, "random:0:-2e0"), "[-1.5332432, 0.2738881]");
+  for (const char* spec : {"random:0:", "random:0:x", "random:0:inf",
+                           "random:0:nan", "random:0:1e999"}) {
+    EXPECT_EQ(Made(port, spec),
+              std::string("input 'x': expected random:SEED:SCALE with a finite "
+                          "scale, got '") +
+                  spec + "'");
+  }
+  EXPECT_THAT(Made(port, "random:0:1:2"), HasSubstr("expected random:SEED"));
+  EXPECT_THAT(Made(port, "random:-1:1"), HasSubstr("expected random:SEED"));
+  EXPECT_EQ(Made(MakePort(ElementType::kI8, {2}), "random:0:2"),
+            "input 'x': a scale is for floats, and elements are i8; expected "
+            "random:SEED, got 'random:0:2'");
+}
+
 TEST(InputSpecTest, SteppedInputsHaveALeadingDimension) {
   Port port = MakePort(ElementType::kF32, {2}, /*stepped=*/true);
   EXPECT_EQ(Made(port, "1,2;3,4", 2), "[[1, 2], [3, 4]]");
