@@ -1,18 +1,18 @@
-// Two of the four pieces of text on each device, and all parameters.
-pw.slice @s mesh <"data" = 2>
+// Each device has two of the four pieces of text of a batch.
+pw.slice @s mesh <"data" = 2, "model" = 1>
 !chars = !pw.array<4x128xi8, @s, [{"data"}, {}]>
-!table = !pw.array<128x256xf32, @s, [{}, {}]>
-!x = !pw.array<512x256xf32, @s, [{"data"}, {}]>
-!qkv = !pw.array<3x512x256xf32, @s, [{}, {"data"}, {}]>
-!p = !pw.array<4x4x128x128xf32, @s, [{"data"}, {}, {}, {}]>
-!o = !pw.array<512x256xf32, @s, [{"data"}, {}]>
-!h = !pw.array<512x1024xf32, @s, [{"data"}, {}]>
-!norms = !pw.array<4x256xf32, @s, [{}, {}]>
-!wqkv = !pw.array<3x256x256xf32, @s, [{}, {}, {}]>
-!wo = !pw.array<256x256xf32, @s, [{}, {}]>
-!win = !pw.array<1024x256xf32, @s, [{}, {}]>
-!wout = !pw.array<1024x256xf32, @s, [{}, {}]>
-!clock = !pw.array<2xf32, @s, [{}]>
+!table = !pw.array<128x256xf32, @s>
+!x = !pw.array<512x256xf32, @s>
+!qkv = !pw.array<3x512x256xf32, @s>
+!p = !pw.array<4x4x128x128xf32, @s>
+!o = !pw.array<512x256xf32, @s>
+!h = !pw.array<512x1024xf32, @s>
+!norms = !pw.array<4x256xf32, @s>
+!wqkv = !pw.array<3x256x256xf32, @s, [{}, {}, {"model"}]>
+!wo = !pw.array<256x256xf32, @s>
+!win = !pw.array<1024x256xf32, @s, [{"model"}, {}]>
+!wout = !pw.array<1024x256xf32, @s>
+!clock = !pw.array<2xf32, @s>
 !chars_b = !chars
 !x_b = !x
 !qkv_b = !qkv
@@ -25,7 +25,7 @@ pw.slice @s mesh <"data" = 2>
 !win_b = !win
 !wout_b = !wout
 !clock_b = !clock
-!norm = !pw.array<2x256xf32, @s, [{}, {}]>
-!head = !pw.array<128x256xf32, @s, [{}, {}]>
-!q = !pw.array<512x128xf32, @s, [{"data"}, {}]>
-!loss = !pw.array<f32, @s, []>
+!norm = !pw.array<2x256xf32, @s>
+!head = !pw.array<128x256xf32, @s, [{"model"}, {}]>
+!q = !pw.array<512x128xf32, @s>
+!loss = !pw.array<f32, @s>

@@ -1,18 +1,18 @@
-// A quarter of heads, hidden units and their parameters on each device.
-pw.slice @s mesh <"model" = 4>
-!chars = !pw.array<4x128xi8, @s, [{}, {}]>
-!table = !pw.array<128x256xf32, @s, [{}, {}]>
-!x = !pw.array<512x256xf32, @s, [{}, {}]>
-!qkv = !pw.array<3x512x256xf32, @s, [{}, {}, {"model"}]>
-!p = !pw.array<4x4x128x128xf32, @s, [{}, {"model"}, {}, {}]>
-!o = !pw.array<512x256xf32, @s, [{}, {"model"}]>
-!h = !pw.array<512x1024xf32, @s, [{}, {"model"}]>
-!norms = !pw.array<4x256xf32, @s, [{}, {}]>
+// Each device has a quarter of heads, hidden units and their parameters.
+pw.slice @s mesh <"data" = 1, "model" = 4>
+!chars = !pw.array<4x128xi8, @s, [{"data"}, {}]>
+!table = !pw.array<128x256xf32, @s>
+!x = !pw.array<512x256xf32, @s>
+!qkv = !pw.array<3x512x256xf32, @s>
+!p = !pw.array<4x4x128x128xf32, @s>
+!o = !pw.array<512x256xf32, @s>
+!h = !pw.array<512x1024xf32, @s>
+!norms = !pw.array<4x256xf32, @s>
 !wqkv = !pw.array<3x256x256xf32, @s, [{}, {}, {"model"}]>
-!wo = !pw.array<256x256xf32, @s, [{"model"}, {}]>
+!wo = !pw.array<256x256xf32, @s>
 !win = !pw.array<1024x256xf32, @s, [{"model"}, {}]>
-!wout = !pw.array<1024x256xf32, @s, [{"model"}, {}]>
-!clock = !pw.array<2xf32, @s, [{}]>
+!wout = !pw.array<1024x256xf32, @s>
+!clock = !pw.array<2xf32, @s>
 !chars_b = !chars
 !x_b = !x
 !qkv_b = !qkv
@@ -25,7 +25,7 @@ pw.slice @s mesh <"model" = 4>
 !win_b = !win
 !wout_b = !wout
 !clock_b = !clock
-!norm = !pw.array<2x256xf32, @s, [{}, {}]>
+!norm = !pw.array<2x256xf32, @s>
 !head = !pw.array<128x256xf32, @s, [{"model"}, {}]>
-!q = !pw.array<512x128xf32, @s, [{}, {"model"}]>
-!loss = !pw.array<f32, @s, []>
+!q = !pw.array<512x128xf32, @s>
+!loss = !pw.array<f32, @s>
