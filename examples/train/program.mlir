@@ -43,157 +43,167 @@ pw.slice @back mesh <"data" = 4> apart_from [@front]
 #nk = affine_map<(m, n, k) -> (n, k)>
 #mn = affine_map<(m, n, k) -> (m, n)>
 
-// From pixels of 0 to 16 to numbers of 0 to 1. A device's 8 rows in two halves.
-func.func private @split_images(%images: tensor<8x64xi8>)
-    -> (tensor<4x64xf32>, tensor<4x64xf32>) attributes {pw.local_view} {
-  %pixels = arith.sitofp %images : tensor<8x64xi8> to tensor<8x64xf32>
-  %unit = arith.constant dense<0.0625> : tensor<8x64xf32>
-  %x = arith.mulf %pixels, %unit : tensor<8x64xf32>
-  %x_0 = tensor.extract_slice %x[0, 0] [4, 64] [1, 1]
-      : tensor<8x64xf32> to tensor<4x64xf32>
-  %x_1 = tensor.extract_slice %x[4, 0] [4, 64] [1, 1]
-      : tensor<8x64xf32> to tensor<4x64xf32>
-  return %x_0, %x_1 : tensor<4x64xf32>, tensor<4x64xf32>
+// From pixels of 0 to 16 to numbers of 0 to 1. A batch is cut in halves such that
+// each of four devices has half of its own 8 rows in either.
+func.func private @split_images(%images: tensor<32x64xi8>)
+    -> (tensor<16x64xf32>, tensor<16x64xf32>) {
+  %pixels = arith.sitofp %images : tensor<32x64xi8> to tensor<32x64xf32>
+  %unit = arith.constant dense<0.0625> : tensor<32x64xf32>
+  %x = arith.mulf %pixels, %unit : tensor<32x64xf32>
+  %rows = tensor.expand_shape %x [[0, 1], [2]] output_shape [4, 8, 64]
+      : tensor<32x64xf32> into tensor<4x8x64xf32>
+  %rows_0 = tensor.extract_slice %rows[0, 0, 0] [4, 4, 64] [1, 1, 1]
+      : tensor<4x8x64xf32> to tensor<4x4x64xf32>
+  %rows_1 = tensor.extract_slice %rows[0, 4, 0] [4, 4, 64] [1, 1, 1]
+      : tensor<4x8x64xf32> to tensor<4x4x64xf32>
+  %x_0 = tensor.collapse_shape %rows_0 [[0, 1], [2]]
+      : tensor<4x4x64xf32> into tensor<16x64xf32>
+  %x_1 = tensor.collapse_shape %rows_1 [[0, 1], [2]]
+      : tensor<4x4x64xf32> into tensor<16x64xf32>
+  return %x_0, %x_1 : tensor<16x64xf32>, tensor<16x64xf32>
 }
 
-func.func private @split_labels(%labels: tensor<8x10xi8>)
-    -> (tensor<4x10xf32>, tensor<4x10xf32>) attributes {pw.local_view} {
-  %y = arith.sitofp %labels : tensor<8x10xi8> to tensor<8x10xf32>
-  %y_0 = tensor.extract_slice %y[0, 0] [4, 10] [1, 1]
-      : tensor<8x10xf32> to tensor<4x10xf32>
-  %y_1 = tensor.extract_slice %y[4, 0] [4, 10] [1, 1]
-      : tensor<8x10xf32> to tensor<4x10xf32>
-  return %y_0, %y_1 : tensor<4x10xf32>, tensor<4x10xf32>
+func.func private @split_labels(%labels: tensor<32x10xi8>)
+    -> (tensor<16x10xf32>, tensor<16x10xf32>) {
+  %y = arith.sitofp %labels : tensor<32x10xi8> to tensor<32x10xf32>
+  %rows = tensor.expand_shape %y [[0, 1], [2]] output_shape [4, 8, 10]
+      : tensor<32x10xf32> into tensor<4x8x10xf32>
+  %rows_0 = tensor.extract_slice %rows[0, 0, 0] [4, 4, 10] [1, 1, 1]
+      : tensor<4x8x10xf32> to tensor<4x4x10xf32>
+  %rows_1 = tensor.extract_slice %rows[0, 4, 0] [4, 4, 10] [1, 1, 1]
+      : tensor<4x8x10xf32> to tensor<4x4x10xf32>
+  %y_0 = tensor.collapse_shape %rows_0 [[0, 1], [2]]
+      : tensor<4x4x10xf32> into tensor<16x10xf32>
+  %y_1 = tensor.collapse_shape %rows_1 [[0, 1], [2]]
+      : tensor<4x4x10xf32> into tensor<16x10xf32>
+  return %y_0, %y_1 : tensor<16x10xf32>, tensor<16x10xf32>
 }
 
 // h = relu(x w0 + b0)
-func.func private @front_forward(%x: tensor<4x64xf32>, %w: tensor<64x64xf32>,
-                                 %b: tensor<64xf32>) -> tensor<4x64xf32>
-    attributes {pw.local_view} {
-  %empty = tensor.empty() : tensor<4x64xf32>
-  %bias = linalg.broadcast ins(%b : tensor<64xf32>) outs(%empty : tensor<4x64xf32>)
+func.func private @front_forward(%x: tensor<16x64xf32>, %w: tensor<64x64xf32>,
+                                 %b: tensor<64xf32>) -> tensor<16x64xf32> {
+  %empty = tensor.empty() : tensor<16x64xf32>
+  %bias = linalg.broadcast ins(%b : tensor<64xf32>) outs(%empty : tensor<16x64xf32>)
       dimensions = [0]
-  %z = linalg.matmul ins(%x, %w : tensor<4x64xf32>, tensor<64x64xf32>)
-      outs(%bias : tensor<4x64xf32>) -> tensor<4x64xf32>
-  %zeros = arith.constant dense<0.0> : tensor<4x64xf32>
-  %h = arith.maximumf %z, %zeros : tensor<4x64xf32>
-  return %h : tensor<4x64xf32>
+  %z = linalg.matmul ins(%x, %w : tensor<16x64xf32>, tensor<64x64xf32>)
+      outs(%bias : tensor<16x64xf32>) -> tensor<16x64xf32>
+  %zeros = arith.constant dense<0.0> : tensor<16x64xf32>
+  %h = arith.maximumf %z, %zeros : tensor<16x64xf32>
+  return %h : tensor<16x64xf32>
 }
 
-// The rest of the network and its gradients, but for those of the front. Loss
-// and hits (images whose digit got the highest score) are those of the shard's
-// own rows, over the size of the batch: sums over all shards are means.
-func.func private @back_pass(%h: tensor<4x64xf32>, %y: tensor<4x10xf32>,
+// The rest of the network and its gradients, but for those of the front. Loss and
+// hits (images whose digit got the highest score) are sums over rows, over the size
+// of the batch: sums over both halves are means.
+func.func private @back_pass(%h: tensor<16x64xf32>, %y: tensor<16x10xf32>,
                              %w: tensor<64x10xf32>, %b: tensor<10xf32>)
-    -> (tensor<4x64xf32>, tensor<64x10xf32>, tensor<10xf32>, tensor<f32>, tensor<f32>)
-    attributes {pw.local_view} {
+    -> (tensor<16x64xf32>, tensor<64x10xf32>, tensor<10xf32>, tensor<f32>, tensor<f32>) {
   %zero = arith.constant 0.0 : f32
   %lowest = arith.constant 0xFF800000 : f32
-  %share = arith.constant dense<0.03125> : tensor<4xf32>
-  %full = tensor.empty() : tensor<4x10xf32>
-  %row = tensor.empty() : tensor<4xf32>
+  %share = arith.constant dense<0.03125> : tensor<16xf32>
+  %full = tensor.empty() : tensor<16x10xf32>
+  %row = tensor.empty() : tensor<16xf32>
   %scalar = tensor.empty() : tensor<f32>
-  %row_zero = linalg.fill ins(%zero : f32) outs(%row : tensor<4xf32>) -> tensor<4xf32>
+  %row_zero = linalg.fill ins(%zero : f32) outs(%row : tensor<16xf32>) -> tensor<16xf32>
   %scalar_zero = linalg.fill ins(%zero : f32) outs(%scalar : tensor<f32>) -> tensor<f32>
 
   // Scores less their maximum, so that no exponential overflows.
-  %bias = linalg.broadcast ins(%b : tensor<10xf32>) outs(%full : tensor<4x10xf32>)
+  %bias = linalg.broadcast ins(%b : tensor<10xf32>) outs(%full : tensor<16x10xf32>)
       dimensions = [0]
-  %scores = linalg.matmul ins(%h, %w : tensor<4x64xf32>, tensor<64x10xf32>)
-      outs(%bias : tensor<4x10xf32>) -> tensor<4x10xf32>
-  %max_init = linalg.fill ins(%lowest : f32) outs(%row : tensor<4xf32>) -> tensor<4xf32>
-  %max = linalg.reduce { arith.maximumf } ins(%scores : tensor<4x10xf32>)
-      outs(%max_init : tensor<4xf32>) dimensions = [1]
-  %maxes = linalg.broadcast ins(%max : tensor<4xf32>) outs(%full : tensor<4x10xf32>)
+  %scores = linalg.matmul ins(%h, %w : tensor<16x64xf32>, tensor<64x10xf32>)
+      outs(%bias : tensor<16x10xf32>) -> tensor<16x10xf32>
+  %max_init = linalg.fill ins(%lowest : f32) outs(%row : tensor<16xf32>) -> tensor<16xf32>
+  %max = linalg.reduce { arith.maximumf } ins(%scores : tensor<16x10xf32>)
+      outs(%max_init : tensor<16xf32>) dimensions = [1]
+  %maxes = linalg.broadcast ins(%max : tensor<16xf32>) outs(%full : tensor<16x10xf32>)
       dimensions = [1]
-  %z = arith.subf %scores, %maxes : tensor<4x10xf32>
+  %z = arith.subf %scores, %maxes : tensor<16x10xf32>
 
   // The digit's score; 0 when it is the highest.
-  %masked = arith.mulf %z, %y : tensor<4x10xf32>
-  %own = linalg.reduce { arith.addf } ins(%masked : tensor<4x10xf32>)
-      outs(%row_zero : tensor<4xf32>) dimensions = [1]
-  %zeros = arith.constant dense<0.0> : tensor<4xf32>
-  %is_hit = arith.cmpf oge, %own, %zeros : tensor<4xf32>
-  %hit = arith.select %is_hit, %share, %zeros : tensor<4xi1>, tensor<4xf32>
-  %hits = linalg.reduce { arith.addf } ins(%hit : tensor<4xf32>)
+  %masked = arith.mulf %z, %y : tensor<16x10xf32>
+  %own = linalg.reduce { arith.addf } ins(%masked : tensor<16x10xf32>)
+      outs(%row_zero : tensor<16xf32>) dimensions = [1]
+  %zeros = arith.constant dense<0.0> : tensor<16xf32>
+  %is_hit = arith.cmpf oge, %own, %zeros : tensor<16xf32>
+  %hit = arith.select %is_hit, %share, %zeros : tensor<16xi1>, tensor<16xf32>
+  %hits = linalg.reduce { arith.addf } ins(%hit : tensor<16xf32>)
       outs(%scalar_zero : tensor<f32>) dimensions = [0]
 
   // -log p[digit] = log(sum of exp z) - z[digit]
-  %e = math.exp %z : tensor<4x10xf32>
-  %sum = linalg.reduce { arith.addf } ins(%e : tensor<4x10xf32>)
-      outs(%row_zero : tensor<4xf32>) dimensions = [1]
-  %log = math.log %sum : tensor<4xf32>
-  %row_loss = arith.subf %log, %own : tensor<4xf32>
-  %row_share = arith.mulf %row_loss, %share : tensor<4xf32>
-  %loss = linalg.reduce { arith.addf } ins(%row_share : tensor<4xf32>)
+  %e = math.exp %z : tensor<16x10xf32>
+  %sum = linalg.reduce { arith.addf } ins(%e : tensor<16x10xf32>)
+      outs(%row_zero : tensor<16xf32>) dimensions = [1]
+  %log = math.log %sum : tensor<16xf32>
+  %row_loss = arith.subf %log, %own : tensor<16xf32>
+  %row_share = arith.mulf %row_loss, %share : tensor<16xf32>
+  %loss = linalg.reduce { arith.addf } ins(%row_share : tensor<16xf32>)
       outs(%scalar_zero : tensor<f32>) dimensions = [0]
 
   // d loss / d scores = (p - y) / 32, and from it the other gradients.
-  %sums = linalg.broadcast ins(%sum : tensor<4xf32>) outs(%full : tensor<4x10xf32>)
+  %sums = linalg.broadcast ins(%sum : tensor<16xf32>) outs(%full : tensor<16x10xf32>)
       dimensions = [1]
-  %p = arith.divf %e, %sums : tensor<4x10xf32>
-  %p_y = arith.subf %p, %y : tensor<4x10xf32>
-  %shares = arith.constant dense<0.03125> : tensor<4x10xf32>
-  %dz = arith.mulf %p_y, %shares : tensor<4x10xf32>
+  %p = arith.divf %e, %sums : tensor<16x10xf32>
+  %p_y = arith.subf %p, %y : tensor<16x10xf32>
+  %shares = arith.constant dense<0.03125> : tensor<16x10xf32>
+  %dz = arith.mulf %p_y, %shares : tensor<16x10xf32>
   %db_empty = tensor.empty() : tensor<10xf32>
   %db_zero = linalg.fill ins(%zero : f32) outs(%db_empty : tensor<10xf32>)
       -> tensor<10xf32>
-  %db = linalg.reduce { arith.addf } ins(%dz : tensor<4x10xf32>)
+  %db = linalg.reduce { arith.addf } ins(%dz : tensor<16x10xf32>)
       outs(%db_zero : tensor<10xf32>) dimensions = [0]
   %dw_empty = tensor.empty() : tensor<64x10xf32>
   %dw_zero = linalg.fill ins(%zero : f32) outs(%dw_empty : tensor<64x10xf32>)
       -> tensor<64x10xf32>
   %dw = linalg.matmul indexing_maps = [#km, #kn, #mn]
-      ins(%h, %dz : tensor<4x64xf32>, tensor<4x10xf32>)
+      ins(%h, %dz : tensor<16x64xf32>, tensor<16x10xf32>)
       outs(%dw_zero : tensor<64x10xf32>) -> tensor<64x10xf32>
-  %dh_empty = tensor.empty() : tensor<4x64xf32>
-  %dh_zero = linalg.fill ins(%zero : f32) outs(%dh_empty : tensor<4x64xf32>)
-      -> tensor<4x64xf32>
+  %dh_empty = tensor.empty() : tensor<16x64xf32>
+  %dh_zero = linalg.fill ins(%zero : f32) outs(%dh_empty : tensor<16x64xf32>)
+      -> tensor<16x64xf32>
   %dh = linalg.matmul indexing_maps = [#mk, #nk, #mn]
-      ins(%dz, %w : tensor<4x10xf32>, tensor<64x10xf32>)
-      outs(%dh_zero : tensor<4x64xf32>) -> tensor<4x64xf32>
+      ins(%dz, %w : tensor<16x10xf32>, tensor<64x10xf32>)
+      outs(%dh_zero : tensor<16x64xf32>) -> tensor<16x64xf32>
   return %dh, %dw, %db, %loss, %hits
-      : tensor<4x64xf32>, tensor<64x10xf32>, tensor<10xf32>, tensor<f32>, tensor<f32>
+      : tensor<16x64xf32>, tensor<64x10xf32>, tensor<10xf32>, tensor<f32>, tensor<f32>
 }
 
 // Gradients of the front's parameters from that of its result. relu lets a
 // gradient pass where its result is positive.
-func.func private @front_backward(%x: tensor<4x64xf32>, %h: tensor<4x64xf32>,
-                                  %dh: tensor<4x64xf32>)
-    -> (tensor<64x64xf32>, tensor<64xf32>) attributes {pw.local_view} {
+func.func private @front_backward(%x: tensor<16x64xf32>, %h: tensor<16x64xf32>,
+                                  %dh: tensor<16x64xf32>)
+    -> (tensor<64x64xf32>, tensor<64xf32>) {
   %zero = arith.constant 0.0 : f32
-  %zeros = arith.constant dense<0.0> : tensor<4x64xf32>
-  %passes = arith.cmpf ogt, %h, %zeros : tensor<4x64xf32>
-  %dz = arith.select %passes, %dh, %zeros : tensor<4x64xi1>, tensor<4x64xf32>
+  %zeros = arith.constant dense<0.0> : tensor<16x64xf32>
+  %passes = arith.cmpf ogt, %h, %zeros : tensor<16x64xf32>
+  %dz = arith.select %passes, %dh, %zeros : tensor<16x64xi1>, tensor<16x64xf32>
   %db_empty = tensor.empty() : tensor<64xf32>
   %db_zero = linalg.fill ins(%zero : f32) outs(%db_empty : tensor<64xf32>)
       -> tensor<64xf32>
-  %db = linalg.reduce { arith.addf } ins(%dz : tensor<4x64xf32>)
+  %db = linalg.reduce { arith.addf } ins(%dz : tensor<16x64xf32>)
       outs(%db_zero : tensor<64xf32>) dimensions = [0]
   %dw_empty = tensor.empty() : tensor<64x64xf32>
   %dw_zero = linalg.fill ins(%zero : f32) outs(%dw_empty : tensor<64x64xf32>)
       -> tensor<64x64xf32>
   %dw = linalg.matmul indexing_maps = [#km, #kn, #mn]
-      ins(%x, %dz : tensor<4x64xf32>, tensor<4x64xf32>)
+      ins(%x, %dz : tensor<16x64xf32>, tensor<16x64xf32>)
       outs(%dw_zero : tensor<64x64xf32>) -> tensor<64x64xf32>
   return %dw, %db : tensor<64x64xf32>, tensor<64xf32>
 }
 
-// The gradients of both halves and all devices, times the rate of 0.5, off the
-// parameters. All devices add up in the same order, so their copies stay equal.
+// The gradients of both halves, times the rate of 0.5, off the parameters. What the
+// devices know of them are contributions, which are added up here, once, in the same
+// order everywhere, so that copies stay equal.
 func.func private @front_update(%w: tensor<64x64xf32>, %b: tensor<64xf32>,
-                                %dw_0: tensor<64x64xf32> {pw.accepts_partial},
-                                %dw_1: tensor<64x64xf32> {pw.accepts_partial},
-                                %db_0: tensor<64xf32> {pw.accepts_partial},
-                                %db_1: tensor<64xf32> {pw.accepts_partial})
-    -> (tensor<64x64xf32>, tensor<64xf32>) attributes {pw.local_view} {
-  %dw_own = arith.addf %dw_0, %dw_1 : tensor<64x64xf32>
-  %dw = pw.all_reduce %dw_own add over ["data"] : tensor<64x64xf32>
+                                %dw_0: tensor<64x64xf32>,
+                                %dw_1: tensor<64x64xf32>,
+                                %db_0: tensor<64xf32>,
+                                %db_1: tensor<64xf32>)
+    -> (tensor<64x64xf32>, tensor<64xf32>) {
+  %dw = arith.addf %dw_0, %dw_1 : tensor<64x64xf32>
   %w_rate = arith.constant dense<0.5> : tensor<64x64xf32>
   %w_step = arith.mulf %dw, %w_rate : tensor<64x64xf32>
   %w_next = arith.subf %w, %w_step : tensor<64x64xf32>
-  %db_own = arith.addf %db_0, %db_1 : tensor<64xf32>
-  %db = pw.all_reduce %db_own add over ["data"] : tensor<64xf32>
+  %db = arith.addf %db_0, %db_1 : tensor<64xf32>
   %b_rate = arith.constant dense<0.5> : tensor<64xf32>
   %b_step = arith.mulf %db, %b_rate : tensor<64xf32>
   %b_next = arith.subf %b, %b_step : tensor<64xf32>
@@ -201,30 +211,26 @@ func.func private @front_update(%w: tensor<64x64xf32>, %b: tensor<64xf32>,
 }
 
 func.func private @back_update(%w: tensor<64x10xf32>, %b: tensor<10xf32>,
-                               %dw_0: tensor<64x10xf32> {pw.accepts_partial},
-                               %dw_1: tensor<64x10xf32> {pw.accepts_partial},
-                               %db_0: tensor<10xf32> {pw.accepts_partial},
-                               %db_1: tensor<10xf32> {pw.accepts_partial})
-    -> (tensor<64x10xf32>, tensor<10xf32>) attributes {pw.local_view} {
-  %dw_own = arith.addf %dw_0, %dw_1 : tensor<64x10xf32>
-  %dw = pw.all_reduce %dw_own add over ["data"] : tensor<64x10xf32>
+                               %dw_0: tensor<64x10xf32>,
+                               %dw_1: tensor<64x10xf32>,
+                               %db_0: tensor<10xf32>,
+                               %db_1: tensor<10xf32>)
+    -> (tensor<64x10xf32>, tensor<10xf32>) {
+  %dw = arith.addf %dw_0, %dw_1 : tensor<64x10xf32>
   %w_rate = arith.constant dense<0.5> : tensor<64x10xf32>
   %w_step = arith.mulf %dw, %w_rate : tensor<64x10xf32>
   %w_next = arith.subf %w, %w_step : tensor<64x10xf32>
-  %db_own = arith.addf %db_0, %db_1 : tensor<10xf32>
-  %db = pw.all_reduce %db_own add over ["data"] : tensor<10xf32>
+  %db = arith.addf %db_0, %db_1 : tensor<10xf32>
   %b_rate = arith.constant dense<0.5> : tensor<10xf32>
   %b_step = arith.mulf %db, %b_rate : tensor<10xf32>
   %b_next = arith.subf %b, %b_step : tensor<10xf32>
   return %w_next, %b_next : tensor<64x10xf32>, tensor<10xf32>
 }
 
-// The sum over both halves and all devices.
-func.func private @total(%half_0: tensor<f32> {pw.accepts_partial},
-                         %half_1: tensor<f32> {pw.accepts_partial}) -> tensor<f32>
-    attributes {pw.local_view} {
-  %own = arith.addf %half_0, %half_1 : tensor<f32>
-  %all = pw.all_reduce %own add over ["data"] : tensor<f32>
+// The sum over both halves.
+func.func private @total(%half_0: tensor<f32>,
+                         %half_1: tensor<f32>) -> tensor<f32> {
+  %all = arith.addf %half_0, %half_1 : tensor<f32>
   return %all : tensor<f32>
 }
 

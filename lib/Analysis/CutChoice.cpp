@@ -143,10 +143,18 @@ uint64_t CutRanking::getNs(const Cut &cut) const {
       made = ShardingAttr::get(
           context, made.getDims(),
           ReductionKindAttr::get(context, *rule.reductions[index]), reduced);
+    ShardingAttr wanted = problem.results[index];
+    // Contributions may be what is wanted.
+    if (wanted && wanted.isPartial()) {
+      if (made.getPartialKind() == wanted.getPartialKind() &&
+          made.getPartialAxes() == wanted.getPartialAxes())
+        made = made.withoutPartial();
+      wanted = wanted.withoutPartial();
+    }
     ns += costs.getReshardNs(
         problem.mesh,
         cast<RankedTensorType>(problem.op->getResult(index).getType()), made,
-        getGoal(problem.results[index], made));
+        getGoal(wanted, made));
   }
   return ns + costs.getShardNs(problem.op, getNumShards(cut));
 }

@@ -106,6 +106,7 @@ private:
   }
   /// `value` of the body in the layout `sharding`.
   Value get(Value value, ShardingAttr sharding);
+  Value getContributions(Value value, ShardingAttr sharding);
   Value getWhole(Value value);
   Value makeFree(Operation *op, RankedTensorType type);
   void define(Value value, Value local, ShardingAttr sharding);
@@ -123,6 +124,8 @@ private:
   llvm::DenseMap<Value, Local> locals;
   llvm::DenseMap<std::pair<Value, Attribute>, Value> versions;
   llvm::DenseMap<Value, Value> scalars;
+  /// What is returned as contributions.
+  llvm::DenseMap<Value, ShardingAttr> contributions;
   /// Operations with regions that are under way, as they were and as they are.
   SmallVector<std::pair<Operation *, Operation *>> nest;
 };
@@ -144,8 +147,10 @@ Cut BodyPartitioner::chooseCut(Operation *op, const ShardingRule &rule) {
     problem.operands.push_back(isa<RankedTensorType>(operand.getType())
                                    ? locals.lookup(operand).sharding
                                    : ShardingAttr());
-  for (Value result : op->getResults())
-    problem.results.push_back(shardings->get(result));
+  for (Value result : op->getResults()) {
+    ShardingAttr asked = contributions.lookup(result);
+    problem.results.push_back(asked ? asked : shardings->get(result));
+  }
   SmallVector<CutOption> options = rankCuts(problem);
   if (isExplained && options.size() > 1)
     explainCut(op, options);
@@ -234,6 +239,33 @@ Value BodyPartitioner::get(Value value, ShardingAttr sharding) {
   Value made = layouts.convert(builder, local.value, typeOf(value),
                                local.sharding, sharding);
   return version = narrow(made, typeOf(value).getElementType());
+}
+
+/// Contributions to `value`: those that there are, or all of it from one shard.
+Value BodyPartitioner::getContributions(Value value, ShardingAttr sharding) {
+  const Local &local = locals.find(value)->second;
+  RankedTensorType type = typeOf(value);
+  if (!local.isFree() &&
+      local.sharding.getPartialKind() == sharding.getPartialKind() &&
+      local.sharding.getPartialAxes() == sharding.getPartialAxes())
+    return narrow(layouts.convert(builder, local.value, type,
+                                  local.sharding.withoutPartial(),
+                                  sharding.withoutPartial()),
+                  type.getElementType());
+  Value whole = get(value, sharding.withoutPartial());
+  Value isFirst;
+  Value zero = arith::ConstantIndexOp::create(builder, 0);
+  for (StringAttr axis : sharding.getPartialAxes()) {
+    Value index = ShardIndexOp::create(builder, builder.getIndexType(), axis);
+    Value isZero =
+        arith::CmpIOp::create(builder, arith::CmpIPredicate::eq, index, zero);
+    isFirst =
+        isFirst ? arith::AndIOp::create(builder, isFirst, isZero) : isZero;
+  }
+  Value nothing = makeFilled(
+      getNeutral(sharding.getPartialKind().getValue(), type.getElementType()),
+      typeOf(whole));
+  return arith::SelectOp::create(builder, isFirst, whole, nothing);
 }
 
 Value BodyPartitioner::getWhole(Value value) {
@@ -626,8 +658,7 @@ bool BodyPartitioner::partitionBranch(scf::IfOp branch) {
   if (failed(carried))
     return false;
   SmallVector<Type> types;
-  for (auto [result, sharding] :
-       llvm::zip_equal(branch.getResults(), *carried))
+  for (auto [result, sharding] : llvm::zip_equal(branch.getResults(), *carried))
     types.push_back(sharding ? layouts.getShardType(typeOf(result), sharding)
                              : result.getType());
   auto copy = scf::IfOp::create(builder, types, getWhole(branch.getCondition()),
@@ -731,6 +762,10 @@ FailureOr<func::FuncOp> BodyPartitioner::run() {
   if (hasPadding)
     function->setAttr(PathwaysDialect::kPointwiseAttrName,
                       builder.getUnitAttr());
+  for (auto [index, type] : llvm::enumerate(operands))
+    if (type.getSharding().isPartial())
+      function.setArgAttr(index, PathwaysDialect::kAcceptsPartialAttrName,
+                          builder.getUnitAttr());
   Block *block = function.addEntryBlock();
   builder.setInsertionPointToStart(block);
 
@@ -741,6 +776,9 @@ FailureOr<func::FuncOp> BodyPartitioner::run() {
     given.push_back(type.getSharding());
   for (ArrayType type : results)
     asked.push_back(type.getSharding());
+  for (auto [value, sharding] : llvm::zip_equal(end->getOperands(), asked))
+    if (ShardingAttr normal = layouts.normalize(sharding); normal.isPartial())
+      contributions[value] = layouts.getEven(typeOf(value), normal);
   shardings.emplace(from, mesh, given, asked);
   shardings->propagate();
 
@@ -750,7 +788,8 @@ FailureOr<func::FuncOp> BodyPartitioner::run() {
       continue;
     ShardingAttr sharding = layouts.normalize(type.getSharding());
     Value local = layouts.makeEven(builder, shard, typeOf(argument), sharding);
-    define(argument, local, layouts.getEven(typeOf(argument), sharding));
+    define(argument, sharding.isPartial() ? widen(local) : local,
+           layouts.getEven(typeOf(argument), sharding));
   }
   for (Operation &op : from.without_terminator())
     partition(&op);
@@ -758,7 +797,9 @@ FailureOr<func::FuncOp> BodyPartitioner::run() {
   SmallVector<Value> values;
   for (auto [value, type] : llvm::zip_equal(end->getOperands(), results)) {
     ShardingAttr sharding = layouts.normalize(type.getSharding());
-    Value local = get(value, layouts.getEven(typeOf(value), sharding));
+    ShardingAttr even = layouts.getEven(typeOf(value), sharding);
+    Value local =
+        even.isPartial() ? getContributions(value, even) : get(value, even);
     values.push_back(
         layouts.makeUneven(builder, local, typeOf(value), sharding));
   }

@@ -25,8 +25,8 @@ struct CutProblem {
   /// How operands lie, perhaps partial; null for scalars and for what is made
   /// in any layout.
   SmallVector<ShardingAttr> operands;
-  /// How results are wanted. An open dimension without axes is wanted in no
-  /// particular way; null: nothing is known.
+  /// How results are wanted, perhaps as contributions. An open dimension
+  /// without axes is wanted in no particular way; null: nothing is known.
   SmallVector<ShardingAttr> results;
   /// Whether an operand is there in a layout too, without work.
   function_ref<bool(unsigned operand, ShardingAttr layout)> isThere;

@@ -338,12 +338,6 @@ public:
       auto array = cast<ArrayType>(call.getOutputs()[i].getType());
       if (failed(verifyTensor(array, type.getResult(i), "result", i)))
         return failure();
-      if (!isLocalView && array.getSharding().isPartial()) // (C6)
-        return note(call.emitOpError()
-                    << "of '" << call.getCallee() << "' has partial result "
-                    << i << ", but only a function with '"
-                    << PathwaysDialect::kLocalViewAttrName
-                    << "' makes contributions");
     }
     return verifyBodies();
   }
@@ -379,7 +373,7 @@ private:
     auto array = cast<ArrayType>(call.getInputs()[index].getType());
     if (failed(verifyTensor(array, tensor, "operand", index)))
       return failure();
-    if (array.getSharding().isPartial() &&
+    if (isLocalView && array.getSharding().isPartial() &&
         !callee.getArgAttr(index,
                            PathwaysDialect::kAcceptsPartialAttrName)) // (C6)
       return note(call.emitOpError()

@@ -437,3 +437,45 @@ pw.program @counts(%x: !x, %n: !n) -> !x {
   %0 = pw.call @sums(%x, %n) : (!x, !n) -> !x
   pw.return %0 : !x
 }
+
+// -----
+
+// A sum that is returned as contributions is added up by whoever reads it: two
+// gradients are added first. What is no sum is contributed by one shard.
+pw.slice @s mesh <"d" = 2>
+func.func private @gradient(%x: tensor<64x16xf32>, %y: tensor<64x8xf32>) -> (tensor<16x8xf32>, tensor<64x8xf32>) {
+  %zero = arith.constant dense<0.0> : tensor<16x8xf32>
+  %0 = linalg.matmul indexing_maps = [affine_map<(m, n, k) -> (k, m)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>]
+      ins(%x, %y : tensor<64x16xf32>, tensor<64x8xf32>) outs(%zero : tensor<16x8xf32>) -> tensor<16x8xf32>
+  return %0, %y : tensor<16x8xf32>, tensor<64x8xf32>
+}
+func.func private @update(%w: tensor<16x8xf32>, %a: tensor<16x8xf32>, %b: tensor<16x8xf32>) -> tensor<16x8xf32> {
+  %0 = arith.addf %a, %b : tensor<16x8xf32>
+  %1 = arith.subf %w, %0 : tensor<16x8xf32>
+  return %1 : tensor<16x8xf32>
+}
+// CHECK: func.func private @gradient_sharded
+// CHECK-NOT: pw.all_reduce
+// CHECK: %[[G:.*]] = linalg.matmul
+// CHECK-NOT: pw.all_reduce
+// CHECK: return %[[G]], %{{.*}} : tensor<16x8xf32>, tensor<32x8xf32>
+// CHECK: func.func private @update_sharded(%[[W:.*]]: tensor<16x8xf32>, %[[A:.*]]: tensor<16x8xf32> {pw.accepts_partial}, %[[B:.*]]: tensor<16x8xf32> {pw.accepts_partial})
+// CHECK: %[[S:.*]] = arith.addf %[[A]], %[[B]]
+// CHECK: %[[R:.*]] = pw.all_reduce %[[S]] add over ["d"]
+// CHECK: arith.subf %[[W]], %[[R]]
+// CHECK: func.func private @gradient_sharded_0
+// CHECK: %[[F:.*]] = arith.cmpi eq
+// CHECK: arith.select %[[F]], %{{.*}}, %{{.*}} : tensor<64x8xf32>
+!x = !pw.array<64x16xf32, @s, [{"d"}, {}]>
+!y = !pw.array<64x8xf32, @s, [{"d"}, {}]>
+!z = !pw.array<64x8xf32, @s, [{}, {}] partial add {"d"}>
+!p = !pw.array<16x8xf32, @s, [{}, {}] partial add {"d"}>
+!w = !pw.array<16x8xf32, @s, [{}, {}]>
+pw.program @sums(%x: !x, %y: !y, %w: !w) -> (!w, !w, !y) {
+  %0, %y0 = pw.call @gradient(%x, %y) : (!x, !y) -> (!p, !y)
+  %1 = pw.call @update(%w, %0, %0) : (!w, !p, !p) -> !w
+  %2, %z = pw.call @gradient(%x, %y) : (!x, !y) -> (!p, !z)
+  %3 = pw.reshard %2 : !p -> !w
+  %4 = pw.reshard %z : !z -> !y
+  pw.return %1, %3, %4 : !w, !w, !y
+}

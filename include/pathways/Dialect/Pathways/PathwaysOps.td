@@ -215,7 +215,8 @@ def CallOp : Pathways_Op<"call", [
   let description = [{
     The callee is a `func.func`. A `pw.local_view` callee runs once per shard
     on tensors of the ceil-sized shard shape; any other callee is written on
-    global tensors.
+    global tensors. It reads the sum of an operand that is partial, where it needs
+    that, and may leave a sum that it returns as contributions to whoever reads it.
 
     `after` arrays are not read: the call starts when the operations that
     produce them have completed. `donate` is a permission, not an order: the
@@ -226,8 +227,8 @@ def CallOp : Pathways_Op<"call", [
     result; (C3) all operands and results are on one slice; (C4) tensor types of
     a local-view callee are shard shapes, of any other callee global shapes; (C5)
     an operand with padding goes only to a callee that is `pw.pointwise` or asks
-    for `pw.valid_extent` of that argument; (C6) a partial operand goes only to
-    an argument with `pw.accepts_partial`; (C7) axes that the callee communicates
+    for `pw.valid_extent` of that argument; (C6) a partial operand goes to a
+    local-view callee only at an argument with `pw.accepts_partial`; (C7) axes that the callee communicates
     over or asks the index of are axes of the slice, and its shapes agree with
     their sizes; (C8) `donated` indices are those of operands, in increasing
     order; (C9) no dimension of an operand or result of a local-view callee is

@@ -296,15 +296,6 @@ pw.program @call_c6(%x: !pw.array<4xf32, @s, [{}] partial add {"x"}>) {
   pw.return
 }
 // -----
-pw.slice @s mesh <"x" = 2>
-// expected-note@+1 {{function 'f' is defined here}}
-func.func private @f(%x: tensor<4xf32>) -> tensor<4xf32> { return %x : tensor<4xf32> }
-pw.program @call_c6_result(%x: !pw.array<4xf32, @s, [{}]>) {
-  // expected-error@+1 {{of 'f' has partial result 0, but only a function with 'pw.local_view' makes contributions}}
-  %0 = pw.call @f(%x) : (!pw.array<4xf32, @s, [{}]>) -> !pw.array<4xf32, @s, [{}] partial add {"x"}>
-  pw.return
-}
-// -----
 // expected-note@+1 {{slice 's' is declared here}}
 pw.slice @s mesh <"x" = 2>
 func.func private @f(%x: tensor<4xf32>) -> tensor<4xf32> attributes {pw.local_view} {
