@@ -8,39 +8,14 @@
 
 #include "LocalReshard.h"
 
+#include "pathways/Analysis/MovementCost.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::pathways;
-
-int64_t LocalReshard::getNumBlocks(ArrayRef<Attribute> axes) const {
-  int64_t blocks = 1;
-  for (Attribute axis : axes)
-    blocks *= mesh.getSizes()[mesh.getAxisIndex(cast<StringAttr>(axis))];
-  return blocks;
-}
-
-ShardingAttr LocalReshard::normalize(ShardingAttr sharding) const {
-  MLIRContext *context = sharding.getContext();
-  auto filter = [&](auto axes) {
-    SmallVector<Attribute> kept;
-    for (Attribute axis : axes)
-      if (getNumBlocks(axis) > 1)
-        kept.push_back(axis);
-    return kept;
-  };
-  SmallVector<ArrayAttr> dims;
-  for (ArrayAttr axes : sharding.getDims())
-    dims.push_back(ArrayAttr::get(context, filter(axes)));
-  SmallVector<StringAttr> partial;
-  for (Attribute axis : filter(sharding.getPartialAxes()))
-    partial.push_back(cast<StringAttr>(axis));
-  return ShardingAttr::get(
-      context, dims, partial.empty() ? nullptr : sharding.getPartialKind(),
-      partial);
-}
 
 ShardingAttr LocalReshard::getWhole(int64_t rank) const {
   MLIRContext *context = mesh.getContext();
@@ -58,14 +33,6 @@ ShardingAttr LocalReshard::getEven(RankedTensorType type,
                        : ArrayAttr::get(context, {}));
   return ShardingAttr::get(context, dims, sharding.getPartialKind(),
                            sharding.getPartialAxes());
-}
-
-RankedTensorType LocalReshard::getShardType(RankedTensorType type,
-                                            ShardingAttr sharding) const {
-  SmallVector<int64_t> shape;
-  for (auto [size, axes] : llvm::zip_equal(type.getShape(), sharding.getDims()))
-    shape.push_back(llvm::divideCeil(size, getNumBlocks(axes.getValue())));
-  return RankedTensorType::get(shape, type.getElementType());
 }
 
 Value LocalReshard::getBlockNumber(ImplicitLocOpBuilder &builder,
@@ -126,86 +93,84 @@ Value LocalReshard::takeBlock(ImplicitLocOpBuilder &builder, Value value,
   return extract(builder, value, withSize(type, dim, size), dim, offset);
 }
 
-/// `from` becomes the layout of what it returns.
-Value LocalReshard::reduce(ImplicitLocOpBuilder &builder, Value value,
-                           RankedTensorType type, ShardingAttr &from,
-                           ShardingAttr to) const {
-  ReductionKind kind = from.getPartialKind().getValue();
-  SmallVector<Attribute> group(from.getPartialAxes().begin(),
-                               from.getPartialAxes().end());
-  ShardingAttr whole = from.withoutPartial();
-  // Who wants a block of the sum need not get all of it.
-  for (int64_t dim = 0; dim < type.getRank(); ++dim) {
-    SmallVector<Attribute> cut(whole.getDims()[dim].begin(),
-                               whole.getDims()[dim].end());
-    llvm::append_range(cut, group);
-    if (ArrayRef<Attribute>(cut) != to.getDims()[dim].getValue())
+/// Two axes of one size change places: each shard takes what the one has whose
+/// coordinates on them are its own, swapped. That is as many ranks away as one
+/// of a few shifts over both says.
+Value LocalReshard::permute(ImplicitLocOpBuilder &builder, Value value,
+                            ArrayRef<Attribute> axes) const {
+  int64_t size = getNumBlocks(axes[0]), ranks = size * size;
+  Value rank = getBlockNumber(builder, axes);
+  Value source = getBlockNumber(builder, {axes[1], axes[0]});
+  Value all = arith::ConstantIndexOp::create(builder, ranks);
+  Value distance = arith::RemUIOp::create(
+      builder,
+      arith::SubIOp::create(builder, arith::AddIOp::create(builder, rank, all),
+                            source),
+      all);
+  Value result = value;
+  for (int64_t step = 1 - size; step < size; ++step) {
+    if (step == 0)
       continue;
-    SmallVector<ArrayAttr> dims(whole.getDims());
-    dims[dim] = builder.getArrayAttr(cut);
-    from = ShardingAttr::get(builder.getContext(), dims);
-    auto shard = getShardType(type, from).clone(getElementTypeOrSelf(value));
-    return ReduceScatterOp::create(builder, shard, value, kind, dim,
-                                   builder.getArrayAttr(group));
+    int64_t shift = (step * (size - 1) + ranks) % ranks;
+    Value shifted = PermuteOp::create(
+        builder, value.getType(), value, builder.getI64IntegerAttr(shift),
+        builder.getArrayAttr(axes), builder.getUnitAttr());
+    Value isIt =
+        arith::CmpIOp::create(builder, arith::CmpIPredicate::eq, distance,
+                              arith::ConstantIndexOp::create(builder, shift));
+    result = arith::SelectOp::create(builder, isIt, shifted, result);
   }
-  from = whole;
-  return AllReduceOp::create(builder, value.getType(), value, kind,
-                             builder.getArrayAttr(group));
+  return result;
+}
+
+Value LocalReshard::make(ImplicitLocOpBuilder &builder, Value value,
+                         RankedTensorType type, const MovementStep &step,
+                         ReductionKind kind) const {
+  // Contributions may be of another element type.
+  auto shard = getShardType(type, step.to).clone(getElementTypeOrSelf(value));
+  ArrayAttr axes = builder.getArrayAttr(step.axes);
+  switch (step.kind) {
+  case MovementStep::Slice:
+    return takeBlock(builder, value, step.dim, step.axes);
+  case MovementStep::AllGather:
+    return gather(builder, value, step.dim, step.axes);
+  case MovementStep::AllToAll:
+    return AllToAllOp::create(builder, shard, value, step.split, step.dim,
+                              axes);
+  case MovementStep::Permute:
+    return permute(builder, value, step.axes);
+  case MovementStep::ReduceScatter:
+    return ReduceScatterOp::create(builder, shard, value, kind, step.dim, axes);
+  case MovementStep::AllReduce:
+    return AllReduceOp::create(builder, shard, value, kind, axes);
+  case MovementStep::Pieces:
+    break; // not in a body
+  }
+  llvm_unreachable("no step of a body");
+}
+
+const SmallVector<MovementStep> &
+LocalReshard::plan(RankedTensorType type, ShardingAttr from, ShardingAttr to) {
+  auto [it, isNew] = routes.try_emplace({type, from, to});
+  if (isNew) {
+    MovementProblem problem;
+    problem.type = type;
+    problem.mesh = problem.targetMesh = mesh;
+    problem.from = from;
+    problem.to = to;
+    it->second = planMovement(problem, IslandCosts(mesh, type)).steps;
+  }
+  return it->second;
 }
 
 Value LocalReshard::convert(ImplicitLocOpBuilder &builder, Value value,
                             RankedTensorType type, ShardingAttr from,
-                            ShardingAttr to) const {
-  if (from.isPartial())
-    value = reduce(builder, value, type, from, to);
-  // Of each dimension: the axes that must go and those that come behind the
-  // ones that stay.
-  int64_t rank = type.getRank();
-  SmallVector<ArrayRef<Attribute>> leaving, coming;
-  for (auto [old, goal] : llvm::zip_equal(from.getDims(), to.getDims())) {
-    size_t common = 0;
-    while (common < std::min(old.size(), goal.size()) &&
-           old[common] == goal[common])
-      ++common;
-    leaving.push_back(old.getValue().drop_front(common));
-    coming.push_back(goal.getValue().drop_front(common));
-  }
-  // Axes that only go from one dimension to another.
-  for (int64_t concat = 0; concat < rank; ++concat) {
-    if (leaving[concat].empty() || !coming[concat].empty())
-      continue;
-    for (int64_t split = 0; split < rank; ++split) {
-      if (coming[split] != leaving[concat] || !leaving[split].empty())
-        continue;
-      auto shard = cast<RankedTensorType>(value.getType());
-      int64_t blocks = getNumBlocks(leaving[concat]);
-      shard = withSize(shard, concat, shard.getDimSize(concat) * blocks);
-      shard = withSize(shard, split, shard.getDimSize(split) / blocks);
-      value = AllToAllOp::create(builder, shard, value, split, concat,
-                                 builder.getArrayAttr(leaving[concat]));
-      leaving[concat] = coming[split] = {};
-      break;
-    }
-  }
-  // Less is gathered of a block: but not over axes that made it.
-  SmallVector<Attribute> gathered;
-  for (ArrayRef<Attribute> axes : leaving)
-    llvm::append_range(gathered, axes);
-  for (int64_t dim = 0; dim < rank; ++dim) {
-    if (coming[dim].empty() || !leaving[dim].empty() ||
-        llvm::any_of(coming[dim], [&](Attribute axis) {
-          return llvm::is_contained(gathered, axis);
-        }))
-      continue;
-    value = takeBlock(builder, value, dim, coming[dim]);
-    coming[dim] = {};
-  }
-  for (int64_t dim = 0; dim < rank; ++dim)
-    if (!leaving[dim].empty())
-      value = gather(builder, value, dim, leaving[dim]);
-  for (int64_t dim = 0; dim < rank; ++dim)
-    if (!coming[dim].empty())
-      value = takeBlock(builder, value, dim, coming[dim]);
+                            ShardingAttr to) {
+  ReductionKindAttr kind = from.getPartialKind();
+  auto wide = type.clone(getElementTypeOrSelf(value));
+  for (const MovementStep &step : plan(wide, from, to))
+    value = make(builder, value, type, step,
+                 kind ? kind.getValue() : ReductionKind::Add);
   return value;
 }
 

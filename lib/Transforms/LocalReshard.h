@@ -15,7 +15,9 @@
 #define PATHWAYS_LIB_TRANSFORMS_LOCALRESHARD_H
 
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "pathways/Analysis/MovementPlanner.h"
 #include "pathways/Dialect/Pathways/Pathways.h"
+#include "llvm/ADT/DenseMap.h"
 
 namespace mlir::pathways {
 
@@ -27,9 +29,13 @@ public:
   explicit LocalReshard(MeshAttr mesh) : mesh(mesh) {}
 
   /// Product of the sizes of `axes`.
-  int64_t getNumBlocks(ArrayRef<Attribute> axes) const;
+  int64_t getNumBlocks(ArrayRef<Attribute> axes) const {
+    return mlir::pathways::getNumBlocks(mesh, axes);
+  }
   /// `sharding` without axes of size 1.
-  ShardingAttr normalize(ShardingAttr sharding) const;
+  ShardingAttr normalize(ShardingAttr sharding) const {
+    return normalizeSharding(mesh, sharding);
+  }
   /// The layout of rank `rank` in which everybody has all.
   ShardingAttr getWhole(int64_t rank) const;
   /// `sharding` of tensors like `type`, with dimensions whole that are not cut
@@ -37,18 +43,20 @@ public:
   ShardingAttr getEven(RankedTensorType type, ShardingAttr sharding) const;
   /// What one shard has of `type`.
   RankedTensorType getShardType(RankedTensorType type,
-                                ShardingAttr sharding) const;
+                                ShardingAttr sharding) const {
+    return mlir::pathways::getShardType(mesh, type, sharding);
+  }
 
   /// The number of this shard's block among those that `axes` make.
   Value getBlockNumber(ImplicitLocOpBuilder &builder,
                        ArrayRef<Attribute> axes) const;
 
   /// `value`, a shard of a tensor like `type` in the layout `from`, in the
-  /// layout `to`. Both are normal and even; `to` is not partial. Communicates
-  /// at the insertion point.
+  /// layout `to`, by the route that is cheapest on an island of devices that
+  /// are all alike: it follows from the text alone. Both are normal and even;
+  /// `to` is not partial. Communicates at the insertion point.
   Value convert(ImplicitLocOpBuilder &builder, Value value,
-                RankedTensorType type, ShardingAttr from,
-                ShardingAttr to) const;
+                RankedTensorType type, ShardingAttr from, ShardingAttr to);
 
   /// From and to a layout that may be uneven, and getEven of it. Padding is
   /// cut off, and is zero.
@@ -58,9 +66,13 @@ public:
                    RankedTensorType type, ShardingAttr sharding) const;
 
 private:
-  Value reduce(ImplicitLocOpBuilder &builder, Value value,
-               RankedTensorType type, ShardingAttr &from,
-               ShardingAttr to) const;
+  const SmallVector<MovementStep> &plan(RankedTensorType type,
+                                        ShardingAttr from, ShardingAttr to);
+  /// What `step` does; `kind` if it reduces.
+  Value make(ImplicitLocOpBuilder &builder, Value value, RankedTensorType type,
+             const MovementStep &step, ReductionKind kind) const;
+  Value permute(ImplicitLocOpBuilder &builder, Value value,
+                ArrayRef<Attribute> axes) const;
   Value gather(ImplicitLocOpBuilder &builder, Value value, int64_t dim,
                ArrayRef<Attribute> axes) const;
   /// The block of dimension `dim` that `axes` give to this shard.
@@ -68,6 +80,9 @@ private:
                   ArrayRef<Attribute> axes) const;
 
   MeshAttr mesh;
+  llvm::DenseMap<std::tuple<Type, Attribute, Attribute>,
+                 SmallVector<MovementStep>>
+      routes;
 };
 
 } // namespace mlir::pathways

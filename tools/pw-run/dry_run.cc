@@ -15,6 +15,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "runtime/base/buffer_bytes.h"
+#include "runtime/layout/group_bytes.h"
 #include "runtime/layout/layout.h"
 #include "runtime/plan/tables.h"
 #include "tools/pw-run/plan_view.h"
@@ -123,66 +124,19 @@ class Coster {
     if (!added) return known->second;
     uint64_t total = 0;
     for (const std::vector<int64_t>& group : Groups(slice, c)) {
-      std::map<int32_t, std::vector<int64_t>> on_host;  // ranks
       std::vector<int32_t> hosts;
-      for (size_t rank = 0; rank < group.size(); ++rank) {
+      for (int64_t device : group) {
         hosts.push_back(
-            topology_.Locate(static_cast<int>(IslandOf(slice)), group[rank])
-                .host);
-        on_host[hosts.back()].push_back(static_cast<int64_t>(rank));
+            topology_.Locate(static_cast<int>(IslandOf(slice)), device).host);
       }
-      for (const auto& [host, ranks] : on_host) {
-        total += BytesInHost(c, group, ranks);
-      }
-      if (on_host.size() == 1) continue;
       const proto::Buffer& source = plan_.buffers(c.source());
       const layout::ExchangeSpec spec =
           ExchangeSpecOf(MeshOf(plan_.slices(slice)), c,
                          plan_.layouts(source.layout()).element(),
                          ShardBytes(plan_, source), std::move(hosts));
-      for (const auto& [host, ranks] : on_host) {
-        for (const auto& sent : layout::MakeExchange(spec, host).sends) {
-          total += sent.bytes;
-        }
-      }
+      total += layout::CountGroupBytes(spec, group).total();
     }
     return known->second = total;
-  }
-
-  // Between the devices of one host that has `ranks` of a group.
-  uint64_t BytesInHost(const proto::Collective& c,
-                       const std::vector<int64_t>& group,
-                       const std::vector<int64_t>& ranks) const {
-    const uint64_t source = ShardBytes(plan_, plan_.buffers(c.source()));
-    std::map<int64_t, uint64_t> on_device;
-    for (int64_t rank : ranks) on_device[group[rank]] += 1;
-    const uint64_t links = on_device.size() - 1;
-    uint64_t total = 0;
-    switch (c.kind()) {
-      case proto::ALL_REDUCE:
-        return 2 * links * source;
-      case proto::ALL_GATHER:
-        return links * ranks.size() * source;
-      case proto::REDUCE_SCATTER:
-        return links * ranks.size() * (source / group.size());
-      case proto::ALL_TO_ALL: {
-        uint64_t pairs = ranks.size() * ranks.size();
-        for (const auto& [device, count] : on_device) pairs -= count * count;
-        return pairs * (source / group.size());
-      }
-      case proto::PERMUTE:
-        for (int64_t rank : ranks) {
-          const int64_t from =
-              PermuteSource(c, static_cast<int64_t>(group.size()), rank);
-          if (from >= 0 && group[from] != group[rank] &&
-              std::binary_search(ranks.begin(), ranks.end(), from)) {
-            total += source;
-          }
-        }
-        return total;
-      default:
-        return 0;
-    }
   }
 
   struct Moved {

@@ -1,0 +1,83 @@
+//===- MovementCost.h - What moving costs -----------------------*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Time, bytes and memory of the steps of a route: on devices that are all
+// alike, or on those that slices are bound to, by their links.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PATHWAYS_ANALYSIS_MOVEMENTCOST_H
+#define PATHWAYS_ANALYSIS_MOVEMENTCOST_H
+
+#include "pathways/Analysis/MovementPlanner.h"
+#include "llvm/ADT/DenseMap.h"
+
+namespace mlir::pathways {
+
+/// Nanoseconds that any step takes beside what it moves.
+inline constexpr int64_t kMovementStepNs = 1000;
+
+/// A message of b bytes arrives after latencyNs + b / bytesPerNs.
+struct LinkCost {
+  int64_t latencyNs = 0;
+  double bytesPerNs = 1;
+};
+/// Where the machines do not say: what a simulation takes.
+inline constexpr LinkCost kDefaultIci = {1000, 50.0};
+inline constexpr LinkCost kDefaultDcn = {10000, 12.5};
+
+/// One island whose devices are all alike, a host each.
+class IslandCosts : public MovementCosts {
+public:
+  IslandCosts(MeshAttr mesh, RankedTensorType type) : mesh(mesh), type(type) {}
+  MovementCost getCost(const MovementStep &step) const override;
+
+private:
+  MeshAttr mesh;
+  RankedTensorType type;
+};
+
+/// A slice on its devices.
+struct PlacedMesh {
+  MeshAttr mesh;
+  int64_t island = 0;
+  LinkCost ici = kDefaultIci;
+  /// By shard: device of the island, and host of the cluster. Empty: there are
+  /// more than kMaxListedShards.
+  SmallVector<int64_t, 0> devices;
+  SmallVector<int32_t, 0> hosts;
+};
+inline constexpr int64_t kMaxListedShards = 1 << 12;
+
+/// Two slices on their devices, or one twice. Hosts of an island have a link
+/// from each to each, all hosts of two islands have one each way in common; a
+/// device receives from others of its host as fast as from a link. Counts each
+/// shard where there are not too many.
+class LinkedCosts : public MovementCosts {
+public:
+  LinkedCosts(const PlacedMesh &source, const PlacedMesh &target, LinkCost dcn,
+              RankedTensorType type)
+      : source(source), target(target), dcn(dcn), type(type) {}
+  MovementCost getCost(const MovementStep &step) const override;
+
+private:
+  MovementCost count(const MovementStep &step) const;
+  MovementCost countPieces(const MovementStep &step) const;
+  MovementCost countCollective(const MovementStep &step) const;
+  MovementCost estimatePieces(const MovementStep &step) const;
+
+  const PlacedMesh &source, &target;
+  LinkCost dcn;
+  RankedTensorType type;
+  /// Of collectives, by all that they depend on.
+  mutable llvm::DenseMap<Attribute, MovementCost> known;
+};
+
+} // namespace mlir::pathways
+
+#endif // PATHWAYS_ANALYSIS_MOVEMENTCOST_H

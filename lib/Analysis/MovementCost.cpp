@@ -1,0 +1,305 @@
+//===- MovementCost.cpp - What moving costs -------------------------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "pathways/Analysis/MovementCost.h"
+
+#include "pathways/Dialect/Pathways/Layouts.h"
+#include "runtime/layout/group_bytes.h"
+
+#include "mlir/IR/Builders.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <cmath>
+#include <map>
+
+using namespace mlir;
+using namespace mlir::pathways;
+namespace layout = ::pathways::layout;
+
+/// Pieces of a movement that are counted one by one.
+static constexpr int64_t kMaxPieces = 1 << 14;
+
+static int64_t clamp(uint64_t value) {
+  return std::min<uint64_t>(value, INT64_MAX);
+}
+static int64_t multiply(int64_t a, int64_t b) {
+  return clamp(llvm::SaturatingMultiply<uint64_t>(a, b));
+}
+
+/// Times are whole, so that they add up and compare alike on all machines.
+static int64_t getWireNs(const LinkCost &link, int64_t bytes) {
+  return std::min(std::ceil(bytes / link.bytesPerNs), 0x1p60);
+}
+
+/// Permutes that it takes to swap two axes of `size`.
+static int64_t getNumPermutes(int64_t size) { return 2 * (size - 1); }
+
+/// Bytes that one shard of a group receives, all being alike, when it has
+/// `before` bytes and then `after`.
+static int64_t getReceived(const MovementStep &step, MeshAttr mesh,
+                           int64_t before, int64_t after) {
+  int64_t ranks = getNumBlocks(mesh, step.axes);
+  switch (step.kind) {
+  case MovementStep::Slice:
+    return 0;
+  case MovementStep::AllGather:
+    return multiply(before, ranks - 1);
+  case MovementStep::AllToAll:
+    return before / ranks * (ranks - 1);
+  case MovementStep::Permute:
+    return multiply(before, getNumPermutes(getNumBlocks(mesh, step.axes[0])));
+  case MovementStep::ReduceScatter:
+    return multiply(after, ranks - 1);
+  case MovementStep::AllReduce:
+    return multiply(2 * llvm::divideCeil(before, ranks), ranks - 1);
+  case MovementStep::Pieces:
+    return after;
+  }
+  llvm_unreachable("unknown step");
+}
+
+/// Bytes of a shard before and after; an all-gather has padding in between.
+static int64_t getPeak(const MovementStep &step, MeshAttr mesh, int64_t before,
+                       int64_t after) {
+  if (step.kind == MovementStep::AllGather)
+    after = std::max(after, multiply(before, getNumBlocks(mesh, step.axes)));
+  return clamp(llvm::SaturatingAdd<uint64_t>(before, after));
+}
+
+//===----------------------------------------------------------------------===//
+// Devices that are all alike
+//===----------------------------------------------------------------------===//
+
+MovementCost IslandCosts::getCost(const MovementStep &step) const {
+  int64_t before = getShardBytes(mesh, type, step.from);
+  int64_t after = getShardBytes(mesh, type, step.to);
+  MovementCost cost;
+  cost.receivedBytes = getReceived(step, mesh, before, after);
+  cost.peakBytes = getPeak(step, mesh, before, after);
+  cost.iciBytes = multiply(cost.receivedBytes, mesh.getNumShards());
+  cost.hostBytes = cost.iciBytes;
+  cost.isCounted = false;
+  // What is cut is read where it is.
+  if (step.kind == MovementStep::Slice)
+    return cost;
+  int64_t messages = step.kind == MovementStep::Permute
+                         ? getNumPermutes(getNumBlocks(mesh, step.axes[0]))
+                         : 1;
+  cost.ns = messages * (kMovementStepNs + kDefaultIci.latencyNs) +
+            getWireNs(kDefaultIci, cost.receivedBytes);
+  return cost;
+}
+
+//===----------------------------------------------------------------------===//
+// Slices on their devices
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// What one step puts on links.
+class LinkLoads {
+public:
+  /// `bytes` from device to device of one host, or from host to host.
+  void addInHost(std::pair<int32_t, int64_t> device, double bytes) {
+    most = std::max(most, inHost[device] += bytes);
+  }
+  void addBetween(int32_t from, int32_t to, int64_t bytes) {
+    most = std::max(most, between[{from, to}] += bytes);
+  }
+  /// Bytes on the busiest link.
+  int64_t getMost() const { return std::ceil(most); }
+  bool hasMessages() const { return !between.empty(); }
+
+private:
+  std::map<std::pair<int32_t, int64_t>, double> inHost;
+  std::map<std::pair<int32_t, int32_t>, double> between;
+  double most = 0;
+};
+
+} // namespace
+
+static layout::Layout makeLayout(RankedTensorType type, ShardingAttr sharding) {
+  auto slice = FlatSymbolRefAttr::get(type.getContext(), "slice");
+  return toLayout(
+      ArrayType::get(type.getShape(), type.getElementType(), slice, sharding));
+}
+
+/// The movement without looking at each shard.
+MovementCost LinkedCosts::estimatePieces(const MovementStep &step) const {
+  const PlacedMesh &to = step.crosses ? target : source;
+  int64_t after = getShardBytes(to.mesh, type, step.to);
+  int64_t total =
+      step.from == step.to && !step.crosses
+          ? 0
+          : multiply(
+                layout::NumCopies(makeLayout(type, step.to), toMesh(to.mesh)),
+                multiply(type.getNumElements(),
+                         getElementBytes(type.getElementType())));
+  bool isOneIsland = !step.crosses || source.island == to.island;
+  MovementCost cost;
+  (isOneIsland ? cost.iciBytes : cost.dcnBytes) = total;
+  cost.hostBytes = total;
+  cost.receivedBytes = total ? after : 0;
+  cost.isCounted = false;
+  const LinkCost &link = isOneIsland ? source.ici : dcn;
+  cost.ns = kMovementStepNs + (total ? link.latencyNs : 0) +
+            getWireNs(link, isOneIsland ? cost.receivedBytes : total);
+  return cost;
+}
+
+MovementCost LinkedCosts::countPieces(const MovementStep &step) const {
+  const PlacedMesh &to = step.crosses ? target : source;
+  bool isOneIsland = !step.crosses || source.island == to.island;
+  layout::Movement movement;
+  std::string error;
+  if (source.devices.empty() || to.devices.empty() ||
+      !layout::Movement::Create(makeLayout(type, step.from),
+                                toMesh(source.mesh), makeLayout(type, step.to),
+                                toMesh(to.mesh), !step.crosses, &movement,
+                                &error))
+    return estimatePieces(step);
+  int64_t pieces = 0;
+  for (size_t shard = 0; shard < to.devices.size(); ++shard)
+    if ((pieces += movement.NumPiecesInto(shard)) > kMaxPieces)
+      return estimatePieces(step);
+  MovementCost cost;
+  LinkLoads loads;
+  int64_t element = getElementBytes(type.getElementType());
+  for (size_t shard = 0; shard < to.devices.size(); ++shard) {
+    int64_t received = 0;
+    for (const layout::Piece &piece : movement.PiecesInto(shard)) {
+      int32_t fromHost = source.hosts[piece.source], toHost = to.hosts[shard];
+      if (isOneIsland && source.devices[piece.source] == to.devices[shard])
+        continue;
+      int64_t bytes = element;
+      for (int64_t extent : piece.extent)
+        bytes = multiply(bytes, extent);
+      received += bytes;
+      if (fromHost == toHost) {
+        loads.addInHost({toHost, to.devices[shard]}, bytes);
+        continue;
+      }
+      cost.hostBytes += bytes;
+      // Two islands have one link.
+      isOneIsland ? loads.addBetween(fromHost, toHost, bytes)
+                  : loads.addBetween(-1, -1, bytes);
+    }
+    (isOneIsland ? cost.iciBytes : cost.dcnBytes) += received;
+    cost.receivedBytes = std::max(cost.receivedBytes, received);
+  }
+  const LinkCost &link = isOneIsland ? source.ici : dcn;
+  cost.ns = kMovementStepNs + (loads.hasMessages() ? link.latencyNs : 0) +
+            getWireNs(link, loads.getMost());
+  return cost;
+}
+
+/// Shards of the group of `shard` over `axes`, in rank order.
+static SmallVector<int64_t> getGroup(MeshAttr mesh, ArrayRef<Attribute> axes,
+                                     int64_t shard) {
+  SmallVector<int64_t> strides(mesh.getSizes().size(), 1);
+  for (size_t axis = strides.size(); axis-- > 1;)
+    strides[axis - 1] = strides[axis] * mesh.getSizes()[axis];
+  SmallVector<int64_t> group = {shard};
+  for (Attribute name : axes) {
+    int64_t axis = mesh.getAxisIndex(cast<StringAttr>(name));
+    int64_t size = mesh.getSizes()[axis], stride = strides[axis];
+    SmallVector<int64_t> next;
+    for (int64_t member : group)
+      for (int64_t i = 0; i < size; ++i)
+        next.push_back(member - member / stride % size * stride + i * stride);
+    group = std::move(next);
+  }
+  return group;
+}
+
+static layout::ExchangeSpec makeSpec(const MovementStep &step, MeshAttr mesh,
+                                     RankedTensorType type) {
+  layout::ExchangeSpec spec;
+  spec.kind =
+      step.kind == MovementStep::AllGather  ? layout::ExchangeKind::kAllGather
+      : step.kind == MovementStep::AllToAll ? layout::ExchangeKind::kAllToAll
+      : step.kind == MovementStep::ReduceScatter
+          ? layout::ExchangeKind::kReduceScatter
+          : layout::ExchangeKind::kAllReduce;
+  std::vector<int64_t> sizes;
+  for (Attribute axis : step.axes)
+    sizes.push_back(getNumBlocks(mesh, axis));
+  spec.tree = layout::ReductionTree(sizes);
+  spec.count = getShardType(mesh, type, step.from).getNumElements();
+  spec.element_bytes = getElementBytes(type.getElementType());
+  spec.wide_bytes =
+      type.getElementType().isF16() || type.getElementType().isBF16()
+          ? 4
+          : spec.element_bytes;
+  return spec;
+}
+
+MovementCost LinkedCosts::countCollective(const MovementStep &step) const {
+  const PlacedMesh &on = step.isOnTarget ? target : source;
+  if (on.devices.empty())
+    return IslandCosts(on.mesh, type).getCost(step);
+  MovementCost cost;
+  LinkLoads loads;
+  uint64_t rounds = 0;
+  layout::ExchangeSpec spec = makeSpec(step, on.mesh, type);
+  for (size_t shard = 0; shard < on.devices.size(); ++shard) {
+    SmallVector<int64_t> group = getGroup(on.mesh, step.axes, shard);
+    if (group.front() != static_cast<int64_t>(shard))
+      continue;
+    std::vector<int64_t> devices;
+    spec.hosts.clear();
+    for (int64_t member : group) {
+      devices.push_back(on.devices[member]);
+      spec.hosts.push_back(on.hosts[member]);
+    }
+    layout::GroupBytes counted = layout::CountGroupBytes(spec, devices);
+    cost.iciBytes += counted.total();
+    for (const auto &[link, bytes] : counted.between) {
+      loads.addBetween(link.first, link.second, bytes);
+      cost.hostBytes += bytes;
+    }
+    for (size_t rank = 0; rank < devices.size(); ++rank) {
+      const layout::GroupBytes::Host &part = counted.hosts[spec.hosts[rank]];
+      loads.addInHost({spec.hosts[rank], devices[rank]},
+                      static_cast<double>(part.bytes) / part.devices);
+    }
+    rounds = std::max(rounds, counted.rounds);
+  }
+  cost.receivedBytes =
+      getReceived(step, on.mesh, getShardBytes(on.mesh, type, step.from),
+                  getShardBytes(on.mesh, type, step.to));
+  cost.ns = kMovementStepNs + rounds * on.ici.latencyNs +
+            getWireNs(on.ici, loads.getMost());
+  return cost;
+}
+
+MovementCost LinkedCosts::count(const MovementStep &step) const {
+  if (step.kind == MovementStep::Pieces || step.kind == MovementStep::Slice)
+    return countPieces(step);
+  Builder builder(type.getContext());
+  const PlacedMesh &on = step.isOnTarget ? target : source;
+  int64_t elements = getShardType(on.mesh, type, step.from).getNumElements();
+  Attribute key = builder.getArrayAttr({builder.getI64IntegerAttr(step.kind),
+                                        builder.getBoolAttr(step.isOnTarget),
+                                        builder.getArrayAttr(step.axes),
+                                        builder.getI64IntegerAttr(elements)});
+  auto [it, isNew] = known.try_emplace(key);
+  if (isNew)
+    it->second = countCollective(step);
+  return it->second;
+}
+
+MovementCost LinkedCosts::getCost(const MovementStep &step) const {
+  const PlacedMesh &before = step.isOnTarget ? target : source;
+  const PlacedMesh &after = step.isOnTarget || step.crosses ? target : source;
+  MovementCost cost = count(step);
+  cost.peakBytes =
+      getPeak(step, before.mesh, getShardBytes(before.mesh, type, step.from),
+              getShardBytes(after.mesh, type, step.to));
+  return cost;
+}

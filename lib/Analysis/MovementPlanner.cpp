@@ -1,0 +1,569 @@
+//===- MovementPlanner.cpp - Ways from layout to layout -------------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Dijkstra's search over layouts. What is reached from a layout follows from
+// the layout and the mesh alone, in an order that is fixed; ties go to what was
+// found first.
+//
+//===----------------------------------------------------------------------===//
+
+#include "pathways/Analysis/MovementPlanner.h"
+
+#include "pathways/Analysis/MovementCost.h"
+#include "pathways/Dialect/Pathways/Layouts.h"
+
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <queue>
+
+using namespace mlir;
+using namespace mlir::pathways;
+
+/// Layouts whose neighbours are looked at, in one search.
+static constexpr int64_t kMaxExpanded = 2048;
+/// Layouts that pieces may be sent in to be gathered behind.
+static constexpr size_t kMaxSentLayouts = 24;
+/// Largest size of axes that change places by permutes.
+static constexpr int64_t kMaxPermuted = 4;
+/// Shards that are never too large.
+static constexpr int64_t kSmallBytes = 64 << 10;
+
+//===----------------------------------------------------------------------===//
+// Layouts
+//===----------------------------------------------------------------------===//
+
+int64_t mlir::pathways::getNumBlocks(MeshAttr mesh, ArrayRef<Attribute> axes) {
+  int64_t blocks = 1;
+  for (Attribute axis : axes)
+    blocks *= mesh.getSizes()[mesh.getAxisIndex(cast<StringAttr>(axis))];
+  return blocks;
+}
+
+ShardingAttr mlir::pathways::normalizeSharding(MeshAttr mesh,
+                                               ShardingAttr sharding) {
+  MLIRContext *context = sharding.getContext();
+  auto filter = [&](auto axes) {
+    SmallVector<Attribute> kept;
+    for (Attribute axis : axes)
+      if (getNumBlocks(mesh, axis) > 1)
+        kept.push_back(axis);
+    return kept;
+  };
+  SmallVector<ArrayAttr> dims;
+  for (ArrayAttr axes : sharding.getDims())
+    dims.push_back(ArrayAttr::get(context, filter(axes)));
+  SmallVector<StringAttr> partial;
+  for (Attribute axis : filter(sharding.getPartialAxes()))
+    partial.push_back(cast<StringAttr>(axis));
+  return ShardingAttr::get(
+      context, dims, partial.empty() ? nullptr : sharding.getPartialKind(),
+      partial);
+}
+
+RankedTensorType mlir::pathways::getShardType(MeshAttr mesh,
+                                              RankedTensorType type,
+                                              ShardingAttr sharding) {
+  SmallVector<int64_t> shape;
+  for (auto [size, axes] : llvm::zip_equal(type.getShape(), sharding.getDims()))
+    shape.push_back(
+        llvm::divideCeil(size, getNumBlocks(mesh, axes.getValue())));
+  return RankedTensorType::get(shape, type.getElementType());
+}
+
+int64_t mlir::pathways::getShardBytes(MeshAttr mesh, RankedTensorType type,
+                                      ShardingAttr sharding) {
+  return getShardType(mesh, type, sharding).getNumElements() *
+         getElementBytes(type.getElementType());
+}
+
+static ShardingAttr withDim(ShardingAttr sharding, int64_t dim,
+                            ArrayRef<Attribute> axes) {
+  MLIRContext *context = sharding.getContext();
+  SmallVector<ArrayAttr> dims(sharding.getDims());
+  dims[dim] = ArrayAttr::get(context, axes);
+  return ShardingAttr::get(context, dims, sharding.getPartialKind(),
+                           sharding.getPartialAxes());
+}
+
+static ShardingAttr withMore(ShardingAttr sharding, int64_t dim,
+                             ArrayRef<Attribute> axes) {
+  SmallVector<Attribute> all(sharding.getDims()[dim].getValue());
+  llvm::append_range(all, axes);
+  return withDim(sharding, dim, all);
+}
+
+static bool isUsed(ShardingAttr sharding, Attribute axis) {
+  return llvm::is_contained(sharding.getPartialAxes(), axis) ||
+         llvm::any_of(sharding.getDims(), [&](ArrayAttr axes) {
+           return llvm::is_contained(axes, axis);
+         });
+}
+
+static SmallVector<Attribute> getPartialGroup(ShardingAttr sharding) {
+  return SmallVector<Attribute>(sharding.getPartialAxes().begin(),
+                                sharding.getPartialAxes().end());
+}
+
+std::string mlir::pathways::describe(const MovementStep &step) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  auto over = [&] {
+    os << " over ";
+    llvm::interleaveComma(step.axes, os, [&](Attribute axis) {
+      os << cast<StringAttr>(axis).getValue();
+    });
+  };
+  switch (step.kind) {
+  case MovementStep::Slice:
+    os << "slice dim " << step.dim;
+    over();
+    break;
+  case MovementStep::AllGather:
+    os << "all-gather dim " << step.dim;
+    over();
+    break;
+  case MovementStep::AllToAll:
+    os << "all-to-all split " << step.split << " concat " << step.dim;
+    over();
+    break;
+  case MovementStep::Permute:
+    os << "permute";
+    over();
+    break;
+  case MovementStep::ReduceScatter:
+    os << "reduce-scatter dim " << step.dim;
+    over();
+    break;
+  case MovementStep::AllReduce:
+    os << "all-reduce";
+    over();
+    break;
+  case MovementStep::Pieces:
+    os << "pieces";
+    if (step.crosses)
+      os << " to the other slice";
+    os << " cut [";
+    llvm::interleaveComma(step.to.getDims(), os, [&](ArrayAttr axes) {
+      os << '{';
+      llvm::interleaveComma(axes.getAsRange<StringAttr>(), os,
+                            [&](StringAttr axis) { os << axis.getValue(); });
+      os << '}';
+    });
+    os << ']';
+    break;
+  }
+  return text;
+}
+
+MovementCost MovementCost::then(const MovementCost &next) const {
+  auto add = [](int64_t a, int64_t b) {
+    return static_cast<int64_t>(
+        std::min<uint64_t>(llvm::SaturatingAdd<uint64_t>(a, b), INT64_MAX));
+  };
+  return {add(ns, next.ns),
+          add(iciBytes, next.iciBytes),
+          add(dcnBytes, next.dcnBytes),
+          add(hostBytes, next.hostBytes),
+          add(receivedBytes, next.receivedBytes),
+          std::max(peakBytes, next.peakBytes),
+          isCounted && next.isCounted};
+}
+
+//===----------------------------------------------------------------------===//
+// Search
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// What routes are compared by.
+using Rank = std::tuple<int64_t, int64_t, int64_t>; // time, steps, memory
+
+class Search {
+public:
+  Search(const MovementProblem &problem, const MovementCosts &costs,
+         int64_t peakLimit)
+      : problem(problem), costs(costs), peakLimit(peakLimit) {}
+
+  /// The cheapest route that is less than `bound`, if there is one.
+  std::optional<MovementRoute> run(std::optional<Rank> bound);
+
+private:
+  struct Node {
+    ShardingAttr layout;
+    bool isOnTarget;
+    Rank rank;
+    MovementCost cost;
+    MovementStep step; // that led here
+    size_t parent;
+    bool isDone = false;
+  };
+
+  bool isGoal(ShardingAttr layout, bool isOnTarget) const {
+    return layout == problem.to && isOnTarget == !problem.isOneSlice;
+  }
+  void expand(size_t index);
+  void reduce(MovementStep step);
+  void gatherAndExchange(MovementStep step);
+  void slice(MovementStep step);
+  void permute(MovementStep step);
+  void sendPieces(MovementStep step);
+  SmallVector<ShardingAttr> getSentLayouts() const;
+
+  /// Whether a block of `dim` in the layout `coarse` is blocks in `fine`.
+  bool isExact(MeshAttr mesh, ShardingAttr coarse, ShardingAttr fine,
+               int64_t dim) const;
+  /// That `step` leads to `to`.
+  void reach(MovementStep step, ShardingAttr to);
+
+  const MovementProblem &problem;
+  const MovementCosts &costs;
+  int64_t peakLimit;
+  std::vector<Node> nodes;
+  llvm::DenseMap<std::pair<Attribute, int>, size_t> indices;
+  /// By rank, then by when it was found.
+  using Entry = std::tuple<Rank, int64_t, size_t>;
+  std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue;
+  std::optional<Rank> bound;
+  size_t current = 0;
+  int64_t found = 0;
+};
+
+} // namespace
+
+bool Search::isExact(MeshAttr mesh, ShardingAttr coarse, ShardingAttr fine,
+                     int64_t dim) const {
+  int64_t size = problem.type.getDimSize(dim);
+  int64_t few = getNumBlocks(mesh, coarse.getDims()[dim].getValue());
+  int64_t many = getNumBlocks(mesh, fine.getDims()[dim].getValue());
+  return llvm::divideCeil(size, few) ==
+         llvm::divideCeil(size, many) * static_cast<uint64_t>(many / few);
+}
+
+void Search::reach(MovementStep step, ShardingAttr to) {
+  step.to = to;
+  bool isOnTarget = step.isOnTarget || step.crosses;
+  auto it = indices.find({to, isOnTarget});
+  bool isNew = it == indices.end();
+  if (!isNew && nodes[it->second].isDone)
+    return;
+  MovementCost cost = nodes[current].cost.then(costs.getCost(step));
+  Rank rank(cost.ns, std::get<1>(nodes[current].rank) + 1, cost.peakBytes);
+  if (cost.peakBytes > peakLimit || (bound && rank >= *bound) ||
+      (!isNew && rank >= nodes[it->second].rank))
+    return;
+  // Who is farther than the goal is of no interest.
+  if (isGoal(to, isOnTarget))
+    bound = rank;
+  size_t index = isNew ? nodes.size() : it->second;
+  Node node{to, isOnTarget, rank, cost, std::move(step), current};
+  if (isNew) {
+    indices[{to, isOnTarget}] = index;
+    nodes.push_back(std::move(node));
+  } else {
+    nodes[index] = std::move(node);
+  }
+  queue.push({rank, ++found, index});
+}
+
+void Search::reduce(MovementStep step) {
+  SmallVector<Attribute> group = getPartialGroup(step.from);
+  ShardingAttr whole = step.from.withoutPartial();
+  step.axes = group;
+  for (int64_t dim = 0; dim < problem.type.getRank(); ++dim) {
+    ShardingAttr scattered = withMore(whole, dim, group);
+    if (!isExact(problem.mesh, whole, scattered, dim))
+      continue;
+    step.kind = MovementStep::ReduceScatter;
+    step.dim = dim;
+    reach(step, scattered);
+  }
+  step.kind = MovementStep::AllReduce;
+  step.dim = 0;
+  reach(step, whole);
+}
+
+void Search::gatherAndExchange(MovementStep step) {
+  MeshAttr mesh = step.isOnTarget ? problem.targetMesh : problem.mesh;
+  for (int64_t dim = 0; dim < problem.type.getRank(); ++dim) {
+    ArrayRef<Attribute> axes = step.from.getDims()[dim].getValue();
+    // On the target there is only what was cut to be sent.
+    size_t fewest = step.isOnTarget ? problem.to.getDims()[dim].size() : 0;
+    for (size_t keep = axes.size(); keep-- > fewest;) {
+      ShardingAttr without = withDim(step.from, dim, axes.take_front(keep));
+      bool isEqual = isExact(mesh, without, step.from, dim);
+      step.axes.assign(axes.begin() + keep, axes.end());
+      step.dim = dim;
+      step.kind = MovementStep::AllGather;
+      if (isEqual || (keep == 0 && problem.allowsPieces))
+        reach(step, without);
+      if (!isEqual || step.isOnTarget)
+        continue;
+      step.kind = MovementStep::AllToAll;
+      for (step.split = 0; step.split < problem.type.getRank(); ++step.split) {
+        if (step.split == dim)
+          continue;
+        ShardingAttr exchanged = withMore(without, step.split, step.axes);
+        if (isExact(mesh, without, exchanged, step.split))
+          reach(step, exchanged);
+      }
+      step.split = 0;
+    }
+  }
+}
+
+void Search::slice(MovementStep step) {
+  step.kind = MovementStep::Slice;
+  for (int64_t dim = 0; dim < problem.type.getRank(); ++dim)
+    for (StringAttr axis : problem.mesh.getNames()) {
+      // On one slice, what nobody wants cut would be gathered again; between
+      // slices, more shards can send.
+      if (getNumBlocks(problem.mesh, axis) == 1 || isUsed(step.from, axis) ||
+          (problem.isOneSlice && !isUsed(problem.to, axis)))
+        continue;
+      ShardingAttr cut = withMore(step.from, dim, axis);
+      if (!isExact(problem.mesh, step.from, cut, dim))
+        continue;
+      step.dim = dim;
+      step.axes = {axis};
+      reach(step, cut);
+    }
+}
+
+void Search::permute(MovementStep step) {
+  step.kind = MovementStep::Permute;
+  ArrayRef<StringAttr> names = problem.mesh.getNames();
+  for (size_t i = 0; i < names.size(); ++i)
+    for (size_t j = i + 1; j < names.size(); ++j) {
+      int64_t size = problem.mesh.getSizes()[i];
+      if (size == 1 || size > kMaxPermuted ||
+          size != problem.mesh.getSizes()[j] ||
+          (!isUsed(step.from, names[i]) && !isUsed(step.from, names[j])))
+        continue;
+      SmallVector<ArrayAttr> dims;
+      for (ArrayAttr old : step.from.getDims()) {
+        SmallVector<Attribute> axes;
+        for (auto axis : old.getAsRange<StringAttr>())
+          axes.push_back(axis == names[i]   ? names[j]
+                         : axis == names[j] ? names[i]
+                                            : axis);
+        dims.push_back(ArrayAttr::get(step.from.getContext(), axes));
+      }
+      step.axes = {names[i], names[j]};
+      reach(step, ShardingAttr::get(step.from.getContext(), dims));
+    }
+}
+
+/// `to`, and what it comes of by all-gathers.
+SmallVector<ShardingAttr> Search::getSentLayouts() const {
+  llvm::SetVector<ShardingAttr> layouts;
+  layouts.insert(problem.to);
+  if (!problem.allowsCollectives)
+    return layouts.takeVector();
+  for (size_t i = 0; i < layouts.size(); ++i) {
+    ShardingAttr coarse = layouts[i];
+    for (int64_t dim = 0; dim < problem.type.getRank(); ++dim)
+      for (StringAttr axis : problem.targetMesh.getNames()) {
+        if (layouts.size() == kMaxSentLayouts)
+          return layouts.takeVector();
+        if (getNumBlocks(problem.targetMesh, axis) == 1 ||
+            isUsed(coarse, axis) || problem.type.getDimSize(dim) == 0)
+          continue;
+        ShardingAttr fine = withMore(coarse, dim, axis);
+        // A dimension that is whole in the end loses its padding then.
+        if (isExact(problem.targetMesh, problem.to, fine, dim) ||
+            problem.to.getDims()[dim].empty())
+          layouts.insert(fine);
+      }
+  }
+  return layouts.takeVector();
+}
+
+void Search::sendPieces(MovementStep step) {
+  step.kind = MovementStep::Pieces;
+  step.crosses = !problem.isOneSlice;
+  for (ShardingAttr sent : getSentLayouts())
+    if (step.crosses || sent != step.from)
+      reach(step, sent);
+}
+
+void Search::expand(size_t index) {
+  current = index;
+  MovementStep step;
+  step.from = nodes[index].layout;
+  step.isOnTarget = nodes[index].isOnTarget;
+  if (step.from.isPartial())
+    return reduce(step);
+  // On one slice, what pieces can do they can do at once.
+  bool isFirst = index == 0 || nodes[nodes[index].parent].layout.isPartial();
+  if (problem.allowsPieces && !step.isOnTarget &&
+      (isFirst || !problem.isOneSlice))
+    sendPieces(step);
+  if (!problem.allowsCollectives)
+    return;
+  // From slice to slice, pieces take what they need from where it is.
+  if (step.isOnTarget || problem.isOneSlice)
+    gatherAndExchange(step);
+  if (!step.isOnTarget)
+    slice(step);
+  if (!problem.allowsPieces)
+    permute(step);
+}
+
+std::optional<MovementRoute> Search::run(std::optional<Rank> bound) {
+  this->bound = bound;
+  nodes.push_back({problem.from, false, Rank(0, 0, 0), {}, {}, 0});
+  indices[{problem.from, false}] = 0;
+  queue.push({nodes[0].rank, 0, 0});
+  for (int64_t expanded = 0; !queue.empty();) {
+    auto [rank, number, index] = queue.top();
+    queue.pop();
+    if (nodes[index].isDone || nodes[index].rank != rank)
+      continue;
+    nodes[index].isDone = true;
+    if (isGoal(nodes[index].layout, nodes[index].isOnTarget)) {
+      MovementRoute route{{}, nodes[index].cost};
+      for (size_t at = index; at != 0; at = nodes[at].parent)
+        route.steps.push_back(nodes[at].step);
+      std::reverse(route.steps.begin(), route.steps.end());
+      return route;
+    }
+    if (++expanded <= kMaxExpanded)
+      expand(index);
+  }
+  return std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// Routes
+//===----------------------------------------------------------------------===//
+
+/// A route that there always is on one slice whose blocks are equal: what must
+/// go is gathered, then what must come is cut.
+static SmallVector<MovementStep>
+gatherAndSlice(const MovementProblem &problem) {
+  SmallVector<MovementStep> steps;
+  ShardingAttr at = problem.from;
+  auto add = [&](MovementStep::Kind kind, int64_t dim, ArrayRef<Attribute> axes,
+                 ShardingAttr to) {
+    MovementStep step;
+    step.kind = kind;
+    step.from = at;
+    step.to = at = to;
+    step.dim = dim;
+    step.axes.assign(axes.begin(), axes.end());
+    steps.push_back(std::move(step));
+  };
+  if (at.isPartial())
+    add(MovementStep::AllReduce, 0, getPartialGroup(at), at.withoutPartial());
+  SmallVector<size_t> common;
+  for (auto [old, goal] : llvm::zip_equal(at.getDims(), problem.to.getDims())) {
+    size_t same = 0;
+    while (same < std::min(old.size(), goal.size()) && old[same] == goal[same])
+      ++same;
+    common.push_back(same);
+  }
+  for (auto [dim, keep] : llvm::enumerate(common)) {
+    ArrayRef<Attribute> axes = at.getDims()[dim].getValue();
+    if (keep < axes.size())
+      add(MovementStep::AllGather, dim, axes.drop_front(keep),
+          withDim(at, dim, axes.take_front(keep)));
+  }
+  for (auto [dim, keep] : llvm::enumerate(common)) {
+    ArrayRef<Attribute> axes = problem.to.getDims()[dim].getValue();
+    if (keep < axes.size())
+      add(MovementStep::Slice, dim, axes.drop_front(keep),
+          withDim(at, dim, axes));
+  }
+  return steps;
+}
+
+/// Slices of one dimension in a row are one.
+static void mergeSlices(MovementRoute &route) {
+  SmallVector<MovementStep> merged;
+  for (MovementStep &step : route.steps) {
+    if (!merged.empty() && step.kind == MovementStep::Slice &&
+        merged.back().kind == step.kind && merged.back().dim == step.dim) {
+      llvm::append_range(merged.back().axes, step.axes);
+      merged.back().to = step.to;
+      continue;
+    }
+    merged.push_back(std::move(step));
+  }
+  route.steps = std::move(merged);
+}
+
+MovementRoute mlir::pathways::planMovement(const MovementProblem &problem,
+                                           const MovementCosts &costs) {
+  if (problem.isOneSlice && problem.from == problem.to)
+    return {};
+  int64_t limit = problem.memoryFactor *
+                  (getShardBytes(problem.mesh, problem.type, problem.from) +
+                   getShardBytes(problem.targetMesh, problem.type, problem.to));
+  limit = std::max(limit, kSmallBytes);
+  std::optional<MovementRoute> fallback;
+  std::optional<Rank> bound;
+  if (!problem.allowsPieces) {
+    fallback.emplace();
+    fallback->steps = gatherAndSlice(problem);
+    for (const MovementStep &step : fallback->steps)
+      fallback->cost = fallback->cost.then(costs.getCost(step));
+    if (fallback->cost.peakBytes <= limit)
+      bound = Rank(fallback->cost.ns, fallback->steps.size() + 1,
+                   fallback->cost.peakBytes);
+  }
+  std::optional<MovementRoute> route = Search(problem, costs, limit).run(bound);
+  // Too much memory is better than no way.
+  if (!route && !bound)
+    route = Search(problem, costs, INT64_MAX).run(std::nullopt);
+  if (!route)
+    route = std::move(fallback);
+  mergeSlices(*route);
+  return *std::move(route);
+}
+
+int64_t mlir::pathways::estimateReshardBytes(MeshAttr mesh,
+                                             RankedTensorType type,
+                                             ShardingAttr from,
+                                             ShardingAttr to) {
+  from = normalizeSharding(mesh, from);
+  to = normalizeSharding(mesh, to);
+  if (from == to)
+    return 0;
+  to = to.withoutPartial();
+  IslandCosts costs(mesh, type);
+  MovementCost cost;
+  // Dimensions that are not cut into equal blocks are gathered first, and cut
+  // in the end.
+  for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+    ArrayRef<Attribute> axes = from.getDims()[dim].getValue();
+    auto isEven = [&](ShardingAttr sharding) {
+      return type.getDimSize(dim) %
+                 getNumBlocks(mesh, sharding.getDims()[dim].getValue()) ==
+             0;
+    };
+    if (!isEven(from)) {
+      MovementStep step;
+      step.kind = MovementStep::AllGather;
+      step.dim = dim;
+      step.axes.assign(axes.begin(), axes.end());
+      step.from = from;
+      step.to = from = withDim(from, dim, {});
+      cost = cost.then(costs.getCost(step));
+    }
+    if (!isEven(to))
+      to = withDim(to, dim, {});
+  }
+  MovementProblem problem;
+  problem.type = type;
+  problem.mesh = problem.targetMesh = mesh;
+  problem.from = from;
+  problem.to = to;
+  return cost.then(planMovement(problem, costs).cost).receivedBytes;
+}
