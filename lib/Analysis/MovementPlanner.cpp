@@ -254,7 +254,11 @@ void Search::reach(MovementStep step, ShardingAttr to) {
   if (!isNew && nodes[it->second].isDone)
     return;
   MovementCost cost = nodes[current].cost.then(costs.getCost(step));
-  Rank rank(cost.ns, std::get<1>(nodes[current].rank) + 1, cost.peakBytes);
+  const MovementStep &last = nodes[current].step;
+  bool isMerged = current != 0 && step.kind == MovementStep::Slice &&
+                  last.kind == step.kind && last.dim == step.dim;
+  Rank rank(cost.ns, std::get<1>(nodes[current].rank) + !isMerged,
+            cost.peakBytes);
   if (cost.peakBytes > peakLimit || (bound && rank >= *bound) ||
       (!isNew && rank >= nodes[it->second].rank))
     return;
