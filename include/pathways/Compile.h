@@ -56,6 +56,8 @@ struct CompileOptions {
   std::string kernelCache = {};
   /// Bytes to keep there, what was used last first; 0: no bound.
   uint64_t kernelCacheBytes = uint64_t{1} << 30;
+  /// Fill Compiled::reshards.
+  bool explainReshards = false;
 };
 
 /// What the code of one kernel cost.
@@ -67,12 +69,41 @@ struct KernelCost {
   double seconds = 0;
 };
 
+/// A way for an array to get from layout to layout, and what it costs in a
+/// step of the program.
+struct ReshardRoute {
+  /// In words, in order.
+  std::string steps;
+  int64_t numSteps = 0;
+  /// Between different devices of an island, between islands, and those of both
+  /// that go from host to host.
+  int64_t iciBytes = 0, dcnBytes = 0, hostBytes = 0;
+  /// Of a shard before and after a step, at the most.
+  int64_t peakBytes = 0;
+  /// By the links of the machines.
+  int64_t nanoseconds = 0;
+  /// False: shards are too many to count each, and taken to be alike.
+  bool isCounted = true;
+};
+
+/// What there was to choose from for one pw.reshard.
+struct ReshardChoice {
+  /// "file:line:column", or empty.
+  std::string place;
+  /// Types of the array.
+  std::string from, to;
+  /// The one that is taken first.
+  std::vector<ReshardRoute> routes;
+};
+
 struct Compiled {
   Plan plan;
   /// Remarks and warnings, "file:line:column: remark: ...", in order.
   std::vector<std::string> remarks;
   /// Kernels compiled, in the order of the plan's table.
   std::vector<KernelCost> kernels;
+  /// With CompileOptions::explainReshards, in the order of the text.
+  std::vector<ReshardChoice> reshards;
 };
 
 /// Places, lowers and generates code. Also takes the text of the `plan`
@@ -80,8 +111,9 @@ struct Compiled {
 /// where MLIR or LLVM crash on it, that is an error too, and the memory of that
 /// compilation is lost. Uses what threads the system gives. Errors:
 /// InvalidProgram; InvalidArgument, before anything is compiled, when
-/// CompileOptions::stepsInFlight is out of bounds, CompileOptions::mesh is
-/// given for a plan or CompileOptions::kernelCache cannot be written.
+/// CompileOptions::stepsInFlight is out of bounds, CompileOptions::mesh or
+/// CompileOptions::explainReshards is given for a plan or
+/// CompileOptions::kernelCache cannot be written.
 Result<Compiled> compile(const Program &program, const CompileOptions &options);
 
 /// The plan as text of the `plan` dialect, deterministic; compile() reads it

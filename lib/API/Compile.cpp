@@ -180,6 +180,7 @@ private:
   DiagnosticLines diagnostics;
   mlir::OwningOpRef<mlir::ModuleOp> module;
   std::vector<mlir::pathways::KernelCost> costs;
+  std::vector<mlir::pathways::ReshardChoice> reshards;
   std::string step; ///< under way, for messages
   bool isBroken = false;
 };
@@ -201,10 +202,27 @@ Status Compilation::lower() {
   pipelineOptions.stepsInFlight = static_cast<unsigned>(options.stepsInFlight);
   pipelineOptions.kernelCache = options.kernelCache;
   pipelineOptions.kernelCacheBytes = options.kernelCacheBytes;
-  mlir::pathways::buildCompilePipeline(passes, pipelineOptions, &costs);
+  mlir::pathways::CompileReports reports{&costs, nullptr};
+  if (options.explainReshards)
+    reports.reshards = &reshards;
+  mlir::pathways::buildCompilePipeline(passes, pipelineOptions, reports);
   if (mlir::failed(passes.run(*module)))
     return fail(" failed");
   return {};
+}
+
+static std::vector<ReshardChoice>
+convert(const std::vector<mlir::pathways::ReshardChoice> &choices) {
+  std::vector<ReshardChoice> made;
+  for (const mlir::pathways::ReshardChoice &choice : choices) {
+    ReshardChoice &to = made.emplace_back(
+        ReshardChoice{choice.place, choice.from, choice.to, {}});
+    for (const mlir::pathways::ReshardRoute &route : choice.routes)
+      to.routes.push_back({route.steps, route.numSteps, route.iciBytes,
+                           route.dcnBytes, route.hostBytes, route.peakBytes,
+                           route.ns, route.isCounted});
+  }
+  return made;
 }
 
 Result<Compiled> Compilation::emit() {
@@ -213,6 +231,9 @@ Result<Compiled> Compilation::emit() {
   if (plans.empty()) {
     if (Status lowered = lower(); !lowered)
       return lowered.error();
+  } else if (options.explainReshards) {
+    return Error{ErrorCode::InvalidArgument,
+                 program.fileName + ": is a plan, whose movement is chosen"};
   } else if (!options.mesh.empty()) {
     return Error{ErrorCode::InvalidArgument,
                  program.fileName + ": is a plan, whose meshes are fixed; '" +
@@ -231,7 +252,8 @@ Result<Compiled> Compilation::emit() {
     kernels.push_back({cost.kernel, cost.isCached, cost.seconds});
   return Compiled{makePlan(MakePlanData(std::move(exported->tables),
                                         {blobs, exported->blobs.size()})),
-                  std::move(diagnostics.remarks), std::move(kernels)};
+                  std::move(diagnostics.remarks), std::move(kernels),
+                  convert(reshards)};
 }
 
 Result<Compiled> Compilation::run() {

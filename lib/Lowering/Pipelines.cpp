@@ -21,7 +21,7 @@ using namespace mlir::pathways;
 
 void mlir::pathways::buildCompilePipeline(OpPassManager &pm,
                                           const CompileOptions &options,
-                                          std::vector<KernelCost> *costs) {
+                                          const CompileReports &reports) {
   // What follows sees the text as if it had been written so.
   if (!options.mesh.empty()) {
     OverrideMeshOptions override;
@@ -44,7 +44,17 @@ void mlir::pathways::buildCompilePipeline(OpPassManager &pm,
   place.topology = options.topology;
   place.oversubscribe = options.oversubscribe;
   pm.addPass(createPlace(place));
-  pm.addPass(createInsertTransfers());
+  if (reports.reshards) {
+    ExplainReshardOptions explain;
+    explain.topology = options.topology;
+    pm.addPass(createExplainReshard(explain, reports.reshards));
+  }
+  // Where slices are says how arrays move between them.
+  InsertTransfersOptions insert;
+  insert.topology = options.topology;
+  if (insert.topology.empty()) // to the pass: not known
+    insert.topology = "local";
+  pm.addPass(createInsertTransfers(insert));
   // After the functions that movement generates, which repeat as others do.
   // Calls of merged functions may be equal, so CSE follows.
   pm.addPass(createDedupComputations());
@@ -61,7 +71,7 @@ void mlir::pathways::buildCompilePipeline(OpPassManager &pm,
   compile.topology = options.topology;
   compile.kernelCache = options.kernelCache;
   compile.kernelCacheBytes = options.kernelCacheBytes;
-  pm.addPass(createCompileKernels(compile, costs));
+  pm.addPass(createCompileKernels(compile, reports.kernels));
 }
 
 void mlir::pathways::registerPathwaysLoweringPasses() {
@@ -69,7 +79,7 @@ void mlir::pathways::registerPathwaysLoweringPasses() {
   PassPipelineRegistration<CompileOptions>(
       "pw-compile", "Place a program, lower it to a plan and compile its code",
       [](OpPassManager &pm, const CompileOptions &options) {
-        buildCompilePipeline(pm, options, /*costs=*/nullptr);
+        buildCompilePipeline(pm, options, {});
       });
 }
 

@@ -6,8 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ReshardPlanner.h"
 #include "pathways/Analysis/ShardingRule.h"
 #include "pathways/Dialect/Pathways/Layouts.h"
+#include "pathways/Transforms/Machines.h"
 #include "pathways/Transforms/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -29,88 +31,54 @@ namespace {
 
 class InsertTransfersPass
     : public mlir::pathways::impl::InsertTransfersBase<InsertTransfersPass> {
+public:
+  using InsertTransfersBase::InsertTransfersBase;
+
+private:
   void runOnOperation() override {
+    const ::pathways::Topology *machines = nullptr;
+    if (!topology.empty()) {
+      machines = getAnalysis<Machines>().read(topology);
+      if (!machines)
+        return signalPassFailure();
+    }
+    ReshardPlanner reshards(getOperation(), machines);
+    planner = &reshards;
     SymbolTable table(getOperation());
     symbols = &table;
-    SmallVector<ReshardOp> reshards;
-    getOperation().walk(
-        [&](ReshardOp reshard) { reshards.push_back(reshard); });
-    for (ReshardOp reshard : reshards)
+    SmallVector<ReshardOp> ops;
+    getOperation().walk([&](ReshardOp reshard) { ops.push_back(reshard); });
+    for (ReshardOp reshard : ops)
       replace(reshard);
   }
 
   void replace(ReshardOp reshard) {
     ImplicitLocOpBuilder builder(reshard.getLoc(), reshard);
     ArrayType goal = reshard.getType();
-    ArrayType whole = goal.withSharding(goal.getSharding().withoutPartial());
     Value value = reshard.getSource();
-    auto type = reshard.getSource().getType();
-    if (type != goal) {
-      if (type.getSharding().isPartial()) {
-        std::optional<int64_t> dim = getScatteredDim(type, whole);
-        ArrayType reduced =
-            dim ? getScattered(type, *dim)
-                : type.withSharding(type.getSharding().withoutPartial());
-        value = call(builder, getReduction(builder, type, reduced, dim), value,
-                     reduced);
-        type = reduced;
-      }
-      if (type != whole)
-        value = TransferOp::create(builder, whole, value);
-      if (whole != goal)
+    if (value.getType() != goal) {
+      for (const MovementStep &step :
+           planner->plan(reshard.getSource().getType(), goal))
+        value = make(builder, step, value, goal.getSlice());
+      if (value.getType() != goal)
         value = call(builder, getMask(builder, goal), value, goal);
     }
     reshard.getResult().replaceAllUsesWith(value);
     reshard.erase();
   }
 
-  /// The layout of `partial` once each rank of the group over its partial axes
-  /// has a block of dimension `dim` of what they have together.
-  static ArrayType getScattered(ArrayType partial, int64_t dim) {
-    ShardingAttr sharding = partial.getSharding();
-    SmallVector<ArrayAttr> dims(sharding.getDims());
-    SmallVector<Attribute> axes(dims[dim].begin(), dims[dim].end());
-    llvm::append_range(axes, sharding.getPartialAxes());
-    dims[dim] = ArrayAttr::get(partial.getContext(), axes);
-    return partial.withSharding(ShardingAttr::get(partial.getContext(), dims));
-  }
-
-  /// The dimension along which contributions are scattered when they are
-  /// reduced on the way to `whole`; none: everybody gets all of the sum. It is
-  /// one that `whole`, on the same slice, cuts over partial axes: who gets all
-  /// would throw most of it away. The group is always that of all partial axes
-  /// as named, and so the tree of sums, and with it the bits, are those of an
-  /// all-reduce. What is left to do moves blocks. Best is where nothing is.
-  std::optional<int64_t> getScatteredDim(ArrayType partial, ArrayType whole) {
-    if (whole.getSlice() != partial.getSlice())
-      return std::nullopt;
-    ArrayAttr axes = getGroup(partial);
-    int64_t ranks = *getMesh(partial).getGroupSize(axes);
-    std::optional<int64_t> found;
-    for (auto [dim, cut] : llvm::enumerate(whole.getSharding().getDims())) {
-      if (llvm::none_of(cut, [&](Attribute axis) {
-            return llvm::is_contained(axes, axis);
-          }))
-        continue;
-      // Ranks' blocks must be equal and make up the shard.
-      ArrayType scattered = getScattered(partial, dim);
-      int64_t size = getShard(partial).getDimSize(dim);
-      int64_t block = getShard(scattered).getDimSize(dim);
-      if (size == 0 || block * ranks != size)
-        continue;
-      if (scattered == whole)
-        return dim;
-      if (!found)
-        found = dim;
-    }
-    return found;
-  }
-
-  /// The partial axes of `partial`, as named.
-  static ArrayAttr getGroup(ArrayType partial) {
-    ArrayRef<StringAttr> axes = partial.getSharding().getPartialAxes();
-    return ArrayAttr::get(partial.getContext(),
-                          SmallVector<Attribute>(axes.begin(), axes.end()));
+  /// `value` after `step`.
+  Value make(ImplicitLocOpBuilder &builder, const MovementStep &step,
+             Value value, FlatSymbolRefAttr target) {
+    auto type = cast<ArrayType>(value.getType());
+    ArrayType result = type.withSharding(step.to);
+    if (step.crosses)
+      result = result.withSlice(target);
+    // What is cut does not move either way, and needs no kernel.
+    if (step.kind == MovementStep::Pieces || step.kind == MovementStep::Slice)
+      return TransferOp::create(builder, result, value);
+    return call(builder, getCollective(builder, step, type, result), value,
+                result);
   }
 
   static Value call(ImplicitLocOpBuilder &builder, func::FuncOp function,
@@ -120,36 +88,26 @@ class InsertTransfersPass
         .getResult(0);
   }
 
-  MeshAttr getMesh(ArrayType type) {
-    return symbols->lookup<SliceOp>(type.getSlice().getAttr()).getMesh();
-  }
-
-  /// Shards' tensor of an array, on the mesh of its slice.
-  RankedTensorType getShard(ArrayType type) {
-    return getShardTensorType(type, getMesh(type));
-  }
-
-  /// The function that `build` makes of contributions like those of `partial`,
-  /// for an array like `result` or from one; shared by all with equal shards,
-  /// reduction and axes. In it padding stays padding.
+  /// The function that `build` makes of shards like those of `operand`, for an
+  /// array like `result`; shared by all with equal shards that do `what` over
+  /// groups of one size. In it padding stays padding.
   func::FuncOp
-  getGenerated(ImplicitLocOpBuilder &builder, StringRef what, ArrayType partial,
-               ArrayType result,
-               function_ref<Value(ImplicitLocOpBuilder &, Value, ReductionKind,
-                                  ArrayRef<StringAttr>)>
-                   build) {
-    RankedTensorType tensor = getShard(partial), made = getShard(result);
-    ReductionKind kind = partial.getSharding().getPartialKind().getValue();
-    ArrayRef<StringAttr> axes = partial.getSharding().getPartialAxes();
+  getGenerated(ImplicitLocOpBuilder &builder, StringRef what, ArrayType operand,
+               ArrayType result, ArrayRef<Attribute> axes,
+               function_ref<Value(ImplicitLocOpBuilder &, Value)> build) {
+    RankedTensorType tensor = planner->getShard(operand),
+                     made = planner->getShard(result);
     std::string name, key;
     llvm::raw_string_ostream nameStream(name), keyStream(key);
-    nameStream << "pw_" << what << '_' << stringifyReductionKind(kind) << '_';
+    nameStream << "pw_" << what << '_';
     for (int64_t size : tensor.getShape())
       nameStream << size << 'x';
     nameStream << tensor.getElementType();
     // Axes of one name have other sizes on other slices.
-    keyStream << name << ' ' << made;
-    for (StringAttr axis : axes) {
+    keyStream << name << ' ' << made << ' '
+              << getNumBlocks(planner->getMesh(operand), axes);
+    for (Attribute attribute : axes) {
+      auto axis = cast<StringAttr>(attribute);
       nameStream << '_';
       for (char c : axis.getValue())
         nameStream << (llvm::isAlnum(c) ? c : '_');
@@ -171,40 +129,88 @@ class InsertTransfersPass
                       builder.getUnitAttr());
     Block *block = function.addEntryBlock();
     builder.setInsertionPointToStart(block);
-    func::ReturnOp::create(builder,
-                           build(builder, block->getArgument(0), kind, axes));
+    func::ReturnOp::create(builder, build(builder, block->getArgument(0)));
     // At the end of the module; another name where the program has this one.
     symbols->insert(function);
     return function;
   }
 
-  /// A function that reduces `partial`, to blocks of dimension `dim` if there
-  /// is one.
-  func::FuncOp getReduction(ImplicitLocOpBuilder &builder, ArrayType partial,
-                            ArrayType reduced, std::optional<int64_t> dim) {
+  /// What a function that does `step` is called, before the shard.
+  static std::string nameOf(const MovementStep &step) {
+    std::string name;
+    llvm::raw_string_ostream os(name);
+    auto kind = [&] {
+      return stringifyReductionKind(step.from.getPartialKind().getValue());
+    };
+    if (step.kind == MovementStep::AllReduce)
+      os << "all_reduce_" << kind();
+    else if (step.kind == MovementStep::ReduceScatter)
+      os << "reduce_scatter_dim" << step.dim << '_' << kind();
+    else if (step.kind == MovementStep::AllGather)
+      os << "all_gather_dim" << step.dim;
+    else
+      os << "all_to_all_split" << step.split << "_concat" << step.dim;
+    return name;
+  }
+
+  /// A function that does `step`, a collective.
+  func::FuncOp getCollective(ImplicitLocOpBuilder &builder,
+                             const MovementStep &step, ArrayType operand,
+                             ArrayType result) {
+    int64_t ranks = getNumBlocks(planner->getMesh(operand), step.axes);
+    std::string what = nameOf(step);
     func::FuncOp function = getGenerated(
-        builder,
-        dim ? "reduce_scatter_dim" + std::to_string(*dim) : "all_reduce",
-        partial, reduced,
-        [&](ImplicitLocOpBuilder &builder, Value value, ReductionKind kind,
-            ArrayRef<StringAttr>) -> Value {
-          ArrayAttr group = getGroup(partial);
-          if (dim)
-            return ReduceScatterOp::create(builder, getShard(reduced), value,
-                                           kind, *dim, group);
-          return AllReduceOp::create(builder, value.getType(), value, kind,
-                                     group);
+        builder, what, operand, result, step.axes,
+        [&](ImplicitLocOpBuilder &builder, Value value) -> Value {
+          ArrayAttr axes = builder.getArrayAttr(step.axes);
+          RankedTensorType made = planner->getShard(result);
+          switch (step.kind) {
+          case MovementStep::AllReduce:
+            return AllReduceOp::create(builder, made, value,
+                                       step.from.getPartialKind().getValue(),
+                                       axes);
+          case MovementStep::ReduceScatter:
+            return ReduceScatterOp::create(
+                builder, made, value, step.from.getPartialKind().getValue(),
+                step.dim, axes);
+          case MovementStep::AllToAll:
+            return AllToAllOp::create(builder, made, value, step.split,
+                                      step.dim, axes);
+          default:
+            return gather(builder, value, step.dim, axes, ranks, made);
+          }
         });
-    function.setArgAttr(0, PathwaysDialect::kAcceptsPartialAttrName,
-                        builder.getUnitAttr());
+    if (step.from.isPartial())
+      function.setArgAttr(0, PathwaysDialect::kAcceptsPartialAttrName,
+                          builder.getUnitAttr());
     return function;
   }
 
+  /// Blocks of `dim`, and of that what there is in `made`: not the padding.
+  static Value gather(ImplicitLocOpBuilder &builder, Value value, int64_t dim,
+                      ArrayAttr axes, int64_t ranks, RankedTensorType made) {
+    auto shard = cast<RankedTensorType>(value.getType());
+    SmallVector<int64_t> shape(shard.getShape());
+    shape[dim] *= ranks;
+    Value all =
+        AllGatherOp::create(builder, shard.clone(shape), value, dim, axes);
+    if (all.getType() == made)
+      return all;
+    SmallVector<OpFoldResult> offsets(made.getRank(), builder.getIndexAttr(0)),
+        strides(made.getRank(), builder.getIndexAttr(1)), sizes;
+    for (int64_t size : made.getShape())
+      sizes.push_back(builder.getIndexAttr(size));
+    return tensor::ExtractSliceOp::create(builder, made, all, offsets, sizes,
+                                          strides);
+  }
+
   func::FuncOp getMask(ImplicitLocOpBuilder &builder, ArrayType partial) {
+    ReductionKind kind = partial.getSharding().getPartialKind().getValue();
+    ArrayRef<StringAttr> axes = partial.getSharding().getPartialAxes();
     return getGenerated(
-        builder, "contribute", partial, partial,
-        [](ImplicitLocOpBuilder &builder, Value value, ReductionKind kind,
-           ArrayRef<StringAttr> axes) -> Value {
+        builder, "contribute_" + stringifyReductionKind(kind).str(), partial,
+        partial, SmallVector<Attribute>(axes.begin(), axes.end()),
+        [&](ImplicitLocOpBuilder &builder, Value value) -> Value {
           Value zero = arith::ConstantIndexOp::create(builder, 0);
           Value isFirst;
           for (StringAttr axis : axes) {
@@ -239,6 +245,7 @@ class InsertTransfersPass
 
   llvm::StringMap<func::FuncOp> generated;
   SymbolTable *symbols = nullptr;
+  ReshardPlanner *planner = nullptr;
 };
 
 } // namespace

@@ -36,6 +36,7 @@ bool Compile(const Options& options, std::string text,
   compile.program = options.program;
   compile.kernelCache = options.kernel_cache;
   compile.kernelCacheBytes = options.kernel_cache_bytes;
+  compile.explainReshards = options.explain_reshard;
   Result<Compiled> compiled =
       pathways::compile(Program{std::move(text), file_name}, compile);
   if (!compiled) {
@@ -48,6 +49,16 @@ bool Compile(const Options& options, std::string text,
   loaded->remarks = compiled->remarks;
   for (const KernelCost& cost : compiled->kernels) {
     loaded->kernels[cost.kernel] = {cost.isCached, cost.seconds};
+  }
+  for (const ReshardChoice& choice : compiled->reshards) {
+    ReshardText& text = loaded->reshards.emplace_back();
+    text.title =
+        absl::StrCat(choice.place, ": ", choice.from, " -> ", choice.to);
+    for (const ReshardRoute& route : choice.routes) {
+      text.routes.push_back({route.steps, route.iciBytes, route.dcnBytes,
+                             route.numSteps, route.peakBytes, route.nanoseconds,
+                             route.isCounted});
+    }
   }
   loaded->bytes = compiled->plan.bytes();
   return true;
@@ -78,6 +89,11 @@ bool LoadProgram(const Options& options, Loaded* loaded, Failure* failure) {
       return Fail(failure, kUsageError,
                   absl::StrCat("--explain-shardings: ", name,
                                " is a plan, which is cut already"));
+    }
+    if (options.explain_reshard) {
+      return Fail(failure, kUsageError,
+                  absl::StrCat("--explain-reshard: ", name,
+                               " is a plan, whose movement is chosen"));
     }
     loaded->bytes = *std::move(bytes);
   } else if (bytes->find('\0') != std::string::npos) {

@@ -19,6 +19,7 @@
 
 #include "runtime/plan/plan_file.h"
 #include "tools/pw-run/explain_kernels.h"
+#include "tools/pw-run/explain_reshard.h"
 #include "tools/pw-run/options.h"
 
 namespace pathways::pw_run {
@@ -28,6 +29,7 @@ struct Loaded {
   std::string bytes;                          // of the plan as a file
   std::vector<std::string> remarks;           // of the compiler, one per line
   std::map<std::string, CodeOrigin> kernels;  // those that had no code yet
+  std::vector<ReshardText> reshards;          // with --explain-reshard
 };
 
 // The tool's own failures: what to say, and what to return.

@@ -34,6 +34,7 @@
 #include "tools/pw-run/dry_run.h"
 #include "tools/pw-run/dump_graph.h"
 #include "tools/pw-run/explain_kernels.h"
+#include "tools/pw-run/explain_reshard.h"
 #include "tools/pw-run/file_claims.h"
 #include "tools/pw-run/files.h"
 #include "tools/pw-run/load_program.h"
@@ -237,6 +238,7 @@ class Session {
       Print(absl::StrCat(FormatTopology(*topology_), "\n",
                          PlacementText(plan(), *topology_), "\n"));
     }
+    if (options_.explain_reshard) Print(ReshardsText(loaded_.reshards));
     if (options_.explain_kernels) Print(KernelsText(plan(), loaded_.kernels));
     if (options_.dry_run)
       Print(DryRunText(CostOf(plan(), *topology_), *topology_));

@@ -297,6 +297,10 @@ absl::StatusOr<ParsedOptions> ParseOptions(int argc, const char* const* argv) {
                "Say how arrays and operations are cut, why, and what else that "
                "would cost")
       ->group(kLook);
+  app.add_flag("--explain-reshard", o.explain_reshard,
+               "Print how arrays change their layout, how else they could, and "
+               "what that costs")
+      ->group(kLook);
   app.add_flag("--explain-kernels", o.explain_kernels,
                "Print what code each kernel has, where from, and its cost")
       ->group(kLook);

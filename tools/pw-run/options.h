@@ -57,6 +57,7 @@ struct Options {
   bool explain_placement = false;
   bool explain_shardings = false;
   bool explain_kernels = false;
+  bool explain_reshard = false;
   std::string dump_graph;      // path; "-": standard output; empty: none
   std::string emit_plan;       // path
   std::string emit_plan_text;  // path or "-"

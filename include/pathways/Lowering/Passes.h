@@ -14,6 +14,7 @@
 #include "mlir/Pass/PassOptions.h"
 #include "pathways/Dialect/Pathways/Pathways.h"
 #include "pathways/Dialect/Plan/PlanOps.h"
+#include "pathways/Transforms/Passes.h"
 #include <memory>
 #include <string>
 #include <vector>
@@ -76,9 +77,15 @@ struct KernelCost {
 std::unique_ptr<Pass> createCompileKernels(CompileKernelsOptions options,
                                            std::vector<KernelCost> *costs);
 
-/// From a module of `pw` to plans with code. `costs` may be null.
+/// What a compilation is to tell of itself; null: nothing.
+struct CompileReports {
+  std::vector<KernelCost> *kernels = nullptr;
+  std::vector<ReshardChoice> *reshards = nullptr;
+};
+
+/// From a module of `pw` to plans with code.
 void buildCompilePipeline(OpPassManager &pm, const CompileOptions &options,
-                          std::vector<KernelCost> *costs);
+                          const CompileReports &reports);
 
 /// Registers all of the above by name, with the pipeline pw-compile.
 void registerPathwaysLoweringPasses();

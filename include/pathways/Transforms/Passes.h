@@ -13,6 +13,9 @@
 #include "mlir/Pass/Pass.h"
 #include "pathways/Dialect/Pathways/Pathways.h"
 
+#include <string>
+#include <vector>
+
 namespace mlir::pathways {
 
 #define GEN_PASS_DECL
@@ -20,6 +23,31 @@ namespace mlir::pathways {
 
 #define GEN_PASS_REGISTRATION
 #include "pathways/Transforms/Passes.h.inc"
+
+/// A way to do a pw.reshard, and what it costs.
+struct ReshardRoute {
+  std::string steps; ///< in words
+  int64_t numSteps = 0;
+  /// Bytes between devices of an island, between islands, and those of both
+  /// that go from host to host.
+  int64_t iciBytes = 0, dcnBytes = 0, hostBytes = 0;
+  /// Of a shard before and after a step, at the most.
+  int64_t peakBytes = 0;
+  int64_t ns = 0;
+  /// False: shards are too many to count, and taken to be alike.
+  bool isCounted = true;
+};
+
+/// The ways to do one pw.reshard, the one that is taken first.
+struct ReshardChoice {
+  std::string place; ///< file:line:column, or empty
+  std::string from, to;
+  std::vector<ReshardRoute> routes;
+};
+
+/// pw-explain-reshard that appends to `choices` instead of reporting.
+std::unique_ptr<Pass> createExplainReshard(ExplainReshardOptions options,
+                                           std::vector<ReshardChoice> *choices);
 
 } // namespace mlir::pathways
 

@@ -204,7 +204,9 @@ def InsertTransfers : Pass<"pw-insert-transfers", "::mlir::ModuleOp"> {
     that the result cuts over them, the first that their shards divide into equal
     blocks, or one that leaves nothing to move. What is left, for other orders or
     places of axes, moves blocks. Where no such dimension is divided equally, all
-    is reduced everywhere and then cut.
+    is reduced everywhere and then cut. For another slice, contributions of 64 KiB
+    or more in a shard are scattered along the first dimension that is divided
+    equally, so that each block is sent from where it is.
 
     ```mlir
     %1 = pw.reshard %0 : !pw.array<8xf32, @a, [{} ] partial add {"m"}>
@@ -214,13 +216,53 @@ def InsertTransfers : Pass<"pw-insert-transfers", "::mlir::ModuleOp"> {
         : (!pw.array<8xf32, @a, [{} ] partial add {"m"}>) -> !pw.array<8xf32, @a, [{"m"} ]>
     ```
 
-    Time does not depend on the number of shards.
+    How contributions are reduced follows from types and meshes alone. What moves
+    after that is, where `topology` says the machines and both slices are bound,
+    the cheapest sequence of pieces, all-gathers and all-to-alls by their links;
+    `pw-explain-reshard` lists what it was compared with. Where pieces at once are
+    as good, they are taken. So an array that has copies on another island may
+    cross the DCN once, cut, and be gathered there:
+
+    ```mlir
+    %1 = pw.reshard %0 : !pw.array<1048576xf32, @a, [{"d"} ]>
+        -> !pw.array<1048576xf32, @b, [{} ]>
+    // becomes
+    %1 = pw.transfer %0
+        : !pw.array<1048576xf32, @a, [{"d"} ]> -> !pw.array<1048576xf32, @b, [{"d"} ]>
+    %2 = pw.call @pw_all_gather_dim0_262144xf32_d(%1)
+        : (!pw.array<1048576xf32, @b, [{"d"} ]>) -> !pw.array<1048576xf32, @b, [{} ]>
+    ```
+
+    Time depends on the number of shards up to 4096; of larger slices all shards
+    are taken to be alike.
   }];
+  let options = [
+    Option<"topology", "topology", "std::string", /*default=*/[{""}],
+           "Machines: local, ISLANDSxHOSTSxDEVICES, or a textproto file; empty: "
+           "not known, pieces move at once">
+  ];
   let dependentDialects = ["::mlir::pathways::PathwaysDialect",
                            "::mlir::arith::ArithDialect",
                            "::mlir::func::FuncDialect",
                            "::mlir::linalg::LinalgDialect",
                            "::mlir::tensor::TensorDialect"];
+}
+
+def ExplainReshard : Pass<"pw-explain-reshard", "::mlir::ModuleOp"> {
+  let summary = "Say which ways each change of layout could take";
+  let description = [{
+    Changes nothing. To be run where `pw-insert-transfers` would be, with the same
+    machines. A remark at each `pw.reshard` says which steps are taken, how many
+    bytes they move over ICI and the DCN, the bytes of a shard before and after a
+    step, at the most, and how long it takes by the links; notes say the same of
+    ways that were not taken.
+
+    Fails with an error at a `pw.reshard` from or to a slice that is not bound.
+  }];
+  let options = [
+    Option<"topology", "topology", "std::string", /*default=*/[{"local"}],
+           "Machines: local, ISLANDSxHOSTSxDEVICES, or a textproto file">
+  ];
 }
 
 def DedupComputations : Pass<"pw-dedup-computations", "::mlir::ModuleOp"> {

@@ -16,6 +16,17 @@
 // PLACE-NEXT: t d=2 island0 2-3 host1 0
 // PLACE-NOT: SUCCESS
 
+// RUN: %{run} --compile-only --explain-reshard | FileCheck %s --check-prefix=RESHARD
+// RESHARD: axpy.mlir:{{[0-9]+}}:{{[0-9]+}}: !pw.array<{{.*}}, @s, {{.*}}> -> !pw.array<{{.*}}, @t, {{.*}}>
+// RESHARD-NEXT: taken route steps ici bytes dcn bytes peak bytes ns
+// RESHARD-NEXT: yes pieces to the other slice cut [{{.*}}] 1 16 0 {{[0-9]+}} {{[0-9]+}}
+// RESHARD-NOT: SUCCESS
+// RUN: %{run} --compile-only --emit-plan=%t.plan
+// RUN: not pw-run %t.plan --topology=1x2x2 --explain-reshard 2>&1 | FileCheck %s --check-prefix=CHOSEN
+// RUN: %{run} --compile-only --emit-plan-text=%t.plan.mlir
+// RUN: not pw-run %t.plan.mlir --topology=1x2x2 --explain-reshard 2>&1 | FileCheck %s --check-prefix=CHOSEN
+// CHOSEN: pw-run: error: {{.*}}is a plan, whose movement is chosen
+
 // RUN: %{run} --compile-only --dump-graph=- | FileCheck %s --check-prefix=GRAPH
 // GRAPH: digraph "axpy_program" {
 // GRAPH: subgraph cluster_0

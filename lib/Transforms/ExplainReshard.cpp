@@ -1,0 +1,105 @@
+//===- ExplainReshard.cpp - Say how arrays could move ---------------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ReshardPlanner.h"
+#include "pathways/Support/SourcePlace.h"
+#include "pathways/Transforms/Machines.h"
+#include "pathways/Transforms/Passes.h"
+
+namespace mlir::pathways {
+#define GEN_PASS_DEF_EXPLAINRESHARD
+#include "pathways/Transforms/Passes.h.inc"
+} // namespace mlir::pathways
+
+using namespace mlir;
+using namespace mlir::pathways;
+
+namespace {
+
+class ExplainReshardPass
+    : public mlir::pathways::impl::ExplainReshardBase<ExplainReshardPass> {
+public:
+  using ExplainReshardBase::ExplainReshardBase;
+  ExplainReshardPass(ExplainReshardOptions options,
+                     std::vector<ReshardChoice> *choices)
+      : ExplainReshardBase(std::move(options)), choices(choices) {}
+
+private:
+  void runOnOperation() override {
+    markAllAnalysesPreserved();
+    const ::pathways::Topology *machines =
+        getAnalysis<Machines>().read(topology);
+    if (!machines)
+      return signalPassFailure();
+    ReshardPlanner planner(getOperation(), machines);
+    WalkResult result =
+        getOperation().walk([&](ReshardOp reshard) -> WalkResult {
+          ArrayType from = reshard.getSource().getType();
+          if (from == reshard.getType())
+            return success();
+          if (failed(checkBound(reshard, from, planner)) ||
+              failed(checkBound(reshard, reshard.getType(), planner)))
+            return failure();
+          report(reshard, planner.listRoutes(from, reshard.getType()));
+          return success();
+        });
+    if (result.wasInterrupted())
+      signalPassFailure();
+  }
+
+  static LogicalResult checkBound(ReshardOp reshard, ArrayType type,
+                                  const ReshardPlanner &planner) {
+    if (planner.isBound(type))
+      return success();
+    InFlightDiagnostic diagnostic =
+        reshard.emitOpError() << "moves between slices, but " << type.getSlice()
+                              << " is not bound; run pw-place first";
+    SliceOp slice = planner.getSlice(type);
+    diagnostic.attachNote(slice.getLoc())
+        << "slice '" << slice.getSymName() << "' is declared here";
+    return diagnostic;
+  }
+
+  static void print(Diagnostic &diagnostic, const ReshardRoute &route) {
+    diagnostic << route.steps << ": " << (route.isCounted ? "" : "about ")
+               << route.iciBytes << " bytes over ICI and " << route.dcnBytes
+               << " over the DCN, " << route.peakBytes << " bytes at a shard, "
+               << route.ns << " ns";
+  }
+
+  void report(ReshardOp reshard, std::vector<ReshardRoute> routes) {
+    if (choices) {
+      auto text = [](ArrayType type) {
+        std::string text;
+        llvm::raw_string_ostream(text) << type;
+        return text;
+      };
+      choices->push_back({getSourcePlace(reshard.getLoc()),
+                          text(reshard.getSource().getType()),
+                          text(reshard.getType()), std::move(routes)});
+      return;
+    }
+    InFlightDiagnostic remark = reshard.emitRemark() << "takes ";
+    if (routes.front().steps.empty())
+      remark << "no movement";
+    else
+      print(*remark.getUnderlyingDiagnostic(), routes.front());
+    for (const ReshardRoute &route : llvm::drop_begin(routes))
+      print(remark.attachNote() << "not ", route);
+  }
+
+  std::vector<ReshardChoice> *choices = nullptr;
+};
+
+} // namespace
+
+std::unique_ptr<Pass>
+mlir::pathways::createExplainReshard(ExplainReshardOptions options,
+                                     std::vector<ReshardChoice> *choices) {
+  return std::make_unique<ExplainReshardPass>(std::move(options), choices);
+}

@@ -1,0 +1,298 @@
+//===- ReshardPlanner.cpp - How arrays of a program move ------------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ReshardPlanner.h"
+
+#include "pathways/Dialect/Pathways/Layouts.h"
+
+using namespace mlir;
+using namespace mlir::pathways;
+
+/// Bytes of a shard's contributions from which on they are scattered before
+/// they go to another slice. Less is reduced sooner for everybody.
+static constexpr int64_t kScatteredBytes = 64 << 10;
+
+static LinkCost toLinkCost(const ::pathways::proto::Link &link,
+                           LinkCost otherwise) {
+  if (link.latency_seconds() > 0)
+    otherwise.latencyNs = link.latency_seconds() * 1e9;
+  if (link.bytes_per_second() > 0)
+    otherwise.bytesPerNs = link.bytes_per_second() / 1e9;
+  return otherwise;
+}
+
+static PlacedMesh place(MeshAttr mesh, BindOp bind,
+                        const ::pathways::Topology &machines) {
+  PlacedMesh placed;
+  placed.mesh = mesh;
+  placed.island = bind.getIsland();
+  placed.ici = toLinkCost(machines.island(placed.island).ici(), kDefaultIci);
+  int64_t shards = mesh.getNumShards();
+  if (shards > kMaxListedShards)
+    return placed;
+  ::pathways::layout::Mesh coordinates = toMesh(mesh);
+  for (int64_t shard = 0; shard < shards; ++shard) {
+    placed.devices.push_back(bind.getDevice(
+        ::pathways::layout::Coordinates(coordinates, shard), shard));
+    placed.hosts.push_back(
+        machines.Locate(placed.island, placed.devices.back()).host);
+  }
+  return placed;
+}
+
+ReshardPlanner::ReshardPlanner(ModuleOp module,
+                               const ::pathways::Topology *machines)
+    : symbols(module), machines(machines) {
+  for (auto bind : module.getOps<BindOp>())
+    binds[bind.getSlice()] = bind;
+  if (machines)
+    dcn = toLinkCost(machines->cluster().dcn(), kDefaultDcn);
+}
+
+SliceOp ReshardPlanner::getSlice(ArrayType type) const {
+  return symbols.lookup<SliceOp>(type.getSlice().getAttr());
+}
+bool ReshardPlanner::isBound(ArrayType type) const {
+  return binds.contains(type.getSlice().getValue());
+}
+MeshAttr ReshardPlanner::getMesh(ArrayType type) const {
+  return getSlice(type).getMesh();
+}
+RankedTensorType ReshardPlanner::getShard(ArrayType type) const {
+  return getShardTensorType(type, getMesh(type));
+}
+
+const PlacedMesh &ReshardPlanner::getPlaced(ArrayType type) {
+  StringRef slice = type.getSlice().getValue();
+  auto it = placed.find(slice);
+  if (it == placed.end())
+    it = placed
+             .try_emplace(slice,
+                          place(getMesh(type), binds.lookup(slice), *machines))
+             .first;
+  return it->second;
+}
+
+//===----------------------------------------------------------------------===//
+// Reduction
+//===----------------------------------------------------------------------===//
+
+static ArrayType withoutPartial(ArrayType type) {
+  return type.withSharding(type.getSharding().withoutPartial());
+}
+
+/// The partial axes of `partial`, as named.
+static SmallVector<Attribute> getGroup(ArrayType partial) {
+  ArrayRef<StringAttr> axes = partial.getSharding().getPartialAxes();
+  return SmallVector<Attribute>(axes.begin(), axes.end());
+}
+
+/// The layout of `partial` once each rank of the group over its partial axes
+/// has a block of dimension `dim` of what they have together.
+static ArrayType getScattered(ArrayType partial, int64_t dim) {
+  ShardingAttr sharding = partial.getSharding();
+  SmallVector<ArrayAttr> dims(sharding.getDims());
+  SmallVector<Attribute> axes(dims[dim].begin(), dims[dim].end());
+  llvm::append_range(axes, getGroup(partial));
+  dims[dim] = ArrayAttr::get(partial.getContext(), axes);
+  return partial.withSharding(ShardingAttr::get(partial.getContext(), dims));
+}
+
+/// The dimension along which contributions are scattered when they are reduced
+/// on the way to `whole`; none: everybody gets all of the sum. On one slice it
+/// is one that `whole` cuts over partial axes: who gets all would throw most of
+/// it away. For another slice it is any, if they are large: then each block is
+/// sent from where it is. The group is always that of all partial axes as
+/// named, and so the tree of sums, and with it the bits, are those of an
+/// all-reduce. What is left to do moves blocks. Best is where nothing is.
+std::optional<int64_t> ReshardPlanner::getScatteredDim(ArrayType partial,
+                                                       ArrayType whole) const {
+  bool isOneSlice = whole.getSlice() == partial.getSlice();
+  SmallVector<Attribute> group = getGroup(partial);
+  int64_t ranks = getNumBlocks(getMesh(partial), group);
+  RankedTensorType shard = getShard(partial);
+  if (!isOneSlice &&
+      shard.getNumElements() * getElementBytes(shard.getElementType()) <
+          kScatteredBytes)
+    return std::nullopt;
+  std::optional<int64_t> found;
+  for (auto [dim, cut] : llvm::enumerate(whole.getSharding().getDims())) {
+    if (isOneSlice && llvm::none_of(cut, [&](Attribute axis) {
+          return llvm::is_contained(group, axis);
+        }))
+      continue;
+    // Ranks' blocks must be equal and make up the shard.
+    ArrayType scattered = getScattered(partial, dim);
+    int64_t size = shard.getDimSize(dim);
+    int64_t block = getShard(scattered).getDimSize(dim);
+    if (size == 0 || block * ranks != size)
+      continue;
+    if (scattered == whole)
+      return dim;
+    if (!found)
+      found = dim;
+  }
+  return found;
+}
+
+/// How contributions become the array; none: there are none.
+std::optional<MovementStep>
+ReshardPlanner::planReduction(ArrayType source, ArrayType whole) const {
+  if (!source.getSharding().isPartial())
+    return std::nullopt;
+  std::optional<int64_t> dim = getScatteredDim(source, whole);
+  MovementStep step;
+  step.kind = dim ? MovementStep::ReduceScatter : MovementStep::AllReduce;
+  step.dim = dim.value_or(0);
+  step.axes = getGroup(source);
+  step.from = source.getSharding();
+  step.to =
+      (dim ? getScattered(source, *dim) : withoutPartial(source)).getSharding();
+  return step;
+}
+
+//===----------------------------------------------------------------------===//
+// Movement
+//===----------------------------------------------------------------------===//
+
+MovementProblem ReshardPlanner::makeProblem(ArrayType source,
+                                            ArrayType whole) const {
+  MovementProblem problem;
+  problem.type = source.getGlobalTensorType();
+  problem.mesh = getMesh(source);
+  problem.targetMesh = getMesh(whole);
+  problem.from = normalizeSharding(problem.mesh, source.getSharding());
+  problem.to = normalizeSharding(problem.targetMesh, whole.getSharding());
+  problem.isOneSlice = source.getSlice() == whole.getSlice();
+  problem.allowsPieces = true;
+  problem.allowsCollectives = machines && isBound(source) && isBound(whole);
+  return problem;
+}
+
+LinkedCosts ReshardPlanner::makeCosts(ArrayType source, ArrayType whole) {
+  // Both before either is held: the map may grow.
+  getPlaced(source);
+  getPlaced(whole);
+  return LinkedCosts(getPlaced(source), getPlaced(whole), dcn,
+                     source.getGlobalTensorType());
+}
+
+/// Pieces from `from` to `to` at once.
+static MovementStep sendAtOnce(ShardingAttr from, ShardingAttr to,
+                               bool crosses) {
+  MovementStep step;
+  step.kind = MovementStep::Pieces;
+  step.from = from;
+  step.to = to;
+  step.crosses = crosses;
+  return step;
+}
+
+const SmallVector<MovementStep> &ReshardPlanner::plan(ArrayType source,
+                                                      ArrayType goal) {
+  ArrayType whole = withoutPartial(goal);
+  auto [it, isNew] = plans.try_emplace({source, whole});
+  SmallVector<MovementStep> &steps = it->second;
+  if (!isNew)
+    return steps;
+  ArrayType reduced = source;
+  if (std::optional<MovementStep> reduction = planReduction(source, whole)) {
+    steps.push_back(*reduction);
+    reduced = source.withSharding(reduction->to);
+  }
+  if (reduced == whole)
+    return steps;
+  MovementProblem problem = makeProblem(reduced, whole);
+  SmallVector<MovementStep> moves;
+  if (problem.allowsCollectives)
+    moves = planMovement(problem, makeCosts(reduced, whole)).steps;
+  // Nothing moves, but for axes of size 1 the type is another one.
+  if (moves.empty())
+    moves.push_back(sendAtOnce(problem.from, problem.to, !problem.isOneSlice));
+  moves.front().from = reduced.getSharding();
+  moves.back().to = whole.getSharding();
+  llvm::append_range(steps, moves);
+  return steps;
+}
+
+namespace {
+
+/// Costs by which no piece is where it should be at once.
+class NotAtOnce : public MovementCosts {
+public:
+  NotAtOnce(const MovementCosts &costs, ShardingAttr goal)
+      : costs(costs), goal(goal) {}
+  MovementCost getCost(const MovementStep &step) const override {
+    MovementCost cost = costs.getCost(step);
+    if (step.kind == MovementStep::Pieces && step.to == goal)
+      cost.ns = INT64_MAX / 2;
+    return cost;
+  }
+
+private:
+  const MovementCosts &costs;
+  ShardingAttr goal;
+};
+
+} // namespace
+
+/// `steps` in words, and what they cost.
+static ReshardRoute makeRoute(ArrayRef<MovementStep> steps,
+                              const MovementCosts &costs) {
+  ReshardRoute route;
+  MovementCost cost;
+  for (const MovementStep &step : steps) {
+    route.steps += (route.steps.empty() ? "" : ", then ") + describe(step);
+    cost = cost.then(costs.getCost(step));
+  }
+  route.numSteps = steps.size();
+  route.iciBytes = cost.iciBytes;
+  route.dcnBytes = cost.dcnBytes;
+  route.hostBytes = cost.hostBytes;
+  route.peakBytes = cost.peakBytes;
+  route.ns = cost.ns;
+  route.isCounted = cost.isCounted;
+  return route;
+}
+
+std::vector<ReshardRoute> ReshardPlanner::listRoutes(ArrayType source,
+                                                     ArrayType goal) {
+  ArrayType whole = withoutPartial(goal);
+  LinkedCosts costs = makeCosts(source, whole);
+  SmallVector<MovementStep> taken = plan(source, goal), before;
+  std::vector<ReshardRoute> routes = {makeRoute(taken, costs)};
+  ArrayType reduced = source;
+  if (source.getSharding().isPartial()) {
+    before.push_back(taken.front());
+    reduced = source.withSharding(taken.front().to);
+  }
+  MovementProblem problem = makeProblem(reduced, whole);
+  if (reduced == whole || (problem.isOneSlice && problem.from == problem.to))
+    return routes;
+  auto isAtOnce = [&](const MovementStep &step) {
+    return step.kind == MovementStep::Pieces && step.to == problem.to;
+  };
+  auto add = [&](ArrayRef<MovementStep> moves) {
+    // There may be no other way.
+    if (moves.size() > 1 && llvm::any_of(moves, isAtOnce))
+      return;
+    SmallVector<MovementStep> steps(before);
+    llvm::append_range(steps, moves);
+    ReshardRoute route = makeRoute(steps, costs);
+    if (llvm::none_of(routes, [&](const ReshardRoute &other) {
+          return other.steps == route.steps;
+        }))
+      routes.push_back(std::move(route));
+  };
+  add(sendAtOnce(problem.from, problem.to, !problem.isOneSlice));
+  add(planMovement(problem, NotAtOnce(costs, problem.to)).steps);
+  // With any memory.
+  problem.memoryFactor = 1 << 30;
+  add(planMovement(problem, NotAtOnce(costs, problem.to)).steps);
+  return routes;
+}
