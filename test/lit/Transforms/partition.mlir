@@ -81,6 +81,48 @@ pw.program @exchange(%x: !pw.array<4x6xf32, @s, [{"x", "one"}, {}]>) -> (!pw.arr
 
 // -----
 
+// Axes that swap do not bring all of a large array together: where there is
+// another dimension, blocks go over that one.
+pw.slice @s mesh <"x" = 2, "y" = 4>
+func.func private @same(%x: tensor<1024x1024xf32>) -> tensor<1024x1024xf32> { return %x : tensor<1024x1024xf32> }
+// CHECK: func.func private @same_sharded(%[[X:.*]]: tensor<128x1024xf32>) -> tensor<128x1024xf32>
+// CHECK-NEXT: %[[A:.*]] = pw.all_to_all %[[X]] split 1 concat 0 over ["y"] : tensor<128x1024xf32> -> tensor<512x256xf32>
+// CHECK-NEXT: %[[B:.*]] = pw.all_to_all %[[A]] split 1 concat 0 over ["x"] : tensor<512x256xf32> -> tensor<1024x128xf32>
+// CHECK-NEXT: %[[C:.*]] = pw.all_to_all %[[B]] split 0 concat 1 over ["y", "x"] : tensor<1024x128xf32> -> tensor<128x1024xf32>
+// CHECK-NEXT: return %[[C]]
+pw.program @swap(%x: !pw.array<1024x1024xf32, @s, [{"x", "y"}, {}]>) -> (!pw.array<1024x1024xf32, @s, [{"y", "x"}, {}]>) {
+  %0 = pw.call @same(%x) : (!pw.array<1024x1024xf32, @s, [{"x", "y"}, {}]>) -> !pw.array<1024x1024xf32, @s, [{"y", "x"}, {}]>
+  pw.return %0 : !pw.array<1024x1024xf32, @s, [{"y", "x"}, {}]>
+}
+
+// -----
+
+// Without, shards of axes of one size shift until all have theirs. What is small
+// is gathered and cut.
+pw.slice @s mesh <"x" = 2, "y" = 2>
+func.func private @large(%x: tensor<1048576xf32>) -> tensor<1048576xf32> { return %x : tensor<1048576xf32> }
+func.func private @small(%x: tensor<16xf32>) -> tensor<16xf32> { return %x : tensor<16xf32> }
+// CHECK: func.func private @large_sharded(%[[X:.*]]: tensor<262144xf32>) -> tensor<262144xf32>
+// CHECK-DAG: %[[I:.*]] = pw.shard_index "x"
+// CHECK-DAG: %[[J:.*]] = pw.shard_index "y"
+// CHECK: %[[A:.*]] = pw.permute %[[X]] shift 3 over ["x", "y"] wrap
+// CHECK: %[[IS:.*]] = arith.cmpi eq
+// CHECK: %[[B:.*]] = arith.select %[[IS]], %[[A]], %[[X]] : tensor<262144xf32>
+// CHECK: %[[C:.*]] = pw.permute %[[X]] shift 1 over ["x", "y"] wrap
+// CHECK: arith.select %{{.*}}, %[[C]], %[[B]] : tensor<262144xf32>
+// CHECK-NOT: pw.
+// CHECK: func.func private @small_sharded(%[[X:.*]]: tensor<4xf32>) -> tensor<4xf32>
+// CHECK-NEXT: %[[G:.*]] = pw.all_gather %[[X]] dim 0 over ["x", "y"]
+// CHECK: tensor.extract_slice %[[G]]
+pw.program @shift(%x: !pw.array<1048576xf32, @s, [{"x", "y"}]>, %y: !pw.array<16xf32, @s, [{"x", "y"}]>)
+    -> (!pw.array<1048576xf32, @s, [{"y", "x"}]>, !pw.array<16xf32, @s, [{"y", "x"}]>) {
+  %0 = pw.call @large(%x) : (!pw.array<1048576xf32, @s, [{"x", "y"}]>) -> !pw.array<1048576xf32, @s, [{"y", "x"}]>
+  %1 = pw.call @small(%y) : (!pw.array<16xf32, @s, [{"x", "y"}]>) -> !pw.array<16xf32, @s, [{"y", "x"}]>
+  pw.return %0, %1 : !pw.array<1048576xf32, @s, [{"y", "x"}]>, !pw.array<16xf32, @s, [{"y", "x"}]>
+}
+
+// -----
+
 // Blocks that are not equal: padding is cut off before anything is computed, so
 // that nobody divides by it.
 pw.slice @s mesh <"x" = 2>
