@@ -40,7 +40,7 @@ def written(pw_run, pw_opt, program, folder):
     names = ['a.plan', 'a.mlir', 'a.dot']
     code, said = output(
         [pw_run, program, f'--topology={TOPOLOGY}', '--oversubscribe', '--dry-run',
-         '--explain-placement', '--explain-kernels',
+         '--explain-placement', '--explain-reshard', '--explain-kernels',
          *(f'--{option}={folder}/{name}' for option, name in
            zip(('emit-plan', 'emit-plan-text', 'dump-graph'), names))])
     if code != 0:

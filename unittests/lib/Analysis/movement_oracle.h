@@ -12,8 +12,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PATHWAYS_UNITTESTS_LIB_ANALYSIS_MOVEMENT_ORACLE_H
-#define PATHWAYS_UNITTESTS_LIB_ANALYSIS_MOVEMENT_ORACLE_H
+#ifndef UNITTESTS_LIB_ANALYSIS_MOVEMENT_ORACLE_H
+#define UNITTESTS_LIB_ANALYSIS_MOVEMENT_ORACLE_H
 
 #include "pathways/Analysis/MovementPlanner.h"
 
@@ -73,4 +73,4 @@ private:
 
 } // namespace mlir::pathways::oracle
 
-#endif // PATHWAYS_UNITTESTS_LIB_ANALYSIS_MOVEMENT_ORACLE_H
+#endif // UNITTESTS_LIB_ANALYSIS_MOVEMENT_ORACLE_H

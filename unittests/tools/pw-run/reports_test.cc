@@ -14,6 +14,7 @@
 
 #include "tools/pw-run/dry_run.h"
 #include "tools/pw-run/dump_graph.h"
+#include "tools/pw-run/explain_reshard.h"
 #include "tools/pw-run/plan_view.h"
 #include "tools/pw-run/signature.h"
 #include "tools/pw-run/stats.h"
@@ -221,6 +222,29 @@ TEST(ReportsTest, DryRunGroupsEqualDevices) {
   EXPECT_THAT(text, HasSubstr("ici island0"));
   EXPECT_THAT(text, HasSubstr("dcn island0 -> island1"));
   EXPECT_EQ(text.find(" \n"), std::string::npos);
+}
+
+TEST(ReportsTest, ReshardsListTheWaysThatWereNotTaken) {
+  EXPECT_EQ(ReshardsText({}), "no array changes its layout\n");
+  ReshardText reshard;
+  reshard.title = "f.mlir:3:8: here -> there";
+  reshard.routes = {{"pieces, then all-gather", 12, 4, 2, 9, 1500, true},
+                    {"pieces", 0, 16, 1, 9, 20000, false}};
+  ReshardText nothing;
+  nothing.title = "f.mlir:4:8: here -> here";
+  nothing.routes = {{}};
+  EXPECT_EQ(
+      ReshardsText({reshard, nothing}),
+      "f.mlir:3:8: here -> there\n"
+      "taken  route                    steps  ici bytes  dcn bytes  peak bytes"
+      "     ns\n"
+      "yes    pieces, then all-gather      2  12         4                   9"
+      "   1500\n"
+      "       pieces                       1  ~0         ~16                 9"
+      "  20000\n\n"
+      "f.mlir:4:8: here -> here\n"
+      "taken  route  steps  ici bytes  dcn bytes  peak bytes  ns\n"
+      "yes    none       0          0          0           0   0\n\n");
 }
 
 TEST(ReportsTest, PlacementNamesDevicesAndHosts) {
