@@ -12,6 +12,7 @@
 #include "runtime/layout/group_bytes.h"
 
 #include "mlir/IR/Builders.h"
+#include "llvm/ADT/SmallSet.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <cmath>
@@ -21,8 +22,10 @@ using namespace mlir;
 using namespace mlir::pathways;
 namespace layout = ::pathways::layout;
 
-/// Pieces of a movement that are counted one by one.
-static constexpr int64_t kMaxPieces = 1 << 14;
+/// Pieces of a movement that are counted one by one, or shards of groups times
+/// ranks of one; and of all steps together.
+static constexpr int64_t kMaxStepWork = 1 << 14;
+static constexpr int64_t kMaxWork = 1 << 17;
 
 static int64_t clamp(uint64_t value) {
   return std::min<uint64_t>(value, INT64_MAX);
@@ -146,9 +149,16 @@ MovementCost LinkedCosts::estimatePieces(const MovementStep &step) const {
   cost.hostBytes = total;
   cost.receivedBytes = total ? after : 0;
   cost.isCounted = false;
+  // All devices of a host receive over the links from all other ones.
+  int64_t busiest = isOneIsland ? cost.receivedBytes : total;
+  llvm::SmallSet<int32_t, 16> distinct;
+  distinct.insert(to.hosts.begin(), to.hosts.end());
+  int64_t hosts = distinct.size();
+  if (isOneIsland && hosts > 1)
+    busiest = multiply(busiest, to.hosts.size()) / (hosts * (hosts - 1));
   const LinkCost &link = isOneIsland ? source.ici : dcn;
-  cost.ns = kMovementStepNs + (total ? link.latencyNs : 0) +
-            getWireNs(link, isOneIsland ? cost.receivedBytes : total);
+  cost.ns =
+      kMovementStepNs + (total ? link.latencyNs : 0) + getWireNs(link, busiest);
   return cost;
 }
 
@@ -165,8 +175,10 @@ MovementCost LinkedCosts::countPieces(const MovementStep &step) const {
     return estimatePieces(step);
   int64_t pieces = 0;
   for (size_t shard = 0; shard < to.devices.size(); ++shard)
-    if ((pieces += movement.NumPiecesInto(shard)) > kMaxPieces)
-      return estimatePieces(step);
+    if ((pieces += movement.NumPiecesInto(shard)) > kMaxStepWork)
+      break;
+  if (!takeWork(pieces))
+    return estimatePieces(step);
   MovementCost cost;
   LinkLoads loads;
   int64_t element = getElementBytes(type.getElementType());
@@ -239,40 +251,90 @@ static layout::ExchangeSpec makeSpec(const MovementStep &step, MeshAttr mesh,
   return spec;
 }
 
+namespace {
+
+/// What one group moves.
+struct GroupCount {
+  std::vector<int64_t> devices; // by rank
+  std::vector<int32_t> hosts;
+  layout::GroupBytes bytes;
+
+  void addInHost(LinkLoads &loads) const {
+    for (auto [host, device] : llvm::zip_equal(hosts, devices)) {
+      const layout::GroupBytes::Host &part = bytes.hosts.at(host);
+      loads.addInHost({host, device},
+                      static_cast<double>(part.bytes) / part.devices);
+    }
+  }
+};
+
+} // namespace
+
+/// A collective of `group`, and otherwise like `like`.
+static GroupCount countGroup(const layout::ExchangeSpec &like,
+                             const PlacedMesh &on, ArrayRef<int64_t> group) {
+  GroupCount count;
+  for (int64_t member : group) {
+    count.devices.push_back(on.devices[member]);
+    count.hosts.push_back(on.hosts[member]);
+  }
+  layout::ExchangeSpec spec = like;
+  spec.hosts = count.hosts;
+  count.bytes = layout::CountGroupBytes(spec, count.devices);
+  return count;
+}
+
+/// Counts the group of one shard, as often as there are groups.
+MovementCost LinkedCosts::estimateCollective(const MovementStep &step) const {
+  const PlacedMesh &on = step.isOnTarget ? target : source;
+  int64_t ranks = getNumBlocks(on.mesh, step.axes);
+  if (on.devices.empty() || ranks > kMaxStepWork / ranks)
+    return IslandCosts(on.mesh, type).getCost(step);
+  GroupCount group = countGroup(makeSpec(step, on.mesh, type), on,
+                                getGroup(on.mesh, step.axes, 0));
+  int64_t groups = on.devices.size() / ranks;
+  // Others on the first host use the same links.
+  int64_t onHost = llvm::count(on.hosts, on.hosts[0]);
+  int64_t ofGroup = llvm::count(group.hosts, on.hosts[0]);
+  MovementCost cost;
+  LinkLoads loads;
+  cost.iciBytes = multiply(group.bytes.total(), groups);
+  for (const auto &[link, bytes] : group.bytes.between) {
+    cost.hostBytes += multiply(bytes, groups);
+    loads.addBetween(link.first, link.second,
+                     multiply(bytes, llvm::divideCeil(onHost, ofGroup)));
+  }
+  group.addInHost(loads);
+  cost.isCounted = false;
+  cost.ns = kMovementStepNs + group.bytes.rounds * on.ici.latencyNs +
+            getWireNs(on.ici, loads.getMost());
+  return cost;
+}
+
 MovementCost LinkedCosts::countCollective(const MovementStep &step) const {
   const PlacedMesh &on = step.isOnTarget ? target : source;
-  if (on.devices.empty())
-    return IslandCosts(on.mesh, type).getCost(step);
+  int64_t shards = on.mesh.getNumShards();
+  int64_t ranks = getNumBlocks(on.mesh, step.axes);
+  if (on.devices.empty() || ranks > kMaxStepWork ||
+      !takeWork(multiply(shards, ranks)))
+    return estimateCollective(step);
   MovementCost cost;
   LinkLoads loads;
   uint64_t rounds = 0;
   layout::ExchangeSpec spec = makeSpec(step, on.mesh, type);
-  for (size_t shard = 0; shard < on.devices.size(); ++shard) {
-    SmallVector<int64_t> group = getGroup(on.mesh, step.axes, shard);
-    if (group.front() != static_cast<int64_t>(shard))
+  for (int64_t shard = 0; shard < shards; ++shard) {
+    SmallVector<int64_t> members = getGroup(on.mesh, step.axes, shard);
+    if (members.front() != shard)
       continue;
-    std::vector<int64_t> devices;
-    spec.hosts.clear();
-    for (int64_t member : group) {
-      devices.push_back(on.devices[member]);
-      spec.hosts.push_back(on.hosts[member]);
-    }
-    layout::GroupBytes counted = layout::CountGroupBytes(spec, devices);
-    cost.iciBytes += counted.total();
-    for (const auto &[link, bytes] : counted.between) {
+    GroupCount group = countGroup(spec, on, members);
+    cost.iciBytes += group.bytes.total();
+    for (const auto &[link, bytes] : group.bytes.between) {
       loads.addBetween(link.first, link.second, bytes);
       cost.hostBytes += bytes;
     }
-    for (size_t rank = 0; rank < devices.size(); ++rank) {
-      const layout::GroupBytes::Host &part = counted.hosts[spec.hosts[rank]];
-      loads.addInHost({spec.hosts[rank], devices[rank]},
-                      static_cast<double>(part.bytes) / part.devices);
-    }
-    rounds = std::max(rounds, counted.rounds);
+    group.addInHost(loads);
+    rounds = std::max(rounds, group.bytes.rounds);
   }
-  cost.receivedBytes =
-      getReceived(step, on.mesh, getShardBytes(on.mesh, type, step.from),
-                  getShardBytes(on.mesh, type, step.to));
   cost.ns = kMovementStepNs + rounds * on.ici.latencyNs +
             getWireNs(on.ici, loads.getMost());
   return cost;
@@ -289,9 +351,20 @@ MovementCost LinkedCosts::count(const MovementStep &step) const {
                                         builder.getArrayAttr(step.axes),
                                         builder.getI64IntegerAttr(elements)});
   auto [it, isNew] = known.try_emplace(key);
-  if (isNew)
+  if (isNew) {
     it->second = countCollective(step);
+    it->second.receivedBytes =
+        getReceived(step, on.mesh, getShardBytes(on.mesh, type, step.from),
+                    getShardBytes(on.mesh, type, step.to));
+  }
   return it->second;
+}
+
+bool LinkedCosts::takeWork(int64_t work) const {
+  if (work > kMaxStepWork || work > kMaxWork - workDone)
+    return false;
+  workDone += work;
+  return true;
 }
 
 MovementCost LinkedCosts::getCost(const MovementStep &step) const {

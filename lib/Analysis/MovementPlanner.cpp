@@ -187,12 +187,17 @@ using Rank = std::tuple<int64_t, int64_t, int64_t>; // time, steps, memory
 
 class Search {
 public:
+  /// With `misplacedNs` it goes first where axes are in their places, each that
+  /// is not being worth that much; what it finds need not be the cheapest.
   Search(const MovementProblem &problem, const MovementCosts &costs,
-         int64_t peakLimit)
-      : problem(problem), costs(costs), peakLimit(peakLimit) {}
+         int64_t peakLimit, int64_t misplacedNs = 0)
+      : problem(problem), costs(costs), peakLimit(peakLimit),
+        misplacedNs(misplacedNs) {}
 
-  /// The cheapest route that is less than `bound`, if there is one.
+  /// The cheapest route that is less than `bound`, if there is one; when there
+  /// was too much to look at, one that was found, if any was.
   std::optional<MovementRoute> run(std::optional<Rank> bound);
+  bool wasCutShort() const { return isCutShort; }
 
 private:
   struct Node {
@@ -208,6 +213,7 @@ private:
   bool isGoal(ShardingAttr layout, bool isOnTarget) const {
     return layout == problem.to && isOnTarget == !problem.isOneSlice;
   }
+  MovementRoute getRoute(size_t index) const;
   void expand(size_t index);
   void reduce(MovementStep step);
   void gatherAndExchange(MovementStep step);
@@ -224,11 +230,12 @@ private:
 
   const MovementProblem &problem;
   const MovementCosts &costs;
-  int64_t peakLimit;
+  int64_t peakLimit, misplacedNs;
+  bool isCutShort = false;
   std::vector<Node> nodes;
   llvm::DenseMap<std::pair<Attribute, int>, size_t> indices;
-  /// By rank, then by when it was found.
-  using Entry = std::tuple<Rank, int64_t, size_t>;
+  /// By rank, then by when it was found; the last is the node's own rank.
+  using Entry = std::tuple<Rank, int64_t, size_t, Rank>;
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue;
   std::optional<Rank> bound;
   size_t current = 0;
@@ -244,6 +251,18 @@ bool Search::isExact(MeshAttr mesh, ShardingAttr coarse, ShardingAttr fine,
   int64_t many = getNumBlocks(mesh, fine.getDims()[dim].getValue());
   return llvm::divideCeil(size, few) ==
          llvm::divideCeil(size, many) * static_cast<uint64_t>(many / few);
+}
+
+/// Axes that must go, and those that must come.
+static int64_t countMisplaced(ShardingAttr from, ShardingAttr to) {
+  int64_t count = 0;
+  for (auto [old, goal] : llvm::zip_equal(from.getDims(), to.getDims())) {
+    size_t same = 0;
+    while (same < std::min(old.size(), goal.size()) && old[same] == goal[same])
+      ++same;
+    count += old.size() + goal.size() - 2 * same;
+  }
+  return count;
 }
 
 void Search::reach(MovementStep step, ShardingAttr to) {
@@ -273,7 +292,10 @@ void Search::reach(MovementStep step, ShardingAttr to) {
   } else {
     nodes[index] = std::move(node);
   }
-  queue.push({rank, ++found, index});
+  Rank priority = rank;
+  if (misplacedNs)
+    std::get<0>(priority) += misplacedNs * countMisplaced(to, problem.to);
+  queue.push({priority, ++found, index, rank});
 }
 
 void Search::reduce(MovementStep step) {
@@ -420,28 +442,35 @@ void Search::expand(size_t index) {
     permute(step);
 }
 
+MovementRoute Search::getRoute(size_t index) const {
+  MovementRoute route{{}, nodes[index].cost};
+  for (size_t at = index; at != 0; at = nodes[at].parent)
+    route.steps.push_back(nodes[at].step);
+  std::reverse(route.steps.begin(), route.steps.end());
+  return route;
+}
+
 std::optional<MovementRoute> Search::run(std::optional<Rank> bound) {
   this->bound = bound;
   nodes.push_back({problem.from, false, Rank(0, 0, 0), {}, {}, 0});
   indices[{problem.from, false}] = 0;
-  queue.push({nodes[0].rank, 0, 0});
-  for (int64_t expanded = 0; !queue.empty();) {
-    auto [rank, number, index] = queue.top();
+  queue.push({nodes[0].rank, 0, 0, nodes[0].rank});
+  for (int64_t expanded = 0; !queue.empty() && expanded < kMaxExpanded;) {
+    auto [priority, number, index, rank] = queue.top();
     queue.pop();
     if (nodes[index].isDone || nodes[index].rank != rank)
       continue;
     nodes[index].isDone = true;
-    if (isGoal(nodes[index].layout, nodes[index].isOnTarget)) {
-      MovementRoute route{{}, nodes[index].cost};
-      for (size_t at = index; at != 0; at = nodes[at].parent)
-        route.steps.push_back(nodes[at].step);
-      std::reverse(route.steps.begin(), route.steps.end());
-      return route;
-    }
-    if (++expanded <= kMaxExpanded)
-      expand(index);
+    if (isGoal(nodes[index].layout, nodes[index].isOnTarget))
+      return getRoute(index);
+    ++expanded;
+    expand(index);
   }
-  return std::nullopt;
+  isCutShort = !queue.empty();
+  auto goal = indices.find({problem.to, !problem.isOneSlice});
+  if (goal == indices.end())
+    return std::nullopt;
+  return getRoute(goal->second);
 }
 
 //===----------------------------------------------------------------------===//
@@ -503,6 +532,24 @@ static void mergeSlices(MovementRoute &route) {
   route.steps = std::move(merged);
 }
 
+static std::optional<MovementRoute> search(const MovementProblem &problem,
+                                           const MovementCosts &costs,
+                                           int64_t peakLimit,
+                                           std::optional<Rank> bound) {
+  Search cheapest(problem, costs, peakLimit);
+  std::optional<MovementRoute> route = cheapest.run(bound);
+  if (!cheapest.wasCutShort())
+    return route;
+  // Too many layouts: rather a good route than one that was met by chance.
+  MovementStep step;
+  step.from = step.to = problem.from;
+  int64_t move = std::max<int64_t>(costs.getCost(step).ns, 1);
+  std::optional<MovementRoute> guided =
+      Search(problem, costs, peakLimit, move).run(bound);
+  return !route || (guided && guided->cost.ns < route->cost.ns) ? guided
+                                                                : route;
+}
+
 MovementRoute mlir::pathways::planMovement(const MovementProblem &problem,
                                            const MovementCosts &costs) {
   if (problem.isOneSlice && problem.from == problem.to)
@@ -522,10 +569,10 @@ MovementRoute mlir::pathways::planMovement(const MovementProblem &problem,
       bound = Rank(fallback->cost.ns, fallback->steps.size() + 1,
                    fallback->cost.peakBytes);
   }
-  std::optional<MovementRoute> route = Search(problem, costs, limit).run(bound);
+  std::optional<MovementRoute> route = search(problem, costs, limit, bound);
   // Too much memory is better than no way.
   if (!route && !bound)
-    route = Search(problem, costs, INT64_MAX).run(std::nullopt);
+    route = search(problem, costs, INT64_MAX, std::nullopt);
   if (!route)
     route = std::move(fallback);
   mergeSlices(*route);

@@ -265,7 +265,11 @@ std::vector<ReshardRoute> ReshardPlanner::listRoutes(ArrayType source,
   ArrayType whole = withoutPartial(goal);
   LinkedCosts costs = makeCosts(source, whole);
   SmallVector<MovementStep> taken = plan(source, goal), before;
-  std::vector<ReshardRoute> routes = {makeRoute(taken, costs)};
+  // Each is counted as if it were the only one.
+  auto describeRoute = [&](ArrayRef<MovementStep> steps) {
+    return makeRoute(steps, makeCosts(source, whole));
+  };
+  std::vector<ReshardRoute> routes = {describeRoute(taken)};
   ArrayType reduced = source;
   if (source.getSharding().isPartial()) {
     before.push_back(taken.front());
@@ -283,7 +287,7 @@ std::vector<ReshardRoute> ReshardPlanner::listRoutes(ArrayType source,
       return;
     SmallVector<MovementStep> steps(before);
     llvm::append_range(steps, moves);
-    ReshardRoute route = makeRoute(steps, costs);
+    ReshardRoute route = describeRoute(steps);
     if (llvm::none_of(routes, [&](const ReshardRoute &other) {
           return other.steps == route.steps;
         }))

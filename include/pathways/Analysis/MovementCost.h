@@ -69,13 +69,18 @@ private:
   MovementCost count(const MovementStep &step) const;
   MovementCost countPieces(const MovementStep &step) const;
   MovementCost countCollective(const MovementStep &step) const;
+  /// The same without looking at each shard.
   MovementCost estimatePieces(const MovementStep &step) const;
+  MovementCost estimateCollective(const MovementStep &step) const;
+  /// Whether there may be that much more counting.
+  bool takeWork(int64_t work) const;
 
   const PlacedMesh &source, &target;
   LinkCost dcn;
   RankedTensorType type;
   /// Of collectives, by all that they depend on.
   mutable llvm::DenseMap<Attribute, MovementCost> known;
+  mutable int64_t workDone = 0;
 };
 
 } // namespace mlir::pathways

@@ -233,8 +233,8 @@ def InsertTransfers : Pass<"pw-insert-transfers", "::mlir::ModuleOp"> {
         : (!pw.array<1048576xf32, @b, [{"d"} ]>) -> !pw.array<1048576xf32, @b, [{} ]>
     ```
 
-    Time depends on the number of shards up to 4096; of larger slices all shards
-    are taken to be alike.
+    Time is bounded, whatever the number of shards: where there are many, all are
+    taken to be alike.
   }];
   let options = [
     Option<"topology", "topology", "std::string", /*default=*/[{""}],

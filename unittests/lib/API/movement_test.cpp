@@ -371,6 +371,10 @@ const BodyCase kBodies[] = {
      R"({"z"}, {"x"}, {"y"})", "plan.collective", "reduce"},
     {R"("x" = 2, "y" = 2, "z" = 2)", "64x128x32", R"({"x", "y", "z"}, {}, {})",
      R"({}, {"z", "x"}, {})", "plan.collective", "permute"},
+    // More layouts than are looked at.
+    {R"("a" = 2, "b" = 2, "c" = 2, "d" = 2, "e" = 2, "f" = 2)", "64x64x32x32",
+     R"({"a", "b", "c"}, {"d"}, {"e"}, {"f"})",
+     R"({"f", "e"}, {"c", "b", "a"}, {}, {"d"})", "all_to_all", "all_gather"},
 };
 
 TEST(MovementTest, LargeArraysInBodiesDoNotComeTogether) {
@@ -394,7 +398,7 @@ TEST(MovementTest, LargeArraysInBodiesDoNotComeTogether) {
       at += length;
     }
     values = fill(values.shape, random);
-    for (const char *topology : {"1x1x16", "1x16x1"}) {
+    for (const char *topology : {"1x1x64", "1x8x8"}) {
       SCOPED_TRACE(text + topology);
       auto compiled = take(compile({text}, {.topology = topology}));
       const std::string plan = take(printPlan(compiled.plan));
