@@ -30,6 +30,9 @@ static constexpr int64_t kMaxWork = 1 << 17;
 static int64_t clamp(uint64_t value) {
   return std::min<uint64_t>(value, INT64_MAX);
 }
+static int64_t add(int64_t a, uint64_t b) {
+  return clamp(llvm::SaturatingAdd<uint64_t>(a, b));
+}
 static int64_t multiply(int64_t a, int64_t b) {
   return clamp(llvm::SaturatingMultiply<uint64_t>(a, b));
 }
@@ -111,11 +114,11 @@ public:
   void addInHost(std::pair<int32_t, int64_t> device, double bytes) {
     most = std::max(most, inHost[device] += bytes);
   }
-  void addBetween(int32_t from, int32_t to, int64_t bytes) {
+  void addBetween(int32_t from, int32_t to, double bytes) {
     most = std::max(most, between[{from, to}] += bytes);
   }
   /// Bytes on the busiest link.
-  int64_t getMost() const { return std::ceil(most); }
+  int64_t getMost() const { return std::min(std::ceil(most), 0x1p62); }
   bool hasMessages() const { return !between.empty(); }
 
 private:
@@ -191,17 +194,18 @@ MovementCost LinkedCosts::countPieces(const MovementStep &step) const {
       int64_t bytes = element;
       for (int64_t extent : piece.extent)
         bytes = multiply(bytes, extent);
-      received += bytes;
+      received = add(received, bytes);
       if (fromHost == toHost) {
         loads.addInHost({toHost, to.devices[shard]}, bytes);
         continue;
       }
-      cost.hostBytes += bytes;
+      cost.hostBytes = add(cost.hostBytes, bytes);
       // Two islands have one link.
       isOneIsland ? loads.addBetween(fromHost, toHost, bytes)
                   : loads.addBetween(-1, -1, bytes);
     }
-    (isOneIsland ? cost.iciBytes : cost.dcnBytes) += received;
+    int64_t &all = isOneIsland ? cost.iciBytes : cost.dcnBytes;
+    all = add(all, received);
     cost.receivedBytes = std::max(cost.receivedBytes, received);
   }
   const LinkCost &link = isOneIsland ? source.ici : dcn;
@@ -300,7 +304,7 @@ MovementCost LinkedCosts::estimateCollective(const MovementStep &step) const {
   LinkLoads loads;
   cost.iciBytes = multiply(group.bytes.total(), groups);
   for (const auto &[link, bytes] : group.bytes.between) {
-    cost.hostBytes += multiply(bytes, groups);
+    cost.hostBytes = add(cost.hostBytes, multiply(bytes, groups));
     loads.addBetween(link.first, link.second,
                      multiply(bytes, llvm::divideCeil(onHost, ofGroup)));
   }
@@ -327,10 +331,10 @@ MovementCost LinkedCosts::countCollective(const MovementStep &step) const {
     if (members.front() != shard)
       continue;
     GroupCount group = countGroup(spec, on, members);
-    cost.iciBytes += group.bytes.total();
+    cost.iciBytes = add(cost.iciBytes, group.bytes.total());
     for (const auto &[link, bytes] : group.bytes.between) {
       loads.addBetween(link.first, link.second, bytes);
-      cost.hostBytes += bytes;
+      cost.hostBytes = add(cost.hostBytes, bytes);
     }
     group.addInHost(loads);
     rounds = std::max(rounds, group.bytes.rounds);

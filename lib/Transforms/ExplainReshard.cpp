@@ -37,6 +37,8 @@ private:
     if (!machines)
       return signalPassFailure();
     ReshardPlanner planner(getOperation(), machines);
+    if (failed(planner.checkBindings()))
+      return signalPassFailure();
     WalkResult result =
         getOperation().walk([&](ReshardOp reshard) -> WalkResult {
           ArrayType from = reshard.getSource().getType();

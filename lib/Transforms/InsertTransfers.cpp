@@ -43,6 +43,8 @@ private:
         return signalPassFailure();
     }
     ReshardPlanner reshards(getOperation(), machines);
+    if (failed(reshards.checkBindings()))
+      return signalPassFailure();
     planner = &reshards;
     SymbolTable table(getOperation());
     symbols = &table;

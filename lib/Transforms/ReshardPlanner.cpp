@@ -26,28 +26,55 @@ static LinkCost toLinkCost(const ::pathways::proto::Link &link,
   return otherwise;
 }
 
+/// Devices of the island, by shard; none where there are too many.
+static SmallVector<int64_t, 0> listDevices(MeshAttr mesh, BindOp bind) {
+  SmallVector<int64_t, 0> devices;
+  int64_t shards = mesh.getNumShards();
+  if (shards > kMaxListedShards)
+    return devices;
+  ::pathways::layout::Mesh coordinates = toMesh(mesh);
+  for (int64_t shard = 0; shard < shards; ++shard)
+    devices.push_back(bind.getDevice(
+        ::pathways::layout::Coordinates(coordinates, shard), shard));
+  return devices;
+}
+
+LogicalResult ReshardPlanner::checkBindings() {
+  if (!machines)
+    return success();
+  for (auto bind : module.getOps<BindOp>()) {
+    int64_t island = bind.getIsland(), islands = machines->num_islands();
+    if (island >= islands)
+      return bind.emitOpError()
+             << "binds slice '" << bind.getSlice() << "' to island " << island
+             << ", but the topology has " << islands;
+    MeshAttr mesh = symbols.lookup<SliceOp>(bind.getSlice()).getMesh();
+    int64_t devices = machines->num_devices(island);
+    for (int64_t device : listDevices(mesh, bind))
+      if (device >= devices)
+        return bind.emitOpError()
+               << "binds slice '" << bind.getSlice() << "' to device " << device
+               << " of island " << island << ", which has " << devices
+               << " devices";
+  }
+  return success();
+}
+
 static PlacedMesh place(MeshAttr mesh, BindOp bind,
                         const ::pathways::Topology &machines) {
   PlacedMesh placed;
   placed.mesh = mesh;
   placed.island = bind.getIsland();
   placed.ici = toLinkCost(machines.island(placed.island).ici(), kDefaultIci);
-  int64_t shards = mesh.getNumShards();
-  if (shards > kMaxListedShards)
-    return placed;
-  ::pathways::layout::Mesh coordinates = toMesh(mesh);
-  for (int64_t shard = 0; shard < shards; ++shard) {
-    placed.devices.push_back(bind.getDevice(
-        ::pathways::layout::Coordinates(coordinates, shard), shard));
-    placed.hosts.push_back(
-        machines.Locate(placed.island, placed.devices.back()).host);
-  }
+  placed.devices = listDevices(mesh, bind);
+  for (int64_t device : placed.devices)
+    placed.hosts.push_back(machines.Locate(placed.island, device).host);
   return placed;
 }
 
 ReshardPlanner::ReshardPlanner(ModuleOp module,
                                const ::pathways::Topology *machines)
-    : symbols(module), machines(machines) {
+    : module(module), symbols(module), machines(machines) {
   for (auto bind : module.getOps<BindOp>())
     binds[bind.getSlice()] = bind;
   if (machines)

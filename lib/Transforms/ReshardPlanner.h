@@ -30,6 +30,10 @@ public:
   /// Without `machines`, or where a slice is not bound, pieces move at once.
   ReshardPlanner(ModuleOp module, const ::pathways::Topology *machines);
 
+  /// Fails, after a diagnostic, at a binding to what the machines do not have.
+  /// What follows needs that to have succeeded.
+  LogicalResult checkBindings();
+
   /// The steps from `source` to `goal`, without those that make `goal` partial;
   /// none: they differ in that alone. Layouts of the steps are as types spell
   /// them at both ends.
@@ -54,6 +58,7 @@ private:
   LinkedCosts makeCosts(ArrayType source, ArrayType whole);
   const PlacedMesh &getPlaced(ArrayType type);
 
+  ModuleOp module;
   SymbolTable symbols;
   const ::pathways::Topology *machines;
   LinkCost dcn = kDefaultDcn;

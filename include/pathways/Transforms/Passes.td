@@ -234,7 +234,7 @@ def InsertTransfers : Pass<"pw-insert-transfers", "::mlir::ModuleOp"> {
     ```
 
     Time is bounded, whatever the number of shards: where there are many, all are
-    taken to be alike.
+    taken to be alike. Fails with an error at a binding to what `topology` lacks.
   }];
   let options = [
     Option<"topology", "topology", "std::string", /*default=*/[{""}],
@@ -257,7 +257,8 @@ def ExplainReshard : Pass<"pw-explain-reshard", "::mlir::ModuleOp"> {
     step, at the most, and how long it takes by the links; notes say the same of
     ways that were not taken.
 
-    Fails with an error at a `pw.reshard` from or to a slice that is not bound.
+    Fails with an error at a `pw.reshard` from or to a slice that is not bound, and
+    at a binding to what `topology` lacks.
   }];
   let options = [
     Option<"topology", "topology", "std::string", /*default=*/[{"local"}],

@@ -420,6 +420,56 @@ TEST_F(ChoiceTest, HostsSendWhatTheirDevicesHaveInCommonOnce) {
   EXPECT_EQ(plan(onHosts(mesh, 0, 1, 8)), "pieces cut [{}]");
 }
 
+TEST_F(ChoiceTest, WhatIsTooMuchToCountIsTakenToBeAlike) {
+  MeshAttr mesh = makeMesh({8, 512});
+  MovementProblem problem;
+  problem.type = typeOf({1 << 12, 1 << 12});
+  problem.mesh = problem.targetMesh = mesh;
+  problem.from = cut({"x", "y"});
+  problem.to = cut({"", "y"});
+  problem.allowsPieces = true;
+  PlacedMesh placed = onHosts(mesh, 0, 512, 8);
+  MovementRoute route = planMovement(
+      problem, LinkedCosts(placed, placed, kDefaultDcn, problem.type));
+  ASSERT_FALSE(route.steps.empty());
+  EXPECT_FALSE(route.cost.isCounted);
+  EXPECT_GT(route.cost.iciBytes, 0);
+  // And so are shards that are not listed at all, beyond any number.
+  mesh = makeMesh({1 << 12, 1 << 12});
+  problem.type = typeOf({int64_t(1) << 24, int64_t(1) << 24});
+  problem.mesh = problem.targetMesh = mesh;
+  PlacedMesh unlisted, other;
+  unlisted.mesh = other.mesh = mesh;
+  other.island = 1;
+  problem.isOneSlice = false;
+  problem.from = cut({"x", "y"});
+  problem.to = cut({"", ""});
+  route = planMovement(problem,
+                       LinkedCosts(unlisted, other, kDefaultDcn, problem.type));
+  ASSERT_FALSE(route.steps.empty());
+  EXPECT_FALSE(route.cost.isCounted);
+  EXPECT_GT(route.cost.dcnBytes, 0);
+}
+
+TEST_F(ChoiceTest, SlowLinksAreWorthMoreSteps) {
+  MeshAttr mesh = makeMesh({4});
+  MovementProblem problem;
+  problem.type = typeOf({256});
+  problem.mesh = problem.targetMesh = mesh;
+  problem.from = cut({"x"});
+  problem.to = cut({""});
+  problem.isOneSlice = false;
+  problem.allowsPieces = true;
+  PlacedMesh source = onHosts(mesh, 0, 1, 4), target = onHosts(mesh, 1, 1, 4);
+  auto plan = [&](LinkCost dcn) {
+    return print(
+        planMovement(problem, LinkedCosts(source, target, dcn, problem.type)));
+  };
+  EXPECT_EQ(plan(kDefaultDcn), "pieces to the other slice cut [{}]");
+  EXPECT_EQ(plan({500000, 0.1}), "pieces to the other slice cut [{x}]; "
+                                 "all-gather dim 0 over x");
+}
+
 TEST_F(ChoiceTest, MemoryIsBoundedWhereThereIsAnotherWay) {
   // At no cost at all, fewest steps would gather everything.
   class Free : public IslandCosts {
