@@ -264,6 +264,7 @@ class MemoryChecker {
       return;
     }
     uint32_t entry = Entry(b);
+    if (by == entry && IsCarriedInPlace(a, b, by) && lag <= most) return;
     if (by == entry && context_.access[b].writer == by) {
       if (context_.access[a].writer == by) {
         AddPair(a, b, " share memory, but ", context_.ActionText(by),
@@ -272,6 +273,12 @@ class MemoryChecker {
       }
       for (const proto::Alias& alias : context_.action(by).aliases()) {
         if (alias.operand() == a && alias.result() == b) return;
+      }
+      if (context_.action(by).kind() == proto::FEED) {
+        AddPair(a, b, " share memory, but ", context_.ActionText(by),
+                " copies the one into the other, expected equal places or "
+                "none in common");
+        return;
       }
       AddPair(a, b, " share memory, but ", context_.ActionText(by),
               " reads the one and writes the other without an alias");
@@ -295,6 +302,17 @@ class MemoryChecker {
                                    ", at most ", most, " are accepted"));
     issue.notes.push_back({{Subject::kAction, by}, "used here"});
     issue.notes.push_back({{Subject::kAction, entry}, "overwritten from here"});
+  }
+
+  // Whether the feed `by` of a carried argument finds the content of `a` of the
+  // firing before where it puts that of `b`, or in another slot.
+  bool IsCarriedInPlace(uint32_t a, uint32_t b, uint32_t by) const {
+    const proto::Buffer& x = context_.buffer(a);
+    const proto::Buffer& y = context_.buffer(b);
+    return context_.action(by).kind() == proto::FEED &&
+           context_.access[a].writer != by && context_.access[b].writer == by &&
+           (x.credits() > 1 ||
+            (x.offset() == y.offset() && x.bytes() == y.bytes()));
   }
 
   template <typename... Parts>

@@ -314,6 +314,21 @@ class Generator {
     // Read by the feed of the next firing, so its memory stays its own.
     values_[last].shared = true;
     values_[last].aliased = true;
+    if (options_.memory_sharing && OneIn(2)) UpdateInPlace(before, last, fetch);
+  }
+
+  // What comes after is where it was before. With one slot its feed finds it
+  // there.
+  void UpdateInPlace(size_t before, size_t after, uint32_t fetch) {
+    Value& from = values_[before];
+    Value& to = values_[after];
+    to.credits = from.credits;
+    builder_.plan().mutable_buffers(to.buffer)->set_credits(to.credits);
+    builder_.AddAlias(to.writer, from.buffer, to.buffer);
+    builder_.ShareMemory({from.buffer, to.buffer});
+    from.shared = from.aliased = true;
+    builder_.AddEdge(fetch, from.writer, from.credits, proto::REUSE,
+                     proto::SAME);
   }
 
   bool IsGang(uint32_t action) const {

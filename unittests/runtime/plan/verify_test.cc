@@ -210,6 +210,51 @@ TEST(VerifyTest, DonatedArgumentsAreAccepted) {
   EXPECT_THAT(issues[0].message, HasSubstr("fetch 'q.fetch'"));
 }
 
+// What a gang makes of a carried argument is the next one where it lies,
+// without an alias too.
+TEST(VerifyTest, CarriedMemoryIsUsedInPlace) {
+  for (uint32_t credits : {1, 2}) {
+    for (bool alias : {false, true}) {
+      PlanBuilder b("in_place", 2);
+      uint32_t s = b.AddSlice("s", {{"x", 2}}, 0);
+      layout::Layout rows{{128}, {{"x"}}, {}, layout::Reduction::kNone};
+      uint32_t p = b.AddBuffer("p", s, rows, credits);
+      uint32_t t = b.AddBuffer("t", s, rows, credits);
+      uint32_t q = b.AddBuffer("q", s, rows, credits);
+      uint32_t feed = b.AddFeed("p", p);
+      if (!alias) b.AddGang("between", s, {p}, {t});
+      uint32_t gang = b.AddGang("update", s, {alias ? p : t}, {q});
+      if (alias) b.AddGang("after", s, {}, {t});
+      uint32_t fetch = b.AddFetch("q", q);
+      if (alias) b.AddAlias(gang, p, q);
+      b.ShareMemory({p, q});
+      b.AddEdge(fetch, feed, credits, proto::REUSE, proto::SAME);
+      b.Carry(feed, fetch);
+      proto::Plan plan = b.Finish();
+      absl::Status status = CheckPlan(plan, 0);
+      EXPECT_TRUE(status.ok()) << status;
+
+      // What is fetched must not be overwritten by the next launch's argument.
+      proto::Plan early = plan;
+      Edit(&early).RemoveEdge("q.fetch", "p.feed", proto::REUSE);
+      std::vector<PlanIssue> issues = VerifyPlan(early, 0);
+      ASSERT_EQ(issues.size(), 1u);
+      EXPECT_THAT(issues[0].message, HasSubstr("fetch 'q.fetch'"));
+      if (alias || credits > 1) continue;
+      // With one slot it is copied, unless it is just there.
+      plan.mutable_buffers(static_cast<int>(p))->set_offset(1 << 20);
+      plan.mutable_buffers(static_cast<int>(q))->set_offset((1 << 20) + 128);
+      issues = VerifyPlan(plan, 0);
+      ASSERT_EQ(issues.size(), 1u);
+      EXPECT_EQ(issues[0].rule, 6);
+      EXPECT_EQ(issues[0].message,
+                "buffers 'q' and 'p' of slice 's' share memory, but feed "
+                "'p.feed' copies the one into the other, expected equal places "
+                "or none in common");
+    }
+  }
+}
+
 // A buffer that is carried must not share memory with what comes after it: it
 // is read in the next step.
 TEST(VerifyTest, CarriedMemoryIsNotGivenAway) {
