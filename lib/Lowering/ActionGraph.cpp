@@ -60,6 +60,28 @@ void ActionGraph::addWrite(uint32_t action, uint32_t buffer) {
 
 void ActionGraph::addAlias(uint32_t action, uint32_t operand, uint32_t result) {
   actions[action].aliases.emplace_back(operand, result);
-  buffers[operand].result = result;
-  buffers[result].operand = operand;
+  addSuccessor(operand, result);
+}
+
+void ActionGraph::addSuccessor(uint32_t buffer, uint32_t next) {
+  buffers[buffer].next = next;
+  buffers[next].previous = buffer;
+}
+
+uint32_t ActionGraph::getFirst(uint32_t buffer) const {
+  while (buffers[buffer].previous != kNone)
+    buffer = buffers[buffer].previous;
+  return buffer;
+}
+
+uint32_t ActionGraph::getLast(uint32_t buffer) const {
+  while (buffers[buffer].next != kNone)
+    buffer = buffers[buffer].next;
+  return buffer;
+}
+
+bool ActionGraph::isRing(uint32_t buffer) const {
+  uint32_t writer = buffers[getFirst(buffer)].writer;
+  return isFeed(writer) &&
+         llvm::is_contained(actions[writer].operands, getLast(buffer));
 }

@@ -49,8 +49,10 @@ public:
     uint32_t writer = kNone;
     /// Ascending, each once, the writer excluded.
     SmallVector<uint32_t, 2> readers;
-    uint32_t operand = kNone; ///< of the alias that it is the result of
-    uint32_t result = kNone;  ///< of the alias that it is the operand of
+    /// Whose bytes it takes over when that ends, and who takes over its own: by
+    /// an alias, or on the way of a carried argument (see joinCarried).
+    uint32_t previous = kNone;
+    uint32_t next = kNone;
   };
 
   enum class Kind : uint8_t { Gang, Send, Recv, Feed, Fetch };
@@ -108,9 +110,12 @@ public:
   void addWrite(uint32_t action, uint32_t buffer);
 
   /// `result`, which gang `action` writes, takes the memory of its operand.
-  /// Requires equal bytes, that the operand has no other result yet, that all
-  /// its other readers come before, and that no feed reads either.
+  /// Requires equal bytes, that nobody takes over that memory yet, that all
+  /// other readers of the operand come before, and that no feed reads either;
+  /// but one that writes the first buffer in this memory may read the last.
   void addAlias(uint32_t action, uint32_t operand, uint32_t result);
+  /// `next` takes over the bytes of `buffer`.
+  void addSuccessor(uint32_t buffer, uint32_t next);
 
   /// Firing n of `to` starts when firing n of `from` is done on all shards.
   void addControl(uint32_t from, uint32_t to) {
@@ -128,6 +133,12 @@ public:
   bool isMoved(uint32_t buffer) const {
     return actions[buffers[buffer].writer].kind == Kind::Recv;
   }
+  /// The first buffer in the memory of this one, and the last.
+  uint32_t getFirst(uint32_t buffer) const;
+  uint32_t getLast(uint32_t buffer) const;
+  /// Whether the feed that writes the first buffer in this memory reads the
+  /// last one: what a step leaves there is the next one's argument, in place.
+  bool isRing(uint32_t buffer) const;
   /// What must wait before the buffer may be overwritten: its writer, or the
   /// send to it.
   uint32_t getEntry(uint32_t buffer) const {

@@ -11,6 +11,20 @@
 using namespace mlir;
 using namespace mlir::pathways;
 
+/// Whether what is carried in the memory of `head` is where the next step looks
+/// for it. Its steps follow each other anyway, and with slots of their own each
+/// would be copied into the next. Who else takes it late needs a slot that
+/// stays.
+static bool staysInPlace(const ActionGraph &graph, uint32_t head) {
+  if (!graph.isRing(head))
+    return false;
+  for (uint32_t b = head; b != ActionGraph::kNone; b = graph.buffers[b].next)
+    for (uint32_t reader : graph.buffers[b].readers)
+      if (graph.isFeed(reader) && reader != graph.buffers[head].writer)
+        return false;
+  return true;
+}
+
 std::vector<uint32_t> mlir::pathways::assignCredits(const ActionGraph &graph,
                                                     uint32_t credits) {
   std::vector<uint32_t> result(graph.buffers.size());
@@ -23,15 +37,14 @@ std::vector<uint32_t> mlir::pathways::assignCredits(const ActionGraph &graph,
   }
   // Buffers that share bytes turn with the same step.
   for (uint32_t head = 0; head < graph.buffers.size(); ++head) {
-    if (graph.buffers[head].operand != ActionGraph::kNone ||
-        graph.buffers[head].result == ActionGraph::kNone)
+    if (graph.buffers[head].previous != ActionGraph::kNone)
       continue;
     uint32_t most = 0;
-    for (uint32_t b = head; b != ActionGraph::kNone;
-         b = graph.buffers[b].result)
+    for (uint32_t b = head; b != ActionGraph::kNone; b = graph.buffers[b].next)
       most = std::max(most, result[b]);
-    for (uint32_t b = head; b != ActionGraph::kNone;
-         b = graph.buffers[b].result)
+    if (staysInPlace(graph, head))
+      most = 1;
+    for (uint32_t b = head; b != ActionGraph::kNone; b = graph.buffers[b].next)
       result[b] = most;
   }
   return result;

@@ -23,9 +23,9 @@ using Kind = ActionGraph::Kind;
 class GraphBuilder {
 public:
   GraphBuilder(ProgramOp program, PlacedModule &module, const CostModel &costs,
-               KernelTable &kernels)
+               KernelTable &kernels, uint32_t credits)
       : program(program), module(module), costs(costs), kernels(kernels),
-        graph(program.getSymName(), program.getLoc()) {}
+        credits(credits), graph(program.getSymName(), program.getLoc()) {}
 
   FailureOr<ActionGraph> build();
 
@@ -50,20 +50,29 @@ private:
   LogicalResult addMovement(Operation *op, Value source, Value result);
   LogicalResult addFetches();
   void addSteps(CallOp call, const PlanKernel &kernel, uint32_t gang);
+  void findCarried();
   /// Arguments whose memory a result may take, with the results.
   FailureOr<SmallVector<std::pair<unsigned, SmallVector<unsigned>>>>
   getDonations(CallOp call);
+  /// The carried argument in whose memory `value` is, if no feed reads it.
+  BlockArgument getCarriedAt(Value value);
+  /// Whether `result` may be written where `argument` is: it is the next value
+  /// of that, and of no other.
+  bool isNextOf(Value result, BlockArgument argument);
+  void explainDonations(CallOp call, const PlanKernel &kernel);
 
   ProgramOp program;
   PlacedModule &module;
   const CostModel &costs;
   KernelTable &kernels;
+  uint32_t credits;
   ActionGraph graph;
   DenseMap<StringAttr, uint32_t> slices;
   DenseMap<Type, ArrayInfo> infos;
   DenseMap<Value, uint32_t> buffers;
   DenseMap<Value, std::string> baseNames; // without the numbers
-  llvm::SmallDenseSet<Value> carriedResults;
+  /// Arguments that take a value from the step before.
+  DenseMap<Value, SmallVector<BlockArgument, 1>> carriedInto;
   std::optional<ProgramLiveness> liveness;
 };
 
@@ -153,17 +162,44 @@ LogicalResult GraphBuilder::addFeeds() {
   return success();
 }
 
+BlockArgument GraphBuilder::getCarriedAt(Value value) {
+  uint32_t first = graph.getFirst(buffers.lookup(value));
+  uint32_t writer = graph.buffers[first].writer;
+  if (!graph.isFeed(writer))
+    return nullptr;
+  unsigned index = graph.actions[writer].interface;
+  return program.getCarriedResult(index) && !carriedInto.contains(value)
+             ? program.getBody().getArgument(index)
+             : nullptr;
+}
+
+bool GraphBuilder::isNextOf(Value result, BlockArgument argument) {
+  auto into = carriedInto.find(result);
+  if (into == carriedInto.end() || into->second.size() != 1 ||
+      into->second.front() != argument)
+    return false;
+  // As in joinCarried.
+  auto slice = cast<ArrayType>(result.getType()).getSlice();
+  return credits == 1 || llvm::none_of(result.getUsers(), [&](Operation *user) {
+           auto send = dyn_cast<TransferOp>(user);
+           return send && cast<ArrayType>(send.getType()).getSlice() != slice;
+         });
+}
+
 FailureOr<SmallVector<std::pair<unsigned, SmallVector<unsigned>>>>
 GraphBuilder::getDonations(CallOp call) {
   SmallVector<std::pair<unsigned, SmallVector<unsigned>>> wanted;
-  for (int64_t index : call.getDonated()) {
-    Value operand = call.getInputs()[index];
-    // The feed of a carried argument reads one firing late.
-    if (llvm::count(call.getInputs(), operand) != 1 ||
-        carriedResults.contains(operand))
+  for (auto [index, operand] : llvm::enumerate(call.getInputs())) {
+    bool isDonated = llvm::is_contained(call.getDonated(), index);
+    // What a step makes of a carried argument belongs where that is; it is
+    // updated there unasked, as nobody else can tell.
+    BlockArgument carried = getCarriedAt(operand);
+    if (!isDonated && !carried)
       continue;
-    // Donations were resolved to last uses; without that there is no alias.
-    if (liveness->getLaterRead(operand, call))
+    // The feed of a carried argument reads one firing late. Donations were
+    // resolved to last uses; without that there is no alias.
+    if (llvm::count(call.getInputs(), operand) != 1 ||
+        carriedInto.contains(operand) || liveness->getLaterRead(operand, call))
       continue;
     FailureOr<ArrayInfo> have = getInfo(operand);
     if (failed(have))
@@ -173,13 +209,37 @@ GraphBuilder::getDonations(CallOp call) {
       FailureOr<ArrayInfo> info = getInfo(result);
       if (failed(info))
         return failure();
-      if (info->shard == have->shard && !carriedResults.contains(result))
+      if (info->shard != have->shard)
+        continue;
+      if (carried && isNextOf(result, carried))
+        results.insert(results.begin(), result.getResultNumber());
+      else if (isDonated && !carriedInto.contains(result))
         results.push_back(result.getResultNumber());
     }
     if (!results.empty())
       wanted.push_back({static_cast<unsigned>(index), results});
   }
   return wanted;
+}
+
+void GraphBuilder::explainDonations(CallOp call, const PlanKernel &kernel) {
+  for (int64_t index : call.getDonated()) {
+    if (llvm::is_contained(llvm::make_first_range(kernel.aliases), index))
+      continue;
+    RankedTensorType shard =
+        infos.lookup(call.getInputs()[index].getType()).shard;
+    bool fits = llvm::any_of(call.getOutputs().getTypes(), [&](Type type) {
+      return infos.lookup(type).shard == shard;
+    });
+    InFlightDiagnostic remark =
+        call.emitRemark() << "operand " << index << " of '" << call.getCallee()
+                          << "' is donated, but no result takes its memory: ";
+    if (!fits)
+      remark << "none has shards of " << shard;
+    else
+      remark << "those of its type are written before it was read for the last "
+                "time, are kept for the next step, or take that of another";
+  }
 }
 
 LogicalResult GraphBuilder::addCall(CallOp call) {
@@ -241,6 +301,7 @@ LogicalResult GraphBuilder::addCall(CallOp call) {
                           ? name
                           : name + ".out" + std::to_string(index))))
       return failure();
+  explainDonations(call, *kernel);
   for (auto [argument, result] : kernel->aliases)
     graph.addAlias(number, buffers.lookup(call.getInputs()[argument]),
                    buffers.lookup(call.getOutputs()[result]));
@@ -333,12 +394,8 @@ LogicalResult GraphBuilder::addFetches() {
   return success();
 }
 
-FailureOr<ActionGraph> GraphBuilder::build() {
-  if (failed(checkBody()))
-    return failure();
+void GraphBuilder::findCarried() {
   ReturnOp ret = program.getReturn();
-  // A feed may not read what a feed writes in the same firing: an argument that
-  // is carried into an argument goes through a copy.
   OpBuilder b(ret);
   for (BlockArgument argument : program.getBody().getArguments()) {
     std::optional<unsigned> from =
@@ -346,12 +403,21 @@ FailureOr<ActionGraph> GraphBuilder::build() {
     if (!from)
       continue;
     Value value = ret.getResults()[*from];
-    if (isa<BlockArgument>(value)) {
+    // With one slot the feed of the other argument overwrites, in the same
+    // firing, what this one's reads; and it may be the other way round as well.
+    if (isa<BlockArgument>(value) && value != argument && credits == 1) {
       value = CopyOp::create(b, ret.getLoc(), value);
       ret->setOperand(*from, value);
     }
-    carriedResults.insert(value);
+    carriedInto[value].push_back(argument);
   }
+}
+
+FailureOr<ActionGraph> GraphBuilder::build() {
+  if (failed(checkBody()))
+    return failure();
+  findCarried();
+  ReturnOp ret = program.getReturn();
   liveness.emplace(program);
 
   if (failed(addFeeds()))
@@ -379,6 +445,7 @@ FailureOr<ActionGraph> GraphBuilder::build() {
 FailureOr<ActionGraph> mlir::pathways::buildGraph(ProgramOp program,
                                                   PlacedModule &module,
                                                   const CostModel &costs,
-                                                  KernelTable &kernels) {
-  return GraphBuilder(program, module, costs, kernels).build();
+                                                  KernelTable &kernels,
+                                                  uint32_t credits) {
+  return GraphBuilder(program, module, costs, kernels, credits).build();
 }

@@ -27,11 +27,13 @@ struct PlacedModule {
 };
 
 /// What `program`, placed and with explicit movement, does. Takes the kernels
-/// of its calls from `kernels`, which must outlive the graph. Inserts copies
-/// into the program where an argument is carried into an argument. Fails, with
-/// a diagnostic, at what is not in the form needed.
+/// of its calls from `kernels`, which must outlive the graph. Where an argument
+/// is carried into another one and buffers have one slot (`credits` 1), inserts
+/// a copy into the program. Says in a remark which donation gives nobody its
+/// memory. Fails, with a diagnostic, at what is not in the form needed.
 FailureOr<ActionGraph> buildGraph(ProgramOp program, PlacedModule &module,
-                                  const CostModel &costs, KernelTable &kernels);
+                                  const CostModel &costs, KernelTable &kernels,
+                                  uint32_t credits);
 
 } // namespace mlir::pathways
 

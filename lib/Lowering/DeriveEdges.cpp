@@ -64,6 +64,10 @@ void EdgeDeriver::addData(uint32_t buffer) {
     add({use.writer, reader, lag, proto::DATA, proto::SAME});
     add({reader, entry, credits[buffer] - lag, proto::CREDIT, back});
   }
+  // Carried as it is: poison goes on to the next firing of its feed.
+  if (graph.isFeed(use.writer) &&
+      llvm::is_contained(graph.actions[use.writer].operands, buffer))
+    add({use.writer, use.writer, 1, proto::DATA, proto::SAME});
 }
 
 /// Each occupant waits for the one before, and the first one for the last one
@@ -85,8 +89,15 @@ void EdgeDeriver::orderTurns(ArrayRef<uint32_t> turns) {
       if (!graph.isGang(graph.buffers[buffer].writer))
         add({writer, reader, copies, proto::REUSE, proto::SAME});
     }
+    // What nobody reads is there until its writer is done.
+    uint32_t unread = graph.buffers[buffer].writer;
+    if (graph.buffers[buffer].readers.empty() && !graph.isGang(unread))
+      add({unread, writer, 0, proto::REUSE, proto::SAME});
   }
   uint32_t last = turns.back();
+  // The feed of a ring reads the last buffer where it writes the first, and has
+  // its edges from that. Its credit leads back to all gangs behind the writer.
+  bool isRing = graph.isRing(head);
   uint32_t entry = graph.getEntry(head);
   proto::Relation relation = getEntryRelation(head);
   uint32_t lastGang = graph.buffers[last].writer;
@@ -95,12 +106,17 @@ void EdgeDeriver::orderTurns(ArrayRef<uint32_t> turns) {
       lastGang = reader;
       continue;
     }
+    if (isRing && reader == entry)
+      continue;
     add({reader, entry, copies, proto::REUSE, relation});
-    if (!gangs)
+    if (!gangs && !isRing)
       add({graph.buffers[head].writer, reader, 0, proto::REUSE, proto::SAME});
   }
-  // A gang that reads the head has the right edge already, as a credit.
-  if (!gangs && !llvm::is_contained(graph.buffers[head].readers, lastGang))
+  // A gang that reads the head has the right edge already, as a credit, and the
+  // one that writes what a ring's feed reads has it as data.
+  bool isKnown = llvm::is_contained(graph.buffers[head].readers, lastGang) ||
+                 (isRing && lastGang == graph.buffers[last].writer);
+  if (!gangs && !isKnown)
     add({lastGang, entry, copies, proto::REUSE, relation});
 }
 

@@ -50,6 +50,16 @@ static LogicalResult emitProgram(ProgramOp program, const ActionGraph &graph,
   return success();
 }
 
+/// Why steps copy what they carry.
+static void explain(const ActionGraph &graph, const CarriedCopy &copy) {
+  const ActionGraph::Argument &argument = graph.arguments[copy.argument];
+  const ActionGraph::Action &feed = graph.actions[argument.action];
+  mlir::emitRemark(feed.loc)
+      << "argument '" << argument.name << "' is copied from step to step, "
+      << graph.buffers[feed.results.front()].bytes
+      << " bytes on each shard: " << copy.reason;
+}
+
 namespace {
 
 struct LowerToPlan
@@ -59,16 +69,19 @@ struct LowerToPlan
   LogicalResult lower(ProgramOp program, PlacedModule &module) {
     CostModel costs;
     KernelTable kernels(costs);
-    FailureOr<ActionGraph> graph = buildGraph(program, module, costs, kernels);
+    uint32_t most =
+        credits ? std::min<unsigned>(credits, stepsInFlight) : stepsInFlight;
+    FailureOr<ActionGraph> graph =
+        buildGraph(program, module, costs, kernels, most);
     if (failed(graph))
       return failure();
     FailureOr<std::vector<uint32_t>> order = orderActions(*graph);
     if (failed(order))
       return program.emitOpError("has actions that wait for each other");
     renumberActions(*graph, *order);
-    std::vector<uint32_t> slots = assignCredits(
-        *graph,
-        credits ? std::min<unsigned>(credits, stepsInFlight) : stepsInFlight);
+    for (const CarriedCopy &copy : joinCarried(*graph, most))
+      explain(*graph, copy);
+    std::vector<uint32_t> slots = assignCredits(*graph, most);
     FailureOr<MemoryPlan> memory = placeMemory(*graph, slots);
     if (failed(memory))
       return failure();

@@ -23,9 +23,9 @@ mlir::pathways::orderActions(const ActionGraph &graph) {
     ++waits[after];
   };
   for (const ActionGraph::Buffer &buffer : graph.buffers) {
-    uint32_t heir = buffer.result == ActionGraph::kNone
+    uint32_t heir = buffer.next == ActionGraph::kNone
                         ? ActionGraph::kNone
-                        : graph.buffers[buffer.result].writer;
+                        : graph.buffers[buffer.next].writer;
     for (uint32_t reader : buffer.readers) {
       if (graph.isFeed(reader))
         continue;

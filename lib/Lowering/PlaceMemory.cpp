@@ -43,8 +43,7 @@ static Unit makeUnit(const ActionGraph &graph, uint32_t head) {
   unit.bytes = first.bytes;
   unit.begin = unit.end = first.writer;
   unit.shareable = graph.isGang(first.writer) && unit.bytes > 0;
-  for (uint32_t b = head; b != ActionGraph::kNone;
-       b = graph.buffers[b].result) {
+  for (uint32_t b = head; b != ActionGraph::kNone; b = graph.buffers[b].next) {
     unit.buffers.push_back(b);
     unit.end = std::max(unit.end, graph.buffers[b].writer);
     for (uint32_t reader : graph.buffers[b].readers) {
@@ -93,7 +92,7 @@ FailureOr<MemoryPlan> mlir::pathways::placeMemory(const ActionGraph &graph,
                                                   ArrayRef<uint32_t> credits) {
   std::map<std::pair<uint32_t, uint32_t>, std::vector<Unit>> frames;
   for (auto [number, buffer] : llvm::enumerate(graph.buffers))
-    if (buffer.operand == ActionGraph::kNone)
+    if (buffer.previous == ActionGraph::kNone)
       frames[{buffer.slice, credits[number]}].push_back(
           makeUnit(graph, number));
 

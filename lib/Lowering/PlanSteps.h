@@ -6,10 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// From a graph of actions to a plan, in five steps; each is a pure function of
+// From a graph of actions to a plan, in six steps; each is a pure function of
 // what stands before it. In the order in which they run:
 //
 //   orderActions    one total order of the actions
+//   joinCarried     what a step leaves in memory for the next one
 //   assignCredits   how many slots each buffer has
 //   placeMemory     where the slots lie
 //   deriveEdges     who waits for whom, with how many tokens
@@ -41,11 +42,26 @@ FailureOr<std::vector<uint32_t>> orderActions(const ActionGraph &graph);
 /// Gives action `order[i]` the number i.
 void renumberActions(ActionGraph &graph, ArrayRef<uint32_t> order);
 
+/// An argument whose next value is written elsewhere, and copied.
+struct CarriedCopy {
+  uint32_t argument;
+  const char *reason; ///< as a sentence without its beginning
+};
+
+/// Lets the next value of each carried argument lie where the argument does, if
+/// it does not by aliases already: nobody may use the argument any more when
+/// that value, or what becomes it by aliases, is written. Then what one step
+/// leaves is what the next one takes, without a copy. It is not done where
+/// steps overlap (`credits` above 1) and the value is sent: until that is done
+/// the next step could not begin. Returns the arguments that are left.
+std::vector<CarriedCopy> joinCarried(ActionGraph &graph, uint32_t credits);
+
 /// Slots of each buffer. One for a buffer that only gangs touch: they follow
 /// each other on their slice, so it is written again after it was read. The
 /// other ends run beside the gangs, and with `credits` slots, one for each step
-/// in flight, neither waits for the other. Buffers that share memory by aliases
-/// get the largest number among them.
+/// in flight, neither waits for the other. Buffers that share memory get the
+/// largest number among them; but one if they hold a carried argument and its
+/// next value, or an argument that is carried as it is.
 std::vector<uint32_t> assignCredits(const ActionGraph &graph, uint32_t credits);
 
 /// Where buffers lie in the memory that a slice has on each device.
@@ -64,7 +80,7 @@ struct MemoryPlan {
 /// frame when only gangs write them: the queue then orders writers and readers
 /// that are gangs, a step apart too, and what remains is an edge from each send
 /// or fetch to the next writer. Whatever is written from outside, by a feed or
-/// a recv, has a place of its own, but for the results that alias it.
+/// a recv, has a place of its own, but for those that follow it there.
 ///
 /// Fails, with a diagnostic, when a slice needs more than a plan can say.
 FailureOr<MemoryPlan> placeMemory(const ActionGraph &graph,

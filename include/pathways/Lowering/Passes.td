@@ -33,7 +33,16 @@ def LowerToPlan : Pass<"pw-lower-to-plan", "::mlir::ModuleOp"> {
     not wait for each other; one that stays with the gangs of a slice has one slot,
     since these follow each other anyway. Arrays whose lives do not overlap share memory.
     A donated operand's memory becomes that of a result of the same type where the code can
-    work in place.
+    work in place; a remark tells of one for which there is none.
+
+    A carried argument and its next value lie in one place with one slot, so that a step
+    leaves what the next one takes where that looks for it: nothing is copied, whatever
+    the number of steps in flight. A call that makes the one of the other works in place,
+    also unasked. An argument that is carried as it is has one slot as well. Where
+    this cannot be (the argument is still read when its next value is written, that
+    comes by a movement or is another argument, or it is sent to another slice and so
+    would keep the next step from beginning) both have slots of their own, each step
+    copies the value, and a remark says why.
 
     Fails with an error at the op that is not in the form needed, naming the pass that
     brings it there. Time and size do not depend on the number of shards.

@@ -100,8 +100,9 @@ pw.program @segments(%x: !pw.array<8xf32, @s, [{"d"}]>, %unused: !pw.array<8xf32
 
 // -----
 
-// A carried argument is fed from what the step before made: one token later, and
-// one credit less on the way back. Where that is an argument itself there is a copy.
+// A carried argument is fed from what the step before made, one token later. What a
+// step makes of it lies where it does, and has one slot; so does an argument that is
+// carried as it is, which passes poison on to the next firing of its own feed.
 
 pw.slice @s mesh <>
 pw.bind @s to island 0 devices base 0 strides []
@@ -110,14 +111,18 @@ func.func private @add(%a: tensor<4xf32>, %b: tensor<4xf32>) -> tensor<4xf32> {
   return %0 : tensor<4xf32>
 }
 // CHECK-LABEL: plan.program @steps
+// CHECK: plan.buffer @w on @s layout 0 at [[W:[0-9]+]] bytes 16 {{.*}} credits 1
+// CHECK: plan.buffer @x on @s {{.*}} credits 2
+// CHECK: plan.buffer @k on @s {{.*}} credits 1
+// CHECK: plan.buffer @add on @s layout 0 at [[W]] bytes 16 {{.*}} credits 1
+// CHECK-NOT: plan.buffer
 // CHECK-DAG: plan.feed @w.feed on @s argument @w -> @w carried @add
-// CHECK-DAG: plan.feed @k.feed on @s argument @k -> @k carried @k.1
-// CHECK-DAG: plan.send @k.send on @s @k to @k.recv
-// CHECK-DAG: plan.recv @k.recv on @s @k.1 from @k.send
+// CHECK-DAG: plan.feed @k.feed on @s argument @k -> @k carried @k
+// CHECK-DAG: plan.alias @w -> @add
 // CHECK-DAG: plan.edge @add -> @w.feed data same tokens 1
-// CHECK-DAG: plan.edge @w.feed -> @add credit same tokens 1
-// CHECK-DAG: plan.edge @k.recv -> @k.feed data same tokens 1
-// CHECK-DAG: plan.edge @k.feed -> @k.send credit pieces tokens 1
+// CHECK-DAG: plan.edge @w.feed -> @add credit same{{$}}
+// CHECK-DAG: plan.edge @result0.fetch -> @w.feed reuse same tokens 1
+// CHECK-DAG: plan.edge @k.feed -> @k.feed data same tokens 1
 // CHECK: plan.argument @w feed @w.feed carried @result0
 // CHECK-NEXT: plan.argument @x feed @x.feed stepped
 // CHECK-NEXT: plan.argument @k feed @k.feed carried @result1
