@@ -7,11 +7,13 @@
 Usage: random_programs.py PW_RUN [--programs=N] [--seed=S] [--ucx]
 
 A program moves values between random slices and shardings, computes on shards,
-and reduces over axes; one of four with arrays of up to 6 MB. It runs on threads of one process, in a process for each
-host, and in two that share the hosts, which speak sockets, and UCX where that is
-installed, over links of which some delay, double, reorder and lose messages; every
-result must have the same bytes. The seed is printed; a program that fails is printed
-whole.
+and reduces over axes; one of four with arrays of up to 6 MB. Calls donate some of what
+they read, and some arguments are carried from step to step. It runs on threads of one
+process, with more and fewer steps in flight, in a simulation, step by step with the
+carried values stored in between, in a process for each host, and in two that share the
+hosts, which speak sockets, and UCX where that is installed, over links of which some
+delay, double, reorder and lose messages; every result must have the same bytes. The
+seed is printed; a program that fails is printed whole.
 """
 
 import argparse
@@ -25,8 +27,13 @@ import tempfile
 from running_cluster import RunningCluster, make_key
 
 TOPOLOGY = "2x2x2"
+STEPS = 3
 MODES = {
     "one": [],
+    "alone": ["--steps-in-flight=1"],
+    "ahead": ["--steps-in-flight=4"],
+    "sim": ["--world=sim"],
+    "apart": [],  # a launch for each step
     "hosts": ["--processes"],
     "two": ["--processes=2"],
     "sequential": ["--processes=3", "--dispatch=sequential"],
@@ -77,7 +84,7 @@ class Mesh:
 class Program:
     def __init__(self, rng):
         self.rng = rng
-        self.functions, self.lines, self.count = [], [], 0
+        self.functions, self.lines, self.donated, self.count = [], [], [], 0
         # Some move pieces that are too large to be copied (docs/protocol.md).
         self.scale = rng.choice([1, 1, 1, 101])
         self.meshes = []
@@ -91,6 +98,18 @@ class Program:
         for _ in range(rng.randint(2, 9)):
             rng.choice([self.move, self.move, self.compute, self.add, self.reduce])()
         self.results = rng.sample(self.values[2:], min(3, len(self.values) - 2))
+        self.carried = {}  # by argument: its next value is the result with that number
+        for argument in self.arguments:
+            if rng.random() < 0.6:
+                self.carry(argument)
+
+    def carry(self, argument):
+        """From a result of its own: what is made of it, of another, or it itself."""
+        same = [v for v in self.values if v.shape == argument.shape]
+        following = [v for v in same if v.type() == argument.type() and v != argument]
+        source = self.rng.choice(following or same)
+        self.carried[argument.name] = len(self.results)
+        self.results.append(self.move(source, argument.mesh, argument.cut))
 
     def cut_for(self, mesh, rank):
         """Axes of the mesh, each for one dimension or none."""
@@ -138,8 +157,15 @@ class Program:
         )
         arguments = ", ".join(f"%{v.name}" for v in inputs)
         types = ", ".join(v.type() for v in inputs)
+        # Where it is no last use, or helps nobody, the compiler says so; only to
+        # donate twice is an error.
+        donated = ""
+        if self.rng.random() < 0.4 and inputs[0] not in self.donated:
+            self.donated.append(inputs[0])
+            donated = f" donate(%{inputs[0].name})"
         self.lines.append(
-            f"  %{result.name} = pw.call @{name}({arguments}) : ({types}) -> {result.type()}"
+            f"  %{result.name} = pw.call @{name}({arguments}){donated} : ({types})"
+            f" -> {result.type()}"
         )
 
     def compute(self):
@@ -181,7 +207,11 @@ class Program:
         ])
 
     def text(self):
-        arguments = ", ".join(f"%{v.name}: {v.type()}" for v in self.arguments)
+        arguments = ", ".join(
+            f"%{v.name}: {v.type()}" + (
+                f" {{pw.carried = {self.carried[v.name]} : i64}}" if v.name in self.carried else ""
+            ) for v in self.arguments
+        )
         types = ", ".join(
             f'{v.type()} {{pw.name = "y{i}"}}' for i, v in enumerate(self.results)
         )
@@ -201,16 +231,28 @@ class Program:
 def outcome(pw_run, path, program, mode, folder, seed):
     """The exit code, what was said, and the bytes of each result."""
     files = [pathlib.Path(folder, f"y{i}.npy") for i in range(len(program.results))]
-    for file in files:
-        file.unlink(missing_ok=True)
-    run = subprocess.run(
-        [pw_run, path, "--oversubscribe", "--steps=3", "--input=x0=random:1", "--input=x1=ramp",
+    inputs = {"x0": "random:1", "x1": "ramp"}
+    for _ in range(STEPS if mode == "apart" else 1):
+        for file in files:
+            file.unlink(missing_ok=True)
+        run = launch(pw_run, path, mode, inputs, files, seed)
+        for argument, result in program.carried.items():
+            kept = pathlib.Path(folder, f"{argument}.npy")
+            if files[result].exists():
+                kept.write_bytes(files[result].read_bytes())
+            inputs[argument] = f"@{kept}"
+    return run.returncode, run.stderr, [f.read_bytes() for f in files if f.exists()]
+
+
+def launch(pw_run, path, mode, inputs, files, seed):
+    return subprocess.run(
+        [pw_run, path, "--oversubscribe", f"--steps={1 if mode == 'apart' else STEPS}",
+         *(f"--input={name}={value}" for name, value in inputs.items()),
          *(["--topology=" + TOPOLOGY] if mode != "cluster" else []), *MODES[mode],
          *([CHAOS.format(seed)] if mode.startswith("chaos") else []),
          *(f"--output=y{i}=@{file}" for i, file in enumerate(files))],
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, timeout=120,
     )
-    return run.returncode, run.stderr, [f.read_bytes() for f in files if f.exists()]
 
 
 def main():
