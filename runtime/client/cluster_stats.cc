@@ -24,6 +24,7 @@ ClusterStats::Device FromProto(const proto::DeviceStats& device) {
   out.kernels_run = device.kernels_run();
   out.fed_bytes = device.fed_bytes();
   out.fetched_bytes = device.fetched_bytes();
+  out.moved_bytes = device.moved_bytes();
   return out;
 }
 
@@ -41,6 +42,7 @@ ClusterStats::Host FromProto(const proto::HostStats& host) {
   out.memory_used_bytes = host.memory_used_bytes();
   out.object_bytes = host.object_bytes();
   out.stored_bytes = host.stored_bytes();
+  out.placed_bytes = host.placed_bytes();
   return out;
 }
 

@@ -29,8 +29,9 @@ struct ClusterStats {
     uint64_t peak_bytes = 0;    // most ever held
     uint64_t gangs_run = 0;     // gang entries
     uint64_t kernels_run = 0;   // segments, per shard
-    // Copied by feeds and fetches.
-    uint64_t fed_bytes = 0, fetched_bytes = 0;
+    // Copied by feeds and fetches; by sends, into the buffers of other devices
+    // of the host and to where hosts take them from.
+    uint64_t fed_bytes = 0, fetched_bytes = 0, moved_bytes = 0;
   };
   struct Host {
     std::string name;
@@ -45,6 +46,9 @@ struct ClusterStats {
     uint64_t memory_used_bytes = 0;  // by programs and by what follows
     uint64_t object_bytes = 0;       // its parts of arrays and results
     uint64_t stored_bytes = 0;       // copied into those, from clients
+    // Of pieces of other hosts, copied into buffers: those that did not come
+    // right there.
+    uint64_t placed_bytes = 0;
   };
   struct Process {
     uint32_t process = 0;

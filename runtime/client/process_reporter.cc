@@ -41,6 +41,7 @@ void CountHost(const HostExecutor& executor, proto::HostStats* out) {
   out->set_memory_used_bytes(used);
   // Read at two times: programs may come between.
   out->set_stored_bytes(host.stored_bytes.get());
+  out->set_placed_bytes(host.placed_bytes.get());
   out->set_object_bytes(used - std::min(used, host.program_bytes.get()));
 }
 
@@ -65,6 +66,7 @@ void CountDevice(const DeviceCounters& device, const Arena& arena,
   out->set_kernels_run(device.kernels.get());
   out->set_fed_bytes(device.fed_bytes.get());
   out->set_fetched_bytes(device.fetched_bytes.get());
+  out->set_moved_bytes(device.moved_bytes.get());
 }
 
 }  // namespace

@@ -31,8 +31,9 @@ class Counter {
 };
 
 struct DeviceCounters {
-  Counter gangs, kernels, firings;   // with each gang, so first
-  Counter fed_bytes, fetched_bytes;  // written by feeds, by fetches
+  Counter gangs, kernels, firings;  // with each gang, so first
+  // Copied by feeds, by fetches, and by sends to buffers or staging.
+  Counter fed_bytes, fetched_bytes, moved_bytes;
   Counter sent[kNumMessageKinds];
 };
 
@@ -42,6 +43,7 @@ struct HostCounters {
   Counter foreign;  // from who may not say such a thing; dropped
   Counter own_shards, entries, queue_entries, in_edges;  // loaded now
   Counter stored_bytes;   // of values, written into objects by transfers
+  Counter placed_bytes;   // of pieces, copied from where they came
   Counter program_bytes;  // of host memory, held by loaded programs
 };
 

@@ -237,8 +237,9 @@ uint32_t Device::RunSend(DeviceProgram* program, const Entry& entry,
   uint32_t away = 0;
   for (uint32_t i = op.begin; i < op.end; ++i) {
     const PieceOut& piece = program->pieces[i];
-    char* const to = run_kernels_ && !poison ? MovePiece(piece, firing)
-                                             : piece.to.at(firing);
+    const bool moves = run_kernels_ && !poison;
+    char* const to = moves ? MovePiece(piece, firing) : piece.to.at(firing);
+    if (moves && piece.lent_offset < 0) counters_.moved_bytes.Add(piece.bytes);
     LocalMessage message;
     switch (piece.token.type) {
       case OutToken::kNear:

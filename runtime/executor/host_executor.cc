@@ -266,6 +266,7 @@ void HostExecutor::OnPiece(HostProgram* program, const WireMessage& message,
                     piece->to.at(message.step), piece->destination->shape,
                     piece->destination_offset, piece->extent,
                     piece->destination->element_bytes);
+    counters_.placed_bytes.Add(piece->bytes);
   }
   TokenToDevice(program, device, piece->in_edge, message.step, poison);
 }

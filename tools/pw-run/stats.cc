@@ -186,10 +186,13 @@ std::string StatsTable(const proto::Plan& plan, const ClusterStats& stats,
                        const std::optional<TraceSummary>& summary,
                        const RunFacts& facts) {
   ClusterStats::Device most;
-  uint64_t gangs = 0, kernels = 0;
+  uint64_t gangs = 0, kernels = 0, fed = 0, fetched = 0, moved = 0;
   for (const ClusterStats::Device& device : stats.devices) {
     gangs += device.gangs_run;
     kernels += device.kernels_run;
+    fed += device.fed_bytes;
+    fetched += device.fetched_bytes;
+    moved += device.moved_bytes;
     if (most.name.empty() || device.peak_bytes > most.peak_bytes) most = device;
   }
   uint64_t sent = 0, bytes = 0, copies = 0, shards = 0;
@@ -198,6 +201,7 @@ std::string StatsTable(const proto::Plan& plan, const ClusterStats& stats,
     bytes += host.bytes_sent;
     copies += host.duplicates_dropped;
     shards += host.own_shards;
+    moved += host.placed_bytes;
   }
   std::vector<std::vector<std::string>> rows = {{"statistic", "value"}};
   auto add = [&](const std::string& name, auto value) {
@@ -212,6 +216,9 @@ std::string StatsTable(const proto::Plan& plan, const ClusterStats& stats,
   add("firings of action shards", stats.firings);
   add("gangs run, per device", gangs);
   add("kernels run, per shard", kernels);
+  add("bytes copied by feeds", fed);
+  add("bytes copied by movements", moved);
+  add("bytes copied by fetches", fetched);
   add("messages between hosts", sent);
   add("bytes between hosts", bytes);
   if (copies > 0) add("second copies dropped", copies);
@@ -267,7 +274,8 @@ std::string StatsJson(const proto::Plan& plan, const ClusterStats& stats,
                              {"edge_entries", host.edge_entries},
                              {"messages_sent", host.messages_sent},
                              {"bytes_sent", host.bytes_sent},
-                             {"duplicates_dropped", host.duplicates_dropped}});
+                             {"duplicates_dropped", host.duplicates_dropped},
+                             {"placed_bytes", host.placed_bytes}});
   }
   json["devices"] = Json::array();
   for (const ClusterStats::Device& device : stats.devices) {
@@ -275,7 +283,10 @@ std::string StatsJson(const proto::Plan& plan, const ClusterStats& stats,
                                {"memory_bytes", device.memory_bytes},
                                {"peak_bytes", device.peak_bytes},
                                {"gangs_run", device.gangs_run},
-                               {"kernels_run", device.kernels_run}});
+                               {"kernels_run", device.kernels_run},
+                               {"fed_bytes", device.fed_bytes},
+                               {"moved_bytes", device.moved_bytes},
+                               {"fetched_bytes", device.fetched_bytes}});
   }
   json["processes"] = Json::array();
   for (const ClusterStats::Process& process : stats.processes) {
