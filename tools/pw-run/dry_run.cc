@@ -39,6 +39,7 @@ class Coster {
     Memory();
     for (const proto::Action& action : plan_.actions()) {
       if (action.kind() == proto::GANG) Gang(action);
+      if (action.kind() == proto::FEED) Feed(action);
       if (action.kind() == proto::SEND) Send(action);
     }
     return std::move(cost_);
@@ -62,6 +63,7 @@ class Coster {
       }
     }
     std::map<std::pair<uint32_t, int64_t>, uint64_t> scratch_of;
+    std::map<std::pair<uint32_t, int64_t>, std::map<uint32_t, uint64_t>> shards;
     for (int s = 0; s < plan_.slices_size(); ++s) {
       // As admission counts them: segments follow each other, aligned.
       uint64_t bytes = AlignBuffer(SegmentBytes(plan_, s, proto::DEVICE));
@@ -70,12 +72,32 @@ class Coster {
         PlanCost::Device& cost = cost_.devices[key];
         cost.bytes += bytes;
         cost.shards += 1;
+        shards[key][s] += 1;
         uint64_t& most = scratch_of[key];
         most = std::max(most, scratch[s]);
       }
     }
-    for (const auto& [key, bytes] : scratch_of) {
-      cost_.devices[key].bytes += bytes;
+    MemoryNeeds needs(plan_);
+    for (auto& [key, cost] : cost_.devices) {
+      const auto& on_device = shards[key];
+      cost.need = needs.Of({on_device.begin(), on_device.end()}, cost.bytes);
+      cost.need.scratch = scratch_of[key];
+      cost.bytes += scratch_of[key];
+    }
+  }
+
+  // What is left where the next step looks for it is not copied.
+  void Feed(const proto::Action& feed) {
+    for (uint32_t b : feed.operands()) {
+      const proto::Buffer& from = plan_.buffers(b);
+      const proto::Buffer& to = plan_.buffers(feed.results(0));
+      if (to.credits() == 1 && from.credits() == 1 &&
+          from.memory() == to.memory() && from.offset() == to.offset()) {
+        continue;
+      }
+      cost_.copied.emplace_back(
+          plan_.interface().arguments(feed.interface()).name(),
+          AddBytes(0, to.bytes(), devices_[feed.slice()].size()));
     }
   }
 
@@ -214,30 +236,62 @@ PlanCost CostOf(const proto::Plan& plan, const Topology& topology) {
   return Coster(plan, topology).Run();
 }
 
-std::string DryRunText(const PlanCost& cost, const Topology& topology) {
+namespace {
+
+using Devices = decltype(PlanCost::devices);
+
+// The first device behind those from `it` on that follow each other and cost
+// the same.
+Devices::const_iterator EndOfAlike(const Devices& devices,
+                                   Devices::const_iterator it,
+                                   const Topology& topology) {
+  auto [island, last] = it->first;
+  const uint64_t memory = DeviceMemoryBytes(topology.device(island, last));
+  auto next = std::next(it);
+  while (next != devices.end() &&
+         next->first == std::make_pair(island, last + 1) &&
+         next->second == it->second &&
+         DeviceMemoryBytes(topology.device(island, last + 1)) == memory) {
+    ++last;
+    ++next;
+  }
+  return next;
+}
+
+std::string DevicesText(const PlanCost& cost, const Topology& topology) {
   std::vector<std::vector<std::string>> rows = {
       {"devices", "", "peak bytes", "of", "shards", "gangs per step"}};
+  std::vector<std::vector<std::string>> needs = {
+      {"bytes for", "", "all", "one step", "credits", "kept", "alignment",
+       "packing", "scratch"}};
   for (auto it = cost.devices.begin(); it != cost.devices.end();) {
     auto [island, device] = it->first;
-    uint64_t memory = DeviceMemoryBytes(topology.device(island, device));
-    int64_t last = device;
-    auto next = std::next(it);
-    while (next != cost.devices.end() &&
-           next->first == std::make_pair(island, last + 1) &&
-           next->second == it->second &&
-           DeviceMemoryBytes(topology.device(island, last + 1)) == memory) {
-      ++last;
-      ++next;
+    auto next = EndOfAlike(cost.devices, it, topology);
+    const int64_t last = std::prev(next)->first.second;
+    const std::string name = absl::StrCat(
+        "device ", device, last > device ? absl::StrCat("-", last) : "");
+    rows.push_back(
+        {topology.IslandName(island), name, absl::StrCat(it->second.bytes),
+         absl::StrCat(DeviceMemoryBytes(topology.device(island, device))),
+         absl::StrCat(it->second.shards),
+         absl::StrCat(it->second.gang_entries)});
+    const MemoryNeed& need = it->second.need;
+    needs.push_back(
+        {topology.IslandName(island), name, absl::StrCat(it->second.bytes)});
+    for (uint64_t bytes : {need.least, need.credits, need.kept, need.alignment,
+                           need.packing, need.scratch}) {
+      needs.back().push_back(absl::StrCat(bytes));
     }
-    rows.push_back({topology.IslandName(island),
-                    absl::StrCat("device ", device,
-                                 last > device ? absl::StrCat("-", last) : ""),
-                    absl::StrCat(it->second.bytes), absl::StrCat(memory),
-                    absl::StrCat(it->second.shards),
-                    absl::StrCat(it->second.gang_entries)});
     it = next;
   }
-  std::string text = TableText(rows) + "\n";
+  return absl::StrCat(TableText(rows), "\n", TableText(needs));
+}
+
+}  // namespace
+
+std::string DryRunText(const PlanCost& cost, const Topology& topology) {
+  std::string text = DevicesText(cost, topology) + "\n";
+  std::vector<std::vector<std::string>> rows;
   rows = {{"links", "bytes per step", "gangs per step"}};
   for (int island = 0; island < topology.num_islands(); ++island) {
     auto ici = cost.ici_bytes.find(island);
@@ -254,6 +308,13 @@ std::string DryRunText(const PlanCost& cost, const Topology& topology) {
                     absl::StrCat(bytes), ""});
   }
   text += TableText(rows);
+  if (!cost.copied.empty()) {
+    rows = {{"copied from step to step", "bytes"}};
+    for (const auto& [name, bytes] : cost.copied) {
+      rows.push_back({name, absl::StrCat(bytes)});
+    }
+    absl::StrAppend(&text, "\n", TableText(rows));
+  }
   if (!cost.not_counted.empty()) {
     absl::StrAppend(&text, "not counted, too many pieces: ",
                     absl::StrJoin(cost.not_counted, ", "), "\n");

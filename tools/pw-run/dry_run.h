@@ -6,8 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Bytes of memory on each device, bytes that one step moves over the links of
-// each island and between islands, and gangs per step: all from the tables.
+// Bytes of memory on each device and what for, bytes that one step moves over
+// the links of each island and between islands, carried arguments that it
+// copies, and gangs per step: all from the tables.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,6 +23,7 @@
 
 #include "runtime/proto/plan.pb.h"
 #include "runtime/topology/topology.h"
+#include "tools/pw-run/memory_need.h"
 
 namespace pathways::pw_run {
 
@@ -30,6 +32,7 @@ struct PlanCost {
     uint64_t bytes = 0;         // buffers and scratch of all its shards
     uint64_t shards = 0;        // of all slices
     uint64_t gang_entries = 0;  // per step
+    MemoryNeed need;            // what the bytes are for
     bool operator==(const Device&) const = default;
   };
   // By (island, device in it); devices that have nothing are not in it.
@@ -41,6 +44,9 @@ struct PlanCost {
   std::map<uint32_t, uint64_t> ici_bytes;
   std::map<std::pair<uint32_t, uint32_t>, uint64_t> dcn_bytes;
   std::map<uint32_t, uint64_t> gangs;  // per step, by island
+  // Arguments that each step copies from where the step before left them, with
+  // the bytes of all shards, padding too.
+  std::vector<std::pair<std::string, uint64_t>> copied;
   // Names of sends with more pieces than are counted one by one.
   std::vector<std::string> not_counted;
 };

@@ -5,6 +5,9 @@
 // DRY:      devices peak bytes of shards gangs per step
 // DRY-NEXT: island0 device 0-1 {{[0-9]+}} 1073741824 1 1
 // DRY-NEXT: island0 device 2-3 {{[0-9]+}} 1073741824 1 0
+// DRY:      bytes for all one step credits kept alignment packing scratch
+// DRY-NEXT: island0 device 0-1
+// DRY-NEXT: island0 device 2-3
 // DRY:      links bytes per step gangs per step
 // DRY-NEXT: ici island0 16 1
 // DRY-NOT: SUCCESS
@@ -67,6 +70,13 @@
 // VERSION: pw-run (Pathways) {{[0-9]+\.[0-9]+\.[0-9]+}}
 // No progress line in a log.
 // RUN: %{run} --input=x=1 --input=weights=1 2>&1 >/dev/null | count 0
+
+// Carried arguments that each step copies are there, with those that it does not not.
+// RUN: pw-run %S/Inputs/carried.mlir --topology=1x1x2 --dry-run 2>&1 | FileCheck %s --check-prefix=COPIED
+// COPIED: remark: argument 'b' is copied from step to step, 32 bytes on each shard: it is still read when its next value is written
+// COPIED: copied from step to step bytes
+// COPIED-NEXT: b 64
+// COPIED-NOT: a
 
 // What the dry run says of memory is what a run takes.
 // RUN: %{run} --dry-run > %t.dry

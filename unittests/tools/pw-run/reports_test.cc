@@ -153,6 +153,8 @@ TEST(ReportsTest, CostsComeFromTheTables) {
   EXPECT_EQ((cost.devices[{0, 0}].bytes), 384 + 512);
   EXPECT_EQ((cost.devices[{0, 3}].gang_entries), 1);
   EXPECT_EQ((cost.devices[{1, 2}].bytes), 256);
+  EXPECT_EQ((cost.devices[{0, 0}].need.least), 16);
+  EXPECT_EQ((cost.devices[{0, 0}].need.scratch), 512);
   EXPECT_EQ((cost.devices[{1, 2}].gang_entries), 0);
   // A ring of four: 2 * 3 * 8 bytes. The movement: all 32 bytes.
   EXPECT_EQ(cost.ici_bytes[0], 48);
