@@ -38,6 +38,13 @@ struct WireBody {
   Payload payload;
 };
 
+// One whose payload lies with its sender, and what tells that it may go.
+struct LentBody {
+  WireBody wire;
+  LocalId owner = kNobody;
+  LocalMessage returned;
+};
+
 // Something under way, with who sent it and for whom. The kind says what the
 // body is; some bodies own something.
 struct Envelope {
@@ -49,12 +56,13 @@ struct Envelope {
     kBody,     // ControlBody*, a reference to it
     kLater,    // Posted*, owned: another envelope, and when it is due
     kPeer,     // PeerWatch::News
-    kOffer     // WireBody; `data` of the payload is the number of an offer
+    kOffer,    // WireBody; `data` of the payload is the number of an offer
+    kLent      // LentBody*, owned
   };
   alignas(8) std::byte body[64];
   ActorId from;  // kNoActor of kLocal, kLater and kPeer
-  uint32_t to : 29;
-  uint32_t kind : 3;
+  uint32_t to : 28;
+  uint32_t kind : 4;
 
   template <typename T>
   T& As() {

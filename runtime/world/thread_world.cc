@@ -364,6 +364,14 @@ bool ThreadWorld::DeliverRare(Worker& self, Actor* actor, Envelope& envelope) {
       TakeOffer(actor, envelope);
       return true;
     }
+    case Envelope::kLent: {
+      std::unique_ptr<const LentBody> lent(envelope.As<LentBody*>());
+      // Dropped with the queue otherwise, should the handler stop the world.
+      envelope.kind = Envelope::kLocal;
+      actor->OnWire(envelope.from, lent->wire.message, lent->wire.payload);
+      SendLocal(kNobody, lent->owner, lent->returned);
+      return true;
+    }
     case Envelope::kLater: {
       // From one sender these come in the order of their times.
       std::unique_ptr<const Posted> posted(envelope.As<Posted*>());
@@ -403,6 +411,8 @@ void ThreadWorld::Drop(const Envelope& envelope) {
     delete envelope.As<std::string*>();
   } else if (envelope.kind == Envelope::kBody) {
     envelope.As<ControlBody*>()->Release();
+  } else if (envelope.kind == Envelope::kLent) {
+    delete envelope.As<LentBody*>();
   } else if (envelope.kind == Envelope::kOwned) {
     DeletePayload(envelope.As<WireBody>().payload);
   } else if (envelope.kind == Envelope::kLater) {

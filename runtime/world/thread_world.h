@@ -128,8 +128,10 @@ class ThreadWorld final : public World {
   using World::Send;
   void Send(ActorId from, ActorId to, const WireMessage& message,
             Payload payload) override;
+  // Not over links whose faults and costs are those of the bytes.
   bool Lends(ActorId to) const override {
-    return options_.uplink.lend != nullptr && actors_.Find(to) == kNobody;
+    return actors_.Find(to) == kNobody ? options_.uplink.lend != nullptr
+                                       : !watched_;
   }
   bool Lend(ActorId from, ActorId to, const WireMessage& message,
             Payload payload, const LocalMessage& returned) override;
@@ -214,6 +216,9 @@ class ThreadWorld final : public World {
   void SendFar(ActorId from, ActorId to, const WireMessage& message,
                Payload payload);
   void SendControlFar(ActorId from, ActorId to, std::string bytes);
+  // To one of this process, who reads the payload where it lies.
+  void LendNear(Worker& self, const WireBody& wire, ActorId from,
+                LocalId receiver, const LocalMessage& returned);
   // Has an actor say where what is offered is to be put.
   void TakeOffer(Actor* actor, const Envelope& envelope);
   // The stage to use, if the thread is a worker that runs handlers.

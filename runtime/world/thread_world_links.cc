@@ -42,6 +42,8 @@ bool MayTakeLong(Envelope& envelope) {
     case Envelope::kWire:
     case Envelope::kOwned:
       return envelope.As<WireBody>().payload.bytes > kQuickBytes;
+    case Envelope::kLent:
+      return true;
     case Envelope::kBody:
       return false;  // whoever handles it says so (World::TakesLong)
     case Envelope::kControl:
@@ -73,14 +75,25 @@ bool ThreadWorld::Lend(ActorId from, ActorId to, const WireMessage& message,
                        Payload payload, const LocalMessage& returned) {
   Worker* self = Self();
   if (payload.bytes < kMinLentBytes || payload.data == nullptr ||
-      self == nullptr || !Lends(to)) {
+      self == nullptr || self->polls || !Lends(to)) {
     Send(from, to, message, payload);
     return false;
+  }
+  if (const LocalId receiver = actors_.Find(to); receiver != kNobody) {
+    LendNear(*self, {message, payload}, from, receiver, returned);
+    return true;
   }
   // What was said before is not to wait for so much.
   if (self->staged) Flush(*self);
   return options_.uplink.lend(from, to, message, payload, actors_.Find(from),
                               returned);
+}
+
+void ThreadWorld::LendNear(Worker& self, const WireBody& wire, ActorId from,
+                           LocalId receiver, const LocalMessage& returned) {
+  auto* lent = new LentBody{wire, actors_.Find(from), returned};
+  Route(self, IsBulk(wire.message.kind) ? kBulkLane : kDirectLane,
+        Envelope::kLent, lent, from, receiver);
 }
 
 bool ThreadWorld::Offer(ActorId from, ActorId to, const WireMessage& message,

@@ -196,10 +196,11 @@ class World {
     (void)to;
     return false;
   }
-  // As Send; a world may leave the payload where it lies until the receiver, in
-  // another process, has said where it is to be put (OnOffer). True: it does,
-  // so nobody changes or frees it until the sender, as OnLocal, gets
-  // `returned`, once, whatever becomes of the receiver. Such a message keeps no
+  // As Send; a world may leave the payload where it lies until the receiver has
+  // read it there, in a handler (OnWire), or, in another process, has said
+  // where it is to be put (OnOffer). True: it does, so nobody changes or frees
+  // it until the sender, as OnLocal, gets `returned`, once, whatever becomes of
+  // the receiver. Such a message keeps no
   // order with others. From a handler of `from`.
   virtual bool Lend(ActorId from, ActorId to, const WireMessage& message,
                     Payload payload, const LocalMessage& returned) {

@@ -157,9 +157,10 @@ TEST_P(WorldConformance, LentPayloadsComeWhole) {
   EXPECT_TRUE(RunTo(over, kCount + 1));
   EXPECT_TRUE(RunTo(returned, lends.load()));
   EXPECT_EQ(wrong.load(), 0);
-  // All between processes that are long enough, and else none.
+  // All that are long enough, or none. Who is of the same process reads them
+  // where they lie, without an offer.
   EXPECT_TRUE(lends.load() == 0 || lends.load() == kCount / 2);
-  EXPECT_EQ(refused.load(), lends.load() / 5);
+  EXPECT_TRUE(refused.load() == 0 || refused.load() == lends.load() / 5);
 }
 
 // Also when they come in all kinds, between two actors of a host.
