@@ -22,11 +22,12 @@ public:
       : graph(graph), credits(credits) {}
 
   void addData(uint32_t buffer);
-  void orderTurns(ArrayRef<uint32_t> turns);
+  void orderTurn(const MemoryPlan::Turn &turn);
   void addControl(uint32_t from, uint32_t to, uint32_t stepsInFlight);
   std::vector<PlanEdge> take() { return std::move(edges); }
 
 private:
+  void closeTurns(uint32_t last, uint32_t head);
   void add(const PlanEdge &edge);
   /// How whatever enters a buffer anew is bound to its shards.
   proto::Relation getEntryRelation(uint32_t buffer) const {
@@ -70,31 +71,30 @@ void EdgeDeriver::addData(uint32_t buffer) {
     add({use.writer, use.writer, 1, proto::DATA, proto::SAME});
 }
 
-/// Each occupant waits for the one before, and the first one for the last one
-/// of an earlier step.
-void EdgeDeriver::orderTurns(ArrayRef<uint32_t> turns) {
-  if (turns.size() < 2)
-    return;
-  uint32_t head = turns.front();
+/// `turn.after` waits for who uses `turn.before`.
+void EdgeDeriver::orderTurn(const MemoryPlan::Turn &turn) {
+  const ActionGraph::Buffer &buffer = graph.buffers[turn.before];
+  if (turn.isLater)
+    return closeTurns(turn.before, turn.after);
+  // A gang: the others take no bytes but those that nobody had in their firing.
+  uint32_t writer = graph.buffers[turn.after].writer;
+  for (uint32_t reader : buffer.readers) {
+    if (graph.isGang(reader))
+      continue;
+    add({reader, writer, 0, proto::REUSE, proto::SAME});
+    // The way back, which queue order gives when a gang wrote the buffer.
+    if (!graph.isGang(buffer.writer))
+      add({writer, reader, credits[turn.before], proto::REUSE, proto::SAME});
+  }
+  // What nobody reads is there until its writer is done.
+  if (buffer.readers.empty() && !graph.isGang(buffer.writer))
+    add({buffer.writer, writer, 0, proto::REUSE, proto::SAME});
+}
+
+/// `last` is the last one of a firing somewhere, `head` the first one there.
+void EdgeDeriver::closeTurns(uint32_t last, uint32_t head) {
   uint32_t copies = credits[head];
   bool gangs = graph.isGang(graph.buffers[head].writer);
-  for (auto [buffer, next] : llvm::zip(turns, llvm::drop_begin(turns))) {
-    // A gang: the others have no turns.
-    uint32_t writer = graph.buffers[next].writer;
-    for (uint32_t reader : graph.buffers[buffer].readers) {
-      if (graph.isGang(reader))
-        continue;
-      add({reader, writer, 0, proto::REUSE, proto::SAME});
-      // The way back, which queue order gives when a gang wrote the buffer.
-      if (!graph.isGang(graph.buffers[buffer].writer))
-        add({writer, reader, copies, proto::REUSE, proto::SAME});
-    }
-    // What nobody reads is there until its writer is done.
-    uint32_t unread = graph.buffers[buffer].writer;
-    if (graph.buffers[buffer].readers.empty() && !graph.isGang(unread))
-      add({unread, writer, 0, proto::REUSE, proto::SAME});
-  }
-  uint32_t last = turns.back();
   // The feed of a ring reads the last buffer where it writes the first, and has
   // its edges from that. Its credit leads back to all gangs behind the writer.
   bool isRing = graph.isRing(head);
@@ -135,8 +135,8 @@ std::vector<PlanEdge> mlir::pathways::deriveEdges(const ActionGraph &graph,
   EdgeDeriver deriver(graph, credits);
   for (uint32_t buffer = 0; buffer < graph.buffers.size(); ++buffer)
     deriver.addData(buffer);
-  for (ArrayRef<uint32_t> turns : memory.turns)
-    deriver.orderTurns(turns);
+  for (const MemoryPlan::Turn &turn : memory.turns)
+    deriver.orderTurn(turn);
   for (auto [from, to] : graph.controls)
     deriver.addControl(from, to, stepsInFlight);
   return deriver.take();

@@ -8,12 +8,12 @@
 
 #include "PlanSteps.h"
 
+#include "PackBuffers.h"
 #include "mlir/IR/Diagnostics.h"
 #include "runtime/base/buffer_bytes.h"
 #include "runtime/plan/verify.h"
 #include "llvm/Support/MathExtras.h"
 #include <map>
-#include <queue>
 #include <set>
 
 using namespace mlir;
@@ -24,15 +24,51 @@ namespace {
 /// Buffers that follow each other in the same bytes by aliases.
 struct Unit {
   SmallVector<uint32_t, 1> buffers;
-  uint64_t bytes = 0;
+  uint64_t bytes = 0;          // aligned
   uint32_t begin = 0, end = 0; // first and last action
   bool shareable = false;
 };
 
-/// Bytes that units occupy in turn.
-struct Slot {
-  uint64_t bytes = 0;
-  SmallVector<uint32_t, 2> buffers; // in order of their entry
+/// Which bytes hold what, as buffers enter one after the other.
+class Occupants {
+public:
+  /// [begin, end) becomes `buffer`; calls `replaced` with each buffer that it
+  /// takes bytes from, perhaps several times.
+  template <typename F>
+  void enter(uint64_t begin, uint64_t end, uint32_t buffer, F replaced) {
+    split(begin);
+    split(end);
+    auto first = ranges.lower_bound(begin), last = ranges.lower_bound(end);
+    for (auto it = first; it != last; ++it)
+      replaced(it->second.second);
+    ranges.erase(first, last);
+    ranges[begin] = {end, buffer};
+  }
+  /// By begin: end and buffer.
+  const std::map<uint64_t, std::pair<uint64_t, uint32_t>> &get() const {
+    return ranges;
+  }
+
+private:
+  void split(uint64_t at) {
+    auto it = ranges.upper_bound(at);
+    if (it == ranges.begin())
+      return;
+    auto [end, buffer] = (--it)->second;
+    if (it->first < at && at < end) {
+      it->second.first = at;
+      ranges[at] = {end, buffer};
+    }
+  }
+
+  std::map<uint64_t, std::pair<uint64_t, uint32_t>> ranges;
+};
+
+/// A slice's buffers with equal credits.
+struct Frame {
+  std::vector<Unit> units;
+  std::vector<uint64_t> offsets; // by unit
+  uint64_t bytes = 0;            // of one copy
 };
 
 } // namespace
@@ -40,7 +76,7 @@ struct Slot {
 static Unit makeUnit(const ActionGraph &graph, uint32_t head) {
   const ActionGraph::Buffer &first = graph.buffers[head];
   Unit unit;
-  unit.bytes = first.bytes;
+  unit.bytes = llvm::alignTo(first.bytes, ::pathways::kBufferAlignment);
   unit.begin = unit.end = first.writer;
   unit.shareable = graph.isGang(first.writer) && unit.bytes > 0;
   for (uint32_t b = head; b != ActionGraph::kNone; b = graph.buffers[b].next) {
@@ -55,82 +91,104 @@ static Unit makeUnit(const ActionGraph &graph, uint32_t head) {
   return unit;
 }
 
-/// Gives each unit a slot: the smallest free one that is large enough, else the
-/// largest free one, which grows. Units come in order of their begin.
-static std::vector<Slot> packSlots(ArrayRef<Unit> units) {
-  using Busy = std::pair<uint32_t, uint32_t>; // last action, slot
-  std::priority_queue<Busy, std::vector<Busy>, std::greater<>> busy;
-  std::set<std::pair<uint64_t, uint32_t>> free; // bytes, slot
-  std::vector<Slot> slots;
-  for (const Unit &unit : units) {
-    uint32_t slot = slots.size();
+/// Places of their own first, then what takes turns. Fails where sums would not
+/// be exact.
+static LogicalResult placeUnits(Frame &frame) {
+  std::vector<PackItem> items;
+  std::vector<size_t> unitOf;
+  // Whatever the packing, it takes no more than this.
+  uint64_t most = 0;
+  frame.offsets.resize(frame.units.size());
+  for (auto [number, unit] : llvm::enumerate(frame.units)) {
+    most = ::pathways::AddBytes(most, unit.bytes);
     if (unit.shareable) {
-      while (!busy.empty() && busy.top().first < unit.begin) {
-        uint32_t freed = busy.top().second;
-        busy.pop();
-        free.insert({slots[freed].bytes, freed});
-      }
-      auto fit = free.lower_bound({unit.bytes, 0});
-      if (fit == free.end() && !free.empty())
-        fit = std::prev(fit);
-      if (fit != free.end()) {
-        slot = fit->second;
-        free.erase(fit);
-      }
+      items.push_back({unit.bytes, unit.begin, unit.end});
+      unitOf.push_back(number);
+      continue;
     }
-    if (slot == slots.size())
-      slots.emplace_back();
-    slots[slot].bytes = std::max(slots[slot].bytes, unit.bytes);
-    llvm::append_range(slots[slot].buffers, unit.buffers);
-    if (unit.shareable)
-      busy.push({unit.end, slot});
+    frame.offsets[number] = frame.bytes;
+    frame.bytes = ::pathways::AddBytes(frame.bytes, unit.bytes);
   }
-  return slots;
+  if (most >= ::pathways::kMaxBytes && !items.empty())
+    return failure();
+  Packing packing = packItems(items);
+  for (auto [number, offset] : llvm::zip_equal(unitOf, packing.offsets))
+    frame.offsets[number] = frame.bytes + offset;
+  frame.bytes = ::pathways::AddBytes(frame.bytes, packing.bytes);
+  return success();
+}
+
+/// Who takes bytes of whom, from the offsets of the buffers of a frame.
+static void findTurns(const ActionGraph &graph, const Frame &frame,
+                      std::vector<MemoryPlan::Turn> &turns) {
+  struct Entry {
+    uint32_t action, buffer;
+    uint64_t begin, end;
+    bool operator<(const Entry &other) const {
+      return std::pair(action, buffer) < std::pair(other.action, other.buffer);
+    }
+  };
+  std::vector<Entry> entries;
+  for (auto [unit, offset] : llvm::zip_equal(frame.units, frame.offsets))
+    if (unit.bytes > 0)
+      for (uint32_t buffer : unit.buffers)
+        entries.push_back(
+            {graph.getEntry(buffer), buffer, offset, offset + unit.bytes});
+  llvm::sort(entries);
+  std::set<std::pair<uint32_t, uint32_t>> known;
+  auto add = [&](uint32_t before, uint32_t after, bool isLater) {
+    if (known.insert({before, after}).second)
+      turns.push_back({before, after, isLater});
+  };
+  Occupants last, first;
+  for (const Entry &entry : entries)
+    last.enter(entry.begin, entry.end, entry.buffer, [&](uint32_t before) {
+      add(before, entry.buffer, /*isLater=*/false);
+    });
+  // The first occupant of each byte is the last one of the reverse order.
+  for (const Entry &entry : llvm::reverse(entries))
+    first.enter(entry.begin, entry.end, entry.buffer, [](uint32_t) {});
+  known.clear();
+  auto a = last.get().begin(), b = first.get().begin();
+  while (a != last.get().end() && b != first.get().end()) {
+    uint64_t begin = std::max(a->first, b->first);
+    uint64_t end = std::min(a->second.first, b->second.first);
+    if (begin < end && a->second.second != b->second.second)
+      add(a->second.second, b->second.second, /*isLater=*/true);
+    ++(a->second.first < b->second.first ? a : b);
+  }
 }
 
 FailureOr<MemoryPlan> mlir::pathways::placeMemory(const ActionGraph &graph,
                                                   ArrayRef<uint32_t> credits) {
-  std::map<std::pair<uint32_t, uint32_t>, std::vector<Unit>> frames;
+  std::map<std::pair<uint32_t, uint32_t>, Frame> frames;
   for (auto [number, buffer] : llvm::enumerate(graph.buffers))
     if (buffer.previous == ActionGraph::kNone)
-      frames[{buffer.slice, credits[number]}].push_back(
+      frames[{buffer.slice, credits[number]}].units.push_back(
           makeUnit(graph, number));
 
   MemoryPlan plan;
   plan.places.resize(graph.buffers.size());
   std::vector<uint64_t> used(graph.slices.size());
-  for (auto &[key, units] : frames) {
+  for (auto &[key, frame] : frames) {
     auto [slice, copies] = key;
-    llvm::sort(units, [](const Unit &a, const Unit &b) {
+    llvm::sort(frame.units, [](const Unit &a, const Unit &b) {
       return std::pair(a.begin, a.buffers.front()) <
              std::pair(b.begin, b.buffers.front());
     });
-    std::vector<Slot> slots = packSlots(units);
-    bool overflow = false;
-    uint64_t bytes = 0;
-    SmallVector<uint64_t> offsets;
-    for (const Slot &slot : slots) {
-      offsets.push_back(bytes);
-      bool tooLarge = false;
-      bytes = llvm::SaturatingAdd(
-          bytes, llvm::alignTo(slot.bytes, ::pathways::kBufferAlignment),
-          &tooLarge);
-      overflow |= tooLarge;
-    }
-    bool tooLarge = false;
-    uint64_t end = llvm::SaturatingMultiplyAdd(bytes, uint64_t{copies},
-                                               used[slice], &tooLarge);
-    if (overflow || tooLarge || end > ::pathways::kMaxSegmentBytes) {
+    uint64_t end = ::pathways::kMaxBytes;
+    if (succeeded(placeUnits(frame)))
+      end = ::pathways::AddBytes(used[slice], frame.bytes, copies);
+    if (end >= ::pathways::kMaxSegmentBytes) {
       SliceOp op = graph.slices[slice].slice;
       return mlir::emitError(graph.loc)
              << "slice '" << op.getSymName()
              << "' needs more than 2^62 bytes on a device";
     }
-    for (auto [slot, offset] : llvm::zip_equal(slots, offsets)) {
-      for (uint32_t b : slot.buffers)
-        plan.places[b] = {used[slice] + offset, bytes};
-      plan.turns.push_back(std::move(slot.buffers));
-    }
+    for (auto [unit, offset] : llvm::zip_equal(frame.units, frame.offsets))
+      for (uint32_t b : unit.buffers)
+        plan.places[b] = {used[slice] + offset, frame.bytes};
+    findTurns(graph, frame, plan.turns);
     used[slice] = end;
   }
   return plan;

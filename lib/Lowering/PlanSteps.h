@@ -70,16 +70,23 @@ struct MemoryPlan {
     uint64_t offset = 0; ///< of slot 0
     uint64_t stride = 0; ///< from one slot to the next
   };
+  /// `after` takes bytes that `before` had: in the same firing, or, the first
+  /// of those there after the last, in a later one.
+  struct Turn {
+    uint32_t before, after;
+    bool isLater = false;
+
+    bool operator==(const Turn &) const = default;
+  };
   std::vector<Place> places; // by buffer
-  /// Buffers that take turns in the same bytes, in the order of their entry.
-  std::vector<SmallVector<uint32_t, 2>> turns;
+  std::vector<Turn> turns;   // in the order of entry; each once
 };
 
 /// Buffers with equal credits on a slice form a frame; firing n of all of them
-/// uses copy n mod credits of the frame. Buffers take turns in a place of a
+/// uses copy n mod credits of the frame. Buffers take turns in the bytes of a
 /// frame when only gangs write them: the queue then orders writers and readers
 /// that are gangs, a step apart too, and what remains is an edge from each send
-/// or fetch to the next writer. Whatever is written from outside, by a feed or
+/// or fetch to the next writers. Whatever is written from outside, by a feed or
 /// a recv, has a place of its own, but for those that follow it there.
 ///
 /// Fails, with a diagnostic, when a slice needs more than a plan can say.
