@@ -291,6 +291,69 @@ LogicalResult kernel::bufferizeSegments(ModuleOp module) {
 }
 
 //===----------------------------------------------------------------------===//
+// Inputs and outputs in one memory
+//===----------------------------------------------------------------------===//
+
+/// Whether `op` reads an element of `input` only to write that of `output`, or
+/// copies the one to the other.
+static bool updatesByElement(Operation *op, Value input, Value output) {
+  if (auto copy = dyn_cast<memref::CopyOp>(op))
+    return copy.getSource() == input && copy.getTarget() == output;
+  auto generic = dyn_cast<linalg::GenericOp>(op);
+  if (!generic || !llvm::all_of(generic.getIteratorTypesArray(),
+                                linalg::isParallelIterator))
+    return false;
+  AffineMap map;
+  return llvm::all_of(op->getOpOperands(), [&](OpOperand &operand) {
+    if (operand.get() != input && operand.get() != output)
+      return true;
+    AffineMap own = generic.getMatchingIndexingMap(&operand);
+    if (!map)
+      map = own;
+    return own == map && own.isPermutation();
+  });
+}
+
+/// Whether `input` is not needed any more, element by element, when `output` is
+/// written.
+static bool canUpdateInPlace(Block &body, Value input, Value output) {
+  auto placeOf = [&](Operation *op) { return body.findAncestorOpInBlock(*op); };
+  Operation *first = nullptr;
+  for (Operation *user : output.getUsers()) {
+    Operation *place = placeOf(user);
+    if (!first || place->isBeforeInBlock(first))
+      first = place;
+  }
+  return first && llvm::all_of(input.getUsers(), [&](Operation *user) {
+           // Through anything else, a view or a branch, it may be read later.
+           if (!isa<linalg::LinalgOp, memref::LoadOp, memref::CopyOp>(user))
+             return false;
+           return placeOf(user)->isBeforeInBlock(first) ||
+                  (user == first && updatesByElement(user, input, output));
+         });
+}
+
+void kernel::shareMemory(func::FuncOp func, unsigned numInputs,
+                         ArrayRef<int64_t> pairs) {
+  Block &body = func.getBody().front();
+  for (size_t i = 0; i + 1 < pairs.size(); i += 2) {
+    BlockArgument input = body.getArgument(pairs[i]);
+    BlockArgument output = body.getArgument(numInputs + pairs[i + 1]);
+    if (canUpdateInPlace(body, input, output)) {
+      input.replaceAllUsesWith(output);
+      continue;
+    }
+    OpBuilder b(func.getContext());
+    b.setInsertionPointToStart(&body);
+    Value aside = memref::AllocOp::create(b, func.getLoc(),
+                                          cast<MemRefType>(output.getType()));
+    output.replaceAllUsesWith(aside);
+    b.setInsertionPoint(body.getTerminator());
+    memref::CopyOp::create(b, func.getLoc(), aside, output);
+  }
+}
+
+//===----------------------------------------------------------------------===//
 // Loops
 //===----------------------------------------------------------------------===//
 

@@ -199,9 +199,19 @@ LogicalResult lowerToBuffers(ModuleOp module, ArrayRef<func::FuncOp> functions,
   }
   if (failed(kernel::normalizeTensors(module)))
     return failure();
-  SmallVector<SmallVector<bool>> shared;
-  for (auto [function, segment] : llvm::zip_equal(functions, compiled)) {
-    shared.push_back(findShared(function));
+  struct Sharing {
+    SmallVector<bool> isShared;
+    unsigned numInputs;
+    SmallVector<int64_t> pairs;
+  };
+  SmallVector<Sharing> shared;
+  for (auto [constant, segment] : llvm::zip_equal(functions, compiled)) {
+    func::FuncOp function = constant;
+    shared.push_back({findShared(function), function.getNumArguments(), {}});
+    if (auto pairs =
+            function->getAttrOfType<DenseI64ArrayAttr>(kSegmentAliasAttrName))
+      shared.back().pairs.append(pairs.asArrayRef().begin(),
+                                 pairs.asArrayRef().end());
     kernel::LocationTable table;
     if (failed(kernel::insertChecks(function, table)) ||
         failed(kernel::storeBooleansAsBytes(function)))
@@ -215,8 +225,10 @@ LogicalResult lowerToBuffers(ModuleOp module, ArrayRef<func::FuncOp> functions,
     return failure();
   if (failed(kernel::bufferizeSegments(module)))
     return failure();
-  for (auto [function, isShared] : llvm::zip_equal(functions, shared))
-    kernel::outlineParts(function, isShared);
+  for (auto [function, sharing] : llvm::zip_equal(functions, shared)) {
+    kernel::shareMemory(function, sharing.numInputs, sharing.pairs);
+    kernel::outlineParts(function, sharing.isShared);
+  }
   return success();
 }
 

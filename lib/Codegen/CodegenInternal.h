@@ -80,13 +80,20 @@ inline constexpr llvm::StringLiteral kRowLoopAttrName = "row_loop";
 void fuseRows(func::FuncOp func);
 
 /// Replaces tensor arguments and results by memref arguments: inputs, outputs,
-/// coordinates. Outputs that may share memory with an input are computed aside.
+/// coordinates. Of those that share memory nothing is said yet: see shareMemory.
 LogicalResult takeBuffers(func::FuncOp func);
 
 //===-- On buffers --------------------------------------------------------===//
 
 /// Tensors to memrefs.
 LogicalResult bufferizeSegments(ModuleOp module);
+
+/// For pairs of an input and an output that are the same memory, by their
+/// numbers among inputs and outputs. Where each element is read for the last
+/// time when it is written, the input becomes the output; other outputs are
+/// computed aside, and put in their places at the end.
+void shareMemory(func::FuncOp func, unsigned numInputs,
+                 ArrayRef<int64_t> pairs);
 
 /// On functions that outlineParts makes: which of their buffers may lie where
 /// another one does.

@@ -399,7 +399,6 @@ LogicalResult kernel::takeBuffers(func::FuncOp func) {
   SmallVector<Value> results(terminator->getOperands());
   unsigned numInputs = body.getNumArguments();
 
-  SmallVector<bool> isShared(results.size());
   if (auto pairs =
           func->getAttrOfType<DenseI64ArrayAttr>(kSegmentAliasAttrName)) {
     for (size_t i = 0; i + 1 < static_cast<size_t>(pairs.size()); i += 2) {
@@ -409,7 +408,6 @@ LogicalResult kernel::takeBuffers(func::FuncOp func) {
         return func.emitOpError("may share memory between input ")
                << input << " and output " << output << ", but has " << numInputs
                << " inputs and " << results.size() << " outputs";
-      isShared[output] = true;
     }
   }
 
@@ -426,22 +424,13 @@ LogicalResult kernel::takeBuffers(func::FuncOp func) {
         result = tensor;
   }
   b.setInsertionPoint(terminator);
-  SmallVector<std::pair<Value, Value>> copies;
-  for (auto [result, shared] : llvm::zip_equal(results, isShared)) {
-    MemRefType type = bufferOf(result.getType());
-    Value output = body.addArgument(type, loc), target = output;
-    if (shared) {
-      // The input must be read to its end before the output is written.
-      target = memref::AllocOp::create(b, loc, type);
-      copies.push_back({target, output});
-    }
+  for (Value result : results) {
+    Value output = body.addArgument(bufferOf(result.getType()), loc);
     auto write = bufferization::MaterializeInDestinationOp::create(
-        b, loc, result, target);
+        b, loc, result, output);
     write.setRestrict(true);
     write.setWritable(true);
   }
-  for (auto [source, target] : copies)
-    memref::CopyOp::create(b, loc, source, target);
 
   auto mesh = func->getAttrOfType<MeshAttr>(kSegmentMeshAttrName);
   int64_t numAxes = mesh ? mesh.getSizes().size() : 0;

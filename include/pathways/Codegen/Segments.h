@@ -36,8 +36,8 @@ inline constexpr llvm::StringLiteral kSegmentMeshAttrName = "segment_mesh";
 
 /// Function attribute of a segment: an array of pairs (input, output), both
 /// indices as integers in an `array<i64: input, output, input, output...>`, of
-/// buffers that may be the same memory at run time. All other buffers are
-/// assumed distinct, but one buffer may be passed as several inputs.
+/// buffers that are the same memory at run time. All other buffers are assumed
+/// distinct, but one buffer may be passed as several inputs.
 inline constexpr llvm::StringLiteral kSegmentAliasAttrName =
     "segment_may_alias";
 

@@ -436,6 +436,58 @@ TEST(KernelShards, CoordinatesAndAliases) {
   EXPECT_THAT(b.as<float>(), ElementsAre(1, 2, 3, 4, 5));
 }
 
+/// An output in the memory of an input is written there where that is read for
+/// the last time, element by element, and takes no scratch; where other
+/// elements are read later it is computed aside.
+TEST(KernelShards, UpdatesInPlace) {
+  struct Case {
+    const char *body;
+    bool isInPlace;
+    std::vector<float> expected;
+  };
+  const Case cases[] = {
+      {"%r = arith.subf %x, %y : tensor<2x2xf32>", true, {-9, -18, -27, -36}},
+      {"%a = arith.mulf %x, %y : tensor<2x2xf32>\n"
+       "%r = arith.addf %a, %x : tensor<2x2xf32>",
+       true,
+       {11, 42, 93, 164}},
+      {"%e = tensor.empty() : tensor<2x2xf32>\n"
+       "%r = linalg.transpose ins(%x : tensor<2x2xf32>) outs(%e : "
+       "tensor<2x2xf32>) permutation = [1, 0]",
+       false,
+       {1, 3, 2, 4}},
+      {"%e = tensor.empty() : tensor<2x2xf32>\n"
+       "%t = linalg.transpose ins(%x : tensor<2x2xf32>) outs(%e : "
+       "tensor<2x2xf32>) permutation = [1, 0]\n"
+       "%r = arith.addf %x, %t : tensor<2x2xf32>",
+       false,
+       {2, 5, 5, 8}},
+      {"%e = tensor.empty() : tensor<2x2xf32>\n"
+       "%c = arith.constant 0.0 : f32\n"
+       "%z = linalg.fill ins(%c : f32) outs(%e : tensor<2x2xf32>) -> "
+       "tensor<2x2xf32>\n"
+       "%r = linalg.matmul ins(%x, %y : tensor<2x2xf32>, tensor<2x2xf32>) "
+       "outs(%z : tensor<2x2xf32>) -> tensor<2x2xf32>",
+       false,
+       {70, 100, 150, 220}},
+  };
+  for (const Case &one : cases) {
+    SCOPED_TRACE(one.body);
+    Kernel kernel;
+    ASSERT_TRUE(kernel.compile(
+        "func.func @f(%x: tensor<2x2xf32>, %y: tensor<2x2xf32>) -> "
+        "tensor<2x2xf32> attributes {segment_may_alias = array<i64: 0, 0>} "
+        "{\n" +
+        std::string(one.body) + "\nreturn %r : tensor<2x2xf32>\n}"))
+        << kernel.errors();
+    Buffer x = Buffer::of(std::vector<float>{1, 2, 3, 4}),
+           y = Buffer::of(std::vector<float>{10, 20, 30, 40});
+    ASSERT_EQ(kernel.run(0, {&x, &y, &x}), 0);
+    EXPECT_EQ(x.as<float>(), one.expected);
+    EXPECT_EQ(kernel.code().segments[0].scratchBytes == 0, one.isInPlace);
+  }
+}
+
 /// Results may come from one beginning, or one from the other, in any order:
 /// none is computed where another still lies.
 TEST(KernelResults, OfOneBeginning) {
