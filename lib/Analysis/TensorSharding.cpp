@@ -86,6 +86,29 @@ static ShardingRule getConcatRule(tensor::ConcatOp op) {
   return rule;
 }
 
+/// Look-ups are apart from each other, and so are the elements of a slice that
+/// is looked up. Where it is looked up must be all there.
+static ShardingRule getGatherRule(tensor::GatherOp op) {
+  ShardingRule rule = makeWholeRule(op);
+  int64_t numLeading = op.getIndicesType().getRank() - 1;
+  int64_t sourceRank = op.getSourceType().getRank();
+  bool keepsDims = op.getResultType().getRank() == numLeading + sourceRank;
+  for (int64_t dim = 0; dim < numLeading; ++dim) {
+    rule.operands[1][dim] = rule.results[0][dim] = rule.factors.size();
+    rule.factors.push_back({op.getIndicesType().getDimSize(dim)});
+  }
+  int64_t position = numLeading;
+  for (int64_t dim = 0; dim < sourceRank; ++dim) {
+    if (llvm::is_contained(op.getGatherDims(), dim)) {
+      position += keepsDims;
+      continue;
+    }
+    rule.operands[0][dim] = rule.results[0][position++] = rule.factors.size();
+    rule.factors.push_back({op.getSourceType().getDimSize(dim)});
+  }
+  return rule;
+}
+
 /// Sizes of a slice of `shard`, that it was of `whole`: it has all of each
 /// dimension that is cut.
 template <typename Slice>
@@ -158,6 +181,13 @@ struct ShardableInsertSlice
   }
 };
 
+struct ShardableGather
+    : ShardableOpInterface::ExternalModel<ShardableGather, tensor::GatherOp> {
+  std::optional<ShardingRule> getShardingRule(Operation *op) const {
+    return getGatherRule(cast<tensor::GatherOp>(op));
+  }
+};
+
 struct ShardablePad
     : ShardableOpInterface::ExternalModel<ShardablePad, tensor::PadOp> {
   std::optional<ShardingRule> getShardingRule(Operation *op) const {
@@ -180,6 +210,7 @@ void mlir::pathways::registerTensorShardingModels(DialectRegistry &registry) {
     tensor::ConcatOp::attachInterface<ShardableConcat>(*context);
     tensor::ExpandShapeOp::attachInterface<ShardableExpandShape>(*context);
     tensor::ExtractSliceOp::attachInterface<ShardableExtractSlice>(*context);
+    tensor::GatherOp::attachInterface<ShardableGather>(*context);
     tensor::InsertSliceOp::attachInterface<ShardableInsertSlice>(*context);
     tensor::PadOp::attachInterface<ShardablePad>(*context);
   });

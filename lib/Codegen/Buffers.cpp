@@ -168,6 +168,35 @@ static void unshareFills(ModuleOp module) {
   }
 }
 
+/// Whether `use` takes a slice in a loop or branch that is gone before that
+/// ends: nobody reads it when results are put in their places.
+static bool staysInside(OpOperand &use) {
+  auto slice = dyn_cast<tensor::ExtractSliceOp>(use.getOwner());
+  if (!slice || isa<func::FuncOp>(slice->getParentOp()))
+    return false;
+  SetVector<Value> values;
+  values.insert(slice.getResult());
+  for (unsigned i = 0; i < values.size(); ++i)
+    for (OpOperand &inner : values[i].getUses()) {
+      if (!mayAlias(inner))
+        continue;
+      Operation *user = inner.getOwner();
+      if (!isa<linalg::LinalgOp, tensor::ExtractSliceOp>(user))
+        return false;
+      values.insert(user->result_begin(), user->result_end());
+    }
+  return true;
+}
+
+/// Whether `use` brings an argument of a loop, updated, back to itself.
+static bool comesBack(OpOperand &use) {
+  auto write =
+      dyn_cast<bufferization::MaterializeInDestinationOp>(use.getOwner());
+  auto argument = dyn_cast<BlockArgument>(use.get());
+  return write && argument && write.isDpsInit(&use) &&
+         isUpdateOf(write.getSource(), argument);
+}
+
 /// Whether something else may be written where `result` is computed, or lie
 /// there when results are put in their places: it, or a value that it was made
 /// from, is also where something else begins.
@@ -176,7 +205,9 @@ static bool sharesItsBeginning(Value result) {
   chain.insert(result);
   for (unsigned i = 0; i < chain.size(); ++i) {
     Value value = chain[i];
-    if (llvm::count_if(value.getUses(), mayAlias) > 1)
+    if (llvm::count_if(value.getUses(), [](OpOperand &use) {
+          return mayAlias(use) && !staysInside(use) && !comesBack(use);
+        }) > 1)
       return true;
     // Behind an argument of a region are the operands of its op.
     Operation *op = value.getDefiningOp();

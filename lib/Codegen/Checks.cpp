@@ -69,8 +69,8 @@ private:
     return arith::CmpIOp::create(b, predicate, lhs, rhs);
   }
 
-  void require(Builder &b, Value condition, StringRef message) {
-    cf::AssertOp::create(b, condition, number(b.getLoc(), message));
+  cf::AssertOp require(Builder &b, Value condition, StringRef message) {
+    return cf::AssertOp::create(b, condition, number(b.getLoc(), message));
   }
   std::string number(Location loc, StringRef message) {
     return std::to_string(table.add(loc, message));
@@ -79,15 +79,22 @@ private:
   void guardDivision(Operation *op, bool isSigned, bool isRemainder);
   void guardPower(math::IPowIOp op);
   void guardStep(scf::ForOp op);
-  /// Returns indices that are in bounds, after asserting that `indices` are.
-  SmallVector<Value> guardIndices(Builder &b, ValueRange indices,
+  /// Returns indices that are in bounds, after asserting that `indices` of `op`
+  /// are.
+  SmallVector<Value> guardIndices(Operation *op, ValueRange indices,
                                   ArrayRef<int64_t> shape);
+  /// `index` where it is in [0, last], which `ok` says, else 0. The same value
+  /// for the same index: what is taken from a place and put back there stays in
+  /// its buffer.
+  Value makeHarmless(Builder &b, Value ok, Value index, int64_t last);
   /// Whether `index` is known to be in [0, size).
   static bool isInBounds(Value index, int64_t size);
   LogicalResult guardSlice(OffsetSizeAndStrideOpInterface op,
                            RankedTensorType large);
 
   kernel::LocationTable &table;
+  /// By block, index and the last that is in bounds.
+  llvm::DenseMap<std::tuple<Block *, Value, int64_t>, Value> harmless;
 };
 
 } // namespace
@@ -182,8 +189,20 @@ bool CheckInserter::isInBounds(Value index, int64_t size) {
   return false;
 }
 
-SmallVector<Value> CheckInserter::guardIndices(Builder &b, ValueRange indices,
+Value CheckInserter::makeHarmless(Builder &b, Value ok, Value index,
+                                  int64_t last) {
+  // The walk is in the order of a block.
+  Value &known = harmless[{b.getInsertionBlock(), index, last}];
+  if (!known)
+    known =
+        arith::SelectOp::create(b, ok, index, constant(b, b.getIndexType(), 0));
+  return known;
+}
+
+SmallVector<Value> CheckInserter::guardIndices(Operation *op,
+                                               ValueRange indices,
                                                ArrayRef<int64_t> shape) {
+  Builder b(op->getLoc(), op);
   SmallVector<Value> safe;
   for (auto [index, size] : llvm::zip_equal(indices, shape)) {
     if (isInBounds(index, size)) {
@@ -192,9 +211,10 @@ SmallVector<Value> CheckInserter::guardIndices(Builder &b, ValueRange indices,
     }
     Value ok = compare(b, arith::CmpIPredicate::ult, index,
                        constant(b, b.getIndexType(), size));
-    require(b, ok, "index out of bounds");
-    safe.push_back(arith::SelectOp::create(b, ok, index,
-                                           constant(b, b.getIndexType(), 0)));
+    cf::AssertOp check = require(b, ok, "index out of bounds");
+    if (Attribute late = op->getAttr(kernel::kLateAssertAttrName))
+      check->setAttr(kernel::kLateAssertAttrName, late);
+    safe.push_back(makeHarmless(b, ok, index, size - 1));
   }
   return safe;
 }
@@ -240,8 +260,7 @@ LogicalResult CheckInserter::guardSlice(OffsetSizeAndStrideOpInterface op,
     Value ok = compare(b, arith::CmpIPredicate::ule, operand.get(),
                        constant(b, b.getIndexType(), last));
     require(b, ok, "slice out of bounds");
-    operand.set(arith::SelectOp::create(b, ok, operand.get(),
-                                        constant(b, b.getIndexType(), 0)));
+    operand.set(makeHarmless(b, ok, operand.get(), last));
   }
   return success();
 }
@@ -282,7 +301,7 @@ LogicalResult CheckInserter::run(func::FuncOp func) {
             .Case([&](tensor::ExtractOp extract) {
               auto type = cast<RankedTensorType>(extract.getTensor().getType());
               SmallVector<Value> safe =
-                  guardIndices(b, extract.getIndices(), type.getShape());
+                  guardIndices(op, extract.getIndices(), type.getShape());
               extract.getIndicesMutable().assign(safe);
               if (type.getNumElements() == 0) {
                 // There is nothing to read, not even at a harmless index.
@@ -297,7 +316,7 @@ LogicalResult CheckInserter::run(func::FuncOp func) {
             .Case([&](tensor::InsertOp insert) {
               auto type = cast<RankedTensorType>(insert.getType());
               SmallVector<Value> safe =
-                  guardIndices(b, insert.getIndices(), type.getShape());
+                  guardIndices(op, insert.getIndices(), type.getShape());
               insert.getIndicesMutable().assign(safe);
               if (type.getNumElements() == 0) {
                 insert.replaceAllUsesWith(insert.getDest());

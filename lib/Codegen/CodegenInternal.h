@@ -53,14 +53,17 @@ LogicalResult checkSegment(func::FuncOp func);
 /// Makes f16 and bf16 f32 inside: widens arguments, rounds results.
 LogicalResult widenNarrowFloats(func::FuncOp func);
 
-/// On asserts that others of their loop may overtake: which of them failed
-/// first need not be known.
+/// On asserts, and on reads whose index is checked, that others of their loop
+/// may overtake: which of them failed first need not be known.
 inline constexpr llvm::StringLiteral kLateAssertAttrName = "late_assert";
 
 /// Gives a result to every op for every operand, in the order in which nothing
 /// can be folded to another before: guards shifts by asserts, makes conversions
 /// of floats to integers saturate, drops promises that the program may break.
 void removePoison(func::FuncOp func);
+
+/// Writes tensor.gather as linalg.generic.
+void addGatherPatterns(RewritePatternSet &patterns);
 
 /// Brings the bodies to linalg.generic, contractions, tensor and scf.
 LogicalResult normalizeTensors(ModuleOp module);

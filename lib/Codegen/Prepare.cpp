@@ -131,7 +131,7 @@ LogicalResult kernel::checkSegment(func::FuncOp func) {
       return op->emitOpError("is not supported in a kernel");
     // Known, but without a form on buffers.
     if (isa<linalg::PackOp, linalg::UnPackOp, tensor::BitcastOp,
-            tensor::GatherOp, tensor::ScatterOp, ub::PoisonOp>(op))
+            tensor::ScatterOp, ub::PoisonOp>(op))
       return op->emitOpError("is not supported in a kernel");
     auto check = [&](Type type) -> LogicalResult {
       std::string reason = reasonAgainst(type);
@@ -235,6 +235,7 @@ LogicalResult kernel::normalizeTensors(ModuleOp module) {
     RewritePatternSet patterns(context);
     tensor::populateDecomposeTensorConcatPatterns(patterns);
     patterns.add<DecomposeSoftmax>(context);
+    addGatherPatterns(patterns);
     applyPatternsToEnd(module, std::move(patterns));
   }
   {

@@ -521,3 +521,24 @@ pw.program @sums(%x: !x, %y: !y, %w: !w) -> (!w, !w, !y) {
   %4 = pw.reshard %z : !z -> !y
   pw.return %1, %3, %4 : !w, !w, !y
 }
+
+// -----
+
+// A look-up is cut along what is looked up and along what of the table is taken
+// whole.
+pw.slice @s mesh <"data" = 2, "model" = 2>
+func.func private @embed(%t: tensor<10x8xf32>, %i: tensor<4x6x1xi32>) -> (tensor<4x6x8xf32>, tensor<4x6x1x8xf32>) {
+  %0 = tensor.gather %t[%i] gather_dims([0]) : (tensor<10x8xf32>, tensor<4x6x1xi32>) -> tensor<4x6x8xf32>
+  %1 = tensor.gather %t[%i] gather_dims([0]) : (tensor<10x8xf32>, tensor<4x6x1xi32>) -> tensor<4x6x1x8xf32>
+  return %0, %1 : tensor<4x6x8xf32>, tensor<4x6x1x8xf32>
+}
+// CHECK: func.func private @embed_sharded(%[[T:.*]]: tensor<10x4xf32>, %[[I:.*]]: tensor<2x6x1xi32>)
+// CHECK-NEXT: %[[A:.*]] = tensor.gather %[[T]][%[[I]]] gather_dims([0]) : (tensor<10x4xf32>, tensor<2x6x1xi32>) -> tensor<2x6x4xf32>
+// CHECK-NEXT: %[[B:.*]] = tensor.gather %[[T]][%[[I]]] gather_dims([0]) : (tensor<10x4xf32>, tensor<2x6x1xi32>) -> tensor<2x6x1x4xf32>
+// CHECK-NEXT: return %[[A]], %[[B]]
+pw.program @lookups(%t: !pw.array<10x8xf32, @s, [{}, {"model"}]>, %i: !pw.array<4x6x1xi32, @s, [{"data"}, {}, {}]>)
+    -> (!pw.array<4x6x8xf32, @s, [{"data"}, {}, {"model"}]>, !pw.array<4x6x1x8xf32, @s, [{"data"}, {}, {}, {"model"}]>) {
+  %0:2 = pw.call @embed(%t, %i) : (!pw.array<10x8xf32, @s, [{}, {"model"}]>, !pw.array<4x6x1xi32, @s, [{"data"}, {}, {}]>)
+      -> (!pw.array<4x6x8xf32, @s, [{"data"}, {}, {"model"}]>, !pw.array<4x6x1x8xf32, @s, [{"data"}, {}, {}, {"model"}]>)
+  pw.return %0#0, %0#1 : !pw.array<4x6x8xf32, @s, [{"data"}, {}, {"model"}]>, !pw.array<4x6x1x8xf32, @s, [{"data"}, {}, {}, {"model"}]>
+}
