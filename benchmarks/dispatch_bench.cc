@@ -64,16 +64,16 @@ namespace {
 
 using testing::PlanBuilder;
 
-int32_t Nothing(void* const*, const int32_t*, void*) { return 0; }
+int32_t Nothing(void* const*, const int32_t*, void*, uint64_t) { return 0; }
 // Takes 10 us of whatever time there is.
 constexpr int64_t kKernelNs = 10'000;
-int32_t Spin(void* const*, const int32_t*, void*) {
+int32_t Spin(void* const*, const int32_t*, void*, uint64_t) {
   const double end = Seconds() + kKernelNs * 1e-9;
   while (Seconds() < end) {
   }
   return 0;
 }
-int32_t AddOne(void* const* buffers, const int32_t*, void*) {
+int32_t AddOne(void* const* buffers, const int32_t*, void*, uint64_t) {
   *static_cast<float*>(buffers[1]) = *static_cast<float*>(buffers[0]) + 1;
   return 0;
 }

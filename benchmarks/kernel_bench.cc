@@ -101,8 +101,8 @@ class Kernel {
 
   void Run() {
     const int32_t coordinates[1] = {0};
-    if (library_->Lookup(0)(pointers_.data(), coordinates,
-                            memory_.back().get()) != 0) {
+    if (library_->Lookup(0)(pointers_.data(), coordinates, memory_.back().get(),
+                            /*step=*/0) != 0) {
       Die("a check of the kernel failed");
     }
   }

@@ -46,7 +46,7 @@ using testing::PlanBuilder;
 
 constexpr int64_t kFloats = int64_t{1} << 20;  // of a shard
 
-int32_t Copy(void* const* buffers, const int32_t*, void*) {
+int32_t Copy(void* const* buffers, const int32_t*, void*, uint64_t) {
   std::memcpy(buffers[1], buffers[0], kFloats * sizeof(float));
   return 0;
 }

@@ -579,8 +579,8 @@ LogicalResult kernel::assignScratch(func::FuncOp func,
   // A buffer without elements has strides that no bare pointer stands for.
   b.setInsertionPointToStart(&body);
   for (BlockArgument argument : body.getArguments()) {
-    auto type = cast<MemRefType>(argument.getType());
-    if (type.getNumElements() != 0)
+    auto type = dyn_cast<MemRefType>(argument.getType());
+    if (!type || type.getNumElements() != 0)
       continue;
     argument.setType(MemRefType::get({0}, b.getI8Type()));
     if (argument.use_empty())

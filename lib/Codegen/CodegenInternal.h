@@ -83,7 +83,8 @@ inline constexpr llvm::StringLiteral kRowLoopAttrName = "row_loop";
 void fuseRows(func::FuncOp func);
 
 /// Replaces tensor arguments and results by memref arguments: inputs, outputs,
-/// coordinates. Of those that share memory nothing is said yet: see shareMemory.
+/// coordinates; behind them comes the step. Of those that share memory nothing is
+/// said yet: see shareMemory.
 LogicalResult takeBuffers(func::FuncOp func);
 
 //===-- On buffers --------------------------------------------------------===//
@@ -103,7 +104,7 @@ void shareMemory(func::FuncOp func, unsigned numInputs,
 inline constexpr llvm::StringLiteral kPartAttrName = "part_of_segment";
 
 /// Makes the loops of a large function functions of their own, one for equal
-/// ones. `isShared` says of each argument, of which the last are coordinates,
+/// ones. `isShared` says of each buffer, of which the last are coordinates,
 /// whether it may be the memory of another.
 void outlineParts(func::FuncOp func, ArrayRef<bool> isShared);
 

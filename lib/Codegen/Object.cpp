@@ -64,6 +64,8 @@ static void addEntry(ModuleOp module, const kernel::LoweredSegment &segment,
   Type i32 = b.getI32Type();
   body.setLinkage(LLVM::Linkage::Internal);
   for (unsigned i = 0, e = body.getNumArguments(); i < e; ++i) {
+    if (i == segment.buffers + 1) // the step, a number
+      continue;
     if (i == segment.buffers) { // coordinates, of any alignment
       body.setArgAttr(i, LLVM::LLVMDialect::getNoCaptureAttrName(),
                       b.getUnitAttr());
@@ -81,7 +83,8 @@ static void addEntry(ModuleOp module, const kernel::LoweredSegment &segment,
 
   b.setInsertionPointToEnd(module.getBody());
   auto entry = LLVM::LLVMFuncOp::create(
-      b, loc, segment.entry, LLVM::LLVMFunctionType::get(i32, {ptr, ptr, ptr}));
+      b, loc, segment.entry,
+      LLVM::LLVMFunctionType::get(i32, {ptr, ptr, ptr, b.getI64Type()}));
   Block *block = entry.addEntryBlock(b);
   b.setInsertionPointToStart(block);
   SmallVector<Value> arguments;
@@ -91,6 +94,7 @@ static void addEntry(ModuleOp module, const kernel::LoweredSegment &segment,
     arguments.push_back(LLVM::LoadOp::create(b, loc, ptr, slot));
   }
   arguments.push_back(block->getArgument(1));
+  arguments.push_back(block->getArgument(3));
   for (uint64_t offset : segment.scratchOffsets) {
     Value bytes = LLVM::ConstantOp::create(b, loc, b.getI64Type(),
                                            b.getI64IntegerAttr(offset));

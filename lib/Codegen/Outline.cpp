@@ -146,7 +146,7 @@ bool Outliner::findSurroundings(ArrayRef<Operation *> ops,
 
 bool Outliner::mayBeShared(Value argument) {
   auto outer = dyn_cast<BlockArgument>(argument);
-  return outer && isa<MemRefType>(argument.getType()) &&
+  return outer && isa<MemRefType>(argument.getType()) && // not the step
          isShared[outer.getArgNumber()];
 }
 

@@ -174,13 +174,14 @@ static LogicalResult expandValidExtents(func::FuncOp body, MeshAttr mesh,
 namespace {
 
 /// Whether to compute `value` again in each segment rather than to store it:
-/// constants, coordinates and what follows from them with little work.
+/// constants, coordinates, the step and what follows from them with little
+/// work.
 bool isCheap(Value value, unsigned depth = 0) {
   Operation *op = value.getDefiningOp();
   if (!op || depth > 16)
     return false;
   if (op->hasTrait<OpTrait::ConstantLike>() ||
-      isa<tensor::EmptyOp, ShardIndexOp>(op))
+      isa<tensor::EmptyOp, ShardIndexOp, StepIndexOp>(op))
     return true;
   bool isScalar = op->getNumRegions() == 0 && isPure(op) &&
                   op->getNumResults() == 1 && !isa<ShapedType>(value.getType());

@@ -26,7 +26,7 @@ namespace {
 /// Whether operations like `op` become object code.
 bool isCompilable(Operation *op) {
   if (isa<func::CallOp, func::ReturnOp, cf::AssertOp, CollectiveOpInterface,
-          ConstrainOp, ShardIndexOp, ValidExtentOp>(op))
+          ConstrainOp, ShardIndexOp, StepIndexOp, ValidExtentOp>(op))
     return true;
   return llvm::StringSwitch<bool>(op->getName().getDialectNamespace())
       .Cases({"affine", "arith", "linalg", "math", "scf", "tensor", "ub"}, true)

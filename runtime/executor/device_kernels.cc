@@ -65,8 +65,9 @@ bool Device::RunPlain(size_t end) {
   const uint64_t slot = SlotOf(firing, program->window);
   const bool run = run_kernels_;
   step_ = 0;
+  const uint64_t step_of_launch = firing - head.first;
   KernelGate& gate = cohort_->gate();
-  gate.Announce(place_, program->incarnation, firing - head.first);
+  gate.Announce(place_, program->incarnation, step_of_launch);
   const uint64_t kernels = gate.Open();
   void** const operands = cohort_->operands();
   // Copies, which no kernel can change.
@@ -93,7 +94,8 @@ bool Device::RunPlain(size_t end) {
       }
       gate.Pass(kernels, static_cast<uint32_t>(g));
       const int32_t code =
-          step.function(operands, coordinates + gang.first_coordinate, scratch);
+          step.function(operands, coordinates + gang.first_coordinate, scratch,
+                        step_of_launch);
       if (code != 0) [[unlikely]] {
         gate.Leave();
         // It has run, so it fires here, and poisons.
@@ -159,7 +161,8 @@ void Device::RunKernels(DeviceProgram* program, const Gang& gang,
   const int32_t* coordinates =
       program->coordinates.data() + gang.first_coordinate;
   KernelGate& gate = cohort_->gate();
-  gate.Announce(place_, program->incarnation, firing - queue_.head().first);
+  const uint64_t step_of_launch = firing - queue_.head().first;
+  gate.Announce(place_, program->incarnation, step_of_launch);
   void** const operands = cohort_->operands();
   for (uint32_t k = 0; k < gang.shards; ++k) {
     if (IsShardPoisoned(k)) continue;
@@ -167,8 +170,9 @@ void Device::RunKernels(DeviceProgram* program, const Gang& gang,
       operands[i] = slots[k * step.operands + i].at(program->memories, firing);
     }
     gate.Enter(static_cast<uint32_t>(queue_.gang_index()), k);
-    const int32_t code = step.function(
-        operands, coordinates + k * gang.num_coordinates, program->scratch);
+    const int32_t code =
+        step.function(operands, coordinates + k * gang.num_coordinates,
+                      program->scratch, step_of_launch);
     gate.Leave();
     counters_.kernels.Add();
     if (code == 0) continue;

@@ -10,10 +10,11 @@
 // ceil-shaped and aligned to kBufferAlignment (base/buffer_bytes.h);
 // coordinates are those of the shard in the slice's mesh, one per axis, major
 // first; scratch has the declared size and the same alignment and is not
-// initialized. The code allocates nothing, starts no thread, keeps its stack
-// below kMaxStackBytes, and calls only the functions of kernel_imports.h. It
-// returns 0, or k > 0 when the check at locations[k - 1] of the segment failed;
-// the buffers' contents are then unspecified.
+// initialized; step is the number of the step within the launch, from 0. The
+// code allocates nothing, starts no thread, keeps its stack below
+// kMaxStackBytes, and calls only the functions of kernel_imports.h. It returns
+// 0, or k > 0 when the check at locations[k - 1] of the segment failed; the
+// buffers' contents are then unspecified.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,7 +26,8 @@
 namespace pathways {
 
 using KernelFunction = int32_t (*)(void* const* buffers,
-                                   const int32_t* coordinates, void* scratch);
+                                   const int32_t* coordinates, void* scratch,
+                                   uint64_t step);
 
 inline constexpr uint64_t kMaxStackBytes = 256 << 10;
 

@@ -208,6 +208,12 @@ LogicalResult ShardIndexOp::verify() {
   return success();
 }
 
+LogicalResult StepIndexOp::verify() {
+  if ((*this)->getParentOfType<func::FuncOp>()) // (C1)
+    return success();
+  return emitOpError("is only allowed in a 'func.func'");
+}
+
 LogicalResult ValidExtentOp::verify() {
   FailureOr<func::FuncOp> function = getLocalViewFunction(*this); // (C1)
   if (failed(function))

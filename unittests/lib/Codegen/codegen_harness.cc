@@ -109,7 +109,7 @@ bool Kernel::load(const pathways::proto::Target &wanted) {
 }
 
 int32_t Kernel::run(unsigned segment, std::vector<Buffer *> buffers,
-                    std::vector<int32_t> coordinates) {
+                    std::vector<int32_t> coordinates, uint64_t step) {
   if (!library && !load()) {
     ADD_FAILURE() << errorText;
     return -1;
@@ -120,7 +120,7 @@ int32_t Kernel::run(unsigned segment, std::vector<Buffer *> buffers,
   // Scratch starts as anything.
   Buffer scratch(compiled.segments[segment].scratchBytes, 0xFF);
   int32_t status = library->Lookup(segment)(pointers.data(), coordinates.data(),
-                                            scratch.get());
+                                            scratch.get(), step);
   for (Buffer *buffer : buffers)
     EXPECT_TRUE(buffer->isIntact());
   EXPECT_TRUE(scratch.isIntact());

@@ -78,7 +78,7 @@ public:
   /// Runs a segment with scratch memory of the size it declared; checks that
   /// nothing is written behind any buffer.
   int32_t run(unsigned segment, std::vector<Buffer *> buffers,
-              std::vector<int32_t> coordinates = {});
+              std::vector<int32_t> coordinates = {}, uint64_t step = 0);
 
   const std::string &errors() const { return errorText; }
   const mlir::pathways::CompiledKernel &code() const { return compiled; }

@@ -44,10 +44,10 @@ class BlockedKernels {
   static int left() { return State().left.load(); }
 
   static int32_t Run(void* const* buffers, const int32_t* coordinates,
-                     void* scratch) {
+                     void* scratch, uint64_t step) {
     ++State().entered;
     while (State().held.load()) std::this_thread::yield();
-    const int32_t code = Twice<1>(buffers, coordinates, scratch);
+    const int32_t code = Twice<1>(buffers, coordinates, scratch, step);
     ++State().left;
     return code;
   }

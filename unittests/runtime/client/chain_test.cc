@@ -78,7 +78,7 @@ ArrayHandle Next(Client& runtime, ProgramHandle program, ArrayHandle array) {
 
 std::atomic<int> holding{0};
 std::atomic<bool> hold_open{false};
-int32_t HoldWorker(void* const*, const int32_t*, void*) {
+int32_t HoldWorker(void* const*, const int32_t*, void*, uint64_t) {
   ++holding;
   while (!hold_open) std::this_thread::yield();
   return 0;

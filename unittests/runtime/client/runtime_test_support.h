@@ -65,20 +65,20 @@ int32_t Map(void* const* buffers, F f) {
   return 0;
 }
 template <int N>
-int32_t Twice(void* const* buffers, const int32_t*, void*) {
+int32_t Twice(void* const* buffers, const int32_t*, void*, uint64_t) {
   return Map<N>(buffers, [](float v) { return 2 * v; });
 }
 template <int N>
-int32_t AddOne(void* const* buffers, const int32_t*, void*) {
+int32_t AddOne(void* const* buffers, const int32_t*, void*, uint64_t) {
   return Map<N>(buffers, [](float v) { return v + 1; });
 }
 template <int N>
-int32_t Half(void* const* buffers, const int32_t*, void*) {
+int32_t Half(void* const* buffers, const int32_t*, void*, uint64_t) {
   return Map<N>(buffers, [](float v) { return v / 2; });
 }
 // Fails where an element is negative.
 template <int N>
-int32_t Check(void* const* buffers, const int32_t*, void*) {
+int32_t Check(void* const* buffers, const int32_t*, void*, uint64_t) {
   const float* in = static_cast<const float*>(buffers[0]);
   for (int i = 0; i < N; ++i) {
     if (in[i] < 0) return 1;
@@ -86,7 +86,7 @@ int32_t Check(void* const* buffers, const int32_t*, void*) {
   return Map<N>(buffers, [](float v) { return v; });
 }
 template <int N>
-int32_t Add(void* const* buffers, const int32_t*, void*) {
+int32_t Add(void* const* buffers, const int32_t*, void*, uint64_t) {
   for (int i = 0; i < N; ++i) {
     static_cast<float*>(buffers[2])[i] =
         static_cast<float*>(buffers[0])[i] + static_cast<float*>(buffers[1])[i];

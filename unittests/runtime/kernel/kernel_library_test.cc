@@ -64,9 +64,13 @@ TEST(KernelLibraryTest, LoadsAndRuns) {
   std::vector<double> in(512, 0.5), out(4), scratch(512);
   void* buffers[] = {in.data(), out.data()};
   const int32_t coordinates[] = {2};
-  EXPECT_EQ((*library)->Lookup(0)(buffers, coordinates, scratch.data()), 0);
+  EXPECT_EQ(
+      (*library)->Lookup(0)(buffers, coordinates, scratch.data(), /*step=*/0),
+      0);
   EXPECT_THAT(out, testing::Each(testing::DoubleEq(300 * std::exp(0.5))));
-  EXPECT_EQ((*library)->Lookup(1)(buffers, coordinates, scratch.data()), 2);
+  EXPECT_EQ(
+      (*library)->Lookup(1)(buffers, coordinates, scratch.data(), /*step=*/0),
+      2);
 }
 
 TEST(KernelLibraryTest, EqualKernelsAreShared) {

@@ -504,6 +504,24 @@ def ShardIndexOp : Pathways_Op<"shard_index", [Pure]> {
   let hasVerifier = 1;
 }
 
+def StepIndexOp : Pathways_Op<"step_index", [Pure]> {
+  let summary = "Get the number of the step";
+  let description = [{
+    Within the launch, from 0: the same on all shards and in all calls of a step,
+    wherever and whenever these run. Each launch begins at 0; what counts on over
+    launches is a carried argument. Bodies of either view may ask.
+
+    (C1) The op is in a `func.func`.
+
+    ```mlir
+    %n = pw.step_index : index
+    ```
+  }];
+  let results = (outs Index:$result);
+  let assemblyFormat = "attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
 def ValidExtentOp : Pathways_Op<"valid_extent", [Pure]> {
   let summary = "Get how many elements of an argument are not padding";
   let description = [{

@@ -695,3 +695,9 @@ pw.program @call_c9(%x: !pw.array<4xf32, @s>) -> !pw.array<4xf32, @s> {
   %0 = pw.call @f(%x) : (!pw.array<4xf32, @s>) -> !pw.array<4xf32, @s>
   pw.return %0 : !pw.array<4xf32, @s>
 }
+
+// -----
+
+// Where nothing runs there are no steps.
+// expected-error@+1 {{'pw.step_index' op is only allowed in a 'func.func'}}
+%step_index_c1 = pw.step_index : index

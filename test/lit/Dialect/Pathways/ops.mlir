@@ -39,6 +39,8 @@ func.func private @local(%x: tensor<4x8xf32> {pw.accepts_partial}) -> tensor<4x8
   %5 = pw.permute %4 shift -1 over ["data", "model"] wrap : tensor<4x8xf32>
   // CHECK: pw.permute %{{.*}} shift 1 over ["data"] : tensor<4x8xf32>
   %6 = pw.permute %5 shift 1 over ["data"] : tensor<4x8xf32>
+  // CHECK: pw.step_index : index
+  %step = pw.step_index : index
   // CHECK: pw.shard_index "model" : index
   %i = pw.shard_index "model" : index
   // CHECK: pw.valid_extent %{{.*}}, 1 : tensor<4x8xf32>
