@@ -16,6 +16,7 @@
 
 #include "BodyPartitioner.h"
 
+#include "BlockLookup.h"
 #include "InlineBody.h"
 #include "LocalReshard.h"
 #include "WidenSums.h"
@@ -83,6 +84,7 @@ private:
   void cutByRule(Operation *op, const ShardingRule &rule);
   Operation *cloneShard(Operation *op, ValueRange inputs, TypeRange types);
   void explainUneven(ConstrainOp op);
+  bool cutInBlocks(Operation *op);
   void explainGathers(Operation *op, const ShardingRule &rule);
   void computeWhole(Operation *op);
 
@@ -468,6 +470,36 @@ void BodyPartitioner::cutByRule(Operation *op, const ShardingRule &rule) {
   }
 }
 
+/// Cuts a look-up in a table that is cut along the dimension of the indices:
+/// everybody looks up what it has. False where `op` is none.
+bool BodyPartitioner::cutInBlocks(Operation *op) {
+  auto gather = dyn_cast<tensor::GatherOp>(op);
+  if (!gather || gather.getGatherDims().size() != 1)
+    return false;
+  ShardingRule rule = getBlockLookupRule(gather);
+  Cut cut = chooseCut(op, rule);
+  if (cut.back().empty())
+    return false;
+  Value block = get(gather.getSource(), getLayout(rule.operands[0], cut));
+  Value indices = get(gather.getIndices(), getLayout(rule.operands[1], cut));
+  Value size = arith::ConstantIndexOp::create(
+      builder, rule.factors.back().size / layouts.getNumBlocks(cut.back().getValue()));
+  Value begin = arith::MulIOp::create(
+      builder, layouts.getBlockNumber(builder, cut.back().getValue()), size);
+  Value local = lookUpInBlock(builder, gather, block, indices, begin);
+  SmallVector<StringAttr> axes;
+  for (Attribute axis : cut.back())
+    axes.push_back(cast<StringAttr>(axis));
+  Type element = typeOf(gather.getResult()).getElementType();
+  define(gather.getResult(), local,
+         ShardingAttr::get(builder.getContext(),
+                           getLayout(rule.results[0], cut).getDims(),
+                           ReductionKindAttr::get(builder.getContext(),
+                                                  getLookupReduction(element)),
+                           axes));
+  return true;
+}
+
 /// Whether `op` of contributions gives contributions to what `op` gives: it
 /// adds them, scales them or only moves elements.
 static bool isLinear(Operation *op) {
@@ -561,7 +593,7 @@ void BodyPartitioner::partition(Operation *op) {
     if (!partitionBranch(branch))
       computeWhole(op);
   } else if (std::optional<ShardingRule> rule = getShardingRule(op)) {
-    if (!keepContributions(op, *rule))
+    if (!cutInBlocks(op) && !keepContributions(op, *rule))
       cutByRule(op, *rule);
   } else {
     computeWhole(op);

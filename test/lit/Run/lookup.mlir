@@ -3,8 +3,8 @@
 
 // DEFINE: %{in} = --input=t=random:1 --input=i=@%t.i.npy
 // RUN: %python %S/Inputs/npy.py %t.i.npy '<i4' 4x6x1 3 1 9 9 0 2  4 4 4 4 4 4  5 6 7 8 9 0  1 1 2 3 5 8
-// RUN: pw-run %s --topology=1x1x1 --mesh=s:data=1,model=1 %{in} --output=y=@%t.y.npy --output=g=@%t.g.npy
-// DEFINE: %{same} = --expected=y=@%t.y.npy --expected=g=@%t.g.npy --rtol=0 --atol=0
+// RUN: pw-run %s --topology=1x1x1 --mesh=s:data=1,model=1 %{in} --output=y=@%t.y.npy --output=g=@%t.g.npy --output=z=-
+// DEFINE: %{same} = --expected=y=@%t.y.npy --expected=z=@%t.y.npy --expected=g=@%t.g.npy --rtol=0 --atol=0
 // RUN: pw-run %s --topology=1x2x2 %{in} %{same}
 // RUN: pw-run %s --topology=1x2x2 --world=sim --seed=5 %{in} %{same}
 // RUN: pw-run %s --topology=1x2x2 --processes %{in} %{same}
@@ -45,12 +45,18 @@ func.func private @embed_gradient(%i: tensor<4x6x1xi32>, %dy: tensor<4x6x8xf32>)
 }
 
 pw.program @p(%t: !pw.array<10x8xf32, @s, [{}, {"model"}]>, %i: !pw.array<4x6x1xi32, @s, [{"data"}, {}, {}]>)
-    -> (!pw.array<4x6x8xf32, @s, [{"data"}, {}, {"model"}]> {pw.name = "y"}, !pw.array<10x8xf32, @s, [{}, {"model"}]> {pw.name = "g"}) {
+    -> (!pw.array<4x6x8xf32, @s, [{"data"}, {}, {"model"}]> {pw.name = "y"}, !pw.array<10x8xf32, @s, [{}, {"model"}]> {pw.name = "g"},
+        !pw.array<4x6x8xf32, @s, [{"data"}, {}, {}]> {pw.name = "z"}) {
   %y = pw.call @embed(%t, %i)
       : (!pw.array<10x8xf32, @s, [{}, {"model"}]>, !pw.array<4x6x1xi32, @s, [{"data"}, {}, {}]>)
       -> !pw.array<4x6x8xf32, @s, [{"data"}, {}, {"model"}]>
   %g = pw.call @embed_gradient(%i, %y)
       : (!pw.array<4x6x1xi32, @s, [{"data"}, {}, {}]>, !pw.array<4x6x8xf32, @s, [{"data"}, {}, {"model"}]>)
       -> !pw.array<10x8xf32, @s, [{}, {"model"}]>
-  pw.return %y, %g : !pw.array<4x6x8xf32, @s, [{"data"}, {}, {"model"}]>, !pw.array<10x8xf32, @s, [{}, {"model"}]>
+  // The same from a table that is cut along the rows that are looked up.
+  %rows = pw.reshard %t : !pw.array<10x8xf32, @s, [{}, {"model"}]> -> !pw.array<10x8xf32, @s, [{"model"}, {}]>
+  %z = pw.call @embed(%rows, %i)
+      : (!pw.array<10x8xf32, @s, [{"model"}, {}]>, !pw.array<4x6x1xi32, @s, [{"data"}, {}, {}]>)
+      -> !pw.array<4x6x8xf32, @s, [{"data"}, {}, {}]>
+  pw.return %y, %g, %z : !pw.array<4x6x8xf32, @s, [{"data"}, {}, {"model"}]>, !pw.array<10x8xf32, @s, [{}, {"model"}]>, !pw.array<4x6x8xf32, @s, [{"data"}, {}, {}]>
 }

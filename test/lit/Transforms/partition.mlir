@@ -542,3 +542,25 @@ pw.program @lookups(%t: !pw.array<10x8xf32, @s, [{}, {"model"}]>, %i: !pw.array<
       -> (!pw.array<4x6x8xf32, @s, [{"data"}, {}, {"model"}]>, !pw.array<4x6x1x8xf32, @s, [{"data"}, {}, {}, {"model"}]>)
   pw.return %0#0, %0#1 : !pw.array<4x6x8xf32, @s, [{"data"}, {}, {"model"}]>, !pw.array<4x6x1x8xf32, @s, [{"data"}, {}, {}, {"model"}]>
 }
+
+// -----
+
+// A table that is cut along what it is looked up in stays where it is: one sum of
+// what everybody has.
+pw.slice @s mesh <"data" = 2, "model" = 2>
+func.func private @rows(%t: tensor<10x8xf32>, %i: tensor<4x1xi32>) -> tensor<4x8xf32> {
+  %0 = tensor.gather %t[%i] gather_dims([0]) : (tensor<10x8xf32>, tensor<4x1xi32>) -> tensor<4x8xf32>
+  return %0 : tensor<4x8xf32>
+}
+// CHECK: func.func private @rows_sharded(%[[T:.*]]: tensor<5x8xf32>, %[[I:.*]]: tensor<2x1xi32>) -> tensor<2x8xf32>
+// CHECK-NOT: pw.all_gather
+// CHECK: pw.shard_index "model"
+// CHECK: %[[J:.*]] = linalg.generic {{.*}} ins(%[[I]] : tensor<2x1xi32>)
+// CHECK: %[[R:.*]] = tensor.gather %[[T]][%[[J]]] gather_dims([0]) : (tensor<5x8xf32>, tensor<2x1xi64>) -> tensor<2x8xf32>
+// CHECK: %[[P:.*]] = linalg.generic {{.*}} ins(%[[R]], %{{.*}} : tensor<2x8xf32>, tensor<2xi32>)
+// CHECK: %[[Y:.*]] = pw.all_reduce %[[P]] add over ["model"] : tensor<2x8xf32>
+// CHECK-NEXT: return %[[Y]]
+pw.program @vocabulary(%t: !pw.array<10x8xf32, @s, [{"model"}, {}]>, %i: !pw.array<4x1xi32, @s, [{"data"}, {}]>) -> (!pw.array<4x8xf32, @s, [{"data"}, {}]>) {
+  %0 = pw.call @rows(%t, %i) : (!pw.array<10x8xf32, @s, [{"model"}, {}]>, !pw.array<4x1xi32, @s, [{"data"}, {}]>) -> !pw.array<4x8xf32, @s, [{"data"}, {}]>
+  pw.return %0 : !pw.array<4x8xf32, @s, [{"data"}, {}]>
+}
