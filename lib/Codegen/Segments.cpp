@@ -10,11 +10,13 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "pathways/Dialect/Pathways/Pathways.h"
+#include "pathways/Dialect/Pathways/UniformControl.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -24,6 +26,8 @@ using namespace mlir::pathways;
 /// Operations of a body after inlining; calls of calls can multiply without
 /// end.
 static constexpr int64_t kMaxInlinedOps = 1 << 18;
+/// Iterations of a loop that has collectives inside: each becomes code.
+static constexpr unsigned kMaxUnrolled = 1024;
 
 //===----------------------------------------------------------------------===//
 // Inlining
@@ -114,6 +118,129 @@ LogicalResult Inliner::inlineCall(func::CallOp call) {
   call->getBlock()->getOperations().splice(Block::iterator(call),
                                            body.getOperations());
   call.erase();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Control flow around collectives
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Writes out loops and branches that contain collectives: all shards run them
+/// alike, so what is left is the same straight code for all.
+class Unroller {
+public:
+  LogicalResult run(Block &block);
+
+private:
+  LogicalResult unroll(scf::ForOp loop);
+  LogicalResult choose(scf::IfOp branch);
+
+  int64_t numOps = 0;
+};
+
+} // namespace
+
+static bool hasCollective(Operation *op) {
+  return op->walk([](CollectiveOpInterface) { return WalkResult::interrupt(); })
+      .wasInterrupted();
+}
+
+/// Iterations of `loop`; fails, with a diagnostic, where that is not constant.
+static FailureOr<int64_t> getTripCount(scf::ForOp loop, llvm::APInt &begin,
+                                       llvm::APInt &step) {
+  std::optional<llvm::APInt> lower = evaluate(loop.getLowerBound()),
+                             upper = evaluate(loop.getUpperBound()),
+                             by = evaluate(loop.getStep());
+  if (!lower || !upper || !by)
+    return loop.emitOpError("has collectives inside and bounds that are not "
+                            "constant");
+  // One bit more: bounds may be far apart, and an unsigned one large.
+  unsigned width = lower->getBitWidth() + 1;
+  auto widen = [&](const llvm::APInt &value) {
+    return loop.getUnsignedCmp() ? value.zext(width) : value.sext(width);
+  };
+  llvm::APInt distance = widen(*upper) - widen(*lower);
+  if (!by->isStrictlyPositive())
+    return loop.emitOpError("has a step of ")
+           << by->getSExtValue() << ", expected at least 1";
+  begin = *lower;
+  step = *by;
+  if (!distance.isStrictlyPositive())
+    return 0;
+  llvm::APInt trips = (distance - 1).udiv(by->zext(width)) + 1;
+  if (trips.ugt(kMaxUnrolled))
+    return loop.emitOpError("has collectives inside and runs ")
+           << toString(trips, 10, /*Signed=*/false)
+           << " times, expected at most " << kMaxUnrolled;
+  return static_cast<int64_t>(trips.getZExtValue());
+}
+
+LogicalResult Unroller::unroll(scf::ForOp loop) {
+  llvm::APInt number, step;
+  FailureOr<int64_t> trips = getTripCount(loop, number, step);
+  if (failed(trips))
+    return failure();
+  OpBuilder b(loop);
+  SmallVector<Value> carried(loop.getInits());
+  for (int64_t trip = 0; trip < *trips; ++trip, number += step) {
+    IRMapping map;
+    Type type = loop.getInductionVar().getType();
+    map.map(loop.getInductionVar(),
+            arith::ConstantOp::create(b, loop.getLoc(), type,
+                                      b.getIntegerAttr(type, number)));
+    map.map(loop.getRegionIterArgs(), carried);
+    for (Operation &op : loop.getBody()->without_terminator()) {
+      op.walk([&](Operation *) { ++numOps; });
+      if (numOps > kMaxInlinedOps)
+        return loop.emitOpError("with collectives inside runs ")
+               << *trips << " times, which makes a body of more than "
+               << kMaxInlinedOps << " operations";
+      b.clone(op, map);
+    }
+    carried.clear();
+    for (Value value : loop.getBody()->getTerminator()->getOperands())
+      carried.push_back(map.lookupOrDefault(value));
+  }
+  loop.replaceAllUsesWith(carried);
+  loop.erase();
+  return success();
+}
+
+LogicalResult Unroller::choose(scf::IfOp branch) {
+  std::optional<llvm::APInt> condition = evaluate(branch.getCondition());
+  if (!condition)
+    return branch.emitOpError("has collectives inside and a condition that is "
+                              "not constant");
+  Region &region =
+      condition->isZero() ? branch.getElseRegion() : branch.getThenRegion();
+  if (!region.empty()) {
+    Block &block = region.front();
+    Operation *end = block.getTerminator();
+    branch.replaceAllUsesWith(end->getOperands());
+    end->erase();
+    branch->getBlock()->getOperations().splice(Block::iterator(branch),
+                                               block.getOperations());
+  }
+  branch.erase();
+  return success();
+}
+
+LogicalResult Unroller::run(Block &block) {
+  for (auto it = block.begin(); it != block.end();) {
+    Operation *op = &*it;
+    if (!isa<scf::ForOp, scf::IfOp>(op) || !hasCollective(op)) {
+      ++it;
+      continue;
+    }
+    // What comes in its place may have loops and branches again.
+    Operation *before = op->getPrevNode();
+    auto loop = dyn_cast<scf::ForOp>(op);
+    if (failed(loop ? unroll(loop) : choose(cast<scf::IfOp>(op))))
+      return failure();
+    it = before ? std::next(before->getIterator()) : block.begin();
+  }
   return success();
 }
 
@@ -481,6 +608,7 @@ mlir::pathways::splitAtCollectives(func::FuncOp body, MeshAttr mesh,
   SegmentedBody out;
   out.inlined = body.clone();
   if (failed(Inliner(body).run(*out.inlined)) ||
+      failed(Unroller().run(out.inlined->getBody().front())) ||
       failed(expandValidExtents(*out.inlined, mesh, operandTypes)) ||
       failed(Cutter(*out.inlined, mesh, builder, name).run(out)))
     return failure();

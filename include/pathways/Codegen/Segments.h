@@ -85,9 +85,12 @@ struct SegmentedBody {
 /// stays and refers to kSegmentMeshAttrName. A body without work, such as one
 /// that only returns a collective's result, has steps without segments.
 ///
+/// Loops and branches around collectives are written out: bounds and conditions
+/// are constants, or follow from these and the numbers of such loops.
+///
 /// Fails, with a diagnostic, on recursion, calls to declarations, bodies of
-/// more than one block, collectives inside a nested region, and bodies that
-/// become too large by inlining.
+/// more than one block, collectives inside another nested region or in a loop
+/// of more than 1024 iterations, and bodies that become too large by inlining.
 FailureOr<SegmentedBody> splitAtCollectives(func::FuncOp body, MeshAttr mesh,
                                             ArrayRef<ArrayType> operandTypes,
                                             OpBuilder &builder, StringRef name);

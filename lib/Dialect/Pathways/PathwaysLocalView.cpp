@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "pathways/Dialect/Pathways/Pathways.h"
+#include "pathways/Dialect/Pathways/UniformControl.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/StringSet.h"
@@ -75,12 +76,14 @@ LogicalResult mlir::pathways::detail::verifyCollective(Operation *op) {
   FailureOr<func::FuncOp> function = getLocalViewFunction(op); // (C1)
   if (failed(function))
     return failure();
-  if (op->getParentOp() != *function) { // (C1)
+  if (std::optional<Uncertain> around = findUncertain(op, *function)) { // (C1)
     InFlightDiagnostic diagnostic =
         op->emitOpError("is under control flow; shards that do not arrive "
                         "would block the others, so move it to the top level "
                         "of the function");
-    diagnostic.attachNote(op->getParentOp()->getLoc()) << "it is inside this";
+    diagnostic.attachNote(around->op->getLoc())
+        << "it is inside this" << (around->reason.empty() ? "" : ", ")
+        << around->reason;
     return diagnostic;
   }
   if (collective.getAxes().empty()) // (C2)

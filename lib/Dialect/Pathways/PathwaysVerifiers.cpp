@@ -12,6 +12,7 @@
 
 #include "pathways/Dialect/Pathways/Layouts.h"
 #include "pathways/Dialect/Pathways/Pathways.h"
+#include "pathways/Dialect/Pathways/UniformControl.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -407,29 +408,32 @@ private:
   /// (C7) for the callee and all it calls. Without recursion: chains of calls
   /// may be long. Cycles end here and are reported by pw-check-program.
   LogicalResult verifyBodies() {
-    using Entry = std::pair<Operation *, unsigned>; // Function, at top level?
-    llvm::DenseSet<Entry> visited;
+    // A function, and a call on the way to it that shards may run differently.
+    using Entry = std::pair<Operation *, Operation *>;
+    // Of each function, whether all shards run it alike.
+    llvm::DenseSet<std::pair<Operation *, unsigned>> visited;
     SmallVector<Entry> worklist;
-    auto push = [&](func::FuncOp function, bool isTopLevel) {
-      Entry entry(function, isTopLevel);
-      if (visited.insert(entry).second)
-        worklist.push_back(entry);
+    auto push = [&](func::FuncOp function, Operation *uncertain) {
+      if (visited.insert({function, uncertain == nullptr}).second)
+        worklist.push_back({function, uncertain});
     };
-    push(callee, /*isTopLevel=*/true);
+    push(callee, /*uncertain=*/nullptr);
     while (!worklist.empty()) {
-      auto [op, isTopLevel] = worklist.pop_back_val();
+      auto [op, outer] = worklist.pop_back_val();
       auto function = cast<func::FuncOp>(op);
-      bool topLevel = isTopLevel;
+      Operation *onTheWay = outer;
       WalkResult result = function.getBody().walk([&](Operation *op) {
-        bool isAtTop = topLevel && op->getParentOp() == function;
         if (auto nested = dyn_cast<func::CallOp>(op)) {
           if (auto next = symbols.lookupNearestSymbolFrom<func::FuncOp>(
                   op, nested.getCalleeAttr()))
-            push(next, isAtTop);
+            push(next, onTheWay || !findUncertain(op, function)
+                           ? onTheWay
+                           : nested.getOperation());
           return WalkResult::advance();
         }
-        return failed(verifyOp(op, function, isAtTop)) ? WalkResult::interrupt()
-                                                       : WalkResult::advance();
+        return failed(verifyOp(op, function, onTheWay))
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
       });
       if (result.wasInterrupted())
         return failure();
@@ -449,7 +453,25 @@ private:
     return success();
   }
 
-  LogicalResult verifyOp(Operation *op, func::FuncOp function, bool isAtTop) {
+  LogicalResult emitUncertain(Operation *op, Operation *onTheWay) {
+    InFlightDiagnostic diagnostic =
+        call.emitOpError() << "of '" << call.getCallee() << "' on slice '"
+                           << slice.getSymName() << "' reaches '"
+                           << op->getName()
+                           << "' under control flow; shards that do not arrive "
+                              "would block the others";
+    diagnostic.attachNote(op->getLoc()) << "it is here";
+    std::optional<Uncertain> around =
+        findUncertain(onTheWay, onTheWay->getParentOfType<func::FuncOp>());
+    diagnostic.attachNote(around->op->getLoc())
+        << "its call is inside this" << (around->reason.empty() ? "" : ", ")
+        << around->reason;
+    return diagnostic;
+  }
+
+  /// `onTheWay` is a call that shards may run differently, or null.
+  LogicalResult verifyOp(Operation *op, func::FuncOp function,
+                         Operation *onTheWay) {
     if (auto constrain = dyn_cast<ConstrainOp>(op))
       return verifyConstrain(constrain);
     auto collective = dyn_cast<CollectiveOpInterface>(op);
@@ -474,10 +496,8 @@ private:
       return emitInBody(op, "asks the index on axis \"" + shardIndex.getAxis() +
                                 "\", which the mesh lacks");
     }
-    if (!isAtTop)
-      return emitInBody(op, "reaches '" + name +
-                                "' under control flow; shards that do not "
-                                "arrive would block the others");
+    if (onTheWay)
+      return emitUncertain(op, onTheWay);
     for (auto axis : collective.getAxes().getAsRange<StringAttr>())
       if (mesh.getAxisIndex(axis) < 0)
         return emitInBody(op, "communicates over axis \"" + axis.getValue() +

@@ -268,6 +268,49 @@ TEST(Segments, ValidExtentFollowsTheLayout) {
   EXPECT_EQ(results[3][0][0], 0);
 }
 
+/// Loops and branches around collectives are written out, those without stay.
+TEST(Segments, LoopsAroundCollectives) {
+  Cut cut(R"(
+    func.func @body(%x: tensor<4xf32>) -> tensor<4xf32> attributes {pw.local_view} {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %c3 = arith.constant 3 : index
+      %r = scf.for %i = %c0 to %c3 step %c1 iter_args(%v = %x) -> tensor<4xf32> {
+        %last = arith.cmpi eq, %i, %c1 : index
+        %w = scf.if %last -> tensor<4xf32> {
+          scf.yield %v : tensor<4xf32>
+        } else {
+          %s = pw.all_reduce %v add over ["x"] : tensor<4xf32>
+          scf.yield %s : tensor<4xf32>
+        }
+        %d = scf.for %j = %c0 to %c3 step %c1 iter_args(%u = %w) -> tensor<4xf32> {
+          %e = arith.addf %u, %x : tensor<4xf32>
+          scf.yield %e : tensor<4xf32>
+        }
+        scf.yield %d : tensor<4xf32>
+      }
+      return %r : tensor<4xf32>
+    })");
+  ASSERT_TRUE(cut.ok());
+  EXPECT_EQ(cut.steps(), "all_reduce A0->T0; part.0(A0T0)->T1; "
+                         "all_reduce T1->T2; part.1(A0T2)->R0");
+}
+
+TEST(Segments, LoopsAroundCollectivesThatRunNever) {
+  Cut cut(R"(
+    func.func @body(%x: tensor<4xf32>) -> tensor<4xf32> attributes {pw.local_view} {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %r = scf.for %i = %c1 to %c0 step %c1 iter_args(%v = %x) -> tensor<4xf32> {
+        %s = pw.all_reduce %v add over ["x"] : tensor<4xf32>
+        scf.yield %s : tensor<4xf32>
+      }
+      return %r : tensor<4xf32>
+    })");
+  ASSERT_TRUE(cut.ok());
+  EXPECT_EQ(cut.steps(), "part(A0)->R0");
+}
+
 TEST(Segments, Refusals) {
   struct Case {
     std::string text, error;
@@ -288,7 +331,21 @@ TEST(Segments, Refusals) {
   many += "func.func @body(%x: tensor<2xf32>) -> tensor<2xf32> {\n  %0 = "
           "func.call @f60(%x) : "
           "(tensor<2xf32>) -> tensor<2xf32>\n  return %0 : tensor<2xf32>\n}\n";
+  auto loop = [](const std::string &end, const std::string &step) {
+    return "func.func @body(%x: tensor<2xf32>) -> tensor<2xf32> attributes "
+           "{pw.local_view} {\n %c0 = arith.constant 0 : i64\n %n = "
+           "arith.constant " +
+           end + " : i64\n %s = arith.constant " + step +
+           " : i64\n %r = scf.for %i = %c0 to %n step %s iter_args(%v = %x) -> "
+           "tensor<2xf32> : i64 {\n %a = pw.all_reduce %v add over [\"x\"] : "
+           "tensor<2xf32>\n scf.yield %a : tensor<2xf32>\n }\n return %r : "
+           "tensor<2xf32>\n}\n";
+  };
   const Case cases[] = {
+      {loop("1025", "1"), "'scf.for' op has collectives inside and runs 1025 "
+                          "times, expected at most 1024"},
+      {loop("9223372036854775807", "1"), "runs 9223372036854775807 times"},
+      {loop("3", "-1"), "has a step of -1, expected at least 1"},
       {R"(func.func @body(%x: tensor<2xf32>) -> tensor<2xf32> {
             %0 = func.call @other(%x) : (tensor<2xf32>) -> tensor<2xf32>
             return %0 : tensor<2xf32>

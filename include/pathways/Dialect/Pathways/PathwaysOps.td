@@ -398,8 +398,11 @@ def AllReduceOp : Pathways_CollectiveOp<"all_reduce", [SameOperandsAndResultType
     bf16 are f32 there, and the result is rounded once. So the bits follow from
     the text alone, not from timing or from where shards are.
 
-    (C1) The op is at the top level of a `pw.local_view` function; (C2) `axes`
-    names at least one axis, none empty or twice; (C3) tensors are static, and i1
+    (C1) The op is in a `pw.local_view` function, at its top level or in loops and
+    branches that all shards run alike: `scf.for` whose bounds and step, and
+    `scf.if` whose condition, follow from constants and the numbers of such loops;
+    they are written out when the function is compiled, a loop at most 1024 times;
+    (C2) `axes` names at least one axis, none empty or twice; (C3) tensors are static, and i1
     is combined by max or min only.
 
     ```mlir

@@ -348,7 +348,6 @@ pw.program @call_c7_cut(%x: !pw.array<4xf32, @s, [{}]>) {
 }
 // -----
 // A collective in a function that is called under control flow.
-// expected-note@+1 {{slice 's' is declared here}}
 pw.slice @s mesh <"x" = 2>
 func.func private @reduce(%x: tensor<4xf32>) -> tensor<4xf32> attributes {pw.local_view} {
   // expected-note@+1 {{it is here}}
@@ -357,6 +356,7 @@ func.func private @reduce(%x: tensor<4xf32>) -> tensor<4xf32> attributes {pw.loc
 }
 func.func private @f(%x: tensor<4xf32>, %c: tensor<i1>) -> tensor<4xf32> attributes {pw.local_view} {
   %b = tensor.extract %c[] : tensor<i1>
+  // expected-note@+1 {{its call is inside this, whose condition is not a constant}}
   %0 = scf.if %b -> tensor<4xf32> {
     %1 = func.call @reduce(%x) : (tensor<4xf32>) -> tensor<4xf32>
     scf.yield %1 : tensor<4xf32>
@@ -480,7 +480,7 @@ func.func @collective_c1(%x: tensor<4xf32>) {
 }
 // -----
 func.func @collective_c1_nested(%x: tensor<4xf32>, %b: i1) attributes {pw.local_view} {
-  // expected-note@+1 {{it is inside this}}
+  // expected-note@+1 {{it is inside this, whose condition is not a constant}}
   scf.if %b {
     // expected-error@+1 {{is under control flow; shards that do not arrive would block the others, so move it to the top level of the function}}
     %0 = pw.all_reduce %x add over ["x"] : tensor<4xf32>
@@ -701,3 +701,51 @@ pw.program @call_c9(%x: !pw.array<4xf32, @s>) -> !pw.array<4xf32, @s> {
 // Where nothing runs there are no steps.
 // expected-error@+1 {{'pw.step_index' op is only allowed in a 'func.func'}}
 %step_index_c1 = pw.step_index : index
+
+// -----
+
+// How often shards come here is not known to be the same.
+func.func @collective_c1_loop(%x: tensor<4xf32>, %n: index) -> tensor<4xf32> attributes {pw.local_view} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  // expected-note@+1 {{it is inside this, whose upper bound is not a constant}}
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%v = %x) -> tensor<4xf32> {
+    // expected-error@+1 {{is under control flow; shards that do not arrive would block the others, so move it to the top level of the function}}
+    %0 = pw.all_reduce %v add over ["x"] : tensor<4xf32>
+    scf.yield %0 : tensor<4xf32>
+  }
+  return %r : tensor<4xf32>
+}
+
+// -----
+
+// Shards have different numbers, so their bounds differ.
+func.func @collective_c1_index(%x: tensor<4xf32>) -> tensor<4xf32> attributes {pw.local_view} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = pw.shard_index "x" : index
+  %m = arith.addi %n, %c1 : index
+  // expected-note@+1 {{it is inside this, whose lower bound is not a constant}}
+  %r = scf.for %i = %n to %m step %c1 iter_args(%v = %x) -> tensor<4xf32> {
+    // expected-error@+1 {{is under control flow}}
+    %0 = pw.all_reduce %v add over ["x"] : tensor<4xf32>
+    scf.yield %0 : tensor<4xf32>
+  }
+  return %r : tensor<4xf32>
+}
+
+// -----
+
+// Loops of other kinds end where a value says so.
+func.func @collective_c1_while(%x: tensor<4xf32>, %b: i1) -> tensor<4xf32> attributes {pw.local_view} {
+  // expected-note@+1 {{it is inside this}}
+  %r = scf.while (%v = %x) : (tensor<4xf32>) -> tensor<4xf32> {
+    scf.condition(%b) %v : tensor<4xf32>
+  } do {
+  ^bb0(%v: tensor<4xf32>):
+    // expected-error@+1 {{is under control flow}}
+    %0 = pw.all_reduce %v add over ["x"] : tensor<4xf32>
+    scf.yield %0 : tensor<4xf32>
+  }
+  return %r : tensor<4xf32>
+}
