@@ -90,8 +90,15 @@ static LogicalResult setCollective(Operation *op, proto::Collective *step) {
       })
       .Case([&](PermuteOp op) {
         step->set_kind(proto::PERMUTE);
-        step->set_shift(op.getShift());
+        step->set_shift(op.getShift().value_or(0));
         step->set_wrap(op.getWrap());
+        for (int64_t rank : op.getPairs().value_or(ArrayRef<int64_t>()))
+          step->add_pairs(rank);
+        return success();
+      })
+      .Case([&](BroadcastOp op) {
+        step->set_kind(proto::BROADCAST);
+        step->set_root(op.getRoot());
         return success();
       })
       .Default([](Operation *op) {

@@ -11,6 +11,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "runtime/plan/tables.h"
+
 namespace pathways {
 namespace {
 
@@ -127,7 +129,7 @@ void CombineCollective(const CollectiveShape& shape, int64_t rank,
   if (shape.reduces()) {
     return Reduce(shape, shape.source_blocks.at(rank), contributions, result);
   }
-  if (shape.kind == proto::PERMUTE) {
+  if (IsPermutation(shape.kind)) {
     const int64_t from = shape.sources[rank];
     if (from < 0) {
       std::memset(result, 0, shape.result_bytes);

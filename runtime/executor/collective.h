@@ -55,9 +55,10 @@ struct CollectiveShape {
   int64_t element_bytes = 4;
   int64_t size = 1;  // members
   int64_t dim = 0, concat_dim = 0;
-  std::vector<int64_t> sources;  // of a permute, by rank; -1: zeros
-  std::vector<int64_t> source;   // shape of a contribution
-  std::vector<int64_t> result;   // shape of the result
+  // Of a permute or broadcast, by rank; -1: zeros.
+  std::vector<int64_t> sources;
+  std::vector<int64_t> source;  // shape of a contribution
+  std::vector<int64_t> result;  // shape of the result
 
   // From here on made of the above, and of the group's tree.
   layout::ReductionOrder order;  // of all contributions, by rank, if it reduces

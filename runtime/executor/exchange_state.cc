@@ -12,6 +12,8 @@
 #include <cstring>
 #include <utility>
 
+#include "runtime/plan/tables.h"
+
 namespace pathways {
 
 ExchangeState::ExchangeState(std::shared_ptr<const layout::HostExchange> plan,
@@ -43,7 +45,7 @@ void ExchangeState::Contribute(const CollectiveShape& shape, uint32_t own,
 void ExchangeState::TakeResult(const CollectiveShape& shape, uint32_t own,
                                uint64_t firing, char* result) const {
   const char* const memory = this->memory(firing);
-  if (shape.kind == proto::PERMUTE) {
+  if (IsPermutation(shape.kind)) {
     if (plan_->permuted[own] < 0) {
       std::memset(result, 0, shape.result_bytes);
     } else {

@@ -32,10 +32,7 @@ CollectiveShape ShapeOf(const proto::Collective& c,
   shape.size = tree.size();
   shape.dim = c.dim();
   shape.concat_dim = c.concat_dim();
-  for (int64_t rank = 0; c.kind() == proto::PERMUTE && rank < tree.size();
-       ++rank) {
-    shape.sources.push_back(PermuteSource(c, tree.size(), rank));
-  }
+  if (IsPermutation(c.kind())) shape.sources = PermuteSources(c, tree.size());
   shape.source = source.shape;
   shape.result = result.shape;
   shape.Complete(tree);

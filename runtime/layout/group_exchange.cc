@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "runtime/layout/exchange_builder.h"
@@ -253,12 +254,13 @@ class Builder : public ExchangeBuilder {
     };
     for (int64_t i = 1; i < hosts_; ++i) {
       const int64_t p = (own_ + i) % hosts_;
-      std::vector<int64_t>
-          sent;  // own contributions, in order of who gets them
+      // Own contributions, in order of who gets them first; each goes once.
+      std::vector<int64_t> sent;
+      std::set<int64_t> is_sent;
       for (int64_t rank : ranks_at_[p]) {
         const int64_t index =
             spec_.sources[rank] < 0 ? -1 : own_index(spec_.sources[rank]);
-        if (index >= 0) sent.push_back(index);
+        if (index >= 0 && is_sent.insert(index).second) sent.push_back(index);
       }
       if (sent.empty()) continue;
       const auto count = static_cast<int64_t>(sent.size());
@@ -287,10 +289,16 @@ class Builder : public ExchangeBuilder {
     }
     std::vector<std::pair<int64_t, uint64_t>> received;
     for (const auto& [p, targets] : from) {
-      const auto count = static_cast<int64_t>(targets.size());
+      std::map<int64_t, int64_t> order;  // of what comes, by source
+      for (int64_t target : targets) {
+        order.try_emplace(spec_.sources[own_ranks()[target]],
+                          static_cast<int64_t>(order.size()));
+      }
+      const auto count = static_cast<int64_t>(order.size());
       const uint64_t at = Allocate(count * bytes);
-      for (int64_t k = 0; k < count; ++k) {
-        out_.permuted[targets[k]] = static_cast<int64_t>(at + k * bytes);
+      for (int64_t target : targets) {
+        const int64_t k = order.at(spec_.sources[own_ranks()[target]]);
+        out_.permuted[target] = static_cast<int64_t>(at + k * bytes);
       }
       Await(p, kDirectRound, at, count * bytes);
     }

@@ -237,14 +237,39 @@ proto::ElementType WideElement(proto::ElementType element) {
   return element == proto::F16 || element == proto::BF16 ? proto::F32 : element;
 }
 
-int64_t PermuteSource(const proto::Collective& collective, int64_t size,
-                      int64_t to) {
+namespace {
+
+int64_t ShiftSource(const proto::Collective& collective, int64_t size,
+                    int64_t to) {
   const int64_t shift = collective.shift();
   if (collective.wrap()) return ((to - shift % size) % size + size) % size;
   // Far out of range, a difference would overflow.
   if (shift > size || shift < -size) return -1;
   const int64_t from = to - shift;
   return from < 0 || from >= size ? -1 : from;
+}
+
+}  // namespace
+
+bool IsPermutation(proto::CollectiveKind kind) {
+  return kind == proto::PERMUTE || kind == proto::BROADCAST;
+}
+
+std::vector<int64_t> PermuteSources(const proto::Collective& collective,
+                                    int64_t size) {
+  if (collective.kind() == proto::BROADCAST) {
+    return std::vector<int64_t>(size, collective.root());
+  }
+  std::vector<int64_t> sources(size, -1);
+  if (collective.pairs().empty()) {
+    for (int64_t to = 0; to < size; ++to) {
+      sources[to] = ShiftSource(collective, size, to);
+    }
+  }
+  for (int i = 0; i + 1 < collective.pairs_size(); i += 2) {
+    sources[collective.pairs(i + 1)] = collective.pairs(i);
+  }
+  return sources;
 }
 
 layout::ExchangeSpec ExchangeSpecOf(const layout::Mesh& mesh,
@@ -269,11 +294,9 @@ layout::ExchangeSpec ExchangeSpecOf(const layout::Mesh& mesh,
       spec.kind = layout::ExchangeKind::kAllToAll;
       break;
     case proto::PERMUTE:
+    case proto::BROADCAST:
       spec.kind = layout::ExchangeKind::kPermute;
-      for (int64_t rank = 0; rank < spec.tree.size(); ++rank) {
-        spec.sources.push_back(
-            PermuteSource(collective, spec.tree.size(), rank));
-      }
+      spec.sources = PermuteSources(collective, spec.tree.size());
       break;
     default:
       spec.kind = layout::ExchangeKind::kAllReduce;
@@ -352,6 +375,8 @@ const char* CollectiveKindName(proto::CollectiveKind kind) {
       return "all_to_all";
     case proto::PERMUTE:
       return "permute";
+    case proto::BROADCAST:
+      return "broadcast";
     default:
       return "unknown";
   }

@@ -81,10 +81,13 @@ GroupPlace GroupPlaceOf(const layout::Mesh& mesh,
 
 // The element type inside a reduction: f16 and bf16 are f32 there.
 proto::ElementType WideElement(proto::ElementType element);
-// Of a permute over groups of `size`: whose contribution the member of rank
-// `to` gets; -1: nobody's, it gets zeros.
-int64_t PermuteSource(const proto::Collective& collective, int64_t size,
-                      int64_t to);
+// Whether each result of the collective is one contribution or zeros: a
+// permute or a broadcast.
+bool IsPermutation(proto::CollectiveKind kind);
+// Of such a collective over groups of `size`: by rank, whose contribution it
+// gets; -1: nobody's, it gets zeros.
+std::vector<int64_t> PermuteSources(const proto::Collective& collective,
+                                    int64_t size);
 // What the hosts of a group tell each other. `hosts` by rank; at least two
 // different ones.
 layout::ExchangeSpec ExchangeSpecOf(const layout::Mesh& mesh,

@@ -350,7 +350,39 @@ class ActionChecker {
             " and writes ", context_.BufferText(collective.result()),
             ", which are aliased: other shards may still read it");
     }
+    CheckRanks(collective, group, what);
     CheckCollectiveShapes(collective, group, what);
+  }
+
+  void CheckRanks(const proto::Collective& collective, int64_t group,
+                  const std::string& what) {
+    const bool is_broadcast = collective.kind() == proto::BROADCAST;
+    if (is_broadcast ? collective.root() < 0 || collective.root() >= group
+                     : collective.root() != 0) {
+      Add(what, " is from rank ", collective.root(), " of groups of ", group);
+    }
+    if (collective.pairs().empty()) return;
+    if (collective.kind() != proto::PERMUTE || collective.shift() != 0 ||
+        collective.wrap()) {
+      Add(what, " has pairs, which only a permute without a shift has");
+    }
+    if (collective.pairs_size() % 2 != 0) {
+      Add(what, " has pairs of ", collective.pairs_size(), " ranks");
+      return;
+    }
+    absl::flat_hash_map<int64_t, int64_t> senders;
+    for (int i = 0; i < collective.pairs_size(); i += 2) {
+      const int64_t from = collective.pairs(i), to = collective.pairs(i + 1);
+      if (from < 0 || from >= group || to < 0 || to >= group) {
+        Add(what, " sends from rank ", from, " to rank ", to, " of groups of ",
+            group);
+      }
+      auto [known, added] = senders.try_emplace(to, from);
+      if (!added) {
+        Add(what, " sends to rank ", to, " from ranks ", known->second, " and ",
+            from);
+      }
+    }
   }
 
   void CheckCollectiveShapes(const proto::Collective& collective, int64_t group,

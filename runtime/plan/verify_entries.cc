@@ -344,7 +344,7 @@ class EntryChecker {
         case proto::GangStep::kCollective: {
           const proto::Collective& collective = step.collective();
           if (collective.kind() < proto::ALL_REDUCE ||
-              collective.kind() > proto::PERMUTE)
+              collective.kind() > proto::BROADCAST)
             context_.Add(kReferences, Subject::kAction, i, where,
                          " has collective kind ",
                          static_cast<int>(collective.kind()),

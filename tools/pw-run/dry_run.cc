@@ -138,7 +138,8 @@ class Coster {
     // The same collective is often there many times.
     std::string key =
         absl::StrCat(slice, " ", plan_.buffers(c.source()).layout(), " ",
-                     c.kind(), " ", c.shift(), " ", c.wrap());
+                     c.kind(), " ", c.shift(), " ", c.wrap(), " ", c.root(),
+                     " ", absl::StrJoin(c.pairs(), ","));
     for (const std::string& axis : c.axes()) {
       absl::StrAppend(&key, " ", axis.size(), ":", axis);
     }

@@ -46,6 +46,9 @@ static LogicalResult verifyDim(Operation *op, StringRef what, int64_t dim,
          << what << " to be a dimension of " << type << ", got " << dim;
 }
 
+/// No group has so many.
+static constexpr int64_t kMostRank = int64_t{1} << 32;
+
 /// A group size for which `op` may be right: what sizes of source and result
 /// say. The real one is known where the function is called.
 static int64_t guessGroupSize(Operation *op, ArrayRef<int64_t> source,
@@ -67,6 +70,15 @@ static int64_t guessGroupSize(Operation *op, ArrayRef<int64_t> source,
         if (source[split] > 0)
           return ratio(source[split], result[split]);
         return ratio(result[concat], source[concat]);
+      })
+      .Case([](BroadcastOp broadcast) {
+        return std::clamp<int64_t>(broadcast.getRoot(), 0, kMostRank) + 1;
+      })
+      .Case([](PermuteOp permute) {
+        int64_t most = 0;
+        for (int64_t rank : permute.getPairs().value_or(ArrayRef<int64_t>()))
+          most = std::clamp(rank, most, kMostRank);
+        return most + 1;
       })
       .Default([](Operation *) { return int64_t{1}; });
 }
@@ -151,7 +163,47 @@ AllReduceOp::getResultShape(int64_t, function_ref<InFlightDiagnostic()>) {
 }
 
 FailureOr<SmallVector<int64_t>>
-PermuteOp::getResultShape(int64_t, function_ref<InFlightDiagnostic()>) {
+BroadcastOp::getResultShape(int64_t groupSize,
+                            function_ref<InFlightDiagnostic()> emitError) {
+  int64_t root = getRoot();
+  if (root < 0 || root >= groupSize) // (C4)
+    return emitError() << "broadcasts from rank " << root
+                       << ", but groups have " << groupSize;
+  return llvm::to_vector(getSource().getType().getShape());
+}
+
+LogicalResult PermuteOp::verify() {
+  std::optional<ArrayRef<int64_t>> pairs = getPairs();
+  if (getShift().has_value() == pairs.has_value()) // (C4)
+    return emitOpError("expected either 'shift' or 'pairs'");
+  if (!pairs)
+    return success();
+  if (getWrap()) // (C4)
+    return emitOpError("expected no 'wrap' with 'pairs'");
+  if (pairs->empty() || pairs->size() % 2 != 0) // (C4)
+    return emitOpError("expected pairs, got ") << pairs->size() << " ranks";
+  llvm::SmallDenseMap<int64_t, int64_t> senders;
+  for (size_t i = 0; i < pairs->size(); i += 2) {
+    int64_t from = (*pairs)[i], to = (*pairs)[i + 1];
+    if (from < 0 || to < 0) // (C5)
+      return emitOpError("expected ranks from 0 on, got the pair [")
+             << from << ", " << to << "]";
+    auto [known, isNew] = senders.try_emplace(to, from);
+    if (!isNew) // (C5)
+      return emitOpError("sends to rank ")
+             << to << " from rank " << known->second << " and from rank "
+             << from;
+  }
+  return success();
+}
+
+FailureOr<SmallVector<int64_t>>
+PermuteOp::getResultShape(int64_t groupSize,
+                          function_ref<InFlightDiagnostic()> emitError) {
+  for (int64_t rank : getPairs().value_or(ArrayRef<int64_t>()))
+    if (rank >= groupSize) // (C5)
+      return emitError() << "permutes rank " << rank << ", but groups have "
+                         << groupSize;
   return llvm::to_vector(getSource().getType().getShape());
 }
 

@@ -77,6 +77,46 @@ static void printShardingBody(OpAsmPrinter &printer, Operation *,
   sharding.printBody(printer);
 }
 
+/// Either `shift N` or `pairs [[N, N], ...]`.
+static ParseResult parseRoute(OpAsmParser &parser, IntegerAttr &shift,
+                              DenseI64ArrayAttr &pairs) {
+  Builder &builder = parser.getBuilder();
+  if (succeeded(parser.parseOptionalKeyword("shift"))) {
+    int64_t value;
+    if (parser.parseInteger(value))
+      return failure();
+    shift = builder.getI64IntegerAttr(value);
+    return success();
+  }
+  SmallVector<int64_t> ranks;
+  auto parsePair = [&]() -> ParseResult {
+    return failure(
+        parser.parseLSquare() || parser.parseInteger(ranks.emplace_back()) ||
+        parser.parseComma() || parser.parseInteger(ranks.emplace_back()) ||
+        parser.parseRSquare());
+  };
+  if (parser.parseKeyword("pairs", " or 'shift'") ||
+      parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parsePair,
+                                     " in list of pairs"))
+    return failure();
+  pairs = builder.getDenseI64ArrayAttr(ranks);
+  return success();
+}
+
+static void printRoute(OpAsmPrinter &printer, Operation *, IntegerAttr shift,
+                       DenseI64ArrayAttr pairs) {
+  if (shift) {
+    printer << "shift " << shift.getInt();
+    return;
+  }
+  printer << "pairs [";
+  ArrayRef<int64_t> ranks = pairs.asArrayRef();
+  for (size_t i = 0; i + 1 < ranks.size(); i += 2)
+    printer << (i ? ", " : "") << '[' << ranks[i] << ", " << ranks[i + 1]
+            << ']';
+  printer << ']';
+}
+
 static ParseResult parseReduction(OpAsmParser &parser,
                                   ReductionKindAttr &kind) {
   StringRef keyword;

@@ -313,6 +313,10 @@ void Importer::addGang(const proto::Action &action) {
       p.concat = countOrNull(collective.concat_dim());
       p.shift = countOrNull(collective.shift());
       p.wrap = flag(collective.wrap());
+      p.root = countOrNull(collective.root());
+      if (!collective.pairs().empty())
+        p.pairs = b.getDenseI64ArrayAttr(SmallVector<int64_t>(
+            collective.pairs().begin(), collective.pairs().end()));
     });
   }
   for (const proto::Alias &alias : action.aliases())

@@ -421,6 +421,9 @@ LogicalResult Exporter::addStep(Operation &op, KernelOp kernel,
     step->set_concat_dim(collective.getConcat());
     step->set_shift(collective.getShift());
     step->set_wrap(collective.getWrap());
+    step->set_root(collective.getRoot());
+    for (int64_t rank : collective.getPairs().value_or(ArrayRef<int64_t>()))
+      step->add_pairs(rank);
     return success(
         succeeded(texts(collective, "axis", collective.getAxes(),
                         step->mutable_axes())) &&

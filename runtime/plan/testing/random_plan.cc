@@ -229,8 +229,18 @@ class Generator {
     std::vector<int64_t> shape =
         layout::ShardShape(values_[from].layout, meshes_[slice]);
     collective.set_kind(proto::ALL_REDUCE);
-    uint64_t kind = Below(5);
-    if (kind == 4) {
+    uint64_t kind = Below(7);
+    if (kind == 6) {
+      collective.set_kind(proto::BROADCAST);
+      collective.set_root(static_cast<int64_t>(Below(group)));
+    } else if (kind == 5) {
+      collective.set_kind(proto::PERMUTE);
+      for (int64_t to = 0; to < group; ++to) {
+        if (OneIn(3)) continue;
+        collective.add_pairs(static_cast<int64_t>(Below(group)));
+        collective.add_pairs(to);
+      }
+    } else if (kind == 4) {
       collective.set_kind(proto::PERMUTE);
       collective.set_shift(static_cast<int64_t>(Below(7)) - 3);
       collective.set_wrap(OneIn(2));

@@ -34,7 +34,8 @@ struct Case {
   proto::ReductionKind reduction = proto::ADD;
   proto::ElementType element = proto::F32;
   int64_t count = 1;  // elements of a contribution, over the size of a group
-  int64_t shift = 0;
+  int64_t shift = 0;  // or, modulo the size of a group, the root
+  bool has_pairs = false;  // a permute: not by shift
 };
 
 std::string AxisName(int axis) { return std::string(1, 'a' + axis); }
@@ -142,6 +143,16 @@ void Store(proto::ElementType element, double value, char* at) {
   }
 }
 
+// Whose tensor rank r of a group gets in a permute or a broadcast; out of the
+// group: nobody's.
+int64_t SenderTo(const Case& c, int64_t rank, int64_t size) {
+  const int64_t root = (c.shift % size + size) % size;
+  if (c.kind == proto::BROADCAST) return root;
+  if (!c.has_pairs) return rank - c.shift;
+  // Some send to several, and some get nothing.
+  return rank % 3 == 2 ? -1 : (rank / 2 + root) % size;
+}
+
 // Of rank r in a group, given what its members contribute, flat.
 std::vector<double> ResultOf(const Case& c, int64_t rank,
                              const std::vector<std::vector<double>>& in) {
@@ -175,7 +186,7 @@ std::vector<double> ResultOf(const Case& c, int64_t rank,
       }
       break;
     default:
-      const int64_t from = rank - c.shift;
+      const int64_t from = SenderTo(c, rank, size);
       out.assign(length, 0);
       if (from >= 0 && from < size) out = in[from];
   }
@@ -216,7 +227,20 @@ proto::Plan PlanOf(const Case& c, int64_t length, int64_t result_length) {
   if (c.kind == proto::ALL_REDUCE || c.kind == proto::REDUCE_SCATTER) {
     collective->set_reduction(c.reduction);
   }
-  collective->set_shift(c.shift);
+  int64_t size = 1;
+  for (int axis : c.axes) size *= c.mesh[axis];
+  if (c.kind == proto::BROADCAST) {
+    collective->set_root(SenderTo(c, 0, size));
+  } else if (c.kind == proto::PERMUTE && c.has_pairs) {
+    for (int64_t rank = 0; rank < size; ++rank) {
+      const int64_t from = SenderTo(c, rank, size);
+      if (from < 0) continue;
+      collective->add_pairs(from);
+      collective->add_pairs(rank);
+    }
+  } else {
+    collective->set_shift(c.shift);
+  }
   b.AddFetch("v", v, /*stepped=*/true);
   return b.Finish();
 }
@@ -314,7 +338,7 @@ constexpr proto::ElementType kElements[] = {proto::F32, proto::F16, proto::BF16,
                                             proto::F64};
 constexpr proto::CollectiveKind kKinds[] = {
     proto::ALL_REDUCE, proto::ALL_GATHER, proto::REDUCE_SCATTER,
-    proto::ALL_TO_ALL, proto::PERMUTE};
+    proto::ALL_TO_ALL, proto::PERMUTE,    proto::BROADCAST};
 
 // Shard i on the device of its own, device i.
 Case OneAxis(const std::string& topology, int64_t size) {
@@ -356,6 +380,7 @@ TEST_P(CollectiveBitsTest, BlocksAndStridesOfHosts) {
           c.kind = kind;
           c.element = kElements[random_() % 4];
           c.shift = static_cast<int64_t>(random_() % 9) - 4;
+          c.has_pairs = random_() % 2 == 0;
           Check(c);
         }
       }
@@ -384,6 +409,7 @@ TEST_P(CollectiveBitsTest, AxesInEveryOrder) {
       c.element = kElements[random_() % 4];
       c.count = 1 + random_() % 5;
       c.shift = static_cast<int64_t>(random_() % 5) - 2;
+      c.has_pairs = random_() % 2 == 0;
       Check(c);
     }
   }

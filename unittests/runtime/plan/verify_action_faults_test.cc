@@ -169,6 +169,48 @@ const std::vector<Fault>& Faults() {
        7,
        {"permute has a reduction"},
        [](Edit& e) { e.Reduce()->set_kind(proto::PERMUTE); }},
+      {"broadcast_from_nobody",
+       7,
+       {"broadcast is from rank 2 of groups of 2"},
+       [](Edit& e) {
+         e.Reduce()->clear_reduction();
+         e.Reduce()->set_kind(proto::BROADCAST);
+         e.Reduce()->set_root(2);
+       }},
+      {"pairs_out_of_the_group",
+       7,
+       {"permute sends from rank 0 to rank 2 of groups of 2"},
+       [](Edit& e) {
+         e.Reduce()->clear_reduction();
+         e.Reduce()->set_kind(proto::PERMUTE);
+         e.Reduce()->add_pairs(0);
+         e.Reduce()->add_pairs(2);
+       }},
+      {"pairs_to_one_rank",
+       7,
+       {"permute sends to rank 1 from ranks 0 and 1"},
+       [](Edit& e) {
+         e.Reduce()->clear_reduction();
+         e.Reduce()->set_kind(proto::PERMUTE);
+         for (int64_t rank : {0, 1, 1, 1}) e.Reduce()->add_pairs(rank);
+       }},
+      {"half_a_pair",
+       7,
+       {"permute has pairs of 1 ranks"},
+       [](Edit& e) {
+         e.Reduce()->clear_reduction();
+         e.Reduce()->set_kind(proto::PERMUTE);
+         e.Reduce()->add_pairs(0);
+       }},
+      {"pairs_and_a_shift",
+       7,
+       {"permute has pairs, which only a permute without a shift has"},
+       [](Edit& e) {
+         e.Reduce()->clear_reduction();
+         e.Reduce()->set_kind(proto::PERMUTE);
+         e.Reduce()->set_shift(1);
+         for (int64_t rank : {0, 1}) e.Reduce()->add_pairs(rank);
+       }},
       {"collective_in_place",
        7,
        {"reads and writes buffer 's'"},

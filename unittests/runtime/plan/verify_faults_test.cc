@@ -228,9 +228,9 @@ const std::vector<Fault>& Faults() {
        [](Edit& e) { e.Action("reduce")->mutable_steps(0)->Clear(); }},
       {"collective_kind",
        1,
-       {"gang 'reduce', step 0,", "collective kind 6"},
+       {"gang 'reduce', step 0,", "collective kind 7"},
        [](Edit& e) {
-         e.Reduce()->set_kind(static_cast<proto::CollectiveKind>(6));
+         e.Reduce()->set_kind(static_cast<proto::CollectiveKind>(7));
        }},
       {"collective_reduction",
        1,

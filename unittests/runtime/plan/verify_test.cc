@@ -414,11 +414,7 @@ TEST(TablesTest, PermutesShift) {
     proto::Collective c;
     c.set_shift(shift);
     c.set_wrap(wrap);
-    std::vector<int64_t> sources;
-    for (int64_t to = 0; to < 3; ++to) {
-      sources.push_back(PermuteSource(c, 3, to));
-    }
-    return sources;
+    return PermuteSources(c, 3);
   };
   EXPECT_THAT(all(1, true), ::testing::ElementsAre(2, 0, 1));
   EXPECT_THAT(all(-4, true), ::testing::ElementsAre(1, 2, 0));
@@ -427,6 +423,16 @@ TEST(TablesTest, PermutesShift) {
   EXPECT_THAT(all(INT64_MAX, false), ::testing::ElementsAre(-1, -1, -1));
   EXPECT_THAT(all(INT64_MIN, false), ::testing::ElementsAre(-1, -1, -1));
   EXPECT_EQ(all(INT64_MIN, true).size(), 3u);
+}
+
+TEST(TablesTest, PairsAndBroadcasts) {
+  proto::Collective c;
+  for (int64_t rank : {0, 2, 2, 0, 2, 1}) c.add_pairs(rank);
+  EXPECT_THAT(PermuteSources(c, 4), ::testing::ElementsAre(2, 2, 0, -1));
+  c.Clear();
+  c.set_kind(proto::BROADCAST);
+  c.set_root(2);
+  EXPECT_THAT(PermuteSources(c, 3), ::testing::ElementsAre(2, 2, 2));
 }
 
 TEST(TablesTest, SizesAndNames) {

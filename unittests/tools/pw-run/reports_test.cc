@@ -202,6 +202,9 @@ TEST(ReportsTest, CollectivesCountWhatCrossesDevices) {
   EXPECT_EQ(ici("kind: PERMUTE shift: 4"), 0);
   EXPECT_EQ(ici("kind: PERMUTE shift: 2 wrap: true", 2), 0);
   EXPECT_EQ(ici("kind: PERMUTE shift: -9223372036854775808 wrap: true"), 0);
+  EXPECT_EQ(ici("kind: PERMUTE pairs: [0, 1, 0, 2, 3, 3]"), 2 * 8);
+  EXPECT_EQ(ici("kind: BROADCAST root: 1"), 3 * 8);
+  EXPECT_EQ(ici("kind: BROADCAST root: 1", 2), 2 * 8);
   // Four hosts, in two rounds each all of it; two of two devices, one round.
   EXPECT_EQ(ici("kind: ALL_REDUCE reduction: ADD", 0, "2x4x1"), 4 * 2 * 8);
   EXPECT_EQ(ici("kind: ALL_REDUCE reduction: ADD", 0, "2x2x2"),
@@ -214,6 +217,8 @@ TEST(ReportsTest, CollectivesCountWhatCrossesDevices) {
   EXPECT_EQ(ici("kind: ALL_TO_ALL", 0, "2x4x1", 32), 4 * 2 * 16);
   EXPECT_EQ(ici("kind: PERMUTE shift: 1", 0, "2x4x1"), 3 * 8);
   EXPECT_EQ(ici("kind: PERMUTE shift: 1", 0, "2x2x2"), 3 * 8);
+  // To another host it goes once, whoever wants it there.
+  EXPECT_EQ(ici("kind: BROADCAST root: 3", 0, "2x2x2"), 2 * 8);
 }
 
 TEST(ReportsTest, DryRunGroupsEqualDevices) {

@@ -473,23 +473,45 @@ def AllToAllOp : Pathways_CollectiveOp<"all_to_all"> {
   }];
 }
 
-def PermuteOp : Pathways_CollectiveOp<"permute", [SameOperandsAndResultType]> {
-  let summary = "Shift tensors along the ranks of a group";
+def BroadcastOp : Pathways_CollectiveOp<"broadcast", [SameOperandsAndResultType]> {
+  let summary = "Give everyone in a group the tensor of one";
   let description = [{
-    Rank r receives the tensor of rank r - `shift`, modulo the group's size with
-    `wrap`, else zeros where there is no such rank. Constraints (C1) to (C3) as
-    for `pw.all_reduce`.
+    All get the tensor of rank `root`. Constraints (C1) to (C3) as for
+    `pw.all_reduce`; (C4) `root` is a rank of the group.
+
+    ```mlir
+    %1 = pw.broadcast %0 from 2 over ["d"] : tensor<4xf32>
+    ```
+  }];
+  let arguments = (ins PW_Tensor:$source, I64Attr:$root, StrArrayAttr:$axes);
+  let assemblyFormat = [{
+    $source `from` $root `over` $axes attr-dict `:` type($source)
+  }];
+}
+
+def PermuteOp : Pathways_CollectiveOp<"permute", [SameOperandsAndResultType]> {
+  let summary = "Send tensors from ranks of a group to others";
+  let description = [{
+    With `shift`, rank r receives the tensor of rank r - `shift`, modulo the
+    group's size with `wrap`, else zeros where there is no such rank. With
+    `pairs`, each pair is a sender and a receiver; who is no receiver gets zeros.
+    One may send to several. Constraints (C1) to (C3) as for `pw.all_reduce`; (C4)
+    there is either `shift` or `pairs`, and `wrap` only with `shift`; (C5) pairs
+    are of ranks of the group, and no rank receives twice.
 
     ```mlir
     %1 = pw.permute %0 shift 1 over ["d"] wrap : tensor<4xf32>
+    %2 = pw.permute %1 pairs [[0, 2], [2, 0], [2, 1]] over ["d"] : tensor<4xf32>
     ```
   }];
-  let arguments = (ins PW_Tensor:$source, I64Attr:$shift, StrArrayAttr:$axes,
-                       UnitAttr:$wrap);
+  let arguments = (ins PW_Tensor:$source, OptionalAttr<I64Attr>:$shift,
+                       OptionalAttr<DenseI64ArrayAttr>:$pairs,
+                       StrArrayAttr:$axes, UnitAttr:$wrap);
   let assemblyFormat = [{
-    $source `shift` $shift `over` $axes (`wrap` $wrap^)? attr-dict `:`
-    type($source)
+    $source custom<Route>($shift, $pairs) `over` $axes (`wrap` $wrap^)? attr-dict
+    `:` type($source)
   }];
+  let hasVerifier = 1;
 }
 
 def ShardIndexOp : Pathways_Op<"shard_index", [Pure]> {

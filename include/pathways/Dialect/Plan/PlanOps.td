@@ -55,7 +55,8 @@ def Plan_CollectiveKind : I32EnumAttr<"CollectiveKind", "what a collective does"
     I32EnumAttrCase<"AllGather", 2, "all_gather">,
     I32EnumAttrCase<"ReduceScatter", 3, "reduce_scatter">,
     I32EnumAttrCase<"AllToAll", 4, "all_to_all">,
-    I32EnumAttrCase<"Permute", 5, "permute">]> {
+    I32EnumAttrCase<"Permute", 5, "permute">,
+    I32EnumAttrCase<"Broadcast", 6, "broadcast">]> {
   let cppNamespace = "::mlir::pathways::plan";
 }
 
@@ -346,20 +347,26 @@ def Plan_CollectiveOp : Plan_Op<"collective", [HasParent<"GangOp">]> {
     `dim` is the dimension that all_gather grows, or that reduce_scatter and all_to_all
     cut; `concat` the one that all_to_all grows. In permute, rank r of a group
     sends to rank r + `shift`, modulo the group size with `wrap`; else zeros come in.
+    With `pairs` each two numbers are a sender and a receiver. In broadcast all get
+    what rank `root` has.
 
     ```mlir
     plan.collective all_reduce @a -> @b over ["model"] reduce add
     plan.collective all_to_all @a -> @b over ["x", "y"] dim 0 concat 1
     plan.collective permute @a -> @b over ["x"] shift -1 wrap
+    plan.collective permute @a -> @b over ["x"] pairs [0, 1, 1, 0]
+    plan.collective broadcast @a -> @b over ["x"] root 2
     ```
   }];
   let arguments = (ins Plan_CollectiveKind:$kind, SymbolNameAttr:$source,
                        SymbolNameAttr:$result, StrArrayAttr:$axes,
                        OptionalAttr<Plan_Reduction>:$reduction, Plan_Count:$dim,
-                       Plan_Count:$concat, Plan_Count:$shift, UnitAttr:$wrap);
+                       Plan_Count:$concat, Plan_Count:$shift, UnitAttr:$wrap,
+                       OptionalAttr<DenseI64ArrayAttr>:$pairs, Plan_Count:$root);
   let assemblyFormat = [{
     $kind $source `->` $result `over` $axes (`reduce` $reduction^)?
-    (`dim` $dim^)? (`concat` $concat^)? (`shift` $shift^)? (`wrap` $wrap^)? attr-dict
+    (`dim` $dim^)? (`concat` $concat^)? (`shift` $shift^)? (`wrap` $wrap^)?
+    (`pairs` $pairs^)? (`root` $root^)? attr-dict
   }];
 }
 

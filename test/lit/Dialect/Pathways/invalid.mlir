@@ -749,3 +749,88 @@ func.func @collective_c1_while(%x: tensor<4xf32>, %b: i1) -> tensor<4xf32> attri
   }
   return %r : tensor<4xf32>
 }
+
+// -----
+
+func.func @broadcast_c4(%x: tensor<4xf32>) attributes {pw.local_view} {
+  // expected-error@+1 {{broadcasts from rank -1, but groups have 1}}
+  %0 = pw.broadcast %x from -1 over ["x"] : tensor<4xf32>
+  return
+}
+
+// -----
+
+// The size of a group is known where the function is called.
+pw.slice @s mesh <"x" = 2>
+func.func private @f(%x: tensor<2xf32>) -> tensor<2xf32> attributes {pw.local_view} {
+  // expected-note@+1 {{it is here}}
+  %0 = pw.broadcast %x from 2 over ["x"] : tensor<2xf32>
+  return %0 : tensor<2xf32>
+}
+pw.program @broadcast_c4_call(%x: !pw.array<4xf32, @s, [{"x"}]>) {
+  // expected-error@+1 {{of 'f' on slice 's': broadcasts from rank 2, but groups have 2}}
+  %0 = pw.call @f(%x) : (!pw.array<4xf32, @s, [{"x"}]>) -> !pw.array<4xf32, @s, [{"x"}]>
+  pw.return
+}
+
+// -----
+
+func.func @permute_c4_both(%x: tensor<4xf32>) attributes {pw.local_view} {
+  // expected-error@+1 {{expected either 'shift' or 'pairs'}}
+  %0 = "pw.permute"(%x) <{axes = ["x"], shift = 1 : i64, pairs = array<i64: 0, 1>}> : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @permute_c4_wrap(%x: tensor<4xf32>) attributes {pw.local_view} {
+  // expected-error@+1 {{expected no 'wrap' with 'pairs'}}
+  %0 = pw.permute %x pairs [[0, 1]] over ["x"] wrap : tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @permute_c4_empty(%x: tensor<4xf32>) attributes {pw.local_view} {
+  // expected-error@+1 {{expected pairs, got 0 ranks}}
+  %0 = pw.permute %x pairs [] over ["x"] : tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @permute_c4_odd(%x: tensor<4xf32>) attributes {pw.local_view} {
+  // expected-error@+1 {{expected pairs, got 3 ranks}}
+  %0 = "pw.permute"(%x) <{axes = ["x"], pairs = array<i64: 0, 1, 2>}> : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @permute_c5_twice(%x: tensor<4xf32>) attributes {pw.local_view} {
+  // expected-error@+1 {{sends to rank 1 from rank 0 and from rank 2}}
+  %0 = pw.permute %x pairs [[0, 1], [2, 1]] over ["x"] : tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @permute_c5_negative(%x: tensor<4xf32>) attributes {pw.local_view} {
+  // expected-error@+1 {{expected ranks from 0 on, got the pair [0, -1]}}
+  %0 = pw.permute %x pairs [[0, -1]] over ["x"] : tensor<4xf32>
+  return
+}
+
+// -----
+
+pw.slice @s mesh <"x" = 2>
+func.func private @f(%x: tensor<2xf32>) -> tensor<2xf32> attributes {pw.local_view} {
+  // expected-note@+1 {{it is here}}
+  %0 = pw.permute %x pairs [[0, 1], [2, 0]] over ["x"] : tensor<2xf32>
+  return %0 : tensor<2xf32>
+}
+pw.program @permute_c5_call(%x: !pw.array<4xf32, @s, [{"x"}]>) {
+  // expected-error@+1 {{of 'f' on slice 's': permutes rank 2, but groups have 2}}
+  %0 = pw.call @f(%x) : (!pw.array<4xf32, @s, [{"x"}]>) -> !pw.array<4xf32, @s, [{"x"}]>
+  pw.return
+}

@@ -39,13 +39,17 @@ func.func private @local(%x: tensor<4x8xf32> {pw.accepts_partial}) -> tensor<4x8
   %5 = pw.permute %4 shift -1 over ["data", "model"] wrap : tensor<4x8xf32>
   // CHECK: pw.permute %{{.*}} shift 1 over ["data"] : tensor<4x8xf32>
   %6 = pw.permute %5 shift 1 over ["data"] : tensor<4x8xf32>
+  // CHECK: pw.permute %{{.*}} pairs {{\[\[}}0, 1], [1, 0], [1, 3]] over ["data", "model"] : tensor<4x8xf32>
+  %7 = pw.permute %6 pairs [[0, 1], [1, 0], [1, 3]] over ["data", "model"] : tensor<4x8xf32>
+  // CHECK: pw.broadcast %{{.*}} from 1 over ["model"] : tensor<4x8xf32>
+  %8 = pw.broadcast %7 from 1 over ["model"] : tensor<4x8xf32>
   // CHECK: pw.step_index : index
   %step = pw.step_index : index
   // CHECK: pw.shard_index "model" : index
   %i = pw.shard_index "model" : index
   // CHECK: pw.valid_extent %{{.*}}, 1 : tensor<4x8xf32>
   %n = pw.valid_extent %x, 1 : tensor<4x8xf32>
-  return %6 : tensor<4x8xf32>
+  return %8 : tensor<4x8xf32>
 }
 
 // CHECK: func.func private @global{{.*}} attributes {pw.pointwise}
