@@ -114,7 +114,8 @@ Value LocalReshard::permute(ImplicitLocOpBuilder &builder, Value value,
     int64_t shift = (step * (size - 1) + ranks) % ranks;
     Value shifted = PermuteOp::create(
         builder, value.getType(), value, builder.getI64IntegerAttr(shift),
-        builder.getArrayAttr(axes), builder.getUnitAttr());
+        /*pairs=*/DenseI64ArrayAttr(), builder.getArrayAttr(axes),
+        builder.getUnitAttr());
     Value isIt =
         arith::CmpIOp::create(builder, arith::CmpIPredicate::eq, distance,
                               arith::ConstantIndexOp::create(builder, shift));
