@@ -111,7 +111,7 @@ TEST(RandomPlanTest, PlansAreVaried) {
   for (int count : {reuse_same, reuse_pieces, aliases, carried, stepped,
                     controls, partial, lists})
     EXPECT_GT(count, 100);
-  EXPECT_EQ(collectives.size(), 5u);
+  EXPECT_EQ(collectives.size(), 6u);
   EXPECT_EQ(credits.size(), 4u);
 }
 
