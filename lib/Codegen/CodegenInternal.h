@@ -83,8 +83,8 @@ inline constexpr llvm::StringLiteral kRowLoopAttrName = "row_loop";
 void fuseRows(func::FuncOp func);
 
 /// Replaces tensor arguments and results by memref arguments: inputs, outputs,
-/// coordinates; behind them comes the step. Of those that share memory nothing is
-/// said yet: see shareMemory.
+/// coordinates; behind them comes the step. Of those that share memory nothing
+/// is said yet: see shareMemory.
 LogicalResult takeBuffers(func::FuncOp func);
 
 //===-- On buffers --------------------------------------------------------===//

@@ -23,6 +23,7 @@
 #include "pathways/Analysis/BodySharding.h"
 #include "pathways/Analysis/CutChoice.h"
 #include "pathways/Dialect/Pathways/Layouts.h"
+#include "pathways/Dialect/Pathways/UniformControl.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -36,6 +37,9 @@
 
 using namespace mlir;
 using namespace mlir::pathways;
+
+/// Loops that communicate inside are written out up to so many times.
+static constexpr uint64_t kMaxWrittenOut = 64;
 
 namespace {
 
@@ -483,7 +487,8 @@ bool BodyPartitioner::cutInBlocks(Operation *op) {
   Value block = get(gather.getSource(), getLayout(rule.operands[0], cut));
   Value indices = get(gather.getIndices(), getLayout(rule.operands[1], cut));
   Value size = arith::ConstantIndexOp::create(
-      builder, rule.factors.back().size / layouts.getNumBlocks(cut.back().getValue()));
+      builder,
+      rule.factors.back().size / layouts.getNumBlocks(cut.back().getValue()));
   Value begin = arith::MulIOp::create(
       builder, layouts.getBlockNumber(builder, cut.back().getValue()), size);
   Value local = lookUpInBlock(builder, gather, block, indices, begin);
@@ -638,12 +643,33 @@ void BodyPartitioner::partitionRegion(Block &from, Block &to, Operation *op,
   nest.pop_back();
 }
 
-/// Keeps `copy` for `op` where nobody waits for others inside of it: how often
-/// that happens is not known here. Else it goes, with a remark, and false is
+/// Whether shards may wait for each other at `collective`: all run it equally
+/// often, and that is written out later.
+static bool mayStandWhereItIs(Operation *collective) {
+  auto function = collective->getParentOfType<func::FuncOp>();
+  if (findUncertain(collective, function))
+    return false;
+  uint64_t times = 1;
+  for (auto loop = collective->getParentOfType<scf::ForOp>(); loop;
+       loop = loop->getParentOfType<scf::ForOp>()) {
+    std::optional<llvm::APInt> trips = loop.getStaticTripCount();
+    if (!trips || trips->ugt(kMaxWrittenOut))
+      return false;
+    times *= std::max<uint64_t>(trips->getZExtValue(), 1);
+    if (times > kMaxWrittenOut)
+      return false;
+  }
+  return true;
+}
+
+/// Keeps `copy` for `op` where shards do not wait for each other inside of it,
+/// or do so a known number of times. Else it goes, with a remark, and false is
 /// returned.
 bool BodyPartitioner::keepOrUndo(Operation *op, Operation *copy) {
   Operation *collective = nullptr;
   copy->walk([&](CollectiveOpInterface found) {
+    if (mayStandWhereItIs(found))
+      return WalkResult::advance();
     collective = found;
     return WalkResult::interrupt();
   });

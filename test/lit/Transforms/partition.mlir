@@ -564,3 +564,30 @@ pw.program @vocabulary(%t: !pw.array<10x8xf32, @s, [{"model"}, {}]>, %i: !pw.arr
   %0 = pw.call @rows(%t, %i) : (!pw.array<10x8xf32, @s, [{"model"}, {}]>, !pw.array<4x1xi32, @s, [{"data"}, {}]>) -> !pw.array<4x8xf32, @s, [{"data"}, {}]>
   pw.return %0 : !pw.array<4x8xf32, @s, [{"data"}, {}]>
 }
+
+// -----
+
+// A loop that runs a constant number of times may communicate inside.
+pw.slice @s mesh <"x" = 2>
+func.func private @power(%x: tensor<64xf32>) -> tensor<64xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %0 = scf.for %i = %c0 to %c3 step %c1 iter_args(%a = %x) -> tensor<64xf32> {
+    %zero = arith.constant dense<0.0> : tensor<f32>
+    %sum = linalg.reduce { arith.addf } ins(%a : tensor<64xf32>) outs(%zero : tensor<f32>) dimensions = [0]
+    %e = tensor.empty() : tensor<64xf32>
+    %all = linalg.broadcast ins(%sum : tensor<f32>) outs(%e : tensor<64xf32>) dimensions = [0]
+    %1 = arith.divf %a, %all : tensor<64xf32>
+    scf.yield %1 : tensor<64xf32>
+  }
+  return %0 : tensor<64xf32>
+}
+// CHECK: func.func private @power_sharded(%[[X:.*]]: tensor<32xf32>)
+// CHECK: scf.for {{.*}} iter_args(%{{.*}} = %[[X]]) -> (tensor<32xf32>)
+// CHECK: pw.all_reduce %{{.*}} add over ["x"] : tensor<f32>
+!x = !pw.array<64xf32, @s, [{"x"}]>
+pw.program @powers(%x: !x) -> !x {
+  %0 = pw.call @power(%x) : (!x) -> !x
+  pw.return %0 : !x
+}
