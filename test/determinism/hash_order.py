@@ -25,6 +25,8 @@ PROCESSES = 4
 EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / 'examples'
 # In each of these, devices and slices enough for every example.
 TOPOLOGY = '2x2x4'
+# A folder that a script makes for what it puts together.
+FOLDERS = re.compile(rb'[^\s"(]*/tmp\.\w+/')
 # Of a kernel's compilation, the time it took.
 TIMES = re.compile(rb'\d+\.\d+$', re.MULTILINE)
 
@@ -66,7 +68,7 @@ def simulated(pw_run, script):
         stderr=subprocess.STDOUT, check=False, timeout=300)
     if done.returncode != 0:
         sys.exit(f'error: {script}: {done.stdout.decode()}')
-    return {'simulation': done.stdout}
+    return {'simulation': FOLDERS.sub(b'', done.stdout)}
 
 
 def compare(what, make):
