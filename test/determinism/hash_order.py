@@ -100,7 +100,7 @@ def main():
                              (way.parents[1] / 'program.mlir').read_text())
             programs.append(whole)
         for program in programs:
-            failures += compare(program.name, lambda p=program: written(
+            failures += compare(f'{program.parent.name}/{program.name}', lambda p=program: written(
                 pw_run, pw_opt, str(p), pathlib.Path(name)))
         for script in sorted(EXAMPLES.glob('*/run')):
             # Plans have names of files, and these are in a new folder each time.
