@@ -69,8 +69,8 @@ struct KernelCost {
   double seconds = 0;
 };
 
-/// A way for an array to get from layout to layout, and what it costs in a
-/// step of the program.
+/// A way for an array to get from layout to layout, and what it costs each
+/// time.
 struct ReshardRoute {
   /// In words, in order.
   std::string steps;
@@ -80,17 +80,20 @@ struct ReshardRoute {
   int64_t iciBytes = 0, dcnBytes = 0, hostBytes = 0;
   /// Of a shard before and after a step, at the most.
   int64_t peakBytes = 0;
-  /// By the links of the machines.
+  /// By the links of the machines; inside of a function, where they have no
+  /// say, of devices that are all alike.
   int64_t nanoseconds = 0;
-  /// False: shards are too many to count each, and taken to be alike.
+  /// False: shards are not counted one by one, and taken to be alike.
   bool isCounted = true;
 };
 
-/// What there was to choose from for one pw.reshard.
+/// What there was to choose from for one pw.reshard, or for one tensor inside
+/// of a function in global view.
 struct ReshardChoice {
   /// "file:line:column", or empty.
   std::string place;
-  /// Types of the array.
+  /// Types of the array; of a tensor its type with its sharding, and the new
+  /// one.
   std::string from, to;
   /// The one that is taken first.
   std::vector<ReshardRoute> routes;
@@ -102,7 +105,9 @@ struct Compiled {
   std::vector<std::string> remarks;
   /// Kernels compiled, in the order of the plan's table.
   std::vector<KernelCost> kernels;
-  /// With CompileOptions::explainReshards, in the order of the text.
+  /// With CompileOptions::explainReshards: those inside of functions, by
+  /// function as they are called first, then those of the program in the order
+  /// of the text.
   std::vector<ReshardChoice> reshards;
 };
 

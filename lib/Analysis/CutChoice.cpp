@@ -43,6 +43,7 @@ private:
                  SmallVectorImpl<CutOption> &options);
   uint64_t getNs(const Cut &cut) const;
   ShardingAttr getGoal(ShardingAttr wanted, ShardingAttr made) const;
+  uint64_t getReshardNs(Value value, ShardingAttr from, ShardingAttr to) const;
   int64_t getNumBlocks(ArrayAttr axes) const {
     return *problem.mesh.getGroupSize(axes);
   }
@@ -118,8 +119,17 @@ ShardingAttr CutRanking::getGoal(ShardingAttr wanted, ShardingAttr made) const {
   return ShardingAttr::get(context, dims);
 }
 
+uint64_t CutRanking::getReshardNs(Value value, ShardingAttr from,
+                                  ShardingAttr to) const {
+  auto type = cast<RankedTensorType>(value.getType());
+  // f16 and bf16 are added up as f32.
+  if (from.isPartial() && isa<FloatType>(type.getElementType()) &&
+      type.getElementTypeBitWidth() == 16)
+    type = type.clone(Float32Type::get(context));
+  return problem.routes.getCost(type, from, to).ns;
+}
+
 uint64_t CutRanking::getNs(const Cut &cut) const {
-  CostModel costs;
   uint64_t ns = 0;
   for (auto [index, dims] : llvm::enumerate(rule.operands)) {
     ShardingAttr there = problem.operands[index];
@@ -127,10 +137,7 @@ uint64_t CutRanking::getNs(const Cut &cut) const {
       continue;
     ShardingAttr needed = getLayout(context, dims, cut);
     if (!problem.isThere(index, needed))
-      ns += costs.getReshardNs(
-          problem.mesh,
-          cast<RankedTensorType>(problem.op->getOperand(index).getType()),
-          there, needed);
+      ns += getReshardNs(problem.op->getOperand(index), there, needed);
   }
   SmallVector<StringAttr> reduced;
   for (auto [factor, axes] : llvm::zip_equal(rule.factors, cut))
@@ -151,12 +158,10 @@ uint64_t CutRanking::getNs(const Cut &cut) const {
         made = made.withoutPartial();
       wanted = wanted.withoutPartial();
     }
-    ns += costs.getReshardNs(
-        problem.mesh,
-        cast<RankedTensorType>(problem.op->getResult(index).getType()), made,
-        getGoal(wanted, made));
+    ns +=
+        getReshardNs(problem.op->getResult(index), made, getGoal(wanted, made));
   }
-  return ns + costs.getShardNs(problem.op, getNumShards(cut));
+  return ns + CostModel().getShardNs(problem.op, getNumShards(cut));
 }
 
 SmallVector<CutOption> CutRanking::run() {

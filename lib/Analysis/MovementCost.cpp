@@ -96,8 +96,8 @@ MovementCost IslandCosts::getCost(const MovementStep &step) const {
   int64_t messages = step.kind == MovementStep::Permute
                          ? getNumPermutes(getNumBlocks(mesh, step.axes[0]))
                          : 1;
-  cost.ns = messages * (kMovementStepNs + kDefaultIci.latencyNs) +
-            getWireNs(kDefaultIci, cost.receivedBytes);
+  cost.ns = messages * (kMovementStepNs + link.latencyNs) +
+            getWireNs(link, cost.receivedBytes);
   return cost;
 }
 
@@ -293,7 +293,7 @@ MovementCost LinkedCosts::estimateCollective(const MovementStep &step) const {
   const PlacedMesh &on = step.isOnTarget ? target : source;
   int64_t ranks = getNumBlocks(on.mesh, step.axes);
   if (on.devices.empty() || ranks > kMaxStepWork / ranks)
-    return IslandCosts(on.mesh, type).getCost(step);
+    return IslandCosts(on.mesh, type, on.ici).getCost(step);
   GroupCount group = countGroup(makeSpec(step, on.mesh, type), on,
                                 getGroup(on.mesh, step.axes, 0));
   int64_t groups = on.devices.size() / ranks;

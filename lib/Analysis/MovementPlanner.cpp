@@ -14,7 +14,6 @@
 
 #include "pathways/Analysis/MovementPlanner.h"
 
-#include "pathways/Analysis/MovementCost.h"
 #include "pathways/Dialect/Pathways/Layouts.h"
 
 #include "llvm/ADT/DenseMap.h"
@@ -65,6 +64,19 @@ ShardingAttr mlir::pathways::normalizeSharding(MeshAttr mesh,
   return ShardingAttr::get(
       context, dims, partial.empty() ? nullptr : sharding.getPartialKind(),
       partial);
+}
+
+ShardingAttr mlir::pathways::getEvenSharding(MeshAttr mesh,
+                                             RankedTensorType type,
+                                             ShardingAttr sharding) {
+  MLIRContext *context = sharding.getContext();
+  SmallVector<ArrayAttr> dims;
+  for (auto [size, axes] : llvm::zip_equal(type.getShape(), sharding.getDims()))
+    dims.push_back(size % getNumBlocks(mesh, axes) == 0
+                       ? axes
+                       : ArrayAttr::get(context, {}));
+  return ShardingAttr::get(context, dims, sharding.getPartialKind(),
+                           sharding.getPartialAxes());
 }
 
 RankedTensorType mlir::pathways::getShardType(MeshAttr mesh,
@@ -577,44 +589,4 @@ MovementRoute mlir::pathways::planMovement(const MovementProblem &problem,
     route = std::move(fallback);
   mergeSlices(*route);
   return *std::move(route);
-}
-
-int64_t mlir::pathways::estimateReshardBytes(MeshAttr mesh,
-                                             RankedTensorType type,
-                                             ShardingAttr from,
-                                             ShardingAttr to) {
-  from = normalizeSharding(mesh, from);
-  to = normalizeSharding(mesh, to);
-  if (from == to)
-    return 0;
-  to = to.withoutPartial();
-  IslandCosts costs(mesh, type);
-  MovementCost cost;
-  // Dimensions that are not cut into equal blocks are gathered first, and cut
-  // in the end.
-  for (int64_t dim = 0; dim < type.getRank(); ++dim) {
-    ArrayRef<Attribute> axes = from.getDims()[dim].getValue();
-    auto isEven = [&](ShardingAttr sharding) {
-      return type.getDimSize(dim) %
-                 getNumBlocks(mesh, sharding.getDims()[dim].getValue()) ==
-             0;
-    };
-    if (!isEven(from)) {
-      MovementStep step;
-      step.kind = MovementStep::AllGather;
-      step.dim = dim;
-      step.axes.assign(axes.begin(), axes.end());
-      step.from = from;
-      step.to = from = withDim(from, dim, {});
-      cost = cost.then(costs.getCost(step));
-    }
-    if (!isEven(to))
-      to = withDim(to, dim, {});
-  }
-  MovementProblem problem;
-  problem.type = type;
-  problem.mesh = problem.targetMesh = mesh;
-  problem.from = from;
-  problem.to = to;
-  return cost.then(planMovement(problem, costs).cost).receivedBytes;
 }

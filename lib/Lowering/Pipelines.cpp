@@ -39,7 +39,9 @@ void mlir::pathways::buildCompilePipeline(OpPassManager &pm,
   pm.addPass(createPropagateShardings({options.explainShardings}));
   pm.addNestedPass<ProgramOp>(createCanonicalizerPass());
   pm.addNestedPass<ProgramOp>(createCSEPass());
-  pm.addPass(createPartition({options.explainShardings}));
+  pm.addPass(
+      createPartition({options.explainShardings, reports.reshards != nullptr},
+                      reports.reshards));
   PlaceOptions place;
   place.topology = options.topology;
   place.oversubscribe = options.oversubscribe;

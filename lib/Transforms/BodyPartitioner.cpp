@@ -47,10 +47,10 @@ class BodyPartitioner {
 public:
   BodyPartitioner(func::FuncOp body, MeshAttr mesh,
                   ArrayRef<ArrayType> operands, ArrayRef<ArrayType> results,
-                  SymbolTable &symbols, bool explain)
+                  SymbolTable &symbols, const BodyExplanations &explanations)
       : body(body), mesh(mesh), operands(operands), results(results),
-        symbols(symbols), isExplained(explain), layouts(mesh),
-        builder(body.getLoc(), body) {}
+        symbols(symbols), isExplained(explanations.shardings),
+        layouts(mesh, explanations), builder(body.getLoc(), body) {}
 
   FailureOr<func::FuncOp> run();
 
@@ -148,7 +148,7 @@ Cut BodyPartitioner::chooseCut(Operation *op, const ShardingRule &rule) {
     Value operand = op->getOperand(index);
     return versions.contains({operand, layout}) || isOutside(operand);
   };
-  CutProblem problem{op, rule, mesh, {}, {}, isThere};
+  CutProblem problem{op, rule, mesh, layouts.getRoutes(), {}, {}, isThere};
   for (Value operand : op->getOperands())
     problem.operands.push_back(isa<RankedTensorType>(operand.getType())
                                    ? locals.lookup(operand).sharding
@@ -869,8 +869,11 @@ FailureOr<func::FuncOp> BodyPartitioner::run() {
   return function;
 }
 
-FailureOr<func::FuncOp> mlir::pathways::partitionBody(
-    func::FuncOp body, MeshAttr mesh, ArrayRef<ArrayType> operands,
-    ArrayRef<ArrayType> results, SymbolTable &symbols, bool explain) {
-  return BodyPartitioner(body, mesh, operands, results, symbols, explain).run();
+FailureOr<func::FuncOp>
+mlir::pathways::partitionBody(func::FuncOp body, MeshAttr mesh,
+                              ArrayRef<ArrayType> operands,
+                              ArrayRef<ArrayType> results, SymbolTable &symbols,
+                              const BodyExplanations &explanations) {
+  return BodyPartitioner(body, mesh, operands, results, symbols, explanations)
+      .run();
 }

@@ -9,23 +9,21 @@
 #ifndef PATHWAYS_LIB_TRANSFORMS_BODYPARTITIONER_H
 #define PATHWAYS_LIB_TRANSFORMS_BODYPARTITIONER_H
 
+#include "LocalReshard.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/SymbolTable.h"
-#include "pathways/Dialect/Pathways/Pathways.h"
 
 namespace mlir::pathways {
 
 /// Makes of `body`, a function in global view, one in local view that gives the
 /// same for arrays of these types on `mesh`, and inserts it into `symbols`
 /// under a name made of the old one. `body` is unchanged. Fails, with a
-/// diagnostic, when it becomes too large by inlining what it calls. With
-/// `explain`, remarks say of each operation how it is cut and what else that
-/// would have cost, and of each tensor who decided how it lies.
+/// diagnostic, when it becomes too large by inlining what it calls.
 FailureOr<func::FuncOp> partitionBody(func::FuncOp body, MeshAttr mesh,
                                       ArrayRef<ArrayType> operands,
                                       ArrayRef<ArrayType> results,
                                       SymbolTable &symbols,
-                                      bool explain = false);
+                                      const BodyExplanations &explanations);
 
 } // namespace mlir::pathways
 

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ReshardPlanner.h"
-#include "pathways/Support/SourcePlace.h"
+#include "ReshardReport.h"
 #include "pathways/Transforms/Machines.h"
 #include "pathways/Transforms/Passes.h"
 
@@ -47,7 +47,10 @@ private:
           if (failed(checkBound(reshard, from, planner)) ||
               failed(checkBound(reshard, reshard.getType(), planner)))
             return failure();
-          report(reshard, planner.listRoutes(from, reshard.getType()));
+          reportReshard(reshard.getLoc(),
+                        {"", print(from), print(reshard.getType()),
+                         planner.listRoutes(from, reshard.getType())},
+                        choices);
           return success();
         });
     if (result.wasInterrupted())
@@ -67,32 +70,10 @@ private:
     return diagnostic;
   }
 
-  static void print(Diagnostic &diagnostic, const ReshardRoute &route) {
-    diagnostic << route.steps << ": " << (route.isCounted ? "" : "about ")
-               << route.iciBytes << " bytes over ICI and " << route.dcnBytes
-               << " over the DCN, " << route.peakBytes << " bytes at a shard, "
-               << route.ns << " ns";
-  }
-
-  void report(ReshardOp reshard, std::vector<ReshardRoute> routes) {
-    if (choices) {
-      auto text = [](ArrayType type) {
-        std::string text;
-        llvm::raw_string_ostream(text) << type;
-        return text;
-      };
-      choices->push_back({getSourcePlace(reshard.getLoc()),
-                          text(reshard.getSource().getType()),
-                          text(reshard.getType()), std::move(routes)});
-      return;
-    }
-    InFlightDiagnostic remark = reshard.emitRemark() << "takes ";
-    if (routes.front().steps.empty())
-      remark << "no movement";
-    else
-      print(*remark.getUnderlyingDiagnostic(), routes.front());
-    for (const ReshardRoute &route : llvm::drop_begin(routes))
-      print(remark.attachNote() << "not ", route);
+  static std::string print(ArrayType type) {
+    std::string text;
+    llvm::raw_string_ostream(text) << type;
+    return text;
   }
 
   std::vector<ReshardChoice> *choices = nullptr;

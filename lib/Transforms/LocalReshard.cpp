@@ -7,8 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "LocalReshard.h"
-
-#include "pathways/Analysis/MovementCost.h"
+#include "ReshardReport.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -21,18 +20,6 @@ ShardingAttr LocalReshard::getWhole(int64_t rank) const {
   MLIRContext *context = mesh.getContext();
   SmallVector<ArrayAttr> dims(rank, ArrayAttr::get(context, {}));
   return ShardingAttr::get(context, dims);
-}
-
-ShardingAttr LocalReshard::getEven(RankedTensorType type,
-                                   ShardingAttr sharding) const {
-  MLIRContext *context = mesh.getContext();
-  SmallVector<ArrayAttr> dims;
-  for (auto [size, axes] : llvm::zip_equal(type.getShape(), sharding.getDims()))
-    dims.push_back(size % getNumBlocks(axes.getValue()) == 0
-                       ? axes
-                       : ArrayAttr::get(context, {}));
-  return ShardingAttr::get(context, dims, sharding.getPartialKind(),
-                           sharding.getPartialAxes());
 }
 
 Value LocalReshard::getBlockNumber(ImplicitLocOpBuilder &builder,
@@ -150,18 +137,19 @@ Value LocalReshard::make(ImplicitLocOpBuilder &builder, Value value,
   llvm_unreachable("no step of a body");
 }
 
-const SmallVector<MovementStep> &
-LocalReshard::plan(RankedTensorType type, ShardingAttr from, ShardingAttr to) {
-  auto [it, isNew] = routes.try_emplace({type, from, to});
-  if (isNew) {
-    MovementProblem problem;
-    problem.type = type;
-    problem.mesh = problem.targetMesh = mesh;
-    problem.from = from;
-    problem.to = to;
-    it->second = planMovement(problem, IslandCosts(mesh, type)).steps;
-  }
-  return it->second;
+void LocalReshard::explain(Location location, RankedTensorType type,
+                           ShardingAttr from, ShardingAttr to) {
+  auto print = [](auto... parts) {
+    std::string text;
+    llvm::raw_string_ostream os(text);
+    ((os << parts), ...);
+    return text;
+  };
+  ReshardChoice choice{"", print(type, " ", from), print(to), {}};
+  for (const MovementRoute &route : routes.list(type, from, to))
+    choice.routes.push_back(describeRoute(route.steps, route.cost));
+  if (!choice.routes.front().steps.empty())
+    reportReshard(location, std::move(choice), explanations.choices);
 }
 
 Value LocalReshard::convert(ImplicitLocOpBuilder &builder, Value value,
@@ -169,7 +157,9 @@ Value LocalReshard::convert(ImplicitLocOpBuilder &builder, Value value,
                             ShardingAttr to) {
   ReductionKindAttr kind = from.getPartialKind();
   auto wide = type.clone(getElementTypeOrSelf(value));
-  for (const MovementStep &step : plan(wide, from, to))
+  if (explanations.reshards)
+    explain(builder.getLoc(), wide, from, to);
+  for (const MovementStep &step : routes.get(wide, from, to).steps)
     value = make(builder, value, type, step,
                  kind ? kind.getValue() : ReductionKind::Add);
   return value;

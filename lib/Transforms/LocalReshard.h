@@ -15,18 +15,30 @@
 #define PATHWAYS_LIB_TRANSFORMS_LOCALRESHARD_H
 
 #include "mlir/IR/ImplicitLocOpBuilder.h"
-#include "pathways/Analysis/MovementPlanner.h"
+#include "pathways/Analysis/ReshardRoutes.h"
 #include "pathways/Dialect/Pathways/Pathways.h"
-#include "llvm/ADT/DenseMap.h"
+#include "pathways/Transforms/Passes.h"
 
 namespace mlir::pathways {
+
+/// What is said of a body while it is partitioned.
+struct BodyExplanations {
+  /// Of each operation how it is cut and what else that would have cost, and of
+  /// each tensor who decided how it lies; in remarks.
+  bool shardings = false;
+  /// Of each tensor that changes its layout how it does, and how else it could;
+  /// by reportReshard() with `choices`.
+  bool reshards = false;
+  std::vector<ReshardChoice> *choices = nullptr;
+};
 
 /// Layouts of tensors on one mesh, and the ways from one to another. A layout
 /// is a sharding; it is even when its axes cut each dimension into equal
 /// blocks, and normal when it names no axis of size 1.
 class LocalReshard {
 public:
-  explicit LocalReshard(MeshAttr mesh) : mesh(mesh) {}
+  LocalReshard(MeshAttr mesh, const BodyExplanations &explanations)
+      : mesh(mesh), routes(mesh), explanations(explanations) {}
 
   /// Product of the sizes of `axes`.
   int64_t getNumBlocks(ArrayRef<Attribute> axes) const {
@@ -40,7 +52,10 @@ public:
   ShardingAttr getWhole(int64_t rank) const;
   /// `sharding` of tensors like `type`, with dimensions whole that are not cut
   /// into equal blocks.
-  ShardingAttr getEven(RankedTensorType type, ShardingAttr sharding) const;
+  ShardingAttr getEven(RankedTensorType type, ShardingAttr sharding) const {
+    return getEvenSharding(mesh, type, sharding);
+  }
+  ReshardRoutes &getRoutes() { return routes; }
   /// What one shard has of `type`.
   RankedTensorType getShardType(RankedTensorType type,
                                 ShardingAttr sharding) const {
@@ -66,8 +81,8 @@ public:
                    RankedTensorType type, ShardingAttr sharding) const;
 
 private:
-  const SmallVector<MovementStep> &plan(RankedTensorType type,
-                                        ShardingAttr from, ShardingAttr to);
+  void explain(Location location, RankedTensorType type, ShardingAttr from,
+               ShardingAttr to);
   /// What `step` does; `kind` if it reduces.
   Value make(ImplicitLocOpBuilder &builder, Value value, RankedTensorType type,
              const MovementStep &step, ReductionKind kind) const;
@@ -80,9 +95,8 @@ private:
                   ArrayRef<Attribute> axes) const;
 
   MeshAttr mesh;
-  llvm::DenseMap<std::tuple<Type, Attribute, Attribute>,
-                 SmallVector<MovementStep>>
-      routes;
+  ReshardRoutes routes;
+  BodyExplanations explanations;
 };
 
 } // namespace mlir::pathways

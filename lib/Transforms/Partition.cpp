@@ -28,6 +28,8 @@ class PartitionPass
     : public mlir::pathways::impl::PartitionBase<PartitionPass> {
 public:
   using PartitionBase::PartitionBase;
+  PartitionPass(PartitionOptions options, std::vector<ReshardChoice> *choices)
+      : PartitionBase(std::move(options)), choices(choices) {}
 
   void runOnOperation() override {
     SymbolTable symbols(getOperation());
@@ -64,7 +66,8 @@ public:
       if (!function) {
         explainPadding(call, mesh);
         FailureOr<func::FuncOp> body =
-            partitionBody(callee, mesh, operands, results, symbols, explain);
+            partitionBody(callee, mesh, operands, results, symbols,
+                          {explain, explainReshards, choices});
         if (failed(body))
           return signalPassFailure();
         function = FlatSymbolRefAttr::get(body->getSymNameAttr());
@@ -116,5 +119,13 @@ private:
       if (cast<func::FuncOp>(function).isPrivate() && users.useEmpty(function))
         symbols.erase(function);
   }
+
+  std::vector<ReshardChoice> *choices = nullptr;
 };
 } // namespace
+
+std::unique_ptr<Pass>
+mlir::pathways::createPartition(PartitionOptions options,
+                                std::vector<ReshardChoice> *choices) {
+  return std::make_unique<PartitionPass>(std::move(options), choices);
+}

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ReshardPlanner.h"
+#include "ReshardReport.h"
 
 #include "pathways/Dialect/Pathways/Layouts.h"
 
@@ -268,35 +269,20 @@ private:
 
 } // namespace
 
-/// `steps` in words, and what they cost.
-static ReshardRoute makeRoute(ArrayRef<MovementStep> steps,
-                              const MovementCosts &costs) {
-  ReshardRoute route;
-  MovementCost cost;
-  for (const MovementStep &step : steps) {
-    route.steps += (route.steps.empty() ? "" : ", then ") + describe(step);
-    cost = cost.then(costs.getCost(step));
-  }
-  route.numSteps = steps.size();
-  route.iciBytes = cost.iciBytes;
-  route.dcnBytes = cost.dcnBytes;
-  route.hostBytes = cost.hostBytes;
-  route.peakBytes = cost.peakBytes;
-  route.ns = cost.ns;
-  route.isCounted = cost.isCounted;
-  return route;
-}
-
 std::vector<ReshardRoute> ReshardPlanner::listRoutes(ArrayType source,
                                                      ArrayType goal) {
   ArrayType whole = withoutPartial(goal);
   LinkedCosts costs = makeCosts(source, whole);
   SmallVector<MovementStep> taken = plan(source, goal), before;
   // Each is counted as if it were the only one.
-  auto describeRoute = [&](ArrayRef<MovementStep> steps) {
-    return makeRoute(steps, makeCosts(source, whole));
+  auto makeRoute = [&](ArrayRef<MovementStep> steps) {
+    LinkedCosts alone = makeCosts(source, whole);
+    MovementCost cost;
+    for (const MovementStep &step : steps)
+      cost = cost.then(alone.getCost(step));
+    return describeRoute(steps, cost);
   };
-  std::vector<ReshardRoute> routes = {describeRoute(taken)};
+  std::vector<ReshardRoute> routes = {makeRoute(taken)};
   ArrayType reduced = source;
   if (source.getSharding().isPartial()) {
     before.push_back(taken.front());
@@ -314,7 +300,7 @@ std::vector<ReshardRoute> ReshardPlanner::listRoutes(ArrayType source,
       return;
     SmallVector<MovementStep> steps(before);
     llvm::append_range(steps, moves);
-    ReshardRoute route = describeRoute(steps);
+    ReshardRoute route = makeRoute(steps);
     if (llvm::none_of(routes, [&](const ReshardRoute &other) {
           return other.steps == route.steps;
         }))

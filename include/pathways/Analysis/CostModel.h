@@ -18,6 +18,9 @@
 
 namespace mlir::pathways {
 
+/// What a worker copies in a nanosecond.
+inline constexpr uint64_t kMemoryBytesPerNs = 8;
+
 class CostModel {
 public:
   /// Nanoseconds to feed, fetch, send or receive `bytes` of one shard.
@@ -29,12 +32,6 @@ public:
 
   /// Nanoseconds of one of `shards` equal parts of `op`, on tensors.
   uint64_t getShardNs(Operation *op, int64_t shards) const;
-
-  /// Nanoseconds to bring a tensor like `type` from one layout on `mesh` to
-  /// another inside of a body: what a device receives, and the start of each
-  /// collective. Layouts are normal and even; `to` is not partial.
-  uint64_t getReshardNs(MeshAttr mesh, RankedTensorType type, ShardingAttr from,
-                        ShardingAttr to) const;
 };
 
 } // namespace mlir::pathways

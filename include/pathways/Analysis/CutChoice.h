@@ -9,6 +9,7 @@
 #ifndef PATHWAYS_ANALYSIS_CUTCHOICE_H
 #define PATHWAYS_ANALYSIS_CUTCHOICE_H
 
+#include "pathways/Analysis/ReshardRoutes.h"
 #include "pathways/Analysis/ShardingRule.h"
 
 namespace mlir::pathways {
@@ -22,6 +23,7 @@ struct CutProblem {
   Operation *op;
   const ShardingRule &rule;
   MeshAttr mesh;
+  ReshardRoutes &routes;
   /// How operands lie, perhaps partial; null for scalars and for what is made
   /// in any layout.
   SmallVector<ShardingAttr> operands;

@@ -14,6 +14,7 @@
 #ifndef PATHWAYS_ANALYSIS_MOVEMENTCOST_H
 #define PATHWAYS_ANALYSIS_MOVEMENTCOST_H
 
+#include "pathways/Analysis/CostModel.h"
 #include "pathways/Analysis/MovementPlanner.h"
 #include "llvm/ADT/DenseMap.h"
 
@@ -31,15 +32,21 @@ struct LinkCost {
 inline constexpr LinkCost kDefaultIci = {1000, 50.0};
 inline constexpr LinkCost kDefaultDcn = {10000, 12.5};
 
+/// Where the machines have no say, because bits depend on what is chosen:
+/// workers that copy from each other.
+inline constexpr LinkCost kMemoryLink = {1000, kMemoryBytesPerNs};
+
 /// One island whose devices are all alike, a host each.
 class IslandCosts : public MovementCosts {
 public:
-  IslandCosts(MeshAttr mesh, RankedTensorType type) : mesh(mesh), type(type) {}
+  IslandCosts(MeshAttr mesh, RankedTensorType type, LinkCost link = kMemoryLink)
+      : mesh(mesh), type(type), link(link) {}
   MovementCost getCost(const MovementStep &step) const override;
 
 private:
   MeshAttr mesh;
   RankedTensorType type;
+  LinkCost link;
 };
 
 /// A slice on its devices.

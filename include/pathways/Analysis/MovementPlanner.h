@@ -26,6 +26,10 @@ namespace mlir::pathways {
 
 /// Layouts are normal in all of this when they name no axis of size 1.
 ShardingAttr normalizeSharding(MeshAttr mesh, ShardingAttr sharding);
+/// `sharding` of arrays like `type`, with dimensions whole that are not cut
+/// into equal blocks.
+ShardingAttr getEvenSharding(MeshAttr mesh, RankedTensorType type,
+                             ShardingAttr sharding);
 /// Blocks that `axes` of `mesh` cut a dimension into.
 int64_t getNumBlocks(MeshAttr mesh, ArrayRef<Attribute> axes);
 /// Else a list of axes would be taken for one.
@@ -110,12 +114,6 @@ struct MovementRoute {
 /// no more than a fixed number of layouts is looked at.
 MovementRoute planMovement(const MovementProblem &problem,
                            const MovementCosts &costs);
-
-/// Bytes that each device receives, at the most, on the cheapest route on one
-/// slice, all devices alike; 0 when there is nothing to do but to cut what is
-/// there. Layouts may be uneven or partial and name axes of size 1.
-int64_t estimateReshardBytes(MeshAttr mesh, RankedTensorType type,
-                             ShardingAttr from, ShardingAttr to);
 
 } // namespace mlir::pathways
 

@@ -24,7 +24,7 @@ namespace mlir::pathways {
 #define GEN_PASS_REGISTRATION
 #include "pathways/Transforms/Passes.h.inc"
 
-/// A way to do a pw.reshard, and what it costs.
+/// A way to change a layout, and what it costs.
 struct ReshardRoute {
   std::string steps; ///< in words
   int64_t numSteps = 0;
@@ -38,7 +38,8 @@ struct ReshardRoute {
   bool isCounted = true;
 };
 
-/// The ways to do one pw.reshard, the one that is taken first.
+/// The ways for one array, of a program or inside of a function, the one that
+/// is taken first.
 struct ReshardChoice {
   std::string place; ///< file:line:column, or empty
   std::string from, to;
@@ -48,6 +49,10 @@ struct ReshardChoice {
 /// pw-explain-reshard that appends to `choices` instead of reporting.
 std::unique_ptr<Pass> createExplainReshard(ExplainReshardOptions options,
                                            std::vector<ReshardChoice> *choices);
+
+/// pw-partition that appends to `choices` instead of reporting.
+std::unique_ptr<Pass> createPartition(PartitionOptions options,
+                                      std::vector<ReshardChoice> *choices);
 
 } // namespace mlir::pathways
 

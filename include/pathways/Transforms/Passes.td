@@ -121,13 +121,16 @@ def Partition : Pass<"pw-partition", "::mlir::ModuleOp"> {
 
     What is cut follows from the text and the slices alone. With `explain`, remarks
     say of each operation how it is cut and what other ways would have cost, and of
-    each tensor who decided how it lies. Fails with an error at a function that
-    becomes too large by inlining what it calls, and at an array with an open
-    dimension.
+    each tensor who decided how it lies. With `explain-reshards` they say where a
+    tensor changes its layout, by which steps, and what that and other ways cost on
+    devices that are all alike. Fails with an error at a function that becomes too
+    large by inlining what it calls, and at an array with an open dimension.
   }];
   let options = [
     Option<"explain", "explain", "bool", /*default=*/"false",
-           "Say how operations are cut, why, and what else that would cost">
+           "Say how operations are cut, why, and what else that would cost">,
+    Option<"explainReshards", "explain-reshards", "bool", /*default=*/"false",
+           "Say how tensors change their layouts, and how else they could">
   ];
   let dependentDialects = ["::mlir::pathways::PathwaysDialect",
                            "::mlir::arith::ArithDialect",

@@ -503,22 +503,5 @@ TEST_F(ChoiceTest, MemoryIsBoundedWhereThereIsAnotherWay) {
             "all-gather dim 0 over x, y; slice dim 0 over y, x");
 }
 
-TEST_F(ChoiceTest, EstimatesCountWhatADeviceReceives) {
-  MeshAttr mesh = makeMesh({2, 4});
-  auto estimate = [&](ArrayRef<int64_t> shape, ShardingAttr from,
-                      ShardingAttr to) {
-    return estimateReshardBytes(mesh, typeOf(shape), from, to);
-  };
-  ShardingAttr whole = cut({"", ""});
-  EXPECT_EQ(estimate({8, 8}, whole, whole), 0);
-  EXPECT_EQ(estimate({8, 8}, whole, cut({"x", "y"})), 0);
-  EXPECT_EQ(estimate({8, 8}, cut({"y", ""}), whole), 3 * 16 * 4);
-  EXPECT_EQ(estimate({8, 8}, cut({"y", ""}), cut({"", "y"})), 3 * 4 * 4);
-  EXPECT_EQ(estimate({8, 8}, cut({"", ""}, "y"), whole), 2 * 3 * 16 * 4);
-  // Gathered, with padding, and cut.
-  EXPECT_EQ(estimate({7, 8}, cut({"y", ""}), whole), 3 * 16 * 4);
-  EXPECT_EQ(estimate({8, 7}, whole, cut({"", "y"})), 0);
-}
-
 } // namespace
 } // namespace mlir::pathways
