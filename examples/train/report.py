@@ -7,27 +7,14 @@
 #
 #   report.py LOSS.npy ACCURACY.npy
 
-import ast
-import struct
+import pathlib
 import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+from losses import read_floats
 
 ROWS = 32  # Images of a step.
 STEPS_PER_LINE = 8
-
-
-def read_floats(path):
-    """Returns the elements of a file that holds one dimension of f32."""
-    with open(path, "rb") as file:
-        magic = file.read(8)
-        if magic[:7] != b"\x93NUMPY\x01":
-            sys.exit(f"error: {path}: expected an .npy file of version 1")
-        header = ast.literal_eval(
-            file.read(struct.unpack("<H", file.read(2))[0]).decode("latin-1")
-        )
-        if header["descr"] != "<f4" or len(header["shape"]) != 1:
-            sys.exit(f"error: {path}: expected one dimension of f32, got {header}")
-        (count,) = header["shape"]
-        return struct.unpack(f"<{count}f", file.read(4 * count))
 
 
 def mean(values):
