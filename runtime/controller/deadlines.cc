@@ -98,7 +98,9 @@ void Controller::OnTick() {
 
   const StoreLog::Findings found = stores_.Tick(Now(), busy);
   for (const StoreLog::Again& one : found.again) {
-    SendToHost(one.host, one.message);
+    // As it is: the host may be reading it.
+    if (lives_.IsGone(one.host)) continue;
+    SendControl(context_.directory.executor(one.host), one.message);
   }
   for (const StoreLog::Late& one : found.late) Answer(one.request, one.status);
   for (int32_t host : found.silent) OnSilent(host);
