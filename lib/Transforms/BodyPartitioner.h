@@ -5,13 +5,25 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Walks a body once, from its arguments to what it returns, and cuts each
+// operation that has a rule in the cheapest way, where operands lie in some
+// layout by now and results are wanted as BodySharding says. An operand in
+// another layout is brought there. What comes without work, as constants, is
+// made in the layout that is asked for.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef PATHWAYS_LIB_TRANSFORMS_BODYPARTITIONER_H
 #define PATHWAYS_LIB_TRANSFORMS_BODYPARTITIONER_H
 
 #include "LocalReshard.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/SymbolTable.h"
+#include "pathways/Analysis/BodySharding.h"
+#include "pathways/Analysis/CutChoice.h"
 
 namespace mlir::pathways {
 
@@ -24,6 +36,100 @@ FailureOr<func::FuncOp> partitionBody(func::FuncOp body, MeshAttr mesh,
                                       ArrayRef<ArrayType> results,
                                       SymbolTable &symbols,
                                       const BodyExplanations &explanations);
+
+/// What partitionBody does, for one function.
+class BodyPartitioner {
+public:
+  BodyPartitioner(func::FuncOp body, MeshAttr mesh,
+                  ArrayRef<ArrayType> operands, ArrayRef<ArrayType> results,
+                  SymbolTable &symbols, const BodyExplanations &explanations)
+      : body(body), mesh(mesh), operands(operands), results(results),
+        symbols(symbols), isExplained(explanations.shardings),
+        layouts(mesh, explanations), builder(body.getLoc(), body) {}
+
+  FailureOr<func::FuncOp> run();
+
+private:
+  /// A tensor of the body in one layout.
+  struct Local {
+    /// The shard; null for what is made anew in each layout. Contributions to
+    /// a sum of f16 or bf16 are f32.
+    Value value;
+    ShardingAttr sharding;
+    bool isFree() const { return !value; }
+  };
+
+  void partition(Operation *op);
+  bool partitionLoop(scf::ForOp loop);
+  bool partitionBranch(scf::IfOp branch);
+  void partitionRegion(Block &from, Block &to, Operation *op, Operation *copy,
+                       ArrayRef<ShardingAttr> carried);
+  /// Layouts that what `op` with regions gives has in all of them; fails where
+  /// that is not a tensor that can be cut, nor a number.
+  FailureOr<SmallVector<ShardingAttr>> getCarried(Operation *op);
+  Value getAs(Value value, ShardingAttr sharding) {
+    return sharding ? get(value, sharding) : getWhole(value);
+  }
+  void defineAs(Value value, Value local, ShardingAttr sharding) {
+    if (sharding)
+      define(value, local, sharding);
+    else
+      scalars[value] = local;
+  }
+  bool keepOrUndo(Operation *op, Operation *copy);
+  void setPlaceFor(Value value);
+  /// Whether `value` comes from outside of all loops and branches.
+  bool isOutside(Value value);
+  void cutByRule(Operation *op, const ShardingRule &rule);
+  Operation *cloneShard(Operation *op, ValueRange inputs, TypeRange types);
+  void explainUneven(ConstrainOp op);
+  bool cutInBlocks(Operation *op);
+  void explainGathers(Operation *op, const ShardingRule &rule);
+  void computeWhole(Operation *op);
+
+  /// The cheapest axes for the factors of `op`.
+  Cut chooseCut(Operation *op, const ShardingRule &rule);
+  void explainCut(Operation *op, ArrayRef<CutOption> options);
+  void explainLayouts(Operation *op);
+  ShardingAttr getLayout(ArrayRef<int64_t> dims, const Cut &cut) {
+    return mlir::pathways::getLayout(builder.getContext(), dims, cut);
+  }
+  bool keepContributions(Operation *op, const ShardingRule &rule);
+  /// Whether `init` is a tensor of what changes nothing.
+  bool startsNeutral(Value init, ReductionKind kind);
+  Value makeFilled(TypedAttr value, RankedTensorType type);
+  /// `value` with other elements, if it has others.
+  Value narrow(Value value, Type element);
+  Value widen(Value value);
+
+  RankedTensorType typeOf(Value value) {
+    return cast<RankedTensorType>(value.getType());
+  }
+  /// `value` of the body in the layout `sharding`.
+  Value get(Value value, ShardingAttr sharding);
+  Value getContributions(Value value, ShardingAttr sharding);
+  Value getWhole(Value value);
+  Value makeFree(Operation *op, RankedTensorType type);
+  void define(Value value, Value local, ShardingAttr sharding);
+  void mapCaptured(Operation *op, IRMapping &mapping);
+
+  func::FuncOp body;
+  MeshAttr mesh;
+  ArrayRef<ArrayType> operands, results;
+  SymbolTable &symbols;
+  bool isExplained;
+  LocalReshard layouts;
+  ImplicitLocOpBuilder builder;
+  OwningOpRef<func::FuncOp> inlined;     // what is walked
+  std::optional<BodySharding> shardings; // of its tensors
+  llvm::DenseMap<Value, Local> locals;
+  llvm::DenseMap<std::pair<Value, Attribute>, Value> versions;
+  llvm::DenseMap<Value, Value> scalars;
+  /// What is returned as contributions.
+  llvm::DenseMap<Value, ShardingAttr> contributions;
+  /// Operations with regions that are under way, as they were and as they are.
+  SmallVector<std::pair<Operation *, Operation *>> nest;
+};
 
 } // namespace mlir::pathways
 

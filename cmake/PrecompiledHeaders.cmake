@@ -1,0 +1,57 @@
+# What most files of a part include is compiled once for each part. Only other
+# people's headers: ours change. CMAKE_DISABLE_PRECOMPILE_HEADERS turns it off, as
+# the presets dev and gcc do, so that each file still says what it needs.
+
+# pathways_all_targets(FOLDER RESULT): those of a folder and of the ones that it adds.
+function(pathways_all_targets folder result)
+  get_property(found DIRECTORY ${folder} PROPERTY BUILDSYSTEM_TARGETS)
+  get_property(below DIRECTORY ${folder} PROPERTY SUBDIRECTORIES)
+  foreach(subfolder ${below})
+    pathways_all_targets(${subfolder} more)
+    list(APPEND found ${more})
+  endforeach()
+  set(${result} ${found} PARENT_SCOPE)
+endfunction()
+
+# pathways_precompile(FOLDER TYPE OWNER HEADERS...): all targets of one type in a
+# folder use what OWNER, one of them, compiles. One type: they are all made for
+# programs or all for libraries.
+function(pathways_precompile folder type owner)
+  target_precompile_headers(${owner} PRIVATE ${ARGN})
+  pathways_all_targets(${PROJECT_SOURCE_DIR} targets)
+  list(REMOVE_ITEM targets ${owner})
+  foreach(target ${targets})
+    get_target_property(target_folder ${target} SOURCE_DIR)
+    get_target_property(target_type ${target} TYPE)
+    if(target_type STREQUAL type AND
+       target_folder MATCHES "^${PROJECT_SOURCE_DIR}/${folder}/")
+      target_precompile_headers(${target} REUSE_FROM ${owner})
+    endif()
+  endforeach()
+endfunction()
+
+set(runtime_headers
+  <algorithm> <functional> <map> <memory> <optional> <string> <vector>
+  <absl/status/statusor.h> <absl/strings/str_cat.h> <google/protobuf/arena.h>
+  <google/protobuf/generated_message_reflection.h>
+  <google/protobuf/generated_message_util.h> <google/protobuf/message.h>
+  <google/protobuf/repeated_field.h> <google/protobuf/unknown_field_set.h>)
+set(compiler_headers
+  <mlir/Dialect/Arith/IR/Arith.h> <mlir/Dialect/Func/IR/FuncOps.h>
+  <mlir/Dialect/Linalg/IR/Linalg.h> <mlir/Dialect/SCF/IR/SCF.h>
+  <mlir/Dialect/Tensor/IR/Tensor.h> <mlir/IR/ImplicitLocOpBuilder.h>
+  <mlir/Pass/Pass.h>)
+set(test_headers <gmock/gmock.h> <gtest/gtest.h>)
+
+pathways_precompile(runtime STATIC_LIBRARY pathways_base ${runtime_headers})
+if(PATHWAYS_COMPILER)
+  pathways_precompile(lib STATIC_LIBRARY PathwaysSupport ${compiler_headers})
+endif()
+if(PATHWAYS_TESTS)
+  pathways_precompile(unittests/runtime EXECUTABLE base_test
+    ${runtime_headers} ${test_headers})
+  if(PATHWAYS_COMPILER)
+    pathways_precompile(unittests/lib EXECUTABLE analysis_test
+      ${compiler_headers} ${test_headers})
+  endif()
+endif()
