@@ -85,11 +85,7 @@ void BodySharding::write(unsigned number, ShardingAttr sharding,
     for (auto axis : axes.getAsRange<StringAttr>())
       if (unsigned index = mesh.getAxisIndex(axis); mesh.getSizes()[index] > 1)
         list.push_back(index);
-    // What is not cut equally is whole inside of a body, and stays so.
-    if (tensor.type.getDimSize(dim) % getNumBlocks(list) == 0)
-      tensor.dims[dim] = list;
-    else
-      tensor.isOpen[dim] = false;
+    tensor.dims[dim] = list;
   }
 }
 
@@ -211,7 +207,7 @@ void BodySharding::addIdentity(Operation *op, unsigned a, unsigned b) {
   Link link{op, ShardingRound::Alike, {}, {}};
   ArrayRef<int64_t> shape = tensors[a].type.getShape();
   for (int64_t size : shape)
-    link.factors.push_back({size});
+    link.factors.push_back({size, /*isCuttable=*/true, /*allowsPadding=*/true});
   auto dims = llvm::to_vector(llvm::seq<int64_t>(0, shape.size()));
   link.tensors = {{a, dims}, {b, dims}};
   link.isIdentity = true;
@@ -311,7 +307,10 @@ SmallVector<AxisList> BodySharding::chooseCut(const Link &link) const {
     }
   };
   forEachDim([&](const Tensor &, unsigned factor, const AxisList &axes) {
-    if (link.factors[factor].size % getNumBlocks(axes) == 0 &&
+    const ShardingRule::Factor &cut = link.factors[factor];
+    // What is written may leave shards without elements, nothing else does.
+    if (cut.isCuttableInto(getNumBlocks(axes)) &&
+        countEmptyBlocks(cut.size, getNumBlocks(axes)) == 0 &&
         llvm::none_of(candidates, [&](const Candidate &other) {
           return other.factor == factor && other.axes == axes;
         }))
@@ -358,7 +357,7 @@ void BodySharding::update(unsigned number) {
       ArrayRef<unsigned> goal = cut[factor];
       if (goal.size() <= axes.size() ||
           goal.take_front(axes.size()) != ArrayRef(axes) ||
-          tensor.type.getDimSize(dim) % getNumBlocks(goal) != 0)
+          countEmptyBlocks(tensor.type.getDimSize(dim), getNumBlocks(goal)) > 0)
         continue;
       ArrayRef<unsigned> more = goal.drop_front(axes.size());
       // Each axis once.

@@ -42,6 +42,7 @@ private:
   void enumerate(unsigned factor, Cut &cut,
                  SmallVectorImpl<CutOption> &options);
   uint64_t getNs(const Cut &cut) const;
+  uint64_t getComputeNs(const Cut &cut) const;
   ShardingAttr getGoal(ShardingAttr wanted, ShardingAttr made) const;
   uint64_t getReshardNs(Value value, ShardingAttr from, ShardingAttr to) const;
   int64_t getNumBlocks(ArrayAttr axes) const {
@@ -61,16 +62,22 @@ private:
 };
 } // namespace
 
-/// The longest part of `axes`, from the major one, that makes equal blocks.
+/// `axes`, where they may cut the factor, and the longest part of them, from
+/// the major one, that makes equal blocks.
 void CutRanking::addCandidate(unsigned factor, ArrayAttr axes) {
+  auto add = [&](ArrayAttr kept) {
+    if (!llvm::is_contained(candidates[factor], kept))
+      candidates[factor].push_back(kept);
+  };
+  if (rule.factors[factor].isCuttableInto(getNumBlocks(axes)))
+    add(axes);
   ArrayRef<Attribute> list = axes.getValue();
   while (!list.empty() && rule.factors[factor].size %
                                   getNumBlocks(ArrayAttr::get(context, list)) !=
                               0)
     list = list.drop_back();
-  auto kept = ArrayAttr::get(context, list);
-  if (!llvm::is_contained(candidates[factor], kept))
-    candidates[factor].push_back(kept);
+  if (list.size() < axes.size() && !list.empty())
+    add(ArrayAttr::get(context, list));
 }
 
 void CutRanking::addCandidates(ArrayRef<int64_t> dims, ShardingAttr layout) {
@@ -126,7 +133,7 @@ uint64_t CutRanking::getReshardNs(Value value, ShardingAttr from,
   if (from.isPartial() && isa<FloatType>(type.getElementType()) &&
       type.getElementTypeBitWidth() == 16)
     type = type.clone(Float32Type::get(context));
-  return problem.routes.getCost(type, from, to).ns;
+  return problem.reshards.get(type, from, to).cost.ns;
 }
 
 uint64_t CutRanking::getNs(const Cut &cut) const {
@@ -161,7 +168,18 @@ uint64_t CutRanking::getNs(const Cut &cut) const {
     ns +=
         getReshardNs(problem.op->getResult(index), made, getGoal(wanted, made));
   }
-  return ns + CostModel().getShardNs(problem.op, getNumShards(cut));
+  return ns + getComputeNs(cut);
+}
+
+/// The time of one shard, which computes its padding too.
+uint64_t CutRanking::getComputeNs(const Cut &cut) const {
+  uint64_t ns = CostModel().getShardNs(problem.op, getNumShards(cut));
+  for (auto [factor, axes] : llvm::zip_equal(rule.factors, cut))
+    if (factor.size > 0)
+      ns = llvm::SaturatingMultiply<uint64_t>(
+               ns, llvm::alignTo(factor.size, getNumBlocks(axes))) /
+           factor.size;
+  return ns;
 }
 
 SmallVector<CutOption> CutRanking::run() {
@@ -181,8 +199,8 @@ SmallVector<CutOption> CutRanking::run() {
     addCandidates(rule.operands[index], problem.operands[index]);
   for (auto [dims, layout] : llvm::zip_equal(rule.results, problem.results))
     addCandidates(dims, layout);
-  for (auto [factor, axes] : llvm::enumerate(candidates))
-    addCandidate(factor, ArrayAttr::get(context, {}));
+  for (auto &axes : candidates)
+    axes.push_back(ArrayAttr::get(context, {}));
   // Whole is the last way of each factor, and stays.
   auto getNumOptions = [&] {
     size_t count = 1;

@@ -66,19 +66,6 @@ ShardingAttr mlir::pathways::normalizeSharding(MeshAttr mesh,
       partial);
 }
 
-ShardingAttr mlir::pathways::getEvenSharding(MeshAttr mesh,
-                                             RankedTensorType type,
-                                             ShardingAttr sharding) {
-  MLIRContext *context = sharding.getContext();
-  SmallVector<ArrayAttr> dims;
-  for (auto [size, axes] : llvm::zip_equal(type.getShape(), sharding.getDims()))
-    dims.push_back(size % getNumBlocks(mesh, axes) == 0
-                       ? axes
-                       : ArrayAttr::get(context, {}));
-  return ShardingAttr::get(context, dims, sharding.getPartialKind(),
-                           sharding.getPartialAxes());
-}
-
 RankedTensorType mlir::pathways::getShardType(MeshAttr mesh,
                                               RankedTensorType type,
                                               ShardingAttr sharding) {

@@ -9,8 +9,14 @@
 #include "pathways/Analysis/ShardingRule.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::pathways;
@@ -54,6 +60,51 @@ TypedAttr mlir::pathways::getNeutral(ReductionKind kind, Type type) {
                                          : APInt::getSignedMaxValue(width));
   }
   llvm_unreachable("unknown reduction");
+}
+
+int64_t mlir::pathways::countEmptyBlocks(int64_t size, int64_t blocks) {
+  return size == 0
+             ? 0
+             : blocks - llvm::divideCeil(size, llvm::divideCeil(size, blocks));
+}
+
+FailureOr<SmallVector<std::pair<unsigned, TypedAttr>>>
+mlir::pathways::getHarmlessOperands(Operation *op) {
+  using Operands = SmallVector<std::pair<unsigned, TypedAttr>>;
+  auto number = [&](unsigned operand, int64_t value) {
+    Type type = getElementTypeOrSelf(op->getOperand(operand).getType());
+    return std::pair<unsigned, TypedAttr>(operand,
+                                          IntegerAttr::get(type, value));
+  };
+  return llvm::TypeSwitch<Operation *, FailureOr<Operands>>(op)
+      .Case<arith::DivSIOp, arith::DivUIOp, arith::CeilDivSIOp,
+            arith::CeilDivUIOp, arith::FloorDivSIOp, arith::RemSIOp,
+            arith::RemUIOp>([&](Operation *) -> Operands {
+        APInt divisor;
+        if (matchPattern(op->getOperand(1), m_ConstantInt(&divisor)) &&
+            !divisor.isZero() && !divisor.isAllOnes())
+          return {};
+        return {number(1, 1)};
+      })
+      .Case([&](math::IPowIOp) -> Operands { return {number(0, 1)}; })
+      .Case([&](tensor::ExtractOp extract) -> FailureOr<Operands> {
+        auto type = cast<RankedTensorType>(extract.getTensor().getType());
+        if (!type.hasStaticShape() || type.getNumElements() == 0)
+          return failure();
+        Operands operands;
+        for (unsigned index = 1; index < op->getNumOperands(); ++index)
+          operands.push_back(number(index, 0));
+        return operands;
+      })
+      .Case([&](cf::AssertOp) -> Operands { return {number(0, 1)}; })
+      .Case<linalg::IndexOp, linalg::YieldOp, scf::IfOp, scf::YieldOp>(
+          [](Operation *) { return Operands(); })
+      .Default([](Operation *op) -> FailureOr<Operands> {
+        if (!isa_and_nonnull<arith::ArithDialect, math::MathDialect>(
+                op->getDialect()))
+          return failure();
+        return Operands();
+      });
 }
 
 ShardingRule mlir::pathways::makeWholeRule(Operation *op) {
@@ -136,10 +187,20 @@ static std::optional<ShardingRule> getLinalgRule(linalg::LinalgOp op) {
   if (!op.hasPureTensorSemantics())
     return std::nullopt;
   ShardingRule rule;
+  // What would fail for padding is guarded in the body.
+  bool allowsPadding = !op.getBlock()
+                            ->walk([](Operation *inner) {
+                              return succeeded(getHarmlessOperands(inner))
+                                         ? WalkResult::advance()
+                                         : WalkResult::interrupt();
+                            })
+                            .wasInterrupted();
   for (int64_t size : op.getStaticLoopRanges()) {
     if (ShapedType::isDynamic(size))
       return std::nullopt;
-    rule.factors.push_back({size});
+    ShardingRule::Factor &factor = rule.factors.emplace_back();
+    factor.size = size;
+    factor.allowsPadding = allowsPadding;
   }
   auto forbid = [&](AffineExpr expr) {
     expr.walk([&](AffineExpr part) {
@@ -186,6 +247,7 @@ static std::optional<ShardingRule> getLinalgRule(linalg::LinalgOp op) {
 
 static std::optional<ShardingRule> getElementwiseRule(Operation *op) {
   ShardingRule rule;
+  auto harmless = getHarmlessOperands(op);
   std::optional<ArrayRef<int64_t>> shape;
   auto add = [&](Type type, SmallVectorImpl<SmallVector<int64_t>> &list) {
     SmallVector<int64_t> &dims = list.emplace_back();
@@ -194,8 +256,11 @@ static std::optional<ShardingRule> getElementwiseRule(Operation *op) {
       return true;
     if (!shape) {
       shape = tensor.getShape();
-      for (int64_t size : *shape)
-        rule.factors.push_back({size});
+      for (int64_t size : *shape) {
+        ShardingRule::Factor &factor = rule.factors.emplace_back();
+        factor.size = size;
+        factor.allowsPadding = succeeded(harmless);
+      }
     }
     llvm::append_range(dims, llvm::seq<int64_t>(0, tensor.getRank()));
     return tensor.getShape() == *shape;
@@ -206,6 +271,11 @@ static std::optional<ShardingRule> getElementwiseRule(Operation *op) {
   for (Type type : op->getResultTypes())
     if (!add(type, rule.results))
       return std::nullopt;
+  if (succeeded(harmless)) {
+    rule.harmless.resize(op->getNumOperands());
+    for (auto [operand, value] : *harmless)
+      rule.harmless[operand] = value;
+  }
   rule.reductions.resize(op->getNumResults());
   rule.combiners.resize(op->getNumResults());
   rule.inits.resize(op->getNumResults());

@@ -14,6 +14,15 @@
 using namespace mlir;
 using namespace mlir::pathways;
 
+/// A new factor of `rule`.
+static int64_t addFactor(ShardingRule &rule, int64_t size,
+                         bool allowsPadding = true) {
+  ShardingRule::Factor &factor = rule.factors.emplace_back();
+  factor.size = size;
+  factor.allowsPadding = allowsPadding;
+  return rule.factors.size() - 1;
+}
+
 /// A block of the major dimension of a group is a block of what the group is
 /// together.
 static ShardingRule getReshapeRule(Operation *op, RankedTensorType expanded,
@@ -30,8 +39,11 @@ static ShardingRule getReshapeRule(Operation *op, RankedTensorType expanded,
     for (int64_t next : group)
       if (expanded.getDimSize(major) == 1)
         major = next;
-    apart[major] = together[dim] = rule.factors.size();
-    rule.factors.push_back({expanded.getDimSize(major)});
+    // Padding of rows would be in the middle of what they are together.
+    int64_t size = expanded.getDimSize(major), product = 1;
+    for (int64_t next : group)
+      product *= expanded.getDimSize(next);
+    apart[major] = together[dim] = addFactor(rule, size, size == product);
   }
   return rule;
 }
@@ -50,10 +62,9 @@ static void matchSlice(Slice op, RankedTensorType whole,
     int64_t size = whole.getDimSize(dim);
     if (op.getStaticOffsets()[dim] == 0 && op.getStaticSizes()[dim] == size &&
         op.getStaticStrides()[dim] == 1) {
+      part[kept] = addFactor(rule, size);
       for (SmallVector<int64_t> *dims : wholes)
-        (*dims)[dim] = rule.factors.size();
-      part[kept] = rule.factors.size();
-      rule.factors.push_back({size});
+        (*dims)[dim] = part[kept];
     }
     ++kept;
   }
@@ -67,8 +78,8 @@ static std::optional<ShardingRule> getPadRule(tensor::PadOp op) {
   for (int64_t dim = 0; dim < op.getSourceType().getRank(); ++dim) {
     if (op.getStaticLow()[dim] != 0 || op.getStaticHigh()[dim] != 0)
       continue;
-    rule.operands[0][dim] = rule.results[0][dim] = rule.factors.size();
-    rule.factors.push_back({op.getSourceType().getDimSize(dim)});
+    rule.operands[0][dim] = rule.results[0][dim] =
+        addFactor(rule, op.getSourceType().getDimSize(dim));
   }
   return rule;
 }
@@ -78,10 +89,9 @@ static ShardingRule getConcatRule(tensor::ConcatOp op) {
   for (int64_t dim = 0; dim < op.getResultType().getRank(); ++dim) {
     if (dim == static_cast<int64_t>(op.getDim()))
       continue;
+    rule.results[0][dim] = addFactor(rule, op.getResultType().getDimSize(dim));
     for (SmallVector<int64_t> &dims : rule.operands)
-      dims[dim] = rule.factors.size();
-    rule.results[0][dim] = rule.factors.size();
-    rule.factors.push_back({op.getResultType().getDimSize(dim)});
+      dims[dim] = rule.results[0][dim];
   }
   return rule;
 }
@@ -93,18 +103,24 @@ static ShardingRule getGatherRule(tensor::GatherOp op) {
   int64_t numLeading = op.getIndicesType().getRank() - 1;
   int64_t sourceRank = op.getSourceType().getRank();
   bool keepsDims = op.getResultType().getRank() == numLeading + sourceRank;
-  for (int64_t dim = 0; dim < numLeading; ++dim) {
-    rule.operands[1][dim] = rule.results[0][dim] = rule.factors.size();
-    rule.factors.push_back({op.getIndicesType().getDimSize(dim)});
-  }
+  // Who looks up nothing looks up the first slice, where there is one.
+  bool hasFirst = llvm::all_of(op.getGatherDims(), [&](int64_t dim) {
+    return op.getSourceType().getDimSize(dim) > 0;
+  });
+  if (hasFirst)
+    rule.harmless = {TypedAttr(),
+                     IntegerAttr::get(op.getIndicesType().getElementType(), 0)};
+  for (int64_t dim = 0; dim < numLeading; ++dim)
+    rule.operands[1][dim] = rule.results[0][dim] =
+        addFactor(rule, op.getIndicesType().getDimSize(dim), hasFirst);
   int64_t position = numLeading;
   for (int64_t dim = 0; dim < sourceRank; ++dim) {
     if (llvm::is_contained(op.getGatherDims(), dim)) {
       position += keepsDims;
       continue;
     }
-    rule.operands[0][dim] = rule.results[0][position++] = rule.factors.size();
-    rule.factors.push_back({op.getSourceType().getDimSize(dim)});
+    rule.operands[0][dim] = rule.results[0][position++] =
+        addFactor(rule, op.getSourceType().getDimSize(dim));
   }
   return rule;
 }

@@ -30,6 +30,7 @@ ShardingRule mlir::pathways::getBlockLookupRule(tensor::GatherOp op) {
   rule.operands[0][dim] = rule.factors.size();
   ShardingRule::Factor factor{op.getSourceType().getDimSize(dim)};
   factor.isReduced = true;
+  factor.allowsPadding = true; // nobody's indices are in it
   rule.factors.push_back(factor);
   rule.reductions[0] = getLookupReduction(op.getResultType().getElementType());
   return rule;
@@ -78,7 +79,8 @@ Value mlir::pathways::lookUpInBlock(ImplicitLocOpBuilder &b,
   auto indexType = cast<RankedTensorType>(indices.getType());
   int64_t blockSize = blockType.getDimSize(dim);
 
-  // Others' indices become 0, and those of nobody one that is not there.
+  // Others' indices become 0, and those of nobody one that is not there, also
+  // where a block has padding for them.
   auto local = indexType.clone(b.getI64Type());
   Value within = mapElements(
       b, local, indices, b.getMultiDimIdentityMap(local.getRank()),
@@ -88,9 +90,8 @@ Value mlir::pathways::lookUpInBlock(ImplicitLocOpBuilder &b,
         Value none = arith::ConstantIndexOp::create(inner, loc, -1);
         auto [isHere, offset] = isWithin(inner, loc, index, begin, blockSize);
         Value isThere = isWithin(inner, loc, index, zero, size).first;
-        Value other = arith::SelectOp::create(inner, loc, isThere, zero, none);
-        Value chosen =
-            arith::SelectOp::create(inner, loc, isHere, offset, other);
+        Value mine = arith::SelectOp::create(inner, loc, isHere, offset, zero);
+        Value chosen = arith::SelectOp::create(inner, loc, isThere, mine, none);
         return arith::IndexCastOp::create(inner, loc, inner.getI64Type(),
                                           chosen);
       });

@@ -153,7 +153,7 @@ void BodyPartitioner::partition(Operation *op) {
   }
   if (auto constrain = dyn_cast<ConstrainOp>(op)) {
     ShardingAttr layout = shardings->get(constrain.getResult()).getClosed();
-    explainUneven(constrain);
+    explainEmpty(constrain);
     define(constrain.getResult(), get(constrain.getSource(), layout), layout);
   } else if (auto loop = dyn_cast<scf::ForOp>(op)) {
     if (!partitionLoop(loop))
@@ -195,7 +195,7 @@ FailureOr<func::FuncOp> BodyPartitioner::run() {
                            builder.getFunctionType(inputTypes, resultTypes));
   function.setPrivate();
   function->setAttr(PathwaysDialect::kLocalViewAttrName, builder.getUnitAttr());
-  // Padding is cut off before anything is computed.
+  // Padding changes no element and raises no error.
   if (hasPadding)
     function->setAttr(PathwaysDialect::kPointwiseAttrName,
                       builder.getUnitAttr());
@@ -215,7 +215,7 @@ FailureOr<func::FuncOp> BodyPartitioner::run() {
     asked.push_back(type.getSharding());
   for (auto [value, sharding] : llvm::zip_equal(end->getOperands(), asked))
     if (ShardingAttr normal = layouts.normalize(sharding); normal.isPartial())
-      contributions[value] = layouts.getEven(typeOf(value), normal);
+      contributions[value] = normal;
   shardings.emplace(from, mesh, given, asked);
   shardings->propagate();
 
@@ -224,9 +224,7 @@ FailureOr<func::FuncOp> BodyPartitioner::run() {
     if (argument.use_empty())
       continue;
     ShardingAttr sharding = layouts.normalize(type.getSharding());
-    Value local = layouts.makeEven(builder, shard, typeOf(argument), sharding);
-    define(argument, sharding.isPartial() ? widen(local) : local,
-           layouts.getEven(typeOf(argument), sharding));
+    define(argument, sharding.isPartial() ? widen(shard) : shard, sharding);
   }
   for (Operation &op : from.without_terminator())
     partition(&op);
@@ -234,11 +232,8 @@ FailureOr<func::FuncOp> BodyPartitioner::run() {
   SmallVector<Value> values;
   for (auto [value, type] : llvm::zip_equal(end->getOperands(), results)) {
     ShardingAttr sharding = layouts.normalize(type.getSharding());
-    ShardingAttr even = layouts.getEven(typeOf(value), sharding);
-    Value local =
-        even.isPartial() ? getContributions(value, even) : get(value, even);
-    values.push_back(
-        layouts.makeUneven(builder, local, typeOf(value), sharding));
+    values.push_back(sharding.isPartial() ? getContributions(value, sharding)
+                                          : get(value, sharding));
   }
   func::ReturnOp::create(builder, values);
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(*block)))
@@ -248,10 +243,11 @@ FailureOr<func::FuncOp> BodyPartitioner::run() {
   return function;
 }
 
-FailureOr<func::FuncOp> mlir::pathways::partitionBody(
-    func::FuncOp body, MeshAttr mesh, ArrayRef<ArrayType> operands,
-    ArrayRef<ArrayType> results, SymbolTable &symbols,
-    const BodyExplanations &explanations) {
+FailureOr<func::FuncOp>
+mlir::pathways::partitionBody(func::FuncOp body, MeshAttr mesh,
+                              ArrayRef<ArrayType> operands,
+                              ArrayRef<ArrayType> results, SymbolTable &symbols,
+                              const BodyExplanations &explanations) {
   return BodyPartitioner(body, mesh, operands, results, symbols, explanations)
       .run();
 }

@@ -18,6 +18,7 @@
 #define PATHWAYS_LIB_TRANSFORMS_BODYPARTITIONER_H
 
 #include "LocalReshard.h"
+#include "PaddingMask.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
@@ -82,7 +83,21 @@ private:
   bool isOutside(Value value);
   void cutByRule(Operation *op, const ShardingRule &rule);
   Operation *cloneShard(Operation *op, ValueRange inputs, TypeRange types);
-  void explainUneven(ConstrainOp op);
+  SmallVector<unsigned> getPaddedFactors(const ShardingRule &rule,
+                                         const Cut &cut);
+  SmallVector<PaddedDim> getPadding(ArrayRef<int64_t> dims,
+                                    const ShardingRule &rule, const Cut &cut,
+                                    ArrayRef<unsigned> padded);
+  Value getBlockBegin(int64_t size, ArrayAttr axes);
+  void maskOperands(Operation *op, const ShardingRule &rule, const Cut &cut,
+                    ArrayRef<unsigned> padded, MutableArrayRef<Value> inputs);
+  void makeIndicesGlobal(Operation *copy, const ShardingRule &rule,
+                         const Cut &cut);
+  Operation *widenReduced(Operation *copy, const ShardingRule &rule,
+                          ArrayRef<Value> inputs);
+  Operation *maskBody(linalg::LinalgOp copy, const ShardingRule &rule,
+                      const Cut &cut, ArrayRef<unsigned> padded);
+  void explainEmpty(ConstrainOp op);
   bool cutInBlocks(Operation *op);
   void explainGathers(Operation *op, const ShardingRule &rule);
   void computeWhole(Operation *op);

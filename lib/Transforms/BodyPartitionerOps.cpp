@@ -22,6 +22,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Transforms/RegionUtils.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::pathways;
@@ -79,7 +80,7 @@ Cut BodyPartitioner::chooseCut(Operation *op, const ShardingRule &rule) {
     Value operand = op->getOperand(index);
     return versions.contains({operand, layout}) || isOutside(operand);
   };
-  CutProblem problem{op, rule, mesh, layouts.getRoutes(), {}, {}, isThere};
+  CutProblem problem{op, rule, mesh, layouts.getReshards(), {}, {}, isThere};
   for (Value operand : op->getOperands())
     problem.operands.push_back(isa<RankedTensorType>(operand.getType())
                                    ? locals.lookup(operand).sharding
@@ -132,6 +133,139 @@ Operation *BodyPartitioner::cloneShard(Operation *op, ValueRange inputs,
   return copy;
 }
 
+/// Those of `factors` that results lack.
+static SmallVector<unsigned> getReduced(const ShardingRule &rule,
+                                        ArrayRef<unsigned> factors) {
+  SmallVector<unsigned> reduced;
+  for (unsigned factor : factors)
+    if (rule.factors[factor].isReduced)
+      reduced.push_back(factor);
+  return reduced;
+}
+
+/// The factors whose shards have padding.
+SmallVector<unsigned>
+BodyPartitioner::getPaddedFactors(const ShardingRule &rule, const Cut &cut) {
+  SmallVector<unsigned> padded;
+  for (auto [factor, axes] : llvm::enumerate(cut))
+    if (rule.factors[factor].size % layouts.getNumBlocks(axes.getValue()) != 0)
+      padded.push_back(factor);
+  return padded;
+}
+
+/// Where padding of this shard begins in each of `dims` that is one of
+/// `padded`.
+SmallVector<PaddedDim> BodyPartitioner::getPadding(ArrayRef<int64_t> dims,
+                                                   const ShardingRule &rule,
+                                                   const Cut &cut,
+                                                   ArrayRef<unsigned> padded) {
+  SmallVector<PaddedDim> padding;
+  for (auto [dim, factor] : llvm::enumerate(dims)) {
+    if (!llvm::is_contained(padded, factor))
+      continue;
+    Value size =
+        arith::ConstantIndexOp::create(builder, rule.factors[factor].size);
+    padding.push_back(
+        {static_cast<unsigned>(dim),
+         arith::SubIOp::create(
+             builder, size,
+             getBlockBegin(rule.factors[factor].size, cut[factor]))});
+  }
+  return padding;
+}
+
+/// Where this shard begins, of a dimension of `size` that `axes` cut.
+Value BodyPartitioner::getBlockBegin(int64_t size, ArrayAttr axes) {
+  Value block = arith::ConstantIndexOp::create(
+      builder, llvm::divideCeil(size, layouts.getNumBlocks(axes.getValue())));
+  return arith::MulIOp::create(
+      builder, layouts.getBlockNumber(builder, axes.getValue()), block);
+}
+
+/// Makes padding of `inputs`, operands of a shard of `op`, such that it raises
+/// no error, and adds nothing where products are added up.
+void BodyPartitioner::maskOperands(Operation *op, const ShardingRule &rule,
+                                   const Cut &cut, ArrayRef<unsigned> padded,
+                                   MutableArrayRef<Value> inputs) {
+  auto mask = [&](unsigned index, ArrayRef<unsigned> factors,
+                  TypedAttr element) {
+    SmallVector<PaddedDim> padding =
+        getPadding(rule.operands[index], rule, cut, factors);
+    if (!padding.empty())
+      inputs[index] = maskPadding(builder, inputs[index], padding, element);
+  };
+  for (auto [index, element] : llvm::enumerate(rule.harmless))
+    if (element)
+      mask(index, padded, element);
+  auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+  SmallVector<unsigned> reduced = getReduced(rule, padded);
+  if (!linalgOp || reduced.empty() || !addsProducts(linalgOp, reduced))
+    return;
+  for (unsigned index : {0, 1}) {
+    // -0 times 0 is -0, which added to anything is that.
+    Type type = typeOf(op->getOperand(index)).getElementType();
+    mask(index, reduced,
+         index == 0 ? getNeutral(ReductionKind::Add, type)
+                    : builder.getZeroAttr(type));
+  }
+}
+
+/// Makes numbers of loops of `copy`, a shard, those of the whole array.
+void BodyPartitioner::makeIndicesGlobal(Operation *copy,
+                                        const ShardingRule &rule,
+                                        const Cut &cut) {
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPoint(copy);
+  SmallVector<Value> offsets(rule.factors.size());
+  copy->walk([&](linalg::IndexOp index) {
+    uint64_t loop = index.getDim();
+    if (index->getParentOp() != copy || cut[loop].empty())
+      return;
+    if (!offsets[loop])
+      offsets[loop] = getBlockBegin(rule.factors[loop].size, cut[loop]);
+    OpBuilder inner(index->getContext());
+    inner.setInsertionPointAfter(index);
+    auto global =
+        arith::AddIOp::create(inner, index.getLoc(), index, offsets[loop]);
+    index.getResult().replaceAllUsesExcept(global, global);
+  });
+}
+
+/// `copy`, a shard that reduces `inputs`, with sums of narrow numbers in f32.
+Operation *BodyPartitioner::widenReduced(Operation *copy,
+                                         const ShardingRule &rule,
+                                         ArrayRef<Value> inputs) {
+  if (llvm::none_of(copy->getResultTypes(), [](Type type) {
+        return isWidened(getElementTypeOrSelf(type));
+      }))
+    return copy;
+  SmallVector<Value> inits;
+  for (std::optional<unsigned> init : rule.inits)
+    inits.push_back(widen(inputs[*init]));
+  IRRewriter rewriter(builder.getContext());
+  copy->moveBefore(builder.getInsertionBlock(), builder.getInsertionPoint());
+  return widenSums(rewriter, cast<linalg::LinalgOp>(copy), inits);
+}
+
+/// `copy`, a shard, with a body that leaves out what it must of padding.
+Operation *BodyPartitioner::maskBody(linalg::LinalgOp copy,
+                                     const ShardingRule &rule, const Cut &cut,
+                                     ArrayRef<unsigned> padded) {
+  if (padded.empty())
+    return copy;
+  SmallVector<unsigned> reduced = getReduced(rule, padded);
+  bool isReduced = !reduced.empty() && !addsProducts(copy, reduced);
+  if (!isReduced && !mayFailInBody(copy))
+    return copy;
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPoint(copy);
+  auto loops = llvm::to_vector(llvm::seq<int64_t>(0, rule.factors.size()));
+  SmallVector<std::optional<ReductionKind>> reductions(copy->getNumResults());
+  IRRewriter rewriter(builder.getContext());
+  return maskInBody(rewriter, copy, getPadding(loops, rule, cut, padded),
+                    isReduced ? rule.reductions : reductions);
+}
+
 void BodyPartitioner::cutByRule(Operation *op, const ShardingRule &rule) {
   explainGathers(op, rule);
   Cut cut = chooseCut(op, rule);
@@ -159,48 +293,18 @@ void BodyPartitioner::cutByRule(Operation *op, const ShardingRule &rule) {
           makeFilled(getNeutral(kind, type.getElementType()), type));
     }
 
-  // Numbers of loops stay global.
-  SmallVector<Value> offsets(rule.factors.size());
-  op->walk([&](linalg::IndexOp index) {
-    if (index->getParentOp() != op)
-      return;
-    uint64_t loop = index.getDim();
-    ArrayRef<Attribute> axes = cut[loop].getValue();
-    if (axes.empty() || offsets[loop])
-      return;
-    Value block = arith::ConstantIndexOp::create(
-        builder, rule.factors[loop].size / layouts.getNumBlocks(axes));
-    offsets[loop] = arith::MulIOp::create(
-        builder, layouts.getBlockNumber(builder, axes), block);
-  });
+  SmallVector<unsigned> padded = getPaddedFactors(rule, cut);
+  maskOperands(op, rule, cut, padded, inputs);
 
   SmallVector<Type> types;
   for (auto [dims, result] : llvm::zip_equal(rule.results, op->getResults()))
     types.push_back(layouts.getShardType(typeOf(result), getLayout(dims, cut)));
   Operation *copy = cloneShard(op, inputs, types);
-  copy->walk([&](linalg::IndexOp index) {
-    if (index->getParentOp() != copy || !offsets[index.getDim()])
-      return;
-    OpBuilder inner(index->getContext());
-    inner.setInsertionPointAfter(index);
-    auto global = arith::AddIOp::create(inner, index.getLoc(), index,
-                                        offsets[index.getDim()]);
-    index.getResult().replaceAllUsesExcept(global, global);
-  });
-
-  if (!reduced.empty()) {
-    SmallVector<Value> inits;
-    for (std::optional<unsigned> init : rule.inits)
-      inits.push_back(widen(inputs[*init]));
-    if (llvm::any_of(op->getResultTypes(), [](Type type) {
-          return isWidened(getElementTypeOrSelf(type));
-        })) {
-      IRRewriter rewriter(builder.getContext());
-      copy->moveBefore(builder.getInsertionBlock(),
-                       builder.getInsertionPoint());
-      copy = widenSums(rewriter, cast<linalg::LinalgOp>(copy), inits);
-    }
-  }
+  makeIndicesGlobal(copy, rule, cut);
+  if (!reduced.empty())
+    copy = widenReduced(copy, rule, inputs);
+  if (auto linalgOp = dyn_cast<linalg::LinalgOp>(copy))
+    copy = maskBody(linalgOp, rule, cut, padded);
 
   for (auto [index, result] : llvm::enumerate(op->getResults())) {
     ShardingAttr layout = getLayout(rule.results[index], cut);
@@ -241,11 +345,12 @@ bool BodyPartitioner::cutInBlocks(Operation *op) {
     return false;
   Value block = get(gather.getSource(), getLayout(rule.operands[0], cut));
   Value indices = get(gather.getIndices(), getLayout(rule.operands[1], cut));
-  Value size = arith::ConstantIndexOp::create(
-      builder,
-      rule.factors.back().size / layouts.getNumBlocks(cut.back().getValue()));
-  Value begin = arith::MulIOp::create(
-      builder, layouts.getBlockNumber(builder, cut.back().getValue()), size);
+  if (!rule.harmless.empty())
+    if (SmallVector<PaddedDim> padding = getPadding(
+            rule.operands[1], rule, cut, getPaddedFactors(rule, cut));
+        !padding.empty())
+      indices = maskPadding(builder, indices, padding, rule.harmless[1]);
+  Value begin = getBlockBegin(rule.factors.back().size, cut.back());
   Value local = lookUpInBlock(builder, gather, block, indices, begin);
   SmallVector<StringAttr> axes;
   for (Attribute axis : cut.back())
@@ -301,7 +406,9 @@ bool BodyPartitioner::keepContributions(Operation *op,
     for (auto [factor, axes] : llvm::zip_equal(dims, common.getDims())) {
       if (axes.empty())
         continue;
-      if (factor == ShardingRule::kWhole || !rule.factors[factor].isCuttable)
+      if (factor == ShardingRule::kWhole ||
+          !rule.factors[factor].isCuttableInto(
+              layouts.getNumBlocks(axes.getValue())))
         return false;
       cut[factor] = axes;
     }

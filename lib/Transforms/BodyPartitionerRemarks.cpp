@@ -17,26 +17,37 @@ void BodyPartitioner::explainGathers(Operation *op, const ShardingRule &rule) {
     Local local = locals.lookup(op->getOperand(index));
     if (local.isFree())
       continue;
-    for (auto [dim, factor] : llvm::enumerate(dims))
-      if (!local.sharding.getDims()[dim].empty() &&
-          (factor == ShardingRule::kWhole || !rule.factors[factor].isCuttable))
-        op->emitRemark() << "'" << op->getName() << "' needs all of dimension "
-                         << dim << " of operand " << index
-                         << ", which is gathered";
+    for (auto [dim, factor] : llvm::enumerate(dims)) {
+      ArrayAttr axes = local.sharding.getDims()[dim];
+      if (axes.empty())
+        continue;
+      int64_t blocks = layouts.getNumBlocks(axes.getValue());
+      bool isWhole =
+          factor == ShardingRule::kWhole || !rule.factors[factor].isCuttable;
+      if (!isWhole && rule.factors[factor].isCuttableInto(blocks))
+        continue;
+      InFlightDiagnostic remark =
+          op->emitRemark() << "'" << op->getName()
+                           << "' needs all of dimension " << dim
+                           << " of operand " << index << ", which is gathered";
+      if (!isWhole)
+        remark << ": its " << rule.factors[factor].size
+               << " elements are not cut into " << blocks << " equal blocks";
+    }
   }
 }
 
-/// Says which dimensions are not cut as they are asked to be.
-void BodyPartitioner::explainUneven(ConstrainOp op) {
+/// Says where shards have nothing of what is constrained.
+void BodyPartitioner::explainEmpty(ConstrainOp op) {
   ShardingAttr sharding = layouts.normalize(op.getSharding());
-  ShardingAttr even = layouts.getEven(typeOf(op.getSource()), sharding);
-  for (auto [dim, axes] : llvm::enumerate(sharding.getDims()))
-    if (axes != even.getDims()[dim])
-      op.emitRemark() << "dimension " << dim << " of "
-                      << typeOf(op.getSource()).getDimSize(dim)
-                      << " elements is not cut into "
-                      << layouts.getNumBlocks(axes.getValue())
-                      << " equal blocks; everybody has all of it";
+  for (auto [dim, axes] : llvm::enumerate(sharding.getDims())) {
+    int64_t size = typeOf(op.getSource()).getDimSize(dim);
+    int64_t blocks = layouts.getNumBlocks(axes.getValue());
+    if (int64_t empty = countEmptyBlocks(size, blocks))
+      op.emitRemark() << "dimension " << dim << " of " << size
+                      << " elements is cut into " << blocks << " blocks, "
+                      << empty << " of which have none";
+  }
 }
 
 static std::string toText(ArrayAttr axes) {

@@ -11,7 +11,6 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::pathways;
@@ -137,6 +136,32 @@ Value LocalReshard::make(ImplicitLocOpBuilder &builder, Value value,
   llvm_unreachable("no step of a body");
 }
 
+/// `value` with other sizes of dimensions: without what is behind, or with
+/// padding there.
+static Value resize(ImplicitLocOpBuilder &builder, Value value,
+                    ArrayRef<int64_t> shape) {
+  auto type = cast<RankedTensorType>(value.getType());
+  SmallVector<int64_t> kept, added;
+  for (auto [size, goal] : llvm::zip_equal(type.getShape(), shape)) {
+    kept.push_back(std::min(size, goal));
+    added.push_back(std::max<int64_t>(goal - size, 0));
+  }
+  if (ArrayRef(kept) != type.getShape())
+    value = extract(builder, value, type.clone(kept), /*dim=*/0,
+                    builder.getIndexAttr(0));
+  if (ArrayRef(kept) == shape)
+    return value;
+  if (ShapedType::getNumElements(shape) == 0)
+    return tensor::EmptyOp::create(builder, shape, type.getElementType());
+  SmallVector<OpFoldResult> low(shape.size(), builder.getIndexAttr(0)), high;
+  for (int64_t size : added)
+    high.push_back(builder.getIndexAttr(size));
+  Value zero = arith::ConstantOp::create(
+      builder, cast<TypedAttr>(builder.getZeroAttr(type.getElementType())));
+  return tensor::PadOp::create(builder, type.clone(shape), value, low, high,
+                               zero);
+}
+
 void LocalReshard::explain(Location location, RankedTensorType type,
                            ShardingAttr from, ShardingAttr to) {
   auto print = [](auto... parts) {
@@ -146,8 +171,8 @@ void LocalReshard::explain(Location location, RankedTensorType type,
     return text;
   };
   ReshardChoice choice{"", print(type, " ", from), print(to), {}};
-  for (const MovementRoute &route : routes.list(type, from, to))
-    choice.routes.push_back(describeRoute(route.steps, route.cost));
+  for (const BodyReshard &reshard : reshards.list(type, from, to))
+    choice.routes.push_back(describeRoute(reshard.getAllSteps(), reshard.cost));
   if (!choice.routes.front().steps.empty())
     reportReshard(location, std::move(choice), explanations.choices);
 }
@@ -155,52 +180,22 @@ void LocalReshard::explain(Location location, RankedTensorType type,
 Value LocalReshard::convert(ImplicitLocOpBuilder &builder, Value value,
                             RankedTensorType type, ShardingAttr from,
                             ShardingAttr to) {
+  if (from == to)
+    return value;
   ReductionKindAttr kind = from.getPartialKind();
+  auto move = [&](RankedTensorType padded, ArrayRef<MovementStep> steps) {
+    for (const MovementStep &step : steps)
+      value = make(builder, value, padded, step,
+                   kind ? kind.getValue() : ReductionKind::Add);
+  };
   auto wide = type.clone(getElementTypeOrSelf(value));
   if (explanations.reshards)
     explain(builder.getLoc(), wide, from, to);
-  for (const MovementStep &step : routes.get(wide, from, to).steps)
-    value = make(builder, value, type, step,
-                 kind ? kind.getValue() : ReductionKind::Add);
-  return value;
-}
-
-Value LocalReshard::makeEven(ImplicitLocOpBuilder &builder, Value value,
-                             RankedTensorType type,
-                             ShardingAttr sharding) const {
-  ShardingAttr even = getEven(type, sharding);
-  for (int64_t dim = 0; dim < type.getRank(); ++dim) {
-    ArrayRef<Attribute> axes = sharding.getDims()[dim].getValue();
-    if (even.getDims()[dim].getValue() == axes)
-      continue;
-    // Blocks are as large as the first, so padding is behind the last element.
-    value = gather(builder, value, dim, axes);
-    auto padded = cast<RankedTensorType>(value.getType());
-    value = extract(builder, value, withSize(padded, dim, type.getDimSize(dim)),
-                    dim, builder.getIndexAttr(0));
-  }
-  return value;
-}
-
-Value LocalReshard::makeUneven(ImplicitLocOpBuilder &builder, Value value,
-                               RankedTensorType type,
-                               ShardingAttr sharding) const {
-  ShardingAttr even = getEven(type, sharding);
-  for (int64_t dim = 0; dim < type.getRank(); ++dim) {
-    ArrayRef<Attribute> axes = sharding.getDims()[dim].getValue();
-    if (even.getDims()[dim].getValue() == axes)
-      continue;
-    auto shard = cast<RankedTensorType>(value.getType());
-    int64_t blocks = getNumBlocks(axes);
-    int64_t padded = llvm::divideCeil(shard.getDimSize(dim), blocks) * blocks;
-    SmallVector<OpFoldResult> low(type.getRank(), builder.getIndexAttr(0)),
-        high = low;
-    high[dim] = builder.getIndexAttr(padded - shard.getDimSize(dim));
-    Value zero = arith::ConstantOp::create(
-        builder, cast<TypedAttr>(builder.getZeroAttr(type.getElementType())));
-    value = tensor::PadOp::create(builder, withSize(shard, dim, padded), value,
-                                  low, high, zero);
-    value = takeBlock(builder, value, dim, axes);
-  }
+  const BodyReshard &reshard = reshards.get(wide, from, to);
+  value = resize(builder, value, getShardType(reshard.before, from).getShape());
+  move(reshard.before, reshard.steps);
+  value = resize(builder, value,
+                 getShardType(reshard.after, reshard.between).getShape());
+  move(reshard.after, reshard.lastSteps);
   return value;
 }

@@ -15,7 +15,7 @@
 #define PATHWAYS_LIB_TRANSFORMS_LOCALRESHARD_H
 
 #include "mlir/IR/ImplicitLocOpBuilder.h"
-#include "pathways/Analysis/ReshardRoutes.h"
+#include "pathways/Analysis/BodyReshard.h"
 #include "pathways/Dialect/Pathways/Pathways.h"
 #include "pathways/Transforms/Passes.h"
 
@@ -33,12 +33,11 @@ struct BodyExplanations {
 };
 
 /// Layouts of tensors on one mesh, and the ways from one to another. A layout
-/// is a sharding; it is even when its axes cut each dimension into equal
-/// blocks, and normal when it names no axis of size 1.
+/// is a sharding; it is normal when it names no axis of size 1.
 class LocalReshard {
 public:
   LocalReshard(MeshAttr mesh, const BodyExplanations &explanations)
-      : mesh(mesh), routes(mesh), explanations(explanations) {}
+      : mesh(mesh), reshards(mesh), explanations(explanations) {}
 
   /// Product of the sizes of `axes`.
   int64_t getNumBlocks(ArrayRef<Attribute> axes) const {
@@ -50,12 +49,7 @@ public:
   }
   /// The layout of rank `rank` in which everybody has all.
   ShardingAttr getWhole(int64_t rank) const;
-  /// `sharding` of tensors like `type`, with dimensions whole that are not cut
-  /// into equal blocks.
-  ShardingAttr getEven(RankedTensorType type, ShardingAttr sharding) const {
-    return getEvenSharding(mesh, type, sharding);
-  }
-  ReshardRoutes &getRoutes() { return routes; }
+  BodyReshards &getReshards() { return reshards; }
   /// What one shard has of `type`.
   RankedTensorType getShardType(RankedTensorType type,
                                 ShardingAttr sharding) const {
@@ -67,23 +61,16 @@ public:
                        ArrayRef<Attribute> axes) const;
 
   /// `value`, a shard of a tensor like `type` in the layout `from`, in the
-  /// layout `to`, by the route that is cheapest on an island of devices that
-  /// are all alike: it follows from the text alone. Both are normal and even;
-  /// `to` is not partial. Communicates at the insertion point.
+  /// layout `to`, by the way of planBodyReshard. Both are normal; `to` is not
+  /// partial. What is in padding then is not defined. Communicates at the
+  /// insertion point.
   Value convert(ImplicitLocOpBuilder &builder, Value value,
                 RankedTensorType type, ShardingAttr from, ShardingAttr to);
-
-  /// From and to a layout that may be uneven, and getEven of it. Padding is
-  /// cut off, and is zero.
-  Value makeEven(ImplicitLocOpBuilder &builder, Value value,
-                 RankedTensorType type, ShardingAttr sharding) const;
-  Value makeUneven(ImplicitLocOpBuilder &builder, Value value,
-                   RankedTensorType type, ShardingAttr sharding) const;
 
 private:
   void explain(Location location, RankedTensorType type, ShardingAttr from,
                ShardingAttr to);
-  /// What `step` does; `kind` if it reduces.
+  /// What `step` does of a tensor like `type`; `kind` if it reduces.
   Value make(ImplicitLocOpBuilder &builder, Value value, RankedTensorType type,
              const MovementStep &step, ReductionKind kind) const;
   Value permute(ImplicitLocOpBuilder &builder, Value value,
@@ -95,7 +82,7 @@ private:
                   ArrayRef<Attribute> axes) const;
 
   MeshAttr mesh;
-  ReshardRoutes routes;
+  BodyReshards reshards;
   BodyExplanations explanations;
 };
 

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "BodyPartitioner.h"
+#include "pathways/Analysis/ShardingRule.h"
 #include "pathways/Dialect/Pathways/Layouts.h"
 #include "pathways/Transforms/Passes.h"
 
@@ -64,7 +65,7 @@ public:
       add(call.getOutputs(), results);
       FlatSymbolRefAttr &function = made[ArrayAttr::get(&getContext(), key)];
       if (!function) {
-        explainPadding(call, mesh);
+        explainEmpty(call, mesh);
         FailureOr<func::FuncOp> body =
             partitionBody(callee, mesh, operands, results, symbols,
                           {explain, explainReshards, choices});
@@ -96,15 +97,22 @@ private:
     return success();
   }
 
-  /// Says which arrays have padding, and so are gathered.
-  void explainPadding(CallOp call, MeshAttr mesh) {
+  /// Says of which arrays some shards have nothing.
+  void explainEmpty(CallOp call, MeshAttr mesh) {
     auto check = [&](StringRef kind, ValueRange values) {
-      for (auto [index, value] : llvm::enumerate(values))
-        if (auto type = cast<ArrayType>(value.getType()); !isEven(type, mesh))
-          call.emitRemark() << kind << ' ' << index << " of '"
-                            << call.getCallee() << "' is " << type
-                            << ", which is not cut into equal blocks; inside "
-                               "everybody has all of such dimensions";
+      for (auto [index, value] : llvm::enumerate(values)) {
+        auto type = cast<ArrayType>(value.getType());
+        for (auto [dim, axes] : llvm::enumerate(type.getSharding().getDims())) {
+          int64_t size = type.getShape()[dim],
+                  blocks = getNumBlocks(mesh, axes);
+          if (int64_t empty = countEmptyBlocks(size, blocks))
+            call.emitRemark()
+                << kind << ' ' << index << " of '" << call.getCallee()
+                << "' is " << type << ": dimension " << dim << " of " << size
+                << " elements is cut into " << blocks << " blocks, " << empty
+                << " of which have none";
+        }
+      }
     };
     check("operand", call.getInputs());
     check("result", call.getOutputs());

@@ -266,7 +266,8 @@ void Propagation::extend(unsigned number, unsigned dim,
       return;
     all.push_back(axis);
   }
-  if (array.type.getShape()[dim] % getNumBlocks(array.mesh, all) != 0)
+  if (countEmptyBlocks(array.type.getShape()[dim],
+                       getNumBlocks(array.mesh, all)) > 0)
     return;
   for (Attribute axis : axes)
     array.sources.try_emplace(axis, getSource(axis));

@@ -34,9 +34,9 @@ using AxisList = SmallVector<unsigned, 2>;
 
 /// Shardings of the tensors of one block, with what is nested in it. Closed
 /// dimensions keep the axes they have, open ones get more, none loses any. Axes
-/// of size 1 count as absent, and so do those that do not cut a dimension into
-/// equal blocks. Deterministic; time is linear in the operations for meshes of
-/// a few axes.
+/// of size 1 count as absent. Nobody gets axes that would leave a shard without
+/// elements. Deterministic; time is linear in the operations for meshes of a
+/// few axes.
 class BodySharding {
 public:
   /// Of `body`, without calls, with arguments and returned values cut like

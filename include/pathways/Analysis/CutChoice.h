@@ -9,7 +9,7 @@
 #ifndef PATHWAYS_ANALYSIS_CUTCHOICE_H
 #define PATHWAYS_ANALYSIS_CUTCHOICE_H
 
-#include "pathways/Analysis/ReshardRoutes.h"
+#include "pathways/Analysis/BodyReshard.h"
 #include "pathways/Analysis/ShardingRule.h"
 
 namespace mlir::pathways {
@@ -18,12 +18,12 @@ namespace mlir::pathways {
 using Cut = SmallVector<ArrayAttr>;
 
 /// What is known of one operation on one mesh. Layouts are normal: they name no
-/// axis of size 1, and cut into equal blocks.
+/// axis of size 1. Blocks need not be equal.
 struct CutProblem {
   Operation *op;
   const ShardingRule &rule;
   MeshAttr mesh;
-  ReshardRoutes &routes;
+  BodyReshards &reshards;
   /// How operands lie, perhaps partial; null for scalars and for what is made
   /// in any layout.
   SmallVector<ShardingAttr> operands;

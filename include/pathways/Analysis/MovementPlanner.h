@@ -26,10 +26,6 @@ namespace mlir::pathways {
 
 /// Layouts are normal in all of this when they name no axis of size 1.
 ShardingAttr normalizeSharding(MeshAttr mesh, ShardingAttr sharding);
-/// `sharding` of arrays like `type`, with dimensions whole that are not cut
-/// into equal blocks.
-ShardingAttr getEvenSharding(MeshAttr mesh, RankedTensorType type,
-                             ShardingAttr sharding);
 /// Blocks that `axes` of `mesh` cut a dimension into.
 int64_t getNumBlocks(MeshAttr mesh, ArrayRef<Attribute> axes);
 /// Else a list of axes would be taken for one.

@@ -26,10 +26,19 @@ struct ShardingRule {
   static constexpr int64_t kWhole = -1;
 
   struct Factor {
-    int64_t size = 1; ///< it is cut into that many equal blocks, or divisors
+    int64_t size = 1;
     bool isCuttable = true;
+    /// Blocks need not be equal: all are as large as the first, and what is
+    /// behind the last element is padding, which may hold anything. It reaches
+    /// padding of results alone, and raises no error where operands are
+    /// harmless there. False: the size is divided by the number of blocks.
+    bool allowsPadding = false;
     /// Results lack it: cut, they are contributions that this combines.
     bool isReduced = false;
+
+    bool isCuttableInto(int64_t blocks) const {
+      return isCuttable && (allowsPadding || size % blocks == 0);
+    }
   };
   SmallVector<Factor> factors;
   /// By operand and by result; empty for what is not a tensor.
@@ -41,6 +50,9 @@ struct ShardingRule {
   SmallVector<StringAttr> combiners;
   /// By result: the operand that it starts from, where there is one.
   SmallVector<std::optional<unsigned>> inits;
+  /// By operand: an element that raises no error whatever other operands have,
+  /// for its padding; null where that may be anything. Empty: all are null.
+  SmallVector<TypedAttr> harmless;
 };
 
 /// The rule of `op`; none: it is computed from whole operands. What has
@@ -57,6 +69,16 @@ void registerTensorShardingModels(DialectRegistry &registry);
 
 /// Whether tensors of such elements may be communicated.
 bool isCommunicable(Type elementType);
+
+/// Values of operands of `op`, on numbers or elementwise on tensors, for which
+/// it raises no error whatever its other operands are. Fails where there are
+/// none, or where nothing is known of such operations.
+FailureOr<SmallVector<std::pair<unsigned, TypedAttr>>>
+getHarmlessOperands(Operation *op);
+
+/// How many of `blocks` blocks of a dimension are padding alone; 0 where the
+/// dimension has no element.
+int64_t countEmptyBlocks(int64_t size, int64_t blocks);
 
 /// What changes nothing when combined by `kind`. For sums of floats that is -0:
 /// adding +0 would change -0.

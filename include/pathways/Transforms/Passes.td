@@ -60,8 +60,9 @@ def PropagateShardings : Pass<"pw-propagate-shardings", "::mlir::ModuleOp"> {
     view and through them, over `pw.reshard`, and between what is carried and what
     carries it. In rounds: elementwise operations and reshapes first, then sums of
     products, then all others. Where two sides of an operation disagree, that one
-    is followed for which more bytes lie right already. A dimension gets only axes
-    that cut it into equal blocks; one without `?` stays as it is written.
+    is followed for which more bytes lie right already. A dimension gets no axes
+    that would leave a device without elements of it; one without `?` stays as it
+    is written.
     Afterwards nothing is open.
 
     ```mlir
@@ -115,9 +116,10 @@ def Partition : Pass<"pw-partition", "::mlir::ModuleOp"> {
     operations of `linalg`, elementwise operations, and those with
     `ShardableOpInterface`: reshapes, slices, pads and concatenations of `tensor`.
     All others are computed whole by everybody. A remark says where an operation
-    gathers what it must have all of. Dimensions that are not cut into equal blocks
-    are gathered at the entry and cut again at the end; padding reaches no
-    computation.
+    gathers what it must have all of. Blocks that are not equal have padding, which
+    is computed like elements where it reaches padding alone; it is masked where it
+    would be reduced or raise an error, and where that cannot be, the dimension is
+    gathered, with a remark.
 
     What is cut follows from the text and the slices alone. With `explain`, remarks
     say of each operation how it is cut and what other ways would have cost, and of

@@ -123,29 +123,6 @@ pw.program @shift(%x: !pw.array<1048576xf32, @s, [{"x", "y"}]>, %y: !pw.array<16
 
 // -----
 
-// Blocks that are not equal: padding is cut off before anything is computed, so
-// that nobody divides by it.
-pw.slice @s mesh <"x" = 2>
-func.func private @divide(%x: tensor<5xi32>) -> tensor<5xi32> {
-  %c = arith.constant dense<60> : tensor<5xi32>
-  %0 = arith.divsi %c, %x : tensor<5xi32>
-  return %0 : tensor<5xi32>
-}
-// CHECK: func.func private @divide_sharded(%[[X:.*]]: tensor<3xi32>) -> tensor<3xi32> attributes {pw.local_view, pw.pointwise}
-// CHECK: %[[G:.*]] = pw.all_gather %[[X]] dim 0 over ["x"] : tensor<3xi32> -> tensor<6xi32>
-// CHECK: %[[V:.*]] = tensor.extract_slice %[[G]][0] [5] [1]
-// CHECK: %[[D:.*]] = arith.divsi %{{.*}}, %[[V]] : tensor<5xi32>
-// CHECK: tensor.pad %[[D]] low[0] high[1]
-// CHECK: tensor.extract_slice
-pw.program @uneven(%x: !pw.array<5xi32, @s, [{"x"}]>) -> (!pw.array<5xi32, @s, [{"x"}]>) {
-  // expected-remark@+2 {{operand 0 of 'divide' is '!pw.array<5xi32, @s, [{"x"}]>', which is not cut into equal blocks; inside everybody has all of such dimensions}}
-  // expected-remark@+1 {{result 0 of 'divide' is '!pw.array<5xi32, @s, [{"x"}]>', which is not cut into equal blocks; inside everybody has all of such dimensions}}
-  %0 = pw.call @divide(%x) : (!pw.array<5xi32, @s, [{"x"}]>) -> !pw.array<5xi32, @s, [{"x"}]>
-  pw.return %0 : !pw.array<5xi32, @s, [{"x"}]>
-}
-
-// -----
-
 // Numbers of loops are those of the whole array.
 pw.slice @s mesh <"x" = 2, "y" = 3>
 func.func private @iota(%x: tensor<12xi32>) -> tensor<12xi32> {
@@ -378,28 +355,6 @@ func.func private @square(%x: tensor<64x64xf32>, %y: tensor<64x64xf32>) -> tenso
 pw.program @two_dimensions(%x: !x, %y: !x) -> !x {
   %0 = pw.call @square(%x, %y) : (!x, !x) -> !x
   pw.return %0 : !x
-}
-
-// -----
-
-// A constraint that cannot be met equally leaves the dimension whole, and says so;
-// on one device it is nothing.
-pw.slice @s mesh <"x" = 2>
-pw.slice @one mesh <"x" = 1>
-func.func private @odd(%x: tensor<3xf32>) -> tensor<3xf32> {
-  // expected-remark@+1 {{dimension 0 of 3 elements is not cut into 2 equal blocks; everybody has all of it}}
-  %0 = pw.constrain %x [{"x"}] : tensor<3xf32>
-  %1 = arith.negf %0 : tensor<3xf32>
-  return %1 : tensor<3xf32>
-}
-// CHECK: func.func private @odd(%[[X:.*]]: tensor<3xf32>)
-// CHECK-NEXT: arith.negf %[[X]]
-// CHECK: func.func private @odd_sharded(%[[X:.*]]: tensor<3xf32>)
-// CHECK-NEXT: arith.negf %[[X]]
-pw.program @odds(%x: !pw.array<3xf32, @s, [{}]>, %y: !pw.array<3xf32, @one, [{"x"}]>) -> (!pw.array<3xf32, @s, [{}]>, !pw.array<3xf32, @one, [{"x"}]>) {
-  %0 = pw.call @odd(%x) : (!pw.array<3xf32, @s, [{}]>) -> !pw.array<3xf32, @s, [{}]>
-  %1 = pw.call @odd(%y) : (!pw.array<3xf32, @one, [{"x"}]>) -> !pw.array<3xf32, @one, [{"x"}]>
-  pw.return %0, %1 : !pw.array<3xf32, @s, [{}]>, !pw.array<3xf32, @one, [{"x"}]>
 }
 
 // -----

@@ -45,8 +45,8 @@ pw.program @carried(%x: !pw.array<8xf32, @s>, %y: !pw.array<8xf32, @s> {pw.carri
 
 // -----
 
-// A constraint in the middle of a body; a dimension without `?` stays, one that an
-// axis does not cut equally gets none, and an open one gets more behind its own.
+// A constraint in the middle of a body; a dimension without `?` stays, an open one
+// gets more behind its own, and none that would leave a device without elements.
 pw.slice @s mesh <"x" = 2, "y" = 2>
 func.func private @f(%a: tensor<8x6xf32>, %b: tensor<8x6xf32>, %c: tensor<8x6xf32>) -> tensor<8x6xf32> {
   %0 = arith.addf %a, %b : tensor<8x6xf32>
@@ -54,19 +54,21 @@ func.func private @f(%a: tensor<8x6xf32>, %b: tensor<8x6xf32>, %c: tensor<8x6xf3
   %2 = arith.mulf %1, %c : tensor<8x6xf32>
   return %2 : tensor<8x6xf32>
 }
-func.func private @g(%a: tensor<6xf32>) -> tensor<6xf32> {
+func.func private @g(%a: tensor<6xf32>, %b: tensor<7xf32>) -> (tensor<6xf32>, tensor<7xf32>) {
   %0 = pw.constrain %a [{"x", "y"}] : tensor<6xf32>
-  return %0 : tensor<6xf32>
+  %1 = pw.constrain %b [{"x", "y"}] : tensor<7xf32>
+  return %0, %1 : tensor<6xf32>, tensor<7xf32>
 }
 // CHECK-LABEL: pw.program @constrained
 // CHECK-SAME: %a: !pw.array<8x6xf32, @s, [{"x"}, {}]>
 // CHECK-SAME: %b: !pw.array<8x6xf32, @s, [{"x", "y"}, {}]>
 // CHECK-SAME: %c: !pw.array<8x6xf32, @s, [{"x", "y"}, {}]>
 // CHECK-SAME: %d: !pw.array<6xf32, @s, [{}]>
-pw.program @constrained(%a: !pw.array<8x6xf32, @s, [{"x"}, {}]>, %b: !pw.array<8x6xf32, @s, [{"x", ?}, {}]>, %c: !pw.array<8x6xf32, @s>, %d: !pw.array<6xf32, @s>) -> (!pw.array<8x6xf32, @s>, !pw.array<6xf32, @s>) {
+// CHECK-SAME: %e: !pw.array<7xf32, @s, [{"x", "y"}]>
+pw.program @constrained(%a: !pw.array<8x6xf32, @s, [{"x"}, {}]>, %b: !pw.array<8x6xf32, @s, [{"x", ?}, {}]>, %c: !pw.array<8x6xf32, @s>, %d: !pw.array<6xf32, @s>, %e: !pw.array<7xf32, @s>) -> (!pw.array<8x6xf32, @s>, !pw.array<6xf32, @s>, !pw.array<7xf32, @s>) {
   %0 = pw.call @f(%a, %b, %c) : (!pw.array<8x6xf32, @s, [{"x"}, {}]>, !pw.array<8x6xf32, @s, [{"x", ?}, {}]>, !pw.array<8x6xf32, @s>) -> !pw.array<8x6xf32, @s>
-  %1 = pw.call @g(%d) : (!pw.array<6xf32, @s>) -> !pw.array<6xf32, @s>
-  pw.return %0, %1 : !pw.array<8x6xf32, @s>, !pw.array<6xf32, @s>
+  %1:2 = pw.call @g(%d, %e) : (!pw.array<6xf32, @s>, !pw.array<7xf32, @s>) -> (!pw.array<6xf32, @s>, !pw.array<7xf32, @s>)
+  pw.return %0, %1#0, %1#1 : !pw.array<8x6xf32, @s>, !pw.array<6xf32, @s>, !pw.array<7xf32, @s>
 }
 
 // -----

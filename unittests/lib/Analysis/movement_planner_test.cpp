@@ -14,6 +14,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "movement_oracle.h"
+#include "pathways/Analysis/BodyReshard.h"
 #include "pathways/Analysis/MovementCost.h"
 #include "llvm/ADT/StringExtras.h"
 #include "gtest/gtest.h"
@@ -311,6 +312,62 @@ TEST_F(MovementPlannerTest, ArraysOfThreeDimensionsComeRightByAnyRoute) {
     check(c, seed + i);
     ASSERT_FALSE(HasFatalFailure()) << "number " << i;
   }
+}
+
+/// Bodies know equal blocks only: each part of a way is one of a padded array,
+/// whose blocks are those of the array.
+TEST_F(MovementPlannerTest, UnevenBlocksAreEvenOnesOfPaddedArrays) {
+  auto hasBlocksOf = [](MeshAttr mesh, RankedTensorType padded,
+                        RankedTensorType type, ShardingAttr sharding) {
+    return isEven(mesh, padded.getShape(), sharding) &&
+           getShardType(mesh, padded, sharding) ==
+               getShardType(mesh, type, sharding);
+  };
+  uint64_t uneven = 0;
+  auto check = [&](MeshAttr mesh, ArrayRef<int64_t> shape, ShardingAttr from,
+                   ShardingAttr to) {
+    RankedTensorType type = typeOf(shape);
+    BodyReshard reshard = planBodyReshard(mesh, type, from, to);
+    Case c{mesh, mesh, {}, from, reshard.between, Goal::InBody};
+    c.shape.assign(reshard.before.getShape());
+    follow(c, {reshard.steps, {}}, nullptr);
+    c.from = reshard.between;
+    c.to = to;
+    c.shape.assign(reshard.after.getShape());
+    follow(c, {reshard.lastSteps, {}}, nullptr);
+    for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+      int64_t size = type.getDimSize(dim),
+              before = reshard.before.getDimSize(dim),
+              after = reshard.after.getDimSize(dim);
+      ASSERT_GE(std::min(before, after), size);
+      // Elements come and go behind the end alone, where that is.
+      if (before != after)
+        ASSERT_TRUE(reshard.between.getDims()[dim].empty());
+      uneven += before != size || after != size;
+    }
+    ASSERT_TRUE(hasBlocksOf(mesh, reshard.after, type, to));
+    // What everybody has all of may have got padding.
+    SmallVector<int64_t> unpadded(reshard.before.getShape());
+    for (auto [dim, axes] : llvm::enumerate(from.getDims()))
+      if (axes.empty())
+        unpadded[dim] = type.getDimSize(dim);
+    ASSERT_TRUE(hasBlocksOf(mesh, typeOf(unpadded), type, from));
+    for (const MovementStep &step : reshard.lastSteps)
+      ASSERT_EQ(step.kind, MovementStep::Slice);
+  };
+  for (const std::vector<int64_t> &sizes :
+       std::vector<std::vector<int64_t>>{{2}, {3}, {2, 2}, {2, 3}}) {
+    MeshAttr mesh = makeMesh(sizes);
+    for (size_t rank : {1, 2})
+      for (ShardingAttr from : listLayouts(mesh, rank, true))
+        for (ShardingAttr to : listLayouts(mesh, rank, false))
+          for (int64_t size = 0; size < (rank == 1 ? 14 : 7 * 7); ++size) {
+            int64_t shape[] = {rank == 1 ? size : size % 7, size / 7};
+            check(mesh, ArrayRef(shape, rank), from, to);
+            ASSERT_FALSE(HasFatalFailure());
+          }
+  }
+  EXPECT_GT(uneven, 10000u);
 }
 
 //===----------------------------------------------------------------------===//

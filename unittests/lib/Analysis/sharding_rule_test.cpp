@@ -128,6 +128,9 @@ TEST_F(ShardingRuleTest, AReshapeKeepsTheMajorDimension) {
   EXPECT_THAT(rule->operands[0], ElementsAre(0, 1));
   EXPECT_THAT(rule->results[0], ElementsAre(kWhole, 0, kWhole, 1));
   EXPECT_EQ(rule->factors[0].size, 4);
+  // Padding of four blocks of three would be among twelve.
+  EXPECT_FALSE(rule->factors[0].allowsPadding);
+  EXPECT_TRUE(rule->factors[1].allowsPadding);
 }
 
 TEST_F(ShardingRuleTest, ASliceKeepsWhatItHasAllOf) {
@@ -165,6 +168,69 @@ TEST_F(ShardingRuleTest, APaddedOrConcatenatedDimensionStaysWhole) {
   ASSERT_TRUE(concat);
   EXPECT_THAT(concat->operands[1], ElementsAre(0, kWhole));
   EXPECT_THAT(concat->results[0], ElementsAre(0, kWhole));
+}
+
+TEST_F(ShardingRuleTest, PaddingIsHarmlessOrIsMadeSo) {
+  auto sum = ruleOf("%a: tensor<4xi32>", "tensor<4xi32>", R"(
+    %0 = arith.addi %a, %a : tensor<4xi32>
+    return %0 : tensor<4xi32>)");
+  EXPECT_TRUE(sum->factors[0].allowsPadding);
+  EXPECT_TRUE(llvm::none_of(sum->harmless, [](auto value) { return value; }));
+  auto quotient = ruleOf("%a: tensor<4xi32>", "tensor<4xi32>", R"(
+    %0 = arith.divsi %a, %a : tensor<4xi32>
+    return %0 : tensor<4xi32>)");
+  EXPECT_TRUE(quotient->factors[0].allowsPadding);
+  Builder builder(&context);
+  EXPECT_THAT(quotient->harmless,
+              ElementsAre(TypedAttr(), builder.getI32IntegerAttr(1)));
+}
+
+TEST_F(ShardingRuleTest, WhoLooksUpNothingLooksUpTheFirst) {
+  auto lookUp = [&](const std::string &table) {
+    return ruleOf("%t: " + table + ", %i: tensor<5x1xi64>", "tensor<5xf32>",
+                  "%0 = tensor.gather %t[%i] gather_dims([0]) : (" + table +
+                      ", tensor<5x1xi64>) -> tensor<5xf32>"
+                      "\n return %0 : tensor<5xf32>");
+  };
+  Builder builder(&context);
+  auto some = lookUp("tensor<3xf32>");
+  EXPECT_TRUE(some->factors[0].allowsPadding);
+  EXPECT_THAT(some->harmless,
+              ElementsAre(TypedAttr(), builder.getI64IntegerAttr(0)));
+  EXPECT_FALSE(lookUp("tensor<0xf32>")->factors[0].allowsPadding);
+}
+
+TEST_F(ShardingRuleTest, BodiesThatPaddingCouldKeepBusyAllowNone) {
+  auto generic = [&](const std::string &body) {
+    return ruleOf("%a: tensor<4xi64>, %t: tensor<0xi64>", "tensor<4xi64>",
+                  R"(%0 = linalg.generic {
+          indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>],
+          iterator_types = ["parallel"]}
+          ins(%a : tensor<4xi64>) outs(%a : tensor<4xi64>) {
+        ^bb0(%x: i64, %y: i64):)" +
+                      body + R"(
+          linalg.yield %r : i64
+        } -> tensor<4xi64>
+        return %0 : tensor<4xi64>)")
+        ->factors[0]
+        .allowsPadding;
+  };
+  EXPECT_TRUE(generic("%r = arith.divsi %x, %y : i64"));
+  EXPECT_FALSE(generic(R"(
+      %0 = arith.index_cast %x : i64 to index
+      %r = tensor.extract %t[%0] : tensor<0xi64>)"));
+  EXPECT_FALSE(generic(R"(
+      %0 = arith.constant 1 : i64
+      %r = scf.for %i = %0 to %x step %0 iter_args(%s = %y) -> i64 : i64 {
+        scf.yield %i : i64
+      })"));
+}
+
+TEST_F(ShardingRuleTest, EmptyBlocksAreCounted) {
+  EXPECT_EQ(countEmptyBlocks(10, 4), 0); // 3, 3, 3, 1
+  EXPECT_EQ(countEmptyBlocks(5, 4), 1);  // 2, 2, 1, 0
+  EXPECT_EQ(countEmptyBlocks(1, 8), 7);
+  EXPECT_EQ(countEmptyBlocks(0, 8), 0);
 }
 
 TEST_F(ShardingRuleTest, WhatCannotBeCommunicatedHasNone) {
