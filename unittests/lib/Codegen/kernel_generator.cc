@@ -174,7 +174,9 @@ bool KernelGenerator::statement() {
   case 17:
     return chance(50) ? branch() : loop();
   case 18:
-    return view == View::Local && shardIndex();
+    if (view == View::Local && chance(50))
+      return shardIndex();
+    return chance(50) ? divide() : chance(50) ? lookUp() : lookUpInBody();
   default:
     return softmax();
   }

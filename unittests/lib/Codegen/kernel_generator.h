@@ -88,6 +88,9 @@ private:
   bool branch();
   bool loop();
   bool shardIndex();
+  bool divide();
+  bool lookUp();
+  bool lookUpInBody();
   bool softmax();
 
   std::string name;

@@ -1,0 +1,224 @@
+//===- one_device.cpp - A program on its slice and on one device ----------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "one_device.h"
+
+#include "runtime/base/narrow_float.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <regex>
+#include <sstream>
+
+namespace pathways {
+namespace {
+
+/// Inputs that are listed in the call of a program.
+constexpr int64_t kMostListed = 64;
+
+struct Mesh {
+  int64_t shards = 1;
+  std::string onOneDevice; ///< for CompileOptions::mesh
+};
+
+Mesh meshOf(const std::string &text) {
+  static const std::regex kAxis(R"re("(\w+)" = (\d+))re");
+  const std::string line = text.substr(0, text.find('\n'));
+  Mesh mesh;
+  for (std::sregex_iterator it(line.begin(), line.end(), kAxis), end; it != end;
+       ++it) {
+    mesh.shards *= std::stoll((*it)[2]);
+    mesh.onOneDevice +=
+        (mesh.onOneDevice.empty() ? "s:" : ",") + (*it)[1].str() + "=1";
+  }
+  return mesh;
+}
+
+template <typename T> T readAs(const void *at) {
+  T value;
+  std::memcpy(&value, at, sizeof(T));
+  return value;
+}
+
+long double elementOf(const HostArray &array, int64_t index) {
+  const auto *at = array.data.data() + index * ElementBytes(array.element);
+  switch (array.element) {
+  case ElementType::kF64:
+    return readAs<double>(at);
+  case ElementType::kF32:
+    return readAs<float>(at);
+  case ElementType::kF16:
+    return FromF16(readAs<uint16_t>(at));
+  case ElementType::kBF16:
+    return FromBF16(readAs<uint16_t>(at));
+  case ElementType::kI64:
+    return readAs<int64_t>(at);
+  case ElementType::kI32:
+    return readAs<int32_t>(at);
+  default:
+    return readAs<int8_t>(at);
+  }
+}
+
+/// How far sums may be apart, of the largest element.
+long double toleranceOf(ElementType type) {
+  switch (type) {
+  case ElementType::kF64:
+    return 1e-9L;
+  case ElementType::kF32:
+    return 1e-3L;
+  case ElementType::kF16:
+  case ElementType::kBF16:
+    return 0.1L;
+  default:
+    return 0;
+  }
+}
+
+std::string compare(const HostArray &one, const HostArray &other) {
+  long double most = 1;
+  for (int64_t i = 0; i < one.num_elements(); ++i)
+    if (long double size = std::fabs(elementOf(one, i)); std::isfinite(size))
+      most = std::max(most, size);
+  for (int64_t i = 0; i < one.num_elements(); ++i) {
+    const long double a = elementOf(one, i), b = elementOf(other, i);
+    if (a == b || (std::isnan(a) && std::isnan(b)) ||
+        std::fabs(a - b) <= most * toleranceOf(one.element))
+      continue;
+    std::ostringstream text;
+    text << "element " << i << " is " << double(b) << ", and " << double(a)
+         << " on one device";
+    return text.str();
+  }
+  return "";
+}
+
+/// Arguments of the program, with their values.
+Inputs fillArguments(const std::string &text, const Inputs &inputs) {
+  static const std::regex kArgument(R"(%(\w+): !pw\.array<((?:\d+x)*)(\w+), )");
+  static const std::map<std::string, ElementType> kTypes = {
+      {"i1", ElementType::kI1},   {"i8", ElementType::kI8},
+      {"i32", ElementType::kI32}, {"i64", ElementType::kI64},
+      {"f16", ElementType::kF16}, {"bf16", ElementType::kBF16},
+      {"f32", ElementType::kF32}, {"f64", ElementType::kF64}};
+  Inputs filled;
+  for (std::sregex_iterator it(text.begin(), text.end(), kArgument), end;
+       it != end; ++it) {
+    const std::string name = (*it)[1];
+    if (auto known = inputs.find(name); known != inputs.end()) {
+      filled.insert(*known);
+      continue;
+    }
+    HostArray array{kTypes.at((*it)[3]), {}, {}};
+    std::istringstream sizes((*it)[2]);
+    for (std::string size; std::getline(sizes, size, 'x');)
+      array.shape.push_back(std::stoll(size));
+    const int64_t count = array.num_elements();
+    array.data.resize(count * ElementBytes(array.element));
+    auto fill = [&](auto make) {
+      for (int64_t i = 0; i < count; ++i) {
+        const auto value = make(1 + i % 7);
+        std::memcpy(array.data.data() + i * sizeof(value), &value,
+                    sizeof(value));
+      }
+    };
+    switch (array.element) {
+    case ElementType::kF64:
+      fill([](int64_t n) { return double(n); });
+      break;
+    case ElementType::kF32:
+      fill([](int64_t n) { return float(n); });
+      break;
+    case ElementType::kF16:
+      fill([](int64_t n) { return ToF16(n); });
+      break;
+    case ElementType::kBF16:
+      fill([](int64_t n) { return ToBF16(n); });
+      break;
+    case ElementType::kI64:
+      fill([](int64_t n) { return n; });
+      break;
+    case ElementType::kI32:
+      fill([](int64_t n) { return int32_t(n); });
+      break;
+    case ElementType::kI8:
+      fill([](int64_t n) { return int8_t(n); });
+      break;
+    default:
+      fill([](int64_t n) { return int8_t(n % 2); });
+    }
+    filled.emplace(name, std::move(array));
+  }
+  return filled;
+}
+
+/// The results of a run; fails as compilation or the run does.
+Result<std::vector<HostArray>> run(const std::string &text,
+                                   const std::string &topology,
+                                   const std::string &mesh,
+                                   const Inputs &inputs) {
+  auto compiled = compile({text}, {.topology = topology, .mesh = mesh});
+  if (!compiled)
+    return compiled.error();
+  auto session = Session::open({.topology = topology});
+  if (!session)
+    return session.error();
+  auto executable = session->load(compiled->plan);
+  if (!executable)
+    return executable.error();
+  auto launched = executable->launch({inputs.begin(), inputs.end()});
+  if (!launched)
+    return launched.error();
+  if (Status status = launched->await(); !status)
+    return status.error();
+  std::vector<HostArray> results;
+  while (true) {
+    auto result = launched->fetch("result" + std::to_string(results.size()));
+    if (!result) // there is no such one
+      return results;
+    results.push_back(*std::move(result));
+  }
+}
+
+} // namespace
+
+std::string differenceFromOneDevice(const std::string &text,
+                                    const Inputs &inputs) {
+  const Inputs filled = fillArguments(text, inputs);
+  const Mesh mesh = meshOf(text);
+  auto one = run(text, "1x1x1", mesh.onOneDevice, filled);
+  if (!one)
+    return "";
+  auto all = run(text, "1x1x" + std::to_string(mesh.shards), "", filled);
+  if (!all)
+    return all.error().message;
+  for (size_t i = 0; i < one->size(); ++i)
+    if (std::string difference = compare((*one)[i], (*all)[i]);
+        !difference.empty())
+      return "result " + std::to_string(i) + ": " + difference;
+  return "";
+}
+
+std::string makeRunnable(const std::string &text, const Inputs &inputs) {
+  std::ostringstream command;
+  command.precision(17);
+  command << "// pw-run FILE --oversubscribe --topology=1x1x"
+          << meshOf(text).shards;
+  for (const auto &[name, array] : fillArguments(text, inputs)) {
+    command << " --input=" << name << "=";
+    if (array.num_elements() > kMostListed)
+      command << "random:1";
+    for (int64_t i = 0;
+         i < array.num_elements() && array.num_elements() <= kMostListed; ++i)
+      command << (i ? "," : "") << double(elementOf(array, i));
+  }
+  return command.str() + "\n" + text;
+}
+
+} // namespace pathways
