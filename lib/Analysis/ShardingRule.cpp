@@ -86,6 +86,14 @@ mlir::pathways::getHarmlessOperands(Operation *op) {
           return {};
         return {number(1, 1)};
       })
+      .Case<arith::ShLIOp, arith::ShRSIOp, arith::ShRUIOp>(
+          [&](Operation *) -> Operands {
+            APInt amount;
+            if (matchPattern(op->getOperand(1), m_ConstantInt(&amount)) &&
+                amount.ult(amount.getBitWidth()))
+              return {};
+            return {number(1, 0)};
+          })
       .Case([&](math::IPowIOp) -> Operands { return {number(0, 1)}; })
       .Case([&](tensor::ExtractOp extract) -> FailureOr<Operands> {
         auto type = cast<RankedTensorType>(extract.getTensor().getType());

@@ -128,13 +128,16 @@ pw.program @divisions(%x: !x, %t: !t) -> (!x, !x, !x) {
 // -----
 
 // The smallest number divided by -1 is an error that padding may not raise either,
-// and a power of zero.
+// nor a power of zero, nor a shift by too much, if it is not known by how much.
 pw.slice @s mesh <"x" = 2>
-func.func private @negate(%x: tensor<5xi32>) -> (tensor<5xi32>, tensor<5xi32>) {
+func.func private @negate(%x: tensor<5xi32>) -> (tensor<5xi32>, tensor<5xi32>, tensor<5xi32>) {
   %c = arith.constant dense<-1> : tensor<5xi32>
   %0 = arith.divsi %x, %c : tensor<5xi32>
   %1 = math.ipowi %x, %c : tensor<5xi32>
-  return %0, %1 : tensor<5xi32>, tensor<5xi32>
+  %two = arith.constant dense<2> : tensor<5xi32>
+  %2 = arith.shrsi %x, %two : tensor<5xi32>
+  %3 = arith.shli %2, %x : tensor<5xi32>
+  return %0, %1, %3 : tensor<5xi32>, tensor<5xi32>, tensor<5xi32>
 }
 // CHECK-LABEL: func.func private @negate_sharded
 // CHECK: %[[M:.*]] = linalg.generic
@@ -143,10 +146,16 @@ func.func private @negate(%x: tensor<5xi32>) -> (tensor<5xi32>, tensor<5xi32>) {
 // CHECK: arith.divsi %{{.*}}, %[[M]] : tensor<3xi32>
 // CHECK: %[[B:.*]] = linalg.generic
 // CHECK: math.ipowi %[[B]], %{{.*}} : tensor<3xi32>
+// CHECK-NOT: linalg.generic
+// CHECK: %[[S:.*]] = arith.shrsi %{{.*}} : tensor<3xi32>
+// CHECK: %[[N:.*]] = linalg.generic
+// CHECK: %[[ZERO:.*]] = arith.constant 0 : i32
+// CHECK: arith.select %{{.*}}, %{{.*}}, %[[ZERO]]
+// CHECK: arith.shli %[[S]], %[[N]] : tensor<3xi32>
 !x = !pw.array<5xi32, @s, [{"x"}]>
-pw.program @negations(%x: !x) -> (!x, !x) {
-  %0:2 = pw.call @negate(%x) : (!x) -> (!x, !x)
-  pw.return %0#0, %0#1 : !x, !x
+pw.program @negations(%x: !x) -> (!x, !x, !x) {
+  %0:3 = pw.call @negate(%x) : (!x) -> (!x, !x, !x)
+  pw.return %0#0, %0#1, %0#2 : !x, !x, !x
 }
 
 // -----
