@@ -10,19 +10,27 @@
 
 #include <algorithm>
 
+#include "runtime/executor/reduction.h"
+#include "runtime/plan/tables.h"
+
 namespace pathways {
 
 BlockMap::BlockMap(const ArrayPlacement& placement, const Parts& parts,
-                   uint64_t steps) {
+                   uint64_t steps)
+    : array_bytes_(steps * placement.element_bytes),
+      reduction_(placement.layout.reduction),
+      element_(placement.element),
+      element_bytes_(placement.element_bytes) {
   const layout::Layout& layout = placement.layout;
   std::vector<int64_t> shape = layout.shape;
+  for (int64_t size : shape) array_bytes_ *= size;
   shape.insert(shape.begin(), static_cast<int64_t>(steps));
   for (const Part& part : parts.parts) {
     layout::Box box = layout::ShardBox(layout, placement.mesh, part.shard);
     box.begin.insert(box.begin.begin(), 0);
     box.extent.insert(box.extent.begin(), static_cast<int64_t>(steps));
-    blocks_.push_back(
-        {bytes_, layout::BlockRuns(shape, box, placement.element_bytes)});
+    blocks_.push_back({bytes_, part.contribution,
+                       layout::BlockRuns(shape, box, placement.element_bytes)});
     bytes_ += blocks_.back().runs.bytes();
   }
 }
@@ -36,6 +44,7 @@ const BlockMap::Block& BlockMap::At(uint64_t at) const {
 std::optional<uint64_t> BlockMap::Contiguous(uint64_t at,
                                              uint64_t bytes) const {
   const Block& block = At(at);
+  if (block.contribution != 0) return std::nullopt;
   const layout::BlockRuns::Run run = block.runs.At(at - block.begin);
   if (run.bytes < bytes) return std::nullopt;
   return run.offset;
@@ -47,7 +56,7 @@ void BlockMap::Walk(uint64_t at, uint64_t bytes, Copy copy) const {
     const Block& block = At(at);
     const uint64_t here =
         std::min(bytes, block.begin + block.runs.bytes() - at);
-    copy(block.runs, at - block.begin, here);
+    copy(block, at - block.begin, here);
     at += here;
     bytes -= here;
   }
@@ -55,20 +64,24 @@ void BlockMap::Walk(uint64_t at, uint64_t bytes, Copy copy) const {
 
 void BlockMap::Gather(const char* array, uint64_t at, uint64_t bytes,
                       char* to) const {
-  Walk(at, bytes,
-       [&](const layout::BlockRuns& runs, uint64_t from, uint64_t here) {
-         runs.Gather(array, from, here, to);
-         to += here;
-       });
+  Walk(at, bytes, [&](const Block& block, uint64_t from, uint64_t here) {
+    if (block.contribution == 0) {
+      block.runs.Gather(array, from, here, to);
+    } else {
+      FillIdentity(ReductionKindOf(reduction_), element_,
+                   static_cast<int64_t>(here) / element_bytes_, to);
+    }
+    to += here;
+  });
 }
 
 void BlockMap::Scatter(const char* from, uint64_t at, uint64_t bytes,
-                       char* array) const {
-  Walk(at, bytes,
-       [&](const layout::BlockRuns& runs, uint64_t into, uint64_t here) {
-         runs.Scatter(from, into, here, array);
-         from += here;
-       });
+                       char* arrays) const {
+  Walk(at, bytes, [&](const Block& block, uint64_t into, uint64_t here) {
+    block.runs.Scatter(from, into, here,
+                       arrays + block.contribution * array_bytes_);
+    from += here;
+  });
 }
 
 }  // namespace pathways

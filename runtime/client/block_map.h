@@ -19,7 +19,9 @@
 namespace pathways {
 
 // Which bytes of an array, dense in a client's memory, are those that one host
-// holds of it, block after block. Immutable; any thread.
+// holds of it, block after block. A partial array goes out as one contribution
+// of all of it and others of nothing, and comes back as contributions, one
+// array behind the other. Immutable; any thread.
 class BlockMap {
  public:
   // Of a stepped array all `steps` steps of a block are together.
@@ -28,16 +30,19 @@ class BlockMap {
   // That the host holds.
   uint64_t bytes() const { return bytes_; }
   // Where bytes [at, at + bytes) of the host are in the array, if they are
-  // neighbours there.
+  // there, as neighbours.
   std::optional<uint64_t> Contiguous(uint64_t at, uint64_t bytes) const;
-  // Copies them out of the array, and into it. They must be there.
+  // Copies them out of the array. They must be there, and those that are of
+  // another contribution than the first begin and end with an element.
   void Gather(const char* array, uint64_t at, uint64_t bytes, char* to) const;
+  // Copies them into `arrays`, of which there is one for each contribution.
   void Scatter(const char* from, uint64_t at, uint64_t bytes,
-               char* array) const;
+               char* arrays) const;
 
  private:
   struct Block {
     uint64_t begin;  // in what the host holds
+    int64_t contribution;
     layout::BlockRuns runs;
   };
 
@@ -49,6 +54,10 @@ class BlockMap {
 
   std::vector<Block> blocks_;  // ascending
   uint64_t bytes_ = 0;
+  uint64_t array_bytes_ = 0;  // of all steps
+  layout::Reduction reduction_ = layout::Reduction::kNone;
+  proto::ElementType element_ = proto::ELEMENT_TYPE_UNSPECIFIED;
+  int64_t element_bytes_ = 0;
 };
 
 }  // namespace pathways

@@ -14,7 +14,11 @@
 #include <thread>
 #include <utility>
 
+#include "runtime/base/buffer_bytes.h"
 #include "runtime/base/memory.h"
+#include "runtime/executor/reduction.h"
+#include "runtime/layout/reduction_tree.h"
+#include "runtime/plan/tables.h"
 
 namespace pathways {
 namespace {
@@ -44,14 +48,23 @@ FetchAssembly::FetchAssembly(const ArrayPlacement& placement,
   array_.element = element;
   array_.shape = std::move(shape);
   array_.data.resize(array_.num_elements() * placement.element_bytes);
-  TouchFresh(array_.data.data(), array_.data.size());
-  std::set<std::vector<int64_t>> covered;  // where blocks begin
+  const auto count = static_cast<uint64_t>(
+      layout::NumContributions(placement.layout, placement.mesh));
+  if (count > 1) {
+    sizes_ = layout::ContributionSizes(placement.layout, placement.mesh);
+    kind_ = ReductionKindOf(placement.layout.reduction);
+    element_ = placement.element;
+    contributions_.resize(AddBytes(0, array_.data.size(), count));
+  }
+  TouchFresh(data(), count > 1 ? contributions_.size() : array_.data.size());
+  // Whose contribution blocks are, and where they begin.
+  std::set<std::pair<int64_t, std::vector<int64_t>>> covered;
   for (const ArrayPlacement::Host& host : placement.hosts) {
     std::vector<BlockPull::Range> ranges;
     for (const Part& part : host.parts.parts) {
       const layout::Box box =
           layout::ShardBox(placement.layout, placement.mesh, part.shard);
-      if (!covered.insert(box.begin).second) continue;
+      if (!covered.insert({part.contribution, box.begin}).second) continue;
       const uint64_t begin = part.offset * steps;
       const uint64_t first = begin / kPieceBytes;
       const uint64_t end = NumPieces(begin + part.bytes * steps);
@@ -102,7 +115,7 @@ bool FetchAssembly::Accept(int32_t number, PulledPiece piece, Payload payload) {
     return false;
   }
   host->map.Scatter(static_cast<const char*>(payload.data), at, payload.bytes,
-                    array_.data.data());
+                    data());
   if (host->pull.over()) --hosts_left_;
   return true;
 }
@@ -122,6 +135,25 @@ bool FetchAssembly::over(int32_t host) const {
   return found == nullptr || found->pull.over();
 }
 
-HostArray FetchAssembly::Take() { return std::move(array_); }
+HostArray FetchAssembly::Take() {
+  if (sizes_.empty()) return std::move(array_);
+  const layout::ReductionTree tree(sizes_);
+  std::vector<layout::TreeNode> ranks;
+  std::vector<const char*> operands;
+  for (int64_t rank = 0; rank < tree.size(); ++rank) {
+    ranks.push_back({rank, rank + 1});
+    operands.push_back(contributions_.data() + rank * array_.data.size());
+  }
+  const layout::ReductionOrder order = tree.OrderOf({0, tree.size()}, ranks);
+  char* const result = array_.data.data();
+  Reduction reduction;
+  reduction.order = &order;
+  reduction.operands = operands.data();
+  reduction.results = &result;
+  reduction.count = array_.num_elements();
+  Reducer(kind_, element_).Reduce(reduction);
+  contributions_ = ArrayBytes();
+  return std::move(array_);
+}
 
 }  // namespace pathways

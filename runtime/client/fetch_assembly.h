@@ -23,8 +23,10 @@
 namespace pathways {
 
 // Joins the blocks of an array that hosts hold, each asked for once, from the
-// first host that has it. Pieces are copied to where they belong; what comes
-// twice, or was not asked for, changes nothing. One owner at a time calls it.
+// first host that has it. Contributions are combined when all are there, with
+// the bits of a reduction on the devices. Pieces are copied to where they
+// belong; what comes twice, or was not asked for, changes nothing. One owner at
+// a time calls it.
 class FetchAssembly {
  public:
   // One host that is asked; it sends its first piece of its own accord.
@@ -51,7 +53,7 @@ class FetchAssembly {
   // asked.
   bool over(int32_t host) const;
   bool complete() const { return hosts_left_ == 0; }
-  // The array, when all has come; once.
+  // The array, when all has come; once. Combines contributions.
   HostArray Take();
 
  private:
@@ -65,7 +67,18 @@ class FetchAssembly {
   Host* Find(int32_t host);
   const Host* Find(int32_t host) const;
 
+  // Where pieces go.
+  char* data() {
+    return sizes_.empty() ? array_.data.data() : contributions_.data();
+  }
+
   HostArray array_;
+  // Of a partial array, one behind the other, and the sizes of the axes that
+  // they are on; else empty.
+  ArrayBytes contributions_;
+  std::vector<int64_t> sizes_;
+  proto::ReductionKind kind_ = proto::REDUCTION_UNSPECIFIED;
+  proto::ElementType element_ = proto::ELEMENT_TYPE_UNSPECIFIED;
   std::vector<Host> hosts_;  // ascending
   size_t hosts_left_ = 0;
 };

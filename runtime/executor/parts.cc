@@ -17,19 +17,22 @@ namespace pathways {
 Parts CutParts(const layout::Layout& layout, const layout::Mesh& mesh,
                int64_t element_bytes, const std::vector<int32_t>& shards) {
   Parts out;
-  std::map<std::vector<int64_t>, int32_t> seen;  // by where a block begins
+  // By whose contribution a block is, and where it begins.
+  std::map<std::pair<int64_t, std::vector<int64_t>>, int32_t> seen;
   for (int32_t shard : shards) {
     const layout::Box box = layout::ShardBox(layout, mesh, shard);
     if (box.empty()) {
       out.part_of.push_back(-1);
       continue;
     }
-    auto [found, added] =
-        seen.try_emplace(box.begin, static_cast<int32_t>(seen.size()));
+    const int64_t contribution = layout::ContributionOf(layout, mesh, shard);
+    auto [found, added] = seen.try_emplace({contribution, box.begin},
+                                           static_cast<int32_t>(seen.size()));
     out.part_of.push_back(found->second);
     if (!added) continue;
     Part part;
     part.shard = shard;
+    part.contribution = contribution;
     part.offset = out.step_bytes;
     part.bytes = static_cast<uint64_t>(box.num_elements()) * element_bytes;
     out.step_bytes += part.bytes;

@@ -8,8 +8,9 @@
 //
 // A host holds of an argument or a result what its own shards have of it: every
 // distinct block once, however many of its shards share it, in the order of the
-// first shard that has it. A stepped array has all steps of a block together.
-// The client cuts and joins arrays by the same rule, so only bytes travel.
+// first shard that has it; of a partial array every contribution to a block. A
+// stepped array has all steps of a block together. The client cuts and joins
+// arrays by the same rule, so only bytes travel.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,9 +28,10 @@
 namespace pathways {
 
 struct Part {
-  int32_t shard = 0;    // the first one that has it
-  uint64_t offset = 0;  // bytes of the parts before it, of one step
-  uint64_t bytes = 0;   // of one step
+  int32_t shard = 0;         // the first one that has it
+  int64_t contribution = 0;  // its rank
+  uint64_t offset = 0;       // bytes of the parts before it, of one step
+  uint64_t bytes = 0;        // of one step
 };
 
 struct Parts {
@@ -38,8 +40,7 @@ struct Parts {
   uint64_t step_bytes = 0;       // of all parts
 };
 
-// The parts of `shards`, ascending. No feed or fetch touches a partial buffer
-// (rule 7 of a plan), so shards with equal boxes have equal values.
+// The parts of `shards`, ascending.
 Parts CutParts(const layout::Layout& layout, const layout::Mesh& mesh,
                int64_t element_bytes, const std::vector<int32_t>& shards);
 

@@ -356,7 +356,7 @@ absl::StatusOr<std::unique_ptr<PreparedPlan>> PreparedPlan::WithoutCode(
       return absl::InvalidArgumentError(
           absl::StrCat("send '", action.name(), "': ", error));
     }
-    if (!source.layout.partial.empty()) {
+    if (!source.layout.partial.empty() && !self->movements_[a].IsCopy()) {
       return absl::InvalidArgumentError(
           absl::StrCat("send '", action.name(), "' moves a partial buffer '",
                        plan.buffers(action.operands(0)).name(), "'"));

@@ -264,4 +264,27 @@ int64_t NumCopies(const Layout& layout, const Mesh& mesh) {
   return NumShards(mesh) / used;
 }
 
+std::vector<int64_t> ContributionSizes(const Layout& layout, const Mesh& mesh) {
+  std::vector<int64_t> sizes;
+  for (const std::string& name : layout.partial) {
+    sizes.push_back(NumBlocks({name}, mesh));
+  }
+  return sizes;
+}
+
+int64_t NumContributions(const Layout& layout, const Mesh& mesh) {
+  return NumBlocks(layout.partial, mesh);
+}
+
+int64_t ContributionOf(const Layout& layout, const Mesh& mesh, int64_t shard) {
+  const std::vector<int64_t> coordinates = Coordinates(mesh, shard);
+  int64_t rank = 0;
+  for (const std::string& name : layout.partial) {
+    for (size_t a = 0; a < mesh.size(); ++a) {
+      if (mesh[a].name == name) rank = rank * mesh[a].size + coordinates[a];
+    }
+  }
+  return rank;
+}
+
 }  // namespace pathways::layout

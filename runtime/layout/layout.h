@@ -92,6 +92,12 @@ Box ShardBox(const Layout& layout, const Mesh& mesh, int64_t shard);
 bool IsEven(const Layout& layout, const Mesh& mesh);
 // Number of shards that hold the same block (product of the axes not used).
 int64_t NumCopies(const Layout& layout, const Mesh& mesh);
+// Sizes of the partial axes, as named: contributions have ranks, row-major.
+std::vector<int64_t> ContributionSizes(const Layout& layout, const Mesh& mesh);
+// How many contributions there are to each element, 1 where nothing is partial,
+// and the rank of the one that `shard` holds.
+int64_t NumContributions(const Layout& layout, const Mesh& mesh);
+int64_t ContributionOf(const Layout& layout, const Mesh& mesh, int64_t shard);
 
 // One part of a movement. Offsets are relative to the shard's own buffer.
 struct Piece {
@@ -115,6 +121,8 @@ struct Piece {
 // the value where all coordinates on its partial axes are 0 and the identity
 // of its reduction elsewhere. What no piece covers (padding, other
 // contributions) is filled: zero for padding, the identity for contributions.
+// Between equal layouts on one slice nothing is combined: each shard keeps its
+// own contribution.
 class Movement {
  public:
   // Fails (text in *error, object unusable) when shapes differ or a layout
@@ -138,6 +146,8 @@ class Movement {
   // (a contribution other than the first) rather than zero.
   bool FillsIdentity(int64_t destination) const;
 
+  // Whether the layouts are equal, on one slice.
+  bool IsCopy() const { return same_slice_ && source_ == destination_; }
   const Layout& source() const { return source_; }
   const Layout& destination() const { return destination_; }
   const Mesh& source_mesh() const { return source_mesh_; }

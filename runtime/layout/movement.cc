@@ -227,6 +227,14 @@ bool Movement::Create(const Layout& source, const Mesh& source_mesh,
   movement->source_mesh_ = source_mesh;
   movement->destination_mesh_ = destination_mesh;
   movement->same_slice_ = same_slice;
+  if (movement->IsCopy()) {
+    // Then contributions are copies as any: a shard takes its own.
+    Layout whole = source;
+    whole.partial.clear();
+    movement->from_ = Side(whole, source_mesh);
+    movement->into_ = movement->from_;
+    return true;
+  }
   movement->from_ = Side(source, source_mesh);
   movement->into_ = Side(destination, destination_mesh);
   return true;

@@ -117,13 +117,6 @@ class ActionChecker {
           least_operands == most_operands ? "" : "at most ", most_operands);
     if (action().results_size() != results)
       Add(" has ", action().results_size(), " results, expected ", results);
-    for (bool is_result : {false, true}) {
-      for (uint32_t b : is_result ? action().results() : action().operands()) {
-        if (!context_.layouts[context_.buffer(b).layout()].partial.empty())
-          Add(is_result ? " writes " : " reads ", context_.BufferText(b),
-              ", which is partial: only gangs touch unreduced values");
-      }
-    }
   }
 
   bool CheckPeer(proto::ActionKind expected) {
@@ -166,6 +159,25 @@ class ActionChecker {
           context_.BufferText(recv.results(0)))
           .notes.push_back(
               {{Subject::kAction, action().peer()}, "the peer is here"});
+    CheckContributions(action().operands(0), recv.results(0));
+  }
+
+  // What is partial is not reduced on its way: it is only copied.
+  void CheckContributions(uint32_t from, uint32_t to) {
+    const layout::Layout& source =
+        context_.layouts[context_.buffer(from).layout()];
+    const layout::Layout& target =
+        context_.layouts[context_.buffer(to).layout()];
+    if (source.partial.empty() && target.partial.empty()) return;
+    if (source == target &&
+        context_.buffer(from).slice() == context_.buffer(to).slice()) {
+      return;
+    }
+    Add(" moves ", context_.BufferText(from), " of ", layout::ToString(source),
+        " to ", context_.BufferText(to), " of ", layout::ToString(target),
+        ": what is partial is copied on its slice, or reduced by a gang")
+        .notes.push_back(
+            {{Subject::kAction, action().peer()}, "the peer is here"});
   }
 
   void CheckGang() {

@@ -19,6 +19,7 @@
 namespace pathways {
 namespace {
 
+using testing::ContributionsOf;
 using testing::CopiesOn;
 using testing::RowsOn;
 
@@ -74,6 +75,31 @@ void JoinAll(const std::shared_ptr<const ArrayPlacement>& placement,
   EXPECT_EQ(joined.shape, array.shape);
   EXPECT_EQ(joined.element, array.element);
   EXPECT_TRUE(joined.data == array.data);
+}
+
+// What a client put comes back, bit by bit: others contribute nothing.
+TEST(FetchAssemblyTest, ContributionsComeBackAsTheArray) {
+  JoinAll(ContributionsOf({7, 2}, {0, 1}), Ramp({7, 2}));
+  JoinAll(ContributionsOf({7}, {3, 5, 8}, /*stepped=*/true), Ramp({4, 7}));
+  JoinAll(ContributionsOf({700, 800}, {0, 1}), Ramp({700, 800}));
+}
+
+// In the order of the tree: (1e8 + 1) + (-1e8 + 1), in f32.
+TEST(FetchAssemblyTest, ContributionsAreCombinedInTheOrderOfRanks) {
+  const auto placement = ContributionsOf({1}, {0, 1});
+  FetchAssembly assembly(*placement, ElementType::kF32, {1});
+  const float first[] = {1e8f, 1}, second[] = {-1e8f, 8};
+  for (int32_t host : {1, 0}) {
+    EXPECT_FALSE(assembly.complete());
+    EXPECT_TRUE(assembly.Accept(host, {assembly.first(host), 0},
+                                {host == 0 ? first : second, 8}));
+  }
+  ASSERT_TRUE(assembly.complete());
+  const HostArray sum = assembly.Take();
+  float value = -1;
+  ASSERT_EQ(sum.data.size(), sizeof value);
+  std::memcpy(&value, sum.data.data(), sizeof value);
+  EXPECT_EQ(value, (1e8f + 1) + (-1e8f + 8));
 }
 
 TEST(FetchAssemblyTest, JoinsSmallAndLargeBlocks) {

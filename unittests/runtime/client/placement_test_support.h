@@ -61,6 +61,27 @@ inline std::shared_ptr<const ArrayPlacement> CopiesOn(
   return placement;
 }
 
+// Contributions of `hosts` to sums of `shape`, f32, two of each host.
+inline std::shared_ptr<const ArrayPlacement> ContributionsOf(
+    std::vector<int64_t> shape, const std::vector<int32_t>& hosts,
+    bool stepped = false) {
+  auto placement = std::make_shared<ArrayPlacement>();
+  placement->layout.dims.resize(shape.size());
+  placement->layout.shape = std::move(shape);
+  placement->layout.partial = {"x"};
+  placement->layout.reduction = layout::Reduction::kAdd;
+  placement->mesh = {{"x", 2 * static_cast<int64_t>(hosts.size())}};
+  placement->element_bytes = 4;
+  placement->element = proto::F32;
+  placement->stepped = stepped;
+  for (int32_t i = 0; i < static_cast<int32_t>(hosts.size()); ++i) {
+    placement->hosts.push_back(
+        {hosts[i],
+         CutParts(placement->layout, placement->mesh, 4, {2 * i, 2 * i + 1})});
+  }
+  return placement;
+}
+
 }  // namespace pathways::testing
 
 #endif  // UNITTESTS_RUNTIME_CLIENT_PLACEMENT_TEST_SUPPORT_H_

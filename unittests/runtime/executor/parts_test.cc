@@ -55,6 +55,21 @@ TEST(PartsTest, ShardsBehindTheEndHaveNone) {
   EXPECT_EQ(parts.step_bytes, 10u);
 }
 
+// Of a partial array each contribution to a block is one; what else is equal is
+// a copy.
+TEST(PartsTest, EachContributionIsThereOnce) {
+  const layout::Mesh mesh = {{"x", 2}, {"y", 2}, {"z", 2}};
+  layout::Layout layout = Rows(6);
+  layout.partial = {"z"};
+  layout.reduction = layout::Reduction::kAdd;
+  const Parts parts = CutParts(layout, mesh, 4, {0, 1, 2, 3, 4, 5});
+  EXPECT_THAT(parts.part_of, ElementsAre(0, 1, 0, 1, 2, 3));
+  ASSERT_THAT(parts.parts, SizeIs(4));
+  EXPECT_EQ(parts.parts[1].contribution, 1);
+  EXPECT_EQ(parts.parts[2].contribution, 0);
+  EXPECT_EQ(parts.step_bytes, 48u);
+}
+
 TEST(PartsTest, AnArrayIsOnTheHostsThatHaveBlocks) {
   const Topology topology = MakeTopology("1x2x2");
   const auto plan = Prepare(MovePlan("p", 4), topology);

@@ -76,6 +76,14 @@ std::vector<int64_t> ExpectedShard(const Sharded& source,
                                    const Sharded& destination, size_t shard,
                                    bool same_slice) {
   const Sharded::Shard& to = destination.shards[shard];
+  if (same_slice && source.layout == destination.layout) {
+    // A copy: each has its own.
+    std::vector<int64_t> expected(destination.shard_elements, kZero);
+    for (int64_t element : to.held) {
+      expected[to.local_of[element]] = ValueOf(shard, element);
+    }
+    return expected;
+  }
   bool first = to.rank == 0;
   std::vector<int64_t> expected(destination.shard_elements,
                                 first ? kZero : kIdentity);
@@ -146,9 +154,10 @@ bool CheckMovement(const Sharded& source,
     bool fill = movement.NeedsFill(shard);
     bool identity = movement.FillsIdentity(shard);
     const Sharded::Shard& to = destination.shards[d];
-    if (identity != (to.rank != 0)) return false;
+    const bool lacks = to.rank != 0 && !movement.IsCopy();
+    if (identity != lacks) return false;
     bool has_elements = destination.shard_elements > 0;
-    if (fill != (has_elements && (to.has_padding || to.rank != 0))) {
+    if (fill != (has_elements && (to.has_padding || lacks))) {
       return false;
     }
 

@@ -51,10 +51,10 @@ const std::vector<Fault>& Faults() {
        7,
        {"recv 'm.recv' has 0 results, expected 1"},
        [](Edit& e) { e.Action("m.recv")->clear_results(); }},
-      {"fetch_of_partial",
+      {"send_of_partial",
        7,
-       {"fetch 'w2.fetch' reads buffer 'h'", "partial"},
-       [](Edit& e) { e.Action("w2.fetch")->set_operands(0, e.B("h")); }},
+       {"send 'm.send' moves buffer 'h'", "partial add", "reduced by a gang"},
+       [](Edit& e) { e.Action("m.send")->set_operands(0, e.B("h")); }},
       {"peer_is_no_recv",
        7,
        {"send 'm.send' has gang 'layer0' as its peer, expected a "
