@@ -138,25 +138,37 @@ uint64_t CutRanking::getReshardNs(Value value, ShardingAttr from,
 
 uint64_t CutRanking::getNs(const Cut &cut) const {
   uint64_t ns = 0;
-  for (auto [index, dims] : llvm::enumerate(rule.operands)) {
-    ShardingAttr there = problem.operands[index];
-    if (!there)
-      continue;
-    ShardingAttr needed = getLayout(context, dims, cut);
-    if (!problem.isThere(index, needed))
-      ns += getReshardNs(problem.op->getOperand(index), there, needed);
-  }
   SmallVector<StringAttr> reduced;
   for (auto [factor, axes] : llvm::zip_equal(rule.factors, cut))
     if (factor.isReduced)
       for (auto axis : axes.getAsRange<StringAttr>())
         reduced.push_back(axis);
-  for (auto [index, dims] : llvm::enumerate(rule.results)) {
-    ShardingAttr made = getLayout(context, dims, cut);
-    if (!reduced.empty())
-      made = ShardingAttr::get(
-          context, made.getDims(),
-          ReductionKindAttr::get(context, *rule.reductions[index]), reduced);
+  auto getMade = [&](unsigned result) {
+    ShardingAttr made = getLayout(context, rule.results[result], cut);
+    if (reduced.empty())
+      return made;
+    return ShardingAttr::get(
+        context, made.getDims(),
+        ReductionKindAttr::get(context, *rule.reductions[result]), reduced);
+  };
+  // Contributions go on from those to what they start from.
+  auto isKept = [&](unsigned operand) {
+    for (auto [result, init] : llvm::enumerate(rule.inits))
+      if (!reduced.empty() && init == operand &&
+          problem.operands[operand] == getMade(result))
+        return true;
+    return false;
+  };
+  for (auto [index, dims] : llvm::enumerate(rule.operands)) {
+    ShardingAttr there = problem.operands[index];
+    if (!there || isKept(index))
+      continue;
+    ShardingAttr needed = getLayout(context, dims, cut);
+    if (!problem.isThere(index, needed))
+      ns += getReshardNs(problem.op->getOperand(index), there, needed);
+  }
+  for (unsigned index = 0; index != rule.results.size(); ++index) {
+    ShardingAttr made = getMade(index);
     ShardingAttr wanted = problem.results[index];
     // Contributions may be what is wanted.
     if (wanted && wanted.isPartial()) {

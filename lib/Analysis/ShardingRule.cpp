@@ -145,9 +145,10 @@ static bool hasPlainTensors(Operation *op) {
       });
 }
 
-/// How `op` combines two values in any order, if it does.
-static std::optional<ReductionKind> getReductionKind(Operation *op) {
-  bool isBool = op->getResult(0).getType().isInteger(1);
+std::optional<ReductionKind> mlir::pathways::getCombinedKind(Operation *op) {
+  if (op->getNumResults() != 1)
+    return std::nullopt;
+  bool isBool = getElementTypeOrSelf(op->getResult(0)).isInteger(1);
   return llvm::TypeSwitch<Operation *, std::optional<ReductionKind>>(op)
       .Case<arith::AddFOp>([](auto) { return ReductionKind::Add; })
       .Case<arith::MulFOp>([](auto) { return ReductionKind::Mul; })
@@ -182,7 +183,7 @@ static Operation *findCombiner(linalg::LinalgOp op, unsigned index) {
     return nullptr;
   Operation *combiner = *before.user_begin();
   if (combiner->getBlock() != op.getBlock() || combiner->getNumResults() != 1 ||
-      !combiner->hasOneUse() || !getReductionKind(combiner))
+      !combiner->hasOneUse() || !getCombinedKind(combiner))
     return nullptr;
   OpOperand &use = *combiner->use_begin();
   if (use.getOwner() != op.getBlock()->getTerminator() ||
@@ -239,7 +240,7 @@ static std::optional<ShardingRule> getLinalgRule(linalg::LinalgOp op) {
     rule.inits.push_back(init->getOperandNumber());
     rule.results.push_back(rule.operands[init->getOperandNumber()]);
     Operation *combiner = findCombiner(op, index);
-    rule.reductions.push_back(combiner ? getReductionKind(combiner)
+    rule.reductions.push_back(combiner ? getCombinedKind(combiner)
                                        : std::nullopt);
     rule.combiners.push_back(combiner ? combiner->getName().getIdentifier()
                                       : StringAttr());

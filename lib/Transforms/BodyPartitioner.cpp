@@ -111,9 +111,7 @@ Value BodyPartitioner::get(Value value, ShardingAttr sharding) {
 Value BodyPartitioner::getContributions(Value value, ShardingAttr sharding) {
   const Local &local = locals.find(value)->second;
   RankedTensorType type = typeOf(value);
-  if (!local.isFree() &&
-      local.sharding.getPartialKind() == sharding.getPartialKind() &&
-      local.sharding.getPartialAxes() == sharding.getPartialAxes())
+  if (!local.isFree() && areAlike(local.sharding, sharding))
     return narrow(layouts.convert(builder, local.value, type,
                                   local.sharding.withoutPartial(),
                                   sharding.withoutPartial()),
@@ -215,7 +213,7 @@ FailureOr<func::FuncOp> BodyPartitioner::run() {
     asked.push_back(type.getSharding());
   for (auto [value, sharding] : llvm::zip_equal(end->getOperands(), asked))
     if (ShardingAttr normal = layouts.normalize(sharding); normal.isPartial())
-      contributions[value] = normal;
+      askContributions(value, normal);
   shardings.emplace(from, mesh, given, asked);
   shardings->propagate();
 

@@ -94,7 +94,7 @@ private:
   void makeIndicesGlobal(Operation *copy, const ShardingRule &rule,
                          const Cut &cut);
   Operation *widenReduced(Operation *copy, const ShardingRule &rule,
-                          ArrayRef<Value> inputs);
+                          ArrayRef<Value> inputs, const KeptInits &kept);
   Operation *maskBody(linalg::LinalgOp copy, const ShardingRule &rule,
                       const Cut &cut, ArrayRef<unsigned> padded);
   void explainEmpty(ConstrainOp op);
@@ -109,6 +109,18 @@ private:
   ShardingAttr getLayout(ArrayRef<int64_t> dims, const Cut &cut) {
     return mlir::pathways::getLayout(builder.getContext(), dims, cut);
   }
+  /// Whether both are combined by one kind over the same axes.
+  static bool areAlike(ShardingAttr a, ShardingAttr b) {
+    return a && b && a.getPartialKind() == b.getPartialKind() &&
+           a.getPartialAxes() == b.getPartialAxes();
+  }
+  void askContributions(Value value, ShardingAttr sharding);
+  /// Operands that are contributions, by their numbers.
+  using KeptInits = llvm::SmallDenseMap<unsigned, Value>;
+  KeptInits keepInits(Operation *op, const ShardingRule &rule, const Cut &cut,
+                      ArrayRef<StringAttr> reduced);
+  ShardingAttr getMade(const ShardingRule &rule, const Cut &cut,
+                       unsigned result, ArrayRef<StringAttr> reduced);
   bool keepContributions(Operation *op, const ShardingRule &rule);
   /// Whether `init` is a tensor of what changes nothing.
   bool startsNeutral(Value init, ReductionKind kind);
@@ -140,7 +152,7 @@ private:
   llvm::DenseMap<Value, Local> locals;
   llvm::DenseMap<std::pair<Value, Attribute>, Value> versions;
   llvm::DenseMap<Value, Value> scalars;
-  /// What is returned as contributions.
+  /// What leaves as contributions.
   llvm::DenseMap<Value, ShardingAttr> contributions;
   /// Operations with regions that are under way, as they were and as they are.
   SmallVector<std::pair<Operation *, Operation *>> nest;

@@ -95,28 +95,6 @@ Cut BodyPartitioner::chooseCut(Operation *op, const ShardingRule &rule) {
   return options.front().cut;
 }
 
-bool BodyPartitioner::startsNeutral(Value init, ReductionKind kind) {
-  Operation *op = init.getDefiningOp();
-  if (!op)
-    return false;
-  Attribute value;
-  if (auto fill = dyn_cast<linalg::FillOp>(op)) {
-    matchPattern(fill.getInputs()[0], m_Constant(&value));
-  } else if (matchPattern(op, m_Constant(&value))) {
-    auto dense = dyn_cast<DenseElementsAttr>(value);
-    value = dense && dense.isSplat() ? dense.getSplatValue<Attribute>()
-                                     : Attribute();
-  }
-  if (!value)
-    return false;
-  Type type = typeOf(init).getElementType();
-  // Both zeros: a sum that starts with +0 has it in each contribution too.
-  auto number = dyn_cast<FloatAttr>(value);
-  if (number && kind == ReductionKind::Add)
-    return number.getValue().isZero();
-  return value == getNeutral(kind, type);
-}
-
 /// A copy of `op` that computes a shard of `types` from shards of operands.
 Operation *BodyPartitioner::cloneShard(Operation *op, ValueRange inputs,
                                        TypeRange types) {
@@ -234,14 +212,16 @@ void BodyPartitioner::makeIndicesGlobal(Operation *copy,
 /// `copy`, a shard that reduces `inputs`, with sums of narrow numbers in f32.
 Operation *BodyPartitioner::widenReduced(Operation *copy,
                                          const ShardingRule &rule,
-                                         ArrayRef<Value> inputs) {
+                                         ArrayRef<Value> inputs,
+                                         const KeptInits &kept) {
   if (llvm::none_of(copy->getResultTypes(), [](Type type) {
         return isWidened(getElementTypeOrSelf(type));
       }))
     return copy;
   SmallVector<Value> inits;
   for (std::optional<unsigned> init : rule.inits)
-    inits.push_back(widen(inputs[*init]));
+    inits.push_back(kept.contains(*init) ? kept.lookup(*init)
+                                         : widen(inputs[*init]));
   IRRewriter rewriter(builder.getContext());
   copy->moveBefore(builder.getInsertionBlock(), builder.getInsertionPoint());
   return widenSums(rewriter, cast<linalg::LinalgOp>(copy), inits);
@@ -275,17 +255,25 @@ void BodyPartitioner::cutByRule(Operation *op, const ShardingRule &rule) {
       for (Attribute axis : axes)
         reduced.push_back(cast<StringAttr>(axis));
 
+  KeptInits kept = keepInits(op, rule, cut, reduced);
   SmallVector<Value> inputs;
-  for (auto [dims, operand] : llvm::zip_equal(rule.operands, op->getOperands()))
-    inputs.push_back(isa<RankedTensorType>(operand.getType())
-                         ? get(operand, getLayout(dims, cut))
-                         : scalars.lookup(operand));
+  for (auto [dims, operand] :
+       llvm::zip_equal(rule.operands, op->getOperands())) {
+    unsigned index = inputs.size();
+    if (!isa<RankedTensorType>(operand.getType()))
+      inputs.push_back(scalars.lookup(operand));
+    else if (kept.contains(index))
+      inputs.push_back(
+          narrow(kept.lookup(index), typeOf(operand).getElementType()));
+    else
+      inputs.push_back(get(operand, getLayout(dims, cut)));
+  }
   // Contributions start with nothing; what they start from is added once.
   SmallVector<Value> late(op->getNumResults());
   if (!reduced.empty())
     for (auto [index, init] : llvm::enumerate(rule.inits)) {
       ReductionKind kind = *rule.reductions[index];
-      if (startsNeutral(op->getOperand(*init), kind))
+      if (kept.contains(*init) || startsNeutral(op->getOperand(*init), kind))
         continue;
       auto type = cast<RankedTensorType>(inputs[*init].getType());
       late[index] = std::exchange(
@@ -302,27 +290,19 @@ void BodyPartitioner::cutByRule(Operation *op, const ShardingRule &rule) {
   Operation *copy = cloneShard(op, inputs, types);
   makeIndicesGlobal(copy, rule, cut);
   if (!reduced.empty())
-    copy = widenReduced(copy, rule, inputs);
+    copy = widenReduced(copy, rule, inputs, kept);
   if (auto linalgOp = dyn_cast<linalg::LinalgOp>(copy))
     copy = maskBody(linalgOp, rule, cut, padded);
 
   for (auto [index, result] : llvm::enumerate(op->getResults())) {
-    ShardingAttr layout = getLayout(rule.results[index], cut);
+    ShardingAttr made = getMade(rule, cut, index, reduced);
     Value local = copy->getResult(index);
-    if (reduced.empty()) {
-      define(result, local, layout);
-      continue;
-    }
-    auto partial = ShardingAttr::get(
-        builder.getContext(), layout.getDims(),
-        ReductionKindAttr::get(builder.getContext(), *rule.reductions[index]),
-        reduced);
     if (!late[index]) {
-      define(result, local, partial);
+      define(result, local, made);
       continue;
     }
-    Value sum =
-        layouts.convert(builder, local, typeOf(result), partial, layout);
+    ShardingAttr layout = made.withoutPartial();
+    Value sum = layouts.convert(builder, local, typeOf(result), made, layout);
     OperationState state(op->getLoc(), rule.combiners[index]);
     state.addOperands({widen(late[index]), sum});
     state.addTypes(sum.getType());
@@ -362,70 +342,5 @@ bool BodyPartitioner::cutInBlocks(Operation *op) {
                            ReductionKindAttr::get(builder.getContext(),
                                                   getLookupReduction(element)),
                            axes));
-  return true;
-}
-
-/// Whether `op` of contributions gives contributions to what `op` gives: it
-/// adds them, scales them or only moves elements.
-static bool isLinear(Operation *op) {
-  if (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp,
-          tensor::ExtractSliceOp, linalg::TransposeOp>(op))
-    return true;
-  auto isScale = [&](unsigned index) {
-    Operation *factor = op->getOperand(index).getDefiningOp();
-    return factor && isMadeAnywhere(factor);
-  };
-  if (isa<arith::MulFOp, arith::MulIOp>(op))
-    return isScale(0) != isScale(1);
-  if (isa<arith::DivFOp>(op))
-    return isScale(1) && !isScale(0);
-  return isa<arith::AddFOp, arith::AddIOp, arith::NegFOp, arith::SubFOp,
-             arith::SubIOp>(op) &&
-         llvm::none_of(llvm::seq<unsigned>(0, op->getNumOperands()), isScale);
-}
-
-/// Where all that `op` reads are contributions to sums, and it may be done with
-/// them as well as with the sums, does so: they are added up later, once.
-bool BodyPartitioner::keepContributions(Operation *op,
-                                        const ShardingRule &rule) {
-  if (!isLinear(op) || isWidened(typeOf(op->getResult(0)).getElementType()))
-    return false;
-  ShardingAttr common;
-  bool areAllThere = true;
-  Cut cut(rule.factors.size(), builder.getArrayAttr({}));
-  for (auto [dims, operand] :
-       llvm::zip_equal(rule.operands, op->getOperands())) {
-    Local local = locals.lookup(operand);
-    if (local.isFree())
-      continue;
-    if (!local.sharding.isPartial() || (common && common != local.sharding) ||
-        local.sharding.getPartialKind().getValue() != ReductionKind::Add)
-      return false;
-    common = local.sharding;
-    areAllThere &= versions.contains({operand, common.withoutPartial()});
-    for (auto [factor, axes] : llvm::zip_equal(dims, common.getDims())) {
-      if (axes.empty())
-        continue;
-      if (factor == ShardingRule::kWhole ||
-          !rule.factors[factor].isCuttableInto(
-              layouts.getNumBlocks(axes.getValue())))
-        return false;
-      cut[factor] = axes;
-    }
-  }
-  if (!common || areAllThere)
-    return false;
-  SmallVector<Value> inputs;
-  for (auto [dims, operand] : llvm::zip_equal(rule.operands, op->getOperands()))
-    inputs.push_back(locals.lookup(operand).isFree()
-                         ? get(operand, getLayout(dims, cut))
-                         : locals.lookup(operand).value);
-  ShardingAttr layout = getLayout(rule.results[0], cut);
-  Value result = op->getResult(0);
-  Operation *copy =
-      cloneShard(op, inputs, layouts.getShardType(typeOf(result), layout));
-  define(result, copy->getResult(0),
-         ShardingAttr::get(builder.getContext(), layout.getDims(),
-                           common.getPartialKind(), common.getPartialAxes()));
   return true;
 }

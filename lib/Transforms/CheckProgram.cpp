@@ -43,10 +43,8 @@ class CheckProgramPass
           call, call.getCalleeAttr());
       failedAny |= failed(checkFunctions(callee, symbols));
     });
-    for (auto program : getOperation().getOps<ProgramOp>()) {
-      failedAny |= failed(checkInterface(program));
+    for (auto program : getOperation().getOps<ProgramOp>())
       failedAny |= failed(checkDonations(program));
-    }
     if (failedAny)
       signalPassFailure();
     markAllAnalysesPreserved();
@@ -123,29 +121,6 @@ class CheckProgramPass
           << "function '" << function.getSymName() << "' is defined here";
       ok = false;
     });
-    return success(ok);
-  }
-
-  /// Contributions that nobody adds up never leave a program, nor enter it.
-  LogicalResult checkInterface(ProgramOp program) {
-    bool ok = true;
-    auto check = [&](Value value, Location loc, StringRef kind,
-                     const std::string &name) {
-      auto type = cast<ArrayType>(value.getType());
-      if (!type.getSharding().isPartial())
-        return;
-      mlir::emitError(loc) << kind << " '" << name << "' of program '"
-                           << program.getSymName() << "' is partial: " << type
-                           << "; programs take and return whole values, use "
-                              "'pw.reshard' inside";
-      ok = false;
-    };
-    for (BlockArgument argument : program.getBody().getArguments())
-      check(argument, argument.getLoc(), "argument",
-            program.getArgumentName(argument.getArgNumber()));
-    ReturnOp ret = program.getReturn();
-    for (auto [index, value] : llvm::enumerate(ret.getResults()))
-      check(value, ret.getLoc(), "result", program.getResultName(index));
     return success(ok);
   }
 

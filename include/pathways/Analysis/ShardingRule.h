@@ -63,6 +63,9 @@ std::optional<ShardingRule> getShardingRule(Operation *op);
 /// A rule without factors for `op`, all of whose dimensions are whole.
 ShardingRule makeWholeRule(Operation *op);
 
+/// How `op` combines two values in any order, if it does.
+std::optional<ReductionKind> getCombinedKind(Operation *op);
+
 /// Gives operations of `tensor` their rules: reshapes, slices, pads and
 /// concatenations.
 void registerTensorShardingModels(DialectRegistry &registry);

@@ -22,8 +22,7 @@ def CheckProgram : Pass<"pw-check-program", "::mlir::ModuleOp"> {
     * its operations are of dialects that become object code: `func`, `linalg`,
       `tensor`, `arith`, `math`, `scf`, `affine`, `cf.assert`, `ub.poison` and
       the local view of `pw`;
-    * a value is donated to one call only;
-    * arguments and results of a program are not partial.
+    * a value is donated to one call only.
 
     Fails with an error at the call or at the operation, and a note at the other.
   }];

@@ -195,11 +195,20 @@ LogicalResult ProgramOp::verify() {
       return emitOpError() << "argument '" << name
                            << "' is carried from result " << from
                            << ", but there are " << numResults << " results";
-    if (getResultTypes()[from] != getArgumentTypes()[i]) // (C2)
-      return emitOpError() << "argument '" << name << "' of type "
-                           << getArgumentTypes()[i]
-                           << " is carried from result " << from << " of type "
-                           << getResultTypes()[from];
+    if (getResultTypes()[from] != getArgumentTypes()[i]) { // (C2)
+      InFlightDiagnostic error =
+          emitOpError() << "argument '" << name << "' of type "
+                        << getArgumentTypes()[i] << " is carried from result "
+                        << from << " of type " << getResultTypes()[from];
+      // The body is verified later, and may be anything.
+      if (i < getBody().getNumArguments())
+        error.attachNote(getBody().getArgument(i).getLoc())
+            << "the argument is here";
+      if (!getBody().empty() && !getBody().front().empty())
+        error.attachNote(getBody().front().back().getLoc())
+            << "the result is returned here";
+      return error;
+    }
     if (isArgumentStepped(i)) // (C3)
       return emitOpError() << "argument '" << name
                            << "' is both carried and stepped";

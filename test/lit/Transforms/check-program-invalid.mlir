@@ -69,11 +69,3 @@ pw.program @donated_twice(%x: !pw.array<f32, @s, []>) -> (!pw.array<f32, @s, []>
   %1 = pw.call @f(%x) donate(%x) : (!pw.array<f32, @s, []>) -> !pw.array<f32, @s, []>
   pw.return %0, %1 : !pw.array<f32, @s, []>, !pw.array<f32, @s, []>
 }
-// -----
-pw.slice @s mesh <"m" = 2>
-// expected-error@+1 {{argument 'x' of program 'partial' is partial: '!pw.array<4xf32, @s, [{}] partial add {"m"}>'; programs take and return whole values, use 'pw.reshard' inside}}
-pw.program @partial(%x: !pw.array<4xf32, @s, [{}] partial add {"m"}>)
-    -> (!pw.array<4xf32, @s, [{}] partial add {"m"}> {pw.name = "y"}) {
-  // expected-error@+1 {{result 'y' of program 'partial' is partial}}
-  pw.return %x : !pw.array<4xf32, @s, [{}] partial add {"m"}>
-}

@@ -234,6 +234,55 @@ TEST(ApiTest, ArraysStayBetweenLaunches) {
   }
 }
 
+/// acc' = acc + x, where both devices have contributions, and what that is.
+constexpr char kContributions[] = R"(
+pw.slice @s mesh <"d" = 2>
+!acc = !pw.array<3xf32, @s, [{}] partial add {"d"}>
+!x = !pw.array<4x3xf32, @s, [{"d"}, {}]>
+!sum = !pw.array<3xf32, @s, [{}]>
+func.func private @add(%acc: tensor<3xf32>, %x: tensor<4x3xf32>) -> tensor<3xf32> {
+  %sum = linalg.reduce { arith.addf } ins(%x : tensor<4x3xf32>) outs(%acc : tensor<3xf32>) dimensions = [0]
+  return %sum : tensor<3xf32>
+}
+pw.program @accumulate(%x: !x, %acc: !acc {pw.carried = 0 : i64}) -> (!acc {pw.name = "acc"}) {
+  %0 = pw.call @add(%acc, %x) donate(%acc) : (!acc, !x) -> !acc
+  pw.return %0 : !acc
+}
+pw.program @finish(%acc: !acc) -> (!sum {pw.name = "sum"}) {
+  %0 = pw.reshard %acc : !acc -> !sum
+  pw.return %0 : !sum
+}
+pw.program @whole(%acc: !sum) -> (!sum {pw.name = "sum"}) {
+  pw.return %acc : !sum
+})";
+
+TEST(ApiTest, ContributionsStayBetweenLaunches) {
+  for (const char *topology : {"1x1x2", "1x2x1"}) {
+    auto session = take(Session::open({.topology = topology}));
+    auto load = [&](const char *program) {
+      return take(
+          session.load(take(compile({kContributions},
+                                    {.topology = topology, .program = program}))
+                           .plan));
+    };
+    auto accumulate = load("accumulate"), finish = load("finish"),
+         whole = load("whole");
+    HostArray x = floats({4, 3}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12});
+    Array acc = take(session.put(floats({3}, {100, 200, 300})));
+    for (int launch = 0; launch < 3; ++launch) {
+      auto run = take(accumulate.launch({{"x", x}, {"acc", acc}}, 2));
+      acc = take(run.take("acc"));
+    }
+    // As contributions, as the client's own, and as a whole array.
+    auto sums = ElementsAre(232, 356, 480);
+    EXPECT_THAT(values(take(take(finish.launch({{"acc", acc}})).fetch("sum"))),
+                sums);
+    EXPECT_THAT(values(take(take(whole.launch({{"acc", acc}})).fetch("sum"))),
+                sums);
+    EXPECT_THAT(values(take(acc.get())), sums);
+  }
+}
+
 /// In a simulation nothing happens unless somebody waits.
 TEST(ApiTest, ToDestroyWaitsForNothing) {
   auto compiled = take(compile(runningSum(), {.topology = "1x2x1"}));

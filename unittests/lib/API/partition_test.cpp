@@ -28,6 +28,7 @@
 namespace pathways {
 namespace {
 
+using kernel_test::Element;
 using kernel_test::RandomKernel;
 using kernel_test::Tensor;
 
@@ -86,7 +87,7 @@ const Mesh kMeshes[] = {
 };
 
 /// A program that calls a random function on arrays in random layouts, some of
-/// which are open, and some values of which are constrained.
+/// which are open or contributions, and some values of which are constrained.
 class RandomPartition {
 public:
   explicit RandomPartition(uint64_t seed)
@@ -121,7 +122,7 @@ public:
   std::mt19937_64 random;
   const Mesh &mesh;
   std::string text;
-  uint64_t constraints = 0;
+  uint64_t constraints = 0, contributions = 0;
 
 private:
   /// Each axis cuts some dimension, or none; some dimensions are open.
@@ -129,9 +130,11 @@ private:
     std::vector<std::string> dims(rank);
     std::vector<const char *> axes = mesh.axes;
     std::shuffle(axes.begin(), axes.end(), random);
+    unused = axes;
     for (const char *axis : axes)
       if (!dims.empty() && random() % 4 != 0) {
         std::string &dim = dims[random() % dims.size()];
+        unused.erase(std::find(unused.begin(), unused.end(), axis));
         dim += (dim.empty() ? "\"" : ", \"") + std::string(axis) + "\"";
       }
     const bool isOpen = random() % 2 != 0;
@@ -144,8 +147,28 @@ private:
     return "[" + sharding + "]";
   }
 
+  /// The array perhaps holds contributions over the axes that do not cut it.
+  std::string randomContributions(const Tensor &tensor) {
+    if (unused.empty() || random() % 4 != 0)
+      return "";
+    ++contributions;
+    // Sums of others are rounded more often than the function says, and there
+    // are none of i1.
+    const bool isExact = tensor.element != Element::F16 &&
+                         tensor.element != Element::BF16 &&
+                         tensor.element != Element::I1;
+    std::string axes;
+    for (const char *axis : unused)
+      axes += (axes.empty() ? "\"" : ", \"") + std::string(axis) + "\"";
+    const char *kinds[] = {"max", "min", "add", "mul"};
+    return std::string(" partial ") + kinds[random() % (isExact ? 4 : 2)] +
+           " {" + axes + "}";
+  }
+
   std::string arrayOf(const Tensor &tensor) {
-    const std::string sharding = randomSharding(tensor.shape.size());
+    std::string sharding = randomSharding(tensor.shape.size());
+    if (sharding.find('?') == std::string::npos)
+      sharding += randomContributions(tensor);
     return "!pw.array<" +
            ShapeString(toElementType(tensor.element), tensor.shape) + ", @s" +
            (random() % 8 != 0 ? ", " + sharding : "") + ">";
@@ -234,6 +257,8 @@ private:
     }
     kernel.text = result;
   }
+
+  std::vector<const char *> unused; // axes, by the last sharding
 };
 
 /// Of a program that does not give what it should: the smallest that does not
@@ -259,7 +284,7 @@ TEST(PartitionTest, AgreesWithPlainCode) {
   const uint64_t count = fromEnvironment("PATHWAYS_TEST_PARTITIONS", 2000);
   std::printf("seeds %llu to %llu\n", (unsigned long long)seed,
               (unsigned long long)(seed + count - 1));
-  uint64_t communicating = 0, constraints = 0, failures = 0;
+  uint64_t communicating = 0, constraints = 0, contributions = 0, failures = 0;
   for (uint64_t i = seed; i < seed + count; ++i) {
     const RandomPartition random(i);
     Inputs inputs;
@@ -273,6 +298,7 @@ TEST(PartitionTest, AgreesWithPlainCode) {
                                         : random.text);
     };
     constraints += random.constraints;
+    contributions += random.contributions;
     const int shards = random.mesh.shards;
     const int hosts = shards % 2 == 0 && i % 2 == 0 ? 2 : 1;
     const std::string topology =
@@ -302,10 +328,12 @@ TEST(PartitionTest, AgreesWithPlainCode) {
       }
     }
   }
-  std::printf("%llu of %llu communicate, %llu constraints\n",
-              (unsigned long long)communicating, (unsigned long long)count,
-              (unsigned long long)constraints);
+  std::printf(
+      "%llu of %llu communicate, %llu constraints, %llu contributions\n",
+      (unsigned long long)communicating, (unsigned long long)count,
+      (unsigned long long)constraints, (unsigned long long)contributions);
   EXPECT_GT(constraints, count / 2);
+  EXPECT_GT(contributions, count / 4);
   EXPECT_GT(communicating, count / 2);
 }
 

@@ -96,9 +96,36 @@ pw.program @program_c2_negative(%x: !pw.array<f32, @s, []> {pw.carried = -1 : i6
 }
 // -----
 pw.slice @s mesh <>
-// expected-error@+1 {{argument 'x' of type '!pw.array<f32, @s, []>' is carried from result 0 of type '!pw.array<f64, @s, []>'}}
+// expected-error@+2 {{argument 'x' of type '!pw.array<f32, @s, []>' is carried from result 0 of type '!pw.array<f64, @s, []>'}}
+// expected-note@+1 {{the argument is here}}
 pw.program @program_c2_type(%x: !pw.array<f32, @s, []> {pw.carried = 0 : i64}, %y: !pw.array<f64, @s, []>) -> (!pw.array<f64, @s, []>) {
+  // expected-note@+1 {{the result is returned here}}
   pw.return %y : !pw.array<f64, @s, []>
+}
+// -----
+// Contributions are carried to contributions of the same kind on the same axes.
+pw.slice @s mesh <"x" = 2, "y" = 2>
+// expected-error@+2 {{argument 'x' of type '!pw.array<f32, @s, [] partial add {"x"}>' is carried from result 0 of type '!pw.array<f32, @s, []>'}}
+// expected-note@+1 {{the argument is here}}
+pw.program @program_c2_partial(%x: !pw.array<f32, @s, [] partial add {"x"}> {pw.carried = 0 : i64}, %y: !pw.array<f32, @s, []>) -> (!pw.array<f32, @s, []>) {
+  // expected-note@+1 {{the result is returned here}}
+  pw.return %y : !pw.array<f32, @s, []>
+}
+// -----
+pw.slice @s mesh <"x" = 2, "y" = 2>
+// expected-error@+2 {{is carried from result 0 of type '!pw.array<f32, @s, [] partial max {"x"}>'}}
+// expected-note@+1 {{the argument is here}}
+pw.program @program_c2_kind(%x: !pw.array<f32, @s, [] partial add {"x"}> {pw.carried = 0 : i64}, %y: !pw.array<f32, @s, [] partial max {"x"}>) -> (!pw.array<f32, @s, [] partial max {"x"}>) {
+  // expected-note@+1 {{the result is returned here}}
+  pw.return %y : !pw.array<f32, @s, [] partial max {"x"}>
+}
+// -----
+pw.slice @s mesh <"x" = 2, "y" = 2>
+// expected-error@+2 {{is carried from result 0 of type '!pw.array<f32, @s, [] partial add {"y"}>'}}
+// expected-note@+1 {{the argument is here}}
+pw.program @program_c2_axes(%x: !pw.array<f32, @s, [] partial add {"x"}> {pw.carried = 0 : i64}, %y: !pw.array<f32, @s, [] partial add {"y"}>) -> (!pw.array<f32, @s, [] partial add {"y"}>) {
+  // expected-note@+1 {{the result is returned here}}
+  pw.return %y : !pw.array<f32, @s, [] partial add {"y"}>
 }
 // -----
 pw.slice @s mesh <>
