@@ -43,8 +43,6 @@ class CheckProgramPass
           call, call.getCalleeAttr());
       failedAny |= failed(checkFunctions(callee, symbols));
     });
-    for (auto program : getOperation().getOps<ProgramOp>())
-      failedAny |= failed(checkDonations(program));
     if (failedAny)
       signalPassFailure();
     markAllAnalysesPreserved();
@@ -120,26 +118,6 @@ class CheckProgramPass
       diagnostic.attachNote(function.getLoc())
           << "function '" << function.getSymName() << "' is defined here";
       ok = false;
-    });
-    return success(ok);
-  }
-
-  LogicalResult checkDonations(ProgramOp program) {
-    llvm::DenseMap<Value, Operation *> donatedTo;
-    bool ok = true;
-    program.walk<WalkOrder::PreOrder>([&](NodeOpInterface node) {
-      for (OpOperand *operand : node.getDonations()) {
-        auto [it, inserted] = donatedTo.try_emplace(operand->get(), node);
-        if (inserted || it->second == node)
-          continue;
-        InFlightDiagnostic diagnostic = node->emitOpError();
-        if (auto call = dyn_cast<CallOp>(*node))
-          diagnostic << "of '" << call.getCallee() << "' ";
-        diagnostic << "donates operand " << operand->getOperandNumber()
-                   << ", which was donated before";
-        diagnostic.attachNote(it->second->getLoc()) << "it is donated here";
-        ok = false;
-      }
     });
     return success(ok);
   }

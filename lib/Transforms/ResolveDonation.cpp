@@ -63,18 +63,18 @@ class ResolveDonationPass
         donated.push_back(index);
         continue;
       }
-      if (cast<ArrayType>(value.getType()).getSharding().isPartial()) {
-        drop(index, "it is used later and holds contributions, which are not "
-                    "copied")
-                .attachNote(later->getLoc())
-            << "the later use is here";
-        continue;
-      }
-      InFlightDiagnostic remark =
-          call.emitRemark()
-          << "operand " << index << " of '" << call.getCallee()
-          << "' is donated, but used later; a copy is made";
-      remark.attachNote(later->getLoc()) << "the later use is here";
+      bool isDonatedAgain = llvm::is_contained(
+          llvm::map_range(cast<NodeOpInterface>(later).getDonations(),
+                          [](OpOperand *operand) { return operand->get(); }),
+          value);
+      InFlightDiagnostic remark = call.emitRemark()
+                                  << "operand " << index << " of '"
+                                  << call.getCallee() << "' is donated, but "
+                                  << (isDonatedAgain ? "donated again" : "used")
+                                  << " later; a copy is made";
+      remark.attachNote(later->getLoc())
+          << "the later " << (isDonatedAgain ? "donation" : "use")
+          << " is here";
       OpBuilder builder(call);
       auto copy =
           CopyOp::create(builder, call.getLoc(), value.getType(), value);

@@ -14,15 +14,14 @@ include "mlir/Pass/PassBase.td"
 def CheckProgram : Pass<"pw-check-program", "::mlir::ModuleOp"> {
   let summary = "Check that programs can be compiled";
   let description = [{
-    Verifies, beyond what single operations can, programs and each function that
-    a `pw.call` reaches, and changes nothing:
+    Verifies, beyond what single operations can, each function that a `pw.call`
+    reaches, and changes nothing:
 
     * it has a body of one block, and so have the functions it calls, none of
       which calls itself, however indirectly;
     * its operations are of dialects that become object code: `func`, `linalg`,
       `tensor`, `arith`, `math`, `scf`, `affine`, `cf.assert`, `ub.poison` and
-      the local view of `pw`;
-    * a value is donated to one call only.
+      the local view of `pw`.
 
     Fails with an error at the call or at the operation, and a note at the other.
   }];
@@ -297,10 +296,11 @@ def ResolveDonation : Pass<"pw-resolve-donation", "::mlir::pathways::ProgramOp">
   let summary = "Let only last uses donate";
   let description = [{
     Afterwards each donated operand is used for the last time, by that call and
-    once. A donation before a later use, which CSE and folding may have brought
-    about, is served by a `pw.copy`, with a remark at the call and a note at the
-    later use. A donation of an operand that no copy helps (the call reads it
-    twice, or it is partial) is dropped, with a remark.
+    once. A donation before a later use, which is written so or which CSE and
+    folding have brought about, is served by a `pw.copy`, with a remark at the call
+    and a note at the later use. So of several donations of one value the last one
+    stays, and each other gets a copy. A donation of an operand that no copy helps,
+    as the call reads it twice, is dropped, with a remark.
 
     ```mlir
     %1 = pw.call @f(%0) donate(%0) ...

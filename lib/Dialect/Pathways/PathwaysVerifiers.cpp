@@ -662,12 +662,6 @@ LogicalResult TransferOp::verifySymbolUses(SymbolTableCollection &symbols) {
   return verifyArrays(*this, symbols, {getSource().getType(), getType()});
 }
 
-LogicalResult CopyOp::verify() {
-  if (getType().getSharding().isPartial()) // (C2)
-    return emitOpError("copies contributions: ") << getType() << " is partial";
-  return success();
-}
-
 LogicalResult CopyOp::verifySymbolUses(SymbolTableCollection &symbols) {
   return verifyArrays(*this, symbols, getType());
 }

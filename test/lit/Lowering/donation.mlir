@@ -44,7 +44,7 @@ func.func private @square(%x: tensor<16xf32>) -> tensor<16xf32> {
   return %0 : tensor<16xf32>
 }
 !rows = !pw.array<16xf32, @s, [{"d"}]>
-// CHECK: remark: operand 0 of 'neg{{.*}}' is donated, but used later; a copy is made
+// CHECK: remark: operand 0 of 'neg{{.*}}' is donated, but donated again later; a copy is made
 // CHECK-LABEL: plan.program @merged
 // CHECK: plan.send @double{{.*}}.send
 // CHECK: plan.gang @neg

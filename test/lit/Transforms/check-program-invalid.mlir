@@ -59,13 +59,3 @@ pw.program @dialect(%x: !pw.array<f32, @s, []>) {
   %0 = pw.call @f(%x) : (!pw.array<f32, @s, []>) -> !pw.array<f32, @s, []>
   pw.return
 }
-// -----
-pw.slice @s mesh <>
-func.func private @f(%x: tensor<f32>) -> tensor<f32> { return %x : tensor<f32> }
-pw.program @donated_twice(%x: !pw.array<f32, @s, []>) -> (!pw.array<f32, @s, []>, !pw.array<f32, @s, []>) {
-  // expected-note@+1 {{it is donated here}}
-  %0 = pw.call @f(%x) donate(%x) : (!pw.array<f32, @s, []>) -> !pw.array<f32, @s, []>
-  // expected-error@+1 {{of 'f' donates operand 0, which was donated before}}
-  %1 = pw.call @f(%x) donate(%x) : (!pw.array<f32, @s, []>) -> !pw.array<f32, @s, []>
-  pw.return %0, %1 : !pw.array<f32, @s, []>, !pw.array<f32, @s, []>
-}

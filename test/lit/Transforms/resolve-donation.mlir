@@ -45,9 +45,9 @@ func.func private @p(%x: tensor<4xf32> {pw.accepts_partial}) -> tensor<4xf32> at
 // CHECK: pw.call @f(%[[C]]) donate(%[[C]])
 // CHECK: pw.call @g(%x, %{{.*}}) donate(%x)
 pw.program @twice(%x: !pw.array<4xf32, @s, [{}]>) -> (!pw.array<4xf32, @s, [{}]>) {
-  // expected-remark@+1 {{operand 0 of 'f' is donated, but used later; a copy is made}}
+  // expected-remark@+1 {{operand 0 of 'f' is donated, but donated again later; a copy is made}}
   %0 = pw.call @f(%x) donate(%x) : (!pw.array<4xf32, @s, [{}]>) -> !pw.array<4xf32, @s, [{}]>
-  // expected-note@+1 {{the later use is here}}
+  // expected-note@+1 {{the later donation is here}}
   %1 = pw.call @g(%x, %0) donate(%x) : (!pw.array<4xf32, @s, [{}]>, !pw.array<4xf32, @s, [{}]>) -> !pw.array<4xf32, @s, [{}]>
   pw.return %1 : !pw.array<4xf32, @s, [{}]>
 }
@@ -60,10 +60,12 @@ pw.program @same_call(%x: !pw.array<4xf32, @s, [{}]>) -> (!pw.array<4xf32, @s, [
   pw.return %0 : !pw.array<4xf32, @s, [{}]>
 }
 
+// Contributions are copied as they are.
 // CHECK-LABEL: pw.program @contributions
-// CHECK-NEXT: pw.call @p(%x) :
+// CHECK-NEXT: %[[C:.*]] = pw.copy %x : !pw.array<4xf32, @s, [{}] partial add {"x"}>
+// CHECK-NEXT: pw.call @p(%[[C]]) donate(%[[C]]) :
 pw.program @contributions(%x: !pw.array<4xf32, @s, [{}] partial add {"x"}>) -> (!pw.array<4xf32, @s, [{}]>, !pw.array<4xf32, @s, [{}] partial add {"x"}>) {
-  // expected-remark@+1 {{operand 0 of 'p' is not donated: it is used later and holds contributions, which are not copied}}
+  // expected-remark@+1 {{operand 0 of 'p' is donated, but used later; a copy is made}}
   %0 = pw.call @p(%x) donate(%x) : (!pw.array<4xf32, @s, [{}] partial add {"x"}>) -> !pw.array<4xf32, @s, [{}]>
   // expected-note@+1 {{the later use is here}}
   pw.return %0, %x : !pw.array<4xf32, @s, [{}]>, !pw.array<4xf32, @s, [{}] partial add {"x"}>

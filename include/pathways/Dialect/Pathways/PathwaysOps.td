@@ -310,9 +310,10 @@ def CopyOp : Pathways_Op<"copy", [
     SameOperandsAndResultType, PW_SymbolUser, PW_NodeOpInterface]> {
   let summary = "Copy an array, so that the copy may be donated";
   let description = [{
-    Allocates: two copies of one array are two arrays.
+    Allocates: two copies of one array are two arrays. Of a partial array each shard
+    copies what it contributes.
 
-    (C1) Source and result have the same type; (C2) it is not partial.
+    (C1) Source and result have the same type.
 
     ```mlir
     %1 = pw.copy %0 : !pw.array<8xf32, @a, [{"d"} ]>
@@ -321,7 +322,6 @@ def CopyOp : Pathways_Op<"copy", [
   let arguments = (ins PW_ArrayType:$source);
   let results = (outs Res<PW_ArrayType, "", [MemAlloc]>:$result);
   let assemblyFormat = "$source attr-dict `:` qualified(type($source))";
-  let hasVerifier = 1;
 }
 
 //===----------------------------------------------------------------------===//

@@ -487,13 +487,6 @@ pw.program @reshard_undeclared(%x: !pw.array<4xf32, @s, [{}]>) {
   pw.return
 }
 // -----
-pw.slice @s mesh <"x" = 2>
-pw.program @copy_c2(%x: !pw.array<4xf32, @s, [{}] partial add {"x"}>) {
-  // expected-error@+1 {{copies contributions: '!pw.array<4xf32, @s, [{}] partial add {"x"}>' is partial}}
-  %0 = pw.copy %x : !pw.array<4xf32, @s, [{}] partial add {"x"}>
-  pw.return
-}
-// -----
 
 //===----------------------------------------------------------------------===//
 // Local view
