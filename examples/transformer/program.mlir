@@ -227,11 +227,14 @@ func.func private @embed(%chars: tensor<4x128xi8>, %token: tensor<128x256xf32>,
   %each = tensor.empty() : tensor<4x128x256xf32>
   %places = linalg.broadcast ins(%place : tensor<128x256xf32>)
       outs(%each : tensor<4x128x256xf32>) dimensions = [0]
-  %rows = tensor.collapse_shape %places [[0, 1], [2]]
+  %numbers = arith.extui %chars : tensor<4x128xi8> to tensor<4x128xi32>
+  %indices = tensor.expand_shape %numbers [[0], [1, 2]] output_shape [4, 128, 1]
+      : tensor<4x128xi32> into tensor<4x128x1xi32>
+  %tokens = tensor.gather %token[%indices] gather_dims([0])
+      : (tensor<128x256xf32>, tensor<4x128x1xi32>) -> tensor<4x128x256xf32>
+  %pieces = arith.addf %tokens, %places : tensor<4x128x256xf32>
+  %x = tensor.collapse_shape %pieces [[0, 1], [2]]
       : tensor<4x128x256xf32> into tensor<512x256xf32>
-  %hot = func.call @one_hot(%chars) : (tensor<4x128xi8>) -> tensor<512x128xf32>
-  %x = linalg.matmul ins(%hot, %token : tensor<512x128xf32>, tensor<128x256xf32>)
-      outs(%rows : tensor<512x256xf32>) -> tensor<512x256xf32>
   return %x : tensor<512x256xf32>
 }
 
@@ -725,6 +728,8 @@ func.func private @layer_backward(
 
 // Averages that start at 0 are too small by a factor that grows to 1: the sum of
 // the weights in them, 1 - 0.9^t for the gradients and 1 - 0.99^t for the squares.
+// They are carried as the averages are, so that another launch goes on where this one
+// ends; `pw.step_index` would begin with 0 there.
 func.func private @tick(%clock: tensor<2xf32>) -> tensor<2xf32> {
   %kept = arith.constant dense<[0.9, 0.99]> : tensor<2xf32>
   %new = arith.constant dense<[0.1, 0.01]> : tensor<2xf32>
