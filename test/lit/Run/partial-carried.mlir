@@ -33,6 +33,11 @@
 // WHOLE-NOT: plan.collective
 // RUN: pw-run %s --program=whole --topology=1x1x4 --input=acc=1,2,3 --expected=sum=1,2,3 --rtol=0 --atol=0
 
+// Nothing at all, a scalar, each step's own, and what a loop adds to.
+// DEFINE: %{odd} = --program=odd --steps=2 --input=none=zeros --input=scalar=2 --input=half=ramp --input=sum=1,2,3 --input=w=10,20,30 --expected=none=zeros --expected=scalar=18 --expected=half=ramp --expected=sum=7,8,9 --expected=rest=6,15,24 --rtol=0 --atol=0
+// RUN: pw-run %s %{odd} --topology=1x1x4
+// RUN: pw-run %s %{odd} --topology=1x2x2 --processes
+
 pw.slice @s mesh <"data" = 2, "model" = 2>
 
 #km = affine_map<(m, n, k) -> (k, m)>
@@ -109,4 +114,37 @@ pw.program @pass(%x: !px {pw.carried = 0 : i64}, %y: !py) -> (!px {pw.name = "x"
 pw.program @whole(%acc: !sum) -> (!pw.array<3xf32, @s, [{}]> {pw.name = "sum"}) {
   %0 = pw.reshard %acc : !sum -> !pw.array<3xf32, @s, [{}]>
   pw.return %0 : !pw.array<3xf32, @s, [{}]>
+}
+
+func.func private @triple(%x: tensor<f64>) -> tensor<f64> {
+  %three = arith.constant dense<3.0> : tensor<f64>
+  %y = arith.mulf %x, %three : tensor<f64>
+  return %y : tensor<f64>
+}
+func.func private @loop(%a: tensor<3xf32>) -> tensor<3xf32> {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %three = arith.constant 3 : index
+  %ones = arith.constant dense<1.0> : tensor<3xf32>
+  %r = scf.for %i = %zero to %three step %one iter_args(%t = %a) -> tensor<3xf32> {
+    %next = arith.addf %t, %ones : tensor<3xf32>
+    scf.yield %next : tensor<3xf32>
+  }
+  return %r : tensor<3xf32>
+}
+func.func private @rest(%a: tensor<3xf32>, %w: tensor<3xf32>) -> tensor<3xf32> {
+  %r = arith.subf %w, %a : tensor<3xf32>
+  return %r : tensor<3xf32>
+}
+!none = !pw.array<0x3xf32, @s, [{"model"}, {}] partial add {"data"}>
+!scalar = !pw.array<f64, @s, [] partial mul {"data", "model"}>
+!half = !pw.array<3xbf16, @s, [{}] partial min {"data"}>
+!w = !pw.array<3xf32, @s, [{}]>
+pw.program @odd(%none: !none {pw.carried = 0 : i64}, %scalar: !scalar {pw.carried = 1 : i64}, %half: !half {pw.stepped},
+                %sum: !sum {pw.carried = 3 : i64}, %w: !w)
+    -> (!none {pw.name = "none"}, !scalar {pw.name = "scalar"}, !half {pw.name = "half", pw.stepped}, !sum {pw.name = "sum"}, !sum {pw.name = "rest"}) {
+  %0 = pw.call @triple(%scalar) donate(%scalar) : (!scalar) -> !scalar
+  %1 = pw.call @loop(%sum) : (!sum) -> !sum
+  %2 = pw.call @rest(%sum, %w) : (!sum, !w) -> !sum
+  pw.return %none, %0, %half, %1, %2 : !none, !scalar, !half, !sum, !sum
 }

@@ -140,6 +140,10 @@ def ProgramOp : Pathways_Op<"program", [
     Results are those of the last step, or of all steps, stacked, when
     `pw.stepped`.
 
+    Of a partial argument a value that is passed is the contribution of rank 0, and
+    the others are the identity of the reduction. A partial result is combined when
+    it is read, and neither by a step nor where it is carried or passed on.
+
     In text the SSA name of an argument is its `pw.name` unless another is given.
 
     (C1) Arguments and results are arrays; (C2) `pw.carried` is the index of a
