@@ -90,9 +90,9 @@ const BodyReshard &BodyReshards::get(RankedTensorType type, ShardingAttr from,
   return it->second;
 }
 
-SmallVector<BodyReshard>
+std::vector<BodyReshard>
 BodyReshards::list(RankedTensorType type, ShardingAttr from, ShardingAttr to) {
-  SmallVector<BodyReshard> found = {get(type, from, to)};
+  std::vector<BodyReshard> found = {get(type, from, to)};
   llvm::StringSet<> listed;
   auto isNew = [&](ArrayRef<MovementStep> steps) {
     std::string text;

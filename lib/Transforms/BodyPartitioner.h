@@ -60,6 +60,9 @@ private:
     bool isFree() const { return !value; }
   };
 
+  /// Operands that are contributions, by their numbers.
+  using KeptInits = llvm::SmallDenseMap<unsigned, Value>;
+
   void partition(Operation *op);
   bool partitionLoop(scf::ForOp loop);
   bool partitionBranch(scf::IfOp branch);
@@ -115,8 +118,6 @@ private:
            a.getPartialAxes() == b.getPartialAxes();
   }
   void askContributions(Value value, ShardingAttr sharding);
-  /// Operands that are contributions, by their numbers.
-  using KeptInits = llvm::SmallDenseMap<unsigned, Value>;
   KeptInits keepInits(Operation *op, const ShardingRule &rule, const Cut &cut,
                       ArrayRef<StringAttr> reduced);
   ShardingAttr getMade(const ShardingRule &rule, const Cut &cut,

@@ -21,6 +21,7 @@
 #include "llvm/ADT/DenseMap.h"
 
 #include <optional>
+#include <vector>
 
 namespace mlir::pathways {
 
@@ -69,7 +70,7 @@ public:
 
   /// That of get(), then the cheapest ones without one of the kinds of
   /// collectives that it has; each once.
-  SmallVector<BodyReshard> list(RankedTensorType type, ShardingAttr from,
+  std::vector<BodyReshard> list(RankedTensorType type, ShardingAttr from,
                                 ShardingAttr to);
 
 private:
