@@ -174,63 +174,71 @@ private:
            (random() % 8 != 0 ? ", " + sharding : "") + ">";
   }
 
-  /// Replaces some arguments by what is equal, but holds in padding, if it gets
-  /// any, what is worst: indices are those of the whole array, so there is none
-  /// here.
-  void spoilPadding() {
-    std::string spoiled;
-    for (size_t i = 0; i < kernel.operands.size(); ++i) {
-      const kernel_test::Shape &shape = kernel.operands[i].shape;
-      const kernel_test::Element element = kernel.operands[i].element;
-      if (shape.empty() || random() % 2 != 0)
-        continue;
-      const std::string type =
-          "tensor<" + ShapeString(toElementType(element), shape) + ">";
-      const std::string of =
-          type.substr(type.find_last_of("x<") + 1,
-                      type.size() - type.find_last_of("x<") - 2);
-      const std::string a = "%a" + std::to_string(i), pad = "  " + a + "_";
-      // NaN; or what no division and no look-up takes.
-      const char *worst[] = {"0", "-1"};
-      const std::string value =
-          element == kernel_test::Element::I1    ? "true"
-          : element == kernel_test::Element::F64 ? "0x7FF8000000000000 : f64"
-          : element == kernel_test::Element::F32 ? "0x7FC00000 : f32"
-          : element == kernel_test::Element::F16 ? "0x7E00 : f16"
-          : element == kernel_test::Element::BF16
-              ? "0x7FC0 : bf16"
-              : worst[random() % 2] + (" : " + of);
-      std::string dims, iterators;
-      for (size_t d = 0; d < shape.size(); ++d) {
-        dims += (d ? ", d" : "d") + std::to_string(d);
-        iterators += d ? ", \"parallel\"" : "\"parallel\"";
-      }
-      const std::string map = "affine_map<(" + dims + ") -> (" + dims + ")>";
-      spoiled += pad + "w = arith.constant " + value + "\n" + pad +
-                 "spoiled = " + "linalg.generic {indexing_maps = [" + map +
-                 ", " + map + "], iterator_types = [" + iterators + "]} ins(" +
-                 a + " : " + type + ") outs(" + a + " : " + type +
-                 ") {\n  ^bb0(" + a + "_x: " + of + ", " + a + "_o: " + of +
-                 "):\n";
-      std::string is = a + "_x";
-      for (size_t d = 0; d < shape.size(); ++d) {
-        const std::string n = std::to_string(d);
-        spoiled += "  " + pad + "i" + n + " = linalg.index " + n +
-                   " : index\n  " + pad + "n" + n + " = arith.constant " +
-                   std::to_string(shape[d]) + " : index\n  " + pad + "c" + n +
-                   " = arith.cmpi ult, " + a + "_i" + n + ", " + a + "_n" + n +
-                   " : index\n  " + pad + "s" + n + " = arith.select " + a +
-                   "_c" + n + ", " + is + ", " + a + "_w : " + of + "\n";
-        is = a + "_s" + n;
-      }
-      spoiled +=
-          "    linalg.yield " + is + " : " + of + "\n  } -> " + type + "\n";
-      const size_t body = kernel.text.find('\n') + 1;
-      kernel.text = kernel.text.substr(0, body) +
-                    std::regex_replace(kernel.text.substr(body),
-                                       std::regex(a + R"(\b)"), a + "_spoiled");
+  /// NaN; or what no division, shift or look-up takes.
+  std::string worstOf(kernel_test::Element element) {
+    switch (element) {
+    case kernel_test::Element::I1:
+      return "true";
+    case kernel_test::Element::F16:
+      return "0x7E00 : f16";
+    case kernel_test::Element::BF16:
+      return "0x7FC0 : bf16";
+    case kernel_test::Element::F32:
+      return "0x7FC00000 : f32";
+    case kernel_test::Element::F64:
+      return "0x7FF8000000000000 : f64";
+    default:
+      return (random() % 2 ? "-1 : " : "0 : ") +
+             ShapeString(toElementType(element), {});
     }
-    kernel.text.insert(kernel.text.find('\n') + 1, spoiled);
+  }
+
+  /// Defines NAME_spoiled, equal to the argument `name`, which has `worst` in
+  /// padding, if it gets any: indices are those of the whole array, so there is
+  /// none here.
+  static std::string spoil(const std::string &name, const Tensor &tensor,
+                           const std::string &worst) {
+    const std::string of = ShapeString(toElementType(tensor.element), {});
+    const std::string type =
+        "tensor<" + ShapeString(toElementType(tensor.element), tensor.shape) +
+        ">";
+    std::string dims, iterators, inner, value = name + "_x";
+    for (size_t d = 0; d < tensor.shape.size(); ++d) {
+      const std::string n = std::to_string(d);
+      dims += (d ? ", d" : "d") + n;
+      iterators += d ? ", \"parallel\"" : "\"parallel\"";
+      inner += "    " + name + "_i" + n + " = linalg.index " + n +
+               " : index\n    " + name + "_n" + n + " = arith.constant " +
+               std::to_string(tensor.shape[d]) + " : index\n    " + name +
+               "_c" + n + " = arith.cmpi ult, " + name + "_i" + n + ", " +
+               name + "_n" + n + " : index\n    " + name + "_s" + n +
+               " = arith.select " + name + "_c" + n + ", " + value + ", " +
+               name + "_w : " + of + "\n";
+      value = name + "_s" + n;
+    }
+    const std::string map = "affine_map<(" + dims + ") -> (" + dims + ")>";
+    return "  " + name + "_w = arith.constant " + worst + "\n  " + name +
+           "_spoiled = linalg.generic {indexing_maps = [" + map + ", " + map +
+           "], iterator_types = [" + iterators + "]} ins(" + name + " : " +
+           type + ") outs(" + name + " : " + type + ") {\n  ^bb0(" + name +
+           "_x: " + of + ", " + name + "_o: " + of + "):\n" + inner +
+           "    linalg.yield " + value + " : " + of + "\n  } -> " + type + "\n";
+  }
+
+  /// Has some arguments replaced by what is equal to them but in padding.
+  void spoilPadding() {
+    const size_t begin = kernel.text.find('\n') + 1;
+    std::string spoiled, rest = kernel.text.substr(begin);
+    for (size_t i = 0; i < kernel.operands.size(); ++i) {
+      const Tensor &operand = kernel.operands[i];
+      if (operand.shape.empty() || random() % 2 != 0)
+        continue;
+      const std::string name = "%a" + std::to_string(i);
+      spoiled += spoil(name, operand, worstOf(operand.element));
+      rest = std::regex_replace(rest, std::regex(name + R"(\b)"),
+                                name + "_spoiled");
+    }
+    kernel.text = kernel.text.substr(0, begin) + spoiled + rest;
   }
 
   /// Constrains the results of some operations.
