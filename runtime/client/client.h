@@ -37,6 +37,7 @@
 #include "runtime/client/run_table.h"
 #include "runtime/client/spare_memory.h"
 #include "runtime/plan/plan_file.h"
+#include "runtime/proto/profile.pb.h"
 #include "runtime/protocol/client_id.h"
 #include "runtime/trace/chrome_trace.h"
 #include "runtime/trace/summary.h"
@@ -137,6 +138,9 @@ class Client {
   // As JSON that Perfetto opens (docs/tracing.md).
   absl::Status WriteTrace(std::ostream* out);
   absl::StatusOr<TraceSummary> Summarize();
+  // What the program of plans with that header cost; InvalidArgument: the world
+  // is a simulation, whose time is made of costs. See also MeasureProfile().
+  absl::StatusOr<proto::Profile> Measure(const proto::Header& header);
 
   // Gives up all that it holds: what runs ends, programs are unloaded, arrays
   // and runs are released; then the name is free. Does not wait. Calls that

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "runtime/client/client.h"
+#include "runtime/trace/measure.h"
 #include "runtime/trace/trace_message.h"
 
 namespace pathways {
@@ -131,6 +132,19 @@ absl::StatusOr<TraceSummary> Client::Summarize() {
   absl::Status read = ReadTrace(&log, &facts);
   if (!read.ok()) return read;
   return SummarizeTrace(log);
+}
+
+absl::StatusOr<proto::Profile> Client::Measure(const proto::Header& header) {
+  TraceLog log;
+  TraceFacts facts;
+  absl::Status read = ReadTrace(&log, &facts);
+  if (!read.ok()) return read;
+  if (facts.simulated) {
+    return absl::InvalidArgumentError(
+        "time is virtual in a simulation: it is made of costs and measures "
+        "none");
+  }
+  return MeasureProfile(log, header);
 }
 
 }  // namespace pathways

@@ -30,6 +30,8 @@ namespace pathways {
 inline constexpr int kMaxStepsInFlight = 1 << 10;
 // Where the last buffer of a segment of memory ends, at most.
 inline constexpr uint64_t kMaxSegmentBytes = kMaxBytes;
+// Most that an action may cost.
+inline constexpr uint64_t kMaxCostNs = uint64_t{1} << 50;
 
 // An entry of a table, for whoever maps issues back to a source.
 struct Subject {

@@ -10,6 +10,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/string_view.h"
+#include "runtime/plan/profile.h"
 #include "runtime/plan/tables.h"
 #include "runtime/plan/verify_internal.h"
 
@@ -89,6 +90,11 @@ class EntryChecker {
       context_.Add(kLimits, Subject::kHeader, 0, "plan ",
                    Quoted(plan_.header().program()), " has ", steps,
                    " steps in flight, expected 1 to ", kMaxStepsInFlight);
+    const std::string& fingerprint = plan_.header().fingerprint();
+    if (!fingerprint.empty() && !IsFingerprint(fingerprint))
+      context_.Add(kLimits, Subject::kHeader, 0, "plan ",
+                   Quoted(plan_.header().program()), " has fingerprint ",
+                   Quoted(fingerprint), ", expected 32 hexadecimal digits");
   }
 
   void CheckSlices() {

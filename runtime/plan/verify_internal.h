@@ -35,7 +35,6 @@ namespace pathways::verify_internal {
 inline constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max();
 inline constexpr int kMaxAxes = static_cast<int>(layout::kMaxAxes);
 inline constexpr int kMaxRank = 64;
-inline constexpr uint64_t kMaxCostNs = uint64_t{1} << 50;
 
 // Edges of a plan that passed CheckEntries, found by all they say. Rule 1: no
 // two edges say the same.

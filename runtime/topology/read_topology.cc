@@ -6,26 +6,20 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include <sys/stat.h>
-
-#include <cerrno>
 #include <cstdint>
-#include <cstring>
-#include <fstream>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/ascii.h"
-#include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "google/protobuf/io/tokenizer.h"
 #include "google/protobuf/text_format.h"
 #include "runtime/proto/cluster.pb.h"
+#include "runtime/proto/text_file.h"
 #include "runtime/topology/discovery.h"
 #include "runtime/topology/topology.h"
 
@@ -39,38 +33,11 @@ constexpr char kForms[] =
     "expected ISLANDSxHOSTSxDEVICES such as 2x1x4 (hosts per island, devices "
     "per host), @FILE or FILE.textproto, or 'local' for this machine";
 
-// Keeps the first error; protobuf would print them otherwise.
-class FirstError : public google::protobuf::io::ErrorCollector {
- public:
-  void AddError(int line, google::protobuf::io::ColumnNumber column,
-                const std::string& message) override {
-    if (!text_.empty()) return;
-    // Lines and columns count from 0; line -1 is the whole file.
-    text_ = line < 0
-                ? absl::StrCat(": ", message)
-                : absl::StrCat(":", line + 1, ":", column + 1, ": ", message);
-  }
-  void AddWarning(int, google::protobuf::io::ColumnNumber,
-                  const std::string&) override {}
-
-  const std::string& text() const { return text_; }
-
- private:
-  std::string text_;
-};
-
-// A word of the user's, short and printable.
-std::string Quoted(const std::string& text) {
-  constexpr size_t kMaxShown = 80;
-  std::string shown = absl::CHexEscape(text.substr(0, kMaxShown));
-  return absl::StrCat("'", shown, text.size() > kMaxShown ? "..." : "", "'");
-}
-
 absl::StatusOr<proto::Cluster> ParseShorthand(const std::string& spec) {
   std::vector<std::string> words = absl::StrSplit(spec, 'x');
   if (words.size() != 3) {
     return absl::InvalidArgumentError(
-        absl::StrCat("topology ", Quoted(spec), ": ", kForms));
+        absl::StrCat("topology ", QuotedWord(spec), ": ", kForms));
   }
   constexpr const char* kWhat[] = {"islands", "hosts", "devices"};
   int64_t counts[3];
@@ -80,16 +47,16 @@ absl::StatusOr<proto::Cluster> ParseShorthand(const std::string& spec) {
     for (char c : words[i]) is_number &= absl::ascii_isdigit(c);
     if (!is_number) {
       return absl::InvalidArgumentError(
-          absl::StrCat("topology ", Quoted(spec), ": number of ", kWhat[i],
-                       " is ", Quoted(words[i]), "; ", kForms));
+          absl::StrCat("topology ", QuotedWord(spec), ": number of ", kWhat[i],
+                       " is ", QuotedWord(words[i]), "; ", kForms));
     }
     // Digits alone fail only when they are too many.
     if (!absl::SimpleAtoi(words[i], &counts[i])) counts[i] = INT64_MAX;
     if (counts[i] < 1 || counts[i] > kMaxDevices / product) {
       return absl::InvalidArgumentError(absl::StrCat(
-          "topology ", Quoted(spec), ": number of ", kWhat[i], " is ",
-          Quoted(words[i]), ", expected at least 1 and at most ", kMaxDevices,
-          " devices in all"));
+          "topology ", QuotedWord(spec), ": number of ", kWhat[i], " is ",
+          QuotedWord(words[i]), ", expected at least 1 and at most ",
+          kMaxDevices, " devices in all"));
     }
     product *= counts[i];
   }
@@ -105,54 +72,12 @@ absl::StatusOr<proto::Cluster> ParseShorthand(const std::string& spec) {
   return cluster;
 }
 
-absl::StatusOr<std::string> ReadFile(const std::string& path) {
-  auto failure = [&](absl::StatusCode code, const std::string& why) {
-    return absl::Status(
-        code, absl::StrCat("topology file ", Quoted(path), ": ", why));
-  };
-  if (path.find('\0') != std::string::npos) {
-    return failure(absl::StatusCode::kInvalidArgument,
-                   "the name has a zero byte");
-  }
-  struct stat info;
-  if (stat(path.c_str(), &info) != 0) {
-    bool missing = errno == ENOENT || errno == ENOTDIR;
-    return failure(missing ? absl::StatusCode::kNotFound
-                           : absl::StatusCode::kInvalidArgument,
-                   std::strerror(errno));
-  }
-  if (!S_ISREG(info.st_mode)) {
-    return failure(absl::StatusCode::kInvalidArgument, "not a regular file");
-  }
-  std::ifstream file(path, std::ios::binary);
-  std::string text;
-  std::vector<char> chunk(1 << 16);
-  while (file) {
-    file.read(chunk.data(), static_cast<std::streamsize>(chunk.size()));
-    text.append(chunk.data(), static_cast<size_t>(file.gcount()));
-    if (static_cast<int64_t>(text.size()) > kMaxTopologyFileBytes) {
-      return failure(
-          absl::StatusCode::kInvalidArgument,
-          absl::StrCat("more than ", kMaxTopologyFileBytes, " bytes long"));
-    }
-  }
-  if (!file.eof()) {
-    return failure(absl::StatusCode::kInvalidArgument, "cannot be read");
-  }
-  return text;
-}
-
 }  // namespace
 
 absl::StatusOr<proto::Cluster> ParseTopology(const std::string& text,
                                              const std::string& name) {
   proto::Cluster cluster;
-  FirstError error;
-  google::protobuf::TextFormat::Parser parser;
-  parser.RecordErrorsTo(&error);
-  if (!parser.ParseFromString(text, &cluster)) {
-    return absl::InvalidArgumentError(absl::StrCat(name, error.text()));
-  }
+  if (absl::Status s = ParseText(text, name, &cluster); !s.ok()) return s;
   absl::Status status = CheckCluster(cluster);
   if (!status.ok()) {
     return absl::Status(status.code(),
@@ -184,7 +109,8 @@ absl::StatusOr<proto::Cluster> ReadTopology(const std::string& spec) {
   }
   const std::string path = TopologyPath(spec);
   if (path.empty() && spec != "@") return ParseShorthand(spec);
-  absl::StatusOr<std::string> text = ReadFile(path);
+  absl::StatusOr<std::string> text =
+      ReadTextFile("topology file", path, kMaxTopologyFileBytes);
   if (!text.ok()) return text.status();
   return ParseTopology(*text, path);
 }

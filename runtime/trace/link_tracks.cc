@@ -19,32 +19,11 @@
 #include "absl/strings/str_cat.h"
 #include "runtime/trace/chrome_json.h"
 #include "runtime/trace/event_text.h"
+#include "runtime/trace/sent_messages.h"
 #include "runtime/trace/trace.h"
 
 namespace pathways::trace {
 namespace {
-
-// The messages that hosts sent, by who sent them.
-class SentMessages {
- public:
-  explicit SentMessages(const LogIndex& index) {
-    for (const TraceEvent& e : index.log().events) {
-      if (e.Kind() != TraceKind::kSent) continue;
-      const TraceActor* from = index.actor(e.actor);
-      if (from == nullptr) continue;
-      sent_.emplace(Key{from->host, static_cast<int>(e.other), e.value}, &e);
-    }
-  }
-  // Between hosts. Null: not in the log.
-  const TraceEvent* Find(int from, int to, uint64_t sequence) const {
-    auto found = sent_.find({from, to, sequence});
-    return found == sent_.end() ? nullptr : found->second;
-  }
-
- private:
-  using Key = std::tuple<int, int, uint64_t>;
-  std::map<Key, const TraceEvent*> sent_;
-};
 
 class Links {
  public:

@@ -347,6 +347,17 @@ const std::vector<Fault>& Faults() {
        9,
        {"1025 steps in flight"},
        [](Edit& e) { e.plan->mutable_header()->set_steps_in_flight(1025); }},
+      {"bad_fingerprint",
+       9,
+       {"'sample' has fingerprint '0123'", "expected 32 hexadecimal digits"},
+       [](Edit& e) { e.plan->mutable_header()->set_fingerprint("0123"); }},
+      {"upper_case_fingerprint",
+       9,
+       {"has fingerprint '0123456789ABCDEF0123456789ABCDEF'"},
+       [](Edit& e) {
+         e.plan->mutable_header()->set_fingerprint(
+             "0123456789ABCDEF0123456789ABCDEF");
+       }},
       {"many_shards",
        9,
        {"slice 'front' has more than 16777216 shards"},
