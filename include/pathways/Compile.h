@@ -50,6 +50,10 @@ struct CompileOptions {
   int stepsInFlight = 2;
   /// Which pw.program of the text; may be empty when there is one.
   std::string program = {};
+  /// What an earlier run of the same text measured, as `pw-run --profile-out`
+  /// writes it, of any mesh and machines; empty: nothing. Changes costs and
+  /// with them how arrays move; results are the same bits.
+  std::string profile = {};
   /// Folder where compiled kernels are kept and looked for; empty: none. Any
   /// number of processes may share it. The plan is the same with and without.
   /// Refused where others than this user and root may write to it.
@@ -116,8 +120,9 @@ struct Compiled {
 /// where MLIR or LLVM crash on it, that is an error too, and the memory of that
 /// compilation is lost. Uses what threads the system gives. Errors:
 /// InvalidProgram; InvalidArgument, before anything is compiled, when
-/// CompileOptions::stepsInFlight is out of bounds, CompileOptions::mesh or
-/// CompileOptions::explainReshards is given for a plan or
+/// CompileOptions::stepsInFlight is out of bounds, CompileOptions::mesh,
+/// CompileOptions::profile or CompileOptions::explainReshards is given for a
+/// plan, CompileOptions::profile cannot be read or is of another program, or
 /// CompileOptions::kernelCache cannot be written.
 Result<Compiled> compile(const Program &program, const CompileOptions &options);
 

@@ -221,6 +221,12 @@ public:
   /// when the stream failed.
   Status writeTrace(std::ostream &out);
 
+  /// Writes what the parts of the plan's program cost in the runs so far
+  /// (docs/profiles.md), for CompileOptions::profile. Errors: as of writeTrace;
+  /// InvalidArgument also in a simulation, where the plan has no fingerprint,
+  /// and before anything of it has run.
+  Status writeProfile(const Plan &plan, std::ostream &out);
+
   struct State;
   explicit Session(std::shared_ptr<State> state) : state(std::move(state)) {}
 

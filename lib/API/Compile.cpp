@@ -20,6 +20,7 @@
 #include "pathways/Support/SourcePlace.h"
 #include "pathways/Support/TaskPool.h"
 #include "pathways/Target/PlanFile.h"
+#include "runtime/plan/profile.h"
 #include "runtime/plan/verify.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
@@ -108,6 +109,10 @@ Result<Program> pathways::readProgram(const std::string &path) {
   return Program{(*buffer)->getBuffer().str(), path == "-" ? "<stdin>" : path};
 }
 
+static Error makeArgumentError(const absl::Status &status) {
+  return Error{ErrorCode::InvalidArgument, toString(status.message())};
+}
+
 /// Removes all programs but the one called `name`, or fails with a sentence.
 static Status selectProgram(mlir::ModuleOp module, const std::string &name) {
   using mlir::pathways::ProgramOp;
@@ -131,6 +136,19 @@ static Status selectProgram(mlir::ModuleOp module, const std::string &name) {
     if (program != selected)
       program.erase();
   return {};
+}
+
+/// Whether the profile in file `path` is of the one program of `module`. The
+/// passes that read it say so too, but as an error of the program.
+static Status checkProfile(mlir::ModuleOp module, const std::string &path) {
+  absl::StatusOr<Profile> profile = Profile::Read(path);
+  if (!profile.ok())
+    return makeArgumentError(profile.status());
+  mlir::pathways::addFingerprints(module);
+  auto program = *module.getOps<mlir::pathways::ProgramOp>().begin();
+  absl::Status same = profile->CheckProgram(program.getSymName().str(),
+                                            program.getFingerprint()->str());
+  return same.ok() ? Status() : makeArgumentError(same);
 }
 
 namespace {
@@ -192,6 +210,9 @@ Status Compilation::lower() {
   if (Status selected = selectProgram(*module, options.program); !selected)
     return Error{selected.error().code,
                  program.fileName + ": " + selected.error().message};
+  if (!options.profile.empty())
+    if (Status fits = checkProfile(*module, options.profile); !fits)
+      return fits;
   mlir::PassManager passes(&context);
   passes.addInstrumentation(std::make_unique<PassWatch>(step));
   mlir::pathways::CompileOptions pipelineOptions;
@@ -200,6 +221,7 @@ Status Compilation::lower() {
   pipelineOptions.mesh = options.mesh;
   pipelineOptions.explainShardings = options.explainShardings;
   pipelineOptions.stepsInFlight = static_cast<unsigned>(options.stepsInFlight);
+  pipelineOptions.profile = options.profile;
   pipelineOptions.kernelCache = options.kernelCache;
   pipelineOptions.kernelCacheBytes = options.kernelCacheBytes;
   mlir::pathways::CompileReports reports{&costs, nullptr};
@@ -238,6 +260,10 @@ Result<Compiled> Compilation::emit() {
     return Error{ErrorCode::InvalidArgument,
                  program.fileName + ": is a plan, whose meshes are fixed; '" +
                      options.mesh + "' is for programs"};
+  } else if (!options.profile.empty()) {
+    return Error{ErrorCode::InvalidArgument,
+                 program.fileName + ": is a plan, whose costs are fixed; '" +
+                     options.profile + "' is for programs"};
   }
   step = "writing the plan";
   auto plan = mlir::pathways::getSingleProgram(*module);

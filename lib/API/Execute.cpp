@@ -17,6 +17,7 @@
 #include "runtime/client/cluster.h"
 #include "runtime/node/local_workers.h"
 #include "runtime/node/remote_cluster.h"
+#include "runtime/plan/profile.h"
 #include "runtime/topology/topology.h"
 
 using namespace pathways;
@@ -324,6 +325,22 @@ Status Session::writeTrace(std::ostream &out) {
     return makeError(ErrorCode::InvalidArgument, status);
   if (!out.flush())
     return Error{ErrorCode::Unwritable, "cannot write the trace"};
+  return {};
+}
+
+Status Session::writeProfile(const Plan &plan, std::ostream &out) {
+  if (!state)
+    return makeEmptyError("session");
+  if (!plan.getState())
+    return makeEmptyError("plan");
+  const proto::Header &header = plan.getState()->data.tables.header();
+  absl::StatusOr<proto::Profile> profile = proto::Profile();
+  if (!HasMemoryFor([&] { profile = state->client->Measure(header); }))
+    return makeMemoryError("the profile", "the trace's events");
+  if (!profile.ok())
+    return makeError(ErrorCode::InvalidArgument, profile.status());
+  if (!(out << PrintProfile(*profile)).flush())
+    return Error{ErrorCode::Unwritable, "cannot write the profile"};
   return {};
 }
 

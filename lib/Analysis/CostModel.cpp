@@ -21,8 +21,17 @@ static constexpr uint64_t kProductsPerNs = 32;
 /// The largest cost that a plan accepts.
 static constexpr uint64_t kMaxNs = uint64_t{1} << 50;
 
-uint64_t CostModel::getMovementNs(uint64_t bytes) const {
-  return 1 + bytes / kMemoryBytesPerNs;
+uint64_t CostModel::getMovementNs(::pathways::proto::ActionKind kind,
+                                  uint64_t bytes) const {
+  std::optional<uint64_t> measured;
+  if (profile)
+    measured = profile->MovementNs(kind, bytes);
+  return measured.value_or(1 + bytes / kMemoryBytesPerNs);
+}
+
+std::optional<uint64_t>
+CostModel::getMeasuredNs(const ::pathways::Computation &computation) const {
+  return profile ? profile->ComputationNs(computation) : std::nullopt;
 }
 
 static uint64_t multiply(ArrayRef<int64_t> sizes) {

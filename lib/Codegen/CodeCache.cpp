@@ -9,9 +9,7 @@
 #include "pathways/Codegen/CodeCache.h"
 
 #include "CodeVersion.inc"
-#include "mlir/IR/BuiltinAttributes.h"
-#include "mlir/IR/DialectResourceBlobManager.h"
-#include "mlir/IR/OperationSupport.h"
+#include "pathways/Support/WholeText.h"
 #include "runtime/base/temporary_file.h"
 #include "llvm-c/Core.h"
 #include "llvm/ADT/StringExtras.h"
@@ -25,7 +23,6 @@
 #include "llvm/Support/Process.h"
 #include "llvm/Support/raw_ostream.h"
 #include <algorithm>
-#include <limits>
 #include <tuple>
 #include <unistd.h>
 #include <vector>
@@ -71,31 +68,6 @@ private:
 };
 } // namespace
 
-static std::string printFunction(func::FuncOp function, bool withPlaces) {
-  // All of it, whatever options for printing the command line has.
-  OpPrintingFlags flags;
-  flags.useLocalScope().printGenericOpForm().enableDebugInfo(withPlaces);
-  flags.skipRegions(false);
-  flags.elideLargeElementsAttrs(std::numeric_limits<int64_t>::max());
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  function->print(os, flags);
-  return text;
-}
-
-/// What printing a function leaves out: its text has the names of resources
-/// only.
-static void addResources(PartHasher &hasher, func::FuncOp function) {
-  function->walk([&](Operation *op) {
-    op->getAttrDictionary().walk([&](DenseResourceElementsAttr constant) {
-      hasher.add(constant.getRawHandle().getKey());
-      if (const AsmResourceBlob *blob = constant.getRawHandle().getBlob())
-        hasher.add(
-            llvm::StringRef(blob->getData().data(), blob->getData().size()));
-    });
-  });
-}
-
 CodeCache::Keys CodeCache::getKeys(ArrayRef<func::FuncOp> functions,
                                    ArrayRef<Target> targets) {
   // Of the library that is loaded, which may not be the one compiled against.
@@ -114,10 +86,12 @@ CodeCache::Keys CodeCache::getKeys(ArrayRef<func::FuncOp> functions,
   // A function's text begins with a quote, a target's triple does not, so that
   // the lists need no counts.
   for (func::FuncOp function : functions) {
-    hasher.add(printFunction(function, /*withPlaces=*/false));
-    addResources(hasher, function);
-    withPlaces.add(printFunction(function, /*withPlaces=*/true));
-    addResources(withPlaces, function);
+    hasher.add(getWholeText(function, /*withPlaces=*/false));
+    withPlaces.add(getWholeText(function, /*withPlaces=*/true));
+    visitResources(function, [&](StringRef part) {
+      hasher.add(part);
+      withPlaces.add(part);
+    });
   }
   return {hasher.finish(), withPlaces.finish()};
 }

@@ -148,6 +148,7 @@ public:
 
   std::string name;
   Location loc;
+  std::string fingerprint; ///< of the program's text; may be empty
   std::vector<Slice> slices;
   std::vector<ArrayType> layouts; // their slices mean nothing
   std::vector<Buffer> buffers;

@@ -15,6 +15,7 @@
 
 using namespace mlir;
 using namespace mlir::pathways;
+namespace proto = ::pathways::proto;
 
 namespace {
 
@@ -150,7 +151,8 @@ LogicalResult GraphBuilder::addFeeds() {
     unsigned index = argument.getArgNumber();
     graph
         .addAction(Kind::Feed, name + ".feed", info->slice,
-                   costs.getMovementNs(info->bytes), argument.getLoc())
+                   costs.getMovementNs(proto::FEED, info->bytes),
+                   argument.getLoc())
         .interface = index;
     if (failed(define(argument, graph.lastAction(), name)))
       return failure();
@@ -366,12 +368,12 @@ LogicalResult GraphBuilder::addMovement(Operation *op, Value source,
   uint32_t send = graph.actions.size();
   graph
       .addAction(Kind::Send, name + ".send", from->slice,
-                 costs.getMovementNs(from->bytes), op->getLoc())
+                 costs.getMovementNs(proto::SEND, from->bytes), op->getLoc())
       .peer = send + 1;
   graph.addRead(send, buffers.lookup(source));
   graph
       .addAction(Kind::Recv, name + ".recv", to->slice,
-                 costs.getMovementNs(to->bytes), op->getLoc())
+                 costs.getMovementNs(proto::RECV, to->bytes), op->getLoc())
       .peer = send;
   return define(result, send + 1, name);
 }
@@ -385,7 +387,7 @@ LogicalResult GraphBuilder::addFetches() {
       return failure();
     graph
         .addAction(Kind::Fetch, name + ".fetch", info->slice,
-                   costs.getMovementNs(info->bytes), ret.getLoc())
+                   costs.getMovementNs(proto::FETCH, info->bytes), ret.getLoc())
         .interface = index;
     graph.addRead(graph.lastAction(), buffers.lookup(value));
     graph.results.push_back(
@@ -416,6 +418,7 @@ void GraphBuilder::findCarried() {
 FailureOr<ActionGraph> GraphBuilder::build() {
   if (failed(checkBody()))
     return failure();
+  graph.fingerprint = program.getFingerprint().value_or("").str();
   findCarried();
   ReturnOp ret = program.getReturn();
   liveness.emplace(program);

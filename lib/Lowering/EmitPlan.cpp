@@ -8,11 +8,11 @@
 
 #include "PlanSteps.h"
 
+#include "KernelEntry.h"
 #include "pathways/Dialect/Pathways/Layouts.h"
 #include "pathways/Support/ElementTypes.h"
 #include "pathways/Support/SourcePlace.h"
 #include "runtime/plan/tables.h"
-#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace mlir::pathways;
@@ -36,74 +36,6 @@ static void setSlice(const ActionGraph::Slice &slice, proto::Slice *out) {
     out->mutable_binding()->mutable_list()->mutable_devices()->Add(
         devices.begin(), devices.end());
   }
-}
-
-static void setKernel(const PlanKernel &kernel, proto::Kernel *out) {
-  out->set_name(kernel.name);
-  if (kernel.coordinates)
-    out->set_coordinates(kernel.coordinates);
-  for (func::FuncOp function : kernel.body.segments) {
-    proto::Segment *segment = out->add_segments();
-    segment->set_symbol(function.getSymName().str());
-    auto add = [&](Type type, bool written) {
-      auto tensor = cast<RankedTensorType>(type);
-      proto::KernelOperand *operand = segment->add_operands();
-      operand->set_element(getElementType(tensor.getElementType()));
-      operand->mutable_shape()->Add(tensor.getShape().begin(),
-                                    tensor.getShape().end());
-      operand->set_written(written);
-    };
-    for (Type type : function.getArgumentTypes())
-      add(type, /*written=*/false);
-    for (Type type : function.getResultTypes())
-      add(type, /*written=*/true);
-  }
-}
-
-/// The collective `op` as a step, but for its buffers.
-static LogicalResult setCollective(Operation *op, proto::Collective *step) {
-  for (StringAttr axis :
-       cast<CollectiveOpInterface>(op).getAxes().getAsRange<StringAttr>())
-    step->add_axes(axis.getValue().str());
-  return llvm::TypeSwitch<Operation *, LogicalResult>(op)
-      .Case([&](AllReduceOp op) {
-        step->set_kind(proto::ALL_REDUCE);
-        step->set_reduction(static_cast<proto::ReductionKind>(op.getKind()));
-        return success();
-      })
-      .Case([&](AllGatherOp op) {
-        step->set_kind(proto::ALL_GATHER);
-        step->set_dim(op.getDim());
-        return success();
-      })
-      .Case([&](ReduceScatterOp op) {
-        step->set_kind(proto::REDUCE_SCATTER);
-        step->set_reduction(static_cast<proto::ReductionKind>(op.getKind()));
-        step->set_dim(op.getDim());
-        return success();
-      })
-      .Case([&](AllToAllOp op) {
-        step->set_kind(proto::ALL_TO_ALL);
-        step->set_dim(op.getSplit());
-        step->set_concat_dim(op.getConcat());
-        return success();
-      })
-      .Case([&](PermuteOp op) {
-        step->set_kind(proto::PERMUTE);
-        step->set_shift(op.getShift().value_or(0));
-        step->set_wrap(op.getWrap());
-        for (int64_t rank : op.getPairs().value_or(ArrayRef<int64_t>()))
-          step->add_pairs(rank);
-        return success();
-      })
-      .Case([&](BroadcastOp op) {
-        step->set_kind(proto::BROADCAST);
-        step->set_root(op.getRoot());
-        return success();
-      })
-      .Default([](Operation *op) {
-        return op->emitOpError("is a collective that plans do not have");
-      });
 }
 
 static proto::ActionKind getKind(ActionGraph::Kind kind) {
@@ -188,6 +120,7 @@ mlir::pathways::emitPlan(const ActionGraph &graph,
   if (FileLineColRange place = findSourcePlace(graph.loc))
     header->set_source(place.getFilename().str());
   header->set_producer("pathways " PATHWAYS_VERSION);
+  header->set_fingerprint(graph.fingerprint);
   header->set_steps_in_flight(stepsInFlight);
   for (const ActionGraph::Slice &slice : graph.slices)
     setSlice(slice, plan.add_slices());

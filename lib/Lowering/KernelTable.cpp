@@ -8,6 +8,7 @@
 
 #include "KernelTable.h"
 
+#include "KernelEntry.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/SmallPtrSet.h"
 
@@ -37,6 +38,24 @@ KernelTable::Needs KernelTable::getNeeds(func::FuncOp callee) {
     });
   }
   return needs[callee] = result;
+}
+
+LogicalResult KernelTable::setCost(PlanKernel &kernel) {
+  kernel.costNs = costs.getBodyNs(*kernel.body.inlined);
+  if (!costs.hasProfile())
+    return success();
+  FailureOr<std::optional<::pathways::Computation>> computation =
+      getComputation(kernel);
+  if (failed(computation))
+    return failure();
+  std::optional<uint64_t> measured;
+  if (*computation)
+    measured = costs.getMeasuredNs(**computation);
+  // Of one without steps there is nothing to measure.
+  kernel.isMeasured = measured.has_value() || !*computation;
+  if (measured)
+    kernel.costNs = *measured;
+  return success();
 }
 
 PlanKernel *
@@ -95,7 +114,8 @@ KernelTable::get(func::FuncOp callee, MeshAttr mesh,
 
   kernel->number = kernels.size();
   kernel->name = std::move(name);
-  kernel->costNs = costs.getBodyNs(*kernel->body.inlined);
+  if (failed(setCost(*kernel)))
+    return nullptr;
   if (need == Needs::Nothing) {
     // Code that asks for no coordinates serves any mesh.
     for (func::FuncOp function : kernel->body.segments)

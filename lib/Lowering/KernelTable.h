@@ -30,7 +30,8 @@ struct PlanKernel {
   SegmentedBody body;
   /// Those wanted that the code can do.
   SmallVector<AliasPair> aliases;
-  uint64_t costNs = 0; ///< of one shard
+  uint64_t costNs = 0;     ///< of one shard
+  bool isMeasured = false; ///< so; else that is an estimate
   /// Holds the segment functions until there is a plan.kernel.
   OwningOpRef<ModuleOp> holder;
 };
@@ -54,6 +55,8 @@ private:
   /// What of a mesh and of layouts the code of `callee` depends on.
   enum class Needs { Nothing, Coordinates, Extents };
   Needs getNeeds(func::FuncOp callee);
+  /// Fails, after a diagnostic, on a collective that plans lack.
+  LogicalResult setCost(PlanKernel &kernel);
 
   const CostModel &costs;
   UniqueNames names;

@@ -12,6 +12,7 @@
 #include "mlir/IR/Builders.h"
 #include "pathways/Dialect/Plan/PlanTables.h"
 #include "pathways/Lowering/Passes.h"
+#include "pathways/Transforms/Profiles.h"
 #include "runtime/plan/verify.h"
 
 namespace mlir::pathways {
@@ -50,6 +51,21 @@ static LogicalResult emitProgram(ProgramOp program, const ActionGraph &graph,
   return success();
 }
 
+/// What of it `profile` does not know.
+static void explain(ProgramOp program, StringRef profile,
+                    ArrayRef<std::unique_ptr<PlanKernel>> kernels) {
+  size_t estimated = llvm::count_if(
+      kernels, [](const auto &kernel) { return !kernel->isMeasured; });
+  if (profile.empty() || estimated == 0)
+    return;
+  auto first = llvm::find_if(
+      kernels, [](const auto &kernel) { return !kernel->isMeasured; });
+  program.emitRemark() << "profile '" << profile << "' has no cost of "
+                       << estimated << " of " << kernels.size()
+                       << " computations, the first '" << (*first)->name
+                       << "'; they are estimated";
+}
+
 /// Why steps copy what they carry.
 static void explain(const ActionGraph &graph, const CarriedCopy &copy) {
   const ActionGraph::Argument &argument = graph.arguments[copy.argument];
@@ -66,8 +82,8 @@ struct LowerToPlan
     : public ::mlir::pathways::impl::LowerToPlanBase<LowerToPlan> {
   using LowerToPlanBase::LowerToPlanBase;
 
-  LogicalResult lower(ProgramOp program, PlacedModule &module) {
-    CostModel costs;
+  LogicalResult lower(ProgramOp program, PlacedModule &module,
+                      const CostModel &costs) {
     KernelTable kernels(costs);
     uint32_t most =
         credits ? std::min<unsigned>(credits, stepsInFlight) : stepsInFlight;
@@ -75,6 +91,7 @@ struct LowerToPlan
         buildGraph(program, module, costs, kernels, most);
     if (failed(graph))
       return failure();
+    explain(program, profile, kernels.getKernels());
     FailureOr<std::vector<uint32_t>> order = orderActions(*graph);
     if (failed(order))
       return program.emitOpError("has actions that wait for each other");
@@ -105,6 +122,11 @@ struct LowerToPlan
     SmallVector<ProgramOp> programs(root.getOps<ProgramOp>());
     if (programs.empty())
       return;
+    FailureOr<const ::pathways::Profile *> measured =
+        getAnalysis<Profiles>().read(profile);
+    if (failed(measured))
+      return signalPassFailure();
+    const CostModel costs(*measured);
     PlacedModule module(root);
     SetVector<Operation *> dead;
     for (ProgramOp program : programs) {
@@ -113,7 +135,7 @@ struct LowerToPlan
                 module.symbols.lookup(call.getCalleeAttr().getAttr()))
           dead.insert(callee);
       });
-      if (failed(lower(program, module)))
+      if (failed(lower(program, module, costs)))
         return signalPassFailure();
       program.erase();
     }

@@ -22,13 +22,16 @@ using namespace mlir::pathways;
 void mlir::pathways::buildCompilePipeline(OpPassManager &pm,
                                           const CompileOptions &options,
                                           const CompileReports &reports) {
+  // Of the text as it is, for any mesh and machines.
+  pm.addPass(createFingerprint());
   // What follows sees the text as if it had been written so.
   if (!options.mesh.empty()) {
     OverrideMeshOptions override;
     override.mesh = options.mesh;
     pm.addPass(createOverrideMesh(override));
   }
-  // Before all else: what cannot be compiled is reported as it was written.
+  // Before all that changes it: what cannot be compiled is reported as it was
+  // written.
   pm.addPass(createCheckProgram());
   // Before placing, so that folded reshards cost nothing; movement that CSE
   // merges moves once.
@@ -49,6 +52,7 @@ void mlir::pathways::buildCompilePipeline(OpPassManager &pm,
   if (reports.reshards) {
     ExplainReshardOptions explain;
     explain.topology = options.topology;
+    explain.profile = options.profile;
     pm.addPass(createExplainReshard(explain, reports.reshards));
   }
   // Where slices are says how arrays move between them.
@@ -56,6 +60,7 @@ void mlir::pathways::buildCompilePipeline(OpPassManager &pm,
   insert.topology = options.topology;
   if (insert.topology.empty()) // to the pass: not known
     insert.topology = "local";
+  insert.profile = options.profile;
   pm.addPass(createInsertTransfers(insert));
   // After the functions that movement generates, which repeat as others do.
   // Calls of merged functions may be equal, so CSE follows.
@@ -67,6 +72,7 @@ void mlir::pathways::buildCompilePipeline(OpPassManager &pm,
   LowerToPlanOptions lower;
   lower.stepsInFlight = options.stepsInFlight;
   lower.credits = options.credits;
+  lower.profile = options.profile;
   pm.addPass(createLowerToPlan(lower));
   // Compiles for the devices of the topology that slices are bound to.
   CompileKernelsOptions compile;

@@ -10,6 +10,7 @@
 #include "ReshardReport.h"
 #include "pathways/Transforms/Machines.h"
 #include "pathways/Transforms/Passes.h"
+#include "pathways/Transforms/Profiles.h"
 
 namespace mlir::pathways {
 #define GEN_PASS_DEF_EXPLAINRESHARD
@@ -36,7 +37,11 @@ private:
         getAnalysis<Machines>().read(topology);
     if (!machines)
       return signalPassFailure();
-    ReshardPlanner planner(getOperation(), machines);
+    FailureOr<const ::pathways::Profile *> measured =
+        getAnalysis<Profiles>().read(profile);
+    if (failed(measured))
+      return signalPassFailure();
+    ReshardPlanner planner(getOperation(), machines, *measured);
     if (failed(planner.checkBindings()))
       return signalPassFailure();
     WalkResult result =

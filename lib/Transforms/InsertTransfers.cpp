@@ -11,6 +11,7 @@
 #include "pathways/Dialect/Pathways/Layouts.h"
 #include "pathways/Transforms/Machines.h"
 #include "pathways/Transforms/Passes.h"
+#include "pathways/Transforms/Profiles.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -42,7 +43,11 @@ private:
       if (!machines)
         return signalPassFailure();
     }
-    ReshardPlanner reshards(getOperation(), machines);
+    FailureOr<const ::pathways::Profile *> measured =
+        getAnalysis<Profiles>().read(profile);
+    if (failed(measured))
+      return signalPassFailure();
+    ReshardPlanner reshards(getOperation(), machines, *measured);
     if (failed(reshards.checkBindings()))
       return signalPassFailure();
     planner = &reshards;

@@ -62,11 +62,14 @@ LogicalResult ReshardPlanner::checkBindings() {
 }
 
 static PlacedMesh place(MeshAttr mesh, BindOp bind,
-                        const ::pathways::Topology &machines) {
+                        const ::pathways::Topology &machines,
+                        const ::pathways::Profile *profile) {
   PlacedMesh placed;
   placed.mesh = mesh;
   placed.island = bind.getIsland();
   placed.ici = toLinkCost(machines.island(placed.island).ici(), kDefaultIci);
+  if (profile)
+    placed.ici = toLinkCost(profile->ici(), placed.ici);
   placed.devices = listDevices(mesh, bind);
   for (int64_t device : placed.devices)
     placed.hosts.push_back(machines.Locate(placed.island, device).host);
@@ -74,12 +77,15 @@ static PlacedMesh place(MeshAttr mesh, BindOp bind,
 }
 
 ReshardPlanner::ReshardPlanner(ModuleOp module,
-                               const ::pathways::Topology *machines)
-    : module(module), symbols(module), machines(machines) {
+                               const ::pathways::Topology *machines,
+                               const ::pathways::Profile *profile)
+    : module(module), symbols(module), machines(machines), profile(profile) {
   for (auto bind : module.getOps<BindOp>())
     binds[bind.getSlice()] = bind;
   if (machines)
     dcn = toLinkCost(machines->cluster().dcn(), kDefaultDcn);
+  if (profile)
+    dcn = toLinkCost(profile->dcn(), dcn);
 }
 
 SliceOp ReshardPlanner::getSlice(ArrayType type) const {
@@ -100,8 +106,8 @@ const PlacedMesh &ReshardPlanner::getPlaced(ArrayType type) {
   auto it = placed.find(slice);
   if (it == placed.end())
     it = placed
-             .try_emplace(slice,
-                          place(getMesh(type), binds.lookup(slice), *machines))
+             .try_emplace(slice, place(getMesh(type), binds.lookup(slice),
+                                       *machines, profile))
              .first;
   return it->second;
 }

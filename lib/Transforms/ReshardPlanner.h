@@ -15,6 +15,7 @@
 
 #include "pathways/Analysis/MovementCost.h"
 #include "pathways/Transforms/Passes.h"
+#include "runtime/plan/profile.h"
 #include "runtime/topology/topology.h"
 
 #include "mlir/IR/SymbolTable.h"
@@ -28,7 +29,10 @@ namespace mlir::pathways {
 class ReshardPlanner {
 public:
   /// Without `machines`, or where a slice is not bound, pieces move at once.
-  ReshardPlanner(ModuleOp module, const ::pathways::Topology *machines);
+  /// What `profile`, which may be null, has measured of links counts instead of
+  /// what the machines say.
+  ReshardPlanner(ModuleOp module, const ::pathways::Topology *machines,
+                 const ::pathways::Profile *profile);
 
   /// Fails, after a diagnostic, at a binding to what the machines do not have.
   /// What follows needs that to have succeeded.
@@ -61,6 +65,7 @@ private:
   ModuleOp module;
   SymbolTable symbols;
   const ::pathways::Topology *machines;
+  const ::pathways::Profile *profile;
   LinkCost dcn = kDefaultDcn;
   llvm::StringMap<BindOp> binds;
   llvm::StringMap<PlacedMesh> placed;

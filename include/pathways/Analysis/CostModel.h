@@ -6,7 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The one home of what things cost. Only ratios between actions matter.
+// The one home of what things cost. Only ratios between actions matter. What a
+// program was measured to cost may change when its actions run and how its
+// arrays move, and never what is computed: whoever decides that asks a
+// CostModel without a profile.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,6 +18,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "pathways/Dialect/Pathways/Pathways.h"
+#include "runtime/plan/profile.h"
 
 namespace mlir::pathways {
 
@@ -23,8 +27,22 @@ inline constexpr uint64_t kMemoryBytesPerNs = 8;
 
 class CostModel {
 public:
-  /// Nanoseconds to feed, fetch, send or receive `bytes` of one shard.
-  uint64_t getMovementNs(uint64_t bytes) const;
+  CostModel() = default;
+  /// What `profile`, which lives longer, has measured comes before estimates;
+  /// it may be null.
+  explicit CostModel(const ::pathways::Profile *profile) : profile(profile) {}
+
+  bool hasProfile() const { return profile; }
+
+  /// Nanoseconds to feed, fetch, send or receive `bytes` of one shard, as
+  /// `kind` says.
+  uint64_t getMovementNs(::pathways::proto::ActionKind kind,
+                         uint64_t bytes) const;
+
+  /// Nanoseconds that one shard's part of the gang takes that does
+  /// `computation`, if that was measured.
+  std::optional<uint64_t>
+  getMeasuredNs(const ::pathways::Computation &computation) const;
 
   /// Nanoseconds of the body of one shard, calls not followed: what is computed
   /// counts by elements, what is communicated eight times that.
@@ -32,6 +50,9 @@ public:
 
   /// Nanoseconds of one of `shards` equal parts of `op`, on tensors.
   uint64_t getShardNs(Operation *op, int64_t shards) const;
+
+private:
+  const ::pathways::Profile *profile = nullptr;
 };
 
 } // namespace mlir::pathways

@@ -55,6 +55,10 @@ struct CompileOptions : public PassPipelineOptions<CompileOptions> {
       llvm::cl::desc("Slots of an array that is fed, fetched or moved; 0: "
                      "steps in flight"),
       llvm::cl::init(0)};
+  PassOptions::Option<std::string> profile{
+      *this, "profile",
+      llvm::cl::desc("What the program's parts were measured to cost, a file; "
+                     "empty: nothing")};
   PassOptions::Option<std::string> kernelCache{
       *this, "kernel-cache",
       llvm::cl::desc("Folder of compiled kernels; empty: none")};

@@ -44,14 +44,19 @@ def LowerToPlan : Pass<"pw-lower-to-plan", "::mlir::ModuleOp"> {
     would keep the next step from beginning) both have slots of their own, each step
     copies the value, and a remark says why.
 
+    What actions cost is what `profile` has measured, or else an estimate, with a remark
+    that says of how many computations.
+
     Fails with an error at the op that is not in the form needed, naming the pass that
-    brings it there. Time and size do not depend on the number of shards.
+    brings it there, and when `profile` cannot be read or is of another program. Time and size do not depend on the number of shards.
   }];
   let options = [
     Option<"stepsInFlight", "steps-in-flight", "unsigned", /*default=*/"2",
            "Steps of a program that may be open at a time, 1 to 1024">,
     Option<"credits", "credits", "unsigned", /*default=*/"0",
-           "Slots of an array that is fed, fetched or moved; 0: steps in flight">
+           "Slots of an array that is fed, fetched or moved; 0: steps in flight">,
+    Option<"profile", "profile", "std::string", /*default=*/[{""}],
+           "What the program's parts were measured to cost, a file; empty: nothing">
   ];
   let dependentDialects = ["::mlir::pathways::plan::PlanDialect",
                            "::mlir::pathways::PathwaysDialect"];

@@ -24,6 +24,9 @@ namespace mlir::pathways {
 #define GEN_PASS_REGISTRATION
 #include "pathways/Transforms/Passes.h.inc"
 
+/// What pw-fingerprint does.
+void addFingerprints(ModuleOp module);
+
 /// A way to change a layout, and what it costs.
 struct ReshardRoute {
   std::string steps; ///< in words

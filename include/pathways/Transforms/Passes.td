@@ -27,6 +27,22 @@ def CheckProgram : Pass<"pw-check-program", "::mlir::ModuleOp"> {
   }];
 }
 
+def Fingerprint : Pass<"pw-fingerprint", "::mlir::ModuleOp"> {
+  let summary = "Say what text each program has";
+  let description = [{
+    Gives each `pw.program` the attribute `fingerprint`: a hash of its text and that
+    of all else in the module but other programs, without locations. So a profile,
+    which is of one text, is not taken for another. To be run before all that
+    changes programs: what meshes and machines make of the text does not count.
+
+    ```mlir
+    pw.program @p(...) {...}
+    // becomes
+    pw.program @p(...) attributes {fingerprint = "91e0f7b2c6a3d8450c1d5e66a7b89f23"} {...}
+    ```
+  }];
+}
+
 def OverrideMesh : Pass<"pw-override-mesh", "::mlir::ModuleOp"> {
   let summary = "Give other sizes to the axes of slices";
   let description = [{
@@ -223,7 +239,8 @@ def InsertTransfers : Pass<"pw-insert-transfers", "::mlir::ModuleOp"> {
     after that is, where `topology` says the machines and both slices are bound,
     the cheapest sequence of pieces, all-gathers and all-to-alls by their links;
     `pw-explain-reshard` lists what it was compared with. Where pieces at once are
-    as good, they are taken. So an array that has copies on another island may
+    as good, they are taken. Links that `profile` has measured count instead of
+    what `topology` says of them. So an array that has copies on another island may
     cross the DCN once, cut, and be gathered there:
 
     ```mlir
@@ -237,12 +254,15 @@ def InsertTransfers : Pass<"pw-insert-transfers", "::mlir::ModuleOp"> {
     ```
 
     Time is bounded, whatever the number of shards: where there are many, all are
-    taken to be alike. Fails with an error at a binding to what `topology` lacks.
+    taken to be alike. Fails with an error at a binding to what `topology` lacks,
+    and when `profile` cannot be read or is of another program.
   }];
   let options = [
     Option<"topology", "topology", "std::string", /*default=*/[{""}],
            "Machines: local, ISLANDSxHOSTSxDEVICES, or a textproto file; empty: "
-           "not known, pieces move at once">
+           "not known, pieces move at once">,
+    Option<"profile", "profile", "std::string", /*default=*/[{""}],
+           "What the program's parts were measured to cost, a file; empty: nothing">
   ];
   let dependentDialects = ["::mlir::pathways::PathwaysDialect",
                            "::mlir::arith::ArithDialect",
@@ -255,17 +275,20 @@ def ExplainReshard : Pass<"pw-explain-reshard", "::mlir::ModuleOp"> {
   let summary = "Say which ways each change of layout could take";
   let description = [{
     Changes nothing. To be run where `pw-insert-transfers` would be, with the same
-    machines. A remark at each `pw.reshard` says which steps are taken, how many
+    machines and profile. A remark at each `pw.reshard` says which steps are taken, how many
     bytes they move over ICI and the DCN, the bytes of a shard before and after a
     step, at the most, and how long it takes by the links; notes say the same of
     ways that were not taken.
 
-    Fails with an error at a `pw.reshard` from or to a slice that is not bound, and
-    at a binding to what `topology` lacks.
+    Fails with an error at a `pw.reshard` from or to a slice that is not bound, at
+    a binding to what `topology` lacks, and when `profile` cannot be read or is of
+    another program.
   }];
   let options = [
     Option<"topology", "topology", "std::string", /*default=*/[{"local"}],
-           "Machines: local, ISLANDSxHOSTSxDEVICES, or a textproto file">
+           "Machines: local, ISLANDSxHOSTSxDEVICES, or a textproto file">,
+    Option<"profile", "profile", "std::string", /*default=*/[{""}],
+           "What the program's parts were measured to cost, a file; empty: nothing">
   ];
 }
 

@@ -104,6 +104,7 @@ FailureOr<ProgramOp> Importer::run() {
     p.sym_name = str(plan.header().program());
     p.source = textOrNull(plan.header().source());
     p.producer = textOrNull(plan.header().producer());
+    p.fingerprint = textOrNull(plan.header().fingerprint());
     p.in_flight = i64(plan.header().steps_in_flight());
   });
   OpBuilder::InsertionGuard guard(b);

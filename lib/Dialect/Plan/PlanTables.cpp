@@ -181,6 +181,9 @@ LogicalResult Exporter::run() {
       failed(
           text(program, "producer", program.getProducer(),
                [&](std::string s) { header->set_producer(std::move(s)); })) ||
+      failed(text(
+          program, "fingerprint", program.getFingerprint(),
+          [&](std::string s) { header->set_fingerprint(std::move(s)); })) ||
       failed(number(program, "in_flight", program.getInFlight(),
                     [&](uint32_t n) { header->set_steps_in_flight(n); })))
     return failure();

@@ -14,6 +14,7 @@
 
 #include <atomic>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -197,6 +198,71 @@ TEST(ApiTest, TraceOfARun) {
   options.run.trace_events = -1;
   EXPECT_THAT(Session::open(options).error().message,
               HasSubstr("a trace of -1 events"));
+}
+
+/// A file of that text, for as long as this lives.
+class ProfileFile {
+public:
+  explicit ProfileFile(const std::string &text)
+      : path(::testing::TempDir() + "api_test_" + std::to_string(getpid()) +
+             ".profile") {
+    std::ofstream(path) << text;
+  }
+  ~ProfileFile() { std::remove(path.c_str()); }
+
+  const std::string path;
+};
+
+TEST(ApiTest, ProfileOfARun) {
+  SessionOptions options{.topology = "1x1x2"};
+  options.run.trace_events = 1000;
+  Session session = take(Session::open(options));
+  CompileOptions compileOptions{.topology = "1x1x2"};
+  Compiled first = take(compile(runningSum(), compileOptions));
+  std::ostringstream text;
+  Status tooSoon = session.writeProfile(first.plan, text);
+  EXPECT_EQ(tooSoon.error().code, ErrorCode::InvalidArgument);
+  EXPECT_THAT(tooSoon.error().message, HasSubstr("no firing of program 'sum'"));
+  Executable executable = take(session.load(first.plan));
+  auto run = take(executable.launch({{"x", floats({3, 2}, {1, 2, 3, 4, 5, 6})},
+                                     {"start", floats({2}, {0, 0})}},
+                                    3));
+  EXPECT_TRUE(run.await());
+  ASSERT_TRUE(session.writeProfile(first.plan, text));
+  EXPECT_THAT(text.str(), AllOf(HasSubstr("program: \"sum\""),
+                                HasSubstr("name: \"add\""), HasSubstr("FEED")));
+
+  const ProfileFile file(text.str());
+  compileOptions.profile = file.path;
+  Compiled second = take(compile(runningSum(), compileOptions));
+  EXPECT_EQ(second.plan.bytes(),
+            take(compile(runningSum(), compileOptions)).plan.bytes());
+  // Nothing is estimated.
+  EXPECT_TRUE(second.remarks.empty());
+  // A plan has its costs.
+  auto fixed =
+      compile(Program{take(printPlan(second.plan)), "sum"}, compileOptions);
+  ASSERT_FALSE(fixed);
+  EXPECT_EQ(fixed.error().code, ErrorCode::InvalidArgument);
+  EXPECT_THAT(fixed.error().message, HasSubstr("whose costs are fixed"));
+  // Another program does not take them.
+  Program other = runningSum();
+  other.text += "func.func private @more() { return }\n";
+  auto refused = compile(other, compileOptions);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::InvalidArgument);
+  EXPECT_THAT(refused.error().message,
+              AllOf(HasSubstr(file.path), HasSubstr("is of program 'sum'"),
+                    HasSubstr("this is 'sum'")));
+
+  text.setstate(std::ios::badbit);
+  EXPECT_EQ(session.writeProfile(first.plan, text).error().code,
+            ErrorCode::Unwritable);
+  options.run.world = RunOptions::kSim;
+  Status simulated =
+      take(Session::open(options)).writeProfile(first.plan, std::cout);
+  EXPECT_EQ(simulated.error().code, ErrorCode::InvalidArgument);
+  EXPECT_THAT(simulated.error().message, HasSubstr("time is virtual"));
 }
 
 TEST(ApiTest, HandlesReleaseInAnyOrder) {
@@ -553,6 +619,8 @@ TEST(ApiTest, WhatWasMovedFromIsAnError) {
     EXPECT_EQ(done, 1);
     std::ostringstream trace;
     isEmpty(session.writeTrace(trace), "session");
+    isEmpty(session.writeProfile(plan, trace), "session");
+    isEmpty(hasSession.writeProfile(compiled.plan, trace), "plan");
     // Who has them now can use them.
     EXPECT_THAT(values(take(hasArray.get())), ElementsAre(1, 2));
     EXPECT_THAT(values(take(hasRun.fetch("total"))), ElementsAre(1, 2));

@@ -9,8 +9,9 @@
 // Random changes of layout, compiled and run: values are those that came in,
 // and as many bytes move as the compiler said when it chose the way, by the
 // tables of the plan and by what hosts of a run sent each other. Where things
-// are and how fast links are changes the way and no bit. PATHWAYS_TEST_SEED and
-// PATHWAYS_TEST_RESHARDS choose others and how many.
+// are and how fast links are, as said or as measured, changes the way and no
+// bit. PATHWAYS_TEST_SEED and PATHWAYS_TEST_RESHARDS choose others and how
+// many.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,6 +19,7 @@
 #include "runtime/client/client.h"
 #include "runtime/client/cluster.h"
 #include "runtime/plan/plan_file.h"
+#include "runtime/plan/profile.h"
 #include "runtime/topology/topology.h"
 #include "tools/pw-run/dry_run.h"
 #include "gtest/gtest.h"
@@ -29,6 +31,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <map>
 #include <random>
 #include <set>
 
@@ -441,7 +444,35 @@ pw.program @f(%v: !pw.array<12x96x96xf32, @a, [{"m", "n"}, {}, {}]>)
 }
 )";
 
-TEST(MovementTest, LinksAndPlacesChangeTheWayAndNoBit) {
+/// A profile of kSums that has measured such links, and costs of everything.
+class ProfileFile {
+public:
+  explicit ProfileFile(const Links &links)
+      : path(testing::TempDir() + "movement_test_" + std::to_string(getpid()) +
+             "_" + links.name + ".profile") {
+    const TopologyFile machines({12, 1}, kLinks[0]);
+    const PlanData plan = take(ParsePlan(
+        take(compile({kSums}, {.topology = machines.path})).plan.bytes()));
+    std::ofstream file(path);
+    file << "version: 1 program: \"f\" fingerprint: \""
+         << plan.tables.header().fingerprint() << "\"\n"
+         << links.ici << " " << links.dcn << "\n";
+    for (const char *kind : {"FEED", "FETCH", "SEND", "RECV"})
+      file << "movements { kind: " << kind << " bytes: 4 ns: 100000 }\n";
+    std::set<Computation> seen;
+    for (const proto::Action &action : plan.tables.actions())
+      if (std::optional<Computation> made = ComputationOf(plan.tables, action))
+        if (seen.insert(*made).second)
+          file << "computations { name: \"" << made->name << "\" signature: \""
+               << made->signature << "\" ns: " << 1000000 / seen.size()
+               << " }\n";
+  }
+  ~ProfileFile() { std::remove(path.c_str()); }
+
+  const std::string path;
+};
+
+TEST(MovementTest, LinksPlacesAndProfilesChangeTheWayAndNoBit) {
   HostArray values{ElementType::kF32, {12, 96, 96}, {}};
   values.data.resize(values.num_elements() * 4);
   std::minstd_rand random(7);
@@ -452,17 +483,30 @@ TEST(MovementTest, LinksAndPlacesChangeTheWayAndNoBit) {
   }
   std::set<std::string> ways;
   HostArray first;
-  for (const auto &hosts : kHosts)
-    for (const Links &links : kLinks) {
-      const TopologyFile file(hosts, links);
+  const ProfileFile slowIci(kLinks[1]), slowDcn(kLinks[2]);
+  for (const auto &hosts : kHosts) {
+    // By the links that count, of the machines or measured.
+    std::map<std::string, std::string> wayBy;
+    for (const auto &[links, profile] :
+         {std::pair(&kLinks[0], ""), std::pair(&kLinks[1], ""),
+          std::pair(&kLinks[2], ""),
+          std::pair(&kLinks[0], slowIci.path.c_str()),
+          std::pair(&kLinks[2], slowIci.path.c_str()),
+          std::pair(&kLinks[0], slowDcn.path.c_str())}) {
+      const TopologyFile file(hosts, *links);
       const std::string &topology = file.path;
-      SCOPED_TRACE(topology);
-      auto compiled = take(
-          compile({kSums}, {.topology = topology, .explainReshards = true}));
+      SCOPED_TRACE(topology + " " + profile);
+      auto compiled = take(compile(
+          {kSums},
+          {.topology = topology, .profile = profile, .explainReshards = true}));
       std::string way;
       for (const ReshardChoice &choice : compiled.reshards)
         way += choice.routes[0].steps + "\n";
       ways.insert(way);
+      const std::string measured = profile == slowIci.path   ? "slow-ici"
+                                   : profile == slowDcn.path ? "slow-dcn"
+                                                             : links->name;
+      EXPECT_EQ(wayBy.try_emplace(measured, way).first->second, way);
       auto session = take(Session::open(
           {.topology = topology, .run = {.world = RunOptions::kSim}}));
       auto executable = take(session.load(compiled.plan));
@@ -475,6 +519,7 @@ TEST(MovementTest, LinksAndPlacesChangeTheWayAndNoBit) {
         ASSERT_TRUE(got.data == first.data) << "result " << result;
       }
     }
+  }
   // Else nothing was compared.
   EXPECT_GT(ways.size(), 2u);
 }

@@ -33,8 +33,33 @@ struct CostModelTest : public ::testing::Test {
 };
 
 TEST_F(CostModelTest, NothingIsFree) {
-  EXPECT_EQ(CostModel().getMovementNs(0), 1u);
+  EXPECT_EQ(CostModel().getMovementNs(::pathways::proto::FEED, 0), 1u);
   EXPECT_EQ(getBodyNs("func.func @f() { return }"), 1u);
+}
+
+TEST_F(CostModelTest, WhatWasMeasuredIsNotEstimated) {
+  ::pathways::proto::Profile measured;
+  measured.set_version(::pathways::kProfileVersion);
+  measured.set_program("p");
+  measured.set_fingerprint("0123456789abcdef0123456789abcdef");
+  auto *entry = measured.add_computations();
+  entry->set_name("f");
+  entry->set_signature("00ff");
+  entry->set_ns(70);
+  auto *feed = measured.add_movements();
+  feed->set_kind(::pathways::proto::FEED);
+  feed->set_bytes(4096);
+  feed->set_ns(9);
+  auto profile = ::pathways::Profile::Create(measured, "p");
+  ASSERT_TRUE(profile.ok());
+  const CostModel costs(&*profile);
+  EXPECT_TRUE(costs.hasProfile());
+  EXPECT_EQ(costs.getMovementNs(::pathways::proto::FEED, 4096), 9u);
+  // Of another kind nothing is known.
+  EXPECT_EQ(costs.getMovementNs(::pathways::proto::SEND, 4096), 513u);
+  EXPECT_EQ(costs.getMeasuredNs({"f", "00ff"}), 70u);
+  EXPECT_EQ(costs.getMeasuredNs({"f", "00fe"}), std::nullopt);
+  EXPECT_EQ(CostModel().getMeasuredNs({"f", "00ff"}), std::nullopt);
 }
 
 TEST_F(CostModelTest, AProductCostsItsLoops) {

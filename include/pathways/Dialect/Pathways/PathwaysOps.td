@@ -145,6 +145,7 @@ def ProgramOp : Pathways_Op<"program", [
     it is read, and neither by a step nor where it is carried or passed on.
 
     In text the SSA name of an argument is its `pw.name` unless another is given.
+    `fingerprint` is what profiles know its text by; `pw-fingerprint` adds it.
 
     (C1) Arguments and results are arrays; (C2) `pw.carried` is the index of a
     result of equal type; (C3) an argument is not both carried and stepped; (C4)
@@ -168,7 +169,8 @@ def ProgramOp : Pathways_Op<"program", [
                        OptionalAttr<StrAttr>:$sym_visibility,
                        TypeAttrOf<FunctionType>:$function_type,
                        OptionalAttr<DictArrayAttr>:$arg_attrs,
-                       OptionalAttr<DictArrayAttr>:$res_attrs);
+                       OptionalAttr<DictArrayAttr>:$res_attrs,
+                       OptionalAttr<StrAttr>:$fingerprint);
   let regions = (region AnyRegion:$body);
   let skipDefaultBuilders = 1;
   let builders = [OpBuilder<(ins "::llvm::StringRef":$name,

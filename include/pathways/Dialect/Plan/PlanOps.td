@@ -104,7 +104,8 @@ def Plan_ProgramOp : Plan_Op<"program", [
   let description = [{
     The operations inside are the entries of the tables: slices, layouts,
     kernels, buffers, actions, edges, arguments and results, in this order.
-    `in_flight` is the number of firings of one action that may be open.
+    `in_flight` is the number of firings of one action that may be open,
+    `fingerprint` what profiles know the text by that the plan was made of.
 
     Constraints: (C1) tables come in the order above; (C2) a name that is
     referred to is in its table, and there once; (C3) the plan obeys the rules of
@@ -125,11 +126,12 @@ def Plan_ProgramOp : Plan_Op<"program", [
     ```
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, Plan_Text:$source,
-                       Plan_Text:$producer, I64Attr:$in_flight);
+                       Plan_Text:$producer, Plan_Text:$fingerprint,
+                       I64Attr:$in_flight);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
-    $sym_name (`source` $source^)? (`producer` $producer^)? `in_flight` $in_flight
-    attr-dict-with-keyword $body
+    $sym_name (`source` $source^)? (`producer` $producer^)?
+    (`fingerprint` $fingerprint^)? `in_flight` $in_flight attr-dict-with-keyword $body
   }];
   let hasRegionVerifier = 1;
 }

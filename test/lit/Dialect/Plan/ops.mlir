@@ -3,8 +3,8 @@
 // Every operation, with and without its optional parts. Names need to differ in
 // their own table only, and may hold any character.
 
-// CHECK: plan.program @all source "all.mlir" producer "pathways 0.1.0" in_flight 2 {
-plan.program @all source "all.mlir" producer "pathways 0.1.0" in_flight 2 {
+// CHECK: plan.program @all source "all.mlir" producer "pathways 0.1.0" fingerprint "0123456789abcdef0123456789abcdef" in_flight 2 {
+plan.program @all source "all.mlir" producer "pathways 0.1.0" fingerprint "0123456789abcdef0123456789abcdef" in_flight 2 {
   // CHECK-NEXT: plan.slice @s mesh <"d" = 2, "m" = 1> kind "cpu" island 0 base 4 strides [2, 1] span 2
   // CHECK-NEXT: plan.slice @"the t" mesh <"d" = 2> island 1 devices [3, 1]
   plan.slice @s mesh <"d" = 2, "m" = 1> kind "cpu" island 0 base 4 strides [2, 1] span 2
