@@ -10,8 +10,8 @@ A program moves values between random slices and shardings, computes on shards,
 and reduces over axes; one of four with arrays of up to 6 MB. Calls donate some of what
 they read, and some arguments are carried from step to step. It runs on threads of one
 process, with more and fewer steps in flight, in a simulation, step by step with the
-carried values stored in between, in a process for each host, and in two that share the
-hosts, which speak sockets, and UCX where that is installed, over links of which some
+carried values stored in between, in a process for each host, again with the profile of
+that, and in two that share the hosts, which speak sockets, and UCX where that is installed, over links of which some
 delay, double, reorder and lose messages; every result must have the same bytes. The
 seed is printed; a program that fails is printed whole.
 """
@@ -271,6 +271,9 @@ def main():
         pathlib.Path(options.pw_run).parent / "pw-node", TOPOLOGY,
         [["host0", "host2"], ["host1"], ["host3"]], make_key(folder),
     ) as cluster:
+        profile = pathlib.Path(folder, "p.profile")
+        MODES["hosts"] = ["--processes", f"--profile-out={profile}"]
+        MODES["measured"] = [f"--profile={profile}"]
         MODES["cluster"] = [f"--connect={cluster.address}", f"--key={cluster.key}"]
         path = pathlib.Path(folder, "program.mlir")
         for number in range(options.programs):

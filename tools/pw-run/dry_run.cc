@@ -38,6 +38,7 @@ class Coster {
   PlanCost Run() {
     Memory();
     for (const proto::Action& action : plan_.actions()) {
+      Time(action);
       if (action.kind() == proto::GANG) Gang(action);
       if (action.kind() == proto::FEED) Feed(action);
       if (action.kind() == proto::SEND) Send(action);
@@ -83,6 +84,13 @@ class Coster {
       cost.need = needs.Of({on_device.begin(), on_device.end()}, cost.bytes);
       cost.need.scratch = scratch_of[key];
       cost.bytes += scratch_of[key];
+    }
+  }
+
+  void Time(const proto::Action& action) {
+    for (int64_t device : devices_[action.slice()]) {
+      uint64_t& ns = cost_.devices[{IslandOf(action.slice()), device}].ns;
+      ns = AddBytes(ns, action.cost_ns(), 1);
     }
   }
 
@@ -261,7 +269,8 @@ Devices::const_iterator EndOfAlike(const Devices& devices,
 
 std::string DevicesText(const PlanCost& cost, const Topology& topology) {
   std::vector<std::vector<std::string>> rows = {
-      {"devices", "", "peak bytes", "of", "shards", "gangs per step"}};
+      {"devices", "", "peak bytes", "of", "shards", "gangs per step",
+       "ns per step"}};
   std::vector<std::vector<std::string>> needs = {
       {"bytes for", "", "all", "one step", "credits", "kept", "alignment",
        "packing", "scratch"}};
@@ -274,8 +283,8 @@ std::string DevicesText(const PlanCost& cost, const Topology& topology) {
     rows.push_back(
         {topology.IslandName(island), name, absl::StrCat(it->second.bytes),
          absl::StrCat(DeviceMemoryBytes(topology.device(island, device))),
-         absl::StrCat(it->second.shards),
-         absl::StrCat(it->second.gang_entries)});
+         absl::StrCat(it->second.shards), absl::StrCat(it->second.gang_entries),
+         absl::StrCat(it->second.ns)});
     const MemoryNeed& need = it->second.need;
     needs.push_back(
         {topology.IslandName(island), name, absl::StrCat(it->second.bytes)});

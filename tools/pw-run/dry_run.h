@@ -8,7 +8,8 @@
 //
 // Bytes of memory on each device and what for, bytes that one step moves over
 // the links of each island and between islands, carried arguments that it
-// copies, and gangs per step: all from the tables.
+// copies, gangs per step and what devices do then by the costs of the plan: all
+// from the tables.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,7 +33,9 @@ struct PlanCost {
     uint64_t bytes = 0;         // buffers and scratch of all its shards
     uint64_t shards = 0;        // of all slices
     uint64_t gang_entries = 0;  // per step
-    MemoryNeed need;            // what the bytes are for
+    // What its shards' parts of actions cost in a step, one after the other.
+    uint64_t ns = 0;
+    MemoryNeed need;  // what the bytes are for
     bool operator==(const Device&) const = default;
   };
   // By (island, device in it); devices that have nothing are not in it.

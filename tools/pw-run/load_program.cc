@@ -34,6 +34,7 @@ bool Compile(const Options& options, std::string text,
   compile.explainShardings = options.explain_shardings;
   compile.stepsInFlight = options.steps_in_flight;
   compile.program = options.program;
+  compile.profile = options.profile;
   compile.kernelCache = options.kernel_cache;
   compile.kernelCacheBytes = options.kernel_cache_bytes;
   compile.explainReshards = options.explain_reshard;
@@ -84,6 +85,11 @@ bool LoadProgram(const Options& options, Loaded* loaded, Failure* failure) {
       return Fail(
           failure, kUsageError,
           absl::StrCat("--mesh: ", name, " is a plan, whose meshes are fixed"));
+    }
+    if (!options.profile.empty()) {
+      return Fail(failure, kUsageError,
+                  absl::StrCat("--profile: ", name,
+                               " is a plan, whose costs are fixed"));
     }
     if (options.explain_shardings) {
       return Fail(failure, kUsageError,

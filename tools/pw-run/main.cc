@@ -29,7 +29,9 @@
 #include "runtime/base/temporary_file.h"
 #include "runtime/client/cluster.h"
 #include "runtime/node/local_workers.h"
+#include "runtime/plan/profile.h"
 #include "runtime/topology/topology.h"
+#include "runtime/trace/measure.h"
 #include "runtime/trace/summary.h"
 #include "tools/pw-run/dry_run.h"
 #include "tools/pw-run/dump_graph.h"
@@ -69,7 +71,7 @@ class Session {
     if (done && !options_.dry_run && !options_.compile_only) {
       done = Prepare() && Execute();
       // Of a run that failed, too.
-      done = WriteTrace(done) && Finish();
+      done = WriteTrace(done) && WriteProfile() && Finish();
     }
     progress_.Clear();
     if (!done) {
@@ -129,6 +131,9 @@ class Session {
     }
     const std::string topology = TopologyPath(options_.topology);
     if (!topology.empty()) claims_.AddInput("--topology", topology);
+    if (!options_.profile.empty()) {
+      claims_.AddInput("--profile", options_.profile);
+    }
     for (auto [option, specs] :
          {std::make_pair("--input=", &options_.inputs),
           std::make_pair("--expected=", &options_.expected)}) {
@@ -161,6 +166,7 @@ class Session {
            Open("--emit-plan-text", options_.emit_plan_text,
                 &plan_text_file_) &&
            Open("--trace", options_.trace, &trace_file_) &&
+           Open("--profile-out", options_.profile_out, &profile_file_) &&
            Open("--dump-graph", options_.dump_graph, &graph_file_);
   }
 
@@ -189,8 +195,11 @@ class Session {
                   absl::StrCat("--connect: ", cluster.status().message()));
     }
     cluster_ = *std::move(cluster);
-    if (!options_.trace.empty() && !cluster_->traced()) {
-      return Fail(kUsageError, absl::StrCat("--trace: ", kUntraced));
+    for (auto [option, path] :
+         {std::make_pair("--trace", &options_.trace),
+          std::make_pair("--profile-out", &options_.profile_out)}) {
+      if (path->empty() || cluster_->traced()) continue;
+      return Fail(kUsageError, absl::StrCat(option, ": ", kUntraced));
     }
     options_.topology = TopologySpec(cluster_->topology().cluster());
     return true;
@@ -247,6 +256,12 @@ class Session {
 
   // Inputs, expected values, and the memory for results.
   bool Prepare() {
+    if (!options_.profile_out.empty()) {
+      const absl::Status s = CheckMeasurable(plan().header());
+      if (!s.ok()) {
+        return Fail(kUsageError, absl::StrCat("--profile-out: ", s.message()));
+      }
+    }
     signature_ = SignatureOf(plan());
     for (const NamedSpec& output : options_.outputs) {
       absl::StatusOr<size_t> port =
@@ -346,6 +361,19 @@ class Session {
            Emit(options_.trace, &trace_file_, text.str());
   }
 
+  bool WriteProfile() {
+    if (options_.profile_out.empty()) return true;
+    absl::StatusOr<proto::Profile> profile = client_->Measure(plan().header());
+    if (!profile.ok()) {
+      // Of a run that went well the trace may have kept nothing.
+      const bool is_usage = absl::IsInvalidArgument(profile.status()) ||
+                            absl::IsFailedPrecondition(profile.status());
+      return Fail(is_usage ? kUsageError : kRunError,
+                  absl::StrCat("--profile-out: ", profile.status().message()));
+    }
+    return Emit(options_.profile_out, &profile_file_, PrintProfile(*profile));
+  }
+
   // Firings of action shards in the whole launch, for the progress line.
   double FiringsExpected() const {
     double shards = 0;
@@ -438,7 +466,8 @@ class Session {
   Failure failure_;
   ExitCode exit_code_ = kSuccess;
   FileClaims claims_;
-  OutputFile plan_file_, plan_text_file_, graph_file_, stats_file_, trace_file_;
+  OutputFile plan_file_, plan_text_file_, graph_file_, stats_file_, trace_file_,
+      profile_file_;
   std::vector<OutputFile> output_files_;  // as options_.outputs
   std::vector<size_t> output_ports_;      // as options_.outputs
   std::optional<Topology> topology_;

@@ -184,6 +184,11 @@ absl::StatusOr<ParsedOptions> ParseOptions(int argc, const char* const* argv) {
       ->type_name("N")
       ->check(Between(0, int64_t{1} << 62))
       ->group(kCompile);
+  app.add_option("--profile", o.profile,
+                 "What --profile-out of another run wrote: costs that were "
+                 "measured count instead of estimates; results are the same")
+      ->type_name("FILE")
+      ->group(kCompile);
   app.add_option("--emit-plan", o.emit_plan, "Write the plan file")
       ->type_name("FILE")
       ->group(kCompile);
@@ -312,9 +317,14 @@ absl::StatusOr<ParsedOptions> ParseOptions(int argc, const char* const* argv) {
                  "Write what happened when, for ui.perfetto.dev; - prints it")
       ->type_name("FILE")
       ->group(kLook);
-  app.add_option(
-         "--trace-events", trace_events,
-         "Keep the last N events of each thread for --trace and --stats")
+  app.add_option("--profile-out", o.profile_out,
+                 "Write what each part of the program cost, for --profile; - "
+                 "prints it")
+      ->type_name("FILE")
+      ->group(kLook);
+  app.add_option("--trace-events", trace_events,
+                 "Keep the last N events of each thread for --trace, --stats "
+                 "and --profile-out")
       ->capture_default_str()
       ->type_name("N")
       ->check(Between(1, int64_t{1} << 28))
@@ -441,11 +451,20 @@ absl::StatusOr<ParsedOptions> ParseOptions(int argc, const char* const* argv) {
     return absl::InvalidArgumentError(absl::StrCat(
         "--stats: expected table, json or @FILE, got '", o.stats, "'"));
   }
-  if (!o.trace.empty() || !o.stats.empty()) o.run.trace_events = trace_events;
-  if (!o.trace.empty() && (o.dry_run || o.compile_only)) {
+  if (!o.trace.empty() || !o.stats.empty() || !o.profile_out.empty()) {
+    o.run.trace_events = trace_events;
+  }
+  for (auto [name, path] : {std::make_pair("--trace", &o.trace),
+                            std::make_pair("--profile-out", &o.profile_out)}) {
+    if (path->empty() || !(o.dry_run || o.compile_only)) continue;
     return absl::InvalidArgumentError(
-        absl::StrCat("--trace: nothing runs with ",
+        absl::StrCat(name, ": nothing runs with ",
                      o.dry_run ? "--dry-run" : "--compile-only"));
+  }
+  if (simulate && !o.profile_out.empty()) {
+    return absl::InvalidArgumentError(
+        "--profile-out: time is virtual with --world=sim, it is made of costs "
+        "and measures none");
   }
   if (o.emit_plan == "-") {
     return absl::InvalidArgumentError(

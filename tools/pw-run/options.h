@@ -38,6 +38,7 @@ struct Options {
   bool oversubscribe = false;
   std::vector<std::string> mesh;  // SLICE:AXIS=N,...
   int steps_in_flight = 2;
+  std::string profile;                              // path; empty: none
   std::string kernel_cache;                         // folder; empty: none
   uint64_t kernel_cache_bytes = uint64_t{1} << 30;  // 0: no bound
 
@@ -62,6 +63,7 @@ struct Options {
   std::string emit_plan;       // path
   std::string emit_plan_text;  // path or "-"
   std::string trace;           // path; "-": standard output; empty: none
+  std::string profile_out;     // likewise
   std::string stats;           // "", "table", "json" or "@PATH" (as JSON)
 };
 

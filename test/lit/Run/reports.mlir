@@ -2,7 +2,7 @@
 // DEFINE: %{run} = pw-run %S/Inputs/axpy.mlir --topology=1x2x2
 
 // RUN: %{run} --dry-run | FileCheck %s --check-prefix=DRY
-// DRY:      devices peak bytes of shards gangs per step
+// DRY:      devices peak bytes of shards gangs per step ns per step
 // DRY-NEXT: island0 device 0-1 {{[0-9]+}} 1073741824 1 1
 // DRY-NEXT: island0 device 2-3 {{[0-9]+}} 1073741824 1 0
 // DRY:      bytes for all one step credits kept alignment packing scratch

@@ -92,7 +92,9 @@ TEST(OptionsTest, EverythingGiven) {
   EXPECT_EQ(Parse({"f", "--stats=json"})->options.stats, "json");
   EXPECT_EQ(Parse({"f", "--trace=t.json"})->options.trace, "t.json");
   EXPECT_EQ(Parse({"f", "--trace-events=9"})->options.run.trace_events, 0);
-  for (const char* shown : {"--trace=t.json", "--stats"}) {
+  EXPECT_EQ(Parse({"f", "--profile=p"})->options.profile, "p");
+  EXPECT_EQ(Parse({"f", "--profile-out=p"})->options.profile_out, "p");
+  for (const char* shown : {"--trace=t.json", "--stats", "--profile-out=p"}) {
     EXPECT_EQ(Parse({"f", shown})->options.run.trace_events, 1 << 18);
     EXPECT_EQ(Parse({"f", "--trace-events=9", shown})->options.run.trace_events,
               9);

@@ -162,6 +162,19 @@ TEST(ReportsTest, CostsComeFromTheTables) {
   EXPECT_EQ(cost.gangs[0], 1);
 }
 
+TEST(ReportsTest, TimeIsWhatShardsOfADeviceCost) {
+  proto::Plan plan = MakePlan();
+  for (proto::Action& action : *plan.mutable_actions()) {
+    action.set_cost_ns(action.kind() == proto::GANG ? 100 : 0);
+  }
+  PlanCost cost = CostOf(plan, MakeTopology("2x1x4"));
+  EXPECT_EQ((cost.devices[{0, 0}].ns), 100);
+  EXPECT_EQ((cost.devices[{1, 2}].ns), 0);
+  plan.mutable_slices(0)->mutable_binding()->mutable_affine()->set_span(1);
+  cost = CostOf(plan, MakeTopology("2x1x4"));
+  EXPECT_EQ((cost.devices[{0, 0}].ns), 400);
+}
+
 TEST(ReportsTest, NothingMovesWithinOneDevice) {
   proto::Plan plan = MakePlan();
   plan.mutable_slices(0)->mutable_binding()->mutable_affine()->set_span(1);
