@@ -148,8 +148,9 @@ TEST_F(CutChoiceTest, OnlyEqualBlocksWhereThereMustBeNoPadding) {
   Operation *op = &(*module->getOps<func::FuncOp>().begin()).front().front();
   ShardingRule rule = *getShardingRule(op);
   auto there = [](unsigned, ShardingAttr) { return false; };
-  CutProblem problem{op,   rule, mesh, {sharding(R"([{"y", "x"}, {}])")},
-                     {{}}, there};
+  BodyReshards reshards(mesh);
+  CutProblem problem{
+      op, rule, mesh, reshards, {sharding(R"([{"y", "x"}, {}])")}, {{}}, there};
   for (const CutOption &option : rankCuts(problem))
     EXPECT_LT(option.cut[0].size(), 2u);
 }
