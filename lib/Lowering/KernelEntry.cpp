@@ -85,8 +85,8 @@ LogicalResult mlir::pathways::setCollective(Operation *op,
       });
 }
 
-static RankedTensorType getType(const SegmentedBody &body,
-                                const SegmentValue &value) {
+static RankedTensorType getTensorType(const SegmentedBody &body,
+                                      const SegmentValue &value) {
   func::FuncOp function = *body.inlined;
   switch (value.kind) {
   case SegmentValue::Kind::Argument:
@@ -115,7 +115,7 @@ mlir::pathways::getComputation(const PlanKernel &kernel) {
     proto::Collective collective;
     if (failed(setCollective(step.collective, &collective)))
       return failure();
-    RankedTensorType source = getType(kernel.body, step.source);
+    RankedTensorType source = getTensorType(kernel.body, step.source);
     builder.AddCollective(collective,
                           source.getNumElements() *
                               getElementBytes(source.getElementType()));
