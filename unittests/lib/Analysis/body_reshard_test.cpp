@@ -1,4 +1,4 @@
-//===- reshard_routes_test.cpp - Routes inside of bodies
+//===- body_reshard_test.cpp - From layout to layout in bodies ------------===//
 //---------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
