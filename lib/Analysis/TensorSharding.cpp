@@ -125,6 +125,26 @@ static ShardingRule getGatherRule(tensor::GatherOp op) {
   return rule;
 }
 
+/// Elements of a slice that is scattered are apart from each other. Where it
+/// comes to must be all there, and who scatters has all slices.
+static ShardingRule getScatterRule(tensor::ScatterOp op) {
+  ShardingRule rule = makeWholeRule(op);
+  int64_t numLeading = op.getIndicesType().getRank() - 1;
+  int64_t rank = op.getDestType().getRank();
+  bool keepsDims = op.getSourceType().getRank() == numLeading + rank;
+  int64_t position = numLeading;
+  for (int64_t dim = 0; dim < rank; ++dim) {
+    if (llvm::is_contained(op.getScatterDims(), dim)) {
+      position += keepsDims;
+      continue;
+    }
+    rule.operands[0][position++] = rule.operands[1][dim] =
+        rule.results[0][dim] =
+            addFactor(rule, op.getDestType().getDimSize(dim));
+  }
+  return rule;
+}
+
 /// Sizes of a slice of `shard`, that it was of `whole`: it has all of each
 /// dimension that is cut.
 template <typename Slice>
@@ -204,6 +224,13 @@ struct ShardableGather
   }
 };
 
+struct ShardableScatter
+    : ShardableOpInterface::ExternalModel<ShardableScatter, tensor::ScatterOp> {
+  std::optional<ShardingRule> getShardingRule(Operation *op) const {
+    return getScatterRule(cast<tensor::ScatterOp>(op));
+  }
+};
+
 struct ShardablePad
     : ShardableOpInterface::ExternalModel<ShardablePad, tensor::PadOp> {
   std::optional<ShardingRule> getShardingRule(Operation *op) const {
@@ -229,5 +256,6 @@ void mlir::pathways::registerTensorShardingModels(DialectRegistry &registry) {
     tensor::GatherOp::attachInterface<ShardableGather>(*context);
     tensor::InsertSliceOp::attachInterface<ShardableInsertSlice>(*context);
     tensor::PadOp::attachInterface<ShardablePad>(*context);
+    tensor::ScatterOp::attachInterface<ShardableScatter>(*context);
   });
 }

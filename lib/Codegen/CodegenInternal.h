@@ -62,7 +62,7 @@ inline constexpr llvm::StringLiteral kLateAssertAttrName = "late_assert";
 /// of floats to integers saturate, drops promises that the program may break.
 void removePoison(func::FuncOp func);
 
-/// Writes tensor.gather as linalg.generic.
+/// Writes tensor.gather as linalg.generic, and tensor.scatter as loops.
 void addGatherPatterns(RewritePatternSet &patterns);
 
 /// Brings the bodies to linalg.generic, contractions, tensor and scf.

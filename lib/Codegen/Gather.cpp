@@ -13,12 +13,16 @@
 //
 // A table of f16 or bf16 is not widened for the rows that are read.
 //
+// Slices are scattered one after the other, into what is there in place where
+// nobody reads that any more.
+//
 //===----------------------------------------------------------------------===//
 
 #include "CodegenInternal.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
@@ -110,6 +114,73 @@ struct DecomposeGather : OpRewritePattern<tensor::GatherOp> {
   }
 };
 
+struct DecomposeScatter : OpRewritePattern<tensor::ScatterOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(tensor::ScatterOp op,
+                                PatternRewriter &rewriter) const override {
+    RankedTensorType source = op.getSourceType();
+    if (source.getNumElements() == 0) {
+      rewriter.replaceOp(op, op.getDest());
+      return success();
+    }
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    Value zero = arith::ConstantIndexOp::create(b, 0),
+          one = arith::ConstantIndexOp::create(b, 1);
+    int64_t numLeading = op.getIndicesType().getRank() - 1;
+    SmallVector<Value> lows(numLeading, zero), steps(numLeading, one), highs;
+    for (int64_t size : source.getShape().take_front(numLeading))
+      highs.push_back(arith::ConstantIndexOp::create(b, size));
+    scf::LoopNest nest = scf::buildLoopNest(
+        b, op.getLoc(), lows, highs, steps, {op.getDest()},
+        [&](OpBuilder &inner, Location loc, ValueRange loops,
+            ValueRange carried) -> scf::ValueVector {
+          return {insertSlice(inner, loc, op, loops, carried[0])};
+        });
+    // Without leading dimensions there is one slice and no loop.
+    rewriter.replaceOp(op,
+                       nest.loops.empty()
+                           ? insertSlice(b, op.getLoc(), op, {}, op.getDest())
+                           : nest.loops.front().getResult(0));
+    return success();
+  }
+
+private:
+  /// `dest` with the slice of `op` that `loops` number.
+  static Value insertSlice(OpBuilder &b, Location loc, tensor::ScatterOp op,
+                           ValueRange loops, Value dest) {
+    RankedTensorType source = op.getSourceType(), type = op.getDestType();
+    int64_t numLeading = loops.size(),
+            numSliced = source.getRank() - numLeading;
+    SmallVector<OpFoldResult> offsets(loops.begin(), loops.end()),
+        sizes(numLeading, b.getIndexAttr(1));
+    offsets.append(numSliced, b.getIndexAttr(0));
+    ArrayRef<int64_t> shape = source.getShape().take_back(numSliced);
+    for (int64_t size : shape)
+      sizes.push_back(b.getIndexAttr(size));
+    SmallVector<OpFoldResult> strides(source.getRank(), b.getIndexAttr(1));
+    Value slice = tensor::ExtractSliceOp::create(
+        b, loc, RankedTensorType::get(shape, source.getElementType()),
+        op.getSource(), offsets, sizes, strides);
+
+    SmallVector<OpFoldResult> places(type.getRank(), b.getIndexAttr(0)),
+        extents;
+    for (int64_t size : type.getShape())
+      extents.push_back(b.getIndexAttr(size));
+    SmallVector<Value> at(loops.begin(), loops.end());
+    for (auto [position, dim] : llvm::enumerate(op.getScatterDims())) {
+      at.push_back(arith::ConstantIndexOp::create(b, loc, position));
+      Value index = tensor::ExtractOp::create(b, loc, op.getIndices(), at);
+      at.pop_back();
+      places[dim] = toIndex(b, loc, index);
+      extents[dim] = b.getIndexAttr(1);
+    }
+    return tensor::InsertSliceOp::create(
+        b, loc, slice, dest, places, extents,
+        SmallVector<OpFoldResult>(type.getRank(), b.getIndexAttr(1)));
+  }
+};
+
 /// Widens what was looked up, not what it is looked up in.
 struct GatherBeforeWidening : OpRewritePattern<tensor::GatherOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -133,5 +204,5 @@ struct GatherBeforeWidening : OpRewritePattern<tensor::GatherOp> {
 
 void kernel::addGatherPatterns(RewritePatternSet &patterns) {
   patterns.add<GatherBeforeWidening>(patterns.getContext(), /*benefit=*/2);
-  patterns.add<DecomposeGather>(patterns.getContext());
+  patterns.add<DecomposeGather, DecomposeScatter>(patterns.getContext());
 }

@@ -1,39 +1,35 @@
-// A sum that is wanted in blocks crosses hosts in blocks: less than if all hosts
-// got all of it and cut it then, and to the same bits.
-// DEFINE: %{run} = pw-run %s --topology=1x4x2 --input=v=random:7
-// RUN: %{run} --program=blocks --world=sim --stats --output=y=@%t.blocks.npy \
-// RUN:   | FileCheck %s --check-prefix=BLOCKS
-// BLOCKS: bytes between hosts 49152
-// RUN: %{run} --program=whole --world=sim --stats --output=y=@%t.whole.npy \
-// RUN:   | FileCheck %s --check-prefix=WHOLE
-// WHOLE: bytes between hosts 131072
-// RUN: cmp %t.blocks.npy %t.whole.npy
-// RUN: %{run} --program=blocks --output=y=@%t.threads.npy
-// RUN: cmp %t.blocks.npy %t.threads.npy
+// Rows are written by number into a table that is cut by columns, in equal blocks and
+// others; into one that is cut by rows by whoever has all of it.
 
-// What a dry run says, which counts devices of one host too.
-// RUN: %{run} --program=blocks --dry-run | FileCheck %s --check-prefix=DRY-BLOCKS
-// DRY-BLOCKS: ici island0 65536 2
-// RUN: %{run} --program=whole --dry-run | FileCheck %s --check-prefix=DRY-WHOLE
-// DRY-WHOLE: ici island0 262144 2
+// DEFINE: %{in} = --input=s="[[1,2,3,4,5],[6,7,8,9,10],[11,12,13,14,15]]" --input=t=zeros
+// DEFINE: %{out} = --output=result0=- --output=result1=-
+// RUN: pw-run %s --topology=1x1x8 %{in} --input=i="[[8],[0],[3]]" %{out} | FileCheck %s
+// RUN: pw-run %s --topology=1x1x8 --mesh=s:x=1 %{in} --input=i="[[8],[0],[3]]" %{out} | FileCheck %s
+// RUN: pw-run %s --topology=1x2x4 --mesh=s:x=3 %{in} --input=i="[[8],[0],[3]]" %{out} | FileCheck %s
+// RUN: pw-run %s --topology=1x2x4 --mesh=s:x=7,y=1 %{in} --input=i="[[8],[0],[3]]" %{out} | FileCheck %s
+// RUN: pw-run %s --topology=1x1x8 --mesh=s:x=2,y=4 --world=sim %{in} --input=i="[[8],[0],[3]]" %{out} | FileCheck %s
+// CHECK: result0: 9x5xi32 =
+// CHECK-SAME: {{\[\[}}6, 7, 8, 9, 10], [0, 0, 0, 0, 0], [0, 0, 0, 0, 0], [11, 12, 13, 14, 15],
+// CHECK-SAME: [0, 0, 0, 0, 0], [1, 2, 3, 4, 5]]
+// CHECK: result1: 9x5xi32 =
+// CHECK-SAME: {{\[\[}}6, 7, 8, 9, 10], [0, 0, 0, 0, 0], [0, 0, 0, 0, 0], [11, 12, 13, 14, 15],
+// CHECK-SAME: [0, 0, 0, 0, 0], [1, 2, 3, 4, 5]]
 
-pw.slice @s mesh <"d" = 8>
-func.func private @contribute(%v: tensor<1x4096xf32>) -> tensor<4096xf32> attributes {pw.local_view} {
-  %0 = tensor.collapse_shape %v [[0, 1]] : tensor<1x4096xf32> into tensor<4096xf32>
-  return %0 : tensor<4096xf32>
+// RUN: not pw-run %s --topology=1x1x8 %{in} --input=i="[[9],[0],[3]]" %{out} 2>&1 | FileCheck %s --check-prefix=OUTSIDE
+// OUTSIDE: scatter.mlir:[[#@LINE+5]]:{{.*}} failed at step 0 {{.*}}: slice out of bounds
+
+pw.slice @s mesh <"x" = 2, "y" = 1>
+!i = !pw.array<3x1xi32, @s>
+func.func private @write(%s: tensor<3x5xi32>, %t: tensor<9x5xi32>, %i: tensor<3x1xi32>) -> tensor<9x5xi32> {
+  %0 = tensor.scatter %s into %t[%i] scatter_dims([0]) unique
+      : (tensor<3x5xi32>, tensor<9x5xi32>, tensor<3x1xi32>) -> tensor<9x5xi32>
+  return %0 : tensor<9x5xi32>
 }
-func.func private @all(%p: tensor<4096xf32> {pw.accepts_partial}) -> tensor<4096xf32> attributes {pw.local_view} {
-  %0 = pw.all_reduce %p add over ["d"] : tensor<4096xf32>
-  return %0 : tensor<4096xf32>
-}
-pw.program @blocks(%v: !pw.array<8x4096xf32, @s, [{"d"}, {}]>) -> (!pw.array<4096xf32, @s, [{"d"}]> {pw.name = "y"}) {
-  %p = pw.call @contribute(%v) : (!pw.array<8x4096xf32, @s, [{"d"}, {}]>) -> !pw.array<4096xf32, @s, [{}] partial add {"d"}>
-  %y = pw.reshard %p : !pw.array<4096xf32, @s, [{}] partial add {"d"}> -> !pw.array<4096xf32, @s, [{"d"}]>
-  pw.return %y : !pw.array<4096xf32, @s, [{"d"}]>
-}
-pw.program @whole(%v: !pw.array<8x4096xf32, @s, [{"d"}, {}]>) -> (!pw.array<4096xf32, @s, [{"d"}]> {pw.name = "y"}) {
-  %p = pw.call @contribute(%v) : (!pw.array<8x4096xf32, @s, [{"d"}, {}]>) -> !pw.array<4096xf32, @s, [{}] partial add {"d"}>
-  %r = pw.call @all(%p) : (!pw.array<4096xf32, @s, [{}] partial add {"d"}>) -> !pw.array<4096xf32, @s, [{}]>
-  %y = pw.reshard %r : !pw.array<4096xf32, @s, [{}]> -> !pw.array<4096xf32, @s, [{"d"}]>
-  pw.return %y : !pw.array<4096xf32, @s, [{"d"}]>
+pw.program @p(%s: !pw.array<3x5xi32, @s>, %t: !pw.array<9x5xi32, @s>, %i: !i)
+    -> (!pw.array<9x5xi32, @s, [{"y"}, {"x"}]>, !pw.array<9x5xi32, @s, [{"x"}, {}]>) {
+  %0 = pw.call @write(%s, %t, %i) : (!pw.array<3x5xi32, @s>, !pw.array<9x5xi32, @s>, !i)
+      -> !pw.array<9x5xi32, @s, [{"y"}, {"x"}]>
+  %1 = pw.call @write(%s, %t, %i) : (!pw.array<3x5xi32, @s>, !pw.array<9x5xi32, @s>, !i)
+      -> !pw.array<9x5xi32, @s, [{"x"}, {}]>
+  pw.return %0, %1 : !pw.array<9x5xi32, @s, [{"y"}, {"x"}]>, !pw.array<9x5xi32, @s, [{"x"}, {}]>
 }

@@ -153,6 +153,20 @@ TEST_F(ShardingRuleTest, WhatIsInsertedGoesAlong) {
   EXPECT_THAT(rule->results[0], ElementsAre(0, kWhole));
 }
 
+TEST_F(ShardingRuleTest, ElementsOfScatteredSlicesAreApart) {
+  auto rule = ruleOf("%s: tensor<2x3x1x6xf32>, %d: tensor<3x5x6xf32>, "
+                     "%i: tensor<2x1xi32>",
+                     "tensor<3x5x6xf32>", R"(
+    %0 = tensor.scatter %s into %d[%i] scatter_dims([1]) unique
+        : (tensor<2x3x1x6xf32>, tensor<3x5x6xf32>, tensor<2x1xi32>) -> tensor<3x5x6xf32>
+    return %0 : tensor<3x5x6xf32>)");
+  ASSERT_TRUE(rule);
+  EXPECT_THAT(rule->operands[0], ElementsAre(kWhole, 0, kWhole, 1));
+  EXPECT_THAT(rule->operands[1], ElementsAre(0, kWhole, 1));
+  EXPECT_THAT(rule->operands[2], ElementsAre(kWhole, kWhole));
+  EXPECT_THAT(rule->results[0], ElementsAre(0, kWhole, 1));
+}
+
 TEST_F(ShardingRuleTest, APaddedOrConcatenatedDimensionStaysWhole) {
   auto pad = ruleOf("%a: tensor<4x2xf32>, %z: f32", "tensor<4x5xf32>", R"(
     %0 = tensor.pad %a low[0, 1] high[0, 2] {

@@ -1,4 +1,4 @@
-//===- gather_test.cc - Kernels that look rows up -------------------------===//
+//===- gather_test.cc - Kernels that look up and scatter ------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -14,6 +14,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include <cstdint>
+#include <numeric>
 #include <vector>
 
 using namespace kernel_test;
@@ -186,6 +187,72 @@ TEST(KernelGather, GradientsInPlace) {
   indices[5] = 500;
   Buffer bad = Buffer::of(indices);
   ASSERT_GT(kernel.run(0, {&bad, &dy, &g}), 0);
+}
+
+TEST(KernelScatter, WhatTheOpAllows) {
+  Kernel kernel;
+  ASSERT_TRUE(kernel.compile(R"(
+    func.func @rows(%d: tensor<4x3xi32>, %s: tensor<2x3xi32>, %i: tensor<2x1xi64>) -> tensor<4x3xi32> {
+      %r = tensor.scatter %s into %d[%i] scatter_dims([0]) unique : (tensor<2x3xi32>, tensor<4x3xi32>, tensor<2x1xi64>) -> tensor<4x3xi32>
+      return %r : tensor<4x3xi32>
+    }
+    func.func @middle(%d: tensor<2x4x2xi32>, %s: tensor<2x2x1x2xi32>, %i: tensor<2x1xi8>) -> tensor<2x4x2xi32> {
+      %r = tensor.scatter %s into %d[%i] scatter_dims([1]) unique : (tensor<2x2x1x2xi32>, tensor<2x4x2xi32>, tensor<2x1xi8>) -> tensor<2x4x2xi32>
+      return %r : tensor<2x4x2xi32>
+    }
+    func.func @elements(%d: tensor<2x3xi32>, %s: tensor<2x2xi32>, %i: tensor<2x2x2xi32>) -> tensor<2x3xi32> {
+      %r = tensor.scatter %s into %d[%i] scatter_dims([0, 1]) unique : (tensor<2x2xi32>, tensor<2x3xi32>, tensor<2x2x2xi32>) -> tensor<2x3xi32>
+      return %r : tensor<2x3xi32>
+    }
+    func.func @one(%d: tensor<2x3xi32>, %s: tensor<3xi32>, %i: tensor<1xi32>) -> tensor<2x3xi32> {
+      %r = tensor.scatter %s into %d[%i] scatter_dims([0]) unique : (tensor<3xi32>, tensor<2x3xi32>, tensor<1xi32>) -> tensor<2x3xi32>
+      return %r : tensor<2x3xi32>
+    }
+    func.func @none(%d: tensor<2x2xi32>, %s: tensor<0x2xi32>, %i: tensor<0x1xi32>) -> tensor<2x2xi32> {
+      %r = tensor.scatter %s into %d[%i] scatter_dims([0]) unique : (tensor<0x2xi32>, tensor<2x2xi32>, tensor<0x1xi32>) -> tensor<2x2xi32>
+      return %r : tensor<2x2xi32>
+    })"))
+      << kernel.errors();
+  auto count = [](int32_t from, int32_t size) {
+    std::vector<int32_t> values(size);
+    std::iota(values.begin(), values.end(), from);
+    return Buffer::of(values);
+  };
+  {
+    Buffer d = count(0, 12), s = count(20, 6),
+           i = Buffer::of(std::vector<int64_t>{3, 1}), r(48);
+    ASSERT_EQ(kernel.run(0, {&d, &s, &i, &r}), 0);
+    EXPECT_THAT(r.as<int32_t>(),
+                ElementsAre(0, 1, 2, 23, 24, 25, 6, 7, 8, 20, 21, 22));
+    for (int64_t wrong : {4, -1}) {
+      Buffer bad = Buffer::of(std::vector<int64_t>{0, wrong});
+      EXPECT_GT(kernel.run(0, {&d, &s, &bad, &r}), 0);
+    }
+  }
+  {
+    Buffer d = count(0, 16), s = count(20, 8),
+           i = Buffer::of(std::vector<int8_t>{2, 0}), r(64);
+    ASSERT_EQ(kernel.run(1, {&d, &s, &i, &r}), 0);
+    EXPECT_THAT(r.as<int32_t>(), ElementsAre(24, 25, 2, 3, 20, 21, 6, 7, 26, 27,
+                                             10, 11, 22, 23, 14, 15));
+  }
+  {
+    Buffer d = count(0, 6), s = count(20, 4),
+           i = Buffer::of(std::vector<int32_t>{1, 2, 0, 0, 0, 1, 1, 0}), r(24);
+    ASSERT_EQ(kernel.run(2, {&d, &s, &i, &r}), 0);
+    EXPECT_THAT(r.as<int32_t>(), ElementsAre(21, 22, 2, 23, 4, 20));
+  }
+  {
+    Buffer d = count(0, 6), s = count(20, 3),
+           i = Buffer::of(std::vector<int32_t>{1}), r(24);
+    ASSERT_EQ(kernel.run(3, {&d, &s, &i, &r}), 0);
+    EXPECT_THAT(r.as<int32_t>(), ElementsAre(0, 1, 2, 20, 21, 22));
+  }
+  {
+    Buffer d = count(0, 4), s(0), i(0), r(16);
+    ASSERT_EQ(kernel.run(4, {&d, &s, &i, &r}), 0);
+    EXPECT_THAT(r.as<int32_t>(), ElementsAre(0, 1, 2, 3));
+  }
 }
 
 } // namespace
