@@ -27,6 +27,27 @@ ShardingAttr mlir::pathways::getLayout(MLIRContext *context,
   return ShardingAttr::get(context, axes);
 }
 
+SmallVector<StringAttr> mlir::pathways::getReducedAxes(const ShardingRule &rule,
+                                                       const Cut &cut) {
+  SmallVector<StringAttr> reduced;
+  for (auto [factor, axes] : llvm::zip_equal(rule.factors, cut))
+    if (factor.isReduced)
+      llvm::append_range(reduced, axes.getAsRange<StringAttr>());
+  return reduced;
+}
+
+ShardingAttr mlir::pathways::getMadeLayout(MLIRContext *context,
+                                           const ShardingRule &rule,
+                                           const Cut &cut, unsigned result,
+                                           ArrayRef<StringAttr> reducedAxes) {
+  ShardingAttr layout = getLayout(context, rule.results[result], cut);
+  if (reducedAxes.empty())
+    return layout;
+  return ShardingAttr::get(
+      context, layout.getDims(),
+      ReductionKindAttr::get(context, *rule.reductions[result]), reducedAxes);
+}
+
 namespace {
 class CutRanking {
 public:
@@ -138,18 +159,9 @@ uint64_t CutRanking::getReshardNs(Value value, ShardingAttr from,
 
 uint64_t CutRanking::getNs(const Cut &cut) const {
   uint64_t ns = 0;
-  SmallVector<StringAttr> reduced;
-  for (auto [factor, axes] : llvm::zip_equal(rule.factors, cut))
-    if (factor.isReduced)
-      for (auto axis : axes.getAsRange<StringAttr>())
-        reduced.push_back(axis);
+  SmallVector<StringAttr> reduced = getReducedAxes(rule, cut);
   auto getMade = [&](unsigned result) {
-    ShardingAttr made = getLayout(context, rule.results[result], cut);
-    if (reduced.empty())
-      return made;
-    return ShardingAttr::get(
-        context, made.getDims(),
-        ReductionKindAttr::get(context, *rule.reductions[result]), reduced);
+    return getMadeLayout(context, rule, cut, result, reduced);
   };
   // Contributions go on from those to what they start from.
   auto isKept = [&](unsigned operand) {

@@ -121,7 +121,9 @@ private:
   KeptInits keepInits(Operation *op, const ShardingRule &rule, const Cut &cut,
                       ArrayRef<StringAttr> reduced);
   ShardingAttr getMade(const ShardingRule &rule, const Cut &cut,
-                       unsigned result, ArrayRef<StringAttr> reduced);
+                       unsigned result, ArrayRef<StringAttr> reduced) {
+    return getMadeLayout(builder.getContext(), rule, cut, result, reduced);
+  }
   bool keepContributions(Operation *op, const ShardingRule &rule);
   /// Whether `init` is a tensor of what changes nothing.
   bool startsNeutral(Value init, ReductionKind kind);

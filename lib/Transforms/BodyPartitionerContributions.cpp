@@ -45,19 +45,6 @@ bool BodyPartitioner::startsNeutral(Value init, ReductionKind kind) {
   return value == getNeutral(kind, type);
 }
 
-/// How a result lies whose shards are reduced over `reduced`.
-ShardingAttr BodyPartitioner::getMade(const ShardingRule &rule, const Cut &cut,
-                                      unsigned result,
-                                      ArrayRef<StringAttr> reduced) {
-  ShardingAttr layout = getLayout(rule.results[result], cut);
-  if (reduced.empty())
-    return layout;
-  return ShardingAttr::get(
-      builder.getContext(), layout.getDims(),
-      ReductionKindAttr::get(builder.getContext(), *rule.reductions[result]),
-      reduced);
-}
-
 /// Results may start from contributions that lie as theirs do; of f16 and bf16
 /// where they are asked for, as sums are rounded each by itself.
 BodyPartitioner::KeptInits

@@ -249,12 +249,7 @@ Operation *BodyPartitioner::maskBody(linalg::LinalgOp copy,
 void BodyPartitioner::cutByRule(Operation *op, const ShardingRule &rule) {
   explainGathers(op, rule);
   Cut cut = chooseCut(op, rule);
-  SmallVector<StringAttr> reduced;
-  for (auto [factor, axes] : llvm::zip_equal(rule.factors, cut))
-    if (factor.isReduced)
-      for (Attribute axis : axes)
-        reduced.push_back(cast<StringAttr>(axis));
-
+  SmallVector<StringAttr> reduced = getReducedAxes(rule, cut);
   KeptInits kept = keepInits(op, rule, cut, reduced);
   SmallVector<Value> inputs;
   for (auto [dims, operand] :

@@ -50,6 +50,16 @@ SmallVector<CutOption> rankCuts(const CutProblem &problem);
 ShardingAttr getLayout(MLIRContext *context, ArrayRef<int64_t> dims,
                        const Cut &cut);
 
+/// The axes that `cut` has of factors that results lack.
+SmallVector<StringAttr> getReducedAxes(const ShardingRule &rule,
+                                       const Cut &cut);
+
+/// How result `result` of a shard lies: as contributions over `reducedAxes`,
+/// those of getReducedAxes(), if there are any.
+ShardingAttr getMadeLayout(MLIRContext *context, const ShardingRule &rule,
+                           const Cut &cut, unsigned result,
+                           ArrayRef<StringAttr> reducedAxes);
+
 } // namespace mlir::pathways
 
 #endif // PATHWAYS_ANALYSIS_CUTCHOICE_H
