@@ -15,6 +15,7 @@
 #define PATHWAYS_EXECUTE_H
 
 #include "pathways/Result.h"
+#include "runtime/base/client_options.h"
 #include "runtime/base/host_array.h"
 #include "runtime/base/run_options.h"
 
@@ -64,6 +65,8 @@ struct SessionOptions {
   std::string topology = {};
   /// How the cluster runs.
   RunOptions run = {};
+  /// The session's place among others of the cluster.
+  ClientOptions client = {};
   /// Called with one line for each kernel, and each preparation of an operation
   /// by a host, that takes longer than the stall timeout; it names program,
   /// operation, source line, step and device. The run goes on, but may never
@@ -85,6 +88,8 @@ struct RemoteOptions {
   bool trustLoopback = false;
   /// As RunOptions::chaos, of what this process sends.
   std::string chaos = {};
+  /// The session's place among others of the cluster.
+  ClientOptions client = {};
   /// As of SessionOptions, of this session's programs.
   std::function<void(const std::string &)> onWarning = {};
 };
@@ -167,7 +172,7 @@ public:
   /// for the values, naming the argument; RunFailed when the run that fills an
   /// argument has failed.
   Result<Run> launch(const std::map<std::string, Argument> &arguments,
-                     int64_t steps = 1);
+                     int64_t steps = 1, const LaunchOptions &options = {});
 
   struct State;
   explicit Executable(std::shared_ptr<State> state) : state(std::move(state)) {}
@@ -193,9 +198,11 @@ public:
   static Result<Session> connect(const std::string &address,
                                  const RemoteOptions &options = {});
   /// Another session of this one's cluster. Its programs share the devices with
-  /// all others, and wait for each other as if they were one's. Errors:
-  /// AlreadyExists: a session has that name; Refused: there are too many.
-  Result<Session> another(const std::string &name);
+  /// all others, by weight and priority (docs/scheduling.md). Errors:
+  /// AlreadyExists: a session has that name; Refused: there are too many;
+  /// InvalidArgument: an option is out of range.
+  Result<Session> another(const std::string &name,
+                          const ClientOptions &options = {});
   /// The cluster's machines, as CompileOptions::topology takes them; nothing of
   /// an empty session.
   std::string topology() const;

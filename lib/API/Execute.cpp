@@ -224,8 +224,9 @@ void Array::release() {
 
 /// A client of that name.
 static Result<Session> makeSession(std::shared_ptr<Cluster> cluster,
-                                   const std::string &name) {
-  auto client = cluster->Connect(name);
+                                   const std::string &name,
+                                   const ClientOptions &options) {
+  auto client = cluster->Connect(name, options);
   if (!client.ok())
     return makeError(client.status());
   auto state = std::make_shared<Session::State>();
@@ -251,7 +252,7 @@ Result<Session> Session::open(const SessionOptions &options) {
   auto created = OpenCluster(*cluster, clusterOptions);
   if (!created.ok())
     return makeError(created.status());
-  return makeSession(*std::move(created), options.name);
+  return makeSession(*std::move(created), options.name, options.client);
 }
 
 Result<Session> Session::connect(const std::string &address,
@@ -270,13 +271,14 @@ Result<Session> Session::connect(const std::string &address,
   std::string name = options.name;
   if (name.empty())
     name = "session of process " + std::to_string((*cluster)->process());
-  return makeSession(*std::move(cluster), name);
+  return makeSession(*std::move(cluster), name, options.client);
 }
 
-Result<Session> Session::another(const std::string &name) {
+Result<Session> Session::another(const std::string &name,
+                                 const ClientOptions &options) {
   if (!state)
     return makeEmptyError("session");
-  return makeSession(state->cluster, name);
+  return makeSession(state->cluster, name, options);
 }
 
 std::string Session::topology() const {
@@ -349,7 +351,7 @@ Status Session::writeProfile(const Plan &plan, std::ostream &out) {
 //===----------------------------------------------------------------------===//
 
 Result<Run> Executable::launch(const std::map<std::string, Argument> &arguments,
-                               int64_t steps) {
+                               int64_t steps, const LaunchOptions &options) {
   if (!state)
     return makeEmptyError("executable");
   const proto::Interface &interface =
@@ -385,8 +387,8 @@ Result<Run> Executable::launch(const std::map<std::string, Argument> &arguments,
                      "the program has no argument '" + name + "'"};
     }
   }
-  absl::StatusOr<RunHandle> run =
-      state->session->client->Launch(state->program, std::move(values), steps);
+  absl::StatusOr<RunHandle> run = state->session->client->Launch(
+      state->program, std::move(values), steps, options);
   if (absl::IsNotFound(run.status())) // an array that was released
     return makeError(ErrorCode::InvalidArgument, run.status());
   if (!run.ok())

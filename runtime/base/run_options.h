@@ -61,6 +61,10 @@ struct RunOptions {
   // until the process ends: its devices take no work, and whatever has shards
   // there ends with that error. In a simulation time is virtual.
   int64_t kernel_timeout_ns = 0;
+  // Who of those that want the same devices is granted them next:
+  // docs/scheduling.md. "priority", then fair shares by weight; "fair"; "fifo";
+  // "deadline".
+  std::string policy = "priority";
   // When hosts prepare the actions of a step: all of them at once, ahead of
   // what they read, or each when it was heard that the actions it reads from
   // are enqueued. Sequential is there to be compared with.

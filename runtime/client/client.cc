@@ -28,11 +28,14 @@ uint64_t NextOwner() {
 
 }  // namespace
 
-Client::Client(ClientContext* context, ClientActor* actor, std::string name)
+Client::Client(ClientContext* context, ClientActor* actor, std::string name,
+               const ClientOptions& options)
     : context_(*context),
       actor_(*actor),
       name_(std::move(name)),
+      options_(options),
       owner_(NextOwner()),
+      room_(static_cast<size_t>(options.run_ahead)),
       arrays_(name_, context->memory_bytes) {
   actor_.Listen([this](const proto::Control& control) { OnControl(control); },
                 [this] { OnTick(); });
@@ -43,8 +46,12 @@ Client::~Client() { Close(); }
 absl::Status Client::Connect() {
   std::shared_ptr<Request> request =
       Ask([&](uint64_t id, proto::Control* control) {
-        control->mutable_connect_request()->set_request(id);
-        control->mutable_connect_request()->set_name(name_);
+        proto::ConnectRequest* connect = control->mutable_connect_request();
+        connect->set_request(id);
+        connect->set_name(name_);
+        connect->set_weight(options_.weight);
+        connect->set_priority(options_.priority);
+        connect->set_quota_bytes(options_.quota_bytes);
       });
   absl::Status waited = WaitFor(request->done, [&] {
     return absl::StrCat("the connection of client '", name_, "'");

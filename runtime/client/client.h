@@ -23,6 +23,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "runtime/base/client_options.h"
 #include "runtime/base/host_array.h"
 #include "runtime/base/mutex.h"
 #include "runtime/client/array_table.h"
@@ -77,14 +78,14 @@ class Client {
   // Runs `steps` steps; arguments in the order of the plan's interface, stepped
   // ones with a leading dimension of `steps`. Each host is sent what its own
   // shards need, and makes room for what they will return. Does not wait, but
-  // while kMaxLaunches have not ended, and for an array that lies on hosts in
-  // another way than the program wants it: its values then come back and go out
-  // again. Launches of one program run in the order of the calls, and one that
-  // uses what another fills runs behind it. InvalidArgument names the argument
-  // and both types.
+  // while ClientOptions::run_ahead have not ended, and for an array that lies
+  // on hosts in another way than the program wants it: its values then come
+  // back and go out again. Launches of one program run in the order of the
+  // calls, and one that uses what another fills runs behind it. InvalidArgument
+  // names the argument and both types.
   absl::StatusOr<RunHandle> Launch(ProgramHandle program,
-                                   LaunchArguments arguments,
-                                   int64_t steps = 1);
+                                   LaunchArguments arguments, int64_t steps = 1,
+                                   const LaunchOptions& options = {});
   // Waits for the end. Returns the first cause when an action failed (smallest
   // step, position, shard), ResourceExhausted when a host had no room for its
   // part of the values (nothing has run then), the failure of an earlier run
@@ -153,7 +154,8 @@ class Client {
   class TracedCall;
 
   // `context` and `actor`, which is attached, outlive it.
-  Client(ClientContext* context, ClientActor* actor, std::string name);
+  Client(ClientContext* context, ClientActor* actor, std::string name,
+         const ClientOptions& options);
   // AlreadyExists: another client has the name. Waits.
   absl::Status Connect();
 
@@ -239,6 +241,7 @@ class Client {
   ClientContext& context_;
   ClientActor& actor_;
   const std::string name_;
+  const ClientOptions options_;
   const uint64_t owner_;  // of its handles
   std::atomic<bool> closed_{false};
   Mutex mutex_;

@@ -13,6 +13,7 @@
 #include "absl/container/inlined_vector.h"
 #include "runtime/base/told_status.h"
 #include "runtime/client/client.h"
+#include "runtime/client/cluster_options.h"
 #include "runtime/client/traced_call.h"
 
 namespace pathways {
@@ -76,16 +77,22 @@ absl::StatusOr<std::shared_ptr<const LoadedProgram>> Client::FindProgram(
 
 absl::StatusOr<RunHandle> Client::Launch(ProgramHandle program,
                                          LaunchArguments arguments,
-                                         int64_t steps) {
+                                         int64_t steps,
+                                         const LaunchOptions& options) {
   WorldCall call(context_.runtime->world);
   TracedCall traced(this, TraceCall::kLaunch);
   absl::StatusOr<std::shared_ptr<const LoadedProgram>> found =
       FindProgram(program);
   if (!found.ok()) return found.status();
   Draft draft;
+  absl::Status status = CheckLaunchOptions(options);
+  if (!status.ok()) return status;
   draft.control = NewControl();
+  proto::LaunchRequest* request = draft.control->mutable_launch_request();
+  if (options.priority.has_value()) request->set_priority(*options.priority);
+  request->set_deadline_ns(static_cast<uint64_t>(options.deadline_ns));
   draft.program = *std::move(found);
-  absl::Status status = draft.program->CheckLaunch(steps, arguments.size());
+  status = draft.program->CheckLaunch(steps, arguments.size());
   if (!status.ok()) return status;
   absl::StatusOr<std::shared_ptr<RunState>> run =
       draft.program->MakeRun(steps, &run_memory_);
@@ -108,7 +115,7 @@ absl::Status Client::TakeTurn(Draft* draft) {
   SendingGate::Sender sender(simulated ? &context_.sending : nullptr);
   {
     MutexLock lock(&mutex_);
-    if (!LaunchRoom::IsThere(runs_.unended())) {
+    if (!room_.IsThere(runs_.unended())) {
       draft->turn = room_.Await();
       return absl::OkStatus();
     }

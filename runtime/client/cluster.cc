@@ -187,7 +187,9 @@ void Cluster::TellLongWork(const LongWork& work) {
 }
 
 absl::StatusOr<std::unique_ptr<Client>> Cluster::Connect(
-    const std::string& name) {
+    const std::string& name, const ClientOptions& options) {
+  absl::Status checked = CheckOptions(options);
+  if (!checked.ok()) return checked;
   // What it wants could overtake what says that the last one of its name left.
   const auto leaving = actors_->LeavingClients(name);
   runtime_.world->RunUntil([&] {
@@ -201,7 +203,7 @@ absl::StatusOr<std::unique_ptr<Client>> Cluster::Connect(
         absl::StrCat("no place for client '", name, "': there are ",
                      places_.count, " clients"));
   }
-  std::unique_ptr<Client> client(new Client(&clients_, actor, name));
+  std::unique_ptr<Client> client(new Client(&clients_, actor, name, options));
   absl::Status connected = client->Connect();
   if (!connected.ok()) return connected;
   return client;
@@ -224,6 +226,12 @@ absl::StatusOr<proto::ControllerStatus> Cluster::Describe(
   message.payload = new std::shared_ptr<StatusQuery>(query);
   runtime_.world->SendLocal(kNobody, actors_->controller()->local_id(),
                             message);
+  if (runtime_.world->simulated()) {
+    runtime_.world->RunUntil([&] {
+      MutexLock lock(&query->mutex);
+      return query->status.has_value();
+    });
+  }
   const auto until = absl::ToChronoTime(absl::Now() + timeout);
   MutexLock lock(&query->mutex);
   while (!query->status.has_value()) {

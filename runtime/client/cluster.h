@@ -70,8 +70,10 @@ class Cluster {
 
   // A new client. Waits; for a name whose client was closed, until all that was
   // that client's is given back. AlreadyExists: another client has the name.
-  // ResourceExhausted: the places of this process are taken.
-  absl::StatusOr<std::unique_ptr<Client>> Connect(const std::string& name);
+  // ResourceExhausted: the places of this process are taken. InvalidArgument:
+  // an option is out of range.
+  absl::StatusOr<std::unique_ptr<Client>> Connect(
+      const std::string& name, const ClientOptions& options = {});
 
   // Firings of action shards so far, on the hosts of this process, for who
   // shows progress: unlike Client::Stats it sends nothing.

@@ -9,9 +9,47 @@
 #include "runtime/client/cluster_options.h"
 
 #include "absl/strings/str_cat.h"
+#include "runtime/scheduler/policy.h"
 #include "runtime/world/thread_world.h"
 
 namespace pathways {
+namespace {
+
+absl::Status CheckPriority(int32_t priority) {
+  if (priority >= -kMaxPriority && priority <= kMaxPriority) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(absl::StrCat("the priority is ", priority,
+                                                 ", expected ", -kMaxPriority,
+                                                 " to ", kMaxPriority));
+}
+
+}  // namespace
+
+absl::Status CheckOptions(const ClientOptions& options) {
+  // NaN is in no range.
+  if (!(options.weight >= kMinWeight && options.weight <= kMaxWeight)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the weight is ", options.weight, ", expected ",
+                     kMinWeight, " to ", kMaxWeight));
+  }
+  if (options.run_ahead < 1 || options.run_ahead > kMaxLaunches) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("a client is to have ", options.run_ahead,
+                     " launches open, expected 1 to ", kMaxLaunches));
+  }
+  return CheckPriority(options.priority);
+}
+
+absl::Status CheckLaunchOptions(const LaunchOptions& options) {
+  if (options.deadline_ns < 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the deadline of a launch is ", options.deadline_ns,
+                     " ns, expected at least 0"));
+  }
+  return options.priority.has_value() ? CheckPriority(*options.priority)
+                                      : absl::OkStatus();
+}
 
 absl::Status CheckOptions(const ClusterOptions& options) {
   if (options.workers < 0 || options.workers > ThreadOptions::kMaxWorkers) {
@@ -19,6 +57,8 @@ absl::Status CheckOptions(const ClusterOptions& options) {
         absl::StrCat("the number of workers is ", options.workers,
                      ", expected 0 to ", ThreadOptions::kMaxWorkers));
   }
+  absl::Status policy = MakePolicy(options.policy).status();
+  if (!policy.ok()) return policy;
   if (options.trace_events < 0) {
     return absl::InvalidArgumentError(absl::StrCat(
         "a trace of ", options.trace_events, " events, expected at least 0"));

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "runtime/base/client_options.h"
 #include "runtime/base/run_options.h"
 #include "runtime/executor/long_work.h"
 #include "runtime/world/clock.h"
@@ -64,6 +65,8 @@ struct ClusterOptions : RunOptions {
 
 // InvalidArgument names what is out of range, and the range.
 absl::Status CheckOptions(const ClusterOptions& options);
+absl::Status CheckOptions(const ClientOptions& options);
+absl::Status CheckLaunchOptions(const LaunchOptions& options);
 
 }  // namespace pathways
 

@@ -13,12 +13,10 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "runtime/base/client_options.h"
 #include "runtime/world/world.h"
 
 namespace pathways {
-
-// Launches of one client that have not ended; a further one waits.
-inline constexpr size_t kMaxLaunches = 64;
 
 // When threads that found no room for a launch look again. To wake one costs
 // more than a launch does, so it is not woken for each that ends. Invariants:
@@ -36,7 +34,10 @@ class LaunchRoom {
     kComeBack,  // call OnTick after kPatienceNs
   };
 
-  static bool IsThere(size_t unended) { return unended < kMaxLaunches; }
+  // For so many launches that have not ended.
+  explicit LaunchRoom(size_t bound = kMaxLaunches) : bound_(bound) {}
+
+  bool IsThere(size_t unended) const { return unended < bound_; }
   // There is none: the caller waits until MayLook of this.
   uint64_t Await() {
     awaited_ = true;
@@ -48,7 +49,7 @@ class LaunchRoom {
   // A launch has ended, and so many have not.
   Next OnEnd(size_t unended) {
     if (!awaited_) return Next::kNothing;
-    if (unended < kMaxLaunches / 2) return Tell();
+    if (unended < (bound_ + 1) / 2) return Tell();
     if (ticking_ || !IsThere(unended)) return Next::kNothing;
     ticking_ = true;
     return Next::kComeBack;
@@ -66,6 +67,7 @@ class LaunchRoom {
     return Next::kWake;
   }
 
+  const size_t bound_;
   bool awaited_ = false, ticking_ = false;
   std::atomic<uint64_t> told_{0};
 };

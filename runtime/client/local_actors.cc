@@ -40,12 +40,14 @@ void LocalActors::AddController(const ClusterOptions& options) {
   World& world = *context_.world;
   const Topology& topology = *context_.topology;
   const Directory& directory = context_.directory;
-  ControllerOptions timeouts;
-  timeouts.stall_timeout_ns = options.stall_timeout_ns;
-  timeouts.answer_timeout_ns = options.answer_timeout_ns > 0
-                                   ? options.answer_timeout_ns
-                                   : options.stall_timeout_ns;
-  controller_ = std::make_unique<Controller>(&context_, timeouts);
+  ControllerOptions how;
+  how.stall_timeout_ns = options.stall_timeout_ns;
+  how.answer_timeout_ns = options.answer_timeout_ns > 0
+                              ? options.answer_timeout_ns
+                              : options.stall_timeout_ns;
+  // CheckOptions has seen the name.
+  how.policy = *MakePolicy(options.policy);
+  controller_ = std::make_unique<Controller>(&context_, std::move(how));
   world.Register(controller_.get(), {-1, 0, -1}, "controller",
                  directory.controller());
   world.WatchPeers(controller_->local_id());

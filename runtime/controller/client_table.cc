@@ -11,14 +11,32 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/base/client_options.h"
 
 namespace pathways {
 
+absl::StatusOr<ClientTerms> ReadTerms(const proto::ConnectRequest& request) {
+  const double weight = request.weight() == 0 ? 1 : request.weight();
+  // NaN is in no range.
+  if (!(weight >= kMinWeight && weight <= kMaxWeight)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the weight of client '", request.name(), "' is ", weight,
+                     ", expected ", kMinWeight, " to ", kMaxWeight));
+  }
+  if (request.priority() < -kMaxPriority || request.priority() > kMaxPriority) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the priority of client '", request.name(), "' is ", request.priority(),
+        ", expected ", -kMaxPriority, " to ", kMaxPriority));
+  }
+  return ClientTerms{weight, request.priority(), request.quota_bytes()};
+}
+
 void ClientTable::Connect(ClientRequest request, const std::string& name,
+                          const ClientTerms& terms,
                           std::vector<ClientAnswer>* answers) {
   auto holder = names_.find(name);
   if (holder != names_.end() && clients_[holder->second].leaving) {
-    waiting_[name].push_back(request);
+    waiting_[name].push_back({request, terms});
     return;
   }
   if (holder != names_.end()) {
@@ -28,6 +46,7 @@ void ClientTable::Connect(ClientRequest request, const std::string& name,
   }
   names_[name] = request.client;
   clients_[request.client].name = name;
+  clients_[request.client].terms = terms;
   answers->push_back({request, absl::OkStatus()});
 }
 
@@ -79,8 +98,8 @@ std::vector<uint64_t> ClientTable::Leave(ClientRequest request,
 void ClientTable::Forsake(uint32_t client) {
   order_.erase(client);
   for (auto& [name, requests] : waiting_) {
-    std::erase_if(requests, [&](const ClientRequest& request) {
-      return request.client == client;
+    std::erase_if(requests, [&](const Coming& coming) {
+      return coming.request.client == client;
     });
   }
 }
@@ -94,8 +113,8 @@ void ClientTable::Forget(uint32_t number, std::vector<ClientAnswer>* answers) {
   names_.erase(name);
   auto waiting = waiting_.find(name);
   if (waiting == waiting_.end()) return;
-  for (ClientRequest next : std::exchange(waiting->second, {})) {
-    Connect(next, name, answers);
+  for (const Coming& next : std::exchange(waiting->second, {})) {
+    Connect(next.request, name, next.terms, answers);
   }
   waiting_.erase(name);
 }

@@ -18,6 +18,7 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "runtime/controller/client_requests.h"
 #include "runtime/proto/control.pb.h"
 #include "runtime/protocol/control_sequence.h"
@@ -29,6 +30,15 @@ struct ClientAnswer {
   ClientRequest request;
   absl::Status status;
 };
+
+// A client's place among others, as in ClientOptions.
+struct ClientTerms {
+  double weight = 1;
+  int32_t priority = 0;
+  uint64_t quota_bytes = 0;
+};
+// What it asks for. InvalidArgument names what is out of range, and the range.
+absl::StatusOr<ClientTerms> ReadTerms(const proto::ConnectRequest& request);
 
 // The clients from their connection to their end. A client that leaves keeps
 // its name until its last program is gone; who wants the name waits for that.
@@ -49,7 +59,11 @@ class ClientTable {
   // A client has come. Adds the answer: OK, or AlreadyExists naming the name;
   // none yet when the name's client is leaving.
   void Connect(ClientRequest request, const std::string& name,
-               std::vector<ClientAnswer>* answers);
+               const ClientTerms& terms, std::vector<ClientAnswer>* answers);
+  // Of one that is connected.
+  const ClientTerms& TermsOf(uint32_t client) const {
+    return clients_.at(client).terms;
+  }
   // Its name; null: it is not connected.
   const std::string* NameOf(uint32_t client) const;
   bool IsLeaving(uint32_t client) const;
@@ -74,6 +88,7 @@ class ClientTable {
  private:
   struct Client {
     std::string name;
+    ClientTerms terms;
     std::set<uint64_t> programs;  // handles, also of those that load
     bool leaving = false;
     ClientRequest request;  // of the leave
@@ -85,7 +100,11 @@ class ClientTable {
   std::map<uint32_t, ControlSequence> order_;
   std::map<uint32_t, Client> clients_;
   std::map<std::string, uint32_t> names_;
-  std::map<std::string, std::deque<ClientRequest>> waiting_;  // for a name
+  struct Coming {
+    ClientRequest request;
+    ClientTerms terms;
+  };
+  std::map<std::string, std::deque<Coming>> waiting_;  // for a name
 };
 
 }  // namespace pathways

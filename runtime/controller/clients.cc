@@ -28,8 +28,15 @@ void Controller::AnswerAll(const std::vector<ClientAnswer>& answers) {
 
 void Controller::OnConnect(uint32_t client,
                            const proto::ConnectRequest& request) {
+  const absl::StatusOr<ClientTerms> terms = ReadTerms(request);
+  if (!terms.ok()) {
+    return Answer({client, request.request()}, terms.status());
+  }
+  // Another one may have had its number.
+  grants_.ForgetClient(client);
   std::vector<ClientAnswer> answers;
-  clients_.Connect({client, request.request()}, request.name(), &answers);
+  clients_.Connect({client, request.request()}, request.name(), *terms,
+                   &answers);
   AnswerAll(answers);
 }
 

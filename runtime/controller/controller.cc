@@ -22,31 +22,45 @@ namespace {
 // Questions to processes that may be open.
 constexpr size_t kMaxCollects = 1024;
 
-// What a firing takes if nothing overlaps.
-TimeNs FiringCost(const PreparedPlan& plan) {
-  constexpr uint64_t kUnknownNs = 1000;
-  constexpr uint64_t kMaxNs = uint64_t{1} << 62;
-  uint64_t cost_ns = 0;
-  for (const proto::Action& action : plan.plan().actions()) {
-    if (action.kind() != proto::GANG) continue;
-    const uint64_t gang_ns =
-        action.cost_ns() > 0 ? uint64_t(action.cost_ns()) : kUnknownNs;
-    cost_ns = std::min(kMaxNs, cost_ns + std::min(kMaxNs, gang_ns));
+// Of which each program's slices have some, each once.
+std::vector<LaneTable::Device> DevicesOf(const PreparedPlan& plan,
+                                         const Topology& topology) {
+  std::vector<LaneTable::Device> devices;
+  for (const PreparedSlice& slice : plan.slices()) {
+    for (const auto& [device, shard] : slice.by_device) {
+      devices.push_back(
+          {slice.island, topology.GlobalDevice(slice.island, device)});
+    }
   }
-  return static_cast<TimeNs>(cost_ns);
+  const auto before = [](const auto& a, const auto& b) {
+    return a.number < b.number;
+  };
+  std::sort(devices.begin(), devices.end(), before);
+  devices.erase(std::unique(devices.begin(), devices.end(),
+                            [](const auto& a, const auto& b) {
+                              return a.number == b.number;
+                            }),
+                devices.end());
+  return devices;
+}
+
+std::unique_ptr<SchedulingPolicy> PolicyOf(ControllerOptions* options) {
+  return options->policy != nullptr ? std::move(options->policy)
+                                    : *MakePolicy(kPolicyNames[0]);
 }
 
 }  // namespace
 
-Controller::Controller(RuntimeContext* context,
-                       const ControllerOptions& options)
+Controller::Controller(RuntimeContext* context, ControllerOptions options)
     : ControlActor(context->world, &context->directory, &context->controls,
                    context->directory.controller()),
       context_(*context),
-      options_(options),
+      stall_timeout_ns_(options.stall_timeout_ns),
+      answer_timeout_ns_(options.answer_timeout_ns),
       lives_(context->directory),
       awaited_(context, options.answer_timeout_ns),
       programs_(*context->topology, options.answer_timeout_ns),
+      grants_(PolicyOf(&options)),
       stalls_(*context->topology, options.stall_timeout_ns),
       stores_(*context->topology, options.answer_timeout_ns),
       fetches_(*context->topology, options.answer_timeout_ns),
@@ -264,7 +278,9 @@ void Controller::Load(ClientRequest request, const PlanName& name,
   const absl::StatusOr<ProgramNext> next = programs_.Load(
       Now(), std::move(plan), name, *clients_.NameOf(client), request);
   if (!next.ok()) return Answer(request, next.status());
-  grants_.Restart(next->program, FiringCost(*programs_.at(next->program).plan));
+  const PreparedPlan& loaded = *programs_.at(next->program).plan;
+  grants_.Load(next->program, client, CostOf(loaded),
+               DevicesOf(loaded, *context_.topology));
   clients_.AddProgram(client, programs_.at(next->program).incarnation);
   Proceed(*next);
 }
@@ -319,6 +335,7 @@ void Controller::Proceed(const ProgramNext& next) {
     if (next.gone == 0) return;
     context_.plans.Trim();
     memory_.FreeProgram(next.gone);
+    grants_.Unload(next.program);
     std::vector<ClientAnswer> answers;
     clients_.RemoveProgram(client, next.gone, &answers);
     return AnswerAll(answers);
@@ -393,12 +410,12 @@ std::vector<StallDetector::Subject> Controller::StallSubjects() const {
     subject.incarnation = programs_.at(p).incarnation;
     subject.plan = programs_.at(p).plan.get();
     subject.since = oldest.asked;
-    subject.staging = !oldest.begun;
+    subject.staging = !oldest.begun && !oldest.ready;
     if (subject.staging) subject.hosts = oldest.staging.Members();
     subject.end = grants_.next_firing(p);
     for (uint64_t id : open) {
       const LaunchTable::Launch& launch = *launches_.Find(id);
-      if (!launch.begun || launch.over) continue;
+      if (!launch.begun || launch.over || grants_.IsWaiting(p)) continue;
       subject.running = true;
       subject.launch = id;
       subject.first = grants_.FindLaunch(id)->first;

@@ -43,6 +43,7 @@
 #include "runtime/executor/host_executor.h"
 #include "runtime/proto/status.pb.h"
 #include "runtime/protocol/host_lives.h"
+#include "runtime/scheduler/policy.h"
 
 namespace pathways {
 
@@ -52,6 +53,8 @@ struct ControllerOptions {
   // Longest time without any answer of the hosts that a call waits for, unless
   // one of them has something to run: it may be in a kernel.
   TimeNs answer_timeout_ns = 10'000'000'000;
+  // Who is granted next (runtime/scheduler/policy.h); null: the default.
+  std::unique_ptr<SchedulingPolicy> policy;
 };
 
 // What somebody who looks at the cluster gets. Whoever asks keeps one reference
@@ -75,7 +78,7 @@ struct StatusQuery {
 class Controller final : public ControlActor {
  public:
   // `context` outlives it.
-  Controller(RuntimeContext* context, const ControllerOptions& options);
+  Controller(RuntimeContext* context, ControllerOptions options);
 
   void OnLocal(const LocalMessage& message) override;
   void OnPeerDown(int32_t host, uint32_t epoch) override;
@@ -158,8 +161,10 @@ class Controller final : public ControlActor {
                    const proto::LaunchRequest& request);
   void OnLaunchReady(const proto::LaunchReady& ready);
   void OnDone(const proto::GrantDone& done);
-  // Gives the program the grants that are within its horizon.
-  void GiveGrants(uint32_t program);
+  // Launches that are ready may be granted.
+  void BeginReady();
+  // Gives the grants that there are to give.
+  void GiveGrants();
   // The client, or a fetch of its, refers to them no more.
   void ReleaseHeld(absl::Span<const uint64_t> objects);
   void Release(absl::Span<const uint64_t> objects);
@@ -208,7 +213,7 @@ class Controller final : public ControlActor {
   void FinishRound();
 
   RuntimeContext& context_;
-  const ControllerOptions options_;
+  const TimeNs stall_timeout_ns_, answer_timeout_ns_;
   HostLives lives_;
   AwaitedPlans awaited_;
   ProgramTable programs_;

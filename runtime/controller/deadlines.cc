@@ -39,8 +39,7 @@ void Controller::ArmTimer() {
     return;
   }
   if (!timer_.Needs(counts)) return;
-  const TimeNs timeout =
-      std::min(options_.stall_timeout_ns, options_.answer_timeout_ns);
+  const TimeNs timeout = std::min(stall_timeout_ns_, answer_timeout_ns_);
   const TimeNs delay = std::max<TimeNs>(timeout / 4, 1'000'000);
   LocalMessage message;
   message.kind = kStallTick;

@@ -57,6 +57,20 @@ void Controller::OnDescribe(const LocalMessage& message) {
     out.set_name(*clients_.NameOf(client));
     out.set_process(client / kMaxProcessClients);
     out.set_programs(clients_.ProgramsOf(client));
+    const ClientTerms& terms = clients_.TermsOf(client);
+    out.set_weight(terms.weight);
+    out.set_priority(terms.priority);
+    out.set_quota_bytes(terms.quota_bytes);
+    out.set_device_time_ns(static_cast<uint64_t>(grants_.TimeOf(client)));
+  }
+  for (uint32_t id = 0; id < programs_.end(); ++id) {
+    if (!programs_.Has(id)) continue;
+    auto client = clients.find(programs_.at(id).owner);
+    if (client == clients.end()) continue;
+    proto::ClientStatus& out = client->second;
+    out.set_device_bytes(out.device_bytes() + programs_.BytesOf(id));
+    out.set_launches(out.launches() + launches_.Open(id).size());
+    if (grants_.IsWaiting(id)) out.set_waiting(out.waiting() + 1);
   }
   for (uint64_t id : objects_.Ids()) {
     auto client = clients.find(ClientOf(id));

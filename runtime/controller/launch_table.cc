@@ -33,15 +33,22 @@ absl::Status NotNew(const std::string& program, uint64_t object) {
 
 void LaunchEffects::Clear() {
   ready.clear();
+  urgent.clear();
   given_up.clear();
   ended.clear();
   drops.clear();
+}
+
+bool LaunchEffects::empty() const {
+  return ready.empty() && urgent.empty() && given_up.empty() && ended.empty() &&
+         drops.empty();
 }
 
 void LaunchTable::Launch::Reset() {
   id = steps = 0;
   program = 0;
   asked = 0;
+  claim = Claim();
   ready = begun = granted = over = false;
   hosts = {};
   staging.Clear();
@@ -134,6 +141,7 @@ void LaunchTable::Add(const LaunchSpec& spec, LaunchEffects* effects) {
   launch.program = spec.program;
   launch.steps = spec.steps;
   launch.asked = spec.asked;
+  launch.claim = spec.claim;
   launch.hosts = spec.hosts;
   if (spec.asks) launch.staging.Assign(spec.hosts);
   launch.running.Assign(spec.islands);
@@ -162,6 +170,31 @@ void LaunchTable::Add(const LaunchSpec& spec, LaunchEffects* effects) {
     return EndAll(effects);
   }
   Offer(&program, effects);
+  Hurry(launch.id, effects);
+}
+
+void LaunchTable::Hurry(uint64_t id, LaunchEffects* effects) {
+  std::vector<uint64_t> urgent = {id};
+  auto inherit = [&](uint64_t before, const Claim& claim) {
+    Launch* launch = launches_.Find(before);
+    // What has all its grants waits for none.
+    if (launch == nullptr || launch->granted || !launch->claim.Inherit(claim)) {
+      return;
+    }
+    effects->urgent.push_back(before);
+    urgent.push_back(before);
+  };
+  while (!urgent.empty()) {
+    const Launch& launch = *launches_.Find(urgent.back());
+    urgent.pop_back();
+    for (uint64_t argument : launch.arguments) {
+      inherit(objects_.Find(argument)->filling, launch.claim);
+    }
+    // The one before it, which those before that are as urgent as.
+    const std::vector<uint64_t>& open = programs_[launch.program].open;
+    const auto own = std::find(open.rbegin(), open.rend(), launch.id);
+    if (own + 1 != open.rend()) inherit(*(own + 1), launch.claim);
+  }
 }
 
 void LaunchTable::Follow(uint64_t filling, Launch* launch) {

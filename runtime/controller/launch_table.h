@@ -22,6 +22,7 @@
 #include "runtime/controller/object_table.h"
 #include "runtime/executor/record_pool.h"
 #include "runtime/executor/wait_set.h"
+#include "runtime/scheduler/policy.h"
 #include "runtime/world/world.h"
 
 namespace pathways {
@@ -41,6 +42,7 @@ struct LaunchSpec {
   uint32_t program = 0;
   uint64_t steps = 0;
   TimeNs asked = 0;
+  Claim claim;
   // Hosts that have values of it, and islands that each say when it is over.
   // Both outlive the launch.
   absl::Span<const int32_t> hosts, islands;
@@ -59,11 +61,13 @@ struct LaunchEffects {
     std::vector<uint32_t> poisoned;  // results without values, ascending
   };
   std::vector<uint64_t> ready;     // to be granted
+  std::vector<uint64_t> urgent;    // that claim more than before
   std::vector<uint64_t> given_up;  // granted, and not to be waited for
   std::vector<End> ended;          // of which their clients are told
   std::vector<Drop> drops;         // of which hosts are told
 
   void Clear();
+  bool empty() const;
 };
 
 // Launches from the request to the end: what each waits for, and what it ends
@@ -73,7 +77,8 @@ struct LaunchEffects {
 // (2) it ends once, behind the launches that fill its arguments, with the first
 // failure of those or with the smallest of its own; (3) one that was not
 // granted when it ended takes those along that read its results; (4) when it
-// has ended, its arguments have a reference less and it is here no more. What
+// has ended, its arguments have a reference less and it is here no more; (5) it
+// claims no less than any launch that waits for it. What
 // is granted, when, and in what portions is decided elsewhere. One owner calls
 // it; it sends nothing and knows no clock. Effects are added to what is there.
 class LaunchTable {
@@ -82,6 +87,7 @@ class LaunchTable {
     uint64_t id = 0, steps = 0;
     uint32_t program = 0;
     TimeNs asked = 0;
+    Claim claim;           // with what it has of those that wait for it
     bool ready = false;    // to be granted
     bool begun = false;    // it has its first grant
     bool granted = false;  // it has all its grants
@@ -154,6 +160,8 @@ class LaunchTable {
     bool completed = false;
   };
 
+  // What `launch` waits for is as urgent as itself.
+  void Hurry(uint64_t launch, LaunchEffects* effects);
   // `launch` waits for `filling`.
   void Follow(uint64_t filling, Launch* launch);
   // The next one of the program is ready, if nothing else holds it back.

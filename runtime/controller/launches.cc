@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/base/client_options.h"
 #include "runtime/base/told_status.h"
 #include "runtime/controller/controller.h"
 #include "runtime/controller/launch_check.h"
@@ -19,6 +20,21 @@
 
 namespace pathways {
 namespace {
+
+Claim ClaimOf(const proto::LaunchRequest& request, const ClientTerms& terms,
+              TimeNs now) {
+  Claim claim{terms.weight, terms.priority};
+  if (request.has_priority()) {
+    claim.priority =
+        std::clamp(request.priority(), -kMaxPriority, kMaxPriority);
+  }
+  if (request.deadline_ns() > 0) {
+    claim.deadline = request.deadline_ns() < uint64_t(kNoDeadline - now)
+                         ? now + TimeNs(request.deadline_ns())
+                         : kNoDeadline;
+  }
+  return claim;
+}
 
 LaunchSpec::Array ReadArray(const proto::ObjectRef& ref) {
   return {ref.object(),
@@ -81,6 +97,8 @@ void Controller::OnLaunch(proto::LaunchRequest* request) {
   if (context_.run_kernels) spec.hosts = (*program)->plan->hosts();
   spec.islands = (*program)->plan->islands();
   spec.asked = Now();
+  spec.claim = ClaimOf(*request, clients_.TermsOf(ClientOf(spec.launch)),
+                       context_.world->Now());
   spec.asks = !Charge(spec);
   launches_.Add(spec, &effects_);
   if (const LaunchTable::Launch* launch = launches_.Find(spec.launch)) {
@@ -188,14 +206,13 @@ void Controller::OnRefusedLate(const proto::LaunchReady& ready) {
 }
 
 void Controller::Apply() {
-  for (size_t i = 0; i < effects_.ready.size(); ++i) {  // it grows
-    const LaunchTable::Launch* launch = launches_.Find(effects_.ready[i]);
-    if (launch == nullptr) continue;
-    grants_.Begin(launch->id, launch->program, launch->steps,
-                  programs_.at(launch->program).plan->islands());
-    launches_.Begun(launch->id);
-    GiveGrants(launch->program);
+  BeginReady();
+  for (uint64_t id : effects_.urgent) {
+    if (const LaunchTable::Launch* launch = launches_.Find(id)) {
+      grants_.Inherit(id, launch->claim);
+    }
   }
+  GiveGrants();
   // Later launches of their islands must not wait for these.
   for (uint64_t id : effects_.given_up) {
     const GrantOrder::Launch* launch = grants_.FindLaunch(id);
@@ -211,13 +228,29 @@ void Controller::Apply() {
   SendDrops(&effects_.drops);
   for (const LaunchEffects::End& end : effects_.ended) TellEnded(end);
   effects_.Clear();
+  // To what has ended, others may have been second.
+  GiveGrants();
+  if (!effects_.empty()) Apply();
 }
 
-void Controller::GiveGrants(uint32_t program) {
-  while (const Grant* grant = grants_.Next(program)) {
+void Controller::BeginReady() {
+  for (size_t i = 0; i < effects_.ready.size(); ++i) {
+    const LaunchTable::Launch* launch = launches_.Find(effects_.ready[i]);
+    if (launch == nullptr) continue;
+    grants_.Begin(launch->id, launch->program, launch->steps,
+                  programs_.at(launch->program).plan->islands(), launch->claim,
+                  context_.world->Now());
+  }
+  effects_.ready.clear();
+}
+
+void Controller::GiveGrants() {
+  while (const Grant* grant = grants_.Next(context_.world->Now())) {
+    launches_.Begun(grant->launch);
     SendGrant(*grant, /*skip=*/false);
     if (grant->end == grants_.FindLaunch(grant->launch)->end) {
       launches_.Granted(grant->launch, &effects_);
+      BeginReady();
     }
   }
 }
@@ -271,9 +304,7 @@ void Controller::OnDone(const proto::GrantDone& done) {
   }
   const TimeNs time_ns = static_cast<TimeNs>(
       std::min<uint64_t>(done.time_ns(), uint64_t{1} << 62));
-  if (grants_.Done(grant->ticket, island, time_ns)) {
-    GiveGrants(program->id);
-  }
+  grants_.Done(grant->ticket, island, time_ns);
   if (done.over()) {
     launches_.Done(
         done.launch(), island, done.has_failure() ? &failure : nullptr,

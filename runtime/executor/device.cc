@@ -197,6 +197,7 @@ bool Device::Pump() {
 void Device::SendContinue() {
   LocalMessage message;
   message.kind = kContinue;
+  message.flags = kTurn;
   Send(local_id(), message);
 }
 

@@ -197,6 +197,8 @@ class ThreadWorld final : public World {
   bool GiveUp(int worker, const KernelCall& call);
   bool RunLocal(Worker& self);
   bool RunRemote(Worker& self);
+  // Whether bulk has waited long enough behind turns.
+  static bool BulkIsDue(Worker& self);
   // Handles one bulk message, if there is one.
   bool RunBulk(Worker& self);
   void TakePosted(Worker& self);

@@ -27,6 +27,8 @@ constexpr int kBatch = 64;
 // Rounds of a busy worker in which bulk messages may wait, so that they do not
 // wait for ever.
 constexpr uint32_t kRoundsPerBulk = 64;
+// And time, when rounds are long: so bulk takes no more than a tenth of it.
+constexpr TimeNs kBulkEveryNs = 200'000;
 // Rounds of a worker without work between two looks for others to let run.
 constexpr uint32_t kRoundsPerYield = 2;
 
@@ -64,9 +66,14 @@ bool ThreadWorld::RunLocal(Worker& self) {
   while (taken < kBatch && !stopping_.load(std::memory_order_relaxed)) {
     Envelope* envelope = self.mailbox.FrontOwn(kDirectLane);
     if (envelope == nullptr) break;
+    const bool turn = envelope->kind == Envelope::kLocal &&
+                      (envelope->As<LocalMessage>().flags & kTurn) != 0;
     handled += Deliver(self, *envelope);
     self.mailbox.PopOwn(kDirectLane);
     ++taken;
+    if (!turn) continue;
+    self.turned = true;
+    break;
   }
   if (taken == 0) return false;
   self.stats.messages.Add(handled);
@@ -198,7 +205,16 @@ void ThreadWorld::Work(Worker& self) {
   FutexWake(self.ended, INT_MAX);
 }
 
+bool ThreadWorld::BulkIsDue(Worker& self) {
+  if (!self.turned) return false;
+  const TimeNs now = SteadyClock().Now();
+  if (now - self.last_bulk < kBulkEveryNs) return false;
+  self.last_bulk = now;
+  return true;
+}
+
 bool ThreadWorld::Round(Worker& self) {
+  self.turned = false;
   bool busy = RunLocal(self);
   busy |= RunRemote(self);
   if (self.staged) Flush(self);
@@ -207,8 +223,10 @@ bool ThreadWorld::Round(Worker& self) {
     busy = true;
   }
   // A busy worker looks at the clock now and then, one without work in Spin.
-  if ((++self.rounds & clock_mask_) == 0) busy |= FireTimers(self);
-  if (!busy || ++self.passed_by == kRoundsPerBulk) {
+  if ((++self.rounds & clock_mask_) == 0 || self.turned) {
+    busy |= FireTimers(self);
+  }
+  if (!busy || ++self.passed_by >= kRoundsPerBulk || BulkIsDue(self)) {
     self.passed_by = 0;
     // A client that was woken may be on this core: the system would let it
     // wait for milliseconds, since this thread does not sleep.

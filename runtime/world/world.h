@@ -41,12 +41,17 @@ enum class LocalId : uint32_t {};
 inline constexpr LocalId kNobody{UINT32_MAX};
 constexpr uint32_t IndexOf(LocalId id) { return static_cast<uint32_t>(id); }
 
-// The one bit of `flags` that belongs to the world: this message (say, a
+// Bits of `flags` that belong to the world. This message (say, a
 // heartbeat or a stall timer) is not by itself a reason to go on. A simulation
 // with nothing but background messages under way is over.
 inline constexpr uint16_t kBackground = 0x8000;
 
-// Another one, which it sets in Landing::landed.
+// Of a local message: it begins another turn of an actor that may be at work for
+// long. A thread that has handled it handles all that has come from elsewhere
+// before the next one.
+inline constexpr uint16_t kTurn = 0x2000;
+
+// One that the world sets in Landing::landed.
 inline constexpr uint16_t kNotLanded = 0x4000;
 
 // Payloads of so many bytes may be lent: for fewer, a copy costs less than to

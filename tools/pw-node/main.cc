@@ -162,6 +162,14 @@ int Main(int argc, char** argv) {
   AddDuration(be_controller, "--stall-timeout",
               "Time without progress after which a run is stalled", &stall,
               &durations);
+  be_controller
+      ->add_option("--policy", controller.cluster.policy,
+                   "Who of those that want the same devices is next: priority, "
+                   "then fair shares by weight; fair; fifo; deadline")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"priority", "fair", "fifo", "deadline"})
+                  .description(""))
+      ->type_name("NAME");
   absl::Duration kernel_timeout;
   AddDuration(be_controller, "--kernel-timeout",
               "End a run with a kernel that takes longer, and start its worker "

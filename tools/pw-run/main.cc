@@ -311,9 +311,11 @@ class Session {
     if (cluster_ == nullptr && !OpenCluster()) return false;
     // Others may run theirs at the same time.
     absl::StatusOr<std::unique_ptr<Client>> client = cluster_->Connect(
-        cluster_->process() == 0
+        !options_.client.empty() ? options_.client
+        : cluster_->process() == 0
             ? "pw-run"
-            : absl::StrCat("pw-run of process ", cluster_->process()));
+            : absl::StrCat("pw-run of process ", cluster_->process()),
+        options_.share);
     if (!client.ok()) return Fail(kRunError, client.status().message());
     client_ = *std::move(client);
     progress_.Show("loading");
@@ -330,8 +332,8 @@ class Session {
     progress_.Track("running", [this, total = FiringsExpected()] {
       return static_cast<double>(cluster_->firings()) / total;
     });
-    absl::StatusOr<RunHandle> run =
-        client_->Launch(*program, std::move(arguments), options_.steps);
+    absl::StatusOr<RunHandle> run = client_->Launch(
+        *program, std::move(arguments), options_.steps, options_.launch);
     if (!run.ok()) return Fail(kRunError, run.status().message());
     if (!Check(kRunError, client_->Await(*run))) return false;
     for (size_t i = 0; i < signature_.results.size(); ++i) {

@@ -116,7 +116,7 @@ absl::StatusOr<ParsedOptions> ParseOptions(int argc, const char* const* argv) {
   // The seed as text: the parser of numbers takes -1 for 2^64 - 1.
   std::string world = "threads", stall = "10s", kernel_timeout, seed = "0";
   std::string dispatch = "parallel", host_work = "0", links, processes,
-              transport;
+              transport, deadline;
   int64_t trace_events = int64_t{1} << 18;
   o.run.bind_workers = true;
 
@@ -291,6 +291,36 @@ absl::StatusOr<ParsedOptions> ParseOptions(int argc, const char* const* argv) {
       ->type_name("TIME")
       ->group(kRun);
 
+  constexpr char kShare[] = "Sharing a cluster with others (--connect)";
+  app.add_option("--client", o.client,
+                 "Name to be known by, which no other client has; as it is, "
+                 "one that says which process this is")
+      ->type_name("NAME")
+      ->group(kShare);
+  app.add_option("--weight", o.share.weight,
+                 "Share of device time beside clients that want the same "
+                 "devices: 2 is twice as much as 1")
+      ->capture_default_str()
+      ->type_name("NUMBER")
+      ->group(kShare);
+  app.add_option("--priority", o.share.priority,
+                 "Have devices before all clients of a lower one; -100 to 100")
+      ->capture_default_str()
+      ->type_name("N")
+      ->group(kShare);
+  app.add_option("--quota", o.share.quota_bytes,
+                 "Bytes to have on devices and hosts at most, all together; 0: "
+                 "no bound")
+      ->capture_default_str()
+      ->type_name("BYTES")
+      ->check(Between(0, int64_t{1} << 62))
+      ->group(kShare);
+  app.add_option("--deadline", deadline,
+                 "When the launch should be over, e.g. 50ms, for clusters "
+                 "whose policy goes by deadlines; it ends nothing")
+      ->type_name("TIME")
+      ->group(kShare);
+
   constexpr char kLook[] = "Looking";
   app.add_flag("--dry-run", o.dry_run,
                "Print memory, bytes moved and gangs per step; run nothing")
@@ -398,6 +428,21 @@ absl::StatusOr<ParsedOptions> ParseOptions(int argc, const char* const* argv) {
                      host_work, "'"));
   }
   o.run.host_work_ns = absl::ToInt64Nanoseconds(work);
+  absl::Duration until;
+  if (!deadline.empty()) {
+    if (!absl::ParseDuration(deadline, &until) ||
+        until < absl::Nanoseconds(1) || until > absl::Hours(24 * 365)) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "--deadline: expected a duration from 1ns to one year, such as 50ms "
+          "or 2s, got '",
+          deadline, "'"));
+    }
+    o.launch.deadline_ns = absl::ToInt64Nanoseconds(until);
+  }
+  if (absl::Status s = CheckOptions(o.share); !s.ok()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--weight, --priority: ", s.message()));
+  }
   if (dispatch == "sequential") o.run.dispatch = ClusterOptions::kSequential;
   const bool simulate = world == "sim";
   if (simulate) o.run.world = ClusterOptions::kSim;

@@ -52,6 +52,9 @@ struct Options {
   ClusterOptions run;
   // A cluster that runs already; no address: one of our own.
   ConnectOptions connect;
+  std::string client;  // name; empty: one that says which process this is
+  ClientOptions share;
+  LaunchOptions launch;
 
   bool dry_run = false;
   bool compile_only = false;

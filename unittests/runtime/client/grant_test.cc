@@ -67,7 +67,7 @@ TEST(GrantSimTest, ANewcomerStartsWithinTheHorizon) {
   EXPECT_NEAR(double(took), 2e9, 0.4e9);
   // Messages grow with time, not with steps: 20,000 of them.
   EXPECT_LT(StatsOf(*runtime).controller_messages - before,
-            4 * static_cast<uint64_t>(took) / kGrantHorizonNs + 100);
+            4 * static_cast<uint64_t>(took) / kChunkNs + 100);
 }
 
 TEST_P(GrantTest, StepsOfALongLaunchFollowEachOtherOverItsGrants) {

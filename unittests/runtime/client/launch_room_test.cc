@@ -17,8 +17,9 @@ using Next = LaunchRoom::Next;
 
 TEST(LaunchRoomTest, NobodyIsToldWhenNobodyWaits) {
   LaunchRoom room;
-  EXPECT_TRUE(LaunchRoom::IsThere(kMaxLaunches - 1));
-  EXPECT_FALSE(LaunchRoom::IsThere(kMaxLaunches));
+  EXPECT_TRUE(room.IsThere(kMaxLaunches - 1));
+  EXPECT_FALSE(room.IsThere(kMaxLaunches));
+  EXPECT_FALSE(LaunchRoom(1).IsThere(1));
   for (size_t unended = kMaxLaunches; unended-- > 0;) {
     EXPECT_EQ(room.OnEnd(unended), Next::kNothing);
   }

@@ -218,8 +218,10 @@ class TestCluster {
   Client& operator*() { return *client_; }
   Client* operator->() { return client_.get(); }
   Cluster& cluster() { return *cluster_; }
-  std::unique_ptr<Client> Connect(const std::string& name) {
-    absl::StatusOr<std::unique_ptr<Client>> client = cluster_->Connect(name);
+  std::unique_ptr<Client> Connect(const std::string& name,
+                                  const ClientOptions& how = {}) {
+    absl::StatusOr<std::unique_ptr<Client>> client =
+        cluster_->Connect(name, how);
     EXPECT_TRUE(client.ok()) << client.status();
     return *std::move(client);
   }

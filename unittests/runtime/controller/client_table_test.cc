@@ -26,7 +26,7 @@ using ::testing::IsEmpty;
 class ClientTableTest : public ::testing::Test {
  protected:
   void Connect(uint32_t client, uint64_t request, const std::string& name) {
-    table_.Connect({client, request}, name, &answers_);
+    table_.Connect({client, request}, name, ClientTerms(), &answers_);
   }
   // "client:request", with the message of an error, since the last call.
   std::vector<std::string> Answers() {

@@ -38,7 +38,7 @@ class ControllerTest : public ::testing::Test {
     context_.directory = Directory({0}, {{}, {}});
     ControllerOptions options;
     options.stall_timeout_ns = options.answer_timeout_ns = kTimeout;
-    controller_ = std::make_unique<Controller>(&context_, options);
+    controller_ = std::make_unique<Controller>(&context_, std::move(options));
     world_.Register(controller_.get(), {-1, 0, -1}, "controller",
                     context_.directory.controller());
   }

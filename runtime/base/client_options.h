@@ -1,0 +1,55 @@
+//===- client_options.h - What a client is given, beside others -*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What a client says about its place among others when it connects, in C++ as
+// on a command line. The one description of it: the runtime and the public API
+// both take this.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_BASE_CLIENT_OPTIONS_H_
+#define RUNTIME_BASE_CLIENT_OPTIONS_H_
+
+#include <cstdint>
+#include <optional>
+
+namespace pathways {
+
+inline constexpr int32_t kMaxPriority = 100;
+inline constexpr double kMinWeight = 1e-3, kMaxWeight = 1e3;
+// Launches of one client that have not ended; a further one waits.
+inline constexpr int kMaxLaunches = 64;
+
+struct ClientOptions {
+  // Of device time, beside clients who want the same devices: one of weight 2
+  // has twice as much as one of weight 1. kMinWeight to kMaxWeight.
+  double weight = 1;
+  // Those of a higher one are granted devices first (docs/scheduling.md).
+  // -kMaxPriority to kMaxPriority.
+  int32_t priority = 0;
+  // Bytes that its programs may have on devices, and its arrays on hosts, all
+  // together; 0: as many as there are.
+  uint64_t quota_bytes = 0;
+  // Launches that may be open at a time, 1 to kMaxLaunches; a further one waits
+  // in its call.
+  int run_ahead = kMaxLaunches;
+};
+
+// How one launch is run.
+struct LaunchOptions {
+  // In place of the client's.
+  std::optional<int32_t> priority = {};
+  // From the call, in nanoseconds, when it should be over; 0: no matter when.
+  // It orders launches, where the cluster's policy goes by deadlines, and ends
+  // none.
+  int64_t deadline_ns = 0;
+};
+
+}  // namespace pathways
+
+#endif  // RUNTIME_BASE_CLIENT_OPTIONS_H_
