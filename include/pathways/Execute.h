@@ -218,9 +218,12 @@ public:
   /// session, and must not use the session.
   Result<Array> put(BorrowedArray array);
 
-  /// Checks, places and loads a plan. Errors: InvalidArgument for a plan that
-  /// breaks a rule; Refused when it does not fit, naming what is short.
-  Result<Executable> load(const Plan &plan);
+  /// Checks, places and loads a plan. Waits, also for memory that other
+  /// sessions have (LoadOptions). Errors: InvalidArgument for a plan that
+  /// breaks a rule; Refused, naming what is short and who has it, when it can
+  /// never fit, others wait for this session's memory too, or it has waited for
+  /// so long.
+  Result<Executable> load(const Plan &plan, const LoadOptions &options = {});
 
   /// Writes what happened so far as JSON that Perfetto opens (docs/tracing.md);
   /// runs may be under way. Errors: InvalidArgument without

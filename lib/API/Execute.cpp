@@ -302,14 +302,14 @@ Result<Array> Session::put(BorrowedArray array) {
                    ErrorCode::Refused);
 }
 
-Result<Executable> Session::load(const Plan &plan) {
+Result<Executable> Session::load(const Plan &plan, const LoadOptions &options) {
   if (!state)
     return makeEmptyError("session");
   if (!plan.getState())
     return makeEmptyError("plan");
   const PlanData &data = plan.getState()->data;
   absl::StatusOr<ProgramHandle> program = ProgramHandle();
-  if (!HasMemoryFor([&] { program = state->client->Load(data); }))
+  if (!HasMemoryFor([&] { program = state->client->Load(data, options); }))
     return makeMemoryError("program '" + data.tables.header().program() + "'",
                            "its tables");
   if (!program.ok())

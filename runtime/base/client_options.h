@@ -16,7 +16,9 @@
 #define RUNTIME_BASE_CLIENT_OPTIONS_H_
 
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <string>
 
 namespace pathways {
 
@@ -38,6 +40,18 @@ struct ClientOptions {
   // Launches that may be open at a time, 1 to kMaxLaunches; a further one waits
   // in its call.
   int run_ahead = kMaxLaunches;
+};
+
+// How a program is loaded.
+struct LoadOptions {
+  // Longest wait for memory that other clients have, in nanoseconds; 0: not at
+  // all; negative: as long as it takes. What can never be there, whoever gives
+  // up what, is not waited for.
+  int64_t wait_ns = -1;
+  // Called when it waits, and again when there is another reason, with one
+  // line that says for what and for whom. On a thread of the cluster, perhaps
+  // one that others wait for: it must not call the client, nor take long.
+  std::function<void(const std::string& why)> on_waiting = {};
 };
 
 // How one launch is run.

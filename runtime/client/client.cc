@@ -122,6 +122,8 @@ void Client::OnControl(const proto::Control& control) {
       return OnCollected(control.collected());
     case proto::Control::kPlanRequest:
       return OnPlanRequest(control.plan_request());
+    case proto::Control::kLoadWaits:
+      return OnLoadWaits(control.load_waits());
     case proto::Control::kLongWorkSeen:
       if (context_.on_long_work) {
         context_.on_long_work(FromProto(control.long_work_seen()));
@@ -209,7 +211,19 @@ absl::Status Client::WaitForRun(RunState& run) {
   return WaitFor(run.done, [&] { return run.Describe(); });
 }
 
-absl::StatusOr<ProgramHandle> Client::Load(PlanData plan) {
+void Client::OnLoadWaits(const proto::LoadWaits& waits) {
+  std::shared_ptr<Request> request;
+  {
+    MutexLock lock(&mutex_);
+    request = requests_.Find(waits.request());
+  }
+  if (request != nullptr && request->on_waiting) {
+    request->on_waiting(waits.why());
+  }
+}
+
+absl::StatusOr<ProgramHandle> Client::Load(PlanData plan,
+                                           const LoadOptions& options) {
   TracedCall traced(this, TraceCall::kLoad);
   RuntimeContext& runtime = *context_.runtime;
   const absl::StatusOr<PlanName> plan_name = NameOf(plan);
@@ -234,15 +248,33 @@ absl::StatusOr<ProgramHandle> Client::Load(PlanData plan) {
     // Whoever lacks it asks for it while this waits.
     prepared = runtime.plans.Put(*plan_name, *std::move(made));
   }
-  std::shared_ptr<Request> request =
-      Ask([&](uint64_t id, proto::Control* control) {
-        control->mutable_load_request()->set_request(id);
-        NamePlan(*plan_name, control->mutable_load_request()->mutable_plan());
-      });
+  auto request = std::make_shared<Request>();
+  request->on_waiting = options.on_waiting;
+  uint64_t number = 0;
+  Ask(
+      [&](uint64_t id, proto::Control* control) {
+        number = id;
+        proto::LoadRequest* load = control->mutable_load_request();
+        load->set_request(id);
+        NamePlan(*plan_name, load->mutable_plan());
+        if (options.wait_ns >= 0) {
+          load->set_wait_ns(static_cast<uint64_t>(options.wait_ns));
+        }
+      },
+      request);
   absl::Status waited = WaitFor(request->done, [&] {
     return absl::StrCat("the load of program '", prepared->name(), "'");
   });
-  if (!waited.ok()) return waited;
+  if (!waited.ok()) {
+    if (stopping()) return waited;
+    // It may wait for what will never be.
+    ControlRef control = NewControl();
+    control->mutable_load_cancel()->set_request(number);
+    MutexLock lock(&mutex_);
+    Number(control);
+    Send(std::move(control));
+    return waited;
+  }
   if (!request->status.ok()) return request->status;
   auto program = std::make_shared<const LoadedProgram>(
       request->program, std::move(prepared), runtime.run_kernels);

@@ -65,10 +65,15 @@ class Client {
 
   // Checks `plan` (the rules of docs/plan-format.md, then against the cluster:
   // islands, devices, kinds, code for their CPUs), admits it to the memory of
-  // all its devices at once, and derives the tables on every host. Waits.
+  // all its devices at once, and derives the tables on every host. Waits, also
+  // for memory that other clients have.
   // InvalidArgument, FailedPrecondition (no code for a device's CPU),
-  // ResourceExhausted (names the device, the need, the holders): nothing stays.
-  absl::StatusOr<ProgramHandle> Load(PlanData plan);
+  // ResourceExhausted (names the device, the need, the holders; it will not be
+  // there, whatever others do, or is not there and may not be waited for, or is
+  // above the client's quota), DeadlineExceeded (it has waited for so long):
+  // nothing stays.
+  absl::StatusOr<ProgramHandle> Load(PlanData plan,
+                                     const LoadOptions& options = {});
   // FailedPrecondition while a launch of it has not ended. Waits.
   absl::Status Unload(ProgramHandle program);
   // Gives up a program: it is unloaded when its launches so far have ended.
@@ -164,6 +169,7 @@ class Client {
   void OnAnswer(const proto::Answer& answer);
   void OnCollected(const proto::Collected& collected);
   void OnPlanRequest(const proto::PlanRequest& request);
+  void OnLoadWaits(const proto::LoadWaits& waits);
   void OnLaunchEnded(const proto::LaunchEnded& ended);
   // As LaunchRoom wants it, there too.
   void OnTick();

@@ -10,9 +10,11 @@
 #define RUNTIME_CLIENT_REQUEST_TABLE_H_
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -21,11 +23,13 @@
 
 namespace pathways {
 
-// A request. All but `done` is written before that is set.
+// A request. What comes of it is written before `done` is set.
 struct Request {
   absl::Status status;
   uint64_t program = 0;  // of a load: its handle
   std::optional<ReportCollection> reports;
+  // Of a load, from before it is sent: told why it waits.
+  std::function<void(const std::string& why)> on_waiting;
   Completion done;
 };
 

@@ -46,17 +46,8 @@ std::string Largest(const PreparedPlan& plan, int island, int64_t device) {
 Admission::Admission(const Topology& topology)
     : topology_(topology), used_(topology.num_devices()) {}
 
-absl::Status Admission::Admit(uint64_t id, const PreparedPlan& plan,
-                              const std::string& client) {
-  for (int32_t host : plan.hosts()) {
-    const auto gone = gone_.find(host);
-    if (gone == gone_.end()) continue;
-    return absl::UnavailableError(absl::StrCat(
-        "program '", plan.name(), "' needs ", topology_.HostName(host),
-        ", which is gone (life ", gone->second, ")"));
-  }
-  Holder holder{plan.name(), client, {}};
-  std::map<int64_t, uint64_t> scratch;
+DeviceBytes Admission::NeedOf(const PreparedPlan& plan) const {
+  DeviceBytes need, scratch;
   for (const proto::Action& action : plan.plan().actions()) {
     if (action.kind() != proto::GANG) continue;
     uint64_t most = 0;
@@ -77,14 +68,57 @@ absl::Status Admission::Admit(uint64_t id, const PreparedPlan& plan,
   for (const PreparedSlice& slice : plan.slices()) {
     const uint64_t bytes = AlignBuffer(slice.device_bytes);
     for (const auto& [device, shard] : slice.by_device) {
-      uint64_t& total =
-          holder.bytes[topology_.GlobalDevice(slice.island, device)];
+      uint64_t& total = need[topology_.GlobalDevice(slice.island, device)];
       total = AddBytes(total, bytes);
     }
   }
   for (const auto& [device, bytes] : scratch) {
-    holder.bytes[device] = AddBytes(holder.bytes[device], bytes);
+    need[device] = AddBytes(need[device], bytes);
   }
+  return need;
+}
+
+uint64_t Admission::BoundOf(int64_t global) const {
+  const auto [island, device] = topology_.FromGlobalDevice(global);
+  return DeviceMemoryBytes(topology_.device(island, device));
+}
+
+std::map<uint32_t, DeviceBytes> Admission::HeldByClients() const {
+  std::map<uint32_t, DeviceBytes> held;
+  for (const auto& [id, holder] : holders_) {
+    for (const auto& [device, bytes] : holder.bytes) {
+      held[holder.number][device] += bytes;
+    }
+  }
+  return held;
+}
+
+std::vector<Admission::Held> Admission::HoldersOf(
+    const DeviceBytes& need) const {
+  std::vector<Held> all;
+  for (const auto& [id, holder] : holders_) {
+    for (const auto& [device, bytes] : need) {
+      const uint64_t bound = BoundOf(device);
+      if (bytes <= bound - std::min(bound, used_[device])) continue;
+      const auto there = holder.bytes.find(device);
+      if (there == holder.bytes.end() || there->second == 0) continue;
+      all.push_back({holder.number, holder.program, device, there->second});
+      break;
+    }
+  }
+  return all;
+}
+
+absl::Status Admission::Admit(uint64_t id, const PreparedPlan& plan,
+                              uint32_t number, const std::string& client) {
+  for (int32_t host : plan.hosts()) {
+    const auto gone = gone_.find(host);
+    if (gone == gone_.end()) continue;
+    return absl::UnavailableError(absl::StrCat(
+        "program '", plan.name(), "' needs ", topology_.HostName(host),
+        ", which is gone (life ", gone->second, ")"));
+  }
+  Holder holder{plan.name(), client, number, NeedOf(plan)};
   for (const auto& [global, bytes] : holder.bytes) {
     const auto [island, device] = topology_.FromGlobalDevice(global);
     if (auto lost = lost_.find(global); lost != lost_.end()) {
@@ -93,7 +127,7 @@ absl::Status Admission::Admit(uint64_t id, const PreparedPlan& plan,
                        topology_.DeviceName(island, device),
                        ", whose worker is lost: ", lost->second));
     }
-    const uint64_t bound = DeviceMemoryBytes(topology_.device(island, device));
+    const uint64_t bound = BoundOf(global);
     if (bytes <= bound - std::min(bound, used_[global])) continue;
     std::string held;
     for (const auto& [other, h] : holders_) {

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "runtime/controller/admission_graph.h"
 #include "runtime/executor/prepared_plan.h"
 #include "runtime/executor/wait_set.h"
 #include "runtime/topology/topology.h"
@@ -30,11 +31,15 @@ class Admission {
  public:
   explicit Admission(const Topology& topology);
 
-  // Holds what `plan` needs under the number `holder`, or nothing.
+  // Holds what `plan` needs for a client under the number `holder`, or nothing.
   // ResourceExhausted says how much is needed, where, for what, and who holds
   // the rest.
-  absl::Status Admit(uint64_t holder, const PreparedPlan& plan,
+  absl::Status Admit(uint64_t holder, const PreparedPlan& plan, uint32_t number,
                      const std::string& client);
+  // What it needs on each device of the cluster, whoever holds it now.
+  DeviceBytes NeedOf(const PreparedPlan& plan) const;
+  // That the device has.
+  uint64_t BoundOf(int64_t device) const;
   void Release(uint64_t holder);
   // Gives back what it holds on devices of other hosts than these.
   void ReleaseExcept(uint64_t holder, const WaitSet& hosts);
@@ -49,6 +54,16 @@ class Admission {
   void HostGone(int32_t host, uint32_t epoch);
   // It lives again, and its devices are whole.
   void HostUp(int32_t host) { gone_.erase(host); }
+  // What each client holds, and what of a need is held there now, by whom: with
+  // the names of their programs.
+  std::map<uint32_t, DeviceBytes> HeldByClients() const;
+  struct Held {
+    uint32_t client = 0;
+    std::string program;
+    int64_t device = 0;  // the first such
+    uint64_t bytes = 0;  // there
+  };
+  std::vector<Held> HoldersOf(const DeviceBytes& need) const;
   // What it holds on all devices together.
   uint64_t BytesOf(uint64_t holder) const;
   // Whether it has something on the device.
@@ -57,7 +72,8 @@ class Admission {
  private:
   struct Holder {
     std::string program, client;
-    std::map<int64_t, uint64_t> bytes;  // by device of the cluster
+    uint32_t number = 0;  // of the client
+    DeviceBytes bytes;
   };
   const Topology& topology_;
   std::vector<uint64_t> used_;  // by device of the cluster

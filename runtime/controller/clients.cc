@@ -61,12 +61,14 @@ void Controller::Leave(ClientRequest request,
   for (uint64_t handle : clients_.Leave(request, &answers)) {
     LeaveProgram(client, handle);
   }
+  loads_.RemoveAll(client);
   AwaitedPlans::Outcome left;
   awaited_.Leave(Now(), client, &left);
   Apply(std::move(left));
   for (ClientRequest fetch : fetches_.OfClient(client)) EndFetch(fetch);
   ReleaseHeld(objects);
   AnswerAll(answers);
+  RetryLoads();
 }
 
 void Controller::LeaveProgram(uint32_t client, uint64_t handle) {

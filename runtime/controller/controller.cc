@@ -22,28 +22,6 @@ namespace {
 // Questions to processes that may be open.
 constexpr size_t kMaxCollects = 1024;
 
-// Of which each program's slices have some, each once.
-std::vector<LaneTable::Device> DevicesOf(const PreparedPlan& plan,
-                                         const Topology& topology) {
-  std::vector<LaneTable::Device> devices;
-  for (const PreparedSlice& slice : plan.slices()) {
-    for (const auto& [device, shard] : slice.by_device) {
-      devices.push_back(
-          {slice.island, topology.GlobalDevice(slice.island, device)});
-    }
-  }
-  const auto before = [](const auto& a, const auto& b) {
-    return a.number < b.number;
-  };
-  std::sort(devices.begin(), devices.end(), before);
-  devices.erase(std::unique(devices.begin(), devices.end(),
-                            [](const auto& a, const auto& b) {
-                              return a.number == b.number;
-                            }),
-                devices.end());
-  return devices;
-}
-
 std::unique_ptr<SchedulingPolicy> PolicyOf(ControllerOptions* options) {
   return options->policy != nullptr ? std::move(options->policy)
                                     : *MakePolicy(kPolicyNames[0]);
@@ -60,6 +38,7 @@ Controller::Controller(RuntimeContext* context, ControllerOptions options)
       lives_(context->directory),
       awaited_(context, options.answer_timeout_ns),
       programs_(*context->topology, options.answer_timeout_ns),
+      loads_(&programs_.admission(), context->topology),
       grants_(PolicyOf(&options)),
       stalls_(*context->topology, options.stall_timeout_ns),
       stores_(*context->topology, options.answer_timeout_ns),
@@ -93,6 +72,7 @@ void Controller::NameLives(const PreparedPlan& plan,
 
 void Controller::OnLocal(const LocalMessage& message) {
   if (message.kind == kDescribe) return OnDescribe(message);
+  if (message.kind == kLoadDeadline) return OnLoadDeadline();
   if (message.kind == kClientsGone) {
     for (uint32_t i = 0; i < message.item; ++i) {
       OnClientGone(message.target + i);
@@ -132,6 +112,8 @@ void Controller::HandleClient(proto::Control* control) {
       return OnDisconnect(client, control->disconnect_request());
     case proto::Control::kLoadRequest:
       return OnLoad(client, control->load_request());
+    case proto::Control::kLoadCancel:
+      return OnLoadCancel(client, control->load_cancel());
     case proto::Control::kUnloadRequest:
       return OnUnload(client, control->unload_request());
     case proto::Control::kLaunchRequest:
@@ -266,23 +248,11 @@ void Controller::OnLoad(uint32_t client, const proto::LoadRequest& load) {
     return Answer(request, absl::InvalidArgumentError("no plan is named"));
   }
   std::shared_ptr<const PreparedPlan> plan = context_.plans.Find(name.hash);
+  if (load.has_wait_ns()) load_waits_[request] = load.wait_ns();
   if (plan != nullptr) return Load(request, name, std::move(plan));
   AwaitedPlans::Outcome outcome;
   awaited_.Add(Now(), request, name, &outcome);
   Apply(std::move(outcome));
-}
-
-void Controller::Load(ClientRequest request, const PlanName& name,
-                      std::shared_ptr<const PreparedPlan> plan) {
-  const uint32_t client = request.client;
-  const absl::StatusOr<ProgramNext> next = programs_.Load(
-      Now(), std::move(plan), name, *clients_.NameOf(client), request);
-  if (!next.ok()) return Answer(request, next.status());
-  const PreparedPlan& loaded = *programs_.at(next->program).plan;
-  grants_.Load(next->program, client, CostOf(loaded),
-               DevicesOf(loaded, *context_.topology));
-  clients_.AddProgram(client, programs_.at(next->program).incarnation);
-  Proceed(*next);
 }
 
 void Controller::OnLoadReply(const proto::LoadReply& reply) {
@@ -338,7 +308,8 @@ void Controller::Proceed(const ProgramNext& next) {
     grants_.Unload(next.program);
     std::vector<ClientAnswer> answers;
     clients_.RemoveProgram(client, next.gone, &answers);
-    return AnswerAll(answers);
+    AnswerAll(answers);
+    return RetryLoads();
   }
   if (next.kind != ProgramNext::kAsk) return;
   const ProgramTable::Program& program = programs_.at(next.program);

@@ -20,6 +20,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -35,6 +36,7 @@
 #include "runtime/controller/grant_order.h"
 #include "runtime/controller/host_memory.h"
 #include "runtime/controller/launch_table.h"
+#include "runtime/controller/load_queue.h"
 #include "runtime/controller/object_table.h"
 #include "runtime/controller/program_table.h"
 #include "runtime/controller/stall_detector.h"
@@ -139,6 +141,23 @@ class Controller final : public ControlActor {
   void Load(ClientRequest request, const PlanName& name,
             std::shared_ptr<const PreparedPlan> plan);
   void OnLoadReply(const proto::LoadReply& reply);
+  // Loads that wait for memory (waiting_loads.cc).
+  //
+  // Begins to load it. ResourceExhausted: not now.
+  absl::Status Admit(const LoadQueue::Load& load);
+  // ResourceExhausted: the client would have more than its quota.
+  absl::Status CheckQuota(uint32_t client, const LoadQueue::Load& load) const;
+  // That a client has: of its programs on devices, of its arrays on hosts.
+  uint64_t BytesOf(uint32_t client) const;
+  // There may be more memory than before.
+  void RetryLoads();
+  void TellWaits(const LoadQueue::Load& load);
+  // What holds memory that others wait for is as urgent as those.
+  void HurryHolders();
+  void OnLoadCancel(uint32_t client, const proto::LoadCancel& cancel);
+  void ArmLoadTimer();
+  void OnLoadDeadline();
+  std::string NameOf(uint32_t client) const;
   void OnUnload(uint32_t client, const proto::UnloadRequest& request);
   void OnStopReply(const proto::StopReply& reply);
   void OnFreeReply(const proto::FreeReply& reply);
@@ -182,6 +201,9 @@ class Controller final : public ControlActor {
   // Says for each array of a launch of `plan`, which it fits, how much of it
   // hosts hold.
   void Size(const PreparedPlan& plan, LaunchSpec* spec);
+  // As the other one, of the arrays that it makes.
+  absl::Status CheckQuota(const LaunchSpec& spec,
+                          const std::string& program) const;
   // Takes that of their memory, of what is new. Whether they surely have all
   // that the launch needs.
   bool Charge(const LaunchSpec& spec);
@@ -217,6 +239,10 @@ class Controller final : public ControlActor {
   HostLives lives_;
   AwaitedPlans awaited_;
   ProgramTable programs_;
+  LoadQueue loads_;
+  // Of loads that come, how long they may wait for memory; else for ever.
+  std::map<ClientRequest, uint64_t> load_waits_;
+  TimeNs load_timer_ = kNoDeadline;  // when it rings
   ObjectTable objects_;
   LaunchTable launches_{&objects_};
   GrantOrder grants_;

@@ -139,6 +139,7 @@ void Controller::OnPeerDown(int32_t host, uint32_t epoch) {
   }
   memory_.HostGone(host);
   TellUncollected(context_.directory.place(host).process);
+  RetryLoads();
 }
 
 void Controller::OnPeerUp(int32_t host, uint32_t epoch) {
@@ -146,6 +147,7 @@ void Controller::OnPeerUp(int32_t host, uint32_t epoch) {
   // Whatever was said of lives between.
   if (epoch > lives_.epoch(host)) OnPeerDown(host, epoch - 1);
   if (lives_.Up(host, epoch)) programs_.HostUp(host);
+  RetryLoads();
 }
 
 }  // namespace pathways

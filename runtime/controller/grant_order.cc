@@ -187,9 +187,8 @@ uint32_t GrantOrder::Choose(uint32_t number, TimeNs now, uint64_t* steps) {
       offers_.emplace_back(id, count);
     }
     if (candidates_.empty()) return 0;
-    const size_t best = candidates_.size() == 1
-                            ? 0
-                            : policy_->Choose(number, now, candidates_);
+    const size_t best =
+        candidates_.size() == 1 ? 0 : policy_->Choose(number, now, candidates_);
     const auto [id, count] = offers_[best];
     if (count == 0 && lane.open_grants >= 2) return 0;
     if (count == 0) continue;

@@ -173,6 +173,16 @@ void LaunchTable::Add(const LaunchSpec& spec, LaunchEffects* effects) {
   Hurry(launch.id, effects);
 }
 
+void LaunchTable::Inherit(uint64_t id, const Claim& claim,
+                          LaunchEffects* effects) {
+  Launch* launch = launches_.Find(id);
+  if (launch == nullptr || launch->granted || !launch->claim.Inherit(claim)) {
+    return;
+  }
+  effects->urgent.push_back(id);
+  Hurry(id, effects);
+}
+
 void LaunchTable::Hurry(uint64_t id, LaunchEffects* effects) {
   std::vector<uint64_t> urgent = {id};
   auto inherit = [&](uint64_t before, const Claim& claim) {

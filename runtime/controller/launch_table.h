@@ -129,6 +129,8 @@ class LaunchTable {
   // that wait for it.
   void Unanswered(int32_t host, const absl::Status& status,
                   LaunchEffects* effects);
+  // Others wait for it who claim this.
+  void Inherit(uint64_t launch, const Claim& claim, LaunchEffects* effects);
   // One that was ready has its first grant.
   void Begun(uint64_t launch);
   // It has all its grants.

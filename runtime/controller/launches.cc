@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/base/buffer_bytes.h"
 #include "runtime/base/client_options.h"
 #include "runtime/base/told_status.h"
 #include "runtime/controller/controller.h"
@@ -88,6 +89,7 @@ void Controller::OnLaunch(proto::LaunchRequest* request) {
   if (checked.ok()) {
     Size(*(*program)->plan, &spec);
     checked = launches_.Check(spec, (*program)->plan->name());
+    if (checked.ok()) checked = CheckQuota(spec, (*program)->plan->name());
   }
   if (!checked.ok()) {
     launches_.Refuse(spec, checked, &effects_);
@@ -99,6 +101,9 @@ void Controller::OnLaunch(proto::LaunchRequest* request) {
   spec.asked = Now();
   spec.claim = ClaimOf(*request, clients_.TermsOf(ClientOf(spec.launch)),
                        context_.world->Now());
+  if (const auto urgent = loads_.PriorityOver(ClientOf(spec.launch))) {
+    spec.claim.Inherit({.priority = *urgent});
+  }
   spec.asks = !Charge(spec);
   launches_.Add(spec, &effects_);
   if (const LaunchTable::Launch* launch = launches_.Find(spec.launch)) {
@@ -135,6 +140,27 @@ void Controller::Size(const PreparedPlan& plan, LaunchSpec* spec) {
       next += array.hosts.size();
     }
   }
+}
+
+absl::Status Controller::CheckQuota(const LaunchSpec& spec,
+                                    const std::string& program) const {
+  const uint32_t client = ClientOf(spec.launch);
+  const uint64_t quota = clients_.TermsOf(client).quota_bytes;
+  if (quota == 0) return absl::OkStatus();
+  uint64_t need = 0;
+  auto add = [&](const LaunchSpec::Array& array) {
+    for (uint64_t bytes : array.bytes) need = AddBytes(need, bytes);
+  };
+  for (const LaunchSpec::Array& argument : spec.arguments) {
+    if (argument.fresh) add(argument);
+  }
+  for (const LaunchSpec::Array& result : spec.results) add(result);
+  const uint64_t used = BytesOf(client);
+  if (need <= quota - std::min(quota, used)) return absl::OkStatus();
+  return absl::ResourceExhaustedError(
+      absl::StrCat("the arrays of a launch of program '", program, "' need ",
+                   need, " bytes of hosts; client '", NameOf(client), "' has ",
+                   used, " of the ", quota, " bytes of its quota"));
 }
 
 bool Controller::Charge(const LaunchSpec& spec) {

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 
+#include "runtime/base/buffer_bytes.h"
 #include "runtime/protocol/client_id.h"
 
 namespace pathways {
@@ -111,6 +112,16 @@ std::vector<uint64_t> ObjectTable::HeldBy(uint32_t client) const {
     return ClientOf(id) != client || !objects_.Find(id)->held;
   });
   return held;
+}
+
+uint64_t ObjectTable::BytesOf(uint32_t client) const {
+  uint64_t bytes = 0;
+  for (uint64_t id : objects_.Ids()) {
+    if (ClientOf(id) != client) continue;
+    for (uint64_t part : objects_.Find(id)->bytes)
+      bytes = AddBytes(bytes, part);
+  }
+  return bytes;
 }
 
 }  // namespace pathways

@@ -85,6 +85,9 @@ class ObjectTable {
   // What a client (Directory::client) refers to, ascending.
   std::vector<uint64_t> HeldBy(uint32_t client) const;
 
+  // On all hosts, of what the client (likewise) put, made or keeps.
+  uint64_t BytesOf(uint32_t client) const;
+
   size_t size() const { return objects_.size(); }
   // Of all, ascending.
   std::vector<uint64_t> Ids() const { return objects_.Ids(); }

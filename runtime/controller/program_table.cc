@@ -68,7 +68,8 @@ absl::StatusOr<ProgramNext> ProgramTable::Load(
     TimeNs now, std::shared_ptr<const PreparedPlan> plan, const PlanName& name,
     const std::string& client, ClientRequest request) {
   const uint32_t incarnation = last_incarnation_ + 1;
-  absl::Status admitted = admission_.Admit(incarnation, *plan, client);
+  absl::Status admitted =
+      admission_.Admit(incarnation, *plan, request.client, client);
   if (!admitted.ok()) return admitted;
   last_incarnation_ = incarnation;
   uint32_t id = 0;

@@ -124,6 +124,7 @@ class ProgramTable {
   // not answered the others. Hosts in `busy` are given all the time that they
   // need.
   std::vector<ProgramNext> Tick(TimeNs now, const WaitSet& busy);
+  const Admission& admission() const { return admission_; }
   // Whether a request waits for hosts none of which is in `busy`, or anything
   // for any.
   bool HasRequest(const WaitSet& busy) const;

@@ -70,6 +70,8 @@ const char* MessageKindName(int kind) {
       return "continue";
     case kStallTick:
       return "stall-tick";
+    case kLoadDeadline:
+      return "load-deadline";
     case kHostWorkDone:
       return "host-work-done";
     case kLongHostWork:

@@ -69,6 +69,7 @@ enum LocalKind : uint16_t {
   kCostLimit,      // it takes longer than it may
   kContinue,       // go on, after others had their turn
   kStallTick,      // the controller's timer
+  kLoadDeadline,   // its other one, for loads that wait for memory
   kHostWorkDone,   // target: item of the program's DispatchTable
   kLongHostWork,   // likewise; it takes longer than it should; extra: which
   kHostWorkLimit,  // likewise; it takes longer than it may

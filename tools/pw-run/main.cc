@@ -319,7 +319,11 @@ class Session {
     if (!client.ok()) return Fail(kRunError, client.status().message());
     client_ = *std::move(client);
     progress_.Show("loading");
-    absl::StatusOr<ProgramHandle> program = client_->Load(loaded_.plan);
+    options_.load.on_waiting = [this](const std::string& why) {
+      progress_.Note(absl::StrCat("pw-run: waiting: ", why));
+    };
+    absl::StatusOr<ProgramHandle> program =
+        client_->Load(loaded_.plan, options_.load);
     if (!program.ok()) {
       const bool is_lost = absl::IsCancelled(program.status()) ||
                            absl::IsUnavailable(program.status()) ||

@@ -116,7 +116,7 @@ absl::StatusOr<ParsedOptions> ParseOptions(int argc, const char* const* argv) {
   // The seed as text: the parser of numbers takes -1 for 2^64 - 1.
   std::string world = "threads", stall = "10s", kernel_timeout, seed = "0";
   std::string dispatch = "parallel", host_work = "0", links, processes,
-              transport, deadline;
+              transport, deadline, wait;
   int64_t trace_events = int64_t{1} << 18;
   o.run.bind_workers = true;
 
@@ -315,6 +315,11 @@ absl::StatusOr<ParsedOptions> ParseOptions(int argc, const char* const* argv) {
       ->type_name("BYTES")
       ->check(Between(0, int64_t{1} << 62))
       ->group(kShare);
+  app.add_option("--wait", wait,
+                 "Longest wait for memory that other clients have, e.g. 30s; "
+                 "0: not at all; as it is, as long as it takes")
+      ->type_name("TIME")
+      ->group(kShare);
   app.add_option("--deadline", deadline,
                  "When the launch should be over, e.g. 50ms, for clusters "
                  "whose policy goes by deadlines; it ends nothing")
@@ -428,6 +433,17 @@ absl::StatusOr<ParsedOptions> ParseOptions(int argc, const char* const* argv) {
                      host_work, "'"));
   }
   o.run.host_work_ns = absl::ToInt64Nanoseconds(work);
+  if (!wait.empty()) {
+    absl::Duration longest;
+    if (!absl::ParseDuration(wait, &longest) || wait[0] == '-' ||
+        longest > absl::Hours(24 * 365)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--wait: expected a duration from 0 to one year, such "
+                       "as 30s, got '",
+                       wait, "'"));
+    }
+    o.load.wait_ns = absl::ToInt64Nanoseconds(longest);
+  }
   absl::Duration until;
   if (!deadline.empty()) {
     if (!absl::ParseDuration(deadline, &until) ||

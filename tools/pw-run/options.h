@@ -54,6 +54,7 @@ struct Options {
   ConnectOptions connect;
   std::string client;  // name; empty: one that says which process this is
   ClientOptions share;
+  LoadOptions load;
   LaunchOptions launch;
 
   bool dry_run = false;

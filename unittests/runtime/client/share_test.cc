@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <map>
@@ -127,18 +128,25 @@ TEST_P(ShareTest, DeviceTimeGoesByWeight) {
       first = Times(runtime);
     }
     const TimeNs start = StatsOf(*runtime).now_ns;
-    double sum = 0;
-    while (sum < 1e9) {
-      pass();
-      now = Times(runtime);
-      sum = 0;
-      for (const std::string& name : names) sum += now[name] - first[name];
+    // What a grant took longer than its kind is made good later, so on threads
+    // there is more than one look: the machine may have stood still in a grant
+    // just before the first.
+    double sum = 0, worst = 1;
+    for (double until = 1e9; until < 5e9 && worst > accuracy; until += 3e8) {
+      if (is_sim() && until > 1e9) break;
+      while (sum < until) {
+        pass();
+        now = Times(runtime);
+        sum = 0;
+        for (const std::string& name : names) sum += now[name] - first[name];
+      }
+      worst = 0;
+      for (size_t c = 0; c < names.size(); ++c) {
+        const double share = (now[names[c]] - first[names[c]]) / sum;
+        worst = std::max(worst, std::abs(share * all / weights[c] - 1));
+      }
     }
-    for (size_t c = 0; c < names.size(); ++c) {
-      EXPECT_NEAR((now[names[c]] - first[names[c]]) / sum, weights[c] / all,
-                  accuracy * weights[c] / all)
-          << c;
-    }
+    EXPECT_LE(worst, accuracy);
     if (is_sim()) {
       const auto took = static_cast<double>(StatsOf(*runtime).now_ns - start);
       EXPECT_GE(sum, 0.98 * took);

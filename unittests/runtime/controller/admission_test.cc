@@ -34,7 +34,7 @@ class AdmissionTest : public ::testing::Test {
                      int64_t elements) {
     return admission_.Admit(
         holder, *Prepare(MovePlan(name, 1, 0, 0, /*base=*/1, elements), wide_),
-        "me");
+        /*number=*/0, "me");
   }
 
   Topology topology_ = Small();
@@ -91,7 +91,7 @@ TEST_F(AdmissionTest, DevicesOfNoShardAreNotCounted) {
   // All lies on the second device: the first one has room.
   ASSERT_TRUE(Admit(1, "one", 512).ok());
   const absl::Status other = admission_.Admit(
-      2, *Prepare(MovePlan("two", 1, 0, 0, /*base=*/0, 512), wide_), "me");
+      2, *Prepare(MovePlan("two", 1, 0, 0, /*base=*/0, 512), wide_), 0, "me");
   EXPECT_TRUE(other.ok()) << other;
 }
 
@@ -112,18 +112,18 @@ TEST_F(AdmissionTest, KeepsWhatIsOnSomeHosts) {
   auto both = [&](const std::string& name, int64_t elements) {
     return Prepare(MovePlan(name, 2, 0, 0, /*base=*/0, elements), wide_);
   };
-  ASSERT_TRUE(admission_.Admit(1, *both("one", 1024), "me").ok());
+  ASSERT_TRUE(admission_.Admit(1, *both("one", 1024), 0, "me").ok());
   WaitSet hosts;
   hosts.Assign({0});
   admission_.ReleaseExcept(1, hosts);
   admission_.ReleaseExcept(2, hosts);
   EXPECT_TRUE(Admit(2, "two", 512).ok());  // on host 1
-  const absl::Status status = admission_.Admit(3, *both("three", 2), "me");
+  const absl::Status status = admission_.Admit(3, *both("three", 2), 0, "me");
   EXPECT_THAT(std::string(status.message()),
               ::testing::HasSubstr("island0/host0/device0"));
   admission_.Release(2);
   admission_.Release(1);
-  EXPECT_TRUE(admission_.Admit(3, *both("three", 1024), "me").ok());
+  EXPECT_TRUE(admission_.Admit(3, *both("three", 1024), 0, "me").ok());
 }
 
 }  // namespace

@@ -1,0 +1,47 @@
+//===- admission_graph.h - Who waits for whom, for memory -------*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_CONTROLLER_ADMISSION_GRAPH_H_
+#define RUNTIME_CONTROLLER_ADMISSION_GRAPH_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <vector>
+
+#include "absl/types/span.h"
+
+namespace pathways {
+
+// Bytes by device of the cluster.
+using DeviceBytes = std::map<int64_t, uint64_t>;
+
+// A client waits for this, and wants all of it at once.
+struct MemoryWish {
+  uint32_t client = 0;
+  DeviceBytes bytes;
+};
+
+// Which of `wishes` can never be granted, in whatever order, by their index,
+// ascending. A client gives up what it holds (`held`, by client) some time
+// after it was granted all that it wishes for, and until then it holds it; one
+// that wishes for nothing gives it up some time anyway. `bound`: what a device
+// has.
+//
+// It is the reduction of a resource graph (Holt, "Some Deadlock Properties of
+// Computer Systems", 1972): what may be given up is given up, and clients whose
+// wishes then fit are granted them, until nothing changes. What is left waits
+// in a circle, or for itself.
+std::vector<size_t> FindStuck(const std::function<uint64_t(int64_t)>& bound,
+                              const std::map<uint32_t, DeviceBytes>& held,
+                              absl::Span<const MemoryWish> wishes);
+
+}  // namespace pathways
+
+#endif  // RUNTIME_CONTROLLER_ADMISSION_GRAPH_H_

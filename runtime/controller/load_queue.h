@@ -1,0 +1,99 @@
+//===- load_queue.h - Loads that wait for memory ----------------*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_CONTROLLER_LOAD_QUEUE_H_
+#define RUNTIME_CONTROLLER_LOAD_QUEUE_H_
+
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "runtime/controller/admission.h"
+#include "runtime/controller/client_requests.h"
+#include "runtime/executor/prepared_plan.h"
+#include "runtime/plan/plan_hash.h"
+#include "runtime/scheduler/policy.h"
+#include "runtime/world/world.h"
+
+namespace pathways {
+
+// Loads of programs for which there is no memory now. Invariants: (1) a load
+// that can never be granted, in whatever order, does not wait: it fails at once
+// and says why; so those that wait are granted some time, if clients give up
+// some time what they hold; (2) loads are granted in the order of asking, but
+// that one that fits passes those that do not, each kMaxPassed times; after
+// that, only clients that hold something do, for whom it may be waited; (3)
+// each is granted or refused once. One owner calls it; it sends nothing, and is
+// told the time.
+class LoadQueue {
+ public:
+  static constexpr uint32_t kMaxPassed = 16;
+
+  struct Load {
+    ClientRequest request;
+    PlanName name;
+    std::shared_ptr<const PreparedPlan> plan;
+    TimeNs deadline = kNoDeadline;  // after which it waits no more
+    int32_t priority = 0;           // of its client
+    DeviceBytes need = {};
+    TimeNs since = 0;
+    uint32_t passed = 0;
+    std::string why = {};  // that it waits, as its client was told
+  };
+  using NameOf = absl::FunctionRef<std::string(uint32_t client)>;
+
+  // Neither outlives it.
+  LoadQueue(const Admission* admission, const Topology* topology)
+      : admission_(*admission), topology_(*topology) {}
+
+  // Whether a load that fits is granted at once, though others have waited
+  // longer, which counts for those.
+  bool MayPass(const Load& load);
+  // One that does not fit, or may not pass. ResourceExhausted: it can never be
+  // granted: it is too large, or waits in a circle, which is named; it is not
+  // taken.
+  absl::Status Add(TimeNs now, Load load, NameOf name_of);
+  // Those that fit now, in order, as `grant` tries: OK if so, ResourceExhausted
+  // if not, and anything else ends it.
+  void Retry(absl::FunctionRef<absl::Status(const Load&)> grant);
+  // Those whose deadline has come, which do not wait any more.
+  std::vector<Load> TakeLate(TimeNs now);
+  // Nobody waits for it any more. Whether anybody did.
+  bool Remove(ClientRequest request);
+  void RemoveAll(uint32_t client);
+  // Those that are told another reason than before, with it.
+  std::vector<Load> Explain(NameOf name_of);
+
+  bool empty() const { return loads_.empty(); }
+  const std::list<Load>& loads() const { return loads_; }
+  // The next deadline; kNoDeadline: none.
+  TimeNs NextDeadline() const;
+  // The highest priority of those who wait for what the client holds; nullopt:
+  // nobody does.
+  std::optional<int32_t> PriorityOver(uint32_t client) const;
+
+ private:
+  static bool Meets(const Load& a, const Load& b);
+  bool Holds(uint32_t client) const;
+  std::string Why(const Load& load, NameOf name_of) const;
+  std::string Circle(const Load& load, const std::vector<size_t>& stuck,
+                     NameOf name_of) const;
+
+  const Admission& admission_;
+  const Topology& topology_;
+  std::list<Load> loads_;
+};
+
+}  // namespace pathways
+
+#endif  // RUNTIME_CONTROLLER_LOAD_QUEUE_H_

@@ -1,0 +1,183 @@
+//===- waiting_loads.cc - Loads, and those that wait for memory -----------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "runtime/controller/controller.h"
+
+namespace pathways {
+namespace {
+
+// Of which each program's slices have some, each once.
+std::vector<LaneTable::Device> DevicesOf(const PreparedPlan& plan,
+                                         const Topology& topology) {
+  std::vector<LaneTable::Device> devices;
+  for (const PreparedSlice& slice : plan.slices()) {
+    for (const auto& [device, shard] : slice.by_device) {
+      devices.push_back(
+          {slice.island, topology.GlobalDevice(slice.island, device)});
+    }
+  }
+  const auto before = [](const auto& a, const auto& b) {
+    return a.number < b.number;
+  };
+  std::sort(devices.begin(), devices.end(), before);
+  devices.erase(std::unique(devices.begin(), devices.end(),
+                            [](const auto& a, const auto& b) {
+                              return a.number == b.number;
+                            }),
+                devices.end());
+  return devices;
+}
+
+}  // namespace
+
+std::string Controller::NameOf(uint32_t client) const {
+  const std::string* name = clients_.NameOf(client);
+  return name == nullptr ? absl::StrCat("number ", client) : *name;
+}
+
+void Controller::Load(ClientRequest request, const PlanName& name,
+                      std::shared_ptr<const PreparedPlan> plan) {
+  LoadQueue::Load load{request, name, std::move(plan)};
+  if (auto wait = load_waits_.extract(request); !wait.empty()) {
+    const auto now = static_cast<uint64_t>(Now());
+    if (wait.mapped() < static_cast<uint64_t>(kNoDeadline) - now) {
+      load.deadline = static_cast<TimeNs>(now + wait.mapped());
+    }
+  }
+  const ClientTerms& terms = clients_.TermsOf(request.client);
+  load.priority = terms.priority;
+  load.need = programs_.admission().NeedOf(*load.plan);
+  const absl::Status quota = CheckQuota(request.client, load);
+  if (!quota.ok()) return Answer(request, quota);
+  absl::Status admitted =
+      absl::ResourceExhaustedError("others have waited longer for its memory");
+  if (loads_.MayPass(load)) admitted = Admit(load);
+  if (!absl::IsResourceExhausted(admitted)) {
+    // It loads, or was refused for good.
+    return admitted.ok() ? void() : Answer(request, admitted);
+  }
+  if (load.deadline <= Now()) return Answer(request, admitted);
+  const absl::Status waits = loads_.Add(
+      Now(), load, [this](uint32_t client) { return NameOf(client); });
+  if (!waits.ok()) {
+    // The refusal says more than that it is stuck, if nobody else waits.
+    return Answer(request, loads_.empty() ? admitted : waits);
+  }
+  TellWaits(loads_.loads().back());
+  HurryHolders();
+  ArmLoadTimer();
+}
+
+absl::Status Controller::CheckQuota(uint32_t client,
+                                    const LoadQueue::Load& load) const {
+  const uint64_t quota = clients_.TermsOf(client).quota_bytes;
+  if (quota == 0) return absl::OkStatus();
+  uint64_t need = 0;
+  for (const auto& [device, bytes] : load.need) need += bytes;
+  const uint64_t used = BytesOf(client);
+  if (need <= quota - std::min(quota, used)) return absl::OkStatus();
+  return absl::ResourceExhaustedError(
+      absl::StrCat("program '", load.plan->name(), "' needs ", need,
+                   " bytes of devices; client '", NameOf(client), "' has ",
+                   used, " of the ", quota, " bytes of its quota"));
+}
+
+uint64_t Controller::BytesOf(uint32_t client) const {
+  uint64_t bytes = objects_.BytesOf(client);
+  for (uint32_t id = 0; id < programs_.end(); ++id) {
+    if (programs_.Has(id) && programs_.at(id).owner == client) {
+      bytes += programs_.BytesOf(id);
+    }
+  }
+  return bytes;
+}
+
+absl::Status Controller::Admit(const LoadQueue::Load& load) {
+  const uint32_t client = load.request.client;
+  const absl::StatusOr<ProgramNext> next =
+      programs_.Load(Now(), load.plan, load.name, NameOf(client), load.request);
+  if (!next.ok()) return next.status();
+  const PreparedPlan& plan = *load.plan;
+  grants_.Load(next->program, client, CostOf(plan),
+               DevicesOf(plan, *context_.topology));
+  clients_.AddProgram(client, programs_.at(next->program).incarnation);
+  Proceed(*next);
+  return absl::OkStatus();
+}
+
+void Controller::TellWaits(const LoadQueue::Load& load) {
+  ControlRef control = NewControl();
+  control->set_client(load.request.client);
+  control->mutable_load_waits()->set_request(load.request.id);
+  control->mutable_load_waits()->set_why(load.why);
+  SendToClient(std::move(control));
+}
+
+void Controller::RetryLoads() {
+  if (loads_.empty()) return;
+  loads_.Retry([this](const LoadQueue::Load& load) {
+    const absl::Status admitted = Admit(load);
+    if (!admitted.ok() && !absl::IsResourceExhausted(admitted)) {
+      Answer(load.request, admitted);
+    }
+    return admitted;
+  });
+  for (const LoadQueue::Load& load :
+       loads_.Explain([this](uint32_t client) { return NameOf(client); })) {
+    TellWaits(load);
+  }
+  HurryHolders();
+}
+
+void Controller::HurryHolders() {
+  for (uint32_t id = 0; id < programs_.end(); ++id) {
+    if (!programs_.Has(id) || launches_.Open(id).empty()) continue;
+    const auto urgent = loads_.PriorityOver(programs_.at(id).owner);
+    if (!urgent.has_value()) continue;
+    for (uint64_t launch : launches_.Open(id)) {
+      launches_.Inherit(launch, {.priority = *urgent}, &effects_);
+    }
+  }
+  Apply();
+}
+
+void Controller::OnLoadCancel(uint32_t client,
+                              const proto::LoadCancel& cancel) {
+  const ClientRequest request{client, cancel.request()};
+  if (!loads_.Remove(request)) return;
+  Answer(request, absl::CancelledError("nobody waits for the load any more"));
+  RetryLoads();
+}
+
+void Controller::ArmLoadTimer() {
+  const TimeNs next = loads_.NextDeadline();
+  if (next >= load_timer_) return;
+  load_timer_ = next;
+  LocalMessage message;
+  message.kind = kLoadDeadline;
+  context_.world->SendAfter(local_id(), local_id(),
+                            std::max<TimeNs>(0, next - Now()), message);
+}
+
+void Controller::OnLoadDeadline() {
+  load_timer_ = kNoDeadline;
+  for (const LoadQueue::Load& load : loads_.TakeLate(Now())) {
+    Answer(load.request, absl::DeadlineExceededError(absl::StrCat(
+                             load.why, ", which was not given back within ",
+                             absl::FormatDuration(absl::Nanoseconds(
+                                 load.deadline - load.since)))));
+  }
+  ArmLoadTimer();
+  RetryLoads();
+}
+
+}  // namespace pathways
