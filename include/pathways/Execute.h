@@ -138,6 +138,11 @@ class Run {
 public:
   /// Waits for the end. Errors: RunFailed, with the first cause.
   Status await();
+  /// Nobody wants it any more: what devices were granted of it runs out, within
+  /// milliseconds, and the rest never starts. It ends with RunFailed, unless it
+  /// was as good as over, and so does what reads its results. Never waits.
+  /// Errors: InvalidArgument.
+  Status cancel();
   /// Whether await would return at once. Never waits.
   bool isReady() const;
   /// Waits, then copies a result out: global, dense. Errors: as await;

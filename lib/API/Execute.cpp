@@ -405,6 +405,15 @@ Status Run::await() {
   return {};
 }
 
+Status Run::cancel() {
+  if (!state)
+    return makeEmptyError("run");
+  absl::Status status = state->client().Cancel(state->run);
+  if (!status.ok())
+    return makeError(ErrorCode::InvalidArgument, status);
+  return {};
+}
+
 Result<HostArray> Run::fetch(const std::string &result) {
   if (!state)
     return makeEmptyError("run");

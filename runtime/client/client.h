@@ -91,6 +91,11 @@ class Client {
   absl::StatusOr<RunHandle> Launch(ProgramHandle program,
                                    LaunchArguments arguments, int64_t steps = 1,
                                    const LaunchOptions& options = {});
+  // The run is not wanted any more: what devices were granted of it runs out,
+  // the rest never starts, and it ends with Cancelled, unless it was as good as
+  // over; its results do not hold then. Launches behind it go on. Does not
+  // wait.
+  absl::Status Cancel(RunHandle run);
   // Waits for the end. Returns the first cause when an action failed (smallest
   // step, position, shard), ResourceExhausted when a host had no room for its
   // part of the values (nothing has run then), the failure of an earlier run

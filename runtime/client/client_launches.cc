@@ -328,6 +328,18 @@ void Client::OnLaunchEnded(const proto::LaunchEnded& ended) {
   if (is_awaited || next == LaunchRoom::Next::kWake) runtime.world->Notify();
 }
 
+absl::Status Client::Cancel(RunHandle handle) {
+  WorldCall call(context_.runtime->world);
+  const absl::StatusOr<std::shared_ptr<RunState>> run = FindRun(handle);
+  if (!run.ok()) return run.status();
+  ControlRef control = NewControl();
+  control->mutable_cancel_request()->set_launch(handle.id);
+  MutexLock lock(&mutex_);
+  Number(control);
+  Send(std::move(control));
+  return absl::OkStatus();
+}
+
 absl::Status Client::Await(RunHandle handle) {
   TracedCall traced(this, TraceCall::kAwait, handle.id);
   absl::StatusOr<std::shared_ptr<RunState>> run = FindRun(handle);

@@ -188,7 +188,7 @@ void Cluster::TellLongWork(const LongWork& work) {
 
 absl::StatusOr<std::unique_ptr<Client>> Cluster::Connect(
     const std::string& name, const ClientOptions& options) {
-  absl::Status checked = CheckOptions(options);
+  absl::Status checked = CheckClientOptions(options);
   if (!checked.ok()) return checked;
   // What it wants could overtake what says that the last one of its name left.
   const auto leaving = actors_->LeavingClients(name);

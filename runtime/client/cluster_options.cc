@@ -26,7 +26,7 @@ absl::Status CheckPriority(int32_t priority) {
 
 }  // namespace
 
-absl::Status CheckOptions(const ClientOptions& options) {
+absl::Status CheckClientOptions(const ClientOptions& options) {
   // NaN is in no range.
   if (!(options.weight >= kMinWeight && options.weight <= kMaxWeight)) {
     return absl::InvalidArgumentError(

@@ -65,7 +65,7 @@ struct ClusterOptions : RunOptions {
 
 // InvalidArgument names what is out of range, and the range.
 absl::Status CheckOptions(const ClusterOptions& options);
-absl::Status CheckOptions(const ClientOptions& options);
+absl::Status CheckClientOptions(const ClientOptions& options);
 absl::Status CheckLaunchOptions(const LaunchOptions& options);
 
 }  // namespace pathways

@@ -57,6 +57,11 @@ bool NameByIds(proto::Control* control) {
         object = name(object);
       }
       break;
+    case proto::Control::kCancelRequest: {
+      proto::CancelRequest* cancel = control->mutable_cancel_request();
+      cancel->set_launch(name(cancel->launch()));
+      break;
+    }
     case proto::Control::kFetchRequest: {
       proto::FetchRequest* fetch = control->mutable_fetch_request();
       fetch->set_object(name(fetch->object()));

@@ -118,6 +118,8 @@ void Controller::HandleClient(proto::Control* control) {
       return OnUnload(client, control->unload_request());
     case proto::Control::kLaunchRequest:
       return OnLaunch(control->mutable_launch_request());
+    case proto::Control::kCancelRequest:
+      return OnCancel(client, control->cancel_request());
     case proto::Control::kReleaseRequest:
       return ReleaseHeld(
           absl::MakeConstSpan(control->release_request().objects().data(),

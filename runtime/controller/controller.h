@@ -178,6 +178,7 @@ class Controller final : public ControlActor {
   // Tells a host what the launch needs there, with its parts of `request`.
   void SendPrepare(int32_t host, const LaunchTable::Launch& launch, bool asks,
                    const proto::LaunchRequest& request);
+  void OnCancel(uint32_t client, const proto::CancelRequest& cancel);
   void OnLaunchReady(const proto::LaunchReady& ready);
   void OnDone(const proto::GrantDone& done);
   // Launches that are ready may be granted.

@@ -81,6 +81,14 @@ void Controller::OnDescribe(const LocalMessage& message) {
     client->second.set_arrays(client->second.arrays() + 1);
   }
   for (auto& [number, client] : clients) *status.add_clients() = client;
+  for (const LoadQueue::Load& load : loads_.loads()) {
+    proto::WaitingLoad& out = *status.add_waiting_loads();
+    out.set_client(NameOf(load.request.client));
+    out.set_program(load.plan->name());
+    out.set_why(load.why);
+    out.set_since_ms(static_cast<uint64_t>((Now() - load.since) / 1'000'000));
+    out.set_passed(load.passed);
+  }
   status.set_launches(launches_.size());
   status.set_messages(messages_received());
   status.set_message_bytes(bytes_received());

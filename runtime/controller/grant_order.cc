@@ -34,6 +34,7 @@ void Grant::Reset() {
 void GrantOrder::Launch::Reset() {
   program = 0;
   first = end = 0;
+  cut = false;
   islands = {};
   tickets.clear();
 }
@@ -100,6 +101,17 @@ void GrantOrder::Inherit(uint64_t launch, const Claim& claim) {
   if (program.launch == launch) program.claim.Inherit(claim);
 }
 
+void GrantOrder::Cut(uint64_t launch, uint64_t steps) {
+  Launch* record = launches_.Find(launch);
+  if (record == nullptr || record->cut) return;
+  Program& program = programs_[record->program];
+  if (program.launch != launch || !program.waits()) return;
+  record->cut = true;
+  program.end = record->end =
+      program.next + std::min(steps, program.end - program.next);
+  ChangeAll(record->program);
+}
+
 void GrantOrder::Change(uint32_t lane) {
   if (std::exchange(lanes_[lane].changed, true)) return;
   changed_.push_back(lane);
@@ -154,6 +166,10 @@ uint64_t GrantOrder::NextSteps(uint32_t id, const Program& program) const {
             : std::max(static_cast<double>(chunk_ns_),
                        kFillFactor * program.cost.fill_ns * scale);
   const uint64_t left = program.end - program.next;
+  // What is left of one that was cut is all or nothing.
+  if (launches_.Find(program.launch)->cut) {
+    return program.open_grants < 2 ? left : 0;
+  }
   // Two grants fill the horizon: one runs, the other one stands behind it.
   const double half = horizon_ns / 2 / program.firing_ns;
   uint64_t steps = half < 1                           ? 1

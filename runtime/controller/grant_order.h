@@ -73,6 +73,7 @@ class GrantOrder {
   struct Launch {
     uint32_t program = 0;
     uint64_t first = 0, end = 0;        // firings of the program
+    bool cut = false;                   // it ends before it was to
     absl::Span<const int32_t> islands;  // outlive the launch
     std::vector<uint64_t> tickets;      // of grants that are not over
 
@@ -101,6 +102,9 @@ class GrantOrder {
   // A launch of a program whose launches before have all their grants.
   void Begin(uint64_t launch, uint32_t program, uint64_t steps,
              absl::Span<const int32_t> islands, const Claim& claim, TimeNs now);
+  // A launch that does not have all its grants has one more, of `steps` firings
+  // at most, which is its last.
+  void Cut(uint64_t launch, uint64_t steps);
   // One that claims this waits for it.
   void Inherit(uint64_t launch, const Claim& claim);
   // The next grant of any launch. Null: none for now. Valid until the grant is

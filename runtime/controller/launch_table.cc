@@ -61,6 +61,7 @@ void LaunchTable::Launch::Reset() {
   refused_by = 0;
   failed = false;
   failure = Failure();
+  cancelled = absl::OkStatus();
   poisoned.clear();
 }
 
@@ -171,6 +172,26 @@ void LaunchTable::Add(const LaunchSpec& spec, LaunchEffects* effects) {
   }
   Offer(&program, effects);
   Hurry(launch.id, effects);
+}
+
+bool LaunchTable::Cancel(uint64_t id, const absl::Status& why,
+                         LaunchEffects* effects) {
+  Launch* launch = launches_.Find(id);
+  if (launch == nullptr || launch->granted || !launch->cancelled.ok()) {
+    return false;
+  }
+  if (launch->begun) {
+    launch->cancelled = why;
+    return true;
+  }
+  endings_.push_back({id, why, /*completed=*/false});
+  EndAll(effects);
+  std::erase(effects->ready, id);
+  return false;
+}
+
+void LaunchTable::Shorten(uint64_t id, uint64_t steps) {
+  if (Launch* launch = launches_.Find(id)) launch->steps = steps;
 }
 
 void LaunchTable::Inherit(uint64_t id, const Claim& claim,
@@ -330,6 +351,7 @@ void LaunchTable::EndIfOver(const Launch& launch) {
   absl::Status status =
       objects_.FirstFailure(launch.arguments, /*missing_only=*/false);
   if (status.ok() && launch.failed) status = launch.failure.status;
+  if (status.ok()) status = launch.cancelled;
   endings_.push_back({launch.id, std::move(status), /*completed=*/true});
 }
 

@@ -103,6 +103,7 @@ class LaunchTable {
     int32_t refused_by = 0;
     bool failed = false;
     Failure failure;
+    absl::Status cancelled;          // why, if it was
     std::vector<uint32_t> poisoned;  // results, ascending
 
     void Reset();
@@ -129,6 +130,11 @@ class LaunchTable {
   // that wait for it.
   void Unanswered(int32_t host, const absl::Status& status,
                   LaunchEffects* effects);
+  // Nobody wants it any more: one that has no grant ends. Whether it has, and
+  // not all: it is to be cut short, and ends with `why` when it is over.
+  bool Cancel(uint64_t launch, const absl::Status& why, LaunchEffects* effects);
+  // It was cut: it has so many steps.
+  void Shorten(uint64_t launch, uint64_t steps);
   // Others wait for it who claim this.
   void Inherit(uint64_t launch, const Claim& claim, LaunchEffects* effects);
   // One that was ready has its first grant.

@@ -210,6 +210,25 @@ void Controller::SendPrepare(int32_t host, const LaunchTable::Launch& launch,
   SendStore(host, launch.id, asks, std::move(control));
 }
 
+void Controller::OnCancel(uint32_t client, const proto::CancelRequest& cancel) {
+  const uint64_t id = cancel.launch();
+  const LaunchTable::Launch* launch = launches_.Find(id);
+  if (launch == nullptr) return;
+  const ProgramTable::Program& program = programs_.at(launch->program);
+  const absl::Status why = absl::CancelledError(
+      absl::StrCat("a launch of program '", program.plan->name(),
+                   "' was cancelled by client '", NameOf(client), "'"));
+  if (launches_.Cancel(id, why, &effects_)) {
+    // Failures go on to the end that hosts know, and no further than tokens do
+    // from the last firing that was granted: so the end that they are told now
+    // must not be nearer.
+    grants_.Cut(id, program.plan->window());
+    const GrantOrder::Launch& left = *grants_.FindLaunch(id);
+    launches_.Shorten(id, left.end - left.first);
+  }
+  Apply();
+}
+
 void Controller::OnLaunchReady(const proto::LaunchReady& ready) {
   const int32_t host = static_cast<int32_t>(ready.host());
   for (ClientRequest request : stores_.Answered(Now(), host, ready.launch())) {
@@ -297,6 +316,7 @@ void Controller::SendGrant(const Grant& grant, bool skip) {
     start->set_skip(skip);
     start->set_launch_first(launch.first);
     start->set_launch_steps(launch.end - launch.first);
+    start->set_cut(launch.cut && grant.end == launch.end);
     for (int32_t host : program.plan->hosts()) {
       if (context_.topology->island_of_host(host) != island) continue;
       start->add_hosts(host);

@@ -41,8 +41,7 @@ bool LoadQueue::MayPass(const Load& load) {
   return true;
 }
 
-absl::Status LoadQueue::Add(TimeNs now, Load load, NameOf name_of) {
-  load.since = now;
+absl::Status LoadQueue::Add(Load load, NameOf name_of) {
   std::map<uint32_t, DeviceBytes> held = admission_.HeldByClients();
   std::vector<MemoryWish> wishes;
   for (const Load& other : loads_) {

@@ -33,8 +33,7 @@ namespace pathways {
 // some time what they hold; (2) loads are granted in the order of asking, but
 // that one that fits passes those that do not, each kMaxPassed times; after
 // that, only clients that hold something do, for whom it may be waited; (3)
-// each is granted or refused once. One owner calls it; it sends nothing, and is
-// told the time.
+// each is granted or refused once. One owner calls it; it sends nothing.
 class LoadQueue {
  public:
   static constexpr uint32_t kMaxPassed = 16;
@@ -43,10 +42,10 @@ class LoadQueue {
     ClientRequest request;
     PlanName name;
     std::shared_ptr<const PreparedPlan> plan;
+    TimeNs since = 0;               // it was asked for
     TimeNs deadline = kNoDeadline;  // after which it waits no more
     int32_t priority = 0;           // of its client
     DeviceBytes need = {};
-    TimeNs since = 0;
     uint32_t passed = 0;
     std::string why = {};  // that it waits, as its client was told
   };
@@ -62,7 +61,7 @@ class LoadQueue {
   // One that does not fit, or may not pass. ResourceExhausted: it can never be
   // granted: it is too large, or waits in a circle, which is named; it is not
   // taken.
-  absl::Status Add(TimeNs now, Load load, NameOf name_of);
+  absl::Status Add(Load load, NameOf name_of);
   // Those that fit now, in order, as `grant` tries: OK if so, ResourceExhausted
   // if not, and anything else ends it.
   void Retry(absl::FunctionRef<absl::Status(const Load&)> grant);

@@ -46,11 +46,10 @@ std::string Controller::NameOf(uint32_t client) const {
 
 void Controller::Load(ClientRequest request, const PlanName& name,
                       std::shared_ptr<const PreparedPlan> plan) {
-  LoadQueue::Load load{request, name, std::move(plan)};
+  LoadQueue::Load load{request, name, std::move(plan), /*since=*/Now()};
   if (auto wait = load_waits_.extract(request); !wait.empty()) {
-    const auto now = static_cast<uint64_t>(Now());
-    if (wait.mapped() < static_cast<uint64_t>(kNoDeadline) - now) {
-      load.deadline = static_cast<TimeNs>(now + wait.mapped());
+    if (wait.mapped() < static_cast<uint64_t>(kNoDeadline - load.since)) {
+      load.deadline = load.since + static_cast<TimeNs>(wait.mapped());
     }
   }
   const ClientTerms& terms = clients_.TermsOf(request.client);
@@ -66,8 +65,8 @@ void Controller::Load(ClientRequest request, const PlanName& name,
     return admitted.ok() ? void() : Answer(request, admitted);
   }
   if (load.deadline <= Now()) return Answer(request, admitted);
-  const absl::Status waits = loads_.Add(
-      Now(), load, [this](uint32_t client) { return NameOf(client); });
+  const absl::Status waits =
+      loads_.Add(load, [this](uint32_t client) { return NameOf(client); });
   if (!waits.ok()) {
     // The refusal says more than that it is stuck, if nobody else waits.
     return Answer(request, loads_.empty() ? admitted : waits);

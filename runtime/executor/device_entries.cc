@@ -147,7 +147,7 @@ void Device::PassTokens(DeviceProgram* program, uint32_t index, uint64_t firing,
   const Entry& entry = program->entries[index];
   // What is carried into a later launch starts anew there.
   const uint64_t end =
-      poison ? ActiveAt(program, firing).grant->launch->end : 0;
+      poison ? ActiveAt(program, firing).grant->launch->end.load() : 0;
   for (uint32_t i = entry.out_begin; i < entry.out_end; ++i) {
     const OutToken& token = program->out[i];
     const bool poisons = poison && token.poisons && firing + token.tokens < end;

@@ -57,6 +57,13 @@ void HostExecutor::ApplyGrant(const proto::Grant& message) {
       message.steps() > launch->end - message.first()) {
     return;
   }
+  if (message.cut()) {
+    launch->end.store(message.first() + message.steps(),
+                      std::memory_order_relaxed);
+    for (HostValues::Result& result : launch->values.results) {
+      result.poisoned.store(true, std::memory_order_relaxed);
+    }
+  }
   std::unique_ptr<HostGrant>& grant = program->grants.Push();
   if (grant == nullptr) grant = std::make_unique<HostGrant>();
   grant->launch = launch;

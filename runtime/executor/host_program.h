@@ -149,7 +149,11 @@ struct Entry {
 // is there from its first grant until all its firings are over.
 struct HostLaunch {
   uint64_t id = 0;
-  uint64_t first = 0, end = 0;
+  uint64_t first = 0;
+  // Devices read it while a grant that cuts the launch short makes it smaller:
+  // no firing before that is as far from the old end or the new one as a token
+  // goes.
+  std::atomic<uint64_t> end{0};
   HostValues values;
   bool failed = false;
   uint64_t failed_firing = 0;

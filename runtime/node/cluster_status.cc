@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "runtime/node/process.h"
 #include "runtime/node/refusal.h"
@@ -109,12 +110,18 @@ std::string StatusText(const proto::ClusterStatus& status) {
   }
   const proto::ControllerStatus& controller = status.controller();
   std::vector<std::vector<std::string>> clients = {
-      {"CLIENT", "PROCESS", "PROGRAMS", "ARRAYS", "BYTES"}};
+      {"CLIENT", "PROCESS", "PROGRAMS", "ARRAYS", "BYTES", "WEIGHT", "PRIORITY",
+       "QUOTA", "LAUNCHES", "WAITING", "DEVICE SECONDS"}};
   for (const proto::ClientStatus& client : controller.clients()) {
-    clients.push_back({client.name(), absl::StrCat(client.process()),
-                       absl::StrCat(client.programs()),
-                       absl::StrCat(client.arrays()),
-                       absl::StrCat(client.array_bytes())});
+    clients.push_back(
+        {client.name(), absl::StrCat(client.process()),
+         absl::StrCat(client.programs()), absl::StrCat(client.arrays()),
+         absl::StrCat(client.array_bytes()), absl::StrCat(client.weight()),
+         absl::StrCat(client.priority()),
+         client.quota_bytes() == 0 ? "-" : absl::StrCat(client.quota_bytes()),
+         absl::StrCat(client.launches()), absl::StrCat(client.waiting()),
+         absl::StrFormat("%.3f",
+                         static_cast<double>(client.device_time_ns()) / 1e9)});
   }
   std::vector<std::vector<std::string>> programs = {
       {"PROGRAM", "CLIENT", "STATE", "LAUNCHES", "DEVICE BYTES"}};
@@ -127,6 +134,10 @@ std::string StatusText(const proto::ClusterStatus& status) {
   absl::StrAppend(&text, "\n", TableText(hosts));
   if (clients.size() > 1) absl::StrAppend(&text, "\n", TableText(clients));
   if (programs.size() > 1) absl::StrAppend(&text, "\n", TableText(programs));
+  for (const proto::WaitingLoad& load : controller.waiting_loads()) {
+    absl::StrAppend(&text, "\nclient '", load.client(), "' has waited for ",
+                    load.since_ms(), "ms: ", load.why(), "\n");
+  }
   absl::StrAppend(&text, "\n", controller.launches(), " launches open, ",
                   controller.steps(), " steps done, ", controller.messages(),
                   " messages of ", controller.message_bytes(),

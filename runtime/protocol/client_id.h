@@ -14,7 +14,7 @@
 namespace pathways {
 
 // Places for clients in one process: the one of client c is c divided by this.
-inline constexpr uint32_t kMaxProcessClients = 64;
+inline constexpr uint32_t kMaxProcessClients = 128;
 
 // A client numbers its launches and its objects from 1. Between the controller
 // and the hosts each goes by an id that says whose it is, so clients know

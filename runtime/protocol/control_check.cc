@@ -29,6 +29,7 @@ constexpr Rule kRules[] = {
     {Control::kConnectRequest, Role::kClient, Role::kController},
     {Control::kLoadWaits, Role::kController, Role::kClient},
     {Control::kLoadCancel, Role::kClient, Role::kController},
+    {Control::kCancelRequest, Role::kClient, Role::kController},
     {Control::kDisconnectRequest, Role::kClient, Role::kController},
     {Control::kCollectRequest, Role::kClient, Role::kController},
     {Control::kCollect, Role::kController, Role::kReporter},

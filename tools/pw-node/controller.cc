@@ -15,7 +15,9 @@
 #include "absl/strings/str_cat.h"
 #include "runtime/base/temporary_file.h"
 #include "runtime/node/host_options.h"
+#include "runtime/node/metrics.h"
 #include "runtime/node/process.h"
+#include "runtime/transport/text_page.h"
 #include "tools/pw-node/commands.h"
 
 namespace pathways::pw_node {
@@ -49,6 +51,22 @@ absl::Status Serve(const ControllerCommand& command, const Topology& topology,
   if (status.ok()) {
     status = coordinator.Begin(ToHostOptions(command.cluster),
                                absl::InfiniteFuture());
+  }
+  // Goes before the cluster does.
+  std::unique_ptr<TextPage> page;
+  if (status.ok() && !command.metrics.empty()) {
+    auto served = TextPage::Serve(command.metrics, "/metrics", [&] {
+      const absl::StatusOr<proto::ControllerStatus> now =
+          process->cluster().Describe(absl::Seconds(2));
+      return now.ok() ? MetricsText(*now, topology)
+                      : absl::StrCat("# ", now.status().message(), "\n");
+    });
+    if (!served.ok()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--metrics: ", served.status().message()));
+    }
+    page = *std::move(served);
+    Note(absl::StrCat("metrics on http://", page->address(), "/metrics"));
   }
   return status.ok() ? coordinator.Serve() : status;
 }

@@ -150,6 +150,11 @@ int Main(int argc, char** argv) {
                    "Write where it listens, once it does, to be passed to "
                    "--connect")
       ->type_name("FILE");
+  be_controller
+      ->add_option("--metrics", controller.metrics,
+                   "Serve figures for Prometheus at http://HOST:PORT/metrics, "
+                   "to whoever can reach that")
+      ->type_name("HOST:PORT");
   AddLinkOptions(be_controller, &controller.links);
   AddChaos(be_controller, &controller.links);
   absl::Duration stall = absl::Nanoseconds(controller.cluster.stall_timeout_ns);

@@ -455,9 +455,11 @@ absl::StatusOr<ParsedOptions> ParseOptions(int argc, const char* const* argv) {
     }
     o.launch.deadline_ns = absl::ToInt64Nanoseconds(until);
   }
-  if (absl::Status s = CheckOptions(o.share); !s.ok()) {
+  if (absl::Status s = CheckClientOptions(o.share); !s.ok()) {
+    const bool is_weight =
+        !(o.share.weight >= kMinWeight && o.share.weight <= kMaxWeight);
     return absl::InvalidArgumentError(
-        absl::StrCat("--weight, --priority: ", s.message()));
+        absl::StrCat(is_weight ? "--weight: " : "--priority: ", s.message()));
   }
   if (dispatch == "sequential") o.run.dispatch = ClusterOptions::kSequential;
   const bool simulate = world == "sim";

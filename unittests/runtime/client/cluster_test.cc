@@ -62,7 +62,7 @@ TEST_P(ClusterTest, ThereArePlacesForSoMany) {
   }
   EXPECT_EQ(runtime.cluster().Connect("late").status(),
             absl::ResourceExhaustedError(
-                "no place for client 'late': there are 64 clients"));
+                "no place for client 'late': there are 128 clients"));
   clients.front().reset();
   // Its place is free when the controller has said so, which this waits for.
   StatsOf(*runtime);

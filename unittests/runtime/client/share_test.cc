@@ -87,6 +87,8 @@ class ShareTest : public ::testing::TestWithParam<ClusterOptions::WorldKind> {
     }
     return times;
   }
+  // Some virtual time passes.
+  static void Step(TestCluster& runtime) { StatsOf(*runtime); }
   static double TimeOf(TestCluster& runtime, const std::string& client) {
     return Times(runtime)[client];
   }
@@ -248,6 +250,53 @@ TEST_P(ShareTest, ProgramsOverIslandsHaveTheirShareOnEach) {
   EXPECT_NEAR(TimeOf(runtime, "wide"), 2 * took * 2 / 3, 0.05 * took);
   EXPECT_NEAR(TimeOf(runtime, "left"), took / 3, 0.05 * took);
   EXPECT_NEAR(TimeOf(runtime, "right"), took / 3, 0.05 * took);
+}
+
+// What is granted runs out, the rest does not; launches behind it are not
+// touched, and those that read its results fail with it.
+TEST_P(ShareTest, ALaunchIsCancelledWithinTheHorizon) {
+  TestCluster runtime = StartShared("1x1x2", /*values=*/true);
+  const ProgramHandle program = LoadPlan(*runtime, Steps("p", {0}));
+  const ProgramHandle other = LoadPlan(*runtime, Steps("q", {0}));
+  for (int i = 0; i < 10; ++i) {
+    const RunHandle run = Go(*runtime, program, 1'000'000'000, 1);
+    const RunHandle behind = Go(*runtime, program, 3, 1);
+    const absl::StatusOr<ArrayHandle> result = runtime->Keep(run, "w0");
+    ASSERT_TRUE(result.ok()) << result.status();
+    LaunchArguments arguments;
+    arguments.emplace_back(*result);
+    const absl::StatusOr<RunHandle> reads =
+        runtime->Launch(other, std::move(arguments));
+    ASSERT_TRUE(reads.ok()) << reads.status();
+    // At once, or after a while.
+    const double before = TimeOf(runtime, "client0");
+    while (i % 2 == 1 && TimeOf(runtime, "client0") < before + 3e6) {
+      if (is_sim()) Step(runtime);
+    }
+    ASSERT_TRUE(runtime->Cancel(run).ok());
+    ASSERT_TRUE(runtime->Cancel(run).ok());
+    const absl::Status status = runtime->Await(run);
+    EXPECT_EQ(status.code(), absl::StatusCode::kCancelled) << status;
+    EXPECT_EQ(status.message(),
+              "a launch of program 'p' was cancelled by client 'client0'");
+    EXPECT_EQ(runtime->Await(*reads), status);
+    EXPECT_FALSE(runtime->Fetch(*reads, "w0").ok());
+    EXPECT_FALSE(runtime->Fetch(run, "w0").ok());
+    EXPECT_EQ(FetchValues(*runtime, behind, "w0"), (std::vector<float>{3, 3}));
+    // It is over, and cannot be cancelled any more.
+    ASSERT_TRUE(runtime->Cancel(behind).ok());
+    EXPECT_TRUE(runtime->Await(behind).ok());
+    for (RunHandle one : {run, behind, *reads}) {
+      EXPECT_TRUE(runtime->ReleaseRun(one).ok());
+    }
+    EXPECT_TRUE(runtime->Release(*result).ok());
+  }
+  EXPECT_FALSE(runtime->Cancel(RunHandle{}).ok());
+  EXPECT_TRUE(runtime->Unload(program).ok());
+  EXPECT_TRUE(runtime->Unload(other).ok());
+  for (const auto& host : StatsOf(*runtime).hosts) {
+    EXPECT_EQ(host.memory_used_bytes, 0u) << host.name;
+  }
 }
 
 TEST_P(ShareTest, WhatIsOutOfRangeIsRefused) {

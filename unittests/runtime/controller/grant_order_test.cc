@@ -202,6 +202,26 @@ TEST(GrantOrderTest, WhatIsForgottenIsNotAwaited) {
   EXPECT_THAT(order.Take(), ElementsAre("0:10-13@3"));
 }
 
+TEST(GrantOrderTest, ALaunchIsCutShortByOneGrantMore) {
+  Order order(1000);
+  order.Load(0, 100, {0});
+  order.Begin(1, 0, 100);
+  EXPECT_EQ(order.Take().size(), 2u);
+  order->Cut(1, 2);
+  order->Cut(1, 50);
+  EXPECT_THAT(order.Take(), IsEmpty());
+  EXPECT_TRUE(order->Done(1, 0, 500));
+  EXPECT_THAT(order.Take(), ElementsAre("0:10-12@3"));
+  EXPECT_TRUE(order->FindLaunch(1)->cut);
+  EXPECT_EQ(order->FindLaunch(1)->end, 12u);
+  order.Begin(2, 0, 1);
+  order->Cut(1, 2);  // it has all
+  EXPECT_TRUE(order->Done(2, 0, 500));
+  EXPECT_THAT(order.Take(), ElementsAre("0:12-13@4"));
+  order->Cut(2, 2);
+  EXPECT_FALSE(order->FindLaunch(2)->cut);
+}
+
 // What another client has loaded there makes grants short, so that it finds its
 // turn soon when it comes; on other devices it does not.
 TEST(GrantOrderTest, GrantsAreShortWhereOthersMayCome) {

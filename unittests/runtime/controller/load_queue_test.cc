@@ -49,7 +49,7 @@ class LoadQueueTest : public ::testing::Test {
   // As the controller does: "" it was granted, "-" it waits.
   std::string Ask(LoadQueue::Load load) {
     if (queue_.MayPass(load) && Grant(load).ok()) return "";
-    const absl::Status waits = queue_.Add(0, load, Name);
+    const absl::Status waits = queue_.Add(load, Name);
     return waits.ok() ? "-" : std::string(waits.message());
   }
   absl::Status Grant(const LoadQueue::Load& load) {

@@ -1,0 +1,312 @@
+//===- share_bench.cc - What it costs to share devices --------------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// share_bench switch [LAUNCHES]     launches of two programs in turns, over as
+//                                   many of one
+// share_bench aggregate [LAUNCHES]  one-step launches of about 0.33 ms of 1, 4,
+//                                   8 and 16 clients, all together over one's
+// share_bench admit [LOADS]         loads of a program, while others wait for
+//                                   memory of other devices
+// share_bench priority [LAUNCHES]   the 99th percentile of launches of a client
+//                                   of high priority beside three that always
+//                                   have work, less that of it alone
+//
+// Two workers, each bound to a core.
+//
+//===----------------------------------------------------------------------===//
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <cstdlib>
+#include <deque>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "benchmarks/bench.h"
+#include "runtime/client/cluster.h"
+#include "runtime/executor/kernel_resolver.h"
+#include "runtime/plan/testing/plan_builder.h"
+#include "runtime/topology/topology.h"
+
+namespace pathways::bench {
+namespace {
+
+using testing::PlanBuilder;
+
+int64_t turns = 0;  // of Work
+
+// The same for each call.
+int32_t Work(void* const*, const int32_t*, void*, uint64_t) {
+  volatile int64_t sink = 0;
+  for (int64_t i = 0; i < turns; ++i) sink = sink + i;
+  return 0;
+}
+int32_t Nothing(void* const*, const int32_t*, void*, uint64_t) { return 0; }
+
+// So that Work takes as long.
+void Calibrate(double seconds) {
+  turns = 100'000;
+  double best = 1;
+  for (int i = 0; i < 10; ++i) {
+    const double start = Seconds();
+    Work(nullptr, nullptr, nullptr, 0);
+    best = std::min(best, Seconds() - start);
+  }
+  turns = static_cast<int64_t>(100'000 * seconds / best);
+}
+
+class Kernels final : public KernelResolver {
+ public:
+  explicit Kernels(KernelFunction function) : function_(function) {}
+  absl::StatusOr<ResolvedKernel> Resolve(const proto::Kernel&,
+                                         absl::Span<const uint8_t>,
+                                         const proto::Target&) override {
+    return ResolvedKernel{{function_}, nullptr};
+  }
+
+ private:
+  const KernelFunction function_;
+};
+
+// One gang on `devices` devices from `base` on; its result stays there.
+proto::Plan OneGang(const std::string& name, int64_t devices, int64_t base = 0,
+                    int64_t floats = 1) {
+  PlanBuilder b(name, 1);
+  const uint32_t slice = b.AddSlice("s", {{"x", devices}}, 0, base);
+  layout::Layout rows;
+  rows.shape = {devices * floats};
+  rows.dims = {{"x"}};
+  const uint32_t in = b.AddBuffer("in", slice, rows, 1);
+  const uint32_t out = b.AddBuffer("out", slice, rows, 1);
+  b.AddFeed("v", in);
+  const uint32_t gang = b.AddGang("g", slice, {in}, {out});
+  proto::Kernel* kernel = b.plan().add_kernels();
+  kernel->set_name("k");
+  kernel->set_hash("ab");
+  proto::Segment* segment = kernel->add_segments();
+  segment->set_symbol("k");
+  proto::GangStep::Run* run =
+      b.plan().mutable_actions(gang)->add_steps()->mutable_run();
+  b.plan().mutable_actions(gang)->set_kernel(0);
+  for (bool written : {false, true}) {
+    run->add_buffers(written ? out : in);
+    proto::KernelOperand* operand = segment->add_operands();
+    operand->set_element(proto::F32);
+    operand->set_written(written);
+    operand->add_shape(floats);
+  }
+  b.AddFetch("out", out);
+  return b.Finish();
+}
+
+std::unique_ptr<Cluster> Open(const std::string& topology,
+                              KernelResolver* kernels) {
+  ClusterOptions options;
+  options.workers = 2;
+  options.bind_workers = true;
+  options.kernels = kernels;
+  return Must(Cluster::Create(Must(ReadTopology(topology)), options));
+}
+
+// A client with a program and an argument that lies on devices, which keeps a
+// few launches open.
+class Tenant {
+ public:
+  Tenant(Cluster& cluster, const std::string& name, const ClientOptions& how,
+         std::vector<proto::Plan> plans)
+      : client_(Must(cluster.Connect(name, how))) {
+    HostArray value;
+    value.element = ElementType::kF32;
+    for (proto::Plan& plan : plans) {
+      value.shape = {plan.layouts(0).dims_size() > 0 ? plan.layouts(0).shape(0)
+                                                     : 1};
+      programs_.push_back(
+          Must(client_->Load(MakePlanData(std::move(plan), {}))));
+    }
+    value.data.resize(static_cast<size_t>(value.shape[0]) * 4);
+    array_ = Must(client_->Put(value));
+  }
+  void Launch(size_t program, int64_t steps = 1) {
+    open_.push_back(Must(client_->Launch(programs_[program], {array_}, steps)));
+  }
+  void Finish() {
+    Must(client_->Await(open_.front()));
+    Must(client_->ReleaseRun(open_.front()));
+    open_.pop_front();
+  }
+  size_t open() const { return open_.size(); }
+  Client& client() { return *client_; }
+
+ private:
+  std::unique_ptr<Client> client_;
+  std::vector<ProgramHandle> programs_;
+  ArrayHandle array_;
+  std::deque<RunHandle> open_;
+};
+
+void Switch(int launches) {
+  Kernels kernels(Nothing);
+  const auto cluster = Open("1x1x8", &kernels);
+  Tenant tenant(*cluster, "bench", {}, {OneGang("a", 8), OneGang("b", 8)});
+  auto seconds = [&](size_t programs) {
+    double best = 1e9;
+    for (int round = 0; round < 5; ++round) {
+      const double start = Seconds();
+      for (int i = 0; i < launches; ++i) {
+        tenant.Launch(static_cast<size_t>(i) % programs);
+        if (tenant.open() == 32) tenant.Finish();
+      }
+      while (tenant.open() > 0) tenant.Finish();
+      best = std::min(best, (Seconds() - start) / launches);
+    }
+    return best;
+  };
+  seconds(2);
+  const double one = seconds(1), two = seconds(2);
+  Figure("share.launch_us", one * 1e6, "us");
+  Figure("share.switch_us", (two - one) * 1e6, "us");
+}
+
+// Launches of `count` clients per second.
+double Rate(int count, int launches) {
+  Kernels kernels(Work);
+  const auto cluster = Open("1x1x2", &kernels);
+  std::vector<std::unique_ptr<Tenant>> tenants;
+  for (int c = 0; c < count; ++c) {
+    tenants.push_back(std::make_unique<Tenant>(
+        *cluster, absl::StrCat("c", c), ClientOptions(),
+        std::vector<proto::Plan>{OneGang(absl::StrCat("p", c), 2)}));
+    for (int k = 0; k < 4; ++k) tenants.back()->Launch(0);
+    while (tenants.back()->open() > 0) tenants.back()->Finish();
+  }
+  const double start = Seconds();
+  for (int i = 0; i < launches / count; ++i) {
+    for (const auto& tenant : tenants) {
+      // So that always some wait.
+      if (tenant->open() == static_cast<size_t>(count == 1 ? 16 : 4)) {
+        tenant->Finish();
+      }
+      tenant->Launch(0);
+    }
+  }
+  for (const auto& tenant : tenants) {
+    while (tenant->open() > 0) tenant->Finish();
+  }
+  return launches / count * count / (Seconds() - start);
+}
+
+void Aggregate(int launches) {
+  Calibrate(0.33e-3);
+  const double alone = Rate(1, launches);
+  for (int count : {1, 4, 8, 16}) {
+    Figure(absl::StrCat("share.aggregate.", count),
+           Rate(count, launches) / alone, "x");
+  }
+}
+
+void Admit(int loads) {
+  constexpr int kWaiting = 100;
+  Kernels kernels(Nothing);
+  const auto cluster = Open("1x1x2", &kernels);
+  // More than half of a device's GiB, each.
+  constexpr int64_t kFloats = int64_t{5} << 25;
+  const auto holder = Must(cluster->Connect("holder"));
+  const ProgramHandle held =
+      Must(holder->Load(MakePlanData(OneGang("held", 1, 0, kFloats / 2), {})));
+  const auto client = Must(cluster->Connect("bench"));
+  auto us = [&](int i) {
+    const double start = Seconds();
+    const ProgramHandle program = Must(client->Load(
+        MakePlanData(OneGang(absl::StrCat("small", i), 1, 1), {})));
+    const double seconds = Seconds() - start;
+    Must(client->Unload(program));
+    return seconds * 1e6;
+  };
+  auto median = [&] {
+    std::vector<double> all;
+    for (int i = 0; i < loads; ++i) all.push_back(us(i));
+    std::sort(all.begin(), all.end());
+    return all[all.size() / 2];
+  };
+  us(0);
+  Figure("share.admit_alone.us", median(), "us");
+  std::atomic<int> waiting{0};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kWaiting; ++i) {
+    threads.emplace_back([&, i] {
+      const auto other = Must(cluster->Connect(absl::StrCat("waits", i)));
+      std::atomic<bool> told{false};
+      Must(other->Load(
+          MakePlanData(OneGang(absl::StrCat("w", i), 1, 0, kFloats / 2), {}),
+          {.on_waiting = [&](const std::string&) {
+            if (!told.exchange(true)) ++waiting;
+          }}));
+    });
+  }
+  while (waiting < kWaiting) std::this_thread::yield();
+  Figure("share.admit.us", median(), "us");
+  Must(holder->Unload(held));
+  for (std::thread& thread : threads) thread.join();
+}
+
+void Priority(int launches) {
+  Calibrate(0.1e-3);
+  Kernels kernels(Work);
+  const auto cluster = Open("1x1x2", &kernels);
+  Tenant fast(*cluster, "fast", {.priority = 10}, {OneGang("fast", 2)});
+  auto p99 = [&] {
+    std::vector<double> all;
+    for (int i = 0; i < launches; ++i) {
+      const double start = Seconds();
+      fast.Launch(0);
+      fast.Finish();
+      all.push_back(Seconds() - start);
+    }
+    std::sort(all.begin(), all.end());
+    return all[all.size() * 99 / 100] * 1e6;
+  };
+  p99();
+  const double alone = p99();
+  std::vector<std::unique_ptr<Tenant>> others;
+  for (int c = 0; c < 3; ++c) {
+    others.push_back(std::make_unique<Tenant>(
+        *cluster, absl::StrCat("c", c), ClientOptions(),
+        std::vector<proto::Plan>{OneGang(absl::StrCat("p", c), 2)}));
+    others.back()->Launch(0, int64_t{1} << 40);
+  }
+  Figure("share.priority_alone_p99.us", alone, "us");
+  Figure("share.priority_p99_more.us", p99() - alone, "us");
+}
+
+int Main(int argc, char** argv) {
+  const std::string what = argc > 1 ? argv[1] : "";
+  const int count = argc > 2 ? std::atoi(argv[2]) : 0;
+  auto or_else = [&](int usual) { return count > 0 ? count : usual; };
+  if (what == "switch") {
+    Switch(or_else(20'000));
+  } else if (what == "aggregate") {
+    Aggregate(or_else(3000));
+  } else if (what == "admit") {
+    Admit(or_else(200));
+  } else if (what == "priority") {
+    Priority(or_else(1000));
+  } else {
+    Die("share_bench switch|aggregate|admit|priority [COUNT]");
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace pathways::bench
+
+int main(int argc, char** argv) { return pathways::bench::Main(argc, argv); }

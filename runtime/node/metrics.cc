@@ -1,0 +1,116 @@
+//===- metrics.cc - What a controller has, as Prometheus reads it ---------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/node/metrics.h"
+
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+
+namespace pathways {
+namespace {
+
+// A value of a label.
+std::string Quoted(const std::string& text) {
+  return absl::StrCat(
+      "\"",
+      absl::StrReplaceAll(text,
+                          {{"\\", "\\\\"}, {"\"", "\\\""}, {"\n", "\\n"}}),
+      "\"");
+}
+
+class Writer {
+ public:
+  // Before the values of a figure: `kind` is counter or gauge.
+  void Begin(const char* name, const char* kind, const char* help) {
+    name_ = absl::StrCat("pathways_", name);
+    absl::StrAppend(&text_, "# HELP ", name_, " ", help, "\n# TYPE ", name_,
+                    " ", kind, "\n");
+  }
+  template <typename T>
+  void Add(T value,
+           std::initializer_list<std::pair<const char*, std::string>> labels) {
+    std::string of;
+    for (const auto& [label, text] : labels) {
+      absl::StrAppend(&of, of.empty() ? "{" : ",", label, "=", Quoted(text));
+    }
+    absl::StrAppend(&text_, name_, of, of.empty() ? " " : "} ", value, "\n");
+  }
+  std::string Take() { return std::move(text_); }
+
+ private:
+  std::string name_, text_;
+};
+
+}  // namespace
+
+std::string MetricsText(const proto::ControllerStatus& status,
+                        const Topology& topology) {
+  Writer out;
+  auto of_controller = [&](const char* name, const char* kind, const char* help,
+                           uint64_t value) {
+    out.Begin(name, kind, help);
+    out.Add(value, {});
+  };
+  of_controller("messages_total", "counter", "Messages to the controller.",
+                status.messages());
+  of_controller("message_bytes_total", "counter", "Their bytes.",
+                status.message_bytes());
+  of_controller("steps_total", "counter", "Steps of launches that have ended.",
+                status.steps());
+  of_controller("launches", "gauge", "Launches that have not ended.",
+                status.launches());
+  of_controller("waiting_loads", "gauge", "Loads that wait for memory.",
+                static_cast<uint64_t>(status.waiting_loads_size()));
+  out.Begin("host_used_bytes", "gauge",
+            "Memory of a host that programs and arrays have.");
+  for (int h = 0; h < status.host_bytes_size(); ++h) {
+    out.Add(status.host_bytes(h), {{"host", topology.HostName(h)}});
+  }
+  auto of_clients =
+      [&](const char* name, const char* kind, const char* help,
+          const std::function<double(const proto::ClientStatus&)>& value) {
+        out.Begin(name, kind, help);
+        for (const proto::ClientStatus& client : status.clients()) {
+          out.Add(value(client), {{"client", client.name()}});
+        }
+      };
+  using Client = proto::ClientStatus;
+  of_clients("client_device_seconds_total", "counter",
+             "Device time of its programs, on all lanes together.",
+             [](const Client& c) { return double(c.device_time_ns()) / 1e9; });
+  of_clients("client_weight", "gauge", "Its share beside others.",
+             [](const Client& c) { return c.weight(); });
+  of_clients("client_priority", "gauge", "Its priority.",
+             [](const Client& c) { return c.priority(); });
+  of_clients("client_launches", "gauge", "Its launches that have not ended.",
+             [](const Client& c) { return double(c.launches()); });
+  of_clients("client_waiting_programs", "gauge",
+             "Its programs that wait for devices.",
+             [](const Client& c) { return double(c.waiting()); });
+  of_clients("client_device_bytes", "gauge", "Of its programs on devices.",
+             [](const Client& c) { return double(c.device_bytes()); });
+  of_clients("client_array_bytes", "gauge", "Of its arrays on hosts.",
+             [](const Client& c) { return double(c.array_bytes()); });
+  of_clients("client_quota_bytes", "gauge", "What it may have; 0: no bound.",
+             [](const Client& c) { return double(c.quota_bytes()); });
+  out.Begin("load_wait_seconds", "gauge",
+            "How long a load has waited for memory, and why.");
+  for (const proto::WaitingLoad& load : status.waiting_loads()) {
+    out.Add(double(load.since_ms()) / 1e3, {{"client", load.client()},
+                                            {"program", load.program()},
+                                            {"why", load.why()}});
+  }
+  return out.Take();
+}
+
+}  // namespace pathways

@@ -1,0 +1,189 @@
+//===- waiting_load_test.cc - Clients wait for memory of others -----------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include <future>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "unittests/runtime/client/runtime_test_support.h"
+
+namespace pathways::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+// Two devices of 16384 bytes; a program of n floats on one has there two
+// buffers of two credits.
+class WaitingLoadTest
+    : public ::testing::TestWithParam<ClusterOptions::WorldKind> {
+ protected:
+  static TestCluster StartSmall() {
+    ClusterOptions options = Sim(2);
+    options.world = GetParam();
+    proto::Cluster cluster = MakeCluster("1x2x1");
+    for (auto& host : *cluster.mutable_islands(0)->mutable_hosts()) {
+      host.mutable_devices(0)->set_memory_bytes(16384);
+    }
+    return StartOn(cluster, options);
+  }
+  static PlanData Copy(const std::string& name, int64_t floats,
+                       int64_t device = 0) {
+    PlanBuilder b(name, 2);
+    const uint32_t s = b.AddSlice("s", {{"x", 1}}, 0, device);
+    const uint32_t v = b.AddBuffer("v", s, Rows({floats}), 2);
+    const uint32_t w = b.AddBuffer("w", s, Rows({floats}), 2);
+    b.AddFeed("v", v);
+    b.AddMove("copy", v, w);
+    b.AddFetch("w", w);
+    return MakePlanData(b.Finish(), {});
+  }
+  // On another thread. A simulation goes on while somebody waits in it, and so
+  // would find that nothing is left to happen before this thread has done more.
+  struct Waiter {
+    std::promise<std::string> told;
+    std::future<std::string> why = told.get_future();
+    std::future<absl::StatusOr<ProgramHandle>> loaded;
+  };
+  static constexpr char kNoOther[] = "needs two threads";
+  static std::unique_ptr<Waiter> LoadBeside(Client& client, PlanData plan,
+                                            int64_t wait_ns = -1) {
+    auto waiter = std::make_unique<Waiter>();
+    Waiter* w = waiter.get();
+    waiter->loaded = std::async(
+        std::launch::async, [w, wait_ns, &client, plan = std::move(plan)] {
+          bool first = true;
+          return client.Load(plan, {.wait_ns = wait_ns,
+                                    .on_waiting = [&](const std::string& why) {
+                                      if (std::exchange(first, false)) {
+                                        w->told.set_value(why);
+                                      }
+                                    }});
+        });
+    return waiter;
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Worlds, WaitingLoadTest, BothWorlds(), WorldName);
+
+TEST_P(WaitingLoadTest, ALoadWaitsUntilAnotherClientUnloads) {
+  if (GetParam() == ClusterOptions::kSim) GTEST_SKIP() << kNoOther;
+  TestCluster runtime = StartSmall();
+  const std::unique_ptr<Client> other = runtime.Connect("other");
+  const ProgramHandle first = *runtime->Load(Copy("first", 512));
+  std::unique_ptr<Waiter> waiter = LoadBeside(*other, Copy("second", 576));
+  EXPECT_EQ(waiter->why.get(),
+            "program 'second' needs 9216 of 16384 bytes of "
+            "island0/host0/device0, held by program 'first' of client "
+            "'client0' (8192)");
+  // Others that fit go on meanwhile.
+  EXPECT_TRUE(runtime->Load(Copy("elsewhere", 512, 1)).ok());
+  EXPECT_TRUE(runtime->Unload(first).ok());
+  const absl::StatusOr<ProgramHandle> second = waiter->loaded.get();
+  ASSERT_TRUE(second.ok()) << second.status();
+  const RunHandle run = LaunchPlan(*other, *second, {Floats({576}, Ramp(576))});
+  EXPECT_EQ(FetchValues(*other, run, "w"), Ramp(576));
+}
+
+TEST_P(WaitingLoadTest, AClientThatLeavesMakesRoom) {
+  if (GetParam() == ClusterOptions::kSim) GTEST_SKIP() << kNoOther;
+  TestCluster runtime = StartSmall();
+  std::unique_ptr<Client> holder = runtime.Connect("holder");
+  ASSERT_TRUE(holder->Load(Copy("first", 768)).ok());
+  std::unique_ptr<Waiter> waiter = LoadBeside(*runtime, Copy("second", 768));
+  waiter->why.get();
+  holder.reset();
+  EXPECT_TRUE(waiter->loaded.get().ok());
+}
+
+TEST_P(WaitingLoadTest, WhoMayNotWaitIsRefused) {
+  TestCluster runtime = StartSmall();
+  const std::unique_ptr<Client> other = runtime.Connect("other");
+  ASSERT_TRUE(runtime->Load(Copy("first", 768)).ok());
+  const absl::Status now =
+      other->Load(Copy("second", 768), {.wait_ns = 0}).status();
+  EXPECT_EQ(now.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_THAT(std::string(now.message()),
+              HasSubstr("held by program 'first' of client 'client0'"));
+  const absl::Status late =
+      other->Load(Copy("second", 768), {.wait_ns = 2'000'000}).status();
+  EXPECT_EQ(late.code(), absl::StatusCode::kDeadlineExceeded);
+  EXPECT_THAT(std::string(late.message()),
+              HasSubstr("(12288), which was not given back within 2ms"));
+}
+
+TEST_P(WaitingLoadTest, ACircleOfClientsIsRefused) {
+  if (GetParam() == ClusterOptions::kSim) GTEST_SKIP() << kNoOther;
+  TestCluster runtime = StartSmall();
+  const std::unique_ptr<Client> other = runtime.Connect("other");
+  const ProgramHandle left = *runtime->Load(Copy("left", 768, 0));
+  const ProgramHandle right = *other->Load(Copy("right", 768, 1));
+  std::unique_ptr<Waiter> waiter =
+      LoadBeside(*other, Copy("also left", 768, 0));
+  waiter->why.get();
+  const absl::Status circle =
+      runtime->Load(Copy("also right", 768, 1)).status();
+  EXPECT_EQ(circle.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_THAT(std::string(circle.message()),
+              HasSubstr("clients would wait for each other: 'client0' for "
+                        "'also right', 'other' for 'also left'"));
+  EXPECT_TRUE(runtime->Unload(left).ok());
+  EXPECT_TRUE(waiter->loaded.get().ok());
+  EXPECT_TRUE(other->Unload(right).ok());
+}
+
+TEST_P(WaitingLoadTest, AClientThatIsClosedWaitsNoMore) {
+  if (GetParam() == ClusterOptions::kSim) GTEST_SKIP() << kNoOther;
+  TestCluster runtime = StartSmall();
+  const std::unique_ptr<Client> other = runtime.Connect("other");
+  ASSERT_TRUE(runtime->Load(Copy("first", 768)).ok());
+  std::unique_ptr<Waiter> waiter = LoadBeside(*other, Copy("second", 768));
+  waiter->why.get();
+  other->Close();
+  EXPECT_EQ(waiter->loaded.get().status().code(), absl::StatusCode::kCancelled);
+  // Its name is free, and nobody waits before who comes next.
+  const std::unique_ptr<Client> again = runtime.Connect("other");
+  const proto::ControllerStatus status =
+      *runtime.cluster().Describe(absl::Seconds(10));
+  EXPECT_EQ(status.waiting_loads_size(), 0);
+}
+
+TEST_P(WaitingLoadTest, AQuotaBoundsProgramsAndArrays) {
+  TestCluster runtime = StartSmall();
+  const std::unique_ptr<Client> poor =
+      runtime.Connect("poor", {.quota_bytes = 10'000});
+  const absl::StatusOr<ProgramHandle> first = poor->Load(Copy("first", 256));
+  ASSERT_TRUE(first.ok()) << first.status();
+  EXPECT_EQ(poor->Load(Copy("second", 512)).status().message(),
+            "program 'second' needs 8192 bytes of devices; client 'poor' has "
+            "4096 of the 10000 bytes of its quota");
+  // A launch has 1024 bytes each of argument and result.
+  std::vector<RunHandle> runs;
+  for (int i = 0; i < 2; ++i) {
+    runs.push_back(LaunchPlan(*poor, *first, {Floats({256}, Ramp(256))}));
+    ASSERT_TRUE(poor->Await(runs.back()).ok());
+  }
+  absl::Status refused;
+  while (refused.ok()) {
+    const RunHandle run = LaunchPlan(*poor, *first, {Floats({256}, Ramp(256))});
+    refused = poor->Await(run);
+    ASSERT_LT(runs.size(), 10u);
+    runs.push_back(run);
+  }
+  EXPECT_EQ(refused.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_THAT(std::string(refused.message()),
+              HasSubstr("of the 10000 bytes of its quota"));
+  for (const RunHandle& run : runs) poor->ReleaseRun(run).IgnoreError();
+  EXPECT_TRUE(
+      poor->Await(LaunchPlan(*poor, *first, {Floats({256}, Ramp(256))})).ok());
+  // Others have none.
+  EXPECT_TRUE(runtime->Load(Copy("second", 512)).ok());
+}
+
+}  // namespace
+}  // namespace pathways::testing
