@@ -44,7 +44,9 @@ std::string Largest(const PreparedPlan& plan, int island, int64_t device) {
 }  // namespace
 
 Admission::Admission(const Topology& topology)
-    : topology_(topology), used_(topology.num_devices()) {}
+    : topology_(topology),
+      used_(topology.num_devices()),
+      versions_(topology.num_devices()) {}
 
 DeviceBytes Admission::NeedOf(const PreparedPlan& plan) const {
   DeviceBytes need, scratch;
@@ -109,6 +111,18 @@ std::vector<Admission::Held> Admission::HoldersOf(
   return all;
 }
 
+bool Admission::HoldsAny(uint32_t client) const {
+  return std::any_of(holders_.begin(), holders_.end(), [&](const auto& one) {
+    return one.second.number == client;
+  });
+}
+
+uint64_t Admission::VersionOf(const DeviceBytes& need) const {
+  uint64_t version = 1;
+  for (const auto& [device, bytes] : need) version += versions_[device];
+  return version;
+}
+
 absl::Status Admission::Admit(uint64_t id, const PreparedPlan& plan,
                               uint32_t number, const std::string& client) {
   for (int32_t host : plan.hosts()) {
@@ -145,7 +159,9 @@ absl::Status Admission::Admit(uint64_t id, const PreparedPlan& plan,
                         : absl::StrCat(" (largest buffers: ", largest, ")"),
         ", where ", used_[global], " of ", bound, " bytes are used", held));
   }
-  for (const auto& [global, bytes] : holder.bytes) used_[global] += bytes;
+  for (const auto& [global, bytes] : holder.bytes) {
+    SetUsed(global, used_[global] + bytes);
+  }
   holders_[id] = std::move(holder);
   return absl::OkStatus();
 }
@@ -167,7 +183,7 @@ void Admission::Release(uint64_t id) {
   auto holder = holders_.find(id);
   if (holder == holders_.end()) return;
   for (const auto& [global, bytes] : holder->second.bytes) {
-    used_[global] -= bytes;
+    SetUsed(global, used_[global] - bytes);
   }
   holders_.erase(holder);
 }
@@ -180,10 +196,24 @@ void Admission::HostGone(int32_t host, uint32_t epoch) {
   };
   for (auto& [id, holder] : holders_) {
     for (auto& [global, bytes] : holder.bytes) {
-      if (is_there(global)) used_[global] -= std::exchange(bytes, 0);
+      if (is_there(global)) {
+        SetUsed(global, used_[global] - std::exchange(bytes, 0));
+      }
     }
   }
   std::erase_if(lost_, [&](const auto& one) { return is_there(one.first); });
+  for (size_t global = 0; global < versions_.size(); ++global) {
+    versions_[global] += is_there(static_cast<int64_t>(global));
+  }
+}
+
+void Admission::HostUp(int32_t host) {
+  gone_.erase(host);
+  const int island = topology_.island_of_host(host);
+  for (int d = 0; d < topology_.num_host_devices(host); ++d) {
+    ++versions_[topology_.GlobalDevice(island,
+                                       topology_.DeviceIndex({host, d}))];
+  }
 }
 
 void Admission::ReleaseExcept(uint64_t id, const WaitSet& hosts) {
@@ -192,7 +222,7 @@ void Admission::ReleaseExcept(uint64_t id, const WaitSet& hosts) {
   for (auto& [global, bytes] : holder->second.bytes) {
     const auto [island, device] = topology_.FromGlobalDevice(global);
     if (hosts.Contains(topology_.Locate(island, device).host)) continue;
-    used_[global] -= std::exchange(bytes, 0);
+    SetUsed(global, used_[global] - std::exchange(bytes, 0));
   }
 }
 

@@ -48,12 +48,13 @@ class Admission {
   // refused with FailedPrecondition, which says why.
   void Lose(int64_t device, const std::string& why) {
     lost_.emplace(device, why);
+    ++versions_[device];
   }
   // A host is gone, in this life: nothing is held there any more, and what
   // would need it is refused with Unavailable.
   void HostGone(int32_t host, uint32_t epoch);
   // It lives again, and its devices are whole.
-  void HostUp(int32_t host) { gone_.erase(host); }
+  void HostUp(int32_t host);
   // What each client holds, and what of a need is held there now, by whom: with
   // the names of their programs.
   std::map<uint32_t, DeviceBytes> HeldByClients() const;
@@ -64,19 +65,27 @@ class Admission {
     uint64_t bytes = 0;  // there
   };
   std::vector<Held> HoldersOf(const DeviceBytes& need) const;
+  bool HoldsAny(uint32_t client) const;
+  // Another number when anything has changed on the devices of a need.
+  uint64_t VersionOf(const DeviceBytes& need) const;
   // What it holds on all devices together.
   uint64_t BytesOf(uint64_t holder) const;
   // Whether it has something on the device.
   bool Uses(uint64_t holder, int64_t device) const;
 
  private:
+  void SetUsed(int64_t device, uint64_t bytes) {
+    used_[device] = bytes;
+    ++versions_[device];
+  }
+
   struct Holder {
     std::string program, client;
     uint32_t number = 0;  // of the client
     DeviceBytes bytes;
   };
   const Topology& topology_;
-  std::vector<uint64_t> used_;  // by device of the cluster
+  std::vector<uint64_t> used_, versions_;  // by device of the cluster
   std::map<uint64_t, Holder> holders_;
   std::map<int64_t, std::string> lost_;  // and why, by device of the cluster
   std::map<int32_t, uint32_t> gone_;     // and in which life, by host

@@ -23,13 +23,13 @@ bool LoadQueue::Meets(const Load& a, const Load& b) {
   });
 }
 
-bool LoadQueue::Holds(uint32_t client) const {
-  return admission_.HeldByClients().count(client) > 0;
+void LoadQueue::TryAll() {
+  for (Load& load : loads_) load.version = 0;
 }
 
 bool LoadQueue::MayPass(const Load& load) {
   if (loads_.empty()) return true;
-  const bool holds = Holds(load.request.client);
+  const bool holds = admission_.HoldsAny(load.request.client);
   for (const Load& other : loads_) {
     if (!holds && other.passed >= kMaxPassed && Meets(load, other)) {
       return false;
@@ -117,11 +117,20 @@ std::string LoadQueue::Circle(const Load& load,
       }));
 }
 
-void LoadQueue::Retry(absl::FunctionRef<absl::Status(const Load&)> grant) {
+bool LoadQueue::Retry(absl::FunctionRef<absl::Status(const Load&)> grant) {
+  bool tried = false;
   for (auto load = loads_.begin(); load != loads_.end();) {
+    const uint64_t version = admission_.VersionOf(load->need);
+    if (load->version == version) {
+      ++load;
+      continue;
+    }
+    load->version = version;
+    tried = true;
+    load->stale = true;
     // One that has been passed too often is next, where it waits.
     const bool waits =
-        !Holds(load->request.client) &&
+        !admission_.HoldsAny(load->request.client) &&
         std::any_of(loads_.begin(), load, [&](const Load& before) {
           return before.passed >= kMaxPassed && Meets(*load, before);
         });
@@ -134,6 +143,7 @@ void LoadQueue::Retry(absl::FunctionRef<absl::Status(const Load&)> grant) {
     }
     load = loads_.erase(load);
   }
+  return tried;
 }
 
 std::vector<LoadQueue::Load> LoadQueue::TakeLate(TimeNs now) {
@@ -146,10 +156,12 @@ std::vector<LoadQueue::Load> LoadQueue::TakeLate(TimeNs now) {
     late.push_back(std::move(*load));
     load = loads_.erase(load);
   }
+  if (!late.empty()) TryAll();
   return late;
 }
 
 bool LoadQueue::Remove(ClientRequest request) {
+  TryAll();
   return loads_.remove_if([&](const Load& load) {
     return load.request.client == request.client &&
            load.request.id == request.id;
@@ -157,6 +169,7 @@ bool LoadQueue::Remove(ClientRequest request) {
 }
 
 void LoadQueue::RemoveAll(uint32_t client) {
+  TryAll();
   loads_.remove_if(
       [&](const Load& load) { return load.request.client == client; });
 }
@@ -164,6 +177,7 @@ void LoadQueue::RemoveAll(uint32_t client) {
 std::vector<LoadQueue::Load> LoadQueue::Explain(NameOf name_of) {
   std::vector<Load> changed;
   for (Load& load : loads_) {
+    if (!std::exchange(load.stale, false)) continue;
     std::string why = Why(load, name_of);
     if (why == load.why) continue;
     load.why = std::move(why);

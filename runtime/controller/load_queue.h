@@ -47,6 +47,9 @@ class LoadQueue {
     int32_t priority = 0;           // of its client
     DeviceBytes need = {};
     uint32_t passed = 0;
+    // Of its devices, when it was tried; 0: to be tried in any case.
+    uint64_t version = 0;
+    bool stale = false;    // it has been tried since it was told why it waits
     std::string why = {};  // that it waits, as its client was told
   };
   using NameOf = absl::FunctionRef<std::string(uint32_t client)>;
@@ -62,15 +65,17 @@ class LoadQueue {
   // granted: it is too large, or waits in a circle, which is named; it is not
   // taken.
   absl::Status Add(Load load, NameOf name_of);
-  // Those that fit now, in order, as `grant` tries: OK if so, ResourceExhausted
-  // if not, and anything else ends it.
-  void Retry(absl::FunctionRef<absl::Status(const Load&)> grant);
+  // Those that fit now, of those whose devices have changed, in order, as
+  // `grant` tries: OK if so, ResourceExhausted
+  // if not, and anything else ends it. Whether there was one to try.
+  bool Retry(absl::FunctionRef<absl::Status(const Load&)> grant);
   // Those whose deadline has come, which do not wait any more.
   std::vector<Load> TakeLate(TimeNs now);
   // Nobody waits for it any more. Whether anybody did.
   bool Remove(ClientRequest request);
   void RemoveAll(uint32_t client);
-  // Those that are told another reason than before, with it.
+  // Those that Retry tried in vain and that wait for another reason than
+  // before, with it.
   std::vector<Load> Explain(NameOf name_of);
 
   bool empty() const { return loads_.empty(); }
@@ -83,7 +88,8 @@ class LoadQueue {
 
  private:
   static bool Meets(const Load& a, const Load& b);
-  bool Holds(uint32_t client) const;
+  // What waits for one that is gone may be next.
+  void TryAll();
   std::string Why(const Load& load, NameOf name_of) const;
   std::string Circle(const Load& load, const std::vector<size_t>& stuck,
                      NameOf name_of) const;

@@ -123,13 +123,14 @@ void Controller::TellWaits(const LoadQueue::Load& load) {
 
 void Controller::RetryLoads() {
   if (loads_.empty()) return;
-  loads_.Retry([this](const LoadQueue::Load& load) {
+  const bool tried = loads_.Retry([this](const LoadQueue::Load& load) {
     const absl::Status admitted = Admit(load);
     if (!admitted.ok() && !absl::IsResourceExhausted(admitted)) {
       Answer(load.request, admitted);
     }
     return admitted;
   });
+  if (!tried) return;
   for (const LoadQueue::Load& load :
        loads_.Explain([this](uint32_t client) { return NameOf(client); })) {
     TellWaits(load);
