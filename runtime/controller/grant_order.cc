@@ -61,6 +61,12 @@ void GrantOrder::Load(uint32_t id, uint32_t client, const FiringCost& cost,
 void GrantOrder::Unload(uint32_t id) {
   auto found = programs_.find(id);
   if (found == programs_.end()) return;
+  if (found->second.open_grants > 0) {
+    for (uint64_t ticket : grants_.Ids()) {
+      const Grant* grant = grants_.Find(ticket);
+      if (grant != nullptr && grant->program == id) Forget(grant->launch);
+    }
+  }
   SetBusy(id, false);
   for (uint32_t lane : lanes_of_.Of(id)) {
     auto loaded = lanes_[lane].loaded.find(found->second.client);
@@ -317,7 +323,9 @@ void GrantOrder::Forget(uint64_t launch) {
   const Launch* record = launches_.Find(launch);
   if (record == nullptr) return;
   const uint32_t id = record->program;
-  Program& program = programs_[id];
+  const auto found = programs_.find(id);
+  if (found == programs_.end()) return launches_.Erase(launch);
+  Program& program = found->second;
   if (program.launch == launch) {
     program.launch = 0;
     program.end = program.next;

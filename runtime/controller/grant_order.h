@@ -91,7 +91,7 @@ class GrantOrder {
   // begin at 0, and take that as far as is known.
   void Load(uint32_t program, uint32_t client, const FiringCost& cost,
             absl::Span<const LaneTable::Device> devices);
-  // It is loaded no more; its launches were forgotten.
+  // It is loaded no more: what it was granted is over.
   void Unload(uint32_t program);
   // The client is gone, with its programs.
   void ForgetClient(uint32_t client) {

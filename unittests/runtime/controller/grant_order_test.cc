@@ -222,6 +222,21 @@ TEST(GrantOrderTest, ALaunchIsCutShortByOneGrantMore) {
   EXPECT_FALSE(order->FindLaunch(2)->cut);
 }
 
+// Its launches may be forgotten after it.
+TEST(GrantOrderTest, AProgramThatGoesLeavesRoom) {
+  Order order(1000, 100);
+  for (uint32_t p : {0, 1}) order.Load(p, 100, {0}, /*client=*/p);
+  order.Begin(1, 0, 100);
+  EXPECT_THAT(order.Take(), ElementsAre("0:0-1@1", "0:1-2@2"));
+  order.Begin(2, 1, 1);
+  EXPECT_THAT(order.Take(), IsEmpty());
+  order->Unload(0);
+  EXPECT_FALSE(order->Done(1, 0, 100));
+  order->Forget(1);
+  EXPECT_EQ(order->Find(2), nullptr);
+  EXPECT_THAT(order.Take(), ElementsAre("1:0-1@3"));
+}
+
 // What another client has loaded there makes grants short, so that it finds its
 // turn soon when it comes; on other devices it does not.
 TEST(GrantOrderTest, GrantsAreShortWhereOthersMayCome) {

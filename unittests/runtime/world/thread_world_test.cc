@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -105,6 +106,50 @@ TEST(ThreadWorldTest, ActorsStayOnTheirWorker) {
     ASSERT_EQ(ran[i].size(), 1u);
     EXPECT_EQ(started.count({i % 4, *ran[i].begin()}), 1u);
   }
+}
+
+// Whoever takes long turns, one after the other, lets others have theirs: what
+// comes from elsewhere, and bulk too when turns are long.
+TEST(ThreadWorldTest, OthersComeBetweenTurns) {
+  constexpr uint64_t kTurns = 200;
+  TestActor busy, other;
+  auto world = Make(Workers(1));
+  busy.Join(*world, 0, 0);
+  other.Join(*world, 0, 0);
+  std::atomic<bool> first{false}, sent{false}, over{false};
+  uint64_t turns = 0, message_at = kTurns, bulk_at = kTurns;
+  busy.on_local = [&](const LocalMessage& message) {
+    if (++turns == 1) {
+      first = true;
+      Await([&] { return sent.load(); });
+      world->Send(busy.id, other.id, Numbered(1, kBlockMessage));
+    }
+    const auto end =
+        std::chrono::steady_clock::now() + std::chrono::microseconds(250);
+    while (std::chrono::steady_clock::now() < end) {
+    }
+    if (turns == kTurns) {
+      over = true;
+      return world->Notify();
+    }
+    world->SendLocal(busy.local_id(), busy.local_id(), message);
+  };
+  other.on_message = [&](ActorId, const WireMessage& message) {
+    (message.kind == kBlockMessage ? bulk_at : message_at) = turns;
+  };
+  LocalMessage turn;
+  turn.flags = kTurn;
+  world->SendLocal(kNobody, busy.local_id(), turn);
+  std::thread outside([&] {
+    Await([&] { return first.load(); });
+    world->Send(kNoActor, other.id, Numbered(2));
+    sent = true;
+  });
+  EXPECT_TRUE(world->RunUntil([&] { return over.load(); }));
+  outside.join();
+  world->Stop();
+  EXPECT_LE(message_at, 3u);
+  EXPECT_LE(bulk_at, 3u);
 }
 
 // Behind bulk messages, on the worker of the sender or on another one.
