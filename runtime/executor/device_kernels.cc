@@ -18,7 +18,8 @@ constexpr TimeNs kUnknownCostNs = 1000;
 
 void Device::StartCost(const DeviceProgram& program, const Gang& gang) {
   costing_ = true;
-  const TimeNs cost = gang.cost_ns > 0 ? gang.cost_ns : kUnknownCostNs;
+  const TimeNs cost = world_->CostNow(
+      local_id(), gang.cost_ns > 0 ? gang.cost_ns : kUnknownCostNs);
   const TimeNs limit = limits_->limit_ns;
   const bool is_endless = limit > 0 && cost > limit;
   LocalMessage message = New(is_endless ? kCostLimit : kCostDone, program);

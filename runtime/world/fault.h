@@ -13,8 +13,10 @@
 #ifndef RUNTIME_WORLD_FAULT_H_
 #define RUNTIME_WORLD_FAULT_H_
 
+#include <cstdint>
 #include <functional>
 #include <string_view>
+#include <vector>
 
 #include "runtime/world/world.h"
 
@@ -40,6 +42,37 @@ struct HostStop {
   uint64_t control = 0;  // before the control message of this number, from 0,
                          // of those that are delivered to anybody
   TimeNs tell_after = -1;
+};
+
+// Probabilities, in [0, 1], for messages that cross hosts.
+struct FaultRates {
+  double drop = 0;
+  double duplicate = 0;  // the second copy comes up to max_extra_ns later
+  double delay = 0;      // this and all later ones of the link, in order
+  double reorder = 0;    // up to max_extra_ns later, may be overtaken
+  TimeNs max_extra_ns = 100'000;
+
+  bool any() const {
+    return drop > 0 || duplicate > 0 || delay > 0 || reorder > 0;
+  }
+};
+
+// What happens, while it lasts, to messages from one of `some` to one of
+// `others` and back: hosts, -1 the controller's, none: any.
+struct LinkFault {
+  std::vector<int32_t> some, others;
+  FaultRates messages;  // hot ones
+  FaultRates controls;
+  // Times what the link says.
+  double latency_factor = 1;
+  double wire_factor = 1;  // of the time on the wire
+  // kLoses: nothing comes through. kHolds: nothing does before `until`, and
+  // then all, in its order.
+  enum Cut { kOpen, kLoses, kHolds };
+  Cut cut = kOpen;
+  TimeNs until = 0;
+
+  bool Concerns(int32_t from, int32_t to) const;
 };
 
 // Asked once for each message that crosses hosts, inside Send: on the sending

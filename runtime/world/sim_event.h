@@ -37,6 +37,19 @@ struct SimEvent {
   const PeerWatch::News* peer = nullptr;  // it is down or up
 };
 
+// What is about to be delivered, to be changed; one of the three is not null,
+// or it is news of a peer.
+struct SimDelivery {
+  LocalId from = kNobody;
+  LocalId to = kNobody;
+  bool is_timer = false;  // of `local`
+  WireMessage* wire = nullptr;
+  char* payload = nullptr;  // of `wire`, if it is a copy
+  uint64_t payload_bytes = 0;
+  LocalMessage* local = nullptr;
+  std::string* control = nullptr;
+};
+
 // The hash of a history of which `hash` is that of all before `event`; 0:
 // nothing. It covers the time, from whom, to whom, all fields, and the bytes
 // of payloads and control messages; no address, and not the number. The same

@@ -8,6 +8,7 @@
 
 #include "runtime/world/sim_faults.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -45,6 +46,31 @@ absl::Status CheckFaultModel(const FaultModel& model) {
     return s;
   }
   return CheckRates("control messages", model.controls);
+}
+
+absl::Status CheckLinkFault(const LinkFault& fault) {
+  if (absl::Status s = CheckRates("messages", fault.messages); !s.ok()) {
+    return s;
+  }
+  if (absl::Status s = CheckRates("control messages", fault.controls);
+      !s.ok()) {
+    return s;
+  }
+  for (double factor : {fault.latency_factor, fault.wire_factor}) {
+    if (factor >= 1 && factor <= 1e6) continue;
+    return absl::InvalidArgumentError(absl::StrCat(
+        "a link is ", factor, " times as slow, expected 1 to 1e6"));
+  }
+  return absl::OkStatus();
+}
+
+bool LinkFault::Concerns(int32_t from, int32_t to) const {
+  const auto has = [](const std::vector<int32_t>& hosts, int32_t host) {
+    return hosts.empty() ||
+           std::find(hosts.begin(), hosts.end(), host) != hosts.end();
+  };
+  return (has(some, from) && has(others, to)) ||
+         (has(some, to) && has(others, from));
 }
 
 SimFaults::SimFaults(FaultModel model, uint64_t seed)
@@ -86,6 +112,36 @@ FaultOutcome SimFaults::Decide(const Fault& planted, const FaultRates& rates) {
   if (outcome.dropped) ++counts_.dropped;
   if (outcome.duplicated) ++counts_.duplicated;
   return outcome;
+}
+
+int SimFaults::Begin(LinkFault fault) {
+  on_links_.emplace(++begun_, std::move(fault));
+  return begun_;
+}
+
+void SimFaults::AddLinkFaults(int32_t from, int32_t to, bool is_control,
+                              FaultOutcome* outcome) {
+  for (const auto& [number, fault] : on_links_) {
+    if (outcome->dropped) return;
+    if (!fault.Concerns(from, to)) continue;
+    outcome->latency_factor *= fault.latency_factor;
+    outcome->wire_factor *= fault.wire_factor;
+    if (fault.cut == LinkFault::kHolds) {
+      outcome->not_before = std::max(outcome->not_before, fault.until);
+      ++counts_.delayed;
+    }
+    const FaultRates& rates = is_control ? fault.controls : fault.messages;
+    FaultOutcome drawn;
+    if (rates.any()) drawn = Draw(rates);
+    drawn.dropped |= fault.cut == LinkFault::kLoses;
+    if (drawn.dropped) ++counts_.dropped;
+    if (drawn.duplicated && !outcome->duplicated) ++counts_.duplicated;
+    outcome->dropped |= drawn.dropped;
+    outcome->duplicated |= drawn.duplicated;
+    outcome->overtaken |= drawn.overtaken;
+    outcome->extra_ns = Later(outcome->extra_ns, drawn.extra_ns);
+    outcome->duplicate_ns = std::max(outcome->duplicate_ns, drawn.duplicate_ns);
+  }
 }
 
 FaultOutcome SimFaults::Draw(const FaultRates& rates) {

@@ -10,6 +10,7 @@
 #define RUNTIME_WORLD_SIM_FAULTS_H_
 
 #include <cstdint>
+#include <map>
 #include <string_view>
 
 #include "absl/status/status.h"
@@ -18,19 +19,6 @@
 #include "runtime/world/world.h"
 
 namespace pathways {
-
-// Probabilities, in [0, 1], for messages that cross hosts.
-struct FaultRates {
-  double drop = 0;
-  double duplicate = 0;  // the second copy comes up to max_extra_ns later
-  double delay = 0;      // this and all later ones of the link, in order
-  double reorder = 0;    // up to max_extra_ns later, may be overtaken
-  TimeNs max_extra_ns = 100'000;
-
-  bool any() const {
-    return drop > 0 || duplicate > 0 || delay > 0 || reorder > 0;
-  }
-};
 
 struct FaultModel {
   FaultRates messages;  // hot ones
@@ -41,6 +29,8 @@ struct FaultModel {
 };
 // InvalidArgument: a number of the rates is out of range.
 absl::Status CheckFaultModel(const FaultModel& model);
+// InvalidArgument: likewise, or a factor is no number from 1 to 1e6.
+absl::Status CheckLinkFault(const LinkFault& fault);
 
 // What becomes of one message.
 struct FaultOutcome {
@@ -49,6 +39,8 @@ struct FaultOutcome {
   bool overtaken = false;   // later messages do not wait for this one
   TimeNs extra_ns = 0;      // later than the link alone would be
   TimeNs duplicate_ns = 0;  // the second copy, after the first
+  double latency_factor = 1, wire_factor = 1;
+  TimeNs not_before = 0;  // it arrives
 };
 
 // How many messages had which fault.
@@ -60,16 +52,24 @@ struct FaultCounts {
 };
 
 // Decides what becomes of the messages that cross hosts. Invariants: (1) the
-// outcomes are a function of the seed and of the messages asked about, in their
-// order; (2) a message for which a hook planted a fault, or whose kind has no
-// rates, draws nothing; (3) each message is counted once under each fault that
-// it has, and no other one under any. Owned by a SimWorld, and not thread-safe.
+// outcomes are a function of the seed, of the faults of links and of the
+// messages asked about, in their order; (2) a message for which a hook planted
+// a fault, or whose kind has no rates, draws nothing; (3) each message is
+// counted once under each fault that it has, and no other one under any. Owned
+// by a SimWorld, and not thread-safe.
 class SimFaults {
  public:
   SimFaults(FaultModel model, uint64_t seed);
 
   FaultOutcome OfMessage(ActorId from, ActorId to, const WireMessage& message);
   FaultOutcome OfControl(ActorId from, ActorId to, std::string_view bytes);
+  // Adds what the links from one host to another suffer from; nothing of what
+  // is dropped already.
+  void AddLinkFaults(int32_t from, int32_t to, bool is_control,
+                     FaultOutcome* outcome);
+  // From now on, until it is ended by its number.
+  int Begin(LinkFault fault);
+  void End(int number) { on_links_.erase(number); }
   const FaultCounts& counts() const { return counts_; }
 
  private:
@@ -79,6 +79,8 @@ class SimFaults {
   const FaultModel model_;
   SplitMix random_;
   FaultCounts counts_;
+  int begun_ = 0;
+  std::map<int, LinkFault> on_links_;  // by number
 };
 
 }  // namespace pathways

@@ -36,8 +36,16 @@ SimLinks::Way SimLinks::BetweenHosts(const Placement& from, const Placement& to,
   Wire& wire = between_.Between(from, to);
   Way way;
   way.begin = std::max(now, wire.busy_until());
+  const TimeNs slower =
+      static_cast<TimeNs>(static_cast<double>(wire.model->latency_ns) *
+                          (outcome.latency_factor - 1));
   way.arrival =
-      Later(wire.Carry(now, bytes, JitterOf(*wire.model)), outcome.extra_ns);
+      Later(wire.Carry(now,
+                       static_cast<uint64_t>(static_cast<double>(bytes) *
+                                             outcome.wire_factor),
+                       JitterOf(*wire.model)),
+            Later(outcome.extra_ns, slower));
+  way.arrival = std::max(way.arrival, outcome.not_before);
   way.end = wire.busy_until();
   if (!outcome.overtaken && !outcome.dropped) wire.last_arrival = way.arrival;
   return way;

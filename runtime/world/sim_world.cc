@@ -64,6 +64,9 @@ LocalId SimWorld::Register(Actor* actor, Placement placement, std::string name,
   info.actor = actor;
   info.placement = placement;
   info.name = std::move(name);
+  if (auto slow = slowness_.find(info.name); slow != slowness_.end()) {
+    info.slowness = slow->second;
+  }
   const LocalId id{static_cast<uint32_t>(actors_.size())};
   actors_.push_back(std::move(info));
   SetLocalId(actor, id);
@@ -72,6 +75,20 @@ LocalId SimWorld::Register(Actor* actor, Placement placement, std::string name,
     addresses_[address] = id;
   }
   return id;
+}
+
+TimeNs SimWorld::CostNow(LocalId actor, TimeNs cost) {
+  const double slowness = actors_[IndexOf(actor)].slowness;
+  if (slowness == 1) return cost;
+  return static_cast<TimeNs>(std::min(static_cast<double>(cost) * slowness,
+                                      static_cast<double>(kFarAway)));
+}
+
+void SimWorld::SlowDown(const std::string& name, double factor) {
+  slowness_[name] = factor;
+  for (ActorInfo& info : actors_) {
+    if (info.name == name) info.slowness = factor;
+  }
 }
 
 void SimWorld::Reserve(LocalId to, int64_t messages) {
@@ -175,7 +192,11 @@ void SimWorld::SendNow(ActorId from, ActorId to, const WireMessage& message,
   if (IsUnheard(receiver)) return;
   FaultOutcome outcome;
   const bool crosses = Crosses(sender, receiver);
-  if (crosses) outcome = faults_.OfMessage(from, to, message);
+  if (crosses) {
+    outcome = faults_.OfMessage(from, to, message);
+    faults_.AddLinkFaults(placement(sender).host, placement(receiver).host,
+                          /*is_control=*/false, &outcome);
+  }
   TimeNs time = Arrival(sender, receiver, kHeaderBytes + payload.bytes,
                         message.sequence, outcome);
   if (outcome.dropped) return;
@@ -203,7 +224,11 @@ void SimWorld::SendControlNow(ActorId from, ActorId to, std::string bytes) {
   }
   if (IsUnheard(receiver)) return;
   FaultOutcome outcome;
-  if (Crosses(sender, receiver)) outcome = faults_.OfControl(from, to, bytes);
+  if (Crosses(sender, receiver)) {
+    outcome = faults_.OfControl(from, to, bytes);
+    faults_.AddLinkFaults(placement(sender).host, placement(receiver).host,
+                          /*is_control=*/true, &outcome);
+  }
   TimeNs time = Arrival(sender, receiver, kHeaderBytes + bytes.size(),
                         /*sequence=*/0, outcome);
   if (outcome.dropped) return;
@@ -342,6 +367,36 @@ void SimWorld::Handle(Actor* actor, const SimQueue::Event& event) {
   }
 }
 
+void SimWorld::HandleChanged(LocalId to, SimQueue::Event& event) {
+  SimDelivery delivery;
+  delivery.from = event.from;
+  delivery.to = to;
+  delivery.is_timer = event.is_timer;
+  Envelope& envelope = event.envelope;
+  switch (envelope.kind) {
+    case Envelope::kLocal:
+      delivery.local = &envelope.As<LocalMessage>();
+      break;
+    case Envelope::kWire:
+      delivery.wire = &envelope.As<WireBody>().message;
+      if (event.payload == nullptr) break;
+      delivery.payload = static_cast<char*>(
+          const_cast<void*>(envelope.As<WireBody>().payload.data));
+      delivery.payload_bytes = envelope.As<WireBody>().payload.bytes;
+      break;
+    case Envelope::kControl:
+      delivery.control = envelope.As<std::string*>();
+      break;
+    default:
+      break;
+  }
+  for (int times = options_.mutation(delivery); times > 0; --times) {
+    if (actors_[IndexOf(to)].actor == nullptr) return;
+    Observe(event);
+    Handle(actors_[IndexOf(to)].actor, event);
+  }
+}
+
 // Runs the first event. Its slot is given back after the handler, which may
 // send, register and stop.
 void SimWorld::Deliver() {
@@ -353,14 +408,19 @@ void SimWorld::Deliver() {
       if (stop.control != stats_.controls) continue;
       StopHostNow(stop.host, stop.tell_after);
     }
+    if (options_.before_control) options_.before_control(stats_.controls);
   }
   ActorInfo& info = actors_[event.envelope.to];
   if (info.suspended) return info.kept.push_back(due.slot);
   if (event.is_counted) --info.under_way;
   if (!IsUnheard(event.to())) {
-    Actor* actor = info.actor;
-    Observe(event);
-    Handle(actor, event);
+    if (options_.mutation) [[unlikely]] {
+      HandleChanged(event.to(), queue_.At(due.slot));
+    } else {
+      Actor* actor = info.actor;
+      Observe(event);
+      Handle(actor, event);
+    }
   }
   queue_.Free(due.slot);
 }

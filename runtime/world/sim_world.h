@@ -20,6 +20,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -58,6 +59,12 @@ struct SimOptions {
   // Asked first; where it says kDeliver the rates decide.
   FaultHook fault_hook;
   ControlFaultHook control_fault_hook;
+  // Called before each control message that is delivered to anybody, with its
+  // number, from 0; may do what a handler of the controller's host may.
+  std::function<void(uint64_t control)> before_control;
+  // For tests of what finds bugs: may change what is about to be delivered,
+  // and says how often it is, once if it is empty.
+  std::function<int(SimDelivery&)> mutation;
   Uplink uplink;  // to actors of other processes
   // Called before each delivery; must not call the world.
   std::function<void(const SimEvent&)> observer;
@@ -118,6 +125,7 @@ class SimWorld final : public World {
   void Retire(LocalId actor) override {
     actors_[IndexOf(actor)].actor = nullptr;
   }
+  TimeNs CostNow(LocalId actor, TimeNs cost) override;
   bool simulated() const override { return true; }
   // `done` is looked at before the first event and after each one. False too
   // when only background messages are left, or after Stop.
@@ -146,6 +154,14 @@ class SimWorld final : public World {
   // All that host's actors that stand still, whatever life they are of, go on.
   void ResumeHost(int32_t host) { Suspend(host, false); }
 
+  // Both from a handler, or before the first. What links suffer from, until it
+  // is ended by the number that this returns.
+  int Begin(LinkFault fault) { return faults_.Begin(std::move(fault)); }
+  void End(int number) { faults_.End(number); }
+  // The actors of that name, of any life, take `factor` times as long for what
+  // costs time.
+  void SlowDown(const std::string& name, double factor);
+
   uint64_t events() const { return events_; }  // delivered
   uint64_t event_hash() const { return hash_; }
   size_t pending() const { return queue_.size(); }
@@ -165,6 +181,7 @@ class SimWorld final : public World {
     int64_t reserved = 0;
     int64_t under_way = 0;  // hot messages to it, timers and duplicates not
     bool suspended = false;
+    double slowness = 1;
     std::vector<SimQueue::Slot> kept;  // what reaches it, while it is
   };
 
@@ -192,12 +209,14 @@ class SimWorld final : public World {
   void SuspendNow(int32_t host, bool suspended);
   void CountUnderWay(LocalId to);
   void Handle(Actor* actor, const SimQueue::Event& event);
+  void HandleChanged(LocalId to, SimQueue::Event& event);
   void Observe(const SimQueue::Event& event);
   void Deliver() ABSL_EXCLUSIVE_LOCKS_REQUIRED(driver_);
 
   SimOptions options_;
   std::vector<ActorInfo> actors_;
-  std::vector<LocalId> addresses_;  // by ActorId; kNobody: not here
+  std::vector<LocalId> addresses_;          // by ActorId; kNobody: not here
+  std::map<std::string, double> slowness_;  // of actors, by name
   PeerWatch peers_;
   // When the last news of each host are told: later ones are not told before.
   absl::flat_hash_map<int32_t, TimeNs> told_at_;

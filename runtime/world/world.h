@@ -276,6 +276,11 @@ class World {
   // handler on its worker, perhaps its own, which is then its last.
   virtual void Retire(LocalId actor) = 0;
 
+  // What `actor` takes now for what costs so much virtual time.
+  virtual TimeNs CostNow(LocalId actor, TimeNs cost) {
+    (void)actor;
+    return cost;
+  }
   // Whether kernels cost virtual time (their estimate) rather than real time.
   virtual bool simulated() const = 0;
 

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -248,6 +249,110 @@ TEST(SimWorldTest, AHostMayStartAgain) {
   EXPECT_FALSE(world->RunUntil(Never));
   EXPECT_THAT(heard, ElementsAre("for the second"));
   EXPECT_EQ(world->stats().unheard, 1u);
+}
+
+// What arrives, and when, of ten messages sent at 0, 1, ... us.
+std::vector<std::pair<uint64_t, TimeNs>> SendTen(
+    const std::function<void(SimWorld&, int64_t step)>& before) {
+  TestActor a, b;
+  auto world = MakeSim(FreeLinks());
+  a.Join(*world, 0, 0);
+  b.Join(*world, 1, 0);
+  std::vector<std::pair<uint64_t, TimeNs>> seen;
+  b.on_message = [&](ActorId, const WireMessage& m) {
+    seen.emplace_back(m.step, world->Now());
+  };
+  for (int64_t i = 0; i < 10; ++i) {
+    before(*world, i);
+    world->Send(a.id, b.id, Numbered(i));
+    world->RunFor(1'000);
+  }
+  world->RunFor(1'000'000);
+  return seen;
+}
+
+TEST(SimWorldTest, LinksSufferUntilItEnds) {
+  int number = 0;
+  LinkFault fault;
+  fault.some = {1};
+  fault.cut = LinkFault::kLoses;
+  const auto lost = SendTen([&](SimWorld& world, int64_t step) {
+    if (step == 3) number = world.Begin(fault);
+    if (step == 7) world.End(number);
+  });
+  std::vector<uint64_t> steps;
+  for (const auto& [step, time] : lost) steps.push_back(step);
+  EXPECT_THAT(steps, ElementsAre(0, 1, 2, 7, 8, 9));
+  // Other hosts are not concerned.
+  fault.some = {2};
+  EXPECT_EQ(SendTen([&](SimWorld& world, int64_t step) {
+              if (step == 0) world.Begin(fault);
+            }).size(),
+            10u);
+}
+
+TEST(SimWorldTest, WhatALinkHoldsComesInOrder) {
+  LinkFault fault;
+  fault.some = {0};
+  fault.others = {1};
+  fault.cut = LinkFault::kHolds;
+  fault.until = 5'000;
+  int number = 0;
+  const auto held = SendTen([&](SimWorld& world, int64_t step) {
+    if (step == 1) number = world.Begin(fault);
+    if (step == 5) world.End(number);
+  });
+  ASSERT_EQ(held.size(), 10u);
+  for (uint64_t i = 0; i < held.size(); ++i) {
+    EXPECT_EQ(held[i].first, i);
+    EXPECT_EQ(held[i].second, i >= 1 && i < 5 ? 5'000 : TimeNs(i) * 1'000);
+  }
+}
+
+TEST(SimWorldTest, SlowActorsTakeLonger) {
+  TestActor a;
+  auto world = MakeSim(FreeLinks());
+  a.Join(*world, 0, 0);
+  const std::string name = world->name(a.local_id());
+  EXPECT_EQ(world->CostNow(a.local_id(), 100), 100);
+  world->SlowDown(name, 2.5);
+  EXPECT_EQ(world->CostNow(a.local_id(), 100), 250);
+  world->SlowDown(name, 1);
+  EXPECT_EQ(world->CostNow(a.local_id(), 100), 100);
+}
+
+TEST(SimWorldTest, DeliveriesAreChangedLeftOutAndDoubled) {
+  TestActor a, b;
+  SimOptions options = FreeLinks();
+  options.mutation = [](SimDelivery& delivery) {
+    if (delivery.wire == nullptr) return 1;
+    delivery.wire->step += 10;
+    return static_cast<int>(delivery.wire->step % 3);
+  };
+  auto world = MakeSim(std::move(options));
+  a.Join(*world, 0, 0);
+  b.Join(*world, 1, 0);
+  std::vector<uint64_t> steps;
+  b.on_message = [&](ActorId, const WireMessage& m) {
+    steps.push_back(m.step);
+  };
+  for (int64_t i = 0; i < 3; ++i) world->Send(a.id, b.id, Numbered(i));
+  EXPECT_FALSE(world->RunUntil(Never));
+  EXPECT_THAT(steps, ElementsAre(10, 11, 11));
+}
+
+TEST(SimWorldTest, BadLinkFaultsAreRefused) {
+  LinkFault fault;
+  EXPECT_TRUE(CheckLinkFault(fault).ok());
+  fault.wire_factor = 0.5;
+  EXPECT_EQ(CheckLinkFault(fault),
+            absl::InvalidArgumentError(
+                "a link is 0.5 times as slow, expected 1 to 1e6"));
+  fault.wire_factor = 1;
+  fault.controls.drop = 2;
+  EXPECT_EQ(CheckLinkFault(fault),
+            absl::InvalidArgumentError("the probability to drop control "
+                                       "messages is 2, expected 0 to 1"));
 }
 
 }  // namespace
