@@ -93,6 +93,9 @@ class HostExecutor final : public ControlActor, private LaunchStaging::Owner {
   // Before the world starts. `ring` is that of the executor's worker.
   void StartTrace(TraceRing* ring) { trace_ = ring; }
 
+  // On its worker: programs and arrays have only so much of the host's memory.
+  void LimitMemory(uint64_t bytes) { host_arena_.Bound(bytes); }
+
   // Any thread.
   const HostCounters& counters() const { return counters_; }
   const Arena& arena(int device) const { return *arenas_[device]; }

@@ -163,7 +163,7 @@ absl::Status HostProgramBuilder::CheckTables(const Arena& arena) const {
       }
     }
   }
-  if (sum.total() <= arena.bound() - arena.used()) return absl::OkStatus();
+  if (sum.total() <= arena.room()) return absl::OkStatus();
   return absl::ResourceExhaustedError(
       absl::StrCat("the tables of program '", p_.name(), "' need ", sum.total(),
                    " bytes of ", arena.name(), ", where ", arena.used(), " of ",

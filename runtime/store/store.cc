@@ -166,7 +166,7 @@ absl::StatusOr<Arena::Segment> Arena::Back(Segment segment,
 
 void Arena::Spare(Mapping mapping) {
   const uint64_t bytes = mapping.bytes();
-  if (bytes == 0 || bytes > kMaxSpareBytes || bytes > bound_ - used()) return;
+  if (bytes == 0 || bytes > kMaxSpareBytes || bytes > room()) return;
   MakeRoom(bytes);
   while (spare_bytes_ + bytes > kMaxSpareBytes || spare_.size() == kMaxSpares) {
     DropOldestSpare();
@@ -192,15 +192,20 @@ void Arena::DropOldestSpare() {
   spare_.erase(spare_.begin());
 }
 
+void Arena::Bound(uint64_t bytes) {
+  bound_ = bytes;
+  while (!spare_.empty()) DropOldestSpare();
+}
+
 void Arena::MakeRoom(uint64_t bytes) {
-  while (spare_bytes_ + bytes > bound_ - used()) DropOldestSpare();
+  while (spare_bytes_ + bytes > room()) DropOldestSpare();
 }
 
 absl::StatusOr<Arena::Segment> Arena::Charge(uint64_t bytes,
                                              const std::string& what) {
   Segment segment;
   if (bytes == 0) return segment;
-  if (bytes > bound_ - used()) {
+  if (bytes > room()) {
     return absl::ResourceExhaustedError(
         absl::StrCat(what, " needs ", bytes, " bytes of ", name_, ", where ",
                      used(), " of ", bound_, " bytes are used"));

@@ -98,6 +98,10 @@ class Arena {
 
   const std::string& name() const { return name_; }
   uint64_t bound() const { return bound_; }
+  // How many bytes more may be used.
+  uint64_t room() const { return bound_ > used() ? bound_ - used() : 0; }
+  // From now on; what is used beyond that stays. Spare memory goes.
+  void Bound(uint64_t bytes);
   uint64_t used() const { return used_.load(std::memory_order_relaxed); }
   uint64_t peak() const { return peak_.load(std::memory_order_relaxed); }
 
@@ -116,7 +120,7 @@ class Arena {
   void MakeRoom(uint64_t bytes);
 
   const std::string name_;
-  const uint64_t bound_;
+  uint64_t bound_;
   const bool backed_;
   std::atomic<uint64_t> used_{0}, peak_{0};
   std::vector<Mapping> spare_;  // in the order in which they were freed
