@@ -1,0 +1,113 @@
+//===- fault_schedule_test.cc - Schedules of faults as text ---------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/topology/fault_schedule.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace pathways {
+namespace {
+
+using ::testing::HasSubstr;
+
+Topology TwoHosts() {
+  return Topology::Create(ReadTopology("1x2x2").value()).value();
+}
+
+std::string ErrorOf(const std::string& text) {
+  const auto parsed = ParseFaults(text, "f.textproto", TwoHosts());
+  EXPECT_TRUE(absl::IsInvalidArgument(parsed.status())) << parsed.status();
+  return std::string(parsed.status().message());
+}
+
+TEST(FaultScheduleTest, AllKindsAreRead) {
+  const auto read = ParseFaults(R"(
+    faults { at_seconds: 0.5 crash { host: "host1" restart_after_seconds: 1 } }
+    faults { at_control: 7 for_seconds: 1 pause { host: "host0" } }
+    faults { slow_device { device: "island0/host1/device1" factor: 3 } }
+    faults { slow_link { some: "host0" others: "controller" latency_factor: 2 } }
+    faults { bad_link { messages { drop: 0.5 } controls { reorder: 1 } } }
+    faults { for_seconds: 1 partition { some: "host0" loses: true } }
+    faults { full_store { host: "host1" bytes: 100 } }
+    faults { client_death { client: "pw-run" } }
+    hazards { per_host_hour: 2 fault { crash {} } }
+  )",
+                                "f.textproto", TwoHosts());
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_EQ(read->faults_size(), 8);
+  EXPECT_TRUE(CheckFaults(*read, "it", TwoHosts()).ok());
+}
+
+TEST(FaultScheduleTest, WhatIsWrongIsNamedWithItsPlace) {
+  EXPECT_EQ(
+      ErrorOf("faults {\n  crash { host: \"host9\" }\n}"),
+      "f.textproto:2:11: faults[0].crash.host is 'host9', expected a host "
+      "of 2: 'host0' ... 'host1'");
+  EXPECT_EQ(ErrorOf("faults { crash { } }"),
+            "f.textproto: faults[0].crash.host is '', expected a host of 2: "
+            "'host0' ... 'host1'");
+  EXPECT_EQ(
+      ErrorOf("faults { pause { host: \"controller\" } }"),
+      "f.textproto:1:18: faults[0].pause.host is 'controller', expected a "
+      "host of 2: 'host0' ... 'host1'");
+  EXPECT_EQ(ErrorOf("faults { slow_device { device: \"d\" factor: 2 } }"),
+            "f.textproto:1:24: faults[0].slow_device.device is 'd', expected a "
+            "device, such as 'island0/host0/device0'");
+  EXPECT_EQ(ErrorOf("faults { slow_device { factor: 0.5 } }"),
+            "f.textproto:1:24: faults[0].slow_device.factor is 0.5, expected 1 "
+            "to 1e+06");
+  EXPECT_EQ(
+      ErrorOf("faults { partition { some: \"host0\" some: \"nowhere\" } }"),
+      "f.textproto:1:36: faults[0].partition.some[1] is 'nowhere', expected "
+      "'controller' or a host of 2: 'host0' ... 'host1'");
+  EXPECT_EQ(
+      ErrorOf("faults { at_seconds: -1 crash { host: \"host0\" } }"),
+      "f.textproto:1:10: faults[0].at_seconds is -1, expected 0 to 1e+09");
+  EXPECT_EQ(ErrorOf("faults { bad_link { controls { drop: 2 } } }"),
+            "f.textproto:1:32: faults[0].bad_link.controls.drop is 2, expected "
+            "0 to 1");
+  EXPECT_THAT(ErrorOf("faults { for_seconds: 1 }"),
+              HasSubstr("expected one of crash, pause"));
+  EXPECT_EQ(ErrorOf("hazards { fault { at_control: 3 crash {} } }"),
+            "f.textproto:1:11: hazards[0].fault has a time, expected none: "
+            "times are drawn from the rates");
+  EXPECT_THAT(ErrorOf("faults { crsh {} }"), HasSubstr("f.textproto:1:"));
+}
+
+TEST(FaultScheduleTest, PresetsHaveNames) {
+  for (const auto& [name, text] : FaultPresets()) {
+    EXPECT_TRUE(ReadFaults(name, TwoHosts()).ok()) << name;
+    EXPECT_EQ(FaultsPath(name), "");
+  }
+  const auto faster = ReadFaults("llama3*1e9", TwoHosts());
+  ASSERT_TRUE(faster.ok()) << faster.status();
+  EXPECT_EQ(faster->faster(), 1e9);
+  // 419 in 54 days on 16,384 devices.
+  double rate = 0;
+  for (const proto::Hazard& hazard : faster->hazards()) {
+    rate += hazard.per_device_hour();
+  }
+  EXPECT_NEAR(rate * 54 * 24 * 16384, 419, 0.5);
+  EXPECT_EQ(
+      ReadFaults("llama3*-1", TwoHosts()).status(),
+      absl::InvalidArgumentError(
+          "preset 'llama3' is to be '-1' times as fast, expected a number "
+          "above 0, at most 1e15"));
+  const absl::Status none = ReadFaults("llama4", TwoHosts()).status();
+  EXPECT_TRUE(absl::IsNotFound(none));
+  EXPECT_EQ(none.message(),
+            "file of faults 'llama4': No such file or directory; nor is it a "
+            "preset: crashes, jumbled, llama3, lossy");
+  EXPECT_EQ(FaultsPath("a.textproto"), "a.textproto");
+}
+
+}  // namespace
+}  // namespace pathways
