@@ -48,6 +48,9 @@ struct RunOptions {
   // other, such as "delay=0.3,duplicate=0.1" (docs/clusters.md); empty:
   // nothing. Results are the same.
   std::string chaos = {};
+  // Simulation: what goes wrong and when, a file or the name of a preset
+  // (docs/simulation.md); empty: nothing.
+  std::string faults = {};
   // Threads: whether a message between hosts takes the time that the cluster's
   // links say; what they leave out costs nothing. A simulation always keeps
   // them, and has numbers of its own for what they leave out.

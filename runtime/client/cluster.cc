@@ -218,6 +218,13 @@ void Cluster::ReportClientsGone(uint32_t process) {
                             message);
 }
 
+void Cluster::LimitHostMemory(int32_t host, uint64_t bytes) {
+  const LocalActors::Host* found = actors_->FindHost(host);
+  if (found == nullptr) return;
+  found->executor->LimitMemory(
+      std::min(bytes, HostMemoryBytes(topology_.host(host))));
+}
+
 absl::StatusOr<proto::ControllerStatus> Cluster::Describe(
     absl::Duration timeout) {
   const auto query = std::make_shared<StatusQuery>();

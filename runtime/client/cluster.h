@@ -75,6 +75,10 @@ class Cluster {
   absl::StatusOr<std::unique_ptr<Client>> Connect(
       const std::string& name, const ClientOptions& options = {});
 
+  // In a simulation, from a handler: a host of this process has only so many
+  // bytes for programs and arrays; more than its bound: all that it has.
+  void LimitHostMemory(int32_t host, uint64_t bytes);
+
   // Firings of action shards so far, on the hosts of this process, for who
   // shows progress: unlike Client::Stats it sends nothing.
   uint64_t firings() const { return reporter_->firings(); }

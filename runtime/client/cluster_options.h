@@ -25,6 +25,7 @@
 namespace pathways {
 
 class KernelResolver;
+struct SimOptions;
 
 // How a cluster runs, and parts of it that whoever embeds one may replace.
 struct ClusterOptions : RunOptions {
@@ -58,6 +59,8 @@ struct ClusterOptions : RunOptions {
   // several workers.
   FaultHook fault_hook;
   ControlFaultHook control_fault_hook;
+  // Called with what a simulation is made of, before it is.
+  std::function<void(SimOptions*)> edit_simulation;
   // False: islands grant in the order of arrival. Programs may then deadlock;
   // exists to show that the detector names it.
   bool ticket_order = true;

@@ -43,6 +43,7 @@ SimOptions SimulationOptions(const Topology& topology,
   sim.host_stops = options.host_stops;
   sim.fault_hook = options.fault_hook;
   sim.control_fault_hook = options.control_fault_hook;
+  if (options.edit_simulation) options.edit_simulation(&sim);
   return sim;
 }
 

@@ -1,0 +1,98 @@
+//===- sim_cluster.h - Several processes in one simulation ------*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_CLIENT_SIM_CLUSTER_H_
+#define RUNTIME_CLIENT_SIM_CLUSTER_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "runtime/client/cluster.h"
+#include "runtime/client/cluster_options.h"
+#include "runtime/client/fault_driver.h"
+#include "runtime/proto/cluster.pb.h"
+#include "runtime/proto/faults.pb.h"
+
+namespace pathways {
+
+// A simulated cluster whose hosts may go and come again. Its processes share
+// the world and nothing else: each has tables, plans and code of its own, and
+// what one knows of another came by messages. Process 0 has the controller and
+// clients. A host that is lost takes its process with it, so hosts of process 0
+// do not come again. Of one thread; outlives its clients.
+class SimCluster final : public FaultDriver::Hosts {
+ public:
+  struct Parts {
+    proto::FaultSchedule faults;  // checked
+    // Every host in a process of its own; else all in process 0.
+    bool apart = true;
+    // Clients' processes, each of clients alone, beside process 0.
+    uint32_t client_processes = 0;
+    // Of a client that is to die. Empty: a process that has one ends.
+    std::function<void(const std::string& client)> on_client_death;
+  };
+  // InvalidArgument: as Cluster::Create, or no simulation.
+  static absl::StatusOr<std::unique_ptr<SimCluster>> Create(
+      const proto::Cluster& cluster, const ClusterOptions& options,
+      Parts parts);
+  ~SimCluster() override;
+
+  Cluster& front() { return *front_; }
+  SimWorld& world() { return *world_.sim; }
+  const FaultDriver& faults() const { return *driver_; }
+  uint32_t LifeOf(int32_t host) const { return places_[host].epoch; }
+  // The n-th process of clients alone, from 0, in a world that `wrap` makes of
+  // the shared one. Before the first message; once for each.
+  absl::StatusOr<std::unique_ptr<Cluster>> OpenClients(
+      uint32_t n,
+      const std::function<std::shared_ptr<World>(std::shared_ptr<World>)>&
+          wrap);
+  // Its clients are gone, and nobody speaks for them any more.
+  void EndClients(uint32_t n);
+
+ private:
+  SimCluster(const proto::Cluster& cluster, const ClusterOptions& options,
+             Parts parts);
+  absl::Status Start();
+  absl::StatusOr<std::unique_ptr<Cluster>> Open(uint32_t process,
+                                                ClientPlaces places,
+                                                const ProcessWorld& world);
+  uint32_t FirstClientProcess() const;
+
+  bool is_up(int32_t host) const override { return up_[host]; }
+  void Stop(int32_t host, TimeNs tell_after) override;
+  void TakeForGone(int32_t host) override;
+  void Restart(int32_t host) override;
+  void LimitMemory(int32_t host, uint64_t bytes) override;
+  void ClientDies(const std::string& client) override;
+
+  const proto::Cluster cluster_;
+  ClusterOptions options_;
+  const Parts parts_;
+  std::vector<int32_t> first_hosts_;
+  std::vector<HostPlace> places_;  // now
+  std::vector<bool> up_;           // by host
+  ProcessWorld world_;
+  std::unique_ptr<FaultDriver> driver_;
+  std::unique_ptr<Cluster> front_;
+  std::vector<std::unique_ptr<Cluster>> of_host_;  // now; null: in process 0
+  std::vector<std::unique_ptr<Cluster>> past_;     // that were replaced
+};
+
+// A simulated cluster that suffers from what its options say (`faults`), for
+// one program and its client.
+absl::StatusOr<std::shared_ptr<Cluster>> OpenSimulation(
+    const proto::Cluster& cluster, const ClusterOptions& options);
+
+}  // namespace pathways
+
+#endif  // RUNTIME_CLIENT_SIM_CLUSTER_H_

@@ -1,0 +1,115 @@
+//===- sim_cluster_test.cc - Hosts of a simulation go and come ------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/client/sim_cluster.h"
+
+#include <memory>
+#include <string>
+
+#include "google/protobuf/text_format.h"
+#include "unittests/runtime/client/runtime_test_support.h"
+
+namespace pathways::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+std::unique_ptr<SimCluster> Open(const std::string& faults,
+                                 ClusterOptions options = Sim()) {
+  options.kernels = &Kernels();
+  SimCluster::Parts parts;
+  EXPECT_TRUE(
+      google::protobuf::TextFormat::ParseFromString(faults, &parts.faults));
+  absl::StatusOr<std::unique_ptr<SimCluster>> made =
+      SimCluster::Create(MakeCluster("2x2x2"), options, std::move(parts));
+  EXPECT_TRUE(made.ok()) << made.status();
+  return *std::move(made);
+}
+
+std::unique_ptr<Client> ClientOf(SimCluster& cluster) {
+  absl::StatusOr<std::unique_ptr<Client>> client =
+      cluster.front().Connect("client0");
+  EXPECT_TRUE(client.ok()) << client.status();
+  return *std::move(client);
+}
+
+TEST(SimClusterTest, HostsRunInProcessesOfTheirOwn) {
+  const auto cluster = Open("");
+  const auto client = ClientOf(*cluster);
+  RunGoldenTwice(*client);
+  EXPECT_EQ(StatsOf(*client).processes.size(), 5u);
+}
+
+TEST(SimClusterTest, AHostComesAgainAndRuns) {
+  const auto cluster = Open(R"(
+    faults {
+      at_seconds: 0.001
+      crash { host: "host1" restart_after_seconds: 0.001 }
+    })");
+  const auto client = ClientOf(*cluster);
+  const ProgramHandle program = LoadPlan(*client, GoldenPlan(kThreeHosts));
+  cluster->world().RunFor(1'500'000);
+  EXPECT_EQ(client->Load(MakePlanData(GoldenPlan(kThreeHosts), {})).status(),
+            absl::UnavailableError(
+                "program 'golden' needs host1, which is gone (life 1)"));
+  cluster->world().RunFor(1'500'000);
+  EXPECT_EQ(cluster->LifeOf(1), 2u);
+  EXPECT_TRUE(client->Unload(program).ok());
+  RunGoldenTwice(*client);
+}
+
+TEST(SimClusterTest, AFullStoreRefusesLaunchesUntilItIsNot) {
+  const auto cluster = Open(R"(
+    faults {
+      at_seconds: 0.001
+      for_seconds: 0.001
+      full_store { host: "host1" bytes: 1 }
+    })");
+  const auto client = ClientOf(*cluster);
+  const ProgramHandle program = LoadPlan(*client, GoldenPlan(kThreeHosts));
+  cluster->world().RunFor(1'000'000);
+  const RunHandle run = LaunchPlan(*client, program, {Floats({2}, {1, 2})});
+  const absl::Status status = client->Await(run);
+  EXPECT_FALSE(status.ok());
+  EXPECT_THAT(std::string(status.message()), HasSubstr("host1"));
+  EXPECT_TRUE(client->Unload(program).ok());
+  cluster->world().RunFor(2'000'000);
+  RunGoldenTwice(*client);
+}
+
+TEST(SimClusterTest, ADeadClientEndsItsProcess) {
+  const auto cluster = Open(R"(
+    faults { at_control: 20 client_death { client: "client0" } })");
+  const auto client = ClientOf(*cluster);
+  EXPECT_EQ(client->Load(MakePlanData(GoldenPlan(kThreeHosts), {})).status(),
+            absl::UnavailableError("client 'client0' has died"));
+}
+
+TEST(SimClusterTest, FaultsNeedASimulation) {
+  ClusterOptions options;
+  options.faults = "jumbled";
+  EXPECT_EQ(OpenSimulation(MakeCluster("1x1x1"), options).status(),
+            absl::InvalidArgumentError(
+                "faults need a simulation: real hosts have their own"));
+}
+
+TEST(SimClusterTest, PresetsByName) {
+  ClusterOptions options = Sim();
+  options.kernels = &Kernels();
+  options.faults = "jumbled";
+  const auto cluster = OpenSimulation(MakeCluster("2x2x2"), options);
+  ASSERT_TRUE(cluster.ok()) << cluster.status();
+  absl::StatusOr<std::unique_ptr<Client>> client =
+      (*cluster)->Connect("client0");
+  ASSERT_TRUE(client.ok());
+  EXPECT_GT(RunGoldenTwice(**client), 0u);
+}
+
+}  // namespace
+}  // namespace pathways::testing
