@@ -1,0 +1,175 @@
+//===- draw_scenario.cc - Scenarios at random -----------------------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "unittests/runtime/simulate/draw_scenario.h"
+
+#include <algorithm>
+#include <set>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "runtime/world/mix.h"
+#include "unittests/runtime/simulate/draw_faults.h"
+#include "unittests/runtime/simulate/programs.h"
+#include "unittests/runtime/simulate/run_scenario.h"
+
+namespace pathways::simulate {
+namespace {
+
+constexpr const char* kClusters[] = {"1x1x2", "1x2x1", "1x2x2", "2x1x2",
+                                     "2x2x1", "2x2x2", "1x3x2", "3x1x2"};
+
+class Drawing {
+ public:
+  explicit Drawing(uint64_t seed) : random_(Mix(seed, 6)) {
+    scenario_.set_seed(seed);
+  }
+
+  Scenario Run() {
+    scenario_.set_cluster(kClusters[Below(std::size(kClusters))]);
+    scenario_.set_apart(Below(4) != 0);
+    scenario_.set_workers(static_cast<int32_t>(Below(3)));
+    scenario_.set_sequential(OneIn(6));
+    for (uint64_t n = 1 + Below(4); n > 0; --n) {
+      Program* program = scenario_.add_programs();
+      program->set_plan(random_.Next() >> 40);
+      program->set_actions(static_cast<uint32_t>(6 + Below(14)));
+      program->set_slices(static_cast<uint32_t>(1 + Below(3)));
+      program->set_fails(OneIn(6));
+    }
+    const auto prepared = Prepare(scenario_);
+    if (!prepared.ok()) return scenario_;
+    plans_ = &prepared->plans;
+    vague_ = &prepared->vague;
+    uint64_t tenants = 2 + Below(2);
+    if (OneIn(6)) tenants = 4 + Below(3);
+    for (uint64_t t = 0; t < tenants; ++t) {
+      tenant_ = scenario_.add_tenants();
+      tenant_->set_name(absl::StrCat("tenant", t));
+      arrays_.clear();
+      if (OneIn(3)) Add(WAIT)->set_ns(Below(400'000));
+      if (OneIn(8)) {
+        Storm();
+      } else {
+        for (uint64_t n = 1 + Below(2); n > 0; --n) Round();
+      }
+    }
+    DrawFaults(prepared->topology, &random_, &scenario_);
+    return scenario_;
+  }
+
+ private:
+  // A result that a client keeps.
+  struct Kept {
+    uint32_t call = 0;
+    ArrayType type;
+  };
+
+  uint64_t Below(uint64_t bound) { return random_.UpTo(bound - 1); }
+  bool OneIn(uint64_t n) { return Below(n) == 0; }
+
+  Call* Add(Kind kind, uint32_t of = 0) {
+    Call* call = tenant_->add_calls();
+    call->set_id(static_cast<uint32_t>(tenant_->calls_size()));
+    call->set_kind(kind);
+    call->set_of(of);
+    return call;
+  }
+
+  Call* Load() {
+    Call* load = Add(LOAD);
+    load->set_program(static_cast<uint32_t>(
+        Below(static_cast<uint64_t>(scenario_.programs_size()))));
+    return load;
+  }
+
+  void Storm() {
+    for (uint64_t n = 4 + Below(8); n > 0; --n) {
+      Add(UNLOAD, Load()->id());
+    }
+  }
+
+  uint32_t Launch(uint32_t load, const proto::Plan& plan,
+                  const std::set<int>& vague) {
+    const uint32_t steps = static_cast<uint32_t>(1 + Below(6));
+    std::vector<uint32_t> arguments;
+    for (int i = 0; i < plan.interface().arguments_size(); ++i) {
+      const ArrayType type = ArgumentType(plan, i, steps);
+      uint32_t from = 0;
+      for (const Kept& kept : arrays_) {
+        if (kept.type.element == type.element &&
+            kept.type.shape == type.shape && !OneIn(3)) {
+          from = kept.call;
+        }
+      }
+      arguments.push_back(from);
+    }
+    Call* launch = Add(LAUNCH, load);
+    launch->set_steps(steps);
+    for (uint32_t from : arguments) launch->add_arguments(from);
+    const int results = plan.interface().results_size();
+    if (results > 0 && !OneIn(3)) {
+      const uint32_t id = launch->id();
+      const uint32_t result =
+          static_cast<uint32_t>(Below(static_cast<uint64_t>(results)));
+      Call* keep = Add(KEEP, id);
+      keep->set_result(result);
+      if (vague.count(static_cast<int>(result)) > 0) return id;
+      arrays_.push_back(
+          {keep->id(), ResultType(plan, static_cast<int>(result), steps)});
+      return id;
+    }
+    return launch->id();
+  }
+
+  void Round() {
+    Call* load = Load();
+    const uint32_t id = load->id();
+    const uint32_t program = load->program();
+    const proto::Plan& plan = (*plans_)[program];
+    std::vector<uint32_t> runs;
+    for (uint64_t n = 1 + Below(3); n > 0; --n) {
+      runs.push_back(Launch(id, plan, (*vague_)[program]));
+      if (OneIn(4)) Add(WAIT)->set_ns(Below(100'000));
+    }
+    for (uint32_t run : runs) {
+      if (OneIn(10)) continue;
+      Add(AWAIT, run);
+      for (int r = 0; r < plan.interface().results_size(); ++r) {
+        if (!OneIn(3)) {
+          Add(FETCH, run)->set_result(static_cast<uint32_t>(r));
+        }
+      }
+    }
+    for (const Kept& kept : arrays_) {
+      if (OneIn(2)) Add(GET, kept.call);
+    }
+    for (size_t i = arrays_.size(); i-- > 0;) {
+      if (OneIn(2)) continue;
+      Add(RELEASE, arrays_[i].call);
+      arrays_.erase(arrays_.begin() + static_cast<ptrdiff_t>(i));
+    }
+    for (uint32_t run : runs) {
+      if (!OneIn(4)) Add(RELEASE, run);
+    }
+    if (!OneIn(5)) Add(OneIn(4) ? DISCARD : UNLOAD, id);
+  }
+
+  SplitMix random_;
+  Scenario scenario_;
+  const std::vector<proto::Plan>* plans_ = nullptr;
+  const std::vector<std::set<int>>* vague_ = nullptr;
+  Tenant* tenant_ = nullptr;
+  std::vector<Kept> arrays_;  // that the tenant keeps
+};
+
+}  // namespace
+
+Scenario DrawScenario(uint64_t seed) { return Drawing(seed).Run(); }
+
+}  // namespace pathways::simulate

@@ -1,0 +1,24 @@
+//===- draw_scenario.h - Scenarios at random --------------------*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef UNITTESTS_RUNTIME_SIMULATE_DRAW_SCENARIO_H_
+#define UNITTESTS_RUNTIME_SIMULATE_DRAW_SCENARIO_H_
+
+#include <cstdint>
+
+#include "unittests/runtime/simulate/scenario.pb.h"
+
+namespace pathways::simulate {
+
+// A small cluster, a few tenants with programs and calls, and faults: the same
+// for the same seed.
+Scenario DrawScenario(uint64_t seed);
+
+}  // namespace pathways::simulate
+
+#endif  // UNITTESTS_RUNTIME_SIMULATE_DRAW_SCENARIO_H_

@@ -1,0 +1,281 @@
+//===- judge.cc - What must hold of every run -----------------------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "unittests/runtime/simulate/judge.h"
+
+#include <algorithm>
+#include <set>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+
+namespace pathways::simulate {
+namespace {
+
+bool MayDrop(const proto::MessageRates& rates) { return rates.drop() > 0; }
+
+// What the faults that happened may do.
+class Excuses {
+ public:
+  Excuses(const Prepared& prepared, const RunRecord& run)
+      : prepared_(prepared), run_(run) {
+    for (const Hit& hit : run.hits) Add(hit);
+  }
+
+  // Whether anything at all may end with an error, and memory may stay away.
+  bool any() const {
+    return !gone_.empty() || !silent_.empty() || !full_.empty() || loses_;
+  }
+  bool may_leak() const { return !silent_.empty() || loses_for_ever_; }
+
+  // Whether a call of a tenant that uses these hosts may end so.
+  bool Explain(const std::string& tenant, const std::set<int32_t>& hosts,
+               const absl::Status& status) const {
+    const absl::string_view text = status.message();
+    if (absl::StrContains(text, "nothing is left to happen")) return false;
+    if (run_.dead.count(tenant) > 0 && absl::IsUnavailable(status) &&
+        absl::StrContains(text, absl::StrCat(tenant, " has died"))) {
+      return true;
+    }
+    const bool lost =
+        absl::IsUnavailable(status) || absl::IsFailedPrecondition(status);
+    const auto names = [&](const std::set<int32_t>& some) {
+      return std::any_of(some.begin(), some.end(), [&](int32_t host) {
+        return hosts.count(host) > 0 &&
+               absl::StrContains(text, prepared_.topology.HostName(host));
+      });
+    };
+    if (lost && names(gone_) && absl::StrContains(text, " gone (life ")) {
+      return true;
+    }
+    if ((lost || absl::IsDeadlineExceeded(status)) && names(silent_)) {
+      return true;
+    }
+    if ((absl::IsResourceExhausted(status) ||
+         absl::IsFailedPrecondition(status)) &&
+        names(full_)) {
+      return true;
+    }
+    return loses_ && (lost || absl::IsDeadlineExceeded(status)) &&
+           (absl::StrContains(text, "host") ||
+            absl::StrContains(text, "island"));
+  }
+
+ private:
+  void Add(const Hit& hit) {
+    const proto::Fault& fault = hit.fault;
+    const bool ends = fault.for_seconds() > 0;
+    switch (fault.what_case()) {
+      case proto::Fault::kCrash:
+        (fault.crash().unnoticed() && fault.crash().restart_after_seconds() <= 0
+             ? silent_
+             : gone_)
+            .insert(hit.hosts.begin(), hit.hosts.end());
+        return;
+      case proto::Fault::kPause:
+        if (fault.pause().taken_for_gone()) {
+          gone_.insert(hit.hosts.begin(), hit.hosts.end());
+        } else if (!ends) {
+          silent_.insert(hit.hosts.begin(), hit.hosts.end());
+        }
+        return;
+      case proto::Fault::kBadLink:
+        if (MayDrop(fault.bad_link().messages()) ||
+            MayDrop(fault.bad_link().controls())) {
+          loses_ = true;
+          loses_for_ever_ |= !ends;
+        }
+        return;
+      case proto::Fault::kPartition:
+        if (fault.partition().loses() || !ends) {
+          loses_ = true;
+          loses_for_ever_ |= !ends;
+        }
+        return;
+      case proto::Fault::kFullStore:
+        full_.insert(hit.hosts.begin(), hit.hosts.end());
+        return;
+      default:
+        return;
+    }
+  }
+
+  const Prepared& prepared_;
+  const RunRecord& run_;
+  std::set<int32_t> gone_, silent_, full_;
+  bool loses_ = false, loses_for_ever_ = false;
+};
+
+std::string Text(const Outcome& outcome) {
+  if (!outcome.made) return "was not made";
+  return absl::StrCat("ended with ", outcome.status.ToString(), ", bits ",
+                      absl::Hex(outcome.bits));
+}
+
+// An unload may come before the end of launches that nobody waited for.
+bool IsEarly(const Outcome& outcome) {
+  return outcome.kind == UNLOAD &&
+         absl::StrContains(outcome.status.message(),
+                           "launches that have not ended");
+}
+
+bool IsSame(const Outcome& a, const Outcome& b) {
+  return a.made == b.made &&
+         (a.status == b.status || IsEarly(a) || IsEarly(b)) && a.bits == b.bits;
+}
+
+class Judgement {
+ public:
+  Judgement(const Scenario& scenario, const Prepared& prepared,
+            const RunRecord& run, const RunRecord& alone)
+      : scenario_(scenario),
+        prepared_(prepared),
+        run_(run),
+        alone_(alone),
+        excuses_(prepared, run) {}
+
+  Verdict Run() {
+    for (const std::string& wrong : alone_.broken) {
+      Wrong(absl::StrCat("alone: ", wrong));
+    }
+    for (const std::string& wrong : run_.broken) Wrong(wrong);
+    if (run_.events == 0) return verdict_;
+    if (!alone_.ended) Wrong("alone: it does not end");
+    if (!run_.ended) {
+      Wrong(absl::StrCat("it does not end: ", run_.events, " events, ",
+                         run_.now_ns, " ns"));
+    }
+    for (const Tenant& tenant : scenario_.tenants()) JudgeTenant(tenant);
+    if (!run_.ended) return verdict_;
+    if (!excuses_.may_leak()) JudgeLeaks();
+    if (!excuses_.any() && run_.dead.empty()) JudgeCounts();
+    return verdict_;
+  }
+
+ private:
+  void Wrong(const std::string& what) { verdict_.wrong.push_back(what); }
+
+  void JudgeTenant(const Tenant& tenant) {
+    const auto made = run_.outcomes.find(tenant.name());
+    const auto expected = alone_.outcomes.find(tenant.name());
+    if (made == run_.outcomes.end() || expected == alone_.outcomes.end()) {
+      if (run_.dead.count(tenant.name()) == 0) {
+        Wrong(absl::StrCat(tenant.name(), " made no calls"));
+      }
+      return;
+    }
+    std::set<int32_t> hosts;
+    for (const Call& call : tenant.calls()) {
+      if (call.kind() != LOAD || call.program() >= prepared_.hosts.size()) {
+        continue;
+      }
+      const std::set<int32_t>& of = prepared_.hosts[call.program()];
+      hosts.insert(of.begin(), of.end());
+    }
+    bool failed = false;
+    for (const Call& call : tenant.calls()) {
+      const Outcome& got = made->second.at(call.id());
+      const Outcome& want = expected->second.at(call.id());
+      const bool same = IsSame(got, want);
+      ++(same ? verdict_.good : verdict_.bad);
+      const bool excused =
+          same ||
+          (got.made ? !got.status.ok() &&
+                          excuses_.Explain(tenant.name(), hosts, got.status)
+                    : failed);
+      failed |= !got.status.ok();
+      if (excused) continue;
+      Wrong(absl::StrCat(tenant.name(), ", call ", call.id(), " (",
+                         Kind_Name(call.kind()), ") ", Text(got), "; alone it ",
+                         Text(want)));
+    }
+  }
+
+  void JudgeLeaks() {
+    if (!run_.counted.ok()) {
+      Wrong(absl::StrCat("no statistics: ", run_.counted.ToString()));
+    }
+    if (run_.stats.programs != 0) {
+      Wrong(absl::StrCat(run_.stats.programs, " programs are left"));
+    }
+    for (const auto& host : run_.stats.hosts) {
+      if (host.memory_used_bytes == 0) continue;
+      Wrong(absl::StrCat(host.name, " has ", host.memory_used_bytes,
+                         " bytes left, ", host.object_bytes, " of arrays"));
+    }
+    for (const auto& device : run_.stats.devices) {
+      if (device.used_bytes == 0) continue;
+      Wrong(
+          absl::StrCat(device.name, " has ", device.used_bytes, " bytes left"));
+    }
+    const proto::ControllerStatus& controller = run_.controller;
+    if (controller.programs_size() > 0 || controller.clients_size() > 0 ||
+        controller.launches() > 0) {
+      Wrong(absl::StrCat("the controller has left: ",
+                         controller.ShortDebugString()));
+    }
+    for (int h = 0; h < controller.host_bytes_size(); ++h) {
+      if (controller.host_bytes(h) == 0) continue;
+      Wrong(absl::StrCat("the controller counts ", controller.host_bytes(h),
+                         " bytes of ", prepared_.topology.HostName(h)));
+    }
+  }
+
+  // Whether each launch was waited for.
+  bool AllAwaited() const {
+    for (const Tenant& tenant : scenario_.tenants()) {
+      std::set<uint32_t> awaited;
+      for (const Call& call : tenant.calls()) {
+        if (call.kind() == AWAIT || call.kind() == FETCH) {
+          awaited.insert(call.of());
+        }
+      }
+      for (const Call& call : tenant.calls()) {
+        if (call.kind() == LAUNCH && awaited.count(call.id()) == 0) {
+          return false;
+        }
+      }
+    }
+    return true;
+  }
+
+  // Of a run in which all went well.
+  void JudgeCounts() {
+    for (const auto& device : run_.stats.devices) {
+      if (device.peak_bytes <= device.memory_bytes) continue;
+      Wrong(absl::StrCat(device.name, " had ", device.peak_bytes, " of ",
+                         device.memory_bytes, " bytes"));
+    }
+    if (!AllAwaited()) return;
+    if (run_.stats.firings != alone_.stats.firings) {
+      Wrong(absl::StrCat(run_.stats.firings, " firings, alone ",
+                         alone_.stats.firings));
+    }
+    if (run_.stats.steps_done != alone_.stats.steps_done) {
+      Wrong(absl::StrCat(run_.stats.steps_done, " steps, alone ",
+                         alone_.stats.steps_done));
+    }
+  }
+
+  const Scenario& scenario_;
+  const Prepared& prepared_;
+  const RunRecord& run_;
+  const RunRecord& alone_;
+  const Excuses excuses_;
+  Verdict verdict_;
+};
+
+}  // namespace
+
+Verdict Judge(const Scenario& scenario, const Prepared& prepared,
+              const RunRecord& run, const RunRecord& alone) {
+  return Judgement(scenario, prepared, run, alone).Run();
+}
+
+}  // namespace pathways::simulate

@@ -1,0 +1,74 @@
+//===- run_scenario.h - Runs a scenario once --------------------*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef UNITTESTS_RUNTIME_SIMULATE_RUN_SCENARIO_H_
+#define UNITTESTS_RUNTIME_SIMULATE_RUN_SCENARIO_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "runtime/client/cluster_stats.h"
+#include "runtime/proto/status.pb.h"
+#include "runtime/topology/topology.h"
+#include "unittests/runtime/simulate/scenario.pb.h"
+#include "unittests/runtime/simulate/tenant.h"
+
+namespace pathways::simulate {
+
+// A run that needs more than this does not end.
+inline constexpr uint64_t kMaxEvents = 3'000'000;
+inline constexpr TimeNs kMaxTimeNs = 3'600'000'000'000;
+
+// A fault that happened, and the hosts that it hit (-1: the controller's);
+// none: any may be.
+struct Hit {
+  proto::Fault fault;
+  std::set<int32_t> hosts;
+  std::string during;  // what the cluster was at
+};
+// What it is called in a schedule.
+std::string NameOf(const proto::Fault& fault);
+
+struct RunRecord {
+  std::map<std::string, std::map<uint32_t, Outcome>> outcomes;  // by tenant
+  std::vector<Hit> hits;
+  std::set<std::string> dead;       // tenants
+  bool ended = false;               // all calls did, within the bounds
+  std::vector<std::string> broken;  // rules, found while it ran
+  // At the end, when all clients are gone.
+  absl::Status counted;  // why there are no statistics
+  ClusterStats stats;
+  proto::ControllerStatus controller;
+  uint64_t events = 0, hash = 0;
+  TimeNs now_ns = 0;
+};
+
+// What is the same for all runs of a scenario.
+struct Prepared {
+  Topology topology;
+  proto::Cluster cluster;
+  std::vector<proto::Plan> plans;        // by program
+  std::vector<std::set<int32_t>> hosts;  // by program
+  std::vector<std::set<int>> vague;      // results, by program
+};
+// InvalidArgument: the scenario makes no sense.
+absl::StatusOr<Prepared> Prepare(const Scenario& scenario);
+
+RunRecord RunScenario(const Scenario& scenario, const Prepared& prepared);
+// Each tenant alone, without a fault.
+RunRecord RunAlone(const Scenario& scenario, const Prepared& prepared);
+
+}  // namespace pathways::simulate
+
+#endif  // UNITTESTS_RUNTIME_SIMULATE_RUN_SCENARIO_H_
