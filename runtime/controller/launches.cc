@@ -272,10 +272,14 @@ void Controller::Apply() {
   }
   SendDrops(&effects_.drops);
   for (const LaunchEffects::End& end : effects_.ended) TellEnded(end);
+  const bool are_some_over = !effects_.ended.empty();
   effects_.Clear();
   // To what has ended, others may have been second.
   GiveGrants();
   if (!effects_.empty()) Apply();
+  // Hosts that they kept busy are not waited for any longer, which a
+  // simulation's timer that is on its way may not know.
+  if (are_some_over && context_.world->simulated()) ArmTimer();
 }
 
 void Controller::BeginReady() {

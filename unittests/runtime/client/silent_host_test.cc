@@ -296,6 +296,56 @@ class Silence {
   bool begun_ = false;
 };
 
+// A fetch is not answered while its host is busy with another launch, which
+// then stalls: only its end lets a simulation look for the fetch again.
+TEST(SilentHostTest, AFetchGoesOnWhenItsHostIsNotBusyAnyMore) {
+  ClusterOptions options = Sim();
+  int begins = 0, ends = 0;
+  const ActorId controller =
+      DirectoryOf(Topology::Create(MakeCluster("2x2x1")).value()).controller();
+  options.control_fault_hook = [&](ActorId, ActorId to,
+                                   std::string_view bytes) {
+    proto::Control control;
+    if (!control.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+      return Fault::Deliver();
+    }
+    // The first time that a host is told to begin, and that the second launch
+    // is over.
+    if ((control.has_fetch_begin() && begins++ == 0) ||
+        (to == controller && control.has_grant_done() && ++ends == 2)) {
+      return Fault::Drop();
+    }
+    return Fault::Deliver();
+  };
+  auto runtime = Start("2x2x1", options);
+  const ProgramHandle program = LoadPlan(*runtime, PairPlan("p", 0));
+  const RunHandle first = LaunchPlan(*runtime, program, {Floats({1}, {3})});
+  const RunHandle second = LaunchPlan(*runtime, program, {Floats({1}, {4})});
+  EXPECT_EQ(FetchValues(*runtime, first, "z"), std::vector<float>{7});
+  EXPECT_TRUE(absl::IsDeadlineExceeded(runtime->Await(second)));
+  EXPECT_GT(begins, 1);
+}
+
+// Values lie on two hosts, one of which does not answer: what the other sends
+// again and again is no answer.
+TEST(SilentHostTest, AFetchFromTwoHostsEndsWithoutOneOfThem) {
+  ClusterOptions options = Sim();
+  Silence silence(1, proto::Control::kFetchBegin);
+  silence.Install(&options);
+  auto runtime = Start("2x2x1", options);
+  PlanBuilder b("both", 2);
+  const uint32_t s = b.AddSlice("s", {{"x", 2}}, 0, 0);
+  const uint32_t u = b.AddBuffer("u", s, Rows({2}), 2);
+  b.AddFeed("u", u);
+  b.AddFetch("u", u);
+  const ProgramHandle program = LoadPlan(*runtime, b.Finish());
+  const RunHandle run = LaunchPlan(*runtime, program, {Floats({2}, {1, 2})});
+  EXPECT_TRUE(runtime->Await(run).ok());
+  EXPECT_EQ(runtime->Fetch(run, "u").status(),
+            absl::DeadlineExceededError(
+                "values were not fetched: no answer from host1"));
+}
+
 std::vector<std::string> CallsWithout(ClusterOptions options, int host,
                                       proto::Control::KindCase kind) {
   Silence silence(host, kind);
