@@ -112,7 +112,8 @@ void HostTransfers::OnPull(uint32_t client, const WireMessage& message,
 
 void HostTransfers::SendPiece(uint32_t client, uint64_t request, Lent* lent,
                               PulledPiece piece, Send send) {
-  ++lent->sent;
+  // Once more is no progress.
+  lent->sent = std::max(lent->sent, uint64_t{piece.number} + 1);
   const HostStore::Object& object = *lent->object;
   send(client, TransferMessage(kBlockMessage, request, piece),
        {object.data() + piece.offset(), piece.BytesOf(object.bytes)});

@@ -60,7 +60,8 @@ class HostTransfers {
   void EndLend(uint32_t client, uint64_t request) {
     lent_.erase({client, request});
   }
-  // Pieces that were sent for a request; 0: it is over, or there was none.
+  // How far what was sent for a request has come: up to this piece; 0: it is
+  // over, or there was none. What is sent again does not count.
   uint64_t Sent(uint32_t client, uint64_t request) const;
 
   size_t num_pulls() const { return pulls_.size(); }
@@ -76,7 +77,7 @@ class HostTransfers {
   };
   struct Lent {
     HostStore::Ref object;
-    uint64_t sent = 0;
+    uint64_t sent = 0;  // up to this piece
   };
   using Pulls = std::map<uint64_t, Pulling>;  // by object
 

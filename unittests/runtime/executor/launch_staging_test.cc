@@ -320,7 +320,7 @@ TEST_F(LaunchStagingTest, WhatIsLentIsKeptUntilTheFetchIsOver) {
   // Asked again how far it is.
   begin->mutable_fetch_begin()->set_sequence(0);
   EXPECT_THAT(Tell(begin),
-              ElementsAre("block of 4: abcdefgh", "fetched 3/4: 3 pieces"));
+              ElementsAre("block of 4: abcdefgh", "fetched 3/4: 1 pieces"));
   EXPECT_TRUE(was_new_);
   EXPECT_THAT(Tell(Drop({}, /*launch=*/0, /*fetch=*/4)), IsEmpty());
   EXPECT_EQ(arena_.used(), 0u);
