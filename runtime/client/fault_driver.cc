@@ -79,7 +79,7 @@ void FaultDriver::DrawNext(uint32_t hazard) {
 }
 
 void FaultDriver::BeforeControl(uint64_t control) {
-  while (!waiting_.empty()) {
+  while (!waiting_.empty() && !stopped_) {
     const auto due =
         std::find_if(waiting_.begin(), waiting_.end(), [&](uint32_t item) {
           return schedule_.faults(static_cast<int>(item)).at_control() ==
@@ -94,6 +94,7 @@ void FaultDriver::BeforeControl(uint64_t control) {
 
 void FaultDriver::OnLocal(const LocalMessage& message) {
   const int item = static_cast<int>(message.item);
+  if (stopped_ && message.kind <= kHazard) return;
   switch (message.kind) {
     case kBegin:
       return Begin(schedule_.faults(item));

@@ -60,6 +60,9 @@ class FaultDriver final : public Actor {
   void BeforeControl(uint64_t control);
   void OnLocal(const LocalMessage& message) override;
 
+  // Nothing goes wrong any more but what has begun.
+  void Stop() { stopped_ = true; }
+
   // In the order in which they began.
   const std::vector<Event>& events() const { return events_; }
 
@@ -93,6 +96,7 @@ class FaultDriver final : public Actor {
   // the name of a device.
   std::vector<int> links_;
   std::vector<std::string> devices_;
+  bool stopped_ = false;
   std::set<uint32_t> waiting_;  // faults that begin before a control message
 };
 

@@ -48,7 +48,7 @@ class SimCluster final : public FaultDriver::Hosts {
 
   Cluster& front() { return *front_; }
   SimWorld& world() { return *world_.sim; }
-  const FaultDriver& faults() const { return *driver_; }
+  FaultDriver& faults() { return *driver_; }
   uint32_t LifeOf(int32_t host) const { return places_[host].epoch; }
   // The n-th process of clients alone, from 0, in a world that `wrap` makes of
   // the shared one. Before the first message; once for each.

@@ -24,6 +24,7 @@
 #include "runtime/proto/text_file.h"
 #include "unittests/runtime/simulate/draw_scenario.h"
 #include "unittests/runtime/simulate/planted_bugs.h"
+#include "unittests/runtime/simulate/run_scenario.h"
 #include "unittests/runtime/simulate/trial.h"
 
 namespace pathways::simulate {
@@ -37,6 +38,7 @@ constexpr char kHelp[] =
   --keep-going     do not stop at the first that fails
   --bug=NAME       with a bug planted; --bugs lists them
   --scenario=FILE  run this scenario instead, as it was printed
+  --log            print what control messages say
   --print          print the scenario of each seed too
   --shrink=N       make what fails smaller, in at most N trials (300)
   --table          print which faults met which state of the protocol
@@ -191,6 +193,8 @@ int Main(int argc, char** argv) {
       flags.first = std::random_device()();
     } else if (flag == "--keep-going") {
       flags.keep_going = true;
+    } else if (flag == "--log") {
+      log_messages = true;
     } else if (flag == "--print") {
       flags.print = true;
     } else if (flag == "--table") {

@@ -8,11 +8,12 @@
 
 #include "unittests/runtime/simulate/run_scenario.h"
 
+#include <cstdio>
 #include <deque>
 
 #include "absl/strings/str_cat.h"
 #include "runtime/client/sim_cluster.h"
-#include "runtime/plan/verify.h"
+#include "runtime/proto/control.pb.h"
 #include "runtime/topology/fault_schedule.h"
 #include "unittests/runtime/simulate/fibers.h"
 #include "unittests/runtime/simulate/gang_order.h"
@@ -97,6 +98,28 @@ class Running {
       }
     }
     if (event.control != nullptr) last_control_ = *event.control;
+    if (log_messages) Log(event);
+  }
+
+  void Log(const SimEvent& event) const {
+    const SimWorld& world = cluster_->world();
+    const auto name = [&](LocalId actor) {
+      return actor == kNobody ? std::string("-") : world.name(actor);
+    };
+    std::string what;
+    if (event.control != nullptr) {
+      proto::Control control;
+      control.ParseFromString(*event.control);
+      what = control.ShortDebugString();
+    } else if (event.peer != nullptr) {
+      what = absl::StrCat("host ", event.peer->peer.host, " life ",
+                          event.peer->peer.epoch,
+                          event.peer->is_up ? " up" : " down");
+    } else {
+      return;
+    }
+    std::printf("%lld %s -> %s: %s\n", static_cast<long long>(event.time),
+                name(event.from).c_str(), name(event.to).c_str(), what.c_str());
   }
 
   bool IsOver() const {
@@ -204,6 +227,7 @@ class Running {
   // All that still happens by itself.
   void Settle() {
     SimWorld& world = cluster_->world();
+    cluster_->faults().Stop();
     world.RunUntil([&] { return IsOver(); });
     if (IsOver()) {
       record_.ended = false;

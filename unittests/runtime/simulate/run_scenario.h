@@ -66,6 +66,8 @@ struct Prepared {
 absl::StatusOr<Prepared> Prepare(const Scenario& scenario);
 
 RunRecord RunScenario(const Scenario& scenario, const Prepared& prepared);
+// Has it print what is said by control messages, and what happens to peers.
+inline bool log_messages = false;
 // Each tenant alone, without a fault.
 RunRecord RunAlone(const Scenario& scenario, const Prepared& prepared);
 

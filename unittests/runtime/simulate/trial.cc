@@ -111,8 +111,11 @@ Report Try(const Scenario& scenario) {
     report.add_wrong(prepared.status().ToString());
     return report;
   }
+  const bool log = std::exchange(log_messages, false);
   const RunRecord alone = RunAlone(scenario, *prepared);
+  log_messages = log;
   const RunRecord run = RunScenario(scenario, *prepared);
+  std::fflush(stdout);
   const Verdict verdict = Judge(scenario, *prepared, run, alone);
   for (const std::string& wrong : verdict.wrong) report.add_wrong(wrong);
   report.set_good(static_cast<uint32_t>(verdict.good));

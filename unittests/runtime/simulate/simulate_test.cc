@@ -1,0 +1,86 @@
+//===- simulate_test.cc - What hunts bugs finds them ----------------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "unittests/runtime/simulate/draw_scenario.h"
+#include "unittests/runtime/simulate/planted_bugs.h"
+#include "unittests/runtime/simulate/trial.h"
+
+namespace pathways::simulate {
+namespace {
+
+using ::testing::IsEmpty;
+
+TEST(SimulateTest, TheSameSeedTheSameReport) {
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    EXPECT_EQ(DrawScenario(seed).SerializeAsString(),
+              DrawScenario(seed).SerializeAsString());
+    const Report report = Try(DrawScenario(seed));
+    EXPECT_EQ(report.SerializeAsString(),
+              Try(DrawScenario(seed)).SerializeAsString());
+    EXPECT_EQ(report.SerializeAsString(),
+              TryApart(DrawScenario(seed)).SerializeAsString());
+    EXPECT_GT(report.events(), 0u);
+  }
+}
+
+// Each of these failed before something was mended.
+TEST(SimulateTest, SeedsThatFoundSomething) {
+  for (uint64_t seed : {18u, 317u, 692u, 1466u, 2474u, 2918u}) {
+    EXPECT_THAT(Try(DrawScenario(seed)).wrong(), IsEmpty()) << seed;
+  }
+}
+
+class PlantedBugTest : public ::testing::TestWithParam<std::string> {};
+
+// With it a seed fails that does not without, and soon.
+TEST_P(PlantedBugTest, IsFound) {
+  uint64_t found = 0;
+  TrySeeds(1, 1000, GetParam(), [&](const Report& report) {
+    if (report.wrong().empty()) return true;
+    if (!TryApart(DrawScenario(report.seed())).wrong().empty()) return true;
+    found = report.seed();
+    std::printf("seed %llu: %s\n", static_cast<unsigned long long>(found),
+                report.wrong(0).c_str());
+    return false;
+  });
+  EXPECT_GT(found, 0u);
+}
+
+std::vector<std::string> Bugs() {
+  std::vector<std::string> names;
+  for (const auto& [name, what] : PlantedBugs::All()) names.push_back(name);
+  return names;
+}
+INSTANTIATE_TEST_SUITE_P(Bugs, PlantedBugTest, ::testing::ValuesIn(Bugs()),
+                         [](const auto& info) {
+                           std::string name = info.param;
+                           for (char& c : name) c = c == '-' ? '_' : c;
+                           return name;
+                         });
+
+TEST(ShrinkTest, WhatIsSmallerFailsAsBefore) {
+  Scenario scenario = DrawScenario(1);
+  scenario.set_bug("credit-lost");
+  Report report = TryApart(scenario);
+  ASSERT_FALSE(report.wrong().empty());
+  const Scenario small = Shrink(scenario, 200, &report);
+  EXPECT_LT(small.ByteSizeLong(), scenario.ByteSizeLong() / 2);
+  EXPECT_EQ(small.faults().faults_size(), 0);
+  EXPECT_FALSE(report.wrong().empty());
+  EXPECT_EQ(Try(small).SerializeAsString(), report.SerializeAsString());
+}
+
+}  // namespace
+}  // namespace pathways::simulate
