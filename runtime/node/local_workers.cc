@@ -15,6 +15,7 @@
 
 #include "absl/random/random.h"
 #include "absl/strings/str_cat.h"
+#include "runtime/client/sim_cluster.h"
 #include "runtime/node/host_options.h"
 #include "runtime/node/node_transport.h"
 #include "runtime/topology/discovery.h"
@@ -130,7 +131,13 @@ absl::StatusOr<std::unique_ptr<LocalWorkers>> LocalWorkers::Start(
 
 absl::StatusOr<std::shared_ptr<Cluster>> OpenCluster(
     const proto::Cluster& cluster, const ClusterOptions& options) {
+  if (!options.faults.empty() &&
+      (options.processes != 0 || options.world != ClusterOptions::kSim)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("faults '", options.faults, "' are of a simulation"));
+  }
   if (options.processes == 0) {
+    if (!options.faults.empty()) return OpenSimulation(cluster, options);
     if (options.chaos.empty()) return Cluster::Create(cluster, options);
     return absl::InvalidArgumentError(
         absl::StrCat("chaos '", options.chaos,

@@ -30,6 +30,7 @@
 #include "runtime/client/cluster.h"
 #include "runtime/node/local_workers.h"
 #include "runtime/plan/profile.h"
+#include "runtime/topology/fault_schedule.h"
 #include "runtime/topology/topology.h"
 #include "runtime/trace/measure.h"
 #include "runtime/trace/summary.h"
@@ -131,6 +132,8 @@ class Session {
     }
     const std::string topology = TopologyPath(options_.topology);
     if (!topology.empty()) claims_.AddInput("--topology", topology);
+    const std::string faults = FaultsPath(options_.run.faults);
+    if (!faults.empty()) claims_.AddInput("--faults", faults);
     if (!options_.profile.empty()) {
       claims_.AddInput("--profile", options_.profile);
     }
@@ -217,6 +220,13 @@ class Session {
                   absl::StrCat("--topology: ", topology.status().message()));
     }
     topology_ = *std::move(topology);
+    if (!options_.run.faults.empty()) {
+      const auto faults = ReadFaults(options_.run.faults, *topology_);
+      if (!faults.ok()) {
+        return Fail(kUsageError,
+                    absl::StrCat("--faults: ", faults.status().message()));
+      }
+    }
     progress_.Show("compiling");
     bool loaded = LoadProgram(options_, &loaded_, &failure_);
     progress_.Clear();

@@ -216,6 +216,13 @@ absl::StatusOr<ParsedOptions> ParseOptions(int argc, const char* const* argv) {
       ->capture_default_str()
       ->type_name("N")
       ->group(kRun);
+  app.add_option(
+         "--faults", o.run.faults,
+         "With --world=sim, what goes wrong and when: a file, or one of "
+         "crashes, jumbled, llama3 and lossy, with *N behind it N times "
+         "as fast; docs/simulation.md has the format")
+      ->type_name("FILE|NAME")
+      ->group(kRun);
   app.add_flag("--bind-workers,!--no-bind-workers", o.run.bind_workers,
                "Keep each thread on a core of its own; on unless negated")
       ->group(kRun);
@@ -492,6 +499,10 @@ absl::StatusOr<ParsedOptions> ParseOptions(int argc, const char* const* argv) {
       return absl::InvalidArgumentError(absl::StrCat(
           name, ": it is the cluster's, leave it out with --connect"));
     }
+  }
+  if (!o.run.faults.empty() && !simulate) {
+    return absl::InvalidArgumentError(
+        "--faults: they are of a simulation; give it with --world=sim");
   }
   if (!transport.empty() && o.run.processes == 0) {
     return absl::InvalidArgumentError(
