@@ -31,6 +31,7 @@ SimOptions SimulationOptions(const Topology& topology,
   SimOptions sim;
   sim.seed = options.seed;
   sim.workers = std::max(1, options.workers);
+  sim.workers_keep_order = options.workers > 0;
   for (int i = 0; i < topology.num_islands(); ++i) {
     sim.ici_of.push_back(sim.ici);
     Apply(topology.island(i).ici(), &sim.ici_of.back());

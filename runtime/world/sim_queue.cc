@@ -58,8 +58,8 @@ void SimQueue::PutBack(TimeNs time, Slot slot) {
   if (!event.background()) ++foreground_;
   // Equal for all messages of a pair at one time, so that their order holds;
   // between pairs the seed decides.
-  const uint64_t pair =
-      static_cast<uint64_t>(IndexOf(event.from)) << 32 | event.envelope.to;
+  const uint64_t pair = static_cast<uint64_t>(IndexOf(event.from)) << 32 |
+                        PlaceOf(event.envelope.to);
   const uint64_t tie = Mix(Mix(seed_, pair), static_cast<uint64_t>(time));
   const Key key{time, static_cast<uint32_t>(tie >> 32), slot, put_in_++};
   size_t at = heap_.size();

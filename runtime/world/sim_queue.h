@@ -49,6 +49,12 @@ class SimQueue {
   };
 
   explicit SimQueue(uint64_t seed) : seed_(seed) {}
+  // What one actor sends at one time to those that share a place, keeps its
+  // order as if they were one. `place`: one of them.
+  void Share(LocalId actor, LocalId place) {
+    if (IndexOf(actor) >= places_.size()) places_.resize(IndexOf(actor) + 1);
+    places_[IndexOf(actor)] = IndexOf(place) + 1;
+  }
   ~SimQueue() { Clear(); }
   SimQueue(const SimQueue&) = delete;
   SimQueue& operator=(const SimQueue&) = delete;
@@ -95,8 +101,13 @@ class SimQueue {
   static constexpr size_t kWays = 4;  // children of a node: 96 bytes of keys
 
   void AddBlock();
+  uint32_t PlaceOf(uint32_t actor) const {
+    return actor < places_.size() && places_[actor] > 0 ? places_[actor] - 1
+                                                        : actor;
+  }
 
   const uint64_t seed_;
+  std::vector<uint32_t> places_;  // by actor; one more than it; 0: its own
   uint64_t put_in_ = 0;
   size_t foreground_ = 0;  // events in the heap that are not background
   std::vector<Key> heap_;  // least first

@@ -68,6 +68,13 @@ LocalId SimWorld::Register(Actor* actor, Placement placement, std::string name,
     info.slowness = slow->second;
   }
   const LocalId id{static_cast<uint32_t>(actors_.size())};
+  if (options_.workers_keep_order) {
+    queue_.Share(
+        id, first_of_worker_
+                .try_emplace(
+                    {placement.host, placement.worker % options_.workers}, id)
+                .first->second);
+  }
   actors_.push_back(std::move(info));
   SetLocalId(actor, id);
   if (address != kNoActor) {

@@ -23,6 +23,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
@@ -45,6 +46,9 @@ namespace pathways {
 struct SimOptions {
   uint64_t seed = 1;
   int workers = 1;  // what num_workers() says; nothing runs in parallel
+  // What an actor sends to those of one worker of its host stays in order, as
+  // on threads.
+  bool workers_keep_order = false;
   // Inside a host; between hosts of an island; between islands; from and to
   // the controller's host. Inside a host a message waits for no other one. A
   // direction of a pair of hosts (islands, for dcn) carries one at a time.
@@ -217,6 +221,8 @@ class SimWorld final : public World {
   std::vector<ActorInfo> actors_;
   std::vector<LocalId> addresses_;          // by ActorId; kNobody: not here
   std::map<std::string, double> slowness_;  // of actors, by name
+  // The first actor of each host and worker.
+  std::map<std::pair<int32_t, int32_t>, LocalId> first_of_worker_;
   PeerWatch peers_;
   // When the last news of each host are told: later ones are not told before.
   absl::flat_hash_map<int32_t, TimeNs> told_at_;

@@ -184,7 +184,8 @@ class World {
   // receiver, over all kinds of messages together but bulk ones (IsBulk of
   // wire_kind.h), unless they are on different hosts and the link has faults.
   // Bulk ones keep an order of their own, and may come later than what was sent
-  // after them. After Stop: dropped.
+  // after them. Inside a host order is kept from one sender to all receivers of
+  // one worker, too. After Stop: dropped.
   //
   // Of a hot message the world reads kBackground and the size of the payload,
   // to charge the link. A receiver that is not of this process is spoken to

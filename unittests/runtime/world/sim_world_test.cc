@@ -333,5 +333,36 @@ TEST(SimWorldTest, ManyActors) {
   EXPECT_EQ(world->events(), uint64_t{kDevices} * 101);
 }
 
+// Two receivers of one worker hear what one says in the order in which it did;
+// where each has a worker of its own, the seed decides.
+TEST(SimWorldTest, WorkersKeepOrder) {
+  for (bool keep : {true, false}) {
+    int swapped = 0;
+    for (uint64_t seed = 1; seed <= 50; ++seed) {
+      TestActor a, b, c;
+      SimOptions options = FreeLinks();
+      options.seed = seed;
+      options.workers = 2;
+      options.workers_keep_order = keep;
+      auto world = MakeSim(std::move(options));
+      a.Join(*world, 0, 0);
+      b.Join(*world, 0, 1);
+      c.Join(*world, 0, 1);
+      std::vector<int> heard;
+      b.on_local = [&](const LocalMessage&) { heard.push_back(1); };
+      c.on_local = [&](const LocalMessage&) { heard.push_back(2); };
+      a.on_local = [&](const LocalMessage&) {
+        world->SendLocal(a.local_id(), b.local_id(), LocalNumbered(0));
+        world->SendLocal(a.local_id(), c.local_id(), LocalNumbered(0));
+      };
+      world->SendLocal(kNobody, a.local_id(), LocalNumbered(0));
+      EXPECT_FALSE(world->RunUntil(Never));
+      ASSERT_EQ(heard.size(), 2u);
+      swapped += heard[0] == 2 ? 1 : 0;
+    }
+    EXPECT_EQ(swapped > 0, !keep);
+  }
+}
+
 }  // namespace
 }  // namespace pathways
