@@ -11,6 +11,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <string>
 #include <utility>
 #include <vector>
@@ -53,6 +54,31 @@ TEST_F(ClientTableTest, ANameHasOneClient) {
               ElementsAre("0:1", "1:1 there is a client 'ann'", "2:1"));
   EXPECT_EQ(*table_.NameOf(0), "ann");
   EXPECT_EQ(table_.NameOf(1), nullptr);
+}
+
+TEST_F(ClientTableTest, TermsAreThoseItAskedForAlsoWhenItWaitedForItsName) {
+  Connect(0, 1, "ann");
+  table_.AddProgram(0, 7);
+  table_.Leave({0, 2}, &answers_);
+  table_.Connect({1, 1}, "ann", {2.5, -3, 100}, &answers_);
+  table_.RemoveProgram(0, 7, &answers_);
+  EXPECT_EQ(table_.TermsOf(1).weight, 2.5);
+  EXPECT_EQ(table_.TermsOf(1).priority, -3);
+  EXPECT_EQ(table_.TermsOf(1).quota_bytes, 100u);
+}
+
+// Whoever they come from.
+TEST_F(ClientTableTest, TermsOutOfRangeAreRefused) {
+  proto::ConnectRequest request;
+  request.set_name("ann");
+  EXPECT_EQ(ReadTerms(request)->weight, 1);
+  request.set_weight(std::nan(""));
+  EXPECT_EQ(ReadTerms(request).status().message(),
+            "the weight of client 'ann' is nan, expected 0.001 to 1000");
+  request.set_weight(2);
+  request.set_priority(101);
+  EXPECT_EQ(ReadTerms(request).status().message(),
+            "the priority of client 'ann' is 101, expected -100 to 100");
 }
 
 TEST_F(ClientTableTest, ANameIsFreeWhenTheLastProgramIsGone) {

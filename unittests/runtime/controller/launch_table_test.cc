@@ -133,6 +133,57 @@ TEST_F(LaunchTableTest, IsOverBeforeItsGrantOnlyInALie) {
   EXPECT_THAT(Ended(), IsEmpty());
 }
 
+TEST_F(LaunchTableTest, WhatIsWaitedForIsAsUrgent) {
+  Launch(1, kP, {10}, {1000});
+  Launch(2, kP, {}, {1001});
+  Launch(3, kQ, {1001});
+  EXPECT_THAT(effects_.urgent, IsEmpty());
+  LaunchSpec spec = Spec(4, 2, {1001}, {});
+  spec.claim = {.priority = 5};
+  table_.Add(spec, &effects_);
+  // What fills its argument, and the launch before that.
+  EXPECT_THAT(effects_.urgent, ElementsAre(2, 1));
+  EXPECT_EQ(table_.Find(1)->claim.priority, 5);
+  EXPECT_EQ(table_.Find(3)->claim.priority, 0);
+  effects_.urgent.clear();
+  table_.Inherit(3, {.priority = 4, .deadline = 9}, &effects_);
+  EXPECT_THAT(effects_.urgent, ElementsAre(3, 2, 1));
+  EXPECT_EQ(table_.Find(2)->claim.priority, 5);
+  EXPECT_EQ(table_.Find(1)->claim.deadline, 9);
+}
+
+TEST_F(LaunchTableTest, OneThatWasNotGrantedIsCancelledAtOnce) {
+  const absl::Status why = absl::CancelledError("not wanted");
+  Launch(1, kP, {10}, {1000});
+  Launch(2, kQ, {1000});
+  Stage(2);
+  EXPECT_FALSE(table_.Cancel(1, why, &effects_));
+  EXPECT_THAT(Ended(), ElementsAre("1! not wanted", "2! not wanted"));
+  EXPECT_FALSE(table_.Cancel(1, why, &effects_));
+  Launch(3, kP);
+  Stage(3);
+  EXPECT_FALSE(table_.Cancel(3, why, &effects_));
+  EXPECT_THAT(Ended(), ElementsAre("3! not wanted"));
+  EXPECT_THAT(effects_.ready, IsEmpty());
+}
+
+TEST_F(LaunchTableTest, OneThatIsBeingGrantedIsCutAndSaysSoInTheEnd) {
+  const absl::Status why = absl::CancelledError("not wanted");
+  Launch(1, kP);
+  Stage(1);
+  table_.Begun(1);
+  EXPECT_TRUE(table_.Cancel(1, why, &effects_));
+  EXPECT_FALSE(table_.Cancel(1, why, &effects_));
+  table_.Shorten(1, 1);
+  EXPECT_THAT(Ended(), IsEmpty());
+  effects_.ready.clear();
+  table_.Granted(1, &effects_);
+  EXPECT_FALSE(table_.Cancel(1, why, &effects_));
+  Done(1);
+  EXPECT_EQ(effects_.ended.at(0).steps, 1u);
+  EXPECT_THAT(Ended(), ElementsAre("1: not wanted"));
+}
+
 TEST_F(LaunchTableTest, LaunchesOfAProgramAreReadyInOrder) {
   Launch(1, kP);
   Launch(2, kP);
