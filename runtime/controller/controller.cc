@@ -279,6 +279,8 @@ void Controller::OnUnload(uint32_t client, const proto::UnloadRequest& unload) {
                        launches_.Open(programs_.IdOf(unload.program())).size());
   if (!next.ok()) return Answer(request, next.status());
   Proceed(*next);
+  // One that was given up is on its way already; now a call waits for that.
+  ArmTimer();
 }
 
 void Controller::OnStopReply(const proto::StopReply& reply) {

@@ -326,6 +326,20 @@ TEST(SilentHostTest, AFetchGoesOnWhenItsHostIsNotBusyAnyMore) {
   EXPECT_GT(begins, 1);
 }
 
+// Its hosts are stopping when it is unloaded, which no call has waited for.
+TEST(SilentHostTest, AnUnloadOfWhatWasGivenUpEnds) {
+  ClusterOptions options = Sim();
+  Silence silence(1, proto::Control::kGrant);
+  silence.Install(&options);
+  auto runtime = Start("2x2x1", options);
+  const ProgramHandle program = LoadPlan(*runtime, PairPlan("p", 0));
+  const RunHandle run = LaunchPlan(*runtime, program, {Floats({1}, {3})});
+  EXPECT_TRUE(absl::IsDeadlineExceeded(runtime->Await(run)));
+  const absl::Status unloaded = runtime->Unload(program);
+  EXPECT_TRUE(absl::IsDeadlineExceeded(unloaded)) << unloaded;
+  EXPECT_THAT(std::string(unloaded.message()), HasSubstr("host1"));
+}
+
 // Values lie on two hosts, one of which does not answer: what the other sends
 // again and again is no answer.
 TEST(SilentHostTest, AFetchFromTwoHostsEndsWithoutOneOfThem) {
