@@ -242,7 +242,7 @@ absl::StatusOr<ProgramHandle> Client::Load(PlanData plan,
     absl::StatusOr<std::shared_ptr<const PreparedPlan>> made =
         PreparedPlan::Create(
             std::move(plan), *runtime.topology, runtime.kernels,
-            runtime.run_kernels,
+            runtime.backends->has_values(),
             [&](int32_t host) { return runtime.IsHere(host); });
     if (!made.ok()) return made.status();
     // Whoever lacks it asks for it while this waits.
@@ -277,7 +277,7 @@ absl::StatusOr<ProgramHandle> Client::Load(PlanData plan,
   }
   if (!request->status.ok()) return request->status;
   auto program = std::make_shared<const LoadedProgram>(
-      request->program, std::move(prepared), runtime.run_kernels);
+      request->program, std::move(prepared), runtime.backends->has_values());
   MutexLock lock(&mutex_);
   programs_[request->program] = std::move(program);
   return ProgramHandle{request->program, owner_};

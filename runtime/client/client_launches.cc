@@ -208,7 +208,7 @@ absl::Status Client::Place(Draft* draft) {
     holds_.Hold(placed.object);
   }
   for (RunState::Result& result : run.results) {
-    if (context_.runtime->run_kernels && result.bytes > 0) {
+    if (result.bytes > 0) {
       result.placed.object = ++actor_.numbers.object;
     }
     holds_.Hold(result.placed.object);
@@ -285,9 +285,12 @@ void Client::SendLaunch(Draft* draft) {
   const RunState& run = *draft->run;
   for (Draft::Fresh& one : draft->fresh) {
     const bool stepped = draft->program->argument(one.argument).stepped();
-    actor_.transfers().AddUpload(one.placed.object, run.id,
-                                 {one.value->data().data(), one.value},
-                                 one.placed.placement, stepped ? run.steps : 1);
+    // A simulation without values sends as much of what is not there.
+    const absl::string_view data = one.value->data();
+    actor_.transfers().AddUpload(
+        one.placed.object, run.id,
+        {data.empty() ? nullptr : data.data(), one.value}, one.placed.placement,
+        stepped ? run.steps : 1);
   }
   Send(std::move(draft->control));
 }

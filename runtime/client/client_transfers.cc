@@ -88,7 +88,7 @@ void ClientTransfers::OnPull(int32_t host, const WireMessage& message,
     block.flags = kPoisoned;
     return send(host, block, {});
   }
-  if (payload->data != nullptr) send(host, block, *payload);
+  if (payload->bytes > 0) send(host, block, *payload);
 }
 
 void ClientTransfers::OnBlock(int32_t host, const WireMessage& message,

@@ -111,7 +111,7 @@ absl::StatusOr<ArrayHandle> Client::PutValue(SharedValue value) {
   const absl::StatusOr<uint64_t> bytes = BytesOfArray(type.element, type.shape);
   if (!bytes.ok()) return bytes.status();
   if (*bytes != value->data().size() &&
-      (context_.runtime->run_kernels || !value->data().empty())) {
+      (context_.runtime->backends->has_values() || !value->data().empty())) {
     return absl::InvalidArgumentError(absl::StrCat(
         "an array of ", ShapeString(type.element, type.shape), " has ",
         value->data().size(), " bytes, expected ", *bytes));
@@ -220,7 +220,8 @@ absl::StatusOr<HostArray> Client::Gather(const PlacedObject& placed,
   std::shared_ptr<ArrayFetch> fetch;
   if (!HasMemoryFor([&] {
         fetch = std::make_shared<ArrayFetch>(
-            FetchAssembly(*placed.placement, type.element, type.shape));
+            FetchAssembly(*placed.placement, type.element, type.shape,
+                          context_.runtime->backends->has_values()));
       })) {
     return NoMemoryFor(what, type);
   }

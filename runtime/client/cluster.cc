@@ -26,7 +26,10 @@ Cluster::Cluster(Topology topology, const ClusterOptions& options,
   runtime_.directory =
       part.directory.has_value() ? *part.directory : DirectoryOf(topology_);
   runtime_.process = part.process;
-  runtime_.run_kernels = options.run_kernels;
+  runtime_.backends = options.backends;
+  if (runtime_.backends == nullptr) {
+    runtime_.backends = options.run_kernels ? &CpuBackends() : &NoBackends();
+  }
   runtime_.dispatch.sequential =
       options.dispatch == ClusterOptions::kSequential;
   runtime_.dispatch.host_work_ns = options.host_work_ns;

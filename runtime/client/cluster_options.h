@@ -24,6 +24,7 @@
 
 namespace pathways {
 
+class DeviceBackends;
 class KernelResolver;
 struct SimOptions;
 
@@ -40,8 +41,11 @@ struct ClusterOptions : RunOptions {
   // Hosts that have something to run are waited for: they may be in a kernel.
   TimeNs answer_timeout_ns = 0;
   // False, in a simulation only: kernels and copies cost time, but do nothing
-  // and need no memory. Results have the right shapes and no values.
+  // and need no memory. Arrays have the right shapes and no values; whatever is
+  // said between hosts and clients is the same.
   bool run_kernels = true;
+  // What devices are made of; null: what `run_kernels` says. Not owned.
+  const DeviceBackends* backends = nullptr;
   // Where kernels come from; null: from the plan's object code. Not owned.
   KernelResolver* kernels = nullptr;
 

@@ -43,20 +43,25 @@ void TouchFresh(char* data, uint64_t bytes) {
 }  // namespace
 
 FetchAssembly::FetchAssembly(const ArrayPlacement& placement,
-                             ElementType element, std::vector<int64_t> shape) {
+                             ElementType element, std::vector<int64_t> shape,
+                             bool has_values)
+    : has_values_(has_values) {
   const uint64_t steps = placement.stepped ? shape.front() : 1;
   array_.element = element;
   array_.shape = std::move(shape);
-  array_.data.resize(array_.num_elements() * placement.element_bytes);
+  if (has_values) {
+    array_.data.resize(array_.num_elements() * placement.element_bytes);
+  }
   const auto count = static_cast<uint64_t>(
       layout::NumContributions(placement.layout, placement.mesh));
-  if (count > 1) {
+  if (count > 1 && has_values) {
     sizes_ = layout::ContributionSizes(placement.layout, placement.mesh);
     kind_ = ReductionKindOf(placement.layout.reduction);
     element_ = placement.element;
     contributions_.resize(AddBytes(0, array_.data.size(), count));
   }
-  TouchFresh(data(), count > 1 ? contributions_.size() : array_.data.size());
+  TouchFresh(data(),
+             sizes_.empty() ? array_.data.size() : contributions_.size());
   // Whose contribution blocks are, and where they begin.
   std::set<std::pair<int64_t, std::vector<int64_t>>> covered;
   for (const ArrayPlacement::Host& host : placement.hosts) {
@@ -109,13 +114,15 @@ bool FetchAssembly::Accept(int32_t number, PulledPiece piece, Payload payload) {
   Host* host = Find(number);
   if (host == nullptr) return false;
   const uint64_t at = piece.offset();
-  if (at >= host->map.bytes() || payload.data == nullptr ||
+  if (at >= host->map.bytes() || (payload.data == nullptr && has_values_) ||
       payload.bytes != piece.BytesOf(host->map.bytes()) ||
       !host->pull.Accept(piece)) {
     return false;
   }
-  host->map.Scatter(static_cast<const char*>(payload.data), at, payload.bytes,
-                    data());
+  if (has_values_) {
+    host->map.Scatter(static_cast<const char*>(payload.data), at, payload.bytes,
+                      data());
+  }
   if (host->pull.over()) --hosts_left_;
   return true;
 }

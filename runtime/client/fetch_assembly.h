@@ -35,9 +35,10 @@ class FetchAssembly {
     uint32_t first = 0;  // that piece
   };
 
-  // `shape` has the steps of a stepped array.
+  // `shape` has the steps of a stepped array. Without `has_values` pieces have
+  // none either, and so does the array.
   FetchAssembly(const ArrayPlacement& placement, ElementType element,
-                std::vector<int64_t> shape);
+                std::vector<int64_t> shape, bool has_values = true);
 
   // Ascending by host.
   std::vector<Source> sources() const;
@@ -72,6 +73,7 @@ class FetchAssembly {
     return sizes_.empty() ? array_.data.data() : contributions_.data();
   }
 
+  const bool has_values_;
   HostArray array_;
   // Of a partial array, one behind the other, and the sizes of the axes that
   // they are on; else empty.

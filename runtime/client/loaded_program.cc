@@ -70,10 +70,10 @@ absl::StatusOr<uint64_t> BytesOfArray(ElementType element,
 
 LoadedProgram::LoadedProgram(uint64_t handle,
                              std::shared_ptr<const PreparedPlan> plan,
-                             bool run_kernels)
+                             bool has_values)
     : handle_(handle),
       plan_(std::move(plan)),
-      run_kernels_(run_kernels),
+      has_values_(has_values),
       names_(NamesOf(*plan_)) {
   const proto::Plan& tables = plan_->plan();
   for (const proto::Argument& in : tables.interface().arguments()) {
@@ -151,7 +151,7 @@ absl::Status LoadedProgram::CheckArgument(int index, const ArrayType& got,
   }
   const uint64_t bytes =
       port.stepped ? BytesOf(got.element, got.shape) : port.bytes;
-  if (got_bytes != bytes && (run_kernels_ || got_bytes != 0)) {
+  if (got_bytes != bytes && (has_values_ || got_bytes != 0)) {
     return absl::InvalidArgumentError(absl::StrCat(
         Describe(index), " has ", got_bytes, " bytes, expected ", bytes));
   }
@@ -175,7 +175,7 @@ absl::StatusOr<std::shared_ptr<RunState>> LoadedProgram::MakeRun(
           std::make_shared<const ArrayType>(WithSteps(*port.type, steps));
       result.bytes = BytesOf(result.type->element, result.type->shape);
     }
-    if (run_kernels_ && result.bytes > kMaxBytes) {
+    if (has_values_ && result.bytes > kMaxBytes) {
       return absl::ResourceExhaustedError(
           absl::StrCat("result '", names_->results[r], "' of program '", name(),
                        "' needs more than ", kMaxBytes, " bytes"));

@@ -36,7 +36,7 @@ class LoadedProgram {
  public:
   // `handle`: the controller's. Without kernels nothing lies anywhere.
   LoadedProgram(uint64_t handle, std::shared_ptr<const PreparedPlan> plan,
-                bool run_kernels);
+                bool has_values);
 
   uint64_t handle() const { return handle_; }
   const std::string& name() const { return plan_->name(); }
@@ -73,7 +73,7 @@ class LoadedProgram {
 
   const uint64_t handle_;
   const std::shared_ptr<const PreparedPlan> plan_;
-  const bool run_kernels_;
+  const bool has_values_;
   const std::shared_ptr<const ProgramNames> names_;
   std::vector<Port> arguments_, results_;
 };

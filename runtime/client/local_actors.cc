@@ -87,7 +87,7 @@ void LocalActors::AddHost(int h, int worker, const ClusterOptions& options) {
     host.actors.cohorts.push_back(cohort->second);
     host.devices.push_back(std::make_unique<Device>(
         &world, &host.actors, &host.cohorts[cohort->second], h, d, device,
-        options.run_kernels, &context_.limits));
+        *context_.backends, &context_.limits));
     host.actors.devices.push_back(
         world.Register(host.devices.back().get(), {h, worker, island, epoch},
                        topology.DeviceName(island, device)));

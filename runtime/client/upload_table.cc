@@ -43,7 +43,8 @@ std::optional<Payload> UploadTable::Piece(uint64_t object, int32_t host,
   if (at >= to.map->bytes()) return std::nullopt;
   const uint64_t bytes = piece.BytesOf(to.map->bytes());
   if (const std::optional<uint64_t> offset = to.map->Contiguous(at, bytes)) {
-    return Payload{upload.values.data + *offset, bytes};
+    const char* const data = upload.values.data;
+    return Payload{data == nullptr ? nullptr : data + *offset, bytes};
   }
   Slot& slot = to.slots[piece.slot];
   if (slot.piece.has_value() && piece.number <= *slot.piece) {
@@ -52,6 +53,7 @@ std::optional<Payload> UploadTable::Piece(uint64_t object, int32_t host,
     to.old.push_back(std::move(slot.buffer));
   }
   slot.piece = piece.number;
+  if (upload.values.data == nullptr) return Payload{nullptr, bytes};
   Buffer& buffer = slot.buffer;
   if (buffer == nullptr) {
     buffer = std::make_unique_for_overwrite<char[]>(

@@ -24,7 +24,7 @@
 namespace pathways {
 
 // Values in a client's memory, dense and row-major, which stay as they are
-// while `owner` is held.
+// while `owner` is held. Null: only their size counts.
 struct ClientValues {
   const char* data = nullptr;
   std::shared_ptr<const void> owner;
@@ -40,8 +40,8 @@ class UploadTable {
   // `object` goes to the hosts of `placement`, for `launch`.
   void Add(uint64_t object, uint64_t launch, ClientValues values,
            std::shared_ptr<const ArrayPlacement> placement, uint64_t steps);
-  // What a host asks for; nullopt: there is no such object, or piece. Without
-  // data: it asked long ago, and has it.
+  // What a host asks for; nullopt: there is no such object, or piece. No bytes:
+  // it asked long ago, and has it.
   std::optional<Payload> Piece(uint64_t object, int32_t host,
                                PulledPiece piece);
   // A host reads no value of the object any more. Returns what kept the values

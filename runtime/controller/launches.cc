@@ -96,7 +96,7 @@ void Controller::OnLaunch(proto::LaunchRequest* request) {
     return Apply();
   }
   spec.program = (*program)->id;
-  if (context_.run_kernels) spec.hosts = (*program)->plan->hosts();
+  spec.hosts = (*program)->plan->hosts();
   spec.islands = (*program)->plan->islands();
   spec.asked = Now();
   spec.claim = ClaimOf(*request, clients_.TermsOf(ClientOf(spec.launch)),

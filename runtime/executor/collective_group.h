@@ -145,10 +145,10 @@ struct HostGroup {
   // Once the memory is there.
   void SetMemory(char* memory);
   char* result(uint64_t firing) const {
-    return data + 2 * slot_bytes + (firing & 1) * result_bytes;
+    return AddressAt(data, 2 * slot_bytes + (firing & 1) * result_bytes);
   }
   char* contribution(uint64_t firing, uint32_t rank) const {
-    return data + (firing & 1) * slot_bytes + at[rank];
+    return AddressAt(data, (firing & 1) * slot_bytes + at[rank]);
   }
   int64_t num_own() const;  // members that are here
   // Fetches what other cohorts have contributed so far, if it is not much.

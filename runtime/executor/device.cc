@@ -48,12 +48,13 @@ void Device::OnLocal(const LocalMessage& message) {
     return;
   }
   DeviceProgram* program = Find(message.program, message.incarnation);
+  if (message.kind == kWorkDone) {  // also of a program that is being detached
+    done_.push_back(message);
+    cohort_->Run(this);
+    return;
+  }
   if (message.kind == kDetach) {
-    if (program != nullptr) Detach(program);
-    LocalMessage reply = message;
-    reply.kind = kDetached;
-    reply.item = index_;
-    Send(executor(), reply);
+    Detach(program, message);
     cohort_->Run(this);
     return;
   }
@@ -90,16 +91,16 @@ void Device::OnLocal(const LocalMessage& message) {
       break;
     }
     case kCostDone:
-      if (costing_ && message.step == generation_) {
-        costing_ = false;
+      if (awaits_ == kCost && message.step == generation_) {
+        awaits_ = kNothing;
         cost_paid_ = true;
       }
       break;
     case kLongCost:
-      if (costing_ && message.step == generation_) ReportCost();
+      if (awaits_ == kCost && message.step == generation_) ReportCost();
       return;
     case kCostLimit:
-      if (costing_ && message.step == generation_) LoseWorker();
+      if (awaits_ == kCost && message.step == generation_) LoseWorker();
       return;
     default:
       return;
@@ -128,17 +129,34 @@ void Device::Attach(DeviceProgram* program) {
   Send(executor(), reply);
 }
 
-void Device::Detach(DeviceProgram* program) {
+void Device::Detach(DeviceProgram* program, const LocalMessage& message) {
+  if (program == nullptr) {
+    // A second copy, perhaps of one that is to be answered yet.
+    for (const auto& [left, first] : leaving_) {
+      if (left->program == message.program) return;
+    }
+    return SendDetached(message);
+  }
   programs_[program->program] = nullptr;
   if (queue_.Remove(program)) {
     step_ = 0;
-    started_ = cost_paid_ = costing_ = false;
+    started_ = cost_paid_ = issued_ = false;
+    awaits_ = kNothing;
     meeting_ = kOutside;
     waiting_groups_ = 0;
+    arrived_.clear();
     ++generation_;
     trace_.DetachHead();
   }
   ready_.Remove(program);
+  if (program->events == 0) return SendDetached(message);
+  leaving_.emplace_back(program, message);
+}
+
+void Device::SendDetached(LocalMessage message) {
+  message.kind = kDetached;
+  message.item = index_;
+  Send(executor(), message);
 }
 
 void Device::GrantNear(const DeviceProgram& program, HostGrant* grant) {
@@ -183,6 +201,11 @@ void Device::FeedNear(const DeviceProgram& program) {
 }
 
 bool Device::Pump() {
+  if (!done_.empty()) [[unlikely]] {
+    for (const LocalMessage& message : std::exchange(done_, {})) {
+      OnWorkDone(message);
+    }
+  }
   for (turn_ns_ = kTurnNs; turn_ns_ > 0; turn_ns_ -= kFiringNs) {
     if (!ready_.empty()) {
       const ReadyRing::Ready ready = ready_.Pop();
@@ -202,7 +225,9 @@ void Device::SendContinue() {
 }
 
 bool Device::RunHead() {
-  if (queue_.empty() || costing_ || waiting_groups_ > 0) return false;
+  if (queue_.empty() || awaits_ != kNothing || waiting_groups_ > 0) {
+    return false;
+  }
   GrantQueue::Head& head = queue_.head();
   DeviceProgram* const program = head.program;
   const Gang& gang = queue_.gang();
@@ -210,7 +235,7 @@ bool Device::RunHead() {
   if (!started_) {
     if (head.since < 0) head.since = world_->Now();
     // A trace has each firing on its own.
-    if (gang.plain_end > 0 && !simulated_ && !trace_.is_on() &&
+    if (gang.plain_end > 0 && cpu_ != nullptr && !costs_ && !trace_.is_on() &&
         RunPlain(gang.plain_end)) {
       return true;
     }
@@ -219,7 +244,7 @@ bool Device::RunHead() {
   while (step_ < gang.step_end - gang.step_begin) {
     if (!RunStep(program, gang, firing)) return false;
   }
-  if (simulated_ && !cost_paid_) {
+  if (costs_ && !cost_paid_) {
     StartCost(*program, gang);
     return false;
   }
@@ -285,8 +310,8 @@ void Device::Inspect(const LocalMessage& message) {
   const DeviceProgram* program = Find(message.program, message.incarnation);
   if (program != nullptr) {
     ReportDevice(*program, queue_,
-                 {run_kernels_, costing_, started_ && waiting_groups_ > 0,
-                  step_, island_device_},
+                 {awaits_ != kNothing, started_ && waiting_groups_ > 0, step_,
+                  island_device_},
                  static_cast<DeviceReport*>(message.payload));
   }
   LocalMessage reply = message;

@@ -9,23 +9,29 @@
 // A device owns the counters of the entries bound to it and the queue of its
 // gangs: (grant, firing, table position), strictly in order, the head only.
 // Sends, receives, feeds and fetches are not queued; they happen when their
-// tokens are there and their firing is granted.
+// tokens are there and their firing is granted. What they do is the backend's
+// matter (device_backend.h); the device knows when it is done.
 //
 // Invariants: (1) a firing happens once, after all its tokens, and tokens of
 // firing n + window come only after firing n, so slot n mod window is free;
-// (2) nothing waits on a thread: the head of the queue may wait for tokens or
-// for a collective, and the actor returns; (3) no allocation and no lock
-// between a grant and the end of a launch, failures apart.
+// (2) nothing waits on a thread: the head of the queue may wait for tokens, for
+// the backend or for a collective, and the actor returns; (3) no allocation and
+// no lock between a grant and the end of a launch, failures and what a backend
+// does apart; (4) a program is detached when no work of it is under way.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef RUNTIME_EXECUTOR_DEVICE_H_
 #define RUNTIME_EXECUTOR_DEVICE_H_
 
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include "runtime/executor/cohort.h"
 #include "runtime/executor/counters.h"
+#include "runtime/executor/cpu_backend.h"
+#include "runtime/executor/device_backend.h"
 #include "runtime/executor/device_trace.h"
 #include "runtime/executor/grant_queue.h"
 #include "runtime/executor/host_actors.h"
@@ -41,12 +47,13 @@ class alignas(64) Device final : public Actor {
  public:
   // `index` on `host`. What the pointers point to is not owned.
   Device(World* world, const HostActors* host_actors, Cohort* cohort, int host,
-         int index, int64_t island_device, bool run_kernels,
+         int index, int64_t island_device, const DeviceBackends& backends,
          const WorkLimits* limits)
       : cohort_(cohort),
-        run_kernels_(run_kernels),
-        simulated_(world->simulated()),
-        place_(KernelGate::Place(host, index)),
+        backend_(
+            backends.Make(world, this, cohort, KernelGate::Place(host, index))),
+        cpu_(backend_->cpu()),
+        costs_(backend_->costs()),
         world_(world),
         host_actors_(*host_actors),
         index_(index),
@@ -77,7 +84,8 @@ class alignas(64) Device final : public Actor {
   void Send(LocalId to, const LocalMessage& message);
 
   void Attach(DeviceProgram* program);
-  void Detach(DeviceProgram* program);
+  void Detach(DeviceProgram* program, const LocalMessage& message);
+  void SendDetached(LocalMessage message);
   void Grant(DeviceProgram* program, HostGrant* grant);
   // As Grant, at all devices of the cohort that the program is on.
   void GrantNear(const DeviceProgram& program, HostGrant* grant);
@@ -106,13 +114,19 @@ class alignas(64) Device final : public Actor {
   // One that is granted, if it misses nothing.
   void PushIfFree(DeviceProgram* program, uint32_t index);
   void RunEntry(DeviceProgram* program, uint32_t entry);
+  // The work of an entry is done: it fires.
+  void FinishEntry(DeviceProgram* program, uint32_t entry);
+  // Whether the firing of an entry is poisoned, by tokens or what it reads.
+  static bool IsPoisoned(const DeviceProgram& program, uint32_t entry);
+  // Of a firing that is not over here.
+  static HostLaunch* LaunchAt(const DeviceProgram& program, uint64_t firing);
+  void MovePieces(const DeviceProgram& program, const SendOp& op,
+                  uint64_t firing);
   // How many of its pieces are read where they lie.
-  uint32_t RunSend(DeviceProgram* program, const Entry& entry, uint64_t firing,
-                   bool poison);
+  uint32_t SendPieces(DeviceProgram* program, const Entry& entry,
+                      uint64_t firing, bool poison);
   // One of them is read no more.
   void PieceReturned(DeviceProgram* program, uint32_t index, uint64_t firing);
-  void RunFetch(const FetchOp& op, uint64_t firing, HostLaunch* launch,
-                bool poison);
   // An entry has fired: frees its slot, passes its tokens.
   void Fire(DeviceProgram* program, uint32_t entry, uint64_t firing,
             bool poison);
@@ -142,6 +156,24 @@ class alignas(64) Device final : public Actor {
   // firing.
   bool Advance(size_t gangs);
 
+  // Work of the backend (device_work.cc). That of the CPU is done without a
+  // virtual call.
+  template <typename Work>
+  auto Do(Work work) {
+    return cpu_ != nullptr ? work(*cpu_) : work(*backend_);
+  }
+  // An event behind all work so far. True: it is done. Else the head goes on
+  // when it is; or the entry fires then.
+  bool IsHeadDone(DeviceProgram* program) {
+    return cpu_ != nullptr || RecordHead(program);
+  }
+  bool IsEntryDone(DeviceProgram* program, uint32_t entry) {
+    return cpu_ != nullptr || RecordEvent(program, entry, /*step=*/0);
+  }
+  bool RecordHead(DeviceProgram* program);
+  bool RecordEvent(DeviceProgram* program, uint32_t target, uint64_t step);
+  void OnWorkDone(const LocalMessage& message);
+
   // Kernels (device_kernels.cc). The virtual time of the head begins.
   void StartCost(const DeviceProgram& program, const Gang& gang);
   // Says that it takes longer than it should.
@@ -152,13 +184,11 @@ class alignas(64) Device final : public Actor {
   // none, as the first is poisoned.
   bool RunPlain(size_t end);
   void FinishPlain(size_t count, TimeNs left);
+  void FinishKernels(const DeviceProgram& program, const Gang& gang,
+                     uint64_t firing);
   void SendFailed(const DeviceProgram& program, const Gang& gang,
                   uint32_t shard, uint64_t firing, int32_t code);
   bool RunStep(DeviceProgram* program, const Gang& gang, uint64_t firing);
-  void RunTraced(DeviceProgram* program, const Gang& gang,
-                 const GangStepTable& step, uint64_t firing);
-  void RunKernels(DeviceProgram* program, const Gang& gang,
-                  const GangStepTable& step, uint64_t firing);
 
   // Collectives (device_collective.cc). False: waits for other members.
   bool RunCollective(DeviceProgram* program, const Gang& gang,
@@ -183,7 +213,8 @@ class alignas(64) Device final : public Actor {
                   uint64_t firing);
   void MeetAll(DeviceProgram* program, const CollectiveTable& table,
                uint64_t firing);
-  // Whether all are there; the last one tells the others, or the executor.
+  // Whether all are there; the last one is to tell the others, or has told the
+  // executor.
   bool Meet(DeviceProgram* program, const CollectiveTable& table, uint32_t i,
             uint64_t firing, bool* poison);
   void CombineInPlace(DeviceProgram* program, const CollectiveTable& table,
@@ -191,9 +222,13 @@ class alignas(64) Device final : public Actor {
   void TakeResults(DeviceProgram* program, const CollectiveTable& table,
                    uint64_t firing);
   // This device, the last one, has arrived at a group: what is common to all is
-  // done, and the others are told.
-  void AllArrived(const DeviceProgram& program, const CollectiveTable& table,
-                  const DeviceGroup& in, uint64_t firing, bool poison);
+  // done; then the others are told.
+  void CombineShared(const DeviceProgram& program, const CollectiveTable& table,
+                     const DeviceGroup& in, uint64_t firing, bool poison);
+  void TellArrived(const DeviceProgram& program, const CollectiveTable& table,
+                   const DeviceGroup& in, uint64_t firing, bool poison);
+  void TellAllArrived(const DeviceProgram& program,
+                      const CollectiveTable& table, uint64_t firing);
   // All members of a group have arrived at `firing`, or are about to leave.
   // `program` is that of any device. Whether this device waits for one less.
   bool GroupDone(const DeviceProgram& program, uint32_t group, uint64_t firing,
@@ -209,8 +244,22 @@ class alignas(64) Device final : public Actor {
   // The head of the queue. In the collective that is step_: where it waits for
   // the others, if it does; for how many groups, of whose program's groups.
   bool started_ = false;
-  bool cost_paid_ = false, costing_ = false;
-  enum : uint8_t { kOutside, kArriving, kLeaving } meeting_ = kOutside;
+  bool cost_paid_ = false;
+  bool issued_ = false;  // the step's work is the backend's
+  // What it waits for: the backend, or its virtual time to be over.
+  enum : uint8_t { kNothing, kWork, kCost } awaits_ = kNothing;
+  // In its collective: what it has is copied; what all have in common is
+  // combined, if it was the last; it waits for the others; does its share;
+  // waits for theirs; takes results.
+  enum : uint8_t {
+    kOutside,
+    kContributing,
+    kTelling,
+    kArriving,
+    kSharing,
+    kLeaving,
+    kTaking
+  } meeting_ = kOutside;
   bool poisoned_ = false;  // some shard is; else shard_poison_ says nothing
   bool awake_ = false;     // in the cohort's ring
   uint32_t step_ = 0;      // of the gang
@@ -219,9 +268,9 @@ class alignas(64) Device final : public Actor {
   GrantQueue queue_;
   TimeNs turn_ns_ = 0;  // left of its turn
   Cohort* const cohort_;
-  const bool run_kernels_;
-  const bool simulated_;
-  const uint64_t place_;  // for the gate
+  const std::unique_ptr<DeviceBackend> backend_;
+  CpuBackend* const cpu_;  // the backend, if it is that
+  const bool costs_;       // gangs take virtual time
   DeviceTrace trace_;
   ReadyRing ready_;
   DeviceCounters counters_;
@@ -232,8 +281,14 @@ class alignas(64) Device final : public Actor {
   const int64_t island_device_;
   const WorkLimits* const limits_;  // in virtual time
   std::vector<DeviceProgram*> programs_;
-  uint64_t generation_ = 0;  // tells an old kCostDone from a new one
+  uint64_t generation_ = 0;  // of what the head waits for
   std::vector<uint8_t> shard_poison_;
+  // Groups of the head's collective at which this device was the last, and
+  // whether they are poisoned.
+  std::vector<std::pair<uint32_t, bool>> arrived_;
+  // Events that have come; programs that are detached when theirs have.
+  std::vector<LocalMessage> done_;
+  std::vector<std::pair<DeviceProgram*, LocalMessage>> leaving_;
 };
 
 inline void Cohort::Wake(Device* device) {

@@ -6,48 +6,52 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include <cstring>
+#include <utility>
 
 #include "runtime/executor/device.h"
 
 namespace pathways {
-namespace {
-
-// Most contributions are a number or an array, not something between.
-void CopyBytes(const char* from, uint64_t bytes, char* to) {
-  if (bytes == 4) {
-    std::memcpy(to, from, 4);
-  } else if (bytes == 8) {
-    std::memcpy(to, from, 8);
-  } else {
-    std::memcpy(to, from, bytes);
-  }
-}
-
-}  // namespace
 
 bool Device::RunCollective(DeviceProgram* program, const Gang& gang,
                            const CollectiveTable& table, uint64_t firing) {
   if (table.small && !trace_.is_on()) return RunSmall(program, table, firing);
   if (meeting_ == kOutside) {
-    meeting_ = kArriving;
+    meeting_ = kContributing;
     trace_.MeetingBegins();
-    if (run_kernels_) Contribute(program, table, firing);
+    Contribute(program, table, firing);
+    if (!IsHeadDone(program)) return false;
+  }
+  if (meeting_ == kContributing) {
+    meeting_ = kTelling;
     MeetAll(program, table, firing);
+    if (!IsHeadDone(program)) return false;
+  }
+  if (meeting_ == kTelling) {
+    TellAllArrived(*program, table, firing);
+    meeting_ = kArriving;
   }
   if (waiting_groups_ == 0 && meeting_ == kArriving) {
     trace_.MeetingEnds(*program, gang, firing, step_);
+    meeting_ = kSharing;
+    if (table.in_place) CombineInPlace(program, table, firing);
+    if (!IsHeadDone(program)) return false;
+  }
+  if (meeting_ == kSharing) {
     meeting_ = kLeaving;
     if (table.in_place) {
-      if (run_kernels_) CombineInPlace(program, table, firing);
       MeetAll(program, table, firing);
+      TellAllArrived(*program, table, firing);
     }
   }
   if (waiting_groups_ > 0) {
     if (meeting_ == kArriving) trace_.MeetingWaits();
     return false;
   }
-  if (run_kernels_) TakeResults(program, table, firing);
+  if (meeting_ == kLeaving) {
+    meeting_ = kTaking;
+    TakeResults(program, table, firing);
+    if (!IsHeadDone(program)) return false;
+  }
   trace_.CollectiveEnds(*program, gang, firing, step_);
   meeting_ = kOutside;
   ++step_;
@@ -75,15 +79,22 @@ bool Device::RunSmall(DeviceProgram* program, const CollectiveTable& table,
   const HostGroup& group = program->groups[table.first_group + member.group];
   const SlotOffset* const slots =
       program->queue->slots.data() + table.first_slot;
+  const DeviceGroup& in = program->groups_in[table.group_begin];
   if (meeting_ == kOutside) {
-    meeting_ = kArriving;
-    if (run_kernels_ && !poisoned_ && shape.source_bytes > 0) {
-      CopyBytes(slots[0].at(program->memories, firing), shape.source_bytes,
-                group.contribution(firing, member.rank));
+    meeting_ = kContributing;
+    if (!poisoned_ && shape.source_bytes > 0) {
+      char* const to = group.contribution(firing, member.rank);
+      const char* const from = slots[0].at(program->memories, firing);
+      Do([&](auto& backend) {
+        backend.CopyBytes(from, shape.source_bytes, to);
+      });
     }
+    if (!IsHeadDone(program)) return false;
+  }
+  if (meeting_ == kContributing) {
+    meeting_ = kArriving;
     SetMet(program, table, table.group_begin, firing);
     bool poison = poisoned_;
-    const DeviceGroup& in = program->groups_in[table.group_begin];
     if (!group.meeting->Arrive(in.cohort, firing, &poison)) {
       Await(*program, 1);
       if (group.meeting->IsLastNext(in.cohort, firing)) {
@@ -91,21 +102,33 @@ bool Device::RunSmall(DeviceProgram* program, const CollectiveTable& table,
       }
       return false;
     }
-    AllArrived(*program, table, in, firing, poison);
     if (poison) PoisonShard(0);
+    CombineShared(*program, table, in, firing, poison);
+    meeting_ = kTelling;
+    if (!IsHeadDone(program)) return false;
+  }
+  if (meeting_ == kTelling) {
+    meeting_ = kArriving;
+    TellArrived(*program, table, in, firing, poisoned_);
   }
   if (waiting_groups_ > 0) return false;
-  if (run_kernels_ && !poisoned_ && shape.result_bytes > 0) {
-    char* const result = slots[1].at(program->memories, firing);
-    if (group.carried) {
-      CopyBytes(CarriedResult(*program, table, firing), shape.result_bytes,
-                result);
-    } else if (group.shared) {
-      CopyBytes(group.result(firing), shape.result_bytes, result);
-    } else {
-      CombineCollective(shape, member.rank,
-                        group.contributions[firing & 1].data(), result);
+  if (meeting_ == kArriving) {
+    meeting_ = kTaking;
+    if (!poisoned_ && shape.result_bytes > 0) {
+      char* const result = slots[1].at(program->memories, firing);
+      const char* const from = group.carried
+                                   ? CarriedResult(*program, table, firing)
+                                   : group.result(firing);
+      Do([&](auto& backend) {
+        if (group.shared) {
+          backend.CopyBytes(from, shape.result_bytes, result);
+        } else {
+          backend.Combine({&shape, member.rank,
+                           group.contributions[firing & 1].data(), result});
+        }
+      });
     }
+    if (!IsHeadDone(program)) return false;
   }
   meeting_ = kOutside;
   ++step_;
@@ -140,9 +163,10 @@ void Device::Contribute(DeviceProgram* program, const CollectiveTable& table,
     const char* const source =
         slots[2 * (m - table.member_begin)].at(program->memories, firing);
     if (group.exchange != nullptr) {
-      group.exchange->Contribute(*table.shape, member.own, firing, source);
+      backend_->Contribute({table.shape, &group, member.own, firing}, source);
     } else {
-      CopyBytes(source, bytes, group.contribution(firing, member.rank));
+      backend_->CopyBytes(source, bytes,
+                          group.contribution(firing, member.rank));
     }
   }
 }
@@ -188,28 +212,37 @@ bool Device::Meet(DeviceProgram* program, const CollectiveTable& table,
     Send(executor(), message);
     return false;
   }
-  if (run_kernels_ && !leaves && !*poison && group.in_place != nullptr) {
+  if (!leaves && !*poison && group.in_place != nullptr) {
     BeginInPlace(group, firing);
   }
   if (meeting == nullptr) return true;
-  AllArrived(*program, table, in, firing, *poison);
+  CombineShared(*program, table, in, firing, *poison);
+  arrived_.emplace_back(i, *poison);
   return true;
 }
 
-void Device::AllArrived(const DeviceProgram& program,
-                        const CollectiveTable& table, const DeviceGroup& in,
-                        uint64_t firing, bool poison) {
+void Device::CombineShared(const DeviceProgram& program,
+                           const CollectiveTable& table, const DeviceGroup& in,
+                           uint64_t firing, bool poison) {
+  const HostGroup& group = program.groups[table.first_group + in.group];
+  uint64_t& carried = group.meeting->counts[in.cohort].result[firing & 1];
+  carried = 0;
+  if (poison || !group.shared) return;
+  char* const result =
+      group.carried ? reinterpret_cast<char*>(&carried) : group.result(firing);
+  Do([&](auto& backend) {
+    backend.Combine({table.shape, /*rank=*/0,
+                     group.contributions[firing & 1].data(), result});
+  });
+}
+
+void Device::TellArrived(const DeviceProgram& program,
+                         const CollectiveTable& table, const DeviceGroup& in,
+                         uint64_t firing, bool poison) {
   const uint32_t index = table.first_group + in.group;
-  const HostGroup& group = program.groups[index];
-  uint64_t carried = 0;
-  if (run_kernels_ && !poison && group.shared) {
-    char* const result = group.carried ? reinterpret_cast<char*>(&carried)
-                                       : group.result(firing);
-    CombineCollective(*table.shape, 0, group.contributions[firing & 1].data(),
-                      result);
-  }
-  group.meeting->counts[in.cohort].result[firing & 1] = carried;
-  const std::vector<std::vector<uint32_t>>& cohorts = group.meeting->cohorts;
+  const GroupMeeting& meeting = *program.groups[index].meeting;
+  const uint64_t carried = meeting.counts[in.cohort].result[firing & 1];
+  const std::vector<std::vector<uint32_t>>& cohorts = meeting.cohorts;
   for (size_t c = 0; c < cohorts.size(); ++c) {
     if (c == in.cohort) continue;
     LocalMessage message = New(kGroupDone, program);
@@ -222,6 +255,14 @@ void Device::AllArrived(const DeviceProgram& program,
   }
   NearDone(program, index, cohorts[in.cohort], firing, poison,
            /*except=*/this);
+}
+
+void Device::TellAllArrived(const DeviceProgram& program,
+                            const CollectiveTable& table, uint64_t firing) {
+  for (const auto& [i, poison] : arrived_) {
+    TellArrived(program, table, program.groups_in[i], firing, poison);
+  }
+  arrived_.clear();
 }
 
 void Device::NearDone(const DeviceProgram& program, uint32_t group,
@@ -263,7 +304,7 @@ void Device::CombineInPlace(DeviceProgram* program,
     const DeviceGroup& in = program->groups_in[i];
     const HostGroup& group = program->groups[table.first_group + in.group];
     if (group.in_place == nullptr || IsPoisoned(*program, in)) continue;
-    CombineShare(*table.shape, group, in.local, firing);
+    backend_->CombineShare({table.shape, &group, in.local, firing});
   }
 }
 
@@ -280,14 +321,15 @@ void Device::TakeResults(DeviceProgram* program, const CollectiveTable& table,
     char* const result =
         slots[2 * (m - table.member_begin) + 1].at(program->memories, firing);
     if (group.exchange != nullptr) {
-      group.exchange->TakeResult(*table.shape, member.own, firing, result);
+      backend_->TakeResult({table.shape, &group, member.own, firing}, result);
     } else if (group.carried) {
-      CopyBytes(CarriedResult(*program, table, firing), bytes, result);
+      backend_->CopyBytes(CarriedResult(*program, table, firing), bytes,
+                          result);
     } else if (group.shared) {
-      CopyBytes(group.result(firing), bytes, result);
+      backend_->CopyBytes(group.result(firing), bytes, result);
     } else if (group.in_place == nullptr) {
-      CombineCollective(*table.shape, member.rank,
-                        group.contributions[firing & 1].data(), result);
+      backend_->Combine({table.shape, member.rank,
+                         group.contributions[firing & 1].data(), result});
     }
   }
 }

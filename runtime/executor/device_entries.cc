@@ -12,7 +12,6 @@
 namespace pathways {
 
 bool Device::CanFeed(const DeviceProgram& program, const Entry& entry) const {
-  if (!run_kernels_) return true;
   auto active = program.active.begin();
   while (entry.next >= active->grant->end) ++active;
   return IsFilled(program.feeds[entry.op], entry.next, *active->grant->launch);
@@ -66,42 +65,71 @@ void Device::Enqueue(DeviceProgram* program, const LocalMessage& message) {
   }
 }
 
-void Device::RunEntry(DeviceProgram* program, uint32_t index) {
-  Entry& entry = program->entries[index];
-  entry.queued = false;
-  const uint64_t firing = entry.next;
-  bool poison = program->poison[uint64_t{index} * program->window +
-                                SlotOf(firing, program->window)];
+HostLaunch* Device::LaunchAt(const DeviceProgram& program, uint64_t firing) {
   HostLaunch* launch = nullptr;
-  for (const DeviceProgram::Active& active : program->active) {
+  for (const DeviceProgram::Active& active : program.active) {
     launch = active.grant->launch;
     if (firing < active.grant->end) break;
   }
+  return launch;
+}
+
+bool Device::IsPoisoned(const DeviceProgram& program, uint32_t index) {
+  const Entry& entry = program.entries[index];
+  const uint64_t firing = entry.next;
+  return program.poison[uint64_t{index} * program.window +
+                        SlotOf(firing, program.window)] ||
+         (entry.kind == proto::FEED &&
+          ReadsPoison(program.feeds[entry.op], firing,
+                      *LaunchAt(program, firing)));
+}
+
+void Device::RunEntry(DeviceProgram* program, uint32_t index) {
+  const Entry& entry = program->entries[index];
+  const uint64_t firing = entry.next;
   trace_.MoveBegins();
+  if (!IsPoisoned(*program, index)) {
+    switch (entry.kind) {
+      case proto::SEND:
+        MovePieces(*program, program->sends[entry.op], firing);
+        break;
+      case proto::RECV:
+        FillReceived(backend_.get(), program->recvs[entry.op], firing);
+        break;
+      case proto::FEED:
+        counters_.fed_bytes.Add(FeedBuffer(backend_.get(),
+                                           &program->feeds[entry.op], firing,
+                                           *LaunchAt(*program, firing)));
+        break;
+      case proto::FETCH:
+        counters_.fetched_bytes.Add(
+            FetchBuffer(backend_.get(), program->fetches[entry.op], firing,
+                        *LaunchAt(*program, firing)));
+        break;
+      default:
+        break;
+    }
+  }
+  if (IsEntryDone(program, index)) FinishEntry(program, index);
+}
+
+void Device::FinishEntry(DeviceProgram* program, uint32_t index) {
+  Entry& entry = program->entries[index];
+  const uint64_t firing = entry.next;
+  const bool poison = IsPoisoned(*program, index);
   uint32_t away = 0;
-  switch (entry.kind) {
-    case proto::SEND:
-      away = RunSend(program, entry, firing, poison);
-      break;
-    case proto::RECV:
-      if (!poison && run_kernels_)
-        FillReceived(program->recvs[entry.op], firing);
-      break;
-    case proto::FEED:
-      if (run_kernels_) {
-        FeedOp& op = program->feeds[entry.op];
-        poison |= ReadsPoison(op, firing, *launch);
-        if (poison) break;
-        counters_.fed_bytes.Add(FeedBuffer(&op, firing, *launch));
-      }
-      break;
-    case proto::FETCH:
-      RunFetch(program->fetches[entry.op], firing, launch, poison);
-      break;
-    default:
-      break;
+  if (entry.kind == proto::SEND) {
+    away = SendPieces(program, entry, firing, poison);
+  } else if (entry.kind == proto::FETCH && poison) {
+    const FetchOp& op = program->fetches[entry.op];
+    HostLaunch* launch = LaunchAt(*program, firing);
+    if (IsFetched(op, firing, *launch)) {
+      launch->values.results[op.result].poisoned.store(
+          true, std::memory_order_relaxed);
+    }
   }
   trace_.MoveEnds(*program, index, firing, poison);
+  entry.queued = false;
   ++entry.next;
   counters_.firings.Add();
   if (away > 0) {
@@ -231,15 +259,22 @@ void Device::EndGrant(const DeviceProgram& program, HostGrant* grant) {
   Send(executor(), message);
 }
 
-uint32_t Device::RunSend(DeviceProgram* program, const Entry& entry,
-                         uint64_t firing, bool poison) {
+void Device::MovePieces(const DeviceProgram& program, const SendOp& op,
+                        uint64_t firing) {
+  for (uint32_t i = op.begin; i < op.end; ++i) {
+    const PieceOut& piece = program.pieces[i];
+    if (piece.lent_offset >= 0) continue;
+    MovePiece(backend_.get(), piece, firing);
+    counters_.moved_bytes.Add(piece.bytes);
+  }
+}
+
+uint32_t Device::SendPieces(DeviceProgram* program, const Entry& entry,
+                            uint64_t firing, bool poison) {
   const SendOp& op = program->sends[entry.op];
   uint32_t away = 0;
   for (uint32_t i = op.begin; i < op.end; ++i) {
     const PieceOut& piece = program->pieces[i];
-    const bool moves = run_kernels_ && !poison;
-    char* const to = moves ? MovePiece(piece, firing) : piece.to.at(firing);
-    if (moves && piece.lent_offset < 0) counters_.moved_bytes.Add(piece.bytes);
     LocalMessage message;
     switch (piece.token.type) {
       case OutToken::kNear:
@@ -264,7 +299,7 @@ uint32_t Device::RunSend(DeviceProgram* program, const Entry& entry,
         message.item = entry.shard;
         message.step = firing;
         message.extra = piece.token.where;
-        message.payload = poison ? nullptr : to;
+        message.payload = poison ? nullptr : PlaceOf(piece, firing);
         message.payload_bytes = poison ? 0 : piece.bytes;
         Send(executor(), message);
         break;
@@ -273,17 +308,6 @@ uint32_t Device::RunSend(DeviceProgram* program, const Entry& entry,
     }
   }
   return away;
-}
-
-void Device::RunFetch(const FetchOp& op, uint64_t firing, HostLaunch* launch,
-                      bool poison) {
-  if (!IsFetched(op, firing, *launch)) return;
-  if (poison) {
-    launch->values.results[op.result].poisoned.store(true,
-                                                     std::memory_order_relaxed);
-  } else if (run_kernels_) {
-    counters_.fetched_bytes.Add(FetchBuffer(op, firing, *launch));
-  }
 }
 
 }  // namespace pathways

@@ -105,9 +105,7 @@ void ReportDevice(const DeviceProgram& program, const GrantQueue& queue,
     stuck->set_shard(entry.shard);
     stuck->set_device(state.island_device);
     ReportTokens(program, i, firing, stuck);
-    if (entry.kind == proto::FEED && state.runs_kernels) {
-      ReportFeed(program, entry, firing, stuck);
-    }
+    if (entry.kind == proto::FEED) ReportFeed(program, entry, firing, stuck);
     if (entry.kind != proto::GANG || queue.empty()) continue;
     const GrantQueue::Head& head = queue.head();
     const Gang& gang = queue.gang();

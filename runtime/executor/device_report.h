@@ -26,8 +26,7 @@ struct DeviceReport {
 
 // Where the head of a device's queue stands.
 struct HeadState {
-  bool runs_kernels = true;
-  bool running = false;       // its virtual time goes by
+  bool running = false;       // its work is under way, or its virtual time
   bool in_meeting = false;    // others are not there yet
   uint32_t step = 0;          // of the gang
   int64_t island_device = 0;  // whose queue it is

@@ -51,7 +51,7 @@ class ExchangeState {
   const layout::HostExchange& plan() const { return *plan_; }
   // Bytes of one of the two slots.
   uint64_t slot_bytes() const { return plan_->bytes; }
-  // Two slots, `stride` bytes apart; null: kernels do not run.
+  // Two slots, `stride` bytes apart; null: there is no memory.
   void SetMemory(char* data, uint64_t stride) {
     data_ = data;
     stride_ = stride;
@@ -61,7 +61,7 @@ class ExchangeState {
   }
 
   // Puts in what the member with own place `own` contributes, and takes out
-  // its result once the firing is done. On the member's device, if kernels run.
+  // its result once the firing is done. On the member's device.
   void Contribute(const CollectiveShape& shape, uint32_t own, uint64_t firing,
                   const char* source) const;
   void TakeResult(const CollectiveShape& shape, uint32_t own, uint64_t firing,

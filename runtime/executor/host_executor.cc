@@ -27,9 +27,9 @@ HostExecutor::HostExecutor(RuntimeContext* context, const HostActors* actors,
       host_(host),
       host_arena_(
           absl::StrCat("host memory of ", context->topology->HostName(host)),
-          HostMemoryBytes(context->topology->host(host)), context->run_kernels),
-      staging_(this, &host_arena_, context->topology->HostName(host),
-               context->run_kernels) {
+          HostMemoryBytes(context->topology->host(host)),
+          context->backends->has_values()),
+      staging_(this, &host_arena_, context->topology->HostName(host)) {
   const Topology& topology = *context->topology;
   const int island = topology.island_of_host(host);
   for (int d = 0; d < topology.num_host_devices(host); ++d) {
@@ -37,7 +37,7 @@ HostExecutor::HostExecutor(RuntimeContext* context, const HostActors* actors,
     arenas_.push_back(std::make_unique<Arena>(
         topology.DeviceName(island, device),
         DeviceMemoryBytes(topology.device(island, device)),
-        context->run_kernels));
+        context->backends->has_values()));
   }
 }
 

@@ -28,6 +28,7 @@
 #include <vector>
 
 #include "runtime/executor/counters.h"
+#include "runtime/executor/device_backend.h"
 #include "runtime/executor/device_report.h"
 #include "runtime/executor/dispatch.h"
 #include "runtime/executor/grant_sequencer.h"
@@ -60,7 +61,7 @@ struct RuntimeContext {
   PlanIndex plans;
   KernelResolver* kernels = nullptr;    // where code of plans comes from
   Registry<const PreparedPlan> loaded;  // by incarnation
-  bool run_kernels = true;
+  const DeviceBackends* backends = &CpuBackends();
   ControlPool controls;
   DispatchOptions dispatch;
   WorkLimits limits;

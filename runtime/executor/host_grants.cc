@@ -36,7 +36,7 @@ HostLaunch* HostExecutor::LaunchOf(HostProgram* program,
   std::unique_ptr<HostLaunch>& slot = program->launches.Push();
   if (slot == nullptr) slot = std::make_unique<HostLaunch>();
   HostLaunch* launch = slot.get();
-  if (!staging_.TakeValues(*program, grant, &launch->values)) {
+  if (!staging_.TakeValues(grant, &launch->values)) {
     program->launches.PopBack();
     return nullptr;
   }

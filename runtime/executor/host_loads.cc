@@ -86,8 +86,7 @@ void HostExecutor::OnLoad(const proto::LoadProgram& load) {
   absl::StatusOr<std::unique_ptr<HostProgram>> built = HostProgram::Build(
       std::move(plan), *context_.topology, actors_, context_.dispatch, host_,
       id, load.incarnation(), arenas, &host_arena_, [this](int host) {
-        return context_.run_kernels &&
-               world_->Lends(context_.directory.executor(host));
+        return world_->Lends(context_.directory.executor(host));
       });
   if (!built.ok()) {
     ReplyLoaded(id, load.incarnation(), built.status());

@@ -233,6 +233,7 @@ struct alignas(64) DeviceProgram {
   };
   Ring<Active> active;  // grants that are not over here
   uint64_t fired = 0;   // of entries; those of gangs with their queue's last
+  uint32_t events = 0;  // behind work that is under way
   // [entry][slot], while tracing: along which edge the last token came, and
   // when among those of the device.
   struct LastToken {

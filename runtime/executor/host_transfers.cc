@@ -67,11 +67,14 @@ bool HostTransfers::OnBlock(uint32_t client, const WireMessage& message,
   if (message.flags & kPoisoned) {
     object.status = absl::UnavailableError(
         "the client of a launch is gone, with the values of its arguments");
-  } else if (payload.bytes != bytes || payload.data == nullptr) {
+  } else if (payload.bytes != bytes ||
+             (payload.data == nullptr && object.data() != nullptr)) {
     object.status = absl::InternalError(absl::StrCat(
         "a piece of an array has ", payload.bytes, " bytes, expected ", bytes));
   } else {
-    std::memcpy(object.data() + piece.offset(), payload.data, bytes);
+    if (object.data() != nullptr) {
+      std::memcpy(object.data() + piece.offset(), payload.data, bytes);
+    }
     bytes_stored_ += bytes;
     object.received += bytes;
     Ask(&pulling, send);
@@ -115,8 +118,10 @@ void HostTransfers::SendPiece(uint32_t client, uint64_t request, Lent* lent,
   // Once more is no progress.
   lent->sent = std::max(lent->sent, uint64_t{piece.number} + 1);
   const HostStore::Object& object = *lent->object;
-  send(client, TransferMessage(kBlockMessage, request, piece),
-       {object.data() + piece.offset(), piece.BytesOf(object.bytes)});
+  Payload payload;
+  payload.bytes = piece.BytesOf(object.bytes);
+  if (object.data() != nullptr) payload.data = object.data() + piece.offset();
+  send(client, TransferMessage(kBlockMessage, request, piece), payload);
 }
 
 uint64_t HostTransfers::Sent(uint32_t client, uint64_t request) const {

@@ -36,11 +36,9 @@ uint64_t TotalBytes(uint64_t step_bytes, bool stepped, uint64_t steps) {
 
 }  // namespace
 
-LaunchStaging::LaunchStaging(Owner* owner, Arena* arena, std::string host,
-                             bool run_kernels)
+LaunchStaging::LaunchStaging(Owner* owner, Arena* arena, std::string host)
     : owner_(*owner),
       host_(std::move(host)),
-      run_kernels_(run_kernels),
       store_(arena),
       to_clients_([owner](uint32_t client, const WireMessage& message,
                           Payload payload) {
@@ -245,21 +243,15 @@ absl::Status LaunchStaging::MakeResults(const HostProgram& program,
   return absl::OkStatus();
 }
 
-bool LaunchStaging::TakeValues(const HostProgram& program,
-                               const proto::Grant& grant, HostValues* values) {
-  if (Prepared* prepared = prepared_.Find(grant.launch())) {
-    if (prepared->program != grant.program() ||
-        prepared->incarnation != grant.incarnation() ||
-        prepared->values.steps != grant.launch_steps()) {
-      return false;  // what was staged is not what was granted
-    }
-    std::swap(*values, prepared->values);
-    prepared_.Erase(grant.launch());
-    return true;
+bool LaunchStaging::TakeValues(const proto::Grant& grant, HostValues* values) {
+  Prepared* const prepared = prepared_.Find(grant.launch());
+  if (prepared == nullptr || prepared->program != grant.program() ||
+      prepared->incarnation != grant.incarnation() ||
+      prepared->values.steps != grant.launch_steps()) {
+    return false;  // what was staged is not what was granted
   }
-  if (run_kernels_) return false;
-  values->steps = grant.launch_steps();
-  values->results.resize(program.plan->plan().interface().results_size());
+  std::swap(*values, prepared->values);
+  prepared_.Erase(grant.launch());
   return true;
 }
 

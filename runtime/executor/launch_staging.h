@@ -59,9 +59,8 @@ class LaunchStaging {
     ~Owner() = default;
   };
 
-  // `owner` and `arena`, the host's memory, outlive it. Without `run_kernels`
-  // launches have no values, and nobody is told what they are.
-  LaunchStaging(Owner* owner, Arena* arena, std::string host, bool run_kernels);
+  // `owner` and `arena`, the host's memory, outlive it.
+  LaunchStaging(Owner* owner, Arena* arena, std::string host);
 
   // A PrepareLaunch, FetchBegin or DropObjects. False: a second copy.
   bool Take(const ControlRef& control);
@@ -69,8 +68,7 @@ class LaunchStaging {
   void OnWire(uint32_t client, const WireMessage& message, Payload payload);
   // Fills `values`, which are empty, with what was prepared for the launch of a
   // grant. False: nothing was, or for another program or number of steps.
-  bool TakeValues(const HostProgram& program, const proto::Grant& grant,
-                  HostValues* values);
+  bool TakeValues(const proto::Grant& grant, HostValues* values);
 
   // The number of the last message that changed the store.
   uint64_t last() const { return sequence_.last(); }
@@ -114,7 +112,6 @@ class LaunchStaging {
 
   Owner& owner_;
   const std::string host_;
-  const bool run_kernels_;
   HostStore store_;
   HostTransfers transfers_;
   const HostTransfers::Sender to_clients_;

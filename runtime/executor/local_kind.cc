@@ -60,6 +60,8 @@ const char* MessageKindName(int kind) {
       return "clients-gone";
     case kDescribe:
       return "describe";
+    case kWorkDone:
+      return "work-done";
     case kCostDone:
       return "cost-done";
     case kLongCost:

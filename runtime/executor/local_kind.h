@@ -64,6 +64,8 @@ enum LocalKind : uint16_t {
   kDescribe,     // payload: the StatusQuery, which it takes over
 
   // An actor to itself.
+  kWorkDone,       // target: entry, whose work is done; UINT32_MAX: the head's,
+                   // step: which
   kCostDone,       // a gang's virtual time is over
   kLongCost,       // it takes longer than it should
   kCostLimit,      // it takes longer than it may

@@ -96,7 +96,7 @@ absl::StatusOr<PlanFetch::Step> PlanFetches::Prepare(Fetch* fetch) {
   data.tables = std::move(tables);
   absl::StatusOr<std::unique_ptr<PreparedPlan>> plan =
       PreparedPlan::WithoutCode(
-          std::move(data), *context_.topology, context_.run_kernels,
+          std::move(data), *context_.topology, context_.backends->has_values(),
           [&](int32_t host) { return context_.IsHere(host); });
   if (!plan.ok()) return plan.status();
   fetch->plan = *std::move(plan);

@@ -275,11 +275,10 @@ void PreparedPlan::FindShared() {
   }
 }
 
-void PreparedPlan::PlaceInterface(const Topology& topology, bool run_kernels) {
+void PreparedPlan::PlaceInterface(const Topology& topology) {
   auto place = [&](uint32_t buffer, bool stepped) {
-    return run_kernels ? MakeArrayPlacement(*this, topology,
-                                            static_cast<int>(buffer), stepped)
-                       : nullptr;
+    return MakeArrayPlacement(*this, topology, static_cast<int>(buffer),
+                              stepped);
   };
   for (const proto::Argument& argument : plan().interface().arguments()) {
     argument_placements_.push_back(place(
@@ -295,9 +294,9 @@ void PreparedPlan::PlaceInterface(const Topology& topology, bool run_kernels) {
 
 absl::StatusOr<std::shared_ptr<const PreparedPlan>> PreparedPlan::Create(
     PlanData data, const Topology& topology, KernelResolver* resolver,
-    bool run_kernels, HostFilter is_here) {
+    bool runs_code, HostFilter is_here) {
   absl::StatusOr<std::unique_ptr<PreparedPlan>> plan =
-      WithoutCode(std::move(data), topology, run_kernels, is_here);
+      WithoutCode(std::move(data), topology, runs_code, is_here);
   if (!plan.ok()) return plan.status();
   absl::Status loaded = (*plan)->LoadCode(resolver);
   if (!loaded.ok()) return loaded;
@@ -305,7 +304,7 @@ absl::StatusOr<std::shared_ptr<const PreparedPlan>> PreparedPlan::Create(
 }
 
 absl::StatusOr<std::unique_ptr<PreparedPlan>> PreparedPlan::WithoutCode(
-    PlanData data, const Topology& topology, bool run_kernels,
+    PlanData data, const Topology& topology, bool runs_code,
     HostFilter is_here) {
   std::unique_ptr<PreparedPlan> self(new PreparedPlan);
   self->data_ = std::move(data);
@@ -340,7 +339,7 @@ absl::StatusOr<std::unique_ptr<PreparedPlan>> PreparedPlan::WithoutCode(
     out.shape = layout::ShardShape(out.layout, self->slices_[out.slice].mesh);
   }
   self->FindShared();
-  self->PlaceInterface(topology, run_kernels);
+  self->PlaceInterface(topology);
 
   for (int a = 0; a < plan.actions_size(); ++a) {
     const proto::Action& action = plan.actions(a);
@@ -389,7 +388,7 @@ absl::StatusOr<std::unique_ptr<PreparedPlan>> PreparedPlan::WithoutCode(
     self->in_edges_[edge.to()].push_back(e);
     self->out_edges_[edge.from()].push_back(e);
   }
-  if (run_kernels) self->FindNeeded(topology, is_here);
+  if (runs_code) self->FindNeeded(topology, is_here);
   return self;
 }
 

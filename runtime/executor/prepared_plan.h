@@ -90,15 +90,15 @@ class PreparedPlan {
   // InvalidArgument (island, device, kind, or a slice on hosts of two CPU
   // types), FailedPrecondition (no code for a device's CPU), ResourceExhausted
   // (tables too large). Code is loaded for devices of the hosts that `is_here`
-  // says; without `run_kernels`, none.
+  // says; without `runs_code`, none.
   static absl::StatusOr<std::shared_ptr<const PreparedPlan>> Create(
       PlanData plan, const Topology& topology, KernelResolver* resolver,
-      bool run_kernels, HostFilter is_here = [](int32_t) { return true; });
+      bool runs_code, HostFilter is_here = [](int32_t) { return true; });
 
   // Create in two steps, for who must find the code first: the errors are
   // those of the step.
   static absl::StatusOr<std::unique_ptr<PreparedPlan>> WithoutCode(
-      PlanData plan, const Topology& topology, bool run_kernels,
+      PlanData plan, const Topology& topology, bool runs_code,
       HostFilter is_here);
   const std::vector<NeededCode>& needed_code() const { return needed_; }
   // Takes kernels and blobs in place of those that it was made with.
@@ -150,7 +150,7 @@ class PreparedPlan {
   PreparedPlan() = default;
   absl::Status Bind(const Topology& topology);
   void FindShared();
-  void PlaceInterface(const Topology& topology, bool run_kernels);
+  void PlaceInterface(const Topology& topology);
   void FindNeeded(const Topology& topology, HostFilter is_here);
 
   PlanData data_;

@@ -20,9 +20,15 @@ inline uint64_t SlotOf(uint64_t firing, uint32_t count) {
   return (count & mask) == 0 ? firing & mask : firing % count;
 }
 
+// `offset` bytes behind `base`. Where values have no memory the base is null,
+// and what comes of it means nothing; so it is no arithmetic of pointers.
+inline char* AddressAt(char* base, uint64_t offset) {
+  return reinterpret_cast<char*>(reinterpret_cast<uintptr_t>(base) + offset);
+}
+
 // A buffer on one shard: one of `credits` slots per firing.
 struct SlotRef {
-  char* base = nullptr;  // null: kernels do not run
+  char* base = nullptr;  // null: there is no memory
   uint64_t stride = 0;
   uint32_t credits = 1;
   char* at(uint64_t firing) const {
@@ -41,7 +47,8 @@ struct SlotOffset {
   Memory memory = kDevice;
   // `memories`: where those of the device begin.
   char* at(char* const* memories, uint64_t firing) const {
-    return memories[memory] + offset + SlotOf(firing, credits) * stride;
+    return AddressAt(memories[memory],
+                     offset + SlotOf(firing, credits) * stride);
   }
   // The same slot, of a buffer that has a power of two of them.
   bool has_mask() const { return (credits & (credits - 1)) == 0; }

@@ -8,43 +8,25 @@
 
 #include "runtime/executor/value_moves.h"
 
-#include <cstring>
-
-#include "runtime/plan/tables.h"
-
 namespace pathways {
 
-char* MovePiece(const PieceOut& piece, uint64_t firing) {
-  if (piece.lent_offset >= 0) return piece.from.at(firing) + piece.lent_offset;
+void MovePiece(DeviceBackend* backend, const PieceOut& piece, uint64_t firing) {
   const bool remote = piece.token.type == OutToken::kRemote;
-  char* const to = piece.to.at(firing);
-  layout::CopyBox(piece.from.at(firing), piece.source->shape,
-                  piece.source_offset, to,
-                  remote ? piece.extent : piece.destination->shape,
-                  remote ? piece.zeros : piece.destination_offset, piece.extent,
-                  piece.source->element_bytes);
-  return to;
+  BoxCopy copy;
+  copy.from = piece.from.at(firing);
+  copy.from_shape = &piece.source->shape;
+  copy.from_offset = &piece.source_offset;
+  copy.to = piece.to.at(firing);
+  copy.to_shape = remote ? &piece.extent : &piece.destination->shape;
+  copy.to_offset = remote ? &piece.zeros : &piece.destination_offset;
+  copy.extent = &piece.extent;
+  copy.element_bytes = piece.source->element_bytes;
+  backend->Copy(copy);
 }
 
-void FillReceived(const RecvOp& op, uint64_t firing) {
-  char* to = op.to.at(firing);
-  int64_t count = 1;
-  for (int64_t size : op.buffer->shape) count *= size;
-  if (count == 0) return;
-  switch (op.fill) {
-    case RecvOp::kNone:
-      return;
-    case RecvOp::kPadding:
-      FillPadding(op.buffer->shape, op.valid, op.buffer->element_bytes, to);
-      return;
-    case RecvOp::kZero:
-      std::memset(to, 0, count * op.buffer->element_bytes);
-      return;
-    case RecvOp::kIdentity:
-      FillIdentity(ReductionKindOf(op.buffer->layout.reduction),
-                   op.buffer->element, count, to);
-      return;
-  }
+void FillReceived(DeviceBackend* backend, const RecvOp& op, uint64_t firing) {
+  if (op.fill == RecvOp::kNone) return;
+  backend->Fill({op.fill, op.buffer, &op.valid, op.to.at(firing)});
 }
 
 bool ReadsPoison(const FeedOp& op, uint64_t firing, const HostLaunch& launch) {
@@ -60,14 +42,15 @@ bool IsFilled(const FeedOp& op, uint64_t firing, const HostLaunch& launch) {
          argument->filled.load(std::memory_order_acquire);
 }
 
-uint64_t FeedBuffer(FeedOp* feed, uint64_t firing, const HostLaunch& launch) {
+uint64_t FeedBuffer(DeviceBackend* backend, FeedOp* feed, uint64_t firing,
+                    const HostLaunch& launch) {
   const FeedOp& op = *feed;
   if (op.bytes == 0) return 0;  // nothing of the array is anywhere
   char* to = op.to.at(firing);
   if (op.carried && firing != launch.first) {
     const char* from = op.carried_from.at(firing - 1);
     if (from == to) return 0;
-    std::memcpy(to, from, op.bytes);
+    backend->CopyBytes(from, op.bytes, to);
     return op.bytes;
   }
   const HostStore::Object* object = launch.values.arguments[op.argument].get();
@@ -76,16 +59,22 @@ uint64_t FeedBuffer(FeedOp* feed, uint64_t firing, const HostLaunch& launch) {
     if (placed == object->id) return 0;
     placed = object->id;
   }
-  const int64_t element = op.buffer->element_bytes;
   if (op.extent != op.buffer->shape) {
-    FillPadding(op.buffer->shape, op.extent, element, to);
+    backend->Fill({RecvOp::kPadding, op.buffer, &op.extent, to});
   }
   if (op.part.bytes == 0) return 0;  // all padding
-  const char* from =
-      object->data() + op.part.offset * (op.stepped ? launch.values.steps : 1);
-  if (op.stepped) from += (firing - launch.first) * op.part.bytes;
-  layout::CopyBox(from, op.extent, op.zeros, to, op.buffer->shape, op.zeros,
-                  op.extent, element);
+  uint64_t offset = op.part.offset * (op.stepped ? launch.values.steps : 1);
+  if (op.stepped) offset += (firing - launch.first) * op.part.bytes;
+  BoxCopy copy;
+  copy.from = AddressAt(object->data(), offset);
+  copy.from_shape = &op.extent;
+  copy.from_offset = &op.zeros;
+  copy.to = to;
+  copy.to_shape = &op.buffer->shape;
+  copy.to_offset = &op.zeros;
+  copy.extent = &op.extent;
+  copy.element_bytes = op.buffer->element_bytes;
+  backend->Copy(copy);
   return op.part.bytes;
 }
 
@@ -93,14 +82,21 @@ bool IsFetched(const FetchOp& op, uint64_t firing, const HostLaunch& launch) {
   return op.stepped || firing + 1 == launch.end;
 }
 
-uint64_t FetchBuffer(const FetchOp& op, uint64_t firing,
+uint64_t FetchBuffer(DeviceBackend* backend, const FetchOp& op, uint64_t firing,
                      const HostLaunch& launch) {
-  if (!op.writes) return 0;
-  char* to = launch.values.results[op.result].object->data() +
-             op.part.offset * (op.stepped ? launch.values.steps : 1);
-  if (op.stepped) to += (firing - launch.first) * op.part.bytes;
-  layout::CopyBox(op.from.at(firing), op.buffer->shape, op.zeros, to, op.extent,
-                  op.zeros, op.extent, op.buffer->element_bytes);
+  if (!op.writes || !IsFetched(op, firing, launch)) return 0;
+  uint64_t offset = op.part.offset * (op.stepped ? launch.values.steps : 1);
+  if (op.stepped) offset += (firing - launch.first) * op.part.bytes;
+  BoxCopy copy;
+  copy.from = op.from.at(firing);
+  copy.from_shape = &op.buffer->shape;
+  copy.from_offset = &op.zeros;
+  copy.to = AddressAt(launch.values.results[op.result].object->data(), offset);
+  copy.to_shape = &op.extent;
+  copy.to_offset = &op.zeros;
+  copy.extent = &op.extent;
+  copy.element_bytes = op.buffer->element_bytes;
+  backend->Copy(copy);
   return op.part.bytes;
 }
 

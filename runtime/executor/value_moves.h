@@ -6,8 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Sends, receives, feeds and fetches, one firing on one shard each. When they
-// may happen, and whom they tell, is the device's matter.
+// Sends, receives, feeds and fetches, one firing on one shard each, as work of
+// a device's backend. When they may happen, and whom they tell, is the device's
+// matter.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,25 +17,33 @@
 
 #include <cstdint>
 
+#include "runtime/executor/device_backend.h"
 #include "runtime/executor/host_program.h"
 
 namespace pathways {
 
-// Copies a piece to its destination or, when that is on another host, packed to
-// its staging, if it is not lent where it lies. Returns where it is then.
-char* MovePiece(const PieceOut& piece, uint64_t firing);
+// Copies a piece that is not lent where it lies to its destination or, when
+// that is on another host, packed to its staging.
+void MovePiece(DeviceBackend* backend, const PieceOut& piece, uint64_t firing);
+// Where it is then.
+inline char* PlaceOf(const PieceOut& piece, uint64_t firing) {
+  return piece.lent_offset >= 0 ? piece.from.at(firing) + piece.lent_offset
+                                : piece.to.at(firing);
+}
 // What a receive has that no piece brings.
-void FillReceived(const RecvOp& op, uint64_t firing);
+void FillReceived(DeviceBackend* backend, const RecvOp& op, uint64_t firing);
 
 // Whether what a feed reads is of a launch that failed; is there.
 bool ReadsPoison(const FeedOp& op, uint64_t firing, const HostLaunch& launch);
 bool IsFilled(const FeedOp& op, uint64_t firing, const HostLaunch& launch);
 // Of what is not poisoned, and is filled. Returns the bytes that were read.
-uint64_t FeedBuffer(FeedOp* op, uint64_t firing, const HostLaunch& launch);
+uint64_t FeedBuffer(DeviceBackend* backend, FeedOp* op, uint64_t firing,
+                    const HostLaunch& launch);
 
-// Whether a result is taken at this firing; writes it. Returns the bytes.
+// Whether a result is taken at this firing; writes it if it is. Returns the
+// bytes.
 bool IsFetched(const FetchOp& op, uint64_t firing, const HostLaunch& launch);
-uint64_t FetchBuffer(const FetchOp& op, uint64_t firing,
+uint64_t FetchBuffer(DeviceBackend* backend, const FetchOp& op, uint64_t firing,
                      const HostLaunch& launch);
 
 }  // namespace pathways

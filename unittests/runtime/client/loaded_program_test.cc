@@ -35,12 +35,12 @@ proto::Plan AddPlan() {
 
 class LoadedProgramTest : public ::testing::Test {
  protected:
-  std::unique_ptr<LoadedProgram> Make(proto::Plan plan, bool run_kernels) {
+  std::unique_ptr<LoadedProgram> Make(proto::Plan plan, bool has_values) {
     absl::StatusOr<std::shared_ptr<const PreparedPlan>> prepared =
         PreparedPlan::Create(MakePlanData(std::move(plan), {}), topology_,
-                             &Kernels(), run_kernels);
+                             &Kernels(), has_values);
     EXPECT_TRUE(prepared.ok()) << prepared.status();
-    return std::make_unique<LoadedProgram>(7, *prepared, run_kernels);
+    return std::make_unique<LoadedProgram>(7, *prepared, has_values);
   }
 
   SpareMemory memory_;
@@ -52,7 +52,7 @@ absl::Status Invalid(const std::string& text) {
 }
 
 TEST_F(LoadedProgramTest, KnowsItsArgumentsAndWhereTheyLie) {
-  const auto program = Make(AddPlan(), /*run_kernels=*/true);
+  const auto program = Make(AddPlan(), /*has_values=*/true);
   EXPECT_EQ(program->handle(), 7u);
   EXPECT_EQ(program->name(), "add");
   ASSERT_EQ(program->num_arguments(), 2);
@@ -65,7 +65,7 @@ TEST_F(LoadedProgramTest, KnowsItsArgumentsAndWhereTheyLie) {
 }
 
 TEST_F(LoadedProgramTest, RefusesALaunchOfOtherStepsOrArguments) {
-  const auto program = Make(AddPlan(), /*run_kernels=*/true);
+  const auto program = Make(AddPlan(), /*has_values=*/true);
   EXPECT_TRUE(program->CheckLaunch(1, 2).ok());
   EXPECT_TRUE(program->CheckLaunch(int64_t{1} << 40, 2).ok());
   EXPECT_EQ(program->CheckLaunch(0, 2),
@@ -79,7 +79,7 @@ TEST_F(LoadedProgramTest, RefusesALaunchOfOtherStepsOrArguments) {
 }
 
 TEST_F(LoadedProgramTest, RefusesAnArgumentOfAnotherType) {
-  const auto program = Make(AddPlan(), /*run_kernels=*/true);
+  const auto program = Make(AddPlan(), /*has_values=*/true);
   constexpr ElementType kF32 = ElementType::kF32;
   EXPECT_TRUE(program->CheckArgument(0, {kF32, {2}}, 8, 5).ok());
   EXPECT_TRUE(program->CheckArgument(1, {kF32, {5, 2}}, 40, 5).ok());
@@ -93,7 +93,7 @@ TEST_F(LoadedProgramTest, RefusesAnArgumentOfAnotherType) {
 }
 
 TEST_F(LoadedProgramTest, WithoutKernelsNothingLiesAnywhere) {
-  const auto program = Make(AddPlan(), /*run_kernels=*/false);
+  const auto program = Make(AddPlan(), /*has_values=*/false);
   EXPECT_EQ(program->placement(0), nullptr);
   EXPECT_TRUE(
       program->CheckArgument(0, {ElementType::kF32, {2}}, /*bytes=*/0, 1).ok());
@@ -104,7 +104,7 @@ TEST_F(LoadedProgramTest, WithoutKernelsNothingLiesAnywhere) {
 }
 
 TEST_F(LoadedProgramTest, ARunHasTheResultsOfItsSteps) {
-  const auto program = Make(AddPlan(), /*run_kernels=*/true);
+  const auto program = Make(AddPlan(), /*has_values=*/true);
   absl::StatusOr<std::shared_ptr<RunState>> run = program->MakeRun(3, &memory_);
   ASSERT_TRUE(run.ok()) << run.status();
   EXPECT_EQ((*run)->program(), "add");

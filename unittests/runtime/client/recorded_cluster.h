@@ -72,7 +72,7 @@ class RecordedCluster {
       for (int d = 0; d < topology_.num_host_devices(h); ++d) {
         devices.push_back(std::make_unique<Device>(
             &world, &actors, &cohort, h, d, topology_.first_device(h) + d,
-            /*run_kernels=*/true, &context.limits));
+            CpuBackends(), &context.limits));
         actors.cohorts.push_back(0);
         actors.devices.push_back(
             world.Register(devices.back().get(), {}, "device"));
@@ -93,7 +93,7 @@ class RecordedCluster {
   void AskLoad(proto::Plan plan) {
     absl::StatusOr<std::shared_ptr<const PreparedPlan>> prepared =
         PreparedPlan::Create(MakePlanData(std::move(plan), {}), topology_,
-                             &Kernels(), /*run_kernels=*/true);
+                             &Kernels(), /*runs_code=*/true);
     EXPECT_TRUE(prepared.ok()) << prepared.status();
     plan_ = *prepared;
     proto::Control control;

@@ -13,6 +13,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <memory>
@@ -23,6 +24,7 @@
 #include "absl/strings/str_cat.h"
 #include "runtime/client/cluster.h"
 #include "runtime/executor/kernel_resolver.h"
+#include "runtime/executor/testing/late_backend.h"
 #include "runtime/plan/tables.h"
 #include "runtime/plan/testing/plan_builder.h"
 #include "runtime/topology/topology.h"
@@ -241,8 +243,12 @@ class TestCluster {
   std::unique_ptr<Client> client_;  // goes first
 };
 
+// With PATHWAYS_TEST_LATE_DEVICES in the environment, on late devices.
 inline TestCluster StartOn(const proto::Cluster& cluster,
                            ClusterOptions options = {}) {
+  if (options.run_kernels && std::getenv("PATHWAYS_TEST_LATE_DEVICES")) {
+    options.backends = &LateBackends();
+  }
   if (options.kernels == nullptr) options.kernels = &Kernels();
   if (options.world == ClusterOptions::kThreads && options.workers == 0) {
     options.workers = 2;

@@ -131,8 +131,9 @@ TEST(ScaleTest, TablesAreProportionalToOwnShards) {
         LaunchPlan(*runtime, program, ShapesOnly(plan, 10), 10);
     ASSERT_TRUE(runtime->Await(run).ok()) << runtime->Await(run);
     const ClusterStats stats = StatsOf(*runtime);
-    // One launch and one answer of the island, whatever the steps and devices.
-    EXPECT_EQ(stats.controller_messages - before, 2u);
+    // One launch, one answer of each host that has it prepared and one of the
+    // island, whatever the steps and devices.
+    EXPECT_EQ(stats.controller_messages - before, 2u + uint64_t(hosts));
     EXPECT_EQ(stats.firings, uint64_t(hosts) * 8 * plan.actions_size() * 10);
     for (const auto& host : stats.hosts) {
       EXPECT_EQ(host.own_shards, 8u);

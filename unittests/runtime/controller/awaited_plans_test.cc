@@ -29,7 +29,7 @@ class AwaitedPlansTest : public ::testing::Test {
   AwaitedPlansTest() {
     context_.topology = &topology_;
     context_.directory = DirectoryOf(topology_);
-    context_.run_kernels = false;
+    context_.backends = &NoBackends();
     plan_ = Prepare(MovePlan("p", 2), topology_);
     name_ = *NameOf(plan_->data());
     there_.Put(name_, plan_);

@@ -36,7 +36,7 @@ inline std::shared_ptr<const PreparedPlan> Prepare(proto::Plan plan,
                                                    bool placed = false) {
   absl::StatusOr<std::shared_ptr<const PreparedPlan>> prepared =
       PreparedPlan::Create(MakePlanData(std::move(plan), {}), topology,
-                           /*resolver=*/nullptr, /*run_kernels=*/placed);
+                           /*resolver=*/nullptr, /*runs_code=*/placed);
   EXPECT_TRUE(prepared.ok()) << prepared.status();
   return *std::move(prepared);
 }

@@ -26,7 +26,7 @@ TEST(CohortTest, KnowsItsDevicesByTheirNumberOnTheHost) {
   EXPECT_EQ(cohort.begin_index(), cohort.end_index());
   auto device = [&](int index) {
     return std::make_unique<Device>(&world, &actors, &cohort, 0, index, index,
-                                    /*run_kernels=*/false, &limits);
+                                    NoBackends(), &limits);
   };
   // Numbers 4 and 5 are of another worker.
   const auto third = device(3), sixth = device(6);

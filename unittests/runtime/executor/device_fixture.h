@@ -26,9 +26,10 @@ namespace pathways::testing {
 class DeviceTest : public ::testing::Test {
  protected:
   // `simulated`: gangs take what they cost.
-  explicit DeviceTest(bool simulated = false)
+  explicit DeviceTest(bool simulated = false,
+                      const DeviceBackends& backends = NoBackends())
       : device_(Simulated(&world_, simulated), &actors_, &cohort_, 0, 0, 0,
-                /*run_kernels=*/false, &limits_) {
+                backends, &limits_) {
     actors_.executor = world_.Register(&executor_, {}, "executor");
     actors_.cohorts = {0};
     actors_.devices = {world_.Register(&device_, {}, "device")};
@@ -62,7 +63,11 @@ class DeviceTest : public ::testing::Test {
   // Firings [first, end) of a launch from 0 on, at a place of that number.
   std::vector<int> Grant(uint64_t first, uint64_t end, uint64_t launch_end) {
     launch_.end = launch_end;
+    const proto::Interface& interface = program_->plan->plan().interface();
+    launch_.values.arguments.resize(interface.arguments_size(),
+                                    store_.Create(1, 64, "an argument"));
     launch_.values.results.resize(1);
+    launch_.values.results[0].object = store_.Create(2, 64, "a result");
     auto grant = std::make_unique<HostGrant>();
     grant->launch = &launch_;
     grant->place = first + 1;
@@ -99,6 +104,7 @@ class DeviceTest : public ::testing::Test {
   Arena arena_{"device", 4 << 20, /*backed=*/true};
   Arena host_{"host", 1 << 20, /*backed=*/true};
   std::unique_ptr<HostProgram> program_;
+  HostStore store_{&host_};
   HostLaunch launch_;
   std::vector<std::unique_ptr<HostGrant>> grants_;
 };

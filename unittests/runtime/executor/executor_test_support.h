@@ -24,6 +24,7 @@
 
 #include "runtime/executor/device.h"
 #include "runtime/executor/host_executor.h"
+#include "runtime/protocol/block_pull.h"
 #include "runtime/world/testing/recording_world.h"
 #include "unittests/runtime/controller/controller_test_support.h"
 #include "unittests/runtime/executor/plan_test_support.h"
@@ -32,10 +33,11 @@ namespace pathways::testing {
 
 class RecordedHost {
  public:
-  // `run_kernels`: values are stored, fed and fetched; plans have no code.
+  // `has_values`: values are stored, fed and fetched; plans have no code. Else
+  // launches are staged when they are granted.
   // `epoch`: the life of all hosts.
   explicit RecordedHost(const std::string& topology, int host = 0,
-                        DispatchOptions dispatch = {}, bool run_kernels = false,
+                        DispatchOptions dispatch = {}, bool has_values = false,
                         uint32_t epoch = 1)
       : topology_(MakeTopology(topology)), host_(host) {
     world.is_simulated = false;
@@ -45,14 +47,14 @@ class RecordedHost {
         topology_,
         std::vector<HostPlace>(topology_.num_hosts(), HostPlace{0, epoch}));
     context.dispatch = dispatch;
-    context.run_kernels = run_kernels;
+    if (!has_values) context.backends = &NoBackends();
     executor = std::make_unique<HostExecutor>(&context, &actors_, host);
     actors_.executor = world.Register(executor.get(), {host, 0, 0}, "executor",
                                       context.directory.executor(host));
     for (int d = 0; d < topology_.num_host_devices(host); ++d) {
       devices.push_back(std::make_unique<Device>(
           &world, &actors_, &cohort_, host, d, topology_.first_device(host) + d,
-          run_kernels, &context.limits));
+          *context.backends, &context.limits));
       actors_.cohorts.push_back(0);
       actors_.devices.push_back(
           world.Register(devices.back().get(), {host, 0, 0}, "device"));
@@ -83,7 +85,7 @@ class RecordedHost {
   std::vector<Sent> Load(proto::Plan plan, uint32_t program = 0) {
     absl::StatusOr<std::shared_ptr<const PreparedPlan>> prepared =
         PreparedPlan::Create(MakePlanData(std::move(plan), {}), topology_,
-                             /*resolver=*/nullptr, /*run_kernels=*/false);
+                             /*resolver=*/nullptr, /*runs_code=*/false);
     EXPECT_TRUE(prepared.ok()) << prepared.status();
     plan_ = *prepared;
     name_ = KeepPlan(&context.plans, plan_);
@@ -105,6 +107,9 @@ class RecordedHost {
                           uint64_t previous_place, uint64_t first,
                           uint64_t steps, uint64_t launch_first, uint64_t of,
                           uint64_t store = 0, bool skip = false) {
+    if (!context.backends->has_values() && first == launch_first && !skip) {
+      Stage(launch, of);
+    }
     proto::Control control;
     proto::Grant* grant = control.mutable_grant();
     grant->set_incarnation(1);
@@ -121,6 +126,42 @@ class RecordedHost {
                 control);
   }
 
+  // A launch, with arguments that a client sends: sizes alone, of one piece
+  // each.
+  void Stage(uint64_t launch, uint64_t steps) {
+    if (plan_ == nullptr) return;
+    proto::Control control;
+    proto::PrepareLaunch* prepare = control.mutable_prepare_launch();
+    prepare->set_sequence(++staged_);
+    prepare->set_incarnation(1);
+    prepare->set_launch(launch);
+    prepare->set_steps(steps);
+    const proto::Interface& interface = plan_->plan().interface();
+    std::vector<std::pair<uint64_t, uint64_t>> blocks;  // object, bytes
+    for (int i = 0; i < interface.arguments_size(); ++i) {
+      uint64_t bytes = 0;
+      for (const auto& host : plan_->argument_placement(i)->hosts) {
+        if (host.host == host_) bytes = host.parts.step_bytes;
+      }
+      if (interface.arguments(i).stepped()) bytes *= steps;
+      const uint64_t object = bytes == 0 ? 0 : launch * 100 + 50 + i;
+      prepare->add_arguments(object);
+      if (object == 0) continue;
+      prepare->add_fresh(object);
+      blocks.emplace_back(object, bytes);
+    }
+    for (int i = 0; i < interface.results_size(); ++i) {
+      prepare->add_results(launch * 100 + i);
+    }
+    TellFromController(control);
+    for (const auto& [object, bytes] : blocks) {
+      executor->OnWire(directory().client(0),
+                       TransferMessage(kBlockMessage, object, {0, 0}),
+                       {nullptr, bytes});
+      world.DeliverAll();
+    }
+  }
+
   RecordingWorld world;
   RuntimeContext context;
   std::unique_ptr<HostExecutor> executor;
@@ -133,6 +174,7 @@ class RecordedHost {
   Cohort cohort_{world.kernel_gate(0)};
   std::shared_ptr<const PreparedPlan> plan_;
   proto::PlanName name_;
+  uint64_t staged_ = 0;
 };
 
 // Those of a kind, parsed.

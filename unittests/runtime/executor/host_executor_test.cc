@@ -112,7 +112,7 @@ TEST(HostExecutorTest, DropsWhatIsForAnotherLife) {
   EXPECT_THAT(host.TellFromController(stop), IsEmpty());
   EXPECT_EQ(host.executor->counters().stale.get(), 1u);
 
-  RecordedHost again("1x1x1", /*host=*/0, {}, /*run_kernels=*/false,
+  RecordedHost again("1x1x1", /*host=*/0, {}, /*has_values=*/false,
                      /*epoch=*/2);
   EXPECT_THAT(again.TellFromController(Stop(1)), IsEmpty());
   const std::vector<Sent> sent = again.TellFromController(stop);

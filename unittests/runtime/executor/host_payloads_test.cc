@@ -49,7 +49,7 @@ class HostPayloadsTest : public ::testing::Test {
  protected:
   void Load(int own, bool dense = true) {
     host_ = std::make_unique<RecordedHost>("2x1x2", own, DispatchOptions{},
-                                           /*run_kernels=*/true);
+                                           /*has_values=*/true);
     ASSERT_THAT(ControlsOf(host_->Load(TurnPlan(dense)), Control::kLoadReply),
                 SizeIs(1));
   }

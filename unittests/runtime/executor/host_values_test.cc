@@ -24,7 +24,7 @@ using ::testing::SizeIs;
 
 class HostValuesTest : public ::testing::Test {
  protected:
-  HostValuesTest() : host_("1x1x1", 0, {}, /*run_kernels=*/true) {
+  HostValuesTest() : host_("1x1x1", 0, {}, /*has_values=*/true) {
     host_.Load(EchoPlan());
   }
 

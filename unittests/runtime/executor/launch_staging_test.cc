@@ -146,7 +146,7 @@ class LaunchStagingTest : public ::testing::Test {
     grant.set_launch(launch);
     grant.set_launch_steps(steps);
     auto values = std::make_unique<HostValues>();
-    if (!staging_.TakeValues(owner_.program(), grant, values.get())) {
+    if (!staging_.TakeValues(grant, values.get())) {
       return nullptr;
     }
     return values;
@@ -155,7 +155,7 @@ class LaunchStagingTest : public ::testing::Test {
   ControlPool controls_;
   FakeOwner owner_;
   Arena arena_{"host memory of host0", 1 << 20, /*backed=*/true};
-  LaunchStaging staging_{&owner_, &arena_, "host0", /*run_kernels=*/true};
+  LaunchStaging staging_{&owner_, &arena_, "host0"};
   uint64_t sequence_ = 0;
   bool was_new_ = false;
 };
@@ -327,18 +327,31 @@ TEST_F(LaunchStagingTest, WhatIsLentIsKeptUntilTheFetchIsOver) {
   EXPECT_THAT(Tell(begin), ElementsAre("fetched 3/4: 0 pieces"));
 }
 
-TEST(LaunchStagingWithoutKernelsTest, EveryLaunchHasValuesThatAreNowhere) {
-  FakeOwner owner;
-  Arena arena("host", 0, /*backed=*/false);
-  LaunchStaging staging(&owner, &arena, "host0", /*run_kernels=*/false);
-  proto::Grant grant;
-  grant.set_launch_steps(7);
-  HostValues values;
-  ASSERT_TRUE(staging.TakeValues(owner.program(), grant, &values));
-  EXPECT_EQ(values.steps, 7u);
-  EXPECT_TRUE(values.arguments.empty());
-  ASSERT_EQ(values.results.size(), 1u);
-  EXPECT_EQ(values.results[0].object, nullptr);
+// Pieces have sizes and no bytes where the host's memory has none.
+TEST(LaunchStagingWithoutValuesTest, PiecesOfNothingFillAnObject) {
+  Arena arena("host", 1 << 20, /*backed=*/false);
+  HostStore store(&arena);
+  const HostStore::Ref object = store.Expect(7, 12, "an argument");
+  HostTransfers transfers;
+  const HostTransfers::Sender ignore = [](uint32_t, const WireMessage&,
+                                          Payload) {};
+  transfers.Pull(/*client=*/3, object, ignore);
+  const WireMessage piece = TransferMessage(kBlockMessage, 7, {0, 0});
+  EXPECT_FALSE(transfers.OnBlock(3, piece, {nullptr, 11}, ignore) &&
+               object->status.ok());
+  EXPECT_FALSE(object->status.ok());  // it has 12
+
+  const HostStore::Ref other = store.Expect(8, 12, "an argument");
+  transfers.Pull(/*client=*/3, other, ignore);
+  EXPECT_TRUE(transfers.OnBlock(3, TransferMessage(kBlockMessage, 8, {0, 0}),
+                                {nullptr, 12}, ignore));
+  EXPECT_TRUE(other->complete());
+  Payload lent;
+  transfers.Lend(
+      /*client=*/3, /*request=*/1, other, /*first=*/0,
+      [&](uint32_t, const WireMessage&, Payload payload) { lent = payload; });
+  EXPECT_EQ(lent.data, nullptr);
+  EXPECT_EQ(lent.bytes, 12u);
 }
 
 }  // namespace

@@ -26,7 +26,7 @@ class PlanFetchesTest : public ::testing::Test {
   PlanFetchesTest() {
     context_.topology = &topology_;
     context_.directory = DirectoryOf(topology_);
-    context_.run_kernels = false;
+    context_.backends = &NoBackends();
   }
 
   // Its name; `there_` has it.
@@ -34,7 +34,7 @@ class PlanFetchesTest : public ::testing::Test {
     const PlanName name = *NameOf(plan);
     absl::StatusOr<std::unique_ptr<PreparedPlan>> prepared =
         PreparedPlan::WithoutCode(std::move(plan), MakeTopology("4x1x4"),
-                                  /*run_kernels=*/false,
+                                  /*runs_code=*/false,
                                   [](int32_t) { return false; });
     EXPECT_TRUE(prepared.ok()) << prepared.status();
     plans_.push_back(*std::move(prepared));

@@ -28,7 +28,7 @@ using ::testing::Pair;
 absl::Status StatusOf(proto::Plan plan, const std::string& topology) {
   return PreparedPlan::Create(MakePlanData(std::move(plan), {}),
                               MakeTopology(topology), /*resolver=*/nullptr,
-                              /*run_kernels=*/false)
+                              /*runs_code=*/false)
       .status();
 }
 
@@ -119,7 +119,7 @@ TEST(PreparedPlanTest, ASliceHasOneCpuType) {
   TargetOf(&cluster, 1)->add_features("+avxvnni");
   const Topology topology = *Topology::Create(cluster);
   EXPECT_EQ(PreparedPlan::Create(MakePlanData(MovePlan("p", 2), {}), topology,
-                                 nullptr, /*run_kernels=*/false)
+                                 nullptr, /*runs_code=*/false)
                 .status(),
             absl::InvalidArgumentError(
                 "slice 's' lies on hosts of two CPU types: host0 has "
@@ -129,7 +129,7 @@ TEST(PreparedPlanTest, ASliceHasOneCpuType) {
   TargetOf(&cluster, 1)->set_triple("aarch64-unknown-linux-gnu");
   EXPECT_TRUE(PreparedPlan::Create(MakePlanData(MovePlan("p", 1, 0, 0, 1), {}),
                                    *Topology::Create(cluster), nullptr,
-                                   /*run_kernels=*/false)
+                                   /*runs_code=*/false)
                   .ok());
 }
 

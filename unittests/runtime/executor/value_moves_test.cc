@@ -15,6 +15,8 @@
 #include <memory>
 #include <vector>
 
+#include "runtime/executor/cpu_backend.h"
+
 namespace pathways::testing {
 namespace {
 
@@ -51,6 +53,7 @@ class ValueMovesTest : public ::testing::Test {
     launch_.values.results[0].object = store_.Create(2, 16, "a result");
   }
 
+  CpuBackend backend_{/*costs=*/false, /*cohort=*/nullptr, /*place=*/0};
   Arena memory_{"memory", 1 << 20, /*backed=*/true};
   HostStore store_{&memory_};
   HostStore::Ref argument_;
@@ -70,10 +73,11 @@ TEST_F(ValueMovesTest, APieceIsCopiedOrPacked) {
   piece.zeros = {0};
   piece.from = SlotAt(source);
   piece.to = SlotAt(data_);
-  EXPECT_EQ(MovePiece(piece, 0), reinterpret_cast<char*>(data_));
+  MovePiece(&backend_, piece, 0);
+  EXPECT_EQ(PlaceOf(piece, 0), reinterpret_cast<char*>(data_));
   EXPECT_THAT(data_, ElementsAre(9, 9, 6, 7));
   piece.token.type = OutToken::kRemote;
-  MovePiece(piece, 0);
+  MovePiece(&backend_, piece, 0);
   EXPECT_THAT(data_, ElementsAre(6, 7, 6, 7));
 }
 
@@ -82,14 +86,14 @@ TEST_F(ValueMovesTest, AReceiveFillsWhatNoPieceBrings) {
   RecvOp op;
   op.buffer = &buffer;
   op.to = SlotAt(data_);
-  FillReceived(op, 0);
+  FillReceived(&backend_, op, 0);
   EXPECT_THAT(data_, ElementsAre(9, 9, 9, 9));
   op.fill = RecvOp::kPadding;
   op.valid = {3};
-  FillReceived(op, 0);
+  FillReceived(&backend_, op, 0);
   EXPECT_THAT(data_, ElementsAre(9, 9, 9, 0));
   op.fill = RecvOp::kZero;
-  FillReceived(op, 0);
+  FillReceived(&backend_, op, 0);
   EXPECT_THAT(data_, ElementsAre(0, 0, 0, 0));
 }
 
@@ -103,8 +107,8 @@ TEST_F(ValueMovesTest, AFeedReadsTheStepOfItsFiring) {
   op.zeros = {0};
   op.part.bytes = op.bytes = 8;
   EXPECT_TRUE(IsFilled(op, 6, launch_));
-  EXPECT_EQ(FeedBuffer(&op, 6, launch_), 8u);
-  EXPECT_EQ(FeedBuffer(&op, 7, launch_), 8u);
+  EXPECT_EQ(FeedBuffer(&backend_, &op, 6, launch_), 8u);
+  EXPECT_EQ(FeedBuffer(&backend_, &op, 7, launch_), 8u);
   EXPECT_THAT(data_, ElementsAre(1, 2, 3, 4));
 }
 
@@ -118,9 +122,9 @@ TEST_F(ValueMovesTest, AFeedPlacesWhatStaysTheSameOnce) {
   op.part.bytes = 12;
   op.bytes = 16;
   op.placed = {0};
-  EXPECT_EQ(FeedBuffer(&op, 6, launch_), 12u);
+  EXPECT_EQ(FeedBuffer(&backend_, &op, 6, launch_), 12u);
   EXPECT_THAT(data_, ElementsAre(1, 2, 3, 0));
-  EXPECT_EQ(FeedBuffer(&op, 7, launch_), 0u);
+  EXPECT_EQ(FeedBuffer(&backend_, &op, 7, launch_), 0u);
 }
 
 TEST_F(ValueMovesTest, AFeedCarriesWhatTheFiringBeforeMade) {
@@ -134,9 +138,9 @@ TEST_F(ValueMovesTest, AFeedCarriesWhatTheFiringBeforeMade) {
   op.extent = {2};
   op.zeros = {0};
   op.part.bytes = op.bytes = 8;
-  EXPECT_EQ(FeedBuffer(&op, 6, launch_), 8u);
+  EXPECT_EQ(FeedBuffer(&backend_, &op, 6, launch_), 8u);
   EXPECT_THAT(data_, ElementsAre(1, 2, 9, 9));
-  EXPECT_EQ(FeedBuffer(&op, 7, launch_), 8u);
+  EXPECT_EQ(FeedBuffer(&backend_, &op, 7, launch_), 8u);
   EXPECT_THAT(data_, ElementsAre(7, 8, 9, 9));
   // Of the argument, only the first firing knows.
   argument_->poisoned = true;
@@ -159,12 +163,12 @@ TEST_F(ValueMovesTest, AFetchTakesEachStepOrTheLast) {
   EXPECT_TRUE(IsFetched(op, 7, launch_));
   op.stepped = true;
   EXPECT_TRUE(IsFetched(op, 6, launch_));
-  EXPECT_EQ(FetchBuffer(op, 7, launch_), 8u);
+  EXPECT_EQ(FetchBuffer(&backend_, op, 7, launch_), 8u);
   float result[2];
   std::memcpy(result, launch_.values.results[0].object->data() + 8, 8);
   EXPECT_THAT(result, ElementsAre(9, 9));
   op.writes = false;
-  EXPECT_EQ(FetchBuffer(op, 6, launch_), 0u);
+  EXPECT_EQ(FetchBuffer(&backend_, op, 6, launch_), 0u);
 }
 
 }  // namespace

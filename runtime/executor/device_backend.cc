@@ -1,0 +1,62 @@
+//===- device_backend.cc - What a device's work is done by ----------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/executor/device_backend.h"
+
+#include "runtime/executor/cpu_backend.h"
+
+namespace pathways {
+namespace {
+
+class NoBackend final : public DeviceBackend {
+ public:
+  explicit NoBackend(bool costs) : DeviceBackend(costs, /*cpu=*/nullptr) {}
+
+  uint32_t Run(const SegmentRun&) override { return 0; }
+  void Copy(const BoxCopy&) override {}
+  void CopyBytes(const char*, uint64_t, char*) override {}
+  void Fill(const BufferFill&) override {}
+  void Combine(const GroupResult&) override {}
+  void CombineShare(const GroupShare&) override {}
+  void Contribute(const GroupShare&, const char*) override {}
+  void TakeResult(const GroupShare&, char*) override {}
+  bool Record(const LocalMessage&) override { return true; }
+};
+
+class Cpus final : public DeviceBackends {
+ public:
+  bool has_values() const override { return true; }
+  std::unique_ptr<DeviceBackend> Make(World* world, const Actor*,
+                                      Cohort* cohort,
+                                      uint64_t place) const override {
+    return std::make_unique<CpuBackend>(world->simulated(), cohort, place);
+  }
+};
+
+class Nothing final : public DeviceBackends {
+ public:
+  bool has_values() const override { return false; }
+  std::unique_ptr<DeviceBackend> Make(World* world, const Actor*, Cohort*,
+                                      uint64_t) const override {
+    return std::make_unique<NoBackend>(world->simulated());
+  }
+};
+
+}  // namespace
+
+const DeviceBackends& CpuBackends() {
+  static const Cpus* const backends = new Cpus;
+  return *backends;
+}
+
+const DeviceBackends& NoBackends() {
+  static const Nothing* const backends = new Nothing;
+  return *backends;
+}
+
+}  // namespace pathways
