@@ -215,6 +215,7 @@ class Summarizer {
           .push_back(i);
     }
     std::map<std::pair<uint32_t, uint32_t>, TraceSummary::Share> shares;
+    std::map<std::tuple<uint32_t, uint32_t, uint32_t>, TraceSummary::Gap> gaps;
     std::set<std::pair<uint32_t, TimeNs>> seen;
     TimeNs on_path = 0;
     uint32_t at = last;
@@ -265,9 +266,30 @@ class Summarizer {
       } else {
         is_new = event(next).target != e.target;
       }
+      const TimeNs gap =
+          std::max(from, summary_.begin) - std::max(next_until, summary_.begin);
+      if (next != kNone && gap > 0) {
+        TraceSummary::Gap& between =
+            gaps[{e.program, event(next).target, e.target}];
+        between.ns += gap;
+        ++between.count;
+      }
       at = next;
       until = next_until;
     }
+    for (auto& [key, gap] : gaps) {
+      const auto [program, from, to] = key;
+      gap.program = index_.ProgramName(program);
+      if (const auto* action = index_.action(program, from)) {
+        gap.from = action->name();
+      }
+      if (const auto* action = index_.action(program, to)) {
+        gap.to = action->name();
+      }
+      summary_.gaps.push_back(std::move(gap));
+    }
+    std::stable_sort(summary_.gaps.begin(), summary_.gaps.end(),
+                     [](const auto& a, const auto& b) { return a.ns > b.ns; });
     for (auto& [key, share] : shares) {
       const proto::Action* action = index_.action(key.first, key.second);
       share.program = index_.ProgramName(key.first);

@@ -52,6 +52,15 @@ struct TraceSummary {
   std::vector<Share> path;
   // What of the wall none of them took: messages, grants, dispatch.
   TimeNs path_between_ns = 0;
+  // Of that, what passed between the end of one and the begin of the next,
+  // which is mostly the time of the links that its tokens and pieces took. By
+  // both, the longest first.
+  struct Gap {
+    std::string program, from, to;
+    uint64_t count = 0;
+    TimeNs ns = 0;
+  };
+  std::vector<Gap> gaps;
 
   // Of each edge for which a queue waited, and of each collective, the longest
   // wait. The three longest.

@@ -273,6 +273,12 @@ class Session {
       }
     }
     signature_ = SignatureOf(plan());
+    if (options_.costs_only) {
+      for (const Port& port : signature_.arguments) {
+        inputs_.push_back({port.element, port.ShapeOver(options_.steps), {}});
+      }
+      return true;
+    }
     for (const NamedSpec& output : options_.outputs) {
       absl::StatusOr<size_t> port =
           FindPort(signature_.results, output.name, "result");
@@ -350,7 +356,8 @@ class Session {
         *program, std::move(arguments), options_.steps, options_.launch);
     if (!run.ok()) return Fail(kRunError, run.status().message());
     if (!Check(kRunError, client_->Await(*run))) return false;
-    for (size_t i = 0; i < signature_.results.size(); ++i) {
+    for (size_t i = 0; i < signature_.results.size() && !options_.costs_only;
+         ++i) {
       absl::StatusOr<HostArray> result =
           client_->Fetch(*run, static_cast<int64_t>(i));
       if (!result.ok()) return Fail(kRunError, result.status().message());
@@ -419,6 +426,7 @@ class Session {
         return false;
       }
     }
+    if (options_.costs_only && !PrintCosts()) return false;
     if (options_.outputs.empty() && options_.expected.empty()) {
       for (size_t i = 0; i < results_.size(); ++i) PrintResult(i, kMaxPrinted);
     }
@@ -452,11 +460,25 @@ class Session {
                        ArrayText(result, max_elements), "\n"));
   }
 
-  bool WriteStats() {
+  RunFacts Facts() const {
     RunFacts facts;
     facts.plan_bytes = static_cast<int64_t>(loaded_.bytes.size());
     facts.steps = options_.steps;
     facts.simulated = options_.run.world == ClusterOptions::kSim;
+    return facts;
+  }
+
+  bool PrintCosts() {
+    absl::StatusOr<ClusterStats> stats = client_->Stats();
+    if (!stats.ok()) return Fail(kRunError, stats.status().message());
+    absl::StatusOr<TraceSummary> summary = client_->Summarize();
+    if (!summary.ok()) return Fail(kRunError, summary.status().message());
+    Print(CostsText(*stats, *summary, Facts()));
+    return true;
+  }
+
+  bool WriteStats() {
+    const RunFacts facts = Facts();
     absl::StatusOr<ClusterStats> stats = client_->Stats();
     if (!stats.ok()) return Fail(kRunError, stats.status().message());
     std::optional<TraceSummary> summary;

@@ -223,6 +223,11 @@ absl::StatusOr<ParsedOptions> ParseOptions(int argc, const char* const* argv) {
          "as fast; docs/simulation.md has the format")
       ->type_name("FILE|NAME")
       ->group(kRun);
+  app.add_flag("--costs-only", o.costs_only,
+               "With --world=sim: what a step costs, on clusters of any size; "
+               "kernels take their estimates, or what --profile has, and "
+               "compute nothing; needs no inputs")
+      ->group(kRun);
   app.add_flag("--bind-workers,!--no-bind-workers", o.run.bind_workers,
                "Keep each thread on a core of its own; on unless negated")
       ->group(kRun);
@@ -476,6 +481,22 @@ absl::StatusOr<ParsedOptions> ParseOptions(int argc, const char* const* argv) {
         "--links=free: links of a simulation always cost time; leave it out");
   }
   o.run.link_costs = links == "cost";
+  if (o.costs_only) {
+    if (!simulate) {
+      return absl::InvalidArgumentError(
+          "--costs-only: what has no values has costs in virtual time alone; "
+          "give it with --world=sim");
+    }
+    for (auto [name, given] :
+         {std::make_pair("--input", !o.inputs.empty()),
+          std::make_pair("--output", !o.outputs.empty()),
+          std::make_pair("--expected", !o.expected.empty())}) {
+      if (!given) continue;
+      return absl::InvalidArgumentError(absl::StrCat(
+          name, ": there are no values with --costs-only, leave it out"));
+    }
+    o.run.run_kernels = false;
+  }
   if (processes == "hosts") {
     o.run.processes = -1;
   } else if (!processes.empty() &&
@@ -525,7 +546,8 @@ absl::StatusOr<ParsedOptions> ParseOptions(int argc, const char* const* argv) {
     return absl::InvalidArgumentError(absl::StrCat(
         "--stats: expected table, json or @FILE, got '", o.stats, "'"));
   }
-  if (!o.trace.empty() || !o.stats.empty() || !o.profile_out.empty()) {
+  if (!o.trace.empty() || !o.stats.empty() || !o.profile_out.empty() ||
+      o.costs_only) {
     o.run.trace_events = trace_events;
   }
   for (auto [name, path] : {std::make_pair("--trace", &o.trace),

@@ -57,6 +57,7 @@ struct Options {
   LoadOptions load;
   LaunchOptions launch;
 
+  bool costs_only = false;  // no values
   bool dry_run = false;
   bool compile_only = false;
   bool explain_placement = false;

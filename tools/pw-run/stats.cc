@@ -240,6 +240,48 @@ std::string StatsTable(const proto::Plan& plan, const ClusterStats& stats,
                               : absl::StrCat("\nno times: ", kUntraced, "\n"));
 }
 
+std::string CostsText(const ClusterStats& stats, const TraceSummary& summary,
+                      const RunFacts& facts) {
+  const TimeNs wall = summary.wall_ns();
+  TimeNs busy = 0, waiting = 0, least = 0, most = 0;
+  for (const TraceSummary::Device& device : summary.devices) {
+    least = busy == 0 ? device.busy_ns : std::min(least, device.busy_ns);
+    most = std::max(most, device.busy_ns);
+    busy += device.busy_ns;
+    waiting += device.waiting_ns;
+  }
+  const auto devices = static_cast<TimeNs>(summary.devices.size());
+  const TimeNs all = wall * devices;
+  std::vector<std::vector<std::string>> rows = {{"costs", "value"}};
+  rows.push_back({"step time", Time(wall / std::max<int64_t>(1, facts.steps))});
+  rows.push_back({"steps", absl::StrCat(facts.steps)});
+  rows.push_back({"devices that do something", absl::StrCat(devices)});
+  rows.push_back({"utilization",
+                  absl::StrCat(Percent(busy, all), ", ", Percent(least, wall),
+                               " to ", Percent(most, wall))});
+  rows.push_back({"bubbles", Percent(all - busy, all)});
+  rows.push_back({"of them at the head of a queue", Percent(waiting, all)});
+  uint64_t sent = 0, bytes = 0;
+  for (const ClusterStats::Host& host : stats.hosts) {
+    sent += host.messages_sent;
+    bytes += host.bytes_sent;
+  }
+  rows.push_back({"messages between hosts", absl::StrCat(sent)});
+  rows.push_back({"bytes between hosts", absl::StrCat(bytes)});
+  rows.push_back({"events", absl::StrCat(stats.events)});
+  std::string text = TableText(rows) + SummaryText(summary);
+  if (summary.gaps.empty()) return text;
+  rows = {{"links on the critical path", "times", "time",
+           absl::StrCat("of ", Time(wall))}};
+  for (size_t i = 0; i < summary.gaps.size() && i < kMaxShares; ++i) {
+    const TraceSummary::Gap& gap = summary.gaps[i];
+    rows.push_back({absl::StrCat("'", gap.from, "' to '", gap.to, "'"),
+                    absl::StrCat(gap.count), Time(gap.ns),
+                    Percent(gap.ns, wall)});
+  }
+  return absl::StrCat(text, "\n", TableText(rows));
+}
+
 std::string StatsJson(const proto::Plan& plan, const ClusterStats& stats,
                       const std::optional<TraceSummary>& summary,
                       const RunFacts& facts) {

@@ -36,6 +36,11 @@ std::string StatsTable(const proto::Plan& plan, const ClusterStats& stats,
                        const std::optional<TraceSummary>& summary,
                        const RunFacts& facts);
 
+// What a run in virtual time says of the machines and links that it was given:
+// step time, utilization, bubbles, and what bounds the step.
+std::string CostsText(const ClusterStats& stats, const TraceSummary& summary,
+                      const RunFacts& facts);
+
 // One line: an object with "plan", "run", "messages", "hosts", "devices",
 // "processes" and "time", which has what the table says of time, or null.
 std::string StatsJson(const proto::Plan& plan, const ClusterStats& stats,

@@ -62,6 +62,12 @@ TEST(SummaryTest, TheQueueIsAReasonToo) {
   EXPECT_EQ(summary.path[0].firings, 2u);
   EXPECT_EQ(summary.path[0].ns, 29);
   EXPECT_EQ(summary.path_between_ns, 40 - 29);
+  // Of that, what passed between the first and the second.
+  ASSERT_EQ(summary.gaps.size(), 1u);
+  EXPECT_EQ(summary.gaps[0].from, "b");
+  EXPECT_EQ(summary.gaps[0].to, "b");
+  EXPECT_EQ(summary.gaps[0].count, 1u);
+  EXPECT_EQ(summary.gaps[0].ns, 1);
 }
 
 TEST(SummaryTest, WaitsAreByEdgeAndTheLongestFirst) {
