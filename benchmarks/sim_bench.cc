@@ -9,6 +9,10 @@
 // sim_bench events [STEPS]     deliveries per second of a pipeline over eight
 //                              hosts, an all-reduce in each of its stages
 // sim_bench host [DEVICES]     memory that one host with so many devices takes
+// sim_bench devices [N]        a step of a training pipeline of 16 stages and
+// 64
+//                              micro-batches on N devices, from the start of
+//                              the cluster to the end of the step
 //
 // Without kernels, so that nothing but the simulation is measured.
 //
@@ -21,6 +25,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "benchmarks/bench.h"
@@ -117,6 +122,56 @@ void Host(int64_t devices) {
   Figure(absl::StrCat("sim.host", devices, ".MiB"), PeakMiB() - before, "MiB");
 }
 
+// `stages` islands of `devices` devices each: what each computes goes forward
+// to the next one, and what the last one computes comes back by all of them.
+// Each device has a number.
+proto::Plan TrainingPipeline(int stages, int64_t devices) {
+  PlanBuilder b("training", 2 * stages);
+  std::vector<uint32_t> slices;
+  for (int i = 0; i < stages; ++i) {
+    slices.push_back(b.AddSlice(absl::StrCat("s", i), {{"x", devices}}, i));
+  }
+  uint32_t last = 0;
+  auto compute = [&](int stage, const char* pass, TimeNs cost_ns) {
+    auto buffer = [&](const char* what) {
+      return b.AddBuffer(absl::StrCat(pass, what, stage), slices[stage],
+                         Rows(devices), 2 * stages);
+    };
+    const uint32_t in = buffer("in"), out = buffer("out");
+    const std::string name = absl::StrCat(pass, stage);
+    if (stage == 0 && pass[0] == 'f') {
+      b.AddFeed("v", in);
+    } else {
+      b.AddMove(absl::StrCat("to_", name), last, in);
+    }
+    b.AddGang(name, slices[stage], {in}, {out}, cost_ns);
+    last = out;
+  };
+  for (int i = 0; i < stages; ++i) compute(i, "f", 1'000'000);
+  for (int i = stages; i-- > 0;) compute(i, "b", 2'000'000);
+  b.AddFetch("y", last);
+  return b.Finish();
+}
+
+void Devices(int64_t devices) {
+  constexpr int kStages = 16, kMicroBatches = 64, kPerHost = 8;
+  const int64_t per_stage = devices / kStages;
+  if (per_stage % kPerHost != 0 || per_stage == 0) {
+    Die("sim_bench: devices come in 128s");
+  }
+  const double start = Seconds();
+  auto runtime =
+      Start(absl::StrCat(kStages, "x", per_stage / kPerHost, "x", kPerHost));
+  Launch(*runtime, TrainingPipeline(kStages, per_stage), per_stage,
+         kMicroBatches);
+  const double seconds = Seconds() - start;
+  const std::string name = absl::StrCat("sim.devices", devices);
+  Figure(name + ".s", seconds, "s");
+  Figure(name + ".events_per_s", Must(runtime->Stats()).events / seconds,
+         "1/s");
+  Figure(name + ".MiB", PeakMiB(), "MiB");
+}
+
 }  // namespace
 }  // namespace pathways::bench
 
@@ -127,7 +182,9 @@ int main(int argc, char** argv) {
     Events(argc > 2 ? std::atoll(argv[2]) : 3000);
   } else if (mode == "host") {
     Host(argc > 2 ? std::atoll(argv[2]) : 40000);
+  } else if (mode == "devices") {
+    Devices(argc > 2 ? std::atoll(argv[2]) : 65536);
   } else {
-    Die("usage: sim_bench events|host [N]");
+    Die("usage: sim_bench events|host|devices [N]");
   }
 }
