@@ -121,6 +121,22 @@ TEST(ArenaTest, ChargesShareTheBound) {
             "bytes are used");
 }
 
+TEST(ArenaTest, ABoundMayBecomeSmallerThanWhatIsUsed) {
+  Arena arena("host", 100, /*backed=*/false);
+  absl::StatusOr<Arena::Segment> first = arena.Charge(60, "x");
+  ASSERT_TRUE(first.ok());
+  arena.Bound(50);
+  EXPECT_EQ(arena.room(), 0u);
+  EXPECT_EQ(arena.used(), 60u);
+  EXPECT_EQ(arena.Charge(1, "y").status(),
+            absl::ResourceExhaustedError(
+                "y needs 1 bytes of host, where 60 of 50 bytes are used"));
+  *first = Arena::Segment();
+  EXPECT_EQ(arena.room(), 50u);
+  arena.Bound(100);
+  EXPECT_TRUE(arena.Charge(100, "z").ok());
+}
+
 TEST(HostStoreTest, WhatIsExpectedIsNotComplete) {
   Arena arena("host", 1 << 20, /*backed=*/true);
   HostStore store(&arena);
