@@ -92,9 +92,10 @@ TEST_F(LoadedProgramTest, RefusesAnArgumentOfAnotherType) {
             Invalid("argument 'u' of program 'add' has 7 bytes, expected 8"));
 }
 
-TEST_F(LoadedProgramTest, WithoutKernelsNothingLiesAnywhere) {
+TEST_F(LoadedProgramTest, WithoutValuesSizesLieWhereValuesWould) {
   const auto program = Make(AddPlan(), /*has_values=*/false);
-  EXPECT_EQ(program->placement(0), nullptr);
+  ASSERT_NE(program->placement(0), nullptr);
+  EXPECT_FALSE(program->placement(0)->hosts.empty());
   EXPECT_TRUE(
       program->CheckArgument(0, {ElementType::kF32, {2}}, /*bytes=*/0, 1).ok());
   EXPECT_TRUE(

@@ -118,8 +118,12 @@ class ControllerTest : public ::testing::Test {
   uint64_t Load(uint32_t client, bool placed = true) {
     proto::Control control;
     control.mutable_load_request()->set_request(1);
+    proto::Plan plan = MovePlan("p", 2);
+    for (proto::Layout& layout : *plan.mutable_layouts()) {
+      if (!placed) layout.set_shape(0, 0);
+    }
     *control.mutable_load_request()->mutable_plan() =
-        KeepPlan(&context_.plans, Prepare(MovePlan("p", 2), topology_, placed));
+        KeepPlan(&context_.plans, Prepare(std::move(plan), topology_, placed));
     FromClient(client, control);
     return ++loaded_;
   }
