@@ -205,7 +205,7 @@ void LaunchTable::Inherit(uint64_t id, const Claim& claim,
 }
 
 void LaunchTable::Hurry(uint64_t id, LaunchEffects* effects) {
-  std::vector<uint64_t> urgent = {id};
+  hurry_.assign(1, id);
   auto inherit = [&](uint64_t before, const Claim& claim) {
     Launch* launch = launches_.Find(before);
     // What has all its grants waits for none.
@@ -213,11 +213,11 @@ void LaunchTable::Hurry(uint64_t id, LaunchEffects* effects) {
       return;
     }
     effects->urgent.push_back(before);
-    urgent.push_back(before);
+    hurry_.push_back(before);
   };
-  while (!urgent.empty()) {
-    const Launch& launch = *launches_.Find(urgent.back());
-    urgent.pop_back();
+  while (!hurry_.empty()) {
+    const Launch& launch = *launches_.Find(hurry_.back());
+    hurry_.pop_back();
     for (uint64_t argument : launch.arguments) {
       inherit(objects_.Find(argument)->filling, launch.claim);
     }

@@ -184,6 +184,7 @@ class LaunchTable {
   RecordPool<Launch> launches_;
   std::map<uint32_t, ProgramLaunches> programs_;
   std::vector<Ending> endings_;  // empty between calls
+  std::vector<uint64_t> hurry_;  // likewise; used again, as its memory is
 };
 
 }  // namespace pathways

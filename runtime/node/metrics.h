@@ -1,4 +1,4 @@
-//===- metrics.h - What a controller has, as Prometheus reads it *- C++ -*-===//
+//===- metrics.h - What a controller has, for Prometheus --------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

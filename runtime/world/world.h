@@ -46,9 +46,9 @@ constexpr uint32_t IndexOf(LocalId id) { return static_cast<uint32_t>(id); }
 // with nothing but background messages under way is over.
 inline constexpr uint16_t kBackground = 0x8000;
 
-// Of a local message: it begins another turn of an actor that may be at work for
-// long. A thread that has handled it handles all that has come from elsewhere
-// before the next one.
+// Of a local message: it begins another turn of an actor that may be at work
+// for long. A thread that has handled it handles all that has come from
+// elsewhere before the next one.
 inline constexpr uint16_t kTurn = 0x2000;
 
 // One that the world sets in Landing::landed.

@@ -26,7 +26,7 @@ namespace pathways::pw_node {
 struct ControllerCommand {
   std::string topology;  // as ReadTopology
   std::string listen;
-  std::string metrics;  // HOST:PORT; empty: none
+  std::string metrics;        // HOST:PORT; empty: none
   std::string write_address;  // a file for where it listens; empty: none
   LinkOptions links;
   CoordinatorOptions coordinator;

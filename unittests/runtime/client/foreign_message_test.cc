@@ -162,6 +162,9 @@ class Forger {
       case FieldDescriptor::CPPTYPE_BOOL:
         reflection->SetBool(message, field, random_() % 2);
         break;
+      case FieldDescriptor::CPPTYPE_DOUBLE:
+        reflection->SetDouble(message, field, static_cast<double>(Number()));
+        break;
       case FieldDescriptor::CPPTYPE_ENUM:
         reflection->SetEnumValue(message, field, static_cast<int>(Number()));
         break;

@@ -408,7 +408,7 @@ TEST_P(RunTest, MemoryIsAdmittedAtomically) {
   const std::unique_ptr<Client> ann = runtime.Connect("ann");
   const ProgramHandle first = LoadPlan(*ann, plan("first", 1280));
   absl::StatusOr<ProgramHandle> second =
-      runtime->Load(MakePlanData(plan("second", 1280), {}));
+      runtime->Load(MakePlanData(plan("second", 1280), {}), {.wait_ns = 0});
   EXPECT_EQ(second.status().message(),
             "program 'second' needs 2560 bytes on island0/host0/device0 "
             "(largest buffers: 'u' 2560), where 2560 of 4096 bytes are used; "

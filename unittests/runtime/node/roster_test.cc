@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/protocol/client_id.h"
 
 namespace pathways {
 namespace {
@@ -135,8 +136,8 @@ TEST_F(RosterTest, ActorsAreWhereTheirHostsAre) {
   EXPECT_EQ(ProcessOf(directory, directory.executor(3)), 2);
   EXPECT_EQ(ProcessOf(directory, directory.reporter(2)), 2);
   EXPECT_EQ(ProcessOf(directory, directory.client(0)), 0);
-  EXPECT_EQ(ProcessOf(directory, directory.client(63)), 0);
-  EXPECT_EQ(ProcessOf(directory, directory.client(64)), 1);
+  EXPECT_EQ(ProcessOf(directory, directory.client(kMaxProcessClients - 1)), 0);
+  EXPECT_EQ(ProcessOf(directory, directory.client(kMaxProcessClients)), 1);
   EXPECT_EQ(ProcessOf(directory, kNoActor), -1);
 }
 

@@ -26,12 +26,19 @@ constexpr const char* kClusters[] = {"1x1x2", "1x2x1", "1x2x2", "2x1x2",
 
 class Drawing {
  public:
-  explicit Drawing(uint64_t seed) : random_(Mix(seed, 6)) {
+  explicit Drawing(uint64_t seed)
+      : random_(Mix(seed, 6)),
+        share_random_(Mix(seed, 7)),
+        shares_(share_random_.UpTo(2) == 0) {
     scenario_.set_seed(seed);
   }
 
   Scenario Run() {
     scenario_.set_cluster(kClusters[Below(std::size(kClusters))]);
+    if (shares_) {
+      // Where programs cross islands, and each other.
+      scenario_.set_cluster(share_random_.UpTo(1) == 0 ? "2x1x2" : "3x1x2");
+    }
     scenario_.set_apart(Below(4) != 0);
     scenario_.set_workers(static_cast<int32_t>(Below(3)));
     scenario_.set_sequential(OneIn(6));
@@ -51,6 +58,10 @@ class Drawing {
     for (uint64_t t = 0; t < tenants; ++t) {
       tenant_ = scenario_.add_tenants();
       tenant_->set_name(absl::StrCat("tenant", t));
+      if (shares_) {
+        tenant_->set_weight(share_random_.UpTo(1) == 0 ? 0.5 : 4);
+        tenant_->set_priority(static_cast<int32_t>(share_random_.UpTo(4)) - 2);
+      }
       arrays_.clear();
       if (OneIn(3)) Add(WAIT)->set_ns(Below(400'000));
       if (OneIn(8)) {
@@ -137,6 +148,9 @@ class Drawing {
       runs.push_back(Launch(id, plan, (*vague_)[program]));
       if (OneIn(4)) Add(WAIT)->set_ns(Below(100'000));
     }
+    if (shares_ && share_random_.UpTo(1) == 0) {
+      Add(CANCEL, runs[share_random_.UpTo(runs.size() - 1)]);
+    }
     for (uint32_t run : runs) {
       if (OneIn(10)) continue;
       Add(AWAIT, run);
@@ -160,7 +174,9 @@ class Drawing {
     if (!OneIn(5)) Add(OneIn(4) ? DISCARD : UNLOAD, id);
   }
 
-  SplitMix random_;
+  SplitMix random_, share_random_;
+  // Tenants have weights and priorities of their own, and cancel launches.
+  const bool shares_;
   Scenario scenario_;
   const std::vector<proto::Plan>* plans_ = nullptr;
   const std::vector<std::set<int>>* vague_ = nullptr;

@@ -118,6 +118,11 @@ std::string Text(const Outcome& outcome) {
                       absl::Hex(outcome.bits));
 }
 
+bool IsCancelled(const Outcome& outcome) {
+  return absl::IsCancelled(outcome.status) &&
+         absl::StrContains(outcome.status.message(), "was cancelled by client");
+}
+
 // An unload may come before the end of launches that nobody waited for.
 bool IsEarly(const Outcome& outcome) {
   return outcome.kind == UNLOAD &&
@@ -178,14 +183,17 @@ class Judgement {
       const std::set<int32_t>& of = prepared_.hosts[call.program()];
       hosts.insert(of.begin(), of.end());
     }
-    bool failed = false;
+    // What a cancel comes too late for is a matter of time, and so is what
+    // follows from that.
+    bool failed = false, cancelled = false;
     for (const Call& call : tenant.calls()) {
       const Outcome& got = made->second.at(call.id());
       const Outcome& want = expected->second.at(call.id());
       const bool same = IsSame(got, want);
       ++(same ? verdict_.good : verdict_.bad);
+      cancelled |= IsCancelled(got) || IsCancelled(want);
       const bool excused =
-          same ||
+          same || cancelled ||
           (got.made ? !got.status.ok() &&
                           excuses_.Explain(tenant.name(), hosts, got.status)
                     : failed);
@@ -227,11 +235,12 @@ class Judgement {
     }
   }
 
-  // Whether each launch was waited for.
+  // Whether each launch was waited for, and none cancelled.
   bool AllAwaited() const {
     for (const Tenant& tenant : scenario_.tenants()) {
       std::set<uint32_t> awaited;
       for (const Call& call : tenant.calls()) {
+        if (call.kind() == CANCEL) return false;
         if (call.kind() == AWAIT || call.kind() == FETCH) {
           awaited.insert(call.of());
         }

@@ -176,8 +176,10 @@ class Running {
 
   void Call(Member& member) {
     const std::string& name = member.tenant->name();
-    absl::StatusOr<std::unique_ptr<Client>> client =
-        member.cluster->Connect(name);
+    absl::StatusOr<std::unique_ptr<Client>> client = member.cluster->Connect(
+        name,
+        {.weight = member.tenant->weight() == 0 ? 1 : member.tenant->weight(),
+         .priority = member.tenant->priority()});
     if (!client.ok()) {
       if (record_.dead.count(name) == 0 && !stopping_) {
         Break(absl::StrCat(name,

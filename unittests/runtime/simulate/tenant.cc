@@ -95,6 +95,9 @@ void TenantRun::Make(const Call& call, Outcome* outcome) {
     case AWAIT:
       if (run != nullptr) note(client_.Await(run->handle));
       return;
+    case CANCEL:
+      if (run != nullptr) note(client_.Cancel(run->handle));
+      return;
     case FETCH:
       if (run == nullptr) return;
       return take(client_.Fetch(run->handle, int64_t{call.result()}),
