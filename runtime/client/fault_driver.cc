@@ -105,6 +105,8 @@ void FaultDriver::OnLocal(const LocalMessage& message) {
       return End(message.item);
     case kRestart:
       return hosts_.Restart(item);
+    default:
+      return;
   }
 }
 
