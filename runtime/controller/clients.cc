@@ -32,8 +32,8 @@ void Controller::OnConnect(uint32_t client,
   if (!terms.ok()) {
     return Answer({client, request.request()}, terms.status());
   }
-  // Another one may have had its number.
-  grants_.ForgetClient(client);
+  // Another one may have had its number; it itself is not forgiven what it had.
+  if (clients_.NameOf(client) == nullptr) grants_.ForgetClient(client);
   std::vector<ClientAnswer> answers;
   clients_.Connect({client, request.request()}, request.name(), *terms,
                    &answers);

@@ -145,8 +145,12 @@ class Controller final : public ControlActor {
   //
   // Begins to load it. ResourceExhausted: not now.
   absl::Status Admit(const LoadQueue::Load& load);
-  // ResourceExhausted: the client would have more than its quota.
-  absl::Status CheckQuota(uint32_t client, const LoadQueue::Load& load) const;
+  // ResourceExhausted: the client would have more than its quota with what it
+  // needs, which is asked for if it has one.
+  absl::Status CheckQuota(uint32_t client, absl::FunctionRef<uint64_t()> need,
+                          absl::string_view what,
+                          const PreparedPlan& plan) const;
+  absl::Status CheckQuota(const LoadQueue::Load& load) const;
   // That a client has: of its programs on devices, of its arrays on hosts.
   uint64_t BytesOf(uint32_t client) const;
   // There may be more memory than before.
@@ -202,9 +206,9 @@ class Controller final : public ControlActor {
   // Says for each array of a launch of `plan`, which it fits, how much of it
   // hosts hold.
   void Size(const PreparedPlan& plan, LaunchSpec* spec);
-  // As the other one, of the arrays that it makes.
+  // As the others, of the arrays that it makes.
   absl::Status CheckQuota(const LaunchSpec& spec,
-                          const std::string& program) const;
+                          const PreparedPlan& plan) const;
   // Takes that of their memory, of what is new. Whether they surely have all
   // that the launch needs.
   bool Charge(const LaunchSpec& spec);

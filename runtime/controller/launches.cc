@@ -89,7 +89,7 @@ void Controller::OnLaunch(proto::LaunchRequest* request) {
   if (checked.ok()) {
     Size(*(*program)->plan, &spec);
     checked = launches_.Check(spec, (*program)->plan->name());
-    if (checked.ok()) checked = CheckQuota(spec, (*program)->plan->name());
+    if (checked.ok()) checked = CheckQuota(spec, *(*program)->plan);
   }
   if (!checked.ok()) {
     launches_.Refuse(spec, checked, &effects_);
@@ -143,24 +143,19 @@ void Controller::Size(const PreparedPlan& plan, LaunchSpec* spec) {
 }
 
 absl::Status Controller::CheckQuota(const LaunchSpec& spec,
-                                    const std::string& program) const {
-  const uint32_t client = ClientOf(spec.launch);
-  const uint64_t quota = clients_.TermsOf(client).quota_bytes;
-  if (quota == 0) return absl::OkStatus();
-  uint64_t need = 0;
-  auto add = [&](const LaunchSpec::Array& array) {
-    for (uint64_t bytes : array.bytes) need = AddBytes(need, bytes);
+                                    const PreparedPlan& plan) const {
+  const auto need = [&] {
+    uint64_t sum = 0;
+    const auto add = [&](const LaunchSpec::Array& array) {
+      for (uint64_t bytes : array.bytes) sum = AddBytes(sum, bytes);
+    };
+    for (const LaunchSpec::Array& argument : spec.arguments) {
+      if (argument.fresh) add(argument);
+    }
+    for (const LaunchSpec::Array& result : spec.results) add(result);
+    return sum;
   };
-  for (const LaunchSpec::Array& argument : spec.arguments) {
-    if (argument.fresh) add(argument);
-  }
-  for (const LaunchSpec::Array& result : spec.results) add(result);
-  const uint64_t used = BytesOf(client);
-  if (need <= quota - std::min(quota, used)) return absl::OkStatus();
-  return absl::ResourceExhaustedError(
-      absl::StrCat("the arrays of a launch of program '", program, "' need ",
-                   need, " bytes of hosts; client '", NameOf(client), "' has ",
-                   used, " of the ", quota, " bytes of its quota"));
+  return CheckQuota(ClientOf(spec.launch), need, "arrays of a launch", plan);
 }
 
 bool Controller::Charge(const LaunchSpec& spec) {

@@ -27,18 +27,17 @@ void LoadQueue::TryAll() {
   for (Load& load : loads_) load.version = 0;
 }
 
-bool LoadQueue::MayPass(const Load& load) {
-  if (loads_.empty()) return true;
-  const bool holds = admission_.HoldsAny(load.request.client);
-  for (const Load& other : loads_) {
-    if (!holds && other.passed >= kMaxPassed && Meets(load, other)) {
-      return false;
-    }
-  }
+bool LoadQueue::MayPass(const Load& load) const {
+  if (loads_.empty() || admission_.HoldsAny(load.request.client)) return true;
+  return std::none_of(loads_.begin(), loads_.end(), [&](const Load& other) {
+    return other.passed >= kMaxPassed && Meets(load, other);
+  });
+}
+
+void LoadQueue::Passed(const Load& load) {
   for (Load& other : loads_) {
     if (Meets(load, other)) ++other.passed;
   }
-  return true;
 }
 
 absl::Status LoadQueue::Add(Load load, NameOf name_of) {

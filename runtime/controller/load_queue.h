@@ -58,16 +58,17 @@ class LoadQueue {
   LoadQueue(const Admission* admission, const Topology* topology)
       : admission_(*admission), topology_(*topology) {}
 
-  // Whether a load that fits is granted at once, though others have waited
-  // longer, which counts for those.
-  bool MayPass(const Load& load);
+  // Whether a load is granted at once, if it fits, though others have waited
+  // longer; that it was.
+  bool MayPass(const Load& load) const;
+  void Passed(const Load& load);
   // One that does not fit, or may not pass. ResourceExhausted: it can never be
   // granted: it is too large, or waits in a circle, which is named; it is not
   // taken.
   absl::Status Add(Load load, NameOf name_of);
   // Those that fit now, of those whose devices have changed, in order, as
-  // `grant` tries: OK if so, ResourceExhausted
-  // if not, and anything else ends it. Whether there was one to try.
+  // `grant` tries: OK if so, ResourceExhausted if not, and anything else ends
+  // it. Whether there was one to try.
   bool Retry(absl::FunctionRef<absl::Status(const Load&)> grant);
   // Those whose deadline has come, which do not wait any more.
   std::vector<Load> TakeLate(TimeNs now);

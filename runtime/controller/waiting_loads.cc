@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/base/buffer_bytes.h"
 #include "runtime/controller/controller.h"
 
 namespace pathways {
@@ -55,15 +56,13 @@ void Controller::Load(ClientRequest request, const PlanName& name,
   const ClientTerms& terms = clients_.TermsOf(request.client);
   load.priority = terms.priority;
   load.need = programs_.admission().NeedOf(*load.plan);
-  const absl::Status quota = CheckQuota(request.client, load);
+  const absl::Status quota = CheckQuota(load);
   if (!quota.ok()) return Answer(request, quota);
   absl::Status admitted =
       absl::ResourceExhaustedError("others have waited longer for its memory");
   if (loads_.MayPass(load)) admitted = Admit(load);
-  if (!absl::IsResourceExhausted(admitted)) {
-    // It loads, or was refused for good.
-    return admitted.ok() ? void() : Answer(request, admitted);
-  }
+  if (admitted.ok()) return loads_.Passed(load);
+  if (!absl::IsResourceExhausted(admitted)) return Answer(request, admitted);
   if (load.deadline <= Now()) return Answer(request, admitted);
   const absl::Status waits =
       loads_.Add(load, [this](uint32_t client) { return NameOf(client); });
@@ -77,17 +76,28 @@ void Controller::Load(ClientRequest request, const PlanName& name,
 }
 
 absl::Status Controller::CheckQuota(uint32_t client,
-                                    const LoadQueue::Load& load) const {
+                                    absl::FunctionRef<uint64_t()> need,
+                                    absl::string_view what,
+                                    const PreparedPlan& plan) const {
   const uint64_t quota = clients_.TermsOf(client).quota_bytes;
   if (quota == 0) return absl::OkStatus();
-  uint64_t need = 0;
-  for (const auto& [device, bytes] : load.need) need += bytes;
-  const uint64_t used = BytesOf(client);
-  if (need <= quota - std::min(quota, used)) return absl::OkStatus();
+  const uint64_t needed = need(), used = BytesOf(client);
+  if (needed <= quota - std::min(quota, used)) return absl::OkStatus();
   return absl::ResourceExhaustedError(
-      absl::StrCat("program '", load.plan->name(), "' needs ", need,
-                   " bytes of devices; client '", NameOf(client), "' has ",
-                   used, " of the ", quota, " bytes of its quota"));
+      absl::StrCat(what, " of program '", plan.name(), "': ", needed,
+                   " bytes; client '", NameOf(client), "' has ", used,
+                   " of the ", quota, " bytes of its quota"));
+}
+
+absl::Status Controller::CheckQuota(const LoadQueue::Load& load) const {
+  const auto need = [&] {
+    uint64_t bytes = 0;
+    for (const auto& [device, count] : load.need) {
+      bytes = AddBytes(bytes, count);
+    }
+    return bytes;
+  };
+  return CheckQuota(load.request.client, need, "device memory", *load.plan);
 }
 
 uint64_t Controller::BytesOf(uint32_t client) const {
@@ -124,6 +134,11 @@ void Controller::TellWaits(const LoadQueue::Load& load) {
 void Controller::RetryLoads() {
   if (loads_.empty()) return;
   const bool tried = loads_.Retry([this](const LoadQueue::Load& load) {
+    // What its client has loaded meanwhile counts.
+    if (absl::Status quota = CheckQuota(load); !quota.ok()) {
+      Answer(load.request, quota);
+      return absl::CancelledError(quota.message());
+    }
     const absl::Status admitted = Admit(load);
     if (!admitted.ok() && !absl::IsResourceExhausted(admitted)) {
       Answer(load.request, admitted);
@@ -139,6 +154,7 @@ void Controller::RetryLoads() {
 }
 
 void Controller::HurryHolders() {
+  if (loads_.empty()) return;
   for (uint32_t id = 0; id < programs_.end(); ++id) {
     if (!programs_.Has(id) || launches_.Open(id).empty()) continue;
     const auto urgent = loads_.PriorityOver(programs_.at(id).owner);

@@ -153,6 +153,22 @@ TEST_P(WaitingLoadTest, AClientThatIsClosedWaitsNoMore) {
   EXPECT_EQ(status.waiting_loads_size(), 0);
 }
 
+// What its client has loaded while it waited counts.
+TEST_P(WaitingLoadTest, AQuotaHoldsWhenTheWaitIsOver) {
+  if (GetParam() == ClusterOptions::kSim) GTEST_SKIP() << kNoOther;
+  TestCluster runtime = StartSmall();
+  const std::unique_ptr<Client> poor =
+      runtime.Connect("poor", {.quota_bytes = 13'000});
+  const ProgramHandle held = *runtime->Load(Copy("held", 768));
+  std::unique_ptr<Waiter> waiter = LoadBeside(*poor, Copy("waits", 512));
+  waiter->why.get();
+  ASSERT_TRUE(poor->Load(Copy("meanwhile", 512, 1)).ok());
+  EXPECT_TRUE(runtime->Unload(held).ok());
+  EXPECT_EQ(waiter->loaded.get().status().message(),
+            "device memory of program 'waits': 8192 bytes; client 'poor' has "
+            "8192 of the 13000 bytes of its quota");
+}
+
 TEST_P(WaitingLoadTest, AQuotaBoundsProgramsAndArrays) {
   TestCluster runtime = StartSmall();
   const std::unique_ptr<Client> poor =
@@ -160,7 +176,7 @@ TEST_P(WaitingLoadTest, AQuotaBoundsProgramsAndArrays) {
   const absl::StatusOr<ProgramHandle> first = poor->Load(Copy("first", 256));
   ASSERT_TRUE(first.ok()) << first.status();
   EXPECT_EQ(poor->Load(Copy("second", 512)).status().message(),
-            "program 'second' needs 8192 bytes of devices; client 'poor' has "
+            "device memory of program 'second': 8192 bytes; client 'poor' has "
             "4096 of the 10000 bytes of its quota");
   // A launch has 1024 bytes each of argument and result.
   std::vector<RunHandle> runs;

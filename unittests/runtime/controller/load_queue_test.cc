@@ -48,7 +48,10 @@ class LoadQueueTest : public ::testing::Test {
   }
   // As the controller does: "" it was granted, "-" it waits.
   std::string Ask(LoadQueue::Load load) {
-    if (queue_.MayPass(load) && Grant(load).ok()) return "";
+    if (queue_.MayPass(load) && Grant(load).ok()) {
+      queue_.Passed(load);
+      return "";
+    }
     const absl::Status waits = queue_.Add(load, Name);
     return waits.ok() ? "-" : std::string(waits.message());
   }
@@ -130,6 +133,18 @@ TEST_F(LoadQueueTest, SmallOnesPassALargeOneSoOftenAndNoMore) {
   const uint64_t own = last_;
   admission_.Release(own);
   EXPECT_THAT(Release(1), ElementsAre(2));
+}
+
+// Only what was granted has passed anybody.
+TEST_F(LoadQueueTest, WhatDoesNotFitPassesNobody) {
+  EXPECT_EQ(Ask(Make(1, 192)), "");
+  EXPECT_EQ(Ask(Make(2, 480)), "-");
+  for (uint32_t i = 0; i < 2 * LoadQueue::kMaxPassed; ++i) {
+    const LoadQueue::Load load = Make(3, 512);
+    EXPECT_TRUE(queue_.MayPass(load) && !Grant(load).ok());
+  }
+  EXPECT_EQ(queue_.loads().front().passed, 0u);
+  EXPECT_EQ(Ask(Make(3, 32)), "");
 }
 
 TEST_F(LoadQueueTest, ThoseThatGoAreNotServed) {
