@@ -56,7 +56,7 @@ absl::Status Client::Connect() {
   absl::Status waited = WaitFor(request->done, [&] {
     return absl::StrCat("the connection of client '", name_, "'");
   });
-  if (waited.ok()) waited = request->status;
+  if (waited.ok()) waited = request->TakeStatus();
   if (!waited.ok() && !closed_.exchange(true)) actor_.Detach(/*request=*/0);
   return waited;
 }
@@ -275,7 +275,7 @@ absl::StatusOr<ProgramHandle> Client::Load(PlanData plan,
     Send(std::move(control));
     return waited;
   }
-  if (!request->status.ok()) return request->status;
+  if (!request->status.ok()) return request->TakeStatus();
   auto program = std::make_shared<const LoadedProgram>(
       request->program, std::move(prepared), runtime.backends->has_values());
   MutexLock lock(&mutex_);
@@ -328,7 +328,7 @@ absl::Status Client::Unload(ProgramHandle handle) {
     }
     context_.runtime->plans.Trim();
   }
-  return request->status;
+  return request->TakeStatus();
 }
 
 }  // namespace pathways

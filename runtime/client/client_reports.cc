@@ -37,7 +37,7 @@ absl::StatusOr<std::shared_ptr<Request>> Client::Collect(
            : question == proto::TIME ? "the time of other processes"
                                      : "the statistics";
   });
-  if (waited.ok()) waited = request->status;
+  if (waited.ok()) waited = request->TakeStatus();
   if (!waited.ok()) return waited;
   return request;
 }

@@ -265,7 +265,7 @@ absl::StatusOr<HostArray> Client::Gather(const PlacedObject& placed,
     return absl::NotFoundError(
         absl::StrCat("no ", what, ", or it was released"));
   }
-  if (!request->status.ok()) return request->status;
+  if (!request->status.ok()) return request->TakeStatus();
   return fetch->assembly.Take();
 }
 

@@ -31,6 +31,10 @@ struct Request {
   // Of a load, from before it is sent: told why it waits.
   std::function<void(const std::string& why)> on_waiting;
   Completion done;
+
+  // For who waited until it was done, once. What it refers to is then of that
+  // thread alone, whichever thread drops the request last.
+  absl::Status TakeStatus() { return std::move(status); }
 };
 
 // The requests of one client that were not answered. Each ends once. One owner

@@ -10,8 +10,24 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <limits>
 
 namespace pathways {
+namespace {
+
+// At most what an Integer holds; exactly `value` when the factor is 1.
+template <typename Integer>
+Integer Times(Integer value, double factor) {
+  if (factor == 1) return value;
+  const double product = static_cast<double>(value) * factor;
+  // The largest one is no double: the next is 2^63 or 2^64.
+  constexpr auto kMost = std::numeric_limits<Integer>::max();
+  if (product >= static_cast<double>(kMost)) return kMost;
+  return static_cast<Integer>(product);
+}
+
+}  // namespace
 
 TimeNs SimLinks::JitterOf(const LinkModel& link) {
   if (link.jitter_ns == 0) return 0;
@@ -37,14 +53,10 @@ SimLinks::Way SimLinks::BetweenHosts(const Placement& from, const Placement& to,
   Way way;
   way.begin = std::max(now, wire.busy_until());
   const TimeNs slower =
-      static_cast<TimeNs>(static_cast<double>(wire.model->latency_ns) *
-                          (outcome.latency_factor - 1));
-  way.arrival =
-      Later(wire.Carry(now,
-                       static_cast<uint64_t>(static_cast<double>(bytes) *
-                                             outcome.wire_factor),
-                       JitterOf(*wire.model)),
-            Later(outcome.extra_ns, slower));
+      Times(wire.model->latency_ns, outcome.latency_factor - 1);
+  way.arrival = Later(
+      wire.Carry(now, Times(bytes, outcome.wire_factor), JitterOf(*wire.model)),
+      Later(outcome.extra_ns, slower));
   way.arrival = std::max(way.arrival, outcome.not_before);
   way.end = wire.busy_until();
   if (!outcome.overtaken && !outcome.dropped) wire.last_arrival = way.arrival;
