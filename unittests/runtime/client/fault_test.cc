@@ -54,7 +54,7 @@ TEST_P(LossTest, LostPieceIsNamedAndOthersGoOn) {
       std::string(status.message()),
       ::testing::ContainsRegex(
           "program 'golden' does not go on: 'to_[abc].recv' at step [0-9], "
-          "shard [01] on island[01]/host[12]/device[0-3] waits for the data "
+          "shard [01] on island[01]/host[0-2]/device[0-3] waits for the data "
           "edge from 'to_[abc].send' to 'to_[abc].recv': 0 of 1 tokens came"));
   // The other program was behind it, or not: it ends.
   const RunHandle second =
