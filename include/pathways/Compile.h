@@ -143,10 +143,11 @@ public:
 
   explicit ProgramBuilder(std::string name) : name(std::move(name)) {}
 
-  /// A mesh of virtual devices: axis names with sizes, major first.
+  /// A mesh of virtual devices: axis names with sizes, major first. Shards are
+  /// cut into equal runs, row-major, one for each of the `spans` islands.
   void slice(const std::string &slice,
              const std::vector<std::pair<std::string, int64_t>> &mesh,
-             const std::vector<std::string> &apartFrom = {});
+             const std::vector<std::string> &apartFrom = {}, int64_t spans = 1);
   /// MLIR text of one or more func.func, the bodies that call() names.
   void functions(const std::string &mlir);
   /// The type of an array of `shape` on `slice`; dims[d] are the mesh axes that

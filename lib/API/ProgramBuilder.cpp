@@ -44,7 +44,7 @@ static std::string joined(const Range &range, Fn &&text) {
 void ProgramBuilder::slice(
     const std::string &slice,
     const std::vector<std::pair<std::string, int64_t>> &mesh,
-    const std::vector<std::string> &apartFrom) {
+    const std::vector<std::string> &apartFrom, int64_t spans) {
   slices +=
       "pw.slice @" + slice + " mesh <" +
       joined(mesh,
@@ -52,6 +52,8 @@ void ProgramBuilder::slice(
                return quoted(axis.first) + " = " + std::to_string(axis.second);
              }) +
       ">";
+  if (spans != 1)
+    slices += " spans " + std::to_string(spans) + " islands";
   if (!apartFrom.empty())
     slices += " apart_from [" +
               joined(apartFrom, [](const std::string &s) { return "@" + s; }) +

@@ -154,12 +154,19 @@ static std::optional<uint64_t> countStaying(const layout::Layout &source,
   return total;
 }
 
-/// Elements of pieces whose two ends are on one device; empty when there are
-/// too many pieces.
-static std::optional<uint64_t> countOnSameDevice(const layout::Layout &source,
-                                                 BoundSlice from,
-                                                 const layout::Layout &result,
-                                                 BoundSlice to) {
+namespace {
+struct Elements {
+  uint64_t staying = 0; ///< On one device.
+  uint64_t near = 0;    ///< From device to device of one island.
+};
+} // namespace
+
+/// Elements of pieces by where their two ends are; empty when there are too
+/// many pieces.
+static std::optional<Elements> countPieces(const layout::Layout &source,
+                                           BoundSlice from,
+                                           const layout::Layout &result,
+                                           BoundSlice to) {
   layout::Mesh sourceMesh = toMesh(from.slice.getMesh());
   layout::Mesh resultMesh = toMesh(to.slice.getMesh());
   layout::Movement movement;
@@ -173,19 +180,20 @@ static std::optional<uint64_t> countOnSameDevice(const layout::Layout &source,
   for (int64_t shard = 0; shard != shards; ++shard)
     if ((pieces += movement.NumPiecesInto(shard)) > kMaxPieces)
       return std::nullopt;
-  uint64_t elements = 0;
+  Elements elements;
   for (int64_t shard = 0; shard != shards; ++shard) {
-    int64_t device =
-        to.bind.getDevice(layout::Coordinates(resultMesh, shard), shard);
+    BindOp::Place place = to.bind.getPlace(to.slice.getMesh(), shard);
     for (const layout::Piece &piece : movement.PiecesInto(shard)) {
-      int64_t sourceDevice = from.bind.getDevice(
-          layout::Coordinates(sourceMesh, piece.source), piece.source);
-      if (sourceDevice != device)
+      BindOp::Place there =
+          from.bind.getPlace(from.slice.getMesh(), piece.source);
+      if (there.island != place.island)
         continue;
       uint64_t size = 1;
       for (int64_t extent : piece.extent)
         size = multiply(size, extent);
-      elements = llvm::SaturatingAdd(elements, size);
+      uint64_t &sum =
+          there.device == place.device ? elements.staying : elements.near;
+      sum = llvm::SaturatingAdd(sum, size);
     }
   }
   return elements;
@@ -201,19 +209,35 @@ MovedBytes mlir::pathways::countMovedBytes(ArrayType source, BoundSlice from,
   for (int64_t size : source.getShape())
     elements = multiply(elements, size);
 
-  bool isOneIsland = from.bind.getIsland() == to.bind.getIsland();
-  if (isOneIsland && elements) {
-    Reach fromReach = getReach(from), toReach = getReach(to);
-    std::optional<uint64_t> staying = 0;
-    if (from.slice == to.slice && !fromReach.mayShare)
-      staying = countStaying(sourceLayout, resultLayout,
-                             toMesh(from.slice.getMesh()));
-    else if (fromReach.first <= toReach.last && toReach.first <= fromReach.last)
-      staying = countOnSameDevice(sourceLayout, from, resultLayout, to);
-    elements -= std::min(elements, staying.value_or(0));
+  auto toBytes = [&](uint64_t count) -> int64_t {
+    return std::min<uint64_t>(
+        multiply(count, getElementBytes(source.getElementType())),
+        std::numeric_limits<int64_t>::max());
+  };
+  SmallVector<int64_t, 1> fromIslands = from.bind.getIslands(),
+                          toIslands = to.bind.getIslands();
+  if (fromIslands.size() > 1 || toIslands.size() > 1) {
+    // All of it crosses, where that is not known.
+    Elements there =
+        countPieces(sourceLayout, from, resultLayout, to).value_or(Elements());
+    elements -= std::min(elements, there.staying);
+    there.near = std::min(there.near, elements);
+    return {toBytes(there.near), toBytes(elements - there.near)};
   }
-  int64_t bytes = std::min<uint64_t>(
-      multiply(elements, getElementBytes(source.getElementType())),
-      std::numeric_limits<int64_t>::max());
-  return isOneIsland ? MovedBytes{bytes, 0} : MovedBytes{0, bytes};
+  if (fromIslands != toIslands)
+    return {0, toBytes(elements)};
+  if (elements) {
+    Reach fromReach = getReach(from), toReach = getReach(to);
+    uint64_t staying = 0;
+    if (from.slice == to.slice && !fromReach.mayShare)
+      staying =
+          countStaying(sourceLayout, resultLayout, toMesh(from.slice.getMesh()))
+              .value_or(0);
+    else if (fromReach.first <= toReach.last && toReach.first <= fromReach.last)
+      staying = countPieces(sourceLayout, from, resultLayout, to)
+                    .value_or(Elements())
+                    .staying;
+    elements -= std::min(elements, staying);
+  }
+  return {toBytes(elements), 0};
 }

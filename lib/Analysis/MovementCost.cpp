@@ -110,21 +110,42 @@ namespace {
 /// What one step puts on links.
 class LinkLoads {
 public:
-  /// `bytes` from device to device of one host, or from host to host.
+  /// `bytes` from device to device of one host, from host to host of an island,
+  /// or from island to island.
   void addInHost(std::pair<int32_t, int64_t> device, double bytes) {
     most = std::max(most, inHost[device] += bytes);
   }
   void addBetween(int32_t from, int32_t to, double bytes) {
     most = std::max(most, between[{from, to}] += bytes);
   }
-  /// Bytes on the busiest link.
-  int64_t getMost() const { return std::min(std::ceil(most), 0x1p62); }
-  bool hasMessages() const { return !between.empty(); }
+  void addOverDcn(int64_t from, int64_t to, double bytes) {
+    mostOverDcn = std::max(mostOverDcn, overDcn[{from, to}] += bytes);
+  }
+  bool crossesDcn() const { return !overDcn.empty(); }
+  /// Until the busiest links of both kinds are done. Messages go one after the
+  /// other, at least `rounds` of them.
+  int64_t getNs(const LinkCost &ici, const LinkCost &dcn,
+                int64_t rounds) const {
+    int64_t ns = getWireNs(ici, toBytes(most));
+    if (crossesDcn())
+      ns = std::max(ns, getWireNs(dcn, toBytes(mostOverDcn)));
+    if (rounds > 0 && crossesDcn()) {
+      // Half of what crosses comes back.
+      int64_t far = std::min<int64_t>(rounds, 2);
+      return ns + far * dcn.latencyNs + (rounds - far) * ici.latencyNs;
+    }
+    return ns + rounds * ici.latencyNs;
+  }
+  bool hasMessages() const { return !between.empty() || crossesDcn(); }
 
 private:
+  static int64_t toBytes(double bytes) {
+    return std::min(std::ceil(bytes), 0x1p62);
+  }
   std::map<std::pair<int32_t, int64_t>, double> inHost;
   std::map<std::pair<int32_t, int32_t>, double> between;
-  double most = 0;
+  std::map<std::pair<int64_t, int64_t>, double> overDcn;
+  double most = 0, mostOverDcn = 0;
 };
 
 } // namespace
@@ -133,6 +154,13 @@ static layout::Layout makeLayout(RankedTensorType type, ShardingAttr sharding) {
   auto slice = FlatSymbolRefAttr::get(type.getContext(), "slice");
   return toLayout(
       ArrayType::get(type.getShape(), type.getElementType(), slice, sharding));
+}
+
+bool LinkedCosts::isOneIsland(const MovementStep &step) const {
+  if (!step.crosses)
+    return (step.isOnTarget ? target : source).moreIslands.empty();
+  return source.moreIslands.empty() && target.moreIslands.empty() &&
+         source.island == target.island;
 }
 
 /// The movement without looking at each shard.
@@ -146,20 +174,20 @@ MovementCost LinkedCosts::estimatePieces(const MovementStep &step) const {
                 layout::NumCopies(makeLayout(type, step.to), toMesh(to.mesh)),
                 multiply(type.getNumElements(),
                          getElementBytes(type.getElementType())));
-  bool isOneIsland = !step.crosses || source.island == to.island;
+  bool isNear = isOneIsland(step);
   MovementCost cost;
-  (isOneIsland ? cost.iciBytes : cost.dcnBytes) = total;
+  (isNear ? cost.iciBytes : cost.dcnBytes) = total;
   cost.hostBytes = total;
   cost.receivedBytes = total ? after : 0;
   cost.isCounted = false;
   // All devices of a host receive over the links from all other ones.
-  int64_t busiest = isOneIsland ? cost.receivedBytes : total;
+  int64_t busiest = isNear ? cost.receivedBytes : total;
   llvm::SmallSet<int32_t, 16> distinct;
   distinct.insert(to.hosts.begin(), to.hosts.end());
   int64_t hosts = distinct.size();
-  if (isOneIsland && hosts > 1)
+  if (isNear && hosts > 1)
     busiest = multiply(busiest, to.hosts.size()) / (hosts * (hosts - 1));
-  const LinkCost &link = isOneIsland ? source.ici : dcn;
+  const LinkCost &link = isNear ? source.ici : dcn;
   cost.ns =
       kMovementStepNs + (total ? link.latencyNs : 0) + getWireNs(link, busiest);
   return cost;
@@ -167,7 +195,6 @@ MovementCost LinkedCosts::estimatePieces(const MovementStep &step) const {
 
 MovementCost LinkedCosts::countPieces(const MovementStep &step) const {
   const PlacedMesh &to = step.crosses ? target : source;
-  bool isOneIsland = !step.crosses || source.island == to.island;
   layout::Movement movement;
   std::string error;
   if (source.devices.empty() || to.devices.empty() ||
@@ -186,31 +213,31 @@ MovementCost LinkedCosts::countPieces(const MovementStep &step) const {
   LinkLoads loads;
   int64_t element = getElementBytes(type.getElementType());
   for (size_t shard = 0; shard < to.devices.size(); ++shard) {
-    int64_t received = 0;
+    int64_t received = 0, island = to.getIsland(shard);
     for (const layout::Piece &piece : movement.PiecesInto(shard)) {
       int32_t fromHost = source.hosts[piece.source], toHost = to.hosts[shard];
-      if (isOneIsland && source.devices[piece.source] == to.devices[shard])
+      int64_t fromIsland = source.getIsland(piece.source);
+      if (fromIsland == island &&
+          source.devices[piece.source] == to.devices[shard])
         continue;
       int64_t bytes = element;
       for (int64_t extent : piece.extent)
         bytes = multiply(bytes, extent);
       received = add(received, bytes);
+      int64_t &all = fromIsland == island ? cost.iciBytes : cost.dcnBytes;
+      all = add(all, bytes);
       if (fromHost == toHost) {
         loads.addInHost({toHost, to.devices[shard]}, bytes);
         continue;
       }
       cost.hostBytes = add(cost.hostBytes, bytes);
       // Two islands have one link.
-      isOneIsland ? loads.addBetween(fromHost, toHost, bytes)
-                  : loads.addBetween(-1, -1, bytes);
+      fromIsland == island ? loads.addBetween(fromHost, toHost, bytes)
+                           : loads.addOverDcn(fromIsland, island, bytes);
     }
-    int64_t &all = isOneIsland ? cost.iciBytes : cost.dcnBytes;
-    all = add(all, received);
     cost.receivedBytes = std::max(cost.receivedBytes, received);
   }
-  const LinkCost &link = isOneIsland ? source.ici : dcn;
-  cost.ns = kMovementStepNs + (loads.hasMessages() ? link.latencyNs : 0) +
-            getWireNs(link, loads.getMost());
+  cost.ns = kMovementStepNs + loads.getNs(source.ici, dcn, loads.hasMessages());
   return cost;
 }
 
@@ -261,9 +288,27 @@ namespace {
 struct GroupCount {
   std::vector<int64_t> devices; // by rank
   std::vector<int32_t> hosts;
+  llvm::SmallDenseMap<int32_t, int64_t> islandOf; // of a host
   layout::GroupBytes bytes;
 
-  void addInHost(LinkLoads &loads) const {
+  /// As often as there are `groups` alike, of which `sharing` use one link.
+  void addTo(MovementCost &cost, LinkLoads &loads, int64_t groups = 1,
+             int64_t sharing = 1) const {
+    uint64_t far = 0;
+    for (const auto &[link, moved] : bytes.between) {
+      cost.hostBytes = add(cost.hostBytes, multiply(moved, groups));
+      int64_t from = islandOf.lookup(link.first),
+              to = islandOf.lookup(link.second);
+      if (from == to) {
+        loads.addBetween(link.first, link.second, multiply(moved, sharing));
+        continue;
+      }
+      far += moved;
+      // All groups use the link of two islands.
+      loads.addOverDcn(from, to, multiply(moved, groups));
+    }
+    cost.dcnBytes = add(cost.dcnBytes, multiply(far, groups));
+    cost.iciBytes = add(cost.iciBytes, multiply(bytes.total() - far, groups));
     for (auto [host, device] : llvm::zip_equal(hosts, devices)) {
       const layout::GroupBytes::Host &part = bytes.hosts.at(host);
       loads.addInHost({host, device},
@@ -281,6 +326,7 @@ static GroupCount countGroup(const layout::ExchangeSpec &like,
   for (int64_t member : group) {
     count.devices.push_back(on.devices[member]);
     count.hosts.push_back(on.hosts[member]);
+    count.islandOf[on.hosts[member]] = on.getIsland(member);
   }
   layout::ExchangeSpec spec = like;
   spec.hosts = count.hosts;
@@ -302,16 +348,9 @@ MovementCost LinkedCosts::estimateCollective(const MovementStep &step) const {
   int64_t ofGroup = llvm::count(group.hosts, on.hosts[0]);
   MovementCost cost;
   LinkLoads loads;
-  cost.iciBytes = multiply(group.bytes.total(), groups);
-  for (const auto &[link, bytes] : group.bytes.between) {
-    cost.hostBytes = add(cost.hostBytes, multiply(bytes, groups));
-    loads.addBetween(link.first, link.second,
-                     multiply(bytes, llvm::divideCeil(onHost, ofGroup)));
-  }
-  group.addInHost(loads);
+  group.addTo(cost, loads, groups, llvm::divideCeil(onHost, ofGroup));
   cost.isCounted = false;
-  cost.ns = kMovementStepNs + group.bytes.rounds * on.ici.latencyNs +
-            getWireNs(on.ici, loads.getMost());
+  cost.ns = kMovementStepNs + loads.getNs(on.ici, dcn, group.bytes.rounds);
   return cost;
 }
 
@@ -331,16 +370,10 @@ MovementCost LinkedCosts::countCollective(const MovementStep &step) const {
     if (members.front() != shard)
       continue;
     GroupCount group = countGroup(spec, on, members);
-    cost.iciBytes = add(cost.iciBytes, group.bytes.total());
-    for (const auto &[link, bytes] : group.bytes.between) {
-      loads.addBetween(link.first, link.second, bytes);
-      cost.hostBytes = add(cost.hostBytes, bytes);
-    }
-    group.addInHost(loads);
+    group.addTo(cost, loads);
     rounds = std::max(rounds, group.bytes.rounds);
   }
-  cost.ns = kMovementStepNs + rounds * on.ici.latencyNs +
-            getWireNs(on.ici, loads.getMost());
+  cost.ns = kMovementStepNs + loads.getNs(on.ici, dcn, rounds);
   return cost;
 }
 

@@ -64,7 +64,10 @@ private:
   std::vector<KernelCost> *costs = nullptr;
   const ::pathways::Topology *machines = nullptr;
   bool hasBadTarget = false;
-  std::map<std::pair<int64_t, std::string>, std::vector<proto::Target>> targets;
+  /// By islands and kind.
+  std::map<std::pair<std::vector<int64_t>, std::string>,
+           std::vector<proto::Target>>
+      targets;
 };
 
 } // namespace
@@ -76,15 +79,22 @@ static std::string getKey(const proto::Target &target) {
 
 const std::vector<proto::Target> &
 CompileKernels::getTargets(plan::SliceOp slice) {
-  int64_t island = slice.getIsland().value_or(-1);
+  SmallVector<int64_t, 1> islands;
+  if (std::optional<uint64_t> island = slice.getIsland())
+    islands.push_back(*island);
+  llvm::append_range(islands,
+                     slice.getMoreIslands().value_or(ArrayRef<int64_t>()));
   std::string kind = slice.getKind().empty() ? "cpu" : slice.getKind().str();
-  auto [entry, isNew] = targets.try_emplace({island, kind});
+  auto [entry, isNew] =
+      targets.try_emplace({{islands.begin(), islands.end()}, kind});
   if (!isNew)
     return entry->second;
-  // All devices of the kind on the island: the slice may be bound to others
+  // All devices of the kind on the islands: the slice may be bound to others
   // later without compiling again.
   llvm::StringSet<> seen;
-  if (island >= 0 && island < machines->num_islands())
+  for (int64_t island : islands) {
+    if (island < 0 || island >= machines->num_islands())
+      continue;
     for (int64_t d = 0, e = machines->num_devices(island); d < e; ++d) {
       const proto::Device &device = machines->device(island, d);
       if (::pathways::DeviceKind(device) != kind ||
@@ -98,6 +108,7 @@ CompileKernels::getTargets(plan::SliceOp slice) {
         hasBadTarget = true;
       }
     }
+  }
   // Without one it is this machine.
   if (entry->second.empty())
     entry->second.emplace_back();

@@ -36,6 +36,14 @@ static void setSlice(const ActionGraph::Slice &slice, proto::Slice *out) {
     out->mutable_binding()->mutable_list()->mutable_devices()->Add(
         devices.begin(), devices.end());
   }
+  ArrayRef<int64_t> bases = bind.getMoreBases().value_or(ArrayRef<int64_t>());
+  for (auto [i, island] :
+       llvm::enumerate(bind.getMoreIslands().value_or(ArrayRef<int64_t>()))) {
+    proto::IslandRun *run = out->mutable_binding()->add_more();
+    run->set_island(island);
+    if (!bases.empty())
+      run->set_base(bases[i]);
+  }
 }
 
 static proto::ActionKind getKind(ActionGraph::Kind kind) {

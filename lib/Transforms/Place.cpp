@@ -38,13 +38,34 @@ constexpr int kMaxListed = 4;
 
 using KindCounts = llvm::MapVector<StringRef, int64_t>;
 
-/// Slices that must be on one island: joined by `with`.
+/// Slices that must be on one island: joined by `with`. Of slices that span
+/// islands there is a group for each run of shards.
 struct Group {
   SmallVector<SliceOp> slices;
-  SmallVector<unsigned> apart; // Groups to be apart from.
+  unsigned first = 0;          // Group of their first run.
+  unsigned runs = 1;           // Groups of these slices, one behind the other.
+  SmallVector<unsigned> apart; // Groups to be apart from, by their first run.
   KindCounts needs;            // Devices of slices not bound yet, by kind.
   int64_t total = 0;           // Sum of needs.
   int island = -1;
+};
+
+/// The shards of a slice that are on one island.
+struct Run {
+  SliceOp slice;
+  unsigned number = 0;
+
+  int64_t getNumShards() const {
+    SliceOp op = slice;
+    return op.getMesh().getNumShards() / op.getNumIslands();
+  }
+};
+
+/// Neighbouring devices for a run, around and around; or one for each shard.
+struct Choice {
+  int64_t island = 0;
+  int64_t base = 0, window = 0;
+  SmallVector<int64_t> devices;
 };
 
 /// What may be given up, in order of preference.
@@ -74,16 +95,22 @@ private:
   bool hasRoom(const Group &group, int island);
   LogicalResult reportShortage(unsigned group);
   void chooseDevices();
-  bool tryContiguous(ArrayRef<SliceOp> slices, int island);
-  void bindShared(SliceOp slice, int island);
-  void bind(SliceOp slice, int island, int64_t base, int64_t span);
-  void bindList(SliceOp slice, int island, ArrayRef<int64_t> devices);
+  bool tryContiguous(ArrayRef<Run> runs, int island);
+  void shareDevices(Run run, int island);
+  void choose(Run run, Choice choice);
+  void bind(SliceOp slice, ArrayRef<Choice> runs);
+  void reportSharedIslands();
 
   StringRef kindOf(int island, int64_t device) {
     return ::pathways::DeviceKind(topology.device(island, device));
   }
-  static int64_t shardsOf(SliceOp slice) {
-    return slice.getMesh().getNumShards();
+  /// The groups of a slice, by run.
+  MutableArrayRef<Group> groupsOf(SliceOp slice) {
+    Group &first = groups[groupOf.lookup(slice.getSymName())];
+    return MutableArrayRef<Group>(&first, first.runs);
+  }
+  StringRef nameOf(unsigned group) {
+    return groups[group].slices.front().getSymName();
   }
 
   ModuleOp module;
@@ -93,11 +120,13 @@ private:
   SmallVector<SliceOp> slices;
   llvm::StringMap<BindOp> binds;
   std::vector<Group> groups;
-  llvm::StringMap<unsigned> groupOf;
+  llvm::StringMap<unsigned> groupOf; // The one of the first run.
   // Per island: number of slices' shards on each device, devices and free
   // devices by kind.
   std::vector<std::vector<int64_t>> load;
   std::vector<KindCounts> all, available;
+  // Of slices that are not bound yet, by run; until all are there.
+  llvm::StringMap<SmallVector<Choice>> choices;
   Operation *insertAfter = nullptr;
   int64_t looks = 0;
   // The first group that found no island, and what was free then.
@@ -124,10 +153,15 @@ LogicalResult Placer::readSlices() {
   for (auto [i, slice] : llvm::enumerate(slices)) {
     auto [it, inserted] =
         groupOfLeader.try_emplace(together.getLeaderValue(i), groups.size());
-    if (inserted)
-      groups.emplace_back();
-    groups[it->second].slices.push_back(slice);
+    if (inserted) {
+      Group group;
+      group.first = groups.size();
+      group.runs = slice.getNumIslands();
+      groups.insert(groups.end(), group.runs, group);
+    }
     groupOf[slice.getSymName()] = it->second;
+    for (Group &group : groupsOf(slice))
+      group.slices.push_back(slice);
   }
   for (SliceOp slice : slices) {
     unsigned group = groupOf.lookup(slice.getSymName());
@@ -145,8 +179,10 @@ LogicalResult Placer::readSlices() {
             << "slice '" << name.getValue() << "' is declared here";
         return diagnostic;
       }
-      groups[group].apart.push_back(other);
-      groups[other].apart.push_back(group);
+      for (Group &run : groupsOf(slice))
+        run.apart.push_back(other);
+      for (Group &run : groupsOf(slices[index.lookup(name.getValue())]))
+        run.apart.push_back(group);
     }
   }
   return success();
@@ -165,28 +201,19 @@ void Placer::countDevices() {
 
 /// Checks a binding that is there against the topology.
 LogicalResult Placer::checkBinding(BindOp bind, SliceOp slice) {
-  int64_t island = bind.getIsland();
-  if (island >= topology.num_islands())
-    return bind.emitOpError()
-           << "binds slice '" << slice.getSymName() << "' to island " << island
-           << ", but the topology has " << topology.num_islands();
-  int64_t devices = topology.num_devices(island), shards = shardsOf(slice);
+  for (int64_t island : bind.getIslands())
+    if (island >= topology.num_islands())
+      return bind.emitOpError()
+             << "binds slice '" << slice.getSymName() << "' to island "
+             << island << ", but the topology has " << topology.num_islands();
   // Beyond this many shards devices are shared anyway and walking shards would
   // take long: take the binding to use all that it can reach.
   MeshAttr mesh = slice.getMesh();
-  SmallVector<int64_t> used;
-  if (std::optional<ArrayRef<int64_t>> list = bind.getDevices()) {
-    used.assign(list->begin(), list->end());
-  } else if (shards <= devices) {
-    SmallVector<int64_t> coordinates(mesh.getSizes().size());
-    for (int64_t shard = 0; shard != shards; ++shard) {
-      used.push_back(bind.getDevice(coordinates, shard));
-      for (int64_t axis = coordinates.size() - 1; axis >= 0; --axis) {
-        if (++coordinates[axis] < mesh.getSizes()[axis])
-          break;
-        coordinates[axis] = 0;
-      }
-    }
+  int64_t shards = mesh.getNumShards();
+  SmallVector<BindOp::Place> used;
+  if (bind.getDevices() || shards <= topology.num_devices()) {
+    for (int64_t shard = 0; shard != shards; ++shard)
+      used.push_back(bind.getPlace(mesh, shard));
   } else {
     int64_t last = 0, span = bind.getSpan().value_or(0);
     for (auto [size, stride] :
@@ -194,10 +221,18 @@ LogicalResult Placer::checkBinding(BindOp bind, SliceOp slice) {
       last += (size - 1) * stride;
     if (span)
       last = std::min(last, span - 1);
-    for (int64_t device = 0; device <= last; ++device)
-      used.push_back(*bind.getBase() + device);
+    SmallVector<int64_t> bases = {static_cast<int64_t>(*bind.getBase())};
+    llvm::append_range(bases,
+                       bind.getMoreBases().value_or(ArrayRef<int64_t>()));
+    for (auto [island, base] : llvm::zip_equal(bind.getIslands(), bases))
+      for (int64_t device = 0; device <= last; ++device) {
+        used.push_back({island, base + device});
+        if (base + device >= topology.num_devices(island))
+          break;
+      }
   }
-  for (int64_t device : used) {
+  for (auto [island, device] : used) {
+    int64_t devices = topology.num_devices(island);
     if (device >= devices)
       return bind.emitOpError()
              << "binds slice '" << slice.getSymName() << "' to device "
@@ -225,22 +260,26 @@ LogicalResult Placer::readBindings() {
       insertAfter = bind;
   }
   for (SliceOp slice : slices) {
-    Group &group = groups[groupOf.lookup(slice.getSymName())];
     BindOp bind = binds.lookup(slice.getSymName());
     if (!bind) {
-      group.needs[slice.getDeviceKind()] += shardsOf(slice);
-      group.total += shardsOf(slice);
+      int64_t shards = Run{slice}.getNumShards();
+      for (Group &group : groupsOf(slice)) {
+        group.needs[slice.getDeviceKind()] += shards;
+        group.total += shards;
+      }
       continue;
     }
     if (failed(checkBinding(bind, slice)))
       return failure();
-    int island = bind.getIsland();
-    if (group.island >= 0 && group.island != island)
-      return bind.emitOpError()
-             << "binds slice '" << slice.getSymName() << "' to island "
-             << island << ", but a slice it is with is bound to island "
-             << group.island;
-    group.island = island;
+    for (auto [group, island] :
+         llvm::zip_equal(groupsOf(slice), bind.getIslands())) {
+      if (group.island >= 0 && group.island != island)
+        return bind.emitOpError()
+               << "binds slice '" << slice.getSymName() << "' to island "
+               << island << ", but a slice it is with is bound to island "
+               << group.island;
+      group.island = island;
+    }
   }
   for (auto [i, group] : llvm::enumerate(groups)) {
     unsigned conflict;
@@ -249,11 +288,15 @@ LogicalResult Placer::readBindings() {
       continue;
     SliceOp slice = group.slices.front(),
             other = groups[conflict].slices.front();
-    InFlightDiagnostic diagnostic = slice.emitOpError()
-                                    << "'" << slice.getSymName()
-                                    << "' is bound to island " << group.island
-                                    << ", like '" << other.getSymName()
-                                    << "', which it is to be apart from";
+    InFlightDiagnostic diagnostic = slice.emitOpError();
+    diagnostic << "'" << slice.getSymName() << "' is bound to island "
+               << group.island;
+    if (groups[conflict].first == group.first) {
+      diagnostic << " twice, but spans " << group.runs << " islands";
+      return diagnostic;
+    }
+    diagnostic << ", like '" << other.getSymName()
+               << "', which it is to be apart from";
     diagnostic.attachNote(other.getLoc())
         << "slice '" << other.getSymName() << "' is declared here";
     return diagnostic;
@@ -288,15 +331,20 @@ LogicalResult Placer::checkKinds() {
   return success();
 }
 
-/// Whether a group that `group` is to be apart from is on `island`.
+/// Whether another run of `group`'s slices, or a group that it is to be apart
+/// from, is on `island`.
 bool Placer::isApart(unsigned group, int island, unsigned *conflict) {
-  for (unsigned other : groups[group].apart)
-    if (groups[other].island == island) {
-      if (conflict)
-        *conflict = other;
-      return true;
-    }
-  return false;
+  auto isThere = [&](unsigned first) {
+    for (unsigned run = first, e = first + groups[first].runs; run != e; ++run)
+      if (run != group && groups[run].island == island) {
+        if (conflict)
+          *conflict = run;
+        return true;
+      }
+    return false;
+  };
+  return isThere(groups[group].first) ||
+         llvm::any_of(groups[group].apart, isThere);
 }
 
 bool Placer::hasRoom(const Group &group, int island) {
@@ -429,7 +477,10 @@ LogicalResult Placer::reportShortage(unsigned index) {
   llvm::interleaveComma(group.needs, diagnostic, [&](const auto &need) {
     diagnostic << need.second << " '" << need.first << "' devices";
   });
-  diagnostic << " on one island";
+  if (group.runs > 1)
+    diagnostic << " on each of " << group.runs << " islands";
+  else
+    diagnostic << " on one island";
   if (group.slices.size() > 1)
     diagnostic << ", with the slices it is with";
   if (!group.apart.empty()) {
@@ -438,7 +489,7 @@ LogicalResult Placer::reportShortage(unsigned index) {
     llvm::sort(apart);
     apart.erase(llvm::unique(apart), apart.end());
     llvm::interleaveComma(apart, diagnostic, [&](unsigned other) {
-      diagnostic << "'" << groups[other].slices.front().getSymName() << "'";
+      diagnostic << "'" << nameOf(other) << "'";
     });
   }
   diagnostic << ", but ";
@@ -453,8 +504,7 @@ LogicalResult Placer::reportShortage(unsigned index) {
     diagnostic << (listed++ ? "; " : "") << topology.IslandName(island);
     unsigned conflict;
     if (isApart(index, island, &conflict)) {
-      diagnostic << " has '" << groups[conflict].slices.front().getSymName()
-                 << "'";
+      diagnostic << " has '" << nameOf(conflict) << "'";
       continue;
     }
     diagnostic << " has ";
@@ -470,45 +520,77 @@ LogicalResult Placer::reportShortage(unsigned index) {
   return diagnostic;
 }
 
-void Placer::bind(SliceOp slice, int island, int64_t base, int64_t span) {
+/// Takes down what a run gets; binds its slice when all runs have something.
+void Placer::choose(Run run, Choice choice) {
+  SmallVector<Choice> &runs = choices[run.slice.getSymName()];
+  runs.resize(run.slice.getNumIslands());
+  runs[run.number] = std::move(choice);
+  if (llvm::all_of(runs, [](const Choice &c) { return c.window > 0; }))
+    bind(run.slice, runs);
+}
+
+void Placer::bind(SliceOp slice, ArrayRef<Choice> runs) {
+  OpBuilder builder(module.getContext());
+  builder.setInsertionPointAfter(insertAfter);
+  int64_t shards = Run{slice}.getNumShards();
+  SmallVector<int64_t> islands, bases;
+  for (const Choice &run : runs) {
+    islands.push_back(run.island);
+    bases.push_back(run.base);
+  }
+  DenseI64ArrayAttr moreIslands, moreBases;
+  if (runs.size() > 1) {
+    moreIslands = builder.getDenseI64ArrayAttr(ArrayRef(islands).drop_front());
+    moreBases = builder.getDenseI64ArrayAttr(ArrayRef(bases).drop_front());
+  }
+  bool isList = llvm::any_of(runs, [&](const Choice &run) {
+    return !run.devices.empty() || (runs.size() > 1 && run.window != shards);
+  });
+  if (isList) {
+    SmallVector<int64_t> devices;
+    for (const Choice &run : runs)
+      for (int64_t shard = 0; shard != shards; ++shard)
+        devices.push_back(run.devices.empty() ? run.base + shard % run.window
+                                              : run.devices[shard]);
+    insertAfter =
+        BindOp::create(builder, slice.getLoc(), slice.getSymName(),
+                       uint64_t(islands[0]), IntegerAttr(), DenseI64ArrayAttr(),
+                       IntegerAttr(), builder.getDenseI64ArrayAttr(devices),
+                       moreIslands, DenseI64ArrayAttr());
+    return;
+  }
   // Row-major: the last axis runs over neighbours.
   ArrayRef<int64_t> sizes = slice.getMesh().getSizes();
   SmallVector<int64_t> strides(sizes.size(), 1);
   for (int64_t i = static_cast<int64_t>(sizes.size()) - 2; i >= 0; --i)
     strides[i] = strides[i + 1] * sizes[i + 1];
+  // Each run begins at the base of its own.
+  int64_t window = runs[0].window;
+  int64_t span = runs.size() > 1 || window < shards ? window : 0;
   // A stride of a whole number of spans is no step; strides stay small.
   if (span)
     for (int64_t &stride : strides)
       stride %= span;
-  OpBuilder builder(module.getContext());
-  builder.setInsertionPointAfter(insertAfter);
-  insertAfter = BindOp::create(
-      builder, slice.getLoc(), slice.getSymName(), uint64_t(island),
-      builder.getI64IntegerAttr(base), builder.getDenseI64ArrayAttr(strides),
-      span ? builder.getI64IntegerAttr(span) : IntegerAttr(),
-      DenseI64ArrayAttr());
-}
-
-void Placer::bindList(SliceOp slice, int island, ArrayRef<int64_t> devices) {
-  OpBuilder builder(module.getContext());
-  builder.setInsertionPointAfter(insertAfter);
   insertAfter =
       BindOp::create(builder, slice.getLoc(), slice.getSymName(),
-                     uint64_t(island), IntegerAttr(), DenseI64ArrayAttr(),
-                     IntegerAttr(), builder.getDenseI64ArrayAttr(devices));
+                     uint64_t(islands[0]), builder.getI64IntegerAttr(bases[0]),
+                     builder.getDenseI64ArrayAttr(strides),
+                     span ? builder.getI64IntegerAttr(span) : IntegerAttr(),
+                     DenseI64ArrayAttr(), moreIslands, moreBases);
 }
 
-/// Finds neighbouring free devices for all of `slices`, in this order; binds
-/// none unless there are some for each.
-bool Placer::tryContiguous(ArrayRef<SliceOp> slices, int island) {
+/// Finds neighbouring free devices for all of `runs`, in this order; takes none
+/// unless there are some for each.
+bool Placer::tryContiguous(ArrayRef<Run> runs, int island) {
   std::vector<int64_t> trial = load[island];
   SmallVector<int64_t> bases;
-  for (SliceOp slice : slices) {
-    int64_t run = 0, base = -1, wanted = shardsOf(slice);
+  for (const Run &run : runs) {
+    SliceOp slice = run.slice;
+    int64_t length = 0, base = -1, wanted = run.getNumShards();
     for (int64_t d = 0, e = trial.size(); d != e && base < 0; ++d) {
       bool isFree = trial[d] == 0 && kindOf(island, d) == slice.getDeviceKind();
-      run = isFree ? run + 1 : 0;
-      if (run == wanted)
+      length = isFree ? length + 1 : 0;
+      if (length == wanted)
         base = d - wanted + 1;
     }
     if (base < 0)
@@ -517,17 +599,18 @@ bool Placer::tryContiguous(ArrayRef<SliceOp> slices, int island) {
       ++trial[d];
     bases.push_back(base);
   }
-  for (auto [slice, base] : llvm::zip_equal(slices, bases))
-    bind(slice, island, base, /*span=*/0);
+  for (auto [run, base] : llvm::zip_equal(runs, bases))
+    choose(run, {island, base, run.getNumShards(), {}});
   load[island] = std::move(trial);
   return true;
 }
 
-/// Binds to devices that others use: free ones where there are enough, else the
+/// Takes devices that others use: free ones where there are enough, else the
 /// neighbours with the least load, around and around if there are fewer than
 /// shards.
-void Placer::bindShared(SliceOp slice, int island) {
-  int64_t shards = shardsOf(slice), size = load[island].size();
+void Placer::shareDevices(Run run, int island) {
+  SliceOp slice = run.slice;
+  int64_t shards = run.getNumShards(), size = load[island].size();
   SmallVector<int64_t> free;
   for (int64_t d = 0; d != size; ++d)
     if (load[island][d] == 0 && kindOf(island, d) == slice.getDeviceKind())
@@ -536,11 +619,10 @@ void Placer::bindShared(SliceOp slice, int island) {
     free.resize(shards);
     for (int64_t d : free)
       ++load[island][d];
-    bool isRun = free.back() - free.front() == shards - 1;
-    if (isRun)
-      bind(slice, island, free.front(), /*span=*/0);
+    if (free.back() - free.front() == shards - 1)
+      choose(run, {island, free.front(), shards, {}});
     else
-      bindList(slice, island, free);
+      choose(run, {island, 0, shards, free});
     return;
   }
   slice.emitRemark() << "slice '" << slice.getSymName() << "' of " << shards
@@ -548,20 +630,20 @@ void Placer::bindShared(SliceOp slice, int island) {
                      << topology.IslandName(island) << " has " << free.size()
                      << " of " << all[island].lookup(slice.getDeviceKind())
                      << " '" << slice.getDeviceKind() << "' devices free";
-  // The longest run of the kind, then the window of it with the least load.
-  int64_t runBase = 0, runSize = 0, run = 0;
+  // The longest row of the kind, then the window of it with the least load.
+  int64_t rowBase = 0, rowSize = 0, row = 0;
   for (int64_t d = 0; d != size; ++d) {
-    run = kindOf(island, d) == slice.getDeviceKind() ? run + 1 : 0;
-    if (run > runSize) {
-      runSize = run;
-      runBase = d - run + 1;
+    row = kindOf(island, d) == slice.getDeviceKind() ? row + 1 : 0;
+    if (row > rowSize) {
+      rowSize = row;
+      rowBase = d - row + 1;
     }
   }
-  int64_t window = std::min(shards, runSize), sum = 0, base = runBase;
-  for (int64_t d = runBase; d != runBase + window; ++d)
+  int64_t window = std::min(shards, rowSize), sum = 0, base = rowBase;
+  for (int64_t d = rowBase; d != rowBase + window; ++d)
     sum += load[island][d];
   int64_t least = sum;
-  for (int64_t d = runBase + window; d < runBase + runSize; ++d) {
+  for (int64_t d = rowBase + window; d < rowBase + rowSize; ++d) {
     sum += load[island][d] - load[island][d - window];
     if (sum < least) {
       least = sum;
@@ -570,26 +652,58 @@ void Placer::bindShared(SliceOp slice, int island) {
   }
   for (int64_t d = base; d != base + window; ++d)
     load[island][d] += shards / window + (d - base < shards % window);
-  bind(slice, island, base, window < shards ? window : 0);
+  choose(run, {island, base, window, {}});
 }
 
 void Placer::chooseDevices() {
   for (int island = 0, e = topology.num_islands(); island != e; ++island) {
-    SmallVector<SliceOp> here;
-    for (SliceOp slice : slices)
-      if (!binds.contains(slice.getSymName()) &&
-          groups[groupOf.lookup(slice.getSymName())].island == island)
-        here.push_back(slice);
+    SmallVector<Run> here;
+    for (SliceOp slice : slices) {
+      if (binds.contains(slice.getSymName()))
+        continue;
+      for (auto [number, group] : llvm::enumerate(groupsOf(slice)))
+        if (group.island == island)
+          here.push_back({slice, static_cast<unsigned>(number)});
+    }
     if (here.empty() || tryContiguous(here, island))
       continue;
-    SmallVector<SliceOp> largestFirst(here);
-    llvm::stable_sort(largestFirst, [](SliceOp a, SliceOp b) {
-      return shardsOf(a) > shardsOf(b);
+    SmallVector<Run> largestFirst(here);
+    llvm::stable_sort(largestFirst, [](const Run &a, const Run &b) {
+      return a.getNumShards() > b.getNumShards();
     });
     if (tryContiguous(largestFirst, island))
       continue;
-    for (SliceOp slice : largestFirst)
-      bindShared(slice, island);
+    for (const Run &run : largestFirst)
+      shareDevices(run, island);
+  }
+}
+
+/// Each pair once, at the later of the two, unless both were bound already.
+void Placer::reportSharedIslands() {
+  for (auto [i, group] : llvm::enumerate(groups)) {
+    SliceOp slice = group.slices.front();
+    llvm::SmallDenseSet<unsigned> reported;
+    auto report = [&](unsigned first) {
+      for (unsigned other = first, e = first + groups[first].runs;
+           other != e && other < i; ++other) {
+        if (groups[other].island != group.island ||
+            (group.total == 0 && groups[other].total == 0) ||
+            !reported.insert(first).second)
+          continue;
+        InFlightDiagnostic remark = slice.emitRemark();
+        remark << "slice '" << slice.getSymName() << "' is on "
+               << topology.IslandName(group.island);
+        if (first == group.first)
+          remark << " more than once, but spans " << group.runs
+                 << " islands; it acts as several islands";
+        else
+          remark << " like '" << nameOf(other)
+                 << "', which it is to be apart from; it acts as another "
+                    "island";
+      }
+    };
+    report(group.first);
+    llvm::for_each(group.apart, report);
   }
 }
 
@@ -601,23 +715,7 @@ LogicalResult Placer::place() {
   countDevices();
   if (failed(readBindings()) || failed(checkKinds()) || failed(searchIslands()))
     return failure();
-  // Each pair once, at the later of the two, unless both were bound already.
-  for (auto [i, group] : llvm::enumerate(groups)) {
-    llvm::SmallDenseSet<unsigned> reported;
-    for (unsigned other : group.apart) {
-      if (other >= i || groups[other].island != group.island ||
-          (group.total == 0 && groups[other].total == 0) ||
-          !reported.insert(other).second)
-        continue;
-      SliceOp slice = group.slices.front();
-      InFlightDiagnostic remark =
-          slice.emitRemark()
-          << "slice '" << slice.getSymName() << "' is on "
-          << topology.IslandName(group.island) << " like '"
-          << groups[other].slices.front().getSymName()
-          << "', which it is to be apart from; it acts as another island";
-    }
-  }
+  reportSharedIslands();
   chooseDevices();
   return success();
 }

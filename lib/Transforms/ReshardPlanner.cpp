@@ -27,36 +27,34 @@ static LinkCost toLinkCost(const ::pathways::proto::Link &link,
   return otherwise;
 }
 
-/// Devices of the island, by shard; none where there are too many.
-static SmallVector<int64_t, 0> listDevices(MeshAttr mesh, BindOp bind) {
-  SmallVector<int64_t, 0> devices;
+/// Places by shard; none where there are too many.
+static SmallVector<BindOp::Place, 0> listPlaces(MeshAttr mesh, BindOp bind) {
+  SmallVector<BindOp::Place, 0> places;
   int64_t shards = mesh.getNumShards();
   if (shards > kMaxListedShards)
-    return devices;
-  ::pathways::layout::Mesh coordinates = toMesh(mesh);
+    return places;
   for (int64_t shard = 0; shard < shards; ++shard)
-    devices.push_back(bind.getDevice(
-        ::pathways::layout::Coordinates(coordinates, shard), shard));
-  return devices;
+    places.push_back(bind.getPlace(mesh, shard));
+  return places;
 }
 
 LogicalResult ReshardPlanner::checkBindings() {
   if (!machines)
     return success();
   for (auto bind : module.getOps<BindOp>()) {
-    int64_t island = bind.getIsland(), islands = machines->num_islands();
-    if (island >= islands)
-      return bind.emitOpError()
-             << "binds slice '" << bind.getSlice() << "' to island " << island
-             << ", but the topology has " << islands;
+    int64_t islands = machines->num_islands();
+    for (int64_t island : bind.getIslands())
+      if (island >= islands)
+        return bind.emitOpError()
+               << "binds slice '" << bind.getSlice() << "' to island " << island
+               << ", but the topology has " << islands;
     MeshAttr mesh = symbols.lookup<SliceOp>(bind.getSlice()).getMesh();
-    int64_t devices = machines->num_devices(island);
-    for (int64_t device : listDevices(mesh, bind))
-      if (device >= devices)
+    for (auto [island, device] : listPlaces(mesh, bind))
+      if (device >= machines->num_devices(island))
         return bind.emitOpError()
                << "binds slice '" << bind.getSlice() << "' to device " << device
-               << " of island " << island << ", which has " << devices
-               << " devices";
+               << " of island " << island << ", which has "
+               << machines->num_devices(island) << " devices";
   }
   return success();
 }
@@ -67,12 +65,15 @@ static PlacedMesh place(MeshAttr mesh, BindOp bind,
   PlacedMesh placed;
   placed.mesh = mesh;
   placed.island = bind.getIsland();
+  llvm::append_range(placed.moreIslands,
+                     bind.getMoreIslands().value_or(ArrayRef<int64_t>()));
   placed.ici = toLinkCost(machines.island(placed.island).ici(), kDefaultIci);
   if (profile)
     placed.ici = toLinkCost(profile->ici(), placed.ici);
-  placed.devices = listDevices(mesh, bind);
-  for (int64_t device : placed.devices)
-    placed.hosts.push_back(machines.Locate(placed.island, device).host);
+  for (auto [island, device] : listPlaces(mesh, bind)) {
+    placed.devices.push_back(device);
+    placed.hosts.push_back(machines.Locate(island, device).host);
+  }
   return placed;
 }
 

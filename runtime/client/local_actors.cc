@@ -86,8 +86,8 @@ void LocalActors::AddHost(int h, int worker, const ClusterOptions& options) {
     if (fresh) host.cohorts.emplace_back(world.kernel_gate(worker));
     host.actors.cohorts.push_back(cohort->second);
     host.devices.push_back(std::make_unique<Device>(
-        &world, &host.actors, &host.cohorts[cohort->second], h, d, device,
-        *context_.backends, &context_.limits));
+        &world, &host.actors, &host.cohorts[cohort->second], h, d,
+        topology.GlobalDevice({h, d}), *context_.backends, &context_.limits));
     host.actors.devices.push_back(
         world.Register(host.devices.back().get(), {h, worker, island, epoch},
                        topology.DeviceName(island, device)));

@@ -20,15 +20,12 @@ namespace pathways {
 namespace {
 
 // The largest buffers on a device, for messages.
-std::string Largest(const PreparedPlan& plan, int island, int64_t device) {
+std::string Largest(const PreparedPlan& plan, int64_t device) {
   std::vector<std::pair<uint64_t, int>> sizes;
   for (int b = 0; b < plan.plan().buffers_size(); ++b) {
     const proto::Buffer& buffer = plan.plan().buffers(b);
-    if (buffer.memory() != proto::DEVICE ||
-        plan.slices()[buffer.slice()].island != island) {
-      continue;
-    }
-    const size_t shards = plan.ShardsOn(buffer.slice(), device).size();
+    if (buffer.memory() != proto::DEVICE) continue;
+    const size_t shards = plan.bound(buffer.slice()).ShardsOn(device).size();
     if (shards > 0)
       sizes.emplace_back(AddBytes(0, SpanBytes(buffer), shards), b);
   }
@@ -61,16 +58,15 @@ DeviceBytes Admission::NeedOf(const PreparedPlan& plan) const {
                                           .scratch_bytes());
     }
     if (most == 0) continue;
-    const PreparedSlice& slice = plan.slices()[action.slice()];
-    for (const auto& [device, shard] : slice.by_device) {
-      uint64_t& s = scratch[topology_.GlobalDevice(slice.island, device)];
+    for (const auto& [device, shard] : plan.bound(action.slice()).by_device) {
+      uint64_t& s = scratch[device];
       s = std::max(s, most);
     }
   }
-  for (const PreparedSlice& slice : plan.slices()) {
-    const uint64_t bytes = AlignBuffer(slice.device_bytes);
-    for (const auto& [device, shard] : slice.by_device) {
-      uint64_t& total = need[topology_.GlobalDevice(slice.island, device)];
+  for (uint32_t s = 0; s < plan.slices().size(); ++s) {
+    const uint64_t bytes = AlignBuffer(plan.slices()[s].device_bytes);
+    for (const auto& [device, shard] : plan.bound(s).by_device) {
+      uint64_t& total = need[device];
       total = AddBytes(total, bytes);
     }
   }
@@ -81,8 +77,7 @@ DeviceBytes Admission::NeedOf(const PreparedPlan& plan) const {
 }
 
 uint64_t Admission::BoundOf(int64_t global) const {
-  const auto [island, device] = topology_.FromGlobalDevice(global);
-  return DeviceMemoryBytes(topology_.device(island, device));
+  return DeviceMemoryBytes(topology_.global_device(global));
 }
 
 std::map<uint32_t, DeviceBytes> Admission::HeldByClients() const {
@@ -125,7 +120,7 @@ uint64_t Admission::VersionOf(const DeviceBytes& need) const {
 
 absl::Status Admission::Admit(uint64_t id, const PreparedPlan& plan,
                               uint32_t number, const std::string& client) {
-  for (int32_t host : plan.hosts()) {
+  for (int32_t host : plan.binding().hosts()) {
     const auto gone = gone_.find(host);
     if (gone == gone_.end()) continue;
     return absl::UnavailableError(absl::StrCat(
@@ -138,7 +133,7 @@ absl::Status Admission::Admit(uint64_t id, const PreparedPlan& plan,
     if (auto lost = lost_.find(global); lost != lost_.end()) {
       return absl::FailedPreconditionError(
           absl::StrCat("program '", plan.name(), "' needs ",
-                       topology_.DeviceName(island, device),
+                       topology_.GlobalDeviceName(global),
                        ", whose worker is lost: ", lost->second));
     }
     const uint64_t bound = BoundOf(global);
@@ -151,10 +146,10 @@ absl::Status Admission::Admit(uint64_t id, const PreparedPlan& plan,
                       h.program, "' of client '", h.client, "' (",
                       there->second, ")");
     }
-    const std::string largest = Largest(plan, island, device);
+    const std::string largest = Largest(plan, global);
     return absl::ResourceExhaustedError(absl::StrCat(
         "program '", plan.name(), "' needs ", bytes, " bytes on ",
-        topology_.DeviceName(island, device),
+        topology_.GlobalDeviceName(global),
         largest.empty() ? ""
                         : absl::StrCat(" (largest buffers: ", largest, ")"),
         ", where ", used_[global], " of ", bound, " bytes are used", held));
@@ -209,10 +204,8 @@ void Admission::HostGone(int32_t host, uint32_t epoch) {
 
 void Admission::HostUp(int32_t host) {
   gone_.erase(host);
-  const int island = topology_.island_of_host(host);
   for (int d = 0; d < topology_.num_host_devices(host); ++d) {
-    ++versions_[topology_.GlobalDevice(island,
-                                       topology_.DeviceIndex({host, d}))];
+    ++versions_[topology_.GlobalDevice({host, d})];
   }
 }
 

@@ -62,7 +62,7 @@ void Controller::SendToHosts(const std::vector<int32_t>& hosts,
 
 void Controller::NameLives(const PreparedPlan& plan,
                            proto::LoadProgram* load) const {
-  for (int32_t host : plan.hosts()) {
+  for (int32_t host : plan.binding().hosts()) {
     if (lives_.replaced(host) == 0) continue;
     proto::HostLife* life = load->add_lives();
     life->set_host(static_cast<uint32_t>(host));

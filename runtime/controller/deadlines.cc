@@ -54,7 +54,7 @@ WaitSet Controller::BusyHosts() const {
   WaitSet busy;
   for (const StallDetector::Subject& subject : StallSubjects()) {
     if (!subject.running) continue;
-    for (int32_t host : subject.plan->hosts()) {
+    for (int32_t host : subject.plan->binding().hosts()) {
       // One that has not begun the launch may never have heard of it.
       if (stores_.Undone(host, subject.launch) == 0) busy.Insert(host);
     }
@@ -121,7 +121,8 @@ void Controller::OnPeerDown(int32_t host, uint32_t epoch) {
   for (uint32_t p = 0; p < programs_.end(); ++p) {
     if (!programs_.Has(p)) continue;
     const PreparedPlan& plan = *programs_.at(p).plan;
-    if (!std::binary_search(plan.hosts().begin(), plan.hosts().end(), host)) {
+    if (!std::binary_search(plan.binding().hosts().begin(),
+                            plan.binding().hosts().end(), host)) {
       continue;
     }
     GiveUp(p, absl::UnavailableError(absl::StrCat("program '", plan.name(),

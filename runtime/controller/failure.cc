@@ -21,13 +21,13 @@ absl::Status Describe(const PreparedPlan& plan, const Topology& topology,
   const int index = static_cast<int>(failure.action());
   if (index < 0 || index >= plan.plan().actions_size() ||
       failure.shard() >=
-          plan.slices()[plan.plan().actions(index).slice()].device_of.size()) {
+          static_cast<uint64_t>(
+              plan.slices()[plan.plan().actions(index).slice()].num_shards)) {
     return absl::InternalError(absl::StrCat(
         "program '", plan.name(), "' failed in action ", failure.action(),
         " on shard ", failure.shard(), ", which it does not have"));
   }
   const proto::Action& action = plan.plan().actions(index);
-  const PreparedSlice& slice = plan.slices()[action.slice()];
   std::string what = absl::StrCat("code ", failure.code());
   std::string where = action.location();
   if (failure.step() < static_cast<uint32_t>(action.steps_size()) &&
@@ -46,7 +46,8 @@ absl::Status Describe(const PreparedPlan& plan, const Topology& topology,
       where.empty() ? "" : absl::StrCat(where, ": "), "'", action.name(),
       "' of program '", plan.name(), "' failed at step ",
       failure.firing() - first, " on shard ", failure.shard(), " (",
-      topology.DeviceName(slice.island, slice.device_of[failure.shard()]),
+      topology.GlobalDeviceName(
+          plan.bound(action.slice()).device_of[failure.shard()]),
       "): ", what));
 }
 

@@ -49,14 +49,14 @@ FiringCost CostOf(const PreparedPlan& plan) {
     of_slice[action.slice()] += GangNs(action);
   }
   // Slices that share devices add up there.
-  absl::flat_hash_map<std::pair<int, int32_t>, double> of_device;
+  absl::flat_hash_map<int32_t, double> of_device;
   cost.bottleneck_ns = 1;
   for (size_t s = 0; s < of_slice.size(); ++s) {
-    const PreparedSlice& slice = plan.slices()[s];
     int32_t last = -1;
-    for (const auto& [device, shard] : slice.by_device) {
+    for (const auto& [device, shard] :
+         plan.bound(static_cast<uint32_t>(s)).by_device) {
       if (std::exchange(last, device) == device) continue;
-      double& sum = of_device[{slice.island, device}];
+      double& sum = of_device[device];
       sum += of_slice[s];
       cost.bottleneck_ns = std::max(cost.bottleneck_ns, sum);
     }

@@ -96,8 +96,8 @@ void Controller::OnLaunch(proto::LaunchRequest* request) {
     return Apply();
   }
   spec.program = (*program)->id;
-  spec.hosts = (*program)->plan->hosts();
-  spec.islands = (*program)->plan->islands();
+  spec.hosts = (*program)->plan->binding().hosts();
+  spec.islands = (*program)->plan->binding().islands();
   spec.asked = Now();
   spec.claim = ClaimOf(*request, clients_.TermsOf(ClientOf(spec.launch)),
                        context_.world->Now());
@@ -282,8 +282,8 @@ void Controller::BeginReady() {
     const LaunchTable::Launch* launch = launches_.Find(effects_.ready[i]);
     if (launch == nullptr) continue;
     grants_.Begin(launch->id, launch->program, launch->steps,
-                  programs_.at(launch->program).plan->islands(), launch->claim,
-                  context_.world->Now());
+                  programs_.at(launch->program).plan->binding().islands(),
+                  launch->claim, context_.world->Now());
   }
   effects_.ready.clear();
 }
@@ -316,7 +316,7 @@ void Controller::SendGrant(const Grant& grant, bool skip) {
     start->set_launch_first(launch.first);
     start->set_launch_steps(launch.end - launch.first);
     start->set_cut(launch.cut && grant.end == launch.end);
-    for (int32_t host : program.plan->hosts()) {
+    for (int32_t host : program.plan->binding().hosts()) {
       if (context_.topology->island_of_host(host) != island) continue;
       start->add_hosts(host);
       if (grant.first == launch.first) {

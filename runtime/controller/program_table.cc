@@ -90,7 +90,7 @@ absl::StatusOr<ProgramNext> ProgramTable::Load(
 ProgramNext ProgramTable::Enter(TimeNs now, Program* program, State state) {
   program->state = state;
   program->since = now;
-  program->waiting.Assign(program->plan->hosts());
+  program->waiting.Assign(program->plan->binding().hosts());
   for (int32_t host : program->gone.Members()) program->waiting.Erase(host);
   if (program->waiting.empty()) return Leave(now, program);
   ProgramNext next;
@@ -202,7 +202,7 @@ std::vector<ProgramNext> ProgramTable::HostGone(TimeNs now, int32_t host,
   std::vector<ProgramNext> nexts;
   for (const std::unique_ptr<Program>& program : programs_) {
     if (program == nullptr) continue;
-    const std::vector<int32_t>& hosts = program->plan->hosts();
+    const std::vector<int32_t>& hosts = program->plan->binding().hosts();
     if (!std::binary_search(hosts.begin(), hosts.end(), host)) continue;
     program->gone.Insert(host);
     if (program->state == State::kLoading && program->error.ok()) {
@@ -220,11 +220,9 @@ std::vector<ProgramNext> ProgramTable::HostGone(TimeNs now, int32_t host,
 std::vector<uint32_t> ProgramTable::Lose(int32_t host,
                                          absl::Span<const uint32_t> devices,
                                          const absl::Status& error) {
-  const int island = topology_.island_of_host(host);
   std::vector<int64_t> lost;
   for (uint32_t device : devices) {
-    lost.push_back(topology_.GlobalDevice(
-        island, topology_.DeviceIndex({host, static_cast<int>(device)})));
+    lost.push_back(topology_.GlobalDevice({host, static_cast<int>(device)}));
     admission_.Lose(lost.back(), std::string(error.message()));
   }
   std::vector<uint32_t> ready;

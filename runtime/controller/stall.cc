@@ -40,9 +40,7 @@ bool IsSound(const proto::StuckShard& s, const PreparedPlan& plan,
   if (s.action() >= static_cast<uint32_t>(plan.plan().actions_size())) {
     return false;
   }
-  const int island =
-      plan.slices()[plan.plan().actions(s.action()).slice()].island;
-  if (s.device() < 0 || s.device() >= topology.num_devices(island) ||
+  if (s.device() < 0 || s.device() >= topology.num_devices() ||
       (s.unheard() &&
        (s.unheard_edge() >= plan.edges().size() ||
         s.unheard_host() >= static_cast<uint32_t>(topology.num_hosts())))) {
@@ -87,11 +85,9 @@ class Names {
     return topology_.HostName(static_cast<int>(host));
   }
   std::string Shard(const proto::StuckShard& s) const {
-    const int island =
-        plan_.slices()[plan_.plan().actions(s.action()).slice()].island;
     return absl::StrCat(Action(s.action()), " at step ",
                         StepOf(s.firing(), first_), ", shard ", s.shard(),
-                        " on ", topology_.DeviceName(island, s.device()));
+                        " on ", topology_.GlobalDeviceName(s.device()));
   }
 
  private:
@@ -177,7 +173,7 @@ Stall ClassifyStall(const PreparedPlan& plan, const Topology& topology,
                     uint64_t first, uint64_t end,
                     absl::Span<const int32_t> islands) {
   const Names names(plan, topology, first);
-  for (int32_t host : plan.hosts()) {
+  for (int32_t host : plan.binding().hosts()) {
     if (reports.count(host)) continue;
     return Root(absl::StrCat(topology.HostName(host), " does not answer"));
   }

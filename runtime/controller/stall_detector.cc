@@ -66,7 +66,7 @@ uint64_t StallDetector::Begin(absl::Span<const Subject> subjects) {
       one = std::move(before->second);
     }
     one.incarnation = subject.incarnation;
-    one.waiting.Assign(subject.plan->hosts());
+    one.waiting.Assign(subject.plan->binding().hosts());
     one.reports.clear();
   }
   watched_ = std::move(watched);

@@ -20,10 +20,11 @@ namespace {
 std::vector<LaneTable::Device> DevicesOf(const PreparedPlan& plan,
                                          const Topology& topology) {
   std::vector<LaneTable::Device> devices;
-  for (const PreparedSlice& slice : plan.slices()) {
+  for (const SliceBinding& slice : plan.binding().slices()) {
     for (const auto& [device, shard] : slice.by_device) {
       devices.push_back(
-          {slice.island, topology.GlobalDevice(slice.island, device)});
+          {topology.island_of_host(topology.LocateGlobal(device).host),
+           device});
     }
   }
   const auto before = [](const auto& a, const auto& b) {

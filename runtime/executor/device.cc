@@ -311,7 +311,7 @@ void Device::Inspect(const LocalMessage& message) {
   if (program != nullptr) {
     ReportDevice(*program, queue_,
                  {awaits_ != kNothing, started_ && waiting_groups_ > 0, step_,
-                  island_device_},
+                  global_device_},
                  static_cast<DeviceReport*>(message.payload));
   }
   LocalMessage reply = message;

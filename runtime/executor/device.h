@@ -47,7 +47,7 @@ class alignas(64) Device final : public Actor {
  public:
   // `index` on `host`. What the pointers point to is not owned.
   Device(World* world, const HostActors* host_actors, Cohort* cohort, int host,
-         int index, int64_t island_device, const DeviceBackends& backends,
+         int index, int64_t global_device, const DeviceBackends& backends,
          const WorkLimits* limits)
       : cohort_(cohort),
         backend_(
@@ -57,7 +57,7 @@ class alignas(64) Device final : public Actor {
         world_(world),
         host_actors_(*host_actors),
         index_(index),
-        island_device_(island_device),
+        global_device_(global_device),
         limits_(limits) {
     cohort->Add(index, this);
   }
@@ -278,7 +278,7 @@ class alignas(64) Device final : public Actor {
   World* const world_;
   const HostActors& host_actors_;
   const int index_;
-  const int64_t island_device_;
+  const int64_t global_device_;
   const WorkLimits* const limits_;  // in virtual time
   std::vector<DeviceProgram*> programs_;
   uint64_t generation_ = 0;  // of what the head waits for

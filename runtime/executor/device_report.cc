@@ -103,7 +103,7 @@ void ReportDevice(const DeviceProgram& program, const GrantQueue& queue,
     stuck->set_firing(firing);
     stuck->set_action(action);
     stuck->set_shard(entry.shard);
-    stuck->set_device(state.island_device);
+    stuck->set_device(state.global_device);
     ReportTokens(program, i, firing, stuck);
     if (entry.kind == proto::FEED) ReportFeed(program, entry, firing, stuck);
     if (entry.kind != proto::GANG || queue.empty()) continue;

@@ -29,7 +29,7 @@ struct HeadState {
   bool running = false;       // its work is under way, or its virtual time
   bool in_meeting = false;    // others are not there yet
   uint32_t step = 0;          // of the gang
-  int64_t island_device = 0;  // whose queue it is
+  int64_t global_device = 0;  // whose queue it is
 };
 
 // Adds the first entries of the program that are granted and have not happened,

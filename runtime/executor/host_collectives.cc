@@ -95,12 +95,11 @@ void HostExecutor::ReportAbsent(const HostProgram& program,
   const layout::ExchangeMessage* awaited = group.exchange->Awaited(firing);
   if (awaited == nullptr) return;
   stuck->set_collective_round(awaited->round);
-  const PreparedSlice& slice =
-      program.plan
-          ->slices()[program.plan->plan().actions(group.action).slice()];
+  const SliceBinding& slice =
+      program.plan->bound(program.plan->plan().actions(group.action).slice());
   for (uint32_t rank = 0; rank < group.members.size(); ++rank) {
     const int64_t device = slice.device_of[group.members[rank]];
-    if (context_.topology->Locate(slice.island, device).host == awaited->host) {
+    if (context_.topology->LocateGlobal(device).host == awaited->host) {
       absent(rank);
     }
   }

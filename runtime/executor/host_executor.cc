@@ -239,12 +239,11 @@ void HostExecutor::TokenToDevice(HostProgram* program, uint32_t device,
 void HostExecutor::OnToken(HostProgram* program, const WireMessage& message) {
   const PreparedPlan& plan = *program->plan;
   if (message.target >= plan.edges().size()) return;
-  const PreparedSlice& slice =
-      plan.slices()
-          [plan.plan().actions(plan.edges()[message.target].to).slice()];
+  const SliceBinding& slice =
+      plan.bound(plan.plan().actions(plan.edges()[message.target].to).slice());
   if (message.shard >= slice.device_of.size()) return;
   const Topology::Place place =
-      context_.topology->Locate(slice.island, slice.device_of[message.shard]);
+      context_.topology->LocateGlobal(slice.device_of[message.shard]);
   if (place.host != host_) return;
   const uint32_t in_edge =
       program->devices[place.device]->InEdgeOf(message.target, message.shard);

@@ -26,10 +26,10 @@ HostExecutor::PieceHere HostExecutor::FindPiece(
   const PreparedPlan& plan = *program.plan;
   if (message.target >= plan.edges().size()) return {};
   const uint32_t recv = plan.edges()[message.target].to;
-  const PreparedSlice& slice = plan.slices()[plan.plan().actions(recv).slice()];
+  const SliceBinding& slice = plan.bound(plan.plan().actions(recv).slice());
   if (message.shard >= slice.device_of.size()) return {};
   const Topology::Place place =
-      context_.topology->Locate(slice.island, slice.device_of[message.shard]);
+      context_.topology->LocateGlobal(slice.device_of[message.shard]);
   if (place.host != host_) return {};
   const DeviceProgram& device = *program.devices[place.device];
   const uint64_t entry =
@@ -65,10 +65,9 @@ void HostExecutor::LendPiece(int host, const WireMessage& message,
   const PreparedPlan& plan = *program.plan;
   const uint32_t send = plan.edges()[message.target].from;
   const uint32_t slice = plan.plan().actions(send).slice();
-  const PreparedSlice& places = plan.slices()[slice];
   LocalMessage returned;
   returned.item = static_cast<uint32_t>(
-      context_.topology->Locate(places.island, places.device_of[message.item])
+      context_.topology->LocateGlobal(plan.bound(slice).device_of[message.item])
           .device);
   const DeviceProgram& device = *program.devices[returned.item];
   returned.target = static_cast<uint32_t>(

@@ -65,8 +65,7 @@ void FillPadding(const std::vector<int64_t>& shape,
 
 absl::Status HostProgramBuilder::Build(const std::vector<Arena*>& arenas,
                                        Arena* host_arena) {
-  island_ = topology_.island_of_host(out_.host);
-  first_device_ = topology_.first_device(out_.host);
+  first_device_ = topology_.GlobalDevice({out_.host, 0});
   FindShards();
   FindCohorts();
   absl::Status memory = CheckTables(*host_arena);
@@ -106,8 +105,8 @@ void HostProgramBuilder::FindShards() {
     std::vector<std::vector<int32_t>> shards(p_.slices().size());
     bool any = false;
     for (size_t s = 0; s < p_.slices().size(); ++s) {
-      if (p_.slices()[s].island != island_) continue;
-      shards[s] = p_.ShardsOn(static_cast<int>(s), first_device_ + d);
+      shards[s] = p_.bound(static_cast<uint32_t>(s))
+                      .ShardsOn(first_device_ + static_cast<int64_t>(d));
       any |= !shards[s].empty();
       out_.num_own_shards += shards[s].size();
     }
@@ -346,8 +345,7 @@ SlotRef HostProgramBuilder::Slot(uint32_t buffer, uint32_t device,
 
 Topology::Place HostProgramBuilder::PlaceOf(uint32_t slice,
                                             int64_t shard) const {
-  const PreparedSlice& s = p_.slices()[slice];
-  return topology_.Locate(s.island, s.device_of[shard]);
+  return topology_.LocateGlobal(p_.bound(slice).device_of[shard]);
 }
 
 void HostProgramBuilder::CutValues() {

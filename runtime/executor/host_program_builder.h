@@ -162,8 +162,7 @@ class HostProgramBuilder {
   const std::function<bool(int host)> lends_;
   HostProgram& out_;
   std::vector<HostBlocks> arguments_, results_;
-  int island_ = 0;
-  int64_t first_device_ = 0;
+  int64_t first_device_ = 0;  // of the host; of the cluster
   // Of each device and slice: where its first shard begins.
   std::vector<std::vector<uint64_t>> device_base_, host_base_;
   ByteSum host_sum_;

@@ -71,7 +71,7 @@ void HostProgramBuilder::MakeAllEdges() {
     }
     if (all.own_sources == 0 && all.targets.empty()) continue;
     if (all.own_sources > 0) {
-      for (const auto& [host, count] : p_.slices()[to].hosts) {
+      for (const auto& [host, count] : p_.bound(to).hosts) {
         if (host != out_.host) all.target_hosts.push_back(host);
       }
     }

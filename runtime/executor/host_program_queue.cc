@@ -46,7 +46,7 @@ void HostProgramBuilder::MakeGang(DeviceProgram* device, GangTables* queue,
   const std::vector<int32_t>& shards = device->shards[action.slice()];
   const layout::Mesh& mesh = p_.slices()[action.slice()].mesh;
   const ResolvedKernel* kernel =
-      p_.kernel(action.kernel(), island_, first_device_ + device->device);
+      p_.kernel(action.kernel(), first_device_ + device->device);
   Gang gang;
   gang.action = a;
   gang.first_entry = device->first_entry[a];

@@ -75,10 +75,9 @@ LongWork FromProto(const proto::LongWorkSeen& seen) {
 LongWork DescribeKernel(const PreparedPlan& plan, const Topology& topology,
                         const WorkPlace& where, TimeNs ns) {
   LongWork work = Describe(plan, where, ns);
-  const PreparedSlice& slice =
-      plan.slices()
-          [plan.plan().actions(static_cast<int>(where.action)).slice()];
-  work.place = topology.DeviceName(slice.island, slice.device_of[where.shard]);
+  const SliceBinding& slice =
+      plan.bound(plan.plan().actions(static_cast<int>(where.action)).slice());
+  work.place = topology.GlobalDeviceName(slice.device_of[where.shard]);
   return work;
 }
 
@@ -93,18 +92,15 @@ LongWork DescribeHostWork(const PreparedPlan& plan, const Topology& topology,
 std::optional<WorkPlace> FindKernel(const PreparedPlan& plan,
                                     const Topology& topology,
                                     const KernelCall& call) {
-  const int host = static_cast<int>(call.host);
-  const int64_t device =
-      topology.DeviceIndex({host, static_cast<int>(call.device)});
+  const int64_t device = topology.GlobalDevice(
+      {static_cast<int>(call.host), static_cast<int>(call.device)});
   // A device's queue has the gangs with shards there in the table's order.
   uint32_t gang = 0;
   for (int a = 0; a < plan.plan().actions_size(); ++a) {
     const proto::Action& action = plan.plan().actions(a);
-    if (action.kind() != proto::GANG ||
-        plan.slices()[action.slice()].island != topology.island_of_host(host)) {
-      continue;
-    }
-    const std::vector<int32_t> shards = plan.ShardsOn(action.slice(), device);
+    if (action.kind() != proto::GANG) continue;
+    const std::vector<int32_t> shards =
+        plan.bound(action.slice()).ShardsOn(device);
     if (shards.empty() || gang++ != call.gang) continue;
     if (call.shard >= shards.size()) return std::nullopt;
     return WorkPlace{static_cast<uint32_t>(a),

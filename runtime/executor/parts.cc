@@ -44,8 +44,8 @@ Parts CutParts(const layout::Layout& layout, const layout::Mesh& mesh,
 bool ArrayPlacement::Fits(const ArrayPlacement& there) const {
   return this == &there ||
          (layout == there.layout && mesh == there.mesh &&
-          island == there.island && device_of == there.device_of &&
-          element == there.element && stepped == there.stepped);
+          device_of == there.device_of && element == there.element &&
+          stepped == there.stepped);
 }
 
 std::shared_ptr<const ArrayPlacement> MakeArrayPlacement(
@@ -53,17 +53,17 @@ std::shared_ptr<const ArrayPlacement> MakeArrayPlacement(
     bool stepped) {
   const PreparedBuffer& b = plan.buffers()[buffer];
   const PreparedSlice& slice = plan.slices()[b.slice];
+  const SliceBinding& bound = plan.bound(static_cast<uint32_t>(b.slice));
   auto out = std::make_shared<ArrayPlacement>();
   out->layout = b.layout;
   out->mesh = slice.mesh;
-  out->island = slice.island;
-  out->device_of = slice.device_of;
+  out->device_of = bound.device_of;
   out->element_bytes = b.element_bytes;
   out->element = b.element;
   out->stepped = stepped;
   std::map<int32_t, std::vector<int32_t>> shards;  // by host
-  for (size_t s = 0; s < slice.device_of.size(); ++s) {
-    shards[topology.Locate(slice.island, slice.device_of[s]).host].push_back(
+  for (size_t s = 0; s < bound.device_of.size(); ++s) {
+    shards[topology.LocateGlobal(bound.device_of[s]).host].push_back(
         static_cast<int32_t>(s));
   }
   for (const auto& [host, own] : shards) {

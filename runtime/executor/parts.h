@@ -48,8 +48,7 @@ Parts CutParts(const layout::Layout& layout, const layout::Mesh& mesh,
 struct ArrayPlacement {
   layout::Layout layout;
   layout::Mesh mesh;
-  int island = 0;
-  std::vector<int32_t> device_of;
+  std::vector<int32_t> device_of;  // of the cluster, by shard
   int64_t element_bytes = 0;
   proto::ElementType element = proto::ELEMENT_TYPE_UNSPECIFIED;
   bool stepped = false;

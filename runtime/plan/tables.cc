@@ -153,20 +153,28 @@ int64_t NumShards(const proto::Slice& slice) {
   return shards;
 }
 
-std::optional<int64_t> DeviceOf(const proto::Slice& slice, int64_t shard) {
-  if (shard < 0 || shard >= NumShards(slice)) return std::nullopt;
+std::optional<BoundDevice> DeviceOf(const proto::Slice& slice, int64_t shard) {
+  const int64_t shards = NumShards(slice);
+  if (shard < 0 || shard >= shards) return std::nullopt;
   const proto::Binding& binding = slice.binding();
+  const int64_t islands = NumIslands(slice);
+  if (shards % islands != 0) return std::nullopt;
+  const int64_t run = shard / (shards / islands);
+  const proto::IslandRun* further =
+      run == 0 ? nullptr : &binding.more(static_cast<int>(run) - 1);
+  BoundDevice bound;
+  bound.island = further == nullptr ? binding.island() : further->island();
   if (binding.has_list()) {
     if (shard >= binding.list().devices_size()) return std::nullopt;
-    int64_t device = binding.list().devices(static_cast<int>(shard));
-    if (device < 0 || device > kMaxDevice) return std::nullopt;
-    return device;
+    bound.device = binding.list().devices(static_cast<int>(shard));
+    if (bound.device < 0 || bound.device > kMaxDevice) return std::nullopt;
+    return bound;
   }
   if (!binding.has_affine()) return std::nullopt;
   const proto::AffineDevices& affine = binding.affine();
   if (affine.strides_size() != slice.axes_size()) return std::nullopt;
-  if (affine.base() < 0 || affine.base() > kMaxDevice || affine.span() < 0)
-    return std::nullopt;
+  const int64_t base = further == nullptr ? affine.base() : further->base();
+  if (base < 0 || base > kMaxDevice || affine.span() < 0) return std::nullopt;
   // Coordinates are below 2^25 and strides at most 2^31, so a sum over axes
   // that is cut at once above 2^57 cannot overflow.
   int64_t sum = 0;
@@ -179,8 +187,9 @@ std::optional<int64_t> DeviceOf(const proto::Slice& slice, int64_t shard) {
     if (sum > int64_t{1} << 57) return std::nullopt;
   }
   if (affine.span() > 0) sum %= affine.span();
-  if (sum > kMaxDevice - affine.base()) return std::nullopt;
-  return affine.base() + sum;
+  if (sum > kMaxDevice - base) return std::nullopt;
+  bound.device = base + sum;
+  return bound;
 }
 
 std::vector<int64_t> GroupAxes(const layout::Mesh& mesh,

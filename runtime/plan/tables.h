@@ -59,9 +59,18 @@ uint64_t SegmentBytes(const proto::Plan& plan, uint32_t slice,
 
 // Number of shards, saturated at layout::kMaxShards + 1; safe on any input.
 int64_t NumShards(const proto::Slice& slice);
-// Device in the island that holds `shard`; nothing when the slice is not bound,
-// the binding does not fit the mesh, or the number is negative or above 2^31.
-std::optional<int64_t> DeviceOf(const proto::Slice& slice, int64_t shard);
+// Islands that its shards are cut over, at least one.
+inline int64_t NumIslands(const proto::Slice& slice) {
+  return int64_t{1} + slice.binding().more_size();
+}
+struct BoundDevice {
+  uint32_t island = 0;
+  int64_t device = 0;  // in the island
+  bool operator==(const BoundDevice&) const = default;
+};
+// What holds `shard`; nothing when the slice is not bound, the binding does not
+// fit the mesh, or the number of the device is negative or above 2^31.
+std::optional<BoundDevice> DeviceOf(const proto::Slice& slice, int64_t shard);
 
 // Sizes of the axes of a collective's groups, as named. Of a plan that passed
 // VerifyPlan, here and below.

@@ -129,6 +129,12 @@ class EntryChecker {
     const proto::Slice& slice = plan_.slices(i);
     const proto::Binding& binding = slice.binding();
     int64_t shards = NumShards(slice);
+    if (shards % NumIslands(slice) != 0) {
+      context_.Add(kReferences, Subject::kSlice, i, name, " is bound to ",
+                   NumIslands(slice), " islands, which its ", shards,
+                   " shards cannot be cut over");
+      return;
+    }
     if (binding.has_list()) {
       if (binding.list().devices_size() != shards) {
         context_.Add(kReferences, Subject::kSlice, i, name, " is bound to ",
@@ -160,15 +166,23 @@ class EntryChecker {
     // Strides are not negative, so the last shard has the largest sum; with a
     // wrap-around any number below the span may come up.
     constexpr int64_t kMost = int64_t{1} << 31;
-    bool fits = DeviceOf(slice, shards - 1).has_value();
-    // Then neither base nor span is negative.
-    if (fits && affine.span() > 0)
-      fits = affine.span() <= kMost && affine.base() <= kMost - affine.span();
-    if (!fits)
+    std::vector<int64_t> bases = {affine.base()};
+    for (const proto::IslandRun& run : binding.more()) {
+      bases.push_back(run.base());
+    }
+    const std::optional<BoundDevice> last = DeviceOf(slice, shards - 1);
+    // There is one: the span is not negative.
+    const int64_t above = !last.has_value()   ? kMost + 1
+                          : affine.span() > 0 ? affine.span()
+                                              : last->device - bases.back();
+    for (int64_t base : bases) {
+      if (base >= 0 && above <= kMost && base <= kMost - above) continue;
       context_.Add(kReferences, Subject::kSlice, i, name, " is bound from ",
-                   affine.base(), " with a span of ", affine.span(),
+                   base, " with a span of ", affine.span(),
                    ", which does not give a device number to each of its ",
                    shards, " shards");
+      return;
+    }
   }
 
   void CheckLayouts() {

@@ -57,7 +57,10 @@ absl::StatusOr<Topology> Topology::Create(proto::Cluster cluster) {
 }
 
 Topology::Place Topology::Locate(int island, int64_t device) const {
-  int64_t global = GlobalDevice(island, device);
+  return LocateGlobal(GlobalDevice(island, device));
+}
+
+Topology::Place Topology::LocateGlobal(int64_t global) const {
   auto after = std::upper_bound(first_device_of_host_.begin(),
                                 first_device_of_host_.end(), global);
   int host = static_cast<int>(after - first_device_of_host_.begin()) - 1;
@@ -65,7 +68,7 @@ Topology::Place Topology::Locate(int island, int64_t device) const {
 }
 
 std::pair<int, int64_t> Topology::FromGlobalDevice(int64_t global) const {
-  int island = island_of_host_[Locate(/*island=*/0, global).host];
+  int island = island_of_host_[LocateGlobal(global).host];
   return {island, global - GlobalDevice(island, 0)};
 }
 
@@ -75,7 +78,11 @@ const proto::Host& Topology::host(int host) const {
 }
 
 const proto::Device& Topology::device(int island, int64_t device) const {
-  Place place = Locate(island, device);
+  return global_device(GlobalDevice(island, device));
+}
+
+const proto::Device& Topology::global_device(int64_t global) const {
+  Place place = LocateGlobal(global);
   return host(place.host).devices(place.device);
 }
 
@@ -98,9 +105,13 @@ std::string Topology::HostName(int host) const {
 }
 
 std::string Topology::DeviceName(int island, int64_t device) const {
-  Place place = Locate(island, device);
-  return absl::StrCat(IslandName(island), "/", HostName(place.host), "/device",
-                      place.device);
+  return GlobalDeviceName(GlobalDevice(island, device));
+}
+
+std::string Topology::GlobalDeviceName(int64_t global) const {
+  Place place = LocateGlobal(global);
+  return absl::StrCat(IslandName(island_of_host(place.host)), "/",
+                      HostName(place.host), "/device", place.device);
 }
 
 namespace {

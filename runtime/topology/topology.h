@@ -68,10 +68,11 @@ absl::Status CheckCluster(const proto::Cluster& cluster);
 // Likewise of a target alone; `where` says whose it is.
 absl::Status CheckTarget(const std::string& where, const proto::Target& target);
 
-// A checked cluster with everything numbered. Hosts are numbered over the whole
-// cluster, devices inside their island (host by host, in file order), both from
-// 0. Memory beside the cluster itself is per host, not per device. Immutable
-// after Create, so thread-safe. Indices passed in must be in range.
+// A checked cluster with everything numbered from 0: hosts over the whole
+// cluster, devices inside their island (host by host, in file order), and over
+// the whole cluster, island by island: the global device. Memory beside the
+// cluster itself is per host, not per device. Immutable after Create, so
+// thread-safe. Indices passed in must be in range.
 class Topology {
  public:
   // InvalidArgument: see CheckCluster.
@@ -110,15 +111,16 @@ class Topology {
            first_device_of_host_[first_host_[island_of_host_[host]]];
   }
 
-  // Island device <-> host device. Logarithmic in hosts.
+  // Island device -> host device. Logarithmic in hosts.
   Place Locate(int island, int64_t device) const;
-  int64_t DeviceIndex(Place place) const {
-    return first_device(place.host) + place.device;
-  }
-  // Island device <-> number over the whole cluster, island by island.
+  // Island device <-> global device. Back is logarithmic in hosts.
   int64_t GlobalDevice(int island, int64_t device) const {
     return first_device_of_host_[first_host_[island]] + device;
   }
+  int64_t GlobalDevice(Place place) const {
+    return first_device_of_host_[place.host] + place.device;
+  }
+  Place LocateGlobal(int64_t global) const;
   // First: island; second: index in it.
   std::pair<int, int64_t> FromGlobalDevice(int64_t global) const;
 
@@ -128,6 +130,7 @@ class Topology {
   }
   const proto::Host& host(int host) const;
   const proto::Device& device(int island, int64_t device) const;
+  const proto::Device& global_device(int64_t global) const;
 
   // Never empty: one dimension where the file gives none.
   std::vector<int64_t> IslandShape(int island) const;
@@ -140,6 +143,7 @@ class Topology {
   std::string HostName(int host) const;
   std::string DeviceName(int island,
                          int64_t device) const;  // island/host/deviceN
+  std::string GlobalDeviceName(int64_t global) const;
 
  private:
   Topology() = default;

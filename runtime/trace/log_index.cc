@@ -72,7 +72,6 @@ const std::vector<int64_t>& LogIndex::ShardsOn(uint32_t program,
     if (tables != nullptr &&
         slice_index < static_cast<uint32_t>(tables->slices_size())) {
       const proto::Slice& slice = tables->slices(slice_index);
-      const int island = static_cast<int>(slice.binding().island());
       // What a list does not have, no device has.
       const int64_t bound =
           slice.binding().has_list()
@@ -83,10 +82,11 @@ const std::vector<int64_t>& LogIndex::ShardsOn(uint32_t program,
       const int64_t shards = std::min(bound, shards_left_);
       shards_left_ -= shards;
       for (int64_t shard = 0; shard < shards; ++shard) {
-        const std::optional<int64_t> where = DeviceOf(slice, shard);
+        const std::optional<BoundDevice> where = DeviceOf(slice, shard);
         if (!where.has_value()) continue;
         // Of devices that the log does not know there may be any number.
-        const uint32_t actor = DeviceActor(island, *where);
+        const uint32_t actor =
+            DeviceActor(static_cast<int>(where->island), where->device);
         if (actor != kNoTraceActor) found->second[actor].push_back(shard);
       }
     }
@@ -104,9 +104,9 @@ uint32_t LogIndex::DeviceOfShard(uint32_t program, uint32_t slice_index,
     return kNoTraceActor;
   }
   const proto::Slice& slice = tables->slices(slice_index);
-  const std::optional<int64_t> where = DeviceOf(slice, shard);
+  const std::optional<BoundDevice> where = DeviceOf(slice, shard);
   return where.has_value()
-             ? DeviceActor(static_cast<int>(slice.binding().island()), *where)
+             ? DeviceActor(static_cast<int>(where->island), where->device)
              : kNoTraceActor;
 }
 

@@ -47,10 +47,6 @@ class Coster {
   }
 
  private:
-  uint32_t IslandOf(uint32_t slice) const {
-    return plan_.slices(slice).binding().island();
-  }
-
   void Memory() {
     // Shards of one device run one at a time and share their scratch.
     std::vector<uint64_t> scratch(plan_.slices_size(), 0);
@@ -68,8 +64,8 @@ class Coster {
     for (int s = 0; s < plan_.slices_size(); ++s) {
       // As admission counts them: segments follow each other, aligned.
       uint64_t bytes = AlignBuffer(SegmentBytes(plan_, s, proto::DEVICE));
-      for (int64_t device : devices_[s]) {
-        std::pair<uint32_t, int64_t> key(IslandOf(s), device);
+      for (const BoundDevice& bound : devices_[s]) {
+        std::pair<uint32_t, int64_t> key(bound.island, bound.device);
         PlanCost::Device& cost = cost_.devices[key];
         cost.bytes += bytes;
         cost.shards += 1;
@@ -88,8 +84,8 @@ class Coster {
   }
 
   void Time(const proto::Action& action) {
-    for (int64_t device : devices_[action.slice()]) {
-      uint64_t& ns = cost_.devices[{IslandOf(action.slice()), device}].ns;
+    for (const BoundDevice& bound : devices_[action.slice()]) {
+      uint64_t& ns = cost_.devices[{bound.island, bound.device}].ns;
       ns = AddBytes(ns, action.cost_ns(), 1);
     }
   }
@@ -110,26 +106,38 @@ class Coster {
   }
 
   void Gang(const proto::Action& action) {
-    uint32_t island = IslandOf(action.slice());
-    cost_.gangs[island] += 1;
-    std::vector<int64_t> devices = devices_[action.slice()];
-    std::sort(devices.begin(), devices.end());
-    devices.erase(std::unique(devices.begin(), devices.end()), devices.end());
-    for (int64_t device : devices) {
-      cost_.devices[{island, device}].gang_entries += 1;
+    std::set<std::pair<uint32_t, int64_t>> devices;
+    std::set<uint32_t> islands;
+    for (const BoundDevice& bound : devices_[action.slice()]) {
+      devices.emplace(bound.island, bound.device);
+      islands.insert(bound.island);
     }
+    for (uint32_t island : islands) cost_.gangs[island] += 1;
+    for (const auto& device : devices) cost_.devices[device].gang_entries += 1;
     for (const proto::GangStep& step : action.steps()) {
       if (!step.has_collective()) continue;
-      uint64_t bytes = CollectiveBytes(action.slice(), step.collective());
-      if (bytes > 0) cost_.ici_bytes[island] += bytes;
+      Add(CollectiveBytes(action.slice(), step.collective()));
+    }
+  }
+
+  // By the islands that they come from and go to: between different devices.
+  using Moved = std::map<std::pair<uint32_t, uint32_t>, uint64_t>;
+
+  void Add(const Moved& moved) {
+    for (const auto& [link, bytes] : moved) {
+      if (link.first == link.second) {
+        cost_.ici_bytes[link.first] += bytes;
+      } else {
+        cost_.dcn_bytes[link] += bytes;
+      }
     }
   }
 
   // Devices of the members of each group of a collective, in rank order.
-  std::vector<std::vector<int64_t>> Groups(uint32_t slice,
-                                           const proto::Collective& c) const {
+  std::vector<std::vector<BoundDevice>> Groups(
+      uint32_t slice, const proto::Collective& c) const {
     const layout::Mesh mesh = MeshOf(plan_.slices(slice));
-    std::vector<std::vector<int64_t>> groups;
+    std::vector<std::vector<BoundDevice>> groups;
     for (size_t shard = 0; shard < devices_[slice].size(); ++shard) {
       const std::vector<int32_t> members =
           GroupOf(mesh, c, static_cast<int64_t>(shard));
@@ -142,7 +150,7 @@ class Coster {
     return groups;
   }
 
-  uint64_t CollectiveBytes(uint32_t slice, const proto::Collective& c) {
+  const Moved& CollectiveBytes(uint32_t slice, const proto::Collective& c) {
     // The same collective is often there many times.
     std::string key =
         absl::StrCat(slice, " ", plan_.buffers(c.source()).layout(), " ",
@@ -153,27 +161,35 @@ class Coster {
     }
     auto [known, added] = collective_bytes_.try_emplace(std::move(key));
     if (!added) return known->second;
-    uint64_t total = 0;
-    for (const std::vector<int64_t>& group : Groups(slice, c)) {
+    for (const std::vector<BoundDevice>& group : Groups(slice, c)) {
       std::vector<int32_t> hosts;
-      for (int64_t device : group) {
-        hosts.push_back(
-            topology_.Locate(static_cast<int>(IslandOf(slice)), device).host);
+      std::vector<int64_t> devices;
+      for (const BoundDevice& bound : group) {
+        devices.push_back(topology_.GlobalDevice(static_cast<int>(bound.island),
+                                                 bound.device));
+        hosts.push_back(topology_.LocateGlobal(devices.back()).host);
       }
       const proto::Buffer& source = plan_.buffers(c.source());
       const layout::ExchangeSpec spec =
           ExchangeSpecOf(MeshOf(plan_.slices(slice)), c,
                          plan_.layouts(source.layout()).element(),
                          ShardBytes(plan_, source), std::move(hosts));
-      total += layout::CountGroupBytes(spec, group).total();
+      const layout::GroupBytes bytes = layout::CountGroupBytes(spec, devices);
+      // Inside a host, and from host to host.
+      Moved& moved = known->second;
+      for (const auto& [host, part] : bytes.hosts) {
+        const auto island =
+            static_cast<uint32_t>(topology_.island_of_host(host));
+        if (part.bytes > 0) moved[{island, island}] += part.bytes;
+      }
+      for (const auto& [link, sent] : bytes.between) {
+        moved[{static_cast<uint32_t>(topology_.island_of_host(link.first)),
+               static_cast<uint32_t>(topology_.island_of_host(link.second))}] +=
+            sent;
+      }
     }
-    return known->second = total;
+    return known->second;
   }
-
-  struct Moved {
-    uint64_t bytes = 0;  // between different devices
-    bool counted = true;
-  };
 
   void Send(const proto::Action& send) {
     const proto::Action& recv = plan_.actions(send.peer());
@@ -184,17 +200,16 @@ class Coster {
         std::make_tuple(from.slice(), from.layout(), to.slice(), to.layout());
     auto [known, added] = moved_.try_emplace(key);
     if (added) known->second = Count(from, to);
-    if (!known->second.counted) cost_.not_counted.push_back(send.name());
-    if (known->second.bytes == 0) return;
-    uint32_t source = IslandOf(from.slice()), target = IslandOf(to.slice());
-    if (source == target) {
-      cost_.ici_bytes[source] += known->second.bytes;
+    if (known->second.has_value()) {
+      Add(*known->second);
     } else {
-      cost_.dcn_bytes[{source, target}] += known->second.bytes;
+      cost_.not_counted.push_back(send.name());
     }
   }
 
-  Moved Count(const proto::Buffer& from, const proto::Buffer& to) {
+  // Nothing when there are too many pieces.
+  std::optional<Moved> Count(const proto::Buffer& from,
+                             const proto::Buffer& to) {
     layout::Movement movement;
     std::string error;
     Moved moved;
@@ -204,26 +219,21 @@ class Coster {
                                   MeshOf(plan_.slices(to.slice())),
                                   from.slice() == to.slice(), &movement,
                                   &error)) {
-      moved.counted = false;  // the verifier refuses such a plan
-      return moved;
+      return std::nullopt;  // the verifier refuses such a plan
     }
     int64_t element = ElementBytes(plan_.layouts(from.layout()).element());
-    const std::vector<int64_t>& sources = devices_[from.slice()];
-    const std::vector<int64_t>& targets = devices_[to.slice()];
-    bool same_island = IslandOf(from.slice()) == IslandOf(to.slice());
+    const std::vector<BoundDevice>& sources = devices_[from.slice()];
+    const std::vector<BoundDevice>& targets = devices_[to.slice()];
     int64_t pieces = 0;
     for (size_t shard = 0; shard < targets.size(); ++shard) {
       pieces += movement.NumPiecesInto(shard);
-      if (pieces_ + pieces > kMaxPieces) {
-        moved.counted = false;
-        moved.bytes = 0;
-        return moved;
-      }
+      if (pieces_ + pieces > kMaxPieces) return std::nullopt;
       for (const layout::Piece& piece : movement.PiecesInto(shard)) {
-        if (same_island && sources[piece.source] == targets[shard]) continue;
+        const BoundDevice& source = sources[piece.source];
+        if (source == targets[shard]) continue;
         uint64_t bytes = element;
         for (int64_t extent : piece.extent) bytes *= extent;
-        moved.bytes += bytes;
+        if (bytes > 0) moved[{source.island, targets[shard].island}] += bytes;
       }
     }
     pieces_ += pieces;
@@ -232,9 +242,11 @@ class Coster {
 
   const proto::Plan& plan_;
   const Topology& topology_;
-  std::vector<std::vector<int64_t>> devices_;  // by slice and shard
-  std::map<std::tuple<uint32_t, uint32_t, uint32_t, uint32_t>, Moved> moved_;
-  std::map<std::string, uint64_t> collective_bytes_;
+  std::vector<std::vector<BoundDevice>> devices_;  // by slice and shard
+  std::map<std::tuple<uint32_t, uint32_t, uint32_t, uint32_t>,
+           std::optional<Moved>>
+      moved_;
+  std::map<std::string, Moved> collective_bytes_;
   int64_t pieces_ = 0;
   PlanCost cost_;
 };
@@ -342,14 +354,22 @@ std::string PlacementText(const proto::Plan& plan, const Topology& topology) {
                                                  "bytes per shard"}};
   for (int s = 0; s < plan.slices_size(); ++s) {
     const proto::Slice& slice = plan.slices(s);
-    int island = static_cast<int>(slice.binding().island());
-    std::vector<int64_t> devices = DevicesOf(slice);
+    const std::vector<BoundDevice> devices = DevicesOf(slice);
     std::set<int> hosts;
-    for (int64_t device : devices) {
-      hosts.insert(topology.Locate(island, device).host);
+    std::map<uint32_t, std::vector<int64_t>> of_island;
+    std::set<std::pair<uint32_t, int64_t>> distinct;
+    for (const BoundDevice& bound : devices) {
+      hosts.insert(
+          topology.Locate(static_cast<int>(bound.island), bound.device).host);
+      of_island[bound.island].push_back(bound.device);
+      distinct.emplace(bound.island, bound.device);
     }
-    std::set<int64_t> distinct(devices.begin(), devices.end());
-    std::string where = RangesText(devices);
+    std::string islands, where;
+    for (const auto& [island, its] : of_island) {
+      absl::StrAppend(&islands, islands.empty() ? "" : ", ",
+                      topology.IslandName(static_cast<int>(island)));
+      absl::StrAppend(&where, where.empty() ? "" : "; ", RangesText(its));
+    }
     if (distinct.size() < devices.size()) {
       absl::StrAppend(&where, " (", CountText(devices.size(), "shard"), ")");
     }
@@ -358,8 +378,8 @@ std::string PlacementText(const proto::Plan& plan, const Topology& topology) {
       absl::StrAppend(&host_names, hosts.size() > 2 ? " .. " : ", ",
                       topology.HostName(*hosts.rbegin()));
     }
-    rows.push_back({slice.name(), MeshText(slice), topology.IslandName(island),
-                    where, host_names, absl::StrCat(gangs[s]),
+    rows.push_back({slice.name(), MeshText(slice), islands, where, host_names,
+                    absl::StrCat(gangs[s]),
                     absl::StrCat(SegmentBytes(plan, s, proto::DEVICE))});
   }
   return TableText(rows);

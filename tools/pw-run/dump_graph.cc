@@ -79,10 +79,12 @@ std::string GraphText(const proto::Plan& plan) {
   }
   for (int s = 0; s < plan.slices_size(); ++s) {
     const proto::Slice& slice = plan.slices(s);
-    absl::StrAppend(&text, "  subgraph cluster_", s, " {\n    label=",
-                    Dot(absl::StrCat("@", slice.name(), ": ", MeshText(slice),
-                                     ", island ", slice.binding().island())),
-                    ";\n", nodes[s], "  }\n");
+    absl::StrAppend(
+        &text, "  subgraph cluster_", s, " {\n    label=",
+        Dot(absl::StrCat("@", slice.name(), ": ", MeshText(slice),
+                         NumIslands(slice) > 1 ? ", islands " : ", island ",
+                         IslandsText(slice))),
+        ";\n", nodes[s], "  }\n");
   }
   for (const proto::Edge& edge : plan.edges()) {
     absl::StrAppend(&text, "  a", edge.from(), " -> a", edge.to(), " [",

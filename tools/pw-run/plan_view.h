@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "runtime/plan/tables.h"
 #include "runtime/proto/plan.pb.h"
 #include "runtime/topology/topology.h"
 
@@ -32,8 +33,10 @@ inline constexpr int64_t kMaxShards = int64_t{1} << 24;
 // shards.
 absl::Status CheckFits(const proto::Plan& plan, const Topology& topology);
 
-// Device in its island of each shard of `slice`. Needs CheckFits.
-std::vector<int64_t> DevicesOf(const proto::Slice& slice);
+// The device of each shard of `slice`. Needs CheckFits.
+std::vector<BoundDevice> DevicesOf(const proto::Slice& slice);
+// Its islands, by run of shards, as "0" or "0, 1".
+std::string IslandsText(const proto::Slice& slice);
 
 // "0-3, 6" for a set of numbers, in any order.
 std::string RangesText(std::vector<int64_t> numbers);

@@ -52,12 +52,19 @@ private:
 /// A slice on its devices.
 struct PlacedMesh {
   MeshAttr mesh;
-  int64_t island = 0;
+  int64_t island = 0;                  ///< Of the first run of shards.
+  SmallVector<int64_t, 0> moreIslands; ///< Of the others; a run is as long.
   LinkCost ici = kDefaultIci;
   /// By shard: device of the island, and host of the cluster. Empty: there are
   /// more than kMaxListedShards.
   SmallVector<int64_t, 0> devices;
   SmallVector<int32_t, 0> hosts;
+
+  int64_t getIsland(int64_t shard) const {
+    int64_t runs = moreIslands.size() + 1;
+    int64_t run = shard / (mesh.getNumShards() / runs);
+    return run ? moreIslands[run - 1] : island;
+  }
 };
 inline constexpr int64_t kMaxListedShards = 1 << 12;
 
@@ -73,6 +80,8 @@ public:
   MovementCost getCost(const MovementStep &step) const override;
 
 private:
+  /// Whether all that a step may move stays on one island.
+  bool isOneIsland(const MovementStep &step) const;
   MovementCost count(const MovementStep &step) const;
   MovementCost countPieces(const MovementStep &step) const;
   MovementCost countCollective(const MovementStep &step) const;

@@ -158,8 +158,8 @@ def Partition : Pass<"pw-partition", "::mlir::ModuleOp"> {
 def Place : Pass<"pw-place", "::mlir::ModuleOp"> {
   let summary = "Bind slices to devices of a topology";
   let description = [{
-    Adds a `pw.bind` for each slice that has none: on one island, with devices of
-    the slice's kind, apart from and together with the slices it says, and on
+    Adds a `pw.bind` for each slice that has none: on one island, or each of its
+    runs of shards on another one, with devices of the slice's kind, apart from and together with the slices it says, and on
     devices that no other slice has. Bindings that are there stay and are checked
     against the topology. Slices are tried largest first, islands with the most
     free devices first, so equal input gives equal output; where that fails

@@ -145,14 +145,26 @@ static void printReduction(OpAsmPrinter &printer, Operation *,
 // BindOp
 //===----------------------------------------------------------------------===//
 
-int64_t BindOp::getDevice(ArrayRef<int64_t> coordinates, int64_t shard) {
+SmallVector<int64_t, 1> BindOp::getIslands() {
+  SmallVector<int64_t, 1> islands = {static_cast<int64_t>(getIsland())};
+  llvm::append_range(islands, getMoreIslands().value_or(ArrayRef<int64_t>()));
+  return islands;
+}
+
+BindOp::Place BindOp::getPlace(MeshAttr mesh, int64_t shard) {
+  ArrayRef<int64_t> more = getMoreIslands().value_or(ArrayRef<int64_t>());
+  int64_t size = more.size() + 1, run = shard / (mesh.getNumShards() / size);
+  int64_t island = run ? more[run - 1] : getIsland();
   if (std::optional<ArrayRef<int64_t>> devices = getDevices())
-    return (*devices)[shard];
-  int64_t sum = 0;
-  for (auto [coordinate, stride] : llvm::zip_equal(coordinates, *getStrides()))
-    sum += coordinate * stride;
+    return {island, (*devices)[shard]};
+  int64_t base = run ? (*getMoreBases())[run - 1] : *getBase(), sum = 0;
+  for (auto [axis, stride] :
+       llvm::reverse(llvm::zip_equal(mesh.getSizes(), *getStrides()))) {
+    sum += shard % axis * stride;
+    shard /= axis;
+  }
   int64_t span = getSpan().value_or(0);
-  return *getBase() + (span ? sum % span : sum);
+  return {island, base + (span ? sum % span : sum)};
 }
 
 //===----------------------------------------------------------------------===//

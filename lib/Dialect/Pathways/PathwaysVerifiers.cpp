@@ -70,8 +70,28 @@ LogicalResult SliceOp::verifySymbolUses(SymbolTableCollection &symbols) {
       if (apart.contains(other)) // (C3)
         return emitOpError() << "'" << getSymName() << "' is both apart_from "
                              << other << " and with " << other;
+      SliceOp there =
+          lookupSlice(symbols, *this, cast<FlatSymbolRefAttr>(other));
+      if (there.getNumIslands() == getNumIslands()) // (C5)
+        continue;
+      InFlightDiagnostic diagnostic =
+          emitOpError() << "'" << getSymName() << "' spans " << getNumIslands()
+                        << " islands, but is with " << other << ", which spans "
+                        << there.getNumIslands();
+      diagnostic.attachNote(there.getLoc())
+          << "slice " << other << " is declared here";
+      return diagnostic;
     }
   return success();
+}
+
+LogicalResult SliceOp::verify() {
+  int64_t islands = getNumIslands(), shards = getMesh().getNumShards();
+  if (islands >= 1 && shards % islands == 0) // (C4)
+    return success();
+  return emitOpError() << "'" << getSymName() << "' spans " << islands
+                       << " islands, over which its " << shards
+                       << " shards cannot be cut evenly";
 }
 
 LogicalResult BindOp::verify() {
@@ -86,8 +106,17 @@ LogicalResult BindOp::verify() {
     return LogicalResult(emitOpError() << "expected " << what << " from 0 to "
                                        << limit - 1 << ", got " << value);
   };
-  if (failed(check(getIsland(), "an island", kMaxDevices)))
-    return failure();
+  for (int64_t island : getIslands())
+    if (failed(check(island, "an island", kMaxDevices)))
+      return failure();
+  int64_t bases = isList || !getMoreIslands() ? 0 : getMoreIslands()->size();
+  ArrayRef<int64_t> moreBases = getMoreBases().value_or(ArrayRef<int64_t>());
+  if (static_cast<int64_t>(moreBases.size()) != bases) // (C5)
+    return emitOpError() << "expected " << bases << " bases after 'also', got "
+                         << moreBases.size();
+  for (int64_t base : moreBases)
+    if (failed(check(base, "a base", kMaxDevices)))
+      return failure();
   if (isList) {
     ArrayRef<int64_t> devices = *getDevices();
     for (int64_t device : devices)
@@ -116,7 +145,11 @@ LogicalResult BindOp::verifySymbolUses(SymbolTableCollection &symbols) {
     return diagnostic;
   };
   MeshAttr mesh = slice.getMesh();
-  int64_t shards = mesh.getNumShards();
+  int64_t shards = mesh.getNumShards(), islands = getIslands().size();
+  if (islands != slice.getNumIslands()) // (C5)
+    return noteSlice(emitOpError()
+                     << "is to " << islands << " islands, slice '" << getSlice()
+                     << "' spans " << slice.getNumIslands());
   if (std::optional<ArrayRef<int64_t>> devices = getDevices()) {
     if (static_cast<int64_t>(devices->size()) != shards) // (C2)
       return noteSlice(emitOpError()
@@ -135,9 +168,11 @@ LogicalResult BindOp::verifySymbolUses(SymbolTableCollection &symbols) {
       last += (size - 1) * stride;
     if (int64_t span = getSpan().value_or(0))
       last = std::min(last, span - 1);
-    if (*getBase() + last >= kMaxDevices) // (C4)
+    last += std::max(static_cast<int64_t>(*getBase()),
+                     getMoreBases() ? *llvm::max_element(*getMoreBases()) : 0);
+    if (last >= kMaxDevices) // (C4)
       return noteSlice(emitOpError()
-                       << "reaches device " << *getBase() + last
+                       << "reaches device " << last
                        << "; device numbers are below " << kMaxDevices);
   }
   // (C3) The first binding of the module looks at all of them. Walking back to

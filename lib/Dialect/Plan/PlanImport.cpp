@@ -177,6 +177,16 @@ void Importer::addSlice(const proto::Slice &slice) {
     } else if (binding.has_list()) {
       p.devices = numbers(binding.list().devices());
     }
+    if (binding.more().empty())
+      return;
+    SmallVector<int64_t> islands, bases;
+    for (const proto::IslandRun &run : binding.more()) {
+      islands.push_back(run.island());
+      bases.push_back(run.base());
+    }
+    p.more_islands = b.getDenseI64ArrayAttr(islands);
+    if (binding.has_affine())
+      p.more_bases = b.getDenseI64ArrayAttr(bases);
   });
 }
 

@@ -195,6 +195,14 @@ LogicalResult SliceOp::verify() {
     return emitOpError("expected strides with 'base' or 'span'");
   if ((getStrides() || getDevices()) && !getIsland())
     return emitOpError("expected an island for the devices");
+  ArrayRef<int64_t> islands = getMoreIslands().value_or(ArrayRef<int64_t>());
+  ArrayRef<int64_t> bases = getMoreBases().value_or(ArrayRef<int64_t>());
+  if (!islands.empty() && !getStrides() && !getDevices())
+    return emitOpError("expected strides or a list of devices with 'also'");
+  if (bases.size() != (getStrides() ? islands.size() : 0))
+    return emitOpError("expected one base per island after 'also' with "
+                       "strides, and none with a list; got ")
+           << bases.size() << " for " << islands.size() << " islands";
   return success();
 }
 

@@ -241,6 +241,16 @@ LogicalResult Exporter::add(SliceOp op) {
     binding->mutable_list()->mutable_devices()->Add(devices->begin(),
                                                     devices->end());
   }
+  ArrayRef<int64_t> bases = op.getMoreBases().value_or(ArrayRef<int64_t>());
+  for (auto [i, island] :
+       llvm::enumerate(op.getMoreIslands().value_or(ArrayRef<int64_t>()))) {
+    proto::IslandRun *run = binding->add_more();
+    if (!bases.empty())
+      run->set_base(bases[i]);
+    if (failed(number(op, "island", island,
+                      [&](uint32_t n) { run->set_island(n); })))
+      return failure();
+  }
   return number(op, "island", *op.getIsland(),
                 [&](uint32_t n) { binding->set_island(n); });
 }

@@ -38,6 +38,7 @@ class Generator {
   Generator(uint64_t seed, const RandomPlanOptions& options)
       : options_(options),
         random_(seed * 0x9e3779b97f4a7c15 + 1),
+        random_islands_(seed * 0x9e3779b97f4a7c15 + 2),
         window_(1 + Below(options.max_steps_in_flight)),
         builder_("random" + std::to_string(seed), window_) {}
 
@@ -115,7 +116,33 @@ class Generator {
                                       ->mutable_list();
         for (int64_t s = 0; s < shards; ++s) list->add_devices(Below(devices));
       }
+      if (options_.spanning) CutOverIslands(slice, shards);
       meshes_.push_back(std::move(mesh));
+    }
+  }
+
+  // Draws from numbers of its own, so that a seed's plan is the same otherwise.
+  void CutOverIslands(uint32_t slice, int64_t shards) {
+    auto below = [&](int64_t bound) {
+      return static_cast<int64_t>(random_islands_() %
+                                  static_cast<uint64_t>(bound));
+    };
+    const int64_t runs = 2 + below(2), devices = options_.devices_per_island;
+    if (shards % runs != 0 || runs > options_.islands || below(4) == 0) return;
+    proto::Binding* binding =
+        builder_.plan().mutable_slices(slice)->mutable_binding();
+    const int64_t run = shards / runs, span = std::min(run, devices);
+    if (binding->has_affine()) {
+      binding->mutable_affine()->set_base(below(devices - span + 1));
+      binding->mutable_affine()->set_span(span);
+    }
+    const int64_t way = 1 + below(options_.islands - 1);
+    for (int64_t i = 1; i < runs; ++i) {
+      proto::IslandRun* more = binding->add_more();
+      // Two runs may be on one island, when there are more of them than that.
+      more->set_island(static_cast<uint32_t>((binding->island() + i * way) %
+                                             options_.islands));
+      if (binding->has_affine()) more->set_base(below(devices - span + 1));
     }
   }
 
@@ -452,6 +479,7 @@ class Generator {
 
   const RandomPlanOptions options_;
   std::mt19937_64 random_;
+  std::mt19937_64 random_islands_;
   const uint32_t window_;
   PlanBuilder builder_;
   std::vector<layout::Mesh> meshes_;

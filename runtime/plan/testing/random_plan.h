@@ -34,6 +34,8 @@ struct RandomPlanOptions {
   bool controls = true;
   bool memory_sharing = true;  // reuse, aliases
   bool carried = true;         // carried and stepped arguments
+  // Some slices are cut over several islands; all else is as without.
+  bool spanning = false;
 };
 
 // The same plan for the same arguments, always.

@@ -52,3 +52,30 @@ pw.bind @b to island 0 devices base 1 strides []
 pw.slice @b mesh <"x" = 3> with [@a]
 pw.slice @a mesh <"x" = 2>
 pw.bind @a to island 0 devices base 0 strides [1]
+// -----
+// expected-error@+2 {{'wide' needs 3 'cpu' devices on each of 2 islands, but island0 has 'wide'; island1 has 2 of 4 'cpu' devices free}}
+// expected-note@+1 {{use a topology with more}}
+pw.slice @wide mesh <"x" = 6> spans 2 islands
+pw.slice @there mesh <"x" = 2>
+pw.bind @there to island 1 devices base 0 strides [1]
+// -----
+// expected-error@+2 {{'three' needs 1 'cpu' devices on each of 3 islands, but island0 has 'three'; island1 has 'three'}}
+// expected-note@+1 {{use a topology with more}}
+pw.slice @three mesh <"x" = 3> spans 3 islands
+// -----
+// expected-error@+1 {{'twice' is bound to island 1 twice, but spans 2 islands}}
+pw.slice @twice mesh <"x" = 2> spans 2 islands
+pw.bind @twice to island 1 devices [0, 1] also islands [1]
+// -----
+pw.slice @s mesh <"x" = 2> spans 2 islands
+// expected-error@+1 {{binds slice 's' to island 2, but the topology has 2}}
+pw.bind @s to island 0 devices [0, 1] also islands [2]
+// -----
+pw.slice @s mesh <"x" = 4> spans 2 islands
+// expected-error@+1 {{binds slice 's' to device 4 of island 1, which has 4 devices}}
+pw.bind @s to island 0 devices base 0 strides [1] span 2 also islands [1] bases [3]
+// -----
+pw.slice @a mesh <"x" = 2> spans 2 islands
+// expected-error@+2 {{'b' needs 1 'cpu' devices on one island, apart from 'a', but island0 has 'a'; island1 has 'a'}}
+// expected-note@+1 {{use a topology with more}}
+pw.slice @b mesh <> apart_from [@a]

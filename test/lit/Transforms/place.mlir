@@ -49,3 +49,32 @@ pw.slice @q mesh <>
 pw.slice @rest mesh <"x" = 6> with [@p, @q]
 pw.bind @p to island 0 devices base 2 strides []
 pw.bind @q to island 0 devices base 5 strides []
+
+// -----
+
+// A run of shards for each island, next to those of the slices that it is with.
+// CHECK: pw.bind @small to island 0 devices base 5 strides [1]
+// CHECK-NEXT: pw.bind @wide to island 0 devices base 0 strides [0, 1] span 3 also islands [1] bases [0]
+// CHECK-NEXT: pw.bind @beside to island 0 devices base 3 strides [1] span 2 also islands [1] bases [3]
+pw.slice @wide mesh <"x" = 2, "y" = 3> spans 2 islands
+pw.slice @beside mesh <"x" = 4> spans 2 islands with [@wide]
+pw.slice @small mesh <"x" = 3>
+
+// -----
+
+// Runs follow what they are with.
+// CHECK: pw.bind @more to island 1 devices base 0 strides [0] span 1 also islands [0] bases [1]
+pw.slice @bound mesh <"x" = 2> spans 2 islands
+pw.slice @more mesh <"x" = 2> spans 2 islands with [@bound]
+pw.bind @bound to island 1 devices [7, 0] also islands [0]
+
+// -----
+
+// The emptier island first; where free devices are no neighbours, all runs are
+// listed.
+// CHECK: pw.bind @rest to island 1 devices [0, 1, 2, 0, 1, 3] also islands [0]
+pw.slice @p mesh <>
+pw.slice @rest mesh <"x" = 6> spans 2 islands
+pw.slice @q mesh <"x" = 4>
+pw.bind @p to island 0 devices base 2 strides []
+pw.bind @q to island 0 devices [4, 5, 6, 7]

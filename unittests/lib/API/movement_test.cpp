@@ -159,10 +159,17 @@ public:
     const std::string from = "[" + join(dims) + "]";
     const std::string goal = "[" + join(draw(target, false).first) + "]";
     const std::string slice = isOneSlice ? "@a" : "@b";
-    text = "pw.slice @a mesh " + mesh.text() + "\n";
+    // There are two islands: what spans them is apart from nothing.
+    const bool isWide = seed % 3 == 0 && mesh.shards() % 2 == 0;
+    const bool isTargetWide = seed % 3 == 0 && target.shards() % 2 == 0;
+    const char *spans = " spans 2 islands";
+    text = "pw.slice @a mesh " + mesh.text() + (isWide ? spans : "") + "\n";
     if (!isOneSlice)
       text += "pw.slice @b mesh " + target.text() +
-              (isFar ? " apart_from [@a]\n" : " with [@a]\n");
+              (isTargetWide ? spans : "") +
+              (isWide != isTargetWide   ? "\n"
+               : isFar && !isTargetWide ? " apart_from [@a]\n"
+                                        : " with [@a]\n");
     const std::string result = array(shape, slice, goal);
     if (!isPartial) {
       const std::string given = array(shape, "@a", from);

@@ -308,10 +308,19 @@ TEST(PartitionTest, AgreesWithPlainCode) {
     constraints += random.constraints;
     contributions += random.contributions;
     const int shards = random.mesh.shards;
-    const int hosts = shards % 2 == 0 && i % 2 == 0 ? 2 : 1;
-    const std::string topology =
-        "1x" + std::to_string(hosts) + "x" + std::to_string(shards / hosts);
-    auto compiled = compile({random.text}, {.topology = topology});
+    // On a host, on two, or on two islands.
+    const int hosts = shards % 2 == 0 && i % 4 > 0 ? 2 : 1;
+    const bool isWide = hosts == 2 && i % 4 == 1;
+    const std::string topology = (isWide       ? "2x1x"
+                                  : hosts == 2 ? "1x2x"
+                                               : "1x1x") +
+                                 std::to_string(shards / hosts);
+    const std::string text =
+        isWide ? std::regex_replace(random.text,
+                                    std::regex("(pw.slice @s mesh <[^>]*>)"),
+                                    "$1 spans 2 islands")
+               : random.text;
+    auto compiled = compile({text}, {.topology = topology});
     if (!compiled) {
       report(compiled.error().message);
       continue;

@@ -460,6 +460,33 @@ TEST_F(ChoiceTest, EachByteCrossesOnce) {
   EXPECT_EQ(route.cost.dcnBytes, 4 * 64 * 4);
 }
 
+// Hosts of an island are done with each other first.
+TEST_F(ChoiceTest, ASumOverIslandsCrossesOnceEachWay) {
+  MeshAttr mesh = makeMesh({16});
+  PlacedMesh placed = place(mesh, 0, 0);
+  placed.moreIslands = {1};
+  for (int64_t shard = 0; shard < 16; ++shard) {
+    placed.devices[shard] = shard % 8;
+    placed.hosts[shard] = shard / 4;
+  }
+  RankedTensorType type = typeOf({1 << 20});
+  LinkedCosts costs(placed, placed, kDefaultDcn, type);
+  MovementStep step;
+  step.kind = MovementStep::AllReduce;
+  step.axes = {StringAttr::get(&context, "x")};
+  step.from = cut({""}, "x");
+  step.to = cut({""});
+  MovementCost cost = costs.getCost(step);
+  EXPECT_EQ(cost.dcnBytes, 2 * (4 << 20));
+  EXPECT_EQ(cost.hostBytes - cost.dcnBytes, 2 * 2 * (4 << 20));
+  placed.moreIslands.clear();
+  LinkedCosts near(placed, placed, kDefaultDcn, type);
+  MovementCost nearCost = near.getCost(step);
+  EXPECT_EQ(nearCost.dcnBytes, 0);
+  EXPECT_EQ(nearCost.iciBytes, cost.iciBytes + cost.dcnBytes);
+  EXPECT_LT(nearCost.ns, cost.ns);
+}
+
 TEST_F(ChoiceTest, HostsSendWhatTheirDevicesHaveInCommonOnce) {
   MeshAttr mesh = makeMesh({8});
   MovementProblem problem;

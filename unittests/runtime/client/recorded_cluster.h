@@ -71,7 +71,7 @@ class RecordedCluster {
       Cohort& cohort = cohorts_.emplace_back(world.kernel_gate(h));
       for (int d = 0; d < topology_.num_host_devices(h); ++d) {
         devices.push_back(std::make_unique<Device>(
-            &world, &actors, &cohort, h, d, topology_.first_device(h) + d,
+            &world, &actors, &cohort, h, d, topology_.GlobalDevice({h, d}),
             CpuBackends(), &context.limits));
         actors.cohorts.push_back(0);
         actors.devices.push_back(

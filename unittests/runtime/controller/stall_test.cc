@@ -32,7 +32,8 @@ class StallTest : public ::testing::Test {
     stuck->set_firing(firing);
     stuck->set_action(ActionOf(*plan_, action));
     stuck->set_shard(shard);
-    stuck->set_device(shard);
+    stuck->set_device(topology_.GlobalDevice(
+        {static_cast<int>(host), static_cast<int>(shard)}));
     return stuck;
   }
   Stall Classify() {

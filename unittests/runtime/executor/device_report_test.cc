@@ -67,7 +67,7 @@ TEST_F(DeviceReportTest, SaysThatTheHeadRuns) {
   FireMoves();
   HeadState state;
   state.running = true;
-  state.island_device = 7;
+  state.global_device = 7;
   const DeviceReport report = Report(state);
   ASSERT_THAT(report.report.stuck(), SizeIs(1));
   const proto::StuckShard& stuck = report.report.stuck(0);

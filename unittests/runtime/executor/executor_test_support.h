@@ -52,9 +52,10 @@ class RecordedHost {
     actors_.executor = world.Register(executor.get(), {host, 0, 0}, "executor",
                                       context.directory.executor(host));
     for (int d = 0; d < topology_.num_host_devices(host); ++d) {
-      devices.push_back(std::make_unique<Device>(
-          &world, &actors_, &cohort_, host, d, topology_.first_device(host) + d,
-          *context.backends, &context.limits));
+      devices.push_back(
+          std::make_unique<Device>(&world, &actors_, &cohort_, host, d,
+                                   topology_.GlobalDevice({host, d}),
+                                   *context.backends, &context.limits));
       actors_.cohorts.push_back(0);
       actors_.devices.push_back(
           world.Register(devices.back().get(), {host, 0, 0}, "device"));

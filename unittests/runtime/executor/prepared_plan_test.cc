@@ -36,15 +36,14 @@ TEST(PreparedPlanTest, SaysWhichShardsAreWhere) {
   const Topology topology = MakeTopology("2x2x2");
   const auto plan = Prepare(MovePlan("p", 3, 0, 1, /*base=*/1), topology);
   ASSERT_EQ(plan->slices().size(), 2u);
-  const PreparedSlice& slice = plan->slices()[1];
-  EXPECT_EQ(slice.island, 1);
-  EXPECT_EQ(slice.num_shards, 3);
-  EXPECT_THAT(slice.device_of, ElementsAre(1, 2, 3));
+  EXPECT_EQ(plan->slices()[1].num_shards, 3);
+  const SliceBinding& slice = plan->bound(1);
+  EXPECT_THAT(slice.device_of, ElementsAre(5, 6, 7));
   EXPECT_THAT(slice.hosts, ElementsAre(Pair(2, 1), Pair(3, 2)));
-  EXPECT_THAT(plan->ShardsOn(1, 2), ElementsAre(1));
-  EXPECT_THAT(plan->ShardsOn(1, 0), IsEmpty());
-  EXPECT_THAT(plan->hosts(), ElementsAre(0, 1, 2, 3));
-  EXPECT_THAT(plan->islands(), ElementsAre(0, 1));
+  EXPECT_THAT(slice.ShardsOn(6), ElementsAre(1));
+  EXPECT_THAT(slice.ShardsOn(4), IsEmpty());
+  EXPECT_THAT(plan->binding().hosts(), ElementsAre(0, 1, 2, 3));
+  EXPECT_THAT(plan->binding().islands(), ElementsAre(0, 1));
   EXPECT_EQ(plan->window(), 2u);
 }
 
@@ -56,9 +55,34 @@ TEST(PreparedPlanTest, ShardsMayShareADevice) {
   b.AddFeed("u", u);
   b.AddFetch("u", u);
   const auto plan = Prepare(b.Finish(), topology);
-  EXPECT_THAT(plan->slices()[0].device_of, ElementsAre(0, 1, 0, 1));
-  EXPECT_THAT(plan->ShardsOn(0, 0), ElementsAre(0, 2));
-  EXPECT_THAT(plan->ShardsOn(0, 1), ElementsAre(1, 3));
+  EXPECT_THAT(plan->bound(0).device_of, ElementsAre(0, 1, 0, 1));
+  EXPECT_THAT(plan->bound(0).ShardsOn(0), ElementsAre(0, 2));
+  EXPECT_THAT(plan->bound(0).ShardsOn(1), ElementsAre(1, 3));
+}
+
+// Equal runs of shards, each on its own island.
+TEST(PreparedPlanTest, ASliceIsCutOverIslands) {
+  PlanBuilder b("p", 1);
+  const uint32_t s = b.AddSlice("s", {{"x", 2}, {"y", 3}}, 1, 2, /*span=*/3);
+  const uint32_t u = b.AddBuffer("u", s, Rows(6));
+  b.AddFeed("u", u);
+  b.AddFetch("u", u);
+  proto::Plan wide = b.Finish();
+  proto::Binding* binding = wide.mutable_slices(0)->mutable_binding();
+  binding->add_more()->set_base(1);
+  const auto plan = Prepare(wide, MakeTopology("2x3x2"));
+  EXPECT_THAT(plan->bound(0).device_of, ElementsAre(8, 9, 10, 1, 2, 3));
+  EXPECT_THAT(plan->bound(0).hosts,
+              ElementsAre(Pair(0, 1), Pair(1, 2), Pair(4, 2), Pair(5, 1)));
+  EXPECT_THAT(plan->bound(0).ShardsOn(2), ElementsAre(4));
+  EXPECT_THAT(plan->binding().islands(), ElementsAre(0, 1));
+  EXPECT_THAT(StatusOf(wide, "1x3x2").message(),
+              HasSubstr("slice 's' is bound to island 1, but the cluster has "
+                        "1 islands"));
+  binding->mutable_more(0)->set_base(4);
+  EXPECT_THAT(StatusOf(wide, "2x3x2").message(),
+              HasSubstr("slice 's' puts shard 5 on device 6 of island0, which "
+                        "has 6 devices"));
 }
 
 TEST(PreparedPlanTest, EdgesAreFoundFromBothEnds) {
@@ -176,8 +200,8 @@ TEST(PreparedPlanTest, CodeIsLoadedForDevicesThatAreHere) {
       plan, topology, &second, true, [](int32_t host) { return host == 1; });
   ASSERT_TRUE(part.ok()) << part.status();
   EXPECT_THAT(second.asked, ElementsAre("k1 two"));
-  EXPECT_EQ((*part)->kernel(0, 0, 0), nullptr);
-  EXPECT_NE((*part)->kernel(1, 0, 1), nullptr);
+  EXPECT_EQ((*part)->kernel(0, 0), nullptr);
+  EXPECT_NE((*part)->kernel(1, 1), nullptr);
   // Who has no host knows where values lie all the same.
   NotingResolver none;
   const auto nowhere = PreparedPlan::Create(plan, topology, &none, true,

@@ -51,7 +51,7 @@ TEST(RandomPlanTest, OptionsBoundThePlan) {
       EXPECT_LT(slice.binding().island(), 3u);
       for (int64_t s = 0; s < NumShards(slice); ++s) {
         ASSERT_TRUE(DeviceOf(slice, s).has_value());
-        EXPECT_LT(*DeviceOf(slice, s), 2);
+        EXPECT_LT(DeviceOf(slice, s)->device, 2);
       }
     }
   }

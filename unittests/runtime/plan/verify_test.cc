@@ -382,13 +382,49 @@ TEST(TablesTest, DeviceOf) {
   list->add_devices(1);
   std::vector<int64_t> devices;
   for (int64_t s = 0; s < 6; ++s)
-    devices.push_back(DeviceOf(b.plan().slices(0), s).value_or(-1));
+    devices.push_back(
+        DeviceOf(b.plan().slices(0), s).value_or(BoundDevice{0, -1}).device);
   EXPECT_THAT(devices, ::testing::ElementsAre(1, 2, 3, 4, 1, 2));
-  EXPECT_EQ(DeviceOf(b.plan().slices(1), 0), 3);
-  EXPECT_EQ(DeviceOf(b.plan().slices(1), 1), 1);
+  EXPECT_EQ(DeviceOf(b.plan().slices(1), 0), (BoundDevice{0, 3}));
+  EXPECT_EQ(DeviceOf(b.plan().slices(1), 1), (BoundDevice{0, 1}));
   EXPECT_FALSE(DeviceOf(b.plan().slices(1), 2).has_value());
   EXPECT_FALSE(DeviceOf(b.plan().slices(1), -1).has_value());
   EXPECT_FALSE(DeviceOf(proto::Slice(), 0).has_value());
+
+  // Over islands, in equal runs.
+  proto::IslandRun* run =
+      b.plan().mutable_slices(0)->mutable_binding()->add_more();
+  run->set_island(7);
+  run->set_base(5);
+  EXPECT_EQ(DeviceOf(b.plan().slices(0), 2), (BoundDevice{0, 3}));
+  EXPECT_EQ(DeviceOf(b.plan().slices(0), 3), (BoundDevice{7, 8}));
+  run = b.plan().mutable_slices(1)->mutable_binding()->add_more();
+  run->set_island(2);
+  EXPECT_EQ(DeviceOf(b.plan().slices(1), 1), (BoundDevice{2, 1}));
+  b.plan().mutable_slices(1)->mutable_binding()->add_more();
+  EXPECT_FALSE(DeviceOf(b.plan().slices(1), 1).has_value());
+}
+
+TEST(VerifyTest, RunsOfIslandsAreEqualAndHaveDevices) {
+  PlanBuilder b("devices", 1);
+  b.AddSlice("s", {{"x", 4}}, 0);
+  proto::Plan plan = b.Finish();
+  proto::Binding* binding = plan.mutable_slices(0)->mutable_binding();
+  binding->add_more();
+  EXPECT_TRUE(VerifyPlan(plan, 0).empty());
+  for (int64_t base : {int64_t{-1}, int64_t{1} << 31, INT64_MAX, INT64_MIN}) {
+    binding->mutable_more(0)->set_base(base);
+    const std::vector<PlanIssue> issues = VerifyPlan(plan, 0);
+    ASSERT_EQ(issues.size(), 1u) << base;
+    EXPECT_THAT(issues[0].message, HasSubstr("is bound from "));
+  }
+  binding->mutable_more(0)->set_base(0);
+  binding->add_more();
+  const std::vector<PlanIssue> issues = VerifyPlan(plan, 0);
+  ASSERT_EQ(issues.size(), 1u);
+  EXPECT_THAT(issues[0].message,
+              HasSubstr("is bound to 3 islands, which its 4 shards cannot be "
+                        "cut over"));
 }
 
 TEST(TablesTest, GroupsAreRankedByTheirAxesAsNamed) {

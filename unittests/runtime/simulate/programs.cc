@@ -218,6 +218,7 @@ proto::Plan PlanOf(const Program& program, const Topology& topology) {
   options.max_actions = static_cast<int>(program.actions());
   options.max_steps_in_flight = 3;
   options.max_dimension = 6;
+  options.spanning = program.spanning();
   proto::Plan plan = testing::RandomPlan(program.plan(), options);
   bool fails = program.fails();
   const std::vector<Axes> disagreements = Disagreements(plan);
@@ -246,10 +247,10 @@ std::set<int> VagueResults(const proto::Plan& plan) {
 std::set<int32_t> HostsOf(const proto::Plan& plan, const Topology& topology) {
   std::set<int32_t> hosts;
   for (const proto::Slice& slice : plan.slices()) {
-    const int island = static_cast<int>(slice.binding().island());
     for (int64_t shard = 0; shard < NumShards(slice); ++shard) {
+      const BoundDevice at = DeviceOf(slice, shard).value_or(BoundDevice());
       hosts.insert(
-          topology.Locate(island, DeviceOf(slice, shard).value_or(0)).host);
+          topology.Locate(static_cast<int>(at.island), at.device).host);
     }
   }
   return hosts;

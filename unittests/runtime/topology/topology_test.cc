@@ -73,7 +73,8 @@ TEST(TopologyTest, NumbersAreInverses) {
       for (int d = 0; d < topology.num_host_devices(host); ++d) {
         Topology::Place place{host, d};
         EXPECT_EQ(topology.Locate(island, index), place);
-        EXPECT_EQ(topology.DeviceIndex(place), index);
+        EXPECT_EQ(topology.GlobalDevice(place), global);
+        EXPECT_EQ(topology.LocateGlobal(global), place);
         EXPECT_EQ(topology.GlobalDevice(island, index), global);
         EXPECT_EQ(topology.FromGlobalDevice(global),
                   std::make_pair(island, index));

@@ -32,66 +32,88 @@ def SliceOp : Pathways_Op<"slice", [Symbol, PW_SymbolUser, HasParent<"ModuleOp">
   let summary = "Declare a mesh of devices to run on";
   let description = [{
     Virtual devices, arranged as `mesh`, all on one island; `pw.bind` says which
-    physical ones they are. `kind` is the kind of device asked for, "cpu" when
-    absent. A slice is on another island than each slice in `apart_from` and on
-    the same one as each slice in `with`.
+    physical ones they are. With `spans` they are on so many islands: the shards,
+    row-major over the mesh, are cut into as many equal runs, so that the first
+    axes are those that reach over the DCN. `kind` is the kind of device asked for,
+    "cpu" when absent. A slice is on other islands than each slice in `apart_from`
+    and on the same ones, run by run, as each slice in `with`.
 
     (C1) `apart_from` and `with` name slices; (C2) they do not name the slice
-    itself; (C3) no slice is in both.
+    itself; (C3) no slice is in both; (C4) the number of islands is at least one
+    and divides the number of shards; (C5) slices that are `with` each other span
+    equally many islands.
 
     ```mlir
     pw.slice @front mesh <"data" = 2, "model" = 2>
+    pw.slice @wide mesh <"data" = 4, "model" = 2> spans 2 islands
     pw.slice @back mesh <"data" = 4> kind "cpu" apart_from [@front]
     ```
   }];
   let arguments = (ins SymbolNameAttr:$sym_name,
                        OptionalAttr<StrAttr>:$sym_visibility,
-                       PW_MeshAttr:$mesh, OptionalAttr<StrAttr>:$kind,
+                       PW_MeshAttr:$mesh, OptionalAttr<I64Attr>:$spans,
+                       OptionalAttr<StrAttr>:$kind,
                        OptionalAttr<FlatSymbolRefArrayAttr>:$apart_from,
                        OptionalAttr<FlatSymbolRefArrayAttr>:$with);
   let assemblyFormat = [{
-    $sym_name `mesh` $mesh (`kind` $kind^)? (`apart_from` $apart_from^)?
-    (`with` $with^)? attr-dict
+    $sym_name `mesh` $mesh (`spans` $spans^ `islands`)? (`kind` $kind^)?
+    (`apart_from` $apart_from^)? (`with` $with^)? attr-dict
   }];
+  let hasVerifier = 1;
   let extraClassDeclaration = [{
+    /// Islands that its shards are cut over.
+    int64_t getNumIslands() { return getSpans().value_or(1); }
     /// The kind of device asked for.
     ::llvm::StringRef getDeviceKind() { return getKind().value_or("cpu"); }
   }];
 }
 
 def BindOp : Pathways_Op<"bind", [PW_SymbolUser, HasParent<"ModuleOp">]> {
-  let summary = "Bind a slice to devices of an island";
+  let summary = "Bind a slice to devices of its islands";
   let description = [{
     Shard with mesh coordinates c runs on device
     `base + (sum of c[i] * strides[i]) mod span` of the island, span 0 meaning no
     wrap-around, or on the device that `devices` lists for it, row-major over the
-    mesh. Several shards may share a device. Binding a slice to other devices
-    touches this operation only.
+    mesh. Several shards may share a device. Of a slice that spans islands, `also`
+    says those of the second run of shards and on, and their bases, c being the
+    coordinates in the whole mesh. Binding a slice to other devices touches this
+    operation only.
 
     (C1) `slice` names a slice; (C2) there is one stride per mesh axis, or one
     device per shard, and not both; (C3) a slice has at most one binding; (C4)
-    numbers are not negative and device numbers are below 2^20.
+    numbers are not negative and device numbers are below 2^20; (C5) there is one
+    island per run of the slice, and one base, if any.
 
     ```mlir
     pw.bind @front to island 0 devices base 0 strides [2, 1]
     pw.bind @small to island 0 devices base 4 strides [2, 1] span 2
     pw.bind @back to island 1 devices [3, 1, 2, 0]
+    pw.bind @wide to island 0 devices base 0 strides [2, 1] span 4 also islands [1] bases [4]
     ```
   }];
   let arguments = (ins FlatSymbolRefAttr:$slice, I64Attr:$island,
                        OptionalAttr<I64Attr>:$base,
                        OptionalAttr<DenseI64ArrayAttr>:$strides,
                        OptionalAttr<I64Attr>:$span,
-                       OptionalAttr<DenseI64ArrayAttr>:$devices);
+                       OptionalAttr<DenseI64ArrayAttr>:$devices,
+                       OptionalAttr<DenseI64ArrayAttr>:$more_islands,
+                       OptionalAttr<DenseI64ArrayAttr>:$more_bases);
   let assemblyFormat = [{
     $slice `to` `island` $island `devices`
-    custom<Devices>($base, $strides, $span, $devices) attr-dict
+    custom<Devices>($base, $strides, $span, $devices)
+    (`also` `islands` $more_islands^ (`bases` $more_bases^)?)? attr-dict
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     bool isAffine() { return !getDevices(); }
-    /// Device of the shard with these mesh coordinates and row-major number.
-    int64_t getDevice(::llvm::ArrayRef<int64_t> coordinates, int64_t shard);
+    /// The island of each run of shards.
+    ::llvm::SmallVector<int64_t, 1> getIslands();
+    struct Place {
+      int64_t island;
+      int64_t device; ///< Of the island.
+    };
+    /// Where the shard with this row-major number is, of a slice with `mesh`.
+    Place getPlace(::mlir::pathways::MeshAttr mesh, int64_t shard);
   }];
 }
 

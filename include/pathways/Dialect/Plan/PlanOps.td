@@ -142,24 +142,29 @@ def Plan_SliceOp : Plan_Entry<"slice"> {
     The mesh lists axes, major first; none means one device. `base`, `strides` and
     `span` give device(c) = base + (sum of c[i] * strides[i]) mod span in device
     indices of the island (span 0: no wrap-around); `devices` lists one device per
-    shard instead. Constraint: (C1) the mesh has as many names as sizes; strides and
-    devices exclude each other.
+    shard instead. `also` has the islands of the second run of shards and on, and
+    their bases. Constraint: (C1) the mesh has as many names as sizes; strides and
+    devices exclude each other; bases after `also` go with strides, one per island.
 
     ```mlir
     plan.slice @front mesh <"data" = 2, "model" = 2> kind "cpu" island 0 base 0 strides [2, 1]
     plan.slice @back mesh <"data" = 2> kind "cpu" island 1 devices [3, 1]
+    plan.slice @wide mesh <"data" = 4> kind "cpu" island 0 base 0 strides [1] span 2 also islands [1] bases [4]
     ```
   }];
   let arguments = (ins SymbolNameAttr:$id, StrArrayAttr:$axes,
                        DenseI64ArrayAttr:$sizes, Plan_Text:$kind,
                        OptionalAttr<I64Attr>:$island, Plan_Count:$base,
                        OptionalAttr<DenseI64ArrayAttr>:$strides, Plan_Count:$span,
-                       OptionalAttr<DenseI64ArrayAttr>:$devices);
+                       OptionalAttr<DenseI64ArrayAttr>:$devices,
+                       OptionalAttr<DenseI64ArrayAttr>:$more_islands,
+                       OptionalAttr<DenseI64ArrayAttr>:$more_bases);
   let assemblyFormat = [{
     $id `mesh` custom<Mesh>($axes, $sizes) (`kind` $kind^)?
     (`island` $island^)?
     (`base` $base^)? (`strides` $strides^)? (`span` $span^)?
-    (`devices` $devices^)? attr-dict
+    (`devices` $devices^)?
+    (`also` `islands` $more_islands^ (`bases` $more_bases^)?)? attr-dict
   }];
   let hasVerifier = 1;
 }

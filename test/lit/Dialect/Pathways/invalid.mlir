@@ -73,6 +73,39 @@ pw.slice @bind_c4_reach mesh <"x" = 3>
 // expected-error@+1 {{reaches device 2000000; device numbers are below 1048576}}
 pw.bind @bind_c4_reach to island 0 devices base 0 strides [1000000]
 // -----
+pw.slice @bind_c4_more mesh <"x" = 2> spans 2 islands
+// expected-error@+1 {{expected an island from 0 to 1048575, got -1}}
+pw.bind @bind_c4_more to island 0 devices base 0 strides [1] span 1 also islands [-1] bases [0]
+// -----
+// expected-note@+1 {{slice 'bind_c4_more_reach' is declared here}}
+pw.slice @bind_c4_more_reach mesh <"x" = 2> spans 2 islands
+// expected-error@+1 {{reaches device 1048576; device numbers are below 1048576}}
+pw.bind @bind_c4_more_reach to island 0 devices base 0 strides [1] also islands [1] bases [1048575]
+// -----
+// expected-note@+1 {{slice 'bind_c5' is declared here}}
+pw.slice @bind_c5 mesh <"x" = 2> spans 2 islands
+// expected-error@+1 {{is to 1 islands, slice 'bind_c5' spans 2}}
+pw.bind @bind_c5 to island 0 devices base 0 strides [1]
+// -----
+pw.slice @bind_c5_bases mesh <"x" = 2> spans 2 islands
+// expected-error@+1 {{expected 1 bases after 'also', got 0}}
+pw.bind @bind_c5_bases to island 0 devices base 0 strides [1] also islands [1]
+// -----
+pw.slice @bind_c5_list mesh <"x" = 2> spans 2 islands
+// expected-error@+1 {{expected 0 bases after 'also', got 1}}
+pw.bind @bind_c5_list to island 0 devices [0, 0] also islands [1] bases [0]
+// -----
+// expected-error@+1 {{'slice_c4' spans 2 islands, over which its 3 shards cannot be cut evenly}}
+pw.slice @slice_c4 mesh <"x" = 3> spans 2 islands
+// -----
+// expected-error@+1 {{'slice_c4_none' spans 0 islands}}
+pw.slice @slice_c4_none mesh <"x" = 3> spans 0 islands
+// -----
+// expected-note@+1 {{slice @one is declared here}}
+pw.slice @one mesh <"x" = 4>
+// expected-error@+1 {{'slice_c5' spans 2 islands, but is with @one, which spans 1}}
+pw.slice @slice_c5 mesh <"x" = 4> spans 2 islands with [@one]
+// -----
 
 //===----------------------------------------------------------------------===//
 // program, return

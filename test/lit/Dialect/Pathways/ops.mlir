@@ -20,6 +20,14 @@ pw.slice @one mesh <> with [@front]
 pw.bind @front to island 0 devices base 0 strides [2, 1]
 // CHECK: pw.bind @back to island 1 devices [3, 1, 2, 0]
 pw.bind @back to island 1 devices [3, 1, 2, 0]
+// CHECK: pw.slice @wide mesh <"x" = 2, "y" = 3> spans 2 islands kind "cpu"
+pw.slice @wide mesh <"x" = 2, "y" = 3> spans 2 islands kind "cpu"
+// CHECK: pw.bind @wide to island 1 devices base 0 strides [3, 1] span 3 also islands [0] bases [4]
+pw.bind @wide to island 1 devices base 0 strides [3, 1] span 3 also islands [0] bases [4]
+// CHECK: pw.slice @wider mesh <"x" = 3> spans 3 islands
+pw.slice @wider mesh <"x" = 3> spans 3 islands
+// CHECK: pw.bind @wider to island 1 devices [5, 6, 5] also islands [0, 2]
+pw.bind @wider to island 1 devices [5, 6, 5] also islands [0, 2]
 // CHECK: pw.bind @one to island 0 devices base 4 strides [] span 3
 pw.bind @one to island 0 devices base 4 strides [] span 3
 

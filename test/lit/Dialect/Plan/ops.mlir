@@ -9,6 +9,10 @@ plan.program @all source "all.mlir" producer "pathways 0.1.0" fingerprint "01234
   // CHECK-NEXT: plan.slice @"the t" mesh <"d" = 2> island 1 devices [3, 1]
   plan.slice @s mesh <"d" = 2, "m" = 1> kind "cpu" island 0 base 4 strides [2, 1] span 2
   plan.slice @"the t" mesh <"d" = 2> island 1 devices [3, 1]
+  // CHECK-NEXT: plan.slice @wide mesh <"d" = 4> kind "cpu" island 0 strides [1] span 2 also islands [1] bases [4]
+  // CHECK-NEXT: plan.slice @wider mesh <"d" = 3> island 2 devices [3, 1, 1] also islands [0, 1]
+  plan.slice @wide mesh <"d" = 4> kind "cpu" island 0 strides [1] span 2 also islands [1] bases [4]
+  plan.slice @wider mesh <"d" = 3> island 2 devices [3, 1, 1] also islands [0, 1]
   // CHECK-NEXT: plan.layout 0 tensor<8xf32> [{"d"}]
   // CHECK-NEXT: plan.layout 1 tensor<4xf32> [{}] partial add {"d"}
   // CHECK-NEXT: plan.layout 2 tensor<4xf32> [{}]
