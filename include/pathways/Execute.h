@@ -179,6 +179,16 @@ public:
   Result<Run> launch(const std::map<std::string, Argument> &arguments,
                      int64_t steps = 1, const LaunchOptions &options = {});
 
+  /// Moves the program to other devices than it was loaded for, by name; with
+  /// nothing to avoid it comes back to those. Not compiled again, and with the
+  /// same results to the last bit. Waits for its launches so far; launches that
+  /// are called meanwhile wait for it. Arrays stay where they are until a
+  /// launch takes them along. Errors: InvalidArgument: there is no part of the
+  /// cluster of that name; Refused, naming what is short: too few devices, or
+  /// memory; the program is where it was then, but where even that has no more
+  /// room, it is no longer loaded, and the message says so.
+  Status rebind(const RebindOptions &options = {});
+
   struct State;
   explicit Executable(std::shared_ptr<State> state) : state(std::move(state)) {}
 

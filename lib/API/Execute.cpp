@@ -350,6 +350,22 @@ Status Session::writeProfile(const Plan &plan, std::ostream &out) {
 // Executable, Run
 //===----------------------------------------------------------------------===//
 
+Status Executable::rebind(const RebindOptions &options) {
+  if (!state)
+    return makeEmptyError("executable");
+  absl::Status status;
+  if (!HasMemoryFor([&] {
+        status = state->session->client->Rebind(state->program, options);
+      }))
+    return makeMemoryError(
+        "program '" + state->plan.getState()->data.tables.header().program() +
+            "'",
+        "its tables");
+  if (!status.ok())
+    return makeError(status);
+  return {};
+}
+
 Result<Run> Executable::launch(const std::map<std::string, Argument> &arguments,
                                int64_t steps, const LaunchOptions &options) {
   if (!state)

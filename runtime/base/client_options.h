@@ -19,6 +19,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace pathways {
 
@@ -52,6 +53,16 @@ struct LoadOptions {
   // line that says for what and for whom. On a thread of the cluster, perhaps
   // one that others wait for: it must not call the client, nor take long.
   std::function<void(const std::string& why)> on_waiting = {};
+};
+
+// Where a loaded program goes.
+struct RebindOptions {
+  // Islands, hosts and devices that it is not to be on, as messages call them:
+  // "island1", "host2", "island0/host2/device1".
+  std::vector<std::string> avoid = {};
+  // Several of its devices become one where there are too few.
+  bool oversubscribe = false;
+  LoadOptions load = {};
 };
 
 // How one launch is run.

@@ -224,6 +224,17 @@ void Client::OnLoadWaits(const proto::LoadWaits& waits) {
 
 absl::StatusOr<ProgramHandle> Client::Load(PlanData plan,
                                            const LoadOptions& options) {
+  auto loaded = LoadPlan(std::move(plan), options, /*origin=*/nullptr);
+  if (!loaded.ok()) return loaded.status();
+  const uint64_t handle = (*loaded)->handle();
+  MutexLock lock(&mutex_);
+  programs_[handle] = *std::move(loaded);
+  return ProgramHandle{handle, owner_};
+}
+
+absl::StatusOr<std::shared_ptr<const LoadedProgram>> Client::LoadPlan(
+    PlanData plan, const LoadOptions& options,
+    std::shared_ptr<const PreparedPlan> origin) {
   TracedCall traced(this, TraceCall::kLoad);
   RuntimeContext& runtime = *context_.runtime;
   const absl::StatusOr<PlanName> plan_name = NameOf(plan);
@@ -276,11 +287,10 @@ absl::StatusOr<ProgramHandle> Client::Load(PlanData plan,
     return waited;
   }
   if (!request->status.ok()) return request->TakeStatus();
-  auto program = std::make_shared<const LoadedProgram>(
-      request->program, std::move(prepared), runtime.backends->has_values());
-  MutexLock lock(&mutex_);
-  programs_[request->program] = std::move(program);
-  return ProgramHandle{request->program, owner_};
+  if (origin == nullptr) origin = prepared;
+  return std::make_shared<const LoadedProgram>(
+      request->program, std::move(prepared), std::move(origin),
+      runtime.backends->has_values());
 }
 
 absl::Status Client::Discard(ProgramHandle handle) {
@@ -289,13 +299,15 @@ absl::Status Client::Discard(ProgramHandle handle) {
   if (!program.ok()) return program.status();
   MutexLock lock(&mutex_);
   if (programs_.erase(handle.id) == 0) return absl::OkStatus();
-  discarded_.insert(handle.id);
-  UnloadDiscarded(handle.id, kNoActor);
+  discarded_.insert((*program)->handle());
+  UnloadDiscarded((*program)->handle(), kNoActor);
   return absl::OkStatus();
 }
 
 void Client::UnloadDiscarded(uint64_t program, ActorId from) {
-  if (discarded_.count(program) == 0 || runs_.HasUnended(program)) return;
+  if (discarded_.count(program) == 0 || runs_.OldestOf(program) != nullptr) {
+    return;
+  }
   discarded_.erase(program);
   ControlRef control = NewControl();
   const uint64_t id = ++actor_.numbers.request;
@@ -311,16 +323,8 @@ absl::Status Client::Unload(ProgramHandle handle) {
   absl::StatusOr<std::shared_ptr<const LoadedProgram>> program =
       FindProgram(handle);
   if (!program.ok()) return program.status();
-  std::shared_ptr<Request> request =
-      Ask([&](uint64_t id, proto::Control* control) {
-        control->mutable_unload_request()->set_request(id);
-        control->mutable_unload_request()->set_program(handle.id);
-      });
-  absl::Status waited = WaitFor(request->done, [&] {
-    return absl::StrCat("the unload of program '", (*program)->name(), "'");
-  });
-  if (!waited.ok()) return waited;
-  if (request->status.ok()) {
+  absl::Status unloaded = UnloadProgram(**program);
+  if (unloaded.ok()) {
     program->reset();
     {
       MutexLock lock(&mutex_);
@@ -328,6 +332,19 @@ absl::Status Client::Unload(ProgramHandle handle) {
     }
     context_.runtime->plans.Trim();
   }
+  return unloaded;
+}
+
+absl::Status Client::UnloadProgram(const LoadedProgram& program) {
+  std::shared_ptr<Request> request =
+      Ask([&](uint64_t id, proto::Control* control) {
+        control->mutable_unload_request()->set_request(id);
+        control->mutable_unload_request()->set_program(program.handle());
+      });
+  absl::Status waited = WaitFor(request->done, [&] {
+    return absl::StrCat("the unload of program '", program.name(), "'");
+  });
+  if (!waited.ok()) return waited;
   return request->TakeStatus();
 }
 

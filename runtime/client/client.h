@@ -80,6 +80,17 @@ class Client {
   // Does not wait; a later Load and Stats wait for what can be unloaded.
   absl::Status Discard(ProgramHandle program);
 
+  // Moves a program to other devices, from those that it was first loaded for:
+  // with nothing to avoid it comes back. Its handle, its kernels and its bits
+  // stay. Waits for the launches so far; who calls Launch meanwhile waits, too.
+  // Where there is memory for both, it is loaded anew before it is given up
+  // where it was, else after, and is back there when that was refused. Arrays
+  // stay where they are: the next launch that takes one brings it along.
+  // InvalidArgument: no such part of the cluster; ResourceExhausted: there are
+  // too few devices; else as Load. When neither place takes it, it is no longer
+  // loaded, and the message says so.
+  absl::Status Rebind(ProgramHandle program, const RebindOptions& options = {});
+
   // Runs `steps` steps; arguments in the order of the plan's interface, stepped
   // ones with a leading dimension of `steps`. Each host is sent what its own
   // shards need, and makes room for what they will return. Does not wait, but
@@ -223,9 +234,34 @@ class Client {
   absl::StatusOr<std::shared_ptr<RunState>> AwaitResult(RunHandle run,
                                                         int64_t result);
   absl::StatusOr<ArrayHandle> PutValue(SharedValue value);
+  // Checks and loads a plan that is on the devices of `origin`, or is that one.
+  absl::StatusOr<std::shared_ptr<const LoadedProgram>> LoadPlan(
+      PlanData plan, const LoadOptions& options,
+      std::shared_ptr<const PreparedPlan> origin);
+  absl::Status UnloadProgram(const LoadedProgram& program);
+  // Rebinding (client_rebind.cc). For a launch that is being called: waits
+  // while the program is rebound.
+  absl::StatusOr<std::shared_ptr<const LoadedProgram>> BeginCall(
+      ProgramHandle program);
+  void EndCall(const LoadedProgram& program);
+  bool IsRebinding(uint64_t program);
+  // From then on calls of launches wait until it ends; waits for those before.
+  absl::StatusOr<std::shared_ptr<const LoadedProgram>> BeginRebind(
+      ProgramHandle program);
+  void EndRebind(ProgramHandle program);
+  absl::Status RebindTo(ProgramHandle program,
+                        const std::shared_ptr<const LoadedProgram>& old,
+                        const PlanData& plan, const RebindOptions& options);
+  // Waits until all its launches have ended, well or not.
+  absl::Status Drain(const LoadedProgram& program);
+  // Unless it was given up meanwhile; then `by` is, too, and this is false.
+  bool Replace(ProgramHandle program, std::shared_ptr<const LoadedProgram> by);
   // Unloads a program that was given up, if no launch of it is open.
   void UnloadDiscarded(uint64_t program, ActorId from)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // FailedPrecondition: there is none.
+  absl::StatusOr<std::shared_ptr<const LoadedProgram>> FindLoaded(
+      uint64_t program) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Waits until the array is good, if it is a result.
   absl::Status AwaitArray(uint64_t array);
   // Joins the blocks that hosts hold; waits. NotFound: released meanwhile.
@@ -259,6 +295,8 @@ class Client {
   RequestTable requests_ ABSL_GUARDED_BY(mutex_);
   std::map<uint64_t, std::shared_ptr<const LoadedProgram>> programs_
       ABSL_GUARDED_BY(mutex_);
+  std::set<uint64_t> rebinding_ ABSL_GUARDED_BY(mutex_);  // programs
+  std::atomic<int> rebinds_{0};                           // how many these are
   // Given up, and not unloaded; and unloads of such that nobody waited for.
   std::set<uint64_t> discarded_ ABSL_GUARDED_BY(mutex_);
   std::vector<std::shared_ptr<Request>> unloads_ ABSL_GUARDED_BY(mutex_);

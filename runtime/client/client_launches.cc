@@ -51,7 +51,13 @@ struct Client::Draft {
     SharedValue value;
   };
 
-  std::shared_ptr<const LoadedProgram> program;
+  Draft(Client* client, std::shared_ptr<const LoadedProgram> program)
+      : client(client), program(std::move(program)) {}
+  Draft(const Draft&) = delete;
+  ~Draft() { client->EndCall(*program); }
+
+  Client* const client;
+  const std::shared_ptr<const LoadedProgram> program;
   std::shared_ptr<RunState> run;
   absl::InlinedVector<Argument, 4> arguments;
   std::optional<Elsewhere> elsewhere;  // the next one
@@ -67,10 +73,15 @@ absl::StatusOr<std::shared_ptr<const LoadedProgram>> Client::FindProgram(
   absl::Status owned = CheckOwner(program, "program");
   if (!owned.ok()) return owned;
   MutexLock lock(&mutex_);
-  auto found = programs_.find(program.id);
+  return FindLoaded(program.id);
+}
+
+absl::StatusOr<std::shared_ptr<const LoadedProgram>> Client::FindLoaded(
+    uint64_t program) {
+  auto found = programs_.find(program);
   if (found == programs_.end()) {
     return absl::FailedPreconditionError(
-        absl::StrCat("program ", program.id, " is not loaded"));
+        absl::StrCat("program ", program, " is not loaded"));
   }
   return found->second;
 }
@@ -82,16 +93,15 @@ absl::StatusOr<RunHandle> Client::Launch(ProgramHandle program,
   WorldCall call(context_.runtime->world);
   TracedCall traced(this, TraceCall::kLaunch);
   absl::StatusOr<std::shared_ptr<const LoadedProgram>> found =
-      FindProgram(program);
+      BeginCall(program);
   if (!found.ok()) return found.status();
-  Draft draft;
+  Draft draft(this, *std::move(found));
   absl::Status status = CheckLaunchOptions(options);
   if (!status.ok()) return status;
   draft.control = NewControl();
   proto::LaunchRequest* request = draft.control->mutable_launch_request();
   if (options.priority.has_value()) request->set_priority(*options.priority);
   request->set_deadline_ns(static_cast<uint64_t>(options.deadline_ns));
-  draft.program = *std::move(found);
   status = draft.program->CheckLaunch(steps, arguments.size());
   if (!status.ok()) return status;
   absl::StatusOr<std::shared_ptr<RunState>> run =

@@ -70,9 +70,11 @@ absl::StatusOr<uint64_t> BytesOfArray(ElementType element,
 
 LoadedProgram::LoadedProgram(uint64_t handle,
                              std::shared_ptr<const PreparedPlan> plan,
+                             std::shared_ptr<const PreparedPlan> origin,
                              bool has_values)
     : handle_(handle),
       plan_(std::move(plan)),
+      origin_(std::move(origin)),
       has_values_(has_values),
       names_(NamesOf(*plan_)) {
   const proto::Plan& tables = plan_->plan();

@@ -9,6 +9,7 @@
 #ifndef RUNTIME_CLIENT_LOADED_PROGRAM_H_
 #define RUNTIME_CLIENT_LOADED_PROGRAM_H_
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -31,14 +32,19 @@ absl::StatusOr<uint64_t> BytesOfArray(ElementType element,
                                       const std::vector<int64_t>& shape);
 
 // What a client knows of a program that it has loaded: what a launch takes and
-// returns, and where that lies. Immutable; any thread.
+// returns, and where that lies. Immutable but for calls(); any thread.
 class LoadedProgram {
  public:
   // `handle`: the controller's. Without kernels nothing lies anywhere.
+  // `origin`: the plan on the devices that it was first loaded for.
   LoadedProgram(uint64_t handle, std::shared_ptr<const PreparedPlan> plan,
-                bool has_values);
+                std::shared_ptr<const PreparedPlan> origin, bool has_values);
 
   uint64_t handle() const { return handle_; }
+  const PreparedPlan& plan() const { return *plan_; }
+  const std::shared_ptr<const PreparedPlan>& origin() const { return origin_; }
+  // Launches of it that are being called: who gives it up waits for them.
+  std::atomic<int64_t>& calls() const { return calls_; }
   const std::string& name() const { return plan_->name(); }
   int num_arguments() const { return static_cast<int>(arguments_.size()); }
   const proto::Argument& argument(int index) const;
@@ -72,7 +78,8 @@ class LoadedProgram {
                 uint32_t buffer, bool stepped) const;
 
   const uint64_t handle_;
-  const std::shared_ptr<const PreparedPlan> plan_;
+  const std::shared_ptr<const PreparedPlan> plan_, origin_;
+  mutable std::atomic<int64_t> calls_{0};
   const bool has_values_;
   const std::shared_ptr<const ProgramNames> names_;
   std::vector<Port> arguments_, results_;

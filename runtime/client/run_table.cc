@@ -96,10 +96,12 @@ std::shared_ptr<RunState> RunTable::Oldest() const {
   return unended_.empty() ? nullptr : *runs_.Find(unended_.front());
 }
 
-bool RunTable::HasUnended(uint64_t program_handle) const {
-  return std::any_of(unended_.begin(), unended_.end(), [&](uint64_t id) {
-    return (*runs_.Find(id))->program_handle == program_handle;
-  });
+std::shared_ptr<RunState> RunTable::OldestOf(uint64_t program_handle) const {
+  for (uint64_t id : unended_) {
+    const std::shared_ptr<RunState>& run = *runs_.Find(id);
+    if (run->program_handle == program_handle) return run;
+  }
+  return nullptr;
 }
 
 void RunTable::TakeResults(RunState* run, ObjectList* objects) {

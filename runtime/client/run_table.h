@@ -83,7 +83,8 @@ class RunTable {
   // The first one that has not ended; null: all have.
   std::shared_ptr<RunState> Oldest() const;
   size_t unended() const { return unended_.size(); }
-  bool HasUnended(uint64_t program_handle) const;
+  // Likewise of one program.
+  std::shared_ptr<RunState> OldestOf(uint64_t program_handle) const;
   size_t size() const { return runs_.size(); }
 
  private:

@@ -28,9 +28,11 @@
 #include "absl/strings/str_cat.h"
 #include "runtime/base/temporary_file.h"
 #include "runtime/client/cluster.h"
+#include "runtime/executor/rebind_plan.h"
 #include "runtime/node/local_workers.h"
 #include "runtime/plan/profile.h"
 #include "runtime/topology/fault_schedule.h"
+#include "runtime/topology/named_devices.h"
 #include "runtime/topology/topology.h"
 #include "runtime/trace/measure.h"
 #include "runtime/trace/summary.h"
@@ -233,7 +235,27 @@ class Session {
     for (const std::string& remark : loaded_.remarks) {
       std::fprintf(stderr, "%s\n", remark.c_str());
     }
-    return loaded && Check(kPlanRefused, CheckFits(plan(), *topology_));
+    return loaded && Check(kPlanRefused, CheckFits(plan(), *topology_)) &&
+           Avoid();
+  }
+
+  // To other devices, where some are not wanted.
+  bool Avoid() {
+    if (options_.avoid.empty()) return true;
+    const auto avoid = NamedDevices(*topology_, options_.avoid);
+    if (!avoid.ok()) {
+      return Fail(kUsageError,
+                  absl::StrCat("--avoid: ", avoid.status().message()));
+    }
+    absl::StatusOr<PlanData> rebound =
+        RebindPlan(loaded_.plan, *topology_, *avoid, options_.oversubscribe);
+    if (!rebound.ok()) {
+      return Fail(kPlanRefused,
+                  absl::StrCat("--avoid: ", rebound.status().message()));
+    }
+    loaded_.plan = *std::move(rebound);
+    loaded_.bytes = SerializePlan(loaded_.plan.tables, loaded_.plan.blobs);
+    return true;
   }
 
   // Everything that comes from the plan alone.

@@ -158,6 +158,13 @@ absl::StatusOr<ParsedOptions> ParseOptions(int argc, const char* const* argv) {
   app.add_flag("--oversubscribe", o.oversubscribe,
                "Let virtual devices and islands share physical ones")
       ->group(kCompile);
+  app.add_option("--avoid", o.avoid,
+                 "Islands, hosts and devices that the program is not to be on")
+      ->type_name("NAME,...")
+      ->delimiter(',')
+      ->expected(1)
+      ->take_all()
+      ->group(kCompile);
   app.add_option("--mesh", o.mesh,
                  "Other sizes of a slice's axes, for a program in global view")
       ->type_name("SLICE:AXIS=N,... ...")

@@ -36,7 +36,8 @@ struct Options {
   std::string program;
   std::string topology;
   bool oversubscribe = false;
-  std::vector<std::string> mesh;  // SLICE:AXIS=N,...
+  std::vector<std::string> avoid;  // islands, hosts, devices
+  std::vector<std::string> mesh;   // SLICE:AXIS=N,...
   int steps_in_flight = 2;
   std::string profile;                              // path; empty: none
   std::string kernel_cache;                         // folder; empty: none

@@ -1,0 +1,188 @@
+//===- client_rebind.cc - Programs go to other devices --------------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "runtime/client/client.h"
+#include "runtime/executor/rebind_plan.h"
+#include "runtime/topology/named_devices.h"
+
+namespace pathways {
+namespace {
+
+bool IsBoundAlike(const proto::Plan& a, const proto::Plan& b) {
+  return std::equal(a.slices().begin(), a.slices().end(), b.slices().begin(),
+                    b.slices().end(),
+                    [](const proto::Slice& one, const proto::Slice& other) {
+                      return one.binding().SerializeAsString() ==
+                             other.binding().SerializeAsString();
+                    });
+}
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<const LoadedProgram>> Client::BeginCall(
+    ProgramHandle handle) {
+  absl::Status owned = CheckOwner(handle, "program");
+  if (!owned.ok()) return owned;
+  while (true) {
+    std::string name;
+    {
+      MutexLock lock(&mutex_);
+      absl::StatusOr<std::shared_ptr<const LoadedProgram>> program =
+          FindLoaded(handle.id);
+      if (!program.ok()) return program;
+      if (rebinding_.count(handle.id) == 0) {
+        (*program)->calls().fetch_add(1, std::memory_order_seq_cst);
+        return program;
+      }
+      name = (*program)->name();
+    }
+    absl::Status waited =
+        WaitUntil([&] { return !IsRebinding(handle.id); },
+                  [&] {
+                    return absl::StrCat("a launch of program '", name,
+                                        "', which is rebound,");
+                  });
+    if (!waited.ok()) return waited;
+  }
+}
+
+bool Client::IsRebinding(uint64_t program) {
+  MutexLock lock(&mutex_);
+  return rebinding_.count(program) > 0;
+}
+
+void Client::EndCall(const LoadedProgram& program) {
+  if (program.calls().fetch_sub(1, std::memory_order_seq_cst) == 1 &&
+      rebinds_.load(std::memory_order_seq_cst) > 0) {
+    context_.runtime->world->Notify();
+  }
+}
+
+absl::StatusOr<std::shared_ptr<const LoadedProgram>> Client::BeginRebind(
+    ProgramHandle handle) {
+  absl::StatusOr<std::shared_ptr<const LoadedProgram>> program;
+  auto what = [&] {
+    return absl::StrCat("the rebinding of program '", (*program)->name(), "'");
+  };
+  for (bool is_mine = false; !is_mine;) {
+    program = FindProgram(handle);
+    if (!program.ok()) return program;
+    absl::Status waited =
+        WaitUntil([&] { return !IsRebinding(handle.id); }, what);
+    if (!waited.ok()) return waited;
+    MutexLock lock(&mutex_);
+    const auto found = programs_.find(handle.id);
+    is_mine = found != programs_.end() && found->second == *program &&
+              rebinding_.insert(handle.id).second;
+    rebinds_ += is_mine;
+  }
+  absl::Status waited =
+      WaitUntil([&] { return (*program)->calls().load() == 0; }, what);
+  if (waited.ok()) return program;
+  EndRebind(handle);
+  return waited;
+}
+
+void Client::EndRebind(ProgramHandle handle) {
+  {
+    MutexLock lock(&mutex_);
+    rebinding_.erase(handle.id);
+    --rebinds_;
+  }
+  context_.runtime->world->Notify();
+}
+
+absl::Status Client::Drain(const LoadedProgram& program) {
+  while (true) {
+    std::shared_ptr<RunState> run;
+    {
+      MutexLock lock(&mutex_);
+      run = runs_.OldestOf(program.handle());
+    }
+    if (run == nullptr) return absl::OkStatus();
+    absl::Status waited = WaitForRun(*run);
+    if (!waited.ok()) return waited;
+  }
+}
+
+bool Client::Replace(ProgramHandle handle,
+                     std::shared_ptr<const LoadedProgram> by) {
+  MutexLock lock(&mutex_);
+  const auto found = programs_.find(handle.id);
+  if (found != programs_.end()) {
+    found->second = std::move(by);
+    return true;
+  }
+  discarded_.insert(by->handle());
+  UnloadDiscarded(by->handle(), kNoActor);
+  return false;
+}
+
+absl::Status Client::Rebind(ProgramHandle handle,
+                            const RebindOptions& options) {
+  const Topology& topology = *context_.runtime->topology;
+  const absl::StatusOr<std::vector<bool>> avoid =
+      NamedDevices(topology, options.avoid);
+  if (!avoid.ok()) return avoid.status();
+  const absl::StatusOr<std::shared_ptr<const LoadedProgram>> program =
+      BeginRebind(handle);
+  if (!program.ok()) return program.status();
+  absl::StatusOr<PlanData> plan = RebindPlan(
+      (*program)->origin()->data(), topology, *avoid, options.oversubscribe);
+  absl::Status status = plan.status();
+  if (status.ok() && !IsBoundAlike(plan->tables, (*program)->plan().plan())) {
+    status = RebindTo(handle, *program, *plan, options);
+  }
+  EndRebind(handle);
+  return status;
+}
+
+absl::Status Client::RebindTo(ProgramHandle handle,
+                              const std::shared_ptr<const LoadedProgram>& old,
+                              const PlanData& plan,
+                              const RebindOptions& options) {
+  LoadOptions at_once = options.load;
+  at_once.wait_ns = 0;
+  auto next = LoadPlan(plan, at_once, old->origin());
+  if (!next.ok() && !absl::IsResourceExhausted(next.status())) {
+    return next.status();
+  }
+  absl::Status drained = Drain(*old);
+  if (!drained.ok()) return drained;  // this client ends
+  if (next.ok()) {
+    if (!Replace(handle, *std::move(next))) return absl::OkStatus();
+    MutexLock lock(&mutex_);
+    discarded_.insert(old->handle());
+    UnloadDiscarded(old->handle(), kNoActor);
+    return absl::OkStatus();
+  }
+  absl::Status unloaded = UnloadProgram(*old);
+  if (!unloaded.ok()) return unloaded;
+  next = LoadPlan(plan, options.load, old->origin());
+  if (next.ok()) {
+    Replace(handle, *std::move(next));
+    return absl::OkStatus();
+  }
+  auto back = LoadPlan(old->plan().data(), options.load, old->origin());
+  if (back.ok()) {
+    Replace(handle, *std::move(back));
+    return next.status();
+  }
+  MutexLock lock(&mutex_);
+  programs_.erase(handle.id);
+  return absl::Status(next.status().code(),
+                      absl::StrCat(absl::string_view(next.status().message()),
+                                   "; and it is no longer loaded: ",
+                                   absl::string_view(back.status().message())));
+}
+
+}  // namespace pathways

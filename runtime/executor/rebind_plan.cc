@@ -1,0 +1,271 @@
+//===- rebind_plan.cc - A plan on other devices ---------------------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/executor/rebind_plan.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
+#include "runtime/executor/plan_binding.h"
+
+namespace pathways {
+namespace {
+
+class Rebinder {
+ public:
+  Rebinder(const proto::Plan& plan, const PlanBinding& binding,
+           const Topology& topology, const std::vector<bool>& avoid,
+           bool oversubscribe)
+      : plan_(plan),
+        binding_(binding),
+        topology_(topology),
+        avoid_(avoid),
+        oversubscribe_(oversubscribe) {}
+
+  // What takes the place of each device of the plan.
+  absl::Status Choose() {
+    for (const SliceBinding& slice : binding_.slices()) {
+      for (const auto& [device, shard] : slice.by_device) {
+        used_[IslandOf(device)].insert(device);
+      }
+    }
+    for (const auto& [island, devices] : used_) {
+      for (int64_t device : devices) {
+        if (!IsAvoided(device)) place_[device] = device;
+      }
+    }
+    for (const auto& [device, same] : place_) ++load_[same];
+    for (const auto& [island, devices] : used_) {
+      if (std::none_of(devices.begin(), devices.end(),
+                       [&](int64_t device) { return IsAvoided(device); })) {
+        continue;
+      }
+      if (Fill(island, devices)) continue;
+      if (MoveAway(devices)) continue;
+      if (oversubscribe_ && Share(island, devices)) continue;
+      return TooFew(island, devices);
+    }
+    return absl::OkStatus();
+  }
+
+  void Apply(int s, proto::Slice* slice) const {
+    const SliceBinding& bound = binding_.slices()[static_cast<size_t>(s)];
+    if (std::all_of(
+            bound.by_device.begin(), bound.by_device.end(),
+            [&](const auto& one) { return Place(one.first) == one.first; })) {
+      return;
+    }
+    proto::Binding binding = slice->binding();
+    const size_t runs = 1 + static_cast<size_t>(binding.more_size());
+    const size_t run = bound.device_of.size() / runs;
+    proto::DeviceList list;
+    // By run, how much further in the island all its devices are.
+    std::vector<int64_t> further;
+    bool is_affine = binding.has_affine();
+    for (size_t r = 0; r < runs; ++r) {
+      const uint32_t island =
+          static_cast<uint32_t>(IslandOf(Place(bound.device_of[r * run])));
+      if (r == 0) {
+        binding.set_island(island);
+      } else {
+        binding.mutable_more(static_cast<int>(r) - 1)->set_island(island);
+      }
+      for (size_t shard = r * run; shard < (r + 1) * run; ++shard) {
+        const int64_t from = InIsland(bound.device_of[shard]);
+        const int64_t to = InIsland(Place(bound.device_of[shard]));
+        if (shard == r * run) further.push_back(to - from);
+        is_affine &= to - from == further.back();
+        list.add_devices(to);
+      }
+    }
+    if (is_affine) {
+      proto::AffineDevices* affine = binding.mutable_affine();
+      affine->set_base(affine->base() + further[0]);
+      for (size_t r = 1; r < runs; ++r) {
+        proto::IslandRun* more = binding.mutable_more(static_cast<int>(r) - 1);
+        more->set_base(more->base() + further[r]);
+      }
+    } else {
+      for (proto::IslandRun& more : *binding.mutable_more()) more.clear_base();
+      *binding.mutable_list() = std::move(list);
+    }
+    *slice->mutable_binding() = std::move(binding);
+  }
+
+ private:
+  using Devices = std::set<int64_t>;
+
+  bool IsAvoided(int64_t device) const {
+    return avoid_[static_cast<size_t>(device)];
+  }
+  int IslandOf(int64_t device) const {
+    return topology_.island_of_host(topology_.LocateGlobal(device).host);
+  }
+  int64_t InIsland(int64_t device) const {
+    return topology_.FromGlobalDevice(device).second;
+  }
+  int64_t Place(int64_t device) const { return place_.at(device); }
+
+  // Whether one can do what the other does, with the same bits.
+  bool IsAlike(int64_t one, int64_t other) const {
+    const proto::Device& a = topology_.global_device(one);
+    const proto::Device& b = topology_.global_device(other);
+    return DeviceKind(a) == DeviceKind(b) &&
+           a.target().SerializeAsString() == b.target().SerializeAsString();
+  }
+  // Those of an island that may take the place of `device`, in order.
+  std::vector<int64_t> Alike(int island, int64_t device) const {
+    std::vector<int64_t> alike;
+    const int64_t first = topology_.GlobalDevice(island, 0);
+    for (int64_t d = first; d < first + topology_.num_devices(island); ++d) {
+      if (!IsAvoided(d) && IsAlike(device, d)) alike.push_back(d);
+    }
+    return alike;
+  }
+
+  // Takes for each of `devices` one of the island that nothing is on.
+  bool TakeFree(int island, const std::vector<int64_t>& devices) {
+    std::set<int64_t> taken;
+    std::vector<int64_t> places;
+    for (int64_t device : devices) {
+      const std::vector<int64_t> alike = Alike(island, device);
+      const auto free =
+          std::find_if(alike.begin(), alike.end(), [&](int64_t d) {
+            return load_.count(d) == 0 && taken.count(d) == 0;
+          });
+      if (free == alike.end()) return false;
+      taken.insert(*free);
+      places.push_back(*free);
+    }
+    for (size_t i = 0; i < devices.size(); ++i) Put(devices[i], places[i]);
+    return true;
+  }
+
+  // Others of the same island.
+  bool Fill(int island, const Devices& devices) {
+    std::vector<int64_t> missing;
+    for (int64_t device : devices) {
+      if (IsAvoided(device)) missing.push_back(device);
+    }
+    return TakeFree(island, missing);
+  }
+
+  // Another island, that nothing of the plan is on.
+  bool MoveAway(const Devices& devices) {
+    std::set<int> taken;
+    for (const auto& [island, its] : used_) taken.insert(island);
+    for (const auto& [device, place] : place_) taken.insert(IslandOf(place));
+    for (int island = 0; island < topology_.num_islands(); ++island) {
+      if (taken.count(island) > 0) continue;
+      if (!TakeFree(island, {devices.begin(), devices.end()})) continue;
+      return true;
+    }
+    return false;
+  }
+
+  // The island of most devices that may be used, this one if it has any; what
+  // may stay does.
+  bool Share(int island, const Devices& devices) {
+    auto usable = [&](int of) {
+      int64_t least = INT64_MAX;
+      for (int64_t device : devices) {
+        least = std::min(least, static_cast<int64_t>(Alike(of, device).size()));
+      }
+      return least;
+    };
+    int best = island;
+    if (usable(island) == 0) {
+      for (int of = 0; of < topology_.num_islands(); ++of) {
+        if (usable(of) > usable(best)) best = of;
+      }
+    }
+    if (usable(best) == 0) return false;
+    for (int64_t device : devices) {
+      if (best == island && !IsAvoided(device)) continue;
+      if (place_.count(device) > 0) Remove(device);
+      const std::vector<int64_t> alike = Alike(best, device);
+      Put(device, *std::min_element(alike.begin(), alike.end(),
+                                    [&](int64_t a, int64_t b) {
+                                      return LoadOf(a) < LoadOf(b);
+                                    }));
+    }
+    return true;
+  }
+
+  absl::Status TooFew(int island, const Devices& devices) const {
+    size_t gone = 0;
+    for (int64_t device : devices) gone += IsAvoided(device);
+    std::string there;
+    for (int of = 0; of < topology_.num_islands(); ++of) {
+      const std::vector<int64_t> alike = Alike(of, *devices.begin());
+      const auto free = std::count_if(
+          alike.begin(), alike.end(),
+          [&](int64_t device) { return load_.count(device) == 0; });
+      absl::StrAppend(&there, there.empty() ? "" : ", ",
+                      topology_.IslandName(of), " ", free);
+    }
+    return absl::ResourceExhaustedError(absl::StrCat(
+        "program '", plan_.header().program(), "' is on ", devices.size(),
+        " devices of ", topology_.IslandName(island), ", ", gone,
+        " of which are to be avoided, and there are too few in their place: "
+        "of those that may be used it leaves free: ",
+        there, oversubscribe_ ? "" : "; oversubscribe to share devices"));
+  }
+
+  int64_t LoadOf(int64_t device) const {
+    const auto found = load_.find(device);
+    return found == load_.end() ? 0 : found->second;
+  }
+  void Put(int64_t device, int64_t place) {
+    if (place_.count(device) > 0) Remove(device);
+    place_[device] = place;
+    ++load_[place];
+  }
+  void Remove(int64_t device) {
+    const auto place = place_.find(device);
+    if (--load_[place->second] == 0) load_.erase(place->second);
+    place_.erase(place);
+  }
+
+  const proto::Plan& plan_;
+  const PlanBinding& binding_;
+  const Topology& topology_;
+  const std::vector<bool>& avoid_;
+  const bool oversubscribe_;
+  std::map<int, Devices> used_;       // of the plan, by island
+  std::map<int64_t, int64_t> place_;  // of a device of the plan
+  std::map<int64_t, int64_t> load_;   // devices of the plan on one
+};
+
+}  // namespace
+
+absl::StatusOr<PlanData> RebindPlan(const PlanData& plan,
+                                    const Topology& topology,
+                                    const std::vector<bool>& avoid,
+                                    bool oversubscribe) {
+  absl::StatusOr<PlanBinding> binding =
+      PlanBinding::Create(plan.tables, topology);
+  if (!binding.ok()) return binding.status();
+  Rebinder rebinder(plan.tables, *binding, topology, avoid, oversubscribe);
+  absl::Status chosen = rebinder.Choose();
+  if (!chosen.ok()) return chosen;
+  PlanData rebound = plan;
+  for (int s = 0; s < rebound.tables.slices_size(); ++s) {
+    rebinder.Apply(s, rebound.tables.mutable_slices(s));
+  }
+  return rebound;
+}
+
+}  // namespace pathways

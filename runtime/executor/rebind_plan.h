@@ -1,0 +1,36 @@
+//===- rebind_plan.h - A plan on other devices ---------------- -*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_EXECUTOR_REBIND_PLAN_H_
+#define RUNTIME_EXECUTOR_REBIND_PLAN_H_
+
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "runtime/plan/plan_file.h"
+#include "runtime/topology/topology.h"
+
+namespace pathways {
+
+// `plan`, which must have passed VerifyPlan and fit the cluster, without the
+// devices that `avoid` says, by global device. What was on one device is on one
+// device, what was on one island on one island, and on another island than what
+// was not, so movements and memory are the same; nothing moves that need not.
+// Other devices of the island come first, then an island that the plan does not
+// use. With `oversubscribe`, where neither has enough, several of its devices
+// become one, and islands may become one too. Only devices of the same kind and
+// target take the place of each other, so the bits stay. ResourceExhausted:
+// there are too few, with both numbers. InvalidArgument: it does not fit.
+absl::StatusOr<PlanData> RebindPlan(const PlanData& plan,
+                                    const Topology& topology,
+                                    const std::vector<bool>& avoid,
+                                    bool oversubscribe);
+
+}  // namespace pathways
+
+#endif  // RUNTIME_EXECUTOR_REBIND_PLAN_H_

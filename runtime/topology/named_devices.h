@@ -1,0 +1,28 @@
+//===- named_devices.h - Parts of a cluster, by name ---------- -*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_TOPOLOGY_NAMED_DEVICES_H_
+#define RUNTIME_TOPOLOGY_NAMED_DEVICES_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "runtime/topology/topology.h"
+
+namespace pathways {
+
+// By global device, whether it is of what one of `names` says: an island, a
+// host, or a device, as in messages ("island1", "host2",
+// "island0/host2/device1"). InvalidArgument: there is no such thing.
+absl::StatusOr<std::vector<bool>> NamedDevices(
+    const Topology& topology, const std::vector<std::string>& names);
+
+}  // namespace pathways
+
+#endif  // RUNTIME_TOPOLOGY_NAMED_DEVICES_H_
