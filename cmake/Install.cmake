@@ -7,7 +7,7 @@ include(GNUInstallDirs)
 
 set(pathways_libraries
   pathways_base pathways_layout pathways_proto pathways_transport pathways_socket_transport
-  pathways_topology pathways_plan
+  pathways_topology pathways_plan pathways_checkpoint
   pathways_protocol pathways_world pathways_trace pathways_store pathways_kernel_target pathways_kernel
   pathways_executor pathways_scheduler pathways_controller pathways_client pathways_node)
 install(TARGETS pw-node)

@@ -19,7 +19,7 @@ import tempfile
 # Parts of a tier may include those of earlier tiers, and not each other.
 RUNTIME_TIERS = [
     ["base", "layout", "proto", "transport"],
-    ["topology", "plan", "protocol", "world"],
+    ["topology", "plan", "protocol", "world", "checkpoint"],
     ["store", "kernel", "trace"],
     ["executor"],
     ["scheduler"],
@@ -46,7 +46,7 @@ COMPILER_SEES_MORE = {
     "Codegen": {"kernel"},
     "Lowering": {"kernel"},
     "API": {"client", "kernel", "node"},
-    "tools": {"client", "kernel", "node", "trace", "transport", "world"},
+    "tools": {"checkpoint", "client", "kernel", "node", "trace", "transport", "world"},
 }
 RUNTIME_USES_LLVM = {"kernel"}
 # Depends on nothing but the standard library.

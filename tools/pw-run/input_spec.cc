@@ -19,8 +19,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "runtime/base/memory.h"
+#include "runtime/checkpoint/npy.h"
 #include "tools/pw-run/files.h"
-#include "tools/pw-run/npy.h"
 #include "tools/pw-run/values.h"
 
 namespace pathways::pw_run {

@@ -27,6 +27,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "runtime/base/temporary_file.h"
+#include "runtime/checkpoint/npy.h"
 #include "runtime/client/cluster.h"
 #include "runtime/executor/rebind_plan.h"
 #include "runtime/node/local_workers.h"
@@ -43,7 +44,6 @@
 #include "tools/pw-run/file_claims.h"
 #include "tools/pw-run/files.h"
 #include "tools/pw-run/load_program.h"
-#include "tools/pw-run/npy.h"
 #include "tools/pw-run/options.h"
 #include "tools/pw-run/plan_view.h"
 #include "tools/pw-run/progress.h"

@@ -16,7 +16,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "tools/pw-run/npy.h"
+#include "runtime/checkpoint/npy.h"
 
 namespace pathways::pw_run {
 namespace {

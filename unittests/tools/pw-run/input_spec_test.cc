@@ -16,7 +16,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "tools/pw-run/npy.h"
+#include "runtime/checkpoint/npy.h"
 #include "tools/pw-run/values.h"
 #include "unittests/runtime/base/process_limits.h"
 

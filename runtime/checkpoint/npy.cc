@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tools/pw-run/npy.h"
+#include "runtime/checkpoint/npy.h"
 
 #include <cstring>
 #include <limits>
@@ -16,13 +16,13 @@
 #include "absl/strings/str_cat.h"
 #include "runtime/base/memory.h"
 
-namespace pathways::pw_run {
+namespace pathways {
 namespace {
 
 constexpr char kMagic[] = "\x93NUMPY";
 constexpr size_t kMagicBytes = 6;
 
-// What the header of a file says.
+// What the text of a header says.
 struct Header {
   std::string descr;
   bool fortran_order = false;
@@ -241,7 +241,7 @@ int64_t CheckedElements(ElementType element,
   return count;
 }
 
-absl::StatusOr<HostArray> ParseNpy(absl::string_view bytes) {
+absl::StatusOr<NpyHeader> ParseNpyHeader(absl::string_view bytes) {
   if (bytes.empty()) return absl::InvalidArgumentError("the file is empty");
   if (bytes.substr(0, kMagicBytes) !=
       absl::string_view(kMagic, kMagicBytes).substr(0, bytes.size())) {
@@ -287,33 +287,47 @@ absl::StatusOr<HostArray> ParseNpy(absl::string_view bytes) {
         absl::StrCat("shape ", ShapeString(*element, header->shape),
                      " has too many elements"));
   }
-  absl::string_view data = bytes.substr(header_at + header_bytes);
-  uint64_t expected = static_cast<uint64_t>(elements) * ElementBytes(*element);
+  return NpyHeader{*element, std::move(header->shape), header->fortran_order,
+                   header_at + header_bytes};
+}
+
+int64_t FindNoBoolean(absl::string_view data) {
+  for (size_t i = 0; i < data.size(); ++i) {
+    if (static_cast<uint8_t>(data[i]) > 1) return static_cast<int64_t>(i);
+  }
+  return -1;
+}
+
+absl::StatusOr<HostArray> ParseNpy(absl::string_view bytes) {
+  absl::StatusOr<NpyHeader> header = ParseNpyHeader(bytes);
+  if (!header.ok()) return header.status();
+  const ElementType element = header->element;
+  const int64_t elements = CheckedElements(element, header->shape);
+  absl::string_view data = bytes.substr(header->bytes);
+  uint64_t expected = static_cast<uint64_t>(elements) * ElementBytes(element);
   if (data.size() != expected) {
     return absl::InvalidArgumentError(
         absl::StrCat(data.size() < expected ? "the file is truncated: "
                                             : "the file has bytes to spare: ",
-                     ShapeString(*element, header->shape), " takes ", expected,
+                     ShapeString(element, header->shape), " takes ", expected,
                      " bytes of data, ", data.size(), " are there"));
   }
-  if (*element == ElementType::kI1) {
-    for (size_t i = 0; i < data.size(); ++i) {
-      if (static_cast<uint8_t>(data[i]) > 1) {
-        return absl::InvalidArgumentError(
-            absl::StrCat("element ", i, " is ",
-                         static_cast<int>(static_cast<uint8_t>(data[i])),
-                         ", but a boolean is 0 or 1"));
-      }
+  if (element == ElementType::kI1) {
+    if (const int64_t i = FindNoBoolean(data); i >= 0) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("element ", i, " is ",
+                       static_cast<int>(static_cast<uint8_t>(data[i])),
+                       ", but a boolean is 0 or 1"));
     }
   }
   HostArray array;
-  array.element = *element;
+  array.element = element;
   array.shape = std::move(header->shape);
   if (!HasMemoryFor([&] { array.data.resize(data.size()); })) {
-    return absl::ResourceExhaustedError(NoMemoryText(*element, array.shape));
+    return absl::ResourceExhaustedError(NoMemoryText(element, array.shape));
   }
   if (header->fortran_order && array.shape.size() > 1) {
-    FromFortranOrder(array.shape, ElementBytes(*element), data.data(),
+    FromFortranOrder(array.shape, ElementBytes(element), data.data(),
                      array.data.data(), elements);
   } else if (!data.empty()) {
     std::memcpy(array.data.data(), data.data(), data.size());
@@ -321,14 +335,15 @@ absl::StatusOr<HostArray> ParseNpy(absl::string_view bytes) {
   return array;
 }
 
-std::string SerializeNpy(const HostArray& array) {
-  std::string header = absl::StrCat("{'descr': '", DescrOf(array.element),
+std::string SerializeNpyHeader(ElementType element,
+                               const std::vector<int64_t>& shape) {
+  std::string header = absl::StrCat("{'descr': '", DescrOf(element),
                                     "', 'fortran_order': False, 'shape': (");
-  for (size_t d = 0; d < array.shape.size(); ++d) {
-    absl::StrAppend(&header, d > 0 ? " " : "", array.shape[d], ",");
+  for (size_t d = 0; d < shape.size(); ++d) {
+    absl::StrAppend(&header, d > 0 ? " " : "", shape[d], ",");
   }
   // One dimension needs its comma, "(3,)"; NumPy writes "(3, 4)" without.
-  if (array.shape.size() > 1) header.pop_back();
+  if (shape.size() > 1) header.pop_back();
   header += "), }";
   // Pad so that the data is aligned; the header ends with a new line.
   size_t total = kMagicBytes + 4 + header.size() + 1;
@@ -340,8 +355,13 @@ std::string SerializeNpy(const HostArray& array) {
   file += static_cast<char>(header.size() & 0xff);
   file += static_cast<char>(header.size() >> 8 & 0xff);
   file += header;
+  return file;
+}
+
+std::string SerializeNpy(const HostArray& array) {
+  std::string file = SerializeNpyHeader(array.element, array.shape);
   file.append(array.data.data(), array.data.size());
   return file;
 }
 
-}  // namespace pathways::pw_run
+}  // namespace pathways

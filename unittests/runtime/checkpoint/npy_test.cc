@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tools/pw-run/npy.h"
+#include "runtime/checkpoint/npy.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 #include <cstring>
 #include <random>
 
-namespace pathways::pw_run {
+namespace pathways {
 namespace {
 
 using ::testing::HasSubstr;
@@ -198,4 +198,4 @@ TEST(NpyTest, CountsElements) {
 }
 
 }  // namespace
-}  // namespace pathways::pw_run
+}  // namespace pathways

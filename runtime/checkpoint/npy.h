@@ -17,8 +17,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TOOLS_PW_RUN_NPY_H_
-#define TOOLS_PW_RUN_NPY_H_
+#ifndef RUNTIME_CHECKPOINT_NPY_H_
+#define RUNTIME_CHECKPOINT_NPY_H_
 
 #include <string>
 #include <vector>
@@ -27,10 +27,11 @@
 #include "absl/strings/string_view.h"
 #include "runtime/base/host_array.h"
 
-namespace pathways::pw_run {
+namespace pathways {
 
 // Longest header that is accepted, in bytes; NumPy's own limit is 10,000.
 inline constexpr size_t kMaxNpyHeaderBytes = 65536;
+inline constexpr size_t kMaxNpyPrefixBytes = kMaxNpyHeaderBytes + 12;
 inline constexpr size_t kMaxNpyRank = 64;
 
 // Parses a whole file. InvalidArgument: not a .npy file, or one of another
@@ -38,14 +39,31 @@ inline constexpr size_t kMaxNpyRank = 64;
 // Fortran order is turned into row-major order. ResourceExhausted: no memory.
 absl::StatusOr<HostArray> ParseNpy(absl::string_view bytes);
 
+// What comes before the data of a file.
+struct NpyHeader {
+  ElementType element = ElementType::kInvalid;
+  std::vector<int64_t> shape;
+  bool fortran_order = false;
+  size_t bytes = 0;  // up to the data
+};
+// Reads it from how a file begins; kMaxNpyPrefixBytes are always enough. Errors
+// as of ParseNpy, but for what depends on the data.
+absl::StatusOr<NpyHeader> ParseNpyHeader(absl::string_view bytes);
+
 // Version 1.0, little endian, row-major; the data starts at a multiple of 64.
 // `array` must be well formed (data of the size its shape says).
 std::string SerializeNpy(const HostArray& array);
+// The same up to the data.
+std::string SerializeNpyHeader(ElementType element,
+                               const std::vector<int64_t>& shape);
+
+// The first of `data`'s booleans that is neither 0 nor 1; -1: there is none.
+int64_t FindNoBoolean(absl::string_view data);
 
 // Number of elements of `shape`, or -1 when an extent is negative or `element`s
 // of that number do not fit in the 63 bits of a size in bytes.
 int64_t CheckedElements(ElementType element, const std::vector<int64_t>& shape);
 
-}  // namespace pathways::pw_run
+}  // namespace pathways
 
-#endif  // TOOLS_PW_RUN_NPY_H_
+#endif  // RUNTIME_CHECKPOINT_NPY_H_
