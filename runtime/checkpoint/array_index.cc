@@ -1,0 +1,408 @@
+//===- array_index.cc - What a saved array's index says -------------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/checkpoint/array_index.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "runtime/base/memory.h"
+#include "runtime/checkpoint/block_grid.h"
+#include "runtime/checkpoint/file_status.h"
+#include "runtime/checkpoint/npy.h"
+
+namespace pathways {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr char kArrayFormat[] = "pathways-array";
+constexpr char kSetFormat[] = "pathways-arrays";
+
+template <typename... Parts>
+absl::Status Damaged(const Parts&... parts) {
+  return absl::DataLossError(absl::StrCat("the index is damaged: ", parts...));
+}
+
+// A value as it stands in the index, if that is short.
+std::string Quoted(const Json& value) {
+  const std::string text =
+      value.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return text.size() <= 64 ? text : absl::StrCat(text.substr(0, 64), "...");
+}
+
+std::string Text(const std::string& text) {
+  return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string Numbers(const std::vector<int64_t>& numbers) {
+  return absl::StrCat("[", absl::StrJoin(numbers, ", "), "]");
+}
+
+// The value of `key`; null: there is none.
+const Json* Find(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  return found == object.end() ? nullptr : &*found;
+}
+
+// Reads what it names, and keeps the first error.
+class Reader {
+ public:
+  const absl::Status& status() const { return status_; }
+
+  const Json* List(const Json& object, const char* key) {
+    const Json* value = Find(object, key);
+    if (value != nullptr && value->is_array()) return value;
+    Fail(key, value, "a list");
+    return nullptr;
+  }
+  std::string String(const Json& object, const char* key) {
+    const Json* value = Find(object, key);
+    if (value != nullptr && value->is_string()) {
+      return value->get<std::string>();
+    }
+    Fail(key, value, "a text");
+    return "";
+  }
+  int64_t Whole(const Json& object, const char* key) {
+    return Whole(key, Find(object, key));
+  }
+  std::vector<int64_t> Wholes(const Json& object, const char* key) {
+    std::vector<int64_t> numbers;
+    const Json* list = List(object, key);
+    if (list == nullptr) return numbers;
+    for (const Json& value : *list) {
+      numbers.push_back(Whole(key, &value));
+      if (!status_.ok()) break;
+    }
+    return numbers;
+  }
+  void Fail(const char* key, const Json* value, const char* expected) {
+    if (!status_.ok()) return;
+    status_ = value == nullptr ? Damaged("there is no '", key, "'")
+                               : Damaged("'", key, "' is ", Quoted(*value),
+                                         ", expected ", expected);
+  }
+
+ private:
+  int64_t Whole(const char* key, const Json* value) {
+    // Negative ones are no unsigned numbers for the parser.
+    if (value != nullptr && value->is_number_unsigned() &&
+        value->get<uint64_t>() <= uint64_t{INT64_MAX}) {
+      return value->get<int64_t>();
+    }
+    Fail(key, value, "a whole number");
+    return 0;
+  }
+
+  absl::Status status_;
+};
+
+// The index as JSON, if it is of that format and version.
+absl::StatusOr<Json> ParseOf(const std::string& text, const char* format,
+                             const char* what) {
+  Json index = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (index.is_discarded()) return Damaged("it is not JSON");
+  if (!index.is_object()) return Damaged("it is ", Quoted(index));
+  Reader reader;
+  const std::string got = reader.String(index, "format");
+  if (!reader.status().ok()) return reader.status();
+  if (got != format) {
+    std::string which;
+    if (got == kSetFormat) which = ": a folder of several arrays";
+    if (got == kArrayFormat) which = ": a single array";
+    return absl::InvalidArgumentError(
+        absl::StrCat("the format is ", Quoted(index["format"]), which,
+                     ", expected \"", format, "\": ", what));
+  }
+  const Json* version = Find(index, "version");
+  if (version == nullptr || *version != kCheckpointVersion) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the format's version is ",
+        version == nullptr ? std::string("missing") : Quoted(*version),
+        ", this reader knows ", kCheckpointVersion));
+  }
+  return index;
+}
+
+void ReadMesh(const Json& index, Reader* reader, layout::Mesh* mesh) {
+  const Json* axes = reader->List(index, "mesh");
+  if (axes == nullptr) return;
+  for (const Json& axis : *axes) {
+    if (!axis.is_object()) {
+      return reader->Fail("mesh", axes, "a list of axes");
+    }
+    const std::string name = reader->String(axis, "axis");
+    const int64_t size = reader->Whole(axis, "size");
+    if (!reader->status().ok()) return;
+    mesh->push_back({name, size});
+  }
+}
+
+void ReadSharding(const Json& index, Reader* reader, layout::Layout* layout) {
+  const Json* dims = reader->List(index, "sharding");
+  if (dims == nullptr) return;
+  for (const Json& dim : *dims) {
+    layout->dims.emplace_back();
+    if (!dim.is_array()) {
+      return reader->Fail("sharding", dims,
+                          "a list of axes for each "
+                          "dimension");
+    }
+    for (const Json& axis : dim) {
+      if (!axis.is_string()) {
+        return reader->Fail("sharding", &axis, "the name of an axis");
+      }
+      layout->dims.back().push_back(axis.get<std::string>());
+    }
+  }
+}
+
+// A name that leads out of no folder.
+bool IsPlain(const std::string& file) {
+  return CheckArrayName(file).ok() && file != kIndexFile;
+}
+
+absl::Status ReadBlocks(const Json& blocks, ArrayIndex* index) {
+  const BlockGrid grid(index->layout, index->mesh);
+  if (static_cast<int64_t>(blocks.size()) != grid.size()) {
+    return Damaged("it lists ", blocks.size(), " blocks, ",
+                   layout::ToString(index->layout), " on ",
+                   layout::ToString(index->mesh), " has ", grid.size());
+  }
+  for (const Json& json : blocks) {
+    const auto number = static_cast<int64_t>(index->blocks.size());
+    if (!json.is_object()) {
+      return Damaged("block ", number, " is ", Quoted(json));
+    }
+    const layout::Box box = grid.box(number);
+    Reader reader;
+    ArrayIndex::Block block;
+    block.file = reader.String(json, "file");
+    const std::vector<int64_t> offset = reader.Wholes(json, "offset");
+    const std::vector<int64_t> shape = reader.Wholes(json, "shape");
+    block.bytes = static_cast<uint64_t>(reader.Whole(json, "bytes"));
+    const std::string crc = reader.String(json, "crc32");
+    if (!reader.status().ok()) return reader.status();
+    if (offset != box.begin || shape != box.extent) {
+      return Damaged("block ", number, " is ", Numbers(shape), " at ",
+                     Numbers(offset), ", expected ", Numbers(box.extent),
+                     " at ", Numbers(box.begin));
+    }
+    if (!IsPlain(block.file)) {
+      return Damaged("block ", number, " is in ", Quoted(json["file"]),
+                     ", expected the plain name of a file");
+    }
+    if (crc.size() != 10 || !absl::SimpleHexAtoi(crc, &block.crc)) {
+      return Damaged("block ", number, " has the checksum ",
+                     Quoted(json["crc32"]), ", expected one like 0x01234567");
+    }
+    index->blocks.push_back(std::move(block));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status CheckSavable(ElementType element, const layout::Layout& layout,
+                          const layout::Mesh& mesh) {
+  std::string wrong = layout::CheckMesh(mesh);
+  if (wrong.empty()) wrong = layout::CheckLayout(layout, mesh);
+  if (wrong.empty() && !layout.partial.empty()) wrong = "it is partial";
+  const std::string type = ShapeString(element, layout.shape);
+  if (wrong.empty() && (ElementBytes(element) == 0 ||
+                        CheckedElements(element, layout.shape) < 0)) {
+    wrong = "there are too many elements, or none are known";
+  }
+  if (wrong.empty() && layout.shape.size() > kMaxNpyRank) {
+    wrong = absl::StrCat("it has ", layout.shape.size(),
+                         " dimensions, at most ", kMaxNpyRank, " are saved");
+  }
+  if (wrong.empty()) {
+    const int64_t blocks = BlockGrid(layout, mesh).size();
+    if (blocks > kMaxSavedBlocks) {
+      wrong = absl::StrCat("it has ", blocks, " blocks, at most ",
+                           kMaxSavedBlocks, " are saved");
+    }
+  }
+  if (wrong.empty()) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("an array of ", type, ": ", wrong));
+}
+
+std::string PrintArrayIndex(const ArrayIndex& index) {
+  std::string axes, dims;
+  for (const layout::Axis& axis : index.mesh) {
+    absl::StrAppend(&axes, axes.empty() ? "" : ", ",
+                    "{\"axis\": ", Text(axis.name), ", \"size\": ", axis.size,
+                    "}");
+  }
+  for (const std::vector<std::string>& dim : index.layout.dims) {
+    absl::StrAppend(
+        &dims, dims.empty() ? "" : ", ", "[",
+        absl::StrJoin(dim, ", ",
+                      [](std::string* out, const std::string& axis) {
+                        out->append(Text(axis));
+                      }),
+        "]");
+  }
+  std::string text = absl::StrCat(
+      "{\n  \"format\": \"", kArrayFormat,
+      "\",\n  \"version\": ", kCheckpointVersion, ",\n  \"element\": \"",
+      ElementName(index.element),
+      "\",\n  \"shape\": ", Numbers(index.layout.shape), ",\n  \"mesh\": [",
+      axes, "],\n  \"sharding\": [", dims, "],\n  \"blocks\": [");
+  const BlockGrid grid(index.layout, index.mesh);
+  for (size_t i = 0; i < index.blocks.size(); ++i) {
+    const ArrayIndex::Block& block = index.blocks[i];
+    const layout::Box box = grid.box(static_cast<int64_t>(i));
+    absl::StrAppend(&text, i == 0 ? "\n" : ",\n", "    {\"file\": \"",
+                    block.file, "\", \"offset\": ", Numbers(box.begin),
+                    ", \"shape\": ", Numbers(box.extent),
+                    ", \"bytes\": ", block.bytes, ", \"crc32\": \"0x",
+                    absl::Hex(block.crc, absl::kZeroPad8), "\"}");
+  }
+  absl::StrAppend(&text, index.blocks.empty() ? "" : "\n  ", "]\n}\n");
+  return text;
+}
+
+absl::StatusOr<ArrayIndex> ParseArrayIndex(const std::string& text) {
+  absl::StatusOr<Json> json =
+      ParseOf(text, kArrayFormat, "the folder of one array");
+  if (!json.ok()) return json.status();
+  Reader reader;
+  ArrayIndex index;
+  const std::string element = reader.String(*json, "element");
+  index.layout.shape = reader.Wholes(*json, "shape");
+  ReadMesh(*json, &reader, &index.mesh);
+  ReadSharding(*json, &reader, &index.layout);
+  const Json* blocks = reader.List(*json, "blocks");
+  if (!reader.status().ok()) return reader.status();
+  index.element = ElementFromName(element);
+  if (index.element == ElementType::kInvalid) {
+    return Damaged("'element' is ", Quoted((*json)["element"]),
+                   ", expected a type such as f32");
+  }
+  const absl::Status savable =
+      CheckSavable(index.element, index.layout, index.mesh);
+  if (!savable.ok()) return Damaged(savable.message());
+  const absl::Status read = ReadBlocks(*blocks, &index);
+  if (!read.ok()) return read;
+  return index;
+}
+
+std::string PrintSetIndex(const std::vector<std::string>& names) {
+  std::string text = absl::StrCat("{\n  \"format\": \"", kSetFormat,
+                                  "\",\n  \"version\": ", kCheckpointVersion,
+                                  ",\n  \"arrays\": [");
+  for (size_t i = 0; i < names.size(); ++i) {
+    absl::StrAppend(&text, i == 0 ? "\n" : ",\n", "    ", Text(names[i]));
+  }
+  absl::StrAppend(&text, names.empty() ? "" : "\n  ", "]\n}\n");
+  return text;
+}
+
+absl::StatusOr<std::vector<std::string>> ParseSetIndex(
+    const std::string& text) {
+  absl::StatusOr<Json> json =
+      ParseOf(text, kSetFormat, "a folder of several arrays");
+  if (!json.ok()) return json.status();
+  Reader reader;
+  const Json* list = reader.List(*json, "arrays");
+  if (list == nullptr) return reader.status();
+  std::vector<std::string> names;
+  std::set<std::string> seen;
+  for (const Json& name : *list) {
+    if (!name.is_string() || !IsPlain(name.get<std::string>()) ||
+        !seen.insert(name.get<std::string>()).second) {
+      return Damaged("'arrays' has ", Quoted(name),
+                     ", expected names, each once");
+    }
+    names.push_back(name.get<std::string>());
+  }
+  return names;
+}
+
+absl::Status CheckArrayName(const std::string& name) {
+  bool good = !name.empty() && name.size() <= 255 && name.front() != '.' &&
+              name != kIndexFile;
+  for (char c : name) {
+    good &= absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '_' ||
+            c == '$' || c == '-' || c == '.';
+  }
+  if (good) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      "an array cannot be saved by the name ", Quoted(Json(name)),
+      ", expected letters, digits, '_', '$', '-' and, but not first, '.'"));
+}
+
+absl::StatusOr<std::string> ReadIndexText(const std::string& given) {
+  const std::string folder = WithoutSlash(given);
+  struct stat info;
+  if (stat(folder.c_str(), &info) != 0) {
+    return FileStatus("read", folder, errno);
+  }
+  if (!S_ISDIR(info.st_mode)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("'", folder, "' is not a folder"));
+  }
+  const std::string path = absl::StrCat(folder, "/", kIndexFile);
+  FileDescriptor file(OpenToRead(path));
+  if (file.get() < 0 && errno == ENOENT) {
+    return absl::NotFoundError(
+        absl::StrCat("'", folder, "' has no ", kIndexFile,
+                     ": nothing was saved there, or not to the end"));
+  }
+  if (file.get() < 0 || fstat(file.get(), &info) != 0) {
+    return FileStatus("read", path, errno);
+  }
+  if (!S_ISREG(info.st_mode)) {
+    return absl::DataLossError(
+        absl::StrCat("'", path, "' is not a regular file"));
+  }
+  if (info.st_size > kMaxIndexBytes) {
+    return absl::DataLossError(absl::StrCat("'", path, "' has ", info.st_size,
+                                            " bytes, an index has at most ",
+                                            kMaxIndexBytes));
+  }
+  std::string text;
+  if (!HasMemoryFor([&] { text.resize(info.st_size); })) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("cannot read '", path,
+                     "': ", NoMemoryText(static_cast<uint64_t>(info.st_size))));
+  }
+  size_t have = 0;
+  while (have < text.size()) {
+    const ssize_t got =
+        read(file.get(), text.data() + have, text.size() - have);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return FileStatus("read", path, errno);
+    if (got == 0) break;
+    have += got;
+  }
+  text.resize(have);
+  return text;
+}
+
+absl::Status InIndex(const std::string& folder, const absl::Status& status) {
+  if (status.ok()) return status;
+  return absl::Status(status.code(),
+                      absl::StrCat(WithoutSlash(folder), "/", kIndexFile, ": ",
+                                   status.message()));
+}
+
+}  // namespace pathways

@@ -1,0 +1,68 @@
+//===- block_grid.h - The distinct blocks of an array -----------*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_CHECKPOINT_BLOCK_GRID_H_
+#define RUNTIME_CHECKPOINT_BLOCK_GRID_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "runtime/layout/layout.h"
+
+namespace pathways {
+
+// What the shards of a layout hold, each block once and none that is empty.
+// Blocks cover the array, do not meet, and are numbered row-major by where they
+// are. Immutable; any thread.
+class BlockGrid {
+ public:
+  // `layout` fits `mesh`.
+  BlockGrid(const layout::Layout& layout, const layout::Mesh& mesh);
+
+  // Number of blocks.
+  int64_t size() const { return size_; }
+  layout::Box box(int64_t block) const;
+  // The block that begins at (or has) this element of the array.
+  int64_t Find(const std::vector<int64_t>& element) const;
+
+  // Calls run(block, at, begin, count) for elements [first, first + count) of
+  // the array, row-major, in turn: those from `begin` on, relative to `first`,
+  // are elements of the block from `at` on, row-major too.
+  template <typename Run>
+  void Split(int64_t first, int64_t count, Run run) const;
+
+ private:
+  struct Place {
+    int64_t block;
+    int64_t at;     // in the block
+    int64_t count;  // that are neighbours in array and block
+  };
+  Place Locate(int64_t element) const;
+
+  std::vector<int64_t> shape_;
+  std::vector<int64_t> extent_;  // of a full block
+  std::vector<int64_t> counts_;  // blocks, of each dimension
+  int64_t size_ = 1;
+  // Dimensions [0, cut_) are those up to the last one that has several blocks.
+  size_t cut_ = 0;
+};
+
+template <typename Run>
+void BlockGrid::Split(int64_t first, int64_t count, Run run) const {
+  for (int64_t done = 0; done < count;) {
+    const Place place = Locate(first + done);
+    const int64_t here = std::min(place.count, count - done);
+    run(place.block, place.at, done, here);
+    done += here;
+  }
+}
+
+}  // namespace pathways
+
+#endif  // RUNTIME_CHECKPOINT_BLOCK_GRID_H_

@@ -1,0 +1,146 @@
+//===- save_folder.cc - A folder that appears whole -----------------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/checkpoint/save_folder.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "runtime/base/temporary_file.h"
+#include "runtime/checkpoint/file_status.h"
+
+namespace pathways {
+namespace {
+
+// Unfinished folders of one path that may be there at a time.
+constexpr int kMaxUnfinished = 10000;
+
+std::string ParentOf(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  if (slash == std::string::npos) return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+// OK: nothing is there, or an empty folder.
+absl::Status CheckFree(const std::string& path) {
+  struct stat info;
+  if (stat(path.c_str(), &info) != 0) {
+    return errno == ENOENT ? absl::OkStatus()
+                           : FileStatus("write", path, errno);
+  }
+  if (!S_ISDIR(info.st_mode)) {
+    return absl::AlreadyExistsError(absl::StrCat(
+        "cannot save to '", path, "': it is there, and no folder"));
+  }
+  DIR* const folder = opendir(path.c_str());
+  if (folder == nullptr) return FileStatus("write", path, errno);
+  std::string first;
+  while (const dirent* entry = readdir(folder)) {
+    const std::string name = entry->d_name;
+    if (name == "." || name == "..") continue;
+    if (first.empty() || name < first) first = name;
+  }
+  closedir(folder);
+  if (first.empty()) return absl::OkStatus();
+  return absl::AlreadyExistsError(absl::StrCat(
+      "cannot save to '", path, "': it is not empty, there is '", first, "'"));
+}
+
+// Brings what a folder lists to the disk. Returns 0 or an errno.
+int SyncFolder(const std::string& path) {
+  FileDescriptor folder(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (folder.get() < 0) return errno;
+  // Some file systems cannot, and need not.
+  if (fsync(folder.get()) != 0 && errno != EINVAL) return errno;
+  return folder.Close();
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<SaveFolder>> SaveFolder::Create(
+    const std::string& given) {
+  if (given.empty()) {
+    return absl::InvalidArgumentError("cannot save to '': it is no path");
+  }
+  std::string path = WithoutSlash(given);
+  absl::Status is_free = CheckFree(path);
+  if (!is_free.ok()) return is_free;
+  // A link stays a link: what it leads to is replaced.
+  if (char* resolved = realpath(path.c_str(), nullptr)) {
+    path = resolved;
+    std::free(resolved);
+  }
+  for (int i = 0; i < kMaxUnfinished; ++i) {
+    std::string at = absl::StrCat(path, ".saving", i);
+    if (mkdir(at.c_str(), 0777) == 0) {
+      return std::unique_ptr<SaveFolder>(
+          new SaveFolder(std::move(path), std::move(at)));
+    }
+    if (errno != EEXIST) return FileStatus("make", at, errno);
+  }
+  return FileStatus("make", absl::StrCat(path, ".saving0"), EEXIST);
+}
+
+SaveFolder::~SaveFolder() {
+  if (at_.empty()) return;
+  for (const std::string& file : files_) {
+    unlink(absl::StrCat(at_, "/", file).c_str());
+  }
+  for (size_t i = folders_.size(); i-- > 0;) {
+    rmdir(absl::StrCat(at_, "/", folders_[i]).c_str());
+  }
+  rmdir(at_.c_str());
+}
+
+absl::Status SaveFolder::AddFolder(const std::string& name) {
+  const std::string path = absl::StrCat(at_, "/", name);
+  if (mkdir(path.c_str(), 0777) != 0) return FileStatus("make", path, errno);
+  folders_.push_back(name);
+  return absl::OkStatus();
+}
+
+absl::Status SaveFolder::AddFile(
+    const std::string& name, std::initializer_list<absl::string_view> parts) {
+  const std::string path = absl::StrCat(at_, "/", name);
+  FileDescriptor file(
+      open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+  if (file.get() < 0) return FileStatus("write", path, errno);
+  files_.push_back(name);
+  int error = 0;
+  for (absl::string_view part : parts) {
+    if (error == 0) error = WriteAll(file.get(), {part.data(), part.size()});
+  }
+  if (error == 0 && fsync(file.get()) != 0) error = errno;
+  if (error == 0) error = file.Close();
+  return error == 0 ? absl::OkStatus() : FileStatus("write", path, error);
+}
+
+absl::Status SaveFolder::Commit() {
+  int error = 0;
+  for (const std::string& folder : folders_) {
+    if (error == 0) error = SyncFolder(absl::StrCat(at_, "/", folder));
+  }
+  if (error == 0) error = SyncFolder(at_);
+  if (error == 0 && rename(at_.c_str(), path_.c_str()) != 0) error = errno;
+  if (error != 0) return FileStatus("write", path_, error);
+  at_ = path_;
+  error = SyncFolder(ParentOf(path_));
+  if (error != 0) return FileStatus("write", path_, error);
+  at_.clear();
+  return absl::OkStatus();
+}
+
+}  // namespace pathways

@@ -1,0 +1,65 @@
+//===- save_folder.h - A folder that appears whole --------------*- C++ -*-===//
+//-*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_CHECKPOINT_SAVE_FOLDER_H_
+#define RUNTIME_CHECKPOINT_SAVE_FOLDER_H_
+
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+
+namespace pathways {
+
+// A new folder, written beside where it will be, as "PATH.saving0" or the next
+// number that is free. Invariants: (1) PATH is as it was until Commit(), and
+// has everything from then on, on the disk; (2) without Commit(), or when that
+// failed, the end of the object leaves nothing. (A process that is killed
+// leaves the unfinished folder.) One owner calls it.
+class SaveFolder {
+ public:
+  // Proves that it can be made. AlreadyExists: there is something at `path`
+  // other than an empty folder; NotFound: the folder that it is to be in;
+  // InvalidArgument: no path; or as FileStatus.
+  static absl::StatusOr<std::unique_ptr<SaveFolder>> Create(
+      const std::string& path);
+  ~SaveFolder();
+  SaveFolder(const SaveFolder&) = delete;
+  SaveFolder& operator=(const SaveFolder&) = delete;
+
+  // Makes a folder in it. Errors as FileStatus.
+  absl::Status AddFolder(const std::string& name);
+  // Writes a new file, `parts` one behind the other, to the disk. Errors as
+  // FileStatus; part of it may be there until the end of the object.
+  absl::Status AddFile(const std::string& name,
+                       std::initializer_list<absl::string_view> parts);
+  // Gives the folder its place. Errors as FileStatus; the object is of no more
+  // use then.
+  absl::Status Commit();
+
+  // Where it will be, without a slash at the end.
+  const std::string& path() const { return path_; }
+
+ private:
+  SaveFolder(std::string path, std::string at)
+      : path_(std::move(path)), at_(std::move(at)) {}
+
+  std::string path_;
+  std::string at_;  // where it is; empty: it is committed
+  // In it, as they were made.
+  std::vector<std::string> folders_, files_;
+};
+
+}  // namespace pathways
+
+#endif  // RUNTIME_CHECKPOINT_SAVE_FOLDER_H_

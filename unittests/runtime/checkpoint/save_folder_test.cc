@@ -1,0 +1,156 @@
+//===- save_folder_test.cc - Folders that appear whole or not at all ------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/checkpoint/save_folder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "runtime/checkpoint/array_writer.h"
+#include "unittests/runtime/checkpoint/test_folder.h"
+
+namespace pathways {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using testing::ReadFile;
+using testing::TestFolder;
+using testing::WriteFile;
+
+TEST(SaveFolderTest, AppearsWithAllThatIsInIt) {
+  TestFolder folder;
+  auto save = SaveFolder::Create(folder / "a/");
+  ASSERT_TRUE(save.ok()) << save.status();
+  EXPECT_EQ((*save)->path(), folder / "a");
+  ASSERT_TRUE((*save)->AddFolder("b").ok());
+  ASSERT_TRUE((*save)->AddFile("b/c", {"12", "", "3"}).ok());
+  EXPECT_THAT(folder.List(), ElementsAre("a.saving0"));
+  ASSERT_TRUE((*save)->Commit().ok());
+  save->reset();
+  EXPECT_THAT(folder.List(), ElementsAre("a"));
+  EXPECT_EQ(ReadFile(folder / "a/b/c"), "123");
+}
+
+TEST(SaveFolderTest, LeavesNothingUnlessItIsCommitted) {
+  TestFolder folder;
+  auto save = SaveFolder::Create(folder / "a");
+  ASSERT_TRUE((*save)->AddFolder("b").ok());
+  ASSERT_TRUE((*save)->AddFile("b/c", {"x"}).ok());
+  ASSERT_TRUE((*save)->AddFile("d", {"x"}).ok());
+  EXPECT_TRUE(absl::IsAlreadyExists((*save)->AddFile("d", {"x"})));
+  save->reset();
+  EXPECT_THAT(folder.List(), IsEmpty());
+}
+
+TEST(SaveFolderTest, ReplacesAnEmptyFolderAlone) {
+  TestFolder folder;
+  std::filesystem::create_directory(folder / "a");
+  std::filesystem::create_symlink("a", folder / "link");
+  auto save = SaveFolder::Create(folder / "link");
+  ASSERT_TRUE((*save)->AddFile("b", {}).ok());
+  ASSERT_TRUE((*save)->Commit().ok());
+  EXPECT_THAT(folder.List(), ElementsAre("a", "link"));
+  EXPECT_THAT(folder.List("a"), ElementsAre("b"));
+
+  const absl::Status full = SaveFolder::Create(folder / "a").status();
+  EXPECT_TRUE(absl::IsAlreadyExists(full)) << full;
+  EXPECT_THAT(std::string(full.message()), HasSubstr("there is 'b'"));
+  const absl::Status file = SaveFolder::Create(folder / "a/b").status();
+  EXPECT_TRUE(absl::IsAlreadyExists(file)) << file;
+  EXPECT_TRUE(absl::IsInvalidArgument(SaveFolder::Create("").status()));
+  const absl::Status none = SaveFolder::Create(folder / "c/d").status();
+  EXPECT_TRUE(absl::IsNotFound(none)) << none;
+  const absl::Status in_file = SaveFolder::Create(folder / "a/b/c").status();
+  EXPECT_TRUE(absl::IsNotFound(in_file)) << in_file;
+}
+
+// What a process that was killed has left does not stand in the way, and who
+// comes second does not win.
+TEST(SaveFolderTest, UnfinishedFoldersStayApart) {
+  TestFolder folder;
+  std::filesystem::create_directory(folder / "a.saving0");
+  auto one = SaveFolder::Create(folder / "a");
+  auto other = SaveFolder::Create(folder / "a");
+  ASSERT_TRUE((*one)->AddFile("1", {}).ok() && (*other)->AddFile("2", {}).ok());
+  ASSERT_TRUE((*one)->Commit().ok());
+  const absl::Status late = (*other)->Commit();
+  EXPECT_TRUE(absl::IsAlreadyExists(late)) << late;
+  other->reset();
+  EXPECT_THAT(folder.List(), ElementsAre("a", "a.saving0"));
+  EXPECT_THAT(folder.List("a"), ElementsAre("1"));
+}
+
+// A file that may not grow is what a full disk is.
+TEST(SaveFolderTest, NoRoom) {
+  TestFolder folder;
+  const auto save_large = [&] {
+    signal(SIGXFSZ, SIG_IGN);
+    const rlimit limit = {4096, 4096};
+    setrlimit(RLIMIT_FSIZE, &limit);
+    auto save = SaveFolder::Create(folder / "a");
+    auto writer =
+        ArrayWriter::Create(save->get(), "", ElementType::kI8,
+                            {{2, 5000}, {{"x"}, {}}, {}, {}}, {{"x", 2}});
+    const absl::Status status = writer->Write(std::string(5000, 'x').data());
+    save->reset();
+    const bool is_gone = folder.List().empty();
+    fprintf(stderr, "%s, %s\n", status.ToString().c_str(),
+            is_gone ? "gone" : "left");
+    _exit(0);
+  };
+  EXPECT_EXIT(save_large(), ::testing::ExitedWithCode(0),
+              "RESOURCE_EXHAUSTED: cannot write '.*a.saving0/block-0.npy': "
+              "File too large, gone");
+}
+
+TEST(SaveFolderTest, NoPermission) {
+  TestFolder folder;
+  ASSERT_EQ(chmod(folder.path().c_str(), 0555), 0);
+  const auto save = [&] {
+    if (geteuid() == 0 && seteuid(65534) != 0) _exit(1);
+    fprintf(stderr, "%s\n",
+            SaveFolder::Create(folder / "a").status().ToString().c_str());
+    _exit(0);
+  };
+  EXPECT_EXIT(save(), ::testing::ExitedWithCode(0),
+              "PERMISSION_DENIED: cannot make '.*a.saving0': Permission");
+}
+
+TEST(ArrayWriterTest, RefusesWhatNobodyCouldRead) {
+  TestFolder folder;
+  auto save = SaveFolder::Create(folder / "a");
+  const auto expect = [&](const layout::Layout& layout,
+                          const layout::Mesh& mesh, const std::string& text) {
+    const absl::Status status =
+        ArrayWriter::Create(save->get(), "", ElementType::kF32, layout, mesh)
+            .status();
+    EXPECT_TRUE(absl::IsInvalidArgument(status)) << status;
+    EXPECT_THAT(std::string(status.message()), HasSubstr(text));
+  };
+  expect({{4}, {}, {}, {}}, {}, "an array of 4xf32: ");
+  expect({{4}, {{"x"}}, {}, {}}, {}, "an array of 4xf32: ");
+  expect({{4}, {{}}, {"x"}, layout::Reduction::kAdd}, {{"x", 2}}, "partial");
+  expect({{1 << 24}, {{"x"}}, {}, {}}, {{"x", 1 << 24}},
+         "it has 16777216 blocks, at most 1048576 are saved");
+  expect({std::vector<int64_t>(65, 1),
+          std::vector<std::vector<std::string>>(65),
+          {},
+          {}},
+         {}, "65 dimensions, at most 64");
+}
+
+}  // namespace
+}  // namespace pathways
