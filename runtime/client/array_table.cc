@@ -30,9 +30,9 @@ ArrayTable::ArrayTable(const std::string& client, uint64_t bytes)
 
 absl::StatusOr<uint64_t> ArrayTable::Put(SharedValue value) {
   ArrayState array;
-  if (!value->borrowed()) {
+  if (!value->borrowed() && value->saved() == nullptr) {
     absl::StatusOr<Arena::Segment> charge = memory_.Charge(
-        value->data().size(),
+        value->bytes(),
         absl::StrCat("array ",
                      ShapeString(value->type().element, value->type().shape)));
     if (!charge.ok()) return charge.status();
@@ -40,7 +40,7 @@ absl::StatusOr<uint64_t> ArrayTable::Put(SharedValue value) {
   }
   array.id = ++last_;
   array.type = std::make_shared<const ArrayType>(value->type());
-  array.bytes = value->data().size();
+  array.bytes = value->bytes();
   array.dense = std::move(value);
   arrays_.Add(last_) = std::move(array);
   return last_;

@@ -46,8 +46,8 @@ class ArrayTable {
   // `client`: its name.
   ArrayTable(const std::string& client, uint64_t bytes);
 
-  // ResourceExhausted: the client's memory, in which borrowed values are not,
-  // is full.
+  // ResourceExhausted: the client's memory, in which values that are borrowed,
+  // or in files, are not, is full.
   absl::StatusOr<uint64_t> Put(SharedValue value);
   // A result of a run, which has an object. `ended`: it was seen to be good.
   uint64_t Keep(const std::shared_ptr<RunState>& run, int64_t result,

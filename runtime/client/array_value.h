@@ -17,24 +17,31 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/string_view.h"
 #include "runtime/base/host_array.h"
+#include "runtime/checkpoint/saved_array.h"
 #include "runtime/client/handles.h"
 
 namespace pathways {
 
-// An array that a client has itself: its own, or borrowed from who put it.
-// Immutable, and shared by who needs it; the last one gives borrowed memory
-// back, and holds no lock then. Any thread.
+// An array that a client has itself: its own, borrowed from who put it, or in
+// files. Immutable, and shared by who needs it; the last one gives borrowed
+// memory back, and holds no lock then. Any thread.
 class ArrayValue {
  public:
   explicit ArrayValue(HostArray array)
       : type_{array.element, std::move(array.shape)},
         own_(std::move(array.data)),
-        data_(own_.data(), own_.size()) {}
+        data_(own_.data(), own_.size()),
+        bytes_(own_.size()) {}
   explicit ArrayValue(BorrowedArray array)
       : type_{array.element, std::move(array.shape)},
         data_(array.data, array.bytes),
+        bytes_(array.bytes),
         done_(std::move(array.done)),
         borrowed_(true) {}
+  explicit ArrayValue(std::shared_ptr<const SavedArray> array)
+      : type_{array->element(), array->shape()},
+        bytes_(array->bytes()),
+        saved_(std::move(array)) {}
   ~ArrayValue() {
     if (done_) done_();
   }
@@ -42,8 +49,13 @@ class ArrayValue {
   ArrayValue& operator=(const ArrayValue&) = delete;
 
   const ArrayType& type() const { return type_; }
+  // Nothing when it is in files, or only sizes count.
   absl::string_view data() const { return data_; }
+  uint64_t bytes() const { return bytes_; }
   bool borrowed() const { return borrowed_; }
+  // Null: it is in memory.
+  const std::shared_ptr<const SavedArray>& saved() const { return saved_; }
+  // Of what is in memory.
   HostArray Copy() const {
     return {type_.element, type_.shape, {data_.begin(), data_.end()}};
   }
@@ -52,7 +64,9 @@ class ArrayValue {
   const ArrayType type_;
   const ArrayBytes own_;
   const absl::string_view data_;
+  const uint64_t bytes_;
   const std::function<void()> done_;
+  const std::shared_ptr<const SavedArray> saved_;
   const bool borrowed_ = false;
 };
 

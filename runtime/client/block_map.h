@@ -9,6 +9,7 @@
 #ifndef RUNTIME_CLIENT_BLOCK_MAP_H_
 #define RUNTIME_CLIENT_BLOCK_MAP_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -24,8 +25,12 @@ namespace pathways {
 // array behind the other. Immutable; any thread.
 class BlockMap {
  public:
-  // Of a stepped array all `steps` steps of a block are together.
-  BlockMap(const ArrayPlacement& placement, const Parts& parts, uint64_t steps);
+  // Of a stepped array all `steps` steps of a block are together. With a
+  // `window` the client has only that box (without steps) of the array.
+  // `parts`, in the order of the host's, are those in it, and the bytes of its
+  // other parts are none of the array's.
+  BlockMap(const ArrayPlacement& placement, const Parts& parts, uint64_t steps,
+           const layout::Box* window = nullptr);
 
   // That the host holds.
   uint64_t bytes() const { return bytes_; }
@@ -35,6 +40,11 @@ class BlockMap {
   // Copies them out of the array. They must be there, and those that are of
   // another contribution than the first begin and end with an element.
   void Gather(const char* array, uint64_t at, uint64_t bytes, char* to) const;
+  // Calls run(offset, bytes, at) for those of Gather that are of the first
+  // contribution, in turn: where neighbours are in the array, how many there
+  // are, and where they are in `to`; fills in the others.
+  template <typename Run>
+  void GatherRuns(uint64_t at, uint64_t bytes, char* to, Run run) const;
   // Copies them into `arrays`, of which there is one for each contribution.
   void Scatter(const char* from, uint64_t at, uint64_t bytes,
                char* arrays) const;
@@ -46,11 +56,13 @@ class BlockMap {
     layout::BlockRuns runs;
   };
 
-  const Block& At(uint64_t at) const;
+  // The block that has the byte, or the last one before it.
+  size_t IndexAt(uint64_t at) const;
   // Calls `copy` with each block that has some of the bytes, where they begin
-  // in it, and how many there are.
+  // in it, how many there are, and where they begin in the bytes.
   template <typename Copy>
   void Walk(uint64_t at, uint64_t bytes, Copy copy) const;
+  void FillIdentities(uint64_t bytes, char* to) const;
 
   std::vector<Block> blocks_;  // ascending
   uint64_t bytes_ = 0;
@@ -59,6 +71,35 @@ class BlockMap {
   proto::ElementType element_ = proto::ELEMENT_TYPE_UNSPECIFIED;
   int64_t element_bytes_ = 0;
 };
+
+template <typename Copy>
+void BlockMap::Walk(uint64_t at, uint64_t bytes, Copy copy) const {
+  const uint64_t end = at + bytes;
+  for (size_t i = IndexAt(at); i < blocks_.size(); ++i) {
+    const Block& block = blocks_[i];
+    const uint64_t first = std::max(at, block.begin);
+    const uint64_t last = std::min(end, block.begin + block.runs.bytes());
+    if (first >= end) return;
+    if (first < last) {
+      copy(block, first - block.begin, last - first, first - at);
+    }
+  }
+}
+
+template <typename Run>
+void BlockMap::GatherRuns(uint64_t at, uint64_t bytes, char* to,
+                          Run run) const {
+  Walk(at, bytes,
+       [&](const Block& block, uint64_t from, uint64_t here, uint64_t begin) {
+         if (block.contribution != 0) return FillIdentities(here, to + begin);
+         for (uint64_t done = 0; done < here;) {
+           const layout::BlockRuns::Run next = block.runs.At(from + done);
+           const uint64_t count = std::min(next.bytes, here - done);
+           run(next.offset, count, begin + done);
+           done += count;
+         }
+       });
+}
 
 }  // namespace pathways
 

@@ -26,6 +26,9 @@
 #include "runtime/base/client_options.h"
 #include "runtime/base/host_array.h"
 #include "runtime/base/mutex.h"
+#include "runtime/checkpoint/array_writer.h"
+#include "runtime/checkpoint/save_folder.h"
+#include "runtime/checkpoint/saved_array.h"
 #include "runtime/client/array_table.h"
 #include "runtime/client/client_actor.h"
 #include "runtime/client/client_context.h"
@@ -137,11 +140,35 @@ class Client {
   // hosts hold them, the array is released before, the client is gone, or this
   // failed; then `done` is called.
   absl::StatusOr<ArrayHandle> Put(BorrowedArray array);
+  // What was saved. It stays in its files, which must stay as they are until
+  // the first launch with it has ended, and hosts are sent the parts that they
+  // need, however it was cut. That launch ends with DataLoss when a file has
+  // changed meanwhile.
+  absl::StatusOr<ArrayHandle> Put(std::shared_ptr<const SavedArray> array);
   // AwaitArray, then its values. ResourceExhausted, of a good array: this
   // process has no memory for a copy.
   absl::StatusOr<HostArray> Get(ArrayHandle array);
   // Does not wait.
   absl::Status Release(ArrayHandle array);
+
+  // AwaitArray, then writes it to a new folder (docs/checkpoints.md), each
+  // block of its shards once, of which this process has one at a time. The
+  // folder is there when all of it is on the disk, and not at all after an
+  // error, which is one of AwaitArray, SaveFolder or CheckSavable;
+  // ResourceExhausted also: no memory for a block; FailedPrecondition: a
+  // simulation without kernels has no values.
+  absl::Status Save(ArrayHandle array, const std::string& folder);
+  // Several, by name (CheckArrayName), to one folder.
+  absl::Status Save(const std::map<std::string, ArrayHandle>& arrays,
+                    const std::string& folder);
+  // One, as that folder or, with a name, as a folder in it.
+  absl::Status Save(ArrayHandle array, SaveFolder* folder,
+                    const std::string& name = "");
+  // Checks what was saved (SavedArray::Open) and puts it. Waits for files
+  // alone.
+  absl::StatusOr<ArrayHandle> LoadArray(const std::string& folder);
+  absl::StatusOr<std::map<std::string, ArrayHandle>> LoadArrays(
+      const std::string& folder);
 
   // Do not wait. Whether a call that waits for the array, or the run, would
   // return at once, with it or with an error.
@@ -268,6 +295,16 @@ class Client {
   absl::StatusOr<HostArray> Gather(const PlacedObject& placed,
                                    const ArrayType& type,
                                    const std::string& what);
+  // Joins one block, or all blocks, that the placement has; `type` is that of
+  // what is joined.
+  absl::StatusOr<HostArray> Join(uint64_t object,
+                                 const ArrayPlacement& placement,
+                                 const layout::Box* window,
+                                 const ArrayType& type,
+                                 const std::string& what);
+  // Writes all blocks of an array that hosts hold, or that the client has.
+  absl::Status WriteBlocks(const PlacedObject& placed, const std::string& what,
+                           ElementType element, ArrayWriter* writer);
   // Gives up one hold of each object; asks the controller, as Send, to release
   // those that nothing here holds. Does not wait.
   void Unhold(const ObjectList& objects, ActorId from = kNoActor)

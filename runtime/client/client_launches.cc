@@ -240,7 +240,7 @@ absl::Status Client::PlaceArgument(int index, Draft* draft) {
   if (argument.array == 0) {
     const ArrayValue& value = *argument.value;
     absl::Status fits =
-        program.CheckArgument(index, value.type(), value.data().size(), steps);
+        program.CheckArgument(index, value.type(), value.bytes(), steps);
     if (!fits.ok()) return fits;
   } else {
     absl::StatusOr<ArrayState*> found = arrays_.Find(argument.array);
@@ -293,21 +293,26 @@ absl::Status Client::PlaceArgument(int index, Draft* draft) {
 
 void Client::SendLaunch(Draft* draft) {
   const RunState& run = *draft->run;
+  const bool has_values = context_.runtime->backends->has_values();
   for (Draft::Fresh& one : draft->fresh) {
     const bool stepped = draft->program->argument(one.argument).stepped();
     // A simulation without values sends as much of what is not there.
     const absl::string_view data = one.value->data();
     actor_.transfers().AddUpload(
         one.placed.object, run.id,
-        {data.empty() ? nullptr : data.data(), one.value}, one.placed.placement,
-        stepped ? run.steps : 1);
+        {data.empty() ? nullptr : data.data(), one.value,
+         has_values ? one.value->saved().get() : nullptr},
+        one.placed.placement, stepped ? run.steps : 1);
   }
   Send(std::move(draft->control));
 }
 
 void Client::OnLaunchEnded(const proto::LaunchEnded& ended) {
   RuntimeContext& runtime = *context_.runtime;
-  actor_.transfers().EndLaunch(ended.launch());
+  absl::Status status = ToldStatus(ended.code(), ended.message());
+  const absl::Status unread = actor_.transfers().EndLaunch(ended.launch());
+  // Hosts know only that values did not come.
+  if (!status.ok() && !unread.ok()) status = unread;
   std::shared_ptr<RunState> run;
   SharedValues values;  // go without the lock
   LaunchRoom::Next next;
@@ -315,8 +320,7 @@ void Client::OnLaunchEnded(const proto::LaunchEnded& ended) {
     MutexLock lock(&mutex_);
     ObjectList objects;
     run = runs_.End(
-        ended.launch(), ToldStatus(ended.code(), ended.message()),
-        ended.completed(),
+        ended.launch(), std::move(status), ended.completed(),
         absl::MakeConstSpan(ended.poisoned().data(), ended.poisoned_size()),
         &objects);
     if (run == nullptr) return;

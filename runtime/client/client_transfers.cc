@@ -24,10 +24,11 @@ void ClientTransfers::AddUpload(uint64_t object, uint64_t launch,
   uploads_.Add(object, launch, std::move(values), std::move(placement), steps);
 }
 
-void ClientTransfers::EndLaunch(uint64_t launch) {
+absl::Status ClientTransfers::EndLaunch(uint64_t launch) {
   std::vector<std::shared_ptr<const void>> owners;  // outlive the lock
   MutexLock lock(&mutex_);
   owners = uploads_.EndLaunch(launch);
+  return uploads_.TakeFailure(launch);
 }
 
 void ClientTransfers::EndLaunches() {

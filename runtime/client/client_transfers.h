@@ -50,8 +50,9 @@ class ClientTransfers {
   void AddUpload(uint64_t object, uint64_t launch, ClientValues values,
                  std::shared_ptr<const ArrayPlacement> placement,
                  uint64_t steps);
-  // The launch has ended; all have, since the client is gone.
-  void EndLaunch(uint64_t launch);
+  // The launch has ended; all have, since the client is gone. Returns why
+  // values of it were not read from their files, if they were not.
+  absl::Status EndLaunch(uint64_t launch);
   void EndLaunches();
   // A host is gone: it reads nothing any more.
   void HostGone(int32_t host);

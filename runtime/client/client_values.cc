@@ -110,11 +110,11 @@ absl::StatusOr<ArrayHandle> Client::PutValue(SharedValue value) {
   const ArrayType& type = value->type();
   const absl::StatusOr<uint64_t> bytes = BytesOfArray(type.element, type.shape);
   if (!bytes.ok()) return bytes.status();
-  if (*bytes != value->data().size() &&
-      (context_.runtime->backends->has_values() || !value->data().empty())) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "an array of ", ShapeString(type.element, type.shape), " has ",
-        value->data().size(), " bytes, expected ", *bytes));
+  if (*bytes != value->bytes() &&
+      (context_.runtime->backends->has_values() || value->bytes() != 0)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("an array of ", ShapeString(type.element, type.shape),
+                     " has ", value->bytes(), " bytes, expected ", *bytes));
   }
   MutexLock lock(&mutex_);
   absl::StatusOr<uint64_t> id = arrays_.Put(std::move(value));
@@ -127,6 +127,11 @@ absl::StatusOr<ArrayHandle> Client::Put(HostArray array) {
 }
 
 absl::StatusOr<ArrayHandle> Client::Put(BorrowedArray array) {
+  return PutValue(std::make_shared<const ArrayValue>(std::move(array)));
+}
+
+absl::StatusOr<ArrayHandle> Client::Put(
+    std::shared_ptr<const SavedArray> array) {
   return PutValue(std::make_shared<const ArrayValue>(std::move(array)));
 }
 
@@ -191,6 +196,7 @@ absl::StatusOr<HostArray> Client::Get(ArrayHandle handle) {
   }
   const std::string what = absl::StrCat("array ", handle.id);
   if (dense == nullptr) return Gather(placed, *type, what);
+  if (dense->saved() != nullptr) return dense->saved()->ReadAll();
   HostArray copy;
   if (!HasMemoryFor([&] { copy = dense->Copy(); })) {
     return NoMemoryFor(what, *type);
@@ -213,15 +219,23 @@ absl::Status Client::Release(ArrayHandle handle) {
 absl::StatusOr<HostArray> Client::Gather(const PlacedObject& placed,
                                          const ArrayType& type,
                                          const std::string& what) {
-  WorldCall call(context_.runtime->world);
   if (placed.object == 0) {  // no bytes
     return HostArray{type.element, type.shape, {}};
   }
+  return Join(placed.object, *placed.placement, /*window=*/nullptr, type, what);
+}
+
+absl::StatusOr<HostArray> Client::Join(uint64_t object,
+                                       const ArrayPlacement& placement,
+                                       const layout::Box* window,
+                                       const ArrayType& type,
+                                       const std::string& what) {
+  WorldCall call(context_.runtime->world);
   std::shared_ptr<ArrayFetch> fetch;
   if (!HasMemoryFor([&] {
         fetch = std::make_shared<ArrayFetch>(
-            FetchAssembly(*placed.placement, type.element, type.shape,
-                          context_.runtime->backends->has_values()));
+            FetchAssembly(placement, type.element, type.shape,
+                          context_.runtime->backends->has_values(), window));
       })) {
     return NoMemoryFor(what, type);
   }
@@ -239,7 +253,7 @@ absl::StatusOr<HostArray> Client::Gather(const PlacedObject& placed,
         actor_.transfers().AddFetch(id, fetch);
         proto::FetchRequest* ask = control->mutable_fetch_request();
         ask->set_request(id);
-        ask->set_object(placed.object);
+        ask->set_object(object);
         for (const FetchAssembly::Source& source : fetch->assembly.sources()) {
           proto::FetchSource* out = ask->add_sources();
           out->set_host(static_cast<uint32_t>(source.host));

@@ -44,7 +44,7 @@ void TouchFresh(char* data, uint64_t bytes) {
 
 FetchAssembly::FetchAssembly(const ArrayPlacement& placement,
                              ElementType element, std::vector<int64_t> shape,
-                             bool has_values)
+                             bool has_values, const layout::Box* window)
     : has_values_(has_values) {
   const uint64_t steps = placement.stepped ? shape.front() : 1;
   array_.element = element;
@@ -81,7 +81,7 @@ FetchAssembly::FetchAssembly(const ArrayPlacement& placement,
       }
     }
     if (ranges.empty()) continue;
-    hosts_.push_back({host.host, BlockMap(placement, host.parts, steps),
+    hosts_.push_back({host.host, BlockMap(placement, host.parts, steps, window),
                       BlockPull(std::move(ranges)), 0});
     hosts_.back().first = hosts_.back().pull.Next()->number;
   }

@@ -36,9 +36,12 @@ class FetchAssembly {
   };
 
   // `shape` has the steps of a stepped array. Without `has_values` pieces have
-  // none either, and so does the array.
+  // none either, and so does the array. With a `window` only that box (without
+  // steps) is joined, which has that shape, and the placement has no other
+  // parts than those in it (BlockMap).
   FetchAssembly(const ArrayPlacement& placement, ElementType element,
-                std::vector<int64_t> shape, bool has_values = true);
+                std::vector<int64_t> shape, bool has_values = true,
+                const layout::Box* window = nullptr);
 
   // Ascending by host.
   std::vector<Source> sources() const;

@@ -20,6 +20,7 @@ void UploadTable::Add(uint64_t object, uint64_t launch, ClientValues values,
   upload.values = std::move(values);
   upload.placement = std::move(placement);
   upload.steps = steps;
+  upload.launch = launch;
   for (const ArrayPlacement::Host& host : upload.placement->hosts) {
     upload.hosts[host.host].parts = &host.parts;
   }
@@ -42,9 +43,12 @@ std::optional<Payload> UploadTable::Piece(uint64_t object, int32_t host,
   const uint64_t at = piece.offset();
   if (at >= to.map->bytes()) return std::nullopt;
   const uint64_t bytes = piece.BytesOf(to.map->bytes());
-  if (const std::optional<uint64_t> offset = to.map->Contiguous(at, bytes)) {
-    const char* const data = upload.values.data;
-    return Payload{data == nullptr ? nullptr : data + *offset, bytes};
+  const char* const data = upload.values.data;
+  const SavedArray* const saved = upload.values.saved;
+  if (saved == nullptr) {
+    if (const std::optional<uint64_t> offset = to.map->Contiguous(at, bytes)) {
+      return Payload{data == nullptr ? nullptr : data + *offset, bytes};
+    }
   }
   Slot& slot = to.slots[piece.slot];
   if (slot.piece.has_value() && piece.number <= *slot.piece) {
@@ -53,15 +57,35 @@ std::optional<Payload> UploadTable::Piece(uint64_t object, int32_t host,
     to.old.push_back(std::move(slot.buffer));
   }
   slot.piece = piece.number;
-  if (upload.values.data == nullptr) return Payload{nullptr, bytes};
+  if (data == nullptr && saved == nullptr) return Payload{nullptr, bytes};
   Buffer& buffer = slot.buffer;
   if (buffer == nullptr) {
     buffer = std::make_unique_for_overwrite<char[]>(
         std::min(kPieceBytes, to.map->bytes()));
   }
-  to.map->Gather(upload.values.data, at, bytes, buffer.get());
+  if (saved == nullptr) {
+    to.map->Gather(data, at, bytes, buffer.get());
+  } else {
+    const absl::Status read =
+        ReadPiece(*saved, *to.map, at, bytes, buffer.get());
+    if (!read.ok()) {
+      failures_.emplace(upload.launch, read);
+      return std::nullopt;
+    }
+  }
   bytes_gathered_ += bytes;
   return Payload{buffer.get(), bytes};
+}
+
+absl::Status UploadTable::ReadPiece(const SavedArray& saved,
+                                    const BlockMap& map, uint64_t at,
+                                    uint64_t bytes, char* to) {
+  std::vector<SavedArray::Range> ranges;
+  map.GatherRuns(at, bytes, to,
+                 [&](uint64_t offset, uint64_t count, uint64_t begin) {
+                   ranges.push_back({offset, count, to + begin});
+                 });
+  return saved.Read(ranges);
 }
 
 std::shared_ptr<const void> UploadTable::Pulled(uint64_t object, int32_t host) {
@@ -95,6 +119,14 @@ std::vector<std::shared_ptr<const void>> UploadTable::EndLaunch(
   return owners;
 }
 
+absl::Status UploadTable::TakeFailure(uint64_t launch) {
+  auto found = failures_.find(launch);
+  if (found == failures_.end()) return absl::OkStatus();
+  absl::Status failure = std::move(found->second);
+  failures_.erase(found);
+  return failure;
+}
+
 std::vector<std::shared_ptr<const void>> UploadTable::HostGone(int32_t host) {
   Owners owners;
   std::vector<uint64_t> ended;
@@ -113,6 +145,7 @@ std::vector<std::shared_ptr<const void>> UploadTable::EndAll() {
   Owners owners;
   for (const auto& [launch, object] : of_launch_) End(object, &owners);
   of_launch_.clear();
+  failures_.clear();
   return owners;
 }
 

@@ -16,6 +16,8 @@
 #include <optional>
 #include <vector>
 
+#include "absl/status/status.h"
+#include "runtime/checkpoint/saved_array.h"
 #include "runtime/client/block_map.h"
 #include "runtime/executor/parts.h"
 #include "runtime/protocol/block_pull.h"
@@ -23,11 +25,12 @@
 
 namespace pathways {
 
-// Values in a client's memory, dense and row-major, which stay as they are
-// while `owner` is held. Null: only their size counts.
+// Values in a client's memory, dense and row-major, or in files, which stay as
+// they are while `owner` is held. Both null: only their size counts.
 struct ClientValues {
   const char* data = nullptr;
   std::shared_ptr<const void> owner;
+  const SavedArray* saved = nullptr;
 };
 
 // The objects of one client that hosts are still to ask for, or ask for now.
@@ -40,8 +43,8 @@ class UploadTable {
   // `object` goes to the hosts of `placement`, for `launch`.
   void Add(uint64_t object, uint64_t launch, ClientValues values,
            std::shared_ptr<const ArrayPlacement> placement, uint64_t steps);
-  // What a host asks for; nullopt: there is no such object, or piece. No bytes:
-  // it asked long ago, and has it.
+  // What a host asks for; nullopt: there is no such object, or piece, or it
+  // cannot be read from its file. No bytes: it asked long ago, and has it.
   std::optional<Payload> Piece(uint64_t object, int32_t host,
                                PulledPiece piece);
   // A host reads no value of the object any more. Returns what kept the values
@@ -49,6 +52,8 @@ class UploadTable {
   std::shared_ptr<const void> Pulled(uint64_t object, int32_t host);
   // The launch is over: hosts that never asked will not. As Pulled.
   std::vector<std::shared_ptr<const void>> EndLaunch(uint64_t launch);
+  // Why values of the launch were not read from files, if they were not; once.
+  absl::Status TakeFailure(uint64_t launch);
   // So are all launches.
   std::vector<std::shared_ptr<const void>> EndAll();
   // A host is gone: of what it has asked for it reads no more than the launches
@@ -80,13 +85,18 @@ class UploadTable {
     uint64_t steps = 1;
     std::map<int32_t, Host> hosts;  // that have not said that they are done
     bool ended = false;             // its launch is over
+    uint64_t launch = 0;
   };
 
+  // Reads what a piece has from files.
+  static absl::Status ReadPiece(const SavedArray& saved, const BlockMap& map,
+                                uint64_t at, uint64_t bytes, char* to);
   // Forgets the hosts that never asked, and those that are gone.
   void End(uint64_t object, Owners* owners);
 
   std::map<uint64_t, Upload> uploads_;           // by object
   std::multimap<uint64_t, uint64_t> of_launch_;  // objects, by launch
+  std::map<uint64_t, absl::Status> failures_;    // the first ones, by launch
   uint64_t bytes_gathered_ = 0;
 };
 

@@ -1,0 +1,216 @@
+//===- client_checkpoints.cc - Arrays of a client in files ----------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include <memory>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "runtime/base/memory.h"
+#include "runtime/checkpoint/array_index.h"
+#include "runtime/checkpoint/file_status.h"
+#include "runtime/client/client.h"
+#include "runtime/layout/block_runs.h"
+
+namespace pathways {
+namespace {
+
+// How an array is cut into what is saved.
+struct Cut {
+  layout::Layout layout;
+  layout::Mesh mesh;
+};
+
+// In one block.
+Cut WholeOf(const std::vector<int64_t>& shape) {
+  Cut cut;
+  cut.layout.shape = shape;
+  cut.layout.dims.resize(shape.size());
+  return cut;
+}
+
+// As its shards are: contributions are combined, and steps stay together.
+Cut CutOf(const ArrayPlacement& placement, const std::vector<int64_t>& shape) {
+  Cut cut{placement.layout, placement.mesh};
+  cut.layout.partial.clear();
+  cut.layout.reduction = layout::Reduction::kNone;
+  cut.layout.shape = shape;
+  if (placement.stepped) cut.layout.dims.emplace(cut.layout.dims.begin());
+  return cut;
+}
+
+// For each block of `grid` the hosts that have it, or contributions to it, and
+// their parts with it: each one once.
+std::vector<std::vector<ArrayPlacement::Host>> HoldersOf(
+    const ArrayPlacement& placement, const BlockGrid& grid) {
+  std::vector<std::vector<ArrayPlacement::Host>> holders(grid.size());
+  std::set<std::pair<int64_t, int64_t>> seen;  // block, contribution
+  for (const ArrayPlacement::Host& host : placement.hosts) {
+    for (const Part& part : host.parts.parts) {
+      std::vector<int64_t> begin =
+          layout::ShardBox(placement.layout, placement.mesh, part.shard).begin;
+      if (placement.stepped) begin.insert(begin.begin(), 0);
+      const int64_t block = grid.Find(begin);
+      if (!seen.insert({block, part.contribution}).second) continue;
+      std::vector<ArrayPlacement::Host>& of_block = holders[block];
+      if (of_block.empty() || of_block.back().host != host.host) {
+        of_block.push_back({host.host, {}});
+        of_block.back().parts.step_bytes = host.parts.step_bytes;
+      }
+      of_block.back().parts.parts.push_back(part);
+    }
+  }
+  return holders;
+}
+
+// From files to files, with one block in memory.
+absl::Status CopyBlocks(const SavedArray& from, ArrayWriter* to) {
+  for (int64_t block = 0; block < to->grid().size(); ++block) {
+    const layout::BlockRuns runs(from.shape(), to->grid().box(block),
+                                 ElementBytes(from.element()));
+    ArrayBytes values;
+    if (!HasMemoryFor([&] { values.resize(runs.bytes()); })) {
+      return absl::ResourceExhaustedError(absl::StrCat(
+          "a block of '", from.folder(), "': ", NoMemoryText(runs.bytes())));
+    }
+    std::vector<SavedArray::Range> ranges;
+    for (uint64_t at = 0; at < runs.bytes();) {
+      const layout::BlockRuns::Run run = runs.At(at);
+      ranges.push_back({run.offset, run.bytes, values.data() + at});
+      at += run.bytes;
+    }
+    absl::Status copied = from.Read(ranges);
+    if (copied.ok()) copied = to->Write(values.data());
+    if (!copied.ok()) return copied;
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status Client::Save(ArrayHandle array, const std::string& path) {
+  absl::StatusOr<std::unique_ptr<SaveFolder>> folder = SaveFolder::Create(path);
+  if (!folder.ok()) return folder.status();
+  absl::Status saved = Save(array, folder->get());
+  if (saved.ok()) saved = (*folder)->Commit();
+  return saved;
+}
+
+absl::Status Client::Save(const std::map<std::string, ArrayHandle>& arrays,
+                          const std::string& path) {
+  std::vector<std::string> names;
+  for (const auto& [name, array] : arrays) {
+    absl::Status good = CheckArrayName(name);
+    if (!good.ok()) return good;
+    names.push_back(name);
+  }
+  absl::StatusOr<std::unique_ptr<SaveFolder>> folder = SaveFolder::Create(path);
+  if (!folder.ok()) return folder.status();
+  for (const auto& [name, array] : arrays) {
+    absl::Status saved = Save(array, folder->get(), name);
+    if (!saved.ok()) return saved;
+  }
+  absl::Status indexed = (*folder)->AddFile(kIndexFile, {PrintSetIndex(names)});
+  if (indexed.ok()) indexed = (*folder)->Commit();
+  return indexed;
+}
+
+absl::Status Client::Save(ArrayHandle handle, SaveFolder* folder,
+                          const std::string& name) {
+  absl::Status good = CheckOwner(handle, "array");
+  if (good.ok()) good = AwaitArray(handle.id);
+  if (!good.ok()) return good;
+  if (!context_.runtime->backends->has_values()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("array ", handle.id,
+                     " has no values to save: the simulation computes none"));
+  }
+  PlacedObject placed;
+  SharedType type;
+  SharedValue dense;
+  {
+    MutexLock lock(&mutex_);
+    absl::StatusOr<ArrayState*> array = arrays_.Find(handle.id);
+    if (!array.ok()) return array.status();
+    dense = (*array)->dense;
+    placed = (*array)->placed;
+    type = (*array)->type;
+  }
+  const std::shared_ptr<const SavedArray> source =
+      dense == nullptr ? nullptr : dense->saved();
+  const bool is_placed = dense == nullptr && placed.object != 0;
+  Cut cut = source != nullptr ? Cut{source->layout(), source->mesh()}
+            : is_placed       ? CutOf(*placed.placement, type->shape)
+                              : WholeOf(type->shape);
+  absl::StatusOr<ArrayWriter> writer = ArrayWriter::Create(
+      folder, name, type->element, std::move(cut.layout), std::move(cut.mesh));
+  if (!writer.ok()) return writer.status();
+  absl::Status written;
+  if (is_placed) {
+    written = WriteBlocks(placed, absl::StrCat("array ", handle.id),
+                          type->element, &*writer);
+  } else if (source != nullptr) {
+    written = CopyBlocks(*source, &*writer);
+  } else if (writer->grid().size() > 0) {
+    written = writer->Write(dense->data().data());
+  }
+  return written.ok() ? writer->Finish() : written;
+}
+
+absl::Status Client::WriteBlocks(const PlacedObject& placed,
+                                 const std::string& what, ElementType element,
+                                 ArrayWriter* writer) {
+  const ArrayPlacement& all = *placed.placement;
+  ArrayPlacement one = all;  // where one block is
+  std::vector<std::vector<ArrayPlacement::Host>> holders =
+      HoldersOf(all, writer->grid());
+  for (int64_t block = 0; block < writer->grid().size(); ++block) {
+    one.hosts = std::move(holders[block]);
+    layout::Box box = writer->grid().box(block);
+    const ArrayType type{element, box.extent};
+    if (all.stepped) {
+      box.begin.erase(box.begin.begin());
+      box.extent.erase(box.extent.begin());
+    }
+    absl::StatusOr<HostArray> values =
+        Join(placed.object, one, &box, type, what);
+    if (!values.ok()) return values.status();
+    absl::Status written = writer->Write(values->data.data());
+    if (!written.ok()) return written;
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<ArrayHandle> Client::LoadArray(const std::string& folder) {
+  absl::StatusOr<std::shared_ptr<const SavedArray>> saved =
+      SavedArray::Open(folder);
+  if (!saved.ok()) return saved.status();
+  return Put(*std::move(saved));
+}
+
+absl::StatusOr<std::map<std::string, ArrayHandle>> Client::LoadArrays(
+    const std::string& folder) {
+  absl::StatusOr<std::string> text = ReadIndexText(folder);
+  if (!text.ok()) return text.status();
+  absl::StatusOr<std::vector<std::string>> names = ParseSetIndex(*text);
+  if (!names.ok()) return InIndex(folder, names.status());
+  std::map<std::string, ArrayHandle> arrays;
+  for (const std::string& name : *names) {
+    absl::StatusOr<ArrayHandle> array =
+        LoadArray(absl::StrCat(WithoutSlash(folder), "/", name));
+    if (!array.ok()) {
+      for (const auto& [other, loaded] : arrays) (void)Release(loaded);
+      return array.status();
+    }
+    arrays[name] = *array;
+  }
+  return arrays;
+}
+
+}  // namespace pathways
