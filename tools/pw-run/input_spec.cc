@@ -243,9 +243,29 @@ absl::StatusOr<HostArray> MakeLiteral(const Port& port, int64_t steps,
   });
 }
 
+// What a folder has, if that is of the port's type.
+absl::StatusOr<std::shared_ptr<const SavedArray>> OpenFolder(
+    const Port& port, int64_t steps, absl::string_view spec) {
+  absl::StatusOr<std::shared_ptr<const SavedArray>> saved =
+      SavedArray::Open(std::string(spec));
+  if (!saved.ok()) return saved;
+  if ((*saved)->element() != port.element ||
+      (*saved)->shape() != port.ShapeOver(steps)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        (*saved)->folder(), ": expected ", port.TypeOver(steps), ", got ",
+        ShapeString((*saved)->element(), (*saved)->shape())));
+  }
+  return saved;
+}
+
 absl::StatusOr<HostArray> MakeArrayUnnamed(const Port& port, int64_t steps,
                                            absl::string_view spec) {
   ElementType element = port.element;
+  if (IsFolderSpec(spec)) {
+    const auto saved = OpenFolder(port, steps, spec);
+    if (!saved.ok()) return saved.status();
+    return (*saved)->ReadAll();
+  }
   if (absl::StartsWith(spec, "@")) {
     std::string path(spec.substr(1));
     absl::StatusOr<std::string> bytes = ReadWholeFile(path);
@@ -292,6 +312,16 @@ absl::StatusOr<HostArray> MakeArrayUnnamed(const Port& port, int64_t steps,
   return MakeLiteral(port, steps, spec);
 }
 
+absl::Status Named(absl::string_view what, const Port& port,
+                   const absl::Status& status) {
+  const std::string message =
+      absl::StrCat(what, " '", port.name, "': ", status.message());
+  if (absl::IsResourceExhausted(status)) {
+    return absl::ResourceExhaustedError(message);
+  }
+  return absl::InvalidArgumentError(message);
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<NamedSpec>> ParseNamedSpecs(
@@ -320,15 +350,14 @@ absl::StatusOr<HostArray> MakeArray(absl::string_view what, const Port& port,
                                     int64_t steps, absl::string_view spec) {
   absl::StatusOr<HostArray> array = MakeArrayUnnamed(port, steps, spec);
   if (array.ok()) return array;
-  const std::string message =
-      absl::StrCat(what, " '", port.name, "': ", array.status().message());
-  if (absl::IsResourceExhausted(array.status())) {
-    return absl::ResourceExhaustedError(message);
-  }
-  return absl::InvalidArgumentError(message);
+  return Named(what, port, array.status());
 }
 
-absl::StatusOr<std::vector<HostArray>> MakeInputs(
+bool IsFolderSpec(absl::string_view spec) {
+  return !absl::StartsWith(spec, "@") && absl::EndsWith(spec, "/");
+}
+
+absl::StatusOr<std::vector<Input>> MakeInputs(
     const std::vector<Port>& arguments, int64_t steps,
     const std::vector<NamedSpec>& specs) {
   std::vector<const NamedSpec*> spec_of(arguments.size(), nullptr);
@@ -347,14 +376,21 @@ absl::StatusOr<std::vector<HostArray>> MakeInputs(
     return absl::InvalidArgumentError(
         absl::StrCat("inputs are missing:", missing));
   }
-  std::vector<HostArray> arrays;
+  std::vector<Input> inputs;
   for (size_t i = 0; i < arguments.size(); ++i) {
-    absl::StatusOr<HostArray> array =
-        MakeArray("input", arguments[i], steps, spec_of[i]->spec);
+    const Port& port = arguments[i];
+    const std::string& spec = spec_of[i]->spec;
+    if (IsFolderSpec(spec)) {
+      auto saved = OpenFolder(port, steps, spec);
+      if (!saved.ok()) return Named("input", port, saved.status());
+      inputs.emplace_back(*std::move(saved));
+      continue;
+    }
+    absl::StatusOr<HostArray> array = MakeArray("input", port, steps, spec);
     if (!array.ok()) return array.status();
-    arrays.push_back(*std::move(array));
+    inputs.emplace_back(*std::move(array));
   }
-  return arrays;
+  return inputs;
 }
 
 }  // namespace pathways::pw_run

@@ -9,6 +9,7 @@
 // Values of --input and --expected:
 //
 //   @x.npy           an array file
+//   x/               a folder with a saved array (docs/checkpoints.md)
 //   0.5              every element is 0.5
 //   1,2;3,4          rows separated by ';'
 //   [[1,2],[3,4]]    any number of dimensions
@@ -23,13 +24,16 @@
 #ifndef TOOLS_PW_RUN_INPUT_SPEC_H_
 #define TOOLS_PW_RUN_INPUT_SPEC_H_
 
+#include <memory>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "runtime/base/host_array.h"
+#include "runtime/checkpoint/saved_array.h"
 #include "tools/pw-run/signature.h"
 
 namespace pathways::pw_run {
@@ -45,6 +49,12 @@ struct NamedSpec {
 absl::StatusOr<std::vector<NamedSpec>> ParseNamedSpecs(
     absl::string_view option, const std::vector<std::string>& values);
 
+// Whether it ends in a slash.
+bool IsFolderSpec(absl::string_view spec);
+
+// What an argument is given: values, or files that are read later.
+using Input = std::variant<HostArray, std::shared_ptr<const SavedArray>>;
+
 // Makes the array that `spec` describes for `port` over `steps` steps.
 // InvalidArgument, naming `what` ("input") and the port: not a spec, an
 // unreadable file, or one whose type is not the port's. ResourceExhausted,
@@ -52,10 +62,11 @@ absl::StatusOr<std::vector<NamedSpec>> ParseNamedSpecs(
 absl::StatusOr<HostArray> MakeArray(absl::string_view what, const Port& port,
                                     int64_t steps, absl::string_view spec);
 
-// The arrays of all arguments, in their order. Besides errors of MakeArray:
-// InvalidArgument for a name that is no argument, and for arguments that are
-// missing, all of which it lists with their types.
-absl::StatusOr<std::vector<HostArray>> MakeInputs(
+// The arrays of all arguments, in their order; folders are checked, and not
+// read into memory. Besides errors of MakeArray: InvalidArgument for a name
+// that is no argument, and for arguments that are missing, all of which it
+// lists with their types.
+absl::StatusOr<std::vector<Input>> MakeInputs(
     const std::vector<Port>& arguments, int64_t steps,
     const std::vector<NamedSpec>& specs);
 

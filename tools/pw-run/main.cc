@@ -27,7 +27,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "runtime/base/temporary_file.h"
+#include "runtime/checkpoint/file_status.h"
 #include "runtime/checkpoint/npy.h"
+#include "runtime/checkpoint/save_folder.h"
+#include "runtime/checkpoint/saved_array.h"
 #include "runtime/client/cluster.h"
 #include "runtime/executor/rebind_plan.h"
 #include "runtime/node/local_workers.h"
@@ -143,9 +146,11 @@ class Session {
          {std::make_pair("--input=", &options_.inputs),
           std::make_pair("--expected=", &options_.expected)}) {
       for (const NamedSpec& input : *specs) {
-        if (input.spec[0] != '@') continue;
-        claims_.AddInput(absl::StrCat(option, input.name),
-                         input.spec.substr(1));
+        const bool is_folder = IsFolderSpec(input.spec);
+        if (!is_folder && input.spec[0] != '@') continue;
+        claims_.AddInput(
+            absl::StrCat(option, input.name),
+            is_folder ? WithoutSlash(input.spec) : input.spec.substr(1));
       }
     }
     claims_.AddOutput("standard output", STDOUT_FILENO);
@@ -166,6 +171,17 @@ class Session {
                 spec.substr(1), &output_files_[i])) {
         return false;
       }
+    }
+    for (const NamedSpec& save : options_.saves) {
+      if (!Check(kUsageError,
+                 claims_.AddOutput(absl::StrCat("--save=", save.name),
+                                   WithoutSlash(save.spec)))) {
+        return false;
+      }
+      // Made again when there is something to save: who ends the run leaves
+      // nothing.
+      const absl::Status made = SaveFolder::Create(save.spec).status();
+      if (!Check(kUsageError, made)) return false;
     }
     return Open("--emit-plan", options_.emit_plan, &plan_file_) &&
            Open("--emit-plan-text", options_.emit_plan_text,
@@ -297,15 +313,20 @@ class Session {
     signature_ = SignatureOf(plan());
     if (options_.costs_only) {
       for (const Port& port : signature_.arguments) {
-        inputs_.push_back({port.element, port.ShapeOver(options_.steps), {}});
+        inputs_.emplace_back(
+            HostArray{port.element, port.ShapeOver(options_.steps), {}});
       }
       return true;
     }
-    for (const NamedSpec& output : options_.outputs) {
-      absl::StatusOr<size_t> port =
-          FindPort(signature_.results, output.name, "result");
-      if (!port.ok()) return Fail(kUsageError, port.status().message());
-      output_ports_.push_back(*port);
+    for (auto [specs, ports] :
+         {std::make_pair(&options_.outputs, &output_ports_),
+          std::make_pair(&options_.saves, &save_ports_)}) {
+      for (const NamedSpec& spec : *specs) {
+        absl::StatusOr<size_t> port =
+            FindPort(signature_.results, spec.name, "result");
+        if (!port.ok()) return Fail(kUsageError, port.status().message());
+        ports->push_back(*port);
+      }
     }
     for (const Port& port : signature_.results) {
       if (!Check(kUsageError, CheckSize(port, options_.steps))) return false;
@@ -320,7 +341,7 @@ class Session {
       if (!array.ok()) return FailInput(array.status());
       expected_.emplace_back(*port, *std::move(array));
     }
-    absl::StatusOr<std::vector<HostArray>> inputs =
+    absl::StatusOr<std::vector<Input>> inputs =
         MakeInputs(signature_.arguments, options_.steps, options_.inputs);
     if (!inputs.ok()) return FailInput(inputs.status());
     inputs_ = *std::move(inputs);
@@ -370,7 +391,16 @@ class Session {
                   program.status().message());
     }
     LaunchArguments arguments;
-    for (HostArray& input : inputs_) arguments.emplace_back(std::move(input));
+    for (Input& input : inputs_) {
+      if (auto* array = std::get_if<HostArray>(&input)) {
+        arguments.emplace_back(std::move(*array));
+        continue;
+      }
+      absl::StatusOr<ArrayHandle> saved = client_->Put(
+          std::get<std::shared_ptr<const SavedArray>>(std::move(input)));
+      if (!saved.ok()) return Fail(kRunError, saved.status().message());
+      arguments.emplace_back(*saved);
+    }
     progress_.Track("running", [this, total = FiringsExpected()] {
       return static_cast<double>(cluster_->firings()) / total;
     });
@@ -378,15 +408,54 @@ class Session {
         *program, std::move(arguments), options_.steps, options_.launch);
     if (!run.ok()) return Fail(kRunError, run.status().message());
     if (!Check(kRunError, client_->Await(*run))) return false;
-    for (size_t i = 0; i < signature_.results.size() && !options_.costs_only;
-         ++i) {
+    results_.resize(signature_.results.size());
+    for (size_t i = 0; i < results_.size() && !options_.costs_only; ++i) {
+      if (!IsWanted(i)) continue;
       absl::StatusOr<HostArray> result =
           client_->Fetch(*run, static_cast<int64_t>(i));
       if (!result.ok()) return Fail(kRunError, result.status().message());
-      results_.push_back(*std::move(result));
+      results_[i] = *std::move(result);
+    }
+    for (size_t i = 0; i < options_.saves.size(); ++i) {
+      if (!Save(*run, i)) return false;
     }
     progress_.Clear();
     return true;
+  }
+
+  // Whether somebody looks at all of a result at a time.
+  bool IsWanted(size_t port) const {
+    if (save_ports_.empty()) return true;
+    for (size_t output : output_ports_) {
+      if (output == port) return true;
+    }
+    for (const auto& [expected, value] : expected_) {
+      if (expected == port) return true;
+    }
+    return false;
+  }
+
+  // Writes the folder of one result, which is not in its place then.
+  bool Save(RunHandle run, size_t save) {
+    progress_.Show("saving");
+    absl::StatusOr<ArrayHandle> array =
+        client_->Keep(run, static_cast<int64_t>(save_ports_[save]));
+    if (!array.ok()) return Fail(kRunError, array.status().message());
+    absl::StatusOr<std::unique_ptr<SaveFolder>> folder =
+        SaveFolder::Create(options_.saves[save].spec);
+    absl::Status saved = folder.status();
+    if (saved.ok()) saved = client_->Save(*array, folder->get());
+    (void)client_->Release(*array);
+    if (saved.ok()) {
+      save_folders_.push_back(*std::move(folder));
+      return true;
+    }
+    const bool is_lost = absl::IsCancelled(saved) ||
+                         absl::IsUnavailable(saved) ||
+                         absl::IsDeadlineExceeded(saved);
+    return Fail(is_lost ? kRunError : kUsageError,
+                absl::StrCat("--save=", options_.saves[save].name, ": ",
+                             saved.message()));
   }
 
   // After a run that ended well, or not. Returns whether all went well.
@@ -448,8 +517,12 @@ class Session {
         return false;
       }
     }
+    for (const std::unique_ptr<SaveFolder>& folder : save_folders_) {
+      if (!Check(kUsageError, folder->Commit())) return false;
+    }
     if (options_.costs_only && !PrintCosts()) return false;
-    if (options_.outputs.empty() && options_.expected.empty()) {
+    if (options_.outputs.empty() && options_.expected.empty() &&
+        options_.saves.empty() && !options_.costs_only) {
       for (size_t i = 0; i < results_.size(); ++i) PrintResult(i, kMaxPrinted);
     }
     if (!options_.stats.empty() && !WriteStats()) return false;
@@ -530,10 +603,13 @@ class Session {
       profile_file_;
   std::vector<OutputFile> output_files_;  // as options_.outputs
   std::vector<size_t> output_ports_;      // as options_.outputs
+  std::vector<std::unique_ptr<SaveFolder>> save_folders_;  // as options_.saves
+  std::vector<size_t> save_ports_;                         // likewise
   std::optional<Topology> topology_;
   Loaded loaded_;
   Signature signature_;
-  std::vector<HostArray> inputs_, results_;
+  std::vector<Input> inputs_;
+  std::vector<HostArray> results_;                      // those that are wanted
   std::vector<std::pair<size_t, HostArray>> expected_;  // by result
   // Before cluster_, which may have something to note until its end. Its thread
   // reads cluster_, and has ended when that goes.

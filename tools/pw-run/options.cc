@@ -34,6 +34,7 @@ constexpr char kFooter[] =
 Values of --input and --expected:
   @x.npy          an array file, as numpy.save writes it; its element type and
                   shape are exactly those of the argument (bf16: two raw bytes)
+  x/              a folder that --save made: the slash at the end says so
   0.5             every element
   1,2;3,4         rows, separated by ';'     [[1,2],[3,4]]  any dimensions
   zeros  ones     every element              random:SEED    in [-1, 1), or any int8
@@ -112,7 +113,7 @@ absl::StatusOr<ParsedOptions> ParseOptions(int argc, const char* const* argv) {
   app.footer(kFooter);
   app.set_version_flag("--version", "pw-run (Pathways) " PATHWAYS_VERSION,
                        "Print the version");
-  std::vector<std::string> inputs, outputs, expected;
+  std::vector<std::string> inputs, outputs, saves, expected;
   // The seed as text: the parser of numbers takes -1 for 2^64 - 1.
   std::string world = "threads", stall = "10s", kernel_timeout, seed = "0";
   std::string dispatch = "parallel", host_work = "0", links, processes,
@@ -134,6 +135,10 @@ absl::StatusOr<ParsedOptions> ParseOptions(int argc, const char* const* argv) {
        kData);
   many("--output", outputs,
        "Store a result: NAME=@y.npy, or NAME=- to print all of it", kData);
+  many("--save", saves,
+       "Save a result in a new folder, a file for each block of its shards: "
+       "NAME=FOLDER",
+       kData);
   many("--expected", expected, "Compare a result with a value", kData);
   app.add_option(
          "--rtol", o.tolerance.rtol,
@@ -409,6 +414,7 @@ absl::StatusOr<ParsedOptions> ParseOptions(int argc, const char* const* argv) {
   for (auto [option, values, specs] :
        {std::make_tuple("--input", &inputs, &o.inputs),
         std::make_tuple("--output", &outputs, &o.outputs),
+        std::make_tuple("--save", &saves, &o.saves),
         std::make_tuple("--expected", &expected, &o.expected)}) {
     absl::StatusOr<std::vector<NamedSpec>> result =
         ParseNamedSpecs(option, *values);
@@ -497,6 +503,7 @@ absl::StatusOr<ParsedOptions> ParseOptions(int argc, const char* const* argv) {
     for (auto [name, given] :
          {std::make_pair("--input", !o.inputs.empty()),
           std::make_pair("--output", !o.outputs.empty()),
+          std::make_pair("--save", !o.saves.empty()),
           std::make_pair("--expected", !o.expected.empty())}) {
       if (!given) continue;
       return absl::InvalidArgumentError(absl::StrCat(

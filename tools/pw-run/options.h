@@ -45,6 +45,7 @@ struct Options {
 
   std::vector<NamedSpec> inputs;
   std::vector<NamedSpec> outputs;  // "-" or "@PATH"
+  std::vector<NamedSpec> saves;    // folders
   std::vector<NamedSpec> expected;
   Tolerance tolerance;
 

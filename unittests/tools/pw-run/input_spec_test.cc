@@ -160,6 +160,20 @@ TEST(InputSpecTest, Files) {
   std::filesystem::remove_all(folder);
 }
 
+TEST(InputSpecTest, AFolderIsWhatEndsInASlash) {
+  for (const char* spec : {"x/", "/", "./", "../x/"}) {
+    EXPECT_TRUE(IsFolderSpec(spec)) << spec;
+  }
+  for (const char* spec : {"", "x", "@x/", "1/2"}) {
+    EXPECT_FALSE(IsFolderSpec(spec)) << spec;
+  }
+  const Port port = MakePort(ElementType::kF32, {2});
+  EXPECT_EQ(Made(port, "none/"),
+            "input 'x': cannot read 'none': No such file or directory");
+  EXPECT_EQ(MakeInputs({port}, 1, {{"x", "none/"}}).status().message(),
+            "input 'x': cannot read 'none': No such file or directory");
+}
+
 TEST(InputSpecTest, HugeArgumentsAreRefusedNotAllocated) {
   Port port = MakePort(ElementType::kF32, {int64_t{1} << 47});
   EXPECT_THAT(Made(port, "zeros"), HasSubstr("bytes of memory"));
@@ -197,10 +211,10 @@ TEST(InputSpecTest, NamesInputsThatAreMissingOrUnknown) {
             "the program has no input 'zzzzz'; it has x, weights, batch");
   EXPECT_EQ(MakeInputs({}, 4, {{"a", "1"}}).status().message(),
             "the program has no input 'a'; it has none");
-  auto arrays = MakeInputs(
+  auto inputs = MakeInputs(
       ports, 1, {{"weights", "7"}, {"x", "1,2"}, {"batch", "zeros"}});
-  ASSERT_TRUE(arrays.ok()) << arrays.status();
-  EXPECT_EQ(ArrayText((*arrays)[1], 10), "7");
+  ASSERT_TRUE(inputs.ok()) << inputs.status();
+  EXPECT_EQ(ArrayText(std::get<HostArray>((*inputs)[1]), 10), "7");
 }
 
 // In a process of its own: has memory for less than a quarter of the array, or
