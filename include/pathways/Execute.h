@@ -116,6 +116,14 @@ public:
   /// InvalidArgument: it was released; Refused, naming type and bytes: this
   /// process has no memory for the copy. The array stays.
   Result<HostArray> get() const;
+  /// Waits, then writes it to a new folder (docs/checkpoints.md), each block of
+  /// its shards once: this process has one of them at a time in memory. All of
+  /// the folder is there, on the disk, or nothing. Errors: as await;
+  /// AlreadyExists: something is there, other than an empty folder; Unwritable:
+  /// no folder to put it in, no permission, no room; InvalidArgument: it was
+  /// released, or has no values, as a simulation without kernels computes none;
+  /// Refused: there is no memory for a block.
+  Status save(const std::string &folder) const;
   /// Gives its memory back before the last copy is gone; all copies are of no
   /// use then. A launch that has it as argument goes on. Never waits.
   void release();
@@ -232,6 +240,24 @@ public:
   /// `done` may be called on any thread, also one that is in a call of the
   /// session, and must not use the session.
   Result<Array> put(BorrowedArray array);
+
+  /// Saves several arrays to one new folder, in folders of their names, which
+  /// have letters, digits, _ $ - and, but not first, a point. Errors: as
+  /// Array::save; InvalidArgument: a name, or an array that is empty or another
+  /// session's.
+  Status save(const std::map<std::string, Array> &arrays,
+              const std::string &folder);
+  /// A new array, of what was saved, wherever and however it was cut. Compares
+  /// all of it with its checksums first; then nothing of it is in memory: a
+  /// launch reads what its devices need. So the folder must stay as it is until
+  /// the first launch with it has ended, which fails otherwise. Errors:
+  /// NotFound: no such folder, or nothing was saved there to the end; Damaged:
+  /// a file is missing or not what was written; InvalidArgument: another
+  /// version of the format, several arrays, or no permission; Refused: no
+  /// memory for the index.
+  Result<Array> loadArray(const std::string &folder);
+  /// The same, of what `save` has written.
+  Result<std::map<std::string, Array>> loadArrays(const std::string &folder);
 
   /// Checks, places and loads a plan. Waits, also for memory that other
   /// sessions have (LoadOptions). Errors: InvalidArgument for a plan that

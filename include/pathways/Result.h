@@ -22,7 +22,8 @@
 namespace pathways {
 
 /// Why a call failed. `InvalidProgram` and `InvalidArgument` always will;
-/// `NotFound` and `Unwritable` name a file; `Refused` means that this plan or
+/// `NotFound`, `Unwritable` and `Damaged` (it is not what was written) name a
+/// file; `Refused` means that this plan or
 /// launch does not fit these machines (memory, devices, processor),
 /// `AlreadyExists` that a name is taken, and `RunFailed` that a run ended with
 /// its first cause; `Internal` is a bug of ours.
@@ -31,6 +32,7 @@ enum class ErrorCode {
   InvalidArgument,
   NotFound,
   Unwritable,
+  Damaged,
   Refused,
   AlreadyExists,
   RunFailed,

@@ -172,6 +172,34 @@ static bool lacksMemory(const absl::Status &cause, const absl::Status &status) {
   return cause.ok() && absl::IsResourceExhausted(status);
 }
 
+/// The errors of writing folders.
+static Error makeSaveError(const absl::Status &status) {
+  switch (status.code()) {
+  case absl::StatusCode::kInvalidArgument:
+  case absl::StatusCode::kFailedPrecondition:
+    return makeError(ErrorCode::InvalidArgument, status);
+  case absl::StatusCode::kAlreadyExists:
+    return makeError(ErrorCode::AlreadyExists, status);
+  case absl::StatusCode::kCancelled:
+  case absl::StatusCode::kUnavailable:
+  case absl::StatusCode::kDeadlineExceeded:
+    return makeError(ErrorCode::RunFailed, status);
+  case absl::StatusCode::kInternal:
+    return makeError(ErrorCode::Internal, status);
+  default:
+    return makeError(ErrorCode::Unwritable, status);
+  }
+}
+
+/// The errors of reading them.
+static Error makeLoadError(const absl::Status &status) {
+  if (absl::IsDataLoss(status))
+    return makeError(ErrorCode::Damaged, status);
+  if (absl::IsPermissionDenied(status))
+    return makeError(ErrorCode::InvalidArgument, status);
+  return makeError(status);
+}
+
 //===----------------------------------------------------------------------===//
 // Array
 //===----------------------------------------------------------------------===//
@@ -211,6 +239,18 @@ Result<HostArray> Array::get() const {
   if (lacksMemory(client.AwaitArray(state->array), array.status()))
     return makeError(ErrorCode::Refused, array.status());
   return makeArrayError(array.status());
+}
+
+Status Array::save(const std::string &folder) const {
+  if (!state)
+    return makeEmptyError("array");
+  absl::Status status = state->client().AwaitArray(state->array);
+  if (!status.ok())
+    return makeArrayError(status);
+  status = state->client().Save(state->array, folder);
+  if (!status.ok())
+    return makeSaveError(status);
+  return {};
 }
 
 void Array::release() {
@@ -300,6 +340,51 @@ Result<Array> Session::put(BorrowedArray array) {
   }
   return makeArray(state, state->client->Put(std::move(array)),
                    ErrorCode::Refused);
+}
+
+Status Session::save(const std::map<std::string, Array> &arrays,
+                     const std::string &folder) {
+  if (!state)
+    return makeEmptyError("session");
+  std::map<std::string, ArrayHandle> handles;
+  for (const auto &[name, array] : arrays) {
+    if (!array.getState())
+      return makeEmptyError("array");
+    handles[name] = array.getState()->array;
+    absl::Status status = state->client->AwaitArray(handles[name]);
+    if (!status.ok())
+      return makeArrayError(status);
+  }
+  absl::Status status = state->client->Save(handles, folder);
+  if (!status.ok())
+    return makeSaveError(status);
+  return {};
+}
+
+Result<Array> Session::loadArray(const std::string &folder) {
+  if (!state)
+    return makeEmptyError("session");
+  absl::StatusOr<ArrayHandle> array = state->client->LoadArray(folder);
+  if (!array.ok())
+    return makeLoadError(array.status());
+  return makeArray(state, array, ErrorCode::Refused);
+}
+
+Result<std::map<std::string, Array>>
+Session::loadArrays(const std::string &folder) {
+  if (!state)
+    return makeEmptyError("session");
+  auto handles = state->client->LoadArrays(folder);
+  if (!handles.ok())
+    return makeLoadError(handles.status());
+  std::map<std::string, Array> arrays;
+  for (const auto &[name, handle] : *handles) {
+    Result<Array> array = makeArray(state, handle, ErrorCode::Refused);
+    if (!array)
+      return array.error();
+    arrays[name] = *array;
+  }
+  return arrays;
 }
 
 Result<Executable> Session::load(const Plan &plan, const LoadOptions &options) {

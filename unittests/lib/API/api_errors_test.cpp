@@ -82,6 +82,7 @@ TEST(ApiTest, WhatWasMovedFromIsAnError) {
     auto hasArray = std::move(array);
     isEmpty(array.await(), "array");
     isEmpty(array.get(), "array");
+    isEmpty(array.save("unwritten"), "array");
     EXPECT_TRUE(array.isReady());
     array.release();
     auto hasRun = std::move(run);
@@ -101,6 +102,10 @@ TEST(ApiTest, WhatWasMovedFromIsAnError) {
     isEmpty(session.load(plan), "session");
     isEmpty(session.another("other"), "session");
     isEmpty(session.put(floats({2}, {1, 2})), "session");
+    isEmpty(session.save({}, "unwritten"), "session");
+    isEmpty(session.loadArray("unwritten"), "session");
+    isEmpty(session.loadArrays("unwritten"), "session");
+    EXPECT_FALSE(std::filesystem::exists("unwritten"));
     int done = 0;
     isEmpty(session.put(BorrowedArray{
                 ElementType::kF32, {0}, nullptr, 0, [&] { ++done; }}),

@@ -281,6 +281,67 @@ pw.program @whole(%acc: !sum) -> (!sum {pw.name = "sum"}) {
   pw.return %acc : !sum
 })";
 
+TEST(ApiTest, ArraysAreSavedAndLoadedElsewhere) {
+  std::string folder = testing::TempDir() + "api_test_XXXXXX";
+  ASSERT_NE(mkdtemp(folder.data()), nullptr);
+  const Plan plan = take(compile(runningSum(), {.topology = "1x1x2"})).plan;
+  {
+    Session session = take(Session::open({.topology = "1x1x2"}));
+    Executable sum = take(session.load(plan));
+    auto run = take(sum.launch(
+        {{"x", floats({1, 2}, {1, 2})}, {"start", floats({2}, {10, 20})}}));
+    // Also of a run that goes on.
+    const Array total = take(run.take("total"));
+    const Array trail = take(run.take("trail"));
+    EXPECT_TRUE(total.save(folder + "/total"));
+    EXPECT_TRUE(
+        session.save({{"total", total}, {"trail", trail}}, folder + "/all"));
+    EXPECT_EQ(total.save(folder + "/total").error().code,
+              ErrorCode::AlreadyExists);
+    EXPECT_EQ(total.save(folder + "/none/total").error().code,
+              ErrorCode::Unwritable);
+    EXPECT_EQ(session.save({{"a/b", total}}, folder + "/b").error().code,
+              ErrorCode::InvalidArgument);
+    EXPECT_EQ(session.save({{"a", Array()}}, folder + "/b").error().code,
+              ErrorCode::InvalidArgument);
+    Session other = take(session.another("other"));
+    EXPECT_EQ(other.save({{"a", total}}, folder + "/b").error().code,
+              ErrorCode::InvalidArgument);
+  }
+  Session session = take(
+      Session::open({.topology = "1x2x1", .run = {.world = RunOptions::kSim}}));
+  Executable sum = take(
+      session.load(take(compile(runningSum(), {.topology = "1x2x1"})).plan));
+  Array total = take(session.loadArray(folder + "/total"));
+  EXPECT_EQ(total.getShape(), (std::vector<int64_t>{2}));
+  auto run =
+      take(sum.launch({{"x", floats({1, 2}, {1, 1})}, {"start", total}}));
+  EXPECT_EQ(values(take(run.fetch("total"))), (std::vector<float>{12, 23}));
+  auto all = take(session.loadArrays(folder + "/all"));
+  EXPECT_EQ(all.size(), 2u);
+  EXPECT_EQ(values(take(all["trail"].get())), (std::vector<float>{11, 22}));
+
+  EXPECT_EQ(session.loadArray(folder + "/none").error().code,
+            ErrorCode::NotFound);
+  EXPECT_EQ(session.loadArray(folder + "/all").error().code,
+            ErrorCode::InvalidArgument);
+  EXPECT_EQ(session.loadArrays(folder + "/total").error().code,
+            ErrorCode::InvalidArgument);
+  std::filesystem::resize_file(folder + "/all/trail/block-0.npy", 10);
+  EXPECT_EQ(session.loadArrays(folder + "/all").error().code,
+            ErrorCode::Damaged);
+  // What is loaded from it cannot be used any more, and says so.
+  run = take(sum.launch({{"x", all["trail"]}, {"start", total}}));
+  const Error changed = run.await().error();
+  EXPECT_EQ(changed.code, ErrorCode::RunFailed);
+  EXPECT_NE(changed.message.find("trail/block-0.npy"), std::string::npos)
+      << changed.message;
+  total.release();
+  EXPECT_EQ(total.save(folder + "/b").error().code, ErrorCode::InvalidArgument);
+  EXPECT_FALSE(std::filesystem::exists(folder + "/b"));
+  std::filesystem::remove_all(folder);
+}
+
 TEST(ApiTest, ContributionsStayBetweenLaunches) {
   for (const char *topology : {"1x1x2", "1x2x1"}) {
     auto session = take(Session::open({.topology = topology}));
