@@ -4,12 +4,14 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # Trains with pw-run in one launch, and through the C++ API in several whose
-# parameters stay on the devices: the same bits.
+# parameters stay on the devices, or are saved on one topology and loaded on
+# another: the same bits.
 #
 #   check_api.py PW_RUN TRAIN_API
 
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -31,13 +33,15 @@ def main():
         outputs = [f"--output={r}=@{folder / r}.npy" for r in RESULTS]
         subprocess.run([script, *outputs], env={**os.environ, "PW_RUN": pw_run},
                        stdout=subprocess.DEVNULL, check=True)
-        for topology, world in (("2x1x4", "threads"), ("2x2x2", "threads"),
-                                ("1x1x1", "threads"), ("2x1x4", "sim")):
-            subprocess.run([train_api, name, topology, world], check=True)
+        for how in (["2x1x4", "threads"], ["2x2x2", "threads"], ["1x1x1", "threads"],
+                    ["2x1x4", "sim"], ["2x1x4", "threads", "2x4x1"],
+                    ["1x1x1", "sim", "2x2x2"]):
+            shutil.rmtree(folder / "checkpoint", ignore_errors=True)
+            subprocess.run([train_api, name, *how], check=True)
             for result in RESULTS:
                 got = (folder / f"{result}.bin").read_bytes()
                 if got != elements(folder / f"{result}.npy"):
-                    print(f"FAILED '{result}' on {topology}, {world}: differs")
+                    print(f"FAILED '{result}' on {', '.join(how)}: differs")
                     failures += 1
     print(f"{failures} failures")
     return 1 if failures else 0

@@ -10,9 +10,11 @@
 // Parameters are sent to the devices once; then each launch takes what the last
 // one left there, without waiting for it, and only loss and accuracy come back.
 //
-//   train-api OUTPUT_FOLDER [TOPOLOGY [threads|sim]]
+//   train-api OUTPUT_FOLDER [TOPOLOGY [threads|sim [TOPOLOGY]]]
 //
 // writes the bytes of all results, in the order of the steps, for comparison.
+// With a second topology the parameters are saved halfway, in the folder
+// "checkpoint", and the rest of the training takes them from there, on that.
 //
 //===----------------------------------------------------------------------===//
 
@@ -69,42 +71,65 @@ void append(ArrayBytes &to, const HostArray &array) {
   to.insert(to.end(), array.data.begin(), array.data.end());
 }
 
+/// The program on a cluster of its own.
+struct Trainer {
+  Session session;
+  Executable executable;
+
+  Trainer(const std::string &topology, RunOptions::WorldKind world)
+      : session(take(
+            Session::open({.topology = topology, .run = {.world = world}}))),
+        executable(take(session.load(compileFor(topology)))) {}
+
+  static Plan compileFor(const std::string &topology) {
+    const std::string program = std::string(TRAIN_FOLDER) + "/program.mlir";
+    return take(compile(take(readProgram(program)),
+                        {.topology = topology, .oversubscribe = true}))
+        .plan;
+  }
+};
+
 } // namespace
 
 int main(int argc, char **argv) {
-  if (argc < 2 || argc > 4)
-    die("usage: train-api OUTPUT_FOLDER [TOPOLOGY [threads|sim]]");
+  if (argc < 2 || argc > 5)
+    die("usage: train-api OUTPUT_FOLDER "
+        "[TOPOLOGY [threads|sim [TOPOLOGY]]]");
   const std::string folder = argv[1], here = TRAIN_FOLDER;
   const std::string topology = argc > 2 ? argv[2] : "2x1x4";
-  const std::string world = argc > 3 ? argv[3] : "threads";
-
-  auto compiled = take(compile(take(readProgram(here + "/program.mlir")),
-                               {.topology = topology, .oversubscribe = true}));
-  const auto kind = world == "sim" ? RunOptions::kSim : RunOptions::kThreads;
-  auto session =
-      take(Session::open({.topology = topology, .run = {.world = kind}}));
-  auto executable = take(session.load(compiled.plan));
+  const bool isSim = argc > 3 && std::string(argv[3]) == "sim";
+  const auto world = isSim ? RunOptions::kSim : RunOptions::kThreads;
+  Trainer trainer(topology, world);
 
   const ArrayBytes images = readArray(here + "/data/images.npy");
   const ArrayBytes labels = readArray(here + "/data/labels.npy");
   auto zeros = [](int64_t n) {
     return HostArray{ElementType::kF32, {n}, ArrayBytes(4 * n, 0)};
   };
-  std::map<std::string, Argument> arguments;
-  arguments["w0"] = take(session.put(HostArray{
+  std::map<std::string, Array> parameters;
+  parameters["w0"] = take(trainer.session.put(HostArray{
       ElementType::kF32, {64, 64}, readArray(here + "/data/w0.npy")}));
-  arguments["b0"] = take(session.put(zeros(64)));
-  arguments["w1"] = take(session.put(HostArray{
+  parameters["b0"] = take(trainer.session.put(zeros(64)));
+  parameters["w1"] = take(trainer.session.put(HostArray{
       ElementType::kF32, {64, 10}, readArray(here + "/data/w1.npy")}));
-  arguments["b1"] = take(session.put(zeros(10)));
+  parameters["b1"] = take(trainer.session.put(zeros(10)));
 
   std::vector<Run> runs;
   for (int64_t step = 0; step < kSteps; step += kStepsOfALaunch) {
+    if (argc > 4 && step == kSteps / 2) {
+      const std::string checkpoint = folder + "/checkpoint";
+      if (Status saved = trainer.session.save(parameters, checkpoint); !saved)
+        die(saved.error().message);
+      trainer = Trainer(argv[4], world);
+      parameters = take(trainer.session.loadArrays(checkpoint));
+    }
+    std::map<std::string, Argument> arguments(parameters.begin(),
+                                              parameters.end());
     arguments["images"] = slice(images, step, {32, 64});
     arguments["labels"] = slice(labels, step, {32, 10});
-    runs.push_back(take(executable.launch(arguments, kStepsOfALaunch)));
-    for (const char *parameter : {"w0", "b0", "w1", "b1"})
-      arguments[parameter] = take(runs.back().take(parameter));
+    runs.push_back(take(trainer.executable.launch(arguments, kStepsOfALaunch)));
+    for (auto &[name, parameter] : parameters)
+      parameter = take(runs.back().take(name));
   }
 
   std::map<std::string, ArrayBytes> results;
@@ -112,9 +137,8 @@ int main(int argc, char **argv) {
     append(results["loss"], take(run.fetch("loss")));
     append(results["accuracy"], take(run.fetch("accuracy")));
   }
-  for (const char *parameter : {"w0", "b0", "w1", "b1"})
-    append(results[parameter],
-           take(std::get<Array>(arguments[parameter]).get()));
+  for (const auto &[name, parameter] : parameters)
+    append(results[name], take(parameter.get()));
   for (const auto &[name, bytes] : results) {
     std::ofstream out(folder + "/" + name + ".bin", std::ios::binary);
     if (!out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()))
