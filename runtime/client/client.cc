@@ -39,9 +39,15 @@ Client::Client(ClientContext* context, ClientActor* actor, std::string name,
       arrays_(name_, context->memory_bytes) {
   actor_.Listen([this](const proto::Control& control) { OnControl(control); },
                 [this] { OnTick(); });
+  if (context_.runtime->world->simulated()) return;
+  reader_ = std::make_unique<FileReader>(actor_.FileTeller());
+  actor_.transfers().ReadWith(reader_.get());
 }
 
-Client::~Client() { Close(); }
+Client::~Client() {
+  Close();
+  if (reader_ != nullptr) actor_.transfers().StopReading(reader_.get());
+}
 
 absl::Status Client::Connect() {
   std::shared_ptr<Request> request =

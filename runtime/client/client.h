@@ -33,6 +33,7 @@
 #include "runtime/client/client_actor.h"
 #include "runtime/client/client_context.h"
 #include "runtime/client/cluster_stats.h"
+#include "runtime/client/file_reader.h"
 #include "runtime/client/handles.h"
 #include "runtime/client/launch_room.h"
 #include "runtime/client/loaded_program.h"
@@ -342,6 +343,7 @@ class Client {
   LaunchRoom room_;  // who has mutex_ owns it
   ArrayTable arrays_ ABSL_GUARDED_BY(mutex_);
   ObjectHolds holds_ ABSL_GUARDED_BY(mutex_);
+  std::unique_ptr<FileReader> reader_;  // null: in a simulation
 };
 
 template <typename Handle>

@@ -30,7 +30,21 @@ void ClientActor::TickAfter(TimeNs delay) {
   world_.SendAfter(local_id(), local_id(), delay, LocalMessage());
 }
 
-void ClientActor::OnLocal(const LocalMessage&) {
+std::function<void()> ClientActor::FileTeller() {
+  return [this] {
+    LocalMessage message;
+    message.kind = kFilesRead;
+    world_.SendLocal(kNobody, local_id(), message);
+  };
+}
+
+void ClientActor::OnLocal(const LocalMessage& message) {
+  if (message.kind == kFilesRead) {
+    return transfers_.OnRead(
+        [&](int32_t to, const WireMessage& answer, Payload values) {
+          world_.Send(self(), directory_.executor(to), answer, values);
+        });
+  }
   MutexLock lock(&mutex_);
   if (tick_ != nullptr) tick_();  // perhaps of a client that is gone
 }

@@ -56,6 +56,9 @@ class ClientActor final : public ControlActor {
   void Listen(Handler handler, Tick tick = nullptr);
   // Has it told after `delay`. From the handler.
   void TickAfter(TimeNs delay);
+  // Tells the actor, from any thread that is no worker, that a FileReader has
+  // read something.
+  std::function<void()> FileTeller();
   // No message reaches the client any more. The address is free when `request`
   // has been answered; 0: at once.
   void Detach(uint64_t request);
@@ -79,6 +82,9 @@ class ClientActor final : public ControlActor {
   ClientNumbers numbers;
 
  private:
+  // Of local messages; others are timers.
+  static constexpr uint16_t kFilesRead = 1;
+
   void OnMessage(ActorId from, ControlRef control) override;
 
   World& world_;

@@ -78,18 +78,68 @@ void ClientTransfers::OnWire(int32_t host, const WireMessage& message,
 
 void ClientTransfers::OnPull(int32_t host, const WireMessage& message,
                              Send send) {
+  const uint64_t object = NumberOf(message.step);
   const PulledPiece piece = PieceOf(message);
   std::optional<Payload> payload;
+  bool is_read_later = false;
   {
     MutexLock lock(&mutex_);
-    payload = uploads_.Piece(NumberOf(message.step), host, piece);
+    std::optional<PieceRead> read = uploads_.Read(object, host, piece);
+    if (read.has_value() && reader_ != nullptr) {
+      read->id = message.step;
+      reader_->Add(*std::move(read));
+      is_read_later = true;
+    } else if (read.has_value()) {
+      read->Run();
+      payload = uploads_.EndRead(*std::move(read));
+    } else {
+      payload = uploads_.Piece(object, host, piece);
+    }
   }
-  WireMessage block = TransferMessage(kBlockMessage, message.step, piece);
+  if (is_read_later) return OnRead(send);  // perhaps it was read at once
+  Answer(message.step, host, piece, payload, send);
+}
+
+void ClientTransfers::Answer(uint64_t id, int32_t host, PulledPiece piece,
+                             const std::optional<Payload>& payload, Send send) {
+  WireMessage block = TransferMessage(kBlockMessage, id, piece);
   if (!payload.has_value()) {
     block.flags = kPoisoned;
     return send(host, block, {});
   }
   if (payload->bytes > 0) send(host, block, *payload);
+}
+
+void ClientTransfers::ReadWith(FileReader* reader) {
+  MutexLock lock(&mutex_);
+  reader_ = reader;
+}
+
+void ClientTransfers::StopReading(FileReader* reader) {
+  MutexLock lock(&mutex_);
+  if (reader_ == reader) reader_ = nullptr;
+}
+
+void ClientTransfers::OnRead(Send send) {
+  struct Piece {
+    uint64_t id;
+    int32_t host;
+    PulledPiece piece;
+    std::optional<Payload> payload;
+  };
+  std::vector<Piece> pieces;
+  {
+    MutexLock lock(&mutex_);
+    if (reader_ == nullptr) return;
+    for (PieceRead& read : reader_->Take()) {
+      Piece& out =
+          pieces.emplace_back(Piece{read.id, read.host, read.piece, {}});
+      out.payload = uploads_.EndRead(std::move(read));
+    }
+  }
+  for (const Piece& out : pieces) {
+    Answer(out.id, out.host, out.piece, out.payload, send);
+  }
 }
 
 void ClientTransfers::OnBlock(int32_t host, const WireMessage& message,

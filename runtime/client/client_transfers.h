@@ -13,6 +13,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -21,6 +22,7 @@
 #include "absl/status/status.h"
 #include "runtime/base/mutex.h"
 #include "runtime/client/fetch_assembly.h"
+#include "runtime/client/file_reader.h"
 #include "runtime/client/upload_table.h"
 #include "runtime/executor/counters.h"
 #include "runtime/protocol/wire_message.h"
@@ -63,6 +65,13 @@ class ClientTransfers {
   void OnWire(int32_t host, const WireMessage& message, Payload payload,
               Send send);
 
+  // From now on `reader` reads what hosts ask for of arrays in files, and tells
+  // the actor, which calls OnRead; until StopReading has returned, or another
+  // one does. Without one they are read at once, while a handler waits.
+  void ReadWith(FileReader* reader);
+  void StopReading(FileReader* reader);
+  void OnRead(Send send);
+
   // Bytes that were copied here: out of arrays whose blocks are no neighbours,
   // and into arrays that were fetched.
   uint64_t bytes_gathered() const;
@@ -72,10 +81,14 @@ class ClientTransfers {
 
  private:
   void OnPull(int32_t host, const WireMessage& message, Send send);
+  // Sends a piece, or that there is none.
+  static void Answer(uint64_t id, int32_t host, PulledPiece piece,
+                     const std::optional<Payload>& payload, Send send);
   void OnBlock(int32_t host, const WireMessage& message, Payload payload,
                Send send);
 
   mutable Mutex mutex_;
+  FileReader* reader_ ABSL_GUARDED_BY(mutex_) = nullptr;
   UploadTable uploads_ ABSL_GUARDED_BY(mutex_);
   std::map<uint64_t, std::shared_ptr<ArrayFetch>> fetches_
       ABSL_GUARDED_BY(mutex_);

@@ -27,65 +27,83 @@ void UploadTable::Add(uint64_t object, uint64_t launch, ClientValues values,
   of_launch_.emplace(launch, object);
 }
 
-std::optional<Payload> UploadTable::Piece(uint64_t object, int32_t host,
-                                          PulledPiece piece) {
+UploadTable::Asked UploadTable::Ask(uint64_t object, int32_t host,
+                                    PulledPiece piece) {
   auto found = uploads_.find(object);
-  if (found == uploads_.end()) return std::nullopt;
+  if (found == uploads_.end()) return {};
   Upload& upload = found->second;
   auto asking = upload.hosts.find(host);
-  if (asking == upload.hosts.end() || piece.slot >= kPullWindow) {
-    return std::nullopt;
-  }
+  if (asking == upload.hosts.end() || piece.slot >= kPullWindow) return {};
   Host& to = asking->second;
-  if (!to.map.has_value()) {
-    to.map.emplace(*upload.placement, *to.parts, upload.steps);
+  if (to.map == nullptr) {
+    to.map = std::make_shared<const BlockMap>(*upload.placement, *to.parts,
+                                              upload.steps);
   }
-  const uint64_t at = piece.offset();
-  if (at >= to.map->bytes()) return std::nullopt;
-  const uint64_t bytes = piece.BytesOf(to.map->bytes());
-  const char* const data = upload.values.data;
-  const SavedArray* const saved = upload.values.saved;
-  if (saved == nullptr) {
-    if (const std::optional<uint64_t> offset = to.map->Contiguous(at, bytes)) {
-      return Payload{data == nullptr ? nullptr : data + *offset, bytes};
-    }
-  }
-  Slot& slot = to.slots[piece.slot];
+  if (piece.offset() >= to.map->bytes()) return {};
+  return {&upload, &to};
+}
+
+bool UploadTable::Take(Host* host, PulledPiece piece) {
+  Slot& slot = host->slots[piece.slot];
   if (slot.piece.has_value() && piece.number <= *slot.piece) {
     // A second copy of the question, or the first answer was lost.
-    if (piece.number < *slot.piece) return Payload();
-    to.old.push_back(std::move(slot.buffer));
+    if (piece.number < *slot.piece) return false;
+    host->old.push_back(std::move(slot.buffer));
   }
   slot.piece = piece.number;
-  if (data == nullptr && saved == nullptr) return Payload{nullptr, bytes};
-  Buffer& buffer = slot.buffer;
+  return true;
+}
+
+std::optional<Payload> UploadTable::Piece(uint64_t object, int32_t host,
+                                          PulledPiece piece) {
+  const auto [upload, to] = Ask(object, host, piece);
+  if (upload == nullptr) return std::nullopt;
+  const uint64_t at = piece.offset();
+  const uint64_t bytes = piece.BytesOf(to->map->bytes());
+  const char* const data = upload->values.data;
+  if (const std::optional<uint64_t> offset = to->map->Contiguous(at, bytes)) {
+    return Payload{data == nullptr ? nullptr : data + *offset, bytes};
+  }
+  if (!Take(to, piece)) return Payload();
+  if (data == nullptr) return Payload{nullptr, bytes};
+  Buffer& buffer = to->slots[piece.slot].buffer;
   if (buffer == nullptr) {
     buffer = std::make_unique_for_overwrite<char[]>(
-        std::min(kPieceBytes, to.map->bytes()));
+        std::min(kPieceBytes, to->map->bytes()));
   }
-  if (saved == nullptr) {
-    to.map->Gather(data, at, bytes, buffer.get());
-  } else {
-    const absl::Status read =
-        ReadPiece(*saved, *to.map, at, bytes, buffer.get());
-    if (!read.ok()) {
-      failures_.emplace(upload.launch, read);
-      return std::nullopt;
-    }
-  }
+  to->map->Gather(data, at, bytes, buffer.get());
   bytes_gathered_ += bytes;
   return Payload{buffer.get(), bytes};
 }
 
-absl::Status UploadTable::ReadPiece(const SavedArray& saved,
-                                    const BlockMap& map, uint64_t at,
-                                    uint64_t bytes, char* to) {
-  std::vector<SavedArray::Range> ranges;
-  map.GatherRuns(at, bytes, to,
-                 [&](uint64_t offset, uint64_t count, uint64_t begin) {
-                   ranges.push_back({offset, count, to + begin});
-                 });
-  return saved.Read(ranges);
+std::optional<PieceRead> UploadTable::Read(uint64_t object, int32_t host,
+                                           PulledPiece piece) {
+  const auto [upload, to] = Ask(object, host, piece);
+  if (upload == nullptr || upload->values.saved == nullptr) {
+    return std::nullopt;
+  }
+  PieceRead read;
+  read.object = object;
+  read.host = host;
+  read.piece = piece;
+  read.owner = upload->values.owner;
+  read.saved = upload->values.saved;
+  read.map = to->map;
+  return read;
+}
+
+std::optional<Payload> UploadTable::EndRead(PieceRead read) {
+  const auto [upload, to] = Ask(read.object, read.host, read.piece);
+  if (upload == nullptr) return std::nullopt;
+  if (!read.status.ok()) {
+    failures_.emplace(upload->launch, read.status);
+    return std::nullopt;
+  }
+  if (!Take(to, read.piece)) return Payload();
+  Buffer& buffer = to->slots[read.piece.slot].buffer;
+  buffer = std::move(read.buffer);
+  bytes_gathered_ += read.bytes();
+  return Payload{buffer.get(), read.bytes()};
 }
 
 std::shared_ptr<const void> UploadTable::Pulled(uint64_t object, int32_t host) {
@@ -103,7 +121,7 @@ void UploadTable::End(uint64_t object, Owners* owners) {
   if (found == uploads_.end()) return;
   found->second.ended = true;
   std::erase_if(found->second.hosts, [](const auto& host) {
-    return !host.second.map.has_value() || host.second.gone;
+    return host.second.map == nullptr || host.second.gone;
   });
   if (!found->second.hosts.empty()) return;
   owners->push_back(std::move(found->second.values.owner));
@@ -133,7 +151,7 @@ std::vector<std::shared_ptr<const void>> UploadTable::HostGone(int32_t host) {
   for (auto& [object, upload] : uploads_) {
     auto asked = upload.hosts.find(host);
     // One that has not asked may be of its next life.
-    if (asked == upload.hosts.end() || !asked->second.map.has_value()) continue;
+    if (asked == upload.hosts.end() || asked->second.map == nullptr) continue;
     asked->second.gone = true;
     if (upload.ended) ended.push_back(object);
   }

@@ -19,6 +19,7 @@
 #include "absl/status/status.h"
 #include "runtime/checkpoint/saved_array.h"
 #include "runtime/client/block_map.h"
+#include "runtime/client/file_reader.h"
 #include "runtime/executor/parts.h"
 #include "runtime/protocol/block_pull.h"
 #include "runtime/protocol/wire_message.h"
@@ -43,10 +44,15 @@ class UploadTable {
   // `object` goes to the hosts of `placement`, for `launch`.
   void Add(uint64_t object, uint64_t launch, ClientValues values,
            std::shared_ptr<const ArrayPlacement> placement, uint64_t steps);
-  // What a host asks for; nullopt: there is no such object, or piece, or it
-  // cannot be read from its file. No bytes: it asked long ago, and has it.
+  // What a host asks for; nullopt: there is no such object, or piece. No bytes:
+  // it asked long ago, and has it.
   std::optional<Payload> Piece(uint64_t object, int32_t host,
                                PulledPiece piece);
+  // Of what is in files: how to read it; nullopt: it is not.
+  std::optional<PieceRead> Read(uint64_t object, int32_t host,
+                                PulledPiece piece);
+  // It was read. As Piece; nullopt also when it was not.
+  std::optional<Payload> EndRead(PieceRead read);
   // A host reads no value of the object any more. Returns what kept the values
   // with the last one, to be let go where that may take time.
   std::shared_ptr<const void> Pulled(uint64_t object, int32_t host);
@@ -72,8 +78,8 @@ class UploadTable {
     Buffer buffer;
   };
   struct Host {
-    const Parts* parts = nullptr;  // of the placement
-    std::optional<BlockMap> map;   // when it has asked
+    const Parts* parts = nullptr;         // of the placement
+    std::shared_ptr<const BlockMap> map;  // when it has asked
     std::array<Slot, kPullWindow> slots;
     bool gone = false;  // since it asked
     // Of pieces that were asked for again: one who asked may still read them.
@@ -88,9 +94,14 @@ class UploadTable {
     uint64_t launch = 0;
   };
 
-  // Reads what a piece has from files.
-  static absl::Status ReadPiece(const SavedArray& saved, const BlockMap& map,
-                                uint64_t at, uint64_t bytes, char* to);
+  // A piece of an object that a host may ask for; nulls: there is none.
+  struct Asked {
+    Upload* upload = nullptr;
+    Host* host = nullptr;
+  };
+  Asked Ask(uint64_t object, int32_t host, PulledPiece piece);
+  // Makes the piece the slot's; false: the host has had a later one.
+  static bool Take(Host* host, PulledPiece piece);
   // Forgets the hosts that never asked, and those that are gone.
   void End(uint64_t object, Owners* owners);
 

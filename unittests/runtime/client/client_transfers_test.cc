@@ -9,11 +9,15 @@
 #include "runtime/client/client_transfers.h"
 
 #include <cstring>
+#include <filesystem>
+#include <future>
 #include <string>
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "runtime/checkpoint/array_writer.h"
 #include "runtime/protocol/wire_kind.h"
+#include "unittests/runtime/checkpoint/test_folder.h"
 #include "unittests/runtime/client/placement_test_support.h"
 
 namespace pathways {
@@ -91,12 +95,90 @@ TEST_F(ClientTransfersTest, WhatIsNotThereIsSaid) {
   auto values = std::make_shared<std::string>("abcd");
   transfers_.AddUpload(kObject, kLaunch, {values->data(), values},
                        CopiesOn({1}, {kHost}), 1);
-  transfers_.EndLaunch(kLaunch);
+  EXPECT_TRUE(transfers_.EndLaunch(kLaunch).ok());
   EXPECT_EQ(values.use_count(), 1);
   const std::vector<Sent> sent = On(Message(kPullMessage, kObject, 0, 1));
   ASSERT_EQ(sent.size(), 1u);
   EXPECT_EQ(sent[0].message.flags, kPoisoned);
   EXPECT_EQ(sent[0].payload.data, nullptr);
+}
+
+// Two floats, on two hosts, in files.
+class SavedTransfersTest : public ClientTransfersTest {
+ protected:
+  void SetUp() override {
+    auto folder = SaveFolder::Create(folder_ / "a");
+    auto writer = ArrayWriter::Create(folder->get(), "", ElementType::kF32,
+                                      {{2}, {{}}, {}, {}}, {});
+    ASSERT_TRUE(writer->Write("abcdefgh").ok() && writer->Finish().ok() &&
+                (*folder)->Commit().ok());
+    saved_ = *SavedArray::Open(folder_ / "a");
+    transfers_.AddUpload(kObject, kLaunch, {nullptr, saved_, saved_.get()},
+                         RowsOn({2}, 2, {kHost, 5}), 1);
+  }
+  static void ExpectBlock(const Sent& sent, const std::string& values) {
+    EXPECT_EQ(sent.message.kind, kBlockMessage);
+    EXPECT_EQ(sent.message.step, kObject);
+    ASSERT_EQ(sent.payload.bytes, values.size());
+    EXPECT_EQ(std::string(static_cast<const char*>(sent.payload.data),
+                          sent.payload.bytes),
+              values);
+  }
+
+  testing::TestFolder folder_;
+  std::shared_ptr<const SavedArray> saved_;
+};
+
+TEST_F(SavedTransfersTest, AreReadAtOnceWithoutAReader) {
+  const std::vector<Sent> sent =
+      On(Message(kPullMessage, kObject, 0, 3), {}, 5);
+  ASSERT_EQ(sent.size(), 1u);
+  EXPECT_EQ(sent[0].host, 5);
+  EXPECT_EQ(sent[0].message.target, 3u);
+  ExpectBlock(sent[0], "efgh");
+  On(Message(kPulledMessage, kObject));
+  EXPECT_EQ(saved_.use_count(), 2);
+  On(Message(kPulledMessage, kObject), {}, 5);
+  EXPECT_EQ(saved_.use_count(), 1);
+}
+
+TEST_F(SavedTransfersTest, AReaderReadsThemElsewhere) {
+  std::promise<void> read;
+  FileReader reader([&] { read.set_value(); });
+  transfers_.ReadWith(&reader);
+  EXPECT_TRUE(On(Message(kPullMessage, kObject, 0, 1)).empty());
+  read.get_future().wait();
+  std::vector<Sent> sent;
+  const auto send = [&](int32_t to, const WireMessage& answer, Payload values) {
+    sent.push_back({to, answer, values});
+  };
+  transfers_.OnRead(send);
+  ASSERT_EQ(sent.size(), 1u);
+  EXPECT_EQ(sent[0].host, kHost);
+  EXPECT_EQ(sent[0].message.target, 1u);
+  ExpectBlock(sent[0], "abcd");
+  transfers_.OnRead(send);
+  EXPECT_EQ(sent.size(), 1u);
+  // Another client's may have taken its place.
+  FileReader other([] {});
+  transfers_.ReadWith(&other);
+  transfers_.StopReading(&reader);
+  EXPECT_TRUE(On(Message(kPullMessage, kObject, 0, 1), {}, 5).empty());
+  transfers_.StopReading(&other);
+  EXPECT_EQ(On(Message(kPullMessage, kObject, 0, 1), {}, 5).size(), 1u);
+}
+
+TEST_F(SavedTransfersTest, WhatCannotBeReadIsSaidWhenTheLaunchEnds) {
+  std::filesystem::remove(folder_ / "a/block-0.npy");
+  const std::vector<Sent> sent = On(Message(kPullMessage, kObject));
+  ASSERT_EQ(sent.size(), 1u);
+  EXPECT_EQ(sent[0].message.flags, kPoisoned);
+  // Hosts that give up say that they are done.
+  On(Message(kPulledMessage, kObject));
+  On(Message(kPulledMessage, kObject), {}, 5);
+  const absl::Status status = transfers_.EndLaunch(kLaunch);
+  EXPECT_TRUE(absl::IsDataLoss(status)) << status;
+  EXPECT_TRUE(transfers_.EndLaunch(kLaunch).ok());
 }
 
 TEST_F(ClientTransfersTest, FetchesPieceByPiece) {

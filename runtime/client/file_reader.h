@@ -1,0 +1,79 @@
+//===- file_reader.h - Reads what hosts ask for from files ------*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_CLIENT_FILE_READER_H_
+#define RUNTIME_CLIENT_FILE_READER_H_
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "runtime/base/mutex.h"
+#include "runtime/checkpoint/saved_array.h"
+#include "runtime/client/block_map.h"
+#include "runtime/protocol/block_pull.h"
+
+namespace pathways {
+
+// One piece of an array in files that a host asks for.
+struct PieceRead {
+  uint64_t id = 0;  // by which hosts know the object
+  uint64_t object = 0;
+  int32_t host = 0;
+  PulledPiece piece;
+  std::shared_ptr<const void> owner;  // of `saved`
+  const SavedArray* saved = nullptr;
+  std::shared_ptr<const BlockMap> map;
+  // What reading leaves: all of the piece, or why not.
+  std::unique_ptr<char[]> buffer;
+  absl::Status status;
+
+  uint64_t bytes() const { return piece.BytesOf(map->bytes()); }
+  // Errors as of SavedArray::Read; ResourceExhausted: there is no memory.
+  void Run();
+};
+
+// Reads pieces one after the other on a thread of its own, which begins with
+// the first one: handlers must not wait for a disk. It belongs to a client of a
+// world of threads; in a simulation files take no time. Any thread calls it.
+class FileReader {
+ public:
+  // `on_read` is called on that thread when there is something to take; it must
+  // not wait.
+  explicit FileReader(std::function<void()> on_read)
+      : on_read_(std::move(on_read)) {}
+  // Waits for the piece that is being read, and drops the others.
+  ~FileReader();
+  FileReader(const FileReader&) = delete;
+  FileReader& operator=(const FileReader&) = delete;
+
+  void Add(PieceRead read);
+  // Those that were read since the last call, in the order of Add.
+  std::vector<PieceRead> Take();
+
+ private:
+  void ReadAll();
+
+  const std::function<void()> on_read_;
+  Mutex mutex_;
+  std::condition_variable_any changed_;
+  std::deque<PieceRead> waiting_ ABSL_GUARDED_BY(mutex_);
+  std::vector<PieceRead> done_ ABSL_GUARDED_BY(mutex_);
+  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
+  std::thread thread_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace pathways
+
+#endif  // RUNTIME_CLIENT_FILE_READER_H_
