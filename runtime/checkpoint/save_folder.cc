@@ -38,8 +38,10 @@ std::string ParentOf(const std::string& path) {
 absl::Status CheckFree(const std::string& path) {
   struct stat info;
   if (stat(path.c_str(), &info) != 0) {
-    return errno == ENOENT ? absl::OkStatus()
-                           : FileStatus("write", path, errno);
+    if (errno != ENOENT) return FileStatus("write", path, errno);
+    if (lstat(path.c_str(), &info) != 0) return absl::OkStatus();
+    return absl::AlreadyExistsError(absl::StrCat(
+        "cannot save to '", path, "': it is there, a link that leads nowhere"));
   }
   if (!S_ISDIR(info.st_mode)) {
     return absl::AlreadyExistsError(absl::StrCat(

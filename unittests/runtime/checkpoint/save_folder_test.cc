@@ -70,6 +70,9 @@ TEST(SaveFolderTest, ReplacesAnEmptyFolderAlone) {
   EXPECT_THAT(std::string(full.message()), HasSubstr("there is 'b'"));
   const absl::Status file = SaveFolder::Create(folder / "a/b").status();
   EXPECT_TRUE(absl::IsAlreadyExists(file)) << file;
+  std::filesystem::create_symlink("nowhere", folder / "dangling");
+  const absl::Status link = SaveFolder::Create(folder / "dangling").status();
+  EXPECT_TRUE(absl::IsAlreadyExists(link)) << link;
   EXPECT_TRUE(absl::IsInvalidArgument(SaveFolder::Create("").status()));
   const absl::Status none = SaveFolder::Create(folder / "c/d").status();
   EXPECT_TRUE(absl::IsNotFound(none)) << none;

@@ -11,6 +11,7 @@
 
 #include "unittests/runtime/checkpoint/test_folder.h"
 #include "unittests/runtime/client/runtime_test_support.h"
+#include "unittests/runtime/client/sim_processes.h"
 
 namespace pathways::testing {
 namespace {
@@ -271,6 +272,75 @@ TEST_P(CheckpointsTest, NothingStaysOfWhatCannotBeSaved) {
   EXPECT_THAT(folder_.List(), ElementsAre("v"));
 }
 
+// Whatever becomes of the array and its client while hosts ask for it.
+TEST_P(CheckpointsTest, ALaunchKeepsWhatItReads) {
+  auto runtime = Start("1x2x1", Options());
+  const std::vector<float> values = Ramp(200000);
+  ASSERT_TRUE(
+      runtime->Save(*runtime->Put(Floats({200000}, values)), folder_ / "u")
+          .ok());
+  const ProgramHandle program =
+      LoadPlan(*runtime, PassPlan(Rows({200000}), {{"x", 2}}));
+  const ArrayHandle u = LoadFrom(*runtime, folder_ / "u");
+  const RunHandle run = *runtime->Launch(program, {u});
+  const RunHandle other = *runtime->Launch(program, {u});
+  ASSERT_TRUE(runtime->Release(u).ok());
+  EXPECT_THAT(FetchValues(*runtime, run, "u"), ElementsAreArray(values));
+  EXPECT_THAT(FetchValues(*runtime, other, "u"), ElementsAreArray(values));
+
+  const ArrayHandle v = LoadFrom(*runtime, folder_ / "u");
+  const RunHandle cancelled = *runtime->Launch(program, {v});
+  ASSERT_TRUE(runtime->Cancel(cancelled).ok());
+  (void)runtime->Await(cancelled);
+  // It may have been too late; the array is good either way.
+  EXPECT_THAT(FetchValues(*runtime, *runtime->Launch(program, {v}), "u"),
+              ElementsAreArray(values));
+  ASSERT_TRUE(
+      runtime->Launch(program, {LoadFrom(*runtime, folder_ / "u")}).ok());
+  runtime.Reconnect();
+  for (const auto& host : StatsOf(*runtime).hosts) {
+    EXPECT_EQ(host.object_bytes, 0u);
+  }
+  EXPECT_THAT(Values(*runtime->Get(Through(*runtime,
+                                           PassPlan(Rows({200000}), {{"x", 2}}),
+                                           LoadFrom(*runtime, folder_ / "u")))),
+              ElementsAreArray(values));
+}
+
+TEST_P(CheckpointsTest, OneArrayIsTwoArguments) {
+  auto runtime = Start("1x1x2", Options());
+  ASSERT_TRUE(
+      runtime->Save(*runtime->Put(Floats({2}, {3, 4})), folder_ / "u").ok());
+  PlanBuilder b("two", 1);
+  const uint32_t s = b.AddSlice("s", {{"x", 2}}, 0);
+  for (const char* name : {"rows", "whole"}) {
+    const uint32_t buffer =
+        b.AddBuffer(name, s, name[0] == 'r' ? Rows({2}) : Whole({2}), 1);
+    b.AddFeed(name, buffer);
+    b.AddFetch(name, buffer);
+  }
+  const ProgramHandle program = LoadPlan(*runtime, b.Finish());
+  const ArrayHandle u = LoadFrom(*runtime, folder_ / "u");
+  const RunHandle run = *runtime->Launch(program, {u, u});
+  EXPECT_THAT(FetchValues(*runtime, run, "rows"), ElementsAre(3, 4));
+  EXPECT_THAT(FetchValues(*runtime, run, "whole"), ElementsAre(3, 4));
+}
+
+TEST(CheckpointsOfProcessesTest, NothingStaysWhenAHostIsLost) {
+  TestFolder folder;
+  SimProcesses processes(MakeCluster("1x2x1"), {1, 2}, /*client_process=*/0,
+                         Sim());
+  const ArrayHandle u = Through(*processes, PassPlan(Rows({4}), {{"x", 2}}),
+                                *processes->Put(Floats({4}, Ramp(4))));
+  ASSERT_TRUE(processes->Save(u, folder / "u").ok());
+  processes.Kill(2);
+  const absl::Status status = processes->Save(u, folder / "v");
+  EXPECT_TRUE(absl::IsUnavailable(status)) << status;
+  EXPECT_THAT(folder.List(), ElementsAre("u"));
+  EXPECT_THAT(Values(*processes->Get(LoadFrom(*processes, folder / "u"))),
+              ElementsAre(1, 2, 3, 4));
+}
+
 TEST(CheckpointsOfSimulationsTest, WithoutKernelsThereAreNoValues) {
   TestFolder folder;
   {
@@ -343,8 +413,15 @@ TEST(CheckpointsPropertyTest, TheSameBitsWhateverTheLayouts) {
   TestFolder folder;
   const std::vector<std::string> topologies = {"1x1x8", "1x2x4", "1x4x2",
                                                "1x8x1"};
-  auto from = Start(topologies[random.Below(4)], Sim(seed));
-  auto to = Start(topologies[random.Below(4)], Sim(seed + 1));
+  // Messages may be doubled, late, or lost and sent again.
+  const std::vector<std::string> faults = {"", "jumbled", "lossy"};
+  const auto options = [&](unsigned of) {
+    ClusterOptions options = Sim(of);
+    options.faults = faults[random.Below(3)];
+    return options;
+  };
+  auto from = Start(topologies[random.Below(4)], options(seed));
+  auto to = Start(topologies[random.Below(4)], options(seed + 1));
   for (int round = 0; round < 60; ++round) {
     const std::vector<int64_t> shape = random.Shape();
     const auto element = std::vector{proto::F32, proto::F64, proto::I1,
