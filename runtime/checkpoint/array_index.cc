@@ -300,7 +300,7 @@ absl::StatusOr<ArrayIndex> ParseArrayIndex(const std::string& text) {
   const absl::Status savable =
       CheckSavable(index.element, index.layout, index.mesh);
   if (!savable.ok()) return Damaged(savable.message());
-  const absl::Status read = ReadBlocks(*blocks, &index);
+  absl::Status read = ReadBlocks(*blocks, &index);
   if (!read.ok()) return read;
   return index;
 }

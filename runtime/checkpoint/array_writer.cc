@@ -21,11 +21,11 @@ absl::StatusOr<ArrayWriter> ArrayWriter::Create(SaveFolder* folder,
                                                 ElementType element,
                                                 layout::Layout layout,
                                                 layout::Mesh mesh) {
-  const absl::Status savable = CheckSavable(element, layout, mesh);
+  absl::Status savable = CheckSavable(element, layout, mesh);
   if (!savable.ok()) return savable;
   std::string prefix;
   if (!name.empty()) {
-    const absl::Status added = folder->AddFolder(name);
+    absl::Status added = folder->AddFolder(name);
     if (!added.ok()) return added;
     prefix = absl::StrCat(name, "/");
   }
@@ -43,8 +43,7 @@ absl::Status ArrayWriter::Write(const char* data) {
   block.file = absl::StrCat("block-", number, ".npy");
   block.bytes = header.size() + values.size();
   block.crc = Crc32(Crc32(0, header), values);
-  const absl::Status added =
-      folder_->AddFile(prefix_ + block.file, {header, values});
+  absl::Status added = folder_->AddFile(prefix_ + block.file, {header, values});
   if (added.ok()) index_.blocks.push_back(std::move(block));
   return added;
 }

@@ -207,7 +207,7 @@ absl::Status SavedArray::Read(absl::Span<const Range> ranges) const {
            segments[end].block == segments[first].block) {
       ++end;
     }
-    const absl::Status read =
+    absl::Status read =
         ReadFile(absl::MakeSpan(segments).subspan(first, end - first));
     if (!read.ok()) return read;
     first = end;
@@ -268,7 +268,7 @@ absl::StatusOr<HostArray> SavedArray::ReadAll() const {
     return absl::ResourceExhaustedError(
         absl::StrCat("'", folder_, "': ", NoMemoryText(element(), shape())));
   }
-  const absl::Status read = Read({{0, bytes_, array.data.data()}});
+  absl::Status read = Read({{0, bytes_, array.data.data()}});
   if (!read.ok()) return read;
   return array;
 }

@@ -28,7 +28,6 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using testing::ReadFile;
 using testing::TestFolder;
-using testing::WriteFile;
 
 TEST(SaveFolderTest, AppearsWithAllThatIsInIt) {
   TestFolder folder;

@@ -29,9 +29,6 @@ using testing::ReadFile;
 using testing::TestFolder;
 using testing::WriteFile;
 
-const layout::Layout kColumns = {{3, 4}, {{}, {"x"}}, {}, {}};
-const layout::Mesh kMesh = {{"x", 2}, {"y", 3}};
-
 class SavedArrayTest : public ::testing::Test {
  protected:
   // Two blocks of 3x2xi8 with the elements 0 to 5 and 6 to 11.
@@ -39,8 +36,9 @@ class SavedArrayTest : public ::testing::Test {
   void Save(const std::string& name, ElementType element, char first = 0) {
     auto folder = SaveFolder::Create(folder_ / name);
     ASSERT_TRUE(folder.ok()) << folder.status();
-    auto writer =
-        ArrayWriter::Create(folder->get(), "", element, kColumns, kMesh);
+    auto writer = ArrayWriter::Create(folder->get(), "", element,
+                                      {{3, 4}, {{}, {"x"}}, {}, {}},
+                                      {{"x", 2}, {"y", 3}});
     ASSERT_TRUE(writer.ok()) << writer.status();
     for (char block = 0; block < 2; ++block) {
       std::string data(6, first);

@@ -259,7 +259,7 @@ TEST_P(CheckpointsTest, NothingStaysOfWhatCannotBeSaved) {
   absl::Status status =
       result.ok() ? runtime->Save(*result, folder_ / "v") : result.status();
   EXPECT_THAT(std::string(status.message()), HasSubstr("expected no negative"));
-  status = runtime->Save(ArrayHandle{99, 99}, folder_ / "v");
+  status = runtime->Save(ArrayHandle{1, /*owner=*/0}, folder_ / "v");
   EXPECT_TRUE(absl::IsInvalidArgument(status)) << status;
   EXPECT_THAT(folder_.List(), IsEmpty());
 
