@@ -392,14 +392,15 @@ class Session {
     }
     LaunchArguments arguments;
     for (Input& input : inputs_) {
-      if (auto* array = std::get_if<HostArray>(&input)) {
-        arguments.emplace_back(std::move(*array));
+      const auto* saved =
+          std::get_if<std::shared_ptr<const SavedArray>>(&input);
+      if (saved == nullptr) {
+        arguments.emplace_back(std::move(*std::get_if<HostArray>(&input)));
         continue;
       }
-      absl::StatusOr<ArrayHandle> saved = client_->Put(
-          std::get<std::shared_ptr<const SavedArray>>(std::move(input)));
-      if (!saved.ok()) return Fail(kRunError, saved.status().message());
-      arguments.emplace_back(*saved);
+      absl::StatusOr<ArrayHandle> array = client_->Put(*saved);
+      if (!array.ok()) return Fail(kRunError, array.status().message());
+      arguments.emplace_back(*array);
     }
     progress_.Track("running", [this, total = FiringsExpected()] {
       return static_cast<double>(cluster_->firings()) / total;
