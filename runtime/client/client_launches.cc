@@ -320,7 +320,7 @@ void Client::OnLaunchEnded(const proto::LaunchEnded& ended) {
     MutexLock lock(&mutex_);
     ObjectList objects;
     run = runs_.End(
-        ended.launch(), std::move(status), ended.completed(),
+        ended.launch(), status, ended.completed(),
         absl::MakeConstSpan(ended.poisoned().data(), ended.poisoned_size()),
         &objects);
     if (run == nullptr) return;
