@@ -61,13 +61,14 @@ absl::Status CheckFree(const std::string& path) {
       "cannot save to '", path, "': it is not empty, there is '", first, "'"));
 }
 
-// Brings what a folder lists to the disk. Returns 0 or an errno.
-int SyncFolder(const std::string& path) {
-  FileDescriptor folder(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (folder.get() < 0) return errno;
-  // Some file systems cannot, and need not.
-  if (fsync(folder.get()) != 0 && errno != EINVAL) return errno;
-  return folder.Close();
+// Brings a file, or what a folder lists, to the disk.
+absl::Status Sync(const std::string& path) {
+  FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  // Some file systems cannot do it with folders, and need not.
+  if (file.get() < 0 || (fsync(file.get()) != 0 && errno != EINVAL)) {
+    return FileStatus("write", path, errno);
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -125,24 +126,27 @@ absl::Status SaveFolder::AddFile(
   for (absl::string_view part : parts) {
     if (error == 0) error = WriteAll(file.get(), {part.data(), part.size()});
   }
-  if (error == 0 && fsync(file.get()) != 0) error = errno;
   if (error == 0) error = file.Close();
   return error == 0 ? absl::OkStatus() : FileStatus("write", path, error);
 }
 
 absl::Status SaveFolder::Commit() {
-  int error = 0;
-  for (const std::string& folder : folders_) {
-    if (error == 0) error = SyncFolder(absl::StrCat(at_, "/", folder));
+  // Not each file when it is written: then each would wait for the disk.
+  for (const std::vector<std::string>* names : {&files_, &folders_}) {
+    for (const std::string& name : *names) {
+      absl::Status synced = Sync(absl::StrCat(at_, "/", name));
+      if (!synced.ok()) return synced;
+    }
   }
-  if (error == 0) error = SyncFolder(at_);
-  if (error == 0 && rename(at_.c_str(), path_.c_str()) != 0) error = errno;
-  if (error != 0) return FileStatus("write", path_, error);
+  absl::Status synced = Sync(at_);
+  if (!synced.ok()) return synced;
+  if (rename(at_.c_str(), path_.c_str()) != 0) {
+    return FileStatus("write", path_, errno);
+  }
   at_ = path_;
-  error = SyncFolder(ParentOf(path_));
-  if (error != 0) return FileStatus("write", path_, error);
-  at_.clear();
-  return absl::OkStatus();
+  synced = Sync(ParentOf(path_));
+  if (synced.ok()) at_.clear();
+  return synced;
 }
 
 }  // namespace pathways

@@ -39,11 +39,12 @@ class SaveFolder {
 
   // Makes a folder in it. Errors as FileStatus.
   absl::Status AddFolder(const std::string& name);
-  // Writes a new file, `parts` one behind the other, to the disk. Errors as
-  // FileStatus; part of it may be there until the end of the object.
+  // Writes a new file, `parts` one behind the other. Errors as FileStatus; part
+  // of it may be there until the end of the object.
   absl::Status AddFile(const std::string& name,
                        std::initializer_list<absl::string_view> parts);
-  // Gives the folder its place. Errors as FileStatus; the object is of no more
+  // Waits until all is on the disk, then gives the folder its place. Errors as
+  // FileStatus; the object is of no more
   // use then.
   absl::Status Commit();
 

@@ -25,12 +25,12 @@
 namespace pathways {
 namespace {
 
-// Read at a time while files are checked.
+// Read at a time while files are checked, and of a whole array.
 constexpr uint64_t kCheckedBytes = uint64_t{1} << 20;
-// Segments of a file that are near each other are read together, with what is
-// between: up to so many bytes, and no more than so many times what is wanted.
+// Segments of a file that are so near each other are read together, with what
+// is between, up to so many bytes: to copy that costs less than another call.
+constexpr uint64_t kNearBytes = uint64_t{1} << 12;
 constexpr uint64_t kJoinedBytes = uint64_t{1} << 18;
-constexpr uint64_t kJoinedFactor = 4;
 
 std::string Hex(uint32_t crc) {
   return absl::StrCat("0x", absl::Hex(crc, absl::kZeroPad8));
@@ -232,18 +232,18 @@ absl::Status SavedArray::ReadFile(absl::Span<const Segment> segments) const {
   }
   std::string joined;
   for (size_t first = 0; first < segments.size();) {
-    uint64_t wanted = segments[first].bytes;
     const uint64_t begin = segments[first].at;
+    uint64_t last = begin + segments[first].bytes;
     size_t end = first + 1;
     for (; end < segments.size(); ++end) {
-      const uint64_t more = wanted + segments[end].bytes;
-      const uint64_t all = segments[end].at + segments[end].bytes - begin;
-      if (all > kJoinedBytes || all > kJoinedFactor * more) break;
-      wanted = more;
+      const uint64_t next = segments[end].at + segments[end].bytes;
+      if (segments[end].at - last > kNearBytes || next - begin > kJoinedBytes) {
+        break;
+      }
+      last = next;
     }
     const bool is_alone = end == first + 1;
-    const uint64_t bytes =
-        segments[end - 1].at + segments[end - 1].bytes - begin;
+    const uint64_t bytes = last - begin;
     if (!is_alone) joined.resize(bytes);
     char* const to = is_alone ? segments[first].to : joined.data();
     size_t have = 0;
@@ -268,8 +268,12 @@ absl::StatusOr<HostArray> SavedArray::ReadAll() const {
     return absl::ResourceExhaustedError(
         absl::StrCat("'", folder_, "': ", NoMemoryText(element(), shape())));
   }
-  absl::Status read = Read({{0, bytes_, array.data.data()}});
-  if (!read.ok()) return read;
+  // A part at a time: of narrow blocks the segments take more than the values.
+  for (uint64_t at = 0; at < bytes_; at += kCheckedBytes) {
+    const uint64_t bytes = std::min(kCheckedBytes, bytes_ - at);
+    absl::Status read = Read({{at, bytes, array.data.data() + at}});
+    if (!read.ok()) return read;
+  }
   return array;
 }
 

@@ -69,6 +69,9 @@ std::vector<std::vector<ArrayPlacement::Host>> HoldersOf(
   return holders;
 }
 
+// So that, of narrow blocks, they do not take more memory than the values.
+constexpr size_t kRangesAtATime = 4096;
+
 // From files to files, with one block in memory.
 absl::Status CopyBlocks(const SavedArray& from, ArrayWriter* to) {
   for (int64_t block = 0; block < to->grid().size(); ++block) {
@@ -84,10 +87,13 @@ absl::Status CopyBlocks(const SavedArray& from, ArrayWriter* to) {
       const layout::BlockRuns::Run run = runs.At(at);
       ranges.push_back({run.offset, run.bytes, values.data() + at});
       at += run.bytes;
+      if (ranges.size() < kRangesAtATime && at < runs.bytes()) continue;
+      absl::Status read = from.Read(ranges);
+      if (!read.ok()) return read;
+      ranges.clear();
     }
-    absl::Status copied = from.Read(ranges);
-    if (copied.ok()) copied = to->Write(values.data());
-    if (!copied.ok()) return copied;
+    absl::Status written = to->Write(values.data());
+    if (!written.ok()) return written;
   }
   return absl::OkStatus();
 }
