@@ -90,7 +90,7 @@ void ClientTransfers::OnPull(int32_t host, const WireMessage& message,
       reader_->Add(*std::move(read));
       is_read_later = true;
     } else if (read.has_value()) {
-      read->Run();
+      ReadPieces(absl::MakeSpan(&*read, 1));
       payload = uploads_.EndRead(*std::move(read));
     } else {
       payload = uploads_.Piece(object, host, piece);

@@ -16,20 +16,34 @@
 
 namespace pathways {
 
-void PieceRead::Run() {
+namespace {
+
+// Pieces that are read together: files are then opened once for all of them.
+constexpr size_t kMaxTogether = 16;
+
+}  // namespace
+
+void ReadPieces(absl::Span<PieceRead> reads) {
+  absl::Status status;
   const bool has_memory = HasMemoryFor([&] {
-    buffer = std::make_unique_for_overwrite<char[]>(bytes());
     std::vector<SavedArray::Range> ranges;
-    map->GatherRuns(piece.offset(), bytes(), buffer.get(),
-                    [&](uint64_t offset, uint64_t count, uint64_t begin) {
-                      ranges.push_back({offset, count, buffer.get() + begin});
-                    });
-    status = saved->Read(ranges);
+    for (PieceRead& read : reads) {
+      read.buffer = std::make_unique_for_overwrite<char[]>(read.bytes());
+      char* const to = read.buffer.get();
+      read.map->GatherRuns(
+          read.piece.offset(), read.bytes(), to,
+          [&](uint64_t offset, uint64_t count, uint64_t begin) {
+            ranges.push_back({offset, count, to + begin});
+          });
+    }
+    status = reads.front().saved->Read(ranges);
   });
   if (!has_memory) {
-    status = absl::ResourceExhaustedError(absl::StrCat(
-        "a piece of '", saved->folder(), "': ", NoMemoryText(bytes())));
+    status = absl::ResourceExhaustedError(
+        absl::StrCat("there is no memory to read pieces of '",
+                     reads.front().saved->folder(), "'"));
   }
+  for (PieceRead& read : reads) read.status = status;
 }
 
 FileReader::~FileReader() {
@@ -51,10 +65,9 @@ void FileReader::Add(PieceRead read) {
       try {
         thread_ = std::thread([this] { ReadAll(); });
       } catch (const std::system_error&) {  // there are no more threads
-        PieceRead last = std::move(waiting_.back());
+        done_.push_back(std::move(waiting_.back()));
         waiting_.pop_back();
-        last.Run();
-        done_.push_back(std::move(last));
+        ReadPieces(absl::MakeSpan(&done_.back(), 1));
       }
     }
   }
@@ -66,20 +79,30 @@ std::vector<PieceRead> FileReader::Take() {
   return std::exchange(done_, {});
 }
 
+std::vector<PieceRead> FileReader::Next() {
+  std::vector<PieceRead> reads;
+  const SavedArray* const saved = waiting_.front().saved;
+  while (!waiting_.empty() && waiting_.front().saved == saved &&
+         reads.size() < kMaxTogether) {
+    reads.push_back(std::move(waiting_.front()));
+    waiting_.pop_front();
+  }
+  return reads;
+}
+
 void FileReader::ReadAll() {
   while (true) {
-    PieceRead read;
+    std::vector<PieceRead> reads;
     {
       MutexLock lock(&mutex_);
       while (waiting_.empty() && !stopping_) changed_.wait(mutex_);
       if (stopping_) return;
-      read = std::move(waiting_.front());
-      waiting_.pop_front();
+      reads = Next();
     }
-    read.Run();
+    ReadPieces(absl::MakeSpan(reads));
     {
       MutexLock lock(&mutex_);
-      done_.push_back(std::move(read));
+      for (PieceRead& read : reads) done_.push_back(std::move(read));
     }
     on_read_();
   }

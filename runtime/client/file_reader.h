@@ -19,6 +19,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
+#include "absl/types/span.h"
 #include "runtime/base/mutex.h"
 #include "runtime/checkpoint/saved_array.h"
 #include "runtime/client/block_map.h"
@@ -40,12 +41,14 @@ struct PieceRead {
   absl::Status status;
 
   uint64_t bytes() const { return piece.BytesOf(map->bytes()); }
-  // Errors as of SavedArray::Read; ResourceExhausted: there is no memory.
-  void Run();
 };
+// Reads pieces of one array. Errors as of SavedArray::Read, for all of them;
+// ResourceExhausted: there is no memory.
+void ReadPieces(absl::Span<PieceRead> reads);
 
-// Reads pieces one after the other on a thread of its own, which begins with
-// the first one: handlers must not wait for a disk. It belongs to a client of a
+// Reads pieces, in the order in which they are asked for and those of one array
+// together, on a thread of its own, which begins with the first one: handlers
+// must not wait for a disk. It belongs to a client of a
 // world of threads; in a simulation files take no time. Any thread calls it.
 class FileReader {
  public:
@@ -53,7 +56,7 @@ class FileReader {
   // not wait.
   explicit FileReader(std::function<void()> on_read)
       : on_read_(std::move(on_read)) {}
-  // Waits for the piece that is being read, and drops the others.
+  // Waits for what is being read, and drops the rest.
   ~FileReader();
   FileReader(const FileReader&) = delete;
   FileReader& operator=(const FileReader&) = delete;
@@ -64,6 +67,8 @@ class FileReader {
 
  private:
   void ReadAll();
+  // The next ones to read together.
+  std::vector<PieceRead> Next() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const std::function<void()> on_read_;
   Mutex mutex_;
