@@ -15,6 +15,8 @@
 // share_bench priority [LAUNCHES]   the 99th percentile of launches of a client
 //                                   of high priority beside three that always
 //                                   have work, less that of it alone
+// share_bench rebind [TIMES]        a loaded program of 1,000 gangs, nothing of
+//                                   which runs, goes to two other devices
 //
 // Two workers, each bound to a core.
 //
@@ -288,6 +290,54 @@ void Priority(int launches) {
   Figure("share.priority_p99_more.us", p99() - alone, "us");
 }
 
+void Rebind(int times) {
+  Kernels kernels(Nothing);
+  const auto cluster = Open("1x2x2", &kernels);
+  const auto client = Must(cluster->Connect("bench"));
+  PlanBuilder b("many", 1);
+  const uint32_t slice = b.AddSlice("s", {{"x", 2}}, 0);
+  layout::Layout rows;
+  rows.shape = {2};
+  rows.dims = {{"x"}};
+  proto::Kernel* kernel = b.plan().add_kernels();
+  kernel->set_name("k");
+  kernel->set_hash("ab");
+  kernel->add_segments()->set_symbol("k");
+  for (bool written : {false, true}) {
+    proto::KernelOperand* operand = kernel->mutable_segments(0)->add_operands();
+    operand->set_element(proto::F32);
+    operand->set_written(written);
+    operand->add_shape(1);
+  }
+  uint32_t last = b.AddBuffer("v", slice, rows, 1);
+  b.AddFeed("v", last);
+  for (int g = 0; g < 1000; ++g) {
+    const uint32_t next = b.AddBuffer(absl::StrCat("v", g), slice, rows, 1);
+    const uint32_t gang =
+        b.AddGang(absl::StrCat("g", g), slice, {last}, {next});
+    proto::Action* action = b.plan().mutable_actions(static_cast<int>(gang));
+    action->set_kernel(0);
+    action->add_steps()->mutable_run()->add_buffers(last);
+    action->mutable_steps(0)->mutable_run()->add_buffers(next);
+    last = next;
+  }
+  b.AddFetch("out", last);
+  double start = Seconds();
+  const ProgramHandle program =
+      Must(client->Load(MakePlanData(b.Finish(), {})));
+  Figure("share.load1000.us", (Seconds() - start) * 1e6, "us");
+  std::vector<double> all;
+  for (int i = 0; i < times; ++i) {
+    RebindOptions options;
+    if (i % 2 == 0) options.avoid = {"host0"};
+    start = Seconds();
+    Must(client->Rebind(program, options));
+    all.push_back(Seconds() - start);
+  }
+  std::sort(all.begin(), all.end());
+  Figure("share.rebind1000.us", all[all.size() / 2] * 1e6, "us");
+}
+
 int Main(int argc, char** argv) {
   const std::string what = argc > 1 ? argv[1] : "";
   const int count = argc > 2 ? std::atoi(argv[2]) : 0;
@@ -300,8 +350,10 @@ int Main(int argc, char** argv) {
     Admit(or_else(200));
   } else if (what == "priority") {
     Priority(or_else(1000));
+  } else if (what == "rebind") {
+    Rebind(or_else(50));
   } else {
-    Die("share_bench switch|aggregate|admit|priority [COUNT]");
+    Die("share_bench switch|aggregate|admit|priority|rebind [COUNT]");
   }
   return 0;
 }

@@ -5,7 +5,7 @@
 #
 # Trains with pw-run in one launch, and through the C++ API in several whose
 # parameters stay on the devices, or are saved on one topology and loaded on
-# another: the same bits.
+# another, or while the program leaves devices and comes back: the same bits.
 #
 #   check_api.py PW_RUN TRAIN_API
 
@@ -35,7 +35,10 @@ def main():
                        stdout=subprocess.DEVNULL, check=True)
         for how in (["2x1x4", "threads"], ["2x2x2", "threads"], ["1x1x1", "threads"],
                     ["2x1x4", "sim"], ["2x1x4", "threads", "2x4x1"],
-                    ["1x1x1", "sim", "2x2x2"]):
+                    ["1x1x1", "sim", "2x2x2"],
+                    ["2x2x2", "threads", "host1,host3"], ["2x2x2", "sim", "island1"],
+                    ["3x2x2", "sim", "island0,host3"],
+                    ["1x4x2", "threads", "host0,host2,island0/host1/device0"]):
             shutil.rmtree(folder / "checkpoint", ignore_errors=True)
             subprocess.run([train_api, name, *how], check=True)
             for result in RESULTS:

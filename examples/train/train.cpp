@@ -10,11 +10,13 @@
 // Parameters are sent to the devices once; then each launch takes what the last
 // one left there, without waiting for it, and only loss and accuracy come back.
 //
-//   train-api OUTPUT_FOLDER [TOPOLOGY [threads|sim [TOPOLOGY]]]
+//   train-api OUTPUT_FOLDER [TOPOLOGY [threads|sim [TOPOLOGY|NAME,...]]]
 //
 // writes the bytes of all results, in the order of the steps, for comparison.
 // With a second topology the parameters are saved halfway, in the folder
 // "checkpoint", and the rest of the training takes them from there, on that.
+// With names of islands, hosts or devices the program leaves these after a
+// quarter of the steps and comes back after three quarters.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,6 +26,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -42,6 +45,15 @@ template <typename T> T take(Result<T> result) {
   if (!result)
     die(result.error().message);
   return *std::move(result);
+}
+
+/// What is between commas.
+std::vector<std::string> split(const std::string &names) {
+  std::vector<std::string> parts;
+  std::istringstream in(names);
+  for (std::string part; std::getline(in, part, ',');)
+    parts.push_back(part);
+  return parts;
 }
 
 /// The elements of an .npy file of version 1.
@@ -94,12 +106,15 @@ struct Trainer {
 int main(int argc, char **argv) {
   if (argc < 2 || argc > 5)
     die("usage: train-api OUTPUT_FOLDER "
-        "[TOPOLOGY [threads|sim [TOPOLOGY]]]");
+        "[TOPOLOGY [threads|sim [TOPOLOGY|NAME,...]]]");
   const std::string folder = argv[1], here = TRAIN_FOLDER;
   const std::string topology = argc > 2 ? argv[2] : "2x1x4";
   const bool isSim = argc > 3 && std::string(argv[3]) == "sim";
   const auto world = isSim ? RunOptions::kSim : RunOptions::kThreads;
   Trainer trainer(topology, world);
+  // Topologies begin with a number.
+  const std::string other = argc > 4 ? argv[4] : "";
+  const bool leaves = !other.empty() && (other[0] < '0' || other[0] > '9');
 
   const ArrayBytes images = readArray(here + "/data/images.npy");
   const ArrayBytes labels = readArray(here + "/data/labels.npy");
@@ -116,11 +131,18 @@ int main(int argc, char **argv) {
 
   std::vector<Run> runs;
   for (int64_t step = 0; step < kSteps; step += kStepsOfALaunch) {
-    if (argc > 4 && step == kSteps / 2) {
+    if (leaves && (step == kSteps / 4 || step == 3 * kSteps / 4)) {
+      RebindOptions options;
+      if (step == kSteps / 4)
+        options = {.avoid = split(other), .oversubscribe = true};
+      if (Status moved = trainer.executable.rebind(options); !moved)
+        die(moved.error().message);
+    }
+    if (!other.empty() && !leaves && step == kSteps / 2) {
       const std::string checkpoint = folder + "/checkpoint";
       if (Status saved = trainer.session.save(parameters, checkpoint); !saved)
         die(saved.error().message);
-      trainer = Trainer(argv[4], world);
+      trainer = Trainer(other, world);
       parameters = take(trainer.session.loadArrays(checkpoint));
     }
     std::map<std::string, Argument> arguments(parameters.begin(),

@@ -40,7 +40,7 @@ class LoadedProgramTest : public ::testing::Test {
         PreparedPlan::Create(MakePlanData(std::move(plan), {}), topology_,
                              &Kernels(), has_values);
     EXPECT_TRUE(prepared.ok()) << prepared.status();
-    return std::make_unique<LoadedProgram>(7, *prepared, has_values);
+    return std::make_unique<LoadedProgram>(7, *prepared, *prepared, has_values);
   }
 
   SpareMemory memory_;
