@@ -243,6 +243,7 @@ FailureOr<std::string> lowerToObject(ModuleOp module, const Target &target,
   kernel::MatmulTiles tiles = tilesFor(**machine);
   for (func::FuncOp function : module.getOps<func::FuncOp>()) {
     kernel::lowerContractions(function, tiles);
+    kernel::lowerConvolutions(function, tiles);
     kernel::lowerTransposes(function, tiles);
   }
   kernel::expandNarrowConversions(module, hasHalves(**machine));

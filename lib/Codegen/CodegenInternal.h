@@ -118,6 +118,9 @@ void expandNarrowConversions(ModuleOp module, bool hasF16);
 /// Contractions to register-tiled vector code.
 void lowerContractions(func::FuncOp func, const MatmulTiles &tiles);
 
+/// Convolutions and pooling to register-tiled vector code.
+void lowerConvolutions(func::FuncOp func, const MatmulTiles &tiles);
+
 /// Ops that change the order of elements to loops over tiles that use whole
 /// lines.
 void lowerTransposes(func::FuncOp func, const MatmulTiles &tiles);

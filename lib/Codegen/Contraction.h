@@ -24,6 +24,18 @@ inline bool isContraction(linalg::LinalgOp op) {
              });
 }
 
+/// The number that `op` sets all of `buffer` to; none when it does something
+/// else.
+Value valueSetBy(Operation *op, Value buffer);
+
+/// Where all of what `op`, on buffers, adds to was just set to one number:
+/// takes the op that does it away and returns the number. Else returns none.
+Value takeFill(linalg::LinalgOp op);
+
+/// The outermost loop around `op` in which `buffer` stays as it is; `op` itself
+/// where there is none.
+Operation *outermostUser(Value buffer, Operation *op);
+
 } // namespace mlir::pathways::kernel
 
 #endif // LIB_CODEGEN_CONTRACTION_H

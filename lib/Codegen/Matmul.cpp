@@ -21,6 +21,7 @@
 
 #include "CodegenInternal.h"
 #include "Contraction.h"
+#include "LoopWriter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -44,48 +45,24 @@ constexpr int64_t kRowBlock = 128;
 constexpr int64_t kUnroll = 4;
 
 /// One contraction being written.
-class ContractionWriter {
+class ContractionWriter : kernel::LoopWriter {
 public:
   ContractionWriter(linalg::LinalgOp op, const kernel::MatmulTiles &tiles)
-      : op(op), tiles(tiles), b(op.getLoc(), op) {}
+      : LoopWriter(op), op(op), tiles(tiles) {}
 
   /// Returns false, and changes nothing, when the op is not for it.
   bool match();
   void write();
 
 private:
-  using Builder = ImplicitLocOpBuilder;
-  using Body = llvm::function_ref<void(Value)>;
-
   /// Positions of the loop dimensions; -1: there is none.
   int64_t m = -1, n = -1, k = -1;
 
-  Value index(int64_t value) {
-    return arith::ConstantIndexOp::create(b, value);
-  }
-  Value add(Value lhs, int64_t rhs) {
-    return rhs == 0 ? lhs
-                    : arith::AddIOp::create(b, lhs, index(rhs)).getResult();
-  }
-  Value min(Value lhs, Value rhs) {
-    return arith::MinSIOp::create(b, lhs, rhs);
-  }
   int64_t size(int64_t dim) { return dim < 0 ? 1 : sizes[dim]; }
-
-  /// for i = begin to end step `step`.
-  void loop(Value begin, Value end, int64_t step, Body body);
-  void loop(int64_t begin, int64_t end, int64_t step, Body body) {
-    if (begin >= end)
-      return;
-    if (end - begin <= step)
-      return body(index(begin));
-    loop(index(begin), index(end), step, body);
-  }
 
   /// Subscripts of an operand where the loop dimensions have the given values.
   SmallVector<Value> subscripts(AffineMap map, Value mv, Value nv, Value kv);
   void packB();
-  /// Where all of C was just set to one number: takes that op away.
   void takeFill();
   /// All tiles for one block of k.
   void writeBlock(Value kBegin, Value kEnd);
@@ -96,7 +73,6 @@ private:
 
   linalg::LinalgOp op;
   const kernel::MatmulTiles &tiles;
-  Builder b;
   Value lhs, rhs, out;
   AffineMap lhsMap, rhsMap, outMap;
   SmallVector<int64_t> sizes;
@@ -183,13 +159,6 @@ bool ContractionWriter::match() {
   mustPack = !isDenseAlong(rhs, rhsMap, n);
   // Packing costs as much as multiplying by one row.
   return !mustPack || size(m) >= 4;
-}
-
-void ContractionWriter::loop(Value begin, Value end, int64_t step, Body body) {
-  auto loop = scf::ForOp::create(b, begin, end, index(step));
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPoint(loop.getBody()->getTerminator());
-  body(loop.getInductionVar());
 }
 
 SmallVector<Value> ContractionWriter::subscripts(AffineMap map, Value mv,
@@ -360,24 +329,35 @@ void ContractionWriter::takeFill() {
         return !outMap.isFunctionOfDim(dim) && sizes[dim] > 1;
       }))
     return;
-  Operation *before = op->getPrevNode();
-  while (before && (isMemoryEffectFree(before) || isa<memref::AllocOp>(before)))
-    before = before->getPrevNode();
-  auto setter = dyn_cast_or_null<linalg::LinalgOp>(before);
+  fill = kernel::takeFill(op);
+}
+
+Value kernel::valueSetBy(Operation *op, Value buffer) {
+  auto setter = dyn_cast<linalg::LinalgOp>(op);
   if (!setter || setter.getNumDpsInits() != 1 ||
-      setter.getDpsInits()[0] != out ||
+      setter.getDpsInits()[0] != buffer ||
       !setter.getMatchingIndexingMap(setter.getDpsInitOperand(0))
            .isPermutation() ||
       !llvm::hasSingleElement(*setter.getBlock()))
-    return;
+    return {};
   Value value = setter.getBlock()->getTerminator()->getOperand(0);
   if (auto argument = dyn_cast<BlockArgument>(value);
       argument && argument.getOwner() == setter.getBlock())
     value = setter->getOperand(argument.getArgNumber());
-  if (value.getType() != element || value.getParentBlock() == setter.getBlock())
-    return;
-  fill = value;
-  setter->erase();
+  if (value.getType() != getElementTypeOrSelf(buffer.getType()) ||
+      value.getParentBlock() == setter.getBlock())
+    return {};
+  return value;
+}
+
+Value kernel::takeFill(linalg::LinalgOp op) {
+  Operation *before = op->getPrevNode();
+  while (before && (isMemoryEffectFree(before) || isa<memref::AllocOp>(before)))
+    before = before->getPrevNode();
+  Value value = before ? valueSetBy(before, op.getDpsInits()[0]) : Value();
+  if (value)
+    before->erase();
+  return value;
 }
 
 /// Whether something in `loop` may write to `buffer`, through any view of it.
@@ -397,9 +377,7 @@ static bool mayBeWritten(Value buffer, scf::ForOp loop) {
   return false;
 }
 
-/// The outermost loop around `op` in which `buffer` stays as it is; `op` itself
-/// where there is none.
-static Operation *outermostUser(Value buffer, Operation *op) {
+Operation *kernel::outermostUser(Value buffer, Operation *op) {
   Value whole = buffer;
   while (auto view = whole.getDefiningOp<ViewLikeOpInterface>())
     whole = view.getViewSource();
@@ -424,7 +402,7 @@ void ContractionWriter::write() {
   if (mustPack &&
       llvm::all_of(others, [&](int64_t dim) { return sizes[dim] == 1; })) {
     OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPoint(outermostUser(rhs, op));
+    b.setInsertionPoint(kernel::outermostUser(rhs, op));
     for (int64_t dim : others)
       outer[dim] = index(0);
     packB();

@@ -15,6 +15,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CodegenInternal.h"
+#include "LoopWriter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -35,23 +36,17 @@ constexpr int64_t kTile = 16;
 constexpr int64_t kLeastLanes = 4;
 
 /// One op whose operand is dense along `m` and whose result is along `n`.
-class TransposeWriter {
+class TransposeWriter : kernel::LoopWriter {
 public:
   TransposeWriter(linalg::GenericOp op, const kernel::MatmulTiles &tiles)
-      : op(op), tiles(tiles), b(op.getLoc(), op) {}
+      : LoopWriter(op), op(op), tiles(tiles) {}
 
   /// Returns false, and changes nothing, when the op is not for it.
   bool match();
   void write();
 
 private:
-  using Body = llvm::function_ref<void(Value)>;
-
   bool onlyMoves();
-  Value index(int64_t value) {
-    return arith::ConstantIndexOp::create(b, value);
-  }
-  void loop(int64_t begin, int64_t end, int64_t step, Body body);
   SmallVector<Value> subscripts(AffineMap map, Value mv, Value nv) const;
   void writeTile(Value mv, Value nv, int64_t lanes);
   void writeElements(int64_t mBegin, int64_t mEnd, int64_t nBegin,
@@ -59,7 +54,6 @@ private:
 
   linalg::GenericOp op;
   const kernel::MatmulTiles &tiles;
-  ImplicitLocOpBuilder b;
   int64_t m = -1, n = -1; ///< positions of loop dimensions
   Value in, out;
   AffineMap inMap, outMap;
@@ -116,18 +110,6 @@ bool TransposeWriter::onlyMoves() {
              op.getBody()->getArgument(0);
 }
 
-void TransposeWriter::loop(int64_t begin, int64_t end, int64_t step,
-                           Body body) {
-  if (begin >= end)
-    return;
-  if (end - begin <= step)
-    return body(index(begin));
-  auto loop = scf::ForOp::create(b, index(begin), index(end), index(step));
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPoint(loop.getBody()->getTerminator());
-  body(loop.getInductionVar());
-}
-
 SmallVector<Value> TransposeWriter::subscripts(AffineMap map, Value mv,
                                                Value nv) const {
   SmallVector<Value> values;
@@ -141,14 +123,10 @@ SmallVector<Value> TransposeWriter::subscripts(AffineMap map, Value mv,
 void TransposeWriter::writeTile(Value mv, Value nv, int64_t lanes) {
   Type element = getElementTypeOrSelf(in.getType());
   auto type = VectorType::get(lanes, element);
-  auto shifted = [&](Value value, int64_t by) -> Value {
-    return by == 0 ? value
-                   : arith::AddIOp::create(b, value, index(by)).getResult();
-  };
   SmallVector<Value> rows;
   for (int64_t i = 0; i < lanes; ++i)
-    rows.push_back(vector::LoadOp::create(
-        b, type, in, subscripts(inMap, mv, shifted(nv, i))));
+    rows.push_back(
+        vector::LoadOp::create(b, type, in, subscripts(inMap, mv, add(nv, i))));
   // Rows that differ in one bit of their number exchange the lanes that differ
   // in it.
   for (int64_t bit = 1; bit < lanes; bit *= 2) {
@@ -167,7 +145,7 @@ void TransposeWriter::writeTile(Value mv, Value nv, int64_t lanes) {
   }
   for (int64_t i = 0; i < lanes; ++i)
     vector::StoreOp::create(b, rows[i], out,
-                            subscripts(outMap, shifted(mv, i), nv));
+                            subscripts(outMap, add(mv, i), nv));
 }
 
 void TransposeWriter::writeElements(int64_t mBegin, int64_t mEnd,

@@ -1,0 +1,413 @@
+//===- convolution_test.cc - Kernels of convolutions and pooling ----------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Kernels are compiled, loaded, run and compared, bit by bit, with plain loops
+// that add in the order of the op's dimensions.
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen_harness.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include <bit>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <random>
+#include <string>
+#include <vector>
+
+using namespace kernel_test;
+
+namespace {
+
+/// Dimensions by letters: batch n, group g, channels c and f, places y and x,
+/// taps k and l. In `in`, y stands for y * stride + k * dilation.
+struct Layout {
+  const char *op, *in, *filter, *out;
+  const char *terms; ///< summed up in this order
+};
+
+constexpr Layout kNhwc = {"conv_2d_nhwc_hwcf", "nyxc", "klcf", "nyxf", "klc"};
+constexpr Layout kNchw = {"conv_2d_nchw_fchw", "ncyx", "fckl", "nfyx", "ckl"};
+constexpr Layout kNhwcFhwc = {"conv_2d_nhwc_fhwc", "nyxc", "fklc", "nyxf",
+                              "klc"};
+constexpr Layout kDepthwise = {"depthwise_conv_2d_nhwc_hwc", "nyxc", "klc",
+                               "nyxc", "kl"};
+constexpr Layout kDepthwiseNchw = {"depthwise_conv_2d_nchw_chw", "ncyx", "ckl",
+                                   "ncyx", "kl"};
+constexpr Layout kMultiplied = {"depthwise_conv_2d_nhwc_hwcm", "nyxc", "klcf",
+                                "nyxcf", "kl"};
+constexpr Layout kGrouped = {"conv_2d_ngchw_gfchw", "ngcyx", "gfckl", "ngfyx",
+                             "ckl"};
+constexpr Layout kGroupedNhwc = {"conv_2d_nhwgc_gfhwc", "nyxgc", "gfklc",
+                                 "nyxgf", "klc"};
+constexpr Layout kSum = {"pooling_nhwc_sum", "nyxc", "kl", "nyxc", "kl"};
+constexpr Layout kMax = {"pooling_nhwc_max", "nyxc", "kl", "nyxc", "kl"};
+constexpr Layout kMin = {"pooling_nhwc_min", "nyxc", "kl", "nyxc", "kl"};
+constexpr Layout kMaxNchw = {"pooling_nchw_max", "ncyx", "kl", "ncyx", "kl"};
+
+using Sizes = std::map<char, int64_t>; ///< y and x of the result
+
+struct Window {
+  int64_t strides[2] = {1, 1}, dilations[2] = {1, 1};
+  int64_t low[2] = {0, 0}, high[2] = {0, 0};
+  bool hasTail = false; ///< bias and activation behind it
+  float init = 0, padding = 0;
+};
+
+bool hasFma() {
+#if defined(__x86_64__)
+  return __builtin_cpu_supports("fma");
+#else
+  return true;
+#endif
+}
+
+bool isPool(const Layout &layout) {
+  return std::string(layout.op).starts_with("pooling");
+}
+
+int64_t paddedSize(const Sizes &sizes, const Window &w, int axis) {
+  int64_t places = sizes.at("yx"[axis]), taps = sizes.at("kl"[axis]);
+  if (places == 0)
+    return (taps - 1) * w.dilations[axis];
+  return (places - 1) * w.strides[axis] + (taps - 1) * w.dilations[axis] + 1;
+}
+
+std::vector<int64_t> shapeOf(const char *letters, const Sizes &sizes) {
+  std::vector<int64_t> shape;
+  for (const char *l = letters; *l; ++l)
+    shape.push_back(sizes.at(*l));
+  return shape;
+}
+
+std::vector<int64_t> inShape(const Layout &layout, const Sizes &sizes,
+                             const Window &w, bool isPadded) {
+  Sizes in = sizes;
+  for (int axis : {0, 1})
+    in["yx"[axis]] = paddedSize(sizes, w, axis) -
+                     (isPadded ? 0 : w.low[axis] + w.high[axis]);
+  return shapeOf(layout.in, in);
+}
+
+std::string typeOf(const std::vector<int64_t> &shape,
+                   const char *element = "f32") {
+  std::string text = "tensor<";
+  for (int64_t size : shape)
+    text += std::to_string(size) + "x";
+  return text + element + ">";
+}
+
+int64_t countOf(const std::vector<int64_t> &shape) {
+  int64_t count = 1;
+  for (int64_t size : shape)
+    count *= size;
+  return count;
+}
+
+std::string number(float value) {
+  char text[16];
+  std::snprintf(text, sizeof text, "0x%08X", std::bit_cast<uint32_t>(value));
+  return text;
+}
+
+std::string textOf(const Layout &layout, const Sizes &sizes, const Window &w) {
+  std::string x = typeOf(inShape(layout, sizes, w, false)),
+              p = typeOf(inShape(layout, sizes, w, true)),
+              f = typeOf(shapeOf(layout.filter, sizes)),
+              o = typeOf(shapeOf(layout.out, sizes)),
+              bias = typeOf({shapeOf(layout.out, sizes).back()}), low, high;
+  for (const char *l = layout.in; *l; ++l) {
+    const char *axis = std::strchr("yx", *l);
+    std::string comma = l == layout.in ? "" : ", ";
+    low += comma + std::to_string(axis ? w.low[*axis == 'x'] : 0);
+    high += comma + std::to_string(axis ? w.high[*axis == 'x'] : 0);
+  }
+  bool isPadded = x != p;
+  std::string text = "func.func @f(%x: " + x + ", %w: " + f +
+                     (w.hasTail ? ", %bias: " + bias : "") + ") -> " + o +
+                     " {\n  %init = arith.constant " + number(w.init) +
+                     " : f32\n  %pad = arith.constant " + number(w.padding) +
+                     " : f32\n";
+  if (isPadded) {
+    std::string arguments;
+    for (size_t i = 0; layout.in[i]; ++i)
+      arguments += (i ? ", %i" : "%i") + std::to_string(i) + ": index";
+    text += "  %p = tensor.pad %x low[" + low + "] high[" + high +
+            "] {\n  ^bb0(" + arguments + "):\n    tensor.yield %pad : f32\n" +
+            "  } : " + x + " to " + p + "\n";
+  }
+  text += "  %e = tensor.empty() : " + o +
+          "\n  %f = linalg.fill ins(%init : f32) outs(%e : " + o + ") -> " + o +
+          "\n  %r = linalg." + layout.op + " {strides = dense<[" +
+          std::to_string(w.strides[0]) + ", " + std::to_string(w.strides[1]) +
+          "]> : tensor<2xi64>, dilations = dense<[" +
+          std::to_string(w.dilations[0]) + ", " +
+          std::to_string(w.dilations[1]) + "]> : tensor<2xi64>} ins(" +
+          (isPadded ? "%p" : "%x") + ", %w : " + p + ", " + f +
+          ") outs(%f : " + o + ") -> " + o + "\n";
+  if (w.hasTail) {
+    std::string leading;
+    for (size_t d = 0; layout.out[d + 1]; ++d)
+      leading += (d ? ", " : "") + std::to_string(d);
+    text += "  %wide = linalg.broadcast ins(%bias : " + bias +
+            ") outs(%e : " + o + ") dimensions = [" + leading +
+            "]\n  %sum = arith.addf %r, %wide : " + o +
+            "\n  %zeros = arith.constant dense<0.0> : " + o +
+            "\n  %relu = arith.maximumf %sum, %zeros : " + o +
+            "\n  return %relu : " + o + "\n}\n";
+  } else {
+    text += "  return %r : " + o + "\n}\n";
+  }
+  return text;
+}
+
+/// Calls `visit` for every index of the dimensions in `letters`, the last one
+/// fastest.
+void forEach(const char *letters, const Sizes &sizes, Sizes &at,
+             const std::function<void()> &visit) {
+  if (!*letters)
+    return visit();
+  for (int64_t i = 0; i < sizes.at(*letters); ++i) {
+    at[*letters] = i;
+    forEach(letters + 1, sizes, at, visit);
+  }
+}
+
+int64_t offsetOf(const char *letters, const Sizes &sizes, const Sizes &at) {
+  int64_t offset = 0;
+  for (const char *l = letters; *l; ++l)
+    offset = offset * sizes.at(*l) + at.at(*l);
+  return offset;
+}
+
+float add(const Layout &layout, float sum, float x, float w) {
+  std::string op = layout.op;
+  if (!isPool(layout))
+    return hasFma() ? std::fma(x, w, sum) : sum + x * w;
+  if (op.ends_with("sum"))
+    return sum + x;
+  if (std::isnan(sum) || std::isnan(x))
+    return NAN;
+  // Of two zeros the positive one is the larger.
+  bool isLess = x < sum || (x == sum && std::signbit(x));
+  return op.ends_with("max") == isLess ? sum : x;
+}
+
+std::vector<float> plainLoops(const Layout &layout, const Sizes &sizes,
+                              const Window &w, const std::vector<float> &x,
+                              const std::vector<float> &filter,
+                              const std::vector<float> &bias) {
+  Sizes inSizes = sizes, at;
+  for (int axis : {0, 1})
+    inSizes["yx"[axis]] =
+        paddedSize(sizes, w, axis) - w.low[axis] - w.high[axis];
+  std::vector<float> out(countOf(shapeOf(layout.out, sizes)));
+  forEach(layout.out, sizes, at, [&] {
+    float sum = w.init;
+    forEach(layout.terms, sizes, at, [&] {
+      Sizes place = at;
+      bool isInside = true;
+      for (int axis : {0, 1}) {
+        char l = "yx"[axis];
+        place[l] = at[l] * w.strides[axis] +
+                   at["kl"[axis]] * w.dilations[axis] - w.low[axis];
+        isInside &= place[l] >= 0 && place[l] < inSizes[l];
+      }
+      float value =
+          isInside ? x[offsetOf(layout.in, inSizes, place)] : w.padding;
+      sum =
+          add(layout, sum, value,
+              isPool(layout) ? 0 : filter[offsetOf(layout.filter, sizes, at)]);
+    });
+    if (w.hasTail) {
+      sum += bias[at[layout.out[std::strlen(layout.out) - 1]]];
+      sum = std::isnan(sum) ? NAN : std::max(sum, 0.0f);
+    }
+    out[offsetOf(layout.out, sizes, at)] = sum;
+  });
+  return out;
+}
+
+enum class Values { Usual, Special };
+
+std::vector<float> valuesOf(int64_t count, unsigned seed, Values kind) {
+  std::vector<float> values = numbers<float>(count, seed);
+  if (kind == Values::Special) {
+    std::mt19937 random(seed);
+    const float kSpecial[] = {NAN,  INFINITY, -INFINITY, -0.0f,
+                              0.0f, 1e38f,    1e-40f,    -0.0f};
+    for (float &value : values)
+      if (random() % 6 == 0)
+        value = kSpecial[random() % std::size(kSpecial)];
+  }
+  return values;
+}
+
+void expectSame(const std::vector<float> &ours,
+                const std::vector<float> &plain) {
+  ASSERT_EQ(ours.size(), plain.size());
+  for (size_t i = 0; i < plain.size(); ++i) {
+    if (std::isnan(plain[i]) && std::isnan(ours[i]))
+      continue;
+    ASSERT_EQ(std::bit_cast<uint32_t>(ours[i]),
+              std::bit_cast<uint32_t>(plain[i]))
+        << "element " << i << " is " << ours[i] << ", plain loops give "
+        << plain[i];
+  }
+}
+
+/// With usual numbers, and with zeros of both signs, infinities and NaN too.
+void check(const Layout &layout, const Sizes &sizes, const Window &w) {
+  std::string text = textOf(layout, sizes, w);
+  SCOPED_TRACE(text);
+  Kernel kernel;
+  ASSERT_TRUE(kernel.compile(text)) << kernel.errors();
+  for (Values kind : {Values::Usual, Values::Special}) {
+    auto x = valuesOf(countOf(inShape(layout, sizes, w, false)), 1, kind),
+         f = valuesOf(countOf(shapeOf(layout.filter, sizes)), 2, kind),
+         bias = valuesOf(shapeOf(layout.out, sizes).back(), 3);
+    Buffer in = Buffer::of(x), filter = Buffer::of(f), b = Buffer::of(bias),
+           out(countOf(shapeOf(layout.out, sizes)) * 4);
+    std::vector<Buffer *> buffers = {&in, &filter, &b, &out};
+    if (!w.hasTail)
+      buffers.erase(buffers.begin() + 2);
+    ASSERT_EQ(kernel.run(0, buffers), 0);
+    expectSame(out.as<float>(), plainLoops(layout, sizes, w, x, f, bias));
+  }
+}
+
+/// Sizes with the letters' defaults 1.
+Sizes sized(Sizes sizes) {
+  for (char l : std::string("ngcfyxkl"))
+    sizes.emplace(l, 1);
+  return sizes;
+}
+
+TEST(KernelConvolution, Shapes) {
+  // A tile of rows that are full, one that is not, columns of all widths.
+  check(kNhwc,
+        sized({{'c', 5}, {'f', 33}, {'y', 4}, {'x', 9}, {'k', 3}, {'l', 3}}),
+        {});
+  check(kNhwc,
+        sized({{'n', 2},
+               {'c', 40},
+               {'f', 15},
+               {'y', 3},
+               {'x', 17},
+               {'k', 2},
+               {'l', 3}}),
+        {});
+  // More terms than one block of them.
+  check(kNhwc,
+        sized({{'c', 131}, {'f', 70}, {'y', 3}, {'x', 5}, {'k', 3}, {'l', 3}}),
+        {});
+  check(kNhwc, sized({{'c', 1031}, {'f', 20}, {'y', 2}, {'x', 5}}), {});
+  check(kNhwc,
+        sized({{'c', 3}, {'f', 8}, {'y', 5}, {'x', 5}, {'k', 7}, {'l', 7}}),
+        {.strides = {2, 2}});
+}
+
+TEST(KernelConvolution, SizesOfOneAndZero) {
+  check(kNhwc, sized({}), {});
+  for (char one : std::string("ncfyxkl")) {
+    Sizes sizes = {{'n', 2}, {'c', 5}, {'f', 6}, {'y', 3},
+                   {'x', 4}, {'k', 2}, {'l', 3}};
+    sizes[one] = 1;
+    check(kNhwc, sizes, {.low = {1, 0}, .high = {0, 1}});
+    check(kNchw, sizes, {.low = {1, 0}, .high = {0, 1}});
+  }
+  for (char none : std::string("ncf")) {
+    Sizes sizes = {{'n', 2}, {'c', 5}, {'f', 6}, {'y', 3},
+                   {'x', 4}, {'k', 2}, {'l', 3}};
+    sizes[none] = 0;
+    check(kNhwc, sizes, {.init = 2});
+    check(kNchw, sizes, {.init = 2});
+  }
+}
+
+/// What lies in the padding takes part like any other number.
+TEST(KernelConvolution, PaddingIsRead) {
+  Sizes sizes =
+      sized({{'c', 37}, {'f', 35}, {'y', 6}, {'x', 19}, {'k', 3}, {'l', 3}});
+  check(kNhwc, sizes, {.low = {1, 1}, .high = {1, 1}});
+  check(kNhwc, sizes, {.low = {0, 2}, .high = {3, 0}, .padding = -0.5});
+  check(
+      kNhwc, sizes,
+      {.strides = {2, 2}, .dilations = {2, 1}, .low = {1, 2}, .high = {2, 1}});
+  sizes['c'] = 9; // Written out.
+  check(kNhwc, sizes, {.low = {1, 1}, .high = {1, 1}});
+  check(kNhwc, sizes, {.low = {1, 1}, .high = {1, 1}, .init = -0.0f});
+  sizes['c'] = 3; // Padded in memory.
+  check(kNhwc, sizes, {.low = {1, 1}, .high = {1, 1}});
+  check(kDepthwise, sizes, {.low = {1, 1}, .high = {1, 1}});
+  sizes['c'] = 50;
+  check(kDepthwise, sizes, {.low = {1, 1}, .high = {1, 1}});
+  check(
+      kMax, sizes,
+      {.low = {1, 1}, .high = {1, 1}, .init = -INFINITY, .padding = -INFINITY});
+}
+
+TEST(KernelConvolution, OtherLayouts) {
+  for (const Layout &layout :
+       {kNchw, kNhwcFhwc, kDepthwise, kDepthwiseNchw, kMultiplied, kGrouped,
+        kGroupedNhwc, kSum, kMax, kMin, kMaxNchw}) {
+    Sizes sizes = {{'n', 2}, {'g', 2},  {'c', 19}, {'f', 10},
+                   {'y', 5}, {'x', 14}, {'k', 3},  {'l', 2}};
+    check(layout, sizes, {});
+    check(layout, sizes, {.strides = {2, 3}, .dilations = {2, 1}});
+    check(layout, sizes, {.low = {1, 2}, .high = {0, 1}, .init = 1.5});
+  }
+}
+
+TEST(KernelConvolution, BiasAndActivation) {
+  Sizes sizes =
+      sized({{'c', 16}, {'f', 40}, {'y', 5}, {'x', 14}, {'k', 3}, {'l', 3}});
+  for (int64_t batch : {1, 3}) {
+    sizes['n'] = batch;
+    check(kNhwc, sizes, {.low = {1, 1}, .high = {1, 1}, .hasTail = true});
+    check(kNchw, sizes, {.low = {1, 1}, .high = {1, 1}, .hasTail = true});
+  }
+}
+
+TEST(KernelConvolution, AtRandom) {
+  unsigned seed = 20;
+  if (const char *text = std::getenv("PATHWAYS_TEST_SEED"))
+    seed = std::strtoul(text, nullptr, 10);
+  std::printf("PATHWAYS_TEST_SEED=%u\n", seed);
+  std::mt19937 random(seed);
+  auto below = [&](int64_t n) { return int64_t(random() % n); };
+  const Layout kAll[] = {kNhwc,          kNchw,       kNhwcFhwc, kDepthwise,
+                         kDepthwiseNchw, kMultiplied, kGrouped,  kGroupedNhwc,
+                         kSum,           kMax,        kMin,      kMaxNchw};
+  for (int i = 0; i < 20; ++i) {
+    const Layout &layout = kAll[below(3) ? below(std::size(kAll)) : 0];
+    Sizes sizes = {{'n', 1 + below(2)},  {'g', 1 + below(3)},
+                   {'c', 1 + below(70)}, {'f', 1 + below(70)},
+                   {'y', 1 + below(6)},  {'x', 1 + below(20)},
+                   {'k', 1 + below(4)},  {'l', 1 + below(4)}};
+    if (std::strchr(layout.out, 'c') && std::strchr(layout.out, 'f'))
+      sizes['c'] = 1 + below(9);
+    Window w;
+    for (int axis : {0, 1}) {
+      w.strides[axis] = 1 + below(3);
+      w.dilations[axis] = 1 + below(2);
+      int64_t room = paddedSize(sizes, w, axis) - 1;
+      w.low[axis] = below(std::min<int64_t>(room, 3) + 1);
+      w.high[axis] = below(std::min<int64_t>(room - w.low[axis], 3) + 1);
+    }
+    w.hasTail = below(3) == 0;
+    w.init = below(2) ? 0 : -1.25f;
+    check(layout, sizes, w);
+    if (HasFatalFailure())
+      return;
+  }
+}
+
+} // namespace
