@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CodegenInternal.h"
+#include "Contraction.h"
 #include "Rewrite.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -390,6 +391,30 @@ void kernel::shareMemory(func::FuncOp func, unsigned numInputs,
 
 namespace {
 
+/// The dimensions of a buffer in groups, each of which lies in memory like one
+/// dimension in all of `types`.
+SmallVector<ReassociationIndices> joinDimensions(ArrayRef<MemRefType> types) {
+  SmallVector<ReassociationIndices> groups;
+  for (int64_t d = 0, e = types.front().getRank(); d < e; ++d) {
+    if (d > 0) {
+      SmallVector<ReassociationIndices> joined = groups;
+      joined.back().push_back(d);
+      SmallVector<ReassociationIndices> whole = joined;
+      for (int64_t rest = d + 1; rest < e; ++rest)
+        whole.push_back({rest});
+      if (llvm::all_of(types, [&](MemRefType type) {
+            return memref::CollapseShapeOp::isGuaranteedCollapsible(type,
+                                                                    whole);
+          })) {
+        groups = joined;
+        continue;
+      }
+    }
+    groups.push_back({d});
+  }
+  return groups;
+}
+
 /// Copies between buffers of which one is strided. Dense ones become memcpy.
 struct CopyByLoops : OpRewritePattern<memref::CopyOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -406,16 +431,53 @@ struct CopyByLoops : OpRewritePattern<memref::CopyOp> {
     };
     if (isDense(op.getSource()) && isDense(op.getTarget()))
       return failure();
+    Value source = op.getSource(), target = op.getTarget();
+    // Short rows that follow each other are one row.
+    auto sourceType = cast<MemRefType>(source.getType()),
+         targetType = cast<MemRefType>(target.getType());
+    if (sourceType.hasStaticShape() && targetType.hasStaticShape()) {
+      SmallVector<ReassociationIndices> groups =
+          joinDimensions({sourceType, targetType});
+      if (static_cast<int64_t>(groups.size()) < sourceType.getRank()) {
+        source = memref::CollapseShapeOp::create(rewriter, op.getLoc(), source,
+                                                 groups);
+        target = memref::CollapseShapeOp::create(rewriter, op.getLoc(), target,
+                                                 groups);
+      }
+    }
     AffineMap map = rewriter.getMultiDimIdentityMap(
-        cast<MemRefType>(op.getTarget().getType()).getRank());
+        cast<MemRefType>(target.getType()).getRank());
     SmallVector<utils::IteratorType> iterators(map.getNumDims(),
                                                utils::IteratorType::parallel);
     rewriter.replaceOpWithNewOp<linalg::GenericOp>(
-        op, ValueRange(op.getSource()), ValueRange(op.getTarget()),
+        op, ValueRange(source), ValueRange(target),
         ArrayRef<AffineMap>{map, map}, iterators,
         [](OpBuilder &b, Location loc, ValueRange args) {
           linalg::YieldOp::create(b, loc, args.front());
         });
+    return success();
+  }
+};
+
+/// Short rows of a dense buffer that is set to one number are one row.
+struct FillFlat : OpInterfaceRewritePattern<linalg::LinalgOp> {
+  using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
+
+  LogicalResult matchAndRewrite(linalg::LinalgOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!op.hasPureBufferSemantics() || op.getNumDpsInits() != 1)
+      return failure();
+    Value buffer = op.getDpsInits()[0];
+    auto type = cast<MemRefType>(buffer.getType());
+    Value value = kernel::valueSetBy(op, buffer);
+    if (!value || type.getRank() < 2 || !type.hasStaticShape() ||
+        !type.getLayout().isIdentity())
+      return failure();
+    SmallVector<ReassociationIndices> all(1);
+    llvm::append_range(all.front(), llvm::seq<int64_t>(type.getRank()));
+    Value flat =
+        memref::CollapseShapeOp::create(rewriter, op.getLoc(), buffer, all);
+    rewriter.replaceOpWithNewOp<linalg::FillOp>(op, value, flat);
     return success();
   }
 };
@@ -443,7 +505,7 @@ static void addInLanes(linalg::GenericOp op) {
 LogicalResult kernel::lowerToLoops(ModuleOp module) {
   MLIRContext *context = module.getContext();
   RewritePatternSet patterns(context);
-  patterns.add<CopyByLoops>(context);
+  patterns.add<CopyByLoops, FillFlat>(context);
   addExpPattern(patterns);
   // One rule for vector bodies and tails: the same straight code for both.
   // These are within a few units in the last place; the others go to the C

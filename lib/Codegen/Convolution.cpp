@@ -141,7 +141,12 @@ private:
   Value rowOf(const Input &input);
   /// The rows of all operands with padding, for all rows of the tile.
   void findRows();
-  Value load(const Input &input, int64_t row, VectorType type);
+  VectorType vectorOf(int64_t width) const {
+    return VectorType::get(llvm::isPowerOf2_64(width) ? width : lanes, element);
+  }
+  Value maskOf(int64_t width);
+  Value loadLanes(Value buffer, ValueRange where, int64_t width);
+  Value load(const Input &input, int64_t row, int64_t width);
 
   void writeTile();
   void writeSums(bool isGuarded);
@@ -173,7 +178,9 @@ private:
   int64_t mostRows = 1, mostVectors = 1, lanes = 1;
   SmallVector<Position> at; ///< where the loops are
   int64_t rows = 1;
-  SmallVector<int64_t> widths; ///< of the vectors of the tile
+  /// Of the vectors of the tile; of one that is no power of two, as many lanes
+  /// of a full one are used.
+  SmallVector<int64_t> widths;
   Value fill; ///< what sums begin with; none: with what is in the result
   bool isGuarded = false;
   SmallVector<SmallVector<Value>> found; ///< by input and row
@@ -647,7 +654,24 @@ void WindowWriter::findRows() {
 // One tile
 //===----------------------------------------------------------------------===//
 
-Value WindowWriter::load(const Input &input, int64_t row, VectorType type) {
+/// Lanes of a full vector, of which `width` are used.
+Value WindowWriter::maskOf(int64_t width) {
+  SmallVector<bool> used(lanes, false);
+  std::fill_n(used.begin(), width, true);
+  auto type = VectorType::get(lanes, b.getI1Type());
+  return arith::ConstantOp::create(b, DenseElementsAttr::get(type, used));
+}
+
+Value WindowWriter::loadLanes(Value buffer, ValueRange where, int64_t width) {
+  VectorType type = vectorOf(width);
+  if (type.getDimSize(0) == width)
+    return vector::LoadOp::create(b, type, buffer, where);
+  Value zeros = arith::ConstantOp::create(b, b.getZeroAttr(type));
+  return vector::MaskedLoadOp::create(b, type, buffer, where, maskOf(width),
+                                      zeros);
+}
+
+Value WindowWriter::load(const Input &input, int64_t row, int64_t width) {
   const SmallVector<Value> &views = found[&input - inputs.data()];
   Value buffer = input.buffer;
   SmallVector<Value> where;
@@ -663,13 +687,12 @@ Value WindowWriter::load(const Input &input, int64_t row, VectorType type) {
   if (input.along == 0)
     return memref::LoadOp::create(b, buffer, where);
   if (input.along == 1)
-    return vector::LoadOp::create(b, type, buffer, where);
-  int64_t width = type.getDimSize(0);
+    return loadLanes(buffer, where, width);
   auto wide = VectorType::get((width - 1) * input.along + 1, element);
   Value all = vector::LoadOp::create(b, wide, buffer, where);
-  SmallVector<int64_t> kept;
+  SmallVector<int64_t> kept(vectorOf(width).getDimSize(0), 0);
   for (int64_t lane = 0; lane < width; ++lane)
-    kept.push_back(lane * input.along);
+    kept[lane] = lane * input.along;
   return vector::ShuffleOp::create(b, all, all, kept);
 }
 
@@ -702,7 +725,7 @@ void WindowWriter::addTerm(Sums &sums) {
   Position row = m >= 0 ? at[m] : Position(), column = at[n];
   // By input, row and vector; what does not depend on one is there once.
   SmallVector<SmallVector<SmallVector<Value>>> loaded(inputs.size());
-  auto termOf = [&](size_t i, int64_t r, size_t v, VectorType type) -> Value {
+  auto termOf = [&](size_t i, int64_t r, size_t v) -> Value {
     const Input &input = inputs[i];
     bool hasRows = m >= 0 && input.isFunctionOf(m);
     auto &ofInput = loaded[i];
@@ -711,22 +734,21 @@ void WindowWriter::addTerm(Sums &sums) {
     ofRow.resize(widths.size());
     Value &term = ofRow[input.along ? v : 0];
     if (!term)
-      term = load(input, r, type);
+      term = load(input, r, widths[v]);
     if (input.along)
       return term;
-    return vector::BroadcastOp::create(b, type, term);
+    return vector::BroadcastOp::create(b, vectorOf(widths[v]), term);
   };
   for (int64_t r = 0; r < rows; ++r) {
     if (m >= 0)
       at[m].offset = row.offset + r;
     at[n] = column;
     for (auto [v, width] : llvm::enumerate(widths)) {
-      auto type = VectorType::get(width, element);
       SmallVector<Value> terms;
       for (size_t i = 0; i < inputs.size(); ++i)
-        terms.push_back(termOf(i, r, v, type));
+        terms.push_back(termOf(i, r, v));
       Value &sum = sums[r * widths.size() + v];
-      sum = combine(sum, terms, type);
+      sum = combine(sum, terms, vectorOf(width));
       at[n].offset += width;
     }
   }
@@ -786,13 +808,13 @@ void WindowWriter::writeSums(bool guarded) {
   isGuarded = guarded;
   found.assign(inputs.size(), {});
   Position row = m >= 0 ? at[m] : Position(), column = at[n];
-  auto forEach = [&](llvm::function_ref<void(VectorType, size_t)> body) {
+  auto forEach = [&](llvm::function_ref<void(int64_t, size_t)> body) {
     for (int64_t r = 0; r < rows; ++r) {
       if (m >= 0)
         at[m].offset = row.offset + r;
       at[n] = column;
       for (auto [v, width] : llvm::enumerate(widths)) {
-        body(VectorType::get(width, element), r * widths.size() + v);
+        body(width, r * widths.size() + v);
         at[n].offset += width;
       }
     }
@@ -801,14 +823,18 @@ void WindowWriter::writeSums(bool guarded) {
     at[n] = column;
   };
   Sums sums;
-  forEach([&](VectorType type, size_t) {
+  forEach([&](int64_t width, size_t) {
     sums.push_back(
-        fill ? vector::BroadcastOp::create(b, type, fill).getResult()
-             : vector::LoadOp::create(b, type, out, resultSubscripts()));
+        fill ? vector::BroadcastOp::create(b, vectorOf(width), fill).getResult()
+             : loadLanes(out, resultSubscripts(), width));
   });
   addTerms(0, sums);
-  forEach([&](VectorType, size_t i) {
-    vector::StoreOp::create(b, sums[i], out, resultSubscripts());
+  forEach([&](int64_t width, size_t i) {
+    if (vectorOf(width).getDimSize(0) == width)
+      vector::StoreOp::create(b, sums[i], out, resultSubscripts());
+    else
+      vector::MaskedStoreOp::create(b, out, resultSubscripts(), maskOf(width),
+                                    sums[i]);
   });
 }
 
@@ -848,7 +874,14 @@ void WindowWriter::columns(size_t level) {
   if (full == size(n))
     return;
   widths.clear();
-  for (int64_t left = size(n) - full, width = lanes; left > 0; left -= width) {
+  int64_t left = size(n) - full;
+  for (; left >= lanes; left -= lanes)
+    widths.push_back(lanes);
+  // One vector in part is less than several small ones.
+  bool hasMasks = tiles.vectorBytes == 64 && bytes() >= 4;
+  if (hasMasks && left > 0)
+    widths.push_back(left);
+  for (int64_t width = lanes; !hasMasks && left > 0; left -= width) {
     while (width > left)
       width /= 2;
     widths.push_back(width);

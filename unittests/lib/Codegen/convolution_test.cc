@@ -272,7 +272,7 @@ void check(const Layout &layout, const Sizes &sizes, const Window &w) {
   for (Values kind : {Values::Usual, Values::Special}) {
     auto x = valuesOf(countOf(inShape(layout, sizes, w, false)), 1, kind),
          f = valuesOf(countOf(shapeOf(layout.filter, sizes)), 2, kind),
-         bias = valuesOf(shapeOf(layout.out, sizes).back(), 3);
+         bias = valuesOf(shapeOf(layout.out, sizes).back(), 3, kind);
     Buffer in = Buffer::of(x), filter = Buffer::of(f), b = Buffer::of(bias),
            out(countOf(shapeOf(layout.out, sizes)) * 4);
     std::vector<Buffer *> buffers = {&in, &filter, &b, &out};
