@@ -8,9 +8,9 @@
 //
 // kernel_bench [SECONDS]: compiles bodies as a program has them, takes the
 // kernel out of the plan and calls it on one thread, in turns with what it is
-// compared with. vs_openblas and vs_naive are speed over the other's, above 1
-// the generated code is faster; vs_memcpy (of the operand), vs_matmul and
-// vs_f32 are time over the other's. Results are compared too.
+// compared with. vs_openblas, vs_onednn and vs_naive are speed over the
+// other's, above 1 the generated code is faster; vs_memcpy (of the operand),
+// vs_matmul and vs_f32 are time over the other's. Results are compared too.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,6 +27,7 @@
 #include <vector>
 
 #include "benchmarks/bench.h"
+#include "benchmarks/onednn.h"
 #include "pathways/Compile.h"
 #include "runtime/kernel/kernel_library.h"
 #include "runtime/plan/plan_file.h"
@@ -194,6 +195,62 @@ void Matmul(const std::string& name, int64_t m, int64_t n, int64_t k,
   Figure("kernel." + name + ".gflops", 2e-9 * m * n * k / ours_s, "GFLOP/s");
   Figure("kernel." + name + ".vs_openblas", theirs_s / ours_s, "x");
 }
+
+#ifdef PATHWAYS_HAS_ONEDNN
+// Padding, convolution of an image in nhwc.
+void Convolution(const std::string& name, const ConvolutionShape& shape,
+                 double seconds) {
+  const int64_t padded = shape.size + 2 * shape.padding, k = shape.window;
+  const std::vector<int64_t> in = {1, shape.size, shape.size, shape.channels},
+                             out = {1, shape.out_size(), shape.out_size(),
+                                    shape.filters};
+  std::vector<int64_t> filter = {k, k, shape.channels};
+  if (!shape.is_depthwise) filter.push_back(shape.filters);
+  const std::string x = Shape(in), w = Shape(filter), o = Shape(out),
+                    p = Shape({1, padded, padded, shape.channels}),
+                    width = std::to_string(shape.padding);
+  const std::string widths = "[0, " + width + ", " + width + ", 0]";
+  Kernel kernel(
+      "func.func private @body(%x: " + x + ", %w: " + w + ") -> " + o +
+          " attributes {pw.local_view} {\n  %zero = arith.constant 0.0 : f32\n"
+          "  %p = tensor.pad %x low" +
+          widths + " high" + widths +
+          " {\n  ^bb0(%a: index, %b: index, %c: index, %d: index):\n"
+          "    tensor.yield %zero : f32\n  } : " +
+          x + " to " + p + "\n  %e = tensor.empty() : " + o +
+          "\n  %z = linalg.fill ins(%zero : f32) outs(%e : " + o + ") -> " + o +
+          "\n  %r = linalg." +
+          (shape.is_depthwise ? "depthwise_conv_2d_nhwc_hwc"
+                              : "conv_2d_nhwc_hwcf") +
+          " {strides = dense<" + std::to_string(shape.stride) +
+          "> : tensor<2xi64>, dilations = dense<1> : tensor<2xi64>} ins(%p, "
+          "%w : " +
+          p + ", " + w + ") outs(%z : " + o + ") -> " + o +
+          "\n  return %r : " + o + "\n}\n",
+      {in, filter}, out);
+  const int64_t count = out[1] * out[2] * out[3];
+  Memory theirs = Allocate(count * 4);
+  const std::function<void()> other = OneDnnConvolution(
+      shape, kernel.operand(0), kernel.operand(1), theirs.get());
+  const auto [ours_s, theirs_s] =
+      InTurns(seconds, [&] { kernel.Run(); }, other);
+  ExpectNear(name, kernel.out(), theirs.get(), count, 1e-2);
+  const int64_t terms = k * k * (shape.is_depthwise ? 1 : shape.channels);
+  Figure("kernel." + name + ".gflops", 2e-9 * count * terms / ours_s,
+         "GFLOP/s");
+  Figure("kernel." + name + ".vs_onednn", theirs_s / ours_s, "x");
+}
+
+void Convolutions(double seconds) {
+  if (!UseOneThread()) Die("oneDNN cannot be told to use one thread");
+  Convolution("conv3x3_56", {56, 64, 64, 3, 1, 1}, seconds);
+  Convolution("conv3x3_28", {28, 128, 128, 3, 1, 1}, seconds);
+  Convolution("conv3x3_14", {14, 256, 256, 3, 1, 1}, seconds);
+  Convolution("conv1x1", {56, 64, 256, 1, 1, 0}, seconds);
+  Convolution("conv7x7s2", {224, 3, 64, 7, 2, 3}, seconds);
+  Convolution("depthwise", {56, 128, 128, 3, 1, 1, true}, seconds);
+}
+#endif
 
 constexpr int64_t kSize = 512;  // of matrices that are compared with themselves
 
@@ -435,6 +492,9 @@ int Main(int argc, char** argv) {
   Attention("attention2048", 2, 2048, seconds);
   Transpose(seconds);
   ReduceColumns(seconds);
+#ifdef PATHWAYS_HAS_ONEDNN
+  Convolutions(seconds);
+#endif
   return 0;
 }
 

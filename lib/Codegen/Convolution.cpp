@@ -370,7 +370,17 @@ void WindowWriter::chooseBlocks() {
   inner.assign(reductions.begin() + first, reductions.end());
   writtenOut = inner.size();
   terms = 1;
-  while (writtenOut > 0 && terms * sizes[inner[writtenOut - 1]] <= kWrittenOut)
+  // What several rows read by element is cheaper to load again than to keep.
+  auto meetsRows = [&](int64_t dim) {
+    return m >= 0 && llvm::any_of(inputs, [&](const Input &input) {
+             return !input.isFunctionOf(n) &&
+                    llvm::any_of(input.subscripts, [&](const Subscript &s) {
+                      return s.factors[m] != 0 && s.factors[dim] != 0;
+                    });
+           });
+  };
+  while (writtenOut > 0 && !meetsRows(inner[writtenOut - 1]) &&
+         terms * sizes[inner[writtenOut - 1]] <= kWrittenOut)
     terms *= sizes[inner[--writtenOut]];
 }
 
