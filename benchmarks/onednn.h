@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef BENCHMARKS_ONEDNN_H_
-#define BENCHMARKS_ONEDNN_H_
+#ifndef BENCHMARKS_ONEDNN_H
+#define BENCHMARKS_ONEDNN_H
 
 #include <cstdint>
 #include <functional>
@@ -37,4 +37,4 @@ std::function<void()> OneDnnConvolution(const ConvolutionShape& shape,
 
 }  // namespace pathways::bench
 
-#endif  // BENCHMARKS_ONEDNN_H_
+#endif  // BENCHMARKS_ONEDNN_H

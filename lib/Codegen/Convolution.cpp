@@ -112,7 +112,6 @@ private:
 
   bool matchBody();
   bool matchInputs();
-  bool canTurnAround(const Input &input) const;
   void turnAround(Input &input);
   void takePadding(Input &input);
   void chooseTile();
@@ -225,6 +224,24 @@ static bool isDense(Value buffer) {
          strides.back() == 1;
 }
 
+/// Whether `body` multiplies two of its arguments and adds to the last one.
+static bool isProduct(Block &body) {
+  if (!llvm::hasNItems(body.getOperations(), 3))
+    return false;
+  auto product = dyn_cast<arith::MulFOp>(body.front());
+  auto sum = dyn_cast<arith::AddFOp>(*std::next(body.begin()));
+  Value last = body.getArguments().back();
+  auto isOperand = [&](Value value) {
+    return isa<BlockArgument>(value) && value.getParentBlock() == &body &&
+           value != last && value.hasOneUse();
+  };
+  return product && sum && isOperand(product.getLhs()) &&
+         isOperand(product.getRhs()) &&
+         body.getTerminator()->getOperand(0) == sum &&
+         ((sum.getLhs() == last && sum.getRhs() == product) ||
+          (sum.getRhs() == last && sum.getLhs() == product));
+}
+
 bool WindowWriter::matchBody() {
   Block *body = op.getBlock();
   for (Operation &each : body->without_terminator())
@@ -234,10 +251,7 @@ bool WindowWriter::matchBody() {
              arith::MinSIOp, arith::MaxUIOp, arith::MinUIOp>(each) ||
         each.getResult(0).getType() != element)
       return false;
-  isFused = tiles.hasFma && kernel::isContraction(op) &&
-            llvm::hasNItems(body->getOperations(), 3) &&
-            llvm::all_of(body->getArguments(),
-                         [](Value argument) { return argument.hasOneUse(); });
+  isFused = tiles.hasFma && isProduct(*body);
   return true;
 }
 
@@ -262,27 +276,17 @@ bool WindowWriter::matchInputs() {
     }
     if (!input.isFunctionOf(n))
       continue;
-    int64_t along = input.subscripts.back().factors[n];
-    bool isElsewhere = llvm::any_of(
-        llvm::drop_end(input.subscripts),
-        [&](const Subscript &subscript) { return subscript.factors[n] != 0; });
-    if (!isElsewhere && along >= 1 && along <= kMostStride &&
-        isDense(input.buffer))
-      input.along = along;
-    else if (!canTurnAround(input))
+    auto isAlong = [&](const Subscript &subscript) {
+      return subscript.factors[n] != 0;
+    };
+    int64_t along = llvm::find_if(input.subscripts, isAlong)->factors[n];
+    if (llvm::count_if(input.subscripts, isAlong) != 1 || along < 1 ||
+        along > kMostStride)
       return false;
+    if (isAlong(input.subscripts.back()) && isDense(input.buffer))
+      input.along = along;
   }
   return hasWindow;
-}
-
-/// Whether `input` has about as many elements as the dimensions it is used in.
-bool WindowWriter::canTurnAround(const Input &input) const {
-  int64_t count = 1;
-  for (auto [dim, extent] : llvm::enumerate(sizes))
-    if (input.isFunctionOf(dim) &&
-        llvm::MulOverflow<int64_t>(count, extent, count))
-      return false;
-  return count <= 2 * cast<MemRefType>(input.buffer.getType()).getNumElements();
 }
 
 bool WindowWriter::match() {
@@ -419,40 +423,38 @@ void WindowWriter::chooseOrder() {
 // Operands
 //===----------------------------------------------------------------------===//
 
+/// Copies an operand into a buffer that is dense along n.
 void WindowWriter::turnAround(Input &input) {
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPoint(kernel::outermostUser(input.buffer, op));
-  SmallVector<int64_t> dims, shape;
-  for (auto [dim, extent] : llvm::enumerate(sizes))
-    if (static_cast<int64_t>(dim) != n && input.isFunctionOf(dim))
-      dims.push_back(dim);
-  dims.push_back(n);
-  SmallVector<AffineExpr> exprs;
-  for (const Subscript &subscript : input.subscripts) {
-    AffineExpr expr = b.getAffineConstantExpr(subscript.constant);
-    for (auto [i, dim] : llvm::enumerate(dims))
-      expr = expr + b.getAffineDimExpr(i) * subscript.factors[dim];
-    exprs.push_back(expr);
+  auto type = cast<MemRefType>(input.buffer.getType());
+  SmallVector<int64_t> order, shape;
+  int64_t last = 0;
+  for (int64_t d = 0; d < type.getRank(); ++d)
+    if (input.subscripts[d].factors[n] == 0)
+      order.push_back(d);
+    else
+      last = d;
+  order.push_back(last);
+  SmallVector<Subscript> subscripts;
+  for (int64_t d : order) {
+    shape.push_back(type.getDimSize(d));
+    subscripts.push_back(input.subscripts[d]);
   }
-  for (int64_t dim : dims)
-    shape.push_back(sizes[dim]);
   Value turned = memref::AllocOp::create(b, MemRefType::get(shape, element));
+  AffineMap map = AffineMap::getPermutationMap(order, b.getContext());
   linalg::GenericOp::create(
       b, ValueRange(input.buffer), ValueRange(turned),
-      ArrayRef<AffineMap>{AffineMap::get(dims.size(), 0, exprs, b.getContext()),
-                          b.getMultiDimIdentityMap(dims.size())},
-      SmallVector<utils::IteratorType>(dims.size(),
+      ArrayRef<AffineMap>{inversePermutation(map),
+                          b.getMultiDimIdentityMap(order.size())},
+      SmallVector<utils::IteratorType>(order.size(),
                                        utils::IteratorType::parallel),
       [](OpBuilder &inner, Location loc, ValueRange args) {
         linalg::YieldOp::create(inner, loc, args.front());
       });
   input.buffer = turned;
-  input.subscripts.assign(dims.size(), Subscript());
-  for (auto [subscript, dim] : llvm::zip_equal(input.subscripts, dims)) {
-    subscript.factors.resize(sizes.size());
-    subscript.factors[dim] = 1;
-  }
-  input.along = 1;
+  input.subscripts = subscripts;
+  input.along = subscripts.back().factors[n];
 }
 
 /// The buffer of which `value` is a view.
