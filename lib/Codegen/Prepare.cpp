@@ -92,6 +92,87 @@ static std::string reasonAgainst(Type type) {
   return text;
 }
 
+/// The least and the largest value of `expr` where the dimensions run from 0 up
+/// to below `sizes`, none of which is 0. Fails where 64 bits do not hold them
+/// or something is divided by no positive constant.
+static FailureOr<std::pair<int64_t, int64_t>> rangeOf(AffineExpr expr,
+                                                      ArrayRef<int64_t> sizes) {
+  using Range = std::pair<int64_t, int64_t>;
+  if (auto dim = dyn_cast<AffineDimExpr>(expr))
+    return Range{0, sizes[dim.getPosition()] - 1};
+  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
+    return Range{constant.getValue(), constant.getValue()};
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (!binary)
+    return failure();
+  FailureOr<Range> lhs = rangeOf(binary.getLHS(), sizes),
+                   rhs = rangeOf(binary.getRHS(), sizes);
+  if (failed(lhs) || failed(rhs))
+    return failure();
+  Range range;
+  if (expr.getKind() == AffineExprKind::Add) {
+    if (llvm::AddOverflow(lhs->first, rhs->first, range.first) ||
+        llvm::AddOverflow(lhs->second, rhs->second, range.second))
+      return failure();
+    return range;
+  }
+  int64_t by = rhs->first;
+  if (rhs->second != by || (expr.getKind() != AffineExprKind::Mul && by < 1))
+    return failure();
+  switch (expr.getKind()) {
+  case AffineExprKind::Mul:
+    if (llvm::MulOverflow(lhs->first, by, range.first) ||
+        llvm::MulOverflow(lhs->second, by, range.second))
+      return failure();
+    if (by < 0)
+      std::swap(range.first, range.second);
+    return range;
+  case AffineExprKind::FloorDiv:
+    return Range{llvm::divideFloorSigned(lhs->first, by),
+                 llvm::divideFloorSigned(lhs->second, by)};
+  case AffineExprKind::CeilDiv:
+    return Range{llvm::divideCeilSigned(lhs->first, by),
+                 llvm::divideCeilSigned(lhs->second, by)};
+  case AffineExprKind::Mod:
+    if (lhs->first >= 0 && lhs->second < by)
+      return *lhs;
+    return Range{0, by - 1};
+  default:
+    return failure();
+  }
+}
+
+/// Windows must lie in what they are of. That the first and the last one do is
+/// known of every op; a step back, as in `y - k`, is in the middle.
+static LogicalResult checkSubscripts(linalg::LinalgOp op) {
+  SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  if (ShapedType::isDynamicShape(sizes) || llvm::is_contained(sizes, 0))
+    return success();
+  for (OpOperand &operand : op->getOpOperands()) {
+    auto type = dyn_cast<RankedTensorType>(operand.get().getType());
+    if (!type)
+      continue;
+    for (auto [d, expr] :
+         llvm::enumerate(op.getMatchingIndexingMap(&operand).getResults())) {
+      auto range = rangeOf(expr, sizes);
+      if (succeeded(range) && range->first >= 0 &&
+          range->second < type.getDimSize(d))
+        continue;
+      std::string text;
+      llvm::raw_string_ostream(text) << expr;
+      InFlightDiagnostic diag = op.emitOpError("subscript ")
+                                << text << " of dimension " << d
+                                << " of operand " << operand.getOperandNumber();
+      if (failed(range))
+        return diag << " is not supported in a kernel";
+      return diag << " runs from " << range->first << " to " << range->second
+                  << ", expected it within the " << type.getDimSize(d)
+                  << " elements";
+    }
+  }
+  return success();
+}
+
 LogicalResult kernel::checkSegment(func::FuncOp func) {
   if (!llvm::hasSingleElement(func.getBody()))
     return func.emitOpError("expected a body of one block, got ")
@@ -146,6 +227,9 @@ LogicalResult kernel::checkSegment(func::FuncOp func) {
         for (Type type : block.getArgumentTypes())
           if (failed(check(type)))
             return WalkResult::interrupt();
+    if (auto structured = dyn_cast<linalg::LinalgOp>(op))
+      if (failed(checkSubscripts(structured)))
+        return WalkResult::interrupt();
     if (auto pad = dyn_cast<tensor::PadOp>(op))
       if (ShapedType::isDynamicShape(pad.getStaticLow()) ||
           ShapedType::isDynamicShape(pad.getStaticHigh()))
