@@ -529,7 +529,7 @@ void WindowWriter::takePadding(Input &input) {
   for (int64_t d = 0; d < rank; ++d) {
     checked.push_back(sourceType.getDimSize(d) != paddedType.getDimSize(d));
     // Rows are looked for before the loop that reads them.
-    if (checked.back() && isStepped() &&
+    if (d + 1 < rank && isStepped() &&
         input.subscripts[d].factors[inner.back()] != 0)
       return;
   }
@@ -946,13 +946,16 @@ void WindowWriter::write() {
       takePadding(input);
   }
   steady = inner.size();
-  while (steady > 0 && llvm::none_of(inputs, [&](const Input &input) {
-           return llvm::any_of(
-               llvm::zip(input.checked, input.subscripts), [&](auto pair) {
-                 auto [isChecked, subscript] = pair;
-                 return isChecked && subscript.factors[inner[steady - 1]] != 0;
-               });
-         }))
+  auto movesRows = [&](int64_t dim) {
+    return llvm::any_of(inputs, [&](const Input &input) {
+      return input.isPadded() &&
+             llvm::any_of(llvm::drop_end(input.subscripts),
+                          [&](const Subscript &subscript) {
+                            return subscript.factors[dim] != 0;
+                          });
+    });
+  };
+  while (steady > 0 && !movesRows(inner[steady - 1]))
     --steady;
   if (outside.empty() && block == 0)
     fill = kernel::takeFill(op);

@@ -341,6 +341,11 @@ TEST(KernelConvolution, PaddingIsRead) {
   check(
       kNhwc, sizes,
       {.strides = {2, 2}, .dilations = {2, 1}, .low = {1, 2}, .high = {2, 1}});
+  // On one side, where the window does not reach.
+  sizes['l'] = 1;
+  check(kNhwc, sizes, {.low = {0, 1}});
+  check(kNhwc, sizes, {.high = {1, 0}});
+  sizes['l'] = 3;
   sizes['c'] = 9; // Written out.
   check(kNhwc, sizes, {.low = {1, 1}, .high = {1, 1}});
   check(kNhwc, sizes, {.low = {1, 1}, .high = {1, 1}, .init = -0.0f});

@@ -164,7 +164,7 @@ bool KernelGenerator::statement() {
     return reduce();
   case 12:
   case 13:
-    return product();
+    return view == View::Local && chance(30) ? window() : product();
   case 14:
     return move();
   case 15:

@@ -82,6 +82,7 @@ private:
   bool generic();
   bool reduce();
   bool product();
+  bool window();
   bool move();
   bool slice();
   bool reshape();
