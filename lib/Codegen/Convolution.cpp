@@ -104,7 +104,8 @@ public:
 
   /// Returns false, and changes nothing, when the op is not for it.
   bool match();
-  void write();
+  /// Returns the op behind it that went with it, if one did.
+  Operation *write();
 
 private:
   using Next = llvm::function_ref<void()>;
@@ -114,6 +115,7 @@ private:
   bool matchInputs();
   void turnAround(Input &input);
   void takePadding(Input &input);
+  void takeTail();
   void chooseTile();
   void chooseBlocks();
   void chooseOrder();
@@ -151,7 +153,10 @@ private:
   void writeSums(bool isGuarded);
   void addTerms(size_t i, Sums &sums);
   void addTerm(Sums &sums);
+  /// What `body` yields for vectors as long as `type`, some of them known.
+  Value evaluate(Block *body, IRMapping &values, VectorType type);
   Value combine(Value sum, ArrayRef<Value> terms, VectorType type);
+  Value finish(Value sum, int64_t width);
 
   linalg::LinalgOp op;
   const kernel::MatmulTiles &tiles;
@@ -181,6 +186,8 @@ private:
   /// of a full one are used.
   SmallVector<int64_t> widths;
   Value fill; ///< what sums begin with; none: with what is in the result
+  linalg::GenericOp tail; ///< elementwise, on sums that are complete; or none
+  Value target;           ///< where they go
   bool isGuarded = false;
   SmallVector<SmallVector<Value>> found; ///< by input and row
 };
@@ -550,6 +557,68 @@ void WindowWriter::takePadding(Input &input) {
   inside->erase();
 }
 
+/// Where what comes next only changes the elements of the result one by one, as
+/// bias and activation do: does that before they are stored.
+void WindowWriter::takeTail() {
+  Operation *next = op->getNextNode();
+  while (next && (isMemoryEffectFree(next) || isa<memref::AllocOp>(next)))
+    next = next->getNextNode();
+  auto user = dyn_cast_or_null<linalg::GenericOp>(next);
+  if (!user || user.getNumDpsInits() != 1 ||
+      user.getNumParallelLoops() != user.getNumLoops())
+    return;
+  OpOperand *init = user.getDpsInitOperand(0);
+  Value buffer = init->get();
+  AffineMap map = user.getMatchingIndexingMap(init);
+  if (!map.isPermutation() || user.payloadUsesValueFromOperand(init) ||
+      cast<MemRefType>(buffer.getType()).getElementType() != element ||
+      !isDense(buffer))
+    return;
+  bool isRead = false;
+  for (OpOperand *operand : user.getDpsInputOperands()) {
+    auto type = dyn_cast<MemRefType>(operand->get().getType());
+    AffineMap own = user.getMatchingIndexingMap(operand);
+    if (!type || type.getElementType() != element ||
+        !own.isProjectedPermutation())
+      return;
+    if (operand->get() == out) {
+      isRead = true;
+      if (own != map)
+        return;
+      continue;
+    }
+    auto last = cast<AffineDimExpr>(map.getResults().back());
+    if (own.isFunctionOfDim(last.getPosition()) &&
+        (own.getResults().back() != last || !isDense(operand->get())))
+      return;
+    // Each element is read before it is written.
+    if (!areApart(operand->get(), buffer) &&
+        (operand->get() != buffer || own != map))
+      return;
+  }
+  if (!isRead)
+    return;
+  // Nobody else needs the result as it was.
+  if (buffer != out && (!out.getDefiningOp<memref::AllocOp>() ||
+                        !llvm::all_of(out.getUsers(),
+                                      [&](Operation *each) {
+                                        return each == op || each == user;
+                                      }) ||
+                        !llvm::all_of(inputs, [&](const Input &input) {
+                          return areApart(input.buffer, buffer);
+                        })))
+    return;
+  for (Operation &each : user.getBody()->without_terminator())
+    if (!isa<arith::ArithDialect>(each.getDialect()) ||
+        !OpTrait::hasElementwiseMappableTraits(&each) ||
+        each.getNumResults() != 1 || !isSpeculatable(&each))
+      return;
+  while (op->getNextNode() != user)
+    op->getNextNode()->moveBefore(op);
+  tail = user;
+  target = buffer;
+}
+
 //===----------------------------------------------------------------------===//
 // Subscripts
 //===----------------------------------------------------------------------===//
@@ -708,29 +777,57 @@ Value WindowWriter::load(const Input &input, int64_t row, int64_t width) {
   return vector::ShuffleOp::create(b, all, all, kept);
 }
 
-Value WindowWriter::combine(Value sum, ArrayRef<Value> terms, VectorType type) {
-  if (isFused)
-    // Not vector.fma, which may become two roundings.
-    return math::FmaOp::create(b, terms[0], terms[1], sum);
-  Block *body = op.getBlock();
-  IRMapping values;
-  for (auto [input, term] : llvm::zip_equal(inputs, terms))
-    values.map(body->getArgument(input.number), term);
-  values.map(body->getArguments().back(), sum);
+Value WindowWriter::evaluate(Block *body, IRMapping &values, VectorType type) {
   auto get = [&](Value value) -> Value {
     if (Value known = values.lookupOrNull(value))
       return known;
-    Value lanes = vector::BroadcastOp::create(b, type, value);
+    Value lanes =
+        vector::BroadcastOp::create(b, type.clone(value.getType()), value);
     values.map(value, lanes);
     return lanes;
   };
   for (Operation &each : body->without_terminator()) {
     SmallVector<Value> operands = llvm::map_to_vector(each.getOperands(), get);
-    Operation *made = b.create(each.getLoc(), each.getName().getIdentifier(),
-                               operands, TypeRange(type), each.getAttrs());
+    Operation *made = b.create(
+        each.getLoc(), each.getName().getIdentifier(), operands,
+        TypeRange(type.clone(each.getResult(0).getType())), each.getAttrs());
     values.map(each.getResult(0), made->getResult(0));
   }
   return get(body->getTerminator()->getOperand(0));
+}
+
+Value WindowWriter::combine(Value sum, ArrayRef<Value> terms, VectorType type) {
+  if (isFused)
+    // Not vector.fma, which may become two roundings.
+    return math::FmaOp::create(b, terms[0], terms[1], sum);
+  IRMapping values;
+  for (auto [input, term] : llvm::zip_equal(inputs, terms))
+    values.map(op.getBlock()->getArgument(input.number), term);
+  values.map(op.getBlock()->getArguments().back(), sum);
+  return evaluate(op.getBlock(), values, type);
+}
+
+Value WindowWriter::finish(Value sum, int64_t width) {
+  AffineMap map = tail.getMatchingIndexingMap(tail.getDpsInitOperand(0));
+  SmallVector<Value> where = resultSubscripts();
+  IRMapping values;
+  for (OpOperand *operand : tail.getDpsInputOperands()) {
+    Value argument = tail.getMatchingBlockArgument(operand), value = sum;
+    if (operand->get() != out) {
+      AffineMap own = tail.getMatchingIndexingMap(operand);
+      SmallVector<Value> subscripts;
+      for (AffineExpr expr : own.getResults())
+        subscripts.push_back(where[*map.getResultPosition(expr)]);
+      if (own.isFunctionOfDim(map.getDimPosition(map.getNumResults() - 1)))
+        value = loadLanes(operand->get(), subscripts, width);
+      else
+        value = vector::BroadcastOp::create(
+            b, vectorOf(width),
+            memref::LoadOp::create(b, operand->get(), subscripts));
+    }
+    values.map(argument, value);
+  }
+  return evaluate(tail.getBody(), values, vectorOf(width));
 }
 
 void WindowWriter::addTerm(Sums &sums) {
@@ -841,12 +938,14 @@ void WindowWriter::writeSums(bool guarded) {
              : loadLanes(out, resultSubscripts(), width));
   });
   addTerms(0, sums);
+  if (tail)
+    forEach([&](int64_t width, size_t i) { sums[i] = finish(sums[i], width); });
   forEach([&](int64_t width, size_t i) {
     if (vectorOf(width).getDimSize(0) == width)
-      vector::StoreOp::create(b, sums[i], out, resultSubscripts());
+      vector::StoreOp::create(b, sums[i], target, resultSubscripts());
     else
-      vector::MaskedStoreOp::create(b, out, resultSubscripts(), maskOf(width),
-                                    sums[i]);
+      vector::MaskedStoreOp::create(b, target, resultSubscripts(),
+                                    maskOf(width), sums[i]);
   });
 }
 
@@ -936,7 +1035,7 @@ void WindowWriter::nest(size_t level) {
   }
 }
 
-void WindowWriter::write() {
+Operation *WindowWriter::write() {
   chooseBlocks();
   chooseOrder();
   for (Input &input : inputs) {
@@ -957,19 +1056,29 @@ void WindowWriter::write() {
   };
   while (steady > 0 && !movesRows(inner[steady - 1]))
     --steady;
-  if (outside.empty() && block == 0)
+  target = out;
+  if (outside.empty() && block == 0) {
     fill = kernel::takeFill(op);
+    takeTail();
+  }
   at.resize(sizes.size());
+  b.setInsertionPoint(op);
   nest(0);
   op.erase();
+  if (tail)
+    tail.erase();
+  return tail;
 }
 
 void kernel::lowerConvolutions(func::FuncOp func, const MatmulTiles &tiles) {
   SmallVector<linalg::LinalgOp> ops;
   func.walk([&](linalg::LinalgOp op) { ops.push_back(op); });
+  Operation *taken = nullptr;
   for (linalg::LinalgOp op : ops) {
+    if (op == taken)
+      continue;
     WindowWriter writer(op, tiles);
     if (writer.match())
-      writer.write();
+      taken = writer.write();
   }
 }

@@ -381,6 +381,49 @@ TEST(KernelConvolution, BiasAndActivation) {
   }
 }
 
+/// The image is added to its convolution, may be lost to the result, and the
+/// convolution may be wanted as it is.
+TEST(KernelConvolution, WhatComesBehind) {
+  const int h = 6, w = 17, c = 18;
+  Sizes sizes =
+      sized({{'c', c}, {'f', c}, {'y', h}, {'x', w}, {'k', 3}, {'l', 3}});
+  Window window = {.low = {1, 1}, .high = {1, 1}};
+  for (bool isShared : {false, true})
+    for (bool isWanted : {false, true}) {
+      SCOPED_TRACE(testing::Message() << isShared << isWanted);
+      std::string image = "tensor<1x6x17x18xf32>",
+                  text = textOf(kNhwc, sizes, window);
+      size_t arrow = text.find(") -> "), end = text.find("  return %r");
+      text = text.substr(0, arrow) + ") -> (" + image +
+             (isWanted ? ", " + image : "") + ")" +
+             (isShared ? " attributes {segment_may_alias = array<i64: 0, 0>}"
+                       : "") +
+             text.substr(arrow + 5 + image.size(),
+                         end - arrow - 5 - image.size()) +
+             "  %sum = arith.addf %r, %x : " + image +
+             "\n  %zeros = arith.constant dense<0.0> : " + image +
+             "\n  %relu = arith.maximumf %sum, %zeros : " + image +
+             "\n  return %relu" + (isWanted ? ", %r : " + image : " : ") +
+             (isWanted ? ", " : "") + image + "\n}\n";
+      SCOPED_TRACE(text);
+      Kernel kernel;
+      ASSERT_TRUE(kernel.compile(text)) << kernel.errors();
+      auto x = numbers<float>(h * w * c, 1), f = numbers<float>(9 * c * c, 2);
+      Buffer in = Buffer::of(x), filter = Buffer::of(f), out(x.size() * 4),
+             plain(x.size() * 4);
+      std::vector<Buffer *> buffers = {&in, &filter, isShared ? &in : &out};
+      if (isWanted)
+        buffers.push_back(&plain);
+      ASSERT_EQ(kernel.run(0, buffers), 0);
+      auto sums = plainLoops(kNhwc, sizes, window, x, f, {});
+      if (isWanted)
+        expectSame(plain.as<float>(), sums);
+      for (size_t i = 0; i < sums.size(); ++i)
+        sums[i] = std::max(sums[i] + x[i], 0.0f);
+      expectSame(buffers[2]->as<float>(), sums);
+    }
+}
+
 TEST(KernelConvolution, AtRandom) {
   unsigned seed = 20;
   if (const char *text = std::getenv("PATHWAYS_TEST_SEED"))
