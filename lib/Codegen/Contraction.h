@@ -24,6 +24,17 @@ inline bool isContraction(linalg::LinalgOp op) {
              });
 }
 
+/// Whether `op` reads an operand at sums of dimensions, as a convolution does.
+inline bool isWindowed(linalg::LinalgOp op) {
+  return op.getNumReductionLoops() > 0 &&
+         !llvm::all_of(op.getIndexingMapsArray(), [](AffineMap map) {
+           return map.isProjectedPermutation();
+         });
+}
+
+/// The buffer of which `value` is a view.
+Value wholeOf(Value value);
+
 /// The number that `op` sets all of `buffer` to; none when it does something
 /// else.
 Value valueSetBy(Operation *op, Value buffer);

@@ -328,13 +328,6 @@ void WindowWriter::turnAround(Input &input) {
   input.along = subscripts.back().factors[n];
 }
 
-/// The buffer of which `value` is a view.
-static Value wholeOf(Value value) {
-  while (auto view = value.getDefiningOp<ViewLikeOpInterface>())
-    value = view.getViewSource();
-  return value;
-}
-
 /// Whether the two are known not to meet.
 static bool areApart(Value a, Value b) {
   a = wholeOf(a), b = wholeOf(b);

@@ -332,6 +332,12 @@ void ContractionWriter::takeFill() {
   fill = kernel::takeFill(op);
 }
 
+Value kernel::wholeOf(Value value) {
+  while (auto view = value.getDefiningOp<ViewLikeOpInterface>())
+    value = view.getViewSource();
+  return value;
+}
+
 Value kernel::valueSetBy(Operation *op, Value buffer) {
   auto setter = dyn_cast<linalg::LinalgOp>(op);
   if (!setter || setter.getNumDpsInits() != 1 ||
@@ -378,9 +384,7 @@ static bool mayBeWritten(Value buffer, scf::ForOp loop) {
 }
 
 Operation *kernel::outermostUser(Value buffer, Operation *op) {
-  Value whole = buffer;
-  while (auto view = whole.getDefiningOp<ViewLikeOpInterface>())
-    whole = view.getViewSource();
+  Value whole = wholeOf(buffer);
   auto argument = dyn_cast<BlockArgument>(whole);
   bool isKnown =
       whole.getDefiningOp<memref::AllocOp>() ||

@@ -10,8 +10,10 @@
 // repeats, such as the layers of a network, would be compiled each time. So
 // where a function has many loops, each product, each nest of loops and each
 // run of small ops becomes a function of its own, a part, and equal parts are
-// one. A part takes the buffers that it works on, and knows of them what its
-// caller knows. What can fail stays where it is: parts return nothing.
+// one. Padding in front of a convolution and what is done to each element of
+// its result go with it. A part takes the buffers that it works on, and knows
+// of them what its caller knows. What can fail stays where it is: parts return
+// nothing.
 //
 //===----------------------------------------------------------------------===//
 
@@ -61,7 +63,7 @@ private:
   /// false, and changes nothing, when that cannot be.
   bool outline(ArrayRef<Operation *> ops);
   bool findSurroundings(ArrayRef<Operation *> ops, Surroundings &around);
-  bool need(Value value, Surroundings &around);
+  bool need(Value value, ArrayRef<Operation *> ops, Surroundings &around);
   bool mayBeShared(Value argument);
   func::FuncOp findEqual(func::FuncOp part);
 
@@ -88,8 +90,19 @@ static bool isWholeBuffer(Value value) {
          type.getNumElements() > 0;
 }
 
+/// Whether nothing but `ops` uses `buffer`, through views or not.
+static bool isOnlyIn(Value buffer, ArrayRef<Operation *> ops) {
+  return llvm::all_of(buffer.getUsers(), [&](Operation *user) {
+    if (isa<ViewLikeOpInterface>(user))
+      return isOnlyIn(user->getResult(0), ops);
+    return llvm::any_of(ops,
+                        [&](Operation *op) { return op->isAncestor(user); });
+  });
+}
+
 /// Makes `value` known to the part; false when that cannot be.
-bool Outliner::need(Value value, Surroundings &around) {
+bool Outliner::need(Value value, ArrayRef<Operation *> ops,
+                    Surroundings &around) {
   Operation *op = value.getDefiningOp();
   if (around.arguments.contains(value) || (op && around.copied.contains(op)))
     return true;
@@ -100,8 +113,12 @@ bool Outliner::need(Value value, Surroundings &around) {
                 isa<ViewLikeOpInterface, memref::GetGlobalOp>(op);
   if (isConstant || isView) {
     for (Value operand : op->getOperands())
-      if (!need(operand, around))
+      if (!need(operand, ops, around))
         return false;
+    around.copied.insert(op);
+    return true;
+  }
+  if (isa_and_nonnull<memref::AllocOp>(op) && isOnlyIn(value, ops)) {
     around.copied.insert(op);
     return true;
   }
@@ -133,7 +150,7 @@ bool Outliner::findSurroundings(ArrayRef<Operation *> ops,
         return WalkResult::interrupt();
       for (Value operand : inner->getOperands()) {
         Operation *owner = operand.getParentBlock()->getParentOp();
-        if (!op->isAncestor(owner) && !need(operand, around))
+        if (!op->isAncestor(owner) && !need(operand, ops, around))
           return WalkResult::interrupt();
       }
       return WalkResult::advance();
@@ -230,6 +247,31 @@ static bool isFillOf(Operation *op, Operation *next) {
          fill.getDpsInits()[0] == sum.getDpsInits()[0];
 }
 
+/// Whether `op` makes the padding of an operand of `next`, or copies into it.
+static bool isPaddingOf(Operation *op, linalg::LinalgOp next) {
+  auto copy = dyn_cast<memref::CopyOp>(op);
+  Value buffer = copy ? kernel::wholeOf(copy.getTarget()) : Value();
+  if (auto fill = dyn_cast<linalg::LinalgOp>(op);
+      fill && fill.getNumDpsInits() == 1 &&
+      kernel::valueSetBy(op, fill.getDpsInits()[0]))
+    buffer = fill.getDpsInits()[0];
+  return buffer && llvm::is_contained(next.getDpsInputs(), buffer);
+}
+
+/// What comes next and changes the result of `op` element by element, if it
+/// does.
+static Operation *findTail(linalg::LinalgOp op) {
+  Operation *next = op->getNextNode();
+  while (next && (isa<memref::AllocOp>(next) ||
+                  (next->getNumRegions() == 0 && isMemoryEffectFree(next))))
+    next = next->getNextNode();
+  auto tail = dyn_cast_or_null<linalg::LinalgOp>(next);
+  return tail && tail.getNumLoops() == tail.getNumParallelLoops() &&
+                 llvm::is_contained(tail.getDpsInputs(), op.getDpsInits()[0])
+             ? next
+             : nullptr;
+}
+
 void Outliner::visit(Block &block) {
   SmallVector<Operation *> run;
   auto flush = [&] {
@@ -237,13 +279,16 @@ void Outliner::visit(Block &block) {
       outline(run);
     run.clear();
   };
-  for (Operation &op : llvm::make_early_inc_range(block)) {
+  for (auto it = block.begin(); it != block.end();) {
+    Operation &op = *it++;
     // What a run may pass on its way to its call.
     if (isa<memref::AllocOp>(op) ||
         (op.getNumRegions() == 0 && isMemoryEffectFree(&op)))
       continue;
     auto structured = dyn_cast<linalg::LinalgOp>(op);
-    bool isProduct = structured && kernel::isContraction(structured);
+    bool isWindow = structured && kernel::isWindowed(structured);
+    bool isProduct =
+        isWindow || (structured && kernel::isContraction(structured));
     if ((structured && !isProduct) || isa<memref::CopyOp>(op)) {
       run.push_back(&op);
       if (run.size() == kMostTogether)
@@ -252,10 +297,16 @@ void Outliner::visit(Block &block) {
     }
     bool isNest = isa<scf::ForOp, scf::WhileOp, scf::IfOp>(op);
     SmallVector<Operation *> ops;
-    if (isProduct && !run.empty() && isFillOf(run.back(), &op))
-      ops.push_back(run.pop_back_val());
+    while (isProduct && !run.empty() &&
+           (isFillOf(run.back(), &op) ||
+            (isWindow && isPaddingOf(run.back(), structured))))
+      ops.insert(ops.begin(), run.pop_back_val());
     flush();
     ops.push_back(&op);
+    if (Operation *tail = isWindow ? findTail(structured) : nullptr) {
+      ops.push_back(tail);
+      it = std::next(tail->getIterator());
+    }
     if ((isProduct || (isNest && countOps(&op) <= kMostInside)) && outline(ops))
       continue;
     if (isNest)

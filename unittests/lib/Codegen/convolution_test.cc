@@ -15,6 +15,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include <bit>
+#include <cctype>
 #include <cmath>
 #include <functional>
 #include <map>
@@ -54,13 +55,6 @@ constexpr Layout kMaxNchw = {"pooling_nchw_max", "ncyx", "kl", "ncyx", "kl"};
 
 using Sizes = std::map<char, int64_t>; ///< y and x of the result
 
-struct Window {
-  int64_t strides[2] = {1, 1}, dilations[2] = {1, 1};
-  int64_t low[2] = {0, 0}, high[2] = {0, 0};
-  bool hasTail = false; ///< bias and activation behind it
-  float init = 0, padding = 0;
-};
-
 bool hasFma() {
 #if defined(__x86_64__)
   return __builtin_cpu_supports("fma");
@@ -68,6 +62,14 @@ bool hasFma() {
   return true;
 #endif
 }
+
+struct Window {
+  int64_t strides[2] = {1, 1}, dilations[2] = {1, 1};
+  int64_t low[2] = {0, 0}, high[2] = {0, 0};
+  bool hasTail = false; ///< bias and activation behind it
+  float init = 0, padding = 0;
+  bool isFused = hasFma(); ///< terms are rounded once
+};
 
 bool isPool(const Layout &layout) {
   return std::string(layout.op).starts_with("pooling");
@@ -187,10 +189,11 @@ int64_t offsetOf(const char *letters, const Sizes &sizes, const Sizes &at) {
   return offset;
 }
 
-float add(const Layout &layout, float sum, float x, float w) {
+float add(const Layout &layout, float sum, float x, float w,
+          bool isFused = hasFma()) {
   std::string op = layout.op;
   if (!isPool(layout))
-    return hasFma() ? std::fma(x, w, sum) : sum + x * w;
+    return isFused ? std::fma(x, w, sum) : sum + x * w;
   if (op.ends_with("sum"))
     return sum + x;
   if (std::isnan(sum) || std::isnan(x))
@@ -222,9 +225,9 @@ std::vector<float> plainLoops(const Layout &layout, const Sizes &sizes,
       }
       float value =
           isInside ? x[offsetOf(layout.in, inSizes, place)] : w.padding;
-      sum =
-          add(layout, sum, value,
-              isPool(layout) ? 0 : filter[offsetOf(layout.filter, sizes, at)]);
+      float weight =
+          isPool(layout) ? 0 : filter[offsetOf(layout.filter, sizes, at)];
+      sum = add(layout, sum, value, weight, w.isFused);
     });
     if (w.hasTail) {
       sum += bias[at[layout.out[std::strlen(layout.out) - 1]]];
@@ -264,11 +267,16 @@ void expectSame(const std::vector<float> &ours,
 }
 
 /// With usual numbers, and with zeros of both signs, infinities and NaN too.
-void check(const Layout &layout, const Sizes &sizes, const Window &w) {
+void check(const Layout &layout, const Sizes &sizes, const Window &w,
+           const pathways::proto::Target &target = {}) {
   std::string text = textOf(layout, sizes, w);
   SCOPED_TRACE(text);
   Kernel kernel;
-  ASSERT_TRUE(kernel.compile(text)) << kernel.errors();
+  ASSERT_TRUE(kernel.compile(text, {target})) << kernel.errors();
+  if (!kernel.load(target)) {
+    ASSERT_NE(target.cpu(), "") << kernel.errors();
+    return; // It is not for this machine.
+  }
   for (Values kind : {Values::Usual, Values::Special}) {
     auto x = valuesOf(countOf(inShape(layout, sizes, w, false)), 1, kind),
          f = valuesOf(countOf(shapeOf(layout.filter, sizes)), 2, kind),
@@ -422,6 +430,84 @@ TEST(KernelConvolution, WhatComesBehind) {
         sums[i] = std::max(sums[i] + x[i], 0.0f);
       expectSame(buffers[2]->as<float>(), sums);
     }
+}
+
+/// Vectors of all widths; those without fused multiply-add round twice.
+TEST(KernelConvolution, OtherTargets) {
+  struct {
+    const char *triple, *cpu;
+    bool isFused;
+  } const kTargets[] = {
+      {"x86_64-unknown-linux-gnu", "x86-64", false},
+      {"x86_64-unknown-linux-gnu", "sandybridge", false},
+      {"x86_64-unknown-linux-gnu", "haswell", true},
+      {"x86_64-unknown-linux-gnu", "skylake-avx512", true},
+      {"aarch64-unknown-linux-gnu", "generic", true},
+  };
+  for (auto [triple, cpu, isFused] : kTargets) {
+    SCOPED_TRACE(cpu);
+    pathways::proto::Target target;
+    target.set_triple(triple);
+    target.set_cpu(cpu);
+    Sizes sizes = {{'n', 1},  {'c', 27}, {'f', 23}, {'y', 4},
+                   {'x', 15}, {'k', 3},  {'l', 2}};
+    Window w = {.strides = {2, 2}, .low = {1, 1}, .isFused = isFused};
+    for (const Layout &layout : {kNhwc, kNchw, kDepthwise, kMax})
+      check(layout, sizes, w, target);
+  }
+}
+
+/// So many that each becomes a function, all of them one.
+TEST(KernelConvolution, ManyLayers) {
+  const int layers = 12, h = 5, w = 9, c = 16;
+  Sizes sizes =
+      sized({{'c', c}, {'f', c}, {'y', h}, {'x', w}, {'k', 3}, {'l', 3}});
+  Window window = {.low = {1, 1}, .high = {1, 1}, .hasTail = true};
+  const std::string image = "tensor<1x5x9x16xf32>";
+  std::string arguments = "%x: " + image, body, last = "%x";
+  // The body of one layer, with names of its own and the one before as its %x.
+  std::string layer = textOf(kNhwc, sizes, window);
+  layer = layer.substr(layer.find("{\n") + 2);
+  layer.resize(layer.find("  return"));
+  std::vector<std::vector<float>> filters, biases;
+  std::vector<Buffer> operands;
+  auto x = numbers<float>(h * w * c, 1);
+  operands.push_back(Buffer::of(x));
+  for (int i = 0; i < layers; ++i) {
+    const std::string number = std::to_string(i);
+    arguments += ", %w" + number + ": tensor<3x3x16x16xf32>, %bias" + number +
+                 ": tensor<16xf32>";
+    std::string text;
+    for (size_t at = 0; at < layer.size(); ++at) {
+      text += layer[at];
+      if (layer[at] != '%')
+        continue;
+      size_t end = at + 1;
+      while (std::isalnum(layer[end]))
+        ++end;
+      std::string name = layer.substr(at + 1, end - at - 1);
+      text += name == "x" ? last.substr(1) : name + number;
+      at = end - 1;
+    }
+    body += text;
+    last = "%relu" + number;
+    filters.push_back(numbers<float>(9 * c * c, 2 + i, -0.1, 0.1));
+    biases.push_back(numbers<float>(c, 50 + i));
+    operands.push_back(Buffer::of(filters.back()));
+    operands.push_back(Buffer::of(biases.back()));
+    x = plainLoops(kNhwc, sizes, window, x, filters.back(), biases.back());
+  }
+  Kernel kernel;
+  ASSERT_TRUE(kernel.compile("func.func @f(" + arguments + ") -> " + image +
+                             " {\n" + body + "  return " + last + " : " +
+                             image + "\n}\n"))
+      << kernel.errors();
+  operands.push_back(Buffer(h * w * c * 4));
+  std::vector<Buffer *> pointers;
+  for (Buffer &operand : operands)
+    pointers.push_back(&operand);
+  ASSERT_EQ(kernel.run(0, pointers), 0);
+  expectSame(operands.back().as<float>(), x);
 }
 
 TEST(KernelConvolution, AtRandom) {
