@@ -396,23 +396,26 @@ TEST(KernelConvolution, WhatComesBehind) {
   Sizes sizes =
       sized({{'c', c}, {'f', c}, {'y', h}, {'x', w}, {'k', 3}, {'l', 3}});
   Window window = {.low = {1, 1}, .high = {1, 1}};
+  auto textFor = [&](bool isShared, bool isWanted) {
+    std::string image = "tensor<1x6x17x18xf32>",
+                text = textOf(kNhwc, sizes, window);
+    size_t arrow = text.find(") -> "), end = text.find("  return %r");
+    text =
+        text.substr(0, arrow) + ") -> (" + image +
+        (isWanted ? ", " + image : "") + ")" +
+        (isShared ? " attributes {segment_may_alias = array<i64: 0, 0>}" : "") +
+        text.substr(arrow + 5 + image.size(), end - arrow - 5 - image.size()) +
+        "  %sum = arith.addf %r, %x : " + image +
+        "\n  %zeros = arith.constant dense<0.0> : " + image +
+        "\n  %relu = arith.maximumf %sum, %zeros : " + image +
+        "\n  return %relu" + (isWanted ? ", %r : " + image : " : ") +
+        (isWanted ? ", " : "") + image + "\n}\n";
+    return text;
+  };
   for (bool isShared : {false, true})
     for (bool isWanted : {false, true}) {
       SCOPED_TRACE(testing::Message() << isShared << isWanted);
-      std::string image = "tensor<1x6x17x18xf32>",
-                  text = textOf(kNhwc, sizes, window);
-      size_t arrow = text.find(") -> "), end = text.find("  return %r");
-      text = text.substr(0, arrow) + ") -> (" + image +
-             (isWanted ? ", " + image : "") + ")" +
-             (isShared ? " attributes {segment_may_alias = array<i64: 0, 0>}"
-                       : "") +
-             text.substr(arrow + 5 + image.size(),
-                         end - arrow - 5 - image.size()) +
-             "  %sum = arith.addf %r, %x : " + image +
-             "\n  %zeros = arith.constant dense<0.0> : " + image +
-             "\n  %relu = arith.maximumf %sum, %zeros : " + image +
-             "\n  return %relu" + (isWanted ? ", %r : " + image : " : ") +
-             (isWanted ? ", " : "") + image + "\n}\n";
+      const std::string text = textFor(isShared, isWanted);
       SCOPED_TRACE(text);
       Kernel kernel;
       ASSERT_TRUE(kernel.compile(text)) << kernel.errors();
@@ -473,10 +476,13 @@ TEST(KernelConvolution, ManyLayers) {
   std::vector<Buffer> operands;
   auto x = numbers<float>(h * w * c, 1);
   operands.push_back(Buffer::of(x));
+  auto weights = [](const std::string &number) {
+    return ", %w" + number + ": tensor<3x3x16x16xf32>, %bias" + number +
+           ": tensor<16xf32>";
+  };
   for (int i = 0; i < layers; ++i) {
     const std::string number = std::to_string(i);
-    arguments += ", %w" + number + ": tensor<3x3x16x16xf32>, %bias" + number +
-                 ": tensor<16xf32>";
+    arguments += weights(number);
     std::string text;
     for (size_t at = 0; at < layer.size(); ++at) {
       text += layer[at];

@@ -19,22 +19,21 @@ struct WindowOp {
   Map image, filter, out;
 };
 
-const WindowOp kWindowOps[] = {
-    {"conv_2d_nhwc_hwcf", {0, 1, 2, 6}, {4, 5, 6, 3}, {0, 1, 2, 3}},
-    {"conv_2d_nhwc_hwcf", {0, 1, 2, 6}, {4, 5, 6, 3}, {0, 1, 2, 3}},
-    {"conv_2d_nchw_fchw", {0, 6, 1, 2}, {3, 6, 4, 5}, {0, 3, 1, 2}},
-    {"depthwise_conv_2d_nhwc_hwc", {0, 1, 2, 3}, {4, 5, 3}, {0, 1, 2, 3}},
-    {"pooling_nhwc_sum", {0, 1, 2, 3}, {4, 5}, {0, 1, 2, 3}},
-    {"pooling_nhwc_max", {0, 1, 2, 3}, {4, 5}, {0, 1, 2, 3}},
-    {"pooling_nchw_max", {0, 3, 1, 2}, {4, 5}, {0, 3, 1, 2}},
-};
-
 } // namespace
 
 /// Windows of an image, which may have a border of zeros.
 bool KernelGenerator::window() {
   Element e = main == Element::I1 ? Element::F32 : main;
-  const WindowOp &op = pick(kWindowOps);
+  const WindowOp ops[] = {
+      {"conv_2d_nhwc_hwcf", {0, 1, 2, 6}, {4, 5, 6, 3}, {0, 1, 2, 3}},
+      {"conv_2d_nhwc_hwcf", {0, 1, 2, 6}, {4, 5, 6, 3}, {0, 1, 2, 3}},
+      {"conv_2d_nchw_fchw", {0, 6, 1, 2}, {3, 6, 4, 5}, {0, 3, 1, 2}},
+      {"depthwise_conv_2d_nhwc_hwc", {0, 1, 2, 3}, {4, 5, 3}, {0, 1, 2, 3}},
+      {"pooling_nhwc_sum", {0, 1, 2, 3}, {4, 5}, {0, 1, 2, 3}},
+      {"pooling_nhwc_max", {0, 1, 2, 3}, {4, 5}, {0, 1, 2, 3}},
+      {"pooling_nchw_max", {0, 3, 1, 2}, {4, 5}, {0, 3, 1, 2}},
+  };
+  const WindowOp &op = pick(ops);
   bool isPooling = op.filter.size() == 2,
        isMax = std::string(op.name).ends_with("max"),
        hasChannels = op.filter.size() == 4;
@@ -99,7 +98,7 @@ bool KernelGenerator::window() {
       named(isMax        ? isFloat(e) ? "arith.maximumf" : "arith.maxsi"
             : isFloat(e) ? "arith.addf"
                          : "arith.addi");
-  return emit(text, {r}, [=, &times, &join](Env &env) {
+  return emit(text, {r}, [=, op = op, &times, &join](Env &env) {
     for (const Evaluation &each : before)
       each(env);
     std::vector<std::vector<Cell>> terms(env[r].cells.size());
