@@ -53,7 +53,7 @@ constexpr int64_t kStripBytes = 96 << 10;
 constexpr int64_t kSmallFilterBytes = 32 << 10;
 /// Rows shorter than this are padded in memory.
 constexpr int64_t kLeastRow = 8;
-/// Elements of one vector are at most this far apart.
+/// Elements further apart are loaded one by one.
 constexpr int64_t kMostStride = 4;
 
 } // namespace
@@ -153,8 +153,8 @@ bool WindowWriter::matchInputs() {
     int64_t along = llvm::find_if(input.subscripts, isAlong)->factors[n];
     if (llvm::count_if(input.subscripts, isAlong) != 1 || along < 1 ||
         along > kMostStride)
-      return false;
-    if (isAlong(input.subscripts.back()) && isDense(input.buffer))
+      input.isGathered = true;
+    else if (isAlong(input.subscripts.back()) && isDense(input.buffer))
       input.along = along;
   }
   return hasWindow;
@@ -343,7 +343,7 @@ static bool areApart(Value a, Value b) {
 /// overwritten by a copy, only to be read here: reads what was copied.
 void WindowWriter::takePadding(Input &input) {
   auto alloc = input.buffer.getDefiningOp<memref::AllocOp>();
-  if (!alloc || input.along > 1)
+  if (!alloc || input.along > 1 || input.isGathered)
     return;
   Operation *setter = nullptr;
   memref::SubViewOp inside;
@@ -484,7 +484,7 @@ Operation *WindowWriter::write() {
   chooseBlocks();
   chooseOrder();
   for (Input &input : inputs) {
-    if (input.isFunctionOf(n) && input.along == 0)
+    if (input.isFunctionOf(n) && !input.isVector())
       turnAround(input);
     else
       takePadding(input);

@@ -156,6 +156,18 @@ Value WindowWriter::loadLanes(Value buffer, ValueRange where, int64_t width) {
 }
 
 Value WindowWriter::load(const Input &input, int64_t row, int64_t width) {
+  if (input.isGathered) {
+    Position first = at[n];
+    SmallVector<Value> elements;
+    for (int64_t lane = 0; lane < width; ++lane) {
+      at[n].offset = first.offset + lane;
+      elements.push_back(
+          memref::LoadOp::create(b, input.buffer, subscriptsOf(input)));
+    }
+    at[n] = first;
+    elements.resize(vectorOf(width).getDimSize(0), elements.front());
+    return vector::FromElementsOp::create(b, vectorOf(width), elements);
+  }
   const SmallVector<Value> &views = found[&input - inputs.data()];
   Value buffer = input.buffer;
   SmallVector<Value> where;
@@ -244,10 +256,10 @@ void WindowWriter::addTerm(Sums &sums) {
     ofInput.resize(rows);
     auto &ofRow = ofInput[hasRows ? r : 0];
     ofRow.resize(widths.size());
-    Value &term = ofRow[input.along ? v : 0];
+    Value &term = ofRow[input.isVector() ? v : 0];
     if (!term)
       term = load(input, r, widths[v]);
-    if (input.along)
+    if (input.isVector())
       return term;
     return vector::BroadcastOp::create(b, vectorOf(widths[v]), term);
   };

@@ -40,13 +40,15 @@ struct Input {
   unsigned number = 0; ///< of the argument of the body
   Value buffer;
   SmallVector<Subscript> subscripts;
-  int64_t along = 0; ///< elements from one of n to the next; 0: n is not in it
+  int64_t along = 0;       ///< elements from one of n to the next; 0: no vector
+  bool isGathered = false; ///< has n, but vectors are made of single elements
 
   // Where it is what lies inside of padding:
   SmallVector<int64_t> low;  ///< elements in front, by dimension
   SmallVector<bool> checked; ///< dimensions with padding
   Value border;              ///< a row of padding
 
+  bool isVector() const { return along != 0 || isGathered; }
   bool isPadded() const { return static_cast<bool>(border); }
   bool isFunctionOf(int64_t dim) const {
     return llvm::any_of(subscripts, [&](const Subscript &subscript) {

@@ -375,6 +375,7 @@ TEST(KernelConvolution, OtherLayouts) {
                    {'y', 5}, {'x', 14}, {'k', 3},  {'l', 2}};
     check(layout, sizes, {});
     check(layout, sizes, {.strides = {2, 3}, .dilations = {2, 1}});
+    check(layout, sizes, {.strides = {1, 5}});
     check(layout, sizes, {.low = {1, 2}, .high = {0, 1}, .init = 1.5});
   }
 }
@@ -514,6 +515,45 @@ TEST(KernelConvolution, ManyLayers) {
     pointers.push_back(&operand);
   ASSERT_EQ(kernel.run(0, pointers), 0);
   expectSame(operands.back().as<float>(), x);
+}
+
+/// The innermost dimension runs backwards, or is in two subscripts.
+TEST(KernelConvolution, NotAlongALine) {
+  Kernel kernel;
+  ASSERT_TRUE(kernel.compile(R"(
+    func.func @f(%x: tensor<25xf32>, %xx: tensor<23x25xf32>, %w: tensor<3xf32>, %i: tensor<23xf32>) -> (tensor<23xf32>, tensor<23xf32>) {
+      %r = linalg.generic {indexing_maps = [affine_map<(x, k) -> (22 - x + k)>, affine_map<(x, k) -> (k)>, affine_map<(x, k) -> (x)>],
+             iterator_types = ["parallel", "reduction"]} ins(%x, %w : tensor<25xf32>, tensor<3xf32>) outs(%i : tensor<23xf32>) {
+      ^bb0(%a: f32, %b: f32, %s: f32):
+        %p = arith.mulf %a, %b : f32
+        %q = arith.addf %s, %p : f32
+        linalg.yield %q : f32
+      } -> tensor<23xf32>
+      %d = linalg.generic {indexing_maps = [affine_map<(x, k) -> (x, x + k)>, affine_map<(x, k) -> (k)>, affine_map<(x, k) -> (x)>],
+             iterator_types = ["parallel", "reduction"]} ins(%xx, %w : tensor<23x25xf32>, tensor<3xf32>) outs(%i : tensor<23xf32>) {
+      ^bb0(%a: f32, %b: f32, %s: f32):
+        %p = arith.mulf %a, %b : f32
+        %q = arith.addf %s, %p : f32
+        linalg.yield %q : f32
+      } -> tensor<23xf32>
+      return %r, %d : tensor<23xf32>, tensor<23xf32>
+    })"))
+      << kernel.errors();
+  auto x = numbers<float>(25, 1), xx = numbers<float>(23 * 25, 2),
+       w = numbers<float>(3, 3), init = numbers<float>(23, 4);
+  Buffer xs = Buffer::of(x), xxs = Buffer::of(xx), ws = Buffer::of(w),
+         inits = Buffer::of(init), back(23 * 4), diagonal(23 * 4);
+  ASSERT_EQ(kernel.run(0, {&xs, &xxs, &ws, &inits, &back, &diagonal}), 0);
+  auto sums = init;
+  for (int i = 0; i < 23; ++i)
+    for (int k = 0; k < 3; ++k)
+      sums[i] = add(kNhwc, sums[i], x[22 - i + k], w[k]);
+  expectSame(back.as<float>(), sums);
+  sums = init;
+  for (int i = 0; i < 23; ++i)
+    for (int k = 0; k < 3; ++k)
+      sums[i] = add(kNhwc, sums[i], xx[i * 25 + i + k], w[k]);
+  expectSame(diagonal.as<float>(), sums);
 }
 
 TEST(KernelConvolution, AtRandom) {
