@@ -246,9 +246,10 @@ absl::StatusOr<std::shared_ptr<const LoadedProgram>> Client::LoadPlan(
   const absl::StatusOr<PlanName> plan_name = NameOf(plan);
   std::shared_ptr<const PreparedPlan> prepared;
   if (plan_name.ok()) prepared = runtime.plans.Find(plan_name->hash);
-  // One that is here was checked.
+  // One that is here was checked, and what is elsewhere where it was first.
   if (prepared == nullptr) {
-    absl::Status checked = CheckPlan(plan);
+    absl::Status checked =
+        origin == nullptr ? CheckPlan(plan) : absl::OkStatus();
     if (checked.ok()) checked = plan_name.status();
     if (!checked.ok()) return checked;
   }

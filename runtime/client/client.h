@@ -262,7 +262,8 @@ class Client {
   absl::StatusOr<std::shared_ptr<RunState>> AwaitResult(RunHandle run,
                                                         int64_t result);
   absl::StatusOr<ArrayHandle> PutValue(SharedValue value);
-  // Checks and loads a plan that is on the devices of `origin`, or is that one.
+  // Loads a plan: one that differs from `origin` in devices alone, or, with
+  // none, whose rules it checks first.
   absl::StatusOr<std::shared_ptr<const LoadedProgram>> LoadPlan(
       PlanData plan, const LoadOptions& options,
       std::shared_ptr<const PreparedPlan> origin);
@@ -279,7 +280,7 @@ class Client {
   void EndRebind(ProgramHandle program);
   absl::Status RebindTo(ProgramHandle program,
                         const std::shared_ptr<const LoadedProgram>& old,
-                        const PlanData& plan, const RebindOptions& options);
+                        PlanData plan, const RebindOptions& options);
   // Waits until all its launches have ended, well or not.
   absl::Status Drain(const LoadedProgram& program);
   // Unless it was given up meanwhile; then `by` is, too, and this is false.

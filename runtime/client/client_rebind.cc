@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "runtime/client/client.h"
@@ -140,7 +141,7 @@ absl::Status Client::Rebind(ProgramHandle handle,
       (*program)->origin()->data(), topology, *avoid, options.oversubscribe);
   absl::Status status = plan.status();
   if (status.ok() && !IsBoundAlike(plan->tables, (*program)->plan().plan())) {
-    status = RebindTo(handle, *program, *plan, options);
+    status = RebindTo(handle, *program, *std::move(plan), options);
   }
   EndRebind(handle);
   return status;
@@ -148,11 +149,12 @@ absl::Status Client::Rebind(ProgramHandle handle,
 
 absl::Status Client::RebindTo(ProgramHandle handle,
                               const std::shared_ptr<const LoadedProgram>& old,
-                              const PlanData& plan,
-                              const RebindOptions& options) {
+                              PlanData plan, const RebindOptions& options) {
   LoadOptions at_once = options.load;
   at_once.wait_ns = 0;
-  auto next = LoadPlan(plan, at_once, old->origin());
+  const std::vector<proto::Slice> slices(plan.tables.slices().begin(),
+                                         plan.tables.slices().end());
+  auto next = LoadPlan(std::move(plan), at_once, old->origin());
   if (!next.ok() && !absl::IsResourceExhausted(next.status())) {
     return next.status();
   }
@@ -167,7 +169,9 @@ absl::Status Client::RebindTo(ProgramHandle handle,
   }
   absl::Status unloaded = UnloadProgram(*old);
   if (!unloaded.ok()) return unloaded;
-  next = LoadPlan(plan, options.load, old->origin());
+  plan = old->origin()->data();
+  plan.tables.mutable_slices()->Assign(slices.begin(), slices.end());
+  next = LoadPlan(std::move(plan), options.load, old->origin());
   if (next.ok()) {
     Replace(handle, *std::move(next));
     return absl::OkStatus();
