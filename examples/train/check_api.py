@@ -38,7 +38,8 @@ def main():
                     ["1x1x1", "sim", "2x2x2"],
                     ["2x2x2", "threads", "host1,host3"], ["2x2x2", "sim", "island1"],
                     ["3x2x2", "sim", "island0,host3"],
-                    ["1x4x2", "threads", "host0,host2,island0/host1/device0"]):
+                    ["1x4x2", "threads", "host0,host2,island0/host1/device0"],
+                    ["2x2x2", "processes", "host1,island1/host2/device0"]):
             shutil.rmtree(folder / "checkpoint", ignore_errors=True)
             subprocess.run([train_api, name, *how], check=True)
             for result in RESULTS:

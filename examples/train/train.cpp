@@ -10,7 +10,8 @@
 // Parameters are sent to the devices once; then each launch takes what the last
 // one left there, without waiting for it, and only loss and accuracy come back.
 //
-//   train-api OUTPUT_FOLDER [TOPOLOGY [threads|sim [TOPOLOGY|NAME,...]]]
+//   train-api OUTPUT_FOLDER [TOPOLOGY [threads|sim|processes
+//   [TOPOLOGY|NAME,...]]]
 //
 // writes the bytes of all results, in the order of the steps, for comparison.
 // With a second topology the parameters are saved halfway, in the folder
@@ -88,9 +89,8 @@ struct Trainer {
   Session session;
   Executable executable;
 
-  Trainer(const std::string &topology, RunOptions::WorldKind world)
-      : session(take(
-            Session::open({.topology = topology, .run = {.world = world}}))),
+  Trainer(const std::string &topology, const RunOptions &run)
+      : session(take(Session::open({.topology = topology, .run = run}))),
         executable(take(session.load(compileFor(topology)))) {}
 
   static Plan compileFor(const std::string &topology) {
@@ -106,11 +106,17 @@ struct Trainer {
 int main(int argc, char **argv) {
   if (argc < 2 || argc > 5)
     die("usage: train-api OUTPUT_FOLDER "
-        "[TOPOLOGY [threads|sim [TOPOLOGY|NAME,...]]]");
+        "[TOPOLOGY [threads|sim|processes [TOPOLOGY|NAME,...]]]");
   const std::string folder = argv[1], here = TRAIN_FOLDER;
   const std::string topology = argc > 2 ? argv[2] : "2x1x4";
-  const bool isSim = argc > 3 && std::string(argv[3]) == "sim";
-  const auto world = isSim ? RunOptions::kSim : RunOptions::kThreads;
+  RunOptions world;
+  const std::string kind = argc > 3 ? argv[3] : "threads";
+  if (kind == "sim")
+    world.world = RunOptions::kSim;
+  else if (kind == "processes")
+    world.processes = -1; // one for each host
+  else if (kind != "threads")
+    die("expected threads, sim or processes, got '" + kind + "'");
   Trainer trainer(topology, world);
   // Topologies begin with a number.
   const std::string other = argc > 4 ? argv[4] : "";

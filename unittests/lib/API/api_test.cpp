@@ -70,6 +70,46 @@ TEST(ApiTest, DispatchAndLinksArePartOfASession) {
             "the host work is -1 ns, expected 0 to 3600000000000");
 }
 
+TEST(ApiTest, AProgramLeavesDevicesAndComesBack) {
+  ProgramBuilder builder("wide");
+  builder.slice("s", {{"d", 2}}, /*apartFrom=*/{}, /*spans=*/2);
+  builder.functions(kAdd);
+  auto type = ProgramBuilder::arrayType(ElementType::kF32, {2}, "s", {{"d"}});
+  auto a = builder.argument("a", type);
+  builder.result("sum", builder.call("add", {a, a}, type));
+  auto compiled = take(compile(builder.build(), {.topology = "3x1x1"}));
+  auto session = take(Session::open({.topology = "3x1x1"}));
+  auto executable = take(session.load(compiled.plan));
+  auto doubled = [&](Argument of) {
+    auto run = take(executable.launch({{"a", of}}));
+    return take(run.take("sum"));
+  };
+  Array first = doubled(floats({2}, {1, 2}));
+  ASSERT_TRUE(executable.rebind({.avoid = {"island1"}}));
+  Array second = doubled(first);
+  // Too few islands: it stays.
+  const RebindOptions most = {.avoid = {"island1", "island2/host2/device0"}};
+  Status refused = executable.rebind(most);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::Refused);
+  EXPECT_THAT(refused.error().message,
+              HasSubstr("program 'wide' is on 1 devices of island1, 1 of which "
+                        "are to be avoided"));
+  Array third = doubled(second);
+  ASSERT_TRUE(executable.rebind({.avoid = most.avoid, .oversubscribe = true}));
+  Array fourth = doubled(third);
+  ASSERT_TRUE(executable.rebind());
+  EXPECT_THAT(values(take(doubled(fourth).get())), ElementsAre(32, 64));
+
+  Status unknown = executable.rebind({.avoid = {"host3"}});
+  ASSERT_FALSE(unknown);
+  EXPECT_EQ(unknown.error().code, ErrorCode::InvalidArgument);
+  Executable moved = std::move(executable);
+  Status empty = executable.rebind();
+  ASSERT_FALSE(empty);
+  EXPECT_EQ(empty.error().code, ErrorCode::InvalidArgument);
+}
+
 TEST(ApiTest, LaunchesOfManyThreadsDoNotMix) {
   auto compiled = take(compile(runningSum(), {.topology = "1x1x2"}));
   auto session = take(Session::open({.topology = "1x1x2"}));
