@@ -130,7 +130,7 @@ public:
     if (crossesDcn())
       ns = std::max(ns, getWireNs(dcn, toBytes(mostOverDcn)));
     if (rounds > 0 && crossesDcn()) {
-      // Half of what crosses comes back.
+      // Up to two of them cross: there and back.
       int64_t far = std::min<int64_t>(rounds, 2);
       return ns + far * dcn.latencyNs + (rounds - far) * ici.latencyNs;
     }

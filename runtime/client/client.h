@@ -268,13 +268,13 @@ class Client {
       PlanData plan, const LoadOptions& options,
       std::shared_ptr<const PreparedPlan> origin);
   absl::Status UnloadProgram(const LoadedProgram& program);
-  // Rebinding (client_rebind.cc). For a launch that is being called: waits
-  // while the program is rebound.
-  absl::StatusOr<std::shared_ptr<const LoadedProgram>> BeginCall(
-      ProgramHandle program);
+  // Rebinding (client_rebind.cc). A call of a launch, or a rebinding, begins;
+  // both wait while the program is rebound.
+  enum class Use { kCall, kRebind };
+  absl::StatusOr<std::shared_ptr<const LoadedProgram>> Begin(
+      ProgramHandle program, Use use);
   void EndCall(const LoadedProgram& program);
-  bool IsRebinding(uint64_t program);
-  // From then on calls of launches wait until it ends; waits for those before.
+  // Waits for the calls that have begun, too.
   absl::StatusOr<std::shared_ptr<const LoadedProgram>> BeginRebind(
       ProgramHandle program);
   void EndRebind(ProgramHandle program);
@@ -336,6 +336,7 @@ class Client {
       ABSL_GUARDED_BY(mutex_);
   std::set<uint64_t> rebinding_ ABSL_GUARDED_BY(mutex_);  // programs
   std::atomic<int> rebinds_{0};                           // how many these are
+  std::atomic<uint64_t> rebinds_ended_{0};
   // Given up, and not unloaded; and unloads of such that nobody waited for.
   std::set<uint64_t> discarded_ ABSL_GUARDED_BY(mutex_);
   std::vector<std::shared_ptr<Request>> unloads_ ABSL_GUARDED_BY(mutex_);

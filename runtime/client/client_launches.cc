@@ -93,7 +93,7 @@ absl::StatusOr<RunHandle> Client::Launch(ProgramHandle program,
   WorldCall call(context_.runtime->world);
   TracedCall traced(this, TraceCall::kLaunch);
   absl::StatusOr<std::shared_ptr<const LoadedProgram>> found =
-      BeginCall(program);
+      Begin(program, Use::kCall);
   if (!found.ok()) return found.status();
   Draft draft(this, *std::move(found));
   absl::Status status = CheckLaunchOptions(options);

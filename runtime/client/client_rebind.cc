@@ -29,36 +29,36 @@ bool IsBoundAlike(const proto::Plan& a, const proto::Plan& b) {
 
 }  // namespace
 
-absl::StatusOr<std::shared_ptr<const LoadedProgram>> Client::BeginCall(
-    ProgramHandle handle) {
+absl::StatusOr<std::shared_ptr<const LoadedProgram>> Client::Begin(
+    ProgramHandle handle, Use use) {
   absl::Status owned = CheckOwner(handle, "program");
   if (!owned.ok()) return owned;
   while (true) {
     std::string name;
+    uint64_t ended = 0;
     {
       MutexLock lock(&mutex_);
       absl::StatusOr<std::shared_ptr<const LoadedProgram>> program =
           FindLoaded(handle.id);
       if (!program.ok()) return program;
       if (rebinding_.count(handle.id) == 0) {
-        (*program)->calls().fetch_add(1, std::memory_order_seq_cst);
+        if (use == Use::kCall) {
+          (*program)->calls().fetch_add(1, std::memory_order_seq_cst);
+        } else {
+          rebinding_.insert(handle.id);
+          ++rebinds_;
+        }
         return program;
       }
       name = (*program)->name();
+      ended = rebinds_ended_.load();
     }
-    absl::Status waited =
-        WaitUntil([&] { return !IsRebinding(handle.id); },
-                  [&] {
-                    return absl::StrCat("a launch of program '", name,
-                                        "', which is rebound,");
-                  });
+    // It may be rebound again at once.
+    absl::Status waited = WaitUntil(
+        [&] { return rebinds_ended_.load() > ended; },
+        [&] { return absl::StrCat("the rebinding of program '", name, "'"); });
     if (!waited.ok()) return waited;
   }
-}
-
-bool Client::IsRebinding(uint64_t program) {
-  MutexLock lock(&mutex_);
-  return rebinding_.count(program) > 0;
 }
 
 void Client::EndCall(const LoadedProgram& program) {
@@ -70,24 +70,15 @@ void Client::EndCall(const LoadedProgram& program) {
 
 absl::StatusOr<std::shared_ptr<const LoadedProgram>> Client::BeginRebind(
     ProgramHandle handle) {
-  absl::StatusOr<std::shared_ptr<const LoadedProgram>> program;
-  auto what = [&] {
-    return absl::StrCat("the rebinding of program '", (*program)->name(), "'");
-  };
-  for (bool is_mine = false; !is_mine;) {
-    program = FindProgram(handle);
-    if (!program.ok()) return program;
-    absl::Status waited =
-        WaitUntil([&] { return !IsRebinding(handle.id); }, what);
-    if (!waited.ok()) return waited;
-    MutexLock lock(&mutex_);
-    const auto found = programs_.find(handle.id);
-    is_mine = found != programs_.end() && found->second == *program &&
-              rebinding_.insert(handle.id).second;
-    rebinds_ += is_mine;
-  }
+  absl::StatusOr<std::shared_ptr<const LoadedProgram>> program =
+      Begin(handle, Use::kRebind);
+  if (!program.ok()) return program;
   absl::Status waited =
-      WaitUntil([&] { return (*program)->calls().load() == 0; }, what);
+      WaitUntil([&] { return (*program)->calls().load() == 0; },
+                [&] {
+                  return absl::StrCat("the rebinding of program '",
+                                      (*program)->name(), "'");
+                });
   if (waited.ok()) return program;
   EndRebind(handle);
   return waited;
@@ -98,6 +89,7 @@ void Client::EndRebind(ProgramHandle handle) {
     MutexLock lock(&mutex_);
     rebinding_.erase(handle.id);
     --rebinds_;
+    ++rebinds_ended_;
   }
   context_.runtime->world->Notify();
 }

@@ -21,6 +21,8 @@ using namespace mlir::pathways;
 
 /// Devices of an island are numbered below this.
 static constexpr int64_t kMaxDevices = int64_t{1} << 20;
+/// Islands that a slice may span: placing it looks at each pair of them.
+static constexpr int64_t kMaxSpannedIslands = 1024;
 
 //===----------------------------------------------------------------------===//
 // Arrays and slices
@@ -87,6 +89,10 @@ LogicalResult SliceOp::verifySymbolUses(SymbolTableCollection &symbols) {
 
 LogicalResult SliceOp::verify() {
   int64_t islands = getNumIslands(), shards = getMesh().getNumShards();
+  if (islands > kMaxSpannedIslands) // (C4)
+    return emitOpError() << "'" << getSymName() << "' spans " << islands
+                         << " islands, at most " << kMaxSpannedIslands
+                         << " are accepted";
   if (islands >= 1 && shards % islands == 0) // (C4)
     return success();
   return emitOpError() << "'" << getSymName() << "' spans " << islands

@@ -39,8 +39,8 @@ def SliceOp : Pathways_Op<"slice", [Symbol, PW_SymbolUser, HasParent<"ModuleOp">
     and on the same ones, run by run, as each slice in `with`.
 
     (C1) `apart_from` and `with` name slices; (C2) they do not name the slice
-    itself; (C3) no slice is in both; (C4) the number of islands is at least one
-    and divides the number of shards; (C5) slices that are `with` each other span
+    itself; (C3) no slice is in both; (C4) the number of islands is from 1
+    to 1024 and divides the number of shards; (C5) slices that are `with` each other span
     equally many islands.
 
     ```mlir

@@ -98,6 +98,9 @@ pw.bind @bind_c5_list to island 0 devices [0, 0] also islands [1] bases [0]
 // expected-error@+1 {{'slice_c4' spans 2 islands, over which its 3 shards cannot be cut evenly}}
 pw.slice @slice_c4 mesh <"x" = 3> spans 2 islands
 // -----
+// expected-error@+1 {{'slice_c4_many' spans 16777216 islands, at most 1024 are accepted}}
+pw.slice @slice_c4_many mesh <"x" = 16777216> spans 16777216 islands
+// -----
 // expected-error@+1 {{'slice_c4_none' spans 0 islands}}
 pw.slice @slice_c4_none mesh <"x" = 3> spans 0 islands
 // -----
