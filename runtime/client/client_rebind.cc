@@ -12,7 +12,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "runtime/client/client.h"
-#include "runtime/executor/rebind_plan.h"
+#include "runtime/client/rebind_plan.h"
 #include "runtime/topology/named_devices.h"
 
 namespace pathways {

@@ -32,7 +32,7 @@
 #include "runtime/checkpoint/save_folder.h"
 #include "runtime/checkpoint/saved_array.h"
 #include "runtime/client/cluster.h"
-#include "runtime/executor/rebind_plan.h"
+#include "runtime/client/rebind_plan.h"
 #include "runtime/node/local_workers.h"
 #include "runtime/plan/profile.h"
 #include "runtime/topology/fault_schedule.h"

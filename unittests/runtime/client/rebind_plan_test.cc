@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/executor/rebind_plan.h"
+#include "runtime/client/rebind_plan.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@
 #include "runtime/plan/testing/random_plan.h"
 #include "runtime/plan/verify.h"
 #include "runtime/topology/named_devices.h"
-#include "unittests/runtime/executor/executor_test_support.h"
+#include "unittests/runtime/controller/controller_test_support.h"
 
 namespace pathways::testing {
 namespace {

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef RUNTIME_EXECUTOR_REBIND_PLAN_H_
-#define RUNTIME_EXECUTOR_REBIND_PLAN_H_
+#ifndef RUNTIME_CLIENT_REBIND_PLAN_H_
+#define RUNTIME_CLIENT_REBIND_PLAN_H_
 
 #include <vector>
 
@@ -33,4 +33,4 @@ absl::StatusOr<PlanData> RebindPlan(const PlanData& plan,
 
 }  // namespace pathways
 
-#endif  // RUNTIME_EXECUTOR_REBIND_PLAN_H_
+#endif  // RUNTIME_CLIENT_REBIND_PLAN_H_

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/executor/rebind_plan.h"
+#include "runtime/client/rebind_plan.h"
 
 #include <algorithm>
 #include <cstddef>
