@@ -293,6 +293,13 @@ class Client {
       uint64_t program) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Waits until the array is good, if it is a result.
   absl::Status AwaitArray(uint64_t array);
+  // Where an array is, once it is good: with this process, or on hosts.
+  struct Whereabouts {
+    SharedType type;
+    SharedValue dense;  // null: on hosts
+    PlacedObject placed;
+  };
+  absl::StatusOr<Whereabouts> Locate(ArrayHandle array);
   // Joins the blocks that hosts hold; waits. NotFound: released meanwhile.
   absl::StatusOr<HostArray> Gather(const PlacedObject& placed,
                                    const ArrayType& type,

@@ -129,25 +129,14 @@ absl::Status Client::Save(const std::map<std::string, ArrayHandle>& arrays,
 
 absl::Status Client::Save(ArrayHandle handle, SaveFolder* folder,
                           const std::string& name) {
-  absl::Status good = CheckOwner(handle, "array");
-  if (good.ok()) good = AwaitArray(handle.id);
-  if (!good.ok()) return good;
+  const absl::StatusOr<Whereabouts> array = Locate(handle);
+  if (!array.ok()) return array.status();
   if (!context_.runtime->backends->has_values()) {
     return absl::FailedPreconditionError(
         absl::StrCat("array ", handle.id,
                      " has no values to save: the simulation computes none"));
   }
-  PlacedObject placed;
-  SharedType type;
-  SharedValue dense;
-  {
-    MutexLock lock(&mutex_);
-    absl::StatusOr<ArrayState*> array = arrays_.Find(handle.id);
-    if (!array.ok()) return array.status();
-    dense = (*array)->dense;
-    placed = (*array)->placed;
-    type = (*array)->type;
-  }
+  const auto& [type, dense, placed] = *array;
   const std::shared_ptr<const SavedArray> source =
       dense == nullptr ? nullptr : dense->saved();
   const bool is_placed = dense == nullptr && placed.object != 0;

@@ -179,27 +179,26 @@ absl::Status Client::AwaitArray(uint64_t id) {
   return waited.ok() ? producer->CheckResult(result) : waited;
 }
 
-absl::StatusOr<HostArray> Client::Get(ArrayHandle handle) {
+absl::StatusOr<Client::Whereabouts> Client::Locate(ArrayHandle handle) {
   absl::Status good = CheckOwner(handle, "array");
   if (good.ok()) good = AwaitArray(handle.id);
   if (!good.ok()) return good;
-  PlacedObject placed;
-  SharedType type;
-  SharedValue dense;
-  {
-    MutexLock lock(&mutex_);
-    absl::StatusOr<ArrayState*> array = arrays_.Find(handle.id);
-    if (!array.ok()) return array.status();
-    dense = (*array)->dense;
-    placed = (*array)->placed;
-    type = (*array)->type;
-  }
+  MutexLock lock(&mutex_);
+  absl::StatusOr<ArrayState*> array = arrays_.Find(handle.id);
+  if (!array.ok()) return array.status();
+  return Whereabouts{(*array)->type, (*array)->dense, (*array)->placed};
+}
+
+absl::StatusOr<HostArray> Client::Get(ArrayHandle handle) {
+  const absl::StatusOr<Whereabouts> array = Locate(handle);
+  if (!array.ok()) return array.status();
   const std::string what = absl::StrCat("array ", handle.id);
-  if (dense == nullptr) return Gather(placed, *type, what);
+  const SharedValue& dense = array->dense;
+  if (dense == nullptr) return Gather(array->placed, *array->type, what);
   if (dense->saved() != nullptr) return dense->saved()->ReadAll();
   HostArray copy;
   if (!HasMemoryFor([&] { copy = dense->Copy(); })) {
-    return NoMemoryFor(what, *type);
+    return NoMemoryFor(what, *array->type);
   }
   return copy;
 }
