@@ -17,7 +17,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/types/span.h"
 #include "runtime/executor/plan_binding.h"
 
 namespace pathways {
@@ -111,7 +110,7 @@ class Rebinder {
     return avoid_[static_cast<size_t>(device)];
   }
   int IslandOf(int64_t device) const {
-    return topology_.island_of_host(topology_.LocateGlobal(device).host);
+    return topology_.FromGlobalDevice(device).first;
   }
   int64_t InIsland(int64_t device) const {
     return topology_.FromGlobalDevice(device).second;
@@ -123,7 +122,7 @@ class Rebinder {
     const proto::Device& a = topology_.global_device(one);
     const proto::Device& b = topology_.global_device(other);
     return DeviceKind(a) == DeviceKind(b) &&
-           a.target().SerializeAsString() == b.target().SerializeAsString();
+           IsSameTarget(a.target(), b.target());
   }
   // Those of an island that may take the place of `device`, in order.
   std::vector<int64_t> Alike(int island, int64_t device) const {

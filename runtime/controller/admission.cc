@@ -129,7 +129,6 @@ absl::Status Admission::Admit(uint64_t id, const PreparedPlan& plan,
   }
   Holder holder{plan.name(), client, number, NeedOf(plan)};
   for (const auto& [global, bytes] : holder.bytes) {
-    const auto [island, device] = topology_.FromGlobalDevice(global);
     if (auto lost = lost_.find(global); lost != lost_.end()) {
       return absl::FailedPreconditionError(
           absl::StrCat("program '", plan.name(), "' needs ",
@@ -186,8 +185,7 @@ void Admission::Release(uint64_t id) {
 void Admission::HostGone(int32_t host, uint32_t epoch) {
   gone_[host] = epoch;
   auto is_there = [&](int64_t global) {
-    const auto [island, device] = topology_.FromGlobalDevice(global);
-    return topology_.Locate(island, device).host == host;
+    return topology_.LocateGlobal(global).host == host;
   };
   for (auto& [id, holder] : holders_) {
     for (auto& [global, bytes] : holder.bytes) {
@@ -213,8 +211,7 @@ void Admission::ReleaseExcept(uint64_t id, const WaitSet& hosts) {
   auto holder = holders_.find(id);
   if (holder == holders_.end()) return;
   for (auto& [global, bytes] : holder->second.bytes) {
-    const auto [island, device] = topology_.FromGlobalDevice(global);
-    if (hosts.Contains(topology_.Locate(island, device).host)) continue;
+    if (hosts.Contains(topology_.LocateGlobal(global).host)) continue;
     SetUsed(global, used_[global] - std::exchange(bytes, 0));
   }
 }

@@ -22,9 +22,7 @@ std::vector<LaneTable::Device> DevicesOf(const PreparedPlan& plan,
   std::vector<LaneTable::Device> devices;
   for (const SliceBinding& slice : plan.binding().slices()) {
     for (const auto& [device, shard] : slice.by_device) {
-      devices.push_back(
-          {topology.island_of_host(topology.LocateGlobal(device).host),
-           device});
+      devices.push_back({topology.FromGlobalDevice(device).first, device});
     }
   }
   const auto before = [](const auto& a, const auto& b) {

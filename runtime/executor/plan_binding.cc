@@ -20,12 +20,6 @@
 namespace pathways {
 namespace {
 
-bool IsSame(const proto::Target& a, const proto::Target& b) {
-  return a.triple() == b.triple() && a.cpu() == b.cpu() &&
-         std::equal(a.features().begin(), a.features().end(),
-                    b.features().begin(), b.features().end());
-}
-
 // "x86_64-unknown-linux-gnu znver4 +avx2", with those features only that the
 // other one has not.
 std::string TargetApart(const proto::Target& target,
@@ -50,7 +44,7 @@ absl::Status CheckOneTarget(const proto::Slice& slice, const Topology& topology,
   for (int32_t device : devices) {
     const proto::Target& target = topology.global_device(device).target();
     if (first == nullptr) first = &target;
-    if (IsSame(*first, target)) continue;
+    if (IsSameTarget(*first, target)) continue;
     const int one = topology.LocateGlobal(devices.front()).host;
     const int other = topology.LocateGlobal(device).host;
     // Of one host, that is for who loads its code to say.
@@ -93,6 +87,12 @@ absl::StatusOr<int64_t> FindDevice(const proto::Slice& slice, int64_t shard,
 }
 
 }  // namespace
+
+bool IsSameTarget(const proto::Target& a, const proto::Target& b) {
+  return a.triple() == b.triple() && a.cpu() == b.cpu() &&
+         std::equal(a.features().begin(), a.features().end(),
+                    b.features().begin(), b.features().end());
+}
 
 std::vector<int32_t> SliceBinding::ShardsOn(int64_t device) const {
   std::vector<int32_t> shards;

@@ -19,6 +19,9 @@
 
 namespace pathways {
 
+// Whether code for one runs on the other, and gives the same bits.
+bool IsSameTarget(const proto::Target& a, const proto::Target& b);
+
 // Where the shards of a slice are. Devices are numbered over the cluster.
 struct SliceBinding {
   std::vector<int32_t> device_of;  // by shard

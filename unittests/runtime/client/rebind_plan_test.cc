@@ -47,7 +47,8 @@ class RebindPlanTest : public ::testing::Test {
     return binding->slices()[static_cast<size_t>(s)].device_of;
   }
 
-  // Two islands of two hosts of two devices, and the first two of each taken.
+  // Three islands of two hosts of two devices; the plan is on the first two
+  // devices of two islands.
   Topology topology_ = MakeTopology("3x2x2");
   proto::Plan plan_ = MovePlan("p", 2, 0, 1);
 };

@@ -1,0 +1,72 @@
+//===- DeviceChooser.h - Devices on islands that are known ------*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PATHWAYS_LIB_TRANSFORMS_DEVICECHOOSER_H
+#define PATHWAYS_LIB_TRANSFORMS_DEVICECHOOSER_H
+
+#include "pathways/Dialect/Pathways/Pathways.h"
+#include "runtime/topology/topology.h"
+
+#include "llvm/ADT/StringMap.h"
+
+#include <vector>
+
+namespace mlir::pathways {
+
+/// The shards of a slice that are on one island.
+struct Run {
+  SliceOp slice;
+  unsigned number = 0;
+
+  int64_t getNumShards() const {
+    SliceOp op = slice;
+    return op.getMesh().getNumShards() / op.getNumIslands();
+  }
+};
+
+/// Binds slices to devices of the islands that they were given: to neighbours
+/// that nobody has, where there are some for each, in their order or with the
+/// largest first; else to what is free or has the least load, with a remark at
+/// who shares.
+class DeviceChooser {
+public:
+  /// `load`: by island and device, how many shards are there already. Bindings
+  /// come behind `insertAfter`.
+  DeviceChooser(const ::pathways::Topology &topology,
+                std::vector<std::vector<int64_t>> load, Operation *insertAfter)
+      : topology(topology), load(std::move(load)), insertAfter(insertAfter) {}
+
+  /// For all runs that are on `island`.
+  void chooseFor(ArrayRef<Run> runs, int island);
+
+private:
+  /// Neighbouring devices for a run, around and around; or one for each shard.
+  struct Choice {
+    int64_t island = 0;
+    int64_t base = 0, window = 0;
+    SmallVector<int64_t> devices;
+  };
+
+  bool tryContiguous(ArrayRef<Run> runs, int island);
+  void shareDevices(Run run, int island);
+  void choose(Run run, Choice choice);
+  void bind(SliceOp slice, ArrayRef<Choice> runs);
+  StringRef kindOf(int island, int64_t device) {
+    return ::pathways::DeviceKind(topology.device(island, device));
+  }
+
+  const ::pathways::Topology &topology;
+  std::vector<std::vector<int64_t>> load;
+  Operation *insertAfter;
+  /// Of slices that are not bound yet, by run; until all are there.
+  llvm::StringMap<SmallVector<Choice>> choices;
+};
+
+} // namespace mlir::pathways
+
+#endif // PATHWAYS_LIB_TRANSFORMS_DEVICECHOOSER_H
