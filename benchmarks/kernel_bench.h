@@ -1,0 +1,98 @@
+//===- kernel_bench.h - Kernels and what they are compared with -*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef BENCHMARKS_KERNEL_BENCH_H
+#define BENCHMARKS_KERNEL_BENCH_H
+
+#include <cstdint>
+#include <cstdlib>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "benchmarks/bench.h"
+#include "runtime/kernel/kernel_library.h"
+
+namespace pathways::bench {
+
+struct Free {
+  void operator()(void* memory) const { std::free(memory); }
+};
+using Memory = std::unique_ptr<float, Free>;
+
+// Memory for numbers of that type ("f32", "bf16", "i8", ...), with some in it
+// that are exact in it and no larger than 1, or integers.
+Memory Allocate(int64_t count, const std::string& element = "f32");
+
+// What an operand or a result is.
+struct Array {
+  Array(std::vector<int64_t> shape, std::string element = "f32")
+      : shape(std::move(shape)), element(std::move(element)) {}
+
+  std::string type() const;  // "tensor<2x3xf32>"
+  int64_t count() const;
+  int64_t bytes() const;
+
+  std::vector<int64_t> shape;
+  std::string element;
+};
+
+// The kernel of a program of one call, on one device, with memory for its
+// operands.
+class Kernel {
+ public:
+  // `statements` define %r, the result, from the operands %a0, %a1, ..., which
+  // they use in this order.
+  Kernel(const std::vector<Array>& operands, const Array& result,
+         const std::string& statements);
+
+  void Run();
+  float* operand(int i) { return static_cast<float*>(pointers_[i]); }
+  void UseOperand(int i, float* memory) { pointers_[i] = memory; }
+  float* out() { return static_cast<float*>(pointers_.back()); }
+
+ private:
+  std::shared_ptr<const KernelLibrary> library_;
+  std::vector<Memory> memory_;
+  std::vector<void*> pointers_;
+};
+
+// Statements that define a tensor of that name, empty or full of `value`.
+std::string Empty(const std::string& name, const Array& array);
+std::string Filled(const std::string& name, const Array& array,
+                   const std::string& value);
+
+// Seconds of a call of each, in turns; the median, as others use the machine.
+std::pair<double, double> InTurns(double seconds,
+                                  const std::function<void()>& one,
+                                  const std::function<void()>& two);
+
+// Ends the program unless the two agree.
+void ExpectNear(const std::string& name, const float* ours, const float* theirs,
+                int64_t count, double tolerance);
+
+// What can be measured. All figures of one begin with kernel. and its name.
+struct KernelBenchmark {
+  std::string name;
+  std::function<void(double seconds)> run;
+};
+using KernelBenchmarks = std::vector<KernelBenchmark>;
+
+KernelBenchmarks Products();
+KernelBenchmarks MemoryBound();
+KernelBenchmarks Attentions();
+// Those that need oneDNN.
+KernelBenchmarks Convolutions();
+KernelBenchmarks NarrowProducts();
+KernelBenchmarks Layers();
+
+}  // namespace pathways::bench
+
+#endif  // BENCHMARKS_KERNEL_BENCH_H
