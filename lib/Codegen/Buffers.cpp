@@ -484,9 +484,9 @@ struct FillFlat : OpInterfaceRewritePattern<linalg::LinalgOp> {
 
 } // namespace
 
-/// Lets a sum along the innermost loop be added in lanes. Its order is then
-/// fixed by the shape and the target, and the same for every element of the
-/// result.
+/// Lets a sum along the innermost loop that lowerReductions left be added in
+/// lanes. Its order is then fixed by the shape and the target, and the same for
+/// every element of the result.
 static void addInLanes(linalg::GenericOp op) {
   auto iterators = op.getIteratorTypesArray();
   if (iterators.empty() || !linalg::isReductionIterator(iterators.back()))

@@ -241,12 +241,14 @@ FailureOr<std::string> lowerToObject(ModuleOp module, const Target &target,
   if (failed(machine))
     return failure();
   kernel::MatmulTiles tiles = tilesFor(**machine);
+  tiles.hasHalves = hasHalves(**machine);
   for (func::FuncOp function : module.getOps<func::FuncOp>()) {
     kernel::lowerContractions(function, tiles);
     kernel::lowerConvolutions(function, tiles);
+    kernel::lowerReductions(function, tiles);
     kernel::lowerTransposes(function, tiles);
   }
-  kernel::expandNarrowConversions(module, hasHalves(**machine));
+  kernel::expandNarrowConversions(module, tiles.hasHalves);
   if (failed(kernel::lowerToLoops(module)))
     return failure();
   kernel::storeNarrowFloatsAsIntegers(module);

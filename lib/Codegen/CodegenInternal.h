@@ -36,13 +36,14 @@ private:
   std::vector<CodeLocation> entries;
 };
 
-/// What the target's registers allow. Fixes the order in which a contraction
-/// adds.
+/// What the target's registers allow. Fixes the order in which contractions and
+/// reductions add.
 struct MatmulTiles {
   int64_t vectorBytes = 16; ///< of one register
   int64_t rows = 4;         ///< of a register tile
   int64_t vectors = 2;      ///< per row of a register tile
   bool hasFma = false;
+  bool hasHalves = false; ///< instructions between f16 and f32
 };
 
 //===-- On tensors --------------------------------------------------------===//
@@ -120,6 +121,10 @@ void lowerContractions(func::FuncOp func, const MatmulTiles &tiles);
 
 /// Convolutions and pooling to register-tiled vector code.
 void lowerConvolutions(func::FuncOp func, const MatmulTiles &tiles);
+
+/// Reductions along dimensions of which their operands are dense to vector
+/// code.
+void lowerReductions(func::FuncOp func, const MatmulTiles &tiles);
 
 /// Ops that change the order of elements to loops over tiles that use whole
 /// lines.

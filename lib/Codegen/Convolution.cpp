@@ -32,6 +32,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Contraction.h"
+#include "Lanes.h"
 #include "WindowWriter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -84,15 +85,6 @@ static bool addTo(Subscript &to, AffineExpr expr, int64_t factor,
   auto by = dyn_cast<AffineConstantExpr>(binary.getRHS());
   return expr.getKind() == AffineExprKind::Mul && by &&
          addTo(to, binary.getLHS(), factor * by.getValue(), sizes);
-}
-
-static bool isDense(Value buffer) {
-  SmallVector<int64_t> strides;
-  int64_t offset;
-  auto type = cast<MemRefType>(buffer.getType());
-  return type.getRank() > 0 &&
-         succeeded(type.getStridesAndOffset(strides, offset)) &&
-         strides.back() == 1;
 }
 
 /// Whether `body` multiplies two of its arguments and adds to the last one.

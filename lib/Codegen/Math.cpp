@@ -30,15 +30,23 @@ struct ExpandExp : OpRewritePattern<math::ExpOp> {
 
   LogicalResult matchAndRewrite(math::ExpOp op,
                                 PatternRewriter &rewriter) const override {
-    if (!op.getType().isF32())
+    Type f32 = op.getType();
+    if (!getElementTypeOrSelf(f32).isF32())
       return failure();
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    Type f32 = b.getF32Type(), i32 = b.getI32Type();
-    auto number = [&](float value) -> Value {
-      return arith::ConstantOp::create(b, b.getF32FloatAttr(value));
+    auto vector = dyn_cast<VectorType>(f32);
+    Type i32 = vector ? vector.clone(b.getI32Type()) : Type(b.getI32Type());
+    // A number, or one for each lane.
+    auto constant = [&](TypedAttr value, Type type) -> Value {
+      if (vector)
+        value = DenseElementsAttr::get(cast<ShapedType>(type), value);
+      return arith::ConstantOp::create(b, value);
     };
-    auto integer = [&](int32_t value) -> Value {
-      return arith::ConstantOp::create(b, b.getI32IntegerAttr(value));
+    auto number = [&](float value) {
+      return constant(b.getF32FloatAttr(value), f32);
+    };
+    auto integer = [&](int32_t value) {
+      return constant(b.getI32IntegerAttr(value), i32);
     };
     auto fma = [&](Value x, Value y, Value z) -> Value {
       return math::FmaOp::create(b, x, y, z);

@@ -15,6 +15,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CodegenInternal.h"
+#include "Lanes.h"
 #include "LoopWriter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -68,14 +69,6 @@ static int64_t innermost(AffineMap map) {
                                   : map.getDimPosition(map.getNumResults() - 1);
 }
 
-static bool isDense(Value buffer) {
-  SmallVector<int64_t> strides;
-  int64_t offset;
-  auto type = cast<MemRefType>(buffer.getType());
-  return succeeded(type.getStridesAndOffset(strides, offset)) &&
-         strides.back() == 1;
-}
-
 bool TransposeWriter::match() {
   if (!op.hasPureBufferSemantics() || op.getNumDpsInits() != 1 ||
       op.getNumLoops() != op.getNumParallelLoops())
@@ -104,8 +97,9 @@ bool TransposeWriter::match() {
 }
 
 bool TransposeWriter::onlyMoves() {
-  return op.getNumDpsInputs() == 1 && inMap.isPermutation() && isDense(in) &&
-         isDense(out) && llvm::hasSingleElement(*op.getBody()) &&
+  return op.getNumDpsInputs() == 1 && inMap.isPermutation() &&
+         kernel::isDense(in) && kernel::isDense(out) &&
+         llvm::hasSingleElement(*op.getBody()) &&
          op.getBody()->getTerminator()->getOperand(0) ==
              op.getBody()->getArgument(0);
 }

@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Lanes.h"
 #include "WindowWriter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -192,25 +193,6 @@ Value WindowWriter::load(const Input &input, int64_t row, int64_t width) {
   return vector::ShuffleOp::create(b, all, all, kept);
 }
 
-Value WindowWriter::evaluate(Block *body, IRMapping &values, VectorType type) {
-  auto get = [&](Value value) -> Value {
-    if (Value known = values.lookupOrNull(value))
-      return known;
-    Value lanes =
-        vector::BroadcastOp::create(b, type.clone(value.getType()), value);
-    values.map(value, lanes);
-    return lanes;
-  };
-  for (Operation &each : body->without_terminator()) {
-    SmallVector<Value> operands = llvm::map_to_vector(each.getOperands(), get);
-    Operation *made = b.create(
-        each.getLoc(), each.getName().getIdentifier(), operands,
-        TypeRange(type.clone(each.getResult(0).getType())), each.getAttrs());
-    values.map(each.getResult(0), made->getResult(0));
-  }
-  return get(body->getTerminator()->getOperand(0));
-}
-
 Value WindowWriter::combine(Value sum, ArrayRef<Value> terms, VectorType type) {
   if (isFused)
     // Not vector.fma, which may become two roundings.
@@ -219,7 +201,8 @@ Value WindowWriter::combine(Value sum, ArrayRef<Value> terms, VectorType type) {
   for (auto [input, term] : llvm::zip_equal(inputs, terms))
     values.map(op.getBlock()->getArgument(input.number), term);
   values.map(op.getBlock()->getArguments().back(), sum);
-  return evaluate(op.getBlock(), values, type);
+  return inLanes(b, op.getBlock()->getTerminator()->getOperand(0),
+                 *op.getBlock(), values, type.getDimSize(0));
 }
 
 Value WindowWriter::finish(Value sum, int64_t width) {
@@ -242,7 +225,8 @@ Value WindowWriter::finish(Value sum, int64_t width) {
     }
     values.map(argument, value);
   }
-  return evaluate(tail.getBody(), values, vectorOf(width));
+  return inLanes(b, tail.getBody()->getTerminator()->getOperand(0),
+                 *tail.getBody(), values, vectorOf(width).getDimSize(0));
 }
 
 void WindowWriter::addTerm(Sums &sums) {

@@ -117,8 +117,6 @@ private:
   void writeSums(bool isGuarded);
   void addTerms(size_t i, Sums &sums);
   void addTerm(Sums &sums);
-  /// What `body` yields for vectors as long as `type`, some of them known.
-  Value evaluate(Block *body, IRMapping &values, VectorType type);
   Value combine(Value sum, ArrayRef<Value> terms, VectorType type);
   Value finish(Value sum, int64_t width);
 

@@ -14,6 +14,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <string>
@@ -89,6 +90,141 @@ TEST(KernelReduce, OneOrderForAllRows) {
   ASSERT_EQ(kernel.run(0, {&x, &y}), 0);
   for (float value : y.as<float>())
     EXPECT_EQ(value, y.as<float>()[0]);
+}
+
+/// Targets of this machine, with the bytes of a vector.
+std::vector<std::pair<std::string, int>> targetsHere() {
+  std::vector<std::pair<std::string, int>> targets;
+#if defined(__x86_64__)
+  targets.push_back({"x86-64", 16});
+  if (__builtin_cpu_supports("x86-64-v3"))
+    targets.push_back({"x86-64-v3", 32});
+  if (__builtin_cpu_supports("x86-64-v4"))
+    targets.push_back({"x86-64-v4", 64});
+#endif
+  return targets;
+}
+
+/// The sum of terms x[i], or x[i] * y[i], in the order that docs/kernels.md
+/// promises.
+float orderedSum(const std::vector<float> &x, const std::vector<float> *y,
+                 int bytes, float before) {
+  size_t n = x.size(), lanes = bytes / 4, sums = 8;
+  bool hasFma = bytes > 16;
+  while (lanes > n)
+    lanes /= 2;
+  while (sums > n / lanes)
+    sums /= 2;
+  auto add = [&](float sum, size_t i) {
+    if (!y)
+      return sum + x[i];
+    return hasFma ? std::fma(x[i], (*y)[i], sum) : sum + x[i] * (*y)[i];
+  };
+  std::vector<std::vector<float>> partial(sums, std::vector<float>(lanes));
+  size_t full = n / lanes * lanes;
+  for (size_t i = 0; i < full; ++i) {
+    float &sum = partial[i / lanes % sums][i % lanes];
+    sum = i < sums * lanes ? (y ? x[i] * (*y)[i] : x[i]) : add(sum, i);
+  }
+  for (size_t count = sums / 2; count > 0; count /= 2)
+    for (size_t i = 0; i < count; ++i)
+      for (size_t lane = 0; lane < lanes; ++lane)
+        partial[i][lane] += partial[i + count][lane];
+  std::vector<float> &left = partial[0];
+  for (size_t width = lanes / 2, at = full; width > 0; width /= 2) {
+    for (size_t lane = 0; lane < width; ++lane)
+      left[lane] += left[lane + width];
+    if (n - at >= width) {
+      for (size_t lane = 0; lane < width; ++lane)
+        left[lane] = add(left[lane], at + lane);
+      at += width;
+    }
+  }
+  return before + left[0];
+}
+
+void expectSameBits(float expected, float got) {
+  if (std::isnan(expected))
+    EXPECT_TRUE(std::isnan(got)) << got;
+  else
+    EXPECT_EQ(std::bit_cast<uint32_t>(expected), std::bit_cast<uint32_t>(got))
+        << expected << " " << got;
+}
+
+/// Of rows, of whole arrays whose rows are shorter, and of products, with
+/// everything that a float can be.
+TEST(KernelReduce, SumsInTheWrittenOrder) {
+  const float specials[] = {-0.0f,    0.0f,      1e-45f, -1e-40f,
+                            INFINITY, -INFINITY, NAN,    3e38f};
+  const std::vector<int> lengths = {4,  5,   7,   8,   15,  16,  17,  31,  33,
+                                    64, 100, 127, 128, 129, 255, 300, 1001};
+  std::string text;
+  for (int n : lengths) {
+    std::string x = "tensor<" + std::to_string(n) + "xf32>",
+                wide = "tensor<3x" + std::to_string(n) + "xf32>",
+                id = std::to_string(n);
+    text += "func.func @rows" + id + "(%x: " + wide +
+            R"() -> tensor<3xf32> {
+      %z = arith.constant dense<0.5> : tensor<3xf32>
+      %r = linalg.reduce { arith.addf } ins(%x : )" +
+            wide + R"() outs(%z : tensor<3xf32>) dimensions = [1]
+      return %r : tensor<3xf32>
+    }
+    func.func @all)" +
+            id + "(%x: " + wide + R"() -> tensor<f32> {
+      %z = arith.constant dense<-0.0> : tensor<f32>
+      %r = linalg.reduce { arith.addf } ins(%x : )" +
+            wide + R"() outs(%z : tensor<f32>) dimensions = [0, 1]
+      return %r : tensor<f32>
+    }
+    func.func @dot)" +
+            id + "(%x: " + x + ", %y: " + x + R"() -> tensor<f32> {
+      %z = arith.constant dense<-0.0> : tensor<f32>
+      %r = linalg.dot ins(%x, %y : )" +
+            x + ", " + x + R"() outs(%z : tensor<f32>) -> tensor<f32>
+      return %r : tensor<f32>
+    }
+)";
+  }
+  for (auto [cpu, bytes] : targetsHere()) {
+    SCOPED_TRACE(cpu);
+    pathways::proto::Target target;
+    target.set_triple(pathways::HostTarget().triple());
+    target.set_cpu(cpu);
+    Kernel kernel;
+    ASSERT_TRUE(kernel.compile(text, {target})) << kernel.errors();
+    for (size_t l = 0; l < lengths.size(); ++l)
+      // Numbers alone, then with one of the specials somewhere, then with two.
+      for (int round = 0; round < 25; ++round) {
+        const int n = lengths[l];
+        SCOPED_TRACE(testing::Message() << n << ", round " << round);
+        auto xs = numbers<float>(3 * n, 100 + round, -2, 2);
+        if (round > 0) {
+          xs[(round * 37) % n] = specials[round % 8];
+          xs[n + (round * 11) % n] = specials[round / 8];
+          xs[n + (round * 7) % n] = specials[round % 8];
+        }
+        if (round == 24) // A sum that is -0.
+          std::fill(xs.begin(), xs.end(), -0.0f);
+        auto row = [&](int i) {
+          return std::vector<float>(xs.begin() + i * n,
+                                    xs.begin() + (i + 1) * n);
+        };
+        std::vector<float> first = row(0), second = row(1);
+        Buffer x = Buffer::of(xs), a = Buffer::of(first),
+               b = Buffer::of(second), rows(12), all(4), dot(4);
+        ASSERT_EQ(kernel.run(3 * l, {&x, &rows}), 0);
+        for (int i = 0; i < 3; ++i)
+          expectSameBits(orderedSum(row(i), nullptr, bytes, 0.5f),
+                         rows.as<float>()[i]);
+        ASSERT_EQ(kernel.run(3 * l + 1, {&x, &all}), 0);
+        expectSameBits(orderedSum(xs, nullptr, bytes, -0.0f),
+                       all.as<float>()[0]);
+        ASSERT_EQ(kernel.run(3 * l + 2, {&a, &b, &dot}), 0);
+        expectSameBits(orderedSum(first, &second, bytes, -0.0f),
+                       dot.as<float>()[0]);
+      }
+  }
 }
 
 /// Lanes may not lose a NaN, nor find one that maxnum is to pass over.
