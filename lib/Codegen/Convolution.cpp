@@ -32,7 +32,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "Contraction.h"
-#include "Lanes.h"
 #include "WindowWriter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -202,7 +201,8 @@ void WindowWriter::chooseTile() {
     if (dim != n && dim != m)
       others.push_back(dim);
   }
-  lanes = std::max<int64_t>(tiles.vectorBytes / bytes(), 1);
+  vectors = Lanes(element, tiles.vectorBytes);
+  int64_t lanes = vectors.most;
   int64_t most = tiles.rows * tiles.vectors;
   int64_t wanted = std::max(tiles.vectors, most / size(m));
   mostVectors = std::clamp<int64_t>(llvm::divideCeil(size(n), lanes), 1,
@@ -216,7 +216,7 @@ void WindowWriter::chooseBlocks() {
     if (iterator == utils::IteratorType::reduction && sizes[dim] > 1)
       reductions.push_back(dim);
   int64_t most =
-      kStripBytes / bytes() / std::max(mostRows, mostVectors * lanes);
+      kStripBytes / bytes() / std::max(mostRows, mostVectors * vectors.most);
   int64_t terms = 1;
   size_t first = reductions.size();
   while (first > 0 && terms * sizes[reductions[first - 1]] <= most)

@@ -11,7 +11,6 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/IR/BuiltinTypes.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
@@ -73,4 +72,56 @@ Value kernel::inLanes(ImplicitLocOpBuilder &b, Value value, Block &body,
   }
   values.map(value, made);
   return made;
+}
+
+kernel::Lanes::Lanes(Type element, int64_t vectorBytes) : element(element) {
+  int64_t bytes = element.getIntOrFloatBitWidth() / 8;
+  most = std::max<int64_t>(vectorBytes / bytes, 1);
+  hasMasks = vectorBytes == 64 && bytes >= 4;
+}
+
+SmallVector<int64_t> kernel::Lanes::widthsOf(int64_t count) const {
+  SmallVector<int64_t> widths(count / most, most);
+  int64_t left = count % most;
+  // One vector in part is less than several small ones.
+  if (hasMasks && left > 0)
+    widths.push_back(left);
+  for (int64_t width = most; !hasMasks && left > 0; left -= width) {
+    while (width > left)
+      width /= 2;
+    widths.push_back(width);
+  }
+  return widths;
+}
+
+VectorType kernel::Lanes::typeOf(int64_t width) const {
+  return VectorType::get(llvm::isPowerOf2_64(width) ? width : most, element);
+}
+
+/// Of the lanes of `type`, the first `width`.
+static Value maskOf(ImplicitLocOpBuilder &b, VectorType type, int64_t width) {
+  SmallVector<bool> used(type.getDimSize(0), false);
+  std::fill_n(used.begin(), width, true);
+  return arith::ConstantOp::create(
+      b, DenseElementsAttr::get(type.clone(b.getI1Type()), used));
+}
+
+Value kernel::Lanes::load(ImplicitLocOpBuilder &b, Value buffer,
+                          ValueRange where, int64_t width) const {
+  VectorType type = typeOf(width);
+  if (type.getDimSize(0) == width)
+    return vector::LoadOp::create(b, type, buffer, where);
+  Value zeros = arith::ConstantOp::create(b, b.getZeroAttr(type));
+  return vector::MaskedLoadOp::create(b, type, buffer, where,
+                                      maskOf(b, type, width), zeros);
+}
+
+void kernel::Lanes::store(ImplicitLocOpBuilder &b, Value lanes, Value buffer,
+                          ValueRange where, int64_t width) const {
+  VectorType type = typeOf(width);
+  if (type.getDimSize(0) == width)
+    vector::StoreOp::create(b, lanes, buffer, where);
+  else
+    vector::MaskedStoreOp::create(b, buffer, where, maskOf(b, type, width),
+                                  lanes);
 }

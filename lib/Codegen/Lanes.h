@@ -15,6 +15,7 @@
 #define LIB_CODEGEN_LANES_H
 
 #include "mlir/IR/Block.h"
+#include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
@@ -34,6 +35,25 @@ bool canBeInLanes(Block &body, bool hasHalves);
 /// all. `values` learns what is made.
 Value inLanes(ImplicitLocOpBuilder &b, Value value, Block &body,
               IRMapping &values, int64_t width);
+
+/// Elements in vectors. Of one whose width is no power of 2, as many lanes of a
+/// full one are used.
+struct Lanes {
+  Type element;
+  int64_t most = 1;      ///< of a full vector
+  bool hasMasks = false; ///< loads and stores of some lanes cost no more
+
+  Lanes() = default;
+  Lanes(Type element, int64_t vectorBytes);
+
+  /// The widths of the vectors that `count` elements take.
+  SmallVector<int64_t> widthsOf(int64_t count) const;
+  VectorType typeOf(int64_t width) const;
+  Value load(ImplicitLocOpBuilder &b, Value buffer, ValueRange where,
+             int64_t width) const;
+  void store(ImplicitLocOpBuilder &b, Value lanes, Value buffer,
+             ValueRange where, int64_t width) const;
+};
 
 } // namespace mlir::pathways::kernel
 

@@ -8,9 +8,13 @@
 //
 // Writes C[b, m, n] += A[b, m, k] * B[b, k, n] (any order of dimensions, any
 // number of each) as loops around a register tile: `rows` x `vectors` registers
-// of C stay in registers while k runs. B and C must be dense along n; where B
-// is not, it is copied first, and where m rather than n is innermost in C, A
-// and B change places. k is cut so that the rows of B in use stay in the cache.
+// of C stay in registers while k runs. C must be dense along n; where m rather
+// than n is innermost in C, A and B change places. k is cut so that what is in
+// use of B stays in the cache.
+//
+// Of B, the columns of a tile are brought together as a panel where it is not
+// dense along n, or its rows are so far apart that they would share a few sets
+// of a cache and many pages; and of A, the rows of a block.
 //
 // Every element of C is the same sum in every tile, full or at an edge: from
 // the value in C, products are added one by one in the order of k, with one
@@ -19,9 +23,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CodegenInternal.h"
 #include "Contraction.h"
-#include "LoopWriter.h"
+#include "ContractionWriter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -37,66 +40,18 @@
 
 using namespace mlir;
 using namespace mlir::pathways;
+using namespace mlir::pathways::kernel;
 
 namespace {
 
-constexpr int64_t kDepthBlock = 256; // of k; a multiple of kUnroll
 constexpr int64_t kRowBlock = 128;
 constexpr int64_t kUnroll = 4;
-
-/// One contraction being written.
-class ContractionWriter : kernel::LoopWriter {
-public:
-  ContractionWriter(linalg::LinalgOp op, const kernel::MatmulTiles &tiles)
-      : LoopWriter(op), op(op), tiles(tiles) {}
-
-  /// Returns false, and changes nothing, when the op is not for it.
-  bool match();
-  void write();
-
-private:
-  /// Positions of the loop dimensions; -1: there is none.
-  int64_t m = -1, n = -1, k = -1;
-
-  int64_t size(int64_t dim) { return dim < 0 ? 1 : sizes[dim]; }
-
-  /// Subscripts of an operand where the loop dimensions have the given values.
-  SmallVector<Value> subscripts(AffineMap map, Value mv, Value nv, Value kv);
-  void packB();
-  void takeFill();
-  /// All tiles for one block of k.
-  void writeBlock(Value kBegin, Value kEnd);
-  /// One register tile: `rows` rows from `row`, vectors of `widths` from
-  /// `column`.
-  void writeTile(Value kBegin, Value kEnd, Value row, int64_t rows,
-                 Value column, ArrayRef<int64_t> widths);
-
-  linalg::LinalgOp op;
-  const kernel::MatmulTiles &tiles;
-  Value lhs, rhs, out;
-  AffineMap lhsMap, rhsMap, outMap;
-  SmallVector<int64_t> sizes;
-  SmallVector<int64_t> others; ///< loop dimensions other than m, n, k
-  SmallVector<Value> outer;    ///< their values
-  Type element;
-  bool mustPack = false;
-  Value fill; ///< what sums begin with; none: with what is in C
-};
+/// Rows of an operand that are further apart are brought together.
+constexpr int64_t kFarBytes = 2048;
+/// Packing costs about as much as multiplying by so many rows or columns.
+constexpr int64_t kWorthPacking = 32;
 
 } // namespace
-
-static bool isDenseAlong(Value buffer, AffineMap map, int64_t dim) {
-  auto type = cast<MemRefType>(buffer.getType());
-  if (type.getRank() == 0)
-    return false;
-  auto last = dyn_cast<AffineDimExpr>(map.getResults().back());
-  if (!last || static_cast<int64_t>(last.getPosition()) != dim)
-    return false;
-  SmallVector<int64_t> strides;
-  int64_t offset;
-  return succeeded(type.getStridesAndOffset(strides, offset)) &&
-         strides.back() == 1;
-}
 
 bool ContractionWriter::match() {
   if (!op.hasPureBufferSemantics() || !kernel::isContraction(op))
@@ -156,9 +111,28 @@ bool ContractionWriter::match() {
   for (int64_t dim = 0, e = sizes.size(); dim < e; ++dim)
     if (dim != m && dim != n && dim != k)
       others.push_back(dim);
-  mustPack = !isDenseAlong(rhs, rhsMap, n);
-  // Packing costs as much as multiplying by one row.
-  return !mustPack || size(m) >= 4;
+  turnsB = !isDenseAlong(rhs, rhsMap, n);
+  // Turning around costs as much as multiplying by one row.
+  if (turnsB && size(m) < 4)
+    return false;
+  chooseTile();
+  return true;
+}
+
+void ContractionWriter::chooseTile() {
+  vectors = Lanes(element, tiles.vectorBytes);
+  tileVectors = std::clamp<int64_t>(llvm::divideCeil(size(n), vectors.most), 1,
+                                    tiles.vectors);
+  packsB = !turnsB && size(m) >= kWorthPacking && size(k) >= kUnroll &&
+           strideAlong(rhs, rhsMap, k) >= kFarBytes;
+  bool alongK = isDenseAlong(lhs, lhsMap, k);
+  int64_t stride = strideAlong(lhs, lhsMap, alongK ? m : k);
+  packsA = m >= 0 && size(n) >= kWorthPacking * 4 && size(k) >= kUnroll &&
+           (alongK || isDenseAlong(lhs, lhsMap, m)) && stride >= kFarBytes;
+  // More rows that are far apart than a cache has ways would not stay in it.
+  tileRows = tiles.rows;
+  if (packsA || stride < kFarBytes)
+    tileRows = tiles.rows * tiles.vectors / tileVectors;
 }
 
 SmallVector<Value> ContractionWriter::subscripts(AffineMap map, Value mv,
@@ -174,85 +148,93 @@ SmallVector<Value> ContractionWriter::subscripts(AffineMap map, Value mv,
   return values;
 }
 
-void ContractionWriter::packB() {
-  // Rows apart by no power of two: those of one tile would share a cache set.
-  int64_t lanes = 64 / (element.getIntOrFloatBitWidth() / 8);
-  int64_t width = llvm::alignTo(size(n), lanes) + lanes;
-  auto type = MemRefType::get({size(k), width}, element);
-  Value packed = memref::AllocOp::create(b, type);
-  SmallVector<OpFoldResult> offsets, extents,
-      strides(rhsMap.getNumResults(), b.getIndexAttr(1));
-  SmallVector<int64_t> shape;
-  SmallVector<AffineExpr> order; // of the loops over k and n, in the source
-  for (AffineExpr expr : rhsMap.getResults()) {
-    int64_t dim = cast<AffineDimExpr>(expr).getPosition();
-    bool isKept = dim == k || dim == n;
-    offsets.push_back(isKept ? OpFoldResult(b.getIndexAttr(0)) : outer[dim]);
-    extents.push_back(b.getIndexAttr(isKept ? size(dim) : 1));
-    if (isKept) {
-      shape.push_back(size(dim));
-      order.push_back(b.getAffineDimExpr(dim == k ? 0 : 1));
-    }
-  }
-  auto sourceType = memref::SubViewOp::inferRankReducedResultType(
-      shape, cast<MemRefType>(rhs.getType()), offsets, extents, strides);
-  Value source =
-      memref::SubViewOp::create(b, sourceType, rhs, offsets, extents, strides);
-  Value target = memref::SubViewOp::create(
-      b, packed, SmallVector<OpFoldResult>(2, b.getIndexAttr(0)),
-      SmallVector<OpFoldResult>{b.getIndexAttr(size(k)),
-                                b.getIndexAttr(size(n))},
-      SmallVector<OpFoldResult>(2, b.getIndexAttr(1)));
-  linalg::GenericOp::create(
-      b, ValueRange(source), ValueRange(target),
-      ArrayRef<AffineMap>{AffineMap::get(2, 0, order, b.getContext()),
-                          b.getMultiDimIdentityMap(2)},
-      SmallVector<utils::IteratorType>(2, utils::IteratorType::parallel),
-      [](OpBuilder &inner, Location loc, ValueRange args) {
-        linalg::YieldOp::create(inner, loc, args.front());
-      });
-  rhs = packed;
-  rhsMap = AffineMap::get(sizes.size(), 0,
-                          {b.getAffineDimExpr(k), b.getAffineDimExpr(n)},
-                          b.getContext());
+void ContractionWriter::forEachColumns(
+    llvm::function_ref<void(const Columns &)> body) {
+  int64_t width = panelWidth(), full = size(n) / width;
+  SmallVector<int64_t> widths(tileVectors, vectors.most);
+  loop(0, full, 1, [&](Value panel) {
+    Value first =
+        full == 1 ? index(0)
+                  : arith::MulIOp::create(b, panel, index(width)).getResult();
+    body({first, panel, widths});
+  });
+  if (full * width < size(n))
+    body({index(full * width), index(full),
+          vectors.widthsOf(size(n) - full * width)});
+}
+
+//===----------------------------------------------------------------------===//
+// Tiles
+//===----------------------------------------------------------------------===//
+
+Value ContractionWriter::loadA(Value row, Value kv) {
+  if (!packsA)
+    return memref::LoadOp::create(b, lhs, subscripts(lhsMap, row, {}, kv));
+  Value rowPlace = arith::SubIOp::create(b, row, blockRow),
+        kPlace = arith::SubIOp::create(b, kv, blockBegin);
+  SmallVector<Value> where = {rowPlace, kPlace};
+  if (!isDenseAlong(lhs, lhsMap, k))
+    std::swap(where[0], where[1]);
+  return memref::LoadOp::create(b, blockA, where);
+}
+
+Value ContractionWriter::loadB(const Columns &columns, size_t v, Value kv) {
+  int64_t offset = 0;
+  for (size_t i = 0; i < v; ++i)
+    offset += columns.widths[i];
+  if (!panels)
+    return vectors.load(b, rhs,
+                        subscripts(rhsMap, {}, add(columns.first, offset), kv),
+                        columns.widths[v]);
+  if (panelBegin)
+    kv = arith::SubIOp::create(b, kv, panelBegin);
+  return vectors.load(b, panels, {columns.panel, kv, index(offset)},
+                      columns.widths[v]);
 }
 
 void ContractionWriter::writeTile(Value kBegin, Value kEnd, Value row,
-                                  int64_t rows, Value column,
-                                  ArrayRef<int64_t> widths) {
-  SmallVector<VectorType> types;
-  SmallVector<Value> columns, rowValues, sums;
+                                  int64_t rows, const Columns &columns) {
+  size_t count = columns.widths.size();
+  SmallVector<Value> firsts, rowValues, sums;
   int64_t offset = 0;
-  for (int64_t width : widths) {
-    types.push_back(VectorType::get(width, element));
-    columns.push_back(add(column, offset));
+  for (int64_t width : columns.widths) {
+    firsts.push_back(add(columns.first, offset));
     offset += width;
   }
   for (int64_t r = 0; r < rows; ++r) {
     rowValues.push_back(add(row, r));
-    for (auto [type, cv] : llvm::zip_equal(types, columns))
+    for (auto [width, first] : llvm::zip_equal(columns.widths, firsts))
       sums.push_back(
-          fill ? vector::BroadcastOp::create(b, type, fill).getResult()
-               : vector::LoadOp::create(
-                     b, type, out, subscripts(outMap, rowValues[r], cv, {})));
+          fill ? vector::BroadcastOp::create(b, vectors.typeOf(width), fill)
+                     .getResult()
+               : vectors.load(b, out,
+                              subscripts(outMap, rowValues[r], first, {}),
+                              width));
   }
+  // The rows that come next are far away when C is larger than the caches.
+  if (!fill && m >= 0 && strideAlong(out, outMap, m) >= kFarBytes)
+    for (int64_t r = 0; r < rows; ++r) {
+      Value next = min(add(row, rows + r), index(size(m) - 1));
+      for (Value first : firsts)
+        memref::PrefetchOp::create(b, out, subscripts(outMap, next, first, {}),
+                                   /*isWrite=*/true, /*localityHint=*/3,
+                                   /*isDataCache=*/true);
+    }
   auto step = [&](Value kv, SmallVectorImpl<Value> &sums) {
     SmallVector<Value> rights;
-    for (auto [type, cv] : llvm::zip_equal(types, columns))
-      rights.push_back(
-          vector::LoadOp::create(b, type, rhs, subscripts(rhsMap, {}, cv, kv)));
+    for (size_t v = 0; v < count; ++v)
+      rights.push_back(loadB(columns, v, kv));
     for (int64_t r = 0; r < rows; ++r) {
-      Value left = memref::LoadOp::create(
-          b, lhs, subscripts(lhsMap, rowValues[r], {}, kv));
-      for (auto [i, type] : llvm::enumerate(types)) {
-        Value &sum = sums[r * types.size() + i];
-        Value lanes = vector::BroadcastOp::create(b, type, left);
+      Value left = loadA(rowValues[r], kv);
+      for (auto [v, right] : llvm::enumerate(rights)) {
+        Value &sum = sums[r * count + v];
+        Value lanes = vector::BroadcastOp::create(b, right.getType(), left);
         if (tiles.hasFma)
           // Not vector.fma, which may become two roundings.
-          sum = math::FmaOp::create(b, lanes, rights[i], sum);
+          sum = math::FmaOp::create(b, lanes, right, sum);
         else
-          sum = arith::AddFOp::create(
-              b, sum, arith::MulFOp::create(b, lanes, rights[i]));
+          sum = arith::AddFOp::create(b, sum,
+                                      arith::MulFOp::create(b, lanes, right));
       }
     }
   };
@@ -279,138 +261,71 @@ void ContractionWriter::writeTile(Value kBegin, Value kEnd, Value row,
     depthLoop(middle, kEnd, 1);
   }
   for (int64_t r = 0; r < rows; ++r)
-    for (auto [i, cv] : llvm::enumerate(columns))
-      vector::StoreOp::create(b, sums[r * columns.size() + i], out,
-                              subscripts(outMap, rowValues[r], cv, {}));
+    for (size_t v = 0; v < count; ++v)
+      vectors.store(b, sums[r * count + v], out,
+                    subscripts(outMap, rowValues[r], firsts[v], {}),
+                    columns.widths[v]);
 }
 
 void ContractionWriter::writeBlock(Value kBegin, Value kEnd) {
-  int64_t bytes = element.getIntOrFloatBitWidth() / 8;
-  int64_t lanes = std::max<int64_t>(tiles.vectorBytes / bytes, 1);
-  int64_t columns = lanes * tiles.vectors;
-  int64_t fullRows = size(m) / tiles.rows * tiles.rows;
-  int64_t fullColumns = size(n) / columns * columns;
-  SmallVector<int64_t> full(tiles.vectors, lanes), rest;
-  for (int64_t left = size(n) - fullColumns, width = lanes; left > 0;) {
-    while (width > left)
-      width /= 2;
-    rest.push_back(width);
-    left -= width;
-  }
+  if (packsB)
+    packB(kBegin, kEnd);
+  int64_t blockRows = std::max(kRowBlock / tileRows, int64_t{1}) * tileRows;
+  int64_t full = size(m) / tileRows * tileRows;
+  // Rows in blocks, so that those of A stay in the cache over all columns.
   auto strip = [&](int64_t begin, int64_t end, int64_t rows) {
-    // Rows in blocks, so that those of A stay in the cache over all columns.
-    loop(begin, end, rows == tiles.rows ? kRowBlock / rows * rows : rows,
-         [&](Value block) {
-           int64_t blockRows =
-               rows == tiles.rows ? kRowBlock / rows * rows : rows;
-           auto tilesAt = [&](Value column, ArrayRef<int64_t> widths) {
-             if (end - begin <= rows)
-               return writeTile(kBegin, kEnd, block, rows, column, widths);
-             Value last = min(add(block, blockRows), index(end));
-             loop(block, last, rows, [&](Value row) {
-               writeTile(kBegin, kEnd, row, rows, column, widths);
-             });
-           };
-           loop(0, fullColumns, columns,
-                [&](Value column) { tilesAt(column, full); });
-           if (!rest.empty())
-             tilesAt(index(fullColumns), rest);
-         });
+    loop(begin, end, rows == tileRows ? blockRows : rows, [&](Value first) {
+      Value last = end - begin <= blockRows
+                       ? index(end)
+                       : min(add(first, blockRows), index(end));
+      if (packsA)
+        packA(first, last, kBegin, kEnd);
+      forEachColumns([&](const Columns &columns) {
+        if (end - begin <= rows)
+          return writeTile(kBegin, kEnd, first, rows, columns);
+        loop(first, last, rows,
+             [&](Value row) { writeTile(kBegin, kEnd, row, rows, columns); });
+      });
+    });
   };
-  strip(0, fullRows, tiles.rows);
-  if (fullRows < size(m))
-    strip(fullRows, size(m), size(m) - fullRows);
+  strip(0, full, tileRows);
+  if (full < size(m))
+    strip(full, size(m), size(m) - full);
 }
 
 void ContractionWriter::takeFill() {
   // The first of several blocks of k, or of other sums around k, would need
   // code of its own.
-  if (size(k) > kDepthBlock || llvm::any_of(others, [&](int64_t dim) {
+  if (size(k) > depthBlock() || llvm::any_of(others, [&](int64_t dim) {
         return !outMap.isFunctionOfDim(dim) && sizes[dim] > 1;
       }))
     return;
   fill = kernel::takeFill(op);
 }
 
-Value kernel::wholeOf(Value value) {
-  while (auto view = value.getDefiningOp<ViewLikeOpInterface>())
-    value = view.getViewSource();
-  return value;
-}
-
-Value kernel::valueSetBy(Operation *op, Value buffer) {
-  auto setter = dyn_cast<linalg::LinalgOp>(op);
-  if (!setter || setter.getNumDpsInits() != 1 ||
-      setter.getDpsInits()[0] != buffer ||
-      !setter.getMatchingIndexingMap(setter.getDpsInitOperand(0))
-           .isPermutation() ||
-      !llvm::hasSingleElement(*setter.getBlock()))
-    return {};
-  Value value = setter.getBlock()->getTerminator()->getOperand(0);
-  if (auto argument = dyn_cast<BlockArgument>(value);
-      argument && argument.getOwner() == setter.getBlock())
-    value = setter->getOperand(argument.getArgNumber());
-  if (value.getType() != getElementTypeOrSelf(buffer.getType()) ||
-      value.getParentBlock() == setter.getBlock())
-    return {};
-  return value;
-}
-
-Value kernel::takeFill(linalg::LinalgOp op) {
-  Operation *before = op->getPrevNode();
-  while (before && (isMemoryEffectFree(before) || isa<memref::AllocOp>(before)))
-    before = before->getPrevNode();
-  Value value = before ? valueSetBy(before, op.getDpsInits()[0]) : Value();
-  if (value)
-    before->erase();
-  return value;
-}
-
-/// Whether something in `loop` may write to `buffer`, through any view of it.
-static bool mayBeWritten(Value buffer, scf::ForOp loop) {
-  for (OpOperand &use : buffer.getUses()) {
-    Operation *user = use.getOwner();
-    bool isView = isa<ViewLikeOpInterface>(user);
-    if (isView && mayBeWritten(user->getResult(0), loop))
-      return true;
-    if (isView || !loop->isAncestor(user) ||
-        isa<memref::LoadOp, vector::LoadOp>(user))
-      continue;
-    auto structured = dyn_cast<linalg::LinalgOp>(user);
-    if (!structured || !structured.isDpsInput(&use))
-      return true;
-  }
-  return false;
-}
-
-Operation *kernel::outermostUser(Value buffer, Operation *op) {
-  Value whole = wholeOf(buffer);
-  auto argument = dyn_cast<BlockArgument>(whole);
-  bool isKnown =
-      whole.getDefiningOp<memref::AllocOp>() ||
-      (argument && isa<func::FuncOp>(argument.getOwner()->getParentOp()));
-  while (isKnown) {
-    auto loop = dyn_cast<scf::ForOp>(op->getParentOp());
-    if (!loop || !loop.isDefinedOutsideOfLoop(buffer) ||
-        mayBeWritten(whole, loop))
-      break;
-    op = loop;
-  }
-  return op;
-}
-
 void ContractionWriter::write() {
   outer.resize(sizes.size());
   takeFill();
-  // Where all are the same matrix it is packed once, before loops that keep it.
-  if (mustPack &&
-      llvm::all_of(others, [&](int64_t dim) { return sizes[dim] == 1; })) {
+  // Where all are the same matrix it is turned once, before loops that keep it.
+  bool isOne =
+      llvm::all_of(others, [&](int64_t dim) { return sizes[dim] == 1; });
+  if (turnsB && isOne) {
     OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPoint(kernel::outermostUser(rhs, op));
+    b.setInsertionPoint(outermostUser(rhs, op));
     for (int64_t dim : others)
       outer[dim] = index(0);
-    packB();
-    mustPack = false;
+    turnAroundB();
+  }
+  int64_t depth = std::min(size(k), depthBlock());
+  if (packsB)
+    panels = memref::AllocOp::create(b, panelsType(depth));
+  if (packsA) {
+    // Rows apart by no power of two: those of one tile would share a cache set.
+    bool alongK = isDenseAlong(lhs, lhsMap, k);
+    blockA = memref::AllocOp::create(
+        b, MemRefType::get({alongK ? kRowBlock : depth,
+                            (alongK ? depth : kRowBlock) + vectors.most},
+                           element));
   }
   // Loops over all other dimensions, outermost first.
   std::function<void(size_t)> nest = [&](size_t i) {
@@ -419,12 +334,11 @@ void ContractionWriter::write() {
         outer[others[i]] = value;
         nest(i + 1);
       });
-    if (mustPack)
-      packB();
-    loop(0, size(k), kDepthBlock, [&](Value begin) {
-      Value end = size(k) <= kDepthBlock
-                      ? index(size(k))
-                      : min(add(begin, kDepthBlock), index(size(k)));
+    if (turnsB && !isOne)
+      turnAroundB();
+    loop(0, size(k), depth, [&](Value begin) {
+      Value end = size(k) == depth ? index(size(k))
+                                   : min(add(begin, depth), index(size(k)));
       writeBlock(begin, end);
     });
   };

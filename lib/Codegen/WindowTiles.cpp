@@ -10,7 +10,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Lanes.h"
 #include "WindowWriter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -139,23 +138,6 @@ void WindowWriter::findRows() {
 // One tile
 //===----------------------------------------------------------------------===//
 
-/// Lanes of a full vector, of which `width` are used.
-Value WindowWriter::maskOf(int64_t width) {
-  SmallVector<bool> used(lanes, false);
-  std::fill_n(used.begin(), width, true);
-  auto type = VectorType::get(lanes, b.getI1Type());
-  return arith::ConstantOp::create(b, DenseElementsAttr::get(type, used));
-}
-
-Value WindowWriter::loadLanes(Value buffer, ValueRange where, int64_t width) {
-  VectorType type = vectorOf(width);
-  if (type.getDimSize(0) == width)
-    return vector::LoadOp::create(b, type, buffer, where);
-  Value zeros = arith::ConstantOp::create(b, b.getZeroAttr(type));
-  return vector::MaskedLoadOp::create(b, type, buffer, where, maskOf(width),
-                                      zeros);
-}
-
 Value WindowWriter::load(const Input &input, int64_t row, int64_t width) {
   if (input.isGathered) {
     Position first = at[n];
@@ -166,8 +148,8 @@ Value WindowWriter::load(const Input &input, int64_t row, int64_t width) {
           memref::LoadOp::create(b, input.buffer, subscriptsOf(input)));
     }
     at[n] = first;
-    elements.resize(vectorOf(width).getDimSize(0), elements.front());
-    return vector::FromElementsOp::create(b, vectorOf(width), elements);
+    elements.resize(vectors.typeOf(width).getDimSize(0), elements.front());
+    return vector::FromElementsOp::create(b, vectors.typeOf(width), elements);
   }
   const SmallVector<Value> &views = found[&input - inputs.data()];
   Value buffer = input.buffer;
@@ -184,10 +166,10 @@ Value WindowWriter::load(const Input &input, int64_t row, int64_t width) {
   if (input.along == 0)
     return memref::LoadOp::create(b, buffer, where);
   if (input.along == 1)
-    return loadLanes(buffer, where, width);
+    return vectors.load(b, buffer, where, width);
   auto wide = VectorType::get((width - 1) * input.along + 1, element);
   Value all = vector::LoadOp::create(b, wide, buffer, where);
-  SmallVector<int64_t> kept(vectorOf(width).getDimSize(0), 0);
+  SmallVector<int64_t> kept(vectors.typeOf(width).getDimSize(0), 0);
   for (int64_t lane = 0; lane < width; ++lane)
     kept[lane] = lane * input.along;
   return vector::ShuffleOp::create(b, all, all, kept);
@@ -217,16 +199,16 @@ Value WindowWriter::finish(Value sum, int64_t width) {
       for (AffineExpr expr : own.getResults())
         subscripts.push_back(where[*map.getResultPosition(expr)]);
       if (own.isFunctionOfDim(map.getDimPosition(map.getNumResults() - 1)))
-        value = loadLanes(operand->get(), subscripts, width);
+        value = vectors.load(b, operand->get(), subscripts, width);
       else
         value = vector::BroadcastOp::create(
-            b, vectorOf(width),
+            b, vectors.typeOf(width),
             memref::LoadOp::create(b, operand->get(), subscripts));
     }
     values.map(argument, value);
   }
   return inLanes(b, tail.getBody()->getTerminator()->getOperand(0),
-                 *tail.getBody(), values, vectorOf(width).getDimSize(0));
+                 *tail.getBody(), values, vectors.typeOf(width).getDimSize(0));
 }
 
 void WindowWriter::addTerm(Sums &sums) {
@@ -245,7 +227,7 @@ void WindowWriter::addTerm(Sums &sums) {
       term = load(input, r, widths[v]);
     if (input.isVector())
       return term;
-    return vector::BroadcastOp::create(b, vectorOf(widths[v]), term);
+    return vector::BroadcastOp::create(b, vectors.typeOf(widths[v]), term);
   };
   for (int64_t r = 0; r < rows; ++r) {
     if (m >= 0)
@@ -256,7 +238,7 @@ void WindowWriter::addTerm(Sums &sums) {
       for (size_t i = 0; i < inputs.size(); ++i)
         terms.push_back(termOf(i, r, v));
       Value &sum = sums[r * widths.size() + v];
-      sum = combine(sum, terms, vectorOf(width));
+      sum = combine(sum, terms, vectors.typeOf(width));
       at[n].offset += width;
     }
   }
@@ -333,18 +315,15 @@ void WindowWriter::writeSums(bool guarded) {
   Sums sums;
   forEach([&](int64_t width, size_t) {
     sums.push_back(
-        fill ? vector::BroadcastOp::create(b, vectorOf(width), fill).getResult()
-             : loadLanes(out, resultSubscripts(), width));
+        fill ? vector::BroadcastOp::create(b, vectors.typeOf(width), fill)
+                   .getResult()
+             : vectors.load(b, out, resultSubscripts(), width));
   });
   addTerms(0, sums);
   if (tail)
     forEach([&](int64_t width, size_t i) { sums[i] = finish(sums[i], width); });
   forEach([&](int64_t width, size_t i) {
-    if (vectorOf(width).getDimSize(0) == width)
-      vector::StoreOp::create(b, sums[i], target, resultSubscripts());
-    else
-      vector::MaskedStoreOp::create(b, target, resultSubscripts(),
-                                    maskOf(width), sums[i]);
+    vectors.store(b, sums[i], target, resultSubscripts(), width);
   });
 }
 
@@ -377,25 +356,13 @@ void WindowWriter::over(int64_t dim, int64_t begin, int64_t end, int64_t step,
 }
 
 void WindowWriter::columns(size_t level) {
-  int64_t wide = lanes * mostVectors;
+  int64_t wide = vectors.most * mostVectors;
   int64_t full = size(n) / wide * wide;
-  widths.assign(mostVectors, lanes);
+  widths.assign(mostVectors, vectors.most);
   over(n, 0, full, wide, [&] { nest(level + 1); });
   if (full == size(n))
     return;
-  widths.clear();
-  int64_t left = size(n) - full;
-  for (; left >= lanes; left -= lanes)
-    widths.push_back(lanes);
-  // One vector in part is less than several small ones.
-  bool hasMasks = tiles.vectorBytes == 64 && bytes() >= 4;
-  if (hasMasks && left > 0)
-    widths.push_back(left);
-  for (int64_t width = lanes; !hasMasks && left > 0; left -= width) {
-    while (width > left)
-      width /= 2;
-    widths.push_back(width);
-  }
+  widths = vectors.widthsOf(size(n) - full);
   at[n] = {{}, full};
   nest(level + 1);
 }

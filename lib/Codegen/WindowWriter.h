@@ -16,6 +16,7 @@
 #define LIB_CODEGEN_WINDOWWRITER_H
 
 #include "CodegenInternal.h"
+#include "Lanes.h"
 #include "LoopWriter.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -106,11 +107,6 @@ private:
   Value rowOf(const Input &input);
   /// The rows of all operands with padding, for all rows of the tile.
   void findRows();
-  VectorType vectorOf(int64_t width) const {
-    return VectorType::get(llvm::isPowerOf2_64(width) ? width : lanes, element);
-  }
-  Value maskOf(int64_t width);
-  Value loadLanes(Value buffer, ValueRange where, int64_t width);
   Value load(const Input &input, int64_t row, int64_t width);
 
   void writeTile();
@@ -141,7 +137,8 @@ private:
   enum class Level { Other, Outside, Block, Columns, Rows };
   SmallVector<std::pair<Level, int64_t>> levels;
 
-  int64_t mostRows = 1, mostVectors = 1, lanes = 1;
+  int64_t mostRows = 1, mostVectors = 1;
+  Lanes vectors;            ///< of the result
   SmallVector<Position> at; ///< where the loops are
   int64_t rows = 1;
   /// Of the vectors of the tile; of one that is no power of two, as many lanes

@@ -87,6 +87,14 @@ TEST(KernelMatmul, Shapes) {
   checkMatmul<double>(33, 258, 47, "f64", "");
   checkMatmul<double>(9, 4, 17, "f64", "tb");
   checkMatmul<float>(511, 509, 507, "f32", "");
+  // Rows that are far apart are packed: of B, of A, of both; several blocks of
+  // all three dimensions, and edges of each.
+  checkMatmul<float>(37, 401, 545, "f32", "");
+  checkMatmul<float>(135, 770, 131, "f32", "");
+  checkMatmul<float>(521, 9, 131, "f32", "ta");
+  checkMatmul<float>(139, 523, 523, "f32", "tb");
+  checkMatmul<double>(45, 389, 275, "f64", "");
+  checkMatmul<double>(261, 197, 129, "f64", "ta");
 }
 
 /// An element does not depend on where in the matrix it is.

@@ -192,6 +192,13 @@ bool KernelGenerator::product() {
           batch = 1 + below(4);
   if (chance(6)) // More than one block of rows.
     m = 130 + below(150), n = 1 + below(40), k = 1 + below(20);
+  if (chance(6)) { // Rows so far apart that they are packed.
+    k = 4 + below(9), m = 32 + below(8), n = 512 + below(30);
+    if (chance(40))
+      m = 512 + below(30), n = 128, k = 4, isLeft = true;
+    else if (chance(30))
+      m = 1 + below(4), n = 128, k = 512 + below(60);
+  }
   Map lhs, rhs, out;
   const char *op = "linalg.matmul";
   Shape loops;

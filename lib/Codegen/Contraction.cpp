@@ -1,0 +1,85 @@
+//===- Contraction.cpp - What is known around a product -------------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Contraction.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
+
+using namespace mlir;
+using namespace mlir::pathways;
+
+Value kernel::wholeOf(Value value) {
+  while (auto view = value.getDefiningOp<ViewLikeOpInterface>())
+    value = view.getViewSource();
+  return value;
+}
+
+Value kernel::valueSetBy(Operation *op, Value buffer) {
+  auto setter = dyn_cast<linalg::LinalgOp>(op);
+  if (!setter || setter.getNumDpsInits() != 1 ||
+      setter.getDpsInits()[0] != buffer ||
+      !setter.getMatchingIndexingMap(setter.getDpsInitOperand(0))
+           .isPermutation() ||
+      !llvm::hasSingleElement(*setter.getBlock()))
+    return {};
+  Value value = setter.getBlock()->getTerminator()->getOperand(0);
+  if (auto argument = dyn_cast<BlockArgument>(value);
+      argument && argument.getOwner() == setter.getBlock())
+    value = setter->getOperand(argument.getArgNumber());
+  if (value.getType() != getElementTypeOrSelf(buffer.getType()) ||
+      value.getParentBlock() == setter.getBlock())
+    return {};
+  return value;
+}
+
+Value kernel::takeFill(linalg::LinalgOp op) {
+  Operation *before = op->getPrevNode();
+  while (before && (isMemoryEffectFree(before) || isa<memref::AllocOp>(before)))
+    before = before->getPrevNode();
+  Value value = before ? valueSetBy(before, op.getDpsInits()[0]) : Value();
+  if (value)
+    before->erase();
+  return value;
+}
+
+/// Whether something in `loop` may write to `buffer`, through any view of it.
+static bool mayBeWritten(Value buffer, scf::ForOp loop) {
+  for (OpOperand &use : buffer.getUses()) {
+    Operation *user = use.getOwner();
+    bool isView = isa<ViewLikeOpInterface>(user);
+    if (isView && mayBeWritten(user->getResult(0), loop))
+      return true;
+    if (isView || !loop->isAncestor(user) ||
+        isa<memref::LoadOp, vector::LoadOp>(user))
+      continue;
+    auto structured = dyn_cast<linalg::LinalgOp>(user);
+    if (!structured || !structured.isDpsInput(&use))
+      return true;
+  }
+  return false;
+}
+
+Operation *kernel::outermostUser(Value buffer, Operation *op) {
+  Value whole = wholeOf(buffer);
+  auto argument = dyn_cast<BlockArgument>(whole);
+  bool isKnown =
+      whole.getDefiningOp<memref::AllocOp>() ||
+      (argument && isa<func::FuncOp>(argument.getOwner()->getParentOp()));
+  while (isKnown) {
+    auto loop = dyn_cast<scf::ForOp>(op->getParentOp());
+    if (!loop || !loop.isDefinedOutsideOfLoop(buffer) ||
+        mayBeWritten(whole, loop))
+      break;
+    op = loop;
+  }
+  return op;
+}

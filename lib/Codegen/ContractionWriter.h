@@ -1,0 +1,104 @@
+//===- ContractionWriter.h - Products in registers --------------*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+///
+/// \file
+/// What writes one contraction. Matmul.cpp chooses and writes the loops and
+/// tiles; Packing.cpp brings together what of the operands is used together.
+///
+//===----------------------------------------------------------------------===//
+
+#ifndef LIB_CODEGEN_CONTRACTIONWRITER_H
+#define LIB_CODEGEN_CONTRACTIONWRITER_H
+
+#include "CodegenInternal.h"
+#include "Lanes.h"
+#include "LoopWriter.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+
+namespace mlir::pathways::kernel {
+
+/// Whether neighbours along the loop dimension `dim` lie next to each other in
+/// `buffer`, whose subscripts are `map`.
+bool isDenseAlong(Value buffer, AffineMap map, int64_t dim);
+
+/// Bytes between them.
+int64_t strideAlong(Value buffer, AffineMap map, int64_t dim);
+
+/// Vectors of columns that a register tile has.
+struct Columns {
+  Value first;
+  Value panel; ///< its number
+  SmallVector<int64_t> widths;
+};
+
+/// One contraction being written.
+class ContractionWriter : LoopWriter {
+public:
+  ContractionWriter(linalg::LinalgOp op, const MatmulTiles &tiles)
+      : LoopWriter(op), op(op), tiles(tiles) {}
+
+  /// Returns false, and changes nothing, when the op is not for it.
+  bool match();
+  void write();
+
+private:
+  static constexpr int64_t kDepthBytes = 1536; ///< of a column in one block
+
+  /// Positions of the loop dimensions; -1: there is none.
+  int64_t m = -1, n = -1, k = -1;
+
+  int64_t size(int64_t dim) const { return dim < 0 ? 1 : sizes[dim]; }
+  int64_t panelWidth() const { return tileVectors * vectors.most; }
+  /// Steps of k in one block.
+  int64_t depthBlock() const {
+    return kDepthBytes * 8 / element.getIntOrFloatBitWidth();
+  }
+  MemRefType panelsType(int64_t depth) const {
+    int64_t width = panelWidth(), count = llvm::divideCeil(size(n), width);
+    return MemRefType::get({count, depth, width}, element);
+  }
+  void chooseTile();
+
+  /// Subscripts of an operand where the loop dimensions have the given values.
+  SmallVector<Value> subscripts(AffineMap map, Value mv, Value nv, Value kv);
+  /// Calls `body` for all tiles of columns from left to right.
+  void forEachColumns(llvm::function_ref<void(const Columns &)> body);
+  void turnAroundB();
+  void packB(Value kBegin, Value kEnd);
+  void packA(Value rowBegin, Value rowEnd, Value kBegin, Value kEnd);
+  void takeFill();
+  /// All tiles for one block of k.
+  void writeBlock(Value kBegin, Value kEnd);
+  Value loadA(Value row, Value kv);
+  Value loadB(const Columns &columns, size_t v, Value kv);
+  /// One register tile: `rows` rows from `row`.
+  void writeTile(Value kBegin, Value kEnd, Value row, int64_t rows,
+                 const Columns &columns);
+
+  linalg::LinalgOp op;
+  const MatmulTiles &tiles;
+  Value lhs, rhs, out;
+  AffineMap lhsMap, rhsMap, outMap;
+  SmallVector<int64_t> sizes;
+  SmallVector<int64_t> others; ///< loop dimensions other than m, n, k
+  SmallVector<Value> outer;    ///< their values
+  Type element;
+  Lanes vectors; ///< of C
+  int64_t tileRows = 1, tileVectors = 1;
+  bool turnsB = false, packsB = false, packsA = false;
+  Value panels;               ///< of B: panel, k, column; none: B as it is
+  Value panelBegin;           ///< the k with which they begin; none: 0
+  Value blockA;               ///< rows of A; none: A as it is
+  Value blockRow, blockBegin; ///< the row and the k with which they begin
+  Value fill;                 ///< what sums begin with; none: with what is in C
+};
+
+} // namespace mlir::pathways::kernel
+
+#endif // LIB_CODEGEN_CONTRACTIONWRITER_H
