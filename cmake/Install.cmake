@@ -28,7 +28,7 @@ install(EXPORT PathwaysTargets NAMESPACE pathways::
 install(FILES include/pathways/Compile.h include/pathways/Execute.h
               include/pathways/Pathways.h include/pathways/Result.h
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/pathways)
-install(FILES runtime/base/client_options.h runtime/base/host_array.h runtime/base/run_options.h
+install(FILES runtime/base/client_options.h runtime/base/host_array.h runtime/base/recovery_options.h runtime/base/run_options.h
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/runtime/base)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 

@@ -17,6 +17,7 @@
 #include "pathways/Result.h"
 #include "runtime/base/client_options.h"
 #include "runtime/base/host_array.h"
+#include "runtime/base/recovery_options.h"
 #include "runtime/base/run_options.h"
 
 #include <cstdint>
@@ -171,6 +172,13 @@ private:
   std::shared_ptr<State> state;
 };
 
+/// What Executable::runToEnd returns.
+struct FinishedRun {
+  /// By name. Stepped ones have the steps that this run made.
+  std::map<std::string, Array> results;
+  RecoveryReport report;
+};
+
 /// A loaded plan. Holds its memory on the devices until the last copy is gone,
 /// and its launches have ended: to destroy it does not wait. Moved from, it is
 /// empty: every call is an InvalidArgument.
@@ -186,6 +194,20 @@ public:
   /// argument has failed.
   Result<Run> launch(const std::map<std::string, Argument> &arguments,
                      int64_t steps = 1, const LaunchOptions &options = {});
+
+  /// Runs `steps` steps to their end, with the results of one launch to the
+  /// last bit, and puts by what is carried from step to step every
+  /// RecoveryOptions::cut_every: from there the run goes on when a host is
+  /// lost, on the same devices or on others, or in another process, later.
+  /// Waits. Arguments as of launch; of arrays on devices a copy comes to this
+  /// process. Errors: as launch; RunFailed: a failure that is no loss, or one
+  /// loss too many; Refused: devices or memory are short; AlreadyExists: the
+  /// folder has a cut, and is not to be resumed; InvalidArgument: that cut is
+  /// another program's; Damaged: it is not what was written; Unwritable: a cut
+  /// could not be written.
+  Result<FinishedRun> runToEnd(const std::map<std::string, Argument> &arguments,
+                               int64_t steps, const RecoveryOptions &recovery,
+                               const LaunchOptions &options = {});
 
   /// Moves the program to other devices than it was loaded for, by name; with
   /// nothing to avoid it comes back to those. Not compiled again, and with the
@@ -265,6 +287,26 @@ public:
   /// never fit, others wait for this session's memory too, or it has waited for
   /// so long.
   Result<Executable> load(const Plan &plan, const LoadOptions &options = {});
+
+  /// Gives way to others: waits for the session's launches, brings its arrays
+  /// to this process, or to files in a new folder, and unloads its programs.
+  /// What it has handed out stays; load, launch and rebind wait until `resume`,
+  /// which loads the programs again, on other devices where theirs are not to
+  /// be had. A folder stays as it is until launches have used the arrays.
+  /// Errors: InvalidArgument: it is suspended already, or is not; Refused:
+  /// there is no memory here, or devices are short: what could not be resumed
+  /// stays suspended; RunFailed, Unwritable, AlreadyExists: as Array::save.
+  Status suspend(const std::string &folder = "");
+  Status resume(const RebindOptions &options = {});
+
+  /// No more programs are loaded on these islands, hosts or devices, until
+  /// `undrain`; what is there goes on. Waits until nothing is there any more:
+  /// sessions unload or rebind their programs, or have
+  /// ClientOptions::elastic. Errors: InvalidArgument: there is no such part;
+  /// Refused: `wait_ns` are over, unless that is negative, and who is still
+  /// there; they stay drained.
+  Status drain(const std::vector<std::string> &names, int64_t wait_ns = -1);
+  Status undrain(const std::vector<std::string> &names);
 
   /// Writes what happened so far as JSON that Perfetto opens (docs/tracing.md);
   /// runs may be under way. Errors: InvalidArgument without

@@ -200,6 +200,23 @@ static Error makeLoadError(const absl::Status &status) {
   return makeError(status);
 }
 
+/// The errors of a run to its end: of launches, devices and folders.
+static Error makeRunError(const absl::Status &status) {
+  if (IsOfSteps(status))
+    return makeError(ErrorCode::RunFailed, status);
+  switch (status.code()) {
+  case absl::StatusCode::kUnavailable:
+  case absl::StatusCode::kDeadlineExceeded:
+  case absl::StatusCode::kCancelled:
+  case absl::StatusCode::kFailedPrecondition:
+    return makeError(ErrorCode::RunFailed, status);
+  case absl::StatusCode::kPermissionDenied:
+    return makeError(ErrorCode::Unwritable, status);
+  default:
+    return makeLoadError(status);
+  }
+}
+
 //===----------------------------------------------------------------------===//
 // Array
 //===----------------------------------------------------------------------===//
@@ -402,6 +419,46 @@ Result<Executable> Session::load(const Plan &plan, const LoadOptions &options) {
   return Executable(std::make_shared<Executable::State>(state, plan, *program));
 }
 
+Status Session::suspend(const std::string &folder) {
+  if (!state)
+    return makeEmptyError("session");
+  absl::Status status = state->client->Suspend(folder);
+  if (absl::IsResourceExhausted(status) && folder.empty())
+    return makeError(status);
+  if (!status.ok())
+    return makeSaveError(status);
+  return {};
+}
+
+Status Session::resume(const RebindOptions &options) {
+  if (!state)
+    return makeEmptyError("session");
+  absl::Status status = state->client->Resume(options);
+  if (absl::IsFailedPrecondition(status))
+    return makeError(ErrorCode::InvalidArgument, status);
+  if (!status.ok())
+    return makeError(status);
+  return {};
+}
+
+Status Session::drain(const std::vector<std::string> &names, int64_t wait_ns) {
+  if (!state)
+    return makeEmptyError("session");
+  absl::Status status = state->client->Drain(names, wait_ns);
+  if (!status.ok())
+    return makeError(status);
+  return {};
+}
+
+Status Session::undrain(const std::vector<std::string> &names) {
+  if (!state)
+    return makeEmptyError("session");
+  absl::Status status = state->client->Undrain(names);
+  if (!status.ok())
+    return makeError(status);
+  return {};
+}
+
 Status Session::writeTrace(std::ostream &out) {
   if (!state)
     return makeEmptyError("session");
@@ -451,12 +508,11 @@ Status Executable::rebind(const RebindOptions &options) {
   return {};
 }
 
-Result<Run> Executable::launch(const std::map<std::string, Argument> &arguments,
-                               int64_t steps, const LaunchOptions &options) {
-  if (!state)
-    return makeEmptyError("executable");
-  const proto::Interface &interface =
-      state->plan.getState()->data.tables.interface();
+/// The values that a launch of `plan` takes, in its order.
+static Result<LaunchArguments>
+makeArguments(const Plan &plan,
+              const std::map<std::string, Argument> &arguments) {
+  const proto::Interface &interface = plan.getState()->data.tables.interface();
   LaunchArguments values;
   size_t used = 0;
   for (const proto::Argument &argument : interface.arguments()) {
@@ -488,13 +544,50 @@ Result<Run> Executable::launch(const std::map<std::string, Argument> &arguments,
                      "the program has no argument '" + name + "'"};
     }
   }
+  return values;
+}
+
+Result<Run> Executable::launch(const std::map<std::string, Argument> &arguments,
+                               int64_t steps, const LaunchOptions &options) {
+  if (!state)
+    return makeEmptyError("executable");
+  Result<LaunchArguments> values = makeArguments(state->plan, arguments);
+  if (!values)
+    return values.error();
   absl::StatusOr<RunHandle> run = state->session->client->Launch(
-      state->program, std::move(values), steps, options);
+      state->program, std::move(*values), steps, options);
   if (absl::IsNotFound(run.status())) // an array that was released
     return makeError(ErrorCode::InvalidArgument, run.status());
   if (!run.ok())
     return makeError(run.status());
   return Run(std::make_shared<Run::State>(state->session, *run));
+}
+
+Result<FinishedRun>
+Executable::runToEnd(const std::map<std::string, Argument> &arguments,
+                     int64_t steps, const RecoveryOptions &recovery,
+                     const LaunchOptions &options) {
+  if (!state)
+    return makeEmptyError("executable");
+  Result<LaunchArguments> values = makeArguments(state->plan, arguments);
+  if (!values)
+    return values.error();
+  absl::StatusOr<RecoveredResults> results = state->session->client->RunToEnd(
+      state->program, std::move(*values), steps, recovery, options);
+  if (!results.ok())
+    return makeRunError(results.status());
+  FinishedRun finished;
+  finished.report = results->report;
+  const proto::Interface &interface =
+      state->plan.getState()->data.tables.interface();
+  for (size_t i = 0; i < results->arrays.size(); ++i) {
+    Result<Array> array =
+        makeArray(state->session, results->arrays[i], ErrorCode::RunFailed);
+    if (!array)
+      return array.error();
+    finished.results[interface.results(static_cast<int>(i)).name()] = *array;
+  }
+  return finished;
 }
 
 Status Run::await() {

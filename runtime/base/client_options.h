@@ -41,6 +41,9 @@ struct ClientOptions {
   // Launches that may be open at a time, 1 to kMaxLaunches; a further one waits
   // in its call.
   int run_ahead = kMaxLaunches;
+  // A program that is on devices which are drained moves to others with its
+  // next launch, as Rebind would move it, if there are any.
+  bool elastic = false;
 };
 
 // How a program is loaded.
@@ -49,6 +52,9 @@ struct LoadOptions {
   // all; negative: as long as it takes. What can never be there, whoever gives
   // up what, is not waited for.
   int64_t wait_ns = -1;
+  // Waits likewise for hosts that are gone, until they are there again, and for
+  // devices that are drained.
+  bool await_devices = false;
   // Called when it waits, and again when there is another reason, with one
   // line that says for what and for whom. On a thread of the cluster, perhaps
   // one that others wait for: it must not call the client, nor take long.

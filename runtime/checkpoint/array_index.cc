@@ -305,10 +305,16 @@ absl::StatusOr<ArrayIndex> ParseArrayIndex(const std::string& text) {
   return index;
 }
 
-std::string PrintSetIndex(const std::vector<std::string>& names) {
+std::string PrintSetIndex(const std::vector<std::string>& names,
+                          const CutFacts* cut) {
   std::string text = absl::StrCat("{\n  \"format\": \"", kSetFormat,
-                                  "\",\n  \"version\": ", kCheckpointVersion,
-                                  ",\n  \"arrays\": [");
+                                  "\",\n  \"version\": ", kCheckpointVersion);
+  if (cut != nullptr) {
+    absl::StrAppend(&text, ",\n  \"cut\": {\"program\": ", Text(cut->program),
+                    ", \"fingerprint\": ", Text(cut->fingerprint),
+                    ", \"steps\": ", cut->steps, "}");
+  }
+  absl::StrAppend(&text, ",\n  \"arrays\": [");
   for (size_t i = 0; i < names.size(); ++i) {
     absl::StrAppend(&text, i == 0 ? "\n" : ",\n", "    ", Text(names[i]));
   }
@@ -335,6 +341,27 @@ absl::StatusOr<std::vector<std::string>> ParseSetIndex(
     names.push_back(name.get<std::string>());
   }
   return names;
+}
+
+absl::StatusOr<CutFacts> ParseCut(const std::string& text) {
+  absl::StatusOr<Json> json = ParseOf(text, kSetFormat, "a cut");
+  if (!json.ok()) return json.status();
+  const Json* cut = Find(*json, "cut");
+  if (cut == nullptr) {
+    return absl::InvalidArgumentError(
+        "these arrays are no cut: there is no 'cut'");
+  }
+  Reader reader;
+  CutFacts facts;
+  if (!cut->is_object()) {
+    reader.Fail("cut", cut, "an object");
+  } else {
+    facts.program = reader.String(*cut, "program");
+    facts.fingerprint = reader.String(*cut, "fingerprint");
+    facts.steps = reader.Whole(*cut, "steps");
+  }
+  if (!reader.status().ok()) return reader.status();
+  return facts;
 }
 
 absl::Status CheckArrayName(const std::string& name) {

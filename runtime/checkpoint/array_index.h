@@ -53,10 +53,21 @@ std::string PrintArrayIndex(const ArrayIndex& index);
 // version, or of something else. Messages do not name the file.
 absl::StatusOr<ArrayIndex> ParseArrayIndex(const std::string& text);
 
-// The index of a folder of arrays, which are in folders of their names.
-std::string PrintSetIndex(const std::vector<std::string>& names);
+// What the index of a cut says beside: which program goes on from it, and after
+// how many steps.
+struct CutFacts {
+  std::string program, fingerprint;  // of its plan's header
+  int64_t steps = 0;
+};
+
+// The index of a folder of arrays, which are in folders of their names. `cut`:
+// null, or they are one.
+std::string PrintSetIndex(const std::vector<std::string>& names,
+                          const CutFacts* cut = nullptr);
 // As ParseArrayIndex. Names are such that CheckArrayName accepts them.
 absl::StatusOr<std::vector<std::string>> ParseSetIndex(const std::string& text);
+// As ParseSetIndex. InvalidArgument also: they are no cut.
+absl::StatusOr<CutFacts> ParseCut(const std::string& text);
 
 // InvalidArgument: it is no name for a folder of its own: letters, digits, and
 // _ $ - . but not at the begin, at most 255 of them.

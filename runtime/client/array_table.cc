@@ -28,16 +28,18 @@ ArrayTable::ArrayTable(const std::string& client, uint64_t bytes)
       memory_(absl::StrCat("the memory of client '", client, "'"), bytes,
               /*backed=*/false) {}
 
+absl::StatusOr<Arena::Segment> ArrayTable::Charge(const ArrayValue& value) {
+  if (value.borrowed() || value.saved() != nullptr) return Arena::Segment();
+  return memory_.Charge(
+      value.bytes(), absl::StrCat("array ", ShapeString(value.type().element,
+                                                        value.type().shape)));
+}
+
 absl::StatusOr<uint64_t> ArrayTable::Put(SharedValue value) {
+  absl::StatusOr<Arena::Segment> charge = Charge(*value);
+  if (!charge.ok()) return charge.status();
   ArrayState array;
-  if (!value->borrowed() && value->saved() == nullptr) {
-    absl::StatusOr<Arena::Segment> charge = memory_.Charge(
-        value->bytes(),
-        absl::StrCat("array ",
-                     ShapeString(value->type().element, value->type().shape)));
-    if (!charge.ok()) return charge.status();
-    array.charge = *std::move(charge);
-  }
+  array.charge = *std::move(charge);
   array.id = ++last_;
   array.type = std::make_shared<const ArrayType>(value->type());
   array.bytes = value->bytes();
@@ -88,6 +90,28 @@ void ArrayTable::Settle(const RunState& run, ObjectList* objects,
       array->placed = PlacedObject();
     }
   }
+}
+
+std::vector<uint64_t> ArrayTable::OnHosts() const {
+  std::vector<uint64_t> ids;
+  for (const auto& [id, array] : arrays_.values()) {
+    if (array.dense == nullptr && array.placed.object != 0) ids.push_back(id);
+  }
+  return ids;
+}
+
+absl::Status ArrayTable::BringHome(uint64_t id, SharedValue value,
+                                   ObjectList* objects) {
+  ArrayState* const array = arrays_.Find(id);
+  if (array == nullptr) return NoArray(id);
+  absl::StatusOr<Arena::Segment> charge = Charge(*value);
+  if (!charge.ok()) return charge.status();
+  array->charge = *std::move(charge);
+  array->dense = std::move(value);
+  array->producer.reset();
+  objects->push_back(array->placed.object);
+  array->placed = PlacedObject();
+  return absl::OkStatus();
 }
 
 absl::Status ArrayTable::Release(uint64_t id, ObjectList* objects,

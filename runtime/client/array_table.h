@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "runtime/client/array_value.h"
@@ -59,6 +60,11 @@ class ArrayTable {
   // That launch is over: the hosts have what it placed, if it completed, or
   // its objects are given up. Adds the values that the table needs no more.
   void Settle(const RunState& run, ObjectList* objects, SharedValues* values);
+  // Those whose values are on hosts alone.
+  std::vector<uint64_t> OnHosts() const;
+  // One whose values were on hosts is with the client again. As Put, and
+  // NotFound as of Find. Adds the object that it gives up.
+  absl::Status BringHome(uint64_t id, SharedValue value, ObjectList* objects);
   // NotFound as of Find. Adds the object that it gives up, and the value.
   absl::Status Release(uint64_t id, ObjectList* objects, SharedValues* values);
 
@@ -66,6 +72,9 @@ class ArrayTable {
   size_t size() const { return arrays_.size(); }
 
  private:
+  // What the values take of the client's memory.
+  absl::StatusOr<Arena::Segment> Charge(const ArrayValue& value);
+
   const std::string client_;
   Arena memory_;
   uint64_t last_ = 0;

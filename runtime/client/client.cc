@@ -130,6 +130,8 @@ void Client::OnControl(const proto::Control& control) {
       return OnPlanRequest(control.plan_request());
     case proto::Control::kLoadWaits:
       return OnLoadWaits(control.load_waits());
+    case proto::Control::kDrainSeen:
+      return OnDrainSeen(control.drain_seen());
     case proto::Control::kLongWorkSeen:
       if (context_.on_long_work) {
         context_.on_long_work(FromProto(control.long_work_seen()));
@@ -154,6 +156,7 @@ void Client::OnAnswer(const proto::Answer& answer) {
   }
   request->status = ToldStatus(answer.code(), answer.message());
   request->program = answer.program();
+  request->devices.assign(answer.devices().begin(), answer.devices().end());
   if (request->done.Set()) context_.runtime->world->Notify();
 }
 
@@ -230,7 +233,23 @@ void Client::OnLoadWaits(const proto::LoadWaits& waits) {
 
 absl::StatusOr<ProgramHandle> Client::Load(PlanData plan,
                                            const LoadOptions& options) {
-  auto loaded = LoadPlan(std::move(plan), options, /*origin=*/nullptr);
+  if (suspended_.load()) {
+    absl::Status waited =
+        WaitUntil([&] { return !suspended_.load(); },
+                  [&] {
+                    return absl::StrCat("a load of client '", name_,
+                                        "', which is suspended,");
+                  });
+    if (!waited.ok()) return waited;
+  }
+  auto loaded =
+      LoadPlan(options.await_devices ? plan : std::move(plan), options,
+               /*origin=*/nullptr);
+  // A host was lost meanwhile: it is awaited like one that was gone before.
+  while (options.await_devices && absl::IsUnavailable(loaded.status()) &&
+         !stopping()) {
+    loaded = LoadPlan(plan, options, /*origin=*/nullptr);
+  }
   if (!loaded.ok()) return loaded.status();
   const uint64_t handle = (*loaded)->handle();
   MutexLock lock(&mutex_);
@@ -278,6 +297,7 @@ absl::StatusOr<std::shared_ptr<const LoadedProgram>> Client::LoadPlan(
         if (options.wait_ns >= 0) {
           load->set_wait_ns(static_cast<uint64_t>(options.wait_ns));
         }
+        load->set_await_devices(options.await_devices);
       },
       request);
   absl::Status waited = WaitFor(request->done, [&] {

@@ -26,6 +26,7 @@
 #include "runtime/base/client_options.h"
 #include "runtime/base/host_array.h"
 #include "runtime/base/mutex.h"
+#include "runtime/base/recovery_options.h"
 #include "runtime/checkpoint/array_writer.h"
 #include "runtime/checkpoint/save_folder.h"
 #include "runtime/checkpoint/saved_array.h"
@@ -38,6 +39,7 @@
 #include "runtime/client/launch_room.h"
 #include "runtime/client/loaded_program.h"
 #include "runtime/client/object_holds.h"
+#include "runtime/client/recovered_run.h"
 #include "runtime/client/request_table.h"
 #include "runtime/client/run_table.h"
 #include "runtime/client/spare_memory.h"
@@ -94,6 +96,50 @@ class Client {
   // too few devices; else as Load. When neither place takes it, it is no longer
   // loaded, and the message says so.
   absl::Status Rebind(ProgramHandle program, const RebindOptions& options = {});
+
+  // Devices that no program can be loaded on now, by number over the cluster:
+  // of hosts that are gone, of workers that were lost, and those that are
+  // drained. Waits.
+  absl::StatusOr<std::vector<bool>> AwayDevices();
+  // No more programs are loaded on these islands, hosts or devices, by name,
+  // until Undrain; what is there goes on. Waits until nothing is there any
+  // more: whoever has it unloads it, or moves it, as ClientOptions::elastic
+  // lets every launch do; DeadlineExceeded, which leaves them drained, after
+  // `wait_ns`, unless that is negative. InvalidArgument: there is no such part;
+  // Cancelled: they are drained no more.
+  absl::Status Drain(const std::vector<std::string>& names,
+                     int64_t wait_ns = -1);
+  absl::Status Undrain(const std::vector<std::string>& names);
+
+  // Gives way to others: waits for its launches, brings its arrays from hosts
+  // to this process, or to files in a new folder, and unloads its programs.
+  // Handles stay; calls of Load, Launch and Rebind wait until Resume. Results
+  // that nobody kept stay on hosts. FailedPrecondition: it is suspended
+  // already; ResourceExhausted: this process has no memory for an array; or as
+  // Save: it goes on as before then.
+  absl::Status Suspend(const std::string& folder = "");
+  // Loads its programs again, each as Rebind would move it, without devices
+  // that no program can be loaded on. Arrays go to hosts with the launches that
+  // use them; a folder stays as it is until then. FailedPrecondition: it is not
+  // suspended; or as Rebind: the program, and those after it, stay suspended,
+  // and Resume may be called again.
+  absl::Status Resume(const RebindOptions& options = {});
+
+  // Runs `steps` steps to their end, in legs of cut_every; behind each the
+  // state that is carried is put by, while the next ones run, and when a host
+  // is lost the run goes on from there (RecoveryOptions). The same bits as one
+  // launch. Waits. Arguments as of Launch: of an array that is on hosts a copy
+  // comes to this process before it begins. Errors: of a failure that is no
+  // loss, at once; the loss itself, of too many; those of Load, when devices
+  // are short; of folders, as LoadArrays and Save; AlreadyExists: the folder
+  // has a cut and options.resume is not set; InvalidArgument: that cut is
+  // another program's, or of more steps; FailedPrecondition: a simulation
+  // without kernels has nothing to put by.
+  absl::StatusOr<RecoveredResults> RunToEnd(ProgramHandle program,
+                                            LaunchArguments arguments,
+                                            int64_t steps,
+                                            const RecoveryOptions& options,
+                                            const LaunchOptions& launch = {});
 
   // Runs `steps` steps; arguments in the order of the plan's interface, stepped
   // ones with a leading dimension of `steps`. Each host is sent what its own
@@ -199,6 +245,7 @@ class Client {
 
  private:
   friend class Cluster;
+  friend class RecoveredRun;
   struct Draft;
   class TracedCall;
 
@@ -214,6 +261,7 @@ class Client {
   void OnCollected(const proto::Collected& collected);
   void OnPlanRequest(const proto::PlanRequest& request);
   void OnLoadWaits(const proto::LoadWaits& waits);
+  void OnDrainSeen(const proto::DrainSeen& seen);
   void OnLaunchEnded(const proto::LaunchEnded& ended);
   // As LaunchRoom wants it, there too.
   void OnTick();
@@ -278,6 +326,21 @@ class Client {
   absl::StatusOr<std::shared_ptr<const LoadedProgram>> BeginRebind(
       ProgramHandle program);
   void EndRebind(ProgramHandle program);
+  absl::Status Rebind(ProgramHandle program, const std::vector<bool>& avoid,
+                      const RebindOptions& options);
+  // Loads a program that was given up again, without the devices that `avoid`
+  // says. It may have failed before. Waits.
+  absl::Status Restore(ProgramHandle program, const std::vector<bool>& avoid,
+                       const RebindOptions& options);
+  // Suspending (client_suspend.cc). Calls go on.
+  void EndSuspension();
+  // All arrays that are on hosts; one.
+  absl::Status BringHome(const std::string& folder);
+  absl::Status BringHome(uint64_t array, SharedValue value);
+  // Before a launch.
+  void LeaveDrained(ProgramHandle program);
+  absl::Status SendDrain(const std::vector<std::string>& names, int64_t wait_ns,
+                         bool undo);
   absl::Status RebindTo(ProgramHandle program,
                         const std::shared_ptr<const LoadedProgram>& old,
                         PlanData plan, const RebindOptions& options);
@@ -344,6 +407,9 @@ class Client {
   std::set<uint64_t> rebinding_ ABSL_GUARDED_BY(mutex_);  // programs
   std::atomic<int> rebinds_{0};                           // how many these are
   std::atomic<uint64_t> rebinds_ended_{0};
+  std::atomic<bool> suspended_{false};
+  // That wait for Resume, as if they were rebound.
+  std::vector<ProgramHandle> suspended_programs_ ABSL_GUARDED_BY(mutex_);
   // Given up, and not unloaded; and unloads of such that nobody waited for.
   std::set<uint64_t> discarded_ ABSL_GUARDED_BY(mutex_);
   std::vector<std::shared_ptr<Request>> unloads_ ABSL_GUARDED_BY(mutex_);

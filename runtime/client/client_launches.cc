@@ -90,6 +90,7 @@ absl::StatusOr<RunHandle> Client::Launch(ProgramHandle program,
                                          LaunchArguments arguments,
                                          int64_t steps,
                                          const LaunchOptions& options) {
+  if (options_.elastic) LeaveDrained(program);
   WorldCall call(context_.runtime->world);
   TracedCall traced(this, TraceCall::kLaunch);
   absl::StatusOr<std::shared_ptr<const LoadedProgram>> found =

@@ -122,18 +122,46 @@ bool Client::Replace(ProgramHandle handle,
 
 absl::Status Client::Rebind(ProgramHandle handle,
                             const RebindOptions& options) {
-  const Topology& topology = *context_.runtime->topology;
   const absl::StatusOr<std::vector<bool>> avoid =
-      NamedDevices(topology, options.avoid);
-  if (!avoid.ok()) return avoid.status();
+      NamedDevices(*context_.runtime->topology, options.avoid);
+  return avoid.ok() ? Rebind(handle, *avoid, options) : avoid.status();
+}
+
+absl::Status Client::Rebind(ProgramHandle handle,
+                            const std::vector<bool>& avoid,
+                            const RebindOptions& options) {
   const absl::StatusOr<std::shared_ptr<const LoadedProgram>> program =
       BeginRebind(handle);
   if (!program.ok()) return program.status();
-  absl::StatusOr<PlanData> plan = RebindPlan(
-      (*program)->origin()->data(), topology, *avoid, options.oversubscribe);
+  absl::StatusOr<PlanData> plan =
+      RebindPlan((*program)->origin()->data(), *context_.runtime->topology,
+                 avoid, options.oversubscribe);
   absl::Status status = plan.status();
   if (status.ok() && !IsBoundAlike(plan->tables, (*program)->plan().plan())) {
     status = RebindTo(handle, *program, *std::move(plan), options);
+  }
+  EndRebind(handle);
+  return status;
+}
+
+absl::Status Client::Restore(ProgramHandle handle,
+                             const std::vector<bool>& avoid,
+                             const RebindOptions& options) {
+  const absl::StatusOr<std::shared_ptr<const LoadedProgram>> program =
+      BeginRebind(handle);
+  if (!program.ok()) return program.status();
+  const LoadedProgram& old = **program;
+  absl::StatusOr<PlanData> plan =
+      RebindPlan(old.origin()->data(), *context_.runtime->topology, avoid,
+                 options.oversubscribe);
+  absl::Status status = plan.status();
+  if (status.ok()) status = Drain(old);
+  if (status.ok()) {
+    // It may be unloaded already, or its hosts may be silent.
+    (void)UnloadProgram(old);
+    auto next = LoadPlan(*std::move(plan), options.load, old.origin());
+    status = next.status();
+    if (next.ok()) Replace(handle, *std::move(next));
   }
   EndRebind(handle);
   return status;

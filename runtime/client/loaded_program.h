@@ -32,7 +32,8 @@ absl::StatusOr<uint64_t> BytesOfArray(ElementType element,
                                       const std::vector<int64_t>& shape);
 
 // What a client knows of a program that it has loaded: what a launch takes and
-// returns, and where that lies. Immutable but for calls(); any thread.
+// returns, and where that lies. Immutable but for calls() and is_to_leave();
+// any thread.
 class LoadedProgram {
  public:
   // `handle`: the controller's. Without kernels nothing lies anywhere.
@@ -45,6 +46,8 @@ class LoadedProgram {
   const std::shared_ptr<const PreparedPlan>& origin() const { return origin_; }
   // Launches of it that are being called: who gives it up waits for them.
   std::atomic<int64_t>& calls() const { return calls_; }
+  // It is on devices that are drained.
+  std::atomic<bool>& is_to_leave() const { return is_to_leave_; }
   const std::string& name() const { return plan_->name(); }
   int num_arguments() const { return static_cast<int>(arguments_.size()); }
   const proto::Argument& argument(int index) const;
@@ -80,6 +83,7 @@ class LoadedProgram {
   const uint64_t handle_;
   const std::shared_ptr<const PreparedPlan> plan_, origin_;
   mutable std::atomic<int64_t> calls_{0};
+  mutable std::atomic<bool> is_to_leave_{false};
   const bool has_values_;
   const std::shared_ptr<const ProgramNames> names_;
   std::vector<Port> arguments_, results_;

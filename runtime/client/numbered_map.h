@@ -55,6 +55,8 @@ class NumberedMap {
     spare_.push_back(std::move(node));
   }
   size_t size() const { return values_.size(); }
+  // In order of their numbers.
+  const std::map<uint64_t, T>& values() const { return values_; }
 
  private:
   using Node = typename std::map<uint64_t, T>::node_type;

@@ -16,6 +16,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "runtime/client/completion.h"
@@ -26,7 +27,8 @@ namespace pathways {
 // A request. What comes of it is written before `done` is set.
 struct Request {
   absl::Status status;
-  uint64_t program = 0;  // of a load: its handle
+  uint64_t program = 0;           // of a load: its handle
+  std::vector<uint32_t> devices;  // of a DevicesRequest
   std::optional<ReportCollection> reports;
   // Of a load, from before it is sent: told why it waits.
   std::function<void(const std::string& why)> on_waiting;

@@ -120,21 +120,10 @@ uint64_t Admission::VersionOf(const DeviceBytes& need) const {
 
 absl::Status Admission::Admit(uint64_t id, const PreparedPlan& plan,
                               uint32_t number, const std::string& client) {
-  for (int32_t host : plan.binding().hosts()) {
-    const auto gone = gone_.find(host);
-    if (gone == gone_.end()) continue;
-    return absl::UnavailableError(absl::StrCat(
-        "program '", plan.name(), "' needs ", topology_.HostName(host),
-        ", which is gone (life ", gone->second, ")"));
-  }
   Holder holder{plan.name(), client, number, NeedOf(plan)};
+  absl::Status there = CheckDevices(holder.bytes, plan.name());
+  if (!there.ok()) return there;
   for (const auto& [global, bytes] : holder.bytes) {
-    if (auto lost = lost_.find(global); lost != lost_.end()) {
-      return absl::FailedPreconditionError(
-          absl::StrCat("program '", plan.name(), "' needs ",
-                       topology_.GlobalDeviceName(global),
-                       ", whose worker is lost: ", lost->second));
-    }
     const uint64_t bound = BoundOf(global);
     if (bytes <= bound - std::min(bound, used_[global])) continue;
     std::string held;
@@ -158,6 +147,59 @@ absl::Status Admission::Admit(uint64_t id, const PreparedPlan& plan,
   }
   holders_[id] = std::move(holder);
   return absl::OkStatus();
+}
+
+absl::Status Admission::CheckDevices(const DeviceBytes& need,
+                                     const std::string& program) const {
+  const std::string needs = absl::StrCat("program '", program, "' needs ");
+  for (const auto& [global, bytes] : need) {
+    const int32_t host = topology_.LocateGlobal(global).host;
+    if (const auto gone = gone_.find(host); gone != gone_.end()) {
+      return absl::UnavailableError(
+          absl::StrCat(needs, topology_.HostName(host),
+                       ", which is gone (life ", gone->second, ")"));
+    }
+  }
+  for (const auto& [global, bytes] : need) {
+    const std::string name = topology_.GlobalDeviceName(global);
+    if (const auto lost = lost_.find(global); lost != lost_.end()) {
+      return absl::FailedPreconditionError(
+          absl::StrCat(needs, name, ", whose worker is lost: ", lost->second));
+    }
+    if (drained_.count(global) > 0) {
+      return absl::UnavailableError(
+          absl::StrCat(needs, name, ", which is drained"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+std::vector<int64_t> Admission::AwayDevices() const {
+  std::vector<int64_t> away;
+  for (int64_t device = 0; device < topology_.num_devices(); ++device) {
+    if (lost_.count(device) > 0 || drained_.count(device) > 0 ||
+        gone_.count(topology_.LocateGlobal(device).host) > 0) {
+      away.push_back(device);
+    }
+  }
+  return away;
+}
+
+bool Admission::IsOnAny(uint64_t id, const std::vector<bool>& devices) const {
+  const auto holder = holders_.find(id);
+  return holder != holders_.end() &&
+         std::any_of(
+             holder->second.bytes.begin(), holder->second.bytes.end(),
+             [&](const auto& one) {
+               const int64_t device = one.first;
+               return devices[device] &&
+                      gone_.count(topology_.LocateGlobal(device).host) == 0;
+             });
+}
+
+void Admission::Drain(int64_t device, bool drained) {
+  drained ? (void)drained_.insert(device) : (void)drained_.erase(device);
+  ++versions_[device];
 }
 
 bool Admission::Uses(uint64_t id, int64_t device) const {

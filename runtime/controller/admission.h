@@ -16,6 +16,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -55,6 +56,19 @@ class Admission {
   void HostGone(int32_t host, uint32_t epoch);
   // It lives again, and its devices are whole.
   void HostUp(int32_t host);
+  // What would need a device of the cluster is refused with Unavailable, until
+  // it is not drained any more.
+  void Drain(int64_t device, bool drained);
+  // Those that what is loaded now cannot be on: lost, drained, of a host that
+  // is gone; ascending.
+  std::vector<int64_t> AwayDevices() const;
+  // OK, or why a need cannot be met now, whoever gives up what: Unavailable, or
+  // as of Lose.
+  absl::Status CheckDevices(const DeviceBytes& need,
+                            const std::string& program) const;
+  // Whether it is on one of the devices, which are marked, and of hosts that
+  // are not gone.
+  bool IsOnAny(uint64_t holder, const std::vector<bool>& devices) const;
   // What each client holds, and what of a need is held there now, by whom: with
   // the names of their programs.
   std::map<uint32_t, DeviceBytes> HeldByClients() const;
@@ -88,7 +102,8 @@ class Admission {
   std::vector<uint64_t> used_, versions_;  // by device of the cluster
   std::map<uint64_t, Holder> holders_;
   std::map<int64_t, std::string> lost_;  // and why, by device of the cluster
-  std::map<int32_t, uint32_t> gone_;     // and in which life, by host
+  std::set<int64_t> drained_;
+  std::map<int32_t, uint32_t> gone_;  // and in which life, by host
 };
 
 }  // namespace pathways

@@ -62,6 +62,9 @@ void Controller::Leave(ClientRequest request,
     LeaveProgram(client, handle);
   }
   loads_.RemoveAll(client);
+  std::erase_if(drains_, [&](const DrainWait& drain) {
+    return drain.request.client == client;
+  });
   AwaitedPlans::Outcome left;
   awaited_.Leave(Now(), client, &left);
   Apply(std::move(left));

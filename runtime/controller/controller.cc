@@ -112,6 +112,10 @@ void Controller::HandleClient(proto::Control* control) {
       return OnDisconnect(client, control->disconnect_request());
     case proto::Control::kLoadRequest:
       return OnLoad(client, control->load_request());
+    case proto::Control::kDevicesRequest:
+      return OnDevices({client, control->devices_request().request()});
+    case proto::Control::kDrainRequest:
+      return OnDrain(client, control->drain_request());
     case proto::Control::kLoadCancel:
       return OnLoadCancel(client, control->load_cancel());
     case proto::Control::kUnloadRequest:
@@ -250,7 +254,8 @@ void Controller::OnLoad(uint32_t client, const proto::LoadRequest& load) {
     return Answer(request, absl::InvalidArgumentError("no plan is named"));
   }
   std::shared_ptr<const PreparedPlan> plan = context_.plans.Find(name.hash);
-  if (load.has_wait_ns()) load_waits_[request] = load.wait_ns();
+  load_terms_[request] = {load.has_wait_ns() ? load.wait_ns() : UINT64_MAX,
+                          load.await_devices()};
   if (plan != nullptr) return Load(request, name, std::move(plan));
   AwaitedPlans::Outcome outcome;
   awaited_.Add(Now(), request, name, &outcome);
@@ -313,6 +318,7 @@ void Controller::Proceed(const ProgramNext& next) {
     std::vector<ClientAnswer> answers;
     clients_.RemoveProgram(client, next.gone, &answers);
     AnswerAll(answers);
+    AnswerDrains();
     return RetryLoads();
   }
   if (next.kind != ProgramNext::kAsk) return;
@@ -363,6 +369,7 @@ void Controller::OnWorkerLost(const proto::WorkerLost& lost) {
            why)) {
     GiveUp(program, why);
   }
+  RetryLoads();
   if (context_.on_worker_lost) {
     context_.on_worker_lost(host, lives_.epoch(host), why);
   }

@@ -161,6 +161,13 @@ class Controller final : public ControlActor {
   void OnLoadCancel(uint32_t client, const proto::LoadCancel& cancel);
   void ArmLoadTimer();
   void OnLoadDeadline();
+  // Devices that take no programs, and such that are to (drains.cc).
+  void OnDevices(ClientRequest request);
+  void OnDrain(uint32_t client, const proto::DrainRequest& request);
+  std::vector<uint32_t> ProgramsOn(const std::vector<bool>& devices) const;
+  // Those that are over, and those whose deadline has come.
+  void AnswerDrains();
+  void ExpireDrains();
   std::string NameOf(uint32_t client) const;
   void OnUnload(uint32_t client, const proto::UnloadRequest& request);
   void OnStopReply(const proto::StopReply& reply);
@@ -245,8 +252,12 @@ class Controller final : public ControlActor {
   AwaitedPlans awaited_;
   ProgramTable programs_;
   LoadQueue loads_;
-  // Of loads that come, how long they may wait for memory; else for ever.
-  std::map<ClientRequest, uint64_t> load_waits_;
+  // Of loads that come.
+  struct LoadTerms {
+    uint64_t wait_ns = UINT64_MAX;  // longest wait
+    bool awaits_devices = false;
+  };
+  std::map<ClientRequest, LoadTerms> load_terms_;
   TimeNs load_timer_ = kNoDeadline;  // when it rings
   ObjectTable objects_;
   LaunchTable launches_{&objects_};
@@ -262,6 +273,13 @@ class Controller final : public ControlActor {
   ClientTable clients_;
   TickTimer timer_;
   std::vector<ClientRequest> diagnoses_;  // to answer after the round
+  // To be answered when no program is on the devices, which are marked.
+  struct DrainWait {
+    ClientRequest request;
+    std::vector<bool> devices;
+    TimeNs deadline = kNoDeadline;
+  };
+  std::vector<DrainWait> drains_;
   // Whom the last questions to processes went to, so that clients hear of those
   // that are gone before they have answered.
   struct Collect {

@@ -140,6 +140,7 @@ void Controller::OnPeerDown(int32_t host, uint32_t epoch) {
   }
   memory_.HostGone(host);
   TellUncollected(context_.directory.place(host).process);
+  AnswerDrains();
   RetryLoads();
 }
 

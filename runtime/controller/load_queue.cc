@@ -59,6 +59,11 @@ absl::Status LoadQueue::Add(Load load, NameOf name_of) {
 }
 
 std::string LoadQueue::Why(const Load& load, NameOf name_of) const {
+  if (load.awaits_devices) {
+    const absl::Status there =
+        admission_.CheckDevices(load.need, load.plan->name());
+    if (!there.ok()) return std::string(there.message());
+  }
   std::string text = absl::StrCat("program '", load.plan->name(), "' needs ");
   const std::vector<Admission::Held> holders = admission_.HoldersOf(load.need);
   if (holders.empty()) {

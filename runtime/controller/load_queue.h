@@ -27,13 +27,14 @@
 
 namespace pathways {
 
-// Loads of programs for which there is no memory now. Invariants: (1) a load
-// that can never be granted, in whatever order, does not wait: it fails at once
-// and says why; so those that wait are granted some time, if clients give up
-// some time what they hold; (2) loads are granted in the order of asking, but
-// that one that fits passes those that do not, each kMaxPassed times; after
-// that, only clients that hold something do, for whom it may be waited; (3)
-// each is granted or refused once. One owner calls it; it sends nothing.
+// Loads of programs for which there is no memory now, or no devices.
+// Invariants: (1) a load that can never be granted, in whatever order, does not
+// wait: it fails at once and says why; so those that wait are granted some
+// time, if clients give up some time what they hold; (2) loads are granted in
+// the order of asking, but that one that fits passes those that do not, each
+// kMaxPassed times; after that, only clients that hold something do, for whom
+// it may be waited; (3) each is granted or refused once. One owner calls it; it
+// sends nothing.
 class LoadQueue {
  public:
   static constexpr uint32_t kMaxPassed = 16;
@@ -45,6 +46,7 @@ class LoadQueue {
     TimeNs since = 0;               // it was asked for
     TimeNs deadline = kNoDeadline;  // after which it waits no more
     int32_t priority = 0;           // of its client
+    bool awaits_devices = false;    // that are away, too
     DeviceBytes need = {};
     uint32_t passed = 0;
     // Of its devices, when it was tried; 0: to be tried in any case.

@@ -39,7 +39,7 @@ void Controller::Apply(AwaitedPlans::Outcome outcome) {
   }
   for (AwaitedPlans::Ended& ended : outcome.ended) {
     if (!ended.status.ok()) {
-      load_waits_.erase(ended.request);
+      load_terms_.erase(ended.request);
       Answer(ended.request, ended.status);
     } else {
       Load(ended.request, ended.name, std::move(ended.plan));

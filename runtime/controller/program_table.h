@@ -115,6 +115,11 @@ class ProgramTable {
   std::vector<ProgramNext> HostGone(TimeNs now, int32_t host, uint32_t epoch);
   // It lives again, with all its devices and all their memory.
   void HostUp(int32_t host) { admission_.HostUp(host); }
+  // No more programs are taken for a device of the cluster, or, again, they
+  // are.
+  void Drain(int64_t device, bool drained) {
+    admission_.Drain(device, drained);
+  }
   // These devices of a host, by their number there, take no work any more.
   // Returns the programs that are ready and have shards there, and cannot go
   // on; one that is loading will not be ready, with `error`.

@@ -47,10 +47,12 @@ std::string Controller::NameOf(uint32_t client) const {
 void Controller::Load(ClientRequest request, const PlanName& name,
                       std::shared_ptr<const PreparedPlan> plan) {
   LoadQueue::Load load{request, name, std::move(plan), /*since=*/Now()};
-  if (auto wait = load_waits_.extract(request); !wait.empty()) {
-    if (wait.mapped() < static_cast<uint64_t>(kNoDeadline - load.since)) {
-      load.deadline = load.since + static_cast<TimeNs>(wait.mapped());
+  if (auto terms = load_terms_.extract(request); !terms.empty()) {
+    if (terms.mapped().wait_ns <
+        static_cast<uint64_t>(kNoDeadline - load.since)) {
+      load.deadline = load.since + static_cast<TimeNs>(terms.mapped().wait_ns);
     }
+    load.awaits_devices = terms.mapped().awaits_devices;
   }
   const ClientTerms& terms = clients_.TermsOf(request.client);
   load.priority = terms.priority;
@@ -111,6 +113,11 @@ uint64_t Controller::BytesOf(uint32_t client) const {
 
 absl::Status Controller::Admit(const LoadQueue::Load& load) {
   const uint32_t client = load.request.client;
+  if (load.awaits_devices) {
+    const absl::Status there =
+        programs_.admission().CheckDevices(load.need, load.plan->name());
+    if (!there.ok()) return absl::ResourceExhaustedError(there.message());
+  }
   const absl::StatusOr<ProgramNext> next =
       programs_.Load(Now(), load.plan, load.name, NameOf(client), load.request);
   if (!next.ok()) return next.status();
@@ -174,7 +181,10 @@ void Controller::OnLoadCancel(uint32_t client,
 }
 
 void Controller::ArmLoadTimer() {
-  const TimeNs next = loads_.NextDeadline();
+  TimeNs next = loads_.NextDeadline();
+  for (const DrainWait& drain : drains_) {
+    next = std::min(next, drain.deadline);
+  }
   if (next >= load_timer_) return;
   load_timer_ = next;
   LocalMessage message;
@@ -191,6 +201,7 @@ void Controller::OnLoadDeadline() {
                              absl::FormatDuration(absl::Nanoseconds(
                                  load.deadline - load.since)))));
   }
+  ExpireDrains();
   ArmLoadTimer();
   RetryLoads();
 }

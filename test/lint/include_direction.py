@@ -52,7 +52,7 @@ RUNTIME_USES_LLVM = {"kernel"}
 # Depends on nothing but the standard library.
 STANDARD_ONLY = {"layout"}
 # What of the runtime a public header may show to those who embed us.
-PUBLIC_SEES = {"runtime/base/client_options.h", "runtime/base/host_array.h", "runtime/base/run_options.h",
+PUBLIC_SEES = {"runtime/base/client_options.h", "runtime/base/host_array.h", "runtime/base/recovery_options.h", "runtime/base/run_options.h",
                "runtime/layout/layout.h"}
 # How bytes are moved is known to the transport alone.
 TRANSPORT_LIBRARIES = ("asio/", "asio.hpp", "openssl/", "ucp/", "ucs/")

@@ -9,8 +9,9 @@ Usage: kills.py PW_RUN [--kills=N] [--seed=S] [--ucx]
 Trains examples/train in four processes and kills one of the workers, or the client,
 when it has gone to sleep so many times: a point of its work, not of the clock. When
 a worker is killed the client ends with an error that names a host of it, or had
-ended well; when the client is killed its workers go. Either way no process is left,
-and no socket. The seed is printed.
+ended well; one that recovers ends well, with the parameters of an undisturbed run. When
+the client is killed its workers go. Either way no process is left, and no socket. The
+seed is printed.
 """
 
 import argparse
@@ -21,6 +22,7 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 
 LIMIT = 60  # seconds in which anything has to end
@@ -77,21 +79,30 @@ def sockets():
     }
 
 
-def train(pw_run, example, processes, transport):
+RESULTS = ["w0", "b0", "w1", "b1"]
+
+
+def train(pw_run, example, processes, transport, options=()):
     data = example / "data"
     return subprocess.Popen(
         [pw_run, example / "program.mlir", "--topology=2x2x2", f"--processes={processes}",
          f"--transport={transport}", "--steps=56", f"--input=images=@{data}/images.npy",
          f"--input=labels=@{data}/labels.npy", f"--input=w0=@{data}/w0.npy",
-         "--input=b0=zeros", f"--input=w1=@{data}/w1.npy", "--input=b1=zeros"],
+         "--input=b0=zeros", f"--input=w1=@{data}/w1.npy", "--input=b1=zeros", *options],
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
     )
 
 
-def kill_one(pw_run, example, rng, transports):
+def kill_one(pw_run, example, rng, transports, expected):
     """Returns what was wrong, or None; and whether the kill came in time."""
-    client = train(pw_run, example, rng.choice([2, 4]), rng.choice(transports))
     victim_is_client = rng.random() < 0.3
+    recovers = not victim_is_client and rng.random() < 0.5
+    options = []
+    if recovers:
+        options = [f"--recover={rng.choice(['retry', 'rebind'])}",
+                   f"--cut-every={rng.choice([1, 4, 16])}"]
+        options += [f"--expected={name}=@{expected}/{name}.npy" for name in RESULTS]
+    client = train(pw_run, example, rng.choice([2, 4]), rng.choice(transports), options)
     workers = []
     wanted = rng.randint(1, 2)
 
@@ -118,7 +129,9 @@ def kill_one(pw_run, example, rng, transports):
         await_that(f"worker {worker} to go", lambda: sleeps(worker) is None)
     await_that(f"sockets {sorted(used)} to go", lambda: not used & sockets())
     if client.returncode == 0:
-        return None, False
+        return None, "pw-run: lost: " in said
+    if recovers:
+        return f"exit {client.returncode} with {' '.join(options[:2])}: {said}", True
     if victim == client.pid:
         return (None if client.returncode == -9 else f"exit {client.returncode}"), True
     if client.returncode != 5 or not SAID.search(said):
@@ -137,11 +150,14 @@ def main():
     example = pathlib.Path(__file__).resolve().parents[2] / "examples" / "train"
     transports = ["sockets"] + ["shm", "tcp"] * options.ucx
     failures = in_time = 0
+    expected = tempfile.TemporaryDirectory()
+    train(options.pw_run, example, 2, "sockets",
+          [f"--output={name}=@{expected.name}/{name}.npy" for name in RESULTS]).communicate()
     print(f"seed {seed}, {options.kills} kills")
     for number in range(options.kills):
         try:
             wrong, hit = kill_one(options.pw_run, example, random.Random(f"{seed}/{number}"),
-                                  transports)
+                                  transports, expected.name)
         except TimeoutError as late:
             wrong, hit = f"{late} took more than {LIMIT} s", True
         in_time += hit

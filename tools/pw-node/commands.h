@@ -11,6 +11,7 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
@@ -63,6 +64,17 @@ struct StatusCommand {
 
 // Prints what the cluster has. As AskStatus.
 absl::Status RunStatus(const StatusCommand& command);
+
+struct DrainCommand {
+  ConnectOptions connect;
+  std::vector<std::string> names;  // islands, hosts, devices
+  bool undo = false;
+  absl::Duration wait;  // until nothing is there; zero: as long as it takes
+};
+
+// Has programs leave devices, or lets them come again (Client::Drain). As
+// ConnectCluster; or why it could not, or not in time.
+absl::Status RunDrain(const DrainCommand& command);
 
 }  // namespace pathways::pw_node
 

@@ -7,8 +7,9 @@
 //===----------------------------------------------------------------------===//
 //
 // `pw-node controller` brings a cluster together, `pw-node worker` is hosts of
-// one, `pw-node status` says how it is. None knows of the compiler: what runs
-// comes as plans.
+// one, `pw-node status` says how it is, `pw-node drain` takes parts out of it
+// and `pw-node undrain` takes them in again. None knows of the compiler: what
+// runs comes as plans.
 //
 //===----------------------------------------------------------------------===//
 
@@ -105,6 +106,24 @@ absl::Status FillRanks(std::vector<std::string>* hosts) {
 }
 
 // Tells what went wrong, if anything.
+CLI::App* AddDrain(CLI::App* app, const char* name, const char* what,
+                   DrainCommand* drain) {
+  CLI::App* command = app->add_subcommand(name, what);
+  command
+      ->add_option("NAMES", drain->names,
+                   "As messages call them: island1, host2, "
+                   "island0/host2/device1")
+      ->required();
+  command
+      ->add_option("--connect", drain->connect.address,
+                   "Where the controller is")
+      ->type_name("ADDRESS")
+      ->envname("PATHWAYS_CONTROLLER")
+      ->required();
+  AddLinkOptions(command, &drain->connect.links);
+  return command;
+}
+
 int Report(const absl::Status& status) {
   if (status.ok()) return kSuccess;
   std::fprintf(stderr, "pw-node: error: %s\n",
@@ -131,7 +150,7 @@ int Main(int argc, char** argv) {
                        "Print the version");
   app.require_subcommand(1);
   std::vector<DurationOption> durations;
-  durations.reserve(8);
+  durations.reserve(9);
 
   ControllerCommand controller;
   CLI::App* be_controller = app.add_subcommand(
@@ -250,6 +269,16 @@ int Main(int argc, char** argv) {
                        "Again and again, until it is stopped");
   AddDuration(say_status, "--interval", "Between two times of --watch",
               &status_command.interval, &durations);
+  DrainCommand drain;
+  AddDuration(AddDrain(&app, "drain",
+                       "Load no more programs on islands, hosts or devices, "
+                       "and wait until nothing is there",
+                       &drain),
+              "--wait",
+              "Longest wait, after which they stay drained; default: any",
+              &drain.wait, &durations);
+  CLI::App* undrain =
+      AddDrain(&app, "undrain", "Let programs be loaded there again", &drain);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& done) {
@@ -261,6 +290,10 @@ int Main(int argc, char** argv) {
   absl::Status status = ReadDurations(durations);
   if (status.ok() && say_status->parsed()) {
     return Report(RunStatus(status_command));
+  }
+  if (status.ok() && !drain.names.empty()) {
+    drain.undo = undrain->parsed();
+    return Report(RunDrain(drain));
   }
   if (status.ok()) status = FillRanks(&worker.member.hosts);
   // Its thread, and those that will be, have signals blocked.

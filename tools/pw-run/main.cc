@@ -50,6 +50,7 @@
 #include "tools/pw-run/options.h"
 #include "tools/pw-run/plan_view.h"
 #include "tools/pw-run/progress.h"
+#include "tools/pw-run/recovery_flags.h"
 #include "tools/pw-run/signature.h"
 #include "tools/pw-run/stats.h"
 #include "tools/pw-run/values.h"
@@ -381,6 +382,10 @@ class Session {
     options_.load.on_waiting = [this](const std::string& why) {
       progress_.Note(absl::StrCat("pw-run: waiting: ", why));
     };
+    if (options_.recovery.has_value() &&
+        options_.recovery->mode != RecoveryOptions::kFail) {
+      options_.load.await_devices = true;
+    }
     absl::StatusOr<ProgramHandle> program =
         client_->Load(loaded_.plan, options_.load);
     if (!program.ok()) {
@@ -405,22 +410,62 @@ class Session {
     progress_.Track("running", [this, total = FiringsExpected()] {
       return static_cast<double>(cluster_->firings()) / total;
     });
-    absl::StatusOr<RunHandle> run = client_->Launch(
-        *program, std::move(arguments), options_.steps, options_.launch);
-    if (!run.ok()) return Fail(kRunError, run.status().message());
-    if (!Check(kRunError, client_->Await(*run))) return false;
+    if (options_.recovery.has_value()) {
+      if (!RunToEnd(*program, std::move(arguments))) return false;
+    } else {
+      absl::StatusOr<RunHandle> run = client_->Launch(
+          *program, std::move(arguments), options_.steps, options_.launch);
+      if (!run.ok()) return Fail(kRunError, run.status().message());
+      if (!Check(kRunError, client_->Await(*run))) return false;
+      run_ = *run;
+    }
     results_.resize(signature_.results.size());
     for (size_t i = 0; i < results_.size() && !options_.costs_only; ++i) {
       if (!IsWanted(i)) continue;
       absl::StatusOr<HostArray> result =
-          client_->Fetch(*run, static_cast<int64_t>(i));
+          run_.has_value() ? client_->Fetch(*run_, static_cast<int64_t>(i))
+                           : client_->Get(arrays_[i]);
       if (!result.ok()) return Fail(kRunError, result.status().message());
       results_[i] = *std::move(result);
     }
     for (size_t i = 0; i < options_.saves.size(); ++i) {
-      if (!Save(*run, i)) return false;
+      if (!Save(i)) return false;
     }
     progress_.Clear();
+    return true;
+  }
+
+  // In legs, each from where the one before it ended.
+  bool RunToEnd(ProgramHandle program, LaunchArguments arguments) {
+    RecoveryOptions& recovery = *options_.recovery;
+    recovery.load = options_.load;
+    recovery.oversubscribe = options_.oversubscribe;
+    recovery.on_event = [this](const std::string& what) {
+      progress_.Note(absl::StrCat("pw-run: ", what));
+    };
+    absl::StatusOr<RecoveredResults> results =
+        client_->RunToEnd(program, std::move(arguments), options_.steps,
+                          recovery, options_.launch);
+    if (!results.ok()) {
+      const absl::Status& status = results.status();
+      const bool is_usage =
+          !IsOfSteps(status) &&
+          (absl::IsInvalidArgument(status) || absl::IsAlreadyExists(status) ||
+           absl::IsNotFound(status) || absl::IsDataLoss(status) ||
+           absl::IsPermissionDenied(status));
+      return Fail(is_usage ? kUsageError : kRunError,
+                  results.status().message());
+    }
+    arrays_ = std::move(results->arrays);
+    const RecoveryReport& report = results->report;
+    if (std::string text = RecoveryText(report); !text.empty()) {
+      progress_.Note(absl::StrCat("pw-run: ", text));
+    }
+    for (auto& [port, expected] : expected_) {
+      if (signature_.results[port].stepped) {
+        DropSteps(report.resumed_at, &expected);
+      }
+    }
     return true;
   }
 
@@ -437,10 +482,12 @@ class Session {
   }
 
   // Writes the folder of one result, which is not in its place then.
-  bool Save(RunHandle run, size_t save) {
+  bool Save(size_t save) {
     progress_.Show("saving");
+    const size_t port = save_ports_[save];
     absl::StatusOr<ArrayHandle> array =
-        client_->Keep(run, static_cast<int64_t>(save_ports_[save]));
+        run_.has_value() ? client_->Keep(*run_, static_cast<int64_t>(port))
+                         : arrays_[port];
     if (!array.ok()) return Fail(kRunError, array.status().message());
     absl::StatusOr<std::unique_ptr<SaveFolder>> folder =
         SaveFolder::Create(options_.saves[save].spec);
@@ -610,7 +657,9 @@ class Session {
   Loaded loaded_;
   Signature signature_;
   std::vector<Input> inputs_;
-  std::vector<HostArray> results_;                      // those that are wanted
+  std::optional<RunHandle> run_;     // has the results; none: arrays_ are they
+  std::vector<ArrayHandle> arrays_;  // by result
+  std::vector<HostArray> results_;   // those that are wanted
   std::vector<std::pair<size_t, HostArray>> expected_;  // by result
   // Before cluster_, which may have something to note until its end. Its thread
   // reads cluster_, and has ended when that goes.

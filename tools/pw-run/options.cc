@@ -16,6 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "runtime/plan/verify.h"
+#include "tools/pw-run/recovery_flags.h"
 #include "tools/pw-run/signature.h"
 
 namespace pathways::pw_run {
@@ -315,6 +316,9 @@ absl::StatusOr<ParsedOptions> ParseOptions(int argc, const char* const* argv) {
       ->type_name("TIME")
       ->group(kRun);
 
+  RecoveryFlags recovery;
+  recovery.AddTo(&app);
+
   constexpr char kShare[] = "Sharing a cluster with others (--connect)";
   app.add_option("--client", o.client,
                  "Name to be known by, which no other client has; as it is, "
@@ -469,6 +473,8 @@ absl::StatusOr<ParsedOptions> ParseOptions(int argc, const char* const* argv) {
     }
     o.load.wait_ns = absl::ToInt64Nanoseconds(longest);
   }
+  if (absl::Status s = recovery.Check(); !s.ok()) return s;
+  if (recovery.any()) o.recovery = recovery.options;
   absl::Duration until;
   if (!deadline.empty()) {
     if (!absl::ParseDuration(deadline, &until) ||
@@ -504,7 +510,8 @@ absl::StatusOr<ParsedOptions> ParseOptions(int argc, const char* const* argv) {
          {std::make_pair("--input", !o.inputs.empty()),
           std::make_pair("--output", !o.outputs.empty()),
           std::make_pair("--save", !o.saves.empty()),
-          std::make_pair("--expected", !o.expected.empty())}) {
+          std::make_pair("--expected", !o.expected.empty()),
+          std::make_pair("--recover and --cuts", o.recovery.has_value())}) {
       if (!given) continue;
       return absl::InvalidArgumentError(absl::StrCat(
           name, ": there are no values with --costs-only, leave it out"));

@@ -10,10 +10,12 @@
 #define TOOLS_PW_RUN_OPTIONS_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "runtime/base/recovery_options.h"
 #include "runtime/client/cluster_options.h"
 #include "runtime/node/remote_cluster.h"
 #include "tools/pw-run/compare.h"
@@ -58,6 +60,7 @@ struct Options {
   ClientOptions share;
   LoadOptions load;
   LaunchOptions launch;
+  std::optional<RecoveryOptions> recovery;  // none: nothing is put by
 
   bool costs_only = false;  // no values
   bool dry_run = false;

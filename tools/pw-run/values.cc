@@ -254,6 +254,15 @@ std::string ArrayText(const HostArray& array, int64_t max_elements) {
   return text;
 }
 
+void DropSteps(int64_t steps, HostArray* array) {
+  const size_t of_step =
+      array->data.size() / static_cast<size_t>(array->shape[0]);
+  array->shape[0] -= steps;
+  array->data.erase(
+      array->data.begin(),
+      array->data.begin() + static_cast<ptrdiff_t>(of_step) * steps);
+}
+
 std::string IndexText(const std::vector<int64_t>& shape, int64_t index) {
   std::string text;
   for (size_t d = shape.size(); d-- > 0;) {

@@ -49,6 +49,9 @@ std::string NumberText(double value);
 // with "..." between, or "[...]" when even that is too much.
 std::string ArrayText(const HostArray& array, int64_t max_elements);
 
+// Takes away the first steps of a stepped array.
+void DropSteps(int64_t steps, HostArray* array);
+
 // "[1][2]", the place of the element with the row-major index `index`.
 std::string IndexText(const std::vector<int64_t>& shape, int64_t index);
 

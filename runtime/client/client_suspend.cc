@@ -1,0 +1,179 @@
+//===- client_suspend.cc - A client gives way, and comes back -------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "runtime/checkpoint/array_index.h"
+#include "runtime/client/client.h"
+#include "runtime/client/rebind_plan.h"
+#include "runtime/topology/named_devices.h"
+
+namespace pathways {
+
+absl::Status Client::Suspend(const std::string& folder) {
+  std::vector<ProgramHandle> programs;
+  {
+    MutexLock lock(&mutex_);
+    if (suspended_.load()) {
+      return absl::FailedPreconditionError(
+          absl::StrCat("client '", name_, "' is suspended already"));
+    }
+    suspended_.store(true);
+    for (const auto& [id, program] : programs_) {
+      programs.push_back({id, owner_});
+    }
+  }
+  std::vector<std::shared_ptr<const LoadedProgram>> begun;
+  absl::Status status;
+  for (ProgramHandle handle : programs) {
+    absl::StatusOr<std::shared_ptr<const LoadedProgram>> program =
+        BeginRebind(handle);
+    // One that was given up meanwhile has nothing to leave.
+    if (absl::IsFailedPrecondition(program.status())) continue;
+    status = program.status();
+    if (!status.ok()) break;
+    begun.push_back(*std::move(program));
+    {
+      MutexLock lock(&mutex_);
+      suspended_programs_.push_back(handle);
+    }
+    status = Drain(*begun.back());
+    if (!status.ok()) break;
+  }
+  if (status.ok()) status = BringHome(folder);
+  if (!status.ok()) {
+    EndSuspension();
+    return status;
+  }
+  // One whose hosts are silent goes when they do.
+  for (const auto& program : begun) (void)UnloadProgram(*program);
+  return AwaitReleases();
+}
+
+void Client::EndSuspension() {
+  std::vector<ProgramHandle> programs;
+  {
+    MutexLock lock(&mutex_);
+    programs.swap(suspended_programs_);
+    suspended_.store(false);
+  }
+  for (ProgramHandle handle : programs) EndRebind(handle);
+  context_.runtime->world->Notify();
+}
+
+absl::Status Client::BringHome(const std::string& path) {
+  std::vector<uint64_t> arrays;
+  {
+    MutexLock lock(&mutex_);
+    arrays = arrays_.OnHosts();
+  }
+  if (arrays.empty()) return absl::OkStatus();
+  std::unique_ptr<SaveFolder> folder;
+  if (!path.empty()) {
+    absl::StatusOr<std::unique_ptr<SaveFolder>> made = SaveFolder::Create(path);
+    if (!made.ok()) return made.status();
+    folder = *std::move(made);
+  }
+  std::vector<std::pair<uint64_t, std::string>> saved;  // and in which folder
+  for (uint64_t id : arrays) {
+    const ArrayHandle handle{id, owner_};
+    // What was lost, or is the result of a launch that failed, stays as it is;
+    // so does what was released meanwhile.
+    if (!AwaitArray(id).ok()) continue;
+    if (folder != nullptr) {
+      const std::string name = absl::StrCat("array-", id);
+      absl::Status done = Save(handle, folder.get(), name);
+      if (absl::IsNotFound(done) || absl::IsUnavailable(done)) continue;
+      if (!done.ok()) return done;
+      saved.emplace_back(id, absl::StrCat(folder->path(), "/", name));
+      continue;
+    }
+    absl::StatusOr<HostArray> value = Get(handle);
+    if (absl::IsNotFound(value.status()) ||
+        absl::IsUnavailable(value.status())) {
+      continue;
+    }
+    if (!value.ok()) return value.status();
+    absl::Status home =
+        BringHome(id, std::make_shared<const ArrayValue>(*std::move(value)));
+    if (!home.ok()) return home;
+  }
+  if (folder == nullptr) return absl::OkStatus();
+  std::vector<std::string> names;
+  for (const auto& [id, at] : saved)
+    names.push_back(absl::StrCat("array-", id));
+  absl::Status committed = folder->AddFile(kIndexFile, {PrintSetIndex(names)});
+  if (committed.ok()) committed = folder->Commit();
+  for (size_t i = 0; i < saved.size() && committed.ok(); ++i) {
+    absl::StatusOr<std::shared_ptr<const SavedArray>> array =
+        SavedArray::Open(saved[i].second);
+    committed = array.status();
+    if (!array.ok()) break;
+    committed = BringHome(
+        saved[i].first, std::make_shared<const ArrayValue>(*std::move(array)));
+  }
+  return committed;
+}
+
+absl::Status Client::BringHome(uint64_t array, SharedValue value) {
+  MutexLock lock(&mutex_);
+  ObjectList objects;
+  absl::Status home = arrays_.BringHome(array, std::move(value), &objects);
+  if (absl::IsNotFound(home)) return absl::OkStatus();  // released meanwhile
+  Unhold(objects);
+  return home;
+}
+
+absl::Status Client::Resume(const RebindOptions& options) {
+  const Topology& topology = *context_.runtime->topology;
+  const absl::StatusOr<std::vector<bool>> named =
+      NamedDevices(topology, options.avoid);
+  if (!named.ok()) return named.status();
+  std::vector<ProgramHandle> programs;
+  {
+    MutexLock lock(&mutex_);
+    if (!suspended_.load()) {
+      return absl::FailedPreconditionError(
+          absl::StrCat("client '", name_, "' is not suspended"));
+    }
+    programs = suspended_programs_;
+  }
+  absl::StatusOr<std::vector<bool>> avoid = AwayDevices();
+  if (!avoid.ok()) return avoid.status();
+  for (size_t device = 0; device < avoid->size(); ++device) {
+    (*avoid)[device] = (*avoid)[device] || (*named)[device];
+  }
+  for (ProgramHandle handle : programs) {
+    std::shared_ptr<const LoadedProgram> old;
+    {
+      MutexLock lock(&mutex_);
+      const auto found = programs_.find(handle.id);
+      if (found != programs_.end()) old = found->second;
+    }
+    if (old != nullptr) {
+      absl::StatusOr<PlanData> plan = RebindPlan(
+          old->origin()->data(), topology, *avoid, options.oversubscribe);
+      if (!plan.ok()) return plan.status();
+      auto next = LoadPlan(*std::move(plan), options.load, old->origin());
+      if (!next.ok()) return next.status();
+      Replace(handle, *std::move(next));
+    }
+    {
+      MutexLock lock(&mutex_);
+      std::erase_if(suspended_programs_,
+                    [&](ProgramHandle other) { return other.id == handle.id; });
+    }
+    EndRebind(handle);
+  }
+  EndSuspension();
+  return absl::OkStatus();
+}
+
+}  // namespace pathways

@@ -1,0 +1,552 @@
+//===- recovered_run.cc - A run that outlives lost hosts ------------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/client/recovered_run.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "runtime/base/memory.h"
+#include "runtime/checkpoint/array_index.h"
+#include "runtime/checkpoint/cut_folder.h"
+#include "runtime/client/client.h"
+
+namespace pathways {
+namespace {
+
+// Legs that are open at a time, so that devices have the next one while the
+// cut behind the last one is made.
+constexpr size_t kOpenLegs = 2;
+
+// What may go well on other devices, or later. FailedPrecondition: a launch of
+// a program that was given up.
+bool IsLoss(const absl::Status& status) {
+  return absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status) ||
+         absl::IsFailedPrecondition(status);
+}
+
+constexpr char kOfSteps[] = "pathways/steps";
+
+// `bytes` of a value that is in memory, from `offset` on, as an array.
+SharedValue Borrow(const SharedValue& value, std::vector<int64_t> shape,
+                   uint64_t offset, uint64_t bytes) {
+  BorrowedArray array;
+  array.element = value->type().element;
+  array.shape = std::move(shape);
+  array.data = value->data().data() + offset;
+  array.bytes = bytes;
+  array.done = [value] {};
+  return std::make_shared<const ArrayValue>(std::move(array));
+}
+
+// To be put, as often as it is needed, without a charge to the client's memory.
+SharedValue Whole(const SharedValue& value) {
+  if (value->saved() != nullptr) return value;
+  return Borrow(value, value->type().shape, 0, value->bytes());
+}
+
+uint64_t BytesOfStep(const ArrayValue& stepped) {
+  const int64_t steps = stepped.type().shape[0];
+  return steps == 0 ? 0 : stepped.bytes() / static_cast<uint64_t>(steps);
+}
+
+std::vector<int64_t> WithSteps(std::vector<int64_t> shape, int64_t steps) {
+  shape[0] = steps;
+  return shape;
+}
+
+}  // namespace
+
+bool IsOfSteps(const absl::Status& status) {
+  return status.GetPayload(kOfSteps).has_value();
+}
+
+RecoveredRun::Held::~Held() {
+  if (client_ != nullptr) (void)client_->Release(handle_);
+}
+
+RecoveredRun::Leg::~Leg() {
+  if (client == nullptr) return;
+  if (const absl::StatusOr<bool> over = client->IsReady(run);
+      over.ok() && !*over) {
+    (void)client->Cancel(run);
+  }
+  (void)client->ReleaseRun(run);
+}
+
+absl::StatusOr<RecoveredResults> RecoveredRun::Run(LaunchArguments arguments,
+                                                   int64_t steps) {
+  World& world = *client_.context_.runtime->world;
+  const TimeNs begin = world.Now();
+  const absl::StatusOr<std::shared_ptr<const LoadedProgram>> program =
+      client_.FindProgram(program_);
+  if (!program.ok()) return program.status();
+  plan_ = *program;
+  steps_ = steps;
+  absl::Status status = CheckOptions();
+  if (status.ok()) status = plan_->CheckLaunch(steps, arguments.size());
+  if (status.ok()) status = OpenFolder();
+  if (status.ok()) status = KeepArguments(std::move(arguments));
+  if (!status.ok()) return status;
+  leg_steps_ = options_.cut_every > 0 ? options_.cut_every : steps;
+  away_.assign(client_.context_.runtime->topology->num_devices(), false);
+  report_.resumed_at = cut_.steps;
+  while (true) {
+    status = RunFromCut();
+    open_.clear();
+    carried_.clear();
+    constants_.clear();
+    if (status.ok()) break;
+    status = Recover(status);
+    if (!status.ok()) break;
+  }
+  if (!status.ok()) return status;
+  report_.run_ns = world.Now() - begin;
+  RecoveredResults results;
+  results.report = report_;
+  for (Held& array : results_) results.arrays.push_back(array.Take());
+  return results;
+}
+
+absl::Status RecoveredRun::CheckOptions() const {
+  if (options_.cut_every < 0 || options_.max_losses < 0) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "a cut every ", options_.cut_every, " steps and at most ",
+        options_.max_losses, " losses, expected no negative numbers"));
+  }
+  if (options_.resume && options_.folder.empty()) {
+    return absl::InvalidArgumentError(
+        "a run is to be resumed, and no folder is named");
+  }
+  if (client_.context_.runtime->backends->has_values()) {
+    return absl::OkStatus();
+  }
+  return absl::FailedPreconditionError(
+      absl::StrCat("program '", plan_->name(),
+                   "' has no values to put by: the simulation computes none"));
+}
+
+absl::Status RecoveredRun::OpenFolder() {
+  if (options_.folder.empty()) return absl::OkStatus();
+  const absl::StatusOr<std::string> last = OpenCutFolder(options_.folder);
+  if (!last.ok()) return last.status();
+  if (last->empty()) return absl::OkStatus();
+  if (!options_.resume) {
+    return absl::AlreadyExistsError(
+        absl::StrCat("'", *last, "' is of another run, which may be resumed"));
+  }
+  const proto::Header& header = plan_->plan().plan().header();
+  const absl::StatusOr<CutFacts> facts =
+      ReadCut(*last, header.program(), header.fingerprint());
+  if (!facts.ok()) return facts.status();
+  if (facts->steps >= steps_) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("'", *last, "' is after ", facts->steps,
+                     " steps, of a run of ", steps_));
+  }
+  cut_.steps = facts->steps;
+  cut_.folder = *last;
+  return absl::OkStatus();
+}
+
+absl::Status RecoveredRun::KeepArguments(LaunchArguments arguments) {
+  const int count = plan_->num_arguments();
+  arguments_.resize(count);
+  cut_.values.resize(count);
+  std::vector<Held> on_hosts(count);
+  bool any_on_hosts = false;
+  for (int i = 0; i < count; ++i) {
+    const bool carried = plan_->argument(i).carried();
+    if (carried && !cut_.folder.empty()) continue;  // it has them
+    SharedValue& value = carried ? cut_.values[i] : arguments_[i];
+    ArrayType type;
+    uint64_t bytes = 0;
+    if (auto* own = std::get_if<HostArray>(&arguments[i])) {
+      value = std::make_shared<const ArrayValue>(std::move(*own));
+    } else {
+      const ArrayHandle handle = std::get<ArrayHandle>(arguments[i]);
+      absl::StatusOr<Client::Whereabouts> array = client_.Locate(handle);
+      if (!array.ok()) return array.status();
+      value = array->dense;
+      if (value == nullptr && carried && !options_.folder.empty()) {
+        any_on_hosts = true;
+        continue;
+      }
+      if (value == nullptr) {
+        absl::StatusOr<HostArray> copy = client_.Get(handle);
+        if (!copy.ok()) return copy.status();
+        value = std::make_shared<const ArrayValue>(*std::move(copy));
+      }
+    }
+    absl::Status fits =
+        plan_->CheckArgument(i, value->type(), value->bytes(),
+                             plan_->argument(i).stepped() ? steps_ : 1);
+    if (!fits.ok()) return fits;
+  }
+  if (!any_on_hosts) return absl::OkStatus();
+  // The beginning is a cut like others.
+  std::vector<ArrayHandle> handles(count);
+  for (int i = 0; i < count; ++i) {
+    if (cut_.values[i] != nullptr) {
+      absl::StatusOr<ArrayHandle> put = client_.PutValue(Whole(cut_.values[i]));
+      if (!put.ok()) return put.status();
+      on_hosts[i] = Held(&client_, *put);
+      handles[i] = *put;
+    } else if (plan_->argument(i).carried()) {
+      handles[i] = std::get<ArrayHandle>(arguments[i]);
+    }
+  }
+  Cut cut;
+  absl::Status saved = SaveCut(handles, &cut);
+  if (saved.ok()) cut_ = std::move(cut);
+  return saved;
+}
+
+absl::Status RecoveredRun::RunFromCut() {
+  const int count = plan_->num_arguments();
+  constants_.resize(count);
+  carried_.resize(count);
+  size_t most = kOpenLegs;
+  for (int i = 0; i < count; ++i) {
+    const proto::Argument& argument = plan_->argument(i);
+    if (argument.stepped()) continue;
+    SharedValue value = argument.carried() ? cut_.values[i] : arguments_[i];
+    if (value == nullptr) {
+      absl::StatusOr<std::shared_ptr<const SavedArray>> saved =
+          SavedArray::Open(absl::StrCat(cut_.folder, "/", argument.name()));
+      if (!saved.ok()) return saved.status();
+      value = std::make_shared<const ArrayValue>(*std::move(saved));
+    }
+    absl::StatusOr<ArrayHandle> put = client_.PutValue(Whole(value));
+    if (!put.ok()) return put.status();
+    (argument.carried() ? carried_ : constants_)[i] = Held(&client_, *put);
+    // It is in the last row of a result, which is looked at here.
+    if (argument.carried() && IsStepped(argument.from())) most = 1;
+  }
+  done_ = launched_ = cut_.steps;
+  while (done_ < steps_) {
+    while (!moving_ && launched_ < steps_ && open_.size() < most) {
+      absl::StatusOr<Leg> leg = Launch(launched_);
+      if (!leg.ok()) return leg.status();
+      launched_ += leg->steps;
+      open_.push_back(*std::move(leg));
+    }
+    if (open_.empty()) {
+      absl::Status moved = Move();
+      if (!moved.ok()) return moved;
+      continue;
+    }
+    absl::Status finished = FinishLeg();
+    if (!finished.ok()) return finished;
+  }
+  return absl::OkStatus();
+}
+
+bool RecoveredRun::IsStepped(int64_t result) const {
+  return plan_->plan()
+      .plan()
+      .interface()
+      .results(static_cast<int>(result))
+      .stepped();
+}
+
+absl::StatusOr<RecoveredRun::Held> RecoveredRun::PutSteps(int argument,
+                                                          int64_t first,
+                                                          int64_t steps) {
+  const SharedValue& all = arguments_[argument];
+  const uint64_t of_step = BytesOfStep(*all);
+  const uint64_t offset = of_step * static_cast<uint64_t>(first);
+  const uint64_t bytes = of_step * static_cast<uint64_t>(steps);
+  std::vector<int64_t> shape = WithSteps(all->type().shape, steps);
+  SharedValue value;
+  if (all->saved() == nullptr) {
+    value = Borrow(all, std::move(shape), offset, bytes);
+  } else {
+    HostArray rows{all->type().element, std::move(shape), {}};
+    if (!HasMemoryFor([&] { rows.data.resize(bytes); })) {
+      return absl::ResourceExhaustedError(
+          absl::StrCat(plan_->Describe(argument), ": ", NoMemoryText(bytes)));
+    }
+    absl::Status read = all->saved()->Read({{offset, bytes, rows.data.data()}});
+    if (!read.ok()) return read;
+    value = std::make_shared<const ArrayValue>(std::move(rows));
+  }
+  const absl::StatusOr<ArrayHandle> put = client_.PutValue(std::move(value));
+  if (!put.ok()) return put.status();
+  return Held(&client_, *put);
+}
+
+absl::StatusOr<RecoveredRun::Leg> RecoveredRun::Launch(int64_t first) {
+  Leg leg;
+  leg.first = first;
+  leg.steps = std::min(leg_steps_, steps_ - first);
+  const std::vector<Held>& carried =
+      open_.empty() ? carried_ : open_.back().carried;
+  LaunchArguments arguments;
+  std::vector<Held> stepped;  // the launch has them then
+  for (int i = 0; i < plan_->num_arguments(); ++i) {
+    const proto::Argument& argument = plan_->argument(i);
+    if (argument.stepped()) {
+      absl::StatusOr<Held> put = PutSteps(i, first, leg.steps);
+      if (!put.ok()) return put.status();
+      arguments.emplace_back(put->handle());
+      stepped.push_back(*std::move(put));
+    } else {
+      arguments.emplace_back(
+          (argument.carried() ? carried : constants_)[i].handle());
+    }
+  }
+  const absl::StatusOr<RunHandle> run =
+      client_.Launch(program_, std::move(arguments), leg.steps, launch_);
+  if (!run.ok()) return run.status();
+  leg.client = &client_;
+  leg.run = *run;
+  leg.carried.resize(plan_->num_arguments());
+  for (int i = 0; i < plan_->num_arguments(); ++i) {
+    const proto::Argument& argument = plan_->argument(i);
+    if (!argument.carried() || IsStepped(argument.from())) continue;
+    const absl::StatusOr<ArrayHandle> next =
+        client_.Keep(*run, argument.from());
+    if (!next.ok()) return next.status();
+    leg.carried[i] = Held(&client_, *next);
+  }
+  return leg;
+}
+
+absl::Status RecoveredRun::FinishLeg() {
+  absl::Status ended = client_.Await(open_.front().run);
+  if (!ended.ok()) {
+    ended.SetPayload(kOfSteps, {});
+    return ended;
+  }
+  absl::Status taken = TakeSteps(&open_.front());
+  if (!taken.ok()) return taken;
+  const bool is_last = open_.front().first + open_.front().steps == steps_;
+  absl::Status next;
+  if (is_last) next = TakeResults(open_.front());
+  if (next.ok() && (!is_last || !options_.folder.empty())) {
+    next = MakeCut(open_.front());
+  }
+  if (!next.ok()) return next;
+  done_ = open_.front().first + open_.front().steps;
+  carried_ = std::move(open_.front().carried);
+  open_.pop_front();
+  return absl::OkStatus();
+}
+
+absl::Status RecoveredRun::TakeSteps(Leg* leg) {
+  if (leg->steps == steps_) return absl::OkStatus();  // TakeResults has all
+  const proto::Interface& interface = plan_->plan().plan().interface();
+  const int64_t own_steps = steps_ - report_.resumed_at;
+  stepped_.resize(interface.results_size());
+  for (int r = 0; r < interface.results_size(); ++r) {
+    if (!interface.results(r).stepped()) continue;
+    absl::StatusOr<HostArray> rows = client_.Fetch(leg->run, r);
+    if (!rows.ok()) return rows.status();
+    const size_t of_step = rows->data.size() / static_cast<size_t>(leg->steps);
+    std::shared_ptr<HostArray>& all = stepped_[r];
+    if (all == nullptr) {
+      all = std::make_shared<HostArray>();
+      all->element = rows->element;
+      all->shape = WithSteps(rows->shape, own_steps);
+      const size_t bytes = of_step * static_cast<size_t>(own_steps);
+      if (!HasMemoryFor([&] { all->data.resize(bytes); })) {
+        return absl::ResourceExhaustedError(
+            absl::StrCat("result '", interface.results(r).name(),
+                         "': ", NoMemoryText(all->element, all->shape)));
+      }
+    }
+    const size_t at =
+        of_step * static_cast<size_t>(leg->first - report_.resumed_at);
+    if (!rows->data.empty()) {
+      std::memcpy(all->data.data() + at, rows->data.data(), rows->data.size());
+    }
+    for (int i = 0; i < plan_->num_arguments(); ++i) {
+      const proto::Argument& argument = plan_->argument(i);
+      if (!argument.carried() || argument.from() != static_cast<uint32_t>(r)) {
+        continue;
+      }
+      HostArray last{rows->element, rows->shape, {}};
+      last.shape.erase(last.shape.begin());
+      last.data.assign(rows->data.end() - static_cast<ptrdiff_t>(of_step),
+                       rows->data.end());
+      const absl::StatusOr<ArrayHandle> put = client_.PutValue(
+          Whole(std::make_shared<const ArrayValue>(std::move(last))));
+      if (!put.ok()) return put.status();
+      leg->carried[i] = Held(&client_, *put);
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status RecoveredRun::TakeResults(const Leg& leg) {
+  const proto::Interface& interface = plan_->plan().plan().interface();
+  std::vector<Held> taken;
+  for (int r = 0; r < interface.results_size(); ++r) {
+    absl::StatusOr<ArrayHandle> array;
+    if (interface.results(r).stepped() && leg.steps < steps_) {
+      const std::shared_ptr<HostArray>& all = stepped_[r];
+      array =
+          client_.Put(BorrowedArray{all->element, all->shape, all->data.data(),
+                                    all->data.size(), [all] {}});
+    } else if (options_.mode == RecoveryOptions::kFail) {
+      array = client_.Keep(leg.run, r);
+    } else {
+      absl::StatusOr<HostArray> copy = client_.Fetch(leg.run, r);
+      if (!copy.ok()) return copy.status();
+      array = client_.PutValue(
+          Whole(std::make_shared<const ArrayValue>(*std::move(copy))));
+    }
+    if (!array.ok()) return array.status();
+    taken.emplace_back(&client_, *array);
+  }
+  results_ = std::move(taken);
+  return absl::OkStatus();
+}
+
+absl::Status RecoveredRun::MakeCut(const Leg& leg) {
+  World& world = *client_.context_.runtime->world;
+  const TimeNs begin = world.Now();
+  Cut cut;
+  cut.steps = leg.first + leg.steps;
+  std::vector<ArrayHandle> handles;
+  for (const Held& held : leg.carried) handles.push_back(held.handle());
+  absl::Status made =
+      options_.folder.empty() ? CopyCut(handles, &cut) : SaveCut(handles, &cut);
+  if (!made.ok()) return made;
+  std::swap(cut_, cut);
+  if (!cut.folder.empty()) RemoveCut(cut.folder);
+  losses_ = 0;
+  ++report_.cuts;
+  report_.cut_ns += world.Now() - begin;
+  if (options_.mode != RecoveryOptions::kRebind) return absl::OkStatus();
+  absl::StatusOr<std::vector<bool>> away = client_.AwayDevices();
+  if (!away.ok()) return away.status();
+  moving_ = moving_ || *away != away_;
+  away_ = *std::move(away);
+  return absl::OkStatus();
+}
+
+absl::Status RecoveredRun::CopyCut(const std::vector<ArrayHandle>& handles,
+                                   Cut* cut) {
+  cut->values.resize(handles.size());
+  report_.cut_bytes = 0;
+  for (size_t i = 0; i < handles.size(); ++i) {
+    if (!plan_->argument(static_cast<int>(i)).carried()) continue;
+    absl::StatusOr<HostArray> copy = client_.Get(handles[i]);
+    if (!copy.ok()) return copy.status();
+    report_.cut_bytes += copy->data.size();
+    cut->values[i] = std::make_shared<const ArrayValue>(*std::move(copy));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status RecoveredRun::SaveCut(const std::vector<ArrayHandle>& handles,
+                                   Cut* cut) {
+  cut->values.resize(handles.size());
+  const std::string path = CutPath(options_.folder, cut->steps);
+  absl::StatusOr<std::unique_ptr<SaveFolder>> folder = SaveFolder::Create(path);
+  if (!folder.ok()) return folder.status();
+  report_.cut_bytes = 0;
+  std::vector<std::string> names;
+  for (size_t i = 0; i < handles.size(); ++i) {
+    const proto::Argument& argument = plan_->argument(static_cast<int>(i));
+    if (!argument.carried()) continue;
+    absl::Status good = CheckArrayName(argument.name());
+    if (good.ok()) {
+      good = client_.Save(handles[i], folder->get(), argument.name());
+    }
+    if (!good.ok()) return good;
+    names.push_back(argument.name());
+    const absl::StatusOr<ArrayType> type = client_.TypeOf(handles[i]);
+    if (!type.ok()) return type.status();
+    report_.cut_bytes += BytesOfArray(type->element, type->shape).value_or(0);
+  }
+  std::sort(names.begin(), names.end());
+  const proto::Header& header = plan_->plan().plan().header();
+  const CutFacts facts{header.program(), header.fingerprint(), cut->steps};
+  absl::Status written =
+      (*folder)->AddFile(kIndexFile, {PrintSetIndex(names, &facts)});
+  if (written.ok()) written = (*folder)->Commit();
+  cut->folder = path;
+  return written;
+}
+
+absl::Status RecoveredRun::Move() {
+  moving_ = false;
+  RebindOptions rebind;
+  rebind.oversubscribe = options_.oversubscribe;
+  rebind.load = options_.load;
+  absl::Status moved = client_.Rebind(program_, away_, rebind);
+  if (moved.ok()) {
+    ++report_.moves;
+    Tell(absl::StrCat("moved at step ", done_));
+    return moved;
+  }
+  if (!absl::IsResourceExhausted(moved)) return moved;
+  Tell(absl::StrCat("stays at step ", done_, ": ", moved.message()));
+  return absl::OkStatus();
+}
+
+absl::Status RecoveredRun::Recover(const absl::Status& why) {
+  if (options_.mode == RecoveryOptions::kFail || !IsLoss(why) ||
+      client_.stopping()) {
+    return why;
+  }
+  moving_ = false;
+  report_.repeated_steps += launched_ - cut_.steps;
+  RebindOptions rebind;
+  rebind.oversubscribe = options_.oversubscribe;
+  rebind.load = options_.load;
+  rebind.load.await_devices = true;
+  const std::vector<bool> none(
+      client_.context_.runtime->topology->num_devices());
+  absl::Status status = why;
+  while (IsLoss(status)) {
+    if (++losses_ > options_.max_losses) {
+      absl::Status last(status.code(),
+                        absl::StrCat(losses_, " losses after step ", cut_.steps,
+                                     ": ", status.message()));
+      last.SetPayload(kOfSteps, {});
+      return last;
+    }
+    ++report_.losses;
+    Tell(absl::StrCat("lost: ", status.message(), "; goes on from step ",
+                      cut_.steps));
+    away_ = none;
+    if (options_.mode == RecoveryOptions::kRebind) {
+      absl::StatusOr<std::vector<bool>> away = client_.AwayDevices();
+      if (!away.ok()) return away.status();
+      away_ = *std::move(away);
+    }
+    status = client_.Restore(program_, away_, rebind);
+    if (absl::IsResourceExhausted(status) && away_ != none) {
+      // Too few are left: those that are away may come again.
+      status = client_.Restore(program_, none, rebind);
+    }
+    const bool is_late =
+        absl::IsDeadlineExceeded(status) && options_.load.wait_ns >= 0;
+    if (is_late || absl::IsFailedPrecondition(status)) break;
+  }
+  return status;
+}
+
+void RecoveredRun::Tell(const std::string& what) const {
+  if (options_.on_event) options_.on_event(what);
+}
+
+absl::StatusOr<RecoveredResults> Client::RunToEnd(
+    ProgramHandle program, LaunchArguments arguments, int64_t steps,
+    const RecoveryOptions& options, const LaunchOptions& launch) {
+  return RecoveredRun(this, program, options, launch)
+      .Run(std::move(arguments), steps);
+}
+
+}  // namespace pathways

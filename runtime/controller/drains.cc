@@ -1,0 +1,118 @@
+//===- drains.cc - Devices that programs leave ----------------------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include <map>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "runtime/controller/controller.h"
+
+namespace pathways {
+
+void Controller::OnDevices(ClientRequest request) {
+  ControlRef control = NewControl();
+  control->set_client(request.client);
+  control->mutable_answer()->set_request(request.id);
+  for (int64_t device : programs_.admission().AwayDevices()) {
+    control->mutable_answer()->add_devices(static_cast<uint32_t>(device));
+  }
+  SendToClient(std::move(control));
+}
+
+void Controller::OnDrain(uint32_t client, const proto::DrainRequest& drain) {
+  const ClientRequest request{client, drain.request()};
+  const int64_t num_devices = context_.topology->num_devices();
+  std::vector<bool> devices(num_devices);
+  for (uint32_t device : drain.devices()) {
+    if (device < num_devices) {
+      devices[device] = true;
+      continue;
+    }
+    return Answer(request, absl::InvalidArgumentError(absl::StrCat(
+                               "device ", device, " of a cluster of ",
+                               num_devices, " is to be drained")));
+  }
+  for (int64_t device = 0; device < num_devices; ++device) {
+    if (devices[device]) programs_.Drain(device, !drain.undo());
+  }
+  if (drain.undo()) {
+    // Who waits for one of them to be empty waits in vain.
+    std::erase_if(drains_, [&](const DrainWait& other) {
+      for (int64_t device = 0; device < num_devices; ++device) {
+        if (!devices[device] || !other.devices[device]) continue;
+        Answer(other.request, absl::CancelledError(absl::StrCat(
+                                  context_.topology->GlobalDeviceName(device),
+                                  " is drained no more")));
+        return true;
+      }
+      return false;
+    });
+    Answer(request, absl::OkStatus());
+    return RetryLoads();
+  }
+  std::map<uint32_t, ControlRef> seen;  // by client
+  for (uint32_t id : ProgramsOn(devices)) {
+    const ProgramTable::Program& program = programs_.at(id);
+    const auto [found, is_new] = seen.try_emplace(program.owner);
+    if (is_new) found->second = NewControl();
+    found->second->set_client(program.owner);
+    found->second->mutable_drain_seen()->add_programs(program.incarnation);
+  }
+  for (auto& [owner, control] : seen) SendToClient(std::move(control));
+  DrainWait wait{request, std::move(devices)};
+  const TimeNs now = Now();
+  if (drain.has_wait_ns() &&
+      drain.wait_ns() < static_cast<uint64_t>(kNoDeadline - now)) {
+    wait.deadline = now + static_cast<TimeNs>(drain.wait_ns());
+  }
+  drains_.push_back(std::move(wait));
+  AnswerDrains();
+  ExpireDrains();
+  ArmLoadTimer();
+  RetryLoads();
+}
+
+std::vector<uint32_t> Controller::ProgramsOn(
+    const std::vector<bool>& devices) const {
+  std::vector<uint32_t> programs;
+  for (uint32_t id = 0; id < programs_.end(); ++id) {
+    if (programs_.Has(id) &&
+        programs_.admission().IsOnAny(programs_.at(id).incarnation, devices)) {
+      programs.push_back(id);
+    }
+  }
+  return programs;
+}
+
+void Controller::AnswerDrains() {
+  std::erase_if(drains_, [&](const DrainWait& drain) {
+    if (!ProgramsOn(drain.devices).empty()) return false;
+    Answer(drain.request, absl::OkStatus());
+    return true;
+  });
+}
+
+void Controller::ExpireDrains() {
+  std::erase_if(drains_, [&](const DrainWait& drain) {
+    if (drain.deadline > Now()) return false;
+    const std::vector<uint32_t> programs = ProgramsOn(drain.devices);
+    Answer(
+        drain.request,
+        absl::DeadlineExceededError(absl::StrCat(
+            "what is drained is not empty: ",
+            absl::StrJoin(programs, ", ", [&](std::string* out, uint32_t id) {
+              const ProgramTable::Program& program = programs_.at(id);
+              absl::StrAppend(out, "program '", program.plan->name(),
+                              "' of client '", NameOf(program.owner), "'");
+            }))));
+    return true;
+  });
+}
+
+}  // namespace pathways

@@ -1,0 +1,183 @@
+//===- drain_test.cc - Devices that programs leave ------------------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "unittests/runtime/client/runtime_test_support.h"
+
+namespace pathways::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+class DrainTest : public ::testing::TestWithParam<ClusterOptions::WorldKind> {
+ protected:
+  ClusterOptions Options() {
+    ClusterOptions options;
+    options.world = GetParam();
+    options.seed = 3;
+    return options;
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Worlds, DrainTest, BothWorlds(), WorldName);
+
+// u in, 2u out, on two devices from `base` on.
+proto::Plan DoublePlan(const std::string& name, int64_t base = 0) {
+  PlanBuilder b(name, 2);
+  const uint32_t s = b.AddSlice("s", {{"x", 2}}, 0, base);
+  const uint32_t u = b.AddBuffer("u", s, Rows({2}), 2);
+  const uint32_t v = b.AddBuffer("v", s, Rows({2}), 2);
+  b.AddFeed("u", u);
+  AddRun(b, b.AddGang("twice", s, {u}, {v}), "twice1");
+  b.AddFetch("v", v);
+  return b.Finish();
+}
+
+// Whether devices hold anything.
+std::vector<bool> UsedOf(Client& client) {
+  std::vector<bool> used;
+  for (const auto& device : StatsOf(client).devices) {
+    used.push_back(device.used_bytes > 0);
+  }
+  return used;
+}
+
+std::vector<float> Double(Client& client, ProgramHandle program, float value) {
+  return FetchValues(
+      client, LaunchPlan(client, program, {Floats({2}, {value, value + 1})}),
+      "v");
+}
+
+TEST_P(DrainTest, TakesNoProgramsUntilItIsUndone) {
+  auto runtime = Start("1x2x2", Options());
+  const auto away = [&] {
+    absl::StatusOr<std::vector<bool>> away = runtime->AwayDevices();
+    EXPECT_TRUE(away.ok()) << away.status();
+    return *away;
+  };
+  EXPECT_THAT(away(), ElementsAre(false, false, false, false));
+  ASSERT_TRUE(runtime->Drain({"host0", "host0"}).ok());
+  EXPECT_THAT(away(), ElementsAre(true, true, false, false));
+  EXPECT_EQ(runtime->Load(MakePlanData(DoublePlan("p"), {})).status(),
+            absl::UnavailableError("program 'p' needs island0/host0/device0, "
+                                   "which is drained"));
+  const ProgramHandle other = LoadPlan(*runtime, DoublePlan("q", /*base=*/2));
+  EXPECT_THAT(Double(*runtime, other, 1), ElementsAre(2, 4));
+
+  // One that waits for them has them when they are drained no more.
+  LoadOptions patient;
+  patient.await_devices = true;
+  patient.wait_ns = 1'000'000;
+  std::string why;
+  patient.on_waiting = [&](const std::string& text) { why = text; };
+  const absl::Status late =
+      runtime->Load(MakePlanData(DoublePlan("p"), {}), patient).status();
+  EXPECT_EQ(late.code(), absl::StatusCode::kDeadlineExceeded) << late;
+  EXPECT_EQ(why, "program 'p' needs island0/host0/device0, which is drained");
+  ASSERT_TRUE(runtime->Undrain({"island0/host0/device0"}).ok());
+  EXPECT_THAT(away(), ElementsAre(false, true, false, false));
+  ASSERT_TRUE(runtime->Undrain({"island0"}).ok());
+  const ProgramHandle program = LoadPlan(*runtime, DoublePlan("p"));
+  EXPECT_THAT(Double(*runtime, program, 2), ElementsAre(4, 6));
+
+  const absl::Status unknown = runtime->Drain({"host7"});
+  EXPECT_EQ(unknown.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(unknown.message()), HasSubstr("'host7'"));
+}
+
+TEST_P(DrainTest, WaitsForWhoIsThereAndNamesThem) {
+  auto runtime = Start("1x2x2", Options());
+  const ProgramHandle program = LoadPlan(*runtime, DoublePlan("p"));
+  EXPECT_EQ(runtime->Drain({"host0"}, /*wait_ns=*/1'000'000),
+            absl::DeadlineExceededError("what is drained is not empty: program "
+                                        "'p' of client 'client0'"));
+  // It goes on meanwhile, and stays where there is nothing else.
+  EXPECT_THAT(Double(*runtime, program, 1), ElementsAre(2, 4));
+  ASSERT_TRUE(runtime->Rebind(program, {.avoid = {"host0"}}).ok());
+  EXPECT_TRUE(runtime->Drain({"host0"}).ok());
+  EXPECT_THAT(UsedOf(*runtime), ElementsAre(false, false, true, true));
+}
+
+TEST_P(DrainTest, AnElasticClientLeavesWithItsNextLaunch) {
+  auto runtime = Start("1x2x2", Options());
+  ClientOptions elastic;
+  elastic.elastic = true;
+  auto client = runtime.Connect("elastic", elastic);
+  const ProgramHandle program = LoadPlan(*client, DoublePlan("p"));
+  EXPECT_THAT(Double(*client, program, 1), ElementsAre(2, 4));
+  EXPECT_FALSE(runtime->Drain({"host0"}, /*wait_ns=*/0).ok());
+  EXPECT_THAT(Double(*client, program, 2), ElementsAre(4, 6));
+  EXPECT_TRUE(runtime->Drain({"host0"}).ok());
+  EXPECT_THAT(UsedOf(*runtime), ElementsAre(false, false, true, true));
+  // To where there is nothing it does not go.
+  EXPECT_FALSE(runtime->Drain({"host1"}, /*wait_ns=*/0).ok());
+  EXPECT_THAT(Double(*client, program, 3), ElementsAre(6, 8));
+  ASSERT_TRUE(runtime->Undrain({"host0"}).ok());
+  EXPECT_FALSE(runtime->Drain({"host1"}, /*wait_ns=*/0).ok());
+  EXPECT_THAT(Double(*client, program, 4), ElementsAre(8, 10));
+  EXPECT_THAT(UsedOf(*runtime), ElementsAre(true, true, false, false));
+}
+
+TEST_P(DrainTest, ARunMovesAtACut) {
+  auto runtime = Start("1x2x2", Options());
+  PlanBuilder b("p", 2);
+  const uint32_t s = b.AddSlice("s", {{"x", 2}}, 0);
+  const uint32_t u = b.AddBuffer("u", s, Rows({2}), 2);
+  const uint32_t v = b.AddBuffer("v", s, Rows({2}), 2);
+  const uint32_t feed = b.AddFeed("u", u);
+  AddRun(b, b.AddGang("add_one", s, {u}, {v}), "add_one1");
+  b.Carry(feed, b.AddFetch("v", v));
+  const ProgramHandle program = LoadPlan(*runtime, b.Finish());
+  auto operator_client = runtime.Connect("operator");
+  std::vector<std::string> events;
+  RecoveryOptions options;
+  options.mode = RecoveryOptions::kRebind;
+  options.cut_every = 1;
+  options.on_event = [&](const std::string& what) {
+    events.push_back(what);
+    // It has left host0, and comes back.
+    if (events.size() == 1) {
+      EXPECT_TRUE(operator_client->Undrain({"host0"}).ok());
+    }
+  };
+  EXPECT_FALSE(operator_client->Drain({"host0"}, /*wait_ns=*/0).ok());
+  LaunchArguments arguments;
+  arguments.emplace_back(Floats({2}, {1, 2}));
+  auto results = runtime->RunToEnd(program, std::move(arguments), 12, options);
+  ASSERT_TRUE(results.ok()) << results.status();
+  EXPECT_EQ(results->report.moves, 2);
+  EXPECT_EQ(results->report.losses, 0);
+  EXPECT_EQ(events.size(), 2u);
+  const auto last = runtime->Get(results->arrays[0]);
+  ASSERT_TRUE(last.ok());
+  EXPECT_THAT(Values(*last), ElementsAre(13, 14));
+  EXPECT_THAT(UsedOf(*runtime), ElementsAre(true, true, false, false));
+}
+
+// Two wait for the same host; one of them undoes it.
+TEST(DrainThreadsTest, UndoneWhileSomebodyWaits) {
+  auto runtime = Start("1x2x2", ClusterOptions());
+  LoadPlan(*runtime, DoublePlan("p"));
+  absl::Status waited;
+  std::thread thread([&] { waited = runtime->Drain({"host0"}); });
+  while (true) {
+    const auto away = runtime->AwayDevices();
+    ASSERT_TRUE(away.ok());
+    if ((*away)[0]) break;
+  }
+  EXPECT_TRUE(runtime->Undrain({"island0/host0/device1"}).ok());
+  thread.join();
+  EXPECT_EQ(waited,
+            absl::CancelledError("island0/host0/device1 is drained no more"));
+}
+
+}  // namespace
+}  // namespace pathways::testing

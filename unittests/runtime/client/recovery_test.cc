@@ -1,0 +1,427 @@
+//===- recovery_test.cc - Runs that outlive lost hosts --------------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "google/protobuf/text_format.h"
+#include "runtime/checkpoint/cut_folder.h"
+#include "runtime/client/sim_cluster.h"
+#include "runtime/topology/fault_schedule.h"
+#include "unittests/runtime/checkpoint/test_folder.h"
+#include "unittests/runtime/client/runtime_test_support.h"
+
+namespace pathways::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr int64_t kSteps = 10;
+
+// w, which is carried, becomes 2 w + x + c; x has another value at each step, c
+// the same. Results: w, and what it is after each step.
+proto::Plan RecurrencePlan(const std::string& name, int64_t base = 0,
+                           uint64_t cost_ns = 0) {
+  PlanBuilder b(name, 2);
+  const uint32_t s = b.AddSlice("s", {{"x", 2}}, /*island=*/0, base);
+  const auto buffer = [&](const char* of) {
+    return b.AddBuffer(of, s, Rows({2}), 2);
+  };
+  const uint32_t w = buffer("w"), x = buffer("x"), c = buffer("c"),
+                 twice = buffer("twice"), sum = buffer("sum"),
+                 w2 = buffer("w2");
+  const uint32_t feed = b.AddFeed("w", w);
+  b.AddFeed("x", x, /*stepped=*/true);
+  b.AddFeed("c", c);
+  AddRun(b, b.AddGang("double", s, {w}, {twice}, cost_ns), "twice1");
+  AddRun(b, b.AddGang("add_x", s, {twice, x}, {sum}), "add1");
+  AddRun(b, b.AddGang("add_c", s, {sum, c}, {w2}), "add1");
+  const uint32_t fetch = b.AddFetch("w2", w2);
+  b.AddFetch("all", w2, /*stepped=*/true);
+  b.Carry(feed, fetch);
+  return b.Finish();
+}
+
+struct Values3 {
+  HostArray w = Floats({2}, {1, -1});
+  HostArray x;
+  HostArray c = Floats({2}, {0.5, 0.25});
+  Values3() {
+    std::vector<float> steps;
+    for (int64_t i = 0; i < 2 * kSteps; ++i) {
+      steps.push_back(static_cast<float>(i % 7) - 3);
+    }
+    x = Floats({kSteps, 2}, steps);
+  }
+  LaunchArguments Arguments() const {
+    LaunchArguments arguments;
+    arguments.emplace_back(w);
+    arguments.emplace_back(x);
+    arguments.emplace_back(c);
+    return arguments;
+  }
+  // w after the step, from 1.
+  std::vector<float> After(int64_t step) const {
+    std::vector<float> now = Values(w);
+    const std::vector<float> xs = Values(x), cs = Values(c);
+    for (int64_t i = 0; i < step; ++i) {
+      for (int d = 0; d < 2; ++d) now[d] = 2 * now[d] + xs[2 * i + d] + cs[d];
+    }
+    return now;
+  }
+  std::vector<float> AllAfter(int64_t first) const {
+    std::vector<float> all;
+    for (int64_t step = first + 1; step <= kSteps; ++step) {
+      const std::vector<float> now = After(step);
+      all.insert(all.end(), now.begin(), now.end());
+    }
+    return all;
+  }
+};
+
+// Of the run's results, which are released.
+void ExpectRight(Client& client, const RecoveredResults& results) {
+  ASSERT_EQ(results.arrays.size(), 2u);
+  const Values3 values;
+  const absl::StatusOr<HostArray> w = client.Get(results.arrays[0]);
+  const absl::StatusOr<HostArray> all = client.Get(results.arrays[1]);
+  ASSERT_TRUE(w.ok()) << w.status();
+  ASSERT_TRUE(all.ok()) << all.status();
+  EXPECT_EQ(Values(*w), values.After(kSteps));
+  EXPECT_EQ(Values(*all), values.AllAfter(results.report.resumed_at));
+  for (ArrayHandle array : results.arrays) {
+    EXPECT_TRUE(client.Release(array).ok());
+  }
+}
+
+class RecoveryTest
+    : public ::testing::TestWithParam<ClusterOptions::WorldKind> {
+ protected:
+  ClusterOptions Options() {
+    ClusterOptions options;
+    options.world = GetParam();
+    options.seed = 3;
+    return options;
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Worlds, RecoveryTest, BothWorlds(), WorldName);
+
+TEST_P(RecoveryTest, ManyLaunchesAreAsOne) {
+  auto runtime = Start("1x2x1", Options());
+  const ProgramHandle program = LoadPlan(*runtime, RecurrencePlan("p"));
+  const TestFolder folder;
+  int count = 0;
+  for (int64_t every : {0, 1, 3, 5, 10, 99}) {
+    for (bool in_files : {false, true}) {
+      if (in_files && every == 0) continue;
+      SCOPED_TRACE(absl::StrCat(every, in_files ? " in files" : ""));
+      RecoveryOptions options;
+      options.mode = RecoveryOptions::kRebind;
+      options.cut_every = every;
+      if (in_files) options.folder = folder / absl::StrCat("c", ++count);
+      auto results =
+          runtime->RunToEnd(program, Values3().Arguments(), kSteps, options);
+      ASSERT_TRUE(results.ok()) << results.status();
+      ExpectRight(*runtime, *results);
+      const RecoveryReport& report = results->report;
+      EXPECT_EQ(report.cuts, every == 0 ? 0
+                             : in_files ? (kSteps + every - 1) / every
+                                        : (kSteps - 1) / every);
+      EXPECT_EQ(report.cut_bytes, report.cuts > 0 ? 8u : 0u);
+      EXPECT_EQ(report.losses, 0);
+      EXPECT_EQ(report.repeated_steps, 0);
+    }
+  }
+  EXPECT_TRUE(runtime->Unload(program).ok());
+  for (const auto& host : StatsOf(*runtime).hosts) {
+    EXPECT_EQ(host.object_bytes, 0u);
+  }
+}
+
+TEST_P(RecoveryTest, ArraysOnHostsAreCopiedBefore) {
+  auto runtime = Start("1x2x1", Options());
+  const ProgramHandle program = LoadPlan(*runtime, RecurrencePlan("p"));
+  const TestFolder folder;
+  for (bool in_files : {false, true}) {
+    const Values3 values;
+    LaunchArguments arguments;
+    for (const HostArray& value : {values.w, values.x, values.c}) {
+      auto array = runtime->Put(value);
+      ASSERT_TRUE(array.ok());
+      arguments.emplace_back(*array);
+    }
+    // From then on they are on hosts.
+    auto run = runtime->Launch(program, arguments, kSteps);
+    ASSERT_TRUE(run.ok() && runtime->Await(*run).ok());
+    RecoveryOptions options;
+    options.cut_every = 4;
+    if (in_files) options.folder = folder / "cuts";
+    auto results = runtime->RunToEnd(program, arguments, kSteps, options);
+    ASSERT_TRUE(results.ok()) << results.status();
+    ExpectRight(*runtime, *results);
+  }
+}
+
+TEST_P(RecoveryTest, AnotherProcessResumes) {
+  const TestFolder folder;
+  RecoveryOptions options;
+  options.cut_every = 3;
+  options.folder = folder / "cuts";
+  options.resume = true;  // nothing is there yet
+  {
+    auto runtime = Start("1x2x1", Options());
+    const ProgramHandle program = LoadPlan(*runtime, RecurrencePlan("p"));
+    // Half of it: the end is a cut, too.
+    Values3 values;
+    std::vector<float> xs = Values(values.x);
+    xs.resize(10);
+    values.x = Floats({5, 2}, xs);
+    auto results = runtime->RunToEnd(program, values.Arguments(), 5, options);
+    ASSERT_TRUE(results.ok()) << results.status();
+  }
+  auto runtime = Start("1x1x2", Options());
+  const ProgramHandle program = LoadPlan(*runtime, RecurrencePlan("p"));
+  auto results =
+      runtime->RunToEnd(program, Values3().Arguments(), kSteps, options);
+  ASSERT_TRUE(results.ok()) << results.status();
+  EXPECT_EQ(results->report.resumed_at, 5);
+  ExpectRight(*runtime, *results);
+
+  options.resume = false;
+  EXPECT_EQ(runtime->RunToEnd(program, Values3().Arguments(), kSteps, options)
+                .status(),
+            absl::AlreadyExistsError(absl::StrCat(
+                "'", folder / "cuts",
+                "/cut-10' is of another run, which may be resumed")));
+  options.resume = true;
+  const absl::Status fewer =
+      runtime->RunToEnd(program, Values3().Arguments(), kSteps, options)
+          .status();
+  EXPECT_EQ(fewer.code(), absl::StatusCode::kInvalidArgument) << fewer;
+  EXPECT_THAT(std::string(fewer.message()),
+              HasSubstr("is after 10 steps, of a run of 10"));
+  const ProgramHandle other = LoadPlan(*runtime, RecurrencePlan("q"));
+  const absl::Status wrong =
+      runtime->RunToEnd(other, Values3().Arguments(), kSteps, options).status();
+  EXPECT_EQ(wrong.code(), absl::StatusCode::kInvalidArgument) << wrong;
+  EXPECT_THAT(std::string(wrong.message()),
+              HasSubstr("is a cut of program 'p' (no fingerprint), not of "
+                        "program 'q' (no fingerprint)"));
+  // A file of it is damaged.
+  const std::string block = folder / "cuts/cut-10/w/block-0.npy";
+  std::string bytes = ReadFile(block);
+  bytes.back() ^= 1;
+  WriteFile(block, bytes);
+  const absl::Status damaged =
+      runtime
+          ->RunToEnd(program,
+                     {Values3().w, Floats({12, 2}, Ramp(24)), Values3().c}, 12,
+                     options)
+          .status();
+  EXPECT_EQ(damaged.code(), absl::StatusCode::kDataLoss) << damaged;
+}
+
+TEST_P(RecoveryTest, WhatIsNoLossEndsIt) {
+  auto runtime = Start("1x2x1", Options());
+  PlanBuilder b("checked", 1);
+  const uint32_t s = b.AddSlice("s", {{"x", 2}}, 0);
+  const uint32_t u = b.AddBuffer("u", s, Rows({2}), 1);
+  const uint32_t v = b.AddBuffer("v", s, Rows({2}), 1);
+  b.AddFeed("u", u, /*stepped=*/true);
+  AddRun(b, b.AddGang("check", s, {u}, {v}), "check1");
+  b.AddFetch("v", v);
+  const ProgramHandle program = LoadPlan(*runtime, b.Finish());
+  RecoveryOptions options;
+  options.mode = RecoveryOptions::kRetry;
+  options.cut_every = 1;
+  LaunchArguments arguments;
+  arguments.emplace_back(Floats({4, 2}, {1, 1, 1, 1, 1, -1, 1, 1}));
+  const absl::Status failed =
+      runtime->RunToEnd(program, arguments, 4, options).status();
+  EXPECT_EQ(failed.code(), absl::StatusCode::kInvalidArgument) << failed;
+  EXPECT_TRUE(IsOfSteps(failed));
+  EXPECT_THAT(std::string(failed.message()), HasSubstr("'check'"));
+
+  for (int64_t every : {-1, 1}) {
+    options.cut_every = every;
+    options.max_losses = every;
+    options.resume = every == 1;
+    const absl::Status wrong =
+        runtime->RunToEnd(program, arguments, 4, options).status();
+    EXPECT_EQ(wrong.code(), absl::StatusCode::kInvalidArgument) << wrong;
+    EXPECT_FALSE(IsOfSteps(wrong));
+  }
+  EXPECT_EQ(runtime->RunToEnd({}, arguments, 4, {}).status().code(),
+            absl::StatusCode::kInvalidArgument);
+  options = {};
+  EXPECT_EQ(runtime->RunToEnd(program, arguments, 5, options).status().code(),
+            absl::StatusCode::kInvalidArgument);
+}
+
+std::unique_ptr<SimCluster> Open(const std::string& faults, uint64_t seed,
+                                 const std::string& topology) {
+  ClusterOptions options = Sim(seed);
+  options.kernels = &Kernels();
+  SimCluster::Parts parts;
+  EXPECT_TRUE(
+      google::protobuf::TextFormat::ParseFromString(faults, &parts.faults))
+      << faults;
+  auto made =
+      SimCluster::Create(MakeCluster(topology), options, std::move(parts));
+  EXPECT_TRUE(made.ok()) << made.status();
+  return *std::move(made);
+}
+
+// A host, or two of them, end at any time, and come again later or not.
+TEST(RecoveryLossTest, GoesOnFromTheLastCut) {
+  int losses = 0, lost_loads = 0, repeated = 0;
+  for (uint64_t control = 1; control < 240; control += 2) {
+    const bool retries = control % 4 == 1;
+    const bool in_files = control % 3 == 0;
+    SCOPED_TRACE(absl::StrCat("control message ", control,
+                              retries ? ", retry" : ", rebind"));
+    std::string faults =
+        absl::StrCat("faults { at_control: ", control,
+                     " crash { host: 'host1' noticed_after_seconds: 1e-4 ",
+                     retries ? "restart_after_seconds: 0.01" : "", "} }");
+    if (control % 5 == 0) {
+      absl::StrAppend(&faults, "faults { at_control: ", control + 7,
+                      " crash { host: 'host2' noticed_after_seconds: 1e-4 "
+                      "restart_after_seconds: 0.01 } }");
+    }
+    const auto cluster = Open(faults, control, "1x4x1");
+    auto client = cluster->front().Connect("client0");
+    ASSERT_TRUE(client.ok());
+    absl::StatusOr<ProgramHandle> program =
+        (*client)->Load(MakePlanData(RecurrencePlan("p", /*base=*/1), {}));
+    if (!program.ok()) {
+      ++lost_loads;
+      continue;
+    }
+    const TestFolder folder;
+    RecoveryOptions options;
+    options.mode = retries ? RecoveryOptions::kRetry : RecoveryOptions::kRebind;
+    options.cut_every = 2;
+    if (in_files) options.folder = folder / "cuts";
+    auto results =
+        (*client)->RunToEnd(*program, Values3().Arguments(), kSteps, options);
+    ASSERT_TRUE(results.ok()) << results.status();
+    ExpectRight(**client, *results);
+    losses += static_cast<int>(results->report.losses);
+    repeated += static_cast<int>(results->report.repeated_steps);
+    EXPECT_TRUE((*client)->Unload(*program).ok());
+  }
+  EXPECT_GT(losses, 20);
+  EXPECT_GT(repeated, 0);
+  EXPECT_LT(lost_loads, 60);
+}
+
+// At the published rates of a large training, ten billion times as fast: of a
+// hundred losses each is outlived.
+TEST(RecoveryLossTest, AHundredOfAHundred) {
+  const proto::Cluster machines = MakeCluster("1x4x1");
+  const absl::StatusOr<proto::FaultSchedule> faults =
+      ReadFaults("llama3*1e10", *Topology::Create(machines));
+  ASSERT_TRUE(faults.ok()) << faults.status();
+  int64_t losses = 0;
+  int runs = 0;
+  for (uint64_t seed = 1; losses < 100 && runs < 400; ++seed, ++runs) {
+    SCOPED_TRACE(seed);
+    ClusterOptions options = Sim(seed);
+    options.kernels = &Kernels();
+    SimCluster::Parts parts;
+    parts.faults = *faults;
+    auto cluster = SimCluster::Create(machines, options, std::move(parts));
+    ASSERT_TRUE(cluster.ok()) << cluster.status();
+    auto client = (*cluster)->front().Connect("client0");
+    ASSERT_TRUE(client.ok());
+    LoadOptions patient;
+    patient.await_devices = true;
+    const absl::StatusOr<ProgramHandle> program = (*client)->Load(
+        MakePlanData(RecurrencePlan("p", /*base=*/1, /*cost_ns=*/1'000'000),
+                     {}),
+        patient);
+    ASSERT_TRUE(program.ok()) << program.status();
+    RecoveryOptions recovery;
+    recovery.mode =
+        seed % 2 == 0 ? RecoveryOptions::kRetry : RecoveryOptions::kRebind;
+    recovery.cut_every = 2;
+    recovery.max_losses = 10;
+    auto results =
+        (*client)->RunToEnd(*program, Values3().Arguments(), kSteps, recovery);
+    ASSERT_TRUE(results.ok()) << results.status();
+    ExpectRight(**client, *results);
+    losses += results->report.losses;
+  }
+  EXPECT_GE(losses, 100) << "of " << runs << " runs";
+}
+
+TEST(RecoveryLossTest, TooManyLossesEndIt) {
+  const auto cluster = Open(R"(
+    hazards {
+      per_host_hour: 7e5
+      fault {
+        crash {
+          host: 'host1'
+          noticed_after_seconds: 1e-5
+          restart_after_seconds: 1e-4
+        }
+      }
+    })",
+                            1, "1x2x1");
+  auto client = cluster->front().Connect("client0");
+  ASSERT_TRUE(client.ok());
+  RecoveryOptions options;
+  options.mode = RecoveryOptions::kRetry;
+  options.max_losses = 3;
+  std::vector<std::string> events;
+  options.on_event = [&](const std::string& what) { events.push_back(what); };
+  absl::StatusOr<ProgramHandle> program = absl::UnknownError("");
+  while (!program.ok()) {
+    program = (*client)->Load(
+        MakePlanData(RecurrencePlan("p", 0, /*cost_ns=*/10'000'000), {}));
+  }
+  const absl::Status failed =
+      (*client)
+          ->RunToEnd(*program, Values3().Arguments(), kSteps, options)
+          .status();
+  EXPECT_EQ(failed.code(), absl::StatusCode::kUnavailable) << failed;
+  EXPECT_TRUE(IsOfSteps(failed));
+  EXPECT_THAT(std::string(failed.message()),
+              HasSubstr("4 losses after step 0: "));
+  EXPECT_EQ(events.size(), 3u);
+}
+
+TEST(RecoveryLossTest, ARetryWaitsSoLong) {
+  const auto cluster = Open(
+      "faults { at_control: 40 crash { host: 'host1' noticed_after_seconds: "
+      "1e-4 } }",
+      1, "1x2x1");
+  auto client = cluster->front().Connect("client0");
+  ASSERT_TRUE(client.ok());
+  const ProgramHandle program = LoadPlan(**client, RecurrencePlan("p"));
+  RecoveryOptions options;
+  options.mode = RecoveryOptions::kRebind;  // to nothing: there are too few
+  options.cut_every = 1;
+  options.load.wait_ns = 5'000'000;
+  std::string why;
+  options.load.on_waiting = [&](const std::string& text) { why = text; };
+  const absl::Status failed =
+      (*client)
+          ->RunToEnd(program, Values3().Arguments(), kSteps, options)
+          .status();
+  EXPECT_EQ(failed.code(), absl::StatusCode::kDeadlineExceeded) << failed;
+  EXPECT_EQ(why, "program 'p' needs host1, which is gone (life 1)");
+}
+
+}  // namespace
+}  // namespace pathways::testing
