@@ -17,6 +17,9 @@
 //                                   have work, less that of it alone
 // share_bench rebind [TIMES]        a loaded program of 1,000 gangs, nothing of
 //                                   which runs, goes to two other devices
+// share_bench cuts [STEPS]          a run of steps of 1 ms with a cut of 4 MiB
+//                                   behind each, each 10 and each 100 of them,
+//                                   over one launch
 //
 // Two workers, each bound to a core.
 //
@@ -80,9 +83,10 @@ class Kernels final : public KernelResolver {
   const KernelFunction function_;
 };
 
-// One gang on `devices` devices from `base` on; its result stays there.
+// One gang on `devices` devices from `base` on; its result stays there, or is
+// carried into the next step.
 proto::Plan OneGang(const std::string& name, int64_t devices, int64_t base = 0,
-                    int64_t floats = 1) {
+                    int64_t floats = 1, bool carried = false) {
   PlanBuilder b(name, 1);
   const uint32_t slice = b.AddSlice("s", {{"x", devices}}, 0, base);
   layout::Layout rows;
@@ -90,7 +94,7 @@ proto::Plan OneGang(const std::string& name, int64_t devices, int64_t base = 0,
   rows.dims = {{"x"}};
   const uint32_t in = b.AddBuffer("in", slice, rows, 1);
   const uint32_t out = b.AddBuffer("out", slice, rows, 1);
-  b.AddFeed("v", in);
+  const uint32_t feed = b.AddFeed("v", in);
   const uint32_t gang = b.AddGang("g", slice, {in}, {out});
   proto::Kernel* kernel = b.plan().add_kernels();
   kernel->set_name("k");
@@ -107,7 +111,8 @@ proto::Plan OneGang(const std::string& name, int64_t devices, int64_t base = 0,
     operand->set_written(written);
     operand->add_shape(floats);
   }
-  b.AddFetch("out", out);
+  const uint32_t fetch = b.AddFetch("out", out);
+  if (carried) b.Carry(feed, fetch);
   return b.Finish();
 }
 
@@ -338,6 +343,37 @@ void Rebind(int times) {
   Figure("share.rebind1000.us", all[all.size() / 2] * 1e6, "us");
 }
 
+void Cuts(int steps) {
+  Calibrate(1e-3);
+  Kernels kernels(Work);
+  const auto cluster = Open("1x1x2", &kernels);
+  const auto client = Must(cluster->Connect("bench"));
+  constexpr int64_t kFloats = 1 << 20;
+  const ProgramHandle program =
+      Must(client->Load(MakePlanData(OneGang("cuts", 2, /*base=*/0, kFloats / 2,
+                                             /*carried=*/true),
+                                     {})));
+  HostArray w{ElementType::kF32, {kFloats}, {}};
+  w.data.resize(kFloats * sizeof(float));
+  const auto run = [&](int64_t every) {
+    RecoveryOptions options;
+    options.mode = RecoveryOptions::kRetry;
+    options.cut_every = every;
+    const double start = Seconds();
+    for (ArrayHandle array :
+         Must(client->RunToEnd(program, {w}, steps, options)).arrays) {
+      Must(client->Release(array));
+    }
+    return Seconds() - start;
+  };
+  run(0);
+  const double alone = run(0);
+  for (int64_t every : {1, 10, 100}) {
+    Figure(absl::StrCat("share.cut_every", every, ".over_none"),
+           run(every) / alone, "x");
+  }
+}
+
 int Main(int argc, char** argv) {
   const std::string what = argc > 1 ? argv[1] : "";
   const int count = argc > 2 ? std::atoi(argv[2]) : 0;
@@ -352,8 +388,10 @@ int Main(int argc, char** argv) {
     Priority(or_else(1000));
   } else if (what == "rebind") {
     Rebind(or_else(50));
+  } else if (what == "cuts") {
+    Cuts(or_else(400));
   } else {
-    Die("share_bench switch|aggregate|admit|priority|rebind [COUNT]");
+    Die("share_bench switch|aggregate|admit|priority|rebind|cuts [COUNT]");
   }
   return 0;
 }

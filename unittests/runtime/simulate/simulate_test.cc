@@ -42,6 +42,28 @@ TEST(SimulateTest, SeedsThatFoundSomething) {
   }
 }
 
+// A client dies at any time: all that it had is given back, and what others get
+// is what they get alone.
+TEST(SimulateTest, AClientDiesAt200Points) {
+  int died = 0;
+  uint64_t seed = 0;
+  for (uint64_t point = 1; point <= 200; ++point) {
+    Scenario scenario;
+    do {
+      scenario = DrawScenario(++seed);
+    } while (scenario.tenants_size() < 2);
+    scenario.clear_faults();
+    proto::Fault* fault = scenario.mutable_faults()->add_faults();
+    fault->set_at_control(point);
+    fault->mutable_client_death()->set_client(scenario.tenants(0).name());
+    const Report report = Try(scenario);
+    EXPECT_THAT(report.wrong(), IsEmpty())
+        << "seed " << seed << ", control message " << fault->at_control();
+    died += report.bad() > 0;
+  }
+  EXPECT_GT(died, 100);
+}
+
 class PlantedBugTest : public ::testing::TestWithParam<std::string> {};
 
 // With it a seed fails that does not without, and soon.
