@@ -216,7 +216,8 @@ public:
   /// launch takes them along. Errors: InvalidArgument: there is no part of the
   /// cluster of that name; Refused, naming what is short: too few devices, or
   /// memory; the program is where it was then, but where even that has no more
-  /// room, it is no longer loaded, and the message says so.
+  /// room, it is no longer loaded, and the message says so, until another
+  /// rebind loads it.
   Status rebind(const RebindOptions &options = {});
 
   struct State;

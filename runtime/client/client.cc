@@ -350,7 +350,8 @@ absl::Status Client::Unload(ProgramHandle handle) {
   absl::StatusOr<std::shared_ptr<const LoadedProgram>> program =
       FindProgram(handle);
   if (!program.ok()) return program.status();
-  absl::Status unloaded = UnloadProgram(**program);
+  absl::Status unloaded;
+  if (!IsLost(**program)) unloaded = UnloadProgram(**program);
   if (unloaded.ok()) {
     program->reset();
     {

@@ -94,7 +94,8 @@ class Client {
   // stay where they are: the next launch that takes one brings it along.
   // InvalidArgument: no such part of the cluster; ResourceExhausted: there are
   // too few devices; else as Load. When neither place takes it, it is no longer
-  // loaded, and the message says so.
+  // loaded, and the message says so; launches fail with the reason until
+  // another Rebind loads it.
   absl::Status Rebind(ProgramHandle program, const RebindOptions& options = {});
 
   // Devices that no program can be loaded on now, by number over the cluster:
@@ -328,6 +329,9 @@ class Client {
   void EndRebind(ProgramHandle program);
   absl::Status Rebind(ProgramHandle program, const std::vector<bool>& avoid,
                       const RebindOptions& options);
+  // No host has it any more.
+  bool IsLost(const LoadedProgram& program);
+  void Lose(const LoadedProgram& program, const absl::Status& why);
   // Loads a program that was given up again, without the devices that `avoid`
   // says. It may have failed before. Waits.
   absl::Status Restore(ProgramHandle program, const std::vector<bool>& avoid,

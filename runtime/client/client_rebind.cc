@@ -43,6 +43,13 @@ absl::StatusOr<std::shared_ptr<const LoadedProgram>> Client::Begin(
       if (!program.ok()) return program;
       if (rebinding_.count(handle.id) == 0) {
         if (use == Use::kCall) {
+          const absl::Status& lost = (*program)->lost();
+          if (!lost.ok()) {
+            return absl::Status(
+                lost.code(), absl::StrCat("program '", (*program)->name(),
+                                          "' is no longer loaded: ",
+                                          absl::string_view(lost.message())));
+          }
           (*program)->calls().fetch_add(1, std::memory_order_seq_cst);
         } else {
           rebinding_.insert(handle.id);
@@ -133,6 +140,10 @@ absl::Status Client::Rebind(ProgramHandle handle,
   const absl::StatusOr<std::shared_ptr<const LoadedProgram>> program =
       BeginRebind(handle);
   if (!program.ok()) return program.status();
+  if (IsLost(**program)) {
+    EndRebind(handle);
+    return Restore(handle, avoid, options);
+  }
   absl::StatusOr<PlanData> plan =
       RebindPlan((*program)->origin()->data(), *context_.runtime->topology,
                  avoid, options.oversubscribe);
@@ -161,10 +172,24 @@ absl::Status Client::Restore(ProgramHandle handle,
     (void)UnloadProgram(old);
     auto next = LoadPlan(*std::move(plan), options.load, old.origin());
     status = next.status();
-    if (next.ok()) Replace(handle, *std::move(next));
+    if (next.ok()) {
+      Replace(handle, *std::move(next));
+    } else {
+      Lose(old, status);
+    }
   }
   EndRebind(handle);
   return status;
+}
+
+bool Client::IsLost(const LoadedProgram& program) {
+  MutexLock lock(&mutex_);
+  return !program.lost().ok();
+}
+
+void Client::Lose(const LoadedProgram& program, const absl::Status& why) {
+  MutexLock lock(&mutex_);
+  program.Lose(why);
 }
 
 absl::Status Client::RebindTo(ProgramHandle handle,
@@ -201,8 +226,7 @@ absl::Status Client::RebindTo(ProgramHandle handle,
     Replace(handle, *std::move(back));
     return next.status();
   }
-  MutexLock lock(&mutex_);
-  programs_.erase(handle.id);
+  Lose(*old, next.status());
   return absl::Status(next.status().code(),
                       absl::StrCat(absl::string_view(next.status().message()),
                                    "; and it is no longer loaded: ",

@@ -54,7 +54,9 @@ absl::Status Client::Suspend(const std::string& folder) {
   }
   // One whose hosts are silent goes when they do.
   for (const auto& program : begun) (void)UnloadProgram(*program);
-  return AwaitReleases();
+  status = AwaitReleases();
+  if (!status.ok()) EndSuspension();  // this client ends
+  return status;
 }
 
 void Client::EndSuspension() {

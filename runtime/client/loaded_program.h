@@ -32,8 +32,8 @@ absl::StatusOr<uint64_t> BytesOfArray(ElementType element,
                                       const std::vector<int64_t>& shape);
 
 // What a client knows of a program that it has loaded: what a launch takes and
-// returns, and where that lies. Immutable but for calls() and is_to_leave();
-// any thread.
+// returns, and where that lies. Immutable but for lost(), calls() and
+// is_to_leave(); any thread.
 class LoadedProgram {
  public:
   // `handle`: the controller's. Without kernels nothing lies anywhere.
@@ -44,6 +44,10 @@ class LoadedProgram {
   uint64_t handle() const { return handle_; }
   const PreparedPlan& plan() const { return *plan_; }
   const std::shared_ptr<const PreparedPlan>& origin() const { return origin_; }
+  // OK, or why no host has it any more; of one that may be loaded again.
+  // Guarded by who has it.
+  const absl::Status& lost() const { return lost_; }
+  void Lose(const absl::Status& why) const { lost_ = why; }
   // Launches of it that are being called: who gives it up waits for them.
   std::atomic<int64_t>& calls() const { return calls_; }
   // It is on devices that are drained.
@@ -82,6 +86,7 @@ class LoadedProgram {
 
   const uint64_t handle_;
   const std::shared_ptr<const PreparedPlan> plan_, origin_;
+  mutable absl::Status lost_;
   mutable std::atomic<int64_t> calls_{0};
   mutable std::atomic<bool> is_to_leave_{false};
   const bool has_values_;

@@ -234,7 +234,8 @@ absl::Status RecoveredRun::RunFromCut() {
   while (done_ < steps_) {
     while (!moving_ && launched_ < steps_ && open_.size() < most) {
       absl::StatusOr<Leg> leg = Launch(launched_);
-      if (!leg.ok()) return leg.status();
+      if (!leg.ok() && open_.empty()) return leg.status();
+      if (!leg.ok()) break;  // one before it may have failed, and says why
       launched_ += leg->steps;
       open_.push_back(*std::move(leg));
     }

@@ -23,7 +23,7 @@ namespace {
 
 // Below, seeds keep the programs with which docs/simulation.md says that they
 // found something.
-constexpr uint64_t kFirstSpanning = 10'000;
+constexpr uint64_t kFirstSpanning = 10'000, kFirstMoving = 30'000;
 
 constexpr const char* kClusters[] = {"1x1x2", "1x2x1", "1x2x2", "2x1x2",
                                      "2x2x1", "2x2x2", "1x3x2", "3x1x2"};
@@ -34,6 +34,8 @@ class Drawing {
       : random_(Mix(seed, 6)),
         share_random_(Mix(seed, 7)),
         span_random_(Mix(seed, 8)),
+        move_random_(Mix(seed, 9)),
+        moves_(seed >= kFirstMoving && move_random_.UpTo(1) == 0),
         shares_(share_random_.UpTo(2) == 0) {
     scenario_.set_seed(seed);
   }
@@ -58,6 +60,7 @@ class Drawing {
     }
     const auto prepared = Prepare(scenario_);
     if (!prepared.ok()) return scenario_;
+    topology_ = &prepared->topology;
     plans_ = &prepared->plans;
     vague_ = &prepared->vague;
     uint64_t tenants = 2 + Below(2);
@@ -145,6 +148,25 @@ class Drawing {
     return launch->id();
   }
 
+  // While launches of the program may be under way.
+  void MoveAbout(uint32_t load) {
+    for (uint64_t n = 1 + move_random_.UpTo(2); n > 0; --n) {
+      switch (move_random_.UpTo(3)) {
+        case 0:
+          Add(SUSPEND);
+          break;
+        case 1:
+          Add(RUN, load)->set_steps(
+              static_cast<uint32_t>(1 + move_random_.UpTo(6)));
+          break;
+        default:
+          Add(REBIND, load)
+              ->set_avoid(topology_->HostName(static_cast<int32_t>(
+                  move_random_.UpTo(topology_->num_hosts() - 1))));
+      }
+    }
+  }
+
   void Round() {
     Call* load = Load();
     const uint32_t id = load->id();
@@ -158,6 +180,7 @@ class Drawing {
     if (shares_ && share_random_.UpTo(1) == 0) {
       Add(CANCEL, runs[share_random_.UpTo(runs.size() - 1)]);
     }
+    if (moves_) MoveAbout(id);
     for (uint32_t run : runs) {
       if (OneIn(10)) continue;
       Add(AWAIT, run);
@@ -181,10 +204,13 @@ class Drawing {
     if (!OneIn(5)) Add(OneIn(4) ? DISCARD : UNLOAD, id);
   }
 
-  SplitMix random_, share_random_, span_random_;
+  SplitMix random_, share_random_, span_random_, move_random_;
+  // Their programs go to other devices, and they give way.
+  const bool moves_;
   // Tenants have weights and priorities of their own, and cancel launches.
   const bool shares_;
   Scenario scenario_;
+  const Topology* topology_ = nullptr;
   const std::vector<proto::Plan>* plans_ = nullptr;
   const std::vector<std::set<int>>* vague_ = nullptr;
   Tenant* tenant_ = nullptr;

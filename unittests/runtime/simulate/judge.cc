@@ -51,7 +51,12 @@ class Excuses {
                absl::StrContains(text, prepared_.topology.HostName(host));
       });
     };
-    if (lost && names(gone_) && absl::StrContains(text, " gone (life ")) {
+    if ((lost || absl::IsDeadlineExceeded(status)) && names(gone_) &&
+        absl::StrContains(text, " gone (life ")) {
+      return true;
+    }
+    if (absl::IsResourceExhausted(status) && !gone_.empty() &&
+        absl::StrContains(text, "are to be avoided")) {
       return true;
     }
     if ((lost || absl::IsDeadlineExceeded(status)) && names(silent_)) {
@@ -177,6 +182,12 @@ class Judgement {
     }
     std::set<int32_t> hosts;
     for (const Call& call : tenant.calls()) {
+      if (call.kind() == REBIND || call.kind() == SUSPEND) {
+        // Its programs may be anywhere.
+        for (int32_t h = 0; h < prepared_.topology.num_hosts(); ++h) {
+          hosts.insert(h);
+        }
+      }
       if (call.kind() != LOAD || call.program() >= prepared_.hosts.size()) {
         continue;
       }
@@ -235,8 +246,14 @@ class Judgement {
     }
   }
 
-  // Whether each launch was waited for, and none cancelled.
+  // Whether each launch was waited for, and none cancelled, as by a run that
+  // fails what is open of it is.
   bool AllAwaited() const {
+    for (const auto& [tenant, outcomes] : run_.outcomes) {
+      for (const auto& [id, outcome] : outcomes) {
+        if (outcome.kind == RUN && !outcome.status.ok()) return false;
+      }
+    }
     for (const Tenant& tenant : scenario_.tenants()) {
       std::set<uint32_t> awaited;
       for (const Call& call : tenant.calls()) {

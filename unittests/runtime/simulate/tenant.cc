@@ -23,6 +23,9 @@ const T* Find(const std::map<uint32_t, T>& map, uint32_t id) {
   return found == map.end() ? nullptr : &found->second;
 }
 
+// For devices that are away.
+constexpr int64_t kPatienceNs = 2'000'000;
+
 uint64_t BitsOf(const HostArray& array) {
   return MixBytes(static_cast<uint64_t>(array.element), array.data.data(),
                   array.data.size()) |
@@ -66,6 +69,53 @@ absl::Status TenantRun::Launch(const Call& call, Outcome* outcome) {
   return run.status();
 }
 
+absl::Status TenantRun::RunToEnd(const Call& call, Outcome* outcome) {
+  const Loaded* loaded = Find(loaded_, call.of());
+  if (loaded == nullptr) return absl::OkStatus();
+  outcome->made = true;
+  const proto::Plan& plan = plans_[loaded->program];
+  const int64_t steps = static_cast<int64_t>(call.steps());
+  LaunchArguments arguments;
+  for (int i = 0; i < plan.interface().arguments_size(); ++i) {
+    arguments.emplace_back(DrawArray(ArgumentType(plan, i, steps),
+                                     Mix(call.id(), static_cast<uint64_t>(i))));
+  }
+  RecoveryOptions options;
+  options.mode = RecoveryOptions::kRetry;
+  options.cut_every = 2;
+  options.load.wait_ns = kPatienceNs;
+  absl::StatusOr<RecoveredResults> results =
+      client_.RunToEnd(loaded->handle, std::move(arguments), steps, options);
+  if (!results.ok()) return results.status();
+  absl::Status status;
+  for (size_t r = 0; r < results->arrays.size(); ++r) {
+    const absl::StatusOr<HostArray> values = client_.Get(results->arrays[r]);
+    if (values.ok() &&
+        vague_[loaded->program].count(static_cast<int>(r)) == 0) {
+      outcome->bits = Mix(outcome->bits, BitsOf(*values)) | 1;
+    }
+    status.Update(values.status());
+    status.Update(client_.Release(results->arrays[r]));
+  }
+  return status;
+}
+
+absl::Status TenantRun::GiveWay() {
+  absl::Status status = client_.Suspend();
+  if (!status.ok()) return status;
+  RebindOptions options;
+  options.load.wait_ns = kPatienceNs;
+  status = client_.Resume(options);
+  for (int tries = 0; tries < 3 && !status.ok(); ++tries) {
+    sleep_(kPatienceNs);
+    status = client_.Resume(options);
+  }
+  // Calls would wait for ever.
+  suspended_ = !status.ok();
+  if (suspended_) loaded_.clear();
+  return status;
+}
+
 void TenantRun::Make(const Call& call, Outcome* outcome) {
   const Loaded* loaded = Find(loaded_, call.of());
   const Launched* run = Find(runs_, call.of());
@@ -83,7 +133,7 @@ void TenantRun::Make(const Call& call, Outcome* outcome) {
   };
   switch (call.kind()) {
     case LOAD: {
-      if (call.program() >= plans_.size()) return;
+      if (call.program() >= plans_.size() || suspended_) return;
       absl::StatusOr<ProgramHandle> program =
           client_.Load(MakePlanData(plans_[call.program()], {}));
       if (program.ok()) loaded_[call.id()] = {*program, call.program()};
@@ -127,6 +177,23 @@ void TenantRun::Make(const Call& call, Outcome* outcome) {
       note(call.kind() == UNLOAD ? client_.Unload(loaded->handle)
                                  : client_.Discard(loaded->handle));
       if (outcome->status.ok()) loaded_.erase(call.of());
+      return;
+    case REBIND: {
+      if (loaded == nullptr) return;
+      RebindOptions options;
+      options.avoid = {call.avoid()};
+      note(client_.Rebind(loaded->handle, options));
+      const bool stays = outcome->status.ok() ||
+                         outcome->status.message().find("no longer loaded") ==
+                             absl::string_view::npos;
+      if (!stays) loaded_.erase(call.of());
+      return;
+    }
+    case SUSPEND:
+      if (!suspended_) note(GiveWay());
+      return;
+    case RUN:
+      outcome->status = RunToEnd(call, outcome);
       return;
     case WAIT:
       outcome->made = true;

@@ -56,6 +56,8 @@ class TenantRun {
  private:
   void Make(const Call& call, Outcome* outcome);
   absl::Status Launch(const Call& call, Outcome* outcome);
+  absl::Status RunToEnd(const Call& call, Outcome* outcome);
+  absl::Status GiveWay();
 
   Client& client_;
   const Tenant& tenant_;
@@ -79,6 +81,7 @@ class TenantRun {
   };
   std::map<uint32_t, Launched> runs_;
   std::map<uint32_t, Kept> arrays_;
+  bool suspended_ = false;  // and cannot be resumed
 };
 
 }  // namespace pathways::simulate
