@@ -163,6 +163,12 @@ static bool hasHalves(const llvm::TargetMachine &machine) {
   }
 }
 
+/// Whether the target adds four products of bytes to each of 16 numbers.
+static bool hasByteDots(const llvm::TargetMachine &machine) {
+  return machine.getTargetTriple().getArch() == llvm::Triple::x86_64 &&
+         machine.getMCSubtargetInfo()->checkFeatures("+avx512vnni,+avx512bw");
+}
+
 //===----------------------------------------------------------------------===//
 // The stages in order
 //===----------------------------------------------------------------------===//
@@ -242,6 +248,7 @@ FailureOr<std::string> lowerToObject(ModuleOp module, const Target &target,
     return failure();
   kernel::MatmulTiles tiles = tilesFor(**machine);
   tiles.hasHalves = hasHalves(**machine);
+  tiles.hasByteDots = hasByteDots(**machine);
   for (func::FuncOp function : module.getOps<func::FuncOp>()) {
     kernel::lowerContractions(function, tiles);
     kernel::lowerConvolutions(function, tiles);

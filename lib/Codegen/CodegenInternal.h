@@ -44,6 +44,8 @@ struct MatmulTiles {
   int64_t vectors = 2;      ///< per row of a register tile
   bool hasFma = false;
   bool hasHalves = false; ///< instructions between f16 and f32
+  /// Of 64 bytes, instructions that add up four products at a time.
+  bool hasByteDots = false;
 };
 
 //===-- On tensors --------------------------------------------------------===//

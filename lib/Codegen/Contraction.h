@@ -14,13 +14,16 @@
 
 namespace mlir::pathways::kernel {
 
-/// Whether `op` multiplies two floating-point operands and adds to the third.
+/// Whether `op` multiplies two operands, which may be converted first, and adds
+/// to the third.
 inline bool isContraction(linalg::LinalgOp op) {
   return op.getNumDpsInputs() == 2 && op.getNumDpsInits() == 1 &&
          op.getNumReductionLoops() > 0 &&
          linalg::detail::isContractionBody(
              *op.getBlock(), [](Operation *first, Operation *second) {
-               return isa<arith::MulFOp>(first) && isa<arith::AddFOp>(second);
+               return (isa<arith::MulFOp>(first) &&
+                       isa<arith::AddFOp>(second)) ||
+                      (isa<arith::MulIOp>(first) && isa<arith::AddIOp>(second));
              });
 }
 

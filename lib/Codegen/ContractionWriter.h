@@ -8,7 +8,8 @@
 ///
 /// \file
 /// What writes one contraction. Matmul.cpp chooses and writes the loops and
-/// tiles; Packing.cpp brings together what of the operands is used together.
+/// tiles; Packing.cpp brings together what of the operands is used together;
+/// Quads.cpp has what is different for bytes.
 ///
 //===----------------------------------------------------------------------===//
 
@@ -49,6 +50,9 @@ public:
 
 private:
   static constexpr int64_t kDepthBytes = 1536; ///< of a column in one block
+  static constexpr int64_t kQuadDepth = 1024;
+  static constexpr int64_t kRowBlock = 128;
+  using Sums = SmallVector<Value>;
 
   /// Positions of the loop dimensions; -1: there is none.
   int64_t m = -1, n = -1, k = -1;
@@ -57,12 +61,21 @@ private:
   int64_t panelWidth() const { return tileVectors * vectors.most; }
   /// Steps of k in one block.
   int64_t depthBlock() const {
-    return kDepthBytes * 8 / element.getIntOrFloatBitWidth();
+    return usesQuads ? kQuadDepth
+                     : kDepthBytes * 8 / element.getIntOrFloatBitWidth();
   }
   MemRefType panelsType(int64_t depth) const {
     int64_t width = panelWidth(), count = llvm::divideCeil(size(n), width);
-    return MemRefType::get({count, depth, width}, element);
+    return MemRefType::get({count, depth, width},
+                           getElementTypeOrSelf(rhs.getType()));
   }
+  /// Elements of an operand, as many in a vector as there are in one of C.
+  Lanes vectorsOf(Value operand) const {
+    Lanes lanes = vectors;
+    lanes.element = getElementTypeOrSelf(operand.getType());
+    return lanes;
+  }
+  bool matchBody();
   void chooseTile();
 
   /// Subscripts of an operand where the loop dimensions have the given values.
@@ -77,6 +90,16 @@ private:
   void writeBlock(Value kBegin, Value kEnd);
   Value loadA(Value row, Value kv);
   Value loadB(const Columns &columns, size_t v, Value kv);
+  /// What is multiplied, of what was loaded.
+  Value converted(Value value, Operation *by);
+  /// Adds the terms of a block of k to the sums of a tile.
+  void addTerms(Value kBegin, Value kEnd, ArrayRef<Value> rows,
+                const Columns &columns, Sums &sums);
+  void allocateQuads();
+  void packQuadsOfB(Value kBegin, Value kEnd);
+  void packQuadsOfA(Value rowBegin, Value rowEnd, Value kBegin, Value kEnd);
+  void addQuads(Value kBegin, Value kEnd, ArrayRef<Value> rows,
+                const Columns &columns, Sums &sums);
   /// One register tile: `rows` rows from `row`.
   void writeTile(Value kBegin, Value kEnd, Value row, int64_t rows,
                  const Columns &columns);
@@ -89,9 +112,14 @@ private:
   SmallVector<int64_t> others; ///< loop dimensions other than m, n, k
   SmallVector<Value> outer;    ///< their values
   Type element;
+  /// What converts an operand before it is multiplied; or none.
+  Operation *convertsLhs = nullptr, *convertsRhs = nullptr;
   Lanes vectors; ///< of C
   int64_t tileRows = 1, tileVectors = 1;
   bool turnsB = false, packsB = false, packsA = false;
+  bool usesQuads = false;     ///< see Quads.cpp
+  Value quads;                ///< of B
+  Value corrections;          ///< by row of the block of A
   Value panels;               ///< of B: panel, k, column; none: B as it is
   Value panelBegin;           ///< the k with which they begin; none: 0
   Value blockA;               ///< rows of A; none: A as it is

@@ -95,7 +95,8 @@ SmallVector<int64_t> kernel::Lanes::widthsOf(int64_t count) const {
 }
 
 VectorType kernel::Lanes::typeOf(int64_t width) const {
-  return VectorType::get(llvm::isPowerOf2_64(width) ? width : most, element);
+  bool isFull = areFull || !llvm::isPowerOf2_64(width);
+  return VectorType::get(isFull ? most : width, element);
 }
 
 /// Of the lanes of `type`, the first `width`.

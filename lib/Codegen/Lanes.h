@@ -36,12 +36,13 @@ bool canBeInLanes(Block &body, bool hasHalves);
 Value inLanes(ImplicitLocOpBuilder &b, Value value, Block &body,
               IRMapping &values, int64_t width);
 
-/// Elements in vectors. Of one whose width is no power of 2, as many lanes of a
-/// full one are used.
+/// Elements in vectors. Of a width that is no power of 2, as many lanes of a
+/// full vector are used.
 struct Lanes {
   Type element;
   int64_t most = 1;      ///< of a full vector
   bool hasMasks = false; ///< loads and stores of some lanes cost no more
+  bool areFull = false;  ///< of a full vector, always
 
   Lanes() = default;
   Lanes(Type element, int64_t vectorBytes);

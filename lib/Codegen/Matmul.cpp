@@ -44,7 +44,6 @@ using namespace mlir::pathways::kernel;
 
 namespace {
 
-constexpr int64_t kRowBlock = 128;
 constexpr int64_t kUnroll = 4;
 /// Rows of an operand that are further apart are brought together.
 constexpr int64_t kFarBytes = 2048;
@@ -53,29 +52,42 @@ constexpr int64_t kWorthPacking = 32;
 
 } // namespace
 
+/// The products are of the operands themselves, not of something made of them.
+bool ContractionWriter::matchBody() {
+  Block *body = op.getBlock();
+  for (Value operand : {lhs, rhs, out})
+    if (!isa<MemRefType>(operand.getType()))
+      return false;
+  element = getElementTypeOrSelf(out.getType());
+  if (!(element.isF32() || element.isF64() || element.isInteger(8) ||
+        element.isInteger(32) || element.isInteger(64)) ||
+      !llvm::all_of(body->getArguments(),
+                    [](Value argument) { return argument.hasOneUse(); }))
+    return false;
+  // Sum, product, conversions, the end.
+  int64_t count = 3;
+  auto conversion = [&](unsigned i) -> Operation * {
+    Operation *user = *body->getArgument(i).user_begin();
+    bool isOne = isa<arith::ExtSIOp, arith::ExtUIOp>(user);
+    count += isOne;
+    return isOne ? user : nullptr;
+  };
+  convertsLhs = conversion(0), convertsRhs = conversion(1);
+  return llvm::hasNItems(body->getOperations(), count) &&
+         llvm::all_of(body->without_terminator(), [&](Operation &each) {
+           return each.getResult(0).getType() == element;
+         });
+}
+
 bool ContractionWriter::match() {
   if (!op.hasPureBufferSemantics() || !kernel::isContraction(op))
     return false;
   sizes = op.getStaticLoopRanges();
   if (ShapedType::isDynamicShape(sizes) || llvm::is_contained(sizes, 0))
     return false;
-  Block *body = op.getBlock();
-  // The products are of the operands themselves, not of something made of them.
-  if (!llvm::hasNItems(body->getOperations(), 3) ||
-      !llvm::all_of(body->getArguments(),
-                    [](Value argument) { return argument.hasOneUse(); }))
-    return false;
   lhs = op.getDpsInputs()[0], rhs = op.getDpsInputs()[1];
   out = op.getDpsInits()[0];
-  for (Value operand : {lhs, rhs, out}) {
-    auto type = dyn_cast<MemRefType>(operand.getType());
-    if (!type ||
-        !(type.getElementType().isF32() || type.getElementType().isF64()))
-      return false;
-    element = type.getElementType();
-  }
-  if (llvm::any_of(body->getArgumentTypes(),
-                   [&](Type type) { return type != element; }))
+  if (!matchBody())
     return false;
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
   if (!llvm::all_of(maps,
@@ -92,6 +104,7 @@ bool ContractionWriter::match() {
   if (!rhsMap.isFunctionOfDim(n)) {
     std::swap(lhs, rhs);
     std::swap(lhsMap, rhsMap);
+    std::swap(convertsLhs, convertsRhs);
   }
   if (!rhsMap.isFunctionOfDim(n) || lhsMap.isFunctionOfDim(n))
     return false;
@@ -123,6 +136,16 @@ void ContractionWriter::chooseTile() {
   vectors = Lanes(element, tiles.vectorBytes);
   tileVectors = std::clamp<int64_t>(llvm::divideCeil(size(n), vectors.most), 1,
                                     tiles.vectors);
+  usesQuads = tiles.hasByteDots && element.isInteger(32) &&
+              isa_and_nonnull<arith::ExtSIOp>(convertsLhs) &&
+              isa_and_nonnull<arith::ExtSIOp>(convertsRhs) &&
+              getElementTypeOrSelf(lhs.getType()).isInteger(8) &&
+              getElementTypeOrSelf(rhs.getType()).isInteger(8) && size(k) >= 4;
+  if (usesQuads) {
+    vectors.areFull = true;
+    tileRows = tiles.rows * tiles.vectors / tileVectors;
+    return;
+  }
   packsB = !turnsB && size(m) >= kWorthPacking && size(k) >= kUnroll &&
            strideAlong(rhs, rhsMap, k) >= kFarBytes;
   bool alongK = isDenseAlong(lhs, lhsMap, k);
@@ -167,6 +190,16 @@ void ContractionWriter::forEachColumns(
 // Tiles
 //===----------------------------------------------------------------------===//
 
+Value ContractionWriter::converted(Value value, Operation *by) {
+  if (!by)
+    return value;
+  Type type = element;
+  if (auto vector = dyn_cast<VectorType>(value.getType()))
+    type = vector.clone(element);
+  return b.create(by->getLoc(), by->getName().getIdentifier(), value, type)
+      ->getResult(0);
+}
+
 Value ContractionWriter::loadA(Value row, Value kv) {
   if (!packsA)
     return memref::LoadOp::create(b, lhs, subscripts(lhsMap, row, {}, kv));
@@ -182,20 +215,70 @@ Value ContractionWriter::loadB(const Columns &columns, size_t v, Value kv) {
   int64_t offset = 0;
   for (size_t i = 0; i < v; ++i)
     offset += columns.widths[i];
+  Lanes lanes = vectorsOf(rhs);
   if (!panels)
-    return vectors.load(b, rhs,
-                        subscripts(rhsMap, {}, add(columns.first, offset), kv),
-                        columns.widths[v]);
+    return lanes.load(b, rhs,
+                      subscripts(rhsMap, {}, add(columns.first, offset), kv),
+                      columns.widths[v]);
   if (panelBegin)
     kv = arith::SubIOp::create(b, kv, panelBegin);
-  return vectors.load(b, panels, {columns.panel, kv, index(offset)},
-                      columns.widths[v]);
+  return lanes.load(b, panels, {columns.panel, kv, index(offset)},
+                    columns.widths[v]);
+}
+
+void ContractionWriter::addTerms(Value kBegin, Value kEnd, ArrayRef<Value> rows,
+                                 const Columns &columns, Sums &sums) {
+  size_t count = columns.widths.size();
+  auto step = [&](Value kv, Sums &sums) {
+    SmallVector<Value> rights;
+    for (size_t v = 0; v < count; ++v)
+      rights.push_back(converted(loadB(columns, v, kv), convertsRhs));
+    for (auto [r, row] : llvm::enumerate(rows)) {
+      Value left = converted(loadA(row, kv), convertsLhs);
+      for (auto [v, right] : llvm::enumerate(rights)) {
+        Value &sum = sums[r * count + v];
+        Value lanes = vector::BroadcastOp::create(b, right.getType(), left);
+        if (isa<IntegerType>(element))
+          sum = arith::AddIOp::create(b, sum,
+                                      arith::MulIOp::create(b, lanes, right));
+        else if (tiles.hasFma)
+          // Not vector.fma, which may become two roundings.
+          sum = math::FmaOp::create(b, lanes, right, sum);
+        else
+          sum = arith::AddFOp::create(b, sum,
+                                      arith::MulFOp::create(b, lanes, right));
+      }
+    }
+  };
+  auto depthLoop = [&](Value begin, Value end, int64_t unroll) {
+    auto loop = scf::ForOp::create(b, begin, end, index(unroll), sums);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    Sums inner(loop.getRegionIterArgs());
+    for (int64_t u = 0; u < unroll; ++u)
+      step(add(loop.getInductionVar(), u), inner);
+    scf::YieldOp::create(b, inner);
+    sums.assign(loop.getResults().begin(), loop.getResults().end());
+  };
+  // Only the last block of k can have a rest.
+  if (size(k) < kUnroll) {
+    depthLoop(kBegin, kEnd, 1);
+  } else if (size(k) % kUnroll == 0) {
+    depthLoop(kBegin, kEnd, kUnroll);
+  } else {
+    Value length = arith::SubIOp::create(b, kEnd, kBegin);
+    Value rest = arith::RemUIOp::create(b, length, index(kUnroll));
+    Value middle = arith::SubIOp::create(b, kEnd, rest);
+    depthLoop(kBegin, middle, kUnroll);
+    depthLoop(middle, kEnd, 1);
+  }
 }
 
 void ContractionWriter::writeTile(Value kBegin, Value kEnd, Value row,
                                   int64_t rows, const Columns &columns) {
   size_t count = columns.widths.size();
-  SmallVector<Value> firsts, rowValues, sums;
+  SmallVector<Value> firsts, rowValues;
+  Sums sums;
   int64_t offset = 0;
   for (int64_t width : columns.widths) {
     firsts.push_back(add(columns.first, offset));
@@ -220,46 +303,10 @@ void ContractionWriter::writeTile(Value kBegin, Value kEnd, Value row,
                                    /*isWrite=*/true, /*localityHint=*/3,
                                    /*isDataCache=*/true);
     }
-  auto step = [&](Value kv, SmallVectorImpl<Value> &sums) {
-    SmallVector<Value> rights;
-    for (size_t v = 0; v < count; ++v)
-      rights.push_back(loadB(columns, v, kv));
-    for (int64_t r = 0; r < rows; ++r) {
-      Value left = loadA(rowValues[r], kv);
-      for (auto [v, right] : llvm::enumerate(rights)) {
-        Value &sum = sums[r * count + v];
-        Value lanes = vector::BroadcastOp::create(b, right.getType(), left);
-        if (tiles.hasFma)
-          // Not vector.fma, which may become two roundings.
-          sum = math::FmaOp::create(b, lanes, right, sum);
-        else
-          sum = arith::AddFOp::create(b, sum,
-                                      arith::MulFOp::create(b, lanes, right));
-      }
-    }
-  };
-  auto depthLoop = [&](Value begin, Value end, int64_t unroll) {
-    auto loop = scf::ForOp::create(b, begin, end, index(unroll), sums);
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(loop.getBody());
-    SmallVector<Value> inner(loop.getRegionIterArgs());
-    for (int64_t u = 0; u < unroll; ++u)
-      step(add(loop.getInductionVar(), u), inner);
-    scf::YieldOp::create(b, inner);
-    sums.assign(loop.getResults().begin(), loop.getResults().end());
-  };
-  // Only the last block of k can have a rest.
-  if (size(k) < kUnroll) {
-    depthLoop(kBegin, kEnd, 1);
-  } else if (size(k) % kUnroll == 0) {
-    depthLoop(kBegin, kEnd, kUnroll);
-  } else {
-    Value length = arith::SubIOp::create(b, kEnd, kBegin);
-    Value rest = arith::RemUIOp::create(b, length, index(kUnroll));
-    Value middle = arith::SubIOp::create(b, kEnd, rest);
-    depthLoop(kBegin, middle, kUnroll);
-    depthLoop(middle, kEnd, 1);
-  }
+  if (usesQuads)
+    addQuads(kBegin, kEnd, rowValues, columns, sums);
+  else
+    addTerms(kBegin, kEnd, rowValues, columns, sums);
   for (int64_t r = 0; r < rows; ++r)
     for (size_t v = 0; v < count; ++v)
       vectors.store(b, sums[r * count + v], out,
@@ -268,6 +315,8 @@ void ContractionWriter::writeTile(Value kBegin, Value kEnd, Value row,
 }
 
 void ContractionWriter::writeBlock(Value kBegin, Value kEnd) {
+  if (usesQuads)
+    packQuadsOfB(kBegin, kEnd);
   if (packsB)
     packB(kBegin, kEnd);
   int64_t blockRows = std::max(kRowBlock / tileRows, int64_t{1}) * tileRows;
@@ -278,6 +327,8 @@ void ContractionWriter::writeBlock(Value kBegin, Value kEnd) {
       Value last = end - begin <= blockRows
                        ? index(end)
                        : min(add(first, blockRows), index(end));
+      if (usesQuads)
+        packQuadsOfA(first, last, kBegin, kEnd);
       if (packsA)
         packA(first, last, kBegin, kEnd);
       forEachColumns([&](const Columns &columns) {
@@ -317,6 +368,8 @@ void ContractionWriter::write() {
     turnAroundB();
   }
   int64_t depth = std::min(size(k), depthBlock());
+  if (usesQuads)
+    allocateQuads();
   if (packsB)
     panels = memref::AllocOp::create(b, panelsType(depth));
   if (packsA) {
@@ -325,7 +378,7 @@ void ContractionWriter::write() {
     blockA = memref::AllocOp::create(
         b, MemRefType::get({alongK ? kRowBlock : depth,
                             (alongK ? depth : kRowBlock) + vectors.most},
-                           element));
+                           getElementTypeOrSelf(lhs.getType())));
   }
   // Loops over all other dimensions, outermost first.
   std::function<void(size_t)> nest = [&](size_t i) {

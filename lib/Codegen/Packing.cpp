@@ -103,16 +103,17 @@ void ContractionWriter::turnAroundB() {
 /// The rows of B from `kBegin` on.
 void ContractionWriter::packB(Value kBegin, Value kEnd) {
   panelBegin = kBegin;
+  Lanes lanes = vectorsOf(rhs);
   loop(kBegin, kEnd, 1, [&](Value kv) {
     Value place = arith::SubIOp::create(b, kv, kBegin);
     forEachColumns([&](const Columns &columns) {
       int64_t offset = 0;
       for (int64_t width : columns.widths) {
-        Value row = vectors.load(
+        Value row = lanes.load(
             b, rhs, subscripts(rhsMap, {}, add(columns.first, offset), kv),
             width);
-        vectors.store(b, row, panels, {columns.panel, place, index(offset)},
-                      width);
+        lanes.store(b, row, panels, {columns.panel, place, index(offset)},
+                    width);
         offset += width;
       }
     });

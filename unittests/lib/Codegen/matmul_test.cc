@@ -16,8 +16,11 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
+#include <limits>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 using namespace kernel_test;
@@ -212,6 +215,96 @@ TEST(KernelMatmul, SeveralInnerDimensions) {
                    bs[((isInBoth ? p * l : 0) + q) * n + j];
         ASSERT_NEAR(c.as<float>()[i * n + j], sum, 1e-5) << i << ", " << j;
       }
+  }
+}
+
+/// Products of integers wrap, and are the same in any order and by any
+/// instruction.
+template <typename In, typename Out>
+void checkIntegers(int m, int k, int n, const char *in, const char *out,
+                   bool turnsA, bool turnsB, bool isUnsigned,
+                   const std::string &cpu) {
+  SCOPED_TRACE(testing::Message()
+               << m << "x" << k << "x" << n << " " << in << " to " << out
+               << (turnsA ? " ta" : "") << (turnsB ? " tb" : "")
+               << (isUnsigned ? " unsigned " : " ") << cpu);
+  auto shape = [](int a, int b, const char *type) {
+    return "tensor<" + std::to_string(a) + "x" + std::to_string(b) + "x" +
+           type + ">";
+  };
+  std::string A = turnsA ? shape(k, m, in) : shape(m, k, in),
+              B = turnsB ? shape(n, k, in) : shape(k, n, in),
+              C = shape(m, n, out);
+  std::string text =
+      "func.func @mm(%a: " + A + ", %b: " + B + ") -> " + C +
+      " {\n  %z = arith.constant dense<7> : " + C +
+      "\n  %r = linalg.matmul indexing_maps = [affine_map<(m,n,k)->(" +
+      (turnsA ? "k,m" : "m,k") + ")>, affine_map<(m,n,k)->(" +
+      (turnsB ? "n,k" : "k,n") + ")>, affine_map<(m,n,k)->(m,n)>]" +
+      (isUnsigned ? " {cast = #linalg.type_fn<cast_unsigned>}" : "") +
+      " ins(%a, %b : " + A + ", " + B + ") outs(%z : " + C + ") -> " + C +
+      "\n  return %r : " + C + "\n}\n";
+  pathways::proto::Target target;
+  if (!cpu.empty()) {
+    target.set_triple(pathways::HostTarget().triple());
+    target.set_cpu(cpu);
+  }
+  Kernel kernel;
+  ASSERT_TRUE(kernel.compile(text, {target})) << kernel.errors();
+  double low = std::numeric_limits<In>::min(),
+         high = std::numeric_limits<In>::max();
+  auto as = numbers<In>(size_t(m) * k, 31, low, high),
+       bs = numbers<In>(size_t(k) * n, 32, low, high);
+  // The ends of the range, in both operands of a product too.
+  for (int i = 0; i < std::min(k, 5); ++i)
+    as[turnsA ? i * m : i] = bs[turnsB ? i : i * n] =
+        std::numeric_limits<In>::min();
+  Buffer a = Buffer::of(as), b = Buffer::of(bs), c(size_t(m) * n * sizeof(Out));
+  ASSERT_EQ(kernel.run(0, {&a, &b, &c}), 0);
+  auto cs = c.as<Out>();
+  auto widened = [&](In value) -> uint64_t {
+    if (isUnsigned)
+      return std::make_unsigned_t<In>(value);
+    return int64_t(value);
+  };
+  for (int i = 0; i < m; ++i)
+    for (int j = 0; j < n; ++j) {
+      uint64_t sum = 7;
+      for (int l = 0; l < k; ++l)
+        sum += widened(turnsA ? as[l * m + i] : as[i * k + l]) *
+               widened(turnsB ? bs[j * k + l] : bs[l * n + j]);
+      ASSERT_EQ(Out(sum), cs[size_t(i) * n + j]) << i << ", " << j;
+    }
+}
+
+TEST(KernelMatmul, Integers) {
+  std::vector<std::string> cpus = {""};
+#if defined(__x86_64__)
+  cpus.push_back("x86-64");
+#endif
+  for (const std::string &cpu : cpus) {
+    for (bool turnsA : {false, true})
+      for (bool turnsB : {false, true}) {
+        checkIntegers<int8_t, int32_t>(13, 37, 41, "i8", "i32", turnsA, turnsB,
+                                       false, cpu);
+        checkIntegers<int32_t, int32_t>(9, 6, 37, "i32", "i32", turnsA, turnsB,
+                                        false, cpu);
+      }
+    // Several blocks of k, of rows and of columns; edges.
+    checkIntegers<int8_t, int32_t>(133, 1031, 70, "i8", "i32", false, false,
+                                   false, cpu);
+    checkIntegers<int8_t, int32_t>(1, 5, 8, "i8", "i32", false, false, false,
+                                   cpu);
+    checkIntegers<int8_t, int32_t>(3, 3, 17, "i8", "i32", false, false, false,
+                                   cpu);
+    checkIntegers<int8_t, int32_t>(5, 24, 19, "i8", "i32", false, false, true,
+                                   cpu);
+    checkIntegers<int8_t, int8_t>(6, 20, 35, "i8", "i8", false, false, false,
+                                  cpu);
+    checkIntegers<int64_t, int64_t>(7, 9, 21, "i64", "i64", false, true, false,
+                                    cpu);
+    checkIntegers<int32_t, int64_t>(39, 8, 530, "i32", "i64", false, false,
+                                    false, cpu);
   }
 }
 

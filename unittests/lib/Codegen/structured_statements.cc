@@ -236,8 +236,11 @@ bool KernelGenerator::product() {
   int a = operand(e, select(lhs, loops)), b = operand(e, select(rhs, loops));
   std::string text;
   std::vector<Evaluation> before;
-  int init = destination(e, select(out, loops), /*isRead=*/true, text, before);
-  int r = addValue(fresh("v"), e, values[init].shape);
+  // Sums of bytes may be wider.
+  Element sum = e == Element::I8 && chance(60) ? Element::I32 : e;
+  int init =
+      destination(sum, select(out, loops), /*isRead=*/true, text, before);
+  int r = addValue(fresh("v"), sum, values[init].shape);
   std::string maps;
   if (loops.size() > 2 && (isLeft || isRight))
     maps = " indexing_maps = [" + mapText(lhs, loops.size()) + ", " +
@@ -253,11 +256,11 @@ bool KernelGenerator::product() {
     std::vector<std::vector<Cell>> terms(env[r].cells.size());
     forEach(loops, [&](const Shape &index) {
       terms[offsetOf(env[r].shape, select(out, index))].push_back(times.apply(
-          e, env[a].cells[offsetOf(env[a].shape, select(lhs, index))],
+          sum, env[a].cells[offsetOf(env[a].shape, select(lhs, index))],
           env[b].cells[offsetOf(env[b].shape, select(rhs, index))]));
     });
     for (size_t i = 0; i < terms.size(); ++i)
-      env[r].cells[i] = combine(plus, e, env[init].cells[i], terms[i]);
+      env[r].cells[i] = combine(plus, sum, env[init].cells[i], terms[i]);
   });
 }
 
