@@ -8,6 +8,7 @@
 
 #include "runtime/client/array_table.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -92,10 +93,16 @@ void ArrayTable::Settle(const RunState& run, ObjectList* objects,
   }
 }
 
-std::vector<uint64_t> ArrayTable::OnHosts() const {
+std::vector<uint64_t> ArrayTable::OnHosts(
+    const std::vector<bool>& hosts) const {
   std::vector<uint64_t> ids;
   for (const auto& [id, array] : arrays_.values()) {
-    if (array.dense == nullptr && array.placed.object != 0) ids.push_back(id);
+    if (array.dense != nullptr || array.placed.object == 0) continue;
+    const std::vector<ArrayPlacement::Host>& of = array.placed.placement->hosts;
+    if (std::any_of(of.begin(), of.end(),
+                    [&](const auto& host) { return hosts[host.host]; })) {
+      ids.push_back(id);
+    }
   }
   return ids;
 }

@@ -60,8 +60,9 @@ class ArrayTable {
   // That launch is over: the hosts have what it placed, if it completed, or
   // its objects are given up. Adds the values that the table needs no more.
   void Settle(const RunState& run, ObjectList* objects, SharedValues* values);
-  // Those whose values are on hosts alone.
-  std::vector<uint64_t> OnHosts() const;
+  // Those whose values are on hosts alone, with a block on one of these, which
+  // are marked.
+  std::vector<uint64_t> OnHosts(const std::vector<bool>& hosts) const;
   // One whose values were on hosts is with the client again. As Put, and
   // NotFound as of Find. Adds the object that it gives up.
   absl::Status BringHome(uint64_t id, SharedValue value, ObjectList* objects);

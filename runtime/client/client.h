@@ -104,10 +104,11 @@ class Client {
   absl::StatusOr<std::vector<bool>> AwayDevices();
   // No more programs are loaded on these islands, hosts or devices, by name,
   // until Undrain; what is there goes on. Waits until nothing is there any
-  // more: whoever has it unloads it, or moves it, as ClientOptions::elastic
-  // lets every launch do; DeadlineExceeded, which leaves them drained, after
-  // `wait_ns`, unless that is negative. InvalidArgument: there is no such part;
-  // Cancelled: they are drained no more.
+  // more, nor arrays on hosts all of whose devices these are: whoever has it
+  // gives it up, or moves it, as ClientOptions::elastic lets every launch do;
+  // DeadlineExceeded, which leaves them drained, after `wait_ns`, unless that
+  // is negative. InvalidArgument: there is no such part; Cancelled: they are
+  // drained no more.
   absl::Status Drain(const std::vector<std::string>& names,
                      int64_t wait_ns = -1);
   absl::Status Undrain(const std::vector<std::string>& names);
@@ -338,8 +339,9 @@ class Client {
                        const RebindOptions& options);
   // Suspending (client_suspend.cc). Calls go on.
   void EndSuspension();
-  // All arrays that are on hosts; one.
-  absl::Status BringHome(const std::string& folder);
+  // Arrays that are on one of these hosts, which are marked; one.
+  absl::Status BringHome(const std::vector<bool>& hosts,
+                         const std::string& folder);
   absl::Status BringHome(uint64_t array, SharedValue value);
   // Before a launch.
   void LeaveDrained(ProgramHandle program);
@@ -411,6 +413,7 @@ class Client {
   std::set<uint64_t> rebinding_ ABSL_GUARDED_BY(mutex_);  // programs
   std::atomic<int> rebinds_{0};                           // how many these are
   std::atomic<uint64_t> rebinds_ended_{0};
+  std::atomic<bool> has_drained_arrays_{false};  // it was told so
   std::atomic<bool> suspended_{false};
   // That wait for Resume, as if they were rebound.
   std::vector<ProgramHandle> suspended_programs_ ABSL_GUARDED_BY(mutex_);

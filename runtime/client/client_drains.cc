@@ -65,6 +65,7 @@ absl::Status Client::SendDrain(const std::vector<std::string>& names,
 }
 
 void Client::OnDrainSeen(const proto::DrainSeen& seen) {
+  if (seen.arrays()) has_drained_arrays_.store(true);
   MutexLock lock(&mutex_);
   for (const auto& [handle, program] : programs_) {
     if (std::find(seen.programs().begin(), seen.programs().end(),
@@ -77,10 +78,24 @@ void Client::OnDrainSeen(const proto::DrainSeen& seen) {
 void Client::LeaveDrained(ProgramHandle handle) {
   const absl::StatusOr<std::shared_ptr<const LoadedProgram>> program =
       FindProgram(handle);
-  if (!program.ok() || !(*program)->is_to_leave().exchange(false)) return;
+  const bool moves = program.ok() && (*program)->is_to_leave().exchange(false);
+  const bool brings = has_drained_arrays_.exchange(false);
+  if (!moves && !brings) return;
   const absl::StatusOr<std::vector<bool>> away = AwayDevices();
-  // Where there are no others it stays.
-  if (away.ok()) (void)Rebind(handle, *away, RebindOptions());
+  if (!away.ok()) return;
+  // Where there are no others, or is no room, it stays.
+  if (moves) (void)Rebind(handle, *away, RebindOptions());
+  if (!brings) return;
+  const Topology& topology = *context_.runtime->topology;
+  std::vector<bool> hosts(topology.num_hosts());
+  for (int32_t host = 0; host < topology.num_hosts(); ++host) {
+    bool all = true;
+    for (int d = 0; d < topology.num_host_devices(host); ++d) {
+      all = all && (*away)[topology.GlobalDevice({host, d})];
+    }
+    hosts[host] = all;
+  }
+  (void)BringHome(hosts, /*folder=*/"");
 }
 
 }  // namespace pathways

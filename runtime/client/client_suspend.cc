@@ -47,7 +47,8 @@ absl::Status Client::Suspend(const std::string& folder) {
     status = Drain(*begun.back());
     if (!status.ok()) break;
   }
-  if (status.ok()) status = BringHome(folder);
+  const std::vector<bool> all(context_.runtime->topology->num_hosts(), true);
+  if (status.ok()) status = BringHome(all, folder);
   if (!status.ok()) {
     EndSuspension();
     return status;
@@ -70,11 +71,12 @@ void Client::EndSuspension() {
   context_.runtime->world->Notify();
 }
 
-absl::Status Client::BringHome(const std::string& path) {
+absl::Status Client::BringHome(const std::vector<bool>& hosts,
+                               const std::string& path) {
   std::vector<uint64_t> arrays;
   {
     MutexLock lock(&mutex_);
-    arrays = arrays_.OnHosts();
+    arrays = arrays_.OnHosts(hosts);
   }
   if (arrays.empty()) return absl::OkStatus();
   std::unique_ptr<SaveFolder> folder;

@@ -23,6 +23,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -165,6 +166,8 @@ class Controller final : public ControlActor {
   void OnDevices(ClientRequest request);
   void OnDrain(uint32_t client, const proto::DrainRequest& request);
   std::vector<uint32_t> ProgramsOn(const std::vector<bool>& devices) const;
+  // Clients with arrays on hosts all of whose devices these are.
+  std::set<uint32_t> ArraysOn(const std::vector<bool>& devices) const;
   // Those that are over, and those whose deadline has come.
   void AnswerDrains();
   void ExpireDrains();

@@ -64,6 +64,12 @@ void Controller::OnDrain(uint32_t client, const proto::DrainRequest& drain) {
     found->second->set_client(program.owner);
     found->second->mutable_drain_seen()->add_programs(program.incarnation);
   }
+  for (uint32_t client : ArraysOn(devices)) {
+    const auto [found, is_new] = seen.try_emplace(client);
+    if (is_new) found->second = NewControl();
+    found->second->set_client(client);
+    found->second->mutable_drain_seen()->set_arrays(true);
+  }
   for (auto& [owner, control] : seen) SendToClient(std::move(control));
   DrainWait wait{request, std::move(devices)};
   const TimeNs now = Now();
@@ -90,9 +96,24 @@ std::vector<uint32_t> Controller::ProgramsOn(
   return programs;
 }
 
+std::set<uint32_t> Controller::ArraysOn(
+    const std::vector<bool>& devices) const {
+  const Topology& topology = *context_.topology;
+  std::vector<bool> hosts(topology.num_hosts());
+  for (int32_t host = 0; host < topology.num_hosts(); ++host) {
+    bool all = !lives_.IsGone(host);
+    for (int d = 0; d < topology.num_host_devices(host); ++d) {
+      all = all && devices[topology.GlobalDevice({host, d})];
+    }
+    hosts[host] = all;
+  }
+  return objects_.ClientsOn(hosts);
+}
+
 void Controller::AnswerDrains() {
   std::erase_if(drains_, [&](const DrainWait& drain) {
     if (!ProgramsOn(drain.devices).empty()) return false;
+    if (!ArraysOn(drain.devices).empty()) return false;
     Answer(drain.request, absl::OkStatus());
     return true;
   });
@@ -101,16 +122,18 @@ void Controller::AnswerDrains() {
 void Controller::ExpireDrains() {
   std::erase_if(drains_, [&](const DrainWait& drain) {
     if (drain.deadline > Now()) return false;
-    const std::vector<uint32_t> programs = ProgramsOn(drain.devices);
-    Answer(
-        drain.request,
-        absl::DeadlineExceededError(absl::StrCat(
-            "what is drained is not empty: ",
-            absl::StrJoin(programs, ", ", [&](std::string* out, uint32_t id) {
-              const ProgramTable::Program& program = programs_.at(id);
-              absl::StrAppend(out, "program '", program.plan->name(),
-                              "' of client '", NameOf(program.owner), "'");
-            }))));
+    std::vector<std::string> who;
+    for (uint32_t id : ProgramsOn(drain.devices)) {
+      const ProgramTable::Program& program = programs_.at(id);
+      who.push_back(absl::StrCat("program '", program.plan->name(),
+                                 "' of client '", NameOf(program.owner), "'"));
+    }
+    for (uint32_t client : ArraysOn(drain.devices)) {
+      who.push_back(absl::StrCat("arrays of client '", NameOf(client), "'"));
+    }
+    Answer(drain.request,
+           absl::DeadlineExceededError(absl::StrCat(
+               "what is drained is not empty: ", absl::StrJoin(who, ", "))));
     return true;
   });
 }

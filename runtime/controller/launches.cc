@@ -382,6 +382,7 @@ void Controller::SendDrops(std::vector<Drop>* drops) {
     SendStore(first.host, /*launch=*/0, /*asks=*/false, std::move(control));
   }
   drops->clear();
+  AnswerDrains();
 }
 
 void Controller::ReleaseHeld(absl::Span<const uint64_t> objects) {

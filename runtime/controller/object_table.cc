@@ -114,6 +114,17 @@ std::vector<uint64_t> ObjectTable::HeldBy(uint32_t client) const {
   return held;
 }
 
+std::set<uint32_t> ObjectTable::ClientsOn(
+    const std::vector<bool>& hosts) const {
+  std::set<uint32_t> clients;
+  for (uint64_t id : objects_.Ids()) {
+    for (int32_t host : objects_.Find(id)->hosts) {
+      if (hosts[host]) clients.insert(ClientOf(id));
+    }
+  }
+  return clients;
+}
+
 uint64_t ObjectTable::BytesOf(uint32_t client) const {
   uint64_t bytes = 0;
   for (uint64_t id : objects_.Ids()) {

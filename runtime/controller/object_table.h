@@ -10,6 +10,7 @@
 #define RUNTIME_CONTROLLER_OBJECT_TABLE_H_
 
 #include <cstdint>
+#include <set>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -87,6 +88,10 @@ class ObjectTable {
 
   // On all hosts, of what the client (likewise) put, made or keeps.
   uint64_t BytesOf(uint32_t client) const;
+
+  // The clients (likewise) whose arrays have blocks on one of the hosts, which
+  // are marked.
+  std::set<uint32_t> ClientsOn(const std::vector<bool>& hosts) const;
 
   size_t size() const { return objects_.size(); }
   // Of all, ascending.

@@ -51,9 +51,11 @@ std::vector<bool> UsedOf(Client& client) {
 }
 
 std::vector<float> Double(Client& client, ProgramHandle program, float value) {
-  return FetchValues(
-      client, LaunchPlan(client, program, {Floats({2}, {value, value + 1})}),
-      "v");
+  const RunHandle run =
+      LaunchPlan(client, program, {Floats({2}, {value, value + 1})});
+  std::vector<float> values = FetchValues(client, run, "v");
+  EXPECT_TRUE(client.ReleaseRun(run).ok());
+  return values;
 }
 
 TEST_P(DrainTest, TakesNoProgramsUntilItIsUndone) {
@@ -124,6 +126,44 @@ TEST_P(DrainTest, AnElasticClientLeavesWithItsNextLaunch) {
   EXPECT_FALSE(runtime->Drain({"host1"}, /*wait_ns=*/0).ok());
   EXPECT_THAT(Double(*client, program, 4), ElementsAre(8, 10));
   EXPECT_THAT(UsedOf(*runtime), ElementsAre(true, true, false, false));
+}
+
+TEST_P(DrainTest, ArraysAreNotLeftBehind) {
+  auto runtime = Start("1x2x2", Options());
+  const ProgramHandle program = LoadPlan(*runtime, DoublePlan("p"));
+  ClientOptions elastic;
+  elastic.elastic = true;
+  auto client = runtime.Connect("elastic", elastic);
+  const ProgramHandle other = LoadPlan(*client, DoublePlan("q", /*base=*/2));
+  const auto keep = [](Client& of, ProgramHandle program) {
+    const RunHandle run = LaunchPlan(of, program, {Floats({2}, {1, 2})});
+    EXPECT_TRUE(of.Await(run).ok());
+    auto array = of.Keep(run, 0);
+    EXPECT_TRUE(array.ok()) << array.status();
+    EXPECT_TRUE(of.ReleaseRun(run).ok());
+    return *array;
+  };
+  const ArrayHandle mine = keep(*runtime, program);
+  const ArrayHandle its = keep(*client, other);
+  EXPECT_TRUE(runtime->Unload(program).ok());
+  // On a device of a host alone it may stay.
+  EXPECT_TRUE(runtime->Drain({"island0/host0/device0"}).ok());
+  EXPECT_EQ(runtime->Drain({"host0"}, /*wait_ns=*/1'000'000),
+            absl::DeadlineExceededError(
+                "what is drained is not empty: arrays of client 'client0'"));
+  EXPECT_TRUE(runtime->Release(mine).ok());
+  EXPECT_TRUE(runtime->Drain({"host0"}).ok());
+  EXPECT_TRUE(runtime->Undrain({"host0"}).ok());
+
+  EXPECT_EQ(runtime->Drain({"host1"}, /*wait_ns=*/0),
+            absl::DeadlineExceededError(
+                "what is drained is not empty: program 'q' of client "
+                "'elastic', arrays of client 'elastic'"));
+  EXPECT_THAT(Double(*client, other, 3), ElementsAre(6, 8));
+  EXPECT_TRUE(runtime->Drain({"host1"}).ok());
+  auto value = client->Get(its);
+  ASSERT_TRUE(value.ok()) << value.status();
+  EXPECT_THAT(Values(*value), ElementsAre(2, 4));
 }
 
 TEST_P(DrainTest, ARunMovesAtACut) {
