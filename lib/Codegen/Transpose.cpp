@@ -33,6 +33,8 @@ using namespace mlir::pathways;
 namespace {
 
 constexpr int64_t kTile = 16;
+/// Of rows that are read side by side.
+constexpr int64_t kBlock = 64;
 /// Smaller tiles in registers gain nothing.
 constexpr int64_t kLeastLanes = 4;
 
@@ -184,8 +186,14 @@ void TransposeWriter::write() {
       mTiles = sizes[m] / lanes * lanes;
       nTiles = sizes[n] / lanes * lanes;
     }
-    loop(0, mTiles, lanes, [&](Value mv) {
-      loop(0, nTiles, lanes, [&](Value nv) { writeTile(mv, nv, lanes); });
+    // Few rows at a time: each is then read from one end to the other, and
+    // their pages are known.
+    loop(0, nTiles, kBlock, [&](Value first) {
+      Value last = nTiles <= kBlock ? index(nTiles)
+                                    : min(add(first, kBlock), index(nTiles));
+      loop(0, mTiles, lanes, [&](Value mv) {
+        loop(first, last, lanes, [&](Value nv) { writeTile(mv, nv, lanes); });
+      });
     });
     writeElements(0, mTiles, nTiles, sizes[n]);
     writeElements(mTiles, sizes[m], 0, sizes[n]);

@@ -171,10 +171,11 @@ TEST(KernelTensor, Constants) {
   EXPECT_LT(kernel.code().objects[0].size(), 40000u);
 }
 
-/// Whole tiles, what is left over on either side, and dimensions around.
+/// Blocks of whole tiles, what is left over on either side, and dimensions
+/// around.
 template <typename T> void checkTranspose(const std::string &type) {
   SCOPED_TRACE(type);
-  const int a = 3, b = 37, c = 50;
+  const int a = 3, b = 149, c = 50;
   auto shape = [&](int x, int y, int z) {
     return "tensor<" + std::to_string(x) + "x" + std::to_string(y) + "x" +
            std::to_string(z) + "x" + type + ">";
