@@ -314,6 +314,45 @@ static bool shouldFuse(OpOperand *operand) {
          countUpToMost(producer) + countUpToMost(consumer) <= kMostFused;
 }
 
+/// Whether `op` does next to nothing with what others give it, so that to do it
+/// again is less work than to store and load what it makes.
+static bool isCheap(linalg::GenericOp op) {
+  if (op->getNumResults() != 1 ||
+      op.getNumParallelLoops() != op.getNumLoops() ||
+      op.payloadUsesValueFromOperand(op.getDpsInitOperand(0)) ||
+      !llvm::hasNItems(op.getBody()->getOperations(), 2) ||
+      !isa<arith::AddFOp, arith::SubFOp, arith::MulFOp>(op.getBody()->front()))
+    return false;
+  // Of what would be computed on the fly too there would be more and more.
+  return llvm::all_of(op.getDpsInputOperands(), [&](OpOperand *operand) {
+    auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
+    return !producer || producer.getNumReductionLoops() > 0 ||
+           !op.getMatchingIndexingMap(operand).isPermutation();
+  });
+}
+
+/// Gives every user of a cheap op one of its own, to be computed inside of it.
+static void unshareCheapOps(ModuleOp module) {
+  SmallVector<linalg::GenericOp> ops;
+  module.walk([&](linalg::GenericOp op) { ops.push_back(op); });
+  for (linalg::GenericOp op : ops) {
+    if (op->hasOneUse() || op->use_empty() || !isCheap(op))
+      continue;
+    bool areInside = llvm::all_of(op->getUses(), [&](OpOperand &use) {
+      auto user = dyn_cast<linalg::GenericOp>(use.getOwner());
+      return user && user->getBlock() == op->getBlock() &&
+             !kernel::isContraction(user) && user.isDpsInput(&use) &&
+             user.getMatchingIndexingMap(&use).isPermutation() &&
+             llvm::count(user->getOperands(), op->getResult(0)) == 1;
+    });
+    if (!areInside)
+      continue;
+    for (OpOperand &use :
+         llvm::make_early_inc_range(llvm::drop_begin(op->getUses())))
+      use.set(OpBuilder(use.getOwner()).clone(*op)->getResult(0));
+  }
+}
+
 LogicalResult kernel::normalizeTensors(ModuleOp module) {
   MLIRContext *context = module.getContext();
   {
@@ -336,9 +375,14 @@ LogicalResult kernel::normalizeTensors(ModuleOp module) {
       return failure();
   }
   // Before fusion: a fill is then an operand that folds into its user.
-  RewritePatternSet patterns(context);
-  linalg::populateElementwiseOpsFusionPatterns(patterns, shouldFuse);
-  applyPatternsToEnd(module, std::move(patterns));
+  auto fuse = [&] {
+    RewritePatternSet patterns(context);
+    linalg::populateElementwiseOpsFusionPatterns(patterns, shouldFuse);
+    applyPatternsToEnd(module, std::move(patterns));
+  };
+  fuse();
+  unshareCheapOps(module);
+  fuse();
   RewritePatternSet fills(context);
   fills.add<FillFromSplat>(context);
   applyPatternsToEnd(module, std::move(fills));

@@ -342,4 +342,51 @@ TEST(KernelFusion, AChainBecomesPartOfASum) {
   }
 }
 
+/// A difference that a sum and an elementwise op need is computed inside of
+/// both, and is nowhere in memory.
+TEST(KernelFusion, CheapOpsAreComputedWhereTheyAreUsed) {
+  const int rows = 300, columns = 40;
+  Kernel kernel;
+  ASSERT_TRUE(kernel.compile(R"(
+    func.func @f(%x: tensor<300x40xf32>) -> tensor<300x40xf32> {
+      %z = arith.constant dense<0.0> : tensor<40xf32>
+      %part = arith.constant dense<3.33333333e-03> : tensor<40xf32>
+      %e = tensor.empty() : tensor<300x40xf32>
+      %sum = linalg.reduce { arith.addf } ins(%x : tensor<300x40xf32>)
+               outs(%z : tensor<40xf32>) dimensions = [0]
+      %mean = arith.mulf %sum, %part : tensor<40xf32>
+      %means = linalg.broadcast ins(%mean : tensor<40xf32>)
+                 outs(%e : tensor<300x40xf32>) dimensions = [0]
+      %d = arith.subf %x, %means : tensor<300x40xf32>
+      %squares = arith.mulf %d, %d : tensor<300x40xf32>
+      %total = linalg.reduce { arith.addf } ins(%squares : tensor<300x40xf32>)
+                 outs(%z : tensor<40xf32>) dimensions = [0]
+      %totals = linalg.broadcast ins(%total : tensor<40xf32>)
+                  outs(%e : tensor<300x40xf32>) dimensions = [0]
+      %r = arith.divf %d, %totals : tensor<300x40xf32>
+      return %r : tensor<300x40xf32>
+    })"))
+      << kernel.errors();
+  EXPECT_LT(kernel.code().segments[0].scratchBytes, rows * columns * 4u / 8);
+  auto xs = numbers<float>(rows * columns, 5);
+  Buffer x = Buffer::of(xs), y(rows * columns * 4);
+  ASSERT_EQ(kernel.run(0, {&x, &y}), 0);
+  auto ys = y.as<float>();
+  for (int j = 0; j < columns; ++j) {
+    // Sums of columns are in the order of the rows: the same bits.
+    float sum = 0, total = 0;
+    for (int i = 0; i < rows; ++i)
+      sum += xs[i * columns + j];
+    float mean = sum * 3.33333333e-03f;
+    for (int i = 0; i < rows; ++i) {
+      volatile float square =
+          (xs[i * columns + j] - mean) * (xs[i * columns + j] - mean);
+      total += square;
+    }
+    for (int i = 0; i < rows; ++i)
+      ASSERT_EQ((xs[i * columns + j] - mean) / total, ys[i * columns + j])
+          << i << ", " << j;
+  }
+}
+
 } // namespace
