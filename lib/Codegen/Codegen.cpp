@@ -163,10 +163,11 @@ static bool hasHalves(const llvm::TargetMachine &machine) {
   }
 }
 
-/// Whether the target adds four products of bytes to each of 16 numbers.
-static bool hasByteDots(const llvm::TargetMachine &machine) {
+/// Whether the target is an x86 with these.
+static bool hasFeatures(const llvm::TargetMachine &machine,
+                        llvm::StringRef features) {
   return machine.getTargetTriple().getArch() == llvm::Triple::x86_64 &&
-         machine.getMCSubtargetInfo()->checkFeatures("+avx512vnni,+avx512bw");
+         machine.getMCSubtargetInfo()->checkFeatures(features.str());
 }
 
 //===----------------------------------------------------------------------===//
@@ -248,13 +249,16 @@ FailureOr<std::string> lowerToObject(ModuleOp module, const Target &target,
     return failure();
   kernel::MatmulTiles tiles = tilesFor(**machine);
   tiles.hasHalves = hasHalves(**machine);
-  tiles.hasByteDots = hasByteDots(**machine);
+  tiles.hasByteDots = hasFeatures(**machine, "+avx512vnni,+avx512bw");
+  tiles.hasRanges = hasFeatures(**machine, "+avx512dq");
   for (func::FuncOp function : module.getOps<func::FuncOp>()) {
     kernel::lowerContractions(function, tiles);
     kernel::lowerConvolutions(function, tiles);
     kernel::lowerReductions(function, tiles);
     kernel::lowerTransposes(function, tiles);
   }
+  if (tiles.hasRanges)
+    kernel::useRanges(module);
   kernel::expandNarrowConversions(module, tiles.hasHalves);
   if (failed(kernel::lowerToLoops(module)))
     return failure();

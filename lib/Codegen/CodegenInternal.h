@@ -46,6 +46,8 @@ struct MatmulTiles {
   bool hasHalves = false; ///< instructions between f16 and f32
   /// Of 64 bytes, instructions that add up four products at a time.
   bool hasByteDots = false;
+  /// Of 64 bytes, instructions for maxima that order zeros by their sign.
+  bool hasRanges = false;
 };
 
 //===-- On tensors --------------------------------------------------------===//
@@ -131,6 +133,10 @@ void lowerReductions(func::FuncOp func, const MatmulTiles &tiles);
 /// Ops that change the order of elements to loops over tiles that use whole
 /// lines.
 void lowerTransposes(func::FuncOp func, const MatmulTiles &tiles);
+
+/// Maxima and minima of full vectors, which know NaN and the sign of zeros, by
+/// the target's instructions for ranges.
+void useRanges(ModuleOp module);
 
 /// Writes exp of f32 as straight code: 1 unit in the last place, all of IEEE
 /// 754's special values, subnormal results too.

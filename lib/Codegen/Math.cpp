@@ -12,8 +12,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "CodegenInternal.h"
+#include "Rewrite.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
@@ -94,7 +96,47 @@ struct ExpandExp : OpRewritePattern<math::ExpOp> {
   }
 };
 
+/// The instruction takes zeros as they are written, but of a NaN and a number
+/// the number: the sum of both is NaN then. LLVM writes six for these three.
+template <typename Op> struct MaximumByRange : OpRewritePattern<Op> {
+  using OpRewritePattern<Op>::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(Op op,
+                                PatternRewriter &rewriter) const override {
+    auto type = dyn_cast<VectorType>(op.getType());
+    if (!type || type != VectorType::get(16, rewriter.getF32Type()))
+      return failure();
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    auto integer = [&](Type type, int64_t value) -> Value {
+      return arith::ConstantOp::create(b, b.getIntegerAttr(type, value));
+    };
+    // Which of the two, with the sign of that; all lanes; no exceptions.
+    constexpr int kMaximum = 5, kMinimum = 4;
+    Value kind =
+        integer(b.getI32Type(),
+                std::is_same_v<Op, arith::MaximumFOp> ? kMaximum : kMinimum);
+    Value lhs = op.getLhs(), rhs = op.getRhs();
+    Value range =
+        LLVM::CallIntrinsicOp::create(
+            b, type, b.getStringAttr("llvm.x86.avx512.mask.range.ps.512"),
+            ValueRange{lhs, rhs, kind, lhs, integer(b.getI16Type(), -1),
+                       integer(b.getI32Type(), 4)})
+            .getResult(0);
+    Value isNaN = arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, lhs, rhs);
+    Value sum = arith::AddFOp::create(b, lhs, rhs);
+    rewriter.replaceOpWithNewOp<arith::SelectOp>(op, isNaN, sum, range);
+    return success();
+  }
+};
+
 } // namespace
+
+void kernel::useRanges(ModuleOp module) {
+  RewritePatternSet patterns(module.getContext());
+  patterns.add<MaximumByRange<arith::MaximumFOp>,
+               MaximumByRange<arith::MinimumFOp>>(module.getContext());
+  applyPatternsToEnd(module, std::move(patterns));
+}
 
 void kernel::addExpPattern(RewritePatternSet &patterns) {
   patterns.add<ExpandExp>(patterns.getContext());

@@ -276,6 +276,48 @@ TEST(KernelReduce, MaximaWithNaN) {
 #endif
 }
 
+/// Every pair of what a float can be, one in each lane: -0 is less than 0, and
+/// NaN stays.
+TEST(KernelReduce, MaximaOfPairs) {
+  const std::vector<float> all = {0.0f,    -0.0f,    1.0f,      -1.0f, 1e-45f,
+                                  -1e-45f, INFINITY, -INFINITY, NAN,   3e38f};
+  Kernel kernel;
+  std::string text;
+  for (const char *op : {"max", "min"})
+    text += std::string("func.func @") + op +
+            R"((%x: tensor<1x1x2x100xf32>) -> tensor<1x1x1x100xf32> {
+      %w = tensor.empty() : tensor<1x2xf32>
+      %z = arith.constant dense<)" +
+            (op == std::string("max") ? "0xFF800000" : "0x7F800000") +
+            R"(> : tensor<1x1x1x100xf32>
+      %r = linalg.pooling_nhwc_)" +
+            op + R"( ins(%x, %w : tensor<1x1x2x100xf32>, tensor<1x2xf32>)
+             outs(%z : tensor<1x1x1x100xf32>) -> tensor<1x1x1x100xf32>
+      return %r : tensor<1x1x1x100xf32>
+    }
+)";
+  ASSERT_TRUE(kernel.compile(text)) << kernel.errors();
+  std::vector<float> first, second;
+  for (float a : all)
+    for (float b : all)
+      first.push_back(a), second.push_back(b);
+  std::vector<float> xs = first;
+  xs.insert(xs.end(), second.begin(), second.end());
+  Buffer x = Buffer::of(xs), y(400);
+  for (bool isMax : {true, false}) {
+    ASSERT_EQ(kernel.run(isMax ? 0 : 1, {&x, &y}), 0);
+    for (int i = 0; i < 100; ++i) {
+      float a = first[i], b = second[i];
+      bool takesFirst = a == b ? std::signbit(a) != isMax : (a > b) == isMax;
+      float expected = std::isnan(a) || std::isnan(b) ? NAN
+                       : takesFirst                   ? a
+                                                      : b;
+      SCOPED_TRACE(testing::Message() << isMax << " " << a << ", " << b);
+      expectSameBits(expected, y.as<float>()[i]);
+    }
+  }
+}
+
 TEST(KernelModels, SoftmaxAndLayerNorm) {
   Kernel kernel;
   ASSERT_TRUE(kernel.compile(R"(
