@@ -46,7 +46,7 @@ namespace {
 
 constexpr int64_t kUnroll = 4;
 /// Rows of an operand that are further apart are brought together.
-constexpr int64_t kFarBytes = 2048;
+constexpr int64_t kFarBytes = 3072;
 /// Packing costs about as much as multiplying by so many rows or columns.
 constexpr int64_t kWorthPacking = 32;
 

@@ -92,12 +92,12 @@ TEST(KernelMatmul, Shapes) {
   checkMatmul<float>(511, 509, 507, "f32", "");
   // Rows that are far apart are packed: of B, of A, of both; several blocks of
   // all three dimensions, and edges of each.
-  checkMatmul<float>(37, 401, 545, "f32", "");
+  checkMatmul<float>(37, 401, 801, "f32", "");
   checkMatmul<float>(135, 770, 131, "f32", "");
-  checkMatmul<float>(521, 9, 131, "f32", "ta");
-  checkMatmul<float>(139, 523, 523, "f32", "tb");
-  checkMatmul<double>(45, 389, 275, "f64", "");
-  checkMatmul<double>(261, 197, 129, "f64", "ta");
+  checkMatmul<float>(801, 9, 131, "f32", "ta");
+  checkMatmul<float>(139, 801, 523, "f32", "tb");
+  checkMatmul<double>(45, 389, 401, "f64", "");
+  checkMatmul<double>(401, 197, 129, "f64", "ta");
 }
 
 /// An element does not depend on where in the matrix it is.
@@ -303,7 +303,7 @@ TEST(KernelMatmul, Integers) {
                                   cpu);
     checkIntegers<int64_t, int64_t>(7, 9, 21, "i64", "i64", false, true, false,
                                     cpu);
-    checkIntegers<int32_t, int64_t>(39, 8, 530, "i32", "i64", false, false,
+    checkIntegers<int32_t, int64_t>(39, 8, 801, "i32", "i64", false, false,
                                     false, cpu);
   }
 }

@@ -193,11 +193,11 @@ bool KernelGenerator::product() {
   if (chance(6)) // More than one block of rows.
     m = 130 + below(150), n = 1 + below(40), k = 1 + below(20);
   if (chance(6)) { // Rows so far apart that they are packed.
-    k = 4 + below(9), m = 32 + below(8), n = 512 + below(30);
+    k = 4 + below(9), m = 32 + below(8), n = 768 + below(30);
     if (chance(40))
-      m = 512 + below(30), n = 128, k = 4, isLeft = true;
+      m = 768 + below(30), n = 128, k = 4, isLeft = true;
     else if (chance(30))
-      m = 1 + below(4), n = 128, k = 512 + below(60);
+      m = 1 + below(4), n = 128, k = 768 + below(40);
   }
   Map lhs, rhs, out;
   const char *op = "linalg.matmul";
@@ -231,7 +231,7 @@ bool KernelGenerator::product() {
         chance(50))
       for (size_t d = 0; d < lhs.size(); ++d)
         loops[lhs[d]] = values[v].shape[d];
-  if (countOf(loops) > 300000)
+  if (countOf(loops) > 420000)
     return false;
   int a = operand(e, select(lhs, loops)), b = operand(e, select(rhs, loops));
   std::string text;
