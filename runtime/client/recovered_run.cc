@@ -160,46 +160,52 @@ absl::Status RecoveredRun::KeepArguments(LaunchArguments arguments) {
   const int count = plan_->num_arguments();
   arguments_.resize(count);
   cut_.values.resize(count);
-  std::vector<Held> on_hosts(count);
   bool any_on_hosts = false;
   for (int i = 0; i < count; ++i) {
     const bool carried = plan_->argument(i).carried();
     if (carried && !cut_.folder.empty()) continue;  // it has them
     SharedValue& value = carried ? cut_.values[i] : arguments_[i];
-    ArrayType type;
-    uint64_t bytes = 0;
-    if (auto* own = std::get_if<HostArray>(&arguments[i])) {
-      value = std::make_shared<const ArrayValue>(std::move(*own));
-    } else {
-      const ArrayHandle handle = std::get<ArrayHandle>(arguments[i]);
-      absl::StatusOr<Client::Whereabouts> array = client_.Locate(handle);
-      if (!array.ok()) return array.status();
-      value = array->dense;
-      if (value == nullptr && carried && !options_.folder.empty()) {
-        any_on_hosts = true;
-        continue;
-      }
-      if (value == nullptr) {
-        absl::StatusOr<HostArray> copy = client_.Get(handle);
-        if (!copy.ok()) return copy.status();
-        value = std::make_shared<const ArrayValue>(*std::move(copy));
-      }
+    absl::Status kept =
+        KeepArgument(&arguments[i],
+                     /*in_files=*/carried && !options_.folder.empty(), &value);
+    if (kept.ok() && value != nullptr) {
+      kept = plan_->CheckArgument(i, value->type(), value->bytes(),
+                                  plan_->argument(i).stepped() ? steps_ : 1);
     }
-    absl::Status fits =
-        plan_->CheckArgument(i, value->type(), value->bytes(),
-                             plan_->argument(i).stepped() ? steps_ : 1);
-    if (!fits.ok()) return fits;
+    if (!kept.ok()) return kept;
+    any_on_hosts |= value == nullptr;
   }
-  if (!any_on_hosts) return absl::OkStatus();
-  // The beginning is a cut like others.
-  std::vector<ArrayHandle> handles(count);
-  for (int i = 0; i < count; ++i) {
+  return any_on_hosts ? SaveBeginning(arguments) : absl::OkStatus();
+}
+
+absl::Status RecoveredRun::KeepArgument(LaunchArgument* argument, bool in_files,
+                                        SharedValue* value) {
+  if (auto* own = std::get_if<HostArray>(argument)) {
+    *value = std::make_shared<const ArrayValue>(std::move(*own));
+    return absl::OkStatus();
+  }
+  const ArrayHandle handle = std::get<ArrayHandle>(*argument);
+  absl::StatusOr<Client::Whereabouts> array = client_.Locate(handle);
+  if (!array.ok()) return array.status();
+  *value = array->dense;
+  if (*value != nullptr || in_files) return absl::OkStatus();
+  absl::StatusOr<HostArray> copy = client_.Get(handle);
+  if (!copy.ok()) return copy.status();
+  *value = std::make_shared<const ArrayValue>(*std::move(copy));
+  return absl::OkStatus();
+}
+
+absl::Status RecoveredRun::SaveBeginning(const LaunchArguments& arguments) {
+  std::vector<ArrayHandle> handles(arguments.size());
+  std::vector<Held> put;
+  for (size_t i = 0; i < arguments.size(); ++i) {
     if (cut_.values[i] != nullptr) {
-      absl::StatusOr<ArrayHandle> put = client_.PutValue(Whole(cut_.values[i]));
-      if (!put.ok()) return put.status();
-      on_hosts[i] = Held(&client_, *put);
-      handles[i] = *put;
-    } else if (plan_->argument(i).carried()) {
+      absl::StatusOr<ArrayHandle> array =
+          client_.PutValue(Whole(cut_.values[i]));
+      if (!array.ok()) return array.status();
+      put.emplace_back(&client_, *array);
+      handles[i] = *array;
+    } else if (plan_->argument(static_cast<int>(i)).carried()) {
       handles[i] = std::get<ArrayHandle>(arguments[i]);
     }
   }

@@ -114,6 +114,11 @@ class RecoveredRun {
   bool IsStepped(int64_t result) const;
   // Copies to this process what is not in it, or in files.
   absl::Status KeepArguments(LaunchArguments arguments);
+  // `in_files`: one that is on hosts, so null, will be.
+  absl::Status KeepArgument(LaunchArgument* argument, bool in_files,
+                            SharedValue* value);
+  // Makes the beginning a cut like others.
+  absl::Status SaveBeginning(const LaunchArguments& arguments);
   // Looks for a cut to begin with.
   absl::Status OpenFolder();
 
