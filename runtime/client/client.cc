@@ -8,6 +8,7 @@
 
 #include "runtime/client/client.h"
 
+#include <optional>
 #include <utility>
 
 #include "runtime/base/told_status.h"
@@ -242,13 +243,13 @@ absl::StatusOr<ProgramHandle> Client::Load(PlanData plan,
                   });
     if (!waited.ok()) return waited;
   }
-  auto loaded =
-      LoadPlan(options.await_devices ? plan : std::move(plan), options,
-               /*origin=*/nullptr);
+  std::optional<PlanData> again;
+  if (options.await_devices) again = plan;
+  auto loaded = LoadPlan(std::move(plan), options, /*origin=*/nullptr);
   // A host was lost meanwhile: it is awaited like one that was gone before.
-  while (options.await_devices && absl::IsUnavailable(loaded.status()) &&
+  while (again.has_value() && absl::IsUnavailable(loaded.status()) &&
          !stopping()) {
-    loaded = LoadPlan(plan, options, /*origin=*/nullptr);
+    loaded = LoadPlan(*again, options, /*origin=*/nullptr);
   }
   if (!loaded.ok()) return loaded.status();
   const uint64_t handle = (*loaded)->handle();
