@@ -144,7 +144,7 @@ pw.program @p(%a: !pw.array<4xf32, @s, [{"x"}]>) -> (!pw.array<f32, @s, []>) {
   numbers.data.resize(sizeof(values));
   std::memcpy(numbers.data.data(), values, sizeof(values));
   EXPECT_EQ(differenceFromOneDevice(program, {{"a", numbers}}),
-            "result 0: element 0 is 0, and 4 on one device");
+            "result 0: element 0 is 0, and 8 on one device");
   EXPECT_EQ(makeRunnable(program, {}),
             "// pw-run FILE --oversubscribe --topology=1x1x2 --input=a=1,2,3,4"
             "\n" +
