@@ -18,15 +18,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-class DrainTest : public ::testing::TestWithParam<ClusterOptions::WorldKind> {
- protected:
-  ClusterOptions Options() {
-    ClusterOptions options;
-    options.world = GetParam();
-    options.seed = 3;
-    return options;
-  }
-};
+class DrainTest : public InWorldTest {};
 INSTANTIATE_TEST_SUITE_P(Worlds, DrainTest, BothWorlds(), WorldName);
 
 // u in, 2u out, on two devices from `base` on.

@@ -18,15 +18,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-class RebindTest : public ::testing::TestWithParam<ClusterOptions::WorldKind> {
- protected:
-  ClusterOptions Options() {
-    ClusterOptions options;
-    options.world = GetParam();
-    options.seed = 3;
-    return options;
-  }
-};
+class RebindTest : public InWorldTest {};
 INSTANTIATE_TEST_SUITE_P(Worlds, RebindTest, BothWorlds(), WorldName);
 
 // u in, 2u out, where the next step finds it.

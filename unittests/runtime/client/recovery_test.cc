@@ -103,16 +103,7 @@ void ExpectRight(Client& client, const RecoveredResults& results) {
   }
 }
 
-class RecoveryTest
-    : public ::testing::TestWithParam<ClusterOptions::WorldKind> {
- protected:
-  ClusterOptions Options() {
-    ClusterOptions options;
-    options.world = GetParam();
-    options.seed = 3;
-    return options;
-  }
-};
+class RecoveryTest : public InWorldTest {};
 INSTANTIATE_TEST_SUITE_P(Worlds, RecoveryTest, BothWorlds(), WorldName);
 
 TEST_P(RecoveryTest, ManyLaunchesAreAsOne) {

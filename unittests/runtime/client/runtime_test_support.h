@@ -40,6 +40,16 @@ inline std::string WorldName(
     const ::testing::TestParamInfo<ClusterOptions::WorldKind>& info) {
   return info.param == ClusterOptions::kSim ? "Sim" : "Threads";
 }
+// What they derive from, where one seed will do.
+class InWorldTest : public ::testing::TestWithParam<ClusterOptions::WorldKind> {
+ protected:
+  static ClusterOptions Options() {
+    ClusterOptions options;
+    options.world = GetParam();
+    options.seed = 3;
+    return options;
+  }
+};
 
 // Kernels by name, one segment each.
 class TestKernels final : public KernelResolver {

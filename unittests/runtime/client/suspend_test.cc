@@ -19,15 +19,7 @@ namespace {
 using ::testing::Each;
 using ::testing::ElementsAre;
 
-class SuspendTest : public ::testing::TestWithParam<ClusterOptions::WorldKind> {
- protected:
-  ClusterOptions Options() {
-    ClusterOptions options;
-    options.world = GetParam();
-    options.seed = 3;
-    return options;
-  }
-};
+class SuspendTest : public InWorldTest {};
 INSTANTIATE_TEST_SUITE_P(Worlds, SuspendTest, BothWorlds(), WorldName);
 
 // u in, 2u out, on two devices.
