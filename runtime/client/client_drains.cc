@@ -86,16 +86,8 @@ void Client::LeaveDrained(ProgramHandle handle) {
   // Where there are no others, or is no room, it stays.
   if (moves) (void)Rebind(handle, *away, RebindOptions());
   if (!brings) return;
-  const Topology& topology = *context_.runtime->topology;
-  std::vector<bool> hosts(topology.num_hosts());
-  for (int32_t host = 0; host < topology.num_hosts(); ++host) {
-    bool all = true;
-    for (int d = 0; d < topology.num_host_devices(host); ++d) {
-      all = all && (*away)[topology.GlobalDevice({host, d})];
-    }
-    hosts[host] = all;
-  }
-  (void)BringHome(hosts, /*folder=*/"");
+  (void)BringHome(WholeHosts(*context_.runtime->topology, *away),
+                  /*folder=*/"");
 }
 
 }  // namespace pathways

@@ -151,24 +151,28 @@ absl::Status Admission::Admit(uint64_t id, const PreparedPlan& plan,
 
 absl::Status Admission::CheckDevices(const DeviceBytes& need,
                                      const std::string& program) const {
-  const std::string needs = absl::StrCat("program '", program, "' needs ");
+  const auto needs = [&] {
+    return absl::StrCat("program '", program, "' needs ");
+  };
   for (const auto& [global, bytes] : need) {
     const int32_t host = topology_.LocateGlobal(global).host;
     if (const auto gone = gone_.find(host); gone != gone_.end()) {
       return absl::UnavailableError(
-          absl::StrCat(needs, topology_.HostName(host),
+          absl::StrCat(needs(), topology_.HostName(host),
                        ", which is gone (life ", gone->second, ")"));
     }
   }
   for (const auto& [global, bytes] : need) {
-    const std::string name = topology_.GlobalDeviceName(global);
+    const auto name = [&, device = global] {
+      return topology_.GlobalDeviceName(device);
+    };
     if (const auto lost = lost_.find(global); lost != lost_.end()) {
-      return absl::FailedPreconditionError(
-          absl::StrCat(needs, name, ", whose worker is lost: ", lost->second));
+      return absl::FailedPreconditionError(absl::StrCat(
+          needs(), name(), ", whose worker is lost: ", lost->second));
     }
     if (drained_.count(global) > 0) {
       return absl::UnavailableError(
-          absl::StrCat(needs, name, ", which is drained"));
+          absl::StrCat(needs(), name(), ", which is drained"));
     }
   }
   return absl::OkStatus();

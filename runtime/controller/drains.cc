@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "runtime/controller/controller.h"
+#include "runtime/topology/named_devices.h"
 
 namespace pathways {
 
@@ -98,14 +99,9 @@ std::vector<uint32_t> Controller::ProgramsOn(
 
 std::set<uint32_t> Controller::ArraysOn(
     const std::vector<bool>& devices) const {
-  const Topology& topology = *context_.topology;
-  std::vector<bool> hosts(topology.num_hosts());
-  for (int32_t host = 0; host < topology.num_hosts(); ++host) {
-    bool all = !lives_.IsGone(host);
-    for (int d = 0; d < topology.num_host_devices(host); ++d) {
-      all = all && devices[topology.GlobalDevice({host, d})];
-    }
-    hosts[host] = all;
+  std::vector<bool> hosts = WholeHosts(*context_.topology, devices);
+  for (size_t host = 0; host < hosts.size(); ++host) {
+    if (lives_.IsGone(static_cast<int32_t>(host))) hosts[host] = false;
   }
   return objects_.ClientsOn(hosts);
 }

@@ -44,4 +44,15 @@ absl::StatusOr<std::vector<bool>> NamedDevices(
   return named;
 }
 
+std::vector<bool> WholeHosts(const Topology& topology,
+                             const std::vector<bool>& devices) {
+  std::vector<bool> hosts(topology.num_hosts(), true);
+  for (int32_t host = 0; host < topology.num_hosts(); ++host) {
+    for (int d = 0; d < topology.num_host_devices(host); ++d) {
+      if (!devices[topology.GlobalDevice({host, d})]) hosts[host] = false;
+    }
+  }
+  return hosts;
+}
+
 }  // namespace pathways

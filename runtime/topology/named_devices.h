@@ -23,6 +23,10 @@ namespace pathways {
 absl::StatusOr<std::vector<bool>> NamedDevices(
     const Topology& topology, const std::vector<std::string>& names);
 
+// By host, whether all its devices are among those that are marked.
+std::vector<bool> WholeHosts(const Topology& topology,
+                             const std::vector<bool>& devices);
+
 }  // namespace pathways
 
 #endif  // RUNTIME_TOPOLOGY_NAMED_DEVICES_H_
