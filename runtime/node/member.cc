@@ -278,10 +278,11 @@ void Member::OnPeerHello(PeerId peer, const proto::PeerHello& hello) {
   proto::Membership welcome;
   welcome.mutable_peer_welcome();
   process_->Send(peer, welcome);
-  OnLinked(hello.process());
+  OnLinked(hello.process(), peer);
 }
 
-void Member::OnLinked(uint32_t process) {
+void Member::OnLinked(uint32_t process, PeerId peer) {
+  linked_[process] = peer;
   unlinked_.erase(process);
   auto coming = coming_.find(process);
   if (coming == coming_.end()) return;

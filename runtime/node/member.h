@@ -95,7 +95,7 @@ class Member {
   void Announce(uint32_t process, const std::string& epoch);
   absl::Status DialMember(const proto::Member& member);
   // The link is there. Whoever is back counts from now on.
-  void OnLinked(uint32_t process);
+  void OnLinked(uint32_t process, PeerId peer);
   void ReportBroken(uint32_t process, const absl::Status& why);
   absl::Status ControllerGone(const absl::Status& why) const;
   bool is_worker() const { return !options_.hosts.empty(); }
@@ -115,7 +115,10 @@ class Member {
   bool together_ = false;
   // Links that this one waits for in Join.
   std::set<uint32_t> unlinked_;
-  std::map<PeerId, uint32_t> dialed_;         // that have not answered
+  std::map<PeerId, uint32_t> dialed_;  // that have not answered
+  // The links of those known: that of who was there before may be heard to
+  // break when who took its place is known.
+  std::map<uint32_t, PeerId> linked_;
   std::map<PeerId, proto::PeerHello> early_;  // of who is not known yet
   std::string waits_for_;  // what the controller said last of why it waits
   absl::Duration ping_, lost_;

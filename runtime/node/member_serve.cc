@@ -51,7 +51,7 @@ absl::Status Member::Handle(const MembershipEvent& event) {
     dialed_.erase(dialed);
     absl::Status linked = process_->links().Link(process, event.peer);
     if (linked.ok()) {
-      OnLinked(process);
+      OnLinked(process, event.peer);
     } else {
       ReportBroken(process, linked);
     }
@@ -80,12 +80,15 @@ absl::Status Member::HandleSaid(const proto::Membership& said) {
 
 void Member::OnGone(const MembershipEvent& event) {
   early_.erase(event.peer);
-  std::optional<uint32_t> process = event.process;
   if (auto dialed = dialed_.find(event.peer); dialed != dialed_.end()) {
-    process = dialed->second;
+    const uint32_t process = dialed->second;
     dialed_.erase(dialed);
+    return ReportBroken(process, event.why);
   }
-  if (process.has_value()) ReportBroken(*process, event.why);
+  if (!event.process.has_value()) return;
+  auto linked = linked_.find(*event.process);
+  if (linked == linked_.end() || linked->second != event.peer) return;
+  ReportBroken(*event.process, event.why);
 }
 
 void Member::ReportBroken(uint32_t process, const absl::Status& why) {
@@ -127,6 +130,7 @@ void Member::OnMemberGone(const proto::MemberGone& gone) {
   if (known == known_.end() || known->second != gone.epoch()) return;
   known_.erase(known);
   coming_.erase(gone.process());
+  linked_.erase(gone.process());
   unlinked_.erase(gone.process());
   // Should it answer yet, it is nobody's.
   std::erase_if(dialed_, [&](const auto& dialed) {

@@ -131,11 +131,14 @@ class NodeCluster {
   std::string AwaitNote(const std::string& part) {
     MutexLock lock(&mutex_);
     while (true) {
-      for (const std::string& line : notes_) {
-        if (line.find(part) != std::string::npos) return line;
-      }
+      if (std::optional<std::string> line = FindNote(part)) return *line;
       noted_.wait(mutex_);
     }
+  }
+
+  bool Noted(const std::string& part) {
+    MutexLock lock(&mutex_);
+    return FindNote(part).has_value();
   }
 
   void ForgetNotes() {
@@ -174,6 +177,13 @@ class NodeCluster {
     std::thread thread;
   };
 
+  std::optional<std::string> FindNote(const std::string& part) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    for (const std::string& line : notes_) {
+      if (line.find(part) != std::string::npos) return line;
+    }
+    return std::nullopt;
+  }
   static void Await(Worker* worker) {
     if (worker->thread.joinable()) worker->thread.join();
   }

@@ -143,6 +143,25 @@ TEST_F(NodeLifeTest, AKernelThatDoesNotReturnCostsItsWorker) {
   EXPECT_EQ(Run(*client), expected);
 }
 
+// The end of a link of who was there before says nothing of who is there now.
+TEST_F(NodeLifeTest, ALinkOfAnotherLifeThatBreaksCostsNobody) {
+  ASSERT_NO_FATAL_FAILURE(Begin());
+  auto client = Connect(cluster_.cluster(), "c");
+  cluster_.Cut(1);
+  EXPECT_EQ(cluster_.End(1).code(), absl::StatusCode::kAborted);
+  cluster_.AwaitNote("the worker of 'host1' is gone");
+  cluster_.Add({"host1"});
+  cluster_.AwaitNote("the worker of 'host1' is here");
+  cluster_.ForgetNotes();
+  cluster_.process(0).inbox().Go(PeerId{1'000'000}, 2,
+                                 absl::UnavailableError("late"));
+  // Heard by the first worker after that, and reported.
+  cluster_.process(3).links().Unlink(1);
+  cluster_.AwaitNote(
+      "the worker of 'host0' has no link with the worker of 'host3'");
+  EXPECT_FALSE(cluster_.Noted("has no link with the worker of 'host1'"));
+}
+
 TEST_F(NodeLifeTest, AWorkerTakesThePlaceOfOneThatIsGone) {
   ASSERT_NO_FATAL_FAILURE(Begin());
   auto near = Connect(cluster_.cluster(), "near");
