@@ -240,8 +240,8 @@ class TcpCluster {
  public:
   TcpCluster()
       : key_(MakeFile(std::string(2 * ClusterKey::kBytes, '5'))),
-        children_(
-            Must(ChildProcesses::Create([](int, const std::string&) {}))) {
+        children_(Must(
+            ChildProcesses::Create([](int, const std::string&, bool) {}))) {
     const TemporaryFile written = MakeFile("");
     Start({"controller", "--topology=1x2x4", "--listen=127.0.0.1:0",
            "--write-address=" + written.path(), "--workers=1"});

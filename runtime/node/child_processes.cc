@@ -128,7 +128,7 @@ void ChildProcesses::Reap(int number, pid_t pid) {
     children_.at(number).running = false;
     ended_.notify_all();
   }
-  if (on_exit_) on_exit_(number, HowEnded(status));
+  if (on_exit_) on_exit_(number, HowEnded(status), WIFSIGNALED(status));
 }
 
 void ChildProcesses::Stop(absl::Duration grace) {

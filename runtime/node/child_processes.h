@@ -38,9 +38,10 @@ inline constexpr int kParentFd = 3;
 class ChildProcesses {
  public:
   // `on_exit`: on a thread of its own, once for each child: which, and how it
-  // ended ("exit status 1", "signal 9"). May start another one, and call
-  // nothing else of this.
-  using OnExit = std::function<void(int child, const std::string& how)>;
+  // ended ("exit status 1", "signal 9"), which was not of itself if it was
+  // `killed`. May start another one, and call nothing else of this.
+  using OnExit =
+      std::function<void(int child, const std::string& how, bool killed)>;
 
   // ResourceExhausted: no pipe.
   static absl::StatusOr<std::unique_ptr<ChildProcesses>> Create(OnExit on_exit);

@@ -81,9 +81,10 @@ absl::StatusOr<std::unique_ptr<LocalWorkers>> LocalWorkers::Start(
 
   LocalWorkers& all = *made;
   absl::StatusOr<std::unique_ptr<ChildProcesses>> children =
-      ChildProcesses::Create([&all](int child, const std::string& how) {
-        all.OnExit(child, how);
-      });
+      ChildProcesses::Create(
+          [&all](int child, const std::string& how, bool killed) {
+            all.OnExit(child, how, killed);
+          });
   if (!children.ok()) return children.status();
   made->children_ = *std::move(children);
   const std::string program =
@@ -173,20 +174,24 @@ absl::Status LocalWorkers::StartWorker(size_t worker) {
   return absl::OkStatus();
 }
 
-void LocalWorkers::OnExit(int child, const std::string& how) {
+void LocalWorkers::OnExit(int child, const std::string& how, bool killed) {
   MutexLock lock(&mutex_);
   if (phase_ == kClosing) return;
   Worker& worker = workers_[worker_of_[child]];
-  if (phase_ == kComing) return GiveUp(worker, how);
+  // One that says no would say so again, unless it is for the sake of the one
+  // before, whose end is not known yet.
+  if (phase_ == kComing && !killed && worker.in_vain == 0) {
+    return GiveUp(worker, how);
+  }
   if (++worker.in_vain > kMostInVain) {
     // Its hosts are gone: who needs them is told so.
-    if (phase_ == kLinking) {
+    if (phase_ < kRunning) {
       GiveUp(worker, absl::StrCat(how, ", ", kMostInVain + 1, " times"));
     }
     return;
   }
   if (absl::Status again = StartWorker(worker_of_[child]);
-      !again.ok() && phase_ == kLinking) {
+      !again.ok() && phase_ < kRunning) {
     GiveUp(worker, absl::StrCat(how, ", and ", again.message()));
   }
 }

@@ -43,9 +43,9 @@ class LocalWorkers {
   static constexpr int kMostInVain = 3;
 
   // InvalidArgument: fewer processes than one or more than hosts, or as
-  // Cluster::Create; NotFound: no such program; Unavailable: a worker ended
-  // before all had come, or after that too often; or said no; DeadlineExceeded:
-  // one did not come, names its hosts.
+  // Cluster::Create; NotFound: no such program; Unavailable: a worker ended of
+  // itself before all had come, or was killed too often; or said no;
+  // DeadlineExceeded: one did not come, names its hosts.
   static absl::StatusOr<std::unique_ptr<LocalWorkers>> Start(
       const proto::Cluster& cluster, const ClusterOptions& options,
       const LocalOptions& local);
@@ -55,8 +55,8 @@ class LocalWorkers {
 
  private:
   enum Phase {
-    kComing,   // who ends is not replaced
-    kLinking,  // who ends too often ends it all
+    kComing,   // who says no ends it all
+    kLinking,  // who ends too often does, and before
     kRunning,
     kClosing,  // they are to end
   };
@@ -67,7 +67,7 @@ class LocalWorkers {
   LocalWorkers(Topology topology, int core_shares)
       : topology_(std::move(topology)), core_shares_(core_shares) {}
   absl::Status StartWorker(size_t worker) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void OnExit(int child, const std::string& how);
+  void OnExit(int child, const std::string& how, bool killed);
   // Nobody is waited for that does not come.
   void GiveUp(const Worker& worker, const std::string& how);
   void Enter(Phase phase);

@@ -477,7 +477,8 @@ TEST(ApiTest, ASessionOfAClusterThatRunsElsewhere) {
   ASSERT_FALSE(nowhere);
   EXPECT_EQ(nowhere.error().code, ErrorCode::InvalidArgument);
 
-  auto processes = *ChildProcesses::Create([](int, const std::string &) {});
+  auto processes =
+      *ChildProcesses::Create([](int, const std::string &, bool) {});
   ASSERT_TRUE(processes
                   ->Start({PATHWAYS_PW_NODE, "controller", "--topology=1x2x1",
                            "--listen=" + address})

@@ -23,9 +23,10 @@ namespace {
 class ChildProcessesTest : public testing::Test {
  protected:
   ChildProcessesTest() {
-    auto made =
-        ChildProcesses::Create([this](int child, const std::string& how) {
+    auto made = ChildProcesses::Create(
+        [this](int child, const std::string& how, bool killed) {
           std::lock_guard<std::mutex> lock(mutex_);
+          EXPECT_EQ(killed, how.starts_with("signal"));
           EXPECT_TRUE(ends_.emplace(child, how).second) << child;
           changed_.notify_all();
         });

@@ -129,8 +129,8 @@ TEST(LocalWorkersTest, ASignalEndsAWorkerOrderly) {
       absl::StrCat("unix:@pathways-signal-test-", getpid()));
   ASSERT_TRUE(address.ok()) << address.status();
   std::string ended;
-  auto children =
-      ChildProcesses::Create([&](int, const std::string& how) { ended = how; });
+  auto children = ChildProcesses::Create(
+      [&](int, const std::string& how, bool) { ended = how; });
   ASSERT_TRUE(children.ok()) << children.status();
   ASSERT_TRUE(
       (*children)
@@ -234,6 +234,31 @@ TEST(LocalWorkersTest, AWorkerThatIsKilledIsReplaced) {
   }
   client->reset();
   workers->reset();
+  ExpectNoChildren();
+}
+
+TEST(LocalWorkersTest, AWorkerThatIsKilledBeforeItHasComeIsReplaced) {
+  const NotedWorkers noted("rm ${0%/*}/broken; kill -9 $$");
+  noted.Break();
+  auto workers = Start("1x2x2", Processes(1, noted.path("pw-node")));
+  ASSERT_TRUE(workers.ok()) << workers.status();
+  auto client = (*workers)->cluster().Connect("c");
+  ASSERT_TRUE(client.ok()) << client.status();
+  EXPECT_TRUE(RunMove(**client).ok());
+  client->reset();
+  workers->reset();
+  EXPECT_EQ(noted.started().size(), 2u);
+  ExpectNoChildren();
+}
+
+TEST(LocalWorkersTest, AWorkerThatIsAlwaysKilledIsNamed) {
+  const NotedWorkers noted("kill -9 $$");
+  noted.Break();
+  auto workers = Start("1x2x2", Processes(1, noted.path("pw-node")));
+  EXPECT_EQ(workers.status().code(), Code::kUnavailable);
+  EXPECT_EQ(workers.status().message(),
+            "the worker of host 'host0' ended: signal 9, 4 times");
+  EXPECT_EQ(noted.started().size(), 1u + LocalWorkers::kMostInVain);
   ExpectNoChildren();
 }
 
