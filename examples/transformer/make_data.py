@@ -21,6 +21,10 @@ import numpy
 
 import batches
 
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+import random_values
+
 WIDTH, LAYERS, HEADS, LENGTH, PIECES = 256, 4, 4, batches.LENGTH, batches.PIECES
 HIDDEN, CHARACTERS = 4 * WIDTH, 128
 STEPS = 100
@@ -191,20 +195,6 @@ def loss_of(p, inputs, targets):
 # ---------------------------------------------------------------------------
 
 
-def random(shape, seed, scale):
-    """As pw-run makes random:SEED:SCALE; None: zeros."""
-    if seed is None:
-        return numpy.zeros(shape)
-    count = int(numpy.prod(shape))
-    step = numpy.uint64(0x9E3779B97F4A7C15)
-    z = numpy.uint64(seed) + step * numpy.arange(1, count + 1, dtype=numpy.uint64)
-    z = (z ^ z >> numpy.uint64(30)) * numpy.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ z >> numpy.uint64(27)) * numpy.uint64(0x94D049BB133111EB)
-    z = z ^ z >> numpy.uint64(31)
-    values = ((z >> numpy.uint64(40)).astype(numpy.float64) / 2**23 - 1) * scale
-    return values.astype(numpy.float32).astype(numpy.float64).reshape(shape)
-
-
 def first_parameters():
     shapes = {"token": (CHARACTERS, WIDTH), "place": (LENGTH, WIDTH)}
     for i in range(LAYERS):
@@ -215,20 +205,8 @@ def first_parameters():
         shapes[f"wout{i}"] = (HIDDEN, WIDTH)
     shapes["norm"] = (2, WIDTH)
     shapes["head"] = (CHARACTERS, WIDTH)
-    specs = dict(
-        line.split()
-        for line in (pathlib.Path(__file__).resolve().parent / "parameters.txt")
-        .read_text()
-        .splitlines()
-        if line and not line.startswith("#")
-    )
-    result = {}
-    for name, shape in shapes.items():
-        kind, *numbers = specs[name].split(":")
-        assert kind in ("zeros", "random"), specs[name]
-        seed, scale = (int(numbers[0]), float(numbers[1])) if numbers else (None, 0)
-        result[name] = Value(random(shape, seed, scale))
-    return result
+    values = random_values.first_values(HERE / "parameters.txt", shapes)
+    return {name: Value(array) for name, array in values.items()}
 
 
 def step_of(text, step):
