@@ -46,8 +46,17 @@ struct ClientOptions {
   bool elastic = false;
 };
 
+// Where a program is loaded.
+enum class LoadPlace {
+  kAsCompiled,  // on the devices that it was compiled for
+  // On those of least load that have the memory, of the same kind and target,
+  // what was on one island on one.
+  kAnywhere,
+};
+
 // How a program is loaded.
 struct LoadOptions {
+  LoadPlace place = LoadPlace::kAsCompiled;
   // Longest wait for memory that other clients have, in nanoseconds; 0: not at
   // all; negative: as long as it takes. What can never be there, whoever gives
   // up what, is not waited for.
@@ -58,6 +67,27 @@ struct LoadOptions {
   // Called when it waits, and again when there is another reason, with one
   // line that says for what and for whom. On a thread of the cluster, perhaps
   // one that others wait for: it must not call the client, nor take long.
+  std::function<void(const std::string& why)> on_waiting = {};
+};
+
+// Devices that a client asks for while others run.
+struct SliceOptions {
+  // For messages.
+  std::string name = "slice";
+  // Of its mesh, row-major; its product is how many devices it has.
+  std::vector<int64_t> shape = {1};
+  std::string kind = "cpu";
+  // Islands that its devices are cut over, in equal runs.
+  int64_t islands = 1;
+  // The devices of each run are neighbours in the mesh, or torus, of their
+  // island, in the run's own shape: that of the slice, but that its first axis
+  // is cut.
+  bool contiguous = false;
+  // Of each device, that nobody else has; 0: all of it. Then nobody else is
+  // there; else others may have the rest, and share its time by weight.
+  uint64_t device_bytes = 0;
+  // Longest wait, and who is told, as of LoadOptions.
+  int64_t wait_ns = -1;
   std::function<void(const std::string& why)> on_waiting = {};
 };
 

@@ -157,6 +157,13 @@ void Client::OnAnswer(const proto::Answer& answer) {
   }
   request->status = ToldStatus(answer.code(), answer.message());
   request->program = answer.program();
+  request->more_programs.assign(answer.more_programs().begin(),
+                                answer.more_programs().end());
+  for (const proto::SliceGrant& slice : answer.slices()) {
+    request->slices.emplace_back(
+        slice.slice(),
+        std::vector<int64_t>(slice.devices().begin(), slice.devices().end()));
+  }
   request->devices.assign(answer.devices().begin(), answer.devices().end());
   if (request->done.Set()) context_.runtime->world->Notify();
 }
@@ -234,91 +241,11 @@ void Client::OnLoadWaits(const proto::LoadWaits& waits) {
 
 absl::StatusOr<ProgramHandle> Client::Load(PlanData plan,
                                            const LoadOptions& options) {
-  if (suspended_.load()) {
-    absl::Status waited =
-        WaitUntil([&] { return !suspended_.load(); },
-                  [&] {
-                    return absl::StrCat("a load of client '", name_,
-                                        "', which is suspended,");
-                  });
-    if (!waited.ok()) return waited;
-  }
-  std::optional<PlanData> again;
-  if (options.await_devices) again = plan;
-  auto loaded = LoadPlan(std::move(plan), options, /*origin=*/nullptr);
-  // A host was lost meanwhile: it is awaited like one that was gone before.
-  while (again.has_value() && absl::IsUnavailable(loaded.status()) &&
-         !stopping()) {
-    loaded = LoadPlan(*again, options, /*origin=*/nullptr);
-  }
+  std::vector<PlanData> plans;
+  plans.push_back(std::move(plan));
+  auto loaded = Load(std::move(plans), options);
   if (!loaded.ok()) return loaded.status();
-  const uint64_t handle = (*loaded)->handle();
-  MutexLock lock(&mutex_);
-  programs_[handle] = *std::move(loaded);
-  return ProgramHandle{handle, owner_};
-}
-
-absl::StatusOr<std::shared_ptr<const LoadedProgram>> Client::LoadPlan(
-    PlanData plan, const LoadOptions& options,
-    std::shared_ptr<const PreparedPlan> origin) {
-  TracedCall traced(this, TraceCall::kLoad);
-  RuntimeContext& runtime = *context_.runtime;
-  const absl::StatusOr<PlanName> plan_name = NameOf(plan);
-  std::shared_ptr<const PreparedPlan> prepared;
-  if (plan_name.ok()) prepared = runtime.plans.Find(plan_name->hash);
-  // One that is here was checked, and what is elsewhere where it was first.
-  if (prepared == nullptr) {
-    absl::Status checked =
-        origin == nullptr ? CheckPlan(plan) : absl::OkStatus();
-    if (checked.ok()) checked = plan_name.status();
-    if (!checked.ok()) return checked;
-  }
-  // What was released makes room.
-  absl::Status released = AwaitReleases();
-  if (!released.ok()) return released;
-  if (prepared == nullptr) {
-    absl::StatusOr<std::shared_ptr<const PreparedPlan>> made =
-        PreparedPlan::Create(
-            std::move(plan), *runtime.topology, runtime.kernels,
-            runtime.backends->has_values(),
-            [&](int32_t host) { return runtime.IsHere(host); });
-    if (!made.ok()) return made.status();
-    // Whoever lacks it asks for it while this waits.
-    prepared = runtime.plans.Put(*plan_name, *std::move(made));
-  }
-  auto request = std::make_shared<Request>();
-  request->on_waiting = options.on_waiting;
-  uint64_t number = 0;
-  Ask(
-      [&](uint64_t id, proto::Control* control) {
-        number = id;
-        proto::LoadRequest* load = control->mutable_load_request();
-        load->set_request(id);
-        NamePlan(*plan_name, load->mutable_plan());
-        if (options.wait_ns >= 0) {
-          load->set_wait_ns(static_cast<uint64_t>(options.wait_ns));
-        }
-        load->set_await_devices(options.await_devices);
-      },
-      request);
-  absl::Status waited = WaitFor(request->done, [&] {
-    return absl::StrCat("the load of program '", prepared->name(), "'");
-  });
-  if (!waited.ok()) {
-    if (stopping()) return waited;
-    // It may wait for what will never be.
-    ControlRef control = NewControl();
-    control->mutable_load_cancel()->set_request(number);
-    MutexLock lock(&mutex_);
-    Number(control);
-    Send(std::move(control));
-    return waited;
-  }
-  if (!request->status.ok()) return request->TakeStatus();
-  if (origin == nullptr) origin = prepared;
-  return std::make_shared<const LoadedProgram>(
-      request->program, std::move(prepared), std::move(origin),
-      runtime.backends->has_values());
+  return loaded->front();
 }
 
 absl::Status Client::Discard(ProgramHandle handle) {

@@ -11,11 +11,13 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <ostream>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
@@ -80,6 +82,33 @@ class Client {
   // nothing stays.
   absl::StatusOr<ProgramHandle> Load(PlanData plan,
                                      const LoadOptions& options = {});
+  // Several, all or none of which are loaded: so no two clients that want the
+  // same ones wait for each other, in whatever order they name them.
+  absl::StatusOr<std::vector<ProgramHandle>> Load(
+      std::vector<PlanData> plans, const LoadOptions& options = {});
+  // On a slice: the devices that the program was compiled for on one island
+  // become the first ones of the slice on one, in order, and it takes of the
+  // memory that the slice has. InvalidArgument: there are fewer of these, or
+  // they are of another kind or CPU; FailedPrecondition: there is too little of
+  // that left, or the slice was given back.
+  absl::StatusOr<ProgramHandle> Load(PlanData plan, SliceHandle slice,
+                                     const LoadOptions& options = {});
+  // Devices to load programs on, for this client alone or with memory that is
+  // for it alone (SliceOptions), on other islands than the slices of
+  // `apart_from`. They are those of least load, and on one CPU type. Waits for
+  // what others have, as Load, with its errors; InvalidArgument also for a
+  // shape that islands cannot share, or a kind that nobody has.
+  absl::StatusOr<SliceHandle> ReserveSlice(
+      const SliceOptions& options,
+      const std::vector<SliceHandle>& apart_from = {});
+  // Their names, row-major by the slice's shape.
+  absl::StatusOr<std::vector<std::string>> DevicesOf(SliceHandle slice);
+  // Gives it back; programs that are loaded there stay until they are unloaded.
+  // Does not wait.
+  absl::Status ReleaseSlice(SliceHandle slice);
+  // The plan on the devices that it is on now.
+  absl::StatusOr<std::shared_ptr<const PreparedPlan>> PlanOf(
+      ProgramHandle program);
   // FailedPrecondition while a launch of it has not ended. Waits.
   absl::Status Unload(ProgramHandle program);
   // Gives up a program: it is unloaded when its launches so far have ended.
@@ -312,11 +341,41 @@ class Client {
   absl::StatusOr<std::shared_ptr<RunState>> AwaitResult(RunHandle run,
                                                         int64_t result);
   absl::StatusOr<ArrayHandle> PutValue(SharedValue value);
-  // Loads a plan: one that differs from `origin` in devices alone, or, with
-  // none, whose rules it checks first.
+  // Loads (client_loads.cc). Of a plan: one that differs from `origin` in
+  // devices alone, or, with none, whose rules it checks first.
   absl::StatusOr<std::shared_ptr<const LoadedProgram>> LoadPlan(
       PlanData plan, const LoadOptions& options,
       std::shared_ptr<const PreparedPlan> origin);
+  struct Candidate {
+    PlanName name;
+    std::shared_ptr<const PreparedPlan> plan, origin;
+    uint64_t slice = 0;  // to load it on; 0: none
+  };
+  absl::StatusOr<Candidate> Prepare(PlanData plan,
+                                    std::shared_ptr<const PreparedPlan> origin);
+  // Chooses devices for all of them, each of which has a slice then.
+  absl::Status FindPlaces(std::vector<Candidate>* candidates,
+                          const LoadOptions& options);
+  absl::StatusOr<std::vector<std::shared_ptr<const LoadedProgram>>> Submit(
+      std::vector<Candidate> candidates, const LoadOptions& options);
+  absl::Status AwaitResumed();
+  std::vector<ProgramHandle> Adopt(
+      std::vector<std::shared_ptr<const LoadedProgram>> loaded);
+  // Waits for what may wait for others.
+  absl::Status AwaitOrCancel(std::shared_ptr<Request> request, uint64_t number,
+                             absl::FunctionRef<std::string()> what);
+  // Handles and devices.
+  using GrantedSlices = std::vector<std::pair<uint64_t, std::vector<int64_t>>>;
+  absl::StatusOr<GrantedSlices> AskForSlices(
+      absl::FunctionRef<void(proto::SlicesRequest*)> fill, int64_t wait_ns,
+      const std::function<void(const std::string&)>& on_waiting);
+  void SendRelease(uint64_t slice);
+  struct HeldSlice {
+    std::string name;
+    size_t run = 0;  // of its devices are on each island
+    std::vector<int64_t> devices;
+  };
+  absl::StatusOr<HeldSlice> FindSlice(SliceHandle slice);
   absl::Status UnloadProgram(const LoadedProgram& program);
   // Rebinding (client_rebind.cc). A call of a launch, or a rebinding, begins;
   // both wait while the program is rebound.
@@ -410,6 +469,7 @@ class Client {
   RequestTable requests_ ABSL_GUARDED_BY(mutex_);
   std::map<uint64_t, std::shared_ptr<const LoadedProgram>> programs_
       ABSL_GUARDED_BY(mutex_);
+  std::map<uint64_t, HeldSlice> slices_ ABSL_GUARDED_BY(mutex_);
   std::set<uint64_t> rebinding_ ABSL_GUARDED_BY(mutex_);  // programs
   std::atomic<int> rebinds_{0};                           // how many these are
   std::atomic<uint64_t> rebinds_ended_{0};

@@ -31,6 +31,9 @@ struct RunHandle {
 struct ArrayHandle {
   uint64_t id = 0, owner = 0;
 };
+struct SliceHandle {
+  uint64_t id = 0, owner = 0;
+};
 
 // What an array is.
 struct ArrayType {

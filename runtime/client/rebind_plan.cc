@@ -22,6 +22,55 @@
 namespace pathways {
 namespace {
 
+// Binds a slice that is bound so to what takes the place of its devices.
+void Bind(const SliceBinding& bound, const Topology& topology,
+          const std::map<int64_t, int64_t>& places, proto::Slice* slice) {
+  auto place = [&](int64_t device) { return places.at(device); };
+  auto in_island = [&](int64_t device) {
+    return topology.FromGlobalDevice(device).second;
+  };
+  if (std::all_of(
+          bound.by_device.begin(), bound.by_device.end(),
+          [&](const auto& one) { return place(one.first) == one.first; })) {
+    return;
+  }
+  proto::Binding binding = slice->binding();
+  const size_t runs = 1 + static_cast<size_t>(binding.more_size());
+  const size_t run = bound.device_of.size() / runs;
+  proto::DeviceList list;
+  // By run, how much further in the island all its devices are.
+  std::vector<int64_t> further;
+  bool is_affine = binding.has_affine();
+  for (size_t r = 0; r < runs; ++r) {
+    const uint32_t island = static_cast<uint32_t>(
+        topology.FromGlobalDevice(place(bound.device_of[r * run])).first);
+    if (r == 0) {
+      binding.set_island(island);
+    } else {
+      binding.mutable_more(static_cast<int>(r) - 1)->set_island(island);
+    }
+    for (size_t shard = r * run; shard < (r + 1) * run; ++shard) {
+      const int64_t from = in_island(bound.device_of[shard]);
+      const int64_t to = in_island(place(bound.device_of[shard]));
+      if (shard == r * run) further.push_back(to - from);
+      is_affine &= to - from == further.back();
+      list.add_devices(to);
+    }
+  }
+  if (is_affine) {
+    proto::AffineDevices* affine = binding.mutable_affine();
+    affine->set_base(affine->base() + further[0]);
+    for (size_t r = 1; r < runs; ++r) {
+      proto::IslandRun* more = binding.mutable_more(static_cast<int>(r) - 1);
+      more->set_base(more->base() + further[r]);
+    }
+  } else {
+    for (proto::IslandRun& more : *binding.mutable_more()) more.clear_base();
+    *binding.mutable_list() = std::move(list);
+  }
+  *slice->mutable_binding() = std::move(binding);
+}
+
 class Rebinder {
  public:
   Rebinder(const proto::Plan& plan, const PlanBinding& binding,
@@ -35,11 +84,7 @@ class Rebinder {
 
   // What takes the place of each device of the plan.
   absl::Status Choose() {
-    for (const SliceBinding& slice : binding_.slices()) {
-      for (const auto& [device, shard] : slice.by_device) {
-        used_[IslandOf(device)].insert(device);
-      }
-    }
+    used_ = DevicesByIsland(binding_, topology_);
     for (const auto& [island, devices] : used_) {
       for (int64_t device : devices) {
         if (!IsAvoided(device)) place_[device] = device;
@@ -59,49 +104,7 @@ class Rebinder {
     return absl::OkStatus();
   }
 
-  void Apply(int s, proto::Slice* slice) const {
-    const SliceBinding& bound = binding_.slices()[static_cast<size_t>(s)];
-    if (std::all_of(
-            bound.by_device.begin(), bound.by_device.end(),
-            [&](const auto& one) { return Place(one.first) == one.first; })) {
-      return;
-    }
-    proto::Binding binding = slice->binding();
-    const size_t runs = 1 + static_cast<size_t>(binding.more_size());
-    const size_t run = bound.device_of.size() / runs;
-    proto::DeviceList list;
-    // By run, how much further in the island all its devices are.
-    std::vector<int64_t> further;
-    bool is_affine = binding.has_affine();
-    for (size_t r = 0; r < runs; ++r) {
-      const uint32_t island =
-          static_cast<uint32_t>(IslandOf(Place(bound.device_of[r * run])));
-      if (r == 0) {
-        binding.set_island(island);
-      } else {
-        binding.mutable_more(static_cast<int>(r) - 1)->set_island(island);
-      }
-      for (size_t shard = r * run; shard < (r + 1) * run; ++shard) {
-        const int64_t from = InIsland(bound.device_of[shard]);
-        const int64_t to = InIsland(Place(bound.device_of[shard]));
-        if (shard == r * run) further.push_back(to - from);
-        is_affine &= to - from == further.back();
-        list.add_devices(to);
-      }
-    }
-    if (is_affine) {
-      proto::AffineDevices* affine = binding.mutable_affine();
-      affine->set_base(affine->base() + further[0]);
-      for (size_t r = 1; r < runs; ++r) {
-        proto::IslandRun* more = binding.mutable_more(static_cast<int>(r) - 1);
-        more->set_base(more->base() + further[r]);
-      }
-    } else {
-      for (proto::IslandRun& more : *binding.mutable_more()) more.clear_base();
-      *binding.mutable_list() = std::move(list);
-    }
-    *slice->mutable_binding() = std::move(binding);
-  }
+  const std::map<int64_t, int64_t>& place() const { return place_; }
 
  private:
   using Devices = std::set<int64_t>;
@@ -112,10 +115,6 @@ class Rebinder {
   int IslandOf(int64_t device) const {
     return topology_.FromGlobalDevice(device).first;
   }
-  int64_t InIsland(int64_t device) const {
-    return topology_.FromGlobalDevice(device).second;
-  }
-  int64_t Place(int64_t device) const { return place_.at(device); }
 
   // Whether one can do what the other does, with the same bits.
   bool IsAlike(int64_t one, int64_t other) const {
@@ -260,11 +259,29 @@ absl::StatusOr<PlanData> RebindPlan(const PlanData& plan,
   Rebinder rebinder(plan.tables, *binding, topology, avoid, oversubscribe);
   absl::Status chosen = rebinder.Choose();
   if (!chosen.ok()) return chosen;
-  PlanData rebound = plan;
-  for (int s = 0; s < rebound.tables.slices_size(); ++s) {
-    rebinder.Apply(s, rebound.tables.mutable_slices(s));
+  return PlacePlan(plan, *binding, topology, rebinder.place());
+}
+
+std::map<int, std::set<int64_t>> DevicesByIsland(const PlanBinding& binding,
+                                                 const Topology& topology) {
+  std::map<int, std::set<int64_t>> devices;
+  for (const SliceBinding& slice : binding.slices()) {
+    for (const auto& [device, shard] : slice.by_device) {
+      devices[topology.FromGlobalDevice(device).first].insert(device);
+    }
   }
-  return rebound;
+  return devices;
+}
+
+PlanData PlacePlan(const PlanData& plan, const PlanBinding& binding,
+                   const Topology& topology,
+                   const std::map<int64_t, int64_t>& place) {
+  PlanData placed = plan;
+  for (int s = 0; s < placed.tables.slices_size(); ++s) {
+    Bind(binding.slices()[static_cast<size_t>(s)], topology, place,
+         placed.tables.mutable_slices(s));
+  }
+  return placed;
 }
 
 }  // namespace pathways

@@ -9,9 +9,13 @@
 #ifndef RUNTIME_CLIENT_REBIND_PLAN_H_
 #define RUNTIME_CLIENT_REBIND_PLAN_H_
 
+#include <cstdint>
+#include <map>
+#include <set>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "runtime/executor/plan_binding.h"
 #include "runtime/plan/plan_file.h"
 #include "runtime/topology/topology.h"
 
@@ -30,6 +34,17 @@ absl::StatusOr<PlanData> RebindPlan(const PlanData& plan,
                                     const Topology& topology,
                                     const std::vector<bool>& avoid,
                                     bool oversubscribe);
+
+// What of a cluster a plan is on, by island.
+std::map<int, std::set<int64_t>> DevicesByIsland(const PlanBinding& binding,
+                                                 const Topology& topology);
+
+// `plan`, which is bound so, with each of its devices replaced by what `place`
+// says: those of an island by different ones of one island, of the same kind
+// and target.
+PlanData PlacePlan(const PlanData& plan, const PlanBinding& binding,
+                   const Topology& topology,
+                   const std::map<int64_t, int64_t>& place);
 
 }  // namespace pathways
 

@@ -27,7 +27,11 @@ namespace pathways {
 // A request. What comes of it is written before `done` is set.
 struct Request {
   absl::Status status;
-  uint64_t program = 0;           // of a load: its handle
+  // Of a load: its handle, and those of what was loaded with it.
+  uint64_t program = 0;
+  std::vector<uint64_t> more_programs;
+  // Of slices: their handles, and the devices of each.
+  std::vector<std::pair<uint64_t, std::vector<int64_t>>> slices;
   std::vector<uint32_t> devices;  // of a DevicesRequest
   std::optional<ReportCollection> reports;
   // Of a load, from before it is sent: told why it waits.

@@ -40,12 +40,15 @@ std::string Largest(const PreparedPlan& plan, int64_t device) {
 
 }  // namespace
 
-Admission::Admission(const Topology& topology)
+Admission::Admission(const Topology& topology, const ObjectTable* arrays)
     : topology_(topology),
+      arrays_(arrays),
+      classes_(topology),
+      hosts_(topology),
       used_(topology.num_devices()),
       versions_(topology.num_devices()) {}
 
-DeviceBytes Admission::NeedOf(const PreparedPlan& plan) const {
+DeviceBytes Admission::NeedOf(const PreparedPlan& plan) {
   DeviceBytes need, scratch;
   for (const proto::Action& action : plan.plan().actions()) {
     if (action.kind() != proto::GANG) continue;
@@ -76,15 +79,46 @@ DeviceBytes Admission::NeedOf(const PreparedPlan& plan) const {
   return need;
 }
 
-uint64_t Admission::BoundOf(int64_t global) const {
-  return DeviceMemoryBytes(topology_.global_device(global));
+std::string Admission::NameOf(int64_t place) const {
+  return place < topology_.num_devices() ? topology_.GlobalDeviceName(place)
+                                         : topology_.HostName(HostOf(place));
+}
+
+int32_t Admission::HostOf(int64_t place) const {
+  return place < topology_.num_devices()
+             ? topology_.LocateGlobal(place).host
+             : static_cast<int32_t>(place - topology_.num_devices());
+}
+
+uint64_t Admission::BoundOf(int64_t place) const {
+  return place < topology_.num_devices()
+             ? DeviceMemoryBytes(topology_.global_device(place))
+             : hosts_.bound(HostOf(place));
+}
+
+uint64_t Admission::FreeAt(int64_t place) const {
+  const uint64_t bound = BoundOf(place);
+  const uint64_t used =
+      place < topology_.num_devices()
+          ? used_[place]
+          : AddBytes(hosts_.used(HostOf(place)), hosts_.leaving(HostOf(place)));
+  return bound - std::min(bound, used);
 }
 
 std::map<uint32_t, DeviceBytes> Admission::HeldByClients() const {
   std::map<uint32_t, DeviceBytes> held;
   for (const auto& [id, holder] : holders_) {
-    for (const auto& [device, bytes] : holder.bytes) {
-      held[holder.number][device] += bytes;
+    DeviceBytes& of = held[holder.number];
+    for (const auto& [host, bytes] : hosts_.OfProgram(id)) {
+      of[PlaceOf(host)] += bytes;
+    }
+    if (holder.slice != 0) continue;
+    for (const auto& [device, bytes] : holder.bytes) of[device] += bytes;
+  }
+  if (arrays_ == nullptr) return held;
+  for (const auto& [client, bytes_of] : arrays_->BytesByClient()) {
+    for (const auto& [host, bytes] : bytes_of) {
+      held[client][PlaceOf(host)] += bytes;
     }
   }
   return held;
@@ -92,14 +126,35 @@ std::map<uint32_t, DeviceBytes> Admission::HeldByClients() const {
 
 std::vector<Admission::Held> Admission::HoldersOf(
     const DeviceBytes& need) const {
+  DeviceBytes lacking;
+  for (const auto& [place, bytes] : need) {
+    if (bytes > FreeAt(place)) lacking.emplace(place, bytes);
+  }
   std::vector<Held> all;
   for (const auto& [id, holder] : holders_) {
-    for (const auto& [device, bytes] : need) {
-      const uint64_t bound = BoundOf(device);
-      if (bytes <= bound - std::min(bound, used_[device])) continue;
-      const auto there = holder.bytes.find(device);
-      if (there == holder.bytes.end() || there->second == 0) continue;
-      all.push_back({holder.number, holder.program, device, there->second});
+    const std::map<int32_t, uint64_t>& on_hosts = hosts_.OfProgram(id);
+    for (const auto& [place, bytes] : lacking) {
+      uint64_t has = 0;
+      if (place >= topology_.num_devices()) {
+        const auto there = on_hosts.find(HostOf(place));
+        if (there != on_hosts.end()) has = there->second;
+      } else if (holder.slice == 0) {
+        const auto there = holder.bytes.find(place);
+        if (there != holder.bytes.end()) has = there->second;
+      }
+      if (has == 0) continue;
+      all.push_back({holder.number, holder.what, place, has});
+      break;
+    }
+  }
+  if (arrays_ == nullptr || lacking.empty() ||
+      lacking.rbegin()->first < topology_.num_devices()) {
+    return all;
+  }
+  for (const auto& [client, bytes_of] : arrays_->BytesByClient()) {
+    for (const auto& [host, bytes] : bytes_of) {
+      if (bytes == 0 || lacking.count(PlaceOf(host)) == 0) continue;
+      all.push_back({client, "arrays", PlaceOf(host), bytes});
       break;
     }
   }
@@ -107,43 +162,74 @@ std::vector<Admission::Held> Admission::HoldersOf(
 }
 
 bool Admission::HoldsAny(uint32_t client) const {
-  return std::any_of(holders_.begin(), holders_.end(), [&](const auto& one) {
-    return one.second.number == client;
-  });
+  return std::any_of(
+             holders_.begin(), holders_.end(),
+             [&](const auto& one) { return one.second.number == client; }) ||
+         (arrays_ != nullptr && arrays_->BytesOf(client) > 0);
+}
+
+uint64_t Admission::BytesOfClient(uint32_t client) const {
+  uint64_t bytes = 0;
+  for (const auto& [id, holder] : holders_) {
+    if (holder.number == client && holder.slice == 0) {
+      bytes = AddBytes(bytes, BytesOf(id));
+    }
+  }
+  return bytes;
 }
 
 uint64_t Admission::VersionOf(const DeviceBytes& need) const {
   uint64_t version = 1;
-  for (const auto& [device, bytes] : need) version += versions_[device];
+  for (const auto& [place, bytes] : need) {
+    version += place < topology_.num_devices() ? versions_[place]
+                                               : hosts_.version(HostOf(place));
+  }
   return version;
 }
 
 absl::Status Admission::Admit(uint64_t id, const PreparedPlan& plan,
-                              uint32_t number, const std::string& client) {
-  Holder holder{plan.name(), client, number, NeedOf(plan)};
+                              uint32_t number, const std::string& client,
+                              uint64_t slice,
+                              const std::map<int32_t, uint64_t>& on_hosts) {
+  Holder holder{absl::StrCat("program '", plan.name(), "'"), client, number,
+                NeedOf(plan), slice};
   absl::Status there = CheckDevices(holder.bytes, plan.name());
   if (!there.ok()) return there;
-  for (const auto& [global, bytes] : holder.bytes) {
-    const uint64_t bound = BoundOf(global);
-    if (bytes <= bound - std::min(bound, used_[global])) continue;
+  DeviceBytes need;
+  if (slice == 0) need = holder.bytes;
+  for (const auto& [host, bytes] : on_hosts) need[PlaceOf(host)] = bytes;
+  for (const auto& [place, bytes] : need) {
+    if (bytes <= FreeAt(place)) continue;
     std::string held;
-    for (const auto& [other, h] : holders_) {
-      auto there = h.bytes.find(global);
-      if (there == h.bytes.end() || there->second == 0) continue;
-      absl::StrAppend(&held, held.empty() ? "; held by " : ", ", "program '",
-                      h.program, "' of client '", h.client, "' (",
-                      there->second, ")");
+    for (const Held& one : HoldersOf({{place, bytes}})) {
+      const auto owner = std::find_if(
+          holders_.begin(), holders_.end(),
+          [&](const auto& h) { return h.second.number == one.client; });
+      absl::StrAppend(&held, held.empty() ? "; held by " : ", ", one.what);
+      if (owner != holders_.end()) {
+        absl::StrAppend(&held, " of client '", owner->second.client, "'");
+      }
+      absl::StrAppend(&held, " (", one.bytes, ")");
     }
-    const std::string largest = Largest(plan, global);
+    const bool is_device = place < topology_.num_devices();
+    const std::string largest = is_device ? Largest(plan, place) : "";
     return absl::ResourceExhaustedError(absl::StrCat(
-        "program '", plan.name(), "' needs ", bytes, " bytes on ",
-        topology_.GlobalDeviceName(global),
+        holder.what, " needs ", bytes, " bytes on ", NameOf(place),
         largest.empty() ? ""
                         : absl::StrCat(" (largest buffers: ", largest, ")"),
-        ", where ", used_[global], " of ", bound, " bytes are used", held));
+        ", where ", BoundOf(place) - FreeAt(place), " of ", BoundOf(place),
+        " bytes are used", held));
   }
-  for (const auto& [global, bytes] : holder.bytes) {
-    SetUsed(global, used_[global] + bytes);
+  if (slice != 0) {
+    absl::Status lent = LendOf(slice, holder);
+    if (!lent.ok()) return lent;
+  } else {
+    for (const auto& [global, bytes] : holder.bytes) {
+      SetUsed(global, used_[global] + bytes);
+    }
+  }
+  for (const auto& [host, bytes] : on_hosts) {
+    hosts_.SetProgram(id, host, bytes);
   }
   holders_[id] = std::move(holder);
   return absl::OkStatus();
@@ -154,8 +240,8 @@ absl::Status Admission::CheckDevices(const DeviceBytes& need,
   const auto needs = [&] {
     return absl::StrCat("program '", program, "' needs ");
   };
-  for (const auto& [global, bytes] : need) {
-    const int32_t host = topology_.LocateGlobal(global).host;
+  for (const auto& [place, bytes] : need) {
+    const int32_t host = HostOf(place);
     if (const auto gone = gone_.find(host); gone != gone_.end()) {
       return absl::UnavailableError(
           absl::StrCat(needs(), topology_.HostName(host),
@@ -163,9 +249,7 @@ absl::Status Admission::CheckDevices(const DeviceBytes& need,
     }
   }
   for (const auto& [global, bytes] : need) {
-    const auto name = [&, device = global] {
-      return topology_.GlobalDeviceName(device);
-    };
+    const auto name = [&, device = global] { return NameOf(device); };
     if (const auto lost = lost_.find(global); lost != lost_.end()) {
       return absl::FailedPreconditionError(absl::StrCat(
           needs(), name(), ", whose worker is lost: ", lost->second));
@@ -204,6 +288,7 @@ bool Admission::IsOnAny(uint64_t id, const std::vector<bool>& devices) const {
 void Admission::Drain(int64_t device, bool drained) {
   drained ? (void)drained_.insert(device) : (void)drained_.erase(device);
   ++versions_[device];
+  ++away_version_;
 }
 
 bool Admission::Uses(uint64_t id, int64_t device) const {
@@ -219,25 +304,34 @@ uint64_t Admission::BytesOf(uint64_t id) const {
   return bytes;
 }
 
+void Admission::Shrink(Holder* holder, int64_t device, uint64_t bytes) {
+  uint64_t& has = holder->bytes.at(device);
+  const uint64_t less = std::exchange(has, bytes) - bytes;
+  if (holder->slice == 0) return SetUsed(device, used_[device] - less);
+  holders_.at(holder->slice).lent[device] -= less;
+}
+
 void Admission::Release(uint64_t id) {
   auto holder = holders_.find(id);
   if (holder == holders_.end()) return;
   for (const auto& [global, bytes] : holder->second.bytes) {
-    SetUsed(global, used_[global] - bytes);
+    Shrink(&holder->second, global, 0);
   }
+  hosts_.FreeProgram(id);
   holders_.erase(holder);
 }
 
 void Admission::HostGone(int32_t host, uint32_t epoch) {
+  ++away_version_;
   gone_[host] = epoch;
   auto is_there = [&](int64_t global) {
     return topology_.LocateGlobal(global).host == host;
   };
   for (auto& [id, holder] : holders_) {
-    for (auto& [global, bytes] : holder.bytes) {
-      if (is_there(global)) {
-        SetUsed(global, used_[global] - std::exchange(bytes, 0));
-      }
+    // A slice has it again when the host lives again.
+    if (holder.is_slice) continue;
+    for (const auto& [global, bytes] : holder.bytes) {
+      if (is_there(global)) Shrink(&holder, global, 0);
     }
   }
   std::erase_if(lost_, [&](const auto& one) { return is_there(one.first); });
@@ -256,9 +350,9 @@ void Admission::HostUp(int32_t host) {
 void Admission::ReleaseExcept(uint64_t id, const WaitSet& hosts) {
   auto holder = holders_.find(id);
   if (holder == holders_.end()) return;
-  for (auto& [global, bytes] : holder->second.bytes) {
+  for (const auto& [global, bytes] : holder->second.bytes) {
     if (hosts.Contains(topology_.LocateGlobal(global).host)) continue;
-    SetUsed(global, used_[global] - std::exchange(bytes, 0));
+    Shrink(&holder->second, global, 0);
   }
 }
 

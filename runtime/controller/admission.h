@@ -7,7 +7,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Admission is atomic over all devices of a plan, by its static peak, which it
-// holds while it is loaded.
+// holds while it is loaded, and over its hosts, as far as it is known what it
+// needs there.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,8 +21,14 @@
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "runtime/controller/admission_graph.h"
+#include "runtime/controller/device_choice.h"
+#include "runtime/controller/host_memory.h"
+#include "runtime/controller/object_table.h"
 #include "runtime/executor/prepared_plan.h"
 #include "runtime/executor/wait_set.h"
 #include "runtime/topology/topology.h"
@@ -30,17 +37,27 @@ namespace pathways {
 
 class Admission {
  public:
-  explicit Admission(const Topology& topology);
+  // Both outlive it. `arrays`, which are on hosts; null: there are none.
+  explicit Admission(const Topology& topology,
+                     const ObjectTable* arrays = nullptr);
 
-  // Holds what `plan` needs for a client under the number `holder`, or nothing.
-  // ResourceExhausted says how much is needed, where, for what, and who holds
-  // the rest.
+  // Holds what `plan` needs for a client under the number `holder`, and of
+  // hosts what `on_hosts` says, by host, or nothing. ResourceExhausted says how
+  // much is needed, where, for what, and who holds the rest. With a slice it
+  // takes of that instead; FailedPrecondition: the client has no such slice, or
+  // that has too little left.
   absl::Status Admit(uint64_t holder, const PreparedPlan& plan, uint32_t number,
-                     const std::string& client);
+                     const std::string& client, uint64_t slice = 0,
+                     const std::map<int32_t, uint64_t>& on_hosts = {});
   // What it needs on each device of the cluster, whoever holds it now.
-  DeviceBytes NeedOf(const PreparedPlan& plan) const;
-  // That the device has.
-  uint64_t BoundOf(int64_t device) const;
+  static DeviceBytes NeedOf(const PreparedPlan& plan);
+  // The place of a host's own memory.
+  int64_t PlaceOf(int32_t host) const { return topology_.num_devices() + host; }
+  std::string NameOf(int64_t place) const;
+  // What the place has, and has free.
+  uint64_t BoundOf(int64_t place) const;
+  uint64_t FreeAt(int64_t place) const;
+  HostMemory& host_memory() { return hosts_; }
   void Release(uint64_t holder);
   // Gives back what it holds on devices of other hosts than these.
   void ReleaseExcept(uint64_t holder, const WaitSet& hosts);
@@ -50,6 +67,7 @@ class Admission {
   void Lose(int64_t device, const std::string& why) {
     lost_.emplace(device, why);
     ++versions_[device];
+    ++away_version_;
   }
   // A host is gone, in this life: nothing is held there any more, and what
   // would need it is refused with Unavailable.
@@ -69,18 +87,56 @@ class Admission {
   // Whether it is on one of the devices, which are marked, and of hosts that
   // are not gone.
   bool IsOnAny(uint64_t holder, const std::vector<bool>& devices) const;
-  // What each client holds, and what of a need is held there now, by whom: with
-  // the names of their programs.
+  // Slices (admission_slices.cc): memory of devices that a client holds ahead
+  // of its programs.
+  struct SliceTerms {
+    uint64_t id = 0;  // of a holder
+    std::string what;
+    const DeviceDemand* demand = nullptr;
+  };
+  // Takes devices for all of them, or for none: of those that are least loaded,
+  // that is, have fewest programs, whose device time is least by what `time_of`
+  // says of a holder, and have least bytes taken. ResourceExhausted: not now.
+  absl::StatusOr<std::vector<ChosenDevices>> Reserve(
+      uint32_t number, const std::string& client,
+      absl::Span<const SliceTerms> slices,
+      absl::FunctionRef<int64_t(uint64_t holder)> time_of);
+  // The client has it no more. Programs that are there stay, as if they had
+  // been loaded without one.
+  void GiveBack(uint32_t number, uint64_t slice);
+  void GiveBackAll(uint32_t number);
+  // Of a slice of that client. FailedPrecondition: it has no such slice.
+  absl::StatusOr<std::set<int>> IslandsOf(uint32_t number,
+                                          uint64_t slice) const;
+  // All that are held, in order, and what of them programs have.
+  struct HeldSlice {
+    std::string what;
+    uint32_t client = 0;
+    uint64_t devices = 0, bytes = 0, lent = 0;
+  };
+  std::vector<HeldSlice> Slices() const;
+  // Devices that a demand may be given, and the least that it needs of each.
+  DeviceBytes Reach(const DeviceDemand& demand) const;
+  // As FindStuck asks.
+  bool WouldFit(const DeviceBytes& taken,
+                absl::Span<const MemoryWish* const> wishes) const;
+  const DeviceClasses& classes() const { return classes_; }
+  // Another number when other devices are away than before.
+  uint64_t away_version() const { return away_version_; }
+
+  // What each client holds, and what of a need is held there now, by whom.
   std::map<uint32_t, DeviceBytes> HeldByClients() const;
   struct Held {
     uint32_t client = 0;
-    std::string program;
-    int64_t device = 0;  // the first such
+    std::string what;
+    int64_t place = 0;   // the first such
     uint64_t bytes = 0;  // there
   };
   std::vector<Held> HoldersOf(const DeviceBytes& need) const;
   bool HoldsAny(uint32_t client) const;
-  // Another number when anything has changed on the devices of a need.
+  // That a client holds on all devices together.
+  uint64_t BytesOfClient(uint32_t client) const;
+  // Another number when anything has changed on the places of a need.
   uint64_t VersionOf(const DeviceBytes& need) const;
   // What it holds on all devices together.
   uint64_t BytesOf(uint64_t holder) const;
@@ -94,12 +150,24 @@ class Admission {
   }
 
   struct Holder {
-    std::string program, client;
+    std::string what, client;
     uint32_t number = 0;  // of the client
-    DeviceBytes bytes;
+    DeviceBytes bytes;    // of devices
+    uint64_t slice = 0;   // of which that is; 0: of none
+    bool is_slice = false;
+    DeviceBytes lent = {};  // of a slice, to programs
   };
+  int32_t HostOf(int64_t place) const;
+  DeviceRoom RoomBeside(const DeviceBytes& taken) const;
+  absl::Status LendOf(uint64_t slice, const Holder& holder);
+  // A holder has no more of a device than that.
+  void Shrink(Holder* holder, int64_t device, uint64_t bytes);
   const Topology& topology_;
+  const ObjectTable* const arrays_;
+  const DeviceClasses classes_;
+  HostMemory hosts_;
   std::vector<uint64_t> used_, versions_;  // by device of the cluster
+  uint64_t away_version_ = 0;
   std::map<uint64_t, Holder> holders_;
   std::map<int64_t, std::string> lost_;  // and why, by device of the cluster
   std::set<int64_t> drained_;

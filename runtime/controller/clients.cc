@@ -62,6 +62,11 @@ void Controller::Leave(ClientRequest request,
     LeaveProgram(client, handle);
   }
   loads_.RemoveAll(client);
+  std::erase_if(loading_,
+                [&](const auto& one) { return one.first.client == client; });
+  std::erase_if(load_terms_,
+                [&](const auto& one) { return one.first.client == client; });
+  programs_.mutable_admission()->GiveBackAll(client);
   std::erase_if(drains_, [&](const DrainWait& drain) {
     return drain.request.client == client;
   });

@@ -37,13 +37,13 @@ Controller::Controller(RuntimeContext* context, ControllerOptions options)
       answer_timeout_ns_(options.answer_timeout_ns),
       lives_(context->directory),
       awaited_(context, options.answer_timeout_ns),
-      programs_(*context->topology, options.answer_timeout_ns),
+      programs_(*context->topology, options.answer_timeout_ns, &objects_),
       loads_(&programs_.admission(), context->topology),
       grants_(PolicyOf(&options)),
       stalls_(*context->topology, options.stall_timeout_ns),
       stores_(*context->topology, options.answer_timeout_ns),
       fetches_(*context->topology, options.answer_timeout_ns),
-      memory_(*context->topology) {}
+      memory_(programs_.mutable_admission()->host_memory()) {}
 
 void Controller::SendToHost(int32_t host, ControlRef control) {
   if (lives_.IsGone(host)) return;
@@ -118,6 +118,12 @@ void Controller::HandleClient(proto::Control* control) {
       return OnDrain(client, control->drain_request());
     case proto::Control::kLoadCancel:
       return OnLoadCancel(client, control->load_cancel());
+    case proto::Control::kSlicesRequest:
+      return OnSlices(client, control->slices_request());
+    case proto::Control::kSliceRelease:
+      programs_.mutable_admission()->GiveBack(client,
+                                              control->slice_release().slice());
+      return RetryLoads();
     case proto::Control::kUnloadRequest:
       return OnUnload(client, control->unload_request());
     case proto::Control::kLaunchRequest:
@@ -247,36 +253,6 @@ void Controller::TellUncollected(uint32_t process) {
   }
 }
 
-void Controller::OnLoad(uint32_t client, const proto::LoadRequest& load) {
-  const ClientRequest request{client, load.request()};
-  PlanName name{{}, load.plan().bytes()};
-  if (!name.hash.Read(load.plan().hash())) {
-    return Answer(request, absl::InvalidArgumentError("no plan is named"));
-  }
-  std::shared_ptr<const PreparedPlan> plan = context_.plans.Find(name.hash);
-  load_terms_[request] = {load.has_wait_ns() ? load.wait_ns() : UINT64_MAX,
-                          load.await_devices()};
-  if (plan != nullptr) return Load(request, name, std::move(plan));
-  AwaitedPlans::Outcome outcome;
-  awaited_.Add(Now(), request, name, &outcome);
-  Apply(std::move(outcome));
-}
-
-void Controller::OnLoadReply(const proto::LoadReply& reply) {
-  const ProgramTable::Program* program =
-      programs_.Find(reply.program(), reply.incarnation());
-  const int32_t host = static_cast<int32_t>(reply.host());
-  if (program != nullptr && reply.code() == 0 &&
-      program->state == ProgramTable::State::kLoading &&
-      program->waiting.Contains(host)) {
-    memory_.AddProgram(program->incarnation, host, reply.memory_bytes());
-  }
-  Proceed(programs_.Answered(Now(), ProgramTable::State::kLoading,
-                             reply.program(), reply.incarnation(),
-                             static_cast<int32_t>(reply.host()),
-                             ToldStatus(reply.code(), reply.message())));
-}
-
 void Controller::OnUnload(uint32_t client, const proto::UnloadRequest& unload) {
   const ClientRequest request{client, unload.request()};
   const absl::StatusOr<ProgramNext> next =
@@ -306,22 +282,26 @@ void Controller::Proceed(const ProgramNext& next) {
   counters_.programs.Set(programs_.loaded());
   if (next.kind == ProgramNext::kAnswer) {
     const uint32_t client = next.request.client;
-    if (!clients_.IsLeaving(client)) {
+    if (next.gone != 0) {
+      context_.plans.Trim();
+      grants_.Unload(next.program);
+    }
+    if (clients_.IsLeaving(client)) {
+      if (next.handle != 0) LeaveProgram(client, next.handle);
+    } else if (!IsPart(next)) {
       Answer(next.request, next.status, next.handle);
-    } else if (next.handle != 0) {
-      LeaveProgram(client, next.handle);
     }
     if (next.gone == 0) return;
-    context_.plans.Trim();
-    memory_.FreeProgram(next.gone);
-    grants_.Unload(next.program);
     std::vector<ClientAnswer> answers;
     clients_.RemoveProgram(client, next.gone, &answers);
     AnswerAll(answers);
     AnswerDrains();
     return RetryLoads();
   }
-  if (next.kind != ProgramNext::kAsk) return;
+  if (next.kind != ProgramNext::kAsk) {
+    // Nobody asked for its end, but others may wait for it.
+    return next.gone != 0 ? RetryLoads() : void();
+  }
   const ProgramTable::Program& program = programs_.at(next.program);
   auto name = [&](auto* message) {
     message->set_program(program.id);

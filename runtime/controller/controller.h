@@ -137,29 +137,44 @@ class Controller final : public ControlActor {
   // For who looks at it (describe.cc).
   void OnDescribe(const LocalMessage& message);
 
-  // Programs (controller.cc).
+  // Programs, and loads that wait for memory (waiting_loads.cc).
   void OnLoad(uint32_t client, const proto::LoadRequest& request);
-  void Load(ClientRequest request, const PlanName& name,
-            std::shared_ptr<const PreparedPlan> plan);
+  // All its plans are here.
+  void Load(ClientRequest request);
   void OnLoadReply(const proto::LoadReply& reply);
-  // Loads that wait for memory (waiting_loads.cc).
-  //
-  // Begins to load it. ResourceExhausted: not now.
+  // Of its programs, by place.
+  DeviceBytes NeedOf(const LoadQueue::Load& load) const;
+  // Grants it, lets it wait, or refuses it.
+  void Ask(LoadQueue::Load load);
+  // Begins to load its programs, or gives it its slices. ResourceExhausted: not
+  // now.
   absl::Status Admit(const LoadQueue::Load& load);
+  absl::Status AdmitSlices(const LoadQueue::Load& load);
+  // Whether what came of a program was one of a load's, that waits for others,
+  // too. When all are there it is answered; when one is refused, the others go.
+  bool IsPart(const ProgramNext& next);
+  // Hosts had no room for it: it waits for that, if it may, and if anybody can
+  // give it back.
+  void Refused(LoadQueue::Load load, const absl::Status& why);
   // ResourceExhausted: the client would have more than its quota with what it
-  // needs, which is asked for if it has one.
+  // needs, which is asked for if it has one; `what` needs it, for the message.
   absl::Status CheckQuota(uint32_t client, absl::FunctionRef<uint64_t()> need,
-                          absl::string_view what,
-                          const PreparedPlan& plan) const;
+                          absl::FunctionRef<std::string()> what) const;
   absl::Status CheckQuota(const LoadQueue::Load& load) const;
-  // That a client has: of its programs on devices, of its arrays on hosts.
+  // That a client has: of programs and slices on devices, of arrays on hosts.
   uint64_t BytesOf(uint32_t client) const;
   // There may be more memory than before.
   void RetryLoads();
-  void TellWaits(const LoadQueue::Load& load);
+  void TellWaits(ClientRequest request, const std::string& why);
   // What holds memory that others wait for is as urgent as those.
   void HurryHolders();
   void OnLoadCancel(uint32_t client, const proto::LoadCancel& cancel);
+  // Slices (slices.cc).
+  void OnSlices(uint32_t client, const proto::SlicesRequest& request);
+  absl::StatusOr<DeviceDemand> ReadDemand(uint32_t client,
+                                          const proto::SliceNeed& need) const;
+  // Asks a host how far it is with what it was told to drop.
+  void AskToSettle(int32_t host);
   void ArmLoadTimer();
   void OnLoadDeadline();
   // Devices that take no programs, and such that are to (drains.cc).
@@ -172,6 +187,7 @@ class Controller final : public ControlActor {
   void AnswerDrains();
   void ExpireDrains();
   std::string NameOf(uint32_t client) const;
+  // Programs that are there (controller.cc).
   void OnUnload(uint32_t client, const proto::UnloadRequest& request);
   void OnStopReply(const proto::StopReply& reply);
   void OnFreeReply(const proto::FreeReply& reply);
@@ -212,7 +228,9 @@ class Controller final : public ControlActor {
                  const FetchSource& source, bool again);
   // Numbers a message that changes a host's store, and sends it. `launch`: what
   // it is for; 0: none. `asks`: that waits for the answer.
-  void SendStore(int32_t host, uint64_t launch, bool asks, ControlRef control);
+  // Returns the number; 0: the host is gone.
+  uint64_t SendStore(int32_t host, uint64_t launch, bool asks,
+                     ControlRef control);
   // Says for each array of a launch of `plan`, which it fits, how much of it
   // hosts hold.
   void Size(const PreparedPlan& plan, LaunchSpec* spec);
@@ -259,16 +277,26 @@ class Controller final : public ControlActor {
   struct LoadTerms {
     uint64_t wait_ns = UINT64_MAX;  // longest wait
     bool awaits_devices = false;
+    std::vector<LoadQueue::Program> programs;  // no plan: it has not come
   };
   std::map<ClientRequest, LoadTerms> load_terms_;
-  TimeNs load_timer_ = kNoDeadline;  // when it rings
+  // Of loads that hosts were told of.
+  struct Loading {
+    enum class Part { kLoading, kLoaded, kGone };
+    LoadQueue::Load load;
+    std::vector<std::pair<uint64_t, Part>> parts;  // by program: its handle
+    absl::Status status;
+  };
+  std::map<ClientRequest, Loading> loading_;
+  uint64_t last_slice_ = uint64_t{1} << 32;  // no program has such a handle
+  TimeNs load_timer_ = kNoDeadline;          // when it rings
   ObjectTable objects_;
   LaunchTable launches_{&objects_};
   GrantOrder grants_;
   StallDetector stalls_;
   StoreLog stores_;
   FetchTable fetches_;
-  HostMemory memory_;
+  HostMemory& memory_;
   // The launch at hand, and how much of each of its arrays hosts hold.
   LaunchSpec spec_;
   std::vector<uint64_t> bytes_;

@@ -62,13 +62,13 @@ void Controller::OnDescribe(const LocalMessage& message) {
     out.set_priority(terms.priority);
     out.set_quota_bytes(terms.quota_bytes);
     out.set_device_time_ns(static_cast<uint64_t>(grants_.TimeOf(client)));
+    out.set_device_bytes(programs_.admission().BytesOfClient(client));
   }
   for (uint32_t id = 0; id < programs_.end(); ++id) {
     if (!programs_.Has(id)) continue;
     auto client = clients.find(programs_.at(id).owner);
     if (client == clients.end()) continue;
     proto::ClientStatus& out = client->second;
-    out.set_device_bytes(out.device_bytes() + programs_.BytesOf(id));
     out.set_launches(out.launches() + launches_.Open(id).size());
     if (grants_.IsWaiting(id)) out.set_waiting(out.waiting() + 1);
   }
@@ -81,10 +81,19 @@ void Controller::OnDescribe(const LocalMessage& message) {
     client->second.set_arrays(client->second.arrays() + 1);
   }
   for (auto& [number, client] : clients) *status.add_clients() = client;
+  for (const Admission::HeldSlice& slice : programs_.admission().Slices()) {
+    proto::SliceStatus& out = *status.add_slices();
+    out.set_name(slice.what);
+    out.set_client(NameOf(slice.client));
+    out.set_devices(slice.devices);
+    out.set_device_bytes(slice.bytes);
+    out.set_lent_bytes(slice.lent);
+  }
   for (const LoadQueue::Load& load : loads_.loads()) {
     proto::WaitingLoad& out = *status.add_waiting_loads();
     out.set_client(NameOf(load.request.client));
-    out.set_program(load.plan->name());
+    out.set_program(load.programs.size() == 1 ? load.programs[0].plan->name()
+                                              : load.What());
     out.set_why(load.why);
     out.set_since_ms(static_cast<uint64_t>((Now() - load.since) / 1'000'000));
     out.set_passed(load.passed);

@@ -277,7 +277,8 @@ const Grant* GrantOrder::Give(uint32_t id, uint64_t steps, TimeNs now) {
 }
 
 void GrantOrder::Return(const Grant& grant, int32_t island, double time_ns) {
-  const Program& program = programs_[grant.program];
+  Program& program = programs_[grant.program];
+  program.time_ns += time_ns;
   for (uint32_t number : lanes_of_.Of(grant.program)) {
     if (lanes_of_.IslandOf(number) != island) continue;
     Lane& lane = lanes_[number];
@@ -355,6 +356,12 @@ bool GrantOrder::IsWaiting(uint32_t program) const {
 TimeNs GrantOrder::TimeOf(uint32_t client) const {
   auto found = time_of_.find(client);
   return found == time_of_.end() ? 0 : static_cast<TimeNs>(found->second);
+}
+
+TimeNs GrantOrder::TimeOfProgram(uint32_t program) const {
+  auto found = programs_.find(program);
+  return found == programs_.end() ? 0
+                                  : static_cast<TimeNs>(found->second.time_ns);
 }
 
 }  // namespace pathways

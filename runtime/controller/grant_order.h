@@ -129,6 +129,8 @@ class GrantOrder {
   bool IsWaiting(uint32_t program) const;
   // Device time that the client was given on each lane, on all lanes together.
   TimeNs TimeOf(uint32_t client) const;
+  // That the program was given so far, on all its islands together.
+  TimeNs TimeOfProgram(uint32_t program) const;
 
  private:
   struct Program {
@@ -138,7 +140,7 @@ class GrantOrder {
     Claim claim;                   // of that launch
     uint64_t open_grants = 0, open_firings = 0;
     FiringCost cost;  // as the plan says
-    double firing_ns = 1;
+    double firing_ns = 1, time_ns = 0;
     bool measured = false;
     bool busy = false;  // it waits for grants, or has some
     TimeNs since = 0;   // as in Candidate

@@ -9,6 +9,7 @@
 #include "runtime/controller/host_memory.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "runtime/store/store.h"
 
@@ -28,23 +29,34 @@ HostMemory::HostMemory(const Topology& topology)
   }
 }
 
-void HostMemory::AddProgram(uint64_t program, int32_t host, uint64_t bytes) {
+void HostMemory::SetProgram(uint64_t program, int32_t host, uint64_t bytes) {
+  uint64_t& of = programs_[program][host];
+  hosts_[host].used -= std::min(hosts_[host].used, of);
   hosts_[host].used = Sum(hosts_[host].used, bytes);
-  programs_[program].emplace_back(host, bytes);
+  of = bytes;
 }
 
 void HostMemory::FreeProgram(uint64_t program) {
   auto found = programs_.find(program);
   if (found == programs_.end()) return;
-  for (const auto& [host, bytes] : found->second) Discharge(host, bytes);
+  for (const auto& [host, bytes] : found->second) {
+    hosts_[host].used -= std::min(hosts_[host].used, bytes);
+    ++hosts_[host].version;
+  }
   programs_.erase(found);
 }
 
+const std::map<int32_t, uint64_t>& HostMemory::OfProgram(
+    uint64_t program) const {
+  static const auto* const none = new std::map<int32_t, uint64_t>;
+  const auto found = programs_.find(program);
+  return found == programs_.end() ? *none : found->second;
+}
+
 void HostMemory::HostGone(int32_t host) {
-  hosts_[host].used = 0;
-  for (auto& [program, held] : programs_) {
-    std::erase_if(held, [&](const auto& one) { return one.first == host; });
-  }
+  Host& one = hosts_[host];
+  one = Host{.bound = one.bound, .version = one.version + 1};
+  for (auto& [program, held] : programs_) held.erase(host);
 }
 
 bool HostMemory::Charge(absl::Span<const uint32_t> hosts,
@@ -58,8 +70,25 @@ bool HostMemory::Charge(absl::Span<const uint32_t> hosts,
   return is_sure;
 }
 
-void HostMemory::Discharge(int32_t host, uint64_t bytes) {
-  hosts_[host].used -= std::min(hosts_[host].used, bytes);
+void HostMemory::Discharge(int32_t host, uint64_t bytes, uint64_t sequence) {
+  Host& one = hosts_[host];
+  bytes = std::min(one.used, bytes);
+  one.used -= bytes;
+  one.newer += bytes;
+  one.last = sequence;
+  if (one.older > 0) return;
+  one.older = std::exchange(one.newer, 0);
+  one.mark = sequence;
+}
+
+bool HostMemory::Settled(int32_t host, uint64_t sequence) {
+  Host& one = hosts_[host];
+  if (one.older == 0 || sequence < one.mark) return false;
+  one.older = std::exchange(one.newer, 0);
+  one.mark = one.last;
+  if (sequence >= one.mark) one.older = 0;
+  ++one.version;
+  return true;
 }
 
 }  // namespace pathways

@@ -27,27 +27,45 @@ class HostMemory {
  public:
   explicit HostMemory(const Topology& topology);
 
-  // A program, by its handle, takes as much on a host until it is freed.
-  void AddProgram(uint64_t program, int32_t host, uint64_t bytes);
+  // A program, by its handle, takes as much on a host until it is freed,
+  // whatever it was taken for before.
+  void SetProgram(uint64_t program, int32_t host, uint64_t bytes);
   // A host has nothing any more.
   void HostGone(int32_t host);
   void FreeProgram(uint64_t program);
+  // What it takes, by host.
+  const std::map<int32_t, uint64_t>& OfProgram(uint64_t program) const;
   // Blocks of an array; hosts and bytes go together. Whether each host surely
   // has room for them: the system may refuse what it is asked for
   // (Mapping::kAskedBytes).
   bool Charge(absl::Span<const uint32_t> hosts,
               absl::Span<const uint64_t> bytes);
-  void Discharge(int32_t host, uint64_t bytes);
+  // The host is told so by the message of that number. What programs are
+  // loaded into is free when the host has said that it has done it: loads have
+  // no place among those messages.
+  void Discharge(int32_t host, uint64_t bytes, uint64_t sequence);
+  // A host has done what was numbered up to `sequence`. Whether that made room
+  // for loads.
+  bool Settled(int32_t host, uint64_t sequence);
 
   uint64_t used(int32_t host) const { return hosts_[host].used; }
+  uint64_t bound(int32_t host) const { return hosts_[host].bound; }
+  // What the host has not said to be free.
+  uint64_t leaving(int32_t host) const {
+    return hosts_[host].older + hosts_[host].newer;
+  }
+  // Another number when there may be more room for loads.
+  uint64_t version(int32_t host) const { return hosts_[host].version; }
 
  private:
   struct Host {
-    uint64_t used = 0, bound = 0;
+    uint64_t used = 0, bound = 0, version = 0;
+    // Discharged up to the message `mark`, and after it up to `last`.
+    uint64_t older = 0, newer = 0, mark = 0, last = 0;
   };
 
   std::vector<Host> hosts_;
-  std::map<uint64_t, std::vector<std::pair<int32_t, uint64_t>>> programs_;
+  std::map<uint64_t, std::map<int32_t, uint64_t>> programs_;
 };
 
 }  // namespace pathways

@@ -45,9 +45,9 @@ LaunchSpec::Array ReadArray(const proto::ObjectRef& ref) {
 
 }  // namespace
 
-void Controller::SendStore(int32_t host, uint64_t launch, bool asks,
-                           ControlRef control) {
-  if (lives_.IsGone(host)) return;
+uint64_t Controller::SendStore(int32_t host, uint64_t launch, bool asks,
+                               ControlRef control) {
+  if (lives_.IsGone(host)) return 0;
   const uint64_t sequence =
       stores_.Number(host, /*drops=*/control->has_drop_objects());
   switch (control->kind_case()) {
@@ -64,6 +64,7 @@ void Controller::SendStore(int32_t host, uint64_t launch, bool asks,
   control->set_replaced(lives_.replaced(host));
   stores_.Keep(Now(), host, launch, asks, control);
   SendToHost(host, std::move(control));
+  return sequence;
 }
 
 void Controller::OnLaunch(proto::LaunchRequest* request) {
@@ -155,7 +156,9 @@ absl::Status Controller::CheckQuota(const LaunchSpec& spec,
     for (const LaunchSpec::Array& result : spec.results) add(result);
     return sum;
   };
-  return CheckQuota(ClientOf(spec.launch), need, "arrays of a launch", plan);
+  return CheckQuota(ClientOf(spec.launch), need, [&] {
+    return absl::StrCat("arrays of a launch of program '", plan.name(), "'");
+  });
 }
 
 bool Controller::Charge(const LaunchSpec& spec) {
@@ -371,15 +374,19 @@ void Controller::SendDrops(std::vector<Drop>* drops) {
     ControlRef control = NewControl();
     proto::DropObjects* drop = control->mutable_drop_objects();
     drop->set_launch(first.launch);
+    uint64_t bytes = 0;
     for (; i < drops->size() && (*drops)[i].host == first.host &&
            (*drops)[i].launch == first.launch;
          ++i) {
       if ((*drops)[i].object == 0) continue;
       drop->add_objects((*drops)[i].object);
-      memory_.Discharge(first.host, (*drops)[i].bytes);
+      bytes = AddBytes(bytes, (*drops)[i].bytes);
     }
     stores_.Forget(first.host, first.launch);
-    SendStore(first.host, /*launch=*/0, /*asks=*/false, std::move(control));
+    if (bytes > 0 && loads_.Awaits(first.host)) drop->set_answer(true);
+    const uint64_t sequence = SendStore(first.host, /*launch=*/0,
+                                        /*asks=*/false, std::move(control));
+    if (bytes > 0) memory_.Discharge(first.host, bytes, sequence);
   }
   drops->clear();
   AnswerDrains();
@@ -413,6 +420,18 @@ void Controller::OnDropped(const proto::ObjectsDropped& dropped) {
            Now(), static_cast<int32_t>(dropped.host()), dropped.sequence())) {
     Answer(request, absl::OkStatus());
   }
+  if (memory_.Settled(static_cast<int32_t>(dropped.host()),
+                      dropped.sequence())) {
+    RetryLoads();
+  }
+}
+
+void Controller::AskToSettle(int32_t host) {
+  if (memory_.leaving(host) == 0) return;
+  ControlRef control = NewControl();
+  control->mutable_drop_objects()->set_answer(true);
+  SendStore(host, /*launch=*/0, /*asks=*/false, std::move(control));
+  ArmTimer();
 }
 
 void Controller::OnFetch(uint32_t client, const proto::FetchRequest& fetch) {
@@ -449,10 +468,8 @@ void Controller::SendFetch(ClientRequest request, uint64_t object,
   fetch->set_request(request.id);
   fetch->set_object(object);
   fetch->set_first_piece(source.first_piece);
-  if (!again)
-    return SendStore(source.host, /*launch=*/0, /*asks=*/false,
-                     std::move(control));
-  SendToHost(source.host, std::move(control));
+  if (again) return SendToHost(source.host, std::move(control));
+  SendStore(source.host, /*launch=*/0, /*asks=*/false, std::move(control));
 }
 
 void Controller::EndFetch(ClientRequest request) {

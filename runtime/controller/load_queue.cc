@@ -16,6 +16,58 @@
 #include "absl/strings/str_join.h"
 
 namespace pathways {
+namespace {
+
+// Holders that a message lists.
+constexpr size_t kMaxListed = 4;
+
+// "2 devices of an island, 512 bytes of each"
+std::string IslandText(const IslandNeed& need) {
+  uint64_t least = kWholeDevice, most = 0;
+  for (const IslandNeed::Device& device : need.devices) {
+    least = std::min(least, device.bytes);
+    most = std::max(most, device.bytes);
+  }
+  const size_t count = need.devices.size();
+  std::string text =
+      absl::StrCat(count, count == 1 ? " device" : " devices of an island");
+  if (!need.mesh.empty()) {
+    absl::StrAppend(&text, " that are neighbours, as ",
+                    absl::StrJoin(need.mesh, "x"));
+  }
+  if (most == kWholeDevice) return absl::StrCat(text, ", with nobody there");
+  absl::StrAppend(&text, ", ", least);
+  if (most != least) absl::StrAppend(&text, " to ", most);
+  return absl::StrCat(text, count == 1 ? " bytes of it" : " bytes of each");
+}
+
+std::string DemandText(const std::vector<DeviceDemand>& demands) {
+  std::vector<std::string> texts;
+  for (const DeviceDemand& demand : demands) {
+    for (size_t i = 0; i < demand.islands.size();) {
+      size_t same = 1;
+      while (i + same < demand.islands.size() &&
+             demand.islands[i + same] == demand.islands[i]) {
+        ++same;
+      }
+      std::string text = IslandText(demand.islands[i]);
+      if (same > 1) text = absl::StrCat("on ", same, " islands each ", text);
+      texts.push_back(std::move(text));
+      i += same;
+    }
+  }
+  return absl::StrJoin(texts, "; ");
+}
+
+}  // namespace
+
+std::string LoadQueue::Load::What() const {
+  std::vector<std::string> all = whats;
+  for (const Program& program : programs) {
+    all.push_back(absl::StrCat("program '", program.plan->name(), "'"));
+  }
+  return absl::StrJoin(all, " and ");
+}
 
 bool LoadQueue::Meets(const Load& a, const Load& b) {
   return std::any_of(a.need.begin(), a.need.end(), [&](const auto& one) {
@@ -28,55 +80,127 @@ void LoadQueue::TryAll() {
 }
 
 bool LoadQueue::MayPass(const Load& load) const {
-  if (loads_.empty() || admission_.HoldsAny(load.request.client)) return true;
+  if (loads_.empty()) return true;
+  if (!IsSafe(load)) return false;
+  if (admission_.HoldsAny(load.request.client)) return true;
   return std::none_of(loads_.begin(), loads_.end(), [&](const Load& other) {
     return other.passed >= kMaxPassed && Meets(load, other);
   });
 }
 
 void LoadQueue::Passed(const Load& load) {
+  has_chosen_ |= !load.demands.empty();
   for (Load& other : loads_) {
     if (Meets(load, other)) ++other.passed;
   }
 }
 
-absl::Status LoadQueue::Add(Load load, NameOf name_of) {
+std::vector<size_t> LoadQueue::Stuck(const Load* more,
+                                     const Load* granted) const {
   std::map<uint32_t, DeviceBytes> held = admission_.HeldByClients();
-  std::vector<MemoryWish> wishes;
-  for (const Load& other : loads_) {
-    wishes.push_back({other.request.client, other.need});
+  if (granted != nullptr) {
+    for (const auto& [place, bytes] : granted->need) {
+      held[granted->request.client][place] += bytes;
+    }
   }
-  wishes.push_back({load.request.client, load.need});
-  const std::vector<size_t> stuck = FindStuck(
-      [&](int64_t device) { return admission_.BoundOf(device); }, held, wishes);
+  std::vector<MemoryWish> wishes;
+  auto add = [&](const Load& load) {
+    if (&load == granted) return;
+    MemoryWish wish{load.request.client, load.need, load.demands};
+    if (!load.demands.empty()) wish.bytes.clear();
+    wishes.push_back(std::move(wish));
+  };
+  for (const Load& load : loads_) add(load);
+  if (more != nullptr) add(*more);
+  return FindStuck(
+      [this](const DeviceBytes& taken,
+             absl::Span<const MemoryWish* const> some) {
+        return admission_.WouldFit(taken, some);
+      },
+      held, wishes);
+}
+
+bool LoadQueue::IsSafe(const Load& load) const {
+  const bool waits_too =
+      std::any_of(loads_.begin(), loads_.end(), [&](const Load& other) {
+        return &other != &load && other.request.client == load.request.client;
+      });
+  // What is chosen when it is granted is looked at then (TakeStuck).
+  return !waits_too || !load.demands.empty() || Stuck(nullptr, &load).empty();
+}
+
+absl::Status LoadQueue::Add(Load load, NameOf name_of, std::string* why) {
+  const std::vector<size_t> stuck = Stuck(&load, nullptr);
   load.why = Why(load, name_of);
   if (!stuck.empty()) {
     return absl::ResourceExhaustedError(
         absl::StrCat(load.why, Circle(load, stuck, name_of)));
   }
-  loads_.push_back(std::move(load));
+  *why = load.why;
+  // One that was granted and came back has its place again.
+  const auto behind =
+      std::find_if(loads_.begin(), loads_.end(),
+                   [&](const Load& other) { return other.since > load.since; });
+  loads_.insert(behind, std::move(load));
   return absl::OkStatus();
+}
+
+std::vector<std::pair<LoadQueue::Load, absl::Status>> LoadQueue::TakeStuck(
+    NameOf name_of) {
+  std::vector<std::pair<Load, absl::Status>> taken;
+  // All else was looked at when it was asked for, or granted.
+  const uint64_t away = admission_.away_version();
+  if (loads_.empty() || (std::exchange(away_, away) == away && !has_chosen_)) {
+    return taken;
+  }
+  has_chosen_ = false;
+  std::vector<size_t> stuck = Stuck(nullptr, nullptr);
+  while (!stuck.empty()) {
+    auto last = std::next(loads_.begin(), static_cast<int64_t>(stuck.back()));
+    Load load = std::move(*last);
+    loads_.erase(last);
+    stuck.pop_back();
+    stuck.push_back(loads_.size());  // where Circle looks for it
+    absl::Status why = absl::ResourceExhaustedError(
+        absl::StrCat(Why(load, name_of), Circle(load, stuck, name_of)));
+    taken.emplace_back(std::move(load), std::move(why));
+    stuck = Stuck(nullptr, nullptr);
+  }
+  if (!taken.empty()) TryAll();
+  return taken;
 }
 
 std::string LoadQueue::Why(const Load& load, NameOf name_of) const {
   if (load.awaits_devices) {
-    const absl::Status there =
-        admission_.CheckDevices(load.need, load.plan->name());
-    if (!there.ok()) return std::string(there.message());
+    for (const Program& program : load.programs) {
+      const absl::Status there = admission_.CheckDevices(
+          Admission::NeedOf(*program.plan), program.plan->name());
+      if (!there.ok()) return std::string(there.message());
+    }
   }
-  std::string text = absl::StrCat("program '", load.plan->name(), "' needs ");
-  const std::vector<Admission::Held> holders = admission_.HoldersOf(load.need);
-  if (holders.empty()) {
+  const bool is_one = load.whats.size() + load.programs.size() == 1;
+  std::string text = absl::StrCat(load.What(), is_one ? " needs " : " need ");
+  std::vector<Admission::Held> holders = admission_.HoldersOf(load.need);
+  if (!load.demands.empty()) {
+    absl::StrAppend(&text, DemandText(load.demands));
+  } else if (holders.empty()) {
     return absl::StrCat(text, "memory that another load waits for already");
+  } else {
+    const int64_t where = holders[0].place;
+    absl::StrAppend(&text, load.need.at(where), " of ",
+                    admission_.BoundOf(where), " bytes of ",
+                    admission_.NameOf(where));
+    std::erase_if(holders, [where](const Admission::Held& held) {
+      return held.place != where;
+    });
   }
-  const int64_t where = holders[0].device;
-  const auto [island, device] = topology_.FromGlobalDevice(where);
-  absl::StrAppend(&text, load.need.at(where), " of ", admission_.BoundOf(where),
-                  " bytes of ", topology_.DeviceName(island, device));
   const char* before = ", held by ";
   for (const Admission::Held& held : holders) {
-    if (held.device != where) continue;
-    absl::StrAppend(&text, before, "program '", held.program, "' of client '",
+    if (!load.demands.empty() && &held - holders.data() == kMaxListed) {
+      absl::StrAppend(&text, " and ", holders.size() - kMaxListed, " others");
+      break;
+    }
+    absl::StrAppend(&text, before, held.what, " of client '",
                     name_of(held.client), "' (", held.bytes, ")");
     before = ", ";
   }
@@ -109,15 +233,18 @@ std::string LoadQueue::Circle(const Load& load,
     client = next;
   }
   if (chain.size() == 1) {
+    const MemoryWish wish{load.request.client, {}, load.demands};
+    if (!admission_.WouldFit({}, {&wish})) {
+      return "; the cluster has not so much, whoever gives up what";
+    }
     return "; its own client holds too much of that and waits meanwhile";
   }
   return absl::StrCat(
       "; clients would wait for each other: ",
       absl::StrJoin(chain, ", ", [&](std::string* out, uint32_t one) {
-        absl::StrAppend(out, "'", name_of(one), "' for '");
         const auto own = waiting.find(one);
-        absl::StrAppend(
-            out, own == waiting.end() ? "" : own->second->plan->name(), "'");
+        absl::StrAppend(out, "'", name_of(one), "' for ",
+                        own == waiting.end() ? "" : own->second->What());
       }));
 }
 
@@ -138,10 +265,11 @@ bool LoadQueue::Retry(absl::FunctionRef<absl::Status(const Load&)> grant) {
         std::any_of(loads_.begin(), load, [&](const Load& before) {
           return before.passed >= kMaxPassed && Meets(*load, before);
         });
-    if (waits || absl::IsResourceExhausted(grant(*load))) {
+    if (waits || !IsSafe(*load) || absl::IsResourceExhausted(grant(*load))) {
       ++load;
       continue;
     }
+    has_chosen_ |= !load->demands.empty();
     for (auto before = loads_.begin(); before != load; ++before) {
       if (Meets(*load, *before)) ++before->passed;
     }
@@ -188,6 +316,13 @@ std::vector<LoadQueue::Load> LoadQueue::Explain(NameOf name_of) {
     changed.push_back(load);
   }
   return changed;
+}
+
+bool LoadQueue::Awaits(int32_t host) const {
+  const int64_t place = admission_.PlaceOf(host);
+  return std::any_of(loads_.begin(), loads_.end(), [&](const Load& load) {
+    return load.need.count(place) > 0;
+  });
 }
 
 TimeNs LoadQueue::NextDeadline() const {

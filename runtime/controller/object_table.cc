@@ -135,4 +135,17 @@ uint64_t ObjectTable::BytesOf(uint32_t client) const {
   return bytes;
 }
 
+std::map<uint32_t, std::map<int32_t, uint64_t>> ObjectTable::BytesByClient()
+    const {
+  std::map<uint32_t, std::map<int32_t, uint64_t>> all;
+  for (uint64_t id : objects_.Ids()) {
+    const Object& object = *objects_.Find(id);
+    for (size_t h = 0; h < object.hosts.size(); ++h) {
+      uint64_t& sum = all[ClientOf(id)][object.hosts[h]];
+      sum = AddBytes(sum, object.bytes[h]);
+    }
+  }
+  return all;
+}
+
 }  // namespace pathways

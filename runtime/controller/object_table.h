@@ -10,6 +10,7 @@
 #define RUNTIME_CONTROLLER_OBJECT_TABLE_H_
 
 #include <cstdint>
+#include <map>
 #include <set>
 #include <vector>
 
@@ -88,6 +89,8 @@ class ObjectTable {
 
   // On all hosts, of what the client (likewise) put, made or keeps.
   uint64_t BytesOf(uint32_t client) const;
+  // Likewise of all clients, by client and host.
+  std::map<uint32_t, std::map<int32_t, uint64_t>> BytesByClient() const;
 
   // The clients (likewise) whose arrays have blocks on one of the hosts, which
   // are marked.

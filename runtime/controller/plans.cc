@@ -38,12 +38,22 @@ void Controller::Apply(AwaitedPlans::Outcome outcome) {
     SendToClient(std::move(control));
   }
   for (AwaitedPlans::Ended& ended : outcome.ended) {
+    const auto terms = load_terms_.find(ended.request);
+    if (terms == load_terms_.end())
+      continue;  // another one of its plans failed
     if (!ended.status.ok()) {
-      load_terms_.erase(ended.request);
+      load_terms_.erase(terms);
       Answer(ended.request, ended.status);
-    } else {
-      Load(ended.request, ended.name, std::move(ended.plan));
+      continue;
     }
+    bool are_here = true;
+    for (LoadQueue::Program& program : terms->second.programs) {
+      if (program.plan == nullptr && program.name == ended.name) {
+        program.plan = ended.plan;
+      }
+      are_here &= program.plan != nullptr;
+    }
+    if (are_here) Load(ended.request);
   }
   ArmTimer();
 }

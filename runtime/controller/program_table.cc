@@ -66,10 +66,11 @@ absl::StatusOr<const ProgramTable::Program*> ProgramTable::Ready(
 
 absl::StatusOr<ProgramNext> ProgramTable::Load(
     TimeNs now, std::shared_ptr<const PreparedPlan> plan, const PlanName& name,
-    const std::string& client, ClientRequest request) {
+    const std::string& client, ClientRequest request, uint64_t slice,
+    const std::map<int32_t, uint64_t>& on_hosts) {
   const uint32_t incarnation = last_incarnation_ + 1;
-  absl::Status admitted =
-      admission_.Admit(incarnation, *plan, request.client, client);
+  absl::Status admitted = admission_.Admit(incarnation, *plan, request.client,
+                                           client, slice, on_hosts);
   if (!admitted.ok()) return admitted;
   last_incarnation_ = incarnation;
   uint32_t id = 0;
@@ -85,6 +86,13 @@ absl::StatusOr<ProgramNext> ProgramTable::Load(
   program->name = name;
   program->request = request;
   return Enter(now, program, State::kLoading);
+}
+
+void ProgramTable::Forget(uint32_t id) {
+  const uint32_t incarnation = programs_[id]->incarnation;
+  admission_.Release(incarnation);
+  by_handle_.erase(incarnation);
+  programs_[id].reset();
 }
 
 ProgramNext ProgramTable::Enter(TimeNs now, Program* program, State state) {

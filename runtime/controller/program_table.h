@@ -87,16 +87,19 @@ class ProgramTable {
 
   // `topology` outlives it. A request ends when no host has answered for
   // `timeout_ns`.
-  ProgramTable(const Topology& topology, TimeNs timeout_ns)
-      : topology_(topology), timeout_ns_(timeout_ns), admission_(topology) {}
+  ProgramTable(const Topology& topology, TimeNs timeout_ns,
+               const ObjectTable* arrays = nullptr)
+      : topology_(topology),
+        timeout_ns_(timeout_ns),
+        admission_(topology, arrays) {}
 
-  // Takes a program for `client`. ResourceExhausted: it does not fit, and the
-  // message says who holds the memory.
-  absl::StatusOr<ProgramNext> Load(TimeNs now,
-                                   std::shared_ptr<const PreparedPlan> plan,
-                                   const PlanName& name,
-                                   const std::string& client,
-                                   ClientRequest request);
+  // Takes a program for `client`, with what Admission::Admit wants. Its errors.
+  absl::StatusOr<ProgramNext> Load(
+      TimeNs now, std::shared_ptr<const PreparedPlan> plan,
+      const PlanName& name, const std::string& client, ClientRequest request,
+      uint64_t slice = 0, const std::map<int32_t, uint64_t>& on_hosts = {});
+  // One that was taken just now, of which no host was told, is not wanted.
+  void Forget(uint32_t program);
   // A process fetches a plan: while it gets on, hosts that load it are not
   // silent.
   void Asked(TimeNs now, uint32_t process, const proto::PlanRequest& request);
@@ -130,6 +133,7 @@ class ProgramTable {
   // need.
   std::vector<ProgramNext> Tick(TimeNs now, const WaitSet& busy);
   const Admission& admission() const { return admission_; }
+  Admission* mutable_admission() { return &admission_; }
   // Whether a request waits for hosts none of which is in `busy`, or anything
   // for any.
   bool HasRequest(const WaitSet& busy) const;

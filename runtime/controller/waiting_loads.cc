@@ -11,10 +11,14 @@
 
 #include "absl/strings/str_cat.h"
 #include "runtime/base/buffer_bytes.h"
+#include "runtime/base/told_status.h"
 #include "runtime/controller/controller.h"
 
 namespace pathways {
 namespace {
+
+// Programs of one load.
+constexpr int kMaxTogether = 64;
 
 // Of which each program's slices have some, each once.
 std::vector<LaneTable::Device> DevicesOf(const PreparedPlan& plan,
@@ -44,19 +48,105 @@ std::string Controller::NameOf(uint32_t client) const {
   return name == nullptr ? absl::StrCat("number ", client) : *name;
 }
 
-void Controller::Load(ClientRequest request, const PlanName& name,
-                      std::shared_ptr<const PreparedPlan> plan) {
-  LoadQueue::Load load{request, name, std::move(plan), /*since=*/Now()};
-  if (auto terms = load_terms_.extract(request); !terms.empty()) {
-    if (terms.mapped().wait_ns <
-        static_cast<uint64_t>(kNoDeadline - load.since)) {
-      load.deadline = load.since + static_cast<TimeNs>(terms.mapped().wait_ns);
-    }
-    load.awaits_devices = terms.mapped().awaits_devices;
+void Controller::OnLoad(uint32_t client, const proto::LoadRequest& load) {
+  const ClientRequest request{client, load.request()};
+  LoadTerms terms{load.has_wait_ns() ? load.wait_ns() : UINT64_MAX,
+                  load.await_devices(),
+                  {}};
+  std::vector<PlanName> missing;
+  auto add = [&](const proto::PlanName& plan, uint64_t slice) {
+    LoadQueue::Program program{{{}, plan.bytes()}, nullptr, slice};
+    if (!program.name.hash.Read(plan.hash())) return false;
+    program.plan = context_.plans.Find(program.name.hash);
+    if (program.plan == nullptr) missing.push_back(program.name);
+    terms.programs.push_back(std::move(program));
+    return true;
+  };
+  if (load.more_size() >= kMaxTogether) {
+    return Answer(request,
+                  absl::InvalidArgumentError(absl::StrCat(
+                      load.more_size() + 1, " programs are to be loaded, ",
+                      kMaxTogether, " may be")));
   }
-  const ClientTerms& terms = clients_.TermsOf(request.client);
-  load.priority = terms.priority;
-  load.need = programs_.admission().NeedOf(*load.plan);
+  bool are_named = add(load.plan(), load.slice());
+  for (const proto::MoreProgram& more : load.more()) {
+    are_named = are_named && add(more.plan(), more.slice());
+  }
+  if (!are_named) {
+    return Answer(request, absl::InvalidArgumentError("no plan is named"));
+  }
+  if (request.id == 0 || load_terms_.count(request) > 0 ||
+      loading_.count(request) > 0) {
+    return;  // nobody is to be answered, or for that which came before
+  }
+  load_terms_[request] = std::move(terms);
+  if (missing.empty()) return Load(request);
+  AwaitedPlans::Outcome outcome;
+  for (const PlanName& name : missing) {
+    awaited_.Add(Now(), request, name, &outcome);
+  }
+  Apply(std::move(outcome));
+}
+
+void Controller::OnLoadReply(const proto::LoadReply& reply) {
+  const ProgramTable::Program* program =
+      programs_.Find(reply.program(), reply.incarnation());
+  const int32_t host = static_cast<int32_t>(reply.host());
+  if (program != nullptr && program->state == ProgramTable::State::kLoading &&
+      program->waiting.Contains(host)) {
+    if (reply.code() == 0) {
+      memory_.SetProgram(program->incarnation, host, reply.memory_bytes());
+    }
+    if (const auto loading = loading_.find(program->request);
+        loading != loading_.end() && reply.memory_bytes() > 0) {
+      Loading& all = loading->second;
+      for (size_t i = 0; i < all.parts.size(); ++i) {
+        if (all.parts[i].first != program->incarnation) continue;
+        all.load.programs[i].on_hosts[host] = reply.memory_bytes();
+      }
+    }
+  }
+  Proceed(programs_.Answered(Now(), ProgramTable::State::kLoading,
+                             reply.program(), reply.incarnation(),
+                             static_cast<int32_t>(reply.host()),
+                             ToldStatus(reply.code(), reply.message())));
+}
+
+void Controller::Load(ClientRequest request) {
+  LoadTerms terms = std::move(load_terms_.extract(request).mapped());
+  LoadQueue::Load load{request, std::move(terms.programs)};
+  load.since = Now();
+  if (terms.wait_ns < static_cast<uint64_t>(kNoDeadline - load.since)) {
+    load.deadline = load.since + static_cast<TimeNs>(terms.wait_ns);
+  }
+  load.awaits_devices = terms.awaits_devices;
+  load.need = NeedOf(load);
+  Ask(std::move(load));
+}
+
+DeviceBytes Controller::NeedOf(const LoadQueue::Load& load) const {
+  DeviceBytes need;
+  const Admission& admission = programs_.admission();
+  auto add = [&](int64_t place, uint64_t bytes) {
+    uint64_t& sum = need[place];
+    sum = AddBytes(sum, bytes);
+  };
+  for (const LoadQueue::Program& program : load.programs) {
+    if (program.slice == 0) {
+      for (const auto& [device, bytes] : admission.NeedOf(*program.plan)) {
+        add(device, bytes);
+      }
+    }
+    for (const auto& [host, bytes] : program.on_hosts) {
+      add(admission.PlaceOf(host), bytes);
+    }
+  }
+  return need;
+}
+
+void Controller::Ask(LoadQueue::Load load) {
+  const ClientRequest request = load.request;
+  load.priority = clients_.TermsOf(request.client).priority;
   const absl::Status quota = CheckQuota(load);
   if (!quota.ok()) return Answer(request, quota);
   absl::Status admitted =
@@ -64,76 +154,181 @@ void Controller::Load(ClientRequest request, const PlanName& name,
   if (loads_.MayPass(load)) admitted = Admit(load);
   if (admitted.ok()) return loads_.Passed(load);
   if (!absl::IsResourceExhausted(admitted)) return Answer(request, admitted);
-  if (load.deadline <= Now()) return Answer(request, admitted);
-  const absl::Status waits =
-      loads_.Add(load, [this](uint32_t client) { return NameOf(client); });
+  if (load.deadline <= Now() && load.demands.empty()) {
+    return Answer(request, admitted);
+  }
+  const bool may_wait = load.deadline > Now();
+  const bool says_all = loads_.empty() && load.demands.empty();
+  std::string why;
+  const absl::Status waits = loads_.Add(
+      std::move(load), [this](uint32_t client) { return NameOf(client); },
+      &why);
   if (!waits.ok()) {
     // The refusal says more than that it is stuck, if nobody else waits.
-    return Answer(request, loads_.empty() ? admitted : waits);
+    return Answer(request, says_all ? admitted : waits);
   }
-  TellWaits(loads_.loads().back());
+  if (!may_wait) {
+    loads_.Remove(request);
+    return Answer(request, absl::ResourceExhaustedError(why));
+  }
+  TellWaits(request, why);
+  for (int32_t host = 0; host < context_.topology->num_hosts(); ++host) {
+    if (loads_.Awaits(host)) AskToSettle(host);
+  }
   HurryHolders();
   ArmLoadTimer();
 }
 
-absl::Status Controller::CheckQuota(uint32_t client,
-                                    absl::FunctionRef<uint64_t()> need,
-                                    absl::string_view what,
-                                    const PreparedPlan& plan) const {
+absl::Status Controller::CheckQuota(
+    uint32_t client, absl::FunctionRef<uint64_t()> need,
+    absl::FunctionRef<std::string()> what) const {
   const uint64_t quota = clients_.TermsOf(client).quota_bytes;
   if (quota == 0) return absl::OkStatus();
   const uint64_t needed = need(), used = BytesOf(client);
   if (needed <= quota - std::min(quota, used)) return absl::OkStatus();
   return absl::ResourceExhaustedError(
-      absl::StrCat(what, " of program '", plan.name(), "': ", needed,
-                   " bytes; client '", NameOf(client), "' has ", used,
-                   " of the ", quota, " bytes of its quota"));
+      absl::StrCat(what(), ": ", needed, " bytes; client '", NameOf(client),
+                   "' has ", used, " of the ", quota, " bytes of its quota"));
 }
 
 absl::Status Controller::CheckQuota(const LoadQueue::Load& load) const {
   const auto need = [&] {
-    uint64_t bytes = 0;
-    for (const auto& [device, count] : load.need) {
+    uint64_t bytes = 0, largest = 0;
+    for (const auto& [place, count] : load.need) {
+      largest = std::max(largest, count);
+      if (!load.demands.empty()) continue;
+      if (place >= context_.topology->num_devices()) break;
       bytes = AddBytes(bytes, count);
+    }
+    for (const DeviceDemand& demand : load.demands) {
+      for (const IslandNeed& island : demand.islands) {
+        for (const IslandNeed::Device& device : island.devices) {
+          bytes = AddBytes(bytes, std::min(device.bytes, largest));
+        }
+      }
     }
     return bytes;
   };
-  return CheckQuota(load.request.client, need, "device memory", *load.plan);
+  return CheckQuota(load.request.client, need, [&] {
+    return absl::StrCat("device memory of ", load.What());
+  });
 }
 
 uint64_t Controller::BytesOf(uint32_t client) const {
-  uint64_t bytes = objects_.BytesOf(client);
-  for (uint32_t id = 0; id < programs_.end(); ++id) {
-    if (programs_.Has(id) && programs_.at(id).owner == client) {
-      bytes += programs_.BytesOf(id);
-    }
-  }
-  return bytes;
+  return AddBytes(objects_.BytesOf(client),
+                  programs_.admission().BytesOfClient(client));
 }
 
 absl::Status Controller::Admit(const LoadQueue::Load& load) {
+  if (load.programs.empty()) return AdmitSlices(load);
   const uint32_t client = load.request.client;
-  if (load.awaits_devices) {
-    const absl::Status there =
-        programs_.admission().CheckDevices(load.need, load.plan->name());
-    if (!there.ok()) return absl::ResourceExhaustedError(there.message());
+  std::vector<ProgramNext> begun;
+  absl::Status status;
+  for (const LoadQueue::Program& program : load.programs) {
+    if (load.awaits_devices) {
+      status = programs_.admission().CheckDevices(
+          programs_.admission().NeedOf(*program.plan), program.plan->name());
+      if (!status.ok()) status = absl::ResourceExhaustedError(status.message());
+    }
+    if (status.ok()) {
+      const absl::StatusOr<ProgramNext> next =
+          programs_.Load(Now(), program.plan, program.name, NameOf(client),
+                         load.request, program.slice, program.on_hosts);
+      status = next.status();
+      if (next.ok()) begun.push_back(*next);
+    }
+    if (status.ok()) continue;
+    for (const ProgramNext& next : begun) programs_.Forget(next.program);
+    return status;
   }
-  const absl::StatusOr<ProgramNext> next =
-      programs_.Load(Now(), load.plan, load.name, NameOf(client), load.request);
-  if (!next.ok()) return next.status();
-  const PreparedPlan& plan = *load.plan;
-  grants_.Load(next->program, client, CostOf(plan),
-               DevicesOf(plan, *context_.topology));
-  clients_.AddProgram(client, programs_.at(next->program).incarnation);
-  Proceed(*next);
+  Loading& loading = loading_[load.request] = {load, {}, {}};
+  for (const ProgramNext& next : begun) {
+    loading.parts.emplace_back(programs_.at(next.program).incarnation,
+                               Loading::Part::kLoading);
+  }
+  for (const ProgramNext& next : begun) {
+    const ProgramTable::Program& program = programs_.at(next.program);
+    grants_.Load(next.program, client, CostOf(*program.plan),
+                 DevicesOf(*program.plan, *context_.topology));
+    clients_.AddProgram(client, program.incarnation);
+  }
+  for (const ProgramNext& next : begun) Proceed(next);
   return absl::OkStatus();
 }
 
-void Controller::TellWaits(const LoadQueue::Load& load) {
+bool Controller::IsPart(const ProgramNext& next) {
+  using Part = Loading::Part;
+  const auto found = loading_.find(next.request);
+  if (found == loading_.end()) return false;
+  Loading& loading = found->second;
+  for (auto& [handle, part] : loading.parts) {
+    if (next.handle != 0 && handle == next.handle) part = Part::kLoaded;
+    if (next.handle == 0 && handle == next.gone) part = Part::kGone;
+  }
+  loading.status.Update(next.status);
+  std::vector<uint64_t> loaded;
+  for (const auto& [handle, part] : loading.parts) {
+    if (part == Part::kLoading) return true;
+    if (part == Part::kLoaded) loaded.push_back(handle);
+  }
+  if (loading.status.ok()) {
+    ControlRef control = NewControl();
+    control->set_client(next.request.client);
+    proto::Answer* answer = control->mutable_answer();
+    answer->set_request(next.request.id);
+    answer->set_program(loaded.front());
+    for (size_t i = 1; i < loaded.size(); ++i) {
+      answer->add_more_programs(loaded[i]);
+    }
+    loading_.erase(found);
+    SendToClient(std::move(control));
+    return true;
+  }
+  if (loaded.empty()) {
+    Loading over = std::move(loading);
+    loading_.erase(found);
+    Refused(std::move(over.load), over.status);
+    return true;
+  }
+  // The others go, and then it is over.
+  for (auto& [handle, part] : loading.parts) {
+    if (part == Part::kLoaded) part = Part::kLoading;
+  }
+  for (uint64_t handle : loaded) {
+    const absl::StatusOr<ProgramNext> gone =
+        programs_.Unload(Now(), handle, next.request, /*launches=*/0);
+    if (gone.ok()) Proceed(*gone);
+  }
+  return true;
+}
+
+void Controller::Refused(LoadQueue::Load load, const absl::Status& why) {
+  bool is_known = false;
+  for (const LoadQueue::Program& program : load.programs) {
+    is_known |= !program.on_hosts.empty();
+  }
+  if (!absl::IsResourceExhausted(why) || !is_known || load.deadline <= Now()) {
+    return Answer(load.request, why);
+  }
+  const Admission& admission = programs_.admission();
+  load.need = NeedOf(load);
+  bool fits = true;
+  for (const auto& [place, bytes] : load.need) {
+    // Nobody can give it back.
+    if (bytes > admission.BoundOf(place)) return Answer(load.request, why);
+    fits &= bytes <= admission.FreeAt(place);
+  }
+  // One has less than it says that it has.
+  if (fits && ++load.refused > 1) return Answer(load.request, why);
+  load.version = 0;
+  Ask(std::move(load));
+}
+
+void Controller::TellWaits(ClientRequest request, const std::string& why) {
   ControlRef control = NewControl();
-  control->set_client(load.request.client);
-  control->mutable_load_waits()->set_request(load.request.id);
-  control->mutable_load_waits()->set_why(load.why);
+  control->set_client(request.client);
+  control->mutable_load_waits()->set_request(request.id);
+  control->mutable_load_waits()->set_why(why);
   SendToClient(std::move(control));
 }
 
@@ -152,9 +347,12 @@ void Controller::RetryLoads() {
     return admitted;
   });
   if (!tried) return;
-  for (const LoadQueue::Load& load :
-       loads_.Explain([this](uint32_t client) { return NameOf(client); })) {
-    TellWaits(load);
+  const auto name_of = [this](uint32_t client) { return NameOf(client); };
+  for (const auto& [load, why] : loads_.TakeStuck(name_of)) {
+    Answer(load.request, why);
+  }
+  for (const LoadQueue::Load& load : loads_.Explain(name_of)) {
+    TellWaits(load.request, load.why);
   }
   HurryHolders();
 }

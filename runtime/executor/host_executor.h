@@ -186,7 +186,7 @@ class HostExecutor final : public ControlActor, private LaunchStaging::Owner {
   void RefuseLoads(uint32_t program, uint32_t incarnation);
   void OnAttached(const LocalMessage& message);
   void ReplyLoaded(uint32_t program, uint32_t incarnation,
-                   const absl::Status& status);
+                   const absl::Status& status, uint64_t lacking = 0);
   void OnStop(const proto::StopProgram& stop);
   void OnDetached(const LocalMessage& message);
   // If all its devices have forgotten a program that is stopping, and nothing

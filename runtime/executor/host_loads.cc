@@ -27,7 +27,7 @@ constexpr uint32_t kMaxPrograms = 1 << 20;
 }  // namespace
 
 void HostExecutor::ReplyLoaded(uint32_t program, uint32_t incarnation,
-                               const absl::Status& status) {
+                               const absl::Status& status, uint64_t lacking) {
   ControlRef control = NewControl();
   proto::LoadReply* reply = control->mutable_load_reply();
   reply->set_program(program);
@@ -35,6 +35,7 @@ void HostExecutor::ReplyLoaded(uint32_t program, uint32_t incarnation,
   reply->set_host(host_);
   reply->set_code(static_cast<int>(status.code()));
   reply->set_message(std::string(status.message()));
+  reply->set_memory_bytes(lacking);
   if (const HostProgram* loaded = Find(program, incarnation)) {
     reply->set_memory_bytes(loaded->host_memory.bytes());
   }
@@ -81,16 +82,18 @@ void HostExecutor::OnLoad(const proto::LoadProgram& load) {
         load.incarnation(),
         std::shared_ptr<const proto::Plan>(plan, &plan->plan()));
   }
+  uint64_t lacking = 0;
   std::vector<Arena*> arenas;
   for (auto& arena : arenas_) arenas.push_back(arena.get());
   absl::StatusOr<std::unique_ptr<HostProgram>> built = HostProgram::Build(
       std::move(plan), *context_.topology, actors_, context_.dispatch, host_,
-      id, load.incarnation(), arenas, &host_arena_, [this](int host) {
+      id, load.incarnation(), arenas, &host_arena_,
+      [this](int host) {
         return world_->Lends(context_.directory.executor(host));
-      });
+      },
+      &lacking);
   if (!built.ok()) {
-    ReplyLoaded(id, load.incarnation(), built.status());
-    return;
+    return ReplyLoaded(id, load.incarnation(), built.status(), lacking);
   }
   if (absl::Status lost = CheckLosses(**built); !lost.ok()) {
     TellLosses();

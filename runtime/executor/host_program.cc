@@ -135,7 +135,7 @@ void HostProgramBuilder::FindCohorts() {
   }
 }
 
-absl::Status HostProgramBuilder::CheckTables(const Arena& arena) const {
+absl::Status HostProgramBuilder::CheckTables(const Arena& arena) {
   ByteSum sum;
   for (const auto& device : out_.devices) {
     if (device == nullptr) continue;
@@ -163,6 +163,7 @@ absl::Status HostProgramBuilder::CheckTables(const Arena& arena) const {
     }
   }
   if (sum.total() <= arena.room()) return absl::OkStatus();
+  lacking_ = sum.total();
   return absl::ResourceExhaustedError(
       absl::StrCat("the tables of program '", p_.name(), "' need ", sum.total(),
                    " bytes of ", arena.name(), ", where ", arena.used(), " of ",
@@ -213,7 +214,10 @@ absl::Status HostProgramBuilder::AllocateDevices(
 absl::Status HostProgramBuilder::AllocateHost(Arena* arena) {
   absl::StatusOr<Arena::Segment> segment = arena->Allocate(
       host_sum_.total(), absl::StrCat("program '", p_.name(), "'"));
-  if (!segment.ok()) return segment.status();
+  if (!segment.ok()) {
+    lacking_ = host_sum_.total();
+    return segment.status();
+  }
   out_.host_memory = *std::move(segment);
   char* base = out_.host_memory.data();
   if (base == nullptr) return absl::OkStatus();
@@ -389,16 +393,16 @@ absl::StatusOr<std::unique_ptr<HostProgram>> HostProgram::Build(
     std::shared_ptr<const PreparedPlan> plan, const Topology& topology,
     const HostActors& host_actors, const DispatchOptions& dispatch, int host,
     uint32_t program, uint32_t incarnation, const std::vector<Arena*>& arenas,
-    Arena* host_arena, std::function<bool(int host)> lends) {
+    Arena* host_arena, std::function<bool(int host)> lends, uint64_t* lacking) {
   auto self = std::make_unique<HostProgram>();
   self->plan = std::move(plan);
   self->program = program;
   self->incarnation = incarnation;
   self->host = host;
-  absl::Status built =
-      HostProgramBuilder(*self->plan, topology, host_actors, dispatch,
-                         std::move(lends), self.get())
-          .Build(arenas, host_arena);
+  HostProgramBuilder builder(*self->plan, topology, host_actors, dispatch,
+                             std::move(lends), self.get());
+  absl::Status built = builder.Build(arenas, host_arena);
+  if (lacking != nullptr) *lacking = builder.lacking();
   if (!built.ok()) return built;
   return self;
 }

@@ -286,12 +286,14 @@ class HostProgram {
   // Derives the tables of `host`. `arenas` are those of its devices,
   // `host_arena` the host's own. `lends`: whether large pieces for a host may
   // be lent to it (World::Lends); null: none. ResourceExhausted: nothing is
-  // held.
+  // held; if that is for the host's own memory, `lacking` says how much of that
+  // must be free.
   static absl::StatusOr<std::unique_ptr<HostProgram>> Build(
       std::shared_ptr<const PreparedPlan> plan, const Topology& topology,
       const HostActors& host_actors, const DispatchOptions& dispatch, int host,
       uint32_t program, uint32_t incarnation, const std::vector<Arena*>& arenas,
-      Arena* host_arena, std::function<bool(int host)> lends = nullptr);
+      Arena* host_arena, std::function<bool(int host)> lends = nullptr,
+      uint64_t* lacking = nullptr);
 
   std::shared_ptr<const PreparedPlan> plan;
   uint32_t program = 0, incarnation = 0;

@@ -62,6 +62,8 @@ class HostProgramBuilder {
         out_(*out) {}
 
   absl::Status Build(const std::vector<Arena*>& arenas, Arena* host_arena);
+  // Bytes of the host's own memory for want of which Build failed.
+  uint64_t lacking() const { return lacking_; }
 
  private:
   const proto::Plan& plan() const { return p_.plan(); }
@@ -71,7 +73,7 @@ class HostProgramBuilder {
   void FindCohorts();
   // The tables are not in the arena, but must be of its order: a plan with many
   // shards on one device is refused before anything is allocated for it.
-  absl::Status CheckTables(const Arena& arena) const;
+  absl::Status CheckTables(const Arena& arena);
   absl::Status AllocateDevices(const std::vector<Arena*>& arenas);
   absl::Status AllocateHost(Arena* arena);
   // In-edges and entries of a device. Nothing here looks at other devices.
@@ -166,6 +168,7 @@ class HostProgramBuilder {
   // Of each device and slice: where its first shard begins.
   std::vector<std::vector<uint64_t>> device_base_, host_base_;
   ByteSum host_sum_;
+  uint64_t lacking_ = 0;
   std::vector<uint64_t> group_at_;
   std::vector<uint64_t> staging_;
   size_t next_staging_ = 0;

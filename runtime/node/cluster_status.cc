@@ -131,9 +131,17 @@ std::string StatusText(const proto::ClusterStatus& status) {
                         program.state(), absl::StrCat(program.launches()),
                         absl::StrCat(program.device_bytes())});
   }
+  std::vector<std::vector<std::string>> slices = {
+      {"SLICE", "CLIENT", "DEVICES", "DEVICE BYTES", "OF PROGRAMS"}};
+  for (const proto::SliceStatus& slice : controller.slices()) {
+    slices.push_back(
+        {slice.name(), slice.client(), absl::StrCat(slice.devices()),
+         absl::StrCat(slice.device_bytes()), absl::StrCat(slice.lent_bytes())});
+  }
   absl::StrAppend(&text, "\n", TableText(hosts));
   if (clients.size() > 1) absl::StrAppend(&text, "\n", TableText(clients));
   if (programs.size() > 1) absl::StrAppend(&text, "\n", TableText(programs));
+  if (slices.size() > 1) absl::StrAppend(&text, "\n", TableText(slices));
   for (const proto::WaitingLoad& load : controller.waiting_loads()) {
     absl::StrAppend(&text, "\nclient '", load.client(), "' has waited for ",
                     load.since_ms(), "ms: ", load.why(), "\n");

@@ -39,6 +39,8 @@ constexpr Rule kRules[] = {
     {Control::kCollected, Role::kReporter, Role::kClient},
     {Control::kCollected, Role::kController, Role::kClient},
     {Control::kLoadRequest, Role::kClient, Role::kController},
+    {Control::kSlicesRequest, Role::kClient, Role::kController},
+    {Control::kSliceRelease, Role::kClient, Role::kController},
     {Control::kUnloadRequest, Role::kClient, Role::kController},
     {Control::kLaunchRequest, Role::kClient, Role::kController},
     {Control::kReleaseRequest, Role::kClient, Role::kController},

@@ -129,9 +129,10 @@ TEST_P(WaitingLoadTest, ACircleOfClientsIsRefused) {
   const absl::Status circle =
       runtime->Load(Copy("also right", 768, 1)).status();
   EXPECT_EQ(circle.code(), absl::StatusCode::kResourceExhausted);
-  EXPECT_THAT(std::string(circle.message()),
-              HasSubstr("clients would wait for each other: 'client0' for "
-                        "'also right', 'other' for 'also left'"));
+  EXPECT_THAT(
+      std::string(circle.message()),
+      HasSubstr("clients would wait for each other: 'client0' for "
+                "program 'also right', 'other' for program 'also left'"));
   EXPECT_TRUE(runtime->Unload(left).ok());
   EXPECT_TRUE(waiter->loaded.get().ok());
   EXPECT_TRUE(other->Unload(right).ok());

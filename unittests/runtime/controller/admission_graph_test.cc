@@ -24,7 +24,19 @@ constexpr uint64_t kBound = 10;
 
 std::vector<size_t> Stuck(const std::map<uint32_t, DeviceBytes>& held,
                           const std::vector<MemoryWish>& wishes) {
-  return FindStuck([](int64_t) { return kBound; }, held, wishes);
+  return FindStuck(
+      [](const DeviceBytes& taken,
+         absl::Span<const MemoryWish* const> together) {
+        DeviceBytes used = taken;
+        for (const MemoryWish* wish : together) {
+          for (const auto& [device, bytes] : wish->bytes) {
+            used[device] += bytes;
+            if (used[device] > kBound) return false;
+          }
+        }
+        return true;
+      },
+      held, wishes);
 }
 
 TEST(AdmissionGraphTest, WhoWaitsForARunningClientIsServed) {

@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <random>
 #include <string>
@@ -39,6 +40,27 @@ class GuessedHandlesTest : public ControllerTest {
     }
     FromClient(client, control);
   }
+  static void FillSlice(proto::SliceNeed* need) {
+    need->set_kind("cpu");
+    proto::DevicesNeed* devices = need->add_islands()->add_devices();
+    devices->set_count(2);
+    devices->set_bytes(65536);
+  }
+  // Of the owner, on both devices.
+  uint64_t Reserve() {
+    proto::Control control;
+    control.mutable_slices_request()->set_request(1);
+    FillSlice(control.mutable_slices_request()->add_slices());
+    FromClient(kOwner, control);
+    for (const testing::Sent& sent : world_.Take()) {
+      if (sent.kind != testing::Sent::kControl) continue;
+      const auto told = sent.As<proto::Control>();
+      if (told.answer().slices_size() > 0) {
+        return told.answer().slices(0).slice();
+      }
+    }
+    return 0;
+  }
 };
 
 // Every number there may be of a program or an object, as often as one likes:
@@ -49,6 +71,10 @@ TEST_F(GuessedHandlesTest, AreRefused) {
   const uint64_t idle = LoadAll(kOwner);  // whose unloading waits for nobody
   Launch(kOwner, 1, program, /*argument=*/7, /*fresh=*/true, /*result=*/8);
   ASSERT_FALSE(world_.Take().empty());
+  const uint64_t slice = Reserve();
+  ASSERT_NE(slice, 0u);
+  const proto::PlanName plan = KeepPlan(
+      &context_.plans, Prepare(MovePlan("p", 2), topology_, /*placed=*/true));
 
   const uint64_t seed = std::random_device()();
   SCOPED_TRACE("seed " + std::to_string(seed));
@@ -68,7 +94,7 @@ TEST_F(GuessedHandlesTest, AreRefused) {
   uint64_t launch = 0, request = 0, refused = 0;
   for (int i = 0; i < kGuesses; ++i) {
     proto::Control control;
-    switch (random() % 4) {
+    switch (random() % 6) {
       case 0:
         // All but the program is as it should be, or nothing is.
         ++launch;
@@ -88,6 +114,24 @@ TEST_F(GuessedHandlesTest, AreRefused) {
         control.mutable_release_request()->add_objects(guess(random() % 2 + 7));
         FromClient(kGuesser, control);
         break;
+      case 3:
+        control.mutable_slice_release()->set_slice(guess(slice));
+        FromClient(kGuesser, control);
+        break;
+      case 4: {
+        proto::LoadRequest* load = control.mutable_load_request();
+        load->set_request(++request);
+        *load->mutable_plan() = plan;
+        load->set_slice(std::max<uint64_t>(1, guess(slice)));
+        FromClient(kGuesser, control);
+        control.Clear();
+        proto::SlicesRequest* slices = control.mutable_slices_request();
+        slices->set_request(++request);
+        FillSlice(slices->add_slices());
+        slices->mutable_slices(0)->add_apart_from(guess(slice));
+        FromClient(kGuesser, control);
+        break;
+      }
       default: {
         proto::FetchRequest* fetch = control.mutable_fetch_request();
         fetch->set_request(++request);
@@ -136,6 +180,12 @@ TEST_F(GuessedHandlesTest, AreRefused) {
     prepared += told.has_prepare_launch() ? 1 : 0;
   }
   EXPECT_EQ(prepared, 2);
+  proto::Control control;
+  control.mutable_load_request()->set_request(2);
+  *control.mutable_load_request()->mutable_plan() = plan;
+  control.mutable_load_request()->set_slice(slice);
+  FromClient(kOwner, control);
+  EXPECT_THAT(Sent(), ::testing::ElementsAre("load to host0", "load to host1"));
 }
 
 }  // namespace

@@ -39,11 +39,11 @@ class LoadQueueTest : public ::testing::Test {
   static std::string Name(uint32_t client) { return absl::StrCat("c", client); }
   LoadQueue::Load Make(uint32_t client, int64_t elements, int64_t device = 0) {
     const std::string name = absl::StrCat("p", ++last_);
-    LoadQueue::Load load;
-    load.request = {client, last_};
-    load.plan =
-        Prepare(MovePlan(name, 1, 0, 0, /*base=*/device, elements), wide_);
-    load.need = admission_.NeedOf(*load.plan);
+    LoadQueue::Load load{{client, last_}, {}};
+    load.programs.push_back(
+        {{},
+         Prepare(MovePlan(name, 1, 0, 0, /*base=*/device, elements), wide_)});
+    load.need = admission_.NeedOf(*load.programs[0].plan);
     return load;
   }
   // As the controller does: "" it was granted, "-" it waits.
@@ -52,13 +52,14 @@ class LoadQueueTest : public ::testing::Test {
       queue_.Passed(load);
       return "";
     }
-    const absl::Status waits = queue_.Add(load, Name);
+    std::string why;
+    const absl::Status waits = queue_.Add(load, Name, &why);
     return waits.ok() ? "-" : std::string(waits.message());
   }
   absl::Status Grant(const LoadQueue::Load& load) {
     const absl::Status admitted =
-        admission_.Admit(load.request.id, *load.plan, load.request.client,
-                         Name(load.request.client));
+        admission_.Admit(load.request.id, *load.programs[0].plan,
+                         load.request.client, Name(load.request.client));
     if (admitted.ok()) granted_.push_back(load.request.id);
     return admitted;
   }
@@ -105,7 +106,8 @@ TEST_F(LoadQueueTest, ACircleIsRefusedAndNamed) {
   EXPECT_EQ(Ask(Make(3, 192, 0)),
             "program 'p6' needs 6144 of 16384 bytes of island0/host0/device0, "
             "held by program 'p1' of client 'c1' (13312); clients would wait "
-            "for each other: 'c3' for 'p6', 'c1' for 'p4', 'c2' for 'p5'");
+            "for each other: 'c3' for program 'p6', 'c1' for program 'p4', "
+            "'c2' for program 'p5'");
   // The others still get what they wait for.
   EXPECT_THAT(Release(3), ElementsAre(5));
   admission_.Release(5);

@@ -1,0 +1,427 @@
+//===- client_loads.cc - Programs and slices that a client asks for -------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "runtime/client/client.h"
+#include "runtime/client/rebind_plan.h"
+#include "runtime/client/traced_call.h"
+#include "runtime/controller/admission.h"
+#include "runtime/executor/plan_messages.h"
+#include "runtime/plan/verify.h"
+
+namespace pathways {
+namespace {
+
+// What a program needs of devices like those that it is on.
+void FillNeed(const PreparedPlan& plan, const Topology& topology,
+              proto::SliceNeed* need) {
+  need->set_name(plan.name());
+  need->set_for_program(true);
+  const DeviceBytes bytes = Admission::NeedOf(plan);
+  for (const auto& [island, devices] :
+       DevicesByIsland(plan.binding(), topology)) {
+    proto::IslandNeed* on_island = need->add_islands();
+    for (int64_t device : devices) {
+      const auto found = bytes.find(device);
+      // None at all would be all that the device has.
+      const uint64_t count =
+          std::max<uint64_t>(1, found == bytes.end() ? 0 : found->second);
+      const int last = on_island->devices_size() - 1;
+      if (last >= 0 && on_island->devices(last).bytes() == count) {
+        proto::DevicesNeed* same = on_island->mutable_devices(last);
+        const proto::Device& one = topology.global_device(same->like());
+        const proto::Device& other = topology.global_device(device);
+        if (DeviceKind(one) == DeviceKind(other) &&
+            IsSameTarget(one.target(), other.target())) {
+          same->set_count(same->count() + 1);
+          continue;
+        }
+      }
+      proto::DevicesNeed* next = on_island->add_devices();
+      next->set_count(1);
+      next->set_bytes(count);
+      next->set_like(static_cast<uint32_t>(device));
+    }
+  }
+}
+
+// Replaces the devices of a plan, island by island, by `devices`.
+PlanData PlaceOn(const PreparedPlan& plan, const Topology& topology,
+                 const std::vector<int64_t>& devices) {
+  std::map<int64_t, int64_t> place;
+  size_t next = 0;
+  for (const auto& [island, its] : DevicesByIsland(plan.binding(), topology)) {
+    for (int64_t device : its) place[device] = devices[next++];
+  }
+  return PlacePlan(plan.data(), plan.binding(), topology, place);
+}
+
+}  // namespace
+
+absl::StatusOr<Client::Candidate> Client::Prepare(
+    PlanData plan, std::shared_ptr<const PreparedPlan> origin) {
+  RuntimeContext& runtime = *context_.runtime;
+  const absl::StatusOr<PlanName> name = NameOf(plan);
+  Candidate candidate;
+  if (name.ok()) candidate.plan = runtime.plans.Find(name->hash);
+  // One that is here was checked, and what is elsewhere where it was first.
+  if (candidate.plan == nullptr) {
+    absl::Status checked =
+        origin == nullptr ? CheckPlan(plan) : absl::OkStatus();
+    if (checked.ok()) checked = name.status();
+    if (!checked.ok()) return checked;
+    absl::StatusOr<std::shared_ptr<const PreparedPlan>> made =
+        PreparedPlan::Create(
+            std::move(plan), *runtime.topology, runtime.kernels,
+            runtime.backends->has_values(),
+            [&](int32_t host) { return runtime.IsHere(host); });
+    if (!made.ok()) return made.status();
+    // Whoever lacks it asks for it while a load waits.
+    candidate.plan = runtime.plans.Put(*name, *std::move(made));
+  }
+  candidate.name = *name;
+  candidate.origin = origin == nullptr ? candidate.plan : std::move(origin);
+  return candidate;
+}
+
+absl::StatusOr<std::shared_ptr<const LoadedProgram>> Client::LoadPlan(
+    PlanData plan, const LoadOptions& options,
+    std::shared_ptr<const PreparedPlan> origin) {
+  TracedCall traced(this, TraceCall::kLoad);
+  absl::StatusOr<Candidate> candidate =
+      Prepare(std::move(plan), std::move(origin));
+  if (!candidate.ok()) return candidate.status();
+  auto loaded = Submit({*std::move(candidate)}, options);
+  if (!loaded.ok()) return loaded.status();
+  return loaded->front();
+}
+
+absl::Status Client::AwaitOrCancel(std::shared_ptr<Request> request,
+                                   uint64_t number,
+                                   absl::FunctionRef<std::string()> what) {
+  absl::Status waited = WaitFor(request->done, what);
+  if (waited.ok()) return request->TakeStatus();
+  if (stopping()) return waited;
+  // It may wait for what will never be.
+  ControlRef control = NewControl();
+  control->mutable_load_cancel()->set_request(number);
+  MutexLock lock(&mutex_);
+  Number(control);
+  Send(std::move(control));
+  return waited;
+}
+
+absl::StatusOr<std::vector<std::shared_ptr<const LoadedProgram>>>
+Client::Submit(std::vector<Candidate> candidates, const LoadOptions& options) {
+  // What was released makes room.
+  absl::Status released = AwaitReleases();
+  if (!released.ok()) return released;
+  auto request = std::make_shared<Request>();
+  request->on_waiting = options.on_waiting;
+  uint64_t number = 0;
+  Ask(
+      [&](uint64_t id, proto::Control* control) {
+        number = id;
+        proto::LoadRequest* load = control->mutable_load_request();
+        load->set_request(id);
+        NamePlan(candidates[0].name, load->mutable_plan());
+        load->set_slice(candidates[0].slice);
+        for (size_t i = 1; i < candidates.size(); ++i) {
+          proto::MoreProgram* more = load->add_more();
+          NamePlan(candidates[i].name, more->mutable_plan());
+          more->set_slice(candidates[i].slice);
+        }
+        if (options.wait_ns >= 0) {
+          load->set_wait_ns(static_cast<uint64_t>(options.wait_ns));
+        }
+        load->set_await_devices(options.await_devices);
+      },
+      request);
+  absl::Status status = AwaitOrCancel(request, number, [&] {
+    return absl::StrCat(
+        "the load of ",
+        absl::StrJoin(candidates, " and ", [](std::string* out, const auto& c) {
+          absl::StrAppend(out, "program '", c.plan->name(), "'");
+        }));
+  });
+  if (!status.ok()) return status;
+  std::vector<uint64_t> handles = {request->program};
+  handles.insert(handles.end(), request->more_programs.begin(),
+                 request->more_programs.end());
+  if (handles.size() != candidates.size()) {
+    return absl::InternalError(absl::StrCat(
+        candidates.size(), " programs were loaded as ", handles.size()));
+  }
+  std::vector<std::shared_ptr<const LoadedProgram>> loaded;
+  for (size_t i = 0; i < candidates.size(); ++i) {
+    loaded.push_back(std::make_shared<const LoadedProgram>(
+        handles[i], std::move(candidates[i].plan),
+        std::move(candidates[i].origin),
+        context_.runtime->backends->has_values()));
+  }
+  return loaded;
+}
+
+absl::Status Client::AwaitResumed() {
+  if (!suspended_.load()) return absl::OkStatus();
+  return WaitUntil([&] { return !suspended_.load(); },
+                   [&] {
+                     return absl::StrCat("a load of client '", name_,
+                                         "', which is suspended,");
+                   });
+}
+
+absl::StatusOr<std::vector<ProgramHandle>> Client::Load(
+    std::vector<PlanData> plans, const LoadOptions& options) {
+  absl::Status resumed = AwaitResumed();
+  if (!resumed.ok()) return resumed;
+  TracedCall traced(this, TraceCall::kLoad);
+  if (plans.empty()) return std::vector<ProgramHandle>();
+  std::vector<Candidate> candidates;
+  for (PlanData& plan : plans) {
+    absl::StatusOr<Candidate> candidate =
+        Prepare(std::move(plan), /*origin=*/nullptr);
+    if (!candidate.ok()) return candidate.status();
+    candidates.push_back(*std::move(candidate));
+  }
+  if (options.place == LoadPlace::kAnywhere) {
+    absl::Status placed = FindPlaces(&candidates, options);
+    if (!placed.ok()) return placed;
+  }
+  std::vector<uint64_t> slices;
+  for (const Candidate& candidate : candidates) {
+    slices.push_back(candidate.slice);
+  }
+  auto loaded = Submit(candidates, options);
+  // A host was lost meanwhile: it is awaited like one that was gone before.
+  while (options.await_devices && absl::IsUnavailable(loaded.status()) &&
+         !stopping()) {
+    loaded = Submit(candidates, options);
+  }
+  // They have what they took.
+  for (uint64_t slice : slices) SendRelease(slice);
+  if (!loaded.ok()) return loaded.status();
+  return Adopt(*std::move(loaded));
+}
+
+std::vector<ProgramHandle> Client::Adopt(
+    std::vector<std::shared_ptr<const LoadedProgram>> loaded) {
+  std::vector<ProgramHandle> handles;
+  MutexLock lock(&mutex_);
+  for (std::shared_ptr<const LoadedProgram>& program : loaded) {
+    handles.push_back({program->handle(), owner_});
+    programs_[program->handle()] = std::move(program);
+  }
+  return handles;
+}
+
+absl::Status Client::FindPlaces(std::vector<Candidate>* candidates,
+                                const LoadOptions& options) {
+  const Topology& topology = *context_.runtime->topology;
+  auto slices = AskForSlices(
+      [&](proto::SlicesRequest* request) {
+        for (const Candidate& candidate : *candidates) {
+          FillNeed(*candidate.plan, topology, request->add_slices());
+        }
+      },
+      options.wait_ns, options.on_waiting);
+  if (!slices.ok()) return slices.status();
+  absl::Status status;
+  for (size_t i = 0; i < candidates->size() && status.ok(); ++i) {
+    Candidate& candidate = (*candidates)[i];
+    absl::StatusOr<Candidate> placed =
+        Prepare(PlaceOn(*candidate.plan, topology, (*slices)[i].second),
+                candidate.origin);
+    status = placed.status();
+    if (!placed.ok()) continue;
+    candidate = *std::move(placed);
+    candidate.slice = (*slices)[i].first;
+  }
+  if (status.ok()) return status;
+  for (const auto& [slice, devices] : *slices) SendRelease(slice);
+  return status;
+}
+
+absl::StatusOr<Client::GrantedSlices> Client::AskForSlices(
+    absl::FunctionRef<void(proto::SlicesRequest*)> fill, int64_t wait_ns,
+    const std::function<void(const std::string&)>& on_waiting) {
+  absl::Status released = AwaitReleases();
+  if (!released.ok()) return released;
+  auto request = std::make_shared<Request>();
+  request->on_waiting = on_waiting;
+  uint64_t number = 0;
+  int wanted = 0;
+  Ask(
+      [&](uint64_t id, proto::Control* control) {
+        number = id;
+        proto::SlicesRequest* slices = control->mutable_slices_request();
+        slices->set_request(id);
+        if (wait_ns >= 0) slices->set_wait_ns(static_cast<uint64_t>(wait_ns));
+        fill(slices);
+        wanted = slices->slices_size();
+      },
+      request);
+  absl::Status status =
+      AwaitOrCancel(request, number, [&] { return "a request for devices"; });
+  if (!status.ok()) return status;
+  if (static_cast<int>(request->slices.size()) != wanted) {
+    return absl::InternalError(
+        absl::StrCat(wanted, " slices were given as ", request->slices.size()));
+  }
+  return std::move(request->slices);
+}
+
+absl::StatusOr<std::shared_ptr<const PreparedPlan>> Client::PlanOf(
+    ProgramHandle handle) {
+  absl::StatusOr<std::shared_ptr<const LoadedProgram>> program =
+      FindProgram(handle);
+  if (!program.ok()) return program.status();
+  return std::shared_ptr<const PreparedPlan>(*program, &(*program)->plan());
+}
+
+void Client::SendRelease(uint64_t slice) {
+  if (slice == 0) return;
+  ControlRef control = NewControl();
+  control->mutable_slice_release()->set_slice(slice);
+  MutexLock lock(&mutex_);
+  Number(control);
+  Send(std::move(control));
+}
+
+absl::StatusOr<SliceHandle> Client::ReserveSlice(
+    const SliceOptions& options, const std::vector<SliceHandle>& apart_from) {
+  int64_t devices = 1;
+  for (int64_t size : options.shape) {
+    devices = size < 1 || size > kMaxDevices / devices ? 0 : devices * size;
+    if (devices == 0) break;
+  }
+  const bool is_cut =
+      devices > 0 && options.islands > 0 && devices % options.islands == 0 &&
+      (!options.contiguous || options.islands == 1 ||
+       (!options.shape.empty() && options.shape[0] % options.islands == 0));
+  if (!is_cut) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "slice '", options.name, "' of ", absl::StrJoin(options.shape, "x"),
+        " devices cannot be cut over ", options.islands, " islands"));
+  }
+  for (SliceHandle other : apart_from) {
+    absl::Status owned = CheckOwner(other, "slice");
+    if (!owned.ok()) return owned;
+  }
+  const int64_t run = devices / options.islands;
+  auto slices = AskForSlices(
+      [&](proto::SlicesRequest* request) {
+        proto::SliceNeed* need = request->add_slices();
+        need->set_name(options.name);
+        need->set_kind(options.kind.empty() ? "cpu" : options.kind);
+        for (SliceHandle other : apart_from) need->add_apart_from(other.id);
+        for (int64_t island = 0; island < options.islands; ++island) {
+          proto::IslandNeed* on_island = need->add_islands();
+          proto::DevicesNeed* one = on_island->add_devices();
+          one->set_count(static_cast<uint32_t>(run));
+          one->set_bytes(options.device_bytes);
+          for (size_t i = 0; options.contiguous && i < options.shape.size();
+               ++i) {
+            on_island->add_mesh(static_cast<uint32_t>(
+                options.shape[i] / (i == 0 ? options.islands : 1)));
+          }
+        }
+      },
+      options.wait_ns, options.on_waiting);
+  if (!slices.ok()) return slices.status();
+  auto& [id, its] = slices->front();
+  MutexLock lock(&mutex_);
+  slices_[id] = {options.name, static_cast<size_t>(run), std::move(its)};
+  return SliceHandle{id, owner_};
+}
+
+absl::StatusOr<Client::HeldSlice> Client::FindSlice(SliceHandle slice) {
+  absl::Status owned = CheckOwner(slice, "slice");
+  if (!owned.ok()) return owned;
+  MutexLock lock(&mutex_);
+  const auto found = slices_.find(slice.id);
+  if (found != slices_.end()) return found->second;
+  return absl::FailedPreconditionError(
+      absl::StrCat("slice ", slice.id, " was given back"));
+}
+
+absl::StatusOr<std::vector<std::string>> Client::DevicesOf(SliceHandle slice) {
+  absl::StatusOr<HeldSlice> held = FindSlice(slice);
+  if (!held.ok()) return held.status();
+  std::vector<std::string> names;
+  for (int64_t device : held->devices) {
+    names.push_back(context_.runtime->topology->GlobalDeviceName(device));
+  }
+  return names;
+}
+
+absl::Status Client::ReleaseSlice(SliceHandle slice) {
+  absl::StatusOr<HeldSlice> held = FindSlice(slice);
+  if (!held.ok()) return held.status();
+  {
+    MutexLock lock(&mutex_);
+    if (slices_.erase(slice.id) == 0) return absl::OkStatus();
+  }
+  SendRelease(slice.id);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<ProgramHandle> Client::Load(PlanData plan, SliceHandle slice,
+                                           const LoadOptions& options) {
+  absl::Status resumed = AwaitResumed();
+  if (!resumed.ok()) return resumed;
+  TracedCall traced(this, TraceCall::kLoad);
+  const absl::StatusOr<HeldSlice> held = FindSlice(slice);
+  if (!held.ok()) return held.status();
+  absl::StatusOr<Candidate> origin =
+      Prepare(std::move(plan), /*origin=*/nullptr);
+  if (!origin.ok()) return origin.status();
+  const Topology& topology = *context_.runtime->topology;
+  std::map<int64_t, int64_t> place;
+  size_t first = 0;
+  for (const auto& [island, devices] :
+       DevicesByIsland(origin->plan->binding(), topology)) {
+    const size_t has = first < held->devices.size() ? held->run : 0;
+    if (devices.size() > has) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "program '", origin->plan->name(), "' is on ", devices.size(),
+          " devices of ", topology.IslandName(island), ", and slice '",
+          held->name, "' has ", has, " in their place"));
+    }
+    size_t next = first;
+    for (int64_t device : devices) {
+      const int64_t to = held->devices[next++];
+      const proto::Device& one = topology.global_device(device);
+      const proto::Device& other = topology.global_device(to);
+      if (DeviceKind(one) != DeviceKind(other) ||
+          !IsSameTarget(one.target(), other.target())) {
+        return absl::InvalidArgumentError(absl::StrCat(
+            topology.GlobalDeviceName(to), " of slice '", held->name,
+            "' cannot take the place of ", topology.GlobalDeviceName(device),
+            " in program '", origin->plan->name(),
+            "': it is of another kind or CPU"));
+      }
+      place[device] = to;
+    }
+    first += held->run;
+  }
+  absl::StatusOr<Candidate> placed = Prepare(
+      PlacePlan(origin->plan->data(), origin->plan->binding(), topology, place),
+      origin->origin);
+  if (!placed.ok()) return placed.status();
+  placed->slice = slice.id;
+  auto loaded = Submit({*std::move(placed)}, options);
+  if (!loaded.ok()) return loaded.status();
+  return Adopt(*std::move(loaded)).front();
+}
+
+}  // namespace pathways

@@ -1,0 +1,229 @@
+//===- admission_slices.cc - Memory of devices, ahead of programs ---------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "runtime/base/buffer_bytes.h"
+#include "runtime/controller/admission.h"
+
+namespace pathways {
+namespace {
+
+// Of what is to be chosen: who needs much is asked first where it will be.
+uint64_t SizeOf(const DeviceDemand& demand) {
+  uint64_t size = 0;
+  for (const IslandNeed& island : demand.islands) {
+    for (const IslandNeed::Device& device : island.devices) {
+      size = AddBytes(size, device.bytes);
+    }
+  }
+  return size;
+}
+
+// Devices for each, by index; nothing unless there are some for all.
+std::optional<std::vector<ChosenDevices>> ChooseAll(
+    const Topology& topology, const DeviceClasses& classes,
+    const std::vector<const DeviceDemand*>& demands, DeviceRoom room) {
+  std::vector<size_t> order(demands.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return SizeOf(*demands[a]) > SizeOf(*demands[b]);
+  });
+  std::vector<ChosenDevices> chosen(demands.size());
+  for (size_t i : order) {
+    std::optional<ChosenDevices> one =
+        ChooseDevices(topology, classes, *demands[i], &room);
+    if (!one.has_value()) return std::nullopt;
+    chosen[i] = *std::move(one);
+  }
+  return chosen;
+}
+
+}  // namespace
+
+DeviceRoom Admission::RoomBeside(const DeviceBytes& taken) const {
+  const size_t devices = static_cast<size_t>(topology_.num_devices());
+  DeviceRoom room;
+  room.closed.resize(devices);
+  room.load.resize(devices);
+  for (int64_t device : AwayDevices()) {
+    room.closed[static_cast<size_t>(device)] = true;
+  }
+  for (int64_t device = 0; device < topology_.num_devices(); ++device) {
+    room.bound.push_back(BoundOf(device));
+    const auto found = taken.find(device);
+    const uint64_t used = found == taken.end() ? 0 : found->second;
+    room.free.push_back(room.bound.back() - std::min(room.bound.back(), used));
+  }
+  return room;
+}
+
+absl::StatusOr<std::vector<ChosenDevices>> Admission::Reserve(
+    uint32_t number, const std::string& client,
+    absl::Span<const SliceTerms> slices,
+    absl::FunctionRef<int64_t(uint64_t holder)> time_of) {
+  DeviceBytes taken;
+  for (size_t device = 0; device < used_.size(); ++device) {
+    taken.emplace_hint(taken.end(), device, used_[device]);
+  }
+  DeviceRoom room = RoomBeside(taken);
+  for (const auto& [id, holder] : holders_) {
+    const int64_t time = holder.is_slice ? 0 : time_of(id);
+    for (const auto& [device, bytes] : holder.bytes) {
+      if (bytes == 0) continue;
+      CellLoad& load = room.load[static_cast<size_t>(device)];
+      ++load[0];
+      load[1] += time;
+    }
+  }
+  for (size_t device = 0; device < used_.size(); ++device) {
+    room.load[device][2] = static_cast<int64_t>(used_[device]);
+  }
+  std::vector<const DeviceDemand*> demands;
+  for (const SliceTerms& slice : slices) demands.push_back(slice.demand);
+  const std::vector<uint64_t> bound = room.bound;
+  std::optional<std::vector<ChosenDevices>> chosen =
+      ChooseAll(topology_, classes_, demands, std::move(room));
+  if (!chosen.has_value()) {
+    return absl::ResourceExhaustedError("there are too few devices free");
+  }
+  for (size_t i = 0; i < slices.size(); ++i) {
+    Holder holder{slices[i].what, client, number,
+                  BytesChosen(*demands[i], (*chosen)[i], bound)};
+    holder.is_slice = true;
+    for (const auto& [device, bytes] : holder.bytes) {
+      SetUsed(device, used_[device] + bytes);
+    }
+    holders_[slices[i].id] = std::move(holder);
+  }
+  return *std::move(chosen);
+}
+
+absl::Status Admission::LendOf(uint64_t id, const Holder& holder) {
+  const auto found = holders_.find(id);
+  if (found == holders_.end() || !found->second.is_slice ||
+      found->second.number != holder.number) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(holder.what, " is to be loaded on slice ", id,
+                     ", which client '", holder.client, "' does not have"));
+  }
+  Holder& slice = found->second;
+  for (const auto& [device, bytes] : holder.bytes) {
+    const auto all = slice.bytes.find(device);
+    const uint64_t has = all == slice.bytes.end() ? 0 : all->second;
+    const uint64_t left = has - slice.lent[device];
+    if (bytes <= left) continue;
+    return absl::FailedPreconditionError(absl::StrCat(
+        holder.what, " needs ", bytes, " bytes on ", NameOf(device), ", where ",
+        slice.what, " has ", left, " of ", has, " bytes left"));
+  }
+  for (const auto& [device, bytes] : holder.bytes) slice.lent[device] += bytes;
+  return absl::OkStatus();
+}
+
+void Admission::GiveBack(uint32_t number, uint64_t id) {
+  const auto found = holders_.find(id);
+  if (found == holders_.end() || !found->second.is_slice ||
+      found->second.number != number) {
+    return;
+  }
+  for (auto& [other, holder] : holders_) {
+    if (holder.slice == id) holder.slice = 0;
+  }
+  Holder& slice = found->second;
+  for (const auto& [device, bytes] : slice.bytes) {
+    Shrink(&slice, device, slice.lent[device]);
+  }
+  holders_.erase(found);
+}
+
+void Admission::GiveBackAll(uint32_t number) {
+  std::vector<uint64_t> slices;
+  for (const auto& [id, holder] : holders_) {
+    if (holder.is_slice && holder.number == number) slices.push_back(id);
+  }
+  for (uint64_t slice : slices) GiveBack(number, slice);
+}
+
+absl::StatusOr<std::set<int>> Admission::IslandsOf(uint32_t number,
+                                                   uint64_t slice) const {
+  const auto found = holders_.find(slice);
+  if (found == holders_.end() || !found->second.is_slice ||
+      found->second.number != number) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("slice ", slice, " is not held by who asks"));
+  }
+  std::set<int> islands;
+  for (const auto& [device, bytes] : found->second.bytes) {
+    islands.insert(topology_.FromGlobalDevice(device).first);
+  }
+  return islands;
+}
+
+std::vector<Admission::HeldSlice> Admission::Slices() const {
+  std::vector<HeldSlice> slices;
+  for (const auto& [id, holder] : holders_) {
+    if (!holder.is_slice) continue;
+    HeldSlice& slice = slices.emplace_back();
+    slice.what = holder.what;
+    slice.client = holder.number;
+    slice.devices = holder.bytes.size();
+    slice.bytes = BytesOf(id);
+    for (const auto& [device, bytes] : holder.lent) slice.lent += bytes;
+  }
+  return slices;
+}
+
+DeviceBytes Admission::Reach(const DeviceDemand& demand) const {
+  DeviceBytes reach = demand.fixed;
+  std::map<int32_t, uint64_t> least;  // by class
+  for (const IslandNeed& island : demand.islands) {
+    for (const IslandNeed::Device& device : island.devices) {
+      std::vector<int32_t> classes = {device.like};
+      if (!demand.kind.empty()) classes = classes_.OfKind(demand.kind);
+      for (int32_t one : classes) {
+        const auto [found, is_new] = least.emplace(one, device.bytes);
+        if (!is_new) found->second = std::min(found->second, device.bytes);
+      }
+    }
+  }
+  for (int64_t device = 0; device < topology_.num_devices(); ++device) {
+    const auto found = least.find(classes_.of(device));
+    if (found == least.end() ||
+        demand.apart.count(topology_.FromGlobalDevice(device).first) > 0) {
+      continue;
+    }
+    reach.emplace(device, std::min(found->second, BoundOf(device)));
+  }
+  return reach;
+}
+
+bool Admission::WouldFit(const DeviceBytes& taken,
+                         absl::Span<const MemoryWish* const> wishes) const {
+  // What is asked for where it is, wherever the rest will be.
+  DeviceBytes used = taken;
+  std::vector<const DeviceDemand*> demands;
+  for (const MemoryWish* wish : wishes) {
+    for (const auto& [place, bytes] : wish->bytes) {
+      uint64_t& sum = used[place];
+      sum = AddBytes(sum, bytes);
+      if (sum > BoundOf(place)) return false;
+    }
+    for (const DeviceDemand& demand : wish->demands) {
+      demands.push_back(&demand);
+    }
+  }
+  return demands.empty() ||
+         ChooseAll(topology_, classes_, demands, RoomBeside(used)).has_value();
+}
+
+}  // namespace pathways
