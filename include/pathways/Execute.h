@@ -227,6 +227,28 @@ private:
   std::shared_ptr<State> state;
 };
 
+/// Devices that a session holds, to load programs on. Given back when the last
+/// copy is gone, which never waits; programs that are loaded there stay until
+/// they go themselves. Moved from, it is empty: every use is an
+/// InvalidArgument.
+class Slice {
+public:
+  Slice() = default;
+
+  /// Names of its devices, row-major by its shape ("island0/host1/device2");
+  /// nothing of an empty one.
+  const std::vector<std::string> &devices() const;
+  /// Gives it back before the last copy is gone.
+  void release();
+
+  struct State;
+  explicit Slice(std::shared_ptr<State> state) : state(std::move(state)) {}
+  const State *getState() const { return state.get(); }
+
+private:
+  std::shared_ptr<State> state;
+};
+
 /// A tenant of a cluster: a controller and devices, in this process or
 /// elsewhere. Copies are the same session. What it loads, launches and holds is
 /// its own. When the last copy is gone, and all that came from it, what still
@@ -288,6 +310,25 @@ public:
   /// never fit, others wait for this session's memory too, or it has waited for
   /// so long.
   Result<Executable> load(const Plan &plan, const LoadOptions &options = {});
+  /// Several, all or none of which are loaded. Sessions that want the same
+  /// memory for several programs each ask for all of them so, and never wait
+  /// for each other in a circle. Errors: as of one.
+  Result<std::vector<Executable>> load(const std::vector<Plan> &plans,
+                                       const LoadOptions &options = {});
+
+  /// Devices for programs of this session, on other islands than `apartFrom`.
+  /// Waits, as load does. Errors: InvalidArgument: no cluster has such a slice,
+  /// or a slice of `apartFrom` is empty or another session's; Refused, naming
+  /// what is short and who has it: as load.
+  Result<Slice> reserve(const SliceOptions &options,
+                        const std::vector<Slice> &apartFrom = {});
+  /// Loads a plan on a slice: the devices that it was compiled for on one
+  /// island become the first of the slice on one, in order, with memory that
+  /// the slice has. Errors: as load; InvalidArgument also for a slice of too
+  /// few devices, or of other CPUs; Refused also when too little of its memory
+  /// is left.
+  Result<Executable> load(const Plan &plan, const Slice &slice,
+                          const LoadOptions &options = {});
 
   /// Gives way to others: waits for the session's launches, brings its arrays
   /// to this process, or to files in a new folder, and unloads its programs.

@@ -142,6 +142,19 @@ struct Array::State {
   Client &client() { return *session->client; }
 };
 
+struct Slice::State {
+  State(std::shared_ptr<Session::State> session, SliceHandle slice,
+        std::vector<std::string> devices)
+      : session(std::move(session)), slice(slice), devices(std::move(devices)) {
+  }
+  State(const State &) = delete;
+  ~State() { (void)session->client->ReleaseSlice(slice); }
+
+  std::shared_ptr<Session::State> session;
+  SliceHandle slice;
+  std::vector<std::string> devices;
+};
+
 static Result<Array> makeArray(std::shared_ptr<Session::State> session,
                                const absl::StatusOr<ArrayHandle> &array,
                                ErrorCode otherwise) {
@@ -273,6 +286,21 @@ Status Array::save(const std::string &folder) const {
 void Array::release() {
   if (state)
     (void)state->client().Release(state->array);
+}
+
+//===----------------------------------------------------------------------===//
+// Slice
+//===----------------------------------------------------------------------===//
+
+const std::vector<std::string> &Slice::devices() const {
+  static const std::vector<std::string> *const none =
+      new std::vector<std::string>;
+  return state ? state->devices : *none;
+}
+
+void Slice::release() {
+  if (state)
+    (void)state->session->client->ReleaseSlice(state->slice);
 }
 
 //===----------------------------------------------------------------------===//
@@ -457,6 +485,74 @@ Status Session::undrain(const std::vector<std::string> &names) {
   if (!status.ok())
     return makeError(status);
   return {};
+}
+
+Result<std::vector<Executable>> Session::load(const std::vector<Plan> &plans,
+                                              const LoadOptions &options) {
+  if (!state)
+    return makeEmptyError("session");
+  std::vector<PlanData> data;
+  absl::StatusOr<std::vector<ProgramHandle>> programs =
+      std::vector<ProgramHandle>();
+  for (const Plan &plan : plans)
+    if (!plan.getState())
+      return makeEmptyError("plan");
+  if (!HasMemoryFor([&] {
+        for (const Plan &plan : plans)
+          data.push_back(plan.getState()->data);
+        programs = state->client->Load(std::move(data), options);
+      }))
+    return makeMemoryError(std::to_string(plans.size()) + " programs",
+                           "their tables");
+  if (!programs.ok())
+    return makeError(programs.status());
+  std::vector<Executable> executables;
+  for (size_t i = 0; i != plans.size(); ++i)
+    executables.emplace_back(
+        std::make_shared<Executable::State>(state, plans[i], (*programs)[i]));
+  return executables;
+}
+
+Result<Slice> Session::reserve(const SliceOptions &options,
+                               const std::vector<Slice> &apartFrom) {
+  if (!state)
+    return makeEmptyError("session");
+  std::vector<SliceHandle> others;
+  for (const Slice &other : apartFrom) {
+    if (!other.getState())
+      return makeEmptyError("slice");
+    others.push_back(other.getState()->slice);
+  }
+  absl::StatusOr<SliceHandle> slice =
+      state->client->ReserveSlice(options, others);
+  if (!slice.ok())
+    return makeError(slice.status());
+  absl::StatusOr<std::vector<std::string>> devices =
+      state->client->DevicesOf(*slice);
+  if (!devices.ok())
+    return makeError(devices.status());
+  return Slice(
+      std::make_shared<Slice::State>(state, *slice, *std::move(devices)));
+}
+
+Result<Executable> Session::load(const Plan &plan, const Slice &slice,
+                                 const LoadOptions &options) {
+  if (!state)
+    return makeEmptyError("session");
+  if (!plan.getState())
+    return makeEmptyError("plan");
+  if (!slice.getState())
+    return makeEmptyError("slice");
+  const PlanData &data = plan.getState()->data;
+  absl::StatusOr<ProgramHandle> program = ProgramHandle();
+  if (!HasMemoryFor([&] {
+        program = state->client->Load(data, slice.getState()->slice, options);
+      }))
+    return makeMemoryError("program '" + data.tables.header().program() + "'",
+                           "its tables");
+  if (!program.ok())
+    return makeError(program.status());
+  return Executable(std::make_shared<Executable::State>(state, plan, *program));
 }
 
 Status Session::writeTrace(std::ostream &out) {

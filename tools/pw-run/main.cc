@@ -395,6 +395,13 @@ class Session {
       return Fail(is_lost ? kRunError : kPlanRefused,
                   program.status().message());
     }
+    if (options_.anywhere && options_.explain_placement) {
+      absl::StatusOr<std::shared_ptr<const PreparedPlan>> placed =
+          client_->PlanOf(*program);
+      if (!placed.ok()) return Fail(kRunError, placed.status().message());
+      Print(absl::StrCat("loaded\n",
+                         PlacementText((*placed)->plan(), *topology_), "\n"));
+    }
     LaunchArguments arguments;
     for (Input& input : inputs_) {
       const auto* saved =

@@ -343,6 +343,11 @@ absl::StatusOr<ParsedOptions> ParseOptions(int argc, const char* const* argv) {
       ->type_name("BYTES")
       ->check(Between(0, int64_t{1} << 62))
       ->group(kShare);
+  app.add_flag("--anywhere", o.anywhere,
+               "Load the program on those devices that are least loaded, of "
+               "the same kind and CPU, not on those that it was compiled for")
+      ->excludes("--avoid")
+      ->group(kShare);
   app.add_option("--wait", wait,
                  "Longest wait for memory that other clients have, e.g. 30s; "
                  "0: not at all; as it is, as long as it takes")
@@ -462,6 +467,7 @@ absl::StatusOr<ParsedOptions> ParseOptions(int argc, const char* const* argv) {
                      host_work, "'"));
   }
   o.run.host_work_ns = absl::ToInt64Nanoseconds(work);
+  if (o.anywhere) o.load.place = LoadPlace::kAnywhere;
   if (!wait.empty()) {
     absl::Duration longest;
     if (!absl::ParseDuration(wait, &longest) || wait[0] == '-' ||

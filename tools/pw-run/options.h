@@ -58,6 +58,7 @@ struct Options {
   ConnectOptions connect;
   std::string client;  // name; empty: one that says which process this is
   ClientOptions share;
+  bool anywhere = false;
   LoadOptions load;
   LaunchOptions launch;
   std::optional<RecoveryOptions> recovery;  // none: nothing is put by

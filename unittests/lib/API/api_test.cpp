@@ -110,6 +110,51 @@ TEST(ApiTest, AProgramLeavesDevicesAndComesBack) {
   EXPECT_EQ(empty.error().code, ErrorCode::InvalidArgument);
 }
 
+// In this process, in a simulation, and over several processes.
+TEST(ApiTest, SlicesAreReservedAndSharedOut) {
+  auto compiled = take(compile(runningSum(), {.topology = "1x3x2"}));
+  RunOptions sim, processes;
+  sim.world = RunOptions::kSim;
+  processes.processes = 3;
+  for (const RunOptions &run : {RunOptions{}, sim, processes}) {
+    auto session = take(Session::open({.topology = "1x3x2", .run = run}));
+    auto other = take(session.another("other"));
+    auto runs = [](Executable executable) {
+      auto run = take(executable.launch(
+          {{"x", floats({1, 2}, {1, 2})}, {"start", floats({2}, {10, 20})}}));
+      EXPECT_THAT(values(take(run.fetch("total"))), ElementsAre(11, 22));
+    };
+    Slice slice = take(session.reserve({.name = "mine", .shape = {2}}));
+    EXPECT_THAT(slice.devices(),
+                ElementsAre("island0/host0/device0", "island0/host0/device1"));
+    auto refused = other.load(compiled.plan, {.wait_ns = 0});
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, ErrorCode::Refused);
+    EXPECT_THAT(refused.error().message,
+                HasSubstr("held by slice 'mine' of client 'session'"));
+    runs(take(other.load(compiled.plan, {.place = LoadPlace::kAnywhere})));
+    auto both = take(session.load({compiled.plan, compiled.plan},
+                                  {.place = LoadPlace::kAnywhere}));
+    ASSERT_EQ(both.size(), 2u);
+    for (const Executable &one : both)
+      runs(one);
+    auto mine = take(session.load(compiled.plan, slice));
+    runs(mine);
+    slice.release();
+    runs(take(other.load(compiled.plan)));
+    runs(mine);
+    auto released = session.load(compiled.plan, slice);
+    ASSERT_FALSE(released);
+    EXPECT_EQ(released.error().code, ErrorCode::Refused);
+    auto empty = session.load(compiled.plan, Slice());
+    ASSERT_FALSE(empty);
+    EXPECT_EQ(empty.error().code, ErrorCode::InvalidArgument);
+    auto impossible = session.reserve({.shape = {7}});
+    ASSERT_FALSE(impossible);
+    EXPECT_EQ(impossible.error().code, ErrorCode::InvalidArgument);
+  }
+}
+
 TEST(ApiTest, LaunchesOfManyThreadsDoNotMix) {
   auto compiled = take(compile(runningSum(), {.topology = "1x1x2"}));
   auto session = take(Session::open({.topology = "1x1x2"}));
