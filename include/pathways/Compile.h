@@ -62,6 +62,19 @@ struct CompileOptions {
   uint64_t kernelCacheBytes = uint64_t{1} << 30;
   /// Fill Compiled::reshards.
   bool explainReshards = false;
+  /// Fill KernelCost::paths, and say, as remarks, which ops are left to plain
+  /// loops where vectors would be more than 4 times as fast.
+  bool explainKernels = false;
+};
+
+/// By which way an op of a kernel is computed.
+struct OpPath {
+  /// "file:line:column", or empty.
+  std::string place;
+  /// Its name, as in the text.
+  std::string op;
+  /// In words. What is left to plain loops says "plain loop: " and why.
+  std::string path;
 };
 
 /// What the code of one kernel cost.
@@ -71,6 +84,9 @@ struct KernelCost {
   bool isCached = false;
   /// To compile it, or to find it; of one thread.
   double seconds = 0;
+  /// With CompileOptions::explainKernels: of the ops that compute or move
+  /// elements, on the first of its targets.
+  std::vector<OpPath> paths;
 };
 
 /// A way for an array to get from layout to layout, and what it costs each

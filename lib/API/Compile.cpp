@@ -224,6 +224,7 @@ Status Compilation::lower() {
   pipelineOptions.profile = options.profile;
   pipelineOptions.kernelCache = options.kernelCache;
   pipelineOptions.kernelCacheBytes = options.kernelCacheBytes;
+  pipelineOptions.explainKernels = options.explainKernels;
   mlir::pathways::CompileReports reports{&costs, nullptr};
   if (options.explainReshards)
     reports.reshards = &reshards;
@@ -274,8 +275,12 @@ Result<Compiled> Compilation::emit() {
     return fail(" failed");
   const auto *blobs = reinterpret_cast<const uint8_t *>(exported->blobs.data());
   std::vector<KernelCost> kernels;
-  for (const mlir::pathways::KernelCost &cost : costs)
-    kernels.push_back({cost.kernel, cost.isCached, cost.seconds});
+  for (const mlir::pathways::KernelCost &cost : costs) {
+    KernelCost &kernel = kernels.emplace_back(
+        KernelCost{cost.kernel, cost.isCached, cost.seconds, {}});
+    for (const mlir::pathways::OpPath &path : cost.paths)
+      kernel.paths.push_back({path.where, path.op, path.path});
+  }
   return Compiled{makePlan(MakePlanData(std::move(exported->tables),
                                         {blobs, exported->blobs.size()})),
                   std::move(diagnostics.remarks), std::move(kernels),

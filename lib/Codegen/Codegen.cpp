@@ -9,6 +9,7 @@
 #include "pathways/Codegen/Codegen.h"
 
 #include "CodegenInternal.h"
+#include "Paths.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -196,9 +197,11 @@ SmallVector<bool> findShared(func::FuncOp function) {
   return isShared;
 }
 
-/// Stages that do not depend on the target. Leaves functions on buffers.
+/// Stages that do not depend on the target. Leaves functions on buffers. Equal
+/// loops may share their code, unless each is to be where it was.
 LogicalResult lowerToBuffers(ModuleOp module, ArrayRef<func::FuncOp> functions,
-                             MutableArrayRef<CompiledSegment> compiled) {
+                             MutableArrayRef<CompiledSegment> compiled,
+                             bool outlines = true) {
   for (func::FuncOp function : functions) {
     if (failed(kernel::widenNarrowFloats(function)))
       return failure();
@@ -234,9 +237,29 @@ LogicalResult lowerToBuffers(ModuleOp module, ArrayRef<func::FuncOp> functions,
     return failure();
   for (auto [function, sharing] : llvm::zip_equal(functions, shared)) {
     kernel::shareMemory(function, sharing.numInputs, sharing.pairs);
-    kernel::outlineParts(function, sharing.isShared);
+    if (outlines)
+      kernel::outlineParts(function, sharing.isShared);
   }
   return success();
+}
+
+kernel::MatmulTiles tilesOf(const llvm::TargetMachine &machine) {
+  kernel::MatmulTiles tiles = tilesFor(machine);
+  tiles.hasHalves = hasHalves(machine);
+  tiles.hasByteDots = hasFeatures(machine, "+avx512vnni,+avx512bw");
+  tiles.hasRanges = hasFeatures(machine, "+avx512dq");
+  return tiles;
+}
+
+/// What becomes vector code by stages of ours.
+void lowerStructured(ModuleOp module, const kernel::MatmulTiles &tiles,
+                     kernel::PathLog *log) {
+  for (func::FuncOp function : module.getOps<func::FuncOp>()) {
+    kernel::lowerContractions(function, tiles, log);
+    kernel::lowerConvolutions(function, tiles, log);
+    kernel::lowerReductions(function, tiles, log);
+    kernel::lowerTransposes(function, tiles, log);
+  }
 }
 
 /// Stages for one target. Consumes `module`.
@@ -247,16 +270,8 @@ FailureOr<std::string> lowerToObject(ModuleOp module, const Target &target,
       getMachine(target, module.getLoc());
   if (failed(machine))
     return failure();
-  kernel::MatmulTiles tiles = tilesFor(**machine);
-  tiles.hasHalves = hasHalves(**machine);
-  tiles.hasByteDots = hasFeatures(**machine, "+avx512vnni,+avx512bw");
-  tiles.hasRanges = hasFeatures(**machine, "+avx512dq");
-  for (func::FuncOp function : module.getOps<func::FuncOp>()) {
-    kernel::lowerContractions(function, tiles);
-    kernel::lowerConvolutions(function, tiles);
-    kernel::lowerReductions(function, tiles);
-    kernel::lowerTransposes(function, tiles);
-  }
+  kernel::MatmulTiles tiles = tilesOf(**machine);
+  lowerStructured(module, tiles, /*log=*/nullptr);
   if (tiles.hasRanges)
     kernel::useRanges(module);
   kernel::expandNarrowConversions(module, tiles.hasHalves);
@@ -338,6 +353,23 @@ static FailureOr<std::string> hashOf(const CompiledKernel &kernel,
   return *hash;
 }
 
+/// Copies of `segments` with names that no function of the C library has.
+static OwningOpRef<ModuleOp>
+cloneSegments(ArrayRef<func::FuncOp> segments,
+              SmallVectorImpl<func::FuncOp> &functions) {
+  func::FuncOp first = segments.front();
+  OwningOpRef<ModuleOp> module = ModuleOp::create(first.getLoc());
+  for (auto [i, constant] : llvm::enumerate(segments)) {
+    func::FuncOp segment = constant;
+    auto clone = cast<func::FuncOp>(segment->clone());
+    clone.setName(("body." + Twine(i)).str());
+    clone.setPublic();
+    module->push_back(clone);
+    functions.push_back(clone);
+  }
+  return module;
+}
+
 static FailureOr<CompiledKernel>
 compileUnshielded(ArrayRef<func::FuncOp> segments, ArrayRef<Target> targets,
                   CodeCache *cache) {
@@ -365,20 +397,13 @@ compileUnshielded(ArrayRef<func::FuncOp> segments, ArrayRef<Target> targets,
       return std::move(*found);
   }
 
-  OwningOpRef<ModuleOp> module = ModuleOp::create(loc);
-  SmallVector<func::FuncOp> functions;
-  for (auto [i, constant] : llvm::enumerate(segments)) {
-    func::FuncOp segment = constant;
+  for (func::FuncOp segment : segments) {
     if (failed(kernel::checkSegment(segment)))
       return failure();
     kernel.segments.push_back({segment.getName().str(), 0, {}});
-    auto clone = cast<func::FuncOp>(segment->clone());
-    // A name that no function of the C library has.
-    clone.setName(("body." + Twine(i)).str());
-    clone.setPublic();
-    module->push_back(clone);
-    functions.push_back(clone);
   }
+  SmallVector<func::FuncOp> functions;
+  OwningOpRef<ModuleOp> module = cloneSegments(segments, functions);
   if (failed(lowerToBuffers(*module, functions, kernel.segments)))
     return failure();
   for (const Target &target : kernel.targets) {
@@ -424,4 +449,34 @@ mlir::pathways::compileKernel(ArrayRef<func::FuncOp> segments,
     kernel = emitError(first.getLoc(), "code generation failed");
   }
   return kernel;
+}
+
+FailureOr<std::vector<OpPath>>
+mlir::pathways::explainKernel(ArrayRef<func::FuncOp> segments,
+                              const Target &target) {
+  std::vector<OpPath> paths;
+  if (segments.empty())
+    return paths;
+  func::FuncOp first = segments.front();
+  ::pathways::InitializeTargets();
+  absl::StatusOr<Target> complete = ::pathways::CompleteTarget(target);
+  if (!complete.ok())
+    return emitError(first.getLoc(), std::string(complete.status().message()));
+  FailureOr<llvm::TargetMachine *> machine =
+      getMachine(*complete, first.getLoc());
+  if (failed(machine))
+    return failure();
+  SmallVector<func::FuncOp> functions;
+  OwningOpRef<ModuleOp> module = cloneSegments(segments, functions);
+  std::vector<CompiledSegment> compiled(segments.size());
+  if (failed(lowerToBuffers(*module, functions, compiled, /*outlines=*/false)))
+    return failure();
+  kernel::MatmulTiles tiles = tilesOf(**machine);
+  kernel::PathLog log(tiles);
+  lowerStructured(*module, tiles, &log);
+  for (func::FuncOp function : functions)
+    log.addRest(function);
+  for (func::FuncOp segment : segments)
+    log.describe(segment, paths);
+  return paths;
 }

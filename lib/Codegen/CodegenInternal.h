@@ -36,6 +36,8 @@ private:
   std::vector<CodeLocation> entries;
 };
 
+class PathLog;
+
 /// What the target's registers allow. Fixes the order in which contractions and
 /// reductions add.
 struct MatmulTiles {
@@ -120,19 +122,22 @@ void takeBuffersOfParts(ModuleOp module);
 /// f16 unless `hasF16`.
 void expandNarrowConversions(ModuleOp module, bool hasF16);
 
-/// Contractions to register-tiled vector code.
-void lowerContractions(func::FuncOp func, const MatmulTiles &tiles);
+/// Contractions to register-tiled vector code. This and the next ones tell
+/// `log`, unless it is null, what they take.
+void lowerContractions(func::FuncOp func, const MatmulTiles &tiles,
+                       PathLog *log);
 
 /// Convolutions and pooling to register-tiled vector code.
-void lowerConvolutions(func::FuncOp func, const MatmulTiles &tiles);
+void lowerConvolutions(func::FuncOp func, const MatmulTiles &tiles,
+                       PathLog *log);
 
 /// Reductions along dimensions of which their operands are dense to vector
 /// code.
-void lowerReductions(func::FuncOp func, const MatmulTiles &tiles);
+void lowerReductions(func::FuncOp func, const MatmulTiles &tiles, PathLog *log);
 
 /// Ops that change the order of elements to loops over tiles that use whole
 /// lines.
-void lowerTransposes(func::FuncOp func, const MatmulTiles &tiles);
+void lowerTransposes(func::FuncOp func, const MatmulTiles &tiles, PathLog *log);
 
 /// Maxima and minima of full vectors, which know NaN and the sign of zeros, by
 /// the target's instructions for ranges.

@@ -32,6 +32,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Contraction.h"
+#include "Paths.h"
 #include "WindowWriter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -507,7 +508,8 @@ Operation *WindowWriter::write() {
   return tail;
 }
 
-void kernel::lowerConvolutions(func::FuncOp func, const MatmulTiles &tiles) {
+void kernel::lowerConvolutions(func::FuncOp func, const MatmulTiles &tiles,
+                               PathLog *log) {
   SmallVector<linalg::LinalgOp> ops;
   func.walk([&](linalg::LinalgOp op) { ops.push_back(op); });
   Operation *taken = nullptr;
@@ -515,7 +517,10 @@ void kernel::lowerConvolutions(func::FuncOp func, const MatmulTiles &tiles) {
     if (op == taken)
       continue;
     WindowWriter writer(op, tiles);
-    if (writer.match())
-      taken = writer.write();
+    if (!writer.match())
+      continue;
+    if (log)
+      log->add(op, "windows");
+    taken = writer.write();
   }
 }

@@ -25,6 +25,13 @@ bool kernel::isDense(Value buffer) {
          strides.back() == 1;
 }
 
+bool kernel::isWrittenOut(Operation &op) {
+  return isa<math::AbsFOp, math::FmaOp, math::SqrtOp, math::RsqrtOp,
+             math::CopySignOp, math::AbsIOp>(op) ||
+         (isa<math::ExpOp, math::LogOp, math::TanhOp, math::ErfOp>(op) &&
+          op.getResult(0).getType().isF32());
+}
+
 bool kernel::canBeInLanes(Block &body, bool hasHalves) {
   auto isElement = [&](Type type) {
     return type.isF32() || type.isF64() || type.isBF16() ||
@@ -38,13 +45,7 @@ bool kernel::canBeInLanes(Block &body, bool hasHalves) {
       return false;
     if (op.hasTrait<OpTrait::ConstantLike>())
       return true;
-    // Others of math, and these of f64, become calls.
-    bool isWrittenOut =
-        isa<math::AbsFOp, math::FmaOp, math::SqrtOp, math::RsqrtOp,
-            math::CopySignOp, math::AbsIOp>(op) ||
-        (isa<math::ExpOp, math::LogOp, math::TanhOp, math::ErfOp>(op) &&
-         op.getResult(0).getType().isF32());
-    return (isa<arith::ArithDialect>(op.getDialect()) || isWrittenOut) &&
+    return (isa<arith::ArithDialect>(op.getDialect()) || isWrittenOut(op)) &&
            !isa<arith::RemFOp>(op) &&
            OpTrait::hasElementwiseMappableTraits(&op) && isSpeculatable(&op) &&
            llvm::all_of(op.getOperandTypes(), isElement);

@@ -25,6 +25,10 @@ namespace mlir::pathways::kernel {
 /// other.
 bool isDense(Value buffer);
 
+/// Whether `op`, of scalars, of the dialect `math` becomes straight code, not a
+/// call.
+bool isWrittenOut(Operation &op);
+
 /// Whether all of `body`, which is of scalars, can be done in lanes on every
 /// target: element by element, without a check or a call. Needs to know whether
 /// the target converts f16.

@@ -25,6 +25,7 @@
 
 #include "Contraction.h"
 #include "ContractionWriter.h"
+#include "Paths.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -399,14 +400,18 @@ void ContractionWriter::write() {
   op.erase();
 }
 
-void kernel::lowerContractions(func::FuncOp func, const MatmulTiles &tiles) {
+void kernel::lowerContractions(func::FuncOp func, const MatmulTiles &tiles,
+                               PathLog *log) {
   // Views of what stays the same leave the loops.
   func.walk([](LoopLikeOpInterface loop) { moveLoopInvariantCode(loop); });
   SmallVector<linalg::LinalgOp> ops;
   func.walk([&](linalg::LinalgOp op) { ops.push_back(op); });
   for (linalg::LinalgOp op : ops) {
     ContractionWriter writer(op, tiles);
-    if (writer.match())
-      writer.write();
+    if (!writer.match())
+      continue;
+    if (log)
+      log->add(op, "product");
+    writer.write();
   }
 }

@@ -19,6 +19,7 @@
 #include "Contraction.h"
 #include "Lanes.h"
 #include "LoopWriter.h"
+#include "Paths.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -334,12 +335,16 @@ void ReductionWriter::write() {
   op.erase();
 }
 
-void kernel::lowerReductions(func::FuncOp func, const MatmulTiles &tiles) {
+void kernel::lowerReductions(func::FuncOp func, const MatmulTiles &tiles,
+                             PathLog *log) {
   SmallVector<linalg::LinalgOp> ops;
   func.walk([&](linalg::LinalgOp op) { ops.push_back(op); });
   for (linalg::LinalgOp op : ops) {
     ReductionWriter writer(op, tiles);
-    if (writer.match())
-      writer.write();
+    if (!writer.match())
+      continue;
+    if (log)
+      log->add(op, "reduction in lanes");
+    writer.write();
   }
 }

@@ -17,6 +17,7 @@
 #include "CodegenInternal.h"
 #include "Lanes.h"
 #include "LoopWriter.h"
+#include "Paths.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -202,12 +203,16 @@ void TransposeWriter::write() {
   op->erase();
 }
 
-void kernel::lowerTransposes(func::FuncOp func, const MatmulTiles &tiles) {
+void kernel::lowerTransposes(func::FuncOp func, const MatmulTiles &tiles,
+                             PathLog *log) {
   SmallVector<linalg::GenericOp> ops;
   func.walk([&](linalg::GenericOp op) { ops.push_back(op); });
   for (linalg::GenericOp op : ops) {
     TransposeWriter writer(op, tiles);
-    if (writer.match())
-      writer.write();
+    if (!writer.match())
+      continue;
+    if (log)
+      log->addWhole(op, "turned around in tiles");
+    writer.write();
   }
 }

@@ -39,6 +39,7 @@ struct Job {
   bool isDone = false;
   CompiledKernel code;
   double seconds = 0;
+  std::vector<OpPath> paths;
 };
 
 struct CompileKernels
@@ -203,10 +204,17 @@ void CompileKernels::runOnOperation() {
     if (failed(code))
       return;
     job.code = std::move(*code);
-    job.isDone = true;
     job.seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
             .count();
+    if (explain) {
+      // Not from the cache: it has no places in the source.
+      auto paths = explainKernel(job.functions, job.targets.front());
+      if (failed(paths))
+        return;
+      job.paths = std::move(*paths);
+    }
+    job.isDone = true;
   };
   // Kernels know nothing of each other; diagnostics and results come in table
   // order. All are compiled, also when one fails: which ones would be left out
@@ -219,8 +227,8 @@ void CompileKernels::runOnOperation() {
   for (Job &job : jobs) {
     finish(job);
     if (costs)
-      costs->push_back(
-          {job.kernel.getId().str(), job.code.isCached, job.seconds});
+      costs->push_back({job.kernel.getId().str(), job.code.isCached,
+                        job.seconds, std::move(job.paths)});
   }
 }
 

@@ -79,6 +79,7 @@ void mlir::pathways::buildCompilePipeline(OpPassManager &pm,
   compile.topology = options.topology;
   compile.kernelCache = options.kernelCache;
   compile.kernelCacheBytes = options.kernelCacheBytes;
+  compile.explain = options.explainKernels;
   pm.addPass(createCompileKernels(compile, reports.kernels));
 }
 

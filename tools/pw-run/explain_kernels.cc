@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "tools/pw-run/plan_view.h"
@@ -20,6 +21,25 @@ namespace {
 
 std::string Milliseconds(double seconds) {
   return absl::StrFormat("%.2f", seconds * 1e3);
+}
+
+std::string PathsText(const proto::Plan& plan,
+                      const std::map<std::string, CodeOrigin>& origins) {
+  std::vector<std::vector<std::string>> rows = {
+      {"kernel", "place", "op", "path"}};
+  int plain = 0;
+  for (const proto::Kernel& kernel : plan.kernels()) {
+    auto origin = origins.find(kernel.name());
+    if (origin == origins.end()) continue;
+    for (const CodeOrigin::Path& path : origin->second.paths) {
+      rows.push_back({kernel.name(), path.place, path.op, path.path});
+      if (absl::StrContains(path.path, "plain loop: ")) ++plain;
+    }
+  }
+  if (origins.empty()) return "";
+  return absl::StrCat("\n", rows.size() > 1 ? TableText(rows) : "",
+                      CountText(rows.size() - 1, "op"), ", ", plain,
+                      " in plain loops\n");
 }
 
 }  // namespace
@@ -62,7 +82,7 @@ std::string KernelsText(const proto::Plan& plan,
   rows.push_back({CountText(plan.kernels_size(), "kernel"),
                   absl::StrCat(all_calls), absl::StrCat(all_segments), "",
                   absl::StrCat(all_bytes), "", Milliseconds(all_seconds)});
-  return TableText(rows);
+  return absl::StrCat(TableText(rows), PathsText(plan, origins));
 }
 
 }  // namespace pathways::pw_run

@@ -11,6 +11,7 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "runtime/proto/plan.pb.h"
 
@@ -20,12 +21,17 @@ namespace pathways::pw_run {
 struct CodeOrigin {
   bool is_cached = false;  // else compiled
   double seconds = 0;
+  struct Path {
+    std::string place, op, path;
+  };
+  std::vector<Path> paths;  // by which way each op is computed
 };
 
 // A table with a row for each kernel of the plan and one for all: the gangs of
 // a step that call it, its segments, targets, bytes of object code, where the
 // code comes from ("compiled", "cache", or "plan" when it was in the file) and
-// the time that took.
+// the time that took. Behind it, of what is not from the file, a table with a
+// row for each op, and the number of those that are left to plain loops.
 std::string KernelsText(const proto::Plan& plan,
                         const std::map<std::string, CodeOrigin>& origins);
 

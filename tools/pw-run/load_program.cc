@@ -38,6 +38,7 @@ bool Compile(const Options& options, std::string text,
   compile.kernelCache = options.kernel_cache;
   compile.kernelCacheBytes = options.kernel_cache_bytes;
   compile.explainReshards = options.explain_reshard;
+  compile.explainKernels = options.explain_kernels;
   Result<Compiled> compiled =
       pathways::compile(Program{std::move(text), file_name}, compile);
   if (!compiled) {
@@ -49,7 +50,11 @@ bool Compile(const Options& options, std::string text,
   }
   loaded->remarks = compiled->remarks;
   for (const KernelCost& cost : compiled->kernels) {
-    loaded->kernels[cost.kernel] = {cost.isCached, cost.seconds};
+    CodeOrigin& origin = loaded->kernels[cost.kernel];
+    origin = {cost.isCached, cost.seconds, {}};
+    for (const OpPath& path : cost.paths) {
+      origin.paths.push_back({path.place, path.op, path.path});
+    }
   }
   for (const ReshardChoice& choice : compiled->reshards) {
     ReshardText& text = loaded->reshards.emplace_back();

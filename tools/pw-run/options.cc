@@ -375,7 +375,8 @@ absl::StatusOr<ParsedOptions> ParseOptions(int argc, const char* const* argv) {
                "what that costs")
       ->group(kLook);
   app.add_flag("--explain-kernels", o.explain_kernels,
-               "Print what code each kernel has, where from, and its cost")
+               "Print what code each kernel has, where from, its cost, and by "
+               "which way each op is computed")
       ->group(kLook);
   app.add_option("--dump-graph", o.dump_graph,
                  "Write actions and edges for Graphviz; - prints them")

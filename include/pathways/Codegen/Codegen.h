@@ -81,6 +81,24 @@ compileKernel(ArrayRef<func::FuncOp> segments,
               ArrayRef<::pathways::proto::Target> targets,
               CodeCache *cache = nullptr);
 
+/// By which way an op of a kernel is computed.
+struct OpPath {
+  std::string where; ///< "file:line:column", or empty
+  std::string op;    ///< its name, as in the text
+  /// In words; several for an op of which several loops became. Those that are
+  /// left to plain loops say "plain loop: " and why.
+  std::string path;
+  double slowdown = 1; ///< of a plain loop, next to vectors: an estimate
+};
+
+/// The ops of `segments`, which compileKernel takes, that compute or move
+/// elements, in their order, and what becomes of them on `target`. Runs the
+/// stages up to loops. A remark at each that takes more than 4 times as long
+/// as vectors would.
+FailureOr<std::vector<OpPath>>
+explainKernel(ArrayRef<func::FuncOp> segments,
+              const ::pathways::proto::Target &target);
+
 } // namespace pathways
 } // namespace mlir
 

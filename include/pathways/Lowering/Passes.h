@@ -12,6 +12,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassOptions.h"
+#include "pathways/Codegen/Codegen.h"
 #include "pathways/Dialect/Pathways/Pathways.h"
 #include "pathways/Dialect/Plan/PlanOps.h"
 #include "pathways/Transforms/Passes.h"
@@ -67,14 +68,19 @@ struct CompileOptions : public PassPipelineOptions<CompileOptions> {
       llvm::cl::desc(
           "Bytes to keep there, what was used last first; 0: no bound"),
       llvm::cl::init(uint64_t{1} << 30)};
+  PassOptions::Option<bool> explainKernels{
+      *this, "explain-kernels",
+      llvm::cl::desc("Say which ops are left to plain loops, and why"),
+      llvm::cl::init(false)};
 };
 
 /// What the code of one kernel cost. No part of a plan: it differs between
 /// runs.
 struct KernelCost {
   std::string kernel;
-  bool isCached = false; ///< found, not compiled
-  double seconds = 0;    ///< to compile or to find it, on one thread
+  bool isCached = false;     ///< found, not compiled
+  double seconds = 0;        ///< to compile or to find it, on one thread
+  std::vector<OpPath> paths; ///< where that was asked for
 };
 
 /// pw-compile-kernels that appends to `costs`, in the order of the tables.

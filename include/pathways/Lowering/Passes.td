@@ -77,6 +77,9 @@ def CompileKernels : Pass<"pw-compile-kernels", "::mlir::ModuleOp"> {
     time. A file that is damaged, or that other users could have written, is a
     warning, and is replaced.
 
+    With `explain`, a remark says of each op that is left to plain loops what keeps it
+    from vectors, where these would be more than 4 times as fast.
+
     Fails with an error at the op that cannot become code, and, before anything is
     compiled, when the folder cannot be written, or when other users than this one
     and root may write to it: what they put there would run.
@@ -88,7 +91,9 @@ def CompileKernels : Pass<"pw-compile-kernels", "::mlir::ModuleOp"> {
            "Folder of compiled kernels; empty: none">,
     Option<"kernelCacheBytes", "kernel-cache-bytes", "uint64_t",
            /*default=*/"uint64_t{1} << 30",
-           "Bytes to keep there, what was used last first; 0: no bound">
+           "Bytes to keep there, what was used last first; 0: no bound">,
+    Option<"explain", "explain", "bool", /*default=*/"false",
+           "Say which ops are left to plain loops, and why">
   ];
   let dependentDialects = ["::mlir::pathways::plan::PlanDialect"];
 }
