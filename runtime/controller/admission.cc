@@ -46,7 +46,11 @@ Admission::Admission(const Topology& topology, const ObjectTable* arrays)
       classes_(topology),
       hosts_(topology),
       used_(topology.num_devices()),
-      versions_(topology.num_devices()) {}
+      versions_(topology.num_devices()) {
+  for (int64_t device = 0; device < topology.num_devices(); ++device) {
+    bounds_.push_back(DeviceMemoryBytes(topology.global_device(device)));
+  }
+}
 
 DeviceBytes Admission::NeedOf(const PreparedPlan& plan) {
   DeviceBytes need, scratch;
@@ -91,9 +95,8 @@ int32_t Admission::HostOf(int64_t place) const {
 }
 
 uint64_t Admission::BoundOf(int64_t place) const {
-  return place < topology_.num_devices()
-             ? DeviceMemoryBytes(topology_.global_device(place))
-             : hosts_.bound(HostOf(place));
+  return place < topology_.num_devices() ? bounds_[place]
+                                         : hosts_.bound(HostOf(place));
 }
 
 uint64_t Admission::FreeAt(int64_t place) const {
@@ -126,39 +129,51 @@ std::map<uint32_t, DeviceBytes> Admission::HeldByClients() const {
 
 std::vector<Admission::Held> Admission::HoldersOf(
     const DeviceBytes& need) const {
-  DeviceBytes lacking;
+  std::vector<bool> is_short(topology_.num_devices() + topology_.num_hosts());
+  bool are_hosts = false;
   for (const auto& [place, bytes] : need) {
-    if (bytes > FreeAt(place)) lacking.emplace(place, bytes);
+    is_short[place] = bytes > FreeAt(place);
+    are_hosts |= is_short[place] && place >= topology_.num_devices();
   }
   std::vector<Held> all;
+  // Whether one of these is where there is too little.
+  auto add = [&](uint32_t client, const std::string& what, int64_t place,
+                 uint64_t bytes) {
+    if (bytes == 0 || !is_short[place]) return false;
+    all.push_back({client, what, place, bytes});
+    return true;
+  };
   for (const auto& [id, holder] : holders_) {
-    const std::map<int32_t, uint64_t>& on_hosts = hosts_.OfProgram(id);
-    for (const auto& [place, bytes] : lacking) {
-      uint64_t has = 0;
-      if (place >= topology_.num_devices()) {
-        const auto there = on_hosts.find(HostOf(place));
-        if (there != on_hosts.end()) has = there->second;
-      } else if (holder.slice == 0) {
-        const auto there = holder.bytes.find(place);
-        if (there != holder.bytes.end()) has = there->second;
-      }
-      if (has == 0) continue;
-      all.push_back({holder.number, holder.what, place, has});
-      break;
+    const uint32_t client = holder.number;
+    const std::string& what = holder.what;
+    const bool is_on_device =
+        holder.slice == 0 &&
+        std::any_of(holder.bytes.begin(), holder.bytes.end(),
+                    [&](const auto& one) {
+                      return add(client, what, one.first, one.second);
+                    });
+    if (is_on_device || !are_hosts) continue;
+    for (const auto& [host, bytes] : hosts_.OfProgram(id)) {
+      if (add(client, what, PlaceOf(host), bytes)) break;
     }
   }
-  if (arrays_ == nullptr || lacking.empty() ||
-      lacking.rbegin()->first < topology_.num_devices()) {
-    return all;
-  }
+  if (arrays_ == nullptr || !are_hosts) return all;
   for (const auto& [client, bytes_of] : arrays_->BytesByClient()) {
     for (const auto& [host, bytes] : bytes_of) {
-      if (bytes == 0 || lacking.count(PlaceOf(host)) == 0) continue;
-      all.push_back({client, "arrays", PlaceOf(host), bytes});
-      break;
+      if (add(client, "arrays", PlaceOf(host), bytes)) break;
     }
   }
   return all;
+}
+
+std::set<uint32_t> Admission::ClientsThatHold() const {
+  std::set<uint32_t> clients;
+  for (const auto& [id, holder] : holders_) clients.insert(holder.number);
+  if (arrays_ == nullptr) return clients;
+  for (const auto& [client, bytes_of] : arrays_->BytesByClient()) {
+    if (arrays_->BytesOf(client) > 0) clients.insert(client);
+  }
+  return clients;
 }
 
 bool Admission::HoldsAny(uint32_t client) const {
@@ -264,6 +279,7 @@ absl::Status Admission::CheckDevices(const DeviceBytes& need,
 
 std::vector<int64_t> Admission::AwayDevices() const {
   std::vector<int64_t> away;
+  if (lost_.empty() && drained_.empty() && gone_.empty()) return away;
   for (int64_t device = 0; device < topology_.num_devices(); ++device) {
     if (lost_.count(device) > 0 || drained_.count(device) > 0 ||
         gone_.count(topology_.LocateGlobal(device).host) > 0) {

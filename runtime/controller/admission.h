@@ -134,6 +134,7 @@ class Admission {
   };
   std::vector<Held> HoldersOf(const DeviceBytes& need) const;
   bool HoldsAny(uint32_t client) const;
+  std::set<uint32_t> ClientsThatHold() const;
   // That a client holds on all devices together.
   uint64_t BytesOfClient(uint32_t client) const;
   // Another number when anything has changed on the places of a need.
@@ -158,6 +159,9 @@ class Admission {
     DeviceBytes lent = {};  // of a slice, to programs
   };
   int32_t HostOf(int64_t place) const;
+  // Whether an island has as many devices that could be meant. What does not
+  // pass this fits nowhere; it is cheaper than to choose.
+  bool MayFit(const DeviceDemand& demand, const IslandNeed& need) const;
   DeviceRoom RoomBeside(const DeviceBytes& taken) const;
   absl::Status LendOf(uint64_t slice, const Holder& holder);
   // A holder has no more of a device than that.
@@ -166,7 +170,7 @@ class Admission {
   const ObjectTable* const arrays_;
   const DeviceClasses classes_;
   HostMemory hosts_;
-  std::vector<uint64_t> used_, versions_;  // by device of the cluster
+  std::vector<uint64_t> bounds_, used_, versions_;  // by device of the cluster
   uint64_t away_version_ = 0;
   std::map<uint64_t, Holder> holders_;
   std::map<int64_t, std::string> lost_;  // and why, by device of the cluster

@@ -14,6 +14,7 @@
 #include <map>
 #include <vector>
 
+#include "absl/container/btree_map.h"
 #include "absl/functional/function_ref.h"
 #include "absl/types/span.h"
 
@@ -21,7 +22,7 @@ namespace pathways {
 
 // Bytes by place: a device of the cluster or, behind these, a host's own
 // memory.
-using DeviceBytes = std::map<int64_t, uint64_t>;
+using DeviceBytes = absl::btree_map<int64_t, uint64_t>;
 
 struct DeviceDemand;  // device_choice.h
 

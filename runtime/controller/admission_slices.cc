@@ -67,10 +67,51 @@ DeviceRoom Admission::RoomBeside(const DeviceBytes& taken) const {
   return room;
 }
 
+bool Admission::MayFit(const DeviceDemand& demand,
+                       const IslandNeed& need) const {
+  uint64_t least = kWholeDevice;
+  std::set<int32_t> classes;
+  for (const IslandNeed::Device& device : need.devices) {
+    least = std::min(least, device.bytes);
+    if (demand.kind.empty()) classes.insert(device.like);
+  }
+  if (!demand.kind.empty()) {
+    const std::vector<int32_t>& all = classes_.OfKind(demand.kind);
+    classes.insert(all.begin(), all.end());
+  }
+  // As much as the one that needs least would have.
+  auto is_free = [&](int64_t device) {
+    if (classes.count(classes_.of(device)) == 0) return false;
+    return bounds_[device] - std::min(bounds_[device], used_[device]) >=
+           std::min(least, bounds_[device]);
+  };
+  for (int island = 0; island < topology_.num_islands(); ++island) {
+    if (demand.apart.count(island) > 0) continue;
+    const int64_t first = topology_.GlobalDevice(island, 0);
+    size_t free = 0;
+    for (int64_t d = 0; d < topology_.num_devices(island); ++d) {
+      free += is_free(first + d);
+      if (free == need.devices.size()) return true;
+    }
+  }
+  return false;
+}
+
 absl::StatusOr<std::vector<ChosenDevices>> Admission::Reserve(
     uint32_t number, const std::string& client,
     absl::Span<const SliceTerms> slices,
     absl::FunctionRef<int64_t(uint64_t holder)> time_of) {
+  const bool may_fit = std::all_of(
+      slices.begin(), slices.end(), [this](const SliceTerms& slice) {
+        const std::vector<IslandNeed>& needs = slice.demand->islands;
+        return std::all_of(needs.begin(), needs.end(),
+                           [&](const IslandNeed& need) {
+                             return MayFit(*slice.demand, need);
+                           });
+      });
+  if (!may_fit) {
+    return absl::ResourceExhaustedError("there are too few devices free");
+  }
   DeviceBytes taken;
   for (size_t device = 0; device < used_.size(); ++device) {
     taken.emplace_hint(taken.end(), device, used_[device]);

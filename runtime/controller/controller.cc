@@ -38,7 +38,7 @@ Controller::Controller(RuntimeContext* context, ControllerOptions options)
       lives_(context->directory),
       awaited_(context, options.answer_timeout_ns),
       programs_(*context->topology, options.answer_timeout_ns, &objects_),
-      loads_(&programs_.admission(), context->topology),
+      loads_(&programs_.admission()),
       grants_(PolicyOf(&options)),
       stalls_(*context->topology, options.stall_timeout_ns),
       stores_(*context->topology, options.answer_timeout_ns),

@@ -102,7 +102,8 @@ void Controller::OnLaunch(proto::LaunchRequest* request) {
   spec.asked = Now();
   spec.claim = ClaimOf(*request, clients_.TermsOf(ClientOf(spec.launch)),
                        context_.world->Now());
-  if (const auto urgent = loads_.PriorityOver(ClientOf(spec.launch))) {
+  if (const auto urgent =
+          loads_.PriorityOver(ClientOf(spec.launch), spec.claim.priority)) {
     spec.claim.Inherit({.priority = *urgent});
   }
   spec.asks = !Charge(spec);

@@ -59,6 +59,13 @@ std::string DemandText(const std::vector<DeviceDemand>& demands) {
   return absl::StrJoin(texts, "; ");
 }
 
+// What it waits for.
+MemoryWish WishOf(const LoadQueue::Load& load) {
+  MemoryWish wish{load.request.client, {}, load.demands};
+  if (load.demands.empty()) wish.bytes = load.need;
+  return wish;
+}
+
 }  // namespace
 
 std::string LoadQueue::Load::What() const {
@@ -95,8 +102,38 @@ void LoadQueue::Passed(const Load& load) {
   }
 }
 
+bool LoadQueue::AreApart(const Load* more) const {
+  const std::set<uint32_t> holding = admission_.ClientsThatHold();
+  std::set<uint32_t> waiting;
+  auto is_apart = [&](const Load& load) {
+    const uint32_t client = load.request.client;
+    return waiting.insert(client).second && holding.count(client) == 0;
+  };
+  return std::all_of(loads_.begin(), loads_.end(), is_apart) &&
+         (more == nullptr || is_apart(*more));
+}
+
+bool LoadQueue::FitsAlone(const Load& load) const {
+  const uint64_t away = admission_.away_version() + 1;
+  if (load.fits_alone == away) return true;
+  const MemoryWish wish = WishOf(load);
+  if (!admission_.WouldFit({}, {&wish})) return false;
+  load.fits_alone = away;
+  return true;
+}
+
 std::vector<size_t> LoadQueue::Stuck(const Load* more,
                                      const Load* granted) const {
+  if (granted == nullptr && AreApart(more)) {
+    std::vector<size_t> stuck;
+    size_t i = 0;
+    for (const Load& load : loads_) {
+      if (!FitsAlone(load)) stuck.push_back(i);
+      ++i;
+    }
+    if (more != nullptr && !FitsAlone(*more)) stuck.push_back(i);
+    return stuck;
+  }
   std::map<uint32_t, DeviceBytes> held = admission_.HeldByClients();
   if (granted != nullptr) {
     for (const auto& [place, bytes] : granted->need) {
@@ -105,10 +142,7 @@ std::vector<size_t> LoadQueue::Stuck(const Load* more,
   }
   std::vector<MemoryWish> wishes;
   auto add = [&](const Load& load) {
-    if (&load == granted) return;
-    MemoryWish wish{load.request.client, load.need, load.demands};
-    if (!load.demands.empty()) wish.bytes.clear();
-    wishes.push_back(std::move(wish));
+    if (&load != granted) wishes.push_back(WishOf(load));
   };
   for (const Load& load : loads_) add(load);
   if (more != nullptr) add(*more);
@@ -331,10 +365,11 @@ TimeNs LoadQueue::NextDeadline() const {
   return next;
 }
 
-std::optional<int32_t> LoadQueue::PriorityOver(uint32_t client) const {
+std::optional<int32_t> LoadQueue::PriorityOver(uint32_t client,
+                                               int32_t above) const {
   std::optional<int32_t> most;
   for (const Load& load : loads_) {
-    if (load.priority <= most.value_or(INT32_MIN)) continue;
+    if (load.priority <= most.value_or(above)) continue;
     for (const Admission::Held& held : admission_.HoldersOf(load.need)) {
       if (held.client == client) most = load.priority;
     }

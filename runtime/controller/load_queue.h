@@ -66,6 +66,9 @@ class LoadQueue {
     uint32_t passed = 0;
     // Of its devices, when it was tried; 0: to be tried in any case.
     uint64_t version = 0;
+    // When it was seen to fit into the empty cluster: that of Admission's
+    // away_version, and one; 0: never.
+    mutable uint64_t fits_alone = 0;
     bool stale = false;    // it has been tried since it was told why it waits
     std::string why = {};  // that it waits, as its client was told
 
@@ -75,8 +78,7 @@ class LoadQueue {
   using NameOf = absl::FunctionRef<std::string(uint32_t client)>;
 
   // Neither outlives it.
-  LoadQueue(const Admission* admission, const Topology* topology)
-      : admission_(*admission), topology_(*topology) {}
+  explicit LoadQueue(const Admission* admission) : admission_(*admission) {}
 
   // Whether a load is granted at once, if it fits, though others have waited
   // longer; that it was.
@@ -109,8 +111,8 @@ class LoadQueue {
   // The next deadline; kNoDeadline: none.
   TimeNs NextDeadline() const;
   // The highest priority of those who wait for what the client holds; nullopt:
-  // nobody does.
-  std::optional<int32_t> PriorityOver(uint32_t client) const;
+  // nobody does with more than `above`.
+  std::optional<int32_t> PriorityOver(uint32_t client, int32_t above) const;
 
  private:
   static bool Meets(const Load& a, const Load& b);
@@ -119,6 +121,10 @@ class LoadQueue {
   // Those that can never be granted, beside `more`, if that is not null, by
   // index, it last; if `granted` is one of them, as if it had been.
   std::vector<size_t> Stuck(const Load* more, const Load* granted) const;
+  // Nobody who waits, nor `more`, holds anything, or waits twice. Then all that
+  // is held is given up some time, and each that fits alone is granted.
+  bool AreApart(const Load* more) const;
+  bool FitsAlone(const Load& load) const;
   // Whether others can still be granted what they wait for when its client has
   // that: it may wait for more, of what they have.
   bool IsSafe(const Load& load) const;
@@ -127,7 +133,6 @@ class LoadQueue {
                      NameOf name_of) const;
 
   const Admission& admission_;
-  const Topology& topology_;
   std::list<Load> loads_;
   uint64_t away_ = 0;        // Admission's version, when that was looked at
   bool has_chosen_ = false;  // devices, for a load that was granted since

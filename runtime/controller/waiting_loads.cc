@@ -361,7 +361,9 @@ void Controller::HurryHolders() {
   if (loads_.empty()) return;
   for (uint32_t id = 0; id < programs_.end(); ++id) {
     if (!programs_.Has(id) || launches_.Open(id).empty()) continue;
-    const auto urgent = loads_.PriorityOver(programs_.at(id).owner);
+    const uint32_t client = programs_.at(id).owner;
+    const auto urgent =
+        loads_.PriorityOver(client, clients_.TermsOf(client).priority);
     if (!urgent.has_value()) continue;
     for (uint64_t launch : launches_.Open(id)) {
       launches_.Inherit(launch, {.priority = *urgent}, &effects_);

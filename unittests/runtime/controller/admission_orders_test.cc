@@ -233,7 +233,7 @@ class AdmissionOrdersTest : public ::testing::Test {
   Topology wide_ = MakeTopology("3x1x1");  // where any of the plans fits
   ObjectTable arrays_;
   Admission admission_{topology_, &arrays_};
-  LoadQueue queue_{&admission_, &topology_};
+  LoadQueue queue_{&admission_};
   std::mt19937 random_;
   std::map<uint32_t, State> clients_;
   std::map<uint64_t, uint64_t> bytes_;  // of slices, by request

@@ -74,7 +74,7 @@ class LoadQueueTest : public ::testing::Test {
   Topology topology_ = Small(3);
   Topology wide_ = MakeTopology("1x3x1");  // where any of the plans fits
   Admission admission_{topology_};
-  LoadQueue queue_{&admission_, &topology_};
+  LoadQueue queue_{&admission_};
   std::vector<uint64_t> granted_;
   uint64_t last_ = 0;
 };
@@ -173,11 +173,12 @@ TEST_F(LoadQueueTest, TellsAnotherReasonAndPassesOnPriorities) {
   load.priority = 7;
   EXPECT_EQ(Ask(load), "-");
   EXPECT_THAT(queue_.Explain(Name), IsEmpty());
-  EXPECT_EQ(queue_.PriorityOver(2), 7);
-  EXPECT_EQ(queue_.PriorityOver(3), std::nullopt);
+  EXPECT_EQ(queue_.PriorityOver(2, 6), 7);
+  EXPECT_EQ(queue_.PriorityOver(2, 7), std::nullopt);
+  EXPECT_EQ(queue_.PriorityOver(3, 6), std::nullopt);
   EXPECT_THAT(Release(2), IsEmpty());
   EXPECT_EQ(queue_.Explain(Name).size(), 1u);
-  EXPECT_EQ(queue_.PriorityOver(2), std::nullopt);
+  EXPECT_EQ(queue_.PriorityOver(2, 6), std::nullopt);
 }
 
 // Clients that load up to three programs each, which they give back when they
