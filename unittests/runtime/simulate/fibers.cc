@@ -29,25 +29,13 @@ void Fibers::Add(std::function<void()> body) {
 
 bool Fibers::IsFiber() const { return this_fiber >= 0; }
 
-void Fibers::PassTurn(int to) {
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    turn_ = to;
-  }
-  changed_.notify_all();
-}
-
-void Fibers::AwaitTurn(int of) {
-  std::unique_lock<std::mutex> lock(mutex_);
-  changed_.wait(lock, [&] { return turn_ == of; });
-}
-
 void Fibers::Enter(size_t number) {
   this_fiber = static_cast<int>(number);
-  AwaitTurn(this_fiber);
-  fibers_[number].body();
-  fibers_[number].ended = true;
-  PassTurn(-1);
+  Fiber& fiber = fibers_[number];
+  fiber.turn.acquire();
+  fiber.body();
+  fiber.ended = true;
+  turn_.release();
 }
 
 void Fibers::Resume(size_t number, bool reached) {
@@ -56,16 +44,16 @@ void Fibers::Resume(size_t number, bool reached) {
   if (!fiber.thread.joinable()) {
     fiber.thread = std::thread([this, number] { Enter(number); });
   }
-  PassTurn(static_cast<int>(number));
-  AwaitTurn(-1);
+  fiber.turn.release();
+  turn_.acquire();
 }
 
 bool Fibers::Wait(const std::function<bool()>& done) {
   if (done()) return true;
   Fiber& fiber = fibers_[static_cast<size_t>(this_fiber)];
   fiber.done = &done;
-  PassTurn(-1);
-  AwaitTurn(this_fiber);
+  turn_.release();
+  fiber.turn.acquire();
   return fiber.reached;
 }
 

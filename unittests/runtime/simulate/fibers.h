@@ -9,12 +9,11 @@
 #ifndef UNITTESTS_RUNTIME_SIMULATE_FIBERS_H_
 #define UNITTESTS_RUNTIME_SIMULATE_FIBERS_H_
 
-#include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <functional>
 #include <memory>
-#include <mutex>
+#include <semaphore>
 #include <string>
 #include <thread>
 #include <utility>
@@ -48,15 +47,13 @@ class Fibers {
     const std::function<bool()>* done = nullptr;  // null: it has not begun
     bool reached = true;
     bool ended = false;
+    std::binary_semaphore turn{0};
     std::thread thread;
   };
 
   // Gives the turn to a fiber and takes it back.
   void Resume(size_t fiber, bool reached);
   void Enter(size_t fiber);
-  // From -1, the one that drives.
-  void PassTurn(int to);
-  void AwaitTurn(int of);
   bool IsReady(const Fiber& fiber) const {
     return !fiber.ended && (fiber.done == nullptr || (*fiber.done)());
   }
@@ -64,9 +61,7 @@ class Fibers {
   SimWorld& world_;
   SplitMix random_;
   std::deque<Fiber> fibers_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  int turn_ = -1;
+  std::binary_semaphore turn_{0};  // of the thread that drives
 };
 
 // A simulation for a process whose clients are fibers. When it is ended nothing
