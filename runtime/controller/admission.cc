@@ -289,6 +289,15 @@ std::vector<int64_t> Admission::AwayDevices() const {
   return away;
 }
 
+std::string Admission::WhyAway(int64_t device) const {
+  const auto gone = gone_.find(topology_.LocateGlobal(device).host);
+  if (gone != gone_.end())
+    return absl::StrCat("gone (life ", gone->second, ")");
+  const auto lost = lost_.find(device);
+  if (lost != lost_.end()) return absl::StrCat("lost: ", lost->second);
+  return drained_.count(device) > 0 ? "drained" : "";
+}
+
 bool Admission::IsOnAny(uint64_t id, const std::vector<bool>& devices) const {
   const auto holder = holders_.find(id);
   return holder != holders_.end() &&

@@ -80,6 +80,9 @@ class Admission {
   // Those that what is loaded now cannot be on: lost, drained, of a host that
   // is gone; ascending.
   std::vector<int64_t> AwayDevices() const;
+  // Why a device is one of those: "drained", "gone (life 2)", "lost: ...";
+  // empty: it is not.
+  std::string WhyAway(int64_t device) const;
   // OK, or why a need cannot be met now, whoever gives up what: Unavailable, or
   // as of Lose.
   absl::Status CheckDevices(const DeviceBytes& need,

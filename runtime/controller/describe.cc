@@ -33,6 +33,35 @@ const char* StateName(ProgramTable::State state) {
   return "unknown";
 }
 
+// One for each host whose devices are all away for one reason, else one for
+// each device.
+void FillAway(const Admission& admission, const Topology& topology,
+              proto::ControllerStatus* status) {
+  std::map<int32_t, std::vector<int64_t>> by_host;
+  for (int64_t device : admission.AwayDevices()) {
+    by_host[topology.LocateGlobal(device).host].push_back(device);
+  }
+  for (const auto& [host, devices] : by_host) {
+    std::map<std::string, std::vector<int64_t>> by_reason;
+    for (int64_t device : devices) {
+      by_reason[admission.WhyAway(device)].push_back(device);
+    }
+    for (const auto& [why, some] : by_reason) {
+      auto add = [&, &why = why](const std::string& name, size_t count) {
+        proto::AwayStatus* away = status->add_away();
+        away->set_name(name);
+        away->set_devices(count);
+        away->set_why(why);
+      };
+      if (static_cast<int>(some.size()) == topology.num_host_devices(host)) {
+        add(topology.HostName(host), some.size());
+        continue;
+      }
+      for (int64_t device : some) add(topology.GlobalDeviceName(device), 1);
+    }
+  }
+}
+
 }  // namespace
 
 void Controller::OnDescribe(const LocalMessage& message) {
@@ -89,6 +118,7 @@ void Controller::OnDescribe(const LocalMessage& message) {
     out.set_device_bytes(slice.bytes);
     out.set_lent_bytes(slice.lent);
   }
+  FillAway(programs_.admission(), *context_.topology, &status);
   for (const LoadQueue::Load& load : loads_.loads()) {
     proto::WaitingLoad& out = *status.add_waiting_loads();
     out.set_client(NameOf(load.request.client));

@@ -138,7 +138,12 @@ std::string StatusText(const proto::ClusterStatus& status) {
         {slice.name(), slice.client(), absl::StrCat(slice.devices()),
          absl::StrCat(slice.device_bytes()), absl::StrCat(slice.lent_bytes())});
   }
+  std::vector<std::vector<std::string>> away = {{"AWAY", "DEVICES", "WHY"}};
+  for (const proto::AwayStatus& one : controller.away()) {
+    away.push_back({one.name(), absl::StrCat(one.devices()), one.why()});
+  }
   absl::StrAppend(&text, "\n", TableText(hosts));
+  if (away.size() > 1) absl::StrAppend(&text, "\n", TableText(away));
   if (clients.size() > 1) absl::StrAppend(&text, "\n", TableText(clients));
   if (programs.size() > 1) absl::StrAppend(&text, "\n", TableText(programs));
   if (slices.size() > 1) absl::StrAppend(&text, "\n", TableText(slices));

@@ -76,6 +76,12 @@ std::string MetricsText(const proto::ControllerStatus& status,
   for (int h = 0; h < status.host_bytes_size(); ++h) {
     out.Add(status.host_bytes(h), {{"host", topology.HostName(h)}});
   }
+  out.Begin("away_devices", "gauge",
+            "Devices on which nothing can be loaded now, and why.");
+  for (const proto::AwayStatus& away : status.away()) {
+    out.Add(static_cast<double>(away.devices()),
+            {{"name", away.name()}, {"why", away.why()}});
+  }
   auto of_clients =
       [&](const char* name, const char* kind, const char* help,
           const std::function<double(const proto::ClientStatus&)>& value) {

@@ -87,6 +87,30 @@ TEST_P(DrainTest, TakesNoProgramsUntilItIsUndone) {
   EXPECT_THAT(std::string(unknown.message()), HasSubstr("'host7'"));
 }
 
+TEST_P(DrainTest, StatusSaysWhichDevicesAreAway) {
+  auto cluster = Cluster::Create(*ReadTopology("1x2x2"), Options());
+  ASSERT_TRUE(cluster.ok()) << cluster.status();
+  auto client = (*cluster)->Connect("c");
+  ASSERT_TRUE(client.ok()) << client.status();
+  auto away = [&] {
+    absl::StatusOr<proto::ControllerStatus> status =
+        (*cluster)->Describe(absl::Seconds(10));
+    EXPECT_TRUE(status.ok()) << status.status();
+    std::vector<std::string> all;
+    for (const proto::AwayStatus& one : status->away()) {
+      all.push_back(
+          absl::StrCat(one.name(), " ", one.devices(), " ", one.why()));
+    }
+    return all;
+  };
+  EXPECT_THAT(away(), ElementsAre());
+  ASSERT_TRUE((*client)->Drain({"host0", "island0/host1/device1"}).ok());
+  EXPECT_THAT(away(), ElementsAre("host0 2 drained",
+                                  "island0/host1/device1 1 drained"));
+  ASSERT_TRUE((*client)->Undrain({"host0"}).ok());
+  EXPECT_THAT(away(), ElementsAre("island0/host1/device1 1 drained"));
+}
+
 TEST_P(DrainTest, WaitsForWhoIsThereAndNamesThem) {
   auto runtime = Start("1x2x2", Options());
   const ProgramHandle program = LoadPlan(*runtime, DoublePlan("p"));

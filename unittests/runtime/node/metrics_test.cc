@@ -31,6 +31,10 @@ TEST(MetricsTest, FiguresHaveHelpATypeAndLabels) {
   load->set_program("p");
   load->set_why("because");
   load->set_since_ms(250);
+  proto::AwayStatus* away = status.add_away();
+  away->set_name("host1");
+  away->set_devices(1);
+  away->set_why("drained");
   const std::string text = MetricsText(status, topology);
   EXPECT_THAT(text, HasSubstr("# HELP pathways_messages_total Messages to the "
                               "controller.\n"
@@ -43,6 +47,9 @@ TEST(MetricsTest, FiguresHaveHelpATypeAndLabels) {
   EXPECT_THAT(text, HasSubstr("pathways_load_wait_seconds{client=\"c\",program="
                               "\"p\",why=\"because\"} 0.25\n"));
   EXPECT_THAT(text, HasSubstr("pathways_waiting_loads 1\n"));
+  EXPECT_THAT(text,
+              HasSubstr("pathways_away_devices{name=\"host1\",why=\"drained\"}"
+                        " 1\n"));
 }
 
 }  // namespace
