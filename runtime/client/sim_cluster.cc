@@ -94,7 +94,8 @@ absl::StatusOr<std::unique_ptr<Cluster>> SimCluster::OpenClients(
   const uint32_t process = FirstClientProcess() + n;
   ProcessWorld world = world_;
   world.world = wrap(world.world);
-  return Open(process, {process * kMaxProcessClients, 2}, world);
+  return Open(process,
+              {process * kMaxProcessClients, parts_.places_for_clients}, world);
 }
 
 void SimCluster::EndClients(uint32_t n) {

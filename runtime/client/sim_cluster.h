@@ -37,6 +37,7 @@ class SimCluster final : public FaultDriver::Hosts {
     bool apart = true;
     // Clients' processes, each of clients alone, beside process 0.
     uint32_t client_processes = 0;
+    uint32_t places_for_clients = 2;  // in each of these
     // Of a client that is to die. Empty: a process that has one ends.
     std::function<void(const std::string& client)> on_client_death;
   };
