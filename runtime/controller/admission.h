@@ -108,6 +108,11 @@ class Admission {
   // been loaded without one.
   void GiveBack(uint32_t number, uint64_t slice);
   void GiveBackAll(uint32_t number);
+  // The slice of the client that has room for a need which does not fit beside
+  // it, less what of its slices is `promised`, to which the need is added. 0:
+  // there is none, or it fits.
+  uint64_t OwnSlice(uint32_t number, const DeviceBytes& need,
+                    std::map<uint64_t, DeviceBytes>* promised) const;
   // Of a slice of that client. FailedPrecondition: it has no such slice.
   absl::StatusOr<std::set<int>> IslandsOf(uint32_t number,
                                           uint64_t slice) const;

@@ -171,6 +171,34 @@ absl::Status Admission::LendOf(uint64_t id, const Holder& holder) {
   return absl::OkStatus();
 }
 
+uint64_t Admission::OwnSlice(uint32_t number, const DeviceBytes& need,
+                             std::map<uint64_t, DeviceBytes>* promised) const {
+  const bool fits = std::all_of(
+      need.begin(), need.end(),
+      [this](const auto& one) { return one.second <= FreeAt(one.first); });
+  if (fits) return 0;
+  auto bytes_on = [](const DeviceBytes& bytes, int64_t device) {
+    const auto found = bytes.find(device);
+    return found == bytes.end() ? 0 : found->second;
+  };
+  for (const auto& [id, slice] : holders_) {
+    if (!slice.is_slice || slice.number != number) continue;
+    DeviceBytes& taken = (*promised)[id];
+    const bool has_room = std::all_of(
+        need.begin(), need.end(), [&, &slice = slice](const auto& one) {
+          const auto [device, bytes] = one;
+          const uint64_t has = bytes_on(slice.bytes, device);
+          const uint64_t lent =
+              AddBytes(bytes_on(slice.lent, device), bytes_on(taken, device));
+          return lent <= has && bytes <= has - lent;
+        });
+    if (!has_room) continue;
+    for (const auto& [device, bytes] : need) taken[device] += bytes;
+    return id;
+  }
+  return 0;
+}
+
 void Admission::GiveBack(uint32_t number, uint64_t id) {
   const auto found = holders_.find(id);
   if (found == holders_.end() || !found->second.is_slice ||

@@ -120,6 +120,14 @@ void Controller::Load(ClientRequest request) {
     load.deadline = load.since + static_cast<TimeNs>(terms.wait_ns);
   }
   load.awaits_devices = terms.awaits_devices;
+  // A client's slices are not in the way of its own programs.
+  std::map<uint64_t, DeviceBytes> promised;
+  for (LoadQueue::Program& program : load.programs) {
+    if (program.slice != 0) continue;
+    const Admission& admission = programs_.admission();
+    program.slice = admission.OwnSlice(
+        request.client, admission.NeedOf(*program.plan), &promised);
+  }
   load.need = NeedOf(load);
   Ask(std::move(load));
 }

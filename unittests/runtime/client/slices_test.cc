@@ -255,6 +255,30 @@ TEST_P(SlicesTest, ASliceIsItsClientsAlone) {
             absl::StatusCode::kFailedPrecondition);
 }
 
+// Nor of those that come back.
+TEST_P(SlicesTest, ASliceIsNotInTheWayOfItsClient) {
+  TestCluster runtime = StartSmall("1x1x2");
+  const std::unique_ptr<Client> other = runtime.Connect("other");
+  const std::unique_ptr<Client> owner =
+      runtime.Connect("owner", {.quota_bytes = 24'000});
+  ASSERT_TRUE(owner->ReserveSlice({.name = "mine", .shape = {1}}).ok());
+  std::vector<PlanData> plans;
+  plans.push_back(Copy("p", 512, 1));
+  plans.push_back(Copy("q", 64, 1));
+  const auto both = owner->Load(std::move(plans), {.wait_ns = 0});
+  ASSERT_TRUE(both.ok()) << both.status();
+  EXPECT_THAT(DevicesOf(*owner, both->front()), ElementsAre(0));
+  EXPECT_THAT(Refused(owner->Load(Copy("r", 512), {.wait_ns = 0}).status()),
+              HasSubstr("quota"));
+  ASSERT_TRUE(owner->Suspend().ok());
+  EXPECT_THAT(Refused(other->Load(Copy("r", 8), {.wait_ns = 0}).status()),
+              HasSubstr("held by slice 'mine' of client 'owner' (16384)"));
+  const absl::Status resumed = owner->Resume({});
+  ASSERT_TRUE(resumed.ok()) << resumed;
+  Runs(*owner, both->front(), 512);
+  Runs(*owner, both->back(), 64);
+}
+
 TEST_P(SlicesTest, AClientThatLeavesHasNoSlices) {
   TestCluster runtime = StartSmall("1x1x1");
   std::unique_ptr<Client> other = runtime.Connect("other");
