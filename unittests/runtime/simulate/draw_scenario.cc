@@ -23,7 +23,8 @@ namespace {
 
 // Below, seeds keep the programs with which docs/simulation.md says that they
 // found something.
-constexpr uint64_t kFirstSpanning = 10'000, kFirstMoving = 30'000;
+constexpr uint64_t kFirstSpanning = 10'000, kFirstMoving = 30'000,
+                   kFirstReserving = 40'000;
 
 constexpr const char* kClusters[] = {"1x1x2", "1x2x1", "1x2x2", "2x1x2",
                                      "2x2x1", "2x2x2", "1x3x2", "3x1x2"};
@@ -35,6 +36,8 @@ class Drawing {
         share_random_(Mix(seed, 7)),
         span_random_(Mix(seed, 8)),
         move_random_(Mix(seed, 9)),
+        slice_random_(Mix(seed, 10)),
+        reserves_(seed >= kFirstReserving && slice_random_.UpTo(1) == 0),
         moves_(seed >= kFirstMoving && move_random_.UpTo(1) == 0),
         shares_(share_random_.UpTo(2) == 0) {
     scenario_.set_seed(seed);
@@ -63,6 +66,7 @@ class Drawing {
     topology_ = &prepared->topology;
     plans_ = &prepared->plans;
     vague_ = &prepared->vague;
+    hosts_ = &prepared->hosts;
     uint64_t tenants = 2 + Below(2);
     if (OneIn(6)) tenants = 4 + Below(3);
     for (uint64_t t = 0; t < tenants; ++t) {
@@ -102,16 +106,44 @@ class Drawing {
     return call;
   }
 
-  Call* Load() {
-    Call* load = Add(LOAD);
-    load->set_program(static_cast<uint32_t>(
-        Below(static_cast<uint64_t>(scenario_.programs_size()))));
-    return load;
+  uint32_t ProgramBelow() {
+    return static_cast<uint32_t>(
+        Below(static_cast<uint64_t>(scenario_.programs_size())));
+  }
+
+  bool Coin() { return slice_random_.UpTo(1) == 0; }
+
+  // As many devices of as many islands as the program has in the whole cluster.
+  uint32_t Reserve(uint32_t program) {
+    std::set<int> islands;
+    for (int32_t host : (*hosts_)[program]) {
+      islands.insert(topology_->island_of_host(host));
+    }
+    Call* slice = Add(RESERVE);
+    slice->set_islands(static_cast<uint32_t>(islands.size()));
+    slice->set_devices(slice->islands() *
+                       static_cast<uint32_t>(topology_->num_devices(0)));
+    slice->set_whole(Coin());
+    return slice->id();
+  }
+
+  // Where a load goes, and what with it.
+  void Place(Call* load, uint32_t slice) {
+    if (slice != 0 && slice_random_.UpTo(3) > 0) return load->set_of(slice);
+    load->set_anywhere(Coin());
+    for (uint64_t n = slice_random_.UpTo(2); n > 0; --n) {
+      load->add_also(static_cast<uint32_t>(
+          slice_random_.UpTo(scenario_.programs_size() - 1)));
+    }
   }
 
   void Storm() {
     for (uint64_t n = 4 + Below(8); n > 0; --n) {
-      Add(UNLOAD, Load()->id());
+      const uint32_t program = ProgramBelow();
+      Call* load = Add(LOAD);
+      load->set_program(program);
+      if (reserves_) Place(load, /*slice=*/0);
+      Add(UNLOAD, load->id());
     }
   }
 
@@ -168,9 +200,13 @@ class Drawing {
   }
 
   void Round() {
-    Call* load = Load();
+    const uint32_t program = ProgramBelow();
+    const bool reserves = reserves_ && Coin();
+    const uint32_t slice = reserves ? Reserve(program) : 0;
+    Call* load = Add(LOAD);
     const uint32_t id = load->id();
-    const uint32_t program = load->program();
+    load->set_program(program);
+    if (reserves_) Place(load, slice);
     const proto::Plan& plan = (*plans_)[program];
     std::vector<uint32_t> runs;
     for (uint64_t n = 1 + Below(3); n > 0; --n) {
@@ -202,9 +238,13 @@ class Drawing {
       if (!OneIn(4)) Add(RELEASE, run);
     }
     if (!OneIn(5)) Add(OneIn(4) ? DISCARD : UNLOAD, id);
+    if (slice != 0 && slice_random_.UpTo(3) > 0) Add(GIVE_BACK, slice);
   }
 
-  SplitMix random_, share_random_, span_random_, move_random_;
+  SplitMix random_, share_random_, span_random_, move_random_, slice_random_;
+  // They reserve slices, leave the choice of devices open, and load several
+  // programs in one act.
+  const bool reserves_;
   // Their programs go to other devices, and they give way.
   const bool moves_;
   // Tenants have weights and priorities of their own, and cancel launches.
@@ -213,6 +253,7 @@ class Drawing {
   const Topology* topology_ = nullptr;
   const std::vector<proto::Plan>* plans_ = nullptr;
   const std::vector<std::set<int>>* vague_ = nullptr;
+  const std::vector<std::set<int32_t>>* hosts_ = nullptr;  // by program
   Tenant* tenant_ = nullptr;
   std::vector<Kept> arrays_;  // that the tenant keeps
 };

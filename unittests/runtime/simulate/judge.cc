@@ -56,7 +56,8 @@ class Excuses {
       return true;
     }
     if (absl::IsResourceExhausted(status) && !gone_.empty() &&
-        absl::StrContains(text, "are to be avoided")) {
+        (absl::StrContains(text, "are to be avoided") ||
+         absl::StrContains(text, "the cluster has not so much"))) {
       return true;
     }
     if ((lost || absl::IsDeadlineExceeded(status)) && names(silent_)) {
@@ -135,9 +136,35 @@ bool IsEarly(const Outcome& outcome) {
                            "launches that have not ended");
 }
 
+// Where tenants have devices for themselves, one that `has_slice` may be in its
+// own way, and others in a circle, or not wait so long: those that wait longer
+// than anything takes do so for what a host does not give back.
+bool IsInTheWay(const Outcome& outcome, bool has_slice, bool is_faulty) {
+  const absl::string_view text = outcome.status.message();
+  if (absl::IsDeadlineExceeded(outcome.status)) {
+    const bool waits_long = outcome.kind == LOAD || outcome.kind == RESERVE;
+    return absl::StrContains(text, "was not given back within") &&
+           (is_faulty || !waits_long);
+  }
+  return absl::IsResourceExhausted(outcome.status) &&
+         (absl::StrContains(text, "clients would wait for each other") ||
+          absl::StrContains(text, "its own client holds too much") ||
+          (has_slice && absl::StrContains(text, "held by slice ")));
+}
+
+// What a status says, but on which device a shard was.
+std::string WithoutPlace(const absl::Status& status) {
+  std::string text = status.ToString();
+  const size_t begin = text.find(" (island");
+  const size_t end = text.find(')', begin);
+  if (end != std::string::npos) text.erase(begin, end + 1 - begin);
+  return text;
+}
+
 bool IsSame(const Outcome& a, const Outcome& b) {
-  return a.made == b.made &&
-         (a.status == b.status || IsEarly(a) || IsEarly(b)) && a.bits == b.bits;
+  return a.made == b.made && a.bits == b.bits &&
+         (a.status == b.status || IsEarly(a) || IsEarly(b) ||
+          WithoutPlace(a.status) == WithoutPlace(b.status));
 }
 
 class Judgement {
@@ -161,6 +188,11 @@ class Judgement {
       Wrong(absl::StrCat("it does not end: ", run_.events, " events, ",
                          run_.now_ns, " ns"));
     }
+    for (const Tenant& tenant : scenario_.tenants()) {
+      for (const Call& call : tenant.calls()) {
+        reserves_ |= call.kind() == RESERVE && call.whole();
+      }
+    }
     for (const Tenant& tenant : scenario_.tenants()) JudgeTenant(tenant);
     if (!run_.ended) return verdict_;
     if (!excuses_.may_leak()) JudgeLeaks();
@@ -182,7 +214,8 @@ class Judgement {
     }
     std::set<int32_t> hosts;
     for (const Call& call : tenant.calls()) {
-      if (call.kind() == REBIND || call.kind() == SUSPEND) {
+      if (call.kind() == REBIND || call.kind() == SUSPEND ||
+          call.kind() == RESERVE || call.anywhere()) {
         // Its programs may be anywhere.
         for (int32_t h = 0; h < prepared_.topology.num_hosts(); ++h) {
           hosts.insert(h);
@@ -196,15 +229,25 @@ class Judgement {
     }
     // What a cancel comes too late for is a matter of time, and so is what
     // follows from that.
-    bool failed = false, cancelled = false;
+    bool failed = false, cancelled = false, differs = false;
+    bool has_slice = false;
     for (const Call& call : tenant.calls()) {
       const Outcome& got = made->second.at(call.id());
       const Outcome& want = expected->second.at(call.id());
       const bool same = IsSame(got, want);
       ++(same ? verdict_.good : verdict_.bad);
       cancelled |= IsCancelled(got) || IsCancelled(want);
+      has_slice |= call.kind() == RESERVE && call.whole();
+      // Slices may lie elsewhere when others are there, and who is in whose way
+      // is another then. Values are the same.
+      differs |= reserves_ && (IsInTheWay(got, has_slice, excuses_.any()) ||
+                               IsInTheWay(want, has_slice, false));
+      differs_ |= differs;
       const bool excused =
           same || cancelled ||
+          (reserves_ && IsInTheWay(got, has_slice, excuses_.any())) ||
+          (differs && !(got.made && want.made && want.status.ok()) &&
+           (!got.made || got.status.ok())) ||
           (got.made ? !got.status.ok() &&
                           excuses_.Explain(tenant.name(), hosts, got.status)
                     : failed);
@@ -278,7 +321,7 @@ class Judgement {
       Wrong(absl::StrCat(device.name, " had ", device.peak_bytes, " of ",
                          device.memory_bytes, " bytes"));
     }
-    if (!AllAwaited()) return;
+    if (!AllAwaited() || differs_) return;
     if (run_.stats.firings != alone_.stats.firings) {
       Wrong(absl::StrCat(run_.stats.firings, " firings, alone ",
                          alone_.stats.firings));
@@ -294,6 +337,8 @@ class Judgement {
   const RunRecord& run_;
   const RunRecord& alone_;
   const Excuses excuses_;
+  bool reserves_ = false;  // devices for one alone
+  bool differs_ = false;   // who is in whose way, from when they are alone
   Verdict verdict_;
 };
 

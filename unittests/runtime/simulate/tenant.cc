@@ -10,6 +10,7 @@
 
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "runtime/plan/plan_file.h"
 #include "runtime/world/mix.h"
 #include "unittests/runtime/simulate/programs.h"
@@ -25,6 +26,10 @@ const T* Find(const std::map<uint32_t, T>& map, uint32_t id) {
 
 // For devices that are away.
 constexpr int64_t kPatienceNs = 2'000'000;
+// For devices that others have: longer than all that they do there.
+constexpr int64_t kLongPatienceNs = 200'000'000;
+// Of each device of a slice that leaves others room: enough for any program.
+constexpr uint64_t kSliceBytes = uint64_t{1} << 20;
 
 uint64_t BitsOf(const HostArray& array) {
   return MixBytes(static_cast<uint64_t>(array.element), array.data.data(),
@@ -42,6 +47,59 @@ void TenantRun::Run(const std::function<void(const Call&)>& before) {
     Make(call, &outcome);
     outcomes_[call.id()] = outcome;
   }
+}
+
+absl::Status TenantRun::Load(const Call& call) {
+  const auto data = [&](uint32_t program) {
+    return MakePlanData(plans_[program], {});
+  };
+  Loaded loaded;
+  loaded.program = call.program();
+  LoadOptions options;
+  if (call.anywhere()) options.place = LoadPlace::kAnywhere;
+  options.wait_ns = kLongPatienceNs;
+  if (call.of() != 0) {
+    absl::StatusOr<ProgramHandle> program =
+        client_.Load(data(call.program()), slices_.at(call.of()), options);
+    if (!program.ok()) return program.status();
+    loaded.handle = *program;
+  } else {
+    std::vector<PlanData> plans;
+    plans.push_back(data(call.program()));
+    for (uint32_t also : call.also()) plans.push_back(data(also));
+    absl::StatusOr<std::vector<ProgramHandle>> programs =
+        client_.Load(std::move(plans), options);
+    if (!programs.ok()) return programs.status();
+    loaded.handle = programs->front();
+    loaded.also.assign(programs->begin() + 1, programs->end());
+  }
+  loaded_[call.id()] = std::move(loaded);
+  return absl::OkStatus();
+}
+
+absl::Status TenantRun::Unload(const Call& call) {
+  Loaded& loaded = loaded_.at(call.of());
+  auto unload = [&](ProgramHandle program) {
+    return call.kind() == UNLOAD ? client_.Unload(program)
+                                 : client_.Discard(program);
+  };
+  absl::Status status = unload(loaded.handle);
+  if (!status.ok()) return status;
+  for (ProgramHandle also : loaded.also) status.Update(unload(also));
+  loaded_.erase(call.of());
+  return status;
+}
+
+absl::Status TenantRun::Reserve(const Call& call) {
+  SliceOptions options;
+  options.name = absl::StrCat("s", call.id());
+  options.shape = {int64_t{call.devices()}};
+  options.islands = int64_t{call.islands()};
+  if (!call.whole()) options.device_bytes = kSliceBytes;
+  options.wait_ns = kLongPatienceNs;
+  absl::StatusOr<SliceHandle> slice = client_.ReserveSlice(options);
+  if (slice.ok()) slices_[call.id()] = *slice;
+  return slice.status();
 }
 
 absl::Status TenantRun::Launch(const Call& call, Outcome* outcome) {
@@ -133,12 +191,21 @@ void TenantRun::Make(const Call& call, Outcome* outcome) {
   };
   switch (call.kind()) {
     case LOAD: {
-      if (call.program() >= plans_.size() || suspended_) return;
-      absl::StatusOr<ProgramHandle> program =
-          client_.Load(MakePlanData(plans_[call.program()], {}));
-      if (program.ok()) loaded_[call.id()] = {*program, call.program()};
-      return note(program.status());
+      bool has_all = call.program() < plans_.size() && !suspended_ &&
+                     (call.of() == 0 || slices_.count(call.of()) > 0);
+      for (uint32_t also : call.also()) has_all &= also < plans_.size();
+      if (has_all) note(Load(call));
+      return;
     }
+    case RESERVE:
+      if (!suspended_) note(Reserve(call));
+      return;
+    case GIVE_BACK:
+      if (const auto slice = slices_.find(call.of()); slice != slices_.end()) {
+        note(client_.ReleaseSlice(slice->second));
+        slices_.erase(slice);
+      }
+      return;
     case LAUNCH:
       outcome->status = Launch(call, outcome);
       return;
@@ -173,10 +240,7 @@ void TenantRun::Make(const Call& call, Outcome* outcome) {
       return;
     case UNLOAD:
     case DISCARD:
-      if (loaded == nullptr) return;
-      note(call.kind() == UNLOAD ? client_.Unload(loaded->handle)
-                                 : client_.Discard(loaded->handle));
-      if (outcome->status.ok()) loaded_.erase(call.of());
+      if (loaded != nullptr) note(Unload(call));
       return;
     case REBIND: {
       if (loaded == nullptr) return;

@@ -55,6 +55,9 @@ class TenantRun {
 
  private:
   void Make(const Call& call, Outcome* outcome);
+  absl::Status Load(const Call& call);
+  absl::Status Unload(const Call& call);
+  absl::Status Reserve(const Call& call);
   absl::Status Launch(const Call& call, Outcome* outcome);
   absl::Status RunToEnd(const Call& call, Outcome* outcome);
   absl::Status GiveWay();
@@ -69,8 +72,10 @@ class TenantRun {
   struct Loaded {
     ProgramHandle handle;
     uint32_t program = 0;
+    std::vector<ProgramHandle> also;
   };
   std::map<uint32_t, Loaded> loaded_;
+  std::map<uint32_t, SliceHandle> slices_;
   struct Launched {
     RunHandle handle;
     uint32_t program = 0;
