@@ -44,6 +44,12 @@ struct Error {
   /// For a person; names the thing and both values. Compiler errors carry one
   /// line for each diagnostic, "file:line:column: error: ...".
   std::string message;
+
+  /// "PW3101" of a message with a line that ends with "[PW3101]", which
+  /// docs/errors.md and `pw-run --explain=PW3101` say more of; the first one,
+  /// or
+  /// "" when there is none.
+  std::string getId() const;
 };
 
 /// A `T`, or the error that prevented one. `[[nodiscard]]`: look at it.

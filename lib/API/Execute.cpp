@@ -13,6 +13,7 @@
 #include "pathways/Execute.h"
 
 #include "PlanState.h"
+#include "runtime/base/error_codes.h"
 #include "runtime/base/memory.h"
 #include "runtime/client/cluster.h"
 #include "runtime/node/local_workers.h"
@@ -22,13 +23,27 @@
 
 using namespace pathways;
 
+std::string Error::getId() const {
+  std::string_view rest = message;
+  while (!rest.empty()) {
+    const std::string_view line = rest.substr(0, rest.find('\n'));
+    const absl::string_view tag = TagOf({line.data(), line.size()});
+    // " [PW3101]" without what is around it.
+    if (!tag.empty())
+      return std::string(tag.substr(2, tag.size() - 3));
+    rest.remove_prefix(std::min(rest.size(), line.size() + 1));
+  }
+  return "";
+}
+
 static Error makeError(ErrorCode code, const absl::Status &status) {
   return Error{code, toString(status.message())};
 }
 
 /// `what` needs memory of this process for `part`, and there is none.
 static Error makeMemoryError(const std::string &what, const std::string &part) {
-  return Error{ErrorCode::Refused, what + ": there is no memory for " + part};
+  return Error{ErrorCode::Refused, what + ": there is no memory for " + part +
+                                       Tag(ErrorId::kNoProcessMemory)};
 }
 
 /// The errors of loading and launching.

@@ -13,6 +13,8 @@
 
 #include <cerrno>
 
+#include "runtime/base/error_codes.h"
+
 namespace pathways {
 namespace {
 
@@ -27,11 +29,12 @@ std::string NoMemoryText(ElementType element,
   auto bytes = static_cast<uint64_t>(ElementBytes(element));
   for (int64_t extent : shape) bytes *= static_cast<uint64_t>(extent);
   return "there is no memory for " + ShapeString(element, shape) + " (" +
-         std::to_string(bytes) + " bytes)";
+         std::to_string(bytes) + " bytes)" + Tag(ErrorId::kNoProcessMemory);
 }
 
 std::string NoMemoryText(uint64_t bytes) {
-  return "there is no memory for its " + std::to_string(bytes) + " bytes";
+  return "there is no memory for its " + std::to_string(bytes) + " bytes" +
+         Tag(ErrorId::kNoProcessMemory);
 }
 
 bool TouchPages(char* data, uint64_t bytes) {

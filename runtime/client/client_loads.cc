@@ -11,6 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "runtime/base/error_codes.h"
 #include "runtime/client/client.h"
 #include "runtime/client/rebind_plan.h"
 #include "runtime/client/traced_call.h"
@@ -350,8 +351,8 @@ absl::StatusOr<Client::HeldSlice> Client::FindSlice(SliceHandle slice) {
   MutexLock lock(&mutex_);
   const auto found = slices_.find(slice.id);
   if (found != slices_.end()) return found->second;
-  return absl::FailedPreconditionError(
-      absl::StrCat("slice ", slice.id, " was given back"));
+  return absl::FailedPreconditionError(absl::StrCat(
+      "slice ", slice.id, " was given back", Tag(ErrorId::kSliceNotHeld)));
 }
 
 absl::StatusOr<std::vector<std::string>> Client::DevicesOf(SliceHandle slice) {

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/base/error_codes.h"
 #include "runtime/base/memory.h"
 #include "runtime/checkpoint/array_index.h"
 #include "runtime/checkpoint/cut_folder.h"
@@ -525,8 +526,8 @@ absl::Status RecoveredRun::Recover(const absl::Status& why) {
       return last;
     }
     ++report_.losses;
-    Tell(absl::StrCat("lost: ", status.message(), "; goes on from step ",
-                      cut_.steps));
+    Tell(absl::StrCat("lost: ", WithoutTag(status.message()),
+                      "; goes on from step ", cut_.steps));
     away_ = none;
     if (options_.mode == RecoveryOptions::kRebind) {
       absl::StatusOr<std::vector<bool>> away = client_.AwayDevices();

@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "runtime/base/buffer_bytes.h"
+#include "runtime/base/error_codes.h"
 #include "runtime/plan/tables.h"
 
 namespace pathways {
@@ -233,7 +234,7 @@ absl::Status Admission::Admit(uint64_t id, const PreparedPlan& plan,
         largest.empty() ? ""
                         : absl::StrCat(" (largest buffers: ", largest, ")"),
         ", where ", BoundOf(place) - FreeAt(place), " of ", BoundOf(place),
-        " bytes are used", held));
+        " bytes are used", held, Tag(ErrorId::kNoDeviceMemory)));
   }
   if (slice != 0) {
     absl::Status lent = LendOf(slice, holder);
@@ -258,20 +259,21 @@ absl::Status Admission::CheckDevices(const DeviceBytes& need,
   for (const auto& [place, bytes] : need) {
     const int32_t host = HostOf(place);
     if (const auto gone = gone_.find(host); gone != gone_.end()) {
-      return absl::UnavailableError(
-          absl::StrCat(needs(), topology_.HostName(host),
-                       ", which is gone (life ", gone->second, ")"));
+      return absl::UnavailableError(absl::StrCat(
+          needs(), topology_.HostName(host), ", which is gone (life ",
+          gone->second, ")", Tag(ErrorId::kHostGone)));
     }
   }
   for (const auto& [global, bytes] : need) {
     const auto name = [&, device = global] { return NameOf(device); };
     if (const auto lost = lost_.find(global); lost != lost_.end()) {
       return absl::FailedPreconditionError(absl::StrCat(
-          needs(), name(), ", whose worker is lost: ", lost->second));
+          needs(), name(), ", whose worker is lost: ", WithoutTag(lost->second),
+          Tag(ErrorId::kWorkerLost)));
     }
     if (drained_.count(global) > 0) {
-      return absl::UnavailableError(
-          absl::StrCat(needs(), name(), ", which is drained"));
+      return absl::UnavailableError(absl::StrCat(
+          needs(), name(), ", which is drained", Tag(ErrorId::kDrained)));
     }
   }
   return absl::OkStatus();

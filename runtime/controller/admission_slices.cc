@@ -13,6 +13,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "runtime/base/buffer_bytes.h"
+#include "runtime/base/error_codes.h"
 #include "runtime/controller/admission.h"
 
 namespace pathways {
@@ -135,7 +136,8 @@ absl::StatusOr<std::vector<ChosenDevices>> Admission::Reserve(
   std::optional<std::vector<ChosenDevices>> chosen =
       ChooseAll(topology_, classes_, demands, std::move(room));
   if (!chosen.has_value()) {
-    return absl::ResourceExhaustedError("there are too few devices free");
+    return absl::ResourceExhaustedError(absl::StrCat(
+        "there are too few devices free", Tag(ErrorId::kTooFewDevices)));
   }
   for (size_t i = 0; i < slices.size(); ++i) {
     Holder holder{slices[i].what, client, number,
@@ -153,9 +155,9 @@ absl::Status Admission::LendOf(uint64_t id, const Holder& holder) {
   const auto found = holders_.find(id);
   if (found == holders_.end() || !found->second.is_slice ||
       found->second.number != holder.number) {
-    return absl::FailedPreconditionError(
-        absl::StrCat(holder.what, " is to be loaded on slice ", id,
-                     ", which client '", holder.client, "' does not have"));
+    return absl::FailedPreconditionError(absl::StrCat(
+        holder.what, " is to be loaded on slice ", id, ", which client '",
+        holder.client, "' does not have", Tag(ErrorId::kSliceNotHeld)));
   }
   Holder& slice = found->second;
   for (const auto& [device, bytes] : holder.bytes) {
@@ -163,9 +165,10 @@ absl::Status Admission::LendOf(uint64_t id, const Holder& holder) {
     const uint64_t has = all == slice.bytes.end() ? 0 : all->second;
     const uint64_t left = has - slice.lent[device];
     if (bytes <= left) continue;
-    return absl::FailedPreconditionError(absl::StrCat(
-        holder.what, " needs ", bytes, " bytes on ", NameOf(device), ", where ",
-        slice.what, " has ", left, " of ", has, " bytes left"));
+    return absl::FailedPreconditionError(
+        absl::StrCat(holder.what, " needs ", bytes, " bytes on ",
+                     NameOf(device), ", where ", slice.what, " has ", left,
+                     " of ", has, " bytes left", Tag(ErrorId::kSliceFull)));
   }
   for (const auto& [device, bytes] : holder.bytes) slice.lent[device] += bytes;
   return absl::OkStatus();
@@ -229,7 +232,8 @@ absl::StatusOr<std::set<int>> Admission::IslandsOf(uint32_t number,
   if (found == holders_.end() || !found->second.is_slice ||
       found->second.number != number) {
     return absl::FailedPreconditionError(
-        absl::StrCat("slice ", slice, " is not held by who asks"));
+        absl::StrCat("slice ", slice, " is not held by who asks",
+                     Tag(ErrorId::kSliceNotHeld)));
   }
   std::set<int> islands;
   for (const auto& [device, bytes] : found->second.bytes) {

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/base/error_codes.h"
 #include "runtime/base/told_status.h"
 #include "runtime/executor/plan_messages.h"
 #include "runtime/protocol/client_id.h"
@@ -342,7 +343,8 @@ void Controller::OnWorkerLost(const proto::WorkerLost& lost) {
       return;
     }
   }
-  const absl::Status why = absl::DeadlineExceededError(lost.message());
+  const absl::Status why = absl::DeadlineExceededError(
+      absl::StrCat(lost.message(), Tag(ErrorId::kWorkerLost)));
   for (uint32_t program : programs_.Lose(
            host,
            absl::MakeConstSpan(lost.devices().data(), lost.devices_size()),
@@ -427,9 +429,9 @@ void Controller::FinishRound() {
   const std::vector<StallDetector::Verdict> verdicts =
       stalls_.Finish(Now(), StallSubjects());
   for (const StallDetector::Verdict& verdict : verdicts) {
-    const absl::Status status = absl::DeadlineExceededError(
-        absl::StrCat("program '", programs_.at(verdict.program).plan->name(),
-                     "' does not go on: ", verdict.text));
+    const absl::Status status = absl::DeadlineExceededError(absl::StrCat(
+        "program '", programs_.at(verdict.program).plan->name(),
+        "' does not go on: ", verdict.text, Tag(ErrorId::kStalled)));
     GiveUp(verdict.program, status);
   }
   for (const ClientRequest& request : std::exchange(diagnoses_, {})) {

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/base/error_codes.h"
 #include "runtime/controller/controller.h"
 
 namespace pathways {
@@ -65,7 +66,7 @@ WaitSet Controller::BusyHosts() const {
 void Controller::OnSilent(int32_t host) {
   const absl::Status why = absl::DeadlineExceededError(
       absl::StrCat("a launch did not begin: no answer from ",
-                   context_.topology->HostName(host)));
+                   context_.topology->HostName(host), Tag(ErrorId::kNoAnswer)));
   launches_.Unanswered(host, why, &effects_);
   Apply();
   // Other hosts may be in the middle of what this one has not begun.
@@ -116,8 +117,9 @@ void Controller::OnPeerDown(int32_t host, uint32_t epoch) {
   if (!lives_.Has(host) || !lives_.Down(host, epoch)) return;
   const uint32_t life = lives_.epoch(host);
   const std::string gone = GoneText(*context_.topology, host, life);
-  objects_.HostGone(host, absl::UnavailableError(
-                              absl::StrCat("the values are lost: ", gone)));
+  objects_.HostGone(
+      host, absl::UnavailableError(absl::StrCat("the values are lost: ", gone,
+                                                Tag(ErrorId::kHostGone))));
   for (uint32_t p = 0; p < programs_.end(); ++p) {
     if (!programs_.Has(p)) continue;
     const PreparedPlan& plan = *programs_.at(p).plan;
@@ -126,14 +128,16 @@ void Controller::OnPeerDown(int32_t host, uint32_t epoch) {
       continue;
     }
     GiveUp(p, absl::UnavailableError(absl::StrCat("program '", plan.name(),
-                                                  "' cannot go on: ", gone)));
+                                                  "' cannot go on: ", gone,
+                                                  Tag(ErrorId::kHostGone))));
   }
   for (const ProgramNext& next : programs_.HostGone(Now(), host, life)) {
     Proceed(next);
   }
   for (ClientRequest request : fetches_.HostGone(host)) {
-    Answer(request, absl::UnavailableError(
-                        absl::StrCat("values were not fetched: ", gone)));
+    Answer(request,
+           absl::UnavailableError(absl::StrCat(
+               "values were not fetched: ", gone, Tag(ErrorId::kHostGone))));
   }
   for (ClientRequest request : stores_.HostGone(Now(), host)) {
     Answer(request, absl::OkStatus());

@@ -11,6 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "runtime/base/error_codes.h"
 #include "runtime/controller/controller.h"
 #include "runtime/topology/named_devices.h"
 
@@ -129,7 +130,8 @@ void Controller::ExpireDrains() {
     }
     Answer(drain.request,
            absl::DeadlineExceededError(absl::StrCat(
-               "what is drained is not empty: ", absl::StrJoin(who, ", "))));
+               "what is drained is not empty: ", absl::StrJoin(who, ", "),
+               Tag(ErrorId::kDrainNotOver))));
     return true;
   });
 }

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/base/error_codes.h"
 
 namespace pathways {
 
@@ -100,7 +101,8 @@ absl::Status FetchTable::NoAnswer(const Fetch& fetch) const {
   }
   const std::string& names = silent.empty() ? all : silent;
   return absl::DeadlineExceededError(
-      absl::StrCat("values were not fetched: no answer from ", names));
+      absl::StrCat("values were not fetched: no answer from ", names,
+                   Tag(ErrorId::kNoAnswer)));
 }
 
 void FetchTable::Tick(TimeNs now, const WaitSet& busy,

@@ -14,6 +14,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "runtime/base/error_codes.h"
 
 namespace pathways {
 namespace {
@@ -209,7 +210,7 @@ std::string LoadQueue::Why(const Load& load, NameOf name_of) const {
     for (const Program& program : load.programs) {
       const absl::Status there = admission_.CheckDevices(
           Admission::NeedOf(*program.plan), program.plan->name());
-      if (!there.ok()) return std::string(there.message());
+      if (!there.ok()) return std::string(WithoutTag(there.message()));
     }
   }
   const bool is_one = load.whats.size() + load.programs.size() == 1;
@@ -269,17 +270,24 @@ std::string LoadQueue::Circle(const Load& load,
   if (chain.size() == 1) {
     const MemoryWish wish{load.request.client, {}, load.demands};
     if (!admission_.WouldFit({}, {&wish})) {
-      return "; the cluster has not so much, whoever gives up what";
+      return absl::StrCat(
+          "; the cluster has not so much, whoever gives up what",
+          Tag(ErrorId::kNoSuchSlice));
     }
-    return "; its own client holds too much of that and waits meanwhile";
+    return absl::StrCat(
+        "; its own client holds too much of that and waits meanwhile",
+        Tag(ErrorId::kWaitsForItself));
   }
   return absl::StrCat(
       "; clients would wait for each other: ",
-      absl::StrJoin(chain, ", ", [&](std::string* out, uint32_t one) {
-        const auto own = waiting.find(one);
-        absl::StrAppend(out, "'", name_of(one), "' for ",
-                        own == waiting.end() ? "" : own->second->What());
-      }));
+      absl::StrJoin(chain, ", ",
+                    [&](std::string* out, uint32_t one) {
+                      const auto own = waiting.find(one);
+                      absl::StrAppend(
+                          out, "'", name_of(one), "' for ",
+                          own == waiting.end() ? "" : own->second->What());
+                    }),
+      Tag(ErrorId::kWaitsInCircle));
 }
 
 bool LoadQueue::Retry(absl::FunctionRef<absl::Status(const Load&)> grant) {

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/base/error_codes.h"
 #include "runtime/controller/failure.h"
 
 namespace pathways {
@@ -214,9 +215,9 @@ std::vector<ProgramNext> ProgramTable::HostGone(TimeNs now, int32_t host,
     if (!std::binary_search(hosts.begin(), hosts.end(), host)) continue;
     program->gone.Insert(host);
     if (program->state == State::kLoading && program->error.ok()) {
-      program->error = absl::UnavailableError(
-          absl::StrCat("program '", program->plan->name(),
-                       "' was not loaded: ", GoneText(topology_, host, epoch)));
+      program->error = absl::UnavailableError(absl::StrCat(
+          "program '", program->plan->name(), "' was not loaded: ",
+          GoneText(topology_, host, epoch), Tag(ErrorId::kHostGone)));
     }
     if (!program->waiting.Erase(host)) continue;
     program->since = now;
@@ -300,7 +301,8 @@ void ProgramTable::Expire(TimeNs now, Program* program,
                    loading ? "loaded" : "unloaded", ": no answer from ", hosts,
                    loading   ? ""
                    : freeing ? ", where its memory is held until there is one"
-                             : ", and its memory is held until there is one")));
+                             : ", and its memory is held until there is one",
+                   Tag(ErrorId::kNoAnswer))));
   if (std::exchange(program->counted, false)) --loaded_;
   program->unwanted = true;
   if (freeing) admission_.ReleaseExcept(program->incarnation, program->waiting);

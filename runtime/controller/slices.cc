@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/base/error_codes.h"
 #include "runtime/controller/controller.h"
 
 namespace pathways {
@@ -30,7 +31,8 @@ absl::StatusOr<DeviceDemand> Controller::ReadDemand(
   const Topology& topology = *context_.topology;
   const Admission& admission = programs_.admission();
   auto refuse = [&](const auto&... text) {
-    return absl::InvalidArgumentError(absl::StrCat(WhatOf(need), text...));
+    return absl::InvalidArgumentError(
+        absl::StrCat(WhatOf(need), text..., Tag(ErrorId::kNoSuchSlice)));
   };
   DeviceDemand demand;
   demand.kind = need.kind();

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/base/error_codes.h"
 
 namespace pathways {
 
@@ -128,8 +129,9 @@ absl::Status StoreLog::NoAnswer(const Waiting& waiting) const {
     absl::StrAppend(&names, names.empty() ? "" : ", ",
                     topology_.HostName(host));
   }
-  return absl::DeadlineExceededError(absl::StrCat(
-      "what was released is not known to be free: no answer from ", names));
+  return absl::DeadlineExceededError(
+      absl::StrCat("what was released is not known to be free: no answer from ",
+                   names, Tag(ErrorId::kNoAnswer)));
 }
 
 StoreLog::Findings StoreLog::Tick(TimeNs now, const WaitSet& busy) {

@@ -11,6 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "runtime/base/buffer_bytes.h"
+#include "runtime/base/error_codes.h"
 #include "runtime/base/told_status.h"
 #include "runtime/controller/controller.h"
 
@@ -157,8 +158,8 @@ void Controller::Ask(LoadQueue::Load load) {
   load.priority = clients_.TermsOf(request.client).priority;
   const absl::Status quota = CheckQuota(load);
   if (!quota.ok()) return Answer(request, quota);
-  absl::Status admitted =
-      absl::ResourceExhaustedError("others have waited longer for its memory");
+  absl::Status admitted = absl::ResourceExhaustedError(absl::StrCat(
+      "others have waited longer for its memory", Tag(ErrorId::kOthersFirst)));
   if (loads_.MayPass(load)) admitted = Admit(load);
   if (admitted.ok()) return loads_.Passed(load);
   if (!absl::IsResourceExhausted(admitted)) return Answer(request, admitted);
@@ -177,7 +178,8 @@ void Controller::Ask(LoadQueue::Load load) {
   }
   if (!may_wait) {
     loads_.Remove(request);
-    return Answer(request, absl::ResourceExhaustedError(why));
+    return Answer(request, absl::ResourceExhaustedError(absl::StrCat(
+                               why, Tag(ErrorId::kTooFewDevices))));
   }
   TellWaits(request, why);
   for (int32_t host = 0; host < context_.topology->num_hosts(); ++host) {
@@ -194,9 +196,9 @@ absl::Status Controller::CheckQuota(
   if (quota == 0) return absl::OkStatus();
   const uint64_t needed = need(), used = BytesOf(client);
   if (needed <= quota - std::min(quota, used)) return absl::OkStatus();
-  return absl::ResourceExhaustedError(
-      absl::StrCat(what(), ": ", needed, " bytes; client '", NameOf(client),
-                   "' has ", used, " of the ", quota, " bytes of its quota"));
+  return absl::ResourceExhaustedError(absl::StrCat(
+      what(), ": ", needed, " bytes; client '", NameOf(client), "' has ", used,
+      " of the ", quota, " bytes of its quota", Tag(ErrorId::kQuota)));
 }
 
 absl::Status Controller::CheckQuota(const LoadQueue::Load& load) const {
@@ -404,10 +406,12 @@ void Controller::ArmLoadTimer() {
 void Controller::OnLoadDeadline() {
   load_timer_ = kNoDeadline;
   for (const LoadQueue::Load& load : loads_.TakeLate(Now())) {
-    Answer(load.request, absl::DeadlineExceededError(absl::StrCat(
-                             load.why, ", which was not given back within ",
-                             absl::FormatDuration(absl::Nanoseconds(
-                                 load.deadline - load.since)))));
+    Answer(
+        load.request,
+        absl::DeadlineExceededError(absl::StrCat(
+            load.why, ", which was not given back within ",
+            absl::FormatDuration(absl::Nanoseconds(load.deadline - load.since)),
+            Tag(ErrorId::kWaitedTooLong))));
   }
   ExpireDrains();
   ArmLoadTimer();

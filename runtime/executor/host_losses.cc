@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/base/error_codes.h"
 #include "runtime/executor/host_executor.h"
 
 namespace pathways {
@@ -84,8 +85,8 @@ void HostExecutor::TellLosses() {
 absl::Status HostExecutor::CheckLosses(const HostProgram& program) const {
   const std::optional<uint32_t> device = lost_.Find(program);
   if (!device) return absl::OkStatus();
-  return absl::FailedPreconditionError(
-      absl::StrCat(arenas_[*device]->name(), " is lost"));
+  return absl::FailedPreconditionError(absl::StrCat(
+      arenas_[*device]->name(), " is lost", Tag(ErrorId::kWorkerLost)));
 }
 
 }  // namespace pathways

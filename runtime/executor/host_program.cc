@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/base/error_codes.h"
 #include "runtime/executor/host_program_builder.h"
 #include "runtime/plan/tables.h"
 
@@ -164,10 +165,10 @@ absl::Status HostProgramBuilder::CheckTables(const Arena& arena) {
   }
   if (sum.total() <= arena.room()) return absl::OkStatus();
   lacking_ = sum.total();
-  return absl::ResourceExhaustedError(
-      absl::StrCat("the tables of program '", p_.name(), "' need ", sum.total(),
-                   " bytes of ", arena.name(), ", where ", arena.used(), " of ",
-                   arena.bound(), " bytes are used"));
+  return absl::ResourceExhaustedError(absl::StrCat(
+      "the tables of program '", p_.name(), "' need ", sum.total(),
+      " bytes of ", arena.name(), ", where ", arena.used(), " of ",
+      arena.bound(), " bytes are used", Tag(ErrorId::kNoHostMemory)));
 }
 
 absl::Status HostProgramBuilder::AllocateDevices(

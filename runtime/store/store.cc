@@ -19,6 +19,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/base/error_codes.h"
 #include "runtime/base/memory.h"
 
 namespace pathways {
@@ -78,14 +79,16 @@ absl::StatusOr<Mapping> Mapping::Create(uint64_t bytes, Pages pages) {
   if (bytes == 0) return mapping;
   auto refused = [&] {
     return absl::ResourceExhaustedError(
-        absl::StrCat("the system has no ", bytes, " bytes of memory left"));
+        absl::StrCat("the system has no ", bytes, " bytes of memory left",
+                     Tag(ErrorId::kNoSystemMemory)));
   };
   if (bytes > (uint64_t{1} << 50)) return refused();
   if (bytes >= kAskedBytes) {
     const uint64_t available = AvailableBytes();
     if (bytes > available) {
       return absl::ResourceExhaustedError(
-          absl::StrCat("the system has ", available, " bytes of memory left"));
+          absl::StrCat("the system has ", available, " bytes of memory left",
+                       Tag(ErrorId::kNoSystemMemory)));
     }
   }
   // Huge pages begin at a multiple of their size.
@@ -206,9 +209,9 @@ absl::StatusOr<Arena::Segment> Arena::Charge(uint64_t bytes,
   Segment segment;
   if (bytes == 0) return segment;
   if (bytes > room()) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat(what, " needs ", bytes, " bytes of ", name_, ", where ",
-                     used(), " of ", bound_, " bytes are used"));
+    return absl::ResourceExhaustedError(absl::StrCat(
+        what, " needs ", bytes, " bytes of ", name_, ", where ", used(), " of ",
+        bound_, " bytes are used", Tag(ErrorId::kNoHostMemory)));
   }
   if (spare_bytes_ > 0) MakeRoom(bytes);
   segment.arena_ = this;

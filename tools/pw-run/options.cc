@@ -15,6 +15,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
+#include "runtime/base/error_codes.h"
 #include "runtime/plan/verify.h"
 #include "tools/pw-run/recovery_flags.h"
 #include "tools/pw-run/signature.h"
@@ -56,7 +57,7 @@ Examples:
 Exit codes: 0 success; 1 a result is not as expected; 2 the command line or an
 input file is wrong; 3 the program, or the text of a plan, does not compile; 4
 the plan was refused (it breaks a rule or does not fit the devices); 5 the run
-failed.
+failed. --explain=PW3101 says more of a message that ends with [PW3101].
 )";
 
 // "--inptu" is answered with "--input".
@@ -118,7 +119,7 @@ absl::StatusOr<ParsedOptions> ParseOptions(int argc, const char* const* argv) {
   // The seed as text: the parser of numbers takes -1 for 2^64 - 1.
   std::string world = "threads", stall = "10s", kernel_timeout, seed = "0";
   std::string dispatch = "parallel", host_work = "0", links, processes,
-              transport, deadline, wait;
+              transport, deadline, wait, explain;
   int64_t trace_events = int64_t{1} << 18;
   o.run.bind_workers = true;
 
@@ -360,6 +361,12 @@ absl::StatusOr<ParsedOptions> ParseOptions(int argc, const char* const* argv) {
       ->group(kShare);
 
   constexpr char kLook[] = "Looking";
+  app.add_option(
+         "--explain", explain,
+         "Say what an error like [PW3101] comes from and what helps, or "
+         "list all of them; needs no FILE")
+      ->type_name("CODE|all")
+      ->group(kLook);
   app.add_flag("--dry-run", o.dry_run,
                "Print memory, bytes moved and gangs per step; run nothing")
       ->group(kLook);
@@ -417,6 +424,13 @@ absl::StatusOr<ParsedOptions> ParseOptions(int argc, const char* const* argv) {
     std::string message = error.what();
     return absl::InvalidArgumentError(
         absl::StrCat(message, Suggestion(app, message)));
+  }
+  if (app.count("--explain") > 0) {
+    parsed.print = explain == "all" ? ListErrors() : ExplainError(explain);
+    if (!parsed.print.empty()) return parsed;
+    return absl::InvalidArgumentError(
+        absl::StrCat("--explain: there is no error code '", explain,
+                     "'; --explain=all lists all"));
   }
   if (o.file.empty()) {
     return absl::InvalidArgumentError("no FILE is given; - is standard input");

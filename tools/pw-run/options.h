@@ -80,7 +80,8 @@ struct Options {
 
 struct ParsedOptions {
   Options options;
-  // Set when there is nothing to do but print this, for --help and --version.
+  // Set when there is nothing to do but print this, for --help, --version and
+  // --explain.
   std::string print;
 };
 

@@ -27,6 +27,20 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::MatchesRegex;
 
+TEST(ApiTest, AnErrorHasTheCodeOfItsFirstLineWithOne) {
+  Error error;
+  EXPECT_EQ(error.getId(), "");
+  for (const char *text :
+       {"full", "[PW3101]", "full [PW3101] now", "full [PW310]\n", "\n\n"}) {
+    error.message = text;
+    EXPECT_EQ(error.getId(), "") << text;
+  }
+  error.message = "full [PW3101]";
+  EXPECT_EQ(error.getId(), "PW3101");
+  error.message = "a.mlir:1:1: note: b\nerror: c [PW3102]\nerror: d [PW3103]\n";
+  EXPECT_EQ(error.getId(), "PW3102");
+}
+
 TEST(ApiTest, WhatIsGoneOrEmptyIsAnError) {
   auto compiled = take(compile(runningSum(), {.topology = "1x1x2"}));
   auto session = take(Session::open({.topology = "1x1x2"}));
@@ -145,10 +159,12 @@ void runWithoutMemory(const Plan &plan) {
   auto isRefused = [](const auto &result, const std::string &message) {
     ASSERT_FALSE(result);
     EXPECT_EQ(result.error().code, ErrorCode::Refused);
+    EXPECT_EQ(result.error().getId(), "PW3104");
     EXPECT_THAT(result.error().message, MatchesRegex(message));
   };
   const std::string escaped =
-      "there is no memory for 16777216xf32 .67108864 bytes.";
+      "there is no memory for 16777216xf32 .67108864 bytes. "
+      ".PW3104.";
   {
     auto session = take(Session::open({.topology = "1x1x2"}));
     auto executable = take(session.load(plan));

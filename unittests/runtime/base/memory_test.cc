@@ -31,10 +31,11 @@ TEST(MemoryTest, WhatThereIsNoMemoryForIsFalse) {
 
 TEST(MemoryTest, TextsNameTypeAndBytes) {
   EXPECT_EQ(NoMemoryText(ElementType::kF32, {64, 256}),
-            "there is no memory for 64x256xf32 (65536 bytes)");
+            "there is no memory for 64x256xf32 (65536 bytes) [PW3104]");
   EXPECT_EQ(NoMemoryText(ElementType::kI8, {}),
-            "there is no memory for i8 (1 bytes)");
-  EXPECT_EQ(NoMemoryText(65536), "there is no memory for its 65536 bytes");
+            "there is no memory for i8 (1 bytes) [PW3104]");
+  EXPECT_EQ(NoMemoryText(65536),
+            "there is no memory for its 65536 bytes [PW3104]");
 }
 
 // Wherever it begins and ends.

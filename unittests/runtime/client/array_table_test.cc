@@ -88,7 +88,7 @@ TEST_F(ArrayTableTest, TheClientsMemoryIsBounded) {
   EXPECT_EQ(more.status(),
             absl::ResourceExhaustedError(
                 "array 41xi8 needs 41 bytes of the memory of client 'ann', "
-                "where 60 of 100 bytes are used"));
+                "where 60 of 100 bytes are used [PW3102]"));
   EXPECT_EQ(table_.size(), 1u);
   Put(40);
 }

@@ -62,7 +62,7 @@ TEST_P(DrainTest, TakesNoProgramsUntilItIsUndone) {
   EXPECT_THAT(away(), ElementsAre(true, true, false, false));
   EXPECT_EQ(runtime->Load(MakePlanData(DoublePlan("p"), {})).status(),
             absl::UnavailableError("program 'p' needs island0/host0/device0, "
-                                   "which is drained"));
+                                   "which is drained [PW4103]"));
   const ProgramHandle other = LoadPlan(*runtime, DoublePlan("q", /*base=*/2));
   EXPECT_THAT(Double(*runtime, other, 1), ElementsAre(2, 4));
 
@@ -116,7 +116,7 @@ TEST_P(DrainTest, WaitsForWhoIsThereAndNamesThem) {
   const ProgramHandle program = LoadPlan(*runtime, DoublePlan("p"));
   EXPECT_EQ(runtime->Drain({"host0"}, /*wait_ns=*/1'000'000),
             absl::DeadlineExceededError("what is drained is not empty: program "
-                                        "'p' of client 'client0'"));
+                                        "'p' of client 'client0' [PW4104]"));
   // It goes on meanwhile, and stays where there is nothing else.
   EXPECT_THAT(Double(*runtime, program, 1), ElementsAre(2, 4));
   ASSERT_TRUE(runtime->Rebind(program, {.avoid = {"host0"}}).ok());
@@ -164,9 +164,10 @@ TEST_P(DrainTest, ArraysAreNotLeftBehind) {
   EXPECT_TRUE(runtime->Unload(program).ok());
   // On a device of a host alone it may stay.
   EXPECT_TRUE(runtime->Drain({"island0/host0/device0"}).ok());
-  EXPECT_EQ(runtime->Drain({"host0"}, /*wait_ns=*/1'000'000),
-            absl::DeadlineExceededError(
-                "what is drained is not empty: arrays of client 'client0'"));
+  EXPECT_EQ(
+      runtime->Drain({"host0"}, /*wait_ns=*/1'000'000),
+      absl::DeadlineExceededError(
+          "what is drained is not empty: arrays of client 'client0' [PW4104]"));
   EXPECT_TRUE(runtime->Release(mine).ok());
   EXPECT_TRUE(runtime->Drain({"host0"}).ok());
   EXPECT_TRUE(runtime->Undrain({"host0"}).ok());
@@ -174,7 +175,7 @@ TEST_P(DrainTest, ArraysAreNotLeftBehind) {
   EXPECT_EQ(runtime->Drain({"host1"}, /*wait_ns=*/0),
             absl::DeadlineExceededError(
                 "what is drained is not empty: program 'q' of client "
-                "'elastic', arrays of client 'elastic'"));
+                "'elastic', arrays of client 'elastic' [PW4104]"));
   EXPECT_THAT(Double(*client, other, 3), ElementsAre(6, 8));
   EXPECT_TRUE(runtime->Drain({"host1"}).ok());
   auto value = client->Get(its);

@@ -97,7 +97,7 @@ TEST_P(LossTest, LostContributionNamesTheAbsentShards) {
               ::testing::ContainsRegex(
                   "'reduce' at step 2, shard [0-3] on island0/host[01]/"
                   "device[0-3] waits in the collective of step 0 for shards "
-                  "(0 1|2 3)$"));
+                  "(0 1|2 3) \\[PW4106\\]$"));
 }
 
 // Of several hosts, others wait for who misses it; those are not named.
@@ -132,7 +132,7 @@ TEST_P(LossTest, WhoeverSentTheLostContributionIsNamed) {
     const int host = *sender - 2;
     EXPECT_THAT(message, ::testing::EndsWith(absl::StrCat(
                              "waits in the collective of step 0 for shards ",
-                             2 * host, " ", 2 * host + 1)));
+                             2 * host, " ", 2 * host + 1, " [PW4106]")));
   }
 }
 

@@ -22,7 +22,7 @@ using ::testing::HasSubstr;
 constexpr TimeNs kSecond = 1'000'000'000;
 constexpr char kError[] =
     "model.mlir:3:8: 'wait' of program 'slow' has not returned for 10s at step "
-    "0 on shard 0 (island0/host0/device1)";
+    "0 on shard 0 (island0/host0/device1) [PW4102]";
 
 // y = add_one1(x) on one device. `cost_ns`: what it takes in virtual time.
 proto::Plan QuickPlan(const std::string& name, uint32_t island, int64_t device,
@@ -217,7 +217,7 @@ TEST(KernelTimeoutSimTest, HostWorkMayTakeNoLonger) {
   EXPECT_EQ(
       std::string(status.message()),
       "'x.feed' of program 'p' is still being prepared for step 0 by host0 "
-      "after 10s");
+      "after 10s [PW4102]");
   EXPECT_TRUE(runtime->Unload(program).ok());
   EXPECT_THAT(
       std::string(runtime->Load(MakePlanData(QuickPlan("q", 0, 0), {}))

@@ -176,13 +176,15 @@ TEST(LivesTest, WhatUsedALostHostEndsAndIsLoadedAgain) {
   processes.world().RunFor(1'000'000);
   const absl::StatusOr<RunHandle> run = processes->Launch(cross, values, 2);
   ASSERT_TRUE(run.ok());
-  EXPECT_EQ(processes->Await(*run),
-            absl::FailedPreconditionError(
-                "program 'cross' was given up and must be loaded again: "
-                "program 'cross' cannot go on: host3 is gone (life 1)"));
-  EXPECT_EQ(processes->Load(MakePlanData(Programs()[4].Plan(), {})).status(),
-            absl::UnavailableError(
-                "program 'alone' needs host3, which is gone (life 1)"));
+  EXPECT_EQ(
+      processes->Await(*run),
+      absl::FailedPreconditionError(
+          "program 'cross' was given up and must be loaded again: "
+          "program 'cross' cannot go on: host3 is gone (life 1) [PW4101]"));
+  EXPECT_EQ(
+      processes->Load(MakePlanData(Programs()[4].Plan(), {})).status(),
+      absl::UnavailableError(
+          "program 'alone' needs host3, which is gone (life 1) [PW4101]"));
   // Others are there, and tell what they count.
   EXPECT_EQ(StatsOf(*processes).hosts.size(), 3u);
   processes.Replace(3);

@@ -402,9 +402,10 @@ TEST_P(RunTest, MemoryIsAdmittedAtomically) {
   absl::StatusOr<ProgramHandle> large =
       runtime->Load(MakePlanData(plan("large", 4096), {}));
   EXPECT_EQ(large.status().code(), absl::StatusCode::kResourceExhausted);
-  EXPECT_EQ(large.status().message(),
-            "program 'large' needs 8192 bytes on island0/host0/device0 "
-            "(largest buffers: 'u' 8192), where 0 of 4096 bytes are used");
+  EXPECT_EQ(
+      large.status().message(),
+      "program 'large' needs 8192 bytes on island0/host0/device0 "
+      "(largest buffers: 'u' 8192), where 0 of 4096 bytes are used [PW3101]");
   const std::unique_ptr<Client> ann = runtime.Connect("ann");
   const ProgramHandle first = LoadPlan(*ann, plan("first", 1280));
   absl::StatusOr<ProgramHandle> second =
@@ -412,7 +413,7 @@ TEST_P(RunTest, MemoryIsAdmittedAtomically) {
   EXPECT_EQ(second.status().message(),
             "program 'second' needs 2560 bytes on island0/host0/device0 "
             "(largest buffers: 'u' 2560), where 2560 of 4096 bytes are used; "
-            "held by program 'first' of client 'ann' (2560)");
+            "held by program 'first' of client 'ann' (2560) [PW3101]");
   EXPECT_TRUE(ann->Unload(first).ok());
   LoadPlan(*runtime, plan("second", 1280));
 }

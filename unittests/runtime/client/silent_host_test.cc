@@ -357,7 +357,7 @@ TEST(SilentHostTest, AFetchFromTwoHostsEndsWithoutOneOfThem) {
   EXPECT_TRUE(runtime->Await(run).ok());
   EXPECT_EQ(runtime->Fetch(run, "u").status(),
             absl::DeadlineExceededError(
-                "values were not fetched: no answer from host1"));
+                "values were not fetched: no answer from host1 [PW4105]"));
 }
 
 std::vector<std::string> CallsWithout(ClusterOptions options, int host,

@@ -55,9 +55,10 @@ TEST(SimClusterTest, AHostComesAgainAndRuns) {
   const auto client = ClientOf(*cluster);
   const ProgramHandle program = LoadPlan(*client, GoldenPlan(kThreeHosts));
   cluster->world().RunFor(1'500'000);
-  EXPECT_EQ(client->Load(MakePlanData(GoldenPlan(kThreeHosts), {})).status(),
-            absl::UnavailableError(
-                "program 'golden' needs host1, which is gone (life 1)"));
+  EXPECT_EQ(
+      client->Load(MakePlanData(GoldenPlan(kThreeHosts), {})).status(),
+      absl::UnavailableError(
+          "program 'golden' needs host1, which is gone (life 1) [PW4101]"));
   cluster->world().RunFor(1'500'000);
   EXPECT_EQ(cluster->LifeOf(1), 2u);
   EXPECT_TRUE(client->Unload(program).ok());

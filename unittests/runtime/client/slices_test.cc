@@ -144,7 +144,7 @@ TEST_P(SlicesTest, WhatFitsNowhereIsRefusedOrWaits) {
   const std::unique_ptr<Client> other = runtime.Connect("other");
   EXPECT_EQ(Refused(other->Load(Copy("large", 1056), Anywhere()).status()),
             "program 'large' needs 1 device, 16896 bytes of it; the cluster "
-            "has not so much, whoever gives up what");
+            "has not so much, whoever gives up what [PW3304]");
   const ProgramHandle left = *runtime->Load(Copy("left", 768), Anywhere());
   const ProgramHandle right = *runtime->Load(Copy("right", 768), Anywhere());
   EXPECT_THAT(DevicesOf(*runtime, right), ElementsAre(1));
@@ -153,12 +153,12 @@ TEST_P(SlicesTest, WhatFitsNowhereIsRefusedOrWaits) {
       "'left' of client 'client0' (12288), program 'right' of client 'client0' "
       "(12288)";
   EXPECT_EQ(Refused(other->Load(Copy("third", 512), Anywhere(0)).status()),
-            kWhy);
+            absl::StrCat(kWhy, " [PW3301]"));
   // It waits for its own client.
   EXPECT_EQ(Refused(runtime->Load(Copy("third", 512), Anywhere()).status()),
             absl::StrCat(kWhy,
                          "; its own client holds too much of that and waits "
-                         "meanwhile"));
+                         "meanwhile [PW3204]"));
   const absl::Status late =
       other->Load(Copy("third", 512), Anywhere(2'000'000)).status();
   EXPECT_EQ(late.code(), absl::StatusCode::kDeadlineExceeded);
@@ -220,7 +220,7 @@ TEST_P(SlicesTest, ASliceIsItsClientsAlone) {
       Refused(runtime->ReserveSlice({.shape = {2}, .wait_ns = 0}).status()),
       HasSubstr("slice 'slice' needs 2 devices of an island, with nobody "
                 "there, held by program 'p' of client 'other' (1024), slice "
-                "'mine' of client 'client0' (16384)"));
+                "'mine' of client 'client0' (16384) [PW3301]"));
   const proto::ControllerStatus status =
       *runtime.cluster().Describe(absl::Seconds(10));
   ASSERT_EQ(status.slices_size(), 1);
@@ -238,7 +238,7 @@ TEST_P(SlicesTest, ASliceIsItsClientsAlone) {
   EXPECT_EQ(full.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_EQ(full.message(),
             "program 's' needs 512 bytes on island0/host0/device0, where slice "
-            "'mine' has 0 of 16384 bytes left");
+            "'mine' has 0 of 16384 bytes left [PW3302]");
   EXPECT_EQ(other->Load(Copy("t", 8, 1), *slice).status().code(),
             absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(runtime->Load(Copy("t", 8, 3), *slice).status().code(),
@@ -251,8 +251,10 @@ TEST_P(SlicesTest, ASliceIsItsClientsAlone) {
               HasSubstr("16384 of 16384 bytes are used"));
   EXPECT_EQ(runtime->ReleaseSlice(*slice).code(),
             absl::StatusCode::kFailedPrecondition);
-  EXPECT_EQ(runtime->Load(Copy("t", 8, 1), *slice).status().code(),
-            absl::StatusCode::kFailedPrecondition);
+  const absl::Status gone = runtime->Load(Copy("t", 8, 1), *slice).status();
+  EXPECT_EQ(gone.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(gone.message()),
+              HasSubstr(" was given back [PW3303]"));
 }
 
 // Nor of those that come back.
@@ -402,7 +404,7 @@ TEST_P(SlicesTest, AQuotaCountsSlicesAndNotWhatIsOnThem) {
   ASSERT_TRUE(poor->Load(Copy("p", 512), *slice).ok());
   EXPECT_EQ(Refused(poor->ReserveSlice({.name = "two"}).status()),
             "device memory of slice 'two': 16384 bytes; client 'poor' has "
-            "16384 of the 20000 bytes of its quota");
+            "16384 of the 20000 bytes of its quota [PW3201]");
 }
 
 }  // namespace

@@ -274,7 +274,7 @@ TEST_P(ValuesTest, AHostWithoutRoomRefusesTheLaunch) {
               ::testing::MatchesRegex(
                   "argument 'u' of program 'larger' needs 24000 bytes of host "
                   "memory of host1, where 0 of 20000 bytes are "
-                  "used"));
+                  "used \\[PW3102\\]"));
   for (int i = 0; i < 3; ++i) {
     for (const LaunchArgument& argument :
          {LaunchArgument(value), LaunchArgument(kept)}) {
@@ -285,7 +285,7 @@ TEST_P(ValuesTest, AHostWithoutRoomRefusesTheLaunch) {
                   ::testing::MatchesRegex(
                       "result 'u' of program 'large' needs 16000 bytes of host "
                       "memory of host1, where 16000 of 20000 bytes "
-                      "are used"));
+                      "are used \\[PW3102\\]"));
       EXPECT_EQ(runtime->Fetch(run, 0).status(), status);
       EXPECT_TRUE(runtime->ReleaseRun(run).ok());
     }
@@ -316,7 +316,7 @@ TEST_P(ValuesTest, ClientsMemoryIsBounded) {
   const ArrayHandle first = *bo->Put(Floats({20}, Ramp(20)));
   EXPECT_EQ(bo->Put(Floats({6}, Ramp(6))).status().message(),
             "array 6xf32 needs 24 bytes of the memory of client 'bo', where 80 "
-            "of 100 bytes are used");
+            "of 100 bytes are used [PW3102]");
   EXPECT_TRUE(bo->Release(first).ok());
   EXPECT_TRUE(bo->Put(Floats({6}, Ramp(6))).ok());
   EXPECT_EQ(StatsOf(*bo).object_bytes, 24u);

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/controller/load_queue.h"
 #include "unittests/runtime/client/runtime_test_support.h"
 
 namespace pathways::testing {
@@ -101,6 +102,27 @@ TEST_P(WaitingLoadTest, AClientThatLeavesMakesRoom) {
   EXPECT_TRUE(waiter->loaded.get().ok());
 }
 
+TEST_P(WaitingLoadTest, OneThatWasPassedTooOftenComesFirst) {
+  if (GetParam() == ClusterOptions::kSim) GTEST_SKIP() << kNoOther;
+  TestCluster runtime = StartSmall();
+  const std::unique_ptr<Client> other = runtime.Connect("other");
+  const std::unique_ptr<Client> third = runtime.Connect("third");
+  const ProgramHandle first = *runtime->Load(Copy("first", 512));
+  std::unique_ptr<Waiter> waiter = LoadBeside(*other, Copy("second", 576));
+  waiter->why.get();
+  absl::Status status;
+  for (uint32_t i = 0; i <= LoadQueue::kMaxPassed && status.ok(); ++i) {
+    const absl::StatusOr<ProgramHandle> small =
+        third->Load(Copy("small", 8), {.wait_ns = 0});
+    status = small.status();
+    if (small.ok()) ASSERT_TRUE(third->Unload(*small).ok());
+  }
+  EXPECT_EQ(status, absl::ResourceExhaustedError(
+                        "others have waited longer for its memory [PW3205]"));
+  EXPECT_TRUE(runtime->Unload(first).ok());
+  EXPECT_TRUE(waiter->loaded.get().ok());
+}
+
 TEST_P(WaitingLoadTest, WhoMayNotWaitIsRefused) {
   TestCluster runtime = StartSmall();
   const std::unique_ptr<Client> other = runtime.Connect("other");
@@ -113,8 +135,9 @@ TEST_P(WaitingLoadTest, WhoMayNotWaitIsRefused) {
   const absl::Status late =
       other->Load(Copy("second", 768), {.wait_ns = 2'000'000}).status();
   EXPECT_EQ(late.code(), absl::StatusCode::kDeadlineExceeded);
-  EXPECT_THAT(std::string(late.message()),
-              HasSubstr("(12288), which was not given back within 2ms"));
+  EXPECT_THAT(
+      std::string(late.message()),
+      HasSubstr("(12288), which was not given back within 2ms [PW3202]"));
 }
 
 TEST_P(WaitingLoadTest, ACircleOfClientsIsRefused) {
@@ -131,8 +154,9 @@ TEST_P(WaitingLoadTest, ACircleOfClientsIsRefused) {
   EXPECT_EQ(circle.code(), absl::StatusCode::kResourceExhausted);
   EXPECT_THAT(
       std::string(circle.message()),
-      HasSubstr("clients would wait for each other: 'client0' for "
-                "program 'also right', 'other' for program 'also left'"));
+      HasSubstr(
+          "clients would wait for each other: 'client0' for "
+          "program 'also right', 'other' for program 'also left' [PW3203]"));
   EXPECT_TRUE(runtime->Unload(left).ok());
   EXPECT_TRUE(waiter->loaded.get().ok());
   EXPECT_TRUE(other->Unload(right).ok());
@@ -167,7 +191,7 @@ TEST_P(WaitingLoadTest, AQuotaHoldsWhenTheWaitIsOver) {
   EXPECT_TRUE(runtime->Unload(held).ok());
   EXPECT_EQ(waiter->loaded.get().status().message(),
             "device memory of program 'waits': 8192 bytes; client 'poor' has "
-            "8192 of the 13000 bytes of its quota");
+            "8192 of the 13000 bytes of its quota [PW3201]");
 }
 
 TEST_P(WaitingLoadTest, AQuotaBoundsProgramsAndArrays) {
@@ -178,7 +202,7 @@ TEST_P(WaitingLoadTest, AQuotaBoundsProgramsAndArrays) {
   ASSERT_TRUE(first.ok()) << first.status();
   EXPECT_EQ(poor->Load(Copy("second", 512)).status().message(),
             "device memory of program 'second': 8192 bytes; client 'poor' has "
-            "4096 of the 10000 bytes of its quota");
+            "4096 of the 10000 bytes of its quota [PW3201]");
   // A launch has 1024 bytes each of argument and result.
   std::vector<RunHandle> runs;
   for (int i = 0; i < 2; ++i) {
@@ -194,7 +218,7 @@ TEST_P(WaitingLoadTest, AQuotaBoundsProgramsAndArrays) {
   }
   EXPECT_EQ(refused.code(), absl::StatusCode::kResourceExhausted);
   EXPECT_THAT(std::string(refused.message()),
-              HasSubstr("of the 10000 bytes of its quota"));
+              HasSubstr("of the 10000 bytes of its quota [PW3201]"));
   for (const RunHandle& run : runs) poor->ReleaseRun(run).IgnoreError();
   EXPECT_TRUE(
       poor->Await(LaunchPlan(*poor, *first, {Floats({256}, Ramp(256))})).ok());

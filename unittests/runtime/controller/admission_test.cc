@@ -59,7 +59,7 @@ TEST_F(AdmissionTest, NamesWhatIsNeededWhereAndWhoHoldsTheRest) {
   EXPECT_EQ(status.message(),
             "program 'two' needs 16384 bytes on island0/host1/device0 (largest "
             "buffers: 'u' 4096, 'v' 4096, 'w' 4096), where 4096 of 16384 bytes "
-            "are used; held by program 'one' of client 'me' (4096)");
+            "are used; held by program 'one' of client 'me' (4096) [PW3101]");
 }
 
 TEST_F(AdmissionTest, WhatNeedsAHostThatIsGoneIsRefused) {
@@ -67,7 +67,7 @@ TEST_F(AdmissionTest, WhatNeedsAHostThatIsGoneIsRefused) {
   const absl::Status status = Admit(1, "one", 16);
   EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
   EXPECT_EQ(status.message(),
-            "program 'one' needs host1, which is gone (life 3)");
+            "program 'one' needs host1, which is gone (life 3) [PW4101]");
 }
 
 // With all memory free, whoever still counts as a holder, and no device lost.
@@ -104,8 +104,9 @@ TEST_F(AdmissionTest, ALostDeviceTakesNothing) {
   admission_.Lose(1, "again");
   const absl::Status status = Admit(2, "two", 2);
   EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
-  EXPECT_THAT(std::string(status.message()),
-              ::testing::HasSubstr(", whose worker is lost: it hangs"));
+  EXPECT_THAT(
+      std::string(status.message()),
+      ::testing::HasSubstr(", whose worker is lost: it hangs [PW4102]"));
 }
 
 TEST_F(AdmissionTest, KeepsWhatIsOnSomeHosts) {

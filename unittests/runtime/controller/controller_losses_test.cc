@@ -26,7 +26,7 @@ TEST_F(ControllerTest, CallsThatWaitForAHostThatIsGoneEnd) {
   EXPECT_THAT(Sent(),
               ElementsAre("stop to host0", "drop to host0",
                           "client1 ended 1: program 'p' cannot go on: host1 is "
-                          "gone (life 1)"));
+                          "gone (life 1) [PW4101]"));
   control.mutable_unload_request()->set_request(3);
   control.mutable_unload_request()->set_program(p);
   FromClient(1, control);
@@ -49,13 +49,14 @@ TEST_F(ControllerTest, AHostThatLivesAgainBeginsAnew) {
   controller_->OnPeerDown(1, 1);
   Sent();
   Launch(1, 2, p, /*fresh=*/false);
-  EXPECT_THAT(Sent(), ElementsAre("client1 ended 2: program 'p' was given up "
-                                  "and must be loaded again: program 'p' "
-                                  "cannot go on: host1 is gone (life 1)"));
+  EXPECT_THAT(Sent(),
+              ElementsAre("client1 ended 2: program 'p' was given up "
+                          "and must be loaded again: program 'p' "
+                          "cannot go on: host1 is gone (life 1) [PW4101]"));
   Load(1);
   --loaded_;
   EXPECT_THAT(Sent(), ElementsAre("client1 1: program 'p' needs host1, which "
-                                  "is gone (life 1)"));
+                                  "is gone (life 1) [PW4101]"));
   controller_->OnPeerUp(1, 2);
   controller_->OnPeerUp(1, 2);
   controller_->OnPeerDown(1, 1);  // late
@@ -101,7 +102,7 @@ TEST_F(ControllerTest, AHostThatLivesAgainBeginsAnew) {
   controller_->OnPeerUp(1, 3);
   EXPECT_THAT(Sent(),
               ::testing::Contains("client1 ended 3: program 'p' cannot go on: "
-                                  "host1 is gone (life 2)"));
+                                  "host1 is gone (life 2) [PW4101]"));
 }
 
 // Who asked for statistics waits for nobody who is gone, whenever that is.
@@ -165,14 +166,14 @@ TEST_F(ControllerTest, ArraysAreLostWithTheHostsThatHoldThem) {
   EXPECT_THAT(Sent(),
               ElementsAre("drop to host0", "drop to host1",
                           "client1 ended 2: the values are lost: host1 is gone "
-                          "(life 1)"));
+                          "(life 1) [PW4101]"));
   proto::Control fetch;
   fetch.mutable_fetch_request()->set_request(9);
   fetch.mutable_fetch_request()->set_object(1001);
   fetch.mutable_fetch_request()->add_sources()->set_host(1);
   FromClient(1, fetch);
   EXPECT_THAT(Sent(), ElementsAre("client1 9: the values are lost: host1 is "
-                                  "gone (life 1)"));
+                                  "gone (life 1) [PW4101]"));
   proto::Control release;
   release.mutable_release_request()->add_objects(1001);
   FromClient(1, release);
@@ -196,19 +197,21 @@ TEST_F(ControllerTest, WhatIsOnALostWorkerEnds) {
   EXPECT_THAT(Sent(), IsEmpty());
   lost->mutable_devices()->RemoveLast();
   FromHost(1, control);
-  EXPECT_THAT(Sent(), ElementsAre("stop to host0", "stop to host1",
-                                  "start 1 of 1", "drop to host0",
-                                  "drop to host1", "client1 ended 1: it hangs",
-                                  "stop to host0", "stop to host1"));
+  EXPECT_THAT(Sent(),
+              ElementsAre("stop to host0", "stop to host1", "start 1 of 1",
+                          "drop to host0", "drop to host1",
+                          "client1 ended 1: it hangs [PW4102]", "stop to host0",
+                          "stop to host1"));
   FromHost(1, control);
   EXPECT_THAT(Sent(), IsEmpty());
   Launch(2, 1, q);
-  EXPECT_THAT(Sent(), ElementsAre("client2 ended 1: program 'p' was given up "
-                                  "and must be loaded again: it hangs"));
+  EXPECT_THAT(Sent(),
+              ElementsAre("client2 ended 1: program 'p' was given up "
+                          "and must be loaded again: it hangs [PW4102]"));
   Load(1);
   EXPECT_THAT(Sent(),
               ElementsAre("client1 1: program 'p' needs island0/host1/device0, "
-                          "whose worker is lost: it hangs"));
+                          "whose worker is lost: it hangs [PW4102]"));
 }
 
 }  // namespace

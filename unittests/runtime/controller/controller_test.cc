@@ -25,7 +25,7 @@ TEST_F(ControllerTest, ALoadIsAskedForAgainAndEndsWithAName) {
               ElementsAre("load to host1", "load to host1"));
   EXPECT_THAT(Advance(kTimeout / 4),
               ElementsAre("client1 1: program 'p' was not loaded: no answer "
-                          "from host1",
+                          "from host1 [PW4105]",
                           "stop to host0", "stop to host1"));
   // Nobody waits any more, so nothing keeps a simulation going.
   world_.Advance(kTimeout / 4);

@@ -26,7 +26,7 @@ TEST_F(ControllerTest, AHostThatDoesNotAnswerForALaunchIsNamed) {
               ElementsAre("prepare 1 to host1", "prepare 1 to host1",
                           "drop to host0", "drop to host1",
                           "client1 ended 1: a launch did not begin: no answer "
-                          "from host1"));
+                          "from host1 [PW4105]"));
   // The program is good for a launch when the host is back.
   Stored(0, 2);
   Stored(1, 2);
@@ -63,9 +63,10 @@ TEST_F(ControllerTest, WhatAHostWasToldOfALaunchIsSentAgain) {
   Stored(0, 1);
   EXPECT_THAT(prepares(kTimeout / 4), ElementsAre("prepare 1 to host1"));
   // The other host may have begun, so the program cannot go on.
-  EXPECT_THAT(prepares(kTimeout / 4),
-              ::testing::Contains(HasSubstr("client1 ended 1: a launch did not "
-                                            "begin: no answer from host1")));
+  EXPECT_THAT(
+      prepares(kTimeout / 4),
+      ::testing::Contains(HasSubstr("client1 ended 1: a launch did not "
+                                    "begin: no answer from host1 [PW4105]")));
 }
 
 }  // namespace

@@ -80,8 +80,9 @@ TEST_F(FetchTableTest, LastsAsLongAsItGoesOn) {
     table_.Sent(90 * i, {1, 7}, 0, i);  // no more than before
     EXPECT_THAT(Tick(90 * i), ElementsAre("7: 5 of 0 from 0"));
   }
-  EXPECT_THAT(Tick(9009),
-              ElementsAre("7: values were not fetched: no answer from host0"));
+  EXPECT_THAT(
+      Tick(9009),
+      ElementsAre("7: values were not fetched: no answer from host0 [PW4105]"));
 }
 
 TEST_F(FetchTableTest, EndsWithTheHostsThatDidNotAnswer) {
@@ -93,7 +94,7 @@ TEST_F(FetchTableTest, EndsWithTheHostsThatDidNotAnswer) {
   EXPECT_THAT(Tick(100),
               ElementsAre("1: 6 of 1 from 0",
                           "7: values were not fetched: no answer from host0, "
-                          "host2"));
+                          "host2 [PW4105]"));
   EXPECT_THAT(Tick(100), ElementsAre("1: 6 of 1 from 0"));
   EXPECT_THAT(table_.End({2, 1}), ElementsAre(1));
   EXPECT_THAT(Tick(500), IsEmpty());
@@ -108,7 +109,7 @@ TEST_F(FetchTableTest, WhenAllAnswerAllAreNamed) {
   table_.Sent(60, {1, 7}, 0, 0);
   table_.Sent(60, {1, 7}, 2, 0);
   EXPECT_THAT(Tick(100), ElementsAre("7: values were not fetched: no answer "
-                                     "from host0, host2"));
+                                     "from host0, host2 [PW4105]"));
 }
 
 TEST_F(FetchTableTest, AHostThatHasSomethingToRunIsGivenTime) {

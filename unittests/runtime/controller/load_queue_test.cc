@@ -94,7 +94,7 @@ TEST_F(LoadQueueTest, WhatWaitsForItselfIsRefused) {
   EXPECT_EQ(Ask(Make(1, 192)),
             "program 'p2' needs 6144 of 16384 bytes of island0/host0/device0, "
             "held by program 'p1' of client 'c1' (13312); its own client holds "
-            "too much of that and waits meanwhile");
+            "too much of that and waits meanwhile [PW3204]");
   EXPECT_EQ(Ask(Make(2, 608)).substr(0, 26), "program 'p3' needs 19456 o");
   EXPECT_TRUE(queue_.empty());
 }
@@ -107,7 +107,7 @@ TEST_F(LoadQueueTest, ACircleIsRefusedAndNamed) {
             "program 'p6' needs 6144 of 16384 bytes of island0/host0/device0, "
             "held by program 'p1' of client 'c1' (13312); clients would wait "
             "for each other: 'c3' for program 'p6', 'c1' for program 'p4', "
-            "'c2' for program 'p5'");
+            "'c2' for program 'p5' [PW3203]");
   // The others still get what they wait for.
   EXPECT_THAT(Release(3), ElementsAre(5));
   admission_.Release(5);

@@ -225,7 +225,7 @@ TEST_F(ProgramTableTest, ALoadEndsWithTheHostsThatDidNotAnswer) {
   EXPECT_THAT(Tick(198), ElementsAre("ask 0"));
   EXPECT_THAT(Tick(199),
               ElementsAre("answer 1: program 'p' was not loaded: no answer "
-                          "from host1",
+                          "from host1 [PW4105]",
                           "ask 2"));
   EXPECT_FALSE(table_.HasRequest(busy_));
   EXPECT_FALSE(table_.Ready(0, 1).ok());
@@ -255,7 +255,7 @@ TEST_F(ProgramTableTest, AnUnloadEndsWithTheHostsThatDidNotAnswer) {
   EXPECT_THAT(Tick(150),
               ElementsAre("answer 2: program 'p' was not unloaded: no answer "
                           "from host0, host1, and its memory is held until "
-                          "there is one"));
+                          "there is one [PW4105]"));
   EXPECT_EQ(table_.loaded(), 0u);
   // Nothing is freed before all hosts have stopped: one may read what another
   // has. A second request waits for the same.
@@ -280,7 +280,7 @@ TEST_F(ProgramTableTest, MemoryIsHeldWhereAHostDidNotFreeIt) {
   EXPECT_THAT(Tick(100),
               ElementsAre("answer 2: program 'p' was not unloaded: no answer "
                           "from host1, where its memory is held until there "
-                          "is one"));
+                          "is one [PW4105]"));
   EXPECT_TRUE(table_.Load(now_, big(0), kPlan, "me", {0, 3}).ok());
   EXPECT_FALSE(table_.Load(now_, big(2), kPlan, "me", {0, 4}).ok());
   EXPECT_EQ(Answer(State::kFreeing, 1).kind, ProgramNext::kNothing);
@@ -297,7 +297,7 @@ TEST_F(ProgramTableTest, AHostThatIsGoneIsNotWaitedFor) {
   EXPECT_EQ(Answer(State::kStopping, 0).kind, ProgramNext::kAsk);
   EXPECT_THAT(Texts({Answer(State::kFreeing, 0)}),
               ElementsAre("answer 1: program 'p' was not loaded: host1 is "
-                          "gone (life 1)"));
+                          "gone (life 1) [PW4101]"));
   EXPECT_FALSE(table_.Waits());
 }
 
@@ -334,7 +334,7 @@ TEST_F(ProgramTableTest, WhatIsOnALostDeviceCannotGoOn) {
                 .status()
                 .message(),
             "program 'late' needs island0/host1/device0, whose worker is lost: "
-            "it hangs");
+            "it hangs [PW4102]");
   table_.Break(now_, 0, why);
   EXPECT_THAT(table_.Lose(1, {0}, why), IsEmpty());
 }
@@ -405,7 +405,7 @@ TEST_F(ProgramTableTest, WhoFetchesThePlanIsNotSilent) {
   table_.Asked(now_, 1, other);
   EXPECT_EQ(asked(0, true).front(),
             "answer 1: program 'p' was not loaded: no answer from host0, "
-            "host1");
+            "host1 [PW4105]");
 }
 
 }  // namespace

@@ -66,7 +66,8 @@ TEST(HostLossesTest, LostDevicesCountAsHavingAnswered) {
   const std::vector<Control> replies = ControlsOf(
       host.Load(MovePlan("late", 2), /*program=*/1), Control::kLoadReply);
   ASSERT_THAT(replies, SizeIs(1));
-  EXPECT_EQ(replies[0].load_reply().message(), "island0/host0/device0 is lost");
+  EXPECT_EQ(replies[0].load_reply().message(),
+            "island0/host0/device0 is lost [PW4102]");
 }
 
 TEST(HostLossesTest, WhatWaitsForThemEnds) {
@@ -96,7 +97,8 @@ TEST(HostLossesTest, ALoadThatWaitsForThemIsRefused) {
   const std::vector<Control> replies =
       ControlsOf(Lose(host), Control::kLoadReply);
   ASSERT_THAT(replies, SizeIs(1));
-  EXPECT_EQ(replies[0].load_reply().message(), "island0/host0/device0 is lost");
+  EXPECT_EQ(replies[0].load_reply().message(),
+            "island0/host0/device0 is lost [PW4102]");
 }
 
 }  // namespace

@@ -257,7 +257,7 @@ TEST_F(LaunchStagingTest, RefusesWhatHasNoRoom) {
   EXPECT_THAT(Tell(Stage(2, 2, 4)),
               ElementsAre("ready 2: result 'z' of program 'p' needs 8 bytes of "
                           "host memory of host0, where 1048569 of 1048576 "
-                          "bytes are used"));
+                          "bytes are used [PW3102]"));
   *rest = Arena::Segment();
   EXPECT_THAT(Tell(Stage(3, 2, 4)), ElementsAre("ready 3"));
 }

@@ -29,7 +29,7 @@ TEST(ArenaTest, BoundIsKeptAndMemoryComesBack) {
     a->data()[599] = 1;
     EXPECT_EQ(arena.Allocate(401, "program 'b'").status().message(),
               "program 'b' needs 401 bytes of island0/host0/device0, where 600 "
-              "of 1000 bytes are used");
+              "of 1000 bytes are used [PW3102]");
     EXPECT_TRUE(arena.Allocate(400, "program 'b'").ok());  // freed at once
     Arena::Segment moved = *std::move(a);
     EXPECT_EQ(arena.used(), 600u);
@@ -53,7 +53,7 @@ TEST(ArenaTest, TheSystemMayHaveLess) {
   EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
   EXPECT_EQ(status.message(),
             "program 'a' needs 576460752303423488 bytes of device: the system "
-            "has no 576460752303423488 bytes of memory left");
+            "has no 576460752303423488 bytes of memory left [PW3103]");
   EXPECT_EQ(arena.used(), 0u);
 }
 
@@ -118,7 +118,7 @@ TEST(ArenaTest, ChargesShareTheBound) {
   EXPECT_FALSE(arena.Allocate(41, "b").ok());
   EXPECT_EQ(arena.Charge(41, "array 'b'").status().message(),
             "array 'b' needs 41 bytes of host memory of host0, where 60 of 100 "
-            "bytes are used");
+            "bytes are used [PW3102]");
 }
 
 TEST(ArenaTest, ABoundMayBecomeSmallerThanWhatIsUsed) {
@@ -128,9 +128,10 @@ TEST(ArenaTest, ABoundMayBecomeSmallerThanWhatIsUsed) {
   arena.Bound(50);
   EXPECT_EQ(arena.room(), 0u);
   EXPECT_EQ(arena.used(), 60u);
-  EXPECT_EQ(arena.Charge(1, "y").status(),
-            absl::ResourceExhaustedError(
-                "y needs 1 bytes of host, where 60 of 50 bytes are used"));
+  EXPECT_EQ(
+      arena.Charge(1, "y").status(),
+      absl::ResourceExhaustedError(
+          "y needs 1 bytes of host, where 60 of 50 bytes are used [PW3102]"));
   *first = Arena::Segment();
   EXPECT_EQ(arena.room(), 50u);
   arena.Bound(100);
@@ -205,7 +206,7 @@ TEST(HostStoreTest, AnObjectWithoutRoomSaysWhy) {
   EXPECT_EQ(object->status.code(), absl::StatusCode::kResourceExhausted);
   EXPECT_EQ(object->status.message(),
             "argument 'x' needs 8 bytes of host memory of host0, where 4 of 10 "
-            "bytes are used");
+            "bytes are used [PW3102]");
   store.Drop(2);
   EXPECT_EQ(arena.used(), 4u);
   store.Drop(1);

@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/base/error_codes.h"
 
 namespace pathways::pw_run {
 namespace {
@@ -107,6 +108,18 @@ TEST(OptionsTest, HelpAndVersion) {
   EXPECT_THAT(help, HasSubstr("Examples:"));
   EXPECT_THAT(help, HasSubstr("--expected"));
   EXPECT_THAT(Parse({"--version"})->print, HasSubstr("pw-run (Pathways) "));
+}
+
+TEST(OptionsTest, ErrorsAreExplained) {
+  EXPECT_THAT(Parse({"--explain", "PW3101"})->print,
+              HasSubstr("PW3101: A program does not fit"));
+  EXPECT_EQ(Parse({"--explain=PW3101"})->print, ExplainError("PW3101"));
+  EXPECT_EQ(Parse({"--explain=all"})->print, ListErrors());
+  for (const char* code : {"PW9999", "PW310", "pw3101", "everything"}) {
+    EXPECT_EQ(ErrorOf({"--explain", code}),
+              absl::StrCat("--explain: there is no error code '", code,
+                           "'; --explain=all lists all"));
+  }
 }
 
 TEST(OptionsTest, Mistakes) {
