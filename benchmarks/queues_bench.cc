@@ -62,7 +62,7 @@ constexpr JobClass kClasses[] = {{"small", 350, 100 * kMs, 200 * kMs, 1},
                                  {"large", 50, 1200 * kMs, 1000 * kMs, 20}};
 // Jobs of a class and queue that are asked for at a time; those behind them
 // wait all the same.
-constexpr int kAsking = 4;
+constexpr int kAsking = 8;
 
 std::string KindOf(int cohort) { return absl::StrCat("cohort", cohort); }
 

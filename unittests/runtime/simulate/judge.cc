@@ -152,6 +152,16 @@ bool IsInTheWay(const Outcome& outcome, bool has_slice, bool is_faulty) {
           (has_slice && absl::StrContains(text, "held by slice ")));
 }
 
+// Of what comes after that: with nothing to compare it with, anything that a
+// program may do, but not what none may.
+bool MayDiffer(const Outcome& outcome, const Outcome& alone) {
+  if (!outcome.made) return true;
+  if (alone.made && alone.status.ok()) return false;
+  return !absl::IsInternal(outcome.status) &&
+         !absl::StrContains(outcome.status.message(),
+                            "nothing is left to happen");
+}
+
 // What a status says, but on which device a shard was.
 std::string WithoutPlace(const absl::Status& status) {
   std::string text = status.ToString();
@@ -221,11 +231,14 @@ class Judgement {
           hosts.insert(h);
         }
       }
-      if (call.kind() != LOAD || call.program() >= prepared_.hosts.size()) {
-        continue;
+      if (call.kind() != LOAD) continue;
+      std::vector<uint32_t> programs(call.also().begin(), call.also().end());
+      programs.push_back(call.program());
+      for (uint32_t program : programs) {
+        if (program >= prepared_.hosts.size()) continue;
+        const std::set<int32_t>& of = prepared_.hosts[program];
+        hosts.insert(of.begin(), of.end());
       }
-      const std::set<int32_t>& of = prepared_.hosts[call.program()];
-      hosts.insert(of.begin(), of.end());
     }
     // What a cancel comes too late for is a matter of time, and so is what
     // follows from that.
@@ -246,8 +259,7 @@ class Judgement {
       const bool excused =
           same || cancelled ||
           (reserves_ && IsInTheWay(got, has_slice, excuses_.any())) ||
-          (differs && !(got.made && want.made && want.status.ok()) &&
-           (!got.made || got.status.ok())) ||
+          (differs && MayDiffer(got, want)) ||
           (got.made ? !got.status.ok() &&
                           excuses_.Explain(tenant.name(), hosts, got.status)
                     : failed);
