@@ -504,15 +504,16 @@ static void addInLanes(linalg::GenericOp op) {
 
 LogicalResult kernel::lowerToLoops(ModuleOp module) {
   MLIRContext *context = module.getContext();
+  keepSignsOfErf(module);
   RewritePatternSet patterns(context);
   patterns.add<CopyByLoops, FillFlat>(context);
   addExpPattern(patterns);
+  addDoublePatterns(patterns);
   // One rule for vector bodies and tails: the same straight code for both.
   // These are within a few units in the last place; the others go to the C
   // library.
   populateMathPolynomialApproximationPatterns(patterns, [](StringRef name) {
     return name == math::TanhOp::getOperationName() ||
-           name == math::LogOp::getOperationName() ||
            name == math::ErfOp::getOperationName();
   });
   applyPatternsToEnd(module, std::move(patterns));

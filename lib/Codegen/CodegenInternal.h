@@ -143,9 +143,16 @@ void lowerTransposes(func::FuncOp func, const MatmulTiles &tiles, PathLog *log);
 /// the target's instructions for ranges.
 void useRanges(ModuleOp module);
 
-/// Writes exp of f32 as straight code: 1 unit in the last place, all of IEEE
-/// 754's special values, subnormal results too.
+/// Writes exp of f32 as straight code: 1.03 units in the last place, all of
+/// IEEE 754's special values, subnormal results too.
 void addExpPattern(RewritePatternSet &patterns);
+
+/// Lets erf of f32 have the sign of its operand, also of -0, which its
+/// approximation takes for 0.
+void keepSignsOfErf(ModuleOp module);
+
+/// Writes log, sin, cos and pow of f32 as straight code in f64, rounded once.
+void addDoublePatterns(RewritePatternSet &patterns);
 
 /// Everything else of linalg, and copies, to loops.
 LogicalResult lowerToLoops(ModuleOp module);

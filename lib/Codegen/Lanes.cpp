@@ -28,7 +28,8 @@ bool kernel::isDense(Value buffer) {
 bool kernel::isWrittenOut(Operation &op) {
   return isa<math::AbsFOp, math::FmaOp, math::SqrtOp, math::RsqrtOp,
              math::CopySignOp, math::AbsIOp>(op) ||
-         (isa<math::ExpOp, math::LogOp, math::TanhOp, math::ErfOp>(op) &&
+         (isa<math::ExpOp, math::LogOp, math::TanhOp, math::ErfOp, math::SinOp,
+              math::CosOp, math::PowFOp>(op) &&
           op.getResult(0).getType().isF32());
 }
 

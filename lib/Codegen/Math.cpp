@@ -138,6 +138,17 @@ void kernel::useRanges(ModuleOp module) {
   applyPatternsToEnd(module, std::move(patterns));
 }
 
+void kernel::keepSignsOfErf(ModuleOp module) {
+  module.walk([](math::ErfOp op) {
+    if (!getElementTypeOrSelf(op.getType()).isF32())
+      return;
+    OpBuilder b(op->getContext());
+    b.setInsertionPointAfter(op);
+    auto kept = math::CopySignOp::create(b, op.getLoc(), op, op.getOperand());
+    op.getResult().replaceAllUsesExcept(kept, kept);
+  });
+}
+
 void kernel::addExpPattern(RewritePatternSet &patterns) {
   patterns.add<ExpandExp>(patterns.getContext());
 }
