@@ -20,6 +20,7 @@
 #include "pathways/Support/SourcePlace.h"
 #include "pathways/Support/TaskPool.h"
 #include "pathways/Target/PlanFile.h"
+#include "runtime/base/error_codes.h"
 #include "runtime/plan/profile.h"
 #include "runtime/plan/verify.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -125,13 +126,17 @@ static Status selectProgram(mlir::ModuleOp module, const std::string &name) {
       selected = program;
   }
   if (programs.empty())
-    return Error{ErrorCode::InvalidProgram, "there is no pw.program"};
-  if (!selected)
     return Error{ErrorCode::InvalidProgram,
-                 "there is no pw.program @" + name + "; there is " + names};
+                 std::string("there is no pw.program") +
+                     Tag(ErrorId::kNoSuchProgram)};
+  if (!selected)
+    return Error{ErrorCode::InvalidProgram, "there is no pw.program @" + name +
+                                                "; there is " + names +
+                                                Tag(ErrorId::kNoSuchProgram)};
   if (name.empty() && programs.size() > 1)
     return Error{ErrorCode::InvalidProgram,
-                 "there are several programs, name one of: " + names};
+                 "there are several programs, name one of: " + names +
+                     Tag(ErrorId::kNoSuchProgram)};
   for (ProgramOp program : programs)
     if (program != selected)
       program.erase();

@@ -629,8 +629,9 @@ makeArguments(const Plan &plan,
   for (const proto::Argument &argument : interface.arguments()) {
     auto it = arguments.find(argument.name());
     if (it == arguments.end())
-      return Error{ErrorCode::InvalidArgument,
-                   "argument '" + argument.name() + "' is missing"};
+      return Error{ErrorCode::InvalidArgument, "argument '" + argument.name() +
+                                                   "' is missing" +
+                                                   Tag(ErrorId::kInputMissing)};
     ++used;
     if (const auto *value = std::get_if<HostArray>(&it->second)) {
       if (!HasMemoryFor([&] { values.emplace_back(*value); }))

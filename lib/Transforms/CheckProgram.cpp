@@ -8,6 +8,7 @@
 
 #include "pathways/Dialect/Pathways/Layouts.h"
 #include "pathways/Transforms/Passes.h"
+#include "runtime/base/error_codes.h"
 
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -84,9 +85,11 @@ class CheckProgramPass
         enter(callee);
       } else if (it->second == State::OnStack) {
         InFlightDiagnostic diagnostic =
-            call.emitOpError() << "calls '" << callee.getSymName()
-                               << "' from within itself; recursion cannot be "
-                                  "compiled";
+            call.emitOpError()
+            << "calls '" << callee.getSymName()
+            << "' from within itself; recursion cannot be "
+               "compiled"
+            << ::pathways::Tag(::pathways::ErrorId::kNotCompilable);
         diagnostic.attachNote(callee.getLoc())
             << "function '" << callee.getSymName() << "' is defined here";
         ok = false;
@@ -100,11 +103,13 @@ class CheckProgramPass
     if (function.isExternal())
       return function.emitOpError()
              << "'" << function.getSymName()
-             << "' has no body, so there is nothing to compile";
+             << "' has no body, so there is nothing to compile"
+             << ::pathways::Tag(::pathways::ErrorId::kNotCompilable);
     if (!function.getBody().hasOneBlock())
       return function.emitOpError()
              << "'" << function.getSymName()
-             << "' has more than one block; use 'scf' for control flow";
+             << "' has more than one block; use 'scf' for control flow"
+             << ::pathways::Tag(::pathways::ErrorId::kNotCompilable);
     bool ok = true;
     function.getBody().walk([&](Operation *op) {
       if (auto call = dyn_cast<func::CallOp>(op))
@@ -112,9 +117,11 @@ class CheckProgramPass
       if (!ok || isCompilable(op))
         return;
       InFlightDiagnostic diagnostic =
-          op->emitOpError() << "cannot be compiled; functions that programs "
-                               "call use func, linalg, tensor, arith, math, "
-                               "scf, affine and cf.assert";
+          op->emitOpError()
+          << "cannot be compiled; functions that programs "
+             "call use func, linalg, tensor, arith, math, "
+             "scf, affine and cf.assert"
+          << ::pathways::Tag(::pathways::ErrorId::kNotCompilable);
       diagnostic.attachNote(function.getLoc())
           << "function '" << function.getSymName() << "' is defined here";
       ok = false;

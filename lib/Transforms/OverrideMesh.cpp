@@ -9,6 +9,7 @@
 #include "pathways/Transforms/Passes.h"
 
 #include "mlir/IR/SymbolTable.h"
+#include "runtime/base/error_codes.h"
 
 namespace mlir::pathways {
 #define GEN_PASS_DEF_OVERRIDEMESH
@@ -43,7 +44,8 @@ private:
       if (!slice)
         return mlir::emitError(getOperation().getLoc(), "mesh '")
                << item << "' is for slice '" << name
-               << "', which is not declared";
+               << "', which is not declared"
+               << ::pathways::Tag(::pathways::ErrorId::kSliceNotDeclared);
       rest = axis;
     }
     auto [axis, number] = rest.split('=');

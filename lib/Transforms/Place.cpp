@@ -16,6 +16,7 @@
 
 #include "pathways/Transforms/Machines.h"
 #include "pathways/Transforms/Passes.h"
+#include "runtime/base/error_codes.h"
 
 #include "mlir/IR/SymbolTable.h"
 #include "llvm/ADT/EquivalenceClasses.h"
@@ -304,6 +305,7 @@ LogicalResult Placer::checkKinds() {
     llvm::interleaveComma(kinds, diagnostic, [&](const auto &entry) {
       diagnostic << "'" << entry.first << "'";
     });
+    diagnostic << ::pathways::Tag(::pathways::ErrorId::kNoSuchKind);
     return diagnostic;
   }
   return success();
@@ -492,6 +494,7 @@ LogicalResult Placer::reportShortage(unsigned index) {
                  << "' devices free";
     });
   }
+  diagnostic << ::pathways::Tag(::pathways::ErrorId::kNoIslandForSlice);
   diagnostic.attachNote() << "use a topology with more or larger islands, or "
                              "set oversubscribe to share "
                              "devices and islands";

@@ -20,6 +20,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "runtime/base/error_codes.h"
 #include "runtime/base/memory.h"
 #include "runtime/checkpoint/block_grid.h"
 #include "runtime/checkpoint/file_status.h"
@@ -35,7 +36,8 @@ constexpr char kSetFormat[] = "pathways-arrays";
 
 template <typename... Parts>
 absl::Status Damaged(const Parts&... parts) {
-  return absl::DataLossError(absl::StrCat("the index is damaged: ", parts...));
+  return absl::DataLossError(absl::StrCat("the index is damaged: ", parts...,
+                                          Tag(ErrorId::kSavedDamaged)));
 }
 
 // A value as it stands in the index, if that is short.
@@ -392,7 +394,8 @@ absl::StatusOr<std::string> ReadIndexText(const std::string& given) {
   if (file.get() < 0 && errno == ENOENT) {
     return absl::NotFoundError(
         absl::StrCat("'", folder, "' has no ", kIndexFile,
-                     ": nothing was saved there, or not to the end"));
+                     ": nothing was saved there, or not to the end",
+                     Tag(ErrorId::kNothingSaved)));
   }
   if (file.get() < 0 || fstat(file.get(), &info) != 0) {
     return FileStatus("read", path, errno);

@@ -18,6 +18,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "runtime/base/error_codes.h"
 #include "runtime/checkpoint/file_status.h"
 
 namespace pathways {
@@ -73,7 +74,7 @@ absl::StatusOr<CutFacts> ReadCut(const std::string& path,
   }
   return absl::InvalidArgumentError(absl::StrCat(
       "'", path, "' is a cut of ", Named(facts->program, facts->fingerprint),
-      ", not of ", Named(program, fingerprint)));
+      ", not of ", Named(program, fingerprint), Tag(ErrorId::kCutOfAnother)));
 }
 
 void RemoveCut(const std::string& path) {

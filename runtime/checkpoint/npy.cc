@@ -14,6 +14,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "runtime/base/error_codes.h"
 #include "runtime/base/memory.h"
 
 namespace pathways {
@@ -55,7 +56,8 @@ class HeaderParser {
       if (seen == &descr) {
         if (Peek() == '[') {
           return absl::InvalidArgumentError(
-              "structured element types are not supported");
+              absl::StrCat("structured element types are not supported",
+                           Tag(ErrorId::kNpyNotSupported)));
         }
         if (!String(&header.descr)) return Malformed("a string for 'descr'");
       } else if (seen == &order) {
@@ -83,8 +85,9 @@ class HeaderParser {
 
  private:
   absl::Status Malformed(absl::string_view expected) const {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "malformed header: expected ", expected, " at byte ", at_));
+    return absl::InvalidArgumentError(
+        absl::StrCat("malformed header: expected ", expected, " at byte ", at_,
+                     Tag(ErrorId::kNpyDamaged)));
   }
   void SkipSpace() {
     while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n')) {
@@ -158,18 +161,21 @@ absl::StatusOr<ElementType> ElementFromDescr(const std::string& descr) {
   }
   if (descr == "|O" || descr == "O") {
     return absl::InvalidArgumentError(absl::StrCat(
-        "element type '", descr, "' holds Python objects, which are not read"));
+        "element type '", descr, "' holds Python objects, which are not read",
+        Tag(ErrorId::kNpyNotSupported)));
   }
   if (!descr.empty() && descr[0] == '>') {
     return absl::InvalidArgumentError(
         absl::StrCat("element type '", descr,
                      "' is big endian; convert it with "
-                     "a.astype(a.dtype.newbyteorder('<'))"));
+                     "a.astype(a.dtype.newbyteorder('<'))",
+                     Tag(ErrorId::kNpyNotSupported)));
   }
   return absl::InvalidArgumentError(
       absl::StrCat("unknown element type '", descr,
                    "'; known are '<f2', '<f4', '<f8', '|b1', '|i1', '<i4', "
-                   "'<i8', and '<V2' for bf16"));
+                   "'<i8', and '<V2' for bf16",
+                   Tag(ErrorId::kNpyNotSupported)));
 }
 
 const char* DescrOf(ElementType element) {
@@ -246,7 +252,8 @@ absl::StatusOr<NpyHeader> ParseNpyHeader(absl::string_view bytes) {
   if (bytes.substr(0, kMagicBytes) !=
       absl::string_view(kMagic, kMagicBytes).substr(0, bytes.size())) {
     return absl::InvalidArgumentError(
-        "not a .npy file: it does not begin with \\x93NUMPY");
+        absl::StrCat("not a .npy file: it does not begin with \\x93NUMPY",
+                     Tag(ErrorId::kNpyNotSupported)));
   }
   if (bytes.size() < kMagicBytes + 4) {
     return absl::InvalidArgumentError(
@@ -257,7 +264,8 @@ absl::StatusOr<NpyHeader> ParseNpyHeader(absl::string_view bytes) {
     return absl::InvalidArgumentError(
         absl::StrCat("version ", major, ".",
                      static_cast<int>(static_cast<uint8_t>(bytes[7])),
-                     " of the format is not supported, 1.0 to 3.0 are"));
+                     " of the format is not supported, 1.0 to 3.0 are",
+                     Tag(ErrorId::kNpyNotSupported)));
   }
   size_t length_bytes = major == 1 ? 2 : 4;
   size_t header_at = kMagicBytes + 2 + length_bytes;
@@ -272,9 +280,9 @@ absl::StatusOr<NpyHeader> ParseNpyHeader(absl::string_view bytes) {
                      kMaxNpyHeaderBytes, " are accepted"));
   }
   if (bytes.size() - header_at < header_bytes) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("the file is truncated: its header has ", header_bytes,
-                     " bytes, only ", bytes.size() - header_at, " are there"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the file is truncated: its header has ", header_bytes, " bytes, only ",
+        bytes.size() - header_at, " are there", Tag(ErrorId::kNpyDamaged)));
   }
   absl::StatusOr<Header> header =
       HeaderParser(bytes.substr(header_at, header_bytes)).Parse();
@@ -310,7 +318,8 @@ absl::StatusOr<HostArray> ParseNpy(absl::string_view bytes) {
         absl::StrCat(data.size() < expected ? "the file is truncated: "
                                             : "the file has bytes to spare: ",
                      ShapeString(element, header->shape), " takes ", expected,
-                     " bytes of data, ", data.size(), " are there"));
+                     " bytes of data, ", data.size(), " are there",
+                     Tag(ErrorId::kNpyDamaged)));
   }
   if (element == ElementType::kI1) {
     if (const int64_t i = FindNoBoolean(data); i >= 0) {

@@ -19,6 +19,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/base/error_codes.h"
 #include "runtime/base/temporary_file.h"
 #include "runtime/checkpoint/file_status.h"
 
@@ -41,11 +42,13 @@ absl::Status CheckFree(const std::string& path) {
     if (errno != ENOENT) return FileStatus("write", path, errno);
     if (lstat(path.c_str(), &info) != 0) return absl::OkStatus();
     return absl::AlreadyExistsError(absl::StrCat(
-        "cannot save to '", path, "': it is there, a link that leads nowhere"));
+        "cannot save to '", path, "': it is there, a link that leads nowhere",
+        Tag(ErrorId::kSaveFolderTaken)));
   }
   if (!S_ISDIR(info.st_mode)) {
-    return absl::AlreadyExistsError(absl::StrCat(
-        "cannot save to '", path, "': it is there, and no folder"));
+    return absl::AlreadyExistsError(
+        absl::StrCat("cannot save to '", path, "': it is there, and no folder",
+                     Tag(ErrorId::kSaveFolderTaken)));
   }
   DIR* const folder = opendir(path.c_str());
   if (folder == nullptr) return FileStatus("write", path, errno);
@@ -57,8 +60,9 @@ absl::Status CheckFree(const std::string& path) {
   }
   closedir(folder);
   if (first.empty()) return absl::OkStatus();
-  return absl::AlreadyExistsError(absl::StrCat(
-      "cannot save to '", path, "': it is not empty, there is '", first, "'"));
+  return absl::AlreadyExistsError(
+      absl::StrCat("cannot save to '", path, "': it is not empty, there is '",
+                   first, "'", Tag(ErrorId::kSaveFolderTaken)));
 }
 
 // Brings a file, or what a folder lists, to the disk.

@@ -17,6 +17,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "runtime/base/error_codes.h"
 #include "runtime/base/memory.h"
 #include "runtime/checkpoint/crc32.h"
 #include "runtime/checkpoint/file_status.h"
@@ -38,8 +39,8 @@ std::string Hex(uint32_t crc) {
 
 template <typename... Parts>
 absl::Status Damaged(const std::string& path, const Parts&... parts) {
-  return absl::DataLossError(
-      absl::StrCat("'", path, "' is damaged: ", parts...));
+  return absl::DataLossError(absl::StrCat("'", path, "' is damaged: ", parts...,
+                                          Tag(ErrorId::kSavedDamaged)));
 }
 
 // Reads so many bytes, or up to the end of the file. Returns 0 or an errno.
@@ -59,8 +60,9 @@ int ReadAt(int fd, uint64_t at, size_t bytes, char* to, size_t* have) {
 absl::Status OpenBlock(const std::string& path, uint64_t bytes,
                        const FileDescriptor& file, struct stat* info) {
   if (file.get() < 0 && errno == ENOENT) {
-    return absl::DataLossError(
-        absl::StrCat("'", path, "' is missing, the index names it"));
+    return absl::DataLossError(absl::StrCat("'", path,
+                                            "' is missing, the index names it",
+                                            Tag(ErrorId::kSavedDamaged)));
   }
   if (file.get() < 0 || fstat(file.get(), info) != 0) {
     return FileStatus("read", path, errno);
@@ -142,7 +144,7 @@ absl::Status SavedArray::Check(int64_t block, std::string* buffer) {
     if (at == 0) {
       const absl::StatusOr<NpyHeader> header = ParseNpyHeader(part);
       if (!header.ok()) {
-        header_status = Damaged(path, header.status().message());
+        header_status = Damaged(path, WithoutTag(header.status().message()));
       } else if (header->element != index_.element ||
                  header->shape != box.extent || header->fortran_order) {
         header_status = Damaged(
@@ -228,7 +230,8 @@ absl::Status SavedArray::ReadFile(absl::Span<const Segment> segments) const {
       info.st_mtim.tv_sec != checked.modified.tv_sec ||
       info.st_mtim.tv_nsec != checked.modified.tv_nsec) {
     return absl::DataLossError(
-        absl::StrCat("'", path, "' was changed after it was checked"));
+        absl::StrCat("'", path, "' was changed after it was checked",
+                     Tag(ErrorId::kSavedDamaged)));
   }
   std::string joined;
   for (size_t first = 0; first < segments.size();) {

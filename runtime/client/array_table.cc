@@ -12,14 +12,15 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/base/error_codes.h"
 #include "runtime/base/host_array.h"
 
 namespace pathways {
 namespace {
 
 absl::Status NoArray(uint64_t id) {
-  return absl::NotFoundError(
-      absl::StrCat("no array ", id, ", or it was released"));
+  return absl::NotFoundError(absl::StrCat(
+      "no array ", id, ", or it was released", Tag(ErrorId::kReleased)));
 }
 
 }  // namespace

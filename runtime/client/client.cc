@@ -11,6 +11,7 @@
 #include <optional>
 #include <utility>
 
+#include "runtime/base/error_codes.h"
 #include "runtime/base/told_status.h"
 #include "runtime/client/traced_call.h"
 #include "runtime/controller/stall_detector.h"
@@ -221,7 +222,8 @@ absl::Status Client::WaitUntil(absl::FunctionRef<bool()> done,
   }
   if (done()) return absl::OkStatus();
   if (context_.stopping.load()) return context_.ended;
-  return absl::CancelledError(absl::StrCat("client '", name_, "' was closed"));
+  return absl::CancelledError(absl::StrCat("client '", name_, "' was closed",
+                                           Tag(ErrorId::kClientClosed)));
 }
 
 absl::Status Client::WaitForRun(RunState& run) {

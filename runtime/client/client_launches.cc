@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
+#include "runtime/base/error_codes.h"
 #include "runtime/base/told_status.h"
 #include "runtime/client/client.h"
 #include "runtime/client/cluster_options.h"
@@ -80,8 +81,8 @@ absl::StatusOr<std::shared_ptr<const LoadedProgram>> Client::FindLoaded(
     uint64_t program) {
   auto found = programs_.find(program);
   if (found == programs_.end()) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("program ", program, " is not loaded"));
+    return absl::FailedPreconditionError(absl::StrCat(
+        "program ", program, " is not loaded", Tag(ErrorId::kNotLoaded)));
   }
   return found->second;
 }

@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+#include "runtime/base/error_codes.h"
 #include "runtime/client/client.h"
 #include "runtime/trace/measure.h"
 #include "runtime/trace/trace_message.h"
@@ -85,8 +87,9 @@ absl::StatusOr<ProcessClocks> Client::ReadClocks() {
 
 absl::Status Client::ReadTrace(TraceLog* log, TraceFacts* facts) {
   if (!context_.runtime->traced) {
-    return absl::FailedPreconditionError(
-        "nothing was traced: the cluster's options have no trace_events");
+    return absl::FailedPreconditionError(absl::StrCat(
+        "nothing was traced: the cluster's options have no trace_events",
+        Tag(ErrorId::kNotTraced)));
   }
   absl::StatusOr<std::shared_ptr<Request>> request = Collect(proto::TRACED);
   if (!request.ok()) return request.status();

@@ -8,6 +8,7 @@
 
 #include <utility>
 
+#include "runtime/base/error_codes.h"
 #include "runtime/base/memory.h"
 #include "runtime/client/client.h"
 #include "runtime/client/traced_call.h"
@@ -275,8 +276,8 @@ absl::StatusOr<HostArray> Client::Join(uint64_t object,
   }
   if (!waited.ok()) return waited;
   if (absl::IsNotFound(request->status)) {
-    return absl::NotFoundError(
-        absl::StrCat("no ", what, ", or it was released"));
+    return absl::NotFoundError(absl::StrCat("no ", what, ", or it was released",
+                                            Tag(ErrorId::kReleased)));
   }
   if (!request->status.ok()) return request->TakeStatus();
   return fetch->assembly.Take();

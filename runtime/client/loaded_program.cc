@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/base/error_codes.h"
 #include "runtime/executor/launch.h"
 
 namespace pathways {
@@ -149,7 +150,7 @@ absl::Status LoadedProgram::CheckArgument(int index, const ArrayType& got,
     return absl::InvalidArgumentError(absl::StrCat(
         Describe(index), " is ", ShapeString(got.element, got.shape),
         ", expected ", ShapeString(type.element, type.shape),
-        port.stepped ? " (one index per step)" : ""));
+        port.stepped ? " (one index per step)" : "", Tag(ErrorId::kWrongType)));
   }
   const uint64_t bytes =
       port.stepped ? BytesOf(got.element, got.shape) : port.bytes;

@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/base/error_codes.h"
 #include "runtime/executor/plan_binding.h"
 
 namespace pathways {
@@ -219,7 +220,8 @@ class Rebinder {
         " devices of ", topology_.IslandName(island), ", ", gone,
         " of which are to be avoided, and there are too few in their place: "
         "of those that may be used it leaves free: ",
-        there, oversubscribe_ ? "" : "; oversubscribe to share devices"));
+        there, oversubscribe_ ? "" : "; oversubscribe to share devices",
+        Tag(ErrorId::kNoReplacement)));
   }
 
   int64_t LoadOf(int64_t device) const {

@@ -141,16 +141,17 @@ absl::Status RecoveredRun::OpenFolder() {
   if (last->empty()) return absl::OkStatus();
   if (!options_.resume) {
     return absl::AlreadyExistsError(
-        absl::StrCat("'", *last, "' is of another run, which may be resumed"));
+        absl::StrCat("'", *last, "' is of another run, which may be resumed",
+                     Tag(ErrorId::kCutOfAnother)));
   }
   const proto::Header& header = plan_->plan().plan().header();
   const absl::StatusOr<CutFacts> facts =
       ReadCut(*last, header.program(), header.fingerprint());
   if (!facts.ok()) return facts.status();
   if (facts->steps >= steps_) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("'", *last, "' is after ", facts->steps,
-                     " steps, of a run of ", steps_));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "'", *last, "' is after ", facts->steps, " steps, of a run of ", steps_,
+        Tag(ErrorId::kCutOfAnother)));
   }
   cut_.steps = facts->steps;
   cut_.folder = *last;

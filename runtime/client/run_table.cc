@@ -12,13 +12,14 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/base/error_codes.h"
 
 namespace pathways {
 namespace {
 
 absl::Status NoRun(uint64_t id) {
-  return absl::NotFoundError(
-      absl::StrCat("no run ", id, ", or it was released"));
+  return absl::NotFoundError(absl::StrCat("no run ", id, ", or it was released",
+                                          Tag(ErrorId::kReleased)));
 }
 
 }  // namespace
@@ -30,9 +31,9 @@ std::string RunState::Describe() const {
 absl::Status RunState::CheckIndex(int64_t index) const {
   const int64_t count = static_cast<int64_t>(results.size());
   if (index >= 0 && index < count) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat("program '", program(), "' has ", count,
-                   " results, there is no result ", index));
+  return absl::InvalidArgumentError(absl::StrCat(
+      "program '", program(), "' has ", count, " results, there is no result ",
+      index, Tag(ErrorId::kNoSuchResult)));
 }
 
 absl::StatusOr<int64_t> RunState::IndexOf(const std::string& name) const {
@@ -41,9 +42,9 @@ absl::StatusOr<int64_t> RunState::IndexOf(const std::string& name) const {
     if (names->results[i] == name) return static_cast<int64_t>(i);
     absl::StrAppend(&known, i ? ", '" : "'", names->results[i], "'");
   }
-  return absl::InvalidArgumentError(
-      absl::StrCat("program '", program(), "' has no result '", name,
-                   "'; it has ", known.empty() ? "none" : known));
+  return absl::InvalidArgumentError(absl::StrCat(
+      "program '", program(), "' has no result '", name, "'; it has ",
+      known.empty() ? "none" : known, Tag(ErrorId::kNoSuchResult)));
 }
 
 absl::Status RunState::CheckResult(int64_t index) const {

@@ -12,6 +12,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "runtime/base/client_options.h"
+#include "runtime/base/error_codes.h"
 
 namespace pathways {
 
@@ -41,7 +42,8 @@ void ClientTable::Connect(ClientRequest request, const std::string& name,
   }
   if (holder != names_.end()) {
     answers->push_back({request, absl::AlreadyExistsError(absl::StrCat(
-                                     "there is a client '", name, "'"))});
+                                     "there is a client '", name, "'",
+                                     Tag(ErrorId::kNameTaken)))});
     return;
   }
   names_[name] = request.client;

@@ -12,6 +12,7 @@
 #include <tuple>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/base/error_codes.h"
 
 namespace pathways {
 namespace {
@@ -48,7 +49,7 @@ absl::Status Describe(const PreparedPlan& plan, const Topology& topology,
       failure.firing() - first, " on shard ", failure.shard(), " (",
       topology.GlobalDeviceName(
           plan.bound(action.slice()).device_of[failure.shard()]),
-      "): ", what));
+      "): ", what, Tag(ErrorId::kCheckFailed)));
 }
 
 }  // namespace

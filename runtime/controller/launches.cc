@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "runtime/base/buffer_bytes.h"
 #include "runtime/base/client_options.h"
+#include "runtime/base/error_codes.h"
 #include "runtime/base/told_status.h"
 #include "runtime/controller/controller.h"
 #include "runtime/controller/launch_check.h"
@@ -216,7 +217,8 @@ void Controller::OnCancel(uint32_t client, const proto::CancelRequest& cancel) {
   const ProgramTable::Program& program = programs_.at(launch->program);
   const absl::Status why = absl::CancelledError(
       absl::StrCat("a launch of program '", program.plan->name(),
-                   "' was cancelled by client '", NameOf(client), "'"));
+                   "' was cancelled by client '", NameOf(client), "'",
+                   Tag(ErrorId::kCancelled)));
   if (launches_.Cancel(id, why, &effects_)) {
     // Failures go on to the end that hosts know, and no further than tokens do
     // from the last firing that was granted: so the end that they are told now

@@ -19,8 +19,8 @@ namespace pathways {
 namespace {
 
 absl::Status NotLoaded(uint64_t handle) {
-  return absl::FailedPreconditionError(
-      absl::StrCat("program ", handle, " is not loaded"));
+  return absl::FailedPreconditionError(absl::StrCat(
+      "program ", handle, " is not loaded", Tag(ErrorId::kNotLoaded)));
 }
 
 }  // namespace
@@ -55,12 +55,15 @@ absl::StatusOr<const ProgramTable::Program*> ProgramTable::Ready(
     return NotLoaded(handle);
   }
   if (program->state != State::kReady) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        "program '", program->plan->name(),
-        "' was given up and must be loaded again",
-        program->error.ok()
-            ? ""
-            : absl::StrCat(": ", absl::string_view(program->error.message()))));
+    // With the code of its cause, if that has one.
+    return Coded(ErrorId::kGivenUp,
+                 absl::FailedPreconditionError(absl::StrCat(
+                     "program '", program->plan->name(),
+                     "' was given up and must be loaded again",
+                     program->error.ok()
+                         ? ""
+                         : absl::StrCat(": ", absl::string_view(
+                                                  program->error.message())))));
   }
   return program;
 }
@@ -180,9 +183,9 @@ absl::StatusOr<ProgramNext> ProgramTable::Unload(TimeNs now, uint64_t handle,
   Program* program = FindHandle(request.client, handle);
   if (program == nullptr || program->request.id != 0) return NotLoaded(handle);
   if (launches > 0) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("program '", program->plan->name(), "' still has ",
-                     launches, " launches that have not ended"));
+    return absl::FailedPreconditionError(absl::StrCat(
+        "program '", program->plan->name(), "' still has ", launches,
+        " launches that have not ended", Tag(ErrorId::kStillLaunched)));
   }
   program->request = request;
   program->outcome = absl::OkStatus();

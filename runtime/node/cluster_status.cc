@@ -18,6 +18,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "runtime/base/error_codes.h"
 #include "runtime/node/process.h"
 #include "runtime/node/refusal.h"
 
@@ -71,9 +72,10 @@ absl::StatusOr<proto::ClusterStatus> AskStatus(const ConnectOptions& options) {
     }
     MembershipEvent& event = **next;
     if (event.what == MembershipEvent::kGone) {
-      return absl::UnavailableError(
-          absl::StrCat("the controller at '", options.address,
-                       "' is gone: ", event.why.message()));
+      return Coded(ErrorId::kControllerGone,
+                   absl::UnavailableError(
+                       absl::StrCat("the controller at '", options.address,
+                                    "' is gone: ", event.why.message())));
     }
     if (event.said.has_refusal()) {
       return ReadRefusalOfController(event.said.refusal());

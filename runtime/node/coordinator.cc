@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/base/error_codes.h"
 #include "runtime/node/host_names.h"
 #include "runtime/node/host_options.h"
 #include "runtime/node/refusal.h"
@@ -53,7 +54,8 @@ absl::StatusOr<std::vector<proto::Member>> Coordinator::AwaitHosts(
     if (!next.ok()) return next.status();
     if (!next->has_value()) {
       return absl::DeadlineExceededError(absl::StrCat(
-          "no worker has come for ", HostNames(topology_, roster_.Missing())));
+          "no worker has come for ", HostNames(topology_, roster_.Missing()),
+          Tag(ErrorId::kWorkersMissing)));
     }
     const MembershipEvent& event = **next;
     if (event.what == MembershipEvent::kGone) {
@@ -90,9 +92,9 @@ absl::Status Coordinator::Begin(const proto::HostOptions& options,
     absl::StatusOr<bool> stepped = Step(until);
     if (!stepped.ok()) return stepped.status();
     if (*stepped || absl::Now() < until) continue;
-    return absl::DeadlineExceededError(
-        absl::StrCat("no worker was linked to the others in time for ",
-                     HostNames(topology_, table_.Missing())));
+    return absl::DeadlineExceededError(absl::StrCat(
+        "no worker was linked to the others in time for ",
+        HostNames(topology_, table_.Missing()), Tag(ErrorId::kWorkersMissing)));
   }
   begun_ = true;
   Note(absl::StrCat("all ", topology_.num_hosts(), " hosts are here"));

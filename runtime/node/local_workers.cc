@@ -15,6 +15,7 @@
 
 #include "absl/random/random.h"
 #include "absl/strings/str_cat.h"
+#include "runtime/base/error_codes.h"
 #include "runtime/client/sim_cluster.h"
 #include "runtime/node/host_options.h"
 #include "runtime/node/node_transport.h"
@@ -63,7 +64,8 @@ absl::StatusOr<std::unique_ptr<LocalWorkers>> LocalWorkers::Start(
   if (local.processes < 1 || local.processes > topology->num_hosts()) {
     return absl::InvalidArgumentError(
         absl::StrCat(local.processes, " processes asked for, expected 1 to ",
-                     topology->num_hosts(), ", the number of hosts"));
+                     topology->num_hosts(), ", the number of hosts",
+                     Tag(ErrorId::kProcesses)));
   }
   const absl::Time until = absl::Now() + local.start_timeout;
   LinkOptions link_options;

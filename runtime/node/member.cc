@@ -15,6 +15,7 @@
 #include "absl/random/random.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "runtime/base/error_codes.h"
 #include "runtime/kernel/target.h"
 #include "runtime/node/backoff.h"
 #include "runtime/node/host_options.h"
@@ -62,8 +63,10 @@ absl::StatusOr<std::unique_ptr<Member>> Member::Create(
 }
 
 absl::Status Member::ControllerGone(const absl::Status& why) const {
-  return absl::CancelledError(absl::StrCat(
-      "the controller at '", options_.connect, "' is gone: ", why.message()));
+  return Coded(
+      ErrorId::kControllerGone,
+      absl::CancelledError(absl::StrCat("the controller at '", options_.connect,
+                                        "' is gone: ", why.message())));
 }
 
 absl::Status Member::Join() {

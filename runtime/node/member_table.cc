@@ -11,6 +11,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/base/error_codes.h"
 #include "runtime/node/host_names.h"
 #include "runtime/node/node_transport.h"
 #include "runtime/world/process_links.h"
@@ -56,7 +57,8 @@ absl::StatusOr<uint32_t> MemberTable::Replace(
     if (!shares) continue;
     if (process.state != kGone) {
       return absl::AlreadyExistsError(absl::StrCat(
-          "another worker has ", HostNames(*topology_, member.hosts())));
+          "another worker has ", HostNames(*topology_, member.hosts()),
+          Tag(ErrorId::kHostTaken)));
     }
     if (!std::equal(member.hosts().begin(), member.hosts().end(), hosts.begin(),
                     hosts.end())) {
@@ -74,7 +76,8 @@ absl::StatusOr<uint32_t> MemberTable::Replace(
     return number;
   }
   return absl::NotFoundError(absl::StrCat("no worker of the cluster has had ",
-                                          HostNames(*topology_, hosts)));
+                                          HostNames(*topology_, hosts),
+                                          Tag(ErrorId::kNoSuchHost)));
 }
 
 bool MemberTable::Lose(uint32_t number) {

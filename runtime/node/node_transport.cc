@@ -19,6 +19,7 @@
 #include "absl/random/random.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "runtime/base/error_codes.h"
 #include "runtime/protocol/link_frame.h"
 #include "runtime/transport/chaos_options.h"
 #include "runtime/transport/chaos_transport.h"
@@ -97,11 +98,13 @@ std::string MakeNodeAddress(absl::string_view text) {
 
 absl::Status NobodyThere(absl::string_view address, absl::Status status) {
   if (!absl::IsUnavailable(status)) return status;
-  return absl::UnavailableError(
-      absl::StrCat(status.message(),
+  const absl::string_view tag = TagOf(status.message());
+  return Coded(ErrorId::kCannotReach,
+               absl::UnavailableError(absl::StrCat(
+                   WithoutTag(status.message()),
                    "; a cluster is started with 'pw-node controller "
                    "--topology=FILE --listen=",
-                   address, "'"));
+                   address, "'", tag)));
 }
 
 absl::StatusOr<std::string> AddressTowards(const std::string& controller) {

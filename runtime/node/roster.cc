@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/base/error_codes.h"
 #include "runtime/client/local_actors.h"
 #include "runtime/executor/host_actors.h"
 
@@ -22,7 +23,8 @@ absl::Status CheckHello(const proto::MemberHello& hello) {
   if (hello.version() != kProtocolVersion) {
     return absl::FailedPreconditionError(
         absl::StrCat("it speaks version ", hello.version(),
-                     " of the protocol, the controller ", kProtocolVersion));
+                     " of the protocol, the controller ", kProtocolVersion,
+                     Tag(ErrorId::kOtherVersion)));
   }
   if (hello.epoch().size() != kEpochBytes) {
     return absl::InvalidArgumentError(
@@ -51,7 +53,8 @@ absl::Status Roster::CheckTarget(int host, const proto::Target& target) const {
       return absl::FailedPreconditionError(absl::StrCat(
           "device ", topology_.DeviceName(island, device), " is a ",
           said.triple(), " ", said.cpu(), " in the cluster; the worker's ",
-          "machine is a ", target.triple(), " ", target.cpu()));
+          "machine is a ", target.triple(), " ", target.cpu(),
+          Tag(ErrorId::kOtherMachine)));
     }
   }
   return absl::OkStatus();
@@ -78,7 +81,8 @@ absl::StatusOr<std::vector<uint32_t>> Roster::HostsOf(
                        topology_.HostName(0), "'",
                        host_of_.size() > 1
                            ? absl::StrCat(" and ", host_of_.size() - 1, " more")
-                           : ""));
+                           : "",
+                       Tag(ErrorId::kNoSuchHost)));
     }
     absl::Status fits = CheckTarget(found->second, hello.target());
     if (!fits.ok()) return fits;
@@ -106,8 +110,9 @@ absl::Status Roster::Join(PeerId peer, const proto::MemberHello& hello) {
   }
   for (uint32_t host : *hosts) {
     if (here_[host]) {
-      return absl::AlreadyExistsError(
-          absl::StrCat("host '", HostName(host), "' is another worker's"));
+      return absl::AlreadyExistsError(absl::StrCat("host '", HostName(host),
+                                                   "' is another worker's",
+                                                   Tag(ErrorId::kHostTaken)));
     }
   }
   for (uint32_t host : *hosts) here_[host] = true;

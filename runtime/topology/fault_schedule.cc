@@ -16,6 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "google/protobuf/text_format.h"
+#include "runtime/base/error_codes.h"
 #include "runtime/proto/text_file.h"
 
 namespace pathways {
@@ -94,9 +95,10 @@ class Checker {
                         location.column + 1);
       }
     }
-    status_ = absl::InvalidArgumentError(absl::StrCat(
-        where, ": ", part.path, field,
-        index < 0 ? "" : absl::StrCat("[", index, "]"), " ", what));
+    status_ = absl::InvalidArgumentError(
+        absl::StrCat(where, ": ", part.path, field,
+                     index < 0 ? "" : absl::StrCat("[", index, "]"), " ", what,
+                     Tag(ErrorId::kWrongFaults)));
   }
 
   void Number(const Part& part, const char* field, double value, double least,
@@ -295,8 +297,8 @@ absl::StatusOr<proto::FaultSchedule> ReadFaults(const std::string& spec,
       names.push_back(preset);
     }
     return absl::NotFoundError(
-        absl::StrCat(text.status().message(),
-                     "; nor is it a preset: ", absl::StrJoin(names, ", ")));
+        absl::StrCat(text.status().message(), "; nor is it a preset: ",
+                     absl::StrJoin(names, ", "), Tag(ErrorId::kNoSuchFaults)));
   }
   return ParseFaults(*text, spec, topology);
 }

@@ -14,6 +14,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "runtime/base/error_codes.h"
 
 namespace pathways {
 
@@ -35,7 +36,7 @@ absl::StatusOr<std::vector<bool>> NamedDevices(
           "there is no island, host or device '", name,
           "': names are as 'island0', 'host1' and 'island0/host1/device0' in "
           "the cluster of ",
-          FormatTopology(topology)));
+          FormatTopology(topology), Tag(ErrorId::kNoSuchPlace)));
     }
     for (int64_t device : part->second) {
       named[static_cast<size_t>(device)] = true;

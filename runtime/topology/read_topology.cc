@@ -18,6 +18,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "google/protobuf/text_format.h"
+#include "runtime/base/error_codes.h"
 #include "runtime/proto/cluster.pb.h"
 #include "runtime/proto/text_file.h"
 #include "runtime/topology/discovery.h"
@@ -37,7 +38,8 @@ absl::StatusOr<proto::Cluster> ParseShorthand(const std::string& spec) {
   std::vector<std::string> words = absl::StrSplit(spec, 'x');
   if (words.size() != 3) {
     return absl::InvalidArgumentError(
-        absl::StrCat("topology ", QuotedWord(spec), ": ", kForms));
+        absl::StrCat("topology ", QuotedWord(spec), ": ", kForms,
+                     Tag(ErrorId::kTopologyText)));
   }
   constexpr const char* kWhat[] = {"islands", "hosts", "devices"};
   int64_t counts[3];
@@ -46,9 +48,9 @@ absl::StatusOr<proto::Cluster> ParseShorthand(const std::string& spec) {
     bool is_number = !words[i].empty();
     for (char c : words[i]) is_number &= absl::ascii_isdigit(c);
     if (!is_number) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("topology ", QuotedWord(spec), ": number of ", kWhat[i],
-                       " is ", QuotedWord(words[i]), "; ", kForms));
+      return absl::InvalidArgumentError(absl::StrCat(
+          "topology ", QuotedWord(spec), ": number of ", kWhat[i], " is ",
+          QuotedWord(words[i]), "; ", kForms, Tag(ErrorId::kTopologyText)));
     }
     // Digits alone fail only when they are too many.
     if (!absl::SimpleAtoi(words[i], &counts[i])) counts[i] = INT64_MAX;
@@ -56,7 +58,7 @@ absl::StatusOr<proto::Cluster> ParseShorthand(const std::string& spec) {
       return absl::InvalidArgumentError(absl::StrCat(
           "topology ", QuotedWord(spec), ": number of ", kWhat[i], " is ",
           QuotedWord(words[i]), ", expected at least 1 and at most ",
-          kMaxDevices, " devices in all"));
+          kMaxDevices, " devices in all", Tag(ErrorId::kTopologyText)));
     }
     product *= counts[i];
   }

@@ -21,6 +21,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "runtime/base/error_codes.h"
 #include "runtime/transport/descriptor.h"
 
 namespace pathways {
@@ -53,19 +54,20 @@ absl::Status CheckOwner(const std::string& path, int fd) {
   struct stat file;
   if (fstat(fd, &file) != 0) return Failed(path, errno);
   if (!S_ISREG(file.st_mode)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("the key file '", path, "' is not a plain file"));
+    return absl::InvalidArgumentError(absl::StrCat("the key file '", path,
+                                                   "' is not a plain file",
+                                                   Tag(ErrorId::kKeyFile)));
   }
   if (file.st_uid != geteuid()) {
     return absl::PermissionDeniedError(
         absl::StrCat("the key file '", path, "' belongs to user ", file.st_uid,
-                     ", expected ", geteuid()));
+                     ", expected ", geteuid(), Tag(ErrorId::kKeyFile)));
   }
   if ((file.st_mode & 077) != 0) {
     return absl::PermissionDeniedError(absl::StrFormat(
         "the key file '%s' may be used by others: its mode is %03o, expected "
-        "600 or 400",
-        path, file.st_mode & 0777));
+        "600 or 400%s",
+        path, file.st_mode & 0777, Tag(ErrorId::kKeyFile)));
   }
   return absl::OkStatus();
 }
@@ -113,9 +115,9 @@ absl::StatusOr<std::shared_ptr<const ClusterKey>> ClusterKey::Read(
   const bool parsed = Parse(page, text, bytes);
   OPENSSL_cleanse(text, kDigits + 2);
   if (parsed) return key;
-  return absl::InvalidArgumentError(
-      absl::StrCat("the key file '", path, "' does not hold ", kDigits,
-                   " hexadecimal digits and nothing else"));
+  return absl::InvalidArgumentError(absl::StrCat(
+      "the key file '", path, "' does not hold ", kDigits,
+      " hexadecimal digits and nothing else", Tag(ErrorId::kKeyFile)));
 }
 
 ClusterKey::~ClusterKey() {

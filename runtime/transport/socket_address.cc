@@ -21,6 +21,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "runtime/base/error_codes.h"
 
 namespace pathways {
 namespace {
@@ -28,8 +29,8 @@ namespace {
 constexpr size_t kLongestPath = sizeof(sockaddr_un::sun_path) - 1;
 
 absl::Status NotAnAddress(absl::string_view text, absl::string_view why) {
-  return absl::InvalidArgumentError(
-      absl::StrCat("'", text, "' is not an address, ", why));
+  return absl::InvalidArgumentError(absl::StrCat(
+      "'", text, "' is not an address, ", why, Tag(ErrorId::kAddress)));
 }
 
 }  // namespace
@@ -121,7 +122,8 @@ absl::StatusOr<std::vector<Endpoint>> Resolve(const SocketAddress& address,
     return absl::UnavailableError(absl::StrCat(
         "cannot find the host of '", text, "': ",
         error == EAI_SYSTEM ? std::generic_category().message(errno)
-                            : gai_strerror(error)));
+                            : gai_strerror(error),
+        Tag(ErrorId::kCannotReach)));
   }
   for (const addrinfo* info = found; info != nullptr; info = info->ai_next) {
     Endpoint& endpoint = endpoints.emplace_back();
@@ -136,7 +138,8 @@ absl::Status SystemError(absl::string_view what, absl::string_view text,
                          int error) {
   const std::string message =
       absl::StrCat("cannot ", what, " '", text,
-                   "': ", std::generic_category().message(error));
+                   "': ", std::generic_category().message(error),
+                   Tag(ErrorId::kCannotReach));
   switch (error) {
     case EACCES:
     case EPERM:

@@ -20,6 +20,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "runtime/base/error_codes.h"
 #include "runtime/transport/descriptor.h"
 #include "runtime/transport/make_stream.h"
 
@@ -109,7 +110,8 @@ class Dialer {
       const absl::Duration left = deadline_ - absl::Now();
       if (left <= absl::ZeroDuration()) {
         return absl::DeadlineExceededError(
-            absl::StrCat("cannot dial '", text_, "': nobody answered in time"));
+            absl::StrCat("cannot dial '", text_, "': nobody answered in time",
+                         Tag(ErrorId::kCannotReach)));
       }
       pollfd waits[] = {{cancel_fd_, POLLIN, 0}, {fd, events, 0}};
       constexpr int64_t kLongestMs = 1'000'000;
@@ -125,8 +127,9 @@ class Dialer {
   }
 
   absl::Status Named(const absl::Status& why) const {
-    return absl::Status(
-        why.code(), absl::StrCat("cannot dial '", text_, "': ", why.message()));
+    return Coded(ErrorId::kCannotReach,
+                 absl::Status(why.code(), absl::StrCat("cannot dial '", text_,
+                                                       "': ", why.message())));
   }
 
   const absl::string_view text_;

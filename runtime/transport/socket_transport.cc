@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/base/error_codes.h"
 #include "runtime/transport/polled_context.h"
 #include "runtime/transport/socket_connection.h"
 #include "runtime/transport/socket_dial.h"
@@ -114,7 +115,8 @@ absl::StatusOr<std::vector<Endpoint>> SocketTransport::FindEndpoints(
     return absl::PermissionDeniedError(
         absl::StrCat("'", text, "' needs a key",
                      endpoint.is_local() ? ", or an option that trusts loopback"
-                                         : ": it is not loopback"));
+                                         : ": it is not loopback",
+                     Tag(ErrorId::kKeyNeeded)));
   }
   return endpoints;
 }

@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/base/error_codes.h"
 
 namespace pathways {
 namespace {
@@ -60,7 +61,8 @@ absl::StatusOr<bool> TlsStream::Open() {
   if (came_ > kMostOfStrangers) {
     return absl::PermissionDeniedError(
         absl::StrCat("the other side sent more than ", kMostOfStrangers,
-                     " bytes and did not prove that it knows the key"));
+                     " bytes and did not prove that it knows the key",
+                     Tag(ErrorId::kKeyNotProved)));
   }
   if (done == 1 && SSL_session_reused(end_) == 1 && sent == 0) {
     open_ = true;
@@ -73,10 +75,12 @@ absl::StatusOr<bool> TlsStream::Open() {
         "the connection ended before the other side proved that it knows the "
         "key",
         sent == 0 ? "" : ": ",
-        sent == 0 ? "" : std::generic_category().message(sent)));
+        sent == 0 ? "" : std::generic_category().message(sent),
+        Tag(ErrorId::kKeyNotProved)));
   }
   return absl::PermissionDeniedError(absl::StrCat(
-      "the other side does not prove that it knows the key: ", Reason()));
+      "the other side does not prove that it knows the key: ", Reason(),
+      Tag(ErrorId::kKeyNotProved)));
 }
 
 ssize_t TlsStream::Write(absl::Span<const iovec> parts) {

@@ -16,6 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/notification.h"
 #include "absl/time/clock.h"
+#include "runtime/base/error_codes.h"
 #include "runtime/node/backoff.h"
 #include "tools/pw-node/commands.h"
 
@@ -67,7 +68,8 @@ absl::StatusOr<std::string> AwaitAddress(const MemberOptions& options,
   absl::StatusOr<std::string> address = AddressTowards(options.connect);
   while (absl::IsUnavailable(address.status()) && absl::Now() < until) {
     if (!std::exchange(said, true)) {
-      Note(absl::StrCat(address.status().message(), "; waiting for it"));
+      Note(absl::StrCat(WithoutTag(address.status().message()),
+                        "; waiting for it"));
     }
     if (!Pause(backoff.Next(), until, stopper)) {
       return absl::AbortedError("the worker was stopped");

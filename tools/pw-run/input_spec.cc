@@ -18,6 +18,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "runtime/base/error_codes.h"
 #include "runtime/base/memory.h"
 #include "runtime/checkpoint/npy.h"
 #include "tools/pw-run/files.h"
@@ -228,9 +229,9 @@ absl::StatusOr<HostArray> MakeLiteral(const Port& port, int64_t steps,
   int64_t bytes = ElementBytes(port.element);
   bool splat = parser.shape().empty() && parser.elements().size() == 1;
   if (!splat && parser.shape() != shape) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("expected ", port.TypeOver(steps), ", got ",
-                     ShapeString(port.element, parser.shape())));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "expected ", port.TypeOver(steps), ", got ",
+        ShapeString(port.element, parser.shape()), Tag(ErrorId::kWrongType)));
   }
   ArrayBytes values(parser.elements().size() * bytes);
   for (size_t i = 0; i < parser.elements().size(); ++i) {
@@ -253,7 +254,8 @@ absl::StatusOr<std::shared_ptr<const SavedArray>> OpenFolder(
       (*saved)->shape() != port.ShapeOver(steps)) {
     return absl::InvalidArgumentError(absl::StrCat(
         (*saved)->folder(), ": expected ", port.TypeOver(steps), ", got ",
-        ShapeString((*saved)->element(), (*saved)->shape())));
+        ShapeString((*saved)->element(), (*saved)->shape()),
+        Tag(ErrorId::kWrongType)));
   }
   return saved;
 }
@@ -276,9 +278,9 @@ absl::StatusOr<HostArray> MakeArrayUnnamed(const Port& port, int64_t steps,
                           absl::StrCat(path, ": ", array.status().message()));
     }
     if (array->element != element || array->shape != port.ShapeOver(steps)) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(path, ": expected ", port.TypeOver(steps), ", got ",
-                       ShapeString(array->element, array->shape)));
+      return absl::InvalidArgumentError(absl::StrCat(
+          path, ": expected ", port.TypeOver(steps), ", got ",
+          ShapeString(array->element, array->shape), Tag(ErrorId::kWrongType)));
     }
     return array;
   }
@@ -373,8 +375,8 @@ absl::StatusOr<std::vector<Input>> MakeInputs(
                     arguments[i].TypeOver(steps));
   }
   if (!missing.empty()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("inputs are missing:", missing));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "inputs are missing:", missing, Tag(ErrorId::kInputMissing)));
   }
   std::vector<Input> inputs;
   for (size_t i = 0; i < arguments.size(); ++i) {

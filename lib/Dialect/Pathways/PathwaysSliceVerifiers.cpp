@@ -12,6 +12,7 @@
 
 #include "pathways/Dialect/Pathways/Layouts.h"
 #include "pathways/Dialect/Pathways/Pathways.h"
+#include "runtime/base/error_codes.h"
 
 using namespace mlir;
 using namespace mlir::pathways;
@@ -27,8 +28,9 @@ LogicalResult SliceOp::verifySymbolUses(SymbolTableCollection &symbols) {
     auto other = cast<FlatSymbolRefAttr>(attribute);
     if (!lookupSlice(symbols, *this, other)) // (C1)
       return emitOpError() << "'" << getSymName() << "' is " << relation << " "
-                           << other
-                           << ", which is not declared by a 'pw.slice'";
+                           << other << ", which is not declared by a 'pw.slice'"
+                           << ::pathways::Tag(
+                                  ::pathways::ErrorId::kSliceNotDeclared);
     if (other.getValue() == getSymName()) // (C2)
       return emitOpError() << "'" << getSymName() << "' is " << relation
                            << " itself";
@@ -119,7 +121,9 @@ LogicalResult BindOp::verifySymbolUses(SymbolTableCollection &symbols) {
   SliceOp slice = lookupSlice(symbols, *this, getSliceAttr());
   if (!slice) // (C1)
     return emitOpError() << "binds " << getSliceAttr()
-                         << ", which is not declared by a 'pw.slice'";
+                         << ", which is not declared by a 'pw.slice'"
+                         << ::pathways::Tag(
+                                ::pathways::ErrorId::kSliceNotDeclared);
   auto noteSlice = [&](InFlightDiagnostic diagnostic) -> LogicalResult {
     diagnostic.attachNote(slice.getLoc())
         << "slice '" << slice.getSymName() << "' is declared here";

@@ -13,6 +13,7 @@
 #include "pathways/Dialect/Pathways/Layouts.h"
 #include "pathways/Dialect/Pathways/Pathways.h"
 #include "pathways/Dialect/Pathways/UniformControl.h"
+#include "runtime/base/error_codes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -34,7 +35,8 @@ static LogicalResult verifyArrays(Operation *op, SymbolTableCollection &symbols,
     if (!slice)
       return op->emitOpError("type ")
              << type << " names slice " << array.getSlice()
-             << ", which is not declared by a 'pw.slice'";
+             << ", which is not declared by a 'pw.slice'"
+             << ::pathways::Tag(::pathways::ErrorId::kSliceNotDeclared);
     if (failed(verifyLayout([&] { return op->emitOpError(); }, array, slice)))
       return failure();
   }
@@ -119,7 +121,8 @@ LogicalResult ProgramOp::verifyRegions() {
       return WalkResult::advance();
     InFlightDiagnostic diagnostic =
         op->emitOpError("is not allowed in the body of 'pw.program'; compute "
-                        "in a function and call it with 'pw.call'");
+                        "in a function and call it with 'pw.call'")
+        << ::pathways::Tag(::pathways::ErrorId::kOnlyPwInPrograms);
     diagnostic.attachNote(getLoc())
         << "program '" << getSymName() << "' is defined here";
     return diagnostic;

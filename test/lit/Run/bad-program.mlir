@@ -15,7 +15,7 @@
 // RUN: %python -c "print('// ((((' * 300 + '\n' + 'module attributes {test.a = [' + '\x22((\x22, ' * 300 + '1, (i1) -> (i1)]} {}')" > %t.flat
 // RUN: %python %S/Inputs/exits.py 3 pw-run %t.flat 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=FLAT
-// FLAT: {{.*}}.flat: there is no pw.program
+// FLAT: {{.*}}.flat: there is no pw.program [PW1101]
 
 // Text that ends MLIR's parsers, near the place; or the error that led there.
 // RUN: echo 'module attributes {a = array<index>} {}' > %t.index

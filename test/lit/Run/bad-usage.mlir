@@ -27,7 +27,7 @@
 // RUN: %{axpy} 2>&1 | FileCheck %s --check-prefix=MISSING
 // MISSING:      pw-run: error: inputs are missing:
 // MISSING-NEXT:   --input=x=... 1x2x2xf32 (1 step of 2x2xf32)
-// MISSING-NEXT:   --input=weights=... 2xf32
+// MISSING-NEXT:   --input=weights=... 2xf32 [PW5104]
 // MISSING-NOT: [FAILED]
 
 // RUN: %{axpy} --input=x=1 --input=wieghts=1 2>&1 \
@@ -36,22 +36,22 @@
 
 // RUN: %{axpy} --input=x=1 --input=weights=1,2,3 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=SHAPE
-// SHAPE: input 'weights': expected 2xf32, got 3xf32
+// SHAPE: input 'weights': expected 2xf32, got 3xf32 [PW5103]
 
 // RUN: rm -rf %t && mkdir %t
 // RUN: %python %S/Inputs/npy.py %t/w.npy '<f8' 2 1 2
 // RUN: %{axpy} --input=x=1 --input=weights=@%t/w.npy 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=TYPE
-// TYPE: input 'weights': {{.*}}w.npy: expected 2xf32, got 2xf64
+// TYPE: input 'weights': {{.*}}w.npy: expected 2xf32, got 2xf64 [PW5103]
 
 // RUN: %python %S/Inputs/npy.py %t/w.npy '>f4' 2 1 2
 // RUN: %{axpy} --input=x=1 --input=weights=@%t/w.npy 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=ENDIAN
-// ENDIAN: input 'weights': {{.*}}w.npy: element type '>f4' is big endian
+// ENDIAN: input 'weights': {{.*}}w.npy: element type '>f4' is big endian{{.*}} [PW5101]
 
 // RUN: %{axpy} --input=x=1 --input=weights=@%s 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=NOTNPY
-// NOTNPY: input 'weights': {{.*}}: not a .npy file
+// NOTNPY: input 'weights': {{.*}}: not a .npy file{{.*}} [PW5101]
 
 // RUN: %{axpy} --input=x=1 --input=weights=1 --expected=z=1 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=RESULT

@@ -7,7 +7,7 @@
 // THREE: pw-run: error: {{.*}} no pw.program @three; there is @one, @two
 // RUN: %python %S/Inputs/exits.py 3 pw-run %s --topology=1x1x1 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=WHICH
-// WHICH: pw-run: error: {{.*}}: there are several programs, name one of: @one, @two
+// WHICH: pw-run: error: {{.*}}: there are several programs, name one of: @one, @two [PW1101]
 
 pw.slice @s mesh <>
 func.func private @inc(%x: tensor<f32>) -> tensor<f32> attributes {pw.local_view} {

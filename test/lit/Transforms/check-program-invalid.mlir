@@ -21,7 +21,7 @@ pw.program @recursion(%x: !pw.array<f32, @s, []>) {
 }
 // -----
 pw.slice @s mesh <>
-// expected-error@+1 {{'g' has no body, so there is nothing to compile}}
+// expected-error@+1 {{'g' has no body, so there is nothing to compile [PW1104]}}
 func.func private @g(tensor<f32>) -> tensor<f32>
 func.func private @f(%x: tensor<f32>) -> tensor<f32> {
   %0 = func.call @g(%x) : (tensor<f32>) -> tensor<f32>
@@ -33,7 +33,7 @@ pw.program @external(%x: !pw.array<f32, @s, []>) {
 }
 // -----
 pw.slice @s mesh <>
-// expected-error@+1 {{'g' has more than one block; use 'scf' for control flow}}
+// expected-error@+1 {{'g' has more than one block; use 'scf' for control flow [PW1104]}}
 func.func private @g(%x: tensor<f32>) -> tensor<f32> {
   cf.br ^bb1
 ^bb1:
@@ -51,7 +51,7 @@ pw.program @blocks(%x: !pw.array<f32, @s, []>) {
 pw.slice @s mesh <>
 // expected-note@+1 {{function 'f' is defined here}}
 func.func private @f(%x: tensor<f32>) -> tensor<f32> {
-  // expected-error@+1 {{cannot be compiled; functions that programs call use func, linalg, tensor, arith, math, scf, affine and cf.assert}}
+  // expected-error@+1 {{cannot be compiled; functions that programs call use func, linalg, tensor, arith, math, scf, affine and cf.assert [PW1104]}}
   %0 = memref.alloc() : memref<f32>
   return %x : tensor<f32>
 }

@@ -7,17 +7,17 @@
 
 pw.slice @front mesh <"x" = 4>
 pw.slice @mid mesh <"x" = 2>
-// expected-error@+2 {{'back' needs 3 'cpu' devices on one island, apart from 'front', but island0 has 'front'; island1 has 2 of 4 'cpu' devices free}}
+// expected-error@+2 {{'back' needs 3 'cpu' devices on one island, apart from 'front', but island0 has 'front'; island1 has 2 of 4 'cpu' devices free [PW2101]}}
 // expected-note@+1 {{use a topology with more or larger islands, or set oversubscribe to share devices and islands}}
 pw.slice @back mesh <"x" = 3> apart_from [@front]
 pw.bind @front to island 0 devices base 0 strides [1]
 pw.bind @mid to island 1 devices base 0 strides [1]
 // -----
-// expected-error@+2 {{'large' needs 5 'cpu' devices on one island, but island0 has 4 of 4 'cpu' devices free; island1 has 4 of 4 'cpu' devices free}}
+// expected-error@+2 {{'large' needs 5 'cpu' devices on one island, but island0 has 4 of 4 'cpu' devices free; island1 has 4 of 4 'cpu' devices free [PW2101]}}
 // expected-note@+1 {{use a topology with more}}
 pw.slice @large mesh <"x" = 5>
 // -----
-// expected-error@+1 {{'s' needs 'tpu' devices, but the topology has only 'cpu'}}
+// expected-error@+1 {{'s' needs 'tpu' devices, but the topology has only 'cpu' [PW2102]}}
 pw.slice @s mesh <> kind "tpu"
 // -----
 // expected-note@+1 {{slice 'a' is declared here}}
@@ -47,13 +47,13 @@ pw.slice @b mesh <>
 pw.bind @a to island 0 devices base 0 strides []
 pw.bind @b to island 0 devices base 1 strides []
 // -----
-// expected-error@+2 {{'b' needs 3 'cpu' devices on one island, with the slices it is with, but island0 has 2 of 4 'cpu' devices free}}
+// expected-error@+2 {{'b' needs 3 'cpu' devices on one island, with the slices it is with, but island0 has 2 of 4 'cpu' devices free [PW2101]}}
 // expected-note@+1 {{use a topology with more}}
 pw.slice @b mesh <"x" = 3> with [@a]
 pw.slice @a mesh <"x" = 2>
 pw.bind @a to island 0 devices base 0 strides [1]
 // -----
-// expected-error@+2 {{'wide' needs 3 'cpu' devices on each of 2 islands, but island0 has 'wide'; island1 has 2 of 4 'cpu' devices free}}
+// expected-error@+2 {{'wide' needs 3 'cpu' devices on each of 2 islands, but island0 has 'wide'; island1 has 2 of 4 'cpu' devices free [PW2101]}}
 // expected-note@+1 {{use a topology with more}}
 pw.slice @wide mesh <"x" = 6> spans 2 islands
 pw.slice @there mesh <"x" = 2>
@@ -76,6 +76,6 @@ pw.slice @s mesh <"x" = 4> spans 2 islands
 pw.bind @s to island 0 devices base 0 strides [1] span 2 also islands [1] bases [3]
 // -----
 pw.slice @a mesh <"x" = 2> spans 2 islands
-// expected-error@+2 {{'b' needs 1 'cpu' devices on one island, apart from 'a', but island0 has 'a'; island1 has 'a'}}
+// expected-error@+2 {{'b' needs 1 'cpu' devices on one island, apart from 'a', but island0 has 'a'; island1 has 'a' [PW2101]}}
 // expected-note@+1 {{use a topology with more}}
 pw.slice @b mesh <> apart_from [@a]

@@ -53,8 +53,13 @@ TEST(ApiTest, WhatIsGoneOrEmptyIsAnError) {
     ASSERT_FALSE(status);
     EXPECT_EQ(status.error().code, ErrorCode::InvalidArgument);
   }
-  EXPECT_THAT(copy.get().error().message, HasSubstr("or it was released"));
+  EXPECT_THAT(copy.get().error().message,
+              HasSubstr("or it was released [PW6101]"));
   EXPECT_EQ(Array().get().error().message, "the array is empty");
+  std::ostringstream trace;
+  const Status untraced = session.writeTrace(trace);
+  ASSERT_FALSE(untraced);
+  EXPECT_EQ(untraced.error().getId(), "PW6109");
   EXPECT_TRUE(copy.isReady());
   EXPECT_EQ(Array().getElement(), ElementType::kInvalid);
   EXPECT_THAT(Array().getShape(), IsEmpty());
@@ -245,7 +250,8 @@ TEST(ApiTest, ErrorsSayWhat) {
   auto executable = take(session.load(compiled.plan));
   auto missing = executable.launch({{"x", floats({1, 2}, {1, 2})}});
   ASSERT_FALSE(missing);
-  EXPECT_THAT(missing.error().message, HasSubstr("'start' is missing"));
+  EXPECT_THAT(missing.error().message,
+              HasSubstr("'start' is missing [PW5104]"));
   auto unknown = executable.launch({{"x", floats({1, 2}, {1, 2})},
                                     {"start", floats({2}, {0, 0})},
                                     {"y", floats({2}, {0, 0})}});

@@ -615,7 +615,7 @@ TEST(ApiTest, SessionsOfOneCluster) {
     auto refused = ann.another("ann");
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().code, ErrorCode::AlreadyExists);
-    EXPECT_EQ(refused.error().message, "there is a client 'ann'");
+    EXPECT_EQ(refused.error().message, "there is a client 'ann' [PW6110]");
     std::optional<Session> bo = take(ann.another("bo"));
     auto annsProgram = take(ann.load(compiled.plan));
     auto bosProgram = take(bo->load(compiled.plan));

@@ -127,7 +127,9 @@ TEST(NpyTest, RefusesOtherElementTypes) {
 
 TEST(NpyTest, RefusesMalformedHeaders) {
   EXPECT_THAT(ErrorOf(Npy("", "")), HasSubstr("expected a dictionary"));
-  EXPECT_THAT(ErrorOf(Npy("{", "")), HasSubstr("malformed header"));
+  EXPECT_THAT(
+      ErrorOf(Npy("{", "")),
+      ::testing::AllOf(HasSubstr("malformed header"), HasSubstr(" [PW5102]")));
   EXPECT_THAT(ErrorOf(Npy("{}", "")), HasSubstr("the header has no 'descr'"));
   EXPECT_THAT(ErrorOf(Npy("{'descr': '<f4'}", "")),
               HasSubstr("no 'fortran_order'"));

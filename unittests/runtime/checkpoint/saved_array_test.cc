@@ -121,7 +121,7 @@ TEST_F(SavedArrayTest, NothingWasSaved) {
 TEST_F(SavedArrayTest, BlocksAreNotWhatWasWritten) {
   const std::string good = ReadFile(block_);
   std::filesystem::remove(block_);
-  ExpectDamage("block-1.npy' is missing");
+  ExpectDamage("block-1.npy' is missing, the index names it [PW5202]");
   ASSERT_EQ(mkfifo(block_.c_str(), 0600), 0);
   ExpectDamage("block-1.npy' is damaged: it is no regular file");
   std::filesystem::remove(block_);

@@ -68,11 +68,11 @@ TEST_P(ClientLaunchesTest, ErrorsNameBothSides) {
   EXPECT_EQ(error({}, 1), "program 'sum' takes 2 arguments, got 0");
   EXPECT_EQ(error({Floats({2}, {1, 2}), Floats({2}, {1, 2})}, 1),
             "argument 'x' of program 'sum' is 2xf32, expected 1x2xf32 (one "
-            "index per step)");
+            "index per step) [PW5103]");
   HostArray wrong = Floats({2}, {1, 2});
   wrong.element = ElementType::kI32;
   EXPECT_EQ(error({wrong, Floats({1, 2}, {1, 2})}, 1),
-            "argument 'u' of program 'sum' is 2xi32, expected 2xf32");
+            "argument 'u' of program 'sum' is 2xi32, expected 2xf32 [PW5103]");
   EXPECT_EQ(error({Floats({2}, {1}), Floats({1, 2}, {1, 2})}, 1),
             "argument 'u' of program 'sum' has 4 bytes, expected 8");
   EXPECT_EQ(error({}, 0),
@@ -80,19 +80,20 @@ TEST_P(ClientLaunchesTest, ErrorsNameBothSides) {
             "1099511627776");
   const uint64_t owner = program.owner;
   EXPECT_EQ(error({ArrayHandle{99, owner}, Floats({1, 2}, {1, 2})}, 1),
-            "argument 'u': no array 99, or it was released");
+            "argument 'u': no array 99, or it was released [PW6101]");
   EXPECT_EQ(runtime->Launch({77, owner}, {}).status().message(),
-            "program 77 is not loaded");
-  EXPECT_EQ(runtime->Unload({77, owner}).message(), "program 77 is not loaded");
+            "program 77 is not loaded [PW6102]");
+  EXPECT_EQ(runtime->Unload({77, owner}).message(),
+            "program 77 is not loaded [PW6102]");
   EXPECT_EQ(runtime->Await({77, owner}).message(),
-            "no run 77, or it was released");
+            "no run 77, or it was released [PW6101]");
   const RunHandle run = LaunchPlan(
       *runtime, program, {Floats({2}, {1, 2}), Floats({1, 2}, {1, 2})});
   EXPECT_TRUE(runtime->Await(run).ok());
   EXPECT_EQ(runtime->Fetch(run, "nix").status().message(),
-            "program 'sum' has no result 'nix'; it has 'y', 'all'");
+            "program 'sum' has no result 'nix'; it has 'y', 'all' [PW6108]");
   EXPECT_EQ(runtime->Fetch(run, 2).status().message(),
-            "program 'sum' has 2 results, there is no result 2");
+            "program 'sum' has 2 results, there is no result 2 [PW6108]");
 }
 
 // Nothing of it goes to the hosts, and arrays that it would have brought there
@@ -104,9 +105,9 @@ TEST_P(ClientLaunchesTest, OneThatIsRefusedLeavesItsArguments) {
   const ArrayHandle gone = *runtime->Put(Floats({2, 2}, {0, 0, 0, 0}));
   EXPECT_TRUE(runtime->Release(gone).ok());
   for (int i = 0; i < 3; ++i) {
-    EXPECT_EQ(
-        runtime->Launch(program, {u, gone}, 2).status(),
-        absl::NotFoundError("argument 'x': no array 2, or it was released"));
+    EXPECT_EQ(runtime->Launch(program, {u, gone}, 2).status(),
+              absl::NotFoundError(
+                  "argument 'x': no array 2, or it was released [PW6101]"));
   }
   for (const auto& host : StatsOf(*runtime).hosts) {
     EXPECT_EQ(host.memory_used_bytes, 0u) << host.name;
@@ -140,7 +141,7 @@ TEST_P(ClientLaunchesTest, WhatDoesNotEndLeavesRoomToWhatEnds) {
   EXPECT_TRUE(runtime->Launch(endless, {one}).ok());
   runtime->Close();
   EXPECT_EQ(runtime->Launch(endless, {one}).status(),
-            absl::CancelledError("client 'client0' was closed"));
+            absl::CancelledError("client 'client0' was closed [PW6105]"));
 }
 
 }  // namespace

@@ -74,7 +74,8 @@ TEST_P(ClientReportsTest, NothingIsToldToOneThatIsClosed) {
   auto runtime = Start("1x1x1", Options());
   const std::unique_ptr<Client> bo = runtime.Connect("bo");
   bo->Close();
-  const absl::Status closed = absl::CancelledError("client 'bo' was closed");
+  const absl::Status closed =
+      absl::CancelledError("client 'bo' was closed [PW6105]");
   EXPECT_EQ(bo->Stats().status(), closed);
   EXPECT_EQ(bo->Summarize().status(), closed);
   std::ostringstream text;

@@ -116,7 +116,7 @@ TEST_P(ClientTest, ClosingGivesUpWhatRuns) {
     EXPECT_TRUE(client->ReleaseRun(runs[1]).ok());
     client->Close();
     EXPECT_EQ(client->Await(runs[0]),
-              absl::CancelledError("client 'bo' was closed"));
+              absl::CancelledError("client 'bo' was closed [PW6105]"));
     EXPECT_EQ(client->Load(MakePlanData(AddPlan(), {})).status().code(),
               absl::StatusCode::kCancelled);
     client->Close();
@@ -219,14 +219,14 @@ TEST_P(ClientTest, ArraysSayWhatTheyAreAndWhetherTheyAreThere) {
   EXPECT_TRUE(*runtime->IsReady(run));
   EXPECT_TRUE(runtime->Release(sum).ok());
   const absl::Status gone = absl::NotFoundError(
-      absl::StrCat("no array ", sum.id, ", or it was released"));
+      absl::StrCat("no array ", sum.id, ", or it was released [PW6101]"));
   EXPECT_EQ(runtime->Get(sum).status(), gone);
   EXPECT_EQ(runtime->AwaitArray(sum), gone);
   EXPECT_EQ(runtime->TypeOf(sum).status(), gone);
   EXPECT_EQ(runtime->IsReady(sum).status(), gone);
   EXPECT_EQ(runtime->Keep(run, "w").status(),
             absl::InvalidArgumentError(
-                "program 'add' has no result 'w'; it has 'v'"));
+                "program 'add' has no result 'w'; it has 'v' [PW6108]"));
 }
 
 TEST_P(ClientTest, ClosingWakesThoseWhoWait) {

@@ -64,7 +64,7 @@ TEST_P(ClientValuesTest, ResultsAreFetchedByNameOrNumberAsOftenAsOneLikes) {
               absl::StatusCode::kInvalidArgument);
   }
   const absl::Status unknown = absl::InvalidArgumentError(
-      "program 'add' has no result 'w'; it has 'v', 'none'");
+      "program 'add' has no result 'w'; it has 'v', 'none' [PW6108]");
   EXPECT_EQ(runtime->Fetch(run, "w").status(), unknown);
   EXPECT_EQ(runtime->Keep(run, "w").status(), unknown);
   EXPECT_TRUE(runtime->ReleaseRun(run).ok());

@@ -48,7 +48,7 @@ TEST_P(ClusterTest, ANameIsOneClients) {
   auto runtime = Start("1x1x2", Options());
   EXPECT_EQ(runtime->name(), "client0");
   EXPECT_EQ(runtime.cluster().Connect("client0").status(),
-            absl::AlreadyExistsError("there is a client 'client0'"));
+            absl::AlreadyExistsError("there is a client 'client0' [PW6110]"));
   std::unique_ptr<Client> other = runtime.Connect("other");
   other.reset();
   EXPECT_EQ(runtime.Connect("other")->name(), "other");

@@ -83,11 +83,13 @@ TEST_F(LoadedProgramTest, RefusesAnArgumentOfAnotherType) {
   constexpr ElementType kF32 = ElementType::kF32;
   EXPECT_TRUE(program->CheckArgument(0, {kF32, {2}}, 8, 5).ok());
   EXPECT_TRUE(program->CheckArgument(1, {kF32, {5, 2}}, 40, 5).ok());
-  EXPECT_EQ(program->CheckArgument(0, {ElementType::kI32, {2}}, 8, 5),
-            Invalid("argument 'u' of program 'add' is 2xi32, expected 2xf32"));
+  EXPECT_EQ(
+      program->CheckArgument(0, {ElementType::kI32, {2}}, 8, 5),
+      Invalid(
+          "argument 'u' of program 'add' is 2xi32, expected 2xf32 [PW5103]"));
   EXPECT_EQ(program->CheckArgument(1, {kF32, {4, 2}}, 32, 5),
             Invalid("argument 'v' of program 'add' is 4x2xf32, expected "
-                    "5x2xf32 (one index per step)"));
+                    "5x2xf32 (one index per step) [PW5103]"));
   EXPECT_EQ(program->CheckArgument(0, {kF32, {2}}, 7, 5),
             Invalid("argument 'u' of program 'add' has 7 bytes, expected 8"));
 }

@@ -80,7 +80,7 @@ TEST_F(RebindPlanTest, ThenAnotherIslandWithAllThatWasOnIt) {
             "program 'p' is on 2 devices of island0, 2 of which are to be "
             "avoided, and there are too few in their place: of those that may "
             "be used it leaves free: island0 0, island1 2, island2 1; "
-            "oversubscribe to share devices");
+            "oversubscribe to share devices [PW2105]");
 }
 
 TEST_F(RebindPlanTest, OversubscribedDevicesAreShared) {

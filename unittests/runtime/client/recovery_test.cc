@@ -192,7 +192,7 @@ TEST_P(RecoveryTest, AnotherProcessResumes) {
                 .status(),
             absl::AlreadyExistsError(absl::StrCat(
                 "'", folder / "cuts",
-                "/cut-10' is of another run, which may be resumed")));
+                "/cut-10' is of another run, which may be resumed [PW5301]")));
   options.resume = true;
   const absl::Status fewer =
       runtime->RunToEnd(program, Values3().Arguments(), kSteps, options)

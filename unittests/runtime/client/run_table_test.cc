@@ -54,7 +54,8 @@ TEST_F(RunTableTest, OneThatEndedIsThereUntilItIsReleased) {
   EXPECT_THAT(objects_, IsEmpty());
   EXPECT_TRUE(table_.Release(1, &objects_).ok());
   EXPECT_THAT(objects_, ElementsAre(11, 12));
-  EXPECT_EQ(table_.Find(1).status().message(), "no run 1, or it was released");
+  EXPECT_EQ(table_.Find(1).status().message(),
+            "no run 1, or it was released [PW6101]");
   EXPECT_EQ(table_.Release(1, &objects_).code(), absl::StatusCode::kNotFound);
   EXPECT_EQ(table_.size(), 0u);
 }
@@ -91,10 +92,10 @@ TEST_F(RunTableTest, ResultsAreKnownByNumberAndName) {
   const std::shared_ptr<RunState> run = Add(1);
   EXPECT_TRUE(run->CheckIndex(1).ok());
   EXPECT_EQ(run->CheckIndex(-1).message(),
-            "program 'p' has 2 results, there is no result -1");
+            "program 'p' has 2 results, there is no result -1 [PW6108]");
   EXPECT_EQ(*run->IndexOf("z"), 1);
   EXPECT_EQ(run->IndexOf("w").status().message(),
-            "program 'p' has no result 'w'; it has 'y', 'z'");
+            "program 'p' has no result 'w'; it has 'y', 'z' [PW6108]");
 }
 
 TEST_F(RunTableTest, ThoseThatHaveNotEndedAreCounted) {

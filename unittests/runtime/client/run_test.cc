@@ -256,7 +256,8 @@ TEST_P(RunTest, FirstCauseIsReportedAndNextLaunchIsClean) {
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(status.message(),
             "model.mlir:7:3: 'check' of program 'failing' failed at step 1 on "
-            "shard 1 (island0/host1/device0): expected no negative element");
+            "shard 1 (island0/host1/device0): expected no negative element "
+            "[PW6106]");
   EXPECT_EQ(runtime->Fetch(bad, "next").status(), status);
   EXPECT_EQ(runtime->Fetch(bad, "moved").status(), status);
   // What no failure fed is still there.

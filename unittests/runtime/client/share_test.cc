@@ -277,8 +277,9 @@ TEST_P(ShareTest, ALaunchIsCancelledWithinTheHorizon) {
     ASSERT_TRUE(runtime->Cancel(run).ok());
     const absl::Status status = runtime->Await(run);
     EXPECT_EQ(status.code(), absl::StatusCode::kCancelled) << status;
-    EXPECT_EQ(status.message(),
-              "a launch of program 'p' was cancelled by client 'client0'");
+    EXPECT_EQ(
+        status.message(),
+        "a launch of program 'p' was cancelled by client 'client0' [PW6104]");
     EXPECT_EQ(runtime->Await(*reads), status);
     EXPECT_FALSE(runtime->Fetch(*reads, "w0").ok());
     EXPECT_FALSE(runtime->Fetch(run, "w0").ok());

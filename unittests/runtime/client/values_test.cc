@@ -215,9 +215,10 @@ TEST_P(ValuesTest, ArraysThatFitStayWhereTheyAre) {
   EXPECT_EQ(messages(same, kept), 1 + 1u);
   EXPECT_TRUE(runtime->Release(kept).ok());
   EXPECT_THAT(ObjectBytes(*runtime), ElementsAre(0, 0, 0, 0));
-  EXPECT_EQ(runtime->Release(kept).message(), "no array 2, or it was released");
+  EXPECT_EQ(runtime->Release(kept).message(),
+            "no array 2, or it was released [PW6101]");
   EXPECT_EQ(runtime->Get(kept).status().message(),
-            "no array 2, or it was released");
+            "no array 2, or it was released [PW6101]");
 }
 
 TEST_P(ValuesTest, LargeArraysTravelInPieces) {

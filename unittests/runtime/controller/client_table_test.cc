@@ -50,8 +50,9 @@ TEST_F(ClientTableTest, ANameHasOneClient) {
   Connect(0, 1, "ann");
   Connect(1, 1, "ann");
   Connect(2, 1, "bo");
-  EXPECT_THAT(Answers(),
-              ElementsAre("0:1", "1:1 there is a client 'ann'", "2:1"));
+  EXPECT_THAT(
+      Answers(),
+      ElementsAre("0:1", "1:1 there is a client 'ann' [PW6110]", "2:1"));
   EXPECT_EQ(*table_.NameOf(0), "ann");
   EXPECT_EQ(table_.NameOf(1), nullptr);
 }
@@ -93,8 +94,8 @@ TEST_F(ClientTableTest, ANameIsFreeWhenTheLastProgramIsGone) {
   table_.RemoveProgram(0, 7, &answers_);
   EXPECT_THAT(Answers(), IsEmpty());
   table_.RemoveProgram(0, 8, &answers_);
-  EXPECT_THAT(Answers(),
-              ElementsAre("0:2", "1:1", "2:1 there is a client 'ann'"));
+  EXPECT_THAT(Answers(), ElementsAre("0:2", "1:1",
+                                     "2:1 there is a client 'ann' [PW6110]"));
   EXPECT_EQ(table_.NameOf(0), nullptr);
   EXPECT_EQ(*table_.NameOf(1), "ann");
   EXPECT_EQ(table_.size(), 1u);

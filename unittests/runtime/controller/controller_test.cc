@@ -93,7 +93,8 @@ TEST_F(ControllerTest, ANameIsNotHeldBySilentHosts) {
   EXPECT_THAT(sent, ::testing::Contains("client1 2: "));
   EXPECT_THAT(sent, ::testing::Contains("client2 1: "));
   Connect(0, 1, "client1");
-  EXPECT_THAT(Sent(), ElementsAre("client0 1: there is a client 'client1'"));
+  EXPECT_THAT(Sent(),
+              ElementsAre("client0 1: there is a client 'client1' [PW6110]"));
 }
 
 TEST_F(ControllerTest, IgnoresWhatIsNotAMessage) {

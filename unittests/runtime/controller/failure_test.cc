@@ -67,13 +67,13 @@ TEST_F(ReadFailureTest, SaysWhereAndWhat) {
   EXPECT_EQ(failure.status.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(failure.status.message(),
             "model.mlir:7:3: 'first' of program 'p' failed at step 2 on shard "
-            "1 (island0/host0/device1): expected no zero");
+            "1 (island0/host0/device1): expected no zero [PW6106]");
   EXPECT_EQ(Read(first, 0, 2).status.message(),
             "model.mlir:5:1: 'first' of program 'p' failed at step 2 on shard "
-            "0 (island0/host0/device0): code 2");
+            "0 (island0/host0/device0): code 2 [PW6106]");
   EXPECT_EQ(Read(ActionOf(*plan_, "second"), 0, 1).status.message(),
             "'second' of program 'p' failed at step 2 on shard 0 "
-            "(island1/host1/device0): code 1");
+            "(island1/host1/device0): code 1 [PW6106]");
 }
 
 TEST_F(ReadFailureTest, AHostMayNotNameWhatIsNotThere) {

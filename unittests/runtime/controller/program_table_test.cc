@@ -77,7 +77,8 @@ class ProgramTableTest : public ::testing::Test {
 TEST_F(ProgramTableTest, IsReadyWhenAllHostsHaveLoadedIt) {
   EXPECT_EQ(Load().kind, ProgramNext::kAsk);
   EXPECT_EQ(table_.at(0).state, State::kLoading);
-  EXPECT_EQ(table_.Ready(0, 1).status().message(), "program 1 is not loaded");
+  EXPECT_EQ(table_.Ready(0, 1).status().message(),
+            "program 1 is not loaded [PW6102]");
   EXPECT_EQ(Answer(State::kLoading, 1).kind, ProgramNext::kNothing);
   EXPECT_EQ(Answer(State::kLoading, 1).kind, ProgramNext::kNothing);
   EXPECT_EQ(Answer(State::kStopping, 0).kind, ProgramNext::kNothing);
@@ -115,7 +116,7 @@ TEST_F(ProgramTableTest, GoesInTwoRounds) {
   EXPECT_EQ(next->kind, ProgramNext::kAsk);
   EXPECT_EQ(table_.at(0).state, State::kStopping);
   EXPECT_EQ(table_.Unload(now_, 1, {0, 3}, 0).status().message(),
-            "program 1 is not loaded");
+            "program 1 is not loaded [PW6102]");
   EXPECT_EQ(AnswerAll(State::kStopping).kind, ProgramNext::kAsk);
   EXPECT_EQ(table_.at(0).state, State::kFreeing);
   const ProgramNext gone = AnswerAll(State::kFreeing);
@@ -159,8 +160,9 @@ TEST_F(ProgramTableTest, AProgramThatBrokeStaysUntilItIsUnloaded) {
             ProgramNext::kNothing);
   EXPECT_EQ(AnswerAll(State::kStopping).kind, ProgramNext::kNothing);
   EXPECT_EQ(table_.at(0).state, State::kBroken);
-  EXPECT_EQ(table_.Ready(0, 1).status().message(),
-            "program 'p' was given up and must be loaded again: hangs");
+  EXPECT_EQ(
+      table_.Ready(0, 1).status().message(),
+      "program 'p' was given up and must be loaded again: hangs [PW6103]");
   EXPECT_EQ(table_.loaded(), 1u);
   EXPECT_EQ(table_.Unload(now_, 1, {0, 2}, 0)->kind, ProgramNext::kAsk);
   EXPECT_EQ(table_.at(0).state, State::kFreeing);
@@ -181,12 +183,12 @@ TEST_F(ProgramTableTest, IsUnloadedWhileItBreaks) {
 TEST_F(ProgramTableTest, IsNotUnloadedWhileItIsLoadedOrLaunched) {
   Load();
   EXPECT_EQ(table_.Unload(now_, 1, {0, 2}, 0).status().message(),
-            "program 1 is not loaded");
+            "program 1 is not loaded [PW6102]");
   AnswerAll(State::kLoading);
   const absl::Status status = table_.Unload(now_, 1, {0, 2}, 3).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_EQ(status.message(),
-            "program 'p' still has 3 launches that have not ended");
+            "program 'p' still has 3 launches that have not ended [PW6107]");
   EXPECT_FALSE(table_.Unload(now_, 9, {0, 2}, 0).ok());
 }
 

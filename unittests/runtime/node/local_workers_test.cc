@@ -92,7 +92,8 @@ TEST(LocalWorkersTest, NumbersOutOfRangeAreRefused) {
     EXPECT_EQ(workers.status().code(), Code::kInvalidArgument);
     EXPECT_EQ(workers.status().message(),
               std::to_string(processes) +
-                  " processes asked for, expected 1 to 4, the number of hosts");
+                  " processes asked for, expected 1 to 4, the number of hosts "
+                  "[PW7206]");
   }
 }
 

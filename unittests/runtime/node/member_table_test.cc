@@ -54,7 +54,7 @@ TEST_F(MemberTableTest, AWorkerTakesThePlaceOfOneThatIsGone) {
   EXPECT_THAT(table_.Missing(), IsEmpty());
   EXPECT_EQ(table_.ProcessOf(PeerId{8}), 1u);
   EXPECT_EQ(table_.Replace(PeerId{5}, Hello(), {0, 2}).status().message(),
-            "another worker has 'host0', 'host2'");
+            "another worker has 'host0', 'host2' [PW7104]");
   EXPECT_TRUE(table_.Lose(1));
   EXPECT_FALSE(table_.Lose(1));
   EXPECT_EQ(table_.ProcessOf(PeerId{8}), 0u);

@@ -57,7 +57,7 @@ TEST(MemberTest, WhoHasNoPlaceIsToldWhy) {
   EXPECT_EQ(refused.code(), absl::StatusCode::kNotFound);
   EXPECT_EQ(refused.message(),
             "the controller says no: the cluster has no host 'elsewhere'; it "
-            "has 'host0' and 1 more");
+            "has 'host0' and 1 more [PW7103]");
 }
 
 TEST(MemberTest, WhoDoesNotComeIsNamed) {
@@ -66,7 +66,7 @@ TEST(MemberTest, WhoDoesNotComeIsNamed) {
   EXPECT_EQ(members.status().code(), absl::StatusCode::kDeadlineExceeded);
   EXPECT_EQ(members.status().message(),
             "no worker has come for 'host0', 'host1', 'host2', 'host3' and 3 "
-            "more");
+            "more [PW7105]");
 }
 
 // The worker of host0, and whoever it takes for the controller.

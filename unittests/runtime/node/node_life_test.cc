@@ -108,7 +108,9 @@ TEST_F(NodeLifeTest, CallsEndWithTheController) {
   const absl::Status ended = client->Await(run);
   EXPECT_EQ(ended.code(), absl::StatusCode::kCancelled);
   EXPECT_THAT(ended.message(),
-              HasSubstr("the controller at 'local:controller' is gone"));
+              ::testing::AllOf(
+                  HasSubstr("the controller at 'local:controller' is gone"),
+                  ::testing::EndsWith(" [PW7106]")));
 }
 
 // Two workers that live, and cannot reach each other: one of them has to go,
@@ -221,7 +223,7 @@ TEST_F(NodeLifeTest, WhoComesTooLateIsToldWhy) {
   ASSERT_NO_FATAL_FAILURE(Begin());
   cluster_.Add({"host2"});
   EXPECT_EQ(cluster_.End(4).message(),
-            "the controller says no: another worker has 'host2'");
+            "the controller says no: another worker has 'host2' [PW7104]");
   cluster_.Cut(2);
   cluster_.AwaitNote("the worker of 'host2' is gone");
   cluster_.Add({"host1", "host2"});

@@ -80,9 +80,10 @@ TEST_F(RosterTest, WhoDoesNotFitIsRefused) {
   EXPECT_EQ(roster_.Join(PeerId{1}, Hello({"host1"})).message(),
             "the worker has said hello before");
   ExpectRefused(Hello({"host0"}), Code::kAlreadyExists,
-                "host 'host0' is another worker's");
-  ExpectRefused(Hello({"host9"}), Code::kNotFound,
-                "the cluster has no host 'host9'; it has 'host0' and 3 more");
+                "host 'host0' is another worker's [PW7104]");
+  ExpectRefused(
+      Hello({"host9"}), Code::kNotFound,
+      "the cluster has no host 'host9'; it has 'host0' and 3 more [PW7103]");
   ExpectRefused(Hello({"host1", "host1"}), Code::kInvalidArgument,
                 "the worker names host 'host1' twice");
   ExpectRefused(Hello({}), Code::kInvalidArgument, "the worker names no host");
@@ -94,7 +95,7 @@ TEST_F(RosterTest, WhoDoesNotFitIsRefused) {
   ExpectRefused(
       hello, Code::kFailedPrecondition,
       absl::StrCat("it speaks version 77 of the protocol, the controller ",
-                   kProtocolVersion));
+                   kProtocolVersion, " [PW7101]"));
   hello = Hello({"host1"});
   hello.set_epoch("short");
   ExpectRefused(hello, Code::kInvalidArgument,
@@ -122,7 +123,7 @@ TEST_F(RosterTest, MachinesAreAsTheClusterSays) {
   EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_EQ(status.message(),
             "device island0/host0/device0 is a t other in the cluster; the "
-            "worker's machine is a t c");
+            "worker's machine is a t c [PW7102]");
   EXPECT_TRUE(roster.Join(PeerId{1}, Hello({"host1"})).ok());
 }
 

@@ -50,35 +50,35 @@ TEST(FaultScheduleTest, WhatIsWrongIsNamedWithItsPlace) {
   EXPECT_EQ(
       ErrorOf("faults {\n  crash { host: \"host9\" }\n}"),
       "f.textproto:2:11: faults[0].crash.host is 'host9', expected a host "
-      "of 2: 'host0' ... 'host1'");
+      "of 2: 'host0' ... 'host1' [PW8102]");
   EXPECT_EQ(ErrorOf("faults { crash { } }"),
             "f.textproto: faults[0].crash.host is '', expected a host of 2: "
-            "'host0' ... 'host1'");
+            "'host0' ... 'host1' [PW8102]");
   EXPECT_EQ(
       ErrorOf("faults { pause { host: \"controller\" } }"),
       "f.textproto:1:18: faults[0].pause.host is 'controller', expected a "
-      "host of 2: 'host0' ... 'host1'");
+      "host of 2: 'host0' ... 'host1' [PW8102]");
   EXPECT_EQ(ErrorOf("faults { slow_device { device: \"d\" factor: 2 } }"),
             "f.textproto:1:24: faults[0].slow_device.device is 'd', expected a "
-            "device, such as 'island0/host0/device0'");
+            "device, such as 'island0/host0/device0' [PW8102]");
   EXPECT_EQ(ErrorOf("faults { slow_device { factor: 0.5 } }"),
             "f.textproto:1:24: faults[0].slow_device.factor is 0.5, expected 1 "
-            "to 1e+06");
+            "to 1e+06 [PW8102]");
   EXPECT_EQ(
       ErrorOf("faults { partition { some: \"host0\" some: \"nowhere\" } }"),
       "f.textproto:1:36: faults[0].partition.some[1] is 'nowhere', expected "
-      "'controller' or a host of 2: 'host0' ... 'host1'");
-  EXPECT_EQ(
-      ErrorOf("faults { at_seconds: -1 crash { host: \"host0\" } }"),
-      "f.textproto:1:10: faults[0].at_seconds is -1, expected 0 to 1e+09");
+      "'controller' or a host of 2: 'host0' ... 'host1' [PW8102]");
+  EXPECT_EQ(ErrorOf("faults { at_seconds: -1 crash { host: \"host0\" } }"),
+            "f.textproto:1:10: faults[0].at_seconds is -1, expected 0 to 1e+09 "
+            "[PW8102]");
   EXPECT_EQ(ErrorOf("faults { bad_link { controls { drop: 2 } } }"),
             "f.textproto:1:32: faults[0].bad_link.controls.drop is 2, expected "
-            "0 to 1");
+            "0 to 1 [PW8102]");
   EXPECT_THAT(ErrorOf("faults { for_seconds: 1 }"),
               HasSubstr("expected one of crash, pause"));
   EXPECT_EQ(ErrorOf("hazards { fault { at_control: 3 crash {} } }"),
             "f.textproto:1:11: hazards[0].fault has a time, expected none: "
-            "times are drawn from the rates");
+            "times are drawn from the rates [PW8102]");
   EXPECT_THAT(ErrorOf("faults { crsh {} }"), HasSubstr("f.textproto:1:"));
 }
 
@@ -105,7 +105,7 @@ TEST(FaultScheduleTest, PresetsHaveNames) {
   EXPECT_TRUE(absl::IsNotFound(none));
   EXPECT_EQ(none.message(),
             "file of faults 'llama4': No such file or directory; nor is it a "
-            "preset: crashes, jumbled, llama3, lossy");
+            "preset: crashes, jumbled, llama3, lossy [PW8101]");
   EXPECT_EQ(FaultsPath("a.textproto"), "a.textproto");
 }
 

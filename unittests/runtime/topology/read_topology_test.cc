@@ -84,7 +84,8 @@ TEST_F(ReadTopologyTest, BadShorthand) {
     ExpectRefused(spec, absl::StrCat("topology '", spec, "': "));
     ExpectRefused(spec, forms);
   }
-  ExpectRefused("xx", "topology 'xx': number of islands is ''; " + forms);
+  ExpectRefused(
+      "xx", "topology 'xx': number of islands is ''; " + forms + " [PW2103]");
   ExpectRefused("1x1x", "number of devices is ''");
   ExpectRefused("-1x1x1", "number of islands is '-1'; expected");
   ExpectRefused("1x+1x1", "number of hosts is '+1'");

@@ -57,8 +57,10 @@ TEST(InputSpecTest, Literals) {
 
 TEST(InputSpecTest, BadLiterals) {
   Port port = MakePort(ElementType::kF32, {2, 2});
-  EXPECT_EQ(Made(port, "1,2"), "input 'x': expected 2x2xf32, got 2xf32");
-  EXPECT_EQ(Made(port, "[1]"), "input 'x': expected 2x2xf32, got 1xf32");
+  EXPECT_EQ(Made(port, "1,2"),
+            "input 'x': expected 2x2xf32, got 2xf32 [PW5103]");
+  EXPECT_EQ(Made(port, "[1]"),
+            "input 'x': expected 2x2xf32, got 1xf32 [PW5103]");
   EXPECT_EQ(Made(port, "1,2;3"), "input 'x': rows differ in length: 2 and 1");
   EXPECT_EQ(Made(port, "[[1],[2,3]]"),
             "input 'x': rows differ in length: 1 and 2");
@@ -135,8 +137,9 @@ TEST(InputSpecTest, SteppedInputsHaveALeadingDimension) {
   Port port = MakePort(ElementType::kF32, {2}, /*stepped=*/true);
   EXPECT_EQ(Made(port, "1,2;3,4", 2), "[[1, 2], [3, 4]]");
   EXPECT_EQ(Made(port, "ramp", 3), "[[0, 1], [2, 3], [4, 5]]");
-  EXPECT_EQ(Made(port, "1,2", 2),
-            "input 'x': expected 2x2xf32 (2 steps of 2xf32), got 2xf32");
+  EXPECT_EQ(
+      Made(port, "1,2", 2),
+      "input 'x': expected 2x2xf32 (2 steps of 2xf32), got 2xf32 [PW5103]");
 }
 
 TEST(InputSpecTest, Files) {
@@ -148,9 +151,9 @@ TEST(InputSpecTest, Files) {
   Port port = MakePort(ElementType::kI8, {2});
   EXPECT_EQ(Made(port, "@" + path), "[5, 6]");
   EXPECT_EQ(Made(MakePort(ElementType::kI8, {3}), "@" + path),
-            "input 'x': " + path + ": expected 3xi8, got 2xi8");
+            "input 'x': " + path + ": expected 3xi8, got 2xi8 [PW5103]");
   EXPECT_EQ(Made(MakePort(ElementType::kI32, {2}), "@" + path),
-            "input 'x': " + path + ": expected 2xi32, got 2xi8");
+            "input 'x': " + path + ": expected 2xi32, got 2xi8 [PW5103]");
   std::ofstream(path, std::ios::binary) << "nonsense";
   EXPECT_THAT(Made(port, "@" + path), HasSubstr(path + ": not a .npy file"));
   EXPECT_THAT(Made(port, "@" + path + ".gone"),
@@ -204,7 +207,7 @@ TEST(InputSpecTest, NamesInputsThatAreMissingOrUnknown) {
   ports[2].name = "batch";
   EXPECT_EQ(MakeInputs(ports, 4, {{"x", "1,2"}}).status().message(),
             "inputs are missing:\n  --input=weights=...  i32\n"
-            "  --input=batch=...  4x3xf32 (4 steps of 3xf32)");
+            "  --input=batch=...  4x3xf32 (4 steps of 3xf32) [PW5104]");
   EXPECT_EQ(MakeInputs(ports, 4, {{"wieghts", "1"}}).status().message(),
             "the program has no input 'wieghts'; did you mean 'weights'?");
   EXPECT_EQ(MakeInputs(ports, 4, {{"zzzzz", "1"}}).status().message(),

@@ -5,10 +5,10 @@
 // slice, bind
 //===----------------------------------------------------------------------===//
 
-// expected-error@+1 {{'slice_c1' is apart_from @other, which is not declared by a 'pw.slice'}}
+// expected-error@+1 {{'slice_c1' is apart_from @other, which is not declared by a 'pw.slice' [PW1102]}}
 pw.slice @slice_c1 mesh <> apart_from [@other]
 // -----
-// expected-error@+1 {{'slice_c1_with' is with @f, which is not declared by a 'pw.slice'}}
+// expected-error@+1 {{'slice_c1_with' is with @f, which is not declared by a 'pw.slice' [PW1102]}}
 pw.slice @slice_c1_with mesh <> with [@f]
 func.func private @f()
 // -----
@@ -19,7 +19,7 @@ pw.slice @other mesh <>
 // expected-error@+1 {{'slice_c3' is both apart_from @other and with @other}}
 pw.slice @slice_c3 mesh <> apart_from [@other] with [@other]
 // -----
-// expected-error@+1 {{binds @bind_c1, which is not declared by a 'pw.slice'}}
+// expected-error@+1 {{binds @bind_c1, which is not declared by a 'pw.slice' [PW1102]}}
 pw.bind @bind_c1 to island 0 devices base 0 strides []
 // -----
 // expected-note@+1 {{slice 'bind_c2' is declared here}}
@@ -197,7 +197,7 @@ pw.program @program_c5_results(%x: !pw.array<f32, @s, []>) -> (!pw.array<f32, @s
 // expected-error@+1 {{'program_c6' has no body}}
 "pw.program"() ({}) {sym_name = "program_c6", function_type = () -> ()} : () -> ()
 // -----
-// expected-error@+1 {{type '!pw.array<f32, @nowhere, []>' names slice @nowhere, which is not declared by a 'pw.slice'}}
+// expected-error@+1 {{type '!pw.array<f32, @nowhere, []>' names slice @nowhere, which is not declared by a 'pw.slice' [PW1102]}}
 pw.program @program_c7(%x: !pw.array<f32, @nowhere, []>) {
   pw.return
 }
@@ -211,7 +211,7 @@ pw.program @program_c7_axis(%x: !pw.array<4xf32, @s, [{"y"}]>) {
 // -----
 // expected-note@+1 {{program 'program_c8' is defined here}}
 pw.program @program_c8() {
-  // expected-error@+1 {{is not allowed in the body of 'pw.program'; compute in a function and call it with 'pw.call'}}
+  // expected-error@+1 {{is not allowed in the body of 'pw.program'; compute in a function and call it with 'pw.call' [PW1103]}}
   %0 = arith.constant 1 : i32
   pw.return
 }
@@ -518,7 +518,7 @@ pw.program @transfer_c2(%x: !pw.array<4xf32, @s, [{}]>) {
 // -----
 pw.slice @s mesh <>
 pw.program @reshard_undeclared(%x: !pw.array<4xf32, @s, [{}]>) {
-  // expected-error@+1 {{names slice @t, which is not declared by a 'pw.slice'}}
+  // expected-error@+1 {{names slice @t, which is not declared by a 'pw.slice' [PW1102]}}
   %0 = pw.reshard %x : !pw.array<4xf32, @s, [{}]> -> !pw.array<4xf32, @t, [{}]>
   pw.return
 }
