@@ -146,9 +146,9 @@ TEST_F(SavedTransfersTest, AReaderReadsThemElsewhere) {
   std::promise<void> read;
   FileReader reader([&] { read.set_value(); });
   transfers_.ReadWith(&reader);
-  EXPECT_TRUE(On(Message(kPullMessage, kObject, 0, 1)).empty());
+  // It may have read them by then.
+  std::vector<Sent> sent = On(Message(kPullMessage, kObject, 0, 1));
   read.get_future().wait();
-  std::vector<Sent> sent;
   const auto send = [&](int32_t to, const WireMessage& answer, Payload values) {
     sent.push_back({to, answer, values});
   };
@@ -163,7 +163,7 @@ TEST_F(SavedTransfersTest, AReaderReadsThemElsewhere) {
   FileReader other([] {});
   transfers_.ReadWith(&other);
   transfers_.StopReading(&reader);
-  EXPECT_TRUE(On(Message(kPullMessage, kObject, 0, 1), {}, 5).empty());
+  EXPECT_LE(On(Message(kPullMessage, kObject, 0, 1), {}, 5).size(), 1u);
   transfers_.StopReading(&other);
   EXPECT_EQ(On(Message(kPullMessage, kObject, 0, 1), {}, 5).size(), 1u);
 }
