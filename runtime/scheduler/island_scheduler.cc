@@ -54,13 +54,19 @@ void IslandScheduler::Erase(
     std::vector<std::unique_ptr<Granted>>::iterator granted) {
   (*granted)->start = ControlRef();
   spare_.push_back(std::move(*granted));
-  granted_.erase(granted);
+  if (granted != First()) {
+    granted_.erase(granted);
+  } else if (++first_ * 2 >= granted_.size()) {
+    // Most end in their order, so the others move once for as many.
+    granted_.erase(granted_.begin(), First());
+    first_ = 0;
+  }
 }
 
 void IslandScheduler::Skip(uint64_t ticket) {
-  auto granted = std::find_if(
-      granted_.begin(), granted_.end(),
-      [&](const auto& g) { return g->start->start().ticket() == ticket; });
+  auto granted = std::find_if(First(), granted_.end(), [&](const auto& g) {
+    return g->start->start().ticket() == ticket;
+  });
   if (granted == granted_.end()) return;
   SendGrants(**granted, /*skip=*/true);
   Erase(granted);
@@ -137,7 +143,7 @@ void IslandScheduler::SendGrants(const Granted& granted, bool skip) {
 
 void IslandScheduler::OnDone(const proto::GrantDone& done, uint32_t replaced) {
   const auto found = std::lower_bound(
-      granted_.begin(), granted_.end(), done.number(),
+      First(), granted_.end(), done.number(),
       [](const auto& g, uint64_t place) { return g->place < place; });
   if (found == granted_.end() || (*found)->place != done.number()) return;
   Granted& granted = **found;

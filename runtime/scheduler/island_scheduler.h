@@ -78,6 +78,9 @@ class IslandScheduler final : public ControlActor {
   void Apply(ControlRef control);
   // One more, as new, behind all others.
   Granted* AddGranted();
+  std::vector<std::unique_ptr<Granted>>::iterator First() {
+    return granted_.begin() + static_cast<std::ptrdiff_t>(first_);
+  }
   void Erase(std::vector<std::unique_ptr<Granted>>::iterator granted);
   void SendGrants(const Granted& granted, bool skip);
   // `replaced`: how often the host was that says so.
@@ -99,8 +102,10 @@ class IslandScheduler final : public ControlActor {
     uint32_t replaced = 0;
   };
   std::map<uint32_t, LastPlace> place_of_;
-  // By place, those that are not over; and records of some that are.
+  // By place, those that are not over, from `first_` on; and records of some
+  // that are.
   std::vector<std::unique_ptr<Granted>> granted_, spare_;
+  size_t first_ = 0;
   std::set<uint64_t> seen_;  // tickets, without order only
 };
 

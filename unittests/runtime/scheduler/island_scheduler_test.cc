@@ -37,7 +37,7 @@ class IslandSchedulerTest : public ::testing::Test {
     control.mutable_start()->set_skip(skip);
     for (uint32_t host : hosts) {
       control.mutable_start()->add_hosts(host);
-      control.mutable_start()->add_stores(1000 * host + ticket);
+      control.mutable_start()->add_stores(1'000'000 * host + ticket);
     }
     scheduler_.OnControl(directory_.controller(), control.SerializeAsString());
   }
@@ -63,8 +63,9 @@ class IslandSchedulerTest : public ::testing::Test {
       const auto control = one.As<proto::Control>();
       if (!control.has_grant()) continue;
       // Each host's own.
-      EXPECT_EQ(control.grant().store() % 1000 + 100, control.grant().launch());
-      EXPECT_EQ(control.grant().store() / 1000,
+      EXPECT_EQ(control.grant().store() % 1'000'000 + 100,
+                control.grant().launch());
+      EXPECT_EQ(control.grant().store() / 1'000'000,
                 directory_.HostOfExecutor(one.to));
       grants.push_back(std::to_string(directory_.HostOfExecutor(one.to)) + ":" +
                        std::to_string(control.grant().launch()) + " after " +
@@ -147,6 +148,29 @@ TEST_F(IslandSchedulerTest, EndsOnceWithTheFirstFailure) {
   EXPECT_EQ(control.grant_done().failure().firing(), 5u);
   Done(1, 1, 1, 5);
   EXPECT_EQ(world_.sent.size(), 1u);
+}
+
+// As of a launch of many short steps whose host is lost. What each costs may
+// not grow with how many there are.
+TEST_F(IslandSchedulerTest, ManyAreGivenUpOrEndInAnyOrder) {
+  constexpr uint64_t kMany = 100'000;
+  for (uint64_t i = 1; i <= kMany; ++i) Start(i, i - 1, {0});
+  EXPECT_EQ(Grants().size(), kMany);
+  // Some in the midst end first.
+  for (uint64_t i = 5; i <= 50; i += 5) Done(i, i, 0);
+  EXPECT_EQ(world_.Take().size(), 10u);
+  for (uint64_t i = 1; i <= kMany; ++i) {
+    Start(i, i - 1, {0}, /*skip=*/true);
+    // What has ended is given up no more.
+    const size_t sent = i <= 50 && i % 5 == 0 ? 0 : 1;
+    ASSERT_EQ(world_.Take().size(), sent) << i;
+  }
+  Done(kMany, kMany, 0);
+  EXPECT_THAT(world_.Take(), IsEmpty());
+  Start(kMany + 1, kMany, {0});
+  EXPECT_EQ(Grants().size(), 1u);
+  Done(kMany + 1, kMany + 1, 0);
+  EXPECT_EQ(world_.Take().size(), 1u);
 }
 
 TEST_F(IslandSchedulerTest, IgnoresWhatIsNotAMessage) {
