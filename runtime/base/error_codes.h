@@ -23,7 +23,7 @@
 namespace pathways {
 
 enum class ErrorId : int {
-#define PATHWAYS_ERROR(number, name, title, cause, cure) name = number,
+#define PATHWAYS_ERROR(number, name, title, cause, cure) name = (number),
 #include "runtime/base/error_codes.def"
 #undef PATHWAYS_ERROR
 };
