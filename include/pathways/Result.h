@@ -46,9 +46,8 @@ struct Error {
   std::string message;
 
   /// "PW3101" of a message with a line that ends with "[PW3101]", which
-  /// docs/errors.md and `pw-run --explain=PW3101` say more of; the first one,
-  /// or
-  /// "" when there is none.
+  /// docs/errors.md and `pw-run --explain=PW3101` say more of; the first one.
+  /// Empty when there is none.
   std::string getId() const;
 };
 

@@ -172,7 +172,10 @@ std::set<uint32_t> Admission::ClientsThatHold() const {
   for (const auto& [id, holder] : holders_) clients.insert(holder.number);
   if (arrays_ == nullptr) return clients;
   for (const auto& [client, bytes_of] : arrays_->BytesByClient()) {
-    if (arrays_->BytesOf(client) > 0) clients.insert(client);
+    const bool holds =
+        std::any_of(bytes_of.begin(), bytes_of.end(),
+                    [](const auto& one) { return one.second > 0; });
+    if (holds) clients.insert(client);
   }
   return clients;
 }

@@ -30,6 +30,11 @@ uint64_t SizeOf(const DeviceDemand& demand) {
   return size;
 }
 
+uint64_t BytesOn(const DeviceBytes& bytes, int64_t device) {
+  const auto found = bytes.find(device);
+  return found == bytes.end() ? 0 : found->second;
+}
+
 // Devices for each, by index; nothing unless there are some for all.
 std::optional<std::vector<ChosenDevices>> ChooseAll(
     const Topology& topology, const DeviceClasses& classes,
@@ -61,8 +66,7 @@ DeviceRoom Admission::RoomBeside(const DeviceBytes& taken) const {
   }
   for (int64_t device = 0; device < topology_.num_devices(); ++device) {
     room.bound.push_back(BoundOf(device));
-    const auto found = taken.find(device);
-    const uint64_t used = found == taken.end() ? 0 : found->second;
+    const uint64_t used = BytesOn(taken, device);
     room.free.push_back(room.bound.back() - std::min(room.bound.back(), used));
   }
   return room;
@@ -83,8 +87,7 @@ bool Admission::MayFit(const DeviceDemand& demand,
   // As much as the one that needs least would have.
   auto is_free = [&](int64_t device) {
     if (classes.count(classes_.of(device)) == 0) return false;
-    return bounds_[device] - std::min(bounds_[device], used_[device]) >=
-           std::min(least, bounds_[device]);
+    return FreeAt(device) >= std::min(least, bounds_[device]);
   };
   for (int island = 0; island < topology_.num_islands(); ++island) {
     if (demand.apart.count(island) > 0) continue;
@@ -161,9 +164,8 @@ absl::Status Admission::LendOf(uint64_t id, const Holder& holder) {
   }
   Holder& slice = found->second;
   for (const auto& [device, bytes] : holder.bytes) {
-    const auto all = slice.bytes.find(device);
-    const uint64_t has = all == slice.bytes.end() ? 0 : all->second;
-    const uint64_t left = has - slice.lent[device];
+    const uint64_t has = BytesOn(slice.bytes, device);
+    const uint64_t left = has - BytesOn(slice.lent, device);
     if (bytes <= left) continue;
     return absl::FailedPreconditionError(
         absl::StrCat(holder.what, " needs ", bytes, " bytes on ",
@@ -180,19 +182,15 @@ uint64_t Admission::OwnSlice(uint32_t number, const DeviceBytes& need,
       need.begin(), need.end(),
       [this](const auto& one) { return one.second <= FreeAt(one.first); });
   if (fits) return 0;
-  auto bytes_on = [](const DeviceBytes& bytes, int64_t device) {
-    const auto found = bytes.find(device);
-    return found == bytes.end() ? 0 : found->second;
-  };
   for (const auto& [id, slice] : holders_) {
     if (!slice.is_slice || slice.number != number) continue;
     DeviceBytes& taken = (*promised)[id];
     const bool has_room = std::all_of(
         need.begin(), need.end(), [&, &slice = slice](const auto& one) {
           const auto [device, bytes] = one;
-          const uint64_t has = bytes_on(slice.bytes, device);
+          const uint64_t has = BytesOn(slice.bytes, device);
           const uint64_t lent =
-              AddBytes(bytes_on(slice.lent, device), bytes_on(taken, device));
+              AddBytes(BytesOn(slice.lent, device), BytesOn(taken, device));
           return lent <= has && bytes <= has - lent;
         });
     if (!has_room) continue;

@@ -24,6 +24,19 @@ using ::testing::SizeIs;
 
 // Devices of 16384 bytes; a program of n floats a shard has there two buffers
 // of two credits: 16 n bytes.
+// Two numbers that go from two devices of the first island to another one's.
+PlanData Two(uint32_t island, int64_t base) {
+  PlanBuilder b("two", 2);
+  const uint32_t s = b.AddSlice("s", {{"x", 2}}, 0, 0);
+  const uint32_t t = b.AddSlice("t", {{"x", 1}}, island, base);
+  const uint32_t v = b.AddBuffer("v", s, Rows({2}), 2);
+  const uint32_t w = b.AddBuffer("w", t, Rows({2}), 2);
+  b.AddFeed("v", v);
+  b.AddMove("move", v, w);
+  b.AddFetch("w", w);
+  return MakePlanData(b.Finish(), {});
+}
+
 class SlicesTest : public ::testing::TestWithParam<ClusterOptions::WorldKind> {
  protected:
   static TestCluster StartSmall(const std::string& topology,
@@ -122,16 +135,8 @@ TEST_P(SlicesTest, LoadsGoWhereLeastIs) {
 TEST_P(SlicesTest, IslandsStayApart) {
   TestCluster runtime = StartSmall("3x1x2");
   const ProgramHandle held = *runtime->Load(Copy("held", 64, 2, 0, 0));
-  PlanBuilder b("two", 2);
-  const uint32_t s = b.AddSlice("s", {{"x", 2}}, 0, 0);
-  const uint32_t t = b.AddSlice("t", {{"x", 1}}, 1, 0);
-  const uint32_t v = b.AddBuffer("v", s, Rows({2}), 2);
-  const uint32_t w = b.AddBuffer("w", t, Rows({2}), 2);
-  b.AddFeed("v", v);
-  b.AddMove("move", v, w);
-  b.AddFetch("w", w);
   const absl::StatusOr<ProgramHandle> two =
-      runtime->Load(MakePlanData(b.Finish(), {}), Anywhere());
+      runtime->Load(Two(1, 0), Anywhere());
   ASSERT_TRUE(two.ok()) << two.status();
   EXPECT_THAT(DevicesOf(*runtime, *two), ElementsAre(2, 3));
   EXPECT_THAT((*runtime->PlanOf(*two))->bound(1).device_of, ElementsAre(4));
@@ -145,7 +150,7 @@ TEST_P(SlicesTest, WhatFitsNowhereIsRefusedOrWaits) {
   EXPECT_EQ(Refused(other->Load(Copy("large", 1056), Anywhere()).status()),
             "program 'large' needs 1 device, 16896 bytes of it; the cluster "
             "has not so much, whoever gives up what [PW3304]");
-  const ProgramHandle left = *runtime->Load(Copy("left", 768), Anywhere());
+  ASSERT_TRUE(runtime->Load(Copy("left", 768), Anywhere()).ok());
   const ProgramHandle right = *runtime->Load(Copy("right", 768), Anywhere());
   EXPECT_THAT(DevicesOf(*runtime, right), ElementsAre(1));
   const char kWhy[] =
@@ -355,16 +360,7 @@ TEST_P(SlicesTest, ASliceOverIslandsHoldsAProgramOfThem) {
   const ProgramHandle held = *runtime->Load(Copy("held", 64, 2, 0, 0));
   const SliceHandle slice =
       *runtime->ReserveSlice({.shape = {4}, .islands = 2});
-  PlanBuilder b("two", 2);
-  const uint32_t s = b.AddSlice("s", {{"x", 2}}, 0, 0);
-  const uint32_t t = b.AddSlice("t", {{"x", 1}}, 2, 1);
-  const uint32_t v = b.AddBuffer("v", s, Rows({2}), 2);
-  const uint32_t w = b.AddBuffer("w", t, Rows({2}), 2);
-  b.AddFeed("v", v);
-  b.AddMove("move", v, w);
-  b.AddFetch("w", w);
-  const absl::StatusOr<ProgramHandle> two =
-      runtime->Load(MakePlanData(b.Finish(), {}), slice);
+  const absl::StatusOr<ProgramHandle> two = runtime->Load(Two(2, 1), slice);
   ASSERT_TRUE(two.ok()) << two.status();
   EXPECT_THAT(DevicesOf(*runtime, *two), ElementsAre(2, 3));
   EXPECT_THAT((*runtime->PlanOf(*two))->bound(1).device_of, ElementsAre(4));
