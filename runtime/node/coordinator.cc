@@ -13,6 +13,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "runtime/base/error_codes.h"
+#include "runtime/kernel/target.h"
 #include "runtime/node/host_names.h"
 #include "runtime/node/host_options.h"
 #include "runtime/node/refusal.h"
@@ -46,9 +47,28 @@ void Coordinator::Refuse(PeerId peer, const absl::Status& why) {
   process_.transport().Close(peer);
 }
 
+size_t Coordinator::num_enough() const {
+  return options_.min_hosts == 0 ? topology_.num_hosts() : options_.min_hosts;
+}
+
+bool Coordinator::AreEnoughLinked() const {
+  return table_.HostsIn(MemberTable::kComing).empty() &&
+         table_.HostsIn(MemberTable::kUp).size() >= num_enough();
+}
+
+proto::Cluster Coordinator::ClusterHere() const {
+  return roster_.ClusterFor(HostTarget());
+}
+
 absl::StatusOr<std::vector<proto::Member>> Coordinator::AwaitHosts(
     absl::Time until) {
-  while (!roster_.complete()) {
+  if (options_.min_hosts < 0 || options_.min_hosts > topology_.num_hosts()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the cluster cannot begin with ", options_.min_hosts, " of ",
+        topology_.num_hosts(), topology_.num_hosts() == 1 ? " host" : " hosts",
+        Tag(ErrorId::kTooManyHostsAwaited)));
+  }
+  while (roster_.num_here() < num_enough()) {
     absl::StatusOr<std::optional<MembershipEvent>> next =
         process_.inbox().Next(until);
     if (!next.ok()) return next.status();
@@ -74,6 +94,7 @@ absl::StatusOr<std::vector<proto::Member>> Coordinator::AwaitHosts(
       Admit(event.peer, event.said.member_hello());
     }
   }
+  roster_.FixMachines();
   return roster_.Members();
 }
 
@@ -85,10 +106,12 @@ absl::Status Coordinator::Begin(const proto::HostOptions& options,
   linking_ = true;
   TellEarly();
   for (const auto& [number, process] : table_.all()) {
-    absl::Status linked = Welcome(number);
+    if (process.state == MemberTable::kGone) continue;
+    absl::Status linked =
+        Welcome(number, roster_.MachineOf(process.member.hosts(0)));
     if (!linked.ok()) Lose(number, linked);
   }
-  while (!table_.Missing().empty()) {
+  while (!AreEnoughLinked()) {
     absl::StatusOr<bool> stepped = Step(until);
     if (!stepped.ok()) return stepped.status();
     if (*stepped || absl::Now() < until) continue;
@@ -97,21 +120,27 @@ absl::Status Coordinator::Begin(const proto::HostOptions& options,
         HostNames(topology_, table_.Missing()), Tag(ErrorId::kWorkersMissing)));
   }
   begun_ = true;
-  Note(absl::StrCat("all ", topology_.num_hosts(), " hosts are here"));
+  const std::vector<uint32_t> missing = table_.Missing();
+  Note(missing.empty()
+           ? absl::StrCat("all ", topology_.num_hosts(), " hosts are here")
+           : absl::StrCat(topology_.num_hosts() - missing.size(), " of ",
+                          topology_.num_hosts(), " hosts are here; ",
+                          HostNames(topology_, missing), " may come later"));
   for (const auto& [peer, hello] : std::exchange(early_, {})) {
     Admit(peer, hello);
   }
   return absl::OkStatus();
 }
 
-absl::Status Coordinator::Welcome(uint32_t number) {
+absl::Status Coordinator::Welcome(uint32_t number,
+                                  const proto::Target& machine) {
   const MemberTable::Process& process = *table_.Find(number);
   absl::Status linked = process_.links().Link(number, process.peer);
   if (!linked.ok()) return linked;
   proto::Membership message;
   proto::Welcome& welcome = *message.mutable_welcome();
   welcome.set_process(number);
-  *welcome.mutable_cluster() = process_.cluster().topology().cluster();
+  *welcome.mutable_cluster() = roster_.ClusterFor(machine);
   *welcome.mutable_options() = host_options_;
   for (proto::Member& member : table_.Members()) {
     *welcome.add_members() =

@@ -28,6 +28,9 @@
 namespace pathways {
 
 struct CoordinatorOptions {
+  // How many hosts the cluster begins with; the others may come whenever they
+  // like, and until then are as those that are gone. 0: all.
+  int min_hosts = 0;
   LivenessOptions liveness;
   // Told in a line what happens to members. In the calls; must not call back.
   std::function<void(const std::string& line)> on_note;
@@ -35,9 +38,10 @@ struct CoordinatorOptions {
   std::function<void(uint32_t process)> on_worker;
 };
 
-// The controller's side of membership: first all hosts come, then each worker
-// is told of all others and links to them, then programs may run, clients come
-// and go, and workers take the places of others that are gone. It alone says
+// The controller's side of membership: first all hosts come, or as many as are
+// enough, then each worker is told of all others and links to them, then
+// programs may run, clients come and go, and workers take the places of others
+// that are gone, or have not come before. It alone says
 // that a process is gone: when its link broke, it was silent for too long,
 // another member cannot reach it, or a kernel there does not return. Calls are
 // made in this order, by one thread.
@@ -47,15 +51,17 @@ class Coordinator {
   Coordinator(const Topology* topology, Process* process,
               CoordinatorOptions options = {});
 
-  // Waits until each host has a worker. DeadlineExceeded: names the hosts that
-  // have none. Who asks for what it cannot have is refused, and the wait goes
-  // on.
+  // Waits until each host has a worker, or enough have. DeadlineExceeded: names
+  // the hosts that have none. InvalidArgument: the cluster has fewer hosts than
+  // are to be enough. Who asks for what it cannot have is refused, and the wait
+  // goes on.
   absl::StatusOr<std::vector<proto::Member>> AwaitHosts(absl::Time until);
   // The cluster of those who have come, to start the process with.
-  proto::Cluster ClusterHere() const { return roster_.ClusterHere(); }
+  proto::Cluster ClusterHere() const;
   // Links all workers and waits until each is linked to all others. Where one
-  // goes meanwhile, whoever takes its place is waited for. The process has been
-  // started. DeadlineExceeded: names the hosts whose worker is not linked.
+  // goes meanwhile, and too few are left, whoever takes its place is waited
+  // for. The process has been started. DeadlineExceeded: names the hosts whose
+  // worker is not linked.
   absl::Status Begin(const proto::HostOptions& options, absl::Time until);
   // Goes on until the process's inbox fails, and returns why.
   absl::Status Serve();
@@ -78,8 +84,8 @@ class Coordinator {
   // Whoever asks goes then.
   void TellStatus(PeerId peer);
   void Admit(PeerId peer, const proto::MemberHello& hello);
-  // Links to a process that the table has, and says Welcome.
-  absl::Status Welcome(uint32_t process);
+  // Links to a process that the table has, on that machine, and says Welcome.
+  absl::Status Welcome(uint32_t process, const proto::Target& machine);
   void Lose(uint32_t process, const absl::Status& why);
   void Tick(absl::Duration passed);
   // A member says that it cannot reach another one.
@@ -89,6 +95,10 @@ class Coordinator {
   void Tell(uint32_t process, const proto::Membership& message);
   void TellWorkers(const proto::Membership& message, uint32_t but);
   void TellAll(const proto::Membership& message, uint32_t but);
+  // Hosts that the cluster begins with.
+  size_t num_enough() const;
+  // Whether as many are linked, and nobody else is about to be.
+  bool AreEnoughLinked() const;
   // Clients that wait are told for whom, if that is another than before.
   void TellEarly();
   void TellNotYet(PeerId peer);

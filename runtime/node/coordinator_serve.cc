@@ -135,23 +135,22 @@ void Coordinator::Admit(PeerId peer, const proto::MemberHello& hello) {
       Tell(number, message);
     }
   }
-  absl::Status linked = Welcome(*added);
+  absl::Status linked = Welcome(*added, hello.target());
   if (!linked.ok()) Lose(*added, linked);
   if (!begun_) TellEarly();
 }
 
 void Coordinator::TellEarly() {
-  std::vector<uint32_t> missing = roster_.Missing();
-  for (const auto& [number, process] : table_.all()) {
-    if (process.state != MemberTable::kGone) continue;
-    missing.insert(missing.end(), process.member.hosts().begin(),
-                   process.member.hosts().end());
-  }
-  std::sort(missing.begin(), missing.end());
-  std::string now = missing.empty()
+  const std::vector<uint32_t> missing =
+      linking_ ? table_.HostsIn(MemberTable::kGone) : roster_.Missing();
+  const size_t num_hosts = topology_.num_hosts();
+  std::string now = num_hosts - missing.size() >= num_enough()
                         ? "the cluster's workers link to each other"
                         : absl::StrCat("no worker has come for ",
                                        HostNames(topology_, missing));
+  if (num_hosts - missing.size() < num_enough() && num_enough() < num_hosts) {
+    absl::StrAppend(&now, "; ", num_enough(), " hosts are enough");
+  }
   if (now == not_yet_) return;
   not_yet_ = std::move(now);
   for (const auto& [peer, hello] : early_) TellNotYet(peer);
@@ -228,8 +227,10 @@ void Coordinator::Tick(absl::Duration passed) {
 void Coordinator::TellStatus(PeerId peer) {
   proto::Membership message;
   proto::ClusterStatus& status = *message.mutable_status();
-  for (uint32_t host : roster_.Missing()) {
-    status.add_missing_hosts(roster_.HostName(host));
+  if (!linking_) {
+    for (uint32_t host : roster_.Missing()) {
+      status.add_missing_hosts(roster_.HostName(host));
+    }
   }
   if (begun_) {
     absl::StatusOr<proto::ControllerStatus> said =
@@ -246,7 +247,8 @@ void Coordinator::TellStatus(PeerId peer) {
       one.set_name(topology_.HostName(static_cast<int>(host)));
       if (begun_) one.set_used_bytes(status.controller().host_bytes(host));
     }
-    out.set_state(process.state == MemberTable::kGone     ? "gone"
+    out.set_state(member.epoch().empty()                  ? "not here"
+                  : process.state == MemberTable::kGone   ? "gone"
                   : process.state == MemberTable::kComing ? "coming"
                   : liveness_.IsSlow(number)              ? "slow"
                                                           : "up");

@@ -89,6 +89,7 @@ absl::Status Member::Dial() {
   proto::MemberHello& hello = *message.mutable_member_hello();
   hello.set_version(kProtocolVersion);
   hello.set_epoch(epoch_);
+  *hello.mutable_target() = HostTarget();
   if (is_worker()) {
     for (const std::string& listen : options_.listen) {
       absl::StatusOr<std::string> address =
@@ -96,7 +97,6 @@ absl::Status Member::Dial() {
       if (!address.ok()) return address.status();
       hello.add_addresses(*address);
     }
-    *hello.mutable_target() = HostTarget();
     for (const std::string& host : options_.hosts) hello.add_hosts(host);
   }
   const absl::Time until = absl::Now() + options_.patience;

@@ -23,7 +23,8 @@ MemberTable::MemberTable(const Topology* topology,
                          const std::vector<PeerId>& peers)
     : topology_(topology) {
   for (size_t i = 0; i < members.size(); ++i) {
-    processes_[members[i].process()] = {members[i], peers[i]};
+    processes_[members[i].process()] = {members[i], peers[i],
+                                        members[i].gone() ? kGone : kComing};
   }
   last_client_ = static_cast<uint32_t>(members.size());
 }
@@ -62,10 +63,15 @@ absl::StatusOr<uint32_t> MemberTable::Replace(
     }
     if (!std::equal(member.hosts().begin(), member.hosts().end(), hosts.begin(),
                     hosts.end())) {
+      const std::string had = HostNames(*topology_, member.hosts());
       return absl::FailedPreconditionError(absl::StrCat(
-          "the worker that is gone had ", HostNames(*topology_, member.hosts()),
-          ", and one in its place has the same; this one has ",
-          HostNames(*topology_, hosts)));
+          member.epoch().empty()
+              ? absl::StrCat("nobody had come for ", had,
+                             " when the cluster began, and who comes later for "
+                             "it has it alone")
+              : absl::StrCat("the worker that is gone had ", had,
+                             ", and one in its place has the same"),
+          "; this one has ", HostNames(*topology_, hosts)));
     }
     process.peer = peer;
     process.state = kComing;
@@ -112,13 +118,21 @@ std::vector<proto::Member> MemberTable::Members() const {
   return members;
 }
 
-std::vector<uint32_t> MemberTable::Missing() const {
+std::vector<uint32_t> MemberTable::HostsIn(State state) const {
   std::vector<uint32_t> hosts;
   for (const auto& [number, process] : processes_) {
-    if (process.state == kUp) continue;
+    if (process.state != state) continue;
     hosts.insert(hosts.end(), process.member.hosts().begin(),
                  process.member.hosts().end());
   }
+  std::sort(hosts.begin(), hosts.end());
+  return hosts;
+}
+
+std::vector<uint32_t> MemberTable::Missing() const {
+  std::vector<uint32_t> hosts = HostsIn(kGone);
+  const std::vector<uint32_t> coming = HostsIn(kComing);
+  hosts.insert(hosts.end(), coming.begin(), coming.end());
   std::sort(hosts.begin(), hosts.end());
   return hosts;
 }

@@ -43,7 +43,7 @@ class MemberTable {
   };
 
   // `topology` outlives it. `members`: all who have hosts, as processes 1 and
-  // up, in their first life; `peers`: each of them.
+  // up, in their first life, or gone; `peers`: each of them.
   MemberTable(const Topology* topology,
               const std::vector<proto::Member>& members,
               const std::vector<PeerId>& peers);
@@ -53,7 +53,7 @@ class MemberTable {
   // A worker in the place of one that is gone. `hosts`: that it names,
   // ascending.
   // AlreadyExists: one of them has a worker; FailedPrecondition: the one that
-  // is gone had more hosts, or fewer.
+  // is gone had more hosts, or fewer; or nobody had come for one of several.
   absl::StatusOr<uint32_t> Replace(PeerId peer, const proto::MemberHello& hello,
                                    const std::vector<uint32_t>& hosts);
   void SetUp(uint32_t process) { processes_.at(process).state = kUp; }
@@ -68,8 +68,9 @@ class MemberTable {
   const std::map<uint32_t, Process>& all() const { return processes_; }
   // Those that have hosts, as a process that comes is told.
   std::vector<proto::Member> Members() const;
-  // Hosts whose process is not up, ascending.
+  // Hosts whose process is not up, ascending; or which is in that state.
   std::vector<uint32_t> Missing() const;
+  std::vector<uint32_t> HostsIn(State state) const;
 
  private:
   const Topology* topology_;

@@ -18,6 +18,13 @@
 #include "runtime/executor/host_actors.h"
 
 namespace pathways {
+namespace {
+
+bool IsOpen(const proto::Target& target) {
+  return target.triple().empty() && target.cpu().empty();
+}
+
+}  // namespace
 
 absl::Status CheckHello(const proto::MemberHello& hello) {
   if (hello.version() != kProtocolVersion) {
@@ -35,9 +42,7 @@ absl::Status CheckHello(const proto::MemberHello& hello) {
 }
 
 Roster::Roster(const Topology* topology)
-    : topology_(*topology),
-      here_(topology->num_hosts()),
-      missing_(topology->num_hosts()) {
+    : topology_(*topology), here_(topology->num_hosts()) {
   for (int h = 0; h < topology->num_hosts(); ++h) {
     host_of_.emplace(topology->HostName(h), h);
   }
@@ -47,7 +52,9 @@ absl::Status Roster::CheckTarget(int host, const proto::Target& target) const {
   const int island = topology_.island_of_host(host);
   for (int d = 0; d < topology_.num_host_devices(host); ++d) {
     const int64_t device = topology_.first_device(host) + d;
-    const proto::Target& said = topology_.device(island, device).target();
+    const proto::Target& file = topology_.device(island, device).target();
+    const proto::Target& said =
+        IsOpen(file) && !machines_.empty() ? machines_[host] : file;
     if ((!said.triple().empty() && said.triple() != target.triple()) ||
         (!said.cpu().empty() && said.cpu() != target.cpu())) {
       return absl::FailedPreconditionError(absl::StrCat(
@@ -116,7 +123,7 @@ absl::Status Roster::Join(PeerId peer, const proto::MemberHello& hello) {
     }
   }
   for (uint32_t host : *hosts) here_[host] = true;
-  missing_ -= hosts->size();
+  num_here_ += hosts->size();
   const int first = static_cast<int>(hosts->front());
   workers_.emplace(first, Worker{peer, hello, *std::move(hosts)});
   return absl::OkStatus();
@@ -126,7 +133,7 @@ bool Roster::Leave(PeerId peer) {
   for (auto it = workers_.begin(); it != workers_.end(); ++it) {
     if (it->second.peer != peer) continue;
     for (uint32_t host : it->second.hosts) here_[host] = false;
-    missing_ += it->second.hosts.size();
+    num_here_ -= it->second.hosts.size();
     workers_.erase(it);
     return true;
   }
@@ -141,39 +148,69 @@ std::vector<uint32_t> Roster::Missing() const {
   return hosts;
 }
 
+void Roster::ForEachProcess(
+    absl::FunctionRef<void(int, const Worker*)> visit) const {
+  for (int host = 0; host < topology_.num_hosts(); ++host) {
+    const auto worker = workers_.find(host);
+    if (worker != workers_.end()) {
+      visit(host, &worker->second);
+    } else if (!here_[host]) {
+      visit(host, nullptr);
+    }
+  }
+}
+
 std::vector<PeerId> Roster::Peers() const {
   std::vector<PeerId> peers;
-  for (const auto& [first, worker] : workers_) peers.push_back(worker.peer);
+  ForEachProcess([&](int, const Worker* worker) {
+    peers.push_back(worker == nullptr ? PeerId{} : worker->peer);
+  });
   return peers;
 }
 
 std::vector<proto::Member> Roster::Members() const {
   std::vector<proto::Member> members;
-  for (const auto& [first, worker] : workers_) {
+  ForEachProcess([&](int first, const Worker* worker) {
     proto::Member& member = members.emplace_back();
     member.set_process(static_cast<uint32_t>(members.size()));
-    member.set_epoch(worker.hello.epoch());
-    *member.mutable_addresses() = worker.hello.addresses();
-    for (uint32_t host : worker.hosts) member.add_hosts(host);
     member.set_life(1);
-  }
+    if (worker == nullptr) {
+      member.add_hosts(static_cast<uint32_t>(first));
+      member.set_gone(true);
+      return;
+    }
+    member.set_epoch(worker->hello.epoch());
+    *member.mutable_addresses() = worker->hello.addresses();
+    member.mutable_hosts()->Assign(worker->hosts.begin(), worker->hosts.end());
+  });
   return members;
 }
 
-proto::Cluster Roster::ClusterHere() const {
-  proto::Cluster cluster = topology_.cluster();
-  std::vector<const proto::Target*> targets(topology_.num_hosts());
+void Roster::FixMachines() {
+  machines_.assign(topology_.num_hosts(), {});
   for (const auto& [first, worker] : workers_) {
-    for (uint32_t host : worker.hosts) targets[host] = &worker.hello.target();
+    for (uint32_t host : worker.hosts) machines_[host] = worker.hello.target();
   }
-  size_t next = 0;
+  for (uint32_t host : Missing()) {
+    const int island = topology_.island_of_host(static_cast<int>(host));
+    const auto first = here_.begin() + topology_.first_host(island);
+    const auto end = first + topology_.num_hosts(island);
+    auto like = std::find(first, end, true);
+    if (like == end) like = std::find(here_.begin(), here_.end(), true);
+    machines_[host] = machines_[like - here_.begin()];
+  }
+}
+
+proto::Cluster Roster::ClusterFor(const proto::Target& reader) const {
+  proto::Cluster cluster = topology_.cluster();
+  const std::string own = reader.SerializeAsString();
+  auto machine = machines_.begin();
   for (proto::Island& island : *cluster.mutable_islands()) {
     for (proto::Host& host : *island.mutable_hosts()) {
-      const proto::Target& here = *targets[next++];
+      const proto::Target& here = *machine++;
+      if (here.SerializeAsString() == own) continue;
       for (proto::Device& device : *host.mutable_devices()) {
-        if (device.target().triple().empty() && device.target().cpu().empty()) {
-          *device.mutable_target() = here;
-        }
+        if (IsOpen(device.target())) *device.mutable_target() = here;
       }
     }
   }

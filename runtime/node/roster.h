@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "runtime/proto/membership.pb.h"
 #include "runtime/protocol/directory.h"
@@ -23,7 +24,7 @@
 namespace pathways {
 
 // Of what two processes say to each other; others are refused.
-inline constexpr uint32_t kProtocolVersion = 3;
+inline constexpr uint32_t kProtocolVersion = 4;
 inline constexpr size_t kEpochBytes = 16;
 // The controller's process.
 inline constexpr uint32_t kControllerProcess = 0;
@@ -32,10 +33,10 @@ inline constexpr uint32_t kControllerProcess = 0;
 // it has no epoch. Names both values.
 absl::Status CheckHello(const proto::MemberHello& hello);
 
-// The controller's list of workers, until all hosts have come. Invariants: (1)
-// a host belongs to one worker at most; (2) the numbers of processes follow
-// from who has which hosts, not from the order in which they came. One owner
-// calls it.
+// The controller's list of workers, until as many hosts have come as the
+// cluster begins with. Invariants: (1) a host belongs to one worker at most;
+// (2) the numbers of processes follow from who has which hosts, not from the
+// order in which they came. One owner calls it.
 class Roster {
  public:
   // `topology` outlives it.
@@ -55,19 +56,29 @@ class Roster {
   // not in.
   bool Leave(PeerId peer);
 
-  bool complete() const { return missing_ == 0; }
+  bool complete() const { return num_here_ == here_.size(); }
+  size_t num_here() const { return num_here_; }
   std::string HostName(uint32_t host) const {
     return topology_.HostName(static_cast<int>(host));
   }
   // Hosts that have not come, ascending.
   std::vector<uint32_t> Missing() const;
 
-  // Of a complete roster: workers are processes 1 and up, by their first host.
-  std::vector<PeerId> Peers() const;  // of process 1, 2, ...
+  // Workers are processes 1 and up, by their first host. Each host that has not
+  // come is one for itself, which is gone.
   std::vector<proto::Member> Members() const;
-  // The cluster; where it leaves a device's target open, that of the machine it
-  // is on.
-  proto::Cluster ClusterHere() const;
+  std::vector<PeerId> Peers() const;  // of process 1, 2, ...
+  // From now on a host has the machine that it has now, also when another
+  // worker is it; one that has not come is like the first one that has, of its
+  // island if it can be. Some have come.
+  void FixMachines();
+  const proto::Target& MachineOf(uint32_t host) const {
+    return machines_[host];
+  }
+  // The cluster for who is on the machine `reader`. A device whose target is
+  // open there is on one like that, so where the file leaves it open, and its
+  // machine is another one, it gets that. The machines are fixed.
+  proto::Cluster ClusterFor(const proto::Target& reader) const;
 
  private:
   struct Worker {
@@ -75,13 +86,17 @@ class Roster {
     proto::MemberHello hello;
     std::vector<uint32_t> hosts;  // ascending
   };
+  // Calls visit(first host, worker) for each process, in their order; null: of
+  // a host that has not come.
+  void ForEachProcess(absl::FunctionRef<void(int, const Worker*)> visit) const;
   absl::Status CheckTarget(int host, const proto::Target& target) const;
 
   const Topology& topology_;
   std::map<std::string, int> host_of_;  // by name
   std::map<int, Worker> workers_;       // by first host
   std::vector<bool> here_;              // by host
-  size_t missing_;
+  size_t num_here_ = 0;
+  std::vector<proto::Target> machines_;  // by host; empty: not fixed
 };
 
 // Where everybody is, when these are the members and process 0 has the

@@ -46,8 +46,9 @@ absl::Status Serve(const ControllerCommand& command, const Topology& topology,
   absl::StatusOr<std::vector<proto::Member>> members =
       coordinator.AwaitHosts(absl::InfiniteFuture());
   if (!members.ok()) return members.status();
-  absl::Status status = process->Start(kControllerProcess, topology.cluster(),
-                                       command.cluster, *std::move(members));
+  absl::Status status =
+      process->Start(kControllerProcess, coordinator.ClusterHere(),
+                     command.cluster, *std::move(members));
   if (status.ok()) {
     status = coordinator.Begin(ToHostOptions(command.cluster),
                                absl::InfiniteFuture());

@@ -174,6 +174,12 @@ int Main(int argc, char** argv) {
                    "Serve figures for Prometheus at http://HOST:PORT/metrics, "
                    "to whoever can reach that")
       ->type_name("HOST:PORT");
+  be_controller
+      ->add_option("--min-hosts", controller.coordinator.min_hosts,
+                   "Begin when so many hosts of the topology have come; the "
+                   "others may come later; default: all")
+      ->check(CLI::PositiveNumber.description(""))
+      ->type_name("N");
   AddLinkOptions(be_controller, &controller.links);
   AddChaos(be_controller, &controller.links);
   absl::Duration stall = absl::Nanoseconds(controller.cluster.stall_timeout_ns);

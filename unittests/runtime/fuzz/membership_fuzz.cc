@@ -52,6 +52,9 @@ void CheckMemberHello(const proto::MemberHello& hello) {
   FUZZ_CHECK(CheckHello(hello).ok() && !hosts->empty());
   FUZZ_CHECK(roster.Missing().size() + hosts->size() ==
              static_cast<size_t>(topology.num_hosts()));
+  FUZZ_CHECK(roster.num_here() == hosts->size());
+  // The cluster may begin with these.
+  FUZZ_CHECK(CheckMembers(topology, roster.Members()).ok());
   FUZZ_CHECK(!roster.Join(PeerId{1}, hello).ok());
   FUZZ_CHECK(!roster.Join(PeerId{2}, hello).ok());
   // Others have the rest.
@@ -65,7 +68,10 @@ void CheckMemberHello(const proto::MemberHello& hello) {
   FUZZ_CHECK(roster.complete());
   const std::vector<proto::Member> members = roster.Members();
   FUZZ_CHECK(CheckMembers(topology, members).ok());
-  FUZZ_CHECK(Topology::Create(roster.ClusterHere()).ok());
+  roster.FixMachines();
+  for (const proto::Target& reader : {hello.target(), proto::Target()}) {
+    FUZZ_CHECK(Topology::Create(roster.ClusterFor(reader)).ok());
+  }
   // It goes and comes again.
   MemberTable table(&topology, members, roster.Peers());
   const uint32_t number = table.ProcessOf(PeerId{1});

@@ -23,12 +23,14 @@
 namespace pathways {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 // The worker of host1, which asks to be in and then does what a test says.
 class StagedWorker {
  public:
-  explicit StagedWorker(NodeCluster* cluster) {
+  explicit StagedWorker(NodeCluster* cluster,
+                        const proto::Target& machine = HostTarget()) {
     auto process = Process::Create(cluster->Factory());
     EXPECT_TRUE(process.ok()) << process.status();
     process_ = *std::move(process);
@@ -42,7 +44,7 @@ class StagedWorker {
     hello.set_epoch(std::string(kEpochBytes, 'e'));
     hello.add_hosts("host1");
     hello.add_addresses("local:staged");
-    *hello.mutable_target() = HostTarget();
+    *hello.mutable_target() = machine;
     Say(message);
   }
   void Say(const proto::Membership& message) {
@@ -52,11 +54,14 @@ class StagedWorker {
     process_->links().SendMembership(controller_, bytes);
   }
   // Until another worker dials, or the controller says who is in.
-  void Await(proto::Membership::KindCase kind) {
+  void Await(proto::Membership::KindCase kind,
+             proto::Membership* said = nullptr) {
     while (true) {
       auto next = process_->inbox().Next(NodeCluster::Soon());
       ASSERT_TRUE(next.ok() && next->has_value()) << next.status();
-      if ((*next)->said.kind_case() == kind) return;
+      if ((*next)->said.kind_case() != kind) continue;
+      if (said != nullptr) *said = (*next)->said;
+      return;
     }
   }
   // As others see it when it is killed.
@@ -203,6 +208,38 @@ TEST_F(JoiningTest, TextThatIsNotUtf8EndsTheConnectionQuietly) {
   cluster_.AwaitNote("the worker of 'host1' is gone");
   EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
   ExpectAReplacementMakesItWhole();
+}
+
+// Nobody takes the devices of another kind of machine for its own kind.
+TEST_F(JoiningTest, EveryoneIsToldWhichDevicesAreOnOtherMachines) {
+  proto::Target other = HostTarget();
+  other.set_cpu("another");
+  StagedWorker staged(&cluster_, other);
+  ASSERT_NO_FATAL_FAILURE(Start());
+  const auto cpus = [](const proto::Cluster& cluster) {
+    std::vector<std::string> cpus;
+    for (const proto::Host& host : cluster.islands(0).hosts()) {
+      cpus.push_back(host.devices(0).target().cpu());
+    }
+    return cpus;
+  };
+  EXPECT_THAT(cpus(cluster_.cluster().topology().cluster()),
+              ElementsAre("", "another", "", ""));
+  Link();
+  proto::Membership said;
+  ASSERT_NO_FATAL_FAILURE(staged.Await(proto::Membership::kWelcome, &said));
+  const std::string here = HostTarget().cpu();
+  EXPECT_THAT(cpus(said.welcome().cluster()),
+              ElementsAre(here, "", here, here));
+  staged.Die();
+  cluster_.AwaitNote("the worker of 'host1' is gone");
+  // In its place no other kind may come.
+  cluster_.Add({"host1"});
+  EXPECT_THAT(cluster_.End(3).message(), HasSubstr("is a "));
+  EXPECT_THAT(cluster_.End(3).message(), HasSubstr("[PW7102]"));
+  cluster_.process().inbox().Fail(absl::AbortedError("the test has ended"));
+  linking_.join();
+  EXPECT_EQ(linked_.code(), absl::StatusCode::kAborted);
 }
 
 TEST_F(JoiningTest, WithoutAReplacementItIsNamed) {

@@ -31,7 +31,10 @@ class MemberTableTest : public testing::Test {
     members[0].add_hosts(2);
     members[1].set_process(2);
     members[1].add_hosts(1);
-    for (proto::Member& member : members) member.set_life(1);
+    for (proto::Member& member : members) {
+      member.set_epoch("e");
+      member.set_life(1);
+    }
     return members;
   }
 
@@ -71,6 +74,25 @@ TEST_F(MemberTableTest, AWorkerTakesThePlaceOfOneThatIsGone) {
   EXPECT_FALSE(table_.Members()[0].gone());
   EXPECT_EQ(table_.Members()[0].life(), 2u);
   EXPECT_THAT(table_.Members()[0].addresses(), testing::ElementsAre("a"));
+}
+
+TEST_F(MemberTableTest, WhoComesLaterHasItsHostAlone) {
+  std::vector<proto::Member> members = Two();
+  members[1].clear_epoch();
+  members[1].set_gone(true);
+  MemberTable table(&topology_, members, {PeerId{8}, PeerId{}});
+  EXPECT_THAT(table.HostsIn(MemberTable::kGone), ElementsAre(1));
+  EXPECT_THAT(table.HostsIn(MemberTable::kComing), ElementsAre(0, 2));
+  EXPECT_EQ(table.ProcessOf(PeerId{}), 0u);
+  EXPECT_EQ(table.Replace(PeerId{5}, Hello(), {1, 2}).status().message(),
+            "another worker has 'host0', 'host2' [PW7104]");
+  EXPECT_TRUE(table.Lose(1));
+  EXPECT_EQ(table.Replace(PeerId{5}, Hello(), {1, 2}).status().message(),
+            "the worker that is gone had 'host0', 'host2', and one in its "
+            "place has the same; this one has 'host1', 'host2'");
+  EXPECT_EQ(*table.Replace(PeerId{5}, Hello(), {1}), 2u);
+  EXPECT_THAT(table.HostsIn(MemberTable::kComing), ElementsAre(1));
+  EXPECT_EQ(table.Members()[1].life(), 2u);
 }
 
 TEST_F(MemberTableTest, NumbersOfClientsAreNotUsedAgainAtOnce) {

@@ -69,6 +69,14 @@ TEST(MemberTest, WhoDoesNotComeIsNamed) {
             "more [PW7105]");
 }
 
+TEST(MemberTest, ABeginningWithMoreHostsThanThereAreIsRefused) {
+  NodeCluster cluster("1x2x1", /*min_hosts=*/3);
+  const auto members = cluster.coordinator().AwaitHosts(absl::Now());
+  EXPECT_EQ(members.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(members.status().message(),
+            "the cluster cannot begin with 3 of 2 hosts [PW7107]");
+}
+
 // The worker of host0, and whoever it takes for the controller.
 class LoneMemberTest : public ::testing::Test {
  protected:

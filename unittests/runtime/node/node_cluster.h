@@ -34,10 +34,11 @@ namespace pathways {
 // as processes have; a test sees into all of them.
 class NodeCluster {
  public:
-  // `text`: of the topology.
-  explicit NodeCluster(const std::string& text)
+  // `text`: of the topology. `min_hosts`: as CoordinatorOptions.
+  explicit NodeCluster(const std::string& text, int min_hosts = 0)
       : topology_(*Topology::Create(*ReadTopology(text))) {
     CoordinatorOptions options;
+    options.min_hosts = min_hosts;
     options.on_note = [this](const std::string& line) {
       MutexLock lock(&mutex_);
       notes_.push_back(line);
@@ -88,8 +89,8 @@ class NodeCluster {
     absl::StatusOr<std::vector<proto::Member>> members =
         coordinator_->AwaitHosts(Soon());
     if (!members.ok()) return members.status();
-    return process_->Start(kControllerProcess, topology_.cluster(), options,
-                           *std::move(members));
+    return process_->Start(kControllerProcess, coordinator_->ClusterHere(),
+                           options, *std::move(members));
   }
   absl::Status Link(const ClusterOptions& options = {}) {
     absl::Status begun = coordinator_->Begin(ToHostOptions(options), Soon());

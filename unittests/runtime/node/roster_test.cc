@@ -127,6 +127,50 @@ TEST_F(RosterTest, MachinesAreAsTheClusterSays) {
   EXPECT_TRUE(roster.Join(PeerId{1}, Hello({"host1"})).ok());
 }
 
+TEST_F(RosterTest, HostsThatHaveNotComeAreProcessesThatAreGone) {
+  ASSERT_TRUE(roster_.Join(PeerId{4}, Hello({"host1", "host3"})).ok());
+  EXPECT_EQ(roster_.num_here(), 2u);
+  EXPECT_THAT(roster_.Peers(), ElementsAre(PeerId{}, PeerId{4}, PeerId{}));
+  const std::vector<proto::Member> members = roster_.Members();
+  ASSERT_EQ(members.size(), 3u);
+  EXPECT_TRUE(members[0].gone() && members[2].gone());
+  EXPECT_THAT(members[0].hosts(), ElementsAre(0u));
+  EXPECT_FALSE(members[1].gone());
+  EXPECT_THAT(members[2].hosts(), ElementsAre(2u));
+  EXPECT_EQ(members[2].process(), 3u);
+  EXPECT_EQ(DirectoryOf(topology_, members).place(2).process, 3u);
+}
+
+// What each of the four devices is, for a reader on that machine.
+std::vector<std::string> Cpus(const Roster& roster, const std::string& reader) {
+  proto::Target target;
+  target.set_triple("t");
+  target.set_cpu(reader);
+  const Topology topology = *Topology::Create(roster.ClusterFor(target));
+  std::vector<std::string> cpus;
+  for (int64_t d = 0; d < topology.num_devices(); ++d) {
+    cpus.push_back(topology.global_device(d).target().cpu());
+  }
+  return cpus;
+}
+
+TEST_F(RosterTest, OpenTargetsAreThoseOfTheMachinesWhereTheReaderIsOnAnother) {
+  proto::MemberHello other = Hello({"host3"});
+  other.mutable_target()->set_cpu("other");
+  ASSERT_TRUE(roster_.Join(PeerId{1}, Hello({"host0"})).ok());
+  ASSERT_TRUE(roster_.Join(PeerId{2}, other).ok());
+  roster_.FixMachines();
+  // Those that have not come are like the first one of their island.
+  EXPECT_THAT(Cpus(roster_, "c"), ElementsAre("", "", "other", "other"));
+  EXPECT_THAT(Cpus(roster_, "other"), ElementsAre("c", "c", "", ""));
+  EXPECT_THAT(Cpus(roster_, "third"), ElementsAre("c", "c", "other", "other"));
+  // And so they have to be.
+  EXPECT_TRUE(roster_.HostsOf(Hello({"host1"})).ok());
+  EXPECT_EQ(roster_.HostsOf(Hello({"host2"})).status().message(),
+            "device island1/host2/device0 is a t other in the cluster; the "
+            "worker's machine is a t c [PW7102]");
+}
+
 TEST_F(RosterTest, ActorsAreWhereTheirHostsAre) {
   ASSERT_TRUE(roster_.Join(PeerId{1}, Hello({"host2", "host3"})).ok());
   ASSERT_TRUE(roster_.Join(PeerId{2}, Hello({"host0", "host1"})).ok());
