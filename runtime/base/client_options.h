@@ -52,11 +52,17 @@ enum class LoadPlace {
   // On those of least load that have the memory, of the same kind and target,
   // what was on one island on one.
   kAnywhere,
+  // As compiled, but that others take the place of devices which are drained,
+  // lost or of a host that is not there, as Rebind chooses them. Where there
+  // are too few, as compiled.
+  kPresent,
 };
 
 // How a program is loaded.
 struct LoadOptions {
   LoadPlace place = LoadPlace::kAsCompiled;
+  // With kPresent, several of its devices become one where there are too few.
+  bool oversubscribe = false;
   // Longest wait for memory that other clients have, in nanoseconds; 0: not at
   // all; negative: as long as it takes. What can never be there, whoever gives
   // up what, is not waited for.

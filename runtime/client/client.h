@@ -356,6 +356,9 @@ class Client {
   // Chooses devices for all of them, each of which has a slice then.
   absl::Status FindPlaces(std::vector<Candidate>* candidates,
                           const LoadOptions& options);
+  // Replaces devices that are away (LoadPlace::kPresent).
+  absl::Status LeaveAway(std::vector<Candidate>* candidates,
+                         bool oversubscribe);
   absl::StatusOr<std::vector<std::shared_ptr<const LoadedProgram>>> Submit(
       std::vector<Candidate> candidates, const LoadOptions& options);
   absl::Status AwaitResumed();
@@ -389,6 +392,11 @@ class Client {
   void EndRebind(ProgramHandle program);
   absl::Status Rebind(ProgramHandle program, const std::vector<bool>& avoid,
                       const RebindOptions& options);
+  // Whether Rebind would take it elsewhere. ResourceExhausted: it would find
+  // too few devices.
+  absl::StatusOr<bool> Moves(ProgramHandle program,
+                             const std::vector<bool>& avoid,
+                             bool oversubscribe);
   // No host has it any more.
   bool IsLost(const LoadedProgram& program);
   void Lose(const LoadedProgram& program, const absl::Status& why);

@@ -197,6 +197,9 @@ absl::StatusOr<std::vector<ProgramHandle>> Client::Load(
   if (options.place == LoadPlace::kAnywhere) {
     absl::Status placed = FindPlaces(&candidates, options);
     if (!placed.ok()) return placed;
+  } else if (options.place == LoadPlace::kPresent) {
+    absl::Status placed = LeaveAway(&candidates, options.oversubscribe);
+    if (!placed.ok()) return placed;
   }
   std::vector<uint64_t> slices;
   for (const Candidate& candidate : candidates) {
@@ -250,6 +253,28 @@ absl::Status Client::FindPlaces(std::vector<Candidate>* candidates,
   if (status.ok()) return status;
   for (const auto& [slice, devices] : *slices) SendRelease(slice);
   return status;
+}
+
+absl::Status Client::LeaveAway(std::vector<Candidate>* candidates,
+                               bool oversubscribe) {
+  const absl::StatusOr<std::vector<bool>> away = AwayDevices();
+  if (!away.ok()) return away.status();
+  if (std::find(away->begin(), away->end(), true) == away->end()) {
+    return absl::OkStatus();
+  }
+  for (Candidate& candidate : *candidates) {
+    absl::StatusOr<PlanData> plan =
+        RebindPlan(candidate.plan->data(), *context_.runtime->topology, *away,
+                   oversubscribe);
+    // The controller says what it lacks where it was compiled for.
+    if (absl::IsResourceExhausted(plan.status())) continue;
+    if (!plan.ok()) return plan.status();
+    absl::StatusOr<Candidate> placed =
+        Prepare(*std::move(plan), candidate.origin);
+    if (!placed.ok()) return placed.status();
+    candidate = *std::move(placed);
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<Client::GrantedSlices> Client::AskForSlices(

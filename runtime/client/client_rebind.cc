@@ -155,6 +155,19 @@ absl::Status Client::Rebind(ProgramHandle handle,
   return status;
 }
 
+absl::StatusOr<bool> Client::Moves(ProgramHandle handle,
+                                   const std::vector<bool>& avoid,
+                                   bool oversubscribe) {
+  const absl::StatusOr<std::shared_ptr<const LoadedProgram>> program =
+      FindProgram(handle);
+  if (!program.ok()) return program.status();
+  const absl::StatusOr<PlanData> plan =
+      RebindPlan((*program)->origin()->data(), *context_.runtime->topology,
+                 avoid, oversubscribe);
+  if (!plan.ok()) return plan.status();
+  return !IsBoundAlike(plan->tables, (*program)->plan().plan());
+}
+
 absl::Status Client::Restore(ProgramHandle handle,
                              const std::vector<bool>& avoid,
                              const RebindOptions& options) {

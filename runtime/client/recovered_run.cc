@@ -97,7 +97,6 @@ absl::StatusOr<RecoveredResults> RecoveredRun::Run(LaunchArguments arguments,
   if (status.ok()) status = KeepArguments(std::move(arguments));
   if (!status.ok()) return status;
   leg_steps_ = options_.cut_every > 0 ? options_.cut_every : steps;
-  away_.assign(client_.context_.runtime->topology->num_devices(), false);
   report_.resumed_at = cut_.steps;
   while (true) {
     status = RunFromCut();
@@ -438,8 +437,12 @@ absl::Status RecoveredRun::MakeCut(const Leg& leg) {
   if (options_.mode != RecoveryOptions::kRebind) return absl::OkStatus();
   absl::StatusOr<std::vector<bool>> away = client_.AwayDevices();
   if (!away.ok()) return away.status();
-  moving_ = moving_ || *away != away_;
+  if (away_ == *away) return absl::OkStatus();
   away_ = *std::move(away);
+  // What is in the way, Move says.
+  const absl::StatusOr<bool> moves =
+      client_.Moves(program_, *away_, options_.oversubscribe);
+  moving_ = moving_ || !moves.ok() || *moves;
   return absl::OkStatus();
 }
 
@@ -493,7 +496,7 @@ absl::Status RecoveredRun::Move() {
   RebindOptions rebind;
   rebind.oversubscribe = options_.oversubscribe;
   rebind.load = options_.load;
-  absl::Status moved = client_.Rebind(program_, away_, rebind);
+  absl::Status moved = client_.Rebind(program_, *away_, rebind);
   if (moved.ok()) {
     ++report_.moves;
     Tell(absl::StrCat("moved at step ", done_));
@@ -535,7 +538,7 @@ absl::Status RecoveredRun::Recover(const absl::Status& why) {
       if (!away.ok()) return away.status();
       away_ = *std::move(away);
     }
-    status = client_.Restore(program_, away_, rebind);
+    status = client_.Restore(program_, *away_, rebind);
     if (absl::IsResourceExhausted(status) && away_ != none) {
       // Too few are left: those that are away may come again.
       status = client_.Restore(program_, none, rebind);

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -152,10 +153,11 @@ class RecoveredRun {
   Cut cut_;
   int64_t done_ = 0, launched_ = 0;  // steps
   int losses_ = 0;                   // since the cut
-  std::vector<bool> away_;           // that it knows of
-  bool moving_ = false;              // when all legs have ended
-  std::vector<Held> constants_;      // by argument that is neither
-  std::vector<Held> carried_;        // into the first leg
+  // That it knows of; nullopt: it has not asked.
+  std::optional<std::vector<bool>> away_;
+  bool moving_ = false;          // when all legs have ended
+  std::vector<Held> constants_;  // by argument that is neither
+  std::vector<Held> carried_;    // into the first leg
   std::deque<Leg> open_;
   std::vector<std::shared_ptr<HostArray>> stepped_;  // by result; or null
   std::vector<Held> results_;

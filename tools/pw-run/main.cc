@@ -385,6 +385,11 @@ class Session {
     if (options_.recovery.has_value() &&
         options_.recovery->mode != RecoveryOptions::kFail) {
       options_.load.await_devices = true;
+      if (options_.recovery->mode == RecoveryOptions::kRebind &&
+          !options_.anywhere) {
+        options_.load.place = LoadPlace::kPresent;
+        options_.load.oversubscribe = options_.oversubscribe;
+      }
     }
     absl::StatusOr<ProgramHandle> program =
         client_->Load(loaded_.plan, options_.load);
@@ -395,7 +400,8 @@ class Session {
       return Fail(is_lost ? kRunError : kPlanRefused,
                   program.status().message());
     }
-    if (options_.anywhere && options_.explain_placement) {
+    if (options_.load.place != LoadPlace::kAsCompiled &&
+        options_.explain_placement) {
       absl::StatusOr<std::shared_ptr<const PreparedPlan>> placed =
           client_->PlanOf(*program);
       if (!placed.ok()) return Fail(kRunError, placed.status().message());

@@ -183,8 +183,8 @@ TEST_P(DrainTest, ArraysAreNotLeftBehind) {
   EXPECT_THAT(Values(*value), ElementsAre(2, 4));
 }
 
-TEST_P(DrainTest, ARunMovesAtACut) {
-  auto runtime = Start("1x2x2", Options());
+// Each step adds one, on both devices of host0.
+proto::Plan CountPlan() {
   PlanBuilder b("p", 2);
   const uint32_t s = b.AddSlice("s", {{"x", 2}}, 0);
   const uint32_t u = b.AddBuffer("u", s, Rows({2}), 2);
@@ -192,7 +192,12 @@ TEST_P(DrainTest, ARunMovesAtACut) {
   const uint32_t feed = b.AddFeed("u", u);
   AddRun(b, b.AddGang("add_one", s, {u}, {v}), "add_one1");
   b.Carry(feed, b.AddFetch("v", v));
-  const ProgramHandle program = LoadPlan(*runtime, b.Finish());
+  return b.Finish();
+}
+
+TEST_P(DrainTest, ARunMovesAtACut) {
+  auto runtime = Start("1x2x2", Options());
+  const ProgramHandle program = LoadPlan(*runtime, CountPlan());
   auto operator_client = runtime.Connect("operator");
   std::vector<std::string> events;
   RecoveryOptions options;
@@ -216,6 +221,39 @@ TEST_P(DrainTest, ARunMovesAtACut) {
   const auto last = runtime->Get(results->arrays[0]);
   ASSERT_TRUE(last.ok());
   EXPECT_THAT(Values(*last), ElementsAre(13, 14));
+  EXPECT_THAT(UsedOf(*runtime), ElementsAre(true, true, false, false));
+}
+
+TEST_P(DrainTest, ARunBeginsElsewhereAndComesBack) {
+  auto runtime = Start("1x2x2", Options());
+  EXPECT_TRUE(runtime->Drain({"host0"}).ok());
+  const auto refused = runtime->Load(MakePlanData(CountPlan(), {}));
+  EXPECT_THAT(refused.status().message(),
+              HasSubstr("island0/host0/device0, which is drained"));
+  LoadOptions load;
+  load.place = LoadPlace::kPresent;
+  const auto program = runtime->Load(MakePlanData(CountPlan(), {}), load);
+  ASSERT_TRUE(program.ok()) << program.status();
+  EXPECT_THAT(UsedOf(*runtime), ElementsAre(false, false, true, true));
+  std::vector<std::string> events;
+  RecoveryOptions options;
+  options.mode = RecoveryOptions::kRebind;
+  options.cut_every = 1;
+  options.on_event = [&](const std::string& what) { events.push_back(what); };
+  for (const int moves : {0, 1, 0}) {
+    LaunchArguments arguments;
+    arguments.emplace_back(Floats({2}, {1, 2}));
+    auto results =
+        runtime->RunToEnd(*program, std::move(arguments), 6, options);
+    ASSERT_TRUE(results.ok()) << results.status();
+    EXPECT_EQ(results->report.moves, moves);
+    EXPECT_EQ(events.size(), static_cast<size_t>(moves));
+    events.clear();
+    const auto last = runtime->Get(results->arrays[0]);
+    ASSERT_TRUE(last.ok());
+    EXPECT_THAT(Values(*last), ElementsAre(7, 8));
+    if (moves == 0) EXPECT_TRUE(runtime->Undrain({"host0"}).ok());
+  }
   EXPECT_THAT(UsedOf(*runtime), ElementsAre(true, true, false, false));
 }
 

@@ -185,6 +185,64 @@ TEST_F(NodeLifeTest, AWorkerTakesThePlaceOfOneThatIsGone) {
   }
 }
 
+// A cluster that begins with two of its four hosts.
+TEST(LateHostsTest, HostsComeWhenTheyLike) {
+  NodeCluster cluster("2x2x2", /*min_hosts=*/2);
+  cluster.kernels = &Kernels();
+  ClusterOptions options;
+  options.kernels = &Kernels();
+  cluster.Add({"host0"});
+  cluster.Add({"host3"});
+  const absl::Status begun = cluster.Begin(options);
+  ASSERT_TRUE(begun.ok()) << begun;
+  EXPECT_EQ(cluster.AwaitNote("hosts are here"),
+            "2 of 4 hosts are here; 'host1', 'host2' may come later");
+  Cluster& elsewhere = cluster.AddClients();
+  auto near = *cluster.cluster().Connect("near");
+  auto far = *elsewhere.Connect("far");
+  const auto plan = MakePlanData(GoldenPlan(kThreeHosts), {});
+  const auto refused = far->Load(plan);
+  EXPECT_EQ(refused.status().code(), absl::StatusCode::kUnavailable);
+  EXPECT_THAT(refused.status().message(), HasSubstr("host1"));
+  // Where it is not allowed to be several devices in one it lacks as much.
+  EXPECT_EQ(far->Load(plan, {.place = LoadPlace::kPresent}).status(),
+            refused.status());
+  const auto crowded =
+      far->Load(plan, {.place = LoadPlace::kPresent, .oversubscribe = true});
+  ASSERT_TRUE(crowded.ok()) << crowded.status();
+  // One with both is not what the others were told of.
+  cluster.Add({"host1", "host2"});
+  EXPECT_EQ(cluster.End(3).message(),
+            "the controller says no: nobody had come for 'host1' when the "
+            "cluster began, and who comes later for it has it alone; this one "
+            "has 'host1', 'host2'");
+  // Somebody waits for them.
+  absl::StatusOr<ProgramHandle> waits = absl::UnknownError("not called");
+  std::thread loads([&] { waits = far->Load(plan, {.await_devices = true}); });
+  cluster.Add({"host2"});
+  cluster.AwaitNote("the worker of 'host2' is here");
+  cluster.Add({"host1"});
+  loads.join();
+  ASSERT_TRUE(waits.ok()) << waits.status();
+  const auto run = [](Client& client, ProgramHandle program) {
+    const RunHandle run =
+        LaunchPlan(client, program, {Floats({2}, {0.1f, 0.7f})}, 200);
+    return FetchValues(client, run, "y");
+  };
+  const std::vector<float> expected =
+      run(*near, LoadPlan(*near, GoldenPlan(kThreeHosts)));
+  EXPECT_EQ(expected.size(), 2u);
+  EXPECT_EQ(run(*far, *waits), expected);
+  EXPECT_EQ(run(*far, *crowded), expected);
+  // They go, and come again, like all others.
+  cluster.Cut(4);
+  cluster.AwaitNote("the worker of 'host2' is gone");
+  cluster.ForgetNotes();
+  cluster.Add({"host2"});
+  cluster.AwaitNote("the worker of 'host2' is here");
+  EXPECT_EQ(run(*near, LoadPlan(*near, GoldenPlan(kThreeHosts))), expected);
+}
+
 // Bytes of plans that came to the worker of all hosts of a cluster, where the
 // golden program ran, and its controller died.
 uint64_t BytesOfALife(const std::string& topology, KeptPlans* plans) {
