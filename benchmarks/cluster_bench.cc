@@ -33,15 +33,13 @@
 #include "runtime/node/child_processes.h"
 #include "runtime/node/local_workers.h"
 #include "runtime/node/remote_cluster.h"
+#include "runtime/plan/plan_builder.h"
 #include "runtime/plan/tables.h"
-#include "runtime/plan/testing/plan_builder.h"
 #include "runtime/topology/topology.h"
 #include "runtime/transport/cluster_key.h"
 
 namespace pathways::bench {
 namespace {
-
-using testing::PlanBuilder;
 
 constexpr int kLanes = 8;
 

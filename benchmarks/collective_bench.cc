@@ -29,13 +29,11 @@
 #include "absl/strings/str_cat.h"
 #include "benchmarks/bench.h"
 #include "benchmarks/session.h"
+#include "runtime/plan/plan_builder.h"
 #include "runtime/plan/tables.h"
-#include "runtime/plan/testing/plan_builder.h"
 
 namespace pathways::bench {
 namespace {
-
-using testing::PlanBuilder;
 
 // A chain of sums over all `devices`, of `floats` numbers from each.
 proto::Plan Chain(int64_t devices, int64_t floats, int gangs) {

@@ -41,8 +41,8 @@
 #include "benchmarks/bench.h"
 #include "benchmarks/session.h"
 #include "runtime/executor/kernel_resolver.h"
+#include "runtime/plan/plan_builder.h"
 #include "runtime/plan/tables.h"
-#include "runtime/plan/testing/plan_builder.h"
 
 namespace {
 
@@ -61,8 +61,6 @@ void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace pathways::bench {
 namespace {
-
-using testing::PlanBuilder;
 
 int32_t Nothing(void* const*, const int32_t*, void*, uint64_t) { return 0; }
 // Takes 10 us of whatever time there is.

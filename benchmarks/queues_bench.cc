@@ -36,7 +36,7 @@
 #include "absl/strings/str_cat.h"
 #include "benchmarks/bench.h"
 #include "runtime/client/sim_cluster.h"
-#include "runtime/plan/testing/plan_builder.h"
+#include "runtime/plan/plan_builder.h"
 #include "runtime/protocol/client_id.h"
 #include "unittests/runtime/simulate/fibers.h"
 
@@ -45,7 +45,6 @@ namespace {
 
 using simulate::Fibers;
 using simulate::FiberWorld;
-using testing::PlanBuilder;
 
 constexpr int kCohorts = 5, kQueues = 6, kDevices = 120;
 constexpr uint64_t kMemoryBytes = 16384;

@@ -40,13 +40,11 @@
 #include "benchmarks/bench.h"
 #include "runtime/client/cluster.h"
 #include "runtime/executor/kernel_resolver.h"
-#include "runtime/plan/testing/plan_builder.h"
+#include "runtime/plan/plan_builder.h"
 #include "runtime/topology/topology.h"
 
 namespace pathways::bench {
 namespace {
-
-using testing::PlanBuilder;
 
 int64_t turns = 0;  // of Work
 

@@ -30,13 +30,11 @@
 #include "absl/strings/str_cat.h"
 #include "benchmarks/bench.h"
 #include "benchmarks/session.h"
+#include "runtime/plan/plan_builder.h"
 #include "runtime/plan/tables.h"
-#include "runtime/plan/testing/plan_builder.h"
 
 namespace pathways::bench {
 namespace {
-
-using testing::PlanBuilder;
 
 Session Start(const std::string& topology) {
   ClusterOptions options;

@@ -36,13 +36,11 @@
 #include "benchmarks/bench.h"
 #include "benchmarks/session.h"
 #include "runtime/executor/kernel_resolver.h"
+#include "runtime/plan/plan_builder.h"
 #include "runtime/plan/tables.h"
-#include "runtime/plan/testing/plan_builder.h"
 
 namespace pathways::bench {
 namespace {
-
-using testing::PlanBuilder;
 
 constexpr int64_t kFloats = int64_t{1} << 20;  // of a shard
 

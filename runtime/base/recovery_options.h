@@ -37,6 +37,12 @@ struct RecoveryOptions {
   // one stays, be it that of the end (docs/checkpoints.md); empty: in the
   // memory of this process.
   std::string folder = {};
+  // They are on hosts that the program is not on, and go there from its own
+  // hosts; devices there have memory for it while the run lasts. Without a
+  // folder. One for which there is no such host any more is in the memory of
+  // this process. When the last one is lost with its hosts, and a host of the
+  // program with them, the run goes on from the beginning.
+  bool on_hosts = false;
   // Begins with the cut in `folder`, if there is one.
   bool resume = false;
   // Losses after one cut and before the next that a run outlives.

@@ -276,6 +276,7 @@ class Client {
 
  private:
   friend class Cluster;
+  friend class HostCuts;
   friend class RecoveredRun;
   struct Draft;
   class TracedCall;

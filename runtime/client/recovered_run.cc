@@ -97,6 +97,11 @@ absl::StatusOr<RecoveredResults> RecoveredRun::Run(LaunchArguments arguments,
   if (status.ok()) status = KeepArguments(std::move(arguments));
   if (!status.ok()) return status;
   leg_steps_ = options_.cut_every > 0 ? options_.cut_every : steps;
+  if (options_.on_hosts && leg_steps_ < steps) {
+    beginning_ = cut_.values;
+    status = host_cuts_.Prepare(options_.load);
+    if (!status.ok()) return status;
+  }
   report_.resumed_at = cut_.steps;
   while (true) {
     status = RunFromCut();
@@ -124,6 +129,10 @@ absl::Status RecoveredRun::CheckOptions() const {
   if (options_.resume && options_.folder.empty()) {
     return absl::InvalidArgumentError(
         "a run is to be resumed, and no folder is named");
+  }
+  if (options_.on_hosts && !options_.folder.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "cuts are to be on hosts, and in folder '", options_.folder, "'"));
   }
   if (client_.context_.runtime->backends->has_values()) {
     return absl::OkStatus();
@@ -426,8 +435,9 @@ absl::Status RecoveredRun::MakeCut(const Leg& leg) {
   cut.steps = leg.first + leg.steps;
   std::vector<ArrayHandle> handles;
   for (const Held& held : leg.carried) handles.push_back(held.handle());
-  absl::Status made =
-      options_.folder.empty() ? CopyCut(handles, &cut) : SaveCut(handles, &cut);
+  absl::Status made = options_.on_hosts         ? KeepCutOnHosts(handles, &cut)
+                      : options_.folder.empty() ? CopyCut(handles, &cut)
+                                                : SaveCut(handles, &cut);
   if (!made.ok()) return made;
   std::swap(cut_, cut);
   if (!cut.folder.empty()) RemoveCut(cut.folder);
@@ -460,6 +470,50 @@ absl::Status RecoveredRun::CopyCut(const std::vector<ArrayHandle>& handles,
   return absl::OkStatus();
 }
 
+uint64_t RecoveredRun::BytesOf(ArrayHandle array) const {
+  const absl::StatusOr<ArrayType> type = client_.TypeOf(array);
+  if (!type.ok()) return 0;
+  return BytesOfArray(type->element, type->shape).value_or(0);
+}
+
+absl::Status RecoveredRun::KeepCutOnHosts(
+    const std::vector<ArrayHandle>& handles, Cut* cut) {
+  const auto copies = host_cuts_.Copy(handles);
+  if (!copies.ok()) {
+    absl::Status copied = CopyCut(handles, cut);
+    if (!copied.ok()) return copied;
+    Tell(absl::StrCat(
+        "the cut after step ", cut->steps,
+        " is with the client: ", WithoutTag(copies.status().message())));
+    return copied;
+  }
+  cut->values.resize(handles.size());
+  report_.cut_bytes = 0;
+  for (const ArrayHandle copy : *copies) {
+    if (copy.id == 0) {
+      cut->arrays.emplace_back();
+      continue;
+    }
+    cut->arrays.emplace_back(&client_, copy);
+    report_.cut_bytes += BytesOf(copy);
+  }
+  return absl::OkStatus();
+}
+
+void RecoveredRun::BringCutHome() {
+  if (cut_.arrays.empty()) return;
+  std::vector<ArrayHandle> handles;
+  for (const Held& held : cut_.arrays) handles.push_back(held.handle());
+  absl::Status copied = CopyCut(handles, &cut_);
+  if (!copied.ok()) {
+    Tell(absl::StrCat("the cut after step ", cut_.steps,
+                      " is lost: ", WithoutTag(copied.message())));
+    cut_.steps = 0;
+    cut_.values = beginning_;
+  }
+  cut_.arrays.clear();
+}
+
 absl::Status RecoveredRun::SaveCut(const std::vector<ArrayHandle>& handles,
                                    Cut* cut) {
   cut->values.resize(handles.size());
@@ -477,9 +531,7 @@ absl::Status RecoveredRun::SaveCut(const std::vector<ArrayHandle>& handles,
     }
     if (!good.ok()) return good;
     names.push_back(argument.name());
-    const absl::StatusOr<ArrayType> type = client_.TypeOf(handles[i]);
-    if (!type.ok()) return type.status();
-    report_.cut_bytes += BytesOfArray(type->element, type->shape).value_or(0);
+    report_.cut_bytes += BytesOf(handles[i]);
   }
   std::sort(names.begin(), names.end());
   const proto::Header& header = plan_->plan().plan().header();
@@ -493,6 +545,8 @@ absl::Status RecoveredRun::SaveCut(const std::vector<ArrayHandle>& handles,
 
 absl::Status RecoveredRun::Move() {
   moving_ = false;
+  // It may need that memory.
+  host_cuts_.Drop();
   RebindOptions rebind;
   rebind.oversubscribe = options_.oversubscribe;
   rebind.load = options_.load;
@@ -513,6 +567,8 @@ absl::Status RecoveredRun::Recover(const absl::Status& why) {
     return why;
   }
   moving_ = false;
+  BringCutHome();
+  host_cuts_.Drop();
   report_.repeated_steps += launched_ - cut_.steps;
   RebindOptions rebind;
   rebind.oversubscribe = options_.oversubscribe;

@@ -23,6 +23,7 @@
 #include "runtime/base/recovery_options.h"
 #include "runtime/client/array_value.h"
 #include "runtime/client/handles.h"
+#include "runtime/client/host_cuts.h"
 
 namespace pathways {
 
@@ -48,7 +49,8 @@ bool IsOfSteps(const absl::Status& status);
 // step, and the arrays that are carried over are what a cut is made of: nobody
 // writes to them any more, so steps that run meanwhile cannot tear it.
 // Invariants: (1) the cut, and all arguments that are not carried, are in this
-// process or in files, so the run can begin there on any devices; (2) a cut is
+// process, in files, or on hosts that the program is not on, so the run can
+// begin there on any devices; (2) a cut is
 // whole before the one before it goes; (3) whatever comes of it, no array and
 // no launch of it stays but the results. One thread calls it, once.
 class RecoveredRun {
@@ -59,7 +61,8 @@ class RecoveredRun {
       : client_(*client),
         program_(program),
         options_(options),
-        launch_(launch) {}
+        launch_(launch),
+        host_cuts_(client, program) {}
 
   absl::StatusOr<RecoveredResults> Run(LaunchArguments arguments,
                                        int64_t steps);
@@ -109,6 +112,7 @@ class RecoveredRun {
     int64_t steps = 0;
     std::vector<SharedValue> values;  // by argument that is carried
     std::string folder;               // has them instead; empty: it does not
+    std::vector<Held> arrays;         // so do these; empty: they do not
   };
 
   absl::Status CheckOptions() const;
@@ -136,6 +140,12 @@ class RecoveredRun {
   // Of arrays by argument, those that are carried.
   absl::Status CopyCut(const std::vector<ArrayHandle>& handles, Cut* cut);
   absl::Status SaveCut(const std::vector<ArrayHandle>& handles, Cut* cut);
+  absl::Status KeepCutOnHosts(const std::vector<ArrayHandle>& handles,
+                              Cut* cut);
+  uint64_t BytesOf(ArrayHandle array) const;
+  // A cut that is on hosts comes to this process; one that is lost with them is
+  // the beginning.
+  void BringCutHome();
 
   // After a loss, so that RunFromCut may be called again; or the error that
   // ends the run.
@@ -151,6 +161,9 @@ class RecoveredRun {
   int64_t steps_ = 0, leg_steps_ = 0;          // of all; of a leg
   std::vector<SharedValue> arguments_;  // those that are not carried; or null
   Cut cut_;
+  std::vector<SharedValue>
+      beginning_;  // its values, of a run with cuts on hosts
+  HostCuts host_cuts_;
   int64_t done_ = 0, launched_ = 0;  // steps
   int losses_ = 0;                   // since the cut
   // That it knows of; nullopt: it has not asked.

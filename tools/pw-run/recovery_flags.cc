@@ -38,6 +38,10 @@ void RecoveryFlags::AddTo(CLI::App* app) {
                   "unless given, in its memory")
       ->type_name("FOLDER")
       ->group(kRecovery);
+  app->add_flag("--cuts-on-hosts", options.on_hosts,
+                "Cuts are on hosts that the program is not on")
+      ->excludes("--cuts")
+      ->group(kRecovery);
   app->add_flag("--resume", options.resume,
                 "Begin with the last cut there, if there is one")
       ->group(kRecovery);
@@ -61,6 +65,10 @@ absl::Status RecoveryFlags::Check() {
   if (!options.folder.empty() && options.cut_every == 0) {
     return absl::InvalidArgumentError(
         "--cuts: there are none without --cut-every");
+  }
+  if (options.on_hosts && (options.cut_every == 0 || mode.empty())) {
+    return absl::InvalidArgumentError(
+        "--cuts-on-hosts: give it with --cut-every and --recover");
   }
   if (options.resume && options.folder.empty()) {
     return absl::InvalidArgumentError(

@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/plan/plan_builder.h"
 #include "runtime/plan/tables.h"
-#include "runtime/plan/testing/plan_builder.h"
 
 namespace pathways::testing {
 namespace {

@@ -12,96 +12,16 @@
 #include <utility>
 #include <vector>
 
-#include "google/protobuf/text_format.h"
 #include "runtime/checkpoint/cut_folder.h"
 #include "runtime/client/sim_cluster.h"
 #include "runtime/topology/fault_schedule.h"
 #include "unittests/runtime/checkpoint/test_folder.h"
-#include "unittests/runtime/client/runtime_test_support.h"
+#include "unittests/runtime/client/recurrence.h"
 
 namespace pathways::testing {
 namespace {
 
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-constexpr int64_t kSteps = 10;
-
-// w, which is carried, becomes 2 w + x + c; x has another value at each step, c
-// the same. Results: w, and what it is after each step.
-proto::Plan RecurrencePlan(const std::string& name, int64_t base = 0,
-                           uint64_t cost_ns = 0) {
-  PlanBuilder b(name, 2);
-  const uint32_t s = b.AddSlice("s", {{"x", 2}}, /*island=*/0, base);
-  const auto buffer = [&](const char* of) {
-    return b.AddBuffer(of, s, Rows({2}), 2);
-  };
-  const uint32_t w = buffer("w"), x = buffer("x"), c = buffer("c"),
-                 twice = buffer("twice"), sum = buffer("sum"),
-                 w2 = buffer("w2");
-  const uint32_t feed = b.AddFeed("w", w);
-  b.AddFeed("x", x, /*stepped=*/true);
-  b.AddFeed("c", c);
-  AddRun(b, b.AddGang("double", s, {w}, {twice}, cost_ns), "twice1");
-  AddRun(b, b.AddGang("add_x", s, {twice, x}, {sum}), "add1");
-  AddRun(b, b.AddGang("add_c", s, {sum, c}, {w2}), "add1");
-  const uint32_t fetch = b.AddFetch("w2", w2);
-  b.AddFetch("all", w2, /*stepped=*/true);
-  b.Carry(feed, fetch);
-  return b.Finish();
-}
-
-struct Values3 {
-  HostArray w = Floats({2}, {1, -1});
-  HostArray x;
-  HostArray c = Floats({2}, {0.5, 0.25});
-  Values3() {
-    std::vector<float> steps;
-    for (int64_t i = 0; i < 2 * kSteps; ++i) {
-      steps.push_back(static_cast<float>(i % 7) - 3);
-    }
-    x = Floats({kSteps, 2}, steps);
-  }
-  LaunchArguments Arguments() const {
-    LaunchArguments arguments;
-    arguments.emplace_back(w);
-    arguments.emplace_back(x);
-    arguments.emplace_back(c);
-    return arguments;
-  }
-  // w after the step, from 1.
-  std::vector<float> After(int64_t step) const {
-    std::vector<float> now = Values(w);
-    const std::vector<float> xs = Values(x), cs = Values(c);
-    for (int64_t i = 0; i < step; ++i) {
-      for (int d = 0; d < 2; ++d) now[d] = 2 * now[d] + xs[2 * i + d] + cs[d];
-    }
-    return now;
-  }
-  std::vector<float> AllAfter(int64_t first) const {
-    std::vector<float> all;
-    for (int64_t step = first + 1; step <= kSteps; ++step) {
-      const std::vector<float> now = After(step);
-      all.insert(all.end(), now.begin(), now.end());
-    }
-    return all;
-  }
-};
-
-// Of the run's results, which are released.
-void ExpectRight(Client& client, const RecoveredResults& results) {
-  ASSERT_EQ(results.arrays.size(), 2u);
-  const Values3 values;
-  const absl::StatusOr<HostArray> w = client.Get(results.arrays[0]);
-  const absl::StatusOr<HostArray> all = client.Get(results.arrays[1]);
-  ASSERT_TRUE(w.ok()) << w.status();
-  ASSERT_TRUE(all.ok()) << all.status();
-  EXPECT_EQ(Values(*w), values.After(kSteps));
-  EXPECT_EQ(Values(*all), values.AllAfter(results.report.resumed_at));
-  for (ArrayHandle array : results.arrays) {
-    EXPECT_TRUE(client.Release(array).ok());
-  }
-}
 
 class RecoveryTest : public InWorldTest {};
 INSTANTIATE_TEST_SUITE_P(Worlds, RecoveryTest, BothWorlds(), WorldName);
@@ -256,20 +176,6 @@ TEST_P(RecoveryTest, WhatIsNoLossEndsIt) {
   options = {};
   EXPECT_EQ(runtime->RunToEnd(program, arguments, 5, options).status().code(),
             absl::StatusCode::kInvalidArgument);
-}
-
-std::unique_ptr<SimCluster> Open(const std::string& faults, uint64_t seed,
-                                 const std::string& topology) {
-  ClusterOptions options = Sim(seed);
-  options.kernels = &Kernels();
-  SimCluster::Parts parts;
-  EXPECT_TRUE(
-      google::protobuf::TextFormat::ParseFromString(faults, &parts.faults))
-      << faults;
-  auto made =
-      SimCluster::Create(MakeCluster(topology), options, std::move(parts));
-  EXPECT_TRUE(made.ok()) << made.status();
-  return *std::move(made);
 }
 
 // A host, or two of them, end at any time, and come again later or not.

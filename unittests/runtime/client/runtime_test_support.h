@@ -25,8 +25,8 @@
 #include "runtime/client/cluster.h"
 #include "runtime/executor/kernel_resolver.h"
 #include "runtime/executor/testing/late_backend.h"
+#include "runtime/plan/plan_builder.h"
 #include "runtime/plan/tables.h"
-#include "runtime/plan/testing/plan_builder.h"
 #include "runtime/topology/topology.h"
 
 namespace pathways::testing {

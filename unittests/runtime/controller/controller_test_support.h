@@ -16,8 +16,8 @@
 #include <utility>
 
 #include "runtime/executor/prepared_plan.h"
+#include "runtime/plan/plan_builder.h"
 #include "runtime/plan/plan_file.h"
-#include "runtime/plan/testing/plan_builder.h"
 #include "runtime/topology/topology.h"
 
 namespace pathways::testing {

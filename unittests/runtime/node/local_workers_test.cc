@@ -23,8 +23,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "runtime/node/coordinator.h"
+#include "runtime/plan/plan_builder.h"
 #include "runtime/plan/tables.h"
-#include "runtime/plan/testing/plan_builder.h"
 #include "runtime/transport/socket_transport.h"
 
 namespace pathways {
@@ -152,7 +152,7 @@ TEST(LocalWorkersTest, ASignalEndsAWorkerOrderly) {
 
 // Two numbers that go from one host to the other and back out.
 proto::Plan MovePlan() {
-  testing::PlanBuilder b("move", 2);
+  PlanBuilder b("move", 2);
   layout::Layout rows;
   rows.shape = {2};
   rows.dims = {{"x"}};

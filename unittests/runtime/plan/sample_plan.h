@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/plan/testing/plan_builder.h"
+#include "runtime/plan/plan_builder.h"
 #include "runtime/proto/plan.pb.h"
 
 namespace pathways::testing {

@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
+#include "runtime/plan/plan_builder.h"
 #include "runtime/plan/tables.h"
-#include "runtime/plan/testing/plan_builder.h"
 #include "unittests/runtime/plan/plan_edit.h"
 #include "unittests/runtime/plan/sample_plan.h"
 

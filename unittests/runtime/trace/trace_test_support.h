@@ -13,7 +13,7 @@
 #include <memory>
 #include <utility>
 
-#include "runtime/plan/testing/plan_builder.h"
+#include "runtime/plan/plan_builder.h"
 #include "runtime/trace/trace.h"
 
 namespace pathways::testing {

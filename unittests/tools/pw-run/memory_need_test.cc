@@ -18,15 +18,13 @@
 
 #include "absl/strings/str_cat.h"
 #include "runtime/base/buffer_bytes.h"
+#include "runtime/plan/plan_builder.h"
 #include "runtime/plan/tables.h"
-#include "runtime/plan/testing/plan_builder.h"
 #include "runtime/plan/testing/random_plan.h"
 #include "runtime/plan/verify.h"
 
 namespace pathways::pw_run {
 namespace {
-
-using testing::PlanBuilder;
 
 uint64_t Sum(const MemoryNeed& need) {
   return need.least + need.credits + need.kept + need.alignment + need.packing +

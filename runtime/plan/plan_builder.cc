@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/plan/testing/plan_builder.h"
+#include "runtime/plan/plan_builder.h"
 
 #include <algorithm>
 #include <set>
@@ -15,7 +15,7 @@
 #include "runtime/base/buffer_bytes.h"
 #include "runtime/plan/tables.h"
 
-namespace pathways::testing {
+namespace pathways {
 
 PlanBuilder::PlanBuilder(const std::string& program, uint32_t steps_in_flight) {
   plan_.mutable_header()->set_program(program);
@@ -234,4 +234,4 @@ proto::Plan PlanBuilder::Finish() {
   return std::move(plan_);
 }
 
-}  // namespace pathways::testing
+}  // namespace pathways

@@ -6,15 +6,15 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// For tests of any part: say which actions there are, in table order, and
-// Finish() adds what follows from them: data and credit edges, memory, first
-// and last actions. What is added obeys the rules of docs/plan-format.md;
-// what the caller adds is the caller's.
+// Say which actions there are, in table order, and Finish() adds what follows
+// from them: data and credit edges, memory, first and last actions. What is
+// added obeys the rules of docs/plan-format.md; what the caller adds is the
+// caller's.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef RUNTIME_PLAN_TESTING_PLAN_BUILDER_H_
-#define RUNTIME_PLAN_TESTING_PLAN_BUILDER_H_
+#ifndef RUNTIME_PLAN_PLAN_BUILDER_H_
+#define RUNTIME_PLAN_PLAN_BUILDER_H_
 
 #include <cstdint>
 #include <string>
@@ -24,7 +24,7 @@
 #include "runtime/layout/layout.h"
 #include "runtime/proto/plan.pb.h"
 
-namespace pathways::testing {
+namespace pathways {
 
 class PlanBuilder {
  public:
@@ -81,6 +81,6 @@ class PlanBuilder {
   std::vector<std::vector<uint32_t>> groups_;
 };
 
-}  // namespace pathways::testing
+}  // namespace pathways
 
-#endif  // RUNTIME_PLAN_TESTING_PLAN_BUILDER_H_
+#endif  // RUNTIME_PLAN_PLAN_BUILDER_H_

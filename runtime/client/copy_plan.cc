@@ -1,0 +1,111 @@
+//===- copy_plan.cc - A program that copies arrays elsewhere --------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/client/copy_plan.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "runtime/base/error_codes.h"
+#include "runtime/plan/plan_builder.h"
+#include "runtime/plan/tables.h"
+
+namespace pathways {
+namespace {
+
+// Devices of an island, by their numbers in it, that copies may be on.
+using SpareDevices = std::map<int, std::vector<int64_t>>;
+
+SpareDevices FindSpares(const PreparedPlan& plan, const Topology& topology,
+                        const std::vector<bool>& away,
+                        const proto::Device& like) {
+  const std::vector<int32_t>& hosts = plan.binding().hosts();
+  SpareDevices spares;
+  for (int64_t global = 0; global < topology.num_devices(); ++global) {
+    const int host = topology.LocateGlobal(global).host;
+    const proto::Device& device = topology.global_device(global);
+    if (away[global] || DeviceKind(device) != DeviceKind(like) ||
+        !IsSameTarget(device.target(), like.target()) ||
+        std::find(hosts.begin(), hosts.end(), host) != hosts.end()) {
+      continue;
+    }
+    const auto [island, number] = topology.FromGlobalDevice(global);
+    spares[island].push_back(number);
+  }
+  return spares;
+}
+
+// The same mesh, on those devices.
+proto::Slice SliceOn(const proto::Slice& slice, int island,
+                     const std::vector<int64_t>& devices) {
+  proto::Slice copy = slice;
+  copy.set_name(absl::StrCat("copy of ", slice.name()));
+  copy.clear_binding();
+  copy.mutable_binding()->set_island(static_cast<uint32_t>(island));
+  int64_t shards = 1;
+  for (const proto::Axis& axis : slice.axes()) shards *= axis.size();
+  const auto count = static_cast<int64_t>(devices.size());
+  // Neighbours are together.
+  for (int64_t s = 0; s < shards; ++s) {
+    copy.mutable_binding()->mutable_list()->add_devices(
+        devices[shards <= count ? s : s * count / shards]);
+  }
+  return copy;
+}
+
+}  // namespace
+
+absl::StatusOr<PlanData> MakeCopyPlan(const PreparedPlan& plan,
+                                      const std::vector<uint32_t>& results,
+                                      const Topology& topology,
+                                      const std::vector<bool>& away) {
+  const proto::Plan& tables = plan.plan();
+  PlanBuilder copy(absl::StrCat("cut of ", plan.name()), /*steps_in_flight=*/1);
+  std::map<uint32_t, std::pair<uint32_t, uint32_t>> slices;  // from, to
+  for (uint32_t r : results) {
+    const proto::Result& result = tables.interface().results(r);
+    const proto::Buffer& buffer =
+        tables.buffers(tables.actions(result.action()).operands(0));
+    auto [found, is_new] = slices.try_emplace(buffer.slice());
+    if (is_new) {
+      const proto::Slice& slice = tables.slices(buffer.slice());
+      const proto::Device& like = topology.global_device(
+          plan.binding().slices()[buffer.slice()].device_of[0]);
+      const SpareDevices spares = FindSpares(plan, topology, away, like);
+      if (spares.empty()) {
+        return absl::ResourceExhaustedError(absl::StrCat(
+            "a cut of program '", plan.name(), "' needs a host with '",
+            DeviceKind(like), "' devices that the program is not on; it is on ",
+            plan.binding().hosts().size(), " of ", topology.num_hosts(),
+            Tag(ErrorId::kNoHostForCuts)));
+      }
+      auto there = spares.find(static_cast<int>(slice.binding().island()));
+      if (there == spares.end()) there = spares.begin();
+      *copy.plan().add_slices() = slice;
+      *copy.plan().add_slices() = SliceOn(slice, there->first, there->second);
+      const auto last = static_cast<uint32_t>(copy.plan().slices_size()) - 1;
+      found->second = {last - 1, last};
+    }
+    const proto::Layout& layout = tables.layouts(buffer.layout());
+    const auto [from, to] = found->second;
+    const uint32_t source = copy.AddBuffer(
+        result.name(), from, LayoutOf(layout), /*credits=*/1, layout.element());
+    const uint32_t target =
+        copy.AddBuffer(absl::StrCat("copy of ", result.name()), to,
+                       LayoutOf(layout), /*credits=*/1, layout.element());
+    copy.AddFeed(result.name(), source);
+    copy.AddMove(result.name(), source, target);
+    copy.AddFetch(result.name(), target);
+  }
+  return MakePlanData(copy.Finish(), {});
+}
+
+}  // namespace pathways

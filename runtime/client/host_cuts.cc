@@ -1,0 +1,100 @@
+//===- host_cuts.cc - Cuts of a run on other hosts ------------------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/client/host_cuts.h"
+
+#include <utility>
+
+#include "runtime/client/client.h"
+#include "runtime/client/copy_plan.h"
+
+namespace pathways {
+
+absl::Status HostCuts::Prepare(const LoadOptions& load) {
+  Drop();
+  auto plan = client_.PlanOf(program_);
+  if (!plan.ok()) return plan.status();
+  const proto::Interface& interface = (*plan)->plan().interface();
+  std::vector<uint32_t> results;
+  result_of_.assign(interface.arguments_size(), std::nullopt);
+  for (int i = 0; i < interface.arguments_size(); ++i) {
+    const proto::Argument& argument = interface.arguments(i);
+    if (!argument.carried()) continue;
+    result_of_[i] = argument.from();
+    if (place_of_.try_emplace(argument.from(), results.size()).second) {
+      results.push_back(argument.from());
+    }
+  }
+  const absl::StatusOr<std::vector<bool>> away = client_.AwayDevices();
+  if (!away.ok()) return away.status();
+  absl::StatusOr<PlanData> copies =
+      MakeCopyPlan(**plan, results, *client_.context_.runtime->topology, *away);
+  if (!copies.ok()) return copies.status();
+  const absl::StatusOr<ProgramHandle> loaded =
+      client_.Load(*std::move(copies), load);
+  if (!loaded.ok()) return loaded.status();
+  copies_ = *loaded;
+  source_ = *std::move(plan);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<ArrayHandle>> HostCuts::Copy(
+    const std::vector<ArrayHandle>& arrays) {
+  // Nobody waits for a cut.
+  LoadOptions at_once;
+  at_once.wait_ns = 0;
+  const auto plan = client_.PlanOf(program_);
+  if (!plan.ok()) return plan.status();
+  const bool is_new = !copies_.has_value() || source_ != *plan;
+  if (is_new) {
+    absl::Status prepared = Prepare(at_once);
+    if (!prepared.ok()) return prepared;
+  }
+  auto copied = CopyOnce(arrays);
+  if (copied.ok() || is_new || client_.stopping()) return copied;
+  // Perhaps a host of the copies is gone.
+  absl::Status prepared = Prepare(at_once);
+  return prepared.ok() ? CopyOnce(arrays) : prepared;
+}
+
+absl::StatusOr<std::vector<ArrayHandle>> HostCuts::CopyOnce(
+    const std::vector<ArrayHandle>& arrays) {
+  LaunchArguments arguments(place_of_.size());
+  for (size_t i = 0; i < result_of_.size(); ++i) {
+    if (!result_of_[i].has_value()) continue;
+    arguments[place_of_.at(*result_of_[i])] = arrays[i];
+  }
+  const absl::StatusOr<RunHandle> run =
+      client_.Launch(*copies_, std::move(arguments), /*steps=*/1);
+  if (!run.ok()) return run.status();
+  absl::Status status = client_.Await(*run);
+  std::vector<ArrayHandle> copies(arrays.size());
+  size_t kept = 0;
+  for (; kept < copies.size() && status.ok(); ++kept) {
+    if (!result_of_[kept].has_value()) continue;
+    const absl::StatusOr<ArrayHandle> copy =
+        client_.Keep(*run, place_of_.at(*result_of_[kept]));
+    status = copy.status();
+    if (copy.ok()) copies[kept] = *copy;
+  }
+  (void)client_.ReleaseRun(*run);
+  if (status.ok()) return copies;
+  for (size_t i = 0; i < kept; ++i) {
+    if (copies[i].id != 0) (void)client_.Release(copies[i]);
+  }
+  return status;
+}
+
+void HostCuts::Drop() {
+  if (copies_.has_value()) (void)client_.Discard(*copies_);
+  copies_.reset();
+  source_ = nullptr;
+  place_of_.clear();
+}
+
+}  // namespace pathways
