@@ -59,6 +59,21 @@ static bool isUpdateOf(Value value, BlockArgument argument) {
   return true;
 }
 
+/// The rows that `value` is made of begin in a buffer of their own. Upstream
+/// would have them begin in the one that they are to come back to where nobody
+/// reads that, and then take the rows that are put there for a read of it.
+static void beginRowsAside(Value value) {
+  auto loop = value.getDefiningOp<scf::ForOp>();
+  if (!loop || !isRowLoop(loop))
+    return;
+  OpOperand *init = loop.getTiedLoopInit(cast<OpResult>(value));
+  if (!init->get().getDefiningOp<tensor::EmptyOp>())
+    return;
+  OpBuilder b(loop);
+  init->set(bufferization::AllocTensorOp::create(
+      b, loop.getLoc(), cast<RankedTensorType>(value.getType()), ValueRange()));
+}
+
 /// Values that go around a loop must come back in the buffer they left in: adds
 /// copies there. What comes back from another place of the same loop is saved
 /// first.
@@ -95,11 +110,13 @@ static void returnToBuffers(Operation *terminator, MutableOperandRange operands,
     entry.operand->set(bufferization::AllocTensorOp::create(
         b, loc, cast<RankedTensorType>(value.getType()), ValueRange(), value));
   }
-  for (Return &entry : returns)
+  for (Return &entry : returns) {
+    beginRowsAside(entry.operand->get());
     entry.operand->set(bufferization::MaterializeInDestinationOp::create(
                            b, loc, entry.operand->get().getType(),
                            entry.operand->get(), entry.argument)
                            ->getResult(0));
+  }
 }
 
 static void prepareLoops(ModuleOp module) {

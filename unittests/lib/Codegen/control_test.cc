@@ -14,9 +14,13 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
+#include <cmath>
+
 using namespace kernel_test;
 using testing::Each;
 using testing::ElementsAre;
+using testing::FloatNear;
+using testing::Pointwise;
 
 namespace {
 
@@ -114,6 +118,36 @@ TEST(KernelControl, LoopsThatReturnOneValueTwice) {
   ASSERT_EQ(kernel.run(0, {&x, &y, &a, &b}), 0);
   EXPECT_THAT(a.as<float>(), ElementsAre(31, 62, 93, 124));
   EXPECT_EQ(a.as<float>(), b.as<float>());
+}
+
+/// Rows of what does not depend on what goes around.
+TEST(KernelControl, LoopsThatReturnNewRows) {
+  Kernel kernel;
+  ASSERT_TRUE(kernel.compile(R"(
+    func.func @f(%x: tensor<64x64xf32>) -> tensor<64x64xf32> {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %c3 = arith.constant 3 : index
+      %s = arith.addf %x, %x : tensor<64x64xf32>
+      %r = scf.for %i = %c0 to %c3 step %c1 iter_args(%a = %s)
+          -> tensor<64x64xf32> {
+        %e = tensor.empty() : tensor<64x64xf32>
+        %m = linalg.softmax dimension(1) ins(%s : tensor<64x64xf32>)
+            outs(%e : tensor<64x64xf32>) -> tensor<64x64xf32>
+        scf.yield %m : tensor<64x64xf32>
+      }
+      return %r : tensor<64x64xf32>
+    })"))
+      << kernel.errors();
+  // Twice a half of the logarithm of 63, beside 63 zeros.
+  std::vector<float> values(64 * 64), expected(64 * 64, 0.5f / 63);
+  for (size_t row = 0; row < 64; ++row) {
+    values[row * 64 + row] = 0.5f * std::log(63.0f);
+    expected[row * 64 + row] = 0.5f;
+  }
+  Buffer x = Buffer::of(values), out(4 * values.size());
+  ASSERT_EQ(kernel.run(0, {&x, &out}), 0);
+  EXPECT_THAT(out.as<float>(), Pointwise(FloatNear(1e-6f), expected));
 }
 
 /// What goes around a loop may change places, be updated in part, or come from
