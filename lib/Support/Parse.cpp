@@ -13,6 +13,7 @@
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
 #include "pathways/Support/Shield.h"
+#include "runtime/base/error_codes.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/SourceMgr.h"
 
@@ -108,6 +109,13 @@ Location Parse::locationAt(size_t offset) {
                              offset - before.rfind('\n'));
 }
 
+/// Gives an error a code, unless it has one that says more.
+static void addCode(Diagnostic &diagnostic, ::pathways::ErrorId code) {
+  if (diagnostic.getSeverity() == DiagnosticSeverity::Error &&
+      ::pathways::TagOf(diagnostic.str()).empty())
+    diagnostic << ::pathways::Tag(code);
+}
+
 bool Parse::read() {
   // A copy ends in a NUL, as the parser wants it.
   auto buffer = llvm::MemoryBuffer::getMemBufferCopy(text, fileName);
@@ -129,6 +137,7 @@ bool Parse::read() {
         watched);
   }
   if (error) {
+    addCode(*error, ::pathways::ErrorId::kNotParsed);
     context->getDiagEngine().emit(std::move(*error));
     return false;
   }
@@ -143,6 +152,10 @@ bool Parse::read() {
 }
 
 bool Parse::verifyAll() {
+  ScopedDiagnosticHandler coder(context, [](Diagnostic &diagnostic) {
+    addCode(diagnostic, ::pathways::ErrorId::kNotValid);
+    return failure(); // for others to report
+  });
   bool isValid = false;
   std::optional<Crash> crash =
       runShielded([&] { isValid = succeeded(verify(*parsed.module)); });
@@ -178,13 +191,16 @@ Parsed Parse::run() {
   });
   SingleThread single(context);
   if (std::optional<size_t> deep = findDeepNesting(text)) {
-    emitError(locationAt(*deep), "nested more than ") << kMaxNesting << " deep";
+    emitError(locationAt(*deep), "nested more than ")
+        << kMaxNesting << " deep"
+        << ::pathways::Tag(::pathways::ErrorId::kNotParsed);
     return std::move(parsed);
   }
   if (read() && verifyAll())
     return std::move(parsed);
   if (!hasError)
-    emitError(locationAt(0), "cannot be parsed");
+    emitError(locationAt(0), "cannot be parsed")
+        << ::pathways::Tag(::pathways::ErrorId::kNotParsed);
   if (parsed.hasCrashed)
     (void)parsed.module.release(); // not to be touched again
   parsed.module = nullptr;

@@ -26,6 +26,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "runtime/base/client_options.h"
+#include "runtime/base/error_codes.h"
 #include "runtime/base/host_array.h"
 #include "runtime/base/mutex.h"
 #include "runtime/base/recovery_options.h"
@@ -501,7 +502,8 @@ template <typename Handle>
 absl::Status Client::CheckOwner(Handle handle, const char* what) const {
   if (handle.owner == owner_) return absl::OkStatus();
   return absl::InvalidArgumentError(
-      absl::StrCat(what, " ", handle.id, " is not of client '", name_, "'"));
+      absl::StrCat(what, " ", handle.id, " is not of client '", name_, "'",
+                   Tag(ErrorId::kNotOfClient)));
 }
 
 }  // namespace pathways

@@ -25,6 +25,7 @@
 #include "google/protobuf/io/coded_stream.h"
 #include "google/protobuf/io/zero_copy_stream_impl_lite.h"
 #include "google/protobuf/stubs/logging.h"
+#include "runtime/base/error_codes.h"
 #include "runtime/base/temporary_file.h"
 #include "runtime/plan/tables.h"
 
@@ -201,13 +202,13 @@ absl::Status ReadTable(const uint8_t* data, const Section& section,
 absl::StatusOr<PlanData> Read(const uint8_t* data, uint64_t size,
                               std::shared_ptr<const void> owner) {
   absl::StatusOr<std::vector<Section>> sections = ReadSections(data, size);
-  if (!sections.ok()) return sections.status();
+  if (!sections.ok()) return Coded(ErrorId::kPlanDamaged, sections.status());
   proto::Plan tables;
   absl::Span<const uint8_t> blobs;
   for (const Section& section : *sections) {
     if (section.kind <= kLastTable) {
       absl::Status status = ReadTable(data, section, &tables);
-      if (!status.ok()) return status;
+      if (!status.ok()) return Coded(ErrorId::kPlanDamaged, status);
     } else if (section.kind == kBlobSection) {
       blobs = absl::MakeConstSpan(data + section.offset, section.bytes);
     }

@@ -16,6 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "google/protobuf/text_format.h"
+#include "runtime/base/error_codes.h"
 #include "runtime/plan/plan_hash.h"
 #include "runtime/plan/tables.h"
 #include "runtime/plan/verify.h"
@@ -119,7 +120,8 @@ absl::StatusOr<Profile> Profile::Create(proto::Profile profile,
 
 template <typename... Parts>
 absl::Status Profile::Bad(const Parts&... parts) const {
-  return absl::InvalidArgumentError(absl::StrCat(name_, ": ", parts...));
+  return absl::InvalidArgumentError(
+      absl::StrCat(name_, ": ", parts..., Tag(ErrorId::kProfile)));
 }
 
 absl::Status Profile::Index() {

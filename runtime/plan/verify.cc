@@ -10,6 +10,7 @@
 
 #include <algorithm>
 
+#include "runtime/base/error_codes.h"
 #include "runtime/plan/tables.h"
 #include "runtime/plan/verify_internal.h"
 
@@ -101,7 +102,7 @@ absl::Status IssuesToStatus(const proto::Plan& plan,
     for (const PlanNote& note : issue.notes)
       absl::StrAppend(&text, "\n    note: ", note.text);
   }
-  return absl::InvalidArgumentError(text);
+  return Coded(ErrorId::kPlanRefused, absl::InvalidArgumentError(text));
 }
 
 absl::Status CheckPlan(const proto::Plan& plan, uint64_t blob_bytes) {

@@ -208,6 +208,15 @@ TEST(ApiTest, ErrorsSayWhat) {
   ASSERT_FALSE(broken);
   EXPECT_EQ(broken.error().code, ErrorCode::InvalidProgram);
   EXPECT_THAT(broken.error().message, HasSubstr("broken.mlir:1:"));
+  EXPECT_EQ(broken.error().getId(), "PW1201");
+
+  auto wrong = compile(
+      Program{"func.func @f(%x: f32) -> i32 { return %x : f32 }", "wrong.mlir"},
+      {});
+  ASSERT_FALSE(wrong);
+  EXPECT_EQ(wrong.error().code, ErrorCode::InvalidProgram);
+  EXPECT_THAT(wrong.error().message, HasSubstr("wrong.mlir:1:"));
+  EXPECT_EQ(wrong.error().getId(), "PW1202");
 
   auto none = compile(Program{"module {}", "none.mlir"}, {});
   ASSERT_FALSE(none);

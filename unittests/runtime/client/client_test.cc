@@ -58,7 +58,7 @@ TEST_P(ClientTest, WhatIsAnothersIsAnError) {
     EXPECT_TRUE(other->Await(runs).ok());
     auto of = [&](const char* what, uint64_t id) {
       return absl::InvalidArgumentError(absl::StrCat(
-          what, " ", id, " is not of client '", other->name(), "'"));
+          what, " ", id, " is not of client '", other->name(), "' [PW6111]"));
     };
     EXPECT_EQ(other->Launch(program, {ones}).status(),
               of("program", program.id));
@@ -73,7 +73,8 @@ TEST_P(ClientTest, WhatIsAnothersIsAnError) {
     EXPECT_EQ(other->ReleaseRun(run), of("run", run.id));
   }
   EXPECT_EQ(runtime->Get(ArrayHandle()).status(),
-            absl::InvalidArgumentError("array 0 is not of client 'client0'"));
+            absl::InvalidArgumentError(
+                "array 0 is not of client 'client0' [PW6111]"));
   EXPECT_THAT(FetchValues(*runtime, run, "v"), ElementsAre(2, 3));
 }
 

@@ -28,6 +28,7 @@ namespace pathways {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 
 std::vector<uint8_t> Blobs() {
@@ -143,6 +144,7 @@ TEST(PlanBytesTest, EveryTruncationIsRefused) {
   for (size_t size = 0; size < file.size(); ++size) {
     absl::StatusOr<PlanData> plan = ParsePlan({file.data(), size});
     ASSERT_FALSE(plan.ok()) << "of " << size << " bytes";
+    EXPECT_THAT(std::string(plan.status().message()), EndsWith(" [PW2201]"));
     if (size >= 32) {
       EXPECT_THAT(std::string(plan.status().message()),
                   AllOf(HasSubstr("truncated"), HasSubstr(std::to_string(size)),

@@ -109,7 +109,7 @@ TEST_F(ProfileTest, AnotherProgramIsRefusedWithBoth) {
     EXPECT_EQ(
         status.message(),
         absl::StrCat("profile '", path_, "': is of program 'p' (", kFingerprint,
-                     "), this is '", name, "' (", fingerprint, ")"));
+                     "), this is '", name, "' (", fingerprint, ") [PW2301]"));
   }
 }
 

@@ -55,7 +55,8 @@ TEST(VerifyTest, IssuesPointAtBothHalves) {
   EXPECT_THAT(std::string(status.message()),
               ::testing::AllOf(HasSubstr("plan 'sample' cannot run"),
                                HasSubstr("rule 6 (memory): "),
-                               HasSubstr("note: used here")));
+                               HasSubstr("note: used here"),
+                               ::testing::EndsWith(" [PW2202]")));
 }
 
 TEST(VerifyTest, CycleHasANoteForEachAction) {
