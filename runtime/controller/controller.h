@@ -251,6 +251,7 @@ class Controller final : public ControlActor {
 
   // What waits for hosts (deadlines.cc).
   void ArmTimer();
+  bool LooksForStalls() const;
   void OnTick();
   // Whether a client's call waits for hosts none of which is in `busy`.
   bool CallWaits(const WaitSet& busy) const;

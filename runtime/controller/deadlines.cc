@@ -30,13 +30,19 @@ bool Controller::CallWaits(const WaitSet& busy) const {
   return false;
 }
 
+bool Controller::LooksForStalls() const {
+  // Where nothing is left to happen, a simulation asks by itself why no launch
+  // goes on. Deadlines of loads and drains are left.
+  return launches_.size() > 0 &&
+         (!context_.world->simulated() || !loads_.empty() || !drains_.empty());
+}
+
 void Controller::ArmTimer() {
   const bool simulated = context_.world->simulated();
-  // A simulation notices by itself that no launch goes on, and then asks why.
   const bool counts =
       simulated && CallWaits(WaitSet()) && CallWaits(BusyHosts());
   if (!counts && !programs_.Waits() && awaited_.empty() && stores_.empty() &&
-      fetches_.empty() && (simulated || launches_.size() == 0)) {
+      fetches_.empty() && !LooksForStalls()) {
     return;
   }
   if (!timer_.Needs(counts)) return;
@@ -105,7 +111,7 @@ void Controller::OnTick() {
   for (const StoreLog::Late& one : found.late) Answer(one.request, one.status);
   for (int32_t host : found.silent) OnSilent(host);
 
-  if (!context_.world->simulated()) {
+  if (LooksForStalls()) {
     // Who has not answered by now has a device that is in a kernel.
     if (stalls_.in_round()) FinishRound();
     if (launches_.size() > 0) StartRound();

@@ -83,6 +83,7 @@ void Controller::OnDrain(uint32_t client, const proto::DrainRequest& drain) {
   AnswerDrains();
   ExpireDrains();
   ArmLoadTimer();
+  ArmTimer();
   RetryLoads();
 }
 

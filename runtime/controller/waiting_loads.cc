@@ -187,6 +187,7 @@ void Controller::Ask(LoadQueue::Load load) {
   }
   HurryHolders();
   ArmLoadTimer();
+  ArmTimer();
 }
 
 absl::Status Controller::CheckQuota(

@@ -69,7 +69,8 @@ TEST(ParseTest, GoodAndBadTexts) {
   EXPECT_TRUE(reader.reads(reduce("[1]")));
   EXPECT_EQ(reader.errors, "");
   EXPECT_FALSE(reader.reads("module {"));
-  EXPECT_EQ(reader.errors, "t.mlir:1:7: expected operation name in quotes\n");
+  EXPECT_EQ(reader.errors,
+            "t.mlir:1:7: expected operation name in quotes [PW1201]\n");
   EXPECT_FALSE(reader.reads("func.func @f() {\n}\n"));
   EXPECT_THAT(reader.errors, StartsWith("t.mlir:1:16: "));
   EXPECT_TRUE(reader.reads(""));
@@ -82,7 +83,7 @@ TEST(ParseTest, TheFirstErrorEndsTheParser) {
   Reader reader;
   EXPECT_FALSE(reader.reads(reduce("1")));
   EXPECT_FALSE(reader.hasCrashed);
-  EXPECT_EQ(reader.errors, "t.mlir:3:44: expected '['\n");
+  EXPECT_EQ(reader.errors, "t.mlir:3:44: expected '[' [PW1201]\n");
   EXPECT_FALSE(
       reader.reads("func.func @f() {\n  return %x, %y : f32, f32\n}\n"));
   EXPECT_THAT(reader.errors, StartsWith("t.mlir:2:10: "));
@@ -142,7 +143,8 @@ TEST(ParseTest, WhatNestsTooDeepIsRefused) {
   for (int i = 0; i < many; ++i)
     text += "module {\n";
   EXPECT_FALSE(reader.reads(text));
-  EXPECT_EQ(reader.errors, "t.mlir:257:8: nested more than 256 deep\n");
+  EXPECT_EQ(reader.errors,
+            "t.mlir:257:8: nested more than 256 deep [PW1201]\n");
   EXPECT_FALSE(reader.hasCrashed);
 }
 
