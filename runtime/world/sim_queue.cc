@@ -61,7 +61,29 @@ void SimQueue::PutBack(TimeNs time, Slot slot) {
   const uint64_t pair = static_cast<uint64_t>(IndexOf(event.from)) << 32 |
                         PlaceOf(event.envelope.to);
   const uint64_t tie = Mix(Mix(seed_, pair), static_cast<uint64_t>(time));
-  const Key key{time, static_cast<uint32_t>(tie >> 32), slot, put_in_++};
+  PutIn({time, static_cast<uint32_t>(tie >> 32), slot, put_in_++});
+}
+
+void SimQueue::PutIn(const Key& key) {
+  if (ahead_size_ == kAhead) {
+    if (!(key < Ahead(kAhead - 1))) return PushHeap(key);
+    PushHeap(Ahead(--ahead_size_));
+  }
+  size_t at = ahead_size_++;
+  for (; at > 0 && key < Ahead(at - 1); --at) Ahead(at) = Ahead(at - 1);
+  Ahead(at) = key;
+}
+
+SimQueue::Due SimQueue::Pop() {
+  const Due due{Ahead(0).time, Ahead(0).slot};
+  if (!At(due.slot).background()) --foreground_;
+  ahead_begin_ = (ahead_begin_ + 1) % kAhead;
+  --ahead_size_;
+  if (!heap_.empty()) Ahead(ahead_size_++) = PopHeap();
+  return due;
+}
+
+void SimQueue::PushHeap(const Key& key) {
   size_t at = heap_.size();
   heap_.push_back(key);
   while (at > 0) {
@@ -73,13 +95,12 @@ void SimQueue::PutBack(TimeNs time, Slot slot) {
   heap_[at] = key;
 }
 
-SimQueue::Due SimQueue::Pop() {
-  const Due due{heap_.front().time, heap_.front().slot};
-  if (!At(due.slot).background()) --foreground_;
+SimQueue::Key SimQueue::PopHeap() {
+  const Key first = heap_.front();
   const Key last = heap_.back();
   heap_.pop_back();
   const size_t size = heap_.size();
-  if (size == 0) return due;
+  if (size == 0) return first;
   size_t at = 0;
   while (true) {
     size_t child = at * kWays + 1;
@@ -94,7 +115,7 @@ SimQueue::Due SimQueue::Pop() {
     at = least;
   }
   heap_[at] = last;
-  return due;
+  return first;
 }
 
 void SimQueue::AddBlock() {
@@ -114,6 +135,7 @@ void SimQueue::Free(Slot slot) {
 }
 
 void SimQueue::Clear() {
+  for (; ahead_size_ > 0; --ahead_size_) Free(Ahead(ahead_size_ - 1).slot);
   for (const Key& key : heap_) Free(key.slot);
   heap_.clear();
   foreground_ = 0;

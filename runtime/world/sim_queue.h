@@ -67,14 +67,22 @@ class SimQueue {
   // Puts in the kWire message of `event` once more, with the same payload.
   Event& PushAgain(TimeNs time, const Event& event);
 
-  size_t size() const { return heap_.size(); }
-  bool empty() const { return heap_.empty(); }
+  size_t size() const { return ahead_size_ + heap_.size(); }
+  bool empty() const { return ahead_size_ == 0; }
   // Whether an event is there that is not background.
   bool has_foreground() const { return foreground_ > 0; }
   // When the next one is due; not when empty.
-  TimeNs next_time() const { return heap_.front().time; }
+  TimeNs next_time() const { return Ahead(0).time; }
   // Takes the next one out; not when empty.
   Due Pop();
+  // Those that come next, as far as they are sorted already: the event with `n`
+  // others before it. False: not known, or there is none.
+  static constexpr size_t kAhead = 32;
+  bool Peek(size_t n, Slot* slot) const {
+    if (n >= ahead_size_) return false;
+    *slot = Ahead(n).slot;
+    return true;
+  }
   Event& At(Slot slot) {
     return blocks_[slot / kBlockEvents][slot % kBlockEvents];
   }
@@ -101,6 +109,14 @@ class SimQueue {
   static constexpr size_t kWays = 4;  // children of a node: 96 bytes of keys
 
   void AddBlock();
+  void PutIn(const Key& key);
+  void PushHeap(const Key& key);
+  Key PopHeap();
+  // The n-th of those ahead, in order.
+  Key& Ahead(size_t n) { return ahead_[(ahead_begin_ + n) % kAhead]; }
+  const Key& Ahead(size_t n) const {
+    return ahead_[(ahead_begin_ + n) % kAhead];
+  }
   uint32_t PlaceOf(uint32_t actor) const {
     return actor < places_.size() && places_[actor] > 0 ? places_[actor] - 1
                                                         : actor;
@@ -109,8 +125,12 @@ class SimQueue {
   const uint64_t seed_;
   std::vector<uint32_t> places_;  // by actor; one more than it; 0: its own
   uint64_t put_in_ = 0;
-  size_t foreground_ = 0;  // events in the heap that are not background
-  std::vector<Key> heap_;  // least first
+  size_t foreground_ = 0;  // events in the queue that are not background
+  // The first ones in order, in a ring, all there are or as many as fit; the
+  // others are in a heap, least first.
+  Key ahead_[kAhead] = {};
+  size_t ahead_begin_ = 0, ahead_size_ = 0;
+  std::vector<Key> heap_;
   std::vector<std::unique_ptr<Event[]>> blocks_;
   std::vector<Slot> free_;
 };

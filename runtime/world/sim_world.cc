@@ -14,9 +14,13 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "runtime/base/prefetch.h"
 
 namespace pathways {
 namespace {
+
+// From so many actors on their memory is not in a cache all the time.
+constexpr size_t kLargeActors = 2048;
 
 LinkModels Links(const SimOptions& options) {
   return {options.ici, options.ici_of, options.dcn, options.control};
@@ -404,10 +408,40 @@ void SimWorld::HandleChanged(LocalId to, SimQueue::Event& event) {
   }
 }
 
+// A large simulation spends most of its time waiting for memory: no cache holds
+// all devices, and each event is for another one.
+void SimWorld::LookAhead() {
+  // How many events before its own a step is taken.
+  constexpr size_t kEvent = SimQueue::kAhead - 1, kInfo = 26, kActor = 22;
+  constexpr size_t kSteps[Actor::kSoonSteps] = {18, 14, 10, 6, 3};
+  SimQueue::Slot slot;
+  if (queue_.Peek(kEvent, &slot)) {
+    PrefetchBytes(&queue_.At(slot), sizeof(SimQueue::Event));
+  }
+  if (queue_.Peek(kInfo, &slot)) {
+    PrefetchBytes(&actors_[queue_.At(slot).envelope.to], 1);
+  }
+  if (queue_.Peek(kActor, &slot)) {
+    PrefetchBytes(actors_[queue_.At(slot).envelope.to].actor, 1);
+  }
+  for (int step = 0; step < Actor::kSoonSteps; ++step) {
+    if (!queue_.Peek(kSteps[step], &slot)) continue;
+    const Envelope& envelope = queue_.At(slot).envelope;
+    const Actor* actor = actors_[envelope.to].actor;
+    if (actor == nullptr) continue;
+    if (envelope.kind == Envelope::kLocal) {
+      actor->OnLocalSoon(envelope.As<LocalMessage>(), step);
+    } else if (envelope.kind == Envelope::kWire) {
+      actor->OnWireSoon(envelope.from, envelope.As<WireBody>().message, step);
+    }
+  }
+}
+
 // Runs the first event. Its slot is given back after the handler, which may
 // send, register and stop.
 void SimWorld::Deliver() {
   const SimQueue::Due due = queue_.Pop();
+  if (actors_.size() > kLargeActors) LookAhead();
   const SimQueue::Event& event = queue_.At(due.slot);
   now_.store(due.time, std::memory_order_relaxed);
   if (event.envelope.kind == Envelope::kControl) {

@@ -178,14 +178,15 @@ class SimWorld final : public World {
   }
 
  private:
-  struct ActorInfo {
+  // What each message reads lies in one cache line.
+  struct alignas(64) ActorInfo {
     Actor* actor = nullptr;  // null: it has retired, or its host has stopped
     Placement placement;
-    std::string name;
+    bool suspended = false;
     int64_t reserved = 0;
     int64_t under_way = 0;  // hot messages to it, timers and duplicates not
-    bool suspended = false;
     double slowness = 1;
+    std::string name;
     std::vector<SimQueue::Slot> kept;  // what reaches it, while it is
   };
 
@@ -215,6 +216,8 @@ class SimWorld final : public World {
   void Handle(Actor* actor, const SimQueue::Event& event);
   void HandleChanged(LocalId to, SimQueue::Event& event);
   void Observe(const SimQueue::Event& event);
+  // Says to those who get the next events that these come.
+  void LookAhead();
   void Deliver() ABSL_EXCLUSIVE_LOCKS_REQUIRED(driver_);
 
   SimOptions options_;

@@ -122,6 +122,18 @@ class Actor {
     body->Release();
     OnControl(from, bytes);
   }
+  // What may come to this soon, as OnLocal or OnWire. Has the processor ask for
+  // memory that the handler will read, and does nothing else. Called in
+  // kSoonSteps steps, other handlers between, so that each may read what the
+  // one before it asked for; steps may be left out. On the actor's worker.
+  virtual void OnLocalSoon(const LocalMessage& message, int step) const {
+    (void)message, (void)step;
+  }
+  virtual void OnWireSoon(ActorId from, const WireMessage& message,
+                          int step) const {
+    (void)from, (void)message, (void)step;
+  }
+  static constexpr int kSoonSteps = 5;
   // A host is gone, with all that had this epoch there, or an older one. Once
   // for each (see World::WatchPeers).
   virtual void OnPeerDown(int32_t host, uint32_t epoch) {

@@ -11,7 +11,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <set>
 #include <string>
@@ -96,6 +99,45 @@ TEST(SimQueueTest, PairsKeepTheirOrder) {
     queue.Free(due.slot);
   }
   EXPECT_TRUE(queue.empty());
+}
+
+// While some come out others are put in, before those that are sorted already,
+// between them and after them.
+TEST(SimQueueTest, WhatIsPutInLaterMayComeFirst) {
+  constexpr uint64_t kSeed = 12;
+  SCOPED_TRACE(kSeed);
+  SplitMix random(kSeed);
+  SimQueue queue(kSeed);
+  // Of one pair: by time, then in the order put in.
+  std::set<std::pair<TimeNs, uint64_t>> expected;
+  TimeNs now = 0;
+  const auto put_in = [&](uint64_t i) {
+    const TimeNs time = now + static_cast<TimeNs>(random.UpTo(40));
+    queue.Push(time, LocalId{0}, LocalTo(1, i));
+    expected.emplace(time, i);
+  };
+  for (uint64_t i = 0; i < 20'000; ++i) {
+    // It grows and shrinks, below what is sorted and far above.
+    const bool grows = i / 300 % 2 == 0;
+    if (random.UpTo(3) < (grows ? 3 : 1)) put_in(i);
+    if (expected.empty()) continue;
+    EXPECT_EQ(queue.next_time(), expected.begin()->first);
+    SimQueue::Slot ahead = 0;
+    for (size_t n = 0; n < std::min(SimQueue::kAhead, expected.size()); ++n) {
+      ASSERT_TRUE(queue.Peek(n, &ahead));
+      EXPECT_EQ(queue.At(ahead).envelope.As<LocalMessage>().step,
+                std::next(expected.begin(), static_cast<ptrdiff_t>(n))->second);
+    }
+    EXPECT_EQ(queue.Peek(SimQueue::kAhead, &ahead), false);
+    if (random.UpTo(3) >= (grows ? 1 : 3)) continue;
+    const SimQueue::Due due = queue.Pop();
+    now = due.time;
+    EXPECT_EQ(queue.At(due.slot).envelope.As<LocalMessage>().step,
+              expected.begin()->second);
+    expected.erase(expected.begin());
+    queue.Free(due.slot);
+    EXPECT_EQ(queue.size(), expected.size());
+  }
 }
 
 TEST(SimQueueTest, TheSeedOrdersPairs) {

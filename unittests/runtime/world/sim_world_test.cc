@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -361,6 +362,48 @@ TEST(SimWorldTest, WorkersKeepOrder) {
       swapped += heard[0] == 2 ? 1 : 0;
     }
     EXPECT_EQ(swapped > 0, !keep);
+  }
+}
+
+// Of each message that comes, which steps were taken before.
+struct ForeseeingActor : TestActor {
+  void OnLocalSoon(const LocalMessage& message, int step) const override {
+    EXPECT_LT(step, kSoonSteps);
+    soon[message.step].insert(step);
+  }
+  void OnWireSoon(ActorId from, const WireMessage&, int step) const override {
+    EXPECT_NE(from, kNoActor);
+    wire_steps.insert(step);
+  }
+  mutable std::map<uint64_t, std::set<int>> soon;
+  mutable std::set<int> wire_steps;
+};
+
+// Only of many actors are some told what comes.
+TEST(SimWorldTest, ActorsOfALargeOneAreToldWhatComes) {
+  for (bool is_large : {true, false}) {
+    std::deque<TestActor> others(is_large ? 3000 : 30);
+    ForeseeingActor actor;
+    auto world = MakeSim({});
+    for (TestActor& other : others) other.Join(*world, 1, 0);
+    actor.Join(*world, 0, 0);
+    constexpr uint64_t kMessages = 100;
+    std::vector<uint64_t> heard;
+    actor.on_local = [&](const LocalMessage& message) {
+      heard.push_back(message.step);
+      EXPECT_EQ(actor.soon.count(message.step) > 0,
+                is_large && message.step > 3);
+    };
+    for (uint64_t i = 0; i < kMessages; ++i) {
+      world->SendLocal(kNobody, actor.local_id(), LocalNumbered(i));
+    }
+    world->Send(others[0].id, actor.id, Numbered(1));
+    EXPECT_FALSE(world->RunUntil(Never));
+    EXPECT_EQ(heard.size(), kMessages);
+    const auto last = actor.soon.find(heard.back());
+    ASSERT_EQ(last != actor.soon.end(), is_large);
+    EXPECT_EQ(actor.wire_steps.empty(), !is_large);
+    if (is_large) EXPECT_EQ(last->second.size(), size_t{Actor::kSoonSteps});
   }
 }
 
