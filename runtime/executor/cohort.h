@@ -18,6 +18,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "runtime/base/prefetch.h"
 #include "runtime/world/world.h"
 
 namespace pathways {
@@ -55,6 +56,11 @@ class alignas(64) Cohort {
   void Wake(Device* device);
   // Wakes `device`, then runs those that are awake, each for a turn.
   void Run(Device* device);
+  // Has the processor ask for the list of those that are awake.
+  void Prefetch() const {
+    const void* next = static_cast<const void*>(awake_.data() + begin_);
+    PrefetchBytes(next, sizeof(Device*));
+  }
   // On a device's message to itself, when turns were left.
   void Continue() {
     continuing_ = false;
@@ -64,16 +70,18 @@ class alignas(64) Cohort {
  private:
   void RunAwake();
 
+  // What each device's turn looks at, first.
   KernelGate* const* const gate_;
   KernelGate* current_gate_ = nullptr;  // in this handler
-  std::vector<void*> operands_;
-  // By index, from the first on: a host may have very many cohorts of one.
-  size_t first_ = 0;
-  std::vector<Device*> devices_;
   // Ring of those awake, each once.
   std::vector<Device*> awake_;
   size_t begin_ = 0, size_ = 0;
   bool continuing_ = false;
+
+  // By index, from the first on: a host may have very many cohorts of one.
+  size_t first_ = 0;
+  std::vector<Device*> devices_;
+  std::vector<void*> operands_;
 };
 
 }  // namespace pathways

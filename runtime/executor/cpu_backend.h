@@ -69,7 +69,7 @@ inline void CpuBackend::RunPlain(PlainRun* run) const {
   const DeviceProgram& program = *run->program;
   const GangTables& queue = *program.queue;
   const uint64_t firing = run->firing;
-  const uint64_t slot = SlotOf(firing, program.window);
+  const uint64_t first_at = program.EntryAt(0, firing);
   const uint64_t step_of_launch = run->step_of_launch;
   KernelGate& gate = cohort_->gate();
   gate.Announce(place_, program.incarnation, step_of_launch);
@@ -89,7 +89,7 @@ inline void CpuBackend::RunPlain(PlainRun* run) const {
   for (; g < end && left > 0; ++g) {
     const Gang& gang = gangs[g];
     if (program.num_poison != 0 &&
-        program.poison[uint64_t{gang.first_entry} * program.window + slot]) {
+        program.poison[first_at + gang.first_entry]) {
       break;
     }
     const GangStepTable& step = steps[gang.step_begin];

@@ -266,16 +266,15 @@ bool Device::RunHead() {
 
 bool Device::Begin(const DeviceProgram& program, const Gang& gang,
                    uint64_t firing) {
-  const uint64_t slot = uint64_t{gang.first_entry} * program.window +
-                        SlotOf(firing, program.window);
+  const uint64_t at = program.EntryAt(gang.first_entry, firing);
   for (uint32_t k = 0; k < gang.shards && gang.need != 0; ++k) {
-    if (program.counts[slot + uint64_t{k} * program.window] == 0) continue;
+    if (program.counts[at + k] == 0) continue;
     trace_.HeadWaits();
     return false;
   }
   poisoned_ = false;
   for (uint32_t k = 0; k < gang.shards && program.num_poison != 0; ++k) {
-    if (program.poison[slot + uint64_t{k} * program.window]) PoisonShard(k);
+    if (program.poison[at + k]) PoisonShard(k);
   }
   started_ = true;
   step_ = 0;

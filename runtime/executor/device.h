@@ -28,6 +28,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "runtime/executor/cohort.h"
 #include "runtime/executor/counters.h"
 #include "runtime/executor/cpu_backend.h"
@@ -63,6 +64,7 @@ class alignas(64) Device final : public Actor {
   }
 
   void OnLocal(const LocalMessage& message) override;
+  void OnLocalSoon(const LocalMessage& message, int step) const override;
 
   const DeviceCounters& counters() const { return counters_; }
   // Before the world starts. `ring` is that of the device's worker.
@@ -271,23 +273,23 @@ class alignas(64) Device final : public Actor {
   const std::unique_ptr<DeviceBackend> backend_;
   CpuBackend* const cpu_;  // the backend, if it is that
   const bool costs_;       // gangs take virtual time
-  DeviceTrace trace_;
-  ReadyRing ready_;
-  DeviceCounters counters_;
-
   World* const world_;
   const HostActors& host_actors_;
+  absl::InlinedVector<DeviceProgram*, 2> programs_;
+  ReadyRing ready_;
+  std::vector<LocalMessage> done_;  // events that have come
+  uint64_t generation_ = 0;         // of what the head waits for
+  DeviceTrace trace_;
+  DeviceCounters counters_;
+
   const int index_;
   const int64_t global_device_;
   const WorkLimits* const limits_;  // in virtual time
-  std::vector<DeviceProgram*> programs_;
-  uint64_t generation_ = 0;  // of what the head waits for
   std::vector<uint8_t> shard_poison_;
   // Groups of the head's collective at which this device was the last, and
   // whether they are poisoned.
   std::vector<std::pair<uint32_t, bool>> arrived_;
-  // Events that have come; programs that are detached when theirs have.
-  std::vector<LocalMessage> done_;
+  // Programs that are detached when their events have come.
   std::vector<std::pair<DeviceProgram*, LocalMessage>> leaving_;
 };
 

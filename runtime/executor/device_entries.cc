@@ -19,8 +19,7 @@ bool Device::CanFeed(const DeviceProgram& program, const Entry& entry) const {
 
 void Device::PushIfFree(DeviceProgram* program, uint32_t index) {
   Entry& entry = program->entries[index];
-  if (program->counts[uint64_t{index} * program->window +
-                      SlotOf(entry.next, program->window)] != 0 ||
+  if (program->counts[program->EntryAt(index, entry.next)] != 0 ||
       (entry.kind == proto::FEED && !CanFeed(*program, entry))) {
     return;
   }
@@ -31,10 +30,9 @@ void Device::PushIfFree(DeviceProgram* program, uint32_t index) {
 void Device::Deliver(DeviceProgram* program, uint32_t in_edge, uint64_t firing,
                      bool poison) {
   const uint32_t index = program->in_edges[in_edge].entry;
-  const uint64_t slot = SlotOf(firing, program->window);
-  const uint64_t at = uint64_t{index} * program->window + slot;
+  const uint64_t at = program->EntryAt(index, firing);
   if (program->counts[at] == 0) return;  // no such token is expected
-  ++program->arrived[uint64_t{in_edge} * program->window + slot];
+  ++program->arrived[program->InEdgeAt(in_edge, firing)];
   if (poison) program->MarkPoison(at);
   if (--program->counts[at] != 0) return;
   trace_.LastToken(program, at, in_edge);
@@ -52,12 +50,11 @@ void Device::DeliverNear(const DeviceProgram& program, const OutToken& token,
 
 // The host's token, for each shard of an action.
 void Device::Enqueue(DeviceProgram* program, const LocalMessage& message) {
-  const uint64_t slot = SlotOf(message.step, program->window);
   for (uint32_t i = program->first_entry[message.target];
        i < program->entries.size() &&
        program->entries[i].action == message.target;
        ++i) {
-    const uint64_t at = uint64_t{i} * program->window + slot;
+    const uint64_t at = program->EntryAt(i, message.step);
     if (program->counts[at] == 0) continue;  // none is expected
     if (--program->counts[at] != 0) continue;
     trace_.LastEnqueued(program, at);
@@ -77,8 +74,7 @@ HostLaunch* Device::LaunchAt(const DeviceProgram& program, uint64_t firing) {
 bool Device::IsPoisoned(const DeviceProgram& program, uint32_t index) {
   const Entry& entry = program.entries[index];
   const uint64_t firing = entry.next;
-  return program.poison[uint64_t{index} * program.window +
-                        SlotOf(firing, program.window)] ||
+  return program.poison[program.EntryAt(index, firing)] ||
          (entry.kind == proto::FEED &&
           ReadsPoison(program.feeds[entry.op], firing,
                       *LaunchAt(program, firing)));
@@ -164,8 +160,7 @@ void Device::Fire(DeviceProgram* program, uint32_t index, uint64_t firing,
 // Before anybody can know that the firing has happened.
 void Device::FreeSlot(DeviceProgram* program, uint32_t index, uint64_t firing) {
   const uint32_t need = program->entries[index].need;
-  const uint64_t at =
-      uint64_t{index} * program->window + SlotOf(firing, program->window);
+  const uint64_t at = program->EntryAt(index, firing);
   if (need != 0) program->counts[at] = need;
   program->ClearPoison(at);
 }
@@ -225,8 +220,7 @@ void Device::PassTokens(DeviceProgram* program, uint32_t index, uint64_t firing,
   if (!poison) return;
   for (uint32_t i = entry.out_end; i < entry.poison_end; ++i) {
     // Of the same firing, which comes later in the queue.
-    program->MarkPoison(uint64_t{program->out[i].target} * program->window +
-                        SlotOf(firing, program->window));
+    program->MarkPoison(program->EntryAt(program->out[i].target, firing));
   }
 }
 

@@ -43,8 +43,7 @@ std::vector<uint64_t> NextFirings(const DeviceProgram& program,
 void ReportTokens(const DeviceProgram& program, uint32_t i, uint64_t firing,
                   proto::StuckShard* stuck) {
   // Whatever is not missing along an edge is the host's token.
-  uint32_t unexplained = program.counts[uint64_t{i} * program.window +
-                                        SlotOf(firing, program.window)];
+  uint32_t unexplained = program.counts[program.EntryAt(i, firing)];
   for (uint32_t e = 0; e < program.in_edges.size(); ++e) {
     const InEdge& in = program.in_edges[e];
     if (in.entry != i) continue;

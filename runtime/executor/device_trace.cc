@@ -21,8 +21,7 @@ uint32_t LastEdge(const DeviceProgram& program, uint32_t entry, uint32_t count,
   for (uint32_t i = entry; i < entry + count; ++i) {
     if (program.entries[i].need == 0) continue;
     const DeviceProgram::LastToken& token =
-        program.last_tokens[uint64_t{i} * program.window +
-                            SlotOf(firing, program.window)];
+        program.last_tokens[program.EntryAt(i, firing)];
     if (token.order > last.order) last = token;
   }
   return last.edge;

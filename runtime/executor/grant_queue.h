@@ -41,6 +41,8 @@ class GrantQueue {
   // and NextFiring.
   Head& head() { return head_; }
   const Head& head() const { return head_; }
+  // Of the head; 0: the queue is empty.
+  uint64_t next_firing() const { return head_.next; }
   // In its program's queue.
   size_t gang_index() const { return gang_; }
   const Gang& gang() const { return head_.program->queue->gangs[gang_]; }

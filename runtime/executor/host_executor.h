@@ -88,6 +88,9 @@ class HostExecutor final : public ControlActor, private LaunchStaging::Owner {
   Landing OnOffer(ActorId from, const WireMessage& message,
                   uint64_t bytes) override;
   void OnLocal(const LocalMessage& message) override;
+  void OnLocalSoon(const LocalMessage& message, int step) const override;
+  void OnWireSoon(ActorId from, const WireMessage& message,
+                  int step) const override;
   void OnPeerDown(int32_t host, uint32_t epoch) override;
   void OnPeerUp(int32_t host, uint32_t epoch) override;
 
@@ -156,6 +159,9 @@ class HostExecutor final : public ControlActor, private LaunchStaging::Owner {
   };
   PieceHere FindPiece(const HostProgram& program,
                       const WireMessage& message) const;
+
+  // What a message from or for a host reads (host_soon.cc).
+  void ReadSoon(int host, uint64_t sequence, uint32_t program, int step) const;
 
   // What a device has for another host.
   void Forward(const LocalMessage& message);
@@ -274,17 +280,18 @@ class HostExecutor final : public ControlActor, private LaunchStaging::Owner {
   World* const world_;
   const HostActors& actors_;
   const int host_;
-  HostCounters counters_;
   TraceRing* trace_ = nullptr;
   std::vector<uint64_t> traced_bytes_;  // last ones: the host's, each device's
   std::vector<std::unique_ptr<Arena>> arenas_;  // per device
   Arena host_arena_;
   LaunchStaging staging_;
+  // What each message looks at. Programs go before what they are held in.
   std::vector<std::unique_ptr<HostProgram>> programs_;
+  absl::flat_hash_map<int, PeerLink> links_;  // by host
+  HostCounters counters_;
   // By program, the last incarnation that was stopped.
   std::vector<uint32_t> ended_;
   HostWork work_;
-  absl::flat_hash_map<int, PeerLink> links_;  // by host
   GrantSequencer grants_;
   UnfilledLaunches unfilled_;
   std::map<uint32_t, Inspection> inspections_;  // by program

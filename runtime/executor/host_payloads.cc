@@ -31,12 +31,8 @@ HostExecutor::PieceHere HostExecutor::FindPiece(
   const Topology::Place place =
       context_.topology->LocateGlobal(slice.device_of[message.shard]);
   if (place.host != host_) return {};
-  const DeviceProgram& device = *program.devices[place.device];
-  const uint64_t entry =
-      device.first_entry[recv] +
-      device.LocalIndex(plan.plan().actions(recv).slice(), message.shard);
   auto pieces =
-      program.pieces_in.find(static_cast<uint64_t>(place.device) << 32 | entry);
+      program.pieces_in.find(HostProgram::PieceKey(recv, message.shard));
   if (pieces == program.pieces_in.end()) return {};
   const int32_t source = static_cast<int32_t>(message.item);
   auto piece = std::lower_bound(
@@ -70,8 +66,8 @@ void HostExecutor::LendPiece(int host, const WireMessage& message,
       context_.topology->LocateGlobal(plan.bound(slice).device_of[message.item])
           .device);
   const DeviceProgram& device = *program.devices[returned.item];
-  returned.target = static_cast<uint32_t>(
-      device.first_entry[send] + device.LocalIndex(slice, message.item));
+  returned.target =
+      device.first_entry[send] + device.LocalIndex(slice, message.item);
   returned.step = message.step;
   if (!LendToHost(host, message, payload, returned)) {
     // There is no way to that host, so nobody reads it.

@@ -18,19 +18,11 @@
 #include "runtime/plan/tables.h"
 
 namespace pathways {
-int64_t DeviceProgram::LocalIndex(uint32_t slice, uint32_t shard) const {
-  const std::vector<int32_t>& local = shards[slice];
-  auto it =
-      std::lower_bound(local.begin(), local.end(), static_cast<int32_t>(shard));
-  if (it == local.end() || *it != static_cast<int32_t>(shard)) return -1;
-  return it - local.begin();
-}
-
 uint32_t DeviceProgram::InEdgeOf(uint32_t edge, uint32_t shard) const {
   if (edge >= edge_base.size() || edge_base[edge] == kNoEntry) return kNoEntry;
-  const int64_t k =
-      LocalIndex(plan->plan().actions(plan->edges()[edge].to).slice(), shard);
-  return k < 0 ? kNoEntry : edge_base[edge] + static_cast<uint32_t>(k);
+  return edge_base[edge] +
+         LocalIndex(plan->plan().actions(plan->edges()[edge].to).slice(),
+                    shard);
 }
 
 uint32_t DeviceProgram::TokensOf(uint32_t in_edge, uint64_t firing) const {
@@ -42,7 +34,7 @@ uint32_t DeviceProgram::TokensOf(uint32_t in_edge, uint64_t firing) const {
   const uint64_t slot = firing % window;
   uint64_t earlier = firing / window;
   if (earlier > 0 && slot < tokens) --earlier;
-  return arrived[in_edge * window + slot] -
+  return arrived[InEdgeAt(in_edge, firing)] -
          static_cast<uint32_t>(earlier * in.expected);
 }
 
@@ -312,7 +304,7 @@ void HostProgramBuilder::ResetCounters(DeviceProgram* device) {
   for (const InEdge& in : device->in_edges) {
     // Firings below the edge's tokens do not wait for it.
     for (uint64_t n = p_.edges()[in.edge].tokens; n < window; ++n) {
-      device->counts[in.entry * window + n] += in.expected;
+      device->counts[device->EntryAt(in.entry, n)] += in.expected;
     }
   }
 }

@@ -81,15 +81,15 @@ struct PieceIn {
   int32_t source_shard = 0;
   uint32_t in_edge = 0;
   const PreparedBuffer* destination = nullptr;
-  std::vector<int64_t> destination_offset, extent, zeros;
   SlotRef to;
   uint64_t bytes = 0;
+  int64_t dense_offset = -1;
+  std::vector<int64_t> destination_offset, extent, zeros;
 
   // Where its bytes go as they come; null: they do not lie there side by side.
   char* PlaceAt(uint64_t firing) const {
     return dense_offset < 0 ? nullptr : to.at(firing) + dense_offset;
   }
-  int64_t dense_offset = -1;
 };
 
 struct SendOp {
@@ -189,6 +189,24 @@ struct alignas(64) DeviceProgram {
   uint32_t incarnation = 0;
   uint32_t window = 1;
   uint64_t num_poison = 0;  // of `poison`, those that are not 0
+  // What each token looks at, next.
+  //
+  std::vector<Entry> entries;
+  std::vector<InEdge> in_edges;
+  std::vector<uint32_t> counts;  // [slot][entry]: tokens missing
+  // [slot][in-edge]: tokens of all firings of the slot; see TokensOf.
+  std::vector<uint32_t> arrived;
+  std::vector<uint8_t> poison;  // [slot][entry]; see MarkPoison
+  std::vector<OutToken> out;
+  // The device's own, while it runs.
+  uint64_t granted = 0;  // firings below may happen
+  struct Active {
+    HostGrant* grant;
+    uint64_t remaining;  // firings of entries
+  };
+  Ring<Active> active;  // grants that are not over here
+  uint64_t fired = 0;   // of entries; those of gangs with their queue's last
+
   // Groups in which the device has arrived, of all firings; see HasMet. For
   // reports.
   std::atomic<uint64_t> meetings{0};
@@ -207,15 +225,8 @@ struct alignas(64) DeviceProgram {
   std::vector<uint32_t> self_base;  // per edge: the same at a recv without
                                     // pieces, in place of its send
 
-  std::vector<Entry> entries;
   std::vector<uint32_t> move_entries;  // those that are not gangs
   std::vector<uint32_t> feed_entries;
-  std::vector<InEdge> in_edges;
-  std::vector<OutToken> out;
-  std::vector<uint32_t> counts;  // [entry][slot]: tokens missing
-  // [in-edge][slot]: tokens of all firings of the slot; see TokensOf.
-  std::vector<uint32_t> arrived;
-  std::vector<uint8_t> poison;  // [entry][slot]; see MarkPoison
 
   std::vector<SendOp> sends;
   std::vector<RecvOp> recvs;
@@ -226,15 +237,8 @@ struct alignas(64) DeviceProgram {
   uint32_t max_shards = 0;
 
   // The device's own, while it runs.
-  uint64_t granted = 0;  // firings below may happen
-  struct Active {
-    HostGrant* grant;
-    uint64_t remaining;  // firings of entries
-  };
-  Ring<Active> active;  // grants that are not over here
-  uint64_t fired = 0;   // of entries; those of gangs with their queue's last
   uint32_t events = 0;  // behind work that is under way
-  // [entry][slot], while tracing: along which edge the last token came, and
+  // [slot][entry], while tracing: along which edge the last token came, and
   // when among those of the device.
   struct LastToken {
     uint64_t order = 0;
@@ -244,6 +248,14 @@ struct alignas(64) DeviceProgram {
 
   Arena::Segment memory;  // freed with the tables
 
+  // Where tables of slots have a firing of an entry, or of an in-edge: what
+  // belongs to one firing lies together.
+  uint64_t EntryAt(uint32_t entry, uint64_t firing) const {
+    return SlotOf(firing, window) * entries.size() + entry;
+  }
+  uint64_t InEdgeAt(uint32_t in_edge, uint64_t firing) const {
+    return SlotOf(firing, window) * in_edges.size() + in_edge;
+  }
   void MarkPoison(uint64_t at) {
     num_poison += poison[at] == 0;
     poison[at] = 1;
@@ -252,10 +264,13 @@ struct alignas(64) DeviceProgram {
     num_poison -= poison[at] != 0;
     poison[at] = 0;
   }
-  // In-edge entry of `edge` at `shard`; UINT32_MAX when it is not here.
+  // In-edge entry of `edge` at `shard`, which is here; UINT32_MAX: there is
+  // none.
   uint32_t InEdgeOf(uint32_t edge, uint32_t shard) const;
-  // Position of `shard` among the local shards of `slice`; -1: not here.
-  int64_t LocalIndex(uint32_t slice, uint32_t shard) const;
+  // Position of `shard`, which is here, among the local shards of `slice`.
+  uint32_t LocalIndex(uint32_t slice, uint32_t shard) const {
+    return static_cast<uint32_t>(plan->bound(slice).index_of[shard]);
+  }
   // Whether the device has arrived at meeting number `meeting` of a firing. Any
   // thread.
   bool HasMet(uint64_t firing, uint32_t meeting) const {
@@ -306,8 +321,11 @@ class HostProgram {
       group_of;
   std::vector<HostAllEdge> all_edges;
   std::vector<int32_t> all_of_edge;  // per edge; -1: not of relation all
-  // Pieces that come from other hosts, per (device, entry): sorted by source.
+  // Pieces that come from other hosts, per (action, shard): sorted by source.
   absl::flat_hash_map<uint64_t, std::vector<PieceIn>> pieces_in;
+  static uint64_t PieceKey(uint32_t action, uint32_t shard) {
+    return uint64_t{action} << 32 | shard;
+  }
   // Null: actions need nothing from their host before they may fire.
   std::unique_ptr<DispatchTable> dispatch;
   Arena::Segment host_memory;

@@ -222,8 +222,8 @@ void HostProgramBuilder::MakeRecv(DeviceProgram* device, Entry* entry,
               [](const PieceIn& a, const PieceIn& b) {
                 return a.source_shard < b.source_shard;
               });
-    out_.pieces_in[uint64_t{device->device} << 32 |
-                   (entry - device->entries.data())] = std::move(remote);
+    out_.pieces_in[HostProgram::PieceKey(entry->action, entry->shard)] =
+        std::move(remote);
   }
   entry->op = static_cast<uint32_t>(device->recvs.size());
   device->recvs.push_back(std::move(op));

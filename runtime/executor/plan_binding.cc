@@ -126,7 +126,12 @@ absl::StatusOr<PlanBinding> PlanBinding::Create(const proto::Plan& plan,
     absl::Status same = CheckOneTarget(slice, topology, out.device_of);
     if (!same.ok()) return same;
     std::sort(out.by_device.begin(), out.by_device.end());
+    out.index_of.resize(out.device_of.size());
+    int32_t index = 0, last = -1;
     for (const auto& [device, shard] : out.by_device) {
+      index = device == last ? index + 1 : 0;
+      last = device;
+      out.index_of[static_cast<size_t>(shard)] = index;
       const int host = topology.LocateGlobal(device).host;
       if (out.hosts.empty() || out.hosts.back().first != host) {
         out.hosts.emplace_back(host, 0);

@@ -25,6 +25,7 @@ bool IsSameTarget(const proto::Target& a, const proto::Target& b);
 // Where the shards of a slice are. Devices are numbered over the cluster.
 struct SliceBinding {
   std::vector<int32_t> device_of;  // by shard
+  std::vector<int32_t> index_of;   // by shard; among those on its device
   // (device, shard), sorted: the shards of a device are together.
   std::vector<std::pair<int32_t, int32_t>> by_device;
   // (host, number of shards), by host.

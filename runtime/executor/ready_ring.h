@@ -14,6 +14,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "runtime/base/prefetch.h"
+
 namespace pathways {
 
 struct DeviceProgram;
@@ -47,6 +49,8 @@ class ReadyRing {
     --size_;
     return ready;
   }
+  // Has the processor ask for where the next one is, or will be.
+  void Prefetch() const { PrefetchBytes(ring_.data() + begin_, sizeof(Ready)); }
   // Takes out all entries of a program; the others stay in order.
   void Remove(const DeviceProgram* program) {
     for (size_t left = size_; left > 0; --left) {

@@ -15,6 +15,8 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/base/prefetch.h"
+
 namespace pathways {
 
 // A queue of elements in one array, which doubles when it is full and never
@@ -76,6 +78,10 @@ class Ring {
     --size_;
   }
   void PopBack() { --size_; }
+  // Has the processor ask for the first one.
+  void Prefetch() const {
+    if (!slots_.empty()) PrefetchBytes(&slots_[first_], sizeof(T));
+  }
   void Clear() { size_ = 0; }
 
  private:

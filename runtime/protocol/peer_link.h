@@ -46,6 +46,8 @@ class PeerLink {
     }
     return seen_.Accept(message.sequence) ? kNew : kSecondCopy;
   }
+  // Has the processor ask for what Accept reads of such a number.
+  void Prefetch(uint64_t sequence) const { seen_.Prefetch(sequence); }
   // The peer is known to live in this epoch, or will when it comes again; an
   // older one changes nothing.
   void Renew(uint32_t epoch) {

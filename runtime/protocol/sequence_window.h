@@ -12,6 +12,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "runtime/base/prefetch.h"
+
 namespace pathways {
 
 // Numbers of the messages seen from one sender, to drop second copies. Numbers
@@ -43,6 +45,10 @@ class SequenceWindow {
     if (word & bit) return false;
     word |= bit;
     return true;
+  }
+  // Has the processor ask for what Accept reads.
+  void Prefetch(uint64_t sequence) const {
+    PrefetchBytes(bits_.data() + (sequence % kWindow) / 64, sizeof(uint64_t));
   }
 
  private:

@@ -86,7 +86,7 @@ TEST_F(DeviceReportTest, SaysWhatBlocksAGang) {
   for (const InEdge& in : device().in_edges) {
     for (uint32_t slot = 0; slot < device().window; ++slot) {
       const uint32_t e = static_cast<uint32_t>(&in - device().in_edges.data());
-      device().arrived[e * device().window + slot] = in.expected;
+      device().arrived[device().InEdgeAt(e, slot)] = in.expected;
     }
   }
   DeviceProgram other;
