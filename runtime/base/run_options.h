@@ -20,6 +20,20 @@
 
 namespace pathways {
 
+// Where hosts put arrays that nobody uses right now when their memory runs out
+// (docs/scheduling.md, "More than memory").
+struct SpillOptions {
+  // Of each machine, and there before the cluster starts: every host makes a
+  // folder of its own in it. Empty: arrays stay in memory. A simulation keeps
+  // what is spilled elsewhere, and makes no files.
+  std::string folder = {};
+  // Most bytes of files of each host; 0: eight times its memory.
+  uint64_t bytes = 0;
+  // Shares of a host's memory: above the one that is used, arrays leave until
+  // the other is.
+  double begin = 0.8, end = 0.6;
+};
+
 struct RunOptions {
   // Real threads, or a deterministic simulation in virtual time.
   enum WorldKind { kThreads, kSim };
@@ -80,6 +94,7 @@ struct RunOptions {
   // Keep this many of the last events of each worker, and more that a power of
   // two leaves room for, 40 bytes each, for traces; 0: trace nothing.
   int64_t trace_events = 0;
+  SpillOptions spill = {};
 };
 
 }  // namespace pathways

@@ -11,6 +11,7 @@
 #include <optional>
 #include <utility>
 
+#include "runtime/base/told_status.h"
 #include "runtime/protocol/client_id.h"
 #include "runtime/protocol/wire_kind.h"
 
@@ -155,7 +156,12 @@ void ClientTransfers::OnBlock(int32_t host, const WireMessage& message,
   FetchAssembly& assembly = fetch->assembly;
   if (message.flags & kPoisoned) {
     EndFetch(request);
-    return fetch->on_end(absl::NotFoundError("the values were released"));
+    if (message.shard == 0) {
+      return fetch->on_end(absl::NotFoundError("the values were released"));
+    }
+    return fetch->on_end(ToldStatus(
+        message.shard, absl::string_view(static_cast<const char*>(payload.data),
+                                         payload.bytes)));
   }
   if (!assembly.Accept(host, PieceOf(message), payload)) {
     if (message.item != assembly.first(host)) return;

@@ -16,6 +16,7 @@
 #include "absl/time/clock.h"
 #include "runtime/base/buffer_bytes.h"
 #include "runtime/base/keep_for_ever.h"
+#include "runtime/checkpoint/crc32.h"
 
 namespace pathways {
 
@@ -36,6 +37,7 @@ Cluster::Cluster(Topology topology, const ClusterOptions& options,
   runtime_.limits.report_ns = options.stall_timeout_ns;
   runtime_.limits.limit_ns = options.kernel_timeout_ns;
   runtime_.limits.on_long = options.on_long_work;
+  runtime_.spill = options.spill;
   clients_.runtime = &runtime_;
   clients_.on_long_work = options.on_long_work;
   runtime_.kernels =
@@ -120,6 +122,7 @@ absl::Status Cluster::Start(const ClusterOptions& options,
   }
   runtime_.on_worker_lost = part.on_worker_lost;
   runtime_.traced = options.trace_events > 0;
+  if (absl::Status opened = OpenSpillDisks(); !opened.ok()) return opened;
   // No message is sent before a client asks for something, so all tables are
   // complete when anybody reads them.
   actors_ = std::make_unique<LocalActors>(&runtime_, options, places_);
@@ -141,6 +144,27 @@ absl::Status Cluster::Start(const ClusterOptions& options,
   trace_ = *std::move(trace);
   runtime_.trace = trace_.get();
   actors_->StartTrace(trace_.get());
+  return absl::OkStatus();
+}
+
+absl::Status Cluster::OpenSpillDisks() {
+  if (runtime_.spill.folder.empty()) return absl::OkStatus();
+  // The same machines are the same cluster, whose hosts may have been killed.
+  const std::string cluster = absl::StrCat(absl::Hex(
+      Crc32(0, topology_.cluster().SerializeAsString()), absl::kZeroPad8));
+  for (int h = 0; h < topology_.num_hosts(); ++h) {
+    if (!runtime_.IsHere(h)) continue;
+    const std::string name = topology_.HostName(h);
+    std::unique_ptr<SpillDisk>& disk = runtime_.spill_disks[h];
+    if (runtime_.world->simulated()) {
+      disk = std::make_unique<MemoryDisk>(absl::StrCat("disk of ", name));
+      continue;
+    }
+    absl::StatusOr<std::unique_ptr<SpillDisk>> opened =
+        FolderDisk::Open(runtime_.spill.folder, cluster, name);
+    if (!opened.ok()) return opened.status();
+    disk = *std::move(opened);
+  }
   return absl::OkStatus();
 }
 
@@ -266,6 +290,7 @@ void Cluster::Shutdown(absl::Status why) {
   if (runtime_.world == nullptr) return;
   runtime_.world->Notify();
   runtime_.world->Stop();
+  if (actors_ != nullptr) actors_->StopSpilling();
 }
 
 }  // namespace pathways

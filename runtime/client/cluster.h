@@ -116,6 +116,8 @@ class Cluster {
   Cluster(Topology topology, const ClusterOptions& options,
           const ProcessPart& part);
   absl::Status Start(const ClusterOptions& options, const ProcessPart& part);
+  // Of the hosts of this process, if they spill.
+  absl::Status OpenSpillDisks();
   Placement ReporterPlacement() const;
   void TraceCrossing(const SimCrossing& crossing);
   // Tells the controller, which is in another process. Any thread.

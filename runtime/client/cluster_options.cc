@@ -78,6 +78,13 @@ absl::Status CheckOptions(const ClusterOptions& options) {
                                                    options.kernel_timeout_ns,
                                                    " ns, expected at least 0"));
   }
+  const SpillOptions& spill = options.spill;
+  if (!(spill.end > 0 && spill.end <= spill.begin && spill.begin <= 1)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("arrays are spilled above ", spill.begin,
+                     " of a host's memory down to ", spill.end,
+                     ", expected 0 < down to <= above <= 1"));
+  }
   constexpr TimeNs kMaxHostWorkNs = 3'600'000'000'000;
   if (options.host_work_ns < 0 || options.host_work_ns > kMaxHostWorkNs) {
     return absl::InvalidArgumentError(

@@ -43,6 +43,7 @@ ClusterStats::Host FromProto(const proto::HostStats& host) {
   out.object_bytes = host.object_bytes();
   out.stored_bytes = host.stored_bytes();
   out.placed_bytes = host.placed_bytes();
+  out.spilled_bytes = host.spilled_bytes();
   return out;
 }
 

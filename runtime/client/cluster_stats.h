@@ -49,6 +49,7 @@ struct ClusterStats {
     // Of pieces of other hosts, copied into buffers: those that did not come
     // right there.
     uint64_t placed_bytes = 0;
+    uint64_t spilled_bytes = 0;  // of arrays that are in files now
   };
   struct Process {
     uint32_t process = 0;

@@ -94,6 +94,10 @@ void LocalActors::AddHost(int h, int worker, const ClusterOptions& options) {
   }
 }
 
+void LocalActors::StopSpilling() {
+  for (const Host& host : hosts_) host.executor->StopSpilling();
+}
+
 void LocalActors::StartTrace(Trace* trace) {
   const Topology& topology = *context_.topology;
   if (controller_ != nullptr) {

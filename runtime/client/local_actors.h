@@ -57,6 +57,7 @@ class LocalActors {
               ClientPlaces places = {});
 
   // Has them record to `trace`, and names them there.
+  void StopSpilling();
   void StartTrace(Trace* trace);
 
   // Null: it is in another process.

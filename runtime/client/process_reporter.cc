@@ -42,6 +42,7 @@ void CountHost(const HostExecutor& executor, proto::HostStats* out) {
   // Read at two times: programs may come between.
   out->set_stored_bytes(host.stored_bytes.get());
   out->set_placed_bytes(host.placed_bytes.get());
+  out->set_spilled_bytes(host.spilled_bytes.get());
   out->set_object_bytes(used - std::min(used, host.program_bytes.get()));
 }
 

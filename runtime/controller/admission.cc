@@ -41,11 +41,12 @@ std::string Largest(const PreparedPlan& plan, int64_t device) {
 
 }  // namespace
 
-Admission::Admission(const Topology& topology, const ObjectTable* arrays)
+Admission::Admission(const Topology& topology, const ObjectTable* arrays,
+                     const SpillOptions& spill)
     : topology_(topology),
       arrays_(arrays),
       classes_(topology),
-      hosts_(topology),
+      hosts_(topology, spill),
       used_(topology.num_devices()),
       versions_(topology.num_devices()) {
   for (int64_t device = 0; device < topology.num_devices(); ++device) {
@@ -85,27 +86,44 @@ DeviceBytes Admission::NeedOf(const PreparedPlan& plan) {
 }
 
 std::string Admission::NameOf(int64_t place) const {
-  return place < topology_.num_devices() ? topology_.GlobalDeviceName(place)
-                                         : topology_.HostName(HostOf(place));
+  if (place < topology_.num_devices()) return topology_.GlobalDeviceName(place);
+  const std::string host = topology_.HostName(HostOf(place));
+  return IsRest(place) ? absl::StrCat(host, " and its spill folder") : host;
+}
+
+void Admission::AddNeedOf(int32_t host, uint64_t bytes,
+                          DeviceBytes* need) const {
+  for (int64_t place : {PlaceOf(host), RestPlaceOf(host)}) {
+    if (IsRest(place) && hosts_.spill(host) == 0) continue;
+    uint64_t& sum = (*need)[place];
+    sum = AddBytes(sum, bytes);
+  }
 }
 
 int32_t Admission::HostOf(int64_t place) const {
   return place < topology_.num_devices()
              ? topology_.LocateGlobal(place).host
-             : static_cast<int32_t>(place - topology_.num_devices());
+             : static_cast<int32_t>((place - topology_.num_devices()) %
+                                    topology_.num_hosts());
 }
 
 uint64_t Admission::BoundOf(int64_t place) const {
-  return place < topology_.num_devices() ? bounds_[place]
-                                         : hosts_.bound(HostOf(place));
+  if (place < topology_.num_devices()) return bounds_[place];
+  const int32_t host = HostOf(place);
+  return IsRest(place) ? AddBytes(hosts_.bound(host), hosts_.spill(host))
+                       : hosts_.bound(host);
 }
 
 uint64_t Admission::FreeAt(int64_t place) const {
   const uint64_t bound = BoundOf(place);
-  const uint64_t used =
-      place < topology_.num_devices()
-          ? used_[place]
-          : AddBytes(hosts_.used(HostOf(place)), hosts_.leaving(HostOf(place)));
+  uint64_t used = 0;
+  if (place < topology_.num_devices()) {
+    used = used_[place];
+  } else if (const int32_t host = HostOf(place); place == ArraysPlaceOf(host)) {
+    used = AddBytes(hosts_.used(host), hosts_.leaving(host));
+  } else {
+    used = hosts_.programs(host);
+  }
   return bound - std::min(bound, used);
 }
 
@@ -114,7 +132,7 @@ std::map<uint32_t, DeviceBytes> Admission::HeldByClients() const {
   for (const auto& [id, holder] : holders_) {
     DeviceBytes& of = held[holder.number];
     for (const auto& [host, bytes] : hosts_.OfProgram(id)) {
-      of[PlaceOf(host)] += bytes;
+      AddNeedOf(host, bytes, &of);
     }
     if (holder.slice != 0) continue;
     for (const auto& [device, bytes] : holder.bytes) of[device] += bytes;
@@ -122,7 +140,7 @@ std::map<uint32_t, DeviceBytes> Admission::HeldByClients() const {
   if (arrays_ == nullptr) return held;
   for (const auto& [client, bytes_of] : arrays_->BytesByClient()) {
     for (const auto& [host, bytes] : bytes_of) {
-      held[client][PlaceOf(host)] += bytes;
+      held[client][ArraysPlaceOf(host)] += bytes;
     }
   }
   return held;
@@ -130,7 +148,8 @@ std::map<uint32_t, DeviceBytes> Admission::HeldByClients() const {
 
 std::vector<Admission::Held> Admission::HoldersOf(
     const DeviceBytes& need) const {
-  std::vector<bool> is_short(topology_.num_devices() + topology_.num_hosts());
+  std::vector<bool> is_short(topology_.num_devices() +
+                             2 * topology_.num_hosts());
   bool are_hosts = false;
   for (const auto& [place, bytes] : need) {
     is_short[place] = bytes > FreeAt(place);
@@ -155,13 +174,16 @@ std::vector<Admission::Held> Admission::HoldersOf(
                     });
     if (is_on_device || !are_hosts) continue;
     for (const auto& [host, bytes] : hosts_.OfProgram(id)) {
-      if (add(client, what, PlaceOf(host), bytes)) break;
+      if (add(client, what, PlaceOf(host), bytes) ||
+          add(client, what, RestPlaceOf(host), bytes)) {
+        break;
+      }
     }
   }
   if (arrays_ == nullptr || !are_hosts) return all;
   for (const auto& [client, bytes_of] : arrays_->BytesByClient()) {
     for (const auto& [host, bytes] : bytes_of) {
-      if (add(client, "arrays", PlaceOf(host), bytes)) break;
+      if (add(client, "arrays", ArraysPlaceOf(host), bytes)) break;
     }
   }
   return all;
@@ -216,7 +238,7 @@ absl::Status Admission::Admit(uint64_t id, const PreparedPlan& plan,
   if (!there.ok()) return there;
   DeviceBytes need;
   if (slice == 0) need = holder.bytes;
-  for (const auto& [host, bytes] : on_hosts) need[PlaceOf(host)] = bytes;
+  for (const auto& [host, bytes] : on_hosts) AddNeedOf(host, bytes, &need);
   for (const auto& [place, bytes] : need) {
     if (bytes <= FreeAt(place)) continue;
     std::string held;

@@ -39,7 +39,8 @@ class Admission {
  public:
   // Both outlive it. `arrays`, which are on hosts; null: there are none.
   explicit Admission(const Topology& topology,
-                     const ObjectTable* arrays = nullptr);
+                     const ObjectTable* arrays = nullptr,
+                     const SpillOptions& spill = {});
 
   // Holds what `plan` needs for a client under the number `holder`, and of
   // hosts what `on_hosts` says, by host, or nothing. ResourceExhausted says how
@@ -53,6 +54,14 @@ class Admission {
   static DeviceBytes NeedOf(const PreparedPlan& plan);
   // The place of a host's own memory.
   int64_t PlaceOf(int32_t host) const { return topology_.num_devices() + host; }
+  // Likewise with its spill folder, where it has one: programs are in memory,
+  // arrays in either, as nobody uses most of them most of the time. So of such
+  // a host programs need both places, and arrays are in this one.
+  int64_t RestPlaceOf(int32_t host) const {
+    return PlaceOf(host) + topology_.num_hosts();
+  }
+  // What a program needs of a host, by place.
+  void AddNeedOf(int32_t host, uint64_t bytes, DeviceBytes* need) const;
   std::string NameOf(int64_t place) const;
   // What the place has, and has free.
   uint64_t BoundOf(int64_t place) const;
@@ -167,6 +176,12 @@ class Admission {
     DeviceBytes lent = {};  // of a slice, to programs
   };
   int32_t HostOf(int64_t place) const;
+  bool IsRest(int64_t place) const {
+    return place >= topology_.num_devices() + topology_.num_hosts();
+  }
+  int64_t ArraysPlaceOf(int32_t host) const {
+    return hosts_.spill(host) > 0 ? RestPlaceOf(host) : PlaceOf(host);
+  }
   // Whether an island has as many devices that could be meant. What does not
   // pass this fits nowhere; it is cheaper than to choose.
   bool MayFit(const DeviceDemand& demand, const IslandNeed& need) const;

@@ -38,13 +38,15 @@ Controller::Controller(RuntimeContext* context, ControllerOptions options)
       answer_timeout_ns_(options.answer_timeout_ns),
       lives_(context->directory),
       awaited_(context, options.answer_timeout_ns),
-      programs_(*context->topology, options.answer_timeout_ns, &objects_),
+      programs_(*context->topology, options.answer_timeout_ns, &objects_,
+                context->spill),
       loads_(&programs_.admission()),
       grants_(PolicyOf(&options)),
       stalls_(*context->topology, options.stall_timeout_ns),
       stores_(*context->topology, options.answer_timeout_ns),
       fetches_(*context->topology, options.answer_timeout_ns),
-      memory_(programs_.mutable_admission()->host_memory()) {}
+      memory_(programs_.mutable_admission()->host_memory()),
+      spilled_(context->topology->num_hosts()) {}
 
 void Controller::SendToHost(int32_t host, ControlRef control) {
   if (lives_.IsGone(host)) return;

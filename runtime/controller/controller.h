@@ -298,6 +298,7 @@ class Controller final : public ControlActor {
   StoreLog stores_;
   FetchTable fetches_;
   HostMemory& memory_;
+  std::vector<uint64_t> spilled_;  // by host, as they said last
   // The launch at hand, and how much of each of its arrays hosts hold.
   LaunchSpec spec_;
   std::vector<uint64_t> bytes_;

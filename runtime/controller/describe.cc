@@ -134,6 +134,7 @@ void Controller::OnDescribe(const LocalMessage& message) {
   status.set_steps(steps_done());
   for (uint32_t h = 0; h < context_.directory.num_hosts(); ++h) {
     status.add_host_bytes(memory_.used(static_cast<int32_t>(h)));
+    status.add_host_spilled_bytes(spilled_[h]);
   }
   MutexLock lock(&(*query)->mutex);
   (*query)->status = std::move(status);

@@ -172,7 +172,8 @@ bool Controller::Charge(const LaunchSpec& spec) {
       memory_.Charge(argument.hosts, argument.bytes);
     } else if (argument.object != 0) {
       const ObjectTable::Object* object = objects_.Find(argument.object);
-      is_sure &= object != nullptr && !object->arriving;
+      is_sure &= object != nullptr && !object->arriving &&
+                 memory_.AreHere(object->hosts);
     }
   }
   for (const LaunchSpec::Array& result : spec.results) {
@@ -419,6 +420,7 @@ void Controller::OnSettle(uint32_t client, const proto::SettleRequest& settle) {
 }
 
 void Controller::OnDropped(const proto::ObjectsDropped& dropped) {
+  spilled_[static_cast<int32_t>(dropped.host())] = dropped.spilled_bytes();
   for (const ClientRequest& request : stores_.Settled(
            Now(), static_cast<int32_t>(dropped.host()), dropped.sequence())) {
     Answer(request, absl::OkStatus());

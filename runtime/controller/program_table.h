@@ -88,10 +88,11 @@ class ProgramTable {
   // `topology` outlives it. A request ends when no host has answered for
   // `timeout_ns`.
   ProgramTable(const Topology& topology, TimeNs timeout_ns,
-               const ObjectTable* arrays = nullptr)
+               const ObjectTable* arrays = nullptr,
+               const SpillOptions& spill = {})
       : topology_(topology),
         timeout_ns_(timeout_ns),
-        admission_(topology, arrays) {}
+        admission_(topology, arrays, spill) {}
 
   // Takes a program for `client`, with what Admission::Admit wants. Its errors.
   absl::StatusOr<ProgramNext> Load(

@@ -147,7 +147,7 @@ DeviceBytes Controller::NeedOf(const LoadQueue::Load& load) const {
       }
     }
     for (const auto& [host, bytes] : program.on_hosts) {
-      add(admission.PlaceOf(host), bytes);
+      admission.AddNeedOf(host, bytes, &need);
     }
   }
   return need;

@@ -45,6 +45,7 @@ struct HostCounters {
   Counter stored_bytes;   // of values, written into objects by transfers
   Counter placed_bytes;   // of pieces, copied from where they came
   Counter program_bytes;  // of host memory, held by loaded programs
+  Counter spilled_bytes;  // of arrays that are in files
 };
 
 }  // namespace pathways

@@ -39,6 +39,10 @@ HostExecutor::HostExecutor(RuntimeContext* context, const HostActors* actors,
         DeviceMemoryBytes(topology.device(island, device)),
         context->backends->has_values()));
   }
+  const auto disk = context->spill_disks.find(host);
+  if (disk != context->spill_disks.end()) {
+    StartSpilling(std::move(disk->second));
+  }
 }
 
 HostProgram* HostExecutor::Find(uint32_t program, uint32_t incarnation) const {
@@ -105,7 +109,8 @@ void HostExecutor::OnWire(ActorId from, const WireMessage& message,
                           Payload payload) {
   const int64_t client = context_.directory.ClientOf(from);
   if (client >= 0) {
-    return OnClientWire(static_cast<uint32_t>(client), message, payload);
+    OnClientWire(static_cast<uint32_t>(client), message, payload);
+    return Proceed();
   }
   if (HostProgram* program = AcceptWire(from, message)) {
     HandleWire(context_.directory.HostOfExecutor(from), program, message,
@@ -163,7 +168,8 @@ void HostExecutor::OnLocal(const LocalMessage& message) {
     case kAttached:
       return OnAttached(message);
     case kDetached:
-      return OnDetached(message);
+      OnDetached(message);
+      return Proceed();
     case kInspected:
       return OnInspected(message);
     case kHostWorkDone:
@@ -178,6 +184,8 @@ void HostExecutor::OnLocal(const LocalMessage& message) {
       return OnPayloadReturned(message);
     case kPayloadLanded:
       return OnPayloadLanded(message);
+    case kSpillDone:
+      return OnSpillDone();
     default:
       break;
   }
@@ -198,7 +206,8 @@ void HostExecutor::OnLocal(const LocalMessage& message) {
     case kLongKernel:
       return OnLongKernel(message);
     case kDeviceDone:
-      return OnDeviceDone(program, message);
+      OnDeviceDone(program, message);
+      return Proceed();
     default:
       return;
   }
@@ -319,6 +328,7 @@ void HostExecutor::OnAll(HostProgram* program, uint32_t edge, uint64_t firing,
 void HostExecutor::OnMessage(ActorId, ControlRef control) {
   if (control->replaced() != replaced()) return counters_.stale.Add();
   Handle(std::move(control));
+  Proceed();
   if (trace_ != nullptr) TraceMemory();
 }
 

@@ -24,6 +24,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -39,6 +40,7 @@
 #include "runtime/executor/long_work.h"
 #include "runtime/executor/lost_devices.h"
 #include "runtime/executor/plan_index.h"
+#include "runtime/executor/side_thread.h"
 #include "runtime/executor/unfilled_launches.h"
 #include "runtime/executor/wait_set.h"
 #include "runtime/proto/control.pb.h"
@@ -70,6 +72,9 @@ struct RuntimeContext {
   // is told.
   std::function<void(int32_t host, uint32_t life, const absl::Status& why)>
       on_worker_lost;
+  SpillOptions spill;
+  // Of the hosts that are here, until they take them.
+  std::map<int32_t, std::unique_ptr<SpillDisk>> spill_disks;
   bool traced = false;     // the processes with hosts and the controller's are
   Trace* trace = nullptr;  // of this process, if it is one of those and traced
 
@@ -99,6 +104,9 @@ class HostExecutor final : public ControlActor, private LaunchStaging::Owner {
 
   // On its worker: programs and arrays have only so much of the host's memory.
   void LimitMemory(uint64_t bytes) { host_arena_.Bound(bytes); }
+
+  // When the world has stopped: nothing is written to files any more, or read.
+  void StopSpilling() { side_.Stop(); }
 
   // Any thread.
   const HostCounters& counters() const { return counters_; }
@@ -187,6 +195,8 @@ class HostExecutor final : public ControlActor, private LaunchStaging::Owner {
 
   // Programs, from load to end (host_loads.cc).
   void OnLoad(const proto::LoadProgram& load);
+  // Returns what of the host's memory is lacking; 0: that is answered for.
+  uint64_t Load(const proto::LoadProgram& load, bool is_last);
   void OnPlanArrived(const proto::PlanArrived& arrived);
   // Second copies of a load that has ended so change nothing.
   void RefuseLoads(uint32_t program, uint32_t incarnation);
@@ -256,6 +266,10 @@ class HostExecutor final : public ControlActor, private LaunchStaging::Owner {
                     proto::StuckShard* stuck) const;
 
   // Values of launches (host_values.cc).
+  void StartSpilling(std::unique_ptr<SpillDisk> disk);
+  void OnSpillDone();
+  // What waits for memory, when some may have been given back.
+  void Proceed();
   void OnStore(const ControlRef& control);
   void OnClientWire(uint32_t client, const WireMessage& message,
                     Payload payload);
@@ -296,6 +310,8 @@ class HostExecutor final : public ControlActor, private LaunchStaging::Owner {
   UnfilledLaunches unfilled_;
   std::map<uint32_t, Inspection> inspections_;  // by program
   LostDevices lost_;
+  std::set<uint32_t> waiting_loads_;  // for memory, by incarnation
+  SideThread side_;                   // last: it reads and writes what is above
 };
 
 }  // namespace pathways

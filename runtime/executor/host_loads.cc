@@ -43,12 +43,25 @@ void HostExecutor::ReplyLoaded(uint32_t program, uint32_t incarnation,
 }
 
 void HostExecutor::OnLoad(const proto::LoadProgram& load) {
+  if (waiting_loads_.count(load.incarnation()) > 0) return;
+  const uint64_t lacking = Load(load, /*is_last=*/!staging_.spills());
+  if (lacking == 0) return;
+  waiting_loads_.insert(load.incarnation());
+  staging_.AwaitRoom(lacking, [this, load](bool is_last) {
+    const uint64_t lacks = Load(load, is_last);
+    if (lacks == 0) waiting_loads_.erase(load.incarnation());
+    return lacks;
+  });
+}
+
+uint64_t HostExecutor::Load(const proto::LoadProgram& load, bool is_last) {
   const uint32_t id = load.program();
   if (id >= kMaxPrograms) {
-    return ReplyLoaded(
+    ReplyLoaded(
         id, load.incarnation(),
         absl::InvalidArgumentError(absl::StrCat(
             "program ", id, " was loaded, expected below ", kMaxPrograms)));
+    return 0;
   }
   if (id < programs_.size() && programs_[id] != nullptr) {
     HostProgram* old = programs_[id].get();
@@ -56,26 +69,28 @@ void HostExecutor::OnLoad(const proto::LoadProgram& load) {
         !old->stopping) {
       ReplyLoaded(id, load.incarnation(), CheckLosses(*old));
     }
-    return;
+    return 0;
   }
-  if (id < ended_.size() && load.incarnation() <= ended_[id]) return;
+  if (id < ended_.size() && load.incarnation() <= ended_[id]) return 0;
   // Before the first message of the program to or from any of them.
   for (const proto::HostLife& life : load.lives()) {
     Renew(static_cast<int32_t>(life.host()), life.replaced() + 1);
   }
   PlanHash hash;
   if (!hash.Read(load.plan().hash())) {
-    return ReplyLoaded(id, load.incarnation(),
-                       absl::InvalidArgumentError("no plan is named"));
+    ReplyLoaded(id, load.incarnation(),
+                absl::InvalidArgumentError("no plan is named"));
+    return 0;
   }
   std::shared_ptr<const PreparedPlan> plan = context_.plans.Find(hash);
   if (plan == nullptr) {
     // The controller has what it speaks of, so this is about what has ended.
-    if (context_.IsHere(/*the controller*/ -1)) return;
+    if (context_.IsHere(/*the controller*/ -1)) return 0;
     ControlRef control = NewControl();
     *control->mutable_plan_wanted()->mutable_load() = load;
-    return SendControl(context_.directory.reporter(context_.process),
-                       std::move(control));
+    SendControl(context_.directory.reporter(context_.process),
+                std::move(control));
+    return 0;
   }
   if (context_.trace != nullptr) {
     context_.trace->AddProgram(
@@ -93,11 +108,14 @@ void HostExecutor::OnLoad(const proto::LoadProgram& load) {
       },
       &lacking);
   if (!built.ok()) {
-    return ReplyLoaded(id, load.incarnation(), built.status(), lacking);
+    if (lacking > 0 && !is_last) return lacking;
+    ReplyLoaded(id, load.incarnation(), built.status(), lacking);
+    return 0;
   }
   if (absl::Status lost = CheckLosses(**built); !lost.ok()) {
     TellLosses();
-    return ReplyLoaded(id, load.incarnation(), lost);
+    ReplyLoaded(id, load.incarnation(), lost);
+    return 0;
   }
   if (id >= programs_.size()) programs_.resize(id + 1);
   programs_[id] = *std::move(built);
@@ -115,6 +133,7 @@ void HostExecutor::OnLoad(const proto::LoadProgram& load) {
     message.payload = device.get();
     SendToDevice(device->device, message);
   }
+  return 0;
 }
 
 void HostExecutor::OnPlanArrived(const proto::PlanArrived& arrived) {

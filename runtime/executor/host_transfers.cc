@@ -85,22 +85,36 @@ bool HostTransfers::OnBlock(uint32_t client, const WireMessage& message,
 }
 
 void HostTransfers::Lend(uint32_t client, uint64_t request,
-                         HostStore::Ref object, uint32_t first, Send send) {
-  if (object == nullptr || !object->status.ok() ||
-      uint64_t{first} >= NumPieces(object->bytes)) {
-    WireMessage message = TransferMessage(kBlockMessage, request, {first, 0});
-    message.flags = kPoisoned;
-    return send(client, message, {});
+                         HostStore::Ref object, const absl::Status& status,
+                         uint32_t first, Send send) {
+  if (!status.ok()) {
+    Lent& lent = lent_[{client, request}];
+    lent.why = status;
+    return SendNone(client, request, first, lent.why, send);
+  }
+  if (object == nullptr || uint64_t{first} >= NumPieces(object->bytes)) {
+    return SendNone(client, request, first, status, send);
   }
   Lent& lent = lent_[{client, request}];
   lent.object = std::move(object);
   SendPiece(client, request, &lent, {first, 0}, send);
 }
 
+void HostTransfers::SendNone(uint32_t client, uint64_t request, uint32_t first,
+                             const absl::Status& why, Send send) {
+  WireMessage message = TransferMessage(kBlockMessage, request, {first, 0});
+  message.flags = kPoisoned;
+  message.shard = static_cast<uint32_t>(why.code());
+  send(client, message, {why.message().data(), why.message().size()});
+}
+
 void HostTransfers::LendAgain(uint32_t client, uint64_t request, uint32_t first,
                               Send send) {
   auto found = lent_.find({client, request});
   if (found == lent_.end()) return;
+  if (!found->second.why.ok()) {
+    return SendNone(client, request, first, found->second.why, send);
+  }
   if (first >= NumPieces(found->second.object->bytes)) return;
   SendPiece(client, request, &found->second, {first, 0}, send);
 }
@@ -108,7 +122,7 @@ void HostTransfers::LendAgain(uint32_t client, uint64_t request, uint32_t first,
 void HostTransfers::OnPull(uint32_t client, const WireMessage& message,
                            Send send) {
   auto found = lent_.find({client, message.step});
-  if (found == lent_.end()) return;
+  if (found == lent_.end() || !found->second.why.ok()) return;
   if (message.item >= NumPieces(found->second.object->bytes)) return;
   SendPiece(client, message.step, &found->second, PieceOf(message), send);
 }

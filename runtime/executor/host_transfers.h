@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "runtime/protocol/block_pull.h"
 #include "runtime/protocol/wire_message.h"
 #include "runtime/store/store.h"
@@ -49,9 +50,10 @@ class HostTransfers {
                Send send);
 
   // Lends an object to a client, whose request names it, and sends the piece
-  // `first` of it. Null: the client is told that there is none.
+  // `first` of it. Null, or `status` is not OK: the client is told that there
+  // is none, and why.
   void Lend(uint32_t client, uint64_t request, HostStore::Ref object,
-            uint32_t first, Send send);
+            const absl::Status& status, uint32_t first, Send send);
   // Sends the piece `first` again, if that request is not over.
   void LendAgain(uint32_t client, uint64_t request, uint32_t first, Send send);
   // A client asks for a piece of what it was lent.
@@ -78,6 +80,7 @@ class HostTransfers {
   struct Lent {
     HostStore::Ref object;
     uint64_t sent = 0;  // up to this piece
+    absl::Status why;   // there is no object; the client reads its text
   };
   using Pulls = std::map<uint64_t, Pulling>;  // by object
 
@@ -85,6 +88,8 @@ class HostTransfers {
   static void Ask(Pulling* pulling, Send send);
   void SendPiece(uint32_t client, uint64_t request, Lent* lent,
                  PulledPiece piece, Send send);
+  static void SendNone(uint32_t client, uint64_t request, uint32_t first,
+                       const absl::Status& why, Send send);
   void End(Pulls::iterator pulling, Send send);
 
   Pulls pulls_;

@@ -6,12 +6,55 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include <algorithm>
+#include <functional>
+#include <memory>
 #include <string>
 #include <utility>
 
 #include "runtime/executor/host_executor.h"
 
 namespace pathways {
+namespace {
+
+// A simulated disk takes so long, and a nanosecond for each byte.
+constexpr TimeNs kSimDiskNs = 100'000;
+
+}  // namespace
+
+void HostExecutor::StartSpilling(std::unique_ptr<SpillDisk> disk) {
+  LocalMessage done;
+  done.kind = kSpillDone;
+  auto run = [this, done](uint64_t bytes, std::function<void()> work) {
+    if (!world_->simulated()) {
+      return side_.Do([this, done, work = std::move(work)] {
+        work();
+        world_->SendLocal(kNobody, local_id(), done);
+      });
+    }
+    work();
+    const TimeNs time_ns =
+        static_cast<TimeNs>(std::min<uint64_t>(bytes, uint64_t{1} << 60));
+    world_->SendAfter(local_id(), local_id(), kSimDiskNs + time_ns, done);
+  };
+  staging_.StartSpilling(std::move(disk), context_.spill, std::move(run));
+}
+
+void HostExecutor::OnSpillDone() {
+  staging_.OnSpillDone();
+  grants_.Release(staging_.last(),
+                  [this](const proto::Grant& grant) { ApplyGrant(grant); });
+  // For who looks at the cluster.
+  if (!staging_.is_spilling()) SendStored(staging_.last());
+  if (trace_ != nullptr) TraceMemory();
+}
+
+void HostExecutor::Proceed() {
+  if (!staging_.waits()) return;
+  staging_.Proceed();
+  grants_.Release(staging_.last(),
+                  [this](const proto::Grant& grant) { ApplyGrant(grant); });
+}
 
 void HostExecutor::OnStore(const ControlRef& control) {
   if (!staging_.Take(control)) return counters_.duplicates.Add();
@@ -44,6 +87,9 @@ void HostExecutor::SendStored(uint64_t sequence) {
   ControlRef control = NewControl();
   control->mutable_objects_dropped()->set_host(host_);
   control->mutable_objects_dropped()->set_sequence(sequence);
+  control->mutable_objects_dropped()->set_spilled_bytes(
+      staging_.spilled_bytes());
+  counters_.spilled_bytes.Set(staging_.spilled_bytes());
   SendControl(context_.directory.controller(), std::move(control));
 }
 

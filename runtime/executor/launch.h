@@ -24,6 +24,9 @@ namespace pathways {
 inline constexpr uint64_t kMaxSteps = uint64_t{1} << 40;
 inline constexpr uint64_t kMaxArrayBytes = uint64_t{1} << 51;
 
+// Of all steps; more than any array has when that is too much.
+uint64_t TotalBytes(uint64_t step_bytes, bool stepped, uint64_t steps);
+
 // What one host holds of the values of one launch. Made by the host's executor
 // before the launch is granted; then the host's devices read the arguments and
 // write, each its own shards, the results.

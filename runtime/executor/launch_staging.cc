@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/base/error_codes.h"
 #include "runtime/protocol/wire_kind.h"
 
 namespace pathways {
@@ -28,13 +29,12 @@ uint64_t NumberOf(const proto::Control& control) {
   }
 }
 
-// Of all steps; more than any array has when that is too much.
+}  // namespace
+
 uint64_t TotalBytes(uint64_t step_bytes, bool stepped, uint64_t steps) {
   if (!stepped) return step_bytes;
   return step_bytes > kMaxArrayBytes / steps ? UINT64_MAX : step_bytes * steps;
 }
-
-}  // namespace
 
 LaunchStaging::LaunchStaging(Owner* owner, Arena* arena, std::string host)
     : owner_(*owner),
@@ -43,7 +43,8 @@ LaunchStaging::LaunchStaging(Owner* owner, Arena* arena, std::string host)
       to_clients_([owner](uint32_t client, const WireMessage& message,
                           Payload payload) {
         owner->SendToClient(client, message, payload);
-      }) {}
+      }),
+      arena_(*arena) {}
 
 bool LaunchStaging::Take(const ControlRef& control) {
   const uint64_t number = NumberOf(*control);
@@ -52,11 +53,32 @@ bool LaunchStaging::Take(const ControlRef& control) {
     return true;
   }
   if (sequence_.Take(number, control,
-                     [this](const ControlRef& next) { Handle(next); })) {
+                     [this](const ControlRef& next) { Come(next); })) {
     return true;
   }
   AnswerAgain(*control);
   return false;
+}
+
+void LaunchStaging::Come(const ControlRef& control) {
+  if (spills()) {
+    if (!queue_.empty()) DropEarly(*control);
+    Waiting next;
+    next.control = control;
+    queue_.push_back(std::move(next));
+    return Proceed();
+  }
+  last_ = NumberOf(*control);
+  Handle(control);
+}
+
+void LaunchStaging::End(Waiting next) {
+  if (next.attempt != nullptr) {
+    next.attempt(/*is_last=*/true);
+    return;
+  }
+  last_ = NumberOf(*next.control);
+  if (!next.is_over) Handle(next.control);
 }
 
 void LaunchStaging::Handle(const ControlRef& control) {
@@ -80,7 +102,7 @@ void LaunchStaging::AnswerAgain(const proto::Control& control) {
   auto refused = refused_.find(launch);
   if (refused != refused_.end()) {
     owner_.SendReady(launch, refused->second);
-  } else if (prepared_.Find(launch) != nullptr) {
+  } else if (prepared_.Find(launch) != nullptr && waiting_.count(launch) == 0) {
     owner_.SendReady(launch, absl::OkStatus());
   }
 }
@@ -111,10 +133,16 @@ void LaunchStaging::OnPrepare(const ControlRef& control) {
                       : absl::InternalError(
                             "a launch was granted before its arguments came"));
   }
-  waiting_[prepare.launch()] = control;
   for (uint64_t id : prepare.fresh()) {
     Pull(control->client(), *program, prepare, id);
   }
+  // Before they have come: who waits for memory behind it is not to have what
+  // it will need.
+  if (KnowsArguments(prepare)) {
+    const absl::Status prepared = Prepare(prepare);
+    if (!prepared.ok()) return Finish(prepare, prepared);
+  }
+  waiting_[prepare.launch()] = control;
   TryPrepare();
 }
 
@@ -147,6 +175,12 @@ bool LaunchStaging::HasArguments(const proto::PrepareLaunch& prepare) const {
                      });
 }
 
+bool LaunchStaging::KnowsArguments(const proto::PrepareLaunch& prepare) const {
+  return std::all_of(
+      prepare.arguments().begin(), prepare.arguments().end(),
+      [&](uint64_t id) { return id == 0 || store_.Find(id) != nullptr; });
+}
+
 void LaunchStaging::TryPrepare() {
   for (auto it = waiting_.begin(); it != waiting_.end();) {
     const proto::PrepareLaunch& prepare = it->second->prepare_launch();
@@ -154,9 +188,22 @@ void LaunchStaging::TryPrepare() {
       ++it;
       continue;
     }
-    Finish(prepare, Prepare(prepare));
+    Finish(prepare, CheckArrived(prepare));
     it = waiting_.erase(it);
   }
+}
+
+absl::Status LaunchStaging::CheckArrived(const proto::PrepareLaunch& prepare) {
+  Prepared* prepared = prepared_.Find(prepare.launch());
+  if (prepared == nullptr) return Prepare(prepare);
+  absl::Status status;
+  for (const HostStore::Ref& argument : prepared->values.arguments) {
+    if (argument != nullptr) status.Update(argument->status);
+  }
+  if (status.ok()) return status;
+  for (uint64_t id : prepare.results()) store_.Drop(id);
+  Forget(prepare.launch(), prepared);
+  return status;
 }
 
 void LaunchStaging::Finish(const proto::PrepareLaunch& prepare,
@@ -202,15 +249,20 @@ void LaunchStaging::Forget(uint64_t launch, Prepared* prepared) {
 
 absl::Status LaunchStaging::FindArguments(const HostProgram& program,
                                           const proto::PrepareLaunch& prepare,
-                                          HostValues* values) const {
+                                          HostValues* values) {
   const proto::Interface& interface = program.plan->plan().interface();
   for (int i = 0; i < interface.arguments_size(); ++i) {
     const uint64_t bytes =
         TotalBytes(program.argument_bytes[i], interface.arguments(i).stepped(),
                    prepare.steps());
-    HostStore::Ref object = store_.Find(prepare.arguments(i));
+    HostStore::Ref object = store_.Use(prepare.arguments(i));
     if (bytes == 0) object = nullptr;
     if (object != nullptr && !object->status.ok()) return object->status;
+    if (object != nullptr && object->away()) {
+      return LacksRoom(
+          *object, absl::StrCat("argument '", interface.arguments(i).name(),
+                                "' of program '", program.plan->name(), "'"));
+    }
     if (object == nullptr ? bytes != 0 : object->bytes != bytes) {
       return absl::InternalError(absl::StrCat(
           "argument '", interface.arguments(i).name(), "' of program '",
@@ -272,10 +324,27 @@ void LaunchStaging::OnDrop(uint32_t client, const proto::DropObjects& drop) {
   if (drop.answer()) owner_.SendStored(last());
 }
 
+absl::Status LaunchStaging::LacksRoom(const HostStore::Object& object,
+                                      const std::string& what) {
+  absl::Status lack = arena_.Charge(object.bytes, what).status();
+  if (lack.ok()) {
+    lack = absl::ResourceExhaustedError(absl::StrCat(
+        what, " needs ", object.bytes, " bytes, which the system does not give",
+        Tag(ErrorId::kNoSystemMemory)));
+  }
+  return spiller_->Explain(lack);
+}
+
 void LaunchStaging::OnFetchBegin(uint32_t client,
                                  const proto::FetchBegin& fetch) {
-  transfers_.Lend(client, fetch.request(), store_.Find(fetch.object()),
-                  fetch.first_piece(), to_clients_);
+  const HostStore::Ref object = store_.Use(fetch.object());
+  absl::Status status;
+  if (object != nullptr) status = object->status;
+  if (object != nullptr && object->away()) {
+    status = LacksRoom(*object, "an array that is fetched");
+  }
+  transfers_.Lend(client, fetch.request(), object, status, fetch.first_piece(),
+                  to_clients_);
 }
 
 void LaunchStaging::OnFetchAgain(uint32_t client,

@@ -10,8 +10,12 @@
 #define RUNTIME_EXECUTOR_LAUNCH_STAGING_H_
 
 #include <cstdint>
+#include <deque>
+#include <functional>
 #include <map>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "runtime/executor/host_program.h"
@@ -22,6 +26,7 @@
 #include "runtime/protocol/control_message.h"
 #include "runtime/protocol/control_sequence.h"
 #include "runtime/protocol/wire_message.h"
+#include "runtime/store/spiller.h"
 #include "runtime/store/store.h"
 
 namespace pathways {
@@ -62,6 +67,31 @@ class LaunchStaging {
   // `owner` and `arena`, the host's memory, outlive it.
   LaunchStaging(Owner* owner, Arena* arena, std::string host);
 
+  // From here on what nobody uses leaves memory for a disk when that is needed:
+  // a message for which there is too little waits until there is enough, and
+  // those behind it with it (staging_memory.cc).
+  void StartSpilling(std::unique_ptr<SpillDisk> disk,
+                     const SpillOptions& options, Spiller::Run run);
+  bool spills() const { return spiller_ != nullptr; }
+  // Whether there is anything for Proceed to do when memory was given back.
+  bool waits() const {
+    return spills() &&
+           (!queue_.empty() || (!spiller_->busy() && spiller_->IsHigh()));
+  }
+  void Proceed();
+  // What was to be written or read is.
+  void OnSpillDone();
+  bool is_spilling() const { return spills() && spiller_->busy(); }
+  uint64_t spilled_bytes() const {
+    return spills() ? spiller_->spilled_bytes() : 0;
+  }
+  // What needs memory of the host for something else: tries, and returns how
+  // much it lacks; 0: it is done. The last time it need not.
+  using Attempt = std::function<uint64_t(bool is_last)>;
+  // Calls it when there are `bytes`, or never will be, in its turn among the
+  // messages; perhaps now.
+  void AwaitRoom(uint64_t bytes, Attempt attempt);
+
   // A PrepareLaunch, FetchBegin or DropObjects. False: a second copy.
   bool Take(const ControlRef& control);
   // A client asks for a piece, or sends one.
@@ -71,7 +101,7 @@ class LaunchStaging {
   bool TakeValues(const proto::Grant& grant, HostValues* values);
 
   // The number of the last message that changed the store.
-  uint64_t last() const { return sequence_.last(); }
+  uint64_t last() const { return last_; }
   // Bytes of values that were written into objects.
   uint64_t bytes_stored() const { return transfers_.bytes_stored(); }
 
@@ -83,8 +113,27 @@ class LaunchStaging {
     void Reset() { values.Clear(); }
   };
 
+  // One that waits for memory, or something else that does.
+  struct Waiting {
+    ControlRef control;
+    bool is_over = false;  // what it is about; nothing is to be done
+    Attempt attempt;
+    uint64_t bytes = 0;  // that it needs
+  };
+
   // Messages, in the order of their numbers.
+  void Come(const ControlRef& control);
   void Handle(const ControlRef& control);
+  // What waits in front of it has no use for what it drops.
+  void DropEarly(const proto::Control& control);
+  // Whether what waits may go on, with the memory that it needs, or without
+  // when it cannot have that.
+  bool HasRoom(const Waiting& next);
+  // What it needs beside what it reads, which is held from now on.
+  uint64_t NeedOf(const Waiting& next);
+  uint64_t NeedOfLaunch(const proto::PrepareLaunch& prepare);
+  void Pin(uint64_t object);
+  void End(Waiting next);
   void OnPrepare(const ControlRef& control);
   void OnFetchBegin(uint32_t client, const proto::FetchBegin& fetch);
   void OnDrop(uint32_t client, const proto::DropObjects& drop);
@@ -96,15 +145,22 @@ class LaunchStaging {
   void Pull(uint32_t client, const HostProgram& program,
             const proto::PrepareLaunch& prepare, uint64_t object);
   bool HasArguments(const proto::PrepareLaunch& prepare) const;
+  // Whether they are at least expected.
+  bool KnowsArguments(const proto::PrepareLaunch& prepare) const;
   // Answers those whose arguments are here.
   void TryPrepare();
+  // Of what was prepared before its arguments came.
+  absl::Status CheckArrived(const proto::PrepareLaunch& prepare);
   // What came of Prepare.
   void Finish(const proto::PrepareLaunch& prepare, const absl::Status& status);
   absl::Status Prepare(const proto::PrepareLaunch& prepare);
   void Forget(uint64_t launch, Prepared* prepared);
   absl::Status FindArguments(const HostProgram& program,
                              const proto::PrepareLaunch& prepare,
-                             HostValues* values) const;
+                             HostValues* values);
+  // Why an object that is away cannot come back.
+  absl::Status LacksRoom(const HostStore::Object& object,
+                         const std::string& what);
   // ResourceExhausted: none of them is here.
   absl::Status MakeResults(const HostProgram& program,
                            const proto::PrepareLaunch& prepare,
@@ -119,6 +175,12 @@ class LaunchStaging {
   std::map<uint64_t, ControlRef> waiting_;    // for arguments, by launch
   RecordPool<Prepared> prepared_;             // not granted yet, by launch
   std::map<uint64_t, absl::Status> refused_;  // not dropped yet, by launch
+  Arena& arena_;
+  uint64_t last_ = 0;
+  std::deque<Waiting> queue_;         // in order; empty without a spiller
+  std::vector<HostStore::Ref> pins_;  // what the first of them reads
+  bool is_new_ = true;                // the first has not been looked at
+  std::unique_ptr<Spiller> spiller_;  // null: all that has memory keeps it
 };
 
 }  // namespace pathways

@@ -80,6 +80,8 @@ const char* MessageKindName(int kind) {
       return "long-host-work";
     case kHostWorkLimit:
       return "host-work-limit";
+    case kSpillDone:
+      return "spill-done";
     default:
       return WireKindName(kind);
   }

@@ -75,6 +75,7 @@ enum LocalKind : uint16_t {
   kHostWorkDone,   // target: item of the program's DispatchTable
   kLongHostWork,   // likewise; it takes longer than it should; extra: which
   kHostWorkLimit,  // likewise; it takes longer than it may
+  kSpillDone,      // what was to be written to files, or read, is
   kNumMessageKinds
 };
 

@@ -20,6 +20,10 @@ proto::HostOptions ToHostOptions(const ClusterOptions& options) {
   told.set_sequential(options.dispatch == ClusterOptions::kSequential);
   told.set_host_work_ns(options.host_work_ns);
   told.set_trace_events(options.trace_events);
+  told.set_spill_folder(options.spill.folder);
+  told.set_spill_bytes(options.spill.bytes);
+  told.set_spill_begin(options.spill.begin);
+  told.set_spill_end(options.spill.end);
   return told;
 }
 
@@ -34,6 +38,8 @@ ClusterOptions ToClusterOptions(const proto::HostOptions& told) {
                                        : ClusterOptions::kParallel;
   options.host_work_ns = told.host_work_ns();
   options.trace_events = told.trace_events();
+  options.spill = {told.spill_folder(), told.spill_bytes(), told.spill_begin(),
+                   told.spill_end()};
   return options;
 }
 

@@ -21,6 +21,7 @@
 #include "absl/strings/str_cat.h"
 #include "runtime/base/error_codes.h"
 #include "runtime/base/memory.h"
+#include "runtime/store/spiller.h"
 
 namespace pathways {
 namespace {
@@ -239,17 +240,47 @@ HostStore::Ref HostStore::Make(uint64_t id, uint64_t bytes,
   object->writer = 0;
   absl::StatusOr<Arena::Segment> segment = arena_.Take(bytes, what, pages);
   if (segment.ok()) {
-    object->segment_ = *std::move(segment);
+    if (bytes > 0) TakeMemory(object.get(), *std::move(segment));
   } else {
-    object->status = segment.status();
+    object->status = spiller_ == nullptr ? segment.status()
+                                         : spiller_->Explain(segment.status());
   }
   Ref made(object.release());
   objects_[id] = made;
   return made;
 }
 
-void HostStore::Free(Object* object) {
+void HostStore::TakeMemory(Object* object, Arena::Segment segment) {
+  object->segment_ = std::move(segment);
+  bytes_in_memory_ += object->segment_.bytes();
+  Append(object);
+}
+
+void HostStore::DropMemory(Object* object) {
+  if (object->segment_.bytes() == 0) return;
+  Unlink(object);
+  bytes_in_memory_ -= object->segment_.bytes();
   object->segment_ = Arena::Segment();
+}
+
+void HostStore::Append(Object* object) {
+  object->older_ = newest_;
+  object->newer_ = nullptr;
+  (newest_ == nullptr ? oldest_ : newest_->newer_) = object;
+  newest_ = object;
+}
+
+void HostStore::Unlink(Object* object) {
+  (object->older_ == nullptr ? oldest_ : object->older_->newer_) =
+      object->newer_;
+  (object->newer_ == nullptr ? newest_ : object->newer_->older_) =
+      object->older_;
+}
+
+void HostStore::Free(Object* object) {
+  DropMemory(object);
+  if (object->away() && spiller_ != nullptr) spiller_->Forget(object);
+  object->spilled_ = {};
   object->status = absl::OkStatus();
   free_.emplace_back(object);
 }
@@ -269,6 +300,15 @@ HostStore::Ref HostStore::Expect(uint64_t id, uint64_t bytes,
 HostStore::Ref HostStore::Find(uint64_t id) const {
   auto object = objects_.find(id);
   return object == objects_.end() ? Ref() : object->second;
+}
+
+HostStore::Ref HostStore::Use(uint64_t id) {
+  Ref object = Find(id);
+  if (object != nullptr && object->segment_.bytes() > 0) {
+    Unlink(object.get());
+    Append(object.get());
+  }
+  return object;
 }
 
 }  // namespace pathways

@@ -127,6 +127,8 @@ class Arena {
   uint64_t spare_bytes_ = 0;
 };
 
+class Spiller;
+
 // What one host holds of arrays: of each object its parts, one after the other,
 // charged to the host's memory. Which parts, and for how long, the controller
 // says; a Ref keeps an object, and its memory comes back with the last one. The
@@ -147,13 +149,24 @@ class HostStore {
     std::atomic<bool> filled{true};
     bool poisoned = false;  // set before filled: nothing may read its values
     uint32_t writer = 0;
+    // Of an object that is away: null.
     char* data() const { return segment_.data(); }
+    // Its bytes are in a file and not in memory (spiller.h).
+    bool away() const { return spilled_.file != 0; }
 
    private:
     friend class HostStore;
+    friend class Spiller;
     HostStore* store_ = nullptr;
     uint64_t references_ = 0;
     Arena::Segment segment_;
+    // While it has memory: those that were used before and after it.
+    Object* older_ = nullptr;
+    Object* newer_ = nullptr;
+    struct {
+      uint64_t file = 0, offset = 0;
+      uint32_t crc = 0;
+    } spilled_;
   };
 
   class Ref {
@@ -182,6 +195,7 @@ class HostStore {
 
    private:
     friend class HostStore;
+    friend class Spiller;
     explicit Ref(Object* object) : object_(object) { ++object_->references_; }
 
     Object* object_ = nullptr;
@@ -199,16 +213,30 @@ class HostStore {
   Ref Expect(uint64_t id, uint64_t bytes, const std::string& what);
   // Null: not here.
   Ref Find(uint64_t id) const;
+  // As Find; it is the one that was used last.
+  Ref Use(uint64_t id);
   void Drop(uint64_t id) { objects_.erase(id); }
   uint64_t num_objects() const { return objects_.size(); }
+  // Of objects that have memory.
+  uint64_t bytes_in_memory() const { return bytes_in_memory_; }
 
  private:
+  friend class Spiller;
   Ref Make(uint64_t id, uint64_t bytes, const std::string& what,
            Mapping::Pages pages);
   // The last Ref is gone.
   void Free(Object* object);
+  // An object has memory, and is the one that was used last; has none any more.
+  void TakeMemory(Object* object, Arena::Segment segment);
+  void DropMemory(Object* object);
+  void Append(Object* object);
+  void Unlink(Object* object);
 
   Arena& arena_;
+  Spiller* spiller_ = nullptr;  // null: what has memory keeps it
+  Object* oldest_ = nullptr;    // of those that have memory, by use
+  Object* newest_ = nullptr;
+  uint64_t bytes_in_memory_ = 0;
   std::vector<std::unique_ptr<Object>> free_;
   absl::flat_hash_map<uint64_t, Ref> objects_;
 };

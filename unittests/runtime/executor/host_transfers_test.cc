@@ -175,7 +175,8 @@ TEST_F(HostTransfersTest, LendsUntilTheRequestIsOver) {
   const uint64_t bytes = kPieceBytes + 3;
   auto object = store_.Create(kObject, bytes, "y");
   for (uint64_t i = 0; i < bytes; ++i) object->data()[i] = char(i * 5);
-  transfers_.Lend(kClient, /*request=*/5, object, /*first=*/0, Send());
+  transfers_.Lend(kClient, /*request=*/5, object, absl::OkStatus(), /*first=*/0,
+                  Send());
   store_.Drop(kObject);
   WireMessage pull = Block({1, 2}, 5);
   pull.kind = kPullMessage;
@@ -206,8 +207,9 @@ TEST_F(HostTransfersTest, LendsUntilTheRequestIsOver) {
 }
 
 TEST_F(HostTransfersTest, WhatIsNotHereIsNotLent) {
-  transfers_.Lend(kClient, 5, nullptr, 0, Send());
-  transfers_.Lend(kClient, 6, store_.Create(kObject, 8, "y"), 1, Send());
+  transfers_.Lend(kClient, 5, nullptr, absl::OkStatus(), 0, Send());
+  transfers_.Lend(kClient, 6, store_.Create(kObject, 8, "y"), absl::OkStatus(),
+                  1, Send());
   for (const Sent& sent : Take()) {
     EXPECT_EQ(sent.message.kind, kBlockMessage);
     EXPECT_EQ(sent.message.flags, kPoisoned);

@@ -348,7 +348,7 @@ TEST(LaunchStagingWithoutValuesTest, PiecesOfNothingFillAnObject) {
   EXPECT_TRUE(other->complete());
   Payload lent;
   transfers.Lend(
-      /*client=*/3, /*request=*/1, other, /*first=*/0,
+      /*client=*/3, /*request=*/1, other, absl::OkStatus(), /*first=*/0,
       [&](uint32_t, const WireMessage&, Payload payload) { lent = payload; });
   EXPECT_EQ(lent.data, nullptr);
   EXPECT_EQ(lent.bytes, 12u);

@@ -1,0 +1,48 @@
+//===- side_thread.cc - What a worker must not wait for -------------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/executor/side_thread.h"
+
+#include <utility>
+
+namespace pathways {
+
+void SideThread::Do(std::function<void()> work) {
+  MutexLock lock(&mutex_);
+  if (is_over_) return;
+  next_ = std::move(work);
+  if (!thread_.joinable()) thread_ = std::thread([this] { Loop(); });
+  changed_.notify_one();
+}
+
+void SideThread::Stop() {
+  std::thread thread;
+  {
+    MutexLock lock(&mutex_);
+    is_over_ = true;
+    next_ = nullptr;
+    thread = std::move(thread_);
+    changed_.notify_one();
+  }
+  if (thread.joinable()) thread.join();
+}
+
+void SideThread::Loop() {
+  while (true) {
+    std::function<void()> work;
+    {
+      MutexLock lock(&mutex_);
+      while (next_ == nullptr && !is_over_) changed_.wait(mutex_);
+      if (is_over_) return;
+      work = std::exchange(next_, nullptr);
+    }
+    work();
+  }
+}
+
+}  // namespace pathways

@@ -1,0 +1,222 @@
+//===- spiller.cc - Arrays leave memory, and come back --------------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/store/spiller.h"
+
+#include <algorithm>
+#include <cassert>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "runtime/base/error_codes.h"
+#include "runtime/checkpoint/crc32.h"
+
+namespace pathways {
+namespace {
+
+uint32_t CrcOf(const char* data, uint64_t bytes) {
+  return data == nullptr ? 0 : Crc32(0, absl::string_view(data, bytes));
+}
+
+}  // namespace
+
+uint64_t SpillBytes(const SpillOptions& options, uint64_t memory_bytes) {
+  constexpr uint64_t kTimes = 8;
+  if (options.folder.empty()) return 0;
+  if (options.bytes != 0) return options.bytes;
+  return memory_bytes > UINT64_MAX / kTimes ? UINT64_MAX
+                                            : memory_bytes * kTimes;
+}
+
+Spiller::Spiller(HostStore* store, Arena* arena,
+                 std::unique_ptr<SpillDisk> disk, const SpillOptions& options,
+                 Run run)
+    : store_(*store),
+      arena_(*arena),
+      disk_(std::move(disk)),
+      bound_(SpillBytes(options, arena->bound())),
+      begin_(options.begin),
+      end_(options.end),
+      run_(std::move(run)) {
+  store_.spiller_ = this;
+}
+
+Spiller::~Spiller() { store_.spiller_ = nullptr; }
+
+bool Spiller::MayLeave(const Object& object) const {
+  return object.references_ == 1 && object.complete() && object.status.ok() &&
+         object.filled.load(std::memory_order_acquire);
+}
+
+std::vector<HostStore::Object*> Spiller::Choose() const {
+  std::vector<Object*> chosen;
+  uint64_t bytes = 0;
+  for (Object* object = store_.oldest_; object != nullptr && bytes < kUnitBytes;
+       object = object->newer_) {
+    if (!MayLeave(*object)) continue;
+    if (object->bytes < kUnitBytes) {
+      chosen.push_back(object);
+      bytes += object->bytes;
+    } else if (chosen.empty()) {
+      return {object};
+    }
+  }
+  return chosen;
+}
+
+Spiller::Step Spiller::Spill() {
+  assert(!busy());
+  if (!failed_.ok()) return Step::kFailed;
+  const std::vector<Object*> chosen = Choose();
+  if (chosen.empty()) return Step::kPinned;
+  auto job = std::make_unique<Job>();
+  uint64_t bytes = 0;
+  for (Object* object : chosen) {
+    job->objects.push_back(HostStore::Ref(object));
+    job->chunks.push_back({object->data(), object->bytes});
+    bytes += object->bytes;
+  }
+  if (bytes > bound_ - std::min(bound_, file_bytes_)) {
+    failed_ = absl::ResourceExhaustedError(
+        absl::StrCat(disk_->name(), " has ", file_bytes_, " of the ", bound_,
+                     " bytes that it may, and ", bytes,
+                     " more are to be spilled", Tag(ErrorId::kSpillFull)));
+    return Step::kFailed;
+  }
+  job->file = ++last_file_;
+  job->crcs.resize(chosen.size());
+  job->statuses.resize(1);
+  file_bytes_ += bytes;
+  job_ = std::move(job);
+  run_(bytes, [this, work = job_.get()] {
+    for (size_t i = 0; i < work->chunks.size(); ++i) {
+      work->crcs[i] = CrcOf(work->chunks[i].data, work->chunks[i].bytes);
+    }
+    work->statuses[0] = disk_->Write(work->file, work->chunks);
+  });
+  return Step::kBegun;
+}
+
+void Spiller::Bring(std::vector<HostStore::Ref> objects) {
+  assert(!busy());
+  job_ = std::make_unique<Job>();
+  job_->objects = std::move(objects);
+  job_->statuses.resize(job_->objects.size());
+  job_->segments.resize(job_->objects.size());
+  uint64_t bytes = 0;
+  for (size_t i = 0; i < job_->objects.size(); ++i) {
+    const Object& object = *job_->objects[i];
+    bytes += object.bytes;
+    absl::StatusOr<Arena::Segment> segment = arena_.Take(
+        object.bytes, "an array that was spilled", Mapping::kUntouched);
+    if (segment.ok()) {
+      job_->segments[i] = *std::move(segment);
+    } else {
+      job_->statuses[i] = segment.status();
+    }
+  }
+  run_(bytes, [this, work = job_.get()] {
+    for (size_t i = 0; i < work->objects.size(); ++i) {
+      if (!work->statuses[i].ok()) continue;
+      work->statuses[i] = ReadBack(*work->objects[i], work->segments[i].data());
+    }
+  });
+}
+
+absl::Status Spiller::ReadBack(const Object& object, char* to) const {
+  const auto& at = object.spilled_;
+  absl::Status read = disk_->Read(at.file, at.offset, object.bytes, to);
+  const uint32_t crc = CrcOf(to, object.bytes);
+  if (read.ok() && crc != at.crc) {
+    read = absl::DataLossError(absl::StrCat(
+        disk_->NameOf(at.file), " at byte ", at.offset, ": the checksum of ",
+        object.bytes, " bytes is ", absl::Hex(crc, absl::kZeroPad8),
+        ", expected ", absl::Hex(at.crc, absl::kZeroPad8)));
+  }
+  if (read.ok()) return read;
+  return absl::DataLossError(
+      absl::StrCat("an array that was spilled is lost: ", read.message(),
+                   Tag(ErrorId::kSpillLost)));
+}
+
+void Spiller::Finish() {
+  if (!busy()) return;
+  const std::unique_ptr<Job> job = std::move(job_);
+  job->file != 0 ? FinishWrite(job.get()) : FinishRead(job.get());
+}
+
+void Spiller::FinishWrite(Job* job) {
+  uint64_t bytes = 0;
+  for (const SpillDisk::Chunk& chunk : job->chunks) bytes += chunk.bytes;
+  if (!job->statuses[0].ok()) {
+    file_bytes_ -= bytes;
+    failed_ = absl::Status(
+        job->statuses[0].code(),
+        absl::StrCat(job->statuses[0].message(), Tag(ErrorId::kSpillFull)));
+    return;
+  }
+  File& file = files_[job->file];
+  file.bytes = bytes;
+  uint64_t offset = 0;
+  for (size_t i = 0; i < job->objects.size(); ++i) {
+    Object& object = *job->objects[i];
+    const uint64_t at = std::exchange(offset, offset + object.bytes);
+    // This job refers to it, and the store.
+    if (object.references_ != 2) continue;
+    ++file.objects;
+    spilled_bytes_ += object.bytes;
+    object.spilled_ = {job->file, at, job->crcs[i]};
+    store_.DropMemory(&object);
+  }
+  if (file.objects > 0) return;
+  files_.erase(job->file);
+  file_bytes_ -= bytes;
+  disk_->Remove(job->file);
+}
+
+void Spiller::FinishRead(Job* job) {
+  for (size_t i = 0; i < job->objects.size(); ++i) {
+    Object& object = *job->objects[i];
+    const absl::Status& status = job->statuses[i];
+    // The system has no memory now: it stays where it is.
+    if (absl::IsResourceExhausted(status)) continue;
+    Forget(&object);
+    if (status.ok()) {
+      store_.TakeMemory(&object, std::move(job->segments[i]));
+    } else {
+      object.status = status;
+    }
+  }
+}
+
+void Spiller::Forget(Object* object) {
+  const auto file = files_.find(object->spilled_.file);
+  object->spilled_ = {};
+  spilled_bytes_ -= object->bytes;
+  if (--file->second.objects > 0) return;
+  file_bytes_ -= file->second.bytes;
+  disk_->Remove(file->first);
+  files_.erase(file);
+  failed_ = absl::OkStatus();
+}
+
+bool Spiller::IsHigh() const {
+  const double used = static_cast<double>(arena_.used());
+  const double bound = static_cast<double>(arena_.bound());
+  is_sinking_ = used > bound * (is_sinking_ ? end_ : begin_);
+  return is_sinking_;
+}
+
+absl::Status Spiller::Explain(const absl::Status& lack) const {
+  if (failed_.ok()) return lack;
+  return absl::Status(lack.code(), absl::StrCat(WithoutTag(lack.message()),
+                                                ", and nothing can leave: ",
+                                                failed_.message()));
+}
+
+}  // namespace pathways

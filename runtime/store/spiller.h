@@ -1,0 +1,113 @@
+//===- spiller.h - Arrays leave memory, and come back -----------*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_STORE_SPILLER_H_
+#define RUNTIME_STORE_SPILLER_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "runtime/base/run_options.h"
+#include "runtime/store/spill_disk.h"
+#include "runtime/store/store.h"
+
+namespace pathways {
+
+// Most bytes of files of a host with so much memory; 0: none are made.
+uint64_t SpillBytes(const SpillOptions& options, uint64_t memory_bytes);
+
+// Writes objects of a HostStore that nobody uses to files, the one that was
+// used longest ago first, and reads them back; one job at a time, on whatever
+// thread it is given. Invariants: (1) what leaves is complete, filled, and
+// referred to by the store alone, also when it has been written: what was used
+// meanwhile stays; (2) an object is in memory or in a file, never in neither
+// unless its status says that it is lost; (3) a file goes with the last object
+// in it; (4) a disk that has failed is not tried again but for somebody who
+// needs the memory, or when a file is gone. One owner calls it.
+class Spiller {
+ public:
+  // Has `work`, which is about so many bytes, done elsewhere, and Finish called
+  // after that, never before it returns.
+  using Run = std::function<void(uint64_t bytes, std::function<void()> work)>;
+  // Objects of fewer bytes share files, which have so many at least while there
+  // are enough of them.
+  static constexpr uint64_t kUnitBytes = uint64_t{1} << 20;
+
+  // `store` and `arena`, of which it is, outlive it.
+  Spiller(HostStore* store, Arena* arena, std::unique_ptr<SpillDisk> disk,
+          const SpillOptions& options, Run run);
+  // Nothing works on a job any more. What is away has no bytes then.
+  ~Spiller();
+
+  // A job is under way; nothing but Finish may be called for one then.
+  bool busy() const { return job_ != nullptr; }
+  // kBegun: something leaves. kPinned: all that has memory is used. kFailed:
+  // nothing can be written; Explain says why.
+  enum class Step { kBegun, kPinned, kFailed };
+  Step Spill();
+  // Objects that are away, and for which there is room, come back.
+  void Bring(std::vector<HostStore::Ref> objects);
+  // Whether memory is above its mark, or was and has yet to come down.
+  bool IsHigh() const;
+  // The job is done.
+  void Finish();
+  // Somebody needs memory, so a disk that has failed is tried again.
+  void Forgive() { failed_ = absl::OkStatus(); }
+  // A lack of memory, and why nothing leaves.
+  absl::Status Explain(const absl::Status& lack) const;
+
+  // Of objects that are away; of files.
+  uint64_t spilled_bytes() const { return spilled_bytes_; }
+  uint64_t file_bytes() const { return file_bytes_; }
+
+ private:
+  friend class HostStore;
+  using Object = HostStore::Object;
+  struct File {
+    uint64_t bytes = 0;
+    uint64_t objects = 0;
+  };
+  struct Job {
+    uint64_t file = 0;  // that is written; 0: objects come back
+    std::vector<HostStore::Ref> objects;
+    std::vector<SpillDisk::Chunk> chunks;  // likewise
+    std::vector<uint32_t> crcs;            // likewise
+    std::vector<Arena::Segment> segments;
+    std::vector<absl::Status> statuses;  // of each object, or of the file
+  };
+
+  bool MayLeave(const Object& object) const;
+  // Of the least recently used: a large one, or small ones.
+  std::vector<Object*> Choose() const;
+  void FinishWrite(Job* job);
+  void FinishRead(Job* job);
+  absl::Status ReadBack(const Object& object, char* to) const;
+  // Its bytes in a file are needed no more.
+  void Forget(Object* object);
+
+  HostStore& store_;
+  Arena& arena_;
+  const std::unique_ptr<SpillDisk> disk_;
+  const uint64_t bound_;  // of files
+  const double begin_, end_;
+  const Run run_;
+  std::unique_ptr<Job> job_;
+  std::map<uint64_t, File> files_;
+  uint64_t last_file_ = 0;
+  uint64_t spilled_bytes_ = 0, file_bytes_ = 0;
+  absl::Status failed_;
+  mutable bool is_sinking_ = false;  // between the two marks
+};
+
+}  // namespace pathways
+
+#endif  // RUNTIME_STORE_SPILLER_H_
