@@ -14,6 +14,11 @@
 //                                      goes to devices or comes back, over
 //                                      those without it: 99th percentiles, and
 //                                      the worse of the two
+// values_bench spill [MIB]             bytes a second of arrays that leave a
+//                                      host's memory for files in the folder
+//                                      for temporary ones, and come back, over
+//                                      a plain write and read of the same bytes
+//                                      there; arrays of 4 MiB, and of 4 KiB
 //
 // Two workers, each bound to a core, and kernels that copy. Values are checked.
 //
@@ -25,6 +30,8 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <thread>
@@ -38,6 +45,8 @@
 #include "runtime/executor/kernel_resolver.h"
 #include "runtime/plan/plan_builder.h"
 #include "runtime/plan/tables.h"
+#include "runtime/store/spill_disk.h"
+#include "runtime/store/spiller.h"
 
 namespace pathways::bench {
 namespace {
@@ -282,6 +291,89 @@ void LaunchBeside(size_t launches) {
   Figure("values.launch_p99_ratio", std::max(put, fetch), "x");
 }
 
+// Seconds of one write of all bytes to a file of the disk, and of a read.
+std::pair<double, double> PlainSeconds(SpillDisk* disk,
+                                       const std::string& bytes) {
+  const double start = Seconds();
+  Must(disk->Write(UINT64_MAX, {{bytes.data(), bytes.size()}}));
+  const double written = Seconds();
+  const absl::StatusOr<Mapping> back =
+      Mapping::Create(bytes.size(), Mapping::kUntouched);
+  if (!back.ok()) Die(back.status().ToString());
+  Must(disk->Read(UINT64_MAX, 0, bytes.size(), back->data()));
+  const double read = Seconds();
+  if (std::memcmp(back->data(), bytes.data(), bytes.size()) != 0) {
+    Die("other bytes");
+  }
+  disk->Remove(UINT64_MAX);
+  return {written - start, read - written};
+}
+
+// Likewise of objects of so many bytes each.
+std::pair<double, double> SpillSeconds(std::unique_ptr<SpillDisk> disk,
+                                       const std::string& bytes,
+                                       uint64_t each) {
+  Arena arena("memory", 2 * bytes.size(), /*backed=*/true);
+  HostStore store(&arena);
+  std::function<void()> work;
+  Spiller spiller(
+      &store, &arena, std::move(disk), {.folder = "here"},
+      [&](uint64_t, std::function<void()> job) { work = std::move(job); });
+  const uint64_t count = bytes.size() / each;
+  for (uint64_t id = 1; id <= count; ++id) {
+    const HostStore::Ref object = store.Create(id, each, "an array");
+    std::memcpy(object->data(), bytes.data() + (id - 1) * each, each);
+  }
+  const double start = Seconds();
+  while (spiller.Spill() == Spiller::Step::kBegun) {
+    work();
+    spiller.Finish();
+  }
+  const double spilled = Seconds();
+  if (arena.used() != 0) Die("not all has left");
+  for (uint64_t id = 1; id <= count; ++id) {
+    spiller.Bring({store.Use(id)});
+    work();
+    spiller.Finish();
+  }
+  const double back = Seconds();
+  for (uint64_t id = 1; id <= count; ++id) {
+    const HostStore::Ref object = store.Find(id);
+    if (std::memcmp(object->data(), bytes.data() + (id - 1) * each, each) !=
+        0) {
+      Die("other bytes came back");
+    }
+  }
+  return {spilled - start, back - spilled};
+}
+
+void Spill(int64_t mebibytes) {
+  std::string folder =
+      (std::filesystem::temp_directory_path() / "spill_bench_XXXXXX").string();
+  if (mkdtemp(folder.data()) == nullptr) Die("no temporary folder");
+  const ArrayBytes values = Ramp(mebibytes << 18).data;
+  const std::string bytes(values.data(), values.size());
+  auto open = [&] { return Must(FolderDisk::Open(folder, "bench", "host")); };
+  for (const auto& [name, each] :
+       {std::pair("large", uint64_t{4} << 20), {"small", uint64_t{4} << 10}}) {
+    std::vector<double> out, in;
+    double rate = 0;
+    for (int i = 0; i < 3; ++i) {
+      const auto plain = PlainSeconds(open().get(), bytes);
+      const auto spilled = SpillSeconds(open(), bytes, each);
+      out.push_back(plain.first / spilled.first);
+      in.push_back(plain.second / spilled.second);
+      rate = std::max(rate, double(bytes.size()) / spilled.first);
+    }
+    std::sort(out.begin(), out.end());
+    std::sort(in.begin(), in.end());
+    Figure(absl::StrCat("values.spill.", name, ".out"), out[1], "x");
+    Figure(absl::StrCat("values.spill.", name, ".back"), in[1], "x");
+    Figure(absl::StrCat("values.spill.", name, ".out.gbs"), rate / 1e9, "GB/s");
+  }
+  std::filesystem::remove(folder);
+}
+
 }  // namespace
 }  // namespace pathways::bench
 
@@ -297,8 +389,10 @@ int main(int argc, char** argv) {
     Roundtrip(number(1024));
   } else if (mode == "launch") {
     LaunchBeside(number(3000));
+  } else if (mode == "spill") {
+    Spill(number(512));
   } else {
     Die("usage: values_bench first_step [LAUNCHES] | roundtrip [MIB] | launch "
-        "[LAUNCHES]");
+        "[LAUNCHES] | spill [MIB]");
   }
 }

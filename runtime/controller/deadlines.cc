@@ -149,6 +149,7 @@ void Controller::OnPeerDown(int32_t host, uint32_t epoch) {
     Answer(request, absl::OkStatus());
   }
   memory_.HostGone(host);
+  spilled_[host] = 0;
   TellUncollected(context_.directory.place(host).process);
   AnswerDrains();
   RetryLoads();

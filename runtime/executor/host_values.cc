@@ -44,6 +44,7 @@ void HostExecutor::OnSpillDone() {
   staging_.OnSpillDone();
   grants_.Release(staging_.last(),
                   [this](const proto::Grant& grant) { ApplyGrant(grant); });
+  counters_.spilled_bytes.Set(staging_.spilled_bytes());
   // For who looks at the cluster.
   if (!staging_.is_spilling()) SendStored(staging_.last());
   if (trace_ != nullptr) TraceMemory();
@@ -58,6 +59,7 @@ void HostExecutor::Proceed() {
 
 void HostExecutor::OnStore(const ControlRef& control) {
   if (!staging_.Take(control)) return counters_.duplicates.Add();
+  counters_.spilled_bytes.Set(staging_.spilled_bytes());
   grants_.Release(staging_.last(),
                   [this](const proto::Grant& grant) { ApplyGrant(grant); });
 }
@@ -89,7 +91,6 @@ void HostExecutor::SendStored(uint64_t sequence) {
   control->mutable_objects_dropped()->set_sequence(sequence);
   control->mutable_objects_dropped()->set_spilled_bytes(
       staging_.spilled_bytes());
-  counters_.spilled_bytes.Set(staging_.spilled_bytes());
   SendControl(context_.directory.controller(), std::move(control));
 }
 

@@ -87,12 +87,14 @@ absl::StatusOr<proto::ClusterStatus> AskStatus(const ConnectOptions& options) {
 std::string StatusText(const proto::ClusterStatus& status) {
   std::vector<std::vector<std::string>> processes = {
       {"PROCESS", "HOSTS", "STATE", "SILENT", "LIFE", "EPOCH", "ADDRESS"}};
-  std::vector<std::vector<std::string>> hosts = {{"HOST", "MEMORY USED"}};
+  std::vector<std::vector<std::string>> hosts = {
+      {"HOST", "MEMORY USED", "SPILLED"}};
   for (const proto::ProcessStatus& process : status.processes()) {
     std::vector<std::string> names;
     for (const proto::HostStatus& host : process.hosts()) {
       names.push_back(host.name());
-      hosts.push_back({host.name(), absl::StrCat(host.used_bytes())});
+      hosts.push_back({host.name(), absl::StrCat(host.used_bytes()),
+                       absl::StrCat(host.spilled_bytes())});
     }
     processes.push_back(
         {absl::StrCat(process.process()),

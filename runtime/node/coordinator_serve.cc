@@ -245,7 +245,9 @@ void Coordinator::TellStatus(PeerId peer) {
     for (uint32_t host : member.hosts()) {
       proto::HostStatus& one = *out.add_hosts();
       one.set_name(topology_.HostName(static_cast<int>(host)));
-      if (begun_) one.set_used_bytes(status.controller().host_bytes(host));
+      if (!begun_) continue;
+      one.set_used_bytes(status.controller().host_bytes(host));
+      one.set_spilled_bytes(status.controller().host_spilled_bytes(host));
     }
     out.set_state(member.epoch().empty()                  ? "not here"
                   : process.state == MemberTable::kGone   ? "gone"

@@ -72,9 +72,14 @@ std::string MetricsText(const proto::ControllerStatus& status,
   of_controller("waiting_loads", "gauge", "Loads that wait for memory.",
                 static_cast<uint64_t>(status.waiting_loads_size()));
   out.Begin("host_used_bytes", "gauge",
-            "Memory of a host that programs and arrays have.");
+            "Bytes of a host that programs and arrays have.");
   for (int h = 0; h < status.host_bytes_size(); ++h) {
     out.Add(status.host_bytes(h), {{"host", topology.HostName(h)}});
+  }
+  out.Begin("host_spilled_bytes", "gauge",
+            "Of that, arrays that are in files of its spill folder.");
+  for (int h = 0; h < status.host_spilled_bytes_size(); ++h) {
+    out.Add(status.host_spilled_bytes(h), {{"host", topology.HostName(h)}});
   }
   out.Begin("away_devices", "gauge",
             "Devices on which nothing can be loaded now, and why.");

@@ -213,6 +213,17 @@ int Main(int argc, char** argv) {
       ->type_name("N")
       ->check(CLI::Range(int64_t{0}, int64_t{1} << 28));
   be_controller
+      ->add_option("--spill", controller.cluster.spill.folder,
+                   "Folder, there on each machine of a worker, for arrays that "
+                   "nobody uses right now when a host's memory runs out")
+      ->type_name("FOLDER");
+  be_controller
+      ->add_option("--spill-bytes", controller.cluster.spill.bytes,
+                   "Most bytes of each host in it; 0: eight times its memory")
+      ->capture_default_str()
+      ->type_name("BYTES")
+      ->check(CLI::Range(int64_t{0}, int64_t{1} << 62));
+  be_controller
       ->add_option("--workers", controller.cluster.workers,
                    "Threads of each process with hosts; 0: one for each core")
       ->check(CLI::Range(0, ThreadOptions::kMaxWorkers));

@@ -317,6 +317,18 @@ absl::StatusOr<ParsedOptions> ParseOptions(int argc, const char* const* argv) {
       ->type_name("TIME")
       ->group(kRun);
 
+  app.add_option("--spill", o.run.spill.folder,
+                 "Folder, which is there, for arrays that nobody uses right "
+                 "now when a host's memory runs out")
+      ->type_name("FOLDER")
+      ->group(kRun);
+  app.add_option("--spill-bytes", o.run.spill.bytes,
+                 "Most bytes of each host in it; 0: eight times its memory")
+      ->capture_default_str()
+      ->type_name("BYTES")
+      ->check(Between(0, int64_t{1} << 62))
+      ->group(kRun);
+
   RecoveryFlags recovery;
   recovery.AddTo(&app);
 
@@ -557,11 +569,16 @@ absl::StatusOr<ParsedOptions> ParseOptions(int argc, const char* const* argv) {
     for (const char* name :
          {"--topology", "--world", "--seed", "--processes", "--workers",
           "--stall-timeout", "--kernel-timeout", "--dispatch", "--links",
-          "--host-work", "--trace-events", "--bind-workers", "--transport"}) {
+          "--host-work", "--trace-events", "--bind-workers", "--transport",
+          "--spill", "--spill-bytes"}) {
       if (app.count(name) == 0) continue;
       return absl::InvalidArgumentError(absl::StrCat(
           name, ": it is the cluster's, leave it out with --connect"));
     }
+  }
+  if (o.run.spill.bytes != 0 && o.run.spill.folder.empty()) {
+    return absl::InvalidArgumentError(
+        "--spill-bytes: nothing is spilled; give it with --spill");
   }
   if (!o.run.faults.empty() && !simulate) {
     return absl::InvalidArgumentError(

@@ -317,7 +317,8 @@ std::string StatsJson(const proto::Plan& plan, const ClusterStats& stats,
                              {"messages_sent", host.messages_sent},
                              {"bytes_sent", host.bytes_sent},
                              {"duplicates_dropped", host.duplicates_dropped},
-                             {"placed_bytes", host.placed_bytes}});
+                             {"placed_bytes", host.placed_bytes},
+                             {"spilled_bytes", host.spilled_bytes}});
   }
   json["devices"] = Json::array();
   for (const ClusterStats::Device& device : stats.devices) {

@@ -129,5 +129,195 @@ TEST_P(SpillTest, ArraysOfSeveralTimesTheMemoryAreKeptAndRead) {
   EXPECT_TRUE(fs::is_empty(folder_.path()));
 }
 
+// Each of them needs a quarter of the memory, and all are open at once: those
+// that have no room wait for those before them.
+TEST_P(SpillTest, LaunchesWaitForWhatOthersUse) {
+  constexpr int64_t kLarge = 4 * kFloats;
+  ClusterOptions options = Options();
+  TestKernels kernels;
+  kernels.functions["twice512"] = Twice<kLarge / 2>;
+  options.kernels = &kernels;
+  TestCluster runtime = StartSmall(options);
+  const std::unique_ptr<Client> other = runtime.Connect("other");
+  const ProgramHandle program = LoadPlan(*runtime, TwicePlan("twice", kLarge));
+  const ProgramHandle others = LoadPlan(*other, TwicePlan("other", kLarge));
+  auto value = [](int i) {
+    return Floats({kLarge}, Ramp(kLarge, static_cast<float>(i)));
+  };
+  std::vector<RunHandle> runs, other_runs;
+  constexpr int kLaunches = 16;
+  for (int i = 0; i < kLaunches; ++i) {
+    runs.push_back(*runtime->Launch(program, {LaunchArgument(value(i))}));
+    other_runs.push_back(*other->Launch(others, {LaunchArgument(value(-i))}));
+  }
+  for (int i = kLaunches - 1; i >= 0; --i) {
+    std::vector<float> want = Ramp(kLarge, static_cast<float>(i));
+    for (float& v : want) v *= 2;
+    EXPECT_EQ(Values(*runtime->Fetch(runs[i], "v")), want) << i;
+    want = Ramp(kLarge, static_cast<float>(-i));
+    for (float& v : want) v *= 2;
+    EXPECT_EQ(Values(*other->Fetch(other_runs[i], "v")), want) << i;
+  }
+  EXPECT_GT(SpilledBytes(*runtime), 0u);
+}
+
+TEST_P(SpillTest, AFullFolderIsAnErrorForWhoNeedsTheMemory) {
+  ClusterOptions options = Options();
+  TestKernels kernels;
+  kernels.functions["twice512"] = Twice<kFloats / 2>;
+  options.kernels = &kernels;
+  options.spill.bytes = kHostBytes;
+  TestCluster runtime = StartSmall(options);
+  const ProgramHandle program = LoadPlan(*runtime, TwicePlan("twice"));
+  std::vector<ArrayHandle> kept;
+  absl::Status status;
+  while (status.ok() && kept.size() < 1000) {
+    const int i = static_cast<int>(kept.size());
+    const RunHandle run =
+        *runtime->Launch(program, {LaunchArgument(ValueOf(i))});
+    status = runtime->Await(run);
+    if (status.ok()) kept.push_back(*runtime->Keep(run, 0));
+    EXPECT_TRUE(runtime->ReleaseRun(run).ok());
+  }
+  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_THAT(
+      std::string(status.message()),
+      MatchesRegex(".* needs 2048 bytes of host memory of host[01], where "
+                   "[0-9]+ of 65536 bytes are used, and nothing can leave: .* "
+                   "has [0-9]+ of the 65536 bytes that it may, and [0-9]+ more "
+                   "are to be spilled \\[PW3402\\]"));
+  // Memory and files together are full, but for what is written together.
+  EXPECT_GE(kept.size(), 32 + 16u);
+  // Nothing is lost, and what is released makes room.
+  for (size_t i = 0; i < kept.size(); ++i) {
+    EXPECT_EQ(Values(*runtime->Get(kept[i])), TwiceOf(static_cast<int>(i)))
+        << i;
+  }
+  for (const ArrayHandle& array : kept) {
+    EXPECT_TRUE(runtime->Release(array).ok());
+  }
+  const RunHandle run = *runtime->Launch(program, {LaunchArgument(ValueOf(7))});
+  EXPECT_EQ(Values(*runtime->Fetch(run, "v")), TwiceOf(7));
+}
+
+TEST_P(SpillTest, WhatADeadOwnerHadIsGone) {
+  ClusterOptions options = Options();
+  TestKernels kernels;
+  kernels.functions["twice512"] = Twice<kFloats / 2>;
+  options.kernels = &kernels;
+  TestCluster runtime = StartSmall(options);
+  std::unique_ptr<Client> owner = runtime.Connect("owner");
+  const ProgramHandle program = LoadPlan(*owner, TwicePlan("twice"));
+  for (int i = 0; i < 64; ++i) {
+    const RunHandle run = *owner->Launch(program, {LaunchArgument(ValueOf(i))});
+    ASSERT_TRUE(owner->Await(run).ok());
+  }
+  EXPECT_GT(SpilledBytes(*runtime), 0u);
+  owner.reset();
+  runtime.Connect("owner");
+  EXPECT_EQ(SpilledBytes(*runtime), 0u);
+  EXPECT_THAT(Files(), IsEmpty());
+}
+
+TEST_P(SpillTest, ADamagedFileCostsItsArray) {
+  if (GetParam() == ClusterOptions::kSim) GTEST_SKIP() << "has no folder";
+  ClusterOptions options = Options();
+  options.world = ClusterOptions::kThreads;
+  TestKernels kernels;
+  kernels.functions["twice512"] = Twice<kFloats / 2>;
+  options.kernels = &kernels;
+  TestCluster runtime = StartSmall(options);
+  const ProgramHandle program = LoadPlan(*runtime, TwicePlan("twice"));
+  std::vector<ArrayHandle> kept;
+  for (int i = 0; i < 64; ++i) {
+    const RunHandle run =
+        *runtime->Launch(program, {LaunchArgument(ValueOf(i))});
+    ASSERT_TRUE(runtime->Await(run).ok());
+    kept.push_back(*runtime->Keep(run, 0));
+    EXPECT_TRUE(runtime->ReleaseRun(run).ok());
+  }
+  // The first byte of a file is of one array.
+  const std::vector<std::string> files = Files();
+  ASSERT_FALSE(files.empty());
+  {
+    std::fstream file(files[0], std::ios::in | std::ios::out);
+    const char before = static_cast<char>(file.peek());
+    file.seekp(0);
+    file.put(static_cast<char>(before ^ 1));
+  }
+  int lost = 0;
+  for (int i = 0; i < 64; ++i) {
+    const absl::StatusOr<HostArray> value = runtime->Get(kept[i]);
+    if (value.ok()) {
+      EXPECT_EQ(Values(*value), TwiceOf(i)) << i;
+      continue;
+    }
+    ++lost;
+    EXPECT_EQ(value.status().code(), absl::StatusCode::kDataLoss);
+    EXPECT_THAT(std::string(value.status().message()),
+                HasSubstr(files[0] + " at byte 0: the checksum of 2048 bytes"));
+    const RunHandle run = *runtime->Launch(program, {LaunchArgument(kept[i])});
+    const absl::Status failed = runtime->Await(run);
+    EXPECT_EQ(failed.code(), absl::StatusCode::kDataLoss);
+    EXPECT_THAT(std::string(failed.message()), HasSubstr("[PW3403]"));
+  }
+  EXPECT_EQ(lost, 1);
+}
+
+TEST_P(SpillTest, AFolderThatIsNotThereIsToldAtTheStart) {
+  if (GetParam() == ClusterOptions::kSim) GTEST_SKIP() << "has no folder";
+  ClusterOptions options = Options();
+  options.world = ClusterOptions::kThreads;
+  options.spill.folder = folder_ / "none";
+  const absl::Status status =
+      Cluster::Create(MakeCluster("1x1x1"), options).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("none: No such file or directory [PW3401]"));
+  options.spill = {.folder = folder_.path(), .begin = 0.5, .end = 0.6};
+  EXPECT_EQ(Cluster::Create(MakeCluster("1x1x1"), options).status(),
+            absl::InvalidArgumentError(
+                "arrays are spilled above 0.5 of a host's memory down to 0.6, "
+                "expected 0 < down to <= above <= 1"));
+}
+
+// A program whose pieces go from host to host needs memory of both, which kept
+// arrays have; nobody waits for their owner.
+TEST_P(SpillTest, ALoadDoesNotWaitForArraysThatNobodyUses) {
+  ClusterOptions options = Options();
+  TestKernels kernels;
+  kernels.functions["twice512"] = Twice<kFloats / 2>;
+  options.kernels = &kernels;
+  TestCluster runtime = StartSmall(options);
+  const std::unique_ptr<Client> other = runtime.Connect("other");
+  const ProgramHandle program = LoadPlan(*runtime, TwicePlan("twice"));
+  std::vector<ArrayHandle> kept;
+  for (int i = 0; i < 24; ++i) {
+    const RunHandle run =
+        *runtime->Launch(program, {LaunchArgument(ValueOf(i))});
+    ASSERT_TRUE(runtime->Await(run).ok());
+    kept.push_back(*runtime->Keep(run, 0));
+    EXPECT_TRUE(runtime->ReleaseRun(run).ok());
+  }
+  PlanBuilder b("move", 2);
+  const uint32_t s = b.AddSlice("s", {{"x", 1}}, 0, 0);
+  const uint32_t t = b.AddSlice("t", {{"x", 1}}, 0, 1);
+  const uint32_t v = b.AddBuffer("v", s, Rows({6000}), 2);
+  const uint32_t w = b.AddBuffer("w", t, Rows({6000}), 2);
+  b.AddFeed("v", v);
+  b.AddMove("move", v, w);
+  b.AddFetch("w", w);
+  const absl::StatusOr<ProgramHandle> moved = other->Load(
+      MakePlanData(b.Finish(), {}), {.on_waiting = [](const std::string& why) {
+        ADD_FAILURE() << "waits: " << why;
+      }});
+  ASSERT_TRUE(moved.ok()) << moved.status();
+  EXPECT_GT(SpilledBytes(*runtime), 0u);
+  for (size_t i = 0; i < kept.size(); ++i) {
+    EXPECT_EQ(Values(*runtime->Get(kept[i])), TwiceOf(static_cast<int>(i)))
+        << i;
+  }
+}
+
 }  // namespace
 }  // namespace pathways::testing

@@ -94,6 +94,33 @@ TEST(HostMemoryTest, IsNotSureOfWhatTheSystemMayRefuse) {
   EXPECT_EQ(memory.used(0), Mapping::kAskedBytes);
 }
 
+// What is in memory surely, and what may be in a file.
+TEST(HostMemoryTest, IsNotSureWhileArraysMayBeInFiles) {
+  proto::Cluster cluster = *ReadTopology("1x2x1");
+  cluster.mutable_islands(0)->mutable_hosts(0)->set_memory_bytes(1000);
+  const SpillOptions spill{.folder = "disk", .bytes = 500, .begin = 0.8};
+  HostMemory memory(*Topology::Create(cluster), spill);
+  EXPECT_EQ(memory.spill(0), 500u);
+  EXPECT_EQ(HostMemory(*Topology::Create(cluster)).spill(0), 0u);
+  memory.SetProgram(5, 0, 300);
+  EXPECT_EQ(memory.programs(0), 300u);
+  EXPECT_TRUE(memory.Charge({0, 1}, {500, 500}));
+  EXPECT_TRUE(memory.AreHere({0, 1}));
+  EXPECT_FALSE(memory.Charge({0}, {1}));
+  EXPECT_FALSE(memory.AreHere({0, 1}));
+  EXPECT_TRUE(memory.AreHere({1}));
+  // What left memory does not come back by itself.
+  memory.Discharge(0, 400, /*sequence=*/1);
+  EXPECT_TRUE(memory.Settled(0, 1));
+  EXPECT_FALSE(memory.Charge({0}, {1}));
+  memory.Discharge(0, 102, /*sequence=*/2);
+  EXPECT_FALSE(memory.AreHere({0}));
+  EXPECT_TRUE(memory.Settled(0, 2));
+  EXPECT_EQ(memory.used(0), memory.programs(0));
+  EXPECT_TRUE(memory.AreHere({0}));
+  EXPECT_TRUE(memory.Charge({0}, {500}));
+}
+
 TEST(HostMemoryTest, NumbersThatAreTooLargeDoNotWrap) {
   HostMemory memory(MakeTopology("1x1x1"));
   EXPECT_FALSE(memory.Charge({0}, {UINT64_MAX}));

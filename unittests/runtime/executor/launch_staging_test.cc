@@ -11,6 +11,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -325,6 +326,138 @@ TEST_F(LaunchStagingTest, WhatIsLentIsKeptUntilTheFetchIsOver) {
   EXPECT_THAT(Tell(Drop({}, /*launch=*/0, /*fetch=*/4)), IsEmpty());
   EXPECT_EQ(arena_.used(), 0u);
   EXPECT_THAT(Tell(begin), ElementsAre("fetched 3/4: 0 pieces"));
+}
+
+// A host with memory for four arrays of eight bytes, of which launch n has
+// array 10 n, that the client sends, and makes 10 n + 1.
+class SpillingStagingTest : public LaunchStagingTest {
+ protected:
+  SpillingStagingTest() {
+    arena_.Bound(4 * 8);
+    staging_.StartSpilling(
+        std::make_unique<MemoryDisk>("disk"),
+        {.folder = "disk", .bytes = 1000, .begin = 1, .end = 1},
+        [this](uint64_t, std::function<void()> work) {
+          EXPECT_EQ(work_, nullptr);
+          work_ = std::move(work);
+        });
+  }
+  // What is told when all has been written and read.
+  std::vector<std::string> Work() {
+    while (work_ != nullptr) {
+      std::exchange(work_, nullptr)();
+      staging_.OnSpillDone();
+    }
+    return owner_.Take();
+  }
+  std::vector<std::string> TellFresh(uint64_t launch) {
+    Tell(Stage(launch, 10 * launch, 10 * launch + 1, /*fresh=*/true));
+    Work();
+    return FromClient(kBlockMessage, 10 * launch, "abcdefg" + Digit(launch));
+  }
+  static std::string Digit(uint64_t launch) { return absl::StrCat(launch); }
+  // It ends; its arrays stay.
+  void End(std::unique_ptr<HostValues> values) {
+    values->Fill(/*failed=*/false);
+    values.reset();
+    if (staging_.waits()) staging_.Proceed();
+  }
+
+  std::function<void()> work_;
+};
+
+TEST_F(SpillingStagingTest, WhatNobodyUsesMakesRoomAndComesBack) {
+  for (uint64_t launch = 1; launch <= 5; ++launch) {
+    const std::string ready = absl::StrCat("ready ", launch);
+    EXPECT_THAT(TellFresh(launch),
+                ElementsAre(absl::StrCat("pulled ", 10 * launch), ready));
+    End(TakeValues(launch));
+  }
+  // All five share a file, or two.
+  EXPECT_GE(staging_.spilled_bytes(), 6 * 8u);
+  EXPECT_LE(arena_.used(), 4 * 8u);
+  EXPECT_THAT(Tell(Stage(6, 10, 61)), IsEmpty());
+  EXPECT_EQ(staging_.last(), 5u);
+  EXPECT_THAT(Work(), ElementsAre("ready 6"));
+  EXPECT_EQ(staging_.last(), 6u);
+  EXPECT_EQ(std::string(TakeValues(6)->arguments[0]->data(), 8), "abcdefg1");
+  EXPECT_THAT(Tell(Fetch(20)), IsEmpty());
+  EXPECT_THAT(Work(), ElementsAre("block of 4: abcdefg2"));
+}
+
+TEST_F(SpillingStagingTest, WhatOthersUseIsWaitedForInOrder) {
+  TellFresh(1);
+  TellFresh(2);
+  std::unique_ptr<HostValues> first = TakeValues(1), second = TakeValues(2);
+  EXPECT_THAT(Tell(Stage(3, 30, 31, /*fresh=*/true)), IsEmpty());
+  // It would have room, but is not the next.
+  EXPECT_THAT(Tell(Fetch(10)), IsEmpty());
+  EXPECT_EQ(staging_.last(), 2u);
+  End(std::move(first));
+  EXPECT_THAT(Work(), ElementsAre("pull 30"));
+  EXPECT_EQ(staging_.last(), 3u);
+  // The fetch waits for what has left.
+  End(std::move(second));
+  EXPECT_THAT(Work(), ElementsAre("block of 4: abcdefg1"));
+  EXPECT_THAT(FromClient(kBlockMessage, 30, "abcdefg3"),
+              ElementsAre("pulled 30", "ready 3"));
+}
+
+TEST_F(SpillingStagingTest, DropsAreDoneAtOnce) {
+  TellFresh(1);
+  TellFresh(2);
+  std::unique_ptr<HostValues> first = TakeValues(1), second = TakeValues(2);
+  End(std::move(first));
+  EXPECT_THAT(Tell(Fetch(10)), ElementsAre("block of 4: abcdefg1"));
+  // Waits for the fetch or the second launch, and its own end comes first.
+  EXPECT_THAT(Tell(Stage(3, 30, 31, /*fresh=*/true)), IsEmpty());
+  EXPECT_THAT(Work(), IsEmpty());
+  EXPECT_THAT(Tell(Stage(4, 0, 41)), IsEmpty());
+  EXPECT_THAT(Tell(Drop({30, 31}, /*launch=*/3)), IsEmpty());
+  EXPECT_EQ(staging_.last(), 3u);
+  EXPECT_THAT(Tell(Drop({10, 11}, /*launch=*/0, /*fetch=*/4)), IsEmpty());
+}
+
+TEST_F(SpillingStagingTest, WhatCannotBeIsRefused) {
+  TellFresh(1);
+  const std::unique_ptr<HostValues> values = TakeValues(1);
+  EXPECT_THAT(
+      Tell(Stage(2, 20, 21, /*fresh=*/true, /*sure=*/false, /*steps=*/1)),
+      ElementsAre("pull 20"));
+  arena_.Bound(3 * 8);
+  EXPECT_THAT(Tell(Stage(3, 30, 31, /*fresh=*/true)), IsEmpty());
+  arena_.Bound(8);
+  staging_.Proceed();
+  EXPECT_THAT(
+      owner_.Take(),
+      ElementsAre("pulled 30", ::testing::StartsWith("ready 3: argument")));
+}
+
+// Room for what is no array.
+TEST_F(SpillingStagingTest, OthersTakeTheirTurn) {
+  TellFresh(1);
+  TellFresh(2);
+  std::unique_ptr<HostValues> first = TakeValues(1), second = TakeValues(2);
+  std::vector<bool> attempts;
+  Arena::Segment taken;
+  staging_.AwaitRoom(8, [&](bool is_last) -> uint64_t {
+    attempts.push_back(is_last);
+    absl::StatusOr<Arena::Segment> segment = arena_.Take(16, "a program");
+    if (!segment.ok()) return 16;
+    taken = *std::move(segment);
+    return 0;
+  });
+  EXPECT_THAT(attempts, IsEmpty());
+  End(std::move(first));
+  Work();
+  EXPECT_THAT(attempts, ElementsAre(false));
+  EXPECT_EQ(taken.bytes(), 16u);
+  // Never: the last attempt says so.
+  staging_.AwaitRoom(24, [&](bool is_last) -> uint64_t {
+    attempts.push_back(is_last);
+    return is_last ? 0 : 24;
+  });
+  EXPECT_THAT(attempts, ElementsAre(false, false, true));
 }
 
 // Pieces have sizes and no bytes where the host's memory has none.

@@ -20,6 +20,8 @@ TEST(MetricsTest, FiguresHaveHelpATypeAndLabels) {
   const Topology topology = *Topology::Create(*ReadTopology("1x2x1"));
   proto::ControllerStatus status;
   status.set_messages(7);
+  status.add_host_spilled_bytes(0);
+  status.add_host_spilled_bytes(5);
   status.add_host_bytes(10);
   status.add_host_bytes(20);
   proto::ClientStatus* client = status.add_clients();
@@ -42,6 +44,8 @@ TEST(MetricsTest, FiguresHaveHelpATypeAndLabels) {
                               "pathways_messages_total 7\n"));
   EXPECT_THAT(text, HasSubstr("pathways_host_used_bytes{host=\"" +
                               topology.HostName(1) + "\"} 20\n"));
+  EXPECT_THAT(text, HasSubstr("pathways_host_spilled_bytes{host=\"" +
+                              topology.HostName(1) + "\"} 5\n"));
   EXPECT_THAT(text, HasSubstr("pathways_client_device_seconds_total{client=\"a "
                               "\\\"b\\\"\\\\\\n\"} 1.5\n"));
   EXPECT_THAT(text, HasSubstr("pathways_load_wait_seconds{client=\"c\",program="

@@ -279,9 +279,10 @@ class Judgement {
       Wrong(absl::StrCat(run_.stats.programs, " programs are left"));
     }
     for (const auto& host : run_.stats.hosts) {
-      if (host.memory_used_bytes == 0) continue;
+      if (host.memory_used_bytes == 0 && host.spilled_bytes == 0) continue;
       Wrong(absl::StrCat(host.name, " has ", host.memory_used_bytes,
-                         " bytes left, ", host.object_bytes, " of arrays"));
+                         " bytes left, ", host.object_bytes, " of arrays, and ",
+                         host.spilled_bytes, " in files"));
     }
     for (const auto& device : run_.stats.devices) {
       if (device.used_bytes == 0) continue;

@@ -54,6 +54,10 @@ ClusterOptions OptionsOf(const Scenario& scenario, MixKernels* kernels) {
   options.seed = scenario.seed();
   options.workers = scenario.workers();
   options.kernels = kernels;
+  if (scenario.spill_above() > 0) {
+    options.spill.folder = "disk";
+    options.spill.begin = options.spill.end = scenario.spill_above();
+  }
   if (scenario.sequential()) options.dispatch = ClusterOptions::kSequential;
   return options;
 }
