@@ -299,6 +299,7 @@ class Controller final : public ControlActor {
   FetchTable fetches_;
   HostMemory& memory_;
   std::vector<uint64_t> spilled_;  // by host, as they said last
+  WaitSet moved_;                  // hosts that have changed it since OnTick
   // The launch at hand, and how much of each of its arrays hosts hold.
   LaunchSpec spec_;
   std::vector<uint64_t> bytes_;

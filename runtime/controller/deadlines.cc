@@ -88,7 +88,10 @@ void Controller::OnSilent(int32_t host) {
 }
 
 void Controller::OnTick() {
-  const WaitSet busy = BusyHosts();
+  WaitSet busy = BusyHosts();
+  // A disk takes its time, too.
+  for (int32_t host : moved_.Members()) busy.Insert(host);
+  moved_.Clear();
   AwaitedPlans::Outcome awaited;
   awaited_.Tick(Now(), &awaited);
   Apply(std::move(awaited));

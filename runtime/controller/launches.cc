@@ -420,7 +420,12 @@ void Controller::OnSettle(uint32_t client, const proto::SettleRequest& settle) {
 }
 
 void Controller::OnDropped(const proto::ObjectsDropped& dropped) {
-  spilled_[static_cast<int32_t>(dropped.host())] = dropped.spilled_bytes();
+  if (dropped.host() >= spilled_.size()) return;
+  uint64_t& spilled = spilled_[dropped.host()];
+  if (spilled != dropped.spilled_bytes()) {
+    moved_.Insert(static_cast<int32_t>(dropped.host()));
+  }
+  spilled = dropped.spilled_bytes();
   for (const ClientRequest& request : stores_.Settled(
            Now(), static_cast<int32_t>(dropped.host()), dropped.sequence())) {
     Answer(request, absl::OkStatus());

@@ -179,11 +179,14 @@ void HostExecutor::OnLocal(const LocalMessage& message) {
     case kHostWorkLimit:
       return OnHostWorkLimit(message);
     case kWorkerLost:
-      return OnWorkerLost(message);
+      OnWorkerLost(message);
+      return Proceed();
     case kPayloadReturned:
-      return OnPayloadReturned(message);
+      OnPayloadReturned(message);
+      return Proceed();
     case kPayloadLanded:
-      return OnPayloadLanded(message);
+      OnPayloadLanded(message);
+      return Proceed();
     case kSpillDone:
       return OnSpillDone();
     default:

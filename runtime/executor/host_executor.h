@@ -311,6 +311,7 @@ class HostExecutor final : public ControlActor, private LaunchStaging::Owner {
   std::map<uint32_t, Inspection> inspections_;  // by program
   LostDevices lost_;
   std::set<uint32_t> waiting_loads_;  // for memory, by incarnation
+  uint64_t told_spilled_ = 0;         // bytes, last
   SideThread side_;                   // last: it reads and writes what is above
 };
 

@@ -19,6 +19,8 @@ namespace {
 
 // A simulated disk takes so long, and a nanosecond for each byte.
 constexpr TimeNs kSimDiskNs = 100'000;
+// What is told of a disk that is at work for long.
+constexpr uint64_t kToldBytes = uint64_t{64} << 20;
 
 }  // namespace
 
@@ -41,12 +43,18 @@ void HostExecutor::StartSpilling(std::unique_ptr<SpillDisk> disk) {
 }
 
 void HostExecutor::OnSpillDone() {
+  counters_.sent[kSpillDone].Add();
   staging_.OnSpillDone();
   grants_.Release(staging_.last(),
                   [this](const proto::Grant& grant) { ApplyGrant(grant); });
   counters_.spilled_bytes.Set(staging_.spilled_bytes());
-  // For who looks at the cluster.
-  if (!staging_.is_spilling()) SendStored(staging_.last());
+  // For who looks at the cluster, and so that who waits sees that it goes on.
+  const uint64_t spilled = staging_.spilled_bytes();
+  const uint64_t change =
+      std::max(spilled, told_spilled_) - std::min(spilled, told_spilled_);
+  if (!staging_.is_spilling() || change >= kToldBytes) {
+    SendStored(staging_.last());
+  }
   if (trace_ != nullptr) TraceMemory();
 }
 
@@ -91,6 +99,7 @@ void HostExecutor::SendStored(uint64_t sequence) {
   control->mutable_objects_dropped()->set_sequence(sequence);
   control->mutable_objects_dropped()->set_spilled_bytes(
       staging_.spilled_bytes());
+  told_spilled_ = staging_.spilled_bytes();
   SendControl(context_.directory.controller(), std::move(control));
 }
 

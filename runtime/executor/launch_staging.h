@@ -180,6 +180,7 @@ class LaunchStaging {
   std::deque<Waiting> queue_;         // in order; empty without a spiller
   std::vector<HostStore::Ref> pins_;  // what the first of them reads
   bool is_new_ = true;                // the first has not been looked at
+  bool has_read_ = false;             // what it reads has come back, or cannot
   std::unique_ptr<Spiller> spiller_;  // null: all that has memory keeps it
 };
 

@@ -78,6 +78,7 @@ void LaunchStaging::Proceed() {
     const std::vector<HostStore::Ref> pins = std::move(pins_);
     pins_.clear();
     is_new_ = true;
+    has_read_ = false;
     End(std::move(next));
   }
   if (!spiller_->busy() && spiller_->IsHigh()) spiller_->Spill();
@@ -149,8 +150,11 @@ bool LaunchStaging::HasRoom(const Waiting& next) {
   }
   if (need == 0) return true;
   if (need <= arena_.room()) {
-    if (away.empty()) return true;
-    if (!spiller_->busy()) spiller_->Bring(std::move(away));
+    if (away.empty() || (has_read_ && !spiller_->busy())) return true;
+    if (!spiller_->busy()) {
+      has_read_ = true;
+      spiller_->Bring(std::move(away));
+    }
     return false;
   }
   if (spiller_->busy()) return false;
@@ -163,8 +167,11 @@ bool LaunchStaging::HasRoom(const Waiting& next) {
     case Spiller::Step::kPinned:
       break;
   }
-  // A grant may be here already, before which others are not carried on.
-  if (next.attempt == nullptr && next.control->prepare_launch().sure()) {
+  // Of a launch that was begun unasked the grant may be here, and no later one
+  // of others is carried out before it.
+  if (std::any_of(queue_.begin(), queue_.end(), [](const Waiting& one) {
+        return one.attempt == nullptr && one.control->prepare_launch().sure();
+      })) {
     return true;
   }
   // What others use they will not for ever.

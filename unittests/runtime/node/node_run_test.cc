@@ -20,6 +20,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "runtime/controller/grant_order.h"
+#include "unittests/runtime/checkpoint/test_folder.h"
 #include "unittests/runtime/client/blocking_kernel.h"
 #include "unittests/runtime/client/runtime_test_support.h"
 #include "unittests/runtime/node/node_cluster.h"
@@ -240,6 +241,46 @@ TEST_F(NodeRunTest, LongValuesAreMoved) {
         LaunchPlan(*client_, program, {Floats({kRows}, values)});
     EXPECT_EQ(FetchValues(*client_, run, "y"), values);
   }
+}
+
+// Workers are told the marks and the folder, in which each has one of its own.
+TEST_F(NodeRunTest, WorkersSpill) {
+  const TestFolder folder;
+  ClusterOptions options;
+  options.spill = {.folder = folder.path(), .begin = 1e-9, .end = 1e-9};
+  ASSERT_NO_FATAL_FAILURE(Begin(options));
+  EXPECT_EQ(folder.List(),
+            (std::vector<std::string>{"host0", "host1", "host2", "host3"}));
+  constexpr int64_t kRows = 200'000;
+  const ProgramHandle program = LoadPlan(*client_, LongPlan(kRows));
+  auto values = [&](int i) {
+    std::vector<float> all(kRows);
+    for (size_t k = 0; k < all.size(); ++k) all[k] = static_cast<float>(k + i);
+    return all;
+  };
+  std::vector<ArrayHandle> kept;
+  for (int i = 0; i < 5; ++i) {
+    const RunHandle run =
+        LaunchPlan(*client_, program, {Floats({kRows}, values(i))});
+    ASSERT_TRUE(client_->Await(run).ok());
+    kept.push_back(*client_->Keep(run, 0));
+    EXPECT_TRUE(client_->ReleaseRun(run).ok());
+  }
+  for (int i = 4; i >= 0; --i) {
+    EXPECT_TRUE(Values(*client_->Get(kept[i])) == values(i)) << i;
+    const RunHandle run = *client_->Launch(program, {kept[i]});
+    EXPECT_TRUE(FetchValues(*client_, run, "y") == values(i)) << i;
+    EXPECT_TRUE(client_->ReleaseRun(run).ok());
+    EXPECT_TRUE(client_->Release(kept[i]).ok());
+  }
+  uint64_t spilled = 0, sent = 0;
+  const ClusterStats stats = StatsOf(*client_);
+  for (const auto& host : stats.hosts) spilled += host.spilled_bytes;
+  for (const auto& [kind, count] : stats.messages) {
+    if (kind == "spill-done") sent = count;
+  }
+  EXPECT_EQ(spilled, 0u);
+  EXPECT_GT(sent, 10u);
 }
 
 TEST_F(NodeRunTest, WhatTakesLongElsewhereIsToldTheClient) {
