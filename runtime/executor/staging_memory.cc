@@ -142,12 +142,13 @@ bool LaunchStaging::HasRoom(const Waiting& next) {
   const bool is_new = is_new_;
   uint64_t need = NeedOf(next);
   std::vector<HostStore::Ref> away;
-  uint64_t here = 0;  // of what it reads
+  uint64_t here = 0, coming = 0;  // of what it reads
   for (const HostStore::Ref& object : pins_) {
     if (object->away()) away.push_back(object);
-    uint64_t& sum = object->away() ? need : here;
+    uint64_t& sum = object->away() ? coming : here;
     sum = AddBytes(sum, object->bytes);
   }
+  need = AddBytes(need, coming);
   if (need == 0) return true;
   if (need <= arena_.room()) {
     if (away.empty() || (has_read_ && !spiller_->busy())) return true;
@@ -159,7 +160,7 @@ bool LaunchStaging::HasRoom(const Waiting& next) {
   }
   if (spiller_->busy()) return false;
   if (is_new) spiller_->Forgive();
-  switch (spiller_->Spill()) {
+  switch (spiller_->Spill(coming)) {
     case Spiller::Step::kBegun:
       return false;
     case Spiller::Step::kFailed:

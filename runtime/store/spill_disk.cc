@@ -181,6 +181,15 @@ absl::Status FolderDisk::Read(uint64_t file, uint64_t offset, uint64_t bytes,
 
 void FolderDisk::Remove(uint64_t file) { unlink(NameOf(file).c_str()); }
 
+void FolderDisk::Free(uint64_t file, uint64_t offset, uint64_t bytes) {
+  const int fd = open(NameOf(file).c_str(), O_WRONLY | O_CLOEXEC);
+  if (fd < 0) return;
+  // Without it they go with the file.
+  (void)fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                  static_cast<off_t>(offset), static_cast<off_t>(bytes));
+  close(fd);
+}
+
 absl::Status MemoryDisk::Write(uint64_t file, absl::Span<const Chunk> chunks) {
   MutexLock lock(&mutex_);
   if (!failure_.ok()) return failure_;

@@ -44,6 +44,11 @@ class SpillDisk {
   virtual absl::Status Read(uint64_t file, uint64_t offset, uint64_t bytes,
                             char* to) = 0;
   virtual void Remove(uint64_t file) = 0;
+  // These bytes of a file are read no more: the disk may have them, as far as
+  // it gives parts of files back.
+  virtual void Free(uint64_t file, uint64_t offset, uint64_t bytes) {
+    (void)file, (void)offset, (void)bytes;
+  }
   // For messages.
   virtual std::string NameOf(uint64_t file) const = 0;
   virtual std::string name() const = 0;
@@ -67,6 +72,7 @@ class FolderDisk final : public SpillDisk {
   absl::Status Read(uint64_t file, uint64_t offset, uint64_t bytes,
                     char* to) override;
   void Remove(uint64_t file) override;
+  void Free(uint64_t file, uint64_t offset, uint64_t bytes) override;
   std::string NameOf(uint64_t file) const override;
   std::string name() const override { return folder_; }
 

@@ -53,12 +53,18 @@ bool Spiller::MayLeave(const Object& object) const {
          object.filled.load(std::memory_order_acquire);
 }
 
-std::vector<HostStore::Object*> Spiller::Choose() const {
+std::vector<HostStore::Object*> Spiller::Choose(uint64_t coming,
+                                                uint64_t* smallest) const {
   std::vector<Object*> chosen;
+  const uint64_t bound =
+      coming > UINT64_MAX - bound_ ? UINT64_MAX : bound_ + coming;
+  const uint64_t left = bound - std::min(bound, spilled_bytes_);
   uint64_t bytes = 0;
   for (Object* object = store_.oldest_; object != nullptr && bytes < kUnitBytes;
        object = object->newer_) {
     if (!MayLeave(*object)) continue;
+    *smallest = std::min(*smallest, object->bytes);
+    if (object->bytes > left - bytes) continue;
     if (object->bytes < kUnitBytes) {
       chosen.push_back(object);
       bytes += object->bytes;
@@ -69,11 +75,19 @@ std::vector<HostStore::Object*> Spiller::Choose() const {
   return chosen;
 }
 
-Spiller::Step Spiller::Spill() {
+Spiller::Step Spiller::Spill(uint64_t coming) {
   assert(!busy());
   if (!failed_.ok()) return Step::kFailed;
-  const std::vector<Object*> chosen = Choose();
-  if (chosen.empty()) return Step::kPinned;
+  uint64_t smallest = UINT64_MAX;
+  const std::vector<Object*> chosen = Choose(coming, &smallest);
+  if (chosen.empty() && smallest == UINT64_MAX) return Step::kPinned;
+  if (chosen.empty()) {
+    failed_ = absl::ResourceExhaustedError(
+        absl::StrCat(disk_->name(), " has ", spilled_bytes_, " of the ", bound_,
+                     " bytes that it may, and ", smallest,
+                     " more are to be spilled", Tag(ErrorId::kSpillFull)));
+    return Step::kFailed;
+  }
   auto job = std::make_unique<Job>();
   uint64_t bytes = 0;
   for (Object* object : chosen) {
@@ -81,17 +95,9 @@ Spiller::Step Spiller::Spill() {
     job->chunks.push_back({object->data(), object->bytes});
     bytes += object->bytes;
   }
-  if (bytes > bound_ - std::min(bound_, file_bytes_)) {
-    failed_ = absl::ResourceExhaustedError(
-        absl::StrCat(disk_->name(), " has ", file_bytes_, " of the ", bound_,
-                     " bytes that it may, and ", bytes,
-                     " more are to be spilled", Tag(ErrorId::kSpillFull)));
-    return Step::kFailed;
-  }
   job->file = ++last_file_;
   job->crcs.resize(chosen.size());
   job->statuses.resize(1);
-  file_bytes_ += bytes;
   job_ = std::move(job);
   run_(bytes, [this, work = job_.get()] {
     for (size_t i = 0; i < work->chunks.size(); ++i) {
@@ -151,31 +157,29 @@ void Spiller::Finish() {
 }
 
 void Spiller::FinishWrite(Job* job) {
-  uint64_t bytes = 0;
-  for (const SpillDisk::Chunk& chunk : job->chunks) bytes += chunk.bytes;
   if (!job->statuses[0].ok()) {
-    file_bytes_ -= bytes;
     failed_ = absl::Status(
         job->statuses[0].code(),
         absl::StrCat(job->statuses[0].message(), Tag(ErrorId::kSpillFull)));
     return;
   }
-  File& file = files_[job->file];
-  file.bytes = bytes;
+  uint64_t& left = files_[job->file];
   uint64_t offset = 0;
   for (size_t i = 0; i < job->objects.size(); ++i) {
     Object& object = *job->objects[i];
     const uint64_t at = std::exchange(offset, offset + object.bytes);
     // This job refers to it, and the store.
-    if (object.references_ != 2) continue;
-    ++file.objects;
+    if (object.references_ != 2) {
+      disk_->Free(job->file, at, object.bytes);
+      continue;
+    }
+    ++left;
     spilled_bytes_ += object.bytes;
     object.spilled_ = {job->file, at, job->crcs[i]};
     store_.DropMemory(&object);
   }
-  if (file.objects > 0) return;
+  if (left > 0) return;
   files_.erase(job->file);
-  file_bytes_ -= bytes;
   disk_->Remove(job->file);
 }
 
@@ -196,13 +200,15 @@ void Spiller::FinishRead(Job* job) {
 
 void Spiller::Forget(Object* object) {
   const auto file = files_.find(object->spilled_.file);
+  const uint64_t offset = object->spilled_.offset;
   object->spilled_ = {};
   spilled_bytes_ -= object->bytes;
-  if (--file->second.objects > 0) return;
-  file_bytes_ -= file->second.bytes;
+  failed_ = absl::OkStatus();
+  if (--file->second > 0) {
+    return disk_->Free(file->first, offset, object->bytes);
+  }
   disk_->Remove(file->first);
   files_.erase(file);
-  failed_ = absl::OkStatus();
 }
 
 bool Spiller::IsHigh() const {

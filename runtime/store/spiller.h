@@ -31,8 +31,9 @@ uint64_t SpillBytes(const SpillOptions& options, uint64_t memory_bytes);
 // referred to by the store alone, also when it has been written: what was used
 // meanwhile stays; (2) an object is in memory or in a file, never in neither
 // unless its status says that it is lost; (3) a file goes with the last object
-// in it; (4) a disk that has failed is not tried again but for somebody who
-// needs the memory, or when a file is gone. One owner calls it.
+// in it, and its part of the disk with each; (4) a disk that has failed is not
+// tried again but for somebody who needs the memory, or when a file is gone.
+// One owner calls it.
 class Spiller {
  public:
   // Has `work`, which is about so many bytes, done elsewhere, and Finish called
@@ -53,7 +54,9 @@ class Spiller {
   // kBegun: something leaves. kPinned: all that has memory is used. kFailed:
   // nothing can be written; Explain says why.
   enum class Step { kBegun, kPinned, kFailed };
-  Step Spill();
+  // `coming`: bytes of objects that come back then, so that as many more may be
+  // in files meanwhile.
+  Step Spill(uint64_t coming = 0);
   // Objects that are away, and for which there is room, come back.
   void Bring(std::vector<HostStore::Ref> objects);
   // Whether memory is above its mark, or was and has yet to come down.
@@ -65,17 +68,12 @@ class Spiller {
   // A lack of memory, and why nothing leaves.
   absl::Status Explain(const absl::Status& lack) const;
 
-  // Of objects that are away; of files.
+  // Of objects that are away.
   uint64_t spilled_bytes() const { return spilled_bytes_; }
-  uint64_t file_bytes() const { return file_bytes_; }
 
  private:
   friend class HostStore;
   using Object = HostStore::Object;
-  struct File {
-    uint64_t bytes = 0;
-    uint64_t objects = 0;
-  };
   struct Job {
     uint64_t file = 0;  // that is written; 0: objects come back
     std::vector<HostStore::Ref> objects;
@@ -86,8 +84,9 @@ class Spiller {
   };
 
   bool MayLeave(const Object& object) const;
-  // Of the least recently used: a large one, or small ones.
-  std::vector<Object*> Choose() const;
+  // Of the least recently used: a large one, or small ones, for which files
+  // have room. `smallest`: bytes of any that may leave, if there are some.
+  std::vector<Object*> Choose(uint64_t coming, uint64_t* smallest) const;
   void FinishWrite(Job* job);
   void FinishRead(Job* job);
   absl::Status ReadBack(const Object& object, char* to) const;
@@ -97,13 +96,13 @@ class Spiller {
   HostStore& store_;
   Arena& arena_;
   const std::unique_ptr<SpillDisk> disk_;
-  const uint64_t bound_;  // of files
+  const uint64_t bound_;  // of what is away
   const double begin_, end_;
   const Run run_;
   std::unique_ptr<Job> job_;
-  std::map<uint64_t, File> files_;
+  std::map<uint64_t, uint64_t> files_;  // objects that are in each
   uint64_t last_file_ = 0;
-  uint64_t spilled_bytes_ = 0, file_bytes_ = 0;
+  uint64_t spilled_bytes_ = 0;
   absl::Status failed_;
   mutable bool is_sinking_ = false;  // between the two marks
 };

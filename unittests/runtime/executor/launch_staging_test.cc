@@ -412,9 +412,10 @@ TEST_F(SpillingStagingTest, DropsAreDoneAtOnce) {
   // Waits for the fetch or the second launch, and its own end comes first.
   EXPECT_THAT(Tell(Stage(3, 30, 31, /*fresh=*/true)), IsEmpty());
   EXPECT_THAT(Work(), IsEmpty());
-  EXPECT_THAT(Tell(Stage(4, 0, 41)), IsEmpty());
-  EXPECT_THAT(Tell(Drop({30, 31}, /*launch=*/3)), IsEmpty());
+  EXPECT_THAT(Tell(Stage(4, 20, 41)), IsEmpty());
   EXPECT_EQ(staging_.last(), 3u);
+  EXPECT_THAT(Tell(Drop({30, 31}, /*launch=*/3)), ElementsAre("ready 4"));
+  EXPECT_EQ(staging_.last(), 6u);
   EXPECT_THAT(Tell(Drop({10, 11}, /*launch=*/0, /*fetch=*/4)), IsEmpty());
 }
 

@@ -57,6 +57,9 @@ TEST_F(FolderDiskTest, WhatIsWrittenIsRead) {
     std::string back(b.size(), 0);
     ASSERT_EQ(disk->Read(1, a.size(), b.size(), back.data()), absl::OkStatus());
     EXPECT_EQ(back, b);
+    disk->Free(1, 0, a.size());
+    ASSERT_EQ(disk->Read(1, a.size(), b.size(), back.data()), absl::OkStatus());
+    EXPECT_EQ(back, b);
     EXPECT_EQ(disk->Read(1, 6, b.size(), back.data()),
               absl::DataLossError(
                   absl::StrCat(own(),
