@@ -137,8 +137,8 @@ void LaunchStaging::OnPrepare(const ControlRef& control) {
     Pull(control->client(), *program, prepare, id);
   }
   // Before they have come: who waits for memory behind it is not to have what
-  // it will need.
-  if (KnowsArguments(prepare)) {
+  // it will need. Where nobody waits, results are made when they can be.
+  if (spills() && KnowsArguments(prepare)) {
     const absl::Status prepared = Prepare(prepare);
     if (!prepared.ok()) return Finish(prepare, prepared);
   }
@@ -297,7 +297,8 @@ absl::Status LaunchStaging::MakeResults(const HostProgram& program,
 
 bool LaunchStaging::TakeValues(const proto::Grant& grant, HostValues* values) {
   Prepared* const prepared = prepared_.Find(grant.launch());
-  if (prepared == nullptr || prepared->program != grant.program() ||
+  if (prepared == nullptr || waiting_.count(grant.launch()) > 0 ||
+      prepared->program != grant.program() ||
       prepared->incarnation != grant.incarnation() ||
       prepared->values.steps != grant.launch_steps()) {
     return false;  // what was staged is not what was granted
