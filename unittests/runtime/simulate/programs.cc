@@ -112,29 +112,50 @@ bool Contains(const Axes& all, const Axes& some) {
   return std::includes(all.begin(), all.end(), some.begin(), some.end());
 }
 
+// Of a buffer whose values follow from which shard somebody read, or are what
+// lies behind the last element of one.
+constexpr char kNoAxis[] = "?";
+
 // By buffer, the axes along which shards do not agree. Kernels write what
-// agrees as it should; collectives of random plans do not.
+// agrees as it should; collectives of random plans do not, and who moves or
+// carries their results reads any shard.
 std::vector<Axes> Disagreements(const proto::Plan& plan) {
   std::vector<Axes> found;
   for (int b = 0; b < plan.buffers_size(); ++b) {
     found.push_back(CutAxes(plan, static_cast<uint32_t>(b)));
   }
-  for (const proto::Action& action : plan.actions()) {
-    for (const proto::GangStep& step : action.steps()) {
-      if (!step.has_collective()) continue;
-      const proto::Collective& collective = step.collective();
-      const bool joins = collective.kind() == proto::ALL_REDUCE ||
-                         collective.kind() == proto::ALL_GATHER ||
-                         collective.kind() == proto::BROADCAST;
-      Axes axes = found[collective.source()];
-      for (const std::string& axis : collective.axes()) {
-        if (joins) {
-          axes.erase(axis);
-        } else {
-          axes.insert(axis);
-        }
+  const auto read_any = [&](uint32_t from, uint32_t to) {
+    if (Contains(CutAxes(plan, from), found[from])) return false;
+    return found[to].insert(kNoAxis).second;
+  };
+  // What is carried is written after it is read.
+  for (bool changes = true; changes;) {
+    changes = false;
+    for (const proto::Action& action : plan.actions()) {
+      if (action.kind() == proto::RECV) {
+        const proto::Action& send =
+            plan.actions(static_cast<int>(action.peer()));
+        changes |= read_any(send.operands(0), action.results(0));
       }
-      found[collective.result()] = std::move(axes);
+      if (action.kind() == proto::FEED && action.operands_size() > 0) {
+        changes |= read_any(action.operands(0), action.results(0));
+      }
+      for (const proto::GangStep& step : action.steps()) {
+        if (!step.has_collective()) continue;
+        const proto::Collective& collective = step.collective();
+        const bool joins = collective.kind() == proto::ALL_REDUCE ||
+                           collective.kind() == proto::ALL_GATHER ||
+                           collective.kind() == proto::BROADCAST;
+        Axes axes = found[collective.source()];
+        for (const std::string& axis : collective.axes()) {
+          if (joins) {
+            axes.erase(axis);
+          } else {
+            axes.insert(axis);
+          }
+        }
+        found[collective.result()] = std::move(axes);
+      }
     }
   }
   return found;
