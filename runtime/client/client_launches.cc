@@ -67,6 +67,8 @@ struct Client::Draft {
   absl::InlinedVector<Fresh, 4> fresh;
   // Arrays that it brings to hosts, and where they stay.
   absl::InlinedVector<std::pair<ArrayState*, PlacedObject>, 4> placing;
+  // Objects that launches before it bring, perhaps still.
+  absl::InlinedVector<uint64_t, 4> coming;
 };
 
 absl::StatusOr<std::shared_ptr<const LoadedProgram>> Client::FindProgram(
@@ -280,6 +282,8 @@ absl::Status Client::PlaceArgument(int index, Draft* draft) {
   }
   if (placed.object != 0) {
     Refer(placed, ref);
+    // The launch that brings it may be over before it has.
+    if (array->placing != 0) draft->coming.push_back(placed.object);
     return absl::OkStatus();
   }
   placed.object = ++actor_.numbers.object;
@@ -305,6 +309,9 @@ void Client::SendLaunch(Draft* draft) {
         {data.empty() ? nullptr : data.data(), one.value,
          has_values ? one.value->saved().get() : nullptr},
         one.placed.placement, stepped ? run.steps : 1);
+  }
+  for (uint64_t object : draft->coming) {
+    actor_.transfers().AddLaunch(object, run.id);
   }
   Send(std::move(draft->control));
 }

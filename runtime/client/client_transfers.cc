@@ -25,6 +25,11 @@ void ClientTransfers::AddUpload(uint64_t object, uint64_t launch,
   uploads_.Add(object, launch, std::move(values), std::move(placement), steps);
 }
 
+void ClientTransfers::AddLaunch(uint64_t object, uint64_t launch) {
+  MutexLock lock(&mutex_);
+  uploads_.AddLaunch(object, launch);
+}
+
 absl::Status ClientTransfers::EndLaunch(uint64_t launch) {
   std::vector<std::shared_ptr<const void>> owners;  // outlive the lock
   MutexLock lock(&mutex_);

@@ -52,6 +52,8 @@ class ClientTransfers {
   void AddUpload(uint64_t object, uint64_t launch, ClientValues values,
                  std::shared_ptr<const ArrayPlacement> placement,
                  uint64_t steps);
+  // Those of another launch need it, too, if it is here.
+  void AddLaunch(uint64_t object, uint64_t launch);
   // The launch has ended; all have, since the client is gone. Returns why
   // values of it were not read from their files, if they were not.
   absl::Status EndLaunch(uint64_t launch);

@@ -27,6 +27,13 @@ void UploadTable::Add(uint64_t object, uint64_t launch, ClientValues values,
   of_launch_.emplace(launch, object);
 }
 
+void UploadTable::AddLaunch(uint64_t object, uint64_t launch) {
+  auto found = uploads_.find(object);
+  if (found == uploads_.end() || found->second.ended) return;
+  ++found->second.launches;
+  of_launch_.emplace(launch, object);
+}
+
 UploadTable::Asked UploadTable::Ask(uint64_t object, int32_t host,
                                     PulledPiece piece) {
   auto found = uploads_.find(object);
@@ -132,7 +139,11 @@ std::vector<std::shared_ptr<const void>> UploadTable::EndLaunch(
     uint64_t launch) {
   Owners owners;
   auto [begin, end] = of_launch_.equal_range(launch);
-  for (auto it = begin; it != end; ++it) End(it->second, &owners);
+  for (auto it = begin; it != end; ++it) {
+    auto upload = uploads_.find(it->second);
+    if (upload == uploads_.end() || --upload->second.launches > 0) continue;
+    End(it->second, &owners);
+  }
   of_launch_.erase(begin, end);
   return owners;
 }

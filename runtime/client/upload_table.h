@@ -44,6 +44,8 @@ class UploadTable {
   // `object` goes to the hosts of `placement`, for `launch`.
   void Add(uint64_t object, uint64_t launch, ClientValues values,
            std::shared_ptr<const ArrayPlacement> placement, uint64_t steps);
+  // Another launch needs it, too, if it is here.
+  void AddLaunch(uint64_t object, uint64_t launch);
   // What a host asks for; nullopt: there is no such object, or piece. No bytes:
   // it asked long ago, and has it.
   std::optional<Payload> Piece(uint64_t object, int32_t host,
@@ -56,7 +58,8 @@ class UploadTable {
   // A host reads no value of the object any more. Returns what kept the values
   // with the last one, to be let go where that may take time.
   std::shared_ptr<const void> Pulled(uint64_t object, int32_t host);
-  // The launch is over: hosts that never asked will not. As Pulled.
+  // The launch is over: hosts that never asked will not, but for another one.
+  // As Pulled.
   std::vector<std::shared_ptr<const void>> EndLaunch(uint64_t launch);
   // Why values of the launch were not read from files, if they were not; once.
   absl::Status TakeFailure(uint64_t launch);
@@ -90,8 +93,9 @@ class UploadTable {
     std::shared_ptr<const ArrayPlacement> placement;
     uint64_t steps = 1;
     std::map<int32_t, Host> hosts;  // that have not said that they are done
-    bool ended = false;             // its launch is over
-    uint64_t launch = 0;
+    bool ended = false;             // its launches are over
+    uint64_t launch = 0;            // the first one
+    int launches = 1;               // that are not over
   };
 
   // A piece of an object that a host may ask for; nulls: there is none.

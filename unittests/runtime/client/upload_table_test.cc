@@ -151,5 +151,15 @@ TEST_F(UploadTableTest, WhatNobodyAskedForGoesWithItsLaunch) {
   EXPECT_EQ(table_.size(), 0u);
 }
 
+TEST_F(UploadTableTest, WhatAnotherLaunchNeedsStaysForIt) {
+  Add(2, 100, /*columns=*/false);
+  table_.AddLaunch(kObject, kLaunch + 1);
+  table_.AddLaunch(kObject + 1, kLaunch + 1);  // is not here
+  EXPECT_TRUE(table_.EndLaunch(kLaunch).empty());
+  EXPECT_EQ(table_.size(), 1u);
+  EXPECT_EQ(table_.EndLaunch(kLaunch + 1).size(), 1u);
+  EXPECT_EQ(table_.size(), 0u);
+}
+
 }  // namespace
 }  // namespace pathways
