@@ -287,6 +287,7 @@ class Controller final : public ControlActor {
     LoadQueue::Load load;
     std::vector<std::pair<uint64_t, Part>> parts;  // by program: its handle
     absl::Status status;
+    bool is_held = false;  // what one of them took, though it is gone
   };
   std::map<ClientRequest, Loading> loading_;
   uint64_t last_slice_ = uint64_t{1} << 32;  // no program has such a handle

@@ -44,6 +44,7 @@ struct ProgramNext {
   absl::Status status;
   uint64_t handle = 0;  // of a program that is ready now; 0: of none
   uint64_t gone = 0;    // the handle of a program that is here no more; 0: none
+  bool is_held = false;  // what it took, by hosts that do not answer
 };
 
 // The programs from their load to their end. A load asks all hosts, and when

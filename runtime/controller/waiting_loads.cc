@@ -277,6 +277,7 @@ bool Controller::IsPart(const ProgramNext& next) {
     if (next.handle == 0 && handle == next.gone) part = Part::kGone;
   }
   loading.status.Update(next.status);
+  loading.is_held |= next.is_held;
   std::vector<uint64_t> loaded;
   for (const auto& [handle, part] : loading.parts) {
     if (part == Part::kLoading) return true;
@@ -298,7 +299,12 @@ bool Controller::IsPart(const ProgramNext& next) {
   if (loaded.empty()) {
     Loading over = std::move(loading);
     loading_.erase(found);
-    Refused(std::move(over.load), over.status);
+    if (over.is_held) {
+      // It would be in its own way.
+      Answer(over.load.request, over.status);
+    } else {
+      Refused(std::move(over.load), over.status);
+    }
     return true;
   }
   // The others go, and then it is over.
