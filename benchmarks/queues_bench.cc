@@ -120,7 +120,7 @@ class Queues {
   explicit Queues(int jobs) {
     SimCluster::Parts parts;
     parts.apart = false;
-    parts.client_processes = kCohorts * kQueues;
+    parts.clients_apart = false;
     parts.places_for_clients = kMaxProcessClients;
     ClusterOptions options;
     options.world = ClusterOptions::kSim;
@@ -132,7 +132,8 @@ class Queues {
     fibers_ = std::make_unique<Fibers>(&world, /*seed=*/1);
     for (int q = 0; q < kCohorts * kQueues; ++q) {
       processes_.push_back(Must(cluster_->OpenClients(
-          static_cast<uint32_t>(q), [&](std::shared_ptr<World> shared) {
+          static_cast<uint32_t>(q), absl::StrCat("queue", q),
+          [&](std::shared_ptr<World> shared) {
             return std::make_shared<FiberWorld>(std::move(shared),
                                                 fibers_.get());
           })));

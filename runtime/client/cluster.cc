@@ -157,7 +157,9 @@ absl::Status Cluster::OpenSpillDisks() {
     const std::string name = topology_.HostName(h);
     std::unique_ptr<SpillDisk>& disk = runtime_.spill_disks[h];
     if (runtime_.world->simulated()) {
-      disk = std::make_unique<MemoryDisk>(absl::StrCat("disk of ", name));
+      auto made = std::make_unique<MemoryDisk>(absl::StrCat("disk of ", name));
+      memory_disks_[h] = made.get();
+      disk = std::move(made);
       continue;
     }
     absl::StatusOr<std::unique_ptr<SpillDisk>> opened =
@@ -250,6 +252,18 @@ void Cluster::LimitHostMemory(int32_t host, uint64_t bytes) {
   if (found == nullptr) return;
   found->executor->LimitMemory(
       std::min(bytes, HostMemoryBytes(topology_.host(host))));
+}
+
+void Cluster::FailSpillDisk(int32_t host, bool writes, bool reads) {
+  const auto found = memory_disks_.find(host);
+  if (found == memory_disks_.end()) return;
+  MemoryDisk* disk = found->second;
+  disk->FailWrites(writes ? absl::ResourceExhaustedError(absl::StrCat(
+                                disk->name(), ": No space left on device"))
+                          : absl::OkStatus());
+  disk->FailReads(reads ? absl::DataLossError(absl::StrCat(
+                              disk->name(), ": Input/output error"))
+                        : absl::OkStatus());
 }
 
 absl::StatusOr<proto::ControllerStatus> Cluster::Describe(

@@ -18,6 +18,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -39,6 +40,8 @@
 #include "runtime/trace/trace.h"
 
 namespace pathways {
+
+class MemoryDisk;
 
 // Which part of a cluster is in this process; without more, all of it.
 struct ProcessPart {
@@ -87,6 +90,10 @@ class Cluster {
   // they had is given up. In the controller's process; any thread.
   void ReportClientsGone(uint32_t process);
 
+  // Whether files of arrays that leave the memory of a simulated host, of this
+  // process, can be written and read.
+  void FailSpillDisk(int32_t host, bool writes, bool reads);
+
   // What the controller, in this process, has. DeadlineExceeded: it has not
   // said so in time. Any thread.
   absl::StatusOr<proto::ControllerStatus> Describe(absl::Duration timeout);
@@ -130,6 +137,8 @@ class Cluster {
   PlanKernels plan_kernels_;
   RuntimeContext runtime_;
   ClientContext clients_;
+  // Of simulated hosts, whose executors own them; by host.
+  std::map<int32_t, MemoryDisk*> memory_disks_;
   std::unique_ptr<LocalActors> actors_;
   std::unique_ptr<ProcessReporter> reporter_;
   std::unique_ptr<Trace> trace_;  // null: not asked for

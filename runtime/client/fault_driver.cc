@@ -120,13 +120,18 @@ int32_t FaultDriver::HostOf(const std::string& name) {
   return hosts_.is_up(host) ? host : -1;
 }
 
-std::vector<int32_t> FaultDriver::HostsOf(
-    const google::protobuf::RepeatedPtrField<std::string>& names) const {
-  std::vector<int32_t> hosts;
+bool FaultDriver::FindPlaces(
+    const google::protobuf::RepeatedPtrField<std::string>& names,
+    std::vector<int32_t>* places) const {
   for (const std::string& name : names) {
-    hosts.push_back(FindHost(topology_, name).value_or(-1));
+    if (NamesClients(name)) {
+      const std::vector<int32_t> some = hosts_.PlacesOfClients(name);
+      places->insert(places->end(), some.begin(), some.end());
+    } else {
+      places->push_back(FindHost(topology_, name).value_or(-1));
+    }
   }
-  return hosts;
+  return names.empty() || !places->empty();
 }
 
 uint32_t FaultDriver::Add(const proto::Fault& fault,
@@ -166,6 +171,13 @@ void FaultDriver::Begin(const proto::Fault& fault) {
       Add(fault, {host});
       return hosts_.LimitMemory(host, fault.full_store().bytes());
     }
+    case proto::Fault::kBadDisk: {
+      const proto::BadDisk& disk = fault.bad_disk();
+      const int32_t host = HostOf(disk.host());
+      if (host < 0) return;
+      Add(fault, {host});
+      return hosts_.FailDisk(host, disk.writes_fail(), disk.reads_fail());
+    }
     case proto::Fault::kClientDeath:
       Add(fault, {});
       return hosts_.ClientDies(fault.client_death().client());
@@ -187,6 +199,7 @@ void FaultDriver::Crash(const proto::Fault& fault) {
 
 void FaultDriver::Pause(const proto::Fault& fault) {
   const proto::HostPause& pause = fault.pause();
+  if (NamesClients(pause.host())) return PauseClients(fault);
   const int32_t host = HostOf(pause.host());
   if (host < 0) return;
   Add(fault, {host});
@@ -196,6 +209,17 @@ void FaultDriver::Pause(const proto::Fault& fault) {
   if (pause.restart_after_seconds() <= 0) return;
   At(Ns(pause.restart_after_seconds()), kRestart, static_cast<uint32_t>(host),
      /*background=*/false);
+}
+
+void FaultDriver::PauseClients(const proto::Fault& fault) {
+  const std::vector<int32_t> places =
+      hosts_.PlacesOfClients(fault.pause().host());
+  if (places.empty()) return;
+  Add(fault, places);
+  for (int32_t place : places) {
+    world_.SuspendHost(place);
+    if (fault.pause().taken_for_gone()) hosts_.Disconnect(place);
+  }
 }
 
 void FaultDriver::SlowDown(const proto::Fault& fault) {
@@ -214,9 +238,10 @@ void FaultDriver::SlowDown(const proto::Fault& fault) {
 
 void FaultDriver::Spoil(const proto::Fault& fault) {
   LinkFault link;
+  bool is_any = true;
   const auto between = [&](const auto& sets) {
-    link.some = HostsOf(sets.some());
-    link.others = HostsOf(sets.others());
+    is_any = FindPlaces(sets.some(), &link.some) &&
+             FindPlaces(sets.others(), &link.others);
   };
   if (fault.has_slow_link()) {
     between(fault.slow_link());
@@ -235,8 +260,12 @@ void FaultDriver::Spoil(const proto::Fault& fault) {
                    ? LinkFault::kLoses
                    : LinkFault::kHolds;
   }
+  if (!is_any) return;
   const uint32_t number = Add(fault, link.some);
   link.until = events_[number].end;
+  for (int32_t place : hosts_.PlacesOfClients(kClientsName)) {
+    if (link.Parts(place, -1)) hosts_.Disconnect(place);
+  }
   links_[number] = world_.Begin(std::move(link));
 }
 
@@ -244,7 +273,8 @@ void FaultDriver::End(uint32_t number) {
   const Event& event = events_[number];
   switch (event.fault->what_case()) {
     case proto::Fault::kPause:
-      return world_.ResumeHost(event.hosts.front());
+      for (int32_t place : event.hosts) world_.ResumeHost(place);
+      return;
     case proto::Fault::kSlowDevice:
       return world_.SlowDown(devices_[number], 1);
     case proto::Fault::kSlowLink:
@@ -254,6 +284,9 @@ void FaultDriver::End(uint32_t number) {
     case proto::Fault::kFullStore:
       if (!hosts_.is_up(event.hosts.front())) return;
       return hosts_.LimitMemory(event.hosts.front(), UINT64_MAX);
+    case proto::Fault::kBadDisk:
+      if (!hosts_.is_up(event.hosts.front())) return;
+      return hosts_.FailDisk(event.hosts.front(), false, false);
     default:
       return;
   }

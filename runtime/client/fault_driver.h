@@ -40,7 +40,15 @@ class FaultDriver final : public Actor {
     // Its next life begins.
     virtual void Restart(int32_t host) = 0;
     virtual void LimitMemory(int32_t host, uint64_t bytes) = 0;
+    // From now on; neither: it works.
+    virtual void FailDisk(int32_t host, bool writes, bool reads) = 0;
     virtual void ClientDies(const std::string& client) = 0;
+    // Of what NamesClients() is true of; none: they are where the controller
+    // is.
+    virtual std::vector<int32_t> PlacesOfClients(
+        const std::string& name) const = 0;
+    // The connection between the controller and who is there has ended.
+    virtual void Disconnect(int32_t place) = 0;
   };
 
   // A fault that happened.
@@ -48,7 +56,7 @@ class FaultDriver final : public Actor {
     TimeNs begin = 0;
     TimeNs end = 0;  // kFarAway: does not end
     const proto::Fault* fault = nullptr;
-    std::vector<int32_t> hosts;  // that it hit; none: any
+    std::vector<int32_t> hosts;  // places that it hit; none: any
   };
 
   // Registers itself. `schedule` is checked, and `world` and `hosts` outlive
@@ -76,13 +84,15 @@ class FaultDriver final : public Actor {
   void End(uint32_t event);
   // The host of that name, or one that is drawn; -1: none is up.
   int32_t HostOf(const std::string& name);
-  std::vector<int32_t> HostsOf(
-      const google::protobuf::RepeatedPtrField<std::string>& names) const;
+  // The places of these names; whether there are any, or no names.
+  bool FindPlaces(const google::protobuf::RepeatedPtrField<std::string>& names,
+                  std::vector<int32_t>* places) const;
   // Adds an event that ends when the fault says.
   uint32_t Add(const proto::Fault& fault, std::vector<int32_t> hosts);
 
   void Crash(const proto::Fault& fault);
   void Pause(const proto::Fault& fault);
+  void PauseClients(const proto::Fault& fault);
   void SlowDown(const proto::Fault& fault);
   void Spoil(const proto::Fault& fault);
 

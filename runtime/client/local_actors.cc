@@ -30,8 +30,8 @@ LocalActors::LocalActors(RuntimeContext* context, const ClusterOptions& options,
   // On the controller's worker, so that an answer takes no other thread.
   for (uint32_t c = places.first; c < places.first + places.count; ++c) {
     clients_.emplace_back(&world, &directory, &context_.controls, c);
-    world.Register(&clients_.back(), {-1, 0, -1}, absl::StrCat("client", c),
-                   directory.client(c));
+    world.Register(&clients_.back(), {places.host, 0, -1},
+                   absl::StrCat("client", c), directory.client(c));
     world.WatchPeers(clients_.back().local_id());
   }
 }

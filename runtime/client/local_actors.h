@@ -27,12 +27,12 @@
 
 namespace pathways {
 
-// Clients that a process may have at one time.
-// Numbers of the clients that a process may have (Directory::client), which no
-// other process gives.
+// Numbers of the clients that a process may have at one time
+// (Directory::client), which no other process gives.
 struct ClientPlaces {
   uint32_t first = 0;
   uint32_t count = kMaxProcessClients;
+  int32_t host = -1;  // where they are (Placement::host)
 };
 
 // The actors that live in one process: those of the hosts that the context's

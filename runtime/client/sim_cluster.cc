@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/base/error_codes.h"
 #include "runtime/topology/fault_schedule.h"
 
 namespace pathways {
@@ -89,13 +90,16 @@ absl::StatusOr<std::unique_ptr<Cluster>> SimCluster::Open(
 }
 
 absl::StatusOr<std::unique_ptr<Cluster>> SimCluster::OpenClients(
-    uint32_t n,
+    uint32_t n, const std::string& client,
     const std::function<std::shared_ptr<World>(std::shared_ptr<World>)>& wrap) {
   const uint32_t process = FirstClientProcess() + n;
   ProcessWorld world = world_;
   world.world = wrap(world.world);
+  clients_.push_back(client);
   return Open(process,
-              {process * kMaxProcessClients, parts_.places_for_clients}, world);
+              {process * kMaxProcessClients, parts_.places_for_clients,
+               PlaceOfClients(n)},
+              world);
 }
 
 void SimCluster::EndClients(uint32_t n) {
@@ -123,14 +127,45 @@ void SimCluster::Restart(int32_t host) {
   world_.sim->ReportPeerUp(host, places_[host].epoch);
 }
 
+Cluster& SimCluster::ProcessOf(int32_t host) {
+  return parts_.apart ? *of_host_[host] : *front_;
+}
+
 void SimCluster::LimitMemory(int32_t host, uint64_t bytes) {
-  (parts_.apart ? *of_host_[host] : *front_).LimitHostMemory(host, bytes);
+  ProcessOf(host).LimitHostMemory(host, bytes);
+}
+
+void SimCluster::FailDisk(int32_t host, bool writes, bool reads) {
+  ProcessOf(host).FailSpillDisk(host, writes, reads);
+}
+
+void SimCluster::EndClient(const std::string& client, const absl::Status& why) {
+  if (parts_.on_client_death) return parts_.on_client_death(client, why);
+  front_->Shutdown(why);
 }
 
 void SimCluster::ClientDies(const std::string& client) {
-  if (parts_.on_client_death) return parts_.on_client_death(client);
-  front_->Shutdown(
-      absl::UnavailableError(absl::StrCat("client '", client, "' has died")));
+  EndClient(client, absl::UnavailableError(
+                        absl::StrCat("client '", client, "' has died")));
+}
+
+std::vector<int32_t> SimCluster::PlacesOfClients(
+    const std::string& name) const {
+  std::vector<int32_t> places;
+  for (uint32_t n = 0; n < clients_.size() && parts_.clients_apart; ++n) {
+    if (name == kClientsName || clients_[n].empty() ||
+        name == absl::StrCat(kClientPrefix, clients_[n])) {
+      places.push_back(PlaceOfClients(n));
+    }
+  }
+  return places;
+}
+
+void SimCluster::Disconnect(int32_t place) {
+  EndClient(clients_[-2 - place],
+            Coded(ErrorId::kControllerGone,
+                  absl::CancelledError("the controller is gone: the connection "
+                                       "with it has ended")));
 }
 
 absl::StatusOr<std::shared_ptr<Cluster>> OpenSimulation(
@@ -140,13 +175,29 @@ absl::StatusOr<std::shared_ptr<Cluster>> OpenSimulation(
   absl::StatusOr<proto::FaultSchedule> faults =
       ReadFaults(options.faults, *topology);
   if (!faults.ok()) return faults.status();
+  // Goes in the other order.
+  struct Opened {
+    std::unique_ptr<SimCluster> cluster;
+    std::unique_ptr<Cluster> clients;
+  };
+  const auto opened = std::make_shared<Opened>();
   SimCluster::Parts parts;
   parts.faults = *std::move(faults);
+  parts.places_for_clients = kMaxProcessClients;
+  parts.on_client_death = [of = opened.get()](const std::string&,
+                                              const absl::Status& why) {
+    of->clients->Shutdown(why);
+  };
   absl::StatusOr<std::unique_ptr<SimCluster>> made =
       SimCluster::Create(cluster, options, std::move(parts));
   if (!made.ok()) return made.status();
-  const std::shared_ptr<SimCluster> shared = *std::move(made);
-  return std::shared_ptr<Cluster>(shared, &shared->front());
+  opened->cluster = *std::move(made);
+  absl::StatusOr<std::unique_ptr<Cluster>> clients =
+      opened->cluster->OpenClients(
+          0, /*client=*/"", [](std::shared_ptr<World> world) { return world; });
+  if (!clients.ok()) return clients.status();
+  opened->clients = *std::move(clients);
+  return std::shared_ptr<Cluster>(opened, opened->clients.get());
 }
 
 }  // namespace pathways

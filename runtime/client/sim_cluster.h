@@ -35,11 +35,14 @@ class SimCluster final : public FaultDriver::Hosts {
     proto::FaultSchedule faults;  // checked
     // Every host in a process of its own; else all in process 0.
     bool apart = true;
-    // Clients' processes, each of clients alone, beside process 0.
-    uint32_t client_processes = 0;
+    // Processes of clients alone have links with the controller and with hosts;
+    // else they are where the controller is.
+    bool clients_apart = true;
     uint32_t places_for_clients = 2;  // in each of these
-    // Of a client that is to die. Empty: a process that has one ends.
-    std::function<void(const std::string& client)> on_client_death;
+    // In a handler, of a client that is to die, or has no connection with the
+    // controller any more: what its calls end with. Empty: process 0 ends.
+    std::function<void(const std::string& client, const absl::Status& why)>
+        on_client_death;
   };
   // InvalidArgument: as Cluster::Create, or no simulation.
   static absl::StatusOr<std::unique_ptr<SimCluster>> Create(
@@ -52,9 +55,10 @@ class SimCluster final : public FaultDriver::Hosts {
   FaultDriver& faults() { return *driver_; }
   uint32_t LifeOf(int32_t host) const { return places_[host].epoch; }
   // The n-th process of clients alone, from 0, in a world that `wrap` makes of
-  // the shared one. Before the first message; once for each.
+  // the shared one. Before the first message; in the order of n. Faults find
+  // it by the name of a client; empty: of any.
   absl::StatusOr<std::unique_ptr<Cluster>> OpenClients(
-      uint32_t n,
+      uint32_t n, const std::string& client,
       const std::function<std::shared_ptr<World>(std::shared_ptr<World>)>&
           wrap);
   // Its clients are gone, and nobody speaks for them any more.
@@ -68,20 +72,30 @@ class SimCluster final : public FaultDriver::Hosts {
                                                 ClientPlaces places,
                                                 const ProcessWorld& world);
   uint32_t FirstClientProcess() const;
+  int32_t PlaceOfClients(uint32_t n) const {
+    return parts_.clients_apart ? -2 - static_cast<int32_t>(n) : -1;
+  }
+
+  Cluster& ProcessOf(int32_t host);
+  void EndClient(const std::string& client, const absl::Status& why);
 
   bool is_up(int32_t host) const override { return up_[host]; }
   void Stop(int32_t host, TimeNs tell_after) override;
   void TakeForGone(int32_t host) override;
   void Restart(int32_t host) override;
   void LimitMemory(int32_t host, uint64_t bytes) override;
+  void FailDisk(int32_t host, bool writes, bool reads) override;
   void ClientDies(const std::string& client) override;
+  std::vector<int32_t> PlacesOfClients(const std::string& name) const override;
+  void Disconnect(int32_t place) override;
 
   const proto::Cluster cluster_;
   ClusterOptions options_;
   const Parts parts_;
   std::vector<int32_t> first_hosts_;
-  std::vector<HostPlace> places_;  // now
-  std::vector<bool> up_;           // by host
+  std::vector<HostPlace> places_;     // now
+  std::vector<bool> up_;              // by host
+  std::vector<std::string> clients_;  // by process of clients alone
   ProcessWorld world_;
   std::unique_ptr<FaultDriver> driver_;
   std::unique_ptr<Cluster> front_;

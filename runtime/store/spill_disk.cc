@@ -192,7 +192,7 @@ void FolderDisk::Free(uint64_t file, uint64_t offset, uint64_t bytes) {
 
 absl::Status MemoryDisk::Write(uint64_t file, absl::Span<const Chunk> chunks) {
   MutexLock lock(&mutex_);
-  if (!failure_.ok()) return failure_;
+  if (!write_failure_.ok()) return write_failure_;
   std::string& text = files_[file];
   for (const Chunk& chunk : chunks) {
     if (chunk.data != nullptr) text.append(chunk.data, chunk.bytes);
@@ -203,6 +203,7 @@ absl::Status MemoryDisk::Write(uint64_t file, absl::Span<const Chunk> chunks) {
 absl::Status MemoryDisk::Read(uint64_t file, uint64_t offset, uint64_t bytes,
                               char* to) {
   MutexLock lock(&mutex_);
+  if (!read_failure_.ok()) return read_failure_;
   const auto found = files_.find(file);
   if (found == files_.end()) {
     return absl::DataLossError(absl::StrCat(NameOf(file), " is not there"));
@@ -229,7 +230,12 @@ std::string MemoryDisk::NameOf(uint64_t file) const {
 
 void MemoryDisk::FailWrites(absl::Status status) {
   MutexLock lock(&mutex_);
-  failure_ = std::move(status);
+  write_failure_ = std::move(status);
+}
+
+void MemoryDisk::FailReads(absl::Status status) {
+  MutexLock lock(&mutex_);
+  read_failure_ = std::move(status);
 }
 
 bool MemoryDisk::Damage(uint64_t file, uint64_t offset) {

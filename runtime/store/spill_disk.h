@@ -96,8 +96,9 @@ class MemoryDisk final : public SpillDisk {
   std::string NameOf(uint64_t file) const override;
   std::string name() const override { return name_; }
 
-  // From now on nothing can be written, until this is OK.
+  // From now on nothing can be written, or read, until this is OK.
   void FailWrites(absl::Status status);
+  void FailReads(absl::Status status);
   // Changes a bit of a file; whether it is there.
   bool Damage(uint64_t file, uint64_t offset);
   // Of all files, by number.
@@ -106,7 +107,8 @@ class MemoryDisk final : public SpillDisk {
  private:
   const std::string name_;
   mutable Mutex mutex_;
-  absl::Status failure_ ABSL_GUARDED_BY(mutex_);
+  absl::Status write_failure_ ABSL_GUARDED_BY(mutex_);
+  absl::Status read_failure_ ABSL_GUARDED_BY(mutex_);
   std::map<uint64_t, std::string> files_ ABSL_GUARDED_BY(mutex_);
 };
 

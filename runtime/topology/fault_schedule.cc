@@ -12,6 +12,7 @@
 
 #include <cmath>
 
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -37,6 +38,9 @@ struct Part {
   const TextFormat::ParseInfoTree* tree = nullptr;  // null: it has no text
   std::string path;                                 // "faults[0].crash."
 };
+
+// What a name may be of.
+enum Places { kHosts, kHostsAndClients, kAll };
 
 class Checker {
  public:
@@ -116,25 +120,27 @@ class Checker {
   }
 
   void Host(const Part& part, const char* field, int index,
-            const std::string& name, bool drawn, bool any_place) {
+            const std::string& name, bool drawn, Places places) {
     if (name.empty() && drawn) return;
+    if (places != kHosts && NamesClients(name)) return;
     const std::optional<int32_t> host = FindHost(topology_, name);
-    if (host.has_value() && (*host >= 0 || any_place)) return;
+    if (host.has_value() && (*host >= 0 || places == kAll)) return;
     const int last = topology_.num_hosts() - 1;
     Fail(part, field, index,
          absl::StrCat("is ", QuotedWord(name), ", expected ",
-                      any_place ? "'controller' or " : "", "a host of ",
-                      last + 1, ": '", topology_.HostName(0),
+                      places == kAll ? "'controller', " : "",
+                      places != kHosts ? "'clients', 'client:NAME' or " : "",
+                      "a host of ", last + 1, ": '", topology_.HostName(0),
                       last == 0 ? "" : "' ... '",
                       last == 0 ? "" : topology_.HostName(last), "'"));
   }
   template <typename M>
   void Sets(const Part& part, const M& between) {
     for (int i = 0; i < between.some_size(); ++i) {
-      Host(part, "some", i, between.some(i), false, true);
+      Host(part, "some", i, between.some(i), false, kAll);
     }
     for (int i = 0; i < between.others_size(); ++i) {
-      Host(part, "others", i, between.others(i), false, true);
+      Host(part, "others", i, between.others(i), false, kAll);
     }
   }
   void Rates(const Part& part, const char* field,
@@ -153,7 +159,7 @@ class Checker {
     switch (fault.what_case()) {
       case proto::Fault::kCrash: {
         const Part what = Inner(part, "crash", -1, fault.crash());
-        Host(what, "host", -1, fault.crash().host(), drawn, false);
+        Host(what, "host", -1, fault.crash().host(), drawn, kHosts);
         Seconds(what, "noticed_after_seconds",
                 fault.crash().noticed_after_seconds());
         Seconds(what, "restart_after_seconds",
@@ -162,7 +168,7 @@ class Checker {
       }
       case proto::Fault::kPause: {
         const Part what = Inner(part, "pause", -1, fault.pause());
-        Host(what, "host", -1, fault.pause().host(), drawn, false);
+        Host(what, "host", -1, fault.pause().host(), drawn, kHostsAndClients);
         Seconds(what, "restart_after_seconds",
                 fault.pause().restart_after_seconds());
         return;
@@ -197,7 +203,17 @@ class Checker {
       }
       case proto::Fault::kFullStore: {
         const Part what = Inner(part, "full_store", -1, fault.full_store());
-        return Host(what, "host", -1, fault.full_store().host(), drawn, false);
+        return Host(what, "host", -1, fault.full_store().host(), drawn, kHosts);
+      }
+      case proto::Fault::kBadDisk: {
+        const Part what = Inner(part, "bad_disk", -1, fault.bad_disk());
+        Host(what, "host", -1, fault.bad_disk().host(), drawn, kHosts);
+        if (fault.bad_disk().writes_fail() || fault.bad_disk().reads_fail()) {
+          return;
+        }
+        return Fail(what, "host", -1,
+                    "has a disk of which nothing fails, expected writes_fail "
+                    "or reads_fail");
       }
       case proto::Fault::kClientDeath: {
         const Part what = Inner(part, "client_death", -1, fault.client_death());
@@ -208,7 +224,7 @@ class Checker {
         return Fail(part, "for_seconds", -1,
                     "stands in a fault that does nothing, expected one of "
                     "crash, pause, slow_device, slow_link, bad_link, "
-                    "partition, full_store, client_death");
+                    "partition, full_store, bad_disk, client_death");
     }
   }
 
@@ -218,6 +234,11 @@ class Checker {
 };
 
 }  // namespace
+
+bool NamesClients(const std::string& name) {
+  return name == kClientsName || (absl::StartsWith(name, kClientPrefix) &&
+                                  name.size() > sizeof(kClientPrefix) - 1);
+}
 
 std::optional<int32_t> FindHost(const Topology& topology,
                                 const std::string& name) {

@@ -22,8 +22,12 @@
 
 namespace pathways {
 
-// What a schedule calls the place of the controller, which is host -1.
+// What a schedule calls the place of the controller, which is host -1, the
+// places of all clients, and, with a client's name behind it, that client's.
 inline constexpr char kControllerName[] = "controller";
+inline constexpr char kClientsName[] = "clients";
+inline constexpr char kClientPrefix[] = "client:";
+bool NamesClients(const std::string& name);
 
 // By the names that messages have. Nothing: the cluster has no such host; a
 // device's host, and which of its devices.

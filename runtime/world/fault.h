@@ -58,7 +58,7 @@ struct FaultRates {
 };
 
 // What happens, while it lasts, to messages from one of `some` to one of
-// `others` and back: hosts, -1 the controller's, none: any.
+// `others` and back: places (Placement::host), none: any.
 struct LinkFault {
   std::vector<int32_t> some, others;
   FaultRates messages;  // hot ones
@@ -73,6 +73,11 @@ struct LinkFault {
   TimeNs until = 0;
 
   bool Concerns(int32_t from, int32_t to) const;
+  // Whether nothing comes from one to the other again: between a client and the
+  // controller there is a connection, which ends then.
+  bool Parts(int32_t from, int32_t to) const {
+    return cut == kLoses && Concerns(from, to);
+  }
 };
 
 // Asked once for each message that crosses hosts, inside Send: on the sending

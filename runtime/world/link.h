@@ -54,7 +54,7 @@ struct LinkModels {
   LinkModel ici;                  // between hosts of an island
   std::vector<LinkModel> ici_of;  // by island; of those that it lacks: ici
   LinkModel dcn;                  // between islands
-  LinkModel control;              // between the controller's host and others
+  LinkModel control;              // from and to the controller and clients
 };
 absl::Status CheckLinkModels(const LinkModels& models);
 

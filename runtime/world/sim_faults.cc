@@ -121,6 +121,8 @@ int SimFaults::Begin(LinkFault fault) {
 
 void SimFaults::AddLinkFaults(int32_t from, int32_t to, bool is_control,
                               FaultOutcome* outcome) {
+  // Of a client and the controller: what is lost on its way is sent again.
+  const bool is_connection = from < 0 && to < 0;
   for (const auto& [number, fault] : on_links_) {
     if (outcome->dropped) return;
     if (!fault.Concerns(from, to)) continue;
@@ -133,6 +135,11 @@ void SimFaults::AddLinkFaults(int32_t from, int32_t to, bool is_control,
     const FaultRates& rates = is_control ? fault.controls : fault.messages;
     FaultOutcome drawn;
     if (rates.any()) drawn = Draw(rates);
+    if (drawn.dropped && is_connection) {
+      drawn.dropped = false;
+      drawn.extra_ns = rates.max_extra_ns;
+      ++counts_.delayed;
+    }
     drawn.dropped |= fault.cut == LinkFault::kLoses;
     if (drawn.dropped) ++counts_.dropped;
     if (drawn.duplicated && !outcome->duplicated) ++counts_.duplicated;

@@ -50,8 +50,9 @@ struct SimOptions {
   // on threads.
   bool workers_keep_order = false;
   // Inside a host; between hosts of an island; between islands; from and to
-  // the controller's host. Inside a host a message waits for no other one. A
-  // direction of a pair of hosts (islands, for dcn) carries one at a time.
+  // the controller's host, and clients. Inside a host a message waits for no
+  // other one. A direction of a pair of hosts (islands, for dcn) carries one at
+  // a time.
   LinkModel local{100, 0, 100};
   LinkModel ici{1'000, 50e9, 200};
   std::vector<LinkModel> ici_of;  // by island; of those that it lacks: ici

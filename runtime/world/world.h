@@ -156,7 +156,9 @@ class Actor {
 // Where an actor lives. Messages between actors of one host are reliable and in
 // order; between hosts they cross a link, which costs time and may be faulty.
 struct Placement {
-  int32_t host = 0;    // host number in the cluster; -1: the controller's own
+  // Host number in the cluster; -1: the controller's own; below, in a
+  // simulation: a client's own.
+  int32_t host = 0;
   int32_t worker = 0;  // taken modulo num_workers()
   int32_t island = 0;  // -1: the controller's
   uint32_t epoch = 1;  // of the host

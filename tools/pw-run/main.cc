@@ -372,7 +372,7 @@ class Session {
     // Others may run theirs at the same time.
     absl::StatusOr<std::unique_ptr<Client>> client = cluster_->Connect(
         !options_.client.empty() ? options_.client
-        : cluster_->process() == 0
+        : options_.connect.address.empty()
             ? "pw-run"
             : absl::StrCat("pw-run of process ", cluster_->process()),
         options_.share);

@@ -18,6 +18,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "google/protobuf/text_format.h"
+#include "runtime/topology/fault_schedule.h"
 
 namespace pathways {
 namespace {
@@ -57,8 +58,21 @@ class Driven final : public FaultDriver::Hosts {
         "limit ", host,
         bytes == UINT64_MAX ? " no more" : absl::StrCat(" to ", bytes)));
   }
+  void FailDisk(int32_t host, bool writes, bool reads) override {
+    Note(absl::StrCat("disk ", host, writes ? " is full" : "",
+                      reads ? " is unreadable" : "",
+                      writes || reads ? "" : " works"));
+  }
   void ClientDies(const std::string& client) override {
     Note(absl::StrCat("death of ", client));
+  }
+  std::vector<int32_t> PlacesOfClients(const std::string& name) const override {
+    if (name == kClientsName) return {-2, -3};
+    if (name == "client:b") return {-3};
+    return {};
+  }
+  void Disconnect(int32_t place) override {
+    Note(absl::StrCat("no connection of ", place));
   }
   void Note(const std::string& what) {
     done.push_back(absl::StrCat(world->Now(), ": ", what));
@@ -140,6 +154,40 @@ TEST(FaultDriverTest, WhoIsTakenForGoneComesAgain) {
                      restart_after_seconds: 2e-6 } })");
   driven.world->RunFor(10'000);
   EXPECT_THAT(driven.done, ElementsAre("1000: gone 0", "3000: restart 0"));
+}
+
+TEST(FaultDriverTest, DisksFailAndWorkAgain) {
+  Driven driven(R"(
+    faults { at_seconds: 1e-6 for_seconds: 1e-6
+             bad_disk { host: "host1" writes_fail: true } }
+    faults { at_seconds: 3e-6
+             bad_disk { host: "host0" writes_fail: true reads_fail: true } })");
+  driven.world->RunFor(10'000);
+  EXPECT_THAT(driven.done,
+              ElementsAre("1000: disk 1 is full", "2000: disk 1 works",
+                          "3000: disk 0 is full is unreadable"));
+}
+
+// Only what cuts it for good ends a connection; who is not there has none.
+TEST(FaultDriverTest, ConnectionsOfClientsEnd) {
+  Driven driven(R"(
+    faults { at_seconds: 1e-6 for_seconds: 1e-6
+             partition { some: "clients" others: "controller" } }
+    faults { at_seconds: 2e-6 for_seconds: 1e-6
+             partition { some: "client:b" others: "host0" loses: true } }
+    faults { at_seconds: 3e-6 for_seconds: 1e-6
+             partition { some: "client:c" others: "controller" loses: true } }
+    faults { at_seconds: 4e-6 for_seconds: 1e-6
+             partition { some: "client:b" others: "controller" loses: true } }
+    faults { at_seconds: 5e-6 partition { some: "controller" } }
+    faults { at_seconds: 6e-6 for_seconds: 1e-6
+             pause { host: "client:b" taken_for_gone: true } })");
+  driven.world->RunFor(10'000);
+  EXPECT_THAT(
+      driven.done,
+      ElementsAre("4000: no connection of -3", "5000: no connection of -2",
+                  "5000: no connection of -3", "6000: no connection of -3"));
+  EXPECT_EQ(driven.driver->events().size(), 5u);
 }
 
 }  // namespace

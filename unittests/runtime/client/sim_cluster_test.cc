@@ -92,6 +92,62 @@ TEST(SimClusterTest, ADeadClientEndsItsProcess) {
             absl::UnavailableError("client 'client0' has died"));
 }
 
+// A cluster and a process of a client, "client0".
+struct Apart {
+  explicit Apart(const std::string& faults) {
+    SimCluster::Parts parts;
+    EXPECT_TRUE(
+        google::protobuf::TextFormat::ParseFromString(faults, &parts.faults));
+    parts.on_client_death = [this](const std::string& name,
+                                   const absl::Status& why) {
+      EXPECT_EQ(name, "client0");
+      process->Shutdown(why);
+    };
+    ClusterOptions options = Sim();
+    options.kernels = &Kernels();
+    cluster =
+        SimCluster::Create(MakeCluster("2x2x2"), options, std::move(parts))
+            .value();
+    process = cluster
+                  ->OpenClients(0, "client0",
+                                [](std::shared_ptr<World> w) { return w; })
+                  .value();
+    client = process->Connect("client0").value();
+  }
+
+  std::unique_ptr<SimCluster> cluster;
+  std::unique_ptr<Cluster> process;
+  std::unique_ptr<Client> client;
+};
+
+// What a client says to the controller takes time, comes twice and out of
+// order, and is held up; nothing comes of it but that it takes longer.
+TEST(SimClusterTest, ConnectionsOfClientsMayBeBad) {
+  Apart quiet("");
+  RunGoldenTwice(*quiet.client);
+  Apart bad(R"(
+    faults { bad_link { some: "clients" others: "controller"
+                        controls { drop: 0.2 duplicate: 0.5 reorder: 0.5 } } }
+    faults { at_seconds: 1e-4 for_seconds: 1e-2
+             partition { some: "client:client0" } }
+    faults { at_seconds: 3e-4 for_seconds: 1e-2 pause { host: "clients" } })");
+  RunGoldenTwice(*bad.client);
+  EXPECT_GT(bad.cluster->world().stats().duplicated, 5u);
+  EXPECT_GT(bad.cluster->world().stats().reordered, 5u);
+  EXPECT_GT(bad.cluster->world().Now(), 10'000'000);
+  EXPECT_LT(quiet.cluster->world().Now(), 10'000'000);
+}
+
+TEST(SimClusterTest, AConnectionThatIsCutForGoodEnds) {
+  Apart cut(R"(
+    faults { at_control: 20
+             partition { some: "client:client0" others: "controller" } })");
+  EXPECT_EQ(
+      cut.client->Load(MakePlanData(GoldenPlan(kThreeHosts), {})).status(),
+      absl::CancelledError("the controller is gone: the connection with it has "
+                           "ended [PW7106]"));
+}
+
 TEST(SimClusterTest, FaultsNeedASimulation) {
   ClusterOptions options;
   options.faults = "jumbled";

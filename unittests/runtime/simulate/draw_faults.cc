@@ -10,6 +10,7 @@
 
 #include <string>
 
+#include "absl/strings/str_cat.h"
 #include "runtime/topology/fault_schedule.h"
 
 namespace pathways::simulate {
@@ -30,6 +31,19 @@ class Drawing {
     if (OneIn(2)) Harmless();
     if (!OneIn(5, 2)) return;
     for (uint64_t n = 1 + Below(2); n > 0; --n) Harmful();
+  }
+
+  void OfClients() {
+    for (uint64_t n = 1 + Below(2); n > 0; --n) OfClient();
+  }
+
+  void OfDisks() {
+    Fault* fault = Add();
+    if (OneIn(2)) Lasts(fault);
+    proto::BadDisk* disk = fault->mutable_bad_disk();
+    disk->set_host(Host());
+    disk->set_writes_fail(OneIn(2));
+    disk->set_reads_fail(!disk->writes_fail() || OneIn(3));
   }
 
  private:
@@ -54,6 +68,63 @@ class Drawing {
     return fault;
   }
   void Lasts(Fault* fault) { fault->set_for_seconds(Seconds(1'000, 500'000)); }
+
+  std::string Client() {
+    if (OneIn(3)) return kClientsName;
+    return absl::StrCat(kClientPrefix, Tenant());
+  }
+  std::string Tenant() {
+    const int tenant = static_cast<int>(
+        Below(static_cast<uint64_t>(scenario_.tenants_size())));
+    return scenario_.tenants(tenant).name();
+  }
+
+  template <typename M>
+  void WithClients(M* link) {
+    link->add_some(Client());
+    if (!OneIn(4)) link->add_others(kControllerName);
+  }
+
+  // Costs time, but for a connection that ends.
+  void OfClient() {
+    Fault* fault = Add();
+    switch (Below(9)) {
+      case 0:
+      case 1:
+      case 2: {
+        if (OneIn(2)) Lasts(fault);
+        WithClients(fault->mutable_bad_link());
+        Jumble(fault->mutable_bad_link()->mutable_messages());
+        Jumble(fault->mutable_bad_link()->mutable_controls());
+        if (fault->bad_link().others_size() == 0) return;
+        return fault->mutable_bad_link()->mutable_controls()->set_drop(
+            OneIn(2) ? 0.2 : 0);
+      }
+      case 3:
+      case 4: {
+        Lasts(fault);
+        return WithClients(fault->mutable_partition());
+      }
+      case 5: {
+        if (OneIn(2)) Lasts(fault);
+        WithClients(fault->mutable_slow_link());
+        return fault->mutable_slow_link()->set_latency_factor(
+            static_cast<double>(1 + Below(20)));
+      }
+      case 6:
+      case 7: {
+        Lasts(fault);
+        return fault->mutable_pause()->set_host(Client());
+      }
+      default: {
+        Lasts(fault);
+        proto::Partition* partition = fault->mutable_partition();
+        partition->add_some(absl::StrCat(kClientPrefix, Tenant()));
+        partition->add_others(kControllerName);
+        return partition->set_loses(true);
+      }
+    }
+  }
 
   template <typename M>
   void Between(M* link) {
@@ -153,12 +224,8 @@ class Drawing {
         fault->mutable_full_store()->set_host(Host());
         return fault->mutable_full_store()->set_bytes(Below(4'000));
       }
-      default: {
-        const int tenant = static_cast<int>(
-            Below(static_cast<uint64_t>(scenario_.tenants_size())));
-        return fault->mutable_client_death()->set_client(
-            scenario_.tenants(tenant).name());
-      }
+      default:
+        return fault->mutable_client_death()->set_client(Tenant());
     }
   }
 
@@ -172,6 +239,16 @@ class Drawing {
 void DrawFaults(const Topology& topology, SplitMix* random,
                 Scenario* scenario) {
   Drawing(topology, random, scenario).Run();
+}
+
+void DrawClientFaults(const Topology& topology, SplitMix* random,
+                      Scenario* scenario) {
+  Drawing(topology, random, scenario).OfClients();
+}
+
+void DrawDiskFaults(const Topology& topology, SplitMix* random,
+                    Scenario* scenario) {
+  Drawing(topology, random, scenario).OfDisks();
 }
 
 }  // namespace pathways::simulate

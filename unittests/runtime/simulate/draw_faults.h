@@ -18,6 +18,12 @@ namespace pathways::simulate {
 // Adds faults to a scenario that has its tenants: in more than half of them
 // none that a call could fail for.
 void DrawFaults(const Topology& topology, SplitMix* random, Scenario* scenario);
+// Adds what goes wrong between clients, which are apart, and the controller.
+void DrawClientFaults(const Topology& topology, SplitMix* random,
+                      Scenario* scenario);
+// Adds disks that fail.
+void DrawDiskFaults(const Topology& topology, SplitMix* random,
+                    Scenario* scenario);
 
 }  // namespace pathways::simulate
 

@@ -24,7 +24,7 @@ namespace {
 // Below, seeds keep the programs with which docs/simulation.md says that they
 // found something.
 constexpr uint64_t kFirstSpanning = 10'000, kFirstMoving = 30'000,
-                   kFirstReserving = 40'000;
+                   kFirstReserving = 40'000, kFirstOfLinks = 50'000;
 
 constexpr const char* kClusters[] = {"1x1x2", "1x2x1", "1x2x2", "2x1x2",
                                      "2x2x1", "2x2x2", "1x3x2", "3x1x2"};
@@ -37,6 +37,7 @@ class Drawing {
         span_random_(Mix(seed, 8)),
         move_random_(Mix(seed, 9)),
         slice_random_(Mix(seed, 10)),
+        link_random_(Mix(seed, 11)),
         reserves_(seed >= kFirstReserving && slice_random_.UpTo(1) == 0),
         moves_(seed >= kFirstMoving && move_random_.UpTo(1) == 0),
         shares_(share_random_.UpTo(2) == 0) {
@@ -87,6 +88,14 @@ class Drawing {
     DrawFaults(prepared->topology, &random_, &scenario_);
     // All that nobody uses leaves memory.
     if (scenario_.seed() % 5 == 0) scenario_.set_spill_above(1e-9);
+    if (scenario_.seed() < kFirstOfLinks) return scenario_;
+    if (scenario_.seed() % 10 == 5) {
+      DrawDiskFaults(prepared->topology, &link_random_, &scenario_);
+    }
+    if (scenario_.seed() % 4 == 0) {
+      scenario_.set_clients_apart(true);
+      DrawClientFaults(prepared->topology, &link_random_, &scenario_);
+    }
     return scenario_;
   }
 
@@ -243,7 +252,8 @@ class Drawing {
     if (slice != 0 && slice_random_.UpTo(3) > 0) Add(GIVE_BACK, slice);
   }
 
-  SplitMix random_, share_random_, span_random_, move_random_, slice_random_;
+  SplitMix random_, share_random_, span_random_, move_random_, slice_random_,
+      link_random_;
   // They reserve slices, leave the choice of devices open, and load several
   // programs in one act.
   const bool reserves_;

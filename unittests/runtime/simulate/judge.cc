@@ -14,11 +14,21 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "runtime/topology/fault_schedule.h"
 
 namespace pathways::simulate {
 namespace {
 
 bool MayDrop(const proto::MessageRates& rates) { return rates.drop() > 0; }
+
+// Whether all links between the two sets are connections of clients with the
+// controller, on which nothing is lost.
+template <typename M>
+bool IsOfConnections(const M& link) {
+  return !link.some().empty() &&
+         std::all_of(link.some().begin(), link.some().end(), NamesClients) &&
+         link.others_size() == 1 && link.others(0) == kControllerName;
+}
 
 // What the faults that happened may do.
 class Excuses {
@@ -30,7 +40,8 @@ class Excuses {
 
   // Whether anything at all may end with an error, and memory may stay away.
   bool any() const {
-    return !gone_.empty() || !silent_.empty() || !full_.empty() || loses_;
+    return !gone_.empty() || !silent_.empty() || !full_.empty() ||
+           !unreadable_.empty() || loses_;
   }
   bool may_leak() const { return !silent_.empty() || loses_for_ever_; }
 
@@ -39,8 +50,9 @@ class Excuses {
                const absl::Status& status) const {
     const absl::string_view text = status.message();
     if (absl::StrContains(text, "nothing is left to happen")) return false;
-    if (run_.dead.count(tenant) > 0 && absl::IsUnavailable(status) &&
-        absl::StrContains(text, absl::StrCat(tenant, " has died"))) {
+    if (const auto dead = run_.dead.find(tenant);
+        dead != run_.dead.end() && status.code() == dead->second.code() &&
+        absl::StrContains(text, dead->second.message())) {
       return true;
     }
     const bool lost =
@@ -68,6 +80,7 @@ class Excuses {
         names(full_)) {
       return true;
     }
+    if (absl::StrContains(text, "[PW3403]") && names(unreadable_)) return true;
     return loses_ && (lost || absl::IsDeadlineExceeded(status)) &&
            (absl::StrContains(text, "host") ||
             absl::StrContains(text, "island"));
@@ -92,6 +105,7 @@ class Excuses {
         }
         return;
       case proto::Fault::kBadLink:
+        if (IsOfConnections(fault.bad_link())) return;
         if (MayDrop(fault.bad_link().messages()) ||
             MayDrop(fault.bad_link().controls())) {
           loses_ = true;
@@ -99,6 +113,7 @@ class Excuses {
         }
         return;
       case proto::Fault::kPartition:
+        if (IsOfConnections(fault.partition())) return;
         if (fault.partition().loses() || !ends) {
           loses_ = true;
           loses_for_ever_ |= !ends;
@@ -107,6 +122,14 @@ class Excuses {
       case proto::Fault::kFullStore:
         full_.insert(hit.hosts.begin(), hit.hosts.end());
         return;
+      case proto::Fault::kBadDisk:
+        if (fault.bad_disk().reads_fail()) {
+          unreadable_.insert(hit.hosts.begin(), hit.hosts.end());
+        }
+        if (fault.bad_disk().writes_fail()) {
+          full_.insert(hit.hosts.begin(), hit.hosts.end());
+        }
+        return;
       default:
         return;
     }
@@ -114,7 +137,7 @@ class Excuses {
 
   const Prepared& prepared_;
   const RunRecord& run_;
-  std::set<int32_t> gone_, silent_, full_;
+  std::set<int32_t> gone_, silent_, full_, unreadable_;
   bool loses_ = false, loses_for_ever_ = false;
 };
 

@@ -135,7 +135,9 @@ class Running {
     SimCluster::Parts parts;
     parts.faults = scenario_.faults();
     parts.apart = scenario_.apart();
-    parts.on_client_death = [this](const std::string& name) { Die(name); };
+    parts.clients_apart = scenario_.clients_apart();
+    parts.on_client_death = [this](const std::string& name,
+                                   const absl::Status& why) { Die(name, why); };
     ClusterOptions options = OptionsOf(scenario_, &kernels_);
     options.ticket_order = scenario_.bug() != kTicketOrderBug;
     options.edit_simulation = [this](SimOptions* sim) {
@@ -158,12 +160,13 @@ class Running {
     for (int t = 0; t < scenario_.tenants_size(); ++t) {
       Member& member = members_.emplace_back();
       member.tenant = &scenario_.tenants(t);
-      absl::StatusOr<std::unique_ptr<Cluster>> process = cluster_->OpenClients(
-          static_cast<uint32_t>(t), [&](std::shared_ptr<World> shared) {
-            member.world =
-                std::make_shared<FiberWorld>(std::move(shared), fibers_.get());
-            return member.world;
-          });
+      absl::StatusOr<std::unique_ptr<Cluster>> process =
+          cluster_->OpenClients(static_cast<uint32_t>(t), member.tenant->name(),
+                                [&](std::shared_ptr<World> shared) {
+                                  member.world = std::make_shared<FiberWorld>(
+                                      std::move(shared), fibers_.get());
+                                  return member.world;
+                                });
       if (!process.ok()) return Break(process.status().ToString());
       member.cluster = *std::move(process);
       fibers_->Add([this, &member] { Call(member); });
@@ -206,13 +209,12 @@ class Running {
   }
 
   // In a handler.
-  void Die(const std::string& name) {
+  void Die(const std::string& name, const absl::Status& why) {
     for (size_t m = 0; m < members_.size(); ++m) {
       Member& member = members_[m];
       if (member.tenant->name() != name || member.left) continue;
-      record_.dead.insert(name);
-      member.cluster->Shutdown(
-          absl::UnavailableError(absl::StrCat(name, " has died")));
+      if (!record_.dead.try_emplace(name, why).second) continue;
+      member.cluster->Shutdown(why);
       member.world->RetireAll();
       // No message of a process comes after the end of its link.
       alarm_->Set(kLinkEndsNs, [this, m] {
@@ -329,6 +331,7 @@ RunRecord RunAlone(const Scenario& scenario, const Prepared& prepared) {
     Scenario alone = scenario;
     alone.set_seed(1);
     alone.set_apart(false);
+    alone.set_clients_apart(false);
     alone.set_workers(0);
     alone.clear_faults();
     alone.clear_bug();

@@ -30,8 +30,8 @@ namespace pathways::simulate {
 inline constexpr uint64_t kMaxEvents = 3'000'000;
 inline constexpr TimeNs kMaxTimeNs = 3'600'000'000'000;
 
-// A fault that happened, and the hosts that it hit (-1: the controller's);
-// none: any may be.
+// A fault that happened, and the places that it hit (Placement::host); none:
+// any may be.
 struct Hit {
   proto::Fault fault;
   std::set<int32_t> hosts;
@@ -43,9 +43,9 @@ std::string NameOf(const proto::Fault& fault);
 struct RunRecord {
   std::map<std::string, std::map<uint32_t, Outcome>> outcomes;  // by tenant
   std::vector<Hit> hits;
-  std::set<std::string> dead;       // tenants
-  bool ended = false;               // all calls did, within the bounds
-  std::vector<std::string> broken;  // rules, found while it ran
+  std::map<std::string, absl::Status> dead;  // tenants, and why
+  bool ended = false;                        // all calls did, within the bounds
+  std::vector<std::string> broken;           // rules, found while it ran
   // At the end, when all clients are gone.
   absl::Status counted;  // why there are no statistics
   ClusterStats stats;

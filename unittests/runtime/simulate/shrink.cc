@@ -60,6 +60,8 @@ class Shrinking {
       smaller |= Try([](Scenario* s) { s->set_workers(0); });
       smaller |= Try([](Scenario* s) { s->set_sequential(false); });
       smaller |= Try([](Scenario* s) { s->set_apart(false); });
+      smaller |= Try([](Scenario* s) { s->set_clients_apart(false); });
+      smaller |= Try([](Scenario* s) { s->set_spill_above(0); });
     }
     return best_;
   }

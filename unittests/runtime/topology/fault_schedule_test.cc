@@ -37,12 +37,15 @@ TEST(FaultScheduleTest, AllKindsAreRead) {
     faults { bad_link { messages { drop: 0.5 } controls { reorder: 1 } } }
     faults { for_seconds: 1 partition { some: "host0" loses: true } }
     faults { full_store { host: "host1" bytes: 100 } }
+    faults { bad_disk { host: "host1" reads_fail: true } }
+    faults { for_seconds: 1 pause { host: "clients" } }
+    faults { slow_link { some: "client:a" others: "controller" } }
     faults { client_death { client: "pw-run" } }
     hazards { per_host_hour: 2 fault { crash {} } }
   )",
                                 "f.textproto", TwoHosts());
   ASSERT_TRUE(read.ok()) << read.status();
-  EXPECT_EQ(read->faults_size(), 8);
+  EXPECT_EQ(read->faults_size(), 11);
   EXPECT_TRUE(CheckFaults(*read, "it", TwoHosts()).ok());
 }
 
@@ -56,8 +59,17 @@ TEST(FaultScheduleTest, WhatIsWrongIsNamedWithItsPlace) {
             "'host0' ... 'host1' [PW8102]");
   EXPECT_EQ(
       ErrorOf("faults { pause { host: \"controller\" } }"),
-      "f.textproto:1:18: faults[0].pause.host is 'controller', expected a "
-      "host of 2: 'host0' ... 'host1' [PW8102]");
+      "f.textproto:1:18: faults[0].pause.host is 'controller', expected "
+      "'clients', 'client:NAME' or a host of 2: 'host0' ... 'host1' [PW8102]");
+  EXPECT_EQ(ErrorOf("faults { pause { host: \"client:\" } }"),
+            "f.textproto:1:18: faults[0].pause.host is 'client:', expected "
+            "'clients', 'client:NAME' or a host of 2: 'host0' ... 'host1' "
+            "[PW8102]");
+  EXPECT_THAT(ErrorOf("faults { crash { host: \"clients\" } }"),
+              HasSubstr("is 'clients', expected a host of 2"));
+  EXPECT_EQ(ErrorOf("faults { bad_disk { host: \"host0\" } }"),
+            "f.textproto:1:21: faults[0].bad_disk.host has a disk of which "
+            "nothing fails, expected writes_fail or reads_fail [PW8102]");
   EXPECT_EQ(ErrorOf("faults { slow_device { device: \"d\" factor: 2 } }"),
             "f.textproto:1:24: faults[0].slow_device.device is 'd', expected a "
             "device, such as 'island0/host0/device0' [PW8102]");
@@ -67,7 +79,8 @@ TEST(FaultScheduleTest, WhatIsWrongIsNamedWithItsPlace) {
   EXPECT_EQ(
       ErrorOf("faults { partition { some: \"host0\" some: \"nowhere\" } }"),
       "f.textproto:1:36: faults[0].partition.some[1] is 'nowhere', expected "
-      "'controller' or a host of 2: 'host0' ... 'host1' [PW8102]");
+      "'controller', 'clients', 'client:NAME' or a host of 2: 'host0' ... "
+      "'host1' [PW8102]");
   EXPECT_EQ(ErrorOf("faults { at_seconds: -1 crash { host: \"host0\" } }"),
             "f.textproto:1:10: faults[0].at_seconds is -1, expected 0 to 1e+09 "
             "[PW8102]");

@@ -147,5 +147,34 @@ TEST(SimFaultsTest, ControlMessagesHaveTheirOwn) {
   EXPECT_FALSE(all.OfMessage(0, 1, {}).dropped);
 }
 
+// Hosts lose what the rates say, a connection of a client (-2) is late by the
+// longest delay, and no later message overtakes.
+TEST(SimFaultsTest, ConnectionsLoseNothingUntilTheyEnd) {
+  SimFaults faults({}, 1);
+  LinkFault lossy;
+  lossy.controls = {.drop = 1, .max_extra_ns = 70};
+  const int number = faults.Begin(lossy);
+  FaultOutcome of_host;
+  faults.AddLinkFaults(0, -1, /*is_control=*/true, &of_host);
+  EXPECT_TRUE(of_host.dropped);
+  for (const auto& [from, to] : {std::pair(-2, -1), std::pair(-1, -2)}) {
+    FaultOutcome of_client;
+    faults.AddLinkFaults(from, to, /*is_control=*/true, &of_client);
+    EXPECT_EQ(FieldsOf(of_client), FieldsOf({.extra_ns = 70}));
+  }
+  EXPECT_EQ(faults.counts().dropped, 1u);
+  EXPECT_EQ(faults.counts().delayed, 2u);
+  faults.End(number);
+  LinkFault ended;
+  ended.some = {-2};
+  ended.cut = LinkFault::kLoses;
+  EXPECT_TRUE(ended.Parts(-1, -2));
+  EXPECT_FALSE(ended.Parts(-1, -3));
+  faults.Begin(ended);
+  FaultOutcome of_client;
+  faults.AddLinkFaults(-2, -1, /*is_control=*/true, &of_client);
+  EXPECT_TRUE(of_client.dropped);
+}
+
 }  // namespace
 }  // namespace pathways
