@@ -215,6 +215,8 @@ class HostExecutor final : public ControlActor, private LaunchStaging::Owner {
 
   // Grants and their ends (host_grants.cc).
   void OnGrant(ControlRef control);
+  // Those whose launches have been staged meanwhile.
+  void ReleaseGrants();
   void ApplyGrant(const proto::Grant& grant);
   // The launch that a grant is for; null: it, or one before it, was given up.
   HostLaunch* LaunchOf(HostProgram* program, const proto::Grant& grant);

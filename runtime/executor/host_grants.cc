@@ -21,6 +21,11 @@ void HostExecutor::OnGrant(ControlRef control) {
                [this](const proto::Grant& grant) { ApplyGrant(grant); });
 }
 
+void HostExecutor::ReleaseGrants() {
+  grants_.Release(staging_.last(),
+                  [this](const proto::Grant& grant) { ApplyGrant(grant); });
+}
+
 HostLaunch* HostExecutor::LaunchOf(HostProgram* program,
                                    const proto::Grant& grant) {
   // One before it was given up, so the program is: devices fire in order.

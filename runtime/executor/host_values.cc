@@ -29,10 +29,13 @@ void HostExecutor::StartSpilling(std::unique_ptr<SpillDisk> disk) {
   done.kind = kSpillDone;
   auto run = [this, done](uint64_t bytes, std::function<void()> work) {
     if (!world_->simulated()) {
-      return side_.Do([this, done, work = std::move(work)] {
+      const std::function<void()> tell = [this, done, work = std::move(work)] {
         work();
         world_->SendLocal(kNobody, local_id(), done);
-      });
+      };
+      // Without a thread for it, the host waits for its disk.
+      if (!side_.Do(tell)) tell();
+      return;
     }
     work();
     const TimeNs time_ns =
@@ -45,8 +48,7 @@ void HostExecutor::StartSpilling(std::unique_ptr<SpillDisk> disk) {
 void HostExecutor::OnSpillDone() {
   counters_.sent[kSpillDone].Add();
   staging_.OnSpillDone();
-  grants_.Release(staging_.last(),
-                  [this](const proto::Grant& grant) { ApplyGrant(grant); });
+  ReleaseGrants();
   counters_.spilled_bytes.Set(staging_.spilled_bytes());
   // For who looks at the cluster, and so that who waits sees that it goes on.
   const uint64_t spilled = staging_.spilled_bytes();
@@ -61,15 +63,13 @@ void HostExecutor::OnSpillDone() {
 void HostExecutor::Proceed() {
   if (!staging_.waits()) return;
   staging_.Proceed();
-  grants_.Release(staging_.last(),
-                  [this](const proto::Grant& grant) { ApplyGrant(grant); });
+  ReleaseGrants();
 }
 
 void HostExecutor::OnStore(const ControlRef& control) {
   if (!staging_.Take(control)) return counters_.duplicates.Add();
   counters_.spilled_bytes.Set(staging_.spilled_bytes());
-  grants_.Release(staging_.last(),
-                  [this](const proto::Grant& grant) { ApplyGrant(grant); });
+  ReleaseGrants();
 }
 
 void HostExecutor::OnClientWire(uint32_t client, const WireMessage& message,

@@ -8,16 +8,24 @@
 
 #include "runtime/executor/side_thread.h"
 
+#include <system_error>
 #include <utility>
 
 namespace pathways {
 
-void SideThread::Do(std::function<void()> work) {
+bool SideThread::Do(const std::function<void()>& work) {
   MutexLock lock(&mutex_);
-  if (is_over_) return;
-  next_ = std::move(work);
-  if (!thread_.joinable()) thread_ = std::thread([this] { Loop(); });
+  if (is_over_) return true;
+  if (!thread_.joinable()) {
+    try {
+      thread_ = std::thread([this] { Loop(); });
+    } catch (const std::system_error&) {
+      return false;
+    }
+  }
+  next_ = work;
   changed_.notify_one();
+  return true;
 }
 
 void SideThread::Stop() {

@@ -25,7 +25,8 @@ class SideThread {
   ~SideThread() { Stop(); }
 
   // Returns at once. One at a time: what is given is done before the next one.
-  void Do(std::function<void()> work) ABSL_LOCKS_EXCLUDED(mutex_);
+  // False: the system has no thread for it, so it is the caller's.
+  bool Do(const std::function<void()>& work) ABSL_LOCKS_EXCLUDED(mutex_);
   // Waits for the work that has begun; what comes later is not done.
   void Stop() ABSL_LOCKS_EXCLUDED(mutex_);
 

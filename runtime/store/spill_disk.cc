@@ -76,6 +76,16 @@ int Lock(const std::string& path) {
 
 constexpr char kSuffix[] = ".spill";
 
+// What is left of spilled arrays.
+void RemoveFiles(const std::string& folder) {
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    if (absl::EndsWith(entry.path().string(), kSuffix)) {
+      unlink(entry.path().c_str());
+    }
+  }
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<SpillDisk>> FolderDisk::Open(
@@ -107,24 +117,13 @@ absl::StatusOr<std::unique_ptr<SpillDisk>> FolderDisk::Open(
   if (const int error = WriteAll(lock, before.empty() ? wanted : "")) {
     return FolderError(error, path);
   }
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(own, error)) {
-    if (absl::EndsWith(entry.path().string(), kSuffix)) {
-      unlink(entry.path().c_str());
-    }
-  }
+  RemoveFiles(own);
   if (access(own.c_str(), W_OK | X_OK) != 0) return FolderError(errno, own);
   return disk;
 }
 
 FolderDisk::~FolderDisk() {
-  std::error_code error;
-  for (const auto& entry :
-       std::filesystem::directory_iterator(folder_, error)) {
-    if (absl::EndsWith(entry.path().string(), kSuffix)) {
-      unlink(entry.path().c_str());
-    }
-  }
+  RemoveFiles(folder_);
   unlink(absl::StrCat(folder_, "/lock").c_str());
   rmdir(folder_.c_str());
   close(lock_);

@@ -14,6 +14,7 @@
 
 #include "unittests/runtime/checkpoint/test_folder.h"
 #include "unittests/runtime/client/runtime_test_support.h"
+#include "unittests/runtime/executor/no_threads.h"
 
 namespace pathways::testing {
 namespace {
@@ -30,8 +31,10 @@ constexpr uint64_t kHostBytes = 64 << 10;
 // Two hosts with little memory and a spill folder.
 class SpillTest : public ::testing::TestWithParam<ClusterOptions::WorldKind> {
  protected:
+  SpillTest() { kernels_.functions["twice512"] = Twice<kFloats / 2>; }
   ClusterOptions Options() {
     ClusterOptions options;
+    options.kernels = &kernels_;
     options.world = GetParam();
     options.seed = 11;
     options.workers = 2;
@@ -80,29 +83,56 @@ class SpillTest : public ::testing::TestWithParam<ClusterOptions::WorldKind> {
     return files;
   }
 
+  // Twice that value, as an array of its own.
+  static absl::StatusOr<ArrayHandle> MakeTwice(Client& client,
+                                               ProgramHandle program, int i) {
+    const absl::StatusOr<RunHandle> run =
+        client.Launch(program, {LaunchArgument(ValueOf(i))});
+    if (!run.ok()) return run.status();
+    const absl::Status status = client.Await(*run);
+    absl::StatusOr<ArrayHandle> made =
+        status.ok() ? client.Keep(*run, 0) : status;
+    EXPECT_TRUE(client.ReleaseRun(*run).ok());
+    return made;
+  }
+  // Twice each value from 0.
+  static std::vector<ArrayHandle> MakeMany(Client& client,
+                                           ProgramHandle program, int count) {
+    std::vector<ArrayHandle> made;
+    for (int i = 0; i < count; ++i) {
+      const absl::StatusOr<ArrayHandle> one = MakeTwice(client, program, i);
+      EXPECT_TRUE(one.ok()) << i << ": " << one.status();
+      made.push_back(one.ok() ? *one : ArrayHandle());
+    }
+    return made;
+  }
+  // The last ones first.
+  static void ExpectMany(Client& client, const std::vector<ArrayHandle>& made) {
+    for (size_t i = made.size(); i-- > 0;) {
+      const absl::StatusOr<HostArray> value = client.Get(made[i]);
+      ASSERT_TRUE(value.ok()) << i << ": " << value.status();
+      EXPECT_EQ(Values(*value), TwiceOf(static_cast<int>(i))) << i;
+    }
+  }
+  static void ReleaseMany(Client& client,
+                          const std::vector<ArrayHandle>& made) {
+    for (const ArrayHandle& array : made) {
+      EXPECT_TRUE(client.Release(array).ok());
+    }
+  }
+
   TestFolder folder_;
+  TestKernels kernels_;
 };
 INSTANTIATE_TEST_SUITE_P(Worlds, SpillTest, BothWorlds(), WorldName);
 
 TEST_P(SpillTest, ArraysOfSeveralTimesTheMemoryAreKeptAndRead) {
-  ClusterOptions options = Options();
-  TestKernels kernels;
-  kernels.functions["twice512"] = Twice<kFloats / 2>;
-  options.kernels = &kernels;
   {
-    TestCluster runtime = StartSmall(options);
+    TestCluster runtime = StartSmall(Options());
     const ProgramHandle program = LoadPlan(*runtime, TwicePlan("twice"));
     // Each host has two kilobytes of each.
     constexpr int kArrays = 5 * 2 * kHostBytes / (kFloats * 4);
-    std::vector<ArrayHandle> kept;
-    for (int i = 0; i < kArrays; ++i) {
-      const absl::StatusOr<RunHandle> run =
-          runtime->Launch(program, {LaunchArgument(ValueOf(i))});
-      ASSERT_TRUE(run.ok()) << run.status();
-      ASSERT_TRUE(runtime->Await(*run).ok()) << runtime->Await(*run);
-      kept.push_back(*runtime->Keep(*run, 0));
-      EXPECT_TRUE(runtime->ReleaseRun(*run).ok());
-    }
+    const std::vector<ArrayHandle> kept = MakeMany(*runtime, program, kArrays);
     EXPECT_GE(SpilledBytes(*runtime), 4 * 2 * kHostBytes);
     EXPECT_EQ(Files().empty(), GetParam() == ClusterOptions::kSim);
     // The first ones are arguments of further launches, several at a time.
@@ -114,14 +144,8 @@ TEST_P(SpillTest, ArraysOfSeveralTimesTheMemoryAreKeptAndRead) {
       EXPECT_EQ(Values(*runtime->Fetch(runs[i], "v")), TwiceOf(i, 4)) << i;
       EXPECT_TRUE(runtime->ReleaseRun(runs[i]).ok());
     }
-    for (int i = kArrays - 1; i >= 0; --i) {
-      const absl::StatusOr<HostArray> value = runtime->Get(kept[i]);
-      ASSERT_TRUE(value.ok()) << i << ": " << value.status();
-      EXPECT_EQ(Values(*value), TwiceOf(i)) << i;
-    }
-    for (const ArrayHandle& array : kept) {
-      EXPECT_TRUE(runtime->Release(array).ok());
-    }
+    ExpectMany(*runtime, kept);
+    ReleaseMany(*runtime, kept);
     EXPECT_EQ(StatsOf(*runtime).object_bytes, 0u);
     EXPECT_EQ(SpilledBytes(*runtime), 0u);
     EXPECT_THAT(Files(), IsEmpty());
@@ -134,9 +158,7 @@ TEST_P(SpillTest, ArraysOfSeveralTimesTheMemoryAreKeptAndRead) {
 TEST_P(SpillTest, LaunchesWaitForWhatOthersUse) {
   constexpr int64_t kLarge = 4 * kFloats;
   ClusterOptions options = Options();
-  TestKernels kernels;
-  kernels.functions["twice512"] = Twice<kLarge / 2>;
-  options.kernels = &kernels;
+  kernels_.functions["twice512"] = Twice<kLarge / 2>;
   TestCluster runtime = StartSmall(options);
   const std::unique_ptr<Client> other = runtime.Connect("other");
   const ProgramHandle program = LoadPlan(*runtime, TwicePlan("twice", kLarge));
@@ -163,21 +185,16 @@ TEST_P(SpillTest, LaunchesWaitForWhatOthersUse) {
 
 TEST_P(SpillTest, AFullFolderIsAnErrorForWhoNeedsTheMemory) {
   ClusterOptions options = Options();
-  TestKernels kernels;
-  kernels.functions["twice512"] = Twice<kFloats / 2>;
-  options.kernels = &kernels;
   options.spill.bytes = kHostBytes;
   TestCluster runtime = StartSmall(options);
   const ProgramHandle program = LoadPlan(*runtime, TwicePlan("twice"));
   std::vector<ArrayHandle> kept;
   absl::Status status;
   while (status.ok() && kept.size() < 1000) {
-    const int i = static_cast<int>(kept.size());
-    const RunHandle run =
-        *runtime->Launch(program, {LaunchArgument(ValueOf(i))});
-    status = runtime->Await(run);
-    if (status.ok()) kept.push_back(*runtime->Keep(run, 0));
-    EXPECT_TRUE(runtime->ReleaseRun(run).ok());
+    const absl::StatusOr<ArrayHandle> made =
+        MakeTwice(*runtime, program, static_cast<int>(kept.size()));
+    status = made.status();
+    if (made.ok()) kept.push_back(*made);
   }
   EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
   EXPECT_THAT(
@@ -189,23 +206,14 @@ TEST_P(SpillTest, AFullFolderIsAnErrorForWhoNeedsTheMemory) {
   // Memory and files together are full, but for what is written together.
   EXPECT_GE(kept.size(), 32 + 16u);
   // Nothing is lost, and what is released makes room.
-  for (size_t i = 0; i < kept.size(); ++i) {
-    EXPECT_EQ(Values(*runtime->Get(kept[i])), TwiceOf(static_cast<int>(i)))
-        << i;
-  }
-  for (const ArrayHandle& array : kept) {
-    EXPECT_TRUE(runtime->Release(array).ok());
-  }
+  ExpectMany(*runtime, kept);
+  ReleaseMany(*runtime, kept);
   const RunHandle run = *runtime->Launch(program, {LaunchArgument(ValueOf(7))});
   EXPECT_EQ(Values(*runtime->Fetch(run, "v")), TwiceOf(7));
 }
 
 TEST_P(SpillTest, WhatADeadOwnerHadIsGone) {
-  ClusterOptions options = Options();
-  TestKernels kernels;
-  kernels.functions["twice512"] = Twice<kFloats / 2>;
-  options.kernels = &kernels;
-  TestCluster runtime = StartSmall(options);
+  TestCluster runtime = StartSmall(Options());
   std::unique_ptr<Client> owner = runtime.Connect("owner");
   const ProgramHandle program = LoadPlan(*owner, TwicePlan("twice"));
   for (int i = 0; i < 64; ++i) {
@@ -221,21 +229,9 @@ TEST_P(SpillTest, WhatADeadOwnerHadIsGone) {
 
 TEST_P(SpillTest, ADamagedFileCostsItsArray) {
   if (GetParam() == ClusterOptions::kSim) GTEST_SKIP() << "has no folder";
-  ClusterOptions options = Options();
-  options.world = ClusterOptions::kThreads;
-  TestKernels kernels;
-  kernels.functions["twice512"] = Twice<kFloats / 2>;
-  options.kernels = &kernels;
-  TestCluster runtime = StartSmall(options);
+  TestCluster runtime = StartSmall(Options());
   const ProgramHandle program = LoadPlan(*runtime, TwicePlan("twice"));
-  std::vector<ArrayHandle> kept;
-  for (int i = 0; i < 64; ++i) {
-    const RunHandle run =
-        *runtime->Launch(program, {LaunchArgument(ValueOf(i))});
-    ASSERT_TRUE(runtime->Await(run).ok());
-    kept.push_back(*runtime->Keep(run, 0));
-    EXPECT_TRUE(runtime->ReleaseRun(run).ok());
-  }
+  const std::vector<ArrayHandle> kept = MakeMany(*runtime, program, 64);
   // The first byte of a file is of one array.
   const std::vector<std::string> files = Files();
   ASSERT_FALSE(files.empty());
@@ -267,7 +263,6 @@ TEST_P(SpillTest, ADamagedFileCostsItsArray) {
 TEST_P(SpillTest, AFolderThatIsNotThereIsToldAtTheStart) {
   if (GetParam() == ClusterOptions::kSim) GTEST_SKIP() << "has no folder";
   ClusterOptions options = Options();
-  options.world = ClusterOptions::kThreads;
   options.spill.folder = folder_ / "none";
   const absl::Status status =
       Cluster::Create(MakeCluster("1x1x1"), options).status();
@@ -284,21 +279,10 @@ TEST_P(SpillTest, AFolderThatIsNotThereIsToldAtTheStart) {
 // A program whose pieces go from host to host needs memory of both, which kept
 // arrays have; nobody waits for their owner.
 TEST_P(SpillTest, ALoadDoesNotWaitForArraysThatNobodyUses) {
-  ClusterOptions options = Options();
-  TestKernels kernels;
-  kernels.functions["twice512"] = Twice<kFloats / 2>;
-  options.kernels = &kernels;
-  TestCluster runtime = StartSmall(options);
+  TestCluster runtime = StartSmall(Options());
   const std::unique_ptr<Client> other = runtime.Connect("other");
   const ProgramHandle program = LoadPlan(*runtime, TwicePlan("twice"));
-  std::vector<ArrayHandle> kept;
-  for (int i = 0; i < 24; ++i) {
-    const RunHandle run =
-        *runtime->Launch(program, {LaunchArgument(ValueOf(i))});
-    ASSERT_TRUE(runtime->Await(run).ok());
-    kept.push_back(*runtime->Keep(run, 0));
-    EXPECT_TRUE(runtime->ReleaseRun(run).ok());
-  }
+  const std::vector<ArrayHandle> kept = MakeMany(*runtime, program, 24);
   PlanBuilder b("move", 2);
   const uint32_t s = b.AddSlice("s", {{"x", 1}}, 0, 0);
   const uint32_t t = b.AddSlice("t", {{"x", 1}}, 0, 1);
@@ -313,10 +297,17 @@ TEST_P(SpillTest, ALoadDoesNotWaitForArraysThatNobodyUses) {
       }});
   ASSERT_TRUE(moved.ok()) << moved.status();
   EXPECT_GT(SpilledBytes(*runtime), 0u);
-  for (size_t i = 0; i < kept.size(); ++i) {
-    EXPECT_EQ(Values(*runtime->Get(kept[i])), TwiceOf(static_cast<int>(i)))
-        << i;
-  }
+  ExpectMany(*runtime, kept);
+}
+
+// Its disk has a thread when it is first needed.
+TEST_P(SpillTest, WithoutAThreadForItAHostWritesAndReadsItself) {
+  TestCluster runtime = StartSmall(Options());
+  const ProgramHandle program = LoadPlan(*runtime, TwicePlan("twice"));
+  const NoThreads none;
+  const std::vector<ArrayHandle> kept = MakeMany(*runtime, program, 64);
+  EXPECT_GT(SpilledBytes(*runtime), 0u);
+  ExpectMany(*runtime, kept);
 }
 
 }  // namespace
