@@ -64,14 +64,14 @@ proto::Slice SliceOn(const proto::Slice& slice, int island,
 }  // namespace
 
 absl::StatusOr<PlanData> MakeCopyPlan(const PreparedPlan& plan,
-                                      const std::vector<uint32_t>& results,
                                       const Topology& topology,
                                       const std::vector<bool>& away) {
   const proto::Plan& tables = plan.plan();
   PlanBuilder copy(absl::StrCat("cut of ", plan.name()), /*steps_in_flight=*/1);
   std::map<uint32_t, std::pair<uint32_t, uint32_t>> slices;  // from, to
-  for (uint32_t r : results) {
-    const proto::Result& result = tables.interface().results(r);
+  for (const proto::Argument& argument : tables.interface().arguments()) {
+    if (!argument.carried()) continue;
+    const proto::Result& result = tables.interface().results(argument.from());
     const proto::Buffer& buffer =
         tables.buffers(tables.actions(result.action()).operands(0));
     auto [found, is_new] = slices.try_emplace(buffer.slice());
@@ -96,14 +96,15 @@ absl::StatusOr<PlanData> MakeCopyPlan(const PreparedPlan& plan,
     }
     const proto::Layout& layout = tables.layouts(buffer.layout());
     const auto [from, to] = found->second;
-    const uint32_t source = copy.AddBuffer(
-        result.name(), from, LayoutOf(layout), /*credits=*/1, layout.element());
+    const uint32_t source =
+        copy.AddBuffer(argument.name(), from, LayoutOf(layout), /*credits=*/1,
+                       layout.element());
     const uint32_t target =
-        copy.AddBuffer(absl::StrCat("copy of ", result.name()), to,
+        copy.AddBuffer(absl::StrCat("copy of ", argument.name()), to,
                        LayoutOf(layout), /*credits=*/1, layout.element());
-    copy.AddFeed(result.name(), source);
-    copy.AddMove(result.name(), source, target);
-    copy.AddFetch(result.name(), target);
+    copy.AddFeed(argument.name(), source);
+    copy.AddMove(argument.name(), source, target);
+    copy.AddFetch(argument.name(), target);
   }
   return MakePlanData(copy.Finish(), {});
 }

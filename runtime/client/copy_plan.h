@@ -9,7 +9,6 @@
 #ifndef RUNTIME_CLIENT_COPY_PLAN_H_
 #define RUNTIME_CLIENT_COPY_PLAN_H_
 
-#include <cstdint>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -19,14 +18,13 @@
 
 namespace pathways {
 
-// A program that takes these results of `plan`, where that leaves them, and
-// returns each of them, cut in the same way, on hosts that `plan` does not use
-// and whose devices are not `away`, by global device: of the island that the
-// result is on if it has such hosts, else of the first that has. Shards are
-// dealt out evenly. It runs no code. ResourceExhausted: no island has another
-// host of that kind of device.
+// A program that takes what each carried argument of `plan` is after a step, in
+// their order, where `plan` leaves it, and returns it, cut in the same way, on
+// hosts that `plan` does not use and whose devices are not `away`, by global
+// device: of the island that it is on if that has such hosts, else of the first
+// that has. Shards are dealt out evenly. It runs no code. ResourceExhausted: no
+// island has another host of that kind of device.
 absl::StatusOr<PlanData> MakeCopyPlan(const PreparedPlan& plan,
-                                      const std::vector<uint32_t>& results,
                                       const Topology& topology,
                                       const std::vector<bool>& away);
 

@@ -19,21 +19,10 @@ absl::Status HostCuts::Prepare(const LoadOptions& load) {
   Drop();
   auto plan = client_.PlanOf(program_);
   if (!plan.ok()) return plan.status();
-  const proto::Interface& interface = (*plan)->plan().interface();
-  std::vector<uint32_t> results;
-  result_of_.assign(interface.arguments_size(), std::nullopt);
-  for (int i = 0; i < interface.arguments_size(); ++i) {
-    const proto::Argument& argument = interface.arguments(i);
-    if (!argument.carried()) continue;
-    result_of_[i] = argument.from();
-    if (place_of_.try_emplace(argument.from(), results.size()).second) {
-      results.push_back(argument.from());
-    }
-  }
   const absl::StatusOr<std::vector<bool>> away = client_.AwayDevices();
   if (!away.ok()) return away.status();
   absl::StatusOr<PlanData> copies =
-      MakeCopyPlan(**plan, results, *client_.context_.runtime->topology, *away);
+      MakeCopyPlan(**plan, *client_.context_.runtime->topology, *away);
   if (!copies.ok()) return copies.status();
   const absl::StatusOr<ProgramHandle> loaded =
       client_.Load(*std::move(copies), load);
@@ -62,30 +51,33 @@ absl::StatusOr<std::vector<ArrayHandle>> HostCuts::Copy(
   return prepared.ok() ? CopyOnce(arrays) : prepared;
 }
 
+bool HostCuts::IsCarried(size_t argument) const {
+  const proto::Interface& interface = source_->plan().interface();
+  return interface.arguments(static_cast<int>(argument)).carried();
+}
+
 absl::StatusOr<std::vector<ArrayHandle>> HostCuts::CopyOnce(
     const std::vector<ArrayHandle>& arrays) {
-  LaunchArguments arguments(place_of_.size());
-  for (size_t i = 0; i < result_of_.size(); ++i) {
-    if (!result_of_[i].has_value()) continue;
-    arguments[place_of_.at(*result_of_[i])] = arrays[i];
+  LaunchArguments arguments;
+  for (size_t i = 0; i < arrays.size(); ++i) {
+    if (IsCarried(i)) arguments.emplace_back(arrays[i]);
   }
   const absl::StatusOr<RunHandle> run =
       client_.Launch(*copies_, std::move(arguments), /*steps=*/1);
   if (!run.ok()) return run.status();
   absl::Status status = client_.Await(*run);
   std::vector<ArrayHandle> copies(arrays.size());
-  size_t kept = 0;
-  for (; kept < copies.size() && status.ok(); ++kept) {
-    if (!result_of_[kept].has_value()) continue;
-    const absl::StatusOr<ArrayHandle> copy =
-        client_.Keep(*run, place_of_.at(*result_of_[kept]));
+  int64_t result = 0;
+  for (size_t i = 0; i < copies.size() && status.ok(); ++i) {
+    if (!IsCarried(i)) continue;
+    const absl::StatusOr<ArrayHandle> copy = client_.Keep(*run, result++);
     status = copy.status();
-    if (copy.ok()) copies[kept] = *copy;
+    if (copy.ok()) copies[i] = *copy;
   }
   (void)client_.ReleaseRun(*run);
   if (status.ok()) return copies;
-  for (size_t i = 0; i < kept; ++i) {
-    if (copies[i].id != 0) (void)client_.Release(copies[i]);
+  for (ArrayHandle copy : copies) {
+    if (copy.id != 0) (void)client_.Release(copy);
   }
   return status;
 }
@@ -94,7 +86,6 @@ void HostCuts::Drop() {
   if (copies_.has_value()) (void)client_.Discard(*copies_);
   copies_.reset();
   source_ = nullptr;
-  place_of_.clear();
 }
 
 }  // namespace pathways

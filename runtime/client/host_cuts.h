@@ -9,8 +9,6 @@
 #ifndef RUNTIME_CLIENT_HOST_CUTS_H_
 #define RUNTIME_CLIENT_HOST_CUTS_H_
 
-#include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -49,6 +47,8 @@ class HostCuts {
   void Drop();
 
  private:
+  // Of what the copies are for.
+  bool IsCarried(size_t argument) const;
   absl::StatusOr<std::vector<ArrayHandle>> CopyOnce(
       const std::vector<ArrayHandle>& arrays);
 
@@ -56,9 +56,6 @@ class HostCuts {
   const ProgramHandle program_;
   std::optional<ProgramHandle> copies_;
   std::shared_ptr<const PreparedPlan> source_;  // what that is for
-  // Results of the program, and arguments of the copying one.
-  std::map<uint32_t, int64_t> place_of_;
-  std::vector<std::optional<uint32_t>> result_of_;  // by argument
 };
 
 }  // namespace pathways

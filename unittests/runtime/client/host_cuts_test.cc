@@ -29,6 +29,18 @@ std::vector<uint64_t> ArrayBytes(Client& client) {
   return bytes;
 }
 
+// When its last program is unloaded.
+void ExpectNothingAfter(Client& client, ProgramHandle program) {
+  EXPECT_TRUE(client.Unload(program).ok());
+  EXPECT_EQ(StatsOf(client).programs, 0u);
+  for (uint64_t left : ArrayBytes(client)) EXPECT_EQ(left, 0u);
+}
+
+absl::StatusOr<RecoveredResults> RunAll(Client& client, ProgramHandle program,
+                                        const RecoveryOptions& options) {
+  return client.RunToEnd(program, Values3().Arguments(), kSteps, options);
+}
+
 RecoveryOptions OnHosts(int64_t every) {
   RecoveryOptions options;
   options.mode = RecoveryOptions::kRebind;
@@ -76,9 +88,7 @@ TEST_P(HostCutsTest, CopiesAreOnOtherHosts) {
       EXPECT_EQ(Values(*back), Values3().After(kSteps));
       EXPECT_TRUE(runtime->Release((*copies)[0]).ok());
     }
-    EXPECT_TRUE(runtime->Unload(program).ok());
-    EXPECT_EQ(StatsOf(*runtime).programs, 0u);
-    for (uint64_t left : ArrayBytes(*runtime)) EXPECT_EQ(left, 0u);
+    ExpectNothingAfter(*runtime, program);
   }
 }
 
@@ -86,30 +96,25 @@ TEST_P(HostCutsTest, ARunHasItsCutsThere) {
   auto runtime = Start("1x3x1", Options());
   const ProgramHandle program = LoadPlan(*runtime, RecurrencePlan("p"));
   for (int64_t every : {1, 3, 10}) {
-    auto results = runtime->RunToEnd(program, Values3().Arguments(), kSteps,
-                                     OnHosts(every));
+    auto results = RunAll(*runtime, program, OnHosts(every));
     ASSERT_TRUE(results.ok()) << results.status();
     EXPECT_EQ(results->report.cuts, (kSteps - 1) / every);
     EXPECT_EQ(results->report.cut_bytes, every < kSteps ? 8u : 0u);
     ExpectRight(*runtime, *results);
   }
-  EXPECT_TRUE(runtime->Unload(program).ok());
-  EXPECT_EQ(StatsOf(*runtime).programs, 0u);
-  for (uint64_t left : ArrayBytes(*runtime)) EXPECT_EQ(left, 0u);
+  ExpectNothingAfter(*runtime, program);
 }
 
 TEST_P(HostCutsTest, WithoutAnotherHostThereAreNone) {
   auto runtime = Start("1x2x1", Options());
   const ProgramHandle program = LoadPlan(*runtime, RecurrencePlan("p"));
   RecoveryOptions options = OnHosts(2);
-  EXPECT_EQ(runtime->RunToEnd(program, Values3().Arguments(), kSteps, options)
-                .status(),
+  EXPECT_EQ(RunAll(*runtime, program, options).status(),
             absl::ResourceExhaustedError(
                 "a cut of program 'p' needs a host with 'cpu' devices that the "
                 "program is not on; it is on 2 of 2 [PW4107]"));
   options.folder = "somewhere";
-  EXPECT_EQ(runtime->RunToEnd(program, Values3().Arguments(), kSteps, options)
-                .status(),
+  EXPECT_EQ(RunAll(*runtime, program, options).status(),
             absl::InvalidArgumentError(
                 "cuts are to be on hosts, and in folder 'somewhere'"));
 }
@@ -123,9 +128,7 @@ TEST_P(HostCutsTest, MemoryForThemIsTakenBefore) {
   ASSERT_TRUE(slice.ok()) << slice.status();
   RecoveryOptions options = OnHosts(2);
   options.load.wait_ns = 0;
-  const absl::Status refused =
-      runtime->RunToEnd(program, Values3().Arguments(), kSteps, options)
-          .status();
+  const absl::Status refused = RunAll(*runtime, program, options).status();
   EXPECT_EQ(refused.code(), absl::StatusCode::kResourceExhausted);
   EXPECT_THAT(std::string(refused.message()),
               AllOf(HasSubstr("program 'cut of p' needs "),
@@ -162,13 +165,11 @@ TEST(HostCutsLossTest, ACutOutlivesTheHostsOfItsProgram) {
       EXPECT_THAT(what, HasSubstr(" is lost: "));
       ++cuts_lost;
     };
-    auto results =
-        (*client)->RunToEnd(*program, Values3().Arguments(), kSteps, options);
+    auto results = RunAll(**client, *program, options);
     ASSERT_TRUE(results.ok()) << results.status();
     ExpectRight(**client, *results);
     losses += static_cast<int>(results->report.losses);
-    EXPECT_TRUE((*client)->Unload(*program).ok());
-    for (uint64_t left : ArrayBytes(**client)) EXPECT_EQ(left, 0u);
+    ExpectNothingAfter(**client, *program);
   }
   EXPECT_GT(losses, 20);
   EXPECT_GT(cuts_lost, 5);
@@ -187,8 +188,7 @@ TEST(HostCutsLossTest, WithoutAnotherHostACutIsWithTheClient) {
     RecoveryOptions options = OnHosts(2);
     std::vector<std::string> events;
     options.on_event = [&](const std::string& what) { events.push_back(what); };
-    auto results =
-        (*client)->RunToEnd(program, Values3().Arguments(), kSteps, options);
+    auto results = RunAll(**client, program, options);
     if (results.status().code() == absl::StatusCode::kResourceExhausted) {
       continue;  // it ended before the run began
     }
