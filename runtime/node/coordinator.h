@@ -99,7 +99,9 @@ class Coordinator {
   size_t num_enough() const;
   // Whether as many are linked, and nobody else is about to be.
   bool AreEnoughLinked() const;
-  // Clients that wait are told for whom, if that is another than before.
+  // For whom clients wait.
+  std::string NotYetText() const;
+  // Those that wait are told, if it is another than before.
   void TellEarly();
   void TellNotYet(PeerId peer);
   // By its hosts.

@@ -140,17 +140,22 @@ void Coordinator::Admit(PeerId peer, const proto::MemberHello& hello) {
   if (!begun_) TellEarly();
 }
 
-void Coordinator::TellEarly() {
+std::string Coordinator::NotYetText() const {
   const std::vector<uint32_t> missing =
       linking_ ? table_.HostsIn(MemberTable::kGone) : roster_.Missing();
   const size_t num_hosts = topology_.num_hosts();
-  std::string now = num_hosts - missing.size() >= num_enough()
-                        ? "the cluster's workers link to each other"
-                        : absl::StrCat("no worker has come for ",
-                                       HostNames(topology_, missing));
-  if (num_hosts - missing.size() < num_enough() && num_enough() < num_hosts) {
-    absl::StrAppend(&now, "; ", num_enough(), " hosts are enough");
+  if (num_hosts - missing.size() >= num_enough()) {
+    return "the cluster's workers link to each other";
   }
+  return absl::StrCat(
+      "no worker has come for ", HostNames(topology_, missing),
+      num_enough() == num_hosts
+          ? ""
+          : absl::StrCat("; ", num_enough(), " hosts are enough"));
+}
+
+void Coordinator::TellEarly() {
+  std::string now = NotYetText();
   if (now == not_yet_) return;
   not_yet_ = std::move(now);
   for (const auto& [peer, hello] : early_) TellNotYet(peer);

@@ -16,6 +16,7 @@
 #include "runtime/base/error_codes.h"
 #include "runtime/client/local_actors.h"
 #include "runtime/executor/host_actors.h"
+#include "runtime/executor/plan_binding.h"
 
 namespace pathways {
 namespace {
@@ -54,7 +55,7 @@ absl::Status Roster::CheckTarget(int host, const proto::Target& target) const {
     const int64_t device = topology_.first_device(host) + d;
     const proto::Target& file = topology_.device(island, device).target();
     const proto::Target& said =
-        IsOpen(file) && !machines_.empty() ? machines_[host] : file;
+        IsOpen(file) && !kind_of_.empty() ? MachineOf(host) : file;
     if ((!said.triple().empty() && said.triple() != target.triple()) ||
         (!said.cpu().empty() && said.cpu() != target.cpu())) {
       return absl::FailedPreconditionError(absl::StrCat(
@@ -186,10 +187,21 @@ std::vector<proto::Member> Roster::Members() const {
   return members;
 }
 
+uint32_t Roster::KindOf(const proto::Target& machine) {
+  const auto kind = std::find_if(
+      kinds_.begin(), kinds_.end(),
+      [&](const proto::Target& known) { return IsSameTarget(known, machine); });
+  const auto number = static_cast<uint32_t>(kind - kinds_.begin());
+  if (kind == kinds_.end()) kinds_.push_back(machine);
+  return number;
+}
+
 void Roster::FixMachines() {
-  machines_.assign(topology_.num_hosts(), {});
+  kinds_.clear();
+  kind_of_.assign(topology_.num_hosts(), 0);
   for (const auto& [first, worker] : workers_) {
-    for (uint32_t host : worker.hosts) machines_[host] = worker.hello.target();
+    const uint32_t kind = KindOf(worker.hello.target());
+    for (uint32_t host : worker.hosts) kind_of_[host] = kind;
   }
   for (uint32_t host : Missing()) {
     const int island = topology_.island_of_host(static_cast<int>(host));
@@ -197,20 +209,23 @@ void Roster::FixMachines() {
     const auto end = first + topology_.num_hosts(island);
     auto like = std::find(first, end, true);
     if (like == end) like = std::find(here_.begin(), here_.end(), true);
-    machines_[host] = machines_[like - here_.begin()];
+    kind_of_[host] = kind_of_[like - here_.begin()];
   }
 }
 
 proto::Cluster Roster::ClusterFor(const proto::Target& reader) const {
   proto::Cluster cluster = topology_.cluster();
-  const std::string own = reader.SerializeAsString();
-  auto machine = machines_.begin();
+  std::vector<bool> is_own;  // by kind
+  for (const proto::Target& kind : kinds_) {
+    is_own.push_back(IsSameTarget(kind, reader));
+  }
+  auto kind = kind_of_.begin();
   for (proto::Island& island : *cluster.mutable_islands()) {
     for (proto::Host& host : *island.mutable_hosts()) {
-      const proto::Target& here = *machine++;
-      if (here.SerializeAsString() == own) continue;
+      const uint32_t here = *kind++;
+      if (is_own[here]) continue;
       for (proto::Device& device : *host.mutable_devices()) {
-        if (IsOpen(device.target())) *device.mutable_target() = here;
+        if (IsOpen(device.target())) *device.mutable_target() = kinds_[here];
       }
     }
   }

@@ -73,7 +73,7 @@ class Roster {
   // island if it can be. Some have come.
   void FixMachines();
   const proto::Target& MachineOf(uint32_t host) const {
-    return machines_[host];
+    return kinds_[kind_of_[host]];
   }
   // The cluster for who is on the machine `reader`. A device whose target is
   // open there is on one like that, so where the file leaves it open, and its
@@ -90,13 +90,16 @@ class Roster {
   // a host that has not come.
   void ForEachProcess(absl::FunctionRef<void(int, const Worker*)> visit) const;
   absl::Status CheckTarget(int host, const proto::Target& target) const;
+  // Of a machine; added if it is new.
+  uint32_t KindOf(const proto::Target& machine);
 
   const Topology& topology_;
   std::map<std::string, int> host_of_;  // by name
   std::map<int, Worker> workers_;       // by first host
   std::vector<bool> here_;              // by host
   size_t num_here_ = 0;
-  std::vector<proto::Target> machines_;  // by host; empty: not fixed
+  std::vector<proto::Target> kinds_;  // of machines, no two the same
+  std::vector<uint32_t> kind_of_;     // by host; empty: not fixed
 };
 
 // Where everybody is, when these are the members and process 0 has the
