@@ -44,13 +44,12 @@
 #include "tools/pw-run/dump_graph.h"
 #include "tools/pw-run/explain_kernels.h"
 #include "tools/pw-run/explain_reshard.h"
-#include "tools/pw-run/file_claims.h"
-#include "tools/pw-run/files.h"
 #include "tools/pw-run/load_program.h"
 #include "tools/pw-run/options.h"
 #include "tools/pw-run/plan_view.h"
 #include "tools/pw-run/progress.h"
 #include "tools/pw-run/recovery_flags.h"
+#include "tools/pw-run/run_files.h"
 #include "tools/pw-run/signature.h"
 #include "tools/pw-run/stats.h"
 #include "tools/pw-run/values.h"
@@ -63,6 +62,12 @@ constexpr int64_t kMaxPrinted = 1000;
 
 void Print(const std::string& text) {
   std::fwrite(text.data(), 1, text.size(), stdout);
+}
+
+// Of the cluster, or of who is on it: nothing that was given is at fault.
+bool IsLoss(const absl::Status& status) {
+  return absl::IsCancelled(status) || absl::IsUnavailable(status) ||
+         absl::IsDeadlineExceeded(status);
 }
 
 // One run of the tool. The steps return false after setting failure_.
@@ -109,19 +114,7 @@ class Session {
     return status.ok() || Fail(code, status.message());
   }
 
-  // A file to be written by an option, proven writable now. "-" and "" need
-  // none.
-  bool Open(const std::string& option, const std::string& path,
-            OutputFile* file) {
-    if (path.empty() || path == "-") return true;
-    if (!Check(kUsageError, claims_.AddOutput(option, path))) return false;
-    absl::StatusOr<OutputFile> opened = OutputFile::Open(path);
-    if (!opened.ok()) return Fail(kUsageError, opened.status().message());
-    *file = *std::move(opened);
-    return true;
-  }
-
-  // Writes to a file that Open() opened for `path`, or prints.
+  // Writes to the file that was opened for `path`, or prints.
   bool Emit(const std::string& path, OutputFile* file, absl::string_view text) {
     if (path == "-") {
       Print(std::string(text));
@@ -130,66 +123,11 @@ class Session {
     return Check(kUsageError, file->Commit(text));
   }
 
-  void ClaimInputs() {
-    if (options_.file == "-") {
-      claims_.AddInput("standard input", STDIN_FILENO);
-    } else {
-      claims_.AddInput("the program", options_.file);
-    }
-    const std::string topology = TopologyPath(options_.topology);
-    if (!topology.empty()) claims_.AddInput("--topology", topology);
-    const std::string faults = FaultsPath(options_.run.faults);
-    if (!faults.empty()) claims_.AddInput("--faults", faults);
-    if (!options_.profile.empty()) {
-      claims_.AddInput("--profile", options_.profile);
-    }
-    for (auto [option, specs] :
-         {std::make_pair("--input=", &options_.inputs),
-          std::make_pair("--expected=", &options_.expected)}) {
-      for (const NamedSpec& input : *specs) {
-        const bool is_folder = IsFolderSpec(input.spec);
-        if (!is_folder && input.spec[0] != '@') continue;
-        claims_.AddInput(
-            absl::StrCat(option, input.name),
-            is_folder ? WithoutSlash(input.spec) : input.spec.substr(1));
-      }
-    }
-    claims_.AddOutput("standard output", STDOUT_FILENO);
-    claims_.AddOutput("standard error", STDERR_FILENO);
-  }
-
   bool OpenFiles() {
-    ClaimInputs();
-    if (options_.stats[0] == '@' &&
-        !Open("--stats", options_.stats.substr(1), &stats_file_)) {
-      return false;
-    }
-    output_files_.resize(options_.outputs.size());
-    for (size_t i = 0; i < options_.outputs.size(); ++i) {
-      const std::string& spec = options_.outputs[i].spec;
-      if (spec != "-" &&
-          !Open(absl::StrCat("--output=", options_.outputs[i].name),
-                spec.substr(1), &output_files_[i])) {
-        return false;
-      }
-    }
-    for (const NamedSpec& save : options_.saves) {
-      if (!Check(kUsageError,
-                 claims_.AddOutput(absl::StrCat("--save=", save.name),
-                                   WithoutSlash(save.spec)))) {
-        return false;
-      }
-      // Made again when there is something to save: who ends the run leaves
-      // nothing.
-      const absl::Status made = SaveFolder::Create(save.spec).status();
-      if (!Check(kUsageError, made)) return false;
-    }
-    return Open("--emit-plan", options_.emit_plan, &plan_file_) &&
-           Open("--emit-plan-text", options_.emit_plan_text,
-                &plan_text_file_) &&
-           Open("--trace", options_.trace, &trace_file_) &&
-           Open("--profile-out", options_.profile_out, &profile_file_) &&
-           Open("--dump-graph", options_.dump_graph, &graph_file_);
+    absl::StatusOr<RunFiles> opened = OpenRunFiles(options_);
+    if (!opened.ok()) return Fail(kUsageError, opened.status().message());
+    files_ = *std::move(opened);
+    return true;
   }
 
   std::function<void(const LongWork&)> Warn() {
@@ -278,18 +216,18 @@ class Session {
   // Everything that comes from the plan alone.
   bool Describe() {
     if (!options_.emit_plan.empty() &&
-        !Emit(options_.emit_plan, &plan_file_, loaded_.bytes)) {
+        !Emit(options_.emit_plan, &files_.plan, loaded_.bytes)) {
       return false;
     }
     if (!options_.emit_plan_text.empty()) {
       std::string text;
       if (!PlanText(loaded_, &text, &failure_) ||
-          !Emit(options_.emit_plan_text, &plan_text_file_, text)) {
+          !Emit(options_.emit_plan_text, &files_.plan_text, text)) {
         return false;
       }
     }
     if (!options_.dump_graph.empty() &&
-        !Emit(options_.dump_graph, &graph_file_, GraphText(plan()))) {
+        !Emit(options_.dump_graph, &files_.graph, GraphText(plan()))) {
       return false;
     }
     if (options_.explain_placement) {
@@ -394,10 +332,7 @@ class Session {
     absl::StatusOr<ProgramHandle> program =
         client_->Load(loaded_.plan, options_.load);
     if (!program.ok()) {
-      const bool is_lost = absl::IsCancelled(program.status()) ||
-                           absl::IsUnavailable(program.status()) ||
-                           absl::IsDeadlineExceeded(program.status());
-      return Fail(is_lost ? kRunError : kPlanRefused,
+      return Fail(IsLoss(program.status()) ? kRunError : kPlanRefused,
                   program.status().message());
     }
     if (options_.load.place != LoadPlace::kAsCompiled &&
@@ -420,7 +355,9 @@ class Session {
       if (!array.ok()) return Fail(kRunError, array.status().message());
       arguments.emplace_back(*array);
     }
-    progress_.Track("running", [this, total = FiringsExpected()] {
+    const double total =
+        FiringsOfStep(plan()) * static_cast<double>(options_.steps) + 1;
+    progress_.Track("running", [this, total] {
       return static_cast<double>(cluster_->firings()) / total;
     });
     if (options_.recovery.has_value()) {
@@ -511,10 +448,7 @@ class Session {
       save_folders_.push_back(*std::move(folder));
       return true;
     }
-    const bool is_lost = absl::IsCancelled(saved) ||
-                         absl::IsUnavailable(saved) ||
-                         absl::IsDeadlineExceeded(saved);
-    return Fail(is_lost ? kRunError : kUsageError,
+    return Fail(IsLoss(saved) ? kRunError : kUsageError,
                 absl::StrCat("--save=", options_.saves[save].name, ": ",
                              saved.message()));
   }
@@ -528,12 +462,12 @@ class Session {
     // The first failure is the one to tell.
     if (!has_run) {
       if (status.ok() && options_.trace != "-") {
-        (void)trace_file_.Commit(text.str());
+        (void)files_.trace.Commit(text.str());
       }
       return false;
     }
     return Check(kRunError, status) &&
-           Emit(options_.trace, &trace_file_, text.str());
+           Emit(options_.trace, &files_.trace, text.str());
   }
 
   bool WriteProfile() {
@@ -546,24 +480,7 @@ class Session {
       return Fail(is_usage ? kUsageError : kRunError,
                   absl::StrCat("--profile-out: ", profile.status().message()));
     }
-    return Emit(options_.profile_out, &profile_file_, PrintProfile(*profile));
-  }
-
-  // Firings of action shards in the whole launch, for the progress line.
-  double FiringsExpected() const {
-    double shards = 0;
-    std::vector<double> of_slice;
-    for (const proto::Slice& slice : plan().slices()) {
-      double product = 1;
-      for (const proto::Axis& axis : slice.axes()) {
-        product *= static_cast<double>(axis.size());
-      }
-      of_slice.push_back(product);
-    }
-    for (const proto::Action& action : plan().actions()) {
-      shards += of_slice[action.slice()];
-    }
-    return shards * static_cast<double>(options_.steps) + 1;
+    return Emit(options_.profile_out, &files_.profile, PrintProfile(*profile));
   }
 
   // Stores, prints and compares.
@@ -574,7 +491,7 @@ class Session {
       if (spec == "-") {
         PrintResult(output_ports_[i], result.num_elements());
       } else if (!Check(kUsageError,
-                        output_files_[i].Commit(SerializeNpy(result)))) {
+                        files_.outputs[i].Commit(SerializeNpy(result)))) {
         return false;
       }
     }
@@ -648,7 +565,7 @@ class Session {
     } else if (options_.stats == "json") {
       Print(StatsJson(plan(), *stats, summary, facts));
     } else {
-      return Check(kUsageError, stats_file_.Commit(
+      return Check(kUsageError, files_.stats.Commit(
                                     StatsJson(plan(), *stats, summary, facts)));
     }
     return true;
@@ -659,11 +576,8 @@ class Session {
   Options options_;
   Failure failure_;
   ExitCode exit_code_ = kSuccess;
-  FileClaims claims_;
-  OutputFile plan_file_, plan_text_file_, graph_file_, stats_file_, trace_file_,
-      profile_file_;
-  std::vector<OutputFile> output_files_;  // as options_.outputs
-  std::vector<size_t> output_ports_;      // as options_.outputs
+  RunFiles files_;
+  std::vector<size_t> output_ports_;  // as options_.outputs
   std::vector<std::unique_ptr<SaveFolder>> save_folders_;  // as options_.saves
   std::vector<size_t> save_ports_;                         // likewise
   std::optional<Topology> topology_;

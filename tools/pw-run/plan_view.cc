@@ -73,6 +73,14 @@ std::string IslandsText(const proto::Slice& slice) {
   return text;
 }
 
+double FiringsOfStep(const proto::Plan& plan) {
+  double firings = 0;
+  for (const proto::Action& action : plan.actions()) {
+    firings += static_cast<double>(NumShards(plan.slices(action.slice())));
+  }
+  return firings;
+}
+
 std::string RangesText(std::vector<int64_t> numbers) {
   std::sort(numbers.begin(), numbers.end());
   numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());

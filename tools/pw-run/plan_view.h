@@ -38,6 +38,10 @@ std::vector<BoundDevice> DevicesOf(const proto::Slice& slice);
 // Its islands, by run of shards, as "0" or "0, 1".
 std::string IslandsText(const proto::Slice& slice);
 
+// Firings of action shards in one step of the plan; perhaps more than integers
+// have.
+double FiringsOfStep(const proto::Plan& plan);
+
 // "0-3, 6" for a set of numbers, in any order.
 std::string RangesText(std::vector<int64_t> numbers);
 
