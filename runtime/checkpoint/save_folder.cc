@@ -11,11 +11,14 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -28,6 +31,63 @@ namespace {
 
 // Unfinished folders of one path that may be there at a time.
 constexpr int kMaxUnfinished = 10000;
+// In each of them.
+constexpr char kLockName[] = "/.saving";
+
+std::string UnfinishedName(const std::string& path, int number) {
+  return absl::StrCat(path, ".saving", number);
+}
+
+// Removes an unfinished folder that nobody writes. Whether it was one.
+bool RemoveAbandoned(const std::string& folder) {
+  FileDescriptor lock(
+      open(absl::StrCat(folder, kLockName).c_str(), O_RDONLY | O_CLOEXEC));
+  if (lock.get() < 0 || flock(lock.get(), LOCK_EX | LOCK_NB) != 0) return false;
+  // Who had it may have removed it since it was opened.
+  struct stat info;
+  if (fstat(lock.get(), &info) != 0 || info.st_nlink == 0) return false;
+  std::error_code error;
+  std::filesystem::remove_all(folder, error);
+  return !error;
+}
+
+// Says that a folder is unfinished, in the file `*lock`. Unavailable: somebody
+// took it for abandoned meanwhile.
+absl::Status Mark(const std::string& folder, int* lock) {
+  const std::string path = absl::StrCat(folder, kLockName);
+  *lock = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (*lock < 0) return FileStatus("write", path, errno);
+  // Where files cannot be locked, nobody takes it for abandoned.
+  struct stat info;
+  if ((flock(*lock, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) &&
+      fstat(*lock, &info) == 0 && info.st_nlink > 0) {
+    return absl::OkStatus();
+  }
+  close(*lock);
+  return absl::UnavailableError(path);
+}
+
+// Makes one beside `path`, and says where.
+absl::Status MakeUnfinished(const std::string& path, std::string* at,
+                            int* lock) {
+  for (int number = 0; number < kMaxUnfinished; ++number) {
+    *at = UnfinishedName(path, number);
+    int error = mkdir(at->c_str(), 0777) == 0 ? 0 : errno;
+    if (error == EEXIST && RemoveAbandoned(*at)) {
+      error = mkdir(at->c_str(), 0777) == 0 ? 0 : errno;
+    }
+    if (error == EEXIST) continue;
+    if (error != 0) return FileStatus("make", *at, error);
+    absl::Status marked = Mark(*at, lock);
+    if (absl::IsUnavailable(marked)) continue;
+    if (!marked.ok()) rmdir(at->c_str());
+    // Those that were written at the same time.
+    while (marked.ok() && RemoveAbandoned(UnfinishedName(path, ++number))) {
+    }
+    return marked;
+  }
+  return FileStatus("make", *at, EEXIST);
+}
 
 std::string ParentOf(const std::string& path) {
   const size_t slash = path.rfind('/');
@@ -90,19 +150,22 @@ absl::StatusOr<std::unique_ptr<SaveFolder>> SaveFolder::Create(
     path = resolved;
     std::free(resolved);
   }
-  for (int i = 0; i < kMaxUnfinished; ++i) {
-    std::string at = absl::StrCat(path, ".saving", i);
-    if (mkdir(at.c_str(), 0777) == 0) {
-      return std::unique_ptr<SaveFolder>(
-          new SaveFolder(std::move(path), std::move(at)));
-    }
-    if (errno != EEXIST) return FileStatus("make", at, errno);
-  }
-  return FileStatus("make", absl::StrCat(path, ".saving0"), EEXIST);
+  std::string at;
+  int lock = -1;
+  absl::Status made = MakeUnfinished(path, &at, &lock);
+  if (!made.ok()) return made;
+  return std::unique_ptr<SaveFolder>(
+      new SaveFolder(std::move(path), std::move(at), lock));
 }
 
 SaveFolder::~SaveFolder() {
+  Remove();
+  close(lock_);
+}
+
+void SaveFolder::Remove() {
   if (at_.empty()) return;
+  unlink(absl::StrCat(at_, kLockName).c_str());
   for (const std::string& file : files_) {
     unlink(absl::StrCat(at_, "/", file).c_str());
   }
@@ -148,6 +211,7 @@ absl::Status SaveFolder::Commit() {
     return FileStatus("write", path_, errno);
   }
   at_ = path_;
+  unlink(absl::StrCat(at_, kLockName).c_str());
   synced = Sync(ParentOf(path_));
   if (synced.ok()) at_.clear();
   return synced;

@@ -1,5 +1,4 @@
 //===- save_folder.h - A folder that appears whole --------------*- C++ -*-===//
-//-*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -24,8 +23,10 @@ namespace pathways {
 // A new folder, written beside where it will be, as "PATH.saving0" or the next
 // number that is free. Invariants: (1) PATH is as it was until Commit(), and
 // has everything from then on, on the disk; (2) without Commit(), or when that
-// failed, the end of the object leaves nothing. (A process that is killed
-// leaves the unfinished folder.) One owner calls it.
+// failed, the end of the object leaves nothing; (3) what a process that was
+// killed has left of PATH goes with the next Create(), and nothing else does: a
+// file ".saving" says that a folder is unfinished, and is locked by who writes
+// it. One owner calls it.
 class SaveFolder {
  public:
   // Proves that it can be made. AlreadyExists: there is something at `path`
@@ -52,11 +53,13 @@ class SaveFolder {
   const std::string& path() const { return path_; }
 
  private:
-  SaveFolder(std::string path, std::string at)
-      : path_(std::move(path)), at_(std::move(at)) {}
+  SaveFolder(std::string path, std::string at, int lock)
+      : path_(std::move(path)), at_(std::move(at)), lock_(lock) {}
+  void Remove();
 
   std::string path_;
   std::string at_;  // where it is; empty: it is committed
+  const int lock_;  // descriptor of the file that says that it is unfinished
   // In it, as they were made.
   std::vector<std::string> folders_, files_;
 };

@@ -16,6 +16,8 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <memory>
+#include <vector>
 
 #include "runtime/checkpoint/array_writer.h"
 #include "unittests/runtime/checkpoint/test_folder.h"
@@ -28,6 +30,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using testing::ReadFile;
 using testing::TestFolder;
+using testing::WriteFile;
 
 TEST(SaveFolderTest, AppearsWithAllThatIsInIt) {
   TestFolder folder;
@@ -79,8 +82,8 @@ TEST(SaveFolderTest, ReplacesAnEmptyFolderAlone) {
   EXPECT_TRUE(absl::IsNotFound(in_file)) << in_file;
 }
 
-// What a process that was killed has left does not stand in the way, and who
-// comes second does not win.
+// What others have there does not stand in the way, and who comes second does
+// not win.
 TEST(SaveFolderTest, UnfinishedFoldersStayApart) {
   TestFolder folder;
   std::filesystem::create_directory(folder / "a.saving0");
@@ -93,6 +96,37 @@ TEST(SaveFolderTest, UnfinishedFoldersStayApart) {
   other->reset();
   EXPECT_THAT(folder.List(), ElementsAre("a", "a.saving0"));
   EXPECT_THAT(folder.List("a"), ElementsAre("1"));
+}
+
+// Of processes that were killed, and of that place alone.
+TEST(SaveFolderTest, WhatTheDeadHaveLeftGoesWithTheNextSave) {
+  TestFolder folder;
+  std::filesystem::create_directory(folder / "a.saving1");
+  WriteFile(folder / "a.saving1/mine", "x");
+  const auto leave = [&] {
+    std::vector<std::unique_ptr<SaveFolder>> saves;
+    for (const char* name : {"a", "a", "a", "other"}) {
+      saves.push_back(*SaveFolder::Create(folder / name));
+      (void)saves.back()->AddFolder("b");
+      (void)saves.back()->AddFile("b/c", {"x"});
+    }
+    raise(SIGKILL);
+  };
+  EXPECT_EXIT(leave(), ::testing::KilledBySignal(SIGKILL), "");
+  EXPECT_THAT(folder.List(), ElementsAre("a.saving0", "a.saving1", "a.saving2",
+                                         "a.saving3", "other.saving0"));
+  auto save = SaveFolder::Create(folder / "a");
+  ASSERT_TRUE(save.ok()) << save.status();
+  ASSERT_TRUE((*save)->AddFile("new", {}).ok());
+  // One that lives is left alone, and so is what is no save's.
+  auto other = SaveFolder::Create(folder / "a");
+  ASSERT_TRUE(other.ok()) << other.status();
+  EXPECT_THAT(folder.List("a.saving0"), ElementsAre(".saving", "new"));
+  ASSERT_TRUE((*save)->Commit().ok());
+  EXPECT_THAT(folder.List("a"), ElementsAre("new"));
+  other->reset();
+  EXPECT_THAT(folder.List(), ElementsAre("a", "a.saving1", "other.saving0"));
+  EXPECT_EQ(ReadFile(folder / "a.saving1/mine"), "x");
 }
 
 // A file that may not grow is what a full disk is.
