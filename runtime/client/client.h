@@ -147,14 +147,14 @@ class Client {
   // to this process, or to files in a new folder, and unloads its programs.
   // Handles stay; calls of Load, Launch and Rebind wait until Resume. Results
   // that nobody kept stay on hosts. FailedPrecondition: it is suspended
-  // already; ResourceExhausted: this process has no memory for an array; or as
-  // Save: it goes on as before then.
+  // already, or that or the opposite is under way; ResourceExhausted: this
+  // process has no memory for an array; or as Save: it goes on as before then.
   absl::Status Suspend(const std::string& folder = "");
   // Loads its programs again, each as Rebind would move it, without devices
   // that no program can be loaded on. Arrays go to hosts with the launches that
   // use them; a folder stays as it is until then. FailedPrecondition: it is not
-  // suspended; or as Rebind: the program, and those after it, stay suspended,
-  // and Resume may be called again.
+  // suspended, or that or the opposite is under way; or as Rebind: the program,
+  // and those after it, stay suspended, and Resume may be called again.
   absl::Status Resume(const RebindOptions& options = {});
 
   // Runs `steps` steps to their end, in legs of cut_every; behind each the
@@ -406,7 +406,14 @@ class Client {
   // says. It may have failed before. Waits.
   absl::Status Restore(ProgramHandle program, const std::vector<bool>& avoid,
                        const RebindOptions& options);
-  // Suspending (client_suspend.cc). Calls go on.
+  // Suspending (client_suspend.cc).
+  // One suspends or resumes at a time. FailedPrecondition: it is under way, or
+  // so it is already.
+  absl::Status BeginChange(bool suspends);
+  void EndChange();
+  absl::Status SuspendAll(const std::string& folder);
+  absl::Status ResumeAll(const RebindOptions& options);
+  // Calls go on.
   void EndSuspension();
   // Arrays that are on one of these hosts, which are marked; one.
   absl::Status BringHome(const std::vector<bool>& hosts,
@@ -485,6 +492,8 @@ class Client {
   std::atomic<uint64_t> rebinds_ended_{0};
   std::atomic<bool> has_drained_arrays_{false};  // it was told so
   std::atomic<bool> suspended_{false};
+  // "being suspended" or "being resumed"; null: neither.
+  const char* change_ ABSL_GUARDED_BY(mutex_) = nullptr;
   // That wait for Resume, as if they were rebound.
   std::vector<ProgramHandle> suspended_programs_ ABSL_GUARDED_BY(mutex_);
   // Given up, and not unloaded; and unloads of such that nobody waited for.

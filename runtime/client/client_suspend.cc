@@ -17,14 +17,36 @@
 
 namespace pathways {
 
+absl::Status Client::BeginChange(bool suspends) {
+  MutexLock lock(&mutex_);
+  const char* const is = change_ != nullptr ? change_
+                         : suspends         ? "suspended already"
+                                            : "not suspended";
+  if (change_ != nullptr || suspended_.load() == suspends) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("client '", name_, "' is ", is));
+  }
+  change_ = suspends ? "being suspended" : "being resumed";
+  return absl::OkStatus();
+}
+
+void Client::EndChange() {
+  MutexLock lock(&mutex_);
+  change_ = nullptr;
+}
+
 absl::Status Client::Suspend(const std::string& folder) {
+  absl::Status status = BeginChange(/*suspends=*/true);
+  if (!status.ok()) return status;
+  status = SuspendAll(folder);
+  EndChange();
+  return status;
+}
+
+absl::Status Client::SuspendAll(const std::string& folder) {
   std::vector<ProgramHandle> programs;
   {
     MutexLock lock(&mutex_);
-    if (suspended_.load()) {
-      return absl::FailedPreconditionError(
-          absl::StrCat("client '", name_, "' is suspended already"));
-    }
     suspended_.store(true);
     for (const auto& [id, program] : programs_) {
       programs.push_back({id, owner_});
@@ -136,6 +158,14 @@ absl::Status Client::BringHome(uint64_t array, SharedValue value) {
 }
 
 absl::Status Client::Resume(const RebindOptions& options) {
+  absl::Status status = BeginChange(/*suspends=*/false);
+  if (!status.ok()) return status;
+  status = ResumeAll(options);
+  EndChange();
+  return status;
+}
+
+absl::Status Client::ResumeAll(const RebindOptions& options) {
   const Topology& topology = *context_.runtime->topology;
   const absl::StatusOr<std::vector<bool>> named =
       NamedDevices(topology, options.avoid);
@@ -143,10 +173,6 @@ absl::Status Client::Resume(const RebindOptions& options) {
   std::vector<ProgramHandle> programs;
   {
     MutexLock lock(&mutex_);
-    if (!suspended_.load()) {
-      return absl::FailedPreconditionError(
-          absl::StrCat("client '", name_, "' is not suspended"));
-    }
     programs = suspended_programs_;
   }
   absl::StatusOr<std::vector<bool>> avoid = AwayDevices();

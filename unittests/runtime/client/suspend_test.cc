@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include <atomic>
 #include <string>
 #include <thread>
 #include <vector>
@@ -142,6 +143,52 @@ TEST(SuspendThreadsTest, CallsWait) {
     EXPECT_TRUE(resumed.ok()) << resumed;
   }
   for (std::thread& thread : threads) thread.join();
+}
+
+// What threads suspend and resume at the same time is suspended and resumed by
+// one of them at a time.
+TEST(SuspendThreadsTest, OneAtATime) {
+  auto runtime = Start("1x2x2", ClusterOptions());
+  std::vector<ProgramHandle> programs;
+  for (int p = 0; p < 4; ++p) {
+    programs.push_back(LoadPlan(*runtime, DoublePlan("p" + std::to_string(p))));
+  }
+  const uint64_t loaded = StatsOf(*runtime).programs;
+  std::atomic<int> suspends{0}, resumes{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < 50; ++i) {
+        const bool suspend = (t + i) % 2 == 0;
+        const absl::Status status =
+            suspend ? runtime->Suspend() : runtime->Resume();
+        if (status.ok()) {
+          ++(suspend ? suspends : resumes);
+          continue;
+        }
+        EXPECT_THAT(std::string(status.ToString()),
+                    ::testing::MatchesRegex(
+                        "FAILED_PRECONDITION: client '.*' is (suspended "
+                        "already|not suspended|being suspended|being "
+                        "resumed)"));
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  if (suspends > resumes) {
+    EXPECT_EQ(runtime->Resume(), absl::OkStatus());
+    ++resumes;
+  }
+  EXPECT_EQ(suspends, resumes);
+  EXPECT_GT(suspends, 0);
+  // Each is there once.
+  EXPECT_EQ(StatsOf(*runtime).programs, loaded);
+  for (ProgramHandle program : programs) {
+    EXPECT_THAT(
+        FetchValues(*runtime,
+                    LaunchPlan(*runtime, program, {Floats({2}, {1, 2})}), "v"),
+        ElementsAre(2, 4));
+  }
 }
 
 }  // namespace
