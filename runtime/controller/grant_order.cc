@@ -14,8 +14,8 @@
 namespace pathways {
 namespace {
 
-// Of one grant while nobody knows what a firing really takes; of programs that
-// others wait for.
+// Of one grant while nobody knows what a firing really takes, and half of what
+// may be open; of programs that others wait for.
 constexpr uint64_t kMaxUnmeasuredSteps = 64;
 constexpr uint64_t kMaxUnmeasuredShared = 8;
 
@@ -181,13 +181,14 @@ uint64_t GrantOrder::NextSteps(uint32_t id, const Program& program) const {
   uint64_t steps = half < 1                           ? 1
                    : half > static_cast<double>(left) ? left
                                                       : uint64_t(half);
-  if (!program.measured) {
-    steps = std::min(steps, alone ? kMaxUnmeasuredSteps : kMaxUnmeasuredShared);
-  }
-  steps = std::min(steps, left);
-  const double open_ns =
-      static_cast<double>(program.open_firings + steps) * program.firing_ns;
-  return program.open_grants < 2 || open_ns <= horizon_ns ? steps : 0;
+  const uint64_t most = program.measured ? UINT64_MAX / 2
+                        : alone          ? kMaxUnmeasuredSteps
+                                         : kMaxUnmeasuredShared;
+  steps = std::min({steps, left, most});
+  if (program.open_grants < 2) return steps;
+  const uint64_t open = program.open_firings + steps;
+  const double open_ns = static_cast<double>(open) * program.firing_ns;
+  return open <= 2 * most && open_ns <= horizon_ns ? steps : 0;
 }
 
 uint32_t GrantOrder::Choose(uint32_t number, TimeNs now, uint64_t* steps) {

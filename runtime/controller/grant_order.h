@@ -61,7 +61,8 @@ struct Grant {
 // those that it takes part in; (2) grants of a launch, and launches of a
 // program, are adjacent ranges of its firings, in order; (3) a program has two
 // grants that are not over, or more whose firings take less than its horizon
-// together, by the time that its last ones took; (4) where programs share
+// together, by the time that its last ones took (while nobody knows it, a fixed
+// number of them at most); (4) where programs share
 // devices, so have all of them together on each lane, but that a program on
 // several lanes is granted on all when its turn has come on one: else it would
 // wait for all to have room at once; (5) whoever waits is granted when what is

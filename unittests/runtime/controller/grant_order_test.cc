@@ -173,6 +173,22 @@ TEST(GrantOrderTest, WhatACostSaysIsTrustedForShortGrantsOnly) {
   EXPECT_EQ(order->Next(0)->end, 64u + 5'000'000);
 }
 
+// Else one that costs nothing would have a grant for each 64 ns of the horizon.
+TEST(GrantOrderTest, WhatWasNeverMeasuredHasFewFiringsOpen) {
+  Order order;
+  order.Load(0, /*cost_ns=*/0, {0});
+  order.Begin(1, 0, 1'000'000'000);
+  EXPECT_THAT(order.Take(), ElementsAre("0:0-64@1", "0:64-128@2"));
+  order->Forget(1);
+  for (uint64_t launch = 2; launch < 300; ++launch) {
+    order.Begin(launch, 0, 1);
+    if (order.Take().empty()) break;
+  }
+  EXPECT_EQ(order->next_firing(0), 128 + 128u);
+  EXPECT_TRUE(order->IsWaiting(0) || order->Done(3, 0, 1));
+  EXPECT_FALSE(order.Take().empty());
+}
+
 TEST(GrantOrderTest, ShortLaunchesFillTheHorizonTogether) {
   Order order(1000);
   order.Load(0, 100, {0});
