@@ -195,6 +195,7 @@ absl::Status MemoryDisk::Write(uint64_t file, absl::Span<const Chunk> chunks) {
   std::string& text = files_[file];
   for (const Chunk& chunk : chunks) {
     if (chunk.data != nullptr) text.append(chunk.data, chunk.bytes);
+    written_bytes_ += chunk.bytes;
   }
   return absl::OkStatus();
 }
@@ -243,6 +244,11 @@ bool MemoryDisk::Damage(uint64_t file, uint64_t offset) {
   if (found == files_.end() || offset >= found->second.size()) return false;
   found->second[offset] ^= 1;
   return true;
+}
+
+uint64_t MemoryDisk::written_bytes() const {
+  MutexLock lock(&mutex_);
+  return written_bytes_;
 }
 
 std::map<uint64_t, uint64_t> MemoryDisk::sizes() const {

@@ -103,6 +103,8 @@ class MemoryDisk final : public SpillDisk {
   bool Damage(uint64_t file, uint64_t offset);
   // Of all files, by number.
   std::map<uint64_t, uint64_t> sizes() const;
+  // Of all that was ever written, together.
+  uint64_t written_bytes() const;
 
  private:
   const std::string name_;
@@ -110,6 +112,7 @@ class MemoryDisk final : public SpillDisk {
   absl::Status write_failure_ ABSL_GUARDED_BY(mutex_);
   absl::Status read_failure_ ABSL_GUARDED_BY(mutex_);
   std::map<uint64_t, std::string> files_ ABSL_GUARDED_BY(mutex_);
+  uint64_t written_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace pathways

@@ -46,7 +46,10 @@ Spiller::Spiller(HostStore* store, Arena* arena,
   store_.spiller_ = this;
 }
 
-Spiller::~Spiller() { store_.spiller_ = nullptr; }
+Spiller::~Spiller() {
+  ForgetCopies();
+  store_.spiller_ = nullptr;
+}
 
 bool Spiller::MayLeave(const Object& object) const {
   return object.references_ == 1 && object.complete() && object.status.ok() &&
@@ -88,24 +91,36 @@ Spiller::Step Spiller::Spill(uint64_t coming) {
                      " more are to be spilled", Tag(ErrorId::kSpillFull)));
     return Step::kFailed;
   }
+  if (spilled_bytes_ + copied_bytes_ + BytesToWrite(chosen) > bound_) {
+    ForgetCopies();
+  }
   auto job = std::make_unique<Job>();
-  uint64_t bytes = 0;
+  job->leaves = true;
   for (Object* object : chosen) {
     job->objects.push_back(HostStore::Ref(object));
+    if (object->spilled_.file != 0) continue;
     job->chunks.push_back({object->data(), object->bytes});
-    bytes += object->bytes;
   }
-  job->file = ++last_file_;
-  job->crcs.resize(chosen.size());
+  if (!job->chunks.empty()) job->file = ++last_file_;
+  job->crcs.resize(job->chunks.size());
   job->statuses.resize(1);
   job_ = std::move(job);
-  run_(bytes, [this, work = job_.get()] {
+  run_(BytesToWrite(chosen), [this, work = job_.get()] {
     for (size_t i = 0; i < work->chunks.size(); ++i) {
       work->crcs[i] = CrcOf(work->chunks[i].data, work->chunks[i].bytes);
     }
+    if (work->file == 0) return;
     work->statuses[0] = disk_->Write(work->file, work->chunks);
   });
   return Step::kBegun;
+}
+
+uint64_t Spiller::BytesToWrite(const std::vector<Object*>& objects) {
+  uint64_t bytes = 0;
+  for (const Object* object : objects) {
+    if (object->spilled_.file == 0) bytes += object->bytes;
+  }
+  return bytes;
 }
 
 void Spiller::Bring(std::vector<HostStore::Ref> objects) {
@@ -153,34 +168,35 @@ absl::Status Spiller::ReadBack(const Object& object, char* to) const {
 void Spiller::Finish() {
   if (!busy()) return;
   const std::unique_ptr<Job> job = std::move(job_);
-  job->file != 0 ? FinishWrite(job.get()) : FinishRead(job.get());
+  job->leaves ? FinishWrite(job.get()) : FinishRead(job.get());
 }
 
 void Spiller::FinishWrite(Job* job) {
   if (!job->statuses[0].ok()) {
+    // Copies give their room to what has none, if that is what is lacking.
+    if (copied_bytes_ > 0) return ForgetCopies();
     failed_ = absl::Status(
         job->statuses[0].code(),
         absl::StrCat(job->statuses[0].message(), Tag(ErrorId::kSpillFull)));
     return;
   }
-  uint64_t& left = files_[job->file];
   uint64_t offset = 0;
-  for (size_t i = 0; i < job->objects.size(); ++i) {
-    Object& object = *job->objects[i];
-    const uint64_t at = std::exchange(offset, offset + object.bytes);
-    // This job refers to it, and the store.
-    if (object.references_ != 2) {
-      disk_->Free(job->file, at, object.bytes);
-      continue;
+  size_t written = 0;
+  for (const HostStore::Ref& one : job->objects) {
+    Object& object = *one;
+    if (object.spilled_.file == 0) {
+      object.spilled_ = {job->file, offset, job->crcs[written++]};
+      offset += object.bytes;
+      copied_bytes_ += object.bytes;
+      ++files_[job->file];
     }
-    ++left;
+    // This job refers to it, and the store.
+    if (object.references_ != 2) continue;
+    copied_bytes_ -= object.bytes;
     spilled_bytes_ += object.bytes;
-    object.spilled_ = {job->file, at, job->crcs[i]};
+    object.is_away_ = true;
     store_.DropMemory(&object);
   }
-  if (left > 0) return;
-  files_.erase(job->file);
-  disk_->Remove(job->file);
 }
 
 void Spiller::FinishRead(Job* job) {
@@ -189,26 +205,40 @@ void Spiller::FinishRead(Job* job) {
     const absl::Status& status = job->statuses[i];
     // The system has no memory now: it stays where it is.
     if (absl::IsResourceExhausted(status)) continue;
-    Forget(&object);
-    if (status.ok()) {
-      store_.TakeMemory(&object, std::move(job->segments[i]));
-    } else {
+    if (!status.ok()) {
+      Forget(&object);
       object.status = status;
+      continue;
     }
+    spilled_bytes_ -= object.bytes;
+    copied_bytes_ += object.bytes;
+    object.is_away_ = false;
+    failed_ = absl::OkStatus();
+    store_.TakeMemory(&object, std::move(job->segments[i]));
+    if (spilled_bytes_ + copied_bytes_ > bound_) Forget(&object);
   }
 }
 
 void Spiller::Forget(Object* object) {
+  if (object->spilled_.file == 0) return;
   const auto file = files_.find(object->spilled_.file);
   const uint64_t offset = object->spilled_.offset;
   object->spilled_ = {};
-  spilled_bytes_ -= object->bytes;
+  (object->is_away_ ? spilled_bytes_ : copied_bytes_) -= object->bytes;
+  object->is_away_ = false;
   failed_ = absl::OkStatus();
   if (--file->second > 0) {
     return disk_->Free(file->first, offset, object->bytes);
   }
   disk_->Remove(file->first);
   files_.erase(file);
+}
+
+void Spiller::ForgetCopies() {
+  for (Object* object = store_.oldest_; object != nullptr;
+       object = object->newer_) {
+    Forget(object);
+  }
 }
 
 bool Spiller::IsHigh() const {

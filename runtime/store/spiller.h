@@ -30,9 +30,12 @@ uint64_t SpillBytes(const SpillOptions& options, uint64_t memory_bytes);
 // thread it is given. Invariants: (1) what leaves is complete, filled, and
 // referred to by the store alone, also when it has been written: what was used
 // meanwhile stays; (2) an object is in memory or in a file, never in neither
-// unless its status says that it is lost; (3) a file goes with the last object
-// in it, and its part of the disk with each; (4) a disk that has failed is not
-// tried again but for somebody who needs the memory, or when a file is gone.
+// unless its status says that it is lost; (3) as nobody changes what may leave,
+// it is written once, however often it leaves, while the disk has room for
+// copies of what is in memory: they go first; (4) a file goes with the last
+// object in it, and its part of the disk with each; (5) a disk that has failed
+// is not tried again but for somebody who needs the memory, or when a file is
+// gone.
 // One owner calls it.
 class Spiller {
  public:
@@ -75,34 +78,40 @@ class Spiller {
   friend class HostStore;
   using Object = HostStore::Object;
   struct Job {
-    uint64_t file = 0;  // that is written; 0: objects come back
+    bool leaves = false;  // objects do; else they come back
+    uint64_t file = 0;    // that is written; 0: all that leaves has a copy
     std::vector<HostStore::Ref> objects;
-    std::vector<SpillDisk::Chunk> chunks;  // likewise
-    std::vector<uint32_t> crcs;            // likewise
-    std::vector<Arena::Segment> segments;
-    std::vector<absl::Status> statuses;  // of each object, or of the file
+    // Of those that leave and have no copy, in their order.
+    std::vector<SpillDisk::Chunk> chunks;
+    std::vector<uint32_t> crcs;
+    std::vector<Arena::Segment> segments;  // of those that come
+    std::vector<absl::Status> statuses;    // of each of them, or of the file
   };
 
   bool MayLeave(const Object& object) const;
   // Of the least recently used: a large one, or small ones, for which files
   // have room. `smallest`: bytes of any that may leave, if there are some.
   std::vector<Object*> Choose(uint64_t coming, uint64_t* smallest) const;
+  static uint64_t BytesToWrite(const std::vector<Object*>& objects);
   void FinishWrite(Job* job);
   void FinishRead(Job* job);
   absl::Status ReadBack(const Object& object, char* to) const;
-  // Its bytes in a file are needed no more.
+  // Its bytes in a file, if they are in one, are needed no more.
   void Forget(Object* object);
+  // Likewise those of all that is in memory.
+  void ForgetCopies();
 
   HostStore& store_;
   Arena& arena_;
   const std::unique_ptr<SpillDisk> disk_;
-  const uint64_t bound_;  // of what is away
+  const uint64_t bound_;  // of what is away, and copies of what is not
   const double begin_, end_;
   const Run run_;
   std::unique_ptr<Job> job_;
   std::map<uint64_t, uint64_t> files_;  // objects that are in each
   uint64_t last_file_ = 0;
   uint64_t spilled_bytes_ = 0;
+  uint64_t copied_bytes_ = 0;  // in files, of what is in memory
   absl::Status failed_;
   mutable bool is_sinking_ = false;  // between the two marks
 };

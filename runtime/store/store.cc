@@ -279,8 +279,9 @@ void HostStore::Unlink(Object* object) {
 
 void HostStore::Free(Object* object) {
   DropMemory(object);
-  if (object->away() && spiller_ != nullptr) spiller_->Forget(object);
+  if (spiller_ != nullptr) spiller_->Forget(object);
   object->spilled_ = {};
+  object->is_away_ = false;
   object->status = absl::OkStatus();
   free_.emplace_back(object);
 }

@@ -152,7 +152,7 @@ class HostStore {
     // Of an object that is away: null.
     char* data() const { return segment_.data(); }
     // Its bytes are in a file and not in memory (spiller.h).
-    bool away() const { return spilled_.file != 0; }
+    bool away() const { return is_away_; }
 
    private:
     friend class HostStore;
@@ -163,10 +163,12 @@ class HostStore {
     // While it has memory: those that were used before and after it.
     Object* older_ = nullptr;
     Object* newer_ = nullptr;
+    // Where a copy of its bytes is; file 0: nowhere.
     struct {
       uint64_t file = 0, offset = 0;
       uint32_t crc = 0;
     } spilled_;
+    bool is_away_ = false;
   };
 
   class Ref {

@@ -100,7 +100,63 @@ TEST_F(SpillerTest, TheOneThatWasUsedLongestAgoLeavesFirst) {
   EXPECT_EQ(Bring(2), absl::OkStatus());
   ExpectBytes(2);
   EXPECT_THAT(Away(4), ElementsAre(3));
-  EXPECT_THAT(disk_->sizes(), ElementsAre(Pair(2, 2 * kMega)));
+  EXPECT_EQ(spiller_->spilled_bytes(), 2 * kMega);
+}
+
+// It stays in its file meanwhile.
+TEST_F(SpillerTest, WhatComesBackIsNotWrittenAgain) {
+  for (uint64_t id = 1; id <= 2; ++id) Make(id, 2 * kMega);
+  for (int round = 0; round < 5; ++round) {
+    ASSERT_TRUE(Spill() && Spill());
+    EXPECT_THAT(Away(2), ElementsAre(1, 2));
+    EXPECT_EQ(spiller_->spilled_bytes(), 4 * kMega);
+    EXPECT_EQ(disk_->written_bytes(), 4 * kMega);
+    EXPECT_EQ(arena_.used(), 0u);
+    for (uint64_t id = 1; id <= 2; ++id) {
+      EXPECT_EQ(Bring(id), absl::OkStatus());
+      ExpectBytes(id);
+    }
+  }
+  // One that is used when it is to leave keeps its copy, too.
+  {
+    ASSERT_EQ(spiller_->Spill(), Spiller::Step::kBegun);
+    const HostStore::Ref used = store_.Find(1);
+    Work();
+    EXPECT_THAT(Away(2), IsEmpty());
+  }
+  EXPECT_EQ(disk_->sizes().size(), 2u);
+  store_.Drop(1);
+  store_.Drop(2);
+  EXPECT_THAT(disk_->sizes(), IsEmpty());
+  EXPECT_EQ(spiller_->spilled_bytes(), 0u);
+}
+
+// For what has none: where files have a bound, and on a disk that is full.
+TEST_F(SpillerTest, CopiesGiveWay) {
+  Start({.folder = "disk", .bytes = 5 * kMega});
+  for (uint64_t id = 1; id <= 2; ++id) {
+    Make(id, 2 * kMega);
+    ASSERT_TRUE(Spill());
+  }
+  EXPECT_EQ(Bring(1), absl::OkStatus());
+  Make(3, 3 * kMega);
+  const HostStore::Ref used = store_.Find(1);
+  ASSERT_TRUE(Spill());
+  EXPECT_THAT(Away(3), ElementsAre(2, 3));
+  EXPECT_THAT(disk_->sizes(),
+              ElementsAre(Pair(2, 2 * kMega), Pair(3, 3 * kMega)));
+  store_.Drop(3);
+  EXPECT_EQ(Bring(2), absl::OkStatus());
+  Make(4, kMega);
+  const HostStore::Ref other = store_.Find(2);
+  disk_->FailWrites(absl::ResourceExhaustedError("disk: No space left"));
+  ASSERT_TRUE(Spill());
+  EXPECT_THAT(disk_->sizes(), IsEmpty());
+  disk_->FailWrites(absl::OkStatus());
+  ASSERT_TRUE(Spill());
+  EXPECT_THAT(Away(4), ElementsAre(4));
+  ExpectBytes(1);
+  ExpectBytes(2);
 }
 
 TEST_F(SpillerTest, WhatIsUsedOrIncompleteStays) {
@@ -132,20 +188,25 @@ TEST_F(SpillerTest, SmallOnesShareAFile) {
     EXPECT_EQ(Bring(id), absl::OkStatus());
     ExpectBytes(id);
   }
-  EXPECT_THAT(disk_->sizes(), IsEmpty());
   EXPECT_EQ(spiller_->spilled_bytes(), 0u);
+  EXPECT_EQ(disk_->sizes().size(), 1u);
+  for (uint64_t id = 1; id <= 16; ++id) store_.Drop(id);
+  EXPECT_THAT(disk_->sizes(), IsEmpty());
 }
 
 TEST_F(SpillerTest, WhatIsUsedOrDroppedWhileItIsWrittenDoesNotLeave) {
   for (uint64_t id = 1; id <= 3; ++id) Make(id, kMega / 4);
   ASSERT_EQ(spiller_->Spill(), Spiller::Step::kBegun);
-  const HostStore::Ref used = store_.Find(1);
-  store_.Drop(2);
-  Work();
-  EXPECT_THAT(Away(3), ElementsAre(3));
-  ExpectBytes(1);
+  {
+    const HostStore::Ref used = store_.Find(1);
+    store_.Drop(2);
+    Work();
+    EXPECT_THAT(Away(3), ElementsAre(3));
+    ExpectBytes(1);
+  }
   EXPECT_EQ(spiller_->spilled_bytes(), kMega / 4);
   // Likewise with all of them, and then there is no file either.
+  store_.Drop(1);
   store_.Drop(3);
   EXPECT_THAT(disk_->sizes(), IsEmpty());
   Make(4, kMega);
@@ -230,6 +291,7 @@ TEST_F(SpillerTest, ADamagedFileCostsWhatLiesThere) {
                   "the checksum of 524288 bytes is [0-9a-f]{8}, expected "
                   "[0-9a-f]{8} \\[PW3403\\]"));
   EXPECT_EQ(store_.Find(2)->data(), nullptr);
+  store_.Drop(1);
   EXPECT_THAT(disk_->sizes(), IsEmpty());
   disk_->Remove(1);
   Make(3, kMega);
