@@ -343,18 +343,21 @@ class Client {
   absl::StatusOr<std::shared_ptr<RunState>> AwaitResult(RunHandle run,
                                                         int64_t result);
   absl::StatusOr<ArrayHandle> PutValue(SharedValue value);
-  // Loads (client_loads.cc). Of a plan: one that differs from `origin` in
-  // devices alone, or, with none, whose rules it checks first.
+  // Loads (client_loads.cc). As `origin` with these slices.
   absl::StatusOr<std::shared_ptr<const LoadedProgram>> LoadPlan(
-      PlanData plan, const LoadOptions& options,
-      std::shared_ptr<const PreparedPlan> origin);
+      std::shared_ptr<const PreparedPlan> origin, const PlanSlices& slices,
+      const LoadOptions& options);
   struct Candidate {
     PlanName name;
     std::shared_ptr<const PreparedPlan> plan, origin;
     uint64_t slice = 0;  // to load it on; 0: none
   };
-  absl::StatusOr<Candidate> Prepare(PlanData plan,
-                                    std::shared_ptr<const PreparedPlan> origin);
+  // Whose rules it checks, if it is not here; elsewhere than `origin`.
+  absl::StatusOr<Candidate> Prepare(PlanData plan);
+  absl::StatusOr<Candidate> Prepare(std::shared_ptr<const PreparedPlan> origin,
+                                    const PlanSlices& slices);
+  absl::StatusOr<std::shared_ptr<const PreparedPlan>> MakePlan(
+      const PlanName& name, PlanData plan);
   // Chooses devices for all of them, each of which has a slice then.
   absl::Status FindPlaces(std::vector<Candidate>* candidates,
                           const LoadOptions& options);
@@ -425,7 +428,7 @@ class Client {
                          bool undo);
   absl::Status RebindTo(ProgramHandle program,
                         const std::shared_ptr<const LoadedProgram>& old,
-                        PlanData plan, const RebindOptions& options);
+                        const PlanSlices& slices, const RebindOptions& options);
   // Waits until all its launches have ended, well or not.
   absl::Status Drain(const LoadedProgram& program);
   // Unless it was given up meanwhile; then `by` is, too, and this is false.

@@ -56,50 +56,69 @@ void FillNeed(const PreparedPlan& plan, const Topology& topology,
 }
 
 // Replaces the devices of a plan, island by island, by `devices`.
-PlanData PlaceOn(const PreparedPlan& plan, const Topology& topology,
-                 const std::vector<int64_t>& devices) {
+PlanSlices PlaceOn(const PreparedPlan& plan, const Topology& topology,
+                   const std::vector<int64_t>& devices) {
   std::map<int64_t, int64_t> place;
   size_t next = 0;
   for (const auto& [island, its] : DevicesByIsland(plan.binding(), topology)) {
     for (int64_t device : its) place[device] = devices[next++];
   }
-  return PlacePlan(plan.data(), plan.binding(), topology, place);
+  return PlacePlan(plan.plan(), plan.binding(), topology, place);
 }
 
 }  // namespace
 
-absl::StatusOr<Client::Candidate> Client::Prepare(
-    PlanData plan, std::shared_ptr<const PreparedPlan> origin) {
+absl::StatusOr<std::shared_ptr<const PreparedPlan>> Client::MakePlan(
+    const PlanName& name, PlanData plan) {
   RuntimeContext& runtime = *context_.runtime;
+  absl::StatusOr<std::shared_ptr<const PreparedPlan>> made =
+      PreparedPlan::Create(std::move(plan), *runtime.topology, runtime.kernels,
+                           runtime.backends->has_values(),
+                           [&](int32_t host) { return runtime.IsHere(host); });
+  if (!made.ok()) return made.status();
+  // Whoever lacks it asks for it while a load waits.
+  return runtime.plans.Put(name, *std::move(made));
+}
+
+absl::StatusOr<Client::Candidate> Client::Prepare(PlanData plan) {
   const absl::StatusOr<PlanName> name = NameOf(plan);
   Candidate candidate;
-  if (name.ok()) candidate.plan = runtime.plans.Find(name->hash);
-  // One that is here was checked, and what is elsewhere where it was first.
+  if (name.ok()) candidate.plan = context_.runtime->plans.Find(name->hash);
+  // One that is here was checked.
   if (candidate.plan == nullptr) {
-    absl::Status checked =
-        origin == nullptr ? CheckPlan(plan) : absl::OkStatus();
+    absl::Status checked = CheckPlan(plan);
     if (checked.ok()) checked = name.status();
     if (!checked.ok()) return checked;
-    absl::StatusOr<std::shared_ptr<const PreparedPlan>> made =
-        PreparedPlan::Create(
-            std::move(plan), *runtime.topology, runtime.kernels,
-            runtime.backends->has_values(),
-            [&](int32_t host) { return runtime.IsHere(host); });
+    auto made = MakePlan(*name, std::move(plan));
     if (!made.ok()) return made.status();
-    // Whoever lacks it asks for it while a load waits.
-    candidate.plan = runtime.plans.Put(*name, *std::move(made));
+    candidate.plan = *std::move(made);
   }
   candidate.name = *name;
-  candidate.origin = origin == nullptr ? candidate.plan : std::move(origin);
+  candidate.origin = candidate.plan;
+  return candidate;
+}
+
+absl::StatusOr<Client::Candidate> Client::Prepare(
+    std::shared_ptr<const PreparedPlan> origin, const PlanSlices& slices) {
+  const absl::StatusOr<PlanName> name = origin->NameWith(slices);
+  if (!name.ok()) return name.status();
+  Candidate candidate;
+  candidate.plan = context_.runtime->plans.Find(name->hash);
+  if (candidate.plan == nullptr) {
+    auto made = MakePlan(*name, WithSlices(origin->data(), slices));
+    if (!made.ok()) return made.status();
+    candidate.plan = *std::move(made);
+  }
+  candidate.name = *name;
+  candidate.origin = std::move(origin);
   return candidate;
 }
 
 absl::StatusOr<std::shared_ptr<const LoadedProgram>> Client::LoadPlan(
-    PlanData plan, const LoadOptions& options,
-    std::shared_ptr<const PreparedPlan> origin) {
+    std::shared_ptr<const PreparedPlan> origin, const PlanSlices& slices,
+    const LoadOptions& options) {
   TracedCall traced(this, TraceCall::kLoad);
-  absl::StatusOr<Candidate> candidate =
-      Prepare(std::move(plan), std::move(origin));
+  absl::StatusOr<Candidate> candidate = Prepare(std::move(origin), slices);
   if (!candidate.ok()) return candidate.status();
   auto loaded = Submit({*std::move(candidate)}, options);
   if (!loaded.ok()) return loaded.status();
@@ -189,8 +208,7 @@ absl::StatusOr<std::vector<ProgramHandle>> Client::Load(
   if (plans.empty()) return std::vector<ProgramHandle>();
   std::vector<Candidate> candidates;
   for (PlanData& plan : plans) {
-    absl::StatusOr<Candidate> candidate =
-        Prepare(std::move(plan), /*origin=*/nullptr);
+    absl::StatusOr<Candidate> candidate = Prepare(std::move(plan));
     if (!candidate.ok()) return candidate.status();
     candidates.push_back(*std::move(candidate));
   }
@@ -243,8 +261,8 @@ absl::Status Client::FindPlaces(std::vector<Candidate>* candidates,
   for (size_t i = 0; i < candidates->size() && status.ok(); ++i) {
     Candidate& candidate = (*candidates)[i];
     absl::StatusOr<Candidate> placed =
-        Prepare(PlaceOn(*candidate.plan, topology, (*slices)[i].second),
-                candidate.origin);
+        Prepare(candidate.origin,
+                PlaceOn(*candidate.plan, topology, (*slices)[i].second));
     status = placed.status();
     if (!placed.ok()) continue;
     candidate = *std::move(placed);
@@ -263,14 +281,13 @@ absl::Status Client::LeaveAway(std::vector<Candidate>* candidates,
     return absl::OkStatus();
   }
   for (Candidate& candidate : *candidates) {
-    absl::StatusOr<PlanData> plan =
-        RebindPlan(candidate.plan->data(), *context_.runtime->topology, *away,
+    const absl::StatusOr<PlanSlices> slices =
+        RebindPlan(candidate.plan->plan(), *context_.runtime->topology, *away,
                    oversubscribe);
     // The controller says what it lacks where it was compiled for.
-    if (absl::IsResourceExhausted(plan.status())) continue;
-    if (!plan.ok()) return plan.status();
-    absl::StatusOr<Candidate> placed =
-        Prepare(*std::move(plan), candidate.origin);
+    if (absl::IsResourceExhausted(slices.status())) continue;
+    if (!slices.ok()) return slices.status();
+    absl::StatusOr<Candidate> placed = Prepare(candidate.origin, *slices);
     if (!placed.ok()) return placed.status();
     candidate = *std::move(placed);
   }
@@ -408,8 +425,7 @@ absl::StatusOr<ProgramHandle> Client::Load(PlanData plan, SliceHandle slice,
   TracedCall traced(this, TraceCall::kLoad);
   const absl::StatusOr<HeldSlice> held = FindSlice(slice);
   if (!held.ok()) return held.status();
-  absl::StatusOr<Candidate> origin =
-      Prepare(std::move(plan), /*origin=*/nullptr);
+  absl::StatusOr<Candidate> origin = Prepare(std::move(plan));
   if (!origin.ok()) return origin.status();
   const Topology& topology = *context_.runtime->topology;
   std::map<int64_t, int64_t> place;
@@ -441,8 +457,8 @@ absl::StatusOr<ProgramHandle> Client::Load(PlanData plan, SliceHandle slice,
     first += held->run;
   }
   absl::StatusOr<Candidate> placed = Prepare(
-      PlacePlan(origin->plan->data(), origin->plan->binding(), topology, place),
-      origin->origin);
+      origin->plan, PlacePlan(origin->plan->plan(), origin->plan->binding(),
+                              topology, place));
   if (!placed.ok()) return placed.status();
   placed->slice = slice.id;
   auto loaded = Submit({*std::move(placed)}, options);

@@ -18,9 +18,8 @@
 namespace pathways {
 namespace {
 
-bool IsBoundAlike(const proto::Plan& a, const proto::Plan& b) {
-  return std::equal(a.slices().begin(), a.slices().end(), b.slices().begin(),
-                    b.slices().end(),
+bool IsBoundAlike(const PlanSlices& a, const PlanSlices& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
                     [](const proto::Slice& one, const proto::Slice& other) {
                       return one.binding().SerializeAsString() ==
                              other.binding().SerializeAsString();
@@ -144,12 +143,13 @@ absl::Status Client::Rebind(ProgramHandle handle,
     EndRebind(handle);
     return Restore(handle, avoid, options);
   }
-  absl::StatusOr<PlanData> plan =
-      RebindPlan((*program)->origin()->data(), *context_.runtime->topology,
+  const absl::StatusOr<PlanSlices> slices =
+      RebindPlan((*program)->origin()->plan(), *context_.runtime->topology,
                  avoid, options.oversubscribe);
-  absl::Status status = plan.status();
-  if (status.ok() && !IsBoundAlike(plan->tables, (*program)->plan().plan())) {
-    status = RebindTo(handle, *program, *std::move(plan), options);
+  absl::Status status = slices.status();
+  if (status.ok() &&
+      !IsBoundAlike(*slices, (*program)->plan().plan().slices())) {
+    status = RebindTo(handle, *program, *slices, options);
   }
   EndRebind(handle);
   return status;
@@ -161,11 +161,11 @@ absl::StatusOr<bool> Client::Moves(ProgramHandle handle,
   const absl::StatusOr<std::shared_ptr<const LoadedProgram>> program =
       FindProgram(handle);
   if (!program.ok()) return program.status();
-  const absl::StatusOr<PlanData> plan =
-      RebindPlan((*program)->origin()->data(), *context_.runtime->topology,
+  const absl::StatusOr<PlanSlices> slices =
+      RebindPlan((*program)->origin()->plan(), *context_.runtime->topology,
                  avoid, oversubscribe);
-  if (!plan.ok()) return plan.status();
-  return !IsBoundAlike(plan->tables, (*program)->plan().plan());
+  if (!slices.ok()) return slices.status();
+  return !IsBoundAlike(*slices, (*program)->plan().plan().slices());
 }
 
 absl::Status Client::Restore(ProgramHandle handle,
@@ -175,15 +175,15 @@ absl::Status Client::Restore(ProgramHandle handle,
       BeginRebind(handle);
   if (!program.ok()) return program.status();
   const LoadedProgram& old = **program;
-  absl::StatusOr<PlanData> plan =
-      RebindPlan(old.origin()->data(), *context_.runtime->topology, avoid,
+  const absl::StatusOr<PlanSlices> slices =
+      RebindPlan(old.origin()->plan(), *context_.runtime->topology, avoid,
                  options.oversubscribe);
-  absl::Status status = plan.status();
+  absl::Status status = slices.status();
   if (status.ok()) status = Drain(old);
   if (status.ok()) {
     // It may be unloaded already, or its hosts may be silent.
     (void)UnloadProgram(old);
-    auto next = LoadPlan(*std::move(plan), options.load, old.origin());
+    auto next = LoadPlan(old.origin(), *slices, options.load);
     status = next.status();
     if (next.ok()) {
       Replace(handle, *std::move(next));
@@ -207,12 +207,11 @@ void Client::Lose(const LoadedProgram& program, const absl::Status& why) {
 
 absl::Status Client::RebindTo(ProgramHandle handle,
                               const std::shared_ptr<const LoadedProgram>& old,
-                              PlanData plan, const RebindOptions& options) {
+                              const PlanSlices& slices,
+                              const RebindOptions& options) {
   LoadOptions at_once = options.load;
   at_once.wait_ns = 0;
-  const std::vector<proto::Slice> slices(plan.tables.slices().begin(),
-                                         plan.tables.slices().end());
-  auto next = LoadPlan(std::move(plan), at_once, old->origin());
+  auto next = LoadPlan(old->origin(), slices, at_once);
   if (!next.ok() && !absl::IsResourceExhausted(next.status())) {
     return next.status();
   }
@@ -227,14 +226,13 @@ absl::Status Client::RebindTo(ProgramHandle handle,
   }
   absl::Status unloaded = UnloadProgram(*old);
   if (!unloaded.ok()) return unloaded;
-  plan = old->origin()->data();
-  plan.tables.mutable_slices()->Assign(slices.begin(), slices.end());
-  next = LoadPlan(std::move(plan), options.load, old->origin());
+  next = LoadPlan(old->origin(), slices, options.load);
   if (next.ok()) {
     Replace(handle, *std::move(next));
     return absl::OkStatus();
   }
-  auto back = LoadPlan(old->plan().data(), options.load, old->origin());
+  auto back =
+      LoadPlan(old->origin(), old->plan().plan().slices(), options.load);
   if (back.ok()) {
     Replace(handle, *std::move(back));
     return next.status();

@@ -188,10 +188,10 @@ absl::Status Client::ResumeAll(const RebindOptions& options) {
       if (found != programs_.end()) old = found->second;
     }
     if (old != nullptr) {
-      absl::StatusOr<PlanData> plan = RebindPlan(
-          old->origin()->data(), topology, *avoid, options.oversubscribe);
-      if (!plan.ok()) return plan.status();
-      auto next = LoadPlan(*std::move(plan), options.load, old->origin());
+      const absl::StatusOr<PlanSlices> slices = RebindPlan(
+          old->origin()->plan(), topology, *avoid, options.oversubscribe);
+      if (!slices.ok()) return slices.status();
+      auto next = LoadPlan(old->origin(), *slices, options.load);
       if (!next.ok()) return next.status();
       Replace(handle, *std::move(next));
     }

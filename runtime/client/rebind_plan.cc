@@ -251,14 +251,13 @@ class Rebinder {
 
 }  // namespace
 
-absl::StatusOr<PlanData> RebindPlan(const PlanData& plan,
-                                    const Topology& topology,
-                                    const std::vector<bool>& avoid,
-                                    bool oversubscribe) {
-  absl::StatusOr<PlanBinding> binding =
-      PlanBinding::Create(plan.tables, topology);
+absl::StatusOr<PlanSlices> RebindPlan(const proto::Plan& plan,
+                                      const Topology& topology,
+                                      const std::vector<bool>& avoid,
+                                      bool oversubscribe) {
+  absl::StatusOr<PlanBinding> binding = PlanBinding::Create(plan, topology);
   if (!binding.ok()) return binding.status();
-  Rebinder rebinder(plan.tables, *binding, topology, avoid, oversubscribe);
+  Rebinder rebinder(plan, *binding, topology, avoid, oversubscribe);
   absl::Status chosen = rebinder.Choose();
   if (!chosen.ok()) return chosen;
   return PlacePlan(plan, *binding, topology, rebinder.place());
@@ -275,15 +274,15 @@ std::map<int, std::set<int64_t>> DevicesByIsland(const PlanBinding& binding,
   return devices;
 }
 
-PlanData PlacePlan(const PlanData& plan, const PlanBinding& binding,
-                   const Topology& topology,
-                   const std::map<int64_t, int64_t>& place) {
-  PlanData placed = plan;
-  for (int s = 0; s < placed.tables.slices_size(); ++s) {
+PlanSlices PlacePlan(const proto::Plan& plan, const PlanBinding& binding,
+                     const Topology& topology,
+                     const std::map<int64_t, int64_t>& place) {
+  PlanSlices slices = plan.slices();
+  for (int s = 0; s < slices.size(); ++s) {
     Bind(binding.slices()[static_cast<size_t>(s)], topology, place,
-         placed.tables.mutable_slices(s));
+         slices.Mutable(s));
   }
-  return placed;
+  return slices;
 }
 
 }  // namespace pathways

@@ -59,4 +59,19 @@ absl::StatusOr<std::unique_ptr<PreparedPlan>> PreparedPlan::WithoutCode(
   return self;
 }
 
+absl::StatusOr<PlanName> PreparedPlan::NameWith(
+    const PlanSlices& slices) const {
+  std::shared_ptr<const PlanNamer> namer;
+  {
+    MutexLock lock(&namer_mutex_);
+    if (namer_ == nullptr) {
+      absl::StatusOr<PlanNamer> made = PlanNamer::Create(data());
+      if (!made.ok()) return made.status();
+      namer_ = std::make_shared<const PlanNamer>(*std::move(made));
+    }
+    namer = namer_;
+  }
+  return namer->NameWith(slices);
+}
+
 }  // namespace pathways

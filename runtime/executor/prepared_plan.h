@@ -22,6 +22,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
@@ -31,6 +32,7 @@
 #include "runtime/executor/plan_binding.h"
 #include "runtime/executor/plan_code.h"
 #include "runtime/plan/plan_file.h"
+#include "runtime/plan/plan_manifest.h"
 #include "runtime/topology/topology.h"
 
 namespace pathways {
@@ -88,6 +90,10 @@ class PreparedPlan {
     return plan().interface().arguments(plan().actions(feed).interface());
   }
 
+  // What it is called with other slices, NameOf(WithSlices(data(), slices)).
+  absl::StatusOr<PlanName> NameWith(const PlanSlices& slices) const
+      ABSL_LOCKS_EXCLUDED(namer_mutex_);
+
   // The devices.
   const PlanBinding& binding() const { return binding_; }
   const SliceBinding& bound(uint32_t slice) const {
@@ -119,6 +125,9 @@ class PreparedPlan {
   std::vector<std::shared_ptr<const ArrayPlacement>> argument_placements_,
       result_placements_;
   std::vector<std::string> result_texts_;
+  // Made when it is first needed; null: it was not.
+  mutable Mutex namer_mutex_;
+  mutable std::shared_ptr<const PlanNamer> namer_ ABSL_GUARDED_BY(namer_mutex_);
 };
 
 // Objects of the process by a number. Thread-safe.

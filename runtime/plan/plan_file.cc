@@ -264,6 +264,12 @@ class File {
 
 }  // namespace
 
+PlanData WithSlices(const PlanData& plan, PlanSlices slices) {
+  PlanData copy = plan;
+  *copy.tables.mutable_slices() = std::move(slices);
+  return copy;
+}
+
 PlanData MakePlanData(proto::Plan tables, absl::Span<const uint8_t> blobs) {
   PlanData plan;
   plan.tables = std::move(tables);

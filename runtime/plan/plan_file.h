@@ -41,6 +41,11 @@ struct PlanData {
   std::shared_ptr<const void> owner;
 };
 
+// The only tables that say where a plan is.
+using PlanSlices = google::protobuf::RepeatedPtrField<proto::Slice>;
+// A copy of a plan's tables, with these in place of its slices.
+PlanData WithSlices(const PlanData& plan, PlanSlices slices);
+
 // A PlanData that owns a copy of `blobs`.
 PlanData MakePlanData(proto::Plan tables, absl::Span<const uint8_t> blobs);
 

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <string_view>
 
 #include "absl/strings/str_cat.h"
 #include "google/protobuf/io/coded_stream.h"
@@ -51,15 +52,18 @@ class HashingStream final : public google::protobuf::io::CopyingOutputStream {
   PlanHasher hasher_;
 };
 
+absl::Status CheckBytes(const std::string& program, size_t bytes) {
+  if (bytes <= std::numeric_limits<int32_t>::max()) return absl::OkStatus();
+  return absl::ResourceExhaustedError(absl::StrCat(
+      "program '", program, "' has tables of ", bytes, " bytes, at most ",
+      std::numeric_limits<int32_t>::max(), " can be told to a process"));
+}
+
 absl::Status Write(const proto::Plan& tables,
                    google::protobuf::io::ZeroCopyOutputStream* out) {
-  const size_t bytes = tables.ByteSizeLong();
-  if (bytes > std::numeric_limits<int32_t>::max()) {
-    return absl::ResourceExhaustedError(absl::StrCat(
-        "program '", tables.header().program(), "' has tables of ", bytes,
-        " bytes, at most ", std::numeric_limits<int32_t>::max(),
-        " can be told to a process"));
-  }
+  absl::Status checked =
+      CheckBytes(tables.header().program(), tables.ByteSizeLong());
+  if (!checked.ok()) return checked;
   google::protobuf::io::CodedOutputStream coded(out);
   coded.SetSerializationDeterministic(true);
   tables.SerializeWithCachedSizes(&coded);
@@ -154,6 +158,27 @@ absl::StatusOr<std::vector<absl::Span<const uint8_t>>> ObjectsOf(
   return objects;
 }
 
+namespace {
+
+absl::StatusOr<std::vector<PlanManifest::Part>> HashObjects(
+    const PlanData& plan) {
+  absl::StatusOr<std::vector<absl::Span<const uint8_t>>> objects =
+      ObjectsOf(plan);
+  if (!objects.ok()) return objects.status();
+  std::vector<PlanManifest::Part> parts;
+  for (absl::Span<const uint8_t> object : *objects) {
+    parts.push_back({object.size(), HashOf(object)});
+  }
+  return parts;
+}
+
+PlanName NameOf(const PlanManifest& manifest) {
+  // Sizes of what is in memory add up.
+  return {HashOf(manifest.Write()), *manifest.TotalBytes()};
+}
+
+}  // namespace
+
 absl::StatusOr<PlanManifest> ManifestOf(const PlanData& plan) {
   PlanManifest manifest;
   HashingStream hashing;
@@ -165,20 +190,59 @@ absl::StatusOr<PlanManifest> ManifestOf(const PlanData& plan) {
     manifest.tables.bytes = static_cast<uint64_t>(stream.ByteCount());
   }
   manifest.tables.hash = hashing.Finish();
-  absl::StatusOr<std::vector<absl::Span<const uint8_t>>> objects =
-      ObjectsOf(plan);
+  absl::StatusOr<std::vector<PlanManifest::Part>> objects = HashObjects(plan);
   if (!objects.ok()) return objects.status();
-  for (absl::Span<const uint8_t> object : *objects) {
-    manifest.objects.push_back({object.size(), HashOf(object)});
-  }
+  manifest.objects = *std::move(objects);
   return manifest;
 }
 
 absl::StatusOr<PlanName> NameOf(const PlanData& plan) {
   absl::StatusOr<PlanManifest> manifest = ManifestOf(plan);
   if (!manifest.ok()) return manifest.status();
-  // Sizes of what is in memory add up.
-  return PlanName{HashOf(manifest->Write()), *manifest->TotalBytes()};
+  return NameOf(*manifest);
+}
+
+// Tables are written in the order of their numbers, and slices come second.
+static_assert(proto::Plan::kHeaderFieldNumber == 1 &&
+              proto::Plan::kSlicesFieldNumber == 2);
+
+absl::StatusOr<PlanNamer> PlanNamer::Create(const PlanData& plan) {
+  absl::StatusOr<std::string> bytes = WriteTables(plan.tables);
+  if (!bytes.ok()) return bytes.status();
+  absl::StatusOr<std::vector<PlanManifest::Part>> objects = HashObjects(plan);
+  if (!objects.ok()) return objects.status();
+  proto::Plan head;
+  *head.mutable_header() = plan.tables.header();
+  const size_t begin = head.ByteSizeLong();
+  *head.mutable_slices() = plan.tables.slices();
+  const size_t end = head.ByteSizeLong();
+  PlanNamer namer;
+  namer.program_ = plan.tables.header().program();
+  namer.before_ = bytes->substr(0, begin);
+  namer.after_ = bytes->substr(end);
+  namer.objects_ = *std::move(objects);
+  return namer;
+}
+
+absl::StatusOr<PlanName> PlanNamer::NameWith(const PlanSlices& slices) const {
+  proto::Plan own;
+  *own.mutable_slices() = slices;
+  absl::StatusOr<std::string> bytes = WriteTables(own);
+  if (!bytes.ok()) return bytes.status();
+  PlanManifest manifest;
+  manifest.objects = objects_;
+  manifest.tables.bytes = before_.size() + bytes->size() + after_.size();
+  absl::Status checked = CheckBytes(program_, manifest.tables.bytes);
+  if (!checked.ok()) return checked;
+  PlanHasher hasher;
+  for (const std::string_view part :
+       {std::string_view(before_), std::string_view(*bytes),
+        std::string_view(after_)}) {
+    hasher.Add(absl::MakeConstSpan(
+        reinterpret_cast<const uint8_t*>(part.data()), part.size()));
+  }
+  manifest.tables.hash = hasher.Finish();
+  return NameOf(manifest);
 }
 
 }  // namespace pathways

@@ -66,6 +66,21 @@ absl::StatusOr<PlanManifest> ManifestOf(const PlanData& plan);
 // Its name. Errors of the last.
 absl::StatusOr<PlanName> NameOf(const PlanData& plan);
 
+// Names of one plan at many places, each for the price of a hash: neither the
+// other tables are written again, nor is code hashed. Any thread.
+class PlanNamer {
+ public:
+  // Errors as NameOf.
+  static absl::StatusOr<PlanNamer> Create(const PlanData& plan);
+  // As NameOf of the plan with these slices.
+  absl::StatusOr<PlanName> NameWith(const PlanSlices& slices) const;
+
+ private:
+  std::string program_;
+  std::string before_, after_;  // bytes of tables in front of slices, behind
+  std::vector<PlanManifest::Part> objects_;
+};
+
 }  // namespace pathways
 
 #endif  // RUNTIME_PLAN_PLAN_MANIFEST_H_

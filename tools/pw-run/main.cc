@@ -202,13 +202,13 @@ class Session {
       return Fail(kUsageError,
                   absl::StrCat("--avoid: ", avoid.status().message()));
     }
-    absl::StatusOr<PlanData> rebound =
-        RebindPlan(loaded_.plan, *topology_, *avoid, options_.oversubscribe);
-    if (!rebound.ok()) {
+    absl::StatusOr<PlanSlices> slices =
+        RebindPlan(plan(), *topology_, *avoid, options_.oversubscribe);
+    if (!slices.ok()) {
       return Fail(kPlanRefused,
-                  absl::StrCat("--avoid: ", rebound.status().message()));
+                  absl::StrCat("--avoid: ", slices.status().message()));
     }
-    loaded_.plan = *std::move(rebound);
+    *loaded_.plan.tables.mutable_slices() = *std::move(slices);
     loaded_.bytes = SerializePlan(loaded_.plan.tables, loaded_.plan.blobs);
     return true;
   }

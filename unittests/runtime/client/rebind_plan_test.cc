@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "runtime/executor/plan_binding.h"
+#include "runtime/plan/plan_manifest.h"
 #include "runtime/plan/testing/random_plan.h"
 #include "runtime/plan/verify.h"
 #include "runtime/topology/named_devices.h"
@@ -34,8 +35,10 @@ class RebindPlanTest : public ::testing::Test {
  protected:
   absl::StatusOr<PlanData> Rebind(const Names& avoid,
                                   bool oversubscribe = false) {
-    return RebindPlan(MakePlanData(plan_, {}), topology_,
-                      *NamedDevices(topology_, avoid), oversubscribe);
+    const auto slices = RebindPlan(
+        plan_, topology_, *NamedDevices(topology_, avoid), oversubscribe);
+    if (!slices.ok()) return slices.status();
+    return WithSlices(MakePlanData(plan_, {}), *slices);
   }
   // Of slice `s`, by shard.
   std::vector<int32_t> DevicesOf(const absl::StatusOr<PlanData>& plan, int s) {
@@ -136,17 +139,20 @@ TEST(RebindRandomPlansTest, KeepWhatIsTogether) {
     const uint64_t one_in = 1 + random() % 8;
     for (auto device : avoid) device = random() % one_in == 0;
     const bool oversubscribe = i % 2 == 0;
-    const auto rebound =
-        RebindPlan(MakePlanData(plan, {}), topology, avoid, oversubscribe);
-    if (!rebound.ok()) {
+    const auto slices = RebindPlan(plan, topology, avoid, oversubscribe);
+    if (!slices.ok()) {
       ++refused;
-      ASSERT_EQ(rebound.status().code(), absl::StatusCode::kResourceExhausted)
-          << rebound.status();
+      ASSERT_EQ(slices.status().code(), absl::StatusCode::kResourceExhausted)
+          << slices.status();
       continue;
     }
-    ASSERT_TRUE(CheckPlan(*rebound).ok()) << CheckPlan(*rebound);
+    const PlanData rebound = WithSlices(MakePlanData(plan, {}), *slices);
+    ASSERT_TRUE(CheckPlan(rebound).ok()) << CheckPlan(rebound);
+    // It has the same name as if it had been made so.
+    ASSERT_EQ(*PlanNamer::Create(MakePlanData(plan, {}))->NameWith(*slices),
+              *NameOf(rebound));
     const auto before = PlanBinding::Create(plan, topology);
-    const auto after = PlanBinding::Create(rebound->tables, topology);
+    const auto after = PlanBinding::Create(rebound.tables, topology);
     ASSERT_TRUE(before.ok() && after.ok()) << after.status();
     std::map<int32_t, int32_t> place, origin;
     std::map<int, int> island_of, from_island;

@@ -70,6 +70,20 @@ TEST(PlanManifestTest, ANameIsOfAllThatIsRun) {
   EXPECT_NE(name.hash, NameOf(other)->hash);
 }
 
+// Whatever its slices are, and however many bytes they have.
+TEST(PlanManifestTest, ANamerNamesWhatHasOtherSlices) {
+  const PlanData plan = Sample();
+  const absl::StatusOr<PlanNamer> namer = PlanNamer::Create(plan);
+  ASSERT_TRUE(namer.ok()) << namer.status();
+  PlanSlices slices = plan.tables.slices();
+  EXPECT_EQ(*namer->NameWith(slices), *NameOf(plan));
+  slices.Mutable(0)->set_name(std::string(300, 's'));
+  EXPECT_EQ(*namer->NameWith(slices), *NameOf(WithSlices(plan, slices)));
+  EXPECT_NE(*namer->NameWith(slices), *NameOf(plan));
+  slices.Clear();
+  EXPECT_EQ(*namer->NameWith(slices), *NameOf(WithSlices(plan, slices)));
+}
+
 TEST(PlanManifestTest, CodeLiesWithinTheBlobs) {
   PlanData plan = Sample();
   plan.tables.mutable_kernels(0)->mutable_objects(0)->set_blob_offset(128);
