@@ -258,7 +258,7 @@ void HostExecutor::OnToken(HostProgram* program, const WireMessage& message) {
       context_.topology->LocateGlobal(slice.device_of[message.shard]);
   if (place.host != host_) return;
   const uint32_t in_edge =
-      program->devices[place.device]->InEdgeOf(message.target, message.shard);
+      program->InEdgeOf(message.target, place.device, message.shard);
   if (in_edge == UINT32_MAX) return;
   TokenToDevice(program, place.device, in_edge, message.step,
                 message.flags & kPoisoned);

@@ -18,11 +18,13 @@
 #include "runtime/plan/tables.h"
 
 namespace pathways {
-uint32_t DeviceProgram::InEdgeOf(uint32_t edge, uint32_t shard) const {
-  if (edge >= edge_base.size() || edge_base[edge] == kNoEntry) return kNoEntry;
-  return edge_base[edge] +
-         LocalIndex(plan->plan().actions(plan->edges()[edge].to).slice(),
-                    shard);
+uint32_t HostProgram::InEdgeOf(uint32_t edge, uint32_t device,
+                               uint32_t shard) const {
+  const uint64_t at = EdgeAt(edge, device);
+  if (at >= edge_bases.size() || edge_bases[at] == kNoEntry) return kNoEntry;
+  const uint32_t slice = plan->plan().actions(plan->edges()[edge].to).slice();
+  return edge_bases[at] +
+         static_cast<uint32_t>(plan->bound(slice).index_of[shard]);
 }
 
 uint32_t DeviceProgram::TokensOf(uint32_t in_edge, uint64_t firing) const {
@@ -94,6 +96,8 @@ void HostProgramBuilder::FindShards() {
   out_.devices.resize(topology_.num_host_devices(out_.host));
   device_base_.resize(out_.devices.size());
   host_base_.resize(out_.devices.size());
+  out_.edge_bases.assign(p_.edges().size() * out_.devices.size(), kNoEntry);
+  self_bases_ = out_.edge_bases;
   for (size_t d = 0; d < out_.devices.size(); ++d) {
     std::vector<std::vector<int32_t>> shards(p_.slices().size());
     bool any = false;
@@ -233,8 +237,6 @@ absl::Status HostProgramBuilder::AllocateHost(Arena* arena) {
 void HostProgramBuilder::LayOut(DeviceProgram* device) {
   const int num_actions = plan().actions_size();
   device->first_entry.assign(num_actions, kNoEntry);
-  device->edge_base.assign(p_.edges().size(), kNoEntry);
-  device->self_base.assign(p_.edges().size(), kNoEntry);
   for (int a = 0; a < num_actions; ++a) {
     const proto::Action& action = plan().actions(a);
     const std::vector<int32_t>& shards = device->shards[action.slice()];
@@ -253,7 +255,8 @@ void HostProgramBuilder::LayOut(DeviceProgram* device) {
     }
     for (uint32_t e : p_.in_edges(a)) {
       if (p_.edges()[e].elided) continue;
-      device->edge_base[e] = static_cast<uint32_t>(device->in_edges.size());
+      out_.edge_bases[out_.EdgeAt(e, device->device)] =
+          static_cast<uint32_t>(device->in_edges.size());
       for (size_t k = 0; k < shards.size(); ++k) {
         device->in_edges.push_back(
             {device->first_entry[a] + static_cast<uint32_t>(k), e,
@@ -268,7 +271,8 @@ void HostProgramBuilder::LayOut(DeviceProgram* device) {
       if (edge.relation != proto::PIECES || edge.kind == proto::DATA) {
         continue;
       }
-      device->self_base[e] = static_cast<uint32_t>(device->in_edges.size());
+      self_bases_[out_.EdgeAt(e, device->device)] =
+          static_cast<uint32_t>(device->in_edges.size());
       for (size_t k = 0; k < shards.size(); ++k) {
         const bool own =
             p_.movement(action.peer()).NumPiecesInto(shards[k]) == 0;

@@ -221,9 +221,6 @@ struct alignas(64) DeviceProgram {
 
   std::vector<std::vector<int32_t>> shards;  // per slice
   std::vector<uint32_t> first_entry;         // per action
-  std::vector<uint32_t> edge_base;  // per edge: in-edge entry of local shard 0
-  std::vector<uint32_t> self_base;  // per edge: the same at a recv without
-                                    // pieces, in place of its send
 
   std::vector<uint32_t> move_entries;  // those that are not gangs
   std::vector<uint32_t> feed_entries;
@@ -264,9 +261,6 @@ struct alignas(64) DeviceProgram {
     num_poison -= poison[at] != 0;
     poison[at] = 0;
   }
-  // In-edge entry of `edge` at `shard`, which is here; UINT32_MAX: there is
-  // none.
-  uint32_t InEdgeOf(uint32_t edge, uint32_t shard) const;
   // Position of `shard`, which is here, among the local shards of `slice`.
   uint32_t LocalIndex(uint32_t slice, uint32_t shard) const {
     return static_cast<uint32_t>(plan->bound(slice).index_of[shard]);
@@ -319,6 +313,15 @@ class HostProgram {
   // (action, step, rank 0) -> group.
   absl::flat_hash_map<std::tuple<uint32_t, uint32_t, uint32_t>, uint32_t>
       group_of;
+  // By edge and device, see EdgeAt: its in-edge entry of local shard 0 there;
+  // UINT32_MAX: there is none.
+  std::vector<uint32_t> edge_bases;
+  uint64_t EdgeAt(uint32_t edge, uint32_t device) const {
+    return uint64_t{edge} * devices.size() + device;
+  }
+  // In-edge entry of `edge` at `shard`, which that device has; UINT32_MAX:
+  // there is none.
+  uint32_t InEdgeOf(uint32_t edge, uint32_t device, uint32_t shard) const;
   std::vector<HostAllEdge> all_edges;
   std::vector<int32_t> all_of_edge;  // per edge; -1: not of relation all
   // Pieces that come from other hosts, per (action, shard): sorted by source.

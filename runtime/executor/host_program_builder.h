@@ -122,6 +122,10 @@ class HostProgramBuilder {
   // host_program_moves.cc
   // The token that says on `edge` that `from` has fired, to `shard`.
   OutToken TokenTo(const DeviceProgram& from, uint32_t edge, int64_t shard);
+  // The in-edge entry of `edge` for the device's first shard.
+  uint32_t BaseOf(uint32_t edge, const DeviceProgram& device) const {
+    return out_.edge_bases[out_.EdgeAt(edge, device.device)];
+  }
   const std::vector<layout::Piece>& PiecesInto(uint32_t send, int32_t shard);
   void MakeAllEdges();
   // Sends, receives, feeds and fetches; staging is only counted here.
@@ -167,6 +171,8 @@ class HostProgramBuilder {
   int64_t first_device_ = 0;  // of the host; of the cluster
   // Of each device and slice: where its first shard begins.
   std::vector<std::vector<uint64_t>> device_base_, host_base_;
+  // As HostProgram::edge_bases, at a recv without pieces, in place of its send.
+  std::vector<uint32_t> self_bases_;
   ByteSum host_sum_;
   uint64_t lacking_ = 0;
   std::vector<uint64_t> group_at_;

@@ -31,7 +31,7 @@ OutToken HostProgramBuilder::TokenTo(const DeviceProgram& from, uint32_t edge,
     return token;
   }
   token.target =
-      out_.devices[place.device]->InEdgeOf(edge, static_cast<uint32_t>(shard));
+      out_.InEdgeOf(edge, place.device, static_cast<uint32_t>(shard));
   if (place.device == static_cast<int>(from.device)) return token;
   const std::vector<uint32_t>& cohorts = host_actors_.cohorts;
   if (cohorts[place.device] == cohorts[from.device]) {
@@ -66,7 +66,7 @@ void HostProgramBuilder::MakeAllEdges() {
       all.own_sources += device->shards[from].size();
       for (size_t k = 0; k < device->shards[to].size(); ++k) {
         all.targets.push_back(
-            {device->device, device->edge_base[e] + static_cast<uint32_t>(k)});
+            {device->device, BaseOf(e, *device) + static_cast<uint32_t>(k)});
       }
     }
     if (all.own_sources == 0 && all.targets.empty()) continue;
@@ -204,7 +204,7 @@ void HostProgramBuilder::MakeRecv(DeviceProgram* device, Entry* entry,
     if (PlaceOf(source_slice, piece.source).host == out_.host) continue;
     PieceIn in;
     in.source_shard = static_cast<int32_t>(piece.source);
-    in.in_edge = device->edge_base[edge] + static_cast<uint32_t>(k);
+    in.in_edge = BaseOf(edge, *device) + static_cast<uint32_t>(k);
     in.destination = op.buffer;
     in.destination_offset = piece.destination_offset;
     in.extent = piece.extent;
@@ -290,7 +290,7 @@ void HostProgramBuilder::MakeTokens(DeviceProgram* device) {
         token.target = e;
         device->out.push_back(token);
       } else if (edge.relation == proto::SAME) {
-        token.target = device->edge_base[e] + static_cast<uint32_t>(k);
+        token.target = BaseOf(e, *device) + static_cast<uint32_t>(k);
         device->out.push_back(token);
       } else if (edge.kind != proto::DATA) {
         // Against the pieces, to those who send to this shard.
@@ -299,8 +299,9 @@ void HostProgramBuilder::MakeTokens(DeviceProgram* device) {
         for (const layout::Piece& piece : pieces) {
           device->out.push_back(TokenTo(*device, e, piece.source));
         }
-        if (pieces.empty() && device->self_base[e] != kNoEntry) {
-          token.target = device->self_base[e] + static_cast<uint32_t>(k);
+        const uint32_t self = self_bases_[out_.EdgeAt(e, device->device)];
+        if (pieces.empty() && self != kNoEntry) {
+          token.target = self + static_cast<uint32_t>(k);
           device->out.push_back(token);
         }
       }  // else: goes with the pieces

@@ -48,7 +48,8 @@ void HostExecutor::OnWireSoon(ActorId from, const WireMessage& message,
   const uint32_t to = program->plan->edges()[message.target].to;
   const uint64_t key = HostProgram::PieceKey(to, message.shard);
   if (message.kind != kPieceMessage) {
-    PrefetchBytes(program->devices.data(), 1);
+    PrefetchBytes(
+        program->edge_bases.data() + program->EdgeAt(message.target, 0), 1);
   } else if (step == 3) {
     program->pieces_in.prefetch(key);
   } else {

@@ -21,6 +21,12 @@ uint64_t PairKey(int32_t from, int32_t to) {
          static_cast<uint32_t>(to);
 }
 
+// Hosts from -1 down have rows, too.
+size_t RowOf(int32_t host) {
+  return host >= 0 ? 2 * static_cast<size_t>(host)
+                   : 2 * static_cast<size_t>(-1 - host) + 1;
+}
+
 }  // namespace
 
 TimeNs Later(TimeNs time, TimeNs by) {
@@ -72,9 +78,20 @@ TimeNs Wire::Carry(TimeNs now, uint64_t bytes, TimeNs jitter) {
 }
 
 Wire& LinkTable::Between(const Placement& from, const Placement& to) {
-  auto [it, fresh] = wires_.try_emplace(PairKey(from.host, to.host));
-  Wire& wire = it->second;
-  if (!fresh) return wire;
+  const size_t row = RowOf(from.host);
+  if (row >= wires_.size()) wires_.resize(row + 1);
+  std::vector<WireTo>& wires = wires_[row];
+  auto found = std::lower_bound(
+      wires.begin(), wires.end(), to.host,
+      [](const WireTo& one, int32_t host) { return one.host < host; });
+  if (found == wires.end() || found->host != to.host) {
+    found = wires.insert(found, {to.host, MakeWire(from, to)});
+  }
+  return found->wire;
+}
+
+Wire LinkTable::MakeWire(const Placement& from, const Placement& to) {
+  Wire wire;
   if (from.host < 0 || to.host < 0) {
     wire.model = &models_.control;
   } else if (from.island != to.island) {

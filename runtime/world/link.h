@@ -76,12 +76,20 @@ struct Wire {
 class LinkTable {
  public:
   explicit LinkTable(LinkModels models) : models_(std::move(models)) {}
-  // Of two places on different hosts. Stays where it is.
+  // Of two places on different hosts. Valid until the next call.
   Wire& Between(const Placement& from, const Placement& to);
 
  private:
+  // Most hosts send to few, so a search needs few lines of a cache.
+  struct WireTo {
+    int32_t host = 0;
+    Wire wire;
+  };
+
+  Wire MakeWire(const Placement& from, const Placement& to);
+
   const LinkModels models_;
-  absl::node_hash_map<uint64_t, Wire> wires_;  // by pair of hosts
+  std::vector<std::vector<WireTo>> wires_;     // by RowOf the sender; by host
   absl::node_hash_map<uint64_t, TimeNs> dcn_;  // free_at, by pair of islands
 };
 
