@@ -24,7 +24,7 @@ namespace {
 // Below, seeds keep the programs with which docs/simulation.md says that they
 // found something.
 constexpr uint64_t kFirstSpanning = 10'000, kFirstMoving = 30'000,
-                   kFirstReserving = 40'000, kFirstOfLinks = 50'000;
+                   kFirstReserving = 40'000;
 
 constexpr const char* kClusters[] = {"1x1x2", "1x2x1", "1x2x2", "2x1x2",
                                      "2x2x1", "2x2x2", "1x3x2", "3x1x2"};

@@ -15,6 +15,9 @@
 
 namespace pathways::simulate {
 
+// From this seed on some clients have links of their own, and some disks fail.
+inline constexpr uint64_t kFirstOfLinks = 50'000;
+
 // A small cluster, a few tenants with programs and calls, and faults: the same
 // for the same seed.
 Scenario DrawScenario(uint64_t seed);

@@ -34,7 +34,9 @@ const std::vector<std::pair<std::string, std::string>>& PlantedBugs::All() {
           {"failure-swallowed", "a launch that failed ends well"},
           {"answer-lost", "a request is not answered"},
           {"death-unheard", "the controller does not hear that a host is gone"},
-          {"wrong-slot", "a piece lands in the slot of another firing"}};
+          {"wrong-slot", "a piece lands in the slot of another firing"},
+          {"client-unheard", "the controller does not hear that a client died"},
+          {kAsTheyComeBug, "the controller takes requests as they come"}};
   return *all;
 }
 
@@ -84,6 +86,10 @@ int PlantedBugs::ChangeWire(SimDelivery& delivery) {
 
 int PlantedBugs::ChangeLocal(SimDelivery& delivery) {
   LocalMessage& local = *delivery.local;
+  if (name_ == "client-unheard" && local.kind == kClientsGone &&
+      world_->name(delivery.to) == "controller") {
+    return 0;
+  }
   if (local.kind == kLocalToken) {
     if (name_ == "credit-lost" && OneIn(50)) return 0;
     if (name_ == "token-twice" && OneIn(50)) return 2;
@@ -97,6 +103,10 @@ int PlantedBugs::ChangeLocal(SimDelivery& delivery) {
 int PlantedBugs::ChangeControl(SimDelivery& delivery) {
   proto::Control control;
   if (!control.ParseFromString(*delivery.control)) return 1;
+  if (name_ == kAsTheyComeBug && control.sequence() != 0 &&
+      world_->name(delivery.to) == "controller") {
+    control.set_sequence(++requests_[delivery.from]);
+  }
   if (name_ == "answer-lost" && control.has_answer() && OneIn(20)) return 0;
   if (name_ == "failure-swallowed" && control.has_launch_ended() &&
       control.launch_ended().completed()) {

@@ -24,6 +24,9 @@ namespace pathways::simulate {
 
 // Islands grant in the order of arrival (ClusterOptions::ticket_order).
 inline constexpr char kTicketOrderBug[] = "ticket-order";
+// What a client asks for is not put in order: nobody sees it where clients have
+// no links of their own.
+inline constexpr char kAsTheyComeBug[] = "as-they-come";
 
 // Makes a cluster behave as if one line of it were wrong, by changing what its
 // actors hear: as they would act without the check that the bug is named for.
@@ -53,6 +56,7 @@ class PlantedBugs {
   std::map<int32_t, uint32_t> lives_;     // the last that was heard of, by host
   std::map<LocalId, uint64_t> places_;    // of the last grant, by executor
   std::map<LocalId, uint64_t> argument_;  // object of the last launch
+  std::map<LocalId, uint64_t> requests_;  // that came, by client
 };
 
 }  // namespace pathways::simulate
