@@ -525,6 +525,7 @@ LogicalResult kernel::lowerToLoops(ModuleOp module) {
   RewritePatternSet patterns(context);
   patterns.add<CopyByLoops, FillFlat>(context);
   addExpPattern(patterns);
+  addMaxNumPatterns(patterns);
   addDoublePatterns(patterns);
   // One rule for vector bodies and tails: the same straight code for both.
   // These are within a few units in the last place; the others go to the C

@@ -147,6 +147,9 @@ void useRanges(ModuleOp module);
 /// IEEE 754's special values, subnormal results too.
 void addExpPattern(RewritePatternSet &patterns);
 
+/// Writes maxnum and minnum as comparisons.
+void addMaxNumPatterns(RewritePatternSet &patterns);
+
 /// Lets erf of f32 have the sign of its operand, also of -0, which its
 /// approximation takes for 0.
 void keepSignsOfErf(ModuleOp module);

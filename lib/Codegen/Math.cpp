@@ -129,7 +129,33 @@ template <typename Op> struct MaximumByRange : OpRewritePattern<Op> {
   }
 };
 
+/// Of a NaN and a number the number. LLVM's own op would do, but where loops
+/// over it become vector code, LLVM 22 stops at a NaN, such as that with which
+/// a softmax begins, and what comes behind the last full vector is lost.
+template <typename Op, arith::CmpFPredicate predicate>
+struct ChooseNumber : OpRewritePattern<Op> {
+  using OpRewritePattern<Op>::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(Op op,
+                                PatternRewriter &rewriter) const override {
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    Value lhs = op.getLhs(), rhs = op.getRhs();
+    // That is `rhs` if one of the two is NaN.
+    Value isBeyond = arith::CmpFOp::create(b, predicate, lhs, rhs);
+    Value chosen = arith::SelectOp::create(b, isBeyond, lhs, rhs);
+    Value isNaN = arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, rhs, rhs);
+    rewriter.replaceOpWithNewOp<arith::SelectOp>(op, isNaN, lhs, chosen);
+    return success();
+  }
+};
+
 } // namespace
+
+void kernel::addMaxNumPatterns(RewritePatternSet &patterns) {
+  patterns.add<ChooseNumber<arith::MaxNumFOp, arith::CmpFPredicate::OGT>,
+               ChooseNumber<arith::MinNumFOp, arith::CmpFPredicate::OLT>>(
+      patterns.getContext());
+}
 
 void kernel::useRanges(ModuleOp module) {
   RewritePatternSet patterns(module.getContext());

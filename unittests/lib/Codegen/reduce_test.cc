@@ -276,6 +276,42 @@ TEST(KernelReduce, MaximaWithNaN) {
 #endif
 }
 
+/// What a softmax along any but the last dimension begins with: all rows count,
+/// also those behind the last full vector of them.
+TEST(KernelReduce, MaximaOfColumnsBeginWithNaN) {
+  for (int columns : {1, 2, 8, 15, 16, 17, 40})
+    for (int rows : {8, 9, 10, 23}) {
+      SCOPED_TRACE(testing::Message() << rows << "x" << columns);
+      const std::string n = std::to_string(columns),
+                        of = "tensor<" + std::to_string(rows) + "x6x" + n +
+                             "xf32>",
+                        to = "tensor<6x" + n + "xf32>";
+      std::string text;
+      for (const char *op : {"maxnumf", "minnumf"})
+        text += std::string("func.func @") + op + "(%x: " + of + ") -> " + to +
+                " {\n  %n = arith.constant dense<0xFFC00000> : " + to +
+                "\n  %r = linalg.reduce { arith." + op + " } ins(%x : " + of +
+                ") outs(%n : " + to +
+                ") dimensions = [0]\n  return %r : " + to + "\n}\n";
+      Kernel kernel;
+      ASSERT_TRUE(kernel.compile(text)) << kernel.errors();
+      const int count = 6 * columns;
+      auto xs = numbers<float>(rows * count, 5);
+      Buffer x = Buffer::of(xs), most(count * 4), least(count * 4);
+      ASSERT_EQ(kernel.run(0, {&x, &most}), 0);
+      ASSERT_EQ(kernel.run(1, {&x, &least}), 0);
+      for (int i = 0; i < count; ++i) {
+        float up = xs[i], down = xs[i];
+        for (int row = 1; row < rows; ++row) {
+          up = std::max(up, xs[row * count + i]);
+          down = std::min(down, xs[row * count + i]);
+        }
+        ASSERT_EQ(most.as<float>()[i], up) << i;
+        ASSERT_EQ(least.as<float>()[i], down) << i;
+      }
+    }
+}
+
 /// Every pair of what a float can be, one in each lane: -0 is less than 0, and
 /// NaN stays.
 TEST(KernelReduce, MaximaOfPairs) {
