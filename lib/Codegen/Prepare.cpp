@@ -353,8 +353,47 @@ static void unshareCheapOps(ModuleOp module) {
   }
 }
 
+static bool hasNoElements(Value value) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  return type && type.hasStaticShape() && type.getNumElements() == 0;
+}
+
+/// Leaves out what makes or moves no element: a slice of nothing begins behind
+/// the end of what it is in, which does not verify. Look-ups stay, for indices
+/// of rows without elements are checked too.
+static void dropWhatIsEmpty(ModuleOp module) {
+  SmallVector<Operation *> ops;
+  module.walk([&](Operation *op) {
+    if (isa<linalg::LinalgOp, linalg::SoftmaxOp, tensor::PadOp,
+            tensor::ConcatOp, tensor::ExtractSliceOp, tensor::InsertSliceOp>(
+            op))
+      ops.push_back(op);
+  });
+  for (Operation *op : ops) {
+    OpBuilder b(op);
+    if (llvm::all_of(op->getResults(), hasNoElements)) {
+      for (OpResult result : op->getResults()) {
+        auto type = cast<RankedTensorType>(result.getType());
+        result.replaceAllUsesWith(tensor::EmptyOp::create(
+            b, op->getLoc(), type.getShape(), type.getElementType()));
+      }
+      op->erase();
+    } else if (auto insert = dyn_cast<tensor::InsertSliceOp>(op)) {
+      if (!hasNoElements(insert.getSource()))
+        continue;
+      insert.replaceAllUsesWith(insert.getDest());
+      insert.erase();
+    } else if (auto concat = dyn_cast<tensor::ConcatOp>(op)) {
+      auto parts = llvm::to_vector(llvm::make_filter_range(
+          concat.getInputs(), [](Value part) { return !hasNoElements(part); }));
+      concat.getInputsMutable().assign(parts);
+    }
+  }
+}
+
 LogicalResult kernel::normalizeTensors(ModuleOp module) {
   MLIRContext *context = module.getContext();
+  dropWhatIsEmpty(module);
   {
     RewritePatternSet patterns(context);
     tensor::populateDecomposeTensorConcatPatterns(patterns);

@@ -238,4 +238,33 @@ TEST(KernelTranspose, AmongOtherOperands) {
       ASSERT_EQ(zs[i * 70 + j], xs[i * 70 + j] - ys[j * 45 + i] + j);
 }
 
+/// A part without elements begins where the other ends, behind the last place.
+TEST(KernelTensor, PartsWithoutElements) {
+  Kernel kernel;
+  ASSERT_TRUE(kernel.compile(R"(
+    func.func @ends(%x: tensor<2x3xi32>, %none: tensor<2x0xi32>) -> tensor<2x3xi32> {
+      %r = tensor.concat dim(1) %none, %x, %none : (tensor<2x0xi32>, tensor<2x3xi32>, tensor<2x0xi32>) -> tensor<2x3xi32>
+      return %r : tensor<2x3xi32>
+    }
+    func.func @rows(%x: tensor<2x0xi32>) -> tensor<4x0xi32> {
+      %r = tensor.concat dim(0) %x, %x : (tensor<2x0xi32>, tensor<2x0xi32>) -> tensor<4x0xi32>
+      return %r : tensor<4x0xi32>
+    }
+    func.func @border(%x: tensor<0x3xi32>) -> tensor<0x5xi32> {
+      %c = arith.constant 7 : i32
+      %r = tensor.pad %x low[0, 1] high[0, 1] {
+      ^bb0(%i: index, %j: index):
+        tensor.yield %c : i32
+      } : tensor<0x3xi32> to tensor<0x5xi32>
+      return %r : tensor<0x5xi32>
+    })"))
+      << kernel.errors();
+  Buffer x = Buffer::of(std::vector<int32_t>{1, 2, 3, 4, 5, 6}), none(0), r(24),
+         nothing(0);
+  ASSERT_EQ(kernel.run(0, {&x, &none, &r}), 0);
+  EXPECT_EQ(r.as<int32_t>(), x.as<int32_t>());
+  EXPECT_EQ(kernel.run(1, {&none, &nothing}), 0);
+  EXPECT_EQ(kernel.run(2, {&none, &nothing}), 0);
+}
+
 } // namespace
