@@ -8,6 +8,8 @@
 
 #include "cells.h"
 
+#include <cfloat>
+
 using namespace kernel_test;
 
 const char *kernel_test::nameOf(Element e) {
@@ -50,9 +52,15 @@ long double kernel_test::narrowed(Element e, long double value) {
   auto [fraction, least] = formatOf(e);
   if (value == 0)
     return value;
+  if (!std::isfinite(value))
+    return value;
   int exponent = std::max<int>(std::ilogb(value), least);
   long double unit = std::ldexp(1.0L, exponent - fraction);
-  return std::nearbyint(value / unit) * unit;
+  long double number = std::nearbyint(value / unit) * unit;
+  // The greatest exponent is as far from 0 as the least one.
+  if (std::fabs(number) >= std::ldexp(1.0L, 2 - least))
+    return std::copysign(INFINITY, number);
+  return number;
 }
 
 uint16_t kernel_test::narrowBits(Element e, long double value) {
@@ -61,6 +69,11 @@ uint16_t kernel_test::narrowBits(Element e, long double value) {
   long double size = std::fabs(narrowed(e, value));
   if (size == 0)
     return sign;
+  const uint16_t infinity = 0x7fff >> fraction << fraction;
+  if (std::isnan(size))
+    return infinity | 1 << (fraction - 1);
+  if (std::isinf(size))
+    return sign | infinity;
   int exponent = std::max<int>(std::ilogb(size), least);
   int units = static_cast<int>(std::ldexp(size, fraction - exponent));
   return sign | (((exponent - least) << fraction) + units);
@@ -79,16 +92,115 @@ long double kernel_test::narrowValue(Element e, uint16_t bits) {
   return bits & 0x8000 ? -size : size;
 }
 
-Cell kernel_test::rounded(Element e, long double value, long double inherited,
-                          long double units) {
-  return real(value, inherited + units * roundingOf(e) * std::fabs(value) +
-                         units * leastOf(e));
+long double kernel_test::mostOf(Element e) {
+  if (e == Element::F64)
+    return DBL_MAX;
+  // Whole arrays: f16 may be stored behind any operation.
+  return currentView == View::Global && e == Element::F16 ? 65504 : FLT_MAX;
 }
 
-/// Near a zero, what the approximations give is accurate as an absolute number.
-static Cell smooth(Cell cell, Element e) {
-  cell.error += 16 * roundingOf(e);
+bool kernel_test::isExact(Element e, std::initializer_list<Cell> operands) {
+  if (isNarrow(e) && currentView == View::Global)
+    return false;
+  return std::all_of(operands.begin(), operands.end(),
+                     [](const Cell &cell) { return cell.error == 0; });
+}
+
+Cell kernel_test::rounded(Element e, long double value, long double inherited,
+                          long double units) {
+  long double error =
+      inherited + units * roundingOf(e) * std::fabs(value) + units * leastOf(e);
+  if (std::fabs(value) + error < mostOf(e))
+    return real(value, error);
+  if (std::fabs(value) - 2 * error > mostOf(e))
+    return real(std::copysign(INFINITY, value), 0);
+  return unknown();
+}
+
+/// `f` of numbers that are exact.
+template <typename F> static Cell once(Element e, F f, Cell a, Cell b) {
+  if (e == Element::F64)
+    return real(f(double(a.real), double(b.real)), 0);
+  return real(f(float(a.real), float(b.real)), 0);
+}
+
+/// `f` of operands of which one is infinite or NaN: known if it is the same for
+/// all that they may be.
+template <typename F> static Cell special(F f, Cell a, Cell b) {
+  if (std::isinf(a.error) || std::isinf(b.error))
+    return unknown();
+  const long double value = f(a.real, b.real);
+  for (int i : {-1, 1})
+    for (int j : {-1, 1}) {
+      const long double other = f(a.real + i * a.error, b.real + j * b.error);
+      if (std::isnan(value)
+              ? !std::isnan(other)
+              : other != value || std::signbit(other) != std::signbit(value))
+        return unknown();
+    }
+  return real(value, 0);
+}
+
+/// An operation that rounds once: exact, infinite or NaN where that is certain,
+/// and what `bound` says where it is not.
+template <typename F, typename B>
+static Cell binary(Element e, Cell a, Cell b, F f, B bound) {
+  if (isExact(e, {a, b}))
+    return once(e, f, a, b);
+  if (!std::isfinite(a.real) || !std::isfinite(b.real))
+    return special(f, a, b);
+  return bound();
+}
+
+static Cell productOf(Element e, Cell a, Cell b) {
+  return rounded(e, a.real * b.real,
+                 std::fabs(a.real) * b.error + std::fabs(b.real) * a.error +
+                     a.error * b.error);
+}
+
+static Cell quotientOf(Element e, Cell a, Cell b) {
+  long double value = a.real / b.real;
+  long double room = std::fabs(b.real) - b.error;
+  if (room < 0.05L)
+    return unknown();
+  return rounded(e, value, (a.error + std::fabs(value) * b.error) / room);
+}
+
+/// The larger one, if `sign` is 1, or the smaller one; NaN is passed on, and -0
+/// is below 0.
+static Cell extremeOf(Cell a, Cell b, int sign) {
+  if (std::isnan(a.real) || std::isnan(b.real))
+    return std::isnan(a.real) ? a : b;
+  const bool isLess = a.real != b.real ? sign * a.real < sign * b.real
+                                       : std::signbit(sign * a.real);
+  const Cell &one = isLess ? b : a, &other = isLess ? a : b;
+  // Only what may be as large counts.
+  const bool isCertain =
+      sign * (one.real - other.real) > one.error + other.error;
+  return real(one.real,
+              isCertain ? one.error : std::max(one.error, other.error));
+}
+
+/// The same, but NaN is passed over, and of zeros it may be either.
+static Cell numberOf(Element e, Cell a, Cell b, int sign) {
+  if (std::isnan(a.real) || std::isnan(b.real))
+    return std::isnan(a.real) ? b : a;
+  Cell cell = extremeOf(a, b, sign);
+  if (a.real == b.real && std::signbit(a.real) != std::signbit(b.real))
+    cell.error += leastOf(e);
   return cell;
+}
+
+/// A function that has the zeros of both signs where its operand has them.
+static Cell odd(Cell x, Cell result) {
+  return x.real == 0 && x.error == 0 ? x : result;
+}
+
+/// Of a wave that is not steeper than 1.
+template <typename F> static Cell wave(Element e, Cell x, F f) {
+  if (!std::isfinite(x.real))
+    return real(NAN, x.error);
+  return rounded(e, f(x.real), x.error, 4);
 }
 
 const UnaryOp kernel_test::kFloatUnary[] = {
@@ -101,16 +213,19 @@ const UnaryOp kernel_test::kFloatUnary[] = {
      }},
     {"math.tanh",
      [](Element e, Cell x) {
-       return smooth(
-           monotone(e, x, [](long double v) { return std::tanh(v); }, 16), e);
+       return odd(
+           x, monotone(e, x, [](long double v) { return std::tanh(v); }, 16));
      }},
     {"math.erf",
      [](Element e, Cell x) {
-       return smooth(
-           monotone(e, x, [](long double v) { return std::erf(v); }, 16), e);
+       return odd(
+           x, monotone(e, x, [](long double v) { return std::erf(v); }, 16));
      }},
     {"math.sqrt",
      [](Element e, Cell x) {
+       auto root = [](auto v, auto) { return std::sqrt(v); };
+       if (isExact(e, {x}))
+         return once(e, root, x, x);
        return monotone(e, x, [](long double v) { return std::sqrt(v); }, 2);
      }},
     {"math.rsqrt",
@@ -119,45 +234,50 @@ const UnaryOp kernel_test::kFloatUnary[] = {
      }},
     {"math.log",
      [](Element e, Cell x) {
-       return smooth(
-           monotone(e, x, [](long double v) { return std::log(v); }, 8), e);
+       return monotone(e, x, [](long double v) { return std::log(v); }, 8);
      }},
     {"math.sin",
      [](Element e, Cell x) {
-       return smooth(rounded(e, std::sin(x.real), x.error, 4), e);
+       return odd(x, wave(e, x, [](long double v) { return std::sin(v); }));
+     }},
+    {"math.cos",
+     [](Element e, Cell x) {
+       return wave(e, x, [](long double v) { return std::cos(v); });
      }},
 };
 
 const BinaryOp kernel_test::kFloatBinary[] = {
     {"arith.addf",
      [](Element e, Cell a, Cell b) {
-       return rounded(e, a.real + b.real, a.error + b.error);
+       return binary(
+           e, a, b, [](auto x, auto y) { return x + y; },
+           [&] { return rounded(e, a.real + b.real, a.error + b.error); });
      }},
     {"arith.mulf",
      [](Element e, Cell a, Cell b) {
-       return rounded(e, a.real * b.real,
-                      std::fabs(a.real) * b.error +
-                          std::fabs(b.real) * a.error + a.error * b.error);
+       return binary(
+           e, a, b, [](auto x, auto y) { return x * y; },
+           [&] { return productOf(e, a, b); });
      }},
     {"arith.maximumf",
-     [](Element, Cell a, Cell b) {
-       return real(std::max(a.real, b.real), std::max(a.error, b.error));
-     }},
+     [](Element, Cell a, Cell b) { return extremeOf(a, b, 1); }},
     {"arith.minimumf",
-     [](Element, Cell a, Cell b) {
-       return real(std::min(a.real, b.real), std::max(a.error, b.error));
-     }},
+     [](Element, Cell a, Cell b) { return extremeOf(a, b, -1); }},
+    {"arith.maxnumf",
+     [](Element e, Cell a, Cell b) { return numberOf(e, a, b, 1); }},
+    {"arith.minnumf",
+     [](Element e, Cell a, Cell b) { return numberOf(e, a, b, -1); }},
     {"arith.subf",
      [](Element e, Cell a, Cell b) {
-       return rounded(e, a.real - b.real, a.error + b.error);
+       return binary(
+           e, a, b, [](auto x, auto y) { return x - y; },
+           [&] { return rounded(e, a.real - b.real, a.error + b.error); });
      }},
     {"arith.divf",
      [](Element e, Cell a, Cell b) {
-       long double value = a.real / b.real;
-       long double room = std::fabs(b.real) - b.error;
-       return rounded(
-           e, value,
-           room < 0.05L ? NAN : (a.error + std::fabs(value) * b.error) / room);
+       return binary(
+           e, a, b, [](auto x, auto y) { return x / y; },
+           [&] { return quotientOf(e, a, b); });
      }},
 };
 
@@ -175,6 +295,11 @@ const BinaryOp kernel_test::kIntBinary[] = {
        // A set bit is the sign of an i1.
        int64_t sign = e == Element::I1 ? -1 : 1;
        return sign * a.integer > sign * b.integer ? a : b;
+     }},
+    {"arith.minsi",
+     [](Element e, Cell a, Cell b) {
+       int64_t sign = e == Element::I1 ? -1 : 1;
+       return sign * a.integer < sign * b.integer ? a : b;
      }},
     {"arith.minui",
      [](Element, Cell a, Cell b) {
@@ -203,20 +328,112 @@ int kernel_test::compare(Element e, Cell a, Cell b) {
   return apart > a.error + b.error ? 1 : -apart > a.error + b.error ? -1 : 0;
 }
 
+long double kernel_test::specialNumber(Element e, bool isWild, uint64_t i) {
+  auto [fraction, least] = isNarrow(e)         ? formatOf(e)
+                           : e == Element::F64 ? std::pair(52, -1022)
+                                               : std::pair(23, -126);
+  const long double normal = std::ldexp(1.0L, least),
+                    tiny = std::ldexp(1.0L, least - fraction),
+                    most =
+                        std::ldexp(2 - std::ldexp(1.0L, -fraction), 1 - least);
+  const long double numbers[] = {-0.0L,
+                                 0.0L,
+                                 tiny,
+                                 -tiny,
+                                 normal - tiny,
+                                 tiny - normal,
+                                 normal,
+                                 -3 * tiny,
+                                 most,
+                                 -most,
+                                 NAN,
+                                 INFINITY,
+                                 -(long double)INFINITY};
+  return numbers[i % (isWild ? std::size(numbers) : 8)];
+}
+
+Cell kernel_test::termOf(const BinaryOp &times, Element e, Cell a, Cell b) {
+  if (!isFloat(e))
+    return times.apply(e, a, b);
+  const bool isZero =
+      (a.real == 0 && a.error == 0) || (b.real == 0 && b.error == 0);
+  if (isZero || !std::isfinite(a.real) || !std::isfinite(b.real))
+    return special([](auto x, auto y) { return x * y; }, a, b);
+  Cell term = productOf(e, a, b);
+  // Too large for a number, but not for a step on the way to the sum.
+  return std::isinf(term.real) ? unknown() : term;
+}
+
+/// Of terms and partial sums in any order, in which -0 stays what it is.
+static Cell sumOf(Element e, std::vector<Cell> terms) {
+  bool isNan = false, isUp = false, isDown = false, isZero = true,
+       isMinus = true;
+  long double sum = 0, error = 0, size = 0;
+  for (const Cell &term : terms) {
+    if (std::isinf(term.error))
+      return unknown();
+    isNan |= std::isnan(term.real);
+    isUp |= std::isinf(term.real) && term.real > 0;
+    isDown |= std::isinf(term.real) && term.real < 0;
+    isZero &= term.real == 0 && term.error == 0;
+    isMinus &= std::signbit(term.real);
+    if (std::isfinite(term.real)) {
+      sum += term.real;
+      error += term.error;
+      size += std::fabs(term.real);
+    }
+  }
+  if (isNan)
+    return real(NAN, 0);
+  error += terms.size() * (roundingOf(e) * size + leastOf(e));
+  // What is too large for a while, in some order.
+  if (size + 2 * error >= mostOf(e))
+    return unknown();
+  if (isUp || isDown)
+    return real(isUp && isDown ? NAN : isUp ? INFINITY : -INFINITY, 0);
+  if (isZero)
+    return real(isMinus ? -0.0L : 0.0L, 0);
+  return real(sum, error);
+}
+
+/// Of factors in any order.
+static Cell productOfAll(Element e, const std::vector<Cell> &factors) {
+  long double largest = 1, smallest = 1;
+  Cell product = real(1, 0);
+  for (const Cell &factor : factors) {
+    if (std::isinf(factor.error))
+      return unknown();
+    if (std::isnan(factor.real))
+      return real(NAN, 0);
+    const long double size = std::fabs(factor.real);
+    if (std::isfinite(size)) {
+      largest *= std::max(1.0L, size + factor.error);
+      smallest *= size == 0 ? 1 : std::min(1.0L, size);
+    }
+    product =
+        !std::isfinite(product.real) || !std::isfinite(factor.real) ||
+                (product.real == 0 && product.error == 0) ||
+                (size == 0 && factor.error == 0)
+            ? special([](auto x, auto y) { return x * y; }, product, factor)
+            : productOf(e, product, factor);
+  }
+  const bool isInRange = 2 * largest < mostOf(e) && smallest * mostOf(e) > 1024;
+  return isInRange ? product : unknown();
+}
+
 Cell kernel_test::combine(const BinaryOp &op, Element e, Cell sum,
                           const std::vector<Cell> &cells) {
-  if (std::string(op.name) != "arith.addf") {
-    for (const Cell &cell : cells)
-      sum = op.apply(e, sum, cell);
+  const std::string name = op.name;
+  if (cells.empty())
     return sum;
+  if (name == "arith.addf" || name == "arith.mulf") {
+    std::vector<Cell> all = cells;
+    all.push_back(sum);
+    return name == "arith.addf" ? sumOf(e, std::move(all))
+                                : productOfAll(e, all);
   }
-  long double size = std::fabs(sum.real);
-  for (const Cell &cell : cells) {
-    sum.real += cell.real;
-    sum.error += cell.error;
-    size += std::fabs(cell.real);
-  }
-  sum.error += (cells.size() + 1) * (roundingOf(e) * size + leastOf(e));
+  for (const Cell &cell : cells)
+    sum = op.apply(e, sum, cell);
   return sum;
 }
 

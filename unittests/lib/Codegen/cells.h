@@ -21,6 +21,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <string>
 #include <utility>
 #include <vector>
@@ -52,7 +53,7 @@ int64_t wrapped(Element e, uint64_t value);
 
 /// Bits of fraction and least exponent of a narrow format.
 std::pair<int, int> formatOf(Element e);
-/// To nearest even, in a narrow format.
+/// To nearest even, in a narrow format; infinite beyond its largest number.
 long double narrowed(Element e, long double value);
 uint16_t narrowBits(Element e, long double value);
 long double narrowValue(Element e, uint16_t bits);
@@ -66,17 +67,36 @@ inline Cell real(long double value, long double error) {
 }
 inline Cell integer(int64_t value) { return {0, 0, value}; }
 
+/// Nothing is known of it: statements that give this are left out.
+inline Cell unknown() { return real(0, INFINITY); }
+
+/// The largest number of what a kernel computes with.
+long double mostOf(Element e);
+
+/// Whether operations on numbers that are known exactly, down to the sign of a
+/// zero, are exact too: each rounds once, to a format that is known.
+bool isExact(Element e, std::initializer_list<Cell> operands);
+
 /// A result that was rounded once; `inherited` comes from the operands.
+/// Infinite or unknown where it is too large.
 Cell rounded(Element e, long double value, long double inherited,
              long double units = 1);
 
 /// For a function that only grows or only falls; some go through
 /// approximations.
 template <typename F> Cell monotone(Element e, Cell x, F f, long double units) {
-  long double at = f(x.real);
-  long double apart = std::max(std::fabs(f(x.real + x.error) - at),
-                               std::fabs(at - f(x.real - x.error)));
-  return rounded(e, at, apart, units);
+  long double at = f(x.real), above = f(x.real + x.error),
+              below = f(x.real - x.error);
+  if (x.error == 0 && (!std::isfinite(at) || (at == 0 && std::isinf(x.real))))
+    return real(at, 0);
+  if (std::isnan(at) && std::isnan(above) && std::isnan(below))
+    return real(at, 0);
+  if (x.error == 0)
+    return rounded(e, at, 0, units);
+  if (!std::isfinite(at) || !std::isfinite(above) || !std::isfinite(below))
+    return unknown();
+  return rounded(e, at, std::max(std::fabs(above - at), std::fabs(at - below)),
+                 units);
 }
 
 struct UnaryOp {
@@ -88,13 +108,22 @@ struct BinaryOp {
   Cell (*apply)(Element, Cell, Cell);
 };
 
-extern const UnaryOp kFloatUnary[9];
-extern const BinaryOp kFloatBinary[6], kIntBinary[7];
+extern const UnaryOp kFloatUnary[10];
+extern const BinaryOp kFloatBinary[8], kIntBinary[8];
 /// The first of each that may add up a dimension.
-constexpr size_t kFloatReducers = 4, kIntReducers = 6;
+constexpr size_t kFloatReducers = 6, kIntReducers = 7;
 
-/// -1, 0 or 1 as a is below, near or above b.
+/// -1, 0 or 1 as a is below, near or above b; neither is NaN.
 int compare(Element e, Cell a, Cell b);
+
+/// Something with a float that is not a number of usual size: zeros of both
+/// signs, the ends of the range, subnormals and, if `isWild`, infinities and
+/// NaN. `i` chooses.
+long double specialNumber(Element e, bool isWild, uint64_t i);
+
+/// The product of two operands as a term of a sum: perhaps rounded only
+/// together with that.
+Cell termOf(const BinaryOp &times, Element e, Cell a, Cell b);
 
 /// Combines cells that may be taken in any order. Sums know how many there are.
 Cell combine(const BinaryOp &op, Element e, Cell sum,

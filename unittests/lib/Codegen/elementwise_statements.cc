@@ -79,19 +79,43 @@ bool KernelGenerator::shift() {
               });
 }
 
+/// Whether `a` predicate `b`, or -1 where that is not certain. Predicates of
+/// floats hold for NaN if they begin with u.
+static int holds(const std::string &predicate, Element e, Cell a, Cell b) {
+  if (isFloat(e) && (std::isnan(a.real) || std::isnan(b.real)))
+    return predicate[0] == 'u';
+  const int order = compare(e, a, b);
+  const bool isCertain = order != 0 || (a.error == 0 && b.error == 0);
+  const std::string what = predicate.substr(1);
+  if (what == "rd" || what == "no")
+    return predicate == "ord";
+  if (!isCertain)
+    return -1;
+  return what == "gt"   ? order > 0
+         : what == "ge" ? order >= 0
+         : what == "lt" ? order < 0
+         : what == "le" ? order <= 0
+         : what == "eq" ? order == 0
+                        : order != 0;
+}
+
 bool KernelGenerator::compareAndSelect() {
   int x = anyValue(), y = operand(values[x].element, values[x].shape);
   Element e = values[x].element;
   int c = addValue(fresh("v"), Element::I1, values[x].shape);
-  if (!emit(ref(c) + " = " +
-                (isFloat(e) ? "arith.cmpf ogt, " : "arith.cmpi sgt, ") +
-                ref(x) + ", " + ref(y) + " : " + type(x),
+  const char *ofFloats[] = {"ogt", "oge", "olt", "oeq", "one", "ord",
+                            "ugt", "ule", "ult", "ueq", "une", "uno"},
+             *ofIntegers[] = {"sgt", "sge", "slt", "sle"};
+  const std::string predicate = isFloat(e) ? pick(ofFloats) : pick(ofIntegers);
+  if (!emit(ref(c) + (isFloat(e) ? " = arith.cmpf " : " = arith.cmpi ") +
+                predicate + ", " + ref(x) + ", " + ref(y) + " : " + type(x),
             {c}, [=](Env &env) {
               for (size_t i = 0; i < env[c].cells.size(); ++i) {
-                int order = compare(e, env[x].cells[i], env[y].cells[i]);
-                env[c].cells[i] = integer(order > 0);
+                int known =
+                    holds(predicate, e, env[x].cells[i], env[y].cells[i]);
+                env[c].cells[i] = integer(known > 0);
                 // Not known: whatever follows says so.
-                if (isFloat(e) && order == 0)
+                if (known < 0)
                   env[c].cells[i].error = 1;
               }
             }))
@@ -168,6 +192,11 @@ bool KernelGenerator::convert() {
             // What is exact rounds to exactly one number.
             if (in.error == 0)
               out = real(narrowed(target, in.real), 0);
+            else if (std::isinf(
+                         narrowed(target, std::fabs(in.real) + in.error)))
+              out = unknown();
+          } else if (in.error == 0) {
+            out = real(target == Element::F32 ? (float)in.real : in.real, 0);
           } else if (from == Element::F64) {
             out = rounded(target, in.real, in.error);
           } else {
@@ -179,6 +208,8 @@ bool KernelGenerator::convert() {
 
 /// Towards zero, to the nearest number that there is.
 static int64_t saturated(Element to, bool isSigned, long double value) {
+  if (std::isnan(value))
+    return 0;
   int width = widthOf(to);
   long double end = std::ldexp(1.0L, isSigned ? width - 1 : width);
   uint64_t most = isSigned ? 0 : 1;

@@ -24,9 +24,11 @@ Shape KernelGenerator::anyShape(int least, int most) {
   if (least <= 2 && most >= 2 &&
       chance(8)) // Large enough to be cut into blocks.
     return {60 + below(90), 40 + below(90)};
-  const int ranks[] = {0, 1, 1, 2, 2, 2, 2, 2, 3, 3};
+  const int ranks[] = {0, 1, 1, 2, 2, 2, 2, 2, 3, 3},
+            layerRanks[] = {0, 1, 2, 2, 2, 3, 3, 4, 4, 4};
   while (true) {
-    Shape shape(std::clamp(pick(ranks), least, most));
+    const int rank = mix == Mix::Layers ? pick(layerRanks) : pick(ranks);
+    Shape shape(std::clamp(rank, least, most));
     for (int64_t &size : shape)
       size = anySize();
     if (countOf(shape) <= 3000)
@@ -61,8 +63,12 @@ int KernelGenerator::addValue(const std::string &name, Element e, Shape shape) {
 
 int KernelGenerator::argument(Element e, Shape shape) {
   int v = addValue("a" + std::to_string(arguments.size()), e, shape);
+  const int percents[] = {0, 5, 2, 30};
+  const int kind = isSpecial && isFloat(e) ? below(4) : 0;
   for (Cell &cell : env[v].cells)
-    cell = anyCell(e);
+    cell = kind != 0 && chance(percents[kind])
+               ? real(specialNumber(e, /*isWild=*/kind > 1, random()), 0)
+               : anyCell(e);
   arguments.push_back(v);
   // Behind values of enclosing scopes: it is visible there too.
   scope.insert(scope.begin(), v);
@@ -82,7 +88,7 @@ int KernelGenerator::operand(Element e, Shape shape) {
 
 int KernelGenerator::anyValue() {
   if (scope.empty() || chance(10))
-    return argument(main, anyShape(0, 3));
+    return argument(main, anyShape(0, mix == Mix::Layers ? 4 : 3));
   return chance(50) ? scope.back() : pick(scope);
 }
 
@@ -90,11 +96,14 @@ bool KernelGenerator::isGood(const Tensor &tensor) {
   if (!isFloat(tensor.element))
     return true;
   long double most = tensor.element == Element::F16 ? 2e4L : 1e6L;
-  for (const Cell &cell : tensor.cells)
-    if (!(std::fabs(cell.real) < most &&
-          cell.error <= (tensor.element == Element::F64 ? 1e-9L : 1e-3L) *
-                            (1 + std::fabs(cell.real))))
+  const long double units = tensor.element == Element::F64 ? 1e-9L : 1e-3L;
+  for (const Cell &cell : tensor.cells) {
+    if (isSpecial && cell.error == 0)
+      continue;
+    if (!(isSpecial || std::fabs(cell.real) < most) ||
+        !(cell.error <= units * (1 + std::fabs(cell.real))))
       return false;
+  }
   return true;
 }
 
@@ -143,7 +152,54 @@ int KernelGenerator::destination(Element e, const Shape &shape, bool isRead,
   return filled;
 }
 
+std::string KernelGenerator::iterators(size_t loops, const Map &out) {
+  std::string text;
+  for (size_t d = 0; d < loops; ++d) {
+    const bool isKept = std::count(out.begin(), out.end(), d) != 0;
+    text += std::string(d ? ", " : "") +
+            (isKept ? "\"parallel\"" : "\"reduction\"");
+  }
+  return "[" + text + "]";
+}
+
+bool KernelGenerator::layerStatement() {
+  switch (below(20)) {
+  case 0:
+  case 1:
+  case 2:
+    return window();
+  case 3:
+  case 4:
+    return contraction();
+  case 5:
+  case 6:
+    return reduceInBody();
+  case 7:
+    return reduce();
+  case 8:
+  case 9:
+    return concatenate();
+  case 10:
+    return chance(70) ? lookUp() : lookUpInBody();
+  case 11:
+    return scatter();
+  case 12:
+    return addRows();
+  case 13:
+  case 14:
+    return move();
+  case 15:
+    return softmax();
+  case 16:
+    return product();
+  default:
+    return elementwise();
+  }
+}
+
 bool KernelGenerator::statement() {
+  if (mix == Mix::Layers && chance(85))
+    return layerStatement();
   switch (below(20)) {
   case 0:
   case 1:
@@ -187,6 +243,7 @@ RandomKernel KernelGenerator::run() {
       Element::F32, Element::F32,  Element::F32, Element::F32, Element::F64,
       Element::F16, Element::BF16, Element::I32, Element::I8,  Element::I64};
   main = pick(elements);
+  isSpecial = mix == Mix::Layers && chance(50);
   coordinate = below(4);
   std::vector<Evaluation> all;
   evaluations = &all;

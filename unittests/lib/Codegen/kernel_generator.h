@@ -24,8 +24,8 @@ namespace kernel_test {
 /// would leave the range where errors stay small is left out again.
 class KernelGenerator {
 public:
-  KernelGenerator(const std::string &name, uint64_t seed, View view)
-      : name(name), view(view), random(seed) {}
+  KernelGenerator(const std::string &name, uint64_t seed, View view, Mix mix)
+      : name(name), view(view), mix(mix), random(seed) {}
   RandomKernel run();
 
 private:
@@ -48,6 +48,8 @@ private:
   Shape anyShape(int least, int most);
   std::vector<int> anyOrder(int n);
   Cell anyCell(Element e);
+  /// Room for sizes of 0 too.
+  int64_t sizeUpTo(int64_t most) { return chance(2) ? 0 : 1 + below(most); }
 
   int addValue(const std::string &name, Element e, Shape shape);
   int argument(Element e, Shape shape);
@@ -60,6 +62,8 @@ private:
   std::string type(int v) {
     return typeText(values[v].element, values[v].shape);
   }
+  /// "[\"parallel\", \"reduction\"]": the latter for loops that `out` lacks.
+  static std::string iterators(size_t loops, const Map &out);
   std::string fresh(const char *prefix) {
     return prefix + std::to_string(next++);
   }
@@ -74,6 +78,7 @@ private:
                   std::vector<Evaluation> &evaluations);
 
   bool statement();
+  bool layerStatement();
   bool elementwise();
   bool shift();
   bool compareAndSelect();
@@ -81,7 +86,9 @@ private:
   bool roundToInteger();
   bool generic();
   bool reduce();
+  bool reduceInBody();
   bool product();
+  bool contraction();
   bool window();
   bool move();
   bool slice();
@@ -92,13 +99,18 @@ private:
   bool divide();
   bool lookUp();
   bool lookUpInBody();
+  bool concatenate();
+  bool scatter();
+  bool addRows();
   bool softmax();
 
   std::string name;
   View view;
+  Mix mix;
   std::mt19937_64 random;
   unsigned next = 0;
   int depth = 0;
+  bool isSpecial = false; ///< operands are not just numbers of usual size
   Element main = Element::F32;
   std::vector<Value> values;
   Env env;

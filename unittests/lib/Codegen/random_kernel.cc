@@ -15,9 +15,9 @@
 using namespace kernel_test;
 
 RandomKernel kernel_test::makeRandomKernel(const std::string &name,
-                                           uint64_t seed, View view) {
+                                           uint64_t seed, View view, Mix mix) {
   setView(view);
-  RandomKernel kernel = KernelGenerator(name, seed, view).run();
+  RandomKernel kernel = KernelGenerator(name, seed, view, mix).run();
   setView(View::Local);
   return kernel;
 }
@@ -54,6 +54,41 @@ std::vector<uint8_t> Tensor::bytes() const {
   return bytes;
 }
 
+/// The number in memory at `at`.
+static long double valueOf(Element e, const uint8_t *at) {
+  if (isNarrow(e)) {
+    uint16_t bits;
+    std::memcpy(&bits, at, 2);
+    return narrowValue(e, bits);
+  }
+  if (e == Element::F32) {
+    float value;
+    std::memcpy(&value, at, 4);
+    return value;
+  }
+  double value;
+  std::memcpy(&value, at, 8);
+  return value;
+}
+
+/// Whether `got` is in memory when `real` is what is expected there, or
+/// something that is no further from it than `error`.
+static bool isWithin(Element e, long double real, long double error,
+                     long double got) {
+  if (std::isnan(real))
+    return std::isnan(got);
+  if (isNarrow(e)) { // One more rounding, to where it is stored.
+    const long double low = narrowed(e, real - error),
+                      high = narrowed(e, real + error);
+    if (error != 0)
+      return got >= low && got <= high;
+    real = low;
+  }
+  if (error != 0)
+    return std::fabs(got - real) <= error || got == real;
+  return got == real && std::signbit(got) == std::signbit(real);
+}
+
 std::string kernel_test::difference(const Tensor &expected,
                                     const std::vector<uint8_t> &bytes) {
   Element e = expected.element;
@@ -72,26 +107,8 @@ std::string kernel_test::difference(const Tensor &expected,
       text << "expected " << cell.integer << ", got " << got;
       return text.str();
     }
-    long double got, error = cell.error;
-    if (isNarrow(e)) {
-      uint16_t bits;
-      std::memcpy(&bits, at, 2);
-      got = narrowValue(e, bits);
-      // One more rounding, to where it is stored.
-      auto [fraction, least] = formatOf(e);
-      if (error != 0 || narrowed(e, cell.real) != cell.real)
-        error += std::ldexp(std::fabs(cell.real) + error, -fraction - 1) +
-                 std::ldexp(1.0L, least - fraction - 1);
-    } else if (e == Element::F32) {
-      float value;
-      std::memcpy(&value, at, 4);
-      got = value;
-    } else {
-      double value;
-      std::memcpy(&value, at, 8);
-      got = value;
-    }
-    if (std::fabs(got - cell.real) <= error * 1.01L)
+    const long double got = valueOf(e, at), error = 1.01L * cell.error;
+    if (isWithin(e, cell.real, error, got))
       continue;
     text.precision(12);
     text << "expected " << cell.real << " within " << error << ", got " << got;

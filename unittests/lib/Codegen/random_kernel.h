@@ -26,8 +26,8 @@ enum class Element { I1, I8, I32, I64, F16, BF16, F32, F64 };
 using Shape = std::vector<int64_t>;
 
 /// One element. Of a number with a fraction: `real` and a bound on how far from
-/// it a correct kernel may be, whatever the order of its sums; of others:
-/// `integer`.
+/// it a correct kernel may be, whatever the order of its sums; where that is 0,
+/// a zero has the same sign. Of others: `integer`.
 struct Cell {
   long double real = 0, error = 0;
   int64_t integer = 0;
@@ -54,9 +54,15 @@ struct RandomKernel {
 /// asks for no coordinates and shares no memory.
 enum class View { Local, Global };
 
+/// Which statements a function has: all, those without collectives of any kind;
+/// or mostly those that layers of networks are made of, at odd sizes, and in
+/// every other one operands with zeros of both signs, subnormals, infinities
+/// and NaN.
+enum class Mix { Usual, Layers };
+
 /// Equal seeds give equal kernels on every machine.
 RandomKernel makeRandomKernel(const std::string &name, uint64_t seed,
-                              View view = View::Local);
+                              View view = View::Local, Mix mix = Mix::Usual);
 
 /// Says which element of `bytes` is not what `expected` has, or "".
 std::string difference(const Tensor &expected,

@@ -57,9 +57,10 @@ void check(Kernel &kernel, unsigned segment, const RandomKernel &random) {
     }
 }
 
-TEST(RandomKernels, AgreeWithPlainCode) {
+/// Compiles, runs and compares `count` kernels, whose seeds are printed.
+void checkMany(Mix mix, uint64_t usual) {
   const uint64_t seed = fromEnvironment("PATHWAYS_TEST_SEED", 20260701);
-  const uint64_t count = fromEnvironment("PATHWAYS_TEST_KERNELS", 1000);
+  const uint64_t count = fromEnvironment("PATHWAYS_TEST_KERNELS", usual);
   constexpr uint64_t kTogether = 10; // as segments of one kernel
   std::printf("seeds %llu to %llu\n", (unsigned long long)seed,
               (unsigned long long)(seed + count - 1));
@@ -67,8 +68,8 @@ TEST(RandomKernels, AgreeWithPlainCode) {
     std::vector<RandomKernel> randoms;
     std::string text;
     for (uint64_t i = first; i < std::min(first + kTogether, count); ++i) {
-      randoms.push_back(
-          makeRandomKernel("k" + std::to_string(i - first), seed + i));
+      randoms.push_back(makeRandomKernel("k" + std::to_string(i - first),
+                                         seed + i, View::Local, mix));
       text += randoms.back().text;
     }
     Kernel together;
@@ -85,6 +86,10 @@ TEST(RandomKernels, AgreeWithPlainCode) {
     }
   }
 }
+
+TEST(RandomKernels, AgreeWithPlainCode) { checkMany(Mix::Usual, 1000); }
+
+TEST(RandomKernels, LayersAgreeWithPlainCode) { checkMany(Mix::Layers, 2000); }
 
 TEST(RandomKernels, EqualSeedsGiveEqualKernels) {
   RandomKernel one = makeRandomKernel("k", 7), other = makeRandomKernel("k", 7);

@@ -188,8 +188,8 @@ bool KernelGenerator::product() {
   bool isBatch = chance(30), isLeft = chance(30), isRight = chance(30);
   // A vector is a matrix of one row, a batch is one dimension more in front.
   int form = below(10); // 0: dot, 1: matvec, 2: vecmat, others: matrices
-  int64_t m = 1 + below(40), n = 1 + below(70), k = 1 + below(50),
-          batch = 1 + below(4);
+  int64_t m = sizeUpTo(40), n = sizeUpTo(70), k = sizeUpTo(50),
+          batch = sizeUpTo(4);
   if (chance(6)) // More than one block of rows.
     m = 130 + below(150), n = 1 + below(40), k = 1 + below(20);
   if (chance(6)) { // Rows so far apart that they are packed.
@@ -255,8 +255,8 @@ bool KernelGenerator::product() {
       each(env);
     std::vector<std::vector<Cell>> terms(env[r].cells.size());
     forEach(loops, [&](const Shape &index) {
-      terms[offsetOf(env[r].shape, select(out, index))].push_back(times.apply(
-          sum, env[a].cells[offsetOf(env[a].shape, select(lhs, index))],
+      terms[offsetOf(env[r].shape, select(out, index))].push_back(termOf(
+          times, sum, env[a].cells[offsetOf(env[a].shape, select(lhs, index))],
           env[b].cells[offsetOf(env[b].shape, select(rhs, index))]));
     });
     for (size_t i = 0; i < terms.size(); ++i)
