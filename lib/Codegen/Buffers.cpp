@@ -503,10 +503,14 @@ struct FillFlat : OpInterfaceRewritePattern<linalg::LinalgOp> {
 
 /// Lets a sum along the innermost loop that lowerReductions left be added in
 /// lanes. Its order is then fixed by the shape and the target, and the same for
-/// every element of the result.
+/// every element of the result: of a loop that is long enough not to be
+/// unrolled, after which LLVM would add several elements at once, in other
+/// orders.
 static void addInLanes(linalg::GenericOp op) {
+  constexpr int64_t kLeastTerms = 256;
   auto iterators = op.getIteratorTypesArray();
-  if (iterators.empty() || !linalg::isReductionIterator(iterators.back()))
+  if (iterators.empty() || !linalg::isReductionIterator(iterators.back()) ||
+      op.getStaticLoopRanges().back() < kLeastTerms)
     return;
   Block *body = op.getBody();
   for (auto [yielded, result] : llvm::zip_equal(

@@ -126,8 +126,9 @@ bool ContractionWriter::match() {
     if (dim != m && dim != n && dim != k)
       others.push_back(dim);
   turnsB = !isDenseAlong(rhs, rhsMap, n);
-  // Turning around costs as much as multiplying by one row.
-  if (turnsB && size(m) < 4)
+  // A row alone is made of sums in lanes. Turning around costs as much as
+  // multiplying by one, but what several rows give is the same for any number.
+  if (turnsB && size(m) < 2)
     return false;
   chooseTile();
   return true;
