@@ -68,7 +68,7 @@ Envelope Mailbox::TakeTimer() {
 }
 
 void Mailbox::Drain(void (*drop)(const Envelope& envelope)) {
-  for (Lane lane : {kDirectLane, kBulkLane}) {
+  for (Lane lane : {kDirectLane, kBulkLane, kTurnLane}) {
     for (int from = 0; from < workers_; ++from) {
       while (Envelope* envelope = Front(lane, from)) {
         drop(*envelope);

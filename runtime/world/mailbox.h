@@ -30,8 +30,9 @@ struct Posted {
   Envelope envelope;
 };
 
-// Messages of one lane do not stand behind those of another one.
-enum Lane { kDirectLane, kBulkLane, kNumLanes };
+// Messages of one lane do not stand behind those of another one. kTurnLane:
+// each may take long.
+enum Lane { kDirectLane, kBulkLane, kTurnLane, kNumLanes };
 
 // The queues of one worker, its owner, and its sleep. A worker pushes messages
 // into queues that are its own here, one in each lane; other threads post them.

@@ -27,6 +27,10 @@ namespace pathways {
 // Rounds of a busy worker between two looks at the clock, a power of two.
 inline constexpr uint32_t kRoundsPerClock = 32;
 
+inline Lane LaneOf(const LocalMessage& message) {
+  return (message.flags & kTurn) != 0 ? kTurnLane : kDirectLane;
+}
+
 // A counter with one writer, so without an atomic read-modify-write.
 class Counter {
  public:

@@ -223,7 +223,7 @@ void ThreadWorld::SendLocal(LocalId from, LocalId to,
   assert((from == kNobody ||
           actors_.hot(IndexOf(from)).host == actors_.hot(IndexOf(to)).host) &&
          "a local message must not cross hosts");
-  Route(*self, kDirectLane, Envelope::kLocal, message, kNoActor, to);
+  Route(*self, LaneOf(message), Envelope::kLocal, message, kNoActor, to);
 }
 
 void ThreadWorld::Send(ActorId from, ActorId to, const WireMessage& message,

@@ -201,6 +201,8 @@ class ThreadWorld final : public World {
   static bool BulkIsDue(Worker& self);
   // Handles one bulk message, if there is one.
   bool RunBulk(Worker& self);
+  // One message that may take long, of an actor to itself.
+  bool RunTurn(Worker& self);
   void TakePosted(Worker& self);
   bool FireTimers(Worker& self);
   void Idle(Worker& self);

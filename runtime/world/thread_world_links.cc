@@ -21,6 +21,9 @@ namespace pathways {
 namespace {
 
 Lane LaneOf(const Envelope& envelope) {
+  if (envelope.kind == Envelope::kLocal) {
+    return LaneOf(envelope.As<LocalMessage>());
+  }
   const bool is_wire =
       envelope.kind == Envelope::kWire || envelope.kind == Envelope::kOwned;
   return is_wire && IsBulk(envelope.As<WireBody>().message.kind) ? kBulkLane

@@ -66,14 +66,9 @@ bool ThreadWorld::RunLocal(Worker& self) {
   while (taken < kBatch && !stopping_.load(std::memory_order_relaxed)) {
     Envelope* envelope = self.mailbox.FrontOwn(kDirectLane);
     if (envelope == nullptr) break;
-    const bool turn = envelope->kind == Envelope::kLocal &&
-                      (envelope->As<LocalMessage>().flags & kTurn) != 0;
     handled += Deliver(self, *envelope);
     self.mailbox.PopOwn(kDirectLane);
     ++taken;
-    if (!turn) continue;
-    self.turned = true;
-    break;
   }
   if (taken == 0) return false;
   self.stats.messages.Add(handled);
@@ -98,6 +93,20 @@ bool ThreadWorld::RunRemote(Worker& self) {
   if (!any) return false;
   self.stats.messages.Add(handled);
   self.stats.remote.Add(handled);
+  return true;
+}
+
+bool ThreadWorld::RunTurn(Worker& self) {
+  Envelope* envelope = self.mailbox.FrontOwn(kTurnLane);
+  if (envelope == nullptr || stopping_.load(std::memory_order_relaxed)) {
+    return false;
+  }
+  self.lane = kTurnLane;
+  self.serving = self.index;
+  const bool handled = Deliver(self, *envelope);
+  self.mailbox.PopOwn(kTurnLane);
+  self.lane = kDirectLane;
+  self.stats.messages.Add(handled);
   return true;
 }
 
@@ -214,14 +223,19 @@ bool ThreadWorld::BulkIsDue(Worker& self) {
 }
 
 bool ThreadWorld::Round(Worker& self) {
-  self.turned = false;
   bool busy = RunLocal(self);
-  busy |= RunRemote(self);
-  if (self.staged) Flush(self);
+  bool has_come = RunRemote(self);
   if (self.mailbox.has_posted()) {
     TakePosted(self);
-    busy = true;
+    has_come = true;
   }
+  // And what that has led to: else each of a chain of messages between actors
+  // of this worker would wait for a turn.
+  if (has_come) RunLocal(self);
+  if (self.staged) Flush(self);
+  self.turned = RunTurn(self);
+  if (self.staged) Flush(self);
+  busy |= has_come || self.turned;
   // A busy worker looks at the clock now and then, one without work in Spin.
   if ((++self.rounds & clock_mask_) == 0 || self.turned) {
     busy |= FireTimers(self);

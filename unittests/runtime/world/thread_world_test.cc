@@ -152,6 +152,69 @@ TEST(ThreadWorldTest, OthersComeBetweenTurns) {
   EXPECT_LE(bulk_at, 3u);
 }
 
+// A chain of messages between actors of a worker waits for one turn there, and
+// not for one each.
+TEST(ThreadWorldTest, AChainOfMessagesWaitsForOneTurn) {
+  constexpr uint64_t kTurns = 100, kLinks = 20;
+  TestActor busy, chain;
+  auto world = Make(Workers(1));
+  busy.Join(*world, 0, 0);
+  chain.Join(*world, 0, 0);
+  std::atomic<bool> over{false};
+  uint64_t turns = 0, began_at = kTurns, ended_at = 0;
+  busy.on_local = [&](const LocalMessage& message) {
+    if (++turns == kTurns) {
+      over = true;
+      return world->Notify();
+    }
+    world->SendLocal(busy.local_id(), busy.local_id(), message);
+    if (turns != 10) return;
+    world->SendLocal(busy.local_id(), chain.local_id(), LocalNumbered(1));
+  };
+  chain.on_local = [&](const LocalMessage& message) {
+    if (message.step == 1) began_at = turns;
+    ended_at = turns;
+    if (message.step == kLinks) return;
+    world->SendLocal(chain.local_id(), chain.local_id(),
+                     LocalNumbered(message.step + 1));
+  };
+  LocalMessage turn;
+  turn.flags = kTurn;
+  world->SendLocal(kNobody, busy.local_id(), turn);
+  EXPECT_TRUE(world->RunUntil([&] { return over.load(); }));
+  world->Stop();
+  EXPECT_EQ(began_at, 10u);
+  EXPECT_EQ(ended_at, 10u);
+}
+
+// However many short messages there are, turns go on.
+TEST(ThreadWorldTest, MessagesWithoutEndDoNotHoldUpTurns) {
+  TestActor busy, chatty;
+  auto world = Make(Workers(1));
+  busy.Join(*world, 0, 0);
+  chatty.Join(*world, 0, 0);
+  std::atomic<bool> over{false};
+  uint64_t turns = 0;
+  busy.on_local = [&](const LocalMessage& message) {
+    if (++turns == 50) {
+      over = true;
+      return world->Notify();
+    }
+    world->SendLocal(busy.local_id(), busy.local_id(), message);
+  };
+  chatty.on_local = [&](const LocalMessage& message) {
+    if (over) return;
+    world->SendLocal(chatty.local_id(), chatty.local_id(), message);
+  };
+  world->SendLocal(kNobody, chatty.local_id(), LocalNumbered(1));
+  LocalMessage turn;
+  turn.flags = kTurn;
+  world->SendLocal(kNobody, busy.local_id(), turn);
+  EXPECT_TRUE(world->RunUntil([&] { return over.load(); }));
+  world->Stop();
+  EXPECT_EQ(turns, 50u);
+}
+
 // Behind bulk messages, on the worker of the sender or on another one.
 TEST(ThreadWorldTest, BulkMessagesLetOthersPass) {
   for (int worker : {0, 1}) {
