@@ -15,8 +15,9 @@
 namespace pathways {
 namespace {
 
-// What a turn may cost, by the plan's estimate of kernels and kFiringNs, so
-// that devices and other actors share a worker.
+// What a turn may cost, by the plan's estimate of kernels, or by what they took
+// if it has none, and kFiringNs, so that devices and other actors share a
+// worker.
 constexpr TimeNs kTurnNs = 20'000;
 
 }  // namespace
@@ -211,6 +212,7 @@ bool Device::Pump() {
       const ReadyRing::Ready ready = ready_.Pop();
       RunEntry(ready.program, ready.entry);
     } else if (!RunHead()) {
+      if (!queue_.empty()) queue_.head().waited = true;
       return false;
     }
   }
@@ -249,7 +251,7 @@ bool Device::RunHead() {
     return false;
   }
   started_ = cost_paid_ = false;
-  turn_ns_ -= gang.cost_ns;
+  turn_ns_ -= std::max(gang.cost_ns, program->gang_ns);
   if (trace_.is_on()) [[unlikely]] {
     trace_.HeadEnds(*program, gang, firing, ShardPoison());
   }
@@ -300,7 +302,13 @@ bool Device::Advance(size_t gangs) {
   if (!is_over) return is_last;
   const GrantQueue::Head& head = queue_.head();
   TimeNs& time_ns = head.grant->cohorts[host_actors_.cohorts[index_]].time_ns;
-  time_ns = std::max(time_ns, world_->Now() - head.since);
+  const TimeNs own_ns = world_->Now() - head.since;
+  time_ns = std::max(time_ns, own_ns);
+  const std::vector<Gang>& all = head.program->queue->gangs;
+  if (!head.waited && all.front().cost_ns == 0) {
+    const uint64_t count = (head.grant->end - head.grant->first) * all.size();
+    head.program->gang_ns = own_ns / static_cast<TimeNs>(count);
+  }
   queue_.Pop();
   return is_last;
 }

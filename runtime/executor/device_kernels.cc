@@ -6,6 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include <algorithm>
+
 #include "runtime/executor/device.h"
 
 namespace pathways {
@@ -69,7 +71,7 @@ bool Device::RunPlain(size_t end) {
   run.end = end;
   run.firing = firing;
   run.step_of_launch = firing - head.first;
-  run.firing_ns = kFiringNs;
+  run.firing_ns = std::max(kFiringNs, program->gang_ns);
   run.left = turn_ns_;
   cpu_->RunPlain(&run);
   const size_t count = run.done - run.first;

@@ -34,6 +34,8 @@ class GrantQueue {
     uint64_t first = 0;  // firing of the launch
     uint64_t next = 0;   // firing
     TimeNs since = -1;   // it is the head
+    // For something, as the head: how long it took says nothing of kernels.
+    bool waited = false;
   };
 
   bool empty() const { return head_.program == nullptr; }

@@ -206,6 +206,9 @@ struct alignas(64) DeviceProgram {
   };
   Ring<Active> active;  // grants that are not over here
   uint64_t fired = 0;   // of entries; those of gangs with their queue's last
+  // That each gang of its last grant took, if the plan does not say what they
+  // cost.
+  TimeNs gang_ns = 0;
 
   // Groups in which the device has arrived, of all firings; see HasMet. For
   // reports.

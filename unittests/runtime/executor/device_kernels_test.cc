@@ -90,5 +90,87 @@ TEST_F(DeviceKernelsTest, WhatTakesTooLongCostsTheWorker) {
   EXPECT_EQ(gangs(), 0u);
 }
 
+// Kernels of a device that each take so long.
+class SlowBackend final : public DeviceBackend {
+ public:
+  static constexpr TimeNs kKernelNs = 50'000;
+
+  explicit SlowBackend(RecordingWorld* world)
+      : DeviceBackend(/*costs=*/false, /*cpu=*/nullptr), world_(*world) {}
+
+  uint32_t Run(const SegmentRun&) override {
+    world_.Suspend(kKernelNs);
+    return 1;
+  }
+  void Copy(const BoxCopy&) override {}
+  void CopyBytes(const char*, uint64_t, char*) override {}
+  void Fill(const BufferFill&) override {}
+  void Combine(const GroupResult&) override {}
+  void CombineShare(const GroupShare&) override {}
+  void Contribute(const GroupShare&, const char*) override {}
+  void TakeResult(const GroupShare&, char*) override {}
+  bool Record(const LocalMessage&) override { return true; }
+
+ private:
+  RecordingWorld& world_;
+};
+
+class SlowBackends final : public DeviceBackends {
+ public:
+  bool has_values() const override { return false; }
+  std::unique_ptr<DeviceBackend> Make(World* world, const Actor*, Cohort*,
+                                      uint64_t) const override {
+    return std::make_unique<SlowBackend>(static_cast<RecordingWorld*>(world));
+  }
+};
+
+class SlowDeviceTest : public DeviceTest {
+ protected:
+  SlowDeviceTest() : DeviceTest(/*simulated=*/false, Backends()) {}
+  static const DeviceBackends& Backends() {
+    static const SlowBackends backends;
+    return backends;
+  }
+  // One gang, which runs a kernel.
+  void Begin(TimeNs cost) {
+    PlanBuilder b("p", 2);
+    const uint32_t s = b.AddSlice("s", {{"x", 1}}, 0);
+    const uint32_t u = b.AddBuffer("u", s, Rows(1), 2);
+    const uint32_t gang = b.AddGang("g", s, {}, {u}, cost);
+    proto::Kernel* kernel = b.plan().add_kernels();
+    kernel->set_name("k");
+    kernel->add_segments()->set_symbol("k");
+    b.plan().mutable_actions(static_cast<int>(gang))->set_kernel(0);
+    b.plan()
+        .mutable_actions(static_cast<int>(gang))
+        ->add_steps()
+        ->mutable_run()
+        ->add_buffers(u);
+    b.AddFetch("u", u);
+    Build(b.Finish());
+    Attach();
+  }
+  // Turns that were asked for.
+  uint64_t turns() const { return device_.counters().sent[kContinue].get(); }
+};
+
+// A turn of a device, in which its worker hears nobody, has as much in it as
+// the plan says that is short, or as has shown to be.
+TEST_F(SlowDeviceTest, TurnsAreShort) {
+  Begin(SlowBackend::kKernelNs);
+  Grant(0, 10, 20);
+  EXPECT_EQ(turns(), 10u);
+  Grant(10, 20, 20);
+  EXPECT_EQ(turns(), 20u);
+}
+
+TEST_F(SlowDeviceTest, WhatCostsNobodyKnowsIsMeasured) {
+  Begin(0);
+  Grant(0, 10, 20);
+  EXPECT_EQ(turns(), 0u);
+  Grant(10, 20, 20);
+  EXPECT_EQ(turns(), 10u);
+}
+
 }  // namespace
 }  // namespace pathways::testing
