@@ -14,7 +14,11 @@
 //                                   memory of other devices
 // share_bench priority [LAUNCHES]   the 99th percentile of launches of a client
 //                                   of high priority beside three that always
-//                                   have work, less that of it alone
+//                                   have work, less that of it alone; of that,
+//                                   until their kernels begin, and from their
+//                                   end to where the client goes on; and the
+//                                   same where no thread waits for a core, if
+//                                   the system lets threads be of real time
 // share_bench rebind [TIMES]        a loaded program of 1,000 gangs, nothing of
 //                                   which runs, goes to two other devices
 // share_bench cuts [STEPS]          a run of steps of 1 ms with a cut of 4 MiB
@@ -24,6 +28,9 @@
 // Two workers, each bound to a core.
 //
 //===----------------------------------------------------------------------===//
+
+#include <pthread.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <atomic>
@@ -56,6 +63,17 @@ int32_t Work(void* const*, const int32_t*, void*, uint64_t) {
 }
 int32_t Nothing(void* const*, const int32_t*, void*, uint64_t) { return 0; }
 
+// When a call of TimedWork began last, and ended.
+std::atomic<double> began{0}, ended{0};
+
+int32_t TimedWork(void* const* buffers, const int32_t* shards, void* scratch,
+                  uint64_t firing) {
+  began.store(Seconds());
+  const int32_t result = Work(buffers, shards, scratch, firing);
+  ended.store(Seconds());
+  return result;
+}
+
 // So that Work takes as long.
 void Calibrate(double seconds) {
   turns = 100'000;
@@ -71,10 +89,11 @@ void Calibrate(double seconds) {
 class Kernels final : public KernelResolver {
  public:
   explicit Kernels(KernelFunction function) : function_(function) {}
-  absl::StatusOr<ResolvedKernel> Resolve(const proto::Kernel&,
+  absl::StatusOr<ResolvedKernel> Resolve(const proto::Kernel& kernel,
                                          absl::Span<const uint8_t>,
                                          const proto::Target&) override {
-    return ResolvedKernel{{function_}, nullptr};
+    return ResolvedKernel{{kernel.name() == "timed" ? TimedWork : function_},
+                          nullptr};
   }
 
  private:
@@ -264,24 +283,53 @@ void Admit(int loads) {
   for (std::thread& thread : threads) thread.join();
 }
 
-void Priority(int launches) {
-  Calibrate(0.1e-3);
+// The 99th percentile of many launches, one after the other, in microseconds.
+struct LaunchTimes {
+  double all = 0;
+  double begin = 0;  // until the last kernel has begun
+  double hear = 0;   // from its end to where the client's thread goes on
+};
+
+LaunchTimes MeasureLaunches(Tenant& tenant, int launches) {
+  std::vector<double> all, begin, hear;
+  for (int i = 0; i < launches; ++i) {
+    const double start = Seconds();
+    tenant.Launch(0);
+    tenant.Finish();
+    const double end = Seconds();
+    all.push_back(end - start);
+    begin.push_back(began.load() - start);
+    hear.push_back(end - ended.load());
+  }
+  auto p99 = [](std::vector<double>& times) {
+    std::sort(times.begin(), times.end());
+    return times[times.size() * 99 / 100] * 1e6;
+  };
+  return {p99(all), p99(begin), p99(hear)};
+}
+
+// This thread and those that it starts from now on, before all that are not; 0:
+// like others. False: it may not.
+bool SetRealTime(int priority) {
+  sched_param param{};
+  param.sched_priority = priority;
+  return pthread_setschedparam(pthread_self(),
+                               priority > 0 ? SCHED_FIFO : SCHED_OTHER,
+                               &param) == 0;
+}
+
+// `name`: of the figures. `real_time`: the system gives workers a core when
+// they want one, and the client's thread theirs when it does.
+void Compete(const std::string& name, int launches, bool real_time) {
+  if (real_time && !SetRealTime(1)) return;
   Kernels kernels(Work);
   const auto cluster = Open("1x1x2", &kernels);
-  Tenant fast(*cluster, "fast", {.priority = 10}, {OneGang("fast", 2)});
-  auto p99 = [&] {
-    std::vector<double> all;
-    for (int i = 0; i < launches; ++i) {
-      const double start = Seconds();
-      fast.Launch(0);
-      fast.Finish();
-      all.push_back(Seconds() - start);
-    }
-    std::sort(all.begin(), all.end());
-    return all[all.size() * 99 / 100] * 1e6;
-  };
-  p99();
-  const double alone = p99();
+  if (real_time) SetRealTime(2);
+  proto::Plan plan = OneGang("fast", 2);
+  plan.mutable_kernels(0)->set_name("timed");
+  Tenant fast(*cluster, "fast", {.priority = 10}, {std::move(plan)});
+  MeasureLaunches(fast, launches);
+  const LaunchTimes alone = MeasureLaunches(fast, launches);
   std::vector<std::unique_ptr<Tenant>> others;
   for (int c = 0; c < 3; ++c) {
     others.push_back(std::make_unique<Tenant>(
@@ -289,8 +337,20 @@ void Priority(int launches) {
         std::vector<proto::Plan>{OneGang(absl::StrCat("p", c), 2)}));
     others.back()->Launch(0, int64_t{1} << 40);
   }
-  Figure("share.priority_alone_p99.us", alone, "us");
-  Figure("share.priority_p99_more.us", p99() - alone, "us");
+  const LaunchTimes shared = MeasureLaunches(fast, launches);
+  Figure(absl::StrCat(name, "_alone_p99.us"), alone.all, "us");
+  Figure(absl::StrCat(name, "_p99_more.us"), shared.all - alone.all, "us");
+  Figure(absl::StrCat(name, "_begin_p99_more.us"), shared.begin - alone.begin,
+         "us");
+  Figure(absl::StrCat(name, "_hear_p99_more.us"), shared.hear - alone.hear,
+         "us");
+  SetRealTime(0);
+}
+
+void Priority(int launches) {
+  Calibrate(0.1e-3);
+  Compete("share.priority", launches, /*real_time=*/false);
+  Compete("share.priority_realtime", launches, /*real_time=*/true);
 }
 
 void Rebind(int times) {
