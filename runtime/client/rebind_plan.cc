@@ -207,8 +207,10 @@ class Rebinder {
     size_t gone = 0;
     for (int64_t device : devices) gone += IsAvoided(device);
     std::string there;
+    bool can_share = false;
     for (int of = 0; of < topology_.num_islands(); ++of) {
       const std::vector<int64_t> alike = Alike(of, *devices.begin());
+      can_share |= !alike.empty();
       const auto free = std::count_if(
           alike.begin(), alike.end(),
           [&](int64_t device) { return load_.count(device) == 0; });
@@ -220,7 +222,8 @@ class Rebinder {
         " devices of ", topology_.IslandName(island), ", ", gone,
         " of which are to be avoided, and there are too few in their place: "
         "of those that may be used it leaves free: ",
-        there, oversubscribe_ ? "" : "; oversubscribe to share devices",
+        there,
+        can_share && !oversubscribe_ ? "; oversubscribe to share devices" : "",
         Tag(ErrorId::kNoReplacement)));
   }
 
