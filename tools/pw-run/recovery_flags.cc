@@ -70,6 +70,10 @@ absl::Status RecoveryFlags::Check() {
     return absl::InvalidArgumentError(
         "--cuts-on-hosts: give it with --cut-every and --recover");
   }
+  if (options.max_losses != RecoveryOptions().max_losses && mode.empty()) {
+    return absl::InvalidArgumentError(
+        "--max-losses: the first one ends the run, give it with --recover");
+  }
   if (options.resume && options.folder.empty()) {
     return absl::InvalidArgumentError(
         "--resume: give the folder of the cuts with --cuts");
