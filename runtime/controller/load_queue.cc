@@ -270,8 +270,14 @@ std::string LoadQueue::Circle(const Load& load,
   if (chain.size() == 1) {
     const MemoryWish wish{load.request.client, {}, load.demands};
     if (!admission_.WouldFit({}, {&wish})) {
+      const std::vector<int64_t> away = admission_.AwayDevices();
       return absl::StrCat(
           "; the cluster has not so much, whoever gives up what",
+          away.empty() ? ""
+                       : absl::StrCat(", while ", away.size(),
+                                      " of its devices are away: ",
+                                      admission_.NameOf(away[0]), " is ",
+                                      admission_.WhyAway(away[0])),
           Tag(ErrorId::kNoSuchSlice));
     }
     return absl::StrCat(

@@ -150,6 +150,12 @@ TEST_P(SlicesTest, WhatFitsNowhereIsRefusedOrWaits) {
   EXPECT_EQ(Refused(other->Load(Copy("large", 1056), Anywhere()).status()),
             "program 'large' needs 1 device, 16896 bytes of it; the cluster "
             "has not so much, whoever gives up what [PW3304]");
+  EXPECT_EQ(runtime->Drain({"host0"}), absl::OkStatus());
+  EXPECT_EQ(Refused(other->Load(Copy("small", 32), Anywhere()).status()),
+            "program 'small' needs 1 device, 512 bytes of it; the cluster has "
+            "not so much, whoever gives up what, while 2 of its devices are "
+            "away: island0/host0/device0 is drained [PW3304]");
+  EXPECT_EQ(runtime->Undrain({"host0"}), absl::OkStatus());
   ASSERT_TRUE(runtime->Load(Copy("left", 768), Anywhere()).ok());
   const ProgramHandle right = *runtime->Load(Copy("right", 768), Anywhere());
   EXPECT_THAT(DevicesOf(*runtime, right), ElementsAre(1));
