@@ -87,6 +87,8 @@ absl::StatusOr<std::vector<proto::Member>> Coordinator::AwaitHosts(
                     [&](const auto& one) { return one.first == event.peer; });
     } else if (event.said.has_status_request()) {
       TellStatus(event.peer);
+    } else if (event.said.has_member_leaves()) {
+      // Its link ends, too.
     } else if (!event.said.has_member_hello()) {
       Refuse(event.peer,
              absl::FailedPreconditionError("a member says hello first"));

@@ -9,6 +9,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <condition_variable>
 #include <memory>
 #include <string>
@@ -191,6 +192,36 @@ TEST_F(JoiningTest, ClientsAreToldForWhomTheyWait) {
   for (size_t i = 1; i < told.size(); ++i) EXPECT_NE(told[i], told[i - 1]);
   (*client)->Stop();
   (void)(*client)->Serve();
+}
+
+// It says that it leaves, and nobody has to be told of it.
+TEST_F(JoiningTest, AClientThatGivesUpBeforeAllAreThereIsNotRefused) {
+  std::thread starts([&] { EXPECT_EQ(cluster_.Start(), absl::OkStatus()); });
+  std::atomic<bool> waits{false};
+  MemberOptions options;
+  options.connect = "local:controller";
+  options.on_waiting = [&](const std::string&) {
+    waits = true;
+    waits.notify_all();
+  };
+  auto client = Member::Create(std::move(options), cluster_.Factory());
+  ASSERT_TRUE(client.ok()) << client.status();
+  absl::Status joined;
+  std::thread joins([&] { joined = (*client)->Join(); });
+  waits.wait(false);
+  (*client)->Stop();
+  joins.join();
+  EXPECT_FALSE(joined.ok());
+  (void)(*client)->Serve();
+  client->reset();
+  for (const char* host : {"host0", "host1", "host2", "host3"}) {
+    cluster_.Add({host});
+  }
+  starts.join();
+  Link();
+  linking_.join();
+  EXPECT_EQ(linked_, absl::OkStatus());
+  EXPECT_FALSE(cluster_.Noted("refused"));
 }
 
 TEST_F(JoiningTest, TextThatIsNotUtf8EndsTheConnectionQuietly) {
