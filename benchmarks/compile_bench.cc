@@ -16,6 +16,7 @@
 // compile_bench matmuls [OPS]: one body that is a chain of products of 32x32.
 // compile_bench partition [CALLS]: CALLS calls of ten bodies of 50 ops in
 // global view, cut over 4 and over 4096 devices, and a tenth of them.
+// compile_bench examples FOLDER: each kernel of programs there.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,6 +27,7 @@
 #include <filesystem>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "benchmarks/bench.h"
@@ -210,6 +212,45 @@ Cost Compile(const Program& program, const std::string& topology, int calls,
   return {seconds, compiled->plan.bytes().size()};
 }
 
+// Of each kernel of the examples the best of `rounds`, sorted, in milliseconds;
+// on one thread each, so they are best compiled on as many as there are cores.
+std::vector<double> ExampleKernels(const std::string& folder, int rounds) {
+  constexpr std::pair<const char*, const char*> kPrograms[] = {
+      {"cnn/program", "1x1x4"},      {"golden/program", "2x2x2"},
+      {"pipeline/program", "2x1x4"}, {"train/program", "2x1x4"},
+      {"tutorial/divide", "2x1x8"},  {"tutorial/layers", "2x1x8"},
+      {"tutorial/softmax", "2x2x2"}, {"tutorial/sum", "2x1x8"}};
+  std::vector<double> all;
+  for (const auto& [name, topology] : kPrograms) {
+    const std::string path = folder + "/" + name + ".mlir";
+    Result<Program> program = readProgram(path);
+    CompileOptions options;
+    options.topology = topology;
+    options.oversubscribe = true;
+    std::vector<double> best;
+    for (int round = 0; round < rounds; ++round) {
+      if (!program) break;
+      Result<Compiled> compiled = compile(*program, options);
+      if (!compiled) {
+        std::fprintf(stderr, "error: %s\n", compiled.error().message.c_str());
+        std::exit(1);
+      }
+      best.resize(compiled->kernels.size(), 1e9);
+      for (size_t k = 0; k < best.size(); ++k) {
+        best[k] = std::min(best[k], compiled->kernels[k].seconds * 1e3);
+      }
+    }
+    if (best.empty()) {
+      std::fprintf(stderr, "error: %s has no kernels, or is not there\n",
+                   path.c_str());
+      std::exit(1);
+    }
+    all.insert(all.end(), best.begin(), best.end());
+  }
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
 int Main(int argc, char** argv) {
   const std::string what = argc > 1 ? argv[1] : "";
   const int calls = argc > 2 ? std::max(10, std::atoi(argv[2])) : 0;
@@ -272,6 +313,12 @@ int Main(int argc, char** argv) {
     const int count = calls > 0 ? calls : 400;
     Figure("compile.matmuls" + std::to_string(count) + ".s",
            Compile(Matmuls(count), "1x1x1", 1).seconds, "s");
+  } else if (what == "examples") {
+    const std::vector<double> kernels =
+        ExampleKernels(argc > 2 ? argv[2] : "examples", /*rounds=*/3);
+    Figure("compile.kernel_median.ms", kernels[kernels.size() / 2], "ms");
+    Figure("compile.kernel_least.ms", kernels.front(), "ms");
+    Figure("compile.kernel_most.ms", kernels.back(), "ms");
   } else if (what == "partition") {
     const int most = calls > 0 ? calls : 10000;
     double few = 1e9, four = 1e9, all = 1e9;
@@ -291,7 +338,7 @@ int Main(int argc, char** argv) {
     std::fprintf(
         stderr,
         "usage: compile_bench chain|shards|kernels|elementwise|matmuls|"
-        "partition [COUNT]\n");
+        "partition [COUNT], or examples FOLDER\n");
     return 2;
   }
   return 0;
