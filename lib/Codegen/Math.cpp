@@ -138,6 +138,8 @@ struct ChooseNumber : OpRewritePattern<Op> {
 
   LogicalResult matchAndRewrite(Op op,
                                 PatternRewriter &rewriter) const override {
+    if (isa<VectorType>(op.getType()))
+      return failure();
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     Value lhs = op.getLhs(), rhs = op.getRhs();
     // That is `rhs` if one of the two is NaN.

@@ -47,8 +47,8 @@ const Function kFunctions[] = {
     {"log", UNARY("log"), std::log, 0.501},
     {"sin", UNARY("sin"), std::sin, 0.501},
     {"cos", UNARY("cos"), std::cos, 0.501},
-    {"tanh", UNARY("tanh"), std::tanh, 8},
-    {"erf", UNARY("erf"), std::erf, 8},
+    {"tanh", UNARY("tanh"), std::tanh, 5},
+    {"erf", UNARY("erf"), std::erf, 5},
     {"sqrt", UNARY("sqrt"), std::sqrt, 0.5},
     {"rsqrt", UNARY("rsqrt"), rsqrt, 1.5},
     {"sigmoid",
@@ -57,7 +57,7 @@ const Function kFunctions[] = {
      "%e = math.exp %n : T\n"
      "%s = arith.addf %one, %e : T\n"
      "%r = arith.divf %one, %s : T\n",
-     sigmoid, 4, -88},
+     sigmoid, 2.5, -88},
 };
 
 uint64_t chooseSeed() {
