@@ -23,6 +23,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "CodegenInternal.h"
 #include "Contraction.h"
 #include "ContractionWriter.h"
 #include "Paths.h"
@@ -127,8 +128,12 @@ bool ContractionWriter::match() {
       others.push_back(dim);
   turnsB = !isDenseAlong(rhs, rhsMap, n);
   // A row alone is made of sums in lanes. Turning around costs as much as
-  // multiplying by one, but what several rows give is the same for any number.
-  if (turnsB && size(m) < 2)
+  // multiplying by one, but what several rows give is the same for any number,
+  // and in a loop that makes one after the other.
+  const bool isOfMany =
+      m >= 0 && op->getParentOfType<scf::ForOp>() &&
+      op->getParentOfType<scf::ForOp>()->hasAttr(kRowLoopAttrName);
+  if (turnsB && size(m) < 2 && !isOfMany)
     return false;
   chooseTile();
   return true;
