@@ -47,6 +47,18 @@ void Coordinator::Refuse(PeerId peer, const absl::Status& why) {
   process_.transport().Close(peer);
 }
 
+void Coordinator::HandleStranger(const MembershipEvent& event) {
+  const proto::Membership& said = event.said;
+  // These may be the last words of a process that is taken for gone, or that
+  // has given up before it was let in. Its link ends, too.
+  if (said.has_pong() || said.has_link_broken() || said.has_member_leaves() ||
+      said.has_refusal()) {
+    return;
+  }
+  Refuse(event.peer,
+         absl::FailedPreconditionError("a member says hello first"));
+}
+
 size_t Coordinator::num_enough() const {
   return options_.min_hosts == 0 ? topology_.num_hosts() : options_.min_hosts;
 }
@@ -87,13 +99,10 @@ absl::StatusOr<std::vector<proto::Member>> Coordinator::AwaitHosts(
                     [&](const auto& one) { return one.first == event.peer; });
     } else if (event.said.has_status_request()) {
       TellStatus(event.peer);
-    } else if (event.said.has_member_leaves()) {
-      // Its link ends, too.
-    } else if (!event.said.has_member_hello()) {
-      Refuse(event.peer,
-             absl::FailedPreconditionError("a member says hello first"));
-    } else {
+    } else if (event.said.has_member_hello()) {
       Admit(event.peer, event.said.member_hello());
+    } else {
+      HandleStranger(event);
     }
   }
   roster_.FixMachines();

@@ -83,6 +83,8 @@ class Coordinator {
   void Refuse(PeerId peer, const absl::Status& why);
   // Whoever asks goes then.
   void TellStatus(PeerId peer);
+  // What a process says that is no member, and neither asks nor greets.
+  void HandleStranger(const MembershipEvent& event);
   void Admit(PeerId peer, const proto::MemberHello& hello);
   // Links to a process that the table has, on that machine, and says Welcome.
   absl::Status Welcome(uint32_t process, const proto::Target& machine);

@@ -58,12 +58,8 @@ void Coordinator::Handle(const MembershipEvent& event) {
     TellStatus(event.peer);
   } else if (event.said.has_member_hello()) {
     Admit(event.peer, event.said.member_hello());
-  } else if (!event.said.has_pong() && !event.said.has_link_broken() &&
-             !event.said.has_member_leaves()) {
-    // Those may be the last words of a process that is taken for gone, or has
-    // not come.
-    Refuse(event.peer,
-           absl::FailedPreconditionError("a member says hello first"));
+  } else {
+    HandleStranger(event);
   }
 }
 
