@@ -143,31 +143,45 @@ std::vector<StallDetector::Verdict> StallDetector::Finish(
     TimeNs now, absl::Span<const Subject> subjects) {
   Stalls stalls;
   Plans plans;
+  const auto judge = [&](const Subject& subject, Watched* watched) {
+    std::optional<Stall> stall = Judge(now, subject, watched);
+    if (stall.has_value()) stalls[subject.program] = *std::move(stall);
+  };
+  std::vector<const Subject*> unasked;  // launched since, or loaded
   for (const Subject& subject : subjects) {
     plans[subject.program] = subject.plan;
     auto found = watched_.find(subject.program);
-    // Launched after the round began, or loaded.
-    const bool asked = found != watched_.end() &&
-                       found->second.incarnation == subject.incarnation;
-    if (!asked && !forced_) continue;
-    Watched& watched = watched_[subject.program];
-    if (!asked) watched = Watched();
-    watched.incarnation = subject.incarnation;
-    std::optional<Stall> stall = Judge(now, subject, &watched);
-    if (stall.has_value()) stalls[subject.program] = *std::move(stall);
+    if (found != watched_.end() &&
+        found->second.incarnation == subject.incarnation) {
+      judge(subject, &found->second);
+    } else {
+      unasked.push_back(&subject);
+    }
   }
-  const bool forced = std::exchange(forced_, false);
-  in_round_ = false;
   std::vector<Verdict> verdicts;
-  for (const auto& [program, stall] : stalls) {
-    if (stall.kind == Stall::kRoot) verdicts.push_back({program, stall.text});
-  }
+  const auto blame_roots = [&] {
+    for (const auto& [program, stall] : stalls) {
+      if (stall.kind == Stall::kRoot) verdicts.push_back({program, stall.text});
+    }
+  };
+  blame_roots();
   // Programs that wait for each other in a circle: the first of them goes.
   for (auto it = stalls.begin(); verdicts.empty() && it != stalls.end(); ++it) {
     const std::vector<uint32_t> circle = FindCircle(stalls, it->first);
     if (circle.empty()) continue;
     verdicts.push_back({circle.front(), CircleText(stalls, plans, circle)});
   }
+  // Nobody has said anything of these: one of the others may hold them up.
+  if (verdicts.empty() && forced_) {
+    for (const Subject* subject : unasked) {
+      Watched& watched = watched_[subject->program] = Watched();
+      watched.incarnation = subject->incarnation;
+      judge(*subject, &watched);
+    }
+    blame_roots();
+  }
+  const bool forced = std::exchange(forced_, false);
+  in_round_ = false;
   if (verdicts.empty() && forced && !stalls.empty()) {
     const auto& [program, stall] = *stalls.begin();
     verdicts.push_back({program, stall.text.empty()

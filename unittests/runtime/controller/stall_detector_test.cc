@@ -193,6 +193,16 @@ TEST_F(StallDetectorTest, WhatWasLaunchedAfterTheRoundBeganIsNotJudged) {
   EXPECT_THAT(Finish(1000), ElementsAre(1));  // nobody was asked of it
 }
 
+TEST_F(StallDetectorTest, WhatNobodyWasAskedOfIsNotBlamedForAnother) {
+  const StallDetector::Subject late = subjects_.back();
+  subjects_.pop_back();
+  Begin();
+  ReportBoth(0, 0, Stall::kRoot);
+  subjects_.push_back(late);
+  detector_.Force();
+  EXPECT_THAT(Finish(1000), ElementsAre(0));
+}
+
 TEST_F(StallDetectorTest, OfACircleTheFirstIsEndedAndAllAreNamed) {
   Begin();
   ReportBoth(0, 0, Stall::kBlocked, 1);
