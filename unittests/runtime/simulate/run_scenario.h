@@ -28,7 +28,8 @@ namespace pathways::simulate {
 
 // A run that needs more than this does not end.
 inline constexpr uint64_t kMaxEvents = 3'000'000;
-inline constexpr TimeNs kMaxTimeNs = 3'600'000'000'000;
+// Calls wait for ten minutes each, one after the other, when a host is silent.
+inline constexpr TimeNs kMaxTimeNs = 4 * 3'600'000'000'000;
 
 // A fault that happened, and the places that it hit (Placement::host); none:
 // any may be.
