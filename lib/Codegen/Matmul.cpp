@@ -130,9 +130,8 @@ bool ContractionWriter::match() {
   // A row alone is made of sums in lanes. Turning around costs as much as
   // multiplying by one, but what several rows give is the same for any number,
   // and in a loop that makes one after the other.
-  const bool isOfMany =
-      m >= 0 && op->getParentOfType<scf::ForOp>() &&
-      op->getParentOfType<scf::ForOp>()->hasAttr(kRowLoopAttrName);
+  auto loop = op->getParentOfType<scf::ForOp>();
+  const bool isOfMany = m >= 0 && loop && loop->hasAttr(kRowLoopAttrName);
   if (turnsB && size(m) < 2 && !isOfMany)
     return false;
   chooseTile();

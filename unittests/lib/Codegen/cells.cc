@@ -473,6 +473,22 @@ Shape kernel_test::select(const Map &map, const Shape &loops) {
   return result;
 }
 
+const Cell &kernel_test::cellOf(const Tensor &from, const Map &map,
+                                const Shape &index) {
+  return from.cells[offsetOf(from.shape, select(map, index))];
+}
+
+void kernel_test::joinTerms(const BinaryOp &join, const Shape &loops,
+                            const Map &out, const Tensor &init, Tensor &result,
+                            const std::function<Cell(const Shape &)> &term) {
+  std::vector<std::vector<Cell>> terms(result.cells.size());
+  forEach(loops, [&](const Shape &index) {
+    terms[offsetOf(result.shape, select(out, index))].push_back(term(index));
+  });
+  for (size_t i = 0; i < terms.size(); ++i)
+    result.cells[i] = combine(join, result.element, init.cells[i], terms[i]);
+}
+
 std::string kernel_test::list(const std::vector<int64_t> &values) {
   std::string text;
   for (int64_t value : values)

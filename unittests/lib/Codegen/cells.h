@@ -144,6 +144,14 @@ void forEach(const Shape &shape,
 using Map = std::vector<int>;
 Shape select(const Map &map, const Shape &loops);
 
+/// The element of `from` that an iteration of loops reads.
+const Cell &cellOf(const Tensor &from, const Map &map, const Shape &index);
+/// Makes each element of `result` that of `init` and, joined with it, a term of
+/// each iteration of `loops` whose subscripts `out` are its own.
+void joinTerms(const BinaryOp &join, const Shape &loops, const Map &out,
+               const Tensor &init, Tensor &result,
+               const std::function<Cell(const Shape &)> &term);
+
 /// "1, 2, 3".
 std::string list(const std::vector<int64_t> &values);
 std::string typeText(Element e, const Shape &shape);

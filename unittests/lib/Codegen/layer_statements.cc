@@ -68,18 +68,12 @@ bool KernelGenerator::contraction() {
   return emit(text, {r}, [=, &times, &plus](Env &env) {
     for (const Evaluation &each : before)
       each(env);
-    std::vector<std::vector<Cell>> terms(env[r].cells.size());
-    forEach(loops, [&](const Shape &index) {
-      const Cell &one =
-                     env[a].cells[offsetOf(env[a].shape, select(lhs, index))],
-                 &other =
-                     env[b].cells[offsetOf(env[b].shape, select(rhs, index))];
-      terms[offsetOf(env[r].shape, select(out, index))].push_back(
-          isOther ? times.apply(sum, one, other)
-                  : termOf(times, sum, one, other));
+    joinTerms(plus, loops, out, env[init], env[r], [&](const Shape &index) {
+      const Cell &one = cellOf(env[a], lhs, index),
+                 &other = cellOf(env[b], rhs, index);
+      return isOther ? times.apply(sum, one, other)
+                     : termOf(times, sum, one, other);
     });
-    for (size_t i = 0; i < terms.size(); ++i)
-      env[r].cells[i] = combine(plus, sum, env[init].cells[i], terms[i]);
   });
 }
 
@@ -130,18 +124,13 @@ bool KernelGenerator::reduceInBody() {
   return emit(text, {r}, [=, &join, &with](Env &env) {
     for (const Evaluation &each : before)
       each(env);
-    std::vector<std::vector<Cell>> terms(env[r].cells.size());
-    forEach(shape, [&](const Shape &index) {
+    joinTerms(join, shape, out, env[init], env[r], [&](const Shape &index) {
       Cell one = env[x].cells[offsetOf(shape, index)];
-      const Cell &other =
-          env[y].cells[offsetOf(env[y].shape, select(some, index))];
+      const Cell &other = cellOf(env[y], some, index);
       if (first)
         one = first->apply(e, one);
-      terms[offsetOf(env[r].shape, select(out, index))].push_back(
-          isTerm ? termOf(with, e, one, other) : with.apply(e, one, other));
+      return isTerm ? termOf(with, e, one, other) : with.apply(e, one, other);
     });
-    for (size_t i = 0; i < terms.size(); ++i)
-      env[r].cells[i] = combine(join, e, env[init].cells[i], terms[i]);
   });
 }
 

@@ -253,14 +253,10 @@ bool KernelGenerator::product() {
   return emit(text, {r}, [=](Env &env) {
     for (const Evaluation &each : before)
       each(env);
-    std::vector<std::vector<Cell>> terms(env[r].cells.size());
-    forEach(loops, [&](const Shape &index) {
-      terms[offsetOf(env[r].shape, select(out, index))].push_back(termOf(
-          times, sum, env[a].cells[offsetOf(env[a].shape, select(lhs, index))],
-          env[b].cells[offsetOf(env[b].shape, select(rhs, index))]));
+    joinTerms(plus, loops, out, env[init], env[r], [&](const Shape &index) {
+      return termOf(times, sum, cellOf(env[a], lhs, index),
+                    cellOf(env[b], rhs, index));
     });
-    for (size_t i = 0; i < terms.size(); ++i)
-      env[r].cells[i] = combine(plus, sum, env[init].cells[i], terms[i]);
   });
 }
 

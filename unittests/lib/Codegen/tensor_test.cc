@@ -267,4 +267,36 @@ TEST(KernelTensor, PartsWithoutElements) {
   EXPECT_EQ(kernel.run(2, {&none, &nothing}), 0);
 }
 
+/// Where a slice begins is checked, though it takes nothing from there. (Where
+/// nothing is put is nobody's to know.)
+TEST(KernelTensor, PlacesOfPartsWithoutElements) {
+  Kernel kernel;
+  ASSERT_TRUE(kernel.compile(R"(
+    func.func @taken(%x: tensor<4xi32>, %at: tensor<i64>) -> tensor<0xi32> {
+      %i = tensor.extract %at[] : tensor<i64>
+      %j = arith.index_cast %i : i64 to index
+      %r = tensor.extract_slice %x[%j] [0] [1] : tensor<4xi32> to tensor<0xi32>
+      return %r : tensor<0xi32>
+    }
+    func.func @put(%x: tensor<4xi32>, %none: tensor<0xi32>, %at: tensor<i64>) -> tensor<4xi32> {
+      %i = tensor.extract %at[] : tensor<i64>
+      %j = arith.index_cast %i : i64 to index
+      %r = tensor.insert_slice %none into %x[%j] [0] [1] : tensor<0xi32> into tensor<4xi32>
+      return %r : tensor<4xi32>
+    })"))
+      << kernel.errors();
+  Buffer x = Buffer::of(std::vector<int32_t>{1, 2, 3, 4}), none(0), r(16),
+         nothing(0);
+  for (int64_t at : {0, 4}) {
+    Buffer place = Buffer::of(std::vector<int64_t>{at});
+    EXPECT_EQ(kernel.run(0, {&x, &place, &nothing}), 0) << at;
+    EXPECT_EQ(kernel.run(1, {&x, &none, &place, &r}), 0) << at;
+    EXPECT_EQ(r.as<int32_t>(), x.as<int32_t>()) << at;
+  }
+  for (int64_t at : {-1, 5}) {
+    Buffer place = Buffer::of(std::vector<int64_t>{at});
+    EXPECT_NE(kernel.run(0, {&x, &place, &nothing}), 0) << at;
+  }
+}
+
 } // namespace

@@ -267,19 +267,16 @@ bool KernelGenerator::window() {
   return emit(text, {r}, [=, &times, &join](Env &env) {
     for (const Evaluation &each : before)
       each(env);
-    std::vector<std::vector<Cell>> terms(env[r].cells.size());
-    forEach(windows.loops, [&](const Shape &index) {
-      auto [isInside, at] = windows.placeOf(index);
-      Cell value =
-          isInside ? env[x].cells[offsetOf(windows.image, at)] : Cell();
-      if (!isPooling)
-        value = termOf(times, e, value,
-                       env[w].cells[offsetOf(
-                           env[w].shape, select(windows.filterMap, index))]);
-      terms[offsetOf(env[r].shape, select(windows.outMap, index))].push_back(
-          value);
-    });
-    for (size_t i = 0; i < terms.size(); ++i)
-      env[r].cells[i] = combine(join, e, env[init].cells[i], terms[i]);
+    joinTerms(join, windows.loops, windows.outMap, env[init], env[r],
+              [&](const Shape &index) {
+                auto [isInside, at] = windows.placeOf(index);
+                Cell value = isInside
+                                 ? env[x].cells[offsetOf(windows.image, at)]
+                                 : Cell();
+                return isPooling
+                           ? value
+                           : termOf(times, e, value,
+                                    cellOf(env[w], windows.filterMap, index));
+              });
   });
 }
