@@ -212,8 +212,7 @@ Cost Compile(const Program& program, const std::string& topology, int calls,
   return {seconds, compiled->plan.bytes().size()};
 }
 
-// Of each kernel of the examples the best of `rounds`, sorted, in milliseconds;
-// on one thread each, so they are best compiled on as many as there are cores.
+// Of each kernel of the examples the best of `rounds`, in milliseconds; sorted.
 std::vector<double> ExampleKernels(const std::string& folder, int rounds) {
   constexpr std::pair<const char*, const char*> kPrograms[] = {
       {"cnn/program", "1x1x4"},      {"golden/program", "2x2x2"},

@@ -13,21 +13,6 @@
 namespace pathways {
 namespace {
 
-class NoBackend final : public DeviceBackend {
- public:
-  explicit NoBackend(bool costs) : DeviceBackend(costs, /*cpu=*/nullptr) {}
-
-  uint32_t Run(const SegmentRun&) override { return 0; }
-  void Copy(const BoxCopy&) override {}
-  void CopyBytes(const char*, uint64_t, char*) override {}
-  void Fill(const BufferFill&) override {}
-  void Combine(const GroupResult&) override {}
-  void CombineShare(const GroupShare&) override {}
-  void Contribute(const GroupShare&, const char*) override {}
-  void TakeResult(const GroupShare&, char*) override {}
-  bool Record(const LocalMessage&) override { return true; }
-};
-
 class Cpus final : public DeviceBackends {
  public:
   bool has_values() const override { return true; }

@@ -127,6 +127,22 @@ class DeviceBackend {
   std::vector<SegmentFailure> failures_;
 };
 
+// Does nothing: where values have no memory.
+class NoBackend : public DeviceBackend {
+ public:
+  explicit NoBackend(bool costs) : DeviceBackend(costs, /*cpu=*/nullptr) {}
+
+  uint32_t Run(const SegmentRun&) override { return 0; }
+  void Copy(const BoxCopy&) override {}
+  void CopyBytes(const char*, uint64_t, char*) override {}
+  void Fill(const BufferFill&) override {}
+  void Combine(const GroupResult&) override {}
+  void CombineShare(const GroupShare&) override {}
+  void Contribute(const GroupShare&, const char*) override {}
+  void TakeResult(const GroupShare&, char*) override {}
+  bool Record(const LocalMessage&) override { return true; }
+};
+
 // What the devices of a process are made of. Any thread.
 class DeviceBackends {
  public:

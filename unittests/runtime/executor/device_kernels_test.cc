@@ -91,25 +91,17 @@ TEST_F(DeviceKernelsTest, WhatTakesTooLongCostsTheWorker) {
 }
 
 // Kernels of a device that each take so long.
-class SlowBackend final : public DeviceBackend {
+class SlowBackend final : public NoBackend {
  public:
   static constexpr TimeNs kKernelNs = 50'000;
 
   explicit SlowBackend(RecordingWorld* world)
-      : DeviceBackend(/*costs=*/false, /*cpu=*/nullptr), world_(*world) {}
+      : NoBackend(/*costs=*/false), world_(*world) {}
 
   uint32_t Run(const SegmentRun&) override {
     world_.Suspend(kKernelNs);
     return 1;
   }
-  void Copy(const BoxCopy&) override {}
-  void CopyBytes(const char*, uint64_t, char*) override {}
-  void Fill(const BufferFill&) override {}
-  void Combine(const GroupResult&) override {}
-  void CombineShare(const GroupShare&) override {}
-  void Contribute(const GroupShare&, const char*) override {}
-  void TakeResult(const GroupShare&, char*) override {}
-  bool Record(const LocalMessage&) override { return true; }
 
  private:
   RecordingWorld& world_;
