@@ -100,8 +100,8 @@ void Coordinator::HandleSaid(uint32_t process, const proto::Membership& said) {
 void Coordinator::Admit(PeerId peer, const proto::MemberHello& hello) {
   absl::Status checked = CheckHello(hello);
   if (!checked.ok()) return Refuse(peer, checked);
-  if (!begun_ && !(linking_ && !hello.hosts().empty())) {
-    if (!hello.hosts().empty()) {
+  if (!begun_ && !(linking_ && IsWorker(hello))) {
+    if (IsWorker(hello)) {
       absl::Status joined = roster_.Join(peer, hello);
       return joined.ok() ? TellEarly() : Refuse(peer, joined);
     }
@@ -114,14 +114,15 @@ void Coordinator::Admit(PeerId peer, const proto::MemberHello& hello) {
   }
   absl::StatusOr<uint32_t> added = 0;
   proto::Membership message;
-  if (hello.hosts().empty()) {
+  if (!IsWorker(hello)) {
     added = table_.AddClient(peer, hello.epoch());
     if (!added.ok()) return Refuse(peer, added.status());
     message.mutable_client_comes()->set_process(*added);
     message.mutable_client_comes()->set_epoch(hello.epoch());
     TellWorkers(message, *added);
   } else {
-    absl::StatusOr<std::vector<uint32_t>> hosts = roster_.HostsOf(hello);
+    absl::StatusOr<std::vector<uint32_t>> hosts = roster_.HostsOf(
+        hello, [this](uint32_t host) { return table_.IsFree(host); });
     if (!hosts.ok()) return Refuse(peer, hosts.status());
     added = table_.Replace(peer, hello, *hosts);
     if (!added.ok()) return Refuse(peer, added.status());

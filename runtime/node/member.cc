@@ -51,7 +51,7 @@ Member::~Member() {
 absl::StatusOr<std::unique_ptr<Member>> Member::Create(
     MemberOptions options, const TransportFactory& make) {
   if (options.connect.empty() ||
-      (!options.hosts.empty() && options.listen.empty())) {
+      (options.is_worker() && options.listen.empty())) {
     return absl::InvalidArgumentError(
         options.connect.empty() ? "a member needs the address of a controller"
                                 : "a worker needs an address of its own");
@@ -90,7 +90,7 @@ absl::Status Member::Dial() {
   hello.set_version(kProtocolVersion);
   hello.set_epoch(epoch_);
   *hello.mutable_target() = HostTarget();
-  if (is_worker()) {
+  if (options_.is_worker()) {
     for (const std::string& listen : options_.listen) {
       absl::StatusOr<std::string> address =
           process_->transport().Listen(listen);
@@ -98,6 +98,9 @@ absl::Status Member::Dial() {
       hello.add_addresses(*address);
     }
     for (const std::string& host : options_.hosts) hello.add_hosts(host);
+    if (options_.any_host_of.has_value()) {
+      hello.mutable_any_host()->set_island(*options_.any_host_of);
+    }
   }
   const absl::Time until = absl::Now() + options_.patience;
   Backoff backoff;
@@ -165,10 +168,11 @@ absl::Status Member::Start(const proto::Welcome& welcome) {
   const std::vector<proto::Member> members(welcome.members().begin(),
                                            welcome.members().end());
   if (self_ == kControllerProcess || self_ >= kMaxProcesses ||
-      (self_ <= members.size()) != is_worker()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "a process with", is_worker() ? "" : "out", " hosts cannot be number ",
-        self_, ": those with hosts are 1 to ", members.size()));
+      (self_ <= members.size()) != options_.is_worker()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("a process with", options_.is_worker() ? "" : "out",
+                     " hosts cannot be number ", self_,
+                     ": those with hosts are 1 to ", members.size()));
   }
   ClusterOptions options = ToClusterOptions(welcome.options());
   options.on_long_work = options_.on_long_work;
@@ -176,13 +180,19 @@ absl::Status Member::Start(const proto::Welcome& welcome) {
   absl::Status started =
       process_->Start(self_, welcome.cluster(), options, members);
   if (!started.ok()) return started;
+  if (options_.is_worker()) {
+    for (uint32_t host : members[self_ - 1].hosts()) {
+      hosts_.push_back(
+          process_->cluster().topology().HostName(static_cast<int>(host)));
+    }
+  }
   if (options_.plans != nullptr) {
-    machines_ = absl::StrCat(absl::StrJoin(options_.hosts, ","), ";",
-                             options.run_kernels, ";",
-                             welcome.cluster().SerializeAsString());
+    machines_ =
+        absl::StrCat(absl::StrJoin(hosts_, ","), ";", options.run_kernels, ";",
+                     welcome.cluster().SerializeAsString());
     process_->cluster().KeepPlans(options_.plans->Take(machines_));
   }
-  together_ = is_worker() && members[self_ - 1].life() == 1;
+  together_ = options_.is_worker() && members[self_ - 1].life() == 1;
   for (const proto::Member& member : members) {
     if (member.process() == self_ || member.gone()) continue;
     known_[member.process()] = member.epoch();
@@ -266,7 +276,7 @@ absl::Status Member::DialMember(const proto::Member& member) {
 
 void Member::OnPeerHello(PeerId peer, const proto::PeerHello& hello) {
   auto known = known_.find(hello.process());
-  if (!is_worker() || hello.to_epoch() != epoch_ ||
+  if (!options_.is_worker() || hello.to_epoch() != epoch_ ||
       (known == known_.end() && early_.size() == kMaxEarly)) {
     return process_->transport().Close(peer);
   }

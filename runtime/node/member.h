@@ -12,6 +12,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -29,6 +30,9 @@ struct MemberOptions {
   // Names of hosts of the cluster, which this is: a worker; none: it has
   // clients alone.
   std::vector<std::string> hosts;
+  // Instead of these: a worker of any host that nobody is, of an island, or of
+  // the cluster where that is "".
+  std::optional<std::string> any_host_of;
   // Of a worker: where other members dial it. Workers take the first one,
   // clients the first that is not one of UCX.
   std::vector<std::string> listen;
@@ -49,6 +53,8 @@ struct MemberOptions {
   absl::Duration link_timeout = absl::Seconds(30);
   // How long the cluster may take until it lets this one in.
   absl::Duration welcome_timeout = absl::InfiniteDuration();
+
+  bool is_worker() const { return !hosts.empty() || any_host_of.has_value(); }
 };
 
 // One life of a process in a cluster, in the order of the calls, by one thread
@@ -76,6 +82,7 @@ class Member {
 
   // From Join on.
   Process& process() { return *process_; }
+  const std::vector<std::string>& hosts() const { return hosts_; }  // by name
 
  private:
   Member(MemberOptions options, std::unique_ptr<Process> process);
@@ -98,13 +105,13 @@ class Member {
   void OnLinked(uint32_t process, PeerId peer);
   void ReportBroken(uint32_t process, const absl::Status& why);
   absl::Status ControllerGone(const absl::Status& why) const;
-  bool is_worker() const { return !options_.hosts.empty(); }
 
   const MemberOptions options_;
   const std::unique_ptr<Process> process_;
   const std::string epoch_;
   std::string machines_;  // of the cluster; empty: not started
   uint32_t self_ = 0;
+  std::vector<std::string> hosts_;
   PeerId controller_{};
   // Other members that may have a link with this one, and their epochs.
   std::map<uint32_t, std::string> known_;

@@ -110,7 +110,7 @@ void Member::OnMemberComes(const proto::Member& member) {
   }
   coming_[process] = member;
   Announce(process, member.epoch());
-  if (is_worker()) return;
+  if (options_.is_worker()) return;
   absl::Status dialed = DialMember(member);
   if (!dialed.ok()) ReportBroken(process, dialed);
 }

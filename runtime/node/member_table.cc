@@ -86,6 +86,15 @@ absl::StatusOr<uint32_t> MemberTable::Replace(
                                           Tag(ErrorId::kNoSuchHost)));
 }
 
+bool MemberTable::IsFree(uint32_t host) const {
+  return std::any_of(
+      processes_.begin(), processes_.end(), [&](const auto& entry) {
+        const proto::Member& member = entry.second.member;
+        return entry.second.state == kGone && member.hosts_size() == 1 &&
+               member.hosts(0) == host;
+      });
+}
+
 bool MemberTable::Lose(uint32_t number) {
   auto found = processes_.find(number);
   if (found == processes_.end() || found->second.state == kGone) return false;

@@ -56,6 +56,8 @@ class MemberTable {
   // is gone had more hosts, or fewer; or nobody had come for one of several.
   absl::StatusOr<uint32_t> Replace(PeerId peer, const proto::MemberHello& hello,
                                    const std::vector<uint32_t>& hosts);
+  // Whether a worker of this host alone may take a place.
+  bool IsFree(uint32_t host) const;
   void SetUp(uint32_t process) { processes_.at(process).state = kUp; }
   // It is gone; without hosts it leaves the table. False: it was gone before.
   bool Lose(uint32_t process);

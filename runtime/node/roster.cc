@@ -68,18 +68,61 @@ absl::Status Roster::CheckTarget(int host, const proto::Target& target) const {
   return absl::OkStatus();
 }
 
+absl::StatusOr<uint32_t> Roster::AnyHost(
+    const proto::MemberHello& hello,
+    absl::FunctionRef<bool(uint32_t host)> is_free) const {
+  const std::string& name = hello.any_host().island();
+  bool is_there = name.empty();
+  absl::Status why;
+  for (int host = 0; host < topology_.num_hosts(); ++host) {
+    if (!name.empty() &&
+        topology_.IslandName(topology_.island_of_host(host)) != name) {
+      continue;
+    }
+    is_there = true;
+    if (!is_free(host)) continue;
+    absl::Status fits = CheckTarget(host, hello.target());
+    if (fits.ok()) return host;
+    why.Update(fits);
+  }
+  if (!is_there) {
+    return absl::NotFoundError(absl::StrCat(
+        "the cluster has no island '", name, "'; it has '",
+        topology_.IslandName(0), "'",
+        topology_.num_islands() > 1
+            ? absl::StrCat(" and ", topology_.num_islands() - 1, " more")
+            : "",
+        Tag(ErrorId::kNoSuchHost)));
+  }
+  if (!why.ok()) return why;
+  return absl::AlreadyExistsError(absl::StrCat(
+      "each host of ",
+      name.empty() ? "the cluster" : absl::StrCat("island '", name, "'"),
+      " is another worker's", Tag(ErrorId::kHostTaken)));
+}
+
 absl::StatusOr<std::vector<uint32_t>> Roster::HostsOf(
-    const proto::MemberHello& hello) const {
+    const proto::MemberHello& hello,
+    absl::FunctionRef<bool(uint32_t host)> is_free) const {
   absl::Status checked = CheckHello(hello);
   if (!checked.ok()) return checked;
-  if (hello.hosts().empty() || hello.addresses().empty()) {
-    return absl::InvalidArgumentError(hello.hosts().empty()
+  if (!IsWorker(hello) || hello.addresses().empty()) {
+    return absl::InvalidArgumentError(!IsWorker(hello)
                                           ? "the worker names no host"
                                           : "the worker has no address");
   }
   // It becomes part of the cluster, which everybody checks.
   checked = pathways::CheckTarget("the worker's machine", hello.target());
   if (!checked.ok()) return checked;
+  if (hello.has_any_host()) {
+    if (!hello.hosts().empty()) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "the worker may be any host, and names '", hello.hosts(0), "'"));
+    }
+    absl::StatusOr<uint32_t> host = AnyHost(hello, is_free);
+    if (!host.ok()) return host.status();
+    return std::vector<uint32_t>{*host};
+  }
   std::vector<uint32_t> hosts;
   for (const std::string& name : hello.hosts()) {
     auto found = host_of_.find(name);
@@ -106,16 +149,14 @@ absl::StatusOr<std::vector<uint32_t>> Roster::HostsOf(
 }
 
 absl::Status Roster::Join(PeerId peer, const proto::MemberHello& hello) {
-  absl::StatusOr<std::vector<uint32_t>> hosts = HostsOf(hello);
-  if (!hosts.ok()) return hosts.status();
-  if (complete()) {
-    return absl::FailedPreconditionError("all hosts of the cluster are here");
-  }
   for (const auto& [first, worker] : workers_) {
     if (worker.peer == peer) {
       return absl::FailedPreconditionError("the worker has said hello before");
     }
   }
+  absl::StatusOr<std::vector<uint32_t>> hosts =
+      HostsOf(hello, [this](uint32_t host) { return !here_[host]; });
+  if (!hosts.ok()) return hosts.status();
   for (uint32_t host : *hosts) {
     if (here_[host]) {
       return absl::AlreadyExistsError(absl::StrCat("host '", HostName(host),

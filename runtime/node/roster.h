@@ -24,7 +24,7 @@
 namespace pathways {
 
 // Of what two processes say to each other; others are refused.
-inline constexpr uint32_t kProtocolVersion = 4;
+inline constexpr uint32_t kProtocolVersion = 5;
 inline constexpr size_t kEpochBytes = 16;
 // The controller's process.
 inline constexpr uint32_t kControllerProcess = 0;
@@ -32,6 +32,11 @@ inline constexpr uint32_t kControllerProcess = 0;
 // FailedPrecondition: whoever says so speaks another version; InvalidArgument:
 // it has no epoch. Names both values.
 absl::Status CheckHello(const proto::MemberHello& hello);
+
+// Whether a worker says so.
+inline bool IsWorker(const proto::MemberHello& hello) {
+  return !hello.hosts().empty() || hello.has_any_host();
+}
 
 // The controller's list of workers, until as many hosts have come as the
 // cluster begins with. Invariants: (1) a host belongs to one worker at most;
@@ -42,12 +47,15 @@ class Roster {
   // `topology` outlives it.
   explicit Roster(const Topology* topology);
 
-  // The hosts that a worker names, ascending. FailedPrecondition: it speaks
+  // The hosts that a worker names, ascending; or the first one that is free
+  // and is its kind of machine, if it may be any. FailedPrecondition: it speaks
   // another version, or is another kind of machine than the cluster says;
-  // InvalidArgument: it names no host, one twice, no address, or a machine that
-  // no cluster may have; NotFound: a host is not in the cluster.
+  // InvalidArgument: it names no host, one twice, no address, a machine that
+  // no cluster may have, or hosts though it may be any; NotFound: a host, or
+  // island, is not in the cluster; AlreadyExists: none is free.
   absl::StatusOr<std::vector<uint32_t>> HostsOf(
-      const proto::MemberHello& hello) const;
+      const proto::MemberHello& hello,
+      absl::FunctionRef<bool(uint32_t host)> is_free) const;
   // A worker asks to be in. As HostsOf; FailedPrecondition: it has said
   // hello before, or all are here already; AlreadyExists: another worker has
   // one of the hosts.
@@ -56,7 +64,6 @@ class Roster {
   // not in.
   bool Leave(PeerId peer);
 
-  bool complete() const { return num_here_ == here_.size(); }
   size_t num_here() const { return num_here_; }
   std::string HostName(uint32_t host) const {
     return topology_.HostName(static_cast<int>(host));
@@ -90,6 +97,9 @@ class Roster {
   // a host that has not come.
   void ForEachProcess(absl::FunctionRef<void(int, const Worker*)> visit) const;
   absl::Status CheckTarget(int host, const proto::Target& target) const;
+  absl::StatusOr<uint32_t> AnyHost(
+      const proto::MemberHello& hello,
+      absl::FunctionRef<bool(uint32_t host)> is_free) const;
   // Of a machine; added if it is new.
   uint32_t KindOf(const proto::Target& machine);
 

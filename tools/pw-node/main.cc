@@ -245,14 +245,24 @@ int Main(int argc, char** argv) {
                    "ucx:HOST:PORT, which needs UCX; default: a free port")
       ->allow_extra_args(false)
       ->type_name("ADDRESS");
-  be_worker
-      ->add_option("--host", worker.member.hosts,
-                   "A host of the cluster, by name; may be repeated; %r is the "
-                   "rank that mpirun, srun or a Kubernetes Job has given")
-      ->type_name("NAME")
-      ->envname("PATHWAYS_HOST")
-      ->allow_extra_args(false)
-      ->required();
+  CLI::Option* host =
+      be_worker
+          ->add_option(
+              "--host", worker.member.hosts,
+              "A host of the cluster, by name; may be repeated; %r is the rank "
+              "that mpirun, srun or a Kubernetes Job has given")
+          ->type_name("NAME")
+          ->envname("PATHWAYS_HOST")
+          ->allow_extra_args(false);
+  std::string any_host_of;
+  CLI::Option* any_host =
+      be_worker
+          ->add_option("--any-host", any_host_of,
+                       "Be the first host that nobody is, or the first one of "
+                       "an island")
+          ->type_name("[ISLAND]")
+          ->expected(0, 1)
+          ->excludes(host);
   worker.links.ucx = "shm";
   be_worker
       ->add_option("--ucx", worker.links.ucx,
@@ -312,7 +322,15 @@ int Main(int argc, char** argv) {
     drain.undo = undrain->parsed();
     return Report(RunDrain(drain));
   }
-  if (status.ok()) status = FillRanks(&worker.member.hosts);
+  if (be_worker->parsed()) {
+    if (host->empty() && any_host->empty()) {
+      std::fprintf(stderr,
+                   "pw-node: error: --host or --any-host is required\n");
+      return kUsageError;
+    }
+    if (!any_host->empty()) worker.member.any_host_of = any_host_of;
+    if (status.ok()) status = FillRanks(&worker.member.hosts);
+  }
   // Its thread, and those that will be, have signals blocked.
   auto* stopper = new Stopper;
   stopper->CatchSignals();

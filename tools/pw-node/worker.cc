@@ -41,6 +41,9 @@ absl::Status Live(const MemberOptions& options, const TransportFactory& links,
   absl::Status status = (*member)->Join();
   if (status.ok()) {
     life->joined = true;
+    if (options.any_host_of.has_value()) {
+      Note(absl::StrCat("this is host '", (*member)->hosts().front(), "'"));
+    }
     status = (*member)->Serve();
     life->is_stuck = (*member)->process().cluster().has_lost_workers();
   }

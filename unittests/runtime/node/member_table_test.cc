@@ -86,11 +86,14 @@ TEST_F(MemberTableTest, WhoComesLaterHasItsHostAlone) {
   EXPECT_EQ(table.ProcessOf(PeerId{}), 0u);
   EXPECT_EQ(table.Replace(PeerId{5}, Hello(), {1, 2}).status().message(),
             "another worker has 'host0', 'host2' [PW7104]");
+  EXPECT_TRUE(table.IsFree(1));
   EXPECT_TRUE(table.Lose(1));
+  EXPECT_FALSE(table.IsFree(0));  // for one of both alone
   EXPECT_EQ(table.Replace(PeerId{5}, Hello(), {1, 2}).status().message(),
             "the worker that is gone had 'host0', 'host2', and one in its "
             "place has the same; this one has 'host1', 'host2'");
   EXPECT_EQ(*table.Replace(PeerId{5}, Hello(), {1}), 2u);
+  EXPECT_FALSE(table.IsFree(1));
   EXPECT_THAT(table.HostsIn(MemberTable::kComing), ElementsAre(1));
   EXPECT_EQ(table.Members()[1].life(), 2u);
 }

@@ -56,13 +56,15 @@ class NodeCluster {
     for (Worker& worker : workers_) Await(&worker);
   }
 
-  // A member with these hosts begins.
-  void Add(std::vector<std::string> hosts) {
+  // A member with these hosts begins, or with any one of an island.
+  void Add(std::vector<std::string> hosts,
+           std::optional<std::string> any_host_of = std::nullopt) {
     Worker& worker = workers_.emplace_back();
     MemberOptions options;
     options.connect = "local:controller";
     options.listen = {"local:member" + std::to_string(workers_.size())};
     options.hosts = std::move(hosts);
+    options.any_host_of = std::move(any_host_of);
     options.kernels = kernels;
     options.plans = plans;
     auto member = Member::Create(options, Factory(&worker.transport));
@@ -126,6 +128,7 @@ class NodeCluster {
     workers_[worker].transport->Stop();
     workers_[worker].member->Stop();
   }
+  Member& member(size_t worker) { return *workers_[worker].member; }
   Process& process(size_t worker) { return workers_[worker].member->process(); }
 
   // Waits until the coordinator has noted a line with `part`; returns it.

@@ -243,6 +243,44 @@ TEST(LateHostsTest, HostsComeWhenTheyLike) {
   EXPECT_EQ(run(*near, LoadPlan(*near, GoldenPlan(kThreeHosts))), expected);
 }
 
+// Workers without names are there from the beginning on, come later, and take
+// the places of those that are gone.
+TEST(LateHostsTest, AnyHostTakesAPlaceThatIsFree) {
+  NodeCluster cluster("2x2x2", /*min_hosts=*/2);
+  cluster.kernels = &Kernels();
+  ClusterOptions options;
+  options.kernels = &Kernels();
+  cluster.Add({}, "island1");
+  cluster.Add({"host0"});
+  const absl::Status begun = cluster.Begin(options);
+  ASSERT_TRUE(begun.ok()) << begun;
+  EXPECT_EQ(cluster.AwaitNote("hosts are here"),
+            "2 of 4 hosts are here; 'host1', 'host3' may come later");
+  EXPECT_THAT(cluster.member(0).hosts(), ::testing::ElementsAre("host2"));
+  cluster.Add({}, "");
+  cluster.AwaitNote("the worker of 'host1' is here");
+  cluster.Add({}, "");
+  cluster.AwaitNote("the worker of 'host3' is here");
+  cluster.Add({}, "");
+  EXPECT_EQ(cluster.End(4).message(),
+            "the controller says no: each host of the cluster is another "
+            "worker's [PW7104]");
+  auto client = *cluster.cluster().Connect("c");
+  const auto run = [&] {
+    const RunHandle run =
+        LaunchPlan(*client, LoadPlan(*client, GoldenPlan(kThreeHosts)),
+                   {Floats({2}, {0.1f, 0.7f})}, 200);
+    return FetchValues(*client, run, "y");
+  };
+  const std::vector<float> expected = run();
+  cluster.Cut(0);
+  cluster.AwaitNote("the worker of 'host2' is gone");
+  cluster.ForgetNotes();
+  cluster.Add({}, "");
+  cluster.AwaitNote("the worker of 'host2' is here");
+  EXPECT_EQ(run(), expected);
+}
+
 // Bytes of plans that came to the worker of all hosts of a cluster, where the
 // golden program ran, and its controller died.
 uint64_t BytesOfALife(const std::string& topology, KeptPlans* plans) {

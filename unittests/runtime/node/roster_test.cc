@@ -50,11 +50,10 @@ class RosterTest : public testing::Test {
 
 TEST_F(RosterTest, NumbersFollowFromHosts) {
   EXPECT_TRUE(roster_.Join(PeerId{5}, Hello({"host3", "host2"})).ok());
-  EXPECT_FALSE(roster_.complete());
   EXPECT_THAT(roster_.Missing(), ElementsAre(0, 1));
   EXPECT_TRUE(roster_.Join(PeerId{7}, Hello({"host1"})).ok());
   EXPECT_TRUE(roster_.Join(PeerId{6}, Hello({"host0"})).ok());
-  EXPECT_TRUE(roster_.complete());
+  EXPECT_TRUE(roster_.Missing().empty());
   EXPECT_THAT(roster_.Peers(), ElementsAre(PeerId{6}, PeerId{7}, PeerId{5}));
   const std::vector<proto::Member> members = roster_.Members();
   ASSERT_EQ(members.size(), 3u);
@@ -127,6 +126,46 @@ TEST_F(RosterTest, MachinesAreAsTheClusterSays) {
   EXPECT_TRUE(roster.Join(PeerId{1}, Hello({"host1"})).ok());
 }
 
+TEST_F(RosterTest, WhoMayBeAnyHostTakesTheFirstThatIsFreeAndFits) {
+  using Code = absl::StatusCode;
+  ASSERT_TRUE(roster_.Join(PeerId{1}, Hello({"host0"})).ok());
+  proto::MemberHello any = Hello({});
+  any.mutable_any_host();
+  ASSERT_TRUE(roster_.Join(PeerId{2}, any).ok());
+  EXPECT_THAT(roster_.Missing(), ElementsAre(2, 3));
+  proto::MemberHello of_island = any;
+  of_island.mutable_any_host()->set_island("island0");
+  ExpectRefused(of_island, Code::kAlreadyExists,
+                "each host of island 'island0' is another worker's [PW7104]");
+  of_island.mutable_any_host()->set_island("island7");
+  ExpectRefused(of_island, Code::kNotFound,
+                "the cluster has no island 'island7'; it has 'island0' and 1 "
+                "more [PW7103]");
+  of_island.mutable_any_host()->set_island("island1");
+  proto::MemberHello both = of_island;
+  both.add_hosts("host3");
+  ExpectRefused(both, Code::kInvalidArgument,
+                "the worker may be any host, and names 'host3'");
+  // From when the machines are known, it has to be like those.
+  of_island.mutable_target()->set_cpu("other");
+  ASSERT_TRUE(roster_.Join(PeerId{3}, of_island).ok());
+  roster_.FixMachines();
+  const auto any_place = [](uint32_t) { return true; };
+  EXPECT_THAT(*roster_.HostsOf(any, any_place), ElementsAre(0u));
+  any.mutable_target()->set_cpu("other");
+  EXPECT_THAT(*roster_.HostsOf(any, any_place), ElementsAre(2u));
+  EXPECT_THAT(*roster_.HostsOf(any, [](uint32_t host) { return host != 2; }),
+              ElementsAre(3u));
+  any.mutable_target()->set_cpu("third");
+  EXPECT_EQ(roster_.HostsOf(any, any_place).status().message(),
+            "device island0/host0/device0 is a t c in the cluster; the "
+            "worker's machine is a t third [PW7102]");
+  any.mutable_target()->set_cpu("other");
+  EXPECT_EQ(
+      roster_.HostsOf(any, [](uint32_t) { return false; }).status().message(),
+      "each host of the cluster is another worker's [PW7104]");
+}
+
 TEST_F(RosterTest, HostsThatHaveNotComeAreProcessesThatAreGone) {
   ASSERT_TRUE(roster_.Join(PeerId{4}, Hello({"host1", "host3"})).ok());
   EXPECT_EQ(roster_.num_here(), 2u);
@@ -165,8 +204,9 @@ TEST_F(RosterTest, OpenTargetsAreThoseOfTheMachinesWhereTheReaderIsOnAnother) {
   EXPECT_THAT(Cpus(roster_, "other"), ElementsAre("c", "c", "", ""));
   EXPECT_THAT(Cpus(roster_, "third"), ElementsAre("c", "c", "other", "other"));
   // And so they have to be.
-  EXPECT_TRUE(roster_.HostsOf(Hello({"host1"})).ok());
-  EXPECT_EQ(roster_.HostsOf(Hello({"host2"})).status().message(),
+  const auto none = [](uint32_t) { return false; };  // by name it may be taken
+  EXPECT_TRUE(roster_.HostsOf(Hello({"host1"}), none).ok());
+  EXPECT_EQ(roster_.HostsOf(Hello({"host2"}), none).status().message(),
             "device island1/host2/device0 is a t other in the cluster; the "
             "worker's machine is a t c [PW7102]");
 }
