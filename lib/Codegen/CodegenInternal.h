@@ -20,6 +20,7 @@
 #include "pathways/Codegen/Codegen.h"
 
 namespace llvm {
+class Module;
 class TargetMachine;
 } // namespace llvm
 
@@ -191,6 +192,9 @@ struct LoweredSegment {
 
 /// Lowers to the LLVM dialect and adds the entry points.
 LogicalResult lowerToLLVM(ModuleOp module, ArrayRef<LoweredSegment> segments);
+
+/// Runs those of LLVM's passes that have something to do in kernels.
+void optimize(llvm::Module &code, llvm::TargetMachine &machine);
 
 /// Optimizes and writes the object file.
 FailureOr<std::string> emitObject(ModuleOp module,

@@ -9,26 +9,36 @@
 #include "CodegenInternal.h"
 #include "Rewrite.h"
 
+#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
+#include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
+#include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVM.h"
+#include "mlir/Conversion/LLVMCommon/ConversionTarget.h"
+#include "mlir/Conversion/LLVMCommon/TypeConverter.h"
+#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
+#include "mlir/Conversion/MathToLibm/MathToLibm.h"
+#include "mlir/Conversion/MemRefToLLVM/MemRefToLLVM.h"
 #include "mlir/Conversion/Passes.h"
+#include "mlir/Conversion/UBToLLVM/UBToLLVM.h"
+#include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVM.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/MemRef/Transforms/Passes.h"
+#include "mlir/Dialect/MemRef/Transforms/Transforms.h"
+#include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Target/LLVMIR/Export.h"
+#include "mlir/Transforms/DialectConversion.h"
 #include "mlir/Transforms/Passes.h"
 #include "runtime/base/buffer_bytes.h"
 #include "runtime/kernel/abi.h"
 #include "runtime/kernel/kernel_imports.h"
 #include "llvm/ADT/StringSet.h"
-#include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Object/ObjectFile.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Target/TargetMachine.h"
 
 using namespace mlir;
@@ -177,40 +187,64 @@ static void describeParts(ModuleOp module, const Parts &parts) {
   }
 }
 
-LogicalResult kernel::lowerToLLVM(ModuleOp module,
-                                  ArrayRef<LoweredSegment> segments) {
-  const Parts parts = findParts(module);
-  callAccurateFunctions(module);
+/// From loops to branches.
+static LogicalResult lowerToBranches(ModuleOp module) {
+  MLIRContext *context = module.getContext();
+  RewritePatternSet patterns(context);
   // Not all that arith can expand: maxima and minima have instructions, and as
   // compare and select their reductions would not become vector code.
-  RewritePatternSet patterns(module.getContext());
   arith::populateCeilFloorDivExpandOpsPatterns(patterns);
-  applyPatternsToEnd(module, std::move(patterns));
-  PassManager pm(module.getContext());
-  pm.addPass(memref::createExpandStridedMetadataPass());
+  memref::populateExpandStridedMetadataPatterns(patterns);
+  kernel::applyPatternsToEnd(module, std::move(patterns));
+  PassManager pm(context);
   pm.addPass(createLowerAffinePass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   pm.addPass(createLoopInvariantCodeMotionPass());
+  // Integer powers become functions with loops.
+  WalkResult powers = module.walk([](Operation *op) {
+    return isa<math::IPowIOp, math::FPowIOp>(op) ? WalkResult::interrupt()
+                                                 : WalkResult::advance();
+  });
+  if (powers.wasInterrupted())
+    pm.addPass(createConvertMathToFuncs());
   pm.addPass(createSCFToControlFlowPass());
-  // Integer powers become functions, what LLVM has an intrinsic for that, and
-  // the rest calls of the C library.
-  pm.addPass(createConvertMathToFuncs());
-  pm.addPass(createSCFToControlFlowPass());
-  pm.addPass(createConvertVectorToLLVMPass());
-  pm.addPass(createConvertMathToLLVMPass());
-  pm.addPass(createConvertMathToLibmPass());
-  pm.addPass(createFinalizeMemRefToLLVMConversionPass());
-  pm.addPass(createConvertControlFlowToLLVMPass());
-  pm.addPass(createArithToLLVMConversionPass());
-  pm.addPass(createConvertIndexToLLVMPass());
-  pm.addPass(createUBToLLVMConversionPass());
-  ConvertFuncToLLVMPassOptions options;
+  return kernel::runPasses(pm, module);
+}
+
+/// All the rest to the LLVM dialect, at once: each conversion by itself would
+/// have to look at all ops.
+static LogicalResult convertToLLVM(ModuleOp module) {
+  MLIRContext *context = module.getContext();
+  LowerToLLVMOptions options(context);
   options.useBarePtrCallConv = true;
-  pm.addPass(createConvertFuncToLLVMPass(options));
-  pm.addPass(createReconcileUnrealizedCastsPass());
+  LLVMTypeConverter converter(context, options);
+  RewritePatternSet patterns(context);
+  populateVectorToLLVMConversionPatterns(converter, patterns);
+  // What LLVM has an intrinsic for that, and the rest calls of the C library.
+  populateMathToLLVMConversionPatterns(converter, patterns,
+                                       /*approximateLog1p=*/true,
+                                       /*benefit=*/2);
+  populateMathToLibmConversionPatterns(patterns, /*benefit=*/1);
+  populateFinalizeMemRefToLLVMConversionPatterns(converter, patterns);
+  cf::populateControlFlowToLLVMConversionPatterns(converter, patterns);
+  arith::populateArithToLLVMConversionPatterns(converter, patterns);
+  ub::populateUBToLLVMConversionPatterns(converter, patterns);
+  populateFuncToLLVMConversionPatterns(converter, patterns);
+  LLVMConversionTarget target(*context);
+  target.addLegalOp<ModuleOp>();
+  if (failed(applyFullConversion(module, target, std::move(patterns))))
+    return failure();
+  PassManager pm(context);
   pm.addPass(createCSEPass());
-  if (failed(runPasses(pm, module)))
+  return kernel::runPasses(pm, module);
+}
+
+LogicalResult kernel::lowerToLLVM(ModuleOp module,
+                                  ArrayRef<LoweredSegment> segments) {
+  const Parts parts = findParts(module);
+  callAccurateFunctions(module);
+  if (failed(lowerToBranches(module)) || failed(convertToLLVM(module)))
     return failure();
   for (const LoweredSegment &segment : segments) {
     auto body = module.lookupSymbol<LLVM::LLVMFuncOp>(segment.symbol);
@@ -220,7 +254,7 @@ LogicalResult kernel::lowerToLLVM(ModuleOp module,
     addEntry(module, segment, body);
   }
   describeParts(module, parts);
-  return success();
+  return verify(module);
 }
 
 //===----------------------------------------------------------------------===//
@@ -245,33 +279,6 @@ struct Complaints : llvm::DiagnosticHandler {
   std::string &text;
 };
 } // namespace
-
-static void optimize(llvm::Module &code, llvm::TargetMachine &machine) {
-  llvm::LoopAnalysisManager lam;
-  llvm::FunctionAnalysisManager fam;
-  llvm::CGSCCAnalysisManager cgam;
-  llvm::ModuleAnalysisManager mam;
-  // LLVM may introduce calls only of what the loader has.
-  llvm::TargetLibraryInfoImpl library(machine.getTargetTriple());
-  for (unsigned i = 0; i < llvm::NumLibFuncs; ++i) {
-    auto function = static_cast<llvm::LibFunc>(i);
-    llvm::StringRef name = llvm::TargetLibraryInfo(library).getName(function);
-    if (::pathways::FindKernelImport(name.data(), name.size()) == nullptr)
-      library.setUnavailable(function);
-  }
-  fam.registerPass([&] { return llvm::TargetLibraryAnalysis(library); });
-  llvm::PipelineTuningOptions tuning;
-  tuning.LoopVectorization = true;
-  tuning.SLPVectorization = true;
-  llvm::PassBuilder builder(&machine, tuning);
-  builder.registerModuleAnalyses(mam);
-  builder.registerCGSCCAnalyses(cgam);
-  builder.registerFunctionAnalyses(fam);
-  builder.registerLoopAnalyses(lam);
-  builder.crossRegisterProxies(lam, fam, cgam, mam);
-  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3)
-      .run(code, mam);
-}
 
 /// Refuses an object that imports what the loader does not have.
 static LogicalResult checkImports(ModuleOp module, llvm::StringRef bytes) {

@@ -1,0 +1,140 @@
+//===- Optimize.cpp - What LLVM does to kernels ---------------------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// LLVM's default pipeline is for what people write. What comes from the stages
+// before this one has no calls to inline, no exceptions and few branches; loops
+// are counted, their sizes are constants, and what is worth a register tile is
+// one already. So only the passes run that find something to do, and loops are
+// not unrolled beyond what lets them vanish.
+//
+//===----------------------------------------------------------------------===//
+
+#include "CodegenInternal.h"
+
+#include "runtime/kernel/kernel_imports.h"
+#include "llvm/Analysis/TargetLibraryInfo.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/Transforms/IPO/GlobalDCE.h"
+#include "llvm/Transforms/InstCombine/InstCombine.h"
+#include "llvm/Transforms/Scalar/DeadStoreElimination.h"
+#include "llvm/Transforms/Scalar/DivRemPairs.h"
+#include "llvm/Transforms/Scalar/EarlyCSE.h"
+#include "llvm/Transforms/Scalar/IndVarSimplify.h"
+#include "llvm/Transforms/Scalar/InferAlignment.h"
+#include "llvm/Transforms/Scalar/LICM.h"
+#include "llvm/Transforms/Scalar/LoopDeletion.h"
+#include "llvm/Transforms/Scalar/LoopIdiomRecognize.h"
+#include "llvm/Transforms/Scalar/LoopPassManager.h"
+#include "llvm/Transforms/Scalar/LoopRotation.h"
+#include "llvm/Transforms/Scalar/LoopUnrollPass.h"
+#include "llvm/Transforms/Scalar/SROA.h"
+#include "llvm/Transforms/Scalar/SimpleLoopUnswitch.h"
+#include "llvm/Transforms/Scalar/SimplifyCFG.h"
+#include "llvm/Transforms/Vectorize/LoopVectorize.h"
+#include "llvm/Transforms/Vectorize/SLPVectorizer.h"
+#include "llvm/Transforms/Vectorize/VectorCombine.h"
+
+using namespace mlir::pathways;
+
+/// What LLVM may introduce calls of: only what the loader has.
+static llvm::TargetLibraryInfoImpl
+makeLibrary(const llvm::TargetMachine &machine) {
+  llvm::TargetLibraryInfoImpl library(machine.getTargetTriple());
+  for (unsigned i = 0; i < llvm::NumLibFuncs; ++i) {
+    auto function = static_cast<llvm::LibFunc>(i);
+    llvm::StringRef name = llvm::TargetLibraryInfo(library).getName(function);
+    if (::pathways::FindKernelImport(name.data(), name.size()) == nullptr)
+      library.setUnavailable(function);
+  }
+  return library;
+}
+
+namespace {
+/// Loops around loops stay: to repeat what is inside of them gains nothing.
+struct KeepOuterLoops : llvm::PassInfoMixin<KeepOuterLoops> {
+  llvm::PreservedAnalyses run(llvm::Loop &loop, llvm::LoopAnalysisManager &,
+                              llvm::LoopStandardAnalysisResults &,
+                              llvm::LPMUpdater &) {
+    if (!loop.isInnermost())
+      loop.setLoopAlreadyUnrolled();
+    return llvm::PreservedAnalyses::all();
+  }
+};
+} // namespace
+
+static llvm::FunctionPassManager makePasses() {
+  llvm::FunctionPassManager passes;
+  // Descriptors of buffers, which are structures, come apart.
+  passes.addPass(llvm::EarlyCSEPass());
+  passes.addPass(llvm::SimplifyCFGPass());
+  passes.addPass(llvm::InstCombinePass());
+  llvm::LoopPassManager first;
+  first.addPass(llvm::LoopRotatePass());
+  first.addPass(llvm::LICMPass(llvm::LICMOptions()));
+  first.addPass(llvm::SimpleLoopUnswitchPass());
+  passes.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(first),
+                                                       /*UseMemorySSA=*/true));
+  passes.addPass(llvm::SimplifyCFGPass());
+  passes.addPass(llvm::InstCombinePass());
+  llvm::LoopPassManager second;
+  second.addPass(llvm::LoopIdiomRecognizePass());
+  second.addPass(llvm::IndVarSimplifyPass());
+  second.addPass(llvm::LoopDeletionPass());
+  second.addPass(KeepOuterLoops());
+  second.addPass(llvm::LoopFullUnrollPass());
+  passes.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(second)));
+  passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+  passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
+  passes.addPass(llvm::InstCombinePass());
+  passes.addPass(llvm::DSEPass());
+  passes.addPass(llvm::createFunctionToLoopPassAdaptor(
+      llvm::LICMPass(llvm::LICMOptions()), /*UseMemorySSA=*/true));
+  passes.addPass(llvm::LoopVectorizePass());
+  passes.addPass(llvm::InstCombinePass());
+  passes.addPass(llvm::SimplifyCFGPass(llvm::SimplifyCFGOptions()
+                                           .convertSwitchRangeToICmp(true)
+                                           .hoistCommonInsts(true)
+                                           .sinkCommonInsts(true)));
+  passes.addPass(llvm::SLPVectorizerPass());
+  passes.addPass(llvm::VectorCombinePass());
+  // Short loops over vectors vanish, so that LICM finds sums that stay in
+  // registers.
+  passes.addPass(llvm::LoopUnrollPass(llvm::LoopUnrollOptions()
+                                          .setPartial(false)
+                                          .setRuntime(false)
+                                          .setUpperBound(false)
+                                          .setFullUnrollMaxCount(8)));
+  passes.addPass(llvm::InstCombinePass());
+  passes.addPass(llvm::createFunctionToLoopPassAdaptor(
+      llvm::LICMPass(llvm::LICMOptions()), /*UseMemorySSA=*/true));
+  passes.addPass(llvm::InferAlignmentPass());
+  passes.addPass(llvm::DivRemPairsPass());
+  passes.addPass(llvm::SimplifyCFGPass());
+  return passes;
+}
+
+void kernel::optimize(llvm::Module &code, llvm::TargetMachine &machine) {
+  llvm::LoopAnalysisManager lam;
+  llvm::FunctionAnalysisManager fam;
+  llvm::CGSCCAnalysisManager cgam;
+  llvm::ModuleAnalysisManager mam;
+  fam.registerPass(
+      [&] { return llvm::TargetLibraryAnalysis(makeLibrary(machine)); });
+  llvm::PassBuilder builder(&machine);
+  builder.registerModuleAnalyses(mam);
+  builder.registerCGSCCAnalyses(cgam);
+  builder.registerFunctionAnalyses(fam);
+  builder.registerLoopAnalyses(lam);
+  builder.crossRegisterProxies(lam, fam, cgam, mam);
+  llvm::ModulePassManager passes;
+  passes.addPass(llvm::createModuleToFunctionPassAdaptor(makePasses()));
+  passes.addPass(llvm::GlobalDCEPass());
+  passes.run(code, mam);
+}
