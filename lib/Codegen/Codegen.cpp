@@ -141,7 +141,7 @@ static kernel::MatmulTiles tilesFor(const llvm::TargetMachine &machine) {
   switch (machine.getTargetTriple().getArch()) {
   case llvm::Triple::x86_64:
     if (subtarget.checkFeatures("+avx512f"))
-      return {/*vectorBytes=*/64, /*rows=*/8, /*vectors=*/2, /*hasFma=*/true};
+      return {/*vectorBytes=*/64, /*rows=*/6, /*vectors=*/4, /*hasFma=*/true};
     if (subtarget.checkFeatures("+avx"))
       return {32, 6, 2, subtarget.checkFeatures("+fma")};
     return {16, 4, 2, false};

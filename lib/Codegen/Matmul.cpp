@@ -160,8 +160,18 @@ void ContractionWriter::chooseTile() {
            (alongK || isDenseAlong(lhs, lhsMap, m)) && stride >= kFarBytes;
   // More rows that are far apart than a cache has ways would not stay in it.
   tileRows = tiles.rows;
-  if (packsA || stride < kFarBytes)
-    tileRows = tiles.rows * tiles.vectors / tileVectors;
+  if (!packsA && stride >= kFarBytes)
+    return;
+  // Of few rows, B is read as seldom as can be.
+  const int64_t most = tiles.rows * tiles.vectors;
+  auto passes = [&](int64_t vectors) {
+    return llvm::divideCeil(size(m), most / vectors);
+  };
+  if (size(m) < kWorthPacking)
+    for (int64_t fewer = tileVectors - 1; fewer >= 2; --fewer)
+      if (passes(fewer) < passes(tileVectors))
+        tileVectors = fewer;
+  tileRows = most / tileVectors;
 }
 
 SmallVector<Value> ContractionWriter::subscripts(AffineMap map, Value mv,
@@ -325,11 +335,10 @@ void ContractionWriter::writeBlock(Value kBegin, Value kEnd) {
     packQuadsOfB(kBegin, kEnd);
   if (packsB)
     packB(kBegin, kEnd);
-  int64_t blockRows = std::max(kRowBlock / tileRows, int64_t{1}) * tileRows;
-  int64_t full = size(m) / tileRows * tileRows;
   // Rows in blocks, so that those of A stay in the cache over all columns.
   auto strip = [&](int64_t begin, int64_t end, int64_t rows) {
-    loop(begin, end, rows == tileRows ? blockRows : rows, [&](Value first) {
+    int64_t blockRows = std::max<int64_t>(kRowBlock / rows, 1) * rows;
+    loop(begin, end, blockRows, [&](Value first) {
       Value last = end - begin <= blockRows
                        ? index(end)
                        : min(add(first, blockRows), index(end));
@@ -345,9 +354,11 @@ void ContractionWriter::writeBlock(Value kBegin, Value kEnd) {
       });
     });
   };
-  strip(0, full, tileRows);
-  if (full < size(m))
-    strip(full, size(m), size(m) - full);
+  // Tiles of about the same height.
+  int64_t count = llvm::divideCeil(size(m), tileRows);
+  int64_t low = size(m) / count, higher = size(m) % count * (low + 1);
+  strip(0, higher, low + 1);
+  strip(higher, size(m), low);
 }
 
 void ContractionWriter::takeFill() {
