@@ -23,6 +23,16 @@ Value kernel::wholeOf(Value value) {
   return value;
 }
 
+bool kernel::areApart(Value a, Value b) {
+  a = wholeOf(a), b = wholeOf(b);
+  auto isKnown = [](Value value) {
+    auto argument = dyn_cast<BlockArgument>(value);
+    return value.getDefiningOp<memref::AllocOp>() ||
+           (argument && isa<func::FuncOp>(argument.getOwner()->getParentOp()));
+  };
+  return a != b && isKnown(a) && isKnown(b);
+}
+
 Value kernel::valueSetBy(Operation *op, Value buffer) {
   auto setter = dyn_cast<linalg::LinalgOp>(op);
   if (!setter || setter.getNumDpsInits() != 1 ||
@@ -41,11 +51,29 @@ Value kernel::valueSetBy(Operation *op, Value buffer) {
   return value;
 }
 
+/// Whether `op` neither reads nor writes any of `buffer`.
+static bool isApartFrom(Operation *op, Value buffer) {
+  if (isMemoryEffectFree(op) || isa<memref::AllocOp>(op))
+    return true;
+  if (!isa<linalg::LinalgOp, memref::CopyOp>(op) ||
+      !llvm::all_of(op->getOperands(), [&](Value operand) {
+        return !isa<MemRefType>(operand.getType()) ||
+               kernel::areApart(operand, buffer);
+      }))
+    return false;
+  WalkResult walked = op->walk([&](Operation *inner) {
+    return inner == op || isMemoryEffectFree(inner) ? WalkResult::advance()
+                                                    : WalkResult::interrupt();
+  });
+  return !walked.wasInterrupted();
+}
+
 Value kernel::takeFill(linalg::LinalgOp op) {
+  Value out = op.getDpsInits()[0];
   Operation *before = op->getPrevNode();
-  while (before && (isMemoryEffectFree(before) || isa<memref::AllocOp>(before)))
+  while (before && isApartFrom(before, out))
     before = before->getPrevNode();
-  Value value = before ? valueSetBy(before, op.getDpsInits()[0]) : Value();
+  Value value = before ? valueSetBy(before, out) : Value();
   if (value)
     before->erase();
   return value;

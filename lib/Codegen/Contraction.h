@@ -38,6 +38,9 @@ inline bool isWindowed(linalg::LinalgOp op) {
 /// The buffer of which `value` is a view.
 Value wholeOf(Value value);
 
+/// Whether the two are known not to meet.
+bool areApart(Value a, Value b);
+
 /// The number that `op` sets all of `buffer` to; none when it does something
 /// else.
 Value valueSetBy(Operation *op, Value buffer);

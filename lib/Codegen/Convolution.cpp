@@ -51,7 +51,7 @@ constexpr int64_t kWrittenOut = 24;
 /// Of an operand, what the tiles of one block of terms use again and again.
 constexpr int64_t kStripBytes = 96 << 10;
 /// A filter up to this size is in the nearest cache in any order of loops.
-constexpr int64_t kSmallFilterBytes = 32 << 10;
+constexpr int64_t kSmallFilterBytes = 128 << 10;
 /// Rows shorter than this are padded in memory.
 constexpr int64_t kLeastRow = 8;
 /// Elements further apart are loaded one by one.
@@ -179,6 +179,13 @@ bool WindowWriter::match() {
 // Choices
 //===----------------------------------------------------------------------===//
 
+/// Whether no operand is one element for all of a vector, as in depthwise
+/// convolutions and pooling.
+bool WindowWriter::isByVector() const {
+  return llvm::all_of(
+      inputs, [&](const Input &input) { return input.isFunctionOf(n); });
+}
+
 void WindowWriter::chooseTile() {
   // Rows are for what some operand that is read by vector does not depend on.
   auto isShared = [&](int64_t dim) {
@@ -204,8 +211,12 @@ void WindowWriter::chooseTile() {
   }
   vectors = Lanes(element, tiles.vectorBytes);
   int64_t lanes = vectors.most;
-  int64_t most = tiles.rows * tiles.vectors;
-  int64_t wanted = std::max(tiles.vectors, most / size(m));
+  int64_t most = tiles.rows * tiles.vectors, fewest = tiles.vectors;
+  // Nothing is used for several vectors, and what several rows use of the
+  // window is kept too.
+  if (isByVector())
+    most = std::min<int64_t>(most, 6), fewest = std::min<int64_t>(fewest, 2);
+  int64_t wanted = std::max(fewest, most / size(m));
   mostVectors = std::clamp<int64_t>(llvm::divideCeil(size(n), lanes), 1,
                                     std::min<int64_t>(wanted, 8));
   mostRows = std::min(size(m), most / mostVectors);
@@ -277,10 +288,14 @@ void WindowWriter::chooseOrder() {
     levels.push_back({Level::Block, inner.front()});
   for (int64_t dim : others)
     levels.push_back({Level::Other, dim});
-  if (!columnsFirst)
+  // What is read by vector alone is read in the order in which it lies.
+  const bool columnsLast = !columnsFirst && isByVector();
+  if (!columnsFirst && !columnsLast)
     levels.push_back({Level::Columns, n});
   if (!rowsFirst)
     levels.push_back({Level::Rows, m});
+  if (columnsLast)
+    levels.push_back({Level::Columns, n});
 }
 
 //===----------------------------------------------------------------------===//
@@ -319,17 +334,6 @@ void WindowWriter::turnAround(Input &input) {
   input.buffer = turned;
   input.subscripts = subscripts;
   input.along = subscripts.back().factors[n];
-}
-
-/// Whether the two are known not to meet.
-static bool areApart(Value a, Value b) {
-  a = wholeOf(a), b = wholeOf(b);
-  auto isKnown = [](Value value) {
-    auto argument = dyn_cast<BlockArgument>(value);
-    return value.getDefiningOp<memref::AllocOp>() ||
-           (argument && isa<func::FuncOp>(argument.getOwner()->getParentOp()));
-  };
-  return a != b && isKnown(a) && isKnown(b);
 }
 
 /// Where `input` is a buffer that was set to one number and then partly

@@ -81,6 +81,7 @@ private:
   void turnAround(Input &input);
   void takePadding(Input &input);
   void takeTail();
+  bool isByVector() const;
   void chooseTile();
   void chooseBlocks();
   void chooseOrder();
