@@ -7,18 +7,22 @@
 //===----------------------------------------------------------------------===//
 //
 // PATHWAYS_TEST_SEED and PATHWAYS_TEST_KERNELS choose others than the usual
-// ones: the kernel with seed S is the first of a run that starts at S.
+// ones: the kernel with seed S is the first of a run that starts at S. Half of
+// them are compiled for this machine, the others for older ones whose code it
+// runs; PATHWAYS_TEST_CPU, such as x86-64-v3, names one for all.
 //
 //===----------------------------------------------------------------------===//
 
 #include "codegen_harness.h"
 #include "random_kernel.h"
 
+#include "runtime/kernel/target.h"
 #include "gtest/gtest.h"
 #include <cstdlib>
 #include <memory>
 
 using namespace kernel_test;
+using pathways::proto::Target;
 
 namespace {
 
@@ -57,6 +61,34 @@ void check(Kernel &kernel, unsigned segment, const RandomKernel &random) {
     }
 }
 
+/// Older machines whose code runs here, one for each width of vectors.
+std::vector<Target> olderTargets() {
+  std::vector<Target> targets;
+  for (const char *cpu :
+       {"x86-64", "x86-64-v2", "sandybridge", "x86-64-v3", "x86-64-v4"}) {
+    Target target;
+    target.set_triple("x86_64-unknown-linux-gnu");
+    target.set_cpu(cpu);
+    if (auto complete = pathways::CompleteTarget(target);
+        complete.ok() && pathways::CheckTarget(*complete).ok())
+      targets.push_back(*complete);
+  }
+  return targets;
+}
+
+/// Of the group of kernels with that number.
+Target targetOf(uint64_t group) {
+  static const std::vector<Target> older = olderTargets();
+  Target target = pathways::HostTarget();
+  if (const char *cpu = std::getenv("PATHWAYS_TEST_CPU")) {
+    target.clear_features();
+    target.set_cpu(cpu);
+  } else if (group % 2 == 1 && !older.empty()) {
+    target = older[group / 2 % older.size()];
+  }
+  return target;
+}
+
 /// Compiles, runs and compares `count` kernels, whose seeds are printed.
 void checkMany(Mix mix, uint64_t usual) {
   const uint64_t seed = fromEnvironment("PATHWAYS_TEST_SEED", 20260701);
@@ -72,13 +104,16 @@ void checkMany(Mix mix, uint64_t usual) {
                                          seed + i, View::Local, mix));
       text += randoms.back().text;
     }
+    const Target target = targetOf(first / kTogether);
     Kernel together;
-    bool areGood = together.compile(text);
+    bool areGood = together.compile(text, {target}) && together.load(target);
     for (auto [i, random] : llvm::enumerate(randoms)) {
-      SCOPED_TRACE(testing::Message() << "seed " << seed + first + i << "\n"
+      SCOPED_TRACE(testing::Message() << "seed " << seed + first + i << " for "
+                                      << target.cpu() << "\n"
                                       << random.text);
       Kernel alone;
-      if (!areGood && !alone.compile(random.text)) {
+      if (!areGood &&
+          !(alone.compile(random.text, {target}) && alone.load(target))) {
         ADD_FAILURE() << alone.errors();
         continue;
       }
