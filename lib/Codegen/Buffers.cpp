@@ -551,6 +551,24 @@ LogicalResult kernel::lowerToLoops(ModuleOp module) {
 // Scratch
 //===----------------------------------------------------------------------===//
 
+/// Calls `visit` for what uses `value`, of addresses also for what uses what is
+/// computed from them.
+static void forEachUser(Value value,
+                        llvm::function_ref<void(Operation *)> visit) {
+  SmallVector<Value> values = {value};
+  llvm::SmallPtrSet<Operation *, 16> seen;
+  while (!values.empty()) {
+    Value each = values.pop_back_val();
+    bool isAddress = !isa<BaseMemRefType>(each.getType());
+    for (Operation *user : each.getUsers()) {
+      visit(user);
+      if ((isAddress || isa<memref::ExtractAlignedPointerAsIndexOp>(user)) &&
+          seen.insert(user).second)
+        llvm::append_range(values, user->getResults());
+    }
+  }
+}
+
 LogicalResult kernel::assignScratch(func::FuncOp func,
                                     SmallVectorImpl<uint64_t> &offsets,
                                     uint64_t &bytes) {
@@ -594,8 +612,9 @@ LogicalResult kernel::assignScratch(func::FuncOp func,
         return alloc.emitOpError(
             "is a buffer that outlives its loop's iteration, "
             "which a kernel does not support");
-      for (Operation *user : value.getUsers())
+      forEachUser(value, [&](Operation *user) {
         end = std::max(end, position.lookup(body.findAncestorOpInBlock(*user)));
+      });
     }
     uint64_t size = llvm::alignTo(
         std::max<uint64_t>(type.getNumElements() * element, 1), kAlignment);

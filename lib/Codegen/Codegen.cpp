@@ -10,6 +10,7 @@
 
 #include "CodegenInternal.h"
 #include "Paths.h"
+#include "Tiles.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -252,9 +253,13 @@ kernel::MatmulTiles tilesOf(const llvm::TargetMachine &machine) {
 }
 
 /// What becomes vector code by stages of ours.
-void lowerStructured(ModuleOp module, const kernel::MatmulTiles &tiles,
-                     kernel::PathLog *log) {
+void lowerStructured(ModuleOp module, const llvm::TargetMachine &machine,
+                     const kernel::MatmulTiles &tiles, kernel::PathLog *log) {
+  // What packs for tiles has instructions for vectors of 64 bytes.
+  const kernel::MatrixUnit unit = {
+      /*hasBytes=*/hasFeatures(machine, "+amx-int8,+avx512bw")};
   for (func::FuncOp function : module.getOps<func::FuncOp>()) {
+    kernel::lowerToTiles(function, unit, log);
     kernel::lowerContractions(function, tiles, log);
     kernel::lowerConvolutions(function, tiles, log);
     kernel::lowerReductions(function, tiles, log);
@@ -271,7 +276,7 @@ FailureOr<std::string> lowerToObject(ModuleOp module, const Target &target,
   if (failed(machine))
     return failure();
   kernel::MatmulTiles tiles = tilesOf(**machine);
-  lowerStructured(module, tiles, /*log=*/nullptr);
+  lowerStructured(module, **machine, tiles, /*log=*/nullptr);
   if (tiles.hasRanges)
     kernel::useRanges(module);
   kernel::expandNarrowConversions(module, tiles.hasHalves);
@@ -473,7 +478,7 @@ mlir::pathways::explainKernel(ArrayRef<func::FuncOp> segments,
     return failure();
   kernel::MatmulTiles tiles = tilesOf(**machine);
   kernel::PathLog log(tiles);
-  lowerStructured(*module, tiles, &log);
+  lowerStructured(*module, **machine, tiles, &log);
   for (func::FuncOp function : functions)
     log.addRest(function);
   for (func::FuncOp segment : segments)

@@ -8,10 +8,14 @@
 
 #include "runtime/kernel/target.h"
 
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <map>
 #include <memory>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "llvm/ADT/StringExtras.h"
@@ -61,6 +65,20 @@ bool SameMachine(const llvm::Triple& a, const llvm::Triple& b) {
          a.getObjectFormat() == b.getObjectFormat();
 }
 
+// Asks Linux, which keeps this state of threads only for processes that want
+// it, for the matrix registers of AMX; granted for good, for all threads.
+// False: this machine, an old kernel or a sandbox has none for us, or a thread
+// has a stack for signals that is too small for them.
+bool MayUseMatrixRegisters() {
+#if defined(__x86_64__) && defined(__linux__)
+  constexpr int kRequest = 0x1023;  // ARCH_REQ_XCOMP_PERM
+  constexpr int kTileData = 18;     // XFEATURE_XTILEDATA
+  return syscall(SYS_arch_prctl, kRequest, kTileData) == 0;
+#else
+  return false;
+#endif
+}
+
 proto::Target MakeHostTarget() {
   proto::Target target;
   target.set_triple(llvm::Triple::normalize(llvm::sys::getProcessTriple()));
@@ -68,6 +86,12 @@ proto::Target MakeHostTarget() {
   std::map<std::string, bool> sorted;
   for (const auto& entry : llvm::sys::getHostCPUFeatures()) {
     sorted[entry.getKey().str()] = entry.getValue();
+  }
+  const auto tiles = sorted.find("amx-tile");
+  if (tiles != sorted.end() && tiles->second && !MayUseMatrixRegisters()) {
+    for (auto& [name, has] : sorted) {
+      if (absl::StartsWith(name, "amx-")) has = false;
+    }
   }
   for (const auto& [name, has] : sorted) {
     target.add_features(absl::StrCat(has ? "+" : "-", name));

@@ -28,6 +28,8 @@ namespace pathways {
 void InitializeTargets();
 
 // This machine: triple, CPU and all features that it has ("+") or lacks ("-").
+// The first call asks Linux for the registers of AMX, which code for this
+// target may then use in all threads; when they are refused, they are lacking.
 const proto::Target& HostTarget();
 
 // `target` with its empty fields filled in: the triple by this machine's; CPU

@@ -8,6 +8,9 @@
 
 #include "runtime/kernel/kernel_library.h"
 
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -160,6 +163,26 @@ TEST(KernelLibraryTest, ChoosesTheBestItCanRun) {
                 HostTarget().triple()));
   add("", "");
   EXPECT_TRUE(KernelLibrary::Load(kernel, Bytes(object), {}).ok());
+}
+
+TEST(TargetTest, MatrixRegistersAreThereOnlyIfLinuxGrantsThem) {
+#if defined(__x86_64__)
+  constexpr int kGranted = 0x1022;  // ARCH_GET_XCOMP_PERM
+  const auto& features = HostTarget().features();
+  uint64_t mask = 0;
+  const bool is_granted =
+      syscall(SYS_arch_prctl, kGranted, &mask) == 0 && (mask >> 18 & 1) != 0;
+  for (const std::string& feature : features) {
+    if (feature.find("amx-") == 1 && !is_granted) {
+      EXPECT_EQ(feature[0], '-') << feature;
+    }
+    if (feature.substr(1) == "amx-tile") {
+      EXPECT_EQ(feature[0] == '+', is_granted);
+    }
+  }
+#else
+  GTEST_SKIP() << "only x86 has them";
+#endif
 }
 
 TEST(TargetTest, HostRunsItsOwnCodeAndNotMore) {

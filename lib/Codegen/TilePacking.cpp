@@ -1,0 +1,221 @@
+//===- TilePacking.cpp - Operands of matrix units -------------------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Packed operands are rows of 16 groups of four bytes, in the order
+//
+//   left    [row / 16][step][row % 16][group of the step]
+//   right   [column / 16][group of k][column % 16]
+//
+// so that 16 rows of them are a tile. What lies beyond k is zero.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ContractionWriter.h"
+#include "TileWriter.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace mlir::pathways;
+using namespace mlir::pathways::kernel;
+
+Value TileWriter::zeros(VectorType type) {
+  return arith::ConstantOp::create(b, b.getZeroAttr(type));
+}
+
+Value TileWriter::loadSome(Value buffer, ValueRange where, int64_t span,
+                           int64_t count) {
+  Type element = getElementTypeOrSelf(buffer.getType());
+  auto type = VectorType::get(span, element);
+  if (count == 0)
+    return zeros(type);
+  if (count == span)
+    return vector::LoadOp::create(b, type, buffer, where);
+  SmallVector<bool> used(span, false);
+  std::fill_n(used.begin(), count, true);
+  Value mask = arith::ConstantOp::create(
+      b, DenseElementsAttr::get(type.clone(b.getI1Type()), used));
+  return vector::MaskedLoadOp::create(b, type, buffer, where, mask,
+                                      zeros(type));
+}
+
+/// Units of elements of two registers in turns, in one register if they fit.
+SmallVector<Value> TileWriter::inTurns(Value first, Value second,
+                                       int64_t unit) {
+  int64_t count = cast<VectorType>(first.getType()).getDimSize(0);
+  SmallVector<int64_t> order;
+  for (int64_t i = 0; i < count; i += unit)
+    for (int64_t from : {i, count + i})
+      for (int64_t each = 0; each < unit; ++each)
+        order.push_back(from + each);
+  SmallVector<Value> both;
+  int64_t most = std::min<int64_t>(2 * count, stepSize());
+  for (int64_t i = 0; i < 2 * count; i += most)
+    both.push_back(vector::ShuffleOp::create(b, first, second,
+                                             ArrayRef(order).slice(i, most)));
+  return both;
+}
+
+SmallVector<Value> TileWriter::loadGroups(const Operand &operand, Value at,
+                                          Value kv, int64_t span, int64_t width,
+                                          int64_t count) {
+  SmallVector<Value> rows;
+  for (int64_t i = 0; i < groupSize(); ++i)
+    rows.push_back(loadSome(
+        operand.buffer, subscripts(operand.map, operand.dim, at, add(kv, i)),
+        span, i < count ? width : 0));
+  SmallVector<Value> groups = inTurns(rows[0], rows[1], 1);
+  if (groupSize() == 4) {
+    SmallVector<Value> pairs = groups, others = inTurns(rows[2], rows[3], 1);
+    groups.clear();
+    for (auto [first, second] : llvm::zip_equal(pairs, others))
+      llvm::append_range(groups, inTurns(first, second, 2));
+  }
+  for (Value &group : groups)
+    group = vector::BitCastOp::create(b, groupsType(), group);
+  return groups;
+}
+
+Value TileWriter::loadAlongK(const Operand &operand, Value at, Value kv,
+                             int64_t count) {
+  Value row =
+      loadSome(operand.buffer, subscripts(operand.map, operand.dim, at, kv),
+               stepSize(), count);
+  return vector::BitCastOp::create(b, groupsType(), row);
+}
+
+/// Rows and columns of 16 x 16 groups change places: rows that differ in one
+/// bit of their number exchange the lanes that differ in it.
+SmallVector<Value> TileWriter::turned(SmallVector<Value> rows) {
+  for (int64_t bit = 1; bit < kSide; bit *= 2) {
+    SmallVector<int64_t> low, high;
+    for (int64_t lane = 0; lane < kSide; ++lane) {
+      low.push_back(lane & bit ? kSide + lane - bit : lane);
+      high.push_back(lane & bit ? kSide + lane : lane + bit);
+    }
+    for (int64_t i = 0; i < kSide; ++i) {
+      if (i & bit)
+        continue;
+      Value first = rows[i], second = rows[i + bit];
+      rows[i] = vector::ShuffleOp::create(b, first, second, low);
+      rows[i + bit] = vector::ShuffleOp::create(b, first, second, high);
+    }
+  }
+  return rows;
+}
+
+/// Where memory has rows along k and the tile groups of k, or the other way
+/// round.
+void TileWriter::packTurned(const Operand &operand, Value at, Value tile,
+                            int64_t width) {
+  bool isAlongK = isDenseAlong(operand.buffer, operand.map, k);
+  auto packStep = [&](Value step, int64_t count) {
+    Value begin = arith::MulIOp::create(b, step, index(stepSize()));
+    SmallVector<Value> rows;
+    for (int64_t i = 0; i < kSide; ++i) {
+      int64_t left =
+          std::clamp<int64_t>(count - i * groupSize(), 0, groupSize());
+      if (isAlongK ? i >= width : left == 0)
+        rows.push_back(zeros(groupsType()));
+      else if (isAlongK)
+        rows.push_back(loadAlongK(operand, add(at, i), begin, count));
+      else
+        rows.push_back(loadGroups(operand, at, add(begin, i * groupSize()),
+                                  kSide, width, left)
+                           .front());
+    }
+    Value place = arith::MulIOp::create(b, step, index(kSide));
+    for (auto [i, row] : llvm::enumerate(turned(rows)))
+      vector::StoreOp::create(b, row, operand.packed,
+                              ValueRange{tile, add(place, i), index(0)});
+  };
+  int64_t full = size(k) / stepSize();
+  loop(0, full, 1, [&](Value step) { packStep(step, stepSize()); });
+  if (full < numSteps())
+    packStep(index(full), size(k) - full * stepSize());
+}
+
+/// Where memory has rows of 16 columns and more, as the tiles of the right
+/// operand do: several tiles at a time, `width` columns in all.
+void TileWriter::packAsItIs(const Operand &operand, Value at, Value tile,
+                            int64_t width) {
+  int64_t span = stepSize(); // that fill a register
+  auto packGroup = [&](Value group, int64_t count) {
+    Value kv = arith::MulIOp::create(b, group, index(groupSize()));
+    SmallVector<Value> groups = loadGroups(operand, at, kv, span, width, count);
+    for (int64_t i = 0; i * kSide < width; ++i)
+      vector::StoreOp::create(b, groups[i], operand.packed,
+                              ValueRange{add(tile, i), group, index(0)});
+  };
+  int64_t full = size(k) / groupSize(), rest = size(k) % groupSize();
+  loop(0, full, 1, [&](Value group) { packGroup(group, groupSize()); });
+  if (rest > 0)
+    packGroup(index(full), rest);
+  loop(llvm::divideCeil(size(k), groupSize()), numSteps() * kSide, 1,
+       [&](Value group) {
+         for (int64_t i = 0; i * kSide < width; ++i)
+           vector::StoreOp::create(b, zeros(groupsType()), operand.packed,
+                                   ValueRange{add(tile, i), group, index(0)});
+       });
+}
+
+void TileWriter::packRight() {
+  right.packed = memref::AllocOp::create(
+      b, MemRefType::get(
+             {llvm::divideCeil(size(n), kSide), numSteps() * kSide, kSide},
+             b.getI32Type()));
+  bool isAlongK = isDenseAlong(right.buffer, right.map, k);
+  int64_t span = isAlongK ? kSide : stepSize(), full = size(n) / span * span;
+  auto pack = [&](Value column, int64_t width) {
+    Value tile = arith::DivUIOp::create(b, column, index(kSide));
+    if (isAlongK)
+      packTurned(right, column, tile, width);
+    else
+      packAsItIs(right, column, tile, width);
+  };
+  loop(0, full, span, [&](Value column) { pack(column, span); });
+  if (full < size(n))
+    pack(index(full), size(n) - full);
+}
+
+void TileWriter::allocateLeft() {
+  int64_t rows = llvm::alignTo(std::min(size(m), kRowBlock), kSide);
+  if (!isDenseAlong(left.buffer, left.map, k))
+    left.packed = memref::AllocOp::create(
+        b, MemRefType::get({rows / kSide, numSteps() * kSide, kSide},
+                           b.getI32Type()));
+  else if (size(k) % stepSize() != 0)
+    tail = memref::AllocOp::create(
+        b, MemRefType::get({rows, kSide}, b.getI32Type()));
+}
+
+void TileWriter::packLeft(Value first, Value last, int64_t height) {
+  if (tail) {
+    int64_t full = size(k) / stepSize() * stepSize();
+    loop(first, last, 1, [&](Value row) {
+      vector::StoreOp::create(
+          b, loadAlongK(left, row, index(full), size(k) - full), tail,
+          ValueRange{arith::SubIOp::create(b, row, first), index(0)});
+    });
+  }
+  if (!left.packed)
+    return;
+  int64_t full = height / kSide * kSide;
+  auto pack = [&](Value row, int64_t width) {
+    Value place = arith::SubIOp::create(b, row, first);
+    packTurned(left, row, arith::DivUIOp::create(b, place, index(kSide)),
+               width);
+  };
+  if (full > 0)
+    loop(first, height % kSide == 0 ? last : add(first, full), kSide,
+         [&](Value row) { pack(row, kSide); });
+  if (full < height)
+    pack(add(first, full), height - full);
+}

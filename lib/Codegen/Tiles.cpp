@@ -1,0 +1,417 @@
+//===- Tiles.cpp - Products on matrix units -------------------------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Products of bytes with sums of 32 bits by AMX. It has eight registers of 16
+// rows of 64 bytes, here
+//
+//   0 to 3  2 x 2 tiles of the result, which stay while k runs
+//   4, 5    16 rows of A each, 64 bytes of k
+//   6, 7    16 columns of B each, as 16 groups of k: [k / 4][column][k % 4]
+//
+// A is read where it lies if it is dense along k; its last step along k, if
+// there is less than 64 bytes, is copied and padded by zeros. B is packed once,
+// before the loops in which it stays the same. Edges of the result have smaller
+// tiles: nothing beyond it is read or written.
+//
+// The registers are named, not allocated: LLVM keeps the order of these
+// instructions, and nothing else uses them.
+//
+//===----------------------------------------------------------------------===//
+
+#include "TileWriter.h"
+
+#include "Contraction.h"
+#include "ContractionWriter.h"
+#include "Paths.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Transforms/LoopInvariantCodeMotionUtils.h"
+
+using namespace mlir;
+using namespace mlir::pathways;
+using namespace mlir::pathways::kernel;
+
+namespace {
+constexpr int64_t kLeft = 4, kRight = 6; ///< first registers of operands
+/// Of bytes, less is as fast with vectors.
+constexpr int64_t kLeastSide = 8, kLeastDepth = 16;
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// What it is for
+//===----------------------------------------------------------------------===//
+
+bool TileWriter::matchBody() {
+  Block *body = op.getBlock();
+  if (!getElementTypeOrSelf(out.getType()).isInteger(32) ||
+      !llvm::hasNItems(body->getOperations(), 5))
+    return false;
+  for (auto [i, operand] : {std::pair(0, &left), std::pair(1, &right)}) {
+    BlockArgument argument = body->getArgument(i);
+    if (!argument.hasOneUse() || !argument.getType().isInteger(8))
+      return false;
+    Operation *user = *argument.user_begin();
+    if (!isa<arith::ExtSIOp, arith::ExtUIOp>(user) ||
+        !user->getResult(0).getType().isInteger(32))
+      return false;
+    operand->isSigned = isa<arith::ExtSIOp>(user);
+  }
+  return true;
+}
+
+bool TileWriter::matchDims() {
+  for (const Operand *operand : {&left, &right})
+    if (!isa<MemRefType>(operand->buffer.getType()))
+      return false;
+  if (outMap.getNumResults() == 0)
+    return false;
+  // The dimension that is innermost in the result is the one of columns.
+  n = outMap.getDimPosition(outMap.getNumResults() - 1);
+  if (!isDenseAlong(out, outMap, n))
+    return false;
+  if (!right.map.isFunctionOfDim(n))
+    std::swap(left, right);
+  if (!right.map.isFunctionOfDim(n) || left.map.isFunctionOfDim(n))
+    return false;
+  for (int64_t dim = 0, e = sizes.size(); dim < e; ++dim) {
+    bool inLeft = left.map.isFunctionOfDim(dim),
+         inRight = right.map.isFunctionOfDim(dim),
+         inOut = outMap.isFunctionOfDim(dim);
+    if (!inLeft && !inRight)
+      return false;
+    // The last of the longest.
+    if (inLeft && inRight && !inOut && size(dim) >= size(k))
+      k = dim;
+    if (inLeft && !inRight && inOut && size(dim) >= size(m))
+      m = dim;
+  }
+  if (k < 0)
+    return false;
+  left.dim = m, right.dim = n;
+  for (bool isOfRight : {true, false})
+    for (int64_t dim = 0, e = sizes.size(); dim < e; ++dim)
+      if (dim != m && dim != n && dim != k &&
+          right.map.isFunctionOfDim(dim) == isOfRight) {
+        others.push_back(dim);
+        if (isOfRight && sizes[dim] > 1)
+          numOfRight = others.size();
+      }
+  return llvm::all_of(
+      ArrayRef<const Operand *>{&left, &right}, [&](const Operand *operand) {
+        return isDenseAlong(operand->buffer, operand->map, k) ||
+               isDenseAlong(operand->buffer, operand->map, operand->dim);
+      });
+}
+
+bool TileWriter::isWorthIt() const {
+  return size(m) >= kLeastSide && size(n) >= kLeastSide &&
+         size(k) >= kLeastDepth;
+}
+
+bool TileWriter::match() {
+  if (!unit.hasBytes || !op.hasPureBufferSemantics() ||
+      !kernel::isContraction(op))
+    return false;
+  sizes = op.getStaticLoopRanges();
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  if (ShapedType::isDynamicShape(sizes) || llvm::is_contained(sizes, 0) ||
+      !llvm::all_of(maps,
+                    [](AffineMap map) { return map.isProjectedPermutation(); }))
+    return false;
+  left = {op.getDpsInputs()[0], maps[0]};
+  right = {op.getDpsInputs()[1], maps[1]};
+  out = op.getDpsInits()[0], outMap = maps[2];
+  if (!isa<MemRefType>(out.getType()) || !matchBody() || !matchDims() ||
+      !isWorthIt())
+    return false;
+  instruction = std::string("llvm.x86.tdpb") + (left.isSigned ? "s" : "u") +
+                (right.isSigned ? "s" : "u") + "d";
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Instructions
+//===----------------------------------------------------------------------===//
+
+SmallVector<Value> TileWriter::subscripts(AffineMap map, int64_t dim, Value at,
+                                          Value kv) const {
+  return llvm::map_to_vector(map.getResults(), [&](AffineExpr expr) -> Value {
+    int64_t d = cast<AffineDimExpr>(expr).getPosition();
+    return d == dim ? at : d == k ? kv : outer[d];
+  });
+}
+
+Value TileWriter::addressOf(Value buffer, ValueRange where) {
+  auto type = cast<MemRefType>(buffer.getType());
+  auto [strides, offset] = type.getStridesAndOffset();
+  Value place = index(0);
+  if (ShapedType::isDynamic(offset))
+    place = memref::ExtractStridedMetadataOp::create(b, buffer).getOffset();
+  else
+    place = index(offset);
+  for (auto [stride, at] : llvm::zip_equal(strides, where))
+    place = arith::AddIOp::create(b, place,
+                                  arith::MulIOp::create(b, at, index(stride)));
+  int64_t bytes = type.getElementTypeBitWidth() / 8;
+  Value address = arith::AddIOp::create(
+      b, memref::ExtractAlignedPointerAsIndexOp::create(b, buffer),
+      arith::MulIOp::create(b, place, index(bytes)));
+  address = arith::IndexCastOp::create(b, b.getI64Type(), address);
+  return LLVM::IntToPtrOp::create(b, LLVM::LLVMPointerType::get(b.getContext()),
+                                  address);
+}
+
+Value TileWriter::addressOfSums(Value row, Value column) {
+  SmallVector<Value> where;
+  for (AffineExpr expr : outMap.getResults()) {
+    int64_t d = cast<AffineDimExpr>(expr).getPosition();
+    where.push_back(d == m ? row : d == n ? column : outer[d]);
+  }
+  return addressOf(out, where);
+}
+
+Value TileWriter::number(int64_t value, unsigned bits) {
+  return LLVM::ConstantOp::create(b, b.getIntegerType(bits), value);
+}
+
+void TileWriter::call(StringRef name, ValueRange arguments) {
+  LLVM::CallIntrinsicOp::create(b, b.getStringAttr(name), arguments);
+}
+
+/// Between a register and memory, whose rows are `stride` bytes apart.
+void TileWriter::moveTile(StringRef name, int64_t tile, Value address,
+                          int64_t stride) {
+  call(name, {number(tile, 8), address, number(stride, 64)});
+}
+
+void TileWriter::configure(const Shape &shape) {
+  SmallVector<int8_t> bytes(64, 0);
+  bytes[0] = 1; // palette
+  auto set = [&](int64_t tile, int64_t rows, int64_t rowBytes) {
+    bytes[16 + 2 * tile] = rowBytes;
+    bytes[48 + tile] = rows;
+  };
+  for (auto [i, rows] : llvm::enumerate(shape.rows)) {
+    set(kLeft + i, rows, kRowBytes);
+    for (auto [j, columns] : llvm::enumerate(shape.columns))
+      set(2 * i + j, rows, columns * kGroupBytes);
+  }
+  for (auto [j, columns] : llvm::enumerate(shape.columns))
+    set(kRight + j, kSide, columns * kGroupBytes);
+  auto type = VectorType::get(64, b.getI8Type());
+  Value value = arith::ConstantOp::create(
+      b, DenseElementsAttr::get(type, ArrayRef<int8_t>(bytes)));
+  vector::StoreOp::create(b, value, configuration, index(0));
+  call("llvm.x86.ldtilecfg", addressOf(configuration, index(0)));
+}
+
+//===----------------------------------------------------------------------===//
+// Blocks
+//===----------------------------------------------------------------------===//
+
+void TileWriter::moveSums(StringRef name, const Place &place,
+                          const Shape &shape) {
+  int64_t stride = strideAlong(out, outMap, m);
+  for (size_t i = 0; i < shape.rows.size(); ++i)
+    for (size_t j = 0; j < shape.columns.size(); ++j)
+      moveTile(name, 2 * i + j,
+               addressOfSums(add(place.row, i * kSide),
+                             add(place.column, j * kSide)),
+               stride);
+}
+
+void TileWriter::beginSums(const Place &place, Value beginStep,
+                           const Shape &shape) {
+  auto zero = [&] {
+    for (size_t i = 0; i < shape.rows.size(); ++i)
+      for (size_t j = 0; j < shape.columns.size(); ++j)
+        call("llvm.x86.tilezero", number(2 * i + j, 8));
+  };
+  auto load = [&] { moveSums("llvm.x86.tileloadd64", place, shape); };
+  if (!startsAtZero)
+    return load();
+  if (getConstantIntValue(beginStep) == 0)
+    return zero();
+  Value isFirst =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::eq, beginStep, index(0));
+  auto choice = scf::IfOp::create(b, isFirst, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(choice.thenBlock());
+  zero();
+  b.setInsertionPointToStart(choice.elseBlock());
+  load();
+}
+
+void TileWriter::multiply(const Place &place, Value step, bool isTail,
+                          const Shape &shape) {
+  constexpr llvm::StringLiteral load = "llvm.x86.tileloadd64";
+  Value group = arith::MulIOp::create(b, step, index(kSide));
+  for (size_t i = 0; i < shape.rows.size(); ++i) {
+    Value row = add(place.row, i * kSide);
+    if (!left.packed && !isTail) {
+      Value kv = arith::MulIOp::create(b, step, index(stepSize()));
+      moveTile(load, kLeft + i,
+               addressOf(left.buffer, subscripts(left.map, m, row, kv)),
+               strideAlong(left.buffer, left.map, m));
+      continue;
+    }
+    row = arith::SubIOp::create(b, row, place.firstRow);
+    Value tile = arith::DivUIOp::create(b, row, index(kSide));
+    moveTile(load, kLeft + i,
+             isTail ? addressOf(tail, {row, index(0)})
+                    : addressOf(left.packed, {tile, group, index(0)}),
+             kRowBytes);
+  }
+  for (size_t j = 0; j < shape.columns.size(); ++j) {
+    Value tile = add(arith::DivUIOp::create(b, place.column, index(kSide)), j);
+    moveTile(load, kRight + j, addressOf(right.packed, {tile, group, index(0)}),
+             kRowBytes);
+  }
+  for (size_t i = 0; i < shape.rows.size(); ++i)
+    for (size_t j = 0; j < shape.columns.size(); ++j)
+      call(instruction,
+           {number(2 * i + j, 8), number(kLeft + i, 8), number(kRight + j, 8)});
+}
+
+void TileWriter::writeBlock(const Place &place, Value beginStep, Value endStep,
+                            const Shape &shape) {
+  beginSums(place, beginStep, shape);
+  if (plainSteps() > 0)
+    loop(beginStep, endStep, 1,
+         [&](Value step) { multiply(place, step, /*isTail=*/false, shape); });
+  auto writeTail = [&] {
+    multiply(place, index(plainSteps()), /*isTail=*/true, shape);
+  };
+  if (tail && getConstantIntValue(endStep) == plainSteps()) {
+    writeTail();
+  } else if (tail) {
+    Value isLast = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, endStep,
+                                         index(plainSteps()));
+    auto choice = scf::IfOp::create(b, isLast, /*withElseRegion=*/false);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(choice.thenBlock());
+    writeTail();
+  }
+  moveSums("llvm.x86.tilestored64", place, shape);
+}
+
+void TileWriter::writeColumns(Value firstRow, Value lastRow, Value column,
+                              const Shape &shape) {
+  int64_t height = llvm::sum_of(shape.rows), steps = plainSteps();
+  auto block = [&](Value begin) {
+    Value end = steps <= kStepBlock ? index(steps)
+                                    : min(add(begin, kStepBlock), index(steps));
+    loop(firstRow, lastRow, height, [&](Value row) {
+      writeBlock({row, column, firstRow}, begin, end, shape);
+    });
+  };
+  if (steps <= kStepBlock)
+    block(index(0));
+  else
+    loop(0, steps, kStepBlock, block);
+}
+
+/// The sides of tiles, two of them, or fewer, that are `count` in all.
+static SmallVector<int64_t, 2> sidesOf(int64_t count, int64_t side) {
+  SmallVector<int64_t, 2> sides;
+  for (; count > 0; count -= sides.back())
+    sides.push_back(std::min(count, side));
+  return sides;
+}
+
+void TileWriter::writeRows(Value first, Value last, const Sides &rows) {
+  packLeft(first, last, llvm::sum_of(rows));
+  int64_t width = 2 * kSide, full = size(n) / width * width;
+  if (full > 0) {
+    Shape shape{rows, {kSide, kSide}};
+    configure(shape);
+    loop(0, full, width,
+         [&](Value column) { writeColumns(first, last, column, shape); });
+  }
+  if (full < size(n)) {
+    Shape shape{rows, sidesOf(size(n) - full, kSide)};
+    configure(shape);
+    writeColumns(first, last, index(full), shape);
+  }
+}
+
+void TileWriter::writeMatrix() {
+  int64_t height = 2 * kSide, full = size(m) / height * height;
+  loop(0, full, kRowBlock, [&](Value first) {
+    Value last = full <= kRowBlock ? index(full)
+                                   : min(add(first, kRowBlock), index(full));
+    writeRows(first, last, {kSide, kSide});
+  });
+  if (full < size(m))
+    writeRows(index(full), index(size(m)), sidesOf(size(m) - full, kSide));
+}
+
+void TileWriter::takeFill() {
+  if (llvm::any_of(others, [&](int64_t dim) {
+        return !outMap.isFunctionOfDim(dim) && sizes[dim] > 1;
+      }))
+    return;
+  Value fill = kernel::takeFill(op);
+  startsAtZero = fill && isZeroInteger(fill);
+  if (fill && !startsAtZero)
+    linalg::FillOp::create(b, fill, out);
+}
+
+void TileWriter::write() {
+  outer.resize(sizes.size());
+  for (int64_t dim : others)
+    outer[dim] = index(0);
+  configuration =
+      memref::AllocOp::create(b, MemRefType::get({64}, b.getI8Type()));
+  takeFill();
+  if (numOfRight == 0) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPoint(outermostUser(right.buffer, op));
+    for (int64_t dim : others)
+      outer[dim] = index(0);
+    packRight();
+  }
+  allocateLeft();
+  std::function<void(int64_t)> nest = [&](int64_t i) {
+    if (i > 0 && i == numOfRight)
+      packRight();
+    if (i == static_cast<int64_t>(others.size()))
+      return writeMatrix();
+    loop(0, sizes[others[i]], 1, [&](Value value) {
+      outer[others[i]] = value;
+      nest(i + 1);
+    });
+  };
+  nest(0);
+  call("llvm.x86.tilerelease", {});
+  op.erase();
+}
+
+void kernel::lowerToTiles(func::FuncOp func, const MatrixUnit &unit,
+                          PathLog *log) {
+  if (!unit.hasBytes)
+    return;
+  // Views of what stays the same leave the loops.
+  func.walk([](LoopLikeOpInterface loop) { moveLoopInvariantCode(loop); });
+  SmallVector<linalg::LinalgOp> ops;
+  func.walk([&](linalg::LinalgOp op) { ops.push_back(op); });
+  for (linalg::LinalgOp op : ops) {
+    TileWriter writer(op, unit);
+    if (!writer.match())
+      continue;
+    if (log)
+      log->add(op, "product of tiles");
+    writer.write();
+  }
+}
