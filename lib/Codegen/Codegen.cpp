@@ -9,6 +9,7 @@
 #include "pathways/Codegen/Codegen.h"
 
 #include "CodegenInternal.h"
+#include "NarrowOperands.h"
 #include "Paths.h"
 #include "Tiles.h"
 
@@ -257,9 +258,11 @@ void lowerStructured(ModuleOp module, const llvm::TargetMachine &machine,
                      const kernel::MatmulTiles &tiles, kernel::PathLog *log) {
   // What packs for tiles has instructions for vectors of 64 bytes.
   const kernel::MatrixUnit unit = {
-      /*hasBytes=*/hasFeatures(machine, "+amx-int8,+avx512bw")};
+      /*hasBytes=*/hasFeatures(machine, "+amx-int8,+avx512bw"),
+      /*hasFloats=*/hasFeatures(machine, "+amx-bf16,+avx512bw")};
   for (func::FuncOp function : module.getOps<func::FuncOp>()) {
     kernel::lowerToTiles(function, unit, log);
+    kernel::widenNarrowOperands(function);
     kernel::lowerContractions(function, tiles, log);
     kernel::lowerConvolutions(function, tiles, log);
     kernel::lowerReductions(function, tiles, log);

@@ -13,6 +13,7 @@
 
 #include "CodegenInternal.h"
 #include "Contraction.h"
+#include "NarrowOperands.h"
 #include "Rewrite.h"
 
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
@@ -417,6 +418,8 @@ LogicalResult kernel::normalizeTensors(ModuleOp module) {
     if (failed(runPasses(pm, module)))
       return failure();
   }
+  // Before fusion, which may join what rounds to bf16 and what widens that.
+  takeNarrowOperands(module);
   // Before fusion: a fill is then an operand that folds into its user.
   auto fuse = [&] {
     RewritePatternSet patterns(context);

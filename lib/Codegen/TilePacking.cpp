@@ -115,7 +115,7 @@ SmallVector<Value> TileWriter::turned(SmallVector<Value> rows) {
 /// round.
 void TileWriter::packTurned(const Operand &operand, Value at, Value tile,
                             int64_t width) {
-  bool isAlongK = isDenseAlong(operand.buffer, operand.map, k);
+  bool isAlongK = isDenseIn(operand, k);
   auto packStep = [&](Value step, int64_t count) {
     Value begin = arith::MulIOp::create(b, step, index(stepSize()));
     SmallVector<Value> rows;
@@ -166,12 +166,39 @@ void TileWriter::packAsItIs(const Operand &operand, Value at, Value tile,
        });
 }
 
+void TileWriter::bringTogether(Operand &operand) {
+  if (isDenseIn(operand, k) || isDenseIn(operand, operand.dim))
+    return;
+  SmallVector<int64_t> shape = {size(k)};
+  SmallVector<AffineExpr> exprs = {b.getAffineDimExpr(k)};
+  if (operand.dim >= 0) {
+    shape.insert(shape.begin(), size(operand.dim));
+    exprs.insert(exprs.begin(), b.getAffineDimExpr(operand.dim));
+  }
+  Operand dense = operand;
+  dense.map = AffineMap::get(sizes.size(), 0, exprs, b.getContext());
+  dense.buffer = memref::AllocOp::create(
+      b,
+      MemRefType::get(shape, getElementTypeOrSelf(operand.buffer.getType())));
+  auto placeIn = [&](const Operand &side, Value at, Value kv) {
+    return subscripts(side.map, side.dim, at, kv);
+  };
+  loop(0, size(operand.dim), 1, [&](Value at) {
+    loop(0, size(k), 1, [&](Value kv) {
+      Value value =
+          memref::LoadOp::create(b, operand.buffer, placeIn(operand, at, kv));
+      memref::StoreOp::create(b, value, dense.buffer, placeIn(dense, at, kv));
+    });
+  });
+  operand = dense;
+}
+
 void TileWriter::packRight() {
+  bringTogether(right);
+  int64_t count = llvm::divideCeil(size(n), kSide);
   right.packed = memref::AllocOp::create(
-      b, MemRefType::get(
-             {llvm::divideCeil(size(n), kSide), numSteps() * kSide, kSide},
-             b.getI32Type()));
-  bool isAlongK = isDenseAlong(right.buffer, right.map, k);
+      b, MemRefType::get({count, numSteps() * kSide, kSide}, b.getI32Type()));
+  bool isAlongK = isDenseIn(right, k);
   int64_t span = isAlongK ? kSide : stepSize(), full = size(n) / span * span;
   auto pack = [&](Value column, int64_t width) {
     Value tile = arith::DivUIOp::create(b, column, index(kSide));
@@ -187,7 +214,7 @@ void TileWriter::packRight() {
 
 void TileWriter::allocateLeft() {
   int64_t rows = llvm::alignTo(std::min(size(m), kRowBlock), kSide);
-  if (!isDenseAlong(left.buffer, left.map, k))
+  if (!isDenseIn(left, k))
     left.packed = memref::AllocOp::create(
         b, MemRefType::get({rows / kSide, numSteps() * kSide, kSide},
                            b.getI32Type()));

@@ -41,7 +41,7 @@ private:
   static constexpr int64_t kRowBytes = 64;  ///< of a row of any tile
   static constexpr int64_t kGroupBytes = 4; ///< of a group
   static constexpr int64_t kRowBlock = 128; ///< rows that share columns
-  static constexpr int64_t kStepBlock = 8;  ///< steps that stay in the cache
+  static constexpr int64_t kStepBlock = 16; ///< steps that stay in the cache
 
   /// An operand and how it is read.
   struct Operand {
@@ -74,6 +74,8 @@ private:
   //===-- Tiles.cpp -------------------------------------------------------===//
   bool matchBody();
   bool matchDims();
+  void chooseSides();
+  bool isDenseIn(const Operand &operand, int64_t dim) const;
   bool isWorthIt() const;
   void takeFill();
   SmallVector<Value> subscripts(AffineMap map, int64_t dim, Value at,
@@ -98,6 +100,8 @@ private:
 
   //===-- TilePacking.cpp -------------------------------------------------===//
   void allocateLeft();
+  /// Copies what lies apart along k and its own dimension.
+  void bringTogether(Operand &operand);
   /// All columns of the right operand.
   void packRight();
   /// Rows of the left operand from `first` on: `height`, or a multiple of it.

@@ -6,17 +6,23 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Products of bytes with sums of 32 bits by AMX. It has eight registers of 16
-// rows of 64 bytes, here
+// Products of bytes and of bf16 with sums of 32 bits by AMX. It has eight
+// registers of 16 rows of 64 bytes, here
 //
 //   0 to 3  2 x 2 tiles of the result, which stay while k runs
 //   4, 5    16 rows of A each, 64 bytes of k
-//   6, 7    16 columns of B each, as 16 groups of k: [k / 4][column][k % 4]
+//   6, 7    16 columns of B each, as 16 groups of k: [k / 4][column][k % 4], of
+//           bf16 two instead of four
 //
 // A is read where it lies if it is dense along k; its last step along k, if
 // there is less than 64 bytes, is copied and padded by zeros. B is packed once,
 // before the loops in which it stays the same. Edges of the result have smaller
 // tiles: nothing beyond it is read or written.
+//
+// Of bf16, an instruction adds the products of the even and those of the odd
+// steps of k, each in their order with one rounding per product, then both sums
+// and this to the result. So k is cut every 32 steps from its beginning, and
+// all products of bf16 are made this way: docs/kernels.md promises the order.
 //
 // The registers are named, not allocated: LLVM keeps the order of these
 // instructions, and nothing else uses them.
@@ -36,6 +42,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/Transforms/LoopInvariantCodeMotionUtils.h"
 
 using namespace mlir;
@@ -54,74 +61,111 @@ constexpr int64_t kLeastSide = 8, kLeastDepth = 16;
 
 bool TileWriter::matchBody() {
   Block *body = op.getBlock();
-  if (!getElementTypeOrSelf(out.getType()).isInteger(32) ||
+  Type sum = getElementTypeOrSelf(out.getType());
+  const bool isFloat = sum.isF32();
+  // Two conversions, product, sum, the end.
+  if (!(isFloat ? unit.hasFloats : unit.hasBytes && sum.isInteger(32)) ||
       !llvm::hasNItems(body->getOperations(), 5))
     return false;
   for (auto [i, operand] : {std::pair(0, &left), std::pair(1, &right)}) {
     BlockArgument argument = body->getArgument(i);
-    if (!argument.hasOneUse() || !argument.getType().isInteger(8))
+    if (!argument.hasOneUse() || !(isFloat ? argument.getType().isBF16()
+                                           : argument.getType().isInteger(8)))
       return false;
     Operation *user = *argument.user_begin();
-    if (!isa<arith::ExtSIOp, arith::ExtUIOp>(user) ||
-        !user->getResult(0).getType().isInteger(32))
+    if (!isa<arith::ExtSIOp, arith::ExtUIOp, arith::ExtFOp>(user) ||
+        user->getResult(0).getType() != sum)
       return false;
     operand->isSigned = isa<arith::ExtSIOp>(user);
   }
+  elementBytes = isFloat ? 2 : 1;
+  instruction = isFloat ? "llvm.x86.tdpbf16ps"
+                        : std::string("llvm.x86.tdpb") +
+                              (left.isSigned ? "s" : "u") +
+                              (right.isSigned ? "s" : "u") + "d";
   return true;
 }
 
-bool TileWriter::matchDims() {
-  for (const Operand *operand : {&left, &right})
-    if (!isa<MemRefType>(operand->buffer.getType()))
-      return false;
-  if (outMap.getNumResults() == 0)
-    return false;
-  // The dimension that is innermost in the result is the one of columns.
-  n = outMap.getDimPosition(outMap.getNumResults() - 1);
-  if (!isDenseAlong(out, outMap, n))
-    return false;
-  if (!right.map.isFunctionOfDim(n))
+bool TileWriter::isDenseIn(const Operand &operand, int64_t dim) const {
+  return isDenseAlong(operand.buffer, operand.map, dim);
+}
+
+/// Rows and columns: the innermost dimension of the result is that of columns
+/// if it is one of one operand. Else there is one column, which asks nothing of
+/// the result.
+void TileWriter::chooseSides() {
+  auto isOfOne = [&](int64_t dim) {
+    return left.map.isFunctionOfDim(dim) != right.map.isFunctionOfDim(dim) &&
+           outMap.isFunctionOfDim(dim);
+  };
+  auto longest = [&](const Operand *of) {
+    int64_t found = -1;
+    for (int64_t dim = 0, e = sizes.size(); dim < e; ++dim)
+      if (dim != n && isOfOne(dim) && size(dim) >= size(found) &&
+          (!of || of->map.isFunctionOfDim(dim)))
+        found = dim;
+    return found;
+  };
+  if (outMap.getNumResults() > 0) {
+    int64_t last = outMap.getDimPosition(outMap.getNumResults() - 1);
+    if (isOfOne(last) && isDenseAlong(out, outMap, last))
+      n = last;
+  }
+  if (n >= 0 && !right.map.isFunctionOfDim(n))
     std::swap(left, right);
-  if (!right.map.isFunctionOfDim(n) || left.map.isFunctionOfDim(n))
-    return false;
+  m = longest(n >= 0 ? &left : nullptr);
+  // A row alone becomes a column: what it is multiplied by is read as it is.
+  if (n >= 0 && size(m) == 1 && isDenseIn(right, k)) {
+    m = n, n = -1;
+    std::swap(left, right);
+  }
+  if (m >= 0 && !left.map.isFunctionOfDim(m))
+    std::swap(left, right);
+  left.dim = m, right.dim = n;
+}
+
+bool TileWriter::matchDims() {
   for (int64_t dim = 0, e = sizes.size(); dim < e; ++dim) {
     bool inLeft = left.map.isFunctionOfDim(dim),
-         inRight = right.map.isFunctionOfDim(dim),
-         inOut = outMap.isFunctionOfDim(dim);
+         inRight = right.map.isFunctionOfDim(dim);
     if (!inLeft && !inRight)
       return false;
-    // The last of the longest.
-    if (inLeft && inRight && !inOut && size(dim) >= size(k))
+    // The last of the longest: the order of adding is no matter of the others.
+    if (inLeft && inRight && !outMap.isFunctionOfDim(dim) &&
+        size(dim) >= size(k))
       k = dim;
-    if (inLeft && !inRight && inOut && size(dim) >= size(m))
-      m = dim;
   }
   if (k < 0)
     return false;
-  left.dim = m, right.dim = n;
-  for (bool isOfRight : {true, false})
+  chooseSides();
+  // Those that are summed in their order, whichever operand is the right one.
+  auto isOuter = [&](int64_t dim) {
+    return right.map.isFunctionOfDim(dim) || !outMap.isFunctionOfDim(dim);
+  };
+  for (bool areOuter : {true, false})
     for (int64_t dim = 0, e = sizes.size(); dim < e; ++dim)
-      if (dim != m && dim != n && dim != k &&
-          right.map.isFunctionOfDim(dim) == isOfRight) {
+      if (dim != m && dim != n && dim != k && isOuter(dim) == areOuter) {
         others.push_back(dim);
-        if (isOfRight && sizes[dim] > 1)
+        if (right.map.isFunctionOfDim(dim) && sizes[dim] > 1)
           numOfRight = others.size();
       }
-  return llvm::all_of(
-      ArrayRef<const Operand *>{&left, &right}, [&](const Operand *operand) {
-        return isDenseAlong(operand->buffer, operand->map, k) ||
-               isDenseAlong(operand->buffer, operand->map, operand->dim);
-      });
+  return true;
 }
 
+/// Of bytes, whose sums are the same in any order. bf16 has one order, so that
+/// all of it is.
 bool TileWriter::isWorthIt() const {
+  if (elementBytes == 2)
+    return true;
+  auto isRead = [&](const Operand &operand) {
+    return isDenseIn(operand, k) || isDenseIn(operand, operand.dim);
+  };
   return size(m) >= kLeastSide && size(n) >= kLeastSide &&
-         size(k) >= kLeastDepth;
+         size(k) >= kLeastDepth && isRead(left) && isRead(right);
 }
 
 bool TileWriter::match() {
-  if (!unit.hasBytes || !op.hasPureBufferSemantics() ||
-      !kernel::isContraction(op))
+  if (!op.hasPureBufferSemantics() || !kernel::isContraction(op))
     return false;
   sizes = op.getStaticLoopRanges();
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
@@ -129,15 +173,11 @@ bool TileWriter::match() {
       !llvm::all_of(maps,
                     [](AffineMap map) { return map.isProjectedPermutation(); }))
     return false;
-  left = {op.getDpsInputs()[0], maps[0]};
-  right = {op.getDpsInputs()[1], maps[1]};
+  left.buffer = op.getDpsInputs()[0], left.map = maps[0];
+  right.buffer = op.getDpsInputs()[1], right.map = maps[1];
   out = op.getDpsInits()[0], outMap = maps[2];
-  if (!isa<MemRefType>(out.getType()) || !matchBody() || !matchDims() ||
-      !isWorthIt())
-    return false;
-  instruction = std::string("llvm.x86.tdpb") + (left.isSigned ? "s" : "u") +
-                (right.isSigned ? "s" : "u") + "d";
-  return true;
+  return llvm::all_of(op->getOperandTypes(), llvm::IsaPred<MemRefType>) &&
+         matchBody() && matchDims() && isWorthIt();
 }
 
 //===----------------------------------------------------------------------===//
@@ -347,6 +387,8 @@ void TileWriter::writeRows(Value first, Value last, const Sides &rows) {
 }
 
 void TileWriter::writeMatrix() {
+  bringTogether(left);
+  allocateLeft();
   int64_t height = 2 * kSide, full = size(m) / height * height;
   loop(0, full, kRowBlock, [&](Value first) {
     Value last = full <= kRowBlock ? index(full)
@@ -363,7 +405,8 @@ void TileWriter::takeFill() {
       }))
     return;
   Value fill = kernel::takeFill(op);
-  startsAtZero = fill && isZeroInteger(fill);
+  startsAtZero = fill && (matchPattern(fill, m_Zero()) ||
+                          matchPattern(fill, m_PosZeroFloat()));
   if (fill && !startsAtZero)
     linalg::FillOp::create(b, fill, out);
 }
@@ -382,7 +425,6 @@ void TileWriter::write() {
       outer[dim] = index(0);
     packRight();
   }
-  allocateLeft();
   std::function<void(int64_t)> nest = [&](int64_t i) {
     if (i > 0 && i == numOfRight)
       packRight();
@@ -400,7 +442,7 @@ void TileWriter::write() {
 
 void kernel::lowerToTiles(func::FuncOp func, const MatrixUnit &unit,
                           PathLog *log) {
-  if (!unit.hasBytes)
+  if (!unit.hasBytes && !unit.hasFloats)
     return;
   // Views of what stays the same leave the loops.
   func.walk([](LoopLikeOpInterface loop) { moveLoopInvariantCode(loop); });

@@ -15,7 +15,8 @@ namespace mlir::pathways::kernel {
 
 /// What the target multiplies by tiles.
 struct MatrixUnit {
-  bool hasBytes = false; ///< with sums of i32
+  bool hasBytes = false;  ///< with sums of i32
+  bool hasFloats = false; ///< bf16, with sums of f32
 };
 
 /// Contractions that `unit` is for, on buffers, to its instructions. Tells

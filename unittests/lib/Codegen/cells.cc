@@ -352,14 +352,34 @@ long double kernel_test::specialNumber(Element e, bool isWild, uint64_t i) {
   return numbers[i % (isWild ? std::size(numbers) : 8)];
 }
 
+/// Instructions that multiply bf16 take what is less for 0, of either sign.
+static constexpr long double kLeastNormal = 0x1p-126L;
+
+static bool mayBeSubnormal(Cell cell) {
+  return (cell.real != 0 || cell.error != 0) &&
+         std::fabs(cell.real) - cell.error < kLeastNormal;
+}
+
 Cell kernel_test::termOf(const BinaryOp &times, Element e, Cell a, Cell b) {
   if (!isFloat(e))
     return times.apply(e, a, b);
   const bool isZero =
       (a.real == 0 && a.error == 0) || (b.real == 0 && b.error == 0);
-  if (isZero || !std::isfinite(a.real) || !std::isfinite(b.real))
-    return special([](auto x, auto y) { return x * y; }, a, b);
+  const bool isFlushed =
+      e == Element::BF16 && (mayBeSubnormal(a) || mayBeSubnormal(b));
+  if (isZero || !std::isfinite(a.real) || !std::isfinite(b.real)) {
+    Cell term = special([](auto x, auto y) { return x * y; }, a, b);
+    if (e != Element::BF16 || std::isnan(term.real))
+      return term;
+    // An infinite number times a subnormal one may be NaN.
+    return isFlushed && !isZero ? unknown()
+           : term.real == 0     ? real(0, kLeastNormal)
+                                : term;
+  }
   Cell term = productOf(e, a, b);
+  // The term, and sums that it is part of, or all of it.
+  if (e == Element::BF16)
+    term.error += 4 * kLeastNormal + (isFlushed ? std::fabs(term.real) : 0);
   // Too large for a number, but not for a step on the way to the sum.
   return std::isinf(term.real) ? unknown() : term;
 }

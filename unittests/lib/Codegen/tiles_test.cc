@@ -15,7 +15,10 @@
 #include "runtime/kernel/target.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -23,9 +26,9 @@ using namespace kernel_test;
 
 namespace {
 
-bool hasTiles() {
+bool hasTiles(const std::string &wanted = "+amx-int8") {
   for (const std::string &feature : pathways::HostTarget().features())
-    if (feature == "+amx-int8")
+    if (feature == wanted)
       return true;
   return false;
 }
@@ -119,7 +122,7 @@ TEST(KernelTiles, Bytes) {
     for (bool turnsB : {false, true}) {
       // One tile in part; edges of all kinds, k less than a step, a step and
       // no rest, a rest of each number of a group; blocks of steps.
-      for (int k : {17, 18, 19, 64, 100, 128, 1095}) {
+      for (int k : {17, 19, 64, 102, 1095}) {
         checkProduct(9, k, 11, {turnsA, turnsB});
         checkProduct(37, k, 70, {turnsA, turnsB, false, false, 7});
       }
@@ -139,16 +142,146 @@ TEST(KernelTiles, Signs) {
       checkProduct(35, 70, 33, {false, false, isUnsignedA, isUnsignedB});
 }
 
-/// The way of the only op that computes.
+float flushed(float value) {
+  return std::fabs(value) < 0x1p-126f ? std::copysign(0.0f, value) : value;
+}
+
+float valueOf(uint16_t bits) {
+  uint32_t wide = uint32_t(bits) << 16;
+  float value;
+  std::memcpy(&value, &wide, 4);
+  return flushed(value);
+}
+
+/// In the order that docs/kernels.md states, from `sum` on.
+float sumOf(float sum, int k, llvm::function_ref<uint16_t(int)> a,
+            llvm::function_ref<uint16_t(int)> b) {
+  sum = flushed(sum);
+  for (int begin = 0; begin < k; begin += 32) {
+    float parts[2] = {0, 0};
+    for (int l = begin; l < std::min(begin + 32, k); ++l)
+      parts[l % 2] =
+          flushed(std::fma(valueOf(a(l)), valueOf(b(l)), parts[l % 2]));
+    sum = flushed(sum + flushed(parts[0] + parts[1]));
+  }
+  return sum;
+}
+
+/// Numbers of all sizes, and some that are subnormal.
+std::vector<uint16_t> brains(size_t count, unsigned seed) {
+  std::vector<uint16_t> values;
+  for (double value : numbers<double>(count, seed, 0, 1 << 16)) {
+    uint16_t bits = uint16_t(value);
+    uint16_t exponent = 100 + bits % 50;
+    values.push_back((bits & 0x807f) | (bits % 61 == 0 ? 0 : exponent << 7));
+  }
+  return values;
+}
+
+/// `map` of both operands and the result, of (m, n, k).
+void checkOrder(int m, int k, int n, const std::string &a, const std::string &b,
+                const std::string &c, const std::string &iterators) {
+  SCOPED_TRACE(testing::Message() << m << "x" << k << "x" << n << ": (" << a
+                                  << ") * (" << b << ") to (" << c << ")");
+  auto sizeOf = [&](char dim) { return dim == 'm' ? m : dim == 'n' ? n : k; };
+  auto shapeOf = [&](const std::string &dims) {
+    std::vector<int> shape;
+    for (char dim : dims)
+      if (dim != ',')
+        shape.push_back(sizeOf(dim));
+    return shape;
+  };
+  auto count = [](const std::vector<int> &shape) {
+    size_t all = 1;
+    for (int size : shape)
+      all *= size;
+    return all;
+  };
+  auto place = [&](const std::string &dims, int mv, int nv, int kv) {
+    size_t at = 0;
+    for (char dim : dims)
+      if (dim != ',')
+        at = at * sizeOf(dim) + (dim == 'm' ? mv : dim == 'n' ? nv : kv);
+    return at;
+  };
+  std::string A = tensor(shapeOf(a), "bf16"), B = tensor(shapeOf(b), "bf16"),
+              C = tensor(shapeOf(c), "f32");
+  Kernel kernel;
+  ASSERT_TRUE(kernel.compile(
+      "func.func @mm(%a: " + A + ", %b: " + B + ", %c: " + C + ") -> " + C +
+      " {\n  %r = linalg.generic {indexing_maps = [affine_map<(m,n,k)->(" + a +
+      ")>, affine_map<(m,n,k)->(" + b + ")>, affine_map<(m,n,k)->(" + c +
+      ")>], iterator_types = [" + iterators + "]} ins(%a, %b : " + A + ", " +
+      B + ") outs(%c : " + C +
+      ") {\n  ^bb0(%x: bf16, %y: bf16, %s: f32):\n    %xw = arith.extf %x : "
+      "bf16 to f32\n    %yw = arith.extf %y : bf16 to f32\n    %p = arith.mulf "
+      "%xw, %yw : f32\n    %t = arith.addf %s, %p : f32\n    linalg.yield %t "
+      ": f32\n  } -> " +
+      C + "\n  return %r : " + C + "\n}\n"))
+      << kernel.errors();
+  auto as = brains(count(shapeOf(a)), 41), bs = brains(count(shapeOf(b)), 42);
+  auto cs = numbers<float>(count(shapeOf(c)), 43);
+  cs.front() = 1e-40f;
+  Buffer x = Buffer::of(as), y = Buffer::of(bs), z = Buffer::of(cs),
+         r(cs.size() * 4);
+  ASSERT_EQ(kernel.run(0, {&x, &y, &z, &r}), 0);
+  auto rs = r.as<float>();
+  for (int i = 0; i < m; ++i)
+    for (int j = 0; j < n; ++j) {
+      float want = sumOf(
+          cs[place(c, i, j, 0)], k,
+          [&](int l) { return as[place(a, i, j, l)]; },
+          [&](int l) { return bs[place(b, i, j, l)]; });
+      float got = rs[place(c, i, j, 0)];
+      ASSERT_EQ(std::memcmp(&got, &want, 4), 0)
+          << got << " instead of " << want << " at " << i << ", " << j;
+    }
+}
+
+TEST(KernelTiles, OrderOfBf16) {
+  if (!hasTiles("+amx-bf16"))
+    GTEST_SKIP() << "no matrix unit for us";
+  const std::string p = "\"parallel\"", s = "\"reduction\"",
+                    all = p + "," + p + "," + s;
+  for (int k : {1, 3, 32, 65, 601})
+    for (const char *a : {"m,k", "k,m"})
+      for (const char *b : {"n,k", "k,n"}) {
+        checkOrder(1, k, 1, a, b, "m,n", all);
+        checkOrder(1, k, 37, a, b, "m,n", all);
+        checkOrder(41, k, 1, a, b, "m,n", all);
+        checkOrder(45, k, 19, a, b, "m,n", all);
+        checkOrder(18, k, 35, a, b, "n,m", all);
+      }
+  checkOrder(293, 70, 75, "m,k", "k,n", "m,n", all);
+}
+
+TEST(KernelTiles, OrderOfBf16InAnyForm) {
+  if (!hasTiles("+amx-bf16"))
+    GTEST_SKIP() << "no matrix unit for us";
+  const std::string p = "\"parallel\"", s = "\"reduction\"",
+                    all = p + "," + p + "," + s;
+  for (int k : {1, 7, 40, 200}) {
+    // A batch of dot products, whose dimension is innermost or outermost; and
+    // of matrices times vectors.
+    checkOrder(1, k, 21, "m,n,k", "m,n,k", "m,n", all);
+    checkOrder(3, k, 21, "k,m,n", "n,m,k", "n,m", all);
+    checkOrder(13, k, 21, "n,m,k", "n,k", "n,m", all);
+    checkOrder(13, k, 21, "m,k,n", "n,k", "m,n", all);
+    checkOrder(13, k, 21, "m,k,n", "k,n", "m,n", all);
+  }
+}
+
+/// The way of the first op called `name`.
 std::string pathOf(const std::string &text,
-                   const pathways::proto::Target &target) {
+                   const pathways::proto::Target &target,
+                   const std::string &name = "linalg.generic") {
   Kernel kernel;
   EXPECT_TRUE(kernel.parse(text)) << kernel.errors();
   auto function = *kernel.module().getOps<mlir::func::FuncOp>().begin();
   auto paths = mlir::pathways::explainKernel({function}, target);
   EXPECT_TRUE(mlir::succeeded(paths)) << kernel.errors();
   for (const mlir::pathways::OpPath &path : *paths)
-    if (path.op == "linalg.generic")
+    if (path.op == name)
       return path.path;
   return "";
 }
@@ -163,6 +296,93 @@ TEST(KernelTiles, AreTakenWhereTheyPayOff) {
   pathways::proto::Target lesser = tileTarget();
   lesser.add_features("-amx-int8");
   EXPECT_EQ(pathOf(productText(64, 64, 64, {}), lesser), "product");
+}
+
+/// A product of 4 rows, with what comes before and the types of its operands.
+std::string brainText(const std::string &arguments, const std::string &before,
+                      const std::string &lhs, const std::string &rhs,
+                      const char *sum) {
+  std::string C = tensor({4, 8}, sum);
+  return "func.func @f(" + arguments + ") -> " + C +
+         " {\n  %z = arith.constant dense<0.0> : " + C + "\n" + before +
+         "  %r = linalg.matmul ins(%x, %y : tensor<4x40x" + lhs +
+         ">, tensor<40x8x" + rhs + ">) outs(%z : " + C + ") -> " + C +
+         "\n  return %r : " + C + "\n}\n";
+}
+
+TEST(KernelTiles, ProductsOfBf16AreThoseOfArraysOfIt) {
+  const std::string x = "%x: tensor<4x40xbf16>", y = "%y: tensor<40x8xbf16>";
+  auto path = [&](const std::string &text) {
+    return pathOf(text, tileTarget(), "linalg.matmul");
+  };
+  EXPECT_EQ(path(brainText(x + ", " + y, "", "bf16", "bf16", "bf16")),
+            "product of tiles");
+  EXPECT_EQ(path(brainText(x + ", " + y, "", "bf16", "bf16", "f32")),
+            "product of tiles");
+  // Turned around and cut.
+  EXPECT_EQ(path(brainText(x + ", %w: tensor<9x40xbf16>",
+                           "  %c = tensor.extract_slice %w[1, 0] [8, 40] [1, "
+                           "1] : tensor<9x40xbf16> to tensor<8x40xbf16>\n"
+                           "  %e = tensor.empty() : tensor<40x8xbf16>\n"
+                           "  %y = linalg.transpose ins(%c : "
+                           "tensor<8x40xbf16>) outs(%e : tensor<40x8xbf16>) "
+                           "permutation = [1, 0]\n",
+                           "bf16", "bf16", "bf16")),
+            "product of tiles");
+  // Computed, and rounded.
+  const std::string twice = "  %d = arith.addf %w, %w : tensor<4x40xf32>\n";
+  EXPECT_EQ(path(brainText("%w: tensor<4x40xf32>, " + y,
+                           twice + "  %x = arith.truncf %d : tensor<4x40xf32> "
+                                   "to tensor<4x40xbf16>\n",
+                           "bf16", "bf16", "f32")),
+            "product of tiles");
+  // Computed, but not rounded; f32; f16.
+  EXPECT_EQ(path(brainText("%w: tensor<4x40xbf16>, " + y,
+                           "  %x = arith.addf %w, %w : tensor<4x40xbf16>\n",
+                           "bf16", "bf16", "f32")),
+            "product");
+  EXPECT_EQ(path(brainText("%x: tensor<4x40xf32>, %y: tensor<40x8xf32>", "",
+                           "f32", "f32", "f32")),
+            "product");
+  EXPECT_EQ(path(brainText("%x: tensor<4x40xf16>, %y: tensor<40x8xf16>", "",
+                           "f16", "f16", "f16")),
+            "product");
+  pathways::proto::Target lesser = tileTarget();
+  lesser.add_features("-amx-bf16");
+  EXPECT_EQ(pathOf(brainText(x + ", " + y, "", "bf16", "bf16", "bf16"), lesser,
+                   "linalg.matmul"),
+            "product");
+}
+
+/// What comes behind a product is computed row by row with it, and changes no
+/// bit of it.
+TEST(KernelTiles, FusedProductsOfBf16) {
+  if (!hasTiles("+amx-bf16"))
+    GTEST_SKIP() << "no matrix unit for us";
+  const int m = 301, k = 70, n = 90;
+  Kernel kernel;
+  ASSERT_TRUE(kernel.compile(R"(
+    func.func @f(%a: tensor<301x70xbf16>, %b: tensor<70x90xbf16>) -> tensor<301x90xf32> {
+      %z = arith.constant dense<0.0> : tensor<301x90xf32>
+      %p = linalg.matmul ins(%a, %b : tensor<301x70xbf16>, tensor<70x90xbf16>)
+          outs(%z : tensor<301x90xf32>) -> tensor<301x90xf32>
+      %r = arith.maximumf %p, %z : tensor<301x90xf32>
+      return %r : tensor<301x90xf32>
+    })"))
+      << kernel.errors();
+  // Blocks of rows are handed over, not the whole product.
+  EXPECT_LT(kernel.code().segments[0].scratchBytes, 301u * 90 * 4);
+  auto as = brains(m * k, 51), bs = brains(k * n, 52);
+  Buffer a = Buffer::of(as), b = Buffer::of(bs), r(m * n * 4);
+  ASSERT_EQ(kernel.run(0, {&a, &b, &r}), 0);
+  auto rs = r.as<float>();
+  for (int i = 0; i < m; ++i)
+    for (int j = 0; j < n; ++j) {
+      float want = sumOf(
+          0, k, [&](int l) { return as[i * k + l]; },
+          [&](int l) { return bs[l * n + j]; });
+      ASSERT_EQ(std::max(want, 0.0f), rs[i * n + j]) << i << ", " << j;
+    }
 }
 
 } // namespace
