@@ -91,62 +91,28 @@ Value TileWriter::loadAlongK(const Operand &operand, Value at, Value kv,
   return vector::BitCastOp::create(b, groupsType(), row);
 }
 
-/// Rows and columns of 16 x 16 groups change places: rows that differ in one
-/// bit of their number exchange the lanes that differ in it.
-SmallVector<Value> TileWriter::turned(SmallVector<Value> rows) {
-  for (int64_t bit = 1; bit < kSide; bit *= 2) {
-    SmallVector<int64_t> low, high;
-    for (int64_t lane = 0; lane < kSide; ++lane) {
-      low.push_back(lane & bit ? kSide + lane - bit : lane);
-      high.push_back(lane & bit ? kSide + lane : lane + bit);
-    }
-    for (int64_t i = 0; i < kSide; ++i) {
-      if (i & bit)
-        continue;
-      Value first = rows[i], second = rows[i + bit];
-      rows[i] = vector::ShuffleOp::create(b, first, second, low);
-      rows[i + bit] = vector::ShuffleOp::create(b, first, second, high);
-    }
-  }
-  return rows;
+/// `width` rows of memory along k, one behind the other: 16 make a tile.
+void TileWriter::packAlongK(const Operand &operand, Value at, Value tile,
+                            int64_t width) {
+  int64_t full = size(k) / stepSize(), rest = size(k) % stepSize();
+  loop(0, width, 1, [&](Value i) {
+    Value row = arith::AddIOp::create(b, at, i);
+    auto packStep = [&](Value step, int64_t count) {
+      Value kv = arith::MulIOp::create(b, step, index(stepSize())),
+            place = arith::MulIOp::create(b, step, index(kSide));
+      vector::StoreOp::create(
+          b, loadAlongK(operand, row, kv, count), operand.packed,
+          ValueRange{tile, arith::AddIOp::create(b, place, i), index(0)});
+    };
+    loop(0, full, 1, [&](Value step) { packStep(step, stepSize()); });
+    if (rest > 0)
+      packStep(index(full), rest);
+  });
 }
 
-/// Where memory has rows along k and the tile groups of k, or the other way
-/// round.
-void TileWriter::packTurned(const Operand &operand, Value at, Value tile,
-                            int64_t width) {
-  bool isAlongK = isDenseIn(operand, k);
-  auto packStep = [&](Value step, int64_t count) {
-    Value begin = arith::MulIOp::create(b, step, index(stepSize()));
-    SmallVector<Value> rows;
-    for (int64_t i = 0; i < kSide; ++i) {
-      int64_t left =
-          std::clamp<int64_t>(count - i * groupSize(), 0, groupSize());
-      if (isAlongK ? i >= width : left == 0)
-        rows.push_back(zeros(groupsType()));
-      else if (isAlongK)
-        rows.push_back(loadAlongK(operand, add(at, i), begin, count));
-      else
-        rows.push_back(loadGroups(operand, at, add(begin, i * groupSize()),
-                                  kSide, width, left)
-                           .front());
-    }
-    Value place = arith::MulIOp::create(b, step, index(kSide));
-    for (auto [i, row] : llvm::enumerate(turned(rows)))
-      vector::StoreOp::create(b, row, operand.packed,
-                              ValueRange{tile, add(place, i), index(0)});
-  };
-  int64_t full = size(k) / stepSize();
-  loop(0, full, 1, [&](Value step) { packStep(step, stepSize()); });
-  if (full < numSteps())
-    packStep(index(full), size(k) - full * stepSize());
-}
-
-/// Where memory has rows of 16 columns and more, as the tiles of the right
-/// operand do: several tiles at a time, `width` columns in all.
-void TileWriter::packAsItIs(const Operand &operand, Value at, Value tile,
-                            int64_t width) {
-  int64_t span = stepSize(); // that fill a register
+/// `width` columns of memory in groups of k: several tiles at a time.
+void TileWriter::packGroups(const Operand &operand, Value at, Value tile,
+                            int64_t span, int64_t width) {
   auto packGroup = [&](Value group, int64_t count) {
     Value kv = arith::MulIOp::create(b, group, index(groupSize()));
     SmallVector<Value> groups = loadGroups(operand, at, kv, span, width, count);
@@ -164,6 +130,65 @@ void TileWriter::packAsItIs(const Operand &operand, Value at, Value tile,
            vector::StoreOp::create(b, zeros(groupsType()), operand.packed,
                                    ValueRange{add(tile, i), group, index(0)});
        });
+}
+
+/// In tiles `begin` to `end`, groups of k and rows or columns change places:
+/// rows that differ in one bit of their number exchange the lanes that differ
+/// in it.
+void TileWriter::turn(const Operand &operand, Value begin, Value end) {
+  auto turnTile = [&](Value tile, Value first) {
+    SmallVector<Value> rows;
+    for (int64_t i = 0; i < kSide; ++i)
+      rows.push_back(
+          vector::LoadOp::create(b, groupsType(), operand.packed,
+                                 ValueRange{tile, add(first, i), index(0)}));
+    for (int64_t bit = 1; bit < kSide; bit *= 2) {
+      SmallVector<int64_t> low, high;
+      for (int64_t lane = 0; lane < kSide; ++lane) {
+        low.push_back(lane & bit ? kSide + lane - bit : lane);
+        high.push_back(lane & bit ? kSide + lane : lane + bit);
+      }
+      for (int64_t i = 0; i < kSide; ++i) {
+        if (i & bit)
+          continue;
+        Value first = rows[i], second = rows[i + bit];
+        rows[i] = vector::ShuffleOp::create(b, first, second, low);
+        rows[i + bit] = vector::ShuffleOp::create(b, first, second, high);
+      }
+    }
+    for (auto [i, row] : llvm::enumerate(rows))
+      vector::StoreOp::create(b, row, operand.packed,
+                              ValueRange{tile, add(first, i), index(0)});
+  };
+  loop(begin, end, 1, [&](Value tile) {
+    loop(0, numSteps() * kSide, kSide,
+         [&](Value first) { turnTile(tile, first); });
+  });
+}
+
+/// Rows or columns from `begin` up to `end`, which are `count`, or a multiple
+/// of it and of `span`. Tiles are numbered from `begin` on.
+void TileWriter::pack(const Operand &operand, Value begin, Value end,
+                      int64_t count, int64_t span, bool isTurned) {
+  bool isAlongK = isDenseIn(operand, k);
+  if (isAlongK)
+    span = kSide;
+  auto packSpan = [&](Value at, int64_t width) {
+    Value tile = arith::DivUIOp::create(b, arith::SubIOp::create(b, at, begin),
+                                        index(kSide));
+    if (isAlongK)
+      packAlongK(operand, at, tile, width);
+    else
+      packGroups(operand, at, tile, span, width);
+    if (isTurned)
+      turn(operand, tile, add(tile, llvm::divideCeil(width, kSide)));
+  };
+  int64_t full = count / span * span;
+  if (full > 0)
+    loop(begin, full == count ? end : add(begin, full), span,
+         [&](Value at) { packSpan(at, span); });
+  if (full < count)
+    packSpan(add(begin, full), count - full);
 }
 
 void TileWriter::bringTogether(Operand &operand) {
@@ -198,18 +223,8 @@ void TileWriter::packRight() {
   int64_t count = llvm::divideCeil(size(n), kSide);
   right.packed = memref::AllocOp::create(
       b, MemRefType::get({count, numSteps() * kSide, kSide}, b.getI32Type()));
-  bool isAlongK = isDenseIn(right, k);
-  int64_t span = isAlongK ? kSide : stepSize(), full = size(n) / span * span;
-  auto pack = [&](Value column, int64_t width) {
-    Value tile = arith::DivUIOp::create(b, column, index(kSide));
-    if (isAlongK)
-      packTurned(right, column, tile, width);
-    else
-      packAsItIs(right, column, tile, width);
-  };
-  loop(0, full, span, [&](Value column) { pack(column, span); });
-  if (full < size(n))
-    pack(index(full), size(n) - full);
+  pack(right, index(0), index(size(n)), size(n), stepSize(),
+       /*isTurned=*/isDenseIn(right, k));
 }
 
 void TileWriter::allocateLeft() {
@@ -232,17 +247,6 @@ void TileWriter::packLeft(Value first, Value last, int64_t height) {
           ValueRange{arith::SubIOp::create(b, row, first), index(0)});
     });
   }
-  if (!left.packed)
-    return;
-  int64_t full = height / kSide * kSide;
-  auto pack = [&](Value row, int64_t width) {
-    Value place = arith::SubIOp::create(b, row, first);
-    packTurned(left, row, arith::DivUIOp::create(b, place, index(kSide)),
-               width);
-  };
-  if (full > 0)
-    loop(first, height % kSide == 0 ? last : add(first, full), kSide,
-         [&](Value row) { pack(row, kSide); });
-  if (full < height)
-    pack(add(first, full), height - full);
+  if (left.packed)
+    pack(left, first, last, height, 2 * kSide, /*isTurned=*/true);
 }

@@ -106,10 +106,12 @@ private:
   void packRight();
   /// Rows of the left operand from `first` on: `height`, or a multiple of it.
   void packLeft(Value first, Value last, int64_t height);
-  /// A row of tiles, of the rows from `at` on or the columns, `width` of which
-  /// are there.
-  void packTurned(const Operand &operand, Value at, Value tile, int64_t width);
-  void packAsItIs(const Operand &operand, Value at, Value tile, int64_t width);
+  void pack(const Operand &operand, Value begin, Value end, int64_t count,
+            int64_t span, bool isTurned);
+  void packAlongK(const Operand &operand, Value at, Value tile, int64_t width);
+  void packGroups(const Operand &operand, Value at, Value tile, int64_t span,
+                  int64_t width);
+  void turn(const Operand &operand, Value begin, Value end);
   /// `count` elements along k of one row or column, zeros behind them.
   Value loadAlongK(const Operand &operand, Value at, Value kv, int64_t count);
   /// Of `span` rows or columns, `width` of which are there, one group each,
@@ -119,7 +121,6 @@ private:
   Value loadSome(Value buffer, ValueRange where, int64_t span, int64_t count);
   Value zeros(VectorType type);
   SmallVector<Value> inTurns(Value first, Value second, int64_t unit);
-  SmallVector<Value> turned(SmallVector<Value> rows);
   VectorType groupsType() { return VectorType::get(kSide, b.getI32Type()); }
 
   linalg::LinalgOp op;
