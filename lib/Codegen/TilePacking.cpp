@@ -26,6 +26,12 @@ using namespace mlir;
 using namespace mlir::pathways;
 using namespace mlir::pathways::kernel;
 
+namespace {
+constexpr int64_t kFarBytes = 2048;
+/// Columns for which rows are read again and again.
+constexpr int64_t kWorthPacking = 128;
+} // namespace
+
 Value TileWriter::zeros(VectorType type) {
   return arith::ConstantOp::create(b, b.getZeroAttr(type));
 }
@@ -229,7 +235,10 @@ void TileWriter::packRight() {
 
 void TileWriter::allocateLeft() {
   int64_t rows = llvm::alignTo(std::min(size(m), kRowBlock), kSide);
-  if (!isDenseIn(left, k))
+  // Rows far apart share a few sets of a cache, and have a page each.
+  bool isFar = strideAlong(left.buffer, left.map, m) >= kFarBytes &&
+               size(m) >= kSide && size(n) >= kWorthPacking;
+  if (!isDenseIn(left, k) || isFar)
     left.packed = memref::AllocOp::create(
         b, MemRefType::get({rows / kSide, numSteps() * kSide, kSide},
                            b.getI32Type()));
@@ -248,5 +257,6 @@ void TileWriter::packLeft(Value first, Value last, int64_t height) {
     });
   }
   if (left.packed)
-    pack(left, first, last, height, 2 * kSide, /*isTurned=*/true);
+    pack(left, first, last, height, 2 * kSide,
+         /*isTurned=*/!isDenseIn(left, k));
 }

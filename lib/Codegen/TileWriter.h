@@ -77,6 +77,11 @@ private:
   void chooseSides();
   bool isDenseIn(const Operand &operand, int64_t dim) const;
   bool isWorthIt() const;
+  /// Where rows, or columns, begin that are no multiple of two tiles.
+  int64_t edgeOf(int64_t dim) const;
+  /// Of the first two tiles of `count` rows or columns.
+  Sides sidesOf(int64_t count) const;
+  bool hasOneShape() const;
   void takeFill();
   SmallVector<Value> subscripts(AffineMap map, int64_t dim, Value at,
                                 Value kv) const;

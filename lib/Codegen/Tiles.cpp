@@ -362,41 +362,54 @@ void TileWriter::writeColumns(Value firstRow, Value lastRow, Value column,
     loop(0, steps, kStepBlock, block);
 }
 
-/// The sides of tiles, two of them, or fewer, that are `count` in all.
-static SmallVector<int64_t, 2> sidesOf(int64_t count, int64_t side) {
-  SmallVector<int64_t, 2> sides;
-  for (; count > 0; count -= sides.back())
-    sides.push_back(std::min(count, side));
+int64_t TileWriter::edgeOf(int64_t dim) const {
+  return size(dim) / (2 * kSide) * (2 * kSide);
+}
+
+TileWriter::Sides TileWriter::sidesOf(int64_t count) const {
+  Sides sides;
+  for (; count > 0 && sides.size() < 2; count -= sides.back())
+    sides.push_back(std::min(count, kSide));
   return sides;
+}
+
+/// Whether all blocks are equal, so that the registers are told once what they
+/// hold: that takes as long as the product of a block.
+bool TileWriter::hasOneShape() const {
+  return llvm::all_of(ArrayRef{m, n}, [&](int64_t dim) {
+    return edgeOf(dim) == 0 || edgeOf(dim) == size(dim);
+  });
 }
 
 void TileWriter::writeRows(Value first, Value last, const Sides &rows) {
   packLeft(first, last, llvm::sum_of(rows));
-  int64_t width = 2 * kSide, full = size(n) / width * width;
-  if (full > 0) {
+  int64_t edge = edgeOf(n);
+  if (edge > 0) {
     Shape shape{rows, {kSide, kSide}};
-    configure(shape);
-    loop(0, full, width,
+    if (!hasOneShape())
+      configure(shape);
+    loop(0, edge, 2 * kSide,
          [&](Value column) { writeColumns(first, last, column, shape); });
   }
-  if (full < size(n)) {
-    Shape shape{rows, sidesOf(size(n) - full, kSide)};
-    configure(shape);
-    writeColumns(first, last, index(full), shape);
+  if (edge < size(n)) {
+    Shape shape{rows, sidesOf(size(n) - edge)};
+    if (!hasOneShape())
+      configure(shape);
+    writeColumns(first, last, index(edge), shape);
   }
 }
 
 void TileWriter::writeMatrix() {
   bringTogether(left);
   allocateLeft();
-  int64_t height = 2 * kSide, full = size(m) / height * height;
-  loop(0, full, kRowBlock, [&](Value first) {
-    Value last = full <= kRowBlock ? index(full)
-                                   : min(add(first, kRowBlock), index(full));
+  int64_t edge = edgeOf(m);
+  loop(0, edge, kRowBlock, [&](Value first) {
+    Value last = edge <= kRowBlock ? index(edge)
+                                   : min(add(first, kRowBlock), index(edge));
     writeRows(first, last, {kSide, kSide});
   });
-  if (full < size(m))
-    writeRows(index(full), index(size(m)), sidesOf(size(m) - full, kSide));
+  if (edge < size(m))
+    writeRows(index(edge), index(size(m)), sidesOf(size(m) - edge));
 }
 
 void TileWriter::takeFill() {
@@ -425,6 +438,8 @@ void TileWriter::write() {
       outer[dim] = index(0);
     packRight();
   }
+  if (hasOneShape())
+    configure({sidesOf(size(m)), sidesOf(size(n))});
   std::function<void(int64_t)> nest = [&](int64_t i) {
     if (i > 0 && i == numOfRight)
       packRight();
