@@ -41,7 +41,7 @@ private:
   static constexpr int64_t kRowBytes = 64;  ///< of a row of any tile
   static constexpr int64_t kGroupBytes = 4; ///< of a group
   static constexpr int64_t kRowBlock = 128; ///< rows that share columns
-  static constexpr int64_t kStepBlock = 16; ///< steps that stay in the cache
+  static constexpr int64_t kStepBlock = 64; ///< steps that stay in the cache
 
   /// An operand and how it is read.
   struct Operand {

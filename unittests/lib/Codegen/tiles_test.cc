@@ -128,7 +128,8 @@ TEST(KernelTiles, Bytes) {
       }
       checkProduct(16, 64, 16, {turnsA, turnsB});
       checkProduct(32, 1024, 64, {turnsA, turnsB});
-      // Several blocks of rows.
+      // Several blocks of k; and of rows.
+      checkProduct(35, 4170, 40, {turnsA, turnsB});
       checkProduct(293, 130, 45, {turnsA, turnsB});
       checkProduct(21, 67, 39, {turnsA, turnsB, false, false, 3, 5});
     }
@@ -253,6 +254,7 @@ TEST(KernelTiles, OrderOfBf16) {
         checkOrder(18, k, 35, a, b, "n,m", all);
       }
   checkOrder(293, 70, 75, "m,k", "k,n", "m,n", all);
+  checkOrder(37, 2120, 50, "m,k", "k,n", "m,n", all);
 }
 
 TEST(KernelTiles, OrderOfBf16InAnyForm) {
