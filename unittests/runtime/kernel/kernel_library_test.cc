@@ -8,6 +8,7 @@
 
 #include "runtime/kernel/kernel_library.h"
 
+#include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -163,6 +164,25 @@ TEST(KernelLibraryTest, ChoosesTheBestItCanRun) {
                 HostTarget().triple()));
   add("", "");
   EXPECT_TRUE(KernelLibrary::Load(kernel, Bytes(object), {}).ok());
+}
+
+// Linux grants them to no process of which a thread has so small a stack for
+// signals.
+TEST(TargetDeathTest, RefusedMatrixRegistersAreLacking) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        static char memory[4096];
+        stack_t small = {};
+        small.ss_sp = memory;
+        small.ss_size = sizeof(memory);
+        sigaltstack(&small, nullptr);
+        for (const std::string& feature : HostTarget().features()) {
+          if (feature.starts_with("+amx-")) _exit(1);
+        }
+        _exit(0);
+      },
+      testing::ExitedWithCode(0), "");
 }
 
 TEST(TargetTest, MatrixRegistersAreThereOnlyIfLinuxGrantsThem) {
