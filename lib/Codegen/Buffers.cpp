@@ -523,11 +523,25 @@ static void addInLanes(linalg::GenericOp op) {
   }
 }
 
-LogicalResult kernel::lowerToLoops(ModuleOp module) {
+/// Whether it is worth it to make vectors of the loops that `op` becomes.
+static bool hasManyElements(linalg::LinalgOp op) {
+  constexpr int64_t kMany = 16;
+  int64_t count = 1;
+  for (int64_t size : op.getStaticLoopRanges())
+    count = llvm::SaturatingMultiply<uint64_t>(count, size);
+  return count > kMany;
+}
+
+LogicalResult kernel::lowerToLoops(ModuleOp module, const MatmulTiles &tiles,
+                                   bool &leavesLoops) {
   MLIRContext *context = module.getContext();
   keepSignsOfErf(module);
+  RewritePatternSet copies(context);
+  copies.add<CopyByLoops, FillFlat>(context);
+  applyPatternsToEnd(module, std::move(copies));
+  lowerElementwise(module, tiles);
+  module.walk([&](linalg::LinalgOp op) { leavesLoops |= hasManyElements(op); });
   RewritePatternSet patterns(context);
-  patterns.add<CopyByLoops, FillFlat>(context);
   addExpPattern(patterns);
   addMaxNumPatterns(patterns);
   addDoublePatterns(patterns);

@@ -36,6 +36,7 @@
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "mlir/IR/Verifier.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "pathways/Codegen/CodeCache.h"
@@ -270,6 +271,17 @@ void lowerStructured(ModuleOp module, const llvm::TargetMachine &machine,
   }
 }
 
+/// Whether there are loops that the body had.
+bool hasOwnLoops(ModuleOp module) {
+  return module
+      .walk([](LoopLikeOpInterface loop) {
+        return loop->hasAttr(kernel::kRowLoopAttrName)
+                   ? WalkResult::advance()
+                   : WalkResult::interrupt();
+      })
+      .wasInterrupted();
+}
+
 /// Stages for one target. Consumes `module`.
 FailureOr<std::string> lowerToObject(ModuleOp module, const Target &target,
                                      MutableArrayRef<CompiledSegment> compiled,
@@ -279,11 +291,12 @@ FailureOr<std::string> lowerToObject(ModuleOp module, const Target &target,
   if (failed(machine))
     return failure();
   kernel::MatmulTiles tiles = tilesOf(**machine);
+  bool hasPlainLoops = hasOwnLoops(module);
   lowerStructured(module, **machine, tiles, /*log=*/nullptr);
   if (tiles.hasRanges)
     kernel::useRanges(module);
   kernel::expandNarrowConversions(module, tiles.hasHalves);
-  if (failed(kernel::lowerToLoops(module)))
+  if (failed(kernel::lowerToLoops(module, tiles, hasPlainLoops)))
     return failure();
   kernel::storeNarrowFloatsAsIntegers(module);
   kernel::takeBuffersOfParts(module);
@@ -313,7 +326,7 @@ FailureOr<std::string> lowerToObject(ModuleOp module, const Target &target,
   }
   if (failed(kernel::lowerToLLVM(module, segments)))
     return failure();
-  return kernel::emitObject(module, segments, **machine);
+  return kernel::emitObject(module, segments, **machine, hasPlainLoops);
 }
 
 } // namespace

@@ -158,8 +158,13 @@ void keepSignsOfErf(ModuleOp module);
 /// Writes log, sin, cos and pow of f32 as straight code in f64, rounded once.
 void addDoublePatterns(RewritePatternSet &patterns);
 
-/// Everything else of linalg, and copies, to loops.
-LogicalResult lowerToLoops(ModuleOp module);
+/// What is done to each of elements that lie next to each other to vector code.
+void lowerElementwise(ModuleOp module, const MatmulTiles &tiles);
+
+/// Everything else of linalg, and copies, to loops. Sets `leavesLoops` where
+/// some are left of which vectors can be made.
+LogicalResult lowerToLoops(ModuleOp module, const MatmulTiles &tiles,
+                           bool &leavesLoops);
 
 /// Makes f16 and bf16 in buffers and registers integers of their size, but for
 /// what is converted in registers: not all targets can select what LLVM makes
@@ -194,12 +199,15 @@ struct LoweredSegment {
 LogicalResult lowerToLLVM(ModuleOp module, ArrayRef<LoweredSegment> segments);
 
 /// Runs those of LLVM's passes that have something to do in kernels.
-void optimize(llvm::Module &code, llvm::TargetMachine &machine);
+/// Makes vectors of loops only if `hasPlainLoops`.
+void optimize(llvm::Module &code, llvm::TargetMachine &machine,
+              bool hasPlainLoops);
 
 /// Optimizes and writes the object file.
 FailureOr<std::string> emitObject(ModuleOp module,
                                   ArrayRef<LoweredSegment> segments,
-                                  llvm::TargetMachine &machine);
+                                  llvm::TargetMachine &machine,
+                                  bool hasPlainLoops);
 
 } // namespace mlir::pathways::kernel
 

@@ -10,19 +10,29 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
 using namespace mlir::pathways;
 
-bool kernel::isDense(Value buffer) {
+static bool isDense(MemRefType type) {
   SmallVector<int64_t> strides;
   int64_t offset;
-  auto type = cast<MemRefType>(buffer.getType());
   return type.getRank() > 0 &&
          succeeded(type.getStridesAndOffset(strides, offset)) &&
          strides.back() == 1;
+}
+
+bool kernel::isDense(Value buffer) {
+  return ::isDense(cast<MemRefType>(buffer.getType()));
+}
+
+bool kernel::isDenseAsOne(Value buffer, ArrayRef<ReassociationIndices> groups) {
+  auto type = cast<MemRefType>(buffer.getType());
+  return memref::CollapseShapeOp::isGuaranteedCollapsible(type, groups) &&
+         ::isDense(memref::CollapseShapeOp::computeCollapsedType(type, groups));
 }
 
 bool kernel::isWrittenOut(Operation &op) {

@@ -14,6 +14,7 @@
 #ifndef LIB_CODEGEN_LANES_H
 #define LIB_CODEGEN_LANES_H
 
+#include "mlir/Dialect/Utils/ReshapeOpsUtils.h"
 #include "mlir/IR/Block.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/IRMapping.h"
@@ -24,6 +25,10 @@ namespace mlir::pathways::kernel {
 /// Whether neighbours along the last dimension of `buffer` lie next to each
 /// other.
 bool isDense(Value buffer);
+
+/// Likewise, once dimensions in groups are one each. Those of a slice of one
+/// column can be one, but lie apart.
+bool isDenseAsOne(Value buffer, ArrayRef<ReassociationIndices> groups);
 
 /// Whether `op`, of scalars, of the dialect `math` becomes straight code, not a
 /// call.

@@ -304,7 +304,8 @@ static LogicalResult checkImports(ModuleOp module, llvm::StringRef bytes) {
 
 FailureOr<std::string> kernel::emitObject(ModuleOp module,
                                           ArrayRef<LoweredSegment> segments,
-                                          llvm::TargetMachine &machine) {
+                                          llvm::TargetMachine &machine,
+                                          bool hasPlainLoops) {
   llvm::LLVMContext context;
   std::string complaint;
   context.setDiagnosticHandler(std::make_unique<Complaints>(complaint));
@@ -339,7 +340,7 @@ FailureOr<std::string> kernel::emitObject(ModuleOp module,
       function.addFnAttr(llvm::Attribute::NoInline);
     function.setDSOLocal(true);
   }
-  optimize(*code, machine);
+  optimize(*code, machine, hasPlainLoops);
   llvm::SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream os(bytes);
   llvm::legacy::PassManager passes;

@@ -69,22 +69,31 @@ struct KeepOuterLoops : llvm::PassInfoMixin<KeepOuterLoops> {
 };
 } // namespace
 
-static llvm::FunctionPassManager makePasses() {
-  llvm::FunctionPassManager passes;
+/// Loops that are vector code already, and what surrounds them.
+static void addPassesForTiles(llvm::FunctionPassManager &passes) {
   // Descriptors of buffers, which are structures, come apart.
   passes.addPass(llvm::EarlyCSEPass());
   passes.addPass(llvm::SimplifyCFGPass());
   passes.addPass(llvm::InstCombinePass());
+  llvm::LoopPassManager loops;
+  loops.addPass(llvm::LoopRotatePass());
+  loops.addPass(llvm::LICMPass(llvm::LICMOptions()));
+  passes.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(loops),
+                                                       /*UseMemorySSA=*/true));
+  llvm::LoopPassManager second;
+  second.addPass(llvm::LoopIdiomRecognizePass());
+  passes.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(second)));
+}
+
+/// Loops over scalars, of which vectors may be made.
+static void addPassesForLoops(llvm::FunctionPassManager &passes) {
   llvm::LoopPassManager first;
-  first.addPass(llvm::LoopRotatePass());
-  first.addPass(llvm::LICMPass(llvm::LICMOptions()));
   first.addPass(llvm::SimpleLoopUnswitchPass());
   passes.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(first),
                                                        /*UseMemorySSA=*/true));
   passes.addPass(llvm::SimplifyCFGPass());
   passes.addPass(llvm::InstCombinePass());
   llvm::LoopPassManager second;
-  second.addPass(llvm::LoopIdiomRecognizePass());
   second.addPass(llvm::IndVarSimplifyPass());
   second.addPass(llvm::LoopDeletionPass());
   second.addPass(KeepOuterLoops());
@@ -104,6 +113,10 @@ static llvm::FunctionPassManager makePasses() {
                                            .sinkCommonInsts(true)));
   passes.addPass(llvm::SLPVectorizerPass());
   passes.addPass(llvm::VectorCombinePass());
+}
+
+/// What has become short, or the same each time.
+static void addLastPasses(llvm::FunctionPassManager &passes) {
   // Short loops over vectors vanish, so that LICM finds sums that stay in
   // registers.
   passes.addPass(llvm::LoopUnrollPass(llvm::LoopUnrollOptions()
@@ -117,10 +130,10 @@ static llvm::FunctionPassManager makePasses() {
   passes.addPass(llvm::InferAlignmentPass());
   passes.addPass(llvm::DivRemPairsPass());
   passes.addPass(llvm::SimplifyCFGPass());
-  return passes;
 }
 
-void kernel::optimize(llvm::Module &code, llvm::TargetMachine &machine) {
+void kernel::optimize(llvm::Module &code, llvm::TargetMachine &machine,
+                      bool hasPlainLoops) {
   llvm::LoopAnalysisManager lam;
   llvm::FunctionAnalysisManager fam;
   llvm::CGSCCAnalysisManager cgam;
@@ -133,8 +146,13 @@ void kernel::optimize(llvm::Module &code, llvm::TargetMachine &machine) {
   builder.registerFunctionAnalyses(fam);
   builder.registerLoopAnalyses(lam);
   builder.crossRegisterProxies(lam, fam, cgam, mam);
+  llvm::FunctionPassManager inner;
+  addPassesForTiles(inner);
+  if (hasPlainLoops)
+    addPassesForLoops(inner);
+  addLastPasses(inner);
   llvm::ModulePassManager passes;
-  passes.addPass(llvm::createModuleToFunctionPassAdaptor(makePasses()));
+  passes.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(inner)));
   passes.addPass(llvm::GlobalDCEPass());
   passes.run(code, mam);
 }

@@ -61,7 +61,7 @@ public:
   }
   /// No target has vectors for that.
   bool dividesIntegers();
-  /// Why LLVM makes no vectors of it; empty: it does, as far as there are any.
+  /// Why no vectors are made of it; empty: they are, as far as there are any.
   std::string getObstacle();
   double getSlowdown();
 

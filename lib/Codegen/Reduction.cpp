@@ -160,8 +160,7 @@ void ReductionWriter::join(int64_t dim) {
       return !source.has(dim);
     int64_t place = static_cast<int64_t>(source.dims.size()) - 1 - joined;
     return place >= 0 && source.dims[place] == dim &&
-           memref::CollapseShapeOp::isGuaranteedCollapsible(
-               cast<MemRefType>(source.buffer.getType()), joinedDims(source));
+           isDenseAsOne(source.buffer, joinedDims(source));
   });
   if (!canJoin) {
     --joined;

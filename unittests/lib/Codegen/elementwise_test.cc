@@ -45,6 +45,40 @@ TEST(KernelElementwise, Float) {
   }
 }
 
+// Rows of one element follow each other in two dimensions, not in memory.
+TEST(KernelElementwise, SlicesOfOneColumn) {
+  Kernel kernel;
+  ASSERT_TRUE(kernel.compile(R"(
+    func.func @squares(%x: tensor<33x2xf32>) -> tensor<29x1xf32> {
+      %0 = tensor.extract_slice %x[3, 1] [29, 1] [1, 1]
+          : tensor<33x2xf32> to tensor<29x1xf32>
+      %1 = arith.mulf %0, %0 : tensor<29x1xf32>
+      return %1 : tensor<29x1xf32>
+    }
+    func.func @sum(%x: tensor<33x2xi32>) -> tensor<i32> {
+      %0 = tensor.extract_slice %x[3, 1] [29, 1] [1, 1]
+          : tensor<33x2xi32> to tensor<29x1xi32>
+      %z = arith.constant dense<0> : tensor<i32>
+      %r = linalg.reduce { arith.addi } ins(%0 : tensor<29x1xi32>)
+             outs(%z : tensor<i32>) dimensions = [0, 1]
+      return %r : tensor<i32>
+    })"))
+      << kernel.errors();
+  auto xs = numbers<float>(66, 1);
+  Buffer x = Buffer::of(xs), squares(29 * 4);
+  ASSERT_EQ(kernel.run(0, {&x, &squares}), 0);
+  auto is = numbers<int32_t>(66, 2, -1000, 1000);
+  Buffer y = Buffer::of(is), sum(4);
+  ASSERT_EQ(kernel.run(1, {&y, &sum}), 0);
+  int32_t expected = 0;
+  for (int i = 0; i < 29; ++i) {
+    const int at = (i + 3) * 2 + 1;
+    EXPECT_EQ(squares.as<float>()[i], xs[at] * xs[at]) << i;
+    expected += is[at];
+  }
+  EXPECT_EQ(sum.as<int32_t>()[0], expected);
+}
+
 TEST(KernelElementwise, IntegersAndDoubles) {
   Kernel kernel;
   ASSERT_TRUE(kernel.compile(R"(

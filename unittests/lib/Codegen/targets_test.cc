@@ -115,9 +115,9 @@ TEST(Targets, RandomKernelsCanBeSelected) {
 }
 
 constexpr char kLargest[] = R"(
-func.func @largest(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
-  %r = arith.maximumf %x, %y : tensor<4xf32>
-  return %r : tensor<4xf32>
+func.func @largest(%x: tensor<7xf32>, %y: tensor<7xf32>) -> tensor<7xf32> {
+  %r = arith.maximumf %x, %y : tensor<7xf32>
+  return %r : tensor<7xf32>
 })";
 
 /// LLVM has code generators that do not know all that it asks of them.
