@@ -49,6 +49,13 @@ Value valueSetBy(Operation *op, Value buffer);
 /// takes the op that does it away and returns the number. Else returns none.
 Value takeFill(linalg::LinalgOp op);
 
+/// How many of `steps` steps of its sums `op` is to make in one turn of a loop,
+/// at most `most`, where each adds to `sums` vectors. More of them hide what
+/// the loop itself costs; where there is little to compute, and a step is long,
+/// they only take time to compile.
+int64_t stepsPerTurn(linalg::LinalgOp op, int64_t steps, int64_t sums,
+                     int64_t most);
+
 /// The outermost loop around `op` in which `buffer` stays as it is; `op` itself
 /// where there is none.
 Operation *outermostUser(Value buffer, Operation *op);

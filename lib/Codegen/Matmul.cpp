@@ -276,16 +276,18 @@ void ContractionWriter::addTerms(Value kBegin, Value kEnd, ArrayRef<Value> rows,
     scf::YieldOp::create(b, inner);
     sums.assign(loop.getResults().begin(), loop.getResults().end());
   };
+  const int64_t unroll =
+      kernel::stepsPerTurn(op, size(k), sums.size(), kUnroll);
   // Only the last block of k can have a rest.
-  if (size(k) < kUnroll) {
+  if (unroll == 1 || size(k) < unroll) {
     depthLoop(kBegin, kEnd, 1);
-  } else if (size(k) % kUnroll == 0) {
-    depthLoop(kBegin, kEnd, kUnroll);
+  } else if (size(k) % unroll == 0) {
+    depthLoop(kBegin, kEnd, unroll);
   } else {
     Value length = arith::SubIOp::create(b, kEnd, kBegin);
-    Value rest = arith::RemUIOp::create(b, length, index(kUnroll));
+    Value rest = arith::RemUIOp::create(b, length, index(unroll));
     Value middle = arith::SubIOp::create(b, kEnd, rest);
-    depthLoop(kBegin, middle, kUnroll);
+    depthLoop(kBegin, middle, unroll);
     depthLoop(middle, kEnd, 1);
   }
 }

@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Contraction.h"
 #include "WindowWriter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -279,16 +280,18 @@ void WindowWriter::addTerms(size_t i, Sums &sums) {
     begin = index(at[dim].offset);
   Value end = isBlocked ? blockEnd : index(sizes[dim]);
   Position before = at[dim];
-  if (!isLast) {
+  const int64_t unroll =
+      isLast ? kernel::stepsPerTurn(op, sizes[dim], sums.size(), kUnroll) : 1;
+  if (unroll == 1) {
     loopOver(begin, end, 1);
-  } else if (sizes[dim] % kUnroll == 0) {
-    loopOver(begin, end, kUnroll);
+  } else if (sizes[dim] % unroll == 0) {
+    loopOver(begin, end, unroll);
   } else {
     // Only the last block can have a rest.
     Value length = arith::SubIOp::create(b, end, begin);
-    Value rest = arith::RemUIOp::create(b, length, index(kUnroll));
+    Value rest = arith::RemUIOp::create(b, length, index(unroll));
     Value middle = arith::SubIOp::create(b, end, rest);
-    loopOver(begin, middle, kUnroll);
+    loopOver(begin, middle, unroll);
     loopOver(middle, end, 1);
   }
   at[dim] = before;
