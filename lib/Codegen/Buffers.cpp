@@ -326,10 +326,9 @@ LogicalResult kernel::bufferizeSegments(ModuleOp module) {
   bufferization::OneShotBufferizePassOptions options;
   options.bufferAlignment = kAlignment;
   bufferize.addPass(bufferization::createOneShotBufferizePass(options));
-  bufferize.addPass(createCanonicalizerPass());
-  bufferize.addPass(createCSEPass());
   if (failed(runPasses(bufferize, module)))
     return failure();
+  simplify(module);
   WalkResult walk = module.walk([](Operation *op) -> WalkResult {
     if (llvm::any_of(op->getResultTypes(), llvm::IsaPred<TensorType>))
       return op->emitOpError(
@@ -556,9 +555,10 @@ LogicalResult kernel::lowerToLoops(ModuleOp module, const MatmulTiles &tiles,
   module.walk(addInLanes);
   PassManager pm(context);
   pm.nest<func::FuncOp>().addPass(createConvertLinalgToLoopsPass());
-  pm.addPass(createCanonicalizerPass());
-  pm.addPass(createCSEPass());
-  return runPasses(pm, module);
+  if (failed(runPasses(pm, module)))
+    return failure();
+  simplify(module);
+  return success();
 }
 
 //===----------------------------------------------------------------------===//

@@ -11,6 +11,7 @@
 #include "CodegenInternal.h"
 #include "NarrowOperands.h"
 #include "Paths.h"
+#include "Rewrite.h"
 #include "Tiles.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -69,6 +70,7 @@ void mlir::pathways::registerKernelDialects(DialectRegistry &registry) {
   scf::registerBufferizableOpInterfaceExternalModels(registry);
   tensor::registerBufferizableOpInterfaceExternalModels(registry);
   tensor::registerSubsetOpInterfaceExternalModels(registry);
+  kernel::registerSimplification(registry);
   registerBuiltinDialectTranslation(registry);
   registerLLVMDialectTranslation(registry);
 }

@@ -35,11 +35,13 @@
 #include "llvm/ADT/StringSet.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/DiagnosticPrinter.h"
+#include "llvm/IR/Instructions.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Object/ObjectFile.h"
 #include "llvm/Target/TargetMachine.h"
+#include "llvm/Transforms/Utils/Cloning.h"
 
 using namespace mlir;
 using namespace mlir::pathways;
@@ -196,10 +198,12 @@ static LogicalResult lowerToBranches(ModuleOp module) {
   arith::populateCeilFloorDivExpandOpsPatterns(patterns);
   memref::populateExpandStridedMetadataPatterns(patterns);
   kernel::applyPatternsToEnd(module, std::move(patterns));
+  PassManager affine(context);
+  affine.addPass(createLowerAffinePass());
+  if (failed(kernel::runPasses(affine, module)))
+    return failure();
+  kernel::simplify(module);
   PassManager pm(context);
-  pm.addPass(createLowerAffinePass());
-  pm.addPass(createCanonicalizerPass());
-  pm.addPass(createCSEPass());
   pm.addPass(createLoopInvariantCodeMotionPass());
   // Integer powers become functions with loops.
   WalkResult powers = module.walk([](Operation *op) {
@@ -242,6 +246,9 @@ static LogicalResult convertToLLVM(ModuleOp module) {
 
 LogicalResult kernel::lowerToLLVM(ModuleOp module,
                                   ArrayRef<LoweredSegment> segments) {
+  // The last time that an error of ours would be seen as what it is.
+  if (failed(verify(module)))
+    return failure();
   const Parts parts = findParts(module);
   callAccurateFunctions(module);
   if (failed(lowerToBranches(module)) || failed(convertToLLVM(module)))
@@ -254,7 +261,7 @@ LogicalResult kernel::lowerToLLVM(ModuleOp module,
     addEntry(module, segment, body);
   }
   describeParts(module, parts);
-  return verify(module);
+  return success();
 }
 
 //===----------------------------------------------------------------------===//
@@ -279,6 +286,24 @@ struct Complaints : llvm::DiagnosticHandler {
   std::string &text;
 };
 } // namespace
+
+/// Puts small bodies into the entries that call them: they have been optimized
+/// by what is known of their arguments, and a function less goes through all of
+/// code generation. In large ones it takes longer to keep what is known.
+static void joinBodies(llvm::Module &code,
+                       ArrayRef<kernel::LoweredSegment> segments) {
+  constexpr unsigned kMostInstructions = 48;
+  for (const kernel::LoweredSegment &segment : segments) {
+    llvm::Function *body = code.getFunction(segment.symbol);
+    if (!body || !body->hasOneUse() ||
+        body->getInstructionCount() > kMostInstructions)
+      continue;
+    auto *call = llvm::dyn_cast<llvm::CallInst>(body->user_back());
+    llvm::InlineFunctionInfo info;
+    if (call && llvm::InlineFunction(*call, info).isSuccess())
+      body->eraseFromParent();
+  }
+}
 
 /// Refuses an object that imports what the loader does not have.
 static LogicalResult checkImports(ModuleOp module, llvm::StringRef bytes) {
@@ -341,6 +366,7 @@ FailureOr<std::string> kernel::emitObject(ModuleOp module,
     function.setDSOLocal(true);
   }
   optimize(*code, machine, hasPlainLoops);
+  joinBodies(*code, segments);
   llvm::SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream os(bytes);
   llvm::legacy::PassManager passes;

@@ -17,6 +17,7 @@
 #include "CodegenInternal.h"
 
 #include "runtime/kernel/kernel_imports.h"
+#include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Passes/PassBuilder.h"
@@ -63,6 +64,21 @@ struct KeepOuterLoops : llvm::PassInfoMixin<KeepOuterLoops> {
                               llvm::LoopStandardAnalysisResults &,
                               llvm::LPMUpdater &) {
     if (!loop.isInnermost())
+      loop.setLoopAlreadyUnrolled();
+    return llvm::PreservedAnalyses::all();
+  }
+};
+
+/// What is not short is not unrolled; to find out what that would cost takes
+/// longer than to see that.
+struct KeepLongLoops : llvm::PassInfoMixin<KeepLongLoops> {
+  static constexpr unsigned kShort = 8;
+
+  llvm::PreservedAnalyses run(llvm::Loop &loop, llvm::LoopAnalysisManager &,
+                              llvm::LoopStandardAnalysisResults &results,
+                              llvm::LPMUpdater &) {
+    unsigned count = results.SE.getSmallConstantTripCount(&loop);
+    if (count == 0 || count > kShort)
       loop.setLoopAlreadyUnrolled();
     return llvm::PreservedAnalyses::all();
   }
@@ -119,11 +135,13 @@ static void addPassesForLoops(llvm::FunctionPassManager &passes) {
 static void addLastPasses(llvm::FunctionPassManager &passes) {
   // Short loops over vectors vanish, so that LICM finds sums that stay in
   // registers.
-  passes.addPass(llvm::LoopUnrollPass(llvm::LoopUnrollOptions()
-                                          .setPartial(false)
-                                          .setRuntime(false)
-                                          .setUpperBound(false)
-                                          .setFullUnrollMaxCount(8)));
+  passes.addPass(llvm::createFunctionToLoopPassAdaptor(KeepLongLoops()));
+  passes.addPass(
+      llvm::LoopUnrollPass(llvm::LoopUnrollOptions()
+                               .setPartial(false)
+                               .setRuntime(false)
+                               .setUpperBound(false)
+                               .setFullUnrollMaxCount(KeepLongLoops::kShort)));
   passes.addPass(llvm::InstCombinePass());
   passes.addPass(llvm::createFunctionToLoopPassAdaptor(
       llvm::LICMPass(llvm::LICMOptions()), /*UseMemorySSA=*/true));

@@ -413,10 +413,9 @@ LogicalResult kernel::normalizeTensors(ModuleOp module) {
     OpPassManager &fpm = pm.nest<func::FuncOp>();
     fpm.addPass(createConvertElementwiseToLinalgPass());
     fpm.addPass(createLinalgGeneralizeNamedOpsPass());
-    fpm.addPass(createCanonicalizerPass());
-    fpm.addPass(createCSEPass());
     if (failed(runPasses(pm, module)))
       return failure();
+    simplify(module);
   }
   // Before fusion, which may join what rounds to bf16 and what widens that.
   takeNarrowOperands(module);

@@ -8,11 +8,16 @@
 
 #include "Rewrite.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/DialectInterface.h"
+#include "mlir/IR/Dominance.h"
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassInstrumentation.h"
 #include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/CSE.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "llvm/Support/Threading.h"
+#include <mutex>
 
 using namespace mlir;
 using namespace mlir::pathways;
@@ -30,6 +35,54 @@ void kernel::applyPatternsToEnd(ModuleOp module, RewritePatternSet &&patterns) {
   config.setMaxIterations(GreedyRewriteConfig::kNoLimit);
   // Without a bound there is nothing that it could fail of.
   (void)applyPatternsGreedily(module, std::move(patterns), config);
+}
+
+namespace {
+
+/// The patterns of all dialects of a context. Thread-safe.
+class CanonicalPatterns : public DialectInterface::Base<CanonicalPatterns> {
+public:
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(CanonicalPatterns)
+
+  explicit CanonicalPatterns(Dialect *dialect) : Base(dialect) {}
+
+  static FrozenRewritePatternSet gather(MLIRContext *context) {
+    RewritePatternSet patterns(context);
+    for (Dialect *dialect : context->getLoadedDialects())
+      dialect->getCanonicalizationPatterns(patterns);
+    for (RegisteredOperationName op : context->getRegisteredOperations())
+      op.getCanonicalizationPatterns(patterns, context);
+    return std::move(patterns);
+  }
+
+  const FrozenRewritePatternSet &get() const {
+    std::call_once(once, [&] { patterns = gather(getContext()); });
+    return patterns;
+  }
+
+private:
+  mutable std::once_flag once;
+  mutable FrozenRewritePatternSet patterns;
+};
+
+} // namespace
+
+void kernel::registerSimplification(DialectRegistry &registry) {
+  registry.addExtension(+[](MLIRContext *, func::FuncDialect *dialect) {
+    dialect->addInterfaces<CanonicalPatterns>();
+  });
+}
+
+void kernel::simplify(ModuleOp module) {
+  MLIRContext *context = module.getContext();
+  auto *func = context->getLoadedDialect<func::FuncDialect>();
+  auto *known = func->getRegisteredInterface<CanonicalPatterns>();
+  // In some rounds, which may leave something: that is slower, not wrong.
+  (void)applyPatternsGreedily(
+      module, known ? known->get() : CanonicalPatterns::gather(context));
+  IRRewriter rewriter(context);
+  DominanceInfo dominance(module);
+  eliminateCommonSubExpressions(rewriter, dominance, module);
 }
 
 namespace {

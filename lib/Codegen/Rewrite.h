@@ -20,6 +20,7 @@
 #include "mlir/IR/PatternMatch.h"
 
 namespace mlir {
+class DialectRegistry;
 class PassManager;
 } // namespace mlir
 
@@ -42,6 +43,13 @@ private:
 /// takes: how many are needed grows with the body, so a bound is none on the
 /// time, only on what compiles. The patterns must come to an end by themselves.
 void applyPatternsToEnd(ModuleOp module, RewritePatternSet &&patterns);
+
+/// Lets contexts that load the dialect `func` keep what simplify() needs.
+void registerSimplification(DialectRegistry &registry);
+
+/// Canonicalizes `module` and joins equal ops, as the passes for it do, which
+/// would gather the patterns of all dialects each time.
+void simplify(ModuleOp module);
 
 /// Runs `passes` on `module`. A pass that fails and does not say why is named
 /// at the module.
