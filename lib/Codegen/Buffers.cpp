@@ -534,22 +534,20 @@ static bool hasManyElements(linalg::LinalgOp op) {
 LogicalResult kernel::lowerToLoops(ModuleOp module, const MatmulTiles &tiles,
                                    bool &leavesLoops) {
   MLIRContext *context = module.getContext();
-  keepSignsOfErf(module);
   RewritePatternSet copies(context);
   copies.add<CopyByLoops, FillFlat>(context);
   applyPatternsToEnd(module, std::move(copies));
   lowerElementwise(module, tiles);
   module.walk([&](linalg::LinalgOp op) { leavesLoops |= hasManyElements(op); });
   RewritePatternSet patterns(context);
-  addExpPattern(patterns);
+  addFloatPatterns(patterns, tiles.hasPowers);
   addMaxNumPatterns(patterns);
   addDoublePatterns(patterns);
   // One rule for vector bodies and tails: the same straight code for both.
-  // These are within a few units in the last place; the others go to the C
+  // This is within a few units in the last place; the others go to the C
   // library.
   populateMathPolynomialApproximationPatterns(patterns, [](StringRef name) {
-    return name == math::TanhOp::getOperationName() ||
-           name == math::ErfOp::getOperationName();
+    return name == math::TanhOp::getOperationName();
   });
   applyPatternsToEnd(module, std::move(patterns));
   module.walk(addInLanes);

@@ -253,6 +253,7 @@ kernel::MatmulTiles tilesOf(const llvm::TargetMachine &machine) {
   tiles.hasHalves = hasHalves(machine);
   tiles.hasByteDots = hasFeatures(machine, "+avx512vnni,+avx512bw");
   tiles.hasRanges = hasFeatures(machine, "+avx512dq");
+  tiles.hasPowers = hasFeatures(machine, "+avx512vl");
   return tiles;
 }
 

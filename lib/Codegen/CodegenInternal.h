@@ -51,6 +51,8 @@ struct MatmulTiles {
   bool hasByteDots = false;
   /// Of 64 bytes, instructions for maxima that order zeros by their sign.
   bool hasRanges = false;
+  /// Instructions that multiply vectors of any size by powers of 2.
+  bool hasPowers = false;
 };
 
 //===-- On tensors --------------------------------------------------------===//
@@ -144,16 +146,13 @@ void lowerTransposes(func::FuncOp func, const MatmulTiles &tiles, PathLog *log);
 /// the target's instructions for ranges.
 void useRanges(ModuleOp module);
 
-/// Writes exp of f32 as straight code: 1.03 units in the last place, all of
-/// IEEE 754's special values, subnormal results too.
-void addExpPattern(RewritePatternSet &patterns);
+/// Writes exp and erf of f32 as straight code, with all of IEEE 754's special
+/// values and subnormal results. `hasPowers`: the target multiplies by powers
+/// of 2, which gives the same.
+void addFloatPatterns(RewritePatternSet &patterns, bool hasPowers);
 
 /// Writes maxnum and minnum as comparisons.
 void addMaxNumPatterns(RewritePatternSet &patterns);
-
-/// Lets erf of f32 have the sign of its operand, also of -0, which its
-/// approximation takes for 0.
-void keepSignsOfErf(ModuleOp module);
 
 /// Writes log, sin, cos and pow of f32 as straight code in f64, rounded once.
 void addDoublePatterns(RewritePatternSet &patterns);

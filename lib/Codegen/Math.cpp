@@ -24,74 +24,143 @@ using namespace mlir::pathways;
 
 namespace {
 
+/// Writes arithmetic on f32, or on one for each lane.
+class Singles {
+public:
+  Singles(Operation *op, PatternRewriter &rewriter)
+      : b(op->getLoc(), rewriter), f32(op->getResult(0).getType()) {
+    auto vector = dyn_cast<VectorType>(f32);
+    i32 = vector ? vector.clone(b.getI32Type()) : Type(b.getI32Type());
+  }
+
+  Value number(float value) { return constant(b.getF32FloatAttr(value), f32); }
+  Value integer(int32_t value) {
+    return constant(b.getI32IntegerAttr(value), i32);
+  }
+  Value bits(Value x) { return arith::BitcastOp::create(b, i32, x); }
+  Value fma(Value x, Value y, Value z) {
+    return math::FmaOp::create(b, x, y, z);
+  }
+  Value mul(Value x, Value y) { return arith::MulFOp::create(b, x, y); }
+  /// The lesser one, and the greater one; of a NaN and a bound the NaN.
+  Value atMost(float bound, Value x) {
+    return choose(arith::CmpFPredicate::OLT, number(bound), x);
+  }
+  Value atLeast(float bound, Value x) {
+    return choose(arith::CmpFPredicate::OGT, number(bound), x);
+  }
+  /// coefficients[0] + coefficients[1] x + ...
+  Value series(Value x, ArrayRef<float> coefficients) {
+    Value sum = number(coefficients.back());
+    for (float each : llvm::reverse(coefficients.drop_back()))
+      sum = fma(sum, x, number(each));
+    return sum;
+  }
+  /// 2^exponent, for exponents of normal numbers.
+  Value powerOf2(Value exponent) {
+    Value biased = arith::AddIOp::create(b, exponent, integer(127));
+    Value shifted = arith::ShLIOp::create(b, biased, integer(23));
+    return arith::BitcastOp::create(b, f32, shifted);
+  }
+
+  ImplicitLocOpBuilder b;
+
+private:
+  // A number, or one for each lane.
+  Value constant(TypedAttr value, Type type) {
+    if (isa<VectorType>(type))
+      value = DenseElementsAttr::get(cast<ShapedType>(type), value);
+    return arith::ConstantOp::create(b, value);
+  }
+  Value choose(arith::CmpFPredicate predicate, Value bound, Value x) {
+    Value isBeyond = arith::CmpFOp::create(b, predicate, bound, x);
+    return arith::SelectOp::create(b, isBeyond, bound, x);
+  }
+
+  Type f32, i32;
+};
+
 /// exp(x) = 2^n exp(r), n the nearest integer to x / log(2), r = x - n log(2),
 /// and exp(r) = 1 + r + r^2 q(r) with the q that has the least relative error
 /// for |r| <= log(2) / 2: 0.06 units of 2^-24 before rounding.
 struct ExpandExp : OpRewritePattern<math::ExpOp> {
-  using OpRewritePattern::OpRewritePattern;
+  ExpandExp(MLIRContext *context, bool hasPowers)
+      : OpRewritePattern(context), hasPowers(hasPowers) {}
 
   LogicalResult matchAndRewrite(math::ExpOp op,
                                 PatternRewriter &rewriter) const override {
-    Type f32 = op.getType();
-    if (!getElementTypeOrSelf(f32).isF32())
+    if (!getElementTypeOrSelf(op.getType()).isF32())
       return failure();
-    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    auto vector = dyn_cast<VectorType>(f32);
-    Type i32 = vector ? vector.clone(b.getI32Type()) : Type(b.getI32Type());
-    // A number, or one for each lane.
-    auto constant = [&](TypedAttr value, Type type) -> Value {
-      if (vector)
-        value = DenseElementsAttr::get(cast<ShapedType>(type), value);
-      return arith::ConstantOp::create(b, value);
-    };
-    auto number = [&](float value) {
-      return constant(b.getF32FloatAttr(value), f32);
-    };
-    auto integer = [&](int32_t value) {
-      return constant(b.getI32IntegerAttr(value), i32);
-    };
-    auto fma = [&](Value x, Value y, Value z) -> Value {
-      return math::FmaOp::create(b, x, y, z);
-    };
-    auto choose = [&](arith::CmpFPredicate predicate, Value bound,
-                      Value x) -> Value {
-      Value isBeyond = arith::CmpFOp::create(b, predicate, bound, x);
-      return arith::SelectOp::create(b, isBeyond, bound, x);
-    };
-    // Beyond these it is 0 and infinity; the powers of 2 below stay in range. A
-    // NaN is beyond nothing.
-    Value x = choose(arith::CmpFPredicate::OGT, number(-104), op.getOperand());
-    x = choose(arith::CmpFPredicate::OLT, number(89), x);
+    Singles f(op, rewriter);
+    ImplicitLocOpBuilder &b = f.b;
+    // Beyond these it is 0 and infinity; the powers of 2 below stay in range.
+    Value x = f.atMost(89, f.atLeast(-104, op.getOperand()));
 
     // Adding 1.5 * 2^23 rounds to an integer, in the lowest bits.
     constexpr float kRound = 12582912;
-    Value sum = fma(x, number(0x1.715476p+0f), number(kRound));
-    Value n = arith::SubFOp::create(b, sum, number(kRound));
+    Value sum = f.fma(x, f.number(0x1.715476p+0f), f.number(kRound));
+    Value n = arith::SubFOp::create(b, sum, f.number(kRound));
     // log(2) in two parts; the first has few bits, so that its product is
     // exact.
-    Value r = fma(n, number(-0x1.62e4p-1f), x);
-    r = fma(n, number(-0x1.7f7d1cp-20f), r);
+    Value r = f.fma(n, f.number(-0x1.62e4p-1f), x);
+    r = f.fma(n, f.number(-0x1.7f7d1cp-20f), r);
 
     // q in two halves, which do not wait for each other.
-    Value square = arith::MulFOp::create(b, r, r);
-    Value low = fma(number(0x1.555492p-3f), r, number(0x1.fffffcp-2f));
-    Value high = fma(number(0x1.123a2p-7f), r, number(0x1.5558f2p-5f));
-    high = fma(number(0x1.6a23cep-10f), square, high);
-    Value rest = fma(fma(high, square, low), square, r); // exp(r) - 1
+    Value square = f.mul(r, r);
+    Value low = f.series(r, {0x1.fffffcp-2f, 0x1.555492p-3f});
+    Value high = f.series(r, {0x1.5558f2p-5f, 0x1.123a2p-7f});
+    high = f.fma(f.number(0x1.6a23cep-10f), square, high);
+    Value rest = f.fma(f.fma(high, square, low), square, r); // exp(r) - 1
 
+    Value whole = arith::SubIOp::create(b, f.bits(sum), f.integer(0x4b400000));
+    if (hasPowers) {
+      Value power = arith::AddFOp::create(b, rest, f.number(1));
+      // Of vectors MLIR has no op for that.
+      if (isa<VectorType>(op.getType()))
+        rewriter.replaceOpWithNewOp<LLVM::CallIntrinsicOp>(
+            op, op.getType(), b.getStringAttr("llvm.ldexp"),
+            ValueRange{power, whole});
+      else
+        rewriter.replaceOpWithNewOp<LLVM::LoadExpOp>(op, op.getType(), power,
+                                                     whole);
+      return success();
+    }
     // 2^n as a product of two: one alone would not reach the subnormal results.
-    Value bits = arith::BitcastOp::create(b, i32, sum);
-    Value whole = arith::SubIOp::create(b, bits, integer(0x4b400000));
-    Value half = arith::ShRSIOp::create(b, whole, integer(1));
-    auto powerOf2 = [&](Value exponent) -> Value {
-      Value biased = arith::AddIOp::create(b, exponent, integer(127));
-      Value shifted = arith::ShLIOp::create(b, biased, integer(23));
-      return arith::BitcastOp::create(b, f32, shifted);
-    };
-    Value first = powerOf2(half);
-    Value second = powerOf2(arith::SubIOp::create(b, whole, half));
-    Value power = arith::MulFOp::create(b, fma(rest, first, first), second);
-    rewriter.replaceOp(op, power);
+    Value half = arith::ShRSIOp::create(b, whole, f.integer(1));
+    Value first = f.powerOf2(half);
+    Value second = f.powerOf2(arith::SubIOp::create(b, whole, half));
+    rewriter.replaceOp(op, f.mul(f.fma(rest, first, first), second));
+    return success();
+  }
+
+  bool hasPowers;
+};
+
+/// erf(x) = x p(x^2) with the polynomial that has the least relative error up
+/// to where the result rounds to 1: 0.09 units of 2^-24 before rounding. As one
+/// in 2 x^2 / 3.92^2 - 1 its terms cancel nowhere, but for what the last ones
+/// add at the end; one step after the other, as they round less than two halves
+/// of that would.
+struct ExpandErf : OpRewritePattern<math::ErfOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(math::ErfOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!getElementTypeOrSelf(op.getType()).isF32())
+      return failure();
+    constexpr float kEnd = 3.92f * 3.92f;
+    Singles f(op, rewriter);
+    Value x = op.getOperand();
+    Value t =
+        f.fma(f.atMost(kEnd, f.mul(x, x)), f.number(2 / kEnd), f.number(-1));
+    Value p = f.series(t, {0x1.7164fep-2f, -0x1.70dcc4p-3f, 0x1.129a54p-3f,
+                           -0x1.bf352p-4f, 0x1.732ff4p-4f, -0x1.2f13fep-4f,
+                           0x1.dcafd6p-5f, -0x1.64e6a2p-5f, 0x1.f448d2p-6f,
+                           -0x1.42300ep-6f, 0x1.9581cap-7f, -0x1.09a53ap-7f,
+                           0x1.0f4ebp-8f, -0x1.1d6644p-10f, 0x1.71381p-11f,
+                           -0x1.e6401ep-11f, 0x1.744fdep-12f});
+    Value size = math::AbsFOp::create(f.b, f.mul(x, p));
+    rewriter.replaceOpWithNewOp<math::CopySignOp>(op, f.atMost(1, size), x);
     return success();
   }
 };
@@ -166,17 +235,7 @@ void kernel::useRanges(ModuleOp module) {
   applyPatternsToEnd(module, std::move(patterns));
 }
 
-void kernel::keepSignsOfErf(ModuleOp module) {
-  module.walk([](math::ErfOp op) {
-    if (!getElementTypeOrSelf(op.getType()).isF32())
-      return;
-    OpBuilder b(op->getContext());
-    b.setInsertionPointAfter(op);
-    auto kept = math::CopySignOp::create(b, op.getLoc(), op, op.getOperand());
-    op.getResult().replaceAllUsesExcept(kept, kept);
-  });
-}
-
-void kernel::addExpPattern(RewritePatternSet &patterns) {
-  patterns.add<ExpandExp>(patterns.getContext());
+void kernel::addFloatPatterns(RewritePatternSet &patterns, bool hasPowers) {
+  patterns.add<ExpandExp>(patterns.getContext(), hasPowers);
+  patterns.add<ExpandErf>(patterns.getContext());
 }

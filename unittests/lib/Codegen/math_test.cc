@@ -48,7 +48,7 @@ const Function kFunctions[] = {
     {"sin", UNARY("sin"), std::sin, 0.501},
     {"cos", UNARY("cos"), std::cos, 0.501},
     {"tanh", UNARY("tanh"), std::tanh, 5},
-    {"erf", UNARY("erf"), std::erf, 5},
+    {"erf", UNARY("erf"), std::erf, 4},
     {"sqrt", UNARY("sqrt"), std::sqrt, 0.5},
     {"rsqrt", UNARY("rsqrt"), rsqrt, 1.5},
     {"sigmoid",
