@@ -254,6 +254,7 @@ kernel::MatmulTiles tilesOf(const llvm::TargetMachine &machine) {
   tiles.hasByteDots = hasFeatures(machine, "+avx512vnni,+avx512bw");
   tiles.hasRanges = hasFeatures(machine, "+avx512dq");
   tiles.hasPowers = hasFeatures(machine, "+avx512vl");
+  tiles.hasLineStores = hasFeatures(machine, "+avx512f");
   return tiles;
 }
 

@@ -53,6 +53,8 @@ struct MatmulTiles {
   bool hasRanges = false;
   /// Instructions that multiply vectors of any size by powers of 2.
   bool hasPowers = false;
+  /// Stores of 64 bytes that go past the caches.
+  bool hasLineStores = false;
 };
 
 //===-- On tensors --------------------------------------------------------===//

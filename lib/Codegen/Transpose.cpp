@@ -15,12 +15,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "CodegenInternal.h"
+#include "Contraction.h"
 #include "Lanes.h"
 #include "LoopWriter.h"
 #include "Paths.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -34,8 +36,12 @@ using namespace mlir::pathways;
 namespace {
 
 constexpr int64_t kTile = 16;
-/// Of rows that are read side by side.
-constexpr int64_t kBlock = 64;
+/// Of rows that are read side by side; of results past the cache, which are
+/// written in whole lines, fewer.
+constexpr int64_t kBlock = 64, kFarBlock = 32;
+/// Results of this size leave the caches of a core: what is written past them
+/// need not be read first.
+constexpr int64_t kFarBytes = 4 << 20;
 /// Smaller tiles in registers gain nothing.
 constexpr int64_t kLeastLanes = 4;
 
@@ -51,6 +57,8 @@ public:
 
 private:
   bool onlyMoves();
+  void joinColumns();
+  bool isWrittenPastCaches(int64_t tileBytes);
   SmallVector<Value> subscripts(AffineMap map, Value mv, Value nv) const;
   void writeTile(Value mv, Value nv, int64_t lanes);
   void writeElements(int64_t mBegin, int64_t mEnd, int64_t nBegin,
@@ -63,6 +71,7 @@ private:
   AffineMap inMap, outMap;
   SmallVector<int64_t> sizes;
   SmallVector<Value> outer; ///< values of the other loop dimensions
+  bool isFar = false;       ///< stores go past the caches
 };
 
 } // namespace
@@ -107,6 +116,56 @@ bool TransposeWriter::onlyMoves() {
              op.getBody()->getArgument(0);
 }
 
+/// Makes one dimension of `n` and those that lie in front of it in both
+/// operands: few but long rows of the result.
+void TransposeWriter::joinColumns() {
+  while (true) {
+    int64_t before = outMap.getNumResults() - 2;
+    int64_t dim = before < 0 ? -1 : outMap.getDimPosition(before);
+    if (dim < 0 || dim == m)
+      return;
+    int64_t place =
+        *inMap.getResultPosition(getAffineDimExpr(n, op.getContext()));
+    if (place == 0 || inMap.getDimPosition(place - 1) != dim)
+      return;
+    auto join = [&](Value &buffer, AffineMap &map, int64_t last) {
+      SmallVector<ReassociationIndices> groups;
+      for (int64_t d = 0, e = map.getNumResults(); d < e; ++d) {
+        if (d != last)
+          groups.emplace_back();
+        groups.back().push_back(d);
+      }
+      if (!memref::CollapseShapeOp::isGuaranteedCollapsible(
+              cast<MemRefType>(buffer.getType()), groups))
+        return false;
+      buffer = memref::CollapseShapeOp::create(b, buffer, groups);
+      map = map.dropResult(last - 1);
+      return true;
+    };
+    Value wholeIn = in, wholeOut = out;
+    AffineMap wholeInMap = inMap, wholeOutMap = outMap;
+    if (!join(in, inMap, place) || !join(out, outMap, before + 1)) {
+      in = wholeIn, out = wholeOut, inMap = wholeInMap, outMap = wholeOutMap;
+      return;
+    }
+    sizes[n] *= sizes[dim];
+    sizes[dim] = 1;
+  }
+}
+
+/// Whether rows of `tileBytes` are whole lines of a result that is too large
+/// for the caches of a core anyway.
+bool TransposeWriter::isWrittenPastCaches(int64_t tileBytes) {
+  constexpr int64_t kLineBytes = 64;
+  auto type = cast<MemRefType>(out.getType());
+  int64_t bytesPer = type.getElementTypeBitWidth() / 8;
+  return tiles.hasLineStores && tileBytes == kLineBytes &&
+         isa<BlockArgument>(kernel::wholeOf(out)) &&
+         type.getLayout().isIdentity() &&
+         type.getShape().back() * bytesPer % kLineBytes == 0 &&
+         type.getNumElements() * bytesPer >= kFarBytes;
+}
+
 SmallVector<Value> TransposeWriter::subscripts(AffineMap map, Value mv,
                                                Value nv) const {
   SmallVector<Value> values;
@@ -141,8 +200,10 @@ void TransposeWriter::writeTile(Value mv, Value nv, int64_t lanes) {
     }
   }
   for (int64_t i = 0; i < lanes; ++i)
-    vector::StoreOp::create(b, rows[i], out,
-                            subscripts(outMap, add(mv, i), nv));
+    vector::StoreOp::create(b, rows[i], out, subscripts(outMap, add(mv, i), nv),
+                            /*nontemporal=*/isFar,
+                            isFar ? llvm::MaybeAlign(tiles.vectorBytes)
+                                  : llvm::MaybeAlign());
 }
 
 void TransposeWriter::writeElements(int64_t mBegin, int64_t mEnd,
@@ -171,6 +232,9 @@ void TransposeWriter::write() {
   int64_t lanes = std::min(tiles.vectorBytes / bytes, kTile);
   while (lanes > sizes[m] || lanes > sizes[n])
     lanes /= 2;
+  joinColumns();
+  isFar = isWrittenPastCaches(lanes * bytes);
+  const int64_t block = isFar ? kFarBlock : kBlock;
   outer.resize(sizes.size());
   SmallVector<int64_t> others;
   for (int64_t dim = 0, e = sizes.size(); dim < e; ++dim)
@@ -189,9 +253,9 @@ void TransposeWriter::write() {
     }
     // Few rows at a time: each is then read from one end to the other, and
     // their pages are known.
-    loop(0, nTiles, kBlock, [&](Value first) {
-      Value last = nTiles <= kBlock ? index(nTiles)
-                                    : min(add(first, kBlock), index(nTiles));
+    loop(0, nTiles, block, [&](Value first) {
+      Value last = nTiles <= block ? index(nTiles)
+                                   : min(add(first, block), index(nTiles));
       loop(0, mTiles, lanes, [&](Value mv) {
         loop(first, last, lanes, [&](Value nv) { writeTile(mv, nv, lanes); });
       });
@@ -200,6 +264,9 @@ void TransposeWriter::write() {
     writeElements(mTiles, sizes[m], 0, sizes[n]);
   };
   nest(0);
+  if (isFar) // They are there for whoever is told that this is done.
+    LLVM::CallIntrinsicOp::create(b, b.getStringAttr("llvm.x86.sse.sfence"),
+                                  ValueRange());
   op->erase();
 }
 

@@ -173,9 +173,10 @@ TEST(KernelTensor, Constants) {
 
 /// Blocks of whole tiles, what is left over on either side, and dimensions
 /// around.
-template <typename T> void checkTranspose(const std::string &type) {
+template <typename T>
+void checkTranspose(const std::string &type, int a = 3, int b = 149,
+                    int c = 50) {
   SCOPED_TRACE(type);
-  const int a = 3, b = 149, c = 50;
   auto shape = [&](int x, int y, int z) {
     return "tensor<" + std::to_string(x) + "x" + std::to_string(y) + "x" +
            std::to_string(z) + "x" + type + ">";
@@ -203,6 +204,14 @@ TEST(KernelTranspose, AllWidths) {
   checkTranspose<int32_t>("i32");
   checkTranspose<float>("f32");
   checkTranspose<double>("f64");
+}
+
+/// Results past the caches: whole lines, also with rows and columns left over,
+/// and such as begin in the middle of a line.
+TEST(KernelTranspose, LargeResults) {
+  checkTranspose<float>("f32", 2, 520, 1010);
+  checkTranspose<double>("f64", 1, 724, 725);
+  checkTranspose<int32_t>("i32", 1, 1030, 1031);
 }
 
 /// Of two operands one is turned around: tile by tile, with the work in
