@@ -107,6 +107,10 @@ std::string StatusText(const proto::ClusterStatus& status) {
              : absl::StrJoin(process.addresses(), ",")});
   }
   std::string text = TableText(processes);
+  if (status.spares() > 0) {
+    absl::StrAppend(&text, status.spares(), " spare ",
+                    status.spares() == 1 ? "worker" : "workers", "\n");
+  }
   if (!status.missing_hosts().empty()) {
     absl::StrAppend(&text, "waiting for ",
                     absl::StrJoin(status.missing_hosts(), ", "), "\n");

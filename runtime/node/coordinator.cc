@@ -94,9 +94,9 @@ absl::StatusOr<std::vector<proto::Member>> Coordinator::AwaitHosts(
       if (roster_.Leave(event.peer)) {
         Note("a worker left before all were here");
         TellEarly();
+        TakeSpare();
       }
-      std::erase_if(early_,
-                    [&](const auto& one) { return one.first == event.peer; });
+      Forget(event.peer);
     } else if (event.said.has_status_request()) {
       TellStatus(event.peer);
     } else if (event.said.has_member_hello()) {

@@ -41,10 +41,10 @@ struct CoordinatorOptions {
 // The controller's side of membership: first all hosts come, or as many as are
 // enough, then each worker is told of all others and links to them, then
 // programs may run, clients come and go, and workers take the places of others
-// that are gone, or have not come before. It alone says
-// that a process is gone: when its link broke, it was silent for too long,
-// another member cannot reach it, or a kernel there does not return. Calls are
-// made in this order, by one thread.
+// that are gone, or have not come before. Workers that may be any host wait as
+// spares while none is free. It alone says that a process is gone: when its
+// link broke, it was silent for too long, another member cannot reach it, or a
+// kernel there does not return. Calls are made in this order, by one thread.
 class Coordinator {
  public:
   // Both outlive it.
@@ -86,6 +86,16 @@ class Coordinator {
   // What a process says that is no member, and neither asks nor greets.
   void HandleStranger(const MembershipEvent& event);
   void Admit(PeerId peer, const proto::MemberHello& hello);
+  // A worker cannot be in now: waits as a spare, or is refused.
+  void KeepOrRefuse(PeerId peer, const proto::MemberHello& hello,
+                    const absl::Status& why);
+  // A host may have become free.
+  void TakeSpare();
+  // Hosts that the worker may be now.
+  absl::StatusOr<std::vector<uint32_t>> HostsFor(
+      const proto::MemberHello& hello) const;
+  // Whether the peer waited, as a client or a spare; it does no longer.
+  bool Forget(PeerId peer);
   // Links to a process that the table has, on that machine, and says Welcome.
   absl::Status Welcome(uint32_t process, const proto::Target& machine);
   void Lose(uint32_t process, const absl::Status& why);
@@ -105,7 +115,7 @@ class Coordinator {
   std::string NotYetText() const;
   // Those that wait are told, if it is another than before.
   void TellEarly();
-  void TellNotYet(PeerId peer);
+  void TellNotYet(PeerId peer, const std::string& whom);
   // By its hosts.
   std::string NameOf(uint32_t process) const;
   void Note(const std::string& line) const;
@@ -120,6 +130,8 @@ class Coordinator {
   // Clients that came before there was anything to link to.
   std::deque<std::pair<PeerId, proto::MemberHello>> early_;
   std::string not_yet_;  // what those were told last
+  // Workers that may be any host, while none is free.
+  std::deque<std::pair<PeerId, proto::MemberHello>> spares_;
   std::vector<BrokenLink> broken_;
   // Workers are told of each other; from then on the table has them.
   bool linking_ = false;

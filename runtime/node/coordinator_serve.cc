@@ -49,8 +49,7 @@ void Coordinator::Handle(const MembershipEvent& event) {
   if (event.what == MembershipEvent::kStuck) return OnStuck(event);
   const uint32_t process = table_.ProcessOf(event.peer);
   if (event.what == MembershipEvent::kGone) {
-    std::erase_if(early_,
-                  [&](const auto& one) { return one.first == event.peer; });
+    Forget(event.peer);
     if (process != 0) Lose(process, event.why);
   } else if (process != 0) {
     HandleSaid(process, event.said);
@@ -100,17 +99,21 @@ void Coordinator::HandleSaid(uint32_t process, const proto::Membership& said) {
 void Coordinator::Admit(PeerId peer, const proto::MemberHello& hello) {
   absl::Status checked = CheckHello(hello);
   if (!checked.ok()) return Refuse(peer, checked);
+  if (Forget(peer)) {
+    return Refuse(peer, absl::FailedPreconditionError(
+                            "a member that waits says hello again"));
+  }
   if (!begun_ && !(linking_ && IsWorker(hello))) {
     if (IsWorker(hello)) {
       absl::Status joined = roster_.Join(peer, hello);
-      return joined.ok() ? TellEarly() : Refuse(peer, joined);
+      return joined.ok() ? TellEarly() : KeepOrRefuse(peer, hello, joined);
     }
     if (early_.size() == kMaxProcesses) {
       return Refuse(peer, absl::ResourceExhaustedError("too many clients"));
     }
     TellEarly();
     early_.emplace_back(peer, hello);
-    return TellNotYet(peer);
+    return TellNotYet(peer, not_yet_);
   }
   absl::StatusOr<uint32_t> added = 0;
   proto::Membership message;
@@ -121,9 +124,8 @@ void Coordinator::Admit(PeerId peer, const proto::MemberHello& hello) {
     message.mutable_client_comes()->set_epoch(hello.epoch());
     TellWorkers(message, *added);
   } else {
-    absl::StatusOr<std::vector<uint32_t>> hosts = roster_.HostsOf(
-        hello, [this](uint32_t host) { return table_.IsFree(host); });
-    if (!hosts.ok()) return Refuse(peer, hosts.status());
+    absl::StatusOr<std::vector<uint32_t>> hosts = HostsFor(hello);
+    if (!hosts.ok()) return KeepOrRefuse(peer, hello, hosts.status());
     added = table_.Replace(peer, hello, *hosts);
     if (!added.ok()) return Refuse(peer, added.status());
     const proto::Member& member = table_.Find(*added)->member;
@@ -137,6 +139,39 @@ void Coordinator::Admit(PeerId peer, const proto::MemberHello& hello) {
   absl::Status linked = Welcome(*added, hello.target());
   if (!linked.ok()) Lose(*added, linked);
   if (!begun_) TellEarly();
+}
+
+absl::StatusOr<std::vector<uint32_t>> Coordinator::HostsFor(
+    const proto::MemberHello& hello) const {
+  return roster_.HostsOf(hello, [this](uint32_t host) {
+    return linking_ ? table_.IsFree(host) : !roster_.IsHere(host);
+  });
+}
+
+void Coordinator::KeepOrRefuse(PeerId peer, const proto::MemberHello& hello,
+                               const absl::Status& why) {
+  if (!hello.has_any_host() || !absl::IsAlreadyExists(why) ||
+      spares_.size() == kMaxProcesses) {
+    return Refuse(peer, why);
+  }
+  spares_.emplace_back(peer, hello);
+  const std::string whom(WithoutTag(why.message()));
+  Note(absl::StrCat("a worker waits as a spare: ", whom));
+  TellNotYet(peer, whom);
+}
+
+void Coordinator::TakeSpare() {
+  for (const auto& [peer, hello] : spares_) {
+    if (!HostsFor(hello).ok()) continue;
+    const auto [taken, said] = std::pair(peer, hello);
+    Forget(taken);
+    return Admit(taken, said);
+  }
+}
+
+bool Coordinator::Forget(PeerId peer) {
+  const auto is_it = [&](const auto& one) { return one.first == peer; };
+  return std::erase_if(early_, is_it) + std::erase_if(spares_, is_it) > 0;
 }
 
 std::string Coordinator::NotYetText() const {
@@ -157,12 +192,12 @@ void Coordinator::TellEarly() {
   std::string now = NotYetText();
   if (now == not_yet_) return;
   not_yet_ = std::move(now);
-  for (const auto& [peer, hello] : early_) TellNotYet(peer);
+  for (const auto& [peer, hello] : early_) TellNotYet(peer, not_yet_);
 }
 
-void Coordinator::TellNotYet(PeerId peer) {
+void Coordinator::TellNotYet(PeerId peer, const std::string& whom) {
   proto::Membership message;
-  message.mutable_not_yet()->set_message(not_yet_);
+  message.mutable_not_yet()->set_message(whom);
   process_.Send(peer, message);
 }
 
@@ -189,6 +224,7 @@ void Coordinator::Lose(uint32_t process, const absl::Status& why) {
   message.mutable_member_gone()->set_epoch(member.epoch());
   TellAll(message, process);
   if (!begun_) TellEarly();
+  if (!member.hosts().empty()) TakeSpare();
 }
 
 void Coordinator::Tick(absl::Duration passed) {
@@ -242,6 +278,7 @@ void Coordinator::TellStatus(PeerId peer) {
     if (!said.ok()) return Refuse(peer, said.status());
     *status.mutable_controller() = *std::move(said);
   }
+  status.set_spares(static_cast<uint32_t>(spares_.size()));
   for (const auto& [number, process] : table_.all()) {
     const proto::Member& member = process.member;
     proto::ProcessStatus& out = *status.add_processes();

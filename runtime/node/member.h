@@ -42,8 +42,9 @@ struct MemberOptions {
   // Taken from in Join, and left in when the member is destroyed; null: plans
   // end with it. Not owned.
   KeptPlans* plans = nullptr;
-  // Of one with clients alone: told in Join, by whoever calls that, for whom
-  // the cluster waits, whenever that is another than before.
+  // Told in Join, by whoever calls that, why this one is not let in yet,
+  // whenever that is another reason than before: for whom the cluster waits, of
+  // one with clients alone; that no host is free, of one that may be any.
   std::function<void(const std::string& whom)> on_waiting;
   // How long nobody may listen where the controller should be.
   absl::Duration patience = absl::ZeroDuration();

@@ -155,7 +155,7 @@ absl::Status Roster::Join(PeerId peer, const proto::MemberHello& hello) {
     }
   }
   absl::StatusOr<std::vector<uint32_t>> hosts =
-      HostsOf(hello, [this](uint32_t host) { return !here_[host]; });
+      HostsOf(hello, [this](uint32_t host) { return !IsHere(host); });
   if (!hosts.ok()) return hosts.status();
   for (uint32_t host : *hosts) {
     if (here_[host]) {

@@ -64,6 +64,7 @@ class Roster {
   // not in.
   bool Leave(PeerId peer);
 
+  bool IsHere(uint32_t host) const { return here_[host]; }
   size_t num_here() const { return num_here_; }
   std::string HostName(uint32_t host) const {
     return topology_.HostName(static_cast<int>(host));

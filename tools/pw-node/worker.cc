@@ -99,6 +99,9 @@ absl::Status RunWorker(WorkerCommand command, Stopper* stopper) {
   }
   KeptPlans plans;
   command.member.plans = &plans;
+  command.member.on_waiting = [](const std::string& why) {
+    Note(absl::StrCat("waits as a spare: ", why));
+  };
   bool was_member = false;
   absl::Time until = absl::InfiniteFuture();  // of joining again
   Backoff backoff;

@@ -261,10 +261,15 @@ TEST(LateHostsTest, AnyHostTakesAPlaceThatIsFree) {
   cluster.AwaitNote("the worker of 'host1' is here");
   cluster.Add({}, "");
   cluster.AwaitNote("the worker of 'host3' is here");
+  // More wait, for any or for one of an island, whoever stands first.
+  cluster.Add({}, "island0");
   cluster.Add({}, "");
-  EXPECT_EQ(cluster.End(4).message(),
-            "the controller says no: each host of the cluster is another "
-            "worker's [PW7104]");
+  cluster.AwaitNote(
+      "a worker waits as a spare: each host of island 'island0' is another "
+      "worker's");
+  cluster.AwaitNote(
+      "a worker waits as a spare: each host of the cluster is another "
+      "worker's");
   auto client = *cluster.cluster().Connect("c");
   const auto run = [&] {
     const RunHandle run =
@@ -273,12 +278,36 @@ TEST(LateHostsTest, AnyHostTakesAPlaceThatIsFree) {
     return FetchValues(*client, run, "y");
   };
   const std::vector<float> expected = run();
+  cluster.ForgetNotes();
   cluster.Cut(0);
   cluster.AwaitNote("the worker of 'host2' is gone");
-  cluster.ForgetNotes();
-  cluster.Add({}, "");
   cluster.AwaitNote("the worker of 'host2' is here");
+  EXPECT_THAT(cluster.member(5).hosts(), ::testing::ElementsAre("host2"));
   EXPECT_EQ(run(), expected);
+  cluster.ForgetNotes();
+  cluster.Cut(2);
+  cluster.AwaitNote("the worker of 'host1' is gone");
+  cluster.AwaitNote("the worker of 'host1' is here");
+  EXPECT_THAT(cluster.member(4).hosts(), ::testing::ElementsAre("host1"));
+  EXPECT_EQ(run(), expected);
+}
+
+// One that goes before all are here leaves its place to a spare. (Either may
+// have been the first.)
+TEST(LateHostsTest, ASpareComesBeforeAllAreHere) {
+  NodeCluster cluster("2x1x1");
+  std::thread comes([&] {
+    cluster.Add({}, "island0");
+    cluster.Add({}, "island0");
+    cluster.AwaitNote("a worker waits as a spare");
+    cluster.Cut(0);
+    cluster.End(0).IgnoreError();
+    cluster.Add({"host1"});
+  });
+  const absl::Status begun = cluster.Begin();
+  comes.join();
+  ASSERT_TRUE(begun.ok()) << begun;
+  EXPECT_THAT(cluster.member(1).hosts(), ::testing::ElementsAre("host0"));
 }
 
 // Bytes of plans that came to the worker of all hosts of a cluster, where the
