@@ -524,10 +524,13 @@ static void addInLanes(linalg::GenericOp op) {
 
 /// Whether it is worth it to make vectors of the loops that `op` becomes.
 static bool hasManyElements(linalg::LinalgOp op) {
-  constexpr int64_t kMany = 16;
-  int64_t count = 1;
-  for (int64_t size : op.getStaticLoopRanges())
+  constexpr uint64_t kMany = 16;
+  uint64_t count = 1;
+  for (int64_t size : op.getStaticLoopRanges()) {
+    if (ShapedType::isDynamic(size))
+      return true;
     count = llvm::SaturatingMultiply<uint64_t>(count, size);
+  }
   return count > kMany;
 }
 
@@ -538,6 +541,8 @@ LogicalResult kernel::lowerToLoops(ModuleOp module, const MatmulTiles &tiles,
   copies.add<CopyByLoops, FillFlat>(context);
   applyPatternsToEnd(module, std::move(copies));
   lowerElementwise(module, tiles);
+  if (tiles.hasRanges)
+    useRanges(module);
   module.walk([&](linalg::LinalgOp op) { leavesLoops |= hasManyElements(op); });
   RewritePatternSet patterns(context);
   addFloatPatterns(patterns, tiles.hasPowers);
@@ -562,24 +567,6 @@ LogicalResult kernel::lowerToLoops(ModuleOp module, const MatmulTiles &tiles,
 //===----------------------------------------------------------------------===//
 // Scratch
 //===----------------------------------------------------------------------===//
-
-/// Calls `visit` for what uses `value`, of addresses also for what uses what is
-/// computed from them.
-static void forEachUser(Value value,
-                        llvm::function_ref<void(Operation *)> visit) {
-  SmallVector<Value> values = {value};
-  llvm::SmallPtrSet<Operation *, 16> seen;
-  while (!values.empty()) {
-    Value each = values.pop_back_val();
-    bool isAddress = !isa<BaseMemRefType>(each.getType());
-    for (Operation *user : each.getUsers()) {
-      visit(user);
-      if ((isAddress || isa<memref::ExtractAlignedPointerAsIndexOp>(user)) &&
-          seen.insert(user).second)
-        llvm::append_range(values, user->getResults());
-    }
-  }
-}
 
 LogicalResult kernel::assignScratch(func::FuncOp func,
                                     SmallVectorImpl<uint64_t> &offsets,
@@ -624,7 +611,7 @@ LogicalResult kernel::assignScratch(func::FuncOp func,
         return alloc.emitOpError(
             "is a buffer that outlives its loop's iteration, "
             "which a kernel does not support");
-      forEachUser(value, [&](Operation *user) {
+      kernel::forEachUser(value, [&](Operation *user) {
         end = std::max(end, position.lookup(body.findAncestorOpInBlock(*user)));
       });
     }

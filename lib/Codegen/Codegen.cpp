@@ -297,8 +297,6 @@ FailureOr<std::string> lowerToObject(ModuleOp module, const Target &target,
   kernel::MatmulTiles tiles = tilesOf(**machine);
   bool hasPlainLoops = hasOwnLoops(module);
   lowerStructured(module, **machine, tiles, /*log=*/nullptr);
-  if (tiles.hasRanges)
-    kernel::useRanges(module);
   kernel::expandNarrowConversions(module, tiles.hasHalves);
   if (failed(kernel::lowerToLoops(module, tiles, hasPlainLoops)))
     return failure();
@@ -462,6 +460,9 @@ mlir::pathways::compileKernel(ArrayRef<func::FuncOp> segments,
           hasError |= diagnostic.getSeverity() == DiagnosticSeverity::Error;
         return failure(); // for the others to report
       });
+  // Asks for the registers of this machine. That it may have them depends on
+  // the stack for signals, for which there is another one behind the shield.
+  ::pathways::HostTarget();
   // It works on a copy of the segments, which is lost when it crashes.
   FailureOr<CompiledKernel> kernel = failure();
   auto crash = runShielded(

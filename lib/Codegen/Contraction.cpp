@@ -23,6 +23,22 @@ Value kernel::wholeOf(Value value) {
   return value;
 }
 
+void kernel::forEachUser(Value value,
+                         llvm::function_ref<void(Operation *)> visit) {
+  SmallVector<Value> values = {value};
+  llvm::SmallPtrSet<Operation *, 16> seen;
+  while (!values.empty()) {
+    Value each = values.pop_back_val();
+    bool isAddress = !isa<BaseMemRefType>(each.getType());
+    for (Operation *user : each.getUsers()) {
+      visit(user);
+      if ((isAddress || isa<memref::ExtractAlignedPointerAsIndexOp>(user)) &&
+          seen.insert(user).second)
+        llvm::append_range(values, user->getResults());
+    }
+  }
+}
+
 bool kernel::areApart(Value a, Value b) {
   a = wholeOf(a), b = wholeOf(b);
   auto isKnown = [](Value value) {
@@ -86,6 +102,14 @@ static bool mayBeWritten(Value buffer, scf::ForOp loop) {
     bool isView = isa<ViewLikeOpInterface>(user);
     if (isView && mayBeWritten(user->getResult(0), loop))
       return true;
+    if (isa<memref::ExtractAlignedPointerAsIndexOp>(user)) {
+      bool isUsed = false;
+      kernel::forEachUser(user->getResult(0), [&](Operation *each) {
+        isUsed |= loop->isAncestor(each) && !isMemoryEffectFree(each);
+      });
+      if (isUsed)
+        return true;
+    }
     if (isView || !loop->isAncestor(user) ||
         isa<memref::LoadOp, vector::LoadOp>(user))
       continue;

@@ -38,6 +38,10 @@ inline bool isWindowed(linalg::LinalgOp op) {
 /// The buffer of which `value` is a view.
 Value wholeOf(Value value);
 
+/// Calls `visit` for what uses `value`, of addresses also for what uses what is
+/// computed from them.
+void forEachUser(Value value, llvm::function_ref<void(Operation *)> visit);
+
 /// Whether the two are known not to meet.
 bool areApart(Value a, Value b);
 

@@ -198,7 +198,8 @@ template <typename Op> struct MaximumByRange : OpRewritePattern<Op> {
   }
 };
 
-/// Of a NaN and a number the number. LLVM's own op would do, but where loops
+/// Of a NaN and a number the number, and of two zeros the second, in vectors as
+/// elsewhere. LLVM's own op leaves that to the target, and where loops
 /// over it become vector code, LLVM 22 stops at a NaN, such as that with which
 /// a softmax begins, and what comes behind the last full vector is lost.
 template <typename Op, arith::CmpFPredicate predicate>
@@ -207,8 +208,6 @@ struct ChooseNumber : OpRewritePattern<Op> {
 
   LogicalResult matchAndRewrite(Op op,
                                 PatternRewriter &rewriter) const override {
-    if (isa<VectorType>(op.getType()))
-      return failure();
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     Value lhs = op.getLhs(), rhs = op.getRhs();
     // That is `rhs` if one of the two is NaN.

@@ -104,8 +104,8 @@ struct FailedPass : PassInstrumentation {
 
 LogicalResult kernel::runPasses(PassManager &passes, ModuleOp module) {
   std::string name;
-  // Of what is between passes nothing is known to be wrong; the last stage
-  // verifies what there is in the end.
+  // Of what is between passes nothing is known to be wrong. What comes in is
+  // verified, and what goes to LLVM, by LLVM once more.
   passes.enableVerifier(false);
   passes.addInstrumentation(std::make_unique<FailedPass>(name));
   ErrorWatch watch(module.getContext());

@@ -77,6 +77,7 @@ private:
   void chooseSides();
   bool isDenseIn(const Operand &operand, int64_t dim) const;
   bool isWorthIt() const;
+  void copyIfStridesAreOpen(Value &buffer);
   /// Where rows, or columns, begin that are no multiple of two tiles.
   int64_t edgeOf(int64_t dim) const;
   /// Of the first two tiles of `count` rows or columns.
@@ -137,10 +138,10 @@ private:
   Value out;
   AffineMap outMap;
   int64_t elementBytes = 1;
-  SmallVector<int64_t> others; ///< other dimensions, those of `right` first
-  int64_t numOfRight = 0;      ///< how many of them are, and are not 1
-  SmallVector<Value> outer;    ///< their values
-  std::string instruction;     ///< that multiplies
+  SmallVector<int64_t> others; ///< others, those of `right` or summed first
+  int64_t numOfRight = 0;   ///< of them, to the last of `right` that is not 1
+  SmallVector<Value> outer; ///< their values
+  std::string instruction;  ///< that multiplies
   Value configuration;
   bool startsAtZero = false; ///< else with what is in the result
 };

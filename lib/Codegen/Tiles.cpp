@@ -14,10 +14,11 @@
 //   6, 7    16 columns of B each, as 16 groups of k: [k / 4][column][k % 4], of
 //           bf16 two instead of four
 //
-// A is read where it lies if it is dense along k; its last step along k, if
-// there is less than 64 bytes, is copied and padded by zeros. B is packed once,
-// before the loops in which it stays the same. Edges of the result have smaller
-// tiles: nothing beyond it is read or written.
+// A is read where it lies if it is dense along k, and its rows are not far
+// apart; its last step along k, if there is less than 64 bytes, is copied and
+// padded by zeros. B is packed once, before the loops in which it stays the
+// same. Edges of the result have smaller tiles: nothing beyond it is read or
+// written.
 //
 // Of bf16, an instruction adds the products of the even and those of the odd
 // steps of k, each in their order with one rounding per product, then both sums
@@ -152,11 +153,20 @@ bool TileWriter::matchDims() {
   return true;
 }
 
+static bool hasStaticStrides(Value buffer) {
+  auto [strides, offset] =
+      cast<MemRefType>(buffer.getType()).getStridesAndOffset();
+  return !ShapedType::isDynamicShape(strides);
+}
+
 /// Of bytes, whose sums are the same in any order. bf16 has one order, so that
 /// all of it is.
 bool TileWriter::isWorthIt() const {
   if (elementBytes == 2)
     return true;
+  if (!hasStaticStrides(left.buffer) || !hasStaticStrides(right.buffer) ||
+      !hasStaticStrides(out))
+    return false;
   auto isRead = [&](const Operand &operand) {
     return isDenseIn(operand, k) || isDenseIn(operand, operand.dim);
   };
@@ -424,7 +434,22 @@ void TileWriter::takeFill() {
     linalg::FillOp::create(b, fill, out);
 }
 
+/// What may be one of several buffers, with strides that are known later.
+void TileWriter::copyIfStridesAreOpen(Value &buffer) {
+  if (hasStaticStrides(buffer))
+    return;
+  auto type = cast<MemRefType>(buffer.getType());
+  Value copy = memref::AllocOp::create(
+      b, MemRefType::get(type.getShape(), type.getElementType()));
+  memref::CopyOp::create(b, buffer, copy);
+  buffer = copy;
+}
+
 void TileWriter::write() {
+  b.setInsertionPoint(op);
+  const Value result = out;
+  for (Value *buffer : {&left.buffer, &right.buffer, &out})
+    copyIfStridesAreOpen(*buffer);
   outer.resize(sizes.size());
   for (int64_t dim : others)
     outer[dim] = index(0);
@@ -452,6 +477,8 @@ void TileWriter::write() {
   };
   nest(0);
   call("llvm.x86.tilerelease", {});
+  if (out != result)
+    memref::CopyOp::create(b, out, result);
   op.erase();
 }
 

@@ -58,7 +58,7 @@ public:
 private:
   bool onlyMoves();
   void joinColumns();
-  bool isWrittenPastCaches(int64_t tileBytes);
+  bool isWrittenPastCaches(int64_t bytesPer, int64_t lanes);
   SmallVector<Value> subscripts(AffineMap map, Value mv, Value nv) const;
   void writeTile(Value mv, Value nv, int64_t lanes);
   void writeElements(int64_t mBegin, int64_t mEnd, int64_t nBegin,
@@ -155,10 +155,10 @@ void TransposeWriter::joinColumns() {
 
 /// Whether rows of `tileBytes` are whole lines of a result that is too large
 /// for the caches of a core anyway.
-bool TransposeWriter::isWrittenPastCaches(int64_t tileBytes) {
+bool TransposeWriter::isWrittenPastCaches(int64_t bytesPer, int64_t lanes) {
   constexpr int64_t kLineBytes = 64;
+  const int64_t tileBytes = lanes * bytesPer;
   auto type = cast<MemRefType>(out.getType());
-  int64_t bytesPer = type.getElementTypeBitWidth() / 8;
   return tiles.hasLineStores && tileBytes == kLineBytes &&
          isa<BlockArgument>(kernel::wholeOf(out)) &&
          type.getLayout().isIdentity() &&
@@ -233,7 +233,7 @@ void TransposeWriter::write() {
   while (lanes > sizes[m] || lanes > sizes[n])
     lanes /= 2;
   joinColumns();
-  isFar = isWrittenPastCaches(lanes * bytes);
+  isFar = isWrittenPastCaches(bytes, lanes);
   const int64_t block = isFar ? kFarBlock : kBlock;
   outer.resize(sizes.size());
   SmallVector<int64_t> others;

@@ -280,4 +280,26 @@ TEST(KernelMath, ExpIsRightToTheLastPlace) {
   EXPECT_LE(worst, 1.03);
 }
 
+/// The second of two zeros, however many elements there are.
+TEST(KernelElementwise, ZerosOfMaxnum) {
+  for (int n : {1, 2, 4, 17})
+    for (const char *op : {"maxnumf", "minnumf"}) {
+      const std::string type = "tensor<" + std::to_string(n) + "xf32>";
+      Kernel kernel;
+      ASSERT_TRUE(kernel.compile("func.func @k(%a: " + type + ", %b: " + type +
+                                 ") -> " + type + " {\n  %r = arith." + op +
+                                 " %a, %b : " + type +
+                                 "\n  return %r : " + type + "\n}"))
+          << kernel.errors();
+      for (float second : {0.0f, -0.0f}) {
+        Buffer a = Buffer::of(std::vector<float>(n, -second)),
+               b = Buffer::of(std::vector<float>(n, second)), out(n * 4);
+        ASSERT_EQ(kernel.run(0, {&a, &b, &out}), 0);
+        for (float value : out.as<float>())
+          EXPECT_EQ(std::signbit(value), std::signbit(second))
+              << op << " " << n;
+      }
+    }
+}
+
 } // namespace

@@ -216,6 +216,33 @@ TEST(KernelTranspose, LargeResults) {
 
 /// Of two operands one is turned around: tile by tile, with the work in
 /// between.
+TEST(KernelTranspose, Indices) {
+  Kernel kernel;
+  ASSERT_TRUE(kernel.compile(R"(
+func.func @k(%a: tensor<8xi64>) -> tensor<8xi64> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %e = tensor.empty() : tensor<8x8xindex>
+  %f = linalg.fill ins(%c1 : index) outs(%e : tensor<8x8xindex>) -> tensor<8x8xindex>
+  %i = scf.for %j = %c0 to %c8 step %c1 iter_args(%t = %f) -> (tensor<8x8xindex>) {
+    %n = tensor.insert %j into %t[%c1, %j] : tensor<8x8xindex>
+    scf.yield %n : tensor<8x8xindex>
+  }
+  %turned = linalg.transpose ins(%i : tensor<8x8xindex>) outs(%e : tensor<8x8xindex>) permutation = [1, 0]
+  %r = scf.for %j = %c0 to %c8 step %c1 iter_args(%t = %a) -> (tensor<8xi64>) {
+    %v = tensor.extract %turned[%j, %c1] : tensor<8x8xindex>
+    %w = arith.index_cast %v : index to i64
+    %n = tensor.insert %w into %t[%j] : tensor<8xi64>
+    scf.yield %n : tensor<8xi64>
+  }
+  return %r : tensor<8xi64>
+})")) << kernel.errors();
+  Buffer a(64), out(64);
+  ASSERT_EQ(kernel.run(0, {&a, &out}), 0);
+  EXPECT_EQ(out.as<int64_t>(), (std::vector<int64_t>{0, 1, 2, 3, 4, 5, 6, 7}));
+}
+
 TEST(KernelTranspose, AmongOtherOperands) {
   Kernel kernel;
   ASSERT_TRUE(kernel.compile(R"(

@@ -387,4 +387,112 @@ TEST(KernelTiles, FusedProductsOfBf16) {
     }
 }
 
+/// Sums that tiles add to in a loop are an operand of the product behind them,
+/// which turns them around anew each time.
+std::string sumsAndTheirProduct(const std::string &from,
+                                const std::string &to) {
+  const bool areFloats = to == "f32";
+  return "func.func @k(%a: tensor<32x64x" + from + ">, %b: tensor<64x48x" +
+         from + ">, %x: tensor<16x48x" + to + ">, %s0: tensor<32x48x" + to +
+         ">, %o0: tensor<16x32x" + to + ">) -> tensor<16x32x" + to +
+         R"(> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %r:2 = scf.for %i = %c0 to %c3 step %c1 iter_args(%s = %s0, %o = %o0)
+      -> (tensor<32x48x)" +
+         to + ">, tensor<16x32x" + to + R"(>) {
+    %next = linalg.matmul ins(%a, %b : tensor<32x64x)" +
+         from + ">, tensor<64x48x" + from + ">) outs(%s : tensor<32x48x" + to +
+         ">) -> tensor<32x48x" + to + R"(>
+    %sum = linalg.generic {indexing_maps = [affine_map<(m, n, k) -> (m, k)>,
+               affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>],
+           iterator_types = ["parallel", "parallel", "reduction"]}
+        ins(%x, %next : tensor<16x48x)" +
+         to + ">, tensor<32x48x" + to + ">) outs(%o : tensor<16x32x" + to +
+         R"(>) {
+    ^bb0(%p: )" +
+         to + ", %q: " + to + ", %t: " + to + "):\n      %u = arith.mul" +
+         (areFloats ? "f" : "i") + " %p, %q : " + to +
+         "\n      %v = arith.add" + (areFloats ? "f" : "i") +
+         " %t, %u : " + to + "\n      linalg.yield %v : " + to +
+         "\n    } -> tensor<16x32x" + to +
+         ">\n    scf.yield %next, %sum : tensor<32x48x" + to +
+         ">, tensor<16x32x" + to + ">\n  }\n  return %r#1 : tensor<16x32x" +
+         to + ">\n}";
+}
+
+TEST(KernelTiles, SumsAreOperandsOfOthersInALoop) {
+  if (!hasTiles())
+    GTEST_SKIP() << "no AMX here";
+  {
+    Kernel kernel;
+    ASSERT_TRUE(kernel.compile(sumsAndTheirProduct("i8", "i32")))
+        << kernel.errors();
+    Buffer a = Buffer::of(std::vector<int8_t>(32 * 64, 1)),
+           b = Buffer::of(std::vector<int8_t>(64 * 48, 1)),
+           x = Buffer::of(std::vector<int32_t>(16 * 48, 1)),
+           s = Buffer::of(std::vector<int32_t>(32 * 48)),
+           o = Buffer::of(std::vector<int32_t>(16 * 32)), out(16 * 32 * 4);
+    ASSERT_EQ(kernel.run(0, {&a, &b, &x, &s, &o, &out}), 0);
+    EXPECT_EQ(out.as<int32_t>(),
+              std::vector<int32_t>(16 * 32, 48 * 64 * (1 + 2 + 3)));
+  }
+  Kernel kernel;
+  ASSERT_TRUE(kernel.compile(sumsAndTheirProduct("bf16", "f32")))
+      << kernel.errors();
+  constexpr uint16_t kOne = 0x3f80;
+  Buffer a = Buffer::of(std::vector<uint16_t>(32 * 64, kOne)),
+         b = Buffer::of(std::vector<uint16_t>(64 * 48, kOne)),
+         x = Buffer::of(std::vector<float>(16 * 48, 1)),
+         s = Buffer::of(std::vector<float>(32 * 48)),
+         o = Buffer::of(std::vector<float>(16 * 32)), out(16 * 32 * 4);
+  ASSERT_EQ(kernel.run(0, {&a, &b, &x, &s, &o, &out}), 0);
+  EXPECT_EQ(out.as<float>(),
+            std::vector<float>(16 * 32, 48 * 64 * (1 + 2 + 3)));
+}
+
+/// Where the sums are one of two slices, their strides are known when it runs.
+TEST(KernelTiles, SumsInOneOfTwoSlices) {
+  if (!hasTiles("+amx-bf16"))
+    GTEST_SKIP() << "no AMX here";
+  Kernel kernel;
+  ASSERT_TRUE(kernel.compile(R"(
+func.func @k(%x: tensor<32x256xf32>, %y: tensor<40x70xf32>, %a: tensor<32x64xbf16>, %b: tensor<64x48xbf16>, %c: tensor<1xi32>) -> tensor<32x48xf32> {
+  %c0 = arith.constant 0 : index
+  %one = arith.constant 1 : i32
+  %which = tensor.extract %c[%c0] : tensor<1xi32>
+  %is = arith.cmpi eq, %which, %one : i32
+  %x2 = arith.addf %x, %x : tensor<32x256xf32>
+  %y2 = arith.addf %y, %y : tensor<40x70xf32>
+  %s = scf.if %is -> tensor<32x48xf32> {
+    %p = tensor.extract_slice %x2[0, 5] [32, 48] [1, 1] : tensor<32x256xf32> to tensor<32x48xf32>
+    scf.yield %p : tensor<32x48xf32>
+  } else {
+    %q = tensor.extract_slice %y2[3, 2] [32, 48] [1, 1] : tensor<40x70xf32> to tensor<32x48xf32>
+    scf.yield %q : tensor<32x48xf32>
+  }
+  %r = linalg.matmul ins(%a, %b : tensor<32x64xbf16>, tensor<64x48xbf16>) outs(%s : tensor<32x48xf32>) -> tensor<32x48xf32>
+  return %r : tensor<32x48xf32>
+})")) << kernel.errors();
+  std::vector<float> xs = numbers<float>(32 * 256, 1),
+                     ys = numbers<float>(40 * 70, 2);
+  for (int32_t which : {0, 1}) {
+    Buffer x = Buffer::of(xs), y = Buffer::of(ys),
+           a = Buffer::of(std::vector<uint16_t>(32 * 64, 0x3f80)),
+           b = Buffer::of(std::vector<uint16_t>(64 * 48, 0x3f80)),
+           c = Buffer::of(std::vector<int32_t>{which}), out(32 * 48 * 4);
+    ASSERT_EQ(kernel.run(0, {&x, &y, &a, &b, &c, &out}), 0);
+    std::vector<float> got = out.as<float>();
+    for (int i = 0; i < 32; ++i)
+      for (int j = 0; j < 48; ++j) {
+        float from =
+            which == 1 ? xs[i * 256 + j + 5] : ys[(i + 3) * 70 + j + 2];
+        // Two blocks of 32 terms.
+        ASSERT_EQ(got[i * 48 + j], from + from + 32.0f + 32.0f)
+            << which << " " << i << " " << j;
+      }
+  }
+}
+
 } // namespace
