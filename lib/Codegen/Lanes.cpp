@@ -12,6 +12,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
@@ -51,13 +52,19 @@ bool kernel::canBeInLanes(Block &body, bool hasHalves) {
   };
   if (!llvm::all_of(body.getArgumentTypes(), isElement))
     return false;
+  // Speculatable as they are said to be, remainders by 0 trap, and lanes that
+  // are masked hold zeros.
+  auto mayTrap = [](Operation &op) {
+    return isa<arith::RemSIOp, arith::RemUIOp>(op) &&
+           !matchPattern(op.getOperand(1), m_NonZero());
+  };
   return llvm::all_of(body.without_terminator(), [&](Operation &op) {
     if (op.getNumResults() != 1 || !isElement(op.getResult(0).getType()))
       return false;
     if (op.hasTrait<OpTrait::ConstantLike>())
       return true;
     return (isa<arith::ArithDialect>(op.getDialect()) || isWrittenOut(op)) &&
-           !isa<arith::RemFOp>(op) &&
+           !isa<arith::RemFOp>(op) && !mayTrap(op) &&
            OpTrait::hasElementwiseMappableTraits(&op) && isSpeculatable(&op) &&
            llvm::all_of(op.getOperandTypes(), isElement);
   });
