@@ -39,14 +39,16 @@ void kernel::forEachUser(Value value,
   }
 }
 
+/// Whether a buffer is an argument of the function or was made in it.
+static bool isOwnBuffer(Value value) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  return value.getDefiningOp<memref::AllocOp>() ||
+         (argument && isa<func::FuncOp>(argument.getOwner()->getParentOp()));
+}
+
 bool kernel::areApart(Value a, Value b) {
   a = wholeOf(a), b = wholeOf(b);
-  auto isKnown = [](Value value) {
-    auto argument = dyn_cast<BlockArgument>(value);
-    return value.getDefiningOp<memref::AllocOp>() ||
-           (argument && isa<func::FuncOp>(argument.getOwner()->getParentOp()));
-  };
-  return a != b && isKnown(a) && isKnown(b);
+  return a != b && isOwnBuffer(a) && isOwnBuffer(b);
 }
 
 Value kernel::valueSetBy(Operation *op, Value buffer) {
@@ -147,11 +149,7 @@ int64_t kernel::stepsPerTurn(linalg::LinalgOp op, int64_t steps, int64_t sums,
 
 Operation *kernel::outermostUser(Value buffer, Operation *op) {
   Value whole = wholeOf(buffer);
-  auto argument = dyn_cast<BlockArgument>(whole);
-  bool isKnown =
-      whole.getDefiningOp<memref::AllocOp>() ||
-      (argument && isa<func::FuncOp>(argument.getOwner()->getParentOp()));
-  while (isKnown) {
+  while (isOwnBuffer(whole)) {
     auto loop = dyn_cast<scf::ForOp>(op->getParentOp());
     if (!loop || !loop.isDefinedOutsideOfLoop(buffer) ||
         mayBeWritten(whole, loop))

@@ -61,7 +61,6 @@ private:
 
   bool addOperand(OpOperand &operand);
   void join(int64_t dim);
-  SmallVector<ReassociationIndices> joinedDims(const Operand &operand) const;
   void chooseVectors();
   Lanes lanesOf(const Operand &operand) const;
   SmallVector<Value> subscripts(const Operand &operand, Value at) const;
@@ -107,19 +106,6 @@ bool ElementwiseWriter::addOperand(OpOperand &operand) {
   return added.dims.back() == inner && isDense(added.buffer);
 }
 
-/// Dimensions of its buffer in groups: the last one is the inner dimension.
-SmallVector<ReassociationIndices>
-ElementwiseWriter::joinedDims(const Operand &operand) const {
-  SmallVector<ReassociationIndices> groups;
-  int64_t rank = operand.dims.size();
-  for (int64_t d = 0; d < rank; ++d) {
-    if (d < rank - joined)
-      groups.emplace_back();
-    groups.back().push_back(d);
-  }
-  return groups;
-}
-
 /// Makes one dimension of `dim` and the inner one, where all operands allow it.
 void ElementwiseWriter::join(int64_t dim) {
   ++joined;
@@ -128,7 +114,7 @@ void ElementwiseWriter::join(int64_t dim) {
       return !operand.has(dim);
     int64_t place = static_cast<int64_t>(operand.dims.size()) - 1 - joined;
     return place >= 0 && operand.dims[place] == dim &&
-           isDenseAsOne(operand.buffer, joinedDims(operand));
+           isDenseAsOne(operand.buffer, groupsOf(operand.dims.size(), joined));
   });
   if (!canJoin) {
     --joined;
@@ -265,8 +251,8 @@ void ElementwiseWriter::write() {
       constant.map(op.getMatchingBlockArgument(&operand), operand.get());
   for (Operand &operand : operands)
     if (joined > 0 && operand.has(inner))
-      operand.buffer = memref::CollapseShapeOp::create(b, operand.buffer,
-                                                       joinedDims(operand));
+      operand.buffer = memref::CollapseShapeOp::create(
+          b, operand.buffer, groupsOf(operand.dims.size(), joined));
   std::function<void(int64_t)> nest = [&](int64_t dim) {
     if (dim < inner - joined)
       return loop(0, sizes[dim], 1, [&](Value value) {

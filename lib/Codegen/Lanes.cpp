@@ -44,6 +44,37 @@ bool kernel::isWrittenOut(Operation &op) {
           op.getResult(0).getType().isF32());
 }
 
+SmallVector<ReassociationIndices> kernel::groupsOf(int64_t rank,
+                                                   int64_t joined) {
+  SmallVector<ReassociationIndices> groups;
+  for (int64_t d = 0; d < rank; ++d) {
+    if (d < rank - joined)
+      groups.emplace_back();
+    groups.back().push_back(d);
+  }
+  return groups;
+}
+
+void kernel::turnAround(ImplicitLocOpBuilder &b, MutableArrayRef<Value> rows) {
+  const int64_t lanes = rows.size();
+  // Rows that differ in one bit of their number exchange the lanes that differ
+  // in it.
+  for (int64_t bit = 1; bit < lanes; bit *= 2) {
+    SmallVector<int64_t> low, high;
+    for (int64_t lane = 0; lane < lanes; ++lane) {
+      low.push_back(lane & bit ? lanes + lane - bit : lane);
+      high.push_back(lane & bit ? lanes + lane : lane + bit);
+    }
+    for (int64_t i = 0; i < lanes; ++i) {
+      if (i & bit)
+        continue;
+      Value first = rows[i], second = rows[i + bit];
+      rows[i] = vector::ShuffleOp::create(b, first, second, low);
+      rows[i + bit] = vector::ShuffleOp::create(b, first, second, high);
+    }
+  }
+}
+
 bool kernel::canBeInLanes(Block &body, bool hasHalves) {
   auto isElement = [&](Type type) {
     return type.isF32() || type.isF64() || type.isBF16() ||

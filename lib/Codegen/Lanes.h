@@ -30,6 +30,14 @@ bool isDense(Value buffer);
 /// column can be one, but lie apart.
 bool isDenseAsOne(Value buffer, ArrayRef<ReassociationIndices> groups);
 
+/// Groups of `rank` dimensions, of which the last one and `joined` in front of
+/// it are one.
+SmallVector<ReassociationIndices> groupsOf(int64_t rank, int64_t joined);
+
+/// Turns a square of registers around: lane i of row j becomes lane j of row i.
+/// As many rows as lanes, a power of 2.
+void turnAround(ImplicitLocOpBuilder &b, MutableArrayRef<Value> rows);
+
 /// Whether `op`, of scalars, of the dialect `math` becomes straight code, not a
 /// call.
 bool isWrittenOut(Operation &op);

@@ -67,7 +67,6 @@ private:
   bool isAlong(int64_t dim) const;
   /// Makes one dimension of `dim` and the row, where all operands allow it.
   void join(int64_t dim);
-  SmallVector<ReassociationIndices> joinedDims(const Source &source) const;
 
   Value load(const Source &source, Value at, int64_t width);
   /// `sum`, if there is one, and the terms from `at` on.
@@ -140,19 +139,6 @@ bool ReductionWriter::isAlong(int64_t dim) const {
   return isThere;
 }
 
-/// Dimensions of its buffer in groups: the last one is the row.
-SmallVector<ReassociationIndices>
-ReductionWriter::joinedDims(const Source &source) const {
-  SmallVector<ReassociationIndices> groups;
-  int64_t rank = source.dims.size();
-  for (int64_t d = 0; d < rank; ++d) {
-    if (d < rank - joined)
-      groups.emplace_back();
-    groups.back().push_back(d);
-  }
-  return groups;
-}
-
 void ReductionWriter::join(int64_t dim) {
   ++joined;
   bool canJoin = llvm::all_of(sources, [&](const Source &source) {
@@ -160,7 +146,7 @@ void ReductionWriter::join(int64_t dim) {
       return !source.has(dim);
     int64_t place = static_cast<int64_t>(source.dims.size()) - 1 - joined;
     return place >= 0 && source.dims[place] == dim &&
-           isDenseAsOne(source.buffer, joinedDims(source));
+           isDenseAsOne(source.buffer, groupsOf(source.dims.size(), joined));
   });
   if (!canJoin) {
     --joined;
@@ -312,8 +298,8 @@ void ReductionWriter::write() {
   b.setInsertionPoint(op);
   for (Source &source : sources)
     if (joined > 0 && source.has(row))
-      source.buffer =
-          memref::CollapseShapeOp::create(b, source.buffer, joinedDims(source));
+      source.buffer = memref::CollapseShapeOp::create(
+          b, source.buffer, groupsOf(source.dims.size(), joined));
   Value out = op.getDpsInits()[0];
   AffineMap map = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
   std::function<void(size_t)> nest = [&](size_t i) {

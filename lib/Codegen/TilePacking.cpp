@@ -16,6 +16,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ContractionWriter.h"
+#include "Lanes.h"
 #include "TileWriter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -138,9 +139,7 @@ void TileWriter::packGroups(const Operand &operand, Value at, Value tile,
        });
 }
 
-/// In tiles `begin` to `end`, groups of k and rows or columns change places:
-/// rows that differ in one bit of their number exchange the lanes that differ
-/// in it.
+/// In tiles `begin` to `end`, groups of k and rows or columns change places.
 void TileWriter::turn(const Operand &operand, Value begin, Value end) {
   auto turnTile = [&](Value tile, Value first) {
     SmallVector<Value> rows;
@@ -148,20 +147,7 @@ void TileWriter::turn(const Operand &operand, Value begin, Value end) {
       rows.push_back(
           vector::LoadOp::create(b, groupsType(), operand.packed,
                                  ValueRange{tile, add(first, i), index(0)}));
-    for (int64_t bit = 1; bit < kSide; bit *= 2) {
-      SmallVector<int64_t> low, high;
-      for (int64_t lane = 0; lane < kSide; ++lane) {
-        low.push_back(lane & bit ? kSide + lane - bit : lane);
-        high.push_back(lane & bit ? kSide + lane : lane + bit);
-      }
-      for (int64_t i = 0; i < kSide; ++i) {
-        if (i & bit)
-          continue;
-        Value first = rows[i], second = rows[i + bit];
-        rows[i] = vector::ShuffleOp::create(b, first, second, low);
-        rows[i + bit] = vector::ShuffleOp::create(b, first, second, high);
-      }
-    }
+    turnAround(b, rows);
     for (auto [i, row] : llvm::enumerate(rows))
       vector::StoreOp::create(b, row, operand.packed,
                               ValueRange{tile, add(first, i), index(0)});

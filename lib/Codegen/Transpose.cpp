@@ -153,8 +153,8 @@ void TransposeWriter::joinColumns() {
   }
 }
 
-/// Whether rows of `tileBytes` are whole lines of a result that is too large
-/// for the caches of a core anyway.
+/// Whether rows of a tile are whole lines of a result that is too large for the
+/// caches of a core anyway.
 bool TransposeWriter::isWrittenPastCaches(int64_t bytesPer, int64_t lanes) {
   constexpr int64_t kLineBytes = 64;
   const int64_t tileBytes = lanes * bytesPer;
@@ -183,22 +183,7 @@ void TransposeWriter::writeTile(Value mv, Value nv, int64_t lanes) {
   for (int64_t i = 0; i < lanes; ++i)
     rows.push_back(
         vector::LoadOp::create(b, type, in, subscripts(inMap, mv, add(nv, i))));
-  // Rows that differ in one bit of their number exchange the lanes that differ
-  // in it.
-  for (int64_t bit = 1; bit < lanes; bit *= 2) {
-    SmallVector<int64_t> low, high;
-    for (int64_t lane = 0; lane < lanes; ++lane) {
-      low.push_back(lane & bit ? lanes + lane - bit : lane);
-      high.push_back(lane & bit ? lanes + lane : lane + bit);
-    }
-    for (int64_t i = 0; i < lanes; ++i) {
-      if (i & bit)
-        continue;
-      Value first = rows[i], second = rows[i + bit];
-      rows[i] = vector::ShuffleOp::create(b, first, second, low);
-      rows[i + bit] = vector::ShuffleOp::create(b, first, second, high);
-    }
-  }
+  kernel::turnAround(b, rows);
   for (int64_t i = 0; i < lanes; ++i)
     vector::StoreOp::create(b, rows[i], out, subscripts(outMap, add(mv, i), nv),
                             /*nontemporal=*/isFar,

@@ -57,8 +57,7 @@ class Roster {
       const proto::MemberHello& hello,
       absl::FunctionRef<bool(uint32_t host)> is_free) const;
   // A worker asks to be in. As HostsOf; FailedPrecondition: it has said
-  // hello before, or all are here already; AlreadyExists: another worker has
-  // one of the hosts.
+  // hello before; AlreadyExists: another worker has one of the hosts.
   absl::Status Join(PeerId peer, const proto::MemberHello& hello);
   // It is gone before all had come: its hosts are missing again. False: it was
   // not in.

@@ -259,7 +259,7 @@ int Main(int argc, char** argv) {
       be_worker
           ->add_option("--any-host", any_host_of,
                        "Be the first host that nobody is, or the first one of "
-                       "an island")
+                       "an island; a spare while there is none")
           ->type_name("[ISLAND]")
           ->expected(0, 1)
           ->excludes(host);
