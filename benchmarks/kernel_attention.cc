@@ -11,37 +11,89 @@
 namespace pathways::bench {
 namespace {
 
-// softmax(Q K^T / 8) V for some heads of 64 columns, in one kernel and as
-// three, each of which reads what the one before it left in memory.
-void Attention(const std::string& name, int64_t heads, int64_t length,
-               double seconds) {
-  const Array rows({heads, length, 64}), square({heads, length, length});
-  const std::string r = rows.type(), s = square.type();
-  auto scores = [&](const std::string& out) {
-    return Filled("zs", square, "0.0") +
-           "  %raw = linalg.batch_matmul indexing_maps = ["
-           "affine_map<(b, m, n, k) -> (b, m, k)>, "
-           "affine_map<(b, m, n, k) -> (b, n, k)>, "
-           "affine_map<(b, m, n, k) -> (b, m, n)>] ins(%a0, %a1 : " +
-           r + ", " + r + ") outs(%zs : " + s + ") -> " + s +
-           "\n  %eighth = arith.constant dense<0.125> : " + s + "\n  " + out +
-           " = arith.mulf %raw, %eighth : " + s + "\n";
-  };
-  auto softmax = [&](const std::string& in, const std::string& out) {
-    return Empty("ep", square) + "  " + out +
+// An operand of a product: which of the dimensions m, n and k it has.
+struct Operand {
+  std::string value;
+  Array array;
+  std::string dims;
+};
+
+// Statements of attention by some heads of 64 columns.
+struct Heads {
+  Heads(int64_t heads, int64_t length)
+      : rows({heads, length, 64}),
+        square({heads, length, length}),
+        column({heads, length}) {}
+
+  Operand Rows(const std::string& value, const std::string& dims) const {
+    return {value, rows, dims};
+  }
+  Operand Square(const std::string& value, const std::string& dims) const {
+    return {value, square, dims};
+  }
+  // out = a b of each head.
+  static std::string Product(const std::string& out, const Array& result,
+                             const Operand& a, const Operand& b) {
+    auto map = [](const std::string& dims) {
+      return "affine_map<(b, m, n, k) -> (b, " + dims + ")>";
+    };
+    return Filled("z" + out, result, "0.0") + "  %" + out +
+           " = linalg.batch_matmul indexing_maps = [" + map(a.dims) + ", " +
+           map(b.dims) + ", " + map("m, n") + "] ins(" + a.value + ", " +
+           b.value + " : " + a.array.type() + ", " + b.array.type() +
+           ") outs(%z" + out + " : " + result.type() + ") -> " + result.type() +
+           "\n";
+  }
+  // out = in / 8
+  std::string Eighth(const std::string& out, const std::string& in) const {
+    return "  %eighth" + out +
+           " = arith.constant dense<0.125> : " + square.type() + "\n  %" + out +
+           " = arith.mulf " + in + ", %eighth" + out + " : " + square.type() +
+           "\n";
+  }
+  // out = Q K^T / 8
+  std::string Scores(const std::string& out, const std::string& q,
+                     const std::string& k) const {
+    return Product("raw", square, Rows(q, "m, k"), Rows(k, "n, k")) +
+           Eighth(out, "%raw");
+  }
+  std::string Softmax(const std::string& out, const std::string& in) const {
+    const std::string s = square.type();
+    return Empty("ep", square) + "  %" + out +
            " = linalg.softmax dimension(2) ins(" + in + " : " + s +
            ") outs(%ep : " + s + ") -> " + s + "\n";
-  };
-  auto weighted = [&](const std::string& in, const std::string& values) {
-    return Filled("zo", rows, "0.0") + "  %r = linalg.batch_matmul ins(" + in +
-           ", " + values + " : " + s + ", " + r + ") outs(%zo : " + r +
-           ") -> " + r + "\n";
-  };
-  Kernel kernel({rows, rows, rows}, rows,
-                scores("%s") + softmax("%s", "%p") + weighted("%p", "%a2"));
-  Kernel first({rows, rows}, square, scores("%r"));
-  Kernel second({square}, square, softmax("%a0", "%r"));
-  Kernel third({square, rows}, rows, weighted("%a0", "%a1"));
+  }
+  // out = p (dp - c) / 8, where c is the sum of the row of p dp.
+  std::string ScoresGradient(const std::string& out, const std::string& p,
+                             const std::string& dp) const {
+    const std::string s = square.type(), c = column.type();
+    return Filled("zc", column, "0.0") + Empty("ew", square) +
+           "  %pdp = arith.mulf " + p + ", " + dp + " : " + s +
+           "\n  %c = linalg.reduce { arith.addf } ins(%pdp : " + s +
+           ") outs(%zc : " + c +
+           ") dimensions = [2]\n  %cw = linalg.broadcast ins(%c : " + c +
+           ") outs(%ew : " + s + ") dimensions = [2]\n  %d = arith.subf " + dp +
+           ", %cw : " + s + "\n  %g = arith.mulf " + p + ", %d : " + s + "\n" +
+           Eighth(out, "%g");
+  }
+
+  const Array rows, square, column;
+};
+
+// softmax(Q K^T / 8) V in one kernel and as three, each of which reads what the
+// one before it left in memory.
+void Attention(const std::string& name, int64_t heads, int64_t length,
+               double seconds) {
+  const Heads h(heads, length);
+  Kernel kernel({h.rows, h.rows, h.rows}, h.rows,
+                h.Scores("s", "%a0", "%a1") + h.Softmax("p", "%s") +
+                    h.Product("r", h.rows, h.Square("%p", "m, k"),
+                              h.Rows("%a2", "k, n")));
+  Kernel first({h.rows, h.rows}, h.square, h.Scores("r", "%a0", "%a1"));
+  Kernel second({h.square}, h.square, h.Softmax("r", "%a0"));
+  Kernel third(
+      {h.square, h.rows}, h.rows,
+      h.Product("r", h.rows, h.Square("%a0", "m, k"), h.Rows("%a1", "k, n")));
   second.UseOperand(0, first.out());
   third.UseOperand(0, second.out());
   const auto [ours_s, parts_s] = InTurns(
@@ -51,21 +103,90 @@ void Attention(const std::string& name, int64_t heads, int64_t length,
         second.Run();
         third.Run();
       });
-  ExpectNear(name, kernel.out(), third.out(), rows.count(), 1e-5);
+  ExpectNear(name, kernel.out(), third.out(), h.rows.count(), 1e-5);
   Figure("kernel." + name + ".gflops",
          4e-9 * heads * length * length * 64 / ours_s, "GFLOP/s");
   Figure("kernel." + name + ".vs_parts", parts_s / ours_s, "x");
 }
 
+// The gradients of Q, K and V from that of what they give, which begins with
+// the scores again: in one kernel and as six.
+void AttentionGradient(const std::string& name, int64_t heads, int64_t length,
+                       double seconds) {
+  const Heads h(heads, length);
+  auto of_values = [&](const std::string& out, const std::string& p,
+                       const std::string& dout) {
+    return h.Product(out, h.rows, h.Square(p, "k, m"), h.Rows(dout, "k, n"));
+  };
+  auto of_weights = [&](const std::string& out, const std::string& dout,
+                        const std::string& v) {
+    return h.Product(out, h.square, h.Rows(dout, "m, k"), h.Rows(v, "n, k"));
+  };
+  auto of_queries = [&](const std::string& out, const std::string& ds,
+                        const std::string& k) {
+    return h.Product(out, h.rows, h.Square(ds, "m, k"), h.Rows(k, "k, n"));
+  };
+  auto of_keys = [&](const std::string& out, const std::string& ds,
+                     const std::string& q) {
+    return h.Product(out, h.rows, h.Square(ds, "k, m"), h.Rows(q, "k, n"));
+  };
+  // %a0 is Q, %a1 K, %a2 the gradient of the result, %a3 V.
+  Kernel kernel(
+      {h.rows, h.rows, h.rows, h.rows}, {h.rows, h.rows, h.rows},
+      h.Scores("s", "%a0", "%a1") + h.Softmax("p", "%s") +
+          of_values("r0", "%p", "%a2") + of_weights("dp", "%a2", "%a3") +
+          h.ScoresGradient("ds", "%p", "%dp") + of_queries("r1", "%ds", "%a1") +
+          of_keys("r2", "%ds", "%a0"));
+  Kernel weights({h.rows, h.rows}, h.square,
+                 h.Scores("s", "%a0", "%a1") + h.Softmax("r", "%s"));
+  Kernel values({h.square, h.rows}, h.rows, of_values("r", "%a0", "%a1"));
+  Kernel dweights({h.rows, h.rows}, h.square, of_weights("r", "%a0", "%a1"));
+  Kernel scores({h.square, h.square}, h.square,
+                h.ScoresGradient("r", "%a0", "%a1"));
+  Kernel queries({h.square, h.rows}, h.rows, of_queries("r", "%a0", "%a1"));
+  Kernel keys({h.square, h.rows}, h.rows, of_keys("r", "%a0", "%a1"));
+  values.UseOperand(0, weights.out());
+  scores.UseOperand(0, weights.out());
+  scores.UseOperand(1, dweights.out());
+  queries.UseOperand(0, scores.out());
+  keys.UseOperand(0, scores.out());
+  const auto [ours_s, parts_s] = InTurns(
+      seconds, [&] { kernel.Run(); },
+      [&] {
+        for (Kernel* part :
+             {&weights, &values, &dweights, &scores, &queries, &keys}) {
+          part->Run();
+        }
+      });
+  ExpectNear(name, kernel.out(0), values.out(), h.rows.count(), 1e-5);
+  ExpectNear(name, kernel.out(1), queries.out(), h.rows.count(), 1e-5);
+  ExpectNear(name, kernel.out(2), keys.out(), h.rows.count(), 1e-5);
+  Figure("kernel." + name + ".gflops",
+         10e-9 * heads * length * length * 64 / ours_s, "GFLOP/s");
+  Figure("kernel." + name + ".vs_parts", parts_s / ours_s, "x");
+  Figure("kernel." + name + ".scratch_vs_scores",
+         1.0 * kernel.scratch_bytes() / h.square.bytes(), "x");
+}
+
 }  // namespace
 
 KernelBenchmarks Attentions() {
-  auto attention = [](int64_t heads, int64_t length) -> KernelBenchmark {
-    const std::string name = "attention" + std::to_string(length);
-    return {name,
-            [=](double seconds) { Attention(name, heads, length, seconds); }};
-  };
-  return {attention(32, 128), attention(8, 512), attention(2, 2048)};
+  KernelBenchmarks all;
+  const std::pair<int64_t, int64_t> sizes[] = {{32, 128}, {8, 512}, {2, 2048}};
+  for (const auto& [heads, length] : sizes) {
+    const std::string rows = std::to_string(length);
+    all.push_back({"attention" + rows, [=](double seconds) {
+                     Attention("attention" + rows, heads, length, seconds);
+                   }});
+  }
+  for (const auto& [heads, length] : sizes) {
+    const std::string rows = "_gradient" + std::to_string(length);
+    all.push_back({"attention" + rows, [=](double seconds) {
+                     AttentionGradient("attention" + rows, heads, length,
+                                       seconds);
+                   }});
+  }
+  return all;
 }
 
 }  // namespace pathways::bench

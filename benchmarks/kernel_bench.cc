@@ -24,6 +24,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "absl/strings/str_join.h"
 #include "benchmarks/onednn.h"
 #include "pathways/Compile.h"
 #include "runtime/plan/plan_file.h"
@@ -93,6 +94,23 @@ int64_t Array::bytes() const { return count() * BytesOf(element); }
 
 Kernel::Kernel(const std::vector<Array>& operands, const Array& result,
                const std::string& statements) {
+  Load(operands, {result}, {"%r"}, statements);
+}
+
+Kernel::Kernel(const std::vector<Array>& operands,
+               const std::vector<Array>& results,
+               const std::string& statements) {
+  std::vector<std::string> names;
+  for (size_t i = 0; i < results.size(); ++i) {
+    names.push_back("%r" + std::to_string(i));
+  }
+  Load(operands, results, names, statements);
+}
+
+void Kernel::Load(const std::vector<Array>& operands,
+                  const std::vector<Array>& results,
+                  const std::vector<std::string>& names,
+                  const std::string& statements) {
   ProgramBuilder b("bench");
   b.slice("s", {{"x", 1}});
   auto type = [&](const Array& array) {
@@ -108,10 +126,18 @@ Kernel::Kernel(const std::vector<Array>& operands, const Array& result,
         (arguments.empty() ? "%" : ", %") + name + ": " + operand.type();
     arguments.push_back(b.argument(name, type(operand)));
   }
-  b.functions("func.func private @body(" + parameters + ") -> " +
-              result.type() + " attributes {pw.local_view} {\n" + statements +
-              "  return %r : " + result.type() + "\n}\n");
-  b.result("out", b.call("body", arguments, type(result)));
+  std::string types;
+  std::vector<std::string> result_types;
+  for (const Array& result : results) {
+    types += (types.empty() ? "" : ", ") + result.type();
+    result_types.push_back(type(result));
+  }
+  b.functions("func.func private @body(" + parameters + ") -> (" + types +
+              ") attributes {pw.local_view} {\n" + statements + "  return " +
+              absl::StrJoin(names, ", ") + " : " + types + "\n}\n");
+  for (const auto& value : b.callMulti("body", arguments, result_types)) {
+    b.result("out" + value.name.substr(1), value);
+  }
   CompileOptions options;
   options.topology = "1x1x1";
   Result<Compiled> compiled = compile(b.build(), options);
@@ -133,9 +159,13 @@ Kernel::Kernel(const std::vector<Array>& operands, const Array& result,
   for (const Array& operand : operands) {
     memory_.push_back(Allocate(operand.count(), operand.element));
   }
-  memory_.push_back(Allocate(result.count(), result.element));
+  for (const Array& result : results) {
+    memory_.push_back(Allocate(result.count(), result.element));
+  }
   for (const Memory& memory : memory_) pointers_.push_back(memory.get());
-  memory_.push_back(Allocate(kernel.segments(0).scratch_bytes() / 4));
+  operands_ = operands.size();
+  scratch_bytes_ = kernel.segments(0).scratch_bytes();
+  memory_.push_back(Allocate(scratch_bytes_ / 4));
 }
 
 void Kernel::Run() {

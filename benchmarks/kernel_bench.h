@@ -52,13 +52,26 @@ class Kernel {
   // they use in this order.
   Kernel(const std::vector<Array>& operands, const Array& result,
          const std::string& statements);
+  // The same of results %r0, %r1, ...
+  Kernel(const std::vector<Array>& operands, const std::vector<Array>& results,
+         const std::string& statements);
 
   void Run();
   float* operand(int i) { return static_cast<float*>(pointers_[i]); }
   void UseOperand(int i, float* memory) { pointers_[i] = memory; }
-  float* out() { return static_cast<float*>(pointers_.back()); }
+  float* out(int i = 0) {
+    return static_cast<float*>(pointers_[operands_ + i]);
+  }
+  int64_t scratch_bytes() const { return scratch_bytes_; }
 
  private:
+  void Load(const std::vector<Array>& operands,
+            const std::vector<Array>& results,
+            const std::vector<std::string>& names,
+            const std::string& statements);
+
+  size_t operands_ = 0;
+  int64_t scratch_bytes_ = 0;
   std::shared_ptr<const KernelLibrary> library_;
   std::vector<Memory> memory_;
   std::vector<void*> pointers_;

@@ -184,6 +184,10 @@ public:
   /// Runs @function on all shards of its slice.
   Array call(const std::string &function, const std::vector<Array> &operands,
              const std::string &resultType);
+  /// The same of a function of any number of results.
+  std::vector<Array> callMulti(const std::string &function,
+                               const std::vector<Array> &operands,
+                               const std::vector<std::string> &resultTypes);
   /// Moves an array to another layout or slice.
   Array reshard(const Array &array, const std::string &type);
   /// A `stepped` result stacks the values of all steps; otherwise the last

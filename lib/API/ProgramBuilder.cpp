@@ -96,21 +96,31 @@ ProgramBuilder::Array ProgramBuilder::define(const std::string &op,
                                              const std::vector<Array> &sources,
                                              const std::string &type) {
   Array array{"%v" + std::to_string(nextValue++), type};
-  std::string types = joined(sources, [](const Array &a) { return a.type; });
-  // A call lists its operand types like a function type.
-  if (op == "pw.call")
-    types = "(" + types + ")";
-  ops += "  " + array.name + " = " + op + " " + operands + " : " + types +
-         " -> " + type + "\n";
+  ops += "  " + array.name + " = " + op + " " + operands + " : " +
+         joined(sources, [](const Array &a) { return a.type; }) + " -> " +
+         type + "\n";
   return array;
 }
 
 ProgramBuilder::Array ProgramBuilder::call(const std::string &function,
                                            const std::vector<Array> &operands,
                                            const std::string &resultType) {
-  auto names = joined(operands, [](const Array &a) { return a.name; });
-  return define("pw.call", "@" + function + "(" + names + ")", operands,
-                resultType);
+  return callMulti(function, operands, {resultType}).front();
+}
+
+std::vector<ProgramBuilder::Array>
+ProgramBuilder::callMulti(const std::string &function,
+                          const std::vector<Array> &operands,
+                          const std::vector<std::string> &resultTypes) {
+  std::vector<Array> values;
+  for (const std::string &type : resultTypes)
+    values.push_back({"%v" + std::to_string(nextValue++), type});
+  auto name = [](const Array &a) { return a.name; };
+  auto type = [](const Array &a) { return a.type; };
+  ops += "  " + joined(values, name) + (values.empty() ? "" : " = ") +
+         "pw.call @" + function + "(" + joined(operands, name) + ") : (" +
+         joined(operands, type) + ") -> (" + joined(values, type) + ")\n";
+  return values;
 }
 
 ProgramBuilder::Array ProgramBuilder::reshard(const Array &array,

@@ -37,9 +37,27 @@ static constexpr uint64_t kAlignment = ::pathways::kBufferAlignment;
 // Bufferization
 //===----------------------------------------------------------------------===//
 
-/// Made by fuseRows: only ever puts rows into what it carries.
+/// Made by fuseRows: only ever puts rows into what it carries, or adds to it.
 static bool isRowLoop(Operation *op) {
   return op->hasAttr(kernel::kRowLoopAttrName);
+}
+
+/// What `value`, of a row loop, was before the first row.
+static Value beforeRows(Value value) {
+  auto loop = value.getDefiningOp<scf::ForOp>();
+  return loop.getTiedLoopInit(cast<OpResult>(value))->get();
+}
+
+/// Whether `value`, of an op of `block`, was not there before.
+static bool isFresh(Value value, Block *block) {
+  Operation *def = value.getDefiningOp();
+  if (!def || def->getBlock() != block)
+    return false;
+  if (isRowLoop(def)) {
+    Value before = beforeRows(value);
+    return before.getDefiningOp<tensor::EmptyOp>() || isFresh(before, block);
+  }
+  return isa<linalg::LinalgOp, arith::ConstantOp>(def);
 }
 
 /// Whether `value` is `argument` after updates that can happen in its buffer.
@@ -50,9 +68,8 @@ static bool isUpdateOf(Value value, BlockArgument argument) {
       value = insert.getDest();
     else if (auto slice = dyn_cast_or_null<tensor::InsertSliceOp>(op))
       value = slice.getDest();
-    else if (auto loop = dyn_cast_or_null<scf::ForOp>(op);
-             loop && isRowLoop(op))
-      value = loop.getTiedLoopInit(cast<OpResult>(value))->get();
+    else if (op && isRowLoop(op))
+      value = beforeRows(value);
     else
       return false;
   }
@@ -100,11 +117,7 @@ static void returnToBuffers(Operation *terminator, MutableOperandRange operands,
   SmallPtrSet<Value, 4> returned;
   for (Return &entry : returns) {
     Value value = entry.operand->get();
-    Operation *def = value.getDefiningOp();
-    bool isFresh =
-        def && def->getBlock() == block &&
-        (isa<linalg::LinalgOp, arith::ConstantOp>(def) || isRowLoop(def));
-    if ((isFresh || isUpdateOf(value, entry.argument)) &&
+    if ((isFresh(value, block) || isUpdateOf(value, entry.argument)) &&
         returned.insert(value).second)
       continue;
     entry.operand->set(bufferization::AllocTensorOp::create(

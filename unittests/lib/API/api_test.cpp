@@ -70,6 +70,38 @@ TEST(ApiTest, DispatchAndLinksArePartOfASession) {
             "the host work is -1 ns, expected 0 to 3600000000000");
 }
 
+TEST(ApiTest, ACallHasAnyNumberOfResults) {
+  ProgramBuilder builder("two");
+  builder.slice("s", {{"d", 2}});
+  builder.functions(R"(
+func.func private @both(%x: tensor<1xf32>) -> (tensor<1xf32>, tensor<1xi32>)
+    attributes {pw.local_view} {
+  %d = arith.addf %x, %x : tensor<1xf32>
+  %i = arith.fptosi %x : tensor<1xf32> to tensor<1xi32>
+  return %d, %i : tensor<1xf32>, tensor<1xi32>
+})");
+  auto type = [](ElementType element) {
+    return ProgramBuilder::arrayType(element, {2}, "s", {{"d"}});
+  };
+  auto results = builder.callMulti(
+      "both", {builder.argument("x", type(ElementType::kF32))},
+      {type(ElementType::kF32), type(ElementType::kI32)});
+  ASSERT_EQ(results.size(), 2u);
+  builder.result("doubled", results[0]);
+  builder.result("whole", results[1]);
+  auto compiled = take(compile(builder.build(), {.topology = "1x1x2"}));
+  auto session = take(Session::open({.topology = "1x1x2"}));
+  auto executable = take(session.load(compiled.plan));
+  auto run = take(executable.launch({{"x", floats({2}, {1.5, 3})}}));
+  EXPECT_THAT(values(take(run.fetch("doubled"))), ElementsAre(3, 6));
+  HostArray whole = take(run.fetch("whole"));
+  EXPECT_EQ(whole.element, ElementType::kI32);
+  int32_t numbers[2];
+  ASSERT_EQ(whole.data.size(), sizeof numbers);
+  std::memcpy(numbers, whole.data.data(), sizeof numbers);
+  EXPECT_THAT(numbers, ElementsAre(1, 3));
+}
+
 TEST(ApiTest, AProgramLeavesDevicesAndComesBack) {
   ProgramBuilder builder("wide");
   builder.slice("s", {{"d", 2}}, /*apartFrom=*/{}, /*spans=*/2);

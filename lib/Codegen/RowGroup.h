@@ -1,0 +1,77 @@
+//===- RowGroup.h - Ops that can run row by row together --------*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PATHWAYS_LIB_CODEGEN_ROWGROUP_H
+#define PATHWAYS_LIB_CODEGEN_ROWGROUP_H
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include <optional>
+
+namespace mlir::pathways::kernel {
+
+/// Most rows of a block around a product.
+inline constexpr int64_t kMostBlock = 128;
+
+/// The loops of an op that are the dimensions its group shares.
+struct RowLoops {
+  SmallVector<int64_t> loops;
+  SmallVector<int64_t> extents;
+  /// Whether it sums over the last of them.
+  bool isSummed = false;
+
+  int64_t depth() const { return loops.size(); }
+};
+
+/// Ops that can become one loop, in the order of the block.
+struct RowGroup {
+  SmallVector<linalg::LinalgOp> members;
+  SmallVector<RowLoops> rows; ///< of each member
+  int64_t depth = 0;          ///< dimensions that are shared, all leading
+
+  bool contains(Operation *op) const { return llvm::is_contained(members, op); }
+  /// Whether `op` is a member that sums over rows.
+  bool isSum(linalg::LinalgOp op) const {
+    return depth > 0 &&
+           rows[llvm::find(members, op) - members.begin()].isSummed;
+  }
+  void sort() {
+    llvm::sort(members, [](linalg::LinalgOp a, linalg::LinalgOp b) {
+      return a->isBeforeInBlock(b);
+    });
+  }
+  /// Sets the largest depth that fits all members, and how; or 0. Without
+  /// products in it, a row must be long enough for vectors.
+  void setDepth(bool hasProducts);
+  /// Makes them one loop over blocks of `step` rows.
+  void write(int64_t step);
+};
+
+/// Whether `op` is a contraction that uses elements of an operand more than
+/// once. The sums of the rows of a b, say, are a reduction like any other.
+bool isProduct(linalg::LinalgOp op);
+
+/// A product over the rows of a matrix may be written as one of the matrix
+/// turned around. Here it reads the matrix, if that lets it sum over blocks.
+void readUnturned(linalg::LinalgOp op);
+
+/// Bytes of what there is of an array for each place in its first `depth`
+/// dimensions.
+int64_t rowBytes(RankedTensorType type, int64_t depth);
+
+AffineMap resultMap(linalg::LinalgOp op, unsigned result = 0);
+
+/// Position of the loop that is dimension `d` of what `map` describes; -1: more
+/// than one loop, or none.
+int64_t loopAt(AffineMap map, int64_t d);
+
+/// Calls `visit` for every value that `op`, or an op inside, uses from outside.
+void forEachUse(Operation *op, llvm::function_ref<void(Value)> visit);
+
+} // namespace mlir::pathways::kernel
+
+#endif // PATHWAYS_LIB_CODEGEN_ROWGROUP_H
