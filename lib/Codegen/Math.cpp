@@ -56,6 +56,10 @@ public:
       sum = fma(sum, x, number(each));
     return sum;
   }
+  /// The integer that was added to 1.5 * 2^23.
+  Value asInteger(Value sum) {
+    return arith::SubIOp::create(b, bits(sum), integer(0x4b400000));
+  }
   /// 2^exponent, for exponents of normal numbers.
   Value powerOf2(Value exponent) {
     Value biased = arith::AddIOp::create(b, exponent, integer(127));
@@ -112,25 +116,43 @@ struct ExpandExp : OpRewritePattern<math::ExpOp> {
     high = f.fma(f.number(0x1.6a23cep-10f), square, high);
     Value rest = f.fma(f.fma(high, square, low), square, r); // exp(r) - 1
 
-    Value whole = arith::SubIOp::create(b, f.bits(sum), f.integer(0x4b400000));
     if (hasPowers) {
       Value power = arith::AddFOp::create(b, rest, f.number(1));
-      // Of vectors MLIR has no op for that.
-      if (isa<VectorType>(op.getType()))
-        rewriter.replaceOpWithNewOp<LLVM::CallIntrinsicOp>(
-            op, op.getType(), b.getStringAttr("llvm.ldexp"),
-            ValueRange{power, whole});
-      else
-        rewriter.replaceOpWithNewOp<LLVM::LoadExpOp>(op, op.getType(), power,
-                                                     whole);
+      rewriter.replaceOp(op, timesPowerOf2(f, power, sum, n));
       return success();
     }
     // 2^n as a product of two: one alone would not reach the subnormal results.
+    Value whole = f.asInteger(sum);
     Value half = arith::ShRSIOp::create(b, whole, f.integer(1));
     Value first = f.powerOf2(half);
     Value second = f.powerOf2(arith::SubIOp::create(b, whole, half));
     rewriter.replaceOp(op, f.mul(f.fma(rest, first, first), second));
     return success();
+  }
+
+  /// `x` 2^n, where `sum` has n in its lowest bits.
+  static Value timesPowerOf2(Singles &f, Value x, Value sum, Value n) {
+    ImplicitLocOpBuilder &b = f.b;
+    Type type = x.getType();
+    auto integer = [&](unsigned bits, int64_t value) -> Value {
+      return arith::ConstantOp::create(
+          b, b.getIntegerAttr(b.getIntegerType(bits), value));
+    };
+    auto call = [&](StringRef name, ValueRange operands) {
+      return LLVM::CallIntrinsicOp::create(b, type, b.getStringAttr(name),
+                                           operands)
+          .getResult(0);
+    };
+    // The instruction takes n as it is; LLVM's own intrinsic an integer, to
+    // make a number of that again. Of vectors MLIR has an op for neither.
+    constexpr int kRoundAsSet = 4;
+    if (type == VectorType::get(16, b.getF32Type()))
+      return call("llvm.x86.avx512.mask.scalef.ps.512",
+                  {x, n, x, integer(16, -1), integer(32, kRoundAsSet)});
+    Value whole = f.asInteger(sum);
+    if (isa<VectorType>(type))
+      return call("llvm.ldexp", {x, whole});
+    return LLVM::LoadExpOp::create(b, type, x, whole);
   }
 
   bool hasPowers;
