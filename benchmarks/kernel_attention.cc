@@ -18,11 +18,14 @@ struct Operand {
   std::string dims;
 };
 
-// Statements of attention by some heads of 64 columns.
+// Statements of attention by some heads of 64 columns. Products take numbers of
+// type `element` and add in f32.
 struct Heads {
-  Heads(int64_t heads, int64_t length)
-      : rows({heads, length, 64}),
+  Heads(int64_t heads, int64_t length, const std::string& element = "f32")
+      : rows({heads, length, 64}, element),
+        sums({heads, length, 64}),
         square({heads, length, length}),
+        weights({heads, length, length}, element),
         column({heads, length}) {}
 
   Operand Rows(const std::string& value, const std::string& dims) const {
@@ -77,7 +80,13 @@ struct Heads {
            Eighth(out, "%g");
   }
 
-  const Array rows, square, column;
+  // Scores as products take them.
+  std::string Narrowed(const std::string& out, const std::string& in) const {
+    return "  %" + out + " = arith.truncf " + in + " : " + square.type() +
+           " to " + weights.type() + "\n";
+  }
+
+  const Array rows, sums, square, weights, column;
 };
 
 // softmax(Q K^T / 8) V in one kernel and as three, each of which reads what the
@@ -107,6 +116,28 @@ void Attention(const std::string& name, int64_t heads, int64_t length,
   Figure("kernel." + name + ".gflops",
          4e-9 * heads * length * length * 64 / ours_s, "GFLOP/s");
   Figure("kernel." + name + ".vs_parts", parts_s / ours_s, "x");
+}
+
+// The same of another type, next to f32.
+void NarrowAttention(const std::string& element, double seconds) {
+  auto of = [](const Heads& h) {
+    const bool is_narrow = h.rows.element != "f32";
+    return h.Scores("s", "%a0", "%a1") + h.Softmax("p", "%s") +
+           (is_narrow ? h.Narrowed("w", "%p") : "") +
+           h.Product("r", h.sums, {is_narrow ? "%w" : "%p", h.weights, "m, k"},
+                     h.Rows("%a2", "k, n"));
+  };
+  const Heads narrow(8, 512, element), wide(8, 512);
+  Kernel ours({narrow.rows, narrow.rows, narrow.rows}, narrow.sums, of(narrow));
+  Kernel f32({wide.rows, wide.rows, wide.rows}, wide.sums, of(wide));
+  for (int i = 0; i < 3; ++i) {
+    Widen(element, ours.operand(i), f32.operand(i), wide.rows.count());
+  }
+  const auto [ours_s, f32_s] =
+      InTurns(seconds, [&] { ours.Run(); }, [&] { f32.Run(); });
+  ExpectNear("attention_" + element, ours.out(), f32.out(), wide.sums.count(),
+             2e-2);
+  Figure("kernel.attention_" + element + ".vs_f32", ours_s / f32_s, "x");
 }
 
 // The gradients of Q, K and V from that of what they give, which begins with
@@ -185,6 +216,10 @@ KernelBenchmarks Attentions() {
                      AttentionGradient("attention" + rows, heads, length,
                                        seconds);
                    }});
+  }
+  for (const std::string element : {"bf16", "f16"}) {
+    all.push_back({"attention_" + element,
+                   [=](double seconds) { NarrowAttention(element, seconds); }});
   }
   return all;
 }

@@ -176,6 +176,22 @@ void Kernel::Run() {
   }
 }
 
+void Widen(const std::string& element, const void* narrow, float* wide,
+           int64_t count) {
+  for (int64_t i = 0; i < count; ++i) {
+    uint16_t bits;
+    std::memcpy(&bits, static_cast<const uint16_t*>(narrow) + i, 2);
+    if (element == "bf16") {
+      const uint32_t word = uint32_t{bits} << 16;
+      std::memcpy(wide + i, &word, 4);
+    } else {
+      _Float16 half;
+      std::memcpy(&half, &bits, 2);
+      wide[i] = half;
+    }
+  }
+}
+
 std::string Empty(const std::string& name, const Array& array) {
   return "  %" + name + " = tensor.empty() : " + array.type() + "\n";
 }

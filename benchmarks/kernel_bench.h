@@ -77,6 +77,10 @@ class Kernel {
   std::vector<void*> pointers_;
 };
 
+// Writes what `count` numbers of a type of 16 bits are.
+void Widen(const std::string& element, const void* narrow, float* wide,
+           int64_t count);
+
 // Statements that define a tensor of that name, empty or full of `value`.
 std::string Empty(const std::string& name, const Array& array);
 std::string Filled(const std::string& name, const Array& array,

@@ -14,41 +14,76 @@
 namespace pathways::bench {
 namespace {
 
-// Padding, convolution of an image in nhwc.
-void Convolution(const std::string& name, const ConvolutionShape& shape,
-                 double seconds) {
-  const int64_t padded = shape.size + 2 * shape.padding, k = shape.window;
-  const Array in({1, shape.size, shape.size, shape.channels}),
-      out({1, shape.out_size(), shape.out_size(), shape.filters});
-  Array filter({k, k, shape.channels});
-  if (!shape.is_depthwise) filter.shape.push_back(shape.filters);
-  const std::string x = in.type(), w = filter.type(), o = out.type(),
-                    p = Array({1, padded, padded, shape.channels}).type(),
-                    width = std::to_string(shape.padding);
-  const std::string widths = "[0, " + width + ", " + width + ", 0]";
-  Kernel kernel(
-      {in, filter}, out,
-      Filled("z", out, "0.0") + "  %p = tensor.pad %a0 low" + widths + " high" +
-          widths +
-          " {\n  ^bb0(%a: index, %b: index, %c: index, %d: index):\n"
-          "    tensor.yield %z_v : f32\n  } : " +
-          x + " to " + p + "\n  %r = linalg." +
-          (shape.is_depthwise ? "depthwise_conv_2d_nhwc_hwc"
-                              : "conv_2d_nhwc_hwcf") +
-          " {strides = dense<" + std::to_string(shape.stride) +
-          "> : tensor<2xi64>, dilations = dense<1> : tensor<2xi64>} ins(%p, "
-          "%a1 : " +
-          p + ", " + w + ") outs(%z : " + o + ") -> " + o + "\n");
-  const Memory theirs = Allocate(out.count());
+// Padding and convolution of an image in nhwc whose numbers are of that type;
+// the sums are f32.
+struct Convolution {
+  explicit Convolution(const ConvolutionShape& shape,
+                       const std::string& element = "f32")
+      : shape(shape),
+        in({1, shape.size, shape.size, shape.channels}, element),
+        filter({shape.window, shape.window, shape.channels}, element),
+        out({1, shape.out_size(), shape.out_size(), shape.filters}) {
+    if (!shape.is_depthwise) filter.shape.push_back(shape.filters);
+  }
+
+  std::string Statements() const {
+    const int64_t padded = shape.size + 2 * shape.padding;
+    const std::string p =
+        Array({1, padded, padded, shape.channels}, in.element).type();
+    const std::string width = std::to_string(shape.padding);
+    const std::string widths = "[0, " + width + ", " + width + ", 0]";
+    return Filled("z", out, "0.0") +
+           "  %pad = arith.constant 0.0 : " + in.element +
+           "\n  %p = tensor.pad %a0 low" + widths + " high" + widths +
+           " {\n  ^bb0(%a: index, %b: index, %c: index, %d: index):\n"
+           "    tensor.yield %pad : " +
+           in.element + "\n  } : " + in.type() + " to " + p +
+           "\n  %r = linalg." +
+           (shape.is_depthwise ? "depthwise_conv_2d_nhwc_hwc"
+                               : "conv_2d_nhwc_hwcf") +
+           " {strides = dense<" + std::to_string(shape.stride) +
+           "> : tensor<2xi64>, dilations = dense<1> : tensor<2xi64>} ins(%p, "
+           "%a1 : " +
+           p + ", " + filter.type() + ") outs(%z : " + out.type() + ") -> " +
+           out.type() + "\n";
+  }
+
+  const ConvolutionShape shape;
+  const Array in;
+  Array filter;
+  const Array out;
+};
+
+void NextToOneDnn(const std::string& name, const ConvolutionShape& shape,
+                  double seconds) {
+  const Convolution c(shape);
+  Kernel kernel({c.in, c.filter}, c.out, c.Statements());
+  const Memory theirs = Allocate(c.out.count());
   const std::function<void()> other = OneDnnConvolution(
       shape, kernel.operand(0), kernel.operand(1), theirs.get());
   const auto [ours_s, theirs_s] =
       InTurns(seconds, [&] { kernel.Run(); }, other);
-  ExpectNear(name, kernel.out(), theirs.get(), out.count(), 1e-2);
-  const int64_t terms = k * k * (shape.is_depthwise ? 1 : shape.channels);
-  Figure("kernel." + name + ".gflops", 2e-9 * out.count() * terms / ours_s,
+  ExpectNear(name, kernel.out(), theirs.get(), c.out.count(), 1e-2);
+  const int64_t terms =
+      shape.window * shape.window * (shape.is_depthwise ? 1 : shape.channels);
+  Figure("kernel." + name + ".gflops", 2e-9 * c.out.count() * terms / ours_s,
          "GFLOP/s");
   Figure("kernel." + name + ".vs_onednn", theirs_s / ours_s, "x");
+}
+
+// Of 16-bit numbers, next to f32.
+void NarrowConvolution(const std::string& element, double seconds) {
+  const ConvolutionShape shape = {56, 64, 64, 3, 1, 1};
+  const Convolution narrow(shape, element), wide(shape);
+  Kernel ours({narrow.in, narrow.filter}, narrow.out, narrow.Statements());
+  Kernel f32({wide.in, wide.filter}, wide.out, wide.Statements());
+  Widen(element, ours.operand(0), f32.operand(0), wide.in.count());
+  Widen(element, ours.operand(1), f32.operand(1), wide.filter.count());
+  const auto [ours_s, f32_s] =
+      InTurns(seconds, [&] { ours.Run(); }, [&] { f32.Run(); });
+  ExpectNear("conv3x3_" + element, ours.out(), f32.out(), wide.out.count(),
+             1e-6);
+  Figure("kernel.conv3x3_" + element + ".vs_f32", ours_s / f32_s, "x");
 }
 
 // `kernel`, from an operand of the shape of x, next to a call of oneDNN with
@@ -214,7 +249,7 @@ KernelBenchmarks Convolutions() {
   KernelBenchmarks all;
   auto add = [&](const std::string& name, const ConvolutionShape& shape) {
     all.push_back(
-        {name, [=](double seconds) { Convolution(name, shape, seconds); }});
+        {name, [=](double seconds) { NextToOneDnn(name, shape, seconds); }});
   };
   add("conv3x3_56", {56, 64, 64, 3, 1, 1});
   add("conv3x3_28", {28, 128, 128, 3, 1, 1});
@@ -222,6 +257,11 @@ KernelBenchmarks Convolutions() {
   add("conv1x1", {56, 64, 256, 1, 1, 0});
   add("conv7x7s2", {224, 3, 64, 7, 2, 3});
   add("depthwise", {56, 128, 128, 3, 1, 1, true});
+  for (const std::string element : {"bf16", "f16"}) {
+    all.push_back({"conv3x3_" + element, [=](double seconds) {
+                     NarrowConvolution(element, seconds);
+                   }});
+  }
   return all;
 }
 
