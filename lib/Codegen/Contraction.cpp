@@ -17,6 +17,61 @@
 using namespace mlir;
 using namespace mlir::pathways;
 
+/// Fewer channels than this leave most of a matrix unit empty.
+static constexpr int64_t kLeastChannels = 16;
+
+/// Whether `expr` is a sum of dimensions times constants.
+static bool isLinear(AffineExpr expr) {
+  if (isa<AffineDimExpr, AffineConstantExpr>(expr))
+    return true;
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (!binary || !isLinear(binary.getLHS()) || !isLinear(binary.getRHS()))
+    return false;
+  return expr.getKind() == AffineExprKind::Add ||
+         (expr.getKind() == AffineExprKind::Mul &&
+          isa<AffineConstantExpr>(binary.getRHS()));
+}
+
+/// The innermost dimension of `image`, where it alone is there.
+static int64_t channelsOf(AffineMap image) {
+  if (image.getNumResults() == 0 || !llvm::all_of(image.getResults(), isLinear))
+    return -1;
+  auto last = dyn_cast<AffineDimExpr>(image.getResults().back());
+  if (!last || llvm::any_of(image.getResults().drop_back(), [&](AffineExpr e) {
+        return e.isFunctionOfDim(last.getPosition());
+      }))
+    return -1;
+  return last.getPosition();
+}
+
+int64_t kernel::dimOfSteps(linalg::LinalgOp op) {
+  if (!isContraction(op))
+    return -1;
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  auto isSummed = [&](int64_t dim) {
+    return maps[0].isFunctionOfDim(dim) && maps[1].isFunctionOfDim(dim) &&
+           !maps[2].isFunctionOfDim(dim);
+  };
+  for (unsigned dim = 0; dim < op.getNumLoops(); ++dim)
+    if (!maps[0].isFunctionOfDim(dim) && !maps[1].isFunctionOfDim(dim))
+      return -1;
+  auto isPlain = [](AffineMap map) { return map.isProjectedPermutation(); };
+  if (!isPlain(maps[2]) || (!isPlain(maps[0]) && !isPlain(maps[1])))
+    return -1;
+  for (AffineMap image : ArrayRef(maps).take_front(2))
+    if (!isPlain(image)) {
+      int64_t dim = channelsOf(image);
+      return dim >= 0 && isSummed(dim) && ranges[dim] >= kLeastChannels ? dim
+                                                                        : -1;
+    }
+  int64_t found = -1;
+  for (int64_t dim = 0, e = op.getNumLoops(); dim < e; ++dim)
+    if (isSummed(dim) && (found < 0 || ranges[dim] >= ranges[found]))
+      found = dim;
+  return found;
+}
+
 Value kernel::wholeOf(Value value) {
   while (auto view = value.getDefiningOp<ViewLikeOpInterface>())
     value = view.getViewSource();

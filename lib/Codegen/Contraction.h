@@ -35,6 +35,13 @@ inline bool isWindowed(linalg::LinalgOp op) {
          });
 }
 
+/// Along which dimension matrix units add the terms of `op`, whose operands are
+/// of fewer bits than its sums: for each place in the others again, in the
+/// order of the loops. Of a product that is the last of the longest dimensions
+/// that are summed and in both operands; of a convolution that of channels,
+/// which has to be innermost in the image and not short. -1: not for them.
+int64_t dimOfSteps(linalg::LinalgOp op);
+
 /// The buffer of which `value` is a view.
 Value wholeOf(Value value);
 

@@ -8,8 +8,9 @@
 //
 // Inside a segment all is f32. What a product multiplies is nevertheless bf16
 // where both operands are arrays of bf16 of the segment, or were rounded to it,
-// whatever moved their elements since then. Targets that multiply bf16 see that
-// in the body of the product; for the others its operands become f32 again.
+// whatever moved their elements, or padded them, since then. Targets that
+// multiply bf16 see that in the body of the product; for the others its
+// operands become f32 again.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,6 +23,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "mlir/Transforms/LoopInvariantCodeMotionUtils.h"
 
@@ -61,13 +63,26 @@ static bool isMove(Operation *op) {
              generic.getBody()->getArgument(0);
 }
 
-/// The array of bf16 that `value` is, moved and widened; or none.
+/// What `op` pads its operand with, if that is a number of bf16.
+static std::optional<APFloat> narrowPadding(tensor::PadOp op) {
+  FloatAttr padding;
+  Value value = op.getConstantPaddingValue();
+  if (!value || !matchPattern(value, m_Constant(&padding)))
+    return std::nullopt;
+  APFloat number = padding.getValue();
+  bool isOther = false;
+  number.convert(APFloat::BFloat(), APFloat::rmNearestTiesToEven, &isOther);
+  return isOther ? std::nullopt : std::optional(number);
+}
+
+/// The array of bf16 that `value` is, moved, padded and widened; or none.
 static Value narrowOrigin(Value value) {
   while (Operation *op = value.getDefiningOp()) {
     if (auto generic = dyn_cast<linalg::GenericOp>(op);
         generic && isWidening(generic))
       return generic.getDpsInputs()[0];
-    if (!isMove(op))
+    auto pad = dyn_cast<tensor::PadOp>(op);
+    if (pad ? !narrowPadding(pad) : !isMove(op))
       break;
     value = op->getOperand(0);
   }
@@ -84,6 +99,13 @@ static Value narrowed(OpBuilder &b, Value value) {
   b.setInsertionPoint(op);
   Value source = narrowed(b, op->getOperand(0));
   auto type = cast<RankedTensorType>(value.getType()).clone(b.getBF16Type());
+  if (auto pad = dyn_cast<tensor::PadOp>(op)) {
+    Value padding = arith::ConstantOp::create(
+        b, op->getLoc(), b.getFloatAttr(b.getBF16Type(), *narrowPadding(pad)));
+    return tensor::PadOp::create(b, op->getLoc(), type, source,
+                                 pad.getMixedLowPad(), pad.getMixedHighPad(),
+                                 padding);
+  }
   IRMapping mapping;
   mapping.map(op->getOperand(0), source);
   if (auto generic = dyn_cast<linalg::GenericOp>(op))
@@ -99,30 +121,13 @@ static Value narrowed(OpBuilder &b, Value value) {
   return moved->getResult(0);
 }
 
-/// Whether `op` adds products along a dimension of both operands.
-static bool isProduct(linalg::GenericOp op) {
-  if (!isContraction(op) ||
-      !llvm::all_of(op.getIndexingMapsArray(),
-                    [](AffineMap map) { return map.isProjectedPermutation(); }))
-    return false;
-  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
-  bool isSum = false;
-  for (unsigned dim = 0; dim < op.getNumLoops(); ++dim) {
-    bool inLhs = maps[0].isFunctionOfDim(dim),
-         inRhs = maps[1].isFunctionOfDim(dim);
-    if (!inLhs && !inRhs)
-      return false;
-    isSum |= inLhs && inRhs && !maps[2].isFunctionOfDim(dim);
-  }
-  return isSum;
-}
-
 void kernel::takeNarrowOperands(ModuleOp module) {
   SmallVector<linalg::GenericOp> ops;
   module.walk([&](linalg::GenericOp op) { ops.push_back(op); });
   for (linalg::GenericOp op : ops) {
     // Sum, product, the end.
-    if (!isProduct(op) || !llvm::hasNItems(op.getBody()->getOperations(), 3) ||
+    if (dimOfSteps(op) < 0 ||
+        !llvm::hasNItems(op.getBody()->getOperations(), 3) ||
         !getElementTypeOrSelf(op.getDpsInits()[0].getType()).isF32() ||
         !llvm::all_of(op.getDpsInputs(), narrowOrigin))
       continue;
@@ -182,7 +187,7 @@ static void widenOperand(linalg::GenericOp op, OpOperand *operand) {
 void kernel::widenNarrowOperands(func::FuncOp func) {
   SmallVector<std::pair<linalg::GenericOp, OpOperand *>> narrow;
   func.walk([&](linalg::GenericOp op) {
-    if (!op.hasPureBufferSemantics() || !isProduct(op))
+    if (!op.hasPureBufferSemantics() || dimOfSteps(op) < 0)
       return;
     for (OpOperand *operand : op.getDpsInputOperands())
       if (wideningOf(op, operand))

@@ -28,15 +28,30 @@ bool kernel::isDenseAlong(Value buffer, AffineMap map, int64_t dim) {
          strides.back() == 1;
 }
 
+/// By what a step of `dim` changes `expr`, which is linear.
+static int64_t factorOf(AffineExpr expr, int64_t dim) {
+  if (auto each = dyn_cast<AffineDimExpr>(expr))
+    return static_cast<int64_t>(each.getPosition()) == dim;
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (!binary)
+    return 0;
+  if (expr.getKind() == AffineExprKind::Add)
+    return factorOf(binary.getLHS(), dim) + factorOf(binary.getRHS(), dim);
+  return factorOf(binary.getLHS(), dim) *
+         cast<AffineConstantExpr>(binary.getRHS()).getValue();
+}
+
 int64_t kernel::strideAlong(Value buffer, AffineMap map, int64_t dim) {
   auto type = cast<MemRefType>(buffer.getType());
   SmallVector<int64_t> strides;
   int64_t offset;
-  for (auto [d, expr] : llvm::enumerate(map.getResults()))
-    if (cast<AffineDimExpr>(expr).getPosition() == dim &&
-        succeeded(type.getStridesAndOffset(strides, offset)))
-      return strides[d] * type.getElementTypeBitWidth() / 8;
-  return 0;
+  if (failed(type.getStridesAndOffset(strides, offset)))
+    return 0;
+  int64_t bytes = 0;
+  for (auto [stride, expr] : llvm::zip_equal(strides, map.getResults()))
+    if (int64_t factor = factorOf(expr, dim))
+      bytes += factor * stride * type.getElementTypeBitWidth() / 8;
+  return bytes;
 }
 
 /// All of B, which is not dense along n, as panels.

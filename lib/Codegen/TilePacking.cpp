@@ -219,12 +219,16 @@ void TileWriter::packRight() {
        /*isTurned=*/isDenseIn(right, k));
 }
 
+bool TileWriter::packsLeft() const {
+  // Rows far apart share a few sets of a cache, and have a page each.
+  bool areFar = strideAlong(left.buffer, left.map, m) >= kFarBytes &&
+                size(m) >= kSide && size(n) >= kWorthPacking;
+  return !isDenseIn(left, k) || areFar;
+}
+
 void TileWriter::allocateLeft() {
   int64_t rows = llvm::alignTo(std::min(size(m), kRowBlock), kSide);
-  // Rows far apart share a few sets of a cache, and have a page each.
-  bool isFar = strideAlong(left.buffer, left.map, m) >= kFarBytes &&
-               size(m) >= kSide && size(n) >= kWorthPacking;
-  if (!isDenseIn(left, k) || isFar)
+  if (packsLeft())
     left.packed = memref::AllocOp::create(
         b, MemRefType::get({rows / kSide, numSteps() * kSide, kSide},
                            b.getI32Type()));

@@ -78,14 +78,16 @@ private:
   bool isDenseIn(const Operand &operand, int64_t dim) const;
   bool isWorthIt() const;
   void copyIfStridesAreOpen(Value &buffer);
-  /// Where rows, or columns, begin that are no multiple of two tiles.
+  void chooseHeight();
+  /// Where rows, or columns, begin that are less than a full block.
   int64_t edgeOf(int64_t dim) const;
   /// Of the first two tiles of `count` rows or columns.
   Sides sidesOf(int64_t count) const;
   bool hasOneShape() const;
   void takeFill();
-  SmallVector<Value> subscripts(AffineMap map, int64_t dim, Value at,
-                                Value kv) const;
+  /// The value of a subscript at place `at` of dimension `dim` and `kv` of k.
+  Value subscript(AffineExpr expr, int64_t dim, Value at, Value kv);
+  SmallVector<Value> subscripts(AffineMap map, int64_t dim, Value at, Value kv);
   /// The address of an element.
   Value addressOf(Value buffer, ValueRange where);
   Value addressOfSums(Value row, Value column);
@@ -105,6 +107,7 @@ private:
                 const Shape &shape);
 
   //===-- TilePacking.cpp -------------------------------------------------===//
+  bool packsLeft() const;
   void allocateLeft();
   /// Copies what lies apart along k and its own dimension.
   void bringTogether(Operand &operand);
@@ -137,6 +140,7 @@ private:
   Value tail; ///< of the rows of a block: the last step, if that is no full one
   Value out;
   AffineMap outMap;
+  int64_t height = 2 * kSide; ///< rows of a block
   int64_t elementBytes = 1;
   SmallVector<int64_t> others; ///< others, those of `right` or summed first
   int64_t numOfRight = 0;   ///< of them, to the last of `right` that is not 1

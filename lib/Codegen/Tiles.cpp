@@ -126,16 +126,7 @@ void TileWriter::chooseSides() {
 }
 
 bool TileWriter::matchDims() {
-  for (int64_t dim = 0, e = sizes.size(); dim < e; ++dim) {
-    bool inLeft = left.map.isFunctionOfDim(dim),
-         inRight = right.map.isFunctionOfDim(dim);
-    if (!inLeft && !inRight)
-      return false;
-    // The last of the longest: the order of adding is no matter of the others.
-    if (inLeft && inRight && !outMap.isFunctionOfDim(dim) &&
-        size(dim) >= size(k))
-      k = dim;
-  }
+  k = dimOfSteps(op);
   if (k < 0)
     return false;
   chooseSides();
@@ -179,9 +170,7 @@ bool TileWriter::match() {
     return false;
   sizes = op.getStaticLoopRanges();
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
-  if (ShapedType::isDynamicShape(sizes) || llvm::is_contained(sizes, 0) ||
-      !llvm::all_of(maps,
-                    [](AffineMap map) { return map.isProjectedPermutation(); }))
+  if (ShapedType::isDynamicShape(sizes) || llvm::is_contained(sizes, 0))
     return false;
   left.buffer = op.getDpsInputs()[0], left.map = maps[0];
   right.buffer = op.getDpsInputs()[1], right.map = maps[1];
@@ -194,11 +183,25 @@ bool TileWriter::match() {
 // Instructions
 //===----------------------------------------------------------------------===//
 
-SmallVector<Value> TileWriter::subscripts(AffineMap map, int64_t dim, Value at,
-                                          Value kv) const {
-  return llvm::map_to_vector(map.getResults(), [&](AffineExpr expr) -> Value {
-    int64_t d = cast<AffineDimExpr>(expr).getPosition();
+Value TileWriter::subscript(AffineExpr expr, int64_t dim, Value at, Value kv) {
+  if (auto each = dyn_cast<AffineDimExpr>(expr)) {
+    int64_t d = each.getPosition();
     return d == dim ? at : d == k ? kv : outer[d];
+  }
+  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
+    return index(constant.getValue());
+  auto binary = cast<AffineBinaryOpExpr>(expr);
+  Value lhs = subscript(binary.getLHS(), dim, at, kv),
+        rhs = subscript(binary.getRHS(), dim, at, kv);
+  if (expr.getKind() == AffineExprKind::Add)
+    return arith::AddIOp::create(b, lhs, rhs);
+  return arith::MulIOp::create(b, lhs, rhs);
+}
+
+SmallVector<Value> TileWriter::subscripts(AffineMap map, int64_t dim, Value at,
+                                          Value kv) {
+  return llvm::map_to_vector(map.getResults(), [&](AffineExpr expr) {
+    return subscript(expr, dim, at, kv);
   });
 }
 
@@ -373,7 +376,15 @@ void TileWriter::writeColumns(Value firstRow, Value lastRow, Value column,
 }
 
 int64_t TileWriter::edgeOf(int64_t dim) const {
-  return size(dim) / (2 * kSide) * (2 * kSide);
+  int64_t step = dim >= 0 && dim == m ? height : 2 * kSide;
+  return size(dim) / step * step;
+}
+
+/// Equal ones, if there are such and tiles of rows may begin anywhere.
+void TileWriter::chooseHeight() {
+  int64_t blocks = llvm::divideCeil(size(m), 2 * kSide);
+  if (!packsLeft() && size(m) % blocks == 0 && blocks > 1)
+    height = size(m) / blocks;
 }
 
 TileWriter::Sides TileWriter::sidesOf(int64_t count) const {
@@ -413,10 +424,11 @@ void TileWriter::writeMatrix() {
   bringTogether(left);
   allocateLeft();
   int64_t edge = edgeOf(m);
-  loop(0, edge, kRowBlock, [&](Value first) {
-    Value last = edge <= kRowBlock ? index(edge)
-                                   : min(add(first, kRowBlock), index(edge));
-    writeRows(first, last, {kSide, kSide});
+  const int64_t most = kRowBlock / height * height;
+  loop(0, edge, most, [&](Value first) {
+    Value last =
+        edge <= most ? index(edge) : min(add(first, most), index(edge));
+    writeRows(first, last, sidesOf(height));
   });
   if (edge < size(m))
     writeRows(index(edge), index(size(m)), sidesOf(size(m) - edge));
@@ -456,6 +468,7 @@ void TileWriter::write() {
   configuration =
       memref::AllocOp::create(b, MemRefType::get({64}, b.getI8Type()));
   takeFill();
+  chooseHeight();
   if (numOfRight == 0) {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPoint(outermostUser(right.buffer, op));
@@ -464,7 +477,7 @@ void TileWriter::write() {
     packRight();
   }
   if (hasOneShape())
-    configure({sidesOf(size(m)), sidesOf(size(n))});
+    configure({sidesOf(std::min(size(m), height)), sidesOf(size(n))});
   std::function<void(int64_t)> nest = [&](int64_t i) {
     if (i > 0 && i == numOfRight)
       packRight();

@@ -12,7 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen_harness.h"
-#include "runtime/kernel/target.h"
+#include "tile_order.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include <algorithm>
@@ -25,20 +25,6 @@
 using namespace kernel_test;
 
 namespace {
-
-bool hasTiles(const std::string &wanted = "+amx-int8") {
-  for (const std::string &feature : pathways::HostTarget().features())
-    if (feature == wanted)
-      return true;
-  return false;
-}
-
-pathways::proto::Target tileTarget() {
-  pathways::proto::Target target;
-  target.set_triple("x86_64-unknown-linux-gnu");
-  target.set_cpu("sapphirerapids");
-  return target;
-}
 
 /// How the operands of a product are stored and read.
 struct Form {
@@ -143,42 +129,6 @@ TEST(KernelTiles, Signs) {
       checkProduct(35, 70, 33, {false, false, isUnsignedA, isUnsignedB});
 }
 
-float flushed(float value) {
-  return std::fabs(value) < 0x1p-126f ? std::copysign(0.0f, value) : value;
-}
-
-float valueOf(uint16_t bits) {
-  uint32_t wide = uint32_t(bits) << 16;
-  float value;
-  std::memcpy(&value, &wide, 4);
-  return flushed(value);
-}
-
-/// In the order that docs/kernels.md states, from `sum` on.
-float sumOf(float sum, int k, llvm::function_ref<uint16_t(int)> a,
-            llvm::function_ref<uint16_t(int)> b) {
-  sum = flushed(sum);
-  for (int begin = 0; begin < k; begin += 32) {
-    float parts[2] = {0, 0};
-    for (int l = begin; l < std::min(begin + 32, k); ++l)
-      parts[l % 2] =
-          flushed(std::fma(valueOf(a(l)), valueOf(b(l)), parts[l % 2]));
-    sum = flushed(sum + flushed(parts[0] + parts[1]));
-  }
-  return sum;
-}
-
-/// Numbers of all sizes, and some that are subnormal.
-std::vector<uint16_t> brains(size_t count, unsigned seed) {
-  std::vector<uint16_t> values;
-  for (double value : numbers<double>(count, seed, 0, 1 << 16)) {
-    uint16_t bits = uint16_t(value);
-    uint16_t exponent = 100 + bits % 50;
-    values.push_back((bits & 0x807f) | (bits % 61 == 0 ? 0 : exponent << 7));
-  }
-  return values;
-}
-
 /// `map` of both operands and the result, of (m, n, k).
 void checkOrder(int m, int k, int n, const std::string &a, const std::string &b,
                 const std::string &c, const std::string &iterators) {
@@ -271,21 +221,6 @@ TEST(KernelTiles, OrderOfBf16InAnyForm) {
     checkOrder(13, k, 21, "m,k,n", "n,k", "m,n", all);
     checkOrder(13, k, 21, "m,k,n", "k,n", "m,n", all);
   }
-}
-
-/// The way of the first op called `name`.
-std::string pathOf(const std::string &text,
-                   const pathways::proto::Target &target,
-                   const std::string &name = "linalg.generic") {
-  Kernel kernel;
-  EXPECT_TRUE(kernel.parse(text)) << kernel.errors();
-  auto function = *kernel.module().getOps<mlir::func::FuncOp>().begin();
-  auto paths = mlir::pathways::explainKernel({function}, target);
-  EXPECT_TRUE(mlir::succeeded(paths)) << kernel.errors();
-  for (const mlir::pathways::OpPath &path : *paths)
-    if (path.op == name)
-      return path.path;
-  return "";
 }
 
 TEST(KernelTiles, AreTakenWhereTheyPayOff) {
