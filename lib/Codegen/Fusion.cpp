@@ -7,9 +7,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Ops of linalg that hand values to each other and all run over the same
-// leading dimensions become one loop over these dimensions, in which each op
-// makes only the rows of that iteration: what they hand over stays in the
-// cache.
+// dimensions become one loop over these dimensions, in which each op makes only
+// the rows of that iteration: what they hand over stays in the cache.
 //
 //   %m = max of the rows of %x     ->   for %i: %xi = row %i of %x
 //   %e = exp(%x - %m)                           %mi = max of %xi
@@ -148,7 +147,7 @@ bool BlockFuser::isWorthIt(const RowGroup &group) const {
     for (Value result : op->getResults())
       if (llvm::any_of(result.getUsers(),
                        [&](Operation *user) { return group.contains(user); }))
-        handedOver += rowBytes(cast<RankedTensorType>(result.getType()), 0);
+        handedOver += bytesOf(cast<RankedTensorType>(result.getType()));
   }
   return handedOver >= kLeastBytes && hasContraction == aroundContractions;
 }
@@ -164,7 +163,7 @@ int64_t BlockFuser::stepOf(const RowGroup &group) const {
       multiple = kBlockOfSums;
       continue;
     }
-    row = std::max(row, rowBytes(type, group.depth));
+    row = std::max(row, rows.rowBytes(type));
     // The rows of a matrix, rather than whole matrices.
     areRows |= isProduct(op) && type.getRank() == group.depth + 1;
   }
@@ -201,7 +200,7 @@ void BlockFuser::run() {
     for (auto op : block.getOps<linalg::LinalgOp>())
       if (isCandidate(op))
         readUnturned(op);
-  SmallVector<RowGroup> groups;
+  std::vector<RowGroup> groups;
   llvm::DenseMap<Operation *, size_t> groupOf;
   for (Operation &each : block) {
     auto op = dyn_cast<linalg::LinalgOp>(each);

@@ -21,17 +21,21 @@ inline constexpr int64_t kMostBlock = 128;
 struct RowLoops {
   SmallVector<int64_t> loops;
   SmallVector<int64_t> extents;
-  /// Whether it sums over the last of them.
+  /// Where they are in its result.
+  SmallVector<int64_t> dims;
+  /// Whether it sums over the last of them, which is not in its result.
   bool isSummed = false;
 
-  int64_t depth() const { return loops.size(); }
+  /// Elements, or bytes, of a result for each iteration of the group.
+  int64_t rowElements(RankedTensorType type) const;
+  int64_t rowBytes(RankedTensorType type) const;
 };
 
 /// Ops that can become one loop, in the order of the block.
 struct RowGroup {
   SmallVector<linalg::LinalgOp> members;
   SmallVector<RowLoops> rows; ///< of each member
-  int64_t depth = 0;          ///< dimensions that are shared, all leading
+  int64_t depth = 0;          ///< dimensions that are shared
 
   bool contains(Operation *op) const { return llvm::is_contained(members, op); }
   /// Whether `op` is a member that sums over rows.
@@ -59,9 +63,7 @@ bool isProduct(linalg::LinalgOp op);
 /// turned around. Here it reads the matrix, if that lets it sum over blocks.
 void readUnturned(linalg::LinalgOp op);
 
-/// Bytes of what there is of an array for each place in its first `depth`
-/// dimensions.
-int64_t rowBytes(RankedTensorType type, int64_t depth);
+int64_t bytesOf(RankedTensorType type);
 
 AffineMap resultMap(linalg::LinalgOp op, unsigned result = 0);
 

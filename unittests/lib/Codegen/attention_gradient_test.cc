@@ -31,6 +31,8 @@ struct Case {
   bool isCausal = false;
   bool adds = false;  ///< the gradient of the keys to one that is there
   bool turns = false; ///< matrices of scores before products over their rows
+  bool hasHeadsInside =
+      false; ///< heads between rows and columns, but of scores
 };
 
 std::string tensorOf(std::vector<int64_t> shape, const std::string &element) {
@@ -44,29 +46,31 @@ std::string tensorOf(std::vector<int64_t> shape, const std::string &element) {
 class Writer {
 public:
   explicit Writer(const Case &c)
-      : q(tensorOf({c.heads, c.queries, c.size}, c.element)),
-        k(tensorOf({c.heads, c.keys, c.size}, c.element)),
-        v(tensorOf({c.heads, c.keys, c.valueSize}, c.element)),
-        dout(tensorOf({c.heads, c.queries, c.valueSize}, c.element)),
-        dq(tensorOf({c.heads, c.queries, c.size}, "f32")),
-        dk(tensorOf({c.heads, c.keys, c.size}, "f32")),
-        dv(tensorOf({c.heads, c.keys, c.valueSize}, "f32")),
+      : q(rowsOf(c, c.queries, c.size, c.element)),
+        k(rowsOf(c, c.keys, c.size, c.element)),
+        v(rowsOf(c, c.keys, c.valueSize, c.element)),
+        dout(rowsOf(c, c.queries, c.valueSize, c.element)),
+        dq(rowsOf(c, c.queries, c.size, "f32")),
+        dk(rowsOf(c, c.keys, c.size, "f32")),
+        dv(rowsOf(c, c.keys, c.valueSize, "f32")),
         wide(tensorOf({c.heads, c.queries, c.keys}, "f32")),
         square(tensorOf({c.heads, c.queries, c.keys}, c.element)),
         turned(tensorOf({c.heads, c.keys, c.queries}, c.element)),
         column(tensorOf({c.heads, c.queries}, "f32")), c(c) {}
 
   std::string weights() const {
-    return product("raw", wide, {"q", q, "m, k"}, {"k", k, "n, k"}) + masked() +
-           "  %ep = tensor.empty() : " + wide +
+    return product("raw", wide, "b, m, n", {"q", q, inRows("m", "k")},
+                   {"k", k, inRows("n", "k")}) +
+           masked() + "  %ep = tensor.empty() : " + wide +
            "\n  %pw = linalg.softmax dimension(2) ins(%s : " + wide +
            ") outs(%ep : " + wide + ") -> " + wide + "\n" + narrowed("p", "pw");
   }
   std::string ofValues() const {
-    return overRows("dv", dv, "p", {"do", dout, "k, n"});
+    return overRows("dv", dv, "p", {"do", dout, inRows("k", "n")});
   }
   std::string ofWeights() const {
-    return product("dp", wide, {"do", dout, "m, k"}, {"v", v, "n, k"});
+    return product("dp", wide, "b, m, n", {"do", dout, inRows("m", "k")},
+                   {"v", v, inRows("n", "k")});
   }
   std::string ofScores() const {
     return "  %zc = arith.constant dense<0.0> : " + column +
@@ -81,10 +85,12 @@ public:
            narrowed("ds", "dsw");
   }
   std::string ofQueries() const {
-    return product("dq", dq, {"ds", square, "m, k"}, {"k", k, "k, n"});
+    return product("dq", dq, inRows("m", "n"), {"ds", square, "b, m, k"},
+                   {"k", k, inRows("k", "n")});
   }
   std::string ofKeys() const {
-    return overRows("dk", dk, "ds", {"q", q, "k, n"}, c.adds ? "dk0" : "");
+    return overRows("dk", dk, "ds", {"q", q, inRows("k", "n")},
+                    c.adds ? "dk0" : "");
   }
 
   const std::string q, k, v, dout, dq, dk, dv, wide, square, turned, column;
@@ -93,17 +99,25 @@ private:
   struct Operand {
     std::string value, type, dims;
   };
+  static std::string rowsOf(const Case &c, int64_t count, int64_t size,
+                            const std::string &element) {
+    return c.hasHeadsInside ? tensorOf({count, c.heads, size}, element)
+                            : tensorOf({c.heads, count, size}, element);
+  }
+  std::string inRows(const std::string &row, const std::string &column) const {
+    return (c.hasHeadsInside ? row + ", b, " : "b, " + row + ", ") + column;
+  }
   std::string product(const std::string &out, const std::string &type,
-                      const Operand &a, const Operand &b,
-                      const std::string &start = "") const {
-    auto map = [](const std::string &dims) {
-      return "affine_map<(b, m, n, k) -> (b, " + dims + ")>";
+                      const std::string &dims, const Operand &a,
+                      const Operand &b, const std::string &start = "") const {
+    auto map = [](const std::string &of) {
+      return "affine_map<(b, m, n, k) -> (" + of + ")>";
     };
     std::string text;
     if (start.empty())
       text = "  %z" + out + " = arith.constant dense<0.0> : " + type + "\n";
-    return text + "  %" + out + " = linalg.batch_matmul indexing_maps = [" +
-           map(a.dims) + ", " + map(b.dims) + ", " + map("m, n") + "] ins(%" +
+    return text + "  %" + out + " = linalg.contract indexing_maps = [" +
+           map(a.dims) + ", " + map(b.dims) + ", " + map(dims) + "] ins(%" +
            a.value + ", %" + b.value + " : " + a.type + ", " + b.type +
            ") outs(%" + (start.empty() ? "z" + out : start) + " : " + type +
            ") -> " + type + "\n";
@@ -112,11 +126,13 @@ private:
                        const std::string &scores, const Operand &b,
                        const std::string &start = "") const {
     if (!c.turns)
-      return product(out, type, {scores, square, "k, m"}, b, start);
+      return product(out, type, inRows("m", "n"), {scores, square, "b, k, m"},
+                     b, start);
     return "  %e" + out + " = tensor.empty() : " + turned + "\n  %t" + out +
            " = linalg.transpose ins(%" + scores + " : " + square + ") outs(%e" +
            out + " : " + turned + ") permutation = [0, 2, 1]\n" +
-           product(out, type, {"t" + out, turned, "m, k"}, b, start);
+           product(out, type, inRows("m", "n"), {"t" + out, turned, "b, m, k"},
+                   b, start);
   }
   std::string masked() const {
     if (!c.isCausal)
@@ -254,6 +270,9 @@ TEST(AttentionGradient, BlocksOfScoresGiveTheBitsOfWholeOnes) {
       {6, 333, 300, 32, 32, "bf16"},
       {6, 400, 401, 33, 31, "bf16", true, true},
       {6, 333, 300, 32, 32, "f16"},
+      {6, 384, 320, 32, 48, "f32", true, true, false, /*hasHeadsInside=*/true},
+      {6, 333, 300, 32, 32, "bf16", true, false, false, true},
+      {7, 301, 333, 17, 24, "f32", false, false, true, true},
   };
   unsigned seed = std::random_device()();
   if (const char *text = std::getenv("PATHWAYS_TEST_SEED"))
@@ -267,15 +286,17 @@ TEST(AttentionGradient, BlocksOfScoresGiveTheBitsOfWholeOnes) {
                      int64_t(270 + random() % 150), size,
                      random() % 2 ? size : int64_t(2 + random() % 70),
                      elements[random() % 4], random() % 2 == 0,
-                     random() % 2 == 0, random() % 3 == 0});
+                     random() % 2 == 0, random() % 3 == 0, random() % 2 == 0});
   }
   for (const Case &c : cases) {
     SCOPED_TRACE(testing::Message()
                  << c.heads << " " << c.queries << " " << c.keys << " "
                  << c.size << " " << c.element << (c.isCausal ? " causal" : "")
-                 << (c.adds ? " adds" : "") << (c.turns ? " turns" : ""));
+                 << (c.adds ? " adds" : "") << (c.turns ? " turns" : "")
+                 << (c.hasHeadsInside ? " heads inside" : ""));
     double scratch = 1;
     compare(c, scratch);
+
     EXPECT_LT(scratch, 1);
   }
 }
