@@ -11,41 +11,51 @@
 namespace pathways::bench {
 namespace {
 
-// An operand of a product: which of the dimensions m, n and k it has.
+// An operand of a product: which of the dimensions b, m, n and k it has.
 struct Operand {
   std::string value;
   Array array;
   std::string dims;
 };
 
-// Statements of attention by some heads of 64 columns. Products take numbers of
-// type `element` and add in f32.
+// Statements of attention by some heads of 64 columns, which lie before rows,
+// or between them and columns. Products take numbers of type `element` and add
+// in f32.
 struct Heads {
-  Heads(int64_t heads, int64_t length, const std::string& element = "f32")
-      : rows({heads, length, 64}, element),
-        sums({heads, length, 64}),
+  Heads(int64_t heads, int64_t length, const std::string& element = "f32",
+        bool inside = false)
+      : inside(inside),
+        rows(inside ? std::vector<int64_t>{length, heads, 64}
+                    : std::vector<int64_t>{heads, length, 64},
+             element),
+        sums(rows.shape),
         square({heads, length, length}),
         weights({heads, length, length}, element),
         column({heads, length}) {}
 
+  // `dims` are two of m, n and k.
   Operand Rows(const std::string& value, const std::string& dims) const {
-    return {value, rows, dims};
+    return {value, rows, InRows(dims)};
   }
   Operand Square(const std::string& value, const std::string& dims) const {
-    return {value, square, dims};
+    return {value, square, "b, " + dims};
   }
-  // out = a b of each head.
-  static std::string Product(const std::string& out, const Array& result,
-                             const Operand& a, const Operand& b) {
+  std::string InRows(const std::string& dims) const {
+    return inside ? dims.substr(0, 1) + ", b" + dims.substr(1) : "b, " + dims;
+  }
+  // out = a b of each head, with rows m and columns n.
+  std::string Product(const std::string& out, const Array& result,
+                      const Operand& a, const Operand& b) const {
     auto map = [](const std::string& dims) {
-      return "affine_map<(b, m, n, k) -> (b, " + dims + ")>";
+      return "affine_map<(b, m, n, k) -> (" + dims + ")>";
     };
+    const bool is_square = result.shape == square.shape;
     return Filled("z" + out, result, "0.0") + "  %" + out +
-           " = linalg.batch_matmul indexing_maps = [" + map(a.dims) + ", " +
-           map(b.dims) + ", " + map("m, n") + "] ins(" + a.value + ", " +
-           b.value + " : " + a.array.type() + ", " + b.array.type() +
-           ") outs(%z" + out + " : " + result.type() + ") -> " + result.type() +
-           "\n";
+           " = linalg.contract indexing_maps = [" + map(a.dims) + ", " +
+           map(b.dims) + ", " + map(is_square ? "b, m, n" : InRows("m, n")) +
+           "] ins(" + a.value + ", " + b.value + " : " + a.array.type() + ", " +
+           b.array.type() + ") outs(%z" + out + " : " + result.type() +
+           ") -> " + result.type() + "\n";
   }
   // out = in / 8
   std::string Eighth(const std::string& out, const std::string& in) const {
@@ -86,14 +96,14 @@ struct Heads {
            " to " + weights.type() + "\n";
   }
 
+  const bool inside;
   const Array rows, sums, square, weights, column;
 };
 
 // softmax(Q K^T / 8) V in one kernel and as three, each of which reads what the
 // one before it left in memory.
-void Attention(const std::string& name, int64_t heads, int64_t length,
-               double seconds) {
-  const Heads h(heads, length);
+void Attention(const std::string& name, const Heads& h, double seconds) {
+  const int64_t heads = h.square.shape[0], length = h.square.shape[1];
   Kernel kernel({h.rows, h.rows, h.rows}, h.rows,
                 h.Scores("s", "%a0", "%a1") + h.Softmax("p", "%s") +
                     h.Product("r", h.rows, h.Square("%p", "m, k"),
@@ -124,7 +134,8 @@ void NarrowAttention(const std::string& element, double seconds) {
     const bool is_narrow = h.rows.element != "f32";
     return h.Scores("s", "%a0", "%a1") + h.Softmax("p", "%s") +
            (is_narrow ? h.Narrowed("w", "%p") : "") +
-           h.Product("r", h.sums, {is_narrow ? "%w" : "%p", h.weights, "m, k"},
+           h.Product("r", h.sums,
+                     {is_narrow ? "%w" : "%p", h.weights, "b, m, k"},
                      h.Rows("%a2", "k, n"));
   };
   const Heads narrow(8, 512, element), wide(8, 512);
@@ -207,7 +218,8 @@ KernelBenchmarks Attentions() {
   for (const auto& [heads, length] : sizes) {
     const std::string rows = std::to_string(length);
     all.push_back({"attention" + rows, [=](double seconds) {
-                     Attention("attention" + rows, heads, length, seconds);
+                     Attention("attention" + rows, Heads(heads, length),
+                               seconds);
                    }});
   }
   for (const auto& [heads, length] : sizes) {
@@ -217,6 +229,10 @@ KernelBenchmarks Attentions() {
                                        seconds);
                    }});
   }
+  all.push_back({"attention_inside512", [](double seconds) {
+                   Attention("attention_inside512",
+                             Heads(8, 512, "f32", /*inside=*/true), seconds);
+                 }});
   for (const std::string element : {"bf16", "f16"}) {
     all.push_back({"attention_" + element,
                    [=](double seconds) { NarrowAttention(element, seconds); }});
