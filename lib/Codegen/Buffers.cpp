@@ -326,15 +326,17 @@ LogicalResult kernel::bufferizeSegments(ModuleOp module) {
   chooseByBranches(module);
   copyWhatGoesIntoItself(module);
   MLIRContext *context = module.getContext();
-  PassManager pm(context);
-  // Compute in the output buffer where the chain of results begins.
-  pm.addPass(bufferization::createEmptyTensorEliminationPass());
-  if (failed(runPasses(pm, module)))
-    return failure();
-  // Not by upstream's pass, which fails after a number of rounds.
-  RewritePatternSet patterns(context);
-  bufferization::populateEmptyTensorToAllocTensorPattern(patterns);
-  applyPatternsToEnd(module, std::move(patterns));
+  if (hasOp(module, llvm::IsaPred<tensor::EmptyOp>)) {
+    PassManager pm(context);
+    // Compute in the output buffer where the chain of results begins.
+    pm.addPass(bufferization::createEmptyTensorEliminationPass());
+    if (failed(runPasses(pm, module)))
+      return failure();
+    // Not by upstream's pass, which fails after a number of rounds.
+    RewritePatternSet patterns(context);
+    bufferization::populateEmptyTensorToAllocTensorPattern(patterns);
+    applyPatternsToEnd(module, std::move(patterns));
+  }
   PassManager bufferize(context);
   bufferization::OneShotBufferizePassOptions options;
   options.bufferAlignment = kAlignment;
@@ -552,7 +554,8 @@ LogicalResult kernel::lowerToLoops(ModuleOp module, const MatmulTiles &tiles,
   MLIRContext *context = module.getContext();
   RewritePatternSet copies(context);
   copies.add<CopyByLoops, FillFlat>(context);
-  applyPatternsToEnd(module, std::move(copies));
+  // What the stages before wrote folds before others look for what it is.
+  foldAndApplyPatternsToEnd(module, std::move(copies));
   lowerElementwise(module, tiles);
   if (tiles.hasRanges)
     useRanges(module);
@@ -569,10 +572,12 @@ LogicalResult kernel::lowerToLoops(ModuleOp module, const MatmulTiles &tiles,
   });
   applyPatternsToEnd(module, std::move(patterns));
   module.walk(addInLanes);
-  PassManager pm(context);
-  pm.nest<func::FuncOp>().addPass(createConvertLinalgToLoopsPass());
-  if (failed(runPasses(pm, module)))
-    return failure();
+  if (hasOp(module, llvm::IsaPred<linalg::LinalgOp>)) {
+    PassManager pm(context);
+    pm.nest<func::FuncOp>().addPass(createConvertLinalgToLoopsPass());
+    if (failed(runPasses(pm, module)))
+      return failure();
+  }
   simplify(module);
   return success();
 }

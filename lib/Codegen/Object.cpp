@@ -25,10 +25,11 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/Transforms/Transforms.h"
 #include "mlir/IR/Verifier.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "mlir/Transforms/DialectConversion.h"
-#include "mlir/Transforms/Passes.h"
+#include "mlir/Transforms/LoopInvariantCodeMotionUtils.h"
 #include "runtime/base/buffer_bytes.h"
 #include "runtime/kernel/abi.h"
 #include "runtime/kernel/kernel_imports.h"
@@ -198,19 +199,13 @@ static LogicalResult lowerToBranches(ModuleOp module) {
   arith::populateCeilFloorDivExpandOpsPatterns(patterns);
   memref::populateExpandStridedMetadataPatterns(patterns);
   kernel::applyPatternsToEnd(module, std::move(patterns));
-  PassManager affine(context);
-  affine.addPass(createLowerAffinePass());
-  if (failed(kernel::runPasses(affine, module)))
+  if (failed(kernel::lowerAffine(module)))
     return failure();
   kernel::simplify(module);
+  module.walk([](LoopLikeOpInterface loop) { moveLoopInvariantCode(loop); });
   PassManager pm(context);
-  pm.addPass(createLoopInvariantCodeMotionPass());
   // Integer powers become functions with loops.
-  WalkResult powers = module.walk([](Operation *op) {
-    return isa<math::IPowIOp, math::FPowIOp>(op) ? WalkResult::interrupt()
-                                                 : WalkResult::advance();
-  });
-  if (powers.wasInterrupted())
+  if (kernel::hasOp(module, llvm::IsaPred<math::IPowIOp, math::FPowIOp>))
     pm.addPass(createConvertMathToFuncs());
   pm.addPass(createSCFToControlFlowPass());
   return kernel::runPasses(pm, module);
@@ -239,9 +234,8 @@ static LogicalResult convertToLLVM(ModuleOp module) {
   target.addLegalOp<ModuleOp>();
   if (failed(applyFullConversion(module, target, std::move(patterns))))
     return failure();
-  PassManager pm(context);
-  pm.addPass(createCSEPass());
-  return kernel::runPasses(pm, module);
+  kernel::joinEqual(module);
+  return success();
 }
 
 LogicalResult kernel::lowerToLLVM(ModuleOp module,

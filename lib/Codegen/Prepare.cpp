@@ -16,13 +16,11 @@
 #include "NarrowOperands.h"
 #include "Rewrite.h"
 
-#include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -32,8 +30,7 @@
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/IR/Matchers.h"
-#include "mlir/Pass/PassManager.h"
-#include "mlir/Transforms/Passes.h"
+#include "mlir/Transforms/WalkPatternRewriteDriver.h"
 #include "pathways/Codegen/Segments.h"
 #include "pathways/Dialect/Pathways/Pathways.h"
 
@@ -396,6 +393,15 @@ static void dropWhatIsEmpty(ModuleOp module) {
   }
 }
 
+/// What is done to elements, and what has a name, becomes linalg.generic.
+static void writeAsGeneric(ModuleOp module) {
+  RewritePatternSet patterns(module.getContext());
+  linalg::populateElementwiseToLinalgConversionPatterns(patterns);
+  linalg::populateLinalgNamedOpsGeneralizationPatterns(patterns);
+  // No op that one of them makes is for another.
+  walkAndApplyPatterns(module, std::move(patterns));
+}
+
 LogicalResult kernel::normalizeTensors(ModuleOp module) {
   MLIRContext *context = module.getContext();
   dropWhatIsEmpty(module);
@@ -404,19 +410,14 @@ LogicalResult kernel::normalizeTensors(ModuleOp module) {
     tensor::populateDecomposeTensorConcatPatterns(patterns);
     patterns.add<DecomposeSoftmax>(context);
     addGatherPatterns(patterns);
-    applyPatternsToEnd(module, std::move(patterns));
+    // Constants are still whole: what is computed of them is one, too.
+    foldAndApplyPatternsToEnd(module, std::move(patterns));
   }
-  {
-    PassManager pm(context);
-    // Divisions hide in affine.apply; later stages must see them to check them.
-    pm.addPass(createLowerAffinePass());
-    OpPassManager &fpm = pm.nest<func::FuncOp>();
-    fpm.addPass(createConvertElementwiseToLinalgPass());
-    fpm.addPass(createLinalgGeneralizeNamedOpsPass());
-    if (failed(runPasses(pm, module)))
-      return failure();
-    simplify(module);
-  }
+  // Divisions hide in affine.apply; later stages must see them to check them.
+  if (failed(lowerAffine(module)))
+    return failure();
+  writeAsGeneric(module);
+  simplify(module);
   // Before fusion, which may join what rounds to bf16 and what widens that.
   takeNarrowOperands(module);
   // Before fusion: a fill is then an operand that folds into its user.

@@ -8,6 +8,8 @@
 
 #include "Rewrite.h"
 
+#include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/DialectInterface.h"
 #include "mlir/IR/Dominance.h"
@@ -30,11 +32,32 @@ kernel::ErrorWatch::ErrorWatch(MLIRContext *context)
         return failure(); // Others are to see it too.
       }) {}
 
+bool kernel::hasOp(ModuleOp module,
+                   llvm::function_ref<bool(Operation *)> isSought) {
+  return module
+      .walk([&](Operation *op) {
+        return isSought(op) ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 void kernel::applyPatternsToEnd(ModuleOp module, RewritePatternSet &&patterns) {
+  FrozenRewritePatternSet frozen(std::move(patterns));
+  // To look at all ops takes less time than to set the rewriter up.
+  if (frozen.getMatchAnyOpNativePatterns().empty() &&
+      !hasOp(module, [&](Operation *op) {
+        return frozen.getOpSpecificNativePatterns().contains(op->getName());
+      }))
+    return;
+  foldAndApplyPatternsToEnd(module, frozen);
+}
+
+void kernel::foldAndApplyPatternsToEnd(
+    ModuleOp module, const FrozenRewritePatternSet &patterns) {
   GreedyRewriteConfig config;
   config.setMaxIterations(GreedyRewriteConfig::kNoLimit);
   // Without a bound there is nothing that it could fail of.
-  (void)applyPatternsGreedily(module, std::move(patterns), config);
+  (void)applyPatternsGreedily(module, patterns, config);
 }
 
 namespace {
@@ -80,7 +103,11 @@ void kernel::simplify(ModuleOp module) {
   // In some rounds, which may leave something: that is slower, not wrong.
   (void)applyPatternsGreedily(
       module, known ? known->get() : CanonicalPatterns::gather(context));
-  IRRewriter rewriter(context);
+  joinEqual(module);
+}
+
+void kernel::joinEqual(ModuleOp module) {
+  IRRewriter rewriter(module.getContext());
   DominanceInfo dominance(module);
   eliminateCommonSubExpressions(rewriter, dominance, module);
 }
@@ -101,6 +128,16 @@ struct FailedPass : PassInstrumentation {
 };
 
 } // namespace
+
+LogicalResult kernel::lowerAffine(ModuleOp module) {
+  if (!hasOp(module, [](Operation *op) {
+        return isa<affine::AffineDialect>(op->getDialect());
+      }))
+    return success();
+  PassManager pm(module.getContext());
+  pm.addPass(createLowerAffinePass());
+  return runPasses(pm, module);
+}
 
 LogicalResult kernel::runPasses(PassManager &passes, ModuleOp module) {
   std::string name;

@@ -21,6 +21,7 @@
 
 namespace mlir {
 class DialectRegistry;
+class FrozenRewritePatternSet;
 class PassManager;
 } // namespace mlir
 
@@ -39,10 +40,18 @@ private:
   ScopedDiagnosticHandler handler;
 };
 
-/// Applies `patterns` in `module` until none matches, in as many rounds as that
-/// takes: how many are needed grows with the body, so a bound is none on the
-/// time, only on what compiles. The patterns must come to an end by themselves.
+/// Applies `patterns` in `module` until none matches, if there is an op that
+/// one is for, in as many rounds as that takes: how many are needed grows with
+/// the body, so a bound is none on the time, only on what compiles. The
+/// patterns must come to an end by themselves.
 void applyPatternsToEnd(ModuleOp module, RewritePatternSet &&patterns);
+
+/// The same, and folds what can be, whether or not there is such an op.
+void foldAndApplyPatternsToEnd(ModuleOp module,
+                               const FrozenRewritePatternSet &patterns);
+
+/// Whether `module` has an op for which `isSought`.
+bool hasOp(ModuleOp module, llvm::function_ref<bool(Operation *)> isSought);
 
 /// Lets contexts that load the dialect `func` keep what simplify() needs.
 void registerSimplification(DialectRegistry &registry);
@@ -50,6 +59,12 @@ void registerSimplification(DialectRegistry &registry);
 /// Canonicalizes `module` and joins equal ops, as the passes for it do, which
 /// would gather the patterns of all dialects each time.
 void simplify(ModuleOp module);
+
+/// Joins equal ops.
+void joinEqual(ModuleOp module);
+
+/// Writes what there is of the dialect affine with arithmetic.
+LogicalResult lowerAffine(ModuleOp module);
 
 /// Runs `passes` on `module`. A pass that fails and does not say why is named
 /// at the module.
