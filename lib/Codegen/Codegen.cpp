@@ -10,6 +10,7 @@
 
 #include "CodegenInternal.h"
 #include "NarrowOperands.h"
+#include "ObjectWriter.h"
 #include "Paths.h"
 #include "Rewrite.h"
 #include "Tiles.h"
@@ -50,6 +51,8 @@
 #include "llvm/Support/Threading.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Target/TargetOptions.h"
+#include <deque>
+#include <mutex>
 
 using namespace mlir;
 using namespace mlir::pathways;
@@ -107,37 +110,76 @@ makeMachine(const Target &target, Location loc) {
   return machine;
 }
 
-using Machines = llvm::StringMap<std::unique_ptr<llvm::TargetMachine>>;
+namespace {
 
-/// Those of this thread, by target.
-static Machines &knownMachines() {
-  thread_local Machines machines;
-  return machines;
-}
+/// A writer for one target: one that nobody uses, on whichever thread it has
+/// been used before, or a new one. While it is at work when something crashes,
+/// it is lost with what that leaves behind.
+class UsedWriter {
+public:
+  static FailureOr<UsedWriter> get(const Target &target, Location loc);
 
-/// Loses those of this thread: one of them was at work when something crashed.
-static void abandonMachines() {
-  for (auto &machine : knownMachines())
-    (void)machine.second.release();
-  knownMachines().clear();
-}
+  UsedWriter(UsedWriter &&) = default;
+  ~UsedWriter();
 
-/// The machine for `target` of this thread. To make one, and what it derives
-/// from its features on first use, is a good part of compiling a small kernel.
-static FailureOr<llvm::TargetMachine *> getMachine(const Target &target,
-                                                   Location loc) {
-  static constexpr size_t kMost = 8;
-  Machines &machines = knownMachines();
+  kernel::ObjectWriter &operator*() { return *writer; }
+  const llvm::TargetMachine &getMachine() { return writer->getMachine(); }
+
+private:
+  using Owner = std::unique_ptr<kernel::ObjectWriter>;
+
+  UsedWriter(std::string key, Owner writer)
+      : key(std::move(key)), writer(std::move(writer)) {}
+
+  /// Those that nobody uses, the one last used last.
+  struct Unused {
+    static constexpr size_t kMost = 16;
+    std::mutex mutex;
+    std::deque<std::pair<std::string, Owner>> writers;
+  };
+  static Unused &getUnused() {
+    static auto *unused = new Unused; // for threads that compile at exit
+    return *unused;
+  }
+
+  std::string key;
+  Owner writer; ///< null when moved from
+};
+
+} // namespace
+
+FailureOr<UsedWriter> UsedWriter::get(const Target &target, Location loc) {
   std::string key = target.SerializeAsString();
-  if (auto known = machines.find(key); known != machines.end())
-    return known->second.get();
-  FailureOr<std::unique_ptr<llvm::TargetMachine>> made =
+  {
+    Unused &unused = getUnused();
+    std::lock_guard lock(unused.mutex);
+    for (auto it = unused.writers.rbegin(); it != unused.writers.rend(); ++it) {
+      if (it->first != key)
+        continue;
+      UsedWriter found(std::move(key), std::move(it->second));
+      unused.writers.erase(std::next(it).base());
+      return found;
+    }
+  }
+  FailureOr<std::unique_ptr<llvm::TargetMachine>> machine =
       makeMachine(target, loc);
-  if (failed(made))
+  if (failed(machine))
     return failure();
-  if (machines.size() == kMost)
-    machines.clear();
-  return (machines[key] = std::move(*made)).get();
+  return UsedWriter(std::move(key), std::make_unique<kernel::ObjectWriter>(
+                                        std::move(*machine)));
+}
+
+UsedWriter::~UsedWriter() {
+  if (!writer)
+    return;
+  Owner last; // destroyed after the lock
+  Unused &unused = getUnused();
+  std::lock_guard lock(unused.mutex);
+  unused.writers.emplace_back(std::move(key), std::move(writer));
+  if (unused.writers.size() > Unused::kMost) {
+    last = std::move(unused.writers.front().second);
+    unused.writers.pop_front();
+  }
 }
 
 /// Register tiles that leave room for one row of B and one number of A.
@@ -290,13 +332,13 @@ bool hasOwnLoops(ModuleOp module) {
 FailureOr<std::string> lowerToObject(ModuleOp module, const Target &target,
                                      MutableArrayRef<CompiledSegment> compiled,
                                      ArrayRef<func::FuncOp> originals) {
-  FailureOr<llvm::TargetMachine *> machine =
-      getMachine(target, module.getLoc());
-  if (failed(machine))
+  FailureOr<UsedWriter> writer = UsedWriter::get(target, module.getLoc());
+  if (failed(writer))
     return failure();
-  kernel::MatmulTiles tiles = tilesOf(**machine);
+  const llvm::TargetMachine &machine = writer->getMachine();
+  kernel::MatmulTiles tiles = tilesOf(machine);
   bool hasPlainLoops = hasOwnLoops(module);
-  lowerStructured(module, **machine, tiles, /*log=*/nullptr);
+  lowerStructured(module, machine, tiles, /*log=*/nullptr);
   kernel::expandNarrowConversions(module, tiles.hasHalves);
   if (failed(kernel::lowerToLoops(module, tiles, hasPlainLoops)))
     return failure();
@@ -328,7 +370,7 @@ FailureOr<std::string> lowerToObject(ModuleOp module, const Target &target,
   }
   if (failed(kernel::lowerToLLVM(module, segments)))
     return failure();
-  return kernel::emitObject(module, segments, **machine, hasPlainLoops);
+  return kernel::emitObject(module, segments, **writer, hasPlainLoops);
 }
 
 } // namespace
@@ -468,7 +510,6 @@ mlir::pathways::compileKernel(ArrayRef<func::FuncOp> segments,
   auto crash = runShielded(
       [&] { kernel = compileUnshielded(segments, targets, cache); });
   if (crash) {
-    abandonMachines();
     kernel = emitError(first.getLoc(), "code generation failed: ")
              << crash->str();
   } else if (failed(kernel) && !hasError) {
@@ -488,18 +529,18 @@ mlir::pathways::explainKernel(ArrayRef<func::FuncOp> segments,
   absl::StatusOr<Target> complete = ::pathways::CompleteTarget(target);
   if (!complete.ok())
     return emitError(first.getLoc(), std::string(complete.status().message()));
-  FailureOr<llvm::TargetMachine *> machine =
-      getMachine(*complete, first.getLoc());
-  if (failed(machine))
+  FailureOr<UsedWriter> writer = UsedWriter::get(*complete, first.getLoc());
+  if (failed(writer))
     return failure();
+  const llvm::TargetMachine &machine = writer->getMachine();
   SmallVector<func::FuncOp> functions;
   OwningOpRef<ModuleOp> module = cloneSegments(segments, functions);
   std::vector<CompiledSegment> compiled(segments.size());
   if (failed(lowerToBuffers(*module, functions, compiled, /*outlines=*/false)))
     return failure();
-  kernel::MatmulTiles tiles = tilesOf(**machine);
+  kernel::MatmulTiles tiles = tilesOf(machine);
   kernel::PathLog log(tiles);
-  lowerStructured(*module, **machine, tiles, &log);
+  lowerStructured(*module, machine, tiles, &log);
   for (func::FuncOp function : functions)
     log.addRest(function);
   for (func::FuncOp segment : segments)

@@ -37,6 +37,7 @@ private:
   std::vector<CodeLocation> entries;
 };
 
+class ObjectWriter;
 class PathLog;
 
 /// What the target's registers allow. Fixes the order in which contractions and
@@ -207,8 +208,7 @@ void optimize(llvm::Module &code, llvm::TargetMachine &machine,
 /// Optimizes and writes the object file.
 FailureOr<std::string> emitObject(ModuleOp module,
                                   ArrayRef<LoweredSegment> segments,
-                                  llvm::TargetMachine &machine,
-                                  bool hasPlainLoops);
+                                  ObjectWriter &writer, bool hasPlainLoops);
 
 } // namespace mlir::pathways::kernel
 

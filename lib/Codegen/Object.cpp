@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CodegenInternal.h"
+#include "ObjectWriter.h"
 #include "Rewrite.h"
 
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
@@ -38,7 +39,6 @@
 #include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/LLVMContext.h"
-#include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Object/ObjectFile.h"
 #include "llvm/Target/TargetMachine.h"
@@ -323,8 +323,9 @@ static LogicalResult checkImports(ModuleOp module, llvm::StringRef bytes) {
 
 FailureOr<std::string> kernel::emitObject(ModuleOp module,
                                           ArrayRef<LoweredSegment> segments,
-                                          llvm::TargetMachine &machine,
+                                          ObjectWriter &writer,
                                           bool hasPlainLoops) {
+  llvm::TargetMachine &machine = writer.getMachine();
   llvm::LLVMContext context;
   std::string complaint;
   context.setDiagnosticHandler(std::make_unique<Complaints>(complaint));
@@ -364,18 +365,13 @@ FailureOr<std::string> kernel::emitObject(ModuleOp module,
   }
   optimize(*code, machine, hasPlainLoops);
   joinBodies(*code, segments);
-  llvm::SmallVector<char, 0> bytes;
-  llvm::raw_svector_ostream os(bytes);
-  llvm::legacy::PassManager passes;
-  if (machine.addPassesToEmitFile(passes, os, nullptr,
-                                  llvm::CodeGenFileType::ObjectFile))
+  std::optional<llvm::StringRef> object = writer.write(*code);
+  if (!object)
     return module.emitError("no object files can be written for target ")
            << machine.getTargetTriple().str();
-  passes.run(*code);
   if (!complaint.empty())
     return module.emitError("code generation failed: ") << complaint;
-  llvm::StringRef text(bytes.data(), bytes.size());
-  if (failed(checkImports(module, text)))
+  if (failed(checkImports(module, *object)))
     return failure();
-  return text.str();
+  return object->str();
 }
