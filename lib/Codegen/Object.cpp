@@ -9,6 +9,7 @@
 #include "CodegenInternal.h"
 #include "ObjectWriter.h"
 #include "Rewrite.h"
+#include "VectorAccess.h"
 
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
@@ -220,6 +221,7 @@ static LogicalResult convertToLLVM(ModuleOp module) {
   LLVMTypeConverter converter(context, options);
   RewritePatternSet patterns(context);
   populateVectorToLLVMConversionPatterns(converter, patterns);
+  kernel::addVectorAccessPatterns(converter, patterns);
   // What LLVM has an intrinsic for that, and the rest calls of the C library.
   populateMathToLLVMConversionPatterns(converter, patterns,
                                        /*approximateLog1p=*/true,
