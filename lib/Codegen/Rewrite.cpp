@@ -11,6 +11,8 @@
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/DialectInterface.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/Pass/Pass.h"
@@ -41,6 +43,17 @@ bool kernel::hasOp(ModuleOp module,
       .wasInterrupted();
 }
 
+/// What is to be simplified of regions is their blocks.
+static GreedySimplifyRegionLevel levelFor(ModuleOp module) {
+  bool hasBranches = kernel::hasOp(module, [](Operation *op) {
+    return llvm::any_of(op->getRegions(), [](Region &region) {
+      return !region.empty() && !region.hasOneBlock();
+    });
+  });
+  return hasBranches ? GreedySimplifyRegionLevel::Aggressive
+                     : GreedySimplifyRegionLevel::Disabled;
+}
+
 void kernel::applyPatternsToEnd(ModuleOp module, RewritePatternSet &&patterns) {
   FrozenRewritePatternSet frozen(std::move(patterns));
   // To look at all ops takes less time than to set the rewriter up.
@@ -56,36 +69,52 @@ void kernel::foldAndApplyPatternsToEnd(
     ModuleOp module, const FrozenRewritePatternSet &patterns) {
   GreedyRewriteConfig config;
   config.setMaxIterations(GreedyRewriteConfig::kNoLimit);
+  config.setRegionSimplificationLevel(levelFor(module));
   // Without a bound there is nothing that it could fail of.
   (void)applyPatternsGreedily(module, patterns, config);
 }
 
 namespace {
 
-/// The patterns of all dialects of a context. Thread-safe.
+/// Whether `dialect` has ops on tensors as a whole. Most patterns there are
+/// are for these, as each of theirs is for each op with a name in linalg.
+static bool isOnTensors(Dialect *dialect) {
+  return isa<linalg::LinalgDialect, tensor::TensorDialect>(dialect);
+}
+
+/// The patterns of all dialects of a context, with those on tensors and
+/// without. Thread-safe.
 class CanonicalPatterns : public DialectInterface::Base<CanonicalPatterns> {
 public:
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(CanonicalPatterns)
 
   explicit CanonicalPatterns(Dialect *dialect) : Base(dialect) {}
 
-  static FrozenRewritePatternSet gather(MLIRContext *context) {
+  static FrozenRewritePatternSet gather(MLIRContext *context,
+                                        bool withTensors) {
     RewritePatternSet patterns(context);
     for (Dialect *dialect : context->getLoadedDialects())
-      dialect->getCanonicalizationPatterns(patterns);
+      if (withTensors || !isOnTensors(dialect))
+        dialect->getCanonicalizationPatterns(patterns);
     for (RegisteredOperationName op : context->getRegisteredOperations())
-      op.getCanonicalizationPatterns(patterns, context);
+      if (withTensors || !isOnTensors(&op.getDialect()))
+        op.getCanonicalizationPatterns(patterns, context);
     return std::move(patterns);
   }
 
-  const FrozenRewritePatternSet &get() const {
-    std::call_once(once, [&] { patterns = gather(getContext()); });
-    return patterns;
+  const FrozenRewritePatternSet &get(bool withTensors) const {
+    Patterns &patterns = withTensors ? all : withoutTensors;
+    std::call_once(patterns.once,
+                   [&] { patterns.set = gather(getContext(), withTensors); });
+    return patterns.set;
   }
 
 private:
-  mutable std::once_flag once;
-  mutable FrozenRewritePatternSet patterns;
+  struct Patterns {
+    std::once_flag once;
+    FrozenRewritePatternSet set;
+  };
+  mutable Patterns all, withoutTensors;
 };
 
 } // namespace
@@ -100,9 +129,16 @@ void kernel::simplify(ModuleOp module) {
   MLIRContext *context = module.getContext();
   auto *func = context->getLoadedDialect<func::FuncDialect>();
   auto *known = func->getRegisteredInterface<CanonicalPatterns>();
+  bool hasTensors = hasOp(
+      module, [](Operation *op) { return isOnTensors(op->getDialect()); });
+  GreedyRewriteConfig config;
+  config.setRegionSimplificationLevel(levelFor(module));
   // In some rounds, which may leave something: that is slower, not wrong.
   (void)applyPatternsGreedily(
-      module, known ? known->get() : CanonicalPatterns::gather(context));
+      module,
+      known ? known->get(hasTensors)
+            : CanonicalPatterns::gather(context, hasTensors),
+      config);
   joinEqual(module);
 }
 
