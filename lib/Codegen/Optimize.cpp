@@ -19,6 +19,7 @@
 #include "runtime/kernel/kernel_imports.h"
 #include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
+#include "llvm/IR/Instructions.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Target/TargetMachine.h"
@@ -69,16 +70,32 @@ struct KeepOuterLoops : llvm::PassInfoMixin<KeepOuterLoops> {
   }
 };
 
-/// What is not short is not unrolled; to find out what that would cost takes
-/// longer than to see that.
+/// Those ops on vectors in `loop` that stay however often it is repeated.
+unsigned countVectorOps(const llvm::Loop &loop) {
+  unsigned ops = 0;
+  for (const llvm::BasicBlock *block : loop.blocks())
+    for (const llvm::Instruction &op : *block)
+      if (const auto *store = llvm::dyn_cast<llvm::StoreInst>(&op))
+        ops += store->getValueOperand()->getType()->isVectorTy();
+      else if (llvm::isa<llvm::LoadInst, llvm::CallInst, llvm::BinaryOperator>(
+                   op))
+        ops += op.getType()->isVectorTy();
+  return ops;
+}
+
+/// What is not short is not unrolled, nor what is large; to find out what that
+/// would cost takes longer than to see that.
 struct KeepLongLoops : llvm::PassInfoMixin<KeepLongLoops> {
   static constexpr unsigned kShort = 8;
+  /// The most that LLVM lets a loop become of which much can be left out, 400 %
+  /// of 150, if each op counts as the least.
+  static constexpr unsigned kLarge = 600;
 
   llvm::PreservedAnalyses run(llvm::Loop &loop, llvm::LoopAnalysisManager &,
                               llvm::LoopStandardAnalysisResults &results,
                               llvm::LPMUpdater &) {
     unsigned count = results.SE.getSmallConstantTripCount(&loop);
-    if (count == 0 || count > kShort)
+    if (count == 0 || count > kShort || count * countVectorOps(loop) > kLarge)
       loop.setLoopAlreadyUnrolled();
     return llvm::PreservedAnalyses::all();
   }
