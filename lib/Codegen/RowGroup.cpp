@@ -90,6 +90,8 @@ static bool sumsInOrder(linalg::LinalgOp op, int64_t loop) {
   SmallVector<int64_t> ranges = op.getStaticLoopRanges();
   return llvm::all_of(op.getDpsInputOperands(), [&](OpOperand *operand) {
     AffineMap map = op.getMatchingIndexingMap(operand);
+    if (map.getNumResults() == 0)
+      return false;
     int64_t inner = loopAt(map, map.getNumResults() - 1);
     return inner >= 0 && inner != loop && ranges[inner] != 1;
   });
