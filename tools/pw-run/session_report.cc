@@ -1,0 +1,143 @@
+//===- session_report.cc - What comes after the run of a program ---------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include <sstream>
+
+#include "absl/strings/str_cat.h"
+#include "runtime/checkpoint/npy.h"
+#include "runtime/plan/profile.h"
+#include "runtime/trace/summary.h"
+#include "tools/pw-run/compare.h"
+#include "tools/pw-run/plan_view.h"
+#include "tools/pw-run/session.h"
+
+namespace pathways::pw_run {
+namespace {
+
+// Elements of a result that is printed although nobody asked for all of it.
+constexpr int64_t kMaxPrinted = 1000;
+
+}  // namespace
+
+bool Session::WriteTrace(bool has_run) {
+  if (options_.trace.empty() || client_ == nullptr) return has_run;
+  progress_.Clear();
+  std::ostringstream text;
+  const absl::Status status = client_->WriteTrace(&text);
+  // The first failure is the one to tell.
+  if (!has_run) {
+    if (status.ok() && options_.trace != "-") {
+      (void)files_.trace.Commit(text.str());
+    }
+    return false;
+  }
+  return Check(kRunError, status) &&
+         Emit(options_.trace, &files_.trace, text.str());
+}
+
+bool Session::WriteProfile() {
+  if (options_.profile_out.empty()) return true;
+  absl::StatusOr<proto::Profile> profile = client_->Measure(plan().header());
+  if (!profile.ok()) {
+    // Of a run that went well the trace may have kept nothing.
+    const bool is_usage = absl::IsInvalidArgument(profile.status()) ||
+                          absl::IsFailedPrecondition(profile.status());
+    return Fail(is_usage ? kUsageError : kRunError,
+                absl::StrCat("--profile-out: ", profile.status().message()));
+  }
+  return Emit(options_.profile_out, &files_.profile, PrintProfile(*profile));
+}
+
+bool Session::Finish() {
+  for (size_t i = 0; i < options_.outputs.size(); ++i) {
+    const std::string& spec = options_.outputs[i].spec;
+    const HostArray& result = results_[output_ports_[i]];
+    if (spec == "-") {
+      PrintResult(output_ports_[i], result.num_elements());
+    } else if (!Check(kUsageError,
+                      files_.outputs[i].Commit(SerializeNpy(result)))) {
+      return false;
+    }
+  }
+  for (const std::unique_ptr<SaveFolder>& folder : save_folders_) {
+    if (!Check(kUsageError, folder->Commit())) return false;
+  }
+  if (options_.costs_only && !PrintCosts()) return false;
+  if (options_.outputs.empty() && options_.expected.empty() &&
+      options_.saves.empty() && !options_.costs_only) {
+    for (size_t i = 0; i < results_.size(); ++i) PrintResult(i, kMaxPrinted);
+  }
+  if (!options_.stats.empty() && !WriteStats()) return false;
+  for (const auto& [port, expected] : expected_) {
+    Comparison comparison =
+        Compare(results_[port], expected, options_.tolerance);
+    if (comparison.mismatches == 0) continue;
+    exit_code_ = kComparisonFailed;
+    Print(
+        absl::StrCat("[FAILED] ",
+                     MismatchText(signature_.results[port].name, results_[port],
+                                  expected, options_.tolerance, comparison),
+                     "\n"));
+  }
+  if (exit_code_ != kSuccess) return true;
+  std::string compared;
+  if (!expected_.empty()) {
+    compared = absl::StrCat(", ", CountText(expected_.size(), "result"),
+                            " as expected");
+  }
+  Print(absl::StrCat("[SUCCESS] ", CountText(options_.steps, "step"), compared,
+                     "\n"));
+  return true;
+}
+
+void Session::PrintResult(size_t port, int64_t max_elements) {
+  const HostArray& result = results_[port];
+  Print(absl::StrCat(signature_.results[port].name, ": ",
+                     ShapeString(result.element, result.shape), " = ",
+                     ArrayText(result, max_elements), "\n"));
+}
+
+RunFacts Session::Facts() const {
+  RunFacts facts;
+  facts.plan_bytes = static_cast<int64_t>(loaded_.bytes.size());
+  facts.steps = options_.steps;
+  facts.simulated = options_.run.world == ClusterOptions::kSim;
+  return facts;
+}
+
+bool Session::PrintCosts() {
+  absl::StatusOr<ClusterStats> stats = client_->Stats();
+  if (!stats.ok()) return Fail(kRunError, stats.status().message());
+  absl::StatusOr<TraceSummary> summary = client_->Summarize();
+  if (!summary.ok()) return Fail(kRunError, summary.status().message());
+  Print(CostsText(*stats, *summary, Facts()));
+  return true;
+}
+
+bool Session::WriteStats() {
+  const RunFacts facts = Facts();
+  absl::StatusOr<ClusterStats> stats = client_->Stats();
+  if (!stats.ok()) return Fail(kRunError, stats.status().message());
+  std::optional<TraceSummary> summary;
+  if (cluster_->traced()) {
+    absl::StatusOr<TraceSummary> made = client_->Summarize();
+    if (!made.ok()) return Fail(kRunError, made.status().message());
+    summary = *std::move(made);
+  }
+  if (options_.stats == "table") {
+    Print(StatsTable(plan(), *stats, summary, facts));
+  } else if (options_.stats == "json") {
+    Print(StatsJson(plan(), *stats, summary, facts));
+  } else {
+    return Check(kUsageError, files_.stats.Commit(
+                                  StatsJson(plan(), *stats, summary, facts)));
+  }
+  return true;
+}
+
+}  // namespace pathways::pw_run
