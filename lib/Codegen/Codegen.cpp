@@ -74,6 +74,7 @@ void mlir::pathways::registerKernelDialects(DialectRegistry &registry) {
   tensor::registerBufferizableOpInterfaceExternalModels(registry);
   tensor::registerSubsetOpInterfaceExternalModels(registry);
   kernel::registerSimplification(registry);
+  kernel::registerConversion(registry);
   registerBuiltinDialectTranslation(registry);
   registerLLVMDialectTranslation(registry);
 }

@@ -21,7 +21,6 @@
 
 namespace llvm {
 class Module;
-class TargetMachine;
 } // namespace llvm
 
 namespace mlir::pathways::kernel {
@@ -197,13 +196,15 @@ struct LoweredSegment {
   SmallVector<uint64_t> scratchOffsets;
 };
 
+/// Lets contexts that load the dialect LLVM keep what lowerToLLVM() needs.
+void registerConversion(DialectRegistry &registry);
+
 /// Lowers to the LLVM dialect and adds the entry points.
 LogicalResult lowerToLLVM(ModuleOp module, ArrayRef<LoweredSegment> segments);
 
 /// Runs those of LLVM's passes that have something to do in kernels.
 /// Makes vectors of loops only if `hasPlainLoops`.
-void optimize(llvm::Module &code, llvm::TargetMachine &machine,
-              bool hasPlainLoops);
+void optimize(llvm::Module &code, ObjectWriter &writer, bool hasPlainLoops);
 
 /// Optimizes and writes the object file.
 FailureOr<std::string> emitObject(ModuleOp module,

@@ -26,6 +26,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/Transforms/Transforms.h"
+#include "mlir/IR/DialectInterface.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "mlir/Pass/PassManager.h"
@@ -44,6 +45,8 @@
 #include "llvm/Object/ObjectFile.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Transforms/Utils/Cloning.h"
+#include <mutex>
+#include <optional>
 
 using namespace mlir;
 using namespace mlir::pathways;
@@ -212,13 +215,41 @@ static LogicalResult lowerToBranches(ModuleOp module) {
   return kernel::runPasses(pm, module);
 }
 
-/// All the rest to the LLVM dialect, at once: each conversion by itself would
-/// have to look at all ops.
-static LogicalResult convertToLLVM(ModuleOp module) {
-  MLIRContext *context = module.getContext();
+namespace {
+/// How all ops of loops become those of the dialect LLVM. Thread-safe.
+struct Conversion {
+  explicit Conversion(MLIRContext *context);
+
+  LLVMTypeConverter converter;
+  FrozenRewritePatternSet patterns; ///< which know the converter
+};
+
+/// The one of a context, made when it is needed first.
+class KnownConversion : public DialectInterface::Base<KnownConversion> {
+public:
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(KnownConversion)
+
+  explicit KnownConversion(Dialect *dialect) : Base(dialect) {}
+
+  const Conversion &get() const {
+    std::call_once(once, [&] { conversion.emplace(getContext()); });
+    return *conversion;
+  }
+
+private:
+  mutable std::once_flag once;
+  mutable std::optional<Conversion> conversion;
+};
+} // namespace
+
+static LowerToLLVMOptions optionsFor(MLIRContext *context) {
   LowerToLLVMOptions options(context);
   options.useBarePtrCallConv = true;
-  LLVMTypeConverter converter(context, options);
+  return options;
+}
+
+Conversion::Conversion(MLIRContext *context)
+    : converter(context, optionsFor(context)) {
   RewritePatternSet patterns(context);
   populateVectorToLLVMConversionPatterns(converter, patterns);
   kernel::addVectorAccessPatterns(converter, patterns);
@@ -232,9 +263,26 @@ static LogicalResult convertToLLVM(ModuleOp module) {
   arith::populateArithToLLVMConversionPatterns(converter, patterns);
   ub::populateUBToLLVMConversionPatterns(converter, patterns);
   populateFuncToLLVMConversionPatterns(converter, patterns);
+  this->patterns = std::move(patterns);
+}
+
+void kernel::registerConversion(DialectRegistry &registry) {
+  registry.addExtension(+[](MLIRContext *, LLVM::LLVMDialect *dialect) {
+    dialect->addInterfaces<KnownConversion>();
+  });
+}
+
+/// All the rest to the LLVM dialect, at once: each conversion by itself would
+/// have to look at all ops.
+static LogicalResult convertToLLVM(ModuleOp module) {
+  MLIRContext *context = module.getContext();
+  auto *dialect = context->getLoadedDialect<LLVM::LLVMDialect>();
+  auto *known = dialect->getRegisteredInterface<KnownConversion>();
+  std::optional<Conversion> own;
+  const Conversion &conversion = known ? known->get() : own.emplace(context);
   LLVMConversionTarget target(*context);
   target.addLegalOp<ModuleOp>();
-  if (failed(applyFullConversion(module, target, std::move(patterns))))
+  if (failed(applyFullConversion(module, target, conversion.patterns)))
     return failure();
   kernel::joinEqual(module);
   return success();
@@ -365,7 +413,7 @@ FailureOr<std::string> kernel::emitObject(ModuleOp module,
       function.addFnAttr(llvm::Attribute::NoInline);
     function.setDSOLocal(true);
   }
-  optimize(*code, machine, hasPlainLoops);
+  optimize(*code, writer, hasPlainLoops);
   joinBodies(*code, segments);
   std::optional<llvm::StringRef> object = writer.write(*code);
   if (!object)

@@ -17,6 +17,7 @@
 
 namespace llvm {
 class Module;
+class TargetLibraryInfoImpl;
 class TargetMachine;
 namespace legacy {
 class PassManager;
@@ -36,12 +37,16 @@ public:
 
   llvm::TargetMachine &getMachine() { return *machine; }
 
+  /// The functions that LLVM may introduce calls of.
+  const llvm::TargetLibraryInfoImpl &getLibrary() const { return *library; }
+
   /// The object file of `code`, until the next call; nothing for a target that
   /// has none. Errors go to the module's context.
   std::optional<llvm::StringRef> write(llvm::Module &code);
 
 private:
   std::unique_ptr<llvm::TargetMachine> machine;
+  std::unique_ptr<llvm::TargetLibraryInfoImpl> library;
   llvm::SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream stream{bytes};
   std::unique_ptr<llvm::legacy::PassManager> passes; ///< which know all above

@@ -15,14 +15,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "CodegenInternal.h"
+#include "ObjectWriter.h"
 
-#include "runtime/kernel/kernel_imports.h"
 #include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Passes/PassBuilder.h"
-#include "llvm/Target/TargetMachine.h"
 #include "llvm/Transforms/IPO/GlobalDCE.h"
 #include "llvm/Transforms/InstCombine/InstCombine.h"
 #include "llvm/Transforms/Scalar/DeadStoreElimination.h"
@@ -44,19 +43,6 @@
 #include "llvm/Transforms/Vectorize/VectorCombine.h"
 
 using namespace mlir::pathways;
-
-/// What LLVM may introduce calls of: only what the loader has.
-static llvm::TargetLibraryInfoImpl
-makeLibrary(const llvm::TargetMachine &machine) {
-  llvm::TargetLibraryInfoImpl library(machine.getTargetTriple());
-  for (unsigned i = 0; i < llvm::NumLibFuncs; ++i) {
-    auto function = static_cast<llvm::LibFunc>(i);
-    llvm::StringRef name = llvm::TargetLibraryInfo(library).getName(function);
-    if (::pathways::FindKernelImport(name.data(), name.size()) == nullptr)
-      library.setUnavailable(function);
-  }
-  return library;
-}
 
 namespace {
 /// Loops around loops stay: to repeat what is inside of them gains nothing.
@@ -167,15 +153,15 @@ static void addLastPasses(llvm::FunctionPassManager &passes) {
   passes.addPass(llvm::SimplifyCFGPass());
 }
 
-void kernel::optimize(llvm::Module &code, llvm::TargetMachine &machine,
+void kernel::optimize(llvm::Module &code, ObjectWriter &writer,
                       bool hasPlainLoops) {
   llvm::LoopAnalysisManager lam;
   llvm::FunctionAnalysisManager fam;
   llvm::CGSCCAnalysisManager cgam;
   llvm::ModuleAnalysisManager mam;
   fam.registerPass(
-      [&] { return llvm::TargetLibraryAnalysis(makeLibrary(machine)); });
-  llvm::PassBuilder builder(&machine);
+      [&] { return llvm::TargetLibraryAnalysis(writer.getLibrary()); });
+  llvm::PassBuilder builder(&writer.getMachine());
   builder.registerModuleAnalyses(mam);
   builder.registerCGSCCAnalyses(cgam);
   builder.registerFunctionAnalyses(fam);
