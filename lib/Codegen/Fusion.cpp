@@ -38,15 +38,14 @@ using namespace mlir::pathways::kernel;
 
 namespace {
 
-/// What is handed over from op to op, in all, before cutting it up is worth it.
-constexpr int64_t kLeastBytes = 16 << 10;
 /// Rows of a block around a contraction: the widest value should be about this
 /// large.
 constexpr int64_t kBlockBytes = 512 << 10;
-constexpr int64_t kLeastBlock = 64;
-/// What sums over the rows of blocks goes through this many at a time: products
-/// of narrow numbers add in groups that must stay whole.
-constexpr int64_t kBlockOfSums = 32;
+/// Rows are so many, or a multiple of it.
+constexpr int64_t kBlockStep = 8;
+/// Where products of bf16 are summed over the rows, these are added in groups
+/// of so many, which must stay whole.
+constexpr int64_t kNarrowStep = 32;
 /// Keep the time to compile linear in the size of a body.
 constexpr size_t kMostMembers = 64, kMostBetween = 1024;
 
@@ -149,18 +148,21 @@ bool BlockFuser::isWorthIt(const RowGroup &group) const {
                        [&](Operation *user) { return group.contains(user); }))
         handedOver += bytesOf(cast<RankedTensorType>(result.getType()));
   }
-  return handedOver >= kLeastBytes && hasContraction == aroundContractions;
+  return handedOver >= rowLimits().leastBytes &&
+         hasContraction == aroundContractions;
 }
 
 /// Rows of the innermost shared dimension that are made together.
 int64_t BlockFuser::stepOf(const RowGroup &group) const {
-  int64_t row = 1, multiple = 8;
+  const RowLimits &limits = rowLimits();
+  int64_t row = 1, multiple = std::min(kBlockStep, limits.mostBlock);
   bool areRows = false;
   for (auto [op, rows] : llvm::zip_equal(group.members, group.rows)) {
     auto type = cast<RankedTensorType>(op->getResult(0).getType());
     if (rows.isSummed) {
       areRows = true;
-      multiple = kBlockOfSums;
+      if (getElementTypeOrSelf(op->getOperand(0).getType()).isBF16())
+        multiple = kNarrowStep;
       continue;
     }
     row = std::max(row, rows.rowBytes(type));
@@ -169,8 +171,9 @@ int64_t BlockFuser::stepOf(const RowGroup &group) const {
   }
   if (!areRows)
     return 1;
-  return std::clamp(kBlockBytes / row / multiple * multiple, kLeastBlock,
-                    kMostBlock);
+  int64_t step =
+      std::clamp(kBlockBytes / row, limits.leastBlock, limits.mostBlock);
+  return std::max(step / multiple * multiple, multiple);
 }
 
 /// A fill of its own for each user: to fill twice is less than to hand it over.

@@ -18,8 +18,15 @@ using namespace mlir::pathways::kernel;
 
 /// A row of the widest value: some of them must fit in the cache of one core.
 constexpr int64_t kRowBytes = 256 << 10;
+/// Products whose rows are tried.
+constexpr size_t kMostProducts = 3;
 /// Fewer elements than this in a row leave vectors empty.
 constexpr int64_t kLeastColumns = 16;
+
+RowLimits &kernel::rowLimits() {
+  static RowLimits limits;
+  return limits;
+}
 
 static int64_t bytesPer(Type type) {
   Type element = getElementTypeOrSelf(type);
@@ -273,7 +280,7 @@ bool Placement::isSumWorthIt(linalg::LinalgOp op, const RowLoops &own) const {
     if (Operation *def = input.getDefiningOp(); group.contains(def))
       columns +=
           rows.at(def).rowElements(cast<RankedTensorType>(input.getType()));
-  return own.rowElements(resultType(op)) <= 2 * kMostBlock * columns;
+  return own.rowElements(resultType(op)) <= 2 * rowLimits().mostBlock * columns;
 }
 
 /// Whether rows of `op` are worth to be made one, or some, at a time.
@@ -304,6 +311,8 @@ bool Placement::isPart(linalg::LinalgOp op, const RowLoops &own) const {
 
 bool Placement::setFrom(linalg::LinalgOp first) {
   rows.clear(), open.clear();
+  if (isProduct(first) && resultType(first).getRank() == depth)
+    return false;
   SmallVector<int64_t> loops;
   for (int64_t d = 0; d < depth; ++d)
     loops.push_back(loopAt(resultMap(first), d));
@@ -332,10 +341,12 @@ void RowGroup::setDepth(bool hasProducts) {
   for (linalg::LinalgOp op : members)
     depth = std::min(depth, resultType(op).getRank());
   // The rows of products come first: others may lie in another order.
-  SmallVector<linalg::LinalgOp> firsts;
-  if (hasProducts)
+  SmallVector<linalg::LinalgOp> firsts = {members.front()};
+  if (hasProducts) {
     llvm::copy_if(members, std::back_inserter(firsts), isProduct);
-  firsts.push_back(members.front());
+    firsts.resize(std::min<size_t>(firsts.size(), kMostProducts + 1));
+    std::rotate(firsts.begin(), firsts.begin() + 1, firsts.end());
+  }
   for (; depth > 0; --depth) {
     Placement placement(*this, depth, hasProducts);
     for (linalg::LinalgOp first : firsts)

@@ -14,8 +14,15 @@
 
 namespace mlir::pathways::kernel {
 
-/// Most rows of a block around a product.
-inline constexpr int64_t kMostBlock = 128;
+/// From where on ops become one loop over rows, found by measuring. Tests
+/// choose less, so that kernels of any size are cut.
+struct RowLimits {
+  int64_t leastBytes = 16 << 10; ///< that are handed over, in all
+  int64_t leastBlock = 64;       ///< rows of a block around a product
+  int64_t mostBlock = 128;
+};
+/// Not to be changed while others compile, or when there is a cache of code.
+RowLimits &rowLimits();
 
 /// The loops of an op that are the dimensions its group shares.
 struct RowLoops {

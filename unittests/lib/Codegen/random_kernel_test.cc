@@ -14,6 +14,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen_harness.h"
+#include "lib/Codegen/RowGroup.h"
 #include "random_kernel.h"
 
 #include "runtime/kernel/target.h"
@@ -22,6 +23,7 @@
 #include <memory>
 
 using namespace kernel_test;
+namespace kernel = mlir::pathways::kernel;
 using pathways::proto::Target;
 
 namespace {
@@ -89,6 +91,14 @@ Target targetOf(uint64_t group) {
   return target;
 }
 
+/// Half of the groups are cut into few rows, however small they are.
+kernel::RowLimits limitsOf(uint64_t group) {
+  if (group / 2 % 2 == 0)
+    return {};
+  const int64_t rows = 3 + group % 4;
+  return {.leastBytes = 1, .leastBlock = rows, .mostBlock = rows};
+}
+
 /// Compiles, runs and compares `count` kernels, whose seeds are printed.
 void checkMany(Mix mix, uint64_t usual) {
   const uint64_t seed = fromEnvironment("PATHWAYS_TEST_SEED", 20260701);
@@ -105,6 +115,7 @@ void checkMany(Mix mix, uint64_t usual) {
       text += randoms.back().text;
     }
     const Target target = targetOf(first / kTogether);
+    kernel::rowLimits() = limitsOf(first / kTogether);
     Kernel together;
     bool areGood = together.compile(text, {target}) && together.load(target);
     for (auto [i, random] : llvm::enumerate(randoms)) {
@@ -120,6 +131,7 @@ void checkMany(Mix mix, uint64_t usual) {
       check(areGood ? together : alone, areGood ? i : 0, random);
     }
   }
+  kernel::rowLimits() = {};
 }
 
 TEST(RandomKernels, AgreeWithPlainCode) { checkMany(Mix::Usual, 1000); }
