@@ -1,4 +1,4 @@
-//===- session.h - One run of pw-run -------------------------------------===//
+//===- session.h - One run of pw-run ----------------------------*- C++ -*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

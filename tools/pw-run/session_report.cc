@@ -1,4 +1,4 @@
-//===- session_report.cc - What comes after the run of a program ---------===//
+//===- session_report.cc - What comes after the run of a program ----------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
