@@ -309,6 +309,9 @@ class Client {
   // `from`: the client's actor, in its handler; else nobody.
   void Send(ControlRef control, ActorId from = kNoActor);
   ControlRef NewControl() { return context_.runtime->controls.New(); }
+  ControlRef NewControl(ControlMessage::Kind kind) {
+    return context_.runtime->controls.New(kind);
+  }
   // Waits for `done`. DeadlineExceeded: it will never be (in a simulation);
   // Cancelled: the client was closed, or the cluster shut down. `what` is asked
   // for its name when there is an error.

@@ -102,7 +102,7 @@ absl::StatusOr<RunHandle> Client::Launch(ProgramHandle program,
   Draft draft(this, *std::move(found));
   absl::Status status = CheckLaunchOptions(options);
   if (!status.ok()) return status;
-  draft.control = NewControl();
+  draft.control = NewControl(proto::Control::kLaunchRequest);
   proto::LaunchRequest* request = draft.control->mutable_launch_request();
   if (options.priority.has_value()) request->set_priority(*options.priority);
   request->set_deadline_ns(static_cast<uint64_t>(options.deadline_ns));

@@ -286,7 +286,7 @@ absl::StatusOr<HostArray> Client::Join(uint64_t object,
 void Client::Unhold(const ObjectList& objects, ActorId from) {
   const ObjectList gone = holds_.Unhold(objects);
   if (gone.empty()) return;
-  ControlRef control = NewControl();
+  ControlRef control = NewControl(proto::Control::kReleaseRequest);
   for (uint64_t object : gone) {
     control->mutable_release_request()->add_objects(object);
   }

@@ -202,7 +202,7 @@ void Controller::Answer(ClientRequest request, const absl::Status& status,
 }
 
 void Controller::TellEnded(const LaunchEffects::End& end) {
-  ControlRef control = NewControl();
+  ControlRef control = NewControl(proto::Control::kLaunchEnded);
   control->set_client(ClientOf(end.launch));
   proto::LaunchEnded* ended = control->mutable_launch_ended();
   ended->set_launch(NumberOf(end.launch));

@@ -184,7 +184,7 @@ bool Controller::Charge(const LaunchSpec& spec) {
 
 void Controller::SendPrepare(int32_t host, const LaunchTable::Launch& launch,
                              bool asks, const proto::LaunchRequest& request) {
-  ControlRef control = NewControl();
+  ControlRef control = NewControl(proto::Control::kPrepareLaunch);
   proto::PrepareLaunch* prepare = control->mutable_prepare_launch();
   prepare->set_launch(launch.id);
   prepare->set_program(launch.program);
@@ -310,7 +310,7 @@ void Controller::SendGrant(const Grant& grant, bool skip) {
   const ProgramTable::Program& program = programs_.at(grant.program);
   const GrantOrder::Launch& launch = *grants_.FindLaunch(grant.launch);
   for (const auto& [island, previous] : grant.previous) {
-    ControlRef control = NewControl();
+    ControlRef control = NewControl(proto::Control::kStart);
     proto::Start* start = control->mutable_start();
     start->set_program(grant.program);
     start->set_incarnation(program.incarnation);
@@ -375,7 +375,7 @@ void Controller::SendDrops(std::vector<Drop>* drops) {
   });
   for (size_t i = 0; i < drops->size();) {
     const Drop& first = (*drops)[i];
-    ControlRef control = NewControl();
+    ControlRef control = NewControl(proto::Control::kDropObjects);
     proto::DropObjects* drop = control->mutable_drop_objects();
     drop->set_launch(first.launch);
     uint64_t bytes = 0;

@@ -136,7 +136,7 @@ void HostExecutor::OnDeviceDone(HostProgram* program,
 void HostExecutor::FinishGrant(HostProgram* program) {
   const HostGrant& grant = *program->grants.front();
   const HostLaunch& launch = *grant.launch;
-  ControlRef control = NewControl();
+  ControlRef control = NewControl(proto::Control::kGrantDone);
   proto::GrantDone* done = control->mutable_grant_done();
   done->set_program(program->program);
   done->set_incarnation(program->incarnation);

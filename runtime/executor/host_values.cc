@@ -84,7 +84,7 @@ const HostProgram* HostExecutor::FindProgram(uint32_t program,
 }
 
 void HostExecutor::SendReady(uint64_t launch, const absl::Status& status) {
-  ControlRef control = NewControl();
+  ControlRef control = NewControl(proto::Control::kLaunchReady);
   proto::LaunchReady* ready = control->mutable_launch_ready();
   ready->set_launch(launch);
   ready->set_host(host_);
@@ -94,7 +94,7 @@ void HostExecutor::SendReady(uint64_t launch, const absl::Status& status) {
 }
 
 void HostExecutor::SendStored(uint64_t sequence) {
-  ControlRef control = NewControl();
+  ControlRef control = NewControl(proto::Control::kObjectsDropped);
   control->mutable_objects_dropped()->set_host(host_);
   control->mutable_objects_dropped()->set_sequence(sequence);
   control->mutable_objects_dropped()->set_spilled_bytes(

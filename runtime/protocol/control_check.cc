@@ -9,6 +9,7 @@
 #include "runtime/protocol/control_check.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -79,11 +80,19 @@ constexpr Rule kRules[] = {
     {Control::kPlanPart, Role::kClient, Role::kController},
 };
 
+// By kind, a bit for each pair of roles that a rule allows.
+constexpr int kRoles = 8, kKinds = 64;
+constexpr auto kAllowed = [] {
+  std::array<uint64_t, kKinds> allowed = {};
+  for (const Rule& rule : kRules) {
+    allowed[rule.kind] |= uint64_t{1}
+                          << (int(rule.from) * kRoles + int(rule.to));
+  }
+  return allowed;
+}();
+
 bool IsAllowed(Control::KindCase kind, Role from, Role to) {
-  return std::any_of(
-      std::begin(kRules), std::end(kRules), [&](const Rule& rule) {
-        return rule.kind == kind && rule.from == from && rule.to == to;
-      });
+  return kAllowed[kind] >> (int(from) * kRoles + int(to)) & 1;
 }
 
 // The host, island or process that a message says it comes from; null: it does

@@ -8,37 +8,152 @@
 
 #include "runtime/protocol/control_message.h"
 
-namespace pathways {
+#include <iterator>
 
-void ControlMessage::Begin() {
+namespace pathways {
+namespace {
+
+using proto::Control;
+
+// What launches take, and what is released behind them.
+constexpr Control::KindCase kKept[] = {
+    Control::kLaunchRequest, Control::kReleaseRequest, Control::kPrepareLaunch,
+    Control::kLaunchReady,   Control::kDropObjects,    Control::kObjectsDropped,
+    Control::kStart,         Control::kGrant,          Control::kGrantDone,
+    Control::kLaunchEnded};
+constexpr int kKinds = 64;  // more than there are
+
+// By kind: 0, or its place in kKept and one.
+constexpr auto kShelfOf = [] {
+  std::array<uint8_t, kKinds> shelf_of = {};
+  for (size_t i = 0; i < std::size(kKept); ++i) shelf_of[kKept[i]] = i + 1;
+  return shelf_of;
+}();
+
+// Lists of a message that is kept that are longer in all lose their room: what
+// one large launch took is not kept for ever.
+constexpr int kKeptElements = 256;
+
+int CountElements(const Control& control) {
+  const auto count = [](const auto& arrays) {
+    int elements = 0;
+    for (const proto::ObjectRef& array : arrays) {
+      elements += 1 + array.hosts_size();
+    }
+    return elements;
+  };
+  switch (control.kind_case()) {
+    case Control::kLaunchRequest:
+      return count(control.launch_request().arguments()) +
+             count(control.launch_request().results());
+    case Control::kReleaseRequest:
+      return control.release_request().objects_size();
+    case Control::kPrepareLaunch:
+      return control.prepare_launch().arguments_size() +
+             control.prepare_launch().results_size();
+    case Control::kDropObjects:
+      return control.drop_objects().objects_size();
+    case Control::kStart:
+      return control.start().hosts_size();
+    case Control::kGrantDone:
+      return control.grant_done().poisoned_size();
+    case Control::kLaunchEnded:
+      return control.launch_ended().poisoned_size();
+    default:
+      return 0;
+  }
+}
+
+// Whether it takes more memory than others of its kind, or has parts that it
+// would lose when it is used again: its arena does not get them back.
+bool HasGrown(const Control& control) {
+  return CountElements(control) > kKeptElements ||
+         control.grant_done().has_failure();
+}
+
+// The message of that kind, which is there afterwards; null: no such kind is
+// kept.
+google::protobuf::Message* Have(Control* control, Control::KindCase kind) {
+  switch (kind) {
+    case Control::kLaunchRequest:
+      return control->mutable_launch_request();
+    case Control::kReleaseRequest:
+      return control->mutable_release_request();
+    case Control::kPrepareLaunch:
+      return control->mutable_prepare_launch();
+    case Control::kLaunchReady:
+      return control->mutable_launch_ready();
+    case Control::kDropObjects:
+      return control->mutable_drop_objects();
+    case Control::kObjectsDropped:
+      return control->mutable_objects_dropped();
+    case Control::kStart:
+      return control->mutable_start();
+    case Control::kGrant:
+      return control->mutable_grant();
+    case Control::kGrantDone:
+      return control->mutable_grant_done();
+    case Control::kLaunchEnded:
+      return control->mutable_launch_ended();
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace
+
+ControlMessage::ControlMessage(ControlPool* pool, Kind kept)
+    : pool_(*pool), kept_(kept) {
+  if (is_kept()) Build();
+}
+
+void ControlMessage::Build() {
   // A new arena, not one that was reset: it is the thread's that makes it.
   google::protobuf::ArenaOptions options;
   options.initial_block = memory_;
   options.initial_block_size = sizeof(memory_);
   arena_.emplace(options);
-  control_ = google::protobuf::Arena::CreateMessage<proto::Control>(&*arena_);
+  control_ = google::protobuf::Arena::CreateMessage<Control>(&*arena_);
+  if (is_kept()) Have(control_, kept_);
 }
 
 void ControlMessage::Recycle() {
-  control_ = nullptr;
-  arena_.reset();
+  if (!is_kept()) {
+    control_ = nullptr;
+    arena_.reset();
+  } else if (control_->kind_case() != kept_ || HasGrown(*control_)) {
+    Build();
+  } else {
+    Have(control_, kept_)->Clear();
+    control_->set_client(0);
+    control_->set_replaced(0);
+    control_->set_sequence(0);
+  }
   pool_.Free(this);
 }
 
 ControlPool::~ControlPool() {
-  ControlMessage* message = free_.load().message();
-  while (message != nullptr) {
-    ControlMessage* const next = message->next_free_.load();
-    delete message;
-    message = next;
+  for (const Shelf& shelf : shelves_) {
+    ControlMessage* message = shelf.free.load().message();
+    while (message != nullptr) {
+      ControlMessage* const next = message->next_free_.load();
+      delete message;
+      message = next;
+    }
   }
 }
 
-ControlRef ControlPool::New() {
-  Top top = free_.load(std::memory_order_acquire);
+ControlRef ControlPool::New(ControlMessage::Kind kind) {
+  static_assert(kShelves == std::size(kKept) + 1);
+  return Take(kShelfOf[kind] == 0 ? Control::KIND_NOT_SET : kind);
+}
+
+ControlRef ControlPool::Take(ControlMessage::Kind kept) {
+  std::atomic<Top>& free = shelves_[kShelfOf[kept]].free;
+  Top top = free.load(std::memory_order_acquire);
   // What is read of one that somebody else takes is not used: `top` changes.
   while (top.message() != nullptr &&
-         !free_.compare_exchange_weak(
+         !free.compare_exchange_weak(
              top,
              Top(top.message()->next_free_.load(std::memory_order_relaxed),
                  top.changes() + 1),
@@ -46,22 +161,23 @@ ControlRef ControlPool::New() {
   }
   ControlMessage* message = top.message();
   if (message == nullptr) {
-    message = new ControlMessage(this);
+    message = new ControlMessage(this, kept);
     made_.fetch_add(1, std::memory_order_relaxed);
   } else {
     message->Revive();
   }
-  message->Begin();
+  if (!message->is_kept()) message->Build();
   return ControlRef(message);
 }
 
 void ControlPool::Free(ControlMessage* message) {
-  Top top = free_.load(std::memory_order_relaxed);
+  std::atomic<Top>& free = shelves_[kShelfOf[message->kept_]].free;
+  Top top = free.load(std::memory_order_relaxed);
   do {
     message->next_free_.store(top.message(), std::memory_order_relaxed);
-  } while (!free_.compare_exchange_weak(top, Top(message, top.changes() + 1),
-                                        std::memory_order_acq_rel,
-                                        std::memory_order_relaxed));
+  } while (!free.compare_exchange_weak(top, Top(message, top.changes() + 1),
+                                       std::memory_order_acq_rel,
+                                       std::memory_order_relaxed));
 }
 
 }  // namespace pathways

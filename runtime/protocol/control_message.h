@@ -7,13 +7,16 @@
 //===----------------------------------------------------------------------===//
 //
 // Inside a process a control message is handed over as it is: nothing writes or
-// reads bytes, and in a steady state nothing is allocated.
+// reads bytes, and in a steady state nothing is allocated. What each launch
+// takes is not even built anew: a message of such a kind is used again as one,
+// and its lists keep the room that they had.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef RUNTIME_PROTOCOL_CONTROL_MESSAGE_H_
 #define RUNTIME_PROTOCOL_CONTROL_MESSAGE_H_
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -29,10 +32,15 @@ namespace pathways {
 
 class ControlPool;
 
-// A message in memory of its own, which is large enough for most.
+// A message, in memory of its own which is large enough for most: all of it
+// lies together, for the thread that reads it is mostly not the one that filled
+// it. One of a kind that is kept has it as long as it is there.
 class alignas(64) ControlMessage final : public ControlBody {
  public:
-  explicit ControlMessage(ControlPool* pool) : pool_(*pool) {}
+  using Kind = proto::Control::KindCase;
+
+  // `kept`: that kind; KIND_NOT_SET: any.
+  ControlMessage(ControlPool* pool, Kind kept);
 
   // The message that a world handed over: there is no other kind of body.
   static ControlMessage* Of(ControlBody* body) {
@@ -48,13 +56,16 @@ class alignas(64) ControlMessage final : public ControlBody {
  private:
   friend class ControlPool;
 
-  void Begin();
+  bool is_kept() const { return kept_ != proto::Control::KIND_NOT_SET; }
+  // In a new arena.
+  void Build();
   void Recycle() override;
 
   ControlPool& pool_;
-  std::optional<google::protobuf::Arena> arena_;
+  const Kind kept_;
   proto::Control* control_ = nullptr;
   std::atomic<ControlMessage*> next_free_{nullptr};
+  std::optional<google::protobuf::Arena> arena_;
   alignas(16) char memory_[2048];
 };
 
@@ -91,9 +102,9 @@ class ControlRef {
   ControlMessage* message_ = nullptr;
 };
 
-// Messages that are free, and those that are not: as many as there were at one
-// time. Outlives the worlds that carry them. Any thread; lock-free but when a
-// message more is made.
+// Messages that are free, and those that are not: as many of each kind that is
+// kept, and of all others, as there were at one time. Outlives the worlds that
+// carry them. Any thread; lock-free but when a message more is made.
 class ControlPool {
  public:
   ControlPool() = default;
@@ -101,8 +112,10 @@ class ControlPool {
   ControlPool(const ControlPool&) = delete;
   ControlPool& operator=(const ControlPool&) = delete;
 
-  // An empty one.
-  ControlRef New();
+  // An empty one, of no kind yet.
+  ControlRef New() { return Take(proto::Control::KIND_NOT_SET); }
+  // An empty one for that kind: it has it already if that is kept.
+  ControlRef New(ControlMessage::Kind kind);
   // All that were made.
   size_t size() const { return made_.load(std::memory_order_relaxed); }
 
@@ -128,9 +141,17 @@ class ControlPool {
     uint64_t bits_ = 0;
   };
 
+  // Those of one kind.
+  struct alignas(64) Shelf {
+    std::atomic<Top> free{Top()};
+  };
+  // One for each kind that is kept, and the first one for all others.
+  static constexpr size_t kShelves = 11;
+
+  ControlRef Take(ControlMessage::Kind kept);
   void Free(ControlMessage* message);
 
-  std::atomic<Top> free_{Top()};
+  std::array<Shelf, kShelves> shelves_;
   std::atomic<size_t> made_{0};
 };
 

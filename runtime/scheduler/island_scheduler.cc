@@ -122,7 +122,7 @@ void IslandScheduler::Apply(ControlRef control) {
 void IslandScheduler::SendGrants(const Granted& granted, bool skip) {
   const proto::Start& start = granted.start->start();
   for (const Host& host : granted.hosts) {
-    ControlRef control = NewControl();
+    ControlRef control = NewControl(proto::Control::kGrant);
     control->set_replaced(host.replaced);
     proto::Grant* grant = control->mutable_grant();
     grant->set_program(start.program());
@@ -169,7 +169,7 @@ void IslandScheduler::OnDone(const proto::GrantDone& done, uint32_t replaced) {
   }
   granted.time_ns = std::max(granted.time_ns, done.time_ns());
   if (granted.waiting > 0) return;
-  ControlRef control = NewControl();
+  ControlRef control = NewControl(proto::Control::kGrantDone);
   proto::GrantDone* out = control->mutable_grant_done();
   *out = done;
   out->set_sender(island_);

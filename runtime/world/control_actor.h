@@ -42,6 +42,9 @@ class ControlActor : public Actor {
 
   ActorId self() const { return self_; }
   ControlRef NewControl() const { return controls_.New(); }
+  ControlRef NewControl(ControlMessage::Kind kind) const {
+    return controls_.New(kind);
+  }
   void SendControl(ActorId to, ControlRef message) {
     world_.PassControl(self_, to, std::move(message).Hand());
   }

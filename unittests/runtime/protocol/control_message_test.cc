@@ -33,6 +33,45 @@ TEST(ControlMessageTest, IsEmptyAgainWhenItIsUsedAgain) {
   EXPECT_EQ(pool.size(), 1u);
 }
 
+// What a launch takes has its kind at once, and its lists keep their room.
+TEST(ControlMessageTest, KeepsTheKindOfWhatLaunchesTake) {
+  ControlPool pool;
+  const uint64_t* room = nullptr;
+  for (int i = 0; i < 100; ++i) {
+    ControlRef message = pool.New(proto::Control::kDropObjects);
+    ASSERT_TRUE(message->has_drop_objects());
+    EXPECT_EQ(message->drop_objects().ByteSizeLong(), 0u);
+    EXPECT_EQ(message->client() + message->replaced() + message->sequence(),
+              0u);
+    message->set_client(7);
+    message->set_replaced(8);
+    message->set_sequence(9);
+    message->mutable_drop_objects()->set_fetch(4);
+    for (int j = 0; j < 8; ++j) message->mutable_drop_objects()->add_objects(j);
+    if (room == nullptr) room = message->drop_objects().objects().data();
+    EXPECT_EQ(message->drop_objects().objects().data(), room);
+  }
+  EXPECT_EQ(pool.size(), 1u);
+  // Others do not get it, nor does it get what is of no kind that is kept.
+  EXPECT_EQ(pool.New()->ByteSizeLong(), 0u);
+  EXPECT_FALSE(pool.New(proto::Control::kAnswer)->has_answer());
+  EXPECT_EQ(pool.size(), 2u);
+}
+
+TEST(ControlMessageTest, KeepsNoKindThatWasChangedAndNoLargeList) {
+  ControlPool pool;
+  pool.New(proto::Control::kStart)->mutable_answer()->set_request(1);
+  ControlRef message = pool.New(proto::Control::kStart);
+  ASSERT_TRUE(message->has_start());
+  EXPECT_EQ(pool.size(), 1u);
+  for (int i = 0; i < 100000; ++i) message->mutable_start()->add_hosts(i);
+  const size_t large = message->start().SpaceUsedLong();
+  message = ControlRef();
+  message = pool.New(proto::Control::kStart);
+  EXPECT_EQ(pool.size(), 1u);
+  EXPECT_LT(message->start().SpaceUsedLong(), large / 100);
+}
+
 TEST(ControlMessageTest, StaysWhileSomebodyHasAReference) {
   ControlPool pool;
   ControlRef kept;
