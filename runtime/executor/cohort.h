@@ -18,6 +18,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "runtime/base/line_allocator.h"
 #include "runtime/base/prefetch.h"
 #include "runtime/world/world.h"
 
@@ -74,14 +75,14 @@ class alignas(64) Cohort {
   KernelGate* const* const gate_;
   KernelGate* current_gate_ = nullptr;  // in this handler
   // Ring of those awake, each once.
-  std::vector<Device*> awake_;
+  LineVector<Device*> awake_;
   size_t begin_ = 0, size_ = 0;
   bool continuing_ = false;
 
   // By index, from the first on: a host may have very many cohorts of one.
   size_t first_ = 0;
   std::vector<Device*> devices_;
-  std::vector<void*> operands_;
+  LineVector<void*> operands_;
 };
 
 }  // namespace pathways

@@ -17,9 +17,10 @@ namespace {
 // Of tables with an element for each entry: what a device has of most programs.
 constexpr size_t kFewEntries = 8;
 
-template <typename T>
-void PrefetchFirst(const std::vector<T>& table) {
-  PrefetchBytes(table.data(), std::min(table.size(), kFewEntries) * sizeof(T));
+template <typename Table>
+void PrefetchFirst(const Table& table) {
+  PrefetchBytes(table.data(),
+                std::min(table.size(), kFewEntries) * sizeof(table[0]));
 }
 
 }  // namespace

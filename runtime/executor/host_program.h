@@ -26,6 +26,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
+#include "runtime/base/line_allocator.h"
 #include "runtime/executor/collective_group.h"
 #include "runtime/executor/dispatch.h"
 #include "runtime/executor/gang_tables.h"
@@ -97,7 +98,7 @@ struct SendOp {
   SlotRef from;
   // [slot]: pieces of a firing that are read where they lie. It has not passed
   // its tokens until there are none.
-  std::vector<uint32_t> away;
+  LineVector<uint32_t> away;
 };
 struct RecvOp {
   enum Fill : uint8_t { kNone, kPadding, kZero, kIdentity };
@@ -117,7 +118,7 @@ struct FeedOp {
   uint64_t bytes = 0;  // of the shard's buffer
   // Of an argument that is the same at each step, in memory that nobody else
   // writes: which object each slot has, 0 for none. The device's own.
-  std::vector<uint64_t> placed;
+  LineVector<uint64_t> placed;
 };
 struct FetchOp {
   uint32_t result = 0;
@@ -147,7 +148,7 @@ struct Entry {
 
 // What a client asked for, on one host: a range of firings and its values. It
 // is there from its first grant until all its firings are over.
-struct HostLaunch {
+struct alignas(kLineBytes) HostLaunch {
   uint64_t id = 0;
   uint64_t first = 0;
   // Devices read it while a grant that cuts the launch short makes it smaller:
@@ -163,14 +164,14 @@ struct HostLaunch {
 
 // What the island's scheduler allowed so far: the next firings of a launch, at
 // a place in the island's order.
-struct HostGrant {
+struct alignas(kLineBytes) HostGrant {
   HostLaunch* launch = nullptr;
   uint64_t place = 0;
   uint64_t first = 0, end = 0;
   uint32_t cohorts_left = 0;
   // Of the cohort's worker: devices at which it is not over, and the longest
-  // time for which it was the head of one's queue.
-  struct Cohort {
+  // time for which it was the head of one's queue. Workers do so at one time.
+  struct alignas(kLineBytes) Cohort {
     uint32_t left = 0;
     TimeNs time_ns = 0;
   };
@@ -191,12 +192,12 @@ struct alignas(64) DeviceProgram {
   uint64_t num_poison = 0;  // of `poison`, those that are not 0
   // What each token looks at, next.
   //
-  std::vector<Entry> entries;
+  LineVector<Entry> entries;
   std::vector<InEdge> in_edges;
-  std::vector<uint32_t> counts;  // [slot][entry]: tokens missing
+  LineVector<uint32_t> counts;  // [slot][entry]: tokens missing
   // [slot][in-edge]: tokens of all firings of the slot; see TokensOf.
-  std::vector<uint32_t> arrived;
-  std::vector<uint8_t> poison;  // [slot][entry]; see MarkPoison
+  LineVector<uint32_t> arrived;
+  LineVector<uint8_t> poison;  // [slot][entry]; see MarkPoison
   std::vector<OutToken> out;
   // The device's own, while it runs.
   uint64_t granted = 0;  // firings below may happen

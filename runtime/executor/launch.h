@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/base/line_allocator.h"
 #include "runtime/store/store.h"
 
 namespace pathways {
@@ -32,7 +33,7 @@ uint64_t TotalBytes(uint64_t step_bytes, bool stepped, uint64_t steps);
 // write, each its own shards, the results.
 struct HostValues {
   // Parts of each array, as parts.h cuts them. Null: nothing of it is here.
-  std::vector<HostStore::Ref> arguments;
+  LineVector<HostStore::Ref> arguments;
   struct Result {
     HostStore::Ref object;
     std::atomic<bool> poisoned{false};
@@ -41,7 +42,7 @@ struct HostValues {
     // Before devices see it.
     Result(Result&& other) noexcept : object(std::move(other.object)) {}
   };
-  std::vector<Result> results;
+  LineVector<Result> results;
   uint64_t steps = 1;
 
   // Gives up what it holds, but not the memory of its lists.

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "runtime/base/line_allocator.h"
 #include "runtime/base/prefetch.h"
 
 namespace pathways {
@@ -61,7 +62,7 @@ class ReadyRing {
 
  private:
   size_t size_ = 0, begin_ = 0;
-  std::vector<Ready> ring_;
+  LineVector<Ready> ring_;
 };
 
 }  // namespace pathways

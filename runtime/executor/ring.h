@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/base/line_allocator.h"
 #include "runtime/base/prefetch.h"
 
 namespace pathways {
@@ -85,7 +86,7 @@ class Ring {
   void Clear() { size_ = 0; }
 
  private:
-  std::vector<T> slots_;  // a power of two, or none
+  LineVector<T> slots_;  // a power of two, or none
   size_t first_ = 0, size_ = 0;
 };
 

@@ -19,9 +19,7 @@ namespace {
 
 // A dimension that has to be stepped through, in bytes.
 struct Step {
-  int64_t count = 0;
-  int64_t source_stride = 0;
-  int64_t destination_stride = 0;
+  int64_t count, source_stride, destination_stride;
 };
 
 // Copies `step.count` runs. A size known when compiled makes the copy of one
@@ -84,7 +82,7 @@ void CopyBox(const void* source, const std::vector<int64_t>& source_shape,
 
   // Steps, minor first. Dimensions of extent 1 need none, so 62 are enough for
   // any box whose bytes can be counted, and nothing is allocated.
-  std::array<Step, 63> steps;
+  std::array<Step, 63> steps;  // not cleared: most boxes have none
   size_t num_steps = 0;
   int64_t run = element_bytes;  // contiguous on both sides
   int64_t source_stride = element_bytes;

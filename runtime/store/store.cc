@@ -20,6 +20,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "runtime/base/error_codes.h"
+#include "runtime/base/line_allocator.h"
 #include "runtime/base/memory.h"
 #include "runtime/store/spiller.h"
 
@@ -61,7 +62,7 @@ Mapping& Mapping::operator=(Mapping&& other) noexcept {
 
 Mapping::~Mapping() {
   if (heap_) {
-    delete[] data_;
+    LineAllocator<char>().deallocate(data_, bytes_);
   } else if (data_ != nullptr) {
     munmap(data_, bytes_);
   }
@@ -69,7 +70,7 @@ Mapping::~Mapping() {
 
 Mapping Mapping::FromHeap(uint64_t bytes) {
   Mapping mapping;
-  mapping.data_ = new char[bytes];
+  mapping.data_ = LineAllocator<char>().allocate(bytes);
   mapping.bytes_ = bytes;
   mapping.heap_ = true;
   return mapping;

@@ -26,6 +26,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "runtime/base/line_allocator.h"
 
 namespace pathways {
 
@@ -137,18 +138,16 @@ class Spiller;
 // look at an object meanwhile.
 class HostStore {
  public:
-  class Object {
+  class alignas(kLineBytes) Object {
    public:
     uint64_t id = 0;
     uint64_t bytes = 0;
-    uint64_t received = 0;  // of an object that comes in pieces
-    absl::Status status;    // ResourceExhausted: there was no room, no data
+    absl::Status status;  // ResourceExhausted: there was no room, no data
     bool complete() const { return received == bytes; }
     // Of an object that a launch fills: not before that launch is over on this
     // host, which `writer`, a program, does. Devices look at it.
     std::atomic<bool> filled{true};
     bool poisoned = false;  // set before filled: nothing may read its values
-    uint32_t writer = 0;
     // Of an object that is away: null.
     char* data() const { return segment_.data(); }
     // Its bytes are in a file and not in memory (spiller.h).
@@ -157,9 +156,16 @@ class HostStore {
    private:
     friend class HostStore;
     friend class Spiller;
+    Arena::Segment segment_;
+    // What is above does not change while devices look at it; what is below is
+    // the store's, at each use, and on other lines.
+   public:
+    alignas(kLineBytes) uint64_t received = 0;  // of one that comes in pieces
+    uint32_t writer = 0;
+
+   private:
     HostStore* store_ = nullptr;
     uint64_t references_ = 0;
-    Arena::Segment segment_;
     // While it has memory: those that were used before and after it.
     Object* older_ = nullptr;
     Object* newer_ = nullptr;
