@@ -189,6 +189,9 @@ void HostExecutor::OnLocal(const LocalMessage& message) {
       return Proceed();
     case kSpillDone:
       return OnSpillDone();
+    case kStoredDue:
+      stored_due_ = false;
+      return SendStored(staging_.last());
     default:
       break;
   }

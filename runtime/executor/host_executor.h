@@ -279,6 +279,7 @@ class HostExecutor final : public ControlActor, private LaunchStaging::Owner {
                                  uint32_t incarnation) const override;
   void SendReady(uint64_t launch, const absl::Status& status) override;
   void SendStored(uint64_t sequence) override;
+  void SendStoredSoon() override;
   void SendFetched(uint32_t client, uint64_t request, uint64_t pieces) override;
   void SendToClient(uint32_t client, const WireMessage& message,
                     Payload payload) override;
@@ -314,6 +315,7 @@ class HostExecutor final : public ControlActor, private LaunchStaging::Owner {
   LostDevices lost_;
   std::set<uint32_t> waiting_loads_;  // for memory, by incarnation
   uint64_t told_spilled_ = 0;         // bytes, last
+  bool stored_due_ = false;           // kStoredDue is on its way
   SideThread side_;                   // last: it reads and writes what is above
 };
 

@@ -103,6 +103,16 @@ void HostExecutor::SendStored(uint64_t sequence) {
   SendControl(context_.directory.controller(), std::move(control));
 }
 
+// Behind what has come with the launch, its grant mostly, which need not wait
+// until the controller has heard; once for all launches that come together.
+// Devices hear of the grant behind it.
+void HostExecutor::SendStoredSoon() {
+  if (std::exchange(stored_due_, true)) return;
+  LocalMessage due;
+  due.kind = kStoredDue;
+  Send(local_id(), due);
+}
+
 void HostExecutor::SendFetched(uint32_t client, uint64_t request,
                                uint64_t pieces) {
   ControlRef control = NewControl();

@@ -212,9 +212,7 @@ void LaunchStaging::Finish(const proto::PrepareLaunch& prepare,
   if (!status.ok() || !prepare.sure()) {
     return owner_.SendReady(prepare.launch(), status);
   }
-  // Before devices of this worker are in kernels, perhaps for long: a host of
-  // which nothing is heard is given up.
-  owner_.SendStored(last());
+  owner_.SendStoredSoon();
 }
 
 absl::Status LaunchStaging::Prepare(const proto::PrepareLaunch& prepare) {

@@ -53,6 +53,9 @@ class LaunchStaging {
     // has come; how many pieces of a fetch were sent.
     virtual void SendReady(uint64_t launch, const absl::Status& status) = 0;
     virtual void SendStored(uint64_t sequence) = 0;
+    // With last(), before devices are in kernels of what is staged now, perhaps
+    // for long: a host of which nothing is heard is given up.
+    virtual void SendStoredSoon() = 0;
     virtual void SendFetched(uint32_t client, uint64_t request,
                              uint64_t pieces) = 0;
     virtual void SendToClient(uint32_t client, const WireMessage& message,

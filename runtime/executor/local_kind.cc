@@ -80,6 +80,8 @@ const char* MessageKindName(int kind) {
       return "long-host-work";
     case kHostWorkLimit:
       return "host-work-limit";
+    case kStoredDue:
+      return "stored-due";
     case kSpillDone:
       return "spill-done";
     default:

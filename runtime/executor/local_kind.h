@@ -76,6 +76,7 @@ enum LocalKind : uint16_t {
   kLongHostWork,   // likewise; it takes longer than it should; extra: which
   kHostWorkLimit,  // likewise; it takes longer than it may
   kSpillDone,      // what was to be written to files, or read, is
+  kStoredDue,      // the controller is to be told how far the store is
   kNumMessageKinds
 };
 

@@ -164,6 +164,26 @@ TEST_F(HostValuesTest, AnswersASureLaunchOnlyWhenItCannotBe) {
   EXPECT_EQ(Fetch(4), "abcdefgh");
 }
 
+// The controller hears once of launches that come together, and before devices
+// work for them.
+TEST_F(HostValuesTest, SaysOnceThatSureLaunchesAreStaged) {
+  StoreArgument();
+  for (uint64_t launch : {2, 3}) {
+    Control sure = Stage(launch, 2, launch + 2);
+    sure.mutable_prepare_launch()->set_sure(true);
+    host_.executor->OnControl(host_.directory().controller(),
+                              sure.SerializeAsString());
+  }
+  const std::vector<Sent> sent =
+      host_.Grant(2, 1, 0, 0, 1, 0, 1, /*store=*/sequence_);
+  const std::vector<Control> stored =
+      ControlsOf(sent, Control::kObjectsDropped);
+  ASSERT_THAT(stored, SizeIs(1));
+  EXPECT_EQ(stored[0].objects_dropped().sequence(), sequence_);
+  EXPECT_TRUE(sent.front().As<Control>().has_objects_dropped());
+  EXPECT_TRUE(sent.back().As<Control>().has_grant_done());
+}
+
 // What is to be known of a launch was lost, and comes behind its grant.
 TEST_F(HostValuesTest, HoldsAGrantUntilItsLaunchIsStaged) {
   StoreArgument();
