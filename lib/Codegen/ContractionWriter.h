@@ -51,7 +51,8 @@ public:
 private:
   static constexpr int64_t kDepthBytes = 1536; ///< of a column in one block
   static constexpr int64_t kQuadDepth = 1024;
-  static constexpr int64_t kRowBlock = 128;
+  static constexpr int64_t kQuadRows = 128; ///< that share columns
+  static constexpr int64_t kRowBlock = 256; ///< likewise, of other products
   using Sums = SmallVector<Value>;
 
   /// Positions of the loop dimensions; -1: there is none.

@@ -341,7 +341,8 @@ void ContractionWriter::writeBlock(Value kBegin, Value kEnd) {
     packB(kBegin, kEnd);
   // Rows in blocks, so that those of A stay in the cache over all columns.
   auto strip = [&](int64_t begin, int64_t end, int64_t rows) {
-    int64_t blockRows = std::max<int64_t>(kRowBlock / rows, 1) * rows;
+    int64_t most = usesQuads ? kQuadRows : kRowBlock;
+    int64_t blockRows = std::max<int64_t>(most / rows, 1) * rows;
     loop(begin, end, blockRows, [&](Value first) {
       Value last = end - begin <= blockRows
                        ? index(end)

@@ -42,9 +42,9 @@ void ContractionWriter::allocateQuads() {
       b, MemRefType::get({count, depth / kQuad, width * kQuad}, byte));
   // Rows apart by no power of two.
   blockA = memref::AllocOp::create(
-      b, MemRefType::get({kRowBlock, depth + 64}, byte));
+      b, MemRefType::get({kQuadRows, depth + 64}, byte));
   corrections =
-      memref::AllocOp::create(b, MemRefType::get({kRowBlock}, element));
+      memref::AllocOp::create(b, MemRefType::get({kQuadRows}, element));
 }
 
 void ContractionWriter::packQuadsOfB(Value kBegin, Value kEnd) {
