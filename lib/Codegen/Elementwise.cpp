@@ -37,6 +37,11 @@ namespace {
 constexpr int64_t kMostVectors = 4, kOperationsPerTurn = 16;
 /// A function of the dialect math counts as so many operations.
 constexpr int64_t kFunctionCost = 8;
+/// Of arrays of this size the next row is fetched while functions of one are
+/// computed, which leaves the time for that; rows up to a size of which some
+/// fit the nearest cache.
+constexpr int64_t kFarBytes = 1 << 20, kMostRowBytes = 16 << 10;
+constexpr int64_t kLineBytes = 64;
 
 /// One op being written.
 class ElementwiseWriter : LoopWriter {
@@ -54,7 +59,8 @@ private:
     Value buffer;
     SmallVector<int64_t> dims; ///< loop dimension of each of its own
     bool isRead = false;
-    Value yielded; ///< of what is written
+    bool isFetched = false; ///< what lies behind its row, too
+    Value yielded;          ///< of what is written
 
     bool has(int64_t dim) const { return llvm::is_contained(dims, dim); }
   };
@@ -62,6 +68,7 @@ private:
   bool addOperand(OpOperand &operand);
   void join(int64_t dim);
   void chooseVectors();
+  bool isRowOfMany(const Operand &operand) const;
   Lanes lanesOf(const Operand &operand) const;
   SmallVector<Value> subscripts(const Operand &operand, Value at) const;
   void writeRow();
@@ -163,10 +170,29 @@ void ElementwiseWriter::chooseVectors() {
   }
   lanes = tiles.vectorBytes * 8 / widest;
   hasMasks = tiles.vectorBytes == 64 && narrowest >= 32;
+  if (cost > kFunctionCost)
+    for (Operand &operand : operands)
+      operand.isFetched = isRowOfMany(operand);
   vectors = kMostVectors;
   while (vectors > 1 && (vectors * cost > kOperationsPerTurn ||
                          vectors > sizes[inner] / lanes))
     vectors /= 2;
+}
+
+/// Whether `operand` is a row of a large array, the next one right behind it.
+bool ElementwiseWriter::isRowOfMany(const Operand &operand) const {
+  auto row = operand.buffer.getDefiningOp<memref::SubViewOp>();
+  auto loop = op->getParentOfType<scf::ForOp>();
+  if (!operand.isRead || !operand.has(inner) || !row || !loop ||
+      !loop->hasAttr(kRowLoopAttrName) || tiles.vectorBytes != kLineBytes ||
+      !isa<BlockArgument>(row.getSource()))
+    return false;
+  MemRefType whole = row.getSourceType();
+  const int64_t bytes = whole.getElementTypeBitWidth() / 8;
+  return whole.hasStaticShape() && whole.getLayout().isIdentity() &&
+         row.getType().getNumElements() == sizes[inner] &&
+         lanes * bytes == kLineBytes && sizes[inner] * bytes <= kMostRowBytes &&
+         whole.getNumElements() * bytes >= kFarBytes;
 }
 
 Lanes ElementwiseWriter::lanesOf(const Operand &operand) const {
@@ -201,6 +227,10 @@ void ElementwiseWriter::writeVector(Value at, int64_t width) {
     if (operand.has(inner))
       values.map(operand.argument,
                  own.load(b, operand.buffer, subscripts(operand, at), width));
+    if (operand.isFetched)
+      memref::PrefetchOp::create(
+          b, operand.buffer, subscripts(operand, add(at, sizes[inner])),
+          /*isWrite=*/false, /*localityHint=*/3, /*isDataCache=*/true);
   }
   for (BlockArgument argument : op.getBlock()->getArguments())
     if (Value scalar = constant.lookupOrNull(argument))
