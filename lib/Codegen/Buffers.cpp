@@ -557,8 +557,10 @@ LogicalResult kernel::lowerToLoops(ModuleOp module, const MatmulTiles &tiles,
   // What the stages before wrote folds before others look for what it is.
   foldAndApplyPatternsToEnd(module, std::move(copies));
   lowerElementwise(module, tiles);
-  if (tiles.hasRanges)
+  if (tiles.hasRanges) {
     useRanges(module);
+    useReciprocals(module);
+  }
   module.walk([&](linalg::LinalgOp op) { leavesLoops |= hasManyElements(op); });
   RewritePatternSet patterns(context);
   addFloatPatterns(patterns, tiles.hasPowers);

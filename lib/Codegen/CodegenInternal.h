@@ -148,6 +148,10 @@ void lowerTransposes(func::FuncOp func, const MatmulTiles &tiles, PathLog *log);
 /// the target's instructions for ranges.
 void useRanges(ModuleOp module);
 
+/// Divisions of full vectors by what is the same in a loop by its reciprocal;
+/// no bit changes.
+void useReciprocals(ModuleOp module);
+
 /// Writes exp and erf of f32 as straight code, with all of IEEE 754's special
 /// values and subnormal results. `hasPowers`: the target multiplies by powers
 /// of 2, which gives the same.
