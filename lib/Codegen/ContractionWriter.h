@@ -83,7 +83,9 @@ private:
   SmallVector<Value> subscripts(AffineMap map, Value mv, Value nv, Value kv);
   /// Calls `body` for all tiles of columns from left to right.
   void forEachColumns(llvm::function_ref<void(const Columns &)> body);
-  void turnAroundB();
+  bool chooseTurned(int64_t &depth) const;
+  /// All columns of B and `depth` steps of k from `begin` on, as panels.
+  void turnAroundB(OpFoldResult begin, int64_t depth);
   void packB(Value kBegin, Value kEnd);
   void packA(Value rowBegin, Value rowEnd, Value kBegin, Value kEnd);
   void takeFill();

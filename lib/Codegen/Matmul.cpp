@@ -376,23 +376,42 @@ void ContractionWriter::takeFill() {
   fill = kernel::takeFill(op);
 }
 
+/// Whether k is several blocks of one size, not much less than `depth`, which
+/// becomes that.
+bool ContractionWriter::chooseTurned(int64_t &depth) const {
+  if (size(k) <= depth)
+    return false;
+  for (int64_t each = depth; each >= depth / 2; --each)
+    if (size(k) % each == 0) {
+      depth = each;
+      return true;
+    }
+  return false;
+}
+
 void ContractionWriter::write() {
   outer.resize(sizes.size());
   takeFill();
   // Where all are the same matrix it is turned once, before loops that keep it.
   bool isOne =
       llvm::all_of(others, [&](int64_t dim) { return sizes[dim] == 1; });
-  if (turnsB && isOne) {
+  int64_t depth = std::min(size(k), depthBlock());
+  // Blocks of it stay in the cache, if all are of one size.
+  const bool turnsBlocks =
+      turnsB && isOne && outermostUser(rhs, op) == op && chooseTurned(depth);
+  if (turnsB && isOne && !turnsBlocks) {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPoint(outermostUser(rhs, op));
     for (int64_t dim : others)
       outer[dim] = index(0);
-    turnAroundB();
+    panels = memref::AllocOp::create(b, panelsType(size(k)));
+    turnAroundB(b.getIndexAttr(0), size(k));
   }
-  int64_t depth = std::min(size(k), depthBlock());
   if (usesQuads)
     allocateQuads();
-  if (packsB)
+  if (turnsB && !isOne)
+    panels = memref::AllocOp::create(b, panelsType(size(k)));
+  if (packsB || turnsBlocks)
     panels = memref::AllocOp::create(b, panelsType(depth));
   if (packsA) {
     // Rows apart by no power of two: those of one tile would share a cache set.
@@ -410,10 +429,12 @@ void ContractionWriter::write() {
         nest(i + 1);
       });
     if (turnsB && !isOne)
-      turnAroundB();
+      turnAroundB(b.getIndexAttr(0), size(k));
     loop(0, size(k), depth, [&](Value begin) {
       Value end = size(k) == depth ? index(size(k))
                                    : min(add(begin, depth), index(size(k)));
+      if (turnsBlocks)
+        turnAroundB(begin, depth);
       writeBlock(begin, end);
     });
   };

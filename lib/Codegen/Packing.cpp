@@ -54,11 +54,9 @@ int64_t kernel::strideAlong(Value buffer, AffineMap map, int64_t dim) {
   return bytes;
 }
 
-/// All of B, which is not dense along n, as panels.
-void ContractionWriter::turnAroundB() {
+void ContractionWriter::turnAroundB(OpFoldResult begin, int64_t depth) {
   int64_t width = panelWidth(), full = size(n) / width;
-  panels = memref::AllocOp::create(b, panelsType(size(k)));
-  panelBegin = {};
+  panelBegin = dyn_cast<Value>(begin);
   // Columns from `begin` on, of as many panels as that is.
   auto copy = [&](int64_t panel, int64_t count, int64_t columns) {
     SmallVector<OpFoldResult> offsets, extents,
@@ -69,9 +67,9 @@ void ContractionWriter::turnAroundB() {
     for (AffineExpr expr : rhsMap.getResults()) {
       int64_t dim = cast<AffineDimExpr>(expr).getPosition();
       offsets.push_back(dim == n   ? b.getIndexAttr(panel * width)
-                        : dim == k ? b.getIndexAttr(0)
+                        : dim == k ? begin
                                    : OpFoldResult(outer[dim]));
-      int64_t extent = dim == n ? count * columns : dim == k ? size(k) : 1;
+      int64_t extent = dim == n ? count * columns : dim == k ? depth : 1;
       extents.push_back(b.getIndexAttr(extent));
       if (dim != n && dim != k)
         continue;
@@ -96,8 +94,7 @@ void ContractionWriter::turnAroundB() {
         b, panels,
         SmallVector<OpFoldResult>{b.getIndexAttr(panel), b.getIndexAttr(0),
                                   b.getIndexAttr(0)},
-        SmallVector<OpFoldResult>{b.getIndexAttr(count),
-                                  b.getIndexAttr(size(k)),
+        SmallVector<OpFoldResult>{b.getIndexAttr(count), b.getIndexAttr(depth),
                                   b.getIndexAttr(columns)},
         SmallVector<OpFoldResult>(3, b.getIndexAttr(1)));
     linalg::GenericOp::create(
