@@ -152,6 +152,18 @@ bool BlockFuser::isWorthIt(const RowGroup &group) const {
          hasContraction == aroundContractions;
 }
 
+/// A multiple of `multiple`, `step` if possible, so that blocks of it do not
+/// leave one of `rows` alone: a product adds that one in another order.
+static int64_t withoutLoneRow(int64_t rows, int64_t step, int64_t multiple) {
+  for (int64_t less = step; less > 1; less -= multiple)
+    if (rows % less != 1)
+      return less;
+  for (int64_t more = step; more < rows; more += multiple)
+    if (rows % more != 1)
+      return more;
+  return rows;
+}
+
 /// Rows of the innermost shared dimension that are made together.
 int64_t BlockFuser::stepOf(const RowGroup &group) const {
   const RowLimits &limits = rowLimits();
@@ -173,7 +185,8 @@ int64_t BlockFuser::stepOf(const RowGroup &group) const {
     return 1;
   int64_t step =
       std::clamp(kBlockBytes / row, limits.leastBlock, limits.mostBlock);
-  return std::max(step / multiple * multiple, multiple);
+  step = std::max(step / multiple * multiple, multiple);
+  return withoutLoneRow(group.rows.front().extents.back(), step, multiple);
 }
 
 /// A fill of its own for each user: to fill twice is less than to hand it over.

@@ -380,6 +380,11 @@ static void dropWhatIsEmpty(ModuleOp module) {
             b, op->getLoc(), type.getShape(), type.getElementType()));
       }
       op->erase();
+    } else if (auto sum = dyn_cast<linalg::LinalgOp>(op);
+               sum && llvm::is_contained(sum.getStaticLoopRanges(), 0)) {
+      // Of no terms. Later stages take what a body does not use for unread.
+      op->replaceAllUsesWith(sum.getDpsInits());
+      op->erase();
     } else if (auto insert = dyn_cast<tensor::InsertSliceOp>(op)) {
       if (!hasNoElements(insert.getSource()))
         continue;

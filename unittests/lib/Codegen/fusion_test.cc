@@ -97,6 +97,36 @@ TEST(KernelFusion, RowsDoNotDependOnTheirPlace) {
     ASSERT_EQ(std::memcmp(&ys[0], &ys[i * 90], 90 * 4), 0) << "row " << i;
 }
 
+/// A row that blocks leave over would be added in another order.
+TEST(KernelFusion, NoRowIsLeftAlone) {
+  for (int rows : {65, 129, 193, 257, 385}) {
+    SCOPED_TRACE(rows);
+    const std::string n = std::to_string(rows), y = "tensor<" + n + "x90xf32>",
+                      x = "tensor<" + n + "x40xf32>";
+    Kernel kernel;
+    ASSERT_TRUE(kernel.compile(
+        "func.func @f(%x: " + x + ", %w: tensor<90x40xf32>) -> " + y +
+        " {\n  %z = arith.constant dense<0.0> : " + y +
+        "\n  %p = linalg.matmul indexing_maps = [affine_map<(m, n, k) -> (m, "
+        "k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, "
+        "n)>] ins(%x, %w : " +
+        x + ", tensor<90x40xf32>) outs(%z : " + y + ") -> " + y +
+        "\n  %e = tensor.empty() : " + y +
+        "\n  %r = linalg.softmax dimension(1) ins(%p : " + y +
+        ") outs(%e : " + y + ") -> " + y + "\n  return %r : " + y + "\n}"))
+        << kernel.errors();
+    auto row = numbers<float>(40, 1), ws = numbers<float>(40 * 90, 2);
+    std::vector<float> xs;
+    for (int i = 0; i < rows; ++i)
+      xs.insert(xs.end(), row.begin(), row.end());
+    Buffer a = Buffer::of(xs), w = Buffer::of(ws), b(rows * 90 * 4);
+    ASSERT_EQ(kernel.run(0, {&a, &w, &b}), 0);
+    auto bs = b.as<uint32_t>();
+    for (int i = 1; i < rows; ++i)
+      ASSERT_TRUE(std::equal(&bs[0], &bs[90], &bs[i * 90])) << "row " << i;
+  }
+}
+
 /// Scores of one block of queries at a time; keys are turned around once for
 /// each head.
 TEST(KernelFusion, AttentionKeepsOneBlockOfScores) {

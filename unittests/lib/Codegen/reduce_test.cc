@@ -416,4 +416,32 @@ TEST(KernelModels, SoftmaxAndLayerNorm) {
   }
 }
 
+/// A sum of no terms is what it began with, also where its body uses neither
+/// that nor the terms.
+TEST(KernelReduce, OfNoTerms) {
+  Kernel kernel;
+  ASSERT_TRUE(kernel.compile(R"(
+    func.func @f(%x: tensor<3x0xi8>) -> tensor<3xi8> {
+      %two = arith.constant 2 : i8
+      %e = tensor.empty() : tensor<3xi8>
+      %begin = linalg.fill ins(%two : i8) outs(%e : tensor<3xi8>) -> tensor<3xi8>
+      %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>,
+                                            affine_map<(i, j) -> (i, j)>,
+                                            affine_map<(i, j) -> (i)>],
+                           iterator_types = ["parallel", "reduction"]}
+             ins(%x, %x : tensor<3x0xi8>, tensor<3x0xi8>)
+             outs(%begin : tensor<3xi8>) {
+      ^bb0(%a: i8, %b: i8, %s: i8):
+        %none = arith.xori %a, %b : i8
+        %p = arith.muli %s, %none : i8
+        linalg.yield %p : i8
+      } -> tensor<3xi8>
+      return %r : tensor<3xi8>
+    })"))
+      << kernel.errors();
+  Buffer x(0), r(3);
+  ASSERT_EQ(kernel.run(0, {&x, &r}), 0);
+  EXPECT_EQ(r.as<uint8_t>(), std::vector<uint8_t>(3, 2));
+}
+
 } // namespace
