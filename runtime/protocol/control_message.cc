@@ -68,7 +68,9 @@ int CountElements(const Control& control) {
 // would lose when it is used again: its arena does not get them back.
 bool HasGrown(const Control& control) {
   return CountElements(control) > kKeptElements ||
-         control.grant_done().has_failure();
+         control.grant_done().has_failure() ||
+         !control.launch_ended().message().empty() ||
+         !control.launch_ready().message().empty();
 }
 
 // The message of that kind, which is there afterwards; null: no such kind is

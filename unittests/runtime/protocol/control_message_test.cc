@@ -72,6 +72,31 @@ TEST(ControlMessageTest, KeepsNoKindThatWasChangedAndNoLargeList) {
   EXPECT_LT(message->start().SpaceUsedLong(), large / 100);
 }
 
+// What a launch ended with is said once.
+TEST(ControlMessageTest, KeepsNoText) {
+  ControlPool pool;
+  const auto space = [](const ControlRef& message) {
+    return message->launch_ended().SpaceUsedLong() +
+           message->launch_ready().SpaceUsedLong();
+  };
+  const std::string text(1 << 20, 'x');
+  for (auto kind :
+       {proto::Control::kLaunchEnded, proto::Control::kLaunchReady}) {
+    ControlRef message = pool.New(kind);
+    const size_t before = space(message);
+    if (kind == proto::Control::kLaunchEnded) {
+      message->mutable_launch_ended()->set_message(text);
+    } else {
+      message->mutable_launch_ready()->set_message(text);
+    }
+    ASSERT_GT(space(message), before + text.size() / 2);
+    message = ControlRef();
+    message = pool.New(kind);
+    EXPECT_EQ(space(message), before);
+  }
+  EXPECT_EQ(pool.size(), 2u);
+}
+
 TEST(ControlMessageTest, StaysWhileSomebodyHasAReference) {
   ControlPool pool;
   ControlRef kept;
