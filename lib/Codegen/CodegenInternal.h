@@ -90,6 +90,8 @@ LogicalResult storeBooleansAsBytes(func::FuncOp func);
 
 /// On the loops of fuseRows.
 inline constexpr llvm::StringLiteral kRowLoopAttrName = "row_loop";
+/// On contractions whose result is one row of the operand that it lies along.
+inline constexpr llvm::StringLiteral kLoneRowAttrName = "lone_row";
 
 /// Lets ops of linalg that hand values to each other run row by row together.
 void fuseRows(func::FuncOp func);

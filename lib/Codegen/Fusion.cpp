@@ -28,6 +28,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CodegenInternal.h"
+#include "Contraction.h"
 #include "RowGroup.h"
 
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -152,18 +153,6 @@ bool BlockFuser::isWorthIt(const RowGroup &group) const {
          hasContraction == aroundContractions;
 }
 
-/// A multiple of `multiple`, `step` if possible, so that blocks of it do not
-/// leave one of `rows` alone: a product adds that one in another order.
-static int64_t withoutLoneRow(int64_t rows, int64_t step, int64_t multiple) {
-  for (int64_t less = step; less > 1; less -= multiple)
-    if (rows % less != 1)
-      return less;
-  for (int64_t more = step; more < rows; more += multiple)
-    if (rows % more != 1)
-      return more;
-  return rows;
-}
-
 /// Rows of the innermost shared dimension that are made together.
 int64_t BlockFuser::stepOf(const RowGroup &group) const {
   const RowLimits &limits = rowLimits();
@@ -185,8 +174,7 @@ int64_t BlockFuser::stepOf(const RowGroup &group) const {
     return 1;
   int64_t step =
       std::clamp(kBlockBytes / row, limits.leastBlock, limits.mostBlock);
-  step = std::max(step / multiple * multiple, multiple);
-  return withoutLoneRow(group.rows.front().extents.back(), step, multiple);
+  return std::max(step / multiple * multiple, multiple);
 }
 
 /// A fill of its own for each user: to fill twice is less than to hand it over.
@@ -256,10 +244,36 @@ void BlockFuser::run() {
   }
 }
 
+/// Whether the operand that is not along the innermost dimension of the result
+/// adds no other dimension to it than of one element.
+static bool isLoneRow(linalg::LinalgOp op) {
+  AffineMap out = resultMap(op);
+  if (out.getNumResults() == 0)
+    return false;
+  int64_t column = loopAt(out, out.getNumResults() - 1);
+  AffineMap left = op.getMatchingIndexingMap(op.getDpsInputOperand(0)),
+            right = op.getMatchingIndexingMap(op.getDpsInputOperand(1));
+  if (column < 0)
+    return false;
+  if (!right.isFunctionOfDim(column))
+    std::swap(left, right);
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  for (int64_t loop = 0, e = ranges.size(); loop < e; ++loop)
+    if (ranges[loop] != 1 && out.isFunctionOfDim(loop) &&
+        left.isFunctionOfDim(loop) && !right.isFunctionOfDim(loop))
+      return false;
+  return true;
+}
+
 void kernel::fuseRows(func::FuncOp func) {
-  // In a program the mark is a name like any other.
+  // In a program the marks are names like any other.
   func.walk([](Operation *op) {
-    op->removeDiscardableAttr(kernel::kRowLoopAttrName);
+    op->removeDiscardableAttr(kRowLoopAttrName);
+    op->removeDiscardableAttr(kLoneRowAttrName);
+    // Before it is cut: the order of adding is that of the whole.
+    if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+        linalgOp && isContraction(linalgOp) && isLoneRow(linalgOp))
+      op->setDiscardableAttr(kLoneRowAttrName, UnitAttr::get(op->getContext()));
   });
   for (bool aroundContractions : {true, false}) {
     SmallVector<Block *> blocks;

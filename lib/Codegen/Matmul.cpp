@@ -118,7 +118,7 @@ bool ContractionWriter::match() {
       return false;
     if (inLhs && inRhs && !inOut)
       k = dim; // The innermost such.
-    if (inLhs && !inRhs && inOut)
+    if (inLhs && !inRhs && inOut && (m < 0 || sizes[dim] > 1))
       m = dim;
   }
   if (k < 0)
@@ -129,10 +129,8 @@ bool ContractionWriter::match() {
   turnsB = !isDenseAlong(rhs, rhsMap, n);
   // A row alone is made of sums in lanes. Turning around costs as much as
   // multiplying by one, but what several rows give is the same for any number,
-  // and in a loop that makes one after the other.
-  auto loop = op->getParentOfType<scf::ForOp>();
-  const bool isOfMany = m >= 0 && loop && loop->hasAttr(kRowLoopAttrName);
-  if (turnsB && size(m) < 2 && !isOfMany)
+  // and where one of them is made at a time.
+  if (turnsB && op->hasAttr(kLoneRowAttrName))
     return false;
   chooseTile();
   return true;
@@ -280,7 +278,7 @@ void ContractionWriter::addTerms(Value kBegin, Value kEnd, ArrayRef<Value> rows,
   };
   const int64_t unroll =
       kernel::stepsPerTurn(op, size(k), sums.size(), kUnroll);
-  // Only the last block of k can have a rest.
+  // Only the last block of k can have a rest: others are multiples of kUnroll.
   if (unroll == 1 || size(k) < unroll) {
     depthLoop(kBegin, kEnd, 1);
   } else if (size(k) % unroll == 0) {
@@ -382,7 +380,7 @@ bool ContractionWriter::chooseTurned(int64_t &depth) const {
   if (size(k) <= depth)
     return false;
   for (int64_t each = depth; each >= depth / 2; --each)
-    if (size(k) % each == 0) {
+    if (size(k) % each == 0 && each % kUnroll == 0) {
       depth = each;
       return true;
     }

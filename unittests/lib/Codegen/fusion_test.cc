@@ -97,7 +97,78 @@ TEST(KernelFusion, RowsDoNotDependOnTheirPlace) {
     ASSERT_EQ(std::memcmp(&ys[0], &ys[i * 90], 90 * 4), 0) << "row " << i;
 }
 
-/// A row that blocks leave over would be added in another order.
+/// Whatever the shapes, a row alone or many: a product has the bits that it has
+/// by itself where a loop makes some of its rows at a time.
+TEST(KernelFusion, ProductsInALoopHaveTheBitsOfThoseAlone) {
+  struct Form {
+    std::vector<int> a, b, c;
+    const char *maps; ///< of the operands and the result, of (b, m, n, k)
+  };
+  const Form forms[] = {
+      {{64, 1, 128}, {64, 96, 128}, {64, 1, 96}, "b,m,k;b,n,k;b,m,n"},
+      {{1, 128}, {300, 96, 128}, {1, 300, 96}, "m,k;b,n,k;m,b,n"},
+      {{512, 1, 128}, {64, 128}, {512, 1, 64}, "b,m,k;n,k;b,m,n"},
+      {{200, 1, 128}, {96, 128}, {200, 1, 96}, "b,m,k;n,k;b,m,n"},
+      {{257, 128}, {96, 128}, {257, 96}, "m,k;n,k;m,n"},
+      {{5, 129, 40}, {5, 90, 40}, {5, 129, 90}, "b,m,k;b,n,k;b,m,n"},
+  };
+  auto tensor = [](llvm::ArrayRef<int> shape) {
+    std::string text = "tensor<";
+    for (int size : shape)
+      text += std::to_string(size) + "x";
+    return text + "f32>";
+  };
+  auto count = [](llvm::ArrayRef<int> shape) {
+    size_t all = 1;
+    for (int size : shape)
+      all *= size;
+    return all;
+  };
+  for (const Form &form : forms) {
+    const std::string A = tensor(form.a), B = tensor(form.b),
+                      C = tensor(form.c),
+                      R = tensor(llvm::ArrayRef(form.c).drop_back()),
+                      d = std::to_string(form.c.size() - 1);
+    SCOPED_TRACE(C);
+    std::string maps, all, text = form.maps;
+    for (size_t begin = 0; begin <= text.size();) {
+      size_t end = std::min(text.find(';', begin), text.size());
+      maps += (maps.empty() ? "" : ", ");
+      maps += "affine_map<(b, m, n, k) -> (" + text.substr(begin, end - begin) +
+              ")>";
+      begin = end + 1;
+    }
+    // Without b there are three dimensions.
+    if (text.find('b') == std::string::npos)
+      for (size_t at; (at = maps.find("(b, ")) != std::string::npos;)
+        maps.erase(at + 1, 3);
+    const std::string product = "  %z = arith.constant dense<0.0> : " + C +
+                                "\n  %p = linalg.contract indexing_maps = [" +
+                                maps + "] ins(%a, %b : " + A + ", " + B +
+                                ") outs(%z : " + C + ") -> " + C + "\n";
+    Kernel kernel;
+    ASSERT_TRUE(kernel.compile(
+        "func.func @alone(%a: " + A + ", %b: " + B + ") -> " + C + " {\n" +
+        product + "  return %p : " + C + "\n}\nfunc.func @rows(%a: " + A +
+        ", %b: " + B + ") -> " + C + " {\n" + product +
+        "  %low = arith.constant dense<0xFF800000> : " + R +
+        "\n  %e = tensor.empty() : " + C +
+        "\n  %most = linalg.reduce { arith.maximumf } ins(%p : " + C +
+        ") outs(%low : " + R + ") dimensions = [" + d +
+        "]\n  %wide = linalg.broadcast ins(%most : " + R + ") outs(%e : " + C +
+        ") dimensions = [" + d + "]\n  %r = arith.minimumf %p, %wide : " + C +
+        "\n  return %r : " + C + "\n}\n"))
+        << kernel.errors();
+    Buffer a = Buffer::of(numbers<float>(count(form.a), 1)),
+           b = Buffer::of(numbers<float>(count(form.b), 2)),
+           alone(count(form.c) * 4), rows(count(form.c) * 4);
+    ASSERT_EQ(kernel.run(0, {&a, &b, &alone}), 0);
+    ASSERT_EQ(kernel.run(1, {&a, &b, &rows}), 0);
+    EXPECT_EQ(alone.as<uint32_t>(), rows.as<uint32_t>());
+  }
+}
+
+/// What blocks leave over is added in the order of other rows.
 TEST(KernelFusion, NoRowIsLeftAlone) {
   for (int rows : {65, 129, 193, 257, 385}) {
     SCOPED_TRACE(rows);

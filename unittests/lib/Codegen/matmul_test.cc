@@ -96,6 +96,11 @@ TEST(KernelMatmul, Shapes) {
   checkMatmul<float>(135, 770, 131, "f32", "");
   checkMatmul<float>(801, 9, 131, "f32", "ta");
   checkMatmul<float>(139, 801, 523, "f32", "tb");
+  // Turned by blocks: whose length is made of whole turns, or not.
+  checkMatmul<float>(530, 1000, 300, "f32", "tb");
+  checkMatmul<float>(8, 756, 64, "f32", "tb");
+  checkMatmul<float>(37, 768, 130, "f32", "tb");
+  checkMatmul<double>(35, 500, 70, "f64", "tb");
   checkMatmul<double>(45, 389, 401, "f64", "");
   checkMatmul<double>(401, 197, 129, "f64", "ta");
 }
