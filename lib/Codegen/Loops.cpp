@@ -1,0 +1,192 @@
+//===- Loops.cpp - What is left on buffers becomes loops ------------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "CodegenInternal.h"
+#include "Contraction.h"
+#include "Rewrite.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Bufferization/Transforms/Passes.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Passes.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Math/Transforms/Passes.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace mlir::pathways;
+
+namespace {
+
+/// The dimensions of a buffer in groups, each of which lies in memory like one
+/// dimension in all of `types`.
+SmallVector<ReassociationIndices> joinDimensions(ArrayRef<MemRefType> types) {
+  SmallVector<ReassociationIndices> groups;
+  for (int64_t d = 0, e = types.front().getRank(); d < e; ++d) {
+    if (d > 0) {
+      SmallVector<ReassociationIndices> joined = groups;
+      joined.back().push_back(d);
+      SmallVector<ReassociationIndices> whole = joined;
+      for (int64_t rest = d + 1; rest < e; ++rest)
+        whole.push_back({rest});
+      if (llvm::all_of(types, [&](MemRefType type) {
+            return memref::CollapseShapeOp::isGuaranteedCollapsible(type,
+                                                                    whole);
+          })) {
+        groups = joined;
+        continue;
+      }
+    }
+    groups.push_back({d});
+  }
+  return groups;
+}
+
+/// Copies between buffers of which one is strided. Dense ones become memcpy.
+struct CopyByLoops : OpRewritePattern<memref::CopyOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(memref::CopyOp op,
+                                PatternRewriter &rewriter) const override {
+    if (op.getSource() == op.getTarget()) {
+      rewriter.eraseOp(op);
+      return success();
+    }
+    auto isDense = [](Value value) {
+      auto type = cast<MemRefType>(value.getType());
+      return type.hasStaticShape() && type.getLayout().isIdentity();
+    };
+    if (isDense(op.getSource()) && isDense(op.getTarget()))
+      return failure();
+    Value source = op.getSource(), target = op.getTarget();
+    // Short rows that follow each other are one row.
+    auto sourceType = cast<MemRefType>(source.getType()),
+         targetType = cast<MemRefType>(target.getType());
+    if (sourceType.hasStaticShape() && targetType.hasStaticShape()) {
+      SmallVector<ReassociationIndices> groups =
+          joinDimensions({sourceType, targetType});
+      if (static_cast<int64_t>(groups.size()) < sourceType.getRank()) {
+        source = memref::CollapseShapeOp::create(rewriter, op.getLoc(), source,
+                                                 groups);
+        target = memref::CollapseShapeOp::create(rewriter, op.getLoc(), target,
+                                                 groups);
+      }
+    }
+    AffineMap map = rewriter.getMultiDimIdentityMap(
+        cast<MemRefType>(target.getType()).getRank());
+    SmallVector<utils::IteratorType> iterators(map.getNumDims(),
+                                               utils::IteratorType::parallel);
+    rewriter.replaceOpWithNewOp<linalg::GenericOp>(
+        op, ValueRange(source), ValueRange(target),
+        ArrayRef<AffineMap>{map, map}, iterators,
+        [](OpBuilder &b, Location loc, ValueRange args) {
+          linalg::YieldOp::create(b, loc, args.front());
+        });
+    return success();
+  }
+};
+
+/// Short rows of a dense buffer that is set to one number are one row.
+struct FillFlat : OpInterfaceRewritePattern<linalg::LinalgOp> {
+  using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
+
+  LogicalResult matchAndRewrite(linalg::LinalgOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!op.hasPureBufferSemantics() || op.getNumDpsInits() != 1)
+      return failure();
+    Value buffer = op.getDpsInits()[0];
+    auto type = cast<MemRefType>(buffer.getType());
+    Value value = kernel::valueSetBy(op, buffer);
+    if (!value || type.getRank() < 2 || !type.hasStaticShape() ||
+        !type.getLayout().isIdentity())
+      return failure();
+    SmallVector<ReassociationIndices> all(1);
+    llvm::append_range(all.front(), llvm::seq<int64_t>(type.getRank()));
+    Value flat =
+        memref::CollapseShapeOp::create(rewriter, op.getLoc(), buffer, all);
+    rewriter.replaceOpWithNewOp<linalg::FillOp>(op, value, flat);
+    return success();
+  }
+};
+
+} // namespace
+
+/// Lets a sum along the innermost loop that lowerReductions left be added in
+/// lanes. Its order is then fixed by the shape and the target, and the same for
+/// every element of the result: of a loop that is long enough not to be
+/// unrolled, after which LLVM would add several elements at once, in other
+/// orders.
+static void addInLanes(linalg::GenericOp op) {
+  constexpr int64_t kLeastTerms = 256;
+  auto iterators = op.getIteratorTypesArray();
+  if (iterators.empty() || !linalg::isReductionIterator(iterators.back()) ||
+      op.getStaticLoopRanges().back() < kLeastTerms)
+    return;
+  Block *body = op.getBody();
+  for (auto [yielded, result] : llvm::zip_equal(
+           body->getTerminator()->getOperands(), op.getRegionOutputArgs())) {
+    Operation *add = yielded.getDefiningOp();
+    if (!isa_and_nonnull<arith::AddFOp>(add) || !add->hasOneUse() ||
+        !result.hasOneUse() || !llvm::is_contained(add->getOperands(), result))
+      continue;
+    cast<arith::AddFOp>(add).setFastmath(arith::FastMathFlags::reassoc);
+  }
+}
+
+/// Whether it is worth it to make vectors of the loops that `op` becomes.
+static bool hasManyElements(linalg::LinalgOp op) {
+  constexpr uint64_t kMany = 16;
+  uint64_t count = 1;
+  for (int64_t size : op.getStaticLoopRanges()) {
+    if (ShapedType::isDynamic(size))
+      return true;
+    count = llvm::SaturatingMultiply<uint64_t>(count, size);
+  }
+  return count > kMany;
+}
+
+LogicalResult kernel::lowerToLoops(ModuleOp module, const MatmulTiles &tiles,
+                                   bool &leavesLoops) {
+  MLIRContext *context = module.getContext();
+  RewritePatternSet copies(context);
+  copies.add<CopyByLoops, FillFlat>(context);
+  // What the stages before wrote folds before others look for what it is.
+  foldAndApplyPatternsToEnd(module, std::move(copies));
+  lowerElementwise(module, tiles);
+  if (tiles.hasRanges) {
+    useRanges(module);
+    useReciprocals(module);
+  }
+  module.walk([&](linalg::LinalgOp op) { leavesLoops |= hasManyElements(op); });
+  RewritePatternSet patterns(context);
+  addFloatPatterns(patterns, tiles.hasPowers);
+  addMaxNumPatterns(patterns);
+  addDoublePatterns(patterns);
+  // One rule for vector bodies and tails: the same straight code for both.
+  // This is within a few units in the last place; the others go to the C
+  // library.
+  populateMathPolynomialApproximationPatterns(patterns, [](StringRef name) {
+    return name == math::TanhOp::getOperationName();
+  });
+  applyPatternsToEnd(module, std::move(patterns));
+  module.walk(addInLanes);
+  if (hasOp(module, llvm::IsaPred<linalg::LinalgOp>)) {
+    PassManager pm(context);
+    pm.nest<func::FuncOp>().addPass(createConvertLinalgToLoopsPass());
+    if (failed(runPasses(pm, module)))
+      return failure();
+  }
+  simplify(module);
+  return success();
+}
