@@ -17,6 +17,8 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/IR/PatternMatch.h"
 
@@ -306,8 +308,25 @@ static void makeConstantInteger(arith::ConstantOp op) {
     op.setValueAttr(dense.bitcast(getElementTypeOrSelf(type)));
 }
 
+/// LLVM rounds the parts of copysign(x, y) instead of what it gives, and where
+/// y was rounded to f32, from f64 to f16 at once, which x86 has no instruction
+/// for. A fence in front keeps it away; vectors, which it lets alone, need
+/// none.
+static void fenceRounding(OpBuilder &b, arith::TruncFOp op) {
+  Value in = op.getIn();
+  if (!in.getType().isF32() || !op.getType().isF16())
+    return;
+  auto fence = LLVM::CallIntrinsicOp::create(
+      b, op.getLoc(), in.getType(),
+      b.getStringAttr("llvm.arithmetic.fence.f32"), ValueRange(in));
+  op.setOperand(fence.getResult(0));
+}
+
 void kernel::storeNarrowFloatsAsIntegers(ModuleOp module) {
   OpBuilder b(module.getContext());
+  bool copiesSigns =
+      module.walk([](math::CopySignOp) { return WalkResult::interrupt(); })
+          .wasInterrupted();
   RewritePatternSet patterns(module.getContext());
   populateThroughF32Patterns(patterns);
   applyPatternsToEnd(module, std::move(patterns));
@@ -343,6 +362,8 @@ void kernel::storeNarrowFloatsAsIntegers(ModuleOp module) {
     Value result = op->getResult(0);
     Type stored = result.getType();
     result.setType(narrow);
+    if (copiesSigns)
+      fenceRounding(b, cast<arith::TruncFOp>(op));
     b.setInsertionPointAfter(op);
     auto bits = arith::BitcastOp::create(b, op->getLoc(), stored, result);
     result.replaceAllUsesExcept(bits, bits);

@@ -227,6 +227,45 @@ TEST(KernelNarrow, Integers) {
   }
 }
 
+/// What is rounded from f64 to f32 gives its sign to what is rounded to f16:
+/// two roundings, also of numbers by themselves.
+TEST(KernelNarrow, SignsOfWhatWasRounded) {
+  auto textOf = [](const std::string &type) {
+    return "func.func @f(%x: tensor<" + type + "f16>) -> (tensor<" + type +
+           "f16>, tensor<" + type + "f16>) {\n  %c = math.cos %x : tensor<" +
+           type + "f16>\n  %e = math.erf %c : tensor<" + type +
+           "f16>\n  return %c, %e : tensor<" + type + "f16>, tensor<" + type +
+           "f16>\n}\n";
+  };
+  const std::vector<uint16_t> xs = narrowNumbers(kHalf, 64, 7);
+  std::vector<std::string> cpus = {""};
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("x86-64-v3"))
+    cpus.push_back("x86-64-v3");
+#endif
+  for (const std::string &cpu : cpus) {
+    SCOPED_TRACE(cpu);
+    pathways::proto::Target target;
+    if (!cpu.empty()) {
+      target.set_triple(pathways::HostTarget().triple());
+      target.set_cpu(cpu);
+    }
+    Kernel many, one;
+    ASSERT_TRUE(many.compile(textOf("64x"), {target})) << many.errors();
+    ASSERT_TRUE(one.compile(textOf(""), {target})) << one.errors();
+    Buffer x = Buffer::of(xs), c(64 * 2), e(64 * 2);
+    ASSERT_EQ(many.run(0, {&x, &c, &e}), 0);
+    for (int i = 0; i < 64; ++i) {
+      Buffer x1 = Buffer::of(std::vector<uint16_t>{xs[i]}), c1(2), e1(2);
+      ASSERT_EQ(one.run(0, {&x1, &c1, &e1}), 0);
+      double value = valueOf(kHalf, xs[i]);
+      EXPECT_EQ(c1.as<uint16_t>()[0], roundTo(kHalf, float(std::cos(value))));
+      EXPECT_EQ(c1.as<uint16_t>()[0], c.as<uint16_t>()[i]);
+      EXPECT_EQ(e1.as<uint16_t>()[0], e.as<uint16_t>()[i]);
+    }
+  }
+}
+
 TEST(KernelNarrow, Products) {
   const int m = 37, k = 700, n = 45;
   for (const Format &format : {kHalf, kBrain}) {
