@@ -8,6 +8,8 @@
 
 #include "runtime/world/thread_world.h"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <cassert>
 #include <climits>
@@ -27,8 +29,9 @@ namespace pathways {
 namespace {
 
 constexpr TimeNs kDefaultSpinNs = 30'000;
-// Where answers come from other processes: about twice what it takes to wake a
-// thread on another core of a virtual machine.
+// Where answers come from other processes, or from workers that must wake up
+// first: about twice what it takes to wake a thread on another core of a
+// virtual machine.
 constexpr TimeNs kFarSpinNs = 100'000;
 // Blocks set aside by reservation at most (75 MiB); messages beyond get theirs
 // when they are first needed, so that a huge plan costs no more than it uses.
@@ -99,10 +102,12 @@ ThreadWorld::ThreadWorld(ThreadOptions options) : options_(std::move(options)) {
   num_workers_ = options_.workers > 0
                      ? options_.workers
                      : std::min(cores, ThreadOptions::kMaxWorkers);
+  wait_spin_ns_ = options_.spin_ns;
   if (options_.spin_ns < 0) {
-    options_.spin_ns = num_workers_ > cores   ? 0
-                       : options_.uplink.poll ? kFarSpinNs
-                                              : kDefaultSpinNs;
+    const bool has_cores = num_workers_ <= cores;
+    wait_spin_ns_ = has_cores ? kFarSpinNs : 0;
+    options_.spin_ns =
+        has_cores && !options_.uplink.poll ? kDefaultSpinNs : wait_spin_ns_;
   }
   if (options_.clock == nullptr) {
     options_.clock = std::make_shared<SteadyClock>();
@@ -291,8 +296,9 @@ void ThreadWorld::PassControl(ActorId from, ActorId to, ControlBody* body) {
     return World::PassControl(from, to, body);
   }
   if (self == nullptr) {
-    if (from == kNoActor && !seat_)
-      RouseNext(actors_.hot(IndexOf(receiver)).worker);
+    if (from == kNoActor && !seat_) {
+      Rouse(actors_.hot(IndexOf(receiver)).worker);
+    }
     return Post(-1, Envelope::Of(Envelope::kBody, body, from, receiver));
   }
   Route(*self, kDirectLane, Envelope::kBody, body, from, receiver);
@@ -346,8 +352,13 @@ void ThreadWorld::Post(TimeNs deadline, const Envelope& envelope) {
   }
 }
 
-void ThreadWorld::RouseNext(int worker) {
-  if (!workers_[worker].mailbox.seems_asleep()) return;
+void ThreadWorld::Rouse(int worker) {
+  Worker& own = workers_[worker];
+  if (!own.mailbox.seems_asleep()) return;
+  // A core that sleeps wakes up while the system still works on the next call.
+  if (own.core.load(std::memory_order_relaxed) != sched_getcpu()) {
+    own.mailbox.Wake();
+  }
   Mailbox& next = workers_[(worker + 1) % num_workers_].mailbox;
   if (next.asleep()) next.Wake();
 }
@@ -429,7 +440,7 @@ void ThreadWorld::WakeAll() {
 bool ThreadWorld::RunUntil(const std::function<bool()>& done) {
   assert(Self() == nullptr && "a handler must not wait for its world");
   if (seat_) return WaitAsGuest(done);
-  return notifier_.Wait(done, stopping_, options_.spin_ns);
+  return notifier_.Wait(done, stopping_, wait_spin_ns_);
 }
 
 void ThreadWorld::Notify() { notifier_.Notify(); }

@@ -54,9 +54,10 @@ struct ThreadOptions {
   // to a core. Must not call the world.
   std::function<void(int worker)> on_worker_start;
   std::shared_ptr<Clock> clock;  // null: SteadyClock
-  // Real time that a worker without work spins before it sleeps; negative: the
-  // default, which is 30 us, 100 us with an uplink that is polled, and none
-  // with more workers than cores.
+  // Real time that a worker without work spins before it sleeps, and a thread
+  // that waits for the world; negative: the default, which is 30 us, 100 us
+  // with an uplink that is polled and for who waits, and none with more workers
+  // than cores.
   TimeNs spin_ns = -1;
   // Threads that wait for the world (RunUntil) work in the place of its only
   // worker, whose thread then does nothing: handlers run on any of them, but
@@ -246,8 +247,8 @@ class ThreadWorld final : public World {
   void Arrive(int worker, absl::Span<const Posted> posted);
   // Before something is posted to a worker that sleeps: what a client asks for
   // seldom stays on one worker, and cores come out of deep sleep together in
-  // the time of one.
-  void RouseNext(int worker);
+  // the time of one. A worker that is on the caller's core wakes with the post.
+  void Rouse(int worker);
   void Tell(LocalId watcher, const PeerWatch::News& news);
   bool Crosses(ActorId from, LocalId to) const;
   // What faults and links do to a message between hosts, of `bytes`.
@@ -267,7 +268,8 @@ class ThreadWorld final : public World {
   uint32_t clock_mask_ =
       0;  // a busy worker's rounds between looks at the clock
   int num_workers_ = 1;
-  TimeNs start_ = 0;  // the clock's time at which the world began
+  TimeNs wait_spin_ns_ = 0;  // of who waits for the world
+  TimeNs start_ = 0;         // the clock's time at which the world began
   int listener_ ABSL_GUARDED_BY(stop_mutex_) = 0;  // of the clock; 0: none
   ActorTable actors_;
   BlockPool pool_;
