@@ -33,8 +33,9 @@ uint64_t fromEnvironment(const char *name, uint64_t otherwise) {
   return text ? std::strtoull(text, nullptr, 10) : otherwise;
 }
 
-/// Runs `random`, which is segment `segment`, and compares.
-void check(Kernel &kernel, unsigned segment, const RandomKernel &random) {
+/// Runs `random`, which is segment `segment`. Returns its results.
+std::vector<std::vector<uint8_t>> run(Kernel &kernel, unsigned segment,
+                                      const RandomKernel &random) {
   std::vector<std::unique_ptr<Buffer>> memory;
   std::vector<Buffer *> buffers;
   for (const Tensor &operand : random.operands) {
@@ -52,15 +53,23 @@ void check(Kernel &kernel, unsigned segment, const RandomKernel &random) {
         isShared[operand] = true;
       }
   }
-  ASSERT_EQ(kernel.run(segment, buffers, random.coordinates), 0);
-  for (auto [r, result] : llvm::enumerate(random.results))
-    EXPECT_EQ(difference(result, buffers[numOperands + r]->as<uint8_t>()), "")
-        << "in result " << r;
+  EXPECT_EQ(kernel.run(segment, buffers, random.coordinates), 0);
   for (auto [i, operand] : llvm::enumerate(random.operands))
     if (!isShared[i]) {
       EXPECT_EQ(buffers[i]->as<uint8_t>(), operand.bytes())
           << "operand " << i << " was written to";
     }
+  std::vector<std::vector<uint8_t>> results;
+  for (Buffer *buffer : llvm::ArrayRef(buffers).drop_front(numOperands))
+    results.push_back(buffer->as<uint8_t>());
+  return results;
+}
+
+/// Runs it, and compares.
+void check(Kernel &kernel, unsigned segment, const RandomKernel &random) {
+  for (auto [r, result, bytes] :
+       llvm::enumerate(random.results, run(kernel, segment, random)))
+    EXPECT_EQ(difference(result, bytes), "") << "in result " << r;
 }
 
 /// Older machines whose code runs here, one for each width of vectors.
@@ -134,9 +143,74 @@ void checkMany(Mix mix, uint64_t usual) {
   kernel::rowLimits() = {};
 }
 
+/// Makes all NaN of one format equal; `infinity` has its bits.
+template <typename Bits>
+void makeOneNaN(std::vector<uint8_t> &bytes, Bits infinity) {
+  constexpr Bits kSize = static_cast<Bits>(~Bits(0)) >> 1;
+  for (size_t i = 0; i + sizeof(Bits) <= bytes.size(); i += sizeof(Bits)) {
+    Bits bits;
+    std::memcpy(&bits, &bytes[i], sizeof(Bits));
+    if ((bits & kSize) > infinity)
+      std::memcpy(&bytes[i], &kSize, sizeof(Bits));
+  }
+}
+
+std::vector<uint8_t> withOneNaN(Element element, std::vector<uint8_t> bytes) {
+  switch (element) {
+  case Element::F16:
+    makeOneNaN<uint16_t>(bytes, 0x7c00);
+    break;
+  case Element::BF16:
+    makeOneNaN<uint16_t>(bytes, 0x7f80);
+    break;
+  case Element::F32:
+    makeOneNaN<uint32_t>(bytes, 0x7f800000);
+    break;
+  case Element::F64:
+    makeOneNaN<uint64_t>(bytes, 0x7ff0000000000000);
+    break;
+  default:
+    break;
+  }
+  return bytes;
+}
+
 TEST(RandomKernels, AgreeWithPlainCode) { checkMany(Mix::Usual, 1000); }
 
 TEST(RandomKernels, LayersAgreeWithPlainCode) { checkMany(Mix::Layers, 2000); }
+
+/// Each kernel by itself, and with whatever can be cut into rows.
+TEST(RandomKernels, RowLoopsChangeNoBit) {
+  const uint64_t seed = fromEnvironment("PATHWAYS_TEST_SEED", 20260901);
+  const uint64_t count = fromEnvironment("PATHWAYS_TEST_KERNELS", 600);
+  std::printf("seeds %llu to %llu\n", (unsigned long long)seed,
+              (unsigned long long)(seed + count - 1));
+  for (uint64_t i = 0; i < count; ++i) {
+    RandomKernel random = makeRandomKernel("k", seed + i, View::Local,
+                                           i % 2 ? Mix::Layers : Mix::Usual);
+    const Target target = targetOf(i / 2);
+    SCOPED_TRACE(testing::Message()
+                 << "seed " << seed + i << " for " << target.cpu() << "\n"
+                 << random.text);
+    std::vector<std::vector<uint8_t>> results;
+    const int64_t rows = 2 + i % 5;
+    for (const kernel::RowLimits &limits :
+         {kernel::RowLimits{},
+          {.leastBytes = 1, .leastBlock = rows, .mostBlock = rows}}) {
+      kernel::rowLimits() = limits;
+      Kernel kernel;
+      ASSERT_TRUE(kernel.compile(random.text, {target}) && kernel.load(target))
+          << kernel.errors();
+      auto each = run(kernel, 0, random);
+      for (size_t r = 0; r < each.size(); ++r)
+        each[r] = withOneNaN(random.results[r].element, each[r]);
+      if (results.empty())
+        results = each;
+      EXPECT_EQ(each, results);
+    }
+  }
+  kernel::rowLimits() = {};
+}
 
 TEST(RandomKernels, EqualSeedsGiveEqualKernels) {
   RandomKernel one = makeRandomKernel("k", 7), other = makeRandomKernel("k", 7);
