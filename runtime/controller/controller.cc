@@ -360,7 +360,13 @@ void Controller::OnWorkerLost(const proto::WorkerLost& lost) {
 }
 
 void Controller::GiveUp(uint32_t program, const absl::Status& why) {
-  Proceed(programs_.Break(Now(), program, why));
+  const std::vector<uint64_t>& open = launches_.Open(program);
+  const bool running =
+      std::any_of(open.begin(), open.end(), [this](uint64_t id) {
+        const LaunchTable::Launch& launch = *launches_.Find(id);
+        return launch.begun && !launch.over;
+      });
+  Proceed(programs_.Break(Now(), program, why, running));
   launches_.Abort(program, why, &effects_);
   Apply();
 }

@@ -97,6 +97,9 @@ void Controller::OnTick() {
   Apply(std::move(awaited));
   for (const ProgramNext& next : programs_.Tick(Now(), busy)) Proceed(next);
 
+  // A kernel ends although its program was given up; in a simulation nothing
+  // waits for one.
+  if (!context_.world->simulated()) programs_.AddInterrupted(&busy);
   std::vector<FetchTable::Again> again;
   std::vector<FetchTable::Late> late;
   fetches_.Tick(Now(), busy, &again, &late);

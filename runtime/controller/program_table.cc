@@ -201,11 +201,22 @@ absl::StatusOr<ProgramNext> ProgramTable::Unload(TimeNs now, uint64_t handle,
 }
 
 ProgramNext ProgramTable::Break(TimeNs now, uint32_t id,
-                                const absl::Status& error) {
+                                const absl::Status& error, bool running) {
   Program* program = programs_[id].get();
   if (program == nullptr || program->state != State::kReady) return {};
   program->error = error;
+  program->interrupted = running;
   return Enter(now, program, State::kStopping);
+}
+
+void ProgramTable::AddInterrupted(WaitSet* hosts) const {
+  for (const std::unique_ptr<Program>& program : programs_) {
+    if (program == nullptr || program->state != State::kStopping ||
+        !program->interrupted) {
+      continue;
+    }
+    for (int32_t host : program->waiting.Members()) hosts->Insert(host);
+  }
 }
 
 std::vector<ProgramNext> ProgramTable::HostGone(TimeNs now, int32_t host,

@@ -69,5 +69,41 @@ TEST_F(ControllerTest, WhatAHostWasToldOfALaunchIsSentAgain) {
                                     "begin: no answer from host1 [PW4105]")));
 }
 
+// Hosts may be in a kernel of what was given up; when they have stopped that,
+// they answer in time or do not answer.
+TEST_F(ControllerTest, HostsInAKernelOfAProgramGivenUpAreNotSilent) {
+  world_.is_simulated = false;
+  const uint64_t gone = LoadAll(1), other = LoadAll(2);
+  Launch(1, 1, gone);
+  for (uint32_t host : {0, 1}) Ready(host, 1, 1);
+  EXPECT_THAT(Sent(), ::testing::Contains("start 1 of 1"));
+  proto::Control leave;
+  leave.mutable_disconnect_request()->set_request(2);
+  FromClient(1, leave);
+  EXPECT_THAT(Sent(), ::testing::Contains("stop to host0"));
+
+  Launch(2, 1, other);
+  Ready(0, 2, 1);
+  auto ended = [&](TimeNs duration) {
+    std::vector<std::string> texts = Advance(duration);
+    std::erase_if(texts, [](const std::string& text) {
+      return text.find("client2 ended") != 0;
+    });
+    return texts;
+  };
+  EXPECT_THAT(ended(5 * kTimeout), IsEmpty());
+  for (uint32_t host : {0, 1}) {
+    proto::Control stopped;
+    stopped.mutable_stop_reply()->set_host(host);
+    stopped.mutable_stop_reply()->set_program(static_cast<uint32_t>(gone - 1));
+    stopped.mutable_stop_reply()->set_incarnation(static_cast<uint32_t>(gone));
+    FromHost(host, stopped);
+  }
+  EXPECT_THAT(ended(kTimeout / 2), IsEmpty());
+  EXPECT_THAT(ended(2 * kTimeout),
+              ElementsAre("client2 ended 1: a launch did not begin: no answer "
+                          "from host1 [PW4105]"));
+}
+
 }  // namespace
 }  // namespace pathways::testing
