@@ -24,10 +24,15 @@ bool Notifier::Wait(const std::function<bool()>& done,
   if (spin_ns > 0) {
     SteadyClock real;
     const TimeNs end = real.Now() + spin_ns;
+    spins_on_.store(sched_getcpu(), std::memory_order_relaxed);
     spinning_.fetch_add(1, std::memory_order_relaxed);
     while (!(reached = done()) && !stopping.load(std::memory_order_relaxed) &&
            real.Now() < end) {
       sched_yield();
+      const int core = sched_getcpu();
+      if (core != spins_on_.load(std::memory_order_relaxed)) {
+        spins_on_.store(core, std::memory_order_relaxed);
+      }
     }
     spinning_.fetch_sub(1, std::memory_order_relaxed);
     if (reached) return true;

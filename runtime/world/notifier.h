@@ -32,6 +32,13 @@ class Notifier {
   bool spinning() const {
     return spinning_.load(std::memory_order_relaxed) != 0;
   }
+  // Whether one may be on this core: the only one is where it last looked, of
+  // several nobody knows.
+  bool spinning_on(int core) const {
+    const uint32_t threads = spinning_.load(std::memory_order_relaxed);
+    return threads > 1 ||
+           (threads == 1 && spins_on_.load(std::memory_order_relaxed) == core);
+  }
   // Whether one sleeps, or is about to.
   bool waiting() const { return waiters_.load(std::memory_order_relaxed) != 0; }
   // Whether a thread was woken that has not run since: perhaps it waits for the
@@ -51,6 +58,7 @@ class Notifier {
   // were woken.
   std::atomic<uint64_t> sleepers_{0};
   std::atomic<uint32_t> spinning_{0};
+  std::atomic<int> spins_on_{-1};  // where the last one was that has moved
 };
 
 }  // namespace pathways

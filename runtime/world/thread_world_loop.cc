@@ -29,7 +29,8 @@ constexpr int kBatch = 64;
 constexpr uint32_t kRoundsPerBulk = 64;
 // And time, when rounds are long: so bulk takes no more than a tenth of it.
 constexpr TimeNs kBulkEveryNs = 200'000;
-// Rounds of a worker without work between two looks for others to let run.
+// Rounds of a worker without work between two looks for others to let run, who
+// seem to be on its core.
 constexpr uint32_t kRoundsPerYield = 2;
 
 void Pause() {
@@ -267,6 +268,7 @@ bool ThreadWorld::Spin(Worker& self, absl::FunctionRef<bool()> is_over) {
   // Real time, whatever the world's clock: spinning is a matter of the machine.
   SteadyClock real;
   TimeNs end = -1;
+  const int core = sched_getcpu();
   for (uint32_t i = 1;; ++i) {
     if (!self.mailbox.empty() || stopping_.load(std::memory_order_seq_cst)) {
       return true;
@@ -283,9 +285,14 @@ bool ThreadWorld::Spin(Worker& self, absl::FunctionRef<bool()> is_over) {
       if (now >= end || (!crowded && SharesCore(self))) return false;
     }
     // A client that spins too may be on this core, or a process that sends what
-    // this one waits for. To yield costs less than to sleep and be woken.
-    const bool shares = crowded || options_.uplink.poll;
-    if (shares && i % kRoundsPerYield == 0) sched_yield();
+    // this one waits for. To yield costs less than to sleep and be woken. Now
+    // and then also for a client that the system may have moved here meanwhile.
+    const bool shares = notifier_.spinning_on(core) || notifier_.waking() ||
+                        options_.uplink.poll;
+    if (i % (shares ? kRoundsPerYield : kRoundsPerClock) == 0 &&
+        (shares || crowded)) {
+      sched_yield();
+    }
     Pause();
   }
 }

@@ -9,6 +9,7 @@
 #include "runtime/world/notifier.h"
 
 #include <gtest/gtest.h>
+#include <sched.h>
 
 #include <atomic>
 #include <thread>
@@ -19,6 +20,8 @@ namespace {
 
 // A wait sleeps at once, or never.
 constexpr TimeNs kSpins[] = {0, TimeNs{60'000'000'000}};
+// No core has this number.
+constexpr int kNowhere = -2;
 
 TEST(NotifierTest, ReturnsAtOnceWhenItIsSo) {
   for (TimeNs spin : kSpins) {
@@ -28,6 +31,28 @@ TEST(NotifierTest, ReturnsAtOnceWhenItIsSo) {
     EXPECT_TRUE(notifier.Wait([&] { return ++looks == 1; }, stopping, spin));
     EXPECT_EQ(looks, 1);
     EXPECT_FALSE(notifier.spinning());
+  }
+}
+
+TEST(NotifierTest, KnowsWhereItsOnlyThreadSpins) {
+  Notifier notifier;
+  std::atomic<bool> stopping{false};
+  cpu_set_t cores, one;
+  ASSERT_EQ(sched_getaffinity(0, sizeof(cores), &cores), 0);
+  for (int core = 0; core < CPU_SETSIZE; ++core) {
+    if (!CPU_ISSET(core, &cores)) continue;
+    CPU_ZERO(&one);
+    CPU_SET(core, &one);
+    std::thread([&] {
+      ASSERT_EQ(sched_setaffinity(0, sizeof(one), &one), 0);
+      const auto check = [&] {
+        EXPECT_TRUE(notifier.spinning_on(core));
+        EXPECT_FALSE(notifier.spinning_on(kNowhere));
+        return true;
+      };
+      EXPECT_TRUE(notifier.Wait(check, stopping, kSpins[1]));
+    }).join();
+    EXPECT_FALSE(notifier.spinning_on(core));
   }
 }
 
@@ -99,6 +124,8 @@ TEST(NotifierTest, StopEndsAllWaits) {
     }
     while (looking.load() != 2) std::this_thread::yield();
     EXPECT_EQ(notifier.spinning(), spin != 0);
+    // Where two are nobody knows.
+    EXPECT_EQ(notifier.spinning_on(kNowhere), spin != 0);
     stopping.store(true);
     notifier.Notify();
     for (std::thread& wait : waits) wait.join();
