@@ -93,6 +93,18 @@ void Controller::OnMessage(ActorId from, ControlRef control) {
     counters_.received.Add();
     counters_.bytes.Add(control->ByteSizeLong());
   }
+  moment_ = kUnasked;
+  Handle(from, std::move(control));
+  moment_ = kNoMessage;
+}
+
+TimeNs Controller::WorldNow() {
+  if (moment_ == kNoMessage) return context_.world->Now();
+  if (moment_ == kUnasked) moment_ = context_.world->Now();
+  return moment_;
+}
+
+void Controller::Handle(ActorId from, ControlRef control) {
   if (control->sequence() == 0) {
     const int32_t host = context_.directory.HostOfExecutor(from);
     if (host >= 0 && !lives_.IsNow(host, control->replaced())) return;

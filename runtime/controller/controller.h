@@ -107,8 +107,11 @@ class Controller final : public ControlActor {
                    absl::FunctionRef<void(proto::Control*)> fill);
   // Those of the plan's hosts that were replaced, for all its hosts.
   void NameLives(const PreparedPlan& plan, proto::LoadProgram* load) const;
+  // The world's time; of a message that is handled, when it was first asked
+  // for: to ask costs as much as many a step of a launch.
+  TimeNs WorldNow();
   // For deadlines.
-  TimeNs Now() { return timer_.DeadlineTime(context_.world->Now()); }
+  TimeNs Now() { return timer_.DeadlineTime(WorldNow()); }
 
   // To clients.
   void SendToClient(ControlRef control);  // which it names
@@ -118,6 +121,7 @@ class Controller final : public ControlActor {
 
   // Messages of clients, in order, with ids for the clients' numbers; and of
   // all others.
+  void Handle(ActorId from, ControlRef control);
   void HandleClient(proto::Control* control);
   void HandleHost(ActorId from, const proto::Control& control);
 
@@ -307,6 +311,9 @@ class Controller final : public ControlActor {
   LaunchEffects effects_;  // empty between messages
   ClientTable clients_;
   TickTimer timer_;
+  // See WorldNow.
+  static constexpr TimeNs kNoMessage = -2, kUnasked = -1;
+  TimeNs moment_ = kNoMessage;
   std::vector<ClientRequest> diagnoses_;  // to answer after the round
   // To be answered when no program is on the devices, which are marked.
   struct DrainWait {

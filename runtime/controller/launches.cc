@@ -101,8 +101,8 @@ void Controller::OnLaunch(proto::LaunchRequest* request) {
   spec.hosts = (*program)->plan->binding().hosts();
   spec.islands = (*program)->plan->binding().islands();
   spec.asked = Now();
-  spec.claim = ClaimOf(*request, clients_.TermsOf(ClientOf(spec.launch)),
-                       context_.world->Now());
+  spec.claim =
+      ClaimOf(*request, clients_.TermsOf(ClientOf(spec.launch)), WorldNow());
   if (const auto urgent =
           loads_.PriorityOver(ClientOf(spec.launch), spec.claim.priority)) {
     spec.claim.Inherit({.priority = *urgent});
@@ -290,13 +290,13 @@ void Controller::BeginReady() {
     if (launch == nullptr) continue;
     grants_.Begin(launch->id, launch->program, launch->steps,
                   programs_.at(launch->program).plan->binding().islands(),
-                  launch->claim, context_.world->Now());
+                  launch->claim, WorldNow());
   }
   effects_.ready.clear();
 }
 
 void Controller::GiveGrants() {
-  while (const Grant* grant = grants_.Next(context_.world->Now())) {
+  while (const Grant* grant = grants_.Next(WorldNow())) {
     launches_.Begun(grant->launch);
     SendGrant(*grant, /*skip=*/false);
     if (grant->end == grants_.FindLaunch(grant->launch)->end) {
