@@ -336,23 +336,21 @@ private:
   };
 
   LogicalResult findSegments();
+  void joinCollectives();
+  void placeOps();
   LogicalResult findHomes(SegmentedBody &out);
   LogicalResult giveTemp(Value value, SegmentedBody &out);
   FailureOr<func::FuncOp> writeSegment(unsigned segment, StringRef symbol,
                                        SegmentStep &step);
-
-  /// Segment of the op of the body that `op` is or is in.
-  unsigned segmentOf(Operation *op) {
-    return segments.lookup(block.findAncestorOpInBlock(*op));
-  }
 
   func::FuncOp body;
   Block &block;
   MeshAttr mesh;
   OpBuilder &builder;
   StringRef name;
-  SmallVector<Operation *> collectives;
-  /// Number of collectives before each op; the return is after all.
+  /// Those that run one after the other behind each segment but the last.
+  std::vector<SmallVector<Operation *>> collectives;
+  /// Of each other op; the return is in the last.
   DenseMap<Operation *, unsigned> segments;
   /// Where a value is that is not only used in its own segment.
   DenseMap<Value, SegmentValue> homes;
@@ -373,14 +371,52 @@ LogicalResult Cutter::findSegments() {
   });
   if (walk.wasInterrupted())
     return failure();
-  for (Operation &op : block) {
-    if (isa<CollectiveOpInterface>(op))
-      collectives.push_back(&op);
-    else
-      segments[&op] = collectives.size();
-  }
+  joinCollectives();
+  placeOps();
   outputs.resize(collectives.size() + 1);
   return success();
+}
+
+/// Lets a collective follow the one before it, with no segment between them, if
+/// nothing that it needs depends on one of those that it follows.
+void Cutter::joinCollectives() {
+  DenseMap<Operation *, unsigned> earliest;
+  for (Operation &top : block) {
+    unsigned first = 0;
+    top.walk([&](Operation *op) {
+      for (Value operand : op->getOperands()) {
+        Operation *source = operand.getDefiningOp();
+        if (source && source->getBlock() == &block)
+          first = std::max(first, earliest.lookup(source) +
+                                      isa<CollectiveOpInterface>(source));
+      }
+    });
+    if (isa<CollectiveOpInterface>(top)) {
+      if (first == collectives.size())
+        collectives.emplace_back();
+      first = collectives.size() - 1;
+      collectives.back().push_back(&top);
+    }
+    earliest[&top] = first;
+    segments[&top] =
+        isa<CollectiveOpInterface>(top) ? first : collectives.size();
+  }
+}
+
+/// Ops stay behind the collectives that they are written behind, unless one of
+/// these needs them.
+void Cutter::placeOps() {
+  for (Operation &op : llvm::reverse(block)) {
+    if (isa<CollectiveOpInterface>(op))
+      continue;
+    unsigned &segment = segments[&op];
+    for (Operation *user : op.getUsers())
+      segment =
+          std::min(segment, segments.at(block.findAncestorOpInBlock(*user)));
+  }
+  for (auto &together : collectives)
+    for (Operation *op : together)
+      segments.erase(op);
 }
 
 LogicalResult Cutter::giveTemp(Value value, SegmentedBody &out) {
@@ -584,16 +620,18 @@ LogicalResult Cutter::run(SegmentedBody &out) {
     }
     if (segment == collectives.size())
       break;
-    auto collective = cast<CollectiveOpInterface>(collectives[segment]);
-    // A collective whose result nobody takes says nothing to anybody.
-    auto home = homes.find(collective.getResult());
-    if (home == homes.end())
-      continue;
-    SegmentStep step;
-    step.collective = collective;
-    step.source = homes.lookup(collective.getSource());
-    step.result = home->second;
-    out.steps.push_back(std::move(step));
+    for (Operation *op : collectives[segment]) {
+      auto collective = cast<CollectiveOpInterface>(op);
+      // A collective whose result nobody takes says nothing to anybody.
+      auto home = homes.find(collective.getResult());
+      if (home == homes.end())
+        continue;
+      SegmentStep step;
+      step.collective = collective;
+      step.source = homes.lookup(collective.getSource());
+      step.result = home->second;
+      out.steps.push_back(std::move(step));
+    }
   }
   return success();
 }

@@ -84,6 +84,8 @@ struct SegmentedBody {
 /// pw.shard_index for the layouts in `operandTypes` (one per argument), which
 /// stays and refers to kSegmentMeshAttrName. A body without work, such as one
 /// that only returns a collective's result, has steps without segments.
+/// Collectives stay in their order; between two of them is a segment only if
+/// the second one needs what follows from the first.
 ///
 /// Loops and branches around collectives are written out: bounds and conditions
 /// are constants, or follow from these and the numbers of such loops.

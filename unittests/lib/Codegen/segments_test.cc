@@ -189,6 +189,55 @@ TEST(Segments, ValuesCrossCuts) {
   EXPECT_EQ(results[1][0], (std::vector<float>{4, 98}));
 }
 
+/// Collectives that do not need each other's results have no segment between
+/// them: what the second one needs is computed before both, and what the first
+/// one gives is used behind both.
+TEST(Segments, CollectivesFollowEachOther) {
+  Cut cut(R"(
+    func.func @body(%x: tensor<2xf32>, %y: tensor<2xf32>)
+        -> (tensor<2xf32>, tensor<2xf32>) attributes {pw.local_view} {
+      %a = arith.addf %x, %x : tensor<2xf32>
+      %b = pw.all_reduce %a add over ["x"] : tensor<2xf32>
+      %c = arith.subf %y, %b : tensor<2xf32>
+      %d = arith.mulf %y, %y : tensor<2xf32>
+      %e = pw.all_reduce %d add over ["x"] : tensor<2xf32>
+      %f = arith.subf %x, %e : tensor<2xf32>
+      return %c, %f : tensor<2xf32>, tensor<2xf32>
+    })");
+  ASSERT_TRUE(cut.ok()) << cut.kernel.errors();
+  EXPECT_EQ(cut.steps(), "part.0(A0A1)->T0T2; all_reduce T0->T1; "
+                         "all_reduce T2->T3; part.1(A1T1A0T3)->R0R1");
+  // In the place of %y: nobody reads that behind the first result.
+  EXPECT_TRUE(canAlias(cut.body(), 1, 0));
+  auto results = cut.run({{{1, 2}, {3, 4}}, {{5, 6}, {7, 8}}}, {2, 2});
+  // b = {12,16}; e = {58,80}.
+  EXPECT_EQ(results[0][0], (std::vector<float>{-9, -12}));
+  EXPECT_EQ(results[1][0], (std::vector<float>{-5, -8}));
+  EXPECT_EQ(results[0][1], (std::vector<float>{-57, -78}));
+  EXPECT_EQ(results[1][1], (std::vector<float>{-53, -74}));
+}
+
+/// One that needs what follows from another one comes behind a segment of its
+/// own, and so do those after it, in the order in which they are written.
+TEST(Segments, CollectivesOfWhatOthersGave) {
+  Cut cut(R"(
+    func.func @body(%x: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>)
+        attributes {pw.local_view} {
+      %b = pw.all_reduce %x add over ["x"] : tensor<2xf32>
+      %c = arith.addf %b, %x : tensor<2xf32>
+      %d = pw.all_reduce %c add over ["x"] : tensor<2xf32>
+      %e = arith.addf %x, %x : tensor<2xf32>
+      %f = pw.all_reduce %e add over ["x"] : tensor<2xf32>
+      %g = pw.all_reduce %f add over ["x"] : tensor<2xf32>
+      %h = arith.addf %d, %g : tensor<2xf32>
+      return %h, %e : tensor<2xf32>, tensor<2xf32>
+    })");
+  ASSERT_TRUE(cut.ok()) << cut.kernel.errors();
+  EXPECT_EQ(cut.steps(), "all_reduce A0->T0; part.0(T0A0)->T1R1; "
+                         "all_reduce T1->T3; all_reduce R1->T2; "
+                         "all_reduce T2->T4; part.1(T3T4)->R0");
+}
+
 TEST(Segments, CollectiveOfAnArgumentReturned) {
   Cut cut(R"(
     func.func @body(%x: tensor<2xf32>) -> tensor<2xf32> attributes {pw.local_view} {
