@@ -34,6 +34,7 @@
 #include "llvm/Transforms/Scalar/LoopIdiomRecognize.h"
 #include "llvm/Transforms/Scalar/LoopPassManager.h"
 #include "llvm/Transforms/Scalar/LoopRotation.h"
+#include "llvm/Transforms/Scalar/LoopStrengthReduce.h"
 #include "llvm/Transforms/Scalar/LoopUnrollPass.h"
 #include "llvm/Transforms/Scalar/SROA.h"
 #include "llvm/Transforms/Scalar/SimpleLoopUnswitch.h"
@@ -70,20 +71,69 @@ unsigned countVectorOps(const llvm::Loop &loop) {
 }
 
 /// What is not short is not unrolled, nor what is large; to find out what that
-/// would cost takes longer than to see that.
+/// would cost takes longer than to see that. Around a loop of its own nothing
+/// stays in registers when it vanishes, so that there a few branches are all
+/// that would be gained.
 struct KeepLongLoops : llvm::PassInfoMixin<KeepLongLoops> {
   static constexpr unsigned kShort = 8;
   /// The most that LLVM lets a loop become of which much can be left out, 400 %
   /// of 150, if each op counts as the least.
-  static constexpr unsigned kLarge = 600;
+  static constexpr unsigned kLarge = 600, kLargeAlone = 16;
 
   llvm::PreservedAnalyses run(llvm::Loop &loop, llvm::LoopAnalysisManager &,
                               llvm::LoopStandardAnalysisResults &results,
                               llvm::LPMUpdater &) {
     unsigned count = results.SE.getSmallConstantTripCount(&loop);
-    if (count == 0 || count > kShort || count * countVectorOps(loop) > kLarge)
+    const unsigned large = loop.getParentLoop() ? kLarge : kLargeAlone;
+    if (count == 0 || count > kShort || count * countVectorOps(loop) > large)
       loop.setLoopAlreadyUnrolled();
     return llvm::PreservedAnalyses::all();
+  }
+};
+} // namespace
+
+namespace {
+/// Writes the addresses in loops as few pointers that go on with them. To find
+/// the best ones takes long. Where a loop has few addresses, each of them is
+/// one of the target's, a pointer and the loop's number; where there are many,
+/// as in tiles, those pointers do not fit in registers.
+class ReduceAddresses : public llvm::PassInfoMixin<ReduceAddresses> {
+public:
+  llvm::PreservedAnalyses run(llvm::Function &function,
+                              llvm::FunctionAnalysisManager &analyses) {
+    auto &loops = analyses.getResult<llvm::LoopAnalysis>(function);
+    if (llvm::none_of(loops.getLoopsInPreorder(), hasManyAddresses))
+      return llvm::PreservedAnalyses::all();
+    return llvm::createFunctionToLoopPassAdaptor(llvm::LoopStrengthReducePass())
+        .run(function, analyses);
+  }
+
+private:
+  static constexpr size_t kMany = 5;
+
+  /// Whether the loop has many, which differ in more than a constant.
+  static bool hasManyAddresses(const llvm::Loop *loop) {
+    if (!loop->isInnermost())
+      return false;
+    llvm::SmallDenseSet<std::pair<const llvm::Value *, const llvm::Value *>, 16>
+        addresses;
+    for (const llvm::BasicBlock *block : loop->blocks())
+      for (const llvm::Instruction &op : *block)
+        if (auto *address = llvm::dyn_cast<llvm::GetElementPtrInst>(&op))
+          for (const llvm::Value *index : address->indices())
+            if (!llvm::isa<llvm::Constant>(index))
+              addresses.insert(
+                  {address->getPointerOperand(), withoutConstant(index)});
+    return addresses.size() >= kMany;
+  }
+
+  static const llvm::Value *withoutConstant(const llvm::Value *index) {
+    auto *sum = llvm::dyn_cast<llvm::BinaryOperator>(index);
+    bool isSum = sum && (sum->getOpcode() == llvm::Instruction::Add ||
+                         sum->getOpcode() == llvm::Instruction::Or);
+    return isSum && llvm::isa<llvm::ConstantInt>(sum->getOperand(1))
+               ? sum->getOperand(0)
+               : index;
   }
 };
 } // namespace
@@ -151,6 +201,7 @@ static void addLastPasses(llvm::FunctionPassManager &passes) {
   passes.addPass(llvm::InferAlignmentPass());
   passes.addPass(llvm::DivRemPairsPass());
   passes.addPass(llvm::SimplifyCFGPass());
+  passes.addPass(ReduceAddresses());
 }
 
 void kernel::optimize(llvm::Module &code, ObjectWriter &writer,
