@@ -205,6 +205,11 @@ struct LoweredSegment {
 /// Lets contexts that load the dialect LLVM keep what lowerToLLVM() needs.
 void registerConversion(DialectRegistry &registry);
 
+/// Makes buffers pointers, and what uses them ops of the dialect LLVM. Returns
+/// false, and changes nothing, where some are not known enough for that: sizes
+/// that are not constants, buffers that branches choose from.
+bool writePointers(ModuleOp module);
+
 /// Lowers to the LLVM dialect and adds the entry points.
 LogicalResult lowerToLLVM(ModuleOp module, ArrayRef<LoweredSegment> segments);
 

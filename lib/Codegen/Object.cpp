@@ -201,7 +201,8 @@ static LogicalResult lowerToBranches(ModuleOp module) {
   // Not all that arith can expand: maxima and minima have instructions, and as
   // compare and select their reductions would not become vector code.
   arith::populateCeilFloorDivExpandOpsPatterns(patterns);
-  memref::populateExpandStridedMetadataPatterns(patterns);
+  if (!kernel::writePointers(module))
+    memref::populateExpandStridedMetadataPatterns(patterns);
   kernel::applyPatternsToEnd(module, std::move(patterns));
   if (failed(kernel::lowerAffine(module)))
     return failure();
