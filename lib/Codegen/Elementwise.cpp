@@ -26,6 +26,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
 
 using namespace mlir;
 using namespace mlir::pathways;
@@ -35,6 +36,9 @@ namespace {
 
 /// Vectors in one turn of a loop, if they are made of few operations.
 constexpr int64_t kMostVectors = 4, kOperationsPerTurn = 16;
+/// The same where a loop is done once and not over and over, which leaves less
+/// to gain for what more code takes to compile; and so many in all are few.
+constexpr int64_t kMostVectorsOnce = 2, kFewVectors = 32;
 /// A function of the dialect math counts as so many operations.
 constexpr int64_t kFunctionCost = 8;
 /// Of arrays of this size the next row is fetched while functions of one are
@@ -68,6 +72,7 @@ private:
   bool addOperand(OpOperand &operand);
   void join(int64_t dim);
   void chooseVectors();
+  bool isDoneOnce();
   bool isRowOfMany(const Operand &operand) const;
   Lanes lanesOf(const Operand &operand) const;
   SmallVector<Value> subscripts(const Operand &operand, Value at) const;
@@ -173,10 +178,21 @@ void ElementwiseWriter::chooseVectors() {
   if (cost > kFunctionCost)
     for (Operand &operand : operands)
       operand.isFetched = isRowOfMany(operand);
-  vectors = kMostVectors;
+  const bool isOnce = isDoneOnce();
+  vectors = isOnce ? kMostVectorsOnce : kMostVectors;
+  if (isOnce && sizes[inner] / lanes <= kFewVectors)
+    vectors = 1;
   while (vectors > 1 && (vectors * cost > kOperationsPerTurn ||
                          vectors > sizes[inner] / lanes))
     vectors /= 2;
+}
+
+/// Whether there are no loops around the one along the inner dimension.
+bool ElementwiseWriter::isDoneOnce() {
+  for (auto [dim, size] : llvm::enumerate(sizes))
+    if (static_cast<int64_t>(dim) != inner && size != 1)
+      return false;
+  return !op->getParentOfType<LoopLikeOpInterface>();
 }
 
 /// Whether `operand` is a row of a large array, the next one right behind it.
