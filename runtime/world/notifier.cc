@@ -26,8 +26,16 @@ bool Notifier::Wait(const std::function<bool()>& done,
     const TimeNs end = real.Now() + spin_ns;
     spins_on_.store(sched_getcpu(), std::memory_order_relaxed);
     spinning_.fetch_add(1, std::memory_order_relaxed);
-    while (!(reached = done()) && !stopping.load(std::memory_order_relaxed) &&
-           real.Now() < end) {
+    while (true) {
+      const uint32_t epoch = epoch_.load(std::memory_order_acquire);
+      reached = done();
+      if (reached || stopping.load(std::memory_order_relaxed) ||
+          real.Now() >= end) {
+        break;
+      }
+      if (epoch != looked_.load(std::memory_order_relaxed)) {
+        looked_.store(epoch, std::memory_order_relaxed);
+      }
       sched_yield();
       const int core = sched_getcpu();
       if (core != spins_on_.load(std::memory_order_relaxed)) {

@@ -39,6 +39,13 @@ class Notifier {
     return threads > 1 ||
            (threads == 1 && spins_on_.load(std::memory_order_relaxed) == core);
   }
+  // Whether those that spin have looked since the last Notify: the only one; of
+  // several nobody knows.
+  bool has_looked() const {
+    return spinning_.load(std::memory_order_relaxed) == 1 &&
+           looked_.load(std::memory_order_relaxed) ==
+               epoch_.load(std::memory_order_relaxed);
+  }
   // Whether one sleeps, or is about to.
   bool waiting() const { return waiters_.load(std::memory_order_relaxed) != 0; }
   // Whether a thread was woken that has not run since: perhaps it waits for the
@@ -58,7 +65,8 @@ class Notifier {
   // were woken.
   std::atomic<uint64_t> sleepers_{0};
   std::atomic<uint32_t> spinning_{0};
-  std::atomic<int> spins_on_{-1};  // where the last one was that has moved
+  std::atomic<uint32_t> looked_{0};  // epoch_, before the last one looked
+  std::atomic<int> spins_on_{-1};    // where the last one was that has moved
 };
 
 }  // namespace pathways

@@ -50,12 +50,13 @@ struct alignas(64) ThreadWorld::Worker {
   // came from.
   Lane lane = kDirectLane;
   int serving = 0;
-  int next_bulk = 0;       // the worker whose bulk message comes next
-  uint32_t passed_by = 0;  // rounds since one was looked for
-  bool turned = false;     // the last round had a kTurn
-  TimeNs last_bulk = 0;    // when one was looked for because of that
-  bool polls = false;      // is in Uplink::poll: it sends for others
-  bool staged = false;     // the stage keeps something
+  int next_bulk = 0;         // the worker whose bulk message comes next
+  uint32_t passed_by = 0;    // rounds since one was looked for
+  bool turned = false;       // the last round had a kTurn
+  TimeNs last_bulk = 0;      // when one was looked for because of that
+  bool polls = false;        // is in Uplink::poll: it sends for others
+  uint32_t not_yielded = 0;  // rounds without work since it let others run
+  bool staged = false;       // the stage keeps something
   std::unique_ptr<UplinkStage> stage;  // null: the uplink has none
   std::thread thread;  // changed by the watchdog's alone, until that has ended
   std::atomic<uint32_t> ended{1};  // its thread, or there is none

@@ -284,13 +284,17 @@ bool ThreadWorld::Spin(Worker& self, absl::FunctionRef<bool()> is_over) {
       // Who is woken may be put on a free core.
       if (now >= end || (!crowded && SharesCore(self))) return false;
     }
-    // A client that spins too may be on this core, or a process that sends what
-    // this one waits for. To yield costs less than to sleep and be woken. Now
-    // and then also for a client that the system may have moved here meanwhile.
-    const bool shares = notifier_.spinning_on(core) || notifier_.waking() ||
-                        options_.uplink.poll;
-    if (i % (shares ? kRoundsPerYield : kRoundsPerClock) == 0 &&
-        (shares || crowded)) {
+    // A client that spins too may be on this core, where it has something to do
+    // once it was notified; or a process that sends what this one waits for. To
+    // yield costs less than to sleep and be woken. Now and then also for a
+    // client that the system may have moved here meanwhile; for that it counts
+    // all rounds, as messages without end may end each look for them soon.
+    const bool shares =
+        (notifier_.spinning_on(core) && !notifier_.has_looked()) ||
+        notifier_.waking() || options_.uplink.poll;
+    if ((shares && i % kRoundsPerYield == 0) ||
+        (++self.not_yielded >= kRoundsPerClock && crowded)) {
+      self.not_yielded = 0;
       sched_yield();
     }
     Pause();

@@ -56,6 +56,21 @@ TEST(NotifierTest, KnowsWhereItsOnlyThreadSpins) {
   }
 }
 
+TEST(NotifierTest, KnowsWhetherItsOnlyThreadHasLooked) {
+  Notifier notifier;
+  std::atomic<bool> stopping{false};
+  EXPECT_FALSE(notifier.has_looked());  // nobody spins
+  int looks = 0;
+  const auto look = [&] {
+    if (++looks == 1) notifier.Notify();
+    // The first look began before that, and the second one is not over.
+    EXPECT_EQ(notifier.has_looked(), looks > 2);
+    return looks == 4;
+  };
+  EXPECT_TRUE(notifier.Wait(look, stopping, kSpins[1]));
+  EXPECT_FALSE(notifier.has_looked());
+}
+
 TEST(NotifierTest, LooksAgainAfterEachNotify) {
   for (TimeNs spin : kSpins) {
     Notifier notifier;
