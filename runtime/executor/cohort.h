@@ -27,7 +27,7 @@ namespace pathways {
 class Device;
 
 // Those of a host are used by different workers, so no two share a cache line.
-class alignas(64) Cohort {
+class alignas(kLineBytes) Cohort {
  public:
   // `gate`: that of their worker, from their world.
   explicit Cohort(KernelGate* const* gate) : gate_(gate) {}

@@ -29,6 +29,7 @@
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
+#include "runtime/base/line_allocator.h"
 #include "runtime/executor/cohort.h"
 #include "runtime/executor/counters.h"
 #include "runtime/executor/cpu_backend.h"
@@ -44,7 +45,7 @@
 
 namespace pathways {
 
-class alignas(64) Device final : public Actor {
+class alignas(kLineBytes) Device final : public Actor {
  public:
   // `index` on `host`. What the pointers point to is not owned.
   Device(World* world, const HostActors* host_actors, Cohort* cohort, int host,

@@ -178,7 +178,7 @@ struct alignas(kLineBytes) HostGrant {
   std::vector<Cohort> cohorts;
 };
 
-struct alignas(64) DeviceProgram {
+struct alignas(kLineBytes) DeviceProgram {
   // What each gang looks at, first.
   //
   // What its queue runs, shared with devices that run the same; and from where

@@ -21,6 +21,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "runtime/base/line_allocator.h"
+
 namespace pathways {
 
 // One run of a kernel, in numbers; names come from the plan.
@@ -38,7 +40,7 @@ struct KernelCall {
 // other. Invariants: (1) a call that Read returned has begun, and what the
 // thread wrote before is seen; (2) once GiveUp returned true, Leave does not
 // return. A gate of a thread that was given up must never be destroyed.
-class alignas(64) KernelGate {
+class alignas(kLineBytes) KernelGate {
  public:
   // Has Announce call `before`, for what must not wait for a kernel. Before the
   // gate is used.

@@ -18,6 +18,7 @@
 #include <memory>
 #include <thread>
 
+#include "runtime/base/line_allocator.h"
 #include "runtime/world/mailbox.h"
 #include "runtime/world/mix.h"
 #include "runtime/world/thread_world.h"
@@ -41,7 +42,7 @@ class Counter {
   std::atomic<uint64_t> value_{0};
 };
 
-struct alignas(64) ThreadWorld::Worker {
+struct alignas(kLineBytes) ThreadWorld::Worker {
   ThreadWorld* world = nullptr;
   int index = 0;
   uint32_t rounds = 0;
@@ -64,7 +65,7 @@ struct alignas(64) ThreadWorld::Worker {
     Counter messages, controls, remote, outside, timers, spins, sleeps, wakes;
   } stats;
   // Read by others: the core it was on when it last had no work; -1: none yet.
-  alignas(64) std::atomic<int> core{-1};
+  alignas(kLineBytes) std::atomic<int> core{-1};
   Mailbox mailbox;
 };
 
