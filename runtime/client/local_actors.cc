@@ -83,7 +83,9 @@ void LocalActors::AddHost(int h, int worker, const ClusterOptions& options) {
     const int64_t device = topology.first_device(h) + d;
     const auto [cohort, fresh] = cohort_of.try_emplace(
         alone ? d : worker % world.num_workers(), cohort_of.size());
-    if (fresh) host.cohorts.emplace_back(world.kernel_gate(worker));
+    if (fresh) {
+      host.cohorts.emplace_back(world.kernel_gate(worker), world.spins());
+    }
     host.actors.cohorts.push_back(cohort->second);
     host.devices.push_back(std::make_unique<Device>(
         &world, &host.actors, &host.cohorts[cohort->second], h, d,

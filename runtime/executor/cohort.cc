@@ -8,6 +8,8 @@
 
 #include "runtime/executor/cohort.h"
 
+#include <algorithm>
+
 #include "runtime/executor/device.h"
 
 namespace pathways {
@@ -16,6 +18,14 @@ namespace {
 // Devices that run, most of them for little, before other actors have a turn.
 constexpr int kMaxRuns = 256;
 
+void Pause() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
 }  // namespace
 
 void Cohort::Add(int index, Device* device) {
@@ -23,6 +33,7 @@ void Cohort::Add(int index, Device* device) {
   devices_.resize(static_cast<size_t>(index) + 1 - first_);
   devices_.back() = device;
   awake_.push_back(nullptr);
+  looking_.reserve(devices_.size());
 }
 
 void Cohort::Run(Device* device) {
@@ -33,17 +44,53 @@ void Cohort::Run(Device* device) {
 void Cohort::RunAwake() {
   bool over = false;
   current_gate_ = *gate_;
-  for (int i = 0; i < kMaxRuns && size_ > 0 && !over; ++i) {
-    Device* device = awake_[begin_];
-    begin_ = begin_ + 1 == awake_.size() ? 0 : begin_ + 1;
-    --size_;
-    device->awake_ = false;
-    over = device->Pump();
-    if (over) Wake(device);
+  int runs = 0;
+  while (true) {
+    for (; runs < kMaxRuns && size_ > 0 && !over; ++runs) {
+      Device* device = awake_[begin_];
+      begin_ = begin_ + 1 == awake_.size() ? 0 : begin_ + 1;
+      --size_;
+      device->awake_ = false;
+      over = device->Pump();
+      if (over) Wake(device);
+    }
+    if (looking_.empty()) break;
+    const bool has_more = size_ > 0;
+    if (has_more || !Look()) EndLook();
+    if (has_more || size_ == 0) break;
   }
   if (size_ == 0 || continuing_) return;
   continuing_ = true;
   awake_[begin_]->SendContinue();
+}
+
+bool Cohort::Look() {
+  const uint32_t looks = looks_ ? patience_ : 0;
+  for (uint32_t i = 0; i < looks; ++i) {
+    for (size_t k = 0; k < looking_.size(); ++k) {
+      const Leader leader = looking_[k];
+      if (!leader.meeting->Look(leader.cohort)) continue;
+      looking_.erase(looking_.begin() + static_cast<std::ptrdiff_t>(k));
+      GoOn(leader);
+      patience_ = std::min(2 * patience_, kMaxLooks);
+      return true;
+    }
+    Pause();
+  }
+  patience_ = std::max(patience_ / 2, kMinLooks);
+  return false;
+}
+
+void Cohort::EndLook() {
+  for (const Leader& leader : looking_) {
+    if (leader.meeting->AwaitWord(leader.cohort)) GoOn(leader);
+  }
+  looking_.clear();
+}
+
+void Cohort::GoOn(const Leader& leader) {
+  leader.device->waiting_groups_ = 0;
+  Wake(leader.device);
 }
 
 }  // namespace pathways

@@ -20,6 +20,7 @@
 
 #include "runtime/base/line_allocator.h"
 #include "runtime/base/prefetch.h"
+#include "runtime/executor/small_meeting.h"
 #include "runtime/world/world.h"
 
 namespace pathways {
@@ -29,8 +30,10 @@ class Device;
 // Those of a host are used by different workers, so no two share a cache line.
 class alignas(kLineBytes) Cohort {
  public:
-  // `gate`: that of their worker, from their world.
-  explicit Cohort(KernelGate* const* gate) : gate_(gate) {}
+  // `gate`: that of their worker, from their world. `looks`: whether it may
+  // look for other workers (World::spins).
+  explicit Cohort(KernelGate* const* gate, bool looks = false)
+      : gate_(gate), looks_(looks) {}
 
   // Called by the device at `index` of its host; indices only grow.
   void Add(int index, Device* device);
@@ -57,6 +60,15 @@ class alignas(kLineBytes) Cohort {
   void Wake(Device* device);
   // Wakes `device`, then runs those that are awake, each for a turn.
   void Run(Device* device);
+  // A device that waits in a meeting that it leads.
+  struct Leader {
+    Device* device = nullptr;
+    SmallMeeting* meeting = nullptr;
+    uint32_t cohort = 0;  // in the meeting
+  };
+  // Looks for those that it waits for while no device has anything to do; once
+  // that has taken long, it is to be told. From a turn of the device.
+  void LookFor(const Leader& leader) { looking_.push_back(leader); }
   // Has the processor ask for the list of those that are awake.
   void Prefetch() const {
     const void* next = static_cast<const void*>(awake_.data() + begin_);
@@ -69,7 +81,16 @@ class alignas(kLineBytes) Cohort {
   }
 
  private:
+  // As long as a message to another worker takes; and so many that one that
+  // would have come soon is not missed for ever.
+  static constexpr uint32_t kMaxLooks = 64, kMinLooks = 4;
+
   void RunAwake();
+  // Looks for a while. Whether all that a leader waits for are there: it goes
+  // on then.
+  bool Look();
+  void EndLook();
+  void GoOn(const Leader& leader);
 
   // What each device's turn looks at, first.
   KernelGate* const* const gate_;
@@ -78,6 +99,9 @@ class alignas(kLineBytes) Cohort {
   LineVector<Device*> awake_;
   size_t begin_ = 0, size_ = 0;
   bool continuing_ = false;
+  const bool looks_;
+  uint32_t patience_ = kMaxLooks;  // looks in a row, if nobody comes
+  LineVector<Leader> looking_;     // empty between handlers
 
   // By index, from the first on: a host may have very many cohorts of one.
   size_t first_ = 0;

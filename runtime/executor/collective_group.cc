@@ -48,16 +48,6 @@ void HostGroup::SetMemory(char* memory) {
   }
 }
 
-void HostGroup::PrefetchOthers(uint32_t cohort, uint64_t firing) const {
-  constexpr size_t kMaxCohorts = 8;
-  if (data == nullptr || cohort_at.size() > kMaxCohorts) return;
-  meeting->Prefetch(firing);
-  for (uint32_t c = 0; c < cohort_at.size(); ++c) {
-    if (c == cohort) continue;
-    __builtin_prefetch(data + (firing & 1) * slot_bytes + cohort_at[c]);
-  }
-}
-
 int64_t HostGroup::num_own() const {
   int64_t own = 0;
   for (const Local& local : locals) {

@@ -22,6 +22,7 @@
 #include "runtime/executor/collective.h"
 #include "runtime/executor/exchange_state.h"
 #include "runtime/executor/slot_ref.h"
+#include "runtime/executor/small_meeting.h"
 
 namespace pathways {
 
@@ -29,7 +30,9 @@ namespace pathways {
 struct CollectiveMember {
   uint32_t group = 0;  // counts from CollectiveTable::first_group
   uint32_t rank = 0;
-  uint32_t own = 0;  // its place among the members of the host, by rank
+  // Its place among the members of the host, by rank; if all are there, among
+  // those of its cohort.
+  uint32_t own = 0;
 };
 // A group of such a collective in which the device has members.
 struct DeviceGroup {
@@ -54,8 +57,6 @@ struct GroupMeeting {
     uint32_t arrived[2] = {0, 0};
     bool poisoned[2] = {false, false};
     uint32_t devices = 0;
-    // Of either slot, bits of what is carried; see HostGroup.
-    uint64_t result[2] = {0, 0};
   };
   std::vector<Count> counts;
   struct Slot {
@@ -73,15 +74,6 @@ struct GroupMeeting {
     near.poisoned[which] |= *poison;
     if (++near.arrived[which] < near.devices) return false;
     return ArriveCohort(&near, which, poison);
-  }
-  // Whether the next device of `cohort` that arrives is its last.
-  bool IsLastNext(uint32_t cohort, uint64_t firing) const {
-    const Count& near = counts[cohort];
-    return near.arrived[firing & 1] + 1 == near.devices;
-  }
-  // Fetches what the last of a cohort writes, as others did before.
-  void Prefetch(uint64_t firing) const {
-    __builtin_prefetch(&slots[firing & 1], /*rw=*/1);
   }
 
  private:
@@ -107,6 +99,12 @@ struct InPlaceGroup {
 // uses slot n mod 2 of its memory: nobody can arrive at n + 2 before all have
 // read n.
 struct HostGroup {
+  // Of what is small: where its members meet, instead of `meeting`. The host
+  // program's; else null.
+  SmallMeeting* small = nullptr;
+  std::vector<const char*> contributions[2];  // see below
+  // One result for all; see below.
+  bool shared = false;
   uint32_t action = 0, step = 0;
   std::vector<int32_t> members;  // shards, by rank
   uint64_t bytes = 0;            // of one contribution
@@ -125,22 +123,15 @@ struct HostGroup {
   // What is large, or all on one device; else null.
   std::unique_ptr<InPlaceGroup> in_place;
 
-  // What is small and has no exchange is copied to the group's memory by who
-  // arrives: two slots of contributions, then two of results. Of a slot, where
-  // that of each rank begins: by cohort, so that no two workers write to one
-  // cache line. When the result is the same for all, it is shared: who arrives
-  // last computes it.
-  bool shared = false;
-  // A shared result of a few bytes that each device takes for one member does
-  // not go through memory: the message that all are there has it for the
-  // cohort's part of the meeting.
-  bool carried = false;
+  // What is not small, nor in place, and has no exchange is copied to the
+  // group's memory by who arrives: two slots of contributions, then two of
+  // results. Of a slot, where that of each rank begins: by cohort, so that no
+  // two workers write to one cache line. When the result is the same for all,
+  // it is shared: who arrives last computes it. Contributions are by rank, of
+  // either slot.
   std::vector<uint64_t> at;
-  // Of each cohort, where in a slot its contributions begin.
-  std::vector<uint64_t> cohort_at;
   uint64_t slot_bytes = 0, result_bytes = 0;
   char* data = nullptr;
-  std::vector<const char*> contributions[2];  // by rank, of either slot
 
   // Once the memory is there.
   void SetMemory(char* memory);
@@ -151,8 +142,6 @@ struct HostGroup {
     return AddressAt(data, (firing & 1) * slot_bytes + at[rank]);
   }
   int64_t num_own() const;  // members that are here
-  // Fetches what other cohorts have contributed so far, if it is not much.
-  void PrefetchOthers(uint32_t cohort, uint64_t firing) const;
 };
 
 // Finds the slots that members of an in-place group have at `firing`; then does

@@ -79,12 +79,15 @@ void Device::OnLocal(const LocalMessage& message) {
       break;
     case kGroupDone: {
       const bool poison = message.flags & kPoisoned;
-      GroupMeeting* const meeting =
-          program->groups[message.target].meeting.get();
-      if (meeting != nullptr) {
-        meeting->counts[message.item].result[message.step & 1] =
-            reinterpret_cast<uint64_t>(message.payload);
-        NearDone(*program, message.target, meeting->cohorts[message.item],
+      const HostGroup& group = program->groups[message.target];
+      if (group.small != nullptr) {
+        // Its leader tells the others of the cohort.
+        Device* leader = cohort_->at(group.small->leader(message.item));
+        if (leader->GroupDone(*program, message.target, message.step, poison)) {
+          cohort_->Wake(leader);
+        }
+      } else if (group.meeting != nullptr) {
+        NearDone(*program, message.target, group.meeting->cohorts[message.item],
                  message.step, poison, /*except=*/nullptr);
       } else {
         GroupDone(*program, message.target, message.step, poison);

@@ -29,6 +29,7 @@
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
+#include "absl/types/span.h"
 #include "runtime/base/line_allocator.h"
 #include "runtime/executor/cohort.h"
 #include "runtime/executor/counters.h"
@@ -196,9 +197,18 @@ class alignas(kLineBytes) Device final : public Actor {
   // Collectives (device_collective.cc). False: waits for other members.
   bool RunCollective(DeviceProgram* program, const Gang& gang,
                      const CollectiveTable& table, uint64_t firing);
-  // The same of a small one that is not traced.
-  bool RunSmall(DeviceProgram* program, const CollectiveTable& table,
-                uint64_t firing);
+  // The same of a small one.
+  bool RunSmall(DeviceProgram* program, const Gang& gang,
+                const CollectiveTable& table, uint64_t firing);
+  // What its leader does for the cohort once all have arrived; and word of that
+  // to other leaders that wait for it.
+  void LeadSmall(const DeviceProgram& program, const CollectiveTable& table,
+                 const DeviceGroup& in, uint64_t firing);
+  void TellLeaders(const DeviceProgram& program, const CollectiveTable& table,
+                   const DeviceGroup& in, uint64_t firing);
+  // What each takes then.
+  void TakeSmall(const CollectiveShape& shape, const HostGroup& group,
+                 uint32_t cohort, uint32_t rank, char* result);
   // The device has arrived at a group of a collective; it waits for so many.
   void SetMet(DeviceProgram* program, const CollectiveTable& table, uint32_t i,
               uint64_t firing) {
@@ -239,7 +249,7 @@ class alignas(kLineBytes) Device final : public Actor {
   // The same for the group's members on the `devices` of the cohort, without
   // `except`.
   void NearDone(const DeviceProgram& program, uint32_t group,
-                const std::vector<uint32_t>& devices, uint64_t firing,
+                absl::Span<const uint32_t> devices, uint64_t firing,
                 bool poison, const Device* except);
 
   // What each gang touches, first.

@@ -14,7 +14,6 @@ namespace pathways {
 
 bool Device::RunCollective(DeviceProgram* program, const Gang& gang,
                            const CollectiveTable& table, uint64_t firing) {
-  if (table.small && !trace_.is_on()) return RunSmall(program, table, firing);
   if (meeting_ == kOutside) {
     meeting_ = kContributing;
     trace_.MeetingBegins();
@@ -58,32 +57,20 @@ bool Device::RunCollective(DeviceProgram* program, const Gang& gang,
   return true;
 }
 
-namespace {
-
-// What the meeting of a small collective has for the device's cohort.
-const char* CarriedResult(const DeviceProgram& program,
-                          const CollectiveTable& table, uint64_t firing) {
-  const DeviceGroup& in = program.groups_in[table.group_begin];
-  const GroupMeeting& meeting =
-      *program.groups[table.first_group + in.group].meeting;
-  return reinterpret_cast<const char*>(
-      &meeting.counts[in.cohort].result[firing & 1]);
-}
-
-}  // namespace
-
-bool Device::RunSmall(DeviceProgram* program, const CollectiveTable& table,
-                      uint64_t firing) {
+bool Device::RunSmall(DeviceProgram* program, const Gang& gang,
+                      const CollectiveTable& table, uint64_t firing) {
   const CollectiveShape& shape = *table.shape;
+  const DeviceGroup& in = program->groups_in[table.group_begin];
+  const HostGroup& group = program->groups[table.first_group + in.group];
   const CollectiveMember& member = program->members[table.member_begin];
-  const HostGroup& group = program->groups[table.first_group + member.group];
+  SmallMeeting& meeting = *group.small;
   const SlotOffset* const slots =
       program->queue->slots.data() + table.first_slot;
-  const DeviceGroup& in = program->groups_in[table.group_begin];
   if (meeting_ == kOutside) {
     meeting_ = kContributing;
+    trace_.MeetingBegins();
     if (!poisoned_ && shape.source_bytes > 0) {
-      char* const to = group.contribution(firing, member.rank);
+      char* const to = meeting.contribution(in.cohort, member.own);
       const char* const from = slots[0].at(program->memories, firing);
       Do([&](auto& backend) {
         backend.CopyBytes(from, shape.source_bytes, to);
@@ -92,47 +79,85 @@ bool Device::RunSmall(DeviceProgram* program, const CollectiveTable& table,
     if (!IsHeadDone(program)) return false;
   }
   if (meeting_ == kContributing) {
-    meeting_ = kArriving;
     SetMet(program, table, table.group_begin, firing);
-    bool poison = poisoned_;
-    if (!group.meeting->Arrive(in.cohort, firing, &poison)) {
+    const bool leads =
+        meeting.Arrive(in.cohort, static_cast<uint32_t>(index_), poisoned_);
+    meeting_ = leads ? kArriving : kTaking;
+    if (!leads || !meeting.Look(in.cohort)) {
       Await(*program, 1);
-      if (group.meeting->IsLastNext(in.cohort, firing)) {
-        group.PrefetchOthers(in.cohort, firing);
-      }
+      trace_.MeetingWaits();
+      if (leads) cohort_->LookFor({this, &meeting, in.cohort});
       return false;
     }
-    if (poison) PoisonShard(0);
-    CombineShared(*program, table, in, firing, poison);
+  }
+  if (meeting_ == kArriving) {
     meeting_ = kTelling;
+    LeadSmall(*program, table, in, firing);
     if (!IsHeadDone(program)) return false;
   }
   if (meeting_ == kTelling) {
-    meeting_ = kArriving;
-    TellArrived(*program, table, in, firing, poisoned_);
-  }
-  if (waiting_groups_ > 0) return false;
-  if (meeting_ == kArriving) {
     meeting_ = kTaking;
+    NearDone(*program, table.first_group + in.group, meeting.devices(in.cohort),
+             firing, poisoned_, /*except=*/this);
+  }
+  if (meeting_ == kTaking) {
+    meeting_ = kLeaving;
+    trace_.MeetingEnds(*program, gang, firing, step_);
     if (!poisoned_ && shape.result_bytes > 0) {
-      char* const result = slots[1].at(program->memories, firing);
-      const char* const from = group.carried
-                                   ? CarriedResult(*program, table, firing)
-                                   : group.result(firing);
-      Do([&](auto& backend) {
-        if (group.shared) {
-          backend.CopyBytes(from, shape.result_bytes, result);
-        } else {
-          backend.Combine({&shape, member.rank,
-                           group.contributions[firing & 1].data(), result});
-        }
-      });
+      TakeSmall(shape, group, in.cohort, member.rank,
+                slots[1].at(program->memories, firing));
     }
     if (!IsHeadDone(program)) return false;
   }
+  trace_.CollectiveEnds(*program, gang, firing, step_);
   meeting_ = kOutside;
   ++step_;
   return true;
+}
+
+void Device::LeadSmall(const DeviceProgram& program,
+                       const CollectiveTable& table, const DeviceGroup& in,
+                       uint64_t firing) {
+  const HostGroup& group = program.groups[table.first_group + in.group];
+  SmallMeeting& meeting = *group.small;
+  // Word of it says nothing of poison.
+  meeting.Look(in.cohort);
+  TellLeaders(program, table, in, firing);
+  if (meeting.found_poison(in.cohort)) {
+    PoisonShard(0);
+  } else if (group.shared) {
+    Do([&](auto& backend) {
+      backend.Combine({table.shape, /*rank=*/0, meeting.operands(in.cohort),
+                       meeting.result(in.cohort)});
+    });
+  }
+}
+
+void Device::TakeSmall(const CollectiveShape& shape, const HostGroup& group,
+                       uint32_t cohort, uint32_t rank, char* result) {
+  Do([&](auto& backend) {
+    if (group.shared) {
+      backend.CopyBytes(group.small->result(cohort), shape.result_bytes,
+                        result);
+    } else {
+      backend.Combine({&shape, rank, group.small->operands(cohort), result});
+    }
+  });
+}
+
+void Device::TellLeaders(const DeviceProgram& program,
+                         const CollectiveTable& table, const DeviceGroup& in,
+                         uint64_t firing) {
+  const uint32_t index = table.first_group + in.group;
+  SmallMeeting& meeting = *program.groups[index].small;
+  for (uint32_t c = 0; c < meeting.cohorts(); ++c) {
+    if (c == in.cohort || !meeting.OwesWord(in.cohort, c)) continue;
+    LocalMessage message = New(kGroupDone, program);
+    message.target = index;
+    message.step = firing;
+    message.item = c;
+    Send(host_actors_.devices[meeting.devices(c)[0]], message);
+  }
 }
 
 bool Device::IsPoisoned(const DeviceProgram& program,
@@ -225,14 +250,11 @@ void Device::CombineShared(const DeviceProgram& program,
                            const CollectiveTable& table, const DeviceGroup& in,
                            uint64_t firing, bool poison) {
   const HostGroup& group = program.groups[table.first_group + in.group];
-  uint64_t& carried = group.meeting->counts[in.cohort].result[firing & 1];
-  carried = 0;
   if (poison || !group.shared) return;
-  char* const result =
-      group.carried ? reinterpret_cast<char*>(&carried) : group.result(firing);
   Do([&](auto& backend) {
     backend.Combine({table.shape, /*rank=*/0,
-                     group.contributions[firing & 1].data(), result});
+                     group.contributions[firing & 1].data(),
+                     group.result(firing)});
   });
 }
 
@@ -241,7 +263,6 @@ void Device::TellArrived(const DeviceProgram& program,
                          uint64_t firing, bool poison) {
   const uint32_t index = table.first_group + in.group;
   const GroupMeeting& meeting = *program.groups[index].meeting;
-  const uint64_t carried = meeting.counts[in.cohort].result[firing & 1];
   const std::vector<std::vector<uint32_t>>& cohorts = meeting.cohorts;
   for (size_t c = 0; c < cohorts.size(); ++c) {
     if (c == in.cohort) continue;
@@ -250,7 +271,6 @@ void Device::TellArrived(const DeviceProgram& program,
     message.target = index;
     message.step = firing;
     message.item = static_cast<uint32_t>(c);
-    message.payload = reinterpret_cast<void*>(carried);
     Send(host_actors_.devices[cohorts[c][0]], message);
   }
   NearDone(program, index, cohorts[in.cohort], firing, poison,
@@ -266,7 +286,7 @@ void Device::TellAllArrived(const DeviceProgram& program,
 }
 
 void Device::NearDone(const DeviceProgram& program, uint32_t group,
-                      const std::vector<uint32_t>& devices, uint64_t firing,
+                      absl::Span<const uint32_t> devices, uint64_t firing,
                       bool poison, const Device* except) {
   for (uint32_t index : devices) {
     Device* device = cohort_->at(index);
@@ -322,9 +342,6 @@ void Device::TakeResults(DeviceProgram* program, const CollectiveTable& table,
         slots[2 * (m - table.member_begin) + 1].at(program->memories, firing);
     if (group.exchange != nullptr) {
       backend_->TakeResult({table.shape, &group, member.own, firing}, result);
-    } else if (group.carried) {
-      backend_->CopyBytes(CarriedResult(*program, table, firing), bytes,
-                          result);
     } else if (group.shared) {
       backend_->CopyBytes(group.result(firing), bytes, result);
     } else if (group.in_place == nullptr) {

@@ -104,8 +104,9 @@ bool Device::RunStep(DeviceProgram* program, const Gang& gang,
                      uint64_t firing) {
   const GangStepTable& step = program->queue->steps[gang.step_begin + step_];
   if (step.collective >= 0) {
-    return RunCollective(program, gang,
-                         program->queue->collectives[step.collective], firing);
+    const CollectiveTable& table = program->queue->collectives[step.collective];
+    return table.small ? RunSmall(program, gang, table, firing)
+                       : RunCollective(program, gang, table, firing);
   }
   // A gang of one step says it all. Where gangs cost virtual time, kernels take
   // none.

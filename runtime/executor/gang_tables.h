@@ -37,9 +37,7 @@ struct CollectiveTable {
   uint32_t member_begin = 0, member_end = 0;  // by co-resident shard
   uint32_t group_begin = 0, group_end = 0;    // distinct
   bool in_place = false;                      // some group is
-  // One member, in a group of several devices that are all on the host, and
-  // whose contributions are copied.
-  bool small = false;
+  bool small = false;                         // its only group is
   bool operator==(const CollectiveTable&) const = default;
 };
 

@@ -314,6 +314,7 @@ class HostProgram {
   std::vector<std::unique_ptr<DeviceProgram>> devices;  // null: no shards
   std::vector<CollectiveShape> shapes;
   std::vector<HostGroup> groups;
+  std::vector<std::unique_ptr<SmallMeeting>> small_meetings;  // of groups
   // (action, step, rank 0) -> group.
   absl::flat_hash_map<std::tuple<uint32_t, uint32_t, uint32_t>, uint32_t>
       group_of;

@@ -98,6 +98,12 @@ class HostProgramBuilder {
   void PlaceGroups(size_t first, uint32_t slice, const proto::Collective& c);
   // Where contributions lie of a group that is all on this host.
   void PlaceContributions(HostGroup* group);
+  // Whether they are so few bytes, of one shard of each device, that cohorts
+  // trade them.
+  bool IsSmall(const HostGroup& group, uint32_t slice) const;
+  // Where the members meet: as for other collectives that are alike.
+  SmallMeeting* SmallMeetingOf(const HostGroup& group, uint32_t slice,
+                               uint64_t result_bytes);
   std::shared_ptr<const layout::HostExchange> ExchangeOf(
       uint32_t slice, const proto::Collective& c, const HostGroup& group,
       const CollectiveShape& shape);
@@ -175,7 +181,7 @@ class HostProgramBuilder {
   std::vector<uint32_t> self_bases_;
   ByteSum host_sum_;
   uint64_t lacking_ = 0;
-  std::vector<uint64_t> group_at_;
+  std::vector<uint64_t> group_at_, small_at_;
   std::vector<uint64_t> staging_;
   size_t next_staging_ = 0;
   // By action and step.
@@ -184,6 +190,10 @@ class HostProgramBuilder {
   // By device, slice and axes.
   std::map<std::tuple<uint32_t, uint32_t, std::vector<std::string>>, Membership>
       memberships_;
+  // By slice, members, and bytes of contributions and results.
+  std::map<std::tuple<uint32_t, std::vector<int32_t>, uint64_t, uint64_t>,
+           SmallMeeting*>
+      small_of_;
   std::vector<std::shared_ptr<const GangTables>> queues_;  // all different
   // By all that makes them different.
   std::map<std::tuple<uint32_t, int32_t, int, int64_t, bool, std::string>,

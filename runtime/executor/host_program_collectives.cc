@@ -19,6 +19,9 @@ namespace {
 // Contributions of a host from which on they are combined in place: about what
 // one worker combines while two others meet.
 constexpr int64_t kInPlaceBytes = 32 << 10;
+// Of all contributions to what is small. Each worker reads those of the others
+// and combines them, while it would wait for one that does.
+constexpr uint64_t kSmallBytes = 4 << 10;
 
 CollectiveShape ShapeOf(const proto::Collective& c,
                         const layout::ReductionTree& tree,
@@ -37,6 +40,21 @@ CollectiveShape ShapeOf(const proto::Collective& c,
   shape.result = result.shape;
   shape.Complete(tree);
   return shape;
+}
+
+const HostGroup::Local& LocalOf(const HostGroup& group, uint32_t device) {
+  return *std::lower_bound(
+      group.locals.begin(), group.locals.end(), device,
+      [](const HostGroup::Local& l, uint32_t d) { return l.device < d; });
+}
+
+// The place of a device among those of its cohort that are in a group.
+uint32_t PlaceInCohort(const HostGroup& group, uint32_t device) {
+  if (group.meeting == nullptr) return 0;
+  const std::vector<uint32_t>& cohort =
+      group.meeting->cohorts[LocalOf(group, device).cohort];
+  return static_cast<uint32_t>(
+      std::lower_bound(cohort.begin(), cohort.end(), device) - cohort.begin());
 }
 
 }  // namespace
@@ -159,8 +177,11 @@ void HostProgramBuilder::PlaceGroups(size_t first, uint32_t slice,
       host_sum_.Add(AlignBuffer(group.exchange->slot_bytes()), 2);
     } else if (group.in_place == nullptr) {
       group.shared = shape.kind == proto::ALL_REDUCE;
-      group.carried = group.shared &&
-                      shape.result_bytes <= static_cast<int64_t>(sizeof(void*));
+      if (IsSmall(group, slice)) {
+        group.small =
+            SmallMeetingOf(group, slice, group.shared ? shape.result_bytes : 0);
+        continue;
+      }
       PlaceContributions(&group);
       host_sum_.Add(group.slot_bytes, 2);
       host_sum_.Add(group.result_bytes, 2);
@@ -176,7 +197,6 @@ void HostProgramBuilder::PlaceContributions(HostGroup* group) {
     cohorts[local.cohort].push_back(&local);
   }
   for (const std::vector<const HostGroup::Local*>& locals : cohorts) {
-    group->cohort_at.push_back(group->slot_bytes);
     for (const HostGroup::Local* local : locals) {
       for (uint32_t rank : local->ranks) {
         group->at[rank] = group->slot_bytes;
@@ -186,6 +206,34 @@ void HostProgramBuilder::PlaceContributions(HostGroup* group) {
     group->slot_bytes = AlignBuffer(group->slot_bytes);
   }
   if (group->shared) group->result_bytes = AlignBuffer(group->bytes);
+}
+
+bool HostProgramBuilder::IsSmall(const HostGroup& group, uint32_t slice) const {
+  const auto has_one = [&](const HostGroup::Local& local) {
+    return out_.devices[local.device]->shards[slice].size() == 1;
+  };
+  return group.members.size() * group.bytes <= kSmallBytes &&
+         group.meeting->cohorts.size() <= SmallMeeting::kMaxCohorts &&
+         std::all_of(group.locals.begin(), group.locals.end(), has_one);
+}
+
+SmallMeeting* HostProgramBuilder::SmallMeetingOf(const HostGroup& group,
+                                                 uint32_t slice,
+                                                 uint64_t result_bytes) {
+  SmallMeeting*& known =
+      small_of_[{slice, group.members, group.bytes, result_bytes}];
+  if (known != nullptr) return known;
+  std::vector<SmallMeeting::Members> cohorts(group.meeting->cohorts.size());
+  for (const HostGroup::Local& local : group.locals) {
+    cohorts[local.cohort].devices.push_back(local.device);
+    cohorts[local.cohort].ranks.push_back(local.ranks[0]);
+  }
+  out_.small_meetings.push_back(std::make_unique<SmallMeeting>(
+      std::move(cohorts), group.bytes, result_bytes));
+  known = out_.small_meetings.back().get();
+  small_at_.push_back(host_sum_.total());
+  host_sum_.Add(known->memory_bytes(), 1);
+  return known;
 }
 
 std::shared_ptr<const layout::HostExchange> HostProgramBuilder::ExchangeOf(
@@ -243,19 +291,19 @@ const HostProgramBuilder::Membership& HostProgramBuilder::MembershipOf(
       const std::vector<int64_t>& own = group.exchange->plan().ranks;
       member.own = static_cast<uint32_t>(
           std::lower_bound(own.begin(), own.end(), place.rank) - own.begin());
+    } else {
+      member.own = PlaceInCohort(group, device->device);
     }
     device->members.push_back(member);
     shards_in[member.group].push_back(static_cast<uint32_t>(k));
   }
   for (const auto& [g, members] : shards_in) {
     const HostGroup& group = out_.groups[first_group + g];
-    const auto local = std::lower_bound(
-        group.locals.begin(), group.locals.end(), device->device,
-        [](const HostGroup::Local& l, uint32_t d) { return l.device < d; });
+    const HostGroup::Local& local = LocalOf(group, device->device);
     DeviceGroup of;
     of.group = g;
-    of.local = static_cast<uint32_t>(local - group.locals.begin());
-    of.cohort = local->cohort;
+    of.local = static_cast<uint32_t>(&local - group.locals.data());
+    of.cohort = local.cohort;
     of.shards_begin = static_cast<uint32_t>(device->shards_in.size());
     device->shards_in.insert(device->shards_in.end(), members.begin(),
                              members.end());
@@ -281,15 +329,13 @@ void HostProgramBuilder::MakeCollective(DeviceProgram* device,
   table.member_end = in.member_end;
   table.group_begin = in.group_begin;
   table.group_end = in.group_end;
-  table.small = in.member_end - in.member_begin == 1;
   for (uint32_t m = in.member_begin; m < in.member_end; ++m) {
     const CollectiveMember& member = device->members[m];
     const int64_t k = m - in.member_begin;
     queue->slots.push_back(OffsetOf(c.source(), device->device, k));
     queue->slots.push_back(OffsetOf(c.result(), device->device, k));
     const HostGroup& group = out_.groups[table.first_group + member.group];
-    table.small &= group.meeting != nullptr && group.exchange == nullptr &&
-                   group.in_place == nullptr;
+    table.small |= group.small != nullptr;
     if (group.in_place == nullptr) continue;
     table.in_place = true;
     group.in_place->sources[member.rank] = Slot(c.source(), device->device, k);
@@ -299,7 +345,6 @@ void HostProgramBuilder::MakeCollective(DeviceProgram* device,
     const DeviceGroup& of = device->groups_in[g];
     HostGroup& group = out_.groups[table.first_group + of.group];
     group.locals[of.local].meeting = queue->num_meetings++;
-    group.carried &= table.small;
   }
   queue->collectives.push_back(table);
 }

@@ -126,6 +126,7 @@ class ThreadWorld final : public World {
   TimeNs Now() override;
   uint64_t Random() override;
   int num_workers() const override { return num_workers_; }
+  bool spins() const override { return options_.spin_ns > 0; }
   using World::Send;
   void Send(ActorId from, ActorId to, const WireMessage& message,
             Payload payload) override;

@@ -191,6 +191,9 @@ class World {
   // From a handler: the world's randomness, repeatable where the world is.
   virtual uint64_t Random() = 0;
   virtual int num_workers() const = 0;
+  // Whether workers have cores of their own, so that a handler may look, for
+  // not more than some microseconds, for what another worker is about to do.
+  virtual bool spins() const { return false; }
 
   // These queue a message. Call from a handler of `from` only, or with kNoActor
   // or kNobody from any thread that is not a worker. They never block and never

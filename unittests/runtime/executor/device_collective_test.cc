@@ -18,12 +18,16 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::SizeIs;
 
-// Two devices: one of them has something to send before they meet, and waits
-// for a token of the other host.
-class DeviceCollectiveTest : public ::testing::Test {
+// Two devices, of one worker or of two: one of them has something to send
+// before they meet, and waits for a token of the other host.
+class DeviceCollectiveTest
+    : public ::testing::TestWithParam<std::vector<uint32_t>> {
  protected:
-  DeviceCollectiveTest() : host_("2x1x2", /*host=*/1) {
+  DeviceCollectiveTest()
+      : host_("2x1x2", /*host=*/1, /*dispatch=*/{}, /*has_values=*/false,
+              /*epoch=*/1, GetParam()) {
     PlanBuilder b("p", 2);
     const uint32_t from = b.AddSlice("from", {{"y", 1}}, 0);
     const uint32_t one = b.AddSlice("one", {{"y", 1}}, 1, /*base=*/1);
@@ -74,7 +78,7 @@ class DeviceCollectiveTest : public ::testing::Test {
   uint64_t sequence_ = 0;
 };
 
-TEST_F(DeviceCollectiveTest, NobodyLeavesBeforeAllHaveCome) {
+TEST_P(DeviceCollectiveTest, NobodyLeavesBeforeAllHaveCome) {
   EXPECT_THAT(Done(host_.Grant(1, 1, 0, 0, 2, 0, 2)), IsEmpty());
   EXPECT_EQ(gangs(0) + gangs(1), 0u);
   EXPECT_THAT(Done(Piece(0)), IsEmpty());
@@ -85,7 +89,29 @@ TEST_F(DeviceCollectiveTest, NobodyLeavesBeforeAllHaveCome) {
   EXPECT_EQ(gangs(1), 2u);
 }
 
-TEST_F(DeviceCollectiveTest, PoisonOfOneIsThatOfAll) {
+// Only who waits is told.
+TEST_P(DeviceCollectiveTest, AMessageGoesToAnotherWorkerThatWaits) {
+  const uint64_t expected = GetParam()[1] == GetParam()[0] ? 0 : 1;
+  host_.Grant(1, 1, 0, 0, 2, 0, 2);
+  auto told = [&](int device) {
+    return host_.devices[device]->counters().sent[kGroupDone].get();
+  };
+  Piece(0);
+  EXPECT_EQ(told(0) + told(1), expected);
+  Piece(1);
+  EXPECT_EQ(told(0) + told(1), 2 * expected);
+}
+
+TEST_P(DeviceCollectiveTest, WhoWaitsLeavesWithTheProgram) {
+  host_.Grant(1, 1, 0, 0, 2, 0, 2);
+  EXPECT_THAT(
+      ControlsOf(host_.TellFromController(Stop(1)), proto::Control::kStopReply),
+      SizeIs(1));
+  EXPECT_THAT(Done(Piece(0)), IsEmpty());
+  EXPECT_EQ(gangs(0) + gangs(1), 0u);
+}
+
+TEST_P(DeviceCollectiveTest, PoisonOfOneIsThatOfAll) {
   host_.Grant(1, 1, 0, 0, 2, 0, 2);
   Piece(0, kPoisoned);
   // It is over all the same, and the next one is whole.
@@ -93,6 +119,86 @@ TEST_F(DeviceCollectiveTest, PoisonOfOneIsThatOfAll) {
   EXPECT_EQ(gangs(1), 1u);
   EXPECT_THAT(Done(Piece(1)), ElementsAre(1));
 }
+
+INSTANTIATE_TEST_SUITE_P(Workers, DeviceCollectiveTest,
+                         ::testing::Values(std::vector<uint32_t>{0, 0},
+                                           std::vector<uint32_t>{0, 1}));
+
+// Each device gets its operand by itself: one at once, the other from another
+// host.
+class LateMemberTest : public ::testing::TestWithParam<std::vector<uint32_t>> {
+ protected:
+  LateMemberTest()
+      : host_("1x2x2", /*host=*/1, /*dispatch=*/{}, /*has_values=*/false,
+              /*epoch=*/1, GetParam()) {
+    PlanBuilder b("p", 2);
+    const uint32_t from = b.AddSlice("from", {{"x", 2}}, 0);
+    const uint32_t all = b.AddSlice("all", {{"x", 2}}, 0);
+    const auto bind = [&](uint32_t slice, std::vector<int> devices) {
+      auto* list =
+          b.plan().mutable_slices(slice)->mutable_binding()->mutable_list();
+      for (int device : devices) list->add_devices(device);
+    };
+    bind(from, {2, 0});
+    bind(all, {2, 3});
+    const uint32_t u = b.AddBuffer("u", from, Rows(4), 2);
+    const uint32_t x = b.AddBuffer("x", all, Rows(4), 2);
+    const uint32_t y = b.AddBuffer("y", all, Rows(4), 2);
+    b.AddFeed("u", u);
+    b.AddMove("m", u, x);
+    proto::Collective* collective =
+        b.plan()
+            .mutable_actions(b.AddGang("g", all, {x}, {y}))
+            ->add_steps()
+            ->mutable_collective();
+    collective->set_kind(proto::ALL_REDUCE);
+    collective->set_reduction(proto::ADD);
+    collective->add_axes("x");
+    collective->set_source(x);
+    collective->set_result(y);
+    b.AddFetch("y", y);
+    host_.Load(b.Finish());
+  }
+  std::vector<Sent> Piece(uint64_t firing, uint16_t flags = 0) {
+    WireMessage message;
+    message.kind = kPieceMessage;
+    message.flags = flags;
+    message.incarnation = 1;
+    message.shard = message.item = 1;
+    const auto& edges = host_.plan().edges();
+    for (uint32_t e = 0; e < edges.size(); ++e) {
+      if (edges[e].to == ActionOf(host_.plan(), "m.recv") &&
+          edges[e].kind == proto::DATA) {
+        message.target = e;
+      }
+    }
+    message.step = firing;
+    message.sequence = firing + 1;
+    return host_.TellWire(0, message);
+  }
+  uint64_t fetched(int device) const {
+    return host_.devices[device]->counters().fetched_bytes.get();
+  }
+
+  RecordedHost host_;
+};
+
+TEST_P(LateMemberTest, WhoWaitedHearsOfThePoison) {
+  host_.Grant(1, 1, 0, 0, 1, 0, 1);
+  EXPECT_EQ(host_.devices[0]->counters().gangs.get(), 0u);
+  EXPECT_THAT(Done(Piece(0, kPoisoned)), ElementsAre(1));
+  EXPECT_EQ(fetched(0), 0u);
+  EXPECT_EQ(fetched(1), 0u);
+  // And of that firing alone.
+  host_.Grant(2, 2, 1, 1, 1, 1, 1);
+  EXPECT_THAT(Done(Piece(1)), ElementsAre(2));
+  EXPECT_GT(fetched(0), 0u);
+  EXPECT_GT(fetched(1), 0u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Workers, LateMemberTest,
+                         ::testing::Values(std::vector<uint32_t>{0, 0},
+                                           std::vector<uint32_t>{0, 1}));
 
 }  // namespace
 }  // namespace pathways::testing

@@ -17,6 +17,7 @@
 
 #include <gtest/gtest.h>
 
+#include <deque>
 #include <memory>
 #include <string>
 #include <utility>
@@ -35,10 +36,11 @@ class RecordedHost {
  public:
   // `has_values`: values are stored, fed and fetched; plans have no code. Else
   // launches are staged when they are granted.
-  // `epoch`: the life of all hosts.
+  // `epoch`: the life of all hosts. `cohorts`: of each device; empty: all are
+  // of one.
   explicit RecordedHost(const std::string& topology, int host = 0,
                         DispatchOptions dispatch = {}, bool has_values = false,
-                        uint32_t epoch = 1)
+                        uint32_t epoch = 1, std::vector<uint32_t> cohorts = {})
       : topology_(MakeTopology(topology)), host_(host) {
     world.is_simulated = false;
     context.world = &world;
@@ -51,12 +53,16 @@ class RecordedHost {
     executor = std::make_unique<HostExecutor>(&context, &actors_, host);
     actors_.executor = world.Register(executor.get(), {host, 0, 0}, "executor",
                                       context.directory.executor(host));
+    cohorts.resize(topology_.num_host_devices(host));
     for (int d = 0; d < topology_.num_host_devices(host); ++d) {
+      while (cohorts_.size() <= cohorts[d]) {
+        cohorts_.emplace_back(world.kernel_gate(0));
+      }
       devices.push_back(
-          std::make_unique<Device>(&world, &actors_, &cohort_, host, d,
-                                   topology_.GlobalDevice({host, d}),
+          std::make_unique<Device>(&world, &actors_, &cohorts_[cohorts[d]],
+                                   host, d, topology_.GlobalDevice({host, d}),
                                    *context.backends, &context.limits));
-      actors_.cohorts.push_back(0);
+      actors_.cohorts.push_back(cohorts[d]);
       actors_.devices.push_back(
           world.Register(devices.back().get(), {host, 0, 0}, "device"));
     }
@@ -172,7 +178,7 @@ class RecordedHost {
   const Topology topology_;
   const int host_;
   HostActors actors_;
-  Cohort cohort_{world.kernel_gate(0)};
+  std::deque<Cohort> cohorts_;
   std::shared_ptr<const PreparedPlan> plan_;
   proto::PlanName name_;
   uint64_t staged_ = 0;

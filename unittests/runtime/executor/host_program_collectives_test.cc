@@ -23,7 +23,8 @@ using ::testing::SizeIs;
 class HostProgramCollectivesTest : public ::testing::Test {
  protected:
   void Build(const std::string& topology, int host, int64_t numbers,
-             proto::CollectiveKind kind = proto::ALL_REDUCE) {
+             proto::CollectiveKind kind = proto::ALL_REDUCE,
+             std::vector<uint32_t> cohorts = {}) {
     topology_ = std::make_unique<Topology>(MakeTopology(topology));
     PlanBuilder b("p", 2);
     const uint32_t s = b.AddSlice("s", {{"x", 4}}, 0);
@@ -42,8 +43,8 @@ class HostProgramCollectivesTest : public ::testing::Test {
     collective->set_result(v);
     b.AddFetch("v", v);
     program_ = nullptr;  // before the arenas that it is in
-    host_ = std::make_unique<TestHost>(
-        *topology_, host, std::vector<uint32_t>{}, uint64_t{64} << 20);
+    host_ = std::make_unique<TestHost>(*topology_, host, std::move(cohorts),
+                                       uint64_t{64} << 20);
     program_ = host_->MustBuild(Prepare(b.Finish(), *topology_));
     ASSERT_NE(program_, nullptr);
     ASSERT_THAT(program_->groups, SizeIs(1));
@@ -62,17 +63,40 @@ TEST_F(HostProgramCollectivesTest, AGroupOfOneHostMeetsThere) {
   EXPECT_NE(group().meeting, nullptr);
   EXPECT_EQ(group().exchange, nullptr);
   EXPECT_EQ(group().num_own(), 4);
-  // One sum for all, which is as short as an address.
+  // One sum for all.
   EXPECT_TRUE(group().shared);
-  EXPECT_TRUE(group().carried);
   EXPECT_EQ(group().bytes, 2 * sizeof(float));
 }
 
-TEST_F(HostProgramCollectivesTest, WhatIsLongerGoesThroughMemory) {
-  Build("1x1x4", 0, /*numbers=*/3);
-  EXPECT_TRUE(group().shared);
-  EXPECT_FALSE(group().carried);
+TEST_F(HostProgramCollectivesTest, CohortsMeetForWhatIsSmall) {
+  for (proto::CollectiveKind kind : {proto::ALL_REDUCE, proto::ALL_GATHER}) {
+    Build("1x1x4", 0, /*numbers=*/4, kind, /*cohorts=*/{0, 1, 0, 0});
+    ASSERT_NE(group().small, nullptr);
+    const SmallMeeting& meeting = *group().small;
+    ASSERT_EQ(meeting.cohorts(), 2u);
+    EXPECT_THAT(meeting.devices(0), ElementsAre(0, 2, 3));
+    EXPECT_THAT(meeting.devices(1), ElementsAre(1));
+    EXPECT_EQ(meeting.memory_bytes(), 0u);
+    const auto& devices = program_->devices;
+    EXPECT_EQ(devices[2]->members[0].own, 1u);
+    EXPECT_EQ(devices[3]->members[0].own, 2u);
+    EXPECT_EQ(devices[1]->members[0].own, 0u);
+  }
+  // What there is no room for in cells is in the host's memory.
+  Build("1x1x4", 0, /*numbers=*/5, proto::ALL_REDUCE, /*cohorts=*/{0, 1, 0, 0});
+  ASSERT_NE(group().small, nullptr);
+  EXPECT_GT(group().small->memory_bytes(), 0u);
+  EXPECT_GE(program_->host_memory.bytes(), group().small->memory_bytes());
+}
+
+TEST_F(HostProgramCollectivesTest, WhatIsNotSmallIsCopied) {
+  // 4 KiB of all four are.
+  Build("1x1x4", 0, /*numbers=*/256);
+  EXPECT_NE(group().small, nullptr);
+  Build("1x1x4", 0, /*numbers=*/257);
+  EXPECT_EQ(group().small, nullptr);
   EXPECT_EQ(group().in_place, nullptr);
+  EXPECT_TRUE(group().shared);
   // Each has a place of its own in a slot.
   EXPECT_THAT(group().at, SizeIs(4));
   EXPECT_GE(group().slot_bytes, 4 * group().bytes);

@@ -115,11 +115,16 @@ TEST(HostProgramQueueTest, DevicesThatDoTheSameShareIt) {
       const HostGroup& group =
           program->groups[table.first_group + member.group];
       EXPECT_EQ(group.members[member.rank], device->shards[0][0]);
-      EXPECT_TRUE(group.carried);  // 8 bytes
+      EXPECT_NE(group.small, nullptr);
       EXPECT_EQ(group.locals[device->groups_in[0].local].device,
                 device->device);
     }
   }
+  // And meet in one place for both.
+  ASSERT_THAT(program->groups, SizeIs(4));
+  EXPECT_EQ(program->groups[0].small, program->groups[2].small);
+  EXPECT_EQ(program->groups[1].small, program->groups[3].small);
+  EXPECT_NE(program->groups[0].small, program->groups[1].small);
   EXPECT_EQ(program->devices[0]->members[0].group,
             program->devices[2]->members[0].group);
   EXPECT_NE(program->devices[0]->members[0].group,
@@ -136,11 +141,11 @@ TEST(HostProgramQueueTest, DevicesWithMoreShardsDoSomethingElse) {
   EXPECT_EQ(devices[0]->queue->gangs[0].shards, 2u);
   EXPECT_EQ(devices[1]->queue->gangs[0].shards, 1u);
   EXPECT_NE(devices[0]->queue, devices[1]->queue);
-  // A device that takes a result for two members takes it from memory.
-  EXPECT_TRUE(devices[1]->queue->collectives[0].small);
+  // A device that has two members of a group makes it one that is not small.
+  EXPECT_FALSE(devices[1]->queue->collectives[0].small);
   EXPECT_FALSE(devices[0]->queue->collectives[0].small);
   EXPECT_TRUE(program->groups[0].shared);
-  EXPECT_FALSE(program->groups[0].carried);
+  EXPECT_EQ(program->groups[0].small, nullptr);
   EXPECT_EQ(devices[1]->queue, devices[3]->queue);
 }
 
