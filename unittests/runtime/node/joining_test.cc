@@ -27,27 +27,34 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// The worker of host1, which asks to be in and then does what a test says.
+// The worker of host1, or of any host, which asks to be in and then does what a
+// test says.
 class StagedWorker {
  public:
   explicit StagedWorker(NodeCluster* cluster,
-                        const proto::Target& machine = HostTarget()) {
+                        const proto::Target& machine = HostTarget(),
+                        bool any_host = false) {
+    const std::string address = any_host ? "local:any" : "local:staged";
     auto process = Process::Create(cluster->Factory());
     EXPECT_TRUE(process.ok()) << process.status();
     process_ = *std::move(process);
-    EXPECT_TRUE(process_->transport().Listen("local:staged").ok());
+    EXPECT_TRUE(process_->transport().Listen(address).ok());
     auto peer = process_->links().Dial("local:controller", absl::Minutes(5));
     EXPECT_TRUE(peer.ok()) << peer.status();
     controller_ = *peer;
-    proto::Membership message;
-    proto::MemberHello& hello = *message.mutable_member_hello();
+    proto::MemberHello& hello = *hello_.mutable_member_hello();
     hello.set_version(kProtocolVersion);
-    hello.set_epoch(std::string(kEpochBytes, 'e'));
-    hello.add_hosts("host1");
-    hello.add_addresses("local:staged");
+    hello.set_epoch(std::string(kEpochBytes, any_host ? 'a' : 'e'));
+    if (any_host) {
+      hello.mutable_any_host();
+    } else {
+      hello.add_hosts("host1");
+    }
+    hello.add_addresses(address);
     *hello.mutable_target() = machine;
-    Say(message);
+    SayHello();
   }
+  void SayHello() { Say(hello_); }
   void Say(const proto::Membership& message) {
     process_->Send(controller_, message);
   }
@@ -71,6 +78,7 @@ class StagedWorker {
  private:
   std::unique_ptr<Process> process_;
   PeerId controller_{};
+  proto::Membership hello_;
 };
 
 class JoiningTest : public ::testing::Test {
@@ -146,6 +154,22 @@ TEST_F(JoiningTest, OneThatSaysNo) {
   staged.Say(MakeRefusal(absl::ResourceExhaustedError("no threads")));
   EXPECT_EQ(cluster_.AwaitNote("the worker of 'host1' is gone"),
             "the worker of 'host1' is gone: no threads");
+  ExpectAReplacementMakesItWhole();
+}
+
+// It is refused, and nobody's spare any more.
+TEST_F(JoiningTest, ASpareThatSaysHelloAgain) {
+  StagedWorker staged(&cluster_);
+  ASSERT_NO_FATAL_FAILURE(Start());
+  Link();
+  StagedWorker spare(&cluster_, HostTarget(), /*any_host=*/true);
+  cluster_.AwaitNote("a worker waits as a spare");
+  spare.SayHello();
+  proto::Membership said;
+  ASSERT_NO_FATAL_FAILURE(spare.Await(proto::Membership::kRefusal, &said));
+  EXPECT_THAT(ReadRefusal(said.refusal()).message(),
+              HasSubstr("a member that waits says hello again"));
+  staged.Die();
   ExpectAReplacementMakesItWhole();
 }
 
