@@ -38,7 +38,7 @@ namespace {
 constexpr int64_t kMostVectors = 4, kOperationsPerTurn = 16;
 /// The same where a loop is done once and not over and over, which leaves less
 /// to gain for what more code takes to compile; and so many in all are few.
-constexpr int64_t kMostVectorsOnce = 2, kFewVectors = 32;
+constexpr int64_t kMostVectorsOnce = 2, kFewVectors = 512;
 /// A function of the dialect math counts as so many operations.
 constexpr int64_t kFunctionCost = 8;
 /// Of arrays of this size the next row is fetched while functions of one are

@@ -194,14 +194,14 @@ static void describeParts(ModuleOp module, const Parts &parts) {
   }
 }
 
-/// From loops to branches.
-static LogicalResult lowerToBranches(ModuleOp module) {
+/// From loops to branches. There may be pointers instead of all buffers.
+static LogicalResult lowerToBranches(ModuleOp module, bool hasPointers) {
   MLIRContext *context = module.getContext();
   RewritePatternSet patterns(context);
   // Not all that arith can expand: maxima and minima have instructions, and as
   // compare and select their reductions would not become vector code.
   arith::populateCeilFloorDivExpandOpsPatterns(patterns);
-  if (!kernel::writePointers(module))
+  if (!hasPointers)
     memref::populateExpandStridedMetadataPatterns(patterns);
   kernel::applyPatternsToEnd(module, std::move(patterns));
   if (failed(kernel::lowerAffine(module)))
@@ -275,7 +275,7 @@ void kernel::registerConversion(DialectRegistry &registry) {
 
 /// All the rest to the LLVM dialect, at once: each conversion by itself would
 /// have to look at all ops.
-static LogicalResult convertToLLVM(ModuleOp module) {
+static LogicalResult convertToLLVM(ModuleOp module, bool hasPointers) {
   MLIRContext *context = module.getContext();
   auto *dialect = context->getLoadedDialect<LLVM::LLVMDialect>();
   auto *known = dialect->getRegisteredInterface<KnownConversion>();
@@ -285,7 +285,9 @@ static LogicalResult convertToLLVM(ModuleOp module) {
   target.addLegalOp<ModuleOp>();
   if (failed(applyFullConversion(module, target, conversion.patterns)))
     return failure();
-  kernel::joinEqual(module);
+  // Buffers have been taken apart at each access. Of other ops one becomes one.
+  if (!hasPointers)
+    kernel::joinEqual(module);
   return success();
 }
 
@@ -296,7 +298,9 @@ LogicalResult kernel::lowerToLLVM(ModuleOp module,
     return failure();
   const Parts parts = findParts(module);
   callAccurateFunctions(module);
-  if (failed(lowerToBranches(module)) || failed(convertToLLVM(module)))
+  const bool hasPointers = writePointers(module);
+  if (failed(lowerToBranches(module, hasPointers)) ||
+      failed(convertToLLVM(module, hasPointers)))
     return failure();
   for (const LoweredSegment &segment : segments) {
     auto body = module.lookupSymbol<LLVM::LLVMFuncOp>(segment.symbol);
