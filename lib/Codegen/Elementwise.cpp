@@ -37,7 +37,8 @@ namespace {
 /// Vectors in one turn of a loop, if they are made of few operations.
 constexpr int64_t kMostVectors = 4, kOperationsPerTurn = 16;
 /// The same where a loop is done once and not over and over, which leaves less
-/// to gain for what more code takes to compile; and so many in all are few.
+/// to gain for what more code takes to compile. Of so many in all, which fit
+/// the nearest cache, one: that is some nanoseconds of a step.
 constexpr int64_t kMostVectorsOnce = 2, kFewVectors = 512;
 /// A function of the dialect math counts as so many operations.
 constexpr int64_t kFunctionCost = 8;
