@@ -17,9 +17,7 @@
 
 namespace pathways {
 
-// Two of most processors' lines: with one that it misses, a core may take the
-// other of the pair away from who writes it.
-inline constexpr size_t kLineBytes = 128;
+inline constexpr size_t kLineBytes = 64;
 
 // Memory in cache lines that nothing else is in. A small table that one thread
 // writes would lie beside those of others, which each write takes away from

@@ -128,19 +128,21 @@ class SmallMeeting {
 
  private:
   static constexpr uint64_t kPoison = 1;
-  static constexpr size_t kCellLine = 64;
+  // With a line that it misses a core may fetch the other of its pair, and take
+  // that away from who writes it.
+  static constexpr size_t kPairBytes = 2 * kLineBytes;
 
-  struct alignas(kCellLine) Cell {
+  struct alignas(kLineBytes) Cell {
     std::atomic<uint64_t> arrived{0};  // Mark of the meeting, and kPoison
     std::atomic<uint64_t> waits{0};    // Mark of the meeting; 0: does not
     alignas(16) char contributions[kCellBytes];
   };
-  static_assert(sizeof(Cell) == kCellLine);
-  struct alignas(kLineBytes) Cells {
+  static_assert(sizeof(Cell) == kLineBytes);
+  struct alignas(kPairBytes) Cells {
     Cell of[2];
   };
   // What no other cohort touches.
-  struct alignas(kLineBytes) Near {
+  struct alignas(kPairBytes) Near {
     uint32_t devices = 0;
     uint32_t arrived = 0;
     uint64_t met = 0;  // meetings at which all of them have arrived
