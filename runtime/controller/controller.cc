@@ -372,13 +372,11 @@ void Controller::OnWorkerLost(const proto::WorkerLost& lost) {
 }
 
 void Controller::GiveUp(uint32_t program, const absl::Status& why) {
-  const std::vector<uint64_t>& open = launches_.Open(program);
-  const bool running =
-      std::any_of(open.begin(), open.end(), [this](uint64_t id) {
-        const LaunchTable::Launch& launch = *launches_.Find(id);
-        return launch.begun && !launch.over;
-      });
-  Proceed(programs_.Break(Now(), program, why, running));
+  WaitSet running;
+  for (const StallDetector::Subject& subject : StallSubjects()) {
+    if (subject.program == program) AddBusy(subject, &running);
+  }
+  Proceed(programs_.Break(Now(), program, why, std::move(running)));
   launches_.Abort(program, why, &effects_);
   Apply();
 }

@@ -261,6 +261,8 @@ class Controller final : public ControlActor {
   bool CallWaits(const WaitSet& busy) const;
   // Hosts that have something to run.
   WaitSet BusyHosts() const;
+  // Those of one program.
+  void AddBusy(const StallDetector::Subject& subject, WaitSet* busy) const;
   // One has not been heard for too long, though it should.
   void OnSilent(int32_t host);
 

@@ -60,13 +60,18 @@ void Controller::ArmTimer() {
 WaitSet Controller::BusyHosts() const {
   WaitSet busy;
   for (const StallDetector::Subject& subject : StallSubjects()) {
-    if (!subject.running) continue;
-    for (int32_t host : subject.plan->binding().hosts()) {
-      // One that has not begun the launch may never have heard of it.
-      if (stores_.Undone(host, subject.launch) == 0) busy.Insert(host);
-    }
+    AddBusy(subject, &busy);
   }
   return busy;
+}
+
+void Controller::AddBusy(const StallDetector::Subject& subject,
+                         WaitSet* busy) const {
+  if (!subject.running) return;
+  for (int32_t host : subject.plan->binding().hosts()) {
+    // One that has not begun the launch may never have heard of it.
+    if (stores_.Undone(host, subject.launch) == 0) busy->Insert(host);
+  }
 }
 
 void Controller::OnSilent(int32_t host) {

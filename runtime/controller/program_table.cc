@@ -201,21 +201,20 @@ absl::StatusOr<ProgramNext> ProgramTable::Unload(TimeNs now, uint64_t handle,
 }
 
 ProgramNext ProgramTable::Break(TimeNs now, uint32_t id,
-                                const absl::Status& error, bool running) {
+                                const absl::Status& error, WaitSet running) {
   Program* program = programs_[id].get();
   if (program == nullptr || program->state != State::kReady) return {};
   program->error = error;
-  program->interrupted = running;
+  program->interrupted = std::move(running);
   return Enter(now, program, State::kStopping);
 }
 
 void ProgramTable::AddInterrupted(WaitSet* hosts) const {
   for (const std::unique_ptr<Program>& program : programs_) {
-    if (program == nullptr || program->state != State::kStopping ||
-        !program->interrupted) {
-      continue;
+    if (program == nullptr || program->state != State::kStopping) continue;
+    for (int32_t host : program->waiting.Members()) {
+      if (program->interrupted.Contains(host)) hosts->Insert(host);
     }
-    for (int32_t host : program->waiting.Members()) hosts->Insert(host);
   }
 }
 

@@ -74,15 +74,15 @@ class ProgramTable {
     State state = State::kLoading;
     PlanName name;  // of the plan
     std::shared_ptr<const PreparedPlan> plan;
-    WaitSet waiting;           // hosts that have not answered in this round
-    WaitSet gone;              // hosts that answer no more
-    TimeNs since = 0;          // the round began, or the request came
-    absl::Status error;        // why it cannot be used
-    ClientRequest request;     // to be answered when the load, or all, is over
-    absl::Status outcome;      // the answer to one that waits for the end
-    bool counted = false;      // it has been ready
-    bool unwanted = false;     // no client will unload it (again)
-    bool interrupted = false;  // it was given up while launches ran
+    WaitSet waiting;        // hosts that have not answered in this round
+    WaitSet gone;           // hosts that answer no more
+    TimeNs since = 0;       // the round began, or the request came
+    absl::Status error;     // why it cannot be used
+    ClientRequest request;  // to be answered when the load, or all, is over
+    absl::Status outcome;   // the answer to one that waits for the end
+    bool counted = false;   // it has been ready
+    bool unwanted = false;  // no client will unload it (again)
+    WaitSet interrupted;    // hosts that ran launches when it was given up
     // By process, how far it is with asking for the plan.
     std::map<uint32_t, uint64_t> asked;
   };
@@ -114,10 +114,10 @@ class ProgramTable {
   // not ended.
   absl::StatusOr<ProgramNext> Unload(TimeNs now, uint64_t handle,
                                      ClientRequest request, size_t launches);
-  // A program that is ready cannot go on: `error` says why. `running`: it has
-  // launches that hosts may be in the middle of.
+  // A program that is ready cannot go on: `error` says why. Hosts in `running`
+  // may be in the middle of a launch.
   ProgramNext Break(TimeNs now, uint32_t program, const absl::Status& error,
-                    bool running = false);
+                    WaitSet running = WaitSet());
   // A host, in this life, has nothing of any program any more, and answers no
   // more. Programs that need it are refused until HostUp.
   std::vector<ProgramNext> HostGone(TimeNs now, int32_t host, uint32_t epoch);

@@ -11,12 +11,33 @@
 #include <algorithm>
 
 #include "runtime/executor/device.h"
+#include "runtime/world/clock.h"
 
 namespace pathways {
 namespace {
 
-// Devices that run, most of them for little, before other actors have a turn.
+// Devices that run, most of them for little, before other actors have a turn;
+// and for how long they go from one meeting to the next, which is looked at
+// once in so many.
 constexpr int kMaxRuns = 256;
+constexpr TimeNs kMeetingsNs = 20'000;
+constexpr int kMeetingsPerClock = 8;
+
+// Whether meetings that follow each other have taken long.
+class Meetings {
+ public:
+  bool AreLong() {
+    if (++count_ % kMeetingsPerClock != 0) return false;
+    // Real time, whatever the world's clock: it is about other actors' wait.
+    const TimeNs now = SteadyClock().Now();
+    if (since_ < 0) since_ = now;
+    return now - since_ > kMeetingsNs;
+  }
+
+ private:
+  int count_ = 0;
+  TimeNs since_ = -1;
+};
 
 void Pause() {
 #if defined(__x86_64__)
@@ -45,6 +66,7 @@ void Cohort::RunAwake() {
   bool over = false;
   current_gate_ = *gate_;
   int runs = 0;
+  Meetings meetings;
   while (true) {
     for (; runs < kMaxRuns && size_ > 0 && !over; ++runs) {
       Device* device = awake_[begin_];
@@ -56,8 +78,10 @@ void Cohort::RunAwake() {
     }
     if (looking_.empty()) break;
     const bool has_more = size_ > 0;
-    if (has_more || !Look()) EndLook();
-    if (has_more || size_ == 0) break;
+    const bool met = !has_more && Look();
+    const bool takes_long = met && meetings.AreLong();
+    if (!met || takes_long) EndLook();
+    if (has_more || takes_long || size_ == 0) break;
   }
   if (size_ == 0 || continuing_) return;
   continuing_ = true;
@@ -66,7 +90,7 @@ void Cohort::RunAwake() {
 
 bool Cohort::Look() {
   const uint32_t looks = looks_ ? patience_ : 0;
-  for (uint32_t i = 0; i < looks; ++i) {
+  for (size_t i = 0; i < looks; i += looking_.size()) {
     for (size_t k = 0; k < looking_.size(); ++k) {
       const Leader leader = looking_[k];
       if (!leader.meeting->Look(leader.cohort)) continue;

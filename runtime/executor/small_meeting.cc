@@ -11,14 +11,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "runtime/base/buffer_bytes.h"
+
 namespace pathways {
-namespace {
-
-uint64_t WholeLines(uint64_t bytes) {
-  return (bytes + kLineBytes - 1) / kLineBytes * kLineBytes;
-}
-
-}  // namespace
 
 SmallMeeting::SmallMeeting(std::vector<Members> cohorts, uint64_t bytes,
                            uint64_t result_bytes)
@@ -39,10 +34,10 @@ SmallMeeting::SmallMeeting(std::vector<Members> cohorts, uint64_t bytes,
     for (auto& operands : near.operands) operands.resize(all);
   }
   if (most * bytes > kCellBytes) {
-    slot_bytes_ = cohorts_.size() * WholeLines(most * bytes);
+    slot_bytes_ = cohorts_.size() * AlignBuffer(most * bytes);
   }
   if (result_bytes > kResultBytes) {
-    result_bytes_ = cohorts_.size() * WholeLines(result_bytes);
+    result_bytes_ = cohorts_.size() * AlignBuffer(result_bytes);
   }
   FindOperands();
 }

@@ -105,5 +105,22 @@ TEST_F(ControllerTest, HostsInAKernelOfAProgramGivenUpAreNotSilent) {
                           "from host1 [PW4105]"));
 }
 
+// One that had not begun what was given up is in no kernel of it.
+TEST_F(ControllerTest, AHostThatHeardNothingOfAProgramGivenUpIsSilent) {
+  world_.is_simulated = false;
+  const uint64_t gone = LoadAll(1, /*placed=*/false), other = LoadAll(2);
+  Launch(1, 1, gone, /*fresh=*/false);
+  Stored(0, 1);
+  proto::Control leave;
+  leave.mutable_disconnect_request()->set_request(2);
+  FromClient(1, leave);
+  EXPECT_THAT(Sent(), ::testing::Contains("stop to host1"));
+  Launch(2, 1, other);
+  Ready(0, 2, 1);
+  EXPECT_THAT(Advance(2 * kTimeout),
+              ::testing::Contains("client2 ended 1: a launch did not begin: no "
+                                  "answer from host1 [PW4105]"));
+}
+
 }  // namespace
 }  // namespace pathways::testing
