@@ -73,7 +73,8 @@ public:
 private:
   using Builder = ImplicitLocOpBuilder;
 
-  /// The strides of a buffer, if it has one pointer and they are constants.
+  /// The strides of a buffer, if it has one pointer and they are constants that
+  /// never lead in front of it.
   const std::optional<SmallVector<int64_t>> &findStrides(Type type);
   ArrayRef<int64_t> stridesOf(Value buffer) {
     return *findStrides(buffer.getType());
@@ -138,7 +139,7 @@ PointerWriter::findStrides(Type type) {
   if (isNew && buffer && !buffer.getMemorySpace() &&
       buffer.getElementType().isIntOrIndexOrFloat() &&
       succeeded(buffer.getStridesAndOffset(found, offset)) &&
-      !ShapedType::isDynamicShape(found))
+      llvm::all_of(found, [](int64_t stride) { return stride >= 0; }))
     it->second = std::move(found);
   return it->second;
 }
@@ -304,10 +305,7 @@ void PointerWriter::writeStore(memref::StoreOp op, Builder &b) {
 
 void PointerWriter::writeCopy(memref::CopyOp op, Builder &b) {
   auto type = cast<MemRefType>(op.getSource().getType());
-  const int64_t bytes =
-      type.getNumElements() *
-      llvm::divideCeil(stored(type.getElementType()).getIntOrFloatBitWidth(),
-                       8);
+  const int64_t bytes = type.getNumElements() * bytesOf(type.getElementType());
   LLVM::MemcpyOp::create(
       b, pointerTo(op.getTarget()), pointerTo(op.getSource()),
       LLVM::ConstantOp::create(b, b.getI64Type(), b.getI64IntegerAttr(bytes)),
@@ -393,7 +391,6 @@ void PointerWriter::writeOp(Operation *op) {
 }
 
 bool kernel::writePointers(ModuleOp module) {
-
   PointerWriter writer(module);
   if (!writer.canWrite())
     return false;

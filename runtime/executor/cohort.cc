@@ -10,6 +10,7 @@
 
 #include <algorithm>
 
+#include "runtime/base/pause.h"
 #include "runtime/executor/device.h"
 #include "runtime/world/clock.h"
 
@@ -38,14 +39,6 @@ class Meetings {
   int count_ = 0;
   TimeNs since_ = -1;
 };
-
-void Pause() {
-#if defined(__x86_64__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  asm volatile("yield");
-#endif
-}
 
 }  // namespace
 

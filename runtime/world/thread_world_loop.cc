@@ -15,6 +15,7 @@
 #include <system_error>
 #include <thread>
 
+#include "runtime/base/pause.h"
 #include "runtime/world/futex.h"
 #include "runtime/world/thread_worker.h"
 #include "runtime/world/thread_world.h"
@@ -32,14 +33,6 @@ constexpr TimeNs kBulkEveryNs = 200'000;
 // Rounds of a worker without work between two looks for others to let run, who
 // seem to be on its core.
 constexpr uint32_t kRoundsPerYield = 2;
-
-void Pause() {
-#if defined(__x86_64__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  asm volatile("yield");
-#endif
-}
 
 }  // namespace
 

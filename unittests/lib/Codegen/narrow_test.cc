@@ -69,16 +69,21 @@ std::string conversions(const std::string &type) {
          type + ">\n}\n";
 }
 
-/// Every number there is, and what lies between it and the next.
-void checkConversions(const Format &format, const std::string &cpu) {
-  SCOPED_TRACE(testing::Message() << format.name << " on '" << cpu << "'");
+/// This machine's kind with another `cpu`; the usual target where it is empty.
+pathways::proto::Target targetOf(const std::string &cpu) {
   pathways::proto::Target target;
   if (!cpu.empty()) {
     target.set_triple(pathways::HostTarget().triple());
     target.set_cpu(cpu);
   }
+  return target;
+}
+
+/// Every number there is, and what lies between it and the next.
+void checkConversions(const Format &format, const std::string &cpu) {
+  SCOPED_TRACE(testing::Message() << format.name << " on '" << cpu << "'");
   Kernel kernel;
-  ASSERT_TRUE(kernel.compile(conversions(format.name), {target}))
+  ASSERT_TRUE(kernel.compile(conversions(format.name), {targetOf(cpu)}))
       << kernel.errors();
   std::vector<uint16_t> all(65536);
   for (int i = 0; i < 65536; ++i)
@@ -190,7 +195,6 @@ TEST(KernelNarrow, RoundsWhenStored) {
   }
 }
 
-/// Sums are of f32, whatever the operands are stored in.
 /// Rounding to an integer type is all that is done: one operation is left of it
 /// and of the rounding when it is stored.
 TEST(KernelNarrow, Integers) {
@@ -245,11 +249,7 @@ TEST(KernelNarrow, SignsOfWhatWasRounded) {
 #endif
   for (const std::string &cpu : cpus) {
     SCOPED_TRACE(cpu);
-    pathways::proto::Target target;
-    if (!cpu.empty()) {
-      target.set_triple(pathways::HostTarget().triple());
-      target.set_cpu(cpu);
-    }
+    const pathways::proto::Target target = targetOf(cpu);
     Kernel many, one;
     ASSERT_TRUE(many.compile(textOf("64x"), {target})) << many.errors();
     ASSERT_TRUE(one.compile(textOf(""), {target})) << one.errors();
@@ -266,6 +266,7 @@ TEST(KernelNarrow, SignsOfWhatWasRounded) {
   }
 }
 
+/// Sums are of f32, whatever the operands are stored in.
 TEST(KernelNarrow, Products) {
   const int m = 37, k = 700, n = 45;
   for (const Format &format : {kHalf, kBrain}) {

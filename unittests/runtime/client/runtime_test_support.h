@@ -28,6 +28,7 @@
 #include "runtime/plan/plan_builder.h"
 #include "runtime/plan/tables.h"
 #include "runtime/topology/topology.h"
+#include "unittests/runtime/plan/add_collective.h"
 
 namespace pathways::testing {
 
@@ -145,21 +146,6 @@ inline void AddRun(PlanBuilder& b, uint32_t gang, const std::string& name) {
       }
     }
   }
-}
-
-inline proto::Collective* AddCollective(PlanBuilder& b, uint32_t gang,
-                                        proto::CollectiveKind kind,
-                                        const std::string& axis) {
-  proto::Action* action = b.plan().mutable_actions(gang);
-  proto::Collective* c = action->add_steps()->mutable_collective();
-  c->set_kind(kind);
-  if (kind == proto::ALL_REDUCE || kind == proto::REDUCE_SCATTER) {
-    c->set_reduction(proto::ADD);
-  }
-  c->add_axes(axis);
-  c->set_source(action->operands(0));
-  c->set_result(action->results(0));
-  return c;
 }
 
 inline layout::Layout Rows(std::vector<int64_t> shape) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "unittests/runtime/executor/executor_test_support.h"
+#include "unittests/runtime/plan/add_collective.h"
 
 namespace pathways::testing {
 namespace {
@@ -19,6 +20,24 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
+
+// What the other host sends of move m, for a shard that is also the move's.
+WireMessage PieceOf(const PreparedPlan& plan, uint64_t firing,
+                    uint64_t sequence, uint32_t shard, uint16_t flags) {
+  WireMessage message;
+  message.kind = kPieceMessage;
+  message.flags = flags;
+  message.incarnation = 1;
+  message.shard = message.item = shard;
+  const auto& edges = plan.edges();
+  const uint32_t recv = ActionOf(plan, "m.recv");
+  for (uint32_t e = 0; e < edges.size(); ++e) {
+    if (edges[e].to == recv && edges[e].kind == proto::DATA) message.target = e;
+  }
+  message.step = firing;
+  message.sequence = sequence;
+  return message;
+}
 
 // Two devices, of one worker or of two: one of them has something to send
 // before they meet, and waits for a token of the other host.
@@ -42,35 +61,16 @@ class DeviceCollectiveTest
     b.AddMove("m", u, w);
     b.AddMove("n", w, x);
     gang_ = b.AddGang("g", all, {x}, {y});
-    proto::Collective* collective =
-        b.plan().mutable_actions(gang_)->add_steps()->mutable_collective();
-    collective->set_kind(proto::ALL_REDUCE);
-    collective->set_reduction(proto::ADD);
-    collective->add_axes("x");
-    collective->set_source(x);
-    collective->set_result(y);
+    AddCollective(b, gang_, proto::ALL_REDUCE, "x");
     b.AddFetch("y", y);
     host_.Load(b.Finish());
   }
   uint64_t gangs(int device) const {
     return host_.devices[device]->counters().gangs.get();
   }
-  // The piece of a firing comes from the other host.
   std::vector<Sent> Piece(uint64_t firing, uint16_t flags = 0) {
-    WireMessage message;
-    message.kind = kPieceMessage;
-    message.flags = flags;
-    message.incarnation = 1;
-    const auto& edges = host_.plan().edges();
-    const uint32_t recv = ActionOf(host_.plan(), "m.recv");
-    for (uint32_t e = 0; e < edges.size(); ++e) {
-      if (edges[e].to == recv && edges[e].kind == proto::DATA) {
-        message.target = e;
-      }
-    }
-    message.step = firing;
-    message.sequence = ++sequence_;
-    return host_.TellWire(0, message);
+    return host_.TellWire(
+        0, PieceOf(host_.plan(), firing, ++sequence_, /*shard=*/0, flags));
   }
 
   RecordedHost host_;
@@ -146,35 +146,13 @@ class LateMemberTest : public ::testing::TestWithParam<std::vector<uint32_t>> {
     const uint32_t y = b.AddBuffer("y", all, Rows(4), 2);
     b.AddFeed("u", u);
     b.AddMove("m", u, x);
-    proto::Collective* collective =
-        b.plan()
-            .mutable_actions(b.AddGang("g", all, {x}, {y}))
-            ->add_steps()
-            ->mutable_collective();
-    collective->set_kind(proto::ALL_REDUCE);
-    collective->set_reduction(proto::ADD);
-    collective->add_axes("x");
-    collective->set_source(x);
-    collective->set_result(y);
+    AddCollective(b, b.AddGang("g", all, {x}, {y}), proto::ALL_REDUCE, "x");
     b.AddFetch("y", y);
     host_.Load(b.Finish());
   }
   std::vector<Sent> Piece(uint64_t firing, uint16_t flags = 0) {
-    WireMessage message;
-    message.kind = kPieceMessage;
-    message.flags = flags;
-    message.incarnation = 1;
-    message.shard = message.item = 1;
-    const auto& edges = host_.plan().edges();
-    for (uint32_t e = 0; e < edges.size(); ++e) {
-      if (edges[e].to == ActionOf(host_.plan(), "m.recv") &&
-          edges[e].kind == proto::DATA) {
-        message.target = e;
-      }
-    }
-    message.step = firing;
-    message.sequence = firing + 1;
-    return host_.TellWire(0, message);
+    return host_.TellWire(
+        0, PieceOf(host_.plan(), firing, firing + 1, /*shard=*/1, flags));
   }
   uint64_t fetched(int device) const {
     return host_.devices[device]->counters().fetched_bytes.get();

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "unittests/runtime/executor/executor_test_support.h"
+#include "unittests/runtime/plan/add_collective.h"
 
 namespace pathways::testing {
 namespace {
@@ -32,16 +33,7 @@ class HostCollectivesTest : public ::testing::Test {
     const uint32_t u = b.AddBuffer("u", s, Rows(4), 2);
     const uint32_t v = b.AddBuffer("v", s, Rows(4), 2);
     b.AddFeed("u", u);
-    proto::Collective* collective =
-        b.plan()
-            .mutable_actions(b.AddGang("g", s, {u}, {v}))
-            ->add_steps()
-            ->mutable_collective();
-    collective->set_kind(proto::ALL_REDUCE);
-    collective->set_reduction(proto::ADD);
-    collective->add_axes("x");
-    collective->set_source(u);
-    collective->set_result(v);
+    AddCollective(b, b.AddGang("g", s, {u}, {v}), proto::ALL_REDUCE, "x");
     b.AddFetch("v", v);
     host_.Load(b.Finish());
   }

@@ -12,6 +12,7 @@
 #include <memory>
 
 #include "unittests/runtime/executor/host_program_test_support.h"
+#include "unittests/runtime/plan/add_collective.h"
 
 namespace pathways::testing {
 namespace {
@@ -31,16 +32,7 @@ class HostProgramCollectivesTest : public ::testing::Test {
     const uint32_t u = b.AddBuffer("u", s, Rows(4 * numbers), 2);
     const uint32_t v = b.AddBuffer("v", s, Rows(4 * numbers), 2);
     b.AddFeed("u", u);
-    proto::Collective* collective =
-        b.plan()
-            .mutable_actions(b.AddGang("g", s, {u}, {v}))
-            ->add_steps()
-            ->mutable_collective();
-    collective->set_kind(kind);
-    if (kind == proto::ALL_REDUCE) collective->set_reduction(proto::ADD);
-    collective->add_axes("x");
-    collective->set_source(u);
-    collective->set_result(v);
+    AddCollective(b, b.AddGang("g", s, {u}, {v}), kind, "x");
     b.AddFetch("v", v);
     program_ = nullptr;  // before the arenas that it is in
     host_ = std::make_unique<TestHost>(*topology_, host, std::move(cohorts),

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "unittests/runtime/executor/host_program_test_support.h"
+#include "unittests/runtime/plan/add_collective.h"
 
 namespace pathways::testing {
 namespace {
@@ -49,14 +50,7 @@ TEST(HostProgramQueueTest, ACollectiveMeetsWithTheOtherDevices) {
   const uint32_t u = b.AddBuffer("u", s, Rows(2), 2);
   const uint32_t v = b.AddBuffer("v", s, Rows(2), 2);
   b.AddFeed("u", u);
-  const uint32_t g = b.AddGang("g", s, {u}, {v});
-  proto::Collective* collective =
-      b.plan().mutable_actions(g)->add_steps()->mutable_collective();
-  collective->set_kind(proto::ALL_REDUCE);
-  collective->set_reduction(proto::ADD);
-  collective->add_axes("x");
-  collective->set_source(u);
-  collective->set_result(v);
+  AddCollective(b, b.AddGang("g", s, {u}, {v}), proto::ALL_REDUCE, "x");
   b.AddFetch("v", v);
   proto::Plan plan = b.Finish();
   TestHost host(topology, 0);
@@ -81,16 +75,8 @@ proto::Plan TwoCollectives(layout::Mesh mesh, int64_t span) {
   b.AddFeed("v", last);
   for (const char* name : {"b1", "b2"}) {
     const uint32_t next = b.AddBuffer(name, s, Rows(rows), 2);
-    proto::Collective* collective =
-        b.plan()
-            .mutable_actions(b.AddGang(name, s, {last}, {next}))
-            ->add_steps()
-            ->mutable_collective();
-    collective->set_kind(proto::ALL_REDUCE);
-    collective->set_reduction(proto::ADD);
-    collective->add_axes("x");
-    collective->set_source(last);
-    collective->set_result(next);
+    AddCollective(b, b.AddGang(name, s, {last}, {next}), proto::ALL_REDUCE,
+                  "x");
     last = next;
   }
   b.AddFetch("v", last);

@@ -19,6 +19,8 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/base/buffer_bytes.h"
+
 namespace pathways {
 namespace {
 
@@ -100,6 +102,15 @@ TEST(SmallMeetingTest, OperandsAreByRank) {
         }
       }
     }
+  }
+}
+
+// What comes behind it in a host's memory begins where buffers do.
+TEST(SmallMeetingTest, ItsMemoryIsWholeAlignments) {
+  for (uint64_t bytes : {20, 49, 65}) {
+    const SmallMeeting one(Cohorts{{{0, 1}, {0, 1}}}, bytes, bytes);
+    EXPECT_GT(one.memory_bytes(), 0u);
+    EXPECT_EQ(one.memory_bytes() % kBufferAlignment, 0u) << bytes;
   }
 }
 

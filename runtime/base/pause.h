@@ -1,0 +1,25 @@
+//===- pause.h - A turn of a loop that waits --------------------*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_BASE_PAUSE_H_
+#define RUNTIME_BASE_PAUSE_H_
+
+namespace pathways {
+
+// In each turn of a loop that waits for another core: tells the processor so.
+inline void Pause() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+}  // namespace pathways
+
+#endif  // RUNTIME_BASE_PAUSE_H_
