@@ -9,6 +9,7 @@
 #include "runtime/executor/cohort.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "runtime/base/pause.h"
 #include "runtime/executor/device.h"
@@ -76,9 +77,15 @@ void Cohort::RunAwake() {
     if (!met || takes_long) EndLook();
     if (has_more || takes_long || size_ == 0) break;
   }
+  if (lanes_ != nullptr) SendLanes();
   if (size_ == 0 || continuing_) return;
   continuing_ = true;
   awake_[begin_]->SendContinue();
+}
+
+void Cohort::SendLanes() {
+  if (lanes_ == nullptr) return;
+  devices_.front()->SendLanes(std::exchange(lanes_, nullptr));
 }
 
 bool Cohort::Look() {

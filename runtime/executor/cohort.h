@@ -20,6 +20,7 @@
 
 #include "runtime/base/line_allocator.h"
 #include "runtime/base/prefetch.h"
+#include "runtime/executor/lanes.h"
 #include "runtime/executor/small_meeting.h"
 #include "runtime/world/world.h"
 
@@ -69,6 +70,19 @@ class alignas(kLineBytes) Cohort {
   // Looks for those that it waits for while no device has anything to do; once
   // that has taken long, it is to be told. From a turn of the device.
   void LookFor(const Leader& leader) { looking_.push_back(leader); }
+  // Keeps a token or a piece for a host of another process: it is sent with
+  // others when all devices have run, or there is no room.
+  void AddLane(int host, const WireMessage& like, LaneHeader lane,
+               const void* data, uint64_t bytes) {
+    if (lanes_ == nullptr) lanes_ = parcels_.Take();
+    if (lanes_->Add(host, like, lane, data, bytes)) return;
+    SendLanes();
+    lanes_ = parcels_.Take();
+    lanes_->Add(host, like, lane, data, bytes);
+  }
+  bool has_lanes() const { return lanes_ != nullptr; }
+  // If it has any.
+  void SendLanes();
   // Has the processor ask for the list of those that are awake.
   void Prefetch() const {
     const void* next = static_cast<const void*>(awake_.data() + begin_);
@@ -107,6 +121,8 @@ class alignas(kLineBytes) Cohort {
   size_t first_ = 0;
   std::vector<Device*> devices_;
   LineVector<void*> operands_;
+  LaneParcel* lanes_ = nullptr;  // not empty; null: there are none
+  Parcels<LaneParcel> parcels_;
 };
 
 }  // namespace pathways

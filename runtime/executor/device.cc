@@ -48,6 +48,11 @@ void Device::OnLocal(const LocalMessage& message) {
     cohort_->Continue();
     return;
   }
+  if (message.kind == kLaneTokens) {
+    DeliverLanes(message);
+    cohort_->Run(this);
+    return;
+  }
   DeviceProgram* program = Find(message.program, message.incarnation);
   if (message.kind == kWorkDone) {  // also of a program that is being detached
     done_.push_back(message);
@@ -229,6 +234,11 @@ void Device::SendContinue() {
   Send(local_id(), message);
 }
 
+// What takes long. An executor of this worker could not send them meanwhile.
+void Device::SendLanesBefore() {
+  if (host_actors_.cohorts[index_] != 0) cohort_->SendLanes();
+}
+
 bool Device::RunHead() {
   if (queue_.empty() || awaits_ != kNothing || waiting_groups_ > 0) {
     return false;
@@ -239,6 +249,8 @@ bool Device::RunHead() {
   const uint64_t firing = head.next;
   if (!started_) {
     if (head.since < 0) head.since = world_->Now();
+    if (cohort_->has_lanes()) [[unlikely]]
+      SendLanesBefore();
     // A trace has each firing on its own.
     if (gang.plain_end > 0 && cpu_ != nullptr && !costs_ && !trace_.is_on() &&
         RunPlain(gang.plain_end)) {

@@ -124,11 +124,26 @@ class alignas(kLineBytes) Device final : public Actor {
   static bool IsPoisoned(const DeviceProgram& program, uint32_t entry);
   // Of a firing that is not over here.
   static HostLaunch* LaunchAt(const DeviceProgram& program, uint64_t firing);
+  // Whether it is copied from where it lies into what it is sent with.
+  bool IsLane(const PieceOut& piece) const {
+    return piece.lane_offset >= 0 && cpu_ != nullptr;
+  }
   void MovePieces(const DeviceProgram& program, const SendOp& op,
                   uint64_t firing);
   // How many of its pieces are read where they lie.
   uint32_t SendPieces(DeviceProgram* program, const Entry& entry,
                       uint64_t firing, bool poison);
+  // Whether it is read where it lies.
+  bool ForwardPiece(const DeviceProgram& program, const PieceOut& piece,
+                    uint32_t source, uint64_t firing, bool poison);
+  // A token or a piece for another process, which goes with others; `kind`:
+  // that of several.
+  void AddLane(const DeviceProgram& program, const OutToken& token,
+               WireKind kind, uint32_t source, uint64_t firing, bool poison,
+               const void* data, uint64_t bytes);
+  // Of the cohort.
+  void SendLanes(LaneParcel* parcel);
+  void DeliverLanes(const LocalMessage& message);
   // One of them is read no more.
   void PieceReturned(DeviceProgram* program, uint32_t index, uint64_t firing);
   // An entry has fired: frees its slot, passes its tokens.
@@ -148,6 +163,7 @@ class alignas(kLineBytes) Device final : public Actor {
   // Asks for another turn of the cohort, after other actors had theirs.
   void SendContinue();
   bool RunHead();
+  void SendLanesBefore();
   // The head begins; false: it waits for tokens.
   bool Begin(const DeviceProgram& program, const Gang& gang, uint64_t firing);
   // Whether a co-resident shard of the head is poisoned; it is from now on.

@@ -200,6 +200,10 @@ void Device::PassTokens(DeviceProgram* program, uint32_t index, uint64_t firing,
         Send(executor(), message);
         break;
       }
+      case OutToken::kFar:
+        AddLane(*program, token, kTokensMessage, entry.shard,
+                firing + token.tokens, poisons, nullptr, 0);
+        break;
       case OutToken::kHost: {
         LocalMessage message = New(kActionFired, *program);
         message.target = token.target;
@@ -257,7 +261,7 @@ void Device::MovePieces(const DeviceProgram& program, const SendOp& op,
                         uint64_t firing) {
   for (uint32_t i = op.begin; i < op.end; ++i) {
     const PieceOut& piece = program.pieces[i];
-    if (piece.lent_offset >= 0) continue;
+    if (piece.lent_offset >= 0 || IsLane(piece)) continue;
     MovePiece(backend_.get(), piece, firing);
     counters_.moved_bytes.Add(piece.bytes);
   }
@@ -281,27 +285,80 @@ uint32_t Device::SendPieces(DeviceProgram* program, const Entry& entry,
         message.step = firing;
         Send(LocalId{piece.token.where}, message);
         break;
-      case OutToken::kRemote:
-        message = New(kForwardPiece, *program);
-        message.flags = poison ? kPoisoned : 0;
-        if (!poison && piece.lent_offset >= 0) {
-          message.flags = kInPlace;
-          ++away;
+      case OutToken::kFar:
+        if (poison) {
+          AddLane(*program, piece.token, kPiecesMessage, entry.shard, firing,
+                  poison, nullptr, 0);
+        } else if (IsLane(piece)) {
+          AddLane(*program, piece.token, kPiecesMessage, entry.shard, firing,
+                  poison, piece.from.at(firing) + piece.lane_offset,
+                  piece.bytes);
+          counters_.moved_bytes.Add(piece.bytes);
+        } else if (piece.bytes <= kMaxLaneBytes) {
+          AddLane(*program, piece.token, kPiecesMessage, entry.shard, firing,
+                  poison, PlaceOf(piece, firing), piece.bytes);
+        } else {
+          away += ForwardPiece(*program, piece, entry.shard, firing, poison);
         }
-        message.target = piece.token.target;
-        message.shard = piece.token.shard;
-        message.item = entry.shard;
-        message.step = firing;
-        message.extra = piece.token.where;
-        message.payload = poison ? nullptr : PlaceOf(piece, firing);
-        message.payload_bytes = poison ? 0 : piece.bytes;
-        Send(executor(), message);
+        break;
+      case OutToken::kRemote:
+        away += ForwardPiece(*program, piece, entry.shard, firing, poison);
         break;
       default:
         Deliver(program, piece.token.target, firing, poison);
     }
   }
   return away;
+}
+
+bool Device::ForwardPiece(const DeviceProgram& program, const PieceOut& piece,
+                          uint32_t source, uint64_t firing, bool poison) {
+  const bool in_place = !poison && piece.lent_offset >= 0;
+  LocalMessage message = New(kForwardPiece, program);
+  message.flags = poison ? kPoisoned : in_place ? kInPlace : 0;
+  message.target = piece.token.target;
+  message.shard = piece.token.shard;
+  message.item = source;
+  message.step = firing;
+  message.extra = piece.token.where;
+  message.payload = poison ? nullptr : PlaceOf(piece, firing);
+  message.payload_bytes = poison ? 0 : piece.bytes;
+  Send(executor(), message);
+  return in_place;
+}
+
+void Device::AddLane(const DeviceProgram& program, const OutToken& token,
+                     WireKind kind, uint32_t source, uint64_t firing,
+                     bool poison, const void* data, uint64_t bytes) {
+  WireMessage like;
+  like.kind = kind;
+  like.flags = poison ? kPoisoned : 0;
+  like.program = program.program;
+  like.incarnation = program.incarnation;
+  like.target = token.target;
+  like.step = firing;
+  cohort_->AddLane(static_cast<int>(token.where), like, {token.shard, source},
+                   data, bytes);
+}
+
+void Device::SendLanes(LaneParcel* parcel) {
+  parcel->Leave();
+  LocalMessage message;
+  message.kind = kForwardLanes;
+  message.payload = parcel;
+  Send(executor(), message);
+}
+
+void Device::DeliverLanes(const LocalMessage& message) {
+  auto* const arrived = static_cast<ArrivedLanes*>(message.payload);
+  for (const ArrivedLanes::Lane& lane : arrived->lanes()) {
+    Device* peer = cohort_->at(lane.device);
+    DeviceProgram* there = peer->Find(message.program, message.incarnation);
+    if (there == nullptr) continue;  // detached already
+    peer->Deliver(there, lane.in_edge, message.step, message.flags & kPoisoned);
+    cohort_->Wake(peer);
+  }
+  arrived->GiveBack();
 }
 
 }  // namespace pathways

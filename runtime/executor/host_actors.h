@@ -22,8 +22,9 @@ namespace pathways {
 // Filled before the first message, then never changed.
 struct HostActors {
   LocalId executor = kNobody;
-  std::vector<LocalId> devices;   // by their number on the host
-  std::vector<uint32_t> cohorts;  // likewise; one number, one worker (cohort.h)
+  std::vector<LocalId> devices;  // by their number on the host
+  // Likewise; one number, one worker (cohort.h), which of 0 is the executor's.
+  std::vector<uint32_t> cohorts;
 };
 
 // The devices of a host that are in one cohort with this one, ascending.

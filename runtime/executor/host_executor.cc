@@ -25,6 +25,7 @@ HostExecutor::HostExecutor(RuntimeContext* context, const HostActors* actors,
       world_(context->world),
       actors_(*actors),
       host_(host),
+      first_device_(context->topology->GlobalDevice({host, 0})),
       host_arena_(
           absl::StrCat("host memory of ", context->topology->HostName(host)),
           HostMemoryBytes(context->topology->host(host)),
@@ -158,6 +159,9 @@ void HostExecutor::HandleWire(int host, HostProgram* program,
       return OnContribution(host, program, message, payload);
     case kEnqueuedMessage:
       return OnEnqueued(host, program, message);
+    case kTokensMessage:
+    case kPiecesMessage:
+      return OnLanes(program, message, payload);
     default:
       return;
   }
@@ -187,6 +191,8 @@ void HostExecutor::OnLocal(const LocalMessage& message) {
     case kPayloadLanded:
       OnPayloadLanded(message);
       return Proceed();
+    case kForwardLanes:
+      return ForwardLanes(static_cast<LaneParcel*>(message.payload));
     case kSpillDone:
       return OnSpillDone();
     case kStoredDue:
@@ -251,38 +257,64 @@ void HostExecutor::TokenToDevice(HostProgram* program, uint32_t device,
   SendToDevice(device, message);
 }
 
+const SliceBinding* HostExecutor::TargetOf(const HostProgram& program,
+                                           uint32_t edge) {
+  const PreparedPlan& plan = *program.plan;
+  if (edge >= plan.edges().size()) return nullptr;
+  return &plan.bound(plan.plan().actions(plan.edges()[edge].to).slice());
+}
+
+ArrivedLanes::Lane HostExecutor::FindEntry(const HostProgram& program,
+                                           uint32_t edge,
+                                           const SliceBinding& target,
+                                           uint32_t shard) const {
+  constexpr ArrivedLanes::Lane kNone{0, UINT32_MAX};
+  if (shard >= target.device_of.size()) return kNone;
+  const auto device =  // that of another host wraps, or is too large
+      static_cast<uint64_t>(target.device_of[shard] - first_device_);
+  if (device >= program.devices.size()) return kNone;
+  const uint32_t base =
+      program.edge_bases[program.EdgeAt(edge, static_cast<uint32_t>(device))];
+  if (base == UINT32_MAX) return kNone;
+  return {static_cast<uint32_t>(device),
+          base + static_cast<uint32_t>(target.index_of[shard])};
+}
+
 void HostExecutor::OnToken(HostProgram* program, const WireMessage& message) {
-  const PreparedPlan& plan = *program->plan;
-  if (message.target >= plan.edges().size()) return;
-  const SliceBinding& slice =
-      plan.bound(plan.plan().actions(plan.edges()[message.target].to).slice());
-  if (message.shard >= slice.device_of.size()) return;
-  const Topology::Place place =
-      context_.topology->LocateGlobal(slice.device_of[message.shard]);
-  if (place.host != host_) return;
-  const uint32_t in_edge =
-      program->InEdgeOf(message.target, place.device, message.shard);
-  if (in_edge == UINT32_MAX) return;
-  TokenToDevice(program, place.device, in_edge, message.step,
+  const SliceBinding* target = TargetOf(*program, message.target);
+  if (target == nullptr) return;
+  const ArrivedLanes::Lane here =
+      FindEntry(*program, message.target, *target, message.shard);
+  if (here.in_edge == UINT32_MAX) return;
+  TokenToDevice(program, here.device, here.in_edge, message.step,
                 message.flags & kPoisoned);
 }
 
 void HostExecutor::OnPiece(HostProgram* program, const WireMessage& message,
                            Payload payload) {
-  const auto [piece, device] = FindPiece(*program, message);
+  const PieceIn* piece =
+      FindPiece(*program, message.target, message.shard, message.item);
   if (piece == nullptr) return;
   const bool poison = message.flags & kPoisoned;
   // The sender had the credit of this slot, so nobody reads it now.
   if (!poison && payload.data != nullptr && piece->to.base != nullptr &&
       payload.bytes == piece->bytes &&
       payload.data != piece->PlaceAt(message.step)) {
-    layout::CopyBox(payload.data, piece->extent, piece->zeros,
-                    piece->to.at(message.step), piece->destination->shape,
-                    piece->destination_offset, piece->extent,
-                    piece->destination->element_bytes);
-    counters_.placed_bytes.Add(piece->bytes);
+    Place(*piece, message.step, payload.data);
   }
-  TokenToDevice(program, device, piece->in_edge, message.step, poison);
+  TokenToDevice(program, piece->device, piece->in_edge, message.step, poison);
+}
+
+void HostExecutor::Place(const PieceIn& piece, uint64_t firing,
+                         const void* bytes) {
+  if (char* const dense = piece.PlaceAt(firing)) {
+    std::memcpy(dense, bytes, piece.bytes);
+  } else {
+    layout::CopyBox(bytes, piece.extent, piece.zeros, piece.to.at(firing),
+                    piece.destination->shape, piece.destination_offset,
+                    piece.extent, piece.destination->element_bytes);
+  }
+  counters_.placed_bytes.Add(piece.bytes);
 }
 
 void HostExecutor::OnAllFired(HostProgram* program,

@@ -35,6 +35,7 @@
 #include "runtime/executor/grant_sequencer.h"
 #include "runtime/executor/host_actors.h"
 #include "runtime/executor/host_program.h"
+#include "runtime/executor/lanes.h"
 #include "runtime/executor/launch_staging.h"
 #include "runtime/executor/local_kind.h"
 #include "runtime/executor/long_work.h"
@@ -161,21 +162,46 @@ class HostExecutor final : public ControlActor, private LaunchStaging::Owner {
   void OnPayloadReturned(const LocalMessage& returned);
   // Whose it was; null: nobody's who is known.
   HostProgram* EndPayload(const LocalMessage& about);
-  struct PieceHere {
-    const PieceIn* piece = nullptr;  // null: no piece that comes here
-    uint32_t device = 0;
+  // Null: no piece that comes here.
+  const PieceIn* FindPiece(const HostProgram& program, uint32_t edge,
+                           uint32_t shard, uint32_t source) const;
+
+  // Tokens and pieces of other processes, several in a message (host_lanes.cc).
+  void ForwardLanes(LaneParcel* parcel);
+  void OnLanes(HostProgram* program, const WireMessage& message,
+               Payload payload);
+  struct LaneHere {
+    const PieceIn* piece;  // null: it is a token, or poisoned
+    const char* bytes;     // of the piece
+    ArrivedLanes::Lane lane;
   };
-  PieceHere FindPiece(const HostProgram& program,
-                      const WireMessage& message) const;
+  // `last`: of the lane before; null: there is none.
+  const PieceIn* FindNextPiece(const HostProgram& program, uint32_t edge,
+                               LaneHeader lane, const PieceIn* last) const;
+  // Of a record; writes its lanes. False: it is none.
+  bool ReadLanes(const HostProgram& program, const WireMessage& message,
+                 Payload payload, LaneHere* lanes) const;
+  void LanesToDevices(const HostProgram& program, const WireMessage& message,
+                      absl::Span<const LaneHere> lanes);
 
   // What a message from or for a host reads (host_soon.cc).
   void ReadSoon(int host, uint64_t sequence, uint32_t program, int step) const;
 
   // What a device has for another host.
   void Forward(const LocalMessage& message);
+  // The slice that an edge goes to; null: there is no such edge.
+  static const SliceBinding* TargetOf(const HostProgram& program,
+                                      uint32_t edge);
+  // The entry there that a token is for; UINT32_MAX in place of an in-edge:
+  // none that is here.
+  ArrivedLanes::Lane FindEntry(const HostProgram& program, uint32_t edge,
+                               const SliceBinding& target,
+                               uint32_t shard) const;
   void OnToken(HostProgram* program, const WireMessage& message);
   void OnPiece(HostProgram* program, const WireMessage& message,
                Payload payload);
+  // Its bytes, as they came, where they belong.
+  void Place(const PieceIn& piece, uint64_t firing, const void* bytes);
   void OnAll(HostProgram* program, uint32_t edge, uint64_t firing,
              uint32_t count, bool poison);
   void OnAllFired(HostProgram* program, const LocalMessage& message);
@@ -298,6 +324,7 @@ class HostExecutor final : public ControlActor, private LaunchStaging::Owner {
   const HostActors& actors_;
   const int host_;
   TraceRing* trace_ = nullptr;
+  const int64_t first_device_;          // of the cluster
   std::vector<uint64_t> traced_bytes_;  // last ones: the host's, each device's
   std::vector<std::unique_ptr<Arena>> arenas_;  // per device
   Arena host_arena_;
@@ -305,6 +332,8 @@ class HostExecutor final : public ControlActor, private LaunchStaging::Owner {
   // What each message looks at. Programs go before what they are held in.
   std::vector<std::unique_ptr<HostProgram>> programs_;
   absl::flat_hash_map<int, PeerLink> links_;  // by host
+  Parcels<ArrivedLanes> arrived_;
+  std::vector<ArrivedLanes*> arriving_;  // by cohort, of one message
   HostCounters counters_;
   // By program, the last incarnation that was stopped.
   std::vector<uint32_t> ended_;

@@ -103,9 +103,10 @@ uint64_t HostExecutor::Load(const proto::LoadProgram& load, bool is_last) {
   absl::StatusOr<std::unique_ptr<HostProgram>> built = HostProgram::Build(
       std::move(plan), *context_.topology, actors_, context_.dispatch, host_,
       id, load.incarnation(), arenas, &host_arena_,
-      [this](int host) {
-        return world_->Lends(context_.directory.executor(host));
-      },
+      {[this](int host) {
+         return world_->Lends(context_.directory.executor(host));
+       },
+       [this](int host) { return !context_.IsHere(host); }},
       &lacking);
   if (!built.ok()) {
     if (lacking > 0 && !is_last) return lacking;
@@ -163,9 +164,7 @@ void HostExecutor::Reserve(HostProgram* program, int sign) {
     own += (device->out.size() + device->pieces.size()) * window;
     world_->Reserve(actors_.devices[device->device], sign * in);
   }
-  for (const auto& [entry, pieces] : program->pieces_in) {
-    own += pieces.size() * window;
-  }
+  own += static_cast<int64_t>(program->pieces_in.size()) * window;
   for (const HostGroup& group : program->groups) {
     if (group.exchange == nullptr) continue;
     own += 2 * group.exchange->plan().receives.size();

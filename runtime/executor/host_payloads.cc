@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include <algorithm>
+#include <utility>
 
 #include "runtime/executor/host_executor.h"
 #include "runtime/protocol/wire_kind.h"
@@ -21,25 +22,18 @@ static_assert(kNumWireKinds <= 1 << kKindBits);
 
 }  // namespace
 
-HostExecutor::PieceHere HostExecutor::FindPiece(
-    const HostProgram& program, const WireMessage& message) const {
+const PieceIn* HostExecutor::FindPiece(const HostProgram& program,
+                                       uint32_t edge, uint32_t shard,
+                                       uint32_t source) const {
   const PreparedPlan& plan = *program.plan;
-  if (message.target >= plan.edges().size()) return {};
-  const uint32_t recv = plan.edges()[message.target].to;
-  const SliceBinding& slice = plan.bound(plan.plan().actions(recv).slice());
-  if (message.shard >= slice.device_of.size()) return {};
-  const Topology::Place place =
-      context_.topology->LocateGlobal(slice.device_of[message.shard]);
-  if (place.host != host_) return {};
-  auto pieces =
-      program.pieces_in.find(HostProgram::PieceKey(recv, message.shard));
-  if (pieces == program.pieces_in.end()) return {};
-  const int32_t source = static_cast<int32_t>(message.item);
-  auto piece = std::lower_bound(
-      pieces->second.begin(), pieces->second.end(), source,
-      [](const PieceIn& a, int32_t shard) { return a.source_shard < shard; });
-  if (piece == pieces->second.end() || piece->source_shard != source) return {};
-  return {&*piece, static_cast<uint32_t>(place.device)};
+  if (edge >= plan.edges().size()) return nullptr;
+  const absl::Span<const PieceIn> pieces =
+      program.PiecesOf(plan.edges()[edge].to);
+  const auto wanted = std::make_pair(source, shard);
+  const auto piece = std::lower_bound(
+      pieces.begin(), pieces.end(), wanted,
+      [](const PieceIn& a, const auto& order) { return a.order() < order; });
+  return piece != pieces.end() && piece->order() == wanted ? &*piece : nullptr;
 }
 
 bool HostExecutor::LendToHost(int host, WireMessage message, Payload payload,
@@ -91,7 +85,8 @@ Landing HostExecutor::OnOffer(ActorId from, const WireMessage& message,
   const int host = context_.directory.HostOfExecutor(from);
   char* memory = nullptr;
   if (message.kind == kPieceMessage) {
-    const PieceIn* piece = FindPiece(*program, message).piece;
+    const PieceIn* piece =
+        FindPiece(*program, message.target, message.shard, message.item);
     if (piece == nullptr) return {};
     if (piece->bytes == bytes && piece->to.base != nullptr) {
       memory = piece->PlaceAt(message.step);

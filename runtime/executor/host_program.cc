@@ -87,6 +87,7 @@ absl::Status HostProgramBuilder::Build(const std::vector<Arena*>& arenas,
     device->queue = Share(std::move(queue));
     ResetCounters(device.get());
   }
+  SortReceived();
   if (dispatch_.prepares()) MakeDispatch();
   CountAll();
   return absl::OkStatus();
@@ -393,14 +394,14 @@ absl::StatusOr<std::unique_ptr<HostProgram>> HostProgram::Build(
     std::shared_ptr<const PreparedPlan> plan, const Topology& topology,
     const HostActors& host_actors, const DispatchOptions& dispatch, int host,
     uint32_t program, uint32_t incarnation, const std::vector<Arena*>& arenas,
-    Arena* host_arena, std::function<bool(int host)> lends, uint64_t* lacking) {
+    Arena* host_arena, HostReach reach, uint64_t* lacking) {
   auto self = std::make_unique<HostProgram>();
   self->plan = std::move(plan);
   self->program = program;
   self->incarnation = incarnation;
   self->host = host;
   HostProgramBuilder builder(*self->plan, topology, host_actors, dispatch,
-                             std::move(lends), self.get());
+                             std::move(reach), self.get());
   absl::Status built = builder.Build(arenas, host_arena);
   if (lacking != nullptr) *lacking = builder.lacking();
   if (!built.ok()) return built;

@@ -22,10 +22,12 @@
 #include <functional>
 #include <memory>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "runtime/base/line_allocator.h"
 #include "runtime/executor/collective_group.h"
 #include "runtime/executor/dispatch.h"
@@ -46,14 +48,18 @@ namespace pathways {
 // What an entry does when it has fired: one token each.
 struct OutToken {
   // kNear, kPeer: on another device of this host, of the same worker or not.
-  enum Type : uint8_t { kLocal, kNear, kPeer, kRemote, kAll, kHost };
+  // kFar: on a host of another process; kRemote: on another one of this.
+  enum Type : uint8_t { kLocal, kNear, kPeer, kRemote, kFar, kAll, kHost };
   Type type = kLocal;
   bool poisons = false;
   uint16_t tokens = 0;
-  uint32_t target = 0;  // kRemote, kAll: edge; kHost: action; else in-edge
-                        // entry, or entry when poison is all that it carries
-  uint32_t shard = 0;   // kRemote
-  uint32_t where = 0;   // kNear: device; kPeer: actor; kRemote: host
+  uint32_t target = 0;  // kRemote, kFar, kAll: edge; kHost: action; else
+                        // in-edge entry, or entry when poison is all that it
+                        // carries
+  uint32_t shard = 0;   // kRemote, kFar
+  uint32_t where = 0;   // kNear: device; kPeer: actor; kRemote, kFar: host
+
+  bool leaves_host() const { return type == kRemote || type == kFar; }
 };
 
 // One incoming edge of one entry: `expected` tokens a firing.
@@ -65,21 +71,25 @@ struct InEdge {
 
 // One piece that a send moves.
 struct PieceOut {
-  OutToken token;  // kRemote: packed and sent; else copied in place
+  OutToken token;  // that leaves the host: packed, sent; else copied in place
+  uint64_t bytes = 0;
+  // Of one that is lent where it lies: where that is in the source; it has no
+  // staging.
+  int64_t lent_offset = -1;
+  // Of a small one for another process whose bytes lie side by side: likewise.
+  int64_t lane_offset = -1;
+  SlotRef from;
+  SlotRef to;  // the destination, or staging
   const PreparedBuffer* source = nullptr;
   const PreparedBuffer* destination = nullptr;
   std::vector<int64_t> source_offset, destination_offset, extent, zeros;
-  SlotRef from;
-  SlotRef to;  // the destination, or staging
-  uint64_t bytes = 0;
-  // Of a remote one that is lent where it lies: where that is in the source; it
-  // has no staging.
-  int64_t lent_offset = -1;
 };
 
 // One piece that comes from another host.
 struct PieceIn {
-  int32_t source_shard = 0;
+  uint32_t source = 0;  // shard
+  uint32_t shard = 0;   // of the receive
+  uint32_t device = 0;
   uint32_t in_edge = 0;
   const PreparedBuffer* destination = nullptr;
   SlotRef to;
@@ -91,6 +101,7 @@ struct PieceIn {
   char* PlaceAt(uint64_t firing) const {
     return dense_offset < 0 ? nullptr : to.at(firing) + dense_offset;
   }
+  auto order() const { return std::make_pair(source, shard); }
 };
 
 struct SendOp {
@@ -294,19 +305,22 @@ struct HostAllEdge {
   std::vector<uint8_t> left_poison, arrived_poison;
 };
 
+// How other hosts are reached. Null: none is.
+struct HostReach {
+  std::function<bool(int host)> lends;   // it is lent large pieces (World)
+  std::function<bool(int host)> is_far;  // it is in another process
+};
+
 class HostProgram {
  public:
   // Derives the tables of `host`. `arenas` are those of its devices,
-  // `host_arena` the host's own. `lends`: whether large pieces for a host may
-  // be lent to it (World::Lends); null: none. ResourceExhausted: nothing is
-  // held; if that is for the host's own memory, `lacking` says how much of that
-  // must be free.
+  // `host_arena` the host's own. ResourceExhausted: nothing is held; if that is
+  // for the host's own memory, `lacking` says how much of that must be free.
   static absl::StatusOr<std::unique_ptr<HostProgram>> Build(
       std::shared_ptr<const PreparedPlan> plan, const Topology& topology,
       const HostActors& host_actors, const DispatchOptions& dispatch, int host,
       uint32_t program, uint32_t incarnation, const std::vector<Arena*>& arenas,
-      Arena* host_arena, std::function<bool(int host)> lends = nullptr,
-      uint64_t* lacking = nullptr);
+      Arena* host_arena, HostReach reach = {}, uint64_t* lacking = nullptr);
 
   std::shared_ptr<const PreparedPlan> plan;
   uint32_t program = 0, incarnation = 0;
@@ -329,10 +343,13 @@ class HostProgram {
   uint32_t InEdgeOf(uint32_t edge, uint32_t device, uint32_t shard) const;
   std::vector<HostAllEdge> all_edges;
   std::vector<int32_t> all_of_edge;  // per edge; -1: not of relation all
-  // Pieces that come from other hosts, per (action, shard): sorted by source.
-  absl::flat_hash_map<uint64_t, std::vector<PieceIn>> pieces_in;
-  static uint64_t PieceKey(uint32_t action, uint32_t shard) {
-    return uint64_t{action} << 32 | shard;
+  // Pieces that come from other hosts, by receive, then in their order; of each
+  // action where its own begin, and behind the last where all end.
+  std::vector<PieceIn> pieces_in;
+  std::vector<uint32_t> piece_begin;
+  absl::Span<const PieceIn> PiecesOf(uint32_t action) const {
+    return absl::MakeConstSpan(pieces_in).subspan(
+        piece_begin[action], piece_begin[action + 1] - piece_begin[action]);
   }
   // Null: actions need nothing from their host before they may fire.
   std::unique_ptr<DispatchTable> dispatch;

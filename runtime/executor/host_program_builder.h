@@ -52,13 +52,13 @@ class HostProgramBuilder {
  public:
   HostProgramBuilder(const PreparedPlan& plan, const Topology& topology,
                      const HostActors& host_actors,
-                     const DispatchOptions& dispatch,
-                     std::function<bool(int host)> lends, HostProgram* out)
+                     const DispatchOptions& dispatch, HostReach reach,
+                     HostProgram* out)
       : p_(plan),
         topology_(topology),
         host_actors_(host_actors),
         dispatch_(dispatch),
-        lends_(std::move(lends)),
+        reach_(std::move(reach)),
         out_(*out) {}
 
   absl::Status Build(const std::vector<Arena*>& arenas, Arena* host_arena);
@@ -139,6 +139,9 @@ class HostProgramBuilder {
   // Where a piece for that host lies in its source, if it is lent; else -1.
   int64_t LentOffset(const PreparedBuffer& from, const layout::Piece& piece,
                      int host) const;
+  // Where a piece begins in its source, in bytes; -1: it is not dense there.
+  static int64_t DenseOffset(const PreparedBuffer& from,
+                             const layout::Piece& piece);
   void MakeSend(DeviceProgram* device, Entry* entry,
                 const proto::Action& action, int64_t k);
   void MakeRecv(DeviceProgram* device, Entry* entry,
@@ -147,6 +150,8 @@ class HostProgramBuilder {
                 const proto::Action& action, int64_t k);
   void MakeFetch(DeviceProgram* device, Entry* entry,
                  const proto::Action& action, int64_t k);
+  // Of all devices.
+  void SortReceived();
   void MakeTokens(DeviceProgram* device);
   // With sequential dispatch, sources are those of data edges: of a movement
   // into shards of this host, on every host that sends them pieces.
@@ -171,7 +176,7 @@ class HostProgramBuilder {
   const Topology& topology_;
   const HostActors& host_actors_;
   const DispatchOptions& dispatch_;
-  const std::function<bool(int host)> lends_;
+  const HostReach reach_;
   HostProgram& out_;
   std::vector<HostBlocks> arguments_, results_;
   int64_t first_device_ = 0;  // of the host; of the cluster
@@ -179,6 +184,7 @@ class HostProgramBuilder {
   std::vector<std::vector<uint64_t>> device_base_, host_base_;
   // As HostProgram::edge_bases, at a recv without pieces, in place of its send.
   std::vector<uint32_t> self_bases_;
+  std::map<uint32_t, std::vector<PieceIn>> received_;  // by receive
   ByteSum host_sum_;
   uint64_t lacking_ = 0;
   std::vector<uint64_t> group_at_, small_at_;

@@ -7,10 +7,12 @@
 //===----------------------------------------------------------------------===//
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <utility>
 
 #include "runtime/executor/host_program_builder.h"
+#include "runtime/executor/lanes.h"
 #include "runtime/plan/tables.h"
 
 namespace pathways {
@@ -24,7 +26,9 @@ OutToken HostProgramBuilder::TokenTo(const DeviceProgram& from, uint32_t edge,
   token.poisons = e.poisons;
   token.tokens = static_cast<uint16_t>(e.tokens);
   if (place.host != out_.host) {
-    token.type = OutToken::kRemote;
+    token.type = reach_.is_far != nullptr && reach_.is_far(place.host)
+                     ? OutToken::kFar
+                     : OutToken::kRemote;
     token.target = edge;
     token.shard = static_cast<uint32_t>(shard);
     token.where = place.host;
@@ -111,10 +115,14 @@ void HostProgramBuilder::MakeOps(DeviceProgram* device) {
 int64_t HostProgramBuilder::LentOffset(const PreparedBuffer& from,
                                        const layout::Piece& piece,
                                        int host) const {
-  if (lends_ == nullptr || !lends_(host)) return -1;
+  if (reach_.lends == nullptr || !reach_.lends(host)) return -1;
   uint64_t bytes = from.element_bytes;
   for (int64_t size : piece.extent) bytes *= size;
-  if (bytes < kMinLentBytes) return -1;
+  return bytes < kMinLentBytes ? -1 : DenseOffset(from, piece);
+}
+
+int64_t HostProgramBuilder::DenseOffset(const PreparedBuffer& from,
+                                        const layout::Piece& piece) {
   const int64_t offset =
       layout::DenseOffset(from.shape, piece.source_offset, piece.extent);
   return offset < 0 ? -1 : offset * from.element_bytes;
@@ -143,9 +151,13 @@ void HostProgramBuilder::MakeSend(DeviceProgram* device, Entry* entry,
     out.bytes = out.source->element_bytes;
     for (int64_t size : piece.extent) out.bytes *= size;
     out.from = op.from;
-    if (out.token.type == OutToken::kRemote) {
+    if (out.token.leaves_host()) {
       out.lent_offset =
           LentOffset(*out.source, piece, static_cast<int>(out.token.where));
+    }
+    if (out.token.type == OutToken::kFar && out.bytes <= kMaxLaneBytes &&
+        op.from.base != nullptr) {
+      out.lane_offset = DenseOffset(*out.source, piece);
     }
     out.zeros.assign(piece.extent.size(), 0);
     out.source_offset = std::move(piece.source_offset);
@@ -153,7 +165,7 @@ void HostProgramBuilder::MakeSend(DeviceProgram* device, Entry* entry,
     out.extent = std::move(piece.extent);
     if (out.lent_offset >= 0) {
       // It is read where it is.
-    } else if (out.token.type == OutToken::kRemote) {
+    } else if (out.token.leaves_host()) {
       const uint64_t at = staging_[next_staging_++];
       out.to.credits =
           std::max<uint32_t>(1, plan().buffers(recv.results(0)).credits());
@@ -199,11 +211,12 @@ void HostProgramBuilder::MakeRecv(DeviceProgram* device, Entry* entry,
     }
   }
   const uint32_t source_slice = plan().actions(action.peer()).slice();
-  std::vector<PieceIn> remote;
   for (const layout::Piece& piece : pieces) {
     if (PlaceOf(source_slice, piece.source).host == out_.host) continue;
     PieceIn in;
-    in.source_shard = static_cast<int32_t>(piece.source);
+    in.source = static_cast<uint32_t>(piece.source);
+    in.shard = entry->shard;
+    in.device = device->device;
     in.in_edge = BaseOf(edge, *device) + static_cast<uint32_t>(k);
     in.destination = op.buffer;
     in.destination_offset = piece.destination_offset;
@@ -215,18 +228,28 @@ void HostProgramBuilder::MakeRecv(DeviceProgram* device, Entry* entry,
     in.dense_offset = layout::DenseOffset(
         op.buffer->shape, piece.destination_offset, piece.extent);
     if (in.dense_offset > 0) in.dense_offset *= op.buffer->element_bytes;
-    remote.push_back(std::move(in));
-  }
-  if (!remote.empty()) {
-    std::sort(remote.begin(), remote.end(),
-              [](const PieceIn& a, const PieceIn& b) {
-                return a.source_shard < b.source_shard;
-              });
-    out_.pieces_in[HostProgram::PieceKey(entry->action, entry->shard)] =
-        std::move(remote);
+    received_[entry->action].push_back(std::move(in));
   }
   entry->op = static_cast<uint32_t>(device->recvs.size());
   device->recvs.push_back(std::move(op));
+}
+
+void HostProgramBuilder::SortReceived() {
+  size_t all = 0;
+  for (const auto& [action, pieces] : received_) all += pieces.size();
+  out_.pieces_in.reserve(all);
+  out_.piece_begin.reserve(plan().actions_size() + 1);
+  for (auto& [action, pieces] : received_) {
+    std::sort(pieces.begin(), pieces.end(),
+              [](const PieceIn& a, const PieceIn& b) {
+                return a.order() < b.order();
+              });
+    out_.piece_begin.resize(action + 1,
+                            static_cast<uint32_t>(out_.pieces_in.size()));
+    std::move(pieces.begin(), pieces.end(), std::back_inserter(out_.pieces_in));
+  }
+  out_.piece_begin.resize(plan().actions_size() + 1,
+                          static_cast<uint32_t>(out_.pieces_in.size()));
 }
 
 void HostProgramBuilder::MakeFeed(DeviceProgram* device, Entry* entry,

@@ -46,16 +46,15 @@ void HostExecutor::OnWireSoon(ActorId from, const WireMessage& message,
     return;
   }
   const uint32_t to = program->plan->edges()[message.target].to;
-  const uint64_t key = HostProgram::PieceKey(to, message.shard);
   if (message.kind != kPieceMessage) {
     PrefetchBytes(
         program->edge_bases.data() + program->EdgeAt(message.target, 0), 1);
   } else if (step == 3) {
-    program->pieces_in.prefetch(key);
+    PrefetchBytes(program->piece_begin.data() + to, 2 * sizeof(uint32_t));
   } else {
-    const auto pieces = program->pieces_in.find(key);
-    if (pieces == program->pieces_in.end()) return;
-    PrefetchBytes(pieces->second.data(), sizeof(PieceIn));
+    const absl::Span<const PieceIn> pieces = program->PiecesOf(to);
+    if (pieces.empty()) return;
+    PrefetchBytes(pieces.data() + pieces.size() / 2, sizeof(PieceIn));
   }
 }
 

@@ -11,7 +11,7 @@
 namespace pathways {
 
 void MovePiece(DeviceBackend* backend, const PieceOut& piece, uint64_t firing) {
-  const bool remote = piece.token.type == OutToken::kRemote;
+  const bool remote = piece.token.leaves_host();
   BoxCopy copy;
   copy.from = piece.from.at(firing);
   copy.from_shape = &piece.source->shape;

@@ -28,6 +28,10 @@ const char* WireKindName(int kind) {
       return "block";
     case kPulledMessage:
       return "pulled";
+    case kTokensMessage:
+      return "tokens";
+    case kPiecesMessage:
+      return "pieces";
     default:
       return "unknown";
   }

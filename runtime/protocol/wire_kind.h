@@ -39,6 +39,11 @@ enum WireKind : uint16_t {
   kPullMessage = 6,    // item: piece; target: its slot (block_pull.h)
   kBlockMessage = 7,   // likewise; payload: the piece. kPoisoned: there is none
   kPulledMessage = 8,  // whoever asked has all that it wants
+  // Between processes: several of kind 1 or 2 that have step, target and flags
+  // in common. item: how many; payload: those, each with its shard and item
+  // (wire.md).
+  kTokensMessage = 9,
+  kPiecesMessage = 10,
   kNumWireKinds
 };
 

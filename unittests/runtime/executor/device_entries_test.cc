@@ -6,6 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include <cstring>
+#include <string>
+
 #include "unittests/runtime/executor/device_fixture.h"
 
 namespace pathways::testing {
@@ -16,6 +19,9 @@ using ::testing::IsEmpty;
 
 class DeviceEntriesTest : public DeviceTest {
  protected:
+  explicit DeviceEntriesTest(const DeviceBackends& backends = NoBackends())
+      : DeviceTest(/*simulated=*/false, backends) {}
+
   // The in-edge by which the other host says that it has room.
   uint32_t CreditOfSend() const {
     const PreparedPlan& plan = *program_->plan;
@@ -79,6 +85,52 @@ TEST_F(DeviceEntriesTest, ABufferIsWrittenAgainWhenNobodyReadsIt) {
     EXPECT_THAT(Tell(kPayloadReturned, nullptr, entry, /*step=*/1),
                 ElementsAre(kForwardPiece, kForwardPiece));
     EXPECT_EQ(executor_.last.step, 4u);
+  }
+}
+
+class DeviceLanesTest : public DeviceEntriesTest {
+ protected:
+  DeviceLanesTest() : DeviceEntriesTest(CpuBackends()) { is_far_ = true; }
+};
+
+// A piece for another process goes with what others have for it, from where it
+// lies if it is small.
+TEST_F(DeviceLanesTest, SmallPiecesForAnotherProcessGoTogether) {
+  for (const uint64_t bytes : {kMaxLaneBytes, kMaxLaneBytes + 4}) {
+    Build(MovePlan("p", 1, 0, /*to=*/1, 0, static_cast<int64_t>(bytes / 4)));
+    // Nobody writes what is sent.
+    const SlotRef& from = program_->devices[0]->pieces[0].from;
+    std::memset(from.at(0), 'a', bytes);
+    std::memset(from.at(1), 'b', bytes);
+    Attach();
+    if (bytes > kMaxLaneBytes) {
+      EXPECT_THAT(Grant(0, 4, 4), ElementsAre(kForwardPiece, kForwardPiece));
+      EXPECT_EQ(*static_cast<const char*>(executor_.last.payload), 'b');
+      break;
+    }
+    EXPECT_THAT(Grant(0, 4, 4), ElementsAre(kForwardLanes));
+    auto* parcel = static_cast<LaneParcel*>(executor_.last.payload);
+    EXPECT_TRUE(parcel->is_away());
+    ASSERT_THAT(parcel->records(), ::testing::SizeIs(2));
+    for (int i : {0, 1}) {
+      const LaneRecord& record = parcel->records()[i];
+      EXPECT_EQ(record.host, 1);
+      EXPECT_EQ(record.message.kind, kPiecesMessage);
+      EXPECT_EQ(record.message.step, static_cast<uint64_t>(i));
+      EXPECT_EQ(record.message.item, 1u);
+      EXPECT_EQ(
+          std::string(record.data, record.bytes),
+          std::string(sizeof(LaneHeader), '\0') + std::string(bytes, "ab"[i]));
+    }
+    // It is not there yet when the device has more to say.
+    EXPECT_THAT(Tell(kLocalToken, nullptr, CreditOfSend(), /*step=*/2),
+                ElementsAre(kForwardLanes));
+    EXPECT_NE(executor_.last.payload, parcel);
+    parcel->GiveBack();
+    EXPECT_THAT(Tell(kLocalToken, nullptr, CreditOfSend(), /*step=*/3),
+                ElementsAre(kDeviceDone, kForwardLanes));
+    EXPECT_EQ(executor_.last.payload, parcel);
+    Tell(kDetach);
   }
 }
 

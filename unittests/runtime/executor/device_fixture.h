@@ -39,7 +39,8 @@ class DeviceTest : public ::testing::Test {
     absl::StatusOr<std::unique_ptr<HostProgram>> built = HostProgram::Build(
         Prepare(std::move(plan), topology_), topology_, actors_, {}, /*host=*/0,
         /*program=*/0, /*incarnation=*/1, {&arena_}, &host_,
-        [this](int host) { return lends_ && host == 1; });
+        {[this](int host) { return lends_ && host == 1; },
+         [this](int host) { return is_far_ && host == 1; }});
     ASSERT_TRUE(built.ok()) << built.status();
     program_ = *std::move(built);
   }
@@ -100,7 +101,8 @@ class DeviceTest : public ::testing::Test {
   Cohort cohort_{world_.kernel_gate(0)};
   WorkLimits limits_;
   Device device_;
-  bool lends_ = false;  // large pieces to the other host
+  bool lends_ = false;   // large pieces to the other host
+  bool is_far_ = false;  // the other host is
   Arena arena_{"device", 4 << 20, /*backed=*/true};
   Arena host_{"host", 1 << 20, /*backed=*/true};
   std::unique_ptr<HostProgram> program_;
