@@ -18,6 +18,7 @@
 
 #include "benchmarks/bench.h"
 #include "benchmarks/two_processes.h"
+#include "runtime/executor/lanes.h"
 #include "runtime/protocol/link_frame.h"
 #include "runtime/transport/frame.h"
 #include "runtime/transport/ucx_address.h"
@@ -28,10 +29,10 @@ namespace {
 
 constexpr size_t kTransferBytes = 64 << 20;
 constexpr size_t kPieceBytes = UcxWorker::kPacketBytes;
-// Of a hop of gang8: a frame of the transport with a batch of eight lanes'
-// pieces, of one number each.
-constexpr size_t kGangBytes =
-    kFrameBytes + sizeof(LinkFrame) + 8 * (sizeof(LinkFrame) + sizeof(float));
+// Of a hop of gang8: a frame of the transport with a batch of a message of
+// eight lanes' pieces, of one number each, and one of as many tokens.
+constexpr size_t kGangBytes = kFrameBytes + 3 * sizeof(LinkFrame) +
+                              8 * (2 * sizeof(LaneHeader) + sizeof(float));
 enum Packet : unsigned { kPing = 1, kPong = 2, kPiece = 3 };
 
 class Side {
