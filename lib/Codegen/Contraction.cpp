@@ -152,22 +152,22 @@ Value kernel::takeFill(linalg::LinalgOp op) {
   return value;
 }
 
-/// Whether something in `loop` may write to `buffer`, through any view of it.
-static bool mayBeWritten(Value buffer, scf::ForOp loop) {
+/// Whether something in `parent` may write to `buffer`, through any view of it.
+static bool mayBeWritten(Value buffer, Operation *parent) {
   for (OpOperand &use : buffer.getUses()) {
     Operation *user = use.getOwner();
     bool isView = isa<ViewLikeOpInterface>(user);
-    if (isView && mayBeWritten(user->getResult(0), loop))
+    if (isView && mayBeWritten(user->getResult(0), parent))
       return true;
     if (isa<memref::ExtractAlignedPointerAsIndexOp>(user)) {
       bool isUsed = false;
       kernel::forEachUser(user->getResult(0), [&](Operation *each) {
-        isUsed |= loop->isAncestor(each) && !isMemoryEffectFree(each);
+        isUsed |= parent->isAncestor(each) && !isMemoryEffectFree(each);
       });
       if (isUsed)
         return true;
     }
-    if (isView || !loop->isAncestor(user) ||
+    if (isView || !parent->isAncestor(user) ||
         isa<memref::LoadOp, vector::LoadOp>(user))
       continue;
     auto structured = dyn_cast<linalg::LinalgOp>(user);
@@ -212,4 +212,9 @@ Operation *kernel::outermostUser(Value buffer, Operation *op) {
     op = loop;
   }
   return op;
+}
+
+bool kernel::staysIn(Value buffer, Operation *parent) {
+  Value whole = wholeOf(buffer);
+  return isOwnBuffer(whole) && !mayBeWritten(whole, parent);
 }

@@ -71,6 +71,9 @@ int64_t stepsPerTurn(linalg::LinalgOp op, int64_t steps, int64_t sums,
 /// where there is none.
 Operation *outermostUser(Value buffer, Operation *op);
 
+/// Whether nothing in `parent` writes to what `buffer` is a part of.
+bool staysIn(Value buffer, Operation *parent);
+
 } // namespace mlir::pathways::kernel
 
 #endif // LIB_CODEGEN_CONTRACTION_H

@@ -38,11 +38,21 @@ struct Columns {
   SmallVector<int64_t> widths;
 };
 
+/// A right operand that was turned around before the loops in which it stays
+/// the same.
+struct Turned {
+  Value rhs;
+  SmallVector<int64_t> order; ///< which of its dimensions are n, k and others
+  Value panels;
+};
+
 /// One contraction being written.
 class ContractionWriter : LoopWriter {
 public:
-  ContractionWriter(linalg::LinalgOp op, const MatmulTiles &tiles)
-      : LoopWriter(op), op(op), tiles(tiles) {}
+  /// What is turned around is added to `turned`, for others in the function.
+  ContractionWriter(linalg::LinalgOp op, const MatmulTiles &tiles,
+                    SmallVectorImpl<Turned> &turned)
+      : LoopWriter(op), op(op), tiles(tiles), turned(turned) {}
 
   /// Returns false, and changes nothing, when the op is not for it.
   bool match();
@@ -86,6 +96,8 @@ private:
   bool chooseTurned(int64_t &depth) const;
   /// All columns of B and `depth` steps of k from `begin` on, as panels.
   void turnAroundB(OpFoldResult begin, int64_t depth);
+  /// All of B in front of the loops in which it stays the same.
+  void turnAroundInFront();
   void packB(Value kBegin, Value kEnd);
   void packA(Value rowBegin, Value rowEnd, Value kBegin, Value kEnd);
   void takeFill();
@@ -109,6 +121,7 @@ private:
 
   linalg::LinalgOp op;
   const MatmulTiles &tiles;
+  SmallVectorImpl<Turned> &turned;
   Value lhs, rhs, out;
   AffineMap lhsMap, rhsMap, outMap;
   SmallVector<int64_t> sizes;

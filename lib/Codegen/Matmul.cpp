@@ -397,14 +397,8 @@ void ContractionWriter::write() {
   // Blocks of it stay in the cache, if all are of one size.
   const bool turnsBlocks =
       turnsB && isOne && outermostUser(rhs, op) == op && chooseTurned(depth);
-  if (turnsB && isOne && !turnsBlocks) {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPoint(outermostUser(rhs, op));
-    for (int64_t dim : others)
-      outer[dim] = index(0);
-    panels = memref::AllocOp::create(b, panelsType(size(k)));
-    turnAroundB(b.getIndexAttr(0), size(k));
-  }
+  if (turnsB && isOne && !turnsBlocks)
+    turnAroundInFront();
   if (usesQuads)
     allocateQuads();
   if (turnsB && !isOne)
@@ -446,8 +440,9 @@ void kernel::lowerContractions(func::FuncOp func, const MatmulTiles &tiles,
   func.walk([](LoopLikeOpInterface loop) { moveLoopInvariantCode(loop); });
   SmallVector<linalg::LinalgOp> ops;
   func.walk([&](linalg::LinalgOp op) { ops.push_back(op); });
+  SmallVector<Turned> turned;
   for (linalg::LinalgOp op : ops) {
-    ContractionWriter writer(op, tiles);
+    ContractionWriter writer(op, tiles, turned);
     if (!writer.match())
       continue;
     if (log)

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Contraction.h"
 #include "ContractionWriter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -110,6 +111,44 @@ void ContractionWriter::turnAroundB(OpFoldResult begin, int64_t depth) {
     copy(0, full, width);
   if (full * width < size(n))
     copy(full, 1, size(n) - full * width);
+}
+
+/// Whether both are the same part of a buffer.
+static bool areSame(Value a, Value b) {
+  if (a == b)
+    return true;
+  auto one = a.getDefiningOp<memref::SubViewOp>(),
+       other = b.getDefiningOp<memref::SubViewOp>();
+  return one && other &&
+         OperationEquivalence::isEquivalentTo(
+             one, other, OperationEquivalence::IgnoreLocations);
+}
+
+void ContractionWriter::turnAroundInFront() {
+  SmallVector<int64_t> order;
+  for (AffineExpr expr : rhsMap.getResults()) {
+    int64_t dim = cast<AffineDimExpr>(expr).getPosition();
+    order.push_back(dim == n ? 0 : dim == k ? 1 : 2);
+  }
+  // The last block of rows, which is smaller, stands behind the loop over the
+  // others.
+  for (const Turned &each : turned) {
+    Operation *maker = each.panels.getDefiningOp();
+    Operation *user = maker->getBlock()->findAncestorOpInBlock(*op);
+    if (each.panels.getType() != panelsType(size(k)) || each.order != order ||
+        !areSame(each.rhs, rhs) || !user || !maker->isBeforeInBlock(user) ||
+        !staysIn(rhs, maker->getParentOp()))
+      continue;
+    panels = each.panels;
+    return;
+  }
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(outermostUser(rhs, op));
+  for (int64_t dim : others)
+    outer[dim] = index(0);
+  panels = memref::AllocOp::create(b, panelsType(size(k)));
+  turnAroundB(b.getIndexAttr(0), size(k));
+  turned.push_back({rhs, order, panels});
 }
 
 /// The rows of B from `kBegin` on.
