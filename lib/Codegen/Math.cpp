@@ -220,6 +220,34 @@ template <typename Op> struct MaximumByRange : OpRewritePattern<Op> {
   }
 };
 
+/// What ChooseNumber below gives, in two instructions for its four.
+template <typename Op> struct ChooseByMaximum : OpRewritePattern<Op> {
+  using OpRewritePattern<Op>::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(Op op,
+                                PatternRewriter &rewriter) const override {
+    auto type = dyn_cast<VectorType>(op.getType());
+    if (!type || type != VectorType::get(16, rewriter.getF32Type()))
+      return failure();
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    Value lhs = op.getLhs(), rhs = op.getRhs();
+    constexpr bool isMaximum = std::is_same_v<Op, arith::MaxNumFOp>;
+    // The second one if one of the two is NaN or both are zeros; no exceptions.
+    Value silent = arith::ConstantOp::create(b, b.getI32IntegerAttr(4));
+    Value chosen =
+        LLVM::CallIntrinsicOp::create(
+            b, type,
+            b.getStringAttr(isMaximum ? "llvm.x86.avx512.max.ps.512"
+                                      : "llvm.x86.avx512.min.ps.512"),
+            ValueRange{lhs, rhs, silent})
+            .getResult(0);
+    Value isNumber =
+        arith::CmpFOp::create(b, arith::CmpFPredicate::ORD, rhs, rhs);
+    rewriter.replaceOpWithNewOp<arith::SelectOp>(op, isNumber, chosen, lhs);
+    return success();
+  }
+};
+
 /// Of a NaN and a number the number, and of two zeros the second, in vectors as
 /// elsewhere. LLVM's own op leaves that to the target, and where loops
 /// over it become vector code, LLVM 22 stops at a NaN, such as that with which
@@ -251,8 +279,10 @@ void kernel::addMaxNumPatterns(RewritePatternSet &patterns) {
 
 void kernel::useRanges(ModuleOp module) {
   RewritePatternSet patterns(module.getContext());
-  patterns.add<MaximumByRange<arith::MaximumFOp>,
-               MaximumByRange<arith::MinimumFOp>>(module.getContext());
+  patterns
+      .add<MaximumByRange<arith::MaximumFOp>, MaximumByRange<arith::MinimumFOp>,
+           ChooseByMaximum<arith::MaxNumFOp>,
+           ChooseByMaximum<arith::MinNumFOp>>(module.getContext());
   applyPatternsToEnd(module, std::move(patterns));
 }
 
