@@ -16,9 +16,10 @@
 //   %r = %e / %s                                row %i of %r = %ei / %si
 //
 // This is done twice. First around contractions, in blocks of many rows, so
-// that a block's use of the other matrix pays off; then for what is left, in
-// the blocks too, one row at a time. No element is computed twice or in another
-// order.
+// that a block's use of the other matrix pays off, or of those of one register
+// tile, where the other matrix stays in a cache and a block of what is handed
+// over in a nearer one; then for what is left, in large blocks too, one row at
+// a time. No element is computed twice or in another order.
 //
 // A contraction may also sum over the rows, as those of a gradient do: a block
 // adds to all of its result. In attention's, the N x N matrices of scores and
@@ -47,6 +48,12 @@ constexpr int64_t kBlockStep = 8;
 /// Where products of bf16 are summed over the rows, these are added in groups
 /// of so many, which must stay whole.
 constexpr int64_t kNarrowStep = 32;
+/// What the products of a row may read of other matrices in all to be made of
+/// few rows at a time: it is read from the second cache for each block then.
+constexpr int64_t kNearBytes = 512 << 10;
+/// Rows of a block hand over so many times more before they are worth a loop of
+/// their own. One op after the other, they do not wait for each other's sums.
+constexpr int64_t kLeastInBlock = 3;
 /// Keep the time to compile linear in the size of a body.
 constexpr size_t kMostMembers = 64, kMostBetween = 1024;
 
@@ -63,6 +70,7 @@ private:
   bool isWorthIt(const RowGroup &group) const;
   void unshareFills();
   std::optional<RowGroup> merged(const RowGroup &a, const RowGroup &b) const;
+  bool readsLittle(const RowGroup &group) const;
   int64_t stepOf(const RowGroup &group) const;
 
   Block &block;
@@ -149,8 +157,35 @@ bool BlockFuser::isWorthIt(const RowGroup &group) const {
                        [&](Operation *user) { return group.contains(user); }))
         handedOver += bytesOf(cast<RankedTensorType>(result.getType()));
   }
+  if (block.getParentOp()->hasAttr(kRowLoopAttrName))
+    handedOver /= kLeastInBlock;
   return handedOver >= rowLimits().leastBytes &&
          hasContraction == aroundContractions;
+}
+
+/// Whether the products of a group make rows only, of floats that no matrix
+/// unit multiplies, and all that they need for any block stays in a cache.
+bool BlockFuser::readsLittle(const RowGroup &group) const {
+  int64_t bytes = 0;
+  for (auto [member, rows] : llvm::zip_equal(group.members, group.rows)) {
+    linalg::LinalgOp op = member;
+    if (rows.isSummed)
+      return false;
+    if (!isProduct(op))
+      continue;
+    for (OpOperand *operand : op.getDpsInputOperands()) {
+      auto type = cast<RankedTensorType>(operand->get().getType());
+      if (!type.getElementType().isF32() && !type.getElementType().isF64())
+        return false;
+      int64_t part = bytesOf(type);
+      AffineMap map = op.getMatchingIndexingMap(operand);
+      for (auto [d, extent] : llvm::enumerate(type.getShape()))
+        if (llvm::is_contained(rows.loops, loopAt(map, d)))
+          part /= extent;
+      bytes += part;
+    }
+  }
+  return bytes <= kNearBytes;
 }
 
 /// Rows of the innermost shared dimension that are made together.
@@ -172,6 +207,9 @@ int64_t BlockFuser::stepOf(const RowGroup &group) const {
   }
   if (!areRows)
     return 1;
+  if (readsLittle(group) &&
+      group.rows.front().extents.back() > limits.leastBlock)
+    return std::min(limits.fewRows, limits.mostBlock);
   int64_t step =
       std::clamp(kBlockBytes / row, limits.leastBlock, limits.mostBlock);
   return std::max(step / multiple * multiple, multiple);

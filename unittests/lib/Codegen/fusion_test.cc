@@ -127,8 +127,8 @@ TEST(KernelFusion, NoRowIsLeftAlone) {
   }
 }
 
-/// Scores of one block of queries at a time; keys are turned around once for
-/// each head.
+/// Scores of one block of queries at a time, of few where keys and values stay
+/// in a cache; keys are turned around once for each head.
 TEST(KernelFusion, AttentionKeepsOneBlockOfScores) {
   Kernel kernel;
   ASSERT_TRUE(kernel.compile(R"(
@@ -152,7 +152,7 @@ TEST(KernelFusion, AttentionKeepsOneBlockOfScores) {
       return %o : tensor<3x150x24xf32>
     })"))
       << kernel.errors();
-  EXPECT_LT(kernel.code().segments[0].scratchBytes, 3u * 150 * 200 * 4);
+  EXPECT_LT(kernel.code().segments[0].scratchBytes, 64u * 200 * 4);
   auto qs = numbers<float>(3 * 150 * 16, 1),
        ks = numbers<float>(3 * 200 * 16, 2),
        vs = numbers<float>(3 * 200 * 24, 3);

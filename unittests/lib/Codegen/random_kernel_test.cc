@@ -105,7 +105,8 @@ kernel::RowLimits limitsOf(uint64_t group) {
   if (group / 2 % 2 == 0)
     return {};
   const int64_t rows = 3 + group % 4;
-  return {.leastBytes = 1, .leastBlock = rows, .mostBlock = rows};
+  return {
+      .leastBytes = 1, .leastBlock = rows, .mostBlock = rows, .fewRows = rows};
 }
 
 /// Compiles, runs and compares `count` kernels, whose seeds are printed.
@@ -194,9 +195,11 @@ TEST(RandomKernels, RowLoopsChangeNoBit) {
                  << random.text);
     std::vector<std::vector<uint8_t>> results;
     const int64_t rows = 2 + i % 5;
-    for (const kernel::RowLimits &limits :
-         {kernel::RowLimits{},
-          {.leastBytes = 1, .leastBlock = rows, .mostBlock = rows}}) {
+    for (const kernel::RowLimits &limits : {kernel::RowLimits{},
+                                            {.leastBytes = 1,
+                                             .leastBlock = rows,
+                                             .mostBlock = rows,
+                                             .fewRows = rows}}) {
       kernel::rowLimits() = limits;
       Kernel kernel;
       ASSERT_TRUE(kernel.compile(random.text, {target}) && kernel.load(target))

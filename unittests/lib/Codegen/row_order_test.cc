@@ -93,7 +93,8 @@ void limitRows(int64_t rows) {
   mlir::pathways::kernel::rowLimits() = {
       .leastBytes = rows > 0 ? 1 : std::numeric_limits<int64_t>::max(),
       .leastBlock = rows,
-      .mostBlock = rows};
+      .mostBlock = rows,
+      .fewRows = rows};
 }
 
 /// A sum has the bits that it has by itself where a loop makes some of its rows
