@@ -22,8 +22,8 @@ namespace {
 constexpr int kPacketsAtOnce = 8;
 // Parts of up to so many bytes are copied side by side.
 constexpr size_t kCopiedBytes = 2 << 10;
-// So many bytes may go before a long part.
-constexpr size_t kHeadBytes = 256;
+// So many bytes may go before a long part, beyond those of a packet.
+constexpr size_t kHeadBytes = UcxWorker::kHeadBytes;
 
 }  // namespace
 
@@ -143,14 +143,16 @@ void UcxConnection::SendParts(absl::Span<const iovec> parts) {
   size_t copied = 0;
   absl::Span<const char> body;
   for (const iovec& part : parts) {
-    const size_t room = UcxWorker::kPacketBytes - copied;
     if (part.iov_len > kCopiedBytes) {
       if (copied > kHeadBytes) break;
-      body = absl::MakeConstSpan(static_cast<const char*>(part.iov_base),
-                                 std::min(part.iov_len, room));
+      // What goes before it is not taken off: the bytes of a piece are then
+      // copied from line to line, on both sides.
+      body = absl::MakeConstSpan(
+          static_cast<const char*>(part.iov_base),
+          std::min<size_t>(part.iov_len, UcxWorker::kPacketBytes));
       break;
     }
-    if (part.iov_len > room) break;
+    if (part.iov_len > UcxWorker::kPacketBytes - copied) break;
     std::memcpy(scratch_.get() + copied, part.iov_base, part.iov_len);
     copied += part.iov_len;
   }

@@ -40,8 +40,9 @@ void SetUpProcess() {
 using Settings = std::vector<std::pair<const char*, std::string>>;
 
 Settings SettingsOf(UcxWay way, const std::string& device) {
-  // A packet, and what UCX puts before it.
-  const std::string segment = absl::StrCat(UcxWorker::kPacketBytes + (1 << 10));
+  // A packet, its header, and what UCX puts before it.
+  const std::string segment =
+      absl::StrCat(UcxWorker::kPacketBytes + UcxWorker::kHeadBytes + (1 << 10));
   // Names of transports' settings begin as in the tables of UCX, not as in the
   // environment; one that there is not is ignored.
   Settings settings = {

@@ -30,6 +30,8 @@ class UcxWorker {
   // What one packet may have, so that it is one step for UCX: a long one would
   // be put together in memory of UCX first.
   static constexpr size_t kPacketBytes = 32 << 10;
+  // And so many more in its header.
+  static constexpr size_t kHeadBytes = 256;
 
   // `device`: of the network; empty: any. Unavailable: UCX says no.
   static absl::StatusOr<std::unique_ptr<UcxWorker>> Make(
