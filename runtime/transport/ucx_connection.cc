@@ -75,7 +75,13 @@ void UcxConnection::OnPacket(UcxPacket packet, absl::Span<const char> head,
     if (!head.empty()) OnBytes(head);
     if (state_ == State::kUp) OnBytes(data);
     if (came_ - told_ >= kTellBytes) {
-      home_->list(this);
+      // Now, and not when all that UCX has was looked at, which may be as much
+      // as the other side sends before it waits for this.
+      if (state_ == State::kUp && endpoint_ != nullptr && !telling_) {
+        SendTaken();
+      } else {
+        home_->list(this);
+      }
     } else if (tell_due_ == UcxWork::Time::max()) {
       tell_due_ = Clock::now() + kTellWithin;
       home_->loop->WakeAt(tell_due_);

@@ -110,7 +110,7 @@ class UcxConnection : public std::enable_shared_from_this<UcxConnection>,
   };
   using Clock = std::chrono::steady_clock;
   // The peer is told that so many were taken.
-  static constexpr uint64_t kTellBytes = 64 << 10;
+  static constexpr uint64_t kTellBytes = 128 << 10;
   static constexpr std::chrono::seconds kTellWithin{1};
 
   absl::Status OnWholeMessage(absl::Span<const char> header,

@@ -29,7 +29,7 @@ using Connection = std::shared_ptr<UcxConnection>;
 using Clock = std::chrono::steady_clock;
 
 // Less would not let the other side say that bytes were taken.
-constexpr uint64_t kLeastWindow = 128 << 10;
+constexpr uint64_t kLeastWindow = 256 << 10;
 // What others are to learn of the end is on its way by then.
 constexpr std::chrono::seconds kStopTimeout{1};
 
