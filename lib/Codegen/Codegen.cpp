@@ -245,11 +245,27 @@ SmallVector<bool> findShared(func::FuncOp function) {
   return isShared;
 }
 
-/// Stages that do not depend on the target. Leaves functions on buffers. Equal
-/// loops may share their code, unless each is to be where it was.
+/// Rows of a register tile of products; 0: that differs among `targets`.
+FailureOr<int64_t> tileRowsOf(ArrayRef<Target> targets, Location loc) {
+  int64_t rows = 0;
+  for (const Target &target : targets) {
+    FailureOr<UsedWriter> writer = UsedWriter::get(target, loc);
+    if (failed(writer))
+      return failure();
+    const int64_t own = tilesFor(writer->getMachine()).rows;
+    if (rows != 0 && own != rows)
+      return 0;
+    rows = own;
+  }
+  return rows;
+}
+
+/// Stages that know of targets no more than `tileRows`, which all of them have.
+/// Leaves functions on buffers. Equal loops may share their code, unless each
+/// is to be where it was.
 LogicalResult lowerToBuffers(ModuleOp module, ArrayRef<func::FuncOp> functions,
                              MutableArrayRef<CompiledSegment> compiled,
-                             bool outlines = true) {
+                             int64_t tileRows, bool outlines = true) {
   for (func::FuncOp function : functions) {
     if (failed(kernel::widenNarrowFloats(function)))
       return failure();
@@ -274,7 +290,7 @@ LogicalResult lowerToBuffers(ModuleOp module, ArrayRef<func::FuncOp> functions,
     if (failed(kernel::insertChecks(function, table)) ||
         failed(kernel::storeBooleansAsBytes(function)))
       return failure();
-    kernel::fuseRows(function);
+    kernel::fuseRows(function, tileRows);
     if (failed(kernel::takeBuffers(function)))
       return failure();
     segment.locations = table.take();
@@ -470,7 +486,9 @@ compileUnshielded(ArrayRef<func::FuncOp> segments, ArrayRef<Target> targets,
   }
   SmallVector<func::FuncOp> functions;
   OwningOpRef<ModuleOp> module = cloneSegments(segments, functions);
-  if (failed(lowerToBuffers(*module, functions, kernel.segments)))
+  FailureOr<int64_t> tileRows = tileRowsOf(kernel.targets, loc);
+  if (failed(tileRows) ||
+      failed(lowerToBuffers(*module, functions, kernel.segments, *tileRows)))
     return failure();
   for (const Target &target : kernel.targets) {
     OwningOpRef<ModuleOp> copy = module->clone();
@@ -537,9 +555,10 @@ mlir::pathways::explainKernel(ArrayRef<func::FuncOp> segments,
   SmallVector<func::FuncOp> functions;
   OwningOpRef<ModuleOp> module = cloneSegments(segments, functions);
   std::vector<CompiledSegment> compiled(segments.size());
-  if (failed(lowerToBuffers(*module, functions, compiled, /*outlines=*/false)))
-    return failure();
   kernel::MatmulTiles tiles = tilesOf(machine);
+  if (failed(lowerToBuffers(*module, functions, compiled, tiles.rows,
+                            /*outlines=*/false)))
+    return failure();
   kernel::PathLog log(tiles);
   lowerStructured(*module, machine, tiles, &log);
   for (func::FuncOp function : functions)

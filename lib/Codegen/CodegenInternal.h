@@ -94,7 +94,9 @@ inline constexpr llvm::StringLiteral kRowLoopAttrName = "row_loop";
 inline constexpr llvm::StringLiteral kLoneRowAttrName = "lone_row";
 
 /// Lets ops of linalg that hand values to each other run row by row together.
-void fuseRows(func::FuncOp func);
+/// Rows of a register tile of products are `tileRows`; 0: that differs among
+/// the targets.
+void fuseRows(func::FuncOp func, int64_t tileRows);
 
 /// Replaces tensor arguments and results by memref arguments: inputs, outputs,
 /// coordinates; behind them comes the step. Of those that share memory nothing

@@ -60,8 +60,9 @@ constexpr size_t kMostMembers = 64, kMostBetween = 1024;
 /// Fuses in one block.
 class BlockFuser {
 public:
-  BlockFuser(Block &block, bool aroundContractions)
-      : block(block), aroundContractions(aroundContractions) {}
+  BlockFuser(Block &block, bool aroundContractions, int64_t tileRows)
+      : block(block), aroundContractions(aroundContractions),
+        tileRows(tileRows) {}
   void run();
 
 private:
@@ -75,6 +76,7 @@ private:
 
   Block &block;
   bool aroundContractions;
+  int64_t tileRows; ///< 0: not known
 };
 
 } // namespace
@@ -207,9 +209,10 @@ int64_t BlockFuser::stepOf(const RowGroup &group) const {
   }
   if (!areRows)
     return 1;
-  if (readsLittle(group) &&
-      group.rows.front().extents.back() > limits.leastBlock)
-    return std::min(limits.fewRows, limits.mostBlock);
+  const int64_t few = limits.fewRows > 0 ? limits.fewRows : tileRows;
+  if (few > 0 && group.rows.front().extents.back() > limits.leastBlock &&
+      readsLittle(group))
+    return std::min(few, limits.mostBlock);
   int64_t step =
       std::clamp(kBlockBytes / row, limits.leastBlock, limits.mostBlock);
   return std::max(step / multiple * multiple, multiple);
@@ -303,7 +306,7 @@ static bool isLoneRow(linalg::LinalgOp op) {
   return true;
 }
 
-void kernel::fuseRows(func::FuncOp func) {
+void kernel::fuseRows(func::FuncOp func, int64_t tileRows) {
   // In a program the marks are names like any other.
   func.walk([](Operation *op) {
     op->removeDiscardableAttr(kRowLoopAttrName);
@@ -320,6 +323,6 @@ void kernel::fuseRows(func::FuncOp func) {
         blocks.push_back(block);
     });
     for (Block *block : blocks)
-      BlockFuser(*block, aroundContractions).run();
+      BlockFuser(*block, aroundContractions, tileRows).run();
   }
 }

@@ -20,7 +20,7 @@ struct RowLimits {
   int64_t leastBytes = 16 << 10; ///< that are handed over, in all
   int64_t leastBlock = 64;       ///< rows of a block around a product
   int64_t mostBlock = 128;
-  int64_t fewRows = 6; ///< of a block that reads little: those of a tile
+  int64_t fewRows = 0; ///< of a block that reads little; 0: those of a tile
 };
 /// Not to be changed while others compile, or when there is a cache of code.
 RowLimits &rowLimits();

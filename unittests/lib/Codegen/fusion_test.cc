@@ -127,11 +127,8 @@ TEST(KernelFusion, NoRowIsLeftAlone) {
   }
 }
 
-/// Scores of one block of queries at a time, of few where keys and values stay
-/// in a cache; keys are turned around once for each head.
-TEST(KernelFusion, AttentionKeepsOneBlockOfScores) {
-  Kernel kernel;
-  ASSERT_TRUE(kernel.compile(R"(
+/// softmax(Q K^T / 4) V of three heads.
+const char kAttention[] = R"(
     func.func @f(%q: tensor<3x150x16xf32>, %k: tensor<3x200x16xf32>,
                  %v: tensor<3x200x24xf32>) -> tensor<3x150x24xf32> {
       %zs = arith.constant dense<0.0> : tensor<3x150x200xf32>
@@ -150,9 +147,15 @@ TEST(KernelFusion, AttentionKeepsOneBlockOfScores) {
       %o = linalg.batch_matmul ins(%p, %v : tensor<3x150x200xf32>, tensor<3x200x24xf32>)
              outs(%zo : tensor<3x150x24xf32>) -> tensor<3x150x24xf32>
       return %o : tensor<3x150x24xf32>
-    })"))
-      << kernel.errors();
-  EXPECT_LT(kernel.code().segments[0].scratchBytes, 64u * 200 * 4);
+    })";
+constexpr uint64_t kManyScores = 64 * 200 * 4; // bytes
+
+/// Scores of one block of queries at a time, of few where keys and values stay
+/// in a cache; keys are turned around once for each head.
+TEST(KernelFusion, AttentionKeepsOneBlockOfScores) {
+  Kernel kernel;
+  ASSERT_TRUE(kernel.compile(kAttention)) << kernel.errors();
+  EXPECT_LT(kernel.code().segments[0].scratchBytes, kManyScores);
   auto qs = numbers<float>(3 * 150 * 16, 1),
        ks = numbers<float>(3 * 200 * 16, 2),
        vs = numbers<float>(3 * 200 * 24, 3);
@@ -173,6 +176,25 @@ TEST(KernelFusion, AttentionKeepsOneBlockOfScores) {
     expected.insert(expected.end(), part.begin(), part.end());
   }
   expectNear(o.as<float>(), expected, 1e-5);
+}
+
+/// One block is of a register tile's rows if all targets have tiles of as many.
+TEST(KernelFusion, BlocksOfSeveralTargets) {
+  auto target = [](const char *cpu) {
+    pathways::proto::Target target;
+    target.set_triple("x86_64-unknown-linux-gnu");
+    target.set_cpu(cpu);
+    return target;
+  };
+  auto scratchFor = [](const std::vector<pathways::proto::Target> &targets) {
+    Kernel kernel;
+    EXPECT_TRUE(kernel.compile(kAttention, targets)) << kernel.errors();
+    return kernel.code().segments[0].scratchBytes;
+  };
+  EXPECT_LT(scratchFor({target("x86-64")}), kManyScores);
+  EXPECT_LT(scratchFor({target("haswell"), target("skylake-avx512")}),
+            kManyScores);
+  EXPECT_GT(scratchFor({target("haswell"), target("x86-64")}), kManyScores);
 }
 
 /// Values in the middle are results too, an op between others has nothing to do
