@@ -25,6 +25,12 @@ namespace {
 constexpr size_t kMostOfStrangers = 4 << 10;
 constexpr size_t kRecordBytes = 16 << 10;  // most that TLS puts in one
 
+// What the library calls this for costs more than a look, which says that there
+// is nothing, mostly.
+void ClearErrors() {
+  if (ERR_peek_error() != 0) ERR_clear_error();
+}
+
 // The library's reason, which names no secret.
 std::string Reason() {
   const char* reason = ERR_reason_error_string(ERR_peek_error());
@@ -97,10 +103,10 @@ ssize_t TlsStream::Write(absl::Span<const iovec> parts) {
     taken += std::exchange(held_, 0);
     const absl::Span<const char> bytes = Gather(parts, taken);
     if (bytes.empty()) return taken;
-    ERR_clear_error();
+    ClearErrors();
     size_t written = 0;
     if (SSL_write_ex(end_, bytes.data(), bytes.size(), &written) != 1) {
-      ERR_clear_error();
+      ClearErrors();
       errno = EPROTO;
       return -1;
     }
@@ -130,17 +136,19 @@ ssize_t TlsStream::Read(absl::Span<const iovec> parts) {
   size_t came = 0;
   for (const iovec& part : parts) {
     for (size_t filled = 0; filled < part.iov_len;) {
-      ERR_clear_error();
+      ClearErrors();
       size_t bytes = 0;
       if (SSL_read_ex(end_, static_cast<char*>(part.iov_base) + filled,
                       part.iov_len - filled, &bytes) == 1) {
         filled += bytes;
         came += bytes;
+        // Asked again, the system would say that there is no more.
+        if (is_drained_ && SSL_has_pending(end_) == 0) return came;
         continue;
       }
       const int system = errno;
       const int error = SSL_get_error(end_, 0);
-      ERR_clear_error();
+      ClearErrors();
       if (came > 0) return came;  // what is wrong is said next time
       if (error == SSL_ERROR_ZERO_RETURN) return 0;
       if (error == SSL_ERROR_WANT_READ) {
@@ -209,6 +217,7 @@ int TlsStream::BioRead(BIO* bio, char* bytes,
   do {
     came = recv(self->fd(), bytes, room, MSG_DONTWAIT);
   } while (came < 0 && errno == EINTR);
+  self->is_drained_ = came < static_cast<ssize_t>(room);
   if (came < 0 && errno == EAGAIN) BIO_set_retry_read(bio);
   if (came == 0) self->has_ended_ = true;
   if (came > 0 && !self->open_) self->came_ += came;

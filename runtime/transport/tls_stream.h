@@ -76,6 +76,8 @@ class TlsStream : public ByteStream {
   bool open_ ABSL_GUARDED_BY(mutex_) = false;
   // The other process went without a word, as those do that are killed.
   bool has_ended_ ABSL_GUARDED_BY(mutex_) = false;
+  // The last read had all that the socket had.
+  bool is_drained_ ABSL_GUARDED_BY(mutex_) = false;
   size_t came_ ABSL_GUARDED_BY(mutex_) = 0;        // before it was open
   std::string encrypted_ ABSL_GUARDED_BY(mutex_);  // and not sent yet
   size_t held_ ABSL_GUARDED_BY(mutex_) = 0;        // of what it was before
