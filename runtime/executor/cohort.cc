@@ -71,6 +71,8 @@ void Cohort::RunAwake() {
       if (over) Wake(device);
     }
     if (looking_.empty()) break;
+    // A look may take a while.
+    if (lanes_ != nullptr) SendLanes();
     const bool has_more = size_ > 0;
     const bool met = !has_more && Look();
     const bool takes_long = met && meetings.AreLong();
