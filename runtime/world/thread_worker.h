@@ -52,6 +52,7 @@ struct alignas(kLineBytes) ThreadWorld::Worker {
   Lane lane = kDirectLane;
   int serving = 0;
   int next_bulk = 0;         // the worker whose bulk message comes next
+  uint32_t quiet = 0;        // rounds since something came from elsewhere
   uint32_t passed_by = 0;    // rounds since one was looked for
   bool turned = false;       // the last round had a kTurn
   TimeNs last_bulk = 0;      // when one was looked for because of that

@@ -30,6 +30,10 @@ constexpr int kBatch = 64;
 constexpr uint32_t kRoundsPerBulk = 64;
 // And time, when rounds are long: so bulk takes no more than a tenth of it.
 constexpr TimeNs kBulkEveryNs = 200'000;
+// Rounds without anything from elsewhere, also those of Spin, before a bulk
+// message is handled: what came last, part of a launch, say, often leads to
+// more within 2 us, which then would wait for it.
+constexpr uint32_t kQuietRounds = 64;
 // Rounds of a worker without work between two looks for others to let run, who
 // seem to be on its core.
 constexpr uint32_t kRoundsPerYield = 2;
@@ -234,11 +238,16 @@ bool ThreadWorld::Round(Worker& self) {
   if ((++self.rounds & clock_mask_) == 0 || self.turned) {
     busy |= FireTimers(self);
   }
-  if (!busy || ++self.passed_by >= kRoundsPerBulk || BulkIsDue(self)) {
+  if (has_come) self.quiet = 0;
+  if ((!busy && self.quiet++ >= kQuietRounds) ||
+      ++self.passed_by >= kRoundsPerBulk || BulkIsDue(self)) {
     self.passed_by = 0;
-    // A client that was woken may be on this core: the system would let it
-    // wait for milliseconds, since this thread does not sleep.
-    if (notifier_.waking()) sched_yield();
+    // A client that was woken, or looks for an answer, may be on this core: the
+    // system would let it wait for milliseconds, since this thread does not
+    // sleep.
+    if (notifier_.waking() || notifier_.spinning_on(sched_getcpu())) {
+      sched_yield();
+    }
     // Timers must not wait for as many of these as for short messages.
     if (RunBulk(self)) {
       FireTimers(self);
@@ -263,6 +272,7 @@ bool ThreadWorld::Spin(Worker& self, absl::FunctionRef<bool()> is_over) {
   TimeNs end = -1;
   const int core = sched_getcpu();
   for (uint32_t i = 1;; ++i) {
+    ++self.quiet;
     if (!self.mailbox.empty() || stopping_.load(std::memory_order_seq_cst)) {
       return true;
     }

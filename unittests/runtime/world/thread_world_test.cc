@@ -257,6 +257,36 @@ TEST(ThreadWorldTest, BulkMessagesLetOthersPass) {
   }
 }
 
+// What comes from another worker may have more behind it, so they wait for some
+// rounds without anything, each of which ends with a look for work.
+TEST(ThreadWorldTest, BulkMessagesWaitUntilItIsQuiet) {
+  TestActor from, to;
+  auto world = Make(Workers(2));
+  from.Join(*world, 0, 0);
+  to.Join(*world, 0, 1);
+  std::atomic<bool> sent{false}, over{false};
+  uint64_t spins = 0;
+  from.on_local = [&](const LocalMessage&) {
+    world->SendLocal(from.local_id(), to.local_id(), LocalNumbered(0));
+    world->Send(from.id, to.id, Numbered(1, kBlockMessage));
+    sent = true;
+  };
+  to.on_local = [&](const LocalMessage&) {
+    Await([&] { return sent.load(); });
+    spins = world->stats(1).spins;
+  };
+  to.on_message = [&](ActorId, const WireMessage&) {
+    spins = world->stats(1).spins - spins;
+    over = true;
+    world->Notify();
+  };
+  world->SendLocal(kNobody, from.local_id(), LocalNumbered(0));
+  EXPECT_TRUE(world->RunUntil([&] { return over.load(); }));
+  world->Stop();
+  EXPECT_GE(spins, 20u);
+  EXPECT_LE(spins, 64u);
+}
+
 // A worker that always has something else to do handles them too.
 TEST(ThreadWorldTest, BulkMessagesComeThrough) {
   TestActor actor;
