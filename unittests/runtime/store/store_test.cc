@@ -11,13 +11,36 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
+#include <cstdint>
+#include <cstdio>
 #include <cstring>
+#include <fstream>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace pathways {
 namespace {
+
+// What the system says of the memory at `data`: two letters for each flag.
+std::string FlagsOf(const void* data) {
+  const uintptr_t at = reinterpret_cast<uintptr_t>(data);
+  std::ifstream maps("/proc/self/smaps");
+  bool inside = false;
+  for (std::string line; std::getline(maps, line);) {
+    uintptr_t begin, end;
+    if (std::sscanf(line.c_str(), "%lx-%lx ", &begin, &end) == 2) {
+      inside = begin <= at && at < end;
+    } else if (inside && line.starts_with("VmFlags:")) {
+      return line;
+    }
+  }
+  return "";
+}
+
+bool HasHugePages() {
+  return std::ifstream("/sys/kernel/mm/transparent_hugepage/enabled").good();
+}
 
 TEST(ArenaTest, BoundIsKeptAndMemoryComesBack) {
   Arena arena("island0/host0/device0", 1000, /*backed=*/true);
@@ -55,6 +78,19 @@ TEST(ArenaTest, TheSystemMayHaveLess) {
             "program 'a' needs 576460752303423488 bytes of device: the system "
             "has no 576460752303423488 bytes of memory left [PW3103]");
   EXPECT_EQ(arena.used(), 0u);
+}
+
+// To clear a huge page takes longer than a worker may be held up by a piece of
+// what it receives.
+TEST(MappingTest, WhatIsWrittenInPiecesHasSmallPages) {
+  for (Mapping::Pages pages : {Mapping::kTouched, Mapping::kUntouched}) {
+    absl::StatusOr<Mapping> mapping = Mapping::Create(uint64_t{8} << 20, pages);
+    ASSERT_TRUE(mapping.ok()) << mapping.status();
+    const std::string flags = FlagsOf(mapping->data());
+    if (flags.empty()) GTEST_SKIP() << "the system does not say";
+    const bool huge = flags.find(" hg") != std::string::npos;
+    EXPECT_EQ(huge, pages == Mapping::kTouched && HasHugePages()) << flags;
+  }
 }
 
 TEST(ArenaTest, LargeSegmentsAreAlignedAndZero) {
