@@ -27,10 +27,11 @@
 namespace pathways {
 
 // What a host holds of an object is cut into pieces of so many bytes; the last
-// one is shorter. Copying one holds up a worker for 20 us at the most.
-inline constexpr uint64_t kPieceBytes = uint64_t{1} << 16;
+// one is shorter. Copying one, to pages that are new too, holds up a worker for
+// 20 us at the most.
+inline constexpr uint64_t kPieceBytes = uint64_t{1} << 15;
 // Pieces that are asked for at one time.
-inline constexpr uint32_t kPullWindow = 4;
+inline constexpr uint32_t kPullWindow = 8;
 
 constexpr uint64_t NumPieces(uint64_t bytes) {
   return bytes / kPieceBytes + (bytes % kPieceBytes != 0);

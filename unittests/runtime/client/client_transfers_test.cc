@@ -182,8 +182,8 @@ TEST_F(SavedTransfersTest, WhatCannotBeReadIsSaidWhenTheLaunchEnds) {
 }
 
 TEST_F(ClientTransfersTest, FetchesPieceByPiece) {
-  const int64_t floats = 7 * static_cast<int64_t>(kPieceBytes) / 4;
-  AddFetch(floats);
+  constexpr uint64_t kPieces = 2 * kPullWindow;
+  AddFetch(static_cast<int64_t>(kPieces * kPieceBytes) / 4);
   const std::string piece(kPieceBytes, 'p');
   std::vector<Sent> asked =
       On(Message(kBlockMessage, kRequest), {piece.data(), piece.size()});
@@ -201,10 +201,10 @@ TEST_F(ClientTransfersTest, FetchesPieceByPiece) {
     }
     ++pieces;
   }
-  EXPECT_EQ(pieces, 7u);
+  EXPECT_EQ(pieces, kPieces);
   ASSERT_EQ(ended_.size(), 1u);
   EXPECT_TRUE(ended_[0].ok());
-  EXPECT_EQ(transfers_.bytes_fetched(), 7 * kPieceBytes);
+  EXPECT_EQ(transfers_.bytes_fetched(), kPieces * kPieceBytes);
   EXPECT_EQ(transfers_.size(), 0u);
 }
 

@@ -54,11 +54,12 @@ TEST_F(UploadTableTest, NeighboursAreNotCopied) {
 }
 
 TEST_F(UploadTableTest, OthersAreCopiedOnceAndStayUntilTheNextOfTheirSlot) {
-  Add(1 << 10, 512, /*columns=*/true);  // a host has 4 pieces
+  constexpr size_t kRows = kPieceBytes / 256;  // of a piece
+  Add(4 * kRows, 512, /*columns=*/true);
   const Payload first = *table_.Piece(kObject, 1, {0, 0});
   const Payload second = *table_.Piece(kObject, 1, {1, 1});
   EXPECT_EQ(table_.bytes_gathered(), 2 * kPieceBytes);
-  for (size_t row = 0; row < 256; ++row) {
+  for (size_t row = 0; row < kRows; ++row) {
     ASSERT_EQ(std::memcmp(static_cast<const char*>(first.data) + row * 256,
                           values_->data() + row * 512 + 256, 256),
               0);
