@@ -409,8 +409,8 @@ class Client {
   bool IsLost(const LoadedProgram& program);
   void Lose(const LoadedProgram& program, const absl::Status& why);
   // Loads a program that was given up again, without the devices that `avoid`
-  // says. It may have failed before. Waits.
-  absl::Status Restore(ProgramHandle program, const std::vector<bool>& avoid,
+  // says; null: where it was. It may have failed before. Waits.
+  absl::Status Restore(ProgramHandle program, const std::vector<bool>* avoid,
                        const RebindOptions& options);
   // Suspending (client_suspend.cc).
   // One suspends or resumes at a time. FailedPrecondition: it is under way, or

@@ -141,7 +141,7 @@ absl::Status Client::Rebind(ProgramHandle handle,
   if (!program.ok()) return program.status();
   if (IsLost(**program)) {
     EndRebind(handle);
-    return Restore(handle, avoid, options);
+    return Restore(handle, &avoid, options);
   }
   const absl::StatusOr<PlanSlices> slices =
       RebindPlan((*program)->origin()->plan(), *context_.runtime->topology,
@@ -169,15 +169,17 @@ absl::StatusOr<bool> Client::Moves(ProgramHandle handle,
 }
 
 absl::Status Client::Restore(ProgramHandle handle,
-                             const std::vector<bool>& avoid,
+                             const std::vector<bool>* avoid,
                              const RebindOptions& options) {
   const absl::StatusOr<std::shared_ptr<const LoadedProgram>> program =
       BeginRebind(handle);
   if (!program.ok()) return program.status();
   const LoadedProgram& old = **program;
-  const absl::StatusOr<PlanSlices> slices =
-      RebindPlan(old.origin()->plan(), *context_.runtime->topology, avoid,
-                 options.oversubscribe);
+  absl::StatusOr<PlanSlices> slices = old.plan().plan().slices();
+  if (avoid != nullptr) {
+    slices = RebindPlan(old.origin()->plan(), *context_.runtime->topology,
+                        *avoid, options.oversubscribe);
+  }
   absl::Status status = slices.status();
   if (status.ok()) status = Drain(old);
   if (status.ok()) {

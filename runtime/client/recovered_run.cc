@@ -574,8 +574,7 @@ absl::Status RecoveredRun::Recover(const absl::Status& why) {
   rebind.oversubscribe = options_.oversubscribe;
   rebind.load = options_.load;
   rebind.load.await_devices = true;
-  const std::vector<bool> none(
-      client_.context_.runtime->topology->num_devices());
+  const bool rebinds = options_.mode == RecoveryOptions::kRebind;
   absl::Status status = why;
   while (IsLoss(status)) {
     if (++losses_ > options_.max_losses) {
@@ -588,16 +587,16 @@ absl::Status RecoveredRun::Recover(const absl::Status& why) {
     ++report_.losses;
     Tell(absl::StrCat("lost: ", WithoutTag(status.message()),
                       "; goes on from step ", cut_.steps));
-    away_ = none;
-    if (options_.mode == RecoveryOptions::kRebind) {
+    away_.emplace(client_.context_.runtime->topology->num_devices());
+    if (rebinds) {
       absl::StatusOr<std::vector<bool>> away = client_.AwayDevices();
       if (!away.ok()) return away.status();
       away_ = *std::move(away);
     }
-    status = client_.Restore(program_, *away_, rebind);
-    if (absl::IsResourceExhausted(status) && away_ != none) {
+    status = client_.Restore(program_, rebinds ? &*away_ : nullptr, rebind);
+    if (rebinds && absl::IsResourceExhausted(status)) {
       // Too few are left: those that are away may come again.
-      status = client_.Restore(program_, none, rebind);
+      status = client_.Restore(program_, nullptr, rebind);
     }
     const bool is_late =
         absl::IsDeadlineExceeded(status) && options_.load.wait_ns >= 0;

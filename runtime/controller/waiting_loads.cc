@@ -167,7 +167,9 @@ void Controller::Ask(LoadQueue::Load load) {
     return Answer(request, admitted);
   }
   const bool may_wait = load.deadline > Now();
-  const bool says_all = loads_.empty() && load.demands.empty();
+  // One that awaits devices may be refused for another reason than they are.
+  const bool says_all =
+      loads_.empty() && load.demands.empty() && !load.awaits_devices;
   std::string why;
   const absl::Status waits = loads_.Add(
       std::move(load), [this](uint32_t client) { return NameOf(client); },

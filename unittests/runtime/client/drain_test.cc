@@ -87,6 +87,24 @@ TEST_P(DrainTest, TakesNoProgramsUntilItIsUndone) {
   EXPECT_THAT(std::string(unknown.message()), HasSubstr("'host7'"));
 }
 
+// A device that is away is not all that a load may lack.
+TEST_P(DrainTest, NobodyWaitsForDevicesInVain) {
+  auto runtime = Start("1x2x2", Options());
+  const SliceHandle mine = *runtime->ReserveSlice({.shape = {2}});
+  ASSERT_THAT(*runtime->DevicesOf(mine),
+              ElementsAre("island0/host0/device0", "island0/host0/device1"));
+  ASSERT_TRUE(runtime->Drain({"host1"}).ok());
+  LoadOptions patient;
+  patient.await_devices = true;
+  EXPECT_EQ(
+      runtime->Load(MakePlanData(DoublePlan("p", /*base=*/1), {}), patient)
+          .status(),
+      absl::ResourceExhaustedError(
+          "program 'p' needs island0/host1/device0, which is drained; "
+          "its own client holds too much of that and waits meanwhile "
+          "[PW3204]"));
+}
+
 TEST_P(DrainTest, StatusSaysWhichDevicesAreAway) {
   auto cluster = Cluster::Create(*ReadTopology("1x2x2"), Options());
   ASSERT_TRUE(cluster.ok()) << cluster.status();

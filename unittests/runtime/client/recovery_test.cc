@@ -222,6 +222,45 @@ TEST(RecoveryLossTest, GoesOnFromTheLastCut) {
   EXPECT_LT(lost_loads, 60);
 }
 
+// Where it is when that happens, which is not where it was compiled for.
+TEST(RecoveryLossTest, ARetryGoesOnWhereItWas) {
+  int losses = 0;
+  for (uint64_t control = 30; control < 150; control += 5) {
+    SCOPED_TRACE(absl::StrCat("control message ", control));
+    const auto cluster =
+        Open(absl::StrCat("faults { at_control: ", control,
+                          " crash { host: 'host3' noticed_after_seconds: 1e-4 "
+                          "restart_after_seconds: 0.01 } }"),
+             control, "1x4x1");
+    auto client = cluster->front().Connect("client0");
+    ASSERT_TRUE(client.ok());
+    const auto used = [&] {
+      std::vector<bool> used;
+      for (const auto& device : StatsOf(**client).devices) {
+        used.push_back(device.used_bytes > 0);
+      }
+      return used;
+    };
+    const absl::StatusOr<ProgramHandle> program =
+        (*client)->Load(MakePlanData(RecurrencePlan("p", /*base=*/1), {}));
+    ASSERT_TRUE(program.ok()) << program.status();
+    const absl::Status moved =
+        (*client)->Rebind(*program, {.avoid = {"host0", "host1"}});
+    const std::vector<bool> there = {false, false, true, true};
+    if (!moved.ok() || used() != there) continue;  // it was lost before
+    RecoveryOptions options;
+    options.mode = RecoveryOptions::kRetry;
+    options.cut_every = 2;
+    auto results =
+        (*client)->RunToEnd(*program, Values3().Arguments(), kSteps, options);
+    ASSERT_TRUE(results.ok()) << results.status();
+    EXPECT_EQ(used(), there);
+    ExpectRight(**client, *results);
+    losses += static_cast<int>(results->report.losses);
+  }
+  EXPECT_GT(losses, 5);
+}
+
 // At the published rates of a large training, ten billion times as fast: of a
 // hundred losses each is outlived.
 TEST(RecoveryLossTest, AHundredOfAHundred) {
