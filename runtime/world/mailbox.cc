@@ -20,6 +20,9 @@ void Mailbox::Open(BlockPool* pool, int owner, int workers) {
     queues = std::make_unique<RemoteQueue[]>(workers);
   }
   timers_.reserve(64);
+  taken_.reserve(kPostedAtOnce);
+  MutexLock lock(&mutex_);
+  inbox_.reserve(kPostedAtOnce);
 }
 
 bool Mailbox::PostAll(absl::Span<const Posted> posted,

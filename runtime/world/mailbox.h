@@ -43,6 +43,9 @@ enum Lane { kDirectLane, kBulkLane, kTurnLane, kNumLanes };
 // then wakes whom he finds asleep. What envelopes own stays there until Drain.
 class Mailbox {
  public:
+  // Memory is set aside for so many posts, as when the owner does not run for a
+  // while and a client goes on with launches.
+  static constexpr size_t kPostedAtOnce = 256;
   // For workers 0 to workers - 1, of which `owner` is one.
   void Open(BlockPool* pool, int owner, int workers);
 

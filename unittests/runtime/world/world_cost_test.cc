@@ -21,8 +21,10 @@
 #include <deque>
 #include <mutex>
 #include <new>
+#include <thread>
 #include <utility>
 
+#include "runtime/world/mailbox.h"
 #include "runtime/world/thread_world.h"
 #include "unittests/runtime/world/test_actor.h"
 
@@ -183,6 +185,41 @@ TEST_P(WorldCostTest, TimersDoNeitherOnceWarm) {
   ASSERT_TRUE(world.RunUntil([&] { return done.load(); }));
   EXPECT_EQ(end_allocations - start_allocations, 0u);
   EXPECT_EQ(end_locks - start_locks, 0u);
+  world.Stop();
+}
+
+// A worker that does not run for a while finds what a client has sent
+// meanwhile.
+TEST_P(WorldCostTest, PostsToABusyWorkerDoNotAllocate) {
+  constexpr uint64_t kPosts = Mailbox::kPostedAtOnce;
+  TestActor actor;
+  ThreadOptions options;
+  options.workers = 1;
+  options.spin_ns = GetParam();
+  auto made = ThreadWorld::Create(std::move(options));
+  ASSERT_TRUE(made.ok());
+  auto& world = **made;
+  actor.Join(world, 0, 0);
+  world.Reserve(actor.local_id(), kPosts + 1);
+  std::atomic<bool> is_busy{false}, sent{false};
+  std::atomic<uint64_t> handled{0};
+  actor.on_message = [&](ActorId, const WireMessage& message) {
+    if (message.step == kPosts) {
+      is_busy = true;
+      while (!sent) std::this_thread::yield();
+    }
+    if (++handled == kPosts + 1) world.Notify();
+  };
+  world.Send(kNoActor, actor.id, Numbered(kPosts));
+  while (!is_busy) std::this_thread::yield();
+  const uint64_t before = allocations.load();
+  for (uint64_t i = 0; i < kPosts; ++i) {
+    world.Send(kNoActor, actor.id, Numbered(i));
+  }
+  const uint64_t after = allocations.load();
+  sent = true;
+  EXPECT_TRUE(world.RunUntil([&] { return handled == kPosts + 1; }));
+  EXPECT_EQ(after - before, 0u);
   world.Stop();
 }
 
