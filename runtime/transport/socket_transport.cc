@@ -44,6 +44,7 @@ class SocketTransport : public Transport {
                   Add(std::move(stream), /*announce=*/true).IgnoreError();
                 },
                 options.refused})) {}
+  // NOLINTNEXTLINE(bugprone-exception-escape): cancelling a timer never fails.
   ~SocketTransport() override { SocketTransport::Stop(); }
 
   absl::StatusOr<std::string> Listen(absl::string_view address) override;

@@ -10,52 +10,92 @@ Usage: tidy.py COMPILE_COMMANDS TREE [--jobs N] FOLDER...
 Runs clang-tidy 22 with the .clang-tidy of the tree on the sources of the folders
 that the build compiles, and exits with 1 if it says anything. The compiler half
 is left out: MLIR's headers cost it a minute for each file.
+
+Sources of one folder are looked at together, since most of the time goes into the
+headers that they share. Those that clash with others, say by a name of both, are
+looked at in smaller parties.
 """
 
 import argparse
+import collections
 import concurrent.futures
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
 import tempfile
 
 CLANG_TIDY = "clang-tidy-22"
+# Files that are looked at together: more keep the other processors waiting.
+LARGEST = 20
 # Of the compiler that the build has, which clang-tidy may not know.
 NOISE = re.compile(r"^\d+ warnings? (generated|treated as errors?).*\n|"
                    r"^Suppressed .*\n|^Use -header-filter.*\n", re.MULTILINE)
 
 
-def sources(commands, tree, folders):
-    """The sources that the build compiles, in order."""
+def parties(commands, tree, folders):
+    """The build's commands for the sources of a folder with the same flags."""
     with open(commands, encoding="utf-8") as file:
         entries = json.load(file)
-    tops = [os.path.realpath(os.path.join(tree, folder)) + os.sep
-            for folder in folders]
-    found = {os.path.realpath(entry["file"]) for entry in entries}
-    return sorted(path for path in found if path.startswith(tuple(tops)))
+    tops = tuple(os.path.realpath(os.path.join(tree, folder)) + os.sep
+                 for folder in folders)
+    found = {}  # by source: some are compiled for more than one target
+    for entry in entries:
+        path = os.path.realpath(entry["file"])
+        if path.startswith(tops):
+            found.setdefault(path, entry)
+    alike = collections.defaultdict(list)
+    for path in sorted(found):
+        alike[os.path.dirname(path), flags(found[path])].append(found[path])
+    return [party[i:i + LARGEST]
+            for party in alike.values() for i in range(0, len(party), LARGEST)]
 
 
-def check(path, commands):
-    result = subprocess.run(
-        [CLANG_TIDY, "--quiet", "--warnings-as-errors=*",
-         "-p", os.path.dirname(os.path.abspath(commands)), path],
-        text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+def flags(entry):
+    """What its command has but for the source and what is made of it."""
+    words = shlex.split(entry["command"])
+    return tuple(word for before, word in zip([""] + words, words)
+                 if before != "-o" and word not in ("-o", entry["file"]))
+
+
+def check(party, tree):
+    """What is said of sources that are compiled alike."""
+    with tempfile.TemporaryDirectory() as place:
+        path = os.path.join(place, "together.cc")
+        with open(path, "w", encoding="utf-8") as file:
+            for entry in party:
+                source = os.path.realpath(entry["file"])
+                file.write(f'#include "{source}"'
+                           "  // NOLINT(bugprone-suspicious-include)\n")
+        with open(os.path.join(place, "compile_commands.json"), "w",
+                  encoding="utf-8") as file:
+            json.dump([{"directory": party[0]["directory"], "file": path,
+                        "arguments": [*flags(party[0]), path]}], file)
+        result = subprocess.run(
+            [CLANG_TIDY, "--quiet", "--warnings-as-errors=*",
+             "--config-file=" + os.path.join(tree, ".clang-tidy"), "-p", place,
+             path],
+            text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     said = NOISE.sub("", result.stdout).strip()
+    if "[clang-diagnostic-error" in said and len(party) > 1:
+        middle = len(party) // 2
+        return check(party[:middle], tree) + check(party[middle:], tree)
     if result.returncode != 0 and not said:
-        said = f"{path}: {CLANG_TIDY} failed"
-    return said
+        said = f"{party[0]['file']}: {CLANG_TIDY} failed"
+    return [said] if said else []
 
 
 def run(commands, tree, folders, jobs):
     """How many files there are, and what was said."""
-    paths = sources(commands, tree, folders)
+    todo = sorted(parties(commands, tree, folders), key=len, reverse=True)
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        said = list(pool.map(lambda path: check(path, commands), paths))
-    # A header is looked at with each file that includes it.
-    return len(paths), sorted({text for text in said if text})
+        said = pool.map(lambda party: check(party, tree), todo)
+        # A header is looked at with each party that includes it.
+        return sum(map(len, todo)), sorted({text for texts in said
+                                            for text in texts})
 
 
 def self_test():
@@ -70,6 +110,7 @@ def self_test():
                              "HeaderFilterRegex: '.*'\n")
         files = [write("a/good.cc", "int f() { return 1; }\n"),
                  write("a/bad.cc", "void f(int x) { if (x); }\n"),
+                 write("a/clash.cc", "int f() { if (true); return 1; }\n"),
                  write("a/header.cc", '#include "a/bad.h"\n'),
                  write("b/bad.cc", "void f(int x) { if (x); }\n")]
         write("a/bad.h", "inline void g(int x) { if (x); }\n")
@@ -79,7 +120,7 @@ def self_test():
               "command": f"clang++-22 -I {tree} -c {path}"} for path in files]))
         count, said = run(commands, tree, ["a"], 2)
     places = sorted(set(re.findall(r"a/\w+\.\w+:\d", "\n".join(said))))
-    if count != 3 or places != ["a/bad.cc:1", "a/bad.h:1"]:
+    if count != 4 or places != ["a/bad.cc:1", "a/bad.h:1", "a/clash.cc:1"]:
         print(f"got {count} files, {said}")
         return False
     return True
