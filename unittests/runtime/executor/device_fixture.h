@@ -25,6 +25,9 @@ namespace pathways::testing {
 // The only device of a host; the test is its executor.
 class DeviceTest : public ::testing::Test {
  protected:
+  // Of each argument and each result: what a shard of any plan here has.
+  static constexpr uint64_t kArgumentBytes = 1 << 10;
+
   // `simulated`: gangs take what they cost.
   explicit DeviceTest(bool simulated = false,
                       const DeviceBackends& backends = NoBackends())
@@ -65,10 +68,12 @@ class DeviceTest : public ::testing::Test {
   std::vector<int> Grant(uint64_t first, uint64_t end, uint64_t launch_end) {
     launch_.end = launch_end;
     const proto::Interface& interface = program_->plan->plan().interface();
-    launch_.values.arguments.resize(interface.arguments_size(),
-                                    store_.Create(1, 64, "an argument"));
+    launch_.values.arguments.resize(
+        interface.arguments_size(),
+        store_.Create(1, kArgumentBytes, "an argument"));
     launch_.values.results.resize(1);
-    launch_.values.results[0].object = store_.Create(2, 64, "a result");
+    launch_.values.results[0].object =
+        store_.Create(2, kArgumentBytes, "a result");
     auto grant = std::make_unique<HostGrant>();
     grant->launch = &launch_;
     grant->place = first + 1;
