@@ -187,6 +187,11 @@ struct ExpandErf : OpRewritePattern<math::ErfOp> {
   }
 };
 
+/// Whether it is what instructions of AVX-512 take, of f32.
+bool fillsRegister(Type type) {
+  return type == VectorType::get(16, Float32Type::get(type.getContext()));
+}
+
 /// The instruction takes zeros as they are written, but of a NaN and a number
 /// the number: the sum of both is NaN then. LLVM writes six for these three.
 template <typename Op> struct MaximumByRange : OpRewritePattern<Op> {
@@ -194,8 +199,8 @@ template <typename Op> struct MaximumByRange : OpRewritePattern<Op> {
 
   LogicalResult matchAndRewrite(Op op,
                                 PatternRewriter &rewriter) const override {
-    auto type = dyn_cast<VectorType>(op.getType());
-    if (!type || type != VectorType::get(16, rewriter.getF32Type()))
+    Type type = op.getType();
+    if (!fillsRegister(type))
       return failure();
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     auto integer = [&](Type type, int64_t value) -> Value {
@@ -226,8 +231,8 @@ template <typename Op> struct ChooseByMaximum : OpRewritePattern<Op> {
 
   LogicalResult matchAndRewrite(Op op,
                                 PatternRewriter &rewriter) const override {
-    auto type = dyn_cast<VectorType>(op.getType());
-    if (!type || type != VectorType::get(16, rewriter.getF32Type()))
+    Type type = op.getType();
+    if (!fillsRegister(type))
       return failure();
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     Value lhs = op.getLhs(), rhs = op.getRhs();

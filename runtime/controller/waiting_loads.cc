@@ -167,7 +167,7 @@ void Controller::Ask(LoadQueue::Load load) {
     return Answer(request, admitted);
   }
   const bool may_wait = load.deadline > Now();
-  // One that awaits devices may be refused for another reason than they are.
+  // Of one that awaits devices, it may speak of these alone.
   const bool says_all =
       loads_.empty() && load.demands.empty() && !load.awaits_devices;
   std::string why;

@@ -72,14 +72,14 @@ void Cohort::RunAwake() {
     }
     if (looking_.empty()) break;
     // A look may take a while.
-    if (lanes_ != nullptr) SendLanes();
+    SendLanes();
     const bool has_more = size_ > 0;
     const bool met = !has_more && Look();
     const bool takes_long = met && meetings.AreLong();
     if (!met || takes_long) EndLook();
     if (has_more || takes_long || size_ == 0) break;
   }
-  if (lanes_ != nullptr) SendLanes();
+  SendLanes();
   if (size_ == 0 || continuing_) return;
   continuing_ = true;
   awake_[begin_]->SendContinue();

@@ -31,7 +31,8 @@
 namespace pathways {
 
 // Memory of the process: pages from the system, zeroed, huge ones where there
-// are any; or few bytes from the heap. Given back by the destructor. Move only.
+// are any and they are touched at once; or few bytes from the heap. Given back
+// by the destructor. Move only.
 class Mapping {
  public:
   Mapping() = default;

@@ -19,6 +19,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <mutex>
 #include <new>
 #include <thread>
@@ -88,7 +89,15 @@ TEST(WorldCostCounters, CountersWork) {
   EXPECT_EQ(locks.load(), before + 1);
 }
 
-class WorldCostTest : public testing::TestWithParam<TimeNs> {};
+class WorldCostTest : public testing::TestWithParam<TimeNs> {
+ protected:
+  static std::unique_ptr<ThreadWorld> Make(int workers) {
+    ThreadOptions options;
+    options.workers = workers;
+    options.spin_ns = GetParam();
+    return *ThreadWorld::Create(std::move(options));
+  }
+};
 
 // Actors on two workers pass `under_way` messages around, some to their own
 // worker and some to the other, and all of them to one actor at times.
@@ -96,12 +105,8 @@ TEST_P(WorldCostTest, HotMessagesNeitherLockNorAllocate) {
   constexpr int kActors = 8, kUnderWay = 1000;
   constexpr uint64_t kMessages = 400'000;
   std::deque<TestActor> actors(kActors);
-  ThreadOptions options;
-  options.workers = 2;
-  options.spin_ns = GetParam();
-  auto made = ThreadWorld::Create(std::move(options));
-  ASSERT_TRUE(made.ok());
-  auto& world = **made;
+  const auto made = Make(2);
+  auto& world = *made;
   std::atomic<uint64_t> handled{0};
   std::atomic<bool> start_seen{false}, end_seen{false};
   std::atomic<uint64_t> start_allocations{0}, end_allocations{0};
@@ -157,12 +162,8 @@ TEST_P(WorldCostTest, HotMessagesNeitherLockNorAllocate) {
 // Timers are as quiet once their heap has grown.
 TEST_P(WorldCostTest, TimersDoNeitherOnceWarm) {
   TestActor actor;
-  ThreadOptions options;
-  options.workers = 1;
-  options.spin_ns = GetParam();
-  auto made = ThreadWorld::Create(std::move(options));
-  ASSERT_TRUE(made.ok());
-  auto& world = **made;
+  const auto made = Make(1);
+  auto& world = *made;
   actor.Join(world, 0, 0);
   std::atomic<bool> done{false};
   uint64_t start_allocations = 0, end_allocations = 0;
@@ -193,12 +194,8 @@ TEST_P(WorldCostTest, TimersDoNeitherOnceWarm) {
 TEST_P(WorldCostTest, PostsToABusyWorkerDoNotAllocate) {
   constexpr uint64_t kPosts = Mailbox::kPostedAtOnce;
   TestActor actor;
-  ThreadOptions options;
-  options.workers = 1;
-  options.spin_ns = GetParam();
-  auto made = ThreadWorld::Create(std::move(options));
-  ASSERT_TRUE(made.ok());
-  auto& world = **made;
+  const auto made = Make(1);
+  auto& world = *made;
   actor.Join(world, 0, 0);
   world.Reserve(actor.local_id(), kPosts + 1);
   std::atomic<bool> is_busy{false}, sent{false};
