@@ -137,18 +137,19 @@ absl::Status StoreLog::NoAnswer(const Waiting& waiting) const {
 StoreLog::Findings StoreLog::Tick(TimeNs now, const WaitSet& busy) {
   Findings findings;
   for (auto& [host, store] : stores_) {
-    if (busy.Contains(host)) store.heard = now;
+    if (busy.Contains(host)) store.busy = now;
     if (store.kept.empty()) continue;
     for (const Message& message : store.kept) {
       // Later ones may still be on their way. An answer may be lost alone, but
-      // while the host goes on, values are.
+      // while the host goes on, values are. That it is busy says nothing of
+      // them: what it does not have may be what it waits for.
       if (message.sent >= last_tick_) break;
       if (message.launch == 0 && store.heard > last_tick_) continue;
       findings.again.push_back({host, message.message});
     }
-    if (now - std::max(store.heard, store.kept.front().sent) >= timeout_ns_) {
-      findings.silent.push_back(host);
-    }
+    const TimeNs alive =
+        std::max({store.heard, store.busy, store.kept.front().sent});
+    if (now - alive >= timeout_ns_) findings.silent.push_back(host);
   }
   for (auto one = waiting_.begin(); one != waiting_.end();) {
     for (const auto& [host, sequence] : one->hosts) {

@@ -103,6 +103,7 @@ class StoreLog {
     uint64_t dropped = 0;  // the last one that gave memory back
     uint64_t settled = 0;  // the last one that the host has done
     TimeNs heard = 0;      // when it was heard last
+    TimeNs busy = 0;       // when Tick was told so last
     std::deque<Message> kept;
   };
   struct Waiting {

@@ -171,6 +171,18 @@ TEST_F(StoreLogTest, AHostIsSilentWhenItWasNotHeardForTheTimeout) {
   EXPECT_THAT(Tick(170), ElementsAre("1: a", "2: b", "silent 2"));
 }
 
+// It may wait for just that: a launch behind what was lost.
+TEST_F(StoreLogTest, AHostThatIsBusyIsSentWhatItHasNotSaidThatItHas) {
+  busy_.Assign({1});
+  Send(1, 0, "drop");
+  EXPECT_THAT(Tick(10), IsEmpty());
+  for (TimeNs now : {20, 30, 500})
+    EXPECT_THAT(Tick(now), ElementsAre("1: drop"));
+  busy_.Clear();
+  EXPECT_THAT(Tick(599), ElementsAre("1: drop"));
+  EXPECT_THAT(Tick(600), ElementsAre("1: drop", "silent 1"));
+}
+
 TEST_F(StoreLogTest, ARequestEndsWithTheHostsThatDidNotAnswer) {
   for (int32_t host : {1, 2, 3}) log_.Number(host, /*drops=*/true);
   log_.Await(now_, {0, 7}, {1, 2, 3});
