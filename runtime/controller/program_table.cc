@@ -307,7 +307,7 @@ void ProgramTable::Expire(TimeNs now, Program* program,
   answer.program = program->id;
   answer.request = std::exchange(program->request, {});
   answer.gone = program->incarnation;
-  answer.is_held = !loading;
+  answer.is_held = true;
   // Of a load that a host refused, the refusal says more.
   answer.status = loading ? program->error : program->outcome;
   answer.status.Update(absl::DeadlineExceededError(

@@ -360,6 +360,43 @@ TEST(SilentHostTest, AFetchFromTwoHostsEndsWithoutOneOfThem) {
                 "values were not fetched: no answer from host1 [PW4105]"));
 }
 
+// Of two programs one has no room on its host, and the hosts of the other say
+// nothing: what that took is not free, so the load is not tried again.
+TEST(SilentHostTest, ALoadInPartRefusedSaysWhoRefused) {
+  ClusterOptions options = Sim();
+  Silence silence(3, proto::Control::kLoadProgram);
+  silence.Install(&options);
+  proto::Cluster cluster = MakeCluster("2x2x1");
+  cluster.mutable_islands(0)->mutable_hosts(0)->set_memory_bytes(6000);
+  auto runtime = StartOn(cluster, options);
+  // 600 numbers, from one device of an island to another.
+  const auto move = [](uint32_t island, int64_t to) {
+    PlanBuilder b(absl::StrCat("move", island), 2);
+    const uint32_t s = b.AddSlice("s", {{"x", 1}}, island, 0);
+    const uint32_t t = b.AddSlice("t", {{"x", 1}}, island, to);
+    const uint32_t v = b.AddBuffer("v", s, Rows({600}), 2);
+    const uint32_t w = b.AddBuffer("w", t, Rows({600}), 2);
+    b.AddFeed("v", v);
+    b.AddMove("move", v, w);
+    b.AddFetch("w", w);
+    return MakePlanData(b.Finish(), {});
+  };
+  // Some of what is missing is another client's.
+  const std::unique_ptr<Client> other = runtime.Connect("other");
+  const ProgramHandle copy = *other->Load(move(0, 0));
+  const RunHandle run = LaunchPlan(*other, copy, {Floats({600}, Ramp(600))});
+  ASSERT_TRUE(other->Await(run).ok());
+  std::vector<PlanData> plans;
+  plans.push_back(move(0, 1));
+  plans.push_back(move(1, 1));
+  const absl::Status refused = runtime->Load(std::move(plans)).status();
+  EXPECT_EQ(refused.code(), absl::StatusCode::kResourceExhausted) << refused;
+  EXPECT_THAT(
+      std::string(refused.message()),
+      HasSubstr("4864 bytes of host memory of host0, where 2400 of 6000 "
+                "bytes are used"));
+}
+
 std::vector<std::string> CallsWithout(ClusterOptions options, int host,
                                       proto::Control::KindCase kind) {
   Silence silence(host, kind);
