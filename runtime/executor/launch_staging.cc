@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "runtime/base/error_codes.h"
 #include "runtime/protocol/wire_kind.h"
@@ -27,6 +28,11 @@ uint64_t NumberOf(const proto::Control& control) {
     default:
       return control.drop_objects().sequence();
   }
+}
+
+int IndexOf(const proto::PrepareLaunch& prepare, uint64_t object) {
+  return static_cast<int>(absl::c_find(prepare.arguments(), object) -
+                          prepare.arguments().begin());
 }
 
 }  // namespace
@@ -126,6 +132,10 @@ void LaunchStaging::OnPrepare(const ControlRef& control) {
   const proto::PrepareLaunch& prepare = control->prepare_launch();
   const HostProgram* program =
       owner_.FindProgram(prepare.program(), prepare.incarnation());
+  for (uint64_t id : prepare.poisoned()) {
+    if (program == nullptr || store_.Find(id) != nullptr) continue;
+    store_.CreatePoisoned(id, BytesOf(*program, prepare, id));
+  }
   if (program == nullptr || prepare.sure()) {
     return Finish(prepare,
                   program == nullptr || HasArguments(prepare)
@@ -146,17 +156,22 @@ void LaunchStaging::OnPrepare(const ControlRef& control) {
   TryPrepare();
 }
 
+uint64_t LaunchStaging::BytesOf(const HostProgram& program,
+                                const proto::PrepareLaunch& prepare,
+                                uint64_t id) {
+  const int index = IndexOf(prepare, id);
+  const proto::Interface& interface = program.plan->plan().interface();
+  if (index >= interface.arguments_size() || prepare.steps() == 0) return 0;
+  return TotalBytes(program.argument_bytes[index],
+                    interface.arguments(index).stepped(), prepare.steps());
+}
+
 void LaunchStaging::Pull(uint32_t client, const HostProgram& program,
                          const proto::PrepareLaunch& prepare, uint64_t id) {
-  const auto found =
-      std::find(prepare.arguments().begin(), prepare.arguments().end(), id);
-  const auto index = found - prepare.arguments().begin();
-  const proto::Interface& interface = program.plan->plan().interface();
-  if (index >= interface.arguments_size()) return;
-  const proto::Argument& argument = interface.arguments(index);
-  const uint64_t bytes = program.argument_bytes[index] *
-                         (argument.stepped() ? prepare.steps() : 1);
+  const uint64_t bytes = BytesOf(program, prepare, id);
   if (bytes == 0 || store_.Find(id) != nullptr) return;
+  const proto::Argument& argument =
+      program.plan->plan().interface().arguments(IndexOf(prepare, id));
   transfers_.Pull(
       client,
       store_.Expect(id, bytes,
@@ -326,10 +341,12 @@ void LaunchStaging::OnDrop(uint32_t client, const proto::DropObjects& drop) {
 absl::Status LaunchStaging::LacksRoom(const HostStore::Object& object,
                                       const std::string& what) {
   absl::Status lack = arena_.Charge(object.bytes, what).status();
+  if (lack.ok()) lack = spiller_->lack();
   if (lack.ok()) {
     lack = absl::ResourceExhaustedError(absl::StrCat(
-        what, " needs ", object.bytes, " bytes, which the system does not give",
-        Tag(ErrorId::kNoSystemMemory)));
+        what, " needs ", object.bytes, " bytes of ", arena_.name(),
+        " beside what is needed there with it, where ", arena_.used(), " of ",
+        arena_.bound(), " bytes are used", Tag(ErrorId::kNoHostMemory)));
   }
   return spiller_->Explain(lack);
 }

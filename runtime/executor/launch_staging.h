@@ -144,6 +144,9 @@ class LaunchStaging {
   void AnswerAgain(const proto::Control& control);
   void OnFetchAgain(uint32_t client, const proto::FetchBegin& fetch);
 
+  // Of all steps, of an argument of a launch; 0: there is no such argument.
+  static uint64_t BytesOf(const HostProgram& program,
+                          const proto::PrepareLaunch& prepare, uint64_t object);
   // Asks the client for an argument of a launch.
   void Pull(uint32_t client, const HostProgram& program,
             const proto::PrepareLaunch& prepare, uint64_t object);

@@ -89,7 +89,7 @@ void LaunchStaging::Pin(uint64_t id) {
   const bool is_known = std::any_of(
       pins_.begin(), pins_.end(),
       [&](const HostStore::Ref& pin) { return pin.get() == object.get(); });
-  if (object == nullptr || !object->status.ok() || is_known) return;
+  if (object == nullptr || !object->has_bytes() || is_known) return;
   pins_.push_back(std::move(object));
 }
 

@@ -125,6 +125,7 @@ uint64_t Spiller::BytesToWrite(const std::vector<Object*>& objects) {
 
 void Spiller::Bring(std::vector<HostStore::Ref> objects) {
   assert(!busy());
+  lack_ = absl::OkStatus();
   job_ = std::make_unique<Job>();
   job_->objects = std::move(objects);
   job_->statuses.resize(job_->objects.size());
@@ -203,8 +204,11 @@ void Spiller::FinishRead(Job* job) {
   for (size_t i = 0; i < job->objects.size(); ++i) {
     Object& object = *job->objects[i];
     const absl::Status& status = job->statuses[i];
-    // The system has no memory now: it stays where it is.
-    if (absl::IsResourceExhausted(status)) continue;
+    if (absl::IsResourceExhausted(status)) {
+      // The system has no memory now: it stays where it is.
+      lack_ = status;
+      continue;
+    }
     if (!status.ok()) {
       Forget(&object);
       object.status = status;

@@ -68,6 +68,8 @@ class Spiller {
   void Finish();
   // Somebody needs memory, so a disk that has failed is tried again.
   void Forgive() { failed_ = absl::OkStatus(); }
+  // Why the system had no memory for what was to come back last, if so.
+  const absl::Status& lack() const { return lack_; }
   // A lack of memory, and why nothing leaves.
   absl::Status Explain(const absl::Status& lack) const;
 
@@ -112,7 +114,7 @@ class Spiller {
   uint64_t last_file_ = 0;
   uint64_t spilled_bytes_ = 0;
   uint64_t copied_bytes_ = 0;  // in files, of what is in memory
-  absl::Status failed_;
+  absl::Status failed_, lack_;
   mutable bool is_sinking_ = false;  // between the two marks
 };
 

@@ -300,6 +300,13 @@ HostStore::Ref HostStore::Expect(uint64_t id, uint64_t bytes,
   return Make(id, bytes, what, Mapping::kUntouched);
 }
 
+HostStore::Ref HostStore::CreatePoisoned(uint64_t id, uint64_t bytes) {
+  Ref object = Make(id, /*bytes=*/0, /*what=*/"", Mapping::kUntouched);
+  object->bytes = object->received = bytes;
+  object->poisoned = true;
+  return object;
+}
+
 HostStore::Ref HostStore::Find(uint64_t id) const {
   auto object = objects_.find(id);
   return object == objects_.end() ? Ref() : object->second;

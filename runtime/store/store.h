@@ -153,6 +153,8 @@ class HostStore {
     char* data() const { return segment_.data(); }
     // Its bytes are in a file and not in memory (spiller.h).
     bool away() const { return is_away_; }
+    // It is here, or away.
+    bool has_bytes() const { return is_away_ || segment_.bytes() > 0; }
 
    private:
     friend class HostStore;
@@ -220,6 +222,9 @@ class HostStore {
   Ref Create(uint64_t id, uint64_t bytes, const std::string& what);
   // As Create, but its bytes are still to come, in pieces.
   Ref Expect(uint64_t id, uint64_t bytes, const std::string& what);
+  // One of `bytes` bytes that nothing may read: it is poisoned, and takes no
+  // memory.
+  Ref CreatePoisoned(uint64_t id, uint64_t bytes);
   // Null: not here.
   Ref Find(uint64_t id) const;
   // As Find; it is the one that was used last.

@@ -193,6 +193,24 @@ TEST_F(LaunchStagingTest, AResultThatIsNotFilledIsAnArgument) {
   EXPECT_FALSE(second->arguments[0]->poisoned);
 }
 
+TEST_F(LaunchStagingTest, WhatNobodyHasIsPoisonedAndTakesNoMemory) {
+  for (bool sure : {false, true}) {
+    const uint64_t launch = sure ? 2 : 1, argument = 10 * launch;
+    ControlRef stage = Stage(launch, argument, argument + 1, false, sure);
+    stage->mutable_prepare_launch()->add_poisoned(argument);
+    EXPECT_THAT(Tell(stage), ElementsAre(sure ? "stored soon" : "ready 1"));
+    const uint64_t used = arena_.used();
+    const std::unique_ptr<HostValues> values = TakeValues(launch);
+    ASSERT_NE(values, nullptr);
+    EXPECT_TRUE(values->arguments[0]->filled);
+    EXPECT_TRUE(values->arguments[0]->poisoned);
+    EXPECT_EQ(values->arguments[0]->bytes, 8u);
+    EXPECT_EQ(used, 8 * launch);  // of results
+    Tell(Drop({argument}));
+    EXPECT_EQ(arena_.used(), used);
+  }
+}
+
 TEST_F(LaunchStagingTest, WhatClientsDoNotHaveRefusesTheLaunch) {
   Tell(Stage(1, 2, 3, /*fresh=*/true));
   EXPECT_THAT(FromClient(kBlockMessage, 2, "short"),
@@ -433,6 +451,23 @@ TEST_F(SpillingStagingTest, WhatCannotBeIsRefused) {
   EXPECT_THAT(
       owner_.Take(),
       ElementsAre("pulled 30", ::testing::StartsWith("ready 3: argument")));
+}
+
+// An argument would have room alone, but not beside the result.
+TEST_F(SpillingStagingTest, WhatCannotComeBackSaysOfWhichHost) {
+  for (uint64_t launch : {1, 2, 3}) {
+    TellFresh(launch);
+    End(TakeValues(launch));
+  }
+  arena_.Bound(0);
+  staging_.Proceed();
+  Work();
+  EXPECT_EQ(staging_.spilled_bytes(), 6 * 8u);
+  arena_.Bound(12);
+  EXPECT_THAT(Tell(Stage(4, 10, 41)),
+              ElementsAre("ready 4: argument 'u' of program 'p' needs 8 bytes "
+                          "of host memory of host0 beside what is needed there "
+                          "with it, where 0 of 12 bytes are used [PW3102]"));
 }
 
 // Room for what is no array.
