@@ -92,6 +92,7 @@ public:
 private:
   Location locationAt(size_t offset);
   bool read();
+  void placeAll();
   bool verifyAll();
   Operation *findUnverifiable();
 
@@ -151,7 +152,17 @@ bool Parse::read() {
   return false;
 }
 
+/// Parsers build operations of their own, the bodies of named products say, at
+/// no place. What is wrong with one is wrong with the operation around it.
+void Parse::placeAll() {
+  parsed.module->walk<WalkOrder::PreOrder>([](Operation *op) {
+    if (isa<UnknownLoc>(op->getLoc()) && op->getParentOp())
+      op->setLoc(op->getParentOp()->getLoc());
+  });
+}
+
 bool Parse::verifyAll() {
+  placeAll();
   ScopedDiagnosticHandler coder(context, [](Diagnostic &diagnostic) {
     addCode(diagnostic, ::pathways::ErrorId::kNotValid);
     return failure(); // for others to report

@@ -64,6 +64,20 @@ std::string reduce(const std::string &dimensions) {
          dimensions + "\n  return\n}\n";
 }
 
+/// The sum in its body is one of f16 and of what makes bf16 of it.
+TEST(ParseTest, WhatAParserBuildsItselfIsWhereItsOperationIs) {
+  Reader reader;
+  EXPECT_FALSE(reader.reads(
+      "func.func @f(%a: tensor<2x3xbf16>, %b: tensor<3x2xbf16>,\n"
+      "             %z: tensor<2x2xf16>) -> tensor<2x2xf16> {\n"
+      "  %p = linalg.matmul ins(%a, %b : tensor<2x3xbf16>, tensor<3x2xbf16>)\n"
+      "                     outs(%z : tensor<2x2xf16>) -> tensor<2x2xf16>\n"
+      "  return %p : tensor<2x2xf16>\n}\n"));
+  EXPECT_THAT(reader.errors,
+              StartsWith("t.mlir:3:8: 'arith.addf' op requires the same type"));
+  EXPECT_FALSE(reader.hasCrashed);
+}
+
 TEST(ParseTest, GoodAndBadTexts) {
   Reader reader;
   EXPECT_TRUE(reader.reads(reduce("[1]")));
