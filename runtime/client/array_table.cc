@@ -50,18 +50,18 @@ absl::StatusOr<uint64_t> ArrayTable::Put(SharedValue value) {
   return last_;
 }
 
-uint64_t ArrayTable::Keep(const std::shared_ptr<RunState>& run, int64_t result,
-                          bool ended) {
+uint64_t ArrayTable::Keep(const std::shared_ptr<RunState>& run,
+                          int64_t result) {
   const RunState::Result& from = run->results[result];
   ArrayState& array = arrays_.Add(++last_);
   array.id = last_;
   array.type = from.type;
   array.bytes = from.bytes;
+  array.producer = run;
+  array.result = result;
+  if (array.HasFailed()) return last_;
   array.placed = from.placed;
-  if (!ended) {
-    array.producer = run;
-    array.result = result;
-  }
+  if (run->ended) array.producer.reset();
   return last_;
 }
 

@@ -37,6 +37,12 @@ struct ArrayState {
   // Run and result that it is, until somebody has seen that it is good.
   std::shared_ptr<RunState> producer;
   int64_t result = 0;
+
+  // Whether that run has ended, and has not made it.
+  bool HasFailed() const {
+    return producer != nullptr && producer->ended &&
+           !producer->CheckResult(result).ok();
+  }
 };
 
 // The arrays of one client. Invariants: (1) the values of each are with the
@@ -50,9 +56,9 @@ class ArrayTable {
   // ResourceExhausted: the client's memory, in which values that are borrowed,
   // or in files, are not, is full.
   absl::StatusOr<uint64_t> Put(SharedValue value);
-  // A result of a run, which has an object. `ended`: it was seen to be good.
-  uint64_t Keep(const std::shared_ptr<RunState>& run, int64_t result,
-                bool ended);
+  // A result of a run, which has an object; of one that has ended and has not
+  // made it, the array has none.
+  uint64_t Keep(const std::shared_ptr<RunState>& run, int64_t result);
   // NotFound: there is none, or it was released. Valid until Release.
   absl::StatusOr<ArrayState*> Find(uint64_t id);
   // A launch brings it to the hosts.

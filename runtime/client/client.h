@@ -180,7 +180,8 @@ class Client {
   // on hosts in another way than the program wants it: its values then come
   // back and go out again. Launches of one program run in the order of the
   // calls, and one that uses what another fills runs behind it. InvalidArgument
-  // names the argument and both types.
+  // names the argument and both types. What a failed run was to fill is taken
+  // all the same, whether that is known or not: Await says so.
   absl::StatusOr<RunHandle> Launch(ProgramHandle program,
                                    LaunchArguments arguments, int64_t steps = 1,
                                    const LaunchOptions& options = {});
@@ -444,6 +445,8 @@ class Client {
       uint64_t program) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Waits until the array is good, if it is a result.
   absl::Status AwaitArray(uint64_t array);
+  // Whether it is a result that was not made.
+  bool HasFailed(uint64_t array);
   // Where an array is, once it is good: with this process, or on hosts.
   struct Whereabouts {
     SharedType type;

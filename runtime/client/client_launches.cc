@@ -175,12 +175,19 @@ absl::Status Client::Resolve(LaunchArguments arguments, Draft* draft) {
     const Draft::Elsewhere& from = *draft->elsewhere;
     Draft::Argument& argument = draft->arguments[from.argument];
     absl::Status good = AwaitArray(argument.array);
-    if (!good.ok()) return good;
+    if (!good.ok() && !HasFailed(argument.array)) return good;
+    if (!good.ok()) continue;  // it has no values to be brought
     absl::StatusOr<HostArray> value =
         Gather(from.placed, *from.type, absl::StrCat("array ", argument.array));
     if (!value.ok()) return value.status();
     argument.value = std::make_shared<const ArrayValue>(*std::move(value));
   }
+}
+
+bool Client::HasFailed(uint64_t id) {
+  MutexLock lock(&mutex_);
+  const absl::StatusOr<ArrayState*> array = arrays_.Find(id);
+  return array.ok() && (*array)->HasFailed();
 }
 
 absl::Status Client::ResolveArgument(int index, LaunchArgument argument,
@@ -241,6 +248,7 @@ absl::Status Client::PlaceArgument(int index, Draft* draft) {
   Draft::Argument& argument = draft->arguments[index];
   const int64_t steps = static_cast<int64_t>(draft->run->steps);
   ArrayState* array = nullptr;
+  const RunState* failed = nullptr;
   if (argument.array == 0) {
     const ArrayValue& value = *argument.value;
     absl::Status fits =
@@ -254,9 +262,9 @@ absl::Status Client::PlaceArgument(int index, Draft* draft) {
                        "': ", absl::string_view(found.status().message())));
     }
     array = *found;
-    if (array->producer != nullptr && array->producer->done.load()) {
-      absl::Status good = array->producer->CheckResult(array->result);
-      if (!good.ok()) return good;
+    if (array->HasFailed()) {
+      failed = array->producer.get();
+    } else if (array->producer != nullptr && array->producer->ended) {
       array->producer.reset();
     }
     absl::Status fits =
@@ -269,6 +277,18 @@ absl::Status Client::PlaceArgument(int index, Draft* draft) {
   placed.placement = program.placement(index);
   if (placed.placement == nullptr || placed.placement->hosts.empty()) {
     return absl::OkStatus();  // no bytes
+  }
+  if (failed != nullptr) {
+    // As if it had been asked for before that was known: what does not depend
+    // on it is there, wherever it should have gone.
+    placed.object = ++actor_.numbers.object;
+    Refer(placed, ref);
+    ref->set_fresh(true);
+    proto::NoValues* none = ref->mutable_no_values();
+    none->set_code(static_cast<int>(failed->told.code()));
+    none->set_message(std::string(failed->told.message()));
+    none->set_granted(failed->granted);
+    return absl::OkStatus();
   }
   bool is_placed = array != nullptr && array->placed.object != 0;
   if (is_placed && array->placed.placement->Fits(*placed.placement)) {
@@ -318,20 +338,22 @@ void Client::SendLaunch(Draft* draft) {
 
 void Client::OnLaunchEnded(const proto::LaunchEnded& ended) {
   RuntimeContext& runtime = *context_.runtime;
-  absl::Status status = ToldStatus(ended.code(), ended.message());
+  RunEnd end;
+  end.status = end.told = ToldStatus(ended.code(), ended.message());
+  end.completed = ended.completed();
+  end.granted = ended.granted();
+  end.poisoned =
+      absl::MakeConstSpan(ended.poisoned().data(), ended.poisoned_size());
   const absl::Status unread = actor_.transfers().EndLaunch(ended.launch());
   // Hosts know only that values did not come.
-  if (!status.ok() && !unread.ok()) status = unread;
+  if (!end.status.ok() && !unread.ok()) end.status = unread;
   std::shared_ptr<RunState> run;
   SharedValues values;  // go without the lock
   LaunchRoom::Next next;
   {
     MutexLock lock(&mutex_);
     ObjectList objects;
-    run = runs_.End(
-        ended.launch(), status, ended.completed(),
-        absl::MakeConstSpan(ended.poisoned().data(), ended.poisoned_size()),
-        &objects);
+    run = runs_.End(ended.launch(), std::move(end), &objects);
     if (run == nullptr) return;
     arrays_.Settle(*run, &objects, &values);
     const ActorId self = runtime.directory.client(actor_.index());

@@ -68,18 +68,11 @@ absl::StatusOr<ArrayHandle> Client::Keep(RunHandle handle, int64_t index) {
     if (!run.ok()) return run.status();
     absl::Status good = (*run)->CheckIndex(index);
     if (!good.ok()) return good;
-    const uint64_t object = (*run)->results[index].placed.object;
-    if (object != 0) {
-      const bool ended = (*run)->done.load();
-      if (ended) good = (*run)->CheckResult(index);
-      if (!good.ok()) return good;
+    if ((*run)->results[index].placed.object != 0) {
+      const uint64_t kept = arrays_.Keep(*run, index);
       // With the run here, its own hold is there, if it did not fail.
-      if (!(*run)->holds) {
-        good = (*run)->status;
-        return good.ok() ? absl::InternalError("a run has no cause") : good;
-      }
-      holds_.Hold(object);
-      return ArrayHandle{arrays_.Keep(*run, index, ended), owner_};
+      holds_.Hold((*arrays_.Find(kept))->placed.object);
+      return ArrayHandle{kept, owner_};
     }
   }
   absl::StatusOr<HostArray> array = Fetch(handle, index);  // no bytes

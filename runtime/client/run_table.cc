@@ -64,21 +64,21 @@ absl::StatusOr<std::shared_ptr<RunState>> RunTable::Find(uint64_t id) const {
   return *found;
 }
 
-std::shared_ptr<RunState> RunTable::End(uint64_t id, const absl::Status& status,
-                                        bool completed,
-                                        absl::Span<const uint32_t> poisoned,
+std::shared_ptr<RunState> RunTable::End(uint64_t id, RunEnd end,
                                         ObjectList* objects) {
   const std::shared_ptr<RunState>* const found = runs_.Find(id);
   if (found == nullptr || (*found)->ended) return nullptr;
   unended_.erase(std::lower_bound(unended_.begin(), unended_.end(), id));
   std::shared_ptr<RunState> run = *found;
   run->ended = true;
-  run->status = status;
-  run->completed = completed;
-  for (uint32_t result : poisoned) {
+  run->status = std::move(end.status);
+  run->told = std::move(end.told);
+  run->completed = end.completed;
+  run->granted = end.granted;
+  for (uint32_t result : end.poisoned) {
     if (result < run->results.size()) run->results[result].poisoned = true;
   }
-  if (!completed || run->released) TakeResults(run.get(), objects);
+  if (!run->completed || run->released) TakeResults(run.get(), objects);
   if (run->released) runs_.Erase(id);
   return run;
 }

@@ -48,9 +48,12 @@ struct RunState {
   // Arrays that it brings to the hosts.
   absl::InlinedVector<uint64_t, 4> placing;
   absl::Status status;
+  absl::Status told;       // by the controller; `status` may know more
   bool completed = false;  // all its firings are over
+  bool granted = false;    // it had all its grants
   Completion done;
-  // The table's: it has ended; nobody asks for it then; it holds its results.
+  // The table's: it has ended, so what follows from that is there; nobody asks
+  // for it then; it holds its results.
   bool ended = false, released = false, holds = true;
 
   const std::string& program() const { return names->program; }
@@ -61,6 +64,13 @@ struct RunState {
   absl::StatusOr<int64_t> IndexOf(const std::string& name) const;
   // Whether a result is good, of a run that has ended.
   absl::Status CheckResult(int64_t index) const;
+};
+
+// How a launch ended.
+struct RunEnd {
+  absl::Status status, told;
+  bool completed = false, granted = false;
+  absl::Span<const uint32_t> poisoned;  // results
 };
 
 // The runs of one client, until they are released and have ended. Invariants:
@@ -74,10 +84,7 @@ class RunTable {
   absl::StatusOr<std::shared_ptr<RunState>> Find(uint64_t id) const;
   // A launch is over. Null: it is not known, or had ended before. Adds the
   // objects that it gives up. The caller sets `done`.
-  std::shared_ptr<RunState> End(uint64_t id, const absl::Status& status,
-                                bool completed,
-                                absl::Span<const uint32_t> poisoned,
-                                ObjectList* objects);
+  std::shared_ptr<RunState> End(uint64_t id, RunEnd end, ObjectList* objects);
   // Nobody asks for it any more. NotFound as of Find.
   absl::Status Release(uint64_t id, ObjectList* objects);
   // The first one that has not ended; null: all have.

@@ -221,6 +221,7 @@ void Controller::TellEnded(const LaunchEffects::End& end) {
   ended->set_code(static_cast<int>(end.status.code()));
   ended->set_message(end.status.message().data(), end.status.message().size());
   ended->set_completed(end.completed);
+  ended->set_granted(end.granted);
   for (uint32_t result : end.poisoned) ended->add_poisoned(result);
   SendToClient(std::move(control));
 }

@@ -65,6 +65,11 @@ absl::Status CheckLaunch(const proto::LaunchRequest& request,
     if (!IsThere(ref, placement) || (ref.object() != 0) != has_bytes) {
       return OtherHosts(plan, "argument", i);
     }
+    if (ref.has_no_values() && (!ref.fresh() || ref.no_values().code() == 0)) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "a launch of program '", plan.name(), "' has argument ", i,
+          " without values, ", ref.fresh() ? "and no cause" : "but not fresh"));
+    }
   }
   for (int i = 0; i < request.results_size(); ++i) {
     const proto::ObjectRef& ref = request.results(i);

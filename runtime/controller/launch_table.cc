@@ -132,8 +132,12 @@ void LaunchTable::Refuse(const LaunchSpec& spec, const absl::Status& status,
       objects_.AddMissing(result.object, status);
     }
   }
-  effects->ended.push_back(
-      {spec.launch, spec.steps, status, /*completed=*/false, {}});
+  effects->ended.push_back({spec.launch,
+                            spec.steps,
+                            status,
+                            /*completed=*/false,
+                            /*granted=*/false,
+                            {}});
 }
 
 void LaunchTable::Add(const LaunchSpec& spec, LaunchEffects* effects) {
@@ -152,7 +156,9 @@ void LaunchTable::Add(const LaunchSpec& spec, LaunchEffects* effects) {
     if (argument.object == 0) continue;
     if (argument.fresh) {
       objects_.Add(argument.object, argument.hosts, argument.bytes,
-                   /*held=*/argument.keep, /*filling=*/0, /*arriving=*/true);
+                   /*held=*/argument.keep, /*filling=*/0,
+                   /*arriving=*/argument.failure.ok());
+      objects_.Settle(argument.object, argument.failure, argument.missing);
     }
     objects_.Refer(argument.object);
     launch.arguments.push_back(argument.object);
@@ -375,8 +381,12 @@ void LaunchTable::End(Launch* launch, const Ending& ending,
     objects_.Settle(launch->results[r], bad ? ending.status : absl::OkStatus(),
                     /*missing=*/bad && !launch->granted);
   }
-  effects->ended.push_back(
-      {launch->id, launch->steps, ending.status, ending.completed, {}});
+  effects->ended.push_back({launch->id,
+                            launch->steps,
+                            ending.status,
+                            ending.completed,
+                            launch->granted,
+                            {}});
   if (ending.completed) effects->ended.back().poisoned = launch->poisoned;
   if (launch->begun && !ending.completed) {
     effects->given_up.push_back(launch->id);

@@ -37,6 +37,10 @@ struct LaunchSpec {
     // Of an argument: its values come with this launch, and whether the client
     // refers to it beyond the launch.
     bool fresh = false, keep = false;
+    // Of one that is fresh: why it has no values, of no bytes then; and whether
+    // the launch that was to fill it never began.
+    absl::Status failure;
+    bool missing = false;
   };
   uint64_t launch = 0;
   uint32_t program = 0;
@@ -58,6 +62,7 @@ struct LaunchEffects {
     uint64_t launch = 0, steps = 0;
     absl::Status status;
     bool completed = false;          // all its firings are over
+    bool granted = false;            // it had all its grants
     std::vector<uint32_t> poisoned;  // results without values, ascending
   };
   std::vector<uint64_t> ready;     // to be granted

@@ -39,9 +39,17 @@ Claim ClaimOf(const proto::LaunchRequest& request, const ClientTerms& terms,
 }
 
 LaunchSpec::Array ReadArray(const proto::ObjectRef& ref) {
-  return {ref.object(),
-          absl::MakeConstSpan(ref.hosts().data(), ref.hosts_size()),
-          /*bytes=*/{}, ref.fresh(), ref.keep()};
+  LaunchSpec::Array array;
+  array.object = ref.object();
+  array.hosts = absl::MakeConstSpan(ref.hosts().data(), ref.hosts_size());
+  array.fresh = ref.fresh();
+  array.keep = ref.keep();
+  if (ref.has_no_values()) {
+    array.failure =
+        ToldStatus(ref.no_values().code(), ref.no_values().message());
+    array.missing = !ref.no_values().granted();
+  }
+  return array;
 }
 
 }  // namespace
@@ -125,7 +133,7 @@ void Controller::Size(const PreparedPlan& plan, LaunchSpec* spec) {
     if (array.hosts.empty()) return;
     const uint64_t steps = placement->stepped ? spec->steps : 1;
     for (const ArrayPlacement::Host& host : placement->hosts) {
-      const uint64_t bytes = host.parts.step_bytes;
+      const uint64_t bytes = array.failure.ok() ? host.parts.step_bytes : 0;
       bytes_.push_back(bytes > kMaxArrayBytes / steps ? kMaxArrayBytes
                                                       : bytes * steps);
     }
@@ -167,6 +175,7 @@ bool Controller::Charge(const LaunchSpec& spec) {
   // A host that is being told to load or free has other numbers than these.
   bool is_sure = !programs_.Waits();
   for (const LaunchSpec::Array& argument : spec.arguments) {
+    if (!argument.failure.ok()) continue;  // takes no memory
     if (argument.fresh) {
       is_sure = false;
       memory_.Charge(argument.hosts, argument.bytes);
@@ -202,7 +211,8 @@ void Controller::SendPrepare(int32_t host, const LaunchTable::Launch& launch,
   for (const proto::ObjectRef& ref : request.arguments()) {
     const uint64_t id = here(ref.object());
     prepare->add_arguments(id);
-    if (ref.fresh() && id != 0) prepare->add_fresh(id);
+    if (!ref.fresh() || id == 0) continue;
+    ref.has_no_values() ? prepare->add_poisoned(id) : prepare->add_fresh(id);
   }
   for (const proto::ObjectRef& ref : request.results()) {
     prepare->add_results(here(ref.object()));

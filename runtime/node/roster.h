@@ -24,7 +24,7 @@
 namespace pathways {
 
 // Of what two processes say to each other; others are refused.
-inline constexpr uint32_t kProtocolVersion = 6;
+inline constexpr uint32_t kProtocolVersion = 7;
 inline constexpr size_t kEpochBytes = 16;
 // The controller's process.
 inline constexpr uint32_t kControllerProcess = 0;

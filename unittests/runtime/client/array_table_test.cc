@@ -93,21 +93,45 @@ TEST_F(ArrayTableTest, TheClientsMemoryIsBounded) {
   Put(40);
 }
 
-TEST_F(ArrayTableTest, AResultThatIsKeptKnowsItsRunUntilItIsSeen) {
+// With results in objects 9 and 10.
+std::shared_ptr<RunState> RunOfTwo() {
   auto run = std::make_shared<RunState>();
-  run->results.resize(1);
-  run->results[0].placed.object = 9;
-  run->results[0].type =
-      std::make_shared<const ArrayType>(ArrayType{ElementType::kF32, {2, 3}});
-  run->results[0].bytes = 24;
-  const ArrayState* waiting =
-      *table_.Find(table_.Keep(run, 0, /*ended=*/false));
+  for (uint64_t object : {9, 10}) {
+    RunState::Result& result = run->results.emplace_back();
+    result.placed.object = object;
+    result.type =
+        std::make_shared<const ArrayType>(ArrayType{ElementType::kF32, {2, 3}});
+    result.bytes = 24;
+  }
+  return run;
+}
+
+TEST_F(ArrayTableTest, AResultThatIsKeptKnowsItsRunUntilItIsSeen) {
+  const std::shared_ptr<RunState> run = RunOfTwo();
+  const ArrayState* waiting = *table_.Find(table_.Keep(run, 0));
   EXPECT_EQ(waiting->producer, run);
   EXPECT_EQ(waiting->type, run->results[0].type);
   EXPECT_EQ(waiting->bytes, 24u);
-  const ArrayState* seen = *table_.Find(table_.Keep(run, 0, /*ended=*/true));
+  run->ended = run->completed = true;
+  EXPECT_FALSE(waiting->HasFailed());
+  const ArrayState* seen = *table_.Find(table_.Keep(run, 0));
   EXPECT_EQ(seen->producer, nullptr);
   EXPECT_EQ(seen->placed.object, 9u);
+}
+
+TEST_F(ArrayTableTest, OfAResultThatWasNotMadeNothingIsOnHosts) {
+  const std::shared_ptr<RunState> run = RunOfTwo();
+  const uint64_t early = table_.Keep(run, 1);
+  run->ended = run->completed = true;
+  run->results[1].poisoned = true;
+  run->status = absl::InternalError("broke");
+  EXPECT_TRUE((*table_.Find(early))->HasFailed());
+  EXPECT_EQ((*table_.Find(early))->placed.object, 10u);
+  const ArrayState* late = *table_.Find(table_.Keep(run, 1));
+  EXPECT_TRUE(late->HasFailed());
+  EXPECT_EQ(late->producer, run);
+  EXPECT_EQ(late->placed.object, 0u);
+  EXPECT_FALSE((*table_.Find(table_.Keep(run, 0)))->HasFailed());
 }
 
 }  // namespace

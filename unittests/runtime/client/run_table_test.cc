@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace pathways {
@@ -35,11 +36,13 @@ class RunTableTest : public ::testing::Test {
     return run;
   }
   bool End(uint64_t id, bool completed, std::vector<uint32_t> poisoned = {}) {
-    return table_.End(id,
-                      completed && poisoned.empty()
-                          ? absl::OkStatus()
-                          : absl::InternalError("broke"),
-                      completed, poisoned, &objects_) != nullptr;
+    RunEnd end;
+    if (!completed || !poisoned.empty()) {
+      end.status = absl::InternalError("broke");
+    }
+    end.completed = completed;
+    end.poisoned = poisoned;
+    return table_.End(id, std::move(end), &objects_) != nullptr;
   }
 
   RunTable table_;

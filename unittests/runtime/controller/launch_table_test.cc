@@ -40,6 +40,15 @@ class LaunchTableTest : public ::testing::Test {
       table_.Refuse(spec, status, &effects_);
     }
   }
+  static LaunchSpec::Array Array(uint64_t object,
+                                 absl::Span<const uint32_t> hosts,
+                                 absl::Span<const uint64_t> bytes) {
+    LaunchSpec::Array array;
+    array.object = object;
+    array.hosts = hosts;
+    array.bytes = bytes;
+    return array;
+  }
   LaunchSpec Spec(uint64_t launch, uint32_t program,
                   const std::vector<uint64_t>& arguments,
                   const std::vector<uint64_t>& results) {
@@ -53,10 +62,11 @@ class LaunchTableTest : public ::testing::Test {
     spec.hosts = hosts;
     spec.islands = islands;
     for (uint64_t a : arguments) {
-      spec.arguments.push_back({a, blocks, bytes, a < 100, false});
+      spec.arguments.push_back(Array(a, blocks, bytes));
+      spec.arguments.back().fresh = a < 100;
     }
     for (uint64_t r : results) {
-      spec.results.push_back({r, blocks, bytes, false, false});
+      spec.results.push_back(Array(r, blocks, bytes));
     }
     return spec;
   }
@@ -123,6 +133,29 @@ TEST_F(LaunchTableTest, IsReadyWhenAllItsHostsHaveItsValues) {
   EXPECT_THAT(Ended(), IsEmpty());
   EXPECT_EQ(table_.size(), 0u);
   EXPECT_THAT(table_.Open(kP), IsEmpty());
+}
+
+// The client says so, of a launch that has ended.
+TEST_F(LaunchTableTest, AnArgumentWithoutValuesIsTheCause) {
+  LaunchSpec spec = Spec(1, kP, {10}, {1000});
+  spec.arguments[0].failure = absl::InternalError("broke");
+  ASSERT_TRUE(table_.Check(spec, "p").ok());
+  table_.Add(spec, &effects_);
+  EXPECT_FALSE(objects_.Find(10)->arriving);
+  Stage(1);
+  EXPECT_THAT(Grant(), ElementsAre(1));
+  table_.Done(1, 0, nullptr, /*poisoned=*/{0}, &effects_);
+  EXPECT_TRUE(effects_.ended.front().granted);
+  EXPECT_THAT(Ended(), ElementsAre("1: broke"));
+  EXPECT_EQ(objects_.Find(1000)->failure, absl::InternalError("broke"));
+  // Of one that never began: nor does this.
+  spec = Spec(2, kP, {11}, {1001});
+  spec.arguments[0].failure = absl::InternalError("refused");
+  spec.arguments[0].missing = true;
+  table_.Add(spec, &effects_);
+  EXPECT_FALSE(effects_.ended.front().granted);
+  EXPECT_THAT(Ended(), ElementsAre("2! refused"));
+  EXPECT_EQ(table_.size(), 0u);
 }
 
 TEST_F(LaunchTableTest, IsOverBeforeItsGrantOnlyInALie) {

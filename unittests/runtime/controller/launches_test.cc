@@ -107,6 +107,13 @@ TEST_F(ControllerTest, ALaunchThatDoesNotFitItsProgramIsRefused) {
   launch->mutable_results(0)->set_object(4);
   using Change = void (*)(proto::LaunchRequest*);
   const std::pair<Change, const char*> cases[] = {
+      {[](auto* l) { l->mutable_arguments(0)->mutable_no_values(); },
+       "has argument 0 without values, and no cause"},
+      {[](auto* l) {
+         l->mutable_arguments(0)->mutable_no_values()->set_code(13);
+         l->mutable_arguments(0)->set_fresh(false);
+       },
+       "has argument 0 without values, but not fresh"},
       {[](auto* l) { l->set_steps(0); },
        "has 0 steps, expected 1 to 1099511627776"},
       {[](auto* l) { l->set_steps((uint64_t{1} << 40) + 1); },
