@@ -9,26 +9,10 @@
 #ifndef RUNTIME_EXECUTOR_COUNTERS_H_
 #define RUNTIME_EXECUTOR_COUNTERS_H_
 
-#include <atomic>
-#include <cstdint>
-
+#include "runtime/base/counter.h"
 #include "runtime/executor/local_kind.h"
 
 namespace pathways {
-
-// Written by one actor, read by any thread: no read-modify-write.
-class Counter {
- public:
-  void Add(uint64_t n = 1) {
-    value_.store(value_.load(std::memory_order_relaxed) + n,
-                 std::memory_order_relaxed);
-  }
-  void Set(uint64_t n) { value_.store(n, std::memory_order_relaxed); }
-  uint64_t get() const { return value_.load(std::memory_order_relaxed); }
-
- private:
-  std::atomic<uint64_t> value_{0};
-};
 
 struct DeviceCounters {
   Counter gangs, kernels, firings;  // with each gang, so first

@@ -19,10 +19,6 @@
 namespace pathways {
 namespace {
 
-void Add(std::atomic<uint64_t>& counter, uint64_t n) {
-  counter.fetch_add(n, std::memory_order_relaxed);
-}
-
 // Hot messages of one batch that the world gets together, at most: all of a
 // batch that was written here.
 constexpr size_t kMaxArrivals = kMaxBatchBytes / sizeof(LinkFrame);
@@ -159,7 +155,7 @@ std::optional<PeerId> ProcessLinks::PeerOf(ActorId actor) {
         process.has_value() ? peer_of_[*process].load() : kNoPeer;
     if (peer != kNoPeer) return PeerId{peer};
   }
-  Add(counters_.unlinked, 1);
+  counters_.CountUnlinked();
   return std::nullopt;
 }
 
@@ -173,9 +169,7 @@ void ProcessLinks::SendFrame(PeerId peer, Urgency urgency,
                              absl::Span<const char> header,
                              absl::Span<const char> payload,
                              uint64_t messages) {
-  Add(counters_.messages_sent, messages);
-  Add(counters_.bytes_sent, header.size() + payload.size());
-  Add(counters_.frames_sent, 1);
+  counters_.CountSent(messages, header.size() + payload.size(), /*frames=*/1);
   transport_->Send(peer, urgency, header, payload);
 }
 
@@ -237,13 +231,6 @@ void ProcessLinks::SendMembership(PeerId peer, std::string_view bytes) {
   transport_->Send(peer, Urgency::kCritical, AsBytes(frame), bytes);
 }
 
-LinkStats ProcessLinks::stats() const {
-  return {counters_.messages_sent.load(),     counters_.bytes_sent.load(),
-          counters_.messages_received.load(), counters_.bytes_received.load(),
-          counters_.unlinked.load(),          counters_.foreign.load(),
-          counters_.frames_sent.load(),       counters_.frames_received.load()};
-}
-
 void ProcessLinks::OnPeerUp(PeerId peer) {
   MutexLock lock(&mutex_);
   peers_[peer];
@@ -266,7 +253,7 @@ std::optional<uint32_t> ProcessLinks::ProcessOfPeer(PeerId peer) {
 void ProcessLinks::OnMessage(PeerId peer, absl::Span<const char> header,
                              absl::Span<const char> payload) {
   const std::optional<LinkFrame> frame = ReadLinkFrame(header, payload.size());
-  if (!frame.has_value()) return Add(counters_.foreign, 1);
+  if (!frame.has_value()) return counters_.CountForeign();
   if (frame->kind == LinkFrame::kMembership) {
     return listeners_.on_membership(peer, {payload.data(), payload.size()});
   }
@@ -274,10 +261,10 @@ void ProcessLinks::OnMessage(PeerId peer, absl::Span<const char> header,
   // Of a batch that is none, nothing counts.
   if (!process.has_value() ||
       (frame->kind == LinkFrame::kBatch && !BatchReader::IsBatch(payload))) {
-    return Add(counters_.foreign, 1);
+    return counters_.CountForeign();
   }
-  Add(counters_.frames_received, 1);
-  Add(counters_.bytes_received, header.size() + payload.size());
+  counters_.CountReceived(/*messages=*/0, header.size() + payload.size(),
+                          /*frames=*/1);
   if (frame->kind == LinkFrame::kBatch) return DeliverBatch(*process, payload);
   if (frame->kind == LinkFrame::kTake || frame->kind == LinkFrame::kRefuse) {
     return OnAnswer(peer, static_cast<LinkFrame::Kind>(frame->kind),
@@ -327,10 +314,10 @@ void ProcessLinks::DeliverBatch(uint32_t process,
 bool ProcessLinks::IsAllowed(uint32_t process, const WireFrame& wire) {
   if (ProcessOf(wire.from) != process ||
       process_of_(wire.to) != int64_t{self_}) {
-    Add(counters_.foreign, 1);
+    counters_.CountForeign();
     return false;
   }
-  Add(counters_.messages_received, 1);
+  counters_.CountReceived(/*messages=*/1, /*bytes=*/0, /*frames=*/0);
   return true;
 }
 
@@ -340,7 +327,7 @@ bool ProcessLinks::Lend(ActorId from, ActorId to, const WireMessage& message,
   if (!peer.has_value()) return false;
   const std::optional<uint64_t> token = lent_.Lend(*peer, lent);
   if (!token.has_value()) {
-    Add(counters_.unlinked, 1);
+    counters_.CountUnlinked();
     return false;
   }
   const LinkFrame frame =
@@ -392,7 +379,7 @@ void ProcessLinks::OnAnswer(PeerId peer, LinkFrame::Kind kind, uint64_t token) {
     world_->SendLocal(kNobody, owner, returned);
   };
   if (kind == LinkFrame::kRefuse) return give_back();
-  Add(counters_.bytes_sent, lent->payload.bytes);
+  counters_.CountSent(/*messages=*/0, lent->payload.bytes, /*frames=*/0);
   transport_->Put(peer, token, BytesOf(lent->payload), give_back);
 }
 
@@ -400,7 +387,7 @@ void ProcessLinks::OnPayload(PeerId peer, uint64_t token) {
   const std::optional<LentPayloads::Awaited> awaited =
       lent_.TakeAwaited(peer, token);
   if (!awaited.has_value()) return;
-  Add(counters_.bytes_received, awaited->bytes);
+  counters_.CountReceived(/*messages=*/0, awaited->bytes, /*frames=*/0);
   world_->SendLocal(kNobody, awaited->owner, awaited->landed);
 }
 

@@ -30,6 +30,7 @@
 #include "runtime/protocol/link_frame.h"
 #include "runtime/transport/transport.h"
 #include "runtime/world/lent_payloads.h"
+#include "runtime/world/link_counters.h"
 #include "runtime/world/uplink.h"
 #include "runtime/world/world.h"
 
@@ -83,7 +84,7 @@ class ProcessLinks final : public TransportEvents {
   // what still comes from there is dropped.
   void Unlink(uint32_t process);
   void SendMembership(PeerId peer, std::string_view bytes);
-  LinkStats stats() const;
+  LinkStats stats() const { return counters_.Sum(); }
 
   void OnPeerUp(PeerId peer) override;
   void OnMessage(PeerId peer, absl::Span<const char> header,
@@ -140,11 +141,7 @@ class ProcessLinks final : public TransportEvents {
   // While anybody dials: those that went before Dial knew them.
   int dialing_ ABSL_GUARDED_BY(mutex_) = 0;
   absl::flat_hash_set<PeerId> early_ ABSL_GUARDED_BY(mutex_);
-  struct {
-    std::atomic<uint64_t> messages_sent{0}, bytes_sent{0}, messages_received{0},
-        bytes_received{0}, unlinked{0}, foreign{0}, frames_sent{0},
-        frames_received{0};
-  } counters_;
+  LinkCounters counters_;
 };
 
 }  // namespace pathways

@@ -18,6 +18,7 @@
 #include <memory>
 #include <thread>
 
+#include "runtime/base/counter.h"
 #include "runtime/base/line_allocator.h"
 #include "runtime/world/mailbox.h"
 #include "runtime/world/mix.h"
@@ -31,16 +32,6 @@ inline constexpr uint32_t kRoundsPerClock = 32;
 inline Lane LaneOf(const LocalMessage& message) {
   return (message.flags & kTurn) != 0 ? kTurnLane : kDirectLane;
 }
-
-// A counter with one writer, so without an atomic read-modify-write.
-class Counter {
- public:
-  void Add(uint64_t n) { value_.store(get() + n, std::memory_order_relaxed); }
-  uint64_t get() const { return value_.load(std::memory_order_relaxed); }
-
- private:
-  std::atomic<uint64_t> value_{0};
-};
 
 struct alignas(kLineBytes) ThreadWorld::Worker {
   ThreadWorld* world = nullptr;

@@ -1,0 +1,31 @@
+//===- counter.h - A number that one thread writes --------------*- C++ -*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RUNTIME_BASE_COUNTER_H_
+#define RUNTIME_BASE_COUNTER_H_
+
+#include <atomic>
+#include <cstdint>
+
+namespace pathways {
+
+// Written by one thread at a time, an actor's say, and read by any: no atomic
+// read-modify-write.
+class Counter {
+ public:
+  void Add(uint64_t n = 1) { Set(get() + n); }
+  void Set(uint64_t n) { value_.store(n, std::memory_order_relaxed); }
+  uint64_t get() const { return value_.load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<uint64_t> value_{0};
+};
+
+}  // namespace pathways
+
+#endif  // RUNTIME_BASE_COUNTER_H_
