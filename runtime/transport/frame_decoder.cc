@@ -34,6 +34,27 @@ FrameDecoder::FrameDecoder(uint64_t max_message_bytes, FrameSink* sink)
       sink_(sink),
       buffer_(new char[kBufferBytes]) {}
 
+bool FrameDecoder::TakeWhole(absl::Span<const char> data,
+                             absl::Status* status) {
+  if (!body_.empty() || begin_ != end_ || data.size() < kFrameBytes) {
+    return false;
+  }
+  const absl::StatusOr<Frame> frame = DecodeFrame(data.data());
+  if (!frame.ok() || frame->kind != FrameKind::kCritical || !frame->first ||
+      !frame->last) {
+    return false;
+  }
+  const uint64_t whole = uint64_t{frame->header_bytes} + frame->payload_bytes;
+  if (whole != data.size() - kFrameBytes || whole != frame->body_bytes ||
+      whole > max_message_bytes_) {
+    return false;
+  }
+  data.remove_prefix(kFrameBytes);
+  *status = sink_->OnWholeMessage(data.first(frame->header_bytes),
+                                  data.subspan(frame->header_bytes));
+  return true;
+}
+
 std::array<absl::Span<char>, 2> FrameDecoder::Buffers() {
   if (begin_ == end_) begin_ = end_ = 0;
   if (!body_.empty()) {

@@ -44,6 +44,10 @@ class FrameDecoder {
  public:
   FrameDecoder(uint64_t max_message_bytes, FrameSink* sink);
 
+  // Where a frame may begin: whether `data` is a critical message, whole and
+  // nothing else, which is told then, from where it lies. `*status`: as of
+  // Advance. False: nothing was done.
+  bool TakeWhole(absl::Span<const char> data, absl::Status* status);
   // Where the next bytes of the stream are to be put, the first span first; the
   // first is never empty.
   std::array<absl::Span<char>, 2> Buffers();

@@ -32,8 +32,8 @@ SocketConnection::SocketConnection(const Home* home, PeerId peer,
       peer_(peer),
       stream_(std::move(stream)),
       decoder_(home->limits.max_message_bytes, this),
-      watch_(*home->context),
-      deadline_(*home->context),
+      watch_(home->polled->context()),
+      deadline_(home->polled->context()),
       queue_(home->limits.piece_bytes),
       announce_(announce) {}
 
@@ -44,14 +44,18 @@ SocketConnection::~SocketConnection() {
 
 void SocketConnection::Start() {
   MutexLock lock(&mutex_);
+  if (Watch()) ReadLater();
+}
+
+bool SocketConnection::Watch() {
+  if (watch_.is_open()) return true;
   asio::error_code error;
   watch_.assign(stream_->fd(), error);
-  if (error) {
-    return Fail(absl::UnavailableError(absl::StrCat(
-                    "cannot wait for the connection: ", error.message())),
-                /*at_once=*/true);
-  }
-  ReadLater();
+  if (!error) return true;
+  Fail(absl::UnavailableError(
+           absl::StrCat("cannot wait for the connection: ", error.message())),
+       /*at_once=*/true);
+  return false;
 }
 
 void SocketConnection::Expect(uint64_t token, void* memory, uint64_t bytes) {
@@ -87,7 +91,7 @@ void SocketConnection::Abandon() {
 void SocketConnection::PostCalls() {
   if (calls_posted_) return;
   calls_posted_ = true;
-  asio::post(*home_->context, [self = shared_from_this()] {
+  asio::post(home_->polled->context(), [self = shared_from_this()] {
     {
       MutexLock lock(&self->mutex_);
       self->calls_posted_ = false;
@@ -178,7 +182,16 @@ void SocketConnection::FinishReading(const absl::Status& why) {
 }
 
 void SocketConnection::WaitReadable() {
+  if (home_->polled->is_polled()) {
+    MutexLock lock(&mutex_);
+    if (watch_.is_open() && !blocked_) watch_.release();
+  }
+  home_->polled->AwaitReadable(shared_from_this());
+}
+
+void SocketConnection::WaitInContext() {
   MutexLock lock(&mutex_);
+  if (!Watch()) return;
   watch_.async_wait(asio::posix::stream_descriptor::wait_read,
                     [self = shared_from_this()](const asio::error_code&) {
                       self->OnReadable();
@@ -186,7 +199,7 @@ void SocketConnection::WaitReadable() {
 }
 
 void SocketConnection::ReadLater() {
-  asio::post(*home_->context,
+  asio::post(home_->polled->context(),
              [self = shared_from_this()] { self->OnReadable(); });
 }
 

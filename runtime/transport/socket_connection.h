@@ -9,7 +9,6 @@
 #ifndef RUNTIME_TRANSPORT_SOCKET_CONNECTION_H_
 #define RUNTIME_TRANSPORT_SOCKET_CONNECTION_H_
 
-#include <asio/io_context.hpp>
 #include <asio/posix/stream_descriptor.hpp>
 #include <asio/steady_timer.hpp>
 #include <atomic>
@@ -28,6 +27,7 @@
 #include "runtime/base/mutex.h"
 #include "runtime/transport/byte_stream.h"
 #include "runtime/transport/frame_decoder.h"
+#include "runtime/transport/polled_context.h"
 #include "runtime/transport/send_queue.h"
 #include "runtime/transport/transport.h"
 
@@ -40,11 +40,12 @@ namespace pathways {
 // one that is inside a call of the user's; (3) OnPeerDown comes when neither
 // does anything any more, so nobody touches what was expected or lent.
 class SocketConnection : public std::enable_shared_from_this<SocketConnection>,
+                         public PolledReader,
                          private FrameSink {
  public:
   // What all connections of a transport share. Outlives them.
   struct Home {
-    asio::io_context* context;
+    PolledContext* polled;
     TransportEvents* events;
     TransportLimits limits;
     std::function<void(PeerId)> forget;  // the peer was told to be down
@@ -84,6 +85,9 @@ class SocketConnection : public std::enable_shared_from_this<SocketConnection>,
   void FinishWriting() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void BreakWriting(int error) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void WaitWritable() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // The context watches the stream, from now on. False: it does not, and the
+  // connection has failed.
+  bool Watch() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Somebody who polls is to write.
   void ScheduleFlush() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Says the end of what is written, once.
@@ -98,7 +102,10 @@ class SocketConnection : public std::enable_shared_from_this<SocketConnection>,
   void WaitReadable();
   void ReadLater();  // there may be more already
   void FinishReading(const absl::Status& why);
-  void OnReadable();
+  // Of PolledReader.
+  int fd() const override { return stream_->fd(); }
+  void OnReadable() override;
+  void WaitInContext() override;
 
   // It is over: reads what came already, then tells; or at once.
   void Fail(const absl::Status& why, bool at_once)

@@ -150,7 +150,7 @@ void SocketConnection::EndWriting() {
 void SocketConnection::ScheduleFlush() {
   if (writing_ || blocked_ || flush_posted_) return;
   flush_posted_ = true;
-  asio::post(*home_->context, [self = shared_from_this()] {
+  asio::post(home_->polled->context(), [self = shared_from_this()] {
     {
       MutexLock lock(&self->mutex_);
       self->flush_posted_ = false;
@@ -164,6 +164,7 @@ void SocketConnection::ScheduleFlush() {
 void SocketConnection::WaitWritable() {
   writing_ = false;
   if (why_) return PostCalls();
+  if (!Watch()) return;
   blocked_ = true;
   watch_.async_wait(asio::posix::stream_descriptor::wait_write,
                     [self = shared_from_this()](const asio::error_code&) {

@@ -33,7 +33,7 @@ class SocketTransport : public Transport {
       : options_(options),
         stop_fd_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
         tls_(options.key == nullptr ? nullptr : TlsContext::Make(options.key)),
-        home_{&polled_.context(), events, options.limits,
+        home_{&polled_, events, options.limits,
               [this](PeerId peer) { Forget(peer); }},
         greeter_(std::make_shared<SocketGreeter>(
             &polled_.context(),

@@ -14,9 +14,18 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
+#include "runtime/base/prefetch.h"
 #include "runtime/transport/ucx_worker.h"
 
 namespace pathways {
+namespace {
+
+// Of what comes, which the other side has just written: its lines come from the
+// caches of another core all together, and not one after the other as they are
+// read.
+constexpr size_t kPrefetchedBytes = 1 << 10;
+
+}  // namespace
 
 UcxConnection::UcxConnection(const Home* home, std::string from,
                              uint64_t secret)
@@ -45,6 +54,7 @@ void UcxConnection::Close() {
     MutexLock lock(&mutex_);
     if (closing_ || !open_) return;
     closing_ = true;
+    SetOpenAndEmpty();
     progress_ = now;
   }
   home_->list(this);
@@ -116,6 +126,7 @@ void UcxConnection::OnHello(absl::Span<const char> data) {
   {
     MutexLock lock(&mutex_);
     open_ = true;
+    SetOpenAndEmpty();
   }
   peer_ = home_->admit(this);
   if (from_.empty()) {
@@ -129,15 +140,21 @@ void UcxConnection::OnHello(absl::Span<const char> data) {
 }
 
 void UcxConnection::OnBytes(absl::Span<const char> data) {
+  PrefetchBytes(data.data(), std::min(data.size(), kPrefetchedBytes));
   while (!data.empty()) {
-    size_t copied = 0;
-    for (absl::Span<char> buffer : decoder_.Buffers()) {
-      const size_t part = std::min(buffer.size(), data.size());
-      if (part > 0) std::memcpy(buffer.data(), data.data(), part);
-      data.remove_prefix(part);
-      copied += part;
+    absl::Status status;
+    if (decoder_.TakeWhole(data, &status)) {
+      data = {};
+    } else {
+      size_t copied = 0;
+      for (absl::Span<char> buffer : decoder_.Buffers()) {
+        const size_t part = std::min(buffer.size(), data.size());
+        if (part > 0) std::memcpy(buffer.data(), data.data(), part);
+        data.remove_prefix(part);
+        copied += part;
+      }
+      status = decoder_.Advance(copied);
     }
-    absl::Status status = decoder_.Advance(copied);
     if (home_->stopped.load(std::memory_order_relaxed)) return;
     if (!status.ok()) return Fail(status);
     if (state_ != State::kUp) return;
@@ -197,6 +214,7 @@ void UcxConnection::Fail(const absl::Status& why) {
   {
     MutexLock lock(&mutex_);
     open_ = false;
+    SetOpenAndEmpty();
     // However a connection ends that is being closed: it is closed.
     why_ = closing_ && absl::IsUnavailable(why) ? absl::OkStatus() : why;
     if (!greeted_) greeted_ = why;
@@ -246,6 +264,7 @@ void UcxConnection::TellOver() {
     down_ = true;
     calls.swap(calls_);
     queue_.Clear(&calls);
+    SetOpenAndEmpty();
     expected_.clear();
   }
   for (auto& call : calls) call();
@@ -305,6 +324,7 @@ bool UcxConnection::Abandon() {
   {
     MutexLock lock(&mutex_);
     open_ = false;
+    SetOpenAndEmpty();
     down_ = true;
     if (!greeted_) {
       greeted_ = absl::UnavailableError("the transport has stopped");

@@ -67,7 +67,8 @@ class UcxConnection : public std::enable_shared_from_this<UcxConnection>,
   // `from`: who dialed; empty: this side did. `secret`: of who was dialed.
   UcxConnection(const Home* home, std::string from, uint64_t secret);
 
-  // Any thread. As of Transport.
+  // Any thread. As of Transport; a critical one only if another thread is
+  // inside.
   void Send(Urgency urgency, absl::Span<const char> header,
             absl::Span<const char> payload);
   void Expect(uint64_t token, void* memory, uint64_t bytes);
@@ -79,7 +80,9 @@ class UcxConnection : public std::enable_shared_from_this<UcxConnection>,
   // Until both said hello, or it failed. DeadlineExceeded: neither.
   absl::StatusOr<PeerId> WaitUntilUp(std::chrono::nanoseconds timeout);
 
-  // All below: inside.
+  // All below: inside. As of Transport, a critical one.
+  void SendInside(absl::Span<const char> header,
+                  absl::Span<const char> payload);
   void Open(ucp_ep_h endpoint);
   bool is_stranger() const { return !from_.empty() && state_ == State::kNew; }
   bool is_up() const { return state_ == State::kUp; }
@@ -121,6 +124,14 @@ class UcxConnection : public std::enable_shared_from_this<UcxConnection>,
   void OnHello(absl::Span<const char> data);
   void OnBytes(absl::Span<const char> data);
   void OnTaken(absl::Span<const char> data);
+  // Queues a message. False: it is dropped.
+  bool Queue(Urgency urgency, absl::Span<const char> header,
+             absl::Span<const char> payload);
+  // What says whether a message may go past the queue has changed.
+  void SetOpenAndEmpty() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    open_and_empty_.store(open_ && !closing_ && queue_.empty(),
+                          std::memory_order_release);
+  }
   // A critical message past the queue, which is empty.
   void SendAtOnce(absl::Span<const char> header,
                   absl::Span<const char> payload);
@@ -177,6 +188,8 @@ class UcxConnection : public std::enable_shared_from_this<UcxConnection>,
   std::condition_variable_any changed_;
   SendQueue queue_ ABSL_GUARDED_BY(mutex_);
   bool open_ ABSL_GUARDED_BY(mutex_) = false;  // takes what is sent
+  // What is sent is taken, and nothing waits. For who has no lock: it was so.
+  std::atomic<bool> open_and_empty_{false};
   bool closing_ ABSL_GUARDED_BY(mutex_) = false;
   bool down_ ABSL_GUARDED_BY(mutex_) = false;       // OnPeerDown was called
   UcxWork::Time progress_ ABSL_GUARDED_BY(mutex_);  // since it closes

@@ -29,39 +29,43 @@ constexpr size_t kHeadBytes = UcxWorker::kHeadBytes;
 
 void UcxConnection::Send(Urgency urgency, absl::Span<const char> header,
                          absl::Span<const char> payload) {
+  if (!Queue(urgency, header, payload) || urgency == Urgency::kBulk) return;
+  // Whoever is inside sends it; or this thread, should that one have left.
+  home_->loop->UrgeOn();
+  if (home_->loop->Enter()) home_->loop->Leave();
+}
+
+void UcxConnection::SendInside(absl::Span<const char> header,
+                               absl::Span<const char> payload) {
+  // What this thread queued before has gone when this says so.
+  if (!sending_ && open_and_empty_.load(std::memory_order_acquire) &&
+      header.size() + payload.size() <=
+          std::min<uint64_t>(home_->limits.max_message_bytes,
+                             UcxWorker::kPacketBytes - kFrameBytes)) {
+    return SendAtOnce(header, payload);
+  }
+  if (Queue(Urgency::kCritical, header, payload)) Flush(/*all=*/false);
+}
+
+bool UcxConnection::Queue(Urgency urgency, absl::Span<const char> header,
+                          absl::Span<const char> payload) {
   const uint64_t bytes = header.size() + payload.size();
   // Lengths on the wire have 32 bits.
   const uint64_t most =
       std::min<uint64_t>(home_->limits.max_message_bytes, UINT32_MAX);
-  const bool critical = urgency == Urgency::kCritical;
-  const bool inside = critical && home_->loop->Enter();
-  bool queued = true, at_once = false;
   {
     MutexLock lock(&mutex_);
-    if (!open_ || closing_) {
-      queued = false;
-    } else if (bytes > most) {
+    if (!open_ || closing_) return false;
+    if (bytes > most) {
       failure_ = absl::InvalidArgumentError(absl::StrCat(
           "a message of ", bytes, " bytes was sent, expected at most ", most));
-    } else if (inside && !sending_ && queue_.empty() &&
-               bytes + kFrameBytes <= UcxWorker::kPacketBytes) {
-      queued = false;
-      at_once = true;
     } else {
       queue_.AddMessage(urgency, header, payload);
+      SetOpenAndEmpty();
     }
   }
-  if (queued) home_->list(this);
-  if (inside) {
-    if (at_once) SendAtOnce(header, payload);
-    if (queued) Flush(/*all=*/false);
-    home_->loop->Leave();
-    return;
-  }
-  if (!queued || !critical) return;
-  // Whoever is inside sends it; or this thread, should that one have left.
-  home_->loop->UrgeOn();
-  if (home_->loop->Enter()) home_->loop->Leave();
+  home_->list(this);
+  return true;
 }
 
 bool UcxConnection::Put(uint64_t token, absl::Span<const char> bytes,
@@ -73,6 +77,7 @@ bool UcxConnection::Put(uint64_t token, absl::Span<const char> bytes,
       calls_.push_back(std::move(*sent));
     } else {
       queue_.AddPayload(token, bytes, std::move(*sent));
+      SetOpenAndEmpty();
     }
   }
   home_->list(this);
@@ -245,6 +250,7 @@ void UcxConnection::FinishSend(size_t bytes) {
   if (bytes == 0) return;
   MutexLock lock(&mutex_);
   queue_.Consume(bytes, &calls_);
+  SetOpenAndEmpty();
   if (!calls_.empty()) home_->list(this);
   if (closing_) progress_ = Clock::now();
 }

@@ -56,7 +56,10 @@ class UcxTransport : public Transport, private UcxWork {
     home_.stranger_timeout =
         absl::ToChronoNanoseconds(options.stranger_timeout);
     home_.admit = [this](UcxConnection* c) { return Admit(c); };
-    home_.close_endpoint = [this](ucp_ep_h ep) { by_endpoint_.erase(ep); };
+    home_.close_endpoint = [this](ucp_ep_h ep) {
+      if (ep == last_endpoint_.first) last_endpoint_ = {};
+      by_endpoint_.erase(ep);
+    };
     home_.forget = [this](UcxConnection* c) { Forget(c); };
     home_.list = [this](UcxConnection* c) { List(c); };
     home_.refused = options.refused;
@@ -68,6 +71,10 @@ class UcxTransport : public Transport, private UcxWork {
                               absl::Duration timeout) override;
   void Send(PeerId peer, Urgency urgency, absl::Span<const char> header,
             absl::Span<const char> payload) override {
+    if (urgency == Urgency::kCritical && loop_.Enter()) {
+      if (UcxConnection* to = FindInside(peer)) to->SendInside(header, payload);
+      return loop_.Leave();
+    }
     if (Connection to = Find(peer)) to->Send(urgency, header, payload);
   }
   void Expect(PeerId peer, uint64_t token, void* memory,
@@ -113,6 +120,8 @@ class UcxTransport : public Transport, private UcxWork {
   void Forget(UcxConnection* connection);
   void List(UcxConnection* connection);
   Connection Find(PeerId peer) const;
+  // Inside, and without the lock. Null: it is gone.
+  UcxConnection* FindInside(PeerId peer);
 
   struct Ear {
     UcxTransport* transport;
@@ -129,6 +138,10 @@ class UcxTransport : public Transport, private UcxWork {
   std::unique_ptr<UcxWorker> worker_;
   std::vector<std::unique_ptr<Ear>> ears_;
   std::unordered_map<ucp_ep_h, UcxConnection*> by_endpoint_;
+  std::unordered_map<PeerId, UcxConnection*> by_peer_;
+  // What was looked up last, mostly once more.
+  std::pair<ucp_ep_h, UcxConnection*> last_endpoint_{};
+  std::pair<PeerId, UcxConnection*> last_peer_{};
   std::unordered_map<UcxConnection*, Connection> connections_;
   std::vector<Connection> at_hand_;
 
@@ -315,14 +328,26 @@ ucs_status_t UcxTransport::OnPacket(void* transport, const void* head,
 }
 
 UcxConnection* UcxTransport::Of(ucp_ep_h endpoint) {
+  if (endpoint == last_endpoint_.first) return last_endpoint_.second;
   const auto found = by_endpoint_.find(endpoint);
-  return found == by_endpoint_.end() ? nullptr : found->second;
+  if (found == by_endpoint_.end()) return nullptr;
+  last_endpoint_ = *found;
+  return found->second;
+}
+
+UcxConnection* UcxTransport::FindInside(PeerId peer) {
+  if (peer == last_peer_.first) return last_peer_.second;
+  const auto found = by_peer_.find(peer);
+  if (found == by_peer_.end()) return nullptr;
+  last_peer_ = *found;
+  return found->second;
 }
 
 PeerId UcxTransport::Admit(UcxConnection* connection) {
   MutexLock lock(&mutex_);
   const PeerId peer{++last_};
   peers_.emplace(peer, connection->shared_from_this());
+  by_peer_.emplace(peer, connection);
   return peer;
 }
 
@@ -331,6 +356,8 @@ void UcxTransport::Forget(UcxConnection* connection) {
     MutexLock lock(&mutex_);
     peers_.erase(connection->peer());
   }
+  by_peer_.erase(connection->peer());
+  if (connection == last_peer_.second) last_peer_ = {};
   connections_.erase(connection);  // who calls has one more
 }
 
@@ -417,6 +444,8 @@ void UcxTransport::Stop() {
     ucp_worker_progress(worker_->get());
   }
   worker_.reset();
+  by_peer_.clear();
+  last_peer_ = {};
   MutexLock lock(&mutex_);
   peers_.clear();
 }

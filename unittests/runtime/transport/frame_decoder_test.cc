@@ -121,6 +121,46 @@ TEST(FrameDecoderTest, TakesWhatAQueueWroteHoweverItIsCut) {
   }
 }
 
+TEST(FrameDecoderTest, TakesAWholeMessageFromWhereItLies) {
+  Sink sink;
+  FrameDecoder decoder(/*max_message_bytes=*/10, &sink);
+  const auto takes = [&](const std::string& data) {
+    absl::Status status;
+    const bool taken = decoder.TakeWhole(data, &status);
+    EXPECT_TRUE(status.ok()) << status;
+    return taken;
+  };
+  const std::string message =
+      FrameText(WholeFrame(FrameKind::kCritical, 1, 2), "hpp");
+  EXPECT_TRUE(takes(message));
+  EXPECT_THAT(sink.came, ElementsAre("h|pp"));
+  // Neither a part, nor more, nor other kinds, nor what would be an error.
+  Frame longer = WholeFrame(FrameKind::kCritical, 1, 2);
+  longer.body_bytes = 4;
+  for (const std::string& data :
+       {message.substr(0, 5), message.substr(0, message.size() - 1),
+        message + "x", FrameText(WholeFrame(FrameKind::kBulk, 1, 2), "hpp"),
+        FrameText(WholeFrame(FrameKind::kCritical, 1, 10), "0123456789a"),
+        FrameText(longer, "hpp"), FrameText(longer, "hppp"),
+        std::string(kFrameBytes + 3, '?'), std::string()}) {
+    EXPECT_FALSE(takes(data)) << data.size();
+  }
+  // Nor inside a frame; between pieces of another message, yes.
+  ASSERT_TRUE(Feed(&decoder, message.substr(0, 5), 100).ok());
+  EXPECT_FALSE(takes(message));
+  ASSERT_TRUE(Feed(&decoder, message.substr(5), 100).ok());
+  Frame piece = WholeFrame(FrameKind::kBulk, 0, 4);
+  piece.last = false;
+  piece.body_bytes = 2;
+  ASSERT_TRUE(Feed(&decoder, FrameText(piece, "ab"), 100).ok());
+  EXPECT_TRUE(takes(message));
+  piece = WholeFrame(FrameKind::kBulk, 0, 0);
+  piece.first = false;
+  piece.body_bytes = 2;
+  ASSERT_TRUE(Feed(&decoder, FrameText(piece, "cd"), 100).ok());
+  EXPECT_THAT(sink.came, ElementsAre("h|pp", "h|pp", "h|pp", "|abcd"));
+}
+
 TEST(FrameDecoderTest, KnowsWhetherTheStreamMayEnd) {
   Sink sink;
   FrameDecoder decoder(kMost, &sink);
