@@ -14,16 +14,18 @@ function(pathways_all_targets folder result)
 endfunction()
 
 # pathways_precompile(FOLDER TYPE OWNER HEADERS...): all targets of one type in a
-# folder use what OWNER, one of them, compiles. One type: they are all made for
-# programs or all for libraries.
+# folder use what OWNER, one of them, compiles, if they have its options. One type:
+# they are all made for programs or all for libraries.
 function(pathways_precompile folder type owner)
   target_precompile_headers(${owner} PRIVATE ${ARGN})
+  get_target_property(options ${owner} COMPILE_OPTIONS)
   pathways_all_targets(${PROJECT_SOURCE_DIR} targets)
   list(REMOVE_ITEM targets ${owner})
   foreach(target ${targets})
     get_target_property(target_folder ${target} SOURCE_DIR)
     get_target_property(target_type ${target} TYPE)
-    if(target_type STREQUAL type AND
+    get_target_property(target_options ${target} COMPILE_OPTIONS)
+    if(target_type STREQUAL type AND "${target_options}" STREQUAL "${options}" AND
        target_folder MATCHES "^${PROJECT_SOURCE_DIR}/${folder}/")
       target_precompile_headers(${target} REUSE_FROM ${owner})
     endif()

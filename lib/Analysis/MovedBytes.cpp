@@ -20,10 +20,6 @@ namespace layout = ::pathways::layout;
 static constexpr int64_t kMaxCombinations = 1 << 16;
 static constexpr int64_t kMaxPieces = 1 << 14;
 
-static uint64_t multiply(uint64_t a, uint64_t b) {
-  return llvm::SaturatingMultiply(a, b);
-}
-
 /// Devices that a binding can reach: [first, last], and whether two shards may
 /// share one. Never understates.
 namespace {
@@ -105,7 +101,7 @@ static std::optional<uint64_t> countStaying(const layout::Layout &source,
     for (unsigned axis : axes)
       combinations *= mesh[axis].size;
     if (dims.empty()) { // An axis of copies.
-      total = multiply(total, combinations);
+      total = llvm::SaturatingMultiply<uint64_t>(total, combinations);
       continue;
     }
     if (dims.size() == 1) {
@@ -114,7 +110,7 @@ static std::optional<uint64_t> countStaying(const layout::Layout &source,
       unsigned dim = dims.front();
       if (sourceAxes[dim] == resultAxes[dim] || sourceAxes[dim].empty() ||
           resultAxes[dim].empty()) {
-        total = multiply(total, source.shape[dim]);
+        total = llvm::SaturatingMultiply<uint64_t>(total, source.shape[dim]);
         continue;
       }
     }
@@ -143,13 +139,13 @@ static std::optional<uint64_t> countStaying(const layout::Layout &source,
       for (unsigned dim : dims) {
         auto [begin, end] = block(sourceAxes[dim], source.shape[dim]);
         auto [begin2, end2] = block(resultAxes[dim], source.shape[dim]);
-        product = multiply(product,
-                           std::max<int64_t>(0, std::min(end, end2) -
-                                                    std::max(begin, begin2)));
+        product = llvm::SaturatingMultiply<uint64_t>(
+            product, std::max<int64_t>(0, std::min(end, end2) -
+                                              std::max(begin, begin2)));
       }
       sum = llvm::SaturatingAdd(sum, product);
     }
-    total = multiply(total, sum);
+    total = llvm::SaturatingMultiply<uint64_t>(total, sum);
   }
   return total;
 }
@@ -190,7 +186,7 @@ static std::optional<Elements> countPieces(const layout::Layout &source,
         continue;
       uint64_t size = 1;
       for (int64_t extent : piece.extent)
-        size = multiply(size, extent);
+        size = llvm::SaturatingMultiply<uint64_t>(size, extent);
       uint64_t &sum =
           there.device == place.device ? elements.staying : elements.near;
       sum = llvm::SaturatingAdd(sum, size);
@@ -207,11 +203,12 @@ MovedBytes mlir::pathways::countMovedBytes(ArrayType source, BoundSlice from,
   uint64_t elements =
       layout::NumCopies(resultLayout, toMesh(to.slice.getMesh()));
   for (int64_t size : source.getShape())
-    elements = multiply(elements, size);
+    elements = llvm::SaturatingMultiply<uint64_t>(elements, size);
 
   auto toBytes = [&](uint64_t count) -> int64_t {
     return std::min<uint64_t>(
-        multiply(count, getElementBytes(source.getElementType())),
+        llvm::SaturatingMultiply<uint64_t>(
+            count, getElementBytes(source.getElementType())),
         std::numeric_limits<int64_t>::max());
   };
   SmallVector<int64_t, 1> fromIslands = from.bind.getIslands(),

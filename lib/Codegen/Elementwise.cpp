@@ -45,7 +45,7 @@ constexpr int64_t kFunctionCost = 8;
 /// Of arrays of this size the next row is fetched while functions of one are
 /// computed, which leaves the time for that; rows up to a size of which some
 /// fit the nearest cache.
-constexpr int64_t kFarBytes = 1 << 20, kMostRowBytes = 16 << 10;
+constexpr int64_t kFetchedAheadBytes = 1 << 20, kMostRowBytes = 16 << 10;
 constexpr int64_t kLineBytes = 64;
 
 /// One op being written.
@@ -209,7 +209,7 @@ bool ElementwiseWriter::isRowOfMany(const Operand &operand) const {
   return whole.hasStaticShape() && whole.getLayout().isIdentity() &&
          row.getType().getNumElements() == sizes[inner] &&
          lanes * bytes == kLineBytes && sizes[inner] * bytes <= kMostRowBytes &&
-         whole.getNumElements() * bytes >= kFarBytes;
+         whole.getNumElements() * bytes >= kFetchedAheadBytes;
 }
 
 Lanes ElementwiseWriter::lanesOf(const Operand &operand) const {

@@ -48,7 +48,7 @@ namespace {
 
 constexpr int64_t kUnroll = 4;
 /// Rows of an operand that are further apart are brought together.
-constexpr int64_t kFarBytes = 3072;
+constexpr int64_t kFarStrideBytes = 3072;
 /// Packing costs about as much as multiplying by so many rows or columns.
 constexpr int64_t kWorthPacking = 32;
 
@@ -153,14 +153,15 @@ void ContractionWriter::chooseTile() {
     return;
   }
   packsB = !turnsB && size(m) >= kWorthPacking && size(k) >= kUnroll &&
-           strideAlong(rhs, rhsMap, k) >= kFarBytes;
+           strideAlong(rhs, rhsMap, k) >= kFarStrideBytes;
   bool alongK = isDenseAlong(lhs, lhsMap, k);
   int64_t stride = strideAlong(lhs, lhsMap, alongK ? m : k);
   packsA = m >= 0 && size(n) >= kWorthPacking * 4 && size(k) >= kUnroll &&
-           (alongK || isDenseAlong(lhs, lhsMap, m)) && stride >= kFarBytes;
+           (alongK || isDenseAlong(lhs, lhsMap, m)) &&
+           stride >= kFarStrideBytes;
   // More rows that are far apart than a cache has ways would not stay in it.
   tileRows = tiles.rows;
-  if (!packsA && stride >= kFarBytes)
+  if (!packsA && stride >= kFarStrideBytes)
     return;
   // Of few rows, B is read as seldom as can be.
   const int64_t most = tiles.rows * tiles.vectors;
@@ -313,7 +314,7 @@ void ContractionWriter::writeTile(Value kBegin, Value kEnd, Value row,
                               width));
   }
   // The rows that come next are far away when C is larger than the caches.
-  if (!fill && m >= 0 && strideAlong(out, outMap, m) >= kFarBytes)
+  if (!fill && m >= 0 && strideAlong(out, outMap, m) >= kFarStrideBytes)
     for (int64_t r = 0; r < rows; ++r) {
       Value next = min(add(row, rows + r), index(size(m) - 1));
       for (Value first : firsts)

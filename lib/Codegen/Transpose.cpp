@@ -41,7 +41,7 @@ constexpr int64_t kTile = 16;
 constexpr int64_t kBlock = 64, kFarBlock = 32;
 /// Results of this size leave the caches of a core: what is written past them
 /// need not be read first.
-constexpr int64_t kFarBytes = 4 << 20;
+constexpr int64_t kPastCachesBytes = 4 << 20;
 /// Smaller tiles in registers gain nothing.
 constexpr int64_t kLeastLanes = 4;
 
@@ -163,7 +163,7 @@ bool TransposeWriter::isWrittenPastCaches(int64_t bytesPer, int64_t lanes) {
          isa<BlockArgument>(kernel::wholeOf(out)) &&
          type.getLayout().isIdentity() &&
          type.getShape().back() * bytesPer % kLineBytes == 0 &&
-         type.getNumElements() * bytesPer >= kFarBytes;
+         type.getNumElements() * bytesPer >= kPastCachesBytes;
 }
 
 SmallVector<Value> TransposeWriter::subscripts(AffineMap map, Value mv,

@@ -18,9 +18,9 @@
 namespace pathways {
 namespace {
 
-constexpr uint64_t kMaxBytes = uint64_t{1} << 50;
+constexpr uint64_t kMaxLoadedBytes = uint64_t{1} << 50;
 
-// Bytes of an array; kMaxBytes + 1 when it is larger than that.
+// Bytes of an array; kMaxLoadedBytes + 1 when it is larger than that.
 uint64_t BytesOf(ElementType element, const std::vector<int64_t>& shape) {
   unsigned __int128 bytes = ElementBytes(element);
   for (int64_t size : shape) {
@@ -28,7 +28,7 @@ uint64_t BytesOf(ElementType element, const std::vector<int64_t>& shape) {
   }
   for (int64_t size : shape) {
     bytes *= static_cast<uint64_t>(size);
-    if (bytes > kMaxBytes) return kMaxBytes + 1;
+    if (bytes > kMaxLoadedBytes) return kMaxLoadedBytes + 1;
   }
   return static_cast<uint64_t>(bytes);
 }
@@ -64,7 +64,7 @@ absl::StatusOr<uint64_t> BytesOfArray(ElementType element,
   bool good = ElementBytes(element) > 0;
   for (int64_t size : shape) good &= size >= 0;
   const uint64_t bytes = good ? BytesOf(element, shape) : 0;
-  if (good && bytes <= kMaxBytes) return bytes;
+  if (good && bytes <= kMaxLoadedBytes) return bytes;
   return absl::InvalidArgumentError(
       absl::StrCat("no array is ", ShapeString(element, shape)));
 }
@@ -178,10 +178,10 @@ absl::StatusOr<std::shared_ptr<RunState>> LoadedProgram::MakeRun(
           std::make_shared<const ArrayType>(WithSteps(*port.type, steps));
       result.bytes = BytesOf(result.type->element, result.type->shape);
     }
-    if (has_values_ && result.bytes > kMaxBytes) {
+    if (has_values_ && result.bytes > kMaxLoadedBytes) {
       return absl::ResourceExhaustedError(
           absl::StrCat("result '", names_->results[r], "' of program '", name(),
-                       "' needs more than ", kMaxBytes, " bytes"));
+                       "' needs more than ", kMaxLoadedBytes, " bytes"));
     }
     result.placed.placement = port.placement;
   }

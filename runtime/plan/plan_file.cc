@@ -26,13 +26,14 @@
 #include "google/protobuf/io/zero_copy_stream_impl_lite.h"
 #include "google/protobuf/stubs/logging.h"
 #include "runtime/base/error_codes.h"
+#include "runtime/base/little_endian.h"
 #include "runtime/base/temporary_file.h"
 #include "runtime/plan/tables.h"
 
 namespace pathways {
 namespace {
 
-constexpr char kMagic[8] = {'P', 'W', 'P', 'L', 'A', 'N', '\r', '\n'};
+constexpr char kFileMagic[8] = {'P', 'W', 'P', 'L', 'A', 'N', '\r', '\n'};
 constexpr uint64_t kHeaderBytes = 32;
 constexpr uint64_t kEntryBytes = 32;
 constexpr uint32_t kFirstTable = 1;
@@ -45,17 +46,6 @@ struct Section {
   uint64_t offset = 0;
   uint64_t bytes = 0;
 };
-
-uint64_t Load(const uint8_t* at, int bytes) {
-  uint64_t value = 0;
-  for (int i = 0; i < bytes; ++i) value |= uint64_t{at[i]} << (8 * i);
-  return value;
-}
-
-void Store(uint64_t value, int bytes, std::string* out) {
-  for (int i = 0; i < bytes; ++i)
-    out->push_back(static_cast<char>(value >> (8 * i)));
-}
 
 // crc32_z takes a size_t: blobs may be larger than crc32's unsigned.
 uint32_t Crc(const uint8_t* data, uint64_t bytes) {
@@ -97,29 +87,30 @@ absl::Status CheckZero(const uint8_t* data, uint64_t begin, uint64_t end) {
 // The section table, every section within the file, in order, and intact.
 absl::StatusOr<std::vector<Section>> ReadSections(const uint8_t* data,
                                                   uint64_t size) {
-  if (size < sizeof(kMagic) || std::memcmp(data, kMagic, sizeof(kMagic)) != 0)
+  if (size < sizeof(kFileMagic) ||
+      std::memcmp(data, kFileMagic, sizeof(kFileMagic)) != 0)
     return Bad("not a plan: it does not begin with PWPLAN");
   if (size < kHeaderBytes)
     return Bad("plan is truncated: it has ", size, " bytes, its header alone ",
                kHeaderBytes);
-  uint32_t version = static_cast<uint32_t>(Load(data + 8, 4));
+  uint32_t version = static_cast<uint32_t>(LoadLittleEndian(data + 8, 4));
   if (version != kPlanFormatVersion)
     return Bad("plan has format version ", version, ", this reader knows ",
                kPlanFormatVersion);
-  uint64_t count = Load(data + 12, 4);
-  uint64_t total = Load(data + 16, 8);
+  uint64_t count = LoadLittleEndian(data + 12, 4);
+  uint64_t total = LoadLittleEndian(data + 16, 8);
   if (total != size)
     return Bad("plan is ",
                total > size ? "truncated" : "followed by other bytes",
                ": it has ", size, " bytes, its header says ", total);
-  if (uint64_t reserved = Load(data + 28, 4); reserved != 0)
+  if (uint64_t reserved = LoadLittleEndian(data + 28, 4); reserved != 0)
     return Bad("plan is damaged: the reserved word of its header is ", reserved,
                ", expected 0");
   if (count > (size - kHeaderBytes) / kEntryBytes)
     return Bad("plan is damaged: ", count, " sections do not fit ", size,
                " bytes");
   uint64_t at = kHeaderBytes + count * kEntryBytes;
-  uint32_t expected = static_cast<uint32_t>(Load(data + 24, 4));
+  uint32_t expected = static_cast<uint32_t>(LoadLittleEndian(data + 24, 4));
   uint32_t actual = Crc(data + kHeaderBytes, count * kEntryBytes);
   if (expected != actual)
     return Bad("plan is damaged: the section table has checksum ", Hex(actual),
@@ -130,19 +121,19 @@ absl::StatusOr<std::vector<Section>> ReadSections(const uint8_t* data,
   for (uint64_t i = 0; i < count; ++i) {
     const uint8_t* entry = data + kHeaderBytes + i * kEntryBytes;
     Section& section = sections[i];
-    section.kind = static_cast<uint32_t>(Load(entry, 4));
-    section.crc = static_cast<uint32_t>(Load(entry + 4, 4));
-    section.offset = Load(entry + 8, 8);
-    section.bytes = Load(entry + 16, 8);
+    section.kind = static_cast<uint32_t>(LoadLittleEndian(entry, 4));
+    section.crc = static_cast<uint32_t>(LoadLittleEndian(entry + 4, 4));
+    section.offset = LoadLittleEndian(entry + 8, 8);
+    section.bytes = LoadLittleEndian(entry + 16, 8);
     std::string name = SectionName(section.kind);
     if (section.kind <= last_kind)
       return Bad("plan is damaged: ", name, " comes after ",
                  last_kind == 0 ? "the section table" : SectionName(last_kind),
                  ", sections come in order of kind, each once");
     last_kind = section.kind;
-    if (Load(entry + 24, 8) != 0)
+    if (LoadLittleEndian(entry + 24, 8) != 0)
       return Bad("plan is damaged: the reserved word of ", name, " is ",
-                 Load(entry + 24, 8), ", expected 0");
+                 LoadLittleEndian(entry + 24, 8), ", expected 0");
     if (section.offset % kBlobAlignment != 0)
       return Bad("plan is damaged: ", name, " begins at ", section.offset,
                  ", not a multiple of ", kBlobAlignment);
@@ -286,8 +277,8 @@ PlanData MakePlanData(proto::Plan tables, absl::Span<const uint8_t> blobs) {
 }
 
 bool LooksLikePlan(absl::string_view bytes) {
-  return bytes.size() >= sizeof(kMagic) &&
-         std::memcmp(bytes.data(), kMagic, sizeof(kMagic)) == 0;
+  return bytes.size() >= sizeof(kFileMagic) &&
+         std::memcmp(bytes.data(), kFileMagic, sizeof(kFileMagic)) == 0;
 }
 
 absl::StatusOr<PlanData> ParsePlan(absl::string_view bytes) {
@@ -354,25 +345,26 @@ std::string SerializePlan(const proto::Plan& plan,
   std::string table;
   auto add = [&](uint32_t kind, const uint8_t* data, uint64_t bytes) {
     at = AlignUp(at);
-    Store(kind, 4, &table);
-    Store(Crc(data, bytes), 4, &table);
-    Store(at, 8, &table);
-    Store(bytes, 8, &table);
-    Store(0, 8, &table);
+    AppendLittleEndian(kind, 4, &table);
+    AppendLittleEndian(Crc(data, bytes), 4, &table);
+    AppendLittleEndian(at, 8, &table);
+    AppendLittleEndian(bytes, 8, &table);
+    AppendLittleEndian(0, 8, &table);
     at += bytes;
   };
   for (const auto& [kind, bytes] : sections)
     add(kind, reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());
   if (!blobs.empty()) add(kBlobSection, blobs.data(), blobs.size());
 
-  std::string file(kMagic, sizeof(kMagic));
+  std::string file(kFileMagic, sizeof(kFileMagic));
   file.reserve(at);
-  Store(kPlanFormatVersion, 4, &file);
-  Store(count, 4, &file);
-  Store(at, 8, &file);
-  Store(Crc(reinterpret_cast<const uint8_t*>(table.data()), table.size()), 4,
-        &file);
-  Store(0, 4, &file);
+  AppendLittleEndian(kPlanFormatVersion, 4, &file);
+  AppendLittleEndian(count, 4, &file);
+  AppendLittleEndian(at, 8, &file);
+  AppendLittleEndian(
+      Crc(reinterpret_cast<const uint8_t*>(table.data()), table.size()), 4,
+      &file);
+  AppendLittleEndian(0, 4, &file);
   file += table;
   for (const auto& [kind, bytes] : sections) {
     file.resize(AlignUp(file.size()), '\0');

@@ -17,26 +17,13 @@
 #include "google/protobuf/io/coded_stream.h"
 #include "google/protobuf/io/zero_copy_stream.h"
 #include "google/protobuf/io/zero_copy_stream_impl_lite.h"
+#include "runtime/base/little_endian.h"
 
 namespace pathways {
 namespace {
 
-constexpr absl::string_view kMagic = "PWMANIF\n";
+constexpr absl::string_view kManifestMagic = "PWMANIF\n";
 constexpr uint32_t kVersion = 1;
-
-void Store(uint64_t value, int bytes, std::string* out) {
-  for (int i = 0; i < bytes; ++i) {
-    out->push_back(static_cast<char>(value >> (8 * i)));
-  }
-}
-
-uint64_t Load(absl::string_view from, size_t at, int bytes) {
-  uint64_t value = 0;
-  for (int i = 0; i < bytes; ++i) {
-    value |= uint64_t{static_cast<uint8_t>(from[at + i])} << (8 * i);
-  }
-  return value;
-}
 
 // Hashes what is written to it.
 class HashingStream final : public google::protobuf::io::CopyingOutputStream {
@@ -74,11 +61,12 @@ absl::Status Write(const proto::Plan& tables,
 
 std::optional<uint64_t> PlanManifest::SizeOf(absl::string_view start,
                                              uint64_t limit) {
-  if (start.substr(0, kMagic.size()) != kMagic ||
-      Load(start, 8, 4) != kVersion) {
+  if (start.substr(0, kManifestMagic.size()) != kManifestMagic ||
+      LoadLittleEndian(start.data() + 8, 4) != kVersion) {
     return std::nullopt;
   }
-  const uint64_t bytes = kHeaderBytes + Load(start, 12, 4) * kObjectBytes;
+  const uint64_t bytes =
+      kHeaderBytes + LoadLittleEndian(start.data() + 12, 4) * kObjectBytes;
   if (bytes > limit) return std::nullopt;
   return bytes;
 }
@@ -90,10 +78,10 @@ std::optional<PlanManifest> PlanManifest::Read(absl::string_view bytes) {
   }
   PlanManifest manifest;
   auto read = [&](size_t at, Part* part) {
-    part->bytes = Load(bytes, at, 8);
+    part->bytes = LoadLittleEndian(bytes.data() + at, 8);
     part->hash.Read(bytes.substr(at + 8, part->hash.bytes.size()));
   };
-  if (Load(bytes, 16, 8) != 0) return std::nullopt;
+  if (LoadLittleEndian(bytes.data() + 16, 8) != 0) return std::nullopt;
   read(24, &manifest.tables);
   manifest.objects.resize((bytes.size() - kHeaderBytes) / kObjectBytes);
   for (size_t i = 0; i < manifest.objects.size(); ++i) {
@@ -103,13 +91,13 @@ std::optional<PlanManifest> PlanManifest::Read(absl::string_view bytes) {
 }
 
 std::string PlanManifest::Write() const {
-  std::string bytes(kMagic);
+  std::string bytes(kManifestMagic);
   bytes.reserve(kHeaderBytes + objects.size() * kObjectBytes);
-  Store(kVersion, 4, &bytes);
-  Store(objects.size(), 4, &bytes);
-  Store(0, 8, &bytes);
+  AppendLittleEndian(kVersion, 4, &bytes);
+  AppendLittleEndian(objects.size(), 4, &bytes);
+  AppendLittleEndian(0, 8, &bytes);
   auto write = [&](const Part& part) {
-    Store(part.bytes, 8, &bytes);
+    AppendLittleEndian(part.bytes, 8, &bytes);
     bytes.append(part.hash.view().data(), part.hash.view().size());
   };
   write(tables);

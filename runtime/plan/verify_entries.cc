@@ -18,7 +18,6 @@ namespace pathways::verify_internal {
 namespace {
 
 constexpr int kReferences = 1;
-constexpr int kLimits = 9;
 
 // Messages of the layout library hold names as they are.
 std::string Escaped(const std::string& text) {

@@ -35,6 +35,8 @@ namespace pathways::verify_internal {
 inline constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max();
 inline constexpr int kMaxAxes = static_cast<int>(layout::kMaxAxes);
 inline constexpr int kMaxRank = 64;
+// The rule that more than one source checks.
+inline constexpr int kLimits = 9;
 
 // Edges of a plan that passed CheckEntries, found by all they say. Rule 1: no
 // two edges say the same.

@@ -21,7 +21,6 @@ namespace pathways::verify_internal {
 namespace {
 
 constexpr int kMemory = 6;
-constexpr int kLimits = 9;
 constexpr int kEnds = 10;
 
 // Which bytes hold what, as buffers enter one after the other. Amortized

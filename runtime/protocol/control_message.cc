@@ -21,11 +21,11 @@ constexpr Control::KindCase kKept[] = {
     Control::kLaunchReady,   Control::kDropObjects,    Control::kObjectsDropped,
     Control::kStart,         Control::kGrant,          Control::kGrantDone,
     Control::kLaunchEnded};
-constexpr int kKinds = 64;  // more than there are
+constexpr int kKindsBound = 64;  // more than there are
 
 // By kind: 0, or its place in kKept and one.
 constexpr auto kShelfOf = [] {
-  std::array<uint8_t, kKinds> shelf_of = {};
+  std::array<uint8_t, kKindsBound> shelf_of = {};
   for (size_t i = 0; i < std::size(kKept); ++i) shelf_of[kKept[i]] = i + 1;
   return shelf_of;
 }();

@@ -10,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "runtime/base/little_endian.h"
 
 namespace pathways {
 namespace {
@@ -17,37 +18,27 @@ namespace {
 constexpr uint8_t kFirst = 1;
 constexpr uint8_t kLast = 2;
 
-void Store(uint64_t value, int bytes, char* to) {
-  for (int i = 0; i < bytes; ++i) to[i] = static_cast<char>(value >> (8 * i));
-}
-
-uint64_t Load(const char* from, int bytes) {
-  uint64_t value = 0;
-  for (int i = 0; i < bytes; ++i) {
-    value |= uint64_t{static_cast<uint8_t>(from[i])} << (8 * i);
-  }
-  return value;
-}
-
 }  // namespace
 
 void EncodeFrame(const Frame& frame, char (&bytes)[kFrameBytes]) {
-  Store(frame.body_bytes, 4, bytes);
-  Store(static_cast<uint8_t>(frame.kind), 1, bytes + 4);
-  Store((frame.first ? kFirst : 0) | (frame.last ? kLast : 0), 1, bytes + 5);
-  Store(0, 2, bytes + 6);
+  StoreLittleEndian(frame.body_bytes, 4, bytes);
+  StoreLittleEndian(static_cast<uint8_t>(frame.kind), 1, bytes + 4);
+  StoreLittleEndian((frame.first ? kFirst : 0) | (frame.last ? kLast : 0), 1,
+                    bytes + 5);
+  StoreLittleEndian(0, 2, bytes + 6);
   if (frame.kind == FrameKind::kPayload) {
-    Store(frame.token, 8, bytes + 8);
+    StoreLittleEndian(frame.token, 8, bytes + 8);
   } else {
-    Store(frame.header_bytes, 4, bytes + 8);
-    Store(frame.payload_bytes, 4, bytes + 12);
+    StoreLittleEndian(frame.header_bytes, 4, bytes + 8);
+    StoreLittleEndian(frame.payload_bytes, 4, bytes + 12);
   }
 }
 
 absl::StatusOr<Frame> DecodeFrame(const char* bytes) {
-  const uint64_t kind = Load(bytes + 4, 1), flags = Load(bytes + 5, 1);
+  const uint64_t kind = LoadLittleEndian(bytes + 4, 1),
+                 flags = LoadLittleEndian(bytes + 5, 1);
   if (kind < 1 || kind > 3 || flags > (kFirst | kLast) ||
-      Load(bytes + 6, 2) != 0) {
+      LoadLittleEndian(bytes + 6, 2) != 0) {
     return absl::InvalidArgumentError(
         absl::StrCat("a frame of kind ", kind, " with flags ", flags,
                      " came, expected kinds 1 to 3 and flags 0 to 3"));
@@ -56,12 +47,12 @@ absl::StatusOr<Frame> DecodeFrame(const char* bytes) {
   frame.kind = static_cast<FrameKind>(kind);
   frame.first = (flags & kFirst) != 0;
   frame.last = (flags & kLast) != 0;
-  frame.body_bytes = Load(bytes, 4);
+  frame.body_bytes = LoadLittleEndian(bytes, 4);
   if (frame.kind == FrameKind::kPayload) {
-    frame.token = Load(bytes + 8, 8);
+    frame.token = LoadLittleEndian(bytes + 8, 8);
   } else {
-    frame.header_bytes = Load(bytes + 8, 4);
-    frame.payload_bytes = Load(bytes + 12, 4);
+    frame.header_bytes = LoadLittleEndian(bytes + 8, 4);
+    frame.payload_bytes = LoadLittleEndian(bytes + 12, 4);
   }
   return frame;
 }

@@ -11,25 +11,15 @@ which must work, and once for each of its MutexLock lines without that line,
 which must fail by clang's thread safety analysis.
 """
 
-import json
 import os
 import re
-import shlex
 import subprocess
 import sys
 
+import build_commands
+
 LOCK = re.compile(r"^\s*MutexLock \w+\(&[^;]*\);\n", re.MULTILINE)
 WANTED = "[-Werror,-Wthread-safety-"
-
-
-def flags_of(command, source):
-    """The compiler and its flags, without the file and where output goes."""
-    words = shlex.split(command)
-    if os.path.basename(words[0]) == "ccache":
-        words = words[1:]
-    where = words.index("-o")
-    del words[where:where + 2]
-    return [word for word in words if word not in ("-c", source)]
 
 
 def compile_text(flags, folder, source, text):
@@ -41,14 +31,13 @@ def compile_text(flags, folder, source, text):
     return result.stdout if result.returncode != 0 else ""
 
 
-def check_file(entries, tree, path):
+def check_file(commands, tree, path):
     """The number of locks of a file, and what is wrong, line by line."""
     source = os.path.join(tree, path)
-    found = [e for e in entries if os.path.realpath(e["file"]) == os.path.realpath(source)]
+    found = [c for c in commands if c.source == os.path.realpath(source)]
     if not found:
         return 0, [f"{path}: is not in the build"]
-    flags = flags_of(found[0]["command"], found[0]["file"])
-    folder = found[0]["directory"]
+    flags, folder = list(found[0].flags), found[0].folder
     with open(source, encoding="utf-8") as file:
         text = file.read()
     said = compile_text(flags, folder, source, text)
@@ -67,11 +56,10 @@ def check_file(entries, tree, path):
 
 
 def main(arguments):
-    with open(arguments[0], encoding="utf-8") as file:
-        entries = json.load(file)
+    commands = build_commands.read(arguments[0])
     total, wrong = 0, []
     for path in arguments[2:]:
-        count, what = check_file(entries, arguments[1], path)
+        count, what = check_file(commands, arguments[1], path)
         if count == 0 and not what:
             what = [f"{path}: takes no lock"]
         total += count

@@ -22,11 +22,12 @@ import concurrent.futures
 import json
 import os
 import re
-import shlex
 import shutil
 import subprocess
 import sys
 import tempfile
+
+import build_commands
 
 CLANG_TIDY = "clang-tidy-22"
 # Files that are looked at together: more keep the other processors waiting.
@@ -38,27 +39,17 @@ NOISE = re.compile(r"^\d+ warnings? (generated|treated as errors?).*\n|"
 
 def parties(commands, tree, folders):
     """The build's commands for the sources of a folder with the same flags."""
-    with open(commands, encoding="utf-8") as file:
-        entries = json.load(file)
     tops = tuple(os.path.realpath(os.path.join(tree, folder)) + os.sep
                  for folder in folders)
     found = {}  # by source: some are compiled for more than one target
-    for entry in entries:
-        path = os.path.realpath(entry["file"])
-        if path.startswith(tops):
-            found.setdefault(path, entry)
+    for command in build_commands.read(commands):
+        if command.source.startswith(tops):
+            found.setdefault(command.source, command)
     alike = collections.defaultdict(list)
     for path in sorted(found):
-        alike[os.path.dirname(path), flags(found[path])].append(found[path])
+        alike[os.path.dirname(path), found[path].flags].append(found[path])
     return [party[i:i + LARGEST]
             for party in alike.values() for i in range(0, len(party), LARGEST)]
-
-
-def flags(entry):
-    """What its command has but for the source and what is made of it."""
-    words = shlex.split(entry["command"])
-    return tuple(word for before, word in zip([""] + words, words)
-                 if before != "-o" and word not in ("-o", entry["file"]))
 
 
 def check(party, tree):
@@ -66,14 +57,13 @@ def check(party, tree):
     with tempfile.TemporaryDirectory() as place:
         path = os.path.join(place, "together.cc")
         with open(path, "w", encoding="utf-8") as file:
-            for entry in party:
-                source = os.path.realpath(entry["file"])
-                file.write(f'#include "{source}"'
+            for command in party:
+                file.write(f'#include "{command.source}"'
                            "  // NOLINT(bugprone-suspicious-include)\n")
         with open(os.path.join(place, "compile_commands.json"), "w",
                   encoding="utf-8") as file:
-            json.dump([{"directory": party[0]["directory"], "file": path,
-                        "arguments": [*flags(party[0]), path]}], file)
+            json.dump([{"directory": party[0].folder, "file": path,
+                        "arguments": [*party[0].flags, "-c", path]}], file)
         result = subprocess.run(
             [CLANG_TIDY, "--quiet", "--warnings-as-errors=*",
              "--config-file=" + os.path.join(tree, ".clang-tidy"), "-p", place,
@@ -84,7 +74,7 @@ def check(party, tree):
         middle = len(party) // 2
         return check(party[:middle], tree) + check(party[middle:], tree)
     if result.returncode != 0 and not said:
-        said = f"{party[0]['file']}: {CLANG_TIDY} failed"
+        said = f"{party[0].source}: {CLANG_TIDY} failed"
     return [said] if said else []
 
 
@@ -113,6 +103,10 @@ def self_test():
                  write("a/clash.cc", "int f() { if (true); return 1; }\n"),
                  write("a/header.cc", '#include "a/bad.h"\n'),
                  write("b/bad.cc", "void f(int x) { if (x); }\n")]
+        # As CMake has several compiled as one.
+        one = write("a/one.cc", "void h(int x) { if (x); }\n")
+        files.append(write("build/unity_0_cxx.cxx",
+                           f'/* {one} */\n#include "{one}"\n'))
         write("a/bad.h", "inline void g(int x) { if (x); }\n")
         write("a/unbuilt.cc", "no source\n")
         commands = write("build/compile_commands.json", json.dumps(
@@ -120,7 +114,8 @@ def self_test():
               "command": f"clang++-22 -I {tree} -c {path}"} for path in files]))
         count, said = run(commands, tree, ["a"], 2)
     places = sorted(set(re.findall(r"a/\w+\.\w+:\d", "\n".join(said))))
-    if count != 4 or places != ["a/bad.cc:1", "a/bad.h:1", "a/clash.cc:1"]:
+    if count != 5 or places != ["a/bad.cc:1", "a/bad.h:1", "a/clash.cc:1",
+                                "a/one.cc:1"]:
         print(f"got {count} files, {said}")
         return False
     return True

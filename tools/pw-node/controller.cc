@@ -6,7 +6,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include <cstdio>
 #include <memory>
 #include <string>
 #include <system_error>
@@ -19,13 +18,10 @@
 #include "runtime/node/process.h"
 #include "runtime/transport/text_page.h"
 #include "tools/pw-node/commands.h"
+#include "tools/pw-node/note.h"
 
 namespace pathways::pw_node {
 namespace {
-
-void Note(const std::string& line) {
-  std::fprintf(stderr, "pw-node: %s\n", line.c_str());
-}
 
 // Whole or not at all: somebody waits for the file.
 absl::Status WriteAddress(const std::string& address, const std::string& path) {

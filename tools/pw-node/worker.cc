@@ -7,7 +7,6 @@
 //===----------------------------------------------------------------------===//
 
 #include <algorithm>
-#include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <string>
@@ -19,13 +18,10 @@
 #include "runtime/base/error_codes.h"
 #include "runtime/node/backoff.h"
 #include "tools/pw-node/commands.h"
+#include "tools/pw-node/note.h"
 
 namespace pathways::pw_node {
 namespace {
-
-void Note(const std::string& line) {
-  std::fprintf(stderr, "pw-node: %s\n", line.c_str());
-}
 
 struct Life {
   bool joined = false;

@@ -80,7 +80,7 @@ pw.program @whole(%acc: !sum) -> (!sum {pw.name = "sum"}) {
 })";
 
 TEST(ApiTest, ArraysAreSavedAndLoadedElsewhere) {
-  std::string folder = testing::TempDir() + "api_test_XXXXXX";
+  std::string folder = ::testing::TempDir() + "api_test_XXXXXX";
   ASSERT_NE(mkdtemp(folder.data()), nullptr);
   const Plan plan = take(compile(runningSum(), {.topology = "1x1x2"})).plan;
   {

@@ -22,15 +22,15 @@ namespace {
 /// Inputs that are listed in the call of a program.
 constexpr int64_t kMostListed = 64;
 
-struct Mesh {
+struct ProgramMesh {
   int64_t shards = 1;
   std::string onOneDevice; ///< for CompileOptions::mesh
 };
 
-Mesh meshOf(const std::string &text) {
+ProgramMesh meshOf(const std::string &text) {
   static const std::regex kAxis(R"re("(\w+)" = (\d+))re");
   const std::string line = text.substr(0, text.find('\n'));
-  Mesh mesh;
+  ProgramMesh mesh;
   for (std::sregex_iterator it(line.begin(), line.end(), kAxis), end; it != end;
        ++it) {
     mesh.shards *= std::stoll((*it)[2]);
@@ -191,7 +191,7 @@ Result<std::vector<HostArray>> run(const std::string &text,
 std::string differenceFromOneDevice(const std::string &text,
                                     const Inputs &inputs) {
   const Inputs filled = fillArguments(text, inputs);
-  const Mesh mesh = meshOf(text);
+  const ProgramMesh mesh = meshOf(text);
   auto one = run(text, "1x1x1", mesh.onOneDevice, filled);
   if (!one)
     return "";

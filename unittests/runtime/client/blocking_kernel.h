@@ -28,6 +28,8 @@
 
 namespace pathways::testing {
 
+inline constexpr TimeNs kSecond = 1'000'000'000;
+
 // Of all kernels "block1" of this process; one test uses it at a time.
 class BlockedKernels {
  public:

@@ -33,7 +33,7 @@ proto::Plan MapPlan(const std::string& name, const std::string& kernel,
 }
 
 // v = u, by way of the next host.
-proto::Plan MovePlan() {
+proto::Plan ThereAndBackPlan() {
   PlanBuilder b("move", 2);
   const uint32_t s = b.AddSlice("s", {{"x", 4}}, 0, 0);
   const uint32_t t = b.AddSlice("t", {{"x", 4}}, 0, 2);
@@ -303,7 +303,7 @@ TEST_P(ChainTest, WhatIsGivenUpIsTheCauseOfWhatFollows) {
   ClusterOptions options = Options();
   LoseAPiece(options);
   auto runtime = Start("1x3x2", options);
-  const ProgramHandle move = LoadPlan(*runtime, MovePlan());
+  const ProgramHandle move = LoadPlan(*runtime, ThereAndBackPlan());
   const ProgramHandle add = LoadPlan(*runtime, MapPlan("add", "add_one1"));
   const ProgramHandle other =
       LoadPlan(*runtime, MapPlan("other", "twice1", /*base=*/1));
@@ -364,7 +364,7 @@ TEST_P(ChainTest, AnArrayMovesWhileALaunchWaits) {
 TEST_P(ChainTest, ShutdownEndsWhatIsNotThereYet) {
   for (int launches = 1; launches <= 20; ++launches) {
     auto runtime = Start("1x3x2", Options());
-    const ProgramHandle move = LoadPlan(*runtime, MovePlan());
+    const ProgramHandle move = LoadPlan(*runtime, ThereAndBackPlan());
     ArrayHandle array = *runtime->Put(Floats({4}, {1, 2, 3, 4}));
     for (int i = 0; i < launches; ++i) array = Next(*runtime, move, array);
     runtime.Shutdown();
@@ -382,7 +382,7 @@ TEST_P(ChainTest, WhatAskedABrokenProgramIsTheCauseOfWhatFollows) {
   ClusterOptions options = Options();
   LoseAPiece(options);
   auto runtime = Start("1x3x2", options);
-  const ProgramHandle move = LoadPlan(*runtime, MovePlan());
+  const ProgramHandle move = LoadPlan(*runtime, ThereAndBackPlan());
   const ProgramHandle add = LoadPlan(*runtime, MapPlan("add", "add_one1"));
   const HostArray value = Floats({4}, {1, 2, 3, 4});
   EXPECT_FALSE(runtime->Await(LaunchPlan(*runtime, move, {value})).ok());
@@ -410,7 +410,7 @@ TEST(ChainFaultTest, DoubledAndOvertakingMessagesChangeNothing) {
     auto runtime = Start("1x3x2", options);
     const ProgramHandle add = LoadPlan(*runtime, MapPlan("add", "add_one1"));
     const ProgramHandle check = LoadPlan(*runtime, MapPlan("check", "check1"));
-    const ProgramHandle move = LoadPlan(*runtime, MovePlan());
+    const ProgramHandle move = LoadPlan(*runtime, ThereAndBackPlan());
     ArrayHandle good = *runtime->Put(Floats({4}, {1, 2, 3, 4}));
     ArrayHandle bad = *runtime->Put(Floats({4}, {1, 2, -9, -9}));
     for (int i = 0; i < 4; ++i) {
@@ -435,7 +435,7 @@ TEST(ChainFaultTest, WhatIsHeldIsGivenUpToo) {
     options.reorder_probability = 0.5;
     LoseAPiece(options);
     auto runtime = Start("1x3x2", options);
-    const ProgramHandle move = LoadPlan(*runtime, MovePlan());
+    const ProgramHandle move = LoadPlan(*runtime, ThereAndBackPlan());
     ArrayHandle array = *runtime->Put(Floats({4}, {1, 2, 3, 4}));
     std::vector<RunHandle> runs;
     for (int i = 0; i < 5; ++i) {
@@ -460,7 +460,7 @@ class RandomChain {
         waits_(lossy_ || world == ClusterOptions::kThreads),
         runtime_(Start("1x3x2", Options(world, seed))) {
     plans_ = {MapPlan("add", "add_one1"), MapPlan("there", "twice1", 2),
-              MapPlan("check", "check1"), MovePlan(),
+              MapPlan("check", "check1"), ThereAndBackPlan(),
               SumPlan(0, 0, 4),           SumPlan(0, 2, 4)};
     for (const proto::Plan& plan : plans_) {
       programs_.push_back(LoadPlan(*runtime_, plan));

@@ -31,7 +31,7 @@ class ClientValuesTest
 INSTANTIATE_TEST_SUITE_P(Worlds, ClientValuesTest, BothWorlds(), WorldName);
 
 // v = u + 1 on two hosts; `none` has no elements.
-proto::Plan AddPlan() {
+proto::Plan AddPlanWithNone() {
   PlanBuilder b("add", 2);
   const uint32_t s = b.AddSlice("s", {{"x", 2}}, 0);
   const uint32_t u = b.AddBuffer("u", s, Rows({2}), 2);
@@ -51,7 +51,8 @@ RunHandle LaunchAdd(Client& client, ProgramHandle program) {
 
 TEST_P(ClientValuesTest, ResultsAreFetchedByNameOrNumberAsOftenAsOneLikes) {
   auto runtime = Make();
-  const RunHandle run = LaunchAdd(*runtime, LoadPlan(*runtime, AddPlan()));
+  const RunHandle run =
+      LaunchAdd(*runtime, LoadPlan(*runtime, AddPlanWithNone()));
   for (int i = 0; i < 2; ++i) {
     EXPECT_THAT(FetchValues(*runtime, run, "v"), ElementsAre(2, 3));
     EXPECT_THAT(Values(*runtime->Fetch(run, 0)), ElementsAre(2, 3));
@@ -75,7 +76,8 @@ TEST_P(ClientValuesTest, ResultsAreFetchedByNameOrNumberAsOftenAsOneLikes) {
 
 TEST_P(ClientValuesTest, AResultIsAsManyArraysAsItIsKept) {
   auto runtime = Make();
-  const RunHandle run = LaunchAdd(*runtime, LoadPlan(*runtime, AddPlan()));
+  const RunHandle run =
+      LaunchAdd(*runtime, LoadPlan(*runtime, AddPlanWithNone()));
   const ArrayHandle early = *runtime->Keep(run, "v");
   EXPECT_TRUE(runtime->Await(run).ok());
   const ArrayHandle late = *runtime->Keep(run, 0);
@@ -92,7 +94,8 @@ TEST_P(ClientValuesTest, AResultIsAsManyArraysAsItIsKept) {
 // In a simulation nothing happens unless somebody waits.
 TEST_P(ClientValuesTest, AResultWithoutBytesIsKeptWhenItsRunHasEnded) {
   auto runtime = Make();
-  const RunHandle run = LaunchAdd(*runtime, LoadPlan(*runtime, AddPlan()));
+  const RunHandle run =
+      LaunchAdd(*runtime, LoadPlan(*runtime, AddPlanWithNone()));
   const ArrayHandle none = *runtime->Keep(run, "none");
   EXPECT_TRUE(*runtime->IsReady(run));
   EXPECT_TRUE(*runtime->IsReady(none));

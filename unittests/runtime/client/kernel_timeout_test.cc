@@ -19,7 +19,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-constexpr TimeNs kSecond = 1'000'000'000;
 constexpr char kError[] =
     "model.mlir:3:8: 'wait' of program 'slow' has not returned for 10s at step "
     "0 on shard 0 (island0/host0/device1) [PW4102]";

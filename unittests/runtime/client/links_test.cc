@@ -29,8 +29,8 @@ proto::Cluster LinkedCluster() {
 }
 
 // Eight floats go from one host to another.
-proto::Plan MovePlan(uint32_t from_island, int64_t from, uint32_t to_island,
-                     int64_t to) {
+proto::Plan OneMovePlan(uint32_t from_island, int64_t from, uint32_t to_island,
+                        int64_t to) {
   PlanBuilder b("move", 2);
   const uint32_t s = b.AddSlice("s", {{"x", 1}}, from_island, from);
   const uint32_t t = b.AddSlice("t", {{"x", 1}}, to_island, to);
@@ -59,12 +59,12 @@ TEST(LinksTest, SimulationKeepsThoseOfEachIsland) {
   // first host: the second one's grant travels while the piece does, and then
   // its end goes back.
   const TimeNs launch = kMs / 4;
-  EXPECT_THAT(MoveTime(Sim(), MovePlan(0, 0, 0, 1)),
+  EXPECT_THAT(MoveTime(Sim(), OneMovePlan(0, 0, 0, 1)),
               AllOf(Ge(2 * kMs), Le(2 * kMs + launch)));
-  EXPECT_THAT(MoveTime(Sim(), MovePlan(1, 0, 1, 1)),
+  EXPECT_THAT(MoveTime(Sim(), OneMovePlan(1, 0, 1, 1)),
               AllOf(Ge(6 * kMs), Le(6 * kMs + launch)));
   // 96 bytes at 1 MB/s take 0.096 ms.
-  EXPECT_THAT(MoveTime(Sim(), MovePlan(0, 0, 1, 0)),
+  EXPECT_THAT(MoveTime(Sim(), OneMovePlan(0, 0, 1, 0)),
               AllOf(Ge(2 * kMs + 96'000), Le(2 * kMs + 96'000 + launch)));
 }
 
@@ -73,9 +73,9 @@ TEST(LinksTest, ThreadsKeepThemWhenTold) {
   options.workers = 2;
   options.kernels = &Kernels();
   options.link_costs = true;
-  EXPECT_GE(MoveTime(options, MovePlan(0, 0, 0, 1)), 2 * kMs);
-  EXPECT_GE(MoveTime(options, MovePlan(1, 0, 1, 1)), 6 * kMs);
-  EXPECT_GE(MoveTime(options, MovePlan(0, 0, 1, 0)), 2 * kMs + 96'000);
+  EXPECT_GE(MoveTime(options, OneMovePlan(0, 0, 0, 1)), 2 * kMs);
+  EXPECT_GE(MoveTime(options, OneMovePlan(1, 0, 1, 1)), 6 * kMs);
+  EXPECT_GE(MoveTime(options, OneMovePlan(0, 0, 1, 0)), 2 * kMs + 96'000);
 }
 
 // Messages are under way on slow links, payloads in their senders' staging,
@@ -89,7 +89,7 @@ TEST(LinksTest, StoppedWhileMessagesAreUnderWay) {
   proto::Cluster cluster = LinkedCluster();
   cluster.mutable_dcn()->set_latency_seconds(3600);
   auto runtime = StartOn(cluster, options);
-  const ProgramHandle program = LoadPlan(*runtime, MovePlan(0, 1, 1, 0));
+  const ProgramHandle program = LoadPlan(*runtime, OneMovePlan(0, 1, 1, 0));
   const RunHandle run =
       LaunchPlan(*runtime, program, {Floats({8}, Ramp(8))}, 10);
   EXPECT_THAT(std::string(runtime->Await(run).message()),
@@ -98,19 +98,19 @@ TEST(LinksTest, StoppedWhileMessagesAreUnderWay) {
                                    "edge from 'm.send' to 'm.recv': 0 of 1 "
                                    "tokens came"));
   EXPECT_TRUE(runtime->Unload(program).ok());
-  const ProgramHandle again = LoadPlan(*runtime, MovePlan(0, 1, 1, 0));
+  const ProgramHandle again = LoadPlan(*runtime, OneMovePlan(0, 1, 1, 0));
   LaunchPlan(*runtime, again, {Floats({8}, Ramp(8))}, 10);
 }
 
 TEST(LinksTest, SequentialDispatchPaysForItsMessages) {
   ClusterOptions options = Sim();
-  const TimeNs parallel = MoveTime(options, MovePlan(1, 0, 1, 1));
+  const TimeNs parallel = MoveTime(options, OneMovePlan(1, 0, 1, 1));
   options.dispatch = ClusterOptions::kSequential;
   options.host_work_ns = kMs;
   // Feed and send are prepared, that is told over the link, and then the recv
   // and the fetch are. Messages inside a host take some microseconds, which are
   // others each time.
-  EXPECT_THAT(MoveTime(options, MovePlan(1, 0, 1, 1)),
+  EXPECT_THAT(MoveTime(options, OneMovePlan(1, 0, 1, 1)),
               AllOf(Ge(parallel + 4 * kMs - kMs / 50),
                     Le(parallel + 4 * kMs + kMs / 4)));
 }

@@ -21,8 +21,6 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-constexpr TimeNs kSecond = 1'000'000'000;
-
 ClusterOptions Threads(int workers, std::shared_ptr<ManualClock> clock,
                        Warnings* warnings) {
   ClusterOptions options;

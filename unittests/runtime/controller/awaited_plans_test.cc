@@ -22,7 +22,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-constexpr TimeNs kTimeout = 100;
+constexpr TimeNs kPlanTimeout = 100;
 
 class AwaitedPlansTest : public ::testing::Test {
  protected:
@@ -61,7 +61,7 @@ class AwaitedPlansTest : public ::testing::Test {
   std::shared_ptr<const PreparedPlan> plan_;
   PlanName name_;
   TimeNs now_ = 5;
-  AwaitedPlans plans_{&context_, kTimeout};
+  AwaitedPlans plans_{&context_, kPlanTimeout};
 };
 
 TEST_F(AwaitedPlansTest, OneClientIsAskedForAll) {
@@ -117,7 +117,7 @@ TEST_F(AwaitedPlansTest, AClientThatLeavesIsNotWaitedFor) {
 TEST_F(AwaitedPlansTest, AsksAgainUntilTheTimeIsOver) {
   Add(7, 1);
   Add(8, 1);
-  now_ += kTimeout - 1;
+  now_ += kPlanTimeout - 1;
   EXPECT_THAT(Tick().questions, SizeIs(1));
   now_ += 1;
   const AwaitedPlans::Outcome over = Tick();

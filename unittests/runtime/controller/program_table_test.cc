@@ -25,7 +25,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using State = ProgramTable::State;
 
-constexpr TimeNs kTimeout = 100;
+constexpr TimeNs kLoadTimeout = 100;
 const PlanName kPlan{HashOf(absl::string_view("p")), 1000};
 
 class ProgramTableTest : public ::testing::Test {
@@ -68,7 +68,7 @@ class ProgramTableTest : public ::testing::Test {
   }
 
   Topology topology_ = MakeTopology("1x2x2");
-  ProgramTable table_{topology_, kTimeout};
+  ProgramTable table_{topology_, kLoadTimeout};
   TimeNs now_ = 0;
   WaitSet busy_;
   uint32_t incarnation_ = 1;
@@ -393,7 +393,7 @@ TEST_F(ProgramTableTest, WhoFetchesThePlanIsNotSilent) {
     request.set_offset(offset);
     request.clear_objects();
     if (code) request.add_objects(0);
-    now_ += kTimeout - 1;
+    now_ += kLoadTimeout - 1;
     table_.Asked(now_, /*process=*/1, request);
     now_ += 1;
     return Texts(table_.Tick(now_, WaitSet()));

@@ -20,7 +20,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using Verdicts = std::vector<StallDetector::Verdict>;
 
-constexpr TimeNs kTimeout = 100;
+constexpr TimeNs kStallTimeout = 100;
 
 class StallDetectorTest : public ::testing::Test {
  protected:
@@ -72,7 +72,7 @@ class StallDetectorTest : public ::testing::Test {
   std::shared_ptr<const PreparedPlan> plans_[2] = {
       Prepare(MovePlan("p", 2), topology_),
       Prepare(MovePlan("q", 2), topology_)};
-  StallDetector detector_{topology_, kTimeout};
+  StallDetector detector_{topology_, kStallTimeout};
   std::vector<StallDetector::Subject> subjects_;
   uint64_t round_ = 0;
   Verdicts last_;
@@ -135,18 +135,18 @@ TEST_F(StallDetectorTest, WhatFiresOrRunsGoesOn) {
 // A device in a kernel does not answer: its program is left alone, and others
 // are judged all the same.
 TEST_F(StallDetectorTest, WhatDoesNotAnswerIsLeftAlone) {
-  for (TimeNs now : {kTimeout, 2 * kTimeout}) {
+  for (TimeNs now : {kStallTimeout, 2 * kStallTimeout}) {
     Begin();
     Report(0, 0, 7, Stall::kRoot);
     ReportBoth(1, 7, Stall::kRoot);
     EXPECT_FALSE(detector_.complete());
-    EXPECT_THAT(Finish(now), now == kTimeout ? std::vector<uint32_t>{}
-                                             : std::vector<uint32_t>{1});
+    EXPECT_THAT(Finish(now), now == kStallTimeout ? std::vector<uint32_t>{}
+                                                  : std::vector<uint32_t>{1});
   }
   // From then on its time counts.
   Begin();
   ReportBoth(0, 7, Stall::kRoot);
-  EXPECT_THAT(Finish(2 * kTimeout), IsEmpty());
+  EXPECT_THAT(Finish(2 * kStallTimeout), IsEmpty());
 }
 
 TEST_F(StallDetectorTest, WhatWaitsForAClientGoesOn) {

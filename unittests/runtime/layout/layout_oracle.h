@@ -24,6 +24,12 @@
 
 namespace pathways::layout {
 
+// The axes that split each dimension, and no sum that is still to be made.
+inline Layout Split(const std::vector<int64_t>& shape,
+                    const std::vector<std::vector<std::string>>& dims) {
+  return {shape, dims, {}, Reduction::kNone};
+}
+
 // A mesh, a layout, and everything about it by enumeration.
 struct Sharded {
   struct Shard {

@@ -23,11 +23,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-Layout Split(const std::vector<int64_t>& shape,
-             const std::vector<std::vector<std::string>>& dims) {
-  return {shape, dims, {}, Reduction::kNone};
-}
-
 TEST(LayoutTest, MeshErrors) {
   EXPECT_EQ(CheckMesh({}), "");
   EXPECT_EQ(CheckMesh({{"a", 4096}, {"b", 4096}, {"c", 1}}), "");

@@ -375,11 +375,6 @@ Movement Make(const Layout& source, const Mesh& source_mesh,
   return movement;
 }
 
-Layout Split(const std::vector<int64_t>& shape,
-             const std::vector<std::vector<std::string>>& dims) {
-  return {shape, dims, {}, Reduction::kNone};
-}
-
 TEST(MovementTest, OwnCopyFirst) {
   Mesh mesh = {{"a", 2}, {"b", 2}};
   Layout copies = Split({4}, {{}});

@@ -19,7 +19,7 @@ namespace pathways::testing {
 namespace {
 
 // The sample's kernel with three objects, of which the second is large.
-PlanData Sample() {
+PlanData WithThreeObjects() {
   std::vector<uint8_t> blobs(1 << 20);
   for (size_t i = 0; i < blobs.size(); ++i) {
     blobs[i] = static_cast<uint8_t>(i * i >> 3);
@@ -51,7 +51,7 @@ std::string ReadAll(const PlanSource& source,
 }
 
 TEST(PlanSourceTest, GivesTheHeadAndObjectsInPieces) {
-  const PlanData plan = Sample();
+  const PlanData plan = WithThreeObjects();
   const auto source = PlanSource::Create(plan);
   ASSERT_TRUE(source.ok()) << source.status();
   EXPECT_EQ((*source)->name(), *NameOf(plan));
@@ -76,7 +76,7 @@ TEST(PlanSourceTest, GivesTheHeadAndObjectsInPieces) {
 }
 
 TEST(PlanSourceTest, GivesNothingElse) {
-  const auto source = PlanSource::Create(Sample());
+  const auto source = PlanSource::Create(WithThreeObjects());
   ASSERT_TRUE(source.ok());
   EXPECT_EQ((*source)->Read(std::vector<uint32_t>{0, 3}, 0).status(),
             absl::OutOfRangeError("object 3 was asked for, there are 3"));

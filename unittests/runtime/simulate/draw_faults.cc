@@ -21,9 +21,9 @@ using proto::Fault;
 // Of virtual time: most scenarios are over after one to three milliseconds.
 constexpr uint64_t kSpanNs = 1'500'000;
 
-class Drawing {
+class FaultDrawing {
  public:
-  Drawing(const Topology& topology, SplitMix* random, Scenario* scenario)
+  FaultDrawing(const Topology& topology, SplitMix* random, Scenario* scenario)
       : topology_(topology), random_(*random), scenario_(*scenario) {}
 
   void Run() {
@@ -238,17 +238,17 @@ class Drawing {
 
 void DrawFaults(const Topology& topology, SplitMix* random,
                 Scenario* scenario) {
-  Drawing(topology, random, scenario).Run();
+  FaultDrawing(topology, random, scenario).Run();
 }
 
 void DrawClientFaults(const Topology& topology, SplitMix* random,
                       Scenario* scenario) {
-  Drawing(topology, random, scenario).OfClients();
+  FaultDrawing(topology, random, scenario).OfClients();
 }
 
 void DrawDiskFaults(const Topology& topology, SplitMix* random,
                     Scenario* scenario) {
-  Drawing(topology, random, scenario).OfDisks();
+  FaultDrawing(topology, random, scenario).OfDisks();
 }
 
 }  // namespace pathways::simulate

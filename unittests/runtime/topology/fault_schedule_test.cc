@@ -22,7 +22,7 @@ Topology TwoHosts() {
   return Topology::Create(ReadTopology("1x2x2").value()).value();
 }
 
-std::string ErrorOf(const std::string& text) {
+std::string ParseError(const std::string& text) {
   const auto parsed = ParseFaults(text, "f.textproto", TwoHosts());
   EXPECT_TRUE(absl::IsInvalidArgument(parsed.status())) << parsed.status();
   return std::string(parsed.status().message());
@@ -51,48 +51,48 @@ TEST(FaultScheduleTest, AllKindsAreRead) {
 
 TEST(FaultScheduleTest, WhatIsWrongIsNamedWithItsPlace) {
   EXPECT_EQ(
-      ErrorOf("faults {\n  crash { host: \"host9\" }\n}"),
+      ParseError("faults {\n  crash { host: \"host9\" }\n}"),
       "f.textproto:2:11: faults[0].crash.host is 'host9', expected a host "
       "of 2: 'host0' ... 'host1' [PW8102]");
-  EXPECT_EQ(ErrorOf("faults { crash { } }"),
+  EXPECT_EQ(ParseError("faults { crash { } }"),
             "f.textproto: faults[0].crash.host is '', expected a host of 2: "
             "'host0' ... 'host1' [PW8102]");
   EXPECT_EQ(
-      ErrorOf("faults { pause { host: \"controller\" } }"),
+      ParseError("faults { pause { host: \"controller\" } }"),
       "f.textproto:1:18: faults[0].pause.host is 'controller', expected "
       "'clients', 'client:NAME' or a host of 2: 'host0' ... 'host1' [PW8102]");
-  EXPECT_EQ(ErrorOf("faults { pause { host: \"client:\" } }"),
+  EXPECT_EQ(ParseError("faults { pause { host: \"client:\" } }"),
             "f.textproto:1:18: faults[0].pause.host is 'client:', expected "
             "'clients', 'client:NAME' or a host of 2: 'host0' ... 'host1' "
             "[PW8102]");
-  EXPECT_THAT(ErrorOf("faults { crash { host: \"clients\" } }"),
+  EXPECT_THAT(ParseError("faults { crash { host: \"clients\" } }"),
               HasSubstr("is 'clients', expected a host of 2"));
-  EXPECT_EQ(ErrorOf("faults { bad_disk { host: \"host0\" } }"),
+  EXPECT_EQ(ParseError("faults { bad_disk { host: \"host0\" } }"),
             "f.textproto:1:21: faults[0].bad_disk.host has a disk of which "
             "nothing fails, expected writes_fail or reads_fail [PW8102]");
-  EXPECT_EQ(ErrorOf("faults { slow_device { device: \"d\" factor: 2 } }"),
+  EXPECT_EQ(ParseError("faults { slow_device { device: \"d\" factor: 2 } }"),
             "f.textproto:1:24: faults[0].slow_device.device is 'd', expected a "
             "device, such as 'island0/host0/device0' [PW8102]");
-  EXPECT_EQ(ErrorOf("faults { slow_device { factor: 0.5 } }"),
+  EXPECT_EQ(ParseError("faults { slow_device { factor: 0.5 } }"),
             "f.textproto:1:24: faults[0].slow_device.factor is 0.5, expected 1 "
             "to 1e+06 [PW8102]");
   EXPECT_EQ(
-      ErrorOf("faults { partition { some: \"host0\" some: \"nowhere\" } }"),
+      ParseError("faults { partition { some: \"host0\" some: \"nowhere\" } }"),
       "f.textproto:1:36: faults[0].partition.some[1] is 'nowhere', expected "
       "'controller', 'clients', 'client:NAME' or a host of 2: 'host0' ... "
       "'host1' [PW8102]");
-  EXPECT_EQ(ErrorOf("faults { at_seconds: -1 crash { host: \"host0\" } }"),
+  EXPECT_EQ(ParseError("faults { at_seconds: -1 crash { host: \"host0\" } }"),
             "f.textproto:1:10: faults[0].at_seconds is -1, expected 0 to 1e+09 "
             "[PW8102]");
-  EXPECT_EQ(ErrorOf("faults { bad_link { controls { drop: 2 } } }"),
+  EXPECT_EQ(ParseError("faults { bad_link { controls { drop: 2 } } }"),
             "f.textproto:1:32: faults[0].bad_link.controls.drop is 2, expected "
             "0 to 1 [PW8102]");
-  EXPECT_THAT(ErrorOf("faults { for_seconds: 1 }"),
+  EXPECT_THAT(ParseError("faults { for_seconds: 1 }"),
               HasSubstr("expected one of crash, pause"));
-  EXPECT_EQ(ErrorOf("hazards { fault { at_control: 3 crash {} } }"),
+  EXPECT_EQ(ParseError("hazards { fault { at_control: 3 crash {} } }"),
             "f.textproto:1:11: hazards[0].fault has a time, expected none: "
             "times are drawn from the rates [PW8102]");
-  EXPECT_THAT(ErrorOf("faults { crsh {} }"), HasSubstr("f.textproto:1:"));
+  EXPECT_THAT(ParseError("faults { crsh {} }"), HasSubstr("f.textproto:1:"));
 }
 
 TEST(FaultScheduleTest, PresetsHaveNames) {

@@ -19,16 +19,13 @@
 
 #include "runtime/world/mix.h"
 #include "runtime/world/thread_world.h"
+#include "unittests/runtime/world/await.h"
 #include "unittests/runtime/world/test_actor.h"
 
 namespace pathways {
 namespace {
 
 constexpr TimeNs kMs = 1'000'000;
-
-void Await(const std::function<bool()>& state) {
-  while (!state()) std::this_thread::yield();
-}
 
 // What an abandoned thread may touch, so it is never destroyed.
 struct Kernel {

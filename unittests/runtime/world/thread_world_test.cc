@@ -16,7 +16,6 @@
 #include <chrono>
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -26,6 +25,7 @@
 #include <vector>
 
 #include "runtime/protocol/wire_kind.h"
+#include "unittests/runtime/world/await.h"
 #include "unittests/runtime/world/test_actor.h"
 
 namespace pathways {
@@ -44,11 +44,6 @@ ThreadOptions Workers(int workers, TimeNs spin_ns = -1) {
   options.workers = workers;
   options.spin_ns = spin_ns;
   return options;
-}
-
-// Waits for a state that some other thread reaches by itself.
-void Await(const std::function<bool()>& state) {
-  while (!state()) std::this_thread::yield();
 }
 
 TEST(ThreadWorldTest, BadOptionsAreRefused) {

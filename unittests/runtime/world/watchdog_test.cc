@@ -12,21 +12,18 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "unittests/runtime/world/await.h"
+
 namespace pathways {
 namespace {
 
 using ::testing::ElementsAre;
-
-void Await(const std::function<bool()>& state) {
-  while (!state()) std::this_thread::yield();
-}
 
 TEST(KernelGateTest, SaysWhatIsInside) {
   KernelGate gate;

@@ -1,0 +1,25 @@
+//===- note.h - What a process of a cluster says ----------------*- C++ -*-===//
+//-*-===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TOOLS_PW_NODE_NOTE_H_
+#define TOOLS_PW_NODE_NOTE_H_
+
+#include <cstdio>
+#include <string>
+
+namespace pathways::pw_node {
+
+// A line on standard error.
+inline void Note(const std::string& line) {
+  std::fprintf(stderr, "pw-node: %s\n", line.c_str());
+}
+
+}  // namespace pathways::pw_node
+
+#endif  // TOOLS_PW_NODE_NOTE_H_
