@@ -294,10 +294,11 @@ TEST(AttentionGradient, BlocksOfScoresGiveTheBitsOfWholeOnes) {
                  << c.size << " " << c.element << (c.isCausal ? " causal" : "")
                  << (c.adds ? " adds" : "") << (c.turns ? " turns" : "")
                  << (c.hasHeadsInside ? " heads inside" : ""));
-    double scratch = 1;
+    double scratch = 2;
     compare(c, scratch);
-
-    EXPECT_LT(scratch, 1);
+    // Whole scores, their gradients and those before the softmax take 3, 2
+    // where the elements are narrow.
+    EXPECT_LT(scratch, 1.5);
   }
 }
 

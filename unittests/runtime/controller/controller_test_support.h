@@ -41,7 +41,7 @@ inline std::shared_ptr<const PreparedPlan> Prepare(proto::Plan plan,
   return *std::move(prepared);
 }
 
-inline layout::Layout Rows(int64_t size) {
+inline layout::Layout RowsOf(int64_t size) {
   layout::Layout layout;
   layout.shape = {size};
   layout.dims = {{"x"}};
@@ -52,7 +52,7 @@ inline layout::Layout Rows(int64_t size) {
 inline proto::Plan EchoPlan() {
   PlanBuilder b("p", 2);
   const uint32_t s = b.AddSlice("s", {{"x", 1}}, 0);
-  const uint32_t u = b.AddBuffer("u", s, Rows(2), 2);
+  const uint32_t u = b.AddBuffer("u", s, RowsOf(2), 2);
   b.AddFeed("u", u);
   b.AddFetch("z", u);
   return b.Finish();
@@ -64,7 +64,7 @@ inline proto::Plan MovePlan(const std::string& name, int64_t size,
                             uint32_t from = 0, uint32_t to = 0,
                             int64_t base = 0, int64_t elements = 0) {
   PlanBuilder b(name, 2);
-  const layout::Layout rows = Rows(elements == 0 ? size : elements);
+  const layout::Layout rows = RowsOf(elements == 0 ? size : elements);
   const uint32_t s = b.AddSlice("s", {{"x", size}}, from, base);
   const uint32_t t = b.AddSlice("t", {{"x", size}}, to, base);
   const uint32_t u = b.AddBuffer("u", s, rows, 2);

@@ -21,8 +21,8 @@ FiringCost Pipeline(const std::vector<uint64_t>& costs, int64_t devices) {
     const std::string n = absl::StrCat(i);
     const uint32_t s =
         b.AddSlice("s" + n, {{"x", 1}}, 0, static_cast<int64_t>(i) % devices);
-    const uint32_t in = b.AddBuffer("in" + n, s, Rows(2), 2);
-    const uint32_t out = b.AddBuffer("out" + n, s, Rows(2), 2);
+    const uint32_t in = b.AddBuffer("in" + n, s, RowsOf(2), 2);
+    const uint32_t out = b.AddBuffer("out" + n, s, RowsOf(2), 2);
     i == 0 ? void(b.AddFeed("x", in)) : void(b.AddMove("m" + n, before, in));
     b.AddGang("g" + n, s, {in}, {out}, costs[i]);
     before = out;
