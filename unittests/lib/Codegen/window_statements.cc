@@ -180,7 +180,10 @@ int64_t mostOf(char letter) {
 /// Chooses sizes and steps; `below` gives a number below another.
 template <typename Below> Windows anyWindows(const WindowOp &op, Below below) {
   auto chance = [&](int percent) { return below(100) < percent; };
-  Windows w = {mapOf(op.image), mapOf(op.filter), mapOf(op.out), {}};
+  Windows w;
+  w.imageMap = mapOf(op.image);
+  w.filterMap = mapOf(op.filter);
+  w.outMap = mapOf(op.out);
   for (const char *l = kLetters; *l; ++l) {
     w.loops.push_back(!isThere(op, *l) ? 1 : 1 + below(mostOf(*l)));
     if (*l == 'f' && w.loops.back() > 1 && chance(20))

@@ -19,7 +19,11 @@
 namespace pathways::testing {
 namespace {
 
+#ifdef PATHWAYS_SANITIZED
+constexpr int kGuesses = 100'000;
+#else
 constexpr int kGuesses = 1'000'000;
+#endif
 constexpr uint32_t kOwner = 1, kGuesser = 2;
 
 class GuessedHandlesTest : public ControllerTest {

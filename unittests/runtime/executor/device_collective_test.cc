@@ -51,7 +51,7 @@ class DeviceCollectiveTest
     const uint32_t from = b.AddSlice("from", {{"y", 1}}, 0);
     const uint32_t one = b.AddSlice("one", {{"y", 1}}, 1, /*base=*/1);
     const uint32_t all = b.AddSlice("all", {{"x", 2}}, 1);
-    layout::Layout whole = Rows(4);
+    layout::Layout whole = RowsOf(4);
     whole.dims = {{}};
     const uint32_t u = b.AddBuffer("u", from, whole, 2);
     const uint32_t w = b.AddBuffer("w", one, whole, 2);
@@ -141,9 +141,9 @@ class LateMemberTest : public ::testing::TestWithParam<std::vector<uint32_t>> {
     };
     bind(from, {2, 0});
     bind(all, {2, 3});
-    const uint32_t u = b.AddBuffer("u", from, Rows(4), 2);
-    const uint32_t x = b.AddBuffer("x", all, Rows(4), 2);
-    const uint32_t y = b.AddBuffer("y", all, Rows(4), 2);
+    const uint32_t u = b.AddBuffer("u", from, RowsOf(4), 2);
+    const uint32_t x = b.AddBuffer("x", all, RowsOf(4), 2);
+    const uint32_t y = b.AddBuffer("y", all, RowsOf(4), 2);
     b.AddFeed("u", u);
     b.AddMove("m", u, x);
     AddCollective(b, b.AddGang("g", all, {x}, {y}), proto::ALL_REDUCE, "x");

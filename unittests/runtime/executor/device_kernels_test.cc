@@ -25,8 +25,8 @@ class DeviceKernelsTest : public DeviceTest {
   void Begin(TimeNs cost) {
     PlanBuilder b("p", 2);
     const uint32_t s = b.AddSlice("s", {{"x", 1}}, 0);
-    const uint32_t u = b.AddBuffer("u", s, Rows(1), 2);
-    const uint32_t v = b.AddBuffer("v", s, Rows(1), 2);
+    const uint32_t u = b.AddBuffer("u", s, RowsOf(1), 2);
+    const uint32_t v = b.AddBuffer("v", s, RowsOf(1), 2);
     b.AddGang("g", s, {}, {u}, cost);
     b.AddGang("h", s, {u}, {v}, 1);
     b.AddFetch("v", v);
@@ -127,7 +127,7 @@ class SlowDeviceTest : public DeviceTest {
   void Begin(TimeNs cost) {
     PlanBuilder b("p", 2);
     const uint32_t s = b.AddSlice("s", {{"x", 1}}, 0);
-    const uint32_t u = b.AddBuffer("u", s, Rows(1), 2);
+    const uint32_t u = b.AddBuffer("u", s, RowsOf(1), 2);
     const uint32_t gang = b.AddGang("g", s, {}, {u}, cost);
     proto::Kernel* kernel = b.plan().add_kernels();
     kernel->set_name("k");

@@ -233,10 +233,15 @@ constexpr proto::CollectiveKind kKinds[] = {
     proto::ALL_TO_ALL, proto::PERMUTE};
 
 TEST(ExchangeStateTest, TwoSlotsDoHoweverLateMessagesAre) {
+#ifdef PATHWAYS_SANITIZED
+  constexpr int kRuns = 100;
+#else
+  constexpr int kRuns = 400;
+#endif
   const unsigned seed = std::random_device()();
   SCOPED_TRACE(seed);
   std::mt19937 random(seed);
-  for (int i = 0; i < 400; ++i) {
+  for (int i = 0; i < kRuns; ++i) {
     const int64_t hosts = 2 + random() % 7;
     const int64_t block = 1 + random() % 3;
     std::vector<int32_t> host_of;

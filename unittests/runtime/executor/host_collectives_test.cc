@@ -30,8 +30,8 @@ class HostCollectivesTest : public ::testing::Test {
   HostCollectivesTest() : host_("1x2x2") {
     PlanBuilder b("p", 2);
     const uint32_t s = b.AddSlice("s", {{"x", 4}}, 0);
-    const uint32_t u = b.AddBuffer("u", s, Rows(4), 2);
-    const uint32_t v = b.AddBuffer("v", s, Rows(4), 2);
+    const uint32_t u = b.AddBuffer("u", s, RowsOf(4), 2);
+    const uint32_t v = b.AddBuffer("v", s, RowsOf(4), 2);
     b.AddFeed("u", u);
     AddCollective(b, b.AddGang("g", s, {u}, {v}), proto::ALL_REDUCE, "x");
     b.AddFetch("v", v);

@@ -29,8 +29,8 @@ class HostProgramCollectivesTest : public ::testing::Test {
     topology_ = std::make_unique<Topology>(MakeTopology(topology));
     PlanBuilder b("p", 2);
     const uint32_t s = b.AddSlice("s", {{"x", 4}}, 0);
-    const uint32_t u = b.AddBuffer("u", s, Rows(4 * numbers), 2);
-    const uint32_t v = b.AddBuffer("v", s, Rows(4 * numbers), 2);
+    const uint32_t u = b.AddBuffer("u", s, RowsOf(4 * numbers), 2);
+    const uint32_t v = b.AddBuffer("v", s, RowsOf(4 * numbers), 2);
     b.AddFeed("u", u);
     AddCollective(b, b.AddGang("g", s, {u}, {v}), kind, "x");
     b.AddFetch("v", v);

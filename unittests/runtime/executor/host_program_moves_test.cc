@@ -52,8 +52,8 @@ TEST(HostProgramMovesTest, DevicesOfAWorkerAreNearAndOthersArePeers) {
   PlanBuilder b("p", 2);
   const uint32_t s = b.AddSlice("s", {{"x", 1}}, 0, /*base=*/0);
   const uint32_t t = b.AddSlice("t", {{"x", 2}}, 0, /*base=*/1);
-  const uint32_t u = b.AddBuffer("u", s, Rows(2), 2);
-  const uint32_t v = b.AddBuffer("v", t, Rows(2), 2);
+  const uint32_t u = b.AddBuffer("u", s, RowsOf(2), 2);
+  const uint32_t v = b.AddBuffer("v", t, RowsOf(2), 2);
   b.AddFeed("u", u);
   b.AddMove("m", u, v);
   b.AddFetch("v", v);
@@ -73,8 +73,8 @@ TEST(HostProgramMovesTest, AControlEdgeIsOneMessageForAHost) {
   PlanBuilder b("p", 2);
   const uint32_t s = b.AddSlice("s", {{"x", 4}}, 0);
   const uint32_t t = b.AddSlice("t", {{"x", 4}}, 1);
-  const uint32_t u = b.AddBuffer("u", s, Rows(4), 2);
-  const uint32_t v = b.AddBuffer("v", t, Rows(4), 2);
+  const uint32_t u = b.AddBuffer("u", s, RowsOf(4), 2);
+  const uint32_t v = b.AddBuffer("v", t, RowsOf(4), 2);
   const uint32_t first = b.AddGang("first", s, {}, {u});
   const uint32_t second = b.AddGang("second", t, {}, {v});
   b.AddFetch("u", u);

@@ -26,7 +26,7 @@ TEST(HostProgramQueueTest, AGangRunsAllShardsOfADevice) {
   const Topology topology = MakeTopology("1x1x2");
   PlanBuilder b("p", 2);
   const uint32_t s = b.AddSlice("s", {{"x", 2}, {"y", 2}}, 0, 0, /*span=*/2);
-  const uint32_t u = b.AddBuffer("u", s, Rows(2), 2);
+  const uint32_t u = b.AddBuffer("u", s, RowsOf(2), 2);
   b.AddGang("g", s, {}, {u}, /*cost_ns=*/70);
   b.AddFetch("u", u);
   TestHost host(topology, 0);
@@ -47,8 +47,8 @@ TEST(HostProgramQueueTest, ACollectiveMeetsWithTheOtherDevices) {
   const Topology topology = MakeTopology("1x1x2");
   PlanBuilder b("p", 2);
   const uint32_t s = b.AddSlice("s", {{"x", 2}}, 0);
-  const uint32_t u = b.AddBuffer("u", s, Rows(2), 2);
-  const uint32_t v = b.AddBuffer("v", s, Rows(2), 2);
+  const uint32_t u = b.AddBuffer("u", s, RowsOf(2), 2);
+  const uint32_t v = b.AddBuffer("v", s, RowsOf(2), 2);
   b.AddFeed("u", u);
   AddCollective(b, b.AddGang("g", s, {u}, {v}), proto::ALL_REDUCE, "x");
   b.AddFetch("v", v);
@@ -71,10 +71,10 @@ proto::Plan TwoCollectives(layout::Mesh mesh, int64_t span) {
   int64_t rows = 1;
   for (const auto& axis : mesh) rows *= axis.size;
   const uint32_t s = b.AddSlice("s", std::move(mesh), 0, 0, span);
-  uint32_t last = b.AddBuffer("b0", s, Rows(rows), 2);
+  uint32_t last = b.AddBuffer("b0", s, RowsOf(rows), 2);
   b.AddFeed("v", last);
   for (const char* name : {"b1", "b2"}) {
-    const uint32_t next = b.AddBuffer(name, s, Rows(rows), 2);
+    const uint32_t next = b.AddBuffer(name, s, RowsOf(rows), 2);
     AddCollective(b, b.AddGang(name, s, {last}, {next}), proto::ALL_REDUCE,
                   "x");
     last = next;

@@ -51,7 +51,7 @@ TEST(PreparedPlanTest, ShardsMayShareADevice) {
   const Topology topology = MakeTopology("1x1x2");
   PlanBuilder b("p", 1);
   const uint32_t s = b.AddSlice("s", {{"x", 4}}, 0, 0, /*span=*/2);
-  const uint32_t u = b.AddBuffer("u", s, Rows(4));
+  const uint32_t u = b.AddBuffer("u", s, RowsOf(4));
   b.AddFeed("u", u);
   b.AddFetch("u", u);
   const auto plan = Prepare(b.Finish(), topology);
@@ -64,7 +64,7 @@ TEST(PreparedPlanTest, ShardsMayShareADevice) {
 TEST(PreparedPlanTest, ASliceIsCutOverIslands) {
   PlanBuilder b("p", 1);
   const uint32_t s = b.AddSlice("s", {{"x", 2}, {"y", 3}}, 1, 2, /*span=*/3);
-  const uint32_t u = b.AddBuffer("u", s, Rows(6));
+  const uint32_t u = b.AddBuffer("u", s, RowsOf(6));
   b.AddFeed("u", u);
   b.AddFetch("u", u);
   proto::Plan wide = b.Finish();
@@ -175,9 +175,9 @@ TEST(PreparedPlanTest, CodeIsLoadedForDevicesThatAreHere) {
   for (int slice = 0; slice < 2; ++slice) {
     const uint32_t s = b.AddSlice(absl::StrCat("s", slice), {{"x", 1}}, 0,
                                   /*base=*/slice);
-    const uint32_t u = b.AddBuffer(absl::StrCat("u", slice), s, Rows(1), 1);
+    const uint32_t u = b.AddBuffer(absl::StrCat("u", slice), s, RowsOf(1), 1);
     b.AddFeed(absl::StrCat("u", slice), u);
-    const uint32_t v = b.AddBuffer(absl::StrCat("v", slice), s, Rows(1), 1);
+    const uint32_t v = b.AddBuffer(absl::StrCat("v", slice), s, RowsOf(1), 1);
     const uint32_t gang = b.AddGang(absl::StrCat("g", slice), s, {u}, {v});
     b.AddFetch(absl::StrCat("v", slice), v);
     proto::Action* action = b.plan().mutable_actions(gang);
