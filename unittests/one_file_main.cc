@@ -8,9 +8,9 @@
 //
 // Usage: PROGRAM [--file=NAME] [flags of GoogleTest]
 //
-// Runs the tests that the source NAME holds, of those that --gtest_filter
-// leaves; without a name all. So many sources are one program, which is built
-// much faster than one for each, and are still tests by themselves.
+// Runs the tests of the source NAME, but for those that --gtest_filter=-PATTERN
+// leaves out; without a name all. So many sources are one program, which is
+// built much faster than one for each, and are still tests by themselves.
 //
 //===----------------------------------------------------------------------===//
 
@@ -65,12 +65,16 @@ int main(int argc, char **argv) {
                  argv[1] + kFileFlag.size());
     return 2;
   }
-  // What is left out stays so.
   const std::string given = GTEST_FLAG_GET(filter);
-  if (const size_t without = given.find('-'); without != std::string::npos) {
-    filter.append(given, without);
-  } else if (given != "*") {
-    filter = given;
+  if (given != "*") {
+    if (given.rfind('-', 0) != 0) {
+      std::fprintf(stderr,
+                   "error: --gtest_filter=%s beside --file, expected what to "
+                   "leave out: -PATTERN\n",
+                   given.c_str());
+      return 2;
+    }
+    filter += given;
   }
   GTEST_FLAG_SET(filter, filter);
   return RUN_ALL_TESTS();
