@@ -1,5 +1,4 @@
 //===- ReshardReport.h - Say how arrays could move --------------*- C++ -*-===//
-//-*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

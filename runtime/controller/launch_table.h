@@ -1,5 +1,4 @@
 //===- launch_table.h - Launches, until they end ----------------*- C++ -*-===//
-//-*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

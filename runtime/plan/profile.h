@@ -1,5 +1,4 @@
 //===- profile.h - What parts of a program cost, measured -------*- C++ -*-===//
-//-*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

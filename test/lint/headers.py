@@ -56,6 +56,9 @@ def check_file(path, text):
                       f"expected '//===- {name} - ... ---===//'")
         elif len(first) != 80:
             yield 1, f"first line has {len(first)} columns, expected 80"
+        # clang-format puts what was too long there.
+        if lines and lines[1:2] != ["//"]:
+            yield 2, "what follows the first line is not '//'"
     if path.endswith(".h"):
         want = guard_of(path)
         for number, line in enumerate(lines, 1):
@@ -133,6 +136,9 @@ def planted():
     yield "runtime/a/empty.cc", "", "licence"
     yield "runtime/a/name.cc", cxx_head("other.cc"), "first line is"
     yield "runtime/a/wide.cc", cxx_head("wide.cc").replace("--=", "---=", 1), "81 columns"
+    yield ("runtime/a/wrapped.cc",
+           cxx_head("wrapped.cc").replace("\n", "\n//---===//\n", 1),
+           "what follows")
     yield ("runtime/a/good.h",
            cxx_head("good.h", True) + guard.format("RUNTIME_A_GOOD_H_"), None)
     yield ("runtime/a/guard.h",

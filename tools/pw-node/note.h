@@ -1,5 +1,4 @@
 //===- note.h - What a process of a cluster says ----------------*- C++ -*-===//
-//-*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

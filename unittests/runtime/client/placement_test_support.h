@@ -1,5 +1,4 @@
 //===- placement_test_support.h - Arrays on hosts ---------------*- C++ -*-===//
-//-*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

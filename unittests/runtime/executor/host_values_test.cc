@@ -1,5 +1,4 @@
 //===- host_values_test.cc - What a host tells of values ------------------===//
-//-------------------===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

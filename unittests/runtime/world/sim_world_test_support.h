@@ -1,5 +1,4 @@
 //===- sim_world_test_support.h - Simulations with free links ---*- C++ -*-===//
-//-*-===//
 //
 // Part of the Pathways project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
