@@ -216,6 +216,7 @@ class ThreadWorld final : public World {
   // Until it is done, or there is nothing to do any more. With the seat.
   void WorkAsGuest(Worker& self, const std::function<bool()>& done);
   bool IsInCall() const;
+  void WakeForPosted();
   // Whether messages of other processes came.
   bool Polled(Worker& self);
   // To an actor of another process.

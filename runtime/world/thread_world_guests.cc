@@ -62,11 +62,7 @@ void ThreadWorld::EndCall() {
   this_call.world = nullptr;
   Worker& self = workers_[0];
   if (!self.mailbox.has_posted()) return;
-  if (!seat_->TryTake()) {
-    // Who has it may be about to leave it.
-    if (self.mailbox.asleep()) self.mailbox.Wake();
-    return;
-  }
+  if (!seat_->TryTake()) return WakeForPosted();
   const Visit visit(&self);
   for (int i = 0; i < kRoundsPerCall && Round(self); ++i) {
   }
@@ -74,21 +70,29 @@ void ThreadWorld::EndCall() {
 
 bool ThreadWorld::IsInCall() const { return this_call.world == this; }
 
+// Who has the seat may be about to leave it, and has not seen what this thread
+// has posted quietly.
+void ThreadWorld::WakeForPosted() {
+  Mailbox& mailbox = workers_[0].mailbox;
+  if (mailbox.has_posted() && mailbox.asleep()) mailbox.Wake();
+}
+
 bool ThreadWorld::WaitAsGuest(const std::function<bool()>& done) {
   // As long as a worker spins, for a seat that another guest has.
   SteadyClock real;
   const TimeNs end = real.Now() + options_.spin_ns;
   seat_->Want();
-  bool has_worked = false;
-  while (!has_worked && !done() && !stopping_.load() && real.Now() < end) {
+  while (!done() && !stopping_.load()) {
     if (seat_->TryTake()) {
       WorkAsGuest(workers_[0], done);
-      has_worked = true;
-    } else {
-      sched_yield();
+      break;
     }
+    if (real.Now() >= end) break;
+    sched_yield();
   }
   seat_->WantNoMore();
+  // The wait may be inside a call, whose end is far.
+  WakeForPosted();
   return notifier_.Wait(done, stopping_, /*spin_ns=*/0);
 }
 

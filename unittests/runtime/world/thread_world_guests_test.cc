@@ -170,7 +170,7 @@ TEST_F(GuestsTest, WhoWaitsPollsAndHandles) {
 TEST_F(GuestsTest, WhoGivesUpSpinningLeavesItToTheTransports) {
   Make(/*spin_ns=*/100'000, [] { return false; });
   AwaitSleep();
-  // Who is late does not spin at all: then once more.
+  // The message may be there before it gives up: then once more.
   for (int64_t round = 1; own_rests.load() == 0; ++round) {
     std::thread later([&] {
       for (int i = 0; i < 1000 && own_rests.load() == 0; ++i) {
@@ -245,6 +245,53 @@ TEST_F(GuestsTest, ACallGetsUpWhoIsAboutToNap) {
   world->SendAfter(kNobody, actor.local_id(), 1, {});
   while (handled.load() < 1) std::this_thread::yield();
   EXPECT_GE(times.load(), 1);
+}
+
+TEST_F(GuestsTest, AWaitInsideACallHandlesWhatThatHasSent) {
+  for (TimeNs spin_ns : {TimeNs{0}, TimeNs{-1}}) {
+    handled = 0;
+    Make(spin_ns);
+    AwaitSleep();
+    WorldCall call(world.get());
+    Tell(1);
+    EXPECT_TRUE(RunTo(1));
+    EXPECT_EQ(ran_on.load(), tester);
+  }
+}
+
+// It has looked for messages, and leaves its seat when the other one, whom it
+// was in the way of, waits without one.
+TEST_F(GuestsTest, AWaitInsideACallGetsUpWhoIsAboutToNap) {
+  auto asked = std::make_shared<AskedClock>();
+  std::atomic<int> times{0}, looks{0};
+  std::thread caller;
+  asked->asked = [&] {
+    if (++times != 1) return;
+    caller = std::thread([&] {
+      WorldCall call(world.get());
+      Tell(2);
+      EXPECT_TRUE(world->RunUntil([&] {
+        ++looks;
+        return handled.load() == 1;
+      }));
+    });
+    while (looks.load() < 2) std::this_thread::yield();
+    EXPECT_EQ(handled.load(), 0);
+  };
+  ThreadOptions options;
+  options.workers = 1;
+  options.guests = true;
+  options.spin_ns = 0;
+  options.clock = asked;
+  world = *ThreadWorld::Create(std::move(options));
+  actor.Join(*world, 0, 0);
+  actor.on_local = [&](const LocalMessage&) {
+    ++handled;
+    world->Notify();
+  };
+  world->SendAfter(kNobody, actor.local_id(), 1, {});
+  while (handled.load() < 1) std::this_thread::yield();
+  caller.join();
 }
 
 // Calls, waits and threads that send, with and without a rest between them.
