@@ -10,6 +10,7 @@
 
 #include <poll.h>
 
+#include <algorithm>
 #include <asio/post.hpp>
 #include <utility>
 
@@ -29,6 +30,9 @@ constexpr uint32_t kLooksWhenBusy = 64;
 // After so many looks that found nothing readers wait in the context, and are
 // no reason for another call of the system in each poll.
 constexpr int kMaxMisses = 256;
+// Where others have polled for long, the own thread looks whether they still do
+// after so many times `look`: to wake up takes time from who polls.
+constexpr int kLongestLook = 4;
 
 }  // namespace
 
@@ -164,8 +168,10 @@ void PolledContext::Watch() {
 void PolledContext::WaitWhileOthersPoll() {
   MutexLock lock(&mutex_);
   waits_.store(true);
+  auto look = look_;
   while (!stopping_ && polled_.exchange(false)) {
-    changed_.wait_for(mutex_, look_);
+    changed_.wait_for(mutex_, look);
+    look = std::min(2 * look, kLongestLook * look_);
   }
   waits_.store(false);
 }

@@ -51,7 +51,7 @@ class PolledReader {
 class PolledContext {
  public:
   // `look`: after what time of polls by others the own thread looks whether
-  // they still do.
+  // they still do; up to four times that where they have for long.
   explicit PolledContext(
       std::chrono::nanoseconds look = std::chrono::milliseconds(1))
       : look_(look), thread_([this] { Watch(); }) {}

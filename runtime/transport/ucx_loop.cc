@@ -23,6 +23,9 @@ using Clock = std::chrono::steady_clock;
 // after which nobody would be there.
 constexpr int kPollsToTakeOver = 16;
 constexpr milliseconds kLook{1};
+// Where others have polled for long, the own thread looks whether they still do
+// after so long: to wake up takes time from who polls.
+constexpr milliseconds kLongestLook{4};
 // UCX has something under way that no event tells of: it is asked so often at
 // once, and then each millisecond.
 constexpr int kIdleAtOnce = 256;
@@ -136,9 +139,11 @@ void UcxLoop::Watch() {
 
 void UcxLoop::WaitWhileOthersPoll() {
   MutexLock lock(&mutex_);
+  milliseconds look = kLook;
   while (!stopping_.load() && polled_.exchange(false)) {
-    changed_.wait_for(mutex_, kLook);
+    changed_.wait_for(mutex_, look);
     if (Clock::now() >= due_.load()) return;
+    look = std::min(2 * look, kLongestLook);
   }
 }
 

@@ -43,7 +43,7 @@ class UcxWork {
 // what is urgent when it says no is moved by whoever is inside, before that one
 // has left; (2) while nobody polls the own thread sleeps until there is
 // something to do; (3) while others poll again and again it keeps out of their
-// way, and looks after about a millisecond whether they still do; (4) after
+// way, and looks after 1 to 4 milliseconds whether they still do; (4) after
 // Stop nobody but its caller gets inside. Thread-safe.
 class UcxLoop {
  public:
