@@ -9,12 +9,15 @@
 #include "runtime/transport/ucx_worker.h"
 
 #include <sys/socket.h>
+#include <sys/statvfs.h>
 #include <ucs/config/global_opts.h>
 #include <ucs/debug/debug.h>
 
 #include <cerrno>
 #include <csignal>
+#include <cstring>
 #include <mutex>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -37,6 +40,9 @@ void SetUpProcess() {
   });
 }
 
+// About what UCX takes in /dev/shm for a process.
+constexpr uint64_t kSharedBytes = 3 << 20;
+
 using Settings = std::vector<std::pair<const char*, std::string>>;
 
 Settings SettingsOf(UcxWay way, const std::string& device) {
@@ -52,6 +58,10 @@ Settings SettingsOf(UcxWay way, const std::string& device) {
       {"MM_SEG_SIZE", segment},
       {"TX_SEG_SIZE", segment},
       {"RX_SEG_SIZE", segment},
+      // The ring's 64 and some that are looked at: 3 MiB. With 512, which it
+      // takes unless told, the 64 MiB that containers have are too few for four
+      // processes.
+      {"MM_RX_BUFS_GROW", "80"},
       // A message of 64 bytes fits in an element of a ring.
       {"MM_FIFO_ELEM_SIZE", "256"},
       // Pieces go to the memory that was named for them, and what is critical
@@ -65,6 +75,19 @@ Settings SettingsOf(UcxWay way, const std::string& device) {
   };
   if (!device.empty()) settings.emplace_back("NET_DEVICES", device);
   return settings;
+}
+
+// What may be why UCX cannot use shared memory, which does not say that itself.
+std::string FreeSharedMemory() {
+  struct statvfs found;
+  if (statvfs("/dev/shm", &found) != 0) {
+    return absl::StrCat("; there is no /dev/shm: ", std::strerror(errno));
+  }
+  const uint64_t left = uint64_t{found.f_bavail} * found.f_frsize;
+  if (left >= kSharedBytes) return "";
+  return absl::StrCat("; /dev/shm has ", left, " of ",
+                      uint64_t{found.f_blocks} * found.f_frsize,
+                      " bytes free, expected ", kSharedBytes);
 }
 
 // What the system says to an address that UCX does not listen on.
@@ -119,8 +142,11 @@ absl::StatusOr<std::unique_ptr<UcxWorker>> UcxWorker::Make(
   status = ucp_worker_create(made->context_, &worker, &made->worker_);
   if (status != UCS_OK) {
     made->worker_ = nullptr;
-    return UcxError(absl::StrCat("cannot use UCX on device '", device, "'"),
-                    status);
+    absl::Status error = UcxError(
+        absl::StrCat("cannot use UCX on device '", device, "'"), status);
+    if (way == UcxWay::kTcp) return error;
+    return absl::UnavailableError(
+        absl::StrCat(error.message(), FreeSharedMemory()));
   }
   status = ucp_worker_get_efd(made->worker_, &made->event_fd_);
   if (status != UCS_OK) return UcxError("UCX cannot wait", status);
