@@ -262,14 +262,18 @@ def main():
     parser.add_argument("--seed", type=int, default=None)
     parser.add_argument("--ucx", action="store_true", help="it is installed")
     options = parser.parse_args()
+    ucx = []
     if options.ucx:
         MODES.update(UCX_MODES)
+        # For clients they listen elsewhere besides, without being told.
+        ucx = ["--listen=ucx:127.0.0.1:0", "--ucx=tcp"]
     seed = random.SystemRandom().randrange(2**32) if options.seed is None else options.seed
     print(f"seed {seed}, {options.programs} programs")
     failures = ran = 0
     with tempfile.TemporaryDirectory() as folder, RunningCluster(
         pathlib.Path(options.pw_run).parent / "pw-node", TOPOLOGY,
         [["host0", "host2"], ["host1"], ["host3"]], make_key(folder),
+        worker_options=[ucx, ucx, []],
     ) as cluster:
         profile = pathlib.Path(folder, "p.profile")
         MODES["hosts"] = ["--processes", f"--profile-out={profile}"]

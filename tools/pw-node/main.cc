@@ -242,7 +242,8 @@ int Main(int argc, char** argv) {
       ->add_option("--listen", worker.member.listen,
                    "Where others reach this one; may be repeated: workers take "
                    "the first one, clients the first that is not "
-                   "ucx:HOST:PORT, which needs UCX; default: a free port")
+                   "ucx:HOST:PORT, which needs UCX; default of the latter: a "
+                   "free port")
       ->allow_extra_args(false)
       ->type_name("ADDRESS");
   CLI::Option* host =

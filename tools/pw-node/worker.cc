@@ -12,6 +12,7 @@
 #include <string>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/notification.h"
 #include "absl/time/clock.h"
@@ -84,11 +85,13 @@ absl::Status RunWorker(WorkerCommand command, Stopper* stopper) {
   absl::StatusOr<TransportFactory> links = MakeLinks(command.links);
   if (!links.ok()) return links.status();
   command.member.connect = MakeNodeAddress(command.member.connect);
-  if (command.member.listen.empty()) {
+  // Clients of others need an address too.
+  if (!command.ends_with_controller &&
+      absl::c_all_of(command.member.listen, IsUcxAddress)) {
     absl::StatusOr<std::string> address = AwaitAddress(command.member, stopper);
     if (absl::IsAborted(address.status())) return absl::OkStatus();
     if (!address.ok()) return address.status();
-    command.member.listen = {*std::move(address)};
+    command.member.listen.push_back(*std::move(address));
   }
   for (std::string& listen : command.member.listen) {
     listen = MakeNodeAddress(listen);

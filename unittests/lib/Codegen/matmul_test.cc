@@ -256,8 +256,8 @@ void checkIntegers(int m, int k, int n, const char *in, const char *out,
   }
   Kernel kernel;
   ASSERT_TRUE(kernel.compile(text, {target})) << kernel.errors();
-  double low = std::numeric_limits<In>::min(),
-         high = std::numeric_limits<In>::max();
+  auto low = static_cast<double>(std::numeric_limits<In>::min()),
+       high = static_cast<double>(std::numeric_limits<In>::max());
   auto as = numbers<In>(size_t(m) * k, 31, low, high),
        bs = numbers<In>(size_t(k) * n, 32, low, high);
   // The ends of the range, in both operands of a product too.
