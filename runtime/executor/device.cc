@@ -310,13 +310,17 @@ const uint8_t* Device::ShardPoison() {
   return shard_poison_.data();
 }
 
+HostGrant::Cohort& Device::GrantAtCohort() {
+  return queue_.head().grant->cohorts[host_actors_.cohorts[index_]];
+}
+
 bool Device::Advance(size_t gangs) {
   counters_.gangs.Add(gangs);
   const bool is_over = queue_.Advance(gangs);
   const bool is_last = queue_.gang_index() == 0;
   if (!is_over) return is_last;
   const GrantQueue::Head& head = queue_.head();
-  TimeNs& time_ns = head.grant->cohorts[host_actors_.cohorts[index_]].time_ns;
+  TimeNs& time_ns = GrantAtCohort().time_ns;
   const TimeNs own_ns = world_->Now() - head.since;
   time_ns = std::max(time_ns, own_ns);
   const std::vector<Gang>& all = head.program->queue->gangs;

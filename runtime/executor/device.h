@@ -175,6 +175,8 @@ class alignas(kLineBytes) Device final : public Actor {
   // The next `gangs` of the queue have run. Whether they were the last of their
   // firing.
   bool Advance(size_t gangs);
+  // What its cohort keeps of the head's grant.
+  HostGrant::Cohort& GrantAtCohort();
 
   // Work of the backend (device_work.cc). That of the CPU is done without a
   // virtual call.
@@ -206,7 +208,8 @@ class alignas(kLineBytes) Device final : public Actor {
   void FinishPlain(size_t count, TimeNs left);
   void FinishKernels(const DeviceProgram& program, const Gang& gang,
                      uint64_t firing);
-  void SendFailed(const DeviceProgram& program, const Gang& gang,
+  // For the end of the grant. Not a message: that might come behind the end.
+  void AddFailure(const DeviceProgram& program, const Gang& gang,
                   uint32_t shard, uint64_t firing, int32_t code);
   bool RunStep(DeviceProgram* program, const Gang& gang, uint64_t firing);
 

@@ -80,7 +80,7 @@ bool Device::RunPlain(size_t end) {
   // It has run, so it fires here, and poisons.
   const Gang& gang = program->queue->gangs[run.done];
   counters_.kernels.Add();
-  SendFailed(*program, gang, /*shard=*/0, firing, run.code);
+  AddFailure(*program, gang, /*shard=*/0, firing, run.code);
   counters_.firings.Add();
   const bool is_last = Advance(1);
   Fire(program, gang.first_entry, firing, /*poison=*/true);
@@ -143,19 +143,19 @@ void Device::FinishKernels(const DeviceProgram& program, const Gang& gang,
     // One that was detached meanwhile.
     if (failure.incarnation != program.incarnation) continue;
     PoisonShard(failure.shard);
-    SendFailed(program, gang, failure.shard, firing, failure.code);
+    AddFailure(program, gang, failure.shard, firing, failure.code);
   }
 }
 
-void Device::SendFailed(const DeviceProgram& program, const Gang& gang,
+void Device::AddFailure(const DeviceProgram& program, const Gang& gang,
                         uint32_t shard, uint64_t firing, int32_t code) {
-  LocalMessage message = New(kFailed, program);
-  message.step = firing;
-  message.target = gang.action;
-  message.shard = program.entries[gang.first_entry + shard].shard;
-  message.item = step_;
-  message.extra = static_cast<uint32_t>(code);
-  Send(executor(), message);
+  FirstFailure failure;
+  failure.firing = firing;
+  failure.action = gang.action;
+  failure.shard = program.entries[gang.first_entry + shard].shard;
+  failure.step = static_cast<uint32_t>(step_);
+  failure.code = code;
+  GrantAtCohort().failure.Add(failure);
 }
 
 }  // namespace pathways

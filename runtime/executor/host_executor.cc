@@ -213,8 +213,6 @@ void HostExecutor::OnLocal(const LocalMessage& message) {
       return OnArrive(program, message);
     case kActionFired:
       return OnActionFired(program, message);
-    case kFailed:
-      return OnFailed(program, message);
     case kLongKernel:
       return OnLongKernel(message);
     case kDeviceDone:

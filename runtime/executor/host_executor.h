@@ -252,7 +252,6 @@ class HostExecutor final : public ControlActor, private LaunchStaging::Owner {
   // Has the devices of launches whose arguments were filled look at their
   // feeds.
   void TellFilled();
-  void OnFailed(HostProgram* program, const LocalMessage& message);
   void OnDeviceDone(HostProgram* program, const LocalMessage& message);
   // The program's first grant is over.
   void FinishGrant(HostProgram* program);

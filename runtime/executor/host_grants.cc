@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -48,7 +47,7 @@ HostLaunch* HostExecutor::LaunchOf(HostProgram* program,
   launch->id = grant.launch();
   launch->first = grant.launch_first();
   launch->end = grant.launch_first() + grant.launch_steps();
-  launch->failed = false;
+  launch->failure = {};
   unfilled_.Add(program, launch);
   world_->ExpectKernels(1);
   return launch;
@@ -79,7 +78,7 @@ void HostExecutor::ApplyGrant(const proto::Grant& message) {
   grant->cohorts_left = static_cast<uint32_t>(program->cohort_heads.size());
   grant->cohorts.clear();
   for (uint32_t devices : program->cohort_sizes) {
-    grant->cohorts.push_back({devices, 0});
+    grant->cohorts.push_back({devices, 0, {}});
   }
   TellCohorts(*program, kGrantDevice, grant.get());
   PrepareGranted(program);
@@ -101,24 +100,6 @@ void HostExecutor::TellFilled() {
   });
 }
 
-void HostExecutor::OnFailed(HostProgram* program, const LocalMessage& message) {
-  for (auto& launch : program->launches) {
-    if (message.step >= launch->end) continue;
-    const auto now =
-        std::make_tuple(message.step, message.target, message.shard);
-    const auto before = std::make_tuple(
-        launch->failed_firing, launch->failed_action, launch->failed_shard);
-    if (launch->failed && before <= now) return;
-    launch->failed = true;
-    launch->failed_firing = message.step;
-    launch->failed_action = message.target;
-    launch->failed_shard = message.shard;
-    launch->failed_step = message.item;
-    launch->failed_code = static_cast<int32_t>(message.extra);
-    return;
-  }
-}
-
 void HostExecutor::OnDeviceDone(HostProgram* program,
                                 const LocalMessage& message) {
   auto grant =
@@ -135,7 +116,7 @@ void HostExecutor::OnDeviceDone(HostProgram* program,
 
 void HostExecutor::FinishGrant(HostProgram* program) {
   const HostGrant& grant = *program->grants.front();
-  const HostLaunch& launch = *grant.launch;
+  HostLaunch& launch = *grant.launch;
   ControlRef control = NewControl(proto::Control::kGrantDone);
   proto::GrantDone* done = control->mutable_grant_done();
   done->set_program(program->program);
@@ -146,6 +127,7 @@ void HostExecutor::FinishGrant(HostProgram* program) {
   TimeNs time_ns = 0;
   for (const HostGrant::Cohort& cohort : grant.cohorts) {
     time_ns = std::max(time_ns, cohort.time_ns);
+    launch.failure.Add(cohort.failure);
   }
   done->set_time_ns(static_cast<uint64_t>(time_ns));
   if (grant.end == launch.end) FinishLaunch(program, done);
@@ -158,13 +140,13 @@ void HostExecutor::FinishGrant(HostProgram* program) {
 void HostExecutor::FinishLaunch(HostProgram* program, proto::GrantDone* done) {
   HostLaunch* launch = program->launches.front().get();
   done->set_over(true);
-  if (launch->failed) {
+  if (launch->failure.code != 0) {
     proto::Failure* failure = done->mutable_failure();
-    failure->set_firing(launch->failed_firing);
-    failure->set_action(launch->failed_action);
-    failure->set_shard(launch->failed_shard);
-    failure->set_step(launch->failed_step);
-    failure->set_code(launch->failed_code);
+    failure->set_firing(launch->failure.firing);
+    failure->set_action(launch->failure.action);
+    failure->set_shard(launch->failure.shard);
+    failure->set_step(launch->failure.step);
+    failure->set_code(launch->failure.code);
   }
   const auto& results = launch->values.results;
   for (size_t r = 0; r < results.size(); ++r) {

@@ -157,6 +157,21 @@ struct Entry {
   uint64_t next = 0;  // first firing that has not happened; not of a gang
 };
 
+// Of what failed, the smallest (firing, action, shard).
+struct FirstFailure {
+  uint64_t firing = 0;
+  uint32_t action = 0, shard = 0, step = 0;  // of the gang
+  int32_t code = 0;                          // 0: nothing failed
+
+  void Add(const FirstFailure& other) {
+    if (other.code == 0) return;
+    const auto place = [](const FirstFailure& failure) {
+      return std::tie(failure.firing, failure.action, failure.shard);
+    };
+    if (code == 0 || place(other) < place(*this)) *this = other;
+  }
+};
+
 // What a client asked for, on one host: a range of firings and its values. It
 // is there from its first grant until all its firings are over.
 struct alignas(kLineBytes) HostLaunch {
@@ -167,10 +182,7 @@ struct alignas(kLineBytes) HostLaunch {
   // goes.
   std::atomic<uint64_t> end{0};
   HostValues values;
-  bool failed = false;
-  uint64_t failed_firing = 0;
-  uint32_t failed_action = 0, failed_shard = 0, failed_step = 0;
-  int32_t failed_code = 0;
+  FirstFailure failure;  // of grants that are over
 };
 
 // What the island's scheduler allowed so far: the next firings of a launch, at
@@ -180,11 +192,13 @@ struct alignas(kLineBytes) HostGrant {
   uint64_t place = 0;
   uint64_t first = 0, end = 0;
   uint32_t cohorts_left = 0;
-  // Of the cohort's worker: devices at which it is not over, and the longest
-  // time for which it was the head of one's queue. Workers do so at one time.
+  // Of the cohort's worker: devices at which it is not over, the longest time
+  // for which it was the head of one's queue, and what failed there. Workers do
+  // so at one time.
   struct alignas(kLineBytes) Cohort {
     uint32_t left = 0;
     TimeNs time_ns = 0;
+    FirstFailure failure;
   };
   std::vector<Cohort> cohorts;
 };

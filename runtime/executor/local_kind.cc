@@ -28,8 +28,6 @@ const char* MessageKindName(int kind) {
       return "arrive";
     case kGroupDone:
       return "group-done";
-    case kFailed:
-      return "failed";
     case kDeviceDone:
       return "device-done";
     case kAttach:

@@ -36,7 +36,6 @@ enum LocalKind : uint16_t {
                 // device of the host
   kGroupDone,   // step; target: group: all have arrived, or have done their
                 // share; to one device of a cohort, item: which of the group's
-  kFailed,      // step; target: action; shard; item: gang step; extra: code
   kDeviceDone,  // extra: place of the grant; from a cohort's last device
   kAttach,      // payload: the DeviceProgram
   kAttached,    // item: device

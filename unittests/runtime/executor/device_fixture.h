@@ -79,7 +79,7 @@ class DeviceTest : public ::testing::Test {
     grant->place = first + 1;
     grant->first = first;
     grant->end = end;
-    grant->cohorts = {{/*left=*/1, 0}};
+    grant->cohorts = {{/*left=*/1, 0, {}}};
     grants_.push_back(std::move(grant));
     return Tell(kGrantDevice, grants_.back().get());
   }
