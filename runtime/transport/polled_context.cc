@@ -32,7 +32,7 @@ constexpr uint32_t kLooksWhenBusy = 64;
 constexpr int kMaxMisses = 256;
 // Where others have polled for long, the own thread looks whether they still do
 // after so many times `look`: to wake up takes time from who polls.
-constexpr int kLongestLook = 4;
+constexpr int kLooksWhenPolledLong = 4;
 
 }  // namespace
 
@@ -171,7 +171,7 @@ void PolledContext::WaitWhileOthersPoll() {
   auto look = look_;
   while (!stopping_ && polled_.exchange(false)) {
     changed_.wait_for(mutex_, look);
-    look = std::min(2 * look, kLongestLook * look_);
+    look = std::min(2 * look, kLooksWhenPolledLong * look_);
   }
   waits_.store(false);
 }

@@ -142,11 +142,9 @@ absl::StatusOr<std::unique_ptr<UcxWorker>> UcxWorker::Make(
   status = ucp_worker_create(made->context_, &worker, &made->worker_);
   if (status != UCS_OK) {
     made->worker_ = nullptr;
-    absl::Status error = UcxError(
-        absl::StrCat("cannot use UCX on device '", device, "'"), status);
-    if (way == UcxWay::kTcp) return error;
-    return absl::UnavailableError(
-        absl::StrCat(error.message(), FreeSharedMemory()));
+    return absl::UnavailableError(absl::StrCat(
+        "cannot use UCX on device '", device, "': ", ucs_status_string(status),
+        way == UcxWay::kSharedMemory ? FreeSharedMemory() : ""));
   }
   status = ucp_worker_get_efd(made->worker_, &made->event_fd_);
   if (status != UCS_OK) return UcxError("UCX cannot wait", status);

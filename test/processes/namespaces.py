@@ -30,12 +30,12 @@ import tempfile
 import time
 
 import random_programs
+from isolation import isolate
 from running_cluster import RunningCluster, await_that, make_key
 
 EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "examples"
 TOPOLOGY = "3x1x2"
 HOSTS = [["host0"], ["host1"], ["host2"]]
-SKIPPED = 77
 LIMIT = 300  # seconds that a run may take
 
 # A value that goes from machine to machine in each step: so many bytes.
@@ -52,23 +52,6 @@ pw.program @move(%x: {A}) -> ({C} {{pw.name = "y"}}) {{
   pw.return %y : {C}
 }}
 """
-
-
-def isolated():
-    """Starts this program again, alone on a network; returns there."""
-    if os.environ.get("PATHWAYS_ISOLATED"):
-        return
-    unshare = ["unshare", "--net", "--fork", "--pid", "--kill-child", "--mount-proc"]
-    if os.geteuid() != 0:
-        unshare.insert(1, "--map-root-user")
-    able = subprocess.run(
-        [*unshare, "sh", "-c", "ip link add name probe type veth && tc qdisc add dev lo root tbf "
-         "rate 1mbit burst 10kb latency 1ms"], capture_output=True, text=True)
-    if able.returncode != 0:
-        print(f"no network namespaces here: {able.stderr.strip()}")
-        sys.exit(SKIPPED)
-    os.environ["PATHWAYS_ISOLATED"] = "1"
-    os.execvp(unshare[0], [*unshare, sys.executable, *sys.argv])
 
 
 def ip(*arguments, machine=()):
@@ -265,7 +248,9 @@ def main():
     parser.add_argument("--ucx", action="store_true", help="it is installed")
     parser.add_argument("--breaks", action="store_true", help="takes up to a minute more")
     options = parser.parse_args()
-    isolated()
+    isolate(["--net", "--fork", "--pid", "--kill-child", "--mount-proc"],
+            "ip link add name probe type veth && tc qdisc add dev lo root tbf rate 1mbit "
+            "burst 10kb latency 1ms")
     seed = random.SystemRandom().randrange(2**32) if options.seed is None else options.seed
     print(f"seed {seed}, {options.programs} random programs")
     with tempfile.TemporaryDirectory() as folder:

@@ -16,24 +16,9 @@ import pathlib
 import subprocess
 import sys
 
+from isolation import isolate
+
 GOLDEN = pathlib.Path(__file__).resolve().parents[2] / "examples/golden/program.mlir"
-SKIPPED = 77
-
-
-def isolated():
-    """Starts this program again, with mounts of its own; returns there."""
-    if os.environ.get("PATHWAYS_ISOLATED"):
-        return
-    unshare = ["unshare", "--mount"]
-    if os.geteuid() != 0:
-        unshare.append("--map-root-user")
-    able = subprocess.run([*unshare, "mount", "-t", "tmpfs", "none", "/dev/shm"],
-                          capture_output=True, text=True)
-    if able.returncode != 0:
-        print(f"no mounts of its own here: {able.stderr.strip()}")
-        sys.exit(SKIPPED)
-    os.environ["PATHWAYS_ISOLATED"] = "1"
-    os.execvp(unshare[0], [*unshare, sys.executable, *sys.argv])
 
 
 def run(pw_run, size):
@@ -51,7 +36,7 @@ def run(pw_run, size):
 
 
 def main():
-    isolated()
+    isolate(["--mount"], "mount -t tmpfs none /dev/shm")
     pw_run = sys.argv[1]
     little = run(pw_run, 16 << 20)
     if little.returncode != 0:
@@ -64,4 +49,5 @@ def main():
     print("4 processes share 16 MiB, and say that 64 KiB are too little")
 
 
-main()
+if __name__ == "__main__":
+    main()

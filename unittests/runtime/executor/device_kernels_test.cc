@@ -107,20 +107,36 @@ class SlowBackend final : public NoBackend {
   RecordingWorld& world_;
 };
 
-class SlowBackends final : public DeviceBackends {
+// Kernels that return 7, 8 and so on.
+class FailingBackend final : public NoBackend {
+ public:
+  explicit FailingBackend(RecordingWorld*) : NoBackend(/*costs=*/false) {}
+
+  uint32_t Run(const SegmentRun& run) override {
+    failures().push_back({run.program->incarnation, /*shard=*/0, next_code_++});
+    return 1;
+  }
+
+ private:
+  int32_t next_code_ = 7;
+};
+
+template <typename Backend>
+class BackendsOf final : public DeviceBackends {
  public:
   bool has_values() const override { return false; }
   std::unique_ptr<DeviceBackend> Make(World* world, const Actor*, Cohort*,
                                       uint64_t) const override {
-    return std::make_unique<SlowBackend>(static_cast<RecordingWorld*>(world));
+    return std::make_unique<Backend>(static_cast<RecordingWorld*>(world));
   }
 };
 
-class SlowDeviceTest : public DeviceTest {
+template <typename Backend>
+class KernelDeviceTest : public DeviceTest {
  protected:
-  SlowDeviceTest() : DeviceTest(/*simulated=*/false, Backends()) {}
+  KernelDeviceTest() : DeviceTest(/*simulated=*/false, Backends()) {}
   static const DeviceBackends& Backends() {
-    static const SlowBackends backends;
+    static const BackendsOf<Backend> backends;
     return backends;
   }
   // One gang, which runs a kernel.
@@ -142,6 +158,10 @@ class SlowDeviceTest : public DeviceTest {
     Build(b.Finish());
     Attach();
   }
+};
+
+class SlowDeviceTest : public KernelDeviceTest<SlowBackend> {
+ protected:
   // Turns that were asked for.
   uint64_t turns() const { return device_.counters().sent[kContinue].get(); }
 };
@@ -162,6 +182,39 @@ TEST_F(SlowDeviceTest, WhatCostsNobodyKnowsIsMeasured) {
   EXPECT_EQ(turns(), 0u);
   Grant(10, 20, 20);
   EXPECT_EQ(turns(), 10u);
+}
+
+using FailingDeviceTest = KernelDeviceTest<FailingBackend>;
+
+// The executor hears of a grant's end, and finds there what failed first.
+TEST_F(FailingDeviceTest, WhatFailsFirstIsThereWhenTheGrantIsOver) {
+  Begin(0);
+  EXPECT_THAT(Grant(0, 2, 5), ElementsAre(kDeviceDone));
+  EXPECT_THAT(Grant(2, 5, 5), ElementsAre(kDeviceDone));
+  for (const auto& grant : grants_) {
+    const FirstFailure& failure = grant->cohorts[0].failure;
+    EXPECT_EQ(failure.firing, grant->first);
+    EXPECT_EQ(failure.code, static_cast<int32_t>(7 + grant->first));
+    EXPECT_EQ(failure.action, ActionOf(*program_->plan, "g"));
+    EXPECT_EQ(failure.shard, 0u);
+    EXPECT_EQ(failure.step, 0u);
+  }
+}
+
+TEST(FirstFailureTest, IsTheSmallest) {
+  FirstFailure first;
+  first.Add({});
+  EXPECT_EQ(first.code, 0);
+  // Each comes before those that were added, but for every other one.
+  const FirstFailure in_order[] = {
+      {1, 2, 3, 0, 10}, {2, 0, 0, 0, 11},  // another firing
+      {1, 2, 2, 0, 12}, {1, 2, 2, 9, 13},  // another shard; the same
+      {1, 1, 9, 0, 14}, {1, 1, 10, 0, 15}, {0, 9, 9, 0, 16}, {0, 10, 0, 0, 17}};
+  for (int i = 0; i < 8; ++i) {
+    first.Add(in_order[i]);
+    first.Add({});
+    EXPECT_EQ(first.code, 10 + i / 2 * 2) << i;
+  }
 }
 
 }  // namespace
