@@ -115,6 +115,11 @@ struct LaunchOptions {
   // It orders launches, where the cluster's policy goes by deadlines, and ends
   // none.
   int64_t deadline_ns = 0;
+  // The number of the first step, from 0 on: what `pw.step_index` is in it. A
+  // run that is made of several launches gives each one the steps before it, so
+  // that its steps are numbered as those of one launch. At most kMaxSteps with
+  // the steps of the launch. Errors and traces name steps by these numbers.
+  int64_t first_step = 0;
 };
 
 }  // namespace pathways

@@ -314,7 +314,8 @@ std::string PrintSetIndex(const std::vector<std::string>& names,
   if (cut != nullptr) {
     absl::StrAppend(&text, ",\n  \"cut\": {\"program\": ", Text(cut->program),
                     ", \"fingerprint\": ", Text(cut->fingerprint),
-                    ", \"steps\": ", cut->steps, "}");
+                    ", \"steps\": ", cut->steps,
+                    ", \"first_step\": ", cut->first_step, "}");
   }
   absl::StrAppend(&text, ",\n  \"arrays\": [");
   for (size_t i = 0; i < names.size(); ++i) {
@@ -361,6 +362,7 @@ absl::StatusOr<CutFacts> ParseCut(const std::string& text) {
     facts.program = reader.String(*cut, "program");
     facts.fingerprint = reader.String(*cut, "fingerprint");
     facts.steps = reader.Whole(*cut, "steps");
+    facts.first_step = reader.Whole(*cut, "first_step");
   }
   if (!reader.status().ok()) return reader.status();
   return facts;

@@ -57,7 +57,9 @@ absl::StatusOr<ArrayIndex> ParseArrayIndex(const std::string& text);
 // how many steps.
 struct CutFacts {
   std::string program, fingerprint;  // of its plan's header
-  int64_t steps = 0;
+  int64_t steps = 0;                 // of the run that are done
+  // The number of the run's first step (LaunchOptions::first_step).
+  int64_t first_step = 0;
 };
 
 // The index of a folder of arrays, which are in folders of their names. `cut`:

@@ -64,13 +64,18 @@ absl::StatusOr<std::string> OpenCutFolder(const std::string& given) {
 
 absl::StatusOr<CutFacts> ReadCut(const std::string& path,
                                  const std::string& program,
-                                 const std::string& fingerprint) {
+                                 const std::string& fingerprint,
+                                 int64_t first_step) {
   const absl::StatusOr<std::string> text = ReadIndexText(path);
   if (!text.ok()) return text.status();
   absl::StatusOr<CutFacts> facts = ParseCut(*text);
   if (!facts.ok()) return InIndex(path, facts.status());
   if (facts->program == program && facts->fingerprint == fingerprint) {
-    return facts;
+    if (facts->first_step == first_step) return facts;
+    return absl::InvalidArgumentError(absl::StrCat(
+        "'", path, "' is a cut of a run that begins at step ",
+        facts->first_step, ", not at step ", first_step,
+        Tag(ErrorId::kCutOfAnother)));
   }
   return absl::InvalidArgumentError(absl::StrCat(
       "'", path, "' is a cut of ", Named(facts->program, facts->fingerprint),

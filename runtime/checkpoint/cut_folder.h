@@ -25,11 +25,13 @@ std::string CutPath(const std::string& folder, int64_t steps);
 // FileStatus.
 absl::StatusOr<std::string> OpenCutFolder(const std::string& folder);
 
-// What the cut says, if it is of that program. InvalidArgument: it is not, or
-// no cut; or as ReadIndexText and ParseCut.
+// What the cut says, if it is of that program, and of a run whose first step
+// has that number. InvalidArgument: it is not, or no cut; or as ReadIndexText
+// and ParseCut.
 absl::StatusOr<CutFacts> ReadCut(const std::string& path,
                                  const std::string& program,
-                                 const std::string& fingerprint);
+                                 const std::string& fingerprint,
+                                 int64_t first_step);
 
 // Nobody goes on from it any more. What cannot be removed stays.
 void RemoveCut(const std::string& path);

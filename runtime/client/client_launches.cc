@@ -106,7 +106,9 @@ absl::StatusOr<RunHandle> Client::Launch(ProgramHandle program,
   proto::LaunchRequest* request = draft.control->mutable_launch_request();
   if (options.priority.has_value()) request->set_priority(*options.priority);
   request->set_deadline_ns(static_cast<uint64_t>(options.deadline_ns));
-  status = draft.program->CheckLaunch(steps, arguments.size());
+  request->set_first_step(static_cast<uint64_t>(options.first_step));
+  status = draft.program->CheckLaunch(options.first_step, steps,
+                                      arguments.size());
   if (!status.ok()) return status;
   absl::StatusOr<std::shared_ptr<RunState>> run =
       draft.program->MakeRun(steps, &run_memory_);

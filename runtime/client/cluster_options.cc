@@ -47,6 +47,11 @@ absl::Status CheckLaunchOptions(const LaunchOptions& options) {
         absl::StrCat("the deadline of a launch is ", options.deadline_ns,
                      " ns, expected at least 0"));
   }
+  if (options.first_step < 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the first step of a launch is ", options.first_step,
+                     ", expected at least 0"));
+  }
   return options.priority.has_value() ? CheckPriority(*options.priority)
                                       : absl::OkStatus();
 }

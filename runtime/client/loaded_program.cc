@@ -123,11 +123,17 @@ std::string LoadedProgram::Describe(int index) const {
                       name(), "'");
 }
 
-absl::Status LoadedProgram::CheckLaunch(int64_t steps, size_t arguments) const {
+absl::Status LoadedProgram::CheckLaunch(int64_t first_step, int64_t steps,
+                                        size_t arguments) const {
   if (steps < 1 || static_cast<uint64_t>(steps) > kMaxSteps) {
     return absl::InvalidArgumentError(
         absl::StrCat("program '", name(), "' was launched for ", steps,
                      " steps, expected 1 to ", kMaxSteps));
+  }
+  if (absl::Status status = CheckStepNumbers(
+          name(), static_cast<uint64_t>(first_step), static_cast<uint64_t>(steps));
+      !status.ok()) {
+    return status;
   }
   if (arguments != static_cast<size_t>(num_arguments())) {
     return absl::InvalidArgumentError(

@@ -85,14 +85,17 @@ RecoveredRun::Leg::~Leg() {
 absl::StatusOr<RecoveredResults> RecoveredRun::Run(LaunchArguments arguments,
                                                    int64_t steps) {
   World& world = *client_.context_.runtime->world;
-  const TimeNs begin = world.Now();
+  begin_ = world.Now();
   const absl::StatusOr<std::shared_ptr<const LoadedProgram>> program =
       client_.FindProgram(program_);
   if (!program.ok()) return program.status();
   plan_ = *program;
   steps_ = steps;
   absl::Status status = CheckOptions();
-  if (status.ok()) status = plan_->CheckLaunch(steps, arguments.size());
+  if (status.ok()) status = CheckLaunchOptions(launch_);
+  if (status.ok()) {
+    status = plan_->CheckLaunch(launch_.first_step, steps, arguments.size());
+  }
   if (status.ok()) status = OpenFolder();
   if (status.ok()) status = KeepArguments(std::move(arguments));
   if (!status.ok()) return status;
@@ -113,7 +116,7 @@ absl::StatusOr<RecoveredResults> RecoveredRun::Run(LaunchArguments arguments,
     if (!status.ok()) break;
   }
   if (!status.ok()) return status;
-  report_.run_ns = world.Now() - begin;
+  report_.run_ns = world.Now() - begin_;
   RecoveredResults results;
   results.report = report_;
   for (Held& array : results_) results.arrays.push_back(array.Take());
@@ -154,7 +157,8 @@ absl::Status RecoveredRun::OpenFolder() {
   }
   const proto::Header& header = plan_->plan().plan().header();
   const absl::StatusOr<CutFacts> facts =
-      ReadCut(*last, header.program(), header.fingerprint());
+      ReadCut(*last, header.program(), header.fingerprint(),
+              launch_.first_step);
   if (!facts.ok()) return facts.status();
   if (facts->steps >= steps_) {
     return absl::InvalidArgumentError(absl::StrCat(
@@ -300,6 +304,17 @@ absl::StatusOr<RecoveredRun::Held> RecoveredRun::PutSteps(int argument,
   return Held(&client_, *put);
 }
 
+LaunchOptions RecoveredRun::LaunchOptionsAfter(int64_t steps) const {
+  LaunchOptions options = launch_;
+  options.first_step += steps;
+  if (options.deadline_ns > 0) {
+    // One that has passed is the most urgent; 0 would be none.
+    const TimeNs passed = client_.context_.runtime->world->Now() - begin_;
+    options.deadline_ns = std::max<int64_t>(options.deadline_ns - passed, 1);
+  }
+  return options;
+}
+
 absl::StatusOr<RecoveredRun::Leg> RecoveredRun::Launch(int64_t first) {
   Leg leg;
   leg.first = first;
@@ -321,7 +336,8 @@ absl::StatusOr<RecoveredRun::Leg> RecoveredRun::Launch(int64_t first) {
     }
   }
   const absl::StatusOr<RunHandle> run =
-      client_.Launch(program_, std::move(arguments), leg.steps, launch_);
+      client_.Launch(program_, std::move(arguments), leg.steps,
+                     LaunchOptionsAfter(first));
   if (!run.ok()) return run.status();
   leg.client = &client_;
   leg.run = *run;
@@ -483,7 +499,7 @@ absl::Status RecoveredRun::KeepCutOnHosts(
     absl::Status copied = CopyCut(handles, cut);
     if (!copied.ok()) return copied;
     Tell(absl::StrCat(
-        "the cut after step ", cut->steps,
+        "the cut after step ", NumberOf(cut->steps),
         " is with the client: ", WithoutTag(copies.status().message())));
     return copied;
   }
@@ -506,7 +522,7 @@ void RecoveredRun::BringCutHome() {
   for (const Held& held : cut_.arrays) handles.push_back(held.handle());
   absl::Status copied = CopyCut(handles, &cut_);
   if (!copied.ok()) {
-    Tell(absl::StrCat("the cut after step ", cut_.steps,
+    Tell(absl::StrCat("the cut after step ", NumberOf(cut_.steps),
                       " is lost: ", WithoutTag(copied.message())));
     cut_.steps = 0;
     cut_.values = beginning_;
@@ -535,7 +551,8 @@ absl::Status RecoveredRun::SaveCut(const std::vector<ArrayHandle>& handles,
   }
   std::sort(names.begin(), names.end());
   const proto::Header& header = plan_->plan().plan().header();
-  const CutFacts facts{header.program(), header.fingerprint(), cut->steps};
+  const CutFacts facts{header.program(), header.fingerprint(), cut->steps,
+                       launch_.first_step};
   absl::Status written =
       (*folder)->AddFile(kIndexFile, {PrintSetIndex(names, &facts)});
   if (written.ok()) written = (*folder)->Commit();
@@ -553,11 +570,11 @@ absl::Status RecoveredRun::Move() {
   absl::Status moved = client_.Rebind(program_, *away_, rebind);
   if (moved.ok()) {
     ++report_.moves;
-    Tell(absl::StrCat("moved at step ", done_));
+    Tell(absl::StrCat("moved at step ", NumberOf(done_)));
     return moved;
   }
   if (!absl::IsResourceExhausted(moved)) return moved;
-  Tell(absl::StrCat("stays at step ", done_, ": ", moved.message()));
+  Tell(absl::StrCat("stays at step ", NumberOf(done_), ": ", moved.message()));
   return absl::OkStatus();
 }
 
@@ -579,14 +596,14 @@ absl::Status RecoveredRun::Recover(const absl::Status& why) {
   while (IsLoss(status)) {
     if (++losses_ > options_.max_losses) {
       absl::Status last(status.code(),
-                        absl::StrCat(losses_, " losses after step ", cut_.steps,
+                        absl::StrCat(losses_, " losses after step ", NumberOf(cut_.steps),
                                      ": ", status.message()));
       last.SetPayload(kOfSteps, {});
       return last;
     }
     ++report_.losses;
     Tell(absl::StrCat("lost: ", WithoutTag(status.message()),
-                      "; goes on from step ", cut_.steps));
+                      "; goes on from step ", NumberOf(cut_.steps)));
     away_.emplace(client_.context_.runtime->topology->num_devices());
     if (rebinds) {
       absl::StatusOr<std::vector<bool>> away = client_.AwayDevices();

@@ -24,6 +24,7 @@
 #include "runtime/client/array_value.h"
 #include "runtime/client/handles.h"
 #include "runtime/client/host_cuts.h"
+#include "runtime/world/world.h"
 
 namespace pathways {
 
@@ -129,6 +130,9 @@ class RecoveredRun {
 
   // From the cut to the end, or until it is to move.
   absl::Status RunFromCut();
+  // The run's options for a launch that begins after so many of its steps: what
+  // is said from the run's beginning on, said from the launch's on.
+  LaunchOptions LaunchOptionsAfter(int64_t steps) const;
   absl::StatusOr<Leg> Launch(int64_t first);
   // A stepped argument's part for a leg.
   absl::StatusOr<Held> PutSteps(int argument, int64_t first, int64_t steps);
@@ -151,6 +155,8 @@ class RecoveredRun {
   // ends the run.
   absl::Status Recover(const absl::Status& why);
   absl::Status Move();
+  // The number of the step behind so many steps of the run.
+  int64_t NumberOf(int64_t steps) const { return launch_.first_step + steps; }
   void Tell(const std::string& what) const;
 
   Client& client_;
@@ -158,6 +164,7 @@ class RecoveredRun {
   const RecoveryOptions& options_;
   const LaunchOptions& launch_;
   std::shared_ptr<const LoadedProgram> plan_;  // as it was first
+  TimeNs begin_ = 0;                           // of Run, in the world's time
   int64_t steps_ = 0, leg_steps_ = 0;          // of all; of a leg
   std::vector<SharedValue> arguments_;  // those that are not carried; or null
   Cut cut_;

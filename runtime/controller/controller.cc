@@ -401,7 +401,7 @@ std::vector<StallDetector::Subject> Controller::StallSubjects() const {
       if (!launch.begun || launch.over || grants_.IsWaiting(p)) continue;
       subject.running = true;
       subject.launch = id;
-      subject.first = grants_.FindLaunch(id)->first;
+      subject.numbers = NumbersOf(launch);
       subject.islands = launch.running.Members();
       break;
     }

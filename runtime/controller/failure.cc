@@ -18,7 +18,7 @@ namespace pathways {
 namespace {
 
 absl::Status Describe(const PreparedPlan& plan, const Topology& topology,
-                      uint64_t first, const proto::Failure& failure) {
+                      StepNumbers numbers, const proto::Failure& failure) {
   const int index = static_cast<int>(failure.action());
   if (index < 0 || index >= plan.plan().actions_size() ||
       failure.shard() >=
@@ -46,7 +46,7 @@ absl::Status Describe(const PreparedPlan& plan, const Topology& topology,
   return absl::InvalidArgumentError(absl::StrCat(
       where.empty() ? "" : absl::StrCat(where, ": "), "'", action.name(),
       "' of program '", plan.name(), "' failed at step ",
-      failure.firing() - first, " on shard ", failure.shard(), " (",
+      numbers.Of(failure.firing()), " on shard ", failure.shard(), " (",
       topology.GlobalDeviceName(
           plan.bound(action.slice()).device_of[failure.shard()]),
       "): ", what, Tag(ErrorId::kCheckFailed)));
@@ -60,9 +60,9 @@ bool Failure::operator<(const Failure& other) const {
 }
 
 Failure ReadFailure(const PreparedPlan& plan, const Topology& topology,
-                    uint64_t first, const proto::Failure& failure) {
+                    StepNumbers numbers, const proto::Failure& failure) {
   return {failure.firing(), failure.action(), failure.shard(), failure.step(),
-          Describe(plan, topology, first, failure)};
+          Describe(plan, topology, numbers, failure)};
 }
 
 std::string GoneText(const Topology& topology, int32_t host, uint32_t epoch) {

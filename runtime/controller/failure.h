@@ -13,6 +13,7 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "runtime/executor/launch.h"
 #include "runtime/executor/prepared_plan.h"
 #include "runtime/proto/control.pb.h"
 #include "runtime/topology/topology.h"
@@ -31,12 +32,12 @@ struct Failure {
   bool operator<(const Failure& other) const;
 };
 
-// What a host or an island says of a launch of `plan` whose first firing is
-// `first`. InvalidArgument is the status: source line, action, step of the
-// launch, shard with its device, and what the kernel says; Internal when the
+// What a host or an island says of a launch of `plan` whose steps have these
+// numbers. InvalidArgument is the status: source line, action, number of the
+// step, shard with its device, and what the kernel says; Internal when the
 // plan has no such action or shard.
 Failure ReadFailure(const PreparedPlan& plan, const Topology& topology,
-                    uint64_t first, const proto::Failure& failure);
+                    StepNumbers numbers, const proto::Failure& failure);
 
 // How errors name a host that is gone, and the life that it lost: "host1 is
 // gone (life 2)".

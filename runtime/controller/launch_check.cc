@@ -50,6 +50,11 @@ absl::Status CheckLaunch(const proto::LaunchRequest& request,
         absl::StrCat("a launch of program '", plan.name(), "' has ",
                      request.steps(), " steps, expected 1 to ", kMaxSteps));
   }
+  if (absl::Status status =
+          CheckStepNumbers(plan.name(), request.first_step(), request.steps());
+      !status.ok()) {
+    return status;
+  }
   const proto::Interface& interface = plan.plan().interface();
   absl::Status counted = CheckCount(plan, "arguments", request.arguments_size(),
                                     interface.arguments_size());

@@ -45,7 +45,7 @@ bool LaunchEffects::empty() const {
 }
 
 void LaunchTable::Launch::Reset() {
-  id = steps = 0;
+  id = steps = first_step = 0;
   program = 0;
   asked = 0;
   claim = Claim();
@@ -145,6 +145,7 @@ void LaunchTable::Add(const LaunchSpec& spec, LaunchEffects* effects) {
   launch.id = spec.launch;
   launch.program = spec.program;
   launch.steps = spec.steps;
+  launch.first_step = spec.first_step;
   launch.asked = spec.asked;
   launch.claim = spec.claim;
   launch.hosts = spec.hosts;

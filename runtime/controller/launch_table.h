@@ -44,6 +44,7 @@ struct LaunchSpec {
   uint64_t launch = 0;
   uint32_t program = 0;
   uint64_t steps = 0;
+  uint64_t first_step = 0;  // the number of the first one
   TimeNs asked = 0;
   Claim claim;
   // Hosts that have values of it, and islands that each say when it is over.
@@ -89,6 +90,7 @@ class LaunchTable {
  public:
   struct Launch {
     uint64_t id = 0, steps = 0;
+    uint64_t first_step = 0;  // the number of the first one
     uint32_t program = 0;
     TimeNs asked = 0;
     Claim claim;           // with what it has of those that wait for it

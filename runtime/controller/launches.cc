@@ -86,6 +86,7 @@ void Controller::OnLaunch(proto::LaunchRequest* request) {
   spec.results.clear();
   spec.launch = request->launch();
   spec.steps = request->steps();
+  spec.first_step = request->first_step();
   for (const proto::ObjectRef& ref : request->arguments()) {
     spec.arguments.push_back(ReadArray(ref));
   }
@@ -319,6 +320,8 @@ void Controller::GiveGrants() {
 void Controller::SendGrant(const Grant& grant, bool skip) {
   const ProgramTable::Program& program = programs_.at(grant.program);
   const GrantOrder::Launch& launch = *grants_.FindLaunch(grant.launch);
+  const LaunchTable::Launch* asked = launches_.Find(grant.launch);
+  const uint64_t first_step = asked == nullptr ? 0 : asked->first_step;
   for (const auto& [island, previous] : grant.previous) {
     ControlRef control = NewControl(proto::Control::kStart);
     proto::Start* start = control->mutable_start();
@@ -333,6 +336,7 @@ void Controller::SendGrant(const Grant& grant, bool skip) {
     start->set_launch_first(launch.first);
     start->set_launch_steps(launch.end - launch.first);
     start->set_cut(launch.cut && grant.end == launch.end);
+    start->set_first_step(first_step);
     for (int32_t host : program.plan->binding().hosts()) {
       if (context_.topology->island_of_host(host) != island) continue;
       start->add_hosts(host);
@@ -346,6 +350,10 @@ void Controller::SendGrant(const Grant& grant, bool skip) {
     }
     SendControl(context_.directory.scheduler(island), std::move(control));
   }
+}
+
+StepNumbers Controller::NumbersOf(const LaunchTable::Launch& launch) const {
+  return {grants_.FindLaunch(launch.id)->first, launch.first_step};
 }
 
 void Controller::OnDone(const proto::GrantDone& done) {
@@ -362,7 +370,7 @@ void Controller::OnDone(const proto::GrantDone& done) {
   if (done.has_failure()) {
     failure =
         ReadFailure(*program->plan, *context_.topology,
-                    grants_.FindLaunch(launch->id)->first, done.failure());
+                    NumbersOf(*launch), done.failure());
   }
   const TimeNs time_ns = static_cast<TimeNs>(
       std::min<uint64_t>(done.time_ns(), uint64_t{1} << 62));

@@ -29,10 +29,6 @@ Stall Root(std::string text) {
   return stall;
 }
 
-uint64_t StepOf(uint64_t firing, uint64_t first) {
-  return firing < first ? 0 : firing - first;
-}
-
 // Whether all that a host says of a shard is of this program and these
 // machines.
 bool IsSound(const proto::StuckShard& s, const PreparedPlan& plan,
@@ -75,8 +71,9 @@ StuckShards SmallestOf(const Reports& reports, const PreparedPlan& plan,
 // What names the shards of one stall.
 class Names {
  public:
-  Names(const PreparedPlan& plan, const Topology& topology, uint64_t first)
-      : plan_(plan), topology_(topology), first_(first) {}
+  Names(const PreparedPlan& plan, const Topology& topology,
+        StepNumbers numbers)
+      : plan_(plan), topology_(topology), numbers_(numbers) {}
 
   std::string Action(uint32_t action) const {
     return absl::StrCat("'", plan_.plan().actions(action).name(), "'");
@@ -86,20 +83,20 @@ class Names {
   }
   std::string Shard(const proto::StuckShard& s) const {
     return absl::StrCat(Action(s.action()), " at step ",
-                        StepOf(s.firing(), first_), ", shard ", s.shard(),
+                        numbers_.Of(s.firing()), ", shard ", s.shard(),
                         " on ", topology_.GlobalDeviceName(s.device()));
   }
 
  private:
   const PreparedPlan& plan_;
   const Topology& topology_;
-  const uint64_t first_;
+  const StepNumbers numbers_;
 };
 
 // A host that was not granted all firings, and has none left that it was.
 std::optional<Stall> MissingGrant(const Reports& reports,
                                   const StuckShards& stuck, const Names& names,
-                                  uint64_t first, uint64_t end) {
+                                  StepNumbers numbers, uint64_t end) {
   for (const auto& [host, report] : reports) {
     if (report.granted() >= end) continue;
     if (!stuck.empty() && stuck[0]->firing() < report.granted()) {
@@ -107,7 +104,7 @@ std::optional<Stall> MissingGrant(const Reports& reports,
     }
     return Root(absl::StrCat(
         names.Host(report.host()), " was granted the steps before ",
-        StepOf(report.granted(), first), " of ", end - first,
+        numbers.Of(report.granted()), " of ", numbers.Of(end),
         " only: a start or a grant was lost"));
   }
   return std::nullopt;
@@ -170,15 +167,15 @@ std::optional<Stall> BehindOthers(const StuckShards& stuck,
 
 Stall ClassifyStall(const PreparedPlan& plan, const Topology& topology,
                     const std::map<uint32_t, proto::Report>& reports,
-                    uint64_t first, uint64_t end,
+                    StepNumbers numbers, uint64_t end,
                     absl::Span<const int32_t> islands) {
-  const Names names(plan, topology, first);
+  const Names names(plan, topology, numbers);
   for (int32_t host : plan.binding().hosts()) {
     if (reports.count(host)) continue;
     return Root(absl::StrCat(topology.HostName(host), " does not answer"));
   }
   const StuckShards stuck = SmallestOf(reports, plan, topology);
-  if (auto stall = MissingGrant(reports, stuck, names, first, end)) {
+  if (auto stall = MissingGrant(reports, stuck, names, numbers, end)) {
     return *std::move(stall);
   }
   if (stuck.empty()) {

@@ -21,6 +21,7 @@
 #include <string>
 
 #include "absl/types/span.h"
+#include "runtime/executor/launch.h"
 #include "runtime/executor/prepared_plan.h"
 #include "runtime/proto/control.pb.h"
 #include "runtime/topology/topology.h"
@@ -41,11 +42,11 @@ struct Stall {
 };
 
 // `reports` of the hosts of a program (by host); `end` is the first firing that
-// was not launched. Launches begin at `first` for the step numbers in the text.
+// was not launched. `numbers` are those of the launch's steps, for the text.
 // `islands` have not said that the launch is over.
 Stall ClassifyStall(const PreparedPlan& plan, const Topology& topology,
                     const std::map<uint32_t, proto::Report>& reports,
-                    uint64_t first, uint64_t end,
+                    StepNumbers numbers, uint64_t end,
                     absl::Span<const int32_t> islands);
 
 }  // namespace pathways

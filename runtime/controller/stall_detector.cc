@@ -130,7 +130,7 @@ std::optional<Stall> StallDetector::Judge(TimeNs now, const Subject& subject,
   uint64_t fired = 0;
   for (const auto& [host, report] : watched->reports) fired += report.fired();
   Stall stall = ClassifyStall(*subject.plan, topology_, watched->reports,
-                              subject.first, subject.end, subject.islands);
+                              subject.numbers, subject.end, subject.islands);
   if (!forced_ && (stall.kind == Stall::kProgress || fired != watched->fired)) {
     watched->progress = now;
   }

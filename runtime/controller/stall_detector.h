@@ -40,10 +40,11 @@ class StallDetector {
     uint32_t program = 0, incarnation = 0;
     const PreparedPlan* plan = nullptr;
     TimeNs since = 0;  // the oldest of them was asked for
-    // Whether one is granted and not over; then the first such, its first
-    // firing, the end of what is granted, and where it is not over.
+    // Whether one is granted and not over; then the first such, the numbers of
+    // its steps, the end of what is granted, and where it is not over.
     bool running = false;
-    uint64_t launch = 0, first = 0, end = 0;
+    uint64_t launch = 0, end = 0;
+    StepNumbers numbers;
     std::vector<int32_t> islands;
     // Whether the oldest of them is not granted, and the hosts that have not
     // said that its values are there.

@@ -19,7 +19,7 @@ uint32_t CpuBackend::Run(const SegmentRun& run) {
   const int32_t* coordinates =
       program.coordinates.data() + run.gang->first_coordinate;
   KernelGate& gate = cohort_->gate();
-  gate.Announce(place_, program.incarnation, run.step_of_launch);
+  gate.Announce(place_, program.incarnation, run.step_index);
   void** const operands = cohort_->operands();
   uint32_t kernels = 0;
   for (uint32_t k = 0; k < run.gang->shards; ++k) {
@@ -31,7 +31,7 @@ uint32_t CpuBackend::Run(const SegmentRun& run) {
     gate.Enter(run.gang_index, k);
     const int32_t code =
         step.function(operands, coordinates + k * run.gang->num_coordinates,
-                      program.scratch, run.step_of_launch);
+                      program.scratch, run.step_index);
     gate.Leave();
     ++kernels;
     if (code != 0) [[unlikely]]

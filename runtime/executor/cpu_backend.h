@@ -21,7 +21,7 @@ struct PlainRun {
   const DeviceProgram* program = nullptr;
   size_t first = 0, end = 0;  // gangs
   uint64_t firing = 0;
-  uint64_t step_of_launch = 0;
+  uint64_t step_index = 0;
   TimeNs firing_ns = 0;  // what one costs besides its kernel
   // Left of the turn; none begins when nothing is left.
   TimeNs left = 0;
@@ -70,9 +70,9 @@ inline void CpuBackend::RunPlain(PlainRun* run) const {
   const GangTables& queue = *program.queue;
   const uint64_t firing = run->firing;
   const uint64_t first_at = program.EntryAt(0, firing);
-  const uint64_t step_of_launch = run->step_of_launch;
+  const uint64_t step_index = run->step_index;
   KernelGate& gate = cohort_->gate();
-  gate.Announce(place_, program.incarnation, step_of_launch);
+  gate.Announce(place_, program.incarnation, step_index);
   const uint64_t kernels = gate.Open();
   void** const operands = cohort_->operands();
   // Copies, which no kernel can change.
@@ -99,7 +99,7 @@ inline void CpuBackend::RunPlain(PlainRun* run) const {
     }
     gate.Pass(kernels, static_cast<uint32_t>(g));
     run->code = step.function(operands, coordinates + gang.first_coordinate,
-                              scratch, step_of_launch);
+                              scratch, step_index);
     if (run->code != 0) [[unlikely]]
       break;
     left -= firing_ns + gang.cost_ns;

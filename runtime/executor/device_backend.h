@@ -34,7 +34,7 @@ struct SegmentRun {
   const Gang* gang = nullptr;
   const GangStepTable* step = nullptr;
   uint64_t firing = 0;
-  uint64_t step_of_launch = 0;
+  uint64_t step_index = 0;
   uint32_t gang_index = 0;            // in the queue of its program
   const uint8_t* poisoned = nullptr;  // by shard; null: none is
 

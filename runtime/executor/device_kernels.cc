@@ -42,7 +42,7 @@ void Device::ReportCost() {
   LocalMessage message = New(kLongKernel, *head.program);
   message.target = gang.action;
   message.shard = head.program->entries[gang.first_entry].shard;
-  message.step = head.next - head.first;
+  message.step = head.numbers.Of(head.next);
   message.extra = static_cast<uint64_t>(limits_->report_ns);
   Send(executor(), message);
 }
@@ -53,7 +53,7 @@ void Device::LoseWorker() {
   call.device = static_cast<uint32_t>(index_);
   call.incarnation = head.program->incarnation;
   call.gang = static_cast<uint32_t>(queue_.gang_index());
-  call.step = head.next - head.first;
+  call.step = head.numbers.Of(head.next);
   Send(executor(), WorkerLostMessage(call));
   for (uint32_t device : CohortOf(host_actors_, call.device)) {
     world_->Retire(host_actors_.devices[device]);
@@ -70,7 +70,7 @@ bool Device::RunPlain(size_t end) {
   run.first = queue_.gang_index();
   run.end = end;
   run.firing = firing;
-  run.step_of_launch = firing - head.first;
+  run.step_index = head.numbers.Of(firing);
   run.firing_ns = std::max(kFiringNs, program->gang_ns);
   run.left = turn_ns_;
   cpu_->RunPlain(&run);
@@ -120,7 +120,7 @@ bool Device::RunStep(DeviceProgram* program, const Gang& gang,
     run.gang = &gang;
     run.step = &step;
     run.firing = firing;
-    run.step_of_launch = firing - queue_.head().first;
+    run.step_index = queue_.head().numbers.Of(firing);
     run.gang_index = static_cast<uint32_t>(queue_.gang_index());
     run.poisoned = poisoned_ ? shard_poison_.data() : nullptr;
     counters_.kernels.Add(Do([&](auto& backend) { return backend.Run(run); }));

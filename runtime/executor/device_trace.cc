@@ -52,6 +52,7 @@ void DeviceTrace::RecordSubmitted(const DeviceProgram& program,
   event.program = program.incarnation;
   event.firing = launch.first;
   event.value = launch.end;
+  SetFirstStep(launch.first_step, &event);
   event.other = TraceLaunch(launch.id);
   ring_->Record(event);
 }

@@ -11,7 +11,7 @@
 namespace pathways {
 
 void GrantQueue::Push(DeviceProgram* program, HostGrant* grant) {
-  const Head last = {program, grant, grant->launch->first, grant->first};
+  const Head last = {program, grant, grant->launch->numbers(), grant->first};
   if (empty()) {
     head_ = last;
   } else {

@@ -31,9 +31,9 @@ class GrantQueue {
   struct Head {
     DeviceProgram* program = nullptr;  // null: nothing is granted
     HostGrant* grant = nullptr;
-    uint64_t first = 0;  // firing of the launch
-    uint64_t next = 0;   // firing
-    TimeNs since = -1;   // it is the head
+    StepNumbers numbers;  // of the launch
+    uint64_t next = 0;    // firing
+    TimeNs since = -1;    // it is the head
     // For something, as the head: how long it took says nothing of kernels.
     bool waited = false;
   };

@@ -88,7 +88,7 @@ HostProgram* HostExecutor::FindHostWork(const LocalMessage& message,
                    [&](const auto& l) { return message.step < l->end; });
   if (launch == program->launches.end()) return nullptr;
   where->action = program->dispatch->items[message.target].action;
-  where->step = message.step - (*launch)->first;
+  where->step = (*launch)->numbers().Of(message.step);
   return program;
 }
 

@@ -34,7 +34,8 @@ HostLaunch* HostExecutor::LaunchOf(HostProgram* program,
     return program->launches.back().get();
   }
   if (grant.first() != grant.launch_first() || grant.launch_steps() == 0 ||
-      grant.launch_steps() > kMaxSteps || grant.first() > UINT64_MAX / 2) {
+      grant.launch_steps() > kMaxSteps || grant.first_step() > kMaxSteps ||
+      grant.first() > UINT64_MAX / 2) {
     return nullptr;
   }
   std::unique_ptr<HostLaunch>& slot = program->launches.Push();
@@ -46,6 +47,7 @@ HostLaunch* HostExecutor::LaunchOf(HostProgram* program,
   }
   launch->id = grant.launch();
   launch->first = grant.launch_first();
+  launch->first_step = grant.first_step();
   launch->end = grant.launch_first() + grant.launch_steps();
   launch->failure = {};
   unfilled_.Add(program, launch);

@@ -176,13 +176,16 @@ struct FirstFailure {
 // is there from its first grant until all its firings are over.
 struct alignas(kLineBytes) HostLaunch {
   uint64_t id = 0;
-  uint64_t first = 0;
+  uint64_t first = 0;       // firing of the program
+  uint64_t first_step = 0;  // the number of that step
   // Devices read it while a grant that cuts the launch short makes it smaller:
   // no firing before that is as far from the old end or the new one as a token
   // goes.
   std::atomic<uint64_t> end{0};
   HostValues values;
   FirstFailure failure;  // of grants that are over
+
+  StepNumbers numbers() const { return {first, first_step}; }
 };
 
 // What the island's scheduler allowed so far: the next firings of a launch, at

@@ -13,9 +13,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "runtime/base/line_allocator.h"
 #include "runtime/store/store.h"
 
@@ -24,6 +26,24 @@ namespace pathways {
 // Most steps of one launch, and most bytes of all steps of an array.
 inline constexpr uint64_t kMaxSteps = uint64_t{1} << 40;
 inline constexpr uint64_t kMaxArrayBytes = uint64_t{1} << 51;
+
+// The last step of a launch has a number below this, too.
+// InvalidArgument names the program, the first step and the steps.
+absl::Status CheckStepNumbers(const std::string& program, uint64_t first_step,
+                              uint64_t steps);
+
+// How the steps of one launch are numbered: firing `first` of the program is
+// step `first_step` of the run that the launch belongs to.
+struct StepNumbers {
+  uint64_t first = 0;
+  uint64_t first_step = 0;
+
+  // The number of the step that is this firing of the program. A firing before
+  // the launch has that of its first step.
+  uint64_t Of(uint64_t firing) const {
+    return first_step + (firing < first ? 0 : firing - first);
+  }
+};
 
 // Of all steps; more than any array has when that is too much.
 uint64_t TotalBytes(uint64_t step_bytes, bool stepped, uint64_t steps);

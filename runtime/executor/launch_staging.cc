@@ -37,6 +37,16 @@ int IndexOf(const proto::PrepareLaunch& prepare, uint64_t object) {
 
 }  // namespace
 
+absl::Status CheckStepNumbers(const std::string& program, uint64_t first_step,
+                              uint64_t steps) {
+  if (steps <= kMaxSteps && first_step <= kMaxSteps - steps) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      "a launch of program '", program, "' begins at step ", first_step,
+      " and has ", steps, " steps, expected at most ", kMaxSteps, " together"));
+}
+
 uint64_t TotalBytes(uint64_t step_bytes, bool stepped, uint64_t steps) {
   if (!stepped) return step_bytes;
   return step_bytes > kMaxArrayBytes / steps ? UINT64_MAX : step_bytes * steps;

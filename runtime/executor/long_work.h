@@ -35,7 +35,7 @@ struct LongWork {
   std::string program, action;
   std::string location;  // of the action in its source; empty: not known
   std::string place;     // name of the device, or of the host
-  uint64_t step = 0;     // of the launch
+  uint64_t step = 0;     // its number, from LaunchOptions::first_step on
   uint32_t shard = 0;    // kKernel
   TimeNs ns = 0;         // that it has taken so far, at least
 
@@ -43,7 +43,7 @@ struct LongWork {
   std::string Text() const;
 };
 
-// A shard of an action at a step of a launch, in the numbers of a plan.
+// A shard of an action, in the numbers of a plan, at a step, as LongWork::step.
 struct WorkPlace {
   uint32_t action = 0;
   uint32_t shard = 0;

@@ -137,6 +137,7 @@ void IslandScheduler::SendGrants(const Granted& granted, bool skip) {
     grant->set_launch_first(start.launch_first());
     grant->set_launch_steps(start.launch_steps());
     grant->set_cut(start.cut());
+    grant->set_first_step(start.first_step());
     SendControl(directory_->executor(host.host), std::move(control));
   }
 }

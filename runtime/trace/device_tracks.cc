@@ -24,7 +24,9 @@ namespace {
 // A step of a gang.
 Slice StepSlice(const LogIndex& index, const TraceEvent& step) {
   Args args;
-  args.Add("firing", step.firing).Add("step", step.item);
+  args.Add("firing", step.firing);
+  AddStepIndex(index, step, &args);
+  args.Add("step", step.item);
   switch (step.Kind()) {
     case TraceKind::kMeet:
       return SliceOf(step, "wait", "wait: others", args);
@@ -52,8 +54,9 @@ Lanes Submitted(const LogIndex& index,
     lanes.Add(
         {Span(e->time, end == drained.end() ? index.log().end : end->second,
               "submit",
-              absl::StrCat(index.ProgramName(e->program), ", firings ",
-                           uint64_t{e->firing}, " to ", e->value - 1),
+              absl::StrCat(index.ProgramName(e->program), ", steps ",
+                           FirstStepOf(*e), " to ",
+                           FirstStepOf(*e) + (e->value - e->firing) - 1),
               args.text()),
          {}});
   }

@@ -29,10 +29,16 @@ std::string ActionName(const LogIndex& index, const TraceEvent& event) {
                            : absl::StrCat("action ", event.target);
 }
 
+void AddStepIndex(const LogIndex& index, const TraceEvent& event, Args* args) {
+  if (const auto step = index.StepIndexOf(event))
+    args->Add("step_index", *step);
+}
+
 Args ActionArgs(LogIndex* index, const TraceEvent& event) {
   Args args;
   args.Add("program", index->ProgramName(event.program));
   args.Add("firing", event.firing);
+  AddStepIndex(*index, event, &args);
   const proto::Action* action = index->action(event);
   if (action == nullptr) return args;
   const std::string shards =

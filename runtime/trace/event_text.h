@@ -30,6 +30,8 @@ Slice SliceOf(const TraceEvent& event, const char* category, std::string name,
 
 // The action of a device's event: its name, or its number.
 std::string ActionName(const LogIndex& index, const TraceEvent& event);
+// The number of the step that a device's event is in, if the log says it.
+void AddStepIndex(const LogIndex& index, const TraceEvent& event, Args* args);
 // What there is to say about a firing of an action.
 Args ActionArgs(LogIndex* index, const TraceEvent& event);
 // The kernel of a gang; null: it runs none.

@@ -30,6 +30,20 @@ LogIndex::LogIndex(const TraceLog* log) : log_(*log) {
       device_actors_[{actor.island, actor.device}] = id;
     }
   }
+  for (const TraceEvent& event : log_.events) {
+    if (event.Kind() != TraceKind::kSubmitted) continue;
+    submitted_[{event.actor, event.program}][event.firing] = &event;
+  }
+}
+
+std::optional<uint64_t> LogIndex::StepIndexOf(const TraceEvent& event) const {
+  const auto found = submitted_.find({event.actor, event.program});
+  if (found == submitted_.end()) return std::nullopt;
+  auto after = found->second.upper_bound(event.firing);
+  if (after == found->second.begin()) return std::nullopt;
+  const auto& [first, launch] = *std::prev(after);
+  if (event.firing >= launch->value) return std::nullopt;
+  return FirstStepOf(*launch) + (event.firing - first);
 }
 
 const proto::Plan* LogIndex::plan(uint32_t program) const {

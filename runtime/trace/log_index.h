@@ -44,6 +44,10 @@ class LogIndex {
   const TraceActor* actor(uint32_t id) const {
     return id < log_.actors.size() ? &log_.actors[id] : nullptr;
   }
+  // The number of the step that a device's event of an action is in: what
+  // pw.step_index is there. None: the log does not have the beginning of the
+  // launch.
+  std::optional<uint64_t> StepIndexOf(const TraceEvent& event) const;
   // The program's name, with a number when several have it.
   const std::string& ProgramName(uint32_t program) const;
   // The island's device is one of `actors`; kNoTraceActor: none is.
@@ -61,6 +65,9 @@ class LogIndex {
  private:
   const TraceLog& log_;
   std::map<uint32_t, std::string> names_;
+  // kSubmitted of each (device, program), by the first firing.
+  std::map<std::pair<uint32_t, uint32_t>, std::map<uint64_t, const TraceEvent*>>
+      submitted_;
   std::map<std::pair<int, int64_t>, uint32_t> device_actors_;
   // By (program, slice): shards by device.
   std::map<std::pair<uint32_t, uint32_t>,

@@ -51,7 +51,8 @@ enum class TraceKind : uint8_t {
   kMove,        // send, recv, feed, fetch; item: shard; other: as of kGang
   // Without an action.
   kSubmitted,  // a launch reached the queue; firing: first; value: end;
-               // other: launch
+               // target, item: low and high bits of the number of its first
+               // step; other: launch
   kDrained,    // it is over on this device; other: launch
   // Of a host's executor.
   kSent,         // program, target, firing, item: WireKind; value: sequence;
@@ -110,6 +111,15 @@ struct TraceEvent {
   }
 };
 static_assert(sizeof(TraceEvent) == 40);
+
+// The number of a launch's first step in a kSubmitted.
+inline uint64_t FirstStepOf(const TraceEvent& submitted) {
+  return uint64_t{submitted.target} | uint64_t{submitted.item} << 32;
+}
+inline void SetFirstStep(uint64_t first_step, TraceEvent* submitted) {
+  submitted->target = static_cast<uint32_t>(first_step);
+  submitted->item = first_step >> 32;
+}
 
 // A new event of `kind`; `actor` is IndexOf the actor's LocalId.
 inline TraceEvent NewTraceEvent(TraceKind kind, uint32_t actor, TimeNs time) {

@@ -220,6 +220,13 @@ absl::StatusOr<ParsedOptions> ParseOptions(int argc, const char* const* argv) {
       ->type_name("N")
       ->check(Between(1, int64_t{1} << 31))
       ->group(kRun);
+  app.add_option("--first-step", o.launch.first_step,
+                 "Number of the first step, which is what pw.step_index is in "
+                 "it; steps are counted from there also in errors and traces")
+      ->capture_default_str()
+      ->type_name("N")
+      ->check(Between(0, int64_t{1} << 40))
+      ->group(kRun);
   app.add_option("--world", world,
                  "threads, or sim: one thread, virtual time, repeatable")
       ->capture_default_str()

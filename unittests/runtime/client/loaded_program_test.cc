@@ -66,15 +66,15 @@ TEST_F(LoadedProgramTest, KnowsItsArgumentsAndWhereTheyLie) {
 
 TEST_F(LoadedProgramTest, RefusesALaunchOfOtherStepsOrArguments) {
   const auto program = Make(AddPlan(), /*has_values=*/true);
-  EXPECT_TRUE(program->CheckLaunch(1, 2).ok());
-  EXPECT_TRUE(program->CheckLaunch(int64_t{1} << 40, 2).ok());
-  EXPECT_EQ(program->CheckLaunch(0, 2),
+  EXPECT_TRUE(program->CheckLaunch(0, 1, 2).ok());
+  EXPECT_TRUE(program->CheckLaunch(0, int64_t{1} << 40, 2).ok());
+  EXPECT_EQ(program->CheckLaunch(0, 0, 2),
             Invalid("program 'add' was launched for 0 steps, expected 1 to "
                     "1099511627776"));
-  EXPECT_EQ(program->CheckLaunch((int64_t{1} << 40) + 1, 2),
+  EXPECT_EQ(program->CheckLaunch(0, (int64_t{1} << 40) + 1, 2),
             Invalid("program 'add' was launched for 1099511627777 steps, "
                     "expected 1 to 1099511627776"));
-  EXPECT_EQ(program->CheckLaunch(1, 3),
+  EXPECT_EQ(program->CheckLaunch(0, 1, 3),
             Invalid("program 'add' takes 2 arguments, got 3"));
 }
 

@@ -58,6 +58,80 @@ TEST_P(RecoveryTest, ManyLaunchesAreAsOne) {
   }
 }
 
+// A run's steps have the numbers that they have in one launch, from wherever it
+// begins.
+TEST_P(RecoveryTest, StepsAreNumberedFromTheFirstOne) {
+  auto runtime = Start("1x2x1", Options());
+  const ProgramHandle program = LoadPlan(*runtime, RecurrencePlan("p"));
+  Values3 values;
+  values.first_step = 123;
+  LaunchOptions launch;
+  launch.first_step = values.first_step;
+  auto run = runtime->Launch(program, values.Arguments(), kSteps, launch);
+  ASSERT_TRUE(run.ok()) << run.status();
+  auto w = runtime->Fetch(*run, "w2");
+  ASSERT_TRUE(w.ok()) << w.status();
+  EXPECT_EQ(Values(*w), values.After(kSteps));
+  RecoveryOptions options;
+  options.cut_every = 3;
+  auto results =
+      runtime->RunToEnd(program, values.Arguments(), kSteps, options, launch);
+  ASSERT_TRUE(results.ok()) << results.status();
+  ExpectRight(*runtime, *results, values);
+
+  for (int64_t first :
+       {int64_t{-1}, (int64_t{1} << 40) - kSteps + 1, INT64_MAX}) {
+    launch.first_step = first;
+    const std::string expected =
+        first < 0
+            ? "the first step of a launch is -1, expected at least 0"
+            : absl::StrCat("a launch of program 'p' begins at step ", first,
+                           " and has 10 steps, expected at most "
+                           "1099511627776 together");
+    EXPECT_EQ(
+        runtime->Launch(program, values.Arguments(), kSteps, launch).status(),
+        absl::InvalidArgumentError(expected));
+    EXPECT_EQ(
+        runtime->RunToEnd(program, values.Arguments(), kSteps, options, launch)
+            .status(),
+        absl::InvalidArgumentError(expected));
+  }
+  launch.first_step = (int64_t{1} << 40) - kSteps;
+  EXPECT_TRUE(
+      runtime->Launch(program, values.Arguments(), kSteps, launch).ok());
+}
+
+TEST_P(RecoveryTest, AResumedRunBeginsWhereTheFirstOneDid) {
+  const TestFolder folder;
+  RecoveryOptions options;
+  options.cut_every = 3;
+  options.folder = folder / "cuts";
+  options.resume = true;
+  auto runtime = Start("1x2x1", Options());
+  const ProgramHandle program = LoadPlan(*runtime, RecurrencePlan("p"));
+  Values3 values;
+  values.first_step = 7;
+  LaunchOptions launch;
+  launch.first_step = 7;
+  Values3 half = values;
+  std::vector<float> xs = Values(half.x);
+  xs.resize(10);
+  half.x = Floats({5, 2}, xs);
+  ASSERT_TRUE(
+      runtime->RunToEnd(program, half.Arguments(), 5, options, launch).ok());
+  EXPECT_EQ(
+      runtime->RunToEnd(program, values.Arguments(), kSteps, options).status(),
+      absl::InvalidArgumentError(absl::StrCat(
+          "'", folder / "cuts",
+          "/cut-5' is a cut of a run that begins at step 7, not at step 0 "
+          "[PW5301]")));
+  auto results =
+      runtime->RunToEnd(program, values.Arguments(), kSteps, options, launch);
+  ASSERT_TRUE(results.ok()) << results.status();
+  EXPECT_EQ(results->report.resumed_at, 5);
+  ExpectRight(*runtime, *results, values);
+}
+
 TEST_P(RecoveryTest, ArraysOnHostsAreCopiedBefore) {
   auto runtime = Start("1x2x1", Options());
   const ProgramHandle program = LoadPlan(*runtime, RecurrencePlan("p"));
@@ -160,7 +234,15 @@ TEST_P(RecoveryTest, WhatIsNoLossEndsIt) {
       runtime->RunToEnd(program, arguments, 4, options).status();
   EXPECT_EQ(failed.code(), absl::StatusCode::kInvalidArgument) << failed;
   EXPECT_TRUE(IsOfSteps(failed));
-  EXPECT_THAT(std::string(failed.message()), HasSubstr("'check'"));
+  EXPECT_THAT(std::string(failed.message()),
+              HasSubstr("'check' of program 'checked' failed at step 2"));
+  LaunchOptions later;
+  later.first_step = 1000;
+  EXPECT_THAT(
+      std::string(runtime->RunToEnd(program, arguments, 4, options, later)
+                      .status()
+                      .message()),
+      HasSubstr("'check' of program 'checked' failed at step 1002"));
 
   for (int64_t every : {-1, 1}) {
     options.cut_every = every;

@@ -25,8 +25,9 @@ namespace pathways::testing {
 
 inline constexpr int64_t kSteps = 10;
 
-// w, which is carried, becomes 2 w + x + c; x has another value at each step, c
-// the same. Results: w, and what it is after each step.
+// w, which is carried, becomes 2 w + x + c + the number of the step; x has
+// another value at each step, c the same. Results: w, and what it is after each
+// step.
 inline proto::Plan RecurrencePlan(const std::string& name, int64_t base = 0,
                                   uint64_t cost_ns = 0) {
   PlanBuilder b(name, 2);
@@ -42,7 +43,7 @@ inline proto::Plan RecurrencePlan(const std::string& name, int64_t base = 0,
   b.AddFeed("c", c);
   AddRun(b, b.AddGang("double", s, {w}, {twice}, cost_ns), "twice1");
   AddRun(b, b.AddGang("add_x", s, {twice, x}, {sum}), "add1");
-  AddRun(b, b.AddGang("add_c", s, {sum, c}, {w2}), "add1");
+  AddRun(b, b.AddGang("add_c", s, {sum, c}, {w2}), "add_step1");
   const uint32_t fetch = b.AddFetch("w2", w2);
   b.AddFetch("all", w2, /*stepped=*/true);
   b.Carry(feed, fetch);
@@ -53,6 +54,7 @@ struct Values3 {
   HostArray w = Floats({2}, {1, -1});
   HostArray x;
   HostArray c = Floats({2}, {0.5, 0.25});
+  int64_t first_step = 0;
   Values3() {
     std::vector<float> steps;
     for (int64_t i = 0; i < 2 * kSteps; ++i) {
@@ -72,7 +74,10 @@ struct Values3 {
     std::vector<float> now = Values(w);
     const std::vector<float> xs = Values(x), cs = Values(c);
     for (int64_t i = 0; i < step; ++i) {
-      for (int d = 0; d < 2; ++d) now[d] = 2 * now[d] + xs[2 * i + d] + cs[d];
+      for (int d = 0; d < 2; ++d) {
+        now[d] = 2 * now[d] + xs[2 * i + d] + cs[d] +
+                 static_cast<float>(first_step + i);
+      }
     }
     return now;
   }
@@ -87,9 +92,9 @@ struct Values3 {
 };
 
 // Of the run's results, which are released.
-inline void ExpectRight(Client& client, const RecoveredResults& results) {
+inline void ExpectRight(Client& client, const RecoveredResults& results,
+                        const Values3& values = {}) {
   ASSERT_EQ(results.arrays.size(), 2u);
-  const Values3 values;
   const absl::StatusOr<HostArray> w = client.Get(results.arrays[0]);
   const absl::StatusOr<HostArray> all = client.Get(results.arrays[1]);
   ASSERT_TRUE(w.ok()) << w.status();

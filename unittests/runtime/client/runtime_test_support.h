@@ -107,6 +107,17 @@ int32_t Add(void* const* buffers, const int32_t*, void*, uint64_t) {
   return 0;
 }
 
+// The sum of two arrays and the number of the step.
+template <int N>
+int32_t AddStep(void* const* buffers, const int32_t* coordinates, void* scratch,
+                uint64_t step) {
+  (void)Add<N>(buffers, coordinates, scratch, step);
+  for (int i = 0; i < N; ++i) {
+    static_cast<float*>(buffers[2])[i] += static_cast<float>(step);
+  }
+  return 0;
+}
+
 // Adds a run step of kernel `name` to a gang; the kernel reads the gang's
 // operands, then writes its results, in order.
 inline void AddRun(PlanBuilder& b, uint32_t gang, const std::string& name) {
@@ -193,10 +204,11 @@ inline std::vector<float> Ramp(int64_t count, float first = 1) {
 inline TestKernels& Kernels() {
   static TestKernels* kernels = [] {
     auto* k = new TestKernels;
-    k->functions = {{"twice1", Twice<1>}, {"add_one1", AddOne<1>},
-                    {"half1", Half<1>},   {"check1", Check<1>},
-                    {"add1", Add<1>},     {"twice8", Twice<8>},
-                    {"add8", Add<8>},     {"add_one8", AddOne<8>}};
+    k->functions = {{"twice1", Twice<1>},   {"add_one1", AddOne<1>},
+                    {"half1", Half<1>},     {"check1", Check<1>},
+                    {"add1", Add<1>},       {"add_step1", AddStep<1>},
+                    {"twice8", Twice<8>},   {"add8", Add<8>},
+                    {"add_one8", AddOne<8>}};
     return k;
   }();
   return *kernels;

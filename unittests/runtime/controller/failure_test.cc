@@ -52,7 +52,7 @@ class ReadFailureTest : public ::testing::Test {
     failure.set_action(action);
     failure.set_shard(shard);
     failure.set_code(code);
-    return ReadFailure(*plan_, topology_, /*first=*/10, failure);
+    return ReadFailure(*plan_, topology_, {.first = 10}, failure);
   }
 
   Topology topology_ = MakeTopology("2x1x2");

@@ -37,7 +37,7 @@ class StallTest : public ::testing::Test {
     return stuck;
   }
   Stall Classify() {
-    return ClassifyStall(*plan_, topology_, reports_, /*first=*/10,
+    return ClassifyStall(*plan_, topology_, reports_, {.first = 10},
                          /*end=*/30, islands_);
   }
   uint32_t Edge(const std::string& from, const std::string& to) {

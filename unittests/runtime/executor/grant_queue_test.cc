@@ -47,7 +47,7 @@ TEST_F(GrantQueueTest, GoesThroughTheGangsOfEachFiring) {
   EXPECT_TRUE(queue_.empty());
   queue_.Push(&programs_[0], Grant(4, 6));
   ASSERT_FALSE(queue_.empty());
-  EXPECT_EQ(queue_.head().first, 3u);
+  EXPECT_EQ(queue_.head().numbers.first, 3u);
   EXPECT_EQ(queue_.head().next, 4u);
   EXPECT_EQ(queue_.gang().action, 5u);
   EXPECT_FALSE(queue_.Advance(1));

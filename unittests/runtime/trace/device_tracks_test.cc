@@ -76,21 +76,25 @@ TEST_F(DeviceTracksTest, QueueAndTransfers) {
 
 TEST_F(DeviceTracksTest, SubmittedUntilTheEndOrThatOfTheLog) {
   log_.end = 100;
-  auto submitted = [](TimeNs time, uint32_t launch, uint64_t begin) {
+  auto submitted = [](TimeNs time, uint32_t launch, uint64_t begin,
+                      uint64_t first_step) {
     TraceEvent event = NewTraceEvent(Kind::kSubmitted, kDevice0, time);
     event.program = kProgram;
     event.firing = begin;
     event.value = begin + 2;
+    SetFirstStep(first_step, &event);
     event.other = launch;
     return event;
   };
   TraceEvent drained = NewTraceEvent(Kind::kDrained, kDevice0, 30);
   drained.program = kProgram;
   drained.other = 1;
-  EXPECT_THAT(Slices({submitted(10, 1, 0), submitted(20, 2, 2), drained}),
-              ElementsAre("d submitted: submit a program, firings 0 to 1 10-30",
-                          "d submitted 2: submit a program, firings 2 to 3 "
-                          "20-100"));
+  EXPECT_THAT(
+      Slices({submitted(10, 1, 0, 0), submitted(20, 2, 2, (1ull << 39) + 7),
+              drained}),
+      ElementsAre("d submitted: submit a program, steps 0 to 1 10-30",
+                  "d submitted 2: submit a program, steps 549755813895 to "
+                  "549755813896 20-100"));
 }
 
 TEST_F(DeviceTracksTest, APieceIsOneFlow) {

@@ -123,6 +123,36 @@ TEST_F(EventTextTest, WhatThereIsToSayOfAFiring) {
             "\"program\":\"p\",\"firing\":0");
 }
 
+// A firing is of the launch before it on its device, if it is in the log.
+TEST_F(EventTextTest, StepsHaveTheNumbersOfTheirLaunch) {
+  TraceLog log = log_;
+  for (uint64_t launch : {0, 1}) {
+    TraceEvent submitted = NewTraceEvent(TraceKind::kSubmitted, kDevice3,
+                                         static_cast<TimeNs>(launch));
+    submitted.program = kProgram;
+    submitted.firing = 3 + launch * 4;
+    submitted.value = submitted.firing + 4;
+    SetFirstStep(100 * launch, &submitted);
+    log.events.push_back(submitted);
+  }
+  LogIndex index(&log);
+  const auto step_at = [&](uint32_t device, uint64_t firing) {
+    return index.StepIndexOf(
+        Lasting(TraceKind::kGang, device, 3, 1, 2, 0, kNoTraceEdge, firing));
+  };
+  EXPECT_EQ(step_at(kDevice3, 2), std::nullopt);
+  EXPECT_EQ(step_at(kDevice3, 3), 0u);
+  EXPECT_EQ(step_at(kDevice3, 6), 3u);
+  EXPECT_EQ(step_at(kDevice3, 7), 100u);
+  EXPECT_EQ(step_at(kDevice3, 10), 103u);
+  EXPECT_EQ(step_at(kDevice3, 11), std::nullopt);
+  EXPECT_EQ(step_at(kDevice0, 3), std::nullopt);
+  const TraceEvent event =
+      Lasting(TraceKind::kGang, kDevice3, 3, 1, 2, 0, kNoTraceEdge, 8);
+  EXPECT_THAT(ActionArgs(&index, event).text(),
+              HasSubstr("\"firing\":8,\"step_index\":101,"));
+}
+
 TEST_F(EventTextTest, Launches) {
   TraceEvent event = OfLaunch(TraceKind::kGranted, kScheduler0, 1);
   EXPECT_EQ(LaunchName(index_, event), "p, 1 step from 0");

@@ -560,9 +560,11 @@ def ShardIndexOp : Pathways_Op<"shard_index", [Pure]> {
 def StepIndexOp : Pathways_Op<"step_index", [Pure]> {
   let summary = "Get the number of the step";
   let description = [{
-    Within the launch, from 0: the same on all shards and in all calls of a step,
-    wherever and whenever these run. Each launch begins at 0; what counts on over
-    launches is a carried argument. Bodies of either view may ask.
+    The number is the same on all shards and in all calls of a step, wherever and
+    whenever these run. Steps of a launch count up from its `first_step`, which is
+    0 unless the caller sets it (`LaunchOptions::first_step`, `--first-step`). A
+    run that is made of several launches, as one with recovery is, numbers its
+    steps as one launch would. Bodies of either view may use the op.
 
     (C1) The op is in a `func.func`.
 
