@@ -196,15 +196,17 @@ public:
                      int64_t steps = 1, const LaunchOptions &options = {});
 
   /// Runs `steps` steps to their end, with the results of one launch to the
-  /// last bit, and puts by what is carried from step to step every
+  /// last bit (but for contributions to a partial argument that a program with
+  /// other ranks resumes: it combines them), and puts by what is carried from
+  /// step to step every
   /// RecoveryOptions::cut_every: from there the run goes on when a host is
   /// lost, on the same devices or on others, or in another process, later.
   /// Waits. Arguments as of launch; of arrays on devices a copy comes to this
   /// process. Errors: as launch; RunFailed: a failure that is no loss, or one
   /// loss too many; Refused: devices or memory are short; AlreadyExists: the
   /// folder has a cut, and is not to be resumed; InvalidArgument: that cut is
-  /// another program's; Damaged: it is not what was written; Unwritable: a cut
-  /// could not be written.
+  /// another program's, or of a run that begins at another step; Damaged: it is
+  /// not what was written; Unwritable: a cut could not be written.
   Result<FinishedRun> runToEnd(const std::map<std::string, Argument> &arguments,
                                int64_t steps, const RecoveryOptions &recovery,
                                const LaunchOptions &options = {});

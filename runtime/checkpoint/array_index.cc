@@ -114,9 +114,10 @@ class Reader {
   absl::Status status_;
 };
 
-// The index as JSON, if it is of that format and version.
+// The index as JSON, if it is of that format and of a version up to `newest`.
 absl::StatusOr<Json> ParseOf(const std::string& text, const char* format,
-                             const char* what) {
+                             const char* what,
+                             int64_t newest = kCheckpointVersion) {
   Json index = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (index.is_discarded()) return Damaged("it is not JSON");
   if (!index.is_object()) return Damaged("it is ", Quoted(index));
@@ -132,11 +133,13 @@ absl::StatusOr<Json> ParseOf(const std::string& text, const char* format,
                      ", expected \"", format, "\": ", what));
   }
   const Json* version = Find(index, "version");
-  if (version == nullptr || *version != kCheckpointVersion) {
+  if (version == nullptr ||
+      (*version != kCheckpointVersion && *version != newest)) {
     return absl::InvalidArgumentError(absl::StrCat(
         "the format's version is ",
         version == nullptr ? std::string("missing") : Quoted(*version),
-        ", this reader knows ", kCheckpointVersion));
+        ", this reader knows ", kCheckpointVersion,
+        newest == kCheckpointVersion ? "" : absl::StrCat(" and ", newest)));
   }
   return index;
 }
@@ -172,6 +175,62 @@ void ReadSharding(const Json& index, Reader* reader, layout::Layout* layout) {
       layout->dims.back().push_back(axis.get<std::string>());
     }
   }
+}
+
+struct NamedReduction {
+  layout::Reduction reduction;
+  const char* name;
+};
+constexpr NamedReduction kReductions[] = {{layout::Reduction::kAdd, "add"},
+                                          {layout::Reduction::kMul, "mul"},
+                                          {layout::Reduction::kMax, "max"},
+                                          {layout::Reduction::kMin, "min"}};
+
+const char* NameOf(layout::Reduction reduction) {
+  for (const NamedReduction& one : kReductions) {
+    if (one.reduction == reduction) return one.name;
+  }
+  return "none";
+}
+
+void ReadContributions(const Json& index, Reader* reader,
+                       layout::Contributions* contributions) {
+  const Json* json = Find(index, "contributions");
+  if (json == nullptr || !json->is_object()) {
+    return reader->Fail("contributions", json, "an object");
+  }
+  const std::string name = reader->String(*json, "reduction");
+  contributions->sizes = reader->Wholes(*json, "sizes");
+  if (!reader->status().ok()) return;
+  for (const NamedReduction& one : kReductions) {
+    if (one.name == name) contributions->reduction = one.reduction;
+  }
+  if (contributions->reduction == layout::Reduction::kNone) {
+    reader->Fail("reduction", Find(*json, "reduction"), "add, mul, max or min");
+  }
+  if (contributions->sizes.empty()) {
+    reader->Fail("sizes", Find(*json, "sizes"), "the sizes of axes");
+  }
+}
+
+// Empty, or why the first dimension of `shape` is not that of the
+// contributions.
+std::string CheckContributions(const layout::Contributions& contributions,
+                               const std::vector<int64_t>& shape) {
+  if (contributions.sizes.empty()) return "";
+  int64_t count = 1;
+  for (int64_t size : contributions.sizes) {
+    if (size < 1 || size > layout::kMaxShards / count) {
+      return absl::StrCat("it has contributions over axes of sizes ",
+                          Numbers(contributions.sizes), ", expected 1 to ",
+                          layout::kMaxShards, " ranks");
+    }
+    count *= size;
+  }
+  if (!shape.empty() && shape.front() == count) return "";
+  return absl::StrCat("its shape is ", Numbers(shape),
+                      ", expected a first dimension of ", count,
+                      ", the contributions");
 }
 
 // A name that leads out of no folder.
@@ -262,12 +321,20 @@ std::string PrintArrayIndex(const ArrayIndex& index) {
                       }),
         "]");
   }
+  const bool partial = !index.contributions.sizes.empty();
   std::string text = absl::StrCat(
-      "{\n  \"format\": \"", kArrayFormat,
-      "\",\n  \"version\": ", kCheckpointVersion, ",\n  \"element\": \"",
-      ElementName(index.element),
+      "{\n  \"format\": \"", kArrayFormat, "\",\n  \"version\": ",
+      partial ? kContributionsVersion : kCheckpointVersion,
+      ",\n  \"element\": \"", ElementName(index.element),
       "\",\n  \"shape\": ", Numbers(index.layout.shape), ",\n  \"mesh\": [",
-      axes, "],\n  \"sharding\": [", dims, "],\n  \"blocks\": [");
+      axes, "],\n  \"sharding\": [", dims, "],\n");
+  if (partial) {
+    absl::StrAppend(&text, "  \"contributions\": {\"reduction\": \"",
+                    NameOf(index.contributions.reduction),
+                    "\", \"sizes\": ", Numbers(index.contributions.sizes),
+                    "},\n");
+  }
+  absl::StrAppend(&text, "  \"blocks\": [");
   const BlockGrid grid(index.layout, index.mesh);
   for (size_t i = 0; i < index.blocks.size(); ++i) {
     const ArrayIndex::Block& block = index.blocks[i];
@@ -283,8 +350,8 @@ std::string PrintArrayIndex(const ArrayIndex& index) {
 }
 
 absl::StatusOr<ArrayIndex> ParseArrayIndex(const std::string& text) {
-  absl::StatusOr<Json> json =
-      ParseOf(text, kArrayFormat, "the folder of one array");
+  absl::StatusOr<Json> json = ParseOf(
+      text, kArrayFormat, "the folder of one array", kContributionsVersion);
   if (!json.ok()) return json.status();
   Reader reader;
   ArrayIndex index;
@@ -292,6 +359,9 @@ absl::StatusOr<ArrayIndex> ParseArrayIndex(const std::string& text) {
   index.layout.shape = reader.Wholes(*json, "shape");
   ReadMesh(*json, &reader, &index.mesh);
   ReadSharding(*json, &reader, &index.layout);
+  if ((*json)["version"] == kContributionsVersion) {
+    ReadContributions(*json, &reader, &index.contributions);
+  }
   const Json* blocks = reader.List(*json, "blocks");
   if (!reader.status().ok()) return reader.status();
   index.element = ElementFromName(element);
@@ -302,6 +372,9 @@ absl::StatusOr<ArrayIndex> ParseArrayIndex(const std::string& text) {
   const absl::Status savable =
       CheckSavable(index.element, index.layout, index.mesh);
   if (!savable.ok()) return Damaged(savable.message());
+  const std::string wrong =
+      CheckContributions(index.contributions, index.layout.shape);
+  if (!wrong.empty()) return Damaged(wrong);
   absl::Status read = ReadBlocks(*blocks, &index);
   if (!read.ok()) return read;
   return index;

@@ -16,12 +16,16 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "runtime/base/host_array.h"
+#include "runtime/layout/contributions.h"
 #include "runtime/layout/layout.h"
 
 namespace pathways {
 
 // The formats that docs/checkpoints.md describes, and their names.
 inline constexpr int64_t kCheckpointVersion = 1;
+// Of an array whose contributions are kept: a reader that does not know them
+// must not take them for one more dimension.
+inline constexpr int64_t kContributionsVersion = 2;
 inline constexpr char kIndexFile[] = "index.json";
 inline constexpr int64_t kMaxIndexBytes = int64_t{1} << 28;
 // Largest number of blocks of a saved array, and of arrays of a folder.
@@ -37,8 +41,11 @@ struct ArrayIndex {
   };
 
   ElementType element = ElementType::kInvalid;
-  layout::Layout layout;  // the shape is that of the whole array
+  // The shape is that of the whole array. Contributions, if there are any, are
+  // its first dimension.
+  layout::Layout layout;
   layout::Mesh mesh;
+  layout::Contributions contributions;
   std::vector<Block> blocks;  // as BlockGrid numbers them
 };
 

@@ -16,11 +16,10 @@
 
 namespace pathways {
 
-absl::StatusOr<ArrayWriter> ArrayWriter::Create(SaveFolder* folder,
-                                                const std::string& name,
-                                                ElementType element,
-                                                layout::Layout layout,
-                                                layout::Mesh mesh) {
+absl::StatusOr<ArrayWriter> ArrayWriter::Create(
+    SaveFolder* folder, const std::string& name, ElementType element,
+    layout::Layout layout, layout::Mesh mesh,
+    layout::Contributions contributions) {
   absl::Status savable = CheckSavable(element, layout, mesh);
   if (!savable.ok()) return savable;
   std::string prefix;
@@ -30,7 +29,11 @@ absl::StatusOr<ArrayWriter> ArrayWriter::Create(SaveFolder* folder,
     prefix = absl::StrCat(name, "/");
   }
   return ArrayWriter(folder, std::move(prefix),
-                     {element, std::move(layout), std::move(mesh), {}});
+                     {element,
+                      std::move(layout),
+                      std::move(mesh),
+                      std::move(contributions),
+                      {}});
 }
 
 absl::Status ArrayWriter::Write(const char* data) {

@@ -27,13 +27,13 @@ namespace pathways {
 class ArrayWriter {
  public:
   // To the folder `name` in `folder`, which outlives it; "": to that itself.
-  // Nothing of the layout may be partial. InvalidArgument as of CheckSavable;
-  // or as SaveFolder::AddFolder.
-  static absl::StatusOr<ArrayWriter> Create(SaveFolder* folder,
-                                            const std::string& name,
-                                            ElementType element,
-                                            layout::Layout layout,
-                                            layout::Mesh mesh);
+  // Nothing of the layout may be partial: `contributions`, if there are any,
+  // are its first dimension. InvalidArgument as of CheckSavable; or as
+  // SaveFolder::AddFolder.
+  static absl::StatusOr<ArrayWriter> Create(
+      SaveFolder* folder, const std::string& name, ElementType element,
+      layout::Layout layout, layout::Mesh mesh,
+      layout::Contributions contributions = {});
 
   const BlockGrid& grid() const { return grid_; }
   // The next block, as the grid numbers them: its elements, dense and

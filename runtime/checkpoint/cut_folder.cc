@@ -72,10 +72,10 @@ absl::StatusOr<CutFacts> ReadCut(const std::string& path,
   if (!facts.ok()) return InIndex(path, facts.status());
   if (facts->program == program && facts->fingerprint == fingerprint) {
     if (facts->first_step == first_step) return facts;
-    return absl::InvalidArgumentError(absl::StrCat(
-        "'", path, "' is a cut of a run that begins at step ",
-        facts->first_step, ", not at step ", first_step,
-        Tag(ErrorId::kCutOfAnother)));
+    return absl::InvalidArgumentError(
+        absl::StrCat("'", path, "' is a cut of a run that begins at step ",
+                     facts->first_step, ", not at step ", first_step,
+                     Tag(ErrorId::kCutOfAnother)));
   }
   return absl::InvalidArgumentError(absl::StrCat(
       "'", path, "' is a cut of ", Named(facts->program, facts->fingerprint),

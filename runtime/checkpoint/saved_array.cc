@@ -80,9 +80,11 @@ absl::Status OpenBlock(const std::string& path, uint64_t bytes,
 SavedArray::SavedArray(std::string folder, ArrayIndex index)
     : folder_(std::move(folder)),
       index_(std::move(index)),
+      shape_(index_.layout.shape.begin() +
+                 (index_.contributions.sizes.empty() ? 0 : 1),
+             index_.layout.shape.end()),
       grid_(index_.layout, index_.mesh),
-      bytes_(static_cast<uint64_t>(
-                 CheckedElements(index_.element, index_.layout.shape)) *
+      bytes_(static_cast<uint64_t>(CheckedElements(index_.element, shape_)) *
              ElementBytes(index_.element)),
       files_(index_.blocks.size()) {}
 
@@ -267,13 +269,14 @@ absl::Status SavedArray::ReadFile(absl::Span<const Segment> segments) const {
 
 absl::StatusOr<HostArray> SavedArray::ReadAll() const {
   HostArray array{element(), shape(), {}};
-  if (!HasMemoryFor([&] { array.data.resize(bytes_); })) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat("'", folder_, "': ", NoMemoryText(element(), shape())));
+  const uint64_t all = bytes_ * static_cast<uint64_t>(contributions().count());
+  if (!HasMemoryFor([&] { array.data.resize(all); })) {
+    return absl::ResourceExhaustedError(absl::StrCat(
+        "'", folder_, "': ", NoMemoryText(element(), layout().shape)));
   }
   // A part at a time: of narrow blocks the segments take more than the values.
-  for (uint64_t at = 0; at < bytes_; at += kCheckedBytes) {
-    const uint64_t bytes = std::min(kCheckedBytes, bytes_ - at);
+  for (uint64_t at = 0; at < all; at += kCheckedBytes) {
+    const uint64_t bytes = std::min(kCheckedBytes, all - at);
     absl::Status read = Read({{at, bytes, array.data.data() + at}});
     if (!read.ok()) return read;
   }

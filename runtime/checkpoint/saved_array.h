@@ -40,15 +40,19 @@ class SavedArray {
 
   const std::string& folder() const { return folder_; }
   ElementType element() const { return index_.element; }
-  const std::vector<int64_t>& shape() const { return index_.layout.shape; }
-  // How it was saved.
+  const std::vector<int64_t>& shape() const { return shape_; }
+  // Those that were saved; a partial array has those of its ranks.
+  const layout::Contributions& contributions() const {
+    return index_.contributions;
+  }
+  // How it was saved. Contributions are the first dimension.
   const layout::Layout& layout() const { return index_.layout; }
   const layout::Mesh& mesh() const { return index_.mesh; }
-  // Of all elements.
+  // Of all elements; of each contribution.
   uint64_t bytes() const { return bytes_; }
 
   // Bytes [offset, offset + bytes) of the array, dense and row-major: whole
-  // elements.
+  // elements. Contributions are one dense array behind the other.
   struct Range {
     uint64_t offset;
     uint64_t bytes;
@@ -57,7 +61,8 @@ class SavedArray {
   // Reads them all. DataLoss: a file has changed; or as FileStatus. What they
   // lead to is undefined then.
   absl::Status Read(absl::Span<const Range> ranges) const;
-  // The whole array. ResourceExhausted, with the bytes: there is no memory.
+  // The whole array, with all contributions. ResourceExhausted, with the bytes:
+  // there is no memory.
   absl::StatusOr<HostArray> ReadAll() const;
 
  private:
@@ -83,6 +88,7 @@ class SavedArray {
 
   const std::string folder_;
   const ArrayIndex index_;
+  const std::vector<int64_t> shape_;  // without contributions
   const BlockGrid grid_;
   const uint64_t bytes_;
   std::vector<File> files_;  // of the blocks

@@ -33,8 +33,9 @@ ArrayTable::ArrayTable(const std::string& client, uint64_t bytes)
 absl::StatusOr<Arena::Segment> ArrayTable::Charge(const ArrayValue& value) {
   if (value.borrowed() || value.saved() != nullptr) return Arena::Segment();
   return memory_.Charge(
-      value.bytes(), absl::StrCat("array ", ShapeString(value.type().element,
-                                                        value.type().shape)));
+      value.data().size(),
+      absl::StrCat("array ",
+                   ShapeString(value.type().element, value.type().shape)));
 }
 
 absl::StatusOr<uint64_t> ArrayTable::Put(SharedValue value) {

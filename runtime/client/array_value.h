@@ -19,27 +19,35 @@
 #include "runtime/base/host_array.h"
 #include "runtime/checkpoint/saved_array.h"
 #include "runtime/client/handles.h"
+#include "runtime/layout/contributions.h"
 
 namespace pathways {
 
 // An array that a client has itself: its own, borrowed from who put it, or in
-// files. Immutable, and shared by who needs it; the last one gives borrowed
-// memory back, and holds no lock then. Any thread.
+// files. Of a partial array it may have the contributions, so that launches go
+// on from these, and not from their sum. Immutable, and shared by who needs it;
+// the last one gives borrowed memory back, and holds no lock then. Any thread.
 class ArrayValue {
  public:
-  explicit ArrayValue(HostArray array)
+  // The data of `array` are the `contributions`, one dense array behind the
+  // other by rank, each of the shape.
+  explicit ArrayValue(HostArray array, layout::Contributions contributions = {})
       : type_{array.element, std::move(array.shape)},
+        contributions_(std::move(contributions)),
         own_(std::move(array.data)),
         data_(own_.data(), own_.size()),
-        bytes_(own_.size()) {}
-  explicit ArrayValue(BorrowedArray array)
+        bytes_(own_.size() / static_cast<uint64_t>(contributions_.count())) {}
+  explicit ArrayValue(BorrowedArray array,
+                      layout::Contributions contributions = {})
       : type_{array.element, std::move(array.shape)},
+        contributions_(std::move(contributions)),
         data_(array.data, array.bytes),
-        bytes_(array.bytes),
+        bytes_(array.bytes / static_cast<uint64_t>(contributions_.count())),
         done_(std::move(array.done)),
         borrowed_(true) {}
   explicit ArrayValue(std::shared_ptr<const SavedArray> array)
       : type_{array->element(), array->shape()},
+        contributions_(array->contributions()),
         bytes_(array->bytes()),
         saved_(std::move(array)) {}
   ~ArrayValue() {
@@ -49,19 +57,22 @@ class ArrayValue {
   ArrayValue& operator=(const ArrayValue&) = delete;
 
   const ArrayType& type() const { return type_; }
-  // Nothing when it is in files, or only sizes count.
+  const layout::Contributions& contributions() const { return contributions_; }
+  // All contributions. Nothing when it is in files, or only sizes count.
   absl::string_view data() const { return data_; }
+  // Of the array's type: those of each contribution.
   uint64_t bytes() const { return bytes_; }
   bool borrowed() const { return borrowed_; }
   // Null: it is in memory.
   const std::shared_ptr<const SavedArray>& saved() const { return saved_; }
-  // Of what is in memory.
+  // Of what is in memory: with all contributions.
   HostArray Copy() const {
     return {type_.element, type_.shape, {data_.begin(), data_.end()}};
   }
 
  private:
   const ArrayType type_;
+  const layout::Contributions contributions_;
   const ArrayBytes own_;
   const absl::string_view data_;
   const uint64_t bytes_;

@@ -16,12 +16,13 @@
 namespace pathways {
 
 BlockMap::BlockMap(const ArrayPlacement& placement, const Parts& parts,
-                   uint64_t steps, const layout::Box* window)
+                   uint64_t steps, const layout::Box* window, bool sends_all)
     : bytes_(parts.step_bytes * steps),
       array_bytes_(steps * placement.element_bytes),
       reduction_(placement.layout.reduction),
       element_(placement.element),
-      element_bytes_(placement.element_bytes) {
+      element_bytes_(placement.element_bytes),
+      sends_all_(sends_all) {
   const layout::Layout& layout = placement.layout;
   std::vector<int64_t> shape =
       window == nullptr ? layout.shape : window->extent;
@@ -49,10 +50,10 @@ size_t BlockMap::IndexAt(uint64_t at) const {
 std::optional<uint64_t> BlockMap::Contiguous(uint64_t at,
                                              uint64_t bytes) const {
   const Block& block = blocks_[IndexAt(at)];
-  if (block.contribution != 0) return std::nullopt;
+  if (IsNothing(block)) return std::nullopt;
   const layout::BlockRuns::Run run = block.runs.At(at - block.begin);
   if (run.bytes < bytes) return std::nullopt;
-  return run.offset;
+  return BeginOf(block) + run.offset;
 }
 
 void BlockMap::FillIdentities(uint64_t bytes, char* to) const {
@@ -64,8 +65,8 @@ void BlockMap::Gather(const char* array, uint64_t at, uint64_t bytes,
                       char* to) const {
   Walk(at, bytes,
        [&](const Block& block, uint64_t from, uint64_t here, uint64_t begin) {
-         if (block.contribution != 0) return FillIdentities(here, to + begin);
-         block.runs.Gather(array, from, here, to + begin);
+         if (IsNothing(block)) return FillIdentities(here, to + begin);
+         block.runs.Gather(array + BeginOf(block), from, here, to + begin);
        });
 }
 
@@ -73,8 +74,7 @@ void BlockMap::Scatter(const char* from, uint64_t at, uint64_t bytes,
                        char* arrays) const {
   Walk(at, bytes,
        [&](const Block& block, uint64_t into, uint64_t here, uint64_t begin) {
-         block.runs.Scatter(from + begin, into, here,
-                            arrays + block.contribution * array_bytes_);
+         block.runs.Scatter(from + begin, into, here, arrays + BeginOf(block));
        });
 }
 

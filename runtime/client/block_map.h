@@ -20,29 +20,31 @@
 namespace pathways {
 
 // Which bytes of an array, dense in a client's memory, are those that one host
-// holds of it, block after block. A partial array goes out as one contribution
-// of all of it and others of nothing, and comes back as contributions, one
-// array behind the other. Immutable; any thread.
+// holds of it, block after block. Contributions to a partial array are one
+// dense array behind the other there. A client that has one dense array of it
+// sends that as the first contribution, and nothing as the others. Immutable;
+// any thread.
 class BlockMap {
  public:
   // Of a stepped array all `steps` steps of a block are together. With a
   // `window` the client has only that box (without steps) of the array.
   // `parts`, in the order of the host's, are those in it, and the bytes of its
-  // other parts are none of the array's.
+  // other parts are none of the array's. `sends_all`: what Contiguous, Gather
+  // and GatherRuns read has all contributions; else it is one dense array.
   BlockMap(const ArrayPlacement& placement, const Parts& parts, uint64_t steps,
-           const layout::Box* window = nullptr);
+           const layout::Box* window = nullptr, bool sends_all = false);
 
   // That the host holds.
   uint64_t bytes() const { return bytes_; }
   // Where bytes [at, at + bytes) of the host are in the array, if they are
   // there, as neighbours.
   std::optional<uint64_t> Contiguous(uint64_t at, uint64_t bytes) const;
-  // Copies them out of the array. They must be there, and those that are of
-  // another contribution than the first begin and end with an element.
+  // Copies them out of the array. They must be there, and those of a
+  // contribution that it does not have begin and end with an element.
   void Gather(const char* array, uint64_t at, uint64_t bytes, char* to) const;
-  // Calls run(offset, bytes, at) for those of Gather that are of the first
-  // contribution, in turn: where neighbours are in the array, how many there
-  // are, and where they are in `to`; fills in the others.
+  // Calls run(offset, bytes, at) for those of Gather that the array has, in
+  // turn: where neighbours are in it, how many there are, and where they are in
+  // `to`; fills in those of contributions that it does not have.
   template <typename Run>
   void GatherRuns(uint64_t at, uint64_t bytes, char* to, Run run) const;
   // Copies them into `arrays`, of which there is one for each contribution.
@@ -56,6 +58,15 @@ class BlockMap {
     layout::BlockRuns runs;
   };
 
+  // Whether an array that is sent has no values of the block: it is of a
+  // contribution of nothing.
+  bool IsNothing(const Block& block) const {
+    return block.contribution != 0 && !sends_all_;
+  }
+  // Where the block's contribution begins in an array that is sent.
+  uint64_t BeginOf(const Block& block) const {
+    return static_cast<uint64_t>(block.contribution) * array_bytes_;
+  }
   // The block that has the byte, or the last one before it.
   size_t IndexAt(uint64_t at) const;
   // Calls `copy` with each block that has some of the bytes, where they begin
@@ -70,6 +81,7 @@ class BlockMap {
   layout::Reduction reduction_ = layout::Reduction::kNone;
   proto::ElementType element_ = proto::ELEMENT_TYPE_UNSPECIFIED;
   int64_t element_bytes_ = 0;
+  bool sends_all_ = false;
 };
 
 template <typename Copy>
@@ -91,11 +103,11 @@ void BlockMap::GatherRuns(uint64_t at, uint64_t bytes, char* to,
                           Run run) const {
   Walk(at, bytes,
        [&](const Block& block, uint64_t from, uint64_t here, uint64_t begin) {
-         if (block.contribution != 0) return FillIdentities(here, to + begin);
+         if (IsNothing(block)) return FillIdentities(here, to + begin);
          for (uint64_t done = 0; done < here;) {
            const layout::BlockRuns::Run next = block.runs.At(from + done);
            const uint64_t count = std::min(next.bytes, here - done);
-           run(next.offset, count, begin + done);
+           run(BeginOf(block) + next.offset, count, begin + done);
            done += count;
          }
        });

@@ -37,6 +37,7 @@
 #include "runtime/client/client_actor.h"
 #include "runtime/client/client_context.h"
 #include "runtime/client/cluster_stats.h"
+#include "runtime/client/fetch_assembly.h"
 #include "runtime/client/file_reader.h"
 #include "runtime/client/handles.h"
 #include "runtime/client/launch_room.h"
@@ -160,13 +161,15 @@ class Client {
   // Runs `steps` steps to their end, in legs of cut_every; behind each the
   // state that is carried is put by, while the next ones run, and when a host
   // is lost the run goes on from there (RecoveryOptions). The same bits as one
-  // launch. Waits. Arguments as of Launch: of an array that is on hosts a copy
-  // comes to this process before it begins. Errors: of a failure that is no
-  // loss, at once; the loss itself, of too many; those of Load, when devices
-  // are short; of folders, as LoadArrays and Save; AlreadyExists: the folder
-  // has a cut and options.resume is not set; InvalidArgument: that cut is
-  // another program's, or of more steps; FailedPrecondition: a simulation
-  // without kernels has nothing to put by.
+  // launch; but contributions to a partial argument that a program with other
+  // ranks resumes are combined. Waits. Arguments as of Launch: of an array that
+  // is on hosts a copy comes to this process before it begins. Errors: of a
+  // failure that is no loss, at once; the loss itself, of too many; those of
+  // Load, when devices are short; of folders, as LoadArrays and Save;
+  // AlreadyExists: the folder has a cut and options.resume is not set;
+  // InvalidArgument: that cut is another program's, of more steps, or of a run
+  // that begins at another step; FailedPrecondition: a simulation without
+  // kernels has nothing to put by.
   absl::StatusOr<RecoveredResults> RunToEnd(ProgramHandle program,
                                             LaunchArguments arguments,
                                             int64_t steps,
@@ -334,6 +337,9 @@ class Client {
   absl::Status Resolve(LaunchArguments arguments, Draft* draft);
   absl::Status ResolveArgument(int index, LaunchArgument argument, Draft* draft)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Values whose contributions the program cannot take as they are: of another
+  // mesh, or by a layout that is not partial.
+  absl::Status CombineArguments(Draft* draft);
   absl::Status TakeTurn(Draft* draft);
   absl::Status AwaitTurn(uint64_t turn);
   absl::Status Place(Draft* draft) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -454,17 +460,29 @@ class Client {
     PlacedObject placed;
   };
   absl::StatusOr<Whereabouts> Locate(ArrayHandle array);
-  // Joins the blocks that hosts hold; waits. NotFound: released meanwhile.
-  absl::StatusOr<HostArray> Gather(const PlacedObject& placed,
-                                   const ArrayType& type,
-                                   const std::string& what);
+  // The values of an array as they are, to go out again: a partial array keeps
+  // its contributions. Waits; errors as Get.
+  absl::StatusOr<SharedValue> GetValue(ArrayHandle array);
+  // A copy of a value, with its contributions combined. `what` names it.
+  // ResourceExhausted: there is no memory for it; or as SavedArray::Read.
+  static absl::StatusOr<HostArray> Combined(const ArrayValue& value,
+                                            const std::string& what);
+  // Joins the blocks that hosts hold, and keeps contributions; waits. NotFound:
+  // released meanwhile.
+  absl::StatusOr<SharedValue> Gather(const PlacedObject& placed,
+                                     const ArrayType& type,
+                                     const std::string& what);
+  // The same with contributions combined.
+  absl::StatusOr<HostArray> GatherCombined(const PlacedObject& placed,
+                                           const ArrayType& type,
+                                           const std::string& what);
   // Joins one block, or all blocks, that the placement has; `type` is that of
   // what is joined.
   absl::StatusOr<HostArray> Join(uint64_t object,
                                  const ArrayPlacement& placement,
                                  const layout::Box* window,
-                                 const ArrayType& type,
-                                 const std::string& what);
+                                 const ArrayType& type, const std::string& what,
+                                 FetchAssembly::Partial partial);
   // Writes all blocks of an array that hosts hold, or that the client has.
   absl::Status WriteBlocks(const PlacedObject& placed, const std::string& what,
                            ElementType element, ArrayWriter* writer);

@@ -25,45 +25,64 @@ namespace {
 struct Cut {
   layout::Layout layout;
   layout::Mesh mesh;
+  layout::Contributions contributions;
 };
 
+// The layout of what files have, without that of its contributions, which
+// become the first dimension, cut over `axes`.
+void PutContributionsFirst(std::vector<std::string> axes, Cut* cut) {
+  if (cut->contributions.count() == 1) return;
+  cut->layout.shape.insert(cut->layout.shape.begin(),
+                           cut->contributions.count());
+  cut->layout.dims.insert(cut->layout.dims.begin(), std::move(axes));
+}
+
 // In one block.
-Cut WholeOf(const std::vector<int64_t>& shape) {
+Cut WholeOf(const std::vector<int64_t>& shape,
+            const layout::Contributions& contributions) {
   Cut cut;
   cut.layout.shape = shape;
   cut.layout.dims.resize(shape.size());
+  cut.contributions = contributions;
+  PutContributionsFirst({}, &cut);
   return cut;
 }
 
-// As its shards are: contributions are combined, and steps stay together.
+// As its shards are, each contribution by itself; steps stay together.
 Cut CutOf(const ArrayPlacement& placement, const std::vector<int64_t>& shape) {
-  Cut cut{placement.layout, placement.mesh};
+  Cut cut{placement.layout, placement.mesh,
+          layout::ContributionsOf(placement.layout, placement.mesh)};
   cut.layout.partial.clear();
   cut.layout.reduction = layout::Reduction::kNone;
   cut.layout.shape = shape;
   if (placement.stepped) cut.layout.dims.emplace(cut.layout.dims.begin());
+  PutContributionsFirst(placement.layout.partial, &cut);
   return cut;
 }
 
-// For each block of `grid` the hosts that have it, or contributions to it, and
-// their parts with it: each one once.
+// For each block of `grid` the hosts that have it, and their parts with it:
+// each one once.
 std::vector<std::vector<ArrayPlacement::Host>> HoldersOf(
     const ArrayPlacement& placement, const BlockGrid& grid) {
   std::vector<std::vector<ArrayPlacement::Host>> holders(grid.size());
-  std::set<std::pair<int64_t, int64_t>> seen;  // block, contribution
+  const bool is_partial =
+      layout::NumContributions(placement.layout, placement.mesh) > 1;
+  std::set<int64_t> seen;  // blocks
   for (const ArrayPlacement::Host& host : placement.hosts) {
     for (const Part& part : host.parts.parts) {
       std::vector<int64_t> begin =
           layout::ShardBox(placement.layout, placement.mesh, part.shard).begin;
       if (placement.stepped) begin.insert(begin.begin(), 0);
+      if (is_partial) begin.insert(begin.begin(), part.contribution);
       const int64_t block = grid.Find(begin);
-      if (!seen.insert({block, part.contribution}).second) continue;
+      if (!seen.insert(block).second) continue;
       std::vector<ArrayPlacement::Host>& of_block = holders[block];
       if (of_block.empty() || of_block.back().host != host.host) {
         of_block.push_back({host.host, {}});
         of_block.back().parts.step_bytes = host.parts.step_bytes;
       }
       of_block.back().parts.parts.push_back(part);
+      of_block.back().parts.parts.back().contribution = 0;
     }
   }
   return holders;
@@ -75,7 +94,7 @@ constexpr size_t kRangesAtATime = 4096;
 // From files to files, with one block in memory.
 absl::Status CopyBlocks(const SavedArray& from, ArrayWriter* to) {
   for (int64_t block = 0; block < to->grid().size(); ++block) {
-    const layout::BlockRuns runs(from.shape(), to->grid().box(block),
+    const layout::BlockRuns runs(from.layout().shape, to->grid().box(block),
                                  ElementBytes(from.element()));
     ArrayBytes values;
     if (!HasMemoryFor([&] { values.resize(runs.bytes()); })) {
@@ -140,11 +159,14 @@ absl::Status Client::Save(ArrayHandle handle, SaveFolder* folder,
   const std::shared_ptr<const SavedArray> source =
       dense == nullptr ? nullptr : dense->saved();
   const bool is_placed = dense == nullptr && placed.object != 0;
-  Cut cut = source != nullptr ? Cut{source->layout(), source->mesh()}
-            : is_placed       ? CutOf(*placed.placement, type->shape)
-                              : WholeOf(type->shape);
-  absl::StatusOr<ArrayWriter> writer = ArrayWriter::Create(
-      folder, name, type->element, std::move(cut.layout), std::move(cut.mesh));
+  Cut cut = source != nullptr
+                ? Cut{source->layout(), source->mesh(), source->contributions()}
+            : is_placed        ? CutOf(*placed.placement, type->shape)
+            : dense == nullptr ? WholeOf(type->shape, {})
+                               : WholeOf(type->shape, dense->contributions());
+  absl::StatusOr<ArrayWriter> writer =
+      ArrayWriter::Create(folder, name, type->element, std::move(cut.layout),
+                          std::move(cut.mesh), std::move(cut.contributions));
   if (!writer.ok()) return writer.status();
   absl::Status written;
   if (is_placed) {
@@ -162,19 +184,27 @@ absl::Status Client::WriteBlocks(const PlacedObject& placed,
                                  const std::string& what, ElementType element,
                                  ArrayWriter* writer) {
   const ArrayPlacement& all = *placed.placement;
-  ArrayPlacement one = all;  // where one block is
+  // Where one block is: one contribution, which is one array.
+  ArrayPlacement one = all;
+  one.layout.partial.clear();
+  one.layout.reduction = layout::Reduction::kNone;
+  const bool is_partial = layout::NumContributions(all.layout, all.mesh) > 1;
   std::vector<std::vector<ArrayPlacement::Host>> holders =
       HoldersOf(all, writer->grid());
   for (int64_t block = 0; block < writer->grid().size(); ++block) {
     one.hosts = std::move(holders[block]);
     layout::Box box = writer->grid().box(block);
+    if (is_partial) {
+      box.begin.erase(box.begin.begin());
+      box.extent.erase(box.extent.begin());
+    }
     const ArrayType type{element, box.extent};
     if (all.stepped) {
       box.begin.erase(box.begin.begin());
       box.extent.erase(box.extent.begin());
     }
-    absl::StatusOr<HostArray> values =
-        Join(placed.object, one, &box, type, what);
+    absl::StatusOr<HostArray> values = Join(
+        placed.object, one, &box, type, what, FetchAssembly::Partial::kCombine);
     if (!values.ok()) return values.status();
     absl::Status written = writer->Write(values->data.data());
     if (!written.ok()) return written;

@@ -38,6 +38,9 @@ struct Client::Draft {
   struct Argument {
     uint64_t array = 0;  // 0: a value
     SharedValue value;   // null: hosts have it
+    // The value is made of the array's contributions, which the program cannot
+    // take as they are; the array keeps them.
+    bool combined = false;
   };
   // An argument that lies on hosts in another way than the program wants it.
   struct Elsewhere {
@@ -107,8 +110,8 @@ absl::StatusOr<RunHandle> Client::Launch(ProgramHandle program,
   if (options.priority.has_value()) request->set_priority(*options.priority);
   request->set_deadline_ns(static_cast<uint64_t>(options.deadline_ns));
   request->set_first_step(static_cast<uint64_t>(options.first_step));
-  status = draft.program->CheckLaunch(options.first_step, steps,
-                                      arguments.size());
+  status =
+      draft.program->CheckLaunch(options.first_step, steps, arguments.size());
   if (!status.ok()) return status;
   absl::StatusOr<std::shared_ptr<RunState>> run =
       draft.program->MakeRun(steps, &run_memory_);
@@ -173,17 +176,40 @@ absl::Status Client::Resolve(LaunchArguments arguments, Draft* draft) {
         if (!status.ok()) return status;
       }
     }
-    if (!draft->elsewhere) return absl::OkStatus();
+    if (!draft->elsewhere) return CombineArguments(draft);
     const Draft::Elsewhere& from = *draft->elsewhere;
     Draft::Argument& argument = draft->arguments[from.argument];
     absl::Status good = AwaitArray(argument.array);
     if (!good.ok() && !HasFailed(argument.array)) return good;
     if (!good.ok()) continue;  // it has no values to be brought
-    absl::StatusOr<HostArray> value =
+    absl::StatusOr<SharedValue> value =
         Gather(from.placed, *from.type, absl::StrCat("array ", argument.array));
     if (!value.ok()) return value.status();
-    argument.value = std::make_shared<const ArrayValue>(*std::move(value));
+    argument.value = *std::move(value);
   }
+}
+
+absl::Status Client::CombineArguments(Draft* draft) {
+  for (size_t i = 0; i < draft->arguments.size(); ++i) {
+    Draft::Argument& argument = draft->arguments[i];
+    if (argument.value == nullptr ||
+        argument.value->contributions().count() == 1) {
+      continue;
+    }
+    const ArrayPlacement* wanted =
+        draft->program->placement(static_cast<int>(i)).get();
+    if (wanted == nullptr ||
+        argument.value->contributions() ==
+            layout::ContributionsOf(wanted->layout, wanted->mesh)) {
+      continue;
+    }
+    absl::StatusOr<HostArray> value =
+        Combined(*argument.value, absl::StrCat("array ", argument.array));
+    if (!value.ok()) return value.status();
+    argument.value = std::make_shared<const ArrayValue>(*std::move(value));
+    argument.combined = true;
+  }
+  return absl::OkStatus();
 }
 
 bool Client::HasFailed(uint64_t id) {
@@ -311,7 +337,7 @@ absl::Status Client::PlaceArgument(int index, Draft* draft) {
   placed.object = ++actor_.numbers.object;
   Refer(placed, ref);
   ref->set_fresh(true);
-  if (array != nullptr && !is_placed) {
+  if (array != nullptr && !is_placed && !argument.combined) {
     ref->set_keep(true);
     draft->placing.emplace_back(array, placed);
   }
@@ -329,7 +355,8 @@ void Client::SendLaunch(Draft* draft) {
     actor_.transfers().AddUpload(
         one.placed.object, run.id,
         {data.empty() ? nullptr : data.data(), one.value,
-         has_values ? one.value->saved().get() : nullptr},
+         has_values ? one.value->saved().get() : nullptr,
+         one.value->contributions().count() > 1},
         one.placed.placement, stepped ? run.steps : 1);
   }
   for (uint64_t object : draft->coming) {

@@ -121,14 +121,13 @@ absl::Status Client::BringHome(const std::vector<bool>& hosts,
       saved.emplace_back(id, absl::StrCat(folder->path(), "/", name));
       continue;
     }
-    absl::StatusOr<HostArray> value = Get(handle);
+    absl::StatusOr<SharedValue> value = GetValue(handle);
     if (absl::IsNotFound(value.status()) ||
         absl::IsUnavailable(value.status())) {
       continue;
     }
     if (!value.ok()) return value.status();
-    absl::Status home =
-        BringHome(id, std::make_shared<const ArrayValue>(*std::move(value)));
+    absl::Status home = BringHome(id, *std::move(value));
     if (!home.ok()) return home;
   }
   if (folder == nullptr) return absl::OkStatus();

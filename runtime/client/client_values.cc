@@ -11,6 +11,7 @@
 #include "runtime/base/error_codes.h"
 #include "runtime/base/memory.h"
 #include "runtime/client/client.h"
+#include "runtime/client/combine.h"
 #include "runtime/client/traced_call.h"
 
 namespace pathways {
@@ -47,7 +48,8 @@ absl::StatusOr<HostArray> Client::Fetch(RunHandle handle, int64_t index) {
   absl::StatusOr<std::shared_ptr<RunState>> run = AwaitResult(handle, index);
   if (!run.ok()) return run.status();
   const RunState::Result& result = (*run)->results[index];
-  return Gather(result.placed, *result.type, absl::StrCat("run ", handle.id));
+  return GatherCombined(result.placed, *result.type,
+                        absl::StrCat("run ", handle.id));
 }
 
 absl::StatusOr<HostArray> Client::Fetch(RunHandle handle,
@@ -187,14 +189,28 @@ absl::StatusOr<HostArray> Client::Get(ArrayHandle handle) {
   const absl::StatusOr<Whereabouts> array = Locate(handle);
   if (!array.ok()) return array.status();
   const std::string what = absl::StrCat("array ", handle.id);
-  const SharedValue& dense = array->dense;
-  if (dense == nullptr) return Gather(array->placed, *array->type, what);
-  if (dense->saved() != nullptr) return dense->saved()->ReadAll();
-  HostArray copy;
-  if (!HasMemoryFor([&] { copy = dense->Copy(); })) {
-    return NoMemoryFor(what, *array->type);
+  if (array->dense != nullptr) return Combined(*array->dense, what);
+  return GatherCombined(array->placed, *array->type, what);
+}
+
+absl::StatusOr<SharedValue> Client::GetValue(ArrayHandle handle) {
+  absl::StatusOr<Whereabouts> array = Locate(handle);
+  if (!array.ok()) return array.status();
+  if (array->dense != nullptr) return std::move(array->dense);
+  return Gather(array->placed, *array->type, absl::StrCat("array ", handle.id));
+}
+
+absl::StatusOr<HostArray> Client::Combined(const ArrayValue& value,
+                                           const std::string& what) {
+  HostArray all;
+  if (value.saved() != nullptr) {
+    absl::StatusOr<HostArray> read = value.saved()->ReadAll();
+    if (!read.ok()) return read.status();
+    all = *std::move(read);
+  } else if (!HasMemoryFor([&] { all = value.Copy(); })) {
+    return NoMemoryFor(what, value.type());
   }
-  return copy;
+  return Combine(std::move(all), value.contributions());
 }
 
 absl::Status Client::Release(ArrayHandle handle) {
@@ -209,26 +225,45 @@ absl::Status Client::Release(ArrayHandle handle) {
   return released;
 }
 
-absl::StatusOr<HostArray> Client::Gather(const PlacedObject& placed,
-                                         const ArrayType& type,
-                                         const std::string& what) {
+absl::StatusOr<HostArray> Client::GatherCombined(const PlacedObject& placed,
+                                                 const ArrayType& type,
+                                                 const std::string& what) {
   if (placed.object == 0) {  // no bytes
     return HostArray{type.element, type.shape, {}};
   }
-  return Join(placed.object, *placed.placement, /*window=*/nullptr, type, what);
+  return Join(placed.object, *placed.placement, /*window=*/nullptr, type, what,
+              FetchAssembly::Partial::kCombine);
+}
+
+absl::StatusOr<SharedValue> Client::Gather(const PlacedObject& placed,
+                                           const ArrayType& type,
+                                           const std::string& what) {
+  if (placed.object == 0) {  // no bytes
+    return std::make_shared<const ArrayValue>(
+        HostArray{type.element, type.shape, {}});
+  }
+  const ArrayPlacement& placement = *placed.placement;
+  absl::StatusOr<HostArray> array =
+      Join(placed.object, placement, /*window=*/nullptr, type, what,
+           FetchAssembly::Partial::kKeep);
+  if (!array.ok()) return array.status();
+  return std::make_shared<const ArrayValue>(
+      *std::move(array),
+      layout::ContributionsOf(placement.layout, placement.mesh));
 }
 
 absl::StatusOr<HostArray> Client::Join(uint64_t object,
                                        const ArrayPlacement& placement,
                                        const layout::Box* window,
                                        const ArrayType& type,
-                                       const std::string& what) {
+                                       const std::string& what,
+                                       FetchAssembly::Partial partial) {
   WorldCall call(context_.runtime->world);
   std::shared_ptr<ArrayFetch> fetch;
   if (!HasMemoryFor([&] {
-        fetch = std::make_shared<ArrayFetch>(
-            FetchAssembly(placement, type.element, type.shape,
-                          context_.runtime->backends->has_values(), window));
+        fetch = std::make_shared<ArrayFetch>(FetchAssembly(
+            placement, type.element, type.shape,
+            context_.runtime->backends->has_values(), window, partial));
       })) {
     return NoMemoryFor(what, type);
   }

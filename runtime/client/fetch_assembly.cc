@@ -16,9 +16,8 @@
 
 #include "runtime/base/buffer_bytes.h"
 #include "runtime/base/memory.h"
-#include "runtime/executor/reduction.h"
-#include "runtime/layout/reduction_tree.h"
-#include "runtime/plan/tables.h"
+#include "runtime/client/combine.h"
+#include "runtime/layout/contributions.h"
 
 namespace pathways {
 namespace {
@@ -44,24 +43,28 @@ void TouchFresh(char* data, uint64_t bytes) {
 
 FetchAssembly::FetchAssembly(const ArrayPlacement& placement,
                              ElementType element, std::vector<int64_t> shape,
-                             bool has_values, const layout::Box* window)
+                             bool has_values, const layout::Box* window,
+                             Partial partial)
     : has_values_(has_values) {
   const uint64_t steps = placement.stepped ? shape.front() : 1;
   array_.element = element;
   array_.shape = std::move(shape);
   if (has_values) {
-    array_.data.resize(array_.num_elements() * placement.element_bytes);
+    const layout::Contributions contributions =
+        layout::ContributionsOf(placement.layout, placement.mesh);
+    const auto bytes =
+        static_cast<uint64_t>(array_.num_elements() * placement.element_bytes);
+    const uint64_t all =
+        AddBytes(0, bytes, static_cast<uint64_t>(contributions.count()));
+    const bool combines =
+        partial == Partial::kCombine && !contributions.sizes.empty();
+    array_.data.resize(combines ? bytes : all);
+    if (combines) {
+      values_.resize(all);
+      combined_ = contributions;
+    }
+    TouchFresh(data(), all);
   }
-  const auto count = static_cast<uint64_t>(
-      layout::NumContributions(placement.layout, placement.mesh));
-  if (count > 1 && has_values) {
-    sizes_ = layout::ContributionSizes(placement.layout, placement.mesh);
-    kind_ = ReductionKindOf(placement.layout.reduction);
-    element_ = placement.element;
-    contributions_.resize(AddBytes(0, array_.data.size(), count));
-  }
-  TouchFresh(data(),
-             sizes_.empty() ? array_.data.size() : contributions_.size());
   // Whose contribution blocks are, and where they begin.
   std::set<std::pair<int64_t, std::vector<int64_t>>> covered;
   for (const ArrayPlacement::Host& host : placement.hosts) {
@@ -143,23 +146,11 @@ bool FetchAssembly::over(int32_t host) const {
 }
 
 HostArray FetchAssembly::Take() {
-  if (sizes_.empty()) return std::move(array_);
-  const layout::ReductionTree tree(sizes_);
-  std::vector<layout::TreeNode> ranks;
-  std::vector<const char*> operands;
-  for (int64_t rank = 0; rank < tree.size(); ++rank) {
-    ranks.push_back({rank, rank + 1});
-    operands.push_back(contributions_.data() + rank * array_.data.size());
+  if (!combined_.sizes.empty()) {
+    CombineInto(combined_, array_.element, values_.data(), array_.data.size(),
+                array_.data.data());
+    values_ = ArrayBytes();
   }
-  const layout::ReductionOrder order = tree.OrderOf({0, tree.size()}, ranks);
-  char* const result = array_.data.data();
-  Reduction reduction;
-  reduction.order = &order;
-  reduction.operands = operands.data();
-  reduction.results = &result;
-  reduction.count = array_.num_elements();
-  Reducer(kind_, element_).Reduce(reduction);
-  contributions_ = ArrayBytes();
   return std::move(array_);
 }
 

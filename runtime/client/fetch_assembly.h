@@ -17,16 +17,17 @@
 #include "runtime/base/host_array.h"
 #include "runtime/client/block_map.h"
 #include "runtime/executor/parts.h"
+#include "runtime/layout/contributions.h"
 #include "runtime/protocol/block_pull.h"
 #include "runtime/protocol/wire_message.h"
 
 namespace pathways {
 
 // Joins the blocks of an array that hosts hold, each asked for once, from the
-// first host that has it. Contributions are combined when all are there, with
-// the bits of a reduction on the devices. Pieces are copied to where they
-// belong; what comes twice, or was not asked for, changes nothing. One owner at
-// a time calls it.
+// first host that has it. Contributions are kept, or combined when all are
+// there, with the bits of a reduction on the devices. Pieces are copied to
+// where they belong; what comes twice, or was not asked for, changes nothing.
+// One owner at a time calls it.
 class FetchAssembly {
  public:
   // One host that is asked; it sends its first piece of its own accord.
@@ -38,10 +39,13 @@ class FetchAssembly {
   // `shape` has the steps of a stepped array. Without `has_values` pieces have
   // none either, and so does the array. With a `window` only that box (without
   // steps) is joined, which has that shape, and the placement has no other
-  // parts than those in it (BlockMap).
+  // parts than those in it (BlockMap). kKeep: the array's data are the
+  // contributions to it, one dense array behind the other by rank.
+  enum class Partial { kCombine, kKeep };
   FetchAssembly(const ArrayPlacement& placement, ElementType element,
                 std::vector<int64_t> shape, bool has_values = true,
-                const layout::Box* window = nullptr);
+                const layout::Box* window = nullptr,
+                Partial partial = Partial::kCombine);
 
   // Ascending by host.
   std::vector<Source> sources() const;
@@ -57,7 +61,7 @@ class FetchAssembly {
   // asked.
   bool over(int32_t host) const;
   bool complete() const { return hosts_left_ == 0; }
-  // The array, when all has come; once. Combines contributions.
+  // The array, when all has come; once.
   HostArray Take();
 
  private:
@@ -73,17 +77,14 @@ class FetchAssembly {
 
   // Where pieces go.
   char* data() {
-    return sizes_.empty() ? array_.data.data() : contributions_.data();
+    return combined_.sizes.empty() ? array_.data.data() : values_.data();
   }
 
   const bool has_values_;
   HostArray array_;
-  // Of a partial array, one behind the other, and the sizes of the axes that
-  // they are on; else empty.
-  ArrayBytes contributions_;
-  std::vector<int64_t> sizes_;
-  proto::ReductionKind kind_ = proto::REDUCTION_UNSPECIFIED;
-  proto::ElementType element_ = proto::ELEMENT_TYPE_UNSPECIFIED;
+  // Contributions that are to be combined, one behind the other; else empty.
+  ArrayBytes values_;
+  layout::Contributions combined_;
   std::vector<Host> hosts_;  // ascending
   size_t hosts_left_ = 0;
 };

@@ -130,8 +130,9 @@ absl::Status LoadedProgram::CheckLaunch(int64_t first_step, int64_t steps,
         absl::StrCat("program '", name(), "' was launched for ", steps,
                      " steps, expected 1 to ", kMaxSteps));
   }
-  if (absl::Status status = CheckStepNumbers(
-          name(), static_cast<uint64_t>(first_step), static_cast<uint64_t>(steps));
+  if (absl::Status status =
+          CheckStepNumbers(name(), static_cast<uint64_t>(first_step),
+                           static_cast<uint64_t>(steps));
       !status.ok()) {
     return status;
   }

@@ -63,7 +63,8 @@ class LoadedProgram {
   std::string Describe(int argument) const;
 
   // InvalidArgument: a launch cannot have so many steps or arguments, or its
-  // last step would have a number above kMaxSteps. `first_step` is not negative.
+  // last step would have a number above kMaxSteps. `first_step` is not
+  // negative.
   absl::Status CheckLaunch(int64_t first_step, int64_t steps,
                            size_t arguments) const;
   // InvalidArgument names the argument and both types.

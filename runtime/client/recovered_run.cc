@@ -18,6 +18,7 @@
 #include "runtime/checkpoint/array_index.h"
 #include "runtime/checkpoint/cut_folder.h"
 #include "runtime/client/client.h"
+#include "runtime/client/combine.h"
 
 namespace pathways {
 namespace {
@@ -35,24 +36,29 @@ bool IsLoss(const absl::Status& status) {
 
 constexpr char kOfSteps[] = "pathways/steps";
 
-// `bytes` of a value that is in memory, from `offset` on, as an array.
+// `bytes` of a value that is in memory, from `offset` on, as an array of these
+// contributions.
 SharedValue Borrow(const SharedValue& value, std::vector<int64_t> shape,
-                   uint64_t offset, uint64_t bytes) {
+                   uint64_t offset, uint64_t bytes,
+                   layout::Contributions contributions = {}) {
   BorrowedArray array;
   array.element = value->type().element;
   array.shape = std::move(shape);
   array.data = value->data().data() + offset;
   array.bytes = bytes;
   array.done = [value] {};
-  return std::make_shared<const ArrayValue>(std::move(array));
+  return std::make_shared<const ArrayValue>(std::move(array),
+                                            std::move(contributions));
 }
 
 // To be put, as often as it is needed, without a charge to the client's memory.
 SharedValue Whole(const SharedValue& value) {
   if (value->saved() != nullptr) return value;
-  return Borrow(value, value->type().shape, 0, value->bytes());
+  return Borrow(value, value->type().shape, 0, value->data().size(),
+                value->contributions());
 }
 
+// Of each contribution.
 uint64_t BytesOfStep(const ArrayValue& stepped) {
   const int64_t steps = stepped.type().shape[0];
   return steps == 0 ? 0 : stepped.bytes() / static_cast<uint64_t>(steps);
@@ -61,6 +67,22 @@ uint64_t BytesOfStep(const ArrayValue& stepped) {
 std::vector<int64_t> WithSteps(std::vector<int64_t> shape, int64_t steps) {
   shape[0] = steps;
   return shape;
+}
+
+// The last step of what is stepped, with its contributions.
+SharedValue LastStepOf(const ArrayValue& rows) {
+  HostArray last{rows.type().element, rows.type().shape, {}};
+  last.shape.erase(last.shape.begin());
+  const uint64_t of_step = BytesOfStep(rows);
+  const auto ranks = static_cast<uint64_t>(rows.contributions().count());
+  last.data.resize(ranks * of_step);
+  for (uint64_t rank = 0; rank < ranks && of_step > 0; ++rank) {
+    std::memcpy(last.data.data() + rank * of_step,
+                rows.data().data() + (rank + 1) * rows.bytes() - of_step,
+                of_step);
+  }
+  return std::make_shared<const ArrayValue>(std::move(last),
+                                            rows.contributions());
 }
 
 }  // namespace
@@ -156,9 +178,8 @@ absl::Status RecoveredRun::OpenFolder() {
                      Tag(ErrorId::kCutOfAnother)));
   }
   const proto::Header& header = plan_->plan().plan().header();
-  const absl::StatusOr<CutFacts> facts =
-      ReadCut(*last, header.program(), header.fingerprint(),
-              launch_.first_step);
+  const absl::StatusOr<CutFacts> facts = ReadCut(
+      *last, header.program(), header.fingerprint(), launch_.first_step);
   if (!facts.ok()) return facts.status();
   if (facts->steps >= steps_) {
     return absl::InvalidArgumentError(absl::StrCat(
@@ -203,9 +224,9 @@ absl::Status RecoveredRun::KeepArgument(LaunchArgument* argument, bool in_files,
   if (!array.ok()) return array.status();
   *value = array->dense;
   if (*value != nullptr || in_files) return absl::OkStatus();
-  absl::StatusOr<HostArray> copy = client_.Get(handle);
+  absl::StatusOr<SharedValue> copy = client_.GetValue(handle);
   if (!copy.ok()) return copy.status();
-  *value = std::make_shared<const ArrayValue>(*std::move(copy));
+  *value = *std::move(copy);
   return absl::OkStatus();
 }
 
@@ -243,6 +264,11 @@ absl::Status RecoveredRun::RunFromCut() {
           SavedArray::Open(absl::StrCat(cut_.folder, "/", argument.name()));
       if (!saved.ok()) return saved.status();
       value = std::make_shared<const ArrayValue>(*std::move(saved));
+    }
+    if (const std::string combined = CombinedText(
+            plan_->Describe(i), value->contributions(), ContributionsOf(i));
+        !combined.empty()) {
+      Tell(combined);
     }
     absl::StatusOr<ArrayHandle> put = client_.PutValue(Whole(value));
     if (!put.ok()) return put.status();
@@ -286,18 +312,28 @@ absl::StatusOr<RecoveredRun::Held> RecoveredRun::PutSteps(int argument,
   const uint64_t offset = of_step * static_cast<uint64_t>(first);
   const uint64_t bytes = of_step * static_cast<uint64_t>(steps);
   std::vector<int64_t> shape = WithSteps(all->type().shape, steps);
+  const layout::Contributions& contributions = all->contributions();
+  const auto ranks = static_cast<uint64_t>(contributions.count());
   SharedValue value;
-  if (all->saved() == nullptr) {
+  if (all->saved() == nullptr && ranks == 1) {
     value = Borrow(all, std::move(shape), offset, bytes);
   } else {
     HostArray rows{all->type().element, std::move(shape), {}};
-    if (!HasMemoryFor([&] { rows.data.resize(bytes); })) {
-      return absl::ResourceExhaustedError(
-          absl::StrCat(plan_->Describe(argument), ": ", NoMemoryText(bytes)));
+    if (!HasMemoryFor([&] { rows.data.resize(ranks * bytes); })) {
+      return absl::ResourceExhaustedError(absl::StrCat(
+          plan_->Describe(argument), ": ", NoMemoryText(ranks * bytes)));
     }
-    absl::Status read = all->saved()->Read({{offset, bytes, rows.data.data()}});
-    if (!read.ok()) return read;
-    value = std::make_shared<const ArrayValue>(std::move(rows));
+    for (uint64_t rank = 0; rank < ranks && bytes > 0; ++rank) {
+      const uint64_t from = rank * all->bytes() + offset;
+      char* const to = rows.data.data() + rank * bytes;
+      if (all->saved() == nullptr) {
+        std::memcpy(to, all->data().data() + from, bytes);
+        continue;
+      }
+      absl::Status read = all->saved()->Read({{from, bytes, to}});
+      if (!read.ok()) return read;
+    }
+    value = std::make_shared<const ArrayValue>(std::move(rows), contributions);
   }
   const absl::StatusOr<ArrayHandle> put = client_.PutValue(std::move(value));
   if (!put.ok()) return put.status();
@@ -335,9 +371,8 @@ absl::StatusOr<RecoveredRun::Leg> RecoveredRun::Launch(int64_t first) {
           (argument.carried() ? carried : constants_)[i].handle());
     }
   }
-  const absl::StatusOr<RunHandle> run =
-      client_.Launch(program_, std::move(arguments), leg.steps,
-                     LaunchOptionsAfter(first));
+  const absl::StatusOr<RunHandle> run = client_.Launch(
+      program_, std::move(arguments), leg.steps, LaunchOptionsAfter(first));
   if (!run.ok()) return run.status();
   leg.client = &client_;
   leg.run = *run;
@@ -374,47 +409,61 @@ absl::Status RecoveredRun::FinishLeg() {
   return absl::OkStatus();
 }
 
+absl::StatusOr<SharedValue> RecoveredRun::FetchValue(const Leg& leg,
+                                                     int result) {
+  const absl::StatusOr<ArrayHandle> kept = client_.Keep(leg.run, result);
+  if (!kept.ok()) return kept.status();
+  const Held held(&client_, *kept);
+  return client_.GetValue(*kept);
+}
+
 absl::Status RecoveredRun::TakeSteps(Leg* leg) {
   if (leg->steps == steps_) return absl::OkStatus();  // TakeResults has all
   const proto::Interface& interface = plan_->plan().plan().interface();
-  const int64_t own_steps = steps_ - report_.resumed_at;
   stepped_.resize(interface.results_size());
   for (int r = 0; r < interface.results_size(); ++r) {
     if (!interface.results(r).stepped()) continue;
-    absl::StatusOr<HostArray> rows = client_.Fetch(leg->run, r);
+    const absl::StatusOr<SharedValue> rows = FetchValue(*leg, r);
     if (!rows.ok()) return rows.status();
-    const size_t of_step = rows->data.size() / static_cast<size_t>(leg->steps);
-    std::shared_ptr<HostArray>& all = stepped_[r];
-    if (all == nullptr) {
-      all = std::make_shared<HostArray>();
-      all->element = rows->element;
-      all->shape = WithSteps(rows->shape, own_steps);
-      const size_t bytes = of_step * static_cast<size_t>(own_steps);
-      if (!HasMemoryFor([&] { all->data.resize(bytes); })) {
-        return absl::ResourceExhaustedError(
-            absl::StrCat("result '", interface.results(r).name(),
-                         "': ", NoMemoryText(all->element, all->shape)));
-      }
-    }
-    const size_t at =
-        of_step * static_cast<size_t>(leg->first - report_.resumed_at);
-    if (!rows->data.empty()) {
-      std::memcpy(all->data.data() + at, rows->data.data(), rows->data.size());
-    }
+    absl::Status taken = TakeRows(*leg, r, **rows);
+    if (!taken.ok()) return taken;
     for (int i = 0; i < plan_->num_arguments(); ++i) {
       const proto::Argument& argument = plan_->argument(i);
       if (!argument.carried() || argument.from() != static_cast<uint32_t>(r)) {
         continue;
       }
-      HostArray last{rows->element, rows->shape, {}};
-      last.shape.erase(last.shape.begin());
-      last.data.assign(rows->data.end() - static_cast<ptrdiff_t>(of_step),
-                       rows->data.end());
-      const absl::StatusOr<ArrayHandle> put = client_.PutValue(
-          Whole(std::make_shared<const ArrayValue>(std::move(last))));
+      const absl::StatusOr<ArrayHandle> put =
+          client_.PutValue(Whole(LastStepOf(**rows)));
       if (!put.ok()) return put.status();
       leg->carried[i] = Held(&client_, *put);
     }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status RecoveredRun::TakeRows(const Leg& leg, int result,
+                                    const ArrayValue& rows) {
+  const int64_t own_steps = steps_ - report_.resumed_at;
+  const uint64_t of_step = BytesOfStep(rows);
+  const uint64_t bytes = of_step * static_cast<uint64_t>(own_steps);
+  const auto ranks = static_cast<uint64_t>(rows.contributions().count());
+  std::shared_ptr<SteppedResult>& all = stepped_[result];
+  if (all == nullptr) {
+    all = std::make_shared<SteppedResult>();
+    all->contributions = rows.contributions();
+    all->rows.element = rows.type().element;
+    all->rows.shape = WithSteps(rows.type().shape, own_steps);
+    if (!HasMemoryFor([&] { all->rows.data.resize(ranks * bytes); })) {
+      return absl::ResourceExhaustedError(absl::StrCat(
+          "result '", plan_->plan().plan().interface().results(result).name(),
+          "': ", NoMemoryText(all->rows.element, all->rows.shape)));
+    }
+  }
+  const uint64_t at =
+      of_step * static_cast<uint64_t>(leg.first - report_.resumed_at);
+  for (uint64_t rank = 0; rank < ranks && rows.bytes() > 0; ++rank) {
+    std::memcpy(all->rows.data.data() + rank * bytes + at,
+                rows.data().data() + rank * rows.bytes(), rows.bytes());
   }
   return absl::OkStatus();
 }
@@ -425,17 +474,17 @@ absl::Status RecoveredRun::TakeResults(const Leg& leg) {
   for (int r = 0; r < interface.results_size(); ++r) {
     absl::StatusOr<ArrayHandle> array;
     if (interface.results(r).stepped() && leg.steps < steps_) {
-      const std::shared_ptr<HostArray>& all = stepped_[r];
-      array =
-          client_.Put(BorrowedArray{all->element, all->shape, all->data.data(),
-                                    all->data.size(), [all] {}});
+      const std::shared_ptr<SteppedResult>& all = stepped_[r];
+      array = client_.PutValue(std::make_shared<const ArrayValue>(
+          BorrowedArray{all->rows.element, all->rows.shape,
+                        all->rows.data.data(), all->rows.data.size(), [all] {}},
+          all->contributions));
     } else if (options_.mode == RecoveryOptions::kFail) {
       array = client_.Keep(leg.run, r);
     } else {
-      absl::StatusOr<HostArray> copy = client_.Fetch(leg.run, r);
+      const absl::StatusOr<SharedValue> copy = FetchValue(leg, r);
       if (!copy.ok()) return copy.status();
-      array = client_.PutValue(
-          Whole(std::make_shared<const ArrayValue>(*std::move(copy))));
+      array = client_.PutValue(Whole(*copy));
     }
     if (!array.ok()) return array.status();
     taken.emplace_back(&client_, *array);
@@ -478,18 +527,25 @@ absl::Status RecoveredRun::CopyCut(const std::vector<ArrayHandle>& handles,
   report_.cut_bytes = 0;
   for (size_t i = 0; i < handles.size(); ++i) {
     if (!plan_->argument(static_cast<int>(i)).carried()) continue;
-    absl::StatusOr<HostArray> copy = client_.Get(handles[i]);
+    absl::StatusOr<SharedValue> copy = client_.GetValue(handles[i]);
     if (!copy.ok()) return copy.status();
-    report_.cut_bytes += copy->data.size();
-    cut->values[i] = std::make_shared<const ArrayValue>(*std::move(copy));
+    report_.cut_bytes += (*copy)->data().size();
+    cut->values[i] = *std::move(copy);
   }
   return absl::OkStatus();
 }
 
-uint64_t RecoveredRun::BytesOf(ArrayHandle array) const {
+uint64_t RecoveredRun::BytesOf(int argument, ArrayHandle array) const {
   const absl::StatusOr<ArrayType> type = client_.TypeOf(array);
   if (!type.ok()) return 0;
-  return BytesOfArray(type->element, type->shape).value_or(0);
+  return BytesOfArray(type->element, type->shape).value_or(0) *
+         static_cast<uint64_t>(ContributionsOf(argument).count());
+}
+
+layout::Contributions RecoveredRun::ContributionsOf(int argument) const {
+  const ArrayPlacement* placement = plan_->placement(argument).get();
+  if (placement == nullptr) return {};
+  return layout::ContributionsOf(placement->layout, placement->mesh);
 }
 
 absl::Status RecoveredRun::KeepCutOnHosts(
@@ -505,13 +561,14 @@ absl::Status RecoveredRun::KeepCutOnHosts(
   }
   cut->values.resize(handles.size());
   report_.cut_bytes = 0;
-  for (const ArrayHandle copy : *copies) {
+  for (size_t i = 0; i < copies->size(); ++i) {
+    const ArrayHandle copy = (*copies)[i];
     if (copy.id == 0) {
       cut->arrays.emplace_back();
       continue;
     }
     cut->arrays.emplace_back(&client_, copy);
-    report_.cut_bytes += BytesOf(copy);
+    report_.cut_bytes += BytesOf(static_cast<int>(i), copy);
   }
   return absl::OkStatus();
 }
@@ -547,7 +604,7 @@ absl::Status RecoveredRun::SaveCut(const std::vector<ArrayHandle>& handles,
     }
     if (!good.ok()) return good;
     names.push_back(argument.name());
-    report_.cut_bytes += BytesOf(handles[i]);
+    report_.cut_bytes += BytesOf(static_cast<int>(i), handles[i]);
   }
   std::sort(names.begin(), names.end());
   const proto::Header& header = plan_->plan().plan().header();
@@ -595,9 +652,10 @@ absl::Status RecoveredRun::Recover(const absl::Status& why) {
   absl::Status status = why;
   while (IsLoss(status)) {
     if (++losses_ > options_.max_losses) {
-      absl::Status last(status.code(),
-                        absl::StrCat(losses_, " losses after step ", NumberOf(cut_.steps),
-                                     ": ", status.message()));
+      absl::Status last(
+          status.code(),
+          absl::StrCat(losses_, " losses after step ", NumberOf(cut_.steps),
+                       ": ", status.message()));
       last.SetPayload(kOfSteps, {});
       return last;
     }

@@ -24,6 +24,7 @@
 #include "runtime/client/array_value.h"
 #include "runtime/client/handles.h"
 #include "runtime/client/host_cuts.h"
+#include "runtime/layout/contributions.h"
 #include "runtime/world/world.h"
 
 namespace pathways {
@@ -139,6 +140,10 @@ class RecoveredRun {
   // Waits for the oldest leg, takes its results and makes the next cut.
   absl::Status FinishLeg();
   absl::Status TakeSteps(Leg* leg);
+  // A stepped result's rows of a leg.
+  absl::Status TakeRows(const Leg& leg, int result, const ArrayValue& rows);
+  // With its contributions.
+  absl::StatusOr<SharedValue> FetchValue(const Leg& leg, int result);
   absl::Status TakeResults(const Leg& leg);
   absl::Status MakeCut(const Leg& leg);
   // Of arrays by argument, those that are carried.
@@ -146,7 +151,9 @@ class RecoveredRun {
   absl::Status SaveCut(const std::vector<ArrayHandle>& handles, Cut* cut);
   absl::Status KeepCutOnHosts(const std::vector<ArrayHandle>& handles,
                               Cut* cut);
-  uint64_t BytesOf(ArrayHandle array) const;
+  uint64_t BytesOf(int argument, ArrayHandle array) const;
+  // Those that the program has of an argument.
+  layout::Contributions ContributionsOf(int argument) const;
   // A cut that is on hosts comes to this process; one that is lost with them is
   // the beginning.
   void BringCutHome();
@@ -179,7 +186,12 @@ class RecoveredRun {
   std::vector<Held> constants_;  // by argument that is neither
   std::vector<Held> carried_;    // into the first leg
   std::deque<Leg> open_;
-  std::vector<std::shared_ptr<HostArray>> stepped_;  // by result; or null
+  // The rows of all legs, which are put as one array.
+  struct SteppedResult {
+    HostArray rows;  // with all contributions
+    layout::Contributions contributions;
+  };
+  std::vector<std::shared_ptr<SteppedResult>> stepped_;  // by result; or null
   std::vector<Held> results_;
   RecoveryReport report_;
 };

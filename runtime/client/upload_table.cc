@@ -44,7 +44,8 @@ UploadTable::Asked UploadTable::Ask(uint64_t object, int32_t host,
   Host& to = asking->second;
   if (to.map == nullptr) {
     to.map = std::make_shared<const BlockMap>(*upload.placement, *to.parts,
-                                              upload.steps);
+                                              upload.steps, /*window=*/nullptr,
+                                              upload.values.all);
   }
   if (piece.offset() >= to.map->bytes()) return {};
   return {&upload, &to};

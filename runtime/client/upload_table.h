@@ -27,11 +27,14 @@
 namespace pathways {
 
 // Values in a client's memory, dense and row-major, or in files, which stay as
-// they are while `owner` is held. Both null: only their size counts.
+// they are while `owner` is held. Both null: only their size counts. `all`:
+// they are the contributions that the placement has, one dense array behind the
+// other.
 struct ClientValues {
   const char* data = nullptr;
   std::shared_ptr<const void> owner;
   const SavedArray* saved = nullptr;
+  bool all = false;
 };
 
 // The objects of one client that hosts are still to ask for, or ask for now.

@@ -368,9 +368,8 @@ void Controller::OnDone(const proto::GrantDone& done) {
   const int32_t island = static_cast<int32_t>(done.sender());
   Failure failure;
   if (done.has_failure()) {
-    failure =
-        ReadFailure(*program->plan, *context_.topology,
-                    NumbersOf(*launch), done.failure());
+    failure = ReadFailure(*program->plan, *context_.topology,
+                          NumbersOf(*launch), done.failure());
   }
   const TimeNs time_ns = static_cast<TimeNs>(
       std::min<uint64_t>(done.time_ns(), uint64_t{1} << 62));

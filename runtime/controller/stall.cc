@@ -71,8 +71,7 @@ StuckShards SmallestOf(const Reports& reports, const PreparedPlan& plan,
 // What names the shards of one stall.
 class Names {
  public:
-  Names(const PreparedPlan& plan, const Topology& topology,
-        StepNumbers numbers)
+  Names(const PreparedPlan& plan, const Topology& topology, StepNumbers numbers)
       : plan_(plan), topology_(topology), numbers_(numbers) {}
 
   std::string Action(uint32_t action) const {
@@ -83,8 +82,8 @@ class Names {
   }
   std::string Shard(const proto::StuckShard& s) const {
     return absl::StrCat(Action(s.action()), " at step ",
-                        numbers_.Of(s.firing()), ", shard ", s.shard(),
-                        " on ", topology_.GlobalDeviceName(s.device()));
+                        numbers_.Of(s.firing()), ", shard ", s.shard(), " on ",
+                        topology_.GlobalDeviceName(s.device()));
   }
 
  private:

@@ -84,7 +84,7 @@ absl::Status IndexedPlan::MakeMovements() {
       return absl::InvalidArgumentError(
           absl::StrCat("send '", action.name(), "': ", error));
     }
-    if (!source.layout.partial.empty() && !movements_[a].IsCopy()) {
+    if (!source.layout.partial.empty() && !movements_[a].KeepsContributions()) {
       return absl::InvalidArgumentError(
           absl::StrCat("send '", action.name(), "' moves a partial buffer '",
                        plan().buffers(action.operands(0)).name(), "'"));

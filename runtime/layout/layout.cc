@@ -16,6 +16,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "runtime/layout/contributions.h"
+
 namespace pathways::layout {
 namespace {
 
@@ -270,6 +272,11 @@ std::vector<int64_t> ContributionSizes(const Layout& layout, const Mesh& mesh) {
     sizes.push_back(NumBlocks({name}, mesh));
   }
   return sizes;
+}
+
+Contributions ContributionsOf(const Layout& layout, const Mesh& mesh) {
+  if (NumContributions(layout, mesh) == 1) return {};
+  return {layout.reduction, ContributionSizes(layout, mesh)};
 }
 
 int64_t NumContributions(const Layout& layout, const Mesh& mesh) {

@@ -121,8 +121,9 @@ struct Piece {
 // the value where all coordinates on its partial axes are 0 and the identity
 // of its reduction elsewhere. What no piece covers (padding, other
 // contributions) is filled: zero for padding, the identity for contributions.
-// Between equal layouts on one slice nothing is combined: each shard keeps its
-// own contribution.
+// Between equal layouts on one slice, or equal partial layouts on equal meshes
+// of two slices, nothing is combined: each shard takes what the shard of its
+// number has, its contribution.
 class Movement {
  public:
   // Fails (text in *error, object unusable) when shapes differ or a layout
@@ -146,8 +147,9 @@ class Movement {
   // (a contribution other than the first) rather than zero.
   bool FillsIdentity(int64_t destination) const;
 
-  // Whether the layouts are equal, on one slice.
-  bool IsCopy() const { return same_slice_ && source_ == destination_; }
+  // Whether each shard takes all that the shard of its number has,
+  // contributions too, so that nothing is combined.
+  bool KeepsContributions() const { return keeps_contributions_; }
   const Layout& source() const { return source_; }
   const Layout& destination() const { return destination_; }
   const Mesh& source_mesh() const { return source_mesh_; }
@@ -197,6 +199,7 @@ class Movement {
   Layout source_, destination_;
   Mesh source_mesh_, destination_mesh_;
   bool same_slice_ = false;
+  bool keeps_contributions_ = false;
   Side from_, into_;
 };
 

@@ -227,7 +227,10 @@ bool Movement::Create(const Layout& source, const Mesh& source_mesh,
   movement->source_mesh_ = source_mesh;
   movement->destination_mesh_ = destination_mesh;
   movement->same_slice_ = same_slice;
-  if (movement->IsCopy()) {
+  movement->keeps_contributions_ = source == destination &&
+                                   source_mesh == destination_mesh &&
+                                   (same_slice || !source.partial.empty());
+  if (movement->keeps_contributions_) {
     // Then contributions are copies as any: a shard takes its own.
     Layout whole = source;
     whole.partial.clear();
@@ -262,7 +265,7 @@ bool Movement::FixedCoordinates(int64_t source,
   fixed->assign(into_.axes.size(), -1);
   for (int axis : from_.copies) {
     int64_t coordinate = from_.Coordinate(source, axis);
-    if (same_slice_) {
+    if (same_slice_ || keeps_contributions_) {
       (*fixed)[axis] = coordinate;
     } else if (coordinate != 0) {
       return false;
@@ -282,7 +285,7 @@ std::vector<Piece> Movement::PiecesInto(int64_t destination) const {
     return {};
   }
   Product product;
-  if (same_slice_) {
+  if (same_slice_ || keeps_contributions_) {
     for (int axis : from_.copies) {
       product.others[0].shard +=
           into_.Coordinate(destination, axis) * from_.axes[axis].stride;

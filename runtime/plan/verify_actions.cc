@@ -169,13 +169,17 @@ class ActionChecker {
     const layout::Layout& target =
         context_.layouts[context_.buffer(to).layout()];
     if (source.partial.empty() && target.partial.empty()) return;
+    const uint32_t from_slice = context_.buffer(from).slice();
+    const uint32_t to_slice = context_.buffer(to).slice();
     if (source == target &&
-        context_.buffer(from).slice() == context_.buffer(to).slice()) {
+        (from_slice == to_slice ||
+         context_.meshes[from_slice] == context_.meshes[to_slice])) {
       return;
     }
     Add(" moves ", context_.BufferText(from), " of ", layout::ToString(source),
         " to ", context_.BufferText(to), " of ", layout::ToString(target),
-        ": what is partial is copied on its slice, or reduced by a gang")
+        ": what is partial is copied to a slice of the same mesh, or reduced "
+        "by a gang")
         .notes.push_back(
             {{Subject::kAction, action().peer()}, "the peer is here"});
   }

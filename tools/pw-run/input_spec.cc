@@ -21,6 +21,7 @@
 #include "runtime/base/error_codes.h"
 #include "runtime/base/memory.h"
 #include "runtime/checkpoint/npy.h"
+#include "runtime/client/combine.h"
 #include "tools/pw-run/files.h"
 #include "tools/pw-run/values.h"
 
@@ -266,7 +267,9 @@ absl::StatusOr<HostArray> MakeArrayUnnamed(const Port& port, int64_t steps,
   if (IsFolderSpec(spec)) {
     const auto saved = OpenFolder(port, steps, spec);
     if (!saved.ok()) return saved.status();
-    return (*saved)->ReadAll();
+    absl::StatusOr<HostArray> array = (*saved)->ReadAll();
+    if (!array.ok()) return array.status();
+    return Combine(*std::move(array), (*saved)->contributions());
   }
   if (absl::StartsWith(spec, "@")) {
     std::string path(spec.substr(1));

@@ -8,7 +8,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "runtime/checkpoint/saved_array.h"
+#include "runtime/client/combine.h"
+#include "runtime/layout/contributions.h"
 #include "runtime/node/local_workers.h"
+#include "runtime/plan/tables.h"
 #include "runtime/trace/measure.h"
 #include "tools/pw-run/dry_run.h"
 #include "tools/pw-run/plan_view.h"
@@ -22,6 +25,16 @@ namespace {
 bool IsLoss(const absl::Status& status) {
   return absl::IsCancelled(status) || absl::IsUnavailable(status) ||
          absl::IsDeadlineExceeded(status);
+}
+
+// Contributions to an argument as the program takes it.
+layout::Contributions ContributionsOf(const proto::Plan& plan, int argument) {
+  const proto::Action& feed = plan.actions(
+      static_cast<int>(plan.interface().arguments(argument).action()));
+  const proto::Buffer& buffer = plan.buffers(static_cast<int>(feed.results(0)));
+  return layout::ContributionsOf(
+      LayoutOf(plan.layouts(static_cast<int>(buffer.layout()))),
+      MeshOf(plan.slices(static_cast<int>(buffer.slice()))));
 }
 
 }  // namespace
@@ -155,11 +168,21 @@ std::optional<ProgramHandle> Session::LoadOnCluster() {
 }
 
 bool Session::PutArguments(LaunchArguments* arguments) {
-  for (Input& input : inputs_) {
-    const auto* saved = std::get_if<std::shared_ptr<const SavedArray>>(&input);
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    const auto* saved =
+        std::get_if<std::shared_ptr<const SavedArray>>(&inputs_[i]);
     if (saved == nullptr) {
-      arguments->emplace_back(std::move(*std::get_if<HostArray>(&input)));
+      arguments->emplace_back(std::move(*std::get_if<HostArray>(&inputs_[i])));
       continue;
+    }
+    const std::string combined = CombinedText(
+        absl::StrCat("argument '", signature_.arguments[i].name,
+                     "' of program '", plan().header().program(), "'"),
+        (*saved)->contributions(),
+        ContributionsOf(plan(), static_cast<int>(i)));
+    // A run with recovery says it itself.
+    if (!combined.empty() && !options_.recovery.has_value()) {
+      progress_.Note(absl::StrCat("pw-run: ", combined));
     }
     absl::StatusOr<ArrayHandle> array = client_->Put(*saved);
     if (!array.ok()) return Fail(kRunError, array.status().message());

@@ -191,8 +191,31 @@ TEST_F(SavedArrayTest, AnIndexOfSomethingElse) {
     expect(absl::StatusCode::kDataLoss, from, to, text);
   };
   constexpr auto kInvalid = absl::StatusCode::kInvalidArgument;
-  expect(kInvalid, "\"version\": 1", "\"version\": 2",
-         "the format's version is 2, this reader knows 1");
+  expect(kInvalid, "\"version\": 1", "\"version\": 3",
+         "the format's version is 3, this reader knows 1 and 2");
+  damage("\"version\": 1", "\"version\": 2", "there is no 'contributions'");
+  const auto contributions = [](const std::string& what) {
+    return "\"version\": 2, \"contributions\": " + what;
+  };
+  damage("\"version\": 1", contributions("7"), "expected an object");
+  damage("\"version\": 1", contributions("{\"reduction\": \"add\"}"),
+         "there is no 'sizes'");
+  damage("\"version\": 1",
+         contributions("{\"reduction\": \"mean\", \"sizes\": [3]}"),
+         "'reduction' is \"mean\", expected add, mul, max or min");
+  damage("\"version\": 1",
+         contributions("{\"reduction\": \"add\", \"sizes\": []}"),
+         "'sizes' is [], expected the sizes of axes");
+  damage("\"version\": 1",
+         contributions("{\"reduction\": \"add\", \"sizes\": [2]}"),
+         "its shape is [3, 4], expected a first dimension of 2");
+  damage("\"version\": 1",
+         contributions("{\"reduction\": \"add\", \"sizes\": [3, 0]}"),
+         "over axes of sizes [3, 0], expected 1 to 16777216 ranks");
+  damage("\"version\": 1",
+         contributions("{\"reduction\": \"max\", \"sizes\": "
+                       "[4294967296, 4294967296]}"),
+         "expected 1 to 16777216 ranks");
   expect(kInvalid, "\"version\": 1,", "", "version is missing");
   expect(kInvalid, "pathways-array", "else", "the format is \"else\"");
   damage("\"pathways-array\"", "7", "'format' is 7, expected a text");

@@ -90,7 +90,7 @@ TEST_P(CheckpointsTest, CopiesAreSavedOnce) {
               ElementsAre("block-0.npy", "block-1.npy", "index.json"));
 }
 
-TEST_P(CheckpointsTest, ContributionsAreCombined) {
+TEST_P(CheckpointsTest, ContributionsAreSavedByThemselves) {
   auto runtime = Start("1x2x2", Options());
   layout::Layout layout = Rows({6});
   layout.partial = {"y"};
@@ -100,7 +100,10 @@ TEST_P(CheckpointsTest, ContributionsAreCombined) {
               *runtime->Put(Floats({6}, Ramp(6))));
   ASSERT_TRUE(runtime->Save(u, folder_ / "u").ok());
   EXPECT_THAT(folder_.List("u"),
-              ElementsAre("block-0.npy", "block-1.npy", "index.json"));
+              ElementsAre("block-0.npy", "block-1.npy", "block-2.npy",
+                          "block-3.npy", "index.json"));
+  EXPECT_THAT(Values(*runtime->Get(LoadFrom(*runtime, folder_ / "u"))),
+              ElementsAreArray(Ramp(6)));
   // And become contributions again.
   EXPECT_THAT(Values(*runtime->Get(
                   Through(*runtime, PassPlan(layout, {{"y", 2}, {"x", 2}}),

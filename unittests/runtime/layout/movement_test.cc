@@ -71,12 +71,20 @@ size_t ChosenSource(const Sharded& source, const Sharded::Shard& to,
   return 0;
 }
 
+// Whether each shard takes all that the shard of its number has.
+bool KeepsAll(const Sharded& source, const Sharded& destination,
+              bool same_slice) {
+  return source.layout == destination.layout &&
+         (same_slice ||
+          (!source.layout.partial.empty() && source.mesh == destination.mesh));
+}
+
 // What a destination shard must hold in the end, position by position.
 std::vector<int64_t> ExpectedShard(const Sharded& source,
                                    const Sharded& destination, size_t shard,
                                    bool same_slice) {
   const Sharded::Shard& to = destination.shards[shard];
-  if (same_slice && source.layout == destination.layout) {
+  if (KeepsAll(source, destination, same_slice)) {
     // A copy: each has its own.
     std::vector<int64_t> expected(destination.shard_elements, kZero);
     for (int64_t element : to.held) {
@@ -154,7 +162,8 @@ bool CheckMovement(const Sharded& source,
     bool fill = movement.NeedsFill(shard);
     bool identity = movement.FillsIdentity(shard);
     const Sharded::Shard& to = destination.shards[d];
-    const bool lacks = to.rank != 0 && !movement.IsCopy();
+    const bool lacks =
+        to.rank != 0 && !KeepsAll(source, destination, same_slice);
     if (identity != lacks) return false;
     bool has_elements = destination.shard_elements > 0;
     if (fill != (has_elements && (to.has_padding || lacks))) {

@@ -1,0 +1,71 @@
+//===- combine.cc - One array of its contributions ------------------------===//
+//
+// Part of the Pathways project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/client/combine.h"
+
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "runtime/base/memory.h"
+#include "runtime/executor/reduction.h"
+#include "runtime/layout/reduction_tree.h"
+#include "runtime/plan/tables.h"
+
+namespace pathways {
+
+void CombineInto(const layout::Contributions& contributions,
+                 ElementType element, const char* values, uint64_t bytes,
+                 char* result) {
+  const layout::ReductionTree tree(contributions.sizes);
+  std::vector<layout::TreeNode> ranks;
+  std::vector<const char*> operands;
+  for (int64_t rank = 0; rank < tree.size(); ++rank) {
+    ranks.push_back({rank, rank + 1});
+    operands.push_back(values + static_cast<uint64_t>(rank) * bytes);
+  }
+  const layout::ReductionOrder order = tree.OrderOf({0, tree.size()}, ranks);
+  Reduction reduction;
+  reduction.order = &order;
+  reduction.operands = operands.data();
+  reduction.results = &result;
+  reduction.count = static_cast<int64_t>(bytes) / ElementBytes(element);
+  Reducer(ReductionKindOf(contributions.reduction),
+          static_cast<proto::ElementType>(element))
+      .Reduce(reduction);
+}
+
+absl::StatusOr<HostArray> Combine(HostArray array,
+                                  const layout::Contributions& contributions) {
+  if (contributions.count() == 1 || array.data.empty()) return array;
+  const uint64_t bytes =
+      array.data.size() / static_cast<uint64_t>(contributions.count());
+  ArrayBytes combined;
+  if (!HasMemoryFor([&] { combined.resize(bytes); })) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("contributions to an array: ",
+                     NoMemoryText(array.element, array.shape)));
+  }
+  CombineInto(contributions, array.element, array.data.data(), bytes,
+              combined.data());
+  array.data = std::move(combined);
+  return array;
+}
+
+std::string CombinedText(const std::string& what,
+                         const layout::Contributions& had,
+                         const layout::Contributions& has) {
+  if (had.count() == 1 || has.count() == 1 || had == has) return "";
+  return absl::StrCat(
+      what, ": the contributions of ", had.count(),
+      " ranks are combined, since the program has ", has.count(),
+      "; the last bits of what is added to them may differ from those of a run "
+      "that goes on with the same ranks");
+}
+
+}  // namespace pathways
