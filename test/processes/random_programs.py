@@ -4,22 +4,25 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Runs random programs in one process and in several, and compares the bits.
 
-Usage: random_programs.py PW_RUN [--programs=N] [--seed=S] [--ucx]
+Usage: random_programs.py PW_RUN [--programs=N] [--seed=S] [--ucx] [--ways=WAY,...]
 
 A program moves values between random slices and shardings, computes on shards,
 and reduces over axes; one of four with arrays of up to 6 MB. Calls donate some of what
-they read, and some arguments are carried from step to step. It runs on threads of one
-process, with more and fewer steps in flight, in a simulation, step by step with the
-carried values stored in between, in a process for each host, again with the profile of
+they read, some arguments are carried from step to step, and some bodies read the number
+of the step. It runs on threads of one process, with more and fewer steps in flight, in a
+simulation, step by step with the carried values stored in between, in pieces with
+checkpoints in between, in a simulation in which it loses a host, as a run that ends in
+the middle and another one that resumes it, in a process for each host, again with the profile of
 that, and in two that share the hosts, which speak sockets, and UCX where that is installed, over links of which some
 delay, double, reorder and lose messages; every result must have the same bytes. The
-seed is printed; a program that fails is printed whole.
+seed is printed; a program that fails is printed whole. --ways runs these alone.
 """
 
 import argparse
 import math
 import pathlib
 import random
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -27,13 +30,16 @@ import tempfile
 from running_cluster import RunningCluster, make_key
 
 TOPOLOGY = "2x2x2"
-STEPS = 3
+STEPS = 5
 MODES = {
     "one": [],
     "alone": ["--steps-in-flight=1"],
     "ahead": ["--steps-in-flight=4"],
     "sim": ["--world=sim"],
     "apart": [],  # a launch for each step
+    "pieces": [],  # --recover
+    "lossy": ["--world=sim"],
+    "resumed": [],
     "hosts": ["--processes"],
     "two": ["--processes=2"],
     "sequential": ["--processes=3", "--dispatch=sequential"],
@@ -173,11 +179,24 @@ class Program:
         if not source.is_even():
             return
         factor = self.rng.choice(["0.5", "1.25", "-3.0"])
+        if self.rng.random() < 0.5:
+            return self.count_steps(source, factor)
         result = self.new(source.shape, source.mesh, source.cut)
         self.call([source], result, lambda t: [
             f"%c = arith.constant dense<{factor}> : {t}",
             f"%m = arith.mulf %p0, %c : {t}",
             f"%r = arith.addf %m, %p0 : {t}",
+        ])
+
+    def count_steps(self, source, factor):
+        self.call([source], self.new(source.shape, source.mesh, source.cut), lambda t: [
+            f"%c = arith.constant dense<{factor}> : {t}",
+            f"%m = arith.mulf %p0, %c : {t}",
+            "%n = pw.step_index : index",
+            "%i = arith.index_cast %n : index to i32",
+            "%f = arith.sitofp %i : i32 to f32",
+            f"%s = tensor.splat %f : {t}",
+            f"%r = arith.addf %m, %s : {t}",
         ])
 
     def add(self):
@@ -232,10 +251,19 @@ def outcome(pw_run, path, program, mode, folder, seed):
     """The exit code, what was said, and the bytes of each result."""
     files = [pathlib.Path(folder, f"y{i}.npy") for i in range(len(program.results))]
     inputs = {"x0": "random:1", "x1": "ramp"}
-    for _ in range(STEPS if mode == "apart" else 1):
+    cuts = pathlib.Path(folder, "cuts")
+    shutil.rmtree(cuts, ignore_errors=True)
+    if mode == "resumed" and STEPS > 1:
+        # It does only some of the steps.
+        launch(pw_run, path, ["--cut-every=2", f"--cuts={cuts}"], inputs, [],
+               1 + seed % (STEPS - 1))
+    for step in range(STEPS if mode == "apart" else 1):
         for file in files:
             file.unlink(missing_ok=True)
-        run = launch(pw_run, path, mode, inputs, files, seed)
+        flags = flags_of(mode, program, folder, seed)
+        if mode == "apart":
+            flags.append(f"--first-step={step}")
+        run = launch(pw_run, path, flags, inputs, files, 1 if mode == "apart" else STEPS)
         for argument, result in program.carried.items():
             kept = pathlib.Path(folder, f"{argument}.npy")
             if files[result].exists():
@@ -244,12 +272,29 @@ def outcome(pw_run, path, program, mode, folder, seed):
     return run.returncode, run.stderr, [f.read_bytes() for f in files if f.exists()]
 
 
-def launch(pw_run, path, mode, inputs, files, seed):
+def flags_of(mode, program, folder, seed):
+    rng = random.Random(f"{mode}/{seed}")
+    recovery = [f"--recover={rng.choice(['retry', 'rebind'])}",
+                f"--cut-every={rng.randint(1, STEPS)}"]
+    if mode == "pieces":
+        return recovery + rng.choice([[], ["--processes=2"], ["--world=sim"]])
+    if mode == "lossy":
+        faults = pathlib.Path(folder, "faults.textproto")
+        faults.write_text(
+            f"faults {{ at_control: {rng.randint(1, 120)} crash {{ host: 'host{rng.randrange(4)}'"
+            " noticed_after_seconds: 1e-4 restart_after_seconds: 0.01 } }\n")
+        return MODES[mode] + recovery + [f"--faults={faults}", f"--seed={seed}"]
+    if mode == "resumed":
+        return ["--cut-every=2", f"--cuts={pathlib.Path(folder, 'cuts')}", "--resume"]
+    return MODES[mode] + ([CHAOS.format(seed)] if mode.startswith("chaos") else [])
+
+
+def launch(pw_run, path, flags, inputs, files, steps):
+    is_cluster = any(flag.startswith("--connect") for flag in flags)
     return subprocess.run(
-        [pw_run, path, "--oversubscribe", f"--steps={1 if mode == 'apart' else STEPS}",
+        [pw_run, path, "--oversubscribe", f"--steps={steps}",
          *(f"--input={name}={value}" for name, value in inputs.items()),
-         *(["--topology=" + TOPOLOGY] if mode != "cluster" else []), *MODES[mode],
-         *([CHAOS.format(seed)] if mode.startswith("chaos") else []),
+         *(["--topology=" + TOPOLOGY] if not is_cluster else []), *flags,
          *(f"--output=y{i}=@{file}" for i, file in enumerate(files))],
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, timeout=120,
     )
@@ -261,6 +306,7 @@ def main():
     parser.add_argument("--programs", type=int, default=20)
     parser.add_argument("--seed", type=int, default=None)
     parser.add_argument("--ucx", action="store_true", help="it is installed")
+    parser.add_argument("--ways", type=lambda text: text.split(","), default=None)
     options = parser.parse_args()
     ucx = []
     if options.ucx:
@@ -279,6 +325,7 @@ def main():
         MODES["hosts"] = ["--processes", f"--profile-out={profile}"]
         MODES["measured"] = [f"--profile={profile}"]
         MODES["cluster"] = [f"--connect={cluster.address}", f"--key={cluster.key}"]
+        ways = options.ways or list(MODES)[1:]
         path = pathlib.Path(folder, "program.mlir")
         for number in range(options.programs):
             program = Program(random.Random(f"{seed}/{number}"))
@@ -293,13 +340,13 @@ def main():
                 failures += 1
                 continue
             ran += 1
-            for mode in list(MODES)[1:]:
+            for mode in ways:
                 got = outcome(options.pw_run, path, program, mode, folder, number)
                 if got[0] != 0 or got[2] != expected[2]:
                     print(f"program {number} of seed {seed}, {mode}: exit {got[0]}, "
                           f"{'other bits' if got[0] == 0 else got[1]}\n{program.text()}")
                     failures += 1
-    print(f"{ran} programs in {len(MODES) - 1} ways more, {failures} failures")
+    print(f"{ran} programs in {len(ways)} ways more, {failures} failures")
     return 1 if failures or ran == 0 else 0
 
 

@@ -203,14 +203,17 @@ class Generator {
   }
 
   size_t Feed(uint32_t slice) {
-    Value& value = NewValue(slice, /*partial=*/false);
+    Value& value = NewValue(slice, /*partial=*/options_.contributions);
     value.writer = builder_.AddFeed(Name("arg"), value.buffer, OneIn(3));
     return values_.size() - 1;
   }
 
   uint32_t Fetch(size_t i) {
     Value& value = values_[i];
-    if (value.aliased || !value.layout.partial.empty()) return 0;
+    if (value.aliased ||
+        (!options_.contributions && !value.layout.partial.empty())) {
+      return 0;
+    }
     uint32_t fetch = builder_.AddFetch(Name("res"), value.buffer, OneIn(3));
     value.readers.push_back(fetch);
     return fetch;

@@ -36,6 +36,8 @@ struct RandomPlanOptions {
   bool carried = true;         // carried and stepped arguments
   // Some slices are cut over several islands; all else is as without.
   bool spanning = false;
+  // Arguments and results may be partial, also those that are carried.
+  bool contributions = false;
 };
 
 // The same plan for the same arguments, always.

@@ -38,6 +38,7 @@ class Drawing {
         move_random_(Mix(seed, 9)),
         slice_random_(Mix(seed, 10)),
         link_random_(Mix(seed, 11)),
+        number_random_(Mix(seed, 12)),
         reserves_(seed >= kFirstReserving && slice_random_.UpTo(1) == 0),
         moves_(seed >= kFirstMoving && move_random_.UpTo(1) == 0),
         shares_(share_random_.UpTo(2) == 0) {
@@ -61,6 +62,9 @@ class Drawing {
       program->set_fails(OneIn(6));
       program->set_spanning(scenario_.seed() >= kFirstSpanning &&
                             span_random_.UpTo(2) > 0);
+      if (!HasNumbers()) continue;
+      program->set_counts(number_random_.UpTo(1) == 0);
+      program->set_contributions(number_random_.UpTo(1) == 0);
     }
     const auto prepared = Prepare(scenario_);
     if (!prepared.ok()) return scenario_;
@@ -175,6 +179,7 @@ class Drawing {
     }
     Call* launch = Add(LAUNCH, load);
     launch->set_steps(steps);
+    launch->set_first_step(FirstStep());
     for (uint32_t from : arguments) launch->add_arguments(from);
     const int results = plan.interface().results_size();
     if (results > 0 && !OneIn(3)) {
@@ -191,6 +196,17 @@ class Drawing {
     return launch->id();
   }
 
+  bool HasNumbers() const { return scenario_.seed() >= kFirstOfNumbers; }
+  uint32_t FirstStep() {
+    if (!HasNumbers() || number_random_.UpTo(2) > 0) return 0;
+    return static_cast<uint32_t>(number_random_.UpTo(1'000'000));
+  }
+  void MakeRun(uint32_t load) {
+    Call* run = Add(RUN, load);
+    run->set_steps(static_cast<uint32_t>(1 + move_random_.UpTo(6)));
+    run->set_first_step(FirstStep());
+  }
+
   // While launches of the program may be under way.
   void MoveAbout(uint32_t load) {
     for (uint64_t n = 1 + move_random_.UpTo(2); n > 0; --n) {
@@ -199,8 +215,7 @@ class Drawing {
           Add(SUSPEND);
           break;
         case 1:
-          Add(RUN, load)->set_steps(
-              static_cast<uint32_t>(1 + move_random_.UpTo(6)));
+          MakeRun(load);
           break;
         default:
           Add(REBIND, load)
@@ -253,7 +268,7 @@ class Drawing {
   }
 
   SplitMix random_, share_random_, span_random_, move_random_, slice_random_,
-      link_random_;
+      link_random_, number_random_;
   // They reserve slices, leave the choice of devices open, and load several
   // programs in one act.
   const bool reserves_;

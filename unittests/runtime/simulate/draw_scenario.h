@@ -17,6 +17,9 @@ namespace pathways::simulate {
 
 // From this seed on some clients have links of their own, and some disks fail.
 inline constexpr uint64_t kFirstOfLinks = 50'000;
+// The first seed whose programs may read the number of the step, and may have
+// contributions as arguments and results. Random seeds begin here.
+inline constexpr uint64_t kFirstOfNumbers = uint64_t{1} << 33;
 
 // A small cluster, a few tenants with programs and calls, and faults: the same
 // for the same seed.

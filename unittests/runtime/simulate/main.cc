@@ -190,7 +190,7 @@ int Main(int argc, char** argv) {
       return 0;
     }
     if (flag == "--first=random") {
-      flags.first = std::random_device()();
+      flags.first = kFirstOfNumbers + std::random_device()();
     } else if (flag == "--keep-going") {
       flags.keep_going = true;
     } else if (flag == "--log") {

@@ -13,6 +13,7 @@
 #include <cstring>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
@@ -37,6 +38,7 @@ struct Port {
 struct KernelShape {
   std::vector<Port> ports;
   bool fails = false;
+  bool counts = false;  // reads the number of the step
 };
 std::array<KernelShape, kMaxKernels> shapes;
 
@@ -64,8 +66,8 @@ void Write(proto::ElementType element, uint64_t number, char* to) {
   }
 }
 
-int32_t MixAll(const KernelShape& shape, void* const* buffers) {
-  uint64_t hash = 1;
+int32_t MixAll(const KernelShape& shape, void* const* buffers, uint64_t step) {
+  uint64_t hash = shape.counts ? Mix(step, 1) : 1;
   for (size_t i = 0; i < shape.ports.size(); ++i) {
     const Port& port = shape.ports[i];
     if (port.use == Port::kRead)
@@ -85,8 +87,8 @@ int32_t MixAll(const KernelShape& shape, void* const* buffers) {
 }
 
 template <int kNumber>
-int32_t Kernel(void* const* buffers, const int32_t*, void*, uint64_t) {
-  return MixAll(shapes[kNumber], buffers);
+int32_t Kernel(void* const* buffers, const int32_t*, void*, uint64_t step) {
+  return MixAll(shapes[kNumber], buffers, step);
 }
 template <int... kNumbers>
 constexpr std::array<KernelFunction, sizeof...(kNumbers)> All(
@@ -163,7 +165,7 @@ std::vector<Axes> Disagreements(const proto::Plan& plan) {
 
 // Its kernels' shapes are in their names.
 void AddKernel(const std::vector<Axes>& disagreements, proto::Plan* plan,
-               proto::Action* action, bool fails) {
+               proto::Action* action, bool fails, bool counts) {
   // What all results may depend on.
   Axes allowed = CutAxes(*plan, action->results(0));
   for (uint32_t result : action->results()) {
@@ -175,7 +177,8 @@ void AddKernel(const std::vector<Axes>& disagreements, proto::Plan* plan,
   proto::Kernel kernel;
   proto::Segment* segment = kernel.add_segments();
   proto::GangStep::Run run;
-  std::string name = fails ? "fail" : "mix";
+  std::string name =
+      absl::StrCat(fails ? "fail" : "mix", counts ? "-step" : "");
   for (bool written : {false, true}) {
     for (uint32_t buffer : written ? action->results() : action->operands()) {
       const proto::Buffer& what = plan->buffers(static_cast<int>(buffer));
@@ -240,13 +243,14 @@ proto::Plan PlanOf(const Program& program, const Topology& topology) {
   options.max_steps_in_flight = 3;
   options.max_dimension = 6;
   options.spanning = program.spanning();
+  options.contributions = program.contributions();
   proto::Plan plan = testing::RandomPlan(program.plan(), options);
   bool fails = program.fails();
   const std::vector<Axes> disagreements = Disagreements(plan);
   for (proto::Action& action : *plan.mutable_actions()) {
     if (action.kind() != proto::GANG || action.steps_size() > 0) continue;
     AddKernel(disagreements, &plan, &action,
-              fails && action.operands_size() > 0);
+              fails && action.operands_size() > 0, program.counts());
     fails = fails && action.operands_size() == 0;
   }
   return plan;
@@ -316,7 +320,8 @@ absl::StatusOr<ResolvedKernel> MixKernels::Resolve(const proto::Kernel& kernel,
   if (fresh) {
     KernelShape shape;
     const std::vector<std::string> words = absl::StrSplit(kernel.name(), '_');
-    shape.fails = words[0] == "fail";
+    shape.fails = absl::StartsWith(words[0], "fail");
+    shape.counts = absl::EndsWith(words[0], "-step");
     for (size_t i = 1; i < words.size(); ++i) {
       const std::vector<std::string> sizes =
           absl::StrSplit(words[i].substr(1), 'x');

@@ -197,8 +197,8 @@ class Running {
     }
     member.client = *std::move(client);
     member.run = std::make_unique<TenantRun>(
-        member.client.get(), *member.tenant, prepared_.plans, prepared_.vague,
-        [this](uint64_t ns) { Sleep(ns); });
+        member.client.get(), *member.tenant, scenario_.undisturbed(),
+        prepared_.plans, prepared_.vague, [this](uint64_t ns) { Sleep(ns); });
     member.run->Run(
         [&](const simulate::Call& call) { member.at = call.kind(); });
     member.at = NOTHING;
@@ -335,6 +335,7 @@ RunRecord RunAlone(const Scenario& scenario, const Prepared& prepared) {
     alone.set_workers(0);
     alone.clear_faults();
     alone.clear_bug();
+    alone.set_undisturbed(true);
     alone.clear_tenants();
     *alone.add_tenants() = tenant;
     RunRecord one = RunScenario(alone, prepared);

@@ -121,8 +121,10 @@ absl::Status TenantRun::Launch(const Call& call, Outcome* outcome) {
     arguments.emplace_back(array->handle);
   }
   outcome->made = true;
+  LaunchOptions options;
+  options.first_step = call.first_step();
   absl::StatusOr<RunHandle> run =
-      client_.Launch(loaded->handle, std::move(arguments), steps);
+      client_.Launch(loaded->handle, std::move(arguments), steps, options);
   if (run.ok()) runs_[call.id()] = {*run, loaded->program};
   return run.status();
 }
@@ -140,10 +142,12 @@ absl::Status TenantRun::RunToEnd(const Call& call, Outcome* outcome) {
   }
   RecoveryOptions options;
   options.mode = RecoveryOptions::kRetry;
-  options.cut_every = 2;
+  options.cut_every = undisturbed_ ? 0 : 2;
   options.load.wait_ns = kPatienceNs;
-  absl::StatusOr<RecoveredResults> results =
-      client_.RunToEnd(loaded->handle, std::move(arguments), steps, options);
+  LaunchOptions launch;
+  launch.first_step = call.first_step();
+  absl::StatusOr<RecoveredResults> results = client_.RunToEnd(
+      loaded->handle, std::move(arguments), steps, options, launch);
   if (!results.ok()) return results.status();
   absl::Status status;
   for (size_t r = 0; r < results->arrays.size(); ++r) {
@@ -254,7 +258,7 @@ void TenantRun::Make(const Call& call, Outcome* outcome) {
       return;
     }
     case SUSPEND:
-      if (!suspended_) note(GiveWay());
+      if (!suspended_) note(undisturbed_ ? absl::OkStatus() : GiveWay());
       return;
     case RUN:
       outcome->status = RunToEnd(call, outcome);

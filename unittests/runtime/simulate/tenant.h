@@ -38,12 +38,13 @@ class TenantRun {
   using Sleep = std::function<void(uint64_t ns)>;
 
   // `plans`, and which of their results are vague, whose values do not count:
-  // by program. All outlive it.
-  TenantRun(Client* client, const Tenant& tenant,
+  // by program. All outlive it. `undisturbed`: as Scenario says.
+  TenantRun(Client* client, const Tenant& tenant, bool undisturbed,
             const std::vector<proto::Plan>& plans,
             const std::vector<std::set<int>>& vague, Sleep sleep)
       : client_(*client),
         tenant_(tenant),
+        undisturbed_(undisturbed),
         plans_(plans),
         vague_(vague),
         sleep_(std::move(sleep)) {}
@@ -64,6 +65,7 @@ class TenantRun {
 
   Client& client_;
   const Tenant& tenant_;
+  const bool undisturbed_;
   const std::vector<proto::Plan>& plans_;
   const std::vector<std::set<int>>& vague_;
   const Sleep sleep_;
