@@ -119,9 +119,12 @@ mlir::pathways::maskInBody(RewriterBase &rewriter, linalg::LinalgOp op,
     inner->setOperand(operand, choose(builder, inner->getLoc(), isValid,
                                       inner->getOperand(operand), other));
   };
-  for (Operation *inner : inners)
-    for (auto [operand, harmless] : *getHarmlessOperands(inner))
+  for (Operation *inner : inners) {
+    // Named: a range-based for keeps no part of a temporary alive.
+    auto harmlessOperands = getHarmlessOperands(inner);
+    for (auto [operand, harmless] : *harmlessOperands)
       mask(inner, operand, harmless);
+  }
   for (auto [before, kind] :
        llvm::zip_equal(generic.getRegionOutputArgs(), reductions)) {
     if (!kind)
