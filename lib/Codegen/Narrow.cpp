@@ -30,13 +30,13 @@ static bool isNarrow(Type type) {
   return element.isF16() || element.isBF16();
 }
 
-/// f32, or a tensor of it, for a narrow type; any other as it is.
+/// f32, or a tensor or vector of it, for a narrow type; any other as it is.
 static Type widened(Type type) {
   if (!isNarrow(type))
     return type;
   Type f32 = Float32Type::get(type.getContext());
-  if (auto tensor = dyn_cast<RankedTensorType>(type))
-    return tensor.clone(f32);
+  if (auto shaped = dyn_cast<ShapedType>(type))
+    return shaped.clone(f32);
   return f32;
 }
 

@@ -32,6 +32,10 @@ namespace kernel_test {
 // Elements
 //===----------------------------------------------------------------------===//
 
+inline constexpr Element kElements[] = {
+    Element::I1,  Element::I8,   Element::I32, Element::I64,
+    Element::F16, Element::BF16, Element::F32, Element::F64};
+
 inline bool isFloat(Element e) { return e >= Element::F16; }
 inline bool isNarrow(Element e) {
   return e == Element::F16 || e == Element::BF16;
