@@ -19,6 +19,8 @@
 
 #include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
+#include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Passes/PassBuilder.h"
@@ -138,6 +140,34 @@ private:
 };
 } // namespace
 
+namespace {
+/// Keeps the vectorizer of straight code from computing in fewer bits what
+/// becomes a float without a sign. LLVM 22 takes as few as keep the number if
+/// it has a sign: of a number that was extended by its sign it drops that, and
+/// of all 64 bits of -1 the float becomes 2^32. It does not look behind a
+/// freeze, which changes nothing here.
+struct FenceUnsigned : llvm::PassInfoMixin<FenceUnsigned> {
+  llvm::PreservedAnalyses run(llvm::Function &function,
+                              llvm::FunctionAnalysisManager &) {
+    llvm::SmallVector<llvm::UIToFPInst *> conversions;
+    const llvm::SimplifyQuery query(function.getDataLayout());
+    for (llvm::Instruction &op : llvm::instructions(function))
+      if (auto *conversion = llvm::dyn_cast<llvm::UIToFPInst>(&op))
+        if (!llvm::isKnownNonNegative(conversion->getOperand(0), query))
+          conversions.push_back(conversion);
+    for (llvm::UIToFPInst *conversion : conversions)
+      conversion->setOperand(0,
+                             new llvm::FreezeInst(conversion->getOperand(0), "",
+                                                  conversion->getIterator()));
+    if (conversions.empty())
+      return llvm::PreservedAnalyses::all();
+    llvm::PreservedAnalyses preserved;
+    preserved.preserveSet<llvm::CFGAnalyses>();
+    return preserved;
+  }
+};
+} // namespace
+
 /// Loops that are vector code already, and what surrounds them.
 static void addPassesForTiles(llvm::FunctionPassManager &passes) {
   // Descriptors of buffers, which are structures, come apart.
@@ -180,6 +210,7 @@ static void addPassesForLoops(llvm::FunctionPassManager &passes) {
                                            .convertSwitchRangeToICmp(true)
                                            .hoistCommonInsts(true)
                                            .sinkCommonInsts(true)));
+  passes.addPass(FenceUnsigned());
   passes.addPass(llvm::SLPVectorizerPass());
   passes.addPass(llvm::VectorCombinePass());
 }

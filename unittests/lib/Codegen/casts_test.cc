@@ -302,6 +302,30 @@ TEST_F(CastsTest, ByWayOfIndex) {
   });
 }
 
+/// Casts of casts, which folders and LLVM make one cast of where they can.
+TEST_F(CastsTest, Chains) {
+  const std::vector<Cast> all = allCasts();
+  std::vector<std::vector<Cast>> chains;
+  // LLVM knows from the first one which bits the second one needs.
+  for (const Cast &first : all)
+    for (const Cast &second : all)
+      if (first.op.starts_with("ext") && second.op.ends_with("itofp") &&
+          first.to == second.from)
+        chains.push_back({first, second});
+  for (int count = 100; count > 0; --count) {
+    std::vector<Cast> chain = {all[below(all.size())]};
+    for (int i = 1 + below(3); i > 0;) {
+      const Cast &next = all[below(all.size())];
+      if (next.from != chain.back().to)
+        continue;
+      chain.push_back(next);
+      --i;
+    }
+    chains.push_back(chain);
+  }
+  check(chains, applyAll);
+}
+
 /// From f64 to f16 or bf16 there is no cast that rounds once.
 TEST_F(CastsTest, FromF64ToNarrow) {
   for (const char *type : {"f16", "bf16"}) {
