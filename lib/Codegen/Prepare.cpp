@@ -398,6 +398,71 @@ static void dropWhatIsEmpty(ModuleOp module) {
   }
 }
 
+/// The dimensions of `sizes`, all of a slice, in one group for each of those
+/// that are not `dropped`.
+static SmallVector<ReassociationIndices>
+groupDropped(ArrayRef<int64_t> sizes, const llvm::SmallBitVector &dropped) {
+  SmallVector<ReassociationIndices> groups(1);
+  bool hasKept = false;
+  for (int64_t dim = 0, rank = sizes.size(); dim < rank; ++dim) {
+    if (!dropped.test(dim) && std::exchange(hasKept, true))
+      groups.emplace_back();
+    groups.back().push_back(dim);
+  }
+  return groups;
+}
+
+/// Gives slices steps that their buffers can have. Upstream finds the
+/// dimensions that a view drops by the strides that it lacks. Steps change
+/// strides: where one of several dimensions of one element is dropped, it then
+/// finds none, and goes on with memory that is not there. So a dimension of at
+/// most one element gets the step 1, and what still has other steps drops
+/// dimensions by itself, behind the view.
+static void simplifySteps(ModuleOp module) {
+  SmallVector<Operation *> slices;
+  module.walk([&](Operation *op) {
+    if (isa<tensor::ExtractSliceOp, tensor::InsertSliceOp>(op))
+      slices.push_back(op);
+  });
+  for (Operation *op : slices) {
+    auto slice = cast<OffsetSizeAndStrideOpInterface>(op);
+    SmallVector<int64_t> steps(slice.getStaticStrides());
+    SmallVector<int64_t> sizes(slice.getStaticSizes());
+    // Neither these nor steps below 1 are taken: see insertChecks.
+    if (ShapedType::isDynamicShape(sizes) || ShapedType::isDynamicShape(steps))
+      continue;
+    for (auto [step, size] : llvm::zip_equal(steps, sizes))
+      if (size <= 1 && step > 1)
+        step = 1;
+    auto extract = dyn_cast<tensor::ExtractSliceOp>(op);
+    auto insert = dyn_cast<tensor::InsertSliceOp>(op);
+    if (extract)
+      extract.setStaticStrides(steps);
+    else
+      insert.setStaticStrides(steps);
+    llvm::SmallBitVector dropped =
+        extract ? extract.getDroppedDims() : insert.getDroppedDims();
+    if (dropped.none() || dropped.count() == size_t(llvm::count(sizes, 1)) ||
+        llvm::all_of(steps, [](int64_t step) { return step == 1; }))
+      continue;
+    ImplicitLocOpBuilder b(op->getLoc(), op);
+    SmallVector<ReassociationIndices> groups = groupDropped(sizes, dropped);
+    if (extract) {
+      auto type = extract.getType();
+      Value whole = tensor::ExtractSliceOp::create(
+          b, type.clone(sizes), extract.getSource(), extract.getMixedOffsets(),
+          extract.getMixedSizes(), extract.getMixedStrides());
+      extract.replaceAllUsesWith(
+          tensor::CollapseShapeOp::create(b, type, whole, groups).getResult());
+      extract.erase();
+    } else {
+      Value whole = tensor::ExpandShapeOp::create(
+          b, insert.getSourceType().clone(sizes), insert.getSource(), groups);
+      insert.getSourceMutable().assign(whole);
+    }
+  }
+}
+
 /// What is done to elements, and what has a name, becomes linalg.generic.
 static void writeAsGeneric(ModuleOp module) {
   RewritePatternSet patterns(module.getContext());
@@ -410,6 +475,7 @@ static void writeAsGeneric(ModuleOp module) {
 LogicalResult kernel::normalizeTensors(ModuleOp module) {
   MLIRContext *context = module.getContext();
   dropWhatIsEmpty(module);
+  simplifySteps(module);
   {
     RewritePatternSet patterns(context);
     tensor::populateDecomposeTensorConcatPatterns(patterns);
