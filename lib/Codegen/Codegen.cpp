@@ -267,7 +267,8 @@ LogicalResult lowerToBuffers(ModuleOp module, ArrayRef<func::FuncOp> functions,
                              MutableArrayRef<CompiledSegment> compiled,
                              int64_t tileRows, bool outlines = true) {
   for (func::FuncOp function : functions) {
-    if (failed(kernel::widenNarrowFloats(function)))
+    if (failed(kernel::readResources(function)) ||
+        failed(kernel::widenNarrowFloats(function)))
       return failure();
     kernel::removePoison(function);
   }

@@ -62,6 +62,9 @@ struct MatmulTiles {
 /// Refuses what code generation does not take, with the reason at the op.
 LogicalResult checkSegment(func::FuncOp func);
 
+/// Writes out the elements of constants that are in resources.
+LogicalResult readResources(func::FuncOp func);
+
 /// Makes f16 and bf16 f32 inside: widens arguments, rounds results.
 LogicalResult widenNarrowFloats(func::FuncOp func);
 

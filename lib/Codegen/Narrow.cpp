@@ -19,6 +19,7 @@
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/IR/PatternMatch.h"
 
@@ -308,6 +309,17 @@ static void makeConstantInteger(arith::ConstantOp op) {
     op.setValueAttr(dense.bitcast(getElementTypeOrSelf(type)));
 }
 
+/// Constants whose elements differ lie in memory of the module.
+static void makeGlobalInteger(memref::GlobalOp op) {
+  if (!isNarrow(op.getType()))
+    return;
+  op.setType(cast<MemRefType>(asInteger(op.getType())));
+  if (auto dense =
+          dyn_cast_or_null<DenseFPElementsAttr>(op.getInitialValueAttr()))
+    op.setInitialValueAttr(
+        dense.bitcast(IntegerType::get(op.getContext(), 16)));
+}
+
 /// LLVM rounds the parts of copysign(x, y) instead of what it gives, and where
 /// y was rounded to f32, from f64 to f16 at once, which x86 has no instruction
 /// for. A fence in front keeps it away; vectors, which it lets alone, need
@@ -341,6 +353,8 @@ void kernel::storeNarrowFloatsAsIntegers(ModuleOp module) {
   module.walk([&](Operation *op) {
     if (auto constant = dyn_cast<arith::ConstantOp>(op))
       makeConstantInteger(constant);
+    if (auto global = dyn_cast<memref::GlobalOp>(op))
+      makeGlobalInteger(global);
     for (Value result : op->getResults())
       result.setType(asInteger(result.getType()));
     for (Region &region : op->getRegions())
