@@ -154,6 +154,26 @@ TEST(SlicesTest, AgreeWithPlainCode) {
   }
 }
 
+/// A step that is not taken may be as large as there are numbers: times the
+/// stride of its dimension it would be one that no buffer has.
+TEST(SlicesTest, StepsThatAreNotTaken) {
+  Kernel kernel;
+  ASSERT_TRUE(kernel.compile(R"(
+    func.func @out(%x: tensor<5x2xi32>, %y: tensor<1x1xi32>, %at: tensor<i64>) -> tensor<1x1xi32> {
+      %k = tensor.extract %at[] : tensor<i64>
+      %i = arith.index_cast %k : i64 to index
+      %s = tensor.extract_slice %x[%i, 1] [1, 1] [4611686018427387904, 1] : tensor<5x2xi32> to tensor<1x1xi32>
+      %r = arith.addi %s, %y : tensor<1x1xi32>
+      return %r : tensor<1x1xi32>
+    })") && kernel.load())
+      << kernel.errors();
+  Buffer x = Buffer::of(std::vector<int32_t>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}),
+         y = Buffer::of(std::vector<int32_t>{10}),
+         at = Buffer::of(std::vector<int64_t>{2}), z(4);
+  ASSERT_EQ(kernel.run(0, {&x, &y, &at, &z}), 0);
+  EXPECT_EQ(z.as<int32_t>(), (std::vector<int32_t>{15}));
+}
+
 /// Of several dimensions of one element some are left out, while the steps of
 /// others change their strides.
 TEST(SlicesTest, StepsBesideDimensionsOfOneElement) {
@@ -172,7 +192,7 @@ TEST(SlicesTest, StepsBesideDimensionsOfOneElement) {
       %s = tensor.extract_slice %x[3, 0] [1, 1] [2, 1] : tensor<5x1xi32> to tensor<1xi32>
       %r = arith.addi %s, %y : tensor<1xi32>
       return %r : tensor<1xi32>
-    })"))
+    })") && kernel.load())
       << kernel.errors();
   Buffer x = Buffer::of(std::vector<int32_t>{1, 2, 3, 4, 5}),
          y = Buffer::of(std::vector<int32_t>{10, 20}), out(8), in(16), one(4);
