@@ -369,3 +369,25 @@ pw.program @lookups(%t: !pw.array<701x8xf32, @s, [{}, {}]>, %i: !pw.array<5x1xi3
   %1 = pw.call @rows(%u, %j) : (!pw.array<701x8xf32, @s, [{"x"}, {}]>, !pw.array<5x1xi32, @s, [{}, {}]>) -> !pw.array<5x8xf32, @s, [{}, {}]>
   pw.return %0, %1 : !pw.array<5x8xf32, @s, [{"x"}, {}]>, !pw.array<5x8xf32, @s, [{}, {}]>
 }
+
+// -----
+
+// Table and indices are both cut, over axes of their own: indices in padding become
+// the first before they are looked for in the block.
+pw.slice @s mesh <"x" = 2, "y" = 2>
+func.func private @both(%t: tensor<701x8xf32>, %i: tensor<5x1xi32>) -> tensor<5x8xf32> {
+  %0 = tensor.gather %t[%i] gather_dims([0]) : (tensor<701x8xf32>, tensor<5x1xi32>) -> tensor<5x8xf32>
+  return %0 : tensor<5x8xf32>
+}
+// CHECK-LABEL: func.func private @both_sharded
+// CHECK-SAME: (%[[T:.*]]: tensor<351x8xf32>, %[[I:.*]]: tensor<3x1xi32>) -> tensor<3x8xf32>
+// CHECK: %[[J:.*]] = linalg.generic {{.*}} ins(%[[I]] : tensor<3x1xi32>)
+// CHECK: %[[FIRST:.*]] = arith.constant 0 : i32
+// CHECK: arith.select %{{.*}}, %{{.*}}, %[[FIRST]] : i32
+// CHECK: %[[B:.*]] = linalg.generic {{.*}} ins(%[[J]] : tensor<3x1xi32>)
+// CHECK: tensor.gather %[[T]][%[[B]]]
+// CHECK: pw.all_reduce %{{.*}} add over ["x"] : tensor<3x8xf32>
+pw.program @cut_both(%t: !pw.array<701x8xf32, @s, [{"x"}, {}]>, %i: !pw.array<5x1xi32, @s, [{"y"}, {}]>) -> (!pw.array<5x8xf32, @s, [{"y"}, {}]>) {
+  %0 = pw.call @both(%t, %i) : (!pw.array<701x8xf32, @s, [{"x"}, {}]>, !pw.array<5x1xi32, @s, [{"y"}, {}]>) -> !pw.array<5x8xf32, @s, [{"y"}, {}]>
+  pw.return %0 : !pw.array<5x8xf32, @s, [{"y"}, {}]>
+}
