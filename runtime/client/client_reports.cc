@@ -77,9 +77,13 @@ absl::StatusOr<ProcessClocks> Client::ReadClocks() {
     const ReportCollection& reports = *(*request)->reports;
     for (const auto& parts : reports.Parts()) {
       const proto::Collected& said = *parts.front();
-      if (said.process() == runtime.process) continue;
+      const auto arrival = reports.arrivals().find(said.process());
+      if (said.process() == runtime.process ||
+          arrival == reports.arrivals().end()) {
+        continue;
+      }
       clocks.Add(said.process(), is_near ? reports.asked() : asked,
-                 said.time_ns(), reports.arrivals().at(said.process()));
+                 said.time_ns(), arrival->second);
     }
   }
   return clocks;

@@ -26,7 +26,10 @@ namespace {
 // Binds a slice that is bound so to what takes the place of its devices.
 void Bind(const SliceBinding& bound, const Topology& topology,
           const std::map<int64_t, int64_t>& places, proto::Slice* slice) {
-  auto place = [&](int64_t device) { return places.at(device); };
+  auto place = [&](int64_t device) {
+    const auto found = places.find(device);
+    return found == places.end() ? device : found->second;
+  };
   auto in_island = [&](int64_t device) {
     return topology.FromGlobalDevice(device).second;
   };

@@ -357,10 +357,13 @@ uint64_t Admission::BytesOf(uint64_t id) const {
 }
 
 void Admission::Shrink(Holder* holder, int64_t device, uint64_t bytes) {
-  uint64_t& has = holder->bytes.at(device);
+  const auto found = holder->bytes.find(device);
+  if (found == holder->bytes.end()) return;
+  uint64_t& has = found->second;
   const uint64_t less = std::exchange(has, bytes) - bytes;
   if (holder->slice == 0) return SetUsed(device, used_[device] - less);
-  holders_.at(holder->slice).lent[device] -= less;
+  const auto slice = holders_.find(holder->slice);
+  if (slice != holders_.end()) slice->second.lent[device] -= less;
 }
 
 void Admission::Release(uint64_t id) {

@@ -35,8 +35,14 @@ absl::StatusOr<ClientTerms> ReadTerms(const proto::ConnectRequest& request) {
 void ClientTable::Connect(ClientRequest request, const std::string& name,
                           const ClientTerms& terms,
                           std::vector<ClientAnswer>* answers) {
+  if (const std::string* own = NameOf(request.client)) {
+    answers->push_back({request, absl::FailedPreconditionError(absl::StrCat(
+                                     "a client connects as '", name,
+                                     "' that is connected as '", *own, "'"))});
+    return;
+  }
   auto holder = names_.find(name);
-  if (holder != names_.end() && clients_[holder->second].leaving) {
+  if (holder != names_.end() && IsLeaving(holder->second)) {
     waiting_[name].push_back({request, terms});
     return;
   }
@@ -50,6 +56,16 @@ void ClientTable::Connect(ClientRequest request, const std::string& name,
   clients_[request.client].name = name;
   clients_[request.client].terms = terms;
   answers->push_back({request, absl::OkStatus()});
+}
+
+const ClientTerms* ClientTable::TermsOf(uint32_t client) const {
+  auto found = clients_.find(client);
+  return found == clients_.end() ? nullptr : &found->second.terms;
+}
+
+size_t ClientTable::ProgramsOf(uint32_t client) const {
+  auto found = clients_.find(client);
+  return found == clients_.end() ? 0 : found->second.programs.size();
 }
 
 const std::string* ClientTable::NameOf(uint32_t client) const {

@@ -60,10 +60,8 @@ class ClientTable {
   // none yet when the name's client is leaving.
   void Connect(ClientRequest request, const std::string& name,
                const ClientTerms& terms, std::vector<ClientAnswer>* answers);
-  // Of one that is connected.
-  const ClientTerms& TermsOf(uint32_t client) const {
-    return clients_.at(client).terms;
-  }
+  // Returns the client's terms, or null if it is not connected.
+  const ClientTerms* TermsOf(uint32_t client) const;
   // Its name; null: it is not connected.
   const std::string* NameOf(uint32_t client) const;
   bool IsLeaving(uint32_t client) const;
@@ -81,9 +79,8 @@ class ClientTable {
   size_t size() const { return clients_.size(); }
   // By number.
   std::vector<uint32_t> Numbers() const;
-  size_t ProgramsOf(uint32_t client) const {
-    return clients_.at(client).programs.size();
-  }
+  // Returns the number of its programs; 0 if it is not connected.
+  size_t ProgramsOf(uint32_t client) const;
 
  private:
   struct Client {

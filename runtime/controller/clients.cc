@@ -57,16 +57,14 @@ void Controller::OnClientGone(uint32_t client) {
 void Controller::Leave(ClientRequest request,
                        absl::Span<const uint64_t> objects) {
   const uint32_t client = request.client;
-  std::vector<ClientAnswer> answers;
-  for (uint64_t handle : clients_.Leave(request, &answers)) {
-    LeaveProgram(client, handle);
-  }
+  // What the client waits for is dropped before its programs are released. The
+  // end of its last program can end the client, and whatever ends then, or is
+  // tried again then, must not belong to a client that is no longer known.
   loads_.RemoveAll(client);
   std::erase_if(loading_,
                 [&](const auto& one) { return one.first.client == client; });
   std::erase_if(load_terms_,
                 [&](const auto& one) { return one.first.client == client; });
-  programs_.mutable_admission()->GiveBackAll(client);
   std::erase_if(drains_, [&](const DrainWait& drain) {
     return drain.request.client == client;
   });
@@ -74,6 +72,11 @@ void Controller::Leave(ClientRequest request,
   awaited_.Leave(Now(), client, &left);
   Apply(std::move(left));
   for (ClientRequest fetch : fetches_.OfClient(client)) EndFetch(fetch);
+  std::vector<ClientAnswer> answers;
+  for (uint64_t handle : clients_.Leave(request, &answers)) {
+    LeaveProgram(client, handle);
+  }
+  programs_.mutable_admission()->GiveBackAll(client);
   ReleaseHeld(objects);
   AnswerAll(answers);
   RetryLoads();
@@ -83,7 +86,7 @@ void Controller::LeaveProgram(uint32_t client, uint64_t handle) {
   const uint32_t program = programs_.IdOf(handle);
   if (!launches_.Open(program).empty()) {
     GiveUp(program, absl::CancelledError(absl::StrCat(
-                        "client '", *clients_.NameOf(client), "' was closed")));
+                        "client '", NameOf(client), "' was closed")));
   }
   // One that loads, or is being unloaded, says so when it is done.
   const absl::StatusOr<ProgramNext> next =

@@ -318,17 +318,19 @@ void Controller::Proceed(const ProgramNext& next) {
     // Nobody asked for its end, but others may wait for it.
     return next.gone != 0 ? RetryLoads() : void();
   }
-  const ProgramTable::Program& program = programs_.at(next.program);
+  const ProgramTable::Program* program = programs_.Find(next.program);
+  if (program == nullptr) return;  // what was done before has ended it
   auto name = [&](auto* message) {
-    message->set_program(program.id);
-    message->set_incarnation(program.incarnation);
+    message->set_program(program->id);
+    message->set_incarnation(program->incarnation);
   };
-  SendToHosts(program.waiting.Members(), [&](proto::Control* control) {
-    switch (program.state) {
+  SendToHosts(program->waiting.Members(), [&](proto::Control* control) {
+    switch (program->state) {
       case ProgramTable::State::kLoading:
         name(control->mutable_load_program());
-        NamePlan(program.name, control->mutable_load_program()->mutable_plan());
-        NameLives(*program.plan, control->mutable_load_program());
+        NamePlan(program->name,
+                 control->mutable_load_program()->mutable_plan());
+        NameLives(*program->plan, control->mutable_load_program());
         break;
       case ProgramTable::State::kStopping:
         name(control->mutable_stop_program());
@@ -342,10 +344,11 @@ void Controller::Proceed(const ProgramNext& next) {
 }
 
 void Controller::OnLongWork(const proto::LongWorkSeen& seen) {
-  const uint32_t program = programs_.IdOf(seen.incarnation());
-  if (program == UINT32_MAX) return;
+  const ProgramTable::Program* program =
+      programs_.Find(programs_.IdOf(seen.incarnation()));
+  if (program == nullptr) return;
   ControlRef control = NewControl();
-  control->set_client(programs_.at(program).owner);
+  control->set_client(program->owner);
   *control->mutable_long_work_seen() = seen;
   SendToClient(std::move(control));
 }
@@ -385,13 +388,14 @@ void Controller::GiveUp(uint32_t program, const absl::Status& why) {
 std::vector<StallDetector::Subject> Controller::StallSubjects() const {
   std::vector<StallDetector::Subject> subjects;
   for (uint32_t p = 0; p < programs_.end(); ++p) {
+    const ProgramTable::Program* program = programs_.Find(p);
     const std::vector<uint64_t>& open = launches_.Open(p);
-    if (!programs_.Has(p) || open.empty()) continue;
+    if (program == nullptr || open.empty()) continue;
     const LaunchTable::Launch& oldest = *launches_.Find(open.front());
     StallDetector::Subject subject;
     subject.program = p;
-    subject.incarnation = programs_.at(p).incarnation;
-    subject.plan = programs_.at(p).plan.get();
+    subject.incarnation = program->incarnation;
+    subject.plan = program->plan.get();
     subject.since = oldest.asked;
     subject.staging = !oldest.begun && !oldest.ready;
     if (subject.staging) subject.hosts = oldest.staging.Members();
@@ -448,9 +452,11 @@ void Controller::FinishRound() {
   const std::vector<StallDetector::Verdict> verdicts =
       stalls_.Finish(Now(), StallSubjects());
   for (const StallDetector::Verdict& verdict : verdicts) {
+    const ProgramTable::Program* program = programs_.Find(verdict.program);
+    if (program == nullptr) continue;  // a verdict before this one ended it
     const absl::Status status = absl::DeadlineExceededError(absl::StrCat(
-        "program '", programs_.at(verdict.program).plan->name(),
-        "' does not go on: ", verdict.text, Tag(ErrorId::kStalled)));
+        "program '", program->plan->name(), "' does not go on: ", verdict.text,
+        Tag(ErrorId::kStalled)));
     GiveUp(verdict.program, status);
   }
   for (const ClientRequest& request : std::exchange(diagnoses_, {})) {

@@ -138,8 +138,9 @@ void Controller::OnPeerDown(int32_t host, uint32_t epoch) {
       host, absl::UnavailableError(absl::StrCat("the values are lost: ", gone,
                                                 Tag(ErrorId::kHostGone))));
   for (uint32_t p = 0; p < programs_.end(); ++p) {
-    if (!programs_.Has(p)) continue;
-    const PreparedPlan& plan = *programs_.at(p).plan;
+    const ProgramTable::Program* program = programs_.Find(p);
+    if (program == nullptr) continue;
+    const PreparedPlan& plan = *program->plan;
     if (!std::binary_search(plan.binding().hosts().begin(),
                             plan.binding().hosts().end(), host)) {
       continue;

@@ -69,33 +69,35 @@ void Controller::OnDescribe(const LocalMessage& message) {
       static_cast<std::shared_ptr<StatusQuery>*>(message.payload));
   proto::ControllerStatus status;
   for (uint32_t id = 0; id < programs_.end(); ++id) {
-    if (!programs_.Has(id)) continue;
-    const ProgramTable::Program& program = programs_.at(id);
+    const ProgramTable::Program* program = programs_.Find(id);
+    if (program == nullptr) continue;
     proto::ProgramStatus& out = *status.add_programs();
-    out.set_name(program.plan->name());
-    if (const std::string* client = clients_.NameOf(program.owner)) {
+    out.set_name(program->plan->name());
+    if (const std::string* client = clients_.NameOf(program->owner)) {
       out.set_client(*client);
     }
-    out.set_state(StateName(program.state));
+    out.set_state(StateName(program->state));
     out.set_device_bytes(programs_.BytesOf(id));
     out.set_launches(launches_.Open(id).size());
   }
   std::map<uint32_t, proto::ClientStatus> clients;
   for (uint32_t client : clients_.Numbers()) {
     proto::ClientStatus& out = clients[client];
-    out.set_name(*clients_.NameOf(client));
+    out.set_name(NameOf(client));
     out.set_process(client / kMaxProcessClients);
     out.set_programs(clients_.ProgramsOf(client));
-    const ClientTerms& terms = clients_.TermsOf(client);
-    out.set_weight(terms.weight);
-    out.set_priority(terms.priority);
-    out.set_quota_bytes(terms.quota_bytes);
+    if (const ClientTerms* terms = clients_.TermsOf(client)) {
+      out.set_weight(terms->weight);
+      out.set_priority(terms->priority);
+      out.set_quota_bytes(terms->quota_bytes);
+    }
     out.set_device_time_ns(static_cast<uint64_t>(grants_.TimeOf(client)));
     out.set_device_bytes(programs_.admission().BytesOfClient(client));
   }
   for (uint32_t id = 0; id < programs_.end(); ++id) {
-    if (!programs_.Has(id)) continue;
-    auto client = clients.find(programs_.at(id).owner);
+    const ProgramTable::Program* program = programs_.Find(id);
+    if (program == nullptr) continue;
+    auto client = clients.find(program->owner);
     if (client == clients.end()) continue;
     proto::ClientStatus& out = client->second;
     out.set_launches(out.launches() + launches_.Open(id).size());

@@ -60,7 +60,7 @@ void Controller::OnDrain(uint32_t client, const proto::DrainRequest& drain) {
   }
   std::map<uint32_t, ControlRef> seen;  // by client
   for (uint32_t id : ProgramsOn(devices)) {
-    const ProgramTable::Program& program = programs_.at(id);
+    const ProgramTable::Program& program = *programs_.Find(id);
     const auto [found, is_new] = seen.try_emplace(program.owner);
     if (is_new) found->second = NewControl();
     found->second->set_client(program.owner);
@@ -91,8 +91,9 @@ std::vector<uint32_t> Controller::ProgramsOn(
     const std::vector<bool>& devices) const {
   std::vector<uint32_t> programs;
   for (uint32_t id = 0; id < programs_.end(); ++id) {
-    if (programs_.Has(id) &&
-        programs_.admission().IsOnAny(programs_.at(id).incarnation, devices)) {
+    const ProgramTable::Program* program = programs_.Find(id);
+    if (program != nullptr &&
+        programs_.admission().IsOnAny(program->incarnation, devices)) {
       programs.push_back(id);
     }
   }
@@ -122,7 +123,7 @@ void Controller::ExpireDrains() {
     if (drain.deadline > Now()) return false;
     std::vector<std::string> who;
     for (uint32_t id : ProgramsOn(drain.devices)) {
-      const ProgramTable::Program& program = programs_.at(id);
+      const ProgramTable::Program& program = *programs_.Find(id);
       who.push_back(absl::StrCat("program '", program.plan->name(),
                                  "' of client '", NameOf(program.owner), "'"));
     }

@@ -129,7 +129,10 @@ void GrantOrder::ChangeAll(uint32_t program) {
 
 uint32_t GrantOrder::CountBusy(const Lane& lane, uint32_t client) const {
   uint32_t count = 0;
-  for (uint32_t id : lane.busy) count += programs_.at(id).client == client;
+  for (uint32_t id : lane.busy) {
+    const auto program = programs_.find(id);
+    count += program != programs_.end() && program->second.client == client;
+  }
   return count;
 }
 
@@ -200,8 +203,9 @@ uint32_t GrantOrder::Choose(uint32_t number, TimeNs now, uint64_t* steps) {
     candidates_.clear();
     offers_.clear();
     for (uint32_t id : lane.busy) {
-      const Program& program = programs_.at(id);
-      if (!program.waits()) continue;
+      const auto found = programs_.find(id);
+      if (found == programs_.end() || !found->second.waits()) continue;
+      const Program& program = found->second;
       const uint64_t count = NextSteps(id, program);
       if (eligible && count == 0) continue;
       candidates_.push_back({program.client, program.claim.priority,
@@ -215,8 +219,10 @@ uint32_t GrantOrder::Choose(uint32_t number, TimeNs now, uint64_t* steps) {
     const auto [id, count] = offers_[best];
     if (count == 0 && lane.open_grants >= 2) return 0;
     if (count == 0) continue;
+    const auto chosen = programs_.find(id);
+    if (chosen == programs_.end()) return 0;
     const double open_ns =
-        lane.open_ns + static_cast<double>(count) * programs_.at(id).firing_ns;
+        lane.open_ns + static_cast<double>(count) * chosen->second.firing_ns;
     // One that is alone there has its own bound.
     if (lane.busy.size() == 1 || lane.open_grants < 2 ||
         open_ns <= static_cast<double>(chunk_ns_)) {

@@ -110,8 +110,9 @@ void Controller::OnLaunch(proto::LaunchRequest* request) {
   spec.hosts = (*program)->plan->binding().hosts();
   spec.islands = (*program)->plan->binding().islands();
   spec.asked = Now();
-  spec.claim =
-      ClaimOf(*request, clients_.TermsOf(ClientOf(spec.launch)), WorldNow());
+  const ClientTerms* terms = clients_.TermsOf(ClientOf(spec.launch));
+  if (terms == nullptr) return;  // nobody waits for it
+  spec.claim = ClaimOf(*request, *terms, WorldNow());
   if (const auto urgent =
           loads_.PriorityOver(ClientOf(spec.launch), spec.claim.priority)) {
     spec.claim.Inherit({.priority = *urgent});
@@ -198,7 +199,7 @@ void Controller::SendPrepare(int32_t host, const LaunchTable::Launch& launch,
   proto::PrepareLaunch* prepare = control->mutable_prepare_launch();
   prepare->set_launch(launch.id);
   prepare->set_program(launch.program);
-  prepare->set_incarnation(programs_.at(launch.program).incarnation);
+  prepare->set_incarnation(programs_.Find(launch.program)->incarnation);
   prepare->set_steps(launch.steps);
   prepare->set_sure(!asks);
   // A host waits for what it will be sent, and for nothing else.
@@ -226,7 +227,8 @@ void Controller::OnCancel(uint32_t client, const proto::CancelRequest& cancel) {
   const uint64_t id = cancel.launch();
   const LaunchTable::Launch* launch = launches_.Find(id);
   if (launch == nullptr) return;
-  const ProgramTable::Program& program = programs_.at(launch->program);
+  // A launch ends before its program does.
+  const ProgramTable::Program& program = *programs_.Find(launch->program);
   const absl::Status why = absl::CancelledError(
       absl::StrCat("a launch of program '", program.plan->name(),
                    "' was cancelled by client '", NameOf(client), "'",
@@ -300,7 +302,7 @@ void Controller::BeginReady() {
     const LaunchTable::Launch* launch = launches_.Find(effects_.ready[i]);
     if (launch == nullptr) continue;
     grants_.Begin(launch->id, launch->program, launch->steps,
-                  programs_.at(launch->program).plan->binding().islands(),
+                  programs_.Find(launch->program)->plan->binding().islands(),
                   launch->claim, WorldNow());
   }
   effects_.ready.clear();
@@ -318,7 +320,7 @@ void Controller::GiveGrants() {
 }
 
 void Controller::SendGrant(const Grant& grant, bool skip) {
-  const ProgramTable::Program& program = programs_.at(grant.program);
+  const ProgramTable::Program& program = *programs_.Find(grant.program);
   const GrantOrder::Launch& launch = *grants_.FindLaunch(grant.launch);
   const LaunchTable::Launch* asked = launches_.Find(grant.launch);
   const uint64_t first_step = asked == nullptr ? 0 : asked->first_step;

@@ -222,7 +222,8 @@ std::string LoadQueue::Why(const Load& load, NameOf name_of) const {
     return absl::StrCat(text, "memory that another load waits for already");
   } else {
     const int64_t where = holders[0].place;
-    absl::StrAppend(&text, load.need.at(where), " of ",
+    const auto need = load.need.find(where);
+    absl::StrAppend(&text, need == load.need.end() ? 0 : need->second, " of ",
                     admission_.BoundOf(where), " bytes of ",
                     admission_.NameOf(where));
     std::erase_if(holders, [where](const Admission::Held& held) {

@@ -148,8 +148,10 @@ class ProgramTable {
 
   // Null: there is no such program (any more).
   const Program* Find(uint32_t program, uint32_t incarnation) const;
-  // One that is here.
-  const Program& at(uint32_t program) const { return *programs_[program]; }
+  // Null: there is none of that number (any more).
+  const Program* Find(uint32_t program) const {
+    return program < programs_.size() ? programs_[program].get() : nullptr;
+  }
   // What `client` may launch. FailedPrecondition: it has not loaded it, or it
   // was given up and why.
   absl::StatusOr<const Program*> Ready(uint32_t client, uint64_t handle) const;
@@ -157,7 +159,6 @@ class ProgramTable {
   uint32_t IdOf(uint64_t handle) const;
   // One above the largest number of a program that is here.
   uint32_t end() const { return static_cast<uint32_t>(programs_.size()); }
-  bool Has(uint32_t program) const { return programs_[program] != nullptr; }
   size_t loaded() const { return loaded_; }
   // On all its devices together.
   uint64_t BytesOf(uint32_t program) const {

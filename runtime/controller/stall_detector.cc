@@ -39,14 +39,18 @@ std::string CircleText(const Stalls& stalls, const Plans& plans,
                        const std::vector<uint32_t>& circle) {
   std::string text = "programs wait for each other";
   for (uint32_t program : circle) {
-    const Stall& stall = stalls.at(program);
-    const PreparedPlan& by = *plans.at(stall.blocked_by);
+    const auto found = stalls.find(program);
+    const auto plan = plans.find(program);
+    if (found == stalls.end() || plan == plans.end()) continue;
+    const Stall& stall = found->second;
+    const auto blocked_by = plans.find(stall.blocked_by);
+    if (blocked_by == plans.end()) continue;
+    const PreparedPlan& by = *blocked_by->second;
     // As a host said, which may say anything.
     const bool is_action =
         stall.blocked_action < static_cast<uint32_t>(by.plan().actions_size());
     absl::StrAppend(
-        &text, "; '", plans.at(program)->name(), "': ", stall.text,
-        " is behind '",
+        &text, "; '", plan->second->name(), "': ", stall.text, " is behind '",
         is_action ? by.plan().actions(stall.blocked_action).name() : "?",
         "' of '", by.name(), "'");
   }

@@ -155,7 +155,9 @@ DeviceBytes Controller::NeedOf(const LoadQueue::Load& load) const {
 
 void Controller::Ask(LoadQueue::Load load) {
   const ClientRequest request = load.request;
-  load.priority = clients_.TermsOf(request.client).priority;
+  const ClientTerms* terms = clients_.TermsOf(request.client);
+  if (terms == nullptr) return;  // nobody waits for it
+  load.priority = terms->priority;
   const absl::Status quota = CheckQuota(load);
   if (!quota.ok()) return Answer(request, quota);
   absl::Status admitted = absl::ResourceExhaustedError(absl::StrCat(
@@ -195,7 +197,12 @@ void Controller::Ask(LoadQueue::Load load) {
 absl::Status Controller::CheckQuota(
     uint32_t client, absl::FunctionRef<uint64_t()> need,
     absl::FunctionRef<std::string()> what) const {
-  const uint64_t quota = clients_.TermsOf(client).quota_bytes;
+  const ClientTerms* terms = clients_.TermsOf(client);
+  if (terms == nullptr) {
+    return absl::CancelledError(
+        absl::StrCat("client ", NameOf(client), " is not connected"));
+  }
+  const uint64_t quota = terms->quota_bytes;
   if (quota == 0) return absl::OkStatus();
   const uint64_t needed = need(), used = BytesOf(client);
   if (needed <= quota - std::min(quota, used)) return absl::OkStatus();
@@ -256,11 +263,8 @@ absl::Status Controller::Admit(const LoadQueue::Load& load) {
   }
   Loading& loading = loading_[load.request] = {load, {}, {}};
   for (const ProgramNext& next : begun) {
-    loading.parts.emplace_back(programs_.at(next.program).incarnation,
-                               Loading::Part::kLoading);
-  }
-  for (const ProgramNext& next : begun) {
-    const ProgramTable::Program& program = programs_.at(next.program);
+    const ProgramTable::Program& program = *programs_.Find(next.program);
+    loading.parts.emplace_back(program.incarnation, Loading::Part::kLoading);
     grants_.Load(next.program, client, CostOf(*program.plan),
                  DevicesOf(*program.plan, *context_.topology));
     clients_.AddProgram(client, program.incarnation);
@@ -379,10 +383,11 @@ void Controller::RetryLoads() {
 void Controller::HurryHolders() {
   if (loads_.empty()) return;
   for (uint32_t id = 0; id < programs_.end(); ++id) {
-    if (!programs_.Has(id) || launches_.Open(id).empty()) continue;
-    const uint32_t client = programs_.at(id).owner;
-    const auto urgent =
-        loads_.PriorityOver(client, clients_.TermsOf(client).priority);
+    const ProgramTable::Program* program = programs_.Find(id);
+    if (program == nullptr || launches_.Open(id).empty()) continue;
+    const ClientTerms* terms = clients_.TermsOf(program->owner);
+    if (terms == nullptr) continue;
+    const auto urgent = loads_.PriorityOver(program->owner, terms->priority);
     if (!urgent.has_value()) continue;
     for (uint64_t launch : launches_.Open(id)) {
       launches_.Inherit(launch, {.priority = *urgent}, &effects_);

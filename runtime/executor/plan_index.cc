@@ -76,7 +76,9 @@ absl::StatusOr<std::shared_ptr<const PlanSource>> PlanIndex::Source(
   {
     MutexLock lock(&mutex_);
     plan = FindLocked(hash);
-    const Entry* entry = plan == nullptr ? nullptr : &entries_.at(hash);
+    const auto found = entries_.find(hash);
+    const Entry* entry =
+        plan == nullptr || found == entries_.end() ? nullptr : &found->second;
     if (entry != nullptr && entry->source != nullptr) return entry->source;
     if (entry == nullptr || entry->kept != nullptr) {
       return absl::NotFoundError(

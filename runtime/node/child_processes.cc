@@ -125,7 +125,8 @@ void ChildProcesses::Reap(int number, pid_t pid) {
     MutexLock lock(&mutex_);
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
     }
-    children_.at(number).running = false;
+    const auto child = children_.find(number);
+    if (child != children_.end()) child->second.running = false;
     ended_.notify_all();
   }
   if (on_exit_) on_exit_(number, HowEnded(status), WIFSIGNALED(status));

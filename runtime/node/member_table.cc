@@ -107,6 +107,11 @@ bool MemberTable::Lose(uint32_t number) {
   return true;
 }
 
+void MemberTable::SetUp(uint32_t process) {
+  auto found = processes_.find(process);
+  if (found != processes_.end()) found->second.state = kUp;
+}
+
 const MemberTable::Process* MemberTable::Find(uint32_t process) const {
   auto found = processes_.find(process);
   return found == processes_.end() ? nullptr : &found->second;

@@ -58,7 +58,8 @@ class MemberTable {
                                    const std::vector<uint32_t>& hosts);
   // Whether a worker of this host alone may take a place.
   bool IsFree(uint32_t host) const;
-  void SetUp(uint32_t process) { processes_.at(process).state = kUp; }
+  // Does nothing if there is none of that number, or it has left.
+  void SetUp(uint32_t process);
   // It is gone; without hosts it leaves the table. False: it was gone before.
   bool Lose(uint32_t process);
 

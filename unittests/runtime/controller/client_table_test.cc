@@ -57,15 +57,30 @@ TEST_F(ClientTableTest, ANameHasOneClient) {
   EXPECT_EQ(table_.NameOf(1), nullptr);
 }
 
+// Else the first name would never be free again.
+TEST_F(ClientTableTest, AClientConnectsOnce) {
+  Connect(0, 1, "ann");
+  Connect(0, 2, "bo");
+  EXPECT_THAT(Answers(), ElementsAre("0:1",
+                                     "0:2 a client connects as 'bo' that is "
+                                     "connected as 'ann'"));
+  table_.Leave({0, 3}, &answers_);
+  Connect(1, 1, "ann");
+  Connect(2, 1, "bo");
+  EXPECT_THAT(Answers(), ElementsAre("0:3", "1:1", "2:1"));
+  EXPECT_EQ(table_.TermsOf(0), nullptr);
+  EXPECT_EQ(table_.ProgramsOf(0), 0u);
+}
+
 TEST_F(ClientTableTest, TermsAreThoseItAskedForAlsoWhenItWaitedForItsName) {
   Connect(0, 1, "ann");
   table_.AddProgram(0, 7);
   table_.Leave({0, 2}, &answers_);
   table_.Connect({1, 1}, "ann", {2.5, -3, 100}, &answers_);
   table_.RemoveProgram(0, 7, &answers_);
-  EXPECT_EQ(table_.TermsOf(1).weight, 2.5);
-  EXPECT_EQ(table_.TermsOf(1).priority, -3);
-  EXPECT_EQ(table_.TermsOf(1).quota_bytes, 100u);
+  EXPECT_EQ(table_.TermsOf(1)->weight, 2.5);
+  EXPECT_EQ(table_.TermsOf(1)->priority, -3);
+  EXPECT_EQ(table_.TermsOf(1)->quota_bytes, 100u);
 }
 
 // Whoever they come from.

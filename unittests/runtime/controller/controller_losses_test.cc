@@ -214,5 +214,54 @@ TEST_F(ControllerTest, WhatIsOnALostWorkerEnds) {
                           "whose worker is lost: it hangs [PW4102]"));
 }
 
+// A program without hosts is freed as soon as its client goes, which frees the
+// client's name. The load of that client that waits is not tried then, and one
+// of another client that waits for the same devices is.
+class LeavingClientTest : public ControllerTest {
+ protected:
+  void LoseItsHosts() {
+    LoadAll(1);
+    controller_->OnPeerDown(0, 1);
+    controller_->OnPeerDown(1, 1);
+    Sent();
+    for (const uint32_t client : {1, 0}) {
+      proto::Control control;
+      proto::LoadRequest* load = control.mutable_load_request();
+      load->set_request(7);
+      load->set_await_devices(true);
+      *load->mutable_plan() =
+          KeepPlan(&context_.plans, Prepare(MovePlan("q", 2), topology_));
+      FromClient(client, control);
+      Sent();
+    }
+  }
+  void OtherIsServed() {
+    controller_->OnPeerUp(0, 2);
+    controller_->OnPeerUp(1, 2);
+    EXPECT_THAT(Sent(),
+                ::testing::IsSupersetOf({"load to host0", "load to host1"}));
+  }
+};
+
+TEST_F(LeavingClientTest, ItDiesWhileALoadOfItsWaits) {
+  LoseItsHosts();
+  LocalMessage gone;
+  gone.kind = kClientsGone;
+  gone.target = 1;
+  gone.item = 1;
+  controller_->OnLocal(gone);
+  EXPECT_THAT(Sent(), IsEmpty());
+  OtherIsServed();
+}
+
+TEST_F(LeavingClientTest, ItLeavesWhileALoadOfItsWaits) {
+  LoseItsHosts();
+  proto::Control leave;
+  leave.mutable_disconnect_request()->set_request(9);
+  FromClient(1, leave);
+  EXPECT_THAT(Sent(), ElementsAre("client1 9: "));
+  OtherIsServed();
+}
+
 }  // namespace
 }  // namespace pathways::testing

@@ -54,7 +54,7 @@ class ProgramTableTest : public ::testing::Test {
       texts.push_back(
           next.kind == ProgramNext::kAsk
               ? absl::StrCat("ask ",
-                             static_cast<int>(table_.at(next.program).state))
+                             static_cast<int>(table_.Find(next.program)->state))
           : next.kind == ProgramNext::kAnswer
               ? absl::StrCat("answer ", next.request.id, ": ",
                              std::string(next.status.message()))
@@ -76,7 +76,7 @@ class ProgramTableTest : public ::testing::Test {
 
 TEST_F(ProgramTableTest, IsReadyWhenAllHostsHaveLoadedIt) {
   EXPECT_EQ(Load().kind, ProgramNext::kAsk);
-  EXPECT_EQ(table_.at(0).state, State::kLoading);
+  EXPECT_EQ(table_.Find(0)->state, State::kLoading);
   EXPECT_EQ(table_.Ready(0, 1).status().message(),
             "program 1 is not loaded [PW6102]");
   EXPECT_EQ(Answer(State::kLoading, 1).kind, ProgramNext::kNothing);
@@ -104,8 +104,8 @@ TEST_F(ProgramTableTest, KnowsWhoLoadedItWhenTheRequestIsAnswered) {
           .Load(now_, Prepare(MovePlan("p", 4), topology_), kPlan, "me", {7, 1})
           .ok());
   AnswerAll(State::kLoading);
-  EXPECT_EQ(table_.at(0).request.id, 0u);
-  EXPECT_EQ(table_.at(0).owner, 7u);
+  EXPECT_EQ(table_.Find(0)->request.id, 0u);
+  EXPECT_EQ(table_.Find(0)->owner, 7u);
 }
 
 TEST_F(ProgramTableTest, GoesInTwoRounds) {
@@ -114,11 +114,11 @@ TEST_F(ProgramTableTest, GoesInTwoRounds) {
   const absl::StatusOr<ProgramNext> next = table_.Unload(now_, 1, {0, 2}, 0);
   ASSERT_TRUE(next.ok());
   EXPECT_EQ(next->kind, ProgramNext::kAsk);
-  EXPECT_EQ(table_.at(0).state, State::kStopping);
+  EXPECT_EQ(table_.Find(0)->state, State::kStopping);
   EXPECT_EQ(table_.Unload(now_, 1, {0, 3}, 0).status().message(),
             "program 1 is not loaded [PW6102]");
   EXPECT_EQ(AnswerAll(State::kStopping).kind, ProgramNext::kAsk);
-  EXPECT_EQ(table_.at(0).state, State::kFreeing);
+  EXPECT_EQ(table_.Find(0)->state, State::kFreeing);
   const ProgramNext gone = AnswerAll(State::kFreeing);
   EXPECT_EQ(gone.kind, ProgramNext::kAnswer);
   EXPECT_EQ(gone.request.id, 2u);
@@ -129,7 +129,7 @@ TEST_F(ProgramTableTest, GoesInTwoRounds) {
   EXPECT_EQ(table_.Find(0, 1), nullptr);
   // Its number is used again, with another incarnation and handle.
   Load();
-  EXPECT_EQ(table_.at(0).incarnation, 2u);
+  EXPECT_EQ(table_.Find(0)->incarnation, 2u);
   EXPECT_EQ(table_.IdOf(1), UINT32_MAX);
   EXPECT_EQ(table_.IdOf(2), 0u);
 }
@@ -142,7 +142,7 @@ TEST_F(ProgramTableTest, ALoadThatAHostRefusesIsTakenBack) {
   const ProgramNext next =
       Answer(State::kLoading, 0, absl::ResourceExhaustedError("later"));
   EXPECT_EQ(next.kind, ProgramNext::kAsk);
-  EXPECT_EQ(table_.at(0).state, State::kStopping);
+  EXPECT_EQ(table_.Find(0)->state, State::kStopping);
   AnswerAll(State::kStopping);
   const ProgramNext gone = AnswerAll(State::kFreeing);
   EXPECT_EQ(gone.request.id, 1u);
@@ -159,13 +159,13 @@ TEST_F(ProgramTableTest, AProgramThatBrokeStaysUntilItIsUnloaded) {
   EXPECT_EQ(table_.Break(now_, 0, absl::InternalError("again")).kind,
             ProgramNext::kNothing);
   EXPECT_EQ(AnswerAll(State::kStopping).kind, ProgramNext::kNothing);
-  EXPECT_EQ(table_.at(0).state, State::kBroken);
+  EXPECT_EQ(table_.Find(0)->state, State::kBroken);
   EXPECT_EQ(
       table_.Ready(0, 1).status().message(),
       "program 'p' was given up and must be loaded again: hangs [PW6103]");
   EXPECT_EQ(table_.loaded(), 1u);
   EXPECT_EQ(table_.Unload(now_, 1, {0, 2}, 0)->kind, ProgramNext::kAsk);
-  EXPECT_EQ(table_.at(0).state, State::kFreeing);
+  EXPECT_EQ(table_.Find(0)->state, State::kFreeing);
   const ProgramNext gone = AnswerAll(State::kFreeing);
   EXPECT_EQ(gone.request.id, 2u);
   EXPECT_TRUE(gone.status.ok());
@@ -222,7 +222,7 @@ TEST_F(ProgramTableTest, ALoadEndsWithTheHostsThatDidNotAnswer) {
   Load();
   EXPECT_TRUE(table_.HasRequest(busy_));
   EXPECT_THAT(Tick(99), ElementsAre("ask 0"));
-  EXPECT_THAT(table_.at(0).waiting.Members(), ElementsAre(0, 1));
+  EXPECT_THAT(table_.Find(0)->waiting.Members(), ElementsAre(0, 1));
   Answer(State::kLoading, 0);  // at 99
   EXPECT_THAT(Tick(198), ElementsAre("ask 0"));
   EXPECT_THAT(Tick(199),
@@ -262,7 +262,7 @@ TEST_F(ProgramTableTest, AnUnloadEndsWithTheHostsThatDidNotAnswer) {
   // Nothing is freed before all hosts have stopped: one may read what another
   // has. A second request waits for the same.
   Answer(State::kStopping, 0);
-  EXPECT_EQ(table_.at(0).state, State::kStopping);
+  EXPECT_EQ(table_.Find(0)->state, State::kStopping);
   EXPECT_EQ(table_.Unload(now_, 1, {0, 3}, 0)->kind, ProgramNext::kNothing);
   EXPECT_EQ(Answer(State::kStopping, 1).kind, ProgramNext::kAsk);
   EXPECT_EQ(AnswerAll(State::kFreeing).request.id, 3u);
@@ -294,8 +294,8 @@ TEST_F(ProgramTableTest, AHostThatIsGoneIsNotWaitedFor) {
   EXPECT_THAT(Texts(table_.HostGone(now_, 1, /*epoch=*/1)), IsEmpty());
   EXPECT_THAT(Texts(table_.HostGone(now_, 3, /*epoch=*/1)), IsEmpty());
   EXPECT_EQ(Answer(State::kLoading, 0).kind, ProgramNext::kAsk);
-  EXPECT_EQ(table_.at(0).state, State::kStopping);
-  EXPECT_THAT(table_.at(0).waiting.Members(), ElementsAre(0));
+  EXPECT_EQ(table_.Find(0)->state, State::kStopping);
+  EXPECT_THAT(table_.Find(0)->waiting.Members(), ElementsAre(0));
   EXPECT_EQ(Answer(State::kStopping, 0).kind, ProgramNext::kAsk);
   EXPECT_THAT(Texts({Answer(State::kFreeing, 0)}),
               ElementsAre("answer 1: program 'p' was not loaded: host1 is "
@@ -313,13 +313,13 @@ TEST_F(ProgramTableTest, AHostThatLivesAgainIsAskedForWhatComesThen) {
   const auto next = table_.Load(now_, Prepare(MovePlan("again", 4), topology_),
                                 kPlan, "me", {0, 2});
   ASSERT_TRUE(next.ok()) << next.status();
-  EXPECT_THAT(table_.at(next->program).waiting.Members(), ElementsAre(0, 1));
+  EXPECT_THAT(table_.Find(next->program)->waiting.Members(), ElementsAre(0, 1));
   // The old one is stopped, and freed, where it still is.
-  EXPECT_THAT(table_.at(0).waiting.Members(), ElementsAre(0));
+  EXPECT_THAT(table_.Find(0)->waiting.Members(), ElementsAre(0));
   Answer(State::kStopping, 0);
   EXPECT_THAT(Texts({*table_.Unload(now_, 1, {0, 3}, 0)}),
               ElementsAre("ask 4"));
-  EXPECT_THAT(table_.at(0).waiting.Members(), ElementsAre(0));
+  EXPECT_THAT(table_.Find(0)->waiting.Members(), ElementsAre(0));
   EXPECT_THAT(Texts({Answer(State::kFreeing, 0)}), ElementsAre("answer 3: "));
 }
 
