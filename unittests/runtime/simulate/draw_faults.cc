@@ -37,6 +37,24 @@ class FaultDrawing {
     for (uint64_t n = 1 + Below(2); n > 0; --n) OfClient();
   }
 
+  void Death(const std::string& client, uint64_t point) {
+    Fault* death = scenario_.mutable_faults()->add_faults();
+    death->set_at_control(point);
+    death->mutable_client_death()->set_client(client);
+    // Only hosts in processes of their own can be lost alone.
+    const uint64_t when = Below(4);
+    if (when == 0 || !scenario_.apart()) return;
+    Fault* fault = scenario_.mutable_faults()->add_faults();
+    const uint64_t apart = Below(20);
+    fault->set_at_control(when == 1       ? point + apart
+                          : point > apart ? point - apart
+                                          : 0);
+    proto::HostCrash* crash = fault->mutable_crash();
+    crash->set_host(Host());
+    if (OneIn(2)) crash->set_noticed_after_seconds(Seconds(0, 20'000));
+    if (OneIn(2)) crash->set_restart_after_seconds(Seconds(1'000, 500'000));
+  }
+
   void OfDisks() {
     Fault* fault = Add();
     if (OneIn(2)) Lasts(fault);
@@ -244,6 +262,11 @@ void DrawFaults(const Topology& topology, SplitMix* random,
 void DrawClientFaults(const Topology& topology, SplitMix* random,
                       Scenario* scenario) {
   FaultDrawing(topology, random, scenario).OfClients();
+}
+
+void AddDeath(const Topology& topology, const std::string& client,
+              uint64_t point, SplitMix* random, Scenario* scenario) {
+  FaultDrawing(topology, random, scenario).Death(client, point);
 }
 
 void DrawDiskFaults(const Topology& topology, SplitMix* random,

@@ -9,6 +9,9 @@
 #ifndef UNITTESTS_RUNTIME_SIMULATE_DRAW_FAULTS_H_
 #define UNITTESTS_RUNTIME_SIMULATE_DRAW_FAULTS_H_
 
+#include <cstdint>
+#include <string>
+
 #include "runtime/topology/topology.h"
 #include "runtime/world/mix.h"
 #include "unittests/runtime/simulate/scenario.pb.h"
@@ -21,6 +24,10 @@ void DrawFaults(const Topology& topology, SplitMix* random, Scenario* scenario);
 // Adds what goes wrong between clients, which are apart, and the controller.
 void DrawClientFaults(const Topology& topology, SplitMix* random,
                       Scenario* scenario);
+// Adds a client that dies before control message `point` is delivered, and in
+// three of four cases a host that is lost a little before or after that.
+void AddDeath(const Topology& topology, const std::string& client,
+              uint64_t point, SplitMix* random, Scenario* scenario);
 // Adds disks that fail.
 void DrawDiskFaults(const Topology& topology, SplitMix* random,
                     Scenario* scenario);

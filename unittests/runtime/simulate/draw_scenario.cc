@@ -23,8 +23,7 @@ namespace {
 
 // Below, seeds keep the programs with which docs/simulation.md says that they
 // found something.
-constexpr uint64_t kFirstSpanning = 10'000, kFirstMoving = 30'000,
-                   kFirstReserving = 40'000;
+constexpr uint64_t kFirstSpanning = 10'000, kFirstMoving = 30'000;
 
 constexpr const char* kClusters[] = {"1x1x2", "1x2x1", "1x2x2", "2x1x2",
                                      "2x2x1", "2x2x2", "1x3x2", "3x1x2"};
@@ -95,6 +94,13 @@ class Drawing {
     if (scenario_.seed() < kFirstOfLinks) return scenario_;
     if (scenario_.seed() % 10 == 5) {
       DrawDiskFaults(prepared->topology, &link_random_, &scenario_);
+    }
+    if (scenario_.seed() >= kFirstOfDeaths && scenario_.seed() % 8 == 1) {
+      const uint64_t tenant = link_random_.UpTo(
+          static_cast<uint64_t>(scenario_.tenants_size()) - 1);
+      AddDeath(prepared->topology,
+               scenario_.tenants(static_cast<int>(tenant)).name(),
+               link_random_.UpTo(300), &link_random_, &scenario_);
     }
     if (scenario_.seed() % 4 == 0) {
       scenario_.set_clients_apart(true);

@@ -15,9 +15,14 @@
 
 namespace pathways::simulate {
 
-// From this seed on some clients have links of their own, and some disks fail.
+// From this seed on half of the tenants reserve slices.
+inline constexpr uint64_t kFirstReserving = 40'000;
+// From here on some clients have links of their own, and some disks fail.
 inline constexpr uint64_t kFirstOfLinks = 50'000;
-// The first seed whose programs may read the number of the step, and may have
+// From here on a client dies in each eighth, and in most of these a host is
+// lost at about the same time.
+inline constexpr uint64_t kFirstOfDeaths = uint64_t{1} << 32;
+// From here on programs may read the number of the step, and may have
 // contributions as arguments and results. Random seeds begin here.
 inline constexpr uint64_t kFirstOfNumbers = uint64_t{1} << 33;
 

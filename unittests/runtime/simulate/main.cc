@@ -190,6 +190,7 @@ int Main(int argc, char** argv) {
       return 0;
     }
     if (flag == "--first=random") {
+      // Where all that can be drawn is.
       flags.first = kFirstOfNumbers + std::random_device()();
     } else if (flag == "--keep-going") {
       flags.keep_going = true;

@@ -84,7 +84,7 @@ class Running {
     std::unique_ptr<Cluster> cluster;
     std::unique_ptr<Client> client;
     std::unique_ptr<TenantRun> run;
-    Kind at = NOTHING;
+    Report::Span at;  // the call that is under way; of NOTHING: none
     bool left = false;
   };
 
@@ -200,12 +200,23 @@ class Running {
         member.client.get(), *member.tenant, scenario_.undisturbed(),
         prepared_.plans, prepared_.vague, [this](uint64_t ns) { Sleep(ns); });
     member.run->Run(
-        [&](const simulate::Call& call) { member.at = call.kind(); });
-    member.at = NOTHING;
+        [&](const simulate::Call& call) { EndSpan(member, call.kind()); });
+    EndSpan(member, NOTHING);
     member.left = true;
     record_.outcomes[name] = member.run->outcomes();
     member.run.reset();
     member.client.reset();
+  }
+
+  // The call that was under way is over, and one of this kind begins.
+  void EndSpan(Member& member, Kind next) {
+    const uint64_t controls = cluster_->world().stats().controls;
+    member.at.set_end(controls);
+    if (member.at.kind() != NOTHING) record_.spans.push_back(member.at);
+    member.at.Clear();
+    member.at.set_tenant(member.tenant->name());
+    member.at.set_kind(next);
+    member.at.set_begin(controls);
   }
 
   // In a handler.
@@ -214,6 +225,7 @@ class Running {
       Member& member = members_[m];
       if (member.tenant->name() != name || member.left) continue;
       if (!record_.dead.try_emplace(name, why).second) continue;
+      member.at.set_died(true);
       member.cluster->Shutdown(why);
       member.world->RetireAll();
       // No message of a process comes after the end of its link.

@@ -45,6 +45,7 @@ struct RunRecord {
   std::map<std::string, std::map<uint32_t, Outcome>> outcomes;  // by tenant
   std::vector<Hit> hits;
   std::map<std::string, absl::Status> dead;  // tenants, and why
+  std::vector<Report::Span> spans;           // in the order of their ends
   bool ended = false;                        // all calls did, within the bounds
   std::vector<std::string> broken;           // rules, found while it ran
   // At the end, when all clients are gone.

@@ -9,12 +9,19 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <iterator>
+#include <map>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "runtime/world/mix.h"
+#include "unittests/runtime/simulate/draw_faults.h"
 #include "unittests/runtime/simulate/draw_scenario.h"
 #include "unittests/runtime/simulate/planted_bugs.h"
+#include "unittests/runtime/simulate/run_scenario.h"
 #include "unittests/runtime/simulate/trial.h"
 
 namespace pathways::simulate {
@@ -64,6 +71,52 @@ TEST(SimulateTest, AClientDiesAt200Points) {
     died += report.bad() > 0;
   }
   EXPECT_GT(died, 100);
+}
+
+// Calls that wait for something. A client can die in any of them.
+constexpr Kind kLongCalls[] = {LOAD, AWAIT,  FETCH,   GET, UNLOAD,
+                               WAIT, REBIND, SUSPEND, RUN, RESERVE};
+constexpr uint64_t kDeathsInEach = 25;
+
+// The client dies in each call that waits, at any message of that, most often
+// when a host is lost as well: the cluster lives, all that the client had is
+// given back, and what others get is what they get alone.
+TEST(SimulateTest, AClientDiesInEveryCall) {
+  std::map<Kind, uint64_t> died;
+  for (uint64_t seed = kFirstReserving; seed < kFirstReserving + 2000; ++seed) {
+    Scenario scenario = DrawScenario(seed);
+    scenario.clear_faults();
+    scenario.set_apart(true);
+    const Report undisturbed = Try(scenario);
+    ASSERT_THAT(undisturbed.wrong(), IsEmpty()) << seed;
+    SplitMix random(Mix(seed, 12));
+    const absl::StatusOr<Prepared> prepared = Prepare(scenario);
+    ASSERT_TRUE(prepared.ok());
+    std::set<Kind> tried;  // one of each kind for each seed
+    for (const Report::Span& span : undisturbed.spans()) {
+      if (span.end() == span.begin() || died[span.kind()] >= kDeathsInEach ||
+          !tried.insert(span.kind()).second) {
+        continue;
+      }
+      Scenario deadly = scenario;
+      const uint64_t point =
+          span.begin() + random.UpTo(span.end() - span.begin() - 1);
+      AddDeath(prepared->topology, span.tenant(), point, &random, &deadly);
+      const Report report = TryApart(deadly);
+      EXPECT_THAT(report.wrong(), IsEmpty())
+          << "seed " << seed << ", " << deadly.faults().ShortDebugString();
+      for (const Report::Span& last : report.spans()) {
+        if (last.died()) ++died[last.kind()];
+      }
+    }
+    if (std::all_of(std::begin(kLongCalls), std::end(kLongCalls),
+                    [&](Kind kind) { return died[kind] >= kDeathsInEach; })) {
+      break;
+    }
+  }
+  for (Kind kind : kLongCalls) {
+    EXPECT_GE(died[kind], kDeathsInEach) << Kind_Name(kind);
+  }
 }
 
 class PlantedBugTest : public ::testing::TestWithParam<std::string> {};

@@ -128,6 +128,7 @@ Report Try(const Scenario& scenario) {
     meeting->set_fault(NameOf(hit.fault));
     meeting->set_state(hit.during);
   }
+  for (const Report::Span& span : run.spans) *report.add_spans() = span;
   return report;
 }
 
