@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/time/clock.h"
 #include "runtime/base/buffer_bytes.h"
 #include "runtime/base/keep_for_ever.h"
+#include "runtime/base/steady_time.h"
 #include "runtime/checkpoint/crc32.h"
 
 namespace pathways {
@@ -280,10 +280,10 @@ absl::StatusOr<proto::ControllerStatus> Cluster::Describe(
       return query->status.has_value();
     });
   }
-  const auto until = absl::ToChronoTime(absl::Now() + timeout);
+  const SteadyTime until = SteadyTime::Now() + timeout;
   MutexLock lock(&query->mutex);
   while (!query->status.has_value()) {
-    if (query->answered.wait_until(query->mutex, until) ==
+    if (WaitUntil(&query->answered, &query->mutex, until) ==
             std::cv_status::timeout &&
         !query->status.has_value()) {
       return absl::DeadlineExceededError(

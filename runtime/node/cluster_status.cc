@@ -19,6 +19,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "runtime/base/error_codes.h"
+#include "runtime/base/steady_time.h"
 #include "runtime/node/process.h"
 #include "runtime/node/refusal.h"
 
@@ -52,7 +53,7 @@ absl::StatusOr<proto::ClusterStatus> AskStatus(const ConnectOptions& options) {
   if (!links.ok()) return links.status();
   absl::StatusOr<std::unique_ptr<Process>> process = Process::Create(*links);
   if (!process.ok()) return process.status();
-  const absl::Time until = absl::Now() + options.timeout;
+  const SteadyTime until = SteadyTime::Now() + options.timeout;
   absl::StatusOr<PeerId> controller = (*process)->links().Dial(
       MakeNodeAddress(options.address), options.timeout);
   if (!controller.ok()) {

@@ -13,6 +13,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "runtime/base/error_codes.h"
+#include "runtime/base/steady_time.h"
 #include "runtime/kernel/target.h"
 #include "runtime/node/host_names.h"
 #include "runtime/node/host_options.h"
@@ -73,7 +74,7 @@ proto::Cluster Coordinator::ClusterHere() const {
 }
 
 absl::StatusOr<std::vector<proto::Member>> Coordinator::AwaitHosts(
-    absl::Time until) {
+    SteadyTime until) {
   if (options_.min_hosts < 0 || options_.min_hosts > topology_.num_hosts()) {
     return absl::InvalidArgumentError(absl::StrCat(
         "the cluster cannot begin with ", options_.min_hosts, " of ",
@@ -110,10 +111,10 @@ absl::StatusOr<std::vector<proto::Member>> Coordinator::AwaitHosts(
 }
 
 absl::Status Coordinator::Begin(const proto::HostOptions& options,
-                                absl::Time until) {
+                                SteadyTime until) {
   host_options_ = options;
   table_ = MemberTable(&topology_, roster_.Members(), roster_.Peers());
-  last_tick_ = absl::Now();
+  last_tick_ = SteadyTime::Now();
   linking_ = true;
   TellEarly();
   for (const auto& [number, process] : table_.all()) {
@@ -125,7 +126,7 @@ absl::Status Coordinator::Begin(const proto::HostOptions& options,
   while (!AreEnoughLinked()) {
     absl::StatusOr<bool> stepped = Step(until);
     if (!stepped.ok()) return stepped.status();
-    if (*stepped || absl::Now() < until) continue;
+    if (*stepped || SteadyTime::Now() < until) continue;
     return absl::DeadlineExceededError(absl::StrCat(
         "no worker was linked to the others in time for ",
         HostNames(topology_, table_.Missing()), Tag(ErrorId::kWorkersMissing)));

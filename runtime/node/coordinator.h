@@ -18,6 +18,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "runtime/base/steady_time.h"
 #include "runtime/node/liveness.h"
 #include "runtime/node/member_table.h"
 #include "runtime/node/process.h"
@@ -55,14 +56,14 @@ class Coordinator {
   // the hosts that have none. InvalidArgument: the cluster has fewer hosts than
   // are to be enough. Who asks for what it cannot have is refused, and the wait
   // goes on.
-  absl::StatusOr<std::vector<proto::Member>> AwaitHosts(absl::Time until);
+  absl::StatusOr<std::vector<proto::Member>> AwaitHosts(SteadyTime until);
   // The cluster of those who have come, to start the process with.
   proto::Cluster ClusterHere() const;
   // Links all workers and waits until each is linked to all others. Where one
   // goes meanwhile, and too few are left, whoever takes its place is waited
   // for. The process has been started. DeadlineExceeded: names the hosts whose
   // worker is not linked.
-  absl::Status Begin(const proto::HostOptions& options, absl::Time until);
+  absl::Status Begin(const proto::HostOptions& options, SteadyTime until);
   // Goes on until the process's inbox fails, and returns why.
   absl::Status Serve();
 
@@ -75,7 +76,7 @@ class Coordinator {
   };
 
   // Takes one event, and the time, no longer than until then. False: none came.
-  absl::StatusOr<bool> Step(absl::Time until);
+  absl::StatusOr<bool> Step(SteadyTime until);
   void Handle(const MembershipEvent& event);
   // A kernel of a member does not return: its process is given up.
   void OnStuck(const MembershipEvent& event);
@@ -136,7 +137,7 @@ class Coordinator {
   // Workers are told of each other; from then on the table has them.
   bool linking_ = false;
   bool begun_ = false;
-  absl::Time last_tick_;
+  SteadyTime last_tick_;
 };
 
 }  // namespace pathways

@@ -12,6 +12,7 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "runtime/base/steady_time.h"
 #include "runtime/node/coordinator.h"
 #include "runtime/node/host_names.h"
 #include "runtime/node/refusal.h"
@@ -26,18 +27,18 @@ constexpr absl::Duration kDescribeTimeout = absl::Seconds(2);
 
 absl::Status Coordinator::Serve() {
   while (true) {
-    absl::StatusOr<bool> stepped = Step(absl::InfiniteFuture());
+    absl::StatusOr<bool> stepped = Step(SteadyTime::Never());
     if (!stepped.ok()) return stepped.status();
   }
 }
 
-absl::StatusOr<bool> Coordinator::Step(absl::Time until) {
-  const absl::Time tick = last_tick_ + options_.liveness.ping;
+absl::StatusOr<bool> Coordinator::Step(SteadyTime until) {
+  const SteadyTime tick = last_tick_ + options_.liveness.ping;
   absl::StatusOr<std::optional<MembershipEvent>> next =
       process_.inbox().Next(std::min(until, tick));
   if (!next.ok()) return next.status();
   if (next->has_value()) Handle(**next);
-  const absl::Time now = absl::Now();
+  const SteadyTime now = SteadyTime::Now();
   if (now >= tick) {
     Tick(now - last_tick_);
     last_tick_ = now;

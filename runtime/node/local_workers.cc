@@ -16,6 +16,7 @@
 #include "absl/random/random.h"
 #include "absl/strings/str_cat.h"
 #include "runtime/base/error_codes.h"
+#include "runtime/base/steady_time.h"
 #include "runtime/client/sim_cluster.h"
 #include "runtime/node/host_options.h"
 #include "runtime/node/node_transport.h"
@@ -67,7 +68,7 @@ absl::StatusOr<std::unique_ptr<LocalWorkers>> LocalWorkers::Start(
                      topology->num_hosts(), ", the number of hosts",
                      Tag(ErrorId::kProcesses)));
   }
-  const absl::Time until = absl::Now() + local.start_timeout;
+  const SteadyTime until = SteadyTime::Now() + local.start_timeout;
   LinkOptions link_options;
   link_options.chaos = options.chaos;
   absl::StatusOr<TransportFactory> links = MakeLinks(link_options);

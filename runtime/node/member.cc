@@ -16,6 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "runtime/base/error_codes.h"
+#include "runtime/base/steady_time.h"
 #include "runtime/kernel/target.h"
 #include "runtime/node/backoff.h"
 #include "runtime/node/host_options.h"
@@ -102,7 +103,7 @@ absl::Status Member::Dial() {
       hello.mutable_any_host()->set_island(*options_.any_host_of);
     }
   }
-  const absl::Time until = absl::Now() + options_.patience;
+  const SteadyTime until = SteadyTime::Now() + options_.patience;
   Backoff backoff;
   while (true) {
     absl::StatusOr<PeerId> controller =
@@ -111,7 +112,7 @@ absl::Status Member::Dial() {
       controller_ = *controller;
       break;
     }
-    const absl::Time now = absl::Now();
+    const SteadyTime now = SteadyTime::Now();
     if (!absl::IsUnavailable(controller.status()) || now >= until) {
       return NobodyThere(options_.connect, controller.status());
     }
@@ -125,7 +126,7 @@ absl::Status Member::Dial() {
 }
 
 absl::Status Member::AwaitWelcome() {
-  const absl::Time until = absl::Now() + options_.welcome_timeout;
+  const SteadyTime until = SteadyTime::Now() + options_.welcome_timeout;
   while (true) {
     absl::StatusOr<std::optional<MembershipEvent>> next =
         process_->inbox().Next(until);
@@ -219,10 +220,10 @@ absl::Status Member::Start(const proto::Welcome& welcome) {
 }
 
 absl::Status Member::AwaitLinks() {
-  const absl::Time until = absl::Now() + options_.link_timeout;
-  last_tick_ = absl::Now();
+  const SteadyTime until = SteadyTime::Now() + options_.link_timeout;
+  last_tick_ = SteadyTime::Now();
   while (!unlinked_.empty()) {
-    if (absl::Now() >= until) {
+    if (SteadyTime::Now() >= until) {
       return absl::DeadlineExceededError(
           absl::StrCat(unlinked_.size(), " of ", known_.size(),
                        " other members have no link to this one in time"));
@@ -235,7 +236,7 @@ absl::Status Member::AwaitLinks() {
 
 absl::Status Member::Serve() {
   while (true) {
-    absl::Status stepped = Step(absl::InfiniteFuture());
+    absl::Status stepped = Step(SteadyTime::Never());
     if (stepped.ok()) continue;
     if (absl::IsAborted(stepped)) {
       proto::Membership message;

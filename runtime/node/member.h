@@ -19,6 +19,7 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
+#include "runtime/base/steady_time.h"
 #include "runtime/node/kept_plans.h"
 #include "runtime/node/process.h"
 #include "runtime/transport/transport.h"
@@ -92,7 +93,7 @@ class Member {
   absl::Status Start(const proto::Welcome& welcome);
   absl::Status AwaitLinks();
   // Takes one event, and the time, no longer than until then.
-  absl::Status Step(absl::Time until);
+  absl::Status Step(SteadyTime until);
   absl::Status Handle(const MembershipEvent& event);
   absl::Status HandleSaid(const proto::Membership& said);  // by the controller
   void OnGone(const MembershipEvent& event);
@@ -131,7 +132,7 @@ class Member {
   std::string waits_for_;  // what the controller said last of why it waits
   absl::Duration ping_, lost_;
   absl::Duration silence_;  // of the controller, in ticks
-  absl::Time last_tick_;
+  SteadyTime last_tick_;
 };
 
 }  // namespace pathways

@@ -11,13 +11,14 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/base/steady_time.h"
 #include "runtime/node/member.h"
 #include "runtime/node/refusal.h"
 
 namespace pathways {
 
-absl::Status Member::Step(absl::Time until) {
-  const absl::Time tick = last_tick_ + ping_;
+absl::Status Member::Step(SteadyTime until) {
+  const SteadyTime tick = last_tick_ + ping_;
   absl::StatusOr<std::optional<MembershipEvent>> next =
       process_->inbox().Next(std::min(until, tick));
   if (!next.ok()) return next.status();
@@ -25,7 +26,7 @@ absl::Status Member::Step(absl::Time until) {
     absl::Status handled = Handle(**next);
     if (!handled.ok()) return handled;
   }
-  const absl::Time now = absl::Now();
+  const SteadyTime now = SteadyTime::Now();
   if (now < tick) return absl::OkStatus();
   // A late tick counts as one: this process may have been stopped itself.
   silence_ += std::min(now - last_tick_, 2 * ping_);

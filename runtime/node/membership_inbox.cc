@@ -10,6 +10,8 @@
 
 #include <utility>
 
+#include "runtime/base/steady_time.h"
+
 namespace pathways {
 
 namespace {
@@ -54,7 +56,7 @@ void MembershipInbox::Fail(absl::Status why) {
 }
 
 absl::StatusOr<std::optional<MembershipEvent>> MembershipInbox::Next(
-    absl::Time until) {
+    SteadyTime until) {
   MutexLock lock(&mutex_);
   while (true) {
     if (!failed_.ok()) return failed_;
@@ -63,11 +65,8 @@ absl::StatusOr<std::optional<MembershipEvent>> MembershipInbox::Next(
       events_.pop_front();
       return event;
     }
-    if (until == absl::InfiniteFuture()) {
-      changed_.wait(mutex_);
-    } else if (changed_.wait_until(mutex_, absl::ToChronoTime(until)) ==
-                   std::cv_status::timeout &&
-               events_.empty() && failed_.ok()) {
+    if (WaitUntil(&changed_, &mutex_, until) == std::cv_status::timeout &&
+        events_.empty() && failed_.ok()) {
       return std::nullopt;
     }
   }

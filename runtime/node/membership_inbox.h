@@ -18,6 +18,7 @@
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "runtime/base/mutex.h"
+#include "runtime/base/steady_time.h"
 #include "runtime/proto/membership.pb.h"
 #include "runtime/transport/transport.h"
 
@@ -50,7 +51,7 @@ class MembershipInbox {
   void Fail(absl::Status why);
 
   // The next event; nullopt: none until then. An error: see Fail.
-  absl::StatusOr<std::optional<MembershipEvent>> Next(absl::Time until);
+  absl::StatusOr<std::optional<MembershipEvent>> Next(SteadyTime until);
 
  private:
   void Add(MembershipEvent event);

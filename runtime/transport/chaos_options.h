@@ -16,6 +16,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
+#include "runtime/base/steady_time.h"
 
 namespace pathways {
 
@@ -35,7 +36,7 @@ struct ChaosOptions {
   std::function<bool(absl::Span<const char> header)> keeps_order;
   // The time by which things are late; any thread. Null: real time, which a
   // thread of chaos's own watches; else only Poll does.
-  std::function<absl::Time()> now;
+  std::function<SteadyTime()> now;
 };
 
 // From text such as "delay=0.3,drop=0.1,retry=5ms": delay, duplicate, reorder,

@@ -10,7 +10,7 @@
 
 #include <algorithm>
 
-#include "absl/time/clock.h"
+#include "runtime/base/steady_time.h"
 
 namespace pathways {
 
@@ -72,7 +72,7 @@ void ChaosTransport::Close(PeerId peer) {
   MutexLock lock(&mutex_);
   if (stopped_) return;
   lines_[peer].closing = true;
-  absl::Time next;
+  SteadyTime next;
   Release(&next);
 }
 
@@ -85,7 +85,7 @@ bool ChaosTransport::Poll() {
   bool moved;
   {
     MutexLock lock(&mutex_);
-    absl::Time next;
+    SteadyTime next;
     moved = !stopped_ && Release(&next);
   }
   return inner_->Poll() || moved;
@@ -131,19 +131,19 @@ void ChaosTransport::OnPeerDown(PeerId peer, const absl::Status& why) {
 
 void ChaosTransport::Add(PeerId peer, Lane lane, Late late) {
   // The peer may be down, which is for the other transport to say.
-  const absl::Time now = Now();
+  const SteadyTime now = Now();
   Line& line = lines_[peer];
   if (stopped_ || line.closing || line.cut) {
     if (late.sent) inner_->Put(peer, late.token, late.lent, late.sent);
     return;
   }
   if (Chance(options_.cut)) CutLine(peer);
-  absl::Time due = now;
+  SteadyTime due = now;
   if (Chance(options_.delay)) due += SomeDelay();
   due = line.in_order[lane] = std::max(due, line.in_order[lane]);
   line.bytes += late.bytes();
   if (late.keeps_order) {
-    for (absl::Time& in_order : line.in_order) {
+    for (SteadyTime& in_order : line.in_order) {
       in_order = std::max(due, in_order);
     }
   } else {
@@ -155,7 +155,7 @@ void ChaosTransport::Add(PeerId peer, Lane lane, Late late) {
     }
   }
   line.late[lane].emplace(std::pair(due, ++sent_), std::move(late));
-  absl::Time next;
+  SteadyTime next;
   Release(&next);
   changed_.notify_all();
 }
@@ -180,10 +180,10 @@ absl::Duration ChaosTransport::SomeDelay() {
          std::uniform_real_distribution<double>(0, 1)(random_);
 }
 
-bool ChaosTransport::Release(absl::Time* next) {
-  const absl::Time now = Now();
+bool ChaosTransport::Release(SteadyTime* next) {
+  const SteadyTime now = Now();
   bool moved = false;
-  *next = absl::InfiniteFuture();
+  *next = SteadyTime::Never();
   for (auto line = lines_.begin(); line != lines_.end();) {
     auto& [peer, of_peer] = *line;
     moved |= ReleaseLine(peer, &of_peer, now, next);
@@ -197,14 +197,14 @@ bool ChaosTransport::Release(absl::Time* next) {
   return moved;
 }
 
-bool ChaosTransport::ReleaseLine(PeerId peer, Line* line, absl::Time now,
-                                 absl::Time* next) {
+bool ChaosTransport::ReleaseLine(PeerId peer, Line* line, SteadyTime now,
+                                 SteadyTime* next) {
   bool moved = false;
   if (line->cut) return moved;
   for (int lane = 0; lane < kLanes;) {
     auto& late = line->late[lane];
-    const absl::Time due =
-        late.empty() ? absl::InfiniteFuture()
+    const SteadyTime due =
+        late.empty() ? SteadyTime::Never()
                      : std::max(late.begin()->first.first, line->free);
     if (due > now) {
       *next = std::min(*next, due);
@@ -239,20 +239,16 @@ void ChaosTransport::SendNow(PeerId peer, Lane lane, Late late) {
   }
 }
 
-absl::Time ChaosTransport::Now() const {
-  return options_.now != nullptr ? options_.now() : absl::Now();
+SteadyTime ChaosTransport::Now() const {
+  return options_.now != nullptr ? options_.now() : SteadyTime::Now();
 }
 
 void ChaosTransport::Watch() {
   MutexLock lock(&mutex_);
   while (!stopped_) {
-    absl::Time next;
+    SteadyTime next;
     Release(&next);
-    if (next == absl::InfiniteFuture()) {
-      changed_.wait(mutex_);
-    } else {
-      changed_.wait_until(mutex_, absl::ToChronoTime(next));
-    }
+    WaitUntil(&changed_, &mutex_, next);
   }
 }
 

@@ -23,6 +23,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/time/time.h"
 #include "runtime/base/mutex.h"
+#include "runtime/base/steady_time.h"
 #include "runtime/transport/chaos_options.h"
 #include "runtime/transport/transport.h"
 
@@ -77,9 +78,9 @@ class ChaosTransport : public Transport, private TransportEvents {
   // What is on its way to one peer.
   struct Line {
     // By when it is due, and which was sent first.
-    std::map<std::pair<absl::Time, uint64_t>, Late> late[kLanes];
-    absl::Time in_order[kLanes];  // none of the lane is due before this
-    absl::Time free;              // the wire has no room before this
+    std::map<std::pair<SteadyTime, uint64_t>, Late> late[kLanes];
+    SteadyTime in_order[kLanes];  // none of the lane is due before this
+    SteadyTime free;              // the wire has no room before this
     uint64_t bytes = 0;
     bool closing = false, cut = false;
     bool empty() const {
@@ -102,12 +103,12 @@ class ChaosTransport : public Transport, private TransportEvents {
   bool Chance(double share) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Duration SomeDelay() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Sends what is due. `*next`: when there is more to do.
-  bool Release(absl::Time* next) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  bool ReleaseLine(PeerId peer, Line* line, absl::Time now, absl::Time* next)
+  bool Release(SteadyTime* next) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool ReleaseLine(PeerId peer, Line* line, SteadyTime now, SteadyTime* next)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void SendNow(PeerId peer, Lane lane, Late late)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  absl::Time Now() const;
+  SteadyTime Now() const;
   void Watch();
 
   const ChaosOptions options_;

@@ -13,7 +13,7 @@
 #include <memory>
 
 #include "absl/strings/str_cat.h"
-#include "absl/time/clock.h"
+#include "runtime/base/steady_time.h"
 
 namespace pathways {
 
@@ -74,7 +74,7 @@ void InProcessLink::Close(Side side) {
   End& self = ends_[side];
   if (self.closing) return;
   self.closing = true;
-  self.progress = absl::Now();
+  self.progress = SteadyTime::Now();
 }
 
 void InProcessLink::Leave(Side side) {
@@ -144,7 +144,7 @@ InProcessLink::Call InProcessLink::TakeMessage(std::deque<Message>* queue,
   auto message = std::make_shared<Message>(std::move(queue->front()));
   queue->pop_front();
   from->bytes -= message->header.size() + message->payload.size();
-  from->progress = absl::Now();
+  from->progress = SteadyTime::Now();
   return [message](PeerId peer, TransportEvents* events) {
     events->OnMessage(peer, message->header, message->payload);
   };
@@ -174,7 +174,7 @@ InProcessLink::Call InProcessLink::NextPiece(Side side) {
   }
   lent.moved += piece;
   from.bytes -= piece;
-  from.progress = absl::Now();
+  from.progress = SteadyTime::Now();
   if (lent.moved < lent.bytes.size()) return nullptr;
   const uint64_t token = lent.token;
   self.expected.erase(memory);
@@ -189,7 +189,7 @@ void InProcessLink::FinishClosing(Side side) {
   End& self = ends_[side];
   if (!self.closing || self.why) return;
   if (!IsEmpty(self) &&
-      absl::Now() - self.progress < self.limits.close_timeout) {
+      SteadyTime::Now() - self.progress < self.limits.close_timeout) {
     return;
   }
   TakeDown(&self, absl::OkStatus());

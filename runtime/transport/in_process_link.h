@@ -22,6 +22,7 @@
 #include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "runtime/base/mutex.h"
+#include "runtime/base/steady_time.h"
 #include "runtime/transport/transport.h"
 
 namespace pathways {
@@ -76,7 +77,7 @@ class InProcessLink {
     bool calling = false;   // a handler runs
     bool closing = false;
     bool ended = false;
-    absl::Time progress;              // of what it sends, while it closes
+    SteadyTime progress;              // of what it sends, while it closes
     std::optional<absl::Status> why;  // it is down, and is to be told
 
     // What it sent and the other side has not taken.

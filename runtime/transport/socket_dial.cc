@@ -19,8 +19,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/time/clock.h"
 #include "runtime/base/error_codes.h"
+#include "runtime/base/steady_time.h"
 #include "runtime/transport/descriptor.h"
 #include "runtime/transport/make_stream.h"
 
@@ -45,7 +45,7 @@ bool IsItself(int fd) {
 
 class Dialer {
  public:
-  Dialer(absl::string_view text, absl::Time deadline, int cancel_fd,
+  Dialer(absl::string_view text, SteadyTime deadline, int cancel_fd,
          const TransportName& own, const TlsContext* tls)
       : text_(text),
         deadline_(deadline),
@@ -107,7 +107,7 @@ class Dialer {
   absl::Status Wait(int fd, short events) {
     constexpr int kMomentMs = 1;
     for (;;) {
-      const absl::Duration left = deadline_ - absl::Now();
+      const absl::Duration left = deadline_ - SteadyTime::Now();
       if (left <= absl::ZeroDuration()) {
         return absl::DeadlineExceededError(
             absl::StrCat("cannot dial '", text_, "': nobody answered in time",
@@ -133,7 +133,7 @@ class Dialer {
   }
 
   const absl::string_view text_;
-  const absl::Time deadline_;
+  const SteadyTime deadline_;
   const int cancel_fd_;
   const TransportName own_;
   const TlsContext* const tls_;
@@ -145,7 +145,7 @@ absl::StatusOr<std::unique_ptr<ByteStream>> DialSocket(
     absl::string_view text, const std::vector<Endpoint>& endpoints,
     absl::Duration timeout, int cancel_fd, const TransportName& own,
     const TlsContext* tls) {
-  Dialer dialer(text, absl::Now() + timeout, cancel_fd, own, tls);
+  Dialer dialer(text, SteadyTime::Now() + timeout, cancel_fd, own, tls);
   absl::Status first;
   for (const Endpoint& endpoint : endpoints) {
     absl::StatusOr<std::unique_ptr<ByteStream>> stream = dialer.Dial(endpoint);

@@ -34,6 +34,28 @@ RULES = [
         ],
         "allowed": {},
     },
+    {
+        "name": "wall clock",
+        # When it is set, what is measured with it is late, or is over at once.
+        # Waits of Abseil's are until a time of the wall clock underneath.
+        "pattern": re.compile(
+            r"absl::(?:Now|Time)\b|ToChronoTime|system_clock|system_timer|"
+            r"deadline_timer|high_resolution_clock|"
+            r"gettimeofday|timespec_get|CLOCK_REALTIME|CLOCK_TAI|"
+            r"(?<![\w.>:])(?:std::|::)?time\((?:NULL|nullptr|0|&)|"
+            r"With(?:Timeout|Deadline)\(|_timed(?:wait|lock)\b|"
+            r"(?:mutex|cond)_clock\w+\(|TIMER_ABSTIME"),
+        "instead": "use SteadyTime and WaitUntil (runtime/base/steady_time.h)",
+        "folders": [
+            "benchmarks", "examples", "include", "lib", "runtime", "tools",
+            "unittests",
+        ],
+        "allowed": {
+            # When a kept kernel was used last, and whether a file was left
+            # behind, is in the times of files, which other processes see.
+            "lib/Codegen/CodeCache.cpp": "times of files",
+        },
+    },
 ]
 
 
@@ -86,6 +108,16 @@ def self_test():
     assert lines("runtime/controller/a.cc", "b = map->at(key);\n") == [1]
     assert not lines("runtime/controller/a.cc", "// map.at(3)\nf(\"m.at(3)\");\n")
     assert not lines("runtime/executor/a.cc", "piece.at(firing);\n")
+    for bad in ("absl::Now()", "absl::Time until;", "time(nullptr)", "::time(&t)",
+                "std::chrono::system_clock::now()", "gettimeofday(&t, nullptr)",
+                "clock_gettime(CLOCK_REALTIME, &t)", "n.WaitForNotificationWithTimeout(d)",
+                "changed.wait_until(mutex, absl::ToChronoTime(t))",
+                "pthread_cond_timedwait(c, m, &t)"):
+        assert lines("runtime/node/a.cc", f"  x = {bad};\n") == [1], bad
+    for good in ("absl::Duration d", "start_time(0)", "now.time(0)", "SteadyTime::Now()",
+                 "clock_gettime(CLOCK_MONOTONIC, &t)", "absl::Timeout()"):
+        assert not lines("runtime/node/a.cc", f"  x = {good};\n"), good
+    assert not lines("lib/Codegen/CodeCache.cpp", "system_clock::now();\n")
     print("ok")
     return 0
 

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/base/steady_time.h"
 #include "runtime/base/temporary_file.h"
 #include "runtime/node/host_options.h"
 #include "runtime/node/metrics.h"
@@ -40,14 +41,14 @@ absl::Status Serve(const ControllerCommand& command, const Topology& topology,
                    Process* process) {
   Coordinator coordinator(&topology, process, command.coordinator);
   absl::StatusOr<std::vector<proto::Member>> members =
-      coordinator.AwaitHosts(absl::InfiniteFuture());
+      coordinator.AwaitHosts(SteadyTime::Never());
   if (!members.ok()) return members.status();
   absl::Status status =
       process->Start(kControllerProcess, coordinator.ClusterHere(),
                      command.cluster, *std::move(members));
   if (status.ok()) {
-    status = coordinator.Begin(ToHostOptions(command.cluster),
-                               absl::InfiniteFuture());
+    status =
+        coordinator.Begin(ToHostOptions(command.cluster), SteadyTime::Never());
   }
   // Goes before the cluster does.
   std::unique_ptr<TextPage> page;

@@ -14,9 +14,9 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
-#include "absl/synchronization/notification.h"
-#include "absl/time/clock.h"
 #include "runtime/base/error_codes.h"
+#include "runtime/base/mutex.h"
+#include "runtime/base/steady_time.h"
 #include "runtime/node/backoff.h"
 #include "tools/pw-node/commands.h"
 #include "tools/pw-node/note.h"
@@ -49,24 +49,37 @@ absl::Status Live(const MemberOptions& options, const TransportFactory& links,
 }
 
 // Waits for the next attempt, or until `until`. False: it was stopped.
-bool Pause(absl::Duration pause, absl::Time until, Stopper* stopper) {
-  absl::Notification stopped;
-  stopper->Set([&stopped] { stopped.Notify(); });
-  const bool is_stopped = stopped.WaitForNotificationWithDeadline(
-      std::min(until, absl::Now() + pause));
+bool Pause(absl::Duration pause, SteadyTime until, Stopper* stopper) {
+  Mutex mutex;
+  std::condition_variable_any changed;
+  bool is_stopped = false;
+  stopper->Set([&] {
+    MutexLock lock(&mutex);
+    is_stopped = true;
+    changed.notify_all();
+  });
+  const SteadyTime end = std::min(until, SteadyTime::Now() + pause);
+  bool was_stopped = false;
+  {
+    MutexLock lock(&mutex);
+    while (!is_stopped &&
+           WaitUntil(&changed, &mutex, end) != std::cv_status::timeout) {
+    }
+    was_stopped = is_stopped;
+  }
   stopper->Set(nullptr);
-  return !is_stopped;
+  return !was_stopped;
 }
 
 // Where others reach this one if nothing was said of it: where the controller
 // does. Its name may be one that nobody knows before it runs. Aborted: stopped.
 absl::StatusOr<std::string> AwaitAddress(const MemberOptions& options,
                                          Stopper* stopper) {
-  const absl::Time until = absl::Now() + options.patience;
+  const SteadyTime until = SteadyTime::Now() + options.patience;
   Backoff backoff;
   bool said = false;
   absl::StatusOr<std::string> address = AddressTowards(options.connect);
-  while (absl::IsUnavailable(address.status()) && absl::Now() < until) {
+  while (absl::IsUnavailable(address.status()) && SteadyTime::Now() < until) {
     if (!std::exchange(said, true)) {
       Note(absl::StrCat(WithoutTag(address.status().message()),
                         "; waiting for it"));
@@ -102,7 +115,7 @@ absl::Status RunWorker(WorkerCommand command, Stopper* stopper) {
     Note(absl::StrCat("waits as a spare: ", why));
   };
   bool was_member = false;
-  absl::Time until = absl::InfiniteFuture();  // of joining again
+  SteadyTime until = SteadyTime::Never();  // of joining again
   Backoff backoff;
   while (true) {
     Life life;
@@ -116,11 +129,11 @@ absl::Status RunWorker(WorkerCommand command, Stopper* stopper) {
     if (command.ends_with_controller) return status;
     if (life.joined) {
       was_member = true;
-      until = absl::Now() + command.member.patience;
+      until = SteadyTime::Now() + command.member.patience;
       backoff.Reset();
       Note(std::string(status.message()));
     }
-    if (!was_member || absl::Now() >= until) return status;
+    if (!was_member || SteadyTime::Now() >= until) return status;
     if (!Pause(backoff.Next(), until, stopper)) return absl::OkStatus();
   }
 }

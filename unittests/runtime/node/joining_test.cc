@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/base/steady_time.h"
 #include "runtime/kernel/target.h"
 #include "runtime/node/refusal.h"
 #include "unittests/runtime/node/node_cluster.h"
@@ -301,7 +302,8 @@ TEST_F(JoiningTest, WithoutAReplacementItIsNamed) {
   StagedWorker staged(&cluster_);
   ASSERT_NO_FATAL_FAILURE(Start());
   staged.Die();
-  const absl::Status begun = cluster_.coordinator().Begin({}, absl::Now());
+  const absl::Status begun =
+      cluster_.coordinator().Begin({}, SteadyTime::Now());
   EXPECT_EQ(begun.code(), absl::StatusCode::kDeadlineExceeded);
   EXPECT_THAT(begun.message(), HasSubstr("'host1'"));
 }

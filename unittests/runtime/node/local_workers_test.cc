@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/base/steady_time.h"
 #include "runtime/node/coordinator.h"
 #include "runtime/plan/plan_builder.h"
 #include "runtime/plan/tables.h"
@@ -140,11 +141,11 @@ TEST(LocalWorkersTest, ASignalEndsAWorkerOrderly) {
                    absl::StrCat("--listen=", *address, ".0"), "--host=host0"})
           .ok());
   Coordinator coordinator(&topology, process->get());
-  auto members = coordinator.AwaitHosts(absl::Now() + absl::Minutes(5));
+  auto members = coordinator.AwaitHosts(SteadyTime::Now() + absl::Minutes(5));
   ASSERT_TRUE(members.ok()) << members.status();
   ASSERT_EQ(kill(OnlyChild(), SIGTERM), 0);
   // It goes, and not because of the pipe.
-  auto gone = (*process)->inbox().Next(absl::Now() + absl::Minutes(5));
+  auto gone = (*process)->inbox().Next(SteadyTime::Now() + absl::Minutes(5));
   ASSERT_TRUE(gone.ok() && gone->has_value());
   (*children)->Stop(absl::Minutes(5));
   EXPECT_EQ(ended, "exit status 0");

@@ -14,6 +14,7 @@
 #include <string>
 #include <thread>
 
+#include "runtime/base/steady_time.h"
 #include "runtime/node/refusal.h"
 #include "unittests/runtime/node/node_cluster.h"
 
@@ -62,7 +63,7 @@ TEST(MemberTest, WhoHasNoPlaceIsToldWhy) {
 
 TEST(MemberTest, WhoDoesNotComeIsNamed) {
   NodeCluster cluster("1x7x1");
-  const auto members = cluster.coordinator().AwaitHosts(absl::Now());
+  const auto members = cluster.coordinator().AwaitHosts(SteadyTime::Now());
   EXPECT_EQ(members.status().code(), absl::StatusCode::kDeadlineExceeded);
   EXPECT_EQ(members.status().message(),
             "no worker has come for 'host0', 'host1', 'host2', 'host3' and 3 "
@@ -71,7 +72,7 @@ TEST(MemberTest, WhoDoesNotComeIsNamed) {
 
 TEST(MemberTest, ABeginningWithMoreHostsThanThereAreIsRefused) {
   NodeCluster cluster("1x2x1", /*min_hosts=*/3);
-  const auto members = cluster.coordinator().AwaitHosts(absl::Now());
+  const auto members = cluster.coordinator().AwaitHosts(SteadyTime::Now());
   EXPECT_EQ(members.status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(members.status().message(),
             "the cluster cannot begin with 3 of 2 hosts [PW7107]");

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "runtime/base/mutex.h"
+#include "runtime/base/steady_time.h"
 #include "runtime/node/coordinator.h"
 #include "runtime/node/host_options.h"
 #include "runtime/node/member.h"
@@ -151,7 +152,7 @@ class NodeCluster {
   }
 
   // Late enough that only what never comes is missed.
-  static absl::Time Soon() { return absl::Now() + absl::Minutes(5); }
+  static SteadyTime Soon() { return SteadyTime::Now() + absl::Minutes(5); }
 
   // Of workers that are added from now on.
   KernelResolver* kernels = nullptr;

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/base/steady_time.h"
 #include "runtime/transport/in_process_transport.h"
 #include "runtime/transport/socket_transport.h"
 #include "unittests/runtime/transport/socket_folder.h"
@@ -67,7 +68,7 @@ class ChaosTest : public testing::Test {
     return text;
   }
 
-  absl::Time now_ = absl::UnixEpoch();
+  SteadyTime now_;
   const std::shared_ptr<InProcessNetwork> network_ =
       std::make_shared<InProcessNetwork>();
   Node from_, to_;
