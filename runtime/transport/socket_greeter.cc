@@ -8,21 +8,29 @@
 
 #include "runtime/transport/socket_greeter.h"
 
+#include <sys/socket.h>
+
 #include <asio/posix/stream_descriptor.hpp>
 #include <asio/steady_timer.hpp>
+#include <atomic>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "runtime/transport/make_stream.h"
+#include "runtime/transport/strangers.h"
 
 namespace pathways {
 
 // One who dialed. The lock keeps its steps and its end apart.
 class SocketGreeter::Guest {
  public:
-  Guest(asio::io_context* context, std::unique_ptr<ByteStream> stream,
-        const TransportName& own, std::string who)
-      : who(std::move(who)),
+  Guest(asio::io_context* context, uint64_t number,
+        std::unique_ptr<ByteStream> stream, const TransportName& own,
+        std::string who)
+      : number(number),
+        who(std::move(who)),
+        fd(stream->fd()),
         stream(std::move(stream)),
         handshake(this->stream.get(), own),
         watch(*context),
@@ -31,7 +39,17 @@ class SocketGreeter::Guest {
     if (watch.is_open()) watch.release();
   }
 
+  // The bytes that it says may still be in its socket.
+  bool HasSpoken() const {
+    char byte;
+    return was_readable.load() ||
+           recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
+  }
+
+  const uint64_t number;
   const std::string who;
+  const int fd;  // the stream's, while the guest is in guests_
+  std::atomic<bool> was_readable = false;
   Mutex mutex;
   std::unique_ptr<ByteStream> stream ABSL_GUARDED_BY(mutex);
   SocketHandshake handshake ABSL_GUARDED_BY(mutex);
@@ -47,21 +65,21 @@ void SocketGreeter::Greet(Descriptor socket, bool is_unix, std::string who) {
     absl::Status status = CheckSameUser(socket.get());
     if (!status.ok()) return refuse(status);
   }
-  std::shared_ptr<Guest> guest;
+  std::shared_ptr<Guest> guest, victim;
   {
     MutexLock lock(&mutex_);
-    if (guests_.size() < options_.max_open) {
-      guest = std::make_shared<Guest>(
-          context_,
-          MakeStream(std::move(socket), is_unix ? nullptr : options_.tls,
-                     /*dialed=*/false),
-          options_.own, who);
-      guests_.insert(guest);
-    }
+    victim = FindVictim();
+    guest = std::make_shared<Guest>(
+        context_, ++last_,
+        MakeStream(std::move(socket), is_unix ? nullptr : options_.tls,
+                   /*dialed=*/false),
+        options_.own, std::move(who));
+    guests_[guest->number] = guest;
   }
-  if (guest == nullptr) {
-    return refuse(absl::ResourceExhaustedError(absl::StrCat(
-        options_.max_open, " others have not shaken hands either")));
+  if (victim != nullptr) {
+    Refuse(victim, absl::ResourceExhaustedError(absl::StrCat(
+                       "it gives way to '", guest->who,
+                       "': ", options_.max_open, " have not shaken hands")));
   }
   {
     MutexLock lock(&guest->mutex);
@@ -80,6 +98,18 @@ void SocketGreeter::Greet(Descriptor socket, bool is_unix, std::string who) {
   Step(guest);
 }
 
+std::shared_ptr<SocketGreeter::Guest> SocketGreeter::FindVictim() {
+  if (guests_.size() < options_.max_open || guests_.empty()) return nullptr;
+  std::vector<std::shared_ptr<Guest>> guests;
+  std::vector<Stranger> strangers;
+  for (const auto& [number, guest] : guests_) {
+    guests.push_back(guest);
+    strangers.push_back(
+        {std::string(StrangerAddress(guest->who)), guest->HasSpoken()});
+  }
+  return guests[WhoGivesWay(strangers)];
+}
+
 void SocketGreeter::Step(const std::shared_ptr<Guest>& guest) {
   absl::StatusOr<SocketHandshake::Needs> needs;
   {
@@ -90,6 +120,7 @@ void SocketGreeter::Step(const std::shared_ptr<Guest>& guest) {
       guest->watch.async_wait(
           asio::posix::stream_descriptor::wait_read,
           [self = shared_from_this(), guest](const asio::error_code& error) {
+            guest->was_readable.store(true);
             if (!error) self->Step(guest);
           });
       return;
@@ -109,7 +140,7 @@ std::unique_ptr<ByteStream> SocketGreeter::Remove(
     const std::shared_ptr<Guest>& guest) {
   {
     MutexLock lock(&mutex_);
-    if (guests_.erase(guest) == 0) return nullptr;
+    if (guests_.erase(guest->number) == 0) return nullptr;
   }
   MutexLock lock(&guest->mutex);
   guest->timer.cancel();

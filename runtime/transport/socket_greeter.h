@@ -10,9 +10,10 @@
 #define RUNTIME_TRANSPORT_SOCKET_GREETER_H_
 
 #include <asio/io_context.hpp>
+#include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <utility>
 
@@ -30,12 +31,14 @@ namespace pathways {
 
 // Shakes hands with who dialed. Thread-safe; the context's threads run it.
 // Invariants: (1) no more than `max_open` are here at a time, each no longer
-// than `timeout`; who comes beyond is refused at once; (2) each is welcomed or
-// refused, once, unless the context stops. What runs in the context holds it.
+// than `timeout`; a newcomer takes the place of one of these (WhoGivesWay), so
+// those who hold connections without a key keep nobody out; (2) each is
+// welcomed or refused, once, unless the context stops. What runs in the context
+// holds it.
 class SocketGreeter : public std::enable_shared_from_this<SocketGreeter> {
  public:
   struct Options {
-    size_t max_open = 64;
+    size_t max_open = 256;
     absl::Duration timeout = absl::Seconds(5);
     TransportName own;
     const TlsContext* tls = nullptr;  // null: TCP is plain, too
@@ -52,6 +55,8 @@ class SocketGreeter : public std::enable_shared_from_this<SocketGreeter> {
  private:
   class Guest;
 
+  // The guest that gives way to a newcomer; null: there is room.
+  std::shared_ptr<Guest> FindVictim() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Step(const std::shared_ptr<Guest>& guest);
   void Refuse(const std::shared_ptr<Guest>& guest, const absl::Status& why);
   // Its stream, for the first who asks.
@@ -60,7 +65,9 @@ class SocketGreeter : public std::enable_shared_from_this<SocketGreeter> {
   asio::io_context* const context_;
   const Options options_;
   Mutex mutex_;
-  std::set<std::shared_ptr<Guest>> guests_ ABSL_GUARDED_BY(mutex_);
+  uint64_t last_ ABSL_GUARDED_BY(mutex_) = 0;
+  // By number, so that the oldest comes first.
+  std::map<uint64_t, std::shared_ptr<Guest>> guests_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace pathways

@@ -29,8 +29,9 @@ struct SocketOptions {
   // Lets "tcp:" addresses be used without a key, on loopback alone. Every
   // process of the machine is then taken for a friend.
   bool trust_loopback = false;
-  // Strangers have dialed and are not peers yet.
-  size_t max_strangers = 64;
+  // Strangers have dialed and are not peers yet. When there are so many, a
+  // newcomer takes the place of one of them (strangers.h).
+  size_t max_strangers = 256;
   absl::Duration stranger_timeout = absl::Seconds(5);
   // Told of each that was refused: where it dialed from, as far as it is known,
   // and why. On any thread; must not block, nor call the transport.

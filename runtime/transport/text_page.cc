@@ -15,6 +15,7 @@
 #include <asio/steady_timer.hpp>
 #include <asio/write.hpp>
 #include <chrono>
+#include <list>
 #include <thread>
 #include <utility>
 
@@ -29,11 +30,12 @@ using asio::ip::tcp;
 
 constexpr std::chrono::seconds kPatience{5};
 
+class Reader;
+
 struct Page {
   std::string path;
   std::function<std::string()> text;
-  int open = 0;                 // connections
-  std::function<void()> ended;  // one is over
+  std::list<Reader*> open;  // connections, the oldest first
 };
 
 std::string Answer(const std::string& status, const std::string& body) {
@@ -50,18 +52,14 @@ class Reader : public std::enable_shared_from_this<Reader> {
       : page_(std::move(page)),
         socket_(std::move(socket)),
         timer_(socket_.get_executor()) {
-    ++page_->open;
+    page_->open.push_back(this);
   }
-  ~Reader() {
-    --page_->open;
-    if (page_->ended) page_->ended();
-  }
+  ~Reader() { page_->open.remove(this); }
 
   void Start() {
     timer_.expires_after(kPatience);
     timer_.async_wait([self = shared_from_this()](std::error_code error) {
-      std::error_code ignored;
-      if (!error) self->socket_.close(ignored);
+      if (!error) self->Close();
     });
     asio::async_read_until(
         socket_, asio::dynamic_buffer(request_, TextPage::kMaxRequestBytes),
@@ -69,6 +67,14 @@ class Reader : public std::enable_shared_from_this<Reader> {
           if (error && error != asio::error::not_found) return self->Close();
           self->Reply();
         });
+  }
+  bool has_asked() const { return !answer_.empty(); }
+  void Close() {
+    page_->open.remove(this);
+    timer_.cancel();
+    std::error_code ignored;
+    socket_.shutdown(tcp::socket::shutdown_both, ignored);
+    socket_.close(ignored);
   }
 
  private:
@@ -93,12 +99,6 @@ class Reader : public std::enable_shared_from_this<Reader> {
                         self->Close();
                       });
   }
-  void Close() {
-    timer_.cancel();
-    std::error_code ignored;
-    socket_.shutdown(tcp::socket::shutdown_both, ignored);
-    socket_.close(ignored);
-  }
 
   const std::shared_ptr<Page> page_;
   tcp::socket socket_;
@@ -110,13 +110,10 @@ class AsioTextPage final : public TextPage {
  public:
   AsioTextPage(std::string path, std::function<std::string()> text)
       : page_(std::make_shared<Page>(
-            Page{std::move(path), std::move(text), 0, {}})) {
-    page_->ended = [this] { Accept(); };
-  }
+            Page{std::move(path), std::move(text), {}})) {}
   ~AsioTextPage() override {
     context_.stop();
     if (thread_.joinable()) thread_.join();
-    page_->ended = nullptr;
   }
 
   absl::Status Listen(const std::string& text) {
@@ -148,12 +145,10 @@ class AsioTextPage final : public TextPage {
 
  private:
   void Accept() {
-    if (accepting_ || page_->open >= kMaxConnections) return;
-    accepting_ = true;
     acceptor_.async_accept([this](std::error_code error, tcp::socket socket) {
-      accepting_ = false;
       if (error == asio::error::operation_aborted) return;
       if (!error) {
+        MakeRoom();
         std::make_shared<Reader>(std::move(socket), page_)->Start();
         return Accept();
       }
@@ -163,12 +158,20 @@ class AsioTextPage final : public TextPage {
     });
   }
 
+  // The oldest connection that has not asked gives way, else the oldest.
+  void MakeRoom() {
+    if (page_->open.size() < kMaxConnections) return;
+    const auto silent =
+        std::find_if(page_->open.begin(), page_->open.end(),
+                     [](const Reader* reader) { return !reader->has_asked(); });
+    (silent == page_->open.end() ? page_->open.front() : *silent)->Close();
+  }
+
   const std::shared_ptr<Page> page_;
   std::string address_;
   asio::io_context context_{1};
   tcp::acceptor acceptor_{context_};
   asio::steady_timer pause_{context_};
-  bool accepting_ = false;
   std::thread thread_;
 };
 

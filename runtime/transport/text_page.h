@@ -20,8 +20,9 @@ namespace pathways {
 // Serves one page of text to whoever asks for it, for programs that collect
 // figures. It tells and takes no orders, so it knows no keys: where it listens
 // says who may read it. Invariants: (1) a connection has kMaxRequestBytes and
-// kPatience for its request, has one answer and is closed; (2) more than
-// kMaxConnections at a time wait, and cost nothing.
+// kPatience for its request, has one answer and is closed; (2) there are at
+// most kMaxConnections at a time. A newcomer takes the place of the oldest that
+// has not asked yet, so those that say nothing keep nobody out.
 class TextPage {
  public:
   static constexpr int kMaxConnections = 8;

@@ -85,6 +85,9 @@ class UcxConnection : public std::enable_shared_from_this<UcxConnection>,
                   absl::Span<const char> payload);
   void Open(ucp_ep_h endpoint);
   bool is_stranger() const { return !from_.empty() && state_ == State::kNew; }
+  // Who dialed, and when it must have said hello: later for a later one.
+  const std::string& from() const { return from_; }
+  std::chrono::steady_clock::time_point hello_due() const { return hello_due_; }
   bool is_up() const { return state_ == State::kUp; }
   PeerId peer() const { return peer_; }
   // Its data is `head` and `body` together.

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "runtime/transport/strangers.h"
 #include "runtime/transport/ucx_address.h"
 #include "runtime/transport/ucx_connection.h"
 #include "runtime/transport/ucx_loop.h"
@@ -108,7 +109,9 @@ class UcxTransport : public Transport, private UcxWork {
   absl::Status EnterFor(const Endpoint& endpoint, absl::string_view what);
   void Adopt(const Connection& connection, ucp_ep_h endpoint);
   static void OnDialed(ucp_conn_request_h request, void* ear);
-  void AcceptStranger(ucp_conn_request_h request, ucp_listener_h listener);
+  void AcceptStranger(ucp_conn_request_h request);
+  // Ends the connection of a stranger where there are as many as there may be.
+  void MakeRoomFor(const std::string& from);
   static void OnEndpointError(void* transport, ucp_ep_h endpoint,
                               ucs_status_t status);
   template <UcxPacket kPacket>
@@ -257,21 +260,35 @@ void UcxTransport::Adopt(const Connection& connection, ucp_ep_h endpoint) {
 
 void UcxTransport::OnDialed(ucp_conn_request_h request, void* ear) {
   const Ear* of = static_cast<Ear*>(ear);
-  of->transport->AcceptStranger(request, of->listener);
+  of->transport->AcceptStranger(request);
 }
 
-void UcxTransport::AcceptStranger(ucp_conn_request_h request,
-                                  ucp_listener_h listener) {
+void UcxTransport::MakeRoomFor(const std::string& from) {
+  std::vector<UcxConnection*> known;
+  for (const auto& [connection, owner] : connections_) {
+    if (connection->is_stranger()) known.push_back(connection);
+  }
+  if (known.empty() || known.size() < options_.max_strangers) return;
+  std::sort(known.begin(), known.end(), [](const auto* a, const auto* b) {
+    return a->hello_due() < b->hello_due();
+  });
+  std::vector<Stranger> strangers;
+  for (const UcxConnection* connection : known) {
+    strangers.push_back({std::string(StrangerAddress(connection->from())),
+                         /*has_spoken=*/false});
+  }
+  known[WhoGivesWay(strangers)]->Fail(absl::ResourceExhaustedError(
+      absl::StrCat("it gives way to '", from, "': ", options_.max_strangers,
+                   " have not said hello")));
+}
+
+void UcxTransport::AcceptStranger(ucp_conn_request_h request) {
   ucp_conn_request_attr_t attributes = {};
   attributes.field_mask = UCP_CONN_REQUEST_ATTR_FIELD_CLIENT_ADDR;
   ucp_conn_request_query(request, &attributes);
   Endpoint endpoint;
   endpoint.storage = attributes.client_address;
   const std::string from = DescribeUcx(endpoint);
-  size_t strangers = 0;
-  for (const auto& [known, owner] : connections_) {
-    strangers += known->is_stranger();
-  }
   ucp_ep_params_t params = {};
   params.field_mask = UCP_EP_PARAM_FIELD_CONN_REQUEST |
                       UCP_EP_PARAM_FIELD_ERR_HANDLER |
@@ -281,14 +298,7 @@ void UcxTransport::AcceptStranger(ucp_conn_request_h request,
   params.err_handler.cb = &OnEndpointError;
   params.err_handler.arg = this;
   ucp_ep_h made = nullptr;
-  if (strangers >= options_.max_strangers) {
-    ucp_listener_reject(listener, request);
-    if (options_.refused) {
-      options_.refused(from, absl::ResourceExhaustedError(absl::StrCat(
-                                 strangers, " strangers are there already")));
-    }
-    return;
-  }
+  MakeRoomFor(from);
   if (ucp_ep_create(worker_->get(), &params, &made) != UCS_OK) return;
   Adopt(std::make_shared<UcxConnection>(&home_, from, secret_), made);
   loop_.WakeAt(Clock::now() + home_.stranger_timeout);

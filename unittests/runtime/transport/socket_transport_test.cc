@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <deque>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -212,18 +213,44 @@ TEST_F(SocketTransportTest, RefusesStrangersWhoSayNothing) {
   silent.ReadAll();
 }
 
-TEST_F(SocketTransportTest, RefusesMoreStrangersThanThereMayBe) {
+TEST_F(SocketTransportTest, ANewcomerTakesThePlaceOfTheOldestStranger) {
   options_.max_strangers = 2;
   auto transport = Listening();
   RawPeer one(path_), two(path_), three(path_);
   EXPECT_EQ(events_.Next(), "refused");
   EXPECT_EQ(events_.why().code(), absl::StatusCode::kResourceExhausted)
       << events_.why();
-  one.ShakeHands();
+  EXPECT_EQ(events_.why().message(),
+            "it gives way to 'a process of this machine': 2 have not shaken "
+            "hands");
+  one.ReadAll();  // to the end
+  two.ShakeHands();
   EXPECT_EQ(events_.Next(), "up");
-  RawPeer four(path_);
-  four.ShakeHands();
+  three.ShakeHands();
   EXPECT_EQ(events_.Next(), "up");
+}
+
+// Whoever says hello gets in, as many as there are who say nothing.
+TEST_F(SocketTransportTest, SilentStrangersKeepNobodyOut) {
+  options_.max_strangers = 8;
+  options_.stranger_timeout = absl::Hours(1);
+  auto transport = Listening();
+  std::deque<RawPeer> silent;
+  for (int round = 0; round < 20; ++round) {
+    for (int i = 0; i < 8; ++i) silent.emplace_back(path_);
+    {
+      RawPeer peer(path_);
+      peer.ShakeHands();
+      std::string what = events_.Next();
+      while (what == "refused") {
+        ASSERT_EQ(events_.why().code(), absl::StatusCode::kResourceExhausted);
+        what = events_.Next();
+      }
+      ASSERT_EQ(what, "up") << round;
+    }
+    while (events_.Next() != "down") {
+    }
+  }
 }
 
 TEST_F(SocketTransportTest, EndsTheConnectionOfAPeerThatSendsGarbage) {
