@@ -24,7 +24,7 @@ void HostTransfers::Pull(uint32_t client, HostStore::Ref object, Send send) {
   }
   std::vector<BlockPull::Range> all = {{0, NumPieces(object->bytes)}};
   auto [pulling, added] = pulls_.try_emplace(
-      id, Pulling{client, std::move(object), BlockPull(std::move(all))});
+      id, Pulling{client, std::move(object), BlockPull(std::move(all)), {}});
   if (added) Ask(&pulling->second, send);
 }
 
@@ -37,7 +37,7 @@ void HostTransfers::Ask(Pulling* pulling, Send send) {
 
 void HostTransfers::PullAgain(uint64_t object, Send send) {
   auto found = pulls_.find(object);
-  if (found == pulls_.end()) return;
+  if (found == pulls_.end() || !found->second.again.Pass()) return;
   for (const PulledPiece& piece : found->second.pull.UnderWay()) {
     send(found->second.client, TransferMessage(kPullMessage, object, piece),
          {});
@@ -62,6 +62,7 @@ bool HostTransfers::OnBlock(uint32_t client, const WireMessage& message,
   Pulling& pulling = found->second;
   const PulledPiece piece = PieceOf(message);
   if (!pulling.pull.Accept(piece)) return false;
+  pulling.again.Reset();
   HostStore::Object& object = *pulling.object;
   const uint64_t bytes = piece.BytesOf(object.bytes);
   if (message.flags & kPoisoned) {
@@ -111,7 +112,7 @@ void HostTransfers::SendNone(uint32_t client, uint64_t request, uint32_t first,
 void HostTransfers::LendAgain(uint32_t client, uint64_t request, uint32_t first,
                               Send send) {
   auto found = lent_.find({client, request});
-  if (found == lent_.end()) return;
+  if (found == lent_.end() || !found->second.again.Pass()) return;
   if (!found->second.why.ok()) {
     return SendNone(client, request, first, found->second.why, send);
   }
@@ -130,7 +131,10 @@ void HostTransfers::OnPull(uint32_t client, const WireMessage& message,
 void HostTransfers::SendPiece(uint32_t client, uint64_t request, Lent* lent,
                               PulledPiece piece, Send send) {
   // Once more is no progress.
-  lent->sent = std::max(lent->sent, uint64_t{piece.number} + 1);
+  if (uint64_t{piece.number} >= lent->sent) {
+    lent->sent = uint64_t{piece.number} + 1;
+    lent->again.Reset();
+  }
   const HostStore::Object& object = *lent->object;
   Payload payload;
   payload.bytes = piece.BytesOf(object.bytes);

@@ -18,6 +18,7 @@
 
 #include "absl/status/status.h"
 #include "runtime/protocol/block_pull.h"
+#include "runtime/protocol/resend_gate.h"
 #include "runtime/protocol/wire_message.h"
 #include "runtime/store/store.h"
 
@@ -39,7 +40,8 @@ class HostTransfers {
   // Asks `client` for all bytes of an object that the store expects, and has
   // room for; for no room it only tells the client. Once for each object.
   void Pull(uint32_t client, HostStore::Ref object, Send send);
-  // Asks again for what has not come.
+  // Asks again for what has not come. The more often it is called while nothing
+  // comes, the fewer of the calls do so.
   void PullAgain(uint64_t object, Send send);
   // Nobody wants the object: asks for no more of it, and reads nothing that
   // still comes.
@@ -54,7 +56,8 @@ class HostTransfers {
   // is none, and why.
   void Lend(uint32_t client, uint64_t request, HostStore::Ref object,
             const absl::Status& status, uint32_t first, Send send);
-  // Sends the piece `first` again, if that request is not over.
+  // Sends the piece `first` again, if that request is not over. The more often
+  // it is called while the client asks for nothing, the fewer of the calls do.
   void LendAgain(uint32_t client, uint64_t request, uint32_t first, Send send);
   // A client asks for a piece of what it was lent.
   void OnPull(uint32_t client, const WireMessage& message, Send send);
@@ -76,11 +79,13 @@ class HostTransfers {
     uint32_t client;
     HostStore::Ref object;
     BlockPull pull;
+    ResendGate again;
   };
   struct Lent {
     HostStore::Ref object;
     uint64_t sent = 0;  // up to this piece
     absl::Status why;   // there is no object; the client reads its text
+    ResendGate again;
   };
   using Pulls = std::map<uint64_t, Pulling>;  // by object
 

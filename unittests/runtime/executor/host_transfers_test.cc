@@ -171,6 +171,43 @@ TEST_F(HostTransfersTest, AsksAgainForWhatHasNotCome) {
   EXPECT_TRUE(Take().empty());
 }
 
+// Somebody may ask at a constant rate for hours. What is sent again must not
+// grow as fast, or a slow link never catches up.
+TEST_F(HostTransfersTest, SendsAgainMoreAndMoreSeldomUntilSomethingComes) {
+  transfers_.Pull(kClient, store_.Expect(kObject, 2 * kPieceBytes, "x"),
+                  Send());
+  const std::vector<Sent> asked = Take();
+  ASSERT_EQ(asked.size(), 2u);
+  size_t sent = 0;
+  for (int i = 0; i < 1000; ++i) {
+    transfers_.PullAgain(kObject, Send());
+    sent += Take().size();
+  }
+  EXPECT_EQ(sent, 2u * 10);  // calls 1, 2, 4, ..., 512
+  Deliver(Block({asked[0].message.item, asked[0].message.target}),
+          std::string(kPieceBytes, 'a'));
+  transfers_.PullAgain(kObject, Send());
+  EXPECT_EQ(Take().size(), 1u);
+
+  auto object = store_.Create(kObject + 1, 3 * kPieceBytes, "y");
+  transfers_.Lend(kClient, /*request=*/5, object, absl::OkStatus(), /*first=*/0,
+                  Send());
+  Take();
+  sent = 0;
+  for (int i = 0; i < 1000; ++i) {
+    transfers_.LendAgain(kClient, 5, 0, Send());
+    sent += Take().size();
+  }
+  EXPECT_EQ(sent, 10u);
+  WireMessage pull = Block({1, 2}, 5);
+  pull.kind = kPullMessage;
+  transfers_.OnPull(kClient, pull, Send());
+  Take();
+  transfers_.LendAgain(kClient, 5, 0, Send());
+  EXPECT_EQ(Take().size(), 1u);
+  transfers_.EndLend(kClient, 5);
+}
+
 TEST_F(HostTransfersTest, LendsUntilTheRequestIsOver) {
   const uint64_t bytes = kPieceBytes + 3;
   auto object = store_.Create(kObject, bytes, "y");
