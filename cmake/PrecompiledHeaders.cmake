@@ -13,10 +13,37 @@ function(pathways_all_targets folder result)
   set(${result} ${found} PARENT_SCOPE)
 endfunction()
 
-# pathways_precompile(FOLDER TYPE OWNER HEADERS...): all targets of one type in a
-# folder use what OWNER, one of them, compiles, if they have its options. One type:
-# they are all made for programs or all for libraries.
-function(pathways_precompile folder type owner)
+# pathways_links(TARGET LIBRARY RESULT): whether TARGET links LIBRARY, directly or by
+# targets of this project.
+function(pathways_links target library result)
+  set(work ${target})
+  set(seen)
+  set(${result} FALSE PARENT_SCOPE)
+  while(work)
+    list(POP_FRONT work next)
+    get_target_property(links ${next} LINK_LIBRARIES)
+    foreach(link ${links})
+      if(link STREQUAL library)
+        set(${result} TRUE PARENT_SCOPE)
+        return()
+      endif()
+      if(TARGET "${link}" AND NOT link IN_LIST seen)
+        get_target_property(imported ${link} IMPORTED)
+        list(APPEND seen ${link})
+        if(NOT imported)
+          list(APPEND work ${link})
+        endif()
+      endif()
+    endforeach()
+  endwhile()
+endfunction()
+
+# pathways_precompile(FOLDER TYPE OWNER LIBRARY HEADERS...): all targets of one type in
+# a folder use what OWNER, one of them, compiles, if they have its options. One type:
+# they are all made for programs or all for libraries. Inline functions of headers are
+# compiled into each target, with the symbols that they use, so a target uses headers of
+# LIBRARY only if it links that. LIBRARY is empty where all targets link what they need.
+function(pathways_precompile folder type owner library)
   target_precompile_headers(${owner} PRIVATE ${ARGN})
   get_target_property(options ${owner} COMPILE_OPTIONS)
   pathways_all_targets(${PROJECT_SOURCE_DIR} targets)
@@ -27,7 +54,13 @@ function(pathways_precompile folder type owner)
     get_target_property(target_options ${target} COMPILE_OPTIONS)
     if(target_type STREQUAL type AND "${target_options}" STREQUAL "${options}" AND
        target_folder MATCHES "^${PROJECT_SOURCE_DIR}/${folder}/")
-      target_precompile_headers(${target} REUSE_FROM ${owner})
+      set(links TRUE)
+      if(library)
+        pathways_links(${target} ${library} links)
+      endif()
+      if(links)
+        target_precompile_headers(${target} REUSE_FROM ${owner})
+      endif()
     endif()
   endforeach()
 endfunction()
@@ -45,15 +78,15 @@ set(compiler_headers
   <mlir/Pass/Pass.h>)
 set(test_headers <gmock/gmock.h> <gtest/gtest.h>)
 
-pathways_precompile(runtime STATIC_LIBRARY pathways_base ${runtime_headers})
+pathways_precompile(runtime STATIC_LIBRARY pathways_base "" ${runtime_headers})
 if(PATHWAYS_COMPILER)
-  pathways_precompile(lib STATIC_LIBRARY PathwaysSupport ${compiler_headers})
+  pathways_precompile(lib STATIC_LIBRARY PathwaysSupport MLIR ${compiler_headers})
 endif()
 if(PATHWAYS_TESTS)
-  pathways_precompile(unittests/runtime EXECUTABLE base_test
+  pathways_precompile(unittests/runtime EXECUTABLE base_test ""
     ${runtime_headers} ${test_headers})
   if(PATHWAYS_COMPILER)
-    pathways_precompile(unittests/lib EXECUTABLE analysis_test
+    pathways_precompile(unittests/lib EXECUTABLE analysis_test MLIR
       ${compiler_headers} ${test_headers})
   endif()
 endif()
