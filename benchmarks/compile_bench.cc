@@ -13,12 +13,18 @@
 // with a cache that has them.
 // compile_bench elementwise [OPS]: one body that is a chain of OPS elementwise
 // ops, and of a sixteenth of them.
-// compile_bench matmuls [OPS]: one body that is a chain of products of 32x32.
-// compile_bench partition [CALLS]: CALLS calls of ten bodies of 50 ops in
-// global view, cut over 4 and over 4096 devices, and a tenth of them.
-// compile_bench examples FOLDER: each kernel of programs there.
+// compile_bench arguments [ARRAYS]: one call of ARRAYS arrays that gives as
+// many, and of a sixteenth of them, each in a process of its own. compile_bench
+// matmuls [OPS]: one body that is a chain of products of 32x32. compile_bench
+// partition [CALLS]: CALLS calls of ten bodies of 50 ops in global view, cut
+// over 4 and over 4096 devices, and a tenth of them. compile_bench examples
+// FOLDER: each kernel of programs there.
 //
 //===----------------------------------------------------------------------===//
+
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -179,6 +185,33 @@ Program GlobalViews(int64_t devices, int calls) {
   return b.build();
 }
 
+// One call that takes and gives `count` arrays, as a step of a training does.
+Program ManyArguments(int count) {
+  ProgramBuilder b("arguments");
+  b.slice("s", {{"x", 2}});
+  std::string arguments, types, sums, results;
+  for (int i = 0; i < count; ++i) {
+    const std::string comma = i > 0 ? ", " : "", n = std::to_string(i);
+    arguments += comma + "%a" + n + ": tensor<4xf32>";
+    types += comma + "tensor<4xf32>";
+    sums += "  %r" + n + " = arith.addf %a" + n + ", %a" +
+            std::to_string((i + 1) % count) + " : tensor<4xf32>\n";
+    results += comma + "%r" + n;
+  }
+  b.functions("func.func private @body(" + arguments + ") -> (" + types +
+              ") attributes {pw.local_view} {\n" + sums + "  return " +
+              results + " : " + types + "\n}");
+  const std::string type =
+      ProgramBuilder::arrayType(ElementType::kF32, {8}, "s", {{"x"}});
+  std::vector<ProgramBuilder::Array> operands;
+  for (int i = 0; i < count; ++i)
+    operands.push_back(b.argument("a" + std::to_string(i), type));
+  const std::vector<ProgramBuilder::Array> made =
+      b.callMulti("body", operands, std::vector<std::string>(count, type));
+  for (int i = 0; i < count; ++i) b.result("r" + std::to_string(i), made[i]);
+  return b.build();
+}
+
 struct Cost {
   double seconds;
   size_t bytes;
@@ -210,6 +243,40 @@ Cost Compile(const Program& program, const std::string& topology, int calls,
     std::exit(1);
   }
   return {seconds, compiled->plan.bytes().size()};
+}
+
+struct ProcessCost {
+  double seconds;
+  double mib;  // the most memory that the process held
+};
+
+// The best of three processes that compile ManyArguments(count) and nothing
+// else.
+ProcessCost CompileArguments(int count) {
+  ProcessCost best{1e9, 1e9};
+  for (int i = 0; i < 3; ++i) {
+    int ends[2];
+    if (pipe(ends) != 0) Die("cannot make a pipe");
+    const pid_t child = fork();
+    if (child < 0) Die("cannot make a process");
+    if (child == 0) {
+      Compile(Chain(8, 10, false), "1x1x8", 10);  // what is set up once
+      const double seconds = Compile(ManyArguments(count), "1x1x2", 1).seconds;
+      const bool written = write(ends[1], &seconds, sizeof seconds) > 0;
+      _exit(written ? 0 : 1);
+    }
+    close(ends[1]);
+    double seconds = 0;
+    const bool is_read = read(ends[0], &seconds, sizeof seconds) > 0;
+    close(ends[0]);
+    int status = 0;
+    rusage usage{};
+    if (wait4(child, &status, 0, &usage) != child || status != 0 || !is_read)
+      Die("compiling " + std::to_string(count) + " arguments failed");
+    best = {std::min(best.seconds, seconds),
+            std::min(best.mib, usage.ru_maxrss / 1024.0)};
+  }
+  return best;
 }
 
 // Of each kernel of the examples the best of `rounds`, in milliseconds; sorted.
@@ -253,6 +320,19 @@ std::vector<double> ExampleKernels(const std::string& folder, int rounds) {
 int Main(int argc, char** argv) {
   const std::string what = argc > 1 ? argv[1] : "";
   const int calls = argc > 2 ? std::max(10, std::atoi(argv[2])) : 0;
+  if (what == "arguments") {  // before there are threads
+    const int most = calls > 0 ? calls : 8000;
+    const ProcessCost few = CompileArguments(most / 16);
+    const ProcessCost many = CompileArguments(most);
+    const std::string name = "compile.arguments" + std::to_string(most);
+    Figure(name + ".s", many.seconds, "s");
+    Figure(name + ".MiB", many.mib, "MiB");
+    Figure("compile.arguments.exponent",
+           std::log(many.seconds / few.seconds) / std::log(16.0), "");
+    Figure("compile.arguments.memory_exponent",
+           std::log(many.mib / few.mib) / std::log(16.0), "");
+    return 0;
+  }
   Compile(Chain(8, 10, false), "1x1x8", 10);  // what is set up once
   if (what == "chain") {
     const int most = calls > 0 ? calls : 10000;
@@ -336,8 +416,8 @@ int Main(int argc, char** argv) {
   } else {
     std::fprintf(
         stderr,
-        "usage: compile_bench chain|shards|kernels|elementwise|matmuls|"
-        "partition [COUNT], or examples FOLDER\n");
+        "usage: compile_bench chain|shards|kernels|elementwise|arguments|"
+        "matmuls|partition [COUNT], or examples FOLDER\n");
     return 2;
   }
   return 0;

@@ -118,6 +118,9 @@ LogicalResult bufferizeSegments(ModuleOp module);
 void shareMemory(func::FuncOp func, unsigned numInputs,
                  ArrayRef<int64_t> pairs);
 
+/// Functions on buffers with more arguments take a table of them.
+inline constexpr unsigned kMostArguments = 64;
+
 /// On functions that outlineParts makes: which of their buffers may lie where
 /// another one does.
 inline constexpr llvm::StringLiteral kPartAttrName = "part_of_segment";
@@ -205,6 +208,9 @@ struct LoweredSegment {
   SmallVector<unsigned> inputs; ///< positions in buffers that are only read
   SmallVector<unsigned> shared; ///< positions that may be the memory of another
   SmallVector<uint64_t> scratchOffsets;
+  /// The function takes coordinates, the step, the table of buffers and the
+  /// scratch memory, as the entry point does, not one argument for each buffer.
+  bool takesTable = false;
 };
 
 /// Lets contexts that load the dialect LLVM keep what lowerToLLVM() needs.
@@ -215,8 +221,19 @@ void registerConversion(DialectRegistry &registry);
 /// that are not constants, buffers that branches choose from.
 bool writePointers(ModuleOp module);
 
+/// Makes the buffer of the type at the pointer.
+using PointerToBuffer =
+    llvm::function_ref<Value(OpBuilder &, Location, MemRefType, Value)>;
+
+/// Lets a function with more than kMostArguments load the pointers to its
+/// buffers from a table where they are used. Arguments that are no pointers yet
+/// become buffers by `toBuffer`.
+void takeTable(func::FuncOp function, LoweredSegment &segment,
+               PointerToBuffer toBuffer);
+
 /// Lowers to the LLVM dialect and adds the entry points.
-LogicalResult lowerToLLVM(ModuleOp module, ArrayRef<LoweredSegment> segments);
+LogicalResult lowerToLLVM(ModuleOp module,
+                          MutableArrayRef<LoweredSegment> segments);
 
 /// Runs those of LLVM's passes that have something to do in kernels.
 /// Makes vectors of loops only if `hasPlainLoops`.

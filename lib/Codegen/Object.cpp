@@ -15,6 +15,7 @@
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
 #include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVM.h"
 #include "mlir/Conversion/LLVMCommon/ConversionTarget.h"
+#include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
 #include "mlir/Conversion/MathToLibm/MathToLibm.h"
@@ -71,15 +72,10 @@ static void describeBuffer(LLVM::LLVMFuncOp function, unsigned i, bool isShared,
                         b.getI64IntegerAttr(bytes));
 }
 
-/// Writes the function with the calling convention of abi.h: it takes buffers
-/// apart and calls the body, whose arguments carry what is known about them.
-static void addEntry(ModuleOp module, const kernel::LoweredSegment &segment,
-                     LLVM::LLVMFuncOp body) {
-  OpBuilder b(module.getContext());
-  Location loc = body.getLoc();
-  Type ptr = LLVM::LLVMPointerType::get(module.getContext());
-  Type i32 = b.getI32Type();
-  body.setLinkage(LLVM::Linkage::Internal);
+/// Says of the arguments of `body`, one for each buffer, what is known of them.
+static void describeArguments(LLVM::LLVMFuncOp body,
+                              const kernel::LoweredSegment &segment) {
+  Builder b(body.getContext());
   for (unsigned i = 0, e = body.getNumArguments(); i < e; ++i) {
     if (i == segment.buffers + 1) // the step, a number
       continue;
@@ -97,6 +93,42 @@ static void addEntry(ModuleOp module, const kernel::LoweredSegment &segment,
   for (unsigned i : segment.inputs)
     body.setArgAttr(i, LLVM::LLVMDialect::getReadonlyAttrName(),
                     b.getUnitAttr());
+}
+
+/// What `body` takes, from the arguments of its entry point.
+static SmallVector<Value> loadArguments(OpBuilder &b, Location loc,
+                                        const kernel::LoweredSegment &segment,
+                                        Block &entry) {
+  Type ptr = LLVM::LLVMPointerType::get(b.getContext());
+  SmallVector<Value> arguments;
+  for (unsigned i = 0; i < segment.buffers; ++i) {
+    Value slot = LLVM::GEPOp::create(b, loc, ptr, ptr, entry.getArgument(0),
+                                     ArrayRef<LLVM::GEPArg>{int32_t(i)});
+    arguments.push_back(LLVM::LoadOp::create(b, loc, ptr, slot));
+  }
+  arguments.push_back(entry.getArgument(1));
+  arguments.push_back(entry.getArgument(3));
+  for (uint64_t offset : segment.scratchOffsets) {
+    Value bytes = LLVM::ConstantOp::create(b, loc, b.getI64Type(),
+                                           b.getI64IntegerAttr(offset));
+    arguments.push_back(LLVM::GEPOp::create(b, loc, ptr, b.getI8Type(),
+                                            entry.getArgument(2),
+                                            ArrayRef<LLVM::GEPArg>{bytes}));
+  }
+  return arguments;
+}
+
+/// Writes the function with the calling convention of abi.h: it takes buffers
+/// apart and calls the body, whose arguments carry what is known about them.
+static void addEntry(ModuleOp module, const kernel::LoweredSegment &segment,
+                     LLVM::LLVMFuncOp body) {
+  OpBuilder b(module.getContext());
+  Location loc = body.getLoc();
+  Type ptr = LLVM::LLVMPointerType::get(module.getContext());
+  Type i32 = b.getI32Type();
+  body.setLinkage(LLVM::Linkage::Internal);
+  if (!segment.takesTable)
+    describeArguments(body, segment);
 
   b.setInsertionPointToEnd(module.getBody());
   auto entry = LLVM::LLVMFuncOp::create(
@@ -105,20 +137,11 @@ static void addEntry(ModuleOp module, const kernel::LoweredSegment &segment,
   Block *block = entry.addEntryBlock(b);
   b.setInsertionPointToStart(block);
   SmallVector<Value> arguments;
-  for (unsigned i = 0; i < segment.buffers; ++i) {
-    Value slot = LLVM::GEPOp::create(b, loc, ptr, ptr, block->getArgument(0),
-                                     ArrayRef<LLVM::GEPArg>{int32_t(i)});
-    arguments.push_back(LLVM::LoadOp::create(b, loc, ptr, slot));
-  }
-  arguments.push_back(block->getArgument(1));
-  arguments.push_back(block->getArgument(3));
-  for (uint64_t offset : segment.scratchOffsets) {
-    Value bytes = LLVM::ConstantOp::create(b, loc, b.getI64Type(),
-                                           b.getI64IntegerAttr(offset));
-    arguments.push_back(LLVM::GEPOp::create(b, loc, ptr, b.getI8Type(),
-                                            block->getArgument(2),
-                                            ArrayRef<LLVM::GEPArg>{bytes}));
-  }
+  if (segment.takesTable)
+    for (unsigned i : {1, 3, 0, 2})
+      arguments.push_back(block->getArgument(i));
+  else
+    arguments = loadArguments(b, loc, segment, *block);
   Value status = LLVM::CallOp::create(b, loc, body, arguments).getResult();
   LLVM::ReturnOp::create(b, loc, status);
 }
@@ -273,18 +296,26 @@ void kernel::registerConversion(DialectRegistry &registry) {
   });
 }
 
-/// All the rest to the LLVM dialect, at once: each conversion by itself would
-/// have to look at all ops.
-static LogicalResult convertToLLVM(ModuleOp module, bool hasPointers) {
-  MLIRContext *context = module.getContext();
+/// The conversion that the context knows, or `own`, which is made then.
+static const Conversion &findConversion(MLIRContext *context,
+                                        std::optional<Conversion> &own) {
   auto *dialect = context->getLoadedDialect<LLVM::LLVMDialect>();
   auto *known = dialect->getRegisteredInterface<KnownConversion>();
-  std::optional<Conversion> own;
-  const Conversion &conversion = known ? known->get() : own.emplace(context);
-  LLVMConversionTarget target(*context);
-  target.addLegalOp<ModuleOp>();
+  return known ? known->get() : own.emplace(context);
+}
+
+/// All the rest to the LLVM dialect, at once: each conversion by itself would
+/// have to look at all ops.
+static LogicalResult convertToLLVM(ModuleOp module, bool hasPointers,
+                                   const Conversion &conversion) {
+  LLVMConversionTarget target(*module.getContext());
+  target.addLegalOp<ModuleOp, UnrealizedConversionCastOp>();
   if (failed(applyFullConversion(module, target, conversion.patterns)))
     return failure();
+  // Buffers that takeTable() made, and what they become, are the same.
+  SmallVector<UnrealizedConversionCastOp> casts;
+  module.walk([&](UnrealizedConversionCastOp cast) { casts.push_back(cast); });
+  reconcileUnrealizedCasts(casts);
   // Buffers have been taken apart at each access. Of other ops one becomes one.
   if (!hasPointers)
     kernel::joinEqual(module);
@@ -292,15 +323,27 @@ static LogicalResult convertToLLVM(ModuleOp module, bool hasPointers) {
 }
 
 LogicalResult kernel::lowerToLLVM(ModuleOp module,
-                                  ArrayRef<LoweredSegment> segments) {
+                                  MutableArrayRef<LoweredSegment> segments) {
   // The last time that an error of ours would be seen as what it is.
   if (failed(verify(module)))
     return failure();
   const Parts parts = findParts(module);
   callAccurateFunctions(module);
   const bool hasPointers = writePointers(module);
+  std::optional<Conversion> own;
+  const Conversion &conversion = findConversion(module.getContext(), own);
+  auto toBuffer = [&](OpBuilder &b, Location loc, MemRefType type,
+                      Value pointer) -> Value {
+    Value descriptor = MemRefDescriptor::fromStaticShape(
+        b, loc, conversion.converter, type, pointer);
+    return UnrealizedConversionCastOp::create(b, loc, type, descriptor)
+        .getResult(0);
+  };
+  for (LoweredSegment &segment : segments)
+    takeTable(module.lookupSymbol<func::FuncOp>(segment.symbol), segment,
+              toBuffer);
   if (failed(lowerToBranches(module, hasPointers)) ||
-      failed(convertToLLVM(module, hasPointers)))
+      failed(convertToLLVM(module, hasPointers, conversion)))
     return failure();
   for (const LoweredSegment &segment : segments) {
     auto body = module.lookupSymbol<LLVM::LLVMFuncOp>(segment.symbol);

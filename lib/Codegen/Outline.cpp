@@ -13,7 +13,8 @@
 // one. Padding in front of a convolution and what is done to each element of
 // its result go with it. A part takes the buffers that it works on, and knows
 // of them what its caller knows. What can fail stays where it is: parts return
-// nothing.
+// nothing. Functions with very many arguments are cut up too, since they know
+// nothing of their buffers (BufferTable.cpp).
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,7 +38,8 @@ using namespace mlir::pathways;
 
 namespace {
 
-/// Functions with fewer ops of linalg stay whole.
+/// Functions with fewer ops of linalg stay whole, unless they have more than
+/// kMostArguments.
 constexpr unsigned kLeastOps = 32;
 /// Nests of loops with more of them are cut up inside.
 constexpr unsigned kMostInside = 128;
@@ -196,7 +198,8 @@ func::FuncOp Outliner::findEqual(func::FuncOp part) {
 
 bool Outliner::outline(ArrayRef<Operation *> ops) {
   Surroundings around;
-  if (!findSurroundings(ops, around))
+  if (!findSurroundings(ops, around) ||
+      around.arguments.size() > kernel::kMostArguments)
     return false;
 
   Location loc = ops.back()->getLoc();
@@ -274,10 +277,12 @@ static Operation *findTail(linalg::LinalgOp op) {
 
 void Outliner::visit(Block &block) {
   SmallVector<Operation *> run;
+  llvm::SmallDenseSet<Value, 64> operands; // of the run
   auto flush = [&] {
     if (!run.empty())
       outline(run);
     run.clear();
+    operands.clear();
   };
   for (auto it = block.begin(); it != block.end();) {
     Operation &op = *it++;
@@ -290,7 +295,10 @@ void Outliner::visit(Block &block) {
     bool isProduct =
         isWindow || (structured && kernel::isContraction(structured));
     if ((structured && !isProduct) || isa<memref::CopyOp>(op)) {
+      if (operands.size() + op.getNumOperands() > kernel::kMostArguments)
+        flush();
       run.push_back(&op);
+      operands.insert(op.operand_begin(), op.operand_end());
       if (run.size() == kMostTogether)
         flush();
       continue;
@@ -318,7 +326,7 @@ void Outliner::visit(Block &block) {
 }
 
 void kernel::outlineParts(func::FuncOp func, ArrayRef<bool> isShared) {
-  if (countOps(func) < kLeastOps)
+  if (countOps(func) < kLeastOps && func.getNumArguments() <= kMostArguments)
     return;
   Outliner(func->getParentOfType<ModuleOp>(), func, isShared)
       .visit(func.getBody().front());

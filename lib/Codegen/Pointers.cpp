@@ -180,17 +180,20 @@ void PointerWriter::write() {
     eraseArguments(function);
 }
 
-/// Puts a pointer in front of each argument that is a buffer, which stays until
-/// everything that takes it is written.
+/// Adds the arguments that the function is to have behind those that it has,
+/// which stay until everything that takes them is written.
 void PointerWriter::writeArguments(func::FuncOp function) {
   if (function.isDeclaration())
     return;
   Block &body = function.getBody().front();
-  for (unsigned i = 0; i < body.getNumArguments(); ++i) {
-    BlockArgument buffer = body.getArgument(i);
-    if (!isa<MemRefType>(buffer.getType()))
-      continue;
-    pointers[buffer] = body.insertArgument(i++, pointer, buffer.getLoc());
+  for (BlockArgument old : llvm::to_vector(body.getArguments())) {
+    bool isBuffer = isa<MemRefType>(old.getType());
+    Value added =
+        body.addArgument(isBuffer ? pointer : old.getType(), old.getLoc());
+    if (isBuffer)
+      pointers[old] = added;
+    else
+      old.replaceAllUsesWith(added);
   }
 }
 
@@ -198,9 +201,7 @@ void PointerWriter::eraseArguments(func::FuncOp function) {
   if (function.isDeclaration())
     return;
   Block &body = function.getBody().front();
-  body.eraseArguments([](BlockArgument argument) {
-    return isa<MemRefType>(argument.getType());
-  });
+  body.eraseArguments(0, function.getNumArguments());
   function.setType(FunctionType::get(function.getContext(),
                                      body.getArgumentTypes(),
                                      function.getResultTypes()));
