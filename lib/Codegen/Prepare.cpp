@@ -660,16 +660,18 @@ LogicalResult kernel::takeBuffers(func::FuncOp func) {
 
   OpBuilder b(context);
   b.setInsertionPointToStart(&body);
+  DenseMap<Value, Value> tensors; // of each argument
   for (BlockArgument argument : body.getArguments()) {
     Type type = argument.getType();
     argument.setType(bufferOf(type));
     auto tensor = bufferization::ToTensorOp::create(b, loc, type, argument,
                                                     /*restrict=*/true);
     argument.replaceAllUsesExcept(tensor, tensor);
-    for (Value &result : results)
-      if (result == argument)
-        result = tensor;
+    tensors[argument] = tensor;
   }
+  for (Value &result : results)
+    if (Value tensor = tensors.lookup(result))
+      result = tensor;
   b.setInsertionPoint(terminator);
   for (Value result : results) {
     Value output = body.addArgument(bufferOf(result.getType()), loc);

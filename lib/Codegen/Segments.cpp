@@ -382,50 +382,64 @@ mlir::pathways::splitAtCollectives(func::FuncOp body, MeshAttr mesh,
 // Aliases
 //===----------------------------------------------------------------------===//
 
-bool mlir::pathways::canAlias(const SegmentedBody &body, unsigned argument,
-                              unsigned result) {
-  SegmentValue operand{SegmentValue::Kind::Argument, argument};
-  SegmentValue written{SegmentValue::Kind::Result, result};
-  bool isWritten = false;
-  for (const SegmentStep &step : body.steps) {
+SegmentAliases::SegmentAliases(const SegmentedBody &body) {
+  for (auto [number, step] : llvm::enumerate(body.steps)) {
+    auto read = [&, n = static_cast<unsigned>(number)](SegmentValue value) {
+      if (value.kind == SegmentValue::Kind::Argument)
+        lastReads[value.index] = n;
+    };
+    auto write = [&, n = static_cast<unsigned>(number)](SegmentValue value,
+                                                        bool isCollective) {
+      if (value.kind == SegmentValue::Kind::Result)
+        firstWrites.try_emplace(value.index, Write{n, isCollective});
+    };
     if (step.isCollective()) {
-      bool reads = step.source == operand;
-      if (reads && (isWritten || step.result == written))
-        return false;
-      isWritten |= step.result == written;
+      read(step.source);
+      write(step.result, /*isCollective=*/true);
       continue;
     }
-    if (isWritten && llvm::is_contained(step.inputs, operand))
-      return false;
-    isWritten |= llvm::is_contained(step.outputs, written);
+    llvm::for_each(step.inputs, read);
+    for (const SegmentValue &output : step.outputs)
+      write(output, /*isCollective=*/false);
   }
-  return isWritten;
 }
 
-void mlir::pathways::addAlias(SegmentedBody &body, unsigned argument,
-                              unsigned result) {
-  SegmentValue operand{SegmentValue::Kind::Argument, argument};
-  SegmentValue written{SegmentValue::Kind::Result, result};
+bool SegmentAliases::canAlias(unsigned argument, unsigned result) const {
+  auto write = firstWrites.find(result);
+  if (write == firstWrites.end())
+    return false;
+  auto read = lastReads.find(argument);
+  if (read == lastReads.end() || read->second < write->second.step)
+    return true;
+  return read->second == write->second.step && !write->second.isCollective;
+}
+
+void mlir::pathways::addAliases(SegmentedBody &body,
+                                ArrayRef<AliasPair> aliases) {
   unsigned next = 0;
   for (const SegmentStep &step : body.steps) {
     if (step.isCollective())
       continue;
     func::FuncOp function = body.segments[next++];
-    auto input = llvm::find(step.inputs, operand);
-    auto output = llvm::find(step.outputs, written);
-    if (input == step.inputs.end() || output == step.outputs.end())
-      continue;
+    // Positions in the segment, the first of each.
+    llvm::DenseMap<unsigned, int64_t> inputs, outputs;
+    for (auto [position, value] : llvm::enumerate(step.inputs))
+      if (value.kind == SegmentValue::Kind::Argument)
+        inputs.try_emplace(value.index, position);
+    for (auto [position, value] : llvm::enumerate(step.outputs))
+      if (value.kind == SegmentValue::Kind::Result)
+        outputs.try_emplace(value.index, position);
     SmallVector<int64_t> pairs;
-    if (auto old =
-            function->getAttrOfType<DenseI64ArrayAttr>(kSegmentAliasAttrName))
-      llvm::append_range(pairs, old.asArrayRef());
-    int64_t first = input - step.inputs.begin();
-    int64_t second = output - step.outputs.begin();
-    for (size_t i = 0; i < pairs.size(); i += 2)
-      if (pairs[i] == first && pairs[i + 1] == second)
-        return;
-    pairs.append({first, second});
-    function->setAttr(kSegmentAliasAttrName,
-                      DenseI64ArrayAttr::get(function.getContext(), pairs));
+    llvm::DenseSet<std::pair<int64_t, int64_t>> known;
+    for (auto [argument, result] : aliases) {
+      auto input = inputs.find(argument);
+      auto output = outputs.find(result);
+      if (input != inputs.end() && output != outputs.end() &&
+          known.insert({input->second, output->second}).second)
+        pairs.append({input->second, output->second});
+    }
+    if (!pairs.empty())
+      function->setAttr(kSegmentAliasAttrName,
+                        DenseI64ArrayAttr::get(function.getContext(), pairs));
   }
 }

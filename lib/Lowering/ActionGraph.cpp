@@ -42,11 +42,10 @@ ActionGraph::Action &ActionGraph::addAction(Kind kind, StringRef name,
 }
 
 void ActionGraph::addRead(uint32_t action, uint32_t buffer) {
-  SmallVectorImpl<uint32_t> &operands = actions[action].operands;
   // Once each, however often the code takes it.
-  if (llvm::is_contained(operands, buffer))
+  if (!reads.insert({action, buffer}).second)
     return;
-  operands.push_back(buffer);
+  actions[action].operands.push_back(buffer);
   Buffer &entry = buffers[buffer];
   // The feed of a carried argument reads what comes after it.
   if (entry.writer != action)

@@ -20,6 +20,7 @@
 #include "mlir/IR/Location.h"
 #include "pathways/Dialect/Pathways/Pathways.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SmallVector.h"
 #include <string>
 #include <vector>
@@ -162,6 +163,8 @@ public:
 private:
   UniqueNames bufferNames, actionNames;
   llvm::DenseMap<Type, uint32_t> layoutNumbers;
+  /// Actions and what they read, as long as the graph is built.
+  llvm::DenseSet<std::pair<uint32_t, uint32_t>> reads;
 };
 
 } // namespace mlir::pathways

@@ -53,8 +53,7 @@ private:
   void addSteps(CallOp call, const PlanKernel &kernel, uint32_t gang);
   void findCarried();
   /// Arguments whose memory a result may take, with the results.
-  FailureOr<SmallVector<std::pair<unsigned, SmallVector<unsigned>>>>
-  getDonations(CallOp call);
+  FailureOr<MemoryWishes> getDonations(CallOp call);
   /// The carried argument in whose memory `value` is, if no feed reads it.
   BlockArgument getCarriedAt(Value value);
   /// Whether `result` may be written where `argument` is: it is the next value
@@ -188,11 +187,29 @@ bool GraphBuilder::isNextOf(Value result, BlockArgument argument) {
          });
 }
 
-FailureOr<SmallVector<std::pair<unsigned, SmallVector<unsigned>>>>
-GraphBuilder::getDonations(CallOp call) {
-  SmallVector<std::pair<unsigned, SmallVector<unsigned>>> wanted;
+FailureOr<MemoryWishes> GraphBuilder::getDonations(CallOp call) {
+  MemoryWishes wanted;
+  llvm::DenseMap<Value, unsigned> reads;
+  for (Value operand : call.getInputs())
+    ++reads[operand];
+  llvm::DenseMap<Value, OpResult> nexts; // of carried arguments
+  for (OpResult result : call->getResults()) {
+    auto into = carriedInto.find(result);
+    if (into == carriedInto.end()) {
+      FailureOr<ArrayInfo> info = getInfo(result);
+      if (failed(info))
+        return failure();
+      wanted.open[info->shard].push_back(result.getResultNumber());
+    } else if (isNextOf(result, into->second.front())) {
+      nexts[into->second.front()] = result;
+    }
+  }
+  ArrayRef<int64_t> donated = call.getDonated(); // ascending
   for (auto [index, operand] : llvm::enumerate(call.getInputs())) {
-    bool isDonated = llvm::is_contained(call.getDonated(), index);
+    bool isDonated =
+        !donated.empty() && donated.front() == static_cast<int64_t>(index);
+    if (isDonated)
+      donated = donated.drop_front();
     // What a step makes of a carried argument belongs where that is; it is
     // updated there unasked, as nobody else can tell.
     BlockArgument carried = getCarriedAt(operand);
@@ -200,39 +217,40 @@ GraphBuilder::getDonations(CallOp call) {
       continue;
     // The feed of a carried argument reads one firing late. Donations were
     // resolved to last uses; without that there is no alias.
-    if (llvm::count(call.getInputs(), operand) != 1 ||
-        carriedInto.contains(operand) || liveness->getLaterRead(operand, call))
+    if (reads.lookup(operand) != 1 || carriedInto.contains(operand) ||
+        liveness->getLaterRead(operand, call))
       continue;
     FailureOr<ArrayInfo> have = getInfo(operand);
     if (failed(have))
       return failure();
-    SmallVector<unsigned> results;
-    for (OpResult result : call->getResults()) {
-      FailureOr<ArrayInfo> info = getInfo(result);
+    MemoryWishes::Wish wish{static_cast<unsigned>(index), std::nullopt,
+                            isDonated, have->shard};
+    if (OpResult next = carried ? nexts.lookup(carried) : OpResult()) {
+      FailureOr<ArrayInfo> info = getInfo(next);
       if (failed(info))
         return failure();
-      if (info->shard != have->shard)
-        continue;
-      if (carried && isNextOf(result, carried))
-        results.insert(results.begin(), result.getResultNumber());
-      else if (isDonated && !carriedInto.contains(result))
-        results.push_back(result.getResultNumber());
+      if (info->shard == have->shard)
+        wish.best = next.getResultNumber();
     }
-    if (!results.empty())
-      wanted.push_back({static_cast<unsigned>(index), results});
+    if (wish.best || (isDonated && wanted.open.contains(have->shard)))
+      wanted.wishes.push_back(wish);
   }
   return wanted;
 }
 
 void GraphBuilder::explainDonations(CallOp call, const PlanKernel &kernel) {
+  llvm::SmallDenseSet<int64_t> aliased;
+  for (auto [argument, result] : kernel.aliases)
+    aliased.insert(argument);
+  llvm::SmallDenseSet<Type> shards; // of the results
+  for (Type type : call.getOutputs().getTypes())
+    shards.insert(infos.lookup(type).shard);
   for (int64_t index : call.getDonated()) {
-    if (llvm::is_contained(llvm::make_first_range(kernel.aliases), index))
+    if (aliased.contains(index))
       continue;
     RankedTensorType shard =
         infos.lookup(call.getInputs()[index].getType()).shard;
-    bool fits = llvm::any_of(call.getOutputs().getTypes(), [&](Type type) {
-      return infos.lookup(type).shard == shard;
-    });
+    bool fits = shards.contains(shard);
     InFlightDiagnostic remark =
         call.emitRemark() << "operand " << index << " of '" << call.getCallee()
                           << "' is donated, but no result takes its memory: ";

@@ -58,10 +58,41 @@ LogicalResult KernelTable::setCost(PlanKernel &kernel) {
   return success();
 }
 
-PlanKernel *
-KernelTable::get(func::FuncOp callee, MeshAttr mesh,
-                 ArrayRef<ArrayType> operands,
-                 ArrayRef<std::pair<unsigned, SmallVector<unsigned>>> wanted) {
+/// Each argument of `wanted` with the result that takes its memory, if one can.
+static SmallVector<AliasPair> chooseAliases(const SegmentedBody &body,
+                                            const MemoryWishes &wanted) {
+  SegmentAliases aliases(body);
+  SmallVector<AliasPair> chosen;
+  llvm::SmallDenseSet<unsigned> taken;
+  auto take = [&](unsigned argument, unsigned result) {
+    if (taken.contains(result) || !aliases.canAlias(argument, result))
+      return false;
+    chosen.push_back({argument, result});
+    taken.insert(result);
+    return true;
+  };
+  // The first of the open results that may not be taken yet, by type.
+  llvm::DenseMap<Type, size_t> firsts;
+  for (const MemoryWishes::Wish &wish : wanted.wishes) {
+    if (wish.best && take(wish.argument, *wish.best))
+      continue;
+    auto *open = wanted.open.find(wish.shard);
+    if (!wish.isDonated || open == wanted.open.end())
+      continue;
+    ArrayRef<unsigned> results = open->second;
+    size_t &first = firsts[wish.shard];
+    while (first < results.size() && taken.contains(results[first]))
+      ++first;
+    for (unsigned result : results.drop_front(first))
+      if (take(wish.argument, result))
+        break;
+  }
+  return chosen;
+}
+
+PlanKernel *KernelTable::get(func::FuncOp callee, MeshAttr mesh,
+                             ArrayRef<ArrayType> operands,
+                             const MemoryWishes &wanted) {
   Builder b(callee.getContext());
   Needs need = getNeeds(callee);
   SmallVector<Attribute> parts = {callee.getSymNameAttr()};
@@ -75,11 +106,14 @@ KernelTable::get(func::FuncOp callee, MeshAttr mesh,
   }
   Attribute code = b.getArrayAttr(parts);
   SmallVector<Attribute> wish = {code};
-  for (const auto &[argument, results] : wanted) {
-    wish.push_back(b.getI64IntegerAttr(argument));
-    wish.push_back(b.getI64ArrayAttr(
+  SmallVector<int64_t> numbers;
+  for (const MemoryWishes::Wish &part : wanted.wishes)
+    numbers.append(
+        {part.argument, part.best ? int64_t{*part.best} : -1, part.isDonated});
+  wish.push_back(b.getDenseI64ArrayAttr(numbers));
+  for (const auto &[shard, results] : wanted.open)
+    wish.push_back(b.getDenseI64ArrayAttr(
         SmallVector<int64_t>(results.begin(), results.end())));
-  }
   PlanKernel *&known = byWish[b.getArrayAttr(wish)];
   if (known)
     return known;
@@ -94,21 +128,13 @@ KernelTable::get(func::FuncOp callee, MeshAttr mesh,
   if (failed(split))
     return nullptr;
   kernel->body = std::move(*split);
-  llvm::SmallDenseSet<unsigned> taken;
-  for (const auto &[argument, results] : wanted) {
-    for (unsigned result : results) {
-      if (taken.contains(result) || !canAlias(kernel->body, argument, result))
-        continue;
-      addAlias(kernel->body, argument, result);
-      kernel->aliases.push_back({argument, result});
-      taken.insert(result);
-      break;
-    }
-  }
-  SmallVector<Attribute> got = {code};
+  kernel->aliases = chooseAliases(kernel->body, wanted);
+  addAliases(kernel->body, kernel->aliases);
+  SmallVector<int64_t> got;
   for (auto [argument, result] : kernel->aliases)
-    got.push_back(b.getI64ArrayAttr({argument, result}));
-  PlanKernel *&same = byResult[b.getArrayAttr(got)];
+    got.append({argument, result});
+  PlanKernel *&same =
+      byResult[b.getArrayAttr({code, b.getDenseI64ArrayAttr(got)})];
   if (same)
     return known = same;
 

@@ -15,12 +15,11 @@
 #include "pathways/Codegen/Segments.h"
 #include "pathways/Dialect/Pathways/Pathways.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/MapVector.h"
 #include <memory>
+#include <optional>
 
 namespace mlir::pathways {
-
-/// An argument and a result of a computation in the same memory.
-using AliasPair = std::pair<unsigned, unsigned>;
 
 struct PlanKernel {
   uint32_t number = 0; ///< in the table
@@ -36,17 +35,30 @@ struct PlanKernel {
   OwningOpRef<ModuleOp> holder;
 };
 
+/// Which results of a call should take the memory of its arguments.
+struct MemoryWishes {
+  struct Wish {
+    unsigned argument;
+    /// The result that it would best go to.
+    std::optional<unsigned> best = std::nullopt;
+    /// Any of `open` will do otherwise.
+    bool isDonated = false;
+    RankedTensorType shard; ///< of the argument
+  };
+  SmallVector<Wish> wishes;
+  /// Results that may take donated memory, by the type of their shards.
+  llvm::MapVector<Type, SmallVector<unsigned>> open;
+};
+
 /// Gives equal computations one kernel.
 class KernelTable {
 public:
   explicit KernelTable(const CostModel &costs) : costs(costs) {}
 
   /// The kernel for calls of `callee` with operands of these types on `mesh`.
-  /// In each of `wanted`, an argument with the results, best first, that could
-  /// take its memory. Null after a diagnostic.
+  /// It does of `wanted` what the code can do. Null after a diagnostic.
   PlanKernel *get(func::FuncOp callee, MeshAttr mesh,
-                  ArrayRef<ArrayType> operands,
-                  ArrayRef<std::pair<unsigned, SmallVector<unsigned>>> wanted);
+                  ArrayRef<ArrayType> operands, const MemoryWishes &wanted);
 
   /// In the order of the table.
   ArrayRef<std::unique_ptr<PlanKernel>> getKernels() const { return kernels; }

@@ -13,6 +13,7 @@
 #include <tuple>
 #include <utility>
 
+#include "absl/container/flat_hash_set.h"
 #include "runtime/base/buffer_bytes.h"
 #include "runtime/plan/tables.h"
 #include "runtime/plan/verify_internal.h"
@@ -69,7 +70,12 @@ class MemoryChecker {
         budget_((int64_t{1} << 20) +
                 64 * (int64_t{context->plan.actions_size()} +
                       context->plan.edges_size() +
-                      context->plan.buffers_size())) {}
+                      context->plan.buffers_size())) {
+    for (const proto::Action& action : context->plan.actions()) {
+      for (const proto::Alias& alias : action.aliases())
+        aliases_.insert({alias.operand(), alias.result()});
+    }
+  }
 
   void Run() {
     size_t issues = context_.issues.size();
@@ -270,9 +276,7 @@ class MemoryChecker {
                 " writes both");
         return;
       }
-      for (const proto::Alias& alias : context_.action(by).aliases()) {
-        if (alias.operand() == a && alias.result() == b) return;
-      }
+      if (aliases_.contains({a, b})) return;
       if (context_.action(by).kind() == proto::FEED) {
         AddPair(a, b, " share memory, but ", context_.ActionText(by),
                 " copies the one into the other, expected equal places or "
@@ -331,6 +335,8 @@ class MemoryChecker {
   Context& context_;
   const PathIndex& paths_;
   int64_t budget_;
+  // Operands and results in one memory; only the writer of the result says so.
+  absl::flat_hash_set<std::pair<uint32_t, uint32_t>> aliases_;
 };
 
 }  // namespace

@@ -97,15 +97,32 @@ FailureOr<SegmentedBody> splitAtCollectives(func::FuncOp body, MeshAttr mesh,
                                             ArrayRef<ArrayType> operandTypes,
                                             OpBuilder &builder, StringRef name);
 
-/// Whether result `result` may occupy the memory of argument `argument`: no
-/// step after the first write of the result reads the argument, and no
-/// collective reads the one and writes the other. A segment that does both gets
-/// the pair added to its kSegmentAliasAttrName by addAlias.
-bool canAlias(const SegmentedBody &body, unsigned argument, unsigned result);
+/// An argument and a result of a body in the same memory.
+using AliasPair = std::pair<unsigned, unsigned>;
 
-/// Records on the segments of `body` that `result` occupies the memory of
-/// `argument`. Requires canAlias.
-void addAlias(SegmentedBody &body, unsigned argument, unsigned result);
+/// Knows which results of a body may occupy the memory of which arguments.
+class SegmentAliases {
+public:
+  explicit SegmentAliases(const SegmentedBody &body);
+
+  /// Whether result `result` may occupy the memory of argument `argument`: no
+  /// step after the first write of the result reads the argument, and no
+  /// collective reads the one and writes the other.
+  bool canAlias(unsigned argument, unsigned result) const;
+
+private:
+  struct Write {
+    unsigned step;
+    bool isCollective;
+  };
+  llvm::DenseMap<unsigned, unsigned> lastReads; ///< steps, by argument
+  llvm::DenseMap<unsigned, Write> firstWrites;  ///< by result
+};
+
+/// Records on the segments of `body` that results occupy the memory of
+/// arguments: a segment that reads the one and writes the other gets the pair
+/// added to its kSegmentAliasAttrName. Requires canAlias.
+void addAliases(SegmentedBody &body, ArrayRef<AliasPair> aliases);
 
 } // namespace mlir::pathways
 

@@ -364,20 +364,20 @@ ParseResult CallOp::parse(OpAsmParser &parser, OperationState &result) {
   if (succeeded(parser.parseOptionalKeyword("donate"))) {
     if (parser.parseOperandList(donated, OpAsmParser::Delimiter::Paren))
       return failure();
+    llvm::DenseMap<std::pair<StringRef, unsigned>, int64_t> positions;
+    for (auto [index, input] : llvm::enumerate(inputs))
+      positions.try_emplace({input.name, input.number}, index);
     SmallVector<int64_t> indices;
+    llvm::DenseSet<int64_t> seen;
     for (const OpAsmParser::UnresolvedOperand &operand : donated) {
-      auto *input = llvm::find_if(inputs, [&](const auto &candidate) {
-        return candidate.name == operand.name &&
-               candidate.number == operand.number;
-      });
-      if (input == inputs.end())
+      auto input = positions.find({operand.name, operand.number});
+      if (input == positions.end())
         return parser.emitError(operand.location, "'")
                << operand.name << "' is donated, but is not an operand";
-      int64_t index = input - inputs.begin();
-      if (llvm::is_contained(indices, index))
+      if (!seen.insert(input->second).second)
         return parser.emitError(operand.location, "'")
                << operand.name << "' is donated twice";
-      indices.push_back(index);
+      indices.push_back(input->second);
     }
     llvm::sort(indices);
     result.addAttribute(getDonatedAttrName(result.name),

@@ -251,12 +251,11 @@ LogicalResult KernelOp::verifyRegions() {
              << segment.getId() << "' in kernel '" << getId() << "'";
     // (C3)
     SmallVector<Type> inputs, outputs;
-    ArrayRef<int64_t> written = segment.getWritten();
+    llvm::SmallDenseSet<int64_t> written;
+    written.insert(segment.getWritten().begin(), segment.getWritten().end());
     for (auto [position, type] :
          llvm::enumerate(segment.getOperandTypes().getAsValueRange<TypeAttr>()))
-      (llvm::is_contained(written, static_cast<int64_t>(position)) ? outputs
-                                                                   : inputs)
-          .push_back(type);
+      (written.contains(position) ? outputs : inputs).push_back(type);
     auto expected = FunctionType::get(getContext(), inputs, outputs);
     if (function.getFunctionType() != expected) {
       InFlightDiagnostic error = function.emitOpError("expected type ")

@@ -208,7 +208,7 @@ TEST(Segments, CollectivesFollowEachOther) {
   EXPECT_EQ(cut.steps(), "part.0(A0A1)->T0T2; all_reduce T0->T1; "
                          "all_reduce T2->T3; part.1(A1T1A0T3)->R0R1");
   // In the place of %y: nobody reads that behind the first result.
-  EXPECT_TRUE(canAlias(cut.body(), 1, 0));
+  EXPECT_TRUE(SegmentAliases(cut.body()).canAlias(1, 0));
   auto results = cut.run({{{1, 2}, {3, 4}}, {{5, 6}, {7, 8}}}, {2, 2});
   // b = {12,16}; e = {58,80}.
   EXPECT_EQ(results[0][0], (std::vector<float>{-9, -12}));
@@ -247,7 +247,7 @@ TEST(Segments, CollectiveOfAnArgumentReturned) {
   ASSERT_TRUE(cut.ok()) << cut.kernel.errors();
   EXPECT_EQ(cut.steps(), "all_reduce A0->R0");
   EXPECT_TRUE(cut.body().segments.empty());
-  EXPECT_FALSE(canAlias(cut.body(), 0, 0));
+  EXPECT_FALSE(SegmentAliases(cut.body()).canAlias(0, 0));
 }
 
 TEST(Segments, ResultsThatAreTheSame) {
@@ -272,8 +272,8 @@ TEST(Segments, ResultsThatAreTheSame) {
     EXPECT_EQ(results[s][4], (std::vector<float>{1.f + 2 * s, 2.f + 2 * s}));
   }
   // The argument is read after result 0 was written; result 4 comes last.
-  EXPECT_FALSE(canAlias(cut.body(), 0, 0));
-  EXPECT_TRUE(canAlias(cut.body(), 0, 4));
+  EXPECT_FALSE(SegmentAliases(cut.body()).canAlias(0, 0));
+  EXPECT_TRUE(SegmentAliases(cut.body()).canAlias(0, 4));
 }
 
 TEST(Segments, AliasIsRecordedWhereItMatters) {
@@ -285,10 +285,9 @@ TEST(Segments, AliasIsRecordedWhereItMatters) {
       return %c : tensor<2xf32>
     })");
   ASSERT_TRUE(cut.ok()) << cut.kernel.errors();
-  EXPECT_TRUE(canAlias(cut.body(), 0, 0));
-  ASSERT_TRUE(canAlias(cut.body(), 1, 0));
-  addAlias(cut.body(), 1, 0);
-  addAlias(cut.body(), 1, 0);
+  EXPECT_TRUE(SegmentAliases(cut.body()).canAlias(0, 0));
+  ASSERT_TRUE(SegmentAliases(cut.body()).canAlias(1, 0));
+  addAliases(cut.body(), {{1, 0}, {1, 0}});
   EXPECT_FALSE(cut.body().segments[0]->hasAttr(kSegmentAliasAttrName));
   auto pairs = cut.body().segments[1]->getAttrOfType<DenseI64ArrayAttr>(
       kSegmentAliasAttrName);
