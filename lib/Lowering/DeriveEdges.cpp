@@ -9,6 +9,7 @@
 #include "PlanSteps.h"
 
 #include "llvm/ADT/DenseSet.h"
+#include <optional>
 
 using namespace mlir;
 using namespace mlir::pathways;
@@ -27,7 +28,10 @@ public:
   std::vector<PlanEdge> take() { return std::move(edges); }
 
 private:
+  void orderSend(uint32_t before, uint32_t after);
   void closeTurns(uint32_t last, uint32_t head);
+  std::optional<uint32_t> findLastGang(uint32_t buffer) const;
+  bool isReadByGang(uint32_t buffer) const;
   void add(const PlanEdge &edge);
   /// How whatever enters a buffer anew is bound to its shards.
   proto::Relation getEntryRelation(uint32_t buffer) const {
@@ -71,12 +75,15 @@ void EdgeDeriver::addData(uint32_t buffer) {
     add({use.writer, use.writer, 1, proto::DATA, proto::SAME});
 }
 
-/// `turn.after` waits for who uses `turn.before`.
+/// `turn.after` waits for what uses `turn.before`.
 void EdgeDeriver::orderTurn(const MemoryPlan::Turn &turn) {
-  const ActionGraph::Buffer &buffer = graph.buffers[turn.before];
   if (turn.isLater)
     return closeTurns(turn.before, turn.after);
-  // A gang: the others take no bytes but those that nobody had in their firing.
+  if (graph.isMoved(turn.after))
+    return orderSend(turn.before, turn.after);
+  // A gang: what a feed writes takes no bytes but those that nobody had in
+  // their firing.
+  const ActionGraph::Buffer &buffer = graph.buffers[turn.before];
   uint32_t writer = graph.buffers[turn.after].writer;
   for (uint32_t reader : buffer.readers) {
     if (graph.isGang(reader))
@@ -87,37 +94,88 @@ void EdgeDeriver::orderTurn(const MemoryPlan::Turn &turn) {
       add({writer, reader, credits[turn.before], proto::REUSE, proto::SAME});
   }
   // What nobody reads is there until its writer is done.
-  if (buffer.readers.empty() && !graph.isGang(buffer.writer))
+  if (buffer.readers.empty() && !graph.isGang(buffer.writer)) {
     add({buffer.writer, writer, 0, proto::REUSE, proto::SAME});
+    if (graph.isMoved(turn.before))
+      add({writer, buffer.writer, credits[turn.before], proto::REUSE,
+           proto::SAME});
+  }
+}
+
+/// The last access of `buffer` by a gang, if there is one that does not come
+/// before another access; the order of its queue puts the others before it.
+std::optional<uint32_t> EdgeDeriver::findLastGang(uint32_t buffer) const {
+  const ActionGraph::Buffer &use = graph.buffers[buffer];
+  for (uint32_t reader : llvm::reverse(use.readers))
+    if (graph.isGang(reader))
+      return reader;
+  if (use.readers.empty() && graph.isGang(use.writer))
+    return use.writer;
+  return std::nullopt;
+}
+
+/// The send to `after` waits for what uses `before`, which is in its bytes.
+/// Queue order leads back to a gang from the gangs that read what was received;
+/// where there is none, and to other actions, an edge does.
+void EdgeDeriver::orderSend(uint32_t before, uint32_t after) {
+  const ActionGraph::Buffer &old = graph.buffers[before];
+  uint32_t send = graph.getEntry(after), recv = graph.buffers[after].writer;
+  auto wait = [&](uint32_t user, bool hasWayBack) {
+    add({user, send, 0, proto::REUSE, proto::PIECES});
+    if (!hasWayBack)
+      add({recv, user, credits[after], proto::REUSE, proto::SAME});
+  };
+  for (uint32_t reader : old.readers)
+    if (!graph.isGang(reader))
+      wait(reader, /*hasWayBack=*/false);
+  if (old.readers.empty() && !graph.isGang(old.writer))
+    wait(old.writer, /*hasWayBack=*/false);
+  if (std::optional<uint32_t> gang = findLastGang(before))
+    wait(*gang, isReadByGang(after));
+}
+
+bool EdgeDeriver::isReadByGang(uint32_t buffer) const {
+  return llvm::any_of(graph.buffers[buffer].readers,
+                      [&](uint32_t reader) { return graph.isGang(reader); });
 }
 
 /// `last` is the last one of a firing somewhere, `head` the first one there.
 void EdgeDeriver::closeTurns(uint32_t last, uint32_t head) {
-  uint32_t copies = credits[head];
-  bool gangs = graph.isGang(graph.buffers[head].writer);
+  const ActionGraph::Buffer &old = graph.buffers[last];
+  uint32_t copies = credits[head], writer = graph.buffers[head].writer;
+  bool gangs = graph.isGang(writer);
   // The feed of a ring reads the last buffer where it writes the first, and has
   // its edges from that. Its credit leads back to all gangs behind the writer.
   bool isRing = graph.isRing(head);
   uint32_t entry = graph.getEntry(head);
   proto::Relation relation = getEntryRelation(head);
-  uint32_t lastGang = graph.buffers[last].writer;
-  for (uint32_t reader : graph.buffers[last].readers) {
-    if (graph.isGang(reader)) {
-      lastGang = reader;
-      continue;
-    }
-    if (isRing && reader == entry)
-      continue;
-    add({reader, entry, copies, proto::REUSE, relation});
-    if (!gangs && !isRing)
-      add({graph.buffers[head].writer, reader, 0, proto::REUSE, proto::SAME});
-  }
+  auto wait = [&](uint32_t user) {
+    add({user, entry, copies, proto::REUSE, relation});
+    // The way back; queue order gives it from a gang to what reads or is one.
+    if ((!gangs || !graph.isGang(old.writer)) && !isRing)
+      add({writer, user, 0, proto::REUSE, proto::SAME});
+  };
+  for (uint32_t reader : old.readers)
+    if (!graph.isGang(reader) && !(isRing && reader == entry))
+      wait(reader);
+  // What nobody reads is there until its writer is done.
+  if (old.readers.empty() && graph.isMoved(last))
+    wait(old.writer);
+  if (gangs)
+    return;
+  // Behind the gang that wrote it, if no gang reads it; what is received is
+  // not there before its recv is done.
+  std::optional<uint32_t> lastGang = findLastGang(last);
+  if (!lastGang && !graph.isMoved(last))
+    lastGang = old.writer;
   // A gang that reads the head has the right edge already, as a credit, and the
   // one that writes what a ring's feed reads has it as data.
-  bool isKnown = llvm::is_contained(graph.buffers[head].readers, lastGang) ||
-                 (isRing && lastGang == graph.buffers[last].writer);
-  if (!gangs && !isKnown)
-    add({lastGang, entry, copies, proto::REUSE, relation});
+  if (!lastGang || llvm::is_contained(graph.buffers[head].readers, *lastGang) ||
+      (isRing && *lastGang == old.writer))
+    return;
+  add({*lastGang, entry, copies, proto::REUSE, relation});
+  if (graph.isMoved(head) && !isReadByGang(head))
+    add({writer, *lastGang, 0, proto::REUSE, proto::SAME});
 }
 
 void EdgeDeriver::addControl(uint32_t from, uint32_t to,

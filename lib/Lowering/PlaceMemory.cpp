@@ -27,6 +27,8 @@ struct Unit {
   uint64_t bytes = 0;          // aligned
   uint32_t begin = 0, end = 0; // first and last action
   bool shareable = false;
+  // Of what is received the slice that sends it, else kNone.
+  uint32_t sender = ActionGraph::kNone;
 };
 
 /// Which bytes hold what, as buffers enter one after the other.
@@ -77,8 +79,12 @@ static Unit makeUnit(const ActionGraph &graph, uint32_t head) {
   const ActionGraph::Buffer &first = graph.buffers[head];
   Unit unit;
   unit.bytes = llvm::alignTo(first.bytes, ::pathways::kBufferAlignment);
-  unit.begin = unit.end = first.writer;
-  unit.shareable = graph.isGang(first.writer) && unit.bytes > 0;
+  unit.begin = graph.getEntry(head);
+  unit.end = first.writer;
+  unit.shareable =
+      (graph.isGang(first.writer) || graph.isMoved(head)) && unit.bytes > 0;
+  if (graph.isMoved(head))
+    unit.sender = graph.actions[unit.begin].slice;
   for (uint32_t b = head; b != ActionGraph::kNone; b = graph.buffers[b].next) {
     unit.buffers.push_back(b);
     unit.end = std::max(unit.end, graph.buffers[b].writer);
@@ -93,16 +99,29 @@ static Unit makeUnit(const ActionGraph &graph, uint32_t head) {
 
 /// Places of their own first, then what takes turns. Fails where sums would not
 /// be exact.
+///
+/// A send waits for the last use of the bytes that its recv fills. For the
+/// transfer to run beside the gangs that use what was received before it on the
+/// same way, these bytes must be free before those gangs are done: the place is
+/// taken from there on.
 static LogicalResult placeUnits(Frame &frame) {
   std::vector<PackItem> items;
   std::vector<size_t> unitOf;
+  // The end of what each slice sent last.
+  llvm::DenseMap<uint32_t, uint32_t> received;
   // Whatever the packing, it takes no more than this.
   uint64_t most = 0;
   frame.offsets.resize(frame.units.size());
   for (auto [number, unit] : llvm::enumerate(frame.units)) {
     most = ::pathways::AddBytes(most, unit.bytes);
     if (unit.shareable) {
-      items.push_back({unit.bytes, unit.begin, unit.end});
+      uint32_t begin = unit.begin;
+      if (unit.sender != ActionGraph::kNone) {
+        auto [last, isFirst] = received.try_emplace(unit.sender, unit.end);
+        if (!isFirst)
+          begin = std::min(begin, std::exchange(last->second, unit.end));
+      }
+      items.push_back({unit.bytes, begin, unit.end});
       unitOf.push_back(number);
       continue;
     }

@@ -84,10 +84,13 @@ struct MemoryPlan {
 
 /// Buffers with equal credits on a slice form a frame; firing n of all of them
 /// uses copy n mod credits of the frame. Buffers take turns in the bytes of a
-/// frame when only gangs write them: the queue then orders writers and readers
-/// that are gangs, a step apart too, and what remains is an edge from each send
-/// or fetch to the next writers. Whatever is written from outside, by a feed or
-/// a recv, has a place of its own, but for those that follow it there.
+/// frame. Where a gang writes next, the queue orders it behind readers that are
+/// gangs, a step apart too, and what remains is an edge from each send or
+/// fetch. Where a recv writes next, its send waits for the last gang, and for
+/// each send and fetch, that reads what is there. Of two buffers that one slice
+/// receives from another in turn, the second one never waits for the readers of
+/// the first one. What a feed writes has a place of its own, but for the
+/// buffers that follow it there.
 ///
 /// Fails, with a diagnostic, when a slice needs more than a plan can say.
 FailureOr<MemoryPlan> placeMemory(const ActionGraph &graph,

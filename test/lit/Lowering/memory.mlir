@@ -121,3 +121,36 @@ pw.program @cannot(%x: !pw.array<4xf32, @s, [{}]>, %y: !pw.array<4xf32, @s, [{}]
   %3 = pw.call @neg(%z) donate(%z) : (!pw.array<4xf32, @s, [{}]>) -> !pw.array<4xf32, @s, [{}]>
   pw.return %0, %2, %1, %3, %z : !pw.array<f32, @s, []>, !pw.array<4xf32, @s, [{}]>, !pw.array<4xf32, @t, [{}]>, !pw.array<4xf32, @s, [{}]>, !pw.array<4xf32, @s, [{}]>
 }
+
+// -----
+
+// What one slice receives from another in turn takes two places: a send lets the next
+// value in once the gang before the last one has used what was there, and runs beside
+// the last one. In a later step the first send waits for the last reader.
+
+pw.slice @s mesh <>
+pw.slice @t mesh <>
+pw.bind @s to island 0 devices base 0 strides []
+pw.bind @t to island 0 devices base 1 strides []
+func.func private @neg(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = arith.negf %a : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+!s = !pw.array<4xf32, @s, [{}]>
+!t = !pw.array<4xf32, @t, [{}]>
+// CHECK-LABEL: plan.program @received
+// CHECK-DAG: plan.buffer @x.1 on @t layout 0 at [[A:[0-9]+]] bytes 16
+// CHECK-DAG: plan.buffer @y.1 on @t layout 0 at [[B:[0-9]+]] bytes 16
+// CHECK-DAG: plan.buffer @z.1 on @t layout 0 at [[A]] bytes 16
+// CHECK-DAG: plan.edge @neg -> @z.send reuse pieces{{$}}
+// CHECK-DAG: plan.edge @neg.2 -> @x.send reuse pieces tokens 2
+// CHECK-NOT: plan.edge @neg.1 -> @z.send
+pw.program @received(%x: !s, %y: !s, %z: !s) -> () {
+  %0 = pw.transfer %x : !s -> !t
+  %1 = pw.call @neg(%0) : (!t) -> !t
+  %2 = pw.transfer %y : !s -> !t
+  %3 = pw.call @neg(%2) : (!t) -> !t
+  %4 = pw.transfer %z : !s -> !t
+  %5 = pw.call @neg(%4) : (!t) -> !t
+  pw.return
+}

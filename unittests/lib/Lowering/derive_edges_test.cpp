@@ -74,6 +74,52 @@ TEST_F(DeriveEdgesTest, TheNextInTurnWaitsForAFetch) {
                                        proto::SAME}));
 }
 
+/// A send lets the next value into the place of another one.
+TEST_F(DeriveEdgesTest, ASendWaitsForTheUsersOfItsPlace) {
+  std::vector<uint32_t> sends, recvs, users;
+  for (int i = 0; i < 3; ++i) {
+    auto [send, recv] = move(write(gang({})));
+    uint32_t buffer = write(recv);
+    sends.push_back(send);
+    recvs.push_back(recv);
+    users.push_back(add(Kind::Gang, 1));
+    graph.addRead(users.back(), buffer);
+  }
+  std::vector<PlanEdge> edges = derive(2);
+  EXPECT_THAT(edges, Contains(PlanEdge{users[0], sends[2], 0, proto::REUSE,
+                                       proto::PIECES}));
+  // The way back is by the queue of the gangs.
+  EXPECT_THAT(edges, Not(Contains(PlanEdge{recvs[2], users[0], 2, proto::REUSE,
+                                           proto::SAME})));
+  EXPECT_THAT(edges, Contains(PlanEdge{users[2], sends[0], 2, proto::REUSE,
+                                       proto::PIECES}));
+}
+
+TEST_F(DeriveEdgesTest, ASendWaitsForTheSendsFromItsPlace) {
+  std::vector<uint32_t> sends, recvs, further;
+  for (int i = 0; i < 3; ++i) {
+    auto [send, recv] = move(write(gang({})));
+    uint32_t buffer = write(recv);
+    sends.push_back(send);
+    recvs.push_back(recv);
+    uint32_t on = add(Kind::Send, 1), end = add(Kind::Recv, 0);
+    graph.actions[on].peer = end;
+    graph.actions[end].peer = on;
+    graph.addRead(on, buffer);
+    write(end);
+    further.push_back(on);
+  }
+  std::vector<PlanEdge> edges = derive(2);
+  EXPECT_THAT(edges, Contains(PlanEdge{further[0], sends[2], 0, proto::REUSE,
+                                       proto::PIECES}));
+  EXPECT_THAT(edges, Contains(PlanEdge{recvs[2], further[0], 2, proto::REUSE,
+                                       proto::SAME}));
+  EXPECT_THAT(edges, Contains(PlanEdge{further[2], sends[0], 2, proto::REUSE,
+                                       proto::PIECES}));
+  EXPECT_THAT(edges, Contains(PlanEdge{recvs[0], further[2], 0, proto::REUSE,
+                                       proto::SAME}));
+}
+
 TEST_F(DeriveEdgesTest, GangsInTurnNeedNoEdge) {
   uint32_t a = write(gang({})), b = write(gang({a}));
   write(gang({b}));

@@ -102,6 +102,37 @@ TEST_F(PlaceMemoryTest, SlicesHaveMemoryOfTheirOwn) {
   EXPECT_EQ(plan.places[moved].offset, 0u);
 }
 
+/// A transfer runs beside the gang that uses what was received before it, so
+/// two places are enough for any number of them.
+TEST_F(PlaceMemoryTest, WhatIsReceivedInTurnTakesTwoPlaces) {
+  std::vector<uint32_t> moved;
+  for (int i = 0; i < 8; ++i) {
+    moved.push_back(write(move(write(gang({}))).second));
+    uint32_t user = add(Kind::Gang, 1);
+    graph.addRead(user, moved.back());
+  }
+  MemoryPlan plan = place();
+  for (int i = 2; i < 8; ++i)
+    EXPECT_EQ(plan.places[moved[i]].offset, plan.places[moved[i - 2]].offset);
+  EXPECT_NE(plan.places[moved[0]].offset, plan.places[moved[1]].offset);
+  EXPECT_EQ(plan.places[moved[0]].stride, 2 * kBytes);
+  EXPECT_THAT(plan.turns, ::testing::Contains(Turn{moved[0], moved[2]}));
+  EXPECT_THAT(plan.turns,
+              ::testing::Contains(Turn{moved[7], moved[1], /*isLater=*/true}));
+}
+
+/// What is received is there from its send on, not from its recv on.
+TEST_F(PlaceMemoryTest, WhatIsReceivedIsThereFromItsSendOn) {
+  auto [send, recv] = move(write(gang({})));
+  uint32_t between = write(add(Kind::Gang, 1));
+  uint32_t moved = write(recv);
+  // In the order of the table: the send, the gang, the recv.
+  std::vector<uint32_t> order = {0, send, 3, recv};
+  renumberActions(graph, order);
+  MemoryPlan plan = place(/*credits=*/1);
+  EXPECT_NE(plan.places[moved].offset, plan.places[between].offset);
+}
+
 TEST_F(PlaceMemoryTest, MoreThanAPlanCanSayIsAnError) {
   std::string said;
   ScopedDiagnosticHandler handler(

@@ -94,11 +94,12 @@ struct RandomGraphTest : public GraphTest {
     if (!value)
       return;
     int64_t elements = value->elements;
-    uint32_t send = add(Kind::Send, slice), recv = add(Kind::Recv, 1 - slice);
+    uint32_t target = oneIn(4) ? slice : 1 - slice;
+    uint32_t send = add(Kind::Send, slice), recv = add(Kind::Recv, target);
     graph.actions[send].peer = recv;
     graph.actions[recv].peer = send;
     graph.addRead(send, value->buffer);
-    values.push_back({write(recv, elements), 1 - slice, elements});
+    values.push_back({write(recv, elements), target, elements});
   }
 
   /// Gives a carried argument its next value: what has its memory, or anything.
@@ -160,6 +161,8 @@ struct RandomGraphTest : public GraphTest {
       rings += graph.buffers[b].next != ActionGraph::kNone && graph.isRing(b);
     std::vector<uint32_t> slots = assignCredits(graph, credits);
     MemoryPlan memory = *placeMemory(graph, slots);
+    for (const MemoryPlan::Turn &turn : memory.turns)
+      receivedInTurn += !turn.isLater && graph.isMoved(turn.after);
     return *emitPlan(graph, /*kernels=*/{}, slots, memory,
                      deriveEdges(graph, slots, memory, window), window);
   }
@@ -168,6 +171,7 @@ struct RandomGraphTest : public GraphTest {
   std::vector<Value> values;
   std::vector<std::pair<uint32_t, uint32_t>> carries;
   int rings = 0;
+  int receivedInTurn = 0; ///< in the place of another buffer
 };
 
 TEST_F(RandomGraphTest, PlansVerifyAndPlay) {
@@ -182,6 +186,7 @@ TEST_F(RandomGraphTest, PlansVerifyAndPlay) {
       break;
   }
   EXPECT_GT(rings, 200);
+  EXPECT_GT(receivedInTurn, 200);
 }
 
 } // namespace
