@@ -7,10 +7,12 @@
   scripts/render_timeline.py TRACE.json OUT.svg [--steps N | --from US --to US]
                              [--title TEXT]
 
-A row for each scheduler, device and link; gangs in a colour for each action,
+A row for each scheduler, device and link, under the islands or, of several
+processes, under these; gangs in a colour for each action,
 waits pale, arrows of the first transfers. The same trace gives the same bytes.
 Needs nothing but Python. --steps draws the first N; --from and --to are times of
-the trace in microseconds. Without them it is all that the devices did.
+the trace in microseconds. Without them it is all that the devices did. If events
+were dropped, the picture says how many, and from when on it is complete.
 """
 
 import argparse
@@ -80,10 +82,15 @@ def time(text):
 
 
 def rows_of(tracks):
-    """Rows to draw: (heading, label, kind, tracks)."""
-    schedulers, devices, links = [], {}, {}
+    """Rows to draw: (heading, label, kind, tracks).
+
+    A heading has its schedulers first, then its devices. In a trace of several
+    processes the schedulers are in another one than the devices.
+    """
+    headings, links = {}, {}
     for track in tracks.values():
         name = track["name"]
+        schedulers, devices = headings.setdefault(track["heading"], ([], []))
         if any(e["cat"] == "scheduler" for e in track["slices"]):
             if not name[-1].isdigit():
                 schedulers.append((track["heading"], name, "scheduler", [track]))
@@ -91,14 +98,11 @@ def rows_of(tracks):
             words = name.split(" ")  # "dcn: a -> b", "dcn: a -> b 2"
             links.setdefault(" ".join(words[:4]), []).append(track)
         elif any(e["cat"] in ("kernel", "wait") for e in track["slices"]):
-            devices[name] = track
+            devices.append((track["heading"], "/".join(name.split("/")[-2:]),
+                            "device", [track]))
     rows = []
-    for heading, name, kind, of in schedulers:
-        rows.append((heading, name, kind, of))
-        for device, track in devices.items():
-            if track["heading"] == heading:
-                rows.append((heading, "/".join(device.split("/")[-2:]), "device",
-                             [track]))
+    for schedulers, devices in headings.values():
+        rows += schedulers + devices
     for name, of in links.items():
         # The controller's are of launches, which are not the point here.
         if not name.startswith("control:"):
@@ -121,6 +125,15 @@ def number(value):
     return text if text != "-0" else "0"
 
 
+def dropped_text(facts):
+    """What the trace lacks; empty if it has everything."""
+    dropped = facts.get("events_dropped", "0")
+    if dropped == "0":
+        return ""
+    return (f"{dropped} older events were dropped: complete from "
+            f"{facts.get('complete_from_us', '?')} us on")
+
+
 def render(facts, tracks, flows, begin, end, steps, title):
     rows = rows_of(tracks)
     left_out = max(0, len(rows) - MAX_ROWS)
@@ -128,7 +141,9 @@ def render(facts, tracks, flows, begin, end, steps, title):
     ran = [e for row in rows if row[2] == "device"
            for track in row[3] for e in track["slices"] if e["cat"] == "kernel"]
     if not ran:
-        fail("the trace has no device that ran anything")
+        dropped = dropped_text(facts)
+        fail("the trace has no device that ran anything" +
+             (f"; {dropped}" if dropped else ""))
     if steps:
         first = min(e["args"]["firing"] for e in ran)
         shown = [e for e in ran if e["args"]["firing"] < first + steps]
@@ -249,7 +264,7 @@ def render(facts, tracks, flows, begin, end, steps, title):
              "threads": "threads, real time"}.get(facts.get("world"), "")
     said = ", ".join(part for part in (
         facts.get("programs", "").split(" (")[0], facts.get("topology", ""),
-        world) if part)
+        world, dropped_text(facts)) if part)
     return "\n".join([
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" '
         f'height="{height}" viewBox="0 0 {WIDTH} {height}">',

@@ -6,8 +6,8 @@
 
   check_timeline.py PW_RUN TREE [--write]
 
---write replaces the picture. Also checks what the scripts that draw say of files
-that are none of theirs.
+--write replaces the picture. Also draws runs of every world, and checks what the
+scripts that draw say of files that are none of theirs.
 """
 
 import os
@@ -15,6 +15,52 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import xml.etree.ElementTree
+
+
+WORLDS = [["--world=threads"], ["--world=sim"], ["--processes"], ["--processes=2"]]
+
+
+def check_worlds(pw_run, tree, folder, run):
+    """Draws a run of each world, with room for all events and for few.
+
+    The names of the files have blanks. Returns the number of failures.
+    """
+    failures = 0
+
+    def fail(what):
+        nonlocal failures
+        print(f"FAILED {what}")
+        failures += 1
+
+    program = folder / "a program.mlir"
+    program.write_bytes((tree / "examples" / "tutorial" / "softmax.mlir").read_bytes())
+    trace, drawn = folder / "a trace.json", folder / "a picture.svg"
+    for world in WORLDS:
+        for events in ([], ["--trace-events=256"]):
+            what = " ".join(world + events)
+            done = run(pw_run, program, "--topology=2x2x2", *world, *events,
+                       "--steps=40", "--input=x=ramp", f"--trace={trace}",
+                       f"--output=sums=@{folder / 'the sums.npy'}")
+            if done.returncode:
+                fail(f"{what}: {done.stdout}")
+                continue
+            done = run(sys.executable, tree / "scripts" / "render_timeline.py", trace,
+                       drawn)
+            if done.returncode:
+                fail(f"{what}: {done.stdout}")
+                continue
+            texts = [text.text for text in xml.etree.ElementTree.parse(drawn).iter(
+                "{http://www.w3.org/2000/svg}text")]
+            devices = [text for text in texts if "/device" in text]
+            if not events and len(devices) != 4:
+                fail(f"{what}: has rows of {devices}, expected 4 devices")
+            if not events and not any(text.endswith("scheduler") for text in texts):
+                fail(f"{what}: has no row of a scheduler")
+            if any("events were dropped: complete from" in text
+                   for text in texts) != bool(events):
+                fail(f"{what}: does not say what was dropped, or says so for nothing")
+    return failures
 
 
 def main():
@@ -46,6 +92,7 @@ def main():
             print(f"FAILED {picture} is not what the example draws; "
                   "check_timeline.py --write replaces it")
             failures += 1
+        failures += check_worlds(pw_run, tree, pathlib.Path(folder), run)
         nothing = pathlib.Path(folder, "nothing")
         empty = pathlib.Path(folder, "empty.json")
         empty.write_text('{"traceEvents":[]}', encoding="utf-8")
