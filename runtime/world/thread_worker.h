@@ -56,6 +56,9 @@ struct alignas(kLineBytes) ThreadWorld::Worker {
   struct {
     Counter messages, controls, remote, outside, timers, spins, sleeps, wakes;
   } stats;
+  // Odd while the worker rests: it found no message after it had lain down, and
+  // no timer is due. Changes whenever it begins or ends to rest.
+  std::atomic<uint64_t> rests{0};
   // Read by others: the core it was on when it last had no work; -1: none yet.
   alignas(kLineBytes) std::atomic<int> core{-1};
   Mailbox mailbox;

@@ -11,6 +11,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <array>
 #include <cassert>
 #include <climits>
 #include <cstring>
@@ -467,6 +468,26 @@ void ThreadWorld::Stop() {
     if (workers_[i].thread.joinable()) workers_[i].thread.join();
   }
   for (int i = 0; i < num_workers_; ++i) workers_[i].mailbox.Drain(&Drop);
+}
+
+// Whoever sends to a worker that rests wakes it, and a worker that was woken
+// ends its rest before it sends. So if each worker rests in the first look, and
+// is in the same rest and not woken in the second one, all of them rested
+// between the two looks.
+bool ThreadWorld::AtRest() const {
+  std::array<uint64_t, ThreadOptions::kMaxWorkers> rests;
+  for (int i = 0; i < num_workers_; ++i) {
+    rests[i] = workers_[i].rests.load(std::memory_order_seq_cst);
+    if (rests[i] % 2 == 0) return false;
+  }
+  for (int i = 0; i < num_workers_; ++i) {
+    const Worker& worker = workers_[i];
+    if (!worker.mailbox.asleep() ||
+        worker.rests.load(std::memory_order_seq_cst) != rests[i]) {
+      return false;
+    }
+  }
+  return true;
 }
 
 WorkerStats ThreadWorld::stats(int worker) const {

@@ -170,6 +170,12 @@ class ThreadWorld final : public World {
   void Stop() override;
 
   WorkerStats stats(int worker) const;
+  // True if there was a moment during the call at which every worker slept, no
+  // message was under way between workers, and no timer was due: until a timer
+  // is due, only threads outside of the world can make something happen. A
+  // worker in a kernel does not sleep. Tests turn a clock by this. Any thread;
+  // not where guests work.
+  bool AtRest() const;
   uint64_t faults() const { return faults_.load(std::memory_order_relaxed); }
   // Threads that were given up.
   uint64_t lost() const { return lost_.load(std::memory_order_relaxed); }

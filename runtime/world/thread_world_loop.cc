@@ -352,10 +352,15 @@ void ThreadWorld::Sleep(Worker& self) {
   if (seat_) {
     seat_->Nap(limit_of);
   } else {
+    bool rests = false;
     self.mailbox.Sleep([&] {
       const TimeNs* first = self.mailbox.first_timer();
-      return limit_of(first == nullptr ? Seat::kNever : *first);
+      const TimeNs limit = limit_of(first == nullptr ? Seat::kNever : *first);
+      rests = limit != 0;
+      if (rests) self.rests.fetch_add(1, std::memory_order_seq_cst);
+      return limit;
     });
+    if (rests) self.rests.fetch_add(1, std::memory_order_seq_cst);
   }
   if (rest) awake_.fetch_add(1, std::memory_order_relaxed);
 }

@@ -302,7 +302,7 @@ TEST_P(ChainTest, WhatIsRefusedRefusesWhatFollows) {
 TEST_P(ChainTest, WhatIsGivenUpIsTheCauseOfWhatFollows) {
   ClusterOptions options = Options();
   LoseAPiece(options);
-  auto runtime = Start("1x3x2", options);
+  auto runtime = StartTurned("1x3x2", options);
   const ProgramHandle move = LoadPlan(*runtime, ThereAndBackPlan());
   const ProgramHandle add = LoadPlan(*runtime, MapPlan("add", "add_one1"));
   const ProgramHandle other =
@@ -381,7 +381,7 @@ TEST_P(ChainTest, ShutdownEndsWhatIsNotThereYet) {
 TEST_P(ChainTest, WhatAskedABrokenProgramIsTheCauseOfWhatFollows) {
   ClusterOptions options = Options();
   LoseAPiece(options);
-  auto runtime = Start("1x3x2", options);
+  auto runtime = StartTurned("1x3x2", options);
   const ProgramHandle move = LoadPlan(*runtime, ThereAndBackPlan());
   const ProgramHandle add = LoadPlan(*runtime, MapPlan("add", "add_one1"));
   const HostArray value = Floats({4}, {1, 2, 3, 4});
@@ -434,7 +434,7 @@ TEST(ChainFaultTest, WhatIsHeldIsGivenUpToo) {
     ClusterOptions options = Sim(seed);
     options.reorder_probability = 0.5;
     LoseAPiece(options);
-    auto runtime = Start("1x3x2", options);
+    auto runtime = StartTurned("1x3x2", options);
     const ProgramHandle move = LoadPlan(*runtime, ThereAndBackPlan());
     ArrayHandle array = *runtime->Put(Floats({4}, {1, 2, 3, 4}));
     std::vector<RunHandle> runs;
@@ -458,7 +458,7 @@ class RandomChain {
       : random_(seed),
         lossy_(seed % 3 == 0),
         waits_(lossy_ || world == ClusterOptions::kThreads),
-        runtime_(Start("1x3x2", Options(world, seed))) {
+        runtime_(StartTurned("1x3x2", Options(world, seed))) {
     plans_ = {MapPlan("add", "add_one1"), MapPlan("there", "twice1", 2),
               MapPlan("check", "check1"), ThereAndBackPlan(),
               SumPlan(0, 0, 4),           SumPlan(0, 2, 4)};

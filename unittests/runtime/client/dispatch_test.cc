@@ -218,7 +218,7 @@ class DispatchLossTest
 INSTANTIATE_TEST_SUITE_P(Worlds, DispatchLossTest, BothWorlds(), WorldName);
 
 TEST_P(DispatchLossTest, LostMessageIsNamedAndOthersGoOn) {
-  auto runtime = Start("3x1x1", Options(9));
+  auto runtime = StartTurned("3x1x1", Options(9));
   const ProgramHandle program = LoadPlan(*runtime, StagePlan(3, 2));
   const ProgramHandle other = LoadPlan(*runtime, StagePlan(3, 2));
   const RunHandle run =
@@ -241,7 +241,7 @@ TEST_P(DispatchLossTest, LostMessageIsNamedAndOthersGoOn) {
 
 // A later message says what a lost one did.
 TEST_P(DispatchLossTest, LaterMessageMakesUpForALostOne) {
-  auto runtime = Start("3x1x1", Options(4));
+  auto runtime = StartTurned("3x1x1", Options(4));
   const ProgramHandle program = LoadPlan(*runtime, StagePlan(3, 2));
   const RunHandle run =
       LaunchPlan(*runtime, program, {Floats({10, 1}, Ramp(10))}, 10);

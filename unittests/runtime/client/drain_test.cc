@@ -51,7 +51,7 @@ std::vector<float> Double(Client& client, ProgramHandle program, float value) {
 }
 
 TEST_P(DrainTest, TakesNoProgramsUntilItIsUndone) {
-  auto runtime = Start("1x2x2", Options());
+  auto runtime = StartTurned("1x2x2", Options());
   const auto away = [&] {
     absl::StatusOr<std::vector<bool>> away = runtime->AwayDevices();
     EXPECT_TRUE(away.ok()) << away.status();
@@ -89,7 +89,7 @@ TEST_P(DrainTest, TakesNoProgramsUntilItIsUndone) {
 
 // A device that is away is not all that a load may lack.
 TEST_P(DrainTest, NobodyWaitsForDevicesInVain) {
-  auto runtime = Start("1x2x2", Options());
+  auto runtime = StartTurned("1x2x2", Options());
   const SliceHandle mine = *runtime->ReserveSlice({.shape = {2}});
   ASSERT_THAT(*runtime->DevicesOf(mine),
               ElementsAre("island0/host0/device0", "island0/host0/device1"));
@@ -130,7 +130,7 @@ TEST_P(DrainTest, StatusSaysWhichDevicesAreAway) {
 }
 
 TEST_P(DrainTest, WaitsForWhoIsThereAndNamesThem) {
-  auto runtime = Start("1x2x2", Options());
+  auto runtime = StartTurned("1x2x2", Options());
   const ProgramHandle program = LoadPlan(*runtime, DoublePlan("p"));
   EXPECT_EQ(runtime->Drain({"host0"}, /*wait_ns=*/1'000'000),
             absl::DeadlineExceededError("what is drained is not empty: program "
@@ -143,7 +143,7 @@ TEST_P(DrainTest, WaitsForWhoIsThereAndNamesThem) {
 }
 
 TEST_P(DrainTest, AnElasticClientLeavesWithItsNextLaunch) {
-  auto runtime = Start("1x2x2", Options());
+  auto runtime = StartTurned("1x2x2", Options());
   ClientOptions elastic;
   elastic.elastic = true;
   auto client = runtime.Connect("elastic", elastic);
@@ -163,7 +163,7 @@ TEST_P(DrainTest, AnElasticClientLeavesWithItsNextLaunch) {
 }
 
 TEST_P(DrainTest, ArraysAreNotLeftBehind) {
-  auto runtime = Start("1x2x2", Options());
+  auto runtime = StartTurned("1x2x2", Options());
   const ProgramHandle program = LoadPlan(*runtime, DoublePlan("p"));
   ClientOptions elastic;
   elastic.elastic = true;
@@ -214,7 +214,7 @@ proto::Plan CountPlan() {
 }
 
 TEST_P(DrainTest, ARunMovesAtACut) {
-  auto runtime = Start("1x2x2", Options());
+  auto runtime = StartTurned("1x2x2", Options());
   const ProgramHandle program = LoadPlan(*runtime, CountPlan());
   auto operator_client = runtime.Connect("operator");
   std::vector<std::string> events;
@@ -243,7 +243,7 @@ TEST_P(DrainTest, ARunMovesAtACut) {
 }
 
 TEST_P(DrainTest, ARunBeginsElsewhereAndComesBack) {
-  auto runtime = Start("1x2x2", Options());
+  auto runtime = StartTurned("1x2x2", Options());
   EXPECT_TRUE(runtime->Drain({"host0"}).ok());
   const auto refused = runtime->Load(MakePlanData(CountPlan(), {}));
   EXPECT_THAT(refused.status().message(),

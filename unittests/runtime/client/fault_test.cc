@@ -43,7 +43,7 @@ INSTANTIATE_TEST_SUITE_P(Worlds, LossTest, BothWorlds(), WorldName);
 TEST_P(LossTest, LostPieceIsNamedAndOthersGoOn) {
   // On the golden plan the pieces of step n are: to_b and to_c, two shards
   // each, then to_a. All slices are on different hosts.
-  auto runtime = Start("2x2x2", Options(Lose(kPieceMessage, 4 * 6)));
+  auto runtime = StartTurned("2x2x2", Options(Lose(kPieceMessage, 4 * 6)));
   const ProgramHandle program = LoadPlan(*runtime, GoldenPlan(kThreeHosts));
   const ProgramHandle other = LoadPlan(*runtime, GoldenPlan(kThreeHosts));
   const RunHandle run =
@@ -71,7 +71,7 @@ TEST_P(LossTest, LostPieceIsNamedAndOthersGoOn) {
 }
 
 TEST_P(LossTest, LostCreditIsNamed) {
-  auto runtime = Start("2x2x2", Options(Lose(kTokenMessage, 3)));
+  auto runtime = StartTurned("2x2x2", Options(Lose(kTokenMessage, 3)));
   const ProgramHandle program = LoadPlan(*runtime, GoldenPlan(kThreeHosts));
   const RunHandle run =
       LaunchPlan(*runtime, program, {Floats({2}, {1, 2})}, 10);
@@ -82,7 +82,7 @@ TEST_P(LossTest, LostCreditIsNamed) {
 }
 
 TEST_P(LossTest, LostContributionNamesTheAbsentShards) {
-  auto runtime = Start("1x2x2", Options(Lose(kContributionMessage, 5)));
+  auto runtime = StartTurned("1x2x2", Options(Lose(kContributionMessage, 5)));
   PlanBuilder b("sum", 2);
   const uint32_t s = b.AddSlice("s", {{"x", 4}}, 0);
   const uint32_t u = b.AddBuffer("u", s, Rows({4}), 2);
@@ -123,7 +123,7 @@ TEST_P(LossTest, WhoeverSentTheLostContributionIsNamed) {
           *sender = static_cast<int>(from);
           return Fault::Drop();
         });
-    auto runtime = Start("1x7x2", options);
+    auto runtime = StartTurned("1x7x2", options);
     const ProgramHandle program = LoadPlan(*runtime, plan);
     const RunHandle run =
         LaunchPlan(*runtime, program, {Floats({14}, Ramp(14))});
@@ -137,7 +137,7 @@ TEST_P(LossTest, WhoeverSentTheLostContributionIsNamed) {
 }
 
 TEST_P(LossTest, LostControlEdgeIsNamed) {
-  auto runtime = Start("1x2x1", Options(Lose(kAllMessage, 4)));
+  auto runtime = StartTurned("1x2x1", Options(Lose(kAllMessage, 4)));
   PlanBuilder b("after", 2);
   const uint32_t s = b.AddSlice("s", {{"x", 1}}, 0, 0);
   const uint32_t t = b.AddSlice("t", {{"x", 1}}, 0, 1);

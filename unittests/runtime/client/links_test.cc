@@ -88,7 +88,7 @@ TEST(LinksTest, StoppedWhileMessagesAreUnderWay) {
   options.stall_timeout_ns = 20 * kMs;
   proto::Cluster cluster = LinkedCluster();
   cluster.mutable_dcn()->set_latency_seconds(3600);
-  auto runtime = StartOn(cluster, options);
+  auto runtime = StartTurnedOn(cluster, options);
   const ProgramHandle program = LoadPlan(*runtime, OneMovePlan(0, 1, 1, 0));
   const RunHandle run =
       LaunchPlan(*runtime, program, {Floats({8}, Ramp(8))}, 10);

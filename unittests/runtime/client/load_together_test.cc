@@ -33,7 +33,7 @@ class LoadTogetherTest
       host.set_memory_bytes(host_bytes);
       host.mutable_devices(0)->set_memory_bytes(device_bytes);
     }
-    return StartOn(cluster, options);
+    return StartTurnedOn(cluster, options);
   }
   // From one device to another, or the same.
   static PlanData Move(const std::string& name, int64_t floats, int64_t from,

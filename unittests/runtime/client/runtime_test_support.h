@@ -28,7 +28,9 @@
 #include "runtime/plan/plan_builder.h"
 #include "runtime/plan/tables.h"
 #include "runtime/topology/topology.h"
+#include "unittests/runtime/client/clock_turner.h"
 #include "unittests/runtime/plan/add_collective.h"
+#include "unittests/runtime/test_timeout.h"
 
 namespace pathways::testing {
 
@@ -218,11 +220,29 @@ inline TestKernels& Kernels() {
 class TestCluster {
  public:
   TestCluster(const proto::Cluster& cluster, const ClusterOptions& options) {
-    absl::StatusOr<std::unique_ptr<Cluster>> made =
-        Cluster::Create(cluster, options);
-    EXPECT_TRUE(made.ok()) << made.status();
-    cluster_ = *std::move(made);
-    client_ = Connect("client0");
+    Make(cluster, options, {});
+  }
+  // On threads, of a clock that a ClockTurner turns.
+  static TestCluster Turned(const proto::Cluster& cluster,
+                            ClusterOptions options) {
+    TestCluster turned;
+    if (options.world != ClusterOptions::kThreads) {
+      turned.Make(cluster, options, {});
+      return turned;
+    }
+    auto clock = std::make_shared<ManualClock>();
+    options.clock = clock;
+    const Topology topology = *Topology::Create(cluster);
+    const ThreadWorld* threads = nullptr;
+    ProcessPart part;
+    part.make_world = [&](WorldListeners listeners) {
+      auto world = MakeWorld(topology, options, std::move(listeners));
+      if (world.ok()) threads = world->threads;
+      return world;
+    };
+    turned.Make(cluster, options, part);
+    turned.turner_ = std::make_unique<ClockTurner>(threads, std::move(clock));
+    return turned;
   }
 
   Client& operator*() { return *client_; }
@@ -243,17 +263,29 @@ class TestCluster {
   void Shutdown() { cluster_->Shutdown(); }
   void reset() {
     client_.reset();
+    turner_.reset();
     cluster_.reset();
   }
 
  private:
+  TestCluster() = default;
+  void Make(const proto::Cluster& cluster, const ClusterOptions& options,
+            const ProcessPart& part) {
+    absl::StatusOr<std::unique_ptr<Cluster>> made =
+        Cluster::Create(cluster, options, part);
+    EXPECT_TRUE(made.ok()) << made.status();
+    cluster_ = *std::move(made);
+    client_ = Connect("client0");
+  }
+
   std::unique_ptr<Cluster> cluster_;
-  std::unique_ptr<Client> client_;  // goes first
+  std::unique_ptr<ClockTurner> turner_;  // a client that closes may need it
+  std::unique_ptr<Client> client_;       // goes first
 };
 
-// With PATHWAYS_TEST_LATE_DEVICES in the environment, on late devices.
-inline TestCluster StartOn(const proto::Cluster& cluster,
-                           ClusterOptions options = {}) {
+// What tests have for options that they leave out. With
+// PATHWAYS_TEST_LATE_DEVICES in the environment devices are late.
+inline ClusterOptions WithTestDefaults(ClusterOptions options) {
   if (options.run_kernels && std::getenv("PATHWAYS_TEST_LATE_DEVICES")) {
     options.backends = &LateBackends();
   }
@@ -261,11 +293,30 @@ inline TestCluster StartOn(const proto::Cluster& cluster,
   if (options.world == ClusterOptions::kThreads && options.workers == 0) {
     options.workers = 2;
   }
-  return TestCluster(cluster, options);
+  return options;
+}
+// Where threads go by the machine's clock nothing stalls.
+inline TestCluster StartOn(const proto::Cluster& cluster,
+                           ClusterOptions options = {}) {
+  if (options.world == ClusterOptions::kThreads && options.clock == nullptr) {
+    EXPECT_GE(options.stall_timeout_ns, ClusterOptions().stall_timeout_ns)
+        << "a slow machine takes longer; use StartTurned";
+    options.stall_timeout_ns = kTestTimeoutNs;
+  }
+  return TestCluster(cluster, WithTestDefaults(std::move(options)));
 }
 inline TestCluster Start(const std::string& topology,
                          const ClusterOptions& options = {}) {
   return StartOn(MakeCluster(topology), options);
+}
+// For tests of what times out, in either world.
+inline TestCluster StartTurnedOn(const proto::Cluster& cluster,
+                                 const ClusterOptions& options = {}) {
+  return TestCluster::Turned(cluster, WithTestDefaults(options));
+}
+inline TestCluster StartTurned(const std::string& topology,
+                               const ClusterOptions& options = {}) {
+  return StartTurnedOn(MakeCluster(topology), options);
 }
 
 inline ClusterStats StatsOf(Client& client) {

@@ -52,7 +52,7 @@ class SlicesTest : public ::testing::TestWithParam<ClusterOptions::WorldKind> {
         }
       }
     }
-    return StartOn(cluster, options);
+    return StartTurnedOn(cluster, options);
   }
   // On devices from `device` on of an island.
   static PlanData Copy(const std::string& name, int64_t floats,

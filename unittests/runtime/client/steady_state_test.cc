@@ -88,7 +88,7 @@ TEST(SteadyStateTest, StepsTakeNoMemoryAndNoLock) {
     SCOPED_TRACE(absl::StrCat(topology, ", ", trace_events));
     ClusterOptions options;
     options.trace_events = trace_events;
-    options.stall_timeout_ns = 600'000'000'000;  // its timer costs messages
+    // The timer of stalls, which costs messages, does not expire.
     auto runtime = Start(topology, options);
     const ProgramHandle program = LoadPlan(*runtime, ChainPlan());
     auto cost = [&](int64_t steps) {

@@ -32,7 +32,7 @@ class WaitingLoadTest
     for (auto& host : *cluster.mutable_islands(0)->mutable_hosts()) {
       host.mutable_devices(0)->set_memory_bytes(16384);
     }
-    return StartOn(cluster, options);
+    return StartTurnedOn(cluster, options);
   }
   static PlanData Copy(const std::string& name, int64_t floats,
                        int64_t device = 0) {

@@ -40,7 +40,7 @@ class StagedWorker {
     EXPECT_TRUE(process.ok()) << process.status();
     process_ = *std::move(process);
     EXPECT_TRUE(process_->transport().Listen(address).ok());
-    auto peer = process_->links().Dial("local:controller", absl::Minutes(5));
+    auto peer = process_->links().Dial("local:controller", kTestTimeout);
     EXPECT_TRUE(peer.ok()) << peer.status();
     controller_ = *peer;
     proto::MemberHello& hello = *hello_.mutable_member_hello();

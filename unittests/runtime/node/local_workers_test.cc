@@ -27,6 +27,7 @@
 #include "runtime/plan/plan_builder.h"
 #include "runtime/plan/tables.h"
 #include "runtime/transport/socket_transport.h"
+#include "unittests/runtime/test_timeout.h"
 
 namespace pathways {
 namespace {
@@ -38,7 +39,7 @@ LocalOptions Processes(int processes,
   LocalOptions local;
   local.processes = processes;
   local.pw_node = pw_node;
-  local.start_timeout = absl::Minutes(5);  // what never comes is told before
+  local.start_timeout = kTestTimeout;  // what never comes is told before
   return local;
 }
 
@@ -141,13 +142,13 @@ TEST(LocalWorkersTest, ASignalEndsAWorkerOrderly) {
                    absl::StrCat("--listen=", *address, ".0"), "--host=host0"})
           .ok());
   Coordinator coordinator(&topology, process->get());
-  auto members = coordinator.AwaitHosts(SteadyTime::Now() + absl::Minutes(5));
+  auto members = coordinator.AwaitHosts(SteadyTime::Now() + kTestTimeout);
   ASSERT_TRUE(members.ok()) << members.status();
   ASSERT_EQ(kill(OnlyChild(), SIGTERM), 0);
   // It goes, and not because of the pipe.
-  auto gone = (*process)->inbox().Next(SteadyTime::Now() + absl::Minutes(5));
+  auto gone = (*process)->inbox().Next(SteadyTime::Now() + kTestTimeout);
   ASSERT_TRUE(gone.ok() && gone->has_value());
-  (*children)->Stop(absl::Minutes(5));
+  (*children)->Stop(kTestTimeout);
   EXPECT_EQ(ended, "exit status 0");
 }
 

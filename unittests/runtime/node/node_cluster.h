@@ -27,6 +27,7 @@
 #include "runtime/node/member.h"
 #include "runtime/node/process.h"
 #include "runtime/topology/topology.h"
+#include "unittests/runtime/test_timeout.h"
 #include "unittests/runtime/transport/polled_transport.h"
 
 namespace pathways {
@@ -40,6 +41,7 @@ class NodeCluster {
       : topology_(*Topology::Create(*ReadTopology(text))) {
     CoordinatorOptions options;
     options.min_hosts = min_hosts;
+    options.liveness.slow = options.liveness.lost = kTestTimeout;
     options.on_note = [this](const std::string& line) {
       MutexLock lock(&mutex_);
       notes_.push_back(line);
@@ -66,6 +68,7 @@ class NodeCluster {
     options.listen = {"local:member" + std::to_string(workers_.size())};
     options.hosts = std::move(hosts);
     options.any_host_of = std::move(any_host_of);
+    options.dial_timeout = options.link_timeout = kTestTimeout;
     options.kernels = kernels;
     options.plans = plans;
     auto member = Member::Create(options, Factory(&worker.transport));
@@ -87,8 +90,10 @@ class NodeCluster {
     absl::Status started = Start(options);
     return started.ok() ? Link(options) : started;
   }
-  // Its two halves: all hosts come; they are linked.
-  absl::Status Start(const ClusterOptions& options = {}) {
+  // Its two halves: all hosts come; they are linked. The processes go by the
+  // machine's clock, so nothing stalls.
+  absl::Status Start(ClusterOptions options = {}) {
+    options.stall_timeout_ns = kTestTimeoutNs;
     absl::StatusOr<std::vector<proto::Member>> members =
         coordinator_->AwaitHosts(Soon());
     if (!members.ok()) return members.status();
@@ -152,7 +157,7 @@ class NodeCluster {
   }
 
   // Late enough that only what never comes is missed.
-  static SteadyTime Soon() { return SteadyTime::Now() + absl::Minutes(5); }
+  static SteadyTime Soon() { return SteadyTime::Now() + kTestTimeout; }
 
   // Of workers that are added from now on.
   KernelResolver* kernels = nullptr;

@@ -149,7 +149,6 @@ TEST_F(NodeRunTest, OneTraceHasAllProcessesByOneClock) {
 // What a launch costs the controller, and all that comes to its process.
 TEST_F(NodeRunTest, TheControllerHearsOfTimeAndNotOfSteps) {
   ClusterOptions options;
-  options.stall_timeout_ns = 600'000'000'000;  // its timer costs messages
   ASSERT_NO_FATAL_FAILURE(Begin(options));
   const ProgramHandle program = LoadPlan(*client_, MovePlan("move", 1));
   auto launch = [&](int64_t steps) {
@@ -289,8 +288,7 @@ TEST_F(NodeRunTest, WhatTakesLongElsewhereIsToldTheClient) {
   ClusterOptions options;
   options.kernels = &KernelsThatBlock();
   options.on_long_work = warnings.Hook();
-  options.stall_timeout_ns = 100'000'000;
-  options.answer_timeout_ns = 600'000'000'000;
+  options.stall_timeout_ns = 1'000'000;  // of the workers' watchdogs
   ASSERT_NO_FATAL_FAILURE(Begin(options));
   auto other = cluster_.cluster().Connect("other");
   ASSERT_TRUE(other.ok()) << other.status();
@@ -349,7 +347,6 @@ TEST(NodeStepTest, AStepOfAGangIsOneFrameForEachPeer) {
   nodes.Add({"host1"});
   ClusterOptions options;
   options.workers = 1;
-  options.stall_timeout_ns = 600'000'000'000;  // its timer costs messages
   ASSERT_TRUE(nodes.Begin(options).ok());
   auto client = nodes.cluster().Connect("c");
   ASSERT_TRUE(client.ok()) << client.status();

@@ -474,6 +474,48 @@ TEST(ThreadWorldTest, RealTimersFire) {
   world->SendAfter(kNobody, actor.local_id(), INT64_MAX, {});
 }
 
+// A message goes from worker to worker, which sleep whenever they have none:
+// the world rests when the last one was handled, and never before.
+TEST(ThreadWorldTest, RestsOnlyWhenNothingIsUnderWay) {
+  constexpr uint64_t kHops = 300;
+  for (uint64_t round = 0; round < 20; ++round) {
+    std::deque<TestActor> actors(3);
+    std::atomic<bool> entered{false}, held{true};
+    auto clock = std::make_shared<ManualClock>();
+    ThreadOptions options = Workers(3, /*spin_ns=*/0);
+    options.clock = clock;
+    std::atomic<uint64_t> handled{0};
+    auto world = Make(std::move(options));
+    for (int i = 0; i < 3; ++i) {
+      actors[i].Join(*world, 0, i);
+      actors[i].on_message = [&, i](ActorId, const WireMessage& message) {
+        if (message.step + 1 < kHops) {
+          const uint64_t next = (i + 1 + (message.step + round) % 2) % 3;
+          world->Send(actors[i].id, actors[next].id,
+                      Numbered(message.step + 1));
+        }
+        ++handled;
+      };
+    }
+    world->Send(kNoActor, actors[0].id, Numbered(0));
+    while (!world->AtRest()) std::this_thread::yield();
+    EXPECT_EQ(handled.load(), kHops);
+    // A timer that is not due does not keep it from resting; one that is does,
+    // and so does a handler.
+    actors[1].on_local = [&](const LocalMessage&) {
+      entered = true;
+      while (held) std::this_thread::yield();
+    };
+    world->SendAfter(kNobody, actors[1].local_id(), 1000, {});
+    while (!world->AtRest()) std::this_thread::yield();
+    EXPECT_FALSE(entered.load());
+    clock->Advance(1000);
+    Await([&] { return entered.load(); });
+    EXPECT_FALSE(world->AtRest());
+    held = false;
+  }
+}
+
 // A worker that always has work for itself still hears the others, and its
 // timers.
 TEST(ThreadWorldTest, BusyWorkerIsFair) {
