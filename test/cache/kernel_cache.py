@@ -49,14 +49,23 @@ func.func private @f{constant}(%v: tensor<4xf32>) -> tensor<4xf32>
     return '\n'.join(lines + [f'  pw.return {value} : {array}', '}', ''])
 
 
-def start(pw_run, source, plan, cache=None, env=None):
+def preload(library):
+    """The environment and folder in which a program loads a library first.
+
+    The loader takes a blank in the name for its end, so the name has no folder.
+    """
+    folder, name = os.path.split(os.path.abspath(library))
+    return {'LD_PRELOAD': f'./{name}'}, folder
+
+
+def start(pw_run, source, plan, cache=None, env=None, cwd=None):
     command = [pw_run, str(source), '--topology=1x1x2', '--compile-only',
                '--explain-kernels', f'--emit-plan={plan}']
     if cache:
         command.append(f'--kernel-cache={cache}')
     environment = {**os.environ, **(env or {})}
     environment.pop('PATHWAYS_KERNEL_CACHE', None)
-    return subprocess.Popen(command, env=environment, text=True,
+    return subprocess.Popen(command, env=environment, cwd=cwd, text=True,
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
@@ -86,8 +95,9 @@ def check_entries(cache):
 def check_point(pw_run, library, folder, point, expected):
     cache = folder / 'cache'
     common, other = folder / 'common.mlir', folder / 'other.mlir'
+    environment, cwd = preload(library)
     killed = start(pw_run, other, folder / 'killed.plan', cache,
-                   {'LD_PRELOAD': library, 'KILL_AT': point})
+                   {**environment, 'KILL_AT': point}, cwd)
     rest = [start(pw_run, common, folder / f'{i}.plan', cache)
             for i in range(COMPILERS)]
     killed.communicate(timeout=300)

@@ -31,12 +31,11 @@ import time
 
 import random_programs
 from isolation import isolate
-from running_cluster import RunningCluster, await_that, make_key
+from running_cluster import LIMIT, RunningCluster, await_that, make_key
 
 EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "examples"
 TOPOLOGY = "3x1x2"
 HOSTS = [["host0"], ["host1"], ["host2"]]
-LIMIT = 300  # seconds that a run may take
 
 # A value that goes from machine to machine in each step: so many bytes.
 MOVED = 2 << 20

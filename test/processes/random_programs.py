@@ -27,7 +27,7 @@ import subprocess
 import sys
 import tempfile
 
-from running_cluster import RunningCluster, make_key
+from running_cluster import LIMIT, RunningCluster, make_key
 
 TOPOLOGY = "2x2x2"
 STEPS = 5
@@ -296,7 +296,7 @@ def launch(pw_run, path, flags, inputs, files, steps):
          *(f"--input={name}={value}" for name, value in inputs.items()),
          *(["--topology=" + TOPOLOGY] if not is_cluster else []), *flags,
          *(f"--output=y{i}=@{file}" for i, file in enumerate(files))],
-        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, timeout=120,
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, timeout=LIMIT,
     )
 
 

@@ -17,6 +17,7 @@ import subprocess
 import sys
 
 from isolation import isolate
+from running_cluster import LIMIT
 
 GOLDEN = pathlib.Path(__file__).resolve().parents[2] / "examples/golden/program.mlir"
 
@@ -27,7 +28,7 @@ def run(pw_run, size):
     ran = subprocess.run(
         [pw_run, GOLDEN, "--topology=2x2x2", "--input=v=1,2", "--expected=y=3,5",
          "--expected=z=2,4", "--processes=4", "--transport=shm"],
-        capture_output=True, text=True, timeout=120)
+        capture_output=True, text=True, timeout=LIMIT)
     left = os.listdir("/dev/shm")
     subprocess.run(["umount", "/dev/shm"], check=True)
     if left:

@@ -110,7 +110,9 @@ def cache(command, library, folder, end):
     process = subprocess.run(
         command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         preexec_fn=limit, check=False, timeout=300,
-        env={**os.environ, 'LD_PRELOAD': library, 'KILL_AT': '1:8',
+        # The loader takes a blank in the name for its end.
+        cwd=os.path.dirname(library),
+        env={**os.environ, 'LD_PRELOAD': './' + os.path.basename(library), 'KILL_AT': '1:8',
              'KILL_BY': str(int(end))})
     expect(f'exit of {command[0]} after {end.name}', process.returncode, -end)
     expect(f'files of {command[0]} after {end.name}', left_in(folder), [])

@@ -2,15 +2,15 @@
 // process does not wait for it. Other workers go on until then.
 
 // RUN: %python %S/Inputs/exits.py 5 pw-run %s --program=p --input=x=1 \
-// RUN:   --topology=1x1x2 --workers=2 --kernel-timeout=100ms 2>&1 \
+// RUN:   --topology=1x1x2 --workers=2 --kernel-timeout=1s 2>&1 \
 // RUN:   | FileCheck %s
 // RUN: %python %S/Inputs/exits.py 5 pw-run %s --program=p --input=x=1 \
-// RUN:   --topology=1x1x1 --workers=1 --kernel-timeout=100ms --stats 2>&1 \
+// RUN:   --topology=1x1x1 --workers=1 --kernel-timeout=1s --stats 2>&1 \
 // RUN:   | FileCheck %s
 // RUN: %python %S/Inputs/exits.py 5 pw-run %s --program=p --input=x=1 \
-// RUN:   --topology=1x2x1 --processes --kernel-timeout=100ms 2>&1 \
+// RUN:   --topology=1x2x1 --processes --kernel-timeout=1s 2>&1 \
 // RUN:   | FileCheck %s
-// CHECK: kernel-timeout.mlir:[[#@LINE+18]]:8: 'k' of program 'p' has not returned for 100ms at step 0 on shard 0 (island0/host0/device0)
+// CHECK: kernel-timeout.mlir:[[#@LINE+18]]:8: 'k' of program 'p' has not returned for 1s at step 0 on shard 0 (island0/host0/device0)
 
 pw.slice @s mesh <"d" = 1>
 

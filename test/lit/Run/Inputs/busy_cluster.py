@@ -16,11 +16,11 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parents[3] / "processes"))
 from running_cluster import RunningCluster  # noqa: E402
 
 program, key = sys.argv[1:]
-options = ["--workers=1", "--stall-timeout=500ms", "--slow-after=1m", "--lost-after=2m"]
+options = ["--workers=1", "--stall-timeout=5s", "--slow-after=1m", "--lost-after=2m"]
 with RunningCluster(shutil.which("pw-node"), "1x2x2", [["host0"], ["host1"]], key,
                     options) as cluster:
     client = ["pw-run", program, f"--connect={cluster.address}", f"--key={key}"]
-    run = subprocess.Popen(["timeout", "60"] + client + ["--input=x=ramp"], stderr=subprocess.PIPE, text=True)
+    run = subprocess.Popen(["timeout", "300"] + client + ["--input=x=ramp"], stderr=subprocess.PIPE, text=True)
     busy = set()
     for line in run.stderr:  # warnings of what takes long
         busy |= {host for host in ("host0", "host1") if f"/{host}/" in line}

@@ -8,6 +8,7 @@
 
 import argparse
 import pathlib
+import shlex
 import shutil
 import subprocess
 import sys
@@ -26,7 +27,8 @@ workers = [[f"host{i}"] for i in range(islands * hosts)]
 with RunningCluster(shutil.which("pw-node"), options.topology, workers, options.key,
                     options.controller_option) as cluster:
     for command in options.commands:
-        command = command.replace("ADDRESS", cluster.address).replace("LOG", cluster.log.name)
+        command = command.replace("ADDRESS", cluster.address)
+        command = command.replace("LOG", shlex.quote(cluster.log.name))
         code = subprocess.run(command, shell=True).returncode
         if code != 0:
             print(cluster.said())

@@ -15,5 +15,5 @@ for line in worker.stderr:
     if "waiting for it" in line:
         break
 worker.terminate()
-_, said = worker.communicate(timeout=60)
+_, said = worker.communicate(timeout=300)
 print(f"ended with {worker.returncode} and said {said!r}")
