@@ -55,8 +55,9 @@ def write_summary(folder):
     loss = read_floats(folder / "loss.npy")
     right = read_floats(folder / "accuracy.npy")
     stats = json.loads((folder / "stats.json").read_text(encoding="utf-8"))
-    time = stats["time"]
-    wall = time["wall_ns"]
+    costs, time = stats["costs"], stats["time"]
+    launch, wall = costs["launch_ns"], time["wall_ns"]
+    devices = [d for d in costs["devices"] if d["busy_ns"] or d["wait_ns"]]
     is_virtual = "virtual_ns" in stats["run"]
     steps = stats["run"]["steps"]
     eight = range(len(right) - 8, len(right))
@@ -64,7 +65,7 @@ def write_summary(folder):
         "# What the demo did",
         "",
         "It trained a small classifier of handwritten digits (examples/train) on "
-        f"{len(time['devices'])} devices, "
+        f"{len(devices)} devices, "
         + ("in a simulation, whose time is virtual: " if is_virtual else
            "which are threads of this machine: ")
         + "the front half of the network on one slice of them, the back half on "
@@ -72,9 +73,9 @@ def write_summary(folder):
         "program names no device; the compiler placed it and inserted the "
         "transfers.",
         "",
-        f"* {steps} steps in {ms(wall)}"
+        f"* {steps} steps in {ms(launch)}"
         f"{' of virtual time' if is_virtual else ''}: "
-        f"{steps / (wall / 1e9):.0f} steps per second.",
+        f"{steps / (launch / 1e9):.0f} steps per second.",
         f"* The loss went from {loss[0]:.3f} to {loss[-1]:.3f}; of the images of "
         f"the last 8 steps, which it had never seen, it read "
         f"{sum(right[i] for i in eight) / 8:.1%} right.",
@@ -92,11 +93,15 @@ def write_summary(folder):
     ]
     lines += table(
         ["device", "busy", "its queue waited", "utilization"],
-        [[d["name"], ms(d["busy_ns"]), ms(d["waiting_ns"]),
-          f"{d['utilization']:.1%}"] for d in time["devices"]])
+        [[d["name"], ms(d["busy_ns"]), ms(d["wait_ns"]),
+          f"{d['busy_ns'] / max(launch, 1):.1%}"] for d in devices])
     lines += ["", "The critical path is the chain of firings that waited for each "
               "other, up to the last one. What is between them is messages and, "
               "on threads, waiting for a processor: these kernels are tiny.", ""]
+    if time["events_dropped"]:
+        lines += [f"It is that of the last {ms(wall)} alone: "
+                  f"{time['events_dropped']} older events were dropped, and "
+                  "--trace-events keeps more.", ""]
     path = time["critical_path"][:PLACES]
     lines += table(["action", "firings", "time", "of all"],
                    [[p["action"], str(p["firings"]), ms(p["ns"]),

@@ -116,6 +116,8 @@ class Cluster {
   const Topology& topology() const { return topology_; }
   // ClusterOptions::trace_events of the cluster are some.
   bool traced() const { return runtime_.traced; }
+  // Of the world of this process: virtual or real, since creation.
+  TimeNs Now() const { return world_.world->Now(); }
   // Its number.
   uint32_t process() const { return runtime_.process; }
 

@@ -25,6 +25,8 @@ ClusterStats::Device FromProto(const proto::DeviceStats& device) {
   out.fed_bytes = device.fed_bytes();
   out.fetched_bytes = device.fetched_bytes();
   out.moved_bytes = device.moved_bytes();
+  out.busy_ns = static_cast<TimeNs>(device.busy_ns());
+  out.waiting_ns = static_cast<TimeNs>(device.waiting_ns());
   return out;
 }
 

@@ -32,6 +32,10 @@ struct ClusterStats {
     // Copied by feeds and fetches; by sends, into the buffers of other devices
     // of the host and to where hosts take them from.
     uint64_t fed_bytes = 0, fetched_bytes = 0, moved_bytes = 0;
+    // Traced clusters, all that ran, whatever the trace has room for: in gangs,
+    // less their waits for others, and in movements; and while the head of the
+    // queue missed tokens, or others in a collective.
+    TimeNs busy_ns = 0, waiting_ns = 0;
   };
   struct Host {
     std::string name;

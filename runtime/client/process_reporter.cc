@@ -57,8 +57,8 @@ void CountLinks(const LinkStats& links, proto::LinkCounts* out) {
   out->set_frames_received(links.frames_received);
 }
 
-void CountDevice(const DeviceCounters& device, const Arena& arena,
-                 proto::DeviceStats* out) {
+void CountDevice(const DeviceCounters& device, const DeviceTimes& times,
+                 const Arena& arena, proto::DeviceStats* out) {
   out->set_name(arena.name());
   out->set_memory_bytes(arena.bound());
   out->set_used_bytes(arena.used());
@@ -68,6 +68,8 @@ void CountDevice(const DeviceCounters& device, const Arena& arena,
   out->set_fed_bytes(device.fed_bytes.get());
   out->set_fetched_bytes(device.fetched_bytes.get());
   out->set_moved_bytes(device.moved_bytes.get());
+  out->set_busy_ns(times.busy());
+  out->set_waiting_ns(times.waiting());
 }
 
 }  // namespace
@@ -172,7 +174,7 @@ proto::ProcessStats ProcessReporter::Count() const {
     out->set_name(context_.topology->HostName(host.number));
     CountHost(*host.executor, out);
     for (size_t d = 0; d < host.devices.size(); ++d) {
-      CountDevice(host.devices[d]->counters(),
+      CountDevice(host.devices[d]->counters(), host.devices[d]->times(),
                   host.executor->arena(static_cast<int>(d)),
                   out->add_devices());
     }

@@ -21,6 +21,20 @@ struct DeviceCounters {
   Counter sent[kNumMessageKinds];
 };
 
+// Where the time of a traced device went, in ns: complete, whatever its trace
+// has room for.
+struct DeviceTimes {
+  Counter gangs, moves;
+  Counter heads;  // the head of the queue missed tokens
+  Counter meets;  // of `gangs`: others were not in the collective yet
+  uint64_t busy() const {
+    const uint64_t all = gangs.get() + moves.get(), waited = meets.get();
+    // A gang that has not ended may have waited for others already.
+    return all > waited ? all - waited : 0;
+  }
+  uint64_t waiting() const { return heads.get() + meets.get(); }
+};
+
 struct HostCounters {
   Counter sent[kNumMessageKinds];
   Counter messages, bytes, duplicates, stale;

@@ -69,6 +69,7 @@ class alignas(kLineBytes) Device final : public Actor {
   void OnLocalSoon(const LocalMessage& message, int step) const override;
 
   const DeviceCounters& counters() const { return counters_; }
+  const DeviceTimes& times() const { return trace_.times(); }
   // Before the world starts. `ring` is that of the device's worker.
   void StartTrace(TraceRing* ring) { trace_.Start(ring, local_id()); }
 

@@ -27,6 +27,10 @@ uint32_t LastEdge(const DeviceProgram& program, uint32_t entry, uint32_t count,
   return last.edge;
 }
 
+void AddTime(const TraceEvent& event, Counter* to) {
+  to->Add(event.value - static_cast<uint64_t>(event.time));
+}
+
 }  // namespace
 
 TraceEvent DeviceTrace::New(TraceKind kind, const DeviceProgram& program,
@@ -88,6 +92,7 @@ void DeviceTrace::BeginHead(const DeviceProgram& program, const Gang& gang,
       New(TraceKind::kWait, program, gang.action, firing, wait_begin_);
   event.other = last_edge_;
   ring_->Record(event);
+  AddTime(event, &times_.heads);
   head_begin_ = static_cast<TimeNs>(event.value);
   wait_begin_ = kNever;
 }
@@ -100,6 +105,7 @@ void DeviceTrace::RecordHead(const DeviceProgram& program, const Gang& gang,
   event.poisoned =
       std::find(poison, poison + gang.shards, 1) != poison + gang.shards;
   ring_->Record(event);
+  AddTime(event, &times_.gangs);
 }
 
 void DeviceTrace::RecordStep(TraceKind kind, const DeviceProgram& program,
@@ -107,6 +113,7 @@ void DeviceTrace::RecordStep(TraceKind kind, const DeviceProgram& program,
   TraceEvent event = New(kind, program, gang.action, firing, step_begin_);
   event.item = step;
   ring_->Record(event);
+  if (kind == TraceKind::kMeet) AddTime(event, &times_.meets);
 }
 
 void DeviceTrace::RecordMove(const DeviceProgram& program, uint32_t entry,
@@ -118,6 +125,7 @@ void DeviceTrace::RecordMove(const DeviceProgram& program, uint32_t entry,
   event.other = LastEdge(program, entry, 1, firing);
   event.poisoned = poisoned;
   ring_->Record(event);
+  AddTime(event, &times_.moves);
 }
 
 }  // namespace pathways

@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "runtime/executor/counters.h"
 #include "runtime/executor/host_program.h"
 #include "runtime/trace/trace.h"
 
@@ -30,6 +31,8 @@ class DeviceTrace {
     device_ = IndexOf(device);
   }
   bool is_on() const { return ring_ != nullptr; }
+  // All zero if it is off. Any thread.
+  const DeviceTimes& times() const { return times_; }
 
   void Attach(DeviceProgram* program) {
     if (is_on()) [[unlikely]]
@@ -141,6 +144,7 @@ class DeviceTrace {
                  uint64_t firing, TimeNs begin) const;
 
   TraceRing* ring_ = nullptr;
+  DeviceTimes times_;
   uint32_t device_ = kNoTraceActor;
   uint32_t last_edge_ = kNoTraceEdge;  // of the head
   bool meeting_waits_ = false;

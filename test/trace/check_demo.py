@@ -7,6 +7,7 @@
   check_demo.py PW_RUN TREE
 """
 
+import json
 import os
 import pathlib
 import re
@@ -20,15 +21,17 @@ HERE = pathlib.Path(__file__).resolve().parent
 
 def main():
     pw_run, tree = sys.argv[1], pathlib.Path(sys.argv[2]).resolve()
-    failures = []
-    for world in ("threads", "sim"):
-        with tempfile.TemporaryDirectory() as folder:
+    failures, times = [], {}
+    # With room in the trace for all events, and for a few of the last steps.
+    for world, events in (("threads", []), ("sim", []), ("threads", ["--trace-events=1000"]),
+                          ("sim", ["--trace-events=1000"])):
+        with tempfile.TemporaryDirectory(prefix="a demo ") as folder:
             def check(what, good):
                 if not good:
-                    failures.append(f"{world}: {what}")
+                    failures.append(f"{world} {events}: {what}")
 
             done = subprocess.run(
-                [tree / "scripts" / "demo", f"--world={world}"], text=True,
+                [tree / "scripts" / "demo", f"--world={world}", *events], text=True,
                 env={**os.environ, "PW_RUN": pw_run, "DEMO_OUT": folder},
                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
             if done.returncode:
@@ -47,11 +50,23 @@ def main():
                   len(re.findall(r"^\| \d+ \|", summary, re.MULTILINE)) == 56)
             check("has not every device", len(re.findall(
                 r"^\| island\d/host\d/device\d ", summary, re.MULTILINE)) == 8)
+            stats = json.loads((out / "stats.json").read_text(encoding="utf-8"))
+            launch = stats["costs"]["launch_ns"]
+            check("does not tell the time of all steps",
+                  f"* 56 steps in {launch / 1e6:.2f} ms" in summary)
+            check("does not say what was dropped, or says so for nothing",
+                  ("older events were dropped" in summary) == bool(events))
+            if world == "sim" and times.setdefault("launch", launch) != launch:
+                check(f"takes {launch} ns with events dropped, {times['launch']} ns "
+                      "without", False)
             for picture, least in (("timeline.svg", 50), ("graph.svg", 30)):
                 root = xml.etree.ElementTree.parse(out / picture).getroot()
                 rects = root.findall("{http://www.w3.org/2000/svg}rect")
                 check(f"{picture} has {len(rects)} rectangles",
                       len(rects) > least)
+            picture = (out / "timeline.svg").read_text(encoding="utf-8")
+            check("the picture does not say what was dropped, or says so for nothing",
+                  ("older events were dropped" in picture) == bool(events))
             valid = subprocess.run(
                 [sys.executable, HERE / "validate.py", "--devices=8",
                  out / "trace.json"], check=False)

@@ -76,6 +76,7 @@ class Session {
   bool OpenClient();
   std::optional<ProgramHandle> LoadOnCluster();
   bool PutArguments(LaunchArguments* arguments);
+  // Waits for the end.
   bool Launch(ProgramHandle program, LaunchArguments arguments);
   bool FetchResults();
   // In legs, each from where the one before it ended.
@@ -93,6 +94,8 @@ class Session {
   bool Finish();
   void PrintResult(size_t port, int64_t max_elements);
   RunFacts Facts() const;
+  // Of the cluster, with the times that devices had for this run.
+  absl::StatusOr<ClusterStats> Stats();
   bool PrintCosts();
   bool WriteStats();
 
@@ -109,9 +112,11 @@ class Session {
   Loaded loaded_;
   Signature signature_;
   std::vector<Input> inputs_;
-  std::optional<RunHandle> run_;     // has the results; none: arrays_ are they
-  std::vector<ArrayHandle> arrays_;  // by result
-  std::vector<HostArray> results_;   // those that are wanted
+  TimeNs launch_ns_ = 0;          // as RunFacts
+  ClusterStats before_;           // on a cluster of others, before the launch
+  std::optional<RunHandle> run_;  // has the results; none: arrays_ are they
+  std::vector<ArrayHandle> arrays_;                     // by result
+  std::vector<HostArray> results_;                      // those that are wanted
   std::vector<std::pair<size_t, HostArray>> expected_;  // by result
   // Before cluster_, which may have something to note until its end. Its thread
   // reads cluster_, and has ended when that goes.

@@ -6,9 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include <map>
 #include <sstream>
+#include <string>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "runtime/checkpoint/npy.h"
 #include "runtime/plan/profile.h"
 #include "runtime/trace/summary.h"
@@ -49,6 +52,14 @@ bool Session::WriteProfile() {
                           absl::IsFailedPrecondition(profile.status());
     return Fail(is_usage ? kUsageError : kRunError,
                 absl::StrCat("--profile-out: ", profile.status().message()));
+  }
+  const absl::StatusOr<TraceSummary> summary = client_->Summarize();
+  if (summary.ok() && summary->events_dropped > 0) {
+    progress_.Note(absl::StrFormat(
+        "pw-run: --profile-out: is of the last %.2f ms alone: %s dropped, "
+        "--trace-events keeps more",
+        static_cast<double>(summary->wall_ns()) / 1e6,
+        CountText(summary->events_dropped, "older event")));
   }
   return Emit(options_.profile_out, &files_.profile, PrintProfile(*profile));
 }
@@ -107,11 +118,32 @@ RunFacts Session::Facts() const {
   facts.plan_bytes = static_cast<int64_t>(loaded_.bytes.size());
   facts.steps = options_.steps;
   facts.simulated = options_.run.world == ClusterOptions::kSim;
+  facts.launch_ns = launch_ns_;
   return facts;
 }
 
-bool Session::PrintCosts() {
+absl::StatusOr<ClusterStats> Session::Stats() {
   absl::StatusOr<ClusterStats> stats = client_->Stats();
+  if (!stats.ok()) return stats;
+  std::map<std::string, const ClusterStats::Device*> before;
+  for (const ClusterStats::Device& device : before_.devices) {
+    before[device.name] = &device;
+  }
+  for (ClusterStats::Device& device : stats->devices) {
+    const auto found = before.find(device.name);
+    // One that is in another life now began anew.
+    if (found == before.end() || found->second->busy_ns > device.busy_ns ||
+        found->second->waiting_ns > device.waiting_ns) {
+      continue;
+    }
+    device.busy_ns -= found->second->busy_ns;
+    device.waiting_ns -= found->second->waiting_ns;
+  }
+  return stats;
+}
+
+bool Session::PrintCosts() {
+  absl::StatusOr<ClusterStats> stats = Stats();
   if (!stats.ok()) return Fail(kRunError, stats.status().message());
   absl::StatusOr<TraceSummary> summary = client_->Summarize();
   if (!summary.ok()) return Fail(kRunError, summary.status().message());
@@ -121,7 +153,7 @@ bool Session::PrintCosts() {
 
 bool Session::WriteStats() {
   const RunFacts facts = Facts();
-  absl::StatusOr<ClusterStats> stats = client_->Stats();
+  absl::StatusOr<ClusterStats> stats = Stats();
   if (!stats.ok()) return Fail(kRunError, stats.status().message());
   std::optional<TraceSummary> summary;
   if (cluster_->traced()) {

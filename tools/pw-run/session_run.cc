@@ -192,14 +192,22 @@ bool Session::PutArguments(LaunchArguments* arguments) {
 }
 
 bool Session::Launch(ProgramHandle program, LaunchArguments arguments) {
-  if (options_.recovery.has_value()) {
-    return RunToEnd(program, std::move(arguments));
+  if (!options_.stats.empty() && !options_.connect.address.empty()) {
+    absl::StatusOr<ClusterStats> stats = client_->Stats();
+    if (!stats.ok()) return Fail(kRunError, stats.status().message());
+    before_ = *std::move(stats);
   }
-  absl::StatusOr<RunHandle> run = client_->Launch(
-      program, std::move(arguments), options_.steps, options_.launch);
-  if (!run.ok()) return Fail(kRunError, run.status().message());
-  if (!Check(kRunError, client_->Await(*run))) return false;
-  run_ = *run;
+  const TimeNs begin = cluster_->Now();
+  if (options_.recovery.has_value()) {
+    if (!RunToEnd(program, std::move(arguments))) return false;
+  } else {
+    absl::StatusOr<RunHandle> run = client_->Launch(
+        program, std::move(arguments), options_.steps, options_.launch);
+    if (!run.ok()) return Fail(kRunError, run.status().message());
+    if (!Check(kRunError, client_->Await(*run))) return false;
+    run_ = *run;
+  }
+  launch_ns_ = cluster_->Now() - begin;
   return true;
 }
 

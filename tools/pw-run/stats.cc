@@ -87,6 +87,29 @@ std::string ProcessesText(const ClusterStats& stats) {
   return absl::StrCat("\n", TableText(rows));
 }
 
+TimeNs StepTime(const RunFacts& facts) {
+  return facts.launch_ns / std::max<int64_t>(1, facts.steps);
+}
+
+// How busy devices were that did anything, or waited to.
+std::string DevicesText(const ClusterStats& stats, const RunFacts& facts) {
+  std::vector<std::vector<std::string>> rows = {
+      {"device", "busy", "waits", absl::StrCat("of ", Time(facts.launch_ns))}};
+  size_t more = 0;
+  for (const ClusterStats::Device& device : stats.devices) {
+    if (device.busy_ns == 0 && device.waiting_ns == 0) continue;
+    if (rows.size() > kMaxDevices) {
+      ++more;
+      continue;
+    }
+    rows.push_back({device.name, Time(device.busy_ns), Time(device.waiting_ns),
+                    Percent(device.busy_ns, facts.launch_ns) + " busy"});
+  }
+  if (more > 0) rows.push_back({absl::StrCat("and ", more, " more")});
+  return TableText(rows);
+}
+
+// Critical path and waits.
 std::string SummaryText(const TraceSummary& summary) {
   const TimeNs wall = summary.wall_ns();
   std::string text, whole = absl::StrCat("of ", Time(wall));
@@ -98,18 +121,7 @@ std::string SummaryText(const TraceSummary& summary) {
                     " dropped, --trace-events keeps more\n");
   }
   std::vector<std::vector<std::string>> rows = {
-      {"device", "busy", "waits", whole}};
-  for (const TraceSummary::Device& device : summary.devices) {
-    if (rows.size() > kMaxDevices) {
-      rows.push_back({absl::StrCat("and ", summary.devices.size() - kMaxDevices,
-                                   " more")});
-      break;
-    }
-    rows.push_back({device.name, Time(device.busy_ns), Time(device.waiting_ns),
-                    Percent(device.busy_ns, wall) + " busy"});
-  }
-  absl::StrAppend(&text, "\n", TableText(rows));
-  rows = {{"critical path", "firings", "time", whole}};
+      {"critical path", "firings", "time", whole}};
   TimeNs rest = 0;
   uint64_t rest_firings = 0;
   for (size_t i = 0; i < summary.path.size(); ++i) {
@@ -235,25 +247,30 @@ std::string StatsTable(const proto::Plan& plan, const ClusterStats& stats,
     add("events", stats.events);
     add("virtual time in ns", stats.now_ns);
   }
-  return TableText(rows) + ProcessesText(stats) +
-         (summary.has_value() ? SummaryText(*summary)
-                              : absl::StrCat("\nno times: ", kUntraced, "\n"));
+  const std::string text = absl::StrCat(
+      TableText(rows), ProcessesText(stats), "\n", Time(StepTime(facts)),
+      " a step, ", Time(facts.launch_ns), " from the launch to its end\n\n");
+  if (!summary.has_value()) {
+    return absl::StrCat(text, "no times of devices: ", kUntraced, "\n");
+  }
+  return absl::StrCat(text, DevicesText(stats, facts), SummaryText(*summary));
 }
 
 std::string CostsText(const ClusterStats& stats, const TraceSummary& summary,
                       const RunFacts& facts) {
-  const TimeNs wall = summary.wall_ns();
-  TimeNs busy = 0, waiting = 0, least = 0, most = 0;
-  for (const TraceSummary::Device& device : summary.devices) {
-    least = busy == 0 ? device.busy_ns : std::min(least, device.busy_ns);
+  const TimeNs wall = facts.launch_ns;
+  TimeNs busy = 0, waiting = 0, least = 0, most = 0, devices = 0;
+  for (const ClusterStats::Device& device : stats.devices) {
+    if (device.busy_ns == 0 && device.waiting_ns == 0) continue;
+    ++devices;
+    least = devices == 1 ? device.busy_ns : std::min(least, device.busy_ns);
     most = std::max(most, device.busy_ns);
     busy += device.busy_ns;
     waiting += device.waiting_ns;
   }
-  const auto devices = static_cast<TimeNs>(summary.devices.size());
   const TimeNs all = wall * devices;
   std::vector<std::vector<std::string>> rows = {{"costs", "value"}};
-  rows.push_back({"step time", Time(wall / std::max<int64_t>(1, facts.steps))});
+  rows.push_back({"step time", Time(StepTime(facts))});
   rows.push_back({"steps", absl::StrCat(facts.steps)});
   rows.push_back({"devices that do something", absl::StrCat(devices)});
   rows.push_back({"utilization",
@@ -269,15 +286,19 @@ std::string CostsText(const ClusterStats& stats, const TraceSummary& summary,
   rows.push_back({"messages between hosts", absl::StrCat(sent)});
   rows.push_back({"bytes between hosts", absl::StrCat(bytes)});
   rows.push_back({"events", absl::StrCat(stats.events)});
-  std::string text = TableText(rows) + SummaryText(summary);
+  std::string text = absl::StrCat(
+      TableText(rows), "\n", DevicesText(stats, facts), SummaryText(summary));
   if (summary.gaps.empty()) return text;
+  // As the critical path, of what was kept.
+  const TimeNs kept = summary.wall_ns();
   rows = {{"links on the critical path", "times", "time",
-           absl::StrCat("of ", Time(wall))}};
+           absl::StrCat(summary.events_dropped > 0 ? "of the last " : "of ",
+                        Time(kept))}};
   for (size_t i = 0; i < summary.gaps.size() && i < kMaxShares; ++i) {
     const TraceSummary::Gap& gap = summary.gaps[i];
     rows.push_back({absl::StrCat("'", gap.from, "' to '", gap.to, "'"),
                     absl::StrCat(gap.count), Time(gap.ns),
-                    Percent(gap.ns, wall)});
+                    Percent(gap.ns, kept)});
   }
   return absl::StrCat(text, "\n", TableText(rows));
 }
@@ -302,6 +323,19 @@ std::string StatsJson(const proto::Plan& plan, const ClusterStats& stats,
     // As text: JSON numbers are doubles to many readers.
     json["run"]["event_hash"] = absl::StrFormat("%016x", stats.event_hash);
     json["run"]["virtual_ns"] = stats.now_ns;
+  }
+  json["costs"] = {{"step_ns", StepTime(facts)},
+                   {"launch_ns", facts.launch_ns},
+                   {"devices", Json::array()}};
+  for (const ClusterStats::Device& device : stats.devices) {
+    Json one = {
+        {"name", device.name}, {"busy_ns", nullptr}, {"wait_ns", nullptr}};
+    if (summary.has_value()) {
+      one["busy_ns"] = device.busy_ns;
+      one["wait_ns"] = device.waiting_ns;
+    }
+    one["peak_bytes"] = device.peak_bytes;
+    json["costs"]["devices"].push_back(std::move(one));
   }
   json["messages"] = Json::object();
   for (const auto& [kind, count] : stats.messages) {

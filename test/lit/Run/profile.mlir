@@ -52,6 +52,10 @@
 // A plan that was compiled before is measured as well.
 // RUN: pw-run %t.1.plan %{where} %{inputs} --profile-out=- --output=y=@%t.y.npy | FileCheck %s --check-prefix=PROFILE
 
+// What is measured in a part of the run alone says so.
+// RUN: pw-run %s %{where} %{inputs} --steps=200 --trace-events=64 --profile-out=%t.part 2>&1 | FileCheck %s --check-prefix=PART
+// PART: pw-run: --profile-out: is of the last {{[0-9.]+}} ms alone: {{[0-9]+}} older events dropped, --trace-events keeps more
+
 // Of another mesh computations are others.
 // RUN: pw-run %s --topology=2x1x1 --mesh=a:d=1,b:d=1 %{inputs} --steps=5 --profile=%t.profile --expected=y=@%t.npy 2>&1 | FileCheck %s --check-prefix=MESH
 // MESH: profile.mlir:{{[0-9:]+}} remark: profile '{{.*}}.profile' has no cost of 2 of 2 computations, the first 'layer'; they are estimated

@@ -25,7 +25,10 @@ TEST(ClusterStatsTest, HostsAreInTheirOrderWhereverTheyAre) {
     host->set_host(number);
     host->set_name(name);
     host->set_object_bytes(10);
-    host->add_devices()->set_name(std::string(name) + "/device0");
+    proto::DeviceStats* device = host->add_devices();
+    device->set_name(std::string(name) + "/device0");
+    device->set_busy_ns(number + 100);
+    device->set_waiting_ns(number + 200);
     process.set_firings(process.firings() + 3);
   };
   add(a, 2, "c");
@@ -66,6 +69,8 @@ TEST(ClusterStatsTest, HostsAreInTheirOrderWhereverTheyAre) {
   EXPECT_EQ(stats.hosts[1].name, "b");
   EXPECT_EQ(stats.hosts[2].name, "c");
   EXPECT_EQ(stats.devices[1].name, "b/device0");
+  EXPECT_EQ(stats.devices[1].busy_ns, 101);
+  EXPECT_EQ(stats.devices[1].waiting_ns, 201);
   EXPECT_EQ(stats.object_bytes, 30u);
   EXPECT_EQ(stats.firings, 9u);
   EXPECT_EQ(stats.controller_messages, 5u);

@@ -314,7 +314,11 @@ TEST(ReportsTest, StatisticsAsJson) {
   stats.messages = {{"token", 4}};
   stats.event_hash = 0xabc;
   proto::Plan plan = MakePlan();
-  RunFacts facts{.plan_bytes = 1000, .steps = 3, .simulated = true};
+  stats.devices[1].busy_ns = 4000;
+  stats.devices[1].waiting_ns = 5000;
+  stats.devices[2].peak_bytes = 77;
+  RunFacts facts{
+      .plan_bytes = 1000, .steps = 3, .simulated = true, .launch_ns = 16'000};
   TraceSummary summary;
   summary.end = 2000;
   summary.events_dropped = 3;
@@ -333,6 +337,13 @@ TEST(ReportsTest, StatisticsAsJson) {
   EXPECT_EQ(json["run"]["event_hash"], "0000000000000abc");
   EXPECT_EQ(json["messages"]["token"], 4);
   EXPECT_EQ(json["devices"].size(), 3);
+  EXPECT_EQ(json["costs"]["step_ns"], 5333);
+  EXPECT_EQ(json["costs"]["launch_ns"], 16'000);
+  EXPECT_EQ(json["costs"]["devices"].size(), 3);
+  EXPECT_EQ(json["costs"]["devices"][1]["busy_ns"], 4000);
+  EXPECT_EQ(json["costs"]["devices"][1]["wait_ns"], 5000);
+  EXPECT_EQ(json["costs"]["devices"][2]["busy_ns"], 0);
+  EXPECT_EQ(json["costs"]["devices"][2]["peak_bytes"], 77);
   EXPECT_EQ(json["time"]["wall_ns"], 2000);
   EXPECT_EQ(json["time"]["devices"][0]["utilization"], 0.25);
   EXPECT_EQ(json["time"]["critical_path"][0]["share"], 0.2);
@@ -342,9 +353,18 @@ TEST(ReportsTest, StatisticsAsJson) {
   EXPECT_THAT(table, HasSubstr("messages: token"));
   EXPECT_THAT(table, HasSubstr("what follows is of the last 2.0 us alone: 3 "
                                "older events dropped, --trace-events keeps"));
-  EXPECT_THAT(table, HasSubstr("waits   of the last 2.0 us\n"));
+  EXPECT_THAT(table,
+              HasSubstr("\n5.3 us a step, 16.0 us from the launch to its "
+                        "end\n"));
+  // Devices are those of all that ran, whatever the trace has kept.
+  EXPECT_THAT(table, HasSubstr("waits   of 16.0 us\n"));
+  EXPECT_THAT(table, HasSubstr("4.0 us  5.0 us  25.0% busy\n"));
   EXPECT_THAT(table, HasSubstr("time    of the last 2.0 us\n"));
-  EXPECT_THAT(table, HasSubstr("500 ns  1.5 us  25.0% busy"));
+  const std::string costs = CostsText(stats, summary, facts);
+  EXPECT_THAT(costs, ContainsRegex("step time +5.3 us\n"));
+  EXPECT_THAT(costs, ContainsRegex("devices that do something +1\n"));
+  EXPECT_THAT(costs, ContainsRegex("utilization +25.0%, 25.0% to 25.0%\n"));
+  EXPECT_THAT(costs, ContainsRegex("head of a queue +31.2%\n"));
   EXPECT_THAT(table, HasSubstr("'gang' (f.mlir:3:5)  2        400 ns  20.0%"));
   EXPECT_THAT(table, HasSubstr("between them                  1.6 us  80.0%"));
   EXPECT_THAT(
@@ -356,18 +376,26 @@ TEST(ReportsTest, StatisticsAsJson) {
   summary.events_dropped = 0;
   const std::string whole = StatsTable(plan, stats, summary, facts);
   EXPECT_EQ(whole.find("the last"), std::string::npos);
-  EXPECT_THAT(whole, HasSubstr("waits   of 2.0 us\n"));
+  EXPECT_THAT(whole, HasSubstr("time    of 2.0 us\n"));
 }
 
 TEST(ReportsTest, WithoutATraceThereAreNoTimes) {
   EXPECT_THAT(
       StatsTable(MakePlan(), ClusterStats(), std::nullopt, RunFacts()),
-      HasSubstr("\nno times: the cluster traces nothing; its controller's "
-                "--trace-events lets it\n"));
+      HasSubstr(
+          "\nno times of devices: the cluster traces nothing; its controller's "
+          "--trace-events lets it\n"));
   EXPECT_TRUE(nlohmann::json::parse(StatsJson(MakePlan(), ClusterStats(),
                                               std::nullopt, RunFacts()))
                   .at("time")
                   .is_null());
+  ClusterStats stats;
+  stats.devices.resize(1);
+  const nlohmann::json json = nlohmann::json::parse(StatsJson(
+      MakePlan(), stats, std::nullopt, RunFacts{.steps = 2, .launch_ns = 10}));
+  EXPECT_EQ(json["costs"]["step_ns"], 5);
+  EXPECT_TRUE(json["costs"]["devices"][0]["busy_ns"].is_null());
+  EXPECT_TRUE(json["costs"]["devices"][0]["wait_ns"].is_null());
 }
 
 TEST(ReportsTest, StatisticsSayHowOftenMessagesCameAgain) {
@@ -435,14 +463,18 @@ std::vector<std::string> RowsAfter(const std::string& text,
 TEST(ReportsTest, StatisticsShowSoManyRows) {
   auto table = [](int devices, int shares) {
     TraceSummary summary;
+    ClusterStats stats;
     summary.end = 1000;
     for (int i = 0; i < devices; ++i) {
-      summary.devices.push_back({"device" + std::to_string(i), 1, 1});
+      ClusterStats::Device& device = stats.devices.emplace_back();
+      device.name = "device" + std::to_string(i);
+      device.busy_ns = 1;
+      stats.devices.emplace_back().name = "idle";
     }
     for (int i = 0; i < shares; ++i) {
       summary.path.push_back({"f", "a" + std::to_string(i), "", 1, 10});
     }
-    return StatsTable(MakePlan(), ClusterStats(), summary, RunFacts());
+    return StatsTable(MakePlan(), stats, summary, RunFacts());
   };
   const std::string most = table(32, 8);
   std::vector<std::string> rows = RowsAfter(most, "device ");
