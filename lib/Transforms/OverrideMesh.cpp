@@ -27,6 +27,7 @@ public:
 
   void runOnOperation() override {
     SymbolTable symbols(getOperation());
+    sizes.clear();
     SmallVector<StringRef> items;
     StringRef(mesh).split(items, ',', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
     SliceOp slice;
@@ -60,6 +61,12 @@ private:
       return slice.emitOpError("'")
              << slice.getSymName() << "' has mesh " << old << ", without axis '"
              << axis << "' that '" << item << "' is for";
+    auto [given, isNew] =
+        sizes.try_emplace({slice.getSymNameAttr(), index}, size);
+    if (!isNew)
+      return mlir::emitError(getOperation().getLoc(), "axis '")
+             << axis << "' of slice '" << slice.getSymName()
+             << "' is given twice, as " << given->second << " and as " << size;
     MeshAttr changed =
         old.withSize(index, size, [&] { return slice.emitOpError(); });
     if (!changed)
@@ -67,5 +74,8 @@ private:
     slice.setMeshAttr(changed);
     return success();
   }
+
+  /// The sizes that were given, by slice and axis.
+  DenseMap<std::pair<StringAttr, int64_t>, int64_t> sizes;
 };
 } // namespace

@@ -56,8 +56,8 @@ def OverrideMesh : Pass<"pw-override-mesh", "::mlir::ModuleOp"> {
     pw.slice @s mesh <"data" = 4, "model" = 2>
     ```
 
-    Fails with an error when there is no such slice or axis, or the size is not
-    positive.
+    Fails with an error when there is no such slice or axis, an axis is given
+    twice, or the size is not positive.
   }];
   let options = [
     Option<"mesh", "mesh", "std::string", /*default=*/[{""}],

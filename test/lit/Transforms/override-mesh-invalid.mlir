@@ -6,6 +6,9 @@
 // RUN: not pw-opt %s -pw-override-mesh="mesh=s:x" 2>&1 | FileCheck %s --check-prefix=FORM
 // RUN: not pw-opt %s -pw-override-mesh="mesh=s:x=two" 2>&1 | FileCheck %s --check-prefix=FORM
 // FORM: expected mesh SLICE:AXIS=N,..., got '
+// RUN: not pw-opt %s -pw-override-mesh="mesh=s:x=4,s:x=8" 2>&1 | FileCheck %s --check-prefix=AXES
+// RUN: not pw-opt %s -pw-override-mesh="mesh=s:x=4,x=8" 2>&1 | FileCheck %s --check-prefix=AXES
+// AXES: error: axis 'x' of slice 's' is given twice, as 4 and as 8
 // RUN: not pw-opt %s -pw-override-mesh="mesh=s:x=0" 2>&1 | FileCheck %s --check-prefix=SIZE
 // SIZE: 'pw.slice' op expected mesh axis "x" to have a positive size, got 0
 // RUN: not pw-opt %s -pw-override-mesh="mesh=s:x=16777217" 2>&1 | FileCheck %s --check-prefix=MANY
