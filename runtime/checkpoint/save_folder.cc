@@ -31,32 +31,21 @@ namespace {
 
 // Unfinished folders of one path that may be there at a time.
 constexpr int kMaxUnfinished = 10000;
-// In each of them.
+constexpr int kMaxAttempts = 10;  // to make a folder whose parent goes
+// In each unfinished folder.
 constexpr char kLockName[] = "/.saving";
 
 std::string UnfinishedName(const std::string& path, int number) {
   return absl::StrCat(path, ".saving", number);
 }
 
-// Removes an unfinished folder that nobody writes. Whether it was one.
-bool RemoveAbandoned(const std::string& folder) {
-  FileDescriptor lock(
-      open(absl::StrCat(folder, kLockName).c_str(), O_RDONLY | O_CLOEXEC));
-  if (lock.get() < 0 || flock(lock.get(), LOCK_EX | LOCK_NB) != 0) return false;
-  // Who had it may have removed it since it was opened.
-  struct stat info;
-  if (fstat(lock.get(), &info) != 0 || info.st_nlink == 0) return false;
-  std::error_code error;
-  std::filesystem::remove_all(folder, error);
-  return !error;
-}
-
 // Says that a folder is unfinished, in the file `*lock`. Unavailable: somebody
 // took it for abandoned meanwhile.
-absl::Status Mark(const std::string& folder, int* lock) {
+absl::Status Mark(const std::string& folder, const std::string& given,
+                  int* lock) {
   const std::string path = absl::StrCat(folder, kLockName);
   *lock = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (*lock < 0) return FileStatus("write", path, errno);
+  if (*lock < 0) return FileStatus("save to", given, errno);
   // Where files cannot be locked, nobody takes it for abandoned.
   struct stat info;
   if ((flock(*lock, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) &&
@@ -68,25 +57,27 @@ absl::Status Mark(const std::string& folder, int* lock) {
 }
 
 // Makes one beside `path`, and says where.
-absl::Status MakeUnfinished(const std::string& path, std::string* at,
-                            int* lock) {
+absl::Status MakeUnfinished(const std::string& path, const std::string& given,
+                            std::string* at, int* lock) {
   for (int number = 0; number < kMaxUnfinished; ++number) {
     *at = UnfinishedName(path, number);
     int error = mkdir(at->c_str(), 0777) == 0 ? 0 : errno;
-    if (error == EEXIST && RemoveAbandoned(*at)) {
+    if (error == EEXIST && RemoveAbandonedSave(*at)) {
       error = mkdir(at->c_str(), 0777) == 0 ? 0 : errno;
     }
     if (error == EEXIST) continue;
-    if (error != 0) return FileStatus("make", *at, error);
-    absl::Status marked = Mark(*at, lock);
+    if (error != 0) return FileStatus("save to", given, error);
+    absl::Status marked = Mark(*at, given, lock);
     if (absl::IsUnavailable(marked)) continue;
     if (!marked.ok()) rmdir(at->c_str());
     // Those that were written at the same time.
-    while (marked.ok() && RemoveAbandoned(UnfinishedName(path, ++number))) {
+    while (marked.ok() && RemoveAbandonedSave(UnfinishedName(path, ++number))) {
     }
     return marked;
   }
-  return FileStatus("make", *at, EEXIST);
+  return absl::ResourceExhaustedError(
+      absl::StrCat("cannot save to '", given, "': ", kMaxUnfinished,
+                   " saves to it are unfinished, the last in '", *at, "'"));
 }
 
 std::string ParentOf(const std::string& path) {
@@ -99,7 +90,7 @@ std::string ParentOf(const std::string& path) {
 absl::Status CheckFree(const std::string& path) {
   struct stat info;
   if (stat(path.c_str(), &info) != 0) {
-    if (errno != ENOENT) return FileStatus("write", path, errno);
+    if (errno != ENOENT) return FileStatus("save to", path, errno);
     if (lstat(path.c_str(), &info) != 0) return absl::OkStatus();
     return absl::AlreadyExistsError(absl::StrCat(
         "cannot save to '", path, "': it is there, a link that leads nowhere",
@@ -111,7 +102,7 @@ absl::Status CheckFree(const std::string& path) {
                      Tag(ErrorId::kSaveFolderTaken)));
   }
   DIR* const folder = opendir(path.c_str());
-  if (folder == nullptr) return FileStatus("write", path, errno);
+  if (folder == nullptr) return FileStatus("save to", path, errno);
   std::string first;
   while (const dirent* entry = readdir(folder)) {
     const std::string name = entry->d_name;
@@ -126,58 +117,111 @@ absl::Status CheckFree(const std::string& path) {
 }
 
 // Brings a file, or what a folder lists, to the disk.
-absl::Status Sync(const std::string& path) {
+// `given`: what messages call it.
+absl::Status Sync(const std::string& path, const std::string& given) {
   FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   // Some file systems cannot do it with folders, and need not.
   if (file.get() < 0 || (fsync(file.get()) != 0 && errno != EINVAL)) {
-    return FileStatus("write", path, errno);
+    return FileStatus("write", given, errno);
   }
   return absl::OkStatus();
 }
 
 }  // namespace
 
+bool RemoveAbandonedSave(const std::string& folder) {
+  FileDescriptor lock(
+      open(absl::StrCat(folder, kLockName).c_str(), O_RDONLY | O_CLOEXEC));
+  if (lock.get() < 0 || flock(lock.get(), LOCK_EX | LOCK_NB) != 0) return false;
+  // Who had it may have removed it since it was opened.
+  struct stat info;
+  if (fstat(lock.get(), &info) != 0 || info.st_nlink == 0) return false;
+  std::error_code error;
+  std::filesystem::remove_all(folder, error);
+  return !error;
+}
+
 absl::StatusOr<std::unique_ptr<SaveFolder>> SaveFolder::Create(
     const std::string& given) {
   if (given.empty()) {
     return absl::InvalidArgumentError("cannot save to '': it is no path");
   }
-  std::string path = WithoutSlash(given);
-  absl::Status is_free = CheckFree(path);
-  if (!is_free.ok()) return is_free;
+  std::unique_ptr<SaveFolder> folder(new SaveFolder(WithoutSlash(given)));
+  absl::Status made = folder->Make();
+  if (!made.ok()) return made;
+  return folder;
+}
+
+absl::Status SaveFolder::Make() {
+  path_ = given_;
+  absl::Status status = CheckFree(path_);
+  if (!status.ok()) return status;
   // A link stays a link: what it leads to is replaced.
-  if (char* resolved = realpath(path.c_str(), nullptr)) {
-    path = resolved;
+  if (char* resolved = realpath(path_.c_str(), nullptr)) {
+    path_ = resolved;
     std::free(resolved);
   }
   std::string at;
-  int lock = -1;
-  absl::Status made = MakeUnfinished(path, &at, &lock);
-  if (!made.ok()) return made;
-  return std::unique_ptr<SaveFolder>(
-      new SaveFolder(std::move(path), std::move(at), lock));
+  // Another save that made the same folders may remove them at its end.
+  for (int attempt = 0; attempt < kMaxAttempts; ++attempt) {
+    status = MakeParents();
+    if (status.ok()) status = MakeUnfinished(path_, given_, &at, &lock_);
+    if (!absl::IsNotFound(status)) break;
+  }
+  if (status.ok()) at_ = std::move(at);
+  return status;
+}
+
+absl::Status SaveFolder::MakeParents() {
+  std::vector<std::string> missing;  // the innermost first
+  struct stat info;
+  for (std::string folder = ParentOf(path_);
+       stat(folder.c_str(), &info) != 0 && errno == ENOENT;
+       folder = ParentOf(folder)) {
+    missing.push_back(folder);
+    if (folder == "." || folder == "/") break;  // it was removed
+  }
+  while (!missing.empty()) {
+    // Another process may have made it since.
+    if (mkdir(missing.back().c_str(), 0777) == 0) {
+      parents_.push_back(missing.back());
+    } else if (errno != EEXIST) {
+      return FileStatus("save to", given_, errno);
+    }
+    missing.pop_back();
+  }
+  return absl::OkStatus();
 }
 
 SaveFolder::~SaveFolder() {
   Remove();
-  close(lock_);
+  if (lock_ >= 0) close(lock_);
+}
+
+std::string SaveFolder::Given(const std::string& name) const {
+  return absl::StrCat(given_, "/", name);
 }
 
 void SaveFolder::Remove() {
-  if (at_.empty()) return;
-  unlink(absl::StrCat(at_, kLockName).c_str());
-  for (const std::string& file : files_) {
-    unlink(absl::StrCat(at_, "/", file).c_str());
+  if (!at_.empty()) {
+    unlink(absl::StrCat(at_, kLockName).c_str());
+    for (const std::string& file : files_) {
+      unlink(absl::StrCat(at_, "/", file).c_str());
+    }
+    for (size_t i = folders_.size(); i-- > 0;) {
+      rmdir(absl::StrCat(at_, "/", folders_[i]).c_str());
+    }
+    rmdir(at_.c_str());
   }
-  for (size_t i = folders_.size(); i-- > 0;) {
-    rmdir(absl::StrCat(at_, "/", folders_[i]).c_str());
-  }
-  rmdir(at_.c_str());
+  // Not those that have something else in them by now.
+  for (size_t i = parents_.size(); i-- > 0;) rmdir(parents_[i].c_str());
 }
 
 absl::Status SaveFolder::AddFolder(const std::string& name) {
   const std::string path = absl::StrCat(at_, "/", name);
-  if (mkdir(path.c_str(), 0777) != 0) return FileStatus("make", path, errno);
+  if (mkdir(path.c_str(), 0777) != 0) {
+    return FileStatus("make", Given(name), errno);
+  }
   folders_.push_back(name);
   return absl::OkStatus();
 }
@@ -187,33 +231,42 @@ absl::Status SaveFolder::AddFile(
   const std::string path = absl::StrCat(at_, "/", name);
   FileDescriptor file(
       open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
-  if (file.get() < 0) return FileStatus("write", path, errno);
+  if (file.get() < 0) return FileStatus("write", Given(name), errno);
   files_.push_back(name);
   int error = 0;
   for (absl::string_view part : parts) {
     if (error == 0) error = WriteAll(file.get(), {part.data(), part.size()});
   }
   if (error == 0) error = file.Close();
-  return error == 0 ? absl::OkStatus() : FileStatus("write", path, error);
+  return error == 0 ? absl::OkStatus()
+                    : FileStatus("write", Given(name), error);
 }
 
 absl::Status SaveFolder::Commit() {
   // Not each file when it is written: then each would wait for the disk.
   for (const std::vector<std::string>* names : {&files_, &folders_}) {
     for (const std::string& name : *names) {
-      absl::Status synced = Sync(absl::StrCat(at_, "/", name));
+      absl::Status synced = Sync(absl::StrCat(at_, "/", name), Given(name));
       if (!synced.ok()) return synced;
     }
   }
-  absl::Status synced = Sync(at_);
+  absl::Status synced = Sync(at_, given_);
   if (!synced.ok()) return synced;
   if (rename(at_.c_str(), path_.c_str()) != 0) {
-    return FileStatus("write", path_, errno);
+    const int error = errno;
+    // Another save was faster, or somebody put something there.
+    absl::Status is_free = CheckFree(given_);
+    return is_free.ok() ? FileStatus("save to", given_, error) : is_free;
   }
   at_ = path_;
   unlink(absl::StrCat(at_, kLockName).c_str());
-  synced = Sync(ParentOf(path_));
-  if (synced.ok()) at_.clear();
+  synced = Sync(ParentOf(path_), given_);
+  for (const std::string& parent : parents_) {
+    if (synced.ok()) synced = Sync(ParentOf(parent), given_);
+  }
+  if (!synced.ok()) return synced;
+  at_.clear();
+  parents_.clear();
   return synced;
 }
 

@@ -12,6 +12,7 @@
 #include <initializer_list>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -29,9 +30,11 @@ namespace pathways {
 // it. One owner calls it.
 class SaveFolder {
  public:
-  // Proves that it can be made. AlreadyExists: there is something at `path`
-  // other than an empty folder; NotFound: the folder that it is to be in;
-  // InvalidArgument: no path; or as FileStatus.
+  // Proves that it can be made, and makes the folders that it is to be in,
+  // which go with it unless it is committed. Messages name `path`.
+  // AlreadyExists: there is something at `path` other than an empty folder;
+  // NotFound: what it is to be in is no folder; InvalidArgument: no path; or as
+  // FileStatus.
   static absl::StatusOr<std::unique_ptr<SaveFolder>> Create(
       const std::string& path);
   ~SaveFolder();
@@ -44,25 +47,35 @@ class SaveFolder {
   // of it may be there until the end of the object.
   absl::Status AddFile(const std::string& name,
                        std::initializer_list<absl::string_view> parts);
-  // Waits until all is on the disk, then gives the folder its place. Errors as
-  // FileStatus; the object is of no more
-  // use then.
+  // Waits until all is on the disk, then gives the folder its place.
+  // AlreadyExists: something has come there since; or as FileStatus. The object
+  // is of no more use then.
   absl::Status Commit();
 
   // Where it will be, without a slash at the end.
   const std::string& path() const { return path_; }
 
  private:
-  SaveFolder(std::string path, std::string at, int lock)
-      : path_(std::move(path)), at_(std::move(at)), lock_(lock) {}
+  explicit SaveFolder(std::string given) : given_(std::move(given)) {}
+  absl::Status Make();
+  // The folders that path_ is to be in, as far as there are none.
+  absl::Status MakeParents();
   void Remove();
+  // `name` in the folder, as the caller would call it.
+  std::string Given(const std::string& name) const;
 
+  const std::string given_;  // by the caller
   std::string path_;
   std::string at_;  // where it is; empty: it is committed
-  const int lock_;  // descriptor of the file that says that it is unfinished
+  int lock_ = -1;   // descriptor of the file that says that it is unfinished
+  std::vector<std::string> parents_;  // that were made, the outermost first
   // In it, as they were made.
   std::vector<std::string> folders_, files_;
 };
+
+// Removes the folder of a save that its process left unfinished: it was killed.
+// False: it is none, or it is written, or cannot be removed.
+bool RemoveAbandonedSave(const std::string& folder);
 
 }  // namespace pathways
 

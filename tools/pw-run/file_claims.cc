@@ -10,6 +10,8 @@
 
 #include <sys/stat.h>
 
+#include <filesystem>
+#include <system_error>
 #include <tuple>
 #include <utility>
 
@@ -26,7 +28,13 @@ bool FileClaims::Identify(const std::string& path, Claim* claim) {
     claim->name = slash == std::string::npos ? path : path.substr(slash + 1);
     const std::string folder =
         slash == std::string::npos ? "." : path.substr(0, slash + 1);
-    if (stat(folder.c_str(), &info) != 0) return false;
+    if (stat(folder.c_str(), &info) != 0) {
+      // A folder that is to be made, so it has a name alone.
+      std::error_code error;
+      const auto absolute = std::filesystem::absolute(path, error);
+      claim->name = absolute.lexically_normal().string();
+      return !error;
+    }
   }
   claim->device = info.st_dev;
   claim->inode = info.st_ino;

@@ -24,9 +24,10 @@
 namespace pathways::pw_run {
 
 // All files of one run. A file that is there is known by its device and inode,
-// one that is to be made by those of its folder and its name. What cannot be
-// looked at is left to whoever opens it. Character devices, such as /dev/null,
-// may be written by anybody.
+// one that is to be made by those of its folder and its name, or, where there
+// is no such folder either, by its path. What cannot be looked at is left to
+// whoever opens it. Character devices, such as /dev/null, may be written by
+// anybody.
 class FileClaims {
  public:
   // `what` is for messages: "the program", "--trace", "standard output".

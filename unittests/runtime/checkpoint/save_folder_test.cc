@@ -17,8 +17,10 @@
 
 #include <filesystem>
 #include <memory>
+#include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "runtime/checkpoint/array_writer.h"
 #include "unittests/runtime/checkpoint/test_folder.h"
 
@@ -76,8 +78,6 @@ TEST(SaveFolderTest, ReplacesAnEmptyFolderAlone) {
   const absl::Status link = SaveFolder::Create(folder / "dangling").status();
   EXPECT_TRUE(absl::IsAlreadyExists(link)) << link;
   EXPECT_TRUE(absl::IsInvalidArgument(SaveFolder::Create("").status()));
-  const absl::Status none = SaveFolder::Create(folder / "c/d").status();
-  EXPECT_TRUE(absl::IsNotFound(none)) << none;
   const absl::Status in_file = SaveFolder::Create(folder / "a/b/c").status();
   EXPECT_TRUE(absl::IsNotFound(in_file)) << in_file;
 }
@@ -92,10 +92,30 @@ TEST(SaveFolderTest, UnfinishedFoldersStayApart) {
   ASSERT_TRUE((*one)->AddFile("1", {}).ok() && (*other)->AddFile("2", {}).ok());
   ASSERT_TRUE((*one)->Commit().ok());
   const absl::Status late = (*other)->Commit();
-  EXPECT_TRUE(absl::IsAlreadyExists(late)) << late;
+  EXPECT_EQ(late, absl::AlreadyExistsError(absl::StrCat(
+                      "cannot save to '", folder / "a",
+                      "': it is not empty, there is '1' [PW5201]")));
   other->reset();
   EXPECT_THAT(folder.List(), ElementsAre("a", "a.saving0"));
   EXPECT_THAT(folder.List("a"), ElementsAre("1"));
+}
+
+TEST(SaveFolderTest, MakesTheFoldersThatItIsToBeIn) {
+  TestFolder folder;
+  auto save = SaveFolder::Create(folder / "new/one/a");
+  ASSERT_TRUE(save.ok()) << save.status();
+  auto other = SaveFolder::Create(folder / "new/other/b");
+  ASSERT_TRUE(other.ok()) << other.status();
+  ASSERT_TRUE((*save)->AddFile("1", {}).ok());
+  // Without Commit() its own go, and those that others use stay.
+  save->reset();
+  EXPECT_THAT(folder.List("new"), ElementsAre("other"));
+  ASSERT_TRUE((*other)->AddFile("2", {}).ok() && (*other)->Commit().ok());
+  other->reset();
+  EXPECT_THAT(folder.List("new/other"), ElementsAre("b"));
+  EXPECT_THAT(folder.List("new/other/b"), ElementsAre("2"));
+  SaveFolder::Create(folder / "third/c")->reset();
+  EXPECT_THAT(folder.List(), ElementsAre("new"));
 }
 
 // Of processes that were killed, and of that place alone.
@@ -148,7 +168,7 @@ TEST(SaveFolderTest, NoRoom) {
     _exit(0);
   };
   EXPECT_EXIT(save_large(), ::testing::ExitedWithCode(0),
-              "RESOURCE_EXHAUSTED: cannot write '.*a.saving0/block-0.npy': "
+              "RESOURCE_EXHAUSTED: cannot write '.*/a/block-0.npy': "
               "File too large, gone");
 }
 
@@ -162,7 +182,7 @@ TEST(SaveFolderTest, NoPermission) {
     _exit(0);
   };
   EXPECT_EXIT(save(), ::testing::ExitedWithCode(0),
-              "PERMISSION_DENIED: cannot make '.*a.saving0': Permission");
+              "PERMISSION_DENIED: cannot save to '.*/a': Permission");
 }
 
 TEST(ArrayWriterTest, RefusesWhatNobodyCouldRead) {

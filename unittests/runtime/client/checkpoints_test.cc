@@ -267,9 +267,9 @@ TEST_P(CheckpointsTest, NothingStaysOfWhatCannotBeSaved) {
   EXPECT_THAT(folder_.List(), IsEmpty());
 
   const ArrayHandle one = *runtime->Put(Floats({1}, {1}));
-  status = runtime->Save(one, folder_ / "no/v");
-  EXPECT_TRUE(absl::IsNotFound(status)) << status;
   ASSERT_TRUE(runtime->Save(one, folder_ / "v").ok());
+  status = runtime->Save(one, folder_ / "v/index.json/v");
+  EXPECT_TRUE(absl::IsNotFound(status)) << status;
   status = runtime->Save(one, folder_ / "v");
   EXPECT_TRUE(absl::IsAlreadyExists(status)) << status;
   EXPECT_THAT(folder_.List(), ElementsAre("v"));

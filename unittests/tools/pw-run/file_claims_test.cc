@@ -76,6 +76,16 @@ TEST_F(FileClaimsTest, NamesOfOneFileAreFound) {
   EXPECT_EQ(Claim("hard"), Twice("hard", "--two, as '" + Path("old") + "'"));
 }
 
+TEST_F(FileClaimsTest, FoldersThatAreToBeMade) {
+  FileClaims claims;
+  EXPECT_TRUE(claims.AddOutput("--save=a", Path("new/deep/a")).ok());
+  EXPECT_TRUE(claims.AddOutput("--save=b", Path("new/deep/b")).ok());
+  EXPECT_EQ(claims.AddOutput("--save=c", Path("new/other/../deep/a")).message(),
+            "'" + Path("new/other/../deep/a") +
+                "' is to be written twice: by --save=c and by --save=a, as '" +
+                Path("new/deep/a") + "'");
+}
+
 TEST_F(FileClaimsTest, WhatIsReadIsNotWritten) {
   const std::string is_read = "' is to be written by --new, but is read as ";
   EXPECT_EQ(Claim("program"), "'" + Path("program") + is_read + "the program");
