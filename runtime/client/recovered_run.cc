@@ -153,18 +153,20 @@ absl::Status RecoveredRun::CheckOptions() const {
   }
   if (options_.resume && options_.folder.empty()) {
     return absl::InvalidArgumentError(
-        "a run is to be resumed, and no folder is named");
+        "a run cannot be resumed without the folder of its cuts");
   }
   if (options_.on_hosts && !options_.folder.empty()) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "cuts are to be on hosts, and in folder '", options_.folder, "'"));
+        "cuts are kept on hosts or in a folder, and both are asked "
+        "for, with folder '",
+        options_.folder, "'"));
   }
   if (client_.context_.runtime->backends->has_values()) {
     return absl::OkStatus();
   }
   return absl::FailedPreconditionError(
       absl::StrCat("program '", plan_->name(),
-                   "' has no values to put by: the simulation computes none"));
+                   "' has no values to save: the simulation computes none"));
 }
 
 absl::Status RecoveredRun::OpenFolder() {
@@ -174,7 +176,9 @@ absl::Status RecoveredRun::OpenFolder() {
   if (last->empty()) return absl::OkStatus();
   if (!options_.resume) {
     return absl::AlreadyExistsError(
-        absl::StrCat("'", *last, "' is of another run, which may be resumed",
+        absl::StrCat("'", *last,
+                     "' was saved by an earlier run; resume that "
+                     "run, or use another folder",
                      Tag(ErrorId::kCutOfAnother)));
   }
   const proto::Header& header = plan_->plan().plan().header();

@@ -229,9 +229,9 @@ absl::StatusOr<std::set<int>> Admission::IslandsOf(uint32_t number,
   const auto found = holders_.find(slice);
   if (found == holders_.end() || !found->second.is_slice ||
       found->second.number != number) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("slice ", slice, " is not held by who asks",
-                     Tag(ErrorId::kSliceNotHeld)));
+    return absl::FailedPreconditionError(absl::StrCat(
+        "slice ", slice, " is not held by the client that asks for it",
+        Tag(ErrorId::kSliceNotHeld)));
   }
   std::set<int> islands;
   for (const auto& [device, bytes] : found->second.bytes) {

@@ -50,7 +50,7 @@ void Controller::OnDrain(uint32_t client, const proto::DrainRequest& drain) {
         if (!devices[device] || !other.devices[device]) continue;
         Answer(other.request, absl::CancelledError(absl::StrCat(
                                   context_.topology->GlobalDeviceName(device),
-                                  " is drained no more")));
+                                  " is no longer drained")));
         return true;
       }
       return false;

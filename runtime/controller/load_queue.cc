@@ -36,7 +36,7 @@ std::string IslandText(const IslandNeed& need) {
     absl::StrAppend(&text, " that are neighbours, as ",
                     absl::StrJoin(need.mesh, "x"));
   }
-  if (most == kWholeDevice) return absl::StrCat(text, ", with nobody there");
+  if (most == kWholeDevice) return absl::StrCat(text, ", used by nothing else");
   absl::StrAppend(&text, ", ", least);
   if (most != least) absl::StrAppend(&text, " to ", most);
   return absl::StrCat(text, count == 1 ? " bytes of it" : " bytes of each");

@@ -79,8 +79,9 @@ absl::StatusOr<DeviceDemand> Controller::ReadDemand(
     const bool is_mesh = out.mesh.empty() || (cells == out.devices.size() &&
                                               island.devices_size() == 1);
     if (out.devices.empty() || !is_mesh) {
-      return refuse(" asks for a mesh of other than its ", out.devices.size(),
-                    " devices, or for none");
+      return refuse(
+          " asks for no devices, or for a mesh that does not have its ",
+          out.devices.size(), " devices");
     }
   }
   return demand;

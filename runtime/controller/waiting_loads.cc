@@ -400,7 +400,8 @@ void Controller::OnLoadCancel(uint32_t client,
                               const proto::LoadCancel& cancel) {
   const ClientRequest request{client, cancel.request()};
   if (!loads_.Remove(request)) return;
-  Answer(request, absl::CancelledError("nobody waits for the load any more"));
+  Answer(request,
+         absl::CancelledError("the load was cancelled while it waited"));
   RetryLoads();
 }
 

@@ -163,8 +163,9 @@ absl::Status Member::Start(const proto::Welcome& welcome) {
   lost_ = absl::Nanoseconds(welcome.lost_ns());
   if (ping_ <= absl::ZeroDuration() || lost_ < ping_) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "the controller wants to be asked each ", absl::FormatDuration(ping_),
-        ", and be lost after ", absl::FormatDuration(lost_)));
+        "the controller asks for a ping every ", absl::FormatDuration(ping_),
+        " and for a timeout of ", absl::FormatDuration(lost_),
+        ", expected a positive time and no shorter a timeout"));
   }
   const std::vector<proto::Member> members(welcome.members().begin(),
                                            welcome.members().end());

@@ -66,9 +66,9 @@ absl::StatusOr<uint32_t> MemberTable::Replace(
       const std::string had = HostNames(*topology_, member.hosts());
       return absl::FailedPreconditionError(absl::StrCat(
           member.epoch().empty()
-              ? absl::StrCat("nobody had come for ", had,
-                             " when the cluster began, and who comes later for "
-                             "it has it alone")
+              ? absl::StrCat("no worker had come for ", had,
+                             " when the cluster began, and a worker that comes "
+                             "later for it may have that host alone")
               : absl::StrCat("the worker that is gone had ", had,
                              ", and one in its place has the same"),
           "; this one has ", HostNames(*topology_, hosts)));

@@ -29,8 +29,9 @@ absl::Status ReadRefusal(const proto::Refusal& refusal) {
 
 absl::Status ReadRefusalOfController(const proto::Refusal& refusal) {
   const absl::Status told = ReadRefusal(refusal);
-  return absl::Status(told.code(),
-                      absl::StrCat("the controller says no: ", told.message()));
+  return absl::Status(
+      told.code(),
+      absl::StrCat("the controller refused this process: ", told.message()));
 }
 
 }  // namespace pathways

@@ -87,8 +87,8 @@ Spiller::Step Spiller::Spill(uint64_t coming) {
   if (chosen.empty()) {
     failed_ = absl::ResourceExhaustedError(
         absl::StrCat(disk_->name(), " has ", spilled_bytes_, " of the ", bound_,
-                     " bytes that it may, and ", smallest,
-                     " more are to be spilled", Tag(ErrorId::kSpillFull)));
+                     " bytes that it may have, and ", smallest,
+                     " more have to be spilled", Tag(ErrorId::kSpillFull)));
     return Step::kFailed;
   }
   if (spilled_bytes_ + copied_bytes_ + BytesToWrite(chosen) > bound_) {

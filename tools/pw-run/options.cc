@@ -543,7 +543,7 @@ absl::StatusOr<ParsedOptions> ParseOptions(int argc, const char* const* argv) {
   if (o.costs_only) {
     if (!simulate) {
       return absl::InvalidArgumentError(
-          "--costs-only: what has no values has costs in virtual time alone; "
+          "--costs-only: a run without values has costs in virtual time alone; "
           "give it with --world=sim");
     }
     for (auto [name, given] :

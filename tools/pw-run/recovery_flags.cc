@@ -59,12 +59,11 @@ absl::Status RecoveryFlags::Check() {
   if (mode == "rebind") options.mode = RecoveryOptions::kRebind;
   if (options.cut_every > 0 && !any()) {
     return absl::InvalidArgumentError(
-        "--cut-every: nobody would go on from the cuts, give it with --recover "
-        "or --cuts");
+        "--cut-every: nothing uses the cuts; give it with --recover or --cuts");
   }
   if (!options.folder.empty() && options.cut_every == 0) {
     return absl::InvalidArgumentError(
-        "--cuts: there are none without --cut-every");
+        "--cuts: no cuts are made without --cut-every");
   }
   if (options.on_hosts && (options.cut_every == 0 || mode.empty())) {
     return absl::InvalidArgumentError(
@@ -72,7 +71,7 @@ absl::Status RecoveryFlags::Check() {
   }
   if (options.max_losses != RecoveryOptions().max_losses && mode.empty()) {
     return absl::InvalidArgumentError(
-        "--max-losses: the first one ends the run, give it with --recover");
+        "--max-losses: without --recover the first loss ends the run");
   }
   if (options.resume && options.folder.empty()) {
     return absl::InvalidArgumentError(

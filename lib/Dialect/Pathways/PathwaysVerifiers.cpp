@@ -487,8 +487,9 @@ LogicalResult ConstrainOp::verify() {
            << sharding.getDims().size() << " dimensions, but " << getType()
            << " has " << getType().getRank();
   if (sharding.isPartial()) // (C3)
-    return emitOpError("is partial; contributions are kept while that is "
-                       "cheaper, nobody asks for them");
+    return emitOpError(
+        "is partial, which no constraint may ask for; contributions "
+        "are kept where that is cheaper");
   for (Operation *user : getSource().getUsers()) {
     auto other = dyn_cast<ConstrainOp>(user);
     if (!other || other == *this || other->getBlock() != (*this)->getBlock() ||

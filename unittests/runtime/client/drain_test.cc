@@ -289,7 +289,7 @@ TEST(DrainThreadsTest, UndoneWhileSomebodyWaits) {
   EXPECT_TRUE(runtime->Undrain({"island0/host0/device1"}).ok());
   thread.join();
   EXPECT_EQ(waited,
-            absl::CancelledError("island0/host0/device1 is drained no more"));
+            absl::CancelledError("island0/host0/device1 is no longer drained"));
 }
 
 }  // namespace

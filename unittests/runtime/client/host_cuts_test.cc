@@ -114,9 +114,11 @@ TEST_P(HostCutsTest, WithoutAnotherHostThereAreNone) {
                 "a cut of program 'p' needs a host with 'cpu' devices that the "
                 "program is not on; it is on 2 of 2 [PW4107]"));
   options.folder = "somewhere";
-  EXPECT_EQ(RunAll(*runtime, program, options).status(),
-            absl::InvalidArgumentError(
-                "cuts are to be on hosts, and in folder 'somewhere'"));
+  EXPECT_EQ(
+      RunAll(*runtime, program, options).status(),
+      absl::InvalidArgumentError(
+          "cuts are kept on hosts or in a folder, and both are asked for, with "
+          "folder 'somewhere'"));
 }
 
 // Devices of the other host have memory for cuts from the beginning on.

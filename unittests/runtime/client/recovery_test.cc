@@ -184,9 +184,10 @@ TEST_P(RecoveryTest, AnotherProcessResumes) {
   options.resume = false;
   EXPECT_EQ(runtime->RunToEnd(program, Values3().Arguments(), kSteps, options)
                 .status(),
-            absl::AlreadyExistsError(absl::StrCat(
-                "'", folder / "cuts",
-                "/cut-10' is of another run, which may be resumed [PW5301]")));
+            absl::AlreadyExistsError(
+                absl::StrCat("'", folder / "cuts",
+                             "/cut-10' was saved by an earlier run; resume "
+                             "that run, or use another folder [PW5301]")));
   options.resume = true;
   const absl::Status fewer =
       runtime->RunToEnd(program, Values3().Arguments(), kSteps, options)

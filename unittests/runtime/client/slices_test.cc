@@ -229,8 +229,8 @@ TEST_P(SlicesTest, ASliceIsItsClientsAlone) {
   // Whole devices, of which there are none now.
   EXPECT_THAT(
       Refused(runtime->ReserveSlice({.shape = {2}, .wait_ns = 0}).status()),
-      HasSubstr("slice 'slice' needs 2 devices of an island, with nobody "
-                "there, held by program 'p' of client 'other' (1024), slice "
+      HasSubstr("slice 'slice' needs 2 devices of an island, used by nothing "
+                "else, held by program 'p' of client 'other' (1024), slice "
                 "'mine' of client 'client0' (16384) [PW3301]"));
   const proto::ControllerStatus status =
       *runtime.cluster().Describe(absl::Seconds(10));
@@ -358,7 +358,7 @@ TEST_P(SlicesTest, IslandsShapesAndKinds) {
       Refused(
           runtime->ReserveSlice({.shape = {4}, .contiguous = true}).status()),
       HasSubstr("needs 4 devices of an island that are neighbours, as "
-                "4, with nobody there"));
+                "4, used by nothing else"));
 }
 
 TEST_P(SlicesTest, ASliceOverIslandsHoldsAProgramOfThem) {
@@ -384,9 +384,10 @@ TEST_P(SlicesTest, ASliceIsWaitedFor) {
     return other->ReserveSlice(
         {.name = "theirs", .shape = {2}, .on_waiting = waiter.Tell()});
   });
-  EXPECT_EQ(waiter.why.get(),
-            "slice 'theirs' needs 2 devices of an island, with nobody there, "
-            "held by slice 'mine' of client 'client0' (16384)");
+  EXPECT_EQ(
+      waiter.why.get(),
+      "slice 'theirs' needs 2 devices of an island, used by nothing else, "
+      "held by slice 'mine' of client 'client0' (16384)");
   // Who holds what is waited for passes.
   EXPECT_EQ(*runtime->DevicesOf(*runtime->ReserveSlice({.name = "more"})),
             std::vector<std::string>{"island0/host0/device1"});

@@ -199,10 +199,11 @@ TEST_P(SpillTest, AFullFolderIsAnErrorForWhoNeedsTheMemory) {
   EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
   EXPECT_THAT(
       std::string(status.message()),
-      MatchesRegex(".* needs 2048 bytes of host memory of host[01], where "
-                   "[0-9]+ of 65536 bytes are used, and nothing can leave: .* "
-                   "has [0-9]+ of the 65536 bytes that it may, and [0-9]+ more "
-                   "are to be spilled \\[PW3402\\]"));
+      MatchesRegex(
+          ".* needs 2048 bytes of host memory of host[01], where "
+          "[0-9]+ of 65536 bytes are used, and nothing can leave: .* "
+          "has [0-9]+ of the 65536 bytes that it may have, and [0-9]+ more "
+          "have to be spilled \\[PW3402\\]"));
   // Memory and files together are full, but for what is written together.
   EXPECT_GE(kept.size(), 32 + 16u);
   // Nothing is lost, and what is released makes room.

@@ -57,7 +57,8 @@ TEST(MemberTest, WhoHasNoPlaceIsToldWhy) {
   ASSERT_TRUE(begun.ok()) << begun;
   EXPECT_EQ(refused.code(), absl::StatusCode::kNotFound);
   EXPECT_EQ(refused.message(),
-            "the controller says no: the cluster has no host 'elsewhere'; it "
+            "the controller refused this process: the cluster has no host "
+            "'elsewhere'; it "
             "has 'host0' and 1 more [PW7103]");
 }
 
@@ -124,7 +125,7 @@ TEST_F(LoneMemberTest, WithoutAControllerThereIsAnErrorAtOnce) {
 
 TEST_F(LoneMemberTest, WhoIsRefusedIsNeverIn) {
   EXPECT_EQ(JoinAfter(MakeRefusal(absl::OkStatus())),
-            absl::UnknownError("the controller says no: "));
+            absl::UnknownError("the controller refused this process: "));
 }
 
 TEST_F(LoneMemberTest, TimeHasToPassBetweenTwoQuestions) {
@@ -135,8 +136,10 @@ TEST_F(LoneMemberTest, TimeHasToPassBetweenTwoQuestions) {
   welcome.add_members()->set_process(1);
   welcome.set_lost_ns(1'000'000);
   EXPECT_EQ(JoinAfter(answer),
-            absl::InvalidArgumentError("the controller wants to be asked each "
-                                       "0, and be lost after 1ms"));
+            absl::InvalidArgumentError(
+                "the controller asks for a ping every 0 and for a "
+                "timeout of 1ms, expected a positive time and no shorter a "
+                "timeout"));
 }
 
 TEST_F(LoneMemberTest, WhoIsLostWasAskedBefore) {
@@ -144,8 +147,10 @@ TEST_F(LoneMemberTest, WhoIsLostWasAskedBefore) {
   answer.mutable_welcome()->set_ping_ns(2'000'000);
   answer.mutable_welcome()->set_lost_ns(1'000'000);
   EXPECT_EQ(JoinAfter(answer),
-            absl::InvalidArgumentError("the controller wants to be asked each "
-                                       "2ms, and be lost after 1ms"));
+            absl::InvalidArgumentError(
+                "the controller asks for a ping every 2ms and for a "
+                "timeout of 1ms, expected a positive time and no shorter a "
+                "timeout"));
 }
 
 }  // namespace

@@ -135,9 +135,10 @@ TEST_F(NodeLifeTest, AKernelThatDoesNotReturnCostsItsWorker) {
   inbox.GetStuck(2, 1, absl::DeadlineExceededError("'k' hangs"));
   EXPECT_EQ(cluster_.AwaitNote("the worker of 'host1' is gone"),
             "the worker of 'host1' is gone: 'k' hangs");
-  EXPECT_EQ(cluster_.End(1),
-            absl::CancelledError("the controller says no: the worker of "
-                                 "'host1' is given up: 'k' hangs"));
+  EXPECT_EQ(
+      cluster_.End(1),
+      absl::CancelledError("the controller refused this process: the worker of "
+                           "'host1' is given up: 'k' hangs"));
   cluster_.Add({"host1"});
   cluster_.AwaitNote("the worker of 'host1' is here");
   // Told again, as hosts do.
@@ -213,8 +214,10 @@ TEST(LateHostsTest, HostsComeWhenTheyLike) {
   // One with both is not what the others were told of.
   cluster.Add({"host1", "host2"});
   EXPECT_EQ(cluster.End(3).message(),
-            "the controller says no: nobody had come for 'host1' when the "
-            "cluster began, and who comes later for it has it alone; this one "
+            "the controller refused this process: no worker had come for "
+            "'host1' when the "
+            "cluster began, and a worker that comes later for it may have that "
+            "host alone; this one "
             "has 'host1', 'host2'");
   // Somebody waits for them.
   absl::StatusOr<ProgramHandle> waits = absl::UnknownError("not called");
@@ -348,7 +351,8 @@ TEST_F(NodeLifeTest, WhoComesTooLateIsToldWhy) {
   ASSERT_NO_FATAL_FAILURE(Begin());
   cluster_.Add({"host2"});
   EXPECT_EQ(cluster_.End(4).message(),
-            "the controller says no: another worker has 'host2' [PW7104]");
+            "the controller refused this process: another worker has 'host2' "
+            "[PW7104]");
   cluster_.Cut(2);
   cluster_.AwaitNote("the worker of 'host2' is gone");
   cluster_.Add({"host1", "host2"});

@@ -244,11 +244,12 @@ TEST_F(SpillerTest, FilesHaveABound) {
   ASSERT_TRUE(Spill());
   EXPECT_EQ(spiller_->Spill(), Spiller::Step::kFailed);
   const HostStore::Ref more = store_.Create(6, 3 * kMega, "result 'y'");
-  EXPECT_EQ(more->status.message(),
-            "result 'y' needs 3145728 bytes of host memory of host0, where "
-            "8388608 of 10485760 bytes are used, and nothing can leave: disk "
-            "has 2097152 of the 3145728 bytes that it may, and 2097152 more "
-            "are to be spilled [PW3402]");
+  EXPECT_EQ(
+      more->status.message(),
+      "result 'y' needs 3145728 bytes of host memory of host0, where "
+      "8388608 of 10485760 bytes are used, and nothing can leave: disk "
+      "has 2097152 of the 3145728 bytes that it may have, and 2097152 more "
+      "have to be spilled [PW3402]");
   EXPECT_EQ(more->status.code(), absl::StatusCode::kResourceExhausted);
   // Not for good, but while something comes back.
   EXPECT_EQ(spiller_->Spill(), Spiller::Step::kFailed);

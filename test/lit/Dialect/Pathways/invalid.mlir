@@ -716,7 +716,7 @@ func.func private @constrain_c2(%x: tensor<4xf32>) -> tensor<4xf32> {
 }
 // -----
 func.func private @constrain_c3(%x: tensor<4xf32>) -> tensor<4xf32> {
-  // expected-error@+1 {{is partial; contributions are kept while that is cheaper, nobody asks for them}}
+  // expected-error@+1 {{is partial, which no constraint may ask for; contributions are kept where that is cheaper}}
   %0 = pw.constrain %x [{}] partial add {"d"} : tensor<4xf32>
   return %0 : tensor<4xf32>
 }
